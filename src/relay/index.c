@@ -64,23 +64,19 @@ static int erase(struct htw__relay *self, struct htw__stripe *stripe, uint64_t h
 
 void htw__index_begin(struct htw__relay *self, struct htw__stripe *stripe, int64_t end) {
     stripe->ids_end = end;
-    stripe->ids_ms = self->now_ms;
+    stripe->ids_ms = stripe->ids_unsure_ms = self->now_ms;
     stripe->ids_input_end = stripe->input_end;
     stripe->ids_are_read = end == 0;
     if (!stripe->ids_are_read)
         self->transport->open(self->transport, source_of(stripe), 0);
 }
 
-/* Whether its record may have left level 0 already. */
-static bool is_unsure(struct htw__stripe *stripe, int64_t deadline_ms) {
-    if (deadline_ms <= stripe->ids_ms || deadline_ms < stripe->clock_ms)
-        return true;
-    int64_t number = htw__levels_number(&stripe->levels, 0, deadline_ms);
-    if (number >= htw__levels_number(&stripe->levels, 0, stripe->clock_ms) + stripe->levels.size)
-        return false;
-    const struct htw__bucket *bucket =
-        htw__stripe_bucket(stripe, 0, htw__levels_slot(&stripe->levels, number));
-    return bucket->end <= bucket->position || bucket->progress.deadline_ms >= deadline_ms;
+/* Whether its record may have left level 0 already: perhaps by a clock that was ahead. */
+static bool is_unsure(const struct htw__stripe *stripe, int64_t deadline_ms) {
+    const struct htw__levels *levels = &stripe->levels;
+    int64_t now_ms = stripe->ids_ms > stripe->clock_ms ? stripe->ids_ms : stripe->clock_ms;
+    return htw__levels_number(levels, 0, deadline_ms) <
+           htw__levels_number(levels, 0, now_ms) + levels->size;
 }
 
 bool htw__index_parse(const struct htw__record *record, uint64_t *ret_hash, int64_t *ret_offset,
@@ -102,9 +98,12 @@ int htw__index_read(struct htw__stripe *stripe, const struct htw__record *record
     int64_t offset, deadline_ms;
     if (stripe->ids_are_read || !htw__index_parse(record, &hash, &offset, &deadline_ms))
         return 0;
-    if (offset >= 0)
-        return htw__ids_put(&stripe->ids, hash, offset,
-                            is_unsure(stripe, deadline_ms) ? HTW__ID_UNSURE : 0);
+    if (offset >= 0) {
+        bool unsure = is_unsure(stripe, deadline_ms);
+        if (unsure && deadline_ms > stripe->ids_unsure_ms)
+            stripe->ids_unsure_ms = deadline_ms;
+        return htw__ids_put(&stripe->ids, hash, offset, unsure ? HTW__ID_UNSURE : 0);
+    }
     htw__ids_remove(&stripe->ids, hash);
     return 0;
 }
@@ -244,7 +243,7 @@ static int clean_stale(struct htw__relay *self, struct htw__stripe *stripe) {
     uint64_t hash;
     size_t at = 0;
     int error = 0;
-    if (stripe->ids.unsure == 0 || stripe->clock_ms < stripe->ids_ms + STALE_MS ||
+    if (stripe->ids.unsure == 0 || stripe->clock_ms < stripe->ids_unsure_ms + STALE_MS ||
         stripe->input_position < stripe->ids_input_end)
         return 0;
     for (int i = 0; i < CLEAN_MAX && error == 0 && htw__ids_next_unsure(&stripe->ids, &at, &hash);

@@ -18,9 +18,9 @@
  * removed by the FILE transaction after that: earlier, and an abort of DELIVER would leave a record that is dead.
  *
  * STALE ENTRIES. A crash between the two leaves an entry whose record was delivered. It must not let a htw-if-offset
- * through, which would deliver twice. So an entry whose time is over when a stripe is taken over, or whose bucket of level 0
- * may have let it go, is UNSURE until its record comes out of a bucket: too late for htw-if-offset. When the clock
- * of the stripe has passed all that waited then, and the input is read to where it ended then, what is unsure has no record.
+ * through, which would deliver twice. So an entry whose time is over when a stripe is taken over, or whose record may be in
+ * level 0, is UNSURE until its record comes out of a bucket: too late for htw-if-offset. When the clock of the stripe has
+ * passed all of these, and the input is read to where it ended then, what is unsure has no record.
  */
 #ifndef HTW_SRC_RELAY_INDEX_H
 #define HTW_SRC_RELAY_INDEX_H

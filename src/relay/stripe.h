@@ -59,6 +59,7 @@ struct htw__stripe {
     bool ids_are_read;              /* ... nothing is opened before, and the input is not read */
     int64_t ids_end;                /* up to which it is read */
     int64_t ids_ms;                 /* when the stripe was taken over, ... */
+    int64_t ids_unsure_ms;          /* no entry that is unsure is due later */
     int64_t ids_input_end;          /* ... and where its input ended then */
     struct htw__leaving leaving[2]; /* by channel - 1 */
     struct htw__bucket buckets[];   /* levels.count * levels.size */

@@ -321,3 +321,27 @@ UNIT_TEST(index_stale_entry_is_removed_when_its_bucket_is_past) {
     assert_int_equal(erased, 1);
     htw__relay_fini(&relay);
 }
+
+/* One that may be in level 0 is unsure as well, and must not be removed before its time has come. */
+UNIT_TEST(index_entry_that_is_due_in_level_0_stays_until_then) {
+    read_entry(NOW_MS + 3000); /* of four buckets of a second */
+    arrive(11, "htw-id", true, "10");
+    assert_int_equal(filed, 0);
+    relay.stripes[0]->clock_ms = NOW_MS + 61000;
+    clean();
+    assert_int_equal(erased, 0);
+    relay.stripes[0]->clock_ms = NOW_MS + 63000;
+    clean();
+    assert_int_equal(erased, 1);
+    htw__relay_fini(&relay);
+}
+
+UNIT_TEST(index_entry_beyond_level_0_is_sure) {
+    read_entry(NOW_MS + 4000);
+    relay.stripes[0]->clock_ms = NOW_MS + 120000;
+    clean();
+    assert_int_equal(erased, 0);
+    arrive(11, "htw-id", true, "10");
+    assert_int_equal(filed, 1);
+    htw__relay_fini(&relay);
+}
