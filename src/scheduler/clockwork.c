@@ -12,7 +12,7 @@ static struct htw__leading *leading_of(struct htw__clockwork *clockwork) {
 /* ---- its wheel */
 
 /* Leading clockworks may be many, and most of their timers are cancelled: so their wheels are small.
-   docs/choices.md has the figures. */
+   docs/decisions.md has the figures. */
 #define LEADING_WHEEL_SIZE 16u
 
 static uint32_t wheel_size(const struct htw__clockwork *clockwork) {

@@ -105,7 +105,7 @@
  *
  * COSTS. Arm, cancel and move: O(1). A timer that is not moved is demoted at most once a level. A
  * poll: O(1) a timer, and O(levels) a bucket above level 0. With millions of timers the cache misses
- * of the timer and its two neighbours decide: docs/choices.md.
+ * of the timer and its two neighbours decide: docs/decisions.md.
  */
 #include "state.h"
 

@@ -16,7 +16,7 @@ CLAIMS = [
     ("docs/purgatory.md", r"three keys takes (\d+) bytes in your struct", "request"),
     ("docs/architecture.md", r"request of the purgatory is (\d+) bytes", "request"),
     ("include/htw/purgatory.h", r"0 means 4096\. Each takes (\d+) bytes", "shard"),
-    ("docs/choices.md", r"Hence 4096 shards of (\d+) bytes", "shard"),
+    ("docs/decisions.md", r"Hence 4096 shards of (\d+) bytes", "shard"),
     ("include/htw/purgatory.h", r"Memory: (\d+) bytes\. Requests that wait need none", "threshold"),
     ("docs/purgatory.md", r"A threshold takes (\d+) bytes", "threshold"),
 ]

@@ -4,7 +4,7 @@
  *
  * Each arms timers that are due soon, earlier than all others as often as not, and cancels some. Every
  * timer must run or be cancelled, whatever thread was stopped where. How late it may be is not
- * promised (docs/choices.md, "Locks have no priority inheritance"), so that is not looked at.
+ * promised (docs/decisions.md, "Locks have no priority inheritance"), so that is not looked at.
  */
 #include "stress.h"
 
