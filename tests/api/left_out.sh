@@ -50,7 +50,7 @@ expect() {
 
 calendar='left out: the calendar and htw cron: needs cctz and a C++ compiler (Debian: libcctz-dev g++)'
 journal='left out: the journal, htw journal and htw delay --journal: needs SQLite (Debian: libsqlite3-dev)'
-relay='left out: htw relay: needs librdkafka 2.0.2 and libmicrohttpd (Debian: librdkafka-dev libmicrohttpd-dev)'
+relay='left out: htw relay: needs librdkafka 2.0.2, libmicrohttpd and the calendar (Debian: librdkafka-dev libmicrohttpd-dev libcctz-dev g++)'
 top='left out: htw top: needs ncurses and jansson (Debian: libncurses-dev libjansson-dev)'
 annotations='left out: what helgrind and DRD are told: needs the headers of valgrind (Debian: valgrind)'
 man='left out: the man pages: needs markdown-it-py (Debian: python3-markdown-it)'
@@ -61,8 +61,11 @@ expect first "$calendar" "$journal" "$relay" "$top" "$annotations" "$man"
 left_out second HTW_HIDDEN='microhttpd.h jansson.h valgrind/drd.h' CXX="$work/none"
 expect second "$calendar" "$relay" "$top" "$annotations"
 
+left_out third HTW_HIDDEN=cctz/time_zone.h
+expect third "$calendar" "$relay"
+
 # Each of these packages is one that ./dev install installs.
-installed=$(sed -n "s/^\(build\|calendar\|journal\|relay\|top\|man\|install\)_packages=['\"]\([^'\"]*\)['\"].*/ \2 /p" "$root/dev")
+installed=$(sed -n "s/^\(build\|calendar\|journal\|relay\|top\|man\|install\)_packages=['\"]\([^'\"]*\)['\"].*/ \2 /p" "$root/tools/dev/common.sh")
 # shellcheck disable=SC2013 # words
 for package in $(sed 's/.*(Debian: \(.*\))/\1/' "$work/first"); do
     case $installed in
