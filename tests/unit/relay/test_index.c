@@ -345,3 +345,34 @@ UNIT_TEST(index_entry_beyond_level_0_is_sure) {
     assert_int_equal(filed, 1);
     htw__relay_fini(&relay);
 }
+
+/* What is unsure may wait in the input, behind what was read. */
+UNIT_TEST(index_stale_entry_stays_until_the_input_is_read) {
+    read_entry(NOW_MS);
+    relay.stripes[0]->clock_ms = NOW_MS + 120000;
+    relay.stripes[0]->ids_input_end = 11;
+    clean();
+    assert_int_equal(erased, 0);
+    relay.stripes[0]->input_position = 11;
+    clean();
+    assert_int_equal(erased, 1);
+    htw__relay_fini(&relay);
+}
+
+/* Without transactions it may have been entered, and not been filed. */
+UNIT_TEST(index_condition_holds_for_what_it_has_let_in_itself) {
+    struct htw__header headers[3];
+    struct htw__request request;
+    const char *const words[6] = {
+        "htw-id", "a", "htw-deliver-at", "1002000", "htw-if-offset", "10"
+    };
+    struct htw__record record = make(11, headers, words);
+    begin(0);
+    arrive(10, "htw-id", true, NULL);
+    arrive(11, "htw-id", true, "10");
+    assert_null(htw__request_parse(&record, &request));
+    assert_int_equal(htw__index_arrive(&relay, relay.stripes[0], &record, &request), 1);
+    record.offset = 12; /* another one is too late */
+    assert_int_equal(htw__index_arrive(&relay, relay.stripes[0], &record, &request), 0);
+    htw__relay_fini(&relay);
+}
