@@ -12,7 +12,7 @@ struct request {
     const char *line; /* as it is without HTTP */
     const char *path; /* by HTTP */
     const char *type; /* of the answer */
-    void (*write)(struct htw_monitor *monitor, struct htw__text *text);
+    void (*write)(struct htw_monitor *monitor, struct htw__answer_text *text);
 };
 
 static const struct request requests[] = {

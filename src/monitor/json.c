@@ -18,14 +18,14 @@
 /* For readers: it changes when they would misunderstand. */
 #define FORMAT 1
 
-static void write_fields(const struct htw__sample *sample, struct htw__text *text) {
+static void write_fields(const struct htw__sample *sample, struct htw__answer_text *text) {
     for (const struct htw__field *field = htw__fields(sample->source->kind); field->name != NULL;
          field++)
         htw__text_add(text, ",\"%s\":%" PRIu64, field->name, htw__sample_value(sample, field));
 }
 
 static void write_numbers(const char *name, const uint64_t *numbers, size_t count,
-                          struct htw__text *text) {
+                          struct htw__answer_text *text) {
     htw__text_add(text, ",\"%s\":[", name);
     for (size_t i = 0; i < count; i++)
         htw__text_add(text, "%s%" PRIu64, i == 0 ? "" : ",", numbers[i]);
@@ -33,7 +33,7 @@ static void write_numbers(const char *name, const uint64_t *numbers, size_t coun
 }
 
 static void write_distribution(const char *name, const struct htw_distribution *distribution,
-                               const uint64_t *histogram, struct htw__text *text) {
+                               const uint64_t *histogram, struct htw__answer_text *text) {
     htw__text_add(text,
                   ",\"%s\":{\"count\":%" PRIu64 ",\"sum_ns\":%" PRIu64 ",\"p50_ns\":%" PRIu64
                   ",\"p90_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64 ",\"p999_ns\":%" PRIu64
@@ -49,7 +49,7 @@ static void write_distribution(const char *name, const struct htw_distribution *
 
 /* `bucket_ns` is 0 where the length of a tick is unknown. */
 static void begin_level(unsigned number, int64_t bucket_ns, uint32_t buckets, uint32_t clock_part,
-                        struct htw__text *text) {
+                        struct htw__answer_text *text) {
     htw__text_add(text,
                   "%s{\"bucket_ns\":%" PRId64 ",\"buckets\":%" PRIu32 ",\"clock\":%" PRIu32
                   ",\"timers\":[",
@@ -57,14 +57,14 @@ static void begin_level(unsigned number, int64_t bucket_ns, uint32_t buckets, ui
 }
 
 static void write_level(unsigned number, const struct htw_scheduler_level *level,
-                        struct htw__text *text) {
+                        struct htw__answer_text *text) {
     begin_level(number, level->bucket_ns, level->buckets, level->clock_part, text);
     for (uint32_t part = 0; part < level->parts; part++)
         htw__text_add(text, "%s%" PRIu32, part == 0 ? "" : ",", level->timers[part]);
     htw__text_add(text, "]}");
 }
 
-static void write_levels(struct htw_scheduler *scheduler, struct htw__text *text) {
+static void write_levels(struct htw_scheduler *scheduler, struct htw__answer_text *text) {
     int count = 1;
     htw__text_add(text, ",\"levels\":[");
     for (unsigned number = 0; (int)number < count && number < HTW__LEVELS_SHOWN; number++) {
@@ -81,7 +81,7 @@ static int64_t bucket_ns(const struct htw__lent_wheel *lent, unsigned shift) {
     return __builtin_mul_overflow(lent->tick_ns, (uint64_t)1 << shift, &ns) ? HTW_NEVER_NS : ns;
 }
 
-static void write_lent(struct htw__lent_wheel *lent, struct htw__text *text) {
+static void write_lent(struct htw__lent_wheel *lent, struct htw__answer_text *text) {
     htw__mutex_lock(&lent->mutex);
     uint32_t parts = htw__wheel_copy_parts(lent);
     htw__text_add(
@@ -103,7 +103,7 @@ static void write_lent(struct htw__lent_wheel *lent, struct htw__text *text) {
 
 /* ---- shards */
 
-static void write_shards(struct htw_scheduler *scheduler, struct htw__text *text) {
+static void write_shards(struct htw_scheduler *scheduler, struct htw__answer_text *text) {
     int count = 1;
     htw__text_add(text, ",\"shards\":[");
     for (uint32_t i = 0; (int)i < count; i++) {
@@ -123,7 +123,7 @@ static void write_shards(struct htw_scheduler *scheduler, struct htw__text *text
 /* ---- all of it */
 
 static void write_source(void *context, const struct htw__sample *sample) {
-    struct htw__text *text = context;
+    struct htw__answer_text *text = context;
     struct htw_monitor_source *source = sample->source;
     htw__text_add(text, "%s{\"name\":\"%s\"", htw__text_ends_with(text, '[') ? "" : ",",
                   sample->name);
@@ -152,14 +152,14 @@ static void write_source(void *context, const struct htw__sample *sample) {
 }
 
 static void write_kind(const struct htw__sources *sources, enum htw__source_kind kind,
-                       const char *name, struct htw__text *text) {
+                       const char *name, struct htw__answer_text *text) {
     htw__text_add(text, ",\"%s\":[", name);
     htw__sources_visit(sources, kind, write_source, text);
     htw__text_add(text, "]");
 }
 
 /* The name of the program, of characters that need no escape. */
-static void write_program(struct htw__text *text) {
+static void write_program(struct htw__answer_text *text) {
     const char *name = program_invocation_short_name;
     for (unsigned i = 0; i < HTW_MONITOR_NAME_MAX && name[i] != '\0'; i++) {
         char c = name[i];
@@ -167,7 +167,7 @@ static void write_program(struct htw__text *text) {
     }
 }
 
-void htw__json_write(struct htw_monitor *monitor, struct htw__text *text) {
+void htw__json_write(struct htw_monitor *monitor, struct htw__answer_text *text) {
     struct htw__sources sources = htw__sources_now(monitor);
     htw__text_add(text, "{\"htw\":\"%s\",\"format\":%d,\"pid\":%ld,\"program\":\"", htw_version(),
                   FORMAT, (long)getpid());

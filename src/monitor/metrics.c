@@ -13,7 +13,7 @@ struct writer {
     struct htw__sample *samples; /* of the kind, without those that have failed */
     unsigned count;
     enum htw__source_kind kind;
-    struct htw__text *text;
+    struct htw__answer_text *text;
 };
 
 static void keep(void *context, const struct htw__sample *sample) {
@@ -179,7 +179,7 @@ static void write_sources(struct htw_monitor *monitor, struct writer *writer) {
     htw__release(&monitor->allocator, writer->samples, size);
 }
 
-void htw__metrics_write(struct htw_monitor *monitor, struct htw__text *text) {
+void htw__metrics_write(struct htw_monitor *monitor, struct htw__answer_text *text) {
     struct writer writer = { .text = text };
     describe(&writer, "htw_info", "gauge", "The version of htw and the process.");
     htw__text_add(text, "htw_info{version=\"%s\",pid=\"%ld\"} 1\n", htw_version(), (long)getpid());

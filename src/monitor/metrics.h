@@ -5,6 +5,6 @@
 
 #include "sample.h"
 
-void htw__metrics_write(struct htw_monitor *monitor, struct htw__text *text);
+void htw__metrics_write(struct htw_monitor *monitor, struct htw__answer_text *text);
 
 #endif /* HTW_SRC_MONITOR_METRICS_H */

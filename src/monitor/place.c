@@ -151,7 +151,7 @@ static size_t length_of_dead(const char *name) {
 
 /* Under the lock of the path no other monitor puts a socket there that could be removed instead. */
 static void remove_if_dead(const char *path) {
-    char fresh[sizeof(((struct htw__place *)0)->path)];
+    char fresh[sizeof(((struct htw__socket_place *)0)->path)];
     int fd = lock(path, fresh, sizeof(fresh));
     if (fd < 0)
         return;
@@ -167,7 +167,7 @@ static void remove_dead(const char *folder) {
         return;
     /* The stream belongs to this thread alone. NOLINTNEXTLINE(concurrency-mt-unsafe) */
     while ((entry = readdir(entries)) != NULL) {
-        char path[sizeof(((struct htw__place *)0)->path)];
+        char path[sizeof(((struct htw__socket_place *)0)->path)];
         size_t before = strlen(folder) + 1, name = length_of_dead(entry->d_name);
         if (name == 0 || before + name >= sizeof(path))
             continue;
@@ -181,7 +181,7 @@ static void remove_dead(const char *folder) {
 
 /* ---- the socket */
 
-static int make_socket(const char *path, struct htw__place *place) {
+static int make_socket(const char *path, struct htw__socket_place *place) {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     struct stat status;
     snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
@@ -227,7 +227,7 @@ static int path_in(const char *folder, unsigned number, char *path, size_t size)
 }
 
 /* Makes a socket in the fresh folder of the path, whose lock keeps others from the path meanwhile. */
-static int place_socket(struct htw__place *place) {
+static int place_socket(struct htw__socket_place *place) {
     char fresh[sizeof(place->path)], bound[sizeof(place->path)];
     int folder = lock(place->path, fresh, sizeof(fresh));
     if (folder < 0)
@@ -245,7 +245,7 @@ static int place_socket(struct htw__place *place) {
 }
 
 /* The first of the names of this process that is free. */
-static int place_by_default(const char *folder, struct htw__place *place) {
+static int place_by_default(const char *folder, struct htw__socket_place *place) {
     int error = -EBUSY;
     for (unsigned number = 1; number <= NUMBERS && error == -EBUSY; number++) {
         error = path_in(folder, number, place->path, sizeof(place->path));
@@ -284,7 +284,7 @@ static int known(int error) {
 }
 
 int htw__place_prepare(const char *path) {
-    char folder[sizeof(((struct htw__place *)0)->path)];
+    char folder[sizeof(((struct htw__socket_place *)0)->path)];
     if (path != NULL)
         return strlen(path) > HTW__PLACE_PATH_MAX ? -ENAMETOOLONG : 0;
     int error = htw__place_folder(folder, sizeof(folder));
@@ -295,7 +295,7 @@ int htw__place_prepare(const char *path) {
     return error;
 }
 
-int htw__place_open(struct htw__place *place, const char *path) {
+int htw__place_open(struct htw__socket_place *place, const char *path) {
     char folder[sizeof(place->path)];
     if (path != NULL) {
         snprintf(place->path, sizeof(place->path), "%s", path);
@@ -305,7 +305,7 @@ int htw__place_open(struct htw__place *place, const char *path) {
     return error != 0 ? error : known(place_by_default(folder, place));
 }
 
-void htw__place_close(struct htw__place *place) {
+void htw__place_close(struct htw__socket_place *place) {
     struct stat status;
     if (lstat(place->path, &status) == 0 && status.st_dev == place->device &&
         status.st_ino == place->inode)

@@ -19,7 +19,7 @@
 #define HTW__PLACE_PATH_MAX (sizeof(((struct sockaddr_un *)0)->sun_path) - 12)
 
 /* A socket that listens. */
-struct htw__place {
+struct htw__socket_place {
     int fd;
     char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
     dev_t device; /* which file it is */
@@ -35,9 +35,9 @@ int htw__place_prepare(const char *path);
 
 /* Makes a socket that listens at `path`, or in the default folder. 0 or a
    negative errno. */
-int htw__place_open(struct htw__place *place, const char *path);
+int htw__place_open(struct htw__socket_place *place, const char *path);
 
 /* Closes the socket, and removes it if it is still the file at its path. */
-void htw__place_close(struct htw__place *place);
+void htw__place_close(struct htw__socket_place *place);
 
 #endif /* HTW_SRC_MONITOR_PLACE_H */

@@ -76,14 +76,14 @@ struct htw__client {
     int64_t until_ns;  /* it is given up then */
     char head[160];    /* of the answer by HTTP */
     uint32_t head_size;
-    struct htw__text body;
+    struct htw__answer_text body;
     size_t sent; /* of both */
 };
 
 struct htw_monitor {
     struct htw_allocator allocator; /* constant, as are the next three */
     unsigned fork_count;
-    struct htw__place place;
+    struct htw__socket_place place;
     int64_t opened_ns;
 
     pthread_t thread;

@@ -8,17 +8,17 @@
 
 #define CAPACITY_FIRST ((size_t)4096)
 
-void htw__text_init(struct htw__text *text, const struct htw_allocator *allocator) {
-    *text = (struct htw__text) { .allocator = allocator };
+void htw__text_init(struct htw__answer_text *text, const struct htw_allocator *allocator) {
+    *text = (struct htw__answer_text) { .allocator = allocator };
 }
 
-void htw__text_fini(struct htw__text *text) {
+void htw__text_fini(struct htw__answer_text *text) {
     htw__release(text->allocator, text->bytes, text->capacity);
     htw__text_init(text, text->allocator);
 }
 
 /* Room for `more` bytes and a NUL. */
-static bool reserve(struct htw__text *text, size_t more) {
+static bool reserve(struct htw__answer_text *text, size_t more) {
     size_t capacity = text->capacity == 0 ? CAPACITY_FIRST : text->capacity;
     while (capacity - text->size <= more)
         capacity *= 2;
@@ -35,7 +35,7 @@ static bool reserve(struct htw__text *text, size_t more) {
     return true;
 }
 
-void htw__text_add(struct htw__text *text, const char *format, ...) {
+void htw__text_add(struct htw__answer_text *text, const char *format, ...) {
     va_list arguments, again;
     size_t room = text->capacity - text->size;
     if (text->has_failed)

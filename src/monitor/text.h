@@ -11,22 +11,22 @@
 /* No answer is longer. */
 #define HTW__TEXT_MAX ((size_t)4 * 1024 * 1024)
 
-struct htw__text {
+struct htw__answer_text {
     const struct htw_allocator *allocator;
     char *bytes; /* NULL: none yet */
     size_t size, capacity;
     bool has_failed;
 };
 
-void htw__text_init(struct htw__text *text, const struct htw_allocator *allocator);
-void htw__text_fini(struct htw__text *text);
+void htw__text_init(struct htw__answer_text *text, const struct htw_allocator *allocator);
+void htw__text_fini(struct htw__answer_text *text);
 
-static inline bool htw__text_ends_with(const struct htw__text *text, char c) {
+static inline bool htw__text_ends_with(const struct htw__answer_text *text, char c) {
     return text->size > 0 && text->bytes[text->size - 1] == c;
 }
 
 /* Appends as printf(). Without memory, or beyond HTW__TEXT_MAX, nothing is appended any more. */
-void htw__text_add(struct htw__text *text, const char *format, ...)
+void htw__text_add(struct htw__answer_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 #endif /* HTW_SRC_MONITOR_TEXT_H */

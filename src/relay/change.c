@@ -53,7 +53,7 @@ static rd_kafka_headers_t *cancel_of(const struct htw__waiting *victim) {
 
 /* The record itself, for another time, and for its own place alone. */
 static rd_kafka_headers_t *again(const struct htw__waiting *victim, int64_t to_ms) {
-    const struct htw__record *record = victim->record;
+    const struct htw__relay_record *record = victim->record;
     rd_kafka_headers_t *headers = rd_kafka_headers_new(record->header_count + 2);
     for (size_t i = 0; i < record->header_count; i++) {
         const struct htw__header *header = &record->headers[i];

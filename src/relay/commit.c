@@ -34,7 +34,7 @@ static rd_kafka_topic_partition_list_t *list_positions(const struct htw__kafka *
     rd_kafka_topic_partition_list_t *list =
         rd_kafka_topic_partition_list_new((int)relay->position_count);
     for (size_t i = 0; i < relay->position_count; i++) {
-        const struct htw__position *position = &relay->positions[i];
+        const struct htw__relay_position *position = &relay->positions[i];
         rd_kafka_topic_partition_t *added =
             rd_kafka_topic_partition_list_add(list, htw__topics_name(self, position->source),
                                               htw__topics_partition(self, position->source));

@@ -22,7 +22,7 @@
 /* Reads the owner's name, and copies it; empty: there is none. */
 static void find_owner(struct htw__kafka *self, uint32_t stripe,
                        char ret_owner[HTW__RELAY_OWNER_MAX + 1]) {
-    struct htw__clock clock;
+    struct htw__relay_clock clock;
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
     const rd_kafka_topic_partition_t *input =
         rd_kafka_topic_partition_list_add(list, self->options.input, (int32_t)stripe);

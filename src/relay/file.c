@@ -31,7 +31,8 @@ static int reserve_headers(struct htw__relay *self, size_t count) {
 
 /* The record with the headers of relay->headers. */
 static struct htw__outgoing make_outgoing(const struct htw__relay *self, struct htw__source from,
-                                          const struct htw__record *record, size_t header_count) {
+                                          const struct htw__relay_record *record,
+                                          size_t header_count) {
     struct htw__outgoing outgoing = { .record = *record, .partition = -1, .from = from };
     outgoing.from_offset = record->offset;
     outgoing.record.headers = self->headers;
@@ -44,10 +45,11 @@ static struct htw__outgoing make_outgoing(const struct htw__relay *self, struct 
 /* The headers are in `outgoing` already. */
 static int wait_until(struct htw__relay *self, struct htw__stripe *stripe, int64_t deadline_ms,
                       struct htw__outgoing *outgoing) {
-    struct htw__place place = htw__levels_place(&stripe->levels, stripe->clock_ms, deadline_ms);
+    struct htw__relay_place place =
+        htw__levels_place(&stripe->levels, stripe->clock_ms, deadline_ms);
     outgoing->bucket = (struct htw__source) { stripe->index, place.level,
                                               htw__levels_slot(&stripe->levels, place.number) };
-    struct htw__bucket *bucket =
+    struct htw__relay_bucket *bucket =
         htw__stripe_bucket(stripe, outgoing->bucket.level, outgoing->bucket.slot);
     if (!htw__bucket_is_occupied(bucket)) {
         bucket->number = place.number;
@@ -71,7 +73,7 @@ static enum htw__letter after(enum htw__letter letter, bool is_too_large) {
 /* Its topic did not take it. So that nothing waits for that, and nothing is dropped, it goes back into a
  * bucket, and is tried again later. */
 static int put_back(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                    const struct htw__record *record, const char *reason) {
+                    const struct htw__relay_record *record, const char *reason) {
     char time[HTW__REQUEST_TIME_SIZE];
     int64_t retry_ms = self->now_ms + self->options.retry_ms;
     struct htw__outgoing outgoing =
@@ -84,7 +86,7 @@ static int put_back(struct htw__relay *self, struct htw__stripe *stripe, struct 
 }
 
 static int send_letter(struct htw__relay *self, struct htw__source from,
-                       const struct htw__record *record, const char *reason,
+                       const struct htw__relay_record *record, const char *reason,
                        enum htw__letter letter) {
     char source[64];
     struct htw__outgoing outgoing;
@@ -112,7 +114,8 @@ static int send_letter(struct htw__relay *self, struct htw__source from,
 
 /* `reason` is NULL if the record has one already. */
 static int bury(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                const struct htw__record *record, const char *reason, enum htw__letter letter) {
+                const struct htw__relay_record *record, const char *reason,
+                enum htw__letter letter) {
     int error = reserve_headers(self, record->header_count);
     if (error != 0)
         return error;
@@ -131,7 +134,7 @@ static int bury(struct htw__relay *self, struct htw__stripe *stripe, struct htw_
 
 /* Back into a bucket, until `deadline_ms`; that of `place_ms`. */
 static int file_until(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                      const struct htw__record *record, const struct htw__request *request,
+                      const struct htw__relay_record *record, const struct htw__request *request,
                       int64_t deadline_ms, int64_t place_ms) {
     struct htw__request_times times;
     struct htw__request later = *request;
@@ -157,7 +160,7 @@ static int file_until(struct htw__relay *self, struct htw__stripe *stripe, struc
 }
 
 static int postpone(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                    const struct htw__record *record, const struct htw__request *request) {
+                    const struct htw__relay_record *record, const struct htw__request *request) {
     int64_t wait_ms = self->now_ms - request->wanted_ms;
     if (wait_ms < POSTPONE_LEAST_MS)
         wait_ms = POSTPONE_LEAST_MS;
@@ -172,7 +175,7 @@ static int postpone(struct htw__relay *self, struct htw__stripe *stripe, struct 
 #define STAYS 1
 
 static int deliver(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                   const struct htw__record *record, const struct htw__request *request) {
+                   const struct htw__relay_record *record, const struct htw__request *request) {
     char time[HTW__REQUEST_TIME_SIZE], topic[HTW__TOPIC_NAME_SIZE];
     const char *why = htw__destinations_choose(&self->options.destinations, request->to, topic);
     if (why != NULL)
@@ -237,7 +240,7 @@ static int begin_to_recur(const struct htw__relay *self, struct htw__request *re
 /* What is due of it: delivers one occurrence, or with a reason `why` it is a dead letter. In the same transaction, the
  * one after it is filed. So whoever takes the stripe over finds the one or the other. */
 static int occur(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                 const struct htw__record *record, const struct htw__request *request,
+                 const struct htw__relay_record *record, const struct htw__request *request,
                  const char *why, enum htw__letter letter) {
     const struct htw__recurrence *recurrence = &request->recurrence;
     struct htw__request present = *request;
@@ -279,10 +282,11 @@ static bool has_to_meet(const struct htw__relay *self, const struct htw__stripe 
 /* Where both are filed, in whatever order they come. A bucket from which later ones have left would not let the first
  * wait for the second: then the next one. */
 static int64_t meeting_ms(struct htw__stripe *stripe, int64_t deadline_ms) {
-    struct htw__place place = htw__levels_place(&stripe->levels, stripe->clock_ms, deadline_ms);
-    const struct htw__bucket *bucket =
+    struct htw__relay_place place =
+        htw__levels_place(&stripe->levels, stripe->clock_ms, deadline_ms);
+    const struct htw__relay_bucket *bucket =
         htw__stripe_bucket(stripe, place.level, htw__levels_slot(&stripe->levels, place.number));
-    const struct htw__progress *progress =
+    const struct htw__relay_progress *progress =
         bucket->loaded != NULL ? &bucket->loaded->progress : &bucket->progress;
     return place.level == 0 && progress->deadline_ms > deadline_ms
                ? (place.number + 1) * stripe->levels.width_ms
@@ -290,7 +294,7 @@ static int64_t meeting_ms(struct htw__stripe *stripe, int64_t deadline_ms) {
 }
 
 static int file(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                const struct htw__record *record, const struct htw__request *request) {
+                const struct htw__relay_record *record, const struct htw__request *request) {
     if (htw__channel_of(from) == HTW__CHANNEL_FILE && request->deadline_ms < self->soonest_ms)
         self->soonest_ms = request->deadline_ms;
     if (request->deadline_ms <= self->now_ms) {
@@ -385,7 +389,7 @@ static const char *judge(const struct htw__relay *self, const struct htw__reques
 
 /* One whose headers are in order, or `why` says what is wrong; with an id, it is alive. */
 static int pass_living(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                       const struct htw__record *record, const struct htw__request *request,
+                       const struct htw__relay_record *record, const struct htw__request *request,
                        const char *why) {
     struct htw__poison *poison = find_poison(self, from, record->offset);
     enum htw__letter letter = poison != NULL ? poison->letter : HTW__LETTER_WHOLE;
@@ -406,7 +410,7 @@ static int pass_living(struct htw__relay *self, struct htw__stripe *stripe, stru
 }
 
 int htw__relay_pass_on(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                       const struct htw__record *record) {
+                       const struct htw__relay_record *record) {
     struct htw__request request;
     bool is_input = from.level == HTW__RELAY_INPUT;
     const char *why = htw__request_parse(record, &request);
@@ -432,7 +436,7 @@ int htw__relay_pass_on(struct htw__relay *self, struct htw__stripe *stripe, stru
 }
 
 int htw__relay_drop(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                    const struct htw__record *record) {
+                    const struct htw__relay_record *record) {
     struct htw__request request;
     (void)htw__request_parse(record, &request); /* it has an id: so it is in order */
     htw__relay_work_of(self, from)->cancelled++;

@@ -8,11 +8,11 @@
 /* A record leaves the partition that it came from, for where its headers say. Returns 0, or a negative
  * errno: the transaction has to be aborted. */
 int htw__relay_pass_on(struct htw__relay *relay, struct htw__stripe *stripe,
-                       struct htw__source from, const struct htw__record *record);
+                       struct htw__source from, const struct htw__relay_record *record);
 
 /* It does so because of a cancel that lay beside it. */
 int htw__relay_drop(struct htw__relay *relay, struct htw__stripe *stripe, struct htw__source from,
-                    const struct htw__record *record);
+                    const struct htw__relay_record *record);
 
 /* Where it is counted what becomes of a record. */
 static inline struct htw__relay_work *htw__relay_work_of(struct htw__relay *relay,

@@ -79,8 +79,8 @@ static bool is_unsure(const struct htw__stripe *stripe, int64_t deadline_ms) {
            htw__levels_number(levels, 0, now_ms) + levels->size;
 }
 
-bool htw__index_parse(const struct htw__record *record, uint64_t *ret_hash, int64_t *ret_offset,
-                      int64_t *ret_deadline_ms) {
+bool htw__index_parse(const struct htw__relay_record *record, uint64_t *ret_hash,
+                      int64_t *ret_offset, int64_t *ret_deadline_ms) {
     const unsigned char *value = record->value.bytes;
     if (record->key.bytes == NULL || record->key.size != HASH_SIZE)
         return false;
@@ -93,7 +93,7 @@ bool htw__index_parse(const struct htw__record *record, uint64_t *ret_hash, int6
     return true;
 }
 
-int htw__index_read(struct htw__stripe *stripe, const struct htw__record *record) {
+int htw__index_read(struct htw__stripe *stripe, const struct htw__relay_record *record) {
     uint64_t hash;
     int64_t offset, deadline_ms;
     if (stripe->ids_are_read || !htw__index_parse(record, &hash, &offset, &deadline_ms))
@@ -149,7 +149,7 @@ static int cancel(struct htw__relay *self, struct htw__stripe *stripe,
 }
 
 int htw__index_arrive(struct htw__relay *self, struct htw__stripe *stripe,
-                      const struct htw__record *record, const struct htw__request *request) {
+                      const struct htw__relay_record *record, const struct htw__request *request) {
     uint64_t hash = htw__ids_hash(record->key, request->id);
     if (request->is_cancel)
         return cancel(self, stripe, request, hash);
@@ -167,7 +167,7 @@ int htw__index_arrive(struct htw__relay *self, struct htw__stripe *stripe,
 }
 
 int htw__index_enter(struct htw__relay *self, struct htw__stripe *stripe,
-                     const struct htw__record *record, const struct htw__request *request,
+                     const struct htw__relay_record *record, const struct htw__request *request,
                      int64_t last_ms) {
     uint64_t hash = htw__ids_hash(record->key, request->id);
     const struct stored stored = { record->offset, last_ms };
@@ -181,7 +181,7 @@ int htw__index_enter(struct htw__relay *self, struct htw__stripe *stripe,
 
 /* ---- what leaves */
 
-bool htw__index_is_alive(struct htw__stripe *stripe, const struct htw__record *record,
+bool htw__index_is_alive(struct htw__stripe *stripe, const struct htw__relay_record *record,
                          const struct htw__request *request) {
     int64_t flags;
     uint64_t hash = htw__ids_hash(record->key, request->id);
@@ -208,7 +208,7 @@ static int add_leaving(struct htw__stripe *stripe, struct htw__leaving *leaving,
 }
 
 int htw__index_leave(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                     const struct htw__record *record, const struct htw__request *request) {
+                     const struct htw__relay_record *record, const struct htw__request *request) {
     uint64_t hash = htw__ids_hash(record->key, request->id);
     enum htw__channel channel = htw__channel_of(from);
     int64_t offset = htw__ids_find(&stripe->ids, hash, NULL);

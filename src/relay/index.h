@@ -32,32 +32,32 @@
 void htw__index_begin(struct htw__relay *relay, struct htw__stripe *stripe, int64_t end);
 
 /* A record of it, and its end. Returns 0 or a negative errno. */
-int htw__index_read(struct htw__stripe *stripe, const struct htw__record *record);
+int htw__index_read(struct htw__stripe *stripe, const struct htw__relay_record *record);
 void htw__index_reached(struct htw__relay *relay, struct htw__stripe *stripe, int64_t offset);
 
 /* Reads such a record: `*ret_offset` is HTW__IDS_NONE if it removes the entry. False: it is none. */
-bool htw__index_parse(const struct htw__record *record, uint64_t *ret_hash, int64_t *ret_offset,
-                      int64_t *ret_deadline_ms);
+bool htw__index_parse(const struct htw__relay_record *record, uint64_t *ret_hash,
+                      int64_t *ret_offset, int64_t *ret_deadline_ms);
 
 /* Frees it. */
 void htw__index_fini(struct htw__relay *relay, struct htw__stripe *stripe);
 
 /* A record of the input with an id. Returns 1: it goes on; 0: there is nothing more to do with it; or a negative errno. */
 int htw__index_arrive(struct htw__relay *relay, struct htw__stripe *stripe,
-                      const struct htw__record *record, const struct htw__request *request);
+                      const struct htw__relay_record *record, const struct htw__request *request);
 
 /* It is filed: enters it. `last_ms`: when it is over, if it recurs with its last occurrence. Returns 0 or a negative errno. */
 int htw__index_enter(struct htw__relay *relay, struct htw__stripe *stripe,
-                     const struct htw__record *record, const struct htw__request *request,
+                     const struct htw__relay_record *record, const struct htw__request *request,
                      int64_t last_ms);
 
 /* Whether a record that comes out of a bucket is alive. */
-bool htw__index_is_alive(struct htw__stripe *stripe, const struct htw__record *record,
+bool htw__index_is_alive(struct htw__stripe *stripe, const struct htw__relay_record *record,
                          const struct htw__request *request);
 
 /* It was delivered, or is a dead letter. Returns 0 or a negative errno. */
 int htw__index_leave(struct htw__relay *relay, struct htw__stripe *stripe, struct htw__source from,
-                     const struct htw__record *record, const struct htw__request *request);
+                     const struct htw__relay_record *record, const struct htw__request *request);
 
 /* A commit begins, of what has left by then; and it has ended. */
 void htw__index_positions(struct htw__stripe *stripe, enum htw__channel channel);

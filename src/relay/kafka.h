@@ -298,7 +298,7 @@ void htw__reader_close(struct htw__transport *transport, struct htw__source buck
 
 /* A message as a record, which leads into it and is valid until the next call. False: no memory. */
 bool htw__reader_view(struct htw__kafka *kafka, const rd_kafka_message_t *message,
-                      struct htw__record *ret_record);
+                      struct htw__relay_record *ret_record);
 
 /* Passes on what has arrived, at most `max` of the queue. Returns how much there was. */
 size_t htw__reader_poll(struct htw__kafka *kafka, rd_kafka_queue_t *queue, size_t max);

@@ -43,8 +43,8 @@ int64_t htw__levels_turn(const struct htw__levels *levels, uint32_t level, uint3
     return first + ahead;
 }
 
-struct htw__place htw__levels_place(const struct htw__levels *levels, int64_t clock_ms,
-                                    int64_t deadline_ms) {
+struct htw__relay_place htw__levels_place(const struct htw__levels *levels, int64_t clock_ms,
+                                          int64_t deadline_ms) {
     HTW_ASSERT(levels->width_ms > 0 && levels->size >= HTW__RELAY_SIZE_MIN);
     if (deadline_ms < clock_ms)
         deadline_ms = clock_ms;
@@ -57,7 +57,7 @@ struct htw__place htw__levels_place(const struct htw__levels *levels, int64_t cl
     }
     int64_t number = deadline_ms / width;
     int64_t farthest = clock_ms / width + levels->size - 1;
-    return (struct htw__place) { level, number < farthest ? number : farthest };
+    return (struct htw__relay_place) { level, number < farthest ? number : farthest };
 }
 
 bool htw__levels_reach(const struct htw__levels *levels, int64_t clock_ms, int64_t deadline_ms) {
@@ -65,11 +65,11 @@ bool htw__levels_reach(const struct htw__levels *levels, int64_t clock_ms, int64
     return deadline_ms / width - clock_ms / width < (int64_t)levels->size;
 }
 
-int64_t htw__levels_demotion(const struct htw__levels *levels, struct htw__place place) {
+int64_t htw__levels_demotion(const struct htw__levels *levels, struct htw__relay_place place) {
     return (place.number - 1) * htw__levels_width(levels, place.level);
 }
 
-int64_t htw__levels_limit(const struct htw__levels *levels, struct htw__place place) {
+int64_t htw__levels_limit(const struct htw__levels *levels, struct htw__relay_place place) {
     int64_t start_ms = place.number * htw__levels_width(levels, place.level);
     return place.level == 0 ? start_ms : start_ms - levels->width_ms;
 }

@@ -33,7 +33,7 @@ struct htw__levels {
 };
 
 /* A bucket of a level. */
-struct htw__place {
+struct htw__relay_place {
     uint32_t level;
     int64_t number;
 };
@@ -60,18 +60,18 @@ int64_t htw__levels_turn(const struct htw__levels *levels, uint32_t level, uint3
  * to the bucket of the clock; one beyond the highest window to the farthest bucket, from where it is
  * demoted to a bucket of the same level, once a turn.
  */
-struct htw__place htw__levels_place(const struct htw__levels *levels, int64_t clock_ms,
-                                    int64_t deadline_ms);
+struct htw__relay_place htw__levels_place(const struct htw__levels *levels, int64_t clock_ms,
+                                          int64_t deadline_ms);
 
 /* Whether the highest window reaches a deadline. */
 bool htw__levels_reach(const struct htw__levels *levels, int64_t clock_ms, int64_t deadline_ms);
 
 /* When a bucket above level 0 is to be demoted: one bucket before its start. */
-int64_t htw__levels_demotion(const struct htw__levels *levels, struct htw__place place);
+int64_t htw__levels_demotion(const struct htw__levels *levels, struct htw__relay_place place);
 
 /* The latest clock that an undrained bucket allows: of level 0 the bucket itself, of others the one before their
  * start. So what lies above is in level 0 before anything that is due with it leaves there. */
-int64_t htw__levels_limit(const struct htw__levels *levels, struct htw__place place);
+int64_t htw__levels_limit(const struct htw__levels *levels, struct htw__relay_place place);
 
 /* The start of the bucket of level 0 that covers a moment. */
 int64_t htw__levels_round(const struct htw__levels *levels, int64_t time_ms);

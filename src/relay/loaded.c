@@ -19,7 +19,7 @@ static bool precedes(const struct htw__heap_node *one, const struct htw__heap_no
 }
 
 void htw__loaded_init(struct htw__loaded *self, struct htw_wheel *wheel, int64_t end_ms,
-                      int64_t position, const struct htw__progress *progress, int64_t end,
+                      int64_t position, const struct htw__relay_progress *progress, int64_t end,
                       uint64_t seed, void *owner, uint32_t slot) {
     *self = (struct htw__loaded) { .wheel = wheel,
                                    .owner = owner,
@@ -85,11 +85,12 @@ void htw__loaded_fini(struct htw__loaded *self) {
 /* ---- names */
 
 /* What a cancel and its victim have in common. */
-static size_t name_size(const struct htw__record *record, const struct htw__request *request) {
+static size_t name_size(const struct htw__relay_record *record,
+                        const struct htw__request *request) {
     return sizeof(int64_t) + 1 + request->id.size + record->key.size;
 }
 
-static void write_name(char *name, const struct htw__record *record,
+static void write_name(char *name, const struct htw__relay_record *record,
                        const struct htw__request *request) {
     unsigned char id_size = (unsigned char)(request->id.size - 1); /* 1 to 256 */
     memcpy(name, &request->deadline_ms, sizeof(int64_t));
@@ -209,7 +210,8 @@ static int see(struct htw__loaded *self, int64_t offset) {
     return arm_all(self);
 }
 
-static struct htw__entry *make_entry(struct htw__loaded *self, const struct htw__record *record,
+static struct htw__entry *make_entry(struct htw__loaded *self,
+                                     const struct htw__relay_record *record,
                                      const struct htw__request *request, int64_t deadline_ms) {
     size_t named = request->id.bytes != NULL ? name_size(record, request) : 0;
     size_t copied = htw__record_copy_size(record);
@@ -246,7 +248,7 @@ static bool is_for_a_victim(const struct htw__loaded *self, const struct htw__re
            deadline_ms == (is_done ? self->progress.deadline_ms : self->cut_deadline_ms);
 }
 
-enum htw__arrival htw__loaded_add(struct htw__loaded *self, const struct htw__record *record,
+enum htw__arrival htw__loaded_add(struct htw__loaded *self, const struct htw__relay_record *record,
                                   const struct htw__request *request, size_t bytes_max) {
     if (record->offset < self->seen)
         return HTW__ARRIVAL_KEPT;

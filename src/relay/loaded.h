@@ -43,7 +43,7 @@ struct htw__entry {
     bool is_beyond; /* a cancel that is here for its victim only; its turn is another */
     bool is_named;  /* it is in the table */
     struct htw__key_node name;
-    struct htw__record *record; /* behind the entry, and behind it the name */
+    struct htw__relay_record *record; /* behind the entry, and behind it the name */
 };
 
 struct htw__loaded {
@@ -51,7 +51,7 @@ struct htw__loaded {
     void *owner;             /* of the bucket, for the caller, ... */
     uint32_t slot;           /* ... and where it lies there */
     int64_t end_ms;          /* of the bucket: its deadlines are before this */
-    struct htw__progress progress;
+    struct htw__relay_progress progress;
     int64_t seen;   /* read up to here, in this pass */
     int64_t target; /* nothing leaves before this is seen */
     bool is_armed;  /* the target was seen */
@@ -77,14 +77,15 @@ enum htw__arrival {
 
 /* Begins to load a bucket. Reading starts at `position`; `end` is as far as is known to be there. */
 void htw__loaded_init(struct htw__loaded *loaded, struct htw_wheel *wheel, int64_t end_ms,
-                      int64_t position, const struct htw__progress *progress, int64_t end,
+                      int64_t position, const struct htw__relay_progress *progress, int64_t end,
                       uint64_t seed, void *owner, uint32_t slot);
 
 /* Drops everything. */
 void htw__loaded_fini(struct htw__loaded *loaded);
 
 /* A record has arrived. More than `bytes_max` in memory makes a cut. */
-enum htw__arrival htw__loaded_add(struct htw__loaded *loaded, const struct htw__record *record,
+enum htw__arrival htw__loaded_add(struct htw__loaded *loaded,
+                                  const struct htw__relay_record *record,
                                   const struct htw__request *request, size_t bytes_max);
 
 /* The end of the bucket has been reached; it lies at `offset`. Returns 0 or -ENOMEM. */

@@ -21,7 +21,7 @@
 /* ---- opening and closing */
 
 static void close_bucket(struct htw__relay *self, struct htw__source source,
-                         struct htw__bucket *bucket) {
+                         struct htw__relay_bucket *bucket) {
     self->transport->close(self->transport, source);
     bucket->is_open = false;
     self->stats.open_buckets--;
@@ -37,7 +37,7 @@ static void close_bucket(struct htw__relay *self, struct htw__source source,
 void htw__relay_close_all(struct htw__relay *self, struct htw__stripe *stripe) {
     for (uint32_t level = 0; level < stripe->levels.count; level++) {
         for (uint32_t slot = 0; slot < stripe->levels.size; slot++) {
-            struct htw__bucket *bucket = htw__stripe_bucket(stripe, level, slot);
+            struct htw__relay_bucket *bucket = htw__stripe_bucket(stripe, level, slot);
             if (bucket->is_open)
                 close_bucket(self, (struct htw__source) { stripe->index, level, slot }, bucket);
         }
@@ -45,7 +45,7 @@ void htw__relay_close_all(struct htw__relay *self, struct htw__stripe *stripe) {
 }
 
 static int open_bucket(struct htw__relay *self, struct htw__stripe *stripe, uint32_t level,
-                       uint32_t slot, struct htw__bucket *bucket) {
+                       uint32_t slot, struct htw__relay_bucket *bucket) {
     if (level == 0) {
         bucket->loaded = malloc(sizeof(*bucket->loaded));
         if (bucket->loaded == NULL)
@@ -65,7 +65,8 @@ static int open_bucket(struct htw__relay *self, struct htw__stripe *stripe, uint
 /* ---- one stripe */
 
 /* A loaded bucket of which everything has left is done up to where it was read. */
-static void settle(struct htw__relay *self, struct htw__source source, struct htw__bucket *bucket) {
+static void settle(struct htw__relay *self, struct htw__source source,
+                   struct htw__relay_bucket *bucket) {
     struct htw__loaded *loaded = bucket->loaded;
     if (htw__loaded_needs_pass(loaded)) {
         self->stats.passes++;
@@ -81,7 +82,7 @@ static void settle(struct htw__relay *self, struct htw__source source, struct ht
 
 static void settle_all(struct htw__relay *self, struct htw__stripe *stripe) {
     for (uint32_t slot = 0; slot < stripe->levels.size; slot++) {
-        struct htw__bucket *bucket = htw__stripe_bucket(stripe, 0, slot);
+        struct htw__relay_bucket *bucket = htw__stripe_bucket(stripe, 0, slot);
         if (bucket->is_open)
             settle(self, (struct htw__source) { stripe->index, 0, slot }, bucket);
     }
@@ -93,7 +94,7 @@ static void close_drained(struct htw__relay *self, struct htw__stripe *stripe) {
     int64_t present = htw__levels_number(&stripe->levels, 0, stripe->clock_ms);
     for (uint32_t level = 0; level < stripe->levels.count; level++) {
         for (uint32_t slot = 0; slot < stripe->levels.size; slot++) {
-            struct htw__bucket *bucket = htw__stripe_bucket(stripe, level, slot);
+            struct htw__relay_bucket *bucket = htw__stripe_bucket(stripe, level, slot);
             if (bucket->is_open && !htw__bucket_is_occupied(bucket) &&
                 (level > 0 || bucket->number < present))
                 close_bucket(self, (struct htw__source) { stripe->index, level, slot }, bucket);
@@ -122,7 +123,7 @@ static int open_level_0(struct htw__relay *self, struct htw__stripe *stripe) {
     int error = 0;
     for (int i = 0; i < LOADED_MAX && error == 0; i++) {
         uint32_t slot;
-        struct htw__bucket *bucket = htw__stripe_next(stripe, 0, after, &slot);
+        struct htw__relay_bucket *bucket = htw__stripe_next(stripe, 0, after, &slot);
         if (bucket == NULL || bucket->number * stripe->levels.width_ms > limit_ms ||
             (bucket->number > present &&
              bucket->number * stripe->levels.width_ms - self->options.lead_ms > self->now_ms))
@@ -138,10 +139,10 @@ static int open_demotions(struct htw__relay *self, struct htw__stripe *stripe) {
     int error = 0;
     for (uint32_t level = 1; level < stripe->levels.count && error == 0; level++) {
         uint32_t slot;
-        struct htw__bucket *bucket = htw__stripe_first(stripe, level, &slot);
+        struct htw__relay_bucket *bucket = htw__stripe_first(stripe, level, &slot);
         if (bucket != NULL && !bucket->is_open &&
-            htw__levels_demotion(&stripe->levels, (struct htw__place) { level, bucket->number }) <=
-                stripe->clock_ms)
+            htw__levels_demotion(&stripe->levels, (struct htw__relay_place) {
+                                                      level, bucket->number }) <= stripe->clock_ms)
             error = open_bucket(self, stripe, level, slot, bucket);
     }
     return error;
@@ -256,7 +257,7 @@ double htw__relay_demotion_rate(const struct htw__relay *self) {
         struct htw__stripe *stripe = self->stripes[i];
         for (uint32_t level = 1; stripe != NULL && level < stripe->levels.count; level++) {
             uint32_t slot;
-            struct htw__bucket *bucket = htw__stripe_first(stripe, level, &slot);
+            struct htw__relay_bucket *bucket = htw__stripe_first(stripe, level, &slot);
             if (bucket == NULL || !bucket->is_open)
                 continue;
             int64_t start_ms = bucket->number * htw__levels_width(&stripe->levels, level);
@@ -291,7 +292,7 @@ static void measure(struct htw__relay_stats *stats, const struct htw__relay *sel
     stats->ids_bytes += stripe->ids.room * sizeof(*stripe->ids.entries);
     for (uint32_t level = 0; level < stripe->levels.count; level++) {
         for (uint32_t slot = 0; slot < stripe->levels.size; slot++) {
-            const struct htw__bucket *bucket = htw__stripe_bucket(stripe, level, slot);
+            const struct htw__relay_bucket *bucket = htw__stripe_bucket(stripe, level, slot);
             if (bucket->end > bucket->position)
                 stats->lag[level] += (uint64_t)(bucket->end - bucket->position);
             if (bucket->loaded == NULL)

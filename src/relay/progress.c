@@ -16,7 +16,7 @@
 /* No bucket of level 0 ends later. */
 #define END_MAX (INT64_C(1) << 54)
 
-bool htw__progress_covers(const struct htw__progress *progress, int64_t deadline_ms,
+bool htw__progress_covers(const struct htw__relay_progress *progress, int64_t deadline_ms,
                           int64_t offset) {
     if (offset >= progress->read_end)
         return false;
@@ -49,7 +49,7 @@ static const char *parse(struct htw__bytes text, const char *word, int64_t *numb
     return at;
 }
 
-void htw__progress_format(const struct htw__progress *progress,
+void htw__progress_format(const struct htw__relay_progress *progress,
                           char text[HTW__PROGRESS_TEXT_SIZE]) {
     snprintf(text, HTW__PROGRESS_TEXT_SIZE,
              BUCKET_WORD " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, progress->read_end,
@@ -61,7 +61,7 @@ static const char *end_of(struct htw__bytes text) {
 }
 
 int htw__progress_parse(struct htw__bytes text, int64_t position,
-                        struct htw__progress *ret_progress) {
+                        struct htw__relay_progress *ret_progress) {
     int64_t numbers[NUMBERS_MAX];
     *ret_progress = HTW__PROGRESS_NONE(position);
     if (text.bytes == NULL || text.size == 0)
@@ -69,7 +69,7 @@ int htw__progress_parse(struct htw__bytes text, int64_t position,
     if (parse(text, BUCKET_WORD, numbers, 4) != end_of(text) || numbers[0] < position ||
         numbers[1] > HTW__RELAY_DEADLINE_MAX || numbers[3] > END_MAX)
         return -EINVAL;
-    *ret_progress = (struct htw__progress) { numbers[0], numbers[1], numbers[2], numbers[3] };
+    *ret_progress = (struct htw__relay_progress) { numbers[0], numbers[1], numbers[2], numbers[3] };
     return 0;
 }
 
@@ -86,7 +86,7 @@ bool htw__owner_is_valid(struct htw__bytes name) {
     return true;
 }
 
-void htw__clock_format(const struct htw__clock *clock, char text[HTW__PROGRESS_TEXT_SIZE]) {
+void htw__clock_format(const struct htw__relay_clock *clock, char text[HTW__PROGRESS_TEXT_SIZE]) {
     const struct htw__levels *levels = &clock->levels;
     snprintf(text, HTW__PROGRESS_TEXT_SIZE, STRIPE_WORD " %" PRId64 " %u %u %" PRId64 "%s%.*s",
              levels->width_ms, levels->size, levels->count, clock->time_ms,
@@ -94,7 +94,7 @@ void htw__clock_format(const struct htw__clock *clock, char text[HTW__PROGRESS_T
              clock->owner.size > 0 ? (const char *)clock->owner.bytes : "");
 }
 
-int htw__clock_parse(struct htw__bytes text, struct htw__clock *ret_clock) {
+int htw__clock_parse(struct htw__bytes text, struct htw__relay_clock *ret_clock) {
     int64_t numbers[NUMBERS_MAX];
     struct htw__bytes owner = { NULL, 0 };
     if (text.bytes == NULL || text.size == 0)
@@ -111,6 +111,6 @@ int htw__clock_parse(struct htw__bytes text, struct htw__clock *ret_clock) {
     struct htw__levels levels = { numbers[0], (uint32_t)numbers[1], (uint32_t)numbers[2] };
     if (!htw__levels_are_valid(&levels) || numbers[3] % levels.width_ms != 0)
         return -EINVAL;
-    *ret_clock = (struct htw__clock) { levels, numbers[3], owner };
+    *ret_clock = (struct htw__relay_clock) { levels, numbers[3], owner };
     return 0;
 }

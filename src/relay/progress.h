@@ -20,7 +20,7 @@
 /* The most bytes of a text here, with the final NUL. Brokers allow 4096 (offset.metadata.max.bytes). */
 #define HTW__PROGRESS_TEXT_SIZE 128
 
-struct htw__progress {
+struct htw__relay_progress {
     int64_t read_end;
     int64_t deadline_ms; /* negative: none is done */
     int64_t offset;
@@ -28,19 +28,20 @@ struct htw__progress {
 };
 
 /* Of a bucket of which nothing is done from `position` on. */
-#define HTW__PROGRESS_NONE(position) ((struct htw__progress) { (position), -1, -1, 0 })
+#define HTW__PROGRESS_NONE(position) ((struct htw__relay_progress) { (position), -1, -1, 0 })
 
 /* Whether a record is done: it was read, and its turn came. */
-bool htw__progress_covers(const struct htw__progress *progress, int64_t deadline_ms,
+bool htw__progress_covers(const struct htw__relay_progress *progress, int64_t deadline_ms,
                           int64_t offset);
 
 /* Writes a progress. */
-void htw__progress_format(const struct htw__progress *progress, char text[HTW__PROGRESS_TEXT_SIZE]);
+void htw__progress_format(const struct htw__relay_progress *progress,
+                          char text[HTW__PROGRESS_TEXT_SIZE]);
 
 /* Reads a progress beside the offset `position`. Absent or empty: none, `read_end` is `position`.
  * Returns 0, or -EINVAL if it is no progress, or not one that can stand beside that offset. */
 int htw__progress_parse(struct htw__bytes text, int64_t position,
-                        struct htw__progress *ret_progress);
+                        struct htw__relay_progress *ret_progress);
 
 /* The longest name of an owner. */
 #define HTW__RELAY_OWNER_MAX 64u
@@ -49,17 +50,17 @@ int htw__progress_parse(struct htw__bytes text, int64_t position,
 bool htw__owner_is_valid(struct htw__bytes name);
 
 /* What stands beside the offset of an input partition. */
-struct htw__clock {
+struct htw__relay_clock {
     struct htw__levels levels;
     int64_t time_ms;
     struct htw__bytes owner; /* absent: it had no transactions */
 };
 
 /* Writes it. */
-void htw__clock_format(const struct htw__clock *clock, char text[HTW__PROGRESS_TEXT_SIZE]);
+void htw__clock_format(const struct htw__relay_clock *clock, char text[HTW__PROGRESS_TEXT_SIZE]);
 
 /* Reads it; the owner leads into the text. Returns 0, -ENOENT if there is none, or -EINVAL if it is no
  * clock. */
-int htw__clock_parse(struct htw__bytes text, struct htw__clock *ret_clock);
+int htw__clock_parse(struct htw__bytes text, struct htw__relay_clock *ret_clock);
 
 #endif /* HTW_SRC_RELAY_PROGRESS_H */

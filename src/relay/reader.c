@@ -46,7 +46,7 @@ static struct htw__bytes bytes_of(const void *bytes, size_t size) {
 
 /* Lists the headers of a message in self->headers. False: no memory. */
 static bool read_headers(struct htw__kafka *self, const rd_kafka_message_t *message,
-                         struct htw__record *record) {
+                         struct htw__relay_record *record) {
     rd_kafka_headers_t *headers;
     record->headers = NULL;
     record->header_count = 0;
@@ -74,10 +74,10 @@ static bool read_headers(struct htw__kafka *self, const rd_kafka_message_t *mess
 }
 
 bool htw__reader_view(struct htw__kafka *self, const rd_kafka_message_t *message,
-                      struct htw__record *ret_record) {
+                      struct htw__relay_record *ret_record) {
     rd_kafka_timestamp_type_t type;
     int64_t timestamp_ms = rd_kafka_message_timestamp(message, &type);
-    *ret_record = (struct htw__record) {
+    *ret_record = (struct htw__relay_record) {
         .offset = message->offset,
         .timestamp_ms = type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? -1 : timestamp_ms,
         .key = bytes_of(message->key, message->key_len),
@@ -88,10 +88,10 @@ bool htw__reader_view(struct htw__kafka *self, const rd_kafka_message_t *message
 
 static int pass_record(struct htw__kafka *self, struct htw__source source,
                        const rd_kafka_message_t *message) {
-    struct htw__record record;
+    struct htw__relay_record record;
     if (!htw__reader_view(self, message, &record))
         return -1;
-    return htw__relay_record(&self->relay, source, &record);
+    return htw__relay_take(&self->relay, source, &record);
 }
 
 /* Errors of partitions. Those of connections mend themselves, and librdkafka tells them elsewhere. */

@@ -14,7 +14,7 @@ struct htw__bytes htw__bytes_of(const char *text) {
     return (struct htw__bytes) { text, strlen(text) };
 }
 
-size_t htw__record_copy_size(const struct htw__record *record) {
+size_t htw__record_copy_size(const struct htw__relay_record *record) {
     size_t size = sizeof(*record) + record->header_count * sizeof(*record->headers);
     size += record->key.size + record->value.size;
     for (size_t i = 0; i < record->header_count; i++)
@@ -33,8 +33,8 @@ static struct htw__bytes copy_bytes(struct htw__bytes from, char **room) {
     return copy;
 }
 
-struct htw__record *htw__record_copy(const struct htw__record *record, void *memory) {
-    struct htw__record *copy = memory;
+struct htw__relay_record *htw__record_copy(const struct htw__relay_record *record, void *memory) {
+    struct htw__relay_record *copy = memory;
     struct htw__header *headers = (struct htw__header *)(void *)(copy + 1);
     char *room = (char *)(headers + record->header_count);
     *copy = *record;

@@ -19,7 +19,7 @@ struct htw__header {
 };
 
 /* A view: whose memory it is, the function that gets it says. */
-struct htw__record {
+struct htw__relay_record {
     int64_t offset;
     int64_t timestamp_ms; /* negative: none */
     struct htw__bytes key;
@@ -35,9 +35,9 @@ bool htw__bytes_are_equal(struct htw__bytes a, struct htw__bytes b);
 struct htw__bytes htw__bytes_of(const char *text);
 
 /* The memory that htw__record_copy() needs. */
-size_t htw__record_copy_size(const struct htw__record *record);
+size_t htw__record_copy_size(const struct htw__relay_record *record);
 
 /* Copies a record with all that it leads to, into memory of that size that is aligned for a pointer. */
-struct htw__record *htw__record_copy(const struct htw__record *record, void *memory);
+struct htw__relay_record *htw__record_copy(const struct htw__relay_record *record, void *memory);
 
 #endif /* HTW_SRC_RELAY_RECORD_H */

@@ -75,7 +75,7 @@ static struct htw__bytes owner_of(const struct htw__relay *self) {
 
 static enum htw__gain find_clock(const struct htw__relay *self, const struct htw__found *input,
                                  const struct htw__found *buckets, struct htw__stripe *stripe) {
-    struct htw__clock clock = { .time_ms = 0 };
+    struct htw__relay_clock clock = { .time_ms = 0 };
     int error = htw__clock_parse(input->metadata, &clock);
     stripe->clock_ms = clock.time_ms;
     /* The owner is committed at once, before this one can leave a transaction that it does not name. */
@@ -106,7 +106,7 @@ static enum htw__gain find_position(const struct htw__relay *self, const struct 
     return found->offset < found->start ? HTW__GAIN_DELETED : HTW__GAIN_BEYOND;
 }
 
-static enum htw__gain fill_bucket(const struct htw__relay *self, struct htw__bucket *bucket,
+static enum htw__gain fill_bucket(const struct htw__relay *self, struct htw__relay_bucket *bucket,
                                   const struct htw__found *found, bool stripe_is_new) {
     enum htw__gain result = find_position(self, found, stripe_is_new, &bucket->position);
     if (result != HTW__GAIN_OK)
@@ -133,7 +133,7 @@ static enum htw__gain fill_stripe(struct htw__relay *self, struct htw__stripe *s
     stripe->clock_is_dirty = input->offset < 0 || input->metadata.size == 0;
     for (uint32_t level = 0; level < stripe->levels.count; level++) {
         for (uint32_t slot = 0; slot < stripe->levels.size && result == HTW__GAIN_OK; slot++) {
-            struct htw__bucket *bucket = htw__stripe_bucket(stripe, level, slot);
+            struct htw__relay_bucket *bucket = htw__stripe_bucket(stripe, level, slot);
             result = fill_bucket(self, bucket, &buckets[level * stripe->levels.size + slot],
                                  stripe_is_new);
             bucket->number = htw__levels_turn(&stripe->levels, level, slot, stripe->clock_ms);
@@ -245,8 +245,9 @@ static size_t share_of_memory(const struct htw__relay *self) {
 }
 
 /* A record of a bucket of level 0. A bad one has the deadline 0, and so leaves at once. */
-static int load(struct htw__relay *self, struct htw__stripe *stripe, struct htw__bucket *bucket,
-                struct htw__source from, const struct htw__record *record) {
+static int load(struct htw__relay *self, struct htw__stripe *stripe,
+                struct htw__relay_bucket *bucket, struct htw__source from,
+                const struct htw__relay_record *record) {
     struct htw__request request;
     char topic[HTW__TOPIC_NAME_SIZE];
     if (htw__request_parse(record, &request) != NULL)
@@ -266,8 +267,8 @@ static int load(struct htw__relay *self, struct htw__stripe *stripe, struct htw_
     return -ENOMEM;
 }
 
-int htw__relay_record(struct htw__relay *self, struct htw__source from,
-                      const struct htw__record *record) {
+int htw__relay_take(struct htw__relay *self, struct htw__source from,
+                    const struct htw__relay_record *record) {
     struct htw__stripe *stripe = find_stripe(self, from.stripe);
     if (stripe == NULL)
         return 0;
@@ -284,7 +285,7 @@ int htw__relay_record(struct htw__relay *self, struct htw__source from,
         note_read(self, stripe, record->offset + 1);
         return error;
     }
-    struct htw__bucket *bucket = htw__stripe_bucket(stripe, from.level, from.slot);
+    struct htw__relay_bucket *bucket = htw__stripe_bucket(stripe, from.level, from.slot);
     if (!bucket->is_open)
         return 0;
     if (from.level == 0)
@@ -333,7 +334,7 @@ int htw__relay_reached(struct htw__relay *self, struct htw__source from, int64_t
         note_read(self, stripe, offset);
         return 0;
     }
-    struct htw__bucket *bucket = htw__stripe_bucket(stripe, from.level, from.slot);
+    struct htw__relay_bucket *bucket = htw__stripe_bucket(stripe, from.level, from.slot);
     if (!bucket->is_open)
         return 0;
     self->must_look = true;
@@ -350,7 +351,7 @@ void htw__relay_published(struct htw__relay *self, struct htw__source source, in
     struct htw__stripe *stripe = find_stripe(self, source.stripe);
     if (stripe == NULL || source.level == HTW__RELAY_IDS)
         return;
-    struct htw__bucket *bucket = htw__stripe_bucket(stripe, source.level, source.slot);
+    struct htw__relay_bucket *bucket = htw__stripe_bucket(stripe, source.level, source.slot);
     if (bucket->in_flight > 0)
         bucket->in_flight--;
     if (offset >= bucket->end)
@@ -359,10 +360,10 @@ void htw__relay_published(struct htw__relay *self, struct htw__source source, in
 
 /* ---- what is committed */
 
-static struct htw__position *add_position(struct htw__relay *self) {
+static struct htw__relay_position *add_position(struct htw__relay *self) {
     if (self->position_count == self->position_room) {
         size_t room = self->position_room == 0 ? 64 : self->position_room * 2;
-        struct htw__position *positions = realloc(self->positions, room * sizeof(*positions));
+        struct htw__relay_position *positions = realloc(self->positions, room * sizeof(*positions));
         if (positions == NULL)
             return NULL;
         self->positions = positions;
@@ -372,13 +373,13 @@ static struct htw__position *add_position(struct htw__relay *self) {
 }
 
 static int add_bucket(struct htw__relay *self, struct htw__source source,
-                      struct htw__bucket *bucket) {
-    struct htw__position *position = add_position(self);
+                      struct htw__relay_bucket *bucket) {
+    struct htw__relay_position *position = add_position(self);
     if (position == NULL)
         return -ENOMEM;
-    const struct htw__progress *progress =
+    const struct htw__relay_progress *progress =
         bucket->loaded != NULL ? &bucket->loaded->progress : &bucket->progress;
-    *position = (struct htw__position) { .source = source, .offset = bucket->position };
+    *position = (struct htw__relay_position) { .source = source, .offset = bucket->position };
     if (source.level == 0 && progress->read_end > bucket->position && progress->deadline_ms >= 0)
         htw__progress_format(progress, position->metadata);
     bucket->is_dirty = bucket->is_touched = false;
@@ -390,7 +391,7 @@ static int add_buckets(struct htw__relay *self, struct htw__stripe *stripe,
                        enum htw__channel channel) {
     for (uint32_t level = 0; level < stripe->levels.count; level++) {
         for (uint32_t slot = 0; slot < stripe->levels.size; slot++) {
-            struct htw__bucket *bucket = htw__stripe_bucket(stripe, level, slot);
+            struct htw__relay_bucket *bucket = htw__stripe_bucket(stripe, level, slot);
             struct htw__source source = { stripe->index, level, slot };
             if ((bucket->is_dirty || bucket->is_touched) &&
                 (htw__channel_of(source) & channel) != 0 && add_bucket(self, source, bucket) != 0)
@@ -402,12 +403,12 @@ static int add_buckets(struct htw__relay *self, struct htw__stripe *stripe,
 
 /* The clock stands beside the input's offset. It is committed with whatever was filed by it. */
 static int add_input(struct htw__relay *self, struct htw__stripe *stripe) {
-    struct htw__position *position = add_position(self);
+    struct htw__relay_position *position = add_position(self);
     if (position == NULL)
         return -ENOMEM;
-    *position = (struct htw__position) { .source = { stripe->index, HTW__RELAY_INPUT, 0 },
-                                         .offset = stripe->input_position };
-    struct htw__clock clock = { .levels = stripe->levels, .time_ms = stripe->clock_ms };
+    *position = (struct htw__relay_position) { .source = { stripe->index, HTW__RELAY_INPUT, 0 },
+                                               .offset = stripe->input_position };
+    struct htw__relay_clock clock = { .levels = stripe->levels, .time_ms = stripe->clock_ms };
     if (!stripe->is_released)
         clock.owner = owner_of(self);
     htw__clock_format(&clock, position->metadata);

@@ -87,8 +87,8 @@ void htw__relay_lose_all(struct htw__relay *relay);
  * aborted. What arrives of a stripe that is not ours is ignored. */
 
 /* A record of the input, or of a bucket. */
-int htw__relay_record(struct htw__relay *relay, struct htw__source from,
-                      const struct htw__record *record);
+int htw__relay_take(struct htw__relay *relay, struct htw__source from,
+                    const struct htw__relay_record *record);
 
 /* A bucket, or the input, was read to its end, which lies at `offset`. */
 int htw__relay_reached(struct htw__relay *relay, struct htw__source from, int64_t offset);

@@ -112,7 +112,7 @@ static bool is_topic_name(struct htw__bytes name) {
     return !(text[0] == '.' && (name.size == 1 || (name.size == 2 && text[1] == '.')));
 }
 
-static const char *read_deadline(const struct htw__record *record,
+static const char *read_deadline(const struct htw__relay_record *record,
                                  const struct htw__header *const found[NAMES], int64_t *ret_ms) {
     if (found[DELIVER_AT] != NULL && found[DELAY] != NULL)
         return "both htw-deliver-at and htw-delay";
@@ -171,7 +171,8 @@ static const char *read_recurrence(const struct htw__header *const found[NAMES],
                : "htw-until is not a number of milliseconds up to the year 9999";
 }
 
-const char *htw__request_parse(const struct htw__record *record, struct htw__request *ret_request) {
+const char *htw__request_parse(const struct htw__relay_record *record,
+                               struct htw__request *ret_request) {
     const struct htw__header *found[NAMES] = { NULL };
     *ret_request = (struct htw__request) { .offset = -1, .if_offset = -1 };
     for (size_t i = 0; i < record->header_count; i++) {
@@ -234,7 +235,7 @@ static size_t add_deadline(struct htw__header *headers, size_t count, enum name 
     return count + 1;
 }
 
-size_t htw__request_headers_to_wait(const struct htw__record *record,
+size_t htw__request_headers_to_wait(const struct htw__relay_record *record,
                                     const struct htw__request *request, struct htw__header *headers,
                                     struct htw__request_times *times) {
     size_t count = 0;
@@ -252,7 +253,7 @@ size_t htw__request_headers_to_wait(const struct htw__record *record,
     return add_deadline(headers, count, POSTPONED_TO, request->deadline_ms, times->deadline);
 }
 
-size_t htw__request_headers_to_deliver(const struct htw__record *record, int64_t deadline_ms,
+size_t htw__request_headers_to_deliver(const struct htw__relay_record *record, int64_t deadline_ms,
                                        struct htw__header *headers,
                                        char time[HTW__REQUEST_TIME_SIZE]) {
     size_t count = 0;
@@ -265,8 +266,8 @@ size_t htw__request_headers_to_deliver(const struct htw__record *record, int64_t
 }
 
 /* Those of the relay itself are not of the producer. */
-static size_t copy_headers(const struct htw__record *record, bool keeps_reason, size_t size_max,
-                           size_t count_max, struct htw__header *headers) {
+static size_t copy_headers(const struct htw__relay_record *record, bool keeps_reason,
+                           size_t size_max, size_t count_max, struct htw__header *headers) {
     size_t count = 0;
     for (size_t i = 0; i < record->header_count && count < count_max; i++) {
         const struct htw__header *header = &record->headers[i];
@@ -278,7 +279,7 @@ static size_t copy_headers(const struct htw__record *record, bool keeps_reason, 
     return count;
 }
 
-size_t htw__request_headers_of_dead(const struct htw__record *record, const char *reason,
+size_t htw__request_headers_of_dead(const struct htw__relay_record *record, const char *reason,
                                     struct htw__header *headers) {
     size_t count = copy_headers(record, reason == NULL, SIZE_MAX, SIZE_MAX, headers);
     if (reason != NULL)
@@ -286,7 +287,7 @@ size_t htw__request_headers_of_dead(const struct htw__record *record, const char
     return count;
 }
 
-size_t htw__request_headers_of_short(const struct htw__record *record, const char *reason,
+size_t htw__request_headers_of_short(const struct htw__relay_record *record, const char *reason,
                                      const char *source, struct htw__header *headers) {
     size_t count = copy_headers(record, reason == NULL, SMALL_MAX, SMALL_COUNT_MAX, headers);
     if (reason != NULL)
@@ -295,7 +296,7 @@ size_t htw__request_headers_of_short(const struct htw__record *record, const cha
     return count + 1;
 }
 
-size_t htw__request_headers_to_retry(const struct htw__record *record, const char *reason,
+size_t htw__request_headers_to_retry(const struct htw__relay_record *record, const char *reason,
                                      int64_t retry_ms, struct htw__header *headers,
                                      char time[HTW__REQUEST_TIME_SIZE]) {
     size_t count = htw__request_headers_of_dead(record, reason, headers);

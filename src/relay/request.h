@@ -43,7 +43,8 @@ struct htw__request {
 
 /* Reads the headers of a record. Returns NULL, or why it is a bad one (a static phrase). The request
  * leads into the record. */
-const char *htw__request_parse(const struct htw__record *record, struct htw__request *ret_request);
+const char *htw__request_parse(const struct htw__relay_record *record,
+                               struct htw__request *ret_request);
 
 /* Whether a header is the relay's to write, and may be another when the record is read again. */
 bool htw__request_is_written(const struct htw__header *header);
@@ -64,27 +65,27 @@ struct htw__request_times {
  * `headers` has room for HTW__REQUEST_HEADERS_MORE more than the record has; `times` keeps the texts of
  * the request's times. Returns their number.
  */
-size_t htw__request_headers_to_wait(const struct htw__record *record,
+size_t htw__request_headers_to_wait(const struct htw__relay_record *record,
                                     const struct htw__request *request, struct htw__header *headers,
                                     struct htw__request_times *times);
 
 /* The same for one that is delivered: without those that steer the relay, but with htw-id and with
  * htw-delivered-for, the deadline. */
-size_t htw__request_headers_to_deliver(const struct htw__record *record, int64_t deadline_ms,
+size_t htw__request_headers_to_deliver(const struct htw__relay_record *record, int64_t deadline_ms,
                                        struct htw__header *headers,
                                        char time[HTW__REQUEST_TIME_SIZE]);
 
 /* The same for a dead letter: all headers, and htw-reason. A reason of NULL: it has one. */
-size_t htw__request_headers_of_dead(const struct htw__record *record, const char *reason,
+size_t htw__request_headers_of_dead(const struct htw__relay_record *record, const char *reason,
                                     struct htw__header *headers);
 
 /* The same for one that is too large for its topic: htw-reason, and htw-source, where it came from. Of the
  * others those that are small. */
-size_t htw__request_headers_of_short(const struct htw__record *record, const char *reason,
+size_t htw__request_headers_of_short(const struct htw__relay_record *record, const char *reason,
                                      const char *source, struct htw__header *headers);
 
 /* The same for one that is to be tried again. */
-size_t htw__request_headers_to_retry(const struct htw__record *record, const char *reason,
+size_t htw__request_headers_to_retry(const struct htw__relay_record *record, const char *reason,
                                      int64_t retry_ms, struct htw__header *headers,
                                      char time[HTW__REQUEST_TIME_SIZE]);
 

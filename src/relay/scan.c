@@ -21,7 +21,7 @@ struct part {
     int64_t at, end; /* what is to be read; at first `at` is the position, -1: none */
     bool is_reading; /* not all of it has come */
     bool is_stuck;   /* all has come that can be read now */
-    struct htw__progress progress;
+    struct htw__relay_progress progress;
 };
 
 struct scan {
@@ -113,7 +113,7 @@ static int find_levels(struct scan *self, const rd_kafka_topic_partition_list_t 
     struct htw__kafka *kafka = self->kafka;
     for (int i = 0; i < list->cnt; i++) {
         const rd_kafka_topic_partition_t *one = &list->elems[i];
-        struct htw__clock clock;
+        struct htw__relay_clock clock;
         int error =
             htw__clock_parse((struct htw__bytes) { one->metadata, one->metadata_size }, &clock);
         if (error == -ENOENT)
@@ -212,7 +212,7 @@ static void finish(struct scan *self, uint32_t level, int32_t partition, struct 
 }
 
 /* Whether a record of level 0 has left its bucket: see progress.h. */
-static bool is_done(const struct part *part, const struct htw__record *record) {
+static bool is_done(const struct part *part, const struct htw__relay_record *record) {
     struct htw__request request;
     if (part->progress.deadline_ms < 0)
         return false;
@@ -224,7 +224,7 @@ static bool is_done(const struct part *part, const struct htw__record *record) {
 
 static int take_record(struct scan *self, struct htw__source from, const struct part *part,
                        const rd_kafka_message_t *message) {
-    struct htw__record record;
+    struct htw__relay_record record;
     if (!htw__reader_view(self->kafka, message, &record))
         return htw__kafka_fail(self->kafka, "out of memory");
     return from.level == 0 && is_done(part, &record) ? 0

@@ -21,7 +21,7 @@
 
 /* Is called with each record, those of the index included, which is valid until it returns. Negative ends the scan. */
 typedef int htw__scan_visit(void *context, struct htw__source from,
-                            const struct htw__record *record);
+                            const struct htw__relay_record *record);
 
 /* Scans. `kafka` is opened, and not started; it knows the sizes of the levels afterwards. Returns 0, what `visit` has
  * returned, or -EIO: `error` says why. */

@@ -48,7 +48,7 @@ static inline enum htw__channel htw__channel_of(struct htw__source from) {
 }
 
 /* What is committed of a partition. */
-struct htw__position {
+struct htw__relay_position {
     struct htw__source source;
     int64_t offset;
     char metadata[HTW__PROGRESS_TEXT_SIZE];
@@ -72,7 +72,7 @@ struct htw__relay {
     size_t header_room;
     struct htw__poison *poisons;
     size_t poison_count;
-    struct htw__position *positions;
+    struct htw__relay_position *positions;
     size_t position_count, position_room;
     int64_t soonest_ms;             /* the earliest deadline in FILE since its last positions */
     struct htw__relay_work open[2]; /* by channel - 1: what was done since its last commit */

@@ -14,16 +14,16 @@
 #include "loaded.h"
 #include "progress.h"
 
-struct htw__bucket {
-    int64_t position;              /* all before this is done */
-    int64_t end;                   /* something may be before this */
-    int64_t number;                /* the turn, while it is occupied */
-    uint32_t in_flight;            /* published, and not acknowledged */
-    bool is_dirty;                 /* the position or the progress differs from the committed one */
-    bool is_touched;               /* it is to be committed again, as it is */
-    bool is_open;                  /* it is being read */
-    struct htw__progress progress; /* level 0, when taken over or closed */
-    struct htw__loaded *loaded;    /* level 0, while it is open */
+struct htw__relay_bucket {
+    int64_t position;   /* all before this is done */
+    int64_t end;        /* something may be before this */
+    int64_t number;     /* the turn, while it is occupied */
+    uint32_t in_flight; /* published, and not acknowledged */
+    bool is_dirty;      /* the position or the progress differs from the committed one */
+    bool is_touched;    /* it is to be committed again, as it is */
+    bool is_open;       /* it is being read */
+    struct htw__relay_progress progress; /* level 0, when taken over or closed */
+    struct htw__loaded *loaded;          /* level 0, while it is open */
 };
 
 /* How far a stripe that was taken over has come with what was in its input then. */
@@ -62,7 +62,7 @@ struct htw__stripe {
     int64_t ids_unsure_ms;          /* no entry that is unsure is due later */
     int64_t ids_input_end;          /* ... and where its input ended then */
     struct htw__leaving leaving[2]; /* by channel - 1 */
-    struct htw__bucket buckets[];   /* levels.count * levels.size */
+    struct htw__relay_bucket buckets[]; /* levels.count * levels.size */
 };
 
 /* A new stripe whose buckets are empty; NULL: no memory. */
@@ -71,19 +71,20 @@ struct htw__stripe *htw__stripe_create(uint32_t index, const struct htw__levels 
 /* Its buckets must not be loaded. */
 void htw__stripe_destroy(struct htw__stripe *stripe);
 
-struct htw__bucket *htw__stripe_bucket(struct htw__stripe *stripe, uint32_t level, uint32_t slot);
+struct htw__relay_bucket *htw__stripe_bucket(struct htw__stripe *stripe, uint32_t level,
+                                             uint32_t slot);
 
 /* Whether it may hold records that are not done, or whose end is not committed: another one who took the
  * stripe over would find them. */
-bool htw__bucket_is_occupied(const struct htw__bucket *bucket);
+bool htw__bucket_is_occupied(const struct htw__relay_bucket *bucket);
 
 /* The occupied bucket of a level with the lowest number, and its slot; NULL: none. */
-struct htw__bucket *htw__stripe_first(struct htw__stripe *stripe, uint32_t level,
-                                      uint32_t *ret_slot);
+struct htw__relay_bucket *htw__stripe_first(struct htw__stripe *stripe, uint32_t level,
+                                            uint32_t *ret_slot);
 
 /* The next one after number `after` of a level, or NULL. */
-struct htw__bucket *htw__stripe_next(struct htw__stripe *stripe, uint32_t level, int64_t after,
-                                     uint32_t *ret_slot);
+struct htw__relay_bucket *htw__stripe_next(struct htw__stripe *stripe, uint32_t level,
+                                           int64_t after, uint32_t *ret_slot);
 
 /* The latest clock that the buckets above level 0 allow; INT64_MAX: any. */
 int64_t htw__stripe_limit(struct htw__stripe *stripe);

@@ -51,7 +51,7 @@ static void ask(struct htw__kafka *self) {
 
 static void note(struct htw__kafka *self, const rd_kafka_topic_partition_t *found) {
     struct htw__seen *place = &self->places[found->partition];
-    struct htw__clock clock = { .time_ms = 0 };
+    struct htw__relay_clock clock = { .time_ms = 0 };
     if (found->err != RD_KAFKA_RESP_ERR_NO_ERROR)
         return;
     (void)htw__clock_parse((struct htw__bytes) { found->metadata, found->metadata_size }, &clock);

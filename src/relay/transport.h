@@ -28,8 +28,8 @@ struct htw__source {
 
 /* A record to be published. Everything that it leads to is valid during the call only. */
 struct htw__outgoing {
-    struct htw__record record; /* offset and timestamp mean nothing */
-    const char *topic;         /* NULL: to the bucket `bucket` */
+    struct htw__relay_record record; /* offset and timestamp mean nothing */
+    const char *topic;               /* NULL: to the bucket `bucket` */
     struct htw__source bucket;
     int32_t partition;       /* of `topic`; -1: chosen by the key */
     struct htw__source from; /* where the record came from, ... */

@@ -21,7 +21,8 @@ static uint64_t add_hash(uint64_t hash, struct htw__bytes bytes) {
 }
 
 /* Without what the relay writes, which differs from level to level. */
-static uint64_t hash_all(const struct htw__record *record, const struct htw__request *request) {
+static uint64_t hash_all(const struct htw__relay_record *record,
+                         const struct htw__request *request) {
     uint64_t hash = add_hash((uint64_t)request->wanted_ms, record->key);
     hash = add_hash(hash, record->value);
     for (size_t i = 0; i < record->header_count; i++) {
@@ -33,7 +34,7 @@ static uint64_t hash_all(const struct htw__record *record, const struct htw__req
     return hash == 0 ? 1 : hash;
 }
 
-static struct htw__waiting_key key_of(const struct htw__record *record,
+static struct htw__waiting_key key_of(const struct htw__relay_record *record,
                                       const struct htw__request *request) {
     struct htw__waiting_key key = { .wanted_ms = request->wanted_ms };
     key.print = request->is_cancel ? 0 : hash_all(record, request);
@@ -73,7 +74,7 @@ static uint64_t hash_in(struct htw__source from, uint64_t hash) {
 }
 
 static int take_entry(struct htw__ids *ids, struct htw__source from,
-                      const struct htw__record *record) {
+                      const struct htw__relay_record *record) {
     uint64_t hash;
     int64_t offset, deadline_ms;
     if (!htw__index_parse(record, &hash, &offset, &deadline_ms))
@@ -85,7 +86,7 @@ static int take_entry(struct htw__ids *ids, struct htw__source from,
 }
 
 /* As htw__index_arrive(), and what follows. */
-static int arrive(struct htw__ids *ids, uint64_t hash, const struct htw__record *record,
+static int arrive(struct htw__ids *ids, uint64_t hash, const struct htw__relay_record *record,
                   const struct htw__request *request) {
     int64_t offset = htw__ids_find(ids, hash, NULL);
     if (request->is_cancel) {
@@ -98,7 +99,7 @@ static int arrive(struct htw__ids *ids, uint64_t hash, const struct htw__record 
 }
 
 int htw__waiting_judge(struct htw__ids *ids, struct htw__source from,
-                       const struct htw__record *record, struct htw__request *ret_request,
+                       const struct htw__relay_record *record, struct htw__request *ret_request,
                        const char **ret_why) {
     *ret_why = NULL;
     *ret_request = (struct htw__request) { .offset = -1, .if_offset = -1 };
@@ -137,7 +138,7 @@ static bool has_id(const struct htw__waiting_key *key, const struct htw__request
 
 /* Of cancels those of all records are wanted that may be: which these are is known at the end. */
 static bool is_wanted(const struct htw__waiting_filter *filter, const struct htw__waiting_key *key,
-                      const struct htw__record *record, const struct htw__request *request) {
+                      const struct htw__relay_record *record, const struct htw__request *request) {
     if (key->wanted_ms < filter->from_ms || key->wanted_ms >= filter->until_ms ||
         (filter->key != NULL && !htw__bytes_are_equal(record->key, htw__bytes_of(filter->key))))
         return false;
@@ -235,7 +236,7 @@ static int reserve(struct htw__waiting_page *self) {
 }
 
 int htw__waiting_page_add(struct htw__waiting_page *self, struct htw__source from,
-                          const struct htw__record *record) {
+                          const struct htw__relay_record *record) {
     struct htw__request request;
     const char *why;
     int waits = htw__waiting_judge(&self->ids, from, record, &request, &why);

@@ -41,7 +41,7 @@ int htw__waiting_key_compare(const struct htw__waiting_key *a, const struct htw_
 struct htw__waiting {
     struct htw__waiting_key key;
     struct htw__source from; /* where it was found last */
-    const struct htw__record *record;
+    const struct htw__relay_record *record;
     struct htw__request request;
     uint32_t copies;
     bool is_cancelled; /* a cancel waits for it, too */
@@ -79,7 +79,7 @@ struct htw__waiting_page {
 /* What was found is an entry of the index, or its end, or a record, whose request is read if it is in order (`ret_why`: NULL).
  * Returns 1: it waits; 0: it does not; or -ENOMEM. */
 int htw__waiting_judge(struct htw__ids *ids, struct htw__source from,
-                       const struct htw__record *record, struct htw__request *ret_request,
+                       const struct htw__relay_record *record, struct htw__request *ret_request,
                        const char **ret_why);
 
 /* Begins a page of at most `limit` records, at least 1. The strings of the filter stay the caller's. */
@@ -89,7 +89,7 @@ void htw__waiting_page_fini(struct htw__waiting_page *page);
 
 /* A record was found, which is copied if it is kept. Returns 0 or -ENOMEM. */
 int htw__waiting_page_add(struct htw__waiting_page *page, struct htw__source from,
-                          const struct htw__record *record);
+                          const struct htw__relay_record *record);
 
 /* All were found: leaves the page in order, without cancels. */
 void htw__waiting_page_end(struct htw__waiting_page *page);

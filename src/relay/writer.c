@@ -121,7 +121,7 @@ int htw__writer_begin(struct htw__kafka *self, struct htw__writer *writer) {
     return -EAGAIN;
 }
 
-static rd_kafka_headers_t *make_headers(const struct htw__record *record) {
+static rd_kafka_headers_t *make_headers(const struct htw__relay_record *record) {
     rd_kafka_headers_t *headers = rd_kafka_headers_new(record->header_count);
     for (size_t i = 0; i < record->header_count; i++)
         rd_kafka_header_add(headers, record->headers[i].name.bytes,
@@ -163,7 +163,7 @@ static bool await_room(struct htw__kafka *self, struct htw__writer *writer) {
 
 static int produce(struct htw__kafka *self, struct htw__writer *writer, const char *topic,
                    int32_t partition, const struct htw__outgoing *outgoing) {
-    const struct htw__record *record = &outgoing->record;
+    const struct htw__relay_record *record = &outgoing->record;
     if (!await_room(self, writer)) {
         htw__kafka_set_recover(self, true);
         return -EAGAIN;

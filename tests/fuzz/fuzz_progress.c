@@ -13,7 +13,7 @@
 #include <string.h>
 
 static void check_progress(struct htw__bytes text, int64_t position) {
-    struct htw__progress progress, again;
+    struct htw__relay_progress progress, again;
     char written[HTW__PROGRESS_TEXT_SIZE];
     int error = htw__progress_parse(text, position, &progress);
     if (error != 0) {
@@ -34,9 +34,9 @@ static void check_progress(struct htw__bytes text, int64_t position) {
 }
 
 /* Each moment has a place, in a slot that there is, which is not passed before it is due. */
-static void check_places(const struct htw__clock *clock, int64_t deadline_ms) {
+static void check_places(const struct htw__relay_clock *clock, int64_t deadline_ms) {
     const struct htw__levels *levels = &clock->levels;
-    struct htw__place place = htw__levels_place(levels, clock->time_ms, deadline_ms);
+    struct htw__relay_place place = htw__levels_place(levels, clock->time_ms, deadline_ms);
     FUZZ_CHECK(place.level < levels->count);
     uint32_t slot = htw__levels_slot(levels, place.number);
     FUZZ_CHECK(slot < levels->size);
@@ -47,7 +47,7 @@ static void check_places(const struct htw__clock *clock, int64_t deadline_ms) {
 }
 
 static void check_clock(struct htw__bytes text, int64_t position) {
-    struct htw__clock clock, again;
+    struct htw__relay_clock clock, again;
     char written[HTW__PROGRESS_TEXT_SIZE];
     int error = htw__clock_parse(text, &clock);
     if (error != 0) {

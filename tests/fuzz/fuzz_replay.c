@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* The ticks never go back, each timer is armed first, and what has ended does nothing more. */
-static void check_record(const struct htw__record *record, const struct htw__run *run) {
+static void check_record(const struct htw__replay_record *record, const struct htw__run *run) {
     bool *is_armed = calloc(run->timer_count + 1, sizeof(*is_armed));
     uint64_t tick = 0, armed = 0;
     for (size_t i = 0; i < record->count; i++) {
@@ -34,15 +34,15 @@ static void check_record(const struct htw__record *record, const struct htw__run
 }
 
 /* Both wheels expire the same timers at the same ticks. */
-static void check_same(const struct htw__record *a, const struct htw__record *b) {
+static void check_same(const struct htw__replay_record *a, const struct htw__replay_record *b) {
     FUZZ_CHECK(a->counts[HTW__EVENT_ARMED] == b->counts[HTW__EVENT_ARMED]);
     FUZZ_CHECK(a->counts[HTW__EVENT_MOVED] == b->counts[HTW__EVENT_MOVED]);
     FUZZ_CHECK(a->counts[HTW__EVENT_CANCELLED] == b->counts[HTW__EVENT_CANCELLED]);
 }
 
 /* The record is JSON inside a script element, which no name ends. */
-static void check_page(const struct htw__run *run, const struct htw__record *record,
-                       const struct htw__record *kafka) {
+static void check_page(const struct htw__run *run, const struct htw__replay_record *record,
+                       const struct htw__replay_record *kafka) {
     char *text;
     size_t size;
     FILE *stream = open_memstream(&text, &size);
@@ -58,7 +58,7 @@ static void check_page(const struct htw__run *run, const struct htw__record *rec
 
 static void run(const uint8_t *data, size_t size) {
     struct htw__run_options options;
-    struct htw__record record, kafka;
+    struct htw__replay_record record, kafka;
     struct htw__run run;
     char *name[1];
     if (size < RUN_INPUT_HEAD)

@@ -41,12 +41,12 @@ static size_t read_headers(const uint8_t *data, size_t size, struct htw__header 
     return count;
 }
 
-static void check_copy(const struct htw__record *record) {
+static void check_copy(const struct htw__relay_record *record) {
     size_t size = htw__record_copy_size(record);
     void *memory = malloc(size);
     if (memory == NULL)
         fuzz_fail("no memory");
-    const struct htw__record *copy = htw__record_copy(record, memory);
+    const struct htw__relay_record *copy = htw__record_copy(record, memory);
     FUZZ_CHECK(copy->header_count == record->header_count);
     for (size_t i = 0; i < record->header_count; i++)
         FUZZ_CHECK(htw__bytes_are_equal(copy->headers[i].name, record->headers[i].name) &&
@@ -72,10 +72,10 @@ static void check_destination(const struct htw__request *request) {
 }
 
 /* What waits in a bucket asks for the same as the record that came. */
-static void check_waiting(const struct htw__record *record, const struct htw__request *request,
-                          struct htw__header *room) {
+static void check_waiting(const struct htw__relay_record *record,
+                          const struct htw__request *request, struct htw__header *room) {
     struct htw__request_times times;
-    struct htw__record waiting = *record;
+    struct htw__relay_record waiting = *record;
     struct htw__request again;
     waiting.headers = room;
     waiting.header_count = htw__request_headers_to_wait(record, request, room, &times);
@@ -90,8 +90,8 @@ static void check_waiting(const struct htw__record *record, const struct htw__re
                (request->is_letter || again.has_time));
 }
 
-static void check_request(const struct htw__record *record, const struct htw__request *request,
-                          struct htw__header *room) {
+static void check_request(const struct htw__relay_record *record,
+                          const struct htw__request *request, struct htw__header *room) {
     char time[HTW__REQUEST_TIME_SIZE];
     size_t most = record->header_count + HTW__REQUEST_HEADERS_MORE;
     FUZZ_CHECK(request->deadline_ms >= 0 && request->deadline_ms <= HTW__RELAY_DEADLINE_MAX);
@@ -103,7 +103,7 @@ static void check_request(const struct htw__record *record, const struct htw__re
 }
 
 static void run(const uint8_t *data, size_t size) {
-    struct htw__record record = { .timestamp_ms = 0 };
+    struct htw__relay_record record = { .timestamp_ms = 0 };
     struct htw__request request;
     char time[HTW__REQUEST_TIME_SIZE];
     if (size < sizeof(record.timestamp_ms))

@@ -80,7 +80,7 @@ bool broker_is_visible(const struct broker *self, const struct broker_record *re
 }
 
 static int64_t append(struct broker *self, struct broker_partition *partition,
-                      const struct htw__record *record, size_t txn) {
+                      const struct htw__relay_record *record, size_t txn) {
     partition->records =
         grow(partition->records, partition->count, &partition->room, sizeof(*partition->records));
     struct broker_record *added = &partition->records[partition->count];
@@ -105,14 +105,15 @@ static void touch(struct broker *self, size_t number, struct broker_partition *p
     txn->touched[txn->touched_count++] = partition;
 }
 
-int64_t broker_produce(struct broker *self, uint32_t stripe, const struct htw__record *record) {
+int64_t broker_produce(struct broker *self, uint32_t stripe,
+                       const struct htw__relay_record *record) {
     if (self->sender_txn != 0)
         touch(self, self->sender_txn, &self->inputs[stripe]);
     return append(self, &self->inputs[stripe], record, self->sender_txn);
 }
 
 void broker_store(struct broker *self, struct broker_partition *partition,
-                  const struct htw__record *record) {
+                  const struct htw__relay_record *record) {
     (void)append(self, partition, record, 0);
 }
 
@@ -357,7 +358,7 @@ int member_poll_input(struct member *self, uint32_t stripe, size_t max) {
         const struct broker_record *next = next_visible(self->broker, partition, at);
         if (next != NULL) {
             ++*at;
-            error = htw__relay_record(&self->relay, from, next->record);
+            error = htw__relay_take(&self->relay, from, next->record);
         } else if (self->input_told[stripe] != *at) {
             self->input_told[stripe] = *at;
             error = htw__relay_reached(&self->relay, from, *at);
@@ -379,7 +380,7 @@ int member_poll_buckets(struct member *self, size_t max) {
                 next_visible(self->broker, partition, &read->position);
             if (next != NULL) {
                 read->position++;
-                error = htw__relay_record(&self->relay, source, next->record);
+                error = htw__relay_take(&self->relay, source, next->record);
             } else if (read->told != read->position) {
                 read->told = read->position;
                 error = htw__relay_reached(&self->relay, source, read->position);
@@ -430,12 +431,12 @@ static int list_positions(struct member *self, enum htw__channel channel) {
 }
 
 static int apply(struct member *self, enum htw__channel channel,
-                 const struct htw__position *positions, size_t count, bool slow_markers) {
+                 const struct htw__relay_position *positions, size_t count, bool slow_markers) {
     struct broker *broker = self->broker;
     if (self->generation != broker->generation)
         return -EPERM;
     for (size_t i = 0; i < count; i++) {
-        const struct htw__position *position = &positions[i];
+        const struct htw__relay_position *position = &positions[i];
         struct broker_partition *partition = broker_partition(broker, position->source);
         partition->committed = position->offset;
         memcpy(partition->metadata, position->metadata, sizeof(partition->metadata));

@@ -22,8 +22,8 @@ struct broker_txn {
 };
 
 struct broker_record {
-    struct htw__record *record; /* NULL: a marker */
-    char *topic;                /* of what was delivered */
+    struct htw__relay_record *record; /* NULL: a marker */
+    char *topic;                      /* of what was delivered */
     size_t txn;
     int64_t member_now_ms; /* the clock of the member that published it */
     int64_t real_now_ms;
@@ -67,7 +67,7 @@ struct broker_commit {
     bool is_in_flight;
     bool is_ended; /* by the broker; the member was not told yet */
     int result;
-    struct htw__position *positions;
+    struct htw__relay_position *positions;
     size_t count;
 };
 
@@ -98,11 +98,12 @@ void broker_fini(struct broker *broker);
 struct broker_partition *broker_partition(struct broker *broker, struct htw__source source);
 
 /* A record of a producer; in its transaction, if one is open. Returns its offset. */
-int64_t broker_produce(struct broker *broker, uint32_t stripe, const struct htw__record *record);
+int64_t broker_produce(struct broker *broker, uint32_t stripe,
+                       const struct htw__relay_record *record);
 
 /* What was there before: a record at the end of a partition, and markers up to an offset. */
 void broker_store(struct broker *broker, struct broker_partition *partition,
-                  const struct htw__record *record);
+                  const struct htw__relay_record *record);
 void broker_fill(struct broker *broker, struct broker_partition *partition, int64_t offset);
 
 /* Opens and ends that transaction. */

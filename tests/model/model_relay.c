@@ -154,11 +154,11 @@ static void send(struct sent *record, size_t index) {
         headers[count++] =
             (struct htw__header) { htw__bytes_of("htw-catch-up"), htw__bytes_of(catch_up) };
     }
-    struct htw__record view = { .timestamp_ms = broker.now_ms,
-                                .key = htw__bytes_of("key"),
-                                .value = { &index, sizeof(index) },
-                                .headers = headers,
-                                .header_count = count };
+    struct htw__relay_record view = { .timestamp_ms = broker.now_ms,
+                                      .key = htw__bytes_of("key"),
+                                      .value = { &index, sizeof(index) },
+                                      .headers = headers,
+                                      .header_count = count };
     record->offset = broker_produce(&broker, record->stripe, &view);
 }
 
@@ -589,7 +589,7 @@ static bool must_be_changed(const struct sent *record, int64_t deadline_ms) {
 static void check_time(const struct broker_record *delivered, const struct sent *record,
                        size_t index) {
     char wanted[32];
-    const struct htw__record *view = delivered->record;
+    const struct htw__relay_record *view = delivered->record;
     snprintf(wanted, sizeof(wanted), "%" PRId64, record->deadline_ms);
     for (size_t i = 0; i < view->header_count; i++)
         if (htw__bytes_are_equal(view->headers[i].name, htw__bytes_of("htw-delivered-for")) &&
@@ -600,7 +600,7 @@ static void check_time(const struct broker_record *delivered, const struct sent 
 
 static void judge_occurrence(const struct broker_record *delivered, struct sent *record,
                              size_t index) {
-    const struct htw__record *view = delivered->record;
+    const struct htw__relay_record *view = delivered->record;
     char text[32] = "";
     for (size_t i = 0; i < view->header_count; i++) {
         if (htw__bytes_are_equal(view->headers[i].name, htw__bytes_of("htw-delivered-for")))

@@ -102,9 +102,10 @@ MOCK_TEST(mock_position_beyond_the_end_is_waited_for_and_then_told) {
     char clock[HTW__PROGRESS_TEXT_SIZE];
     struct htw__kafka_options options = mock_options();
     const struct htw__levels *levels = &options.relay.levels;
-    htw__clock_format(&(struct htw__clock) { .levels = *levels,
-                                             .time_ms = htw__levels_round(levels, mock_now_ms()) },
-                      clock);
+    htw__clock_format(
+        &(struct htw__relay_clock) { .levels = *levels,
+                                     .time_ms = htw__levels_round(levels, mock_now_ms()) },
+        clock);
     mock_commit("in", 0, clock);
     mock_commit("in.l0", 1000, NULL);
     assert_int_equal(htw__kafka_open(&mock_relay, &options), 0);

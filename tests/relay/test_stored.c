@@ -69,14 +69,15 @@ static size_t split_headers(char *text, struct htw__header headers[HEADERS_MAX])
     return count;
 }
 
-static const struct htw__header *find_header(const struct htw__record *record, const char *name) {
+static const struct htw__header *find_header(const struct htw__relay_record *record,
+                                             const char *name) {
     for (size_t i = 0; i < record->header_count; i++)
         if (htw__bytes_are_equal(record->headers[i].name, htw__bytes_of(name)))
             return &record->headers[i];
     return NULL;
 }
 
-static int64_t number_in(const struct htw__record *record, const char *name) {
+static int64_t number_in(const struct htw__relay_record *record, const char *name) {
     char text[32] = "";
     const struct htw__header *header = find_header(record, name);
     if (header != NULL && header->value.size < sizeof(text))
@@ -84,7 +85,7 @@ static int64_t number_in(const struct htw__record *record, const char *name) {
     return header == NULL ? -1 : strtoll(text, NULL, 10);
 }
 
-static void note_delivery(const struct htw__record *record, int64_t now_ms) {
+static void note_delivery(const struct htw__relay_record *record, int64_t now_ms) {
     int64_t number = number_in(record, "n");
     if (number < 0 || number >= RECORDS_MAX || !wanted[number].is_sent)
         stop("what was delivered was never sent", "");
@@ -102,7 +103,7 @@ static void read_record(char *line) {
     uint32_t partition;
     int64_t offset;
     struct htw__header headers[HEADERS_MAX];
-    struct htw__record record = { .headers = headers };
+    struct htw__relay_record record = { .headers = headers };
     if (sscanf(line, "record %63s %" SCNu32 " %" SCNd64 " %" SCNd64 " %63s %63s %511s", topic,
                &partition, &offset, &record.timestamp_ms, key, value, headers_text) != 7)
         stop("a record", line);

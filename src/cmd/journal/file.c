@@ -53,12 +53,12 @@ bool htw__journal_file_number(struct htw__journal_file *self, const char *text,
     return has_row || htw__journal_file_failed(self);
 }
 
-struct htw__bytes htw__journal_file_column(struct sqlite3_stmt *statement, int column) {
+struct htw__file_bytes htw__journal_file_column(struct sqlite3_stmt *statement, int column) {
     if (sqlite3_column_type(statement, column) == SQLITE_NULL)
-        return (struct htw__bytes) { NULL, 0 };
+        return (struct htw__file_bytes) { NULL, 0 };
     const char *bytes = sqlite3_column_blob(statement, column);
-    return (struct htw__bytes) { bytes == NULL ? "" : bytes,
-                                 (size_t)sqlite3_column_bytes(statement, column) };
+    return (struct htw__file_bytes) { bytes == NULL ? "" : bytes,
+                                      (size_t)sqlite3_column_bytes(statement, column) };
 }
 
 static uint64_t size_of(const char *path, const char *suffix) {

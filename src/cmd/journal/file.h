@@ -42,10 +42,10 @@ bool htw__journal_file_number(struct htw__journal_file *self, const char *text,
                               int64_t *ret_number);
 
 /* Bytes that are valid until the next step of the statement. */
-struct htw__bytes {
+struct htw__file_bytes {
     const char *bytes; /* NULL: none */
     size_t size;
 };
-struct htw__bytes htw__journal_file_column(struct sqlite3_stmt *statement, int column);
+struct htw__file_bytes htw__journal_file_column(struct sqlite3_stmt *statement, int column);
 
 #endif /* HTW_SRC_CMD_JOURNAL_FILE_H */

@@ -14,8 +14,8 @@
 struct htw__journal_job {
     uint64_t id;
     int64_t deadline_ns;
-    struct htw__bytes key;
-    struct htw__bytes payload;
+    struct htw__file_bytes key;
+    struct htw__file_bytes payload;
 };
 
 /* Is called with a job, whose bytes are valid until it returns. False ends the walk. */
@@ -38,7 +38,7 @@ bool htw__journal_jobs_overdue(struct htw__journal_file *file, int64_t now_ns, u
 
 struct htw__journal_counters {
     uint64_t jobs, keyed;
-    struct htw__bytes mark;
+    struct htw__file_bytes mark;
 };
 
 /* Calls `visit` once with the counters, whose mark is valid until it returns. */

@@ -24,7 +24,8 @@
 
 /* ---- list */
 
-static int add_to_page(void *context, struct htw__source from, const struct htw__record *record) {
+static int add_to_page(void *context, struct htw__source from,
+                       const struct htw__relay_record *record) {
     return htw__waiting_page_add(context, from, record);
 }
 
@@ -69,7 +70,7 @@ struct summary {
 };
 
 static int add_to_summary(void *context, struct htw__source from,
-                          const struct htw__record *record) {
+                          const struct htw__relay_record *record) {
     struct summary *summary = context;
     struct htw__request request;
     const char *why;

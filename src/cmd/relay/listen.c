@@ -14,7 +14,7 @@
 
 #define BACKLOG 64
 
-static struct htw__place place; /* of the path */
+static struct htw__socket_place place; /* of the path */
 
 const char *htw__listen_parse(const char *where, struct sockaddr_in *ret_address) {
     static const char wrong[] = "not [ADDRESS:]PORT with an IPv4 address";

@@ -38,7 +38,7 @@ void htw__rows_print_head(void) {
 }
 
 /* How it comes again: the headers that say so. */
-static void print_rule(const struct htw__record *record, const char *before) {
+static void print_rule(const struct htw__relay_record *record, const char *before) {
     static const char *const names[] = { "htw-every", "htw-cron", "htw-zone", "htw-until" };
     for (size_t i = 0; i < record->header_count; i++)
         for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
@@ -111,7 +111,7 @@ void htw__rows_print_all(const struct htw__waiting *row) {
     putchar('\n');
 }
 
-static void print_json_headers(FILE *out, const struct htw__record *record) {
+static void print_json_headers(FILE *out, const struct htw__relay_record *record) {
     const char *before = "";
     fputs(",\"headers\":[", out);
     for (size_t i = 0; i < record->header_count; i++) {

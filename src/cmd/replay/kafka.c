@@ -32,7 +32,7 @@ struct bucket {
 };
 
 struct kafka {
-    struct htw__record *record;
+    struct htw__replay_record *record;
     struct node *timers;
     struct bucket *buckets;
     struct htw__heap queue; /* those that are in the DelayQueue */
@@ -156,7 +156,8 @@ static void repeat(struct kafka *kafka, const struct htw__event *event) {
     }
 }
 
-int htw__kafka_record(struct htw__record *record, const struct htw__record *run, unsigned bits) {
+int htw__kafka_record(struct htw__replay_record *record, const struct htw__replay_record *run,
+                      unsigned bits) {
     uint32_t buckets = (63 / bits + 1) << bits;
     size_t timers = (size_t)run->counts[HTW__EVENT_ARMED];
     struct kafka kafka = {

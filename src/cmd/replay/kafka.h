@@ -10,6 +10,7 @@
  * level; its reaper thread takes no time. Kafka has no move: it cancels, and adds again.
  * Returns 0 or -ENOMEM.
  */
-int htw__kafka_record(struct htw__record *record, const struct htw__record *run, unsigned bits);
+int htw__kafka_record(struct htw__replay_record *record, const struct htw__replay_record *run,
+                      unsigned bits);
 
 #endif /* HTW_SRC_CMD_REPLAY_KAFKA_H */

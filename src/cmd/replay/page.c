@@ -45,7 +45,7 @@ static void put_name(FILE *stream, const struct htw__run_timer *timer) {
     fputc('"', stream);
 }
 
-static void put_events(FILE *stream, const struct htw__record *record) {
+static void put_events(FILE *stream, const struct htw__replay_record *record) {
     uint64_t tick = 0;
     fputc('[', stream);
     for (size_t i = 0; i < record->count; i++) {
@@ -68,8 +68,9 @@ static void put_events(FILE *stream, const struct htw__record *record) {
     fputc(']', stream);
 }
 
-static void put_record(FILE *stream, const struct htw__run *run, const struct htw__record *record,
-                       const struct htw__record *kafka) {
+static void put_record(FILE *stream, const struct htw__run *run,
+                       const struct htw__replay_record *record,
+                       const struct htw__replay_record *kafka) {
     fprintf(stream, "{\"tick_ns\":%" PRId64 ",\"bits\":%u,\"names\":[", run->options->tick_ns,
             htw__lowest_bit(run->options->wheel_size));
     for (size_t i = 0; i < run->timer_count; i++) {
@@ -85,7 +86,8 @@ static void put_record(FILE *stream, const struct htw__run *run, const struct ht
 }
 
 void htw__page_write(FILE *stream, const char *title, const struct htw__run *run,
-                     const struct htw__record *record, const struct htw__record *kafka) {
+                     const struct htw__replay_record *record,
+                     const struct htw__replay_record *kafka) {
     for (const struct htw__page_part *part = htw__page_parts;; part++) {
         fputs(part->text, stream);
         if (part->then == '\0')

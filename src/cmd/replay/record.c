@@ -8,16 +8,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
-void htw__record_init(struct htw__record *record) {
-    *record = (struct htw__record) { .events = NULL };
+void htw__record_init(struct htw__replay_record *record) {
+    *record = (struct htw__replay_record) { .events = NULL };
 }
 
-void htw__record_fini(struct htw__record *record) {
+void htw__record_fini(struct htw__replay_record *record) {
     free(record->events);
     record->events = NULL;
 }
 
-void htw__record_add(struct htw__record *record, struct htw__event event) {
+void htw__record_add(struct htw__replay_record *record, struct htw__event event) {
     if (record->count == record->capacity) {
         struct htw__event *events =
             record->has_failed ? NULL
@@ -33,7 +33,7 @@ void htw__record_add(struct htw__record *record, struct htw__event event) {
 
 /* What the observer needs. */
 struct recording {
-    struct htw__record *record;
+    struct htw__replay_record *record;
     struct htw__run *run;
     uint64_t clock;      /* of the last advance */
     uint64_t *deadlines; /* by timer, the last that was recorded */
@@ -104,7 +104,7 @@ static void observe(void *context, enum htw__trace_step step, const struct htw__
     htw__record_add(recording->record, event);
 }
 
-int htw__record_run(struct htw__record *record, struct htw__run *run,
+int htw__record_run(struct htw__replay_record *record, struct htw__run *run,
                     const struct htw__run_options *options) {
     struct recording recording = { .record = record, .run = run };
     int error = htw__run_init(run, options, observe, &recording);

@@ -31,7 +31,7 @@ struct htw__event {
     enum htw__event_kind kind;
 };
 
-struct htw__record {
+struct htw__replay_record {
     struct htw__event *events;
     size_t count, capacity;
     uint64_t counts[HTW__EVENT_KINDS];
@@ -39,15 +39,15 @@ struct htw__record {
     bool has_failed; /* there was no memory: the record is incomplete */
 };
 
-void htw__record_init(struct htw__record *record);
-void htw__record_fini(struct htw__record *record);
+void htw__record_init(struct htw__replay_record *record);
+void htw__record_fini(struct htw__replay_record *record);
 
 /* Adds an event. */
-void htw__record_add(struct htw__record *record, struct htw__event event);
+void htw__record_add(struct htw__replay_record *record, struct htw__event event);
 
 /* Records a run from its first line to when no timer is pending. Returns 0 or a negative errno; the run must
  * be finished in any case with htw__run_fini(). */
-int htw__record_run(struct htw__record *record, struct htw__run *run,
+int htw__record_run(struct htw__replay_record *record, struct htw__run *run,
                     const struct htw__run_options *options);
 
 #endif /* HTW_SRC_CMD_REPLAY_RECORD_H */

@@ -56,8 +56,8 @@ struct options {
     const char *title;
 };
 
-static void put_counts(FILE *stream, const struct htw__record *record,
-                       const struct htw__record *kafka) {
+static void put_counts(FILE *stream, const struct htw__replay_record *record,
+                       const struct htw__replay_record *kafka) {
     static const char *const names[HTW__EVENT_KINDS] = { "armed",     "demoted", "moved",
                                                          "cancelled", "expired", "clock advances" };
     fprintf(stream, "%-16s %12s %12s\n", "", "htw", "Kafka's way");
@@ -67,7 +67,7 @@ static void put_counts(FILE *stream, const struct htw__record *record,
 }
 
 static int save(const struct options *options, const struct htw__run *run,
-                const struct htw__record *record, const struct htw__record *kafka) {
+                const struct htw__replay_record *record, const struct htw__replay_record *kafka) {
     struct htw__save save;
     int error = htw__save_begin(&save);
     if (error != 0)
@@ -82,7 +82,7 @@ static int save(const struct options *options, const struct htw__run *run,
 
 static int replay(const struct options *options) {
     struct htw__run run;
-    struct htw__record record, kafka;
+    struct htw__replay_record record, kafka;
     htw__record_init(&record);
     htw__record_init(&kafka);
     const char *what = "cannot run";

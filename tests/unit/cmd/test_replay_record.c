@@ -12,7 +12,7 @@
 
 static struct htw__run_options options;
 static struct htw__run run;
-static struct htw__record record, kafka;
+static struct htw__replay_record record, kafka;
 static char text[4096];
 
 /* How many allocations succeed before one fails; negative: all do. */
@@ -85,7 +85,7 @@ static void record_lines(const char *lines) {
 }
 
 /* A word for each event: the tick, a letter, the timer as a letter, and the place. */
-static const char *events_of(const struct htw__record *events) {
+static const char *events_of(const struct htw__replay_record *events) {
     static const char letters[] = "+vmxe>";
     text[0] = '\0';
     for (size_t i = 0; i < events->count; i++) {
@@ -162,7 +162,7 @@ RECORD_TEST(record_and_that_of_kafka_expire_the_same_timers_at_the_same_ticks) {
                                        (seed >> 20) % 40);
     }
     record_lines(lines);
-    const struct htw__record *const records[] = { &record, &kafka };
+    const struct htw__replay_record *const records[] = { &record, &kafka };
     for (size_t k = 0; k < 2; k++) {
         assert_int_equal(records[k]->counts[HTW__EVENT_EXPIRED], 500);
         for (size_t i = 0; i < records[k]->count; i++)

@@ -29,7 +29,8 @@ static struct htw__transport transport = { NULL, NULL, nothing_is_opened, nothin
 static void begin(bool recover) {
     const struct htw__relay_options options = { .levels = LEVELS, .recover = recover };
     assert_int_equal(htw__relay_init(&relay, &options, &transport, NOW_MS), 0);
-    htw__clock_format(&(struct htw__clock) { .levels = LEVELS, .time_ms = NOW_MS }, clock_text);
+    htw__clock_format(&(struct htw__relay_clock) { .levels = LEVELS, .time_ms = NOW_MS },
+                      clock_text);
     input = (struct htw__found) { 15, htw__bytes_of(clock_text), 10, 20 };
     for (size_t i = 0; i < BUCKETS; i++)
         buckets[i] = (struct htw__found) { .offset = 15, .start = 10, .end = 20 };
@@ -91,7 +92,7 @@ UNIT_TEST(gain_recovered_position_is_committed) {
     buckets[5].offset = 21;
     assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, 0), HTW__GAIN_OK);
     assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_ALL), 0);
-    const struct htw__position *found = NULL;
+    const struct htw__relay_position *found = NULL;
     for (size_t i = 0; i < relay.position_count; i++)
         if (relay.positions[i].source.level == 1 && relay.positions[i].source.slot == 1)
             found = &relay.positions[i];
@@ -105,7 +106,7 @@ UNIT_TEST(gain_new_owner_is_committed_at_once) {
     static const char *const names[] = { "a", "b", NULL };
     for (size_t before = 0; before < COUNT_OF(names); before++) {
         for (size_t now = 0; now < COUNT_OF(names); now++) {
-            struct htw__clock clock = { .levels = LEVELS, .time_ms = NOW_MS };
+            struct htw__relay_clock clock = { .levels = LEVELS, .time_ms = NOW_MS };
             begin(false);
             if (names[before] != NULL)
                 clock.owner = htw__bytes_of(names[before]);

@@ -67,14 +67,14 @@ static void begin(int64_t ids_end) {
     struct htw__found buckets[BUCKETS] = { { .offset = 0 } };
     filed = delivered = entered = erased = opened = closed = 0;
     assert_int_equal(htw__relay_init(&relay, &options, &transport, NOW_MS), 0);
-    htw__clock_format(&(struct htw__clock) { .levels = LEVELS, .time_ms = NOW_MS }, text);
+    htw__clock_format(&(struct htw__relay_clock) { .levels = LEVELS, .time_ms = NOW_MS }, text);
     struct htw__found input = { 10, htw__bytes_of(text), 0, 10 };
     assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, ids_end), HTW__GAIN_OK);
 }
 
-static struct htw__record make(int64_t offset, struct htw__header headers[3],
-                               const char *const words[6]) {
-    struct htw__record record = {
+static struct htw__relay_record make(int64_t offset, struct htw__header headers[3],
+                                     const char *const words[6]) {
+    struct htw__relay_record record = {
         .offset = offset, .timestamp_ms = NOW_MS, .key = htw__bytes_of("key"), .headers = headers
     };
     for (; record.header_count < 3 && words[2 * record.header_count] != NULL; record.header_count++)
@@ -95,8 +95,8 @@ static void arrive(int64_t offset, const char *name, bool has_time, const char *
                                    at,
                                    if_offset == NULL ? NULL : "htw-if-offset",
                                    if_offset };
-    struct htw__record record = make(offset, headers, words);
-    assert_int_equal(htw__relay_record(&relay, of_input, &record), 0);
+    struct htw__relay_record record = make(offset, headers, words);
+    assert_int_equal(htw__relay_take(&relay, of_input, &record), 0);
 }
 
 /* The record that had this offset in the input, as it lies in a bucket. */
@@ -106,7 +106,7 @@ static bool is_alive(int64_t offset) {
     struct htw__request request;
     snprintf(text, sizeof(text), "%" PRId64, offset);
     const char *const words[6] = { "htw-deliver-at", "1002000", "htw-id", "a", "htw-offset", text };
-    struct htw__record record = make(77, headers, words);
+    struct htw__relay_record record = make(77, headers, words);
     assert_null(htw__request_parse(&record, &request));
     return htw__index_is_alive(relay.stripes[0], &record, &request);
 }
@@ -117,7 +117,7 @@ static void leave(int64_t offset) {
     struct htw__header headers[3];
     snprintf(text, sizeof(text), "%" PRId64, offset);
     const char *const words[6] = { "htw-deliver-at", "1000000", "htw-id", "a", "htw-offset", text };
-    struct htw__record record = make(77, headers, words);
+    struct htw__relay_record record = make(77, headers, words);
     assert_int_equal(htw__relay_pass_on(&relay, relay.stripes[0], of_bucket, &record), 0);
 }
 
@@ -142,7 +142,7 @@ UNIT_TEST(index_entry_has_its_high_bytes_first) {
     assert_int_equal(key[0], hash >> 56);
     assert_int_equal(key[7], hash & 0xff);
     int64_t offset, deadline_ms;
-    struct htw__record record = { .key = { key, 8 }, .value = { value, 16 } };
+    struct htw__relay_record record = { .key = { key, 8 }, .value = { value, 16 } };
     assert_true(htw__index_parse(&record, &found, &offset, &deadline_ms));
     assert_true(found == hash && offset == 0x102 && deadline_ms == NOW_MS + 2000);
     htw__relay_fini(&relay);
@@ -151,9 +151,9 @@ UNIT_TEST(index_entry_has_its_high_bytes_first) {
 UNIT_TEST(index_record_without_an_id_costs_nothing) {
     struct htw__header headers[3];
     const char *const words[6] = { "htw-deliver-at", "1002000" };
-    struct htw__record record = make(10, headers, words);
+    struct htw__relay_record record = make(10, headers, words);
     begin(0);
-    assert_int_equal(htw__relay_record(&relay, of_input, &record), 0);
+    assert_int_equal(htw__relay_take(&relay, of_input, &record), 0);
     assert_int_equal(filed, 1);
     assert_int_equal(entered + erased, 0);
     assert_null(relay.stripes[0]->ids.entries);
@@ -285,8 +285,8 @@ static void read_entry(int64_t deadline_ms) {
     assert_int_equal(htw__relay_reads_input(&relay, 0), -1);
     for (size_t i = 0; i < 8; i++)
         value[8 + i] = (unsigned char)((uint64_t)deadline_ms >> (56 - 8 * i));
-    const struct htw__record record = { .key = { key, 8 }, .value = { value, 16 } };
-    assert_int_equal(htw__relay_record(&relay, of_ids, &record), 0);
+    const struct htw__relay_record record = { .key = { key, 8 }, .value = { value, 16 } };
+    assert_int_equal(htw__relay_take(&relay, of_ids, &record), 0);
     assert_int_equal(htw__relay_reached(&relay, of_ids, 4), 0);
     assert_int_equal(htw__relay_reads_input(&relay, 0), -1);
     assert_int_equal(htw__relay_reached(&relay, of_ids, 5), 0);
@@ -366,7 +366,7 @@ UNIT_TEST(index_condition_holds_for_what_it_has_let_in_itself) {
     const char *const words[6] = {
         "htw-id", "a", "htw-deliver-at", "1002000", "htw-if-offset", "10"
     };
-    struct htw__record record = make(11, headers, words);
+    struct htw__relay_record record = make(11, headers, words);
     begin(0);
     arrive(10, "htw-id", true, NULL);
     arrive(11, "htw-id", true, "10");

@@ -37,7 +37,7 @@ static void begin(void) {
     char text[HTW__PROGRESS_TEXT_SIZE];
     struct htw__found buckets[BUCKETS] = { { .offset = 0 } };
     assert_int_equal(htw__relay_init(&relay, &options, &transport, NOW_MS), 0);
-    htw__clock_format(&(struct htw__clock) { .levels = LEVELS, .time_ms = NOW_MS }, text);
+    htw__clock_format(&(struct htw__relay_clock) { .levels = LEVELS, .time_ms = NOW_MS }, text);
     struct htw__found input = { 15, htw__bytes_of(text), 10, 20 };
     assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, 0), HTW__GAIN_OK);
     assert_int_equal(htw__relay_reads_input(&relay, 0), 15);
@@ -47,8 +47,8 @@ static const struct htw__source of_input = { 0, HTW__RELAY_INPUT, 0 };
 
 /* Bad ones, which become dead letters. */
 static void read_record(int64_t offset, int64_t timestamp_ms) {
-    const struct htw__record record = { .offset = offset, .timestamp_ms = timestamp_ms };
-    assert_int_equal(htw__relay_record(&relay, of_input, &record), 0);
+    const struct htw__relay_record record = { .offset = offset, .timestamp_ms = timestamp_ms };
+    assert_int_equal(htw__relay_take(&relay, of_input, &record), 0);
 }
 
 static void assert_lag(uint64_t records, uint64_t seconds) {

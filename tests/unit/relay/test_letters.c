@@ -84,14 +84,14 @@ static void arrive(int64_t offset) {
         { htw__bytes_of("htw-deliver-at"), htw__bytes_of("soon") },
         { htw__bytes_of("large"), { large, sizeof(large) } },
     };
-    const struct htw__record record = { .offset = offset,
-                                        .timestamp_ms = NOW_MS,
-                                        .key = htw__bytes_of("key"),
-                                        .value = htw__bytes_of("value"),
-                                        .headers = given,
-                                        .header_count = COUNT_OF(given) };
+    const struct htw__relay_record record = { .offset = offset,
+                                              .timestamp_ms = NOW_MS,
+                                              .key = htw__bytes_of("key"),
+                                              .value = htw__bytes_of("value"),
+                                              .headers = given,
+                                              .header_count = COUNT_OF(given) };
     assert_int_equal(
-        htw__relay_record(&relay, (struct htw__source) { 0, HTW__RELAY_INPUT, 0 }, &record), 0);
+        htw__relay_take(&relay, (struct htw__source) { 0, HTW__RELAY_INPUT, 0 }, &record), 0);
 }
 
 #define REASON "htw-reason=htw-deliver-at is not a number of milliseconds up to the year 9999;"
@@ -136,10 +136,10 @@ static void expect_that_it_waits_and_comes_again(void) {
         { htw__bytes_of("htw-reason"), htw__bytes_of("why") },
         { htw__bytes_of("htw-retry-at"), htw__bytes_of(at) },
     };
-    const struct htw__record record = { .offset = 3,
-                                        .value = htw__bytes_of("value"),
-                                        .headers = given,
-                                        .header_count = COUNT_OF(given) };
+    const struct htw__relay_record record = { .offset = 3,
+                                              .value = htw__bytes_of("value"),
+                                              .headers = given,
+                                              .header_count = COUNT_OF(given) };
     const struct htw__source from = { 0, 1, 2 };
     assert_int_equal(htw__relay_pass_on(&relay, relay.stripes[0], from, &record), 0);
     assert_int_equal(filed, 2);
@@ -214,12 +214,12 @@ UNIT_TEST(letter_from_the_input_is_a_bad_record) {
     const struct htw__header given[] = { { htw__bytes_of("htw-retry-at"),
                                            htw__bytes_of("2000000") },
                                          { htw__bytes_of("htw-reason"), htw__bytes_of("x") } };
-    const struct htw__record record = {
+    const struct htw__relay_record record = {
         .offset = 1, .headers = given, .header_count = 2, .value = htw__bytes_of("v")
     };
     begin();
     assert_int_equal(
-        htw__relay_record(&relay, (struct htw__source) { 0, HTW__RELAY_INPUT, 0 }, &record), 0);
+        htw__relay_take(&relay, (struct htw__source) { 0, HTW__RELAY_INPUT, 0 }, &record), 0);
     assert_int_equal(letters, 1);
     assert_string_equal(headers, "htw-reason=htw-retry-at is for the relay alone;");
     htw__relay_fini(&relay);

@@ -44,14 +44,14 @@ UNIT_TEST(levels_place_is_the_lowest_level_that_reaches) {
 }
 
 UNIT_TEST(levels_place_of_the_past_is_the_bucket_of_the_clock) {
-    struct htw__place place = htw__levels_place(&usual, 1700000000000, 5);
+    struct htw__relay_place place = htw__levels_place(&usual, 1700000000000, 5);
     assert_int_equal(place.level, 0);
     assert_int_equal(place.number, 1700000000);
 }
 
 UNIT_TEST(levels_place_beyond_the_top_is_the_farthest_bucket) {
     const int64_t clock_ms = 1700000000000;
-    struct htw__place place = htw__levels_place(&usual, clock_ms, HTW__RELAY_DEADLINE_MAX);
+    struct htw__relay_place place = htw__levels_place(&usual, clock_ms, HTW__RELAY_DEADLINE_MAX);
     assert_int_equal(place.level, 4);
     assert_int_equal(place.number, clock_ms / 1048576000 + 63);
 }
@@ -91,15 +91,15 @@ UNIT_TEST(levels_demotion_never_returns_to_the_same_slot) {
         int64_t width_ms = htw__levels_width(&levels, level);
         /* The clock demotes the bucket, and allows it; or a former version has let the clock enter it. */
         bool is_entered = random_below(&source, 2) == 0;
-        struct htw__place place = { level, clock_ms / width_ms + !is_entered };
+        struct htw__relay_place place = { level, clock_ms / width_ms + !is_entered };
         assert_true(htw__levels_demotion(&levels, place) <= clock_ms);
         assert_true(is_entered || clock_ms <= htw__levels_limit(&levels, place));
         int64_t deadline_ms =
             place.number * width_ms + (int64_t)random_below(&source, (uint64_t)width_ms);
-        struct htw__place below = htw__levels_place(&levels, clock_ms, deadline_ms);
+        struct htw__relay_place below = htw__levels_place(&levels, clock_ms, deadline_ms);
         assert_true(below.level < level);
         /* And what was put there because it was beyond the window: */
-        struct htw__place far = htw__levels_place(&levels, clock_ms, HTW__RELAY_DEADLINE_MAX);
+        struct htw__relay_place far = htw__levels_place(&levels, clock_ms, HTW__RELAY_DEADLINE_MAX);
         if (level == levels.count - 1)
             assert_true(htw__levels_slot(&levels, far.number) !=
                             htw__levels_slot(&levels, place.number) ||

@@ -14,7 +14,7 @@
 static struct htw_wheel *wheel;
 static struct htw__loaded loaded;
 
-static void begin(int64_t position, struct htw__progress progress, int64_t end) {
+static void begin(int64_t position, struct htw__relay_progress progress, int64_t end) {
     struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
     options.strict_fifo = true;
     assert_int_equal(htw_wheel_create(&wheel, &options), 0);
@@ -28,7 +28,7 @@ static void finish(void) {
 
 static enum htw__arrival add_request(int64_t offset, const struct htw__request *request,
                                      size_t bytes_max) {
-    struct htw__record record = { .offset = offset, .key = htw__bytes_of("key") };
+    struct htw__relay_record record = { .offset = offset, .key = htw__bytes_of("key") };
     return htw__loaded_add(&loaded, &record, request, bytes_max);
 }
 
@@ -97,7 +97,7 @@ UNIT_TEST(loaded_late_record_leaves_at_once) {
 }
 
 UNIT_TEST(loaded_resumes_where_another_has_stopped) {
-    struct htw__progress progress = { 3, 20, 0, END_MS };
+    struct htw__relay_progress progress = { 3, 20, 0, END_MS };
     begin(0, progress, 5);
     add(0, 20); /* done */
     add(1, 30);
@@ -177,8 +177,8 @@ UNIT_TEST(loaded_cut_between_cancel_and_victim_cancels) {
 }
 
 UNIT_TEST(loaded_cancel_before_the_place_still_meets_its_victim) {
-    struct htw__progress progress = { 2, 50, 0,
-                                      END_MS }; /* the cancel at 0 is done, and 1 is not */
+    struct htw__relay_progress progress = { 2, 50, 0,
+                                            END_MS }; /* the cancel at 0 is done, and 1 is not */
     begin(0, progress, 2);
     add_named(0, 50, "a", true, PLENTY);
     add_named(1, 50, "a", false, PLENTY);

@@ -53,7 +53,7 @@ static void begin_behind(int64_t clock_ms, int64_t catch_up_ms) {
     struct htw__found input = { 15, { NULL, 0 }, 10, 20 }, buckets[BUCKETS];
     char clock_text[HTW__PROGRESS_TEXT_SIZE];
     assert_int_equal(htw__relay_init(&relay, &options, &transport, NOW_MS), 0);
-    htw__clock_format(&(struct htw__clock) { .levels = options.levels, .time_ms = clock_ms },
+    htw__clock_format(&(struct htw__relay_clock) { .levels = options.levels, .time_ms = clock_ms },
                       clock_text);
     input.metadata = htw__bytes_of(clock_text);
     for (size_t i = 0; i < BUCKETS; i++)
@@ -83,14 +83,14 @@ static void receive(struct htw__source from, int64_t offset, int64_t deadline_ms
         { htw__bytes_of(name != NULL ? name : ""), htw__bytes_of("one") },
         { htw__bytes_of("htw-offset"), htw__bytes_of(filed_text) },
     };
-    const struct htw__record record = { .offset = offset,
-                                        .headers = headers,
-                                        .header_count = name == NULL         ? 1
-                                                        : offset_of_next < 0 ? 2
-                                                                             : 3 };
+    const struct htw__relay_record record = { .offset = offset,
+                                              .headers = headers,
+                                              .header_count = name == NULL         ? 1
+                                                              : offset_of_next < 0 ? 2
+                                                                                   : 3 };
     offset_of_next = -1;
     relay.options.destinations.default_topic = "out";
-    assert_int_equal(htw__relay_record(&relay, from, &record), 0);
+    assert_int_equal(htw__relay_take(&relay, from, &record), 0);
 }
 
 static void send(int64_t deadline_ms) {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 UNIT_TEST(progress_text_is_read_as_written) {
-    struct htw__progress progress = { 500, 1700000000123, 42, 1700000001000 }, read;
+    struct htw__relay_progress progress = { 500, 1700000000123, 42, 1700000001000 }, read;
     char text[HTW__PROGRESS_TEXT_SIZE];
     htw__progress_format(&progress, text);
     assert_int_equal(htw__progress_parse(htw__bytes_of(text), 40, &read), 0);
@@ -17,7 +17,7 @@ UNIT_TEST(progress_text_is_read_as_written) {
 }
 
 UNIT_TEST(progress_of_nothing_is_none) {
-    struct htw__progress read;
+    struct htw__relay_progress read;
     assert_int_equal(htw__progress_parse((struct htw__bytes) { NULL, 0 }, 40, &read), 0);
     assert_int_equal(read.read_end, 40);
     assert_false(htw__progress_covers(&read, 0, 39));
@@ -25,7 +25,7 @@ UNIT_TEST(progress_of_nothing_is_none) {
 }
 
 UNIT_TEST(progress_covers_what_was_read_up_to_its_place) {
-    const struct htw__progress progress = { 100, 2000, 50, 9999 };
+    const struct htw__relay_progress progress = { 100, 2000, 50, 9999 };
     assert_true(htw__progress_covers(&progress, 1999, 99));
     assert_true(htw__progress_covers(&progress, 2000, 50));
     assert_false(htw__progress_covers(&progress, 2000, 51));
@@ -50,7 +50,7 @@ UNIT_TEST(progress_of_others_is_refused) {
         "htw-bucket-1 5 5 5 99999999999999999",
         "htw-stripe-1 1000 64 5 0",
     };
-    struct htw__progress read;
+    struct htw__relay_progress read;
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
         assert_int_equal(htw__progress_parse(htw__bytes_of(texts[i]), 4, &read), -EINVAL);
         assert_int_equal(read.read_end, 4);
@@ -60,7 +60,7 @@ UNIT_TEST(progress_of_others_is_refused) {
 UNIT_TEST(progress_clock_is_read_as_written) {
     char text[HTW__PROGRESS_TEXT_SIZE], longest[HTW__RELAY_OWNER_MAX + 1];
     const char *const owners[] = { NULL, "a", "Relay_7.eu-1", longest };
-    struct htw__clock read, clock = { .levels = { 250, 8, 4 }, .time_ms = 1700000000250 };
+    struct htw__relay_clock read, clock = { .levels = { 250, 8, 4 }, .time_ms = 1700000000250 };
     memset(longest, 'x', sizeof(longest) - 1);
     longest[sizeof(longest) - 1] = '\0';
     for (size_t i = 0; i < COUNT_OF(owners); i++) {
@@ -93,7 +93,7 @@ UNIT_TEST(progress_clock_of_others_is_refused) {
          "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"),
         "htw-bucket-1 5 5 5 5",
     };
-    struct htw__clock clock;
+    struct htw__relay_clock clock;
     for (size_t i = 0; i < COUNT_OF(texts); i++)
         assert_int_equal(htw__clock_parse(htw__bytes_of(texts[i]), &clock), -EINVAL);
 }
@@ -103,7 +103,7 @@ UNIT_TEST(progress_changed_bytes_are_refused_or_in_range) {
     struct random_source source = { 3 };
     for (int i = 0; i < 100000; i++) {
         char text[HTW__PROGRESS_TEXT_SIZE];
-        struct htw__progress progress = { 500, 1700000000123, 42, 1700000001000 };
+        struct htw__relay_progress progress = { 500, 1700000000123, 42, 1700000001000 };
         htw__progress_format(&progress, text);
         size_t size = strlen(text);
         for (uint64_t change = random_below(&source, 3); change < 3; change++)

@@ -15,8 +15,9 @@ struct sample {
     const char *why; /* NULL: it is good */
 };
 
-static struct htw__record make(const char *const *words, struct htw__header headers[HEADERS_MAX]) {
-    struct htw__record record = { .timestamp_ms = 1000, .headers = headers };
+static struct htw__relay_record make(const char *const *words,
+                                     struct htw__header headers[HEADERS_MAX]) {
+    struct htw__relay_record record = { .timestamp_ms = 1000, .headers = headers };
     for (; words[2 * record.header_count] != NULL; record.header_count++)
         headers[record.header_count] =
             (struct htw__header) { htw__bytes_of(words[2 * record.header_count]),
@@ -91,7 +92,7 @@ UNIT_TEST(request_reasons_of_dead_letters) {
     };
     for (size_t i = 0; i < COUNT_OF(samples); i++) {
         struct htw__header headers[HEADERS_MAX];
-        struct htw__record record = make(samples[i].words, headers);
+        struct htw__relay_record record = make(samples[i].words, headers);
         struct htw__request request;
         const char *why = htw__request_parse(&record, &request);
         if (samples[i].why == NULL)
@@ -104,7 +105,7 @@ UNIT_TEST(request_reasons_of_dead_letters) {
 UNIT_TEST(request_delay_counts_from_the_timestamp) {
     static const char *const words[] = { "htw-delay", "250", NULL };
     struct htw__header headers[HEADERS_MAX];
-    struct htw__record record = make(words, headers);
+    struct htw__relay_record record = make(words, headers);
     struct htw__request request;
     assert_null(htw__request_parse(&record, &request));
     assert_int_equal(request.deadline_ms, 1250);
@@ -115,7 +116,7 @@ UNIT_TEST(request_delay_counts_from_the_timestamp) {
 
 UNIT_TEST(request_null_header_is_no_number) {
     struct htw__header header = { htw__bytes_of("htw-deliver-at"), { NULL, 0 } };
-    struct htw__record record = { .headers = &header, .header_count = 1 };
+    struct htw__relay_record record = { .headers = &header, .header_count = 1 };
     struct htw__request request;
     assert_non_null(htw__request_parse(&record, &request));
 }
@@ -131,7 +132,7 @@ UNIT_TEST(request_in_a_bucket_says_the_same) {
                                          NULL };
     struct htw__header headers[HEADERS_MAX], waiting[HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
     struct htw__request_times times;
-    struct htw__record record = make(words, headers);
+    struct htw__relay_record record = make(words, headers);
     struct htw__request first, second;
     assert_null(htw__request_parse(&record, &first));
     assert_int_equal(first.offset, -1);
@@ -153,7 +154,7 @@ UNIT_TEST(request_that_is_postponed_keeps_the_time_that_was_wanted) {
                                          NULL };
     struct htw__header headers[HEADERS_MAX], room[2][HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
     struct htw__request_times times[2];
-    struct htw__record record = make(words, headers);
+    struct htw__relay_record record = make(words, headers);
     struct htw__request request;
     assert_null(htw__request_parse(&record, &request));
     for (int i = 0; i < 2; i++) {
@@ -179,7 +180,7 @@ UNIT_TEST(request_delivered_has_the_users_headers_and_the_deadline) {
     };
     struct htw__header headers[HEADERS_MAX], delivered[HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
     char time[HTW__REQUEST_TIME_SIZE];
-    struct htw__record record = make(words, headers);
+    struct htw__relay_record record = make(words, headers);
     assert_int_equal(htw__request_headers_to_deliver(&record, 1250, delivered, time), 4);
     expect_header(&delivered[0], "trace", "x");
     expect_header(&delivered[1], "htw-id", "7");
@@ -194,7 +195,7 @@ UNIT_TEST(request_delivered_says_nothing_of_its_recurrence) {
     };
     struct htw__header headers[HEADERS_MAX], room[HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
     char time[HTW__REQUEST_TIME_SIZE];
-    struct htw__record record = make(words, headers);
+    struct htw__relay_record record = make(words, headers);
     struct htw__request request;
     struct htw__request_times times;
     assert_null(htw__request_parse(&record, &request));
@@ -209,7 +210,7 @@ UNIT_TEST(request_delivered_says_nothing_of_its_recurrence) {
 UNIT_TEST(request_dead_letter_keeps_all_and_says_why) {
     static const char *const words[] = { "htw-deliver-at", "soon", NULL };
     struct htw__header headers[HEADERS_MAX], dead[HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
-    struct htw__record record = make(words, headers);
+    struct htw__relay_record record = make(words, headers);
     assert_int_equal(htw__request_headers_of_dead(&record, "no", dead), 2);
     expect_header(&dead[0], "htw-deliver-at", "soon");
     expect_header(&dead[1], "htw-reason", "no");
@@ -221,7 +222,7 @@ UNIT_TEST(request_offsets_do_not_outlive_their_record) {
                                          "htw-if-offset",  "7",    NULL };
     struct htw__header headers[HEADERS_MAX], room[2][HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
     struct htw__request_times times[2];
-    struct htw__record record = make(words, headers);
+    struct htw__relay_record record = make(words, headers);
     struct htw__request request;
     assert_null(htw__request_parse(&record, &request));
     assert_int_equal(request.if_offset, 7);
@@ -246,7 +247,7 @@ UNIT_TEST(request_reads_all_offsets) {
         "htw-deliver-at", "1250", "htw-id", "a", "htw-if-offset", "1000000000000000000", NULL
     };
     struct htw__header headers[HEADERS_MAX];
-    struct htw__record record = make(words, headers);
+    struct htw__relay_record record = make(words, headers);
     struct htw__request request;
     assert_null(htw__request_parse(&record, &request));
     assert_int_equal(request.if_offset, INT64_C(1000000000000000000));

@@ -20,7 +20,7 @@ static void find_header(uint32_t level, int64_t at_ms, const char *key, const ch
                         const char *name, const char *id, const char *more, const char *text) {
     char time[32];
     struct htw__header headers[3];
-    struct htw__record record = { .offset = 7, .timestamp_ms = 0, .headers = headers };
+    struct htw__relay_record record = { .offset = 7, .timestamp_ms = 0, .headers = headers };
     snprintf(time, sizeof(time), "%" PRId64, at_ms);
     headers[record.header_count++] =
         (struct htw__header) { htw__bytes_of("htw-deliver-at"), htw__bytes_of(time) };
@@ -124,11 +124,11 @@ UNIT_TEST(waiting_records_that_are_the_same_are_counted) {
 
 UNIT_TEST(waiting_same_delay_from_input_and_level_is_one) {
     struct htw__header delay = { htw__bytes_of("htw-delay"), htw__bytes_of("10") };
-    struct htw__record record = { .timestamp_ms = 5,
-                                  .value = htw__bytes_of("a"),
-                                  .key = htw__bytes_of("key"),
-                                  .headers = &delay,
-                                  .header_count = 1 };
+    struct htw__relay_record record = { .timestamp_ms = 5,
+                                        .value = htw__bytes_of("a"),
+                                        .key = htw__bytes_of("key"),
+                                        .headers = &delay,
+                                        .header_count = 1 };
     begin(NULL, 10);
     htw__waiting_page_add(&page, (struct htw__source) { 0, HTW__RELAY_INPUT, 0 }, &record);
     find(1, 15, "a", NULL);
@@ -155,7 +155,8 @@ static void find_entry(uint32_t stripe, const char *id, int64_t offset) {
     for (size_t i = 0; i < 8; i++)
         key[i] = (unsigned char)(hash >> (56 - 8 * i));
     value[7] = (unsigned char)offset;
-    struct htw__record record = { .key = { key, 8 }, .value = { value, offset < 0 ? 0 : 16 } };
+    struct htw__relay_record record = { .key = { key, 8 },
+                                        .value = { value, offset < 0 ? 0 : 16 } };
     if (offset < 0)
         record.value.bytes = NULL;
     const struct htw__source from = { stripe, HTW__RELAY_IDS, 0 };
@@ -183,11 +184,11 @@ static void find_input(int64_t offset, const char *value, const char *name, cons
                        const char *more, const char *text) {
     struct htw__header headers[3] = { { htw__bytes_of("htw-deliver-at"), htw__bytes_of("10") },
                                       { htw__bytes_of(name), htw__bytes_of(id) } };
-    struct htw__record record = { .offset = offset,
-                                  .key = htw__bytes_of("key"),
-                                  .value = htw__bytes_of(value),
-                                  .headers = headers,
-                                  .header_count = more == NULL ? 2 : 3 };
+    struct htw__relay_record record = { .offset = offset,
+                                        .key = htw__bytes_of("key"),
+                                        .value = htw__bytes_of(value),
+                                        .headers = headers,
+                                        .header_count = more == NULL ? 2 : 3 };
     if (more != NULL)
         headers[2] = (struct htw__header) { htw__bytes_of(more), htw__bytes_of(text) };
     const struct htw__source from = { 0, HTW__RELAY_INPUT, 0 };
