@@ -17,6 +17,8 @@
 #ifndef HTW_SRC_BASE_ANNOTATE_H
 #define HTW_SRC_BASE_ANNOTATE_H
 
+#include "compiler.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -34,7 +36,7 @@
 
 /* Whether the program runs under one of these tools. Set at load time. */
 extern bool htw__annotated __attribute__((visibility("hidden")));
-#define HTW__ANNOTATED() __builtin_expect(htw__annotated, false)
+#define HTW__ANNOTATED() HTW__UNLIKELY(htw__annotated)
 
 /* For the macros below, and where HTW__ANNOTATED(). */
 void htw__annotate_hand_over(const volatile void *object);

@@ -24,6 +24,7 @@
 #define HTW__NO_CANARY __attribute__((no_stack_protector))
 #endif
 #endif
+#define HTW__LIKELY(condition) __builtin_expect((condition), 1)
 #define HTW__UNLIKELY(condition) __builtin_expect((condition), 0)
 /* Fetches a cache line that will be written to, so that it moves once if another CPU has changed it
    and not twice, for a read and for the write. Any address is allowed. Without an option that gives up
@@ -38,6 +39,7 @@
 #endif
 #else
 #define HTW__NOINLINE
+#define HTW__LIKELY(condition) (condition)
 #define HTW__UNLIKELY(condition) (condition)
 #define HTW__PREFETCH(address) ((void)(address))
 #endif

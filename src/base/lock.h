@@ -10,6 +10,7 @@
 #define HTW_SRC_BASE_LOCK_H
 
 #include "annotate.h"
+#include "compiler.h"
 #include "lock_rank.h"
 
 #include <stdatomic.h>
@@ -37,8 +38,7 @@ void htw__lock_wait(struct htw__lock *lock);
 
 static inline void htw__lock_acquire(struct htw__lock *lock) {
     HTW__LOCK_RANK_ACQUIRE(lock);
-    if (__builtin_expect(atomic_exchange_explicit(&lock->locked, 1u, memory_order_acquire) != 0,
-                         false))
+    if (HTW__UNLIKELY(atomic_exchange_explicit(&lock->locked, 1u, memory_order_acquire) != 0))
         htw__lock_wait(lock);
     HTW__ANNOTATE_LOCK_ACQUIRED(lock);
 }

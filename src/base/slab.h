@@ -141,12 +141,12 @@ void htw__slab_free_slow(struct htw__slab *slab, struct htw__cell *cell);
    is zero at first, and later what its last owner left there, except content[0]. */
 static inline struct htw__cell *htw__slab_allocate(struct htw__slab *slab, uint32_t *ret_index) {
     struct htw__slab_page *page = slab->current;
-    if (__builtin_expect(page == NULL || page->free == HTW__SLAB_NONE, false))
+    if (HTW__UNLIKELY(page == NULL || page->free == HTW__SLAB_NONE))
         return htw__slab_allocate_slow(slab, ret_index);
     uint32_t slot = page->free;
     struct htw__cell *cell = &page->cells[slot];
     uint32_t next = (uint32_t)cell->content[0];
-    if (__builtin_expect(next == HTW__SLAB_NONE && page->fresh == HTW__SLAB_PAGE_CELLS, false))
+    if (HTW__UNLIKELY(next == HTW__SLAB_NONE && page->fresh == HTW__SLAB_PAGE_CELLS))
         return htw__slab_allocate_slow(slab, ret_index);
     /* Another CPU may have freed it: fetch it for the next call. */
     HTW__PREFETCH(&page->cells[next & (HTW__SLAB_PAGE_CELLS - 1)]);
@@ -174,10 +174,8 @@ static inline void htw__slab_free_in_page(struct htw__slab_page *page, struct ht
 static inline void htw__slab_free(struct htw__slab *slab, struct htw__cell *cell) {
     struct htw__slab_page *page = slab->current;
     uint64_t status = atomic_load_explicit(&cell->status, memory_order_relaxed);
-    if (__builtin_expect(page == NULL || page->number != htw__status_page(status) ||
-                             page->used == 1 ||
-                             htw__status_generation(status) == slab->generation_max,
-                         false))
+    if (HTW__UNLIKELY(page == NULL || page->number != htw__status_page(status) || page->used == 1 ||
+                      htw__status_generation(status) == slab->generation_max))
         htw__slab_free_slow(slab, cell);
     else
         htw__slab_free_in_page(page, cell, status);

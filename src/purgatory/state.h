@@ -24,6 +24,7 @@
 
 #include "../base/alloc.h"
 #include "../base/annotate.h"
+#include "../base/compiler.h"
 #include "../base/fork.h"
 #include "../base/list.h"
 #include "../base/lock.h"
@@ -64,7 +65,7 @@ struct htw_purgatory {
 /* Whether this process is a child of the creator. After a hook or visitor, which may have forked,
    ask this before you take a lock or call a hook: a thread that the child lacks may hold it. */
 static inline bool htw__purgatory_is_child(const struct htw_purgatory *purgatory) {
-    return __builtin_expect(purgatory->fork_count != htw__fork_count(), false);
+    return HTW__UNLIKELY(purgatory->fork_count != htw__fork_count());
 }
 
 /* What a public function returns that has run hooks. */

@@ -12,6 +12,7 @@
 #define HTW_SRC_SCHEDULER_CLOCKWORK_H
 
 #include "../base/assert.h"
+#include "../base/compiler.h"
 #include "../base/counter.h"
 #include "../base/lock.h"
 #include "clocks.h"
@@ -71,7 +72,7 @@ static inline int64_t htw__clockwork_now_ns(const struct htw__clockwork *clockwo
 
 /* How far its clock is ahead of the real one. */
 static inline int64_t htw__clockwork_lead_ns(const struct htw__clockwork *clockwork) {
-    return __builtin_expect(clockwork->slot == HTW__SLOT_LEADING, false)
+    return HTW__UNLIKELY(clockwork->slot == HTW__SLOT_LEADING)
                ? HTW_CONTAINER_OF(clockwork, const struct htw__leading, clockwork)->lead_ns
                : 0;
 }
@@ -88,7 +89,7 @@ static inline uint64_t htw__clockwork_wake_tick(const struct htw__clockwork *clo
 /* For a timer that has not moved to the new wheel yet. */
 static inline void htw__clockwork_disarm_previous(struct htw__clockwork *clockwork,
                                                   struct htw__record *record) {
-    if (__builtin_expect(clockwork->previous != NULL, false))
+    if (HTW__UNLIKELY(clockwork->previous != NULL))
         htw_wheel_cancel(clockwork->previous, &record->timer);
 }
 
@@ -107,7 +108,7 @@ int htw__clockwork_arm_near(struct htw__clockwork *clockwork, struct htw__record
 static inline int htw__clockwork_arm_new(struct htw__clockwork *clockwork,
                                          struct htw__record *record, uint64_t tick,
                                          int64_t deadline_ns, unsigned *ret_wake) {
-    if (__builtin_expect(tick <= clockwork->fast_after_tick, false))
+    if (HTW__UNLIKELY(tick <= clockwork->fast_after_tick))
         return htw__clockwork_arm_near(clockwork, record, tick, deadline_ns, ret_wake);
     return htw_wheel_schedule(clockwork->wheel, &record->timer, tick);
 }
@@ -115,7 +116,7 @@ static inline int htw__clockwork_arm_new(struct htw__clockwork *clockwork,
 /* The same; the record may be in the wheel. */
 static inline int htw__clockwork_arm(struct htw__clockwork *clockwork, struct htw__record *record,
                                      uint64_t tick, int64_t deadline_ns, unsigned *ret_wake) {
-    if (__builtin_expect(clockwork->previous != NULL, false))
+    if (HTW__UNLIKELY(clockwork->previous != NULL))
         return htw__clockwork_arm_near(clockwork, record, tick, deadline_ns, ret_wake);
     return htw__clockwork_arm_new(clockwork, record, tick, deadline_ns, ret_wake);
 }
@@ -132,7 +133,7 @@ void htw__clockwork_arm_always(struct htw__clockwork *clockwork, struct htw__rec
 /* Takes a record out of the wheel. */
 static inline void htw__clockwork_disarm(struct htw__clockwork *clockwork,
                                          struct htw__record *record) {
-    if (__builtin_expect(!htw_wheel_cancel(clockwork->wheel, &record->timer), false))
+    if (HTW__UNLIKELY(!htw_wheel_cancel(clockwork->wheel, &record->timer)))
         htw__clockwork_disarm_previous(clockwork, record);
 }
 

@@ -3,6 +3,7 @@
 #include "collect.h"
 
 #include "attributes.h"
+#include "../base/compiler.h"
 
 /* ---- a clock that was set back */
 
@@ -113,7 +114,7 @@ static bool add_due(struct htw__clockwork *clockwork, struct htw_timer *const *t
     for (size_t i = 0; i < count; i++) {
         struct htw__record *record = htw__record_of(timers[i]);
         uint64_t status = htw__status_of(record);
-        if (__builtin_expect(htw__status_state(status) != HTW__PROXY, true)) {
+        if (HTW__LIKELY(htw__status_state(status) != HTW__PROXY)) {
             add_if_due(clockwork, record, status, now_ns, batch);
             continue;
         }

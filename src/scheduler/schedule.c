@@ -3,6 +3,7 @@
 #include "cancel.h"
 #include "credit.h"
 #include "start.h"
+#include "../base/compiler.h"
 
 /* ---- when a timer is due */
 
@@ -57,8 +58,7 @@ static inline int prepare(struct htw_scheduler *scheduler, htw_callback *callbac
         return refusal;
     if (callback == NULL)
         return -EINVAL;
-    if (__builtin_expect(!atomic_load_explicit(&scheduler->threads_started, memory_order_acquire),
-                         false))
+    if (HTW__UNLIKELY(!atomic_load_explicit(&scheduler->threads_started, memory_order_acquire)))
         return htw__start_threads(scheduler, false);
     return 0;
 }
@@ -67,7 +67,7 @@ static inline int prepare(struct htw_scheduler *scheduler, htw_callback *callbac
 static inline int arm(struct htw__clockwork *clockwork, struct htw__record *record,
                       struct plan plan, unsigned *ret_wake) {
     record->deadline_ns = plan.deadline_ns;
-    if (__builtin_expect(plan.earliest == plan.latest, true))
+    if (HTW__LIKELY(plan.earliest == plan.latest))
         return htw__clockwork_arm_new(clockwork, record, plan.earliest, plan.deadline_ns, ret_wake);
     int error = htw__clockwork_arm_within(clockwork, record, plan.earliest, plan.latest, ret_wake);
     int64_t chosen_ns = htw__tick_ns(clockwork->scheduler, htw_timer_deadline(&record->timer));
@@ -98,11 +98,11 @@ static inline int arm_plain(struct htw__shard *shard, struct plan plan, htw_call
         return -EAGAIN;
     }
     int error = htw__shard_allocate_record(shard, &record, &index);
-    if (__builtin_expect(error == 0, true)) {
+    if (HTW__LIKELY(error == 0)) {
         record->callback = callback;
         record->arg = arg;
         error = arm(&shard->own, record, plan, ret_wake);
-        if (__builtin_expect(error == 0, true)) {
+        if (HTW__LIKELY(error == 0)) {
             *ret_handle = begin(shard, record, index, 0);
             *ret_record = record;
             return 0;
@@ -128,7 +128,7 @@ static inline __attribute__((always_inline)) int schedule_plain(struct htw_sched
         *ret_handle = handle;
     HTW__ANNOTATE_HAND_OVER(record);
     htw__lock_release(&shard->lock);
-    if (__builtin_expect(wake != 0, false))
+    if (HTW__UNLIKELY(wake != 0))
         htw__clockwork_wake(&shard->own);
     return error;
 }

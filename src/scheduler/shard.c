@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* shard.c - a shard: its clockworks, and how its records are freed. */
 #include "shard.h"
+#include "../base/compiler.h"
 
 #define NO_INDEX HTW__SLAB_NONE
 
@@ -96,7 +97,7 @@ int htw__shard_clockwork(struct htw__shard *shard, const struct htw__clock *cloc
     uint32_t slot = clock == shard->scheduler->clock ? 0 : (uint32_t)clock->name;
     struct htw__clockwork *clockwork = NULL;
     *ret_clockwork = htw__shard_clockwork_at(shard, slot);
-    if (__builtin_expect(*ret_clockwork != NULL, true))
+    if (HTW__LIKELY(*ret_clockwork != NULL))
         return 0;
     int error = create_clockwork(shard, clock, &clockwork);
     if (error != 0)

@@ -4,6 +4,7 @@
 #ifndef HTW_SRC_SCHEDULER_SHARD_H
 #define HTW_SRC_SCHEDULER_SHARD_H
 
+#include "../base/compiler.h"
 #include "../base/counter.h"
 #include "../base/cpu.h"
 #include "../base/key_table.h"
@@ -119,10 +120,10 @@ int htw__shard_allocate_record_slow(struct htw__shard *shard, struct htw__record
    -ESHUTDOWN or -ENOMEM. */
 static inline int htw__shard_allocate_record(struct htw__shard *shard,
                                              struct htw__record **ret_record, uint32_t *ret_index) {
-    if (__builtin_expect(shard->closed, false))
+    if (HTW__UNLIKELY(shard->closed))
         return -ESHUTDOWN;
     struct htw__cell *cell = htw__slab_allocate(&shard->slab, ret_index);
-    if (__builtin_expect(cell == NULL, false))
+    if (HTW__UNLIKELY(cell == NULL))
         return htw__shard_allocate_record_slow(shard, ret_record, ret_index);
     *ret_record = HTW_CONTAINER_OF(cell, struct htw__record, cell);
     return 0;

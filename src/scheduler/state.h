@@ -64,6 +64,7 @@
 #define HTW_SRC_SCHEDULER_STATE_H
 
 #include "../base/alloc.h"
+#include "../base/compiler.h"
 #include "../base/divisor.h"
 #include "../base/fork.h"
 #include "clock_listeners.h"
@@ -141,9 +142,9 @@ static inline bool htw__is_ending(const struct htw_scheduler *scheduler) {
 
 /* What every public call begins with: 0, -EINVAL or -EOWNERDEAD. */
 static inline int htw__scheduler_refusal(const struct htw_scheduler *scheduler) {
-    if (__builtin_expect(scheduler == NULL, false))
+    if (HTW__UNLIKELY(scheduler == NULL))
         return -EINVAL;
-    return __builtin_expect(htw__is_child(scheduler), false) ? -EOWNERDEAD : 0;
+    return HTW__UNLIKELY(htw__is_child(scheduler)) ? -EOWNERDEAD : 0;
 }
 
 #endif /* HTW_SRC_SCHEDULER_STATE_H */
