@@ -12,27 +12,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-static const char help[] =
-    "Usage: htw COMMAND [ARGUMENT]...\n"
-    "\n"
-    "Hierarchical timing wheels as a program. Commands:\n"
-    "  cron     run the commands of a file by the calendar\n"
-    "  delay    release the lines of the input, each at its time\n"
-    "  draw     draw the wheel that holds the timers of the input\n"
-    "  journal  look at the file of `htw delay --journal`, and mend it\n"
-    "  relay    deliver records of Kafka, each at its time\n"
-    "  replay   show in a browser what the wheel does with timers\n"
-    "  top      show what the timers of a running program do\n"
-    "\n"
-    "  help     print this help, or that of a COMMAND\n"
-    "\n"
-    "`htw help COMMAND` prints more, `htw --version` the version. cron, relay and top are\n"
-    "programs of their own, htw-NAME: a package or a build may lack them.\n";
 
 /* Prints to standard output; returns the exit status. */
 static int print(const char *text) {
@@ -51,15 +34,7 @@ static int run_durable(const struct htw__options *options) {
     return htw__durable_run(options);
 }
 
-static int run_journal(int argc, char *argv[]) {
-    static char name[] = "htw journal";
-    argv[0] = name;
-    return htw__journal_command(argc, argv);
-}
-
-static int help_journal(void) {
-    return print(htw__journal_help);
-}
+#define run_journal htw__journal_command
 #else
 static int refuse(const char *what) {
     fprintf(stderr, "%s: this htw was built without SQLite, and so without journals\n", what);
@@ -75,16 +50,10 @@ static int run_journal(int argc, char *argv[]) {
     (void)argc, (void)argv;
     return refuse("htw journal");
 }
-
-static int help_journal(void) {
-    return refuse("htw journal");
-}
 #endif
 
 static int run_delay(int argc, char *argv[]) {
     struct htw__options options;
-    static char name[] = "htw delay"; /* the prefix of error messages of getopt */
-    argv[0] = name;
     switch (htw__options_parse(argc, argv, &options)) {
     case HTW__OPTIONS_RUN:
         return options.journal_path == NULL ? htw__delay_run(&options) : run_durable(&options);
@@ -98,25 +67,42 @@ static int run_delay(int argc, char *argv[]) {
     return HTW__EXIT_USAGE;
 }
 
-static int run_draw(int argc, char *argv[]) {
-    static char name[] = "htw draw";
-    argv[0] = name;
-    return htw__draw_command(argc, argv);
+/* In the order of the help. */
+static const struct command {
+    const char *name, *title; /* the title is argv[0]: the prefix of error messages of getopt */
+    const char *about;
+    int (*run)(int argc, char *argv[]); /* NULL: a program of its own, htw-NAME */
+} commands[] = {
+    { "cron", "htw cron", "run the commands of a file by the calendar", NULL },
+    { "delay", "htw delay", "release the lines of the input, each at its time", run_delay },
+    { "draw", "htw draw", "draw the wheel that holds the timers of the input", htw__draw_command },
+    { "journal", "htw journal", "look at the file of `htw delay --journal`, and mend it",
+      run_journal },
+    { "relay", "htw relay", "deliver records of Kafka, each at its time", NULL },
+    { "replay", "htw replay", "show in a browser what the wheel does with timers",
+      htw__replay_command },
+    { "top", "htw top", "show what the timers of a running program do", NULL },
+};
+enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+static const struct command *find_command(const char *name) {
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(name, commands[i].name) == 0)
+            return &commands[i];
+    return NULL;
 }
 
-static int run_replay(int argc, char *argv[]) {
-    static char name[] = "htw replay";
-    argv[0] = name;
-    return htw__replay_command(argc, argv);
-}
-
-/* Whether a command is a program of its own, htw-NAME. */
-static bool is_program(const char *name) {
-    static const char *const programs[] = { "cron", "relay", "top" };
-    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
-        if (strcmp(name, programs[i]) == 0)
-            return true;
-    return false;
+static int print_help(void) {
+    printf("Usage: htw COMMAND [ARGUMENT]...\n\n"
+           "Hierarchical timing wheels as a program. Commands:\n");
+    for (size_t i = 0; i < COMMANDS; i++)
+        printf("  %-8s %s\n", commands[i].name, commands[i].about);
+    return print(
+        "\n"
+        "  help     print this help, or that of a COMMAND\n"
+        "\n"
+        "`htw help COMMAND` prints more, `htw --version` the version. cron, relay and top are\n"
+        "programs of their own, htw-NAME: a package or a build may lack them.\n");
 }
 
 /* The program htw-NAME is beside this one, or where the shell finds it. Packages may leave it out. */
@@ -139,10 +125,11 @@ static int run_program(const char *name, char *argv[]) {
     return HTW__EXIT_USAGE;
 }
 
-static int help_program(const char *name) {
-    static char option[] = "--help";
-    char *words[] = { option, option, NULL };
-    return run_program(name, words);
+static int run(const struct command *command, int argc, char *argv[]) {
+    if (command->run == NULL)
+        return run_program(command->name, argv);
+    argv[0] = (char *)(uintptr_t)command->title;
+    return command->run(argc, argv);
 }
 
 static int usage_error(const char *what, const char *word) {
@@ -151,23 +138,14 @@ static int usage_error(const char *what, const char *word) {
 }
 
 static int run_help(int argc, char *argv[]) {
-    if (argc == 1)
-        return print(help);
+    static char option[] = "--help";
+    char *words[] = { option, option, NULL };
     if (argc > 2)
         return usage_error("help: one command expected, not more: ", argv[2]);
-    if (strcmp(argv[1], "delay") == 0)
-        return print(htw__options_help);
-    if (strcmp(argv[1], "draw") == 0)
-        return print(htw__draw_help);
-    if (strcmp(argv[1], "replay") == 0)
-        return print(htw__replay_help);
-    if (strcmp(argv[1], "journal") == 0)
-        return help_journal();
-    if (is_program(argv[1]))
-        return help_program(argv[1]);
-    if (strcmp(argv[1], "help") == 0)
-        return print(help);
-    return usage_error("unknown command: ", argv[1]);
+    if (argc == 1 || strcmp(argv[1], "help") == 0)
+        return print_help();
+    const struct command *command = find_command(argv[1]);
+    return command == NULL ? usage_error("unknown command: ", argv[1]) : run(command, 2, words);
 }
 
 /*
@@ -183,22 +161,15 @@ static void occupy_standard_descriptors(void) {
 
 int main(int argc, char *argv[]) {
     occupy_standard_descriptors();
-    const char *command = argc > 1 ? argv[1] : "";
-    if (strcmp(command, "delay") == 0)
-        return run_delay(argc - 1, argv + 1);
-    if (strcmp(command, "draw") == 0)
-        return run_draw(argc - 1, argv + 1);
-    if (strcmp(command, "replay") == 0)
-        return run_replay(argc - 1, argv + 1);
-    if (strcmp(command, "journal") == 0)
-        return run_journal(argc - 1, argv + 1);
-    if (is_program(command))
-        return run_program(command, argv + 1);
-    if (strcmp(command, "help") == 0)
+    const char *word = argc > 1 ? argv[1] : "";
+    const struct command *command = find_command(word);
+    if (command != NULL)
+        return run(command, argc - 1, argv + 1);
+    if (strcmp(word, "help") == 0)
         return run_help(argc - 1, argv + 1);
-    if (strcmp(command, "--help") == 0 || strcmp(command, "-h") == 0)
-        return print(help);
-    if (strcmp(command, "--version") == 0 || strcmp(command, "-V") == 0)
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        return print_help();
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
         return print_version();
-    return usage_error(argc > 1 ? "unknown command: " : "command expected", command);
+    return usage_error(argc > 1 ? "unknown command: " : "command expected", word);
 }

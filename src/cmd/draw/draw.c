@@ -16,7 +16,7 @@
 
 #define USAGE "Usage: htw draw [OPTION]... [FILE]...\n"
 
-const char htw__draw_help[] = USAGE
+static const char help[] = USAGE
     "Draw the timing wheel that holds the timers of the input, at an instant.\n"
     "\n" HTW__RUN_INPUT_HELP "\n"
     "  -a, --at DURATION      draw the wheel at this time, counted from the start, without the "
@@ -131,7 +131,7 @@ int htw__draw_command(int argc, char *argv[]) {
     while ((letter = getopt_long(argc, argv, "a:sp:o:" HTW__RUN_LETTERS, long_options, NULL)) !=
            -1) {
         if (letter == 'h')
-            return fputs(htw__draw_help, stdout) < 0 || fflush(stdout) != 0;
+            return fputs(help, stdout) < 0 || fflush(stdout) != 0;
         if (letter == 'V')
             return htw__version_print(argv[0]);
         if (!set(&options, letter, optarg)) {

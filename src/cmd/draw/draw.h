@@ -6,7 +6,4 @@
 /* Runs the command; `argv[0]` is its name in messages. Returns the exit status. */
 int htw__draw_command(int argc, char *argv[]);
 
-/* What --help prints. */
-extern const char htw__draw_help[];
-
 #endif /* HTW_SRC_CMD_DRAW_DRAW_H */

@@ -17,7 +17,7 @@
 
 #define USAGE "Usage: htw journal [OPTION]... ACTION FILE [ID]...\n"
 
-const char htw__journal_help[] = USAGE
+static const char help[] = USAGE
     "Look at a journal, the file of `htw delay --journal` and other programs, and mend it.\n"
     "\n"
     "Actions:\n"
@@ -113,7 +113,7 @@ int htw__journal_command(int argc, char *argv[]) {
     htw__terminal_name(argv[0]);
     while ((option = getopt_long(argc, argv, "Jpn:hV", long_options, NULL)) != -1) {
         if (option == 'h')
-            return fputs(htw__journal_help, stdout) < 0 || fflush(stdout) != 0;
+            return fputs(help, stdout) < 0 || fflush(stdout) != 0;
         if (option == 'V')
             return htw__version_print(argv[0]);
         if (option == 'J')

@@ -6,7 +6,4 @@
 /* Runs it; the first argument is the prefix of error messages. Returns the exit status. */
 int htw__journal_command(int argc, char *argv[]);
 
-/* What --help prints. */
-extern const char htw__journal_help[];
-
 #endif /* HTW_SRC_CMD_JOURNAL_JOURNAL_H */

@@ -23,7 +23,7 @@
 /* A page with more could not be played. */
 #define TIMERS_MAX 200000
 
-const char htw__replay_help[] = USAGE
+static const char help[] = USAGE
     "Run the timers of the input in a timing wheel, and count what the wheel does; with --html,\n"
     "write a page in which the run plays.\n"
     "\n" HTW__RUN_INPUT_HELP "\n"
@@ -112,7 +112,7 @@ int htw__replay_command(int argc, char *argv[]) {
     int letter;
     while ((letter = getopt_long(argc, argv, "o:T:" HTW__RUN_LETTERS, long_options, NULL)) != -1) {
         if (letter == 'h')
-            return fputs(htw__replay_help, stdout) < 0 || fflush(stdout) != 0;
+            return fputs(help, stdout) < 0 || fflush(stdout) != 0;
         if (letter == 'V')
             return htw__version_print(argv[0]);
         if (letter == 'o') {

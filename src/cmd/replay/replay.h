@@ -6,7 +6,4 @@
 /* Runs the command; `argv[0]` is its name in messages. Returns the exit status. */
 int htw__replay_command(int argc, char *argv[]);
 
-/* What --help prints. */
-extern const char htw__replay_help[];
-
 #endif /* HTW_SRC_CMD_REPLAY_REPLAY_H */
