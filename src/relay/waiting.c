@@ -162,13 +162,14 @@ void htw__waiting_page_init(struct htw__waiting_page *self,
     *self = (struct htw__waiting_page) { .filter = *filter, .limit = limit };
 }
 
-static void free_row(struct htw__waiting *row) {
+static void free_row(struct htw__waiting_page *self, struct htw__waiting *row) {
+    self->bytes -= htw__record_copy_size(row->record);
     free((void *)(uintptr_t)row->record);
 }
 
 void htw__waiting_page_fini(struct htw__waiting_page *self) {
     for (size_t i = 0; i < self->count; i++)
-        free_row(&self->rows[i]);
+        free_row(self, &self->rows[i]);
     htw__ids_fini(&self->ids);
     free(self->rows);
     self->rows = NULL;
@@ -182,21 +183,23 @@ static int compare_rows(const void *one, const void *two) {
 }
 
 /* The later one of two that are the same stays: it says where the record is. */
-static void merge(struct htw__waiting *row, struct htw__waiting *later) {
+static void merge(struct htw__waiting_page *self, struct htw__waiting *row,
+                  struct htw__waiting *later) {
     if (later->from.level == row->from.level)
         later->here += row->here;
     later->copies = row->copies > later->here ? row->copies : later->here;
-    free_row(row);
+    free_row(self, row);
     *row = *later;
 }
 
-/* How many rows are kept. A cancel that the page before has ended with is here for its victim only. */
-static size_t limit_of(const struct htw__waiting_page *self) {
+/* Whether the last row is not kept. A cancel that the page before has ended with is here for its victim only. */
+static bool is_full(const struct htw__waiting_page *self) {
     const struct htw__waiting_key *after = &self->filter.after;
     const struct htw__waiting *first = self->rows;
     bool is_before = self->count > 0 && first->request.is_cancel &&
                      first->key.wanted_ms == after->wanted_ms && first->key.name == after->name;
-    return self->limit + is_before;
+    return self->count > self->limit + is_before ||
+           (self->bytes > HTW__WAITING_PAGE_BYTES && self->count > 2U + is_before);
 }
 
 static void sort(struct htw__waiting_page *self) {
@@ -206,13 +209,13 @@ static void sort(struct htw__waiting_page *self) {
     for (size_t i = 0; i < self->count; i++) {
         if (count > 0 &&
             htw__waiting_key_compare(&self->rows[count - 1].key, &self->rows[i].key) == 0)
-            merge(&self->rows[count - 1], &self->rows[i]);
+            merge(self, &self->rows[count - 1], &self->rows[i]);
         else
             self->rows[count++] = self->rows[i];
     }
     self->count = count;
-    for (size_t limit = limit_of(self); self->count > limit; self->count--) {
-        free_row(&self->rows[self->count - 1]);
+    for (; is_full(self); self->count--) {
+        free_row(self, &self->rows[self->count - 1]);
         self->has_more = true;
     }
     if (self->count > 0)
@@ -220,9 +223,8 @@ static void sort(struct htw__waiting_page *self) {
 }
 
 static int reserve(struct htw__waiting_page *self) {
-    if (self->count < self->room)
-        return 0;
-    if (self->room / 2 > self->limit)
+    if (self->bytes > 2 * HTW__WAITING_PAGE_BYTES ||
+        (self->count == self->room && self->room / 2 > self->limit))
         sort(self);
     if (self->count < self->room)
         return 0;
@@ -255,11 +257,13 @@ int htw__waiting_page_add(struct htw__waiting_page *self, struct htw__source fro
     /* After the last one of a full page nothing is kept. */
     if (self->has_more && htw__waiting_key_compare(&key, &self->last) > 0)
         return 0;
-    void *memory = malloc(htw__record_copy_size(record));
+    size_t size = htw__record_copy_size(record);
+    void *memory = malloc(size);
     if (memory == NULL || reserve(self) != 0) {
         free(memory);
         return -ENOMEM;
     }
+    self->bytes += size;
     struct htw__waiting *row = &self->rows[self->count++];
     *row = (struct htw__waiting) { .key = key,
                                    .from = from,
@@ -285,7 +289,7 @@ void htw__waiting_page_end(struct htw__waiting_page *self) {
     }
     for (size_t i = 0; i < self->count; i++) {
         if (self->rows[i].request.is_cancel || !is_alive(&self->ids, &self->rows[i]))
-            free_row(&self->rows[i]);
+            free_row(self, &self->rows[i]);
         else
             self->rows[count++] = self->rows[i];
     }

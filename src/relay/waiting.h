@@ -15,7 +15,8 @@
  * they come to lie before it, and are told as what becomes of it.
  *
  * MEMORY. A page keeps up to twice as many records as it shows. When it is full, it is sorted, and the later half is
- * dropped. So a page costs one scan, whatever its size.
+ * dropped. So a page costs one scan, whatever its size. The same at twice HTW__WAITING_PAGE_BYTES: a page of large records has
+ * fewer than its limit.
  */
 #ifndef HTW_SRC_RELAY_WAITING_H
 #define HTW_SRC_RELAY_WAITING_H
@@ -65,12 +66,15 @@ struct htw__waiting_filter {
 #define HTW__WAITING_ALL \
     ((struct htw__waiting_filter) { .until_ms = INT64_MAX, .after = { -1, 0, 0 } })
 
+/* What its rows may take, where there are more than two. */
+#define HTW__WAITING_PAGE_BYTES ((size_t)8 << 20)
+
 struct htw__waiting_page {
     struct htw__waiting_filter filter;
     struct htw__ids ids; /* of all stripes */
     size_t limit;
     struct htw__waiting *rows; /* htw__waiting_page_end() leaves those to show */
-    size_t count, room;
+    size_t count, room, bytes;
     uint64_t found; /* that are wanted; those that moved while the scan ran count twice */
     bool has_more;
     struct htw__waiting_key last; /* what the next page comes after */

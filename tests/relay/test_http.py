@@ -195,6 +195,37 @@ def changes(server, names):
     assert status in (404, 409), (status, got)
 
 
+def tells_of_two_moves_that_meet_which_counts(server, brokers, relay):
+    """Both have read before a relay reads what one of them has sent: the other one is told that it does not count."""
+    from confluent_kafka import Consumer, TopicPartition
+    reader = Consumer({"bootstrap.servers": brokers.bootstrap, "group.id": "ends"})
+
+    def sent():
+        return sum(reader.get_watermark_offsets(TopicPartition("later", i), timeout=PATIENCE)[1] for i in range(2))
+
+    got = {}
+
+    def move(when):
+        got[when] = server.ask("PATCH", path_of("b"), json.dumps({"at": when}), Content_Type="application/json")
+
+    before = sent()
+    threads = [threading.Thread(target=move, args=(when,)) for when in ("+5h", "+7h")]
+    relay.process.send_signal(19)
+    try:
+        for thread in threads:
+            thread.start()
+        wait_for(lambda: sent() == before + 2, "two moves that were sent")
+    finally:
+        relay.resume()
+    for thread in threads:
+        thread.join(PATIENCE)
+    reader.close()
+    statuses = {when: answer[0] for when, answer in got.items()}
+    assert sorted(statuses.values()) == [200, 409], got
+    hours = round((int(server.ask("GET", path_of("b"))[2][0]["time_ms"]) / 1000 - time.time()) / 3600)
+    assert statuses[f"+{hours}h"] == 200, (statuses, hours)
+
+
 def tries_the_page(server):
     """In a browser: what others wrote is text, the search finds, a record is cancelled."""
     try:
@@ -245,6 +276,10 @@ def ends_while_it_reads(server, brokers):
     """Brokers that do not answer: what asks gets an error in time, and SIGTERM ends the server."""
     brokers.process.send_signal(19)
     try:
+        begin = time.monotonic()
+        status, _, answer = server.ask("GET", "/waiting")
+        assert status == 502 and "no answer" in answer[0]["error"], (status, answer)
+        assert time.monotonic() - begin < 30, "the answer is late"
         with server.raw() as client:
             client.sendall(b"GET /waiting HTTP/1.1\r\nHost: localhost\r\n\r\n")
             begin = time.monotonic()
@@ -276,7 +311,7 @@ def listens_where_it_is_told(program, brokers, folder):
         assert got.returncode == 1 and got.stderr.count("\n") == 1 and TOKEN not in got.stderr, (where, got.stderr)
 
 
-def try_all(program, brokers, folder):
+def try_all(program, brokers, relay, folder):
     at_ms = int(time.time() * 1000) + HOUR_MS
     names = ["a/b?c", "b", MARKUP, "page", "über"]
     file = os.path.join(folder, "token")
@@ -291,6 +326,7 @@ def try_all(program, brokers, folder):
         tries_the_page(server)
         reads_are_few_at_once(server)
         changes(server, names)
+        tells_of_two_moves_that_meet_which_counts(server, brokers, relay)
         stands_hostile_clients(server)
         listens_where_it_is_told(program, brokers, folder)
         ends_while_it_reads(server, brokers)
@@ -312,7 +348,7 @@ def main(relay_program, brokers_program):
                       "--levels", "3")
         try:
             wait_for(lambda: "ready" in relay.text() or not relay.running(), "a relay that is ready")
-            try_all(relay_program, brokers, folder)
+            try_all(relay_program, brokers, relay, folder)
         except BaseException:
             print(relay.text())
             raise

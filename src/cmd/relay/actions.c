@@ -207,15 +207,40 @@ static const char *why_not(const struct htw__waiting_page *page,
     return NULL;
 }
 
+/* Others may have changed the record after it was found, so that a move does not count (htw-if-offset): then what was sent is not
+ * what waits. What is due has perhaps been delivered already. Returns 1: it counts, 0: it does not, or -errno. */
+static int has_counted(struct htw__kafka *kafka, const struct htw__relay_command *command,
+                       const struct htw__waiting *victim, int64_t offset,
+                       char reason[HTW__RELAY_REASON_SIZE]) {
+    struct htw__waiting_page page;
+    char *id = strndup(victim->request.id.bytes, victim->request.id.size);
+    if (id == NULL)
+        return htw__kafka_fail(kafka, "out of memory");
+    int error = find(kafka, id, &page, reason);
+    bool is_found = command->to_ms <= htw__clock_realtime_ns() / 1000000;
+    for (size_t i = 0; i < page.count; i++)
+        is_found = is_found || (page.rows[i].from.stripe == victim->from.stripe &&
+                                htw__change_offset(&page.rows[i]) == offset);
+    htw__waiting_page_fini(&page);
+    snprintf(reason, HTW__RELAY_REASON_SIZE, "%s: not moved: it was changed at the same time", id);
+    free(id);
+    return error != 0 ? error : is_found;
+}
+
 static enum htw__relay_result change(struct htw__kafka *kafka,
                                      const struct htw__relay_command *command,
-                                     const struct htw__waiting *victim) {
+                                     const struct htw__waiting *victim,
+                                     char reason[HTW__RELAY_REASON_SIZE]) {
     int64_t offset;
+    int counts;
     bool moves = command->action == HTW__RELAY_MOVE;
     if (htw__change_send(kafka, victim, moves ? command->to_ms : 0, &offset) != 0)
         return HTW__RELAY_FAILED;
     switch (htw__change_await(kafka, victim, offset, AWAIT_MS)) {
     case HTW__CHANGE_SURE:
+        counts = moves ? has_counted(kafka, command, victim, offset, reason) : 1;
+        if (counts <= 0)
+            return counts < 0 ? HTW__RELAY_FAILED : HTW__RELAY_REFUSED;
         report(victim, command, "sure", moves ? "moved" : "cancelled");
         return HTW__RELAY_DONE;
     case HTW__CHANGE_LATE:
@@ -235,7 +260,7 @@ static enum htw__relay_result change_page(struct htw__kafka *kafka,
                                           char reason[HTW__RELAY_REASON_SIZE]) {
     const char *why = why_not(page, command);
     if (why == NULL)
-        return change(kafka, command, &page->rows[0]);
+        return change(kafka, command, &page->rows[0], reason);
     snprintf(reason, HTW__RELAY_REASON_SIZE, "%s: %s", id, why);
     return HTW__RELAY_REFUSED;
 }

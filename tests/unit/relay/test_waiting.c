@@ -104,6 +104,31 @@ UNIT_TEST(waiting_pages_together_show_all_once) {
     assert_int_equal(count, 1000);
 }
 
+/* Sixty-four of 1 MiB, with a limit that would have them all. */
+UNIT_TEST(waiting_page_of_large_records_is_short) {
+    static char value[(1 << 20) + 1];
+    struct htw__waiting_filter filter = HTW__WAITING_ALL;
+    const size_t most = 2 * HTW__WAITING_PAGE_BYTES + 2 * sizeof(value);
+    int64_t next_ms = 0;
+    memset(value, 'x', sizeof(value) - 1);
+    for (bool has_more = true; has_more;) {
+        begin(&filter, 1000);
+        for (int64_t i = 0; i < 64; i++) {
+            find(1, i * 13 % 64, value, NULL);
+            assert_true(page.bytes <= most);
+        }
+        htw__waiting_page_end(&page);
+        assert_in_range(page.count, page.has_more ? 2 : 1,
+                        HTW__WAITING_PAGE_BYTES / (sizeof(value) - 1));
+        for (size_t i = 0; i < page.count; i++)
+            assert_int_equal(page.rows[i].key.wanted_ms, next_ms++);
+        has_more = page.has_more;
+        filter.after = page.last;
+        finish();
+    }
+    assert_int_equal(next_ms, 64);
+}
+
 UNIT_TEST(waiting_record_that_moves_down_meanwhile_is_one) {
     begin(NULL, 10);
     find(HTW__RELAY_INPUT, 10, "a", NULL);
