@@ -23,20 +23,22 @@ void htw__heap_fini(struct htw__heap *heap, const struct htw_allocator *allocato
 }
 
 int htw__heap_reserve(struct htw__heap *heap, const struct htw_allocator *allocator, size_t count) {
-    size_t room = heap->room == 0 ? FIRST_ROOM : heap->room;
+    uint32_t room = heap->room == 0 ? FIRST_ROOM : heap->room;
     if (count <= heap->room)
         return 0;
+    if (count > UINT32_MAX / 2)
+        return -ENOMEM;
     while (room < count)
         room *= 2;
     struct htw__heap_node **nodes =
-        room > UINT32_MAX ? NULL : htw__allocate(allocator, room * sizeof(struct htw__heap_node *));
+        htw__allocate(allocator, room * sizeof(struct htw__heap_node *));
     if (nodes == NULL)
         return -ENOMEM;
     if (heap->count > 0)
         memcpy(nodes, heap->nodes, heap->count * sizeof(struct htw__heap_node *));
     htw__release(allocator, heap->nodes, htw__heap_memory(heap));
     heap->nodes = nodes;
-    heap->room = (uint32_t)room;
+    heap->room = room;
     return 0;
 }
 

@@ -115,7 +115,7 @@ UNIT_TEST(heap_refused_memory_is_as_before) {
     htw__heap_push(&heap, &items[0].node);
     uint32_t room = heap.room;
     assert_int_equal(htw__heap_reserve(&heap, &refusing, room + 1), -ENOMEM);
-    assert_int_equal(htw__heap_reserve(&heap, memory, (size_t)1 << 40), -ENOMEM);
+    assert_int_equal(htw__heap_reserve(&heap, memory, SIZE_MAX), -ENOMEM);
     assert_int_equal(heap.room, room);
     assert_ptr_equal(htw__heap_first(&heap), &items[0].node);
     empty(&heap);
