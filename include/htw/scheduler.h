@@ -698,8 +698,8 @@ HTW_API int htw_group_resume(struct htw_group *group);
  *         -EINVAL also if `scale` is out of its range or not a number.
  *
  * With a smaller scale, timers whose deadline has passed by that are due now; their `deadline_ns` is the
- * time of this call, from which `late_ns` counts. With a greater scale, timers wait longer, but for
- * those that the expirer has taken. No timer is due before its least delay. At scale 1 deadlines are
+ * time of this call, from which `late_ns` counts. With a greater scale, timers wait longer,
+ * except those that the expirer has taken. No timer is due before its least delay. At scale 1 deadlines are
  * exact, at others to half a tick, for spans of whole ticks: what a span has beyond them is waited at
  * any scale, and so is a span below a tick. And when the timers of a group have more than 64 different
  * spans, further ones count with their two leading decimal digits, in ticks: 298 ms as 290 ms, so that

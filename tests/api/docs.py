@@ -30,7 +30,6 @@ def flush(program):
     """Without the indentation of the lines."""
     return "".join(line.strip() + "\n" for line in program.splitlines())
 
-
 guide = flush("".join((root / f"tests/cpp/test_{name}.cpp").read_text() for name in ("guide", "calendar")))
 in_cpp = re.findall(r"```cpp\n(.*?)```", (root / "docs/cpp.md").read_text(), re.DOTALL)
 errors += [f"docs/cpp.md: not in tests/cpp/test_guide.cpp or test_calendar.cpp: {program}" for program in in_cpp if flush(program) not in guide]
@@ -43,11 +42,9 @@ inside = {"abi.md", "architecture.md", "decisions.md", "debugging.md", "embed.md
 sources = "".join(path.read_text() for top in ["src", "tools", "tests/relay", "packaging"] for path in (root / top).rglob("*")
                   if path.suffix in (".c", ".h", ".map", ".py", ".cc", ".in", ".sh"))
 
-
 def is_declared(name, text):
     return (re.search(rf"\b{name}\b", text) or
             f'METRIC("{name.removeprefix("htw_relay_")}"' in text) # whose prefix a macro adds
-
 
 names = 0
 for document in [root / "README.md", root / "examples/README.md", *(root / "docs").glob("*.md"), *(root / "benchmarks").rglob("*.md")]:
@@ -70,12 +67,12 @@ tests = "".join(path.read_text() for path in [*(root / "tests").glob("**/test_*.
 commands = "".join(path.read_text() for path in (root / "tests/cmd").glob("*.py"))
 servers = "".join(path.read_text() for path in (root / "examples/broker/tests").glob("*.py"))
 scenarios = "".join(path.read_text() for path in sorted((root / "tests/relay").glob("scenarios_*.py")))
-guarantees = (root / "docs/guarantees.md").read_text()
+guarantees = "".join((root / name).read_text() for name in ["docs/guarantees.md", "examples/broker/README.md"])
 named = re.findall(r"`([a-z]+(?:_[a-z0-9]+){3,})`", guarantees)
 for name in named:
     if f"static void {name}(void **" not in tests and not re.search(rf"\n[A-Z]+_TEST\w*\((?:\w+, )*{name}[,)]", tests) and not re.search(rf"\ndef {name}\((?:directory)?\):", commands) \
             and f"\ndef {name}(server)" not in servers and f"\ndef {name}(case):" not in scenarios:
-        errors.append(f"docs/guarantees.md: no such test: {name}")
+        errors.append(f"docs/guarantees.md or examples/broker/README.md: no such test: {name}")
 for name in re.findall(r"`((?:\w+/)?test_\w+\.c)`", guarantees):
     if not (root / "tests/unit" / name).exists():
         errors.append(f"docs/guarantees.md: no such file: tests/unit/{name}")

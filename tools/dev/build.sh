@@ -8,7 +8,7 @@ help_build() {
   build             build the library and the htw command, optimised (build/release); ends with a line for
                     each part that is left out, and the packages that bring it
   build broker      build examples/broker, optimised (build/broker)
-  demo              show htw delay: a dozen lines, then a million messages
+  demo              show the library in a small program, then htw delay: a dozen lines, a million messages
   demo broker       show examples/broker, a server for any Redis client: blocked clients get items
   demo relay        show htw relay: start a Kafka, and send a thousand records for the next ten seconds
   pictures          draw the pictures of README.md and the manual again (docs/pictures)
@@ -80,7 +80,21 @@ verb_demo() {
     [ $# -eq 0 ] || fail "demo: no such demo: $1"
     need "$demo_packages"
     build_command
+    compile release libhtw.a
+    demo_library
     sh tests/cmd/demo.sh build/release/htw
+}
+
+# A program that uses the library: of two timers one runs, and one is cancelled.
+demo_library() {
+    echo 'examples/hello.c arms two timers of the library. One runs after 50 ms, and the other is cancelled:'
+    echo
+    # shellcheck disable=SC2086 # the compiler may be two words
+    ${CC:-cc} -std=c11 -Iinclude -o build/release/hello examples/hello.c build/release/libhtw.a -pthread
+    sed -n '/^int main/,/^}/p' examples/hello.c
+    echo
+    build/release/hello
+    echo
 }
 
 # Fetches a Kafka once, into the folder $kafka.
