@@ -123,3 +123,23 @@ void htw__change_destroy(struct htw_journal *journal, struct htw__change *change
     if (change->size > 0)
         htw__journal_release(journal, change, change->size);
 }
+
+int htw__change_report(const struct htw_journal *journal, const struct htw__change *change) {
+    int result = change->result;
+    uint64_t id = change->done_count > 0 ? change->done[0] : 0;
+    switch (result) {
+    case 0:
+        return 0;
+    case -ENOENT:
+        return htw__journal_fail(result,
+                                 change->done_count > 1 ? "%s: a job of those that are done does "
+                                                          "not exist (the first is %llu)"
+                                                        : "%s: there is no job %llu",
+                                 journal->path.name, (unsigned long long)id);
+    case -EALREADY:
+        return htw__journal_fail(result, "%s: job %llu has been delivered", journal->path.name,
+                                 (unsigned long long)id);
+    default:
+        return htw__journal_fail_as(result, journal->sentence);
+    }
+}

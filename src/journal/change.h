@@ -38,7 +38,7 @@ struct htw__change *htw__change_create(struct htw_journal *journal,
 void htw__change_destroy(struct htw_journal *journal, struct htw__change *change);
 
 /* The result of a change that has failed or succeeded, with its sentence for this thread. Under the
-   lock. In submit.c. */
+   lock. */
 int htw__change_report(const struct htw_journal *journal, const struct htw__change *change);
 
 #endif /* HTW_SRC_JOURNAL_CHANGE_H */

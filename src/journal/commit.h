@@ -6,8 +6,7 @@
 #include "change.h"
 
 /* Takes the queue, writes it, and tells the callers. With the lock held, which it releases meanwhile;
-   `is_in_use` must not be set. 
-   False: the process has forked in a notice, and this is the child. */
+   `is_in_use` must not be set. */
 void htw__commit_queue(struct htw_journal *journal);
 
 /* Whether a caller may commit its change by itself, because nothing else is to be done. */

@@ -16,60 +16,6 @@
 /* Of the jobs that wait to be written. A crash skips twice as many of the 2^35 sequence numbers. */
 #define QUEUED_JOBS_MIN (UINT64_C(1) << 16)
 #define QUEUED_JOBS_MAX (UINT64_C(1) << 32)
-#define ALIGNMENT ((size_t)16) /* that of malloc() */
-
-/* ---- frames */
-
-static _Thread_local struct htw__journal_frame *innermost;
-
-void htw__journal_frame_push(struct htw__journal_frame *frame) {
-    frame->outer = innermost;
-    innermost = frame;
-}
-
-void htw__journal_frame_pop(struct htw__journal_frame *frame) {
-    innermost = frame->outer;
-}
-
-bool htw__journal_is_inside(const struct htw_journal *journal, bool any) {
-    for (const struct htw__journal_frame *frame = innermost; frame != NULL; frame = frame->outer)
-        if (frame->journal == journal && (any || frame->is_notice))
-            return true;
-    return false;
-}
-
-/* ---- what all parts use */
-
-int htw__journal_refusal(const struct htw_journal *journal) {
-    if (journal == NULL)
-        return htw__journal_fail_as(-EINVAL, "the journal is NULL");
-    if (htw__journal_is_child(journal))
-        return htw__journal_fail_as(-EOWNERDEAD, htw_strerror(-EOWNERDEAD));
-    return 0;
-}
-
-void htw__journal_stop(struct htw_journal *journal) {
-    if (journal->has_failed)
-        return;
-    journal->has_failed = true;
-    snprintf(journal->failure, sizeof(journal->failure), "%.400s: the journal has stopped",
-             htw_journal_error());
-    pthread_cond_broadcast(&journal->read);
-    pthread_cond_signal(&journal->work); /* it calls `stopped` */
-}
-
-void *htw__journal_allocate(struct htw_journal *journal, size_t size) {
-    return journal->allocator.allocate(journal->allocator.context, size, ALIGNMENT);
-}
-
-void htw__journal_release(struct htw_journal *journal, void *memory, size_t size) {
-    journal->allocator.release(journal->allocator.context, memory, size, ALIGNMENT);
-}
-
-int64_t htw__journal_now(const struct htw_journal *journal) {
-    return journal->is_manual ? htw_scheduler_now(journal->scheduler)
-                              : htw_scheduler_now_by(journal->scheduler, HTW_CLOCK_REALTIME);
-}
 
 /* ---- options */
 
@@ -160,7 +106,7 @@ static void fini(struct htw_journal *journal) {
     pthread_cond_destroy(&journal->work);
     pthread_cond_destroy(&journal->read);
     htw__mutex_fini(&journal->mutex);
-    allocator.release(allocator.context, journal, sizeof(*journal), ALIGNMENT);
+    allocator.release(allocator.context, journal, sizeof(*journal), HTW__JOURNAL_ALIGNMENT);
 }
 
 static int open_file(struct htw_journal *journal, const char *path,
@@ -235,7 +181,7 @@ static int open_journal(struct htw_journal **ret_journal, struct htw_scheduler *
     const struct htw_allocator *allocator =
         options->allocator == NULL ? &htw__default_allocator : options->allocator;
     struct htw_journal *journal =
-        allocator->allocate(allocator->context, sizeof(*journal), ALIGNMENT);
+        allocator->allocate(allocator->context, sizeof(*journal), HTW__JOURNAL_ALIGNMENT);
     if (journal == NULL)
         return htw__journal_fail_as(-ENOMEM, "no memory for a journal");
     memset(journal, 0, sizeof(*journal));

@@ -159,10 +159,20 @@ bool htw__journal_is_inside(const struct htw_journal *journal, bool any);
 
 /* ---- memory */
 
-void *htw__journal_allocate(struct htw_journal *journal, size_t size);
-void htw__journal_release(struct htw_journal *journal, void *memory, size_t size);
+#define HTW__JOURNAL_ALIGNMENT ((size_t)16) /* that of malloc() */
+
+static inline void *htw__journal_allocate(struct htw_journal *journal, size_t size) {
+    return journal->allocator.allocate(journal->allocator.context, size, HTW__JOURNAL_ALIGNMENT);
+}
+
+static inline void htw__journal_release(struct htw_journal *journal, void *memory, size_t size) {
+    journal->allocator.release(journal->allocator.context, memory, size, HTW__JOURNAL_ALIGNMENT);
+}
 
 /* The present time of deadlines. */
-int64_t htw__journal_now(const struct htw_journal *journal);
+static inline int64_t htw__journal_now(const struct htw_journal *journal) {
+    return journal->is_manual ? htw_scheduler_now(journal->scheduler)
+                              : htw_scheduler_now_by(journal->scheduler, HTW_CLOCK_REALTIME);
+}
 
 #endif /* HTW_SRC_JOURNAL_STATE_H */
