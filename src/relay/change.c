@@ -23,19 +23,6 @@ int64_t htw__change_offset(const struct htw__waiting *victim) {
 
 /* ---- sending */
 
-struct sent {
-    bool is_done;
-    rd_kafka_resp_err_t error;
-    int64_t offset;
-};
-
-void htw__change_acknowledge(rd_kafka_t *producer, const rd_kafka_message_t *message,
-                             void *opaque) {
-    struct sent *sent = message->_private;
-    (void)producer, (void)opaque;
-    *sent = (struct sent) { true, message->err, message->offset };
-}
-
 static void add_number(rd_kafka_headers_t *headers, const char *name, int64_t number) {
     char text[HTW__REQUEST_TIME_SIZE];
     snprintf(text, sizeof(text), "%" PRId64, number);
@@ -68,7 +55,7 @@ static rd_kafka_headers_t *again(const struct htw__waiting *victim, int64_t to_m
 
 static rd_kafka_resp_err_t produce(struct htw__kafka *kafka, rd_kafka_t *producer,
                                    const struct htw__waiting *victim, int64_t to_ms,
-                                   struct sent *sent) {
+                                   struct htw__sent *sent) {
     const struct htw__bytes key = victim->record->key;
     const struct htw__bytes value =
         to_ms == 0 ? (struct htw__bytes) { NULL, 0 } : victim->record->value;
@@ -94,7 +81,7 @@ static rd_kafka_resp_err_t produce(struct htw__kafka *kafka, rd_kafka_t *produce
 
 int htw__change_send(struct htw__kafka *kafka, const struct htw__waiting *victim, int64_t to_ms,
                      int64_t *ret_offset) {
-    struct sent sent = { .error = RD_KAFKA_RESP_ERR__TIMED_OUT };
+    struct htw__sent sent = { .error = RD_KAFKA_RESP_ERR__TIMED_OUT };
     rd_kafka_t *producer = htw__client_create(kafka, HTW__CLIENT_CHANGE, NULL);
     if (producer == NULL)
         return -EIO;

@@ -2,6 +2,7 @@
 /* client.c - handles of librdkafka, and their properties. */
 #include "kafka.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -172,7 +173,15 @@ static bool set_identity(struct htw__kafka *self, rd_kafka_conf_t *conf, enum ht
     return set(self, conf, "transactional.id", id);
 }
 
-rd_kafka_t *htw__client_create(struct htw__kafka *self, enum htw__client kind, const char *owner) {
+/* Called by librdkafka, of a record that a cancel or a move has sent. */
+static void note_sent(rd_kafka_t *producer, const rd_kafka_message_t *message, void *opaque) {
+    struct htw__sent *sent = message->_private;
+    (void)producer, (void)opaque;
+    *sent = (struct htw__sent) { true, message->err, message->offset };
+}
+
+static rd_kafka_t *create(struct htw__kafka *self, enum htw__client kind, const char *owner,
+                          htw__rebalance *rebalance) {
     static const struct property *const of[] = {
         of_groups, of_readers, of_scans, of_admins, of_delivery, of_filing, of_delivery,
     };
@@ -182,11 +191,10 @@ rd_kafka_t *htw__client_create(struct htw__kafka *self, enum htw__client kind, c
     rd_kafka_conf_set_opaque(conf, self);
     rd_kafka_conf_set_log_cb(conf, log_line);
     rd_kafka_conf_set_error_cb(conf, note_error);
-    if (kind == HTW__CLIENT_GROUP)
-        rd_kafka_conf_set_rebalance_cb(conf, htw__group_rebalance);
+    if (rebalance != NULL)
+        rd_kafka_conf_set_rebalance_cb(conf, rebalance);
     if (is_producer(kind))
-        rd_kafka_conf_set_dr_msg_cb(conf,
-                                    is_channel(kind) ? htw__acknowledge : htw__change_acknowledge);
+        rd_kafka_conf_set_dr_msg_cb(conf, is_channel(kind) ? htw__acknowledge : note_sent);
     else /* newer versions of librdkafka know this; others go on without */
         (void)rd_kafka_conf_set(conf, "fetch.queue.backoff.ms", "20", NULL, 0);
     if (set(self, conf, "bootstrap.servers", self->options.brokers) &&
@@ -203,4 +211,31 @@ rd_kafka_t *htw__client_create(struct htw__kafka *self, enum htw__client kind, c
     if (handle == NULL)
         rd_kafka_conf_destroy(conf);
     return handle;
+}
+
+rd_kafka_t *htw__client_create(struct htw__kafka *self, enum htw__client kind, const char *owner) {
+    return create(self, kind, owner, NULL);
+}
+
+int htw__client_consume(struct htw__kafka *self, enum htw__client kind, htw__rebalance *rebalance,
+                        rd_kafka_t **ret_consumer, rd_kafka_queue_t **ret_queue) {
+    static const uint64_t one = 1;
+    *ret_consumer = create(self, kind, NULL, rebalance);
+    if (*ret_consumer == NULL)
+        return -EIO;
+    rd_kafka_poll_set_consumer(*ret_consumer);
+    *ret_queue = rd_kafka_queue_get_consumer(*ret_consumer);
+    rd_kafka_queue_io_event_enable(*ret_queue, self->event_fd, &one, sizeof(one));
+    return 0;
+}
+
+void htw__client_close(rd_kafka_t **consumer, rd_kafka_queue_t **queue) {
+    if (*queue != NULL)
+        rd_kafka_queue_destroy(*queue);
+    if (*consumer != NULL) {
+        rd_kafka_consumer_close(*consumer);
+        rd_kafka_destroy(*consumer);
+    }
+    *queue = NULL;
+    *consumer = NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kafka.c - the relay over Kafka: start and end, the loop, failures. */
+/* kafka.c - the relay over Kafka: start and end, the loop. */
 #include "kafka.h"
 
 #include "../base/clock.h"
@@ -8,10 +8,8 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -44,57 +42,13 @@ static int64_t now_monotonic_ms(void) {
     return htw__clock_monotonic_ns() / 1000000;
 }
 
-int htw__kafka_fail(struct htw__kafka *self, const char *format, ...) {
-    va_list arguments;
-    if (self->has_failed)
-        return -EIO;
-    va_start(arguments, format);
-    vsnprintf(self->error, sizeof(self->error), format, arguments);
-    va_end(arguments);
-    self->has_failed = true;
-    return -EIO;
-}
-
-void htw__kafka_say(struct htw__kafka *self, const char *format, ...) {
-    char text[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    self->options.say(HTW__SEVERITY_WARNING, text);
-}
-
-void htw__kafka_say_log(struct htw__kafka *self) {
-    char line[sizeof(self->log_line)];
-    pthread_mutex_lock(&self->log_lock);
-    memcpy(line, self->log_line, sizeof(line));
-    self->log_line[0] = '\0';
-    pthread_mutex_unlock(&self->log_lock);
-    if (line[0] != '\0')
-        self->options.say(HTW__SEVERITY_ERROR, line);
-}
-
-bool htw__kafka_is_stopping(const struct htw__kafka *self) {
-    return atomic_load_explicit(&self->is_stopping, memory_order_acquire) ||
-           (self->options.must_stop != NULL && self->options.must_stop());
-}
-
 /* ---- start */
-
-/* Each queue wakes the loop by the same descriptor. */
-void htw__kafka_wake_by(struct htw__kafka *self, rd_kafka_queue_t *queue) {
-    static const uint64_t one = 1;
-    rd_kafka_queue_io_event_enable(queue, self->event_fd, &one, sizeof(one));
-}
 
 static int open_readers(struct htw__kafka *self) {
     for (int i = 0; i < 2; i++) {
-        self->readers[i] = htw__client_create(self, HTW__CLIENT_READER, NULL);
-        if (self->readers[i] == NULL)
+        if (htw__client_consume(self, HTW__CLIENT_READER, NULL, &self->readers[i],
+                                &self->reader_queues[i]) != 0)
             return -EIO;
-        rd_kafka_poll_set_consumer(self->readers[i]);
-        self->reader_queues[i] = rd_kafka_queue_get_consumer(self->readers[i]);
-        htw__kafka_wake_by(self, self->reader_queues[i]);
         htw__topics_meet(self, self->readers[i]);
     }
     return 0;
@@ -148,7 +102,9 @@ int htw__kafka_start(struct htw__kafka *self) {
     self->stripes = calloc(self->stripe_count, sizeof(*self->stripes));
     if (self->stripes == NULL)
         return htw__kafka_fail(self, "out of memory");
-    error = htw__writers_open(self);
+    error = htw__commits_start(self);
+    if (error == 0)
+        error = htw__writers_open(self);
     if (error == -EAGAIN && htw__kafka_is_stopping(self))
         return error;
     if (error != 0)
@@ -339,15 +295,6 @@ void htw__kafka_measure(struct htw__kafka *self) {
 
 /* ---- the end */
 
-static void close_consumer(rd_kafka_t *consumer, rd_kafka_queue_t *queue) {
-    if (queue != NULL)
-        rd_kafka_queue_destroy(queue);
-    if (consumer == NULL)
-        return;
-    rd_kafka_consumer_close(consumer);
-    rd_kafka_destroy(consumer);
-}
-
 /* Leaves the group. The stripes are released by a commit of their own: if that fails, which it does if
  * another relay has just ended our transactions, nothing needs to be done again. */
 static int leave(struct htw__kafka *self) {
@@ -371,7 +318,8 @@ static int leave(struct htw__kafka *self) {
 int htw__kafka_close(struct htw__kafka *self) {
     int error = leave(self);
     for (int i = 0; i < 2; i++)
-        close_consumer(self->readers[i], self->reader_queues[i]);
+        htw__client_close(&self->readers[i], &self->reader_queues[i]);
+    htw__commits_stop(self);
     htw__writers_close(self);
     htw__directory_fini(&self->directory);
     if (self->trims != NULL)

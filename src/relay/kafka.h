@@ -2,7 +2,8 @@
 /*
  * kafka.h - the relay over Kafka, by librdkafka: an overview, and what its files share.
  *
- *   kafka.c       start and end, the loop, failures: start here
+ *   kafka.c       start and end, the loop: start here
+ *   say.c         the error that ends a relay, warnings
  *   client.c      handles of librdkafka and their properties
  *   setup.c       the topics at the start: whether they are as they must be, creating them
  *   topics.c      the names of the relay's topics
@@ -160,7 +161,7 @@ struct htw__kafka {
     char log_line[1024]; /* what librdkafka has logged, and was not said yet; under the lock */
 };
 
-/* ---- kafka.c */
+/* ---- say.c */
 
 /* Notes an error that ends the relay; the first one counts. Returns -EIO. */
 int htw__kafka_fail(struct htw__kafka *kafka, const char *format, ...)
@@ -173,8 +174,13 @@ void htw__kafka_say_log(struct htw__kafka *kafka);
 void htw__kafka_say(struct htw__kafka *kafka, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* ---- kafka.c */
+
 /* Whether the relay is to stop, so that no more is begun, and less time is given to brokers. */
-bool htw__kafka_is_stopping(const struct htw__kafka *kafka);
+static inline bool htw__kafka_is_stopping(const struct htw__kafka *kafka) {
+    return atomic_load_explicit(&kafka->is_stopping, memory_order_acquire) ||
+           (kafka->options.must_stop != NULL && kafka->options.must_stop());
+}
 
 /* Whether everything is to be forgotten and taken over again. Any thread may say so. */
 static inline bool htw__kafka_must_recover(const struct htw__kafka *kafka) {
@@ -189,9 +195,6 @@ static inline void htw__kafka_set_recover(struct htw__kafka *kafka, bool must_re
 static inline int htw__kafka_limit_ms(const struct htw__kafka *kafka, int usual_ms) {
     return htw__kafka_is_stopping(kafka) ? HTW__STOP_MS : usual_ms;
 }
-
-/* Has the queue wake the loop. */
-void htw__kafka_wake_by(struct htw__kafka *kafka, rd_kafka_queue_t *queue);
 
 /* Makes what asks and creates topics. Returns 0, or -EIO: `error` says why. In both cases
  * htw__kafka_close() ends its use. */
@@ -227,6 +230,24 @@ enum htw__client {
 
 /* Makes a handle; a producer has the transactional id of that owner. NULL: `error` says why. */
 rd_kafka_t *htw__client_create(struct htw__kafka *kafka, enum htw__client kind, const char *owner);
+
+/* What librdkafka calls when the stripes of a member change. */
+typedef void htw__rebalance(rd_kafka_t *group, rd_kafka_resp_err_t what,
+                            rd_kafka_topic_partition_list_t *partitions, void *opaque);
+
+/* Makes a consumer, whose queue wakes the loop. Only a member has a `rebalance`. Returns 0 or -EIO. */
+int htw__client_consume(struct htw__kafka *kafka, enum htw__client kind, htw__rebalance *rebalance,
+                        rd_kafka_t **ret_consumer, rd_kafka_queue_t **ret_queue);
+
+/* Closes one, if there is one. librdkafka calls `rebalance` meanwhile, unless the member has a fatal error. */
+void htw__client_close(rd_kafka_t **consumer, rd_kafka_queue_t **queue);
+
+/* What became of a record of HTW__CLIENT_CHANGE. It leads here by its opaque. */
+struct htw__sent {
+    bool is_done;
+    rd_kafka_resp_err_t error;
+    int64_t offset;
+};
 
 /* ---- setup.c */
 
@@ -272,9 +293,7 @@ void htw__member_leave(struct htw__kafka *kafka);
 
 /* ---- group.c */
 
-/* Called by librdkafka. */
-void htw__group_rebalance(rd_kafka_t *group, rd_kafka_resp_err_t what,
-                          rd_kafka_topic_partition_list_t *partitions, void *opaque);
+htw__rebalance htw__group_rebalance;
 
 /* Takes over the stripes that were assigned. Returns 0 or -EIO. */
 int htw__group_take(struct htw__kafka *kafka);
@@ -317,7 +336,7 @@ int htw__writer_publish(struct htw__transport *transport, const struct htw__outg
 int htw__writers_open(struct htw__kafka *kafka);
 void htw__writers_close(struct htw__kafka *kafka);
 
-/* Aborts what is open, in all channels, after the commits that are in flight. Returns 0; -EAGAIN: to be tried again; or
+/* Aborts what is open, in all channels; no commit is in flight then. Returns 0; -EAGAIN: to be tried again; or
  * -EIO. */
 int htw__writers_abort(struct htw__kafka *kafka);
 
@@ -377,11 +396,6 @@ bool htw__acknowledge_is_complete(struct htw__kafka *kafka, enum htw__channel ch
 /* Waits until all that a channel has published is acknowledged. False: not within this time, or a record has failed,
  * and it has been decided what becomes of that. */
 bool htw__acknowledge_await(struct htw__kafka *kafka, enum htw__channel channel, int limit_ms);
-
-/* ---- change.c */
-
-/* Called by librdkafka, of what a cancel or a move has sent. */
-void htw__change_acknowledge(rd_kafka_t *producer, const rd_kafka_message_t *message, void *opaque);
 
 /* ---- survey.c */
 

@@ -30,18 +30,9 @@
 
 #define LEAVE_STEP_MS 50
 
-static int open_handle(struct htw__kafka *self) {
-    self->group = htw__client_create(self, HTW__CLIENT_GROUP, NULL);
-    if (self->group == NULL)
-        return -EIO;
-    rd_kafka_poll_set_consumer(self->group);
-    self->group_queue = rd_kafka_queue_get_consumer(self->group);
-    htw__kafka_wake_by(self, self->group_queue);
-    return 0;
-}
-
 int htw__member_join(struct htw__kafka *self) {
-    if (open_handle(self) != 0)
+    if (htw__client_consume(self, HTW__CLIENT_GROUP, htw__group_rebalance, &self->group,
+                            &self->group_queue) != 0)
         return -EIO;
     rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_list_add(topics, self->options.input, RD_KAFKA_PARTITION_UA);
@@ -80,24 +71,12 @@ static void give_away(struct htw__kafka *self) {
     }
 }
 
-/* librdkafka calls the rebalance meanwhile, unless the handle has a fatal error. */
-static void close_handle(struct htw__kafka *self) {
-    if (self->group_queue != NULL)
-        rd_kafka_queue_destroy(self->group_queue);
-    if (self->group != NULL) {
-        rd_kafka_consumer_close(self->group);
-        rd_kafka_destroy(self->group);
-    }
-    self->group_queue = NULL;
-    self->group = NULL;
-}
-
 void htw__member_leave(struct htw__kafka *self) {
     bool keeps_place = self->options.instance != NULL || self->group == NULL ||
                        rd_kafka_fatal_error(self->group, NULL, 0) != RD_KAFKA_RESP_ERR_NO_ERROR;
     if (!keeps_place)
         give_away(self);
-    close_handle(self);
+    htw__client_close(&self->group, &self->group_queue);
 }
 
 int htw__member_check(struct htw__kafka *self) {
@@ -116,6 +95,6 @@ int htw__member_check(struct htw__kafka *self) {
     self->rejoined_ms = now_ms;
     htw__kafka_say(self, "the membership in the group has ended: joining again");
     htw__group_lose(self);
-    close_handle(self);
+    htw__client_close(&self->group, &self->group_queue);
     return htw__member_join(self);
 }

@@ -320,20 +320,12 @@ static int read_level(struct scan *self, uint32_t level) {
 
 /* ---- all */
 
-static int open_reader(struct htw__kafka *kafka) {
-    if (kafka->readers[0] != NULL)
-        return 0;
-    kafka->readers[0] = htw__client_create(kafka, HTW__CLIENT_SCAN, NULL);
-    if (kafka->readers[0] == NULL)
-        return -EIO;
-    rd_kafka_poll_set_consumer(kafka->readers[0]);
-    kafka->reader_queues[0] = rd_kafka_queue_get_consumer(kafka->readers[0]);
-    return 0;
-}
-
 int htw__scan(struct htw__kafka *kafka, htw__scan_visit *visit, void *context) {
     struct scan self = { .kafka = kafka, .visit = visit, .context = context };
-    int error = open_reader(kafka);
+    int error = kafka->readers[0] != NULL
+                    ? 0
+                    : htw__client_consume(kafka, HTW__CLIENT_SCAN, NULL, &kafka->readers[0],
+                                          &kafka->reader_queues[0]);
     if (error == 0)
         error = read_levels(&self);
     if (error == 0)

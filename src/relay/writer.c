@@ -91,14 +91,11 @@ static int open_writer(struct htw__kafka *self, struct htw__writer *writer, enum
 }
 
 int htw__writers_open(struct htw__kafka *self) {
-    int error = htw__commits_start(self);
-    if (error == 0)
-        error = open_writer(self, &self->writers[0], HTW__CLIENT_FILE, START_MS);
+    int error = open_writer(self, &self->writers[0], HTW__CLIENT_FILE, START_MS);
     return error != 0 ? error : open_writer(self, &self->writers[1], HTW__CLIENT_DELIVER, START_MS);
 }
 
 void htw__writers_close(struct htw__kafka *self) {
-    htw__commits_stop(self);
     for (int i = 0; i < 2; i++) {
         close_writer(self, &self->writers[i]);
         free(self->writers[i].records);
@@ -281,6 +278,7 @@ static void judge_refusal(struct htw__kafka *self, enum htw__channel channel) {
 /* A producer whose error is fatal is replaced. */
 static int abort_writer(struct htw__kafka *self, enum htw__channel channel, enum htw__client kind) {
     struct htw__writer *writer = htw__writer_of(self, channel);
+    HTW_ASSERT(!htw__commit_is_in_flight(writer));
     if (is_refused(writer))
         judge_refusal(self, channel);
     htw__trust_aborted(&self->directory, channel);
@@ -306,7 +304,6 @@ static int abort_writer(struct htw__kafka *self, enum htw__channel channel, enum
 }
 
 int htw__writers_abort(struct htw__kafka *self) {
-    htw__commits_await(self);
     int error = abort_writer(self, HTW__CHANNEL_FILE, HTW__CLIENT_FILE);
     return error != 0 ? error : abort_writer(self, HTW__CHANNEL_DELIVER, HTW__CLIENT_DELIVER);
 }

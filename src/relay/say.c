@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* say.c - the error that ends a relay, warnings, and what librdkafka logs. */
+#include "kafka.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int htw__kafka_fail(struct htw__kafka *self, const char *format, ...) {
+    va_list arguments;
+    if (self->has_failed)
+        return -EIO;
+    va_start(arguments, format);
+    vsnprintf(self->error, sizeof(self->error), format, arguments);
+    va_end(arguments);
+    self->has_failed = true;
+    return -EIO;
+}
+
+void htw__kafka_say(struct htw__kafka *self, const char *format, ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    self->options.say(HTW__SEVERITY_WARNING, text);
+}
+
+void htw__kafka_say_log(struct htw__kafka *self) {
+    char line[sizeof(self->log_line)];
+    pthread_mutex_lock(&self->log_lock);
+    memcpy(line, self->log_line, sizeof(line));
+    self->log_line[0] = '\0';
+    pthread_mutex_unlock(&self->log_lock);
+    if (line[0] != '\0')
+        self->options.say(HTW__SEVERITY_ERROR, line);
+}
