@@ -141,13 +141,6 @@ static int run(const struct htw__relay_command *command) {
     return error == 0 ? 0 : HTW__EXIT_FAILED;
 }
 
-static int print_help(void) {
-    return fputs(htw__relay_help[0], stdout) >= 0 && fputs(htw__relay_help[1], stdout) >= 0 &&
-                   fflush(stdout) == 0
-               ? 0
-               : HTW__EXIT_FAILED;
-}
-
 int main(int argc, char *argv[]) {
     struct htw__relay_command command;
     static char name[] = "htw relay";
@@ -173,7 +166,7 @@ int main(int argc, char *argv[]) {
         status = htw__signals_install() == 0 ? htw__http_run(&command) : HTW__EXIT_FAILED;
         break;
     case HTW__RELAY_HELP:
-        status = print_help();
+        status = htw__relay_help(stdout) ? 0 : HTW__EXIT_FAILED;
         break;
     case HTW__RELAY_VERSION:
         status = htw__version_print("htw relay");

@@ -11,6 +11,7 @@
 
 #include <getopt.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +21,7 @@
     "Usage: htw relay [OPTION]... --brokers LIST TOPIC\n" \
     "  or:  htw relay ACTION [OPTION]... --brokers LIST TOPIC [ID]...\n"
 
-const char *const htw__relay_help[2] = {
-    USAGE
+static const char about[] = USAGE
     "Deliver each record of a Kafka topic to another topic when its time has come.\n"
     "\n"
     "A record of TOPIC says what is wanted in its headers, as decimal text:\n"
@@ -49,61 +49,9 @@ const char *const htw__relay_help[2] = {
     "An ID is a htw-id, or the @ and 16 digits that list prints where there is none. All read\n"
     "everything that waits from the topics themselves, while relays run or not. cancel and move\n"
     "need a htw-id. Each says whether it came in time.\n"
-    "\n",
-    "  -b, --brokers LIST       HOST:PORT[,HOST:PORT]... of the cluster\n"
-    "  -t, --to TOPIC           the default destination; it is allowed. list: only records for "
-    "TOPIC\n"
-    "  -a, --allow PATTERN      allow destinations that match, such as 'orders.*'; may be "
-    "repeated\n"
-    "  -d, --dead-letters TOPIC the topic of bad records (default TOPIC.dead)\n"
-    "  -g, --group NAME         the consumer group (default TOPIC)\n"
-    "  -c, --create-topics      make the topics that are missing, add partitions, and exit\n"
-    "      --replication N      of topics that are made (default: that of TOPIC)\n"
-    "  -w, --width DURATION     of the lowest buckets (default 1s); cannot be changed later\n"
-    "      --size N             buckets of a level: a power of two from 4 to 1024 (default 64);\n"
-    "                           cannot be changed later\n"
-    "      --levels N           2 to 12 (default 5); cannot be changed later\n"
-    "      --lead DURATION      load a bucket so long before its start (default 1s, or the width)\n"
-    "  -i, --commit-interval DURATION\n"
-    "                           between commits of what was delivered (default 100ms)\n"
-    "      --recommit DURATION  commit positions again, so that they do not expire (default: a\n"
-    "                           quarter of the broker's offsets.retention.minutes)\n"
-    "      --at-least-once      without transactions: records become visible sooner; after a "
-    "failure\n"
-    "                           those of one commit interval may be delivered twice\n"
-    "      --instance NAME      a name of this relay that stays: a restart replaces it at once\n"
-    "  -m, --max-memory SIZE    of records in memory (default 256M)\n"
-    "  -k, --keep-partition     deliver to the partition with the number of the input's\n"
-    "      --recover            go on even if positions are missing: with all that is left\n"
-    "      --metrics [ADDRESS:]PORT\n"
-    "                           serve metrics for Prometheus (default address 127.0.0.1)\n"
-    "      --log-format FORMAT  of what it says while it runs: text (time=... level=... msg=...), "
-    "or "
-    "json\n"
-    "  -s, --stats              print statistics to standard error at the end\n"
-    "  -p, --progress           show progress, if standard error is a terminal\n"
-    "  -X, --property NAME=VALUE\n"
-    "                           a property of librdkafka, such as security.protocol=ssl; those "
-    "that the\n"
-    "                           promises rest on are refused\n"
-    "      --properties FILE    properties of librdkafka, a line each; # begins a comment\n"
-    "                           Secrets belong there, or into the environment:\n"
-    "                           HTW_RELAY_X_SASL_PASSWORD is sasl.password\n"
-    "  -n, --limit N            list: at most N records (default 100)\n"
-    "      --after CURSOR       list: those after the end of another page, which list has printed\n"
-    "      --from WHEN          list: only records that wait for this time or a later one\n"
-    "      --until WHEN         list: only records that wait for a time before this\n"
-    "      --key KEY            list: only records with this key\n"
-    "      --grep TEXT          list: only records with TEXT in value, key or htw-id\n"
-    "  -J, --json               list, show, cancel, move: print for programs, a JSON object a "
-    "line\n"
-    "      --payload            show: print the values alone, byte for byte\n"
-    "      --listen WHERE       http: [ADDRESS:]PORT or unix:PATH (default 127.0.0.1:8480). Other\n"
-    "                           addresses than 127.0.0.0/8 need a token\n"
-    "      --token-file FILE    http: the token of those who may cancel and move; or in the\n"
-    "                           environment, HTW_RELAY_TOKEN\n"
-    "  -h, --help               print this help\n"
-    "  -V, --version            print the version\n"
+    "\n";
+
+static const char ending[] =
     "\n"
     "SIGTERM, SIGINT and SIGHUP: commit what was done, leave the group, exit. SIGUSR1 prints the\n"
     "statistics.\n"
@@ -112,147 +60,7 @@ const char *const htw__relay_help[2] = {
     "  0  it was stopped by a signal, and everything was committed\n"
     "  1  it failed, or the last commit failed: a successor does that part again. An action: no\n"
     "     record has this id, or several have, or cancel or move did not surely come in time\n"
-    "  2  the command line is wrong\n"
-};
-
-enum {
-    REPLICATION = 256,
-    SIZE,
-    LEVELS,
-    LEAD,
-    RECOMMIT,
-    AT_LEAST_ONCE,
-    INSTANCE,
-    RECOVER,
-    METRICS,
-    PROPERTIES,
-    LOG_FORMAT,
-    AFTER,
-    FROM,
-    UNTIL,
-    KEY,
-    GREP,
-    PAYLOAD,
-    LISTEN,
-    TOKEN_FILE,
-};
-
-static const struct option long_options[] = {
-    { "brokers", required_argument, NULL, 'b' },
-    { "to", required_argument, NULL, 't' },
-    { "allow", required_argument, NULL, 'a' },
-    { "dead-letters", required_argument, NULL, 'd' },
-    { "group", required_argument, NULL, 'g' },
-    { "create-topics", no_argument, NULL, 'c' },
-    { "replication", required_argument, NULL, REPLICATION },
-    { "width", required_argument, NULL, 'w' },
-    { "size", required_argument, NULL, SIZE },
-    { "levels", required_argument, NULL, LEVELS },
-    { "lead", required_argument, NULL, LEAD },
-    { "commit-interval", required_argument, NULL, 'i' },
-    { "recommit", required_argument, NULL, RECOMMIT },
-    { "at-least-once", no_argument, NULL, AT_LEAST_ONCE },
-    { "instance", required_argument, NULL, INSTANCE },
-    { "max-memory", required_argument, NULL, 'm' },
-    { "keep-partition", no_argument, NULL, 'k' },
-    { "recover", no_argument, NULL, RECOVER },
-    { "metrics", required_argument, NULL, METRICS },
-    { "log-format", required_argument, NULL, LOG_FORMAT },
-    { "stats", no_argument, NULL, 's' },
-    { "progress", no_argument, NULL, 'p' },
-    { "property", required_argument, NULL, 'X' },
-    { "properties", required_argument, NULL, PROPERTIES },
-    { "limit", required_argument, NULL, 'n' },
-    { "after", required_argument, NULL, AFTER },
-    { "from", required_argument, NULL, FROM },
-    { "until", required_argument, NULL, UNTIL },
-    { "key", required_argument, NULL, KEY },
-    { "grep", required_argument, NULL, GREP },
-    { "json", no_argument, NULL, 'J' },
-    { "payload", no_argument, NULL, PAYLOAD },
-    { "listen", required_argument, NULL, LISTEN },
-    { "token-file", required_argument, NULL, TOKEN_FILE },
-    { "help", no_argument, NULL, 'h' },
-    { "version", no_argument, NULL, 'V' },
-    { NULL, 0, NULL, 0 },
-};
-
-static bool set_ms(int64_t *ms, const char *name, const char *text, int64_t least_ms) {
-    struct htw__time time = { 0, 0 };
-    const char *why = htw__duration_parse(text, strlen(text), &time);
-    int64_t ns = htw__time_to_ns(time);
-    if (why == NULL &&
-        (ns % HTW__NS_PER_MS != 0 || ns / HTW__NS_PER_MS < least_ms || ns == INT64_MAX))
-        why = "not a whole number of milliseconds in the range that is allowed";
-    if (why != NULL) {
-        htw__terminal_error("%s: %s: %s", name, why, text);
-        return false;
-    }
-    *ms = ns / HTW__NS_PER_MS;
-    return true;
-}
-
-static bool set_number(uint32_t *number, const char *name, const char *text, uint32_t least,
-                       uint32_t most) {
-    uint64_t count;
-    if (!htw__count_parse(text, &count) || count < least || count > most) {
-        htw__terminal_error("%s: not a number from %u to %u: %s", name, least, most, text);
-        return false;
-    }
-    *number = (uint32_t)count;
-    return true;
-}
-
-static bool set_memory(size_t *size, const char *text) {
-    uint64_t bytes;
-    if (!htw__size_parse(text, &bytes) || bytes < 1024 || bytes > SIZE_MAX / 2) {
-        htw__terminal_error("--max-memory: not a size of at least 1K, such as 256M: %s", text);
-        return false;
-    }
-    *size = (size_t)bytes;
-    return true;
-}
-
-static bool set_name(const char **name, const char *option, const char *text) {
-    if (*text == '\0') {
-        htw__terminal_error("%s: a name is missing", option);
-        return false;
-    }
-    *name = text;
-    return true;
-}
-
-static bool set_log_format(enum htw__log_format *format, const char *text) {
-    *format = strcmp(text, "json") == 0 ? HTW__LOG_JSON : HTW__LOG_TEXT;
-    if (*format == HTW__LOG_JSON || strcmp(text, "text") == 0)
-        return true;
-    htw__terminal_error("--log-format: neither text nor json: %s", text);
-    return false;
-}
-
-static bool set_instance(const char **name, const char *text) {
-    if (!htw__owner_is_valid(htw__bytes_of(text))) {
-        htw__terminal_error("--instance: not 1 to %u letters, digits, '.', '_' and '-': %s",
-                            HTW__RELAY_OWNER_MAX, text);
-        return false;
-    }
-    *name = text;
-    return true;
-}
-
-static bool set_levels(struct htw__levels *levels, int option, const char *argument) {
-    if (option == 'w')
-        return set_ms(&levels->width_ms, "--width", argument, 1);
-    if (option == LEVELS)
-        return set_number(&levels->count, "--levels", argument, HTW__RELAY_LEVELS_MIN,
-                          HTW__RELAY_LEVELS_MAX);
-    if (!set_number(&levels->size, "--size", argument, HTW__RELAY_SIZE_MIN, HTW__RELAY_SIZE_MAX))
-        return false;
-    if ((levels->size & (levels->size - 1)) == 0)
-        return true;
-    htw__terminal_error("--size: not a power of two: %s", argument);
-    return false;
-}
+    "  2  the command line is wrong\n";
 
 const char *htw__relay_moment(const char *text, int64_t *ret_ms) {
     struct htw__time time = { 0, 0 };
@@ -270,125 +78,246 @@ const char *htw__relay_moment(const char *text, int64_t *ret_ms) {
     return why;
 }
 
-static bool set_moment(int64_t *ms, const char *name, const char *text) {
-    const char *why = htw__relay_moment(text, ms);
-    if (why != NULL)
-        htw__terminal_error("%s: %s: %s", name, why, text);
-    return why == NULL;
+struct row;
+
+/* Takes the argument of an option; false when it is wrong, and then has said why. */
+typedef bool setter(const struct row *row, void *member, const char *argument);
+
+enum use { RUN, ACTION }; /* an option of the relay, or of actions alone */
+
+/* An option. */
+struct row {
+    enum use use;
+    char letter; /* 0: none */
+    const char *name;
+    const char *argument; /* NULL: none */
+    setter *set;          /* NULL: --help and --version, which end the parsing */
+    size_t offset;        /* of the member that is set */
+    uint32_t least, most; /* of numbers; of durations the least, in milliseconds */
+    const char *help;     /* its lines */
+};
+
+static bool complain_of(const struct row *row, const char *why, const char *argument) {
+    htw__terminal_error("--%s: %s: %s", row->name, why, argument);
+    return false;
 }
 
-static bool set_limit(size_t *limit, const char *text) {
-    uint64_t count;
-    if (!htw__count_parse(text, &count) || count == 0 || count > SIZE_MAX / 4096) {
-        htw__terminal_error("--limit: not a number of records: %s", text);
-        return false;
-    }
-    *limit = (size_t)count;
+static bool set_flag(const struct row *row, void *member, const char *argument) {
+    (void)row, (void)argument;
+    *(bool *)member = true;
     return true;
 }
 
-/* Takes one option of an action; false when its argument is wrong. */
-static bool set_action(struct htw__relay_command *command, int option, const char *argument) {
-    struct htw__waiting_filter *filter = &command->filter;
-    command->has_action_options = true;
-    switch (option) {
-    case 'n':
-        return set_limit(&command->limit, argument);
-    case AFTER:
-        if (htw__waiting_key_parse(argument, &filter->after))
-            return true;
-        htw__terminal_error("--after: not what list has printed: %s", argument);
+static bool set_word(const struct row *row, void *member, const char *argument) {
+    (void)row;
+    *(const char **)member = argument;
+    return true;
+}
+
+static bool set_name(const struct row *row, void *member, const char *argument) {
+    if (*argument != '\0')
+        return set_word(row, member, argument);
+    htw__terminal_error("--%s: a name is missing", row->name);
+    return false;
+}
+
+static bool set_instance(const struct row *row, void *member, const char *argument) {
+    _Static_assert(HTW__RELAY_OWNER_MAX == 64, "the message says so");
+    return htw__owner_is_valid(htw__bytes_of(argument))
+               ? set_word(row, member, argument)
+               : complain_of(row, "not 1 to 64 letters, digits, '.', '_' and '-'", argument);
+}
+
+static bool set_ms(const struct row *row, void *member, const char *argument) {
+    struct htw__time time = { 0, 0 };
+    const char *why = htw__duration_parse(argument, strlen(argument), &time);
+    int64_t ns = htw__time_to_ns(time), ms = ns / HTW__NS_PER_MS;
+    if (why == NULL && (ns % HTW__NS_PER_MS != 0 || ms < row->least || ns == INT64_MAX))
+        why = "not a whole number of milliseconds in the range that is allowed";
+    if (why != NULL)
+        return complain_of(row, why, argument);
+    *(int64_t *)member = ms;
+    return true;
+}
+
+static bool set_number(const struct row *row, void *member, const char *argument) {
+    uint64_t count;
+    if (!htw__count_parse(argument, &count) || count < row->least || count > row->most) {
+        htw__terminal_error("--%s: not a number from %u to %u: %s", row->name, row->least,
+                            row->most, argument);
         return false;
-    case FROM:
-        return set_moment(&filter->from_ms, "--from", argument);
-    case UNTIL:
-        return set_moment(&filter->until_ms, "--until", argument);
-    case KEY:
-        filter->key = argument;
-        return true;
-    case GREP:
-        filter->text = argument;
-        return true;
-    case 'J':
-        command->json = true;
-        return true;
-    case PAYLOAD:
-        command->payload = true;
-        return true;
-    case LISTEN:
-        return set_name(&command->listen, "--listen", argument);
-    case TOKEN_FILE:
-        return set_name(&command->token_file, "--token-file", argument);
-    default: /* '?': getopt has complained */
-        return false;
+    }
+    *(uint32_t *)member = (uint32_t)count;
+    return true;
+}
+
+static bool set_size(const struct row *row, void *member, const char *argument) {
+    const uint32_t *size = member;
+    return set_number(row, member, argument) &&
+           ((*size & (*size - 1)) == 0 || complain_of(row, "not a power of two", argument));
+}
+
+static bool set_memory(const struct row *row, void *member, const char *argument) {
+    uint64_t bytes;
+    if (!htw__size_parse(argument, &bytes) || bytes < 1024 || bytes > SIZE_MAX / 2)
+        return complain_of(row, "not a size of at least 1K, such as 256M", argument);
+    *(size_t *)member = (size_t)bytes;
+    return true;
+}
+
+static bool set_limit(const struct row *row, void *member, const char *argument) {
+    uint64_t count;
+    if (!htw__count_parse(argument, &count) || count == 0 || count > SIZE_MAX / 4096)
+        return complain_of(row, "not a number of records", argument);
+    *(size_t *)member = (size_t)count;
+    return true;
+}
+
+static bool set_log_format(const struct row *row, void *member, const char *argument) {
+    enum htw__log_format *format = member;
+    *format = strcmp(argument, "json") == 0 ? HTW__LOG_JSON : HTW__LOG_TEXT;
+    return *format == HTW__LOG_JSON || strcmp(argument, "text") == 0 ||
+           complain_of(row, "neither text nor json", argument);
+}
+
+static bool set_moment(const struct row *row, void *member, const char *argument) {
+    const char *why = htw__relay_moment(argument, member);
+    return why == NULL || complain_of(row, why, argument);
+}
+
+static bool set_after(const struct row *row, void *member, const char *argument) {
+    return htw__waiting_key_parse(argument, member) ||
+           complain_of(row, "not what list has printed", argument);
+}
+
+static bool add_pattern(const struct row *row, void *member, const char *argument) {
+    struct htw__relay_command *command = member;
+    (void)row;
+    command->patterns[command->kafka.relay.destinations.pattern_count++] = argument;
+    return true;
+}
+
+static bool add_property(const struct row *row, void *member, const char *argument) {
+    (void)row;
+    return htw__properties_add(member, argument, "-X");
+}
+
+static bool read_properties(const struct row *row, void *member, const char *argument) {
+    (void)row;
+    return htw__properties_read(member, argument);
+}
+
+#define AT(member) offsetof(struct htw__relay_command, member)
+
+static const struct row rows[] = {
+    { RUN, 'b', "brokers", "LIST", set_name, AT(kafka.brokers), 0, 0,
+      "HOST:PORT[,HOST:PORT]... of the cluster" },
+    { RUN, 't', "to", "TOPIC", set_name, AT(kafka.relay.destinations.default_topic), 0, 0,
+      "the default destination; it is allowed. list: only records for TOPIC" },
+    { RUN, 'a', "allow", "PATTERN", add_pattern, 0, 0, 0,
+      "allow destinations that match, such as 'orders.*'; may be repeated" },
+    { RUN, 'd', "dead-letters", "TOPIC", set_name, AT(kafka.relay.dead_letters), 0, 0,
+      "the topic of bad records (default TOPIC.dead)" },
+    { RUN, 'g', "group", "NAME", set_name, AT(kafka.group), 0, 0,
+      "the consumer group (default TOPIC)" },
+    { RUN, 'c', "create-topics", NULL, set_flag, AT(create_topics), 0, 0,
+      "make the topics that are missing, add partitions, and exit" },
+    { RUN, 0, "replication", "N", set_number, AT(kafka.replication), 1, INT16_MAX,
+      "of topics that are made (default: that of TOPIC)" },
+    { RUN, 'w', "width", "DURATION", set_ms, AT(kafka.relay.levels.width_ms), 1, 0,
+      "of the lowest buckets (default 1s); cannot be changed later" },
+    { RUN, 0, "size", "N", set_size, AT(kafka.relay.levels.size), HTW__RELAY_SIZE_MIN,
+      HTW__RELAY_SIZE_MAX,
+      "buckets of a level: a power of two from 4 to 1024 (default 64);\n"
+      "cannot be changed later" },
+    { RUN, 0, "levels", "N", set_number, AT(kafka.relay.levels.count), HTW__RELAY_LEVELS_MIN,
+      HTW__RELAY_LEVELS_MAX, "2 to 12 (default 5); cannot be changed later" },
+    { RUN, 0, "lead", "DURATION", set_ms, AT(kafka.relay.lead_ms), 0, 0,
+      "load a bucket so long before its start (default 1s, or the width)" },
+    { RUN, 'i', "commit-interval", "DURATION", set_ms, AT(kafka.commit_ms), 1, 0,
+      "between commits of what was delivered (default 100ms)" },
+    { RUN, 0, "recommit", "DURATION", set_ms, AT(kafka.recommit_ms), 1000, 0,
+      "commit positions again, so that they do not expire (default: a\n"
+      "quarter of the broker's offsets.retention.minutes)" },
+    { RUN, 0, "at-least-once", NULL, set_flag, AT(kafka.at_least_once), 0, 0,
+      "without transactions: records become visible sooner; after a failure\n"
+      "those of one commit interval may be delivered twice" },
+    { RUN, 0, "instance", "NAME", set_instance, AT(kafka.instance), 0, 0,
+      "a name of this relay that stays: a restart replaces it at once" },
+    { RUN, 'm', "max-memory", "SIZE", set_memory, AT(kafka.relay.max_memory), 0, 0,
+      "of records in memory (default 256M)" },
+    { RUN, 'k', "keep-partition", NULL, set_flag, AT(kafka.relay.keep_partition), 0, 0,
+      "deliver to the partition with the number of the input's" },
+    { RUN, 0, "recover", NULL, set_flag, AT(kafka.relay.recover), 0, 0,
+      "go on even if positions are missing: with all that is left" },
+    { RUN, 0, "metrics", "[ADDRESS:]PORT", set_name, AT(metrics), 0, 0,
+      "serve metrics for Prometheus (default address 127.0.0.1)" },
+    { RUN, 0, "log-format", "FORMAT", set_log_format, AT(log_format), 0, 0,
+      "of what it says while it runs: text (time=... level=... msg=...), or json" },
+    { RUN, 's', "stats", NULL, set_flag, AT(stats), 0, 0,
+      "print statistics to standard error at the end" },
+    { RUN, 'p', "progress", NULL, set_flag, AT(progress), 0, 0,
+      "show progress, if standard error is a terminal" },
+    { RUN, 'X', "property", "NAME=VALUE", add_property, AT(properties), 0, 0,
+      "a property of librdkafka, such as security.protocol=ssl; those that the\n"
+      "promises rest on are refused" },
+    { RUN, 0, "properties", "FILE", read_properties, AT(properties), 0, 0,
+      "properties of librdkafka, a line each; # begins a comment\n"
+      "Secrets belong there, or into the environment:\n"
+      "HTW_RELAY_X_SASL_PASSWORD is sasl.password" },
+    { ACTION, 'n', "limit", "N", set_limit, AT(limit), 0, 0,
+      "list: at most N records (default 100)" },
+    { ACTION, 0, "after", "CURSOR", set_after, AT(filter.after), 0, 0,
+      "list: those after the end of another page, which list has printed" },
+    { ACTION, 0, "from", "WHEN", set_moment, AT(filter.from_ms), 0, 0,
+      "list: only records that wait for this time or a later one" },
+    { ACTION, 0, "until", "WHEN", set_moment, AT(filter.until_ms), 0, 0,
+      "list: only records that wait for a time before this" },
+    { ACTION, 0, "key", "KEY", set_word, AT(filter.key), 0, 0, "list: only records with this key" },
+    { ACTION, 0, "grep", "TEXT", set_word, AT(filter.text), 0, 0,
+      "list: only records with TEXT in value, key or htw-id" },
+    { ACTION, 'J', "json", NULL, set_flag, AT(json), 0, 0,
+      "list, show, cancel, move: print for programs, a JSON object a line" },
+    { ACTION, 0, "payload", NULL, set_flag, AT(payload), 0, 0,
+      "show: print the values alone, byte for byte" },
+    { ACTION, 0, "listen", "WHERE", set_name, AT(listen), 0, 0,
+      "http: [ADDRESS:]PORT or unix:PATH (default 127.0.0.1:8480). Other\n"
+      "addresses than 127.0.0.0/8 need a token" },
+    { ACTION, 0, "token-file", "FILE", set_name, AT(token_file), 0, 0,
+      "http: the token of those who may cancel and move; or in the\n"
+      "environment, HTW_RELAY_TOKEN" },
+    { RUN, 'h', "help", NULL, NULL, 0, 0, 0, "print this help" },
+    { RUN, 'V', "version", NULL, NULL, 0, 0, 0, "print the version" },
+};
+
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+/* Where the texts of options begin. */
+#define COLUMN 27
+
+static void print_row(FILE *stream, const struct row *row) {
+    const char letter[] = { '-', row->letter, ',', '\0' };
+    int size =
+        fprintf(stream, "  %3s --%s%s%s", row->letter != 0 ? letter : "", row->name,
+                row->argument != NULL ? " " : "", row->argument != NULL ? row->argument : "");
+    if (size >= COLUMN) {
+        fputc('\n', stream);
+        size = 0;
+    }
+    for (const char *line = row->help; line != NULL; size = 0) {
+        const char *end = strchr(line, '\n');
+        int length = end != NULL ? (int)(end - line) : (int)strlen(line);
+        fprintf(stream, "%*s%.*s\n", COLUMN - size, "", length, line);
+        line = end != NULL ? end + 1 : NULL;
     }
 }
 
-/* Takes one option; false when its argument is wrong. */
-static bool set(struct htw__relay_command *command, int option, char *argument) {
-    struct htw__kafka_options *kafka = &command->kafka;
-    struct htw__relay_options *relay = &kafka->relay;
-    uint32_t number;
-    switch (option) {
-    case 'b':
-        return set_name(&kafka->brokers, "--brokers", argument);
-    case 't':
-        return set_name(&relay->destinations.default_topic, "--to", argument);
-    case 'a':
-        command->patterns[relay->destinations.pattern_count++] = argument;
-        return true;
-    case 'd':
-        return set_name(&relay->dead_letters, "--dead-letters", argument);
-    case 'g':
-        return set_name(&kafka->group, "--group", argument);
-    case 'c':
-        command->create_topics = true;
-        return true;
-    case REPLICATION:
-        if (!set_number(&number, "--replication", argument, 1, INT16_MAX))
-            return false;
-        kafka->replication = (int)number;
-        return true;
-    case 'w':
-    case SIZE:
-    case LEVELS:
-        return set_levels(&relay->levels, option, argument);
-    case LEAD:
-        return set_ms(&relay->lead_ms, "--lead", argument, 0);
-    case 'i':
-        return set_ms(&kafka->commit_ms, "--commit-interval", argument, 1);
-    case RECOMMIT:
-        return set_ms(&kafka->recommit_ms, "--recommit", argument, 1000);
-    case AT_LEAST_ONCE:
-        kafka->at_least_once = true;
-        return true;
-    case INSTANCE:
-        return set_instance(&kafka->instance, argument);
-    case 'm':
-        return set_memory(&relay->max_memory, argument);
-    case 'k':
-        relay->keep_partition = true;
-        return true;
-    case RECOVER:
-        relay->recover = true;
-        return true;
-    case METRICS:
-        return set_name(&command->metrics, "--metrics", argument);
-    case LOG_FORMAT:
-        return set_log_format(&command->log_format, argument);
-    case 's':
-        command->stats = true;
-        return true;
-    case 'p':
-        command->progress = true;
-        return true;
-    case 'X':
-        return htw__properties_add(&command->properties, argument, "-X");
-    case PROPERTIES:
-        return htw__properties_read(&command->properties, argument);
-    default:
-        return set_action(command, option, argument);
-    }
+bool htw__relay_help(FILE *stream) {
+    fputs(about, stream);
+    for (size_t i = 0; i < ROWS; i++)
+        print_row(stream, &rows[i]);
+    fputs(ending, stream);
+    return fflush(stream) == 0 && ferror(stream) == 0;
 }
 
 /* TOPIC.SUFFIX */
@@ -513,9 +442,46 @@ static bool complete_action(struct htw__relay_command *command, int count, char 
               action != HTW__RELAY_HTTP && (command->listen != NULL || command->token_file != NULL),
               "--listen and --token-file are for http"))
         return false;
-    if (action == HTW__RELAY_MOVE && !set_moment(&command->to_ms, "move", words[2]))
+    const char *why =
+        action == HTW__RELAY_MOVE ? htw__relay_moment(words[2], &command->to_ms) : NULL;
+    if (why != NULL) {
+        htw__terminal_error("move: %s: %s", why, words[2]);
         return false;
+    }
     return complete(command, words[0]);
+}
+
+/* What getopt_long() returns for rows[0]; a letter, or what it has complained of, is less. */
+#define FIRST_ROW 256
+
+static const struct row *find_row(int option) {
+    for (size_t i = 0; i < ROWS; i++)
+        if (option == FIRST_ROW + (int)i || option == rows[i].letter)
+            return &rows[i];
+    return NULL;
+}
+
+/* Returns HTW__RELAY_RUN when all of them are in order. */
+static enum htw__relay_wish take_options(struct htw__relay_command *command, int argc,
+                                         char *argv[]) {
+    struct option names[ROWS + 1] = { { 0 } };
+    char letters[2 * ROWS + 1] = "", *last = letters;
+    int option;
+    for (size_t i = 0; i < ROWS; i++) {
+        names[i] =
+            (struct option) { rows[i].name, rows[i].argument != NULL, NULL, FIRST_ROW + (int)i };
+        if (rows[i].letter != 0)
+            last += sprintf(last, "%c%s", rows[i].letter, rows[i].argument != NULL ? ":" : "");
+    }
+    while ((option = getopt_long(argc, argv, letters, names, NULL)) != -1) {
+        const struct row *row = find_row(option);
+        if (row != NULL && row->set == NULL)
+            return row->letter == 'h' ? HTW__RELAY_HELP : HTW__RELAY_VERSION;
+        if (row == NULL || !row->set(row, (char *)command + row->offset, optarg))
+            return complain();
+        command->has_action_options |= row->use == ACTION;
+    }
+    return HTW__RELAY_RUN;
 }
 
 enum htw__relay_wish htw__relay_command_parse(int argc, char *argv[],
@@ -540,16 +506,9 @@ enum htw__relay_wish htw__relay_command_parse(int argc, char *argv[],
     }
     if (!htw__properties_from(&command->properties, environ))
         return HTW__RELAY_WRONG;
-    int option;
-    while ((option = getopt_long(argc, argv, "b:t:a:d:g:cw:i:m:kspX:n:JhV", long_options, NULL)) !=
-           -1) {
-        if (option == 'h')
-            return HTW__RELAY_HELP;
-        if (option == 'V')
-            return HTW__RELAY_VERSION;
-        if (!set(command, option, optarg))
-            return complain();
-    }
+    enum htw__relay_wish wish = take_options(command, argc, argv);
+    if (wish != HTW__RELAY_RUN)
+        return wish;
     command->action = find_action(argc - optind, argv + optind);
     if (command->action != HTW__RELAY_NO_ACTION)
         return !complete_action(command, argc - optind - 1, argv + optind + 1) ? complain()

@@ -66,7 +66,7 @@ void htw__relay_command_fini(struct htw__relay_command *command);
  * phrase). */
 const char *htw__relay_moment(const char *text, int64_t *ret_ms);
 
-/* What --help prints: what it does, and the options. */
-extern const char *const htw__relay_help[2];
+/* Prints what --help prints. False: it could not. */
+bool htw__relay_help(FILE *stream);
 
 #endif /* HTW_SRC_CMD_RELAY_OPTIONS_H */
