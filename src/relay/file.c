@@ -17,6 +17,15 @@
 /* A longer key is left out of a dead letter that must become small. */
 #define LETTER_KEY_MAX 1024
 
+/* A record on its way from the partition that it came from. */
+struct passage {
+    struct htw__relay *relay;
+    struct htw__stripe *stripe;
+    struct htw__source from;
+    const struct htw__relay_record *record;
+    struct htw__request request;
+};
+
 static int reserve_headers(struct htw__relay *self, size_t count) {
     count += HTW__REQUEST_HEADERS_MORE;
     if (count <= self->header_room)
@@ -30,12 +39,12 @@ static int reserve_headers(struct htw__relay *self, size_t count) {
 }
 
 /* The record with the headers of relay->headers. */
-static struct htw__outgoing make_outgoing(const struct htw__relay *self, struct htw__source from,
-                                          const struct htw__relay_record *record,
-                                          size_t header_count) {
-    struct htw__outgoing outgoing = { .record = *record, .partition = -1, .from = from };
-    outgoing.from_offset = record->offset;
-    outgoing.record.headers = self->headers;
+static struct htw__outgoing make_outgoing(const struct passage *self, size_t header_count) {
+    struct htw__outgoing outgoing = { .record = *self->record,
+                                      .partition = -1,
+                                      .from = self->from };
+    outgoing.from_offset = self->record->offset;
+    outgoing.record.headers = self->relay->headers;
     outgoing.record.header_count = header_count;
     return outgoing;
 }
@@ -43,24 +52,26 @@ static struct htw__outgoing make_outgoing(const struct htw__relay *self, struct 
 /* ---- to a bucket */
 
 /* The headers are in `outgoing` already. */
-static int wait_until(struct htw__relay *self, struct htw__stripe *stripe, int64_t deadline_ms,
+static int wait_until(const struct passage *self, int64_t deadline_ms,
                       struct htw__outgoing *outgoing) {
     struct htw__relay_place place =
-        htw__levels_place(&stripe->levels, stripe->clock_ms, deadline_ms);
-    outgoing->bucket = (struct htw__source) { stripe->index, place.level,
-                                              htw__levels_slot(&stripe->levels, place.number) };
+        htw__levels_place(&self->stripe->levels, self->stripe->clock_ms, deadline_ms);
+    outgoing->bucket =
+        (struct htw__source) { self->stripe->index, place.level,
+                               htw__levels_slot(&self->stripe->levels, place.number) };
     struct htw__relay_bucket *bucket =
-        htw__stripe_bucket(stripe, outgoing->bucket.level, outgoing->bucket.slot);
+        htw__stripe_bucket(self->stripe, outgoing->bucket.level, outgoing->bucket.slot);
     if (!htw__bucket_is_occupied(bucket)) {
         bucket->number = place.number;
-        self->must_look = true;
+        self->relay->must_look = true;
     }
     bucket->in_flight++;
-    self->has_filed = true;
+    self->relay->has_filed = true;
     if (htw__channel_of(outgoing->from) == HTW__CHANNEL_DELIVER)
-        stripe->input_is_dirty = true; /* the clock by which it was filed is to be committed soon */
-    htw__relay_work_of(self, outgoing->from)->filed[place.level]++;
-    return self->transport->publish(self->transport, outgoing);
+        /* The clock by which it was filed is to be committed soon. */
+        self->stripe->input_is_dirty = true;
+    htw__relay_work_of(self->relay, outgoing->from)->filed[place.level]++;
+    return self->relay->transport->publish(self->relay->transport, outgoing);
 }
 
 /* ---- to the dead letters */
@@ -72,141 +83,132 @@ static enum htw__letter after(enum htw__letter letter, bool is_too_large) {
 
 /* Its topic did not take it. So that nothing waits for that, and nothing is dropped, it goes back into a
  * bucket, and is tried again later. */
-static int put_back(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                    const struct htw__relay_record *record, const char *reason) {
+static int put_back(const struct passage *self, const char *reason) {
     char time[HTW__REQUEST_TIME_SIZE];
-    int64_t retry_ms = self->now_ms + self->options.retry_ms;
+    int64_t retry_ms = self->relay->now_ms + self->relay->options.retry_ms;
     struct htw__outgoing outgoing =
-        make_outgoing(self, from, record,
-                      htw__request_headers_to_retry(record, reason, retry_ms, self->headers, time));
-    htw__relay_work_of(self, from)->dead_refused++;
-    int error = wait_until(self, stripe, retry_ms, &outgoing);
-    self->has_filed = false; /* as itself */
+        make_outgoing(self, htw__request_headers_to_retry(self->record, reason, retry_ms,
+                                                          self->relay->headers, time));
+    htw__relay_work_of(self->relay, self->from)->dead_refused++;
+    int error = wait_until(self, retry_ms, &outgoing);
+    self->relay->has_filed = false; /* as itself */
     return error;
 }
 
-static int send_letter(struct htw__relay *self, struct htw__source from,
-                       const struct htw__relay_record *record, const char *reason,
-                       enum htw__letter letter) {
+static int send_letter(const struct passage *self, const char *reason, enum htw__letter letter) {
     char source[64];
     struct htw__outgoing outgoing;
     if (letter == HTW__LETTER_WHOLE) {
-        outgoing = make_outgoing(self, from, record,
-                                 htw__request_headers_of_dead(record, reason, self->headers));
+        outgoing = make_outgoing(
+            self, htw__request_headers_of_dead(self->record, reason, self->relay->headers));
     } else {
-        if (from.level == HTW__RELAY_INPUT)
-            snprintf(source, sizeof(source), "input %" PRIu32 " %" PRId64, from.stripe,
-                     record->offset);
+        if (self->from.level == HTW__RELAY_INPUT)
+            snprintf(source, sizeof(source), "input %" PRIu32 " %" PRId64, self->from.stripe,
+                     self->record->offset);
         else
-            snprintf(source, sizeof(source), "l%" PRIu32 " %" PRIu32 " %" PRId64, from.level,
-                     from.stripe * self->options.levels.size + from.slot, record->offset);
-        outgoing =
-            make_outgoing(self, from, record,
-                          htw__request_headers_of_short(record, reason, source, self->headers));
+            snprintf(source, sizeof(source), "l%" PRIu32 " %" PRIu32 " %" PRId64, self->from.level,
+                     self->from.stripe * self->relay->options.levels.size + self->from.slot,
+                     self->record->offset);
+        outgoing = make_outgoing(self, htw__request_headers_of_short(self->record, reason, source,
+                                                                     self->relay->headers));
         outgoing.record.value = (struct htw__bytes) { NULL, 0 };
-        if (record->key.size > LETTER_KEY_MAX)
+        if (self->record->key.size > LETTER_KEY_MAX)
             outgoing.record.key = (struct htw__bytes) { NULL, 0 };
     }
-    outgoing.topic = self->options.dead_letters;
+    outgoing.topic = self->relay->options.dead_letters;
     outgoing.is_letter = true;
-    return self->transport->publish(self->transport, &outgoing);
+    return self->relay->transport->publish(self->relay->transport, &outgoing);
 }
 
 /* `reason` is NULL if the record has one already. */
-static int bury(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                const struct htw__relay_record *record, const char *reason,
-                enum htw__letter letter) {
-    int error = reserve_headers(self, record->header_count);
+static int bury(const struct passage *self, const char *reason, enum htw__letter letter) {
+    int error = reserve_headers(self->relay, self->record->header_count);
     if (error != 0)
         return error;
     for (; letter != HTW__LETTER_WAITS; letter = after(letter, error == -EMSGSIZE)) {
-        error = send_letter(self, from, record, reason, letter);
+        error = send_letter(self, reason, letter);
         if (error != -EMSGSIZE && error != -ENOENT && error != -EACCES && error != -EINPROGRESS) {
-            htw__relay_work_of(self, from)->dead += error == 0;
-            htw__relay_work_of(self, from)->dead_short += error == 0 && letter == HTW__LETTER_SHORT;
+            htw__relay_work_of(self->relay, self->from)->dead += error == 0;
+            htw__relay_work_of(self->relay, self->from)->dead_short +=
+                error == 0 && letter == HTW__LETTER_SHORT;
             return error;
         }
     }
-    return put_back(self, stripe, from, record, reason);
+    return put_back(self, reason);
 }
 
 /* ---- to its topic */
 
 /* Back into a bucket, until `deadline_ms`; that of `place_ms`. */
-static int file_until(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                      const struct htw__relay_record *record, const struct htw__request *request,
-                      int64_t deadline_ms, int64_t place_ms) {
+static int file_until(const struct passage *self, int64_t deadline_ms, int64_t place_ms) {
     struct htw__request_times times;
-    struct htw__request later = *request;
+    struct htw__request later = self->request;
     later.deadline_ms = deadline_ms;
-    int64_t last_ms = request->wanted_ms;
-    int error = reserve_headers(self, record->header_count);
-    if (error == 0 && from.level == HTW__RELAY_INPUT && request->id.bytes != NULL &&
-        !request->is_cancel) {
-        later.offset = record->offset;
-        if (request->recurs)
-            error = htw__recurrence_last(&request->recurrence, request->wanted_ms, &last_ms);
+    int64_t last_ms = self->request.wanted_ms;
+    int error = reserve_headers(self->relay, self->record->header_count);
+    if (error == 0 && self->from.level == HTW__RELAY_INPUT && self->request.id.bytes != NULL &&
+        !self->request.is_cancel) {
+        later.offset = self->record->offset;
+        if (self->request.recurs)
+            error =
+                htw__recurrence_last(&self->request.recurrence, self->request.wanted_ms, &last_ms);
         if (error == 0)
-            error = htw__index_enter(self, stripe, record, &later, last_ms);
+            error = htw__index_enter(self->relay, self->stripe, self->record, &later, last_ms);
     }
     if (error != 0)
         return error;
     struct htw__outgoing outgoing = make_outgoing(
-        self, from, record,
-        request->is_letter ? htw__request_headers_to_retry(record, NULL, deadline_ms, self->headers,
-                                                           times.deadline)
-                           : htw__request_headers_to_wait(record, &later, self->headers, &times));
-    return wait_until(self, stripe, place_ms, &outgoing);
+        self,
+        self->request.is_letter
+            ? htw__request_headers_to_retry(self->record, NULL, deadline_ms, self->relay->headers,
+                                            times.deadline)
+            : htw__request_headers_to_wait(self->record, &later, self->relay->headers, &times));
+    return wait_until(self, place_ms, &outgoing);
 }
 
-static int postpone(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                    const struct htw__relay_record *record, const struct htw__request *request) {
-    int64_t wait_ms = self->now_ms - request->wanted_ms;
+static int postpone(const struct passage *self) {
+    int64_t wait_ms = self->relay->now_ms - self->request.wanted_ms;
     if (wait_ms < POSTPONE_LEAST_MS)
         wait_ms = POSTPONE_LEAST_MS;
     if (wait_ms > POSTPONE_MOST_MS)
         wait_ms = POSTPONE_MOST_MS;
-    htw__relay_work_of(self, from)->postponed++;
-    return file_until(self, stripe, from, record, request, self->now_ms + wait_ms,
-                      self->now_ms + wait_ms);
+    htw__relay_work_of(self->relay, self->from)->postponed++;
+    return file_until(self, self->relay->now_ms + wait_ms, self->relay->now_ms + wait_ms);
 }
 
 /* What deliver() returns where the record is not gone. */
 #define STAYS 1
 
-static int deliver(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                   const struct htw__relay_record *record, const struct htw__request *request) {
+static int deliver(const struct passage *self) {
     char time[HTW__REQUEST_TIME_SIZE], topic[HTW__TOPIC_NAME_SIZE];
-    const char *why = htw__destinations_choose(&self->options.destinations, request->to, topic);
+    const char *why =
+        htw__destinations_choose(&self->relay->options.destinations, self->request.to, topic);
     if (why != NULL)
-        return bury(self, stripe, from, record, why, HTW__LETTER_WHOLE);
-    int error = reserve_headers(self, record->header_count);
+        return bury(self, why, HTW__LETTER_WHOLE);
+    int error = reserve_headers(self->relay, self->record->header_count);
     if (error != 0)
         return error;
-    struct htw__outgoing outgoing = make_outgoing(
-        self, from, record,
-        htw__request_headers_to_deliver(record, request->wanted_ms, self->headers, time));
+    struct htw__outgoing outgoing =
+        make_outgoing(self, htw__request_headers_to_deliver(self->record, self->request.wanted_ms,
+                                                            self->relay->headers, time));
     outgoing.topic = topic;
-    if (self->options.keep_partition)
-        outgoing.partition = (int32_t)from.stripe;
-    error = self->transport->publish(self->transport, &outgoing);
+    if (self->relay->options.keep_partition)
+        outgoing.partition = (int32_t)self->from.stripe;
+    error = self->relay->transport->publish(self->relay->transport, &outgoing);
     if (error == -EINPROGRESS) {
-        error = postpone(self, stripe, from, record, request);
+        error = postpone(self);
         return error != 0 ? error : STAYS;
     }
-    if (error == -ENOENT)
-        return bury(self, stripe, from, record, "the topic or its partition does not exist",
-                    HTW__LETTER_WHOLE);
-    if (error == -EACCES)
-        return bury(self, stripe, from, record, "the relay may not write to the topic",
-                    HTW__LETTER_WHOLE);
-    if (error == -EMSGSIZE)
-        return bury(self, stripe, from, record, "the record is too large for the topic",
-                    HTW__LETTER_WHOLE);
+    why = error == -ENOENT     ? "the topic or its partition does not exist"
+          : error == -EACCES   ? "the relay may not write to the topic"
+          : error == -EMSGSIZE ? "the record is too large for the topic"
+                               : NULL;
+    if (why != NULL)
+        return bury(self, why, HTW__LETTER_WHOLE);
     if (error != 0)
         return error;
-    int64_t late_ms = self->now_ms - request->wanted_ms;
-    struct htw__relay_work *work = htw__relay_work_of(self, from);
+    int64_t late_ms = self->relay->now_ms - self->request.wanted_ms;
+    struct htw__relay_work *work = htw__relay_work_of(self->relay, self->from);
     htw__histogram_record(&work->late_us, late_ms > 0 ? (uint64_t)late_ms * 1000 : 0);
     work->delivered++;
     return 0;
@@ -239,44 +241,42 @@ static int begin_to_recur(const struct htw__relay *self, struct htw__request *re
 
 /* What is due of it: delivers one occurrence, or with a reason `why` it is a dead letter. In the same transaction, the
  * one after it is filed. So whoever takes the stripe over finds the one or the other. */
-static int occur(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                 const struct htw__relay_record *record, const struct htw__request *request,
-                 const char *why, enum htw__letter letter) {
-    const struct htw__recurrence *recurrence = &request->recurrence;
-    struct htw__request present = *request;
+static int occur(const struct passage *self, const char *why, enum htw__letter letter) {
+    const struct htw__recurrence *recurrence = &self->request.recurrence;
+    struct passage present = *self;
+    int64_t *wanted_ms = &present.request.wanted_ms;
     int64_t next_ms = HTW__RECURRENCE_NONE;
     int error =
-        htw__recurrence_due(recurrence, request->wanted_ms, self->now_ms, &present.wanted_ms);
-    if (error == 0 && present.wanted_ms <= self->now_ms)
-        error = htw__recurrence_next(recurrence, present.wanted_ms, &next_ms);
+        htw__recurrence_due(recurrence, self->request.wanted_ms, self->relay->now_ms, wanted_ms);
+    if (error == 0 && *wanted_ms <= self->relay->now_ms)
+        error = htw__recurrence_next(recurrence, *wanted_ms, &next_ms);
     if (IS_NO_ZONE(error))
-        return bury(self, stripe, from, record, NO_ZONE, letter);
-    if (error != 0 || present.wanted_ms == HTW__RECURRENCE_NONE)
+        return bury(self, NO_ZONE, letter);
+    if (error != 0 || *wanted_ms == HTW__RECURRENCE_NONE)
         return error;
-    if (present.wanted_ms > self->now_ms)
-        return file_until(self, stripe, from, record, &present, present.wanted_ms,
-                          present.wanted_ms);
-    error = why != NULL ? bury(self, stripe, from, record, why, letter)
-                        : deliver(self, stripe, from, record, &present);
+    if (*wanted_ms > self->relay->now_ms)
+        return file_until(&present, *wanted_ms, *wanted_ms);
+    error = why != NULL ? bury(self, why, letter) : deliver(&present);
     if (error != 0 || next_ms == HTW__RECURRENCE_NONE)
         return error;
-    present.wanted_ms = next_ms;
-    return file_until(self, stripe, from, record, &present, next_ms, next_ms);
+    *wanted_ms = next_ms;
+    return file_until(&present, next_ms, next_ms);
 }
 
 /* Whether a record that is due goes through level 0, where a cancel meets its victim. One that comes from there has been
  * read with all that was to be met. One beyond the highest window would move on with the clock, turn after turn, though it is
  * due: the clock was stopped for longer than that window then. Without transactions each write more may be doubled: only
  * cancels of the input go that way. */
-static bool has_to_meet(const struct htw__relay *self, const struct htw__stripe *stripe,
-                        struct htw__source from, const struct htw__request *request) {
-    if (from.level == 0 || request->id.bytes == NULL ||
-        !htw__levels_reach(&stripe->levels, stripe->clock_ms, request->deadline_ms))
+static bool has_to_meet(const struct passage *self) {
+    if (self->from.level == 0 || self->request.id.bytes == NULL ||
+        !htw__levels_reach(&self->stripe->levels, self->stripe->clock_ms,
+                           self->request.deadline_ms))
         return false;
-    bool has_transactions = self->options.owner != NULL;
-    if (from.level != HTW__RELAY_INPUT)
+    bool has_transactions = self->relay->options.owner != NULL;
+    if (self->from.level != HTW__RELAY_INPUT)
         return has_transactions;
-    return request->is_cancel || (has_transactions && stripe->catch_up != HTW__CATCH_UP_DONE);
+    return self->request.is_cancel ||
+           (has_transactions && self->stripe->catch_up != HTW__CATCH_UP_DONE);
 }
 
 /* Where both are filed, in whatever order they come. A bucket from which later ones have left would not let the first
@@ -293,27 +293,25 @@ static int64_t meeting_ms(struct htw__stripe *stripe, int64_t deadline_ms) {
                : deadline_ms;
 }
 
-static int file(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                const struct htw__relay_record *record, const struct htw__request *request) {
-    if (htw__channel_of(from) == HTW__CHANNEL_FILE && request->deadline_ms < self->soonest_ms)
-        self->soonest_ms = request->deadline_ms;
-    if (request->deadline_ms <= self->now_ms) {
-        if (has_to_meet(self, stripe, from, request))
-            return file_until(self, stripe, from, record, request, request->deadline_ms,
-                              meeting_ms(stripe, request->deadline_ms));
-        if (request->is_letter)
-            return bury(self, stripe, from, record, NULL, HTW__LETTER_WHOLE);
-        if (!request->is_cancel) {
-            int result = request->recurs
-                             ? occur(self, stripe, from, record, request, NULL, HTW__LETTER_WHOLE)
-                             : deliver(self, stripe, from, record, request);
+static int file(const struct passage *self) {
+    if (htw__channel_of(self->from) == HTW__CHANNEL_FILE &&
+        self->request.deadline_ms < self->relay->soonest_ms)
+        self->relay->soonest_ms = self->request.deadline_ms;
+    if (self->request.deadline_ms <= self->relay->now_ms) {
+        if (has_to_meet(self))
+            return file_until(self, self->request.deadline_ms,
+                              meeting_ms(self->stripe, self->request.deadline_ms));
+        if (self->request.is_letter)
+            return bury(self, NULL, HTW__LETTER_WHOLE);
+        if (!self->request.is_cancel) {
+            int result =
+                self->request.recurs ? occur(self, NULL, HTW__LETTER_WHOLE) : deliver(self);
             return result == STAYS ? 0 : result;
         }
-        htw__relay_work_of(self, from)->cancels_late++;
+        htw__relay_work_of(self->relay, self->from)->cancels_late++;
         return 0;
     }
-    return file_until(self, stripe, from, record, request, request->deadline_ms,
-                      request->deadline_ms);
+    return file_until(self, self->request.deadline_ms, self->request.deadline_ms);
 }
 
 /* ---- records that could not be published */
@@ -388,10 +386,8 @@ static const char *judge(const struct htw__relay *self, const struct htw__reques
 }
 
 /* One whose headers are in order, or `why` says what is wrong; with an id, it is alive. */
-static int pass_living(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                       const struct htw__relay_record *record, const struct htw__request *request,
-                       const char *why) {
-    struct htw__poison *poison = find_poison(self, from, record->offset);
+static int pass_living(const struct passage *self, const char *why) {
+    struct htw__poison *poison = find_poison(self->relay, self->from, self->record->offset);
     enum htw__letter letter = poison != NULL ? poison->letter : HTW__LETTER_WHOLE;
     bool is_bad = why != NULL;
     if (poison != NULL) {
@@ -400,39 +396,40 @@ static int pass_living(struct htw__relay *self, struct htw__stripe *stripe, stru
             why = poison->reason;
     }
     /* An occurrence that was refused; if it was the record of the next one, in a bucket, none follows. */
-    if (why != NULL && !is_bad && request->recurs && !poison->is_bucket)
-        return occur(self, stripe, from, record, request, why, letter);
+    if (why != NULL && !is_bad && self->request.recurs && !poison->is_bucket)
+        return occur(self, why, letter);
     if (why != NULL)
-        return bury(self, stripe, from, record, why, letter);
-    if (poison != NULL && request->is_letter)
-        return bury(self, stripe, from, record, NULL, letter);
-    return file(self, stripe, from, record, request);
+        return bury(self, why, letter);
+    if (poison != NULL && self->request.is_letter)
+        return bury(self, NULL, letter);
+    return file(self);
 }
 
 int htw__relay_pass_on(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
                        const struct htw__relay_record *record) {
-    struct htw__request request;
+    struct passage passage = { .relay = self, .stripe = stripe, .from = from, .record = record };
+    struct htw__request *request = &passage.request;
     bool is_input = from.level == HTW__RELAY_INPUT;
-    const char *why = htw__request_parse(record, &request);
+    const char *why = htw__request_parse(record, request);
     if (why == NULL && is_input)
-        why = judge(self, &request);
-    if (why == NULL && is_input && request.recurs) {
-        int error = begin_to_recur(self, &request, &why);
+        why = judge(self, request);
+    if (why == NULL && is_input && request->recurs) {
+        int error = begin_to_recur(self, request, &why);
         if (error != 0)
             return error;
     }
-    bool has_entry = is_input ? why == NULL && request.id.bytes != NULL : request.offset >= 0;
+    bool has_entry = is_input ? why == NULL && request->id.bytes != NULL : request->offset >= 0;
     if (has_entry && is_input) {
-        int goes_on = htw__index_arrive(self, stripe, record, &request);
+        int goes_on = htw__index_arrive(self, stripe, record, request);
         if (goes_on <= 0)
             return goes_on;
-    } else if (has_entry && !htw__index_is_alive(stripe, record, &request)) {
+    } else if (has_entry && !htw__index_is_alive(stripe, record, request)) {
         return 0;
     }
     self->has_filed = false;
-    int error = pass_living(self, stripe, from, record, &request, why);
-    bool has_left = error == 0 && has_entry && !request.is_cancel && !self->has_filed;
-    return has_left ? htw__index_leave(self, stripe, from, record, &request) : error;
+    int error = pass_living(&passage, why);
+    bool has_left = error == 0 && has_entry && !request->is_cancel && !self->has_filed;
+    return has_left ? htw__index_leave(self, stripe, from, record, request) : error;
 }
 
 int htw__relay_drop(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
