@@ -4,6 +4,12 @@
 
 #include <errno.h>
 
+size_t htw_wheel_count(const struct htw_wheel *wheel) {
+    return wheel == NULL ? 0
+                         : (size_t)(htw__wheel_scheduled(wheel) - wheel->cancelled -
+                                    wheel->expired - wheel->drained);
+}
+
 /* ---- for_each */
 
 struct visit {

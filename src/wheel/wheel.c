@@ -416,9 +416,3 @@ bool htw_wheel_cancel(struct htw_wheel *wheel, struct htw_timer *timer) {
 uint64_t htw_wheel_now(const struct htw_wheel *wheel) {
     return wheel == NULL ? HTW_NEVER_TICK : wheel->clock;
 }
-
-size_t htw_wheel_count(const struct htw_wheel *wheel) {
-    return wheel == NULL ? 0
-                         : (size_t)(htw__wheel_scheduled(wheel) - wheel->cancelled -
-                                    wheel->expired - wheel->drained);
-}
