@@ -67,9 +67,9 @@ struct htw_zone;
  * The local time zone is that of the environment variable TZ: a name, or the absolute path of a file,
  * perhaps after a colon; if it is empty, UTC. POSIX rules ("CET-1CEST,M3.5.0,M10.5.0/3", "UTC0") are
  * refused, as every other value that names no zone. If TZ is not set, it is that of the file
- * /etc/localtime; if there is none, UTC. "UTC" and "Etc/UTC" need no files, and nothing else does without.
+ * /etc/localtime; if there is none, UTC. "UTC" and "Etc/UTC" need no files; other names do.
  *
- * Memory: up to 50 KiB for each zone of tzdata that is used, however often it is loaded.
+ * Memory: up to 50 KiB for each zone of tzdata that is used, once.
  *
  * Cost: reads a file when the zone is used for the first time (up to a millisecond), later about 5 us. Do not
  * call it first in a child after fork if the parent has several threads.
@@ -165,7 +165,7 @@ HTW_API HTW_WARN_UNUSED int htw_calendar_monthly(struct htw_calendar *ret_calend
  * @param ret_position receives where in the string the error is; only written with -EINVAL. May be
  *                     NULL.
  * @return 0: success, also if the expression never matches, as that of 30 February;
- *         -EINVAL: it is no such expression.
+ *         -EINVAL: the text is not a valid expression.
  *
  * Cost: O(length); allocates nothing.
  */
@@ -288,15 +288,15 @@ HTW_API const char *htw_calendar_spec_invalid(const struct htw_calendar_spec *sp
 /**
  * Schedules a callback that repeats by a calendar until it is cancelled.
  *
- * The clock of the timer is HTW_CLOCK_REALTIME, whatever the clock of the scheduler is. Tests set it by
+ * The clock of the timer is HTW_CLOCK_REALTIME in every scheduler. Tests set it by
  * htw_scheduler_set_clock().
  *
  * The timer is one of the scheduler, which repeats: its handle, key and group work as those of any
  * timer, its runs never overlap, and one cancel ends it. Differences:
  *  - The library keeps a block of its own for `arg`. With a release hook, `arg` belongs to the library
  *    until it calls the hook, as with any timer. Without one, the caller owns `arg` again when the timer
- *    is cancelled. A visitor receives the block instead: htw_calendar_arg() finds `arg`. Where a timer is
- *    replaced or cancelled by its key the argument is not handed back: use a release hook.
+ *    is cancelled. A visitor receives the block instead: htw_calendar_arg() finds `arg`. If a timer is
+ *    replaced or cancelled by its key, the argument is not handed back: use a release hook.
  *  - htw_reschedule() and htw_reschedule_at() make it run once at another time than its next instant,
  *    earlier or later: `deadline_ns` is that time, and instants that it passes over do not run late. They
  *    are part of `missed`. After that it goes on with the first instant after that run.

@@ -159,7 +159,7 @@ class calendar {
         return made;
     }
 
-    /** The local times of a cron expression; see htw_calendar_cron(). What it throws says where in
+    /** The local times of a cron expression; see htw_calendar_cron(). The exception says where in
         the expression the error is. */
     static calendar cron(const std::string &expression) {
         calendar made;

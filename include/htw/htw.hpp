@@ -11,7 +11,7 @@
  *     purgatory.try_complete_else_watch(std::make_shared<fetch>(...), "orders-3", 500ms);
  *
  * Conventions of all headers of htw/cpp/:
- *  - What the C headers say of a function (threads, cost, errors) holds for the method with its
+ *  - The C headers describe threads, cost and errors of each function, and so of the method with its
  *    name. A comment here says what is different.
  *  - A method that fails throws std::system_error of htw::error_category(), with the errno value of
  *    the C function. A lack of memory is such an error, too (std::errc::not_enough_memory). The

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * htw/journal.h - delays that survive a crash: jobs in a file, each handed out at its time, at least
- * once, whatever happens to the process in between. Link with libhtw-journal, which uses SQLite.
+ * once, even if the process crashes in between. Link with libhtw-journal, which uses SQLite.
  *
  *     static void deliver(void *context, const struct htw_delivery *delivery) {
  *         send_mail(delivery->payload, delivery->payload_size);
@@ -148,7 +148,7 @@ enum htw_synchronous {
 struct htw_journal_options {
     /** sizeof(struct htw_journal_options); HTW_JOURNAL_OPTIONS_INIT sets it. */
     size_t struct_size;
-    /** Receives the jobs. NULL: none is delivered, to look after a file. */
+    /** Receives the jobs. NULL: no job is delivered, for programs that only inspect or change a file. */
     htw_deliver *deliver;
     /** Told if the journal stops by itself: the disk has failed, or the file is damaged. NULL: no
         notice. */
@@ -166,7 +166,7 @@ struct htw_journal_options {
         Jobs beyond are in the file only. */
     int64_t near_ns;
     /** The most bytes of jobs in memory: those that wait to be written, and those of the near
-        future; 0 means 64 MiB. Where it does not suffice fewer jobs are held ahead. A single job may
+        future; 0 means 64 MiB. If it is too small, fewer jobs are held ahead. A single job may
         exceed it. Jobs in flight take about 100 bytes each, which do not count. */
     uint64_t max_memory;
     /** The most jobs in the file; 0 means no limit. Jobs that wait to be written count. */
@@ -207,8 +207,8 @@ HTW_API const char *htw_journal_options_invalid(const struct htw_journal_options
 /**
  * Opens a journal, or creates its file, and starts to deliver.
  *
- * Jobs that are overdue are delivered in order of deadline, a slice at a time, however many there
- * are. `deliver` may be called before this has returned.
+ * Jobs that are overdue are delivered in order of deadline, a slice at a time.
+ * `deliver` may be called before this has returned.
  *
  * @param ret_journal receives the journal. The caller owns it, and closes it with
  *                    htw_journal_close() before the scheduler is stopped.
@@ -264,8 +264,8 @@ HTW_API const char *htw_journal_error(void);
 /**
  * Puts a job, and waits until it is durable.
  *
- * @param deadline_ns  when it is to be delivered; in the past: now. HTW_NEVER_NS: not at all, until
- *                     it is cancelled.
+ * @param deadline_ns  when it is to be delivered; in the past: now. HTW_NEVER_NS: never;
+ *                     the job waits until it is cancelled.
  * @param payload      is copied. May be NULL if `payload_size` is 0.
  * @param payload_size 0 to HTW_JOURNAL_JOB_MAX.
  * @param ret_id       receives the id, before the job can be delivered. May be NULL. Also written

@@ -14,10 +14,10 @@
  *
  * The socket. It is $XDG_RUNTIME_DIR/htw/PID.sock or, without that folder, /tmp/htw-UID/PID.sock; or
  * the path that the program chooses. From the first instant only its owner may connect to it (mode
- * 0600); the monitor also refuses clients of other users than the process and root. Clients
+ * 0600); the monitor also rejects clients of all users but those of the process and root. Clients
  * can read statistics, and change nothing. docs/monitor.md describes what is read.
  *
- * Cost. What the monitor shows is counted anyway: a monitor without clients costs some memory (4 KiB)
+ * Cost. All that the monitor shows is counted anyway: a monitor without clients costs some memory (4 KiB)
  * and a thread that sleeps. An answer takes the locks of a scheduler one after the other, each for as
  * long as an expiration does, and at most 100 answers are given in a second. The monitor serves at
  * most 8 clients at a time, each for at most 5 seconds. A client that does not read delays neither
@@ -111,7 +111,7 @@ HTW_API HTW_WARN_UNUSED int htw_monitor_open(struct htw_monitor **ret_monitor,
  * monitor of the parent process.
  *
  * Waits until the source that is being read has been read, for some milliseconds at most. Clients get no
- * answer any more. It needs no descriptor, whatever RLIMIT_NOFILE is now.
+ * answer any more. It needs no descriptor.
  */
 HTW_API void htw_monitor_close(struct htw_monitor *monitor);
 
@@ -137,7 +137,7 @@ HTW_API int htw_monitor_folder(char *buffer, size_t size);
  *                   allocator or that of the scheduler is called by the thread of the monitor.
  * @param ret_source receives the source, for htw_monitor_remove(). May be NULL.
  * @return 0: success;
- *         -EINVAL: a pointer is NULL, or the name is none;
+ *         -EINVAL: a pointer is NULL, or the name is not valid;
  *         -EEXIST: the name is taken;
  *         -EAGAIN: the monitor has HTW_MONITOR_SOURCES_MAX sources;
  *         -ENOMEM, -EOWNERDEAD.

@@ -393,7 +393,7 @@ HTW_API int64_t htw_purgatory_check(struct htw_purgatory *purgatory, const void 
  * keys, the request that ends may have taken something of another of its keys: call again until 0
  * is returned, or nothing is left to take.
  *
- * @param max the most requests to complete; 0: none is asked. If a `try_complete` checks the key
+ * @param max the most requests to complete; 0: no request is asked. If a `try_complete` checks the key
  *            during the call, the limit of that check is added.
  * @return as htw_purgatory_check().
  */

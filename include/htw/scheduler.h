@@ -16,7 +16,7 @@
  * deadline is absolute. A delay of 0 or less, or a deadline in the past, means now; HTW_NEVER_NS
  * means never. A sum that is too great becomes HTW_NEVER_NS. A deadline in the future is rounded up
  * to a tick, so a callback never starts early; it starts late by less than a tick, plus the time
- * that waking a thread takes. What is due now does not wait for the next tick.
+ * that waking a thread takes. A timer that is due now does not wait for the next tick.
  *
  * Threads. Any thread may call any function at any time, also from a callback, release hook or
  * visitor, unless the function says otherwise. Only these functions block: htw_cancel_wait(),
@@ -24,7 +24,7 @@
  * briefly on a lock. The library holds no lock while a callback, hook, visitor or executor runs; it
  * may hold one while it calls an allocator. No function may be called in a signal handler.
  *
- * Who owns `arg`. While a timer is scheduled, the library keeps `arg`.
+ * Ownership of `arg`. While a timer is scheduled, the library keeps `arg`.
  *  - Without a release hook: the callback owns `arg` when it runs. The caller owns it again if
  *    scheduling fails, if a cancel returns HTW_CANCELLED, if its timer is replaced under a key, if
  *    a visitor receives it, or if its task is dropped.
@@ -755,8 +755,8 @@ HTW_API int64_t htw_scheduler_next(struct htw_scheduler *scheduler);
  * Runs callbacks that are due, in this thread (or hands them to the executor), and reports whether
  * more work is left. Only for embedded schedulers.
  *
- * @param budget    the most callbacks to run; 0: all that are due at the start of the call. What a
- *                  callback schedules for now may wait for the next call, so that this one ends.
+ * @param budget    the most callbacks to run; 0: all that are due at the start of the call. A timer
+ *                  that a callback schedules for now may wait for the next call, so this one ends.
  * @param ret_count receives how many callbacks were run or handed over. May be NULL.
  * @return HTW_DONE: all that was due has run (with budget 0: all that was due at the start);
  *         HTW_MORE: the budget is used up, and the file descriptor is still readable. If the budget

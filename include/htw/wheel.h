@@ -318,7 +318,7 @@ HTW_API size_t htw_wheel_count(const struct htw_wheel *wheel);
 
 /**
  * Creates all levels for deadlines up to `horizon` ticks after the clock. From then on, arming a
- * timer with a deadline of at most clock + horizon cannot fail, whatever the clock is at that time.
+ * timer with a deadline of at most the present clock + horizon cannot fail.
  *
  * @param horizon in ticks; HTW_NEVER_TICK: all levels that the wheel can have.
  * @return 0: success, also if the levels existed before;
@@ -328,7 +328,7 @@ HTW_API size_t htw_wheel_count(const struct htw_wheel *wheel);
 HTW_API HTW_WARN_UNUSED int htw_wheel_reserve(struct htw_wheel *wheel, uint64_t horizon);
 
 /**
- * Removes and returns any pending timer, whatever its deadline: to shut down, or to move all timers
+ * Removes and returns any pending timer, also one that is not due: to shut down, or to move all timers
  * to another wheel.
  *
  * @return a timer, which is not pending any more. The order is unspecified; htw_wheel_poll() with

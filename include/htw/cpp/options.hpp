@@ -84,7 +84,7 @@ struct scheduler_options {
     std::function<void(task)> executor {};
     /**
      * Receives the exceptions of callbacks, in their threads. Must not throw. Empty: an exception ends
-     * the program (std::terminate), in whatever thread.
+     * the program (std::terminate), in any thread.
      */
     htw::exception_handler exception_handler {};
 };

@@ -49,7 +49,7 @@ template <class T> class threshold;
  *    is_pending() returns false. It may be a member of a longer-lived object, and takes no memory
  *    besides.
  *
- * Keys are bytes: whatever converts to std::string_view, or htw::key_bytes() of a number. Several
+ * Keys are bytes: anything that converts to std::string_view, or htw::key_bytes() of a number. Several
  * keys are written in braces, or come as any container of htw::key.
  *
  * The destructor ends all requests with reason::closed, and waits for hooks that run in threads of

@@ -35,7 +35,7 @@ enum class submission {
     finished = HTW_FINISHED ///< the request has ended inside the call, in this thread
 };
 
-/** A key: bytes that live until the call returns. From whatever converts to std::string_view; for
+/** A key: bytes that live until the call returns. From anything that converts to std::string_view; for
     numbers see key_bytes(). */
 struct key : htw_key {
     template <class Text,

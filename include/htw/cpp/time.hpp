@@ -84,7 +84,7 @@ constexpr std::int64_t add_ns(std::int64_t a, std::int64_t b) noexcept {
     return a + b;
 }
 
-/* What is not a number never comes: so it is not early. */
+/* A time that is not a number never comes, so it is not early. */
 constexpr std::int64_t round_up_ns(long double ns) noexcept {
     if (!(ns < 9223372036854775807.0L))
         return max_ns;
@@ -94,7 +94,7 @@ constexpr std::int64_t round_up_ns(long double ns) noexcept {
     return whole + (static_cast<long double>(whole) < ns ? 1 : 0);
 }
 
-/* A duration in nanoseconds, rounded up. What does not fit becomes the longest one that does;
+/* A duration in nanoseconds, rounded up. A duration that does not fit becomes the longest that does;
    std::chrono::duration_cast would overflow. */
 template <class Rep, class Period>
 constexpr std::int64_t to_ns(std::chrono::duration<Rep, Period> duration) noexcept {

@@ -12,7 +12,7 @@ namespace htw {
 
 /**
  * Owns a scheduled callback, as std::jthread owns a thread: the destructor cancels the timer, and
- * waits until its callback is not running. What the callback refers to may be destroyed afterwards.
+ * waits until its callback is not running. Objects that the callback refers to may be destroyed afterwards.
  *
  * The destructor does not wait inside the callback itself, nor in a ring of callbacks that wait for
  * each other (see htw_cancel_wait()). So it never deadlocks with itself, but it does with a callback

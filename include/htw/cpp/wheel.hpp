@@ -32,7 +32,7 @@ struct wheel_options {
  *
  * Time is in ticks. The wheel owns no object. An object must not move, and must not be destroyed,
  * while its timer is pending; the wheel must be destroyed before objects that are pending in it.
- * Does not throw but where it says so. Cost: that of the C functions; nothing is added.
+ * Throws only where it says so. Costs as much as the C functions.
  */
 template <class T, htw_timer T::*Timer> class wheel {
   public:
@@ -89,7 +89,7 @@ template <class T, htw_timer T::*Timer> class wheel {
         return htw_wheel_cancel(native_, timer_of(object));
     }
 
-    /** The next object that is due at `now`; nullptr: none is due any more. */
+    /** The next object that is due at `now`; nullptr: no more are due. */
     [[nodiscard]] T *poll(std::uint64_t now) noexcept {
         return object_of(htw_wheel_poll(native_, now));
     }
@@ -134,7 +134,7 @@ template <class T, htw_timer T::*Timer> class wheel {
         return result;
     }
 
-    /** Any object that is pending, which is not pending then; nullptr: none is. */
+    /** Removes and returns any pending object; nullptr: there is none. */
     [[nodiscard]] T *drain() noexcept {
         return object_of(htw_wheel_drain(native_));
     }
