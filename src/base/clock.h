@@ -15,6 +15,15 @@ int64_t htw__clock_boottime_ns(void);
 /* Nanoseconds since 1970-01-01T00:00:00Z by the wall clock, which may be set forward or back. */
 int64_t htw__clock_realtime_ns(void);
 
+/* Milliseconds. */
+static inline int64_t htw__clock_monotonic_ms(void) {
+    return htw__clock_monotonic_ns() / 1000000;
+}
+
+static inline int64_t htw__clock_realtime_ms(void) {
+    return htw__clock_realtime_ns() / 1000000;
+}
+
 /* How far the kernel's wall clock is ahead of another clock, or a little less. Only for Linux. */
 int64_t htw__clock_wall_ahead_ns(clockid_t clock);
 

@@ -19,20 +19,20 @@
 /* The broker writes its own time into the records of level topics, and answers with it. */
 static void check_clock(struct htw__kafka *self, const rd_kafka_message_t *message) {
     rd_kafka_timestamp_type_t type;
-    int64_t now_ms = htw__clock_realtime_ns() / 1000000;
-    if (now_ms - self->skew_checked_ms < 1000 && now_ms >= self->skew_checked_ms)
+    int64_t now_ms = htw__clock_realtime_ms();
+    if (now_ms - self->skew.checked_ms < 1000 && now_ms >= self->skew.checked_ms)
         return;
     int64_t broker_ms = rd_kafka_message_timestamp(message, &type);
     if (type != RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME || broker_ms < 0)
         return;
-    self->skew_checked_ms = now_ms;
+    self->skew.checked_ms = now_ms;
     int64_t skew_ms = now_ms - broker_ms;
     /* An acknowledgement may be late. So one way of being wrong shows at once, the other if it is gross. */
     bool is_wrong = skew_ms < -SKEW_MAX_MS || skew_ms > SKEW_MAX_MS + LATE_MS;
-    if (is_wrong && !self->skew_was_told)
+    if (is_wrong && !self->skew.was_told)
         htw__kafka_say(self, "the clocks of this machine and of the broker differ by %.1f s",
                        (double)skew_ms / 1000);
-    self->skew_was_told = is_wrong;
+    self->skew.was_told = is_wrong;
 }
 
 void htw__acknowledge(rd_kafka_t *producer, const rd_kafka_message_t *message, void *opaque) {
@@ -132,9 +132,9 @@ bool htw__acknowledge_is_complete(struct htw__kafka *self, enum htw__channel cha
 
 bool htw__acknowledge_await(struct htw__kafka *self, enum htw__channel channel, int limit_ms) {
     struct htw__writer *writer = htw__writer_of(self, channel);
-    int64_t begin_ms = htw__clock_monotonic_ns() / 1000000;
+    int64_t begin_ms = htw__clock_monotonic_ms();
     while (!is_complete(writer) && !self->has_failed) {
-        if (htw__clock_monotonic_ns() / 1000000 - begin_ms >= htw__kafka_limit_ms(self, limit_ms))
+        if (htw__clock_monotonic_ms() - begin_ms >= htw__kafka_limit_ms(self, limit_ms))
             return false;
         rd_kafka_flush(writer->producer, 100);
     }

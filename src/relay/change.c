@@ -53,39 +53,17 @@ static rd_kafka_headers_t *again(const struct htw__waiting *victim, int64_t to_m
     return headers;
 }
 
-static rd_kafka_resp_err_t produce(struct htw__kafka *kafka, rd_kafka_t *producer,
-                                   const struct htw__waiting *victim, int64_t to_ms,
-                                   struct htw__sent *sent) {
-    const struct htw__bytes key = victim->record->key;
-    const struct htw__bytes value =
-        to_ms == 0 ? (struct htw__bytes) { NULL, 0 } : victim->record->value;
-    rd_kafka_headers_t *headers = to_ms == 0 ? cancel_of(victim) : again(victim, to_ms);
-    const rd_kafka_vu_t parts[] = {
-        { .vtype = RD_KAFKA_VTYPE_TOPIC, .u.cstr = kafka->options.input },
-        { .vtype = RD_KAFKA_VTYPE_PARTITION, .u.i32 = (int32_t)victim->from.stripe },
-        { .vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u.i = RD_KAFKA_MSG_F_COPY },
-        { .vtype = RD_KAFKA_VTYPE_KEY, .u.mem = { (void *)(uintptr_t)key.bytes, key.size } },
-        { .vtype = RD_KAFKA_VTYPE_VALUE, .u.mem = { (void *)(uintptr_t)value.bytes, value.size } },
-        { .vtype = RD_KAFKA_VTYPE_HEADERS, .u.headers = headers },
-        { .vtype = RD_KAFKA_VTYPE_OPAQUE, .u.ptr = sent },
-    };
-    rd_kafka_error_t *failure =
-        rd_kafka_produceva(producer, parts, sizeof(parts) / sizeof(parts[0]));
-    rd_kafka_resp_err_t error = rd_kafka_error_code(failure);
-    if (failure != NULL) {
-        rd_kafka_error_destroy(failure);
-        rd_kafka_headers_destroy(headers);
-    }
-    return error;
-}
-
 int htw__change_send(struct htw__kafka *kafka, const struct htw__waiting *victim, int64_t to_ms,
                      int64_t *ret_offset) {
     struct htw__sent sent = { .error = RD_KAFKA_RESP_ERR__TIMED_OUT };
     rd_kafka_t *producer = htw__client_create(kafka, HTW__CLIENT_CHANGE, NULL);
     if (producer == NULL)
         return -EIO;
-    rd_kafka_resp_err_t error = produce(kafka, producer, victim, to_ms, &sent);
+    bool is_cancel = to_ms == 0;
+    rd_kafka_resp_err_t error = htw__client_produce(
+        producer, kafka->options.input, (int32_t)victim->from.stripe, victim->record->key,
+        is_cancel ? (struct htw__bytes) { NULL, 0 } : victim->record->value,
+        is_cancel ? cancel_of(victim) : again(victim, to_ms), &sent);
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
         rd_kafka_flush(producer, htw__kafka_limit_ms(kafka, SEND_MS));
         error = sent.error;
@@ -118,14 +96,13 @@ static int64_t ask_position(struct htw__kafka *kafka, const struct htw__waiting 
 
 enum htw__change htw__change_await(struct htw__kafka *kafka, const struct htw__waiting *victim,
                                    int64_t offset, int timeout_ms) {
-    int64_t begin_ms = htw__clock_monotonic_ns() / 1000000;
+    int64_t begin_ms = htw__clock_monotonic_ms();
     while (ask_position(kafka, victim) <= offset) {
-        if (htw__clock_monotonic_ns() / 1000000 - begin_ms > timeout_ms ||
-            htw__kafka_is_stopping(kafka))
+        if (htw__clock_monotonic_ms() - begin_ms > timeout_ms || htw__kafka_is_stopping(kafka))
             return HTW__CHANGE_UNREAD;
         poll(NULL, 0, LOOK_MS);
     }
-    int64_t now_ms = htw__clock_realtime_ns() / 1000000;
+    int64_t now_ms = htw__clock_realtime_ms();
     int64_t start_ms = htw__levels_round(&kafka->options.relay.levels, victim->key.wanted_ms);
     return now_ms + MARGIN_MS < start_ms ? HTW__CHANGE_SURE : HTW__CHANGE_LATE;
 }

@@ -122,10 +122,10 @@ static bool set_wishes(struct htw__kafka *self, rd_kafka_conf_t *conf) {
 }
 
 static void keep_line(struct htw__kafka *self, const char *facility, const char *text) {
-    pthread_mutex_lock(&self->log_lock);
-    if (self->log_line[0] == '\0')
-        snprintf(self->log_line, sizeof(self->log_line), "%s: %s", facility, text);
-    pthread_mutex_unlock(&self->log_lock);
+    pthread_mutex_lock(&self->log.lock);
+    if (self->log.line[0] == '\0')
+        snprintf(self->log.line, sizeof(self->log.line), "%s: %s", facility, text);
+    pthread_mutex_unlock(&self->log.lock);
 }
 
 /* Syslog's levels: errors and worse. What is told otherwise is left out. Threads of librdkafka call this: the
@@ -238,4 +238,26 @@ void htw__client_close(rd_kafka_t **consumer, rd_kafka_queue_t **queue) {
     }
     *queue = NULL;
     *consumer = NULL;
+}
+
+rd_kafka_resp_err_t htw__client_produce(rd_kafka_t *producer, const char *topic, int32_t partition,
+                                        struct htw__bytes key, struct htw__bytes value,
+                                        rd_kafka_headers_t *headers, void *opaque) {
+    const rd_kafka_vu_t parts[] = {
+        { .vtype = RD_KAFKA_VTYPE_TOPIC, .u.cstr = topic },
+        { .vtype = RD_KAFKA_VTYPE_PARTITION, .u.i32 = partition },
+        { .vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u.i = RD_KAFKA_MSG_F_COPY },
+        { .vtype = RD_KAFKA_VTYPE_KEY, .u.mem = { (void *)(uintptr_t)key.bytes, key.size } },
+        { .vtype = RD_KAFKA_VTYPE_VALUE, .u.mem = { (void *)(uintptr_t)value.bytes, value.size } },
+        { .vtype = RD_KAFKA_VTYPE_HEADERS, .u.headers = headers },
+        { .vtype = RD_KAFKA_VTYPE_OPAQUE, .u.ptr = opaque },
+    };
+    rd_kafka_error_t *failure =
+        rd_kafka_produceva(producer, parts, sizeof(parts) / sizeof(parts[0]));
+    rd_kafka_resp_err_t error = rd_kafka_error_code(failure); /* of NULL: none */
+    if (failure != NULL) {
+        rd_kafka_error_destroy(failure);
+        rd_kafka_headers_destroy(headers);
+    }
+    return error;
 }

@@ -106,12 +106,12 @@ void htw__commits_stop(struct htw__kafka *self) {
 
 static void note_done(struct htw__writer *writer) {
     htw__writer_forget(writer);
-    writer->done_ms = htw__clock_monotonic_ns() / 1000000;
+    writer->done_ms = htw__clock_monotonic_ms();
 }
 
 static int begin(struct htw__kafka *self, enum htw__channel channel, int flush_ms) {
     struct htw__writer *writer = htw__writer_of(self, channel);
-    writer->last_commit_ms = htw__clock_monotonic_ns() / 1000000;
+    writer->last_commit_ms = htw__clock_monotonic_ms();
     if (htw__kafka_must_recover(self) || self->has_failed)
         return -EAGAIN;
     if (!htw__acknowledge_await(self, channel, flush_ms) ||

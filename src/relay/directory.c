@@ -34,7 +34,7 @@
 #define AGAIN_MS 1000 /* after a question without an answer */
 
 static int64_t now_monotonic_ms(void) {
-    return htw__clock_monotonic_ns() / 1000000;
+    return htw__clock_monotonic_ms();
 }
 
 void htw__directory_init(struct htw__directory *self) {

@@ -53,15 +53,16 @@ static void end_transactions(struct htw__kafka *self, const char *owner, enum ht
 
 void htw__fence(struct htw__kafka *self, uint32_t stripe) {
     char owner[HTW__RELAY_OWNER_MAX + 1];
-    int64_t now_ms = htw__clock_monotonic_ns() / 1000000;
+    int64_t now_ms = htw__clock_monotonic_ms();
     if (self->options.at_least_once)
         return;
     find_owner(self, stripe, owner);
-    bool is_done = strcmp(owner, self->fenced) == 0 && now_ms - self->fenced_ms < AGAIN_MS;
+    bool is_done =
+        strcmp(owner, self->fence.owner) == 0 && now_ms - self->fence.ended_ms < AGAIN_MS;
     if (owner[0] == '\0' || strcmp(owner, self->owner) == 0 || is_done)
         return;
     end_transactions(self, owner, HTW__CLIENT_FILE);
     end_transactions(self, owner, HTW__CLIENT_DELIVER);
-    memcpy(self->fenced, owner, sizeof(owner));
-    self->fenced_ms = htw__clock_monotonic_ns() / 1000000;
+    memcpy(self->fence.owner, owner, sizeof(owner));
+    self->fence.ended_ms = htw__clock_monotonic_ms();
 }

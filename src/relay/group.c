@@ -59,7 +59,7 @@ static void assign(struct htw__kafka *self, const rd_kafka_topic_partition_list_
         else
             htw__kafka_fail(self, "out of memory");
     }
-    self->retry_ms = self->asked_ms = 0;
+    self->taking.retry_ms = self->taking.asked_ms = 0;
 }
 
 /* Those that were read are put into `ret_read`. */
@@ -101,7 +101,7 @@ void htw__group_rebalance(rd_kafka_t *group, rd_kafka_resp_err_t what,
                          : rd_kafka_incremental_unassign(group, now));
     } else if (what == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
         keep_membership(self, true);
-        self->rejoins = 0;
+        self->rejoin.count = 0;
         assign(self, partitions);
         answer(self, rd_kafka_incremental_assign(group, now)); /* read after the take-over */
     } else {
@@ -163,7 +163,7 @@ static rd_kafka_topic_partition_list_t *list_partitions(const struct htw__kafka 
                                               htw__topics_partition(self, source));
         }
     }
-    rd_kafka_topic_partition_list_add(list, self->ids_topic, (int32_t)stripe);
+    rd_kafka_topic_partition_list_add(list, self->topics.ids, (int32_t)stripe);
     return list;
 }
 
@@ -281,14 +281,14 @@ static void read_inputs(struct htw__kafka *self) {
 
 /* A broker that has just become the leader does not know yet how far a partition goes. */
 static bool may_grow(struct htw__kafka *self, enum htw__gain result) {
-    int64_t now_ms = htw__clock_monotonic_ns() / 1000000;
+    int64_t now_ms = htw__clock_monotonic_ms();
     if (result != HTW__GAIN_BEYOND) {
-        self->beyond_ms = 0;
+        self->taking.beyond_ms = 0;
         return false;
     }
-    if (self->beyond_ms == 0)
-        self->beyond_ms = now_ms;
-    return now_ms - self->beyond_ms < BEYOND_MS;
+    if (self->taking.beyond_ms == 0)
+        self->taking.beyond_ms = now_ms;
+    return now_ms - self->taking.beyond_ms < BEYOND_MS;
 }
 
 /* Returns 0: taken, or to be tried again (*ret_taken is false). */
@@ -303,7 +303,7 @@ static int take(struct htw__kafka *self, uint32_t stripe, bool *ret_taken) {
     htw__fence(self, stripe);
     *ret_taken = !htw__kafka_is_stopping(self) && fill(self, stripe, found, committed, list);
     if (*ret_taken) {
-        self->relay.now_ms = htw__clock_realtime_ns() / 1000000;
+        self->relay.now_ms = htw__clock_realtime_ms();
         result = htw__relay_gain(&self->relay, stripe, &found[0], &found[1],
                                  found[1 + levels->count * levels->size].end);
     }
@@ -321,10 +321,10 @@ static int take(struct htw__kafka *self, uint32_t stripe, bool *ret_taken) {
 
 /* Stripes of new partitions can be taken over when the operator has made their buckets. */
 static void look_for_buckets(struct htw__kafka *self) {
-    int64_t now_ms = htw__clock_monotonic_ns() / 1000000;
-    if (self->asked_ms != 0 && now_ms - self->asked_ms < LOOK_MS)
+    int64_t now_ms = htw__clock_monotonic_ms();
+    if (self->taking.asked_ms != 0 && now_ms - self->taking.asked_ms < LOOK_MS)
         return;
-    self->asked_ms = now_ms;
+    self->taking.asked_ms = now_ms;
     self->relay.stats.stripes_waiting = 0;
     for (uint32_t i = 0; i < self->stripe_count; i++) {
         if (self->stripes[i] != HTW__STRIPE_WAITING)
@@ -345,7 +345,7 @@ static void look_for_buckets(struct htw__kafka *self) {
 /* The next stripe that is assigned and not taken, in turn; false: there is none. */
 static bool next_to_take(struct htw__kafka *self, uint32_t *ret_stripe) {
     for (uint32_t i = 0; i < self->stripe_count; i++) {
-        uint32_t stripe = (self->next_take + i) % self->stripe_count;
+        uint32_t stripe = (self->taking.next + i) % self->stripe_count;
         if (self->stripes[stripe] == HTW__STRIPE_ASSIGNED) {
             *ret_stripe = stripe;
             return true;
@@ -360,7 +360,7 @@ int htw__group_take(struct htw__kafka *self) {
     read_inputs(self);
     if (self->member != NULL)
         look_for_buckets(self);
-    if (self->member == NULL || htw__clock_monotonic_ns() / 1000000 < self->retry_ms ||
+    if (self->member == NULL || htw__clock_monotonic_ms() < self->taking.retry_ms ||
         !next_to_take(self, &stripe))
         return 0;
     /* The commit below is of all positions: nothing that belongs to them may be open then. */
@@ -368,13 +368,13 @@ int htw__group_take(struct htw__kafka *self) {
         htw__commit_now(self, HTW__CHANNEL_FILE) != 0)
         return 0;
     while (is_taken && !htw__kafka_is_stopping(self) && next_to_take(self, &stripe)) {
-        self->next_take = stripe + 1;
+        self->taking.next = stripe + 1;
         if (take(self, stripe, &is_taken) != 0)
             return -EIO;
         has_taken = has_taken || is_taken;
     }
     if (!is_taken) /* one at a time, so that the other stripes do not wait */
-        self->retry_ms = htw__clock_monotonic_ns() / 1000000 + RETRY_MS;
+        self->taking.retry_ms = htw__clock_monotonic_ms() + RETRY_MS;
     /* The positions of a stripe that is new, before anything is read. */
     if (has_taken)
         htw__commit_now(self, HTW__CHANNEL_ALL);

@@ -38,10 +38,6 @@
 
 #define TOUCH_MS 3600000 /* where the broker does not say how long it keeps positions */
 
-static int64_t now_monotonic_ms(void) {
-    return htw__clock_monotonic_ns() / 1000000;
-}
-
 /* ---- start */
 
 static int open_readers(struct htw__kafka *self) {
@@ -69,7 +65,7 @@ int htw__kafka_open(struct htw__kafka *self, const struct htw__kafka_options *op
         .options = *options,
         .event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
     };
-    pthread_mutex_init(&self->log_lock, NULL);
+    pthread_mutex_init(&self->log.lock, NULL);
     htw__directory_init(&self->directory);
     if (self->event_fd < 0)
         return htw__kafka_fail(self, "cannot create a descriptor: %m");
@@ -81,12 +77,12 @@ int htw__kafka_open(struct htw__kafka *self, const struct htw__kafka_options *op
     self->options.relay.sign_ms = 2 * self->options.survey_ms;
     self->has_relay = true;
     if (htw__relay_init(&self->relay, &self->options.relay, &self->transport,
-                        htw__clock_realtime_ns() / 1000000) != 0)
+                        htw__clock_realtime_ms()) != 0)
         return htw__kafka_fail(self, "cannot start: out of memory");
     self->admin = htw__client_create(self, HTW__CLIENT_ADMIN, NULL);
     if (self->admin == NULL)
         return -EIO;
-    self->trim_queue = rd_kafka_queue_new(self->admin);
+    self->trim.queue = rd_kafka_queue_new(self->admin);
     if (htw__lookup_start(&self->directory.lookup, self->admin, self->event_fd) != 0)
         return htw__kafka_fail(self, "cannot start a thread");
     return 0;
@@ -111,7 +107,8 @@ int htw__kafka_start(struct htw__kafka *self) {
         return htw__kafka_fail(self, "the brokers have no coordinator of transactions: %s",
                                self->options.brokers);
     htw__topics_introduce(self);
-    self->last_touch_ms = self->writers[0].done_ms = self->writers[1].done_ms = now_monotonic_ms();
+    self->last_touch_ms = self->writers[0].done_ms = self->writers[1].done_ms =
+        htw__clock_monotonic_ms();
     return htw__member_join(self);
 }
 
@@ -146,18 +143,18 @@ static size_t room_of(struct htw__kafka *self, enum htw__channel channel) {
 
 /* Reads some of everything; returns how much there was. */
 static size_t read_some(struct htw__kafka *self) {
-    int64_t now_ms = now_monotonic_ms();
-    double span_ms = (double)(now_ms - self->last_read_ms);
+    int64_t now_ms = htw__clock_monotonic_ms();
+    double span_ms = (double)(now_ms - self->pace.last_ms);
     size_t count =
         htw__reader_poll(self, self->reader_queues[0], room_of(self, HTW__CHANNEL_DELIVER));
     htw__reader_resume(self->readers[0], self->reader_queues[0], &self->was_full);
-    self->last_read_ms = now_ms;
-    self->demotion_credit += htw__relay_demotion_rate(&self->relay) * span_ms;
-    if (self->demotion_credit > RECORDS_AT_ONCE)
-        self->demotion_credit = RECORDS_AT_ONCE;
-    size_t credit = (size_t)self->demotion_credit, room = room_of(self, HTW__CHANNEL_FILE);
+    self->pace.last_ms = now_ms;
+    self->pace.credit += htw__relay_demotion_rate(&self->relay) * span_ms;
+    if (self->pace.credit > RECORDS_AT_ONCE)
+        self->pace.credit = RECORDS_AT_ONCE;
+    size_t credit = (size_t)self->pace.credit, room = room_of(self, HTW__CHANNEL_FILE);
     size_t demoted = htw__reader_poll(self, self->reader_queues[1], credit < room ? credit : room);
-    self->demotion_credit -= (double)demoted;
+    self->pace.credit -= (double)demoted;
     count += htw__reader_poll(self, self->group_queue, room_of(self, HTW__CHANNEL_FILE));
     return count + demoted;
 }
@@ -216,7 +213,7 @@ static bool commit_channel(struct htw__kafka *self, enum htw__channel channel, i
 }
 
 static bool commit_some(struct htw__kafka *self) {
-    int64_t now_ms = now_monotonic_ms();
+    int64_t now_ms = htw__clock_monotonic_ms();
     if (now_ms - self->last_touch_ms >= self->options.recommit_ms) {
         self->last_touch_ms = now_ms;
         htw__relay_touch(&self->relay);
@@ -229,8 +226,8 @@ static bool commit_some(struct htw__kafka *self) {
 static int sleep_ms(struct htw__kafka *self, int wait_ms) {
     int64_t due_ms = room_of(self, HTW__CHANNEL_DELIVER) == 0
                          ? INT64_MAX
-                         : htw__relay_next(&self->relay) - htw__clock_realtime_ns() / 1000000;
-    int64_t now_ms = now_monotonic_ms();
+                         : htw__relay_next(&self->relay) - htw__clock_realtime_ms();
+    int64_t now_ms = htw__clock_monotonic_ms();
     int64_t commit_ms = commit_time(self, HTW__CHANNEL_DELIVER) - now_ms;
     int64_t file_ms = commit_time(self, HTW__CHANNEL_FILE) - now_ms;
     int64_t width_ms = self->options.relay.levels.width_ms / 4 + 1;
@@ -263,9 +260,9 @@ int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
         return 0;
     if (!htw__kafka_must_recover(self)) {
         /* Before FILE can accept more that DELIVER would have to wait for. */
-        has_room = commit_channel(self, HTW__CHANNEL_DELIVER, now_monotonic_ms());
+        has_room = commit_channel(self, HTW__CHANNEL_DELIVER, htw__clock_monotonic_ms());
         size_t room = room_of(self, HTW__CHANNEL_DELIVER);
-        int more = htw__relay_advance(&self->relay, htw__clock_realtime_ns() / 1000000, room);
+        int more = htw__relay_advance(&self->relay, htw__clock_realtime_ms(), room);
         if (more < 0)
             htw__kafka_set_recover(self, true);
         has_more = more > 0 && room > 0;
@@ -274,8 +271,8 @@ int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
     }
     if (!htw__kafka_must_recover(self) && !self->has_failed && htw__group_take(self) == 0)
         has_room |= commit_some(self);
-    htw__trim_run(self, now_monotonic_ms());
-    htw__survey_run(self, now_monotonic_ms());
+    htw__trim_run(self, htw__clock_monotonic_ms());
+    htw__survey_run(self, htw__clock_monotonic_ms());
     if (self->has_failed)
         return -EIO;
     if (htw__kafka_must_recover(self))
@@ -290,7 +287,7 @@ void htw__kafka_measure(struct htw__kafka *self) {
     for (int i = 0; i < 2; i++)
         if (self->writers[i].done_ms != 0)
             self->relay.stats.since_commit_s[i] =
-                (uint64_t)(now_monotonic_ms() - self->writers[i].done_ms) / 1000;
+                (uint64_t)(htw__clock_monotonic_ms() - self->writers[i].done_ms) / 1000;
 }
 
 /* ---- the end */
@@ -322,21 +319,21 @@ int htw__kafka_close(struct htw__kafka *self) {
     htw__commits_stop(self);
     htw__writers_close(self);
     htw__directory_fini(&self->directory);
-    if (self->trims != NULL)
-        rd_kafka_topic_partition_list_destroy(self->trims);
-    if (self->trim_queue != NULL)
-        rd_kafka_queue_destroy(self->trim_queue);
+    if (self->trim.list != NULL)
+        rd_kafka_topic_partition_list_destroy(self->trim.list);
+    if (self->trim.queue != NULL)
+        rd_kafka_queue_destroy(self->trim.queue);
     if (self->admin != NULL)
         rd_kafka_destroy(self->admin);
     if (self->member != NULL)
         rd_kafka_consumer_group_metadata_destroy(self->member);
     htw__kafka_say_log(self);
-    pthread_mutex_destroy(&self->log_lock);
+    pthread_mutex_destroy(&self->log.lock);
     if (self->has_relay)
         htw__relay_fini(&self->relay);
     free(self->stripes);
-    free(self->places);
-    free(self->headers);
+    free(self->survey.seen);
+    free(self->view.headers);
     if (self->event_fd >= 0)
         close(self->event_fd);
     return error;

@@ -116,49 +116,75 @@ struct htw__kafka {
     struct htw__kafka_options options;
     struct htw__relay relay;
     bool has_relay;
+    int event_fd;
     rd_kafka_t *group, *readers[2], *admin;
     rd_kafka_queue_t *group_queue, *reader_queues[2];
-    bool was_full;                 /* the queue of the first reader, which reads indexes, too */
     struct htw__writer writers[2]; /* by channel - 1 */
-    rd_kafka_consumer_group_metadata_t *member; /* NULL: not joined */
-    int rejoins;                                /* since stripes were assigned last */
-    int64_t rejoined_ms;                        /* the last one */
-    char owner[HTW__RELAY_OWNER_MAX + 1];       /* the instance, or a random name */
-    char fenced[HTW__RELAY_OWNER_MAX + 1];      /* whose transactions were ended last, and when */
-    int64_t fenced_ms;
-    int event_fd;
-    char level_topics[HTW__RELAY_LEVELS_MAX][HTW__TOPIC_NAME_SIZE];
-    char ids_topic[HTW__TOPIC_NAME_SIZE];
+    struct htw__directory directory;
+    struct {
+        char levels[HTW__RELAY_LEVELS_MAX][HTW__TOPIC_NAME_SIZE];
+        char ids[HTW__TOPIC_NAME_SIZE];
+    } topics;
+    /* The stripes. */
     uint32_t stripe_count; /* partitions of the input */
     int32_t replicas;      /* of the input's first partition */
     uint32_t built_count;  /* stripes below this have buckets */
     enum htw__stripe_state *stripes;
-    int64_t asked_ms;  /* when the buckets of those that wait were asked for last */
-    int64_t retry_ms;  /* stripes are not taken before this */
-    int64_t beyond_ms; /* since when a position has been beyond its end; 0: none is */
-    uint32_t next_take;
-    struct htw__directory directory;
-    struct htw__seen *places; /* of the stripes below `place_count` */
-    uint32_t place_count;
-    int64_t surveyed_ms,
-        measured_ms;             /* when survey.c asked last, and looked at the ends of the input */
-    struct htw__header *headers; /* room for those of a record that was read */
-    size_t header_room;
-    rd_kafka_topic_partition_list_t *trims; /* what may be deleted; NULL: nothing */
-    rd_kafka_queue_t *trim_queue;
-    bool is_trimming, cannot_trim;
-    int64_t last_trim_ms, last_touch_ms, last_read_ms;
-    double demotion_credit; /* records of buckets above level 0 that may be read now */
+    struct {               /* group.c */
+        int64_t asked_ms;  /* when the buckets of those that wait were asked for last */
+        int64_t retry_ms;  /* stripes are not taken before this */
+        int64_t beyond_ms; /* since when a position has been beyond its end; 0: none is */
+        uint32_t next;
+    } taking;
+    /* The membership. */
+    rd_kafka_consumer_group_metadata_t *member; /* NULL: not joined */
+    char owner[HTW__RELAY_OWNER_MAX + 1];       /* the instance, or a random name */
+    struct {
+        int count; /* since stripes were assigned last */
+        int64_t last_ms;
+    } rejoin;
+    struct { /* whose transactions were ended last, and when */
+        char owner[HTW__RELAY_OWNER_MAX + 1];
+        int64_t ended_ms;
+    } fence;
+    /* Reading and committing. */
+    bool was_full; /* the queue of the first reader, which reads indexes, too */
+    struct {
+        int64_t last_ms;
+        double credit; /* records of buckets above level 0 that may be read now */
+    } pace;
+    struct { /* room for the headers of a record that was read */
+        struct htw__header *headers;
+        size_t room;
+    } view;
+    int64_t last_touch_ms;
+    /* What is done from time to time. */
+    struct {
+        struct htw__seen *seen; /* of the stripes below `count` */
+        uint32_t count;
+        int64_t asked_ms, measured_ms; /* when the positions and the ends of the input were */
+    } survey;
+    struct {
+        rd_kafka_topic_partition_list_t *list; /* what may be deleted; NULL: nothing */
+        rd_kafka_queue_t *queue;
+        bool is_running, is_refused;
+        int64_t last_ms;
+    } trim;
+    struct { /* of this machine's clock against the broker's */
+        bool was_told;
+        int64_t checked_ms;
+    } skew;
+    /* Failure and end. */
     /* A transaction failed, the membership was lost, an offset is gone. Errors of a producer come from any thread. */
     _Atomic bool must_recover;
     bool has_failed; /* for good: `error` says why */
     _Atomic bool is_stopping;
     bool is_leaving; /* what could be committed is: stripes only go */
-    bool skew_was_told;
-    int64_t skew_checked_ms;
     char error[1024];
-    pthread_mutex_t log_lock;
-    char log_line[1024]; /* what librdkafka has logged, and was not said yet; under the lock */
+    struct {
+        pthread_mutex_t lock;
+        char line[1024]; /* what librdkafka has logged, and was not said yet; under the lock */
+    } log;
 };
 
 /* ---- say.c */
@@ -239,7 +265,12 @@ typedef void htw__rebalance(rd_kafka_t *group, rd_kafka_resp_err_t what,
 int htw__client_consume(struct htw__kafka *kafka, enum htw__client kind, htw__rebalance *rebalance,
                         rd_kafka_t **ret_consumer, rd_kafka_queue_t **ret_queue);
 
-/* Closes one, if there is one. librdkafka calls `rebalance` meanwhile, unless the member has a fatal error. */
+/* Gives a record to a producer, and the headers in all cases. `opaque` comes back with its acknowledgement. */
+rd_kafka_resp_err_t htw__client_produce(rd_kafka_t *producer, const char *topic, int32_t partition,
+                                        struct htw__bytes key, struct htw__bytes value,
+                                        rd_kafka_headers_t *headers, void *opaque);
+
+/* Closes a consumer, if there is one. librdkafka calls `rebalance` meanwhile, unless the member has a fatal error. */
 void htw__client_close(rd_kafka_t **consumer, rd_kafka_queue_t **queue);
 
 /* What became of a record of HTW__CLIENT_CHANGE. It leads here by its opaque. */

@@ -62,9 +62,9 @@ static bool is_subscribed(struct htw__kafka *self) {
 /* Gives the place in the group away. librdkafka does not do so when a static member is closed, but it does when one
  * has no subscription any more, as soon as no rebalance is under way; then it forgets the member id. */
 static void give_away(struct htw__kafka *self) {
-    int64_t end_ms = htw__clock_monotonic_ns() / 1000000 + HTW__STOP_MS;
+    int64_t end_ms = htw__clock_monotonic_ms() + HTW__STOP_MS;
     rd_kafka_unsubscribe(self->group);
-    while ((is_subscribed(self) || has_id(self)) && htw__clock_monotonic_ns() / 1000000 < end_ms) {
+    while ((is_subscribed(self) || has_id(self)) && htw__clock_monotonic_ms() < end_ms) {
         rd_kafka_message_t *message = rd_kafka_consumer_poll(self->group, LEAVE_STEP_MS);
         if (message != NULL) /* nobody needs it any more */
             rd_kafka_message_destroy(message);
@@ -81,18 +81,19 @@ void htw__member_leave(struct htw__kafka *self) {
 
 int htw__member_check(struct htw__kafka *self) {
     char why[512];
-    int64_t now_ms = htw__clock_monotonic_ns() / 1000000;
+    int64_t now_ms = htw__clock_monotonic_ms();
     rd_kafka_resp_err_t fatal = rd_kafka_fatal_error(self->group, why, sizeof(why));
     if (fatal == RD_KAFKA_RESP_ERR_NO_ERROR)
         return 0;
     if (fatal != RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID)
         return htw__kafka_fail(self, "%s", why);
-    if ((self->options.instance != NULL && has_id(self)) || self->rejoins == AGAIN_MAX)
+    if ((self->options.instance != NULL && has_id(self)) || self->rejoin.count == AGAIN_MAX)
         return htw__kafka_fail(self, "another relay runs as the same --instance");
-    if (self->rejoins > 0 && now_ms - self->rejoined_ms < (int64_t)AGAIN_MS * self->rejoins)
+    if (self->rejoin.count > 0 &&
+        now_ms - self->rejoin.last_ms < (int64_t)AGAIN_MS * self->rejoin.count)
         return 0;
-    self->rejoins++;
-    self->rejoined_ms = now_ms;
+    self->rejoin.count++;
+    self->rejoin.last_ms = now_ms;
     htw__kafka_say(self, "the membership in the group has ended: joining again");
     htw__group_lose(self);
     htw__client_close(&self->group, &self->group_queue);

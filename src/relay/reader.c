@@ -44,7 +44,7 @@ static struct htw__bytes bytes_of(const void *bytes, size_t size) {
     return (struct htw__bytes) { bytes, bytes == NULL ? 0 : size };
 }
 
-/* Lists the headers of a message in self->headers. False: no memory. */
+/* Lists the headers of a message in self->view.headers. False: no memory. */
 static bool read_headers(struct htw__kafka *self, const rd_kafka_message_t *message,
                          struct htw__relay_record *record) {
     rd_kafka_headers_t *headers;
@@ -53,12 +53,12 @@ static bool read_headers(struct htw__kafka *self, const rd_kafka_message_t *mess
     if (rd_kafka_message_headers(message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR)
         return true;
     size_t count = rd_kafka_header_cnt(headers);
-    if (count > self->header_room) {
-        struct htw__header *room = realloc(self->headers, count * sizeof(*room));
+    if (count > self->view.room) {
+        struct htw__header *room = realloc(self->view.headers, count * sizeof(*room));
         if (room == NULL)
             return false;
-        self->headers = room;
-        self->header_room = count;
+        self->view.headers = room;
+        self->view.room = count;
     }
     for (size_t i = 0; i < count; i++) {
         const char *name;
@@ -66,10 +66,10 @@ static bool read_headers(struct htw__kafka *self, const rd_kafka_message_t *mess
         size_t size;
         if (rd_kafka_header_get_all(headers, i, &name, &value, &size) != RD_KAFKA_RESP_ERR_NO_ERROR)
             break;
-        self->headers[record->header_count++] =
+        self->view.headers[record->header_count++] =
             (struct htw__header) { htw__bytes_of(name), bytes_of(value, size) };
     }
-    record->headers = self->headers;
+    record->headers = self->view.headers;
     return true;
 }
 

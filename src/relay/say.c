@@ -28,11 +28,11 @@ void htw__kafka_say(struct htw__kafka *self, const char *format, ...) {
 }
 
 void htw__kafka_say_log(struct htw__kafka *self) {
-    char line[sizeof(self->log_line)];
-    pthread_mutex_lock(&self->log_lock);
-    memcpy(line, self->log_line, sizeof(line));
-    self->log_line[0] = '\0';
-    pthread_mutex_unlock(&self->log_lock);
+    char line[sizeof(self->log.line)];
+    pthread_mutex_lock(&self->log.lock);
+    memcpy(line, self->log.line, sizeof(line));
+    self->log.line[0] = '\0';
+    pthread_mutex_unlock(&self->log.lock);
     if (line[0] != '\0')
         self->options.say(HTW__SEVERITY_ERROR, line);
 }

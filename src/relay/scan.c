@@ -65,15 +65,14 @@ typedef rd_kafka_resp_err_t question(rd_kafka_t *client, rd_kafka_topic_partitio
 /* Brokers that have just got a partition do not know it yet. */
 static int ask(struct scan *self, question *one, rd_kafka_topic_partition_list_t *list,
                const char *what) {
-    int64_t begin_ms = htw__clock_monotonic_ns() / 1000000;
+    int64_t begin_ms = htw__clock_monotonic_ms();
     for (;;) {
         rd_kafka_resp_err_t error = one(self->kafka->admin, list, ASK_MS);
         for (int i = 0; i < list->cnt && error == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
             error = list->elems[i].err;
         if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
             return 0;
-        if (htw__clock_monotonic_ns() / 1000000 - begin_ms > ASK_MS ||
-            htw__kafka_is_stopping(self->kafka))
+        if (htw__clock_monotonic_ms() - begin_ms > ASK_MS || htw__kafka_is_stopping(self->kafka))
             return htw__kafka_fail(self->kafka, "no answer for the %s of %s: %s", what,
                                    list->elems[0].topic, rd_kafka_err2str(error));
         poll(NULL, 0, POLL_MS);
@@ -276,13 +275,13 @@ static int give_up(struct scan *self, uint32_t level) {
 
 static int read_all(struct scan *self, uint32_t level) {
     rd_kafka_message_t *messages[BATCH];
-    int64_t last_ms = htw__clock_monotonic_ns() / 1000000;
+    int64_t last_ms = htw__clock_monotonic_ms();
     bool was_full = false;
     int error = 0;
     while (self->reading > 0 && error == 0) {
         ssize_t count =
             rd_kafka_consume_batch_queue(self->kafka->reader_queues[0], POLL_MS, messages, BATCH);
-        int64_t now_ms = htw__clock_monotonic_ns() / 1000000;
+        int64_t now_ms = htw__clock_monotonic_ms();
         for (ssize_t i = 0; i < count; i++) {
             if (messages[i]->err == RD_KAFKA_RESP_ERR_NO_ERROR)
                 last_ms = now_ms;

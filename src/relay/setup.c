@@ -60,7 +60,7 @@ static int count_stripes(struct htw__kafka *self) {
 }
 
 static bool is_index(const struct htw__kafka *self, const char *topic) {
-    return strcmp(topic, self->ids_topic) == 0;
+    return strcmp(topic, self->topics.ids) == 0;
 }
 
 static int32_t wanted_partitions(const struct htw__kafka *self) {
@@ -182,9 +182,9 @@ static void check_configs(struct htw__kafka *self) {
     }
     for (uint32_t level = 0; level < levels; level++)
         resources[level] =
-            rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, self->level_topics[level]);
+            rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, self->topics.levels[level]);
     resources[levels] = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, self->options.input);
-    resources[levels + 1] = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, self->ids_topic);
+    resources[levels + 1] = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, self->topics.ids);
     resources[topics] = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_BROKER, broker);
     rd_kafka_queue_t *queue = rd_kafka_queue_new(self->admin);
     /* One broker at a time, and the topics with it or without. */
@@ -211,9 +211,9 @@ static void check_configs(struct htw__kafka *self) {
 int htw__setup_check(struct htw__kafka *self) {
     int error = count_stripes(self);
     for (uint32_t level = 0; level < self->options.relay.levels.count && error == 0; level++)
-        error = check_topic(self, self->level_topics[level], wanted_partitions(self), TIMES);
+        error = check_topic(self, self->topics.levels[level], wanted_partitions(self), TIMES);
     if (error == 0)
-        error = check_topic(self, self->ids_topic, (int32_t)self->stripe_count, TIMES);
+        error = check_topic(self, self->topics.ids, (int32_t)self->stripe_count, TIMES);
     if (error == 0)
         error = check_topic(self, self->options.relay.dead_letters, 1, TIMES);
     if (error == 0)
@@ -358,9 +358,9 @@ int htw__setup_create(struct htw__kafka *self) {
     int error = count_stripes(self);
     for (uint32_t level = 0; level < self->options.relay.levels.count && error == 0; level++)
         error =
-            want(self, self->level_topics[level], wanted_partitions(self), &to_create, &to_extend);
+            want(self, self->topics.levels[level], wanted_partitions(self), &to_create, &to_extend);
     if (error == 0)
-        error = want(self, self->ids_topic, (int32_t)self->stripe_count, &to_create, &to_extend);
+        error = want(self, self->topics.ids, (int32_t)self->stripe_count, &to_create, &to_extend);
     if (error == 0)
         error = want(self, self->options.relay.dead_letters, 1, &to_create, &to_extend);
     if (error == 0)

@@ -28,29 +28,29 @@ static void measure_ends(struct htw__kafka *self) {
 
 /* Partitions may have been added. */
 static bool reserve(struct htw__kafka *self) {
-    if (self->place_count >= self->stripe_count)
+    if (self->survey.count >= self->stripe_count)
         return true;
-    struct htw__seen *places = realloc(self->places, self->stripe_count * sizeof(*places));
+    struct htw__seen *places = realloc(self->survey.seen, self->stripe_count * sizeof(*places));
     if (places == NULL)
         return false;
-    for (uint32_t i = self->place_count; i < self->stripe_count; i++)
+    for (uint32_t i = self->survey.count; i < self->stripe_count; i++)
         places[i] = (struct htw__seen) { .offset = -1 };
-    self->places = places;
-    self->place_count = self->stripe_count;
+    self->survey.seen = places;
+    self->survey.count = self->stripe_count;
     return true;
 }
 
 static void ask(struct htw__kafka *self) {
     rd_kafka_topic_partition_list_t *list =
-        rd_kafka_topic_partition_list_new((int)self->place_count);
-    for (uint32_t i = 0; i < self->place_count; i++)
+        rd_kafka_topic_partition_list_new((int)self->survey.count);
+    for (uint32_t i = 0; i < self->survey.count; i++)
         rd_kafka_topic_partition_list_add(list, self->options.input, (int32_t)i);
     if (!htw__lookup_ask_positions(&self->directory.lookup, list))
         rd_kafka_topic_partition_list_destroy(list);
 }
 
 static void note(struct htw__kafka *self, const rd_kafka_topic_partition_t *found) {
-    struct htw__seen *place = &self->places[found->partition];
+    struct htw__seen *place = &self->survey.seen[found->partition];
     struct htw__relay_clock clock = { .time_ms = 0 };
     if (found->err != RD_KAFKA_RESP_ERR_NO_ERROR)
         return;
@@ -75,18 +75,18 @@ static void take_answer(struct htw__kafka *self) {
         note(self, &list->elems[i]);
     rd_kafka_topic_partition_list_destroy(list);
     self->relay.stats.stripes_stalled = 0;
-    for (uint32_t i = 0; i < self->place_count; i++)
-        self->relay.stats.stripes_stalled += self->places[i].still >= STILL_MAX;
+    for (uint32_t i = 0; i < self->survey.count; i++)
+        self->relay.stats.stripes_stalled += self->survey.seen[i].still >= STILL_MAX;
 }
 
 void htw__survey_run(struct htw__kafka *self, int64_t now_ms) {
     take_answer(self);
-    if (now_ms - self->measured_ms >= MEASURE_MS) {
-        self->measured_ms = now_ms;
+    if (now_ms - self->survey.measured_ms >= MEASURE_MS) {
+        self->survey.measured_ms = now_ms;
         measure_ends(self);
     }
-    if (now_ms - self->surveyed_ms >= self->options.survey_ms && reserve(self)) {
-        self->surveyed_ms = now_ms;
+    if (now_ms - self->survey.asked_ms >= self->options.survey_ms && reserve(self)) {
+        self->survey.asked_ms = now_ms;
         ask(self);
     }
 }

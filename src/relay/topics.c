@@ -17,13 +17,14 @@
 #define INTRODUCE_MS 5000
 
 int htw__topics_name_all(struct htw__kafka *self) {
-    int length = snprintf(self->ids_topic, sizeof(self->ids_topic), "%s.ids", self->options.input);
-    if (length < 0 || (size_t)length >= sizeof(self->ids_topic))
+    int length =
+        snprintf(self->topics.ids, sizeof(self->topics.ids), "%s.ids", self->options.input);
+    if (length < 0 || (size_t)length >= sizeof(self->topics.ids))
         return htw__kafka_fail(self, "the name of the topic is too long: %s", self->options.input);
     for (uint32_t level = 0; level < self->options.relay.levels.count; level++) {
-        int size = snprintf(self->level_topics[level], sizeof(self->level_topics[level]), "%s.l%u",
-                            self->options.input, level);
-        if (size < 0 || (size_t)size >= sizeof(self->level_topics[level]))
+        int size = snprintf(self->topics.levels[level], sizeof(self->topics.levels[level]),
+                            "%s.l%u", self->options.input, level);
+        if (size < 0 || (size_t)size >= sizeof(self->topics.levels[level]))
             return htw__kafka_fail(self, "the name of the topic is too long: %s",
                                    self->options.input);
     }
@@ -32,8 +33,8 @@ int htw__topics_name_all(struct htw__kafka *self) {
 
 const char *htw__topics_name(const struct htw__kafka *self, struct htw__source source) {
     return source.level == HTW__RELAY_INPUT ? self->options.input
-           : source.level == HTW__RELAY_IDS ? self->ids_topic
-                                            : self->level_topics[source.level];
+           : source.level == HTW__RELAY_IDS ? self->topics.ids
+                                            : self->topics.levels[source.level];
 }
 
 int32_t htw__topics_partition(const struct htw__kafka *self, struct htw__source source) {
@@ -48,7 +49,7 @@ bool htw__topics_source(const struct htw__kafka *self, const char *topic, int32_
     if (partition < 0)
         return false;
     for (uint32_t level = 0; level < levels->count; level++) {
-        if (strcmp(topic, self->level_topics[level]) != 0)
+        if (strcmp(topic, self->topics.levels[level]) != 0)
             continue;
         *ret_source = (struct htw__source) { (uint32_t)partition / levels->size, level,
                                              (uint32_t)partition % levels->size };
@@ -57,7 +58,7 @@ bool htw__topics_source(const struct htw__kafka *self, const char *topic, int32_
     bool is_input = strcmp(topic, self->options.input) == 0;
     *ret_source = (struct htw__source) { (uint32_t)partition,
                                          is_input ? HTW__RELAY_INPUT : HTW__RELAY_IDS, 0 };
-    return is_input || strcmp(topic, self->ids_topic) == 0;
+    return is_input || strcmp(topic, self->topics.ids) == 0;
 }
 
 /* ---- asking */
@@ -68,9 +69,9 @@ int32_t htw__topics_ask(struct htw__kafka *self, const char *name, int timeout_m
 
 void htw__topics_meet(struct htw__kafka *self, rd_kafka_t *client) {
     for (uint32_t level = 0; level < self->options.relay.levels.count; level++)
-        if (htw__lookup_now(client, self->level_topics[level], LOOK_MS, NULL) < 0)
+        if (htw__lookup_now(client, self->topics.levels[level], LOOK_MS, NULL) < 0)
             return; /* the others would wait for an answer, too */
-    (void)htw__lookup_now(client, self->ids_topic, LOOK_MS, NULL);
+    (void)htw__lookup_now(client, self->topics.ids, LOOK_MS, NULL);
 }
 
 bool htw__topics_have_buckets(struct htw__kafka *self, uint32_t stripe) {
@@ -80,10 +81,10 @@ bool htw__topics_have_buckets(struct htw__kafka *self, uint32_t stripe) {
     for (size_t i = 0; i < sizeof(clients) / sizeof(clients[0]); i++)
         for (uint32_t level = 0; level < self->options.relay.levels.count; level++)
             if (clients[i] == NULL ||
-                htw__lookup_now(clients[i], self->level_topics[level], LOOK_MS, NULL) < wanted)
+                htw__lookup_now(clients[i], self->topics.levels[level], LOOK_MS, NULL) < wanted)
                 return false;
     for (size_t i = 0; i < sizeof(clients) / sizeof(clients[0]); i++)
-        if (htw__lookup_now(clients[i], self->ids_topic, LOOK_MS, NULL) < (int32_t)stripe + 1)
+        if (htw__lookup_now(clients[i], self->topics.ids, LOOK_MS, NULL) < (int32_t)stripe + 1)
             return false;
     return true;
 }

@@ -82,17 +82,17 @@ struct htw__destination *htw__trust_refused(struct htw__directory *self, enum ht
     if (count == 1) {
         set_trust(self, last, HTW__TRUST_DENIED);
         last->partitions = -EACCES;
-        last->asked_ms = last->answered_ms = htw__clock_monotonic_ns() / 1000000;
+        last->asked_ms = last->answered_ms = htw__clock_monotonic_ms();
         return last;
     }
     if (count > 1)
-        self->careful_ms = htw__clock_monotonic_ns() / 1000000 + CAREFUL_MS;
+        self->careful_ms = htw__clock_monotonic_ms() + CAREFUL_MS;
     return NULL;
 }
 
 bool htw__trust_is_careful(struct htw__directory *self) {
     if (self->careful_ms != 0 &&
-        (self->suspects == 0 || htw__clock_monotonic_ns() / 1000000 > self->careful_ms))
+        (self->suspects == 0 || htw__clock_monotonic_ms() > self->careful_ms))
         self->careful_ms = 0;
     return self->careful_ms != 0;
 }

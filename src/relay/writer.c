@@ -51,11 +51,11 @@ static void close_writer(struct htw__kafka *self, struct htw__writer *writer) {
 /* Waits until there is a coordinator. NULL, or the last error. */
 static rd_kafka_error_t *await_coordinator(struct htw__kafka *self, rd_kafka_t *producer,
                                            int limit_ms) {
-    int64_t begin_ms = htw__clock_monotonic_ns() / 1000000;
+    int64_t begin_ms = htw__clock_monotonic_ms();
     bool is_said = false;
     for (;;) {
         rd_kafka_error_t *error = rd_kafka_init_transactions(producer, STEP_MS);
-        int64_t waited_ms = htw__clock_monotonic_ns() / 1000000 - begin_ms;
+        int64_t waited_ms = htw__clock_monotonic_ms() - begin_ms;
         if (error == NULL || rd_kafka_error_is_retriable(error) == 0 || waited_ms >= limit_ms ||
             htw__kafka_is_stopping(self))
             return error;
@@ -149,9 +149,9 @@ static size_t remember(struct htw__writer *writer, const struct htw__outgoing *o
 }
 
 static bool await_room(struct htw__kafka *self, struct htw__writer *writer) {
-    int64_t begin_ms = htw__clock_monotonic_ns() / 1000000;
+    int64_t begin_ms = htw__clock_monotonic_ms();
     while (writer->in_flight > IN_FLIGHT_MAX && writer->failure == RD_KAFKA_RESP_ERR_NO_ERROR) {
-        if (htw__clock_monotonic_ns() / 1000000 - begin_ms > htw__kafka_limit_ms(self, ROOM_MS))
+        if (htw__clock_monotonic_ms() - begin_ms > htw__kafka_limit_ms(self, ROOM_MS))
             return false;
         rd_kafka_flush(writer->producer, 10); /* without regard to linger.ms */
     }
@@ -168,40 +168,21 @@ static int produce(struct htw__kafka *self, struct htw__writer *writer, const ch
     size_t number = remember(writer, outgoing);
     if (number == 0)
         return -ENOMEM;
-    for (;;) {
-        rd_kafka_headers_t *headers = make_headers(record);
-        const rd_kafka_vu_t parts[] = {
-            { .vtype = RD_KAFKA_VTYPE_TOPIC, .u.cstr = topic },
-            { .vtype = RD_KAFKA_VTYPE_PARTITION, .u.i32 = partition },
-            { .vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u.i = RD_KAFKA_MSG_F_COPY },
-            { .vtype = RD_KAFKA_VTYPE_KEY,
-              .u.mem = { (void *)(uintptr_t)record->key.bytes, record->key.size } },
-            { .vtype = RD_KAFKA_VTYPE_VALUE,
-              .u.mem = { (void *)(uintptr_t)record->value.bytes, record->value.size } },
-            { .vtype = RD_KAFKA_VTYPE_HEADERS, .u.headers = headers },
-            { .vtype = RD_KAFKA_VTYPE_OPAQUE, .u.ptr = (void *)(uintptr_t)number },
-        };
-        rd_kafka_error_t *failure =
-            rd_kafka_produceva(writer->producer, parts, sizeof(parts) / sizeof(parts[0]));
-        rd_kafka_resp_err_t error = rd_kafka_error_code(failure); /* of NULL: none */
-        if (failure != NULL)
-            rd_kafka_error_destroy(failure);
-        if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
-            writer->bytes += writer->records[number - 1].size;
-            writer->in_flight += writer->records[number - 1].size;
-            return 0;
-        }
-        rd_kafka_headers_destroy(headers);
-        if (error == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
-            rd_kafka_poll(writer->producer, 10);
-            continue;
-        }
-        writer->count--;
-        if (error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
-            return -EMSGSIZE;
-        htw__kafka_set_recover(self, true);
-        return -EAGAIN;
+    rd_kafka_resp_err_t error;
+    while ((error = htw__client_produce(
+                writer->producer, topic, partition, record->key, record->value,
+                make_headers(record), (void *)(uintptr_t)number)) == RD_KAFKA_RESP_ERR__QUEUE_FULL)
+        rd_kafka_poll(writer->producer, 10);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        writer->bytes += writer->records[number - 1].size;
+        writer->in_flight += writer->records[number - 1].size;
+        return 0;
     }
+    writer->count--;
+    if (error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
+        return -EMSGSIZE;
+    htw__kafka_set_recover(self, true);
+    return -EAGAIN;
 }
 
 /* Finds a topic in the directory, and lets the writer's producer know it if it exists. NULL: no memory. */

@@ -13,7 +13,7 @@ static void run_until(bool (*is_done)(void)) {
 }
 
 static bool has_joined_again(void) {
-    return mock_relay.rejoins > 0;
+    return mock_relay.rejoin.count > 0;
 }
 
 static bool has_all_stripes(void) {
@@ -32,7 +32,7 @@ MOCK_TEST(mock_member_without_id_that_is_fenced_joins_again) {
     run_until(has_joined_again);
     assert_int_equal(mock_relay.relay.stats.stripes, 0);
     run_until(has_all_stripes);
-    assert_int_equal(mock_relay.rejoins, 0);
+    assert_int_equal(mock_relay.rejoin.count, 0);
     for (unsigned i = 0; i < 7; i++)
         mock_produce(i, mock_now_ms() + 300, NULL, NULL);
     mock_run_until_all(7);
@@ -65,7 +65,7 @@ MOCK_TEST(mock_member_that_is_fenced_again_and_again_ends) {
     rd_kafka_resp_err_t errors[64];
     for (size_t i = 0; i < COUNT_OF(errors); i++)
         errors[i] = RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID;
-    mock_relay.rejoins = 6; /* it waits longer each time */
+    mock_relay.rejoin.count = 6; /* it waits longer each time */
     rd_kafka_mock_push_request_errors_array(mock_cluster, JOIN_GROUP, COUNT_OF(errors), errors);
     rd_kafka_mock_push_request_errors(mock_cluster, HEARTBEAT, 1,
                                       RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID);

@@ -26,8 +26,8 @@ static int64_t looked_ms;
 static unsigned looks;
 
 static bool has_looked(void) {
-    looks += mock_relay.surveyed_ms != looked_ms;
-    looked_ms = mock_relay.surveyed_ms;
+    looks += mock_relay.survey.asked_ms != looked_ms;
+    looked_ms = mock_relay.survey.asked_ms;
     return looks > 20;
 }
 
@@ -39,7 +39,7 @@ MOCK_TEST(mock_stripe_that_nobody_serves_is_stalled) {
     assert_true(none_is_stalled());
     htw__relay_lose(&mock_relay.relay, 1); /* as if it belonged to a relay that does nothing */
     run_until(one_is_stalled);
-    assert_true(mock_relay.places[1].still >= 6);
+    assert_true(mock_relay.survey.seen[1].still >= 6);
     htw__kafka_set_recover(&mock_relay, true); /* all stripes are taken over again */
     run_until(none_is_stalled);
     assert_int_equal(htw__kafka_close(&mock_relay), 0);

@@ -133,7 +133,7 @@ static void print_summary(const struct summary *summary, uint32_t levels) {
 }
 
 static int show_all(struct htw__kafka *kafka, const struct htw__relay_command *command) {
-    struct summary summary = { .now_ms = htw__clock_realtime_ns() / 1000000, .next_ms = INT64_MAX };
+    struct summary summary = { .now_ms = htw__clock_realtime_ms(), .next_ms = INT64_MAX };
     int error = htw__scan(kafka, add_to_summary, &summary);
     if (error == 0 && command->json)
         print_summary_json(command->out, &summary, kafka->options.relay.levels.count);
@@ -217,7 +217,7 @@ static int has_counted(struct htw__kafka *kafka, const struct htw__relay_command
     if (id == NULL)
         return htw__kafka_fail(kafka, "out of memory");
     int error = find(kafka, id, &page, reason);
-    bool is_found = command->to_ms <= htw__clock_realtime_ns() / 1000000;
+    bool is_found = command->to_ms <= htw__clock_realtime_ms();
     for (size_t i = 0; i < page.count; i++)
         is_found = is_found || (page.rows[i].from.stripe == victim->from.stripe &&
                                 htw__change_offset(&page.rows[i]) == offset);
