@@ -6,86 +6,63 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Brokers refuse less than 6 s for the session. A member that was killed is replaced after the session
- * timeout, and its open transaction ends after the transaction timeout. */
-struct property {
+/* Kinds of handles, each a bit. */
+enum {
+    GROUP = 1 << HTW__CLIENT_GROUP,
+    READER = 1 << HTW__CLIENT_READER,
+    SCAN = 1 << HTW__CLIENT_SCAN,
+    ADMIN = 1 << HTW__CLIENT_ADMIN,
+    CHANGE = 1 << HTW__CLIENT_CHANGE,
+    FILING = 1 << HTW__CLIENT_FILE,
+    DELIVERY = 1 << HTW__CLIENT_DELIVER,
+    READS = GROUP | READER | SCAN,
+    CONSUMER = READS | ADMIN,
+    CHANNEL = FILING | DELIVERY,
+    PRODUCER = CHANGE | CHANNEL,
+    TRANSACTIONS = 1 << 7 /* of a channel that has them */
+};
+
+/* Later ones count. */
+static const struct {
+    unsigned kinds;
     const char *name, *value;
-};
-
-static const struct property all[] = {
-    { "socket.keepalive.enable", "true" },  { "log.connection.close", "false" },
-    { "reconnect.backoff.ms", "100" }, /* a broker that was restarted is used again at once */
-    { "reconnect.backoff.max.ms", "1000" }, { NULL, NULL },
-};
-
-/* While as much is queued as is allowed, librdkafka 2.0 does not fetch, and then looks again only after up to a
- * second. So as much is allowed as a relay takes in that time: with 4 MiB, records were 0.6 to 0.8 s late where
- * there was something to catch up with. */
-static const struct property of_consumers[] = {
-    { "enable.auto.commit", "false" },
-    { "enable.auto.offset.store", "false" },
-    { "auto.offset.reset", "error" }, /* a missing offset is an error, never a place to start */
-    { "fetch.error.backoff.ms", "50" },
-    { "queued.max.messages.kbytes", "12288" },
-    { NULL, NULL },
-};
-
-static const struct property of_groups[] = {
-    { "partition.assignment.strategy", "cooperative-sticky" },
-    { "session.timeout.ms", "10000" },
-    { "heartbeat.interval.ms", "2000" },
-    { "max.poll.interval.ms", "60000" },
-    { "topic.metadata.refresh.interval.ms", "30000" }, /* how soon a new partition is seen */
-    { "isolation.level", "read_committed" },
-    { "enable.partition.eof", "true" },
-    { NULL, NULL },
-};
-
-static const struct property of_readers[] = {
-    { "isolation.level", "read_committed" },
-    { "enable.partition.eof", "true" },
-    { "fetch.wait.max.ms", "20" }, /* how long a bucket that is opened waits for others */
-    { NULL, NULL },
-};
-
-/* What a relay has deleted meanwhile need not be read. */
-static const struct property of_scans[] = {
-    { "isolation.level", "read_committed" },
-    { "enable.partition.eof", "true" },
-    { "auto.offset.reset", "earliest" },
-    { "fetch.wait.max.ms", "20" },
-    { NULL, NULL },
-};
-
-static const struct property of_admins[] = {
-    { "isolation.level", "read_uncommitted" },
-    { NULL, NULL },
-};
-
-static const struct property of_writers[] = {
-    { "acks", "all" },
-    { "enable.idempotence", "true" },
-    { "partitioner", "murmur2_random" },  /* that of the Java client */
-    { "message.max.bytes", "100000000" }, /* brokers and topics have the say */
-    { "compression.codec", "none" },
-    { NULL, NULL },
-};
-
-/* Filing has time until its commit, and touches many partitions: it makes larger batches. A commit sends
- * what is left at once. */
-static const struct property of_filing[] = {
-    { "linger.ms", "50" },
-    { NULL, NULL },
-};
-
-static const struct property of_delivery[] = {
-    { "linger.ms", "5" },
-    { NULL, NULL },
-};
-
-static const struct property of_transactions[] = {
-    { "transaction.timeout.ms", "10000" },
-    { NULL, NULL },
+} properties[] = {
+    { CONSUMER | PRODUCER, "socket.keepalive.enable", "true" },
+    { CONSUMER | PRODUCER, "log.connection.close", "false" },
+    /* A broker that was restarted is used again at once. */
+    { CONSUMER | PRODUCER, "reconnect.backoff.ms", "100" },
+    { CONSUMER | PRODUCER, "reconnect.backoff.max.ms", "1000" },
+    { CONSUMER, "enable.auto.commit", "false" },
+    { CONSUMER, "enable.auto.offset.store", "false" },
+    { CONSUMER, "auto.offset.reset", "error" }, /* a missing offset is never a place to start */
+    { CONSUMER, "fetch.error.backoff.ms", "50" },
+    /* While as much is queued as is allowed, librdkafka 2.0 does not fetch, and then looks again only after up to a
+     * second. So as much is allowed as a relay takes in that time: with 4 MiB, records were 0.6 to 0.8 s late where
+     * there was something to catch up with. */
+    { CONSUMER, "queued.max.messages.kbytes", "12288" },
+    { GROUP, "partition.assignment.strategy", "cooperative-sticky" },
+    /* Brokers refuse less than 6 s. A member that was killed is replaced after this time. */
+    { GROUP, "session.timeout.ms", "10000" },
+    { GROUP, "heartbeat.interval.ms", "2000" },
+    { GROUP, "max.poll.interval.ms", "60000" },
+    { GROUP, "topic.metadata.refresh.interval.ms", "30000" }, /* how soon a new partition is seen */
+    { READS, "isolation.level", "read_committed" },
+    { READS, "enable.partition.eof", "true" },
+    { READER | SCAN, "fetch.wait.max.ms",
+      "20" }, /* how long a bucket that is opened waits for others */
+    { SCAN, "auto.offset.reset", "earliest" }, /* what a relay has deleted need not be read */
+    { ADMIN, "isolation.level", "read_uncommitted" },
+    { PRODUCER, "acks", "all" },
+    { PRODUCER, "enable.idempotence", "true" },
+    { PRODUCER, "partitioner", "murmur2_random" },  /* that of the Java client */
+    { PRODUCER, "message.max.bytes", "100000000" }, /* brokers and topics have the say */
+    { PRODUCER, "compression.codec", "none" },
+    /* Filing has time until its commit, and touches many partitions: it makes larger batches. A commit sends what is
+     * left at once. */
+    { FILING, "linger.ms", "50" },
+    { CHANGE | DELIVERY, "linger.ms", "5" },
+    /* After this time ends an open transaction of a member that was killed. */
+    { TRANSACTIONS, "transaction.timeout.ms", "10000" },
 };
 
 static bool set(struct htw__kafka *self, rd_kafka_conf_t *conf, const char *name,
@@ -97,11 +74,11 @@ static bool set(struct htw__kafka *self, rd_kafka_conf_t *conf, const char *name
     return false;
 }
 
-static bool set_all(struct htw__kafka *self, rd_kafka_conf_t *conf,
-                    const struct property *properties) {
+static bool set_all(struct htw__kafka *self, rd_kafka_conf_t *conf, unsigned kinds) {
     bool is_good = true;
-    for (; properties->name != NULL && is_good; properties++)
-        is_good = set(self, conf, properties->name, properties->value);
+    for (size_t i = 0; i < sizeof(properties) / sizeof(properties[0]) && is_good; i++)
+        if ((properties[i].kinds & kinds) != 0)
+            is_good = set(self, conf, properties[i].name, properties[i].value);
     return is_good;
 }
 
@@ -146,30 +123,23 @@ static void note_error(rd_kafka_t *handle, int error, const char *reason, void *
         keep_line(self, rd_kafka_name(handle), reason);
 }
 
-static bool is_channel(enum htw__client kind) {
-    return kind == HTW__CLIENT_FILE || kind == HTW__CLIENT_DELIVER;
+static unsigned kinds_of(const struct htw__kafka *self, enum htw__client kind) {
+    unsigned kinds = 1u << kind;
+    return (kinds & CHANNEL) != 0 && !self->options.at_least_once ? kinds | TRANSACTIONS : kinds;
 }
 
-static bool is_producer(enum htw__client kind) {
-    return is_channel(kind) || kind == HTW__CLIENT_CHANGE;
-}
-
-static bool has_transactions(const struct htw__kafka *self, enum htw__client kind) {
-    return is_channel(kind) && !self->options.at_least_once;
-}
-
-static bool set_identity(struct htw__kafka *self, rd_kafka_conf_t *conf, enum htw__client kind,
+static bool set_identity(struct htw__kafka *self, rd_kafka_conf_t *conf, unsigned kinds,
                          const char *owner) {
-    const char *suffix = kind == HTW__CLIENT_FILE ? "file" : "deliver";
     char id[512];
-    if (!is_producer(kind) && !set(self, conf, "group.id", self->options.group))
+    if ((kinds & CONSUMER) != 0 && !set(self, conf, "group.id", self->options.group))
         return false;
-    if (kind == HTW__CLIENT_GROUP) /* a static member: member.c */
+    if ((kinds & GROUP) != 0) /* a static member: member.c */
         return set(self, conf, "group.instance.id", self->owner);
-    if (!has_transactions(self, kind))
+    if ((kinds & TRANSACTIONS) == 0)
         return true;
     /* With an --instance, a start fences what is left of the one before at once. */
-    snprintf(id, sizeof(id), "%s-%s-%s", self->options.group, owner, suffix);
+    snprintf(id, sizeof(id), "%s-%s-%s", self->options.group, owner,
+             (kinds & FILING) != 0 ? "file" : "deliver");
     return set(self, conf, "transactional.id", id);
 }
 
@@ -182,9 +152,8 @@ static void note_sent(rd_kafka_t *producer, const rd_kafka_message_t *message, v
 
 static rd_kafka_t *create(struct htw__kafka *self, enum htw__client kind, const char *owner,
                           htw__rebalance *rebalance) {
-    static const struct property *const of[] = {
-        of_groups, of_readers, of_scans, of_admins, of_delivery, of_filing, of_delivery,
-    };
+    const unsigned kinds = kinds_of(self, kind);
+    bool is_producer = (kinds & PRODUCER) != 0;
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     rd_kafka_t *handle = NULL;
     char why[512];
@@ -193,17 +162,14 @@ static rd_kafka_t *create(struct htw__kafka *self, enum htw__client kind, const 
     rd_kafka_conf_set_error_cb(conf, note_error);
     if (rebalance != NULL)
         rd_kafka_conf_set_rebalance_cb(conf, rebalance);
-    if (is_producer(kind))
-        rd_kafka_conf_set_dr_msg_cb(conf, is_channel(kind) ? htw__acknowledge : note_sent);
+    if (is_producer)
+        rd_kafka_conf_set_dr_msg_cb(conf, (kinds & CHANNEL) != 0 ? htw__acknowledge : note_sent);
     else /* newer versions of librdkafka know this; others go on without */
         (void)rd_kafka_conf_set(conf, "fetch.queue.backoff.ms", "20", NULL, 0);
     if (set(self, conf, "bootstrap.servers", self->options.brokers) &&
-        set(self, conf, "client.id", "htw-relay") && set_all(self, conf, all) &&
-        set_all(self, conf, is_producer(kind) ? of_writers : of_consumers) &&
-        set_all(self, conf, of[kind]) &&
-        (!has_transactions(self, kind) || set_all(self, conf, of_transactions)) &&
-        set_wishes(self, conf) && set_identity(self, conf, kind, owner)) {
-        handle = rd_kafka_new(is_producer(kind) ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER, conf, why,
+        set(self, conf, "client.id", "htw-relay") && set_all(self, conf, kinds) &&
+        set_wishes(self, conf) && set_identity(self, conf, kinds, owner)) {
+        handle = rd_kafka_new(is_producer ? RD_KAFKA_PRODUCER : RD_KAFKA_CONSUMER, conf, why,
                               sizeof(why));
         if (handle == NULL)
             htw__kafka_fail(self, "%s", why);

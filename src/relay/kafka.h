@@ -1,26 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kafka.h - the relay over Kafka, by librdkafka: an overview, and what its files share.
- *
- *   kafka.c       start and end, the loop: start here
- *   say.c         the error that ends a relay, warnings
- *   client.c      handles of librdkafka and their properties
- *   setup.c       the topics at the start: whether they are as they must be, creating them
- *   topics.c      the names of the relay's topics
- *   directory.c   what is known of the topics that are delivered to
- *   lookup.c      a thread that asks for them
- *   member.c      being a member of the consumer group: joining, leaving, joining again
- *   group.c       which stripes are ours; taking them over
- *   reader.c      reading of the input and of buckets
- *   writer.c      producing, and transactions that are aborted
- *   commit.c      commits, by threads of their own (committer.c)
- *   acknowledge.c what became of records that were produced
- *   trust.c       which of them refuse what is written
- *   fence.c       ending the transactions of the former owner of a stripe
- *   trim.c        deleting what was read
- *   scan.c        what waits, for who asks: it is no part of a relay that runs
- *   change.c      cancelling and moving what was found
- *   survey.c      how far the input is read, and whether all stripes have an owner
+ * kafka.h - the relay over Kafka, by librdkafka: an overview, and what its files share. docs/architecture.md lists them;
+ * kafka.c is where to start.
  *
  * HANDLES. `group` is the member of the consumer group, and reads the input. `readers` read buckets
  * (level 0, and the others), without being members. `admin` asks for offsets with open transactions
