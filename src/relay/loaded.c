@@ -241,11 +241,32 @@ static struct htw__entry *make_entry(struct htw__loaded *self,
     return entry;
 }
 
-/* Whether a cancel is loaded though its turn is another, because its victim's may be now. */
-static bool is_for_a_victim(const struct htw__loaded *self, const struct htw__request *request,
-                            int64_t deadline_ms, bool is_done) {
-    return request->is_cancel &&
-           deadline_ms == (is_done ? self->progress.deadline_ms : self->cut_deadline_ms);
+/* What becomes of a record that has arrived. */
+enum fate { STAYS, STAYS_BEYOND, SKIPPED, LEAVES };
+
+static enum fate judge(const struct htw__loaded *self, const struct htw__request *request,
+                       int64_t deadline_ms, int64_t offset) {
+    if (offset >= self->progress.read_end && deadline_ms < self->progress.deadline_ms)
+        return LEAVES;
+    bool is_done = htw__progress_covers(&self->progress, deadline_ms, offset);
+    if (!is_done && !is_cut_off(self, deadline_ms, offset))
+        return STAYS;
+    /* Its turn is another, but that of its victim may be now. */
+    int64_t last_ms = is_done ? self->progress.deadline_ms : self->cut_deadline_ms;
+    return request->is_cancel && deadline_ms == last_ms ? STAYS_BEYOND : SKIPPED;
+}
+
+static int keep(struct htw__loaded *self, const struct htw__relay_record *record,
+                const struct htw__request *request, int64_t deadline_ms, bool is_beyond) {
+    struct htw__entry *entry = make_entry(self, record, request, deadline_ms);
+    if (entry == NULL)
+        return -ENOMEM;
+    entry->is_beyond = is_beyond;
+    self->beyond += is_beyond;
+    if (entry->name.size > 0)
+        meet(self, entry);
+    /* An entry that makes the bucket armed is armed with all others. */
+    return self->is_armed ? arm(self, entry) : 0;
 }
 
 enum htw__arrival htw__loaded_add(struct htw__loaded *self, const struct htw__relay_record *record,
@@ -253,29 +274,14 @@ enum htw__arrival htw__loaded_add(struct htw__loaded *self, const struct htw__re
     if (record->offset < self->seen)
         return HTW__ARRIVAL_KEPT;
     int64_t deadline_ms = request->deadline_ms < self->end_ms ? request->deadline_ms : self->end_ms;
-    bool is_new = record->offset >= self->progress.read_end;
-    bool is_done = htw__progress_covers(&self->progress, deadline_ms, record->offset);
-    bool is_past = is_new && deadline_ms < self->progress.deadline_ms;
-    bool is_off = is_cut_off(self, deadline_ms, record->offset);
-    bool is_beyond = (is_done || is_off) && is_for_a_victim(self, request, deadline_ms, is_done);
-    if (is_past || ((is_done || is_off) && !is_beyond)) {
-        if (see(self, record->offset + 1) != 0)
-            return HTW__ARRIVAL_NO_MEMORY;
-        return is_past ? HTW__ARRIVAL_DUE : HTW__ARRIVAL_KEPT;
-    }
-    struct htw__entry *entry = make_entry(self, record, request, deadline_ms);
-    if (entry == NULL)
+    enum fate fate = judge(self, request, deadline_ms, record->offset);
+    bool is_kept = fate == STAYS || fate == STAYS_BEYOND;
+    if ((is_kept && keep(self, record, request, deadline_ms, fate == STAYS_BEYOND) != 0) ||
+        see(self, record->offset + 1) != 0)
         return HTW__ARRIVAL_NO_MEMORY;
-    entry->is_beyond = is_beyond;
-    self->beyond += is_beyond;
-    if (entry->name.size > 0)
-        meet(self, entry);
-    /* An entry that makes the bucket armed is armed with all others. */
-    if ((self->is_armed && arm(self, entry) != 0) || see(self, record->offset + 1) != 0)
-        return HTW__ARRIVAL_NO_MEMORY;
-    if (self->bytes > bytes_max && self->count - self->beyond >= 2)
+    if (is_kept && self->bytes > bytes_max && self->count - self->beyond >= 2)
         cut(self);
-    return HTW__ARRIVAL_KEPT;
+    return fate == LEAVES ? HTW__ARRIVAL_DUE : HTW__ARRIVAL_KEPT;
 }
 
 int htw__loaded_reach(struct htw__loaded *self, int64_t offset) {

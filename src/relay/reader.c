@@ -24,8 +24,7 @@ static void change(struct htw__kafka *self, struct htw__source bucket, int64_t o
     if (error != NULL && is_open)
         htw__kafka_fail(self, "cannot read %s: %s", htw__topics_name(self, bucket),
                         rd_kafka_error_string(error));
-    if (error != NULL)
-        rd_kafka_error_destroy(error);
+    rd_kafka_error_destroy(error);
     rd_kafka_topic_partition_list_destroy(list);
 }
 
@@ -143,9 +142,7 @@ void htw__reader_resume(rd_kafka_t *reader, rd_kafka_queue_t *queue, bool *was_f
     for (int i = list->cnt - 1; i >= 0; i--)
         if (list->elems[i].offset < 0) /* nothing has come yet */
             rd_kafka_topic_partition_list_del_by_idx(list, i);
-    rd_kafka_error_t *error = rd_kafka_seek_partitions(reader, list, 0);
-    if (error != NULL)
-        rd_kafka_error_destroy(error);
+    rd_kafka_error_destroy(rd_kafka_seek_partitions(reader, list, 0));
     rd_kafka_topic_partition_list_destroy(list);
 }
 

@@ -36,27 +36,38 @@ enum name {
 #define SMALL_MAX 1024
 #define SMALL_COUNT_MAX 64
 
+/* Where a header goes on with its record; those of the producer go everywhere. */
+enum {
+    BUCKET = 1,
+    TOPIC = 2,
+    NEW_LETTER = 4, /* a dead letter that gets its reason now */
+    OLD_LETTER = 8, /* one that has it */
+    LETTER = NEW_LETTER | OLD_LETTER,
+    WRITTEN = 16 /* no place: it is the relay's to write */
+};
+
 static const struct {
     const char *text;
     const char *twice; /* why a record with two of them is bad */
+    unsigned goes;
 } names[NAMES] = {
-    [DELIVER_AT] = { "htw-deliver-at", "more than one header htw-deliver-at" },
-    [DELAY] = { "htw-delay", "more than one header htw-delay" },
-    [DELIVER_TO] = { "htw-deliver-to", "more than one header htw-deliver-to" },
-    [ID] = { "htw-id", "more than one header htw-id" },
-    [CANCEL] = { "htw-cancel", "more than one header htw-cancel" },
-    [DELIVERED_FOR] = { "htw-delivered-for", NULL },
-    [REASON] = { "htw-reason", NULL },
-    [SOURCE] = { "htw-source", NULL },
-    [RETRY_AT] = { "htw-retry-at", NULL },
-    [POSTPONED_TO] = { "htw-postponed-to", NULL },
-    [OFFSET] = { "htw-offset", NULL },
-    [IF_OFFSET] = { "htw-if-offset", "more than one header htw-if-offset" },
-    [EVERY] = { "htw-every", "more than one header htw-every" },
-    [CRON] = { "htw-cron", "more than one header htw-cron" },
-    [ZONE] = { "htw-zone", "more than one header htw-zone" },
-    [UNTIL] = { "htw-until", "more than one header htw-until" },
-    [CATCH_UP] = { "htw-catch-up", "more than one header htw-catch-up" },
+    [DELIVER_AT] = { "htw-deliver-at", "more than one header htw-deliver-at", WRITTEN | LETTER },
+    [DELAY] = { "htw-delay", "more than one header htw-delay", WRITTEN | LETTER },
+    [DELIVER_TO] = { "htw-deliver-to", "more than one header htw-deliver-to", BUCKET | LETTER },
+    [ID] = { "htw-id", "more than one header htw-id", BUCKET | TOPIC | LETTER },
+    [CANCEL] = { "htw-cancel", "more than one header htw-cancel", WRITTEN | BUCKET | LETTER },
+    [DELIVERED_FOR] = { "htw-delivered-for", NULL, WRITTEN | BUCKET | LETTER },
+    [REASON] = { "htw-reason", NULL, WRITTEN | BUCKET | TOPIC | OLD_LETTER },
+    [SOURCE] = { "htw-source", NULL, WRITTEN | BUCKET },
+    [RETRY_AT] = { "htw-retry-at", NULL, WRITTEN | BUCKET },
+    [POSTPONED_TO] = { "htw-postponed-to", NULL, WRITTEN },
+    [OFFSET] = { "htw-offset", NULL, WRITTEN },
+    [IF_OFFSET] = { "htw-if-offset", "more than one header htw-if-offset", WRITTEN | LETTER },
+    [EVERY] = { "htw-every", "more than one header htw-every", BUCKET | LETTER },
+    [CRON] = { "htw-cron", "more than one header htw-cron", BUCKET | LETTER },
+    [ZONE] = { "htw-zone", "more than one header htw-zone", BUCKET | LETTER },
+    [UNTIL] = { "htw-until", "more than one header htw-until", BUCKET | LETTER },
+    [CATCH_UP] = { "htw-catch-up", "more than one header htw-catch-up", BUCKET | LETTER },
 };
 
 static enum name name_of(const struct htw__header *header) {
@@ -70,7 +81,7 @@ static enum name name_of(const struct htw__header *header) {
 
 bool htw__request_is_written(const struct htw__header *header) {
     enum name name = name_of(header);
-    return name != NONE && name != ID && name != DELIVER_TO && name < EVERY;
+    return name != NONE && (names[name].goes & WRITTEN) != 0;
 }
 
 /* Reads digits alone, up to a number. */
@@ -235,16 +246,23 @@ static size_t add_deadline(struct htw__header *headers, size_t count, enum name 
     return count + 1;
 }
 
+static size_t copy_headers(const struct htw__relay_record *record, unsigned where, size_t size_max,
+                           size_t count_max, struct htw__header *headers) {
+    size_t count = 0;
+    for (size_t i = 0; i < record->header_count && count < count_max; i++) {
+        const struct htw__header *header = &record->headers[i];
+        enum name name = name_of(header);
+        if ((name == NONE || (names[name].goes & where) != 0) &&
+            header->name.size + header->value.size <= size_max)
+            headers[count++] = *header;
+    }
+    return count;
+}
+
 size_t htw__request_headers_to_wait(const struct htw__relay_record *record,
                                     const struct htw__request *request, struct htw__header *headers,
                                     struct htw__request_times *times) {
-    size_t count = 0;
-    for (size_t i = 0; i < record->header_count; i++) {
-        enum name name = name_of(&record->headers[i]);
-        if (name != DELIVER_AT && name != DELAY && name != POSTPONED_TO && name != OFFSET &&
-            name != IF_OFFSET)
-            headers[count++] = record->headers[i];
-    }
+    size_t count = copy_headers(record, BUCKET, SIZE_MAX, SIZE_MAX, headers);
     count = add_deadline(headers, count, DELIVER_AT, request->wanted_ms, times->wanted);
     if (request->offset >= 0)
         count = add_deadline(headers, count, OFFSET, request->offset, times->offset);
@@ -256,42 +274,28 @@ size_t htw__request_headers_to_wait(const struct htw__relay_record *record,
 size_t htw__request_headers_to_deliver(const struct htw__relay_record *record, int64_t deadline_ms,
                                        struct htw__header *headers,
                                        char time[HTW__REQUEST_TIME_SIZE]) {
-    size_t count = 0;
-    for (size_t i = 0; i < record->header_count; i++) {
-        enum name name = name_of(&record->headers[i]);
-        if (name == NONE || name == ID || name == REASON)
-            headers[count++] = record->headers[i];
-    }
+    size_t count = copy_headers(record, TOPIC, SIZE_MAX, SIZE_MAX, headers);
     return add_deadline(headers, count, DELIVERED_FOR, deadline_ms, time);
 }
 
-/* Those of the relay itself are not of the producer. */
-static size_t copy_headers(const struct htw__relay_record *record, bool keeps_reason,
+/* Of those that are small enough, and a reason unless there is one. */
+static size_t write_letter(const struct htw__relay_record *record, const char *reason,
                            size_t size_max, size_t count_max, struct htw__header *headers) {
-    size_t count = 0;
-    for (size_t i = 0; i < record->header_count && count < count_max; i++) {
-        const struct htw__header *header = &record->headers[i];
-        enum name name = name_of(header);
-        if (name != RETRY_AT && name != POSTPONED_TO && name != SOURCE && name != OFFSET &&
-            (name != REASON || keeps_reason) && header->name.size + header->value.size <= size_max)
-            headers[count++] = *header;
-    }
+    size_t count = copy_headers(record, reason == NULL ? OLD_LETTER : NEW_LETTER, size_max,
+                                count_max, headers);
+    if (reason != NULL)
+        headers[count++] = make_header(REASON, reason);
     return count;
 }
 
 size_t htw__request_headers_of_dead(const struct htw__relay_record *record, const char *reason,
                                     struct htw__header *headers) {
-    size_t count = copy_headers(record, reason == NULL, SIZE_MAX, SIZE_MAX, headers);
-    if (reason != NULL)
-        headers[count++] = make_header(REASON, reason);
-    return count;
+    return write_letter(record, reason, SIZE_MAX, SIZE_MAX, headers);
 }
 
 size_t htw__request_headers_of_short(const struct htw__relay_record *record, const char *reason,
                                      const char *source, struct htw__header *headers) {
-    size_t count = copy_headers(record, reason == NULL, SMALL_MAX, SMALL_COUNT_MAX, headers);
-    if (reason != NULL)
-        headers[count++] = make_header(REASON, reason);
+    size_t count = write_letter(record, reason, SMALL_MAX, SMALL_COUNT_MAX, headers);
     headers[count] = make_header(SOURCE, source);
     return count + 1;
 }

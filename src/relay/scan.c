@@ -202,9 +202,7 @@ static int begin_level(struct scan *self, uint32_t level,
 static void finish(struct scan *self, uint32_t level, int32_t partition, struct part *part) {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_list_add(list, topic_of(self, level), partition);
-    rd_kafka_error_t *error = rd_kafka_incremental_unassign(self->kafka->readers[0], list);
-    if (error != NULL)
-        rd_kafka_error_destroy(error);
+    rd_kafka_error_destroy(rd_kafka_incremental_unassign(self->kafka->readers[0], list));
     rd_kafka_topic_partition_list_destroy(list);
     part->is_reading = false;
     self->reading--;

@@ -238,8 +238,7 @@ static bool is_refused(const struct htw__writer *writer) {
         return false;
     rd_kafka_error_t *error = rd_kafka_begin_transaction(writer->producer);
     bool is = rd_kafka_error_code(error) == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED;
-    if (error != NULL)
-        rd_kafka_error_destroy(error);
+    rd_kafka_error_destroy(error);
     return is;
 }
 
@@ -270,8 +269,7 @@ static int abort_writer(struct htw__kafka *self, enum htw__channel channel, enum
         rd_kafka_error_t *error =
             rd_kafka_abort_transaction(writer->producer, htw__kafka_limit_ms(self, ABORT_MS));
         is_usable = error == NULL;
-        if (error != NULL)
-            rd_kafka_error_destroy(error);
+        rd_kafka_error_destroy(error);
     }
     self->relay.stats.aborted_transactions += writer->in_transaction;
     writer->in_transaction = false;

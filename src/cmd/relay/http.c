@@ -40,7 +40,7 @@
 #define STACK_SIZE ((size_t)512 << 10)
 #define HEAD_MAX ((size_t)16 << 10) /* of a request */
 
-struct place {
+struct peer {
     bool is_taken;
     int fd;
     int64_t until_ns; /* INT64_MAX: while it is answered */
@@ -50,7 +50,7 @@ static struct {
     const struct htw__relay_command *command;
     struct htw__ask_guard guard;
     pthread_mutex_t lock; /* of what follows, and of the log */
-    struct place places[CONNECTIONS_MAX];
+    struct peer peers[CONNECTIONS_MAX];
     unsigned reads;
 } server = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -67,42 +67,42 @@ static void say(enum htw__severity level, const char *text) {
 
 static void note_connection(void *context, struct MHD_Connection *connection, void **socket_context,
                             enum MHD_ConnectionNotificationCode code) {
-    struct place *place = *socket_context;
+    struct peer *peer = *socket_context;
     (void)context;
     pthread_mutex_lock(&server.lock);
-    if (code == MHD_CONNECTION_NOTIFY_CLOSED && place != NULL)
-        place->is_taken = false;
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED && peer != NULL)
+        peer->is_taken = false;
     for (size_t i = 0; code == MHD_CONNECTION_NOTIFY_STARTED && i < CONNECTIONS_MAX; i++) {
-        if (server.places[i].is_taken)
+        if (server.peers[i].is_taken)
             continue;
-        server.places[i] = (struct place) {
+        server.peers[i] = (struct peer) {
             true,
             MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
             htw__clock_monotonic_ns() + REQUEST_NS,
         };
-        *socket_context = &server.places[i];
+        *socket_context = &server.peers[i];
         break;
     }
     pthread_mutex_unlock(&server.lock);
 }
 
-static struct place *place_of(struct MHD_Connection *connection) {
+static struct peer *peer_of(struct MHD_Connection *connection) {
     return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
-static void set_end(struct place *place, int64_t until_ns) {
+static void set_end(struct peer *peer, int64_t until_ns) {
     pthread_mutex_lock(&server.lock);
-    place->until_ns = until_ns;
+    peer->until_ns = until_ns;
     pthread_mutex_unlock(&server.lock);
 }
 
-/* Their descriptors are open as long as the places are taken. */
+/* Their descriptors are open as long as these are taken. */
 static void end_late(void) {
     int64_t now_ns = htw__clock_monotonic_ns();
     pthread_mutex_lock(&server.lock);
     for (size_t i = 0; i < CONNECTIONS_MAX; i++)
-        if (server.places[i].is_taken && server.places[i].until_ns < now_ns)
-            shutdown(server.places[i].fd, SHUT_RDWR);
+        if (server.peers[i].is_taken && server.peers[i].until_ns < now_ns)
+            shutdown(server.peers[i].fd, SHUT_RDWR);
     pthread_mutex_unlock(&server.lock);
 }
 
@@ -337,10 +337,10 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
                               const char *method, const char *version, const char *data,
                               size_t *data_size, void **request_context) {
     struct request *request = *request_context;
-    struct place *place = place_of(connection);
+    struct peer *peer = peer_of(connection);
     struct answer answer = { 0 };
     (void)context, (void)version;
-    if (request == NULL || place == NULL)
+    if (request == NULL || peer == NULL)
         return MHD_NO;
     if (!request->has_begun) { /* the body follows, if there is one */
         request->has_begun = true;
@@ -354,11 +354,11 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         *data_size = 0;
         return MHD_YES;
     }
-    set_end(place, INT64_MAX);
-    answered_fd = place->fd;
+    set_end(peer, INT64_MAX);
+    answered_fd = peer->fd;
     make_answer(connection, method, url, request, &answer);
     answered_fd = -1;
-    set_end(place, htw__clock_monotonic_ns() + ANSWER_NS);
+    set_end(peer, htw__clock_monotonic_ns() + ANSWER_NS);
     return send_answer(connection, &answer);
 }
 
