@@ -35,13 +35,9 @@ static void close_bucket(struct htw__relay *self, struct htw__source source,
 }
 
 void htw__relay_close_all(struct htw__relay *self, struct htw__stripe *stripe) {
-    for (uint32_t level = 0; level < stripe->levels.count; level++) {
-        for (uint32_t slot = 0; slot < stripe->levels.size; slot++) {
-            struct htw__relay_bucket *bucket = htw__stripe_bucket(stripe, level, slot);
-            if (bucket->is_open)
-                close_bucket(self, (struct htw__source) { stripe->index, level, slot }, bucket);
-        }
-    }
+    for (size_t i = 0; i < htw__stripe_count(stripe); i++)
+        if (stripe->buckets[i].is_open)
+            close_bucket(self, htw__stripe_source(stripe, i), &stripe->buckets[i]);
 }
 
 static int open_bucket(struct htw__relay *self, struct htw__stripe *stripe, uint32_t level,
@@ -92,13 +88,12 @@ static void settle_all(struct htw__relay *self, struct htw__stripe *stripe) {
  * passed it. */
 static void close_drained(struct htw__relay *self, struct htw__stripe *stripe) {
     int64_t present = htw__levels_number(&stripe->levels, 0, stripe->clock_ms);
-    for (uint32_t level = 0; level < stripe->levels.count; level++) {
-        for (uint32_t slot = 0; slot < stripe->levels.size; slot++) {
-            struct htw__relay_bucket *bucket = htw__stripe_bucket(stripe, level, slot);
-            if (bucket->is_open && !htw__bucket_is_occupied(bucket) &&
-                (level > 0 || bucket->number < present))
-                close_bucket(self, (struct htw__source) { stripe->index, level, slot }, bucket);
-        }
+    for (size_t i = 0; i < htw__stripe_count(stripe); i++) {
+        struct htw__relay_bucket *bucket = &stripe->buckets[i];
+        struct htw__source source = htw__stripe_source(stripe, i);
+        if (bucket->is_open && !htw__bucket_is_occupied(bucket) &&
+            (source.level > 0 || bucket->number < present))
+            close_bucket(self, source, bucket);
     }
 }
 
@@ -290,17 +285,15 @@ static void measure(struct htw__relay_stats *stats, const struct htw__relay *sel
         stats->clock_behind_ms = (uint64_t)behind_ms;
     stats->ids += stripe->ids.count;
     stats->ids_bytes += stripe->ids.room * sizeof(*stripe->ids.entries);
-    for (uint32_t level = 0; level < stripe->levels.count; level++) {
-        for (uint32_t slot = 0; slot < stripe->levels.size; slot++) {
-            const struct htw__relay_bucket *bucket = htw__stripe_bucket(stripe, level, slot);
-            if (bucket->end > bucket->position)
-                stats->lag[level] += (uint64_t)(bucket->end - bucket->position);
-            if (bucket->loaded == NULL)
-                continue;
-            stats->in_memory += bucket->loaded->count;
-            stats->overdue += bucket->loaded->due.count;
-            stats->bytes_in_memory += bucket->loaded->bytes;
-        }
+    for (size_t i = 0; i < htw__stripe_count(stripe); i++) {
+        const struct htw__relay_bucket *bucket = &stripe->buckets[i];
+        if (bucket->end > bucket->position)
+            stats->lag[i / stripe->levels.size] += (uint64_t)(bucket->end - bucket->position);
+        if (bucket->loaded == NULL)
+            continue;
+        stats->in_memory += bucket->loaded->count;
+        stats->overdue += bucket->loaded->due.count;
+        stats->bytes_in_memory += bucket->loaded->bytes;
     }
 }
 

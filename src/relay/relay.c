@@ -131,13 +131,11 @@ static enum htw__gain fill_stripe(struct htw__relay *self, struct htw__stripe *s
     stripe->input_end = input->end;
     stripe->input_is_dirty |= input->offset != stripe->input_position;
     stripe->clock_is_dirty = input->offset < 0 || input->metadata.size == 0;
-    for (uint32_t level = 0; level < stripe->levels.count; level++) {
-        for (uint32_t slot = 0; slot < stripe->levels.size && result == HTW__GAIN_OK; slot++) {
-            struct htw__relay_bucket *bucket = htw__stripe_bucket(stripe, level, slot);
-            result = fill_bucket(self, bucket, &buckets[level * stripe->levels.size + slot],
-                                 stripe_is_new);
-            bucket->number = htw__levels_turn(&stripe->levels, level, slot, stripe->clock_ms);
-        }
+    for (size_t i = 0; i < htw__stripe_count(stripe) && result == HTW__GAIN_OK; i++) {
+        struct htw__source source = htw__stripe_source(stripe, i);
+        result = fill_bucket(self, &stripe->buckets[i], &buckets[i], stripe_is_new);
+        stripe->buckets[i].number =
+            htw__levels_turn(&stripe->levels, source.level, source.slot, stripe->clock_ms);
     }
     return result;
 }
@@ -389,14 +387,12 @@ static int add_bucket(struct htw__relay *self, struct htw__source source,
 
 static int add_buckets(struct htw__relay *self, struct htw__stripe *stripe,
                        enum htw__channel channel) {
-    for (uint32_t level = 0; level < stripe->levels.count; level++) {
-        for (uint32_t slot = 0; slot < stripe->levels.size; slot++) {
-            struct htw__relay_bucket *bucket = htw__stripe_bucket(stripe, level, slot);
-            struct htw__source source = { stripe->index, level, slot };
-            if ((bucket->is_dirty || bucket->is_touched) &&
-                (htw__channel_of(source) & channel) != 0 && add_bucket(self, source, bucket) != 0)
-                return -ENOMEM;
-        }
+    for (size_t i = 0; i < htw__stripe_count(stripe); i++) {
+        struct htw__relay_bucket *bucket = &stripe->buckets[i];
+        struct htw__source source = htw__stripe_source(stripe, i);
+        if ((bucket->is_dirty || bucket->is_touched) && (htw__channel_of(source) & channel) != 0 &&
+            add_bucket(self, source, bucket) != 0)
+            return -ENOMEM;
     }
     return 0;
 }
@@ -453,7 +449,7 @@ int htw__relay_positions(struct htw__relay *self, enum htw__channel channel) {
 
 static void touch(struct htw__stripe *stripe) {
     stripe->input_is_dirty = true;
-    for (size_t i = 0; i < (size_t)stripe->levels.count * stripe->levels.size; i++)
+    for (size_t i = 0; i < htw__stripe_count(stripe); i++)
         stripe->buckets[i].is_touched = true;
 }
 

@@ -13,6 +13,7 @@
 #include "levels.h"
 #include "loaded.h"
 #include "progress.h"
+#include "transport.h"
 
 struct htw__relay_bucket {
     int64_t position;   /* all before this is done */
@@ -73,6 +74,16 @@ void htw__stripe_destroy(struct htw__stripe *stripe);
 
 struct htw__relay_bucket *htw__stripe_bucket(struct htw__stripe *stripe, uint32_t level,
                                              uint32_t slot);
+
+/* How many buckets there are, and where the one that has this index in `buckets` lies. */
+static inline size_t htw__stripe_count(const struct htw__stripe *stripe) {
+    return (size_t)stripe->levels.count * stripe->levels.size;
+}
+
+static inline struct htw__source htw__stripe_source(const struct htw__stripe *stripe, size_t i) {
+    return (struct htw__source) { stripe->index, (uint32_t)(i / stripe->levels.size),
+                                  (uint32_t)(i % stripe->levels.size) };
+}
 
 /* Whether it may hold records that are not done, or whose end is not committed: another one who took the
  * stripe over would find them. */
