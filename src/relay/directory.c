@@ -33,10 +33,6 @@
 
 #define AGAIN_MS 1000 /* after a question without an answer */
 
-static int64_t now_monotonic_ms(void) {
-    return htw__clock_monotonic_ms();
-}
-
 void htw__directory_init(struct htw__directory *self) {
     *self = (struct htw__directory) { .seed = htw__random_seed(self) };
     for (int channel = 0; channel <= HTW__CHANNEL_ALL; channel++)
@@ -112,7 +108,7 @@ struct htw__destination *htw__directory_add(struct htw__directory *self, const c
     struct htw__destination *added = malloc(sizeof(*added) + size + 1);
     if (added == NULL)
         return NULL;
-    int64_t now_ms = now_monotonic_ms();
+    int64_t now_ms = htw__clock_monotonic_ms();
     *added = (struct htw__destination) { .partitions = partitions,
                                          .asked_ms = now_ms,
                                          .answered_ms = now_ms };
@@ -145,7 +141,7 @@ static void ask(struct htw__directory *self, struct htw__destination *destinatio
 }
 
 struct htw__destination *htw__directory_find(struct htw__directory *self, const char *name) {
-    int64_t now_ms = now_monotonic_ms();
+    int64_t now_ms = htw__clock_monotonic_ms();
     struct htw__destination *found = find(self, name);
     if (found == NULL) {
         found = htw__directory_add(self, name, -EAGAIN);
@@ -168,7 +164,7 @@ static void note_answer(struct htw__directory *self, const struct htw__lookup_it
     if (known == NULL) /* forgotten meanwhile */
         return;
     known->is_asked = false;
-    known->asked_ms = now_monotonic_ms();
+    known->asked_ms = htw__clock_monotonic_ms();
     if (answer->partitions == -EAGAIN)
         return;
     known->partitions = answer->partitions;
@@ -193,14 +189,14 @@ void htw__directory_refused(struct htw__directory *self, const char *name,
     if (known == NULL || !(may_not || is_missing))
         return;
     known->partitions = may_not ? -EACCES : 0;
-    known->asked_ms = known->answered_ms = now_monotonic_ms();
+    known->asked_ms = known->answered_ms = htw__clock_monotonic_ms();
 }
 
 /* What was denied stays so for its minute. */
 void htw__directory_doubt(struct htw__directory *self) {
     for (struct htw__link *at = self->by_use._next; at != &self->by_use; at = at->_next)
         if (!is_denied(of_use(at)))
-            of_use(at)->asked_ms = now_monotonic_ms() - KNOWN_MS;
+            of_use(at)->asked_ms = htw__clock_monotonic_ms() - KNOWN_MS;
 }
 
 /* ---- producers */

@@ -15,13 +15,14 @@ struct sample {
     const char *why; /* NULL: it is good */
 };
 
-static struct htw__relay_record make(const char *const *words,
-                                     struct htw__header headers[HEADERS_MAX]) {
+/* Until the next call. */
+static struct htw__header headers[HEADERS_MAX];
+
+static struct htw__relay_record make(const char *const *words) {
     struct htw__relay_record record = { .timestamp_ms = 1000, .headers = headers };
-    for (; words[2 * record.header_count] != NULL; record.header_count++)
-        headers[record.header_count] =
-            (struct htw__header) { htw__bytes_of(words[2 * record.header_count]),
-                                   htw__bytes_of(words[2 * record.header_count + 1]) };
+    for (; *words != NULL; words += 2)
+        headers[record.header_count++] =
+            (struct htw__header) { htw__bytes_of(words[0]), htw__bytes_of(words[1]) };
     return record;
 }
 
@@ -91,8 +92,7 @@ UNIT_TEST(request_reasons_of_dead_letters) {
           NULL },
     };
     for (size_t i = 0; i < COUNT_OF(samples); i++) {
-        struct htw__header headers[HEADERS_MAX];
-        struct htw__relay_record record = make(samples[i].words, headers);
+        struct htw__relay_record record = make(samples[i].words);
         struct htw__request request;
         const char *why = htw__request_parse(&record, &request);
         if (samples[i].why == NULL)
@@ -104,8 +104,7 @@ UNIT_TEST(request_reasons_of_dead_letters) {
 
 UNIT_TEST(request_delay_counts_from_the_timestamp) {
     static const char *const words[] = { "htw-delay", "250", NULL };
-    struct htw__header headers[HEADERS_MAX];
-    struct htw__relay_record record = make(words, headers);
+    struct htw__relay_record record = make(words);
     struct htw__request request;
     assert_null(htw__request_parse(&record, &request));
     assert_int_equal(request.deadline_ms, 1250);
@@ -130,9 +129,9 @@ UNIT_TEST(request_in_a_bucket_says_the_same) {
     static const char *const words[] = { "trace",  "x",     "htw-delay",      "250",
                                          "htw-id", "my id", "htw-deliver-to", "orders",
                                          NULL };
-    struct htw__header headers[HEADERS_MAX], waiting[HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
+    struct htw__header waiting[HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
     struct htw__request_times times;
-    struct htw__relay_record record = make(words, headers);
+    struct htw__relay_record record = make(words);
     struct htw__request first, second;
     assert_null(htw__request_parse(&record, &first));
     assert_int_equal(first.offset, -1);
@@ -152,9 +151,9 @@ UNIT_TEST(request_in_a_bucket_says_the_same) {
 UNIT_TEST(request_that_is_postponed_keeps_the_time_that_was_wanted) {
     static const char *const words[] = { "htw-deliver-at", "1250", "htw-deliver-to", "orders",
                                          NULL };
-    struct htw__header headers[HEADERS_MAX], room[2][HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
+    struct htw__header room[2][HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
     struct htw__request_times times[2];
-    struct htw__relay_record record = make(words, headers);
+    struct htw__relay_record record = make(words);
     struct htw__request request;
     assert_null(htw__request_parse(&record, &request));
     for (int i = 0; i < 2; i++) {
@@ -178,9 +177,9 @@ UNIT_TEST(request_delivered_has_the_users_headers_and_the_deadline) {
         "htw-deliver-at",    "1250", "trace",    "x", "htw-id", "7", "htw-deliver-to", "orders",
         "htw-delivered-for", "3",    "htwtrace", "y", NULL
     };
-    struct htw__header headers[HEADERS_MAX], delivered[HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
+    struct htw__header delivered[HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
     char time[HTW__REQUEST_TIME_SIZE];
-    struct htw__relay_record record = make(words, headers);
+    struct htw__relay_record record = make(words);
     assert_int_equal(htw__request_headers_to_deliver(&record, 1250, delivered, time), 4);
     expect_header(&delivered[0], "trace", "x");
     expect_header(&delivered[1], "htw-id", "7");
@@ -193,9 +192,9 @@ UNIT_TEST(request_delivered_says_nothing_of_its_recurrence) {
         "htw-cron", "@daily",       "htw-zone", "UTC",   "htw-until", "9", "htw-id",
         "7",        "htw-catch-up", "0",        "trace", "x",         NULL
     };
-    struct htw__header headers[HEADERS_MAX], room[HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
+    struct htw__header room[HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
     char time[HTW__REQUEST_TIME_SIZE];
-    struct htw__relay_record record = make(words, headers);
+    struct htw__relay_record record = make(words);
     struct htw__request request;
     struct htw__request_times times;
     assert_null(htw__request_parse(&record, &request));
@@ -209,8 +208,8 @@ UNIT_TEST(request_delivered_says_nothing_of_its_recurrence) {
 
 UNIT_TEST(request_dead_letter_keeps_all_and_says_why) {
     static const char *const words[] = { "htw-deliver-at", "soon", NULL };
-    struct htw__header headers[HEADERS_MAX], dead[HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
-    struct htw__relay_record record = make(words, headers);
+    struct htw__header dead[HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
+    struct htw__relay_record record = make(words);
     assert_int_equal(htw__request_headers_of_dead(&record, "no", dead), 2);
     expect_header(&dead[0], "htw-deliver-at", "soon");
     expect_header(&dead[1], "htw-reason", "no");
@@ -220,9 +219,9 @@ UNIT_TEST(request_dead_letter_keeps_all_and_says_why) {
 UNIT_TEST(request_offsets_do_not_outlive_their_record) {
     static const char *const words[] = { "htw-deliver-at", "1250", "htw-id", "a",
                                          "htw-if-offset",  "7",    NULL };
-    struct htw__header headers[HEADERS_MAX], room[2][HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
+    struct htw__header room[2][HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
     struct htw__request_times times[2];
-    struct htw__relay_record record = make(words, headers);
+    struct htw__relay_record record = make(words);
     struct htw__request request;
     assert_null(htw__request_parse(&record, &request));
     assert_int_equal(request.if_offset, 7);
@@ -246,8 +245,7 @@ UNIT_TEST(request_reads_all_offsets) {
     static const char *const words[] = {
         "htw-deliver-at", "1250", "htw-id", "a", "htw-if-offset", "1000000000000000000", NULL
     };
-    struct htw__header headers[HEADERS_MAX];
-    struct htw__relay_record record = make(words, headers);
+    struct htw__relay_record record = make(words);
     struct htw__request request;
     assert_null(htw__request_parse(&record, &request));
     assert_int_equal(request.if_offset, INT64_C(1000000000000000000));
