@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Fails where a file includes what its folder must not use, or where files include each other in a circle.
+"""Fails where a file includes what its folder must not use, or where files include or call each other in a circle.
 
 usage: layering.py ROOT
 """
@@ -25,7 +25,7 @@ PRIVATE = {"src/purgatory/state.h": "src/scheduler/steady.h", "src/cmd/draw/pict
            "src/cmd/journal/file.c": "src/journal/schema.h",
            "src/cmd/relay/listen.c": "src/monitor/place.h",
            "src/cmd/replay/record.c": "src/wheel/state.h"}
-EXPLAINED = {"src/purgatory/check", "examples/broker/src/client"}
+EXPLAINED = {"src/purgatory/check", "examples/broker/src/client", "src/scheduler/expirer", "src/cmd/delay/delay", "src/cmd/cron/jobs"}
 errors = []
 uses = {}  # by file without its suffix: the files of the project that it includes, likewise
 
@@ -66,16 +66,38 @@ for path in sorted(path for top in ["src", "include", "benchmarks", "examples"]
         if target.with_suffix("") != path.with_suffix(""):
             own.add(target.with_suffix(""))
 
-reach = {file: set(used) for file, used in uses.items()}
-while any(not reach[far] <= reach[file] for file in reach for far in reach[file] & reach.keys()):
-    for file in reach:
-        reach[file] |= set().union(*(reach[far] for far in reach[file] & reach.keys()))
-circle_of = {file: frozenset(far for far in reach[file] if file in reach.get(far, ()))
-             for file in reach if file in reach[file]}
-for circle in sorted(set(circle_of.values()), key=sorted):
-    names = sorted(str(file.relative_to(root)) for file in circle)
-    if not EXPLAINED & set(names):
-        errors.append("a circle: " + " ".join(names))
+# Calls tie the files of one folder. A header may declare the functions of several files, so calls show circles that
+# includes hide. What an inline function of a header calls counts for each file that uses it.
+FUNCTION = re.compile(r"^(?![ \t#}]|static\b(?! inline)|typedef\b)[^;={}()]*?\b(htw_\w+)\([^;{}]*\{(.*?)^\}", re.M | re.S)
+NO_CODE = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)+'""", re.S)
 
-print("\n".join(errors) or "layering: every include is allowed, and every circle is explained")
+
+def led_to(start, graph):
+    """All that the graph leads to, with what it starts from."""
+    found, new = set(), set(start)
+    while new:
+        found |= new
+        new = set().union(*(graph.get(one, ()) for one in new)) - found
+    return found
+
+
+def names_in(code):
+    return set(re.findall(r"\bhtw_\w+", code))
+
+
+calls = {}
+for folder in {path.parent for path in (root / "src").rglob("*.c")}:
+    code = {path: NO_CODE.sub(" ", path.read_text()) for path in folder.iterdir() if path.suffix in (".c", ".cc", ".h")}
+    sources = code.keys() - {path for path in code if path.suffix == ".h"}
+    home = {name: path for path in sources for name, _ in FUNCTION.findall(code[path])}
+    inline = {name: names_in(body) for path in code.keys() - sources for name, body in FUNCTION.findall(code[path])}
+    calls |= {path: {home[name] for name in led_to(names_in(code[path]), inline) & home.keys()} - {path} for path in sources}
+for what, graph in [("includes", uses), ("calls", calls)]:
+    far = {file: led_to(graph[file], graph) for file in graph}
+    for circle in {frozenset(one for one in far[file] if file in far.get(one, ())) for file in far if file in far[file]}:
+        names = sorted(str(file.relative_to(root).with_suffix("")) for file in circle)
+        if not EXPLAINED & set(names):
+            errors.append(f"a circle of {what}: " + " ".join(names))
+
+print("\n".join(sorted(errors)) or "layering: every include is allowed, and every circle is explained")
 sys.exit(1 if errors else 0)
