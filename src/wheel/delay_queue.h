@@ -7,10 +7,9 @@
  * stays until it is found at the top. So a timer that is armed and cancelled again and again costs
  * nothing here. A key is never raised: a bucket could then hold two ranges of its level at once.
  *
- * The ranges of the buckets of a level are in the cyclic order of their slots, within the window.
- * So a bitmap finds the next bucket of a level in a few instructions, and nothing is sorted. The
- * earliest key of each level is kept, and so is the earliest of all levels above 0: nearly all
- * advances of the clock go to a bucket of level 0, which need not look at the others.
+ * A binary heap orders the levels by the first bucket of each. Within a level nothing is sorted: the
+ * ranges of its buckets are in the cyclic order of their slots, within the window, so a bitmap finds
+ * the next one in a few instructions.
  */
 #ifndef HTW_SRC_WHEEL_DELAY_QUEUE_H
 #define HTW_SRC_WHEEL_DELAY_QUEUE_H
@@ -22,11 +21,8 @@
 /* The key of a bucket that is not queued. */
 #define HTW__DELAY_QUEUE_ABSENT UINT64_MAX
 
-/* The buckets of a level. */
-struct htw__delay_queue_level {
-    uint64_t first; /* the earliest key */
-    struct htw__bitmap queued;
-};
+/* A level has two buckets at least. */
+#define HTW__DELAY_QUEUE_LEVELS_MAX 64
 
 /* A bucket with its key. */
 struct htw__delay_queue_entry {
@@ -41,15 +37,15 @@ static inline bool htw__delay_queue_precedes(struct htw__delay_queue_entry a,
 }
 
 struct htw__delay_queue {
-    struct htw__delay_queue_entry top;
-    struct htw__delay_queue_entry far; /* the first above level 0 */
-    uint64_t levels_in_use;            /* bit i: level i has a queued bucket; not of level 0 */
     /* One block, which begins with the keys. */
     uint64_t *keys;  /* by id */
     uint64_t *since; /* by id, of a queued bucket: when it was queued, as the caller counts */
-    struct htw__delay_queue_level *levels;
+    struct htw__delay_queue_entry *heap; /* the first bucket of each level that has one */
+    struct htw__bitmap *queued;          /* by level */
+    uint32_t heap_count;
     uint32_t capacity; /* ids are less than this */
     uint32_t bits;     /* id = level << bits | slot; a bucket is 2^(bits * level) ticks wide */
+    uint8_t positions[HTW__DELAY_QUEUE_LEVELS_MAX]; /* in the heap, of a level that is in it */
 };
 
 void htw__delay_queue_init(struct htw__delay_queue *queue, uint32_t bits);
@@ -64,18 +60,25 @@ uint32_t htw__delay_queue_count(const struct htw__delay_queue *queue);
 size_t htw__delay_queue_memory(const struct htw__delay_queue *queue);
 
 /* Queues bucket `id` under `deadline` at `moment`, or lowers its key to that. The deadline is in the
-   range of the bucket. */
+   range of the bucket. O(log levels). */
 void htw__delay_queue_lower(struct htw__delay_queue *queue, uint32_t id, uint64_t deadline,
                             uint64_t moment);
 
-/* Removes the top. The queue must not be empty. */
+/* Removes the top, which must be there. O(log levels). */
 void htw__delay_queue_pop(struct htw__delay_queue *queue);
 
-/* Whether bitmaps, keys and what is kept of them agree. O(capacity). */
+/* Whether bitmaps, keys and heap agree. O(capacity). */
 bool htw__delay_queue_is_valid(const struct htw__delay_queue *queue);
 
 static inline bool htw__delay_queue_is_empty(const struct htw__delay_queue *queue) {
-    return queue->top.key == HTW__DELAY_QUEUE_ABSENT;
+    return queue->heap_count == 0;
+}
+
+/* The first bucket of all; its key is HTW__DELAY_QUEUE_ABSENT if the queue is empty. Not before
+   anything is reserved. */
+static inline struct htw__delay_queue_entry
+htw__delay_queue_top(const struct htw__delay_queue *queue) {
+    return queue->heap[0];
 }
 
 /* The key of a bucket; HTW__DELAY_QUEUE_ABSENT: it is not queued. */

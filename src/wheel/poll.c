@@ -46,8 +46,8 @@ struct top {
 };
 
 static struct top top_of(const struct htw_wheel *wheel) {
-    uint32_t id = wheel->queue.top.id;
-    return (struct top) { wheel->queue.top.key, htw__wheel_id_level(wheel, id),
+    uint32_t id = htw__delay_queue_top(&wheel->queue).id;
+    return (struct top) { htw__delay_queue_top(&wheel->queue).key, htw__wheel_id_level(wheel, id),
                           htw__wheel_bucket(wheel, id) };
 }
 
@@ -222,7 +222,7 @@ static HTW__NOINLINE bool discard_empty_tops(struct htw_wheel *wheel, struct bat
 }
 
 static bool nothing_is_due(const struct htw_wheel *wheel, uint64_t now) {
-    return wheel->queue.top.key > now && htw__ring_is_empty(&wheel->due);
+    return htw__delay_queue_top(&wheel->queue).key > now && htw__ring_is_empty(&wheel->due);
 }
 
 static void end_round(struct htw_wheel *wheel, uint64_t now) {
@@ -239,11 +239,11 @@ static void end_round(struct htw_wheel *wheel, uint64_t now) {
  */
 static HTW__NOINLINE struct htw_timer *expire_lone(struct htw_wheel *wheel, uint64_t now,
                                                    bool may_end) {
-    uint64_t key = wheel->queue.top.key;
+    uint64_t key = htw__delay_queue_top(&wheel->queue).key;
     now -= now == HTW_NEVER_TICK;
     if (wheel->in_round || wheel->strict_fifo || key > now || !htw__ring_is_empty(&wheel->due))
         return NULL;
-    struct htw__bucket bucket = htw__wheel_bucket(wheel, wheel->queue.top.id);
+    struct htw__bucket bucket = htw__wheel_bucket(wheel, htw__delay_queue_top(&wheel->queue).id);
     struct htw__link **head = htw__bucket_only_chain(&bucket);
     if (head == NULL || *head == &wheel->nil || (*head)->_next != &wheel->nil)
         return NULL;
@@ -255,7 +255,7 @@ static HTW__NOINLINE struct htw_timer *expire_lone(struct htw_wheel *wheel, uint
     HTW__TRACE(ADVANCED, NULL, key);
     HTW__TRACE(EXPIRED, timer, 0);
     htw__delay_queue_pop(&wheel->queue);
-    bool ends = may_end && wheel->queue.top.key > now;
+    bool ends = may_end && htw__delay_queue_top(&wheel->queue).key > now;
     wheel->in_round = !ends;
     wheel->advances++;
     HTW_ASSERT(key > wheel->clock);

@@ -92,7 +92,8 @@
  *  1. Lists are sound: `_back` of each link is the address of the pointer that leads to it, and
  *     each list leads to its own end.
  *  2. Each timer in a list has the mark of the wheel, and the number of its bucket or list.
- *  3. The delay queue is sound: its bitmaps hold exactly the buckets that have a key.
+ *  3. The delay queue is sound: its bitmaps hold exactly the buckets that have a key, and its heap the
+ *     first of each level.
  *  4. A bucket that is not queued is empty, and so are the chains that it has not used since.
  *  5. No timer is due before the key of its bucket, and with strict_fifo none after its range.
  *  6. A queued key lies in the range of its bucket, in the window of its level, and not before the

@@ -62,14 +62,14 @@ WHEEL_TEST(wheel_check_finds_a_timer_of_another_wheel_or_bucket, 8, 100, false, 
 WHEEL_TEST(wheel_check_finds_a_delay_queue_that_disagrees_with_itself, 8, 100, false, TIMERS) {
     arm_all_places(f);
     struct htw__delay_queue *queue = &f->wheel->queue;
-    assert_breaks(f, 3, queue->far.key, deadlines[FARTHER]);
-    assert_breaks(f, 3, queue->top.id, bucket_of(f, NEAR_TOO));
-    assert_breaks(f, 3, queue->levels_in_use, 0);
+    assert_breaks(f, 3, queue->heap[1].key, deadlines[FARTHER]);
+    assert_breaks(f, 3, queue->heap[0].id, bucket_of(f, NEAR_TOO));
+    assert_breaks(f, 3, queue->heap_count, 1);
     assert_breaks(f, 3, queue->keys[bucket_of(f, FAR)], HTW__DELAY_QUEUE_ABSENT);
     assert_breaks(f, 3, queue->keys[bucket_of(f, NEAR)], HTW__DELAY_QUEUE_ABSENT);
     assert_breaks(f, 3, queue->keys[bucket_of(f, NEAR)], deadlines[NEAR] - 1);
-    assert_breaks(f, 3, queue->levels[0].first, deadlines[NEAR_TOO]);
-    struct htw__bitmap *near = &queue->levels[0].queued;
+    assert_breaks(f, 3, queue->heap[0].key, deadlines[NEAR_TOO]);
+    struct htw__bitmap *near = &queue->queued[0];
     assert_breaks(f, 3, near->words[0], 0);
     assert_breaks(f, 3, near->summary, 0);
     assert_breaks(f, 3, near->words[0], near->words[0] | 0x100); /* bucket 8 of 8 */
@@ -78,18 +78,10 @@ WHEEL_TEST(wheel_check_finds_a_delay_queue_that_disagrees_with_itself, 8, 100, f
 WHEEL_TEST(wheel_check_finds_timers_in_a_bucket_that_is_not_queued, 8, 100, false, TIMERS) {
     arm_all_places(f);
     struct htw__delay_queue *queue = &f->wheel->queue;
-    struct htw__delay_queue_level *level = &queue->levels[0];
-    struct htw__delay_queue intact = *queue;
-    struct htw__delay_queue_level intact_level = *level;
-    uint32_t id = bucket_of(f, NEAR);
-    htw__bitmap_remove(&level->queued, id);
-    queue->keys[id] = HTW__DELAY_QUEUE_ABSENT;
-    queue->top.key = level->first = deadlines[NEAR_TOO];
-    queue->top.id = bucket_of(f, NEAR_TOO);
+    htw__delay_queue_pop(queue);
     assert_int_equal(htw_wheel_check(f->wheel), 4);
-    queue->keys[id] = deadlines[NEAR];
-    *queue = intact;
-    *level = intact_level;
+    htw__delay_queue_offer(queue, bucket_of(f, NEAR), deadlines[NEAR], 0);
+    assert_sound(f);
 }
 
 WHEEL_TEST(wheel_check_finds_timers_in_a_chain_not_used_since_the_bucket_was_queued, 8, 100, false,
@@ -118,17 +110,16 @@ WHEEL_TEST_BOTH_ORDERS(wheel_check_finds_a_deadline_before_the_key_or_after_the_
 /* Gives the bucket of a near timer another key, consistently in all of the delay queue. */
 static void assert_key_breaks(struct fixture *f, size_t number, uint64_t key) {
     struct htw__delay_queue *queue = &f->wheel->queue;
-    uint64_t *first = &queue->levels[0].first;
-    queue->keys[bucket_of(f, number)] = key;
-    if (key < *first || number == NEAR)
-        *first = queue->top.key = key;
-    if (*first > deadlines[NEAR_TOO])
-        *first = queue->top.key = deadlines[NEAR_TOO];
-    queue->top.id = (uint32_t)*first % 8;
+    uint64_t *of_number = &queue->keys[bucket_of(f, number)];
+    struct htw__delay_queue_entry intact = queue->heap[0];
+    *of_number = key;
+    queue->heap[0].key = HTW__DELAY_QUEUE_ABSENT;
+    for (uint32_t id = 0; id < 8; id++)
+        if (queue->keys[id] <= queue->heap[0].key)
+            queue->heap[0] = (struct htw__delay_queue_entry) { queue->keys[id], id };
     assert_int_equal(htw_wheel_check(f->wheel), 6);
-    queue->keys[bucket_of(f, number)] = deadlines[number];
-    *first = queue->top.key = deadlines[NEAR];
-    queue->top.id = bucket_of(f, NEAR);
+    *of_number = deadlines[number];
+    queue->heap[0] = intact;
     assert_sound(f);
 }
 

@@ -21,8 +21,8 @@ static struct htw__delay_queue reserved(void) {
 
 static void expect_top(const struct htw__delay_queue *queue, uint64_t key, uint32_t id) {
     assert_true(htw__delay_queue_is_valid(queue));
-    assert_int_equal(queue->top.key, key);
-    assert_int_equal(queue->top.id, id);
+    assert_int_equal(htw__delay_queue_top(queue).key, key);
+    assert_int_equal(htw__delay_queue_top(queue).id, id);
 }
 
 /* Offers the bucket of a level that holds the deadline. Returns its number. */
@@ -72,8 +72,8 @@ UNIT_TEST(delay_queue_with_equal_keys_gives_the_higher_level_first) {
     offer(&queue, 0, 12);
     offer(&queue, 2, 12);
     for (uint32_t level = 3; level-- > 0;) {
-        assert_int_equal(queue.top.id >> BITS, level);
-        assert_int_equal(queue.top.key, 12);
+        assert_int_equal(htw__delay_queue_top(&queue).id >> BITS, level);
+        assert_int_equal(htw__delay_queue_top(&queue).key, 12);
         assert_true(htw__delay_queue_is_valid(&queue));
         htw__delay_queue_pop(&queue);
     }
@@ -120,6 +120,27 @@ UNIT_TEST(delay_queue_keeps_the_moment_at_which_a_bucket_was_queued) {
     htw__delay_queue_pop(&queue);
     htw__delay_queue_offer(&queue, 2, 18, 20);
     assert_int_equal(htw__delay_queue_since(&queue, 2), 20);
+    htw__delay_queue_fini(&queue, memory);
+}
+
+/* As many levels as there can be, of two buckets: the heap is as deep as it gets. */
+UNIT_TEST(delay_queue_of_64_levels_gives_them_by_key) {
+    enum { LEVELS = HTW__DELAY_QUEUE_LEVELS_MAX };
+    struct htw__delay_queue queue;
+    htw__delay_queue_init(&queue, 1);
+    assert_int_equal(htw__delay_queue_reserve(&queue, memory, 2 * LEVELS), 0);
+    for (uint32_t step = 1; step < LEVELS; step += 2) { /* each order visits every level once */
+        for (uint32_t i = 0, level = 0; i < LEVELS; i++, level = (level + step) % LEVELS) {
+            htw__delay_queue_offer(&queue, 2 * level + 1, UINT64_C(1) << level, 0);
+            assert_true(htw__delay_queue_is_valid(&queue));
+        }
+        for (uint32_t level = 0; level < LEVELS; level++) {
+            expect_top(&queue, UINT64_C(1) << level, 2 * level + 1);
+            htw__delay_queue_pop(&queue);
+        }
+        assert_true(htw__delay_queue_is_empty(&queue));
+        assert_true(htw__delay_queue_is_valid(&queue));
+    }
     htw__delay_queue_fini(&queue, memory);
 }
 
@@ -193,22 +214,17 @@ UNIT_TEST(delay_queue_that_disagrees_with_itself_is_found_invalid) {
     uint32_t far = offer(&queue, 1, 34);
     assert_invalid(queue, queue.keys[4], 4);
     assert_invalid(queue, queue.keys[far], 35);
-    assert_invalid(queue, queue.levels[0].first, 2);
-    assert_invalid(queue, queue.levels[1].first, 33);
-    assert_invalid(queue, queue.levels[1].first, HTW__DELAY_QUEUE_ABSENT);
-    assert_invalid(queue, queue.levels[0].queued.summary, 0);
-    assert_invalid(queue, queue.levels[0].queued.summary, 1 | UINT64_C(1) << 40);
-    assert_invalid(queue, queue.levels[1].queued.words[0], 0);
-    assert_invalid(queue, queue.levels[2].queued.words[63], 1);
-    assert_invalid(queue, queue.levels_in_use, 0);
-    assert_invalid(queue, queue.levels_in_use, 2 | 4);
-    assert_invalid(queue, queue.levels_in_use, 2 | UINT64_C(1) << 40);
-    assert_invalid(queue, queue.far.key, 33);
-    assert_invalid(queue, queue.far.id, far + 1);
-    assert_invalid(queue, queue.top.key, 4);
-    assert_invalid(queue, queue.top.id, far);
-    queue.keys[far] = 64; /* of another bucket, with everything else alike */
-    queue.levels[1].first = queue.far.key = 64;
-    assert_false(htw__delay_queue_is_valid(&queue));
+    assert_invalid(queue, queue.queued[0].summary, 0);
+    assert_invalid(queue, queue.queued[0].summary, 1 | UINT64_C(1) << 40);
+    assert_invalid(queue, queue.queued[1].words[0], 0);
+    assert_invalid(queue, queue.queued[2].words[63], 1);
+    assert_invalid(queue, queue.heap[0].key, 2);
+    assert_invalid(queue, queue.heap[0].id, 4);
+    assert_invalid(queue, queue.heap[1].key, 33);
+    assert_invalid(queue, queue.heap[1].id, far + 1);
+    assert_invalid(queue, queue.positions[0], 1);
+    assert_invalid(queue, queue.positions[1], 2);
+    assert_invalid(queue, queue.heap_count, 1);
+    assert_invalid(queue, queue.heap_count, 3);
     htw__delay_queue_fini(&queue, memory);
 }
