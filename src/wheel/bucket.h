@@ -146,17 +146,16 @@ static inline void htw__bucket_unlink(struct htw__link *link, const struct htw__
     htw__link_unlink(link);
 }
 
-/* Removes the first timer of a ring, or one of the next chain after `*chain_index`. NULL: the
-   bucket is empty. */
-static inline struct htw__link *htw__bucket_pop(const struct htw__bucket *bucket,
-                                                uint32_t *chain_index,
+/* Removes the first timer of a ring, or one of the first chain that has one, from the `turn`-th chain on.
+   NULL: the bucket is empty. */
+static inline struct htw__link *htw__bucket_pop(const struct htw__bucket *bucket, uint64_t turn,
                                                 const struct htw__link *nil) {
     const struct htw__buckets *buckets = bucket->buckets;
     if (buckets->chains == 0)
         return htw__ring_pop_front(htw__bucket_ring(buckets, bucket->slot));
     for (uint32_t i = 0; i < buckets->chains; i++) {
         struct htw__link *link =
-            *htw__bucket_chain(buckets, bucket->slot, ++*chain_index & (buckets->chains - 1));
+            *htw__bucket_chain(buckets, bucket->slot, (uint32_t)(turn + i) & (buckets->chains - 1));
         if (link != nil) {
             /* It is needed after the other chains had their turn. */
             HTW__PREFETCH(link->_next);

@@ -30,9 +30,10 @@ static void expire(struct htw_timer *timer, struct batch *batch) {
     HTW__TRACE(EXPIRED, timer, 0);
 }
 
-static void expire_due(struct htw_wheel *wheel, struct batch *batch) {
+/* Expires the timers of a ring, all of which are due, from its front. */
+static void expire_ring(struct htw__link *ring, struct batch *batch) {
     struct htw__link *link;
-    while (!is_over(batch) && (link = htw__ring_pop_front(&wheel->due)) != NULL) {
+    while (!is_over(batch) && (link = htw__ring_pop_front(ring)) != NULL) {
         batch->budget--;
         expire(htw__timer_of(link), batch);
     }
@@ -65,14 +66,8 @@ static void demote(struct htw_wheel *wheel, struct htw_timer *timer) {
     htw__wheel_insert_at(wheel, timer, deadline, htw__wheel_level_for(wheel, deadline));
 }
 
-static inline void expire_or_demote(struct htw_wheel *wheel, struct htw_timer *timer,
-                                    struct batch *batch) {
-    batch->budget--;
-    if (timer->_deadline <= wheel->clock)
-        expire(timer, batch);
-    else
-        demote(wheel, timer);
-}
+/* Few enough that the first is still in the cache when the last one was looked at. */
+#define SLICE 64u
 
 /*
  * Empties the bucket at the top: what is due expires, the rest is demoted. This may take several
@@ -80,48 +75,32 @@ static inline void expire_or_demote(struct htw_wheel *wheel, struct htw_timer *t
  * armed in between is later, and none goes into this bucket, because its range holds the clock and
  * so belongs to lower levels.
  *
+ * Starting a walk costs more than a step of it. So when a small batch is full, the walk goes on to the
+ * end of a slice, and puts what is due into `due`.
+ *
  * Not inlined, like the functions below: together they need more registers than there are.
  */
 static HTW__NOINLINE HTW__NO_CANARY void empty_bucket(struct htw_wheel *wheel,
                                                       const struct top *top, struct batch *batch) {
     struct htw__bucket_walk walk;
     htw__bucket_walk_start(&walk, &top->bucket, &wheel->nil);
-    while (walk.live > 0 && !is_over(batch))
-        expire_or_demote(wheel, htw__timer_of(htw__bucket_walk_step(&walk, &wheel->nil)), batch);
+    size_t budget_after_slice = batch->budget > SLICE ? batch->budget - SLICE : 0;
+    while (walk.live > 0 && batch->budget > (batch->count < batch->max ? 0 : budget_after_slice)) {
+        struct htw__link *link = htw__bucket_walk_step(&walk, &wheel->nil);
+        struct htw_timer *timer = htw__timer_of(link);
+        batch->budget--;
+        if (timer->_deadline > wheel->clock) {
+            demote(wheel, timer);
+        } else if (batch->count < batch->max) {
+            expire(timer, batch);
+        } else {
+            htw__wheel_set_location(wheel, timer, HTW__ID_DUE);
+            htw__ring_push_back(&wheel->due, link);
+        }
+    }
     htw__bucket_walk_finish(&walk);
     if (walk.live == 0)
         htw__wheel_discard_top(wheel);
-}
-
-/* The same for a bucket with one chain, which is the common case in a wheel of few timers. */
-static void empty_chain(struct htw_wheel *wheel, struct htw__link **head, struct batch *batch) {
-    struct htw__link *link = *head;
-    *head = &wheel->nil;
-    while (link != &wheel->nil && !is_over(batch)) {
-        struct htw__link *next = link->_next;
-        HTW__PREFETCH(next);
-        expire_or_demote(wheel, htw__timer_of(link), batch);
-        link = next;
-    }
-    if (link == &wheel->nil) {
-        htw__wheel_discard_top(wheel);
-    } else {
-        *head = link;
-        link->_back = head;
-    }
-}
-
-/* The same without a walk: for calls that end after one timer, starting a walk costs too much. */
-static HTW__NOINLINE void empty_one_by_one(struct htw_wheel *wheel, const struct top *top,
-                                           struct batch *batch) {
-    while (!is_over(batch)) {
-        struct htw__link *link = htw__bucket_pop(&top->bucket, &wheel->chain_index, &wheel->nil);
-        if (link == NULL) {
-            htw__wheel_discard_top(wheel);
-            return;
-        }
-        expire_or_demote(wheel, htw__timer_of(link), batch);
-    }
 }
 
 /*
@@ -179,31 +158,17 @@ static HTW__NOINLINE void empty_in_order(struct htw_wheel *wheel, const struct t
     }
 }
 
-/*
- * Empties the bucket at the top, which is not empty, or continues to (`resumed`).
- *
- * A caller that takes one timer at a time comes back for each. At level 0 nearly all timers are
- * due, so no walk is started. Above, a resumed bucket first gives one timer; only if that one was
- * not due, a walk begins.
- */
-static void empty_top(struct htw_wheel *wheel, const struct top *top, bool resumed,
-                      struct batch *batch) {
-    struct htw__link **only_chain;
-    if (wheel->strict_fifo && top->level > 0) {
+/* Empties the bucket at the top, which is not empty, or continues to. */
+static void empty_top(struct htw_wheel *wheel, const struct top *top, struct batch *batch) {
+    if (!wheel->strict_fifo) {
+        empty_bucket(wheel, top, batch);
+    } else if (top->level > 0) {
         empty_in_order(wheel, top, batch);
-    } else if (!wheel->strict_fifo && (only_chain = htw__bucket_only_chain(&top->bucket)) != NULL) {
-        empty_chain(wheel, only_chain, batch);
-    } else if (top->level == 0 && (wheel->strict_fifo || batch->max == 1)) {
-        empty_one_by_one(wheel, top, batch);
     } else {
-        if (resumed && batch->max == 1) {
-            struct htw__link *link =
-                htw__bucket_pop(&top->bucket, &wheel->chain_index, &wheel->nil);
-            HTW_ASSERT(link != NULL);
-            expire_or_demote(wheel, htw__timer_of(link), batch);
-        }
-        if (!is_over(batch))
-            empty_bucket(wheel, top, batch);
+        struct htw__link *ring = htw__bucket_ring(top->bucket.buckets, top->bucket.slot);
+        expire_ring(ring, batch);
+        if (htw__ring_is_empty(ring))
+            htw__wheel_discard_top(wheel);
     }
 }
 
@@ -269,7 +234,7 @@ run_round(struct htw_wheel *wheel, uint64_t now, struct batch *batch) {
     wheel->in_round = true;
     for (;;) {
         if (!wheel->emptying)
-            expire_due(wheel, batch);
+            expire_ring(&wheel->due, batch);
         /* A full batch never reports that the round has ended, even if it has. */
         if (batch->count == batch->max)
             return HTW_MORE;
@@ -283,10 +248,9 @@ run_round(struct htw_wheel *wheel, uint64_t now, struct batch *batch) {
             htw__wheel_discard_top(wheel);
             continue;
         }
-        bool resumed = top.key == wheel->clock;
-        if (!resumed)
+        if (top.key != wheel->clock)
             advance_clock(wheel, top.key);
-        empty_top(wheel, &top, resumed, batch);
+        empty_top(wheel, &top, batch);
     }
 }
 
@@ -334,15 +298,6 @@ HTW__NO_CANARY struct htw_timer *htw_wheel_poll(struct htw_wheel *wheel, uint64_
     return timer;
 }
 
-/* The rest of a call with a budget that has set the clock to the end of the round. If the budget ends before the
-   empty buckets do, the caller has to call again, as if the round went on. */
-static HTW__NOINLINE HTW__NO_CANARY int discard_empty_idle(struct htw_wheel *wheel, size_t budget) {
-    struct batch batch = { NULL, 0, 0, budget };
-    wheel->in_round = !discard_empty_tops(wheel, &batch);
-    HTW_ASSERT_WHEEL(wheel);
-    return wheel->in_round ? HTW_MORE : HTW_DONE;
-}
-
 /* All cases. `lone`: what expire_lone() has taken, or NULL. */
 static HTW__NOINLINE HTW__NO_CANARY int poll_batch(struct htw_wheel *wheel, uint64_t now,
                                                    struct htw_timer *timers[], size_t max,
@@ -364,17 +319,18 @@ HTW__NO_CANARY int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now,
                                         size_t *ret_count) {
     if (wheel == NULL || timers == NULL || max == 0 || ret_count == NULL)
         return -EINVAL;
-    if (advance_idle(wheel, now)) {
+    /* With a budget, empty buckets are discarded, too. */
+    if (budget == 0 && advance_idle(wheel, now)) {
         *ret_count = 0;
-        return budget == 0 ? HTW_DONE : discard_empty_idle(wheel, budget);
+        return HTW_DONE;
     }
-    struct htw_timer *lone = expire_lone(wheel, now, max > 1);
+    struct htw_timer *lone = expire_lone(wheel, now, max > 1 && budget == 0);
     if (lone != NULL && !wheel->in_round) {
         wheel->expired++;
         HTW_ASSERT_WHEEL(wheel);
         timers[0] = lone;
         *ret_count = 1;
-        return budget == 0 ? HTW_DONE : discard_empty_idle(wheel, budget - 1);
+        return HTW_DONE;
     }
     return poll_batch(wheel, now, timers, max, budget, lone, ret_count);
 }
@@ -396,7 +352,7 @@ uint64_t htw_wheel_next(struct htw_wheel *wheel) {
 static struct htw__link *remove_any(struct htw_wheel *wheel) {
     while (!htw__delay_queue_is_empty(&wheel->queue)) {
         struct top top = top_of(wheel);
-        struct htw__link *link = htw__bucket_pop(&top.bucket, &wheel->chain_index, &wheel->nil);
+        struct htw__link *link = htw__bucket_pop(&top.bucket, wheel->drained, &wheel->nil);
         if (link != NULL)
             return link;
         htw__wheel_discard_top(wheel);

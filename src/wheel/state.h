@@ -55,8 +55,7 @@ struct htw_wheel {
     uint8_t level_max;
     bool strict_fifo;
     bool in_round;
-    bool emptying;        /* strict FIFO: the bucket at the top is due and is being emptied */
-    uint32_t chain_index; /* the chain that a timer was last popped from */
+    bool emptying; /* strict FIFO: the bucket at the top is due and is being emptied */
 
     struct htw__link nil; /* where the chains of all buckets end */
     struct htw__delay_queue queue;

@@ -369,3 +369,35 @@ WHEEL_TEST(wheel_bucket_filled_over_a_long_time_loses_no_timer, 4, 0, false, 80)
         assert_int_equal(total, 10);
     }
 }
+
+/* One call empties part of a bucket: what is due waits in a list of its own, what is not has been demoted. */
+WHEEL_TEST_BOTH_ORDERS(wheel_bucket_emptied_in_parts_lets_its_timers_be_cancelled_and_moved, 8, 0,
+                       300) {
+    for (size_t i = 0; i < f->count;
+         i++) /* of one bucket: half of them are due before the others */
+        arm(f, i, 64 + i % 2);
+    unsigned polled = 0, cancelled = 0, moved = 0;
+    for (struct htw_timer *timer; (timer = htw_wheel_poll(f->wheel, 64)) != NULL; polled++) {
+        assert_int_equal(fixture_number(f, timer) % 2, 0);
+        for (size_t kept = 0, i = f->count - 1; i > 0 && kept < 2; i--) {
+            if (!htw_timer_is_pending(&f->timers[i]) || htw_timer_deadline(&f->timers[i]) > 64)
+                continue;
+            if (kept++ == 0) {
+                assert_true(htw_wheel_cancel(f->wheel, &f->timers[i]));
+                cancelled++;
+            } else {
+                arm(f, i, 70);
+                moved++;
+            }
+        }
+        assert_sound(f);
+    }
+    assert_int_equal(polled + cancelled + moved, 150);
+    assert_int_equal(htw_wheel_next(f->wheel), 65);
+    assert_int_equal(htw_wheel_count(f->wheel), 150 + moved);
+    polled = 0;
+    for (struct htw_timer *timer; (timer = htw_wheel_poll(f->wheel, 70)) != NULL; polled++)
+        assert_true(polled < 150 ? fixture_number(f, timer) % 2 == 1
+                                 : htw_timer_deadline(timer) == 70);
+    assert_int_equal(polled, 150 + moved);
+}
