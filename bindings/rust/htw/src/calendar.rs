@@ -2,7 +2,8 @@
 //! calendar.rs - local times in a time zone, and timers that repeat by them (feature `calendar`).
 use crate::callback::{Callback, Expiration};
 use crate::group::Group;
-use crate::scheduler::{Scheduler, Shared};
+use crate::scheduler::Scheduler;
+use crate::shared::Shared;
 use crate::time::{instant_ns, to_ns};
 use crate::timer::Timer;
 use crate::Error;
@@ -331,7 +332,7 @@ impl<'a> CalendarTimer<'a> {
         let spec = &mut self.spec;
         spec.callback = Some(Callback::<F>::run);
         spec.release = Some(Callback::<F>::release);
-        spec.arg = Callback::into_arg(function, self.scheduler.on_panic());
+        spec.arg = Callback::into_arg(function, self.scheduler.on_panic.clone());
         let mut handle = 0;
         // SAFETY: what the spec borrows lives while this does, and the library copies it; callback
         // and release hook are for this argument.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //! group.rs - timers that are cancelled, paused and resumed together.
-use crate::scheduler::Shared;
-use crate::timer::Outcome;
+use crate::outcome::Outcome;
+use crate::shared::Shared;
 use crate::Error;
 use htw_sys::*;
 use std::fmt;

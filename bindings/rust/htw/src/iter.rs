@@ -5,17 +5,35 @@ use crate::wheel::{Expired, Wheel};
 use htw_sys::{htw_timer_deadline, htw_wheel_drain};
 use std::iter::FusedIterator;
 
+impl<T> Wheel<T> {
+    /// Hands out the timers that are due at `now`, one after the other. What the loop does not take
+    /// stays due.
+    pub fn expire(&mut self, now: u64) -> Expire<'_, T> {
+        Expire { wheel: self, now }
+    }
+
+    /// Removes all timers and hands out deadlines and values, in no particular order. The clock
+    /// stays. Timers that the iterator has not handed out when it is dropped are removed, too.
+    pub fn drain(&mut self) -> Drain<'_, T> {
+        Drain { wheel: self }
+    }
+
+    /// Removes all timers.
+    pub fn clear(&mut self) {
+        self.drain();
+    }
+
+    /// Visits all timers, in no particular order.
+    pub fn iter(&self) -> Iter<'_, T> {
+        Iter { wheel: self, index: 0, left: self.len() }
+    }
+}
+
 /// Hands out what is due; see [`Wheel::expire`].
 #[derive(Debug)]
 pub struct Expire<'a, T> {
     wheel: &'a mut Wheel<T>,
     now: u64,
-}
-
-impl<'a, T> Expire<'a, T> {
-    pub(crate) fn new(wheel: &'a mut Wheel<T>, now: u64) -> Expire<'a, T> {
-        Expire { wheel, now }
-    }
 }
 
 impl<T> Iterator for Expire<'_, T> {
@@ -36,12 +54,6 @@ impl<T> FusedIterator for Expire<'_, T> {}
 #[derive(Debug)]
 pub struct Drain<'a, T> {
     wheel: &'a mut Wheel<T>,
-}
-
-impl<'a, T> Drain<'a, T> {
-    pub(crate) fn new(wheel: &'a mut Wheel<T>) -> Drain<'a, T> {
-        Drain { wheel }
-    }
 }
 
 impl<T> Iterator for Drain<'_, T> {
@@ -73,12 +85,6 @@ pub struct Iter<'a, T> {
     wheel: &'a Wheel<T>,
     index: usize,
     left: usize,
-}
-
-impl<'a, T> Iter<'a, T> {
-    pub(crate) fn new(wheel: &'a Wheel<T>) -> Iter<'a, T> {
-        Iter { wheel, index: 0, left: wheel.len() }
-    }
 }
 
 impl<'a, T> Iterator for Iter<'a, T> {

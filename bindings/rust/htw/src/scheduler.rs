@@ -2,9 +2,11 @@
 //! scheduler.rs - the scheduler: closures that run at their time.
 use crate::callback::{Expiration, PanicHandler};
 use crate::group::{cancel_key, Group};
+use crate::outcome::Outcome;
+use crate::shared::Shared;
 use crate::stats::SchedulerStats;
 use crate::time::{to_duration, to_ns, Clock, Deadline};
-use crate::timer::{Builder, Outcome, Timer};
+use crate::timer::{Builder, Timer};
 use crate::wheel::Progress;
 use crate::Error;
 use htw_sys::*;
@@ -12,7 +14,6 @@ use std::any::Any;
 use std::ffi::CString;
 use std::fmt;
 use std::mem::MaybeUninit;
-use std::os::raw::c_void;
 use std::os::unix::io::RawFd;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
@@ -51,63 +52,6 @@ use std::time::Duration;
 /// is dropped after the panic hook has printed it. A timer that repeats ends then.
 pub struct Scheduler {
     shared: Arc<Shared>,
-}
-
-/// The scheduler itself, which timers and groups keep alive.
-pub(crate) struct Shared {
-    raw: NonNull<htw_scheduler>,
-    clock: Clock,
-    on_panic: Arc<PanicHandler>,
-}
-
-// SAFETY: any thread may call any function of a scheduler at any time.
-unsafe impl Send for Shared {}
-unsafe impl Sync for Shared {}
-
-impl Shared {
-    pub fn raw(&self) -> *mut htw_scheduler {
-        self.raw.as_ptr()
-    }
-
-    pub fn on_panic(&self) -> Arc<PanicHandler> {
-        self.on_panic.clone()
-    }
-
-    /// A deadline in nanoseconds of a timer's clock: `own`, or the scheduler's if that is none.
-    /// Fails if it is of another clock, or an instant in manual time.
-    pub fn deadline_ns(&self, deadline: Deadline, own: Option<Clock>) -> Result<i64, Error> {
-        let clock = own.unwrap_or(self.clock);
-        match deadline.clock() {
-            Some(other) if other != clock => Err(Error::InvalidArgument),
-            Some(Clock::Monotonic) if self.clock == Clock::Manual => Err(Error::InvalidArgument),
-            _ => Ok(deadline.to_ns(|| self.now_ns(Clock::Monotonic))),
-        }
-    }
-
-    pub fn now_ns(&self, clock: Clock) -> i64 {
-        // SAFETY: only reads the clock.
-        unsafe { htw_scheduler_now_by(self.raw(), clock.raw()) }
-    }
-
-    fn stop(&self) -> Result<u64, Error> {
-        unsafe extern "C" fn count(context: *mut c_void, _: *const htw_unexpired) {
-            unsafe { *(context as *mut u64) += 1 };
-        }
-        let mut left = 0u64;
-        // SAFETY: the visitor is called inside the call, in this thread.
-        let result = unsafe {
-            htw_scheduler_stop(self.raw(), Some(count), &mut left as *mut u64 as *mut c_void)
-        };
-        Error::check(result).map(|_| left)
-    }
-}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        // It was stopped, so that no closure is running or will. Where this fails all stays as it
-        // is: in a child after fork. SAFETY: no timer, group or call refers to it any more.
-        let _ = unsafe { htw_scheduler_destroy(self.raw()) };
-    }
 }
 
 /// The options of a [`Scheduler`].
@@ -277,7 +221,7 @@ impl Scheduler {
     /// # Ok::<(), htw::Error>(())
     /// ```
     pub fn timer(&self) -> Builder<'_> {
-        Builder::new(self)
+        Builder::new(&self.shared)
     }
 
     /// Creates a group of timers.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! stats.rs - the statistics of a scheduler.
-use crate::scheduler::Shared;
+use crate::shared::Shared;
 use crate::Error;
 use htw_sys::*;
 use std::mem::MaybeUninit;

@@ -2,7 +2,8 @@
 //! timer.rs - a timer of a scheduler: how it is described, and its handle.
 use crate::callback::{Callback, Expiration};
 use crate::group::Group;
-use crate::scheduler::{Scheduler, Shared};
+use crate::outcome::Outcome;
+use crate::shared::Shared;
 use crate::time::{to_duration, to_ns, Clock, Deadline};
 use crate::Error;
 use htw_sys::*;
@@ -12,30 +13,6 @@ use std::mem::MaybeUninit;
 use std::os::raw::{c_int, c_void};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// What has become of a timer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Outcome {
-    /// It has ended before.
-    Gone,
-    /// It was pending; its closure does not run (again), and was dropped.
-    Cancelled,
-    /// Its closure is running. After a cancel, this is its last run.
-    Running,
-    /// It has its new deadline or period.
-    Moved,
-}
-
-impl Outcome {
-    pub(crate) fn check(result: c_int) -> Result<Outcome, Error> {
-        Ok(match Error::check(result)? as htw_outcome {
-            HTW_CANCELLED => Outcome::Cancelled,
-            HTW_RUNNING => Outcome::Running,
-            HTW_MOVED => Outcome::Moved,
-            _ => Outcome::Gone,
-        })
-    }
-}
 
 /// How a timer repeats. Its runs never overlap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -200,21 +177,14 @@ pub struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    pub(crate) fn new(scheduler: &'a Scheduler) -> Builder<'a> {
+    pub(crate) fn new(scheduler: &'a Arc<Shared>) -> Builder<'a> {
         let mut spec = MaybeUninit::uninit();
         // SAFETY: the library fills in all members.
         let spec = unsafe {
             htw_spec_init(spec.as_mut_ptr());
             spec.assume_init()
         };
-        Builder {
-            scheduler: scheduler.shared(),
-            spec,
-            deadline: None,
-            clock: None,
-            slack_ns: 0,
-            borrows: PhantomData,
-        }
+        Builder { scheduler, spec, deadline: None, clock: None, slack_ns: 0, borrows: PhantomData }
     }
 
     fn with(mut self, change: impl FnOnce(&mut htw_spec)) -> Builder<'a> {
@@ -313,7 +283,7 @@ impl<'a> Builder<'a> {
         let mut spec = self.spec()?;
         spec.callback = Some(Callback::<Option<F>>::run_once);
         spec.release = Some(Callback::<Option<F>>::release);
-        spec.arg = Callback::into_arg(Some(function), self.scheduler.on_panic());
+        spec.arg = Callback::into_arg(Some(function), self.scheduler.on_panic.clone());
         // SAFETY: `callback` and `release` are for this argument.
         unsafe { schedule(self.scheduler, &spec) }
     }
@@ -335,7 +305,7 @@ impl<'a> Builder<'a> {
         spec.period_ns = period_ns;
         spec.callback = Some(Callback::<F>::run);
         spec.release = Some(Callback::<F>::release);
-        spec.arg = Callback::into_arg(function, self.scheduler.on_panic());
+        spec.arg = Callback::into_arg(function, self.scheduler.on_panic.clone());
         // SAFETY: as in once().
         unsafe { schedule(self.scheduler, &spec) }
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 //! wheel.rs - the wheel as a collection of values that have deadlines.
-use crate::iter::{Drain, Expire, Iter};
 use crate::nodes::{Key, Nodes};
 use crate::Error;
 use htw_sys::*;
@@ -245,12 +244,6 @@ impl<T> Wheel<T> {
         self.handed_out(timer)
     }
 
-    /// Hands out the timers that are due at `now`, one after the other. What the loop does not take
-    /// stays due.
-    pub fn expire(&mut self, now: u64) -> Expire<'_, T> {
-        Expire::new(self, now)
-    }
-
     /// Hands out up to `max` timers (64 at most) with bounded work, and says whether work is left.
     ///
     /// A step of the `budget` hands out one timer, moves one to another bucket, or discards one
@@ -337,22 +330,6 @@ impl<T> Wheel<T> {
     pub fn reserve(&mut self, horizon: u64) -> Result<(), Error> {
         // SAFETY: as in poll().
         Error::check(unsafe { htw_wheel_reserve(self.raw.as_ptr(), horizon) }).map(drop)
-    }
-
-    /// Removes all timers and hands out deadlines and values, in no particular order. The clock
-    /// stays. Timers that the iterator has not handed out when it is dropped are removed, too.
-    pub fn drain(&mut self) -> Drain<'_, T> {
-        Drain::new(self)
-    }
-
-    /// Removes all timers.
-    pub fn clear(&mut self) {
-        self.drain();
-    }
-
-    /// Visits all timers, in no particular order.
-    pub fn iter(&self) -> Iter<'_, T> {
-        Iter::new(self)
     }
 
     /// Exact counters.
