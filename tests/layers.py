@@ -10,7 +10,7 @@ LAYERS = {
         r"(wheel/.*|base/(bitmap|list))\.[ch]",
         r"wheel.*|delay_queue|bitmap|list|model|fuzz_replay"),
     "scheduler": (
-        r"(scheduler/.*|base/(slab|alarm|lock|lock_rank|mutex|counter|histogram|divisor|backoff|fork|clock|cpu|random|thread|prometheus|alloc(_system)?))\.[ch]",
+        r"(scheduler/.*|base/(slab|alarm|lock|histogram|divisor|backoff|fork|clock|cpu|random|thread|prometheus|alloc(_system)?))\.[ch]",
         r"scheduler_.*|slab|alarm|cpu|random|lock|lock_rank|histogram|backoff|alloc|fault_(threads|alarm)|stress_(?!purgatory|calendar).*"),
     "purgatory": (
         r"(purgatory/.*|base/(heap|key_table))\.[ch]",

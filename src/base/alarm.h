@@ -20,7 +20,7 @@
 #ifndef HTW_SRC_BASE_ALARM_H
 #define HTW_SRC_BASE_ALARM_H
 
-#include "mutex.h"
+#include "lock.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,11 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* alloc_jemalloc.c - the default allocator with the build option `jemalloc`. */
-#include "alloc_jemalloc.h"
-
+/*
+ * alloc_jemalloc.c - the default allocator with the build option `jemalloc`: the library's own jemalloc.
+ *
+ * The application keeps its malloc. The usual ways to use jemalloc replace it: a program with
+ * libjemalloc.so or libjemalloc.a gets every malloc from jemalloc. Opening libjemalloc.so.2 at run
+ * time would not, but fails: its thread-local storage (2 632 bytes, initial-exec) does not fit into
+ * what glibc reserves for libraries that are loaded later. So meson.build links libjemalloc_pic.a
+ * into one object, makes all its symbols local, and keeps only the functions below under names of
+ * the library. Both libhtw.so and libhtw.a contain that object. The declarations below are hidden,
+ * which hides the definitions too.
+ *
+ * Consequences:
+ *  - The application may use any malloc, also a jemalloc, and shares nothing with this one.
+ *  - A thread that has used this jemalloc has a destructor of it until it ends. So the library
+ *    must never be unloaded: libhtw.so is linked with -z nodelete, and a plugin that contains
+ *    libhtw.a must be too (pkg-config --static says so).
+ *  - Such a libhtw.so cannot be loaded late either: programs link to it, or run with
+ *    GLIBC_TUNABLES=glibc.rtld.optional_static_tls=4096.
+ *  - This jemalloc reads MALLOC_CONF and /etc/malloc.conf, too.
+ */
 #include "alloc.h"
 
+#include <jemalloc/jemalloc.h>
 #include <stdatomic.h>
 #include <stdio.h>
+
+#define HIDDEN __attribute__((visibility("hidden")))
+
+/* See jemalloc(3). */
+extern __typeof__(mallocx) htw__je_mallocx HIDDEN;
+extern __typeof__(sdallocx) htw__je_sdallocx HIDDEN;
+extern __typeof__(mallctl) htw__je_mallctl HIDDEN;
 
 /*
  * Blocks up to this size go through jemalloc's cache of the calling thread: an allocation and a

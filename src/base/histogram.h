@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * histogram.h - counts 64-bit values by size, in a fixed amount of memory, with a relative error of
- * at most 1/64.
+ * histogram.h - counters, and histograms: these count 64-bit values by size, in a fixed amount of
+ * memory, with a relative error of at most 1/64.
  *
  * Each power of two is divided into 64 buckets of equal width, as in HdrHistogram. Values below 128
  * have a bucket each.
@@ -14,13 +14,37 @@
 #ifndef HTW_SRC_BASE_HISTOGRAM_H
 #define HTW_SRC_BASE_HISTOGRAM_H
 
-#include "counter.h"
-
 #include <htw/base.h>
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/*
+ * A number that one thread at a time writes and any thread may read.
+ *
+ * The writer loads and stores, both relaxed, which is as cheap as a plain number: an atomic
+ * addition would lock the cache line. Two writers at once would lose additions, so they must use a
+ * lock. A reader sees each counter whole, but may see changes of several counters in any order.
+ */
+struct htw__counter {
+    _Atomic uint64_t value;
+};
+
+static inline uint64_t htw__counter_read(const struct htw__counter *counter) {
+    return atomic_load_explicit(&counter->value, memory_order_relaxed);
+}
+
+/* The writer only. */
+static inline void htw__counter_set(struct htw__counter *counter, uint64_t value) {
+    atomic_store_explicit(&counter->value, value, memory_order_relaxed);
+}
+
+/* The writer only. Wraps round at 2^64. */
+static inline void htw__counter_add(struct htw__counter *counter, uint64_t n) {
+    htw__counter_set(counter, htw__counter_read(counter) + n);
+}
 
 #define HTW__HISTOGRAM_BUCKET_BITS 6u
 

@@ -1,21 +1,98 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock.h - a spin lock for critical sections of a few dozen steps.
+ * lock.h - locks: a spin lock for critical sections of a few dozen steps, a mutex for those in which a
+ * thread may sleep or make system calls, and the order in which a thread may take any of them.
  *
- * Locking is one exchange and unlocking a plain store: half the cost of a mutex while no other
- * thread wants the lock. The holder may lose its CPU, so a waiter soon yields its own, and then
- * sleeps in growing steps. Unlocking wakes no thread, so there is no list of waiting threads.
+ * Each lock has a rank. A thread may take a lock only if its order is greater than that of each
+ * lock that the thread holds. So no two threads can wait for each other. Two locks of the same
+ * order, two shards for example, are never held at once.
+ *
+ * With check_level >= 1 each thread keeps a list of what it holds, and a lock that is taken against
+ * the order aborts the process and names both locks, whether or not another thread holds it. With
+ * check_level 0 a lock has no rank: no byte and no instruction.
+ *
+ * What crosses the layers:
+ *  - The journal calls the scheduler while it holds its lock, so that comes first.
+ *  - The purgatory calls the scheduler while it holds the lock of a CPU, so its locks come before
+ *    those of the scheduler. SCHEDULER_LISTENERS comes before both: with it held, the scheduler
+ *    calls the purgatory when the wall clock was set.
+ *  - TIMER is no lock but a system call, in which a thread may be stopped for long. No lock of the
+ *    scheduler may be held then: every other thread would wait.
+ *  - Callbacks, hooks and visitors run with no lock held. So they may call every function, end
+ *    their thread, or fork: the child starts with no lock held.
+ *  - Only the allocator is called with locks held. It must not call the library.
  */
 #ifndef HTW_SRC_BASE_LOCK_H
 #define HTW_SRC_BASE_LOCK_H
 
 #include "annotate.h"
+#include "assert.h"
 #include "compiler.h"
-#include "lock_rank.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 
+/* RANK(name, order, what the message says). Equal orders: locks of which a thread holds one. */
+#define HTW__LOCK_RANKS(RANK)                                                                      \
+    RANK(JOURNAL, 1, "journal")                         /* all of a journal */                     \
+    RANK(MONITOR, 1, "monitor")                         /* the list of its sources */              \
+    RANK(MONITOR_WHEEL, 2, "monitor.wheel")             /* a wheel that may be lent */             \
+    RANK(SCHEDULER_LISTENERS, 2, "scheduler.listeners") /* who is called when the clock was set */ \
+    RANK(PURGATORY, 3, "purgatory")                     /* the lists of thresholds */              \
+    RANK(THRESHOLD, 4, "threshold")                     /* its waiting requests */                 \
+    RANK(PURGATORY_SHARD, 5, "purgatory.shard")         /* keys, watches, checks */                \
+    RANK(PURGATORY_CPU, 6, "purgatory.cpu")             /* the wheel of timeouts */                \
+    RANK(KEY_POOL, 7, "purgatory.key_pool")             /* the memory of keys */                   \
+    RANK(TIMER, 8, "timer")                             /* no lock: a kernel timer is set */       \
+    RANK(SCHEDULER_LIFE, 9, "scheduler.life")           /* starting and stopping */                \
+    RANK(SCHEDULER_CANCEL_WAITERS, 10, "scheduler.cancel_waiters") /* the calls of cancel_wait */  \
+    RANK(SCHEDULER_SHARD, 11, "scheduler.shard")                   /* a wheel and its records */   \
+    RANK(SCHEDULER_WORK_QUEUE, 12, "scheduler.work_queue")         /* batches and workers */       \
+    RANK(SCHEDULER_RUN_STATS, 12, "scheduler.run_stats")           /* counters of an executor */   \
+    RANK(ALARM, 13, "alarm") /* that of other systems than Linux */
+
+enum htw__lock_rank {
+    HTW__RANK_NONE, /* a lock that was not initialized */
+#define HTW__RANK_ENUMERATOR(name, order, text) HTW__RANK_##name,
+    HTW__LOCK_RANKS(HTW__RANK_ENUMERATOR)
+#undef HTW__RANK_ENUMERATOR
+};
+
+#if HTW_CHECK_LEVEL >= 1
+
+/* Before a lock is taken: aborts if the thread may not take it now. */
+void htw__lock_rank_acquire(enum htw__lock_rank rank, const void *lock);
+/* Before a lock is released: aborts if the thread does not hold it. */
+void htw__lock_rank_release(enum htw__lock_rank rank, const void *lock);
+/* Before something that a thread may only do while it holds no lock of this order or a greater one:
+   aborts if it does. */
+void htw__lock_rank_pass(enum htw__lock_rank rank);
+/* Before a thread sleeps on a condition: aborts if it holds another lock than this one. */
+void htw__lock_rank_sleep(enum htw__lock_rank rank, const void *lock);
+
+#define HTW__LOCK_RANK_MEMBER enum htw__lock_rank rank;
+#define HTW__LOCK_RANK_INIT(lock, value) ((lock)->rank = (value))
+#define HTW__LOCK_RANK_ACQUIRE(lock) htw__lock_rank_acquire((lock)->rank, (lock))
+#define HTW__LOCK_RANK_RELEASE(lock) htw__lock_rank_release((lock)->rank, (lock))
+#define HTW__LOCK_RANK_PASS(rank) htw__lock_rank_pass(rank)
+#define HTW__LOCK_RANK_SLEEP(lock) htw__lock_rank_sleep((lock)->rank, (lock))
+
+#else
+
+#define HTW__LOCK_RANK_MEMBER
+#define HTW__LOCK_RANK_INIT(lock, value) ((void)(lock), (void)(value))
+#define HTW__LOCK_RANK_ACQUIRE(lock) ((void)(lock))
+#define HTW__LOCK_RANK_RELEASE(lock) ((void)(lock))
+#define HTW__LOCK_RANK_PASS(rank) ((void)0)
+#define HTW__LOCK_RANK_SLEEP(lock) ((void)(lock))
+
+#endif
+
+/*
+ * The spin lock. Locking is one exchange and unlocking a plain store: half the cost of a mutex while no
+ * other thread wants the lock. The holder may lose its CPU, so a waiter soon yields its own, and then
+ * sleeps in growing steps. Unlocking wakes no thread, so there is no list of waiting threads.
+ */
 struct htw__lock {
     _Atomic unsigned locked;
     HTW__LOCK_RANK_MEMBER
@@ -47,6 +124,51 @@ static inline void htw__lock_release(struct htw__lock *lock) {
     HTW__LOCK_RANK_RELEASE(lock);
     HTW__ANNOTATE_LOCK_RELEASED(lock);
     atomic_store_explicit(&lock->locked, 0u, memory_order_release);
+}
+
+/* The mutex. Nothing here fails: the mutexes are plain ones, which one thread locks once. */
+struct htw__mutex {
+    pthread_mutex_t mutex;
+    HTW__LOCK_RANK_MEMBER
+};
+
+static inline void htw__mutex_init(struct htw__mutex *mutex, enum htw__lock_rank rank) {
+    pthread_mutex_init(&mutex->mutex, NULL);
+    HTW__LOCK_RANK_INIT(mutex, rank);
+}
+
+static inline void htw__mutex_fini(struct htw__mutex *mutex) {
+    pthread_mutex_destroy(&mutex->mutex);
+}
+
+static inline void htw__mutex_lock(struct htw__mutex *mutex) {
+    HTW__LOCK_RANK_ACQUIRE(mutex);
+    pthread_mutex_lock(&mutex->mutex);
+}
+
+static inline void htw__mutex_unlock(struct htw__mutex *mutex) {
+    HTW__LOCK_RANK_RELEASE(mutex);
+    pthread_mutex_unlock(&mutex->mutex);
+}
+
+/* Waits for a condition, with the mutex and no other lock held. The thread is not cancelled here: the
+   mutex would stay locked. */
+static inline void htw__mutex_wait(struct htw__mutex *mutex, pthread_cond_t *condition) {
+    int cancel_state;
+    HTW__LOCK_RANK_SLEEP(mutex);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    pthread_cond_wait(condition, &mutex->mutex);
+    pthread_setcancelstate(cancel_state, NULL);
+}
+
+/* Waits until `deadline` at the latest, by the clock of the condition. */
+static inline void htw__mutex_wait_until(struct htw__mutex *mutex, pthread_cond_t *condition,
+                                         const struct timespec *deadline) {
+    int cancel_state;
+    HTW__LOCK_RANK_SLEEP(mutex);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    pthread_cond_timedwait(condition, &mutex->mutex, deadline);
+    pthread_setcancelstate(cancel_state, NULL);
 }
 
 #endif /* HTW_SRC_BASE_LOCK_H */

@@ -32,7 +32,7 @@
 
 #include "../base/fork.h"
 #include "../base/histogram.h"
-#include "../base/mutex.h"
+#include "../base/lock.h"
 #include "database.h"
 #include "error.h"
 #include "jobs.h"

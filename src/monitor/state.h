@@ -14,7 +14,7 @@
 #define HTW_SRC_MONITOR_STATE_H
 
 #include "../base/fork.h"
-#include "../base/mutex.h"
+#include "../base/lock.h"
 #include "place.h"
 #include "registry.h"
 #include "text.h"

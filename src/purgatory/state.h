@@ -16,7 +16,7 @@
  * held under which it found the request: of a shard, a threshold or a CPU. The owner takes each of
  * these locks to unlink the request. From then on no other thread can find it.
  *
- * base/lock_rank.h has the order of locks. No lock is held while a hook runs; the allocator may be
+ * base/lock.h has the order of locks. No lock is held while a hook runs; the allocator may be
  * called with any.
  */
 #ifndef HTW_SRC_PURGATORY_STATE_H

@@ -4,7 +4,7 @@
 #define HTW_SRC_SCHEDULER_CLOCK_LISTENERS_H
 
 #include "../base/list.h"
-#include "../base/mutex.h"
+#include "../base/lock.h"
 
 #include <stdint.h>
 

@@ -13,7 +13,7 @@
 
 #include "../base/assert.h"
 #include "../base/compiler.h"
-#include "../base/counter.h"
+#include "../base/histogram.h"
 #include "../base/lock.h"
 #include "clocks.h"
 #include "record.h"

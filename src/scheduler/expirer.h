@@ -4,7 +4,7 @@
 #ifndef HTW_SRC_SCHEDULER_EXPIRER_H
 #define HTW_SRC_SCHEDULER_EXPIRER_H
 
-#include "../base/counter.h"
+#include "../base/histogram.h"
 #include "clockwork.h"
 #include "wake.h"
 

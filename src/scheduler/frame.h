@@ -9,7 +9,7 @@
 #ifndef HTW_SRC_SCHEDULER_FRAME_H
 #define HTW_SRC_SCHEDULER_FRAME_H
 
-#include "../base/mutex.h"
+#include "../base/lock.h"
 
 #include <htw/scheduler.h>
 

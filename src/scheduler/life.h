@@ -4,7 +4,7 @@
 #ifndef HTW_SRC_SCHEDULER_LIFE_H
 #define HTW_SRC_SCHEDULER_LIFE_H
 
-#include "../base/mutex.h"
+#include "../base/lock.h"
 
 #include <stdbool.h>
 

@@ -3,7 +3,6 @@
 #ifndef HTW_SRC_SCHEDULER_RUN_H
 #define HTW_SRC_SCHEDULER_RUN_H
 
-#include "../base/counter.h"
 #include "../base/histogram.h"
 #include "../base/lock.h"
 #include "state.h"

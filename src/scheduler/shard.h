@@ -5,7 +5,7 @@
 #define HTW_SRC_SCHEDULER_SHARD_H
 
 #include "../base/compiler.h"
-#include "../base/counter.h"
+#include "../base/histogram.h"
 #include "../base/cpu.h"
 #include "../base/key_table.h"
 #include "clockwork.h"

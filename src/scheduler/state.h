@@ -56,7 +56,7 @@
  *
  * LOCKS
  *
- * base/lock_rank.h has the order in which they are acquired. The lock of a shard guards all of the
+ * base/lock.h has the order in which they are acquired. The lock of a shard guards all of the
  * shard, except where a member says otherwise. No code of the user runs under a lock, except the
  * allocator.
  */

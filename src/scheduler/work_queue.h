@@ -8,7 +8,7 @@
 #ifndef HTW_SRC_SCHEDULER_WORK_QUEUE_H
 #define HTW_SRC_SCHEDULER_WORK_QUEUE_H
 
-#include "../base/mutex.h"
+#include "../base/lock.h"
 #include "deputy.h"
 
 #include <stdatomic.h>

@@ -9,6 +9,6 @@ for error in -EINVAL -ENOMEM -EIO; do
     printf '%s\n' "$errors" | grep -qx -- "$error" || { echo "not found: $error"; exit 1; }
 done
 for error in $errors; do
-    grep -q "case $error:" src/base/error.c || { echo "htw_strerror() does not know $error"; exit 1; }
+    grep -q "case $error:" src/base/base.c || { echo "htw_strerror() does not know $error"; exit 1; }
 done
 printf '%s\n' "$errors" | wc -l | xargs printf '%d errors have a description\n'

@@ -4,7 +4,7 @@
 #include "memory.h"
 #include "workloads.h"
 
-#include "../../src/base/counter.h"
+#include "../../src/base/histogram.h"
 
 /* Of each CPU, but eight of them lie in one line. */
 static struct htw__counter *counters;

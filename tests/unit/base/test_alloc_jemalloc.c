@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* test_alloc_jemalloc - the default allocator is an arena of the library's own jemalloc. */
 #include "../../../src/base/alloc.h"
-#include "../../../src/base/alloc_jemalloc.h"
 
 #include "../unit.h"
 
+#include <jemalloc/jemalloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* The library's own. */
+extern __typeof__(mallctl) htw__je_mallctl;
 
 static const struct htw_allocator *const memory = &htw__default_allocator;
 

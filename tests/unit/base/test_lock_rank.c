@@ -2,7 +2,6 @@
 /* test_lock_rank - a thread that takes locks against their order ends the process with a message
    that names both. Each case runs in a child. */
 #include "../../../src/base/lock.h"
-#include "../../../src/base/mutex.h"
 
 #include "../unit.h"
 

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* error.c - htw_strerror(): the texts of results. */
+/* base.c - htw/base.h: the version of the library, and the texts of results. */
 #include <htw/base.h>
 
 #include <errno.h>
+
+const char *htw_version(void) {
+    return HTW_VERSION;
+}
 
 const char *htw_strerror(int result) {
     if (result >= 0)
