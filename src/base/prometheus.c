@@ -3,19 +3,23 @@
 #include "prometheus.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 void htw__prometheus_describe(FILE *stream, const char *name, const char *type, const char *help) {
     fprintf(stream, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-void htw__prometheus_counter(FILE *stream, const char *name, const char *help, uint64_t value) {
-    htw__prometheus_describe(stream, name, "counter", help);
+void htw__prometheus_value(FILE *stream, const char *name, const char *help, uint64_t value) {
+    bool is_total = strstr(name, "_total") != NULL;
+    htw__prometheus_describe(stream, name, is_total ? "counter" : "gauge", help);
     fprintf(stream, "%s %" PRIu64 "\n", name, value);
 }
 
-void htw__prometheus_gauge(FILE *stream, const char *name, const char *help, uint64_t value) {
-    htw__prometheus_describe(stream, name, "gauge", help);
-    fprintf(stream, "%s %" PRIu64 "\n", name, value);
+void htw__prometheus_values(FILE *stream, const struct htw__metric *metrics, size_t count,
+                            const void *stats) {
+    for (size_t i = 0; i < count; i++)
+        htw__prometheus_value(stream, metrics[i].name, metrics[i].help,
+                              htw__metric_value(&metrics[i], stats));
 }
 
 void htw__prometheus_bucket(FILE *stream, const char *name, const char *limit, uint64_t count) {

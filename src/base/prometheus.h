@@ -9,15 +9,28 @@
 
 #include "histogram.h"
 
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 /* The HELP and TYPE lines of a metric whose samples the caller writes. */
 void htw__prometheus_describe(FILE *stream, const char *name, const char *type, const char *help);
 
-/* A whole metric of one sample. */
-void htw__prometheus_counter(FILE *stream, const char *name, const char *help, uint64_t value);
-void htw__prometheus_gauge(FILE *stream, const char *name, const char *help, uint64_t value);
+/* A whole metric of one sample: a counter if the name ends with "_total", otherwise a gauge. */
+void htw__prometheus_value(FILE *stream, const char *name, const char *help, uint64_t value);
+
+/* Such a metric of which the value is a uint64_t in a struct of statistics. */
+struct htw__metric {
+    const char *name, *help;
+    size_t offset;
+};
+
+static inline uint64_t htw__metric_value(const struct htw__metric *metric, const void *stats) {
+    return *(const uint64_t *)(const void *)((const char *)stats + metric->offset);
+}
+
+void htw__prometheus_values(FILE *stream, const struct htw__metric *metrics, size_t count,
+                            const void *stats);
 
 /*
  * A histogram of durations: describe() with the type "histogram"; then bucket() for each limit in

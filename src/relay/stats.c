@@ -29,68 +29,56 @@ void htw__relay_work_move(struct htw__relay_work *into, struct htw__relay_work *
     htw__relay_work_init(from);
 }
 
-static const struct {
-    const char *name, *type, *help;
-    size_t offset;
-} metrics[] = {
-#define METRIC(name, type, member, help) \
-    { "htw_relay_" name, type, help, offsetof(struct htw__relay_stats, member) }
-    METRIC("received_total", "counter", done.received, "Records read from the input topic."),
-    METRIC("delivered_total", "counter", done.delivered, "Records published to their topics."),
-    METRIC("dead_letters_total", "counter", done.dead,
-           "Records published to the dead-letter topic."),
-    METRIC("dead_letters_short_total", "counter", done.dead_short,
+static const struct htw__metric metrics[] = {
+#define METRIC(name, member, help) \
+    { "htw_relay_" name, help, offsetof(struct htw__relay_stats, member) }
+    METRIC("received_total", done.received, "Records read from the input topic."),
+    METRIC("delivered_total", done.delivered, "Records published to their topics."),
+    METRIC("dead_letters_total", done.dead, "Records published to the dead-letter topic."),
+    METRIC("dead_letters_short_total", done.dead_short,
            "Dead letters without their values, which were too large."),
-    METRIC("dead_letters_refused_total", "counter", done.dead_refused,
+    METRIC("dead_letters_refused_total", done.dead_refused,
            "Times that a dead letter was refused, and put back to be tried again."),
-    METRIC("postponed_total", "counter", done.postponed,
+    METRIC("postponed_total", done.postponed,
            "Times that a record waited for what is known of its topic."),
-    METRIC("cancelled_total", "counter", done.cancelled,
-           "Records that were cancelled or replaced."),
-    METRIC("cancels_late_total", "counter", done.cancels_late, "Cancels that found no record."),
-    METRIC("catch_ups_cut_total", "counter", catch_ups_cut,
+    METRIC("cancelled_total", done.cancelled, "Records that were cancelled or replaced."),
+    METRIC("cancels_late_total", done.cancels_late, "Cancels that found no record."),
+    METRIC("catch_ups_cut_total", catch_ups_cut,
            "Stripes that delivered before all of their input was read for cancels."),
-    METRIC("passes_total", "counter", passes, "Times that a bucket was read again."),
-    METRIC("commits_total", "counter", commits, "Commits of positions."),
-    METRIC("failed_commits_total", "counter", failed_commits, "Commits that failed."),
-    METRIC("aborted_transactions_total", "counter", aborted_transactions,
-           "Transactions that were aborted."),
-    METRIC("input_lag", "gauge", input_lag,
+    METRIC("passes_total", passes, "Times that a bucket was read again."),
+    METRIC("commits_total", commits, "Commits of positions."),
+    METRIC("failed_commits_total", failed_commits, "Commits that failed."),
+    METRIC("aborted_transactions_total", aborted_transactions, "Transactions that were aborted."),
+    METRIC("input_lag", input_lag,
            "Offsets of the input that were not read, those of open transactions included."),
-    METRIC("input_lag_seconds", "gauge", input_lag_s,
+    METRIC("input_lag_seconds", input_lag_s,
            "How long ago the oldest of these was written, at most."),
-    METRIC("since_filing_seconds", "gauge", since_commit_s[0],
+    METRIC("since_filing_seconds", since_commit_s[0],
            "Seconds since all that was filed has been committed."),
-    METRIC("since_delivery_seconds", "gauge", since_commit_s[1],
+    METRIC("since_delivery_seconds", since_commit_s[1],
            "Seconds since all that was delivered has been committed."),
-    METRIC("stripes_stalled", "gauge", stripes_stalled,
+    METRIC("stripes_stalled", stripes_stalled,
            "Input partitions, of all relays, for which none has committed for half a minute."),
-    METRIC("stripes", "gauge", stripes, "Input partitions that this process owns."),
-    METRIC("stripes_waiting", "gauge", stripes_waiting,
-           "New input partitions that have no buckets yet."),
-    METRIC("overdue", "gauge", overdue, "Records in memory whose time has come."),
-    METRIC("in_memory", "gauge", in_memory, "Records in memory."),
-    METRIC("memory_bytes", "gauge", bytes_in_memory, "Memory of these records."),
-    METRIC("ids", "gauge", ids, "Records with an id that wait."),
-    METRIC("ids_bytes", "gauge", ids_bytes, "Memory of the index of these."),
-    METRIC("open_buckets", "gauge", open_buckets, "Buckets that are being read."),
-    METRIC("clock_behind_milliseconds", "gauge", clock_behind_ms,
-           "How far the slowest stripe is behind."),
+    METRIC("stripes", stripes, "Input partitions that this process owns."),
+    METRIC("stripes_waiting", stripes_waiting, "New input partitions that have no buckets yet."),
+    METRIC("overdue", overdue, "Records in memory whose time has come."),
+    METRIC("in_memory", in_memory, "Records in memory."),
+    METRIC("memory_bytes", bytes_in_memory, "Memory of these records."),
+    METRIC("ids", ids, "Records with an id that wait."),
+    METRIC("ids_bytes", ids_bytes, "Memory of the index of these."),
+    METRIC("open_buckets", open_buckets, "Buckets that are being read."),
+    METRIC("clock_behind_milliseconds", clock_behind_ms, "How far the slowest stripe is behind."),
 #undef METRIC
 };
 
 #define METRICS (sizeof(metrics) / sizeof(metrics[0]))
-
-static uint64_t value_of(const struct htw__relay_stats *self, size_t metric) {
-    return *(const uint64_t *)(const void *)((const char *)self + metrics[metric].offset);
-}
 
 bool htw__relay_stats_get(const struct htw__relay_stats *self, size_t index, const char **ret_name,
                           uint64_t *ret_value) {
     if (index >= METRICS)
         return false;
     *ret_name = metrics[index].name + strlen("htw_relay_");
-    *ret_value = value_of(self, index);
+    *ret_value = htw__metric_value(&metrics[index], self);
     return true;
 }
 
@@ -123,10 +111,7 @@ static void print_levels(FILE *stream, const char *name, const char *type, const
 
 void htw__relay_stats_prometheus(const struct htw__relay_stats *self, uint32_t levels,
                                  FILE *stream) {
-    for (size_t i = 0; i < METRICS; i++) {
-        htw__prometheus_describe(stream, metrics[i].name, metrics[i].type, metrics[i].help);
-        fprintf(stream, "%s %" PRIu64 "\n", metrics[i].name, value_of(self, i));
-    }
+    htw__prometheus_values(stream, metrics, METRICS, self);
     print_levels(stream, "htw_relay_filed_total", "counter", "Records published to buckets.",
                  self->done.filed, levels);
     print_levels(stream, "htw_relay_lag", "gauge",
@@ -136,7 +121,8 @@ void htw__relay_stats_prometheus(const struct htw__relay_stats *self, uint32_t l
 
 void htw__relay_stats_print(const struct htw__relay_stats *self, uint32_t levels, FILE *stream) {
     for (size_t i = 0; i < METRICS; i++)
-        fprintf(stream, "%12" PRIu64 "  %s\n", value_of(self, i), metrics[i].help);
+        fprintf(stream, "%12" PRIu64 "  %s\n", htw__metric_value(&metrics[i], self),
+                metrics[i].help);
     for (uint32_t level = 0; level < levels; level++)
         fprintf(stream, "%12" PRIu64 "  Records published to buckets of level %u.\n",
                 self->done.filed[level], level);
