@@ -2,11 +2,8 @@
 /* key_table.c - a hash table of keys that grows and shrinks by single buckets. */
 #include "key_table.h"
 
-#include "annotate.h"
 #include "assert.h"
 #include "compiler.h"
-
-#include <string.h>
 
 /* Compiled in, so that xxHash is needed neither to link nor to run. */
 #define XXH_INLINE_ALL

@@ -23,10 +23,12 @@
 #define HTW_SRC_BASE_KEY_TABLE_H
 
 #include "alloc.h"
+#include "annotate.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Embedded in the user's object. While it is in a table, neither it nor the key may move or change.
    `next` belongs to the table; the user sets the others before the insert. */
@@ -56,6 +58,19 @@ struct htw__key_table {
 /* The hash (XXH3, 64 bits) of `size` bytes at `key`, which may be NULL if `size` is 0. O(size), so
    call it before a lock is taken. */
 uint64_t htw__key_hash(const void *key, size_t size, uint64_t seed);
+
+/* Sets hash and key of a node that is in no table: a copy of the key, in `room` bytes for it. Both may be
+   NULL if `size` is 0. */
+static inline void htw__key_node_set(struct htw__key_node *node, void *room, uint64_t hash,
+                                     const void *key, size_t size) {
+    HTW__ANNOTATE_IGNORE_BEGIN();
+    if (size > 0)
+        memcpy(room, key, size);
+    HTW__ANNOTATE_IGNORE_END();
+    node->hash = hash;
+    node->key = room;
+    node->size = (uint32_t)size;
+}
 
 /* Makes an empty table, which must not move. Copies the allocator. Allocates nothing. */
 void htw__key_table_init(struct htw__key_table *table, const struct htw_allocator *allocator);

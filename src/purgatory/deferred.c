@@ -16,18 +16,15 @@
 #include "keys.h"
 #include "watch.h"
 
-#include <string.h>
-
 /* The delay after the second drop in a row. It doubles with each further drop. */
 #define RETRY_NS HTW_MILLISECOND
 #define RETRY_DOUBLINGS_MAX 10u
 
-/* A check in the queue. A copy of the key's bytes is behind it. */
+/* A check in the queue. */
 struct htw__deferred {
     struct htw__deferred *next;
     struct htw__watched_key *key; /* valid until the check begins */
-    uint64_t hash;
-    size_t size;
+    struct htw__key_node copy;    /* of it; its bytes are behind this */
 };
 
 static size_t bytes_of(size_t key_size) {
@@ -42,8 +39,8 @@ static struct htw__deferred *pop(struct htw__deferred **queue) {
 }
 
 static void free_check(struct htw__purgatory_shard *shard, struct htw__deferred *deferred) {
-    shard->bytes -= bytes_of(deferred->size);
-    htw__release(&shard->purgatory->allocator, deferred, bytes_of(deferred->size));
+    shard->bytes -= bytes_of(deferred->copy.size);
+    htw__release(&shard->purgatory->allocator, deferred, bytes_of(deferred->copy.size));
 }
 
 /* A check begins or is dropped: another one of its key may be queued. Returns whether requests wait
@@ -61,7 +58,7 @@ static void make(struct htw__frame *frame, struct htw__purgatory_shard *shard,
     bool is_watched = release_key(shard, deferred);
     htw__lock_release(&shard->lock);
     if (is_watched) {
-        struct htw__check check = { deferred->hash, deferred + 1, deferred->size,
+        struct htw__check check = { deferred->copy.hash, deferred->copy.key, deferred->copy.size,
                                     .max = UINT64_MAX };
         htw__check_make(frame, &check);
     }
@@ -197,11 +194,8 @@ static int queue_check(struct htw__purgatory_shard *shard, struct htw__watched_k
     struct htw__deferred *deferred = htw__allocate(&shard->purgatory->allocator, bytes_of(size));
     if (deferred == NULL)
         return -ENOMEM;
-    *deferred = (struct htw__deferred) { .key = key, .hash = key->node.hash, .size = size };
-    HTW__ANNOTATE_IGNORE_BEGIN();
-    if (size > 0)
-        memcpy(deferred + 1, key->node.key, size);
-    HTW__ANNOTATE_IGNORE_END();
+    *deferred = (struct htw__deferred) { .key = key };
+    htw__key_node_set(&deferred->copy, deferred + 1, key->node.hash, key->node.key, size);
     *shard->deferred_end = deferred;
     shard->deferred_end = &deferred->next;
     shard->bytes += bytes_of(size);

@@ -13,6 +13,14 @@ static bool change(struct htw_request *request, uint32_t *state, uint32_t to) {
     return changed;
 }
 
+/* Sets and clears bits, and returns the state before. */
+static uint32_t update(struct htw_request *request, uint32_t set, uint32_t clear) {
+    uint32_t state = __atomic_load_n(&request->_state, __ATOMIC_RELAXED);
+    while (!change(request, &state, (state | set) & ~clear))
+        ;
+    return state;
+}
+
 bool htw__request_own_slow(struct htw_request *request) {
     uint32_t state = HTW__REQUEST_PENDING;
     for (;;) {
@@ -42,10 +50,7 @@ bool htw__request_own_to_end(struct htw_request *request, uint32_t mark, bool *r
 }
 
 bool htw__request_own_expired(struct htw_request *request) {
-    HTW__ANNOTATE_HAND_OVER(request);
-    uint32_t before = __atomic_fetch_or(&request->_state, HTW__REQUEST_BUSY | HTW__REQUEST_EXPIRE,
-                                        __ATOMIC_ACQ_REL);
-    HTW__ANNOTATE_TAKE_OVER(request);
+    uint32_t before = update(request, HTW__REQUEST_BUSY | HTW__REQUEST_EXPIRE, 0);
     return (before & HTW__REQUEST_BUSY) == 0;
 }
 
@@ -66,11 +71,7 @@ bool htw__request_disown_marked(struct htw_request *request) {
 }
 
 uint32_t htw__request_clear_events(struct htw_request *request) {
-    HTW__ANNOTATE_HAND_OVER(request);
-    uint32_t before = __atomic_fetch_and(
-        &request->_state, ~(uint32_t)(HTW__REQUEST_AGAIN | HTW__REQUEST_SELF), __ATOMIC_ACQ_REL);
-    HTW__ANNOTATE_TAKE_OVER(request);
-    return before;
+    return update(request, 0, HTW__REQUEST_AGAIN | HTW__REQUEST_SELF);
 }
 
 void htw__request_set_free(struct htw_request *request) {

@@ -4,8 +4,6 @@
 
 #include "cpu.h"
 
-#include <string.h>
-
 _Static_assert(sizeof(struct htw__watched_key) + HTW__KEY_INLINE_BYTES <= HTW__SLOT_BYTES,
                "a key and its bytes fit into a slot");
 _Static_assert(offsetof(struct htw__watched_key, node) == 0, "a node has the address of its key");
@@ -63,13 +61,7 @@ static struct htw__watched_key *add_key(const struct htw_purgatory *purgatory,
     struct htw__watched_key *key = allocate_key(purgatory, shard, source->size);
     if (key == NULL)
         return NULL;
-    HTW__ANNOTATE_IGNORE_BEGIN();
-    if (source->size > 0)
-        memcpy(key + 1, source->bytes, source->size);
-    HTW__ANNOTATE_IGNORE_END();
-    key->node.hash = hash;
-    key->node.key = key + 1;
-    key->node.size = (uint32_t)source->size;
+    htw__key_node_set(&key->node, key + 1, hash, source->bytes, source->size);
     htw__ring_init(&key->watches);
     htw__key_table_insert(&shard->table, &key->node);
     return key;

@@ -5,8 +5,6 @@
 
 #include "../base/user_code.h"
 
-#include <string.h>
-
 struct htw__attributes *htw__attributes_create(struct htw__clockwork *clockwork,
                                                const struct htw_spec *spec, uint64_t hash) {
     const struct htw_scheduler *scheduler = clockwork->scheduler;
@@ -29,13 +27,7 @@ struct htw__attributes *htw__attributes_create(struct htw__clockwork *clockwork,
     };
     if (has_span)
         attributes->span[0] = (struct htw__span) { .span_ns = spec->span_ns };
-    unsigned char *key_bytes = (unsigned char *)(attributes->span + has_span);
-    HTW__ANNOTATE_IGNORE_BEGIN();
-    if (key_size > 0)
-        memcpy(key_bytes, spec->key, key_size);
-    HTW__ANNOTATE_IGNORE_END();
-    attributes->key =
-        (struct htw__key_node) { .hash = hash, .key = key_bytes, .size = (uint32_t)key_size };
+    htw__key_node_set(&attributes->key, attributes->span + has_span, hash, spec->key, key_size);
     attributes->member.attributes = attributes;
     return attributes;
 }
