@@ -361,8 +361,9 @@ void htw__picture_write(const struct htw_wheel *wheel, int64_t tick_ns,
                         enum htw__picture_shape shape, FILE *stream) {
     struct level levels[HTW_WHEEL_LEVELS_MAX] = { { .number = 0 } };
     bool are_rings = shape == HTW__PICTURE_RINGS;
-    struct picture picture = { wheel, tick_ns,         stream, are_rings ? TEXT_X : STRIP_TEXT_X,
-                               34,    htw__delay_queue_top(&wheel->queue) };
+    struct picture picture = { wheel,  tick_ns,
+                               stream, are_rings ? TEXT_X : STRIP_TEXT_X,
+                               34,     htw__delay_queue_top(&wheel->queue) };
     int lines = (int)(htw__delay_queue_count(&wheel->queue) > LISTED_BUCKETS
                           ? LISTED_BUCKETS + 2
                           : htw__delay_queue_count(&wheel->queue) + 1);
