@@ -143,8 +143,7 @@ static void wake_up_and_plan(struct htw__alarm *alarm, int minutes) {
     assert_false(is_readable(alarm, 0));
 }
 
-static void alarm_that_a_stopped_thread_is_setting_can_be_set(void **state) {
-    (void)state;
+UNIT_TEST(alarm_that_a_stopped_thread_is_setting_can_be_set) {
     for (int where = STOPS_BEFORE; where <= STOPS_AFTER; where++) {
         struct htw__alarm alarm = created(CLOCK_MONOTONIC);
         struct setter setter;
@@ -165,8 +164,7 @@ static void alarm_that_a_stopped_thread_is_setting_can_be_set(void **state) {
 }
 
 /* What the stopped thread sets in the end wakes the owner too early at most. */
-static void alarm_that_a_stopped_thread_sets_late_is_planned_with_one_timer_again(void **state) {
-    (void)state;
+UNIT_TEST(alarm_that_a_stopped_thread_sets_late_is_planned_with_one_timer_again) {
     struct htw__alarm alarm = created(CLOCK_MONOTONIC);
     struct setter setter;
     start(&setter, &alarm, in_minutes(60), STOPS_BEFORE);
@@ -184,8 +182,7 @@ static void alarm_that_a_stopped_thread_sets_late_is_planned_with_one_timer_agai
     htw__alarm_fini(&alarm);
 }
 
-static void alarm_planned_for_never_leaves_the_timer_to_the_thread_that_sets_it(void **state) {
-    (void)state;
+UNIT_TEST(alarm_planned_for_never_leaves_the_timer_to_the_thread_that_sets_it) {
     struct htw__alarm alarm = created(CLOCK_MONOTONIC);
     struct setter setter;
     start(&setter, &alarm, in_minutes(60), STOPS_BEFORE);
@@ -199,8 +196,7 @@ static void alarm_planned_for_never_leaves_the_timer_to_the_thread_that_sets_it(
 
 /* Two threads stop: one sets the shared timer, the next is about to wake the owner, which plans
    meanwhile. */
-static void alarm_planned_while_a_thread_wakes_the_owner_expires_at_once(void **state) {
-    (void)state;
+UNIT_TEST(alarm_planned_while_a_thread_wakes_the_owner_expires_at_once) {
     for (int where = STOPS_BEFORE; where <= STOPS_AFTER; where++) {
         struct htw__alarm alarm = created(CLOCK_MONOTONIC);
         struct setter waking;
@@ -217,8 +213,7 @@ static void alarm_planned_while_a_thread_wakes_the_owner_expires_at_once(void **
 }
 
 /* A thread has counted the resets, then others were made: the owner has seen what it has armed. */
-static void alarm_set_for_before_the_last_reset_stays_as_it_is(void **state) {
-    (void)state;
+UNIT_TEST(alarm_set_for_before_the_last_reset_stays_as_it_is) {
     struct htw__alarm alarm = created(CLOCK_MONOTONIC);
     htw__alarm_reset(&alarm);
     htw__alarm_plan(&alarm, in_minutes(60));
@@ -229,8 +224,7 @@ static void alarm_set_for_before_the_last_reset_stays_as_it_is(void **state) {
     htw__alarm_fini(&alarm);
 }
 
-static void alarm_that_is_put_off_expires_later(void **state) {
-    (void)state;
+UNIT_TEST(alarm_that_is_put_off_expires_later) {
     struct htw__alarm alarm = created(CLOCK_MONOTONIC);
     int64_t hour_ns = in_minutes(60);
     htw__alarm_set(&alarm, in_minutes(10));
@@ -251,8 +245,7 @@ static void alarm_that_is_put_off_expires_later(void **state) {
 }
 
 /* The owner is awake: it plans. */
-static void alarm_that_was_reset_is_not_put_off(void **state) {
-    (void)state;
+UNIT_TEST(alarm_that_was_reset_is_not_put_off) {
     struct htw__alarm alarm = created(CLOCK_MONOTONIC);
     htw__alarm_set(&alarm, in_minutes(10));
     htw__alarm_reset(&alarm);
@@ -260,8 +253,7 @@ static void alarm_that_was_reset_is_not_put_off(void **state) {
     htw__alarm_fini(&alarm);
 }
 
-static void alarm_that_a_stopped_thread_puts_off_can_be_set(void **state) {
-    (void)state;
+UNIT_TEST(alarm_that_a_stopped_thread_puts_off_can_be_set) {
     for (int where = STOPS_BEFORE; where <= STOPS_AFTER; where++) {
         struct htw__alarm alarm = created(CLOCK_MONOTONIC);
         struct setter setter;
@@ -279,8 +271,7 @@ static void alarm_that_a_stopped_thread_puts_off_can_be_set(void **state) {
 }
 
 /* Again and again, although nobody reads the timer. */
-static void alarm_expires_whenever_the_wall_clock_is_set(void **state) {
-    (void)state;
+UNIT_TEST(alarm_expires_whenever_the_wall_clock_is_set) {
     static const clockid_t clocks[] = { CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_BOOTTIME };
     static const struct itimerspec at_once = { .it_value = { 0, 1 } };
     for (unsigned i = 0; i < COUNT_OF(clocks); i++) {
@@ -299,19 +290,4 @@ static void alarm_expires_whenever_the_wall_clock_is_set(void **state) {
         }
         htw__alarm_fini(&alarm);
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(alarm_that_a_stopped_thread_is_setting_can_be_set),
-        cmocka_unit_test(alarm_that_a_stopped_thread_sets_late_is_planned_with_one_timer_again),
-        cmocka_unit_test(alarm_planned_for_never_leaves_the_timer_to_the_thread_that_sets_it),
-        cmocka_unit_test(alarm_planned_while_a_thread_wakes_the_owner_expires_at_once),
-        cmocka_unit_test(alarm_set_for_before_the_last_reset_stays_as_it_is),
-        cmocka_unit_test(alarm_that_is_put_off_expires_later),
-        cmocka_unit_test(alarm_that_was_reset_is_not_put_off),
-        cmocka_unit_test(alarm_that_a_stopped_thread_puts_off_can_be_set),
-        cmocka_unit_test(alarm_expires_whenever_the_wall_clock_is_set),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -442,6 +442,8 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
     (void)state;
+    munmap(fault_plan, sizeof(*fault_plan));
+    fault_plan = NULL;
     unlink(input_path);
     unlink(output_path);
     unlink(error_path);
@@ -452,8 +454,7 @@ static int tear_down(void **state) {
 }
 
 /* While the file is written that takes what is left: what is there by then is kept. */
-static void delay_stopped_again_while_it_saves_keeps_whole_records(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, delay_stopped_again_while_it_saves_keeps_whole_records) {
     static char input[MESSAGES * 21000];
     size_t used = 0;
     for (int i = 0; i < MESSAGES; i++)
@@ -473,8 +474,7 @@ static void delay_stopped_again_while_it_saves_keeps_whole_records(void **state)
 }
 
 /* More than one step takes out of the wheel. */
-static void delay_stopped_releases_all_that_is_due(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, delay_stopped_releases_all_that_is_due) {
     static char input[40000];
     size_t used = 0;
     for (int i = 0; i < 5000; i++)
@@ -492,8 +492,7 @@ static void delay_stopped_releases_all_that_is_due(void **state) {
 }
 
 /* What was read before is saved. */
-static void delay_without_memory_for_a_long_line_goes_on(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, delay_without_memory_for_a_long_line_goes_on) {
     static char input[600000];
     snprintf(input, sizeof(input), "1h m0\n0 m1\n1h %0500000dm2\n", 0);
     const struct scenario scenario = { .name = "a long line", .input = input, .is_stopped = true };
@@ -510,8 +509,7 @@ static void delay_without_memory_for_a_long_line_goes_on(void **state) {
     assert_non_null(strstr(outcome.err, "/input:3: read in part only, and left out\n"));
 }
 
-static void delay_that_meets_no_fault_ends_as_planned(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, delay_that_meets_no_fault_ends_as_planned) {
     for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
         run(&scenarios[i]);
         if (outcome.status != scenarios[i].status)
@@ -520,19 +518,7 @@ static void delay_that_meets_no_fault_ends_as_planned(void **state) {
     }
 }
 
-static void delay_that_meets_any_fault_reports_every_loss(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(set_up, tear_down, delay_that_meets_any_fault_reports_every_loss) {
     for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
         fail_all_of(&scenarios[i]);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(delay_that_meets_no_fault_ends_as_planned),
-        cmocka_unit_test(delay_stopped_again_while_it_saves_keeps_whole_records),
-        cmocka_unit_test(delay_stopped_releases_all_that_is_due),
-        cmocka_unit_test(delay_without_memory_for_a_long_line_goes_on),
-        cmocka_unit_test(delay_that_meets_any_fault_reports_every_loss),
-    };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
 }

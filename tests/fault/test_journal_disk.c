@@ -67,6 +67,11 @@ static void run_shell(const char *format, const char *argument) {
     assert_int_equal(system(command), 0);
 }
 
+UNIT_SETUP(use_a_disk_that_fails) {
+    faulty_vfs_register();
+    return 0;
+}
+
 static int begin(void **state) {
     (void)state;
     assert_true(test_folder_create(folder));
@@ -113,8 +118,7 @@ static void copy_files(void) {
 
 /* A complete copy of a transaction that has failed may be in the log, and there may be no space to
    write over it. */
-static void put_that_has_failed_is_not_in_the_log(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(begin, end, put_that_has_failed_is_not_in_the_log) {
     unsigned failed = 0;
     for (long nth = 1; nth < 30; nth++) {
         must_open(path);
@@ -174,8 +178,7 @@ static void fail_each_fsync(enum fault fault) {
     assert_true(stopped > 3);
 }
 
-static void fsync_that_has_failed_stops_the_journal_for_good(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(begin, end, fsync_that_has_failed_stops_the_journal_for_good) {
     fail_each_fsync(FAULT_SYNC);
     begin_again();
     fail_each_fsync(FAULT_SYNC_FULL);
@@ -192,9 +195,8 @@ static bool waits_for_checkpoint(void) {
     return stats.checkpoints > 0;
 }
 
-static void fsync_of_a_checkpoint_that_finds_no_space_stops_the_journal(void **state) {
+UNIT_TEST_BETWEEN(begin, end, fsync_of_a_checkpoint_that_finds_no_space_stops_the_journal) {
     static char payload[40000];
-    (void)state;
     unsigned stopped = 0;
     bool is_copied = false;
     payload[0] = 'a';
@@ -223,8 +225,7 @@ static void put_and_keep_id(int expected, uint64_t *ret_id) {
 }
 
 /* While the disk is full at the open, it cannot be made durable that ids are in use. */
-static void id_of_a_put_that_fails_first_is_not_given_again(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(begin, end, id_of_a_put_that_fails_first_is_not_given_again) {
     unsigned opened = 0, without_id = 0;
     for (long nth = 1; nth < 8; nth++) {
         uint64_t failed = 1, later, of_copy;
@@ -269,13 +270,11 @@ static void expect_full_disk(enum fault fault) {
     close_journal();
 }
 
-static void quota_that_is_used_up_is_a_full_disk(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(begin, end, quota_that_is_used_up_is_a_full_disk) {
     expect_full_disk(FAULT_QUOTA);
 }
 
-static void file_that_may_not_be_longer_is_a_full_disk(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(begin, end, file_that_may_not_be_longer_is_a_full_disk) {
     expect_full_disk(FAULT_LIMIT);
 }
 
@@ -294,8 +293,7 @@ static void leave_copy(void) {
 }
 
 /* From each operation on. */
-static void journal_that_was_killed_on_a_full_disk_opens_and_delivers(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(begin, end, journal_that_was_killed_on_a_full_disk_opens_and_delivers) {
     for (unsigned i = 0; i < sizeof(full_disks) / sizeof(full_disks[0]); i++)
         for (long nth = 0; nth < 25; nth++) {
             leave_copy();
@@ -314,9 +312,8 @@ static void journal_that_was_killed_on_a_full_disk_opens_and_delivers(void **sta
 }
 
 /* Its copy in the file would be longer, but there is room in the log itself. */
-static void journal_writes_on_in_a_log_that_cannot_be_copied(void **state) {
+UNIT_TEST_BETWEEN(begin, end, journal_writes_on_in_a_log_that_cannot_be_copied) {
     static char payload[8000];
-    (void)state;
     uint64_t id;
     struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
     htw__log_checkpoint_pages = 40;
@@ -344,8 +341,7 @@ static void journal_writes_on_in_a_log_that_cannot_be_copied(void **state) {
 
 /* An fsync of an earlier process has failed: what was appended behind its commits could be lost with
    them. */
-static void journal_changes_nothing_before_its_log_is_on_the_disk(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(begin, end, journal_changes_nothing_before_its_log_is_on_the_disk) {
     leave_copy();
     faulty_vfs_plan(FAULT_FULL, 0, EVER);
     must_open(copy_path);
@@ -371,8 +367,7 @@ static void journal_changes_nothing_before_its_log_is_on_the_disk(void **state) 
 }
 
 /* The kernel has the log as it was written, and the disk has not. */
-static void change_is_not_appended_to_what_a_power_cut_can_take_away(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(begin, end, change_is_not_appended_to_what_a_power_cut_can_take_away) {
     unsigned refused = 0;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         faulty_vfs_reset(seed);
@@ -408,8 +403,7 @@ static void truncate_log(void) {
 }
 
 /* A power cut may bring the truncated log back, in part, with what was written over it. */
-static void journal_loses_nothing_if_another_program_truncates_its_log(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(begin, end, journal_loses_nothing_if_another_program_truncates_its_log) {
     for (uint64_t seed = 1; seed <= 8; seed++)
         for (long nth = 1; nth < 25; nth++) {
             faulty_vfs_reset(seed);
@@ -427,24 +421,4 @@ static void journal_loses_nothing_if_another_program_truncates_its_log(void **st
                 fail_msg("seed %d, operation %ld: %s", (int)seed, nth, all);
             begin_again();
         }
-}
-
-#define CASE(name) cmocka_unit_test_setup_teardown(name, begin, end)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        CASE(put_that_has_failed_is_not_in_the_log),
-        CASE(fsync_that_has_failed_stops_the_journal_for_good),
-        CASE(fsync_of_a_checkpoint_that_finds_no_space_stops_the_journal),
-        CASE(id_of_a_put_that_fails_first_is_not_given_again),
-        CASE(quota_that_is_used_up_is_a_full_disk),
-        CASE(file_that_may_not_be_longer_is_a_full_disk),
-        CASE(journal_that_was_killed_on_a_full_disk_opens_and_delivers),
-        CASE(journal_writes_on_in_a_log_that_cannot_be_copied),
-        CASE(journal_changes_nothing_before_its_log_is_on_the_disk),
-        CASE(change_is_not_appended_to_what_a_power_cut_can_take_away),
-        CASE(journal_loses_nothing_if_another_program_truncates_its_log),
-    };
-    faulty_vfs_register();
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

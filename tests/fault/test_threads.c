@@ -115,8 +115,7 @@ static void *do_nothing(void *arg) {
     return arg;
 }
 
-static int count_tasks(void **state) {
-    (void)state;
+UNIT_SETUP(count_tasks) {
     pthread_t thread;
     unsigned before = entries_of("/proc/self/task");
     assert_int_equal(pthread_create(&thread, NULL, do_nothing, NULL), 0);
@@ -158,8 +157,7 @@ static void assert_refused(const struct htw_scheduler_options *options,
     assert_no_thread_is_left();
 }
 
-static void create_that_lacks_a_thread_answers_enomem(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(relent, relent, create_that_lacks_a_thread_answers_enomem) {
     struct failing_allocator memory;
     failing_allocator_init(&memory);
     struct htw_scheduler_options options = options_of(2, 3);
@@ -181,8 +179,7 @@ static int schedule(struct htw_scheduler *scheduler, _Atomic int *runs, htw_hand
 }
 
 /* Each attempt starts what it can; the next one tries the rest. */
-static void first_schedule_that_lacks_a_thread_answers_enomem(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(relent, relent, first_schedule_that_lacks_a_thread_answers_enomem) {
     for (int left = 0; left < 3; left++) {
         struct htw_scheduler *scheduler;
         struct htw_scheduler_options options = options_of(2, 3);
@@ -209,8 +206,7 @@ static void first_schedule_that_lacks_a_thread_answers_enomem(void **state) {
     }
 }
 
-static void destroy_after_threads_were_refused_ends_those_that_started(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(relent, relent, destroy_after_threads_were_refused_ends_those_that_started) {
     for (int left = 0; left < 3; left++) {
         struct htw_scheduler *scheduler;
         struct htw_scheduler_options options = options_of(2, 3);
@@ -248,8 +244,7 @@ static struct htw_scheduler *begin_at_gate(struct gate *gate, uint32_t workers) 
 }
 
 /* The one worker does everything. */
-static void later_worker_that_is_refused_is_not_needed(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(relent, relent, later_worker_that_is_refused_is_not_needed) {
     struct gate gate;
     _Atomic int runs = 0;
     struct htw_scheduler *scheduler = begin_at_gate(&gate, 4);
@@ -263,8 +258,7 @@ static void later_worker_that_is_refused_is_not_needed(void **state) {
     assert_no_thread_is_left();
 }
 
-static void later_worker_is_started_when_there_is_room_again(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(relent, relent, later_worker_is_started_when_there_is_room_again) {
     struct gate gate;
     _Atomic int runs = 0;
     struct htw_scheduler *scheduler = begin_at_gate(&gate, 2);
@@ -282,8 +276,7 @@ static void later_worker_is_started_when_there_is_room_again(void **state) {
 /* An epoll instance, and two timers that are added to it. */
 #define CALLS_OF_AN_ALARM 5
 
-static void create_that_lacks_a_timer_returns_the_error(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(relent, relent, create_that_lacks_a_timer_returns_the_error) {
     static const int errors[] = { EMFILE, ENFILE, ENOMEM };
     struct failing_allocator memory;
     failing_allocator_init(&memory);
@@ -300,8 +293,7 @@ static void create_that_lacks_a_timer_returns_the_error(void **state) {
 }
 #endif
 
-static void create_embedded_that_lacks_a_timer_returns_the_error(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(relent, relent, create_embedded_that_lacks_a_timer_returns_the_error) {
     struct failing_allocator memory;
     failing_allocator_init(&memory);
     struct htw_scheduler_options options = options_of(1, 0);
@@ -326,8 +318,7 @@ static void create_embedded_that_lacks_a_timer_returns_the_error(void **state) {
     failing_allocator_fini(&memory);
 }
 
-static void create_on_the_manual_clock_needs_no_timer(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(relent, relent, create_on_the_manual_clock_needs_no_timer) {
     struct htw_scheduler *scheduler;
     struct htw_scheduler_options options = options_of(1, 0);
     options.clock = HTW_CLOCK_MANUAL;
@@ -353,8 +344,7 @@ static int schedule_by(struct htw_scheduler *scheduler, enum htw_clock clock, _A
 }
 
 #ifndef HTW_PORTABLE
-static void other_clock_that_lacks_a_timer_answers_why(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(relent, relent, other_clock_that_lacks_a_timer_answers_why) {
     static const int errors[] = { EMFILE, ENFILE, ENOMEM };
     for (int i = 0; i < 3; i++) {
         struct htw_scheduler *scheduler;
@@ -388,8 +378,7 @@ static void other_clock_that_lacks_a_timer_answers_why(void **state) {
 }
 
 /* Where there is a timer of the wall clock already. */
-static void other_clock_needs_no_more_timers_where_one_watches_the_wall(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(relent, relent, other_clock_needs_no_more_timers_where_one_watches_the_wall) {
     for (int embedded = 0; embedded < 2; embedded++) {
         struct htw_scheduler *scheduler;
         struct htw_scheduler_options options = options_of(1, 0);
@@ -410,8 +399,7 @@ static void other_clock_needs_no_more_timers_where_one_watches_the_wall(void **s
 }
 #endif
 
-static void other_clock_that_lacks_a_thread_answers_enomem(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(relent, relent, other_clock_that_lacks_a_thread_answers_enomem) {
     struct htw_scheduler *scheduler;
     struct htw_scheduler_options options = options_of(1, 1);
     _Atomic int runs = 0;
@@ -425,27 +413,4 @@ static void other_clock_that_lacks_a_thread_answers_enomem(void **state) {
     assert_int_equal(schedule_by(scheduler, HTW_CLOCK_REALTIME, &runs, NULL), 0);
     wait_for(&runs, 1);
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-}
-
-#define CASE(name) cmocka_unit_test_setup_teardown(name, relent, relent)
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        CASE(create_that_lacks_a_thread_answers_enomem),
-        CASE(first_schedule_that_lacks_a_thread_answers_enomem),
-        CASE(destroy_after_threads_were_refused_ends_those_that_started),
-        CASE(later_worker_that_is_refused_is_not_needed),
-        CASE(later_worker_is_started_when_there_is_room_again),
-#ifndef HTW_PORTABLE
-        CASE(create_that_lacks_a_timer_returns_the_error),
-#endif
-        CASE(create_embedded_that_lacks_a_timer_returns_the_error),
-        CASE(create_on_the_manual_clock_needs_no_timer),
-#ifndef HTW_PORTABLE
-        CASE(other_clock_that_lacks_a_timer_answers_why),
-        CASE(other_clock_needs_no_more_timers_where_one_watches_the_wall),
-#endif
-        CASE(other_clock_that_lacks_a_thread_answers_enomem),
-    };
-    return cmocka_run_group_tests(tests, count_tasks, NULL);
 }

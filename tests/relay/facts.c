@@ -6,19 +6,15 @@
  * there, whatever its own tests say. usage: HTW_KAFKA=HOST:PORT facts; with HTW_LONG=1 also what
  * takes minutes, on a broker with offsets.retention.minutes=1.
  */
-#include <setjmp.h>
-#include <stdarg.h>
+#include "../unit/unit.h"
+
+#include <librdkafka/rdkafka.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
-#include <librdkafka/rdkafka.h>
 
 #define WAIT_MS 60000 /* only a hanging broker needs that */
 #define BUCKETS 8
@@ -27,6 +23,13 @@
 struct names {
     char input[64], buckets[64], group[64], id[64];
 };
+
+UNIT_SETUP(find_kafka) {
+    if (getenv("HTW_KAFKA") != NULL)
+        return 0;
+    print_error("facts: HTW_KAFKA is not set\n");
+    return -1;
+}
 
 static double seconds(void) {
     struct timespec now;
@@ -300,8 +303,7 @@ static void add_bucket(rd_kafka_t *client, const struct names *names, int bucket
 }
 
 /* One consumer reads the input that its group assigns to it, and buckets that it chooses. */
-static void buckets_of_a_member_are_read_on_through_rebalances(void **state) {
-    (void)state;
+UNIT_TEST(buckets_of_a_member_are_read_on_through_rebalances) {
     rd_kafka_t *producer = plain_producer();
     struct names names = prepare(producer);
     publish_many(producer, names.buckets, 3, 2);
@@ -323,8 +325,7 @@ static void buckets_of_a_member_are_read_on_through_rebalances(void **state) {
 
 /* A member that does not begin to read what was assigned to it, or has ended that, still learns that it
  * has lost it. */
-static void a_member_is_told_of_partitions_that_it_does_not_read(void **state) {
-    (void)state;
+UNIT_TEST(a_member_is_told_of_partitions_that_it_does_not_read) {
     rd_kafka_t *producer = plain_producer();
     struct names names = prepare(producer);
     reads_nothing = true;
@@ -353,8 +354,7 @@ static void a_member_is_told_of_partitions_that_it_does_not_read(void **state) {
     rd_kafka_destroy(producer);
 }
 
-static void offsets_of_foreign_partitions_are_committed_with_their_metadata(void **state) {
-    (void)state;
+UNIT_TEST(offsets_of_foreign_partitions_are_committed_with_their_metadata) {
     rd_kafka_t *producer = plain_producer();
     struct names names = prepare(producer);
     rd_kafka_t *member = only_member(&names);
@@ -373,8 +373,7 @@ static void offsets_of_foreign_partitions_are_committed_with_their_metadata(void
     rd_kafka_destroy(producer);
 }
 
-static void a_member_of_an_old_generation_cannot_commit(void **state) {
-    (void)state;
+UNIT_TEST(a_member_of_an_old_generation_cannot_commit) {
     rd_kafka_t *producer = plain_producer();
     struct names names = prepare(producer);
     rd_kafka_t *member = only_member(&names);
@@ -408,8 +407,7 @@ static void a_member_of_an_old_generation_cannot_commit(void **state) {
 
 /* While it is not known whether a transaction will be committed, Kafka tells no client the offsets that were
  * before it: a relay that takes over must not begin there. */
-static void offsets_of_an_open_transaction_are_waited_for_until_it_is_fenced(void **state) {
-    (void)state;
+UNIT_TEST(offsets_of_an_open_transaction_are_waited_for_until_it_is_fenced) {
     rd_kafka_t *producer = plain_producer();
     struct names names = prepare(producer);
     rd_kafka_t *member = only_member(&names);
@@ -439,8 +437,7 @@ static void offsets_of_an_open_transaction_are_waited_for_until_it_is_fenced(voi
     rd_kafka_destroy(producer);
 }
 
-static void markers_count_in_ends_and_positions(void **state) {
-    (void)state;
+UNIT_TEST(markers_count_in_ends_and_positions) {
     rd_kafka_t *producer = plain_producer();
     struct names names = prepare(producer);
     rd_kafka_t *member = consumer(names.group);
@@ -490,8 +487,7 @@ static rd_kafka_resp_err_t delete_to(rd_kafka_t *client, const struct names *nam
     return error;
 }
 
-static void records_are_deleted_behind_a_position_and_missed_when_read(void **state) {
-    (void)state;
+UNIT_TEST(records_are_deleted_behind_a_position_and_missed_when_read) {
     rd_kafka_t *producer = plain_producer();
     struct names names = prepare(producer);
     publish_many(producer, names.buckets, 2, 5);
@@ -507,8 +503,7 @@ static void records_are_deleted_behind_a_position_and_missed_when_read(void **st
     rd_kafka_destroy(producer);
 }
 
-static void a_transaction_that_lasts_too_long_ends_its_producer(void **state) {
-    (void)state;
+UNIT_TEST(a_transaction_that_lasts_too_long_ends_its_producer) {
     rd_kafka_t *producer = plain_producer();
     struct names names = prepare(producer);
     rd_kafka_t *writer = transactional(names.id, "3000");
@@ -524,8 +519,7 @@ static void a_transaction_that_lasts_too_long_ends_its_producer(void **state) {
 }
 
 /* Of topics that the group does not subscribe to, whether committed in a transaction or not. */
-static void offsets_of_foreign_partitions_expire_unless_committed_again(void **state) {
-    (void)state;
+UNIT_TEST(offsets_of_foreign_partitions_expire_unless_committed_again) {
     if (getenv("HTW_LONG") == NULL)
         skip();
     rd_kafka_t *producer = plain_producer();
@@ -553,23 +547,4 @@ static void offsets_of_foreign_partitions_expire_unless_committed_again(void **s
     close_consumer(member);
     rd_kafka_destroy(writer);
     rd_kafka_destroy(producer);
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(buckets_of_a_member_are_read_on_through_rebalances),
-        cmocka_unit_test(a_member_is_told_of_partitions_that_it_does_not_read),
-        cmocka_unit_test(offsets_of_foreign_partitions_are_committed_with_their_metadata),
-        cmocka_unit_test(a_member_of_an_old_generation_cannot_commit),
-        cmocka_unit_test(offsets_of_an_open_transaction_are_waited_for_until_it_is_fenced),
-        cmocka_unit_test(markers_count_in_ends_and_positions),
-        cmocka_unit_test(records_are_deleted_behind_a_position_and_missed_when_read),
-        cmocka_unit_test(a_transaction_that_lasts_too_long_ends_its_producer),
-        cmocka_unit_test(offsets_of_foreign_partitions_expire_unless_committed_again),
-    };
-    if (getenv("HTW_KAFKA") == NULL) {
-        fprintf(stderr, "facts: HTW_KAFKA is not set\n");
-        return 2;
-    }
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

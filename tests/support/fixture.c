@@ -46,32 +46,25 @@ void fixture_assert_round(struct fixture *self, uint64_t now, const size_t *numb
     while ((timer = htw_wheel_poll(self->wheel, now)) != NULL) {
         size_t number = fixture_number(self, timer);
         if (got == count || number != numbers[got]) {
-            print_error("round to %" PRIu64 ": timer %zu came as number %zu", now, number, got);
             if (got < count)
-                print_error(", not timer %zu", numbers[got]);
-            print_error("\n");
-            _fail(file, line);
+                print_error("timer %zu was expected\n", numbers[got]);
+            unit_fail(file, line, "round to %" PRIu64 ": timer %zu came as number %zu", now, number,
+                      got);
         }
         got++;
     }
-    if (got < count) {
-        print_error("round to %" PRIu64 ": timer %zu did not come\n", now, numbers[got]);
-        _fail(file, line);
-    }
+    if (got < count)
+        unit_fail(file, line, "round to %" PRIu64 ": timer %zu did not come", now, numbers[got]);
     int broken = htw_wheel_check(self->wheel);
-    if (broken != 0) {
-        print_error("round to %" PRIu64 ": htw_wheel_check gives %d\n", now, broken);
-        _fail(file, line);
-    }
+    if (broken != 0)
+        unit_fail(file, line, "round to %" PRIu64 ": htw_wheel_check gives %d", now, broken);
 }
 
 void fixture_assert_comes_alone(struct fixture *self, size_t number, uint64_t deadline,
                                 const char *file, int line) {
     uint64_t next = htw_wheel_next(self->wheel);
-    if (next != deadline) {
-        print_error("next is %" PRIu64 ", not %" PRIu64 "\n", next, deadline);
-        _fail(file, line);
-    }
+    if (next != deadline)
+        unit_fail(file, line, "next is %" PRIu64 ", not %" PRIu64, next, deadline);
     fixture_assert_round(self, deadline - 1, NULL, 0, file, line);
     fixture_assert_round(self, deadline, &number, 1, file, line);
 }

@@ -445,10 +445,7 @@ void purgatory_case_assert_log(struct purgatory_case *test, const char *expected
                                const char *file, int line) {
     if (ends_only)
         keep_ends(test->log);
-    if (strcmp(test->log, expected) != 0) {
-        print_error("the log is \"%s\"\nand not    \"%s\"\n", test->log, expected);
-        _fail(file, line);
-    }
+    unit_compare_strings(test->log, expected, 1, file, line);
     purgatory_case_forget_log(test);
 }
 

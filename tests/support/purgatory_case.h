@@ -99,7 +99,7 @@ void purgatory_case_begin_dropping(struct purgatory_case *test, unsigned drops, 
  */
 void purgatory_case_end(struct purgatory_case *test);
 
-/** The same as a fixture of cmocka, with the options above. */
+/** The same as what runs before and after a test, with the options above. */
 int purgatory_case_setup(void **state);
 int purgatory_case_teardown(void **state);
 

@@ -278,7 +278,7 @@ other_headers() {
     done
 }
 
-# What the tests of another machine or C library can be: they have no packages of cmocka and libuv.
+# What the tests of another machine or C library can be: they have no package of libuv.
 # The suite cmd is there only without an emulator.
 run_foreign() {
     run_tests "$@" --suite unit --suite model --suite amalgamated --suite fault --suite fuzz \
@@ -300,7 +300,7 @@ verb_cross() {
     for arch in "$@"; do
         say "$arch"
         configure "cross-$arch" --cross-file "cross/$arch.ini" -Dbuildtype=debugoptimized \
-            -Ddebug=false -Dcheck_level=1 -Dwerror=true -Dcmocka=own "-Dc_args=-isystem$PWD/build/cross-include -Wno-psabi"
+            -Ddebug=false -Dcheck_level=1 -Dwerror=true "-Dc_args=-isystem$PWD/build/cross-include -Wno-psabi"
         if [ -n "$quick" ]; then
             run_tests "cross-$arch" --suite unit --timeout-multiplier 4
             continue
@@ -320,7 +320,7 @@ verb_musl() {
         linked=
         [ $kind = shared ] || linked=-static
         configure "musl-$kind" --cross-file cross/musl.ini -Dbuildtype=debugoptimized \
-            -Dcheck_level=1 -Dwerror=true -Dcmocka=own \
+            -Dcheck_level=1 -Dwerror=true \
             "-Dc_args=-isystem$PWD/build/musl-include" "-Dc_link_args=$linked"
         compile "musl-$kind"
         run_foreign "musl-$kind"

@@ -2,13 +2,11 @@
 /* test_commands.c - the broker's table of commands: sorted, without duplicates, and complete. */
 #include "../src/command.h"
 
+#include "../../../tests/unit/unit.h"
+
 #include <ctype.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { NAME_MAX_SIZE = 15 }; /* command.c copies names into 16 bytes */
 
@@ -16,8 +14,7 @@ static const struct command *find(const char *bytes, size_t size) {
     return command_find(&(struct resp_argument) { bytes, size });
 }
 
-static void commands_are_sorted_and_occur_once(void **state) {
-    (void)state;
+UNIT_TEST(commands_are_sorted_and_occur_once) {
     for (size_t i = 1; i < command_count; i++) {
         const char *before = command_table[i - 1].name, *name = command_table[i].name;
         size_t before_size = strlen(before), size = strlen(name);
@@ -26,8 +23,7 @@ static void commands_are_sorted_and_occur_once(void **state) {
     }
 }
 
-static void commands_in_any_case_are_found(void **state) {
-    (void)state;
+UNIT_TEST(commands_in_any_case_are_found) {
     for (size_t i = 0; i < command_count; i++) {
         const char *name = command_table[i].name;
         size_t size = strlen(name);
@@ -42,8 +38,7 @@ static void commands_in_any_case_are_found(void **state) {
     }
 }
 
-static void commands_of_other_names_are_not_found(void **state) {
-    (void)state;
+UNIT_TEST(commands_of_other_names_are_not_found) {
     static const struct resp_argument others[] = {
         { "", 0 },        { "GE", 2 },        { "GETS", 4 },         { "GET\0", 4 },
         { "G\0T", 3 },    { "AAA", 3 },       { "ZZZ", 3 },          { "LPUSHIM", 7 },
@@ -53,8 +48,7 @@ static void commands_of_other_names_are_not_found(void **state) {
         assert_null(command_find(&others[i]));
 }
 
-static void commands_keys_lie_within_their_arguments(void **state) {
-    (void)state;
+UNIT_TEST(commands_keys_lie_within_their_arguments) {
     for (size_t i = 0; i < command_count; i++) {
         const struct command *command = &command_table[i];
         int least = abs(command->arity);
@@ -71,14 +65,4 @@ static void commands_keys_lie_within_their_arguments(void **state) {
             assert_in_range(last, command->first_key, least - 1);
         }
     }
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commands_are_sorted_and_occur_once),
-        cmocka_unit_test(commands_in_any_case_are_found),
-        cmocka_unit_test(commands_of_other_names_are_not_found),
-        cmocka_unit_test(commands_keys_lie_within_their_arguments),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

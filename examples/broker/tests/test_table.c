@@ -3,12 +3,10 @@
 #include "../src/entry.h"
 #include "../src/table.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "../../../tests/unit/unit.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { MANY = 20000, STEPS = 200000 };
 
@@ -65,8 +63,7 @@ static void check_all(void) {
     assert_int_equal(table.entry_count, count);
 }
 
-static void broker_table_finds_what_is_in_it(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(open_table, close_table, broker_table_finds_what_is_in_it) {
     unsigned short random[3] = { 5 };
     for (int step = 0; step < STEPS; step++) {
         /* The table grows and shrinks in turn. */
@@ -79,8 +76,7 @@ static void broker_table_finds_what_is_in_it(void **state) {
     check_all();
 }
 
-static void broker_table_moves_the_keys_of_one_bucket_at_a_time(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(open_table, close_table, broker_table_moves_the_keys_of_one_bucket_at_a_time) {
     for (uint32_t i = 0; i < 2 * MANY; i++) {
         size_t buckets = table.bucket_count, segments = table.segment_count;
         turn(i % MANY);
@@ -96,8 +92,7 @@ static void broker_table_moves_the_keys_of_one_bucket_at_a_time(void **state) {
     assert_int_equal(table.bucket_count, 1);
 }
 
-static void broker_table_gives_memory_back(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(open_table, close_table, broker_table_gives_memory_back) {
     size_t empty = table_memory(&table);
     for (uint32_t i = 0; i < MANY; i++)
         turn(i);
@@ -107,8 +102,7 @@ static void broker_table_gives_memory_back(void **state) {
     assert_in_range(table_memory(&table), empty, 2 * empty);
 }
 
-static void broker_table_taken_whole_is_empty(void **state) {
-    (void)state;
+UNIT_TEST_BETWEEN(open_table, close_table, broker_table_taken_whole_is_empty) {
     for (uint32_t i = 0; i < MANY; i++)
         turn(i);
     size_t count = 0;
@@ -120,15 +114,4 @@ static void broker_table_taken_whole_is_empty(void **state) {
     check_all();
     turn(7);
     check_all();
-}
-
-int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(broker_table_finds_what_is_in_it, open_table, close_table),
-        cmocka_unit_test_setup_teardown(broker_table_moves_the_keys_of_one_bucket_at_a_time,
-                                        open_table, close_table),
-        cmocka_unit_test_setup_teardown(broker_table_gives_memory_back, open_table, close_table),
-        cmocka_unit_test_setup_teardown(broker_table_taken_whole_is_empty, open_table, close_table),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -284,7 +284,7 @@ void scheduler_assert_ran(struct scheduler_fixture *self, const unsigned *number
     if (!same) {
         show("called", self->log, self->log_count);
         show("expected", numbers, count);
-        _fail(file, line);
+        unit_fail(file, line, "not what was expected");
     }
     self->log_count = 0;
 }

@@ -111,7 +111,7 @@ void scheduler_close(struct scheduler_fixture *self);
 /** Closes the scheduler and opens another one with the options of the fixture. */
 void scheduler_reopen(struct scheduler_fixture *self);
 
-/** As fixtures of cmocka. *state is the struct scheduler_fixture. */
+/** What runs before and after a test. *state is the struct scheduler_fixture. */
 int scheduler_setup(void **state);
 int scheduler_teardown(void **state);
 
