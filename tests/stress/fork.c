@@ -6,13 +6,9 @@
  * In the child every call returns -EOWNERDEAD at once, and a scheduler of its own works. The
  * parent is not affected.
  */
+#include "../support/child.h"
+#include "../support/inert.h"
 #include "stress.h"
-
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #define THREADS 4u
 
@@ -25,66 +21,10 @@ struct scene {
 
 static struct scene scene;
 
-/* Prints the first line that fails. */
-#define EXPECT(condition)                                                     \
-    do {                                                                      \
-        if (!(condition)) {                                                   \
-            dprintf(2, "%s:%d: child: %s\n", __FILE__, __LINE__, #condition); \
-            _exit(1);                                                         \
-        }                                                                     \
-    } while (false)
-
 static void nothing(void *arg, const struct htw_expiration *expiration) {
     stress_check_firing(expiration);
     if (arg != NULL)
         atomic_fetch_add((_Atomic uint64_t *)arg, 1);
-}
-
-static void expect_inert_timers(struct htw_scheduler *scheduler) {
-    htw_handle handle = 1;
-    int64_t deadline_ns;
-    uint64_t key = 1;
-    struct htw_spec spec = HTW_SPEC_INIT;
-    spec.callback = nothing;
-    EXPECT(htw_schedule(scheduler, 0, nothing, NULL, &handle) == -EOWNERDEAD);
-    EXPECT(htw_schedule_at(scheduler, 0, nothing, NULL, &handle) == -EOWNERDEAD);
-    EXPECT(htw_schedule_within(scheduler, 0, 1, nothing, NULL, &handle) == -EOWNERDEAD);
-    EXPECT(htw_schedule_every(scheduler, 0, 1, HTW_REPEAT_SKIP, nothing, NULL, &handle) ==
-           -EOWNERDEAD);
-    EXPECT(htw_schedule_spec(scheduler, &spec, &handle, NULL) == -EOWNERDEAD);
-    EXPECT(handle == 1);
-    EXPECT(htw_cancel(scheduler, handle) == -EOWNERDEAD);
-    EXPECT(htw_cancel_wait(scheduler, handle) == -EOWNERDEAD);
-    EXPECT(htw_cancel_key(scheduler, NULL, &key, sizeof(key), NULL) == -EOWNERDEAD);
-    EXPECT(htw_find_key(scheduler, NULL, &key, sizeof(key)) == 0);
-    EXPECT(htw_reschedule(scheduler, handle, 0) == -EOWNERDEAD);
-    EXPECT(htw_reschedule_at(scheduler, handle, 0) == -EOWNERDEAD);
-    EXPECT(htw_set_period(scheduler, handle, 1) == -EOWNERDEAD);
-    EXPECT(!htw_is_pending(scheduler, handle));
-    EXPECT(htw_deadline(scheduler, handle, &deadline_ns) == -EOWNERDEAD);
-    EXPECT(htw_pending(scheduler) == 0);
-}
-
-static void expect_inert(struct htw_scheduler *scheduler) {
-    struct htw_group *group;
-    struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
-    expect_inert_timers(scheduler);
-    EXPECT(htw_group_create(scheduler, &group) == -EOWNERDEAD);
-    EXPECT(htw_group_cancel(scene.group, NULL, NULL) == -EOWNERDEAD);
-    EXPECT(htw_group_pause(scene.group) == -EOWNERDEAD);
-    EXPECT(htw_group_resume(scene.group) == -EOWNERDEAD);
-    EXPECT(htw_group_count(scene.group) == 0);
-    htw_group_destroy(scene.group);
-    EXPECT(htw_scheduler_now(scheduler) == 0);
-    EXPECT(htw_scheduler_fd(scheduler) == -EOWNERDEAD);
-    EXPECT(htw_scheduler_next(scheduler) <= HTW_NEVER_NS);
-    EXPECT(htw_scheduler_process(scheduler, 0, NULL) == -EOWNERDEAD);
-    EXPECT(htw_scheduler_advance(scheduler, 0) == -EOWNERDEAD);
-    EXPECT(htw_scheduler_set_time(scheduler, 0) == -EOWNERDEAD);
-    EXPECT(htw_scheduler_get_stats(scheduler, &stats) == -EOWNERDEAD);
-    EXPECT(htw_scheduler_prometheus(scheduler, stderr) == -EOWNERDEAD);
-    EXPECT(htw_scheduler_stop(scheduler, NULL, NULL) == -EOWNERDEAD);
-    EXPECT(htw_scheduler_destroy(scheduler) == -EOWNERDEAD);
 }
 
 /* Not under ThreadSanitizer, where a child of a process with threads must not start any, nor under
@@ -100,22 +40,14 @@ static void expect_own_scheduler(void) {
 #endif
 }
 
+static void live(void *objects) {
+    inert_expect(objects);
+    expect_own_scheduler();
+}
+
 static void fork_one(void) {
-    pid_t child = fork();
-    CHECK(child >= 0);
-    if (child == 0) {
-        sigset_t alarm_only; /* it may come from a callback, where signals are blocked */
-        sigemptyset(&alarm_only);
-        sigaddset(&alarm_only, SIGALRM);
-        pthread_sigmask(SIG_UNBLOCK, &alarm_only, NULL);
-        alarm(60); /* if it hangs */
-        expect_inert(scene.scheduler);
-        expect_own_scheduler();
-        _exit(0);
-    }
-    int status;
-    CHECK_EQUAL(waitpid(child, &status, 0), child);
-    CHECK_EQUAL(status, 0);
+    struct inert objects = { scene.scheduler, scene.group, 1, NULL };
+    CHECK_EQUAL(child_run(live, &objects, NULL, 0), 0);
     atomic_fetch_add(&scene.forks, 1);
 }
 

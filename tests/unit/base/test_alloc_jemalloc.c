@@ -2,6 +2,7 @@
 /* test_alloc_jemalloc - the default allocator is an arena of the library's own jemalloc. */
 #include "../../../src/base/alloc.h"
 
+#include "../../support/child.h"
 #include "../unit.h"
 
 #include <jemalloc/jemalloc.h>
@@ -9,8 +10,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 /* The library's own. */
 extern __typeof__(mallctl) htw__je_mallctl;
@@ -123,19 +122,16 @@ UNIT_TEST(alloc_first_used_by_many_threads_makes_one_arena) {
     assert_int_equal(workers.sound, THREADS);
 }
 
+static void work_in_child(void *arg) {
+    unsigned char *block = arg;
+    EXPECT(block[95] == 7 && work_in(block[0]));
+    htw__release(memory, block, 96);
+}
+
 UNIT_TEST(alloc_works_in_a_forked_child) {
     unsigned char *block = htw__allocate(memory, 96);
-    unsigned arena = arena_of(block);
+    block[0] = (unsigned char)arena_of(block);
     block[95] = 7;
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        bool sound = block[95] == 7 && work_in(arena);
-        htw__release(memory, block, 96);
-        _exit(sound ? 0 : 1);
-    }
-    int status = -1;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_int_equal(child_run(work_in_child, block, NULL, 0), 0);
     htw__release(memory, block, 96);
 }

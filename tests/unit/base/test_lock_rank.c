@@ -3,13 +3,11 @@
    that names both. Each case runs in a child. */
 #include "../../../src/base/lock.h"
 
+#include "../../support/child.h"
 #include "../unit.h"
 
 #include <signal.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static struct htw__mutex wall, life, pool, alarm_mutex, second_alarm;
 static struct htw__lock shard, other_shard, cpu, unranked;
@@ -141,11 +139,13 @@ static void sleep_without_the_mutex(void) {
     htw__mutex_wait(&life, &condition);
 }
 
-static const struct {
+struct rank_case {
     const char *name;
     void (*run)(void);
     const char *message; /* NULL: it is allowed */
-} cases[] = {
+};
+
+static const struct rank_case cases[] = {
     { "in order", take_in_order, NULL },
     { "released in another order", release_in_another_order, NULL },
     { "one after the other", take_shards_one_after_the_other, NULL },
@@ -171,27 +171,8 @@ static const struct {
       "sleeps on scheduler.life which it does not hold" },
 };
 
-/* Runs a case in a child. Returns how that ended; *message is what it wrote to stderr. */
-static int run_in_child(void (*run)(void), char *message, size_t size) {
-    int ends[2], status;
-    assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        setrlimit(RLIMIT_CORE, &(struct rlimit) { 0, 0 });
-        signal(SIGABRT, SIG_DFL); /* cmocka catches it */
-        dup2(ends[1], STDERR_FILENO);
-        run();
-        _exit(0);
-    }
-    close(ends[1]);
-    size_t length = 0;
-    ssize_t n;
-    while (length < size - 1 && (n = read(ends[0], message + length, size - 1 - length)) > 0)
-        length += (size_t)n;
-    message[length] = '\0';
-    close(ends[0]);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return status;
+static void run_case(void *arg) {
+    ((const struct rank_case *)arg)->run();
 }
 
 UNIT_TEST(lock_taken_against_the_order_aborts) {
@@ -199,12 +180,10 @@ UNIT_TEST(lock_taken_against_the_order_aborts) {
         skip(); /* locks have no ranks then */
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         char message[500];
-        int status = run_in_child(cases[i].run, message, sizeof(message));
-        bool aborted = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
-        bool succeeded = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-        if (cases[i].message == NULL ? !succeeded
-                                     : !aborted || strstr(message, cases[i].message) == NULL)
-            fail_msg("%s: status %d, message: %s", cases[i].name, status, message);
+        int end = child_run(run_case, (void *)(uintptr_t)&cases[i], message, sizeof(message));
+        if (cases[i].message == NULL ? end != 0
+                                     : end != -SIGABRT || strstr(message, cases[i].message) == NULL)
+            fail_msg("%s: ended by %d, message: %s", cases[i].name, end, message);
     }
 }
 

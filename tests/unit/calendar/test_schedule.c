@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_schedule.c - timers that repeat by a calendar, in manual time. */
+#include "../../support/child.h"
 #include "../../support/failing_allocator.h"
 #include "../unit.h"
 
@@ -7,8 +8,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { RUNS_MAX = 256 };
 
@@ -706,12 +705,12 @@ CALENDAR_TEST(calendar_timer_that_the_scheduler_refuses_leaves_nothing_behind) {
     failing_allocator_fini(&memory);
 }
 
+static void schedule_in_child(void *arg) {
+    struct fixture *f = arg;
+    EXPECT(htw_schedule_calendar(f->scheduler, &f->spec, NULL, NULL) == -EOWNERDEAD);
+}
+
 CALENDAR_TEST(calendar_timer_in_a_child_is_refused) {
     assert_int_equal(htw_calendar_daily(&f->spec.calendar, 3, 0, 0), 0);
-    pid_t child = fork();
-    if (child == 0)
-        _exit(htw_schedule_calendar(f->scheduler, &f->spec, NULL, NULL) == -EOWNERDEAD ? 0 : 1);
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_int_equal(child_run(schedule_in_child, f, NULL, 0), 0);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_open.c - what is opened, what is refused, and what a refusal says. */
+#include "../../support/child.h"
 #include "journal_fixture.h"
 
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static void assert_refused(struct journal_fixture *f, int error, const char *part) {
@@ -120,30 +120,27 @@ JOURNAL_TEST(journal_is_open_once_by_any_name) {
     assert_int_equal(htw_journal_open(&f->journal, f->scheduler, link, &f->options), 0);
 }
 
+static void open_in_child(void *arg) {
+    struct htw_journal *second;
+    const struct journal_fixture *f = arg;
+    EXPECT(htw_journal_open(&second, NULL, f->path, NULL) == -EBUSY);
+    EXPECT(strstr(htw_journal_error(), "process") != NULL);
+}
+
 /* A child process asks; the parent has the file open. Then the other way round. */
 JOURNAL_TEST(journal_is_open_in_one_process) {
     int ready[2], end[2];
     char byte;
     journal_open(f);
-    pid_t child = fork();
-    if (child == 0) {
-        struct htw_journal *second;
-        int busy = htw_journal_open(&second, NULL, f->path, NULL);
-        _exit(busy == -EBUSY && strstr(htw_journal_error(), "process") != NULL ? 0 : 1);
-    }
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_int_equal(child_run(open_in_child, f, NULL, 0), 0);
     journal_close(f);
     assert_int_equal(pipe(ready), 0);
     assert_int_equal(pipe(end), 0);
-    child = fork();
+    pid_t child = fork();
     if (child == 0) {
         struct htw_journal *own;
-        if (htw_journal_open(&own, NULL, f->path, NULL) != 0)
-            _exit(1);
-        if (write(ready[1], "x", 1) != 1 || read(end[0], &byte, 1) < 0)
-            _exit(1);
+        EXPECT(htw_journal_open(&own, NULL, f->path, NULL) == 0);
+        EXPECT(write(ready[1], "x", 1) == 1 && read(end[0], &byte, 1) >= 0);
         _exit(0); /* without closing it */
     }
     assert_int_equal(read(ready[0], &byte, 1), 1);
@@ -151,8 +148,7 @@ JOURNAL_TEST(journal_is_open_in_one_process) {
     snprintf(text, sizeof(text), "is open in process %ld", (long)child);
     assert_refused(f, -EBUSY, text);
     assert_int_equal(write(end[1], "x", 1), 1);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_int_equal(child_end(child), 0);
     journal_open(f);
     close(ready[0]), close(ready[1]), close(end[0]), close(end[1]);
 }
@@ -207,23 +203,20 @@ JOURNAL_TEST(journal_whose_file_was_removed_or_replaced_stops) {
     }
 }
 
+static void ask_in_child(void *journal) {
+    struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
+    EXPECT(htw_journal_put(journal, 0, "", 0, NULL) == -EOWNERDEAD);
+    EXPECT(htw_journal_done_later(journal, 1, NULL, NULL) == -EOWNERDEAD);
+    EXPECT(htw_journal_sync(journal) == -EOWNERDEAD);
+    EXPECT(htw_journal_get_mark(journal, NULL, 0) == -EOWNERDEAD);
+    EXPECT(htw_journal_get_stats(journal, &stats) == -EOWNERDEAD);
+    EXPECT(htw_journal_close(journal) == -EOWNERDEAD);
+}
+
 JOURNAL_TEST(journal_in_a_child_process_answers_and_does_nothing) {
     journal_open(f);
     journal_put(f, HTW_HOUR, "a");
-    pid_t child = fork();
-    if (child == 0) {
-        struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
-        bool refused = htw_journal_put(f->journal, 0, "", 0, NULL) == -EOWNERDEAD &&
-                       htw_journal_done_later(f->journal, 1, NULL, NULL) == -EOWNERDEAD &&
-                       htw_journal_sync(f->journal) == -EOWNERDEAD &&
-                       htw_journal_get_mark(f->journal, NULL, 0) == -EOWNERDEAD &&
-                       htw_journal_get_stats(f->journal, &stats) == -EOWNERDEAD &&
-                       htw_journal_close(f->journal) == -EOWNERDEAD;
-        _exit(refused ? 0 : 1);
-    }
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_int_equal(child_run(ask_in_child, f->journal, NULL, 0), 0);
     journal_put(f, HTW_HOUR, "b");
     journal_advance_to(f, HTW_HOUR);
     assert_string_equal(journal_texts(f), "a b");
@@ -261,6 +254,11 @@ int WRAP_FCNTL(int fd, int command, ...) {
     return REAL_FCNTL(fd, command, request);
 }
 
+static void find_lock_in_child(void *path) {
+    struct flock request = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+    EXPECT(fcntl(open(path, O_RDWR), F_GETLK, &request) == 0 && request.l_type == F_WRLCK);
+}
+
 JOURNAL_TEST(journal_lock_file_that_was_removed_meanwhile_locks_nothing) {
     char path[160];
     beside(f, "-lock", path);
@@ -269,15 +267,8 @@ JOURNAL_TEST(journal_lock_file_that_was_removed_meanwhile_locks_nothing) {
     journal_open(f);
     assert_null(removed_meanwhile);
     assert_true(has_lock_file(f));
-    pid_t child = fork(); /* which does not inherit the lock */
-    if (child == 0) {
-        struct flock request = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-        int fd = open(path, O_RDWR);
-        _exit(fcntl(fd, F_GETLK, &request) == 0 && request.l_type == F_WRLCK ? 0 : 1);
-    }
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_int_equal(child_run(find_lock_in_child, path, NULL, 0),
+                     0); /* it does not inherit the lock */
 }
 
 JOURNAL_TEST(journal_foreign_file_is_refused_and_left_alone) {
@@ -348,24 +339,20 @@ JOURNAL_TEST(journal_path_that_cannot_be_used_is_refused) {
 }
 
 /* Root may write everything. */
+static void open_as_another_user(void *arg) {
+    struct htw_journal *journal;
+    const struct journal_fixture *f = arg;
+    EXPECT(chmod(f->path, 0444) == 0 && chmod(f->folder, 0755) == 0);
+    if (geteuid() == 0 && seteuid(65534) != 0)
+        return; /* cannot be tested here */
+    EXPECT(htw_journal_open(&journal, NULL, f->path, NULL) == -EACCES);
+    EXPECT(strstr(htw_journal_error(), "Permission denied") != NULL);
+}
+
 JOURNAL_TEST(journal_that_cannot_be_written_is_refused) {
     journal_open(f);
     journal_close(f);
-    pid_t child = fork();
-    if (child == 0) {
-        struct htw_journal *journal;
-        if (chmod(f->path, 0444) != 0 || chmod(f->folder, 0755) != 0)
-            _exit(1);
-        if (geteuid() == 0 && seteuid(65534) != 0)
-            _exit(0); /* cannot be tested here */
-        _exit(htw_journal_open(&journal, NULL, f->path, NULL) == -EACCES &&
-                      strstr(htw_journal_error(), "Permission denied") != NULL
-                  ? 0
-                  : 1);
-    }
-    int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
+    assert_int_equal(child_run(open_as_another_user, f, NULL, 0), 0);
 }
 
 JOURNAL_TEST(journal_options_out_of_range_are_refused) {

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_fork.c - the purgatory of a parent is inert in the child. */
+#include "../../support/child.h"
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-/* In the child nothing can be asserted: the first line that does not hold goes to the parent. */
-#define EXPECT(condition)    \
-    do {                     \
-        if (!(condition))    \
-            return __LINE__; \
-    } while (0)
 
 static void must_not_visit(void *context, struct htw_request *request) {
     (void)context;
@@ -19,7 +11,7 @@ static void must_not_visit(void *context, struct htw_request *request) {
     _exit(3);
 }
 
-static int submit_in_child(struct purgatory_case *test) {
+static void submit_in_child(struct purgatory_case *test) {
     struct htw_purgatory *p = test->purgatory;
     struct htw_request fresh;
     const struct htw_key keys[] = { { "k", 1 }, { "l", 1 }, { "m", 1 } };
@@ -31,10 +23,9 @@ static int submit_in_child(struct purgatory_case *test) {
     EXPECT(!htw_request_is_pending(&fresh));
     struct htw_threshold *threshold = NULL;
     EXPECT(htw_threshold_create(p, 0, &threshold) == -EOWNERDEAD && threshold == NULL);
-    return 0;
 }
 
-static int ask_in_child(struct purgatory_case *test) {
+static void ask_in_child(struct purgatory_case *test) {
     struct htw_purgatory *p = test->purgatory;
     struct htw_request *request = &test->waiters[0].request;
     struct htw_purgatory_stats stats = HTW_PURGATORY_STATS_INIT;
@@ -57,10 +48,9 @@ static int ask_in_child(struct purgatory_case *test) {
     EXPECT(stream != NULL);
     EXPECT(htw_purgatory_prometheus(p, stream) == -EOWNERDEAD && ftell(stream) == 0);
     fclose(stream);
-    return 0;
 }
 
-static int end_in_child(struct purgatory_case *test) {
+static void end_in_child(struct purgatory_case *test) {
     struct htw_purgatory_options options = purgatory_case_options();
     struct htw_purgatory *mine = NULL;
     EXPECT(htw_purgatory_create(&mine, test->scheduler, &options) == -EOWNERDEAD && mine == NULL);
@@ -68,7 +58,6 @@ static int end_in_child(struct purgatory_case *test) {
     EXPECT(htw_purgatory_close(test->purgatory, must_not_visit, NULL) == -EOWNERDEAD);
     EXPECT(htw_purgatory_destroy(test->purgatory) == -EOWNERDEAD);
     EXPECT(htw_scheduler_destroy(test->scheduler) == -EOWNERDEAD);
-    return 0;
 }
 
 static unsigned ends_in_child;
@@ -81,7 +70,7 @@ static void count_end(void *context, struct htw_request *request, enum htw_reaso
 }
 
 /* The child's own, without threads: a child of a program with threads may have none. */
-static int create_in_child(void) {
+static void create_in_child(void) {
     struct htw_scheduler_options scheduler_options = purgatory_case_scheduler_options();
     struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
     struct htw_scheduler *scheduler;
@@ -97,42 +86,21 @@ static int create_in_child(void) {
     EXPECT(htw_request_complete(mine, &requests[2]) && ends_in_child == 2);
     EXPECT(htw_purgatory_destroy(mine) == 0 && ends_in_child == 3);
     EXPECT(htw_scheduler_destroy(scheduler) == 0);
-    return 0;
 }
 
-static int live_in_child(struct purgatory_case *test) {
+static void live_in_child(void *arg) {
+    struct purgatory_case *test = arg;
     const struct waiter *a = &test->waiters[0];
     unsigned calls = a->asked + a->ended + a->released;
-    int line = submit_in_child(test);
-    if (line == 0)
-        line = ask_in_child(test);
-    if (line == 0)
-        line = end_in_child(test);
-    if (line == 0)
-        line = create_in_child();
-    if (line == 0 && a->asked + a->ended + a->released != calls)
-        line = __LINE__;
-    return line;
+    submit_in_child(test);
+    ask_in_child(test);
+    end_in_child(test);
+    create_in_child();
+    EXPECT(a->asked + a->ended + a->released == calls);
 }
 
-/* Forks. Returns the line at which the child failed; 0: none; negative: it came to an end. */
 static int outlive_child(struct purgatory_case *test) {
-    int channel[2], line = -1, status;
-    if (pipe(channel) != 0)
-        return -2;
-    pid_t child = fork();
-    if (child == 0) {
-        alarm(10);
-        line = live_in_child(test);
-        _exit(write(channel[1], &line, sizeof(line)) == sizeof(line) ? 0 : 1);
-    }
-    close(channel[1]);
-    if (child < 0 || read(channel[0], &line, sizeof(line)) != sizeof(line))
-        line = -3;
-    close(channel[0]);
-    if (child > 0 && (waitpid(child, &status, 0) != child || status != 0))
-        line = -4;
-    return line;
+    return child_run(live_in_child, test, NULL, 0);
 }
 
 static void fill(struct purgatory_case *test) {

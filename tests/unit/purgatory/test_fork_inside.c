@@ -7,6 +7,7 @@
  * and replaces the allocator. If the library then takes a lock, allocates, releases, or calls a
  * hook or visitor, the child ends with a status that says so.
  */
+#include "../../support/child.h"
 #include "../../support/purgatory_case.h"
 
 #include "../../../src/purgatory/cpu.h"
@@ -17,10 +18,7 @@
 #include "../../../src/scheduler/run.h"
 #include "../../../src/scheduler/shard.h"
 
-#include <limits.h>
-#include <signal.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* How a child ends: with its first mistake. */
@@ -113,11 +111,9 @@ static struct waiter *waiter(struct purgatory_case *test, char name) {
 }
 
 static int how_child_ended(void) {
-    int status;
-    if (child <= 0 || waitpid(child, &status, 0) != child)
-        return INT_MIN;
+    int ended = child_end(child);
     child = 0;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    return ended;
 }
 
 /* Makes a call, in which a hook forks. It returns `in_child` in the child. */

@@ -6,18 +6,17 @@
  * The child takes all locks of the scheduler before it returns, as it might have inherited them: if
  * the library took one after that, the child would hang, and SIGALRM would end it.
  */
+#include "../../support/child.h"
 #include "scheduler_fixture.h"
 
 #include "../../../src/scheduler/expirer.h"
 #include "../../../src/scheduler/run.h"
 #include "../../../src/scheduler/shard.h"
 
-#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static atomic_bool has_forked; /* two workers may want to at once */
@@ -95,12 +94,10 @@ static void stay_out(void) {
     } while (0)
 
 static int how_child_ended(void) {
-    int status;
-    if (child <= 0 || waitpid(child, &status, 0) != child)
-        return INT_MIN;
+    int ended = child_end(child);
     child = 0;
     has_forked = false;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    return ended;
 }
 
 static void act_fork(struct probe *self) {

@@ -3,6 +3,7 @@
  * test_returns.c - callbacks, hooks, visitors and executors return. What does not ends the process, and says
  * what it was; threads that are cancelled in a call end after it.
  */
+#include "../../support/child.h"
 #include "scheduler_fixture.h"
 #ifdef HAVE_THROWING
 #include "../../support/throwing.h"
@@ -169,52 +170,25 @@ static void call_play(void *scene) {
 }
 
 /* In the child: as a program whose thread catches what it can. */
-static void play_to_the_end(const struct scene *scene) {
+static void play_to_the_end(void *scene) {
     pthread_t thread;
 #ifdef HAVE_THROWING
     if (leave == leave_by_exception)
-        throwing_catch(call_play, (void *)(uintptr_t)scene);
+        throwing_catch(call_play, scene);
 #endif
-    if (pthread_create(&thread, NULL, play, (void *)(uintptr_t)scene) == 0)
+    if (pthread_create(&thread, NULL, play, scene) == 0)
         pthread_join(thread, NULL);
     (void)call_play;
-    _exit(0); /* it went on */
-}
-
-/* How a child ends that plays the scene, and what it writes to standard error. */
-static int play_in_child(const struct scene *scene, char *text, size_t size) {
-    int ends[2], status = 0;
-    assert_int_equal(pipe(ends), 0);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        signal(SIGABRT, SIG_DFL); /* cmocka's */
-        alarm(60);
-        dup2(ends[1], STDERR_FILENO);
-        close(ends[0]);
-        close(ends[1]);
-        play_to_the_end(scene);
-    }
-    close(ends[1]);
-    size_t length = 0;
-    ssize_t count;
-    while ((count = read(ends[0], text + length, size - 1 - length)) > 0)
-        length += (size_t)count;
-    text[length] = '\0';
-    close(ends[0]);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    return WIFSIGNALED(status) ? WTERMSIG(status) : -WEXITSTATUS(status);
 }
 
 static void assert_aborts(const struct scene *scene, bool is_named) {
     char text[4096];
-    int ended = play_in_child(scene, text, sizeof(text));
-    if (ended != SIGABRT || (is_named && strstr(text, scene->what) == NULL))
+    int ended = child_run(play_to_the_end, (void *)(uintptr_t)scene, text, sizeof(text));
+    if (ended != -SIGABRT || (is_named && strstr(text, scene->what) == NULL))
         fail_msg("%s: ended by %d, and said: %s", scene->what, ended, text);
 }
 
 UNIT_TEST(code_that_does_not_return_aborts_and_is_named) {
-    (void)state;
     for (size_t way = 0; way < COUNT_OF(ways); way++) {
         leave = ways[way];
         for (size_t i = 0; i < COUNT_OF(scenes); i++)
@@ -225,7 +199,6 @@ UNIT_TEST(code_that_does_not_return_aborts_and_is_named) {
 
 /* There an exception meets no handler, so C++ ends the program at once. */
 UNIT_TEST(callback_that_does_not_return_in_a_thread_of_the_library_aborts) {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(threads); i++) {
         leave = leave_by_exit;
         assert_aborts(&threads[i], true);
