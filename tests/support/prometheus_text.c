@@ -26,6 +26,10 @@ struct family {
 static struct family families[FAMILIES_MAX];
 static size_t family_count;
 
+static FILE *stream;
+static char *text;
+static size_t size;
+
 static const char *parse_name(const char *at, char name[80]) {
     size_t length = 0;
     assert_true(isalpha((unsigned char)*at) || *at == '_' || *at == ':');
@@ -38,11 +42,11 @@ static const char *parse_name(const char *at, char name[80]) {
     return at + length;
 }
 
-static double parse_value(const char *text) {
+static double parse_value(const char *digits) {
     char *end;
-    assert_true(isdigit((unsigned char)*text) || *text == '-');
-    double value = strtod(text, &end);
-    assert_true(end != text);
+    assert_true(isdigit((unsigned char)*digits) || *digits == '-');
+    double value = strtod(digits, &end);
+    assert_true(end != digits);
     assert_int_equal(*end, '\0');
     return value;
 }
@@ -109,6 +113,9 @@ static void parse_sample(const char *line) {
         parse_bucket(family, rest);
         return;
     }
+    bool has_labels = *rest == '{';
+    if (has_labels)
+        rest = strchr(rest, '}') + 1;
     assert_int_equal(*rest, ' ');
     double value = parse_value(rest + 1);
     if (strcmp(suffix, "_count") == 0) {
@@ -118,9 +125,9 @@ static void parse_sample(const char *line) {
         return;
     }
     assert_string_equal(suffix, strcmp(family->type, "histogram") == 0 ? "_sum" : "");
-    assert_false(family->has_value);
+    assert_true(has_labels || !family->has_value);
     family->has_value = true;
-    family->value = value;
+    family->value += value;
 }
 
 static void finish(const struct family *family) {
@@ -132,8 +139,24 @@ static void finish(const struct family *family) {
     assert_true(family->last_at >= family->count && family->last_at <= family->count);
 }
 
-void prometheus_text_parse(char *text, size_t size) {
+FILE *prometheus_text_begin(void) {
+    stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    return stream;
+}
+
+FILE *prometheus_text_bad_stream(unsigned which) {
+    if (which == 2)
+        return fopen("/dev/null", "r"); /* not for writing */
+    FILE *full = which < 2 ? fopen("/dev/full", "w") : NULL;
+    if (which == 1)
+        setvbuf(full, NULL, _IONBF, 0);
+    return full;
+}
+
+void prometheus_text_end(void) {
     char *rest = NULL;
+    assert_int_equal(fclose(stream), 0);
     assert_true(size > 0);
     assert_int_equal(text[size - 1], '\n');
     assert_int_equal(strlen(text), size);
@@ -148,6 +171,7 @@ void prometheus_text_parse(char *text, size_t size) {
             parse_sample(line);
     for (size_t i = 0; i < family_count; i++)
         finish(&families[i]);
+    free(text);
 }
 
 size_t prometheus_text_count(void) {

@@ -10,14 +10,19 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
-/** Reads a text, which it changes. What follows is about the last one. */
-void prometheus_text_parse(char *text, size_t size);
+/** A stream for a text, which prometheus_text_end() closes and reads. What follows is about the last one. */
+FILE *prometheus_text_begin(void);
+void prometheus_text_end(void);
+
+/** A stream that cannot be written, for each `which` from 0; NULL: there are no more. To be closed. */
+FILE *prometheus_text_bad_stream(unsigned which);
 
 /** How many metrics there are. */
 size_t prometheus_text_count(void);
 
-/** The value of a counter or gauge, which must exist. */
+/** The value of a counter or gauge, which must exist; with labels: of all together. */
 uint64_t prometheus_text_value(const char *name);
 
 /** Fails unless a histogram has the count and the sum. */

@@ -15,6 +15,7 @@
 #include <htw/journal.h>
 
 #include <pthread.h>
+#include <stdlib.h>
 
 /* A whole minute of 2023. */
 #define START_NS (INT64_C(28333333) * HTW_MINUTE)

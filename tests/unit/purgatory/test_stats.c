@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_stats.c - counters, memory, the text for Prometheus, and the options. */
+#include "../../support/prometheus_text.h"
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- created */
@@ -191,67 +191,30 @@ PURGATORY_TEST(purgatory_stats_given_wrongly_are_refused) {
 
 /* ---- Prometheus */
 
-/* The value behind a name at the start of a line, where TYPE must say what it is. */
-static uint64_t value_of(const char *text, const char *name, const char *type) {
-    char wanted[160];
-    snprintf(wanted, sizeof(wanted), "# TYPE %s %s\n", name, type);
-    assert_non_null(strstr(text, wanted));
-    snprintf(wanted, sizeof(wanted), "# HELP %s ", name);
-    assert_non_null(strstr(text, wanted));
-    snprintf(wanted, sizeof(wanted), "\n%s", name);
-    const char *line = strstr(text, wanted);
-    assert_non_null(line);
-    line += strlen(wanted);
-    if (*line == '{')
-        line = strchr(line, '}') + 1;
-    assert_int_equal(*line, ' ');
-    return strtoull(line + 1, NULL, 10);
-}
-
-/* Each line is a comment of the two kinds, or a sample of this layer, with a number. */
-static void assert_well_formed(char *text) {
-    char *rest = NULL;
-    assert_true(strlen(text) > 0 && text[strlen(text) - 1] == '\n');
-    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
-         line = strtok_r(NULL, "\n", &rest)) {
-        bool comment = strncmp(line, "# HELP ", 7) == 0 || strncmp(line, "# TYPE ", 7) == 0;
-        const char *name = comment ? line + 7 : line;
-        assert_int_equal(strncmp(name, "htw_purgatory_", 14), 0);
-        if (!comment) {
-            char *end;
-            const char *value = strrchr(line, ' ');
-            assert_non_null(value);
-            strtod(value + 1, &end);
-            assert_true(end != value + 1 && *end == '\0');
-        }
-    }
-}
-
 PURGATORY_TEST(purgatory_prometheus_agrees_with_the_stats) {
     for (char name = 'a'; name <= 'g'; name++)
         watch(purgatory_case_waiter(test, name), name < 'd' ? MS : HTW_SECOND, "k", "l", "m");
     purgatory_case_advance(test, MS);
     assert_true(cancel(&test->waiters[3]));
     struct htw_purgatory_stats stats = purgatory_case_stats(test);
-    char *text = purgatory_case_prometheus(test);
-    assert_int_equal(value_of(text, "htw_purgatory_submitted_total", "counter"), 7);
-    assert_int_equal(value_of(text, "htw_purgatory_pending", "gauge"), 3);
-    assert_int_equal(value_of(text, "htw_purgatory_delayed", "gauge"), 3);
-    assert_int_equal(value_of(text, "htw_purgatory_watched", "gauge"), 9);
-    assert_int_equal(value_of(text, "htw_purgatory_keys", "gauge"), 3);
-    assert_int_equal(value_of(text, "htw_purgatory_memory_bytes", "gauge"), stats.memory_bytes);
-    assert_well_formed(text);
-    free(text);
+    assert_int_equal(htw_purgatory_prometheus(test->purgatory, prometheus_text_begin()), 0);
+    prometheus_text_end();
+    assert_int_equal(prometheus_text_value("htw_purgatory_submitted_total"), 7);
+    assert_int_equal(prometheus_text_value("htw_purgatory_ended_total"), 4);
+    assert_int_equal(prometheus_text_value("htw_purgatory_pending"), 3);
+    assert_int_equal(prometheus_text_value("htw_purgatory_delayed"), 3);
+    assert_int_equal(prometheus_text_value("htw_purgatory_watched"), 9);
+    assert_int_equal(prometheus_text_value("htw_purgatory_keys"), 3);
+    assert_int_equal(prometheus_text_value("htw_purgatory_alarms"), stats.alarms);
+    assert_int_equal(prometheus_text_value("htw_purgatory_memory_bytes"), stats.memory_bytes);
+    assert_int_equal(prometheus_text_count(), 9);
 }
 
 PURGATORY_TEST(purgatory_prometheus_to_a_stream_that_fails_answers_eio) {
-    for (unsigned unbuffered = 0; unbuffered < 2; unbuffered++) {
-        FILE *full = fopen("/dev/full", "w");
-        assert_non_null(full);
-        if (unbuffered)
-            setvbuf(full, NULL, _IONBF, 0);
-        assert_int_equal(htw_purgatory_prometheus(test->purgatory, full), -EIO);
-        fclose(full);
+    FILE *bad;
+    for (unsigned i = 0; (bad = prometheus_text_bad_stream(i)) != NULL; i++) {
+        assert_int_equal(htw_purgatory_prometheus(test->purgatory, bad), -EIO);
+        fclose(bad);
     }
     assert_int_equal(htw_purgatory_prometheus(NULL, stdout), -EINVAL);
     assert_int_equal(htw_purgatory_prometheus(test->purgatory, NULL), -EINVAL);
