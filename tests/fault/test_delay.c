@@ -423,12 +423,10 @@ static void fail_all_of(const struct scenario *scenario) {
     }
 }
 
-static int set_up(void **state) {
-    (void)state;
+static void set_up(void) {
     fault_plan =
         mmap(NULL, sizeof(*fault_plan), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (fault_plan == MAP_FAILED || !test_folder_create(folder))
-        return -1;
+    assert_true(fault_plan != MAP_FAILED && test_folder_create(folder));
     snprintf(elsewhere, sizeof(elsewhere), "%s/elsewhere", folder);
     snprintf(input_path, sizeof(input_path), "%s/input", folder);
     snprintf(output_path, sizeof(output_path), "%s/output", folder);
@@ -437,11 +435,10 @@ static int set_up(void **state) {
     snprintf(target_path, sizeof(target_path), "%s/target", folder);
     fault_plan->call = FAULT_COUNT; /* none */
     setenv("TMPDIR", elsewhere, 1);
-    return mkdir(elsewhere, 0700);
+    assert_int_equal(mkdir(elsewhere, 0700), 0);
 }
 
-static int tear_down(void **state) {
-    (void)state;
+static void tear_down(void) {
     munmap(fault_plan, sizeof(*fault_plan));
     fault_plan = NULL;
     unlink(input_path);
@@ -450,7 +447,7 @@ static int tear_down(void **state) {
     unlink(rest_path);
     unlink(target_path);
     rmdir(elsewhere);
-    return rmdir(folder);
+    assert_int_equal(rmdir(folder), 0);
 }
 
 /* While the file is written that takes what is left: what is there by then is kept. */

@@ -69,11 +69,9 @@ static void run_shell(const char *format, const char *argument) {
 
 UNIT_SETUP(use_a_disk_that_fails) {
     faulty_vfs_register();
-    return 0;
 }
 
-static int begin(void **state) {
-    (void)state;
+static void begin(void) {
     assert_true(test_folder_create(folder));
     snprintf(path, sizeof(path), "%s/journal", folder);
     snprintf(copy_path, sizeof(copy_path), "%s/copy", folder);
@@ -81,20 +79,17 @@ static int begin(void **state) {
     htw__log_checkpoint_pages = 4096;
     delivered[0] = '\0';
     make_scheduler();
-    return 0;
 }
 
-static int end(void **state) {
-    (void)state;
+static void end(void) {
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
     assert_true(test_folder_remove(folder));
-    return 0;
 }
 
 /* Again, with a new folder. */
 static void begin_again(void) {
-    end(NULL);
-    begin(NULL);
+    end();
+    begin();
 }
 
 static void close_journal(void) {

@@ -135,17 +135,13 @@ static unsigned open_with_failures(const char *where, const char *in) {
     return refused;
 }
 
-static int setup(void **state) {
-    (void)state;
-    if (!test_folder_create(folder))
-        return -1;
+static void setup(void) {
+    assert_true(test_folder_create(folder));
     snprintf(path, sizeof(path), "%s/socket", folder);
-    return 0;
 }
 
-static int teardown(void **state) {
-    (void)state;
-    return test_folder_remove(folder) ? 0 : -1;
+static void teardown(void) {
+    assert_true(test_folder_remove(folder));
 }
 
 UNIT_TEST_BETWEEN(setup, teardown, monitor_each_call_of_opening_fails_in_turn) {

@@ -25,10 +25,8 @@ struct names {
 };
 
 UNIT_SETUP(find_kafka) {
-    if (getenv("HTW_KAFKA") != NULL)
-        return 0;
-    print_error("facts: HTW_KAFKA is not set\n");
-    return -1;
+    if (getenv("HTW_KAFKA") == NULL)
+        fail_msg("HTW_KAFKA is not set");
 }
 
 static double seconds(void) {

@@ -91,8 +91,7 @@ void mock_listen(bool listens) {
     rd_kafka_topic_partition_list_destroy(list);
 }
 
-int mock_set_up(void **state) {
-    (void)state;
+void mock_set_up(void) {
     char why[256];
     host = rd_kafka_new(RD_KAFKA_PRODUCER, rd_kafka_conf_new(), why, sizeof(why));
     assert_non_null(host);
@@ -114,17 +113,14 @@ int mock_set_up(void **state) {
     mock_instance = NULL;
     mock_short = 0;
     send_error = RD_KAFKA_RESP_ERR_NO_ERROR;
-    return 0;
 }
 
-int mock_tear_down(void **state) {
-    (void)state;
+void mock_tear_down(void) {
     rd_kafka_consumer_close(consumer);
     rd_kafka_destroy(consumer);
     rd_kafka_destroy(producer);
     rd_kafka_mock_cluster_destroy(mock_cluster);
     rd_kafka_destroy(host);
-    return 0;
 }
 
 void mock_produce(unsigned number, int64_t deadline_ms, const char *more, const char *value) {

@@ -36,8 +36,8 @@ extern unsigned mock_short;        /* dead letters without a value */
 extern struct mock_got mock_got[MOCK_RECORDS_MAX];
 
 /* Makes a cluster with the topics in, in.l0 to in.l2, in.dead and out, and ends it. */
-int mock_set_up(void **state);
-int mock_tear_down(void **state);
+void mock_set_up(void);
+void mock_tear_down(void);
 
 #define MOCK_TEST(name) UNIT_TEST_BETWEEN(mock_set_up, mock_tear_down, name)
 

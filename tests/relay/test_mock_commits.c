@@ -6,15 +6,15 @@
 #define END_TRANSACTION 26 /* the number of the request in Kafka's protocol */
 #define CHANNELS_BROKER 2  /* the coordinator of the one channel, and of nothing else */
 
-static int set_up(void **state) {
+static void set_up(void) {
     mock_brokers = 2;
-    return mock_set_up(state);
+    mock_set_up();
 }
 
-static int tear_down(void **state) {
+static void tear_down(void) {
     mock_brokers = 1;
     mock_has_transactions = false;
-    return mock_tear_down(state);
+    mock_tear_down();
 }
 
 static bool is_hanging(enum htw__channel channel) {

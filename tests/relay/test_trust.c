@@ -13,21 +13,17 @@ static struct htw__directory directory;
 static struct htw__destination *destinations[COUNT];
 static bool levels_refuse;
 
-static int set_up(void **state) {
-    (void)state;
+static void set_up(void) {
     htw__directory_init(&directory);
     for (size_t i = 0; i < COUNT; i++) {
         char name[8];
         snprintf(name, sizeof(name), "t%zu", i);
         destinations[i] = htw__directory_add(&directory, name, 1);
     }
-    return 0;
 }
 
-static int tear_down(void **state) {
-    (void)state;
+static void tear_down(void) {
     htw__directory_fini(&directory);
-    return 0;
 }
 
 #define TRUST_TEST(name) UNIT_TEST_BETWEEN(set_up, tear_down, name)

@@ -234,23 +234,20 @@ void purgatory_case_end(struct purgatory_case *test) {
         fail_msg("%s", test->error);
 }
 
-int purgatory_case_setup(void **state) {
-    static struct purgatory_case test;
-    purgatory_case_begin(&test, NULL, NULL);
-    *state = &test;
-    return 0;
+struct purgatory_case purgatory_case;
+
+void purgatory_case_setup(void) {
+    purgatory_case_begin(&purgatory_case, NULL, NULL);
 }
 
-int purgatory_case_setup_threshold(void **state) {
-    purgatory_case_setup(state);
-    struct purgatory_case *test = *state;
-    assert_int_equal(htw_threshold_create(test->purgatory, 100, &test->threshold), 0);
-    return 0;
+void purgatory_case_setup_threshold(void) {
+    purgatory_case_setup();
+    assert_int_equal(htw_threshold_create(purgatory_case.purgatory, 100, &purgatory_case.threshold),
+                     0);
 }
 
-int purgatory_case_teardown(void **state) {
-    purgatory_case_end(*state);
-    return 0;
+void purgatory_case_teardown(void) {
+    purgatory_case_end(&purgatory_case);
 }
 
 static void do_nothing(void *arg, const struct htw_expiration *expiration) {

@@ -99,23 +99,19 @@ void purgatory_case_begin_dropping(struct purgatory_case *test, unsigned drops, 
  */
 void purgatory_case_end(struct purgatory_case *test);
 
-/** The same as what runs before and after a test, with the options above. */
-int purgatory_case_setup(void **state);
-int purgatory_case_teardown(void **state);
+/** The case of the tests that follow, and what runs before and after each, with the options above. */
+extern struct purgatory_case purgatory_case;
+void purgatory_case_setup(void);
+void purgatory_case_teardown(void);
 
 /** Defines a test as UNIT_TEST() does, between `setup` and purgatory_case_teardown(). It gets `test`. */
-#define PURGATORY_TEST_AFTER(setup, name)                      \
-    static void name(struct purgatory_case *test);             \
-    static void run_##name(void **state) {                     \
-        name(*state);                                          \
-    }                                                          \
-    UNIT_ADD(name, run_##name, setup, purgatory_case_teardown) \
-    static void name(__attribute__((unused)) struct purgatory_case *test)
+#define PURGATORY_TEST_AFTER(setup, name) \
+    UNIT_TEST_ON(struct purgatory_case *test, &purgatory_case, setup, purgatory_case_teardown, name)
 
 #define PURGATORY_TEST(name) PURGATORY_TEST_AFTER(purgatory_case_setup, name)
 
 /** The same with a threshold, which is at 100. */
-int purgatory_case_setup_threshold(void **state);
+void purgatory_case_setup_threshold(void);
 
 #define THRESHOLD_TEST(name) PURGATORY_TEST_AFTER(purgatory_case_setup_threshold, name)
 

@@ -36,19 +36,17 @@ static void expect(const char *what, int expected_failed, const char *expected) 
     setup = NULL;
 }
 
-static void add(void (*run)(void **state), int (*before)(void **state),
-                int (*after)(void **state)) {
+static void add(void (*run)(void), void (*before)(void), void (*after)(void)) {
     unit_add((struct unit_test) { "a test", run, before, after });
 }
 
 /* ---- assertions: a test for each that must fail; it writes '!' if it goes on */
 
-#define MUST_FAIL(name, assertion)           \
-    static void fails_##name(void **state) { \
-        (void)state;                         \
-        write_letter('.');                   \
-        assertion;                           \
-        write_letter('!');                   \
+#define MUST_FAIL(name, assertion)   \
+    static void fails_##name(void) { \
+        write_letter('.');           \
+        assertion;                   \
+        write_letter('!');           \
     }
 #define LIST_FAILING(X)                                     \
     X(true, assert_true(written[0] == '#'))                 \
@@ -71,8 +69,7 @@ static void add(void (*run)(void **state), int (*before)(void **state),
 
 LIST_FAILING(MUST_FAIL)
 
-static void passes_all(void **state) {
-    (void)state;
+static void passes_all(void) {
     assert_true(written[0] != '#');
     assert_false(written[0] == '#');
     assert_null(NULL);
@@ -98,39 +95,30 @@ static void assertions(void) {
     expect("assertions that hold", 0, "p");
 }
 
-/* ---- setups, teardowns and the state that they pass on */
+/* ---- setups and teardowns */
 
-static int value;
-
-static int set_up(void **state) {
+static void set_up(void) {
     write_letter('s');
-    *state = &value;
-    return 0;
 }
 
-static int tear_down(void **state) {
-    write_letter(*state == &value ? 't' : '?');
-    return 0;
+static void tear_down(void) {
+    write_letter('t');
 }
 
-static int refuse(void **state) {
-    (void)state;
+static void refuse(void) {
     write_letter('r');
-    return -1;
+    fail();
 }
 
-static void use(void **state) {
-    write_letter(*state == &value ? 'u' : '?');
+static void use(void) {
+    write_letter('u');
 }
 
-static int write_first(void **state) {
-    (void)state;
+static void write_first(void) {
     write_letter('1');
-    return 0;
 }
 
-static void skips(void **state) {
-    (void)state;
+static void skips(void) {
     write_letter('k');
     skip();
     write_letter('!');
@@ -163,9 +151,8 @@ static void *fail_in_thread(void *arg) {
     return NULL;
 }
 
-static void starts_thread(void **state) {
+static void starts_thread(void) {
     pthread_t thread;
-    (void)state;
     pthread_create(&thread, NULL, fail_in_thread, NULL);
     pthread_join(thread, NULL);
 }

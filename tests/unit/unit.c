@@ -17,7 +17,7 @@ enum outcome { PASSED, FAILED, SKIPPED };
 
 static struct unit_test tests[TESTS_MAX];
 static size_t test_count;
-static int (*setup)(void **state);
+static void (*setup)(void);
 
 /* Where the function of a test that is running goes back to. */
 static jmp_buf end_of_test;
@@ -31,7 +31,7 @@ void unit_add(struct unit_test test) {
     tests[test_count++] = test;
 }
 
-void unit_set_up(int (*function)(void **state)) {
+void unit_set_up(void (*function)(void)) {
     if (setup != NULL)
         abort();
     setup = function;
@@ -105,31 +105,24 @@ void unit_compare_memory(const void *a, const void *b, size_t size, int equal, c
     unit_fail(file, line, "%zu equal bytes", size);
 }
 
-/* The functions of a test, in order; those of the caller's frame that longjmp() would lose are
-   volatile. */
-static enum outcome run_function(void (*test)(void **), int (*other)(void **), void **state) {
+/* NULL: nothing to run. */
+static enum outcome run_function(void (*function)(void)) {
     test_thread = pthread_self();
     test_process = getpid();
     test_is_running = true;
-    enum outcome outcome = PASSED;
-    int jump = setjmp(end_of_test);
-    if (jump != 0)
-        outcome = (enum outcome)jump;
-    else if (test != NULL)
-        test(state);
-    else if (other != NULL && other(state) != 0)
-        outcome = FAILED;
+    int outcome = setjmp(end_of_test);
+    if (outcome == PASSED && function != NULL)
+        function();
     test_is_running = false;
-    return outcome;
+    return (enum outcome)outcome;
 }
 
 static enum outcome run_test(const struct unit_test *test) {
-    void *state = NULL;
-    enum outcome outcome = run_function(NULL, test->setup, &state);
+    enum outcome outcome = run_function(test->setup);
     if (outcome != PASSED)
         return outcome;
-    outcome = run_function(test->run, NULL, &state);
-    enum outcome end = run_function(NULL, test->teardown, &state);
+    outcome = run_function(test->run);
+    enum outcome end = run_function(test->teardown);
     return outcome == FAILED || end == PASSED ? outcome : FAILED;
 }
 
@@ -138,7 +131,7 @@ static int run_tests(void) {
     static const char *const words[] = { "      OK  ", "  FAILED  ", " SKIPPED  " };
     int failed = 0;
     print_message("[==========] Running %zu test(s).\n", test_count);
-    if (run_function(NULL, setup, &(void *) { NULL }) != PASSED) {
+    if (run_function(setup) != PASSED) {
         print_message("[  FAILED  ] setup\n");
         return 1;
     }

@@ -25,11 +25,10 @@
 /** The number of elements of an array. */
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/** A test fails if what runs before or after it does not return 0. *state is NULL before. */
+/** A test, and what runs before and after it, or NULL: it fails if one of them does. */
 struct unit_test {
     const char *name;
-    void (*run)(void **state);
-    int (*setup)(void **state), (*teardown)(void **state);
+    void (*run)(void), (*setup)(void), (*teardown)(void);
 };
 
 /** Adds a test to the list that the main() of unit.c runs, in the order of the file. */
@@ -38,26 +37,34 @@ struct unit_test {
         unit_add((struct unit_test) { #name, run, setup, teardown }); \
     }
 
-/** Defines a test and adds it. The body follows, as that of a function of `void **state`. */
+/** Defines a test and adds it. The body follows. */
 #define UNIT_TEST(name) UNIT_TEST_BETWEEN(NULL, NULL, name)
 
 /** The same, between two functions, each of which may be NULL. */
 #define UNIT_TEST_BETWEEN(setup, teardown, name) \
-    static void name(void **state);              \
+    static void name(void);                      \
     UNIT_ADD(name, name, setup, teardown)        \
-    static void name(__attribute__((unused)) void **state)
+    static void name(void)
 
-/** Defines what is called once, before all tests. The body follows, as that of a function of
-   `void **state`; if it returns anything but 0, no test runs, and the program fails. */
+/** The same of a test with a parameter, which is `object`. */
+#define UNIT_TEST_ON(parameter, object, setup, teardown, name) \
+    static void name(parameter);                               \
+    static void run_##name(void) {                             \
+        name(object);                                          \
+    }                                                          \
+    UNIT_ADD(name, run_##name, setup, teardown)                \
+    static void name(__attribute__((unused)) parameter)
+
+/** Defines what is called once, before all tests. The body follows; if it fails, no test runs. */
 #define UNIT_SETUP(name)                                        \
-    static int name(void **state);                              \
+    static void name(void);                                     \
     __attribute__((constructor)) static void set_##name(void) { \
         unit_set_up(name);                                      \
     }                                                           \
-    static int name(__attribute__((unused)) void **state)
+    static void name(void)
 
 void unit_add(struct unit_test test);
-void unit_set_up(int (*function)(void **state));
+void unit_set_up(void (*function)(void));
 
 void print_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -19,26 +19,22 @@ static uint32_t hash_of(uint32_t number) {
     return (uint32_t)(number * 2654435761u) & 0xfff0ffffu;
 }
 
-static int open_table(void **state) {
-    (void)state;
+static void open_table(void) {
     memset(is_in, 0, sizeof is_in);
     for (uint32_t i = 0; i < MANY; i++) {
         entries[i] = calloc(1, sizeof(struct entry) + sizeof i);
-        if (entries[i] == NULL)
-            return -1;
+        assert_non_null(entries[i]);
         memcpy(entries[i]->key, &i, sizeof i);
         entries[i]->key_size = sizeof i;
         entries[i]->hash = hash_of(i);
     }
-    return table_init(&table) ? 0 : -1;
+    assert_true(table_init(&table));
 }
 
-static int close_table(void **state) {
-    (void)state;
+static void close_table(void) {
     table_fini(&table);
     for (uint32_t i = 0; i < MANY; i++)
         free(entries[i]);
-    return 0;
 }
 
 static struct entry *find(uint32_t number) {

@@ -27,7 +27,6 @@ static void odd_free(void *memory) {
 static const struct htw_allocator *const allocator = &htw__default_allocator;
 
 UNIT_TEST(alloc_malloc_aligns_each_block_and_frees_what_it_was_given) {
-    (void)state;
     for (offset = 0; offset < 2 * ALIGNMENT; offset++)
         for (size_t size = 1; size <= 200; size += 199) {
             unsigned char *memory = allocator->allocate(NULL, size, ALIGNMENT);
@@ -43,7 +42,6 @@ UNIT_TEST(alloc_malloc_aligns_each_block_and_frees_what_it_was_given) {
 }
 
 UNIT_TEST(alloc_malloc_returns_null_without_memory_and_for_sizes_that_overflow) {
-    (void)state;
     offset = AREA;
     assert_null(allocator->allocate(NULL, 1, ALIGNMENT));
     offset = 0;

@@ -10,7 +10,6 @@ static uint64_t bits_between(unsigned lowest, unsigned highest) {
 }
 
 UNIT_TEST(compiler_finds_lowest_and_highest_of_any_two_bits) {
-    (void)state;
     for (unsigned highest = 0; highest < 64; highest++)
         for (unsigned lowest = 0; lowest <= highest; lowest++) {
             uint64_t two = UINT64_C(1) << highest | UINT64_C(1) << lowest;
@@ -22,7 +21,6 @@ UNIT_TEST(compiler_finds_lowest_and_highest_of_any_two_bits) {
 }
 
 UNIT_TEST(compiler_counts_the_bits_of_any_range) {
-    (void)state;
     assert_int_equal(htw__count_bits(0), 0);
     for (unsigned highest = 0; highest < 64; highest++)
         for (unsigned lowest = 0; lowest <= highest; lowest++)

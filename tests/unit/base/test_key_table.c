@@ -22,39 +22,34 @@ static struct failing_allocator memory;
 static struct htw__key_table table;
 static struct item *items;
 
-static int open_table(size_t count) {
+static void open_table(size_t count) {
     failing_allocator_init(&memory);
     htw__key_table_init(&table, &memory.allocator);
     items = calloc(count, sizeof *items);
-    if (items == NULL)
-        return -1;
+    assert_non_null(items);
     for (size_t i = 0; i < count; i++) {
         items[i].number = i;
         items[i].node.key = &items[i].number;
         items[i].node.size = sizeof items[i].number;
         items[i].node.hash = htw__key_hash(&items[i].number, sizeof items[i].number, SEED);
     }
-    return 0;
 }
 
-static int open_for_few(void **state) {
-    (void)state;
-    return open_table(FEW);
+static void open_for_few(void) {
+    open_table(FEW);
 }
 
-static int open_for_many(void **state) {
-    (void)state;
-    return open_table(MANY);
+static void open_for_many(void) {
+    open_table(MANY);
 }
 
 /* Fails if the table broke a rule of the allocator or did not release all memory. */
-static int close_table(void **state) {
-    (void)state;
+static void close_table(void) {
     htw__key_table_fini(&table);
     bool is_good = memory.error == NULL && memory.live_blocks == 0;
     failing_allocator_fini(&memory);
     free(items);
-    return is_good ? 0 : -1;
+    assert_true(is_good);
 }
 
 static void insert(size_t number) {

@@ -22,7 +22,6 @@ UNIT_SETUP(init_locks) {
     htw__lock_init(&shard, HTW__RANK_SCHEDULER_SHARD);
     htw__lock_init(&other_shard, HTW__RANK_SCHEDULER_SHARD);
     htw__lock_init(&cpu, HTW__RANK_PURGATORY_CPU);
-    return 0;
 }
 
 static void take_in_order(void) {

@@ -47,8 +47,9 @@ static void visit(void *context, const struct htw_unexpired *unexpired) {
     f->visits += htw_calendar_arg(unexpired) == f;
 }
 
-static int set_up(void **state) {
-    static struct fixture fixture;
+static struct fixture fixture;
+
+static void set_up(void) {
     struct fixture *f = &fixture;
     *f = (struct fixture) { 0 };
     failing_allocator_init(&f->memory);
@@ -64,27 +65,18 @@ static int set_up(void **state) {
     f->spec.callback = run;
     f->spec.arg = f;
     f->spec.allocator = &f->memory.allocator;
-    *state = f;
-    return 0;
 }
 
-static int tear_down(void **state) {
-    struct fixture *f = *state;
+static void tear_down(void) {
+    struct fixture *f = &fixture;
     assert_int_equal(htw_scheduler_destroy(f->scheduler), 0);
     htw_zone_destroy(f->berlin);
     assert_null(f->memory.error);
     assert_int_equal(f->memory.live_blocks, 0);
     failing_allocator_fini(&f->memory);
-    return 0;
 }
 
-#define CALENDAR_TEST(name)                       \
-    static void name(struct fixture *f);          \
-    static void run_##name(void **state) {        \
-        name(*state);                             \
-    }                                             \
-    UNIT_ADD(name, run_##name, set_up, tear_down) \
-    static void name(struct fixture *f)
+#define CALENDAR_TEST(name) UNIT_TEST_ON(struct fixture *f, &fixture, set_up, tear_down, name)
 
 static int schedule(struct fixture *f, const char *expression) {
     assert_int_equal(htw_calendar_cron(&f->spec.calendar, expression, NULL), 0);

@@ -35,8 +35,9 @@ static void write_table(struct fixture *f, const char *format, ...) {
     assert_int_equal(fclose(file), 0);
 }
 
-static int set_up(void **state) {
-    static struct fixture fixture;
+static struct fixture fixture;
+
+static void set_up(void) {
     struct fixture *f = &fixture;
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     *f = (struct fixture) { .folder = "/tmp/htw-cron-XXXXXX" };
@@ -53,28 +54,19 @@ static int set_up(void **state) {
     f->cron.path = f->file;
     f->cron.stop_fd = HTW__CRON_NO_WAIT;
     f->cron.catch_up = 1;
-    *state = f;
-    return 0;
 }
 
-static int tear_down(void **state) {
-    struct fixture *f = *state;
+static void tear_down(void) {
+    struct fixture *f = &fixture;
     htw__cron_fini(&f->cron);
     assert_int_equal(htw_scheduler_destroy(f->cron.scheduler), 0);
     close(f->fifo_fd);
     unlink(f->fifo);
     unlink(f->file);
     rmdir(f->folder);
-    return 0;
 }
 
-#define CRON_TEST(name)                           \
-    static void name(struct fixture *f);          \
-    static void run_##name(void **state) {        \
-        name(*state);                             \
-    }                                             \
-    UNIT_ADD(name, run_##name, set_up, tear_down) \
-    static void name(struct fixture *f)
+#define CRON_TEST(name) UNIT_TEST_ON(struct fixture *f, &fixture, set_up, tear_down, name)
 
 static void load(struct fixture *f) {
     assert_true(htw__cron_load(&f->cron));

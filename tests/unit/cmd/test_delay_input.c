@@ -80,22 +80,18 @@ static void assert_over(void) {
     assert_false(htw__input_has_fragment(&input));
 }
 
-static int set_up(void **state) {
-    (void)state;
+static void set_up(void) {
     for (int i = 0; i < FILES_MAX; i++)
         files[i] = -1;
     read_error = 0;
     read_most = 0;
-    return 0;
 }
 
-static int tear_down(void **state) {
-    (void)state;
+static void tear_down(void) {
     htw__input_fini(&input);
     for (int i = 0; i < FILES_MAX; i++)
         if (files[i] >= 0)
             close(files[i]);
-    return 0;
 }
 
 UNIT_TEST_BETWEEN(set_up, tear_down, input_of_files_is_read_one_after_the_other) {

@@ -108,19 +108,16 @@ static int new_file(void) {
     return fd;
 }
 
-static int set_up(void **state) {
-    (void)state;
+static void set_up(void) {
     file = new_file();
-    return pipe2(ends, O_NONBLOCK | O_CLOEXEC);
+    assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
 }
 
-static int tear_down(void **state) {
-    (void)state;
+static void tear_down(void) {
     finish();
     close(file);
     close(ends[0]);
     close(ends[1]);
-    return 0;
 }
 
 static void push(const char *bytes, size_t size, int64_t due_ns) {

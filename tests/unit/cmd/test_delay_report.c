@@ -20,16 +20,13 @@ int __wrap_getrusage(int who, struct rusage *usage) {
     return 0;
 }
 
-static int set_up(void **state) {
-    (void)state;
+static void set_up(void) {
     htw__report_init(&report);
-    return htw_wheel_create(&wheel, NULL);
+    assert_int_equal(htw_wheel_create(&wheel, NULL), 0);
 }
 
-static int tear_down(void **state) {
-    (void)state;
+static void tear_down(void) {
     htw_wheel_destroy(wheel);
-    return 0;
 }
 
 /* The report as it is now, to be freed. */

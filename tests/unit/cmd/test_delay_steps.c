@@ -13,14 +13,13 @@
 /* Too large for the stack; one test at a time uses it. */
 static struct htw__delay delay;
 
-static int set_up(void **state) {
+static void set_up(void) {
     static char name[] = "-";
     static char *const names[] = { name };
     static const struct htw__options options = {
         .tick_ns = 1, .max_pending = SIZE_MAX, .max_line = 1000, .separator = '\n', .simulate = true
     };
     struct htw_wheel_options wheel_options = HTW_WHEEL_OPTIONS_INIT;
-    (void)state;
     memset(&delay, 0, sizeof(delay));
     wheel_options.strict_fifo = true;
     delay.options = &options;
@@ -28,19 +27,17 @@ static int set_up(void **state) {
     htw__report_init(&delay.report);
     htw__output_init(&delay.output, STDOUT_FILENO, false, &delay.timeline, &delay.report);
     assert_int_equal(htw_wheel_create(&delay.wheel, &wheel_options), 0);
-    return htw__input_init(&delay.input, names, 1, '\n', options.max_line);
+    assert_int_equal(htw__input_init(&delay.input, names, 1, '\n', options.max_line), 0);
 }
 
-static int tear_down(void **state) {
+static void tear_down(void) {
     struct htw__message *message;
-    (void)state;
     while ((message = htw__output_pop(&delay.output)) != NULL)
         htw__message_destroy(message);
     while ((message = htw__message_of(htw_wheel_drain(delay.wheel))) != NULL)
         htw__message_destroy(message);
     htw__input_fini(&delay.input);
     htw_wheel_destroy(delay.wheel);
-    return 0;
 }
 
 static void schedule(uint64_t tick) {

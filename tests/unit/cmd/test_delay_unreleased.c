@@ -60,9 +60,8 @@ static int open_descriptors(void) {
     return count;
 }
 
-static int set_up(void **state) {
+static void set_up(void) {
     struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
-    (void)state;
     snprintf(folder, sizeof(folder), "/tmp/htw-left-XXXXXX");
     assert_non_null(mkdtemp(folder));
     snprintf(target, sizeof(target), "%s/target", folder);
@@ -75,17 +74,15 @@ static int set_up(void **state) {
     is_limited = false;
     room_index = 0;
     unreleased = (struct htw__unreleased) { .input = &input };
-    return 0;
 }
 
-static int tear_down(void **state) {
+static void tear_down(void) {
     char command[64];
-    (void)state;
     htw__unreleased_fini(&unreleased);
     htw__input_fini(&input);
     htw_wheel_destroy(wheel);
     snprintf(command, sizeof(command), "rm -r %s", folder);
-    return system(command);
+    assert_int_equal(system(command), 0);
 }
 
 /* The input's content, of which the first bytes were read. */

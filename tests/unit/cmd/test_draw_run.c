@@ -43,18 +43,14 @@ static int read_lines(const char *lines) {
     return error;
 }
 
-static int setup(void **state) {
-    (void)state;
+static void setup(void) {
     htw__run_options_init(&options);
     options.wheel_size = 4; /* the wheel of the example in src/wheel/wheel.c */
     options.start = htw__time_of(0, 0);
-    return 0;
 }
 
-static int teardown(void **state) {
-    (void)state;
+static void teardown(void) {
     htw__run_fini(&run);
-    return 0;
 }
 
 #define DRAW_TEST(name) UNIT_TEST_BETWEEN(setup, teardown, name)

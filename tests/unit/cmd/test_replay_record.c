@@ -47,21 +47,17 @@ void *__wrap_realloc(void *memory, size_t size) {
     return fails() ? NULL : __real_realloc(memory, size);
 }
 
-static int setup(void **state) {
-    (void)state;
+static void setup(void) {
     htw__run_options_init(&options);
     options.wheel_size = 4; /* the wheel of the example in src/wheel/wheel.c */
     htw__record_init(&record);
     htw__record_init(&kafka);
-    return 0;
 }
 
-static int teardown(void **state) {
-    (void)state;
+static void teardown(void) {
     htw__record_fini(&record);
     htw__record_fini(&kafka);
     htw__run_fini(&run);
-    return 0;
 }
 
 #define RECORD_TEST(name) UNIT_TEST_BETWEEN(setup, teardown, name)

@@ -74,8 +74,7 @@ int __wrap_access(const char *path, int mode) {
     return taken(&access_error) ? -1 : __real_access(path, mode);
 }
 
-static int set_up(void **state) {
-    (void)state;
+static void set_up(void) {
     snprintf(folder, sizeof(folder), "/tmp/htw-safe-XXXXXX");
     assert_non_null(mkdtemp(folder));
     snprintf(target, sizeof(target), "%s/target", folder);
@@ -84,7 +83,6 @@ static int set_up(void **state) {
     write_most = 0;
     writes = fsyncs = 0;
     umask(022);
-    return 0;
 }
 
 /* Calls `visit`, if any, for each name in the folder; returns how many there are. */
@@ -105,10 +103,9 @@ static int each_name(int (*visit)(const char *path)) {
     return count;
 }
 
-static int tear_down(void **state) {
-    (void)state;
+static void tear_down(void) {
     each_name(remove);
-    return rmdir(folder);
+    assert_int_equal(rmdir(folder), 0);
 }
 
 static void fill(const char *path, const char *text, mode_t mode) {

@@ -17,7 +17,7 @@ static void (*handler_of(int number))(int) {
 UNIT_SETUP(install) {
     signal(SIGHUP, SIG_IGN); /* as nohup does */
     signal(SIGINT, SIG_DFL); /* which a shell ignores for the background of a script */
-    return htw__signals_install();
+    assert_int_equal(htw__signals_install(), 0);
 }
 
 UNIT_TEST(signals_that_ask_for_an_end_are_noted_and_wake_a_poll) {

@@ -56,7 +56,11 @@ static void release(void *context, void *memory, size_t size, size_t alignment) 
     pthread_mutex_unlock(&self->memory_mutex);
 }
 
-void journal_setup(struct journal_fixture *self) {
+struct journal_fixture journal_fixture;
+
+void journal_setup(void) {
+    struct journal_fixture *self = &journal_fixture;
+    memset(self, 0, sizeof(*self));
     strcpy(self->folder, "/tmp/htw-journal-XXXXXX");
     assert_non_null(mkdtemp(self->folder));
     snprintf(self->path, sizeof(self->path), "%s/journal", self->folder);
@@ -77,7 +81,8 @@ void journal_setup(struct journal_fixture *self) {
     self->options.synchronous = HTW_SYNCHRONOUS_NORMAL; /* what survives is tested elsewhere */
 }
 
-void journal_teardown(struct journal_fixture *self) {
+void journal_teardown(void) {
+    struct journal_fixture *self = &journal_fixture;
     if (self->journal != NULL)
         journal_close(self);
     assert_int_equal(htw_scheduler_destroy(self->scheduler), 0);

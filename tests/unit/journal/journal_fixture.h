@@ -15,7 +15,6 @@
 #include <htw/journal.h>
 
 #include <pthread.h>
-#include <stdlib.h>
 
 /* A whole minute of 2023. */
 #define START_NS (INT64_C(28333333) * HTW_MINUTE)
@@ -48,11 +47,14 @@ struct journal_fixture {
     size_t early;
 };
 
+/** The fixture of the tests that follow. */
+extern struct journal_fixture journal_fixture;
+
 /** A folder and a scheduler; no journal. */
-void journal_setup(struct journal_fixture *self);
+void journal_setup(void);
 
 /** Closes all, removes the folder, and checks that all memory was given back. */
-void journal_teardown(struct journal_fixture *self);
+void journal_teardown(void);
 
 /** Opens the journal at `path`, which must succeed. Or returns the error. */
 void journal_open(struct journal_fixture *self);
@@ -76,16 +78,7 @@ struct htw_journal_stats journal_stats(struct journal_fixture *self);
 /** Runs SQL on the file, which no journal has open. */
 void journal_execute(const struct journal_fixture *self, const char *text);
 
-#define JOURNAL_TEST(name)                                             \
-    static void name##_in(struct journal_fixture *f);                  \
-    UNIT_TEST(name) {                                                  \
-        struct journal_fixture *fixture = calloc(1, sizeof(*fixture)); \
-        assert_non_null(fixture);                                      \
-        journal_setup(fixture);                                        \
-        name##_in(fixture);                                            \
-        journal_teardown(fixture);                                     \
-        free(fixture);                                                 \
-    }                                                                  \
-    static void name##_in(struct journal_fixture *f)
+#define JOURNAL_TEST(name) \
+    UNIT_TEST_ON(struct journal_fixture *f, &journal_fixture, journal_setup, journal_teardown, name)
 
 #endif /* TESTS_JOURNAL_FIXTURE_H */

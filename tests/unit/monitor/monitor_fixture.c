@@ -56,30 +56,28 @@ void monitor_close(struct monitor_fixture *f) {
     f->monitor = NULL;
 }
 
-int monitor_setup(void **state) {
-    struct monitor_fixture *f = calloc(1, sizeof(*f));
-    if (f == NULL || !test_folder_create(f->folder))
-        return -1;
+struct monitor_fixture monitor_fixture;
+
+void monitor_setup(void) {
+    struct monitor_fixture *f = &monitor_fixture;
+    *f = (struct monitor_fixture) { 0 };
+    assert_true(test_folder_create(f->folder));
     f->allocator = (struct htw_allocator) { allocate, release, f };
     snprintf(f->path, sizeof(f->path), "%s/socket", f->folder);
-    *state = f;
     descriptors_before = descriptors_open();
-    return monitor_open(f);
+    assert_int_equal(monitor_open(f), 0);
 }
 
-int monitor_teardown(void **state) {
-    struct monitor_fixture *f = *state;
+void monitor_teardown(void) {
+    struct monitor_fixture *f = &monitor_fixture;
     monitor_close(f);
-    long live = f->live;
     unsigned open_now = descriptors_open();
     bool removed = rmdir(f->folder) == 0; /* nothing is left in it */
     if (!removed)
         test_folder_remove(f->folder);
-    free(f);
-    assert_int_equal(live, 0);
+    assert_int_equal(f->live, 0);
     assert_int_equal(open_now, descriptors_before);
     assert_true(removed);
-    return 0;
 }
 
 int client_connect(const char *path) {

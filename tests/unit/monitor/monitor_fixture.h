@@ -23,18 +23,17 @@ struct monitor_fixture {
     struct htw_monitor *monitor;
 };
 
+/** The fixture of the tests that follow. */
+extern struct monitor_fixture monitor_fixture;
+
 /** Opens a monitor at f->path. */
-int monitor_setup(void **state);
+void monitor_setup(void);
 
 /** Closes it; all memory must be given back, and no descriptor be left open. */
-int monitor_teardown(void **state);
+void monitor_teardown(void);
 
-#define MONITOR_TEST(name)                                     \
-    static void name##_in(struct monitor_fixture *f);          \
-    UNIT_TEST_BETWEEN(monitor_setup, monitor_teardown, name) { \
-        name##_in(*state);                                     \
-    }                                                          \
-    static void name##_in(__attribute__((unused)) struct monitor_fixture *f)
+#define MONITOR_TEST(name) \
+    UNIT_TEST_ON(struct monitor_fixture *f, &monitor_fixture, monitor_setup, monitor_teardown, name)
 
 /** Opens or closes the monitor of the fixture. */
 int monitor_open(struct monitor_fixture *f);

@@ -87,9 +87,8 @@ static void end(struct scene *scene) {
         htw_scheduler_destroy(scene->schedulers[i]);
 }
 
-UNIT_TEST_BETWEEN(monitor_setup, monitor_teardown, monitor_that_reads_a_source_holds_up_no_other) {
+MONITOR_TEST(monitor_that_reads_a_source_holds_up_no_other) {
     static const char *const requests[] = { "json\n", "metrics\n" };
-    struct monitor_fixture *f = *state;
     for (size_t i = 0; i < COUNT_OF(requests); i++) {
         struct scene scene;
         struct htw_monitor_source *again;

@@ -32,21 +32,17 @@ static void release(int i) {
     htw__key_pool_free(&pool, held[i].slot, held[i].number);
 }
 
-static int set_up(void **state) {
-    (void)state;
+static void set_up(void) {
     failing_allocator_init(&memory);
     htw__key_pool_init(&pool, &memory.allocator);
-    return 0;
 }
 
 /* All slots are free by then. */
-static int tear_down(void **state) {
-    (void)state;
+static void tear_down(void) {
     assert_int_equal(htw__key_pool_memory(&pool), 0);
     assert_int_equal(memory.live_blocks, 0);
     assert_null(memory.error);
     failing_allocator_fini(&memory);
-    return 0;
 }
 
 UNIT_TEST_BETWEEN(set_up, tear_down, key_pool_slots_are_aligned_and_apart) {

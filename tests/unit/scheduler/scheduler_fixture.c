@@ -117,25 +117,20 @@ void scheduler_reopen(struct scheduler_fixture *self) {
     open_as_told(self);
 }
 
-static struct scheduler_fixture only;
+struct scheduler_fixture scheduler_fixture;
 
-int scheduler_setup(void **state) {
-    scheduler_open(&only, NULL, PROBES);
-    *state = &only;
-    return 0;
+void scheduler_setup(void) {
+    scheduler_open(&scheduler_fixture, NULL, PROBES);
 }
 
-int scheduler_setup_later(void **state) {
+void scheduler_setup_later(void) {
     struct htw_scheduler_options options = scheduler_options();
     options.manual_start_ns = START_NS;
-    scheduler_open(&only, &options, PROBES);
-    *state = &only;
-    return 0;
+    scheduler_open(&scheduler_fixture, &options, PROBES);
 }
 
-int scheduler_teardown(void **state) {
-    scheduler_close(*state);
-    return 0;
+void scheduler_teardown(void) {
+    scheduler_close(&scheduler_fixture);
 }
 
 /* ---- probes */

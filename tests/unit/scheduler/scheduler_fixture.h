@@ -111,21 +111,18 @@ void scheduler_close(struct scheduler_fixture *self);
 /** Closes the scheduler and opens another one with the options of the fixture. */
 void scheduler_reopen(struct scheduler_fixture *self);
 
-/** What runs before and after a test. *state is the struct scheduler_fixture. */
-int scheduler_setup(void **state);
-int scheduler_teardown(void **state);
+/** The fixture of the tests that follow, and what runs before and after each. */
+extern struct scheduler_fixture scheduler_fixture;
+
+void scheduler_setup(void);
+void scheduler_teardown(void);
 
 /** The same, with the clock at START_NS: a result that leaves the clock out is wrong there. */
-int scheduler_setup_later(void **state);
+void scheduler_setup_later(void);
 
 /** Defines a test as UNIT_TEST() does, between `setup` and scheduler_teardown(). Its fixture is `f`. */
-#define SCHEDULER_TEST_AFTER(setup, name)                 \
-    static void name(struct scheduler_fixture *f);        \
-    static void run_##name(void **state) {                \
-        name(*state);                                     \
-    }                                                     \
-    UNIT_ADD(name, run_##name, setup, scheduler_teardown) \
-    static void name(struct scheduler_fixture *f)
+#define SCHEDULER_TEST_AFTER(setup, name) \
+    UNIT_TEST_ON(struct scheduler_fixture *f, &scheduler_fixture, setup, scheduler_teardown, name)
 
 #define SCHEDULER_TEST(name) SCHEDULER_TEST_AFTER(scheduler_setup, name)
 #define LATER_TEST(name) SCHEDULER_TEST_AFTER(scheduler_setup_later, name)

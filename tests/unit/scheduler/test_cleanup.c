@@ -101,8 +101,7 @@ static void open_scheduler(bool embedded) {
     assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
 }
 
-static int setup(void **state) {
-    (void)state;
+static void setup(void) {
     is_injected = false;
     step_ns = 0;
     atomic_store(&fired, 0);
@@ -110,13 +109,10 @@ static int setup(void **state) {
     atomic_store(&is_late_armed, false);
     atomic_store(&has_late_run, false);
     atomic_store(&gate, CLOSED);
-    return 0;
 }
 
-static int teardown(void **state) {
-    (void)state;
+static void teardown(void) {
     htw_scheduler_destroy(scheduler);
-    return 0;
 }
 
 /* ---- embedded: the records */

@@ -13,12 +13,11 @@ static void open_group(struct scheduler_fixture *f) {
     create_group(f);
 }
 
-static int setup(void **state) {
-    scheduler_setup_later(state);
-    struct scheduler_fixture *f = *state;
+static void setup(void) {
+    struct scheduler_fixture *f = &scheduler_fixture;
+    scheduler_setup_later();
     f->count = MANY + 1;
     open_group(f);
-    return 0;
 }
 
 #define GROUP_TEST(name) SCHEDULER_TEST_AFTER(setup, name)

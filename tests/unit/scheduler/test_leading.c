@@ -4,13 +4,12 @@
 
 enum { MANY = 200 }; /* several slices */
 
-static int setup(void **state) {
-    scheduler_setup_later(state);
-    struct scheduler_fixture *f = *state;
+static void setup(void) {
+    struct scheduler_fixture *f = &scheduler_fixture;
+    scheduler_setup_later();
     f->count = MANY;
     scheduler_reopen(f);
     create_group(f);
-    return 0;
 }
 
 #define LEADING_TEST(name) SCHEDULER_TEST_AFTER(setup, name)

@@ -56,10 +56,9 @@ static void open_queue(struct scheduler_fixture *f) {
     clock_ns += HTW_SECOND;
 }
 
-static int setup(void **state) {
-    scheduler_setup(state);
-    open_queue(*state);
-    return 0;
+static void setup(void) {
+    scheduler_setup();
+    open_queue(&scheduler_fixture);
 }
 
 #define QUEUED_TEST(name) SCHEDULER_TEST_AFTER(setup, name)

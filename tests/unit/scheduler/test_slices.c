@@ -64,12 +64,11 @@ static void empty_many_buckets(struct scheduler_fixture *f) {
     most_discarded = 0;
 }
 
-static int setup(void **state) {
-    scheduler_setup_later(state);
-    struct scheduler_fixture *f = *state;
+static void setup(void) {
+    struct scheduler_fixture *f = &scheduler_fixture;
+    scheduler_setup_later();
     f->count = 3 + BUCKETS;
     scheduler_reopen(f);
-    return 0;
 }
 
 SCHEDULER_TEST_AFTER(setup, slice_is_not_exceeded_by_buckets_that_cancels_have_emptied) {
