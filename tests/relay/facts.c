@@ -19,10 +19,12 @@
 #define WAIT_MS 60000 /* only a hanging broker needs that */
 #define BUCKETS 8
 
-/* Topics, group and ids of one test: no test sees what another left. */
-struct names {
-    char input[64], buckets[64], group[64], id[64];
-};
+/* Topics, group and id of a test: no test sees what another left. */
+static struct { char input[64], buckets[64], group[64], id[64]; } names;
+
+/* What a test uses, to be destroyed: NULL, except the producer, until it makes them. */
+static rd_kafka_t *producer, *member, *other, *writer;
+static rd_kafka_consumer_group_metadata_t *metadata;
 
 UNIT_SETUP(find_kafka) {
     if (getenv("HTW_KAFKA") == NULL)
@@ -68,13 +70,13 @@ static void must(rd_kafka_error_t *error) {
         fail_msg("%s: %s", rd_kafka_error_name(error), rd_kafka_error_string(error));
 }
 
-static rd_kafka_t *transactional(const char *id, const char *timeout_ms) {
+static rd_kafka_t *transactional(const char *timeout_ms) {
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
-    set(conf, "transactional.id", id);
+    set(conf, "transactional.id", names.id);
     set(conf, "transaction.timeout.ms", timeout_ms);
-    rd_kafka_t *producer = create(RD_KAFKA_PRODUCER, conf);
-    must(rd_kafka_init_transactions(producer, WAIT_MS));
-    return producer;
+    rd_kafka_t *client = create(RD_KAFKA_PRODUCER, conf);
+    must(rd_kafka_init_transactions(client, WAIT_MS));
+    return client;
 }
 
 /* For one test: partitions are counted here, and neither read nor given back. */
@@ -93,9 +95,9 @@ static void rebalanced(rd_kafka_t *client, rd_kafka_resp_err_t what,
     rd_kafka_topic_partition_list_destroy(none);
 }
 
-static rd_kafka_t *consumer(const char *group) {
+static rd_kafka_t *consumer(void) {
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
-    set(conf, "group.id", group);
+    set(conf, "group.id", names.group);
     set(conf, "enable.auto.commit", "false");
     set(conf, "auto.offset.reset", "error");
     set(conf, "isolation.level", "read_committed");
@@ -136,45 +138,44 @@ static void create_topic(rd_kafka_t *client, const char *name, int count) {
     rd_kafka_topic_t *handle = rd_kafka_topic_new(client, name, NULL);
     int led = 0;
     for (double end = seconds() + WAIT_MS / 1000; led < count && seconds() < end; usleep(10000)) {
-        const struct rd_kafka_metadata *metadata;
-        assert_int_equal(rd_kafka_metadata(client, 0, handle, &metadata, WAIT_MS),
+        const struct rd_kafka_metadata *cluster;
+        assert_int_equal(rd_kafka_metadata(client, 0, handle, &cluster, WAIT_MS),
                          RD_KAFKA_RESP_ERR_NO_ERROR);
         led = 0;
-        for (int i = 0; i < metadata->topics[0].partition_cnt; i++)
-            led += metadata->topics[0].partitions[i].leader >= 0;
-        rd_kafka_metadata_destroy(metadata);
+        for (int i = 0; i < cluster->topics[0].partition_cnt; i++)
+            led += cluster->topics[0].partitions[i].leader >= 0;
+        rd_kafka_metadata_destroy(cluster);
     }
     rd_kafka_topic_destroy(handle);
     assert_int_equal(led, count);
 }
 
-static struct names prepare(rd_kafka_t *client) {
+static void set_up(void) {
     static int number;
-    struct names names;
     const int tag = (int)getpid();
     number++;
     snprintf(names.input, sizeof names.input, "facts-%d-%d-input", tag, number);
     snprintf(names.buckets, sizeof names.buckets, "facts-%d-%d-buckets", tag, number);
     snprintf(names.group, sizeof names.group, "facts-%d-%d", tag, number);
     snprintf(names.id, sizeof names.id, "facts-%d-%d", tag, number);
-    create_topic(client, names.input, 2);
-    create_topic(client, names.buckets, BUCKETS);
-    return names;
+    producer = plain_producer();
+    create_topic(producer, names.input, 2);
+    create_topic(producer, names.buckets, BUCKETS);
 }
 
-static void publish(rd_kafka_t *producer, const char *topic, int partition) {
+static void publish(rd_kafka_t *client, int bucket) {
     char value[] = "record";
-    assert_int_equal(rd_kafka_producev(producer, RD_KAFKA_V_TOPIC(topic),
-                                       RD_KAFKA_V_PARTITION(partition),
+    assert_int_equal(rd_kafka_producev(client, RD_KAFKA_V_TOPIC(names.buckets),
+                                       RD_KAFKA_V_PARTITION(bucket),
                                        RD_KAFKA_V_VALUE(value, sizeof value),
                                        RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END),
                      RD_KAFKA_RESP_ERR_NO_ERROR);
 }
 
-static void publish_many(rd_kafka_t *producer, const char *topic, int partition, int count) {
+static void publish_many(rd_kafka_t *client, int bucket, int count) {
     for (int i = 0; i < count; i++)
-        publish(producer, topic, partition);
-    assert_int_equal(rd_kafka_flush(producer, WAIT_MS), RD_KAFKA_RESP_ERR_NO_ERROR);
+        publish(client, bucket);
+    assert_int_equal(rd_kafka_flush(client, WAIT_MS), RD_KAFKA_RESP_ERR_NO_ERROR);
 }
 
 /* Polls for at most `most` seconds, until `wanted` records of the topic came; how many did. The last
@@ -196,77 +197,90 @@ static int poll_records(rd_kafka_t *client, const char *topic, int wanted, doubl
 }
 
 /* How many partitions of the input the consumer has. */
-static int assigned(rd_kafka_t *client, const struct names *names) {
+static int assigned(rd_kafka_t *client) {
     rd_kafka_topic_partition_list_t *current;
     assert_int_equal(rd_kafka_assignment(client, &current), RD_KAFKA_RESP_ERR_NO_ERROR);
     int count = 0;
     for (int i = 0; i < current->cnt; i++)
-        count += strcmp(current->elems[i].topic, names->input) == 0;
+        count += strcmp(current->elems[i].topic, names.input) == 0;
     rd_kafka_topic_partition_list_destroy(current);
     return count;
 }
 
 /* Polls until the consumer has `count` partitions of the input, and so does the other, if there is
  * one: moving a partition takes both. */
-static void wait_assigned(rd_kafka_t *client, rd_kafka_t *other, const struct names *names,
-                          int count) {
+static void wait_assigned(rd_kafka_t *client, rd_kafka_t *second, int count) {
     for (double end = seconds() + WAIT_MS / 1000; seconds() < end;) {
-        poll_records(client, names->input, 1, 0.02, NULL);
-        if (other != NULL)
-            poll_records(other, names->input, 1, 0.02, NULL);
-        if (assigned(client, names) == count && (other == NULL || assigned(other, names) == count))
+        poll_records(client, names.input, 1, 0.02, NULL);
+        if (second != NULL)
+            poll_records(second, names.input, 1, 0.02, NULL);
+        if (assigned(client) == count && (second == NULL || assigned(second) == count))
             return;
     }
     fail_msg("the partitions were not assigned");
 }
 
-static void subscribe(rd_kafka_t *client, const struct names *names) {
-    rd_kafka_topic_partition_list_t *topics = partitions(names->input, RD_KAFKA_PARTITION_UA, 1, 0);
+static void subscribe(rd_kafka_t *client) {
+    rd_kafka_topic_partition_list_t *topics = partitions(names.input, RD_KAFKA_PARTITION_UA, 1, 0);
     assert_int_equal(rd_kafka_subscribe(client, topics), RD_KAFKA_RESP_ERR_NO_ERROR);
     rd_kafka_topic_partition_list_destroy(topics);
 }
 
-/* A consumer that has the whole input. */
-static rd_kafka_t *only_member(const struct names *names) {
-    rd_kafka_t *client = consumer(names->group);
-    subscribe(client, names);
-    wait_assigned(client, NULL, names, 2);
-    return client;
+/* `member` has the whole input. */
+static void make_member(void) {
+    member = consumer();
+    subscribe(member);
+    wait_assigned(member, NULL, 2);
 }
 
-/* Another, which gets one of the two partitions of the input. */
-static rd_kafka_t *second_member(const struct names *names, rd_kafka_t *first) {
-    rd_kafka_t *client = consumer(names->group);
-    subscribe(client, names);
-    wait_assigned(client, first, names, 1);
-    return client;
+/* `other` gets one of the two partitions of the input. */
+static void make_other(void) {
+    other = consumer();
+    subscribe(other);
+    wait_assigned(other, member, 1);
 }
 
-static void close_consumer(rd_kafka_t *client) {
-    rd_kafka_consumer_close(client);
-    rd_kafka_destroy(client);
+static void close_consumer(rd_kafka_t **client) {
+    if (*client != NULL) {
+        rd_kafka_consumer_close(*client);
+        rd_kafka_destroy(*client);
+    }
+    *client = NULL;
 }
 
-/* Commits an offset of a bucket in a transaction, with metadata. */
-static rd_kafka_resp_err_t send_offset(rd_kafka_t *producer, const struct names *names, int bucket,
-                                       int64_t offset, const char *text,
-                                       const rd_kafka_consumer_group_metadata_t *member) {
-    rd_kafka_topic_partition_list_t *list = partitions(names->buckets, bucket, 1, offset);
+static void tear_down(void) {
+    if (metadata != NULL)
+        rd_kafka_consumer_group_metadata_destroy(metadata);
+    metadata = NULL;
+    close_consumer(&other);
+    close_consumer(&member);
+    if (writer != NULL)
+        rd_kafka_destroy(writer);
+    writer = NULL;
+    rd_kafka_destroy(producer);
+}
+
+#define FACT(name) UNIT_TEST_BETWEEN(set_up, tear_down, name)
+
+/* Commits an offset of a bucket in a transaction of `writer`, with metadata. */
+static rd_kafka_resp_err_t send_offset(int bucket, int64_t offset, const char *text,
+                                       const rd_kafka_consumer_group_metadata_t *of) {
+    rd_kafka_topic_partition_list_t *list = partitions(names.buckets, bucket, 1, offset);
     list->elems[0].metadata = strdup(text);
     list->elems[0].metadata_size = strlen(text);
-    rd_kafka_error_t *error = rd_kafka_send_offsets_to_transaction(producer, list, member, WAIT_MS);
+    rd_kafka_error_t *error = rd_kafka_send_offsets_to_transaction(writer, list, of, WAIT_MS);
     if (error != NULL)
         assert_true(rd_kafka_error_txn_requires_abort(error) || rd_kafka_error_is_fatal(error));
     rd_kafka_topic_partition_list_destroy(list);
     return take(error);
 }
 
-/* The committed offset of a bucket, and whether its metadata is as given. */
-static rd_kafka_resp_err_t committed(rd_kafka_t *client, const struct names *names, int bucket,
-                                     int wait_ms, int64_t *ret_offset, const char *text) {
+/* The committed offset of a bucket, as `member` sees it, and whether its metadata is as given. */
+static rd_kafka_resp_err_t committed(int bucket, int wait_ms, int64_t *ret_offset,
+                                     const char *text) {
     rd_kafka_topic_partition_list_t *list =
-        partitions(names->buckets, bucket, 1, RD_KAFKA_OFFSET_INVALID);
-    rd_kafka_resp_err_t error = rd_kafka_committed(client, list, wait_ms);
+        partitions(names.buckets, bucket, 1, RD_KAFKA_OFFSET_INVALID);
+    rd_kafka_resp_err_t error = rd_kafka_committed(member, list, wait_ms);
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
         *ret_offset = list->elems[0].offset;
         if (text != NULL) {
@@ -278,58 +292,51 @@ static rd_kafka_resp_err_t committed(rd_kafka_t *client, const struct names *nam
     return error;
 }
 
-static int64_t end_of(rd_kafka_t *client, const struct names *names, int bucket) {
+static int64_t end_of(rd_kafka_t *client, int bucket) {
     int64_t low, high;
     assert_int_equal(
-        rd_kafka_query_watermark_offsets(client, names->buckets, bucket, &low, &high, WAIT_MS),
+        rd_kafka_query_watermark_offsets(client, names.buckets, bucket, &low, &high, WAIT_MS),
         RD_KAFKA_RESP_ERR_NO_ERROR);
     return high;
 }
 
 /* The end that a reader of committed records has in the end: markers are written after the commit. */
-static void end_becomes(rd_kafka_t *client, const struct names *names, int bucket, int64_t wanted) {
+static void end_becomes(rd_kafka_t *client, int bucket, int64_t wanted) {
     int64_t got = -1;
     for (double end = seconds() + WAIT_MS / 1000; got != wanted && seconds() < end; usleep(10000))
-        got = end_of(client, names, bucket);
+        got = end_of(client, bucket);
     assert_int_equal(got, wanted);
 }
 
-static void add_bucket(rd_kafka_t *client, const struct names *names, int bucket, int64_t offset) {
-    rd_kafka_topic_partition_list_t *list = partitions(names->buckets, bucket, 1, offset);
+static void add_bucket(rd_kafka_t *client, int bucket, int64_t offset) {
+    rd_kafka_topic_partition_list_t *list = partitions(names.buckets, bucket, 1, offset);
     must(rd_kafka_incremental_assign(client, list));
     rd_kafka_topic_partition_list_destroy(list);
 }
 
 /* One consumer reads the input that its group assigns to it, and buckets that it chooses. */
-UNIT_TEST(buckets_of_a_member_are_read_on_through_rebalances) {
-    rd_kafka_t *producer = plain_producer();
-    struct names names = prepare(producer);
-    publish_many(producer, names.buckets, 3, 2);
-    rd_kafka_t *member = only_member(&names);
-    add_bucket(member, &names, 3, 0);
+FACT(buckets_of_a_member_are_read_on_through_rebalances) {
+    publish_many(producer, 3, 2);
+    make_member();
+    add_bucket(member, 3, 0);
     assert_int_equal(poll_records(member, names.buckets, 2, 20, NULL), 2);
 
-    rd_kafka_t *other = second_member(&names, member);
-    publish_many(producer, names.buckets, 3, 1);
+    make_other();
+    publish_many(producer, 3, 1);
     assert_int_equal(poll_records(member, names.buckets, 1, 20, NULL), 1);
-    close_consumer(other);
-    wait_assigned(member, NULL, &names, 2);
-    publish_many(producer, names.buckets, 3, 1);
+    close_consumer(&other);
+    wait_assigned(member, NULL, 2);
+    publish_many(producer, 3, 1);
     assert_int_equal(poll_records(member, names.buckets, 2, 1, NULL), 1); /* and none again */
-
-    close_consumer(member);
-    rd_kafka_destroy(producer);
 }
 
 /* A member that does not begin to read what was assigned to it, or has ended that, still learns that it
  * has lost it. */
-UNIT_TEST(a_member_is_told_of_partitions_that_it_does_not_read) {
-    rd_kafka_t *producer = plain_producer();
-    struct names names = prepare(producer);
+FACT(a_member_is_told_of_partitions_that_it_does_not_read) {
     reads_nothing = true;
     told = 0;
-    rd_kafka_t *member = consumer(names.group);
-    subscribe(member, &names);
+    member = consumer();
+    subscribe(member);
     for (double end = seconds() + WAIT_MS / 1000; told < 2 && seconds() < end;)
         poll_records(member, names.input, 1, 0.02, NULL);
     assert_int_equal(told, 2);
@@ -338,8 +345,8 @@ UNIT_TEST(a_member_is_told_of_partitions_that_it_does_not_read) {
     must(rd_kafka_incremental_unassign(member, list));
     rd_kafka_topic_partition_list_destroy(list);
 
-    rd_kafka_t *other = consumer(names.group);
-    subscribe(other, &names);
+    other = consumer();
+    subscribe(other);
     /* 2 of the first, one of these revoked, and that assigned to the second */
     for (double end = seconds() + WAIT_MS / 1000; told < 4 && seconds() < end;) {
         poll_records(member, names.input, 1, 0.02, NULL);
@@ -347,110 +354,84 @@ UNIT_TEST(a_member_is_told_of_partitions_that_it_does_not_read) {
     }
     assert_int_equal(told, 4);
     reads_nothing = false;
-    close_consumer(other);
-    close_consumer(member);
-    rd_kafka_destroy(producer);
 }
 
-UNIT_TEST(offsets_of_foreign_partitions_are_committed_with_their_metadata) {
-    rd_kafka_t *producer = plain_producer();
-    struct names names = prepare(producer);
-    rd_kafka_t *member = only_member(&names);
-    rd_kafka_consumer_group_metadata_t *metadata = rd_kafka_consumer_group_metadata(member);
-    rd_kafka_t *writer = transactional(names.id, "10000");
+FACT(offsets_of_foreign_partitions_are_committed_with_their_metadata) {
+    make_member();
+    metadata = rd_kafka_consumer_group_metadata(member);
+    writer = transactional("10000");
     must(rd_kafka_begin_transaction(writer));
-    publish(writer, names.buckets, 0);
-    assert_int_equal(send_offset(writer, &names, 5, 42, "1,2,3", metadata), 0);
+    publish(writer, 0);
+    assert_int_equal(send_offset(5, 42, "1,2,3", metadata), 0);
     must(rd_kafka_commit_transaction(writer, WAIT_MS));
     int64_t offset = -1;
-    assert_int_equal(committed(member, &names, 5, WAIT_MS, &offset, "1,2,3"), 0);
+    assert_int_equal(committed(5, WAIT_MS, &offset, "1,2,3"), 0);
     assert_int_equal(offset, 42);
-    rd_kafka_consumer_group_metadata_destroy(metadata);
-    close_consumer(member);
-    rd_kafka_destroy(writer);
-    rd_kafka_destroy(producer);
 }
 
-UNIT_TEST(a_member_of_an_old_generation_cannot_commit) {
-    rd_kafka_t *producer = plain_producer();
-    struct names names = prepare(producer);
-    rd_kafka_t *member = only_member(&names);
-    rd_kafka_consumer_group_metadata_t *old = rd_kafka_consumer_group_metadata(member);
-    rd_kafka_t *other = second_member(&names, member);
+FACT(a_member_of_an_old_generation_cannot_commit) {
+    make_member();
+    metadata = rd_kafka_consumer_group_metadata(member);
+    make_other();
     rd_kafka_consumer_group_metadata_t *gone = rd_kafka_consumer_group_metadata(other);
-    rd_kafka_t *writer = transactional(names.id, "10000");
+    writer = transactional("10000");
 
     must(rd_kafka_begin_transaction(writer));
-    publish(writer, names.buckets, 0);
-    assert_int_equal(send_offset(writer, &names, 0, 1, "", old),
-                     RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION);
+    publish(writer, 0);
+    assert_int_equal(send_offset(0, 1, "", metadata), RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION);
     assert_int_equal(take(rd_kafka_commit_transaction(writer, WAIT_MS)),
                      RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION);
     must(rd_kafka_abort_transaction(writer, WAIT_MS));
 
-    close_consumer(other);
-    wait_assigned(member, NULL, &names, 2);
+    close_consumer(&other);
+    wait_assigned(member, NULL, 2);
     must(rd_kafka_begin_transaction(writer));
-    publish(writer, names.buckets, 0);
-    assert_int_equal(send_offset(writer, &names, 0, 1, "", gone),
-                     RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID);
+    publish(writer, 0);
+    assert_int_equal(send_offset(0, 1, "", gone), RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID);
     must(rd_kafka_abort_transaction(writer, WAIT_MS));
 
-    rd_kafka_consumer_group_metadata_destroy(old);
     rd_kafka_consumer_group_metadata_destroy(gone);
-    close_consumer(member);
-    rd_kafka_destroy(writer);
-    rd_kafka_destroy(producer);
 }
 
 /* While it is not known whether a transaction will be committed, Kafka tells no client the offsets that were
  * before it: a relay that takes over must not begin there. */
-UNIT_TEST(offsets_of_an_open_transaction_are_waited_for_until_it_is_fenced) {
-    rd_kafka_t *producer = plain_producer();
-    struct names names = prepare(producer);
-    rd_kafka_t *member = only_member(&names);
-    rd_kafka_consumer_group_metadata_t *metadata = rd_kafka_consumer_group_metadata(member);
-    rd_kafka_t *writer = transactional(names.id, "60000");
+FACT(offsets_of_an_open_transaction_are_waited_for_until_it_is_fenced) {
+    make_member();
+    metadata = rd_kafka_consumer_group_metadata(member);
+    writer = transactional("60000");
     must(rd_kafka_begin_transaction(writer));
-    assert_int_equal(send_offset(writer, &names, 1, 7, "7", metadata), 0);
+    assert_int_equal(send_offset(1, 7, "7", metadata), 0);
     must(rd_kafka_commit_transaction(writer, WAIT_MS));
     must(rd_kafka_begin_transaction(writer));
-    publish(writer, names.buckets, 0);
-    assert_int_equal(send_offset(writer, &names, 1, 8, "8", metadata), 0);
+    publish(writer, 0);
+    assert_int_equal(send_offset(1, 8, "8", metadata), 0);
     rd_kafka_flush(writer, WAIT_MS);
 
     int64_t offset = -1;
-    assert_int_equal(committed(member, &names, 1, 1000, &offset, NULL),
-                     RD_KAFKA_RESP_ERR__TIMED_OUT);
-    rd_kafka_t *successor = transactional(names.id, "60000");
-    assert_int_equal(committed(member, &names, 1, WAIT_MS, &offset, "7"), 0);
+    assert_int_equal(committed(1, 1000, &offset, NULL), RD_KAFKA_RESP_ERR__TIMED_OUT);
+    rd_kafka_t *successor = transactional("60000");
+    assert_int_equal(committed(1, WAIT_MS, &offset, "7"), 0);
     assert_int_equal(offset, 7);
     assert_int_equal(take(rd_kafka_commit_transaction(writer, WAIT_MS)), RD_KAFKA_RESP_ERR__FENCED);
     assert_int_equal(rd_kafka_fatal_error(writer, NULL, 0), RD_KAFKA_RESP_ERR__FENCED);
 
-    rd_kafka_consumer_group_metadata_destroy(metadata);
-    close_consumer(member);
-    rd_kafka_destroy(writer);
     rd_kafka_destroy(successor);
-    rd_kafka_destroy(producer);
 }
 
-UNIT_TEST(markers_count_in_ends_and_positions) {
-    rd_kafka_t *producer = plain_producer();
-    struct names names = prepare(producer);
-    rd_kafka_t *member = consumer(names.group);
-    rd_kafka_t *writer = transactional(names.id, "60000");
+FACT(markers_count_in_ends_and_positions) {
+    member = consumer();
+    writer = transactional("60000");
     must(rd_kafka_begin_transaction(writer));
-    publish_many(writer, names.buckets, 0, 3);
+    publish_many(writer, 0, 3);
     must(rd_kafka_commit_transaction(writer, WAIT_MS));
-    end_becomes(member, &names, 0, 4);
+    end_becomes(member, 0, 4);
     must(rd_kafka_begin_transaction(writer));
-    publish_many(writer, names.buckets, 0, 2);
-    assert_int_equal(end_of(member, &names, 0), 4); /* the last stable offset */
+    publish_many(writer, 0, 2);
+    assert_int_equal(end_of(member, 0), 4); /* the last stable offset */
     must(rd_kafka_abort_transaction(writer, WAIT_MS));
-    end_becomes(member, &names, 0, 7);
+    end_becomes(member, 0, 7);
 
-    add_bucket(member, &names, 0, 0);
+    add_bucket(member, 0, 0);
     assert_int_equal(poll_records(member, names.buckets, 3, 20, NULL), 3);
     rd_kafka_topic_partition_list_t *position = partitions(names.buckets, 0, 1, 0);
     for (double end = seconds() + WAIT_MS / 1000;
@@ -460,15 +441,11 @@ UNIT_TEST(markers_count_in_ends_and_positions) {
     }
     assert_int_equal(position->elems[0].offset, 7);
     rd_kafka_topic_partition_list_destroy(position);
-    close_consumer(member);
-    rd_kafka_destroy(writer);
-    rd_kafka_destroy(producer);
 }
 
-static rd_kafka_resp_err_t delete_to(rd_kafka_t *client, const struct names *names, int bucket,
-                                     int64_t offset) {
+static rd_kafka_resp_err_t delete_to(rd_kafka_t *client, int bucket, int64_t offset) {
     rd_kafka_queue_t *queue = rd_kafka_queue_new(client);
-    rd_kafka_topic_partition_list_t *list = partitions(names->buckets, bucket, 1, offset);
+    rd_kafka_topic_partition_list_t *list = partitions(names.buckets, bucket, 1, offset);
     rd_kafka_DeleteRecords_t *request = rd_kafka_DeleteRecords_new(list);
     rd_kafka_DeleteRecords(client, &request, 1, NULL, queue);
     rd_kafka_event_t *event = rd_kafka_queue_poll(queue, WAIT_MS);
@@ -485,64 +462,50 @@ static rd_kafka_resp_err_t delete_to(rd_kafka_t *client, const struct names *nam
     return error;
 }
 
-UNIT_TEST(records_are_deleted_behind_a_position_and_missed_when_read) {
-    rd_kafka_t *producer = plain_producer();
-    struct names names = prepare(producer);
-    publish_many(producer, names.buckets, 2, 5);
-    assert_int_equal(delete_to(producer, &names, 2, 4), RD_KAFKA_RESP_ERR_NO_ERROR);
-    assert_int_equal(delete_to(producer, &names, 2, 4), RD_KAFKA_RESP_ERR_NO_ERROR);
-    assert_int_equal(delete_to(producer, &names, 2, 6), RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE);
-    rd_kafka_t *reader = consumer(names.group);
-    add_bucket(reader, &names, 2, 1);
+FACT(records_are_deleted_behind_a_position_and_missed_when_read) {
+    publish_many(producer, 2, 5);
+    assert_int_equal(delete_to(producer, 2, 4), RD_KAFKA_RESP_ERR_NO_ERROR);
+    assert_int_equal(delete_to(producer, 2, 4), RD_KAFKA_RESP_ERR_NO_ERROR);
+    assert_int_equal(delete_to(producer, 2, 6), RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE);
+    member = consumer();
+    add_bucket(member, 2, 1);
     rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR_NO_ERROR;
-    assert_int_equal(poll_records(reader, names.buckets, 1, 2, &error), 0);
+    assert_int_equal(poll_records(member, names.buckets, 1, 2, &error), 0);
     assert_int_equal(error, RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET);
-    close_consumer(reader);
-    rd_kafka_destroy(producer);
 }
 
-UNIT_TEST(a_transaction_that_lasts_too_long_ends_its_producer) {
-    rd_kafka_t *producer = plain_producer();
-    struct names names = prepare(producer);
-    rd_kafka_t *writer = transactional(names.id, "3000");
+FACT(a_transaction_that_lasts_too_long_ends_its_producer) {
+    writer = transactional("3000");
     must(rd_kafka_begin_transaction(writer));
-    publish_many(writer, names.buckets, 0, 1);
-    end_becomes(producer, &names, 0, 2); /* the marker of the abort, by the broker */
-    publish(writer, names.buckets, 0);
+    publish_many(writer, 0, 1);
+    end_becomes(producer, 0, 2); /* the marker of the abort, by the broker */
+    publish(writer, 0);
     assert_int_not_equal(take(rd_kafka_commit_transaction(writer, WAIT_MS)),
                          RD_KAFKA_RESP_ERR_NO_ERROR);
     assert_int_not_equal(rd_kafka_fatal_error(writer, NULL, 0), RD_KAFKA_RESP_ERR_NO_ERROR);
-    rd_kafka_destroy(writer);
-    rd_kafka_destroy(producer);
 }
 
 /* Of topics that the group does not subscribe to, whether committed in a transaction or not. */
-UNIT_TEST(offsets_of_foreign_partitions_expire_unless_committed_again) {
+FACT(offsets_of_foreign_partitions_expire_unless_committed_again) {
     if (getenv("HTW_LONG") == NULL)
         skip();
-    rd_kafka_t *producer = plain_producer();
-    struct names names = prepare(producer);
-    rd_kafka_t *member = only_member(&names);
-    rd_kafka_consumer_group_metadata_t *metadata = rd_kafka_consumer_group_metadata(member);
-    rd_kafka_t *writer = transactional(names.id, "60000");
+    make_member();
+    metadata = rd_kafka_consumer_group_metadata(member);
+    writer = transactional("60000");
     for (int bucket = 0; bucket < 2; bucket++) {
         must(rd_kafka_begin_transaction(writer));
-        assert_int_equal(send_offset(writer, &names, bucket, 1, "", metadata), 0);
+        assert_int_equal(send_offset(bucket, 1, "", metadata), 0);
         must(rd_kafka_commit_transaction(writer, WAIT_MS));
     }
     int64_t forgotten = 1, renewed = 1;
     for (double end = seconds() + 180; forgotten >= 0 && seconds() < end;) {
         poll_records(member, names.input, 1, 10, NULL);
         must(rd_kafka_begin_transaction(writer));
-        assert_int_equal(send_offset(writer, &names, 1, 1, "", metadata), 0);
+        assert_int_equal(send_offset(1, 1, "", metadata), 0);
         must(rd_kafka_commit_transaction(writer, WAIT_MS));
-        assert_int_equal(committed(member, &names, 0, WAIT_MS, &forgotten, NULL), 0);
-        assert_int_equal(committed(member, &names, 1, WAIT_MS, &renewed, NULL), 0);
+        assert_int_equal(committed(0, WAIT_MS, &forgotten, NULL), 0);
+        assert_int_equal(committed(1, WAIT_MS, &renewed, NULL), 0);
         assert_int_equal(renewed, 1);
     }
     assert_int_equal(forgotten, RD_KAFKA_OFFSET_INVALID);
-    rd_kafka_consumer_group_metadata_destroy(metadata);
-    close_consumer(member);
-    rd_kafka_destroy(writer);
-    rd_kafka_destroy(producer);
 }
