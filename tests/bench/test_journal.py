@@ -4,23 +4,16 @@
 PROGRAM is htw-bench-journal. Each workload in its quickest form. Servers are started if they are
 installed; nothing depends on speed.
 """
-import contextlib
-import io
 import json
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
 import harness
+from journal import report
 
 PROGRAM = sys.argv[1]
-RUNNER = pathlib.Path(__file__).parents[2] / "benchmarks/run.py"
-sys.path.insert(0, str(RUNNER.parent))
-from common.report import print_all  # noqa: E402
-from journal import report  # noqa: E402
-
 SHORT = ["--seconds", "0.3", "--warmup", "0.05"]
 PERCENTILES = ("p50_us", "p99_us", "p99.9_us", "max_us")
 # Of each workload: what makes it short, and the metrics that it must print.
@@ -42,8 +35,7 @@ RESULTS = []
 def bench(*arguments):
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         pathlib.Path(folder).chmod(0o711)
-        run = subprocess.run([PROGRAM, "--folder", folder, *arguments], capture_output=True,
-                             text=True, check=False)
+        run = harness.call(PROGRAM, "--folder", folder, *arguments)
         logs = [log.read_text() for log in pathlib.Path(folder).glob("*.log")]
     return run, logs
 
@@ -97,10 +89,7 @@ def bench_servers_are_measured_or_left_out():
 
 
 def bench_report_has_every_figure():
-    output = io.StringIO()
-    with contextlib.redirect_stdout(output):
-        print_all(report, {"machine": {"CPUs": 2}, "results": RESULTS + RESULTS})
-    text = re.sub(" +", " ", output.getvalue())
+    text = harness.report_text(report, RESULTS + RESULTS)
     for workload in WORKLOADS:
         assert f"\n## {workload}\n" in text, text
     assert "| least-most |" in text, text
@@ -108,30 +97,18 @@ def bench_report_has_every_figure():
 
 
 def bench_runner_leaves_no_file():
-    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
-        run = subprocess.run([sys.executable, RUNNER, "journal", "--program", PROGRAM, "--json",
-                              f"{folder}/results.json", "--quick", "--workload", "put",
-                              "--no-servers", "--tmpfs", ""],
-                             capture_output=True, text=True, check=False)
-        assert run.returncode == 0, run.stderr
-        names = [file.name for file in pathlib.Path(folder).iterdir()]
-        assert names == ["results.json"], names
+    run, names = harness.quick_run("journal", PROGRAM, "--workload", "put", "--no-servers", "--tmpfs", "", folder=MEMORY)
+    assert names == ["results.json"], names
     for row in ("htw", "sqlite"):
         assert re.search(rf"\n\| {row} .*\| 256 ", run.stdout), run.stdout
 
 
 def bench_wrong_options_are_refused():
-    for arguments in ([], ["--workload", "nosuch", "--peer", "htw"], ["--workload", "put"],
-                      ["--workload", "put", "--peer", "nosuch"],
-                      ["--workload", "put", "--peer", "htw", "--delay", "1"],
-                      ["--workload", "put", "--peer", "htw", "--threads", "0"],
-                      ["--workload", "space", "--peer", "htw", "--payload", "31"],
-                      ["--workload", "restart", "--peer", "sqlite", "--log", "1"],
-                      ["--workload", "put", "--peer", "htw", "--folder", "/nosuch"],
-                      ["--workload", "put", "--peer", "htw", "extra"], ["--nosuch"]):
-        run, _ = bench(*arguments)
-        assert run.returncode == 2, (arguments, run.returncode, run.stderr)
-        assert "htw-bench-journal: " in run.stderr and run.stdout == "", (arguments, run.stderr)
+    harness.refuses(lambda *words: bench(*words)[0], "htw-bench-journal: ", "", "--workload nosuch --peer htw",
+                    "--workload put", "--workload put --peer nosuch", "--workload put --peer htw --delay 1",
+                    "--workload put --peer htw --threads 0", "--workload space --peer htw --payload 31",
+                    "--workload restart --peer sqlite --log 1", "--workload put --peer htw --folder /nosuch",
+                    "--workload put --peer htw extra", "--nosuch")
 
 
 harness.run(globals())

@@ -8,17 +8,14 @@ import json
 import pathlib
 import re
 import signal
-import subprocess
 import sys
 import tempfile
 import types
 
 import harness
+from common import peers
+from scheduler import plan, report
 
-RUNNER = pathlib.Path(__file__).parents[2] / "benchmarks/run.py"
-sys.path.insert(0, str(RUNNER.parent))
-from common import peers  # noqa: E402
-from scheduler import plan, report  # noqa: E402
 
 # A program in C: what it lists, and a figure with the labels of all benchmarks.
 PROGRAM = """case "$1" in
@@ -66,11 +63,9 @@ def bench(name, scripts, *arguments):
         folder = pathlib.Path(path)
         write_scripts(folder / "tools", scripts)
         write_scripts(folder / "programs", {"bench": PROGRAM})
-        run = subprocess.run([sys.executable, RUNNER, name, "--program", folder / "programs/bench",
-                              "--build", folder / "build", "--json", folder / "results.json",
-                              "--quick", *arguments],
-                             capture_output=True, text=True, check=False,
-                             env={"PATH": str(folder / "tools")})
+        run = harness.call(sys.executable, harness.RUNNER, name, "--program", folder / "programs/bench", "--build",
+                           folder / "build", "--json", folder / "results.json", "--quick", *arguments,
+                           env={"PATH": str(folder / "tools")})
         results = folder / "results.json"
         return run, json.loads(results.read_text()) if results.exists() else None
 
@@ -115,10 +110,8 @@ def bench_figures_of_other_workloads_are_kept():
         with tempfile.TemporaryDirectory() as folder:
             write_scripts(pathlib.Path(folder) / "programs", {"bench": PROGRAM})
             for arguments in (["idle"], ["pair", *more]):
-                run = subprocess.run([sys.executable, RUNNER, "scheduler", "--program",
-                                      f"{folder}/programs/bench", "--json", f"{folder}/results.json",
-                                      "--workload", *arguments],
-                                     capture_output=True, text=True, check=False)
+                run = harness.call(sys.executable, harness.RUNNER, "scheduler", "--program", f"{folder}/programs/bench",
+                                   "--json", f"{folder}/results.json", "--workload", *arguments)
                 assert run.returncode == 0, run.stderr
             results = json.loads((pathlib.Path(folder) / "results.json").read_text())["results"]
         assert {line["workload"] for line in results} == workloads, results
@@ -128,10 +121,8 @@ def bench_run_that_is_interrupted_leaves_what_it_measured():
     with tempfile.TemporaryDirectory() as folder:
         interrupt = 'case "$*" in *"--workload idle"*) kill -TERM $PPID ;; esac\n'
         write_scripts(pathlib.Path(folder) / "programs", {"bench": interrupt + PROGRAM})
-        run = subprocess.run([sys.executable, RUNNER, "scheduler", "--program",
-                              f"{folder}/programs/bench", "--json", f"{folder}/results.json",
-                              "--workload", "pair,idle"],
-                             capture_output=True, text=True, check=False)
+        run = harness.call(sys.executable, harness.RUNNER, "scheduler", "--program", f"{folder}/programs/bench",
+                           "--json", f"{folder}/results.json", "--workload", "pair,idle")
         assert run.returncode == -signal.SIGTERM, run
         results = json.loads((pathlib.Path(folder) / "results.json").read_text())["results"]
     assert {line["workload"] for line in results} == {"pair"}, results

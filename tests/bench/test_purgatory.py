@@ -4,23 +4,14 @@
 PROGRAM is htw-bench-purgatory. Each workload in its quickest form. Nothing depends on speed. The program
 checks that each request ends once, and that no request waits at the end.
 """
-import contextlib
-import io
 import json
-import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 
 import harness
+from purgatory import report
 
 PROGRAM = sys.argv[1]
-RUNNER = pathlib.Path(__file__).parents[2] / "benchmarks/run.py"
-sys.path.insert(0, str(RUNNER.parent))
-from common.report import print_all  # noqa: E402
-from purgatory import report  # noqa: E402
-
 SHORT = ["--seconds", "0.1", "--warmup", "0.05"]
 PAIR = {"operations_per_s", "cpu_ns_per_operation"}
 MEMORY = {"request_bytes", "purgatory_bytes", "scheduler_bytes", "bytes_per_request",
@@ -54,7 +45,7 @@ RESULTS = []
 
 
 def bench(*arguments):
-    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=False)
+    return harness.call(PROGRAM, *arguments)
 
 
 def check_figures(figures, metrics, where):
@@ -100,10 +91,7 @@ def bench_rate_is_looked_for():
 
 
 def bench_report_has_every_figure():
-    output = io.StringIO()
-    with contextlib.redirect_stdout(output):
-        print_all(report, {"machine": {"CPUs": 2}, "results": RESULTS})
-    text = re.sub(" +", " ", output.getvalue())
+    text = harness.report_text(report, RESULTS)
     for workload in report.COLUMNS:
         assert f"\n## {workload}\n" in text, text
     targets = text.split("\n## To reach\n")[1]
@@ -112,32 +100,19 @@ def bench_report_has_every_figure():
 
 
 def bench_runner_prints_what_it_was_asked_for():
-    with tempfile.TemporaryDirectory() as folder:
-        run = subprocess.run([sys.executable, RUNNER, "purgatory", "--program", PROGRAM, "--json",
-                              f"{folder}/results.json", "--quick", "--workload", "wake,memory"],
-                             capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
+    run, _ = harness.quick_run("purgatory", PROGRAM, "--workload", "wake,memory")
     assert re.findall(r"^## (.*)", run.stdout, re.MULTILINE) == ["memory", "wake", "To reach"]
     for row in ("k2-100000-of-1000", "k2-100000-of-distinct-200000", "htw", "htw-w1"):
         assert f"\n| {row} " in run.stdout, run.stdout
 
 
 def bench_wrong_options_are_refused():
-    for arguments in ([], ["--workload", "nosuch"], ["--workload", "wake", "--threads", "2"],
-                      ["--workload", "wake", "--keys", "5"],
-                      ["--workload", "pair", "--distinct"],
-                      ["--workload", "memory", "--own-keys"],
-                      ["--workload", "memory", "--seconds", "1"],
-                      ["--workload", "memory", "--distinct", "--keys", "7"],
-                      ["--workload", "arrivals", "--requests", "7"],
-                      ["--workload", "pair", "--rate", "7"],
-                      ["--workload", "pair", "--per-request", "9"],
-                      ["--workload", "pair", "--requests", "2", "--threads", "3"],
-                      ["--workload", "pair", "--seconds", "0"],
-                      ["--workload", "pair", "extra"], ["--nosuch"]):
-        run = bench(*arguments)
-        assert run.returncode == 2, (arguments, run.returncode, run.stderr)
-        assert "htw-bench-purgatory: " in run.stderr and run.stdout == "", (arguments, run.stderr)
+    harness.refuses(bench, "htw-bench-purgatory: ", "", "--workload nosuch", "--workload wake --threads 2",
+                    "--workload wake --keys 5", "--workload pair --distinct", "--workload memory --own-keys",
+                    "--workload memory --seconds 1", "--workload memory --distinct --keys 7",
+                    "--workload arrivals --requests 7", "--workload pair --rate 7", "--workload pair --per-request 9",
+                    "--workload pair --requests 2 --threads 3", "--workload pair --seconds 0",
+                    "--workload pair extra", "--nosuch")
 
 
 harness.run(globals())

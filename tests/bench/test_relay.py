@@ -5,21 +5,15 @@ PROGRAM is htw-bench-relay, and MOCK is tests/relay/mock.c: brokers in memory. W
 Counter.java) checks by itself that each record arrives, and once.
 """
 import contextlib
-import io
 import json
-import pathlib
-import re
 import subprocess
 import sys
 import time
 
 import harness
+from relay import plan, report
 
 PROGRAM, MOCK = sys.argv[1:]
-RUNNER = pathlib.Path(__file__).parents[2] / "benchmarks/run.py"
-sys.path.insert(0, str(RUNNER.parent))
-from common.report import print_all  # noqa: E402
-from relay import plan, report  # noqa: E402
 
 STEPS = "100,400"
 
@@ -87,10 +81,7 @@ def bench_plan_and_report_name_the_same_things():
         mode = "at least once" if "--at-least-once" in run.command else "exactly once"
         lines += [{"workload": words["--label"], "peer": words["--peer"], "mode": mode, "case": words["--case"],
                    "metric": column[0], "value": 1} for column in report.COLUMNS[words["--label"]]]
-    output = io.StringIO()
-    with contextlib.redirect_stdout(output):
-        print_all(report, {"machine": {"CPUs": 2}, "results": lines})
-    text = re.sub(" +", " ", output.getvalue())
+    text = harness.report_text(report, lines)
     assert "not measured" not in text, text
     assert all(f"\n## {workload}\n" in text for workload in report.COLUMNS), text
 

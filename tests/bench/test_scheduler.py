@@ -5,23 +5,14 @@ PROGRAM is htw-bench-scheduler. Each workload in its quickest form, with each pe
 speed: on a busy machine the short times may pass with hardly anything pending.
 """
 import concurrent.futures
-import contextlib
-import io
 import json
-import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 
 import harness
+from scheduler import report
 
 PROGRAM = sys.argv[1]
-RUNNER = pathlib.Path(__file__).parents[2] / "benchmarks/run.py"
-sys.path.insert(0, str(RUNNER.parent))
-from common.report import print_all  # noqa: E402
-from scheduler import report  # noqa: E402
-
 PAIRS = {"pairs_per_s", "cpu_ns_per_pair", "pending_max"}
 LATENESS = {"lateness_p50_us", "lateness_p99_us", "lateness_p99.9_us", "lateness_max_us", "early",
             "cpu_ns_per_timer"}
@@ -49,7 +40,7 @@ RESULTS = []
 
 
 def bench(*arguments):
-    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=False)
+    return harness.call(PROGRAM, *arguments)
 
 
 def peers():
@@ -106,10 +97,7 @@ def bench_timer_that_fires_too_soon_is_noticed():
 
 
 def bench_report_has_every_figure():
-    output = io.StringIO()
-    with contextlib.redirect_stdout(output):
-        print_all(report, {"machine": {"CPUs": 2}, "results": RESULTS})
-    text = re.sub(" +", " ", output.getvalue())
+    text = harness.report_text(report, RESULTS)
     for workload in WORKLOADS:
         assert f"\n## {workload}\n" in text, text
     targets = text.split("\n## To reach\n")[1]
@@ -118,30 +106,18 @@ def bench_report_has_every_figure():
 
 
 def bench_runner_prints_what_it_was_asked_for():
-    with tempfile.TemporaryDirectory() as folder:
-        run = subprocess.run([sys.executable, RUNNER, "scheduler", "--program", PROGRAM, "--json",
-                              f"{folder}/results.json", "--quick", "--workload", "idle,pair"],
-                             capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
+    run, _ = harness.quick_run("scheduler", PROGRAM, "--workload", "idle,pair")
     assert re.findall(r"^## (.*)", run.stdout, re.MULTILINE) == ["pair", "idle", "To reach"]
     for row in ("htw", "htw-absolute", "heap-cond"):
         assert f"\n| {row} " in run.stdout, run.stdout
 
 
 def bench_wrong_options_are_refused():
-    for arguments in ([], ["--workload", "nosuch", "--peer", "htw"], ["--workload", "idle"],
-                      ["--workload", "idle", "--peer", "nosuch"],
-                      ["--workload", "idle", "--peer", "htw", "--producers", "2"],
-                      ["--workload", "idle", "--peer", "heap-cond", "--workers", "1"],
-                      ["--workload", "idle", "--peer", "htw", "--seconds", "0"],
-                      ["--workload", "idle", "--peer", "htw", "--timers", "5000"],
-                      ["--workload", "idle", "--peer", "htw", "--lag", "5"],
-                      ["--workload", "threads", "--peer", "htw", "--producers", "1.5"],
-                      ["--workload", "idle", "--peer", "htw", "extra"], ["--nosuch"]):
-        run = bench(*arguments)
-        assert run.returncode == 2, (arguments, run.returncode, run.stderr)
-        assert "htw-bench-scheduler: " in run.stderr and run.stdout == "", (arguments, run.stderr)
-
+    harness.refuses(bench, "htw-bench-scheduler: ", "", "--workload nosuch --peer htw", "--workload idle",
+                    "--workload idle --peer nosuch", "--workload idle --peer htw --producers 2",
+                    "--workload idle --peer heap-cond --workers 1", "--workload idle --peer htw --seconds 0",
+                    "--workload idle --peer htw --timers 5000", "--workload idle --peer htw --lag 5",
+                    "--workload threads --peer htw --producers 1.5", "--workload idle --peer htw extra", "--nosuch")
 
 
 harness.run(globals())

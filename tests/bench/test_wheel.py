@@ -8,14 +8,12 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 
 import harness
 
 PROGRAM, PLUGIN = sys.argv[1:]
-RUNNER = pathlib.Path(__file__).parents[2] / "benchmarks/run.py"
 FOLDER = tempfile.TemporaryDirectory()
 RESULTS = pathlib.Path(FOLDER.name) / "results.json"
 
@@ -24,11 +22,11 @@ def run_in(fault, command):
     environment = {name: value for name, value in os.environ.items() if name != "FAULT"}
     if fault:
         environment["FAULT"] = fault
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return harness.call(*command, env=environment)
 
 
 def bench(*arguments, fault=None):
-    return run_in(fault, [sys.executable, RUNNER, "wheel", "--program", PROGRAM, "--json", RESULTS,
+    return run_in(fault, [sys.executable, harness.RUNNER, "wheel", "--program", PROGRAM, "--json", RESULTS,
                           *arguments])
 
 
@@ -117,24 +115,14 @@ def bench_failure_leaves_other_results():
 
 
 def bench_wrong_options_are_refused():
-    for arguments in (["--workload", "churn,nosuch"], ["--impl", "nosuch"], ["--n", "0"],
-                      ["--n", "1e3"], ["--reps", "-1"], ["--limit", "x"],
-                      ["--plugin", "/nosuch.so"], ["extra"], ["--json", "/dev/null/results.json"],
-                      ["--nosuch"]):
-        run = bench(*arguments)
-        assert run.returncode == 2, (arguments, run.returncode, run.stderr)
-        assert run.stderr != "" and run.stdout == "", (arguments, run.stderr)
+    harness.refuses(bench, "", "--workload churn,nosuch", "--impl nosuch", "--n 0", "--n 1e3", "--reps -1",
+                    "--limit x", "--plugin /nosuch.so", "extra", "--json /dev/null/results.json", "--nosuch")
 
 
 def bench_wrong_options_of_the_program_are_refused():
-    for arguments in ([], ["--workload", "nosuch", "--peer", "htw"], ["--workload", "churn"],
-                      ["--workload", "churn", "--peer", "nosuch"],
-                      ["--workload", "sparse", "--peer", "htw", "--n", "5"],
-                      ["--workload", "churn", "--peer", "htw", "--n", "0"],
-                      ["--workload", "churn", "--peer", "htw", "extra"], ["--nosuch"]):
-        run = program(*arguments)
-        assert run.returncode == 2, (arguments, run.returncode, run.stderr)
-        assert "htw-bench-wheel: " in run.stderr and run.stdout == "", (arguments, run.stderr)
+    harness.refuses(program, "htw-bench-wheel: ", "", "--workload nosuch --peer htw", "--workload churn",
+                    "--workload churn --peer nosuch", "--workload sparse --peer htw --n 5",
+                    "--workload churn --peer htw --n 0", "--workload churn --peer htw extra", "--nosuch")
 
 
 harness.run(globals())
