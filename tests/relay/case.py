@@ -65,11 +65,6 @@ class Case:
         self.relays.append(relay)
         return relay
 
-    def ready(self, relay):
-        wait_for(lambda: "ready" in relay.text() or not relay.running(), "a relay that is ready")
-        assert relay.running(), relay.text()
-        return relay
-
     def produce(self, count, from_ms, spread_ms, size=100, *headers):
         """Records due between now + from_ms and spread_ms later."""
         self.client.produce(self.name, count, self.next, now_ms() + from_ms, spread_ms, size, *headers)

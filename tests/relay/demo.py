@@ -61,8 +61,7 @@ def demo(program, jars):
             if create.process.wait(120):
                 sys.exit(create.text())
             print("$ htw relay " + " ".join(options), flush=True)
-            relay = Relay(program, cluster, "demo", *options)
-            wait_for(lambda: "ready" in relay.text() or not relay.running(), "a relay that is ready")
+            relay = Relay(program, cluster, "demo", *options).ready()
             sent, got = (os.path.join(cluster.folder, name) for name in ("sent", "got"))
             client.consume(sent, "committed", "later")
             client.consume(got, "committed", "now")
@@ -112,7 +111,7 @@ def demo_mock(program, mock_program):
         late = []
         reader = consume_mock(brokers, late)
         try:
-            wait_for(lambda: "ready" in relay.text() or not relay.running(), "a relay that is ready")
+            relay.ready()
             begin_ms = int(time.time() * 1000) + 3000
             for group in range(100):
                 produce_mock(brokers, begin_ms + group * SECONDS * 10, range(10 * group, 10 * group + 10))

@@ -40,6 +40,21 @@ class Relay:
     def running(self):
         return self.process.poll() is None
 
+    def ready(self):
+        """Itself, when it is ready."""
+        wait_for(lambda: "ready" in self.text() or not self.running(), "a relay that is ready")
+        assert self.running(), self.text()
+        return self
+
+    def __enter__(self):
+        return self.ready()
+
+    def __exit__(self, kind, *_):
+        if kind:
+            print(self.text())
+        if self.running():
+            self.kill()
+
     def kill(self):
         self.is_stopped = True
         self.process.kill()

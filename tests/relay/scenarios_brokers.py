@@ -11,7 +11,7 @@ from relay import Relay, wait_for
 
 @scenario(CI)
 def a_broker_that_is_killed_and_comes_back_costs_nothing_but_time(case):
-    case.ready(case.relay("a"))
+    case.relay("a").ready()
     case.relay("b")
     case.produce(15000, 500, 15000)
     time.sleep(3)
@@ -28,7 +28,7 @@ def a_broker_whose_disk_was_full_costs_nothing_but_time(case):
         return
     node = case.cluster.nodes[0]
     for name in "ab":
-        case.ready(case.relay(name))
+        case.relay(name).ready()
     case.produce(10000, 500, 20000)
     time.sleep(4)
     filler = os.path.join(node.folder, "filler")
@@ -49,7 +49,7 @@ def a_broker_whose_disk_was_full_costs_nothing_but_time(case):
 
 @scenario(LONG, nodes=3)
 def brokers_that_are_killed_one_after_the_other_cost_nothing_but_time(case):
-    case.ready(case.relay("a"))
+    case.relay("a").ready()
     case.relay("b")
     case.produce(40000, 2000, 90000)
     for node in case.cluster.nodes:
@@ -63,7 +63,7 @@ def brokers_that_are_killed_one_after_the_other_cost_nothing_but_time(case):
 
 @scenario(LONG, nodes=3, min_insync_replicas=3, transaction_state_log_min_isr=3)
 def too_few_replicas_in_sync_cost_nothing_but_time(case):
-    case.ready(case.relay("a"))
+    case.relay("a").ready()
     case.relay("b")
     case.produce(40000, 2000, 60000)
     wait_for(lambda: case.arrived() > 1000, "some records")
@@ -84,7 +84,7 @@ def too_few_replicas_in_sync_cost_nothing_but_time(case):
 
 @scenario()
 def a_new_partition_of_the_input_is_used_when_it_has_buckets(case):
-    relay = case.ready(case.relay("a", "-X", "topic.metadata.refresh.interval.ms=1000"))
+    relay = case.relay("a", "-X", "topic.metadata.refresh.interval.ms=1000").ready()
     case.produce(2000, 1000, 5000)
     case.client.partitions(case.name, 4)
     wait_for(lambda: "is new and has no buckets" in relay.text(), "a relay that sees the new partitions")
@@ -116,7 +116,7 @@ def topics_that_would_lose_records_are_refused(case):
 
 @scenario(log_retention_check_interval_ms=1000)
 def records_that_were_deleted_too_soon_are_missed(case):
-    relay = case.ready(case.relay("a"))
+    relay = case.relay("a").ready()
     case.produce(10000, 1000, 60000)
     time.sleep(4)
     case.client.config(case.name + ".l3", "retention.ms=1000")
@@ -147,7 +147,7 @@ def records_that_were_deleted_too_soon_are_missed(case):
 
 @scenario(LONG, offsets_retention_minutes=1, offsets_retention_check_interval_ms=5000)
 def positions_outlive_their_retention_while_a_relay_runs(case):
-    case.ready(case.relay("a"))
+    case.relay("a").ready()
     case.produce(2000, 1000, 200000)
     case.wait_arrived(seconds=260)
     case.end().require()
@@ -155,7 +155,7 @@ def positions_outlive_their_retention_while_a_relay_runs(case):
 
 @scenario(LONG, offsets_retention_minutes=1, offsets_retention_check_interval_ms=5000)
 def a_fleet_that_was_down_until_its_positions_expired_says_so(case):
-    relay = case.ready(case.relay("a"))
+    relay = case.relay("a").ready()
     case.produce(2000, 1000, 240000)
     time.sleep(10)
     assert relay.stop() == 0

@@ -16,7 +16,7 @@ from relay import wait_for
 
 @scenario()
 def records_pass_all_levels_once(case):
-    case.ready(case.relay("a"))
+    case.relay("a").ready()
     case.produce(20000, 4000, 12000)
     case.wait_arrived()
     case.end().require()
@@ -24,12 +24,12 @@ def records_pass_all_levels_once(case):
 
 @scenario()
 def members_that_join_and_leave_under_load_lose_nothing(case):
-    first = case.ready(case.relay("a"))
+    first = case.relay("a").ready()
     case.produce(20000, 1000, 10000)
     second = case.relay("b")
     time.sleep(4)
     assert first.stop() == 0, first.text()
-    case.ready(second)
+    second.ready()
     time.sleep(2)
     case.relay("c")
     case.wait_arrived()
@@ -39,7 +39,7 @@ def members_that_join_and_leave_under_load_lose_nothing(case):
 @scenario(CI)
 def killed_relays_that_come_back_lose_and_double_nothing(case):
     case.read("all", "uncommitted", case.out)
-    relays = [case.ready(case.relay(name)) for name in "ab"]
+    relays = [case.relay(name).ready() for name in "ab"]
     case.produce(30000, 1000, 15000)
     end = time.monotonic() + 15
     turn = 0
@@ -62,7 +62,7 @@ def killed_relays_that_come_back_lose_and_double_nothing(case):
 def a_member_takes_over_from_one_that_was_killed(case):
     # The transaction that it leaves open would be in the way for a minute, if its successor did not end it.
     for name in "ab":
-        case.ready(case.relay(name, "-X", "transaction.timeout.ms=60000"))
+        case.relay(name, "-X", "transaction.timeout.ms=60000").ready()
     case.produce(10000, 1000, 25000)
     time.sleep(5)
     case.relays[0].kill()
@@ -77,9 +77,9 @@ def suspend_one_of_two(case, after, **environment):
     with `after`, and goes on; the verdict."""
     flag = os.path.join(case.cluster.folder, "suspend")
     # Its transaction does not end meanwhile: what stops it is that it is no member any more.
-    first = case.ready(case.relay(None, "-X", "transaction.timeout.ms=60000", environment={
-        "LD_PRELOAD": case.world.suspend, "HTW_SUSPEND": flag, "HTW_SUSPEND_AFTER": after, **environment}))
-    case.ready(case.relay())
+    first = case.relay(None, "-X", "transaction.timeout.ms=60000", environment={
+        "LD_PRELOAD": case.world.suspend, "HTW_SUSPEND": flag, "HTW_SUSPEND_AFTER": after, **environment}).ready()
+    case.relay().ready()
     case.produce(20000, 500, 20000)
     time.sleep(3)
     open(flag, "w").close()
@@ -117,7 +117,7 @@ def without_fencing_a_suspended_member_doubles_records(case):
 def a_broker_that_stands_still_for_longer_than_the_session_meets_no_ghost(case):
     # A relay that came back beside its own old member would wait for the end of that one's session as well.
     for _ in range(2):
-        case.ready(case.relay(None, "-X", "session.timeout.ms=10000"))
+        case.relay(None, "-X", "session.timeout.ms=10000").ready()
     case.produce(10000, 500, 25000)
     time.sleep(4)
     node = case.cluster.nodes[0]
@@ -134,7 +134,7 @@ def a_broker_that_stands_still_for_longer_than_the_session_meets_no_ghost(case):
 def a_relay_that_is_stopped_gives_its_work_away_at_once(case):
     # It is no member any more: nobody waits for the end of its session.
     for _ in range(2):
-        case.ready(case.relay(None, "-X", "session.timeout.ms=20000"))
+        case.relay(None, "-X", "session.timeout.ms=20000").ready()
     case.produce(10000, 500, 20000)
     time.sleep(4)
     assert case.relays[0].stop() == 0, case.relays[0].text()
@@ -152,7 +152,7 @@ def what_is_not_read_and_who_does_not_read_is_seen(case):
         with urllib.request.urlopen(f"http://{address}/metrics", timeout=60) as answer:
             return int(re.search(rf"^htw_relay_{name} (\d+)$", answer.read().decode(), re.MULTILINE).group(1))
 
-    first = case.ready(case.relay("a", "--log-format", "json", "--metrics", address))
+    first = case.relay("a", "--log-format", "json", "--metrics", address).ready()
     wait_for(lambda: metric("stripes") == 2, "a relay with all stripes")
     case.produce(1000, 500, 1000)
     wait_for(lambda: metric("received_total") == 1000, "what was sent first")
@@ -169,7 +169,7 @@ def what_is_not_read_and_who_does_not_read_is_seen(case):
     assert most > 1000 and oldest >= 5, (most, oldest)
     assert metric("input_lag_seconds") == 0 and metric("stripes_stalled") == 0
     # The group keeps the stripe of a relay that was killed for the minute of its session.
-    other = case.ready(case.relay("b", "-X", "session.timeout.ms=60000"))
+    other = case.relay("b", "-X", "session.timeout.ms=60000").ready()
     wait_for(lambda: metric("stripes") == 1, "a relay that has given a stripe away")
     time.sleep(2)  # its last commit
     other.kill()
@@ -187,7 +187,7 @@ def what_is_not_read_and_who_does_not_read_is_seen(case):
 
 @scenario()
 def of_two_relays_of_one_name_one_ends(case):
-    case.ready(case.relay("a"))
+    case.relay("a").ready()
     case.produce(5000, 1000, 15000)
     time.sleep(2)
     case.relay("a")
@@ -203,7 +203,7 @@ def of_two_relays_of_one_name_one_ends(case):
 
 @scenario()
 def relays_that_are_stopped_leave_at_once(case):
-    first = case.ready(case.relay("a"))
+    first = case.relay("a").ready()
     case.produce(10000, 500, 30000)
     for turn in range(6):  # while they join, take a stripe over, or have just done so
         other = case.relay("b")
@@ -227,7 +227,7 @@ def relays_that_are_stopped_leave_at_once(case):
 
 @scenario()
 def a_fleet_that_was_down_goes_on_where_it_was(case):
-    relays = [case.ready(case.relay(name)) for name in "ab"]
+    relays = [case.relay(name).ready() for name in "ab"]
     case.produce(10000, 1000, 30000)
     time.sleep(5)
     for relay in relays:
@@ -242,7 +242,7 @@ def a_fleet_that_was_down_goes_on_where_it_was(case):
 @scenario(CI)
 def at_least_once_loses_nothing_when_relays_are_killed(case):
     case.options.append("--at-least-once")
-    relays = [case.ready(case.relay(name)) for name in "ab"]
+    relays = [case.relay(name).ready() for name in "ab"]
     case.produce(30000, 1000, 12000)
     for turn in range(5):
         time.sleep(2)
@@ -259,7 +259,7 @@ def at_least_once_loses_nothing_when_relays_are_killed(case):
 
 @scenario(LONG)
 def kills_for_five_minutes_lose_and_double_nothing(case):
-    relays = [case.ready(case.relay("a"))] + [case.relay(name) for name in "bc"]  # of whom one has nothing to do
+    relays = [case.relay("a").ready()] + [case.relay(name) for name in "bc"]  # of whom one has nothing to do
     case.produce(200000, 5000, 300000)
     for turn in range(20):
         time.sleep(15)
@@ -274,7 +274,7 @@ def kills_for_five_minutes_lose_and_double_nothing(case):
 
 @scenario(LONG)
 def a_fleet_that_was_down_for_ten_minutes_goes_on_where_it_was(case):
-    relays = [case.ready(case.relay(name)) for name in "ab"]
+    relays = [case.relay(name).ready() for name in "ab"]
     case.produce(40000, 1000, 800000)
     time.sleep(10)
     for relay in relays:

@@ -30,7 +30,7 @@ class Clock:
 @scenario()
 def a_clock_that_is_set_forward_and_back_loses_and_doubles_nothing(case):
     clock = Clock(case)
-    case.ready(case.relay("a", environment=clock.environment))
+    case.relay("a", environment=clock.environment).ready()
     case.relay("b")
     case.produce(30000, 1000, 35000)
     for ahead, seconds in ((5, 4), (0, 4), (-8, 10), (0, 2), (5, 2), (-20, 3), (0, 0)):
@@ -45,7 +45,7 @@ def deadlines_within_ten_years_wait_and_come(case):
     year = 365 * 24 * 3600
     clock = Clock(case)
     # Its buckets reach half a minute ahead, and turn within the test: records beyond move on each time.
-    relay = case.ready(case.relay("a", "--levels", "3", environment=clock.environment))
+    relay = case.relay("a", "--levels", "3", environment=clock.environment).ready()
     case.produce(5000, -10 ** 12, 10 ** 12)
     case.produce(5000, 0, 40000)
     case.produce(10000, 100000, 10 * year * 1000)
@@ -66,7 +66,7 @@ def deadlines_within_ten_years_wait_and_come(case):
 @scenario()
 def delays_count_from_the_timestamp_that_the_broker_sets(case):
     case.client.config(case.name, "message.timestamp.type=LogAppendTime")
-    case.ready(case.relay("a"))
+    case.relay("a").ready()
     for delay in (0, 1, 900, 5000):
         case.client.produce(case.name, 500, case.next, "-", 0, 50, f"htw-delay={delay}")
         case.next += 500
@@ -76,7 +76,7 @@ def delays_count_from_the_timestamp_that_the_broker_sets(case):
 
 @scenario()
 def a_cancelled_record_is_not_delivered(case):
-    case.ready(case.relay("a"))
+    case.relay("a").ready()
     at = now_ms() + 6000
     for number in range(40):
         case.client.send(case.name, f"k{number}", "v", f"htw-deliver-at={at}", f"htw-id=n{number}")
@@ -93,7 +93,7 @@ def a_cancelled_record_is_not_delivered(case):
 def a_cancel_that_was_sent_while_no_relay_ran_is_kept(case):
     """Half of the victims are in the levels already, half in the input; all are due when a relay starts."""
     count = 60
-    first = case.ready(case.relay("a"))
+    first = case.relay("a").ready()
     begin = now_ms()
     at = [begin + 25000 + 50 * number for number in range(count)]
     for number in range(0, count, 2):
@@ -107,7 +107,7 @@ def a_cancel_that_was_sent_while_no_relay_ran_is_kept(case):
     assert now_ms() < at[0], "too slow to send cancels in time"
     time.sleep((at[-1] - now_ms()) / 1000 + 1)
     case.relays.remove(first)
-    case.ready(case.relay("a"))
+    case.relay("a").ready()
     case.next = 10
     case.wait_arrived()
     time.sleep(1)
@@ -121,13 +121,13 @@ def the_examples_get_what_they_ask_for_once(case):
     if why:
         print(f"    skipped: {why}")
         return
-    case.ready(case.relay())
+    case.relay().ready()
     test_examples.try_all(case.cluster.bootstrap, case.cluster.folder, *case.world.examples, case.name, case.out)
 
 
 @scenario(CI)
 def many_records_due_in_one_millisecond_and_long_ago(case):
-    case.ready(case.relay("a", "--max-memory", "8M"))
+    case.relay("a", "--max-memory", "8M").ready()
     case.produce(50000, 6000, 0)
     case.produce(5000, -10 ** 9, 0)
     case.client.produce(case.name, 5000, case.next, 0, 0, 10)  # since 1970
@@ -150,7 +150,7 @@ def read_letters(case, number):
 def large_records_and_bad_ones(case):
     dead = case.name + ".dead"
     case.read("dead", "committed", dead)
-    case.ready(case.relay("a", "-X", "message.max.bytes=2000000"))
+    case.relay("a", "-X", "message.max.bytes=2000000").ready()
     case.produce(20, 1000, 1000, 1000000)
     case.produce(1000, 500, 2000)
     case.wait_arrived()
@@ -169,7 +169,7 @@ def large_records_and_bad_ones(case):
 
 @scenario()
 def large_records_come_with_little_memory(case):
-    case.ready(case.relay("a", "-X", "message.max.bytes=2000000", "--max-memory", "8M"))
+    case.relay("a", "-X", "message.max.bytes=2000000", "--max-memory", "8M").ready()
     case.produce(60, 8000, 0, 1000000)
     case.produce(60, 8000, 2000, 1000000)
     case.wait_arrived()
@@ -178,7 +178,7 @@ def large_records_come_with_little_memory(case):
 
 @scenario()
 def large_headers_come_with_little_memory(case):
-    relay = case.ready(case.relay("a", "-X", "message.max.bytes=2000000", "--max-memory", "64M"))
+    relay = case.relay("a", "-X", "message.max.bytes=2000000", "--max-memory", "64M").ready()
     case.produce(500, 8000, 4000, 1, "x=" + "h" * 900000)
     case.wait_arrived()
     peak = relay.peak_mib()
@@ -192,7 +192,7 @@ def dead_letters_that_are_refused_are_not_lost(case):
     dead = case.name + ".dead"
     case.read("dead", "committed", dead)
     case.client.config(dead, "max.message.bytes=1000")
-    relay = case.ready(case.relay("a"))
+    relay = case.relay("a").ready()
     case.produce(5000, 1000, 8000)
     case.client.send(case.name, "bad", "v" * 5000, "htw-deliver-at=soon")
     wait_for(lambda: "dead letter" in relay.text(), "a relay that says that a dead letter was refused")
@@ -224,7 +224,7 @@ def a_destination_that_refuses_writes_stops_no_other(case):
         case.options += ["--allow", topic]
     case.client.deny(denied)
     case.read("dead", "committed", case.name + ".dead")
-    relay = case.ready(case.relay("a"))
+    relay = case.relay("a").ready()
     case.produce(10000, 1000, 10000)
     case.client.send(case.name, "bad-early", "v", f"htw-deliver-at={now_ms()}", f"htw-deliver-to={deleted}")
     wait_for(lambda: case.client.ends(deleted) != "0", "a record for the destination that will be deleted")
@@ -255,7 +255,7 @@ def a_flood_of_unknown_destinations_stops_nothing(case):
     count, spread = 10000, 4000
     case.options += ["--allow", case.name + "-x*"]
     case.read("dead", "committed", case.name + ".dead")
-    relay = case.ready(case.relay("a", "--stats"))
+    relay = case.relay("a", "--stats").ready()
     # A part of it is overdue on arrival, and the broker makes each topic that a producer asks for.
     case.client.flood(case.name, count, now_ms() - 1000, spread, case.name + "-x")
     case.produce(10000, 500, 8000)
@@ -275,7 +275,7 @@ def send_a_million(case, spread_ms):
     # Buckets that have time for so many: what is overdue is delivered from where it is, and not loaded.
     case.options += ["--width", "16s", "--levels", "3"]
     for name in "ab":
-        case.ready(case.relay(name, "--max-memory", "64M", "--stats"))
+        case.relay(name, "--max-memory", "64M", "--stats").ready()
     case.produce(1000000, 150000, spread_ms)
     case.wait_arrived(seconds=400)
     case.end().require()
@@ -297,7 +297,7 @@ def a_million_records_due_in_one_millisecond(case):
 
 @scenario()
 def records_that_recur_come_once_for_each_time_when_relays_are_killed(case):
-    relays = [case.ready(case.relay(name)) for name in "ab"]
+    relays = [case.relay(name).ready() for name in "ab"]
     until = now_ms() + 30000
     case.produce(300, 2000, 1000, 100, "htw-id=again", "htw-every=1500ms", f"htw-until={until}", "htw-catch-up=1000")
     for number in range(20):
@@ -312,7 +312,7 @@ def records_that_recur_come_once_for_each_time_when_relays_are_killed(case):
         victim = relays[turn % 2]
         victim.kill()
         victim.start()
-    case.ready(relays[0])
+    relays[0].ready()
     wait_for(lambda: now_ms() > until and case.act("show")[0][0]["records"] == 0, "all have ended", 60)
     for what in ("sent", "got"):
         case.client.finish(case.files[what])

@@ -23,8 +23,8 @@ def list_all(case, *options, limit=1000):
 
 @scenario()
 def what_waits_is_listed_while_relays_move_it(case):
-    case.ready(case.relay("a"))
-    case.ready(case.relay("b"))
+    case.relay("a").ready()
+    case.relay("b").ready()
     case.produce(100000, 3000, 60000)
     sent = {}
     lists = 0
@@ -55,7 +55,7 @@ def what_waits_is_listed_while_relays_move_it(case):
 
 @scenario(LONG)
 def a_million_that_wait_are_listed(case):
-    case.ready(case.relay("a"))
+    case.relay("a").ready()
     case.produce(1000000, 600000, 60000)
     wait_for(lambda: case.act("show")[0][0]["input"] == 0, "all are filed", 300)
     for limit in (100, 10000):
@@ -68,7 +68,7 @@ def a_million_that_wait_are_listed(case):
 
 @scenario()
 def what_waits_is_shown_cancelled_and_moved(case):
-    relay = case.ready(case.relay("a"))
+    relay = case.relay("a").ready()
     at = now_ms() + 20000
     for name in ("cancel", "later", "soon", "stay"):
         case.client.send(case.name, name, "v-" + name, f"htw-deliver-at={at}", f"htw-id={name}", "trace=x")
@@ -106,7 +106,7 @@ def what_waits_is_shown_cancelled_and_moved(case):
 
 @scenario()
 def cancels_and_replacements_by_id_do_what_they_say_while_relays_are_killed(case):
-    relays = [case.ready(case.relay(name)) for name in "ab"]
+    relays = [case.relay(name).ready() for name in "ab"]
     begin = now_ms()
     case.produce(20000, 35000, 20000, 100, "htw-id=a")  # an id is one of a key
     case.client.produce(case.name, 6000, 0, "-", 0, 10, "htw-cancel=a")
@@ -133,7 +133,7 @@ def cancels_and_replacements_by_id_do_what_they_say_while_relays_are_killed(case
 def a_relay_takes_over_with_many_ids(case):
     """What an id costs: CPU of the relay for filing, memory, bytes in the index, and the time until a relay that was killed
     delivers again."""
-    relay = case.ready(case.relay("a"))
+    relay = case.relay("a").ready()
 
     def cpu():
         with open(f"/proc/{relay.process.pid}/stat", encoding="ascii") as stream:

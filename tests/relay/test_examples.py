@@ -9,13 +9,11 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 sys.dont_write_bytecode = True  # the source tree stays clean
 
-from brokers import Brokers, level_topics  # noqa: E402
-from relay import Relay, wait_for  # noqa: E402
+from brokers import relay_in_memory  # noqa: E402
 
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "relay")
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
@@ -111,20 +109,8 @@ def main(relay_program, brokers_program, producer, consumer):
     if why:
         print(f"skipped: {why}")
         return 77
-    with tempfile.TemporaryDirectory() as folder:
-        brokers = Brokers(brokers_program, folder, "later:2", "now:2", *level_topics("later", 3, 2, 16))
-        relay = Relay(relay_program, brokers, "examples", "later", "--allow", "now", "--at-least-once", "--size", "16",
-                      "--levels", "3")
-        try:
-            wait_for(lambda: "ready" in relay.text() or not relay.running(), "a relay that is ready")
-            try_all(brokers.bootstrap, folder, producer, consumer, "later", "now", successors=False)
-        except BaseException:
-            print(relay.text())
-            raise
-        finally:
-            if relay.running():
-                relay.stop()
-            brokers.close()
+    with relay_in_memory(relay_program, brokers_program) as (brokers, _):
+        try_all(brokers.bootstrap, brokers.folder, producer, consumer, "later", "now", successors=False)
     return 0
 
 

@@ -10,14 +10,13 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import urllib.parse
 
 sys.dont_write_bytecode = True  # the source tree stays clean
 
-from brokers import Brokers, level_topics  # noqa: E402
+from brokers import relay_in_memory  # noqa: E402
 from relay import PATIENCE, Relay, wait_for  # noqa: E402
 
 TOKEN = "0123456789abcdef-token"
@@ -36,9 +35,7 @@ class Server:
 
     def __init__(self, program, brokers, name, where, *options, token=TOKEN):
         self.relay = Relay(program, brokers, name, "http", "later", "--listen", where, *options,
-                           environment={"HTW_RELAY_TOKEN": token} if token else None)
-        wait_for(lambda: "ready" in self.relay.text() or not self.relay.running(), "a server that is ready")
-        assert self.relay.running(), self.relay.text()
+                           environment={"HTW_RELAY_TOKEN": token} if token else None).ready()
         self.path = where[5:] if where.startswith("unix:") else None
         self.address = self.relay.text().split("http://")[1].split("/")[0] if self.path is None else None
 
@@ -319,7 +316,7 @@ def try_all(program, brokers, relay, folder):
         stream.write(TOKEN + "\n")
     produce(brokers.bootstrap, names, at_ms)
     server = Server(program, brokers, "http", "127.0.0.1:0", "--token-file", file, token=None)
-    try:
+    with server.relay:
         wait_for(lambda: all(row["level"] is not None for row in server.rows()), "records that are filed")
         lists_in_pages(server, names, at_ms)
         refuses_what_is_wrong(server)
@@ -330,32 +327,14 @@ def try_all(program, brokers, relay, folder):
         stands_hostile_clients(server)
         listens_where_it_is_told(program, brokers, folder)
         ends_while_it_reads(server, brokers)
-    except BaseException:
-        print(server.relay.text())
-        raise
-    finally:
-        if server.relay.running():
-            server.relay.kill()
 
 
 def main(relay_program, brokers_program):
     if subprocess.run([sys.executable, "-c", "import confluent_kafka"], stderr=subprocess.DEVNULL, check=False).returncode:
         print("skipped: confluent-kafka is missing (Debian: python3-confluent-kafka)")
         return 77
-    with tempfile.TemporaryDirectory() as folder:
-        brokers = Brokers(brokers_program, folder, "later:2", "now:2", *level_topics("later", 3, 2, 16))
-        relay = Relay(relay_program, brokers, "relay", "later", "--allow", "now", "--at-least-once", "--size", "16",
-                      "--levels", "3")
-        try:
-            wait_for(lambda: "ready" in relay.text() or not relay.running(), "a relay that is ready")
-            try_all(relay_program, brokers, relay, folder)
-        except BaseException:
-            print(relay.text())
-            raise
-        finally:
-            if relay.running():
-                relay.kill()
-            brokers.close()
+    with relay_in_memory(relay_program, brokers_program) as (brokers, relay):
+        try_all(relay_program, brokers, relay, brokers.folder)
     return 0
 
 

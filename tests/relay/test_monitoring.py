@@ -15,8 +15,8 @@ import urllib.request
 
 sys.dont_write_bytecode = True  # the source tree stays clean
 
-from brokers import Brokers, level_topics  # noqa: E402
-from relay import PATIENCE, Relay, wait_for  # noqa: E402
+from brokers import relay_in_memory  # noqa: E402
+from relay import PATIENCE  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.path.join(HERE, "..", "..", "examples", "relay", "monitoring")
@@ -34,24 +34,13 @@ def expressions():
     return found
 
 
-def metrics(relay_program, brokers_program, folder):
+def metrics(relay_program, brokers_program):
     """The names of the samples that a relay serves."""
     process = os.getpid()  # an address of its own on the loopback network, so that no port is taken
     address = f"127.{process >> 16 & 127 | 64}.{process >> 8 & 255}.{process & 255}:9644"
-    brokers = Brokers(brokers_program, folder, "later:1", "now:1", *level_topics("later", 2, 1, 8))
-    relay = Relay(relay_program, brokers, "monitored", "later", "--allow", "now", "--at-least-once", "--size", "8",
-                  "--levels", "2", "--metrics", address)
-    try:
-        wait_for(lambda: "ready" in relay.text() or not relay.running(), "a relay that is ready")
-        with urllib.request.urlopen(f"http://{address}/metrics", timeout=PATIENCE) as answer:
-            text = answer.read().decode()
-    except BaseException:
-        print(relay.text())
-        raise
-    finally:
-        if relay.running():
-            relay.stop()
-        brokers.close()
+    with relay_in_memory(relay_program, brokers_program, "--metrics", address), \
+            urllib.request.urlopen(f"http://{address}/metrics", timeout=PATIENCE) as answer:
+        text = answer.read().decode()
     return set(re.findall(r"^(htw_\w+)", text, re.MULTILINE))
 
 
@@ -80,7 +69,7 @@ def check_expressions(folder):
 
 def main(relay_program, brokers_program):
     with tempfile.TemporaryDirectory() as folder:
-        check_names(metrics(relay_program, brokers_program, folder))
+        check_names(metrics(relay_program, brokers_program))
         if shutil.which("promtool"):
             check_expressions(folder)
         else:
