@@ -9,6 +9,8 @@
  *
  * usage: journal_scale [JOBS [OPEN_MS [FOLDER]]]; OPEN_MS: how long the open may take, 0 for any time
  */
+#include "../support/manual_time.h"
+
 #include <htw/journal.h>
 
 #include <errno.h>
@@ -64,16 +66,12 @@ static void deliver(void *context, const struct htw_delivery *delivery) {
 }
 
 static void open_journal(void) {
-    struct htw_scheduler_options of_scheduler = HTW_SCHEDULER_OPTIONS_INIT;
     struct htw_journal_options options = HTW_JOURNAL_OPTIONS_INIT;
-    of_scheduler.clock = HTW_CLOCK_MANUAL;
-    of_scheduler.manual_start_ns = START_NS;
-    of_scheduler.workers = 0;
-    of_scheduler.shards = 1;
     options.deliver = deliver;
     options.synchronous = HTW_SYNCHRONOUS_NORMAL;
     options.max_memory = 8 << 20;
-    if (htw_scheduler_create(&scheduler, &of_scheduler) != 0)
+    scheduler = manual_scheduler(START_NS);
+    if (scheduler == NULL)
         fail("htw_scheduler_create", 0);
     int error = htw_journal_open(&journal, scheduler, path, &options);
     if (error != 0)

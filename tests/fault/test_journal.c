@@ -14,6 +14,7 @@
  */
 #include "../../src/journal/log.h"
 #include "../model/arguments.h"
+#include "../support/manual_time.h"
 #include "../support/random.h"
 #include "../support/test_folder.h"
 #include "faulty_vfs.h"
@@ -87,12 +88,8 @@ static void deliver(void *context, const struct htw_delivery *delivery) {
 }
 
 static void make_scheduler(void) {
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    options.clock = HTW_CLOCK_MANUAL;
-    options.manual_start_ns = now_ns;
-    options.workers = 0;
-    options.shards = 1;
-    if (htw_scheduler_create(&scheduler, &options) != 0)
+    scheduler = manual_scheduler(now_ns);
+    if (scheduler == NULL)
         fail("htw_scheduler_create", 0, 0);
 }
 

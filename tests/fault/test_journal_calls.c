@@ -10,6 +10,7 @@
  * name, the first ones and fewer behind them
  */
 #include "../../src/journal/database.h"
+#include "../support/manual_time.h"
 #include "../support/test_folder.h"
 #include "journal_calls.h"
 
@@ -81,12 +82,8 @@ static int open_journal(void) {
 }
 
 static void make_scheduler(void) {
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    options.clock = HTW_CLOCK_MANUAL;
-    options.manual_start_ns = START_NS;
-    options.workers = 0;
-    options.shards = 1;
-    if (htw_scheduler_create(&scheduler, &options) != 0)
+    scheduler = manual_scheduler(START_NS);
+    if (scheduler == NULL)
         fail("htw_scheduler_create", 0);
 }
 

@@ -7,6 +7,7 @@
  * is then opened, or a power cut (faulty_vfs.h).
  */
 #include "../../src/journal/database.h"
+#include "../support/manual_time.h"
 #include "../support/test_folder.h"
 #include "../unit/unit.h"
 #include "faulty_vfs.h"
@@ -52,15 +53,6 @@ static bool has_stopped(void) {
     return htw_journal_sync(journal) == -EIO;
 }
 
-static void make_scheduler(void) {
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    options.clock = HTW_CLOCK_MANUAL;
-    options.manual_start_ns = START_NS;
-    options.workers = 0;
-    options.shards = 1;
-    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
-}
-
 static void run_shell(const char *format, const char *argument) {
     char command[256];
     snprintf(command, sizeof(command), format, argument, argument);
@@ -78,7 +70,8 @@ static void begin(void) {
     faulty_vfs_reset(1);
     htw__log_checkpoint_pages = 4096;
     delivered[0] = '\0';
-    make_scheduler();
+    scheduler = manual_scheduler(START_NS);
+    assert_non_null(scheduler);
 }
 
 static void end(void) {

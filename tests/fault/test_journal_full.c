@@ -9,6 +9,7 @@
  * usage: test_fault_journal_full [HTW]: the command
  */
 #include "../../src/journal/database.h"
+#include "../support/manual_time.h"
 
 #include <htw/journal.h>
 
@@ -106,14 +107,10 @@ static void deliver(void *context, const struct htw_delivery *delivery) {
 }
 
 static int open_journal(void) {
-    struct htw_scheduler_options of_scheduler = HTW_SCHEDULER_OPTIONS_INIT;
     struct htw_journal_options options = HTW_JOURNAL_OPTIONS_INIT;
-    of_scheduler.clock = HTW_CLOCK_MANUAL;
-    of_scheduler.manual_start_ns = START_NS;
-    of_scheduler.workers = 0;
-    of_scheduler.shards = 1;
     options.deliver = deliver;
-    CHECK(htw_scheduler_create(&scheduler, &of_scheduler) == 0);
+    scheduler = manual_scheduler(START_NS);
+    CHECK(scheduler != NULL);
     return htw_journal_open(&journal, scheduler, path, &options);
 }
 

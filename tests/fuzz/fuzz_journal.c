@@ -10,6 +10,7 @@
 
 #include "../../src/cmd/journal/actions.h"
 #include "../../src/cmd/journal/jobs.h"
+#include "../support/manual_time.h"
 #include "../support/test_folder.h"
 
 #include <htw/journal.h>
@@ -37,13 +38,8 @@ static void deliver(void *context, const struct htw_delivery *delivery) {
 }
 
 static struct htw_scheduler *create_scheduler(void) {
-    struct htw_scheduler *scheduler;
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    options.clock = HTW_CLOCK_MANUAL;
-    options.manual_start_ns = START_NS;
-    options.workers = 0;
-    options.shards = 1;
-    if (htw_scheduler_create(&scheduler, &options) != 0)
+    struct htw_scheduler *scheduler = manual_scheduler(START_NS);
+    if (scheduler == NULL)
         fuzz_fail("no scheduler");
     return scheduler;
 }

@@ -6,6 +6,7 @@
  * Histories put, replace, cancel and end jobs, near and far, advance and set the clock, close and
  * open the file, with memory for few jobs and for many. Usage: arguments.h.
  */
+#include "../support/manual_time.h"
 #include "../support/random.h"
 #include "../support/test_folder.h"
 #include "arguments.h"
@@ -278,12 +279,8 @@ static void run_history(uint64_t number, uint64_t steps) {
     options.max_in_flight = random_one_in(&source, 2) ? 100000 : 1 + random_below(&source, 20);
     options.parallel = (uint32_t)random_below(&source, 4);
     is_ordered = options.parallel <= 1;
-    struct htw_scheduler_options of_scheduler = HTW_SCHEDULER_OPTIONS_INIT;
-    of_scheduler.clock = HTW_CLOCK_MANUAL;
-    of_scheduler.manual_start_ns = START_NS;
-    of_scheduler.workers = 0;
-    of_scheduler.shards = 1;
-    expect(htw_scheduler_create(&scheduler, &of_scheduler), 0, "htw_scheduler_create", 0);
+    scheduler = manual_scheduler(START_NS);
+    expect(scheduler != NULL, true, "htw_scheduler_create", 0);
     open_journal();
     for (steps_done = 0; steps_done < steps; steps_done++)
         step();

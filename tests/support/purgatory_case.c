@@ -2,6 +2,8 @@
 /* purgatory_case.c - the hooks, the log and the calls of the purgatory's unit tests. */
 #include "purgatory_case.h"
 
+#include "manual_time.h"
+
 #include <sched.h>
 #include <string.h>
 
@@ -131,12 +133,7 @@ void waiter_visit(void *context, struct htw_request *request) {
 /* ---- the case */
 
 struct htw_scheduler_options purgatory_case_scheduler_options(void) {
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    options.clock = HTW_CLOCK_MANUAL;
-    options.manual_start_ns = CASE_START_NS;
-    options.shards = 1;
-    options.workers = 0;
-    return options;
+    return manual_options(CASE_START_NS);
 }
 
 struct htw_purgatory_options purgatory_case_options(void) {

@@ -2,6 +2,7 @@
 /* test_schedule.c - timers that repeat by a calendar, in manual time. */
 #include "../../support/child.h"
 #include "../../support/failing_allocator.h"
+#include "../../support/manual_time.h"
 #include "../unit.h"
 
 #include <htw/calendar.h>
@@ -53,13 +54,8 @@ static void set_up(void) {
     struct fixture *f = &fixture;
     *f = (struct fixture) { 0 };
     failing_allocator_init(&f->memory);
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    options.clock = HTW_CLOCK_MANUAL;
-    options.manual_start_ns = START_NS;
-    options.workers = 0;
-    options.shards = 1;
-    options.tick_ns = HTW_MILLISECOND;
-    assert_int_equal(htw_scheduler_create(&f->scheduler, &options), 0);
+    f->scheduler = manual_scheduler(START_NS);
+    assert_non_null(f->scheduler);
     assert_int_equal(htw_zone_create(&f->berlin, "Europe/Berlin"), 0);
     htw_calendar_spec_init(&f->spec);
     f->spec.callback = run;
@@ -668,12 +664,10 @@ CALENDAR_TEST(calendar_timer_without_memory_is_refused) {
 }
 
 CALENDAR_TEST(calendar_timer_that_the_scheduler_refuses_leaves_nothing_behind) {
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_scheduler_options options = manual_options(0);
     struct failing_allocator memory;
     struct htw_scheduler *small;
     failing_allocator_init(&memory);
-    options.clock = HTW_CLOCK_MANUAL;
-    options.shards = 1;
     options.max_pending = 1;
     options.allocator = &memory.allocator;
     f->spec.release = release;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_cron_jobs.c - the jobs of `htw cron` in manual time; what they start are real processes. */
+#include "../../support/manual_time.h"
 #include "../../../src/cmd/cron/jobs.h"
 #include "capture.h"
 
@@ -39,7 +40,6 @@ static struct fixture fixture;
 
 static void set_up(void) {
     struct fixture *f = &fixture;
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     *f = (struct fixture) { .folder = "/tmp/htw-cron-XXXXXX" };
     assert_non_null(mkdtemp(f->folder));
     snprintf(f->file, sizeof(f->file), "%s/table", f->folder);
@@ -47,10 +47,8 @@ static void set_up(void) {
     assert_int_equal(mkfifo(f->fifo, 0600), 0);
     f->fifo_fd = open(f->fifo, O_RDWR | O_CLOEXEC);
     assert_true(f->fifo_fd >= 0);
-    options.clock = HTW_CLOCK_MANUAL;
-    options.manual_start_ns = START_NS;
-    options.workers = 0;
-    assert_int_equal(htw_scheduler_create(&f->cron.scheduler, &options), 0);
+    f->cron.scheduler = manual_scheduler(START_NS);
+    assert_non_null(f->cron.scheduler);
     f->cron.path = f->file;
     f->cron.stop_fd = HTW__CRON_NO_WAIT;
     f->cron.catch_up = 1;

@@ -2,6 +2,8 @@
 /* journal_fixture.c - what the unit tests of the journal start from. */
 #include "journal_fixture.h"
 
+#include "../../support/manual_time.h"
+
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,12 +70,8 @@ void journal_setup(void) {
     pthread_mutex_init(&self->memory_mutex, NULL);
     pthread_mutex_init(&self->mutex, NULL);
     self->allocator = (struct htw_allocator) { allocate, release, self };
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    options.clock = HTW_CLOCK_MANUAL;
-    options.manual_start_ns = START_NS;
-    options.workers = 0;
-    options.shards = 1;
-    assert_int_equal(htw_scheduler_create(&self->scheduler, &options), 0);
+    self->scheduler = manual_scheduler(START_NS);
+    assert_non_null(self->scheduler);
     self->options = (struct htw_journal_options)HTW_JOURNAL_OPTIONS_INIT;
     self->options.deliver = deliver;
     self->options.context = self;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_answers.c - what a monitor says of its sources: as JSON, for Prometheus, and by HTTP. */
+#include "../../support/manual_time.h"
 #include "monitor_fixture.h"
 
 #include <errno.h>
@@ -15,10 +16,8 @@ static void run(void *arg, const struct htw_expiration *expiration) {
 }
 
 static struct htw_scheduler *make_scheduler(void) {
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_scheduler_options options = manual_options(0);
     struct htw_scheduler *scheduler;
-    options.clock = HTW_CLOCK_MANUAL;
-    options.workers = 0;
     options.shards = 2;
     assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
     return scheduler;

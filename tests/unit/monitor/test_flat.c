@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_flat.c - each operation of a monitor again and again: its memory and its descriptors stay as they are. */
+#include "../../support/manual_time.h"
 #include "monitor_fixture.h"
 
 #include <errno.h>
@@ -100,13 +101,11 @@ static void on_complete(void *context, struct htw_request *request, enum htw_rea
 }
 
 static void create(struct sources *s) {
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     struct htw_purgatory_options purgatory_options = HTW_PURGATORY_OPTIONS_INIT;
-    options.clock = HTW_CLOCK_MANUAL;
-    options.workers = 0;
     purgatory_options.on_complete = on_complete;
     purgatory_options.shards = 1;
-    assert_int_equal(htw_scheduler_create(&s->scheduler, &options), 0);
+    s->scheduler = manual_scheduler(0);
+    assert_non_null(s->scheduler);
     assert_int_equal(htw_purgatory_create(&s->purgatory, s->scheduler, &purgatory_options), 0);
     assert_int_equal(htw_wheel_create(&s->wheel, NULL), 0);
     assert_int_equal(htw_monitor_add_wheel(s->f->monitor, "lent", s->wheel, 1, &s->lent), 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_memory.c - each allocation is refused in turn: of opening, of sources, of answers. */
+#include "../../support/manual_time.h"
 #include "monitor_fixture.h"
 
 #include <errno.h>
@@ -50,11 +51,9 @@ MONITOR_TEST(monitor_sources_without_memory_are_refused) {
 MONITOR_TEST(monitor_answers_without_memory_say_so) {
     struct htw_wheel *wheel;
     struct htw_scheduler *scheduler;
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_scheduler_options options = manual_options(0);
     struct htw_monitor_source *source;
     options.allocator = &f->allocator; /* whose statistics need memory as well */
-    options.clock = HTW_CLOCK_MANUAL;
-    options.workers = 0;
     assert_int_equal(htw_wheel_create(&wheel, NULL), 0);
     assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
     assert_int_equal(htw_monitor_add_wheel(f->monitor, "w", wheel, 1, &source), 0);

@@ -3,6 +3,7 @@
  * test_reading.c - what other threads do to the sources while the thread of the monitor reads one of them.
  * It stays in the first one that it reads until the test lets it go.
  */
+#include "../../support/manual_time.h"
 #include "monitor_fixture.h"
 
 #include <pthread.h>
@@ -61,15 +62,13 @@ struct scene {
 
 static void begin(struct monitor_fixture *f, struct scene *scene, const char *request) {
     static const char *const names[] = { "one", "two" };
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    options.clock = HTW_CLOCK_MANUAL;
-    options.workers = 0;
     sem_init(&is_inside, 0, 0);
     sem_init(&may_go_on, 0, 0);
     sem_init(&is_waiting, 0, 0);
     sem_init(&is_told, 0, 0);
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(htw_scheduler_create(&scene->schedulers[i], &options), 0);
+        scene->schedulers[i] = manual_scheduler(0);
+        assert_non_null(scene->schedulers[i]);
         assert_int_equal(htw_monitor_add_scheduler(f->monitor, names[i], scene->schedulers[i],
                                                    &scene->sources[i]),
                          0);

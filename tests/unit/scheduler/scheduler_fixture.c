@@ -3,6 +3,7 @@
 #include "scheduler_fixture.h"
 
 #include "../../../src/scheduler/create.h"
+#include "../../support/manual_time.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +30,7 @@ static void release(void *context, void *memory, size_t size, size_t alignment) 
 }
 
 struct htw_scheduler_options scheduler_options(void) {
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    options.clock = HTW_CLOCK_MANUAL;
-    options.shards = 1;
-    options.workers = 0;
-    return options;
+    return manual_options(0);
 }
 
 /* Takes options, count and index_bits from the fixture, and sets all else anew. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_cancel_wait.c - htw_cancel_wait() with real threads. They wait for each other by conditions,
    never for a time to pass. What threads find is recorded, and asserted when they are joined. */
+#include "../../support/manual_time.h"
 #include "../unit.h"
 
 #include <htw/scheduler.h>
@@ -278,11 +279,9 @@ static void run_outer(void *arg, const struct htw_expiration *expiration) {
 
 UNIT_TEST(cancel_wait_of_nested_schedulers_sees_both_callbacks) {
     struct nested nested = { .runs = 0 };
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    options.clock = HTW_CLOCK_MANUAL;
-    options.workers = 0;
-    assert_int_equal(htw_scheduler_create(&nested.inner, &options), 0);
-    assert_int_equal(htw_scheduler_create(&nested.outer, &options), 0);
+    nested.inner = manual_scheduler(0);
+    nested.outer = manual_scheduler(0);
+    assert_true(nested.inner != NULL && nested.outer != NULL);
     assert_int_equal(htw_schedule(nested.outer, 0, run_outer, &nested, NULL), 0);
     assert_int_equal(htw_scheduler_advance(nested.outer, 0), 0);
     assert_int_equal(nested.runs, 1);

@@ -397,11 +397,9 @@ static void never_run(void *arg, const struct htw_expiration *expiration) {
 
 /* Keys may come from strangers. */
 UNIT_TEST(keyed_scheduler_with_crafted_keys_has_short_chains) {
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_scheduler_options options = scheduler_options();
     struct htw_scheduler *scheduler;
     struct htw_group *group;
-    options.clock = HTW_CLOCK_MANUAL;
-    options.shards = 1;
     assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
     assert_int_equal(htw_group_create(scheduler, &group), 0);
     collisions_find();
