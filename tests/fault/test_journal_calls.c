@@ -11,12 +11,12 @@
  */
 #include "../../src/journal/database.h"
 #include "../support/manual_time.h"
+#include "../support/process.h"
 #include "../support/test_folder.h"
 #include "journal_calls.h"
 
 #include <htw/journal.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,15 +59,6 @@ static void copy_file(const char *from, const char *to) {
     size_t size = fread(bytes, 1, sizeof(bytes), in);
     if (fwrite(bytes, 1, size, out) != size || fclose(in) != 0 || fclose(out) != 0)
         fail("copy_file", 0);
-}
-
-static unsigned count_files(void) {
-    unsigned count = 0;
-    DIR *stream = opendir("/proc/self/fd");
-    while (readdir(stream) != NULL)
-        count++;
-    closedir(stream);
-    return count;
 }
 
 static void deliver(void *unused, const struct htw_delivery *delivery) {
@@ -215,7 +206,7 @@ static bool run(bool is_new, unsigned call, unsigned nth, int error, bool is_las
     memset(expected, 0, sizeof(expected));
     expected['a'] = expected['b'] = expected['c'] = is_new ? NEVER_PUT : MUST;
     make_scheduler();
-    unsigned files = count_files();
+    unsigned files = entries_of("/proc/self/fd");
     failures = 0;
     journal_calls_fail(call, nth, error, is_lasting);
     use();
@@ -226,7 +217,7 @@ static bool run(bool is_new, unsigned call, unsigned nth, int error, bool is_las
         fail("the call is not made", 0);
     if (was_hit && is_new && journal_calls_must_refuse(call) && error != EINTR && failures == 0)
         fail("a failure that must not be ignored", 0);
-    if (count_files() != files)
+    if (entries_of("/proc/self/fd") != files)
         fail("files are left open", 0);
     htw_scheduler_destroy(scheduler);
     make_scheduler();

@@ -3,12 +3,12 @@
  * test_monitor.c - each system call of a monitor fails in turn, once: opening is refused with a named
  * error and leaves nothing behind, or goes on; a monitor that is open answers again afterwards.
  */
+#include "../support/process.h"
 #include "../support/test_folder.h"
 #include "../unit/unit.h"
 
 #include <htw/monitor.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -62,16 +62,6 @@ int __wrap_pthread_create(pthread_t *a, const pthread_attr_t *b, void *(*c)(void
 
 static char folder[TEST_FOLDER_SIZE], path[TEST_FOLDER_SIZE + 16];
 
-static unsigned entries_in(const char *name) {
-    DIR *entries = opendir(name);
-    unsigned count = 0;
-    assert_non_null(entries);
-    while (readdir(entries) != NULL)
-        count++;
-    closedir(entries);
-    return count;
-}
-
 /* Asks, as another process would. Whether the answer is whole. */
 static bool ask(const char *where) {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -109,7 +99,7 @@ static unsigned open_with_failures(const char *where, const char *in) {
         for (long nth = 1;; nth++) {
             struct htw_monitor *monitor = NULL;
             struct htw_monitor_options options = HTW_MONITOR_OPTIONS_INIT;
-            unsigned descriptors = entries_in("/proc/self/fd"), files = entries_in(in);
+            unsigned descriptors = entries_of("/proc/self/fd"), files = entries_of(in);
             options.path = where;
             error_of_failure = errors[i];
             fail_at = nth;
@@ -126,8 +116,8 @@ static unsigned open_with_failures(const char *where, const char *in) {
                 assert_true(ask(htw_monitor_path(monitor)));
                 htw_monitor_close(monitor);
             }
-            assert_int_equal(entries_in("/proc/self/fd"), descriptors);
-            assert_int_equal(entries_in(in), files);
+            assert_int_equal(entries_of("/proc/self/fd"), descriptors);
+            assert_int_equal(entries_of(in), files);
             if (!has_failed)
                 break;
         }

@@ -4,11 +4,11 @@
  * of are replaced (-Wl,--wrap) and fail on demand.
  */
 #include "../support/failing_allocator.h"
+#include "../support/process.h"
 #include "../unit/unit.h"
 
 #include <htw/scheduler.h>
 
-#include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -88,16 +88,6 @@ static void relent(void) {
     atomic_store(&threads_left, -1);
     atomic_store(&timers_left, -1);
     atomic_store(&threads_refused, 0);
-}
-
-static unsigned entries_of(const char *path) {
-    DIR *folder = opendir(path);
-    unsigned count = 0;
-    assert_non_null(folder);
-    while (readdir(folder) != NULL)
-        count++;
-    closedir(folder);
-    return count;
 }
 
 /* What there is besides: a sanitizer may have a thread of its own, from the first one on. */

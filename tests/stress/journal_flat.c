@@ -9,12 +9,12 @@
  * rounds, and then the journal is closed and opened again. What the first epoch has left is compared
  * with what each later one leaves.
  */
+#include "../support/process.h"
 #include "../support/test_folder.h"
 #include "stress.h"
 
 #include <htw/journal.h>
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
@@ -87,18 +87,8 @@ static int64_t size_of(const char *name) {
     return stat(name, &status) == 0 ? (int64_t)status.st_size : 0;
 }
 
-static int64_t descriptors(void) {
-    int64_t count = 0;
-    DIR *all = opendir("/proc/self/fd");
-    while (all != NULL && readdir(all) != NULL)
-        count++;
-    if (all != NULL)
-        closedir(all);
-    return count;
-}
-
 static struct use measure(void) {
-    return (struct use) { sqlite3_memory_used(), descriptors(), size_of(path) };
+    return (struct use) { sqlite3_memory_used(), entries_of("/proc/self/fd"), size_of(path) };
 }
 
 static void compare(const char *what, int64_t first, int64_t now, int64_t slack) {

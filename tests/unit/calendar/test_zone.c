@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_zone.c - loading time zones: names, errors, memory, threads. */
 #include "../../support/failing_new.h"
+#include "../../support/process.h"
 #include "../unit.h"
 
 #include <htw/calendar.h>
@@ -10,7 +11,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -77,13 +77,9 @@ UNIT_TEST(zone_that_does_not_exist_is_refused) {
 
 UNIT_TEST(zone_that_meets_a_limit_of_files_can_be_loaded_later) {
     struct htw_zone *zone = NULL;
-    struct rlimit limit, none;
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
-    none = limit;
-    none.rlim_cur = 0;
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    rlim_t most = limit_descriptors(0);
     int error = htw_zone_create(&zone, "Africa/Nairobi");
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    limit_descriptors(most);
     assert_int_equal(error, -EMFILE);
     assert_null(zone);
     assert_int_equal(htw_zone_create(&zone, "Africa/Nairobi"), 0);

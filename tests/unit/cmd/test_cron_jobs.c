@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_cron_jobs.c - the jobs of `htw cron` in manual time; what they start are real processes. */
 #include "../../support/manual_time.h"
+#include "../../support/process.h"
 #include "../../../src/cmd/cron/jobs.h"
 #include "capture.h"
 
@@ -8,7 +9,6 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -169,16 +169,6 @@ CRON_TEST(cron_job_that_fails_is_reported) {
 }
 
 #define MOST 16 /* with fewer, shells do not run */
-
-/* Only the soft limit, which can be raised again. */
-static rlim_t limit_descriptors(rlim_t most) {
-    struct rlimit limit;
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
-    rlim_t before = limit.rlim_cur;
-    limit.rlim_cur = most;
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    return before;
-}
 
 CRON_TEST(cron_job_has_no_input_where_no_descriptor_is_left) {
     int input[2], more[MOST], before = dup(STDIN_FILENO);

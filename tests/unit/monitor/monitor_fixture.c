@@ -2,7 +2,8 @@
 /* monitor_fixture.c - a monitor in a folder of its own, and clients. */
 #include "monitor_fixture.h"
 
-#include <dirent.h>
+#include "../../support/process.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,16 +35,6 @@ static void release(void *context, void *memory, size_t size, size_t alignment) 
     free(memory);
 }
 
-unsigned descriptors_open(void) {
-    DIR *entries = opendir("/proc/self/fd");
-    unsigned count = 0;
-    assert_non_null(entries);
-    while (readdir(entries) != NULL)
-        count++;
-    closedir(entries);
-    return count;
-}
-
 int monitor_open(struct monitor_fixture *f) {
     struct htw_monitor_options options = HTW_MONITOR_OPTIONS_INIT;
     options.path = f->path;
@@ -64,14 +55,14 @@ void monitor_setup(void) {
     assert_true(test_folder_create(f->folder));
     f->allocator = (struct htw_allocator) { allocate, release, f };
     snprintf(f->path, sizeof(f->path), "%s/socket", f->folder);
-    descriptors_before = descriptors_open();
+    descriptors_before = entries_of("/proc/self/fd");
     assert_int_equal(monitor_open(f), 0);
 }
 
 void monitor_teardown(void) {
     struct monitor_fixture *f = &monitor_fixture;
     monitor_close(f);
-    unsigned open_now = descriptors_open();
+    unsigned open_now = entries_of("/proc/self/fd");
     bool removed = rmdir(f->folder) == 0; /* nothing is left in it */
     if (!removed)
         test_folder_remove(f->folder);

@@ -49,7 +49,4 @@ const char *client_read(int fd, size_t *ret_size);
 /** Connects, sends, reads and closes. */
 const char *client_ask(const char *path, const char *request);
 
-/** How many descriptors the process has. */
-unsigned descriptors_open(void);
-
 #endif /* TESTS_MONITOR_FIXTURE_H */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_flat.c - each operation of a monitor again and again: its memory and its descriptors stay as they are. */
 #include "../../support/manual_time.h"
+#include "../../support/process.h"
 #include "monitor_fixture.h"
 
 #include <errno.h>
@@ -119,15 +120,16 @@ MONITOR_TEST(monitor_stays_as_it_is_whatever_is_called_how_often) {
         assert_int_equal(monitor_open(f), 0);
         assert_int_equal(htw_monitor_add_wheel(f->monitor, "lent", s.wheel, 1, &s.lent), 0);
         long live = f->live;
-        unsigned descriptors = descriptors_open();
+        unsigned descriptors = entries_of("/proc/self/fd");
         for (unsigned call = 0; call < operations[i].count; call++)
             operations[i].call(&s);
-        assert_true(f->live <= live + PLACES && descriptors_open() <= descriptors + PLACES);
+        assert_true(f->live <= live + PLACES &&
+                    entries_of("/proc/self/fd") <= descriptors + PLACES);
         monitor_close(f); /* the clients have gone */
         assert_int_equal(monitor_open(f), 0);
         assert_int_equal(htw_monitor_add_wheel(f->monitor, "lent", s.wheel, 1, &s.lent), 0);
         assert_int_equal(f->live, live);
-        assert_int_equal(descriptors_open(), descriptors);
+        assert_int_equal(entries_of("/proc/self/fd"), descriptors);
     }
     monitor_close(f);
     htw_wheel_destroy(s.wheel);

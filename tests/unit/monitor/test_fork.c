@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_fork.c - a child has no monitor, and leaves that of its parent alone. */
+#include "../../support/process.h"
 #include "monitor_fixture.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ static int look_in_child(struct monitor_fixture *f, struct htw_monitor_source *s
     htw_monitor_take_back(source);
     htw_monitor_remove(source);
     htw_monitor_close(f->monitor);
-    if (descriptors_open() != descriptors) /* those of the monitor are closed */
+    if (entries_of("/proc/self/fd") != descriptors) /* those of the monitor are closed */
         return 3;
     if (access(f->path, F_OK) != 0)
         return 4;
@@ -59,7 +60,7 @@ MONITOR_TEST(monitor_in_a_child_does_nothing_and_the_parent_goes_on) {
     assert_int_equal(htw_monitor_add_wheel(f->monitor, "w", wheel, 0, &source), 0);
     int client = client_connect(f->path);
     client_ask(f->path, "json\n"); /* the thread has accepted the first one, too */
-    unsigned descriptors = descriptors_open();
+    unsigned descriptors = entries_of("/proc/self/fd");
     pid_t child = fork();
     if (child == 0) /* the listener, two to wake the thread, and the accepted client are closed */
         _exit(look_in_child(f, source, wheel, scheduler, descriptors - 4));

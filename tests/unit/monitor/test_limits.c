@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_limits.c - the process may have no more descriptors than before, or fewer than it has. */
+#include "../../support/process.h"
 #include "monitor_fixture.h"
 
 #include <errno.h>
 #include <semaphore.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -22,16 +22,6 @@ int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *size, int flags)
         errno = EMFILE;
     }
     return result;
-}
-
-/* Only the soft limit, which can be raised again. */
-static rlim_t limit_descriptors(rlim_t most) {
-    struct rlimit limit;
-    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
-    rlim_t before = limit.rlim_cur;
-    limit.rlim_cur = most;
-    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    return before;
 }
 
 /* A client that asks, and for which the monitor gets no descriptor. Returns the limit before. */
