@@ -2,6 +2,7 @@
 /* test_bitmap - the set of small integers. */
 #include "../../../src/base/bitmap.h"
 
+#include "../../support/random.h"
 #include "../unit.h"
 
 UNIT_TEST(bitmap_without_members_has_no_next) {
@@ -35,9 +36,9 @@ UNIT_TEST(bitmap_member_added_twice_is_removed_by_one_remove) {
 UNIT_TEST(bitmap_in_random_use_agrees_with_an_array) {
     struct htw__bitmap bitmap = { 0 };
     static bool flags[HTW__BITMAP_SIZE];
-    uint64_t numbers = 88172645463325252u;
+    struct random_source random = { 1 };
     for (int step = 0; step < 20000; step++) {
-        numbers = numbers * 6364136223846793005u + 1442695040888963407u;
+        uint64_t numbers = random_next(&random);
         uint32_t member = (uint32_t)(numbers >> 40) % HTW__BITMAP_SIZE;
         flags[member] = (numbers >> 33) % 3 == 0;
         if (flags[member])

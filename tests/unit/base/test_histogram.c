@@ -2,6 +2,7 @@
 /* test_histogram - histograms, also read while they are written. */
 #include "../../../src/base/histogram.h"
 
+#include "../../support/random.h"
 #include "../unit.h"
 
 #include <pthread.h>
@@ -121,10 +122,9 @@ static void assert_same(const struct htw__histogram *a, const struct htw__histog
 UNIT_TEST_BETWEEN(empty, NULL, histogram_merged_is_as_if_all_had_been_recorded_there) {
     static struct htw__histogram all;
     htw__histogram_init(&all);
-    uint64_t value = 1;
+    struct random_source random = { 1 };
     for (int i = 0; i < 10000; i++) {
-        value = value * 6364136223846793005u + 1442695040888963407u;
-        uint64_t shortened = value >> (i % 64);
+        uint64_t shortened = random_next(&random) >> (i % 64);
         htw__histogram_record(i % 3 == 0 ? &histogram : &other, shortened);
         htw__histogram_record(&all, shortened);
     }

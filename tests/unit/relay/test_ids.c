@@ -2,16 +2,10 @@
 /* test_ids.c - the table of ids, against a plain array. */
 #include "../../../src/relay/ids.h"
 
+#include "../../support/random.h"
 #include "../unit.h"
 
 #define HASHES 300
-
-static uint64_t random_state;
-
-static uint64_t below(uint64_t bound) {
-    random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (random_state >> 33) % bound;
-}
 
 /* Many of them want the same places, also at the end of the table. */
 static uint64_t hash_of(uint64_t number) {
@@ -21,15 +15,15 @@ static uint64_t hash_of(uint64_t number) {
 UNIT_TEST(ids_table_is_as_an_array) {
     struct htw__ids ids = { .entries = NULL };
     int64_t offsets[HASHES], flags[HASHES], found;
-    random_state = 1;
+    struct random_source random = { 1 };
     for (size_t i = 0; i < HASHES; i++)
         offsets[i] = HTW__IDS_NONE;
     for (int turn = 0; turn < 20000; turn++) {
-        uint64_t number = below(HASHES);
-        if (below(2) == 0) {
-            offsets[number] = (int64_t)below(1000);
-            flags[number] =
-                (int64_t)below(2) * HTW__ID_LEAVING + (int64_t)below(2) * HTW__ID_UNSURE;
+        uint64_t number = random_below(&random, HASHES);
+        if (random_below(&random, 2) == 0) {
+            offsets[number] = (int64_t)random_below(&random, 1000);
+            flags[number] = (int64_t)random_below(&random, 2) * HTW__ID_LEAVING +
+                            (int64_t)random_below(&random, 2) * HTW__ID_UNSURE;
             assert_int_equal(htw__ids_put(&ids, hash_of(number), offsets[number], flags[number]),
                              0);
         } else {

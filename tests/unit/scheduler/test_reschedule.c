@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_reschedule.c - a new deadline or period for a timer that there is. */
+#include "../../support/random.h"
 #include "scheduler_fixture.h"
 
 #include <errno.h>
@@ -63,12 +64,11 @@ SCHEDULER_TEST(scheduler_reschedule_to_forever_takes_its_time_away) {
 }
 
 SCHEDULER_TEST(scheduler_reschedule_many_times_counts_the_last) {
-    uint64_t seed = 12345;
+    struct random_source random = { 12345 };
     int64_t delay = 0;
     arm(f, 0, MS);
     for (unsigned i = 0; i < 5000; i++) {
-        seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
-        delay = (int64_t)(seed >> 33) % (100 * HTW_SECOND) + 1;
+        delay = (int64_t)random_below(&random, 100 * HTW_SECOND) + 1;
         assert_int_equal(reschedule(f, 0, delay), HTW_MOVED);
     }
     int64_t due = (delay + MS - 1) / MS * MS;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_set_time.c - the clock is set, forward and back. */
+#include "../../support/random.h"
 #include "scheduler_fixture.h"
 
 #include <errno.h>
@@ -161,10 +162,9 @@ SCHEDULER_TEST(scheduler_set_at_random_runs_each_once_and_none_early) {
     f->options.shards = 2;
     f->count = 2000;
     scheduler_reopen(f);
-    uint64_t seed = 99;
+    struct random_source random = { 99 };
     for (unsigned i = 0; i < 2000; i++) {
-        seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        int64_t value = (int64_t)(seed >> 33);
+        int64_t value = (int64_t)(random_next(&random) >> 33);
         arm(f, i, value % (100 * MS) * (i % 10 == 0 ? 1000 : 1));
         if (i % 7 == 0)
             set_time(f, value % (200 * MS));

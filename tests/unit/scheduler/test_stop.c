@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_stop.c - what is left goes to the visitor, once, and then nothing goes on. */
+#include "../../support/random.h"
 #include "scheduler_fixture.h"
 
 #include <errno.h>
@@ -115,17 +116,12 @@ SCHEDULER_TEST(scheduler_stop_hands_back_moved_ones_with_their_new_deadlines) {
     free(visited);
 }
 
-static uint64_t next_random(uint64_t *seed) {
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *seed >> 33;
-}
-
 /* Under keys, so that all shards have some. */
 static void stop_many(struct scheduler_fixture *f, uint32_t shards) {
     f->options.shards = shards;
     f->count = 1500;
     scheduler_reopen(f);
-    uint64_t seed = 4711;
+    struct random_source random = { 4711 };
     for (unsigned i = 0; i < 1500; i++) {
         struct htw_spec spec = HTW_SPEC_INIT;
         char key[16];
@@ -135,8 +131,8 @@ static void stop_many(struct scheduler_fixture *f, uint32_t shards) {
         spec.key = key;
         spec.key_size = strlen(key);
         spec.when_ns = i % 50 == 0 ? HTW_NEVER_NS
-                       : i % 2     ? (int64_t)next_random(&seed) % (10 * MS)
-                                   : (int64_t)next_random(&seed) << 10;
+                       : i % 2     ? (int64_t)random_below(&random, 10 * MS)
+                                   : (int64_t)random_below(&random, 1u << 31) << 10;
         arm_spec(f, i, &spec);
     }
     struct visit *visited = stop(f);
