@@ -1,34 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* test_gain.c - taking a stripe over: what is done with positions that cannot be true. */
-#include "../../../src/relay/relay.h"
-
-#include "../unit.h"
+#include "relay_fixture.h"
 
 #include <string.h>
 
-#define LEVELS ((struct htw__levels) { 1000, 4, 2 })
-#define BUCKETS 8
-#define NOW_MS 1000000
-
-static struct htw__relay relay;
 static struct htw__found input, buckets[BUCKETS];
 static char clock_text[HTW__PROGRESS_TEXT_SIZE];
-
-static void nothing_is_opened(struct htw__transport *transport, struct htw__source bucket,
-                              int64_t offset) {
-    (void)transport, (void)bucket, (void)offset;
-}
-
-static void nothing_is_closed(struct htw__transport *transport, struct htw__source bucket) {
-    (void)transport, (void)bucket;
-}
 
 static struct htw__transport transport = { NULL, NULL, nothing_is_opened, nothing_is_closed };
 
 /* A stripe that was in use: each partition has the offsets 10 to 20, and the position 15. */
 static void begin(bool recover) {
-    const struct htw__relay_options options = { .levels = LEVELS, .recover = recover };
-    assert_int_equal(htw__relay_init(&relay, &options, &transport, NOW_MS), 0);
+    relay_begin((struct htw__relay_options) { .recover = recover }, &transport);
     htw__clock_format(&(struct htw__relay_clock) { .levels = LEVELS, .time_ms = NOW_MS },
                       clock_text);
     input = (struct htw__found) { 15, htw__bytes_of(clock_text), 10, 20 };
@@ -50,7 +33,7 @@ static int64_t gain_with(int64_t offset, bool in_bucket, bool recover) {
         from = htw__relay_reads_input(&relay, 0);
     else
         from = htw__stripe_bucket(relay.stripes[0], 1, 1)->position;
-    htw__relay_fini(&relay);
+    relay_end();
     return from;
 }
 
@@ -87,7 +70,7 @@ UNIT_TEST(gain_recovering_reads_what_is_there_from_the_start) {
 }
 
 /* Or the next one to take the stripe over would see the wrong position again. */
-UNIT_TEST(gain_recovered_position_is_committed) {
+RELAY_TEST(gain_recovered_position_is_committed) {
     begin(true);
     buckets[5].offset = 21;
     assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, 0), HTW__GAIN_OK);
@@ -98,11 +81,10 @@ UNIT_TEST(gain_recovered_position_is_committed) {
             found = &relay.positions[i];
     assert_non_null(found);
     assert_int_equal(found->offset, 10);
-    htw__relay_fini(&relay);
 }
 
 /* Or a successor would not know whose transaction is in its way. */
-UNIT_TEST(gain_new_owner_is_committed_at_once) {
+RELAY_TEST(gain_new_owner_is_committed_at_once) {
     static const char *const names[] = { "a", "b", NULL };
     for (size_t before = 0; before < COUNT_OF(names); before++) {
         for (size_t now = 0; now < COUNT_OF(names); now++) {
@@ -121,17 +103,14 @@ UNIT_TEST(gain_new_owner_is_committed_at_once) {
                     htw__clock_parse(htw__bytes_of(relay.positions[0].metadata), &clock), 0);
                 assert_true(htw__bytes_are_equal(clock.owner, htw__bytes_of(names[now])));
             }
-            htw__relay_fini(&relay);
         }
     }
 }
 
 /* Producers choose keys and ids, which are hashed with it. */
-UNIT_TEST(relay_seed_is_its_own) {
+RELAY_TEST(relay_seed_is_its_own) {
     begin(false);
     uint64_t seed = relay.seed;
-    htw__relay_fini(&relay);
     begin(false);
     assert_true(relay.seed != seed);
-    htw__relay_fini(&relay);
 }

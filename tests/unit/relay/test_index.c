@@ -2,22 +2,15 @@
 /* test_index.c - cancelling and replacing by id. */
 #include "../../../src/relay/index.h"
 
-#include "../../../src/relay/relay.h"
-#include "../unit.h"
+#include "relay_fixture.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#define LEVELS ((struct htw__levels) { 1000, 4, 2 })
-#define BUCKETS 8
-#define NOW_MS INT64_C(1000000)
-
-static struct htw__relay relay;
 static unsigned filed, delivered, entered, erased, opened, closed;
 static unsigned char key[8], value[16]; /* of the last entry */
 
-static const struct htw__source of_input = { 0, HTW__RELAY_INPUT, 0 };
 static const struct htw__source of_ids = { 0, HTW__RELAY_IDS, 0 };
 static const struct htw__source of_bucket = { 0, 0, 2 };
 
@@ -38,10 +31,6 @@ static int publish(struct htw__transport *transport, const struct htw__outgoing 
     return 0;
 }
 
-static void expect(struct htw__transport *transport, const char *topic) {
-    (void)transport, (void)topic;
-}
-
 static void open_source(struct htw__transport *transport, struct htw__source source,
                         int64_t offset) {
     (void)transport, (void)offset;
@@ -53,23 +42,20 @@ static void close_source(struct htw__transport *transport, struct htw__source so
     closed += source.level == HTW__RELAY_IDS;
 }
 
-static struct htw__transport transport = { publish, expect, open_source, close_source };
+static struct htw__transport transport = { publish, nothing_is_expected, open_source,
+                                           close_source };
 
 static void begin(int64_t ids_end) {
     static const char *const patterns[] = { "*" };
     const struct htw__relay_options options = {
-        .levels = LEVELS,
         .destinations = { .patterns = patterns, .pattern_count = 1, .default_topic = "out" },
         .max_memory = 1000000,
         .owner = "owner"
     };
-    char text[HTW__PROGRESS_TEXT_SIZE];
-    struct htw__found buckets[BUCKETS] = { { .offset = 0 } };
     filed = delivered = entered = erased = opened = closed = 0;
-    assert_int_equal(htw__relay_init(&relay, &options, &transport, NOW_MS), 0);
-    htw__clock_format(&(struct htw__relay_clock) { .levels = LEVELS, .time_ms = NOW_MS }, text);
-    struct htw__found input = { 10, htw__bytes_of(text), 0, 10 };
-    assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, ids_end), HTW__GAIN_OK);
+    relay_begin(options, &transport);
+    relay_take_over((struct htw__found) { 10, { NULL, 0 }, 0, 10 }, NOW_MS,
+                    (struct htw__found) { .offset = 0 }, ids_end);
 }
 
 static struct htw__relay_record make(int64_t offset, struct htw__header headers[3],
@@ -131,7 +117,7 @@ static void clean(void) {
 }
 
 /* Another machine reads it. */
-UNIT_TEST(index_entry_has_its_high_bytes_first) {
+RELAY_TEST(index_entry_has_its_high_bytes_first) {
     static const unsigned char wanted[16] = { 0, 0, 0, 0, 0, 0,    1,    2,
                                               0, 0, 0, 0, 0, 0x0f, 0x4a, 0x10 };
     begin(0);
@@ -145,10 +131,9 @@ UNIT_TEST(index_entry_has_its_high_bytes_first) {
     struct htw__relay_record record = { .key = { key, 8 }, .value = { value, 16 } };
     assert_true(htw__index_parse(&record, &found, &offset, &deadline_ms));
     assert_true(found == hash && offset == 0x102 && deadline_ms == NOW_MS + 2000);
-    htw__relay_fini(&relay);
 }
 
-UNIT_TEST(index_record_without_an_id_costs_nothing) {
+RELAY_TEST(index_record_without_an_id_costs_nothing) {
     struct htw__header headers[3];
     const char *const words[6] = { "htw-deliver-at", "1002000" };
     struct htw__relay_record record = make(10, headers, words);
@@ -157,10 +142,9 @@ UNIT_TEST(index_record_without_an_id_costs_nothing) {
     assert_int_equal(filed, 1);
     assert_int_equal(entered + erased, 0);
     assert_null(relay.stripes[0]->ids.entries);
-    htw__relay_fini(&relay);
 }
 
-UNIT_TEST(index_cancel_needs_no_time) {
+RELAY_TEST(index_cancel_needs_no_time) {
     begin(0);
     arrive(10, "htw-id", true, NULL);
     assert_true(is_alive(10));
@@ -175,21 +159,19 @@ UNIT_TEST(index_cancel_needs_no_time) {
     assert_int_equal(delivered, 0);
     commit(HTW__CHANNEL_ALL);
     assert_int_equal(relay.stats.done.cancelled, 1);
-    htw__relay_fini(&relay);
 }
 
 /* It may be meant for what a relay before 0.3 has filed. */
-UNIT_TEST(index_cancel_with_a_time_goes_to_the_bucket_if_there_is_no_entry) {
+RELAY_TEST(index_cancel_with_a_time_goes_to_the_bucket_if_there_is_no_entry) {
     begin(0);
     arrive(10, "htw-cancel", true, NULL);
     assert_int_equal(filed, 1);
     arrive(11, "htw-cancel", false, NULL);
     assert_int_equal(filed, 1);
     assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].cancels_late, 1);
-    htw__relay_fini(&relay);
 }
 
-UNIT_TEST(index_record_with_the_same_id_replaces_the_one_that_waits) {
+RELAY_TEST(index_record_with_the_same_id_replaces_the_one_that_waits) {
     begin(0);
     arrive(10, "htw-id", true, NULL);
     arrive(11, "htw-id", true, NULL);
@@ -203,11 +185,10 @@ UNIT_TEST(index_record_with_the_same_id_replaces_the_one_that_waits) {
     assert_int_equal(delivered, 1);
     commit(HTW__CHANNEL_ALL);
     assert_int_equal(relay.stats.done.cancelled, 1);
-    htw__relay_fini(&relay);
 }
 
 /* Or the successor, which asks again, would find that the victim has left. */
-UNIT_TEST(index_accepted_condition_is_committed_before_deliveries) {
+RELAY_TEST(index_accepted_condition_is_committed_before_deliveries) {
     begin(0);
     arrive(10, "htw-id", true, NULL);
     assert_false(relay.files_first);
@@ -218,10 +199,9 @@ UNIT_TEST(index_accepted_condition_is_committed_before_deliveries) {
     commit(HTW__CHANNEL_FILE);
     assert_false(relay.files_first);
     assert_true(is_alive(11));
-    htw__relay_fini(&relay);
 }
 
-UNIT_TEST(index_condition_for_another_record_is_too_late) {
+RELAY_TEST(index_condition_for_another_record_is_too_late) {
     begin(0);
     arrive(10, "htw-id", true, NULL);
     arrive(11, "htw-id", true, "9");
@@ -230,11 +210,10 @@ UNIT_TEST(index_condition_for_another_record_is_too_late) {
     assert_int_equal(filed, 1);
     assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].cancels_late, 2);
     assert_false(relay.files_first);
-    htw__relay_fini(&relay);
 }
 
 /* Until then a record that was delivered in a transaction that is aborted would be dead. */
-UNIT_TEST(index_entry_goes_after_the_delivery_is_committed) {
+RELAY_TEST(index_entry_goes_after_the_delivery_is_committed) {
     begin(0);
     arrive(10, "htw-id", true, NULL);
     commit(HTW__CHANNEL_FILE);
@@ -256,11 +235,10 @@ UNIT_TEST(index_entry_goes_after_the_delivery_is_committed) {
     assert_int_equal(relay.stripes[0]->ids.count, 0);
     clean();
     assert_int_equal(erased, 1);
-    htw__relay_fini(&relay);
 }
 
 /* A commit is in flight when another one is delivered: it is not part of that. */
-UNIT_TEST(index_entry_of_a_later_delivery_stays) {
+RELAY_TEST(index_entry_of_a_later_delivery_stays) {
     begin(0);
     arrive(10, "htw-id", true, NULL);
     commit(HTW__CHANNEL_FILE);
@@ -272,14 +250,12 @@ UNIT_TEST(index_entry_of_a_later_delivery_stays) {
     commit(HTW__CHANNEL_DELIVER);
     clean();
     assert_int_equal(erased, 1);
-    htw__relay_fini(&relay);
 }
 
 /* Its time had come when the stripe was taken over: nobody knows whether it was delivered. */
 static void read_entry(int64_t deadline_ms) {
     begin(0);
     arrive(10, "htw-id", true, NULL);
-    htw__relay_fini(&relay);
     begin(5);
     assert_int_equal(opened, 1);
     assert_int_equal(htw__relay_reads_input(&relay, 0), -1);
@@ -294,36 +270,33 @@ static void read_entry(int64_t deadline_ms) {
     assert_int_equal(closed, 1);
 }
 
-UNIT_TEST(index_is_read_before_the_input) {
+RELAY_TEST(index_is_read_before_the_input) {
     read_entry(NOW_MS + 2000);
     assert_true(is_alive(10));
     arrive(11, "htw-id", true, "10");
     assert_true(is_alive(11));
-    htw__relay_fini(&relay);
 }
 
-UNIT_TEST(index_entry_whose_time_was_over_is_unsure) {
+RELAY_TEST(index_entry_whose_time_was_over_is_unsure) {
     read_entry(NOW_MS);
     arrive(11, "htw-id", true, "10");
     assert_int_equal(filed, 0);
     assert_true(is_alive(10)); /* it has come out of a bucket: so it was there */
     arrive(12, "htw-id", true, "10");
     assert_int_equal(filed, 1);
-    htw__relay_fini(&relay);
 }
 
-UNIT_TEST(index_stale_entry_is_removed_when_its_bucket_is_past) {
+RELAY_TEST(index_stale_entry_is_removed_when_its_bucket_is_past) {
     read_entry(NOW_MS);
     clean();
     assert_int_equal(erased, 0);
     relay.stripes[0]->clock_ms = NOW_MS + 120000;
     clean();
     assert_int_equal(erased, 1);
-    htw__relay_fini(&relay);
 }
 
 /* One that may be in level 0 is unsure as well, and must not be removed before its time has come. */
-UNIT_TEST(index_entry_that_is_due_in_level_0_stays_until_then) {
+RELAY_TEST(index_entry_that_is_due_in_level_0_stays_until_then) {
     read_entry(NOW_MS + 3000); /* of four buckets of a second */
     arrive(11, "htw-id", true, "10");
     assert_int_equal(filed, 0);
@@ -333,21 +306,19 @@ UNIT_TEST(index_entry_that_is_due_in_level_0_stays_until_then) {
     relay.stripes[0]->clock_ms = NOW_MS + 63000;
     clean();
     assert_int_equal(erased, 1);
-    htw__relay_fini(&relay);
 }
 
-UNIT_TEST(index_entry_beyond_level_0_is_sure) {
+RELAY_TEST(index_entry_beyond_level_0_is_sure) {
     read_entry(NOW_MS + 4000);
     relay.stripes[0]->clock_ms = NOW_MS + 120000;
     clean();
     assert_int_equal(erased, 0);
     arrive(11, "htw-id", true, "10");
     assert_int_equal(filed, 1);
-    htw__relay_fini(&relay);
 }
 
 /* What is unsure may wait in the input, behind what was read. */
-UNIT_TEST(index_stale_entry_stays_until_the_input_is_read) {
+RELAY_TEST(index_stale_entry_stays_until_the_input_is_read) {
     read_entry(NOW_MS);
     relay.stripes[0]->clock_ms = NOW_MS + 120000;
     relay.stripes[0]->ids_input_end = 11;
@@ -356,11 +327,10 @@ UNIT_TEST(index_stale_entry_stays_until_the_input_is_read) {
     relay.stripes[0]->input_position = 11;
     clean();
     assert_int_equal(erased, 1);
-    htw__relay_fini(&relay);
 }
 
 /* Without transactions it may have been entered, and not been filed. */
-UNIT_TEST(index_condition_holds_for_what_it_has_let_in_itself) {
+RELAY_TEST(index_condition_holds_for_what_it_has_let_in_itself) {
     struct htw__header headers[3];
     struct htw__request request;
     const char *const words[6] = {
@@ -374,5 +344,4 @@ UNIT_TEST(index_condition_holds_for_what_it_has_let_in_itself) {
     assert_int_equal(htw__index_arrive(&relay, relay.stripes[0], &record, &request), 1);
     record.offset = 12; /* another one is too late */
     assert_int_equal(htw__index_arrive(&relay, relay.stripes[0], &record, &request), 0);
-    htw__relay_fini(&relay);
 }

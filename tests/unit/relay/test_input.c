@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_input.c - how far the input is read, and the sign that its owner commits. */
-#include "../../../src/relay/relay.h"
+#include "relay_fixture.h"
 
-#include "../unit.h"
-
-#define LEVELS ((struct htw__levels) { 1000, 4, 2 })
-#define BUCKETS 8
-#define NOW_MS 1000000
 #define SIGN_MS 10000
-
-static struct htw__relay relay;
 
 static int nothing_is_published(struct htw__transport *transport,
                                 const struct htw__outgoing *outgoing) {
@@ -17,33 +10,17 @@ static int nothing_is_published(struct htw__transport *transport,
     return 0;
 }
 
-static void nothing_is_opened(struct htw__transport *transport, struct htw__source bucket,
-                              int64_t offset) {
-    (void)transport, (void)bucket, (void)offset;
-}
-
-static void nothing_is_closed(struct htw__transport *transport, struct htw__source bucket) {
-    (void)transport, (void)bucket;
-}
-
 static struct htw__transport transport = { nothing_is_published, NULL, nothing_is_opened,
                                            nothing_is_closed };
 
 /* Stripe 0 whose input ends at offset 20, and was read to 15. */
 static void begin(void) {
-    const struct htw__relay_options options = { .levels = LEVELS,
-                                                .dead_letters = "dead",
-                                                .sign_ms = SIGN_MS };
-    char text[HTW__PROGRESS_TEXT_SIZE];
-    struct htw__found buckets[BUCKETS] = { { .offset = 0 } };
-    assert_int_equal(htw__relay_init(&relay, &options, &transport, NOW_MS), 0);
-    htw__clock_format(&(struct htw__relay_clock) { .levels = LEVELS, .time_ms = NOW_MS }, text);
-    struct htw__found input = { 15, htw__bytes_of(text), 10, 20 };
-    assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, 0), HTW__GAIN_OK);
+    relay_begin((struct htw__relay_options) { .dead_letters = "dead", .sign_ms = SIGN_MS },
+                &transport);
+    relay_take_over((struct htw__found) { 15, { NULL, 0 }, 10, 20 }, NOW_MS,
+                    (struct htw__found) { .offset = 0 }, 0);
     assert_int_equal(htw__relay_reads_input(&relay, 0), 15);
 }
-
-static const struct htw__source of_input = { 0, HTW__RELAY_INPUT, 0 };
 
 /* Bad ones, which become dead letters. */
 static void read_record(int64_t offset, int64_t timestamp_ms) {
@@ -57,7 +34,7 @@ static void assert_lag(uint64_t records, uint64_t seconds) {
     assert_int_equal(relay.stats.input_lag_s, seconds);
 }
 
-UNIT_TEST(input_that_is_not_read_is_a_lag) {
+RELAY_TEST(input_that_is_not_read_is_a_lag) {
     begin();
     assert_lag(5, 0); /* how old they are is not known yet */
     read_record(15, NOW_MS - 60000);
@@ -71,11 +48,10 @@ UNIT_TEST(input_that_is_not_read_is_a_lag) {
     assert_lag(103, 7);
     read_record(119, NOW_MS - 1);
     assert_lag(0, 0);
-    htw__relay_fini(&relay);
 }
 
 /* What comes after a pause is not as old as the record before it, nor is one whose timestamp is wrong. */
-UNIT_TEST(input_that_was_read_to_its_end_is_not_old) {
+RELAY_TEST(input_that_was_read_to_its_end_is_not_old) {
     begin();
     read_record(19, 5);
     htw__relay_input_end(&relay, 0, 20);
@@ -85,11 +61,10 @@ UNIT_TEST(input_that_was_read_to_its_end_is_not_old) {
     read_record(20, NOW_MS + 100000); /* a clock that is ahead */
     htw__relay_input_end(&relay, 0, 22);
     assert_lag(1, 0);
-    htw__relay_fini(&relay);
 }
 
 /* Markers of transactions take offsets, and are never passed on as records. */
-UNIT_TEST(input_that_ends_with_a_marker_is_read_to_its_end) {
+RELAY_TEST(input_that_ends_with_a_marker_is_read_to_its_end) {
     begin();
     read_record(18, NOW_MS);
     htw__relay_input_end(&relay, 0, 20);
@@ -98,11 +73,10 @@ UNIT_TEST(input_that_ends_with_a_marker_is_read_to_its_end) {
     assert_lag(0, 0);
     assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_FILE), 0);
     assert_int_equal(relay.positions[relay.position_count - 1].offset, 20);
-    htw__relay_fini(&relay);
 }
 
 /* How often the position of the input is committed by commits of FILE a second apart, with nothing to do. */
-UNIT_TEST(input_without_records_is_committed_as_a_sign) {
+RELAY_TEST(input_without_records_is_committed_as_a_sign) {
     begin();
     int signs = 0;
     for (int second = 1; second <= 60; second++) {
@@ -116,5 +90,4 @@ UNIT_TEST(input_without_records_is_committed_as_a_sign) {
     htw__relay_advance(&relay, NOW_MS, 100); /* the wall clock is set back */
     assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_FILE), 0);
     assert_int_equal(relay.position_count, 1);
-    htw__relay_fini(&relay);
 }

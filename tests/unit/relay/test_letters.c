@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* test_letters.c - dead letters that their topic refuses: nothing stops, and nothing is dropped. */
-#include "../../../src/relay/relay.h"
-
-#include "../unit.h"
+#include "relay_fixture.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
-#define LEVELS ((struct htw__levels) { 1000, 4, 2 })
-#define BUCKETS 8
-#define NOW_MS 1000000
 #define RETRY_MS 2500
 
-static struct htw__relay relay;
 static int refusals[2]; /* of letters with a value, and of those without */
 static unsigned letters, filed;
 static struct htw__source bucket;
@@ -47,33 +42,18 @@ static int publish(struct htw__transport *transport, const struct htw__outgoing 
     return 0;
 }
 
-static void nothing_is_expected(struct htw__transport *transport, const char *topic) {
-    (void)transport, (void)topic;
-}
-
-static void nothing_is_opened(struct htw__transport *transport, struct htw__source source,
-                              int64_t offset) {
-    (void)transport, (void)source, (void)offset;
-}
-
-static void nothing_is_closed(struct htw__transport *transport, struct htw__source source) {
-    (void)transport, (void)source;
-}
-
 static struct htw__transport transport = { publish, nothing_is_expected, nothing_is_opened,
                                            nothing_is_closed };
 
 static void begin(void) {
-    const struct htw__relay_options options = {
-        .levels = LEVELS, .dead_letters = "dead", .retry_ms = RETRY_MS, .max_memory = 1 << 20
-    };
-    struct htw__found input = { -1, { NULL, 0 }, 0, 0 }, buckets[BUCKETS];
-    for (size_t i = 0; i < BUCKETS; i++)
-        buckets[i] = input;
+    const struct htw__found nothing = { -1, { NULL, 0 }, 0, 0 };
     refusals[0] = refusals[1] = 0;
     letters = filed = 0;
-    assert_int_equal(htw__relay_init(&relay, &options, &transport, NOW_MS), 0);
-    assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, 0), HTW__GAIN_OK);
+    relay_begin((struct htw__relay_options) { .dead_letters = "dead",
+                                              .retry_ms = RETRY_MS,
+                                              .max_memory = 1 << 20 },
+                &transport);
+    relay_take_over(nothing, NOW_MS, nothing, 0);
 }
 
 /* A bad record of the input. */
@@ -90,22 +70,20 @@ static void arrive(int64_t offset) {
                                               .value = htw__bytes_of("value"),
                                               .headers = given,
                                               .header_count = COUNT_OF(given) };
-    assert_int_equal(
-        htw__relay_take(&relay, (struct htw__source) { 0, HTW__RELAY_INPUT, 0 }, &record), 0);
+    assert_int_equal(htw__relay_take(&relay, of_input, &record), 0);
 }
 
 #define REASON "htw-reason=htw-deliver-at is not a number of milliseconds up to the year 9999;"
 
-UNIT_TEST(letter_that_is_taken_is_whole) {
+RELAY_TEST(letter_that_is_taken_is_whole) {
     begin();
     arrive(7);
     assert_int_equal(letters, 1);
     assert_int_equal(value_size, 5);
     assert_string_equal(headers, "a=b;htw-deliver-at=soon;" REASON);
-    htw__relay_fini(&relay);
 }
 
-UNIT_TEST(letter_that_is_too_large_loses_its_value_and_large_headers) {
+RELAY_TEST(letter_that_is_too_large_loses_its_value_and_large_headers) {
     begin();
     refusals[0] = -EMSGSIZE;
     arrive(7);
@@ -115,7 +93,6 @@ UNIT_TEST(letter_that_is_too_large_loses_its_value_and_large_headers) {
     assert_string_equal(headers, "a=b;htw-deliver-at=soon;" REASON "htw-source=input 0 7;");
     assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].dead, 1);
     assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].dead_short, 1);
-    htw__relay_fini(&relay);
 }
 
 /* With the same reason, which the producer cannot have given. */
@@ -129,7 +106,7 @@ static void expect_that_it_waits_and_comes_again(void) {
     assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].dead, 0);
     assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].dead_refused, 1);
     /* Demoted, it stays what it is. */
-    snprintf(at, sizeof(at), "%d", NOW_MS + RETRY_MS);
+    snprintf(at, sizeof(at), "%" PRId64, NOW_MS + RETRY_MS);
     const struct htw__header given[] = {
         { htw__bytes_of("htw-deliver-at"), htw__bytes_of("soon") },
         { htw__bytes_of("htw-cancel"), htw__bytes_of("") },
@@ -153,7 +130,7 @@ static void expect_that_it_waits_and_comes_again(void) {
     assert_string_equal(headers, "htw-deliver-at=soon;htw-cancel=;htw-reason=why;");
 }
 
-UNIT_TEST(letter_that_nobody_takes_waits_in_a_bucket) {
+RELAY_TEST(letter_that_nobody_takes_waits_in_a_bucket) {
     static const int cases[][2] = { { -ENOENT, 0 }, { -EACCES, 0 }, { -EMSGSIZE, -EMSGSIZE } };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         begin();
@@ -161,7 +138,6 @@ UNIT_TEST(letter_that_nobody_takes_waits_in_a_bucket) {
         refusals[1] = cases[i][1];
         arrive(7);
         expect_that_it_waits_and_comes_again();
-        htw__relay_fini(&relay);
     }
 }
 
@@ -175,23 +151,21 @@ static int refuse(int64_t offset, bool is_letter, bool is_too_large) {
 }
 
 /* What Kafka answers later, when the record is read again. */
-UNIT_TEST(letter_that_is_refused_later_becomes_smaller_and_then_waits) {
+RELAY_TEST(letter_that_is_refused_later_becomes_smaller_and_then_waits) {
     begin();
     assert_int_equal(refuse(7, true, true), 0);
     arrive(7);
     assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].dead_short, 1);
     assert_non_null(strstr(headers, REASON));
-    htw__relay_fini(&relay);
     begin();
     assert_int_equal(refuse(8, true, true), 0);
     assert_int_equal(refuse(8, true, true), 0);
     arrive(8);
     expect_that_it_waits_and_comes_again();
     assert_int_equal(refuse(8, false, true), -EEXIST); /* not even a bucket takes it */
-    htw__relay_fini(&relay);
 }
 
-UNIT_TEST(letter_of_a_refused_record_says_why) {
+RELAY_TEST(letter_of_a_refused_record_says_why) {
     begin();
     assert_int_equal(refuse(7, false, false), 0);
     arrive(7);
@@ -206,11 +180,10 @@ UNIT_TEST(letter_of_a_refused_record_says_why) {
     arrive(9);
     assert_int_equal(filed, 1);
     assert_non_null(strstr(headers, "htw-reason=it was refused;htw-retry-at="));
-    htw__relay_fini(&relay);
 }
 
 /* A producer cannot make the relay believe that a record is a letter. */
-UNIT_TEST(letter_from_the_input_is_a_bad_record) {
+RELAY_TEST(letter_from_the_input_is_a_bad_record) {
     const struct htw__header given[] = { { htw__bytes_of("htw-retry-at"),
                                            htw__bytes_of("2000000") },
                                          { htw__bytes_of("htw-reason"), htw__bytes_of("x") } };
@@ -218,21 +191,18 @@ UNIT_TEST(letter_from_the_input_is_a_bad_record) {
         .offset = 1, .headers = given, .header_count = 2, .value = htw__bytes_of("v")
     };
     begin();
-    assert_int_equal(
-        htw__relay_take(&relay, (struct htw__source) { 0, HTW__RELAY_INPUT, 0 }, &record), 0);
+    assert_int_equal(htw__relay_take(&relay, of_input, &record), 0);
     assert_int_equal(letters, 1);
     assert_string_equal(headers, "htw-reason=htw-retry-at is for the relay alone;");
-    htw__relay_fini(&relay);
 }
 
 /* What was aborted is done again, and is counted then. */
-UNIT_TEST(letter_that_was_aborted_is_not_counted) {
+RELAY_TEST(letter_that_was_aborted_is_not_counted) {
     begin();
     arrive(7);
     htw__relay_lose_all(&relay);
     htw__relay_committed(&relay, HTW__CHANNEL_ALL);
     assert_int_equal(relay.stats.done.dead, 0);
-    htw__relay_fini(&relay);
     begin();
     arrive(7);
     assert_int_equal(relay.stats.done.received + relay.stats.done.dead, 0);
@@ -241,5 +211,4 @@ UNIT_TEST(letter_that_was_aborted_is_not_counted) {
     htw__relay_committed(&relay, HTW__CHANNEL_FILE);
     assert_int_equal(relay.stats.done.dead, 1);
     assert_int_equal(relay.stats.done.received, 1);
-    htw__relay_fini(&relay);
 }

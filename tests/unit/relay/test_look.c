@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_look.c - which buckets are opened when. */
-#include "../../../src/relay/relay.h"
-
-#include "../unit.h"
+#include "relay_fixture.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
-#define LEVELS ((struct htw__levels) { 1000, 4, 2 })
-#define BUCKETS 8
-#define NOW_MS INT64_C(1000000)
-
-static struct htw__relay relay;
 static struct htw__source filed, opened;
 static unsigned published, delivered;
 
@@ -28,37 +21,24 @@ static int publish(struct htw__transport *transport, const struct htw__outgoing 
     return 0;
 }
 
-static void expect(struct htw__transport *transport, const char *topic) {
-    (void)transport, (void)topic;
-}
-
 static void open_bucket(struct htw__transport *transport, struct htw__source bucket,
                         int64_t offset) {
     (void)transport, (void)offset;
     opened = bucket;
 }
 
-static void close_bucket(struct htw__transport *transport, struct htw__source bucket) {
-    (void)transport, (void)bucket;
-}
-
-static struct htw__transport transport = { publish, expect, open_bucket, close_bucket };
+static struct htw__transport transport = { publish, nothing_is_expected, open_bucket,
+                                           nothing_is_closed };
 
 /* Takes a stripe over whose buckets are drained, and whose clock stands at `clock_ms`. What is due waits for at most
  * `catch_up_ms` for what is in the input, up to offset 20. */
 static void begin_behind(int64_t clock_ms, int64_t catch_up_ms) {
-    const struct htw__relay_options options = {
-        .levels = LEVELS, .max_memory = 1000000, .catch_up_ms = catch_up_ms, .owner = "owner"
-    };
-    struct htw__found input = { 15, { NULL, 0 }, 10, 20 }, buckets[BUCKETS];
-    char clock_text[HTW__PROGRESS_TEXT_SIZE];
-    assert_int_equal(htw__relay_init(&relay, &options, &transport, NOW_MS), 0);
-    htw__clock_format(&(struct htw__relay_clock) { .levels = options.levels, .time_ms = clock_ms },
-                      clock_text);
-    input.metadata = htw__bytes_of(clock_text);
-    for (size_t i = 0; i < BUCKETS; i++)
-        buckets[i] = (struct htw__found) { .offset = 15, .start = 15, .end = 15 };
-    assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, 0), HTW__GAIN_OK);
+    relay_begin((struct htw__relay_options) { .max_memory = 1000000,
+                                              .catch_up_ms = catch_up_ms,
+                                              .owner = "owner" },
+                &transport);
+    relay_take_over((struct htw__found) { 15, { NULL, 0 }, 10, 20 }, clock_ms,
+                    (struct htw__found) { .offset = 15, .start = 15, .end = 15 }, 0);
     opened = filed = (struct htw__source) { .level = UINT32_MAX };
     published = delivered = 0;
 }
@@ -66,8 +46,6 @@ static void begin_behind(int64_t clock_ms, int64_t catch_up_ms) {
 static void begin(int64_t clock_ms) {
     begin_behind(clock_ms, 0);
 }
-
-static const struct htw__source input_source = { 0, HTW__RELAY_INPUT, 0 };
 
 /* That the next record of a bucket with an id had in the input; -1: a relay before 0.3 has filed it. */
 static int64_t offset_of_next = -1;
@@ -94,10 +72,10 @@ static void receive(struct htw__source from, int64_t offset, int64_t deadline_ms
 }
 
 static void send(int64_t deadline_ms) {
-    receive(input_source, 15, deadline_ms, NULL);
+    receive(of_input, 15, deadline_ms, NULL);
 }
 
-UNIT_TEST(look_bucket_is_opened_a_lead_before_its_start) {
+RELAY_TEST(look_bucket_is_opened_a_lead_before_its_start) {
     begin(NOW_MS);
     relay.options.lead_ms = 300;
     send(NOW_MS + 2500);
@@ -107,35 +85,33 @@ UNIT_TEST(look_bucket_is_opened_a_lead_before_its_start) {
     assert_true(htw__relay_advance(&relay, NOW_MS + 1720, 100) >= 0);
     assert_int_equal(opened.level, 0);
     assert_int_equal(opened.slot, filed.slot);
-    htw__relay_fini(&relay);
 }
 
 /* The clock of a machine was wrong by a year, and was corrected. Buckets are not older than the clock of
  * the stripe, so what is due before that is in the present one. */
-UNIT_TEST(look_present_bucket_is_opened_though_the_clock_of_its_stripe_is_ahead) {
+RELAY_TEST(look_present_bucket_is_opened_though_the_clock_of_its_stripe_is_ahead) {
     begin(NOW_MS + INT64_C(365) * 24 * 3600 * 1000);
     send(NOW_MS + 500);
     assert_int_equal(filed.level, 0);
     assert_true(htw__relay_advance(&relay, NOW_MS + 30, 100) >= 0);
     assert_int_equal(opened.level, 0);
     assert_int_equal(opened.slot, filed.slot);
-    htw__relay_fini(&relay);
 }
 
-UNIT_TEST(look_level_0_stays_closed_until_the_input_is_read) {
+RELAY_TEST(look_level_0_stays_closed_until_the_input_is_read) {
     begin_behind(NOW_MS, 10000);
-    receive(input_source, 15, NOW_MS - 100, "htw-id");
+    receive(of_input, 15, NOW_MS - 100, "htw-id");
     assert_int_equal(filed.level, 0);
     assert_int_equal(delivered, 0);
-    receive(input_source, 16, NOW_MS - 100, "htw-cancel");
+    receive(of_input, 16, NOW_MS - 100, "htw-cancel");
     assert_int_equal(published, 1);
-    receive(input_source, 17, NOW_MS - 100, NULL); /* what nothing can cancel does not wait */
+    receive(of_input, 17, NOW_MS - 100, NULL); /* what nothing can cancel does not wait */
     assert_int_equal(delivered, 1);
     assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_FILE), 0);
     assert_true(htw__relay_advance(&relay, NOW_MS + 30, 100) >= 0);
     assert_int_equal(opened.level, UINT32_MAX);
     /* An end that is reached counts as what was read: markers follow the last record. */
-    assert_int_equal(htw__relay_reached(&relay, input_source, 20), 0);
+    assert_int_equal(htw__relay_reached(&relay, of_input, 20), 0);
     assert_true(htw__relay_advance(&relay, NOW_MS + 60, 100) >= 0);
     assert_int_equal(opened.level, UINT32_MAX);
     assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_FILE), 0);
@@ -148,26 +124,24 @@ UNIT_TEST(look_level_0_stays_closed_until_the_input_is_read) {
     assert_true(htw__relay_advance(&relay, NOW_MS + 120, 100) >= 0);
     assert_int_equal(delivered, 1);
     assert_int_equal(relay.open[1].cancelled, 1);
-    htw__relay_fini(&relay);
 }
 
-UNIT_TEST(look_level_0_does_not_wait_longer_than_it_may) {
+RELAY_TEST(look_level_0_does_not_wait_longer_than_it_may) {
     begin_behind(NOW_MS, 10000);
-    receive(input_source, 15, NOW_MS - 100, "htw-id");
+    receive(of_input, 15, NOW_MS - 100, "htw-id");
     assert_true(htw__relay_advance(&relay, NOW_MS + 9999, 100) >= 0);
     assert_int_equal(opened.level, UINT32_MAX);
     assert_int_equal(relay.stats.catch_ups_cut, 0);
     assert_true(htw__relay_advance(&relay, NOW_MS + 10020, 100) >= 0);
     assert_int_equal(opened.level, 0);
     assert_int_equal(relay.stats.catch_ups_cut, 1);
-    htw__relay_fini(&relay);
 }
 
 /* A cancel may come first, and have the time that relays before 0.3 wanted: then it lies beside its victim. */
-UNIT_TEST(look_victim_of_a_cancel_in_its_bucket_leaves_the_index) {
+RELAY_TEST(look_victim_of_a_cancel_in_its_bucket_leaves_the_index) {
     begin(NOW_MS);
-    receive(input_source, 15, NOW_MS + 500, "htw-cancel");
-    receive(input_source, 16, NOW_MS + 500, "htw-id");
+    receive(of_input, 15, NOW_MS + 500, "htw-cancel");
+    receive(of_input, 16, NOW_MS + 500, "htw-id");
     assert_int_equal(relay.stripes[0]->ids.count, 1);
     assert_true(htw__relay_advance(&relay, NOW_MS + 30, 100) >= 0);
     assert_int_equal(opened.level, 0);
@@ -184,19 +158,18 @@ UNIT_TEST(look_victim_of_a_cancel_in_its_bucket_leaves_the_index) {
     assert_int_equal(relay.stats.done.cancels_late, 0);
     assert_true(htw__relay_advance(&relay, NOW_MS + 630, 100) >= 0);
     assert_int_equal(relay.stripes[0]->ids.count, 0);
-    htw__relay_fini(&relay);
 }
 
 /* A bucket of level 1 covers two of level 0. What it holds comes first: a cancel of what a relay before 0.3 has filed may wait
  * for its victim. */
-UNIT_TEST(look_level_0_waits_for_what_lies_above) {
+RELAY_TEST(look_level_0_waits_for_what_lies_above) {
     begin(NOW_MS);
-    receive(input_source, 15, NOW_MS + 4500, NULL);
+    receive(of_input, 15, NOW_MS + 4500, NULL);
     assert_int_equal(filed.level, 1);
     struct htw__source above = filed;
     assert_true(htw__relay_advance(&relay, NOW_MS + 2030, 100) >= 0);
     assert_int_equal(opened.level, 1);
-    receive(input_source, 16, NOW_MS + 4500, "htw-cancel");
+    receive(of_input, 16, NOW_MS + 4500, "htw-cancel");
     assert_int_equal(filed.level, 0);
     opened.level = UINT32_MAX;
     assert_true(htw__relay_advance(&relay, NOW_MS + 5000, 100) >= 0);
@@ -207,5 +180,4 @@ UNIT_TEST(look_level_0_waits_for_what_lies_above) {
     assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_FILE), 0);
     assert_true(htw__relay_advance(&relay, NOW_MS + 5030, 100) >= 0);
     assert_int_equal(opened.level, 0);
-    htw__relay_fini(&relay);
 }
