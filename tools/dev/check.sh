@@ -145,12 +145,14 @@ verb_one_fuzzer() {
         END { printf "%-10s %10d executions, %6d edges\n", name, executions, edges }' "$found/$name.log"
 }
 
-# Adds to the stored inputs what was found and reaches other edges, and removes what adds none any more.
+# Stores few of the inputs, stored ones and found ones, that together reach all edges; and those with names, which
+# are written by hand.
 keep_inputs() {
     name_fuzzer "$1"
     rm -rf "$found/kept"
     mkdir -p "$found/kept"
-    "$program" -merge=1 -use_counters=0 -max_len=4096 -close_fd_mask=3 "$found/kept" \
+    find "tests/fuzz/corpus/$name" -type f -name '*[!0-9a-f]*' -exec cp '{}' "$found/kept" ';'
+    "$program" -set_cover_merge=1 -use_counters=0 -max_len=4096 -close_fd_mask=3 "$found/kept" \
         "tests/fuzz/corpus/$name" "$found/$name" >"$found/$name.log" 2>&1 ||
         fail "fuzz: see $found/$name.log"
     rm -rf "tests/fuzz/corpus/$name"
