@@ -8,7 +8,7 @@
  *
  * Besides, the journal stops while the run sleeps, and a signal comes together with a failure.
  *
- * usage: test_fault_delay_journal [--all]: each call, with more errors; otherwise, of the calls of one
+ * usage: fault_delay_journal [--all]: each call, with more errors; otherwise, of the calls of one
  * name, the first ones and fewer behind them
  */
 #include "delay_faults.h"

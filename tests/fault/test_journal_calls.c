@@ -6,7 +6,7 @@
  * once or from then on. Then the journal is opened on a system that works, and what it delivers is
  * compared with what the calls have answered. fsync() of SQLite fails in test_journal_disk.c.
  *
- * usage: test_fault_journal_calls [--all]: each call, with more errors; otherwise, of the calls of one
+ * usage: fault_journal_calls [--all]: each call, with more errors; otherwise, of the calls of one
  * name, the first ones and fewer behind them
  */
 #include "../../src/journal/database.h"

@@ -6,7 +6,7 @@
  * that it should, or exit with 1 and a sentence. What it has printed by then must be right; and the
  * journal is as before, or without the job that was to be cancelled.
  *
- * usage: test_fault_journal_command [--all]: each allocation; otherwise the first ones, and fewer behind
+ * usage: fault_journal_command [--all]: each allocation; otherwise the first ones, and fewer behind
  */
 #include "../../src/cmd/journal/journal.h"
 #include "../support/test_folder.h"

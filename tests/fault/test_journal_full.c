@@ -6,7 +6,7 @@
  * removed. What each call has answered is kept in memory that they share. Where no file system may
  * be mounted, the test is skipped.
  *
- * usage: test_fault_journal_full [HTW]: the command
+ * usage: fault_journal_full [HTW]: the command
  */
 #include "../../src/journal/database.h"
 #include "../support/manual_time.h"
