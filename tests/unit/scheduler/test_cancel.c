@@ -87,27 +87,6 @@ SCHEDULER_TEST(scheduler_cancel_of_the_next_in_the_batch_prevents_the_run) {
     assert_int_equal(scheduler_stats(f).cancelled, 1);
 }
 
-static void act_cancel_wait_self(struct probe *self) {
-    self->result = htw_cancel_wait(self->last.scheduler, self->last.handle);
-}
-
-SCHEDULER_TEST(scheduler_cancel_wait_for_itself_is_a_deadlock_and_cancels) {
-    f->probes[0].act = f->probes[1].act = act_cancel_wait_self;
-    arm(f, 0, MS);
-    arm_every(f, 1, 2 * MS, MS, HTW_REPEAT_BURST);
-    advance(f, 10 * MS);
-    assert_ran(f, 0, 1);
-    assert_int_equal(f->probes[0].result, -EDEADLK);
-    assert_int_equal(f->probes[1].result, -EDEADLK);
-}
-
-SCHEDULER_TEST(scheduler_cancel_wait_of_pending_is_a_cancel) {
-    arm(f, 0, MS);
-    assert_int_equal(cancel_wait(f, 0), HTW_CANCELLED);
-    advance(f, MS);
-    assert_none_ran(f);
-}
-
 /* ---- with a second thread */
 
 /* With `workers`: a worker runs the callback, otherwise the thread that advances. */
@@ -140,42 +119,16 @@ SCHEDULER_TEST(scheduler_cancel_of_repeating_that_runs_elsewhere_ends_it) {
     assert_ran(f, 0);
 }
 
-struct waiter {
-    pthread_t thread;
-    struct scheduler_fixture *fixture;
-    htw_handle handle;
-    int result;
-    unsigned runs; /* of the timer, when it had waited */
-};
-
-static void *wait_for_callback(void *arg) {
-    struct waiter *waiter = arg;
-    waiter->result = htw_cancel_wait(waiter->fixture->scheduler, waiter->handle);
-    pthread_mutex_lock(&waiter->fixture->mutex);
-    waiter->runs = waiter->fixture->probes[0].runs;
-    pthread_mutex_unlock(&waiter->fixture->mutex);
-    return NULL;
-}
-
-SCHEDULER_TEST(scheduler_cancel_wait_of_running_returns_when_it_has_ended) {
-    struct waiter waiter = { .fixture = f };
-    f->probes[0].act = act_stay;
-    arm_every(f, 0, MS, MS, HTW_REPEAT_BURST);
-    advance_to_gate(f, 10 * MS);
-    waiter.handle = f->probes[0].handle;
-    assert_int_equal(pthread_create(&waiter.thread, NULL, wait_for_callback, &waiter), 0);
-    gate_open(&f->gate);
-    assert_int_equal(pthread_join(waiter.thread, NULL), 0);
-    advance_past_gate(f);
-    /* It waits from within the first run, or comes when a later one is under way or awaited. */
-    assert_true(waiter.result == HTW_RUNNING || waiter.result == HTW_CANCELLED ||
-                waiter.result == HTW_GONE);
-    assert_int_equal(waiter.runs, f->probes[0].runs);
-}
-
 /* ---- from another CPU's shard */
 
 #define FOREIGN 3000u
+
+/* A thread, and how many calls of it were answered wrongly. */
+struct caller {
+    pthread_t thread;
+    struct scheduler_fixture *fixture;
+    int result;
+};
 
 static void go_to_cpu(unsigned cpu) {
     cpu_set_t set;
@@ -185,19 +138,19 @@ static void go_to_cpu(unsigned cpu) {
 }
 
 static void *cancel_all(void *arg) {
-    struct waiter *waiter = arg;
-    struct scheduler_fixture *fixture = waiter->fixture;
+    struct caller *self = arg;
+    struct scheduler_fixture *fixture = self->fixture;
     go_to_cpu(1);
     for (unsigned i = 0; i < FOREIGN; i++)
         if (htw_cancel(fixture->scheduler, fixture->probes[i].handle) != HTW_CANCELLED ||
             htw_is_pending(fixture->scheduler, fixture->probes[i].handle) ||
             htw_cancel(fixture->scheduler, fixture->probes[i].handle) != HTW_GONE)
-            waiter->result++;
+            self->result++;
     return NULL;
 }
 
 static void *arm_and_let_others_cancel(void *arg) {
-    struct waiter *self = arg;
+    struct caller *self = arg;
     struct scheduler_fixture *fixture = self->fixture;
     go_to_cpu(0);
     for (unsigned round = 0; round < 3; round++) {
@@ -205,7 +158,7 @@ static void *arm_and_let_others_cancel(void *arg) {
             if (htw_schedule(fixture->scheduler, MS * (1 + i % 700), probe_run, &fixture->probes[i],
                              &fixture->probes[i].handle) != 0)
                 self->result++;
-        struct waiter other = { .fixture = fixture };
+        struct caller other = { .fixture = fixture };
         if (pthread_create(&other.thread, NULL, cancel_all, &other) != 0)
             abort();
         pthread_join(other.thread, NULL);
@@ -218,7 +171,7 @@ SCHEDULER_TEST(scheduler_cancel_from_another_shard_is_exact) {
     f->options.shards = 2;
     f->count = FOREIGN;
     scheduler_reopen(f);
-    struct waiter arming = { .fixture = f };
+    struct caller arming = { .fixture = f };
     /* In a thread of its own, so that this one's affinity stays as it is. */
     assert_int_equal(pthread_create(&arming.thread, NULL, arm_and_let_others_cancel, &arming), 0);
     assert_int_equal(pthread_join(arming.thread, NULL), 0);

@@ -239,14 +239,3 @@ LATER_TEST(hook_that_stops_the_scheduler_gets_edeadlk) {
     }
     assert_log(f, "aAB!cC");
 }
-
-static void visit_and_stop(void *context, const struct htw_unexpired *unexpired) {
-    struct probe *probe = unexpired->arg;
-    probe->result = htw_scheduler_stop(context, NULL, NULL);
-}
-
-LATER_TEST(visitor_of_stop_that_stops_gets_edeadlk) {
-    arm(f, 0, DELAY_NS);
-    assert_int_equal(htw_scheduler_stop(f->scheduler, visit_and_stop, f->scheduler), 0);
-    assert_int_equal(f->probes[0].result, -EDEADLK);
-}
