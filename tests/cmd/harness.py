@@ -157,10 +157,10 @@ def attempt(function):
         return traceback.format_exc()
 
 
-def main():
+def main(threads=6):
     chosen = [t for t in tests if len(sys.argv) < 3 or t.__name__ in sys.argv[2:]]
     failed = 0
-    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
         for function, why in zip(chosen, pool.map(attempt, chosen)):
             if why is None:
                 print("ok", function.__name__, flush=True)

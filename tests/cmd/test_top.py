@@ -22,27 +22,21 @@ import tempfile
 import termios
 import threading
 import time
-import traceback
 import fcntl
 
-HTW = os.path.abspath(sys.argv[1])
-PATIENCE = 60  # seconds that only a hanging program needs
-tests = []
+sys.dont_write_bytecode = True  # the source tree stays clean
+
+from harness import PATIENCE, PROGRAM as HTW, main, test, wait_for  # noqa: E402
+
+tempfile.tempdir = "/tmp"  # the path of a socket must be short
 
 
-def test(function):
-    tests.append(function)
+def test_in_tmux(function):
+    """Collects a test where there is tmux."""
+    if shutil.which("tmux"):
+        return test(function)
+    print(f"NOT TESTED, for there is no tmux: {function.__name__}")
     return function
-
-
-def until(condition, what="the condition"):
-    """Waits until `condition()` is true, and returns that."""
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        if value := condition():
-            return value
-        time.sleep(0.02)
-    raise AssertionError(f"{what} never came")
 
 
 class Watched:
@@ -71,7 +65,7 @@ def top(*options, **environment):
 
 
 def wait_for_socket(path):
-    until(lambda: os.path.exists(path), path)
+    wait_for(lambda: os.path.exists(path), path)
 
 
 def pending(path):
@@ -87,7 +81,7 @@ def top_once_prints_text_and_json(directory):
     with Watched(f"--monitor={path}"):
         wait_for_socket(path)
         assert os.stat(path).st_mode & 0o7777 == 0o600
-        until(lambda: pending(path) == 5, "5 pending")
+        wait_for(lambda: pending(path) == 5, "5 pending")
         run = top("--once", "--delay", "100ms", path)
         assert run.returncode == 0 and run.stderr == "", run
         assert "wheel delay\n  pending 5  memory" in run.stdout, run.stdout
@@ -173,7 +167,7 @@ def top_of_a_program_that_is_stopped_says_so(directory):
     path = f"{directory}/socket"
     with Watched(f"--monitor={path}") as watched:
         wait_for_socket(path)
-        until(lambda: pending(path) == 5, "5 pending")
+        wait_for(lambda: pending(path) == 5, "5 pending")
         watched.process.send_signal(signal.SIGSTOP)
         run = top("--once", path)
         assert run.returncode == 1 and "does not answer" in run.stderr, run
@@ -363,7 +357,7 @@ def delay_removes_its_socket_at_the_end(directory):
 def delay_with_a_journal_shows_its_scheduler(directory):
     path = f"{directory}/socket"
     with Watched(f"--monitor={path}", "--journal", f"{directory}/journal") as watched:
-        until(lambda: os.path.exists(path) or watched.process.poll() is not None, path)
+        wait_for(lambda: os.path.exists(path) or watched.process.poll() is not None, path)
         if watched.process.poll() == 2:
             return  # built without journals
         answer = json.loads(top("--once", "--json", path).stdout)
@@ -392,7 +386,7 @@ class Tmux:
 
     def shows(self, text):
         try:
-            until(lambda: text in self.screen(), text)
+            wait_for(lambda: text in self.screen(), text)
         except AssertionError as error:
             raise AssertionError(f"{text!r} is not on the screen:\n{self.screen()}") from error
 
@@ -419,7 +413,7 @@ def on_terminal(path, options=""):
             '[ "$before" = "$(stty -g)" ] && echo the-same-terminal; sleep 1000')
 
 
-@test
+@test_in_tmux
 def top_on_a_terminal_obeys_keys_and_sizes(directory):
     path = f"{directory}/socket"
     with Watched(f"--monitor={path}"), Tmux(directory, on_terminal(path, "--delay 100ms")) as tmux:
@@ -432,7 +426,7 @@ def top_on_a_terminal_obeys_keys_and_sizes(directory):
         tmux.keys("t")
         tmux.shows("by pending, reversed  of all time")
         tmux.keys("t")
-        until(lambda: "of all time" not in tmux.screen(), "the time between two samples")
+        wait_for(lambda: "of all time" not in tmux.screen(), "the time between two samples")
         tmux.keys("+")
         tmux.shows("every 200 ms")
         tmux.keys("-")
@@ -440,18 +434,18 @@ def top_on_a_terminal_obeys_keys_and_sizes(directory):
         tmux.keys("p")
         tmux.shows("PAUSED")
         tmux.keys("Space")
-        until(lambda: "PAUSED" not in tmux.screen(), "the end of the pause")
+        wait_for(lambda: "PAUSED" not in tmux.screen(), "the end of the pause")
         tmux.keys("h")
         tmux.shows("Counting stops at 64 timers")
         tmux.keys("Escape")
         tmux.shows("wheel delay")
         for width, height in ((60, 12), (20, 5), (10, 2), (200, 50), (110, 40)):
             tmux.call("resize-window", "-x", str(width), "-y", str(height))
-            until(lambda: tmux.screen().startswith("htw top  every"[:width]), f"{width} x {height}")
+            wait_for(lambda: tmux.screen().startswith("htw top  every"[:width]), f"{width} x {height}")
         tmux.shows("level 2")
         tmux.call("resize-window", "-x", "110", "-y", "6")
-        until(lambda: "level 2" not in tmux.screen(), "the small screen")
-        until(lambda: tmux.keys("End") or "level 2" in tmux.screen(), "the end")  # once it knows its size
+        wait_for(lambda: "level 2" not in tmux.screen(), "the small screen")
+        wait_for(lambda: tmux.keys("End") or "level 2" in tmux.screen(), "the end")  # once it knows its size
         assert "open for" not in tmux.screen()
         tmux.keys("Home")
         tmux.shows("open for")
@@ -461,7 +455,7 @@ def top_on_a_terminal_obeys_keys_and_sizes(directory):
         tmux.shows("the-same-terminal")
 
 
-@test
+@test_in_tmux
 def top_on_a_terminal_ends_with_the_program(directory):
     path = f"{directory}/socket"
     with Watched(f"--monitor={path}") as watched, Tmux(directory, on_terminal(path, "-d 100ms")) as tmux:
@@ -472,7 +466,7 @@ def top_on_a_terminal_ends_with_the_program(directory):
         assert f"htw top: htw (process {watched.process.pid}): no program can be watched" in tmux.screen()
 
 
-@test
+@test_in_tmux
 def top_on_a_terminal_waits_for_a_program_that_is_stopped(directory):
     path = f"{directory}/socket"
     with Watched(f"--monitor={path}") as watched, Tmux(directory, on_terminal(path, "-d 100ms")) as tmux:
@@ -482,12 +476,12 @@ def top_on_a_terminal_waits_for_a_program_that_is_stopped(directory):
         tmux.shows("by pending")
         tmux.shows("the program does not answer")
         watched.process.send_signal(signal.SIGCONT)
-        until(lambda: "does not answer" not in tmux.screen(), "the answer")
+        wait_for(lambda: "does not answer" not in tmux.screen(), "the answer")
         tmux.keys("q")
         tmux.shows("status=0")
 
 
-@test
+@test_in_tmux
 def top_on_a_terminal_gives_it_back_after_a_signal(directory):
     path = f"{directory}/socket"
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -500,7 +494,7 @@ def top_on_a_terminal_gives_it_back_after_a_signal(directory):
             tmux.shows("the-same-terminal")
 
 
-@test
+@test_in_tmux
 def top_has_colour_unless_it_is_not_wanted(directory):
     path = f"{directory}/socket"
     colour = re.compile(r"\033\[[0-9;]*\b3[0-7]")
@@ -509,7 +503,7 @@ def top_has_colour_unless_it_is_not_wanted(directory):
             tmux.shows("pending 5")
             assert bool(colour.search(tmux.screen("-e"))) == has_colour, tmux.screen("-e")
     with Watched(f"--monitor={path}"), Tmux(directory, f"TERM=dumb {HTW} top -d 100ms {path}; sleep 1000") as tmux:
-        until(lambda: tmux.screen().count("wheel delay") >= 2, "text")
+        wait_for(lambda: tmux.screen().count("wheel delay") >= 2, "text")
         assert "h help" not in tmux.screen()
 
 
@@ -541,7 +535,7 @@ def top_does_not_flicker(directory):
     path = f"{directory}/socket"
     with Watched(f"--monitor={path}"):
         wait_for_socket(path)
-        until(lambda: pending(path) == 5, "5 pending")
+        wait_for(lambda: pending(path) == 5, "5 pending")
         output, status = terminal_output(path, samples=10)
         assert status == 0, status
         clears = len(re.findall(rb"\033\[[0-3]?J", output))
@@ -550,23 +544,5 @@ def top_does_not_flicker(directory):
         assert output.count(b"\033[?1049l") == 1, output[:4000]
 
 
-def main():
-    failed = 0
-    for function in tests:
-        if "tmux" in function.__code__.co_varnames and shutil.which("tmux") is None:
-            print(f"NOT TESTED, for there is no tmux: {function.__name__}")
-            continue
-        with tempfile.TemporaryDirectory(prefix="htw-", dir="/tmp") as directory:
-            try:
-                function(directory)
-                print("ok", function.__name__)
-            except Exception:  # pylint: disable=broad-except
-                failed += 1
-                print("FAILED", function.__name__)
-                traceback.print_exc()
-    print(f"{len(tests) - failed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(threads=1))
