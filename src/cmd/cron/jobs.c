@@ -14,11 +14,6 @@
 
 #define SET_BACK_NS (3 * HTW_HOUR)
 
-void htw__cron_job_free_if_unused(struct htw__cron_job *job) {
-    if (job->is_removed && job->running == 0)
-        htw__cron_job_free(job);
-}
-
 static void run(void *arg, const struct htw_expiration *expiration) {
     struct htw__cron_job *job = arg;
     struct htw__cron *cron = job->cron;

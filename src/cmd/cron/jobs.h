@@ -46,9 +46,6 @@ void htw__cron_stop(struct htw__cron *cron);
 /* Frees all, also what is known of processes that still run. */
 void htw__cron_fini(struct htw__cron *cron);
 
-/* Frees a job of which nothing runs, if it is no longer in the file. */
-void htw__cron_job_free_if_unused(struct htw__cron_job *job);
-
 /* ---- processes.c */
 
 /* Runs the command of a job. Complains if that fails. */

@@ -38,6 +38,11 @@ void htw__cron_job_free(struct htw__cron_job *job) {
     free(job);
 }
 
+void htw__cron_job_free_if_unused(struct htw__cron_job *job) {
+    if (job->is_removed && job->running == 0)
+        htw__cron_job_free(job);
+}
+
 void htw__cron_table_free(struct htw__cron_job *jobs) {
     while (jobs != NULL) {
         struct htw__cron_job *next = jobs->next;

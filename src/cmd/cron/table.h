@@ -43,6 +43,9 @@ bool htw__cron_table_read(const char *path, int stop_fd, struct htw__cron_job **
 /* Frees a job. */
 void htw__cron_job_free(struct htw__cron_job *job);
 
+/* Frees a job of which nothing runs, if it is no longer in the file. */
+void htw__cron_job_free_if_unused(struct htw__cron_job *job);
+
 /* Frees a list of jobs. */
 void htw__cron_table_free(struct htw__cron_job *jobs);
 
