@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - the `htw` program: finds the command and runs it. */
 #include "delay/delay.h"
-#include "delay/durable.h"
 #include "delay/options.h"
 #include "draw/draw.h"
 #include "journal/journal.h"
@@ -56,7 +55,7 @@ static int run_delay(int argc, char *argv[]) {
     struct htw__options options;
     switch (htw__options_parse(argc, argv, &options)) {
     case HTW__OPTIONS_RUN:
-        return options.journal_path == NULL ? htw__delay_run(&options) : run_durable(&options);
+        return options.journal_path == NULL ? htw__memory_run(&options) : run_durable(&options);
     case HTW__OPTIONS_HELP:
         return print(htw__options_help);
     case HTW__OPTIONS_VERSION:

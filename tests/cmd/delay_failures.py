@@ -76,6 +76,15 @@ def delay_that_is_bad_ends_a_strict_run(directory):
 
 
 @test
+def delay_that_is_bad_is_not_released_by_a_strict_run(directory):
+    rest = os.path.join(directory, "rest")
+    got = run("--strict", "-u", rest, data=b"0 a\nbad line\n0 c\n")
+    equal((got.status, got.lines), (1, [b"a"]))
+    has(got.err, f"htw delay: 2 not released, written to {rest}\n")
+    equal(content_of(rest), b"bad line\n0 c\n")
+
+
+@test
 def delay_with_wrong_options_prints_the_usage():
     for options in (["--bogus"], ["--tick", "0"], ["--stats=1"], ["-u", "-"]):
         got = run(*options, data=b"0 x\n")

@@ -13,7 +13,7 @@
  */
 #include "delay_faults.h"
 
-#include "../../src/cmd/delay/durable.h"
+#include "../../src/cmd/delay/delay.h"
 #include "../../src/cmd/delay/durable_state.h"
 #include "../../src/cmd/delay/options.h"
 #include "../../src/cmd/status.h"
@@ -238,7 +238,7 @@ int __wrap_htw_journal_open(struct htw_journal **ret_journal, struct htw_schedul
 /* As its thread does after a failure with which no change has to do. */
 static void stop_journal(void) {
     const struct htw__durable *self = journal_options.context;
-    if (self->change.is_under_way)
+    if (self->delay.is_busy)
         return;
     plan->asleep = NULL;
     journal_options.stopped(journal_options.context, "the disk is gone");

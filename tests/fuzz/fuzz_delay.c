@@ -8,7 +8,7 @@
 #include "fuzz.h"
 
 #include "../../src/cmd/delay/line.h"
-#include "../../src/cmd/delay/state.h"
+#include "../../src/cmd/delay/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,17 +29,18 @@ static struct htw__options options_of(uint8_t form) {
     };
 }
 
-static void begin(struct htw__delay *delay, const struct htw__options *options, int out) {
+static void begin(struct htw__memory *memory, const struct htw__options *options, int out) {
+    struct htw__delay *delay = &memory->delay;
     struct htw_wheel_options wheel_options = HTW_WHEEL_OPTIONS_INIT;
     wheel_options.size = options->wheel_size;
     wheel_options.strict_fifo = true;
-    *delay = (struct htw__delay) { .options = options };
+    *memory = (struct htw__memory) { .delay = { .store = &htw__memory_store, .options = options } };
     htw__timeline_init(&delay->timeline, options->tick_ns, true);
     delay->timeline.start_ns = delay->timeline.wall_offset_ns = 0;
     htw__report_init(&delay->report);
     htw__output_init(&delay->output, out, false, &delay->timeline, &delay->report);
     htw__progress_init(&delay->progress, false);
-    if (htw_wheel_create(&delay->wheel, &wheel_options) != 0 ||
+    if (htw_wheel_create(&memory->wheel, &wheel_options) != 0 ||
         htw__input_init(&delay->input, options->names, 1, options->separator, options->max_line) !=
             0)
         fuzz_fail("no memory");
@@ -47,25 +48,18 @@ static void begin(struct htw__delay *delay, const struct htw__options *options, 
 
 /* As in delay.c, without what waits. */
 static void loop(struct htw__delay *delay) {
-    const char *bytes;
-    size_t size;
-    uint64_t tick;
+    const struct htw__store *store = delay->store;
+    enum htw__delay_next next;
+    int64_t due_ns;
     htw__input_advance(&delay->input);
     do {
-        do {
-            delay->has_more_due = htw__delay_collect_due(delay);
-            htw__delay_write_due(delay);
-            FUZZ_CHECK(delay->output_error == 0);
-        } while (delay->has_more_due || delay->output.count > 0);
-        htw__delay_accept_lines(delay);
-        tick = htw_wheel_next(delay->wheel);
-        if (htw__delay_wants_input(delay)) {
-            if (!htw__input_peek(&delay->input, &bytes, &size))
-                FUZZ_CHECK(htw__input_read(&delay->input) == 0);
-        } else if (tick != HTW_NEVER_TICK) {
-            htw__timeline_jump(&delay->timeline, tick);
-        }
-    } while (htw__delay_wants_input(delay) || tick != HTW_NEVER_TICK);
+        while (store->collect_due(delay) || delay->output.count > 0)
+            FUZZ_CHECK(htw__output_write(&delay->output) == 0);
+        htw__delay_accept_lines(delay, false);
+        next = store->next(delay, &due_ns);
+        if (htw__delay_wants_input(delay) && !htw__delay_has_line(delay))
+            FUZZ_CHECK(htw__input_read(&delay->input) == 0);
+    } while (next != HTW__DELAY_IS_FINISHED);
 }
 
 /* ---- what is expected */
@@ -124,7 +118,8 @@ static void check_output(const struct htw__options *options, int out, const stru
 }
 
 static void run(const uint8_t *data, size_t size) {
-    static struct htw__delay delay;
+    static struct htw__memory memory;
+    struct htw__delay *delay = &memory.delay;
     static int out = -1;
     if (size == 0)
         return;
@@ -138,19 +133,19 @@ static void run(const uint8_t *data, size_t size) {
     if (out < 0 || lines == NULL || ftruncate(out, 0) != 0 || lseek(out, 0, SEEK_SET) != 0)
         fuzz_fail("no file for the output");
     size_t count = expect(&options, (const char *)data + 1, size - 1, lines, &records);
-    begin(&delay, &options, out);
-    loop(&delay);
-    FUZZ_CHECK(delay.report.read == records);
-    FUZZ_CHECK(delay.report.released == count);
-    FUZZ_CHECK(delay.report.early == 0);
+    begin(&memory, &options, out);
+    loop(delay);
+    FUZZ_CHECK(delay->report.read == records);
+    FUZZ_CHECK(delay->report.released == count);
+    FUZZ_CHECK(delay->report.early == 0);
     check_output(&options, out, lines, count);
     struct htw_timer *never; /* beyond the last tick */
     size_t left = 0;
-    for (; (never = htw_wheel_drain(delay.wheel)) != NULL; left++)
+    for (; (never = htw_wheel_drain(memory.wheel)) != NULL; left++)
         htw__message_destroy(htw__message_of(never));
-    FUZZ_CHECK(records == count + left + delay.report.bad);
-    htw_wheel_destroy(delay.wheel);
-    htw__input_fini(&delay.input);
+    FUZZ_CHECK(records == count + left + delay->report.bad);
+    htw_wheel_destroy(memory.wheel);
+    htw__input_fini(&delay->input);
     free(lines);
 }
 

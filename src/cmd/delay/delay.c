@@ -1,61 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * delay.c - the loop of `htw delay`, on one thread.
+ * delay.c - the loop of `htw delay`, on one thread, over the store of the run (state.h).
  *
- * A round moves messages that are due from the wheel to the output queue, writes that to standard
- * output, and moves lines of the input into the wheel. Then it sleeps until a deadline, input, a
- * reader or a signal. Each step does a bounded amount of work, so that none delays the others.
+ * A round moves messages that are due from the store to the output queue, writes that to standard
+ * output, and moves lines of the input into the store. Then it sleeps until a deadline, input, a
+ * reader, the store or a signal. Each step does a bounded amount of work, so that none delays the others.
  */
-#include "delay.h"
-
 #include "monitored.h"
 #include "state.h"
-#include "../safe_file.h"
 #include "../signals.h"
 #include "../sleep.h"
 #include "../status.h"
 #include "../terminal.h"
 
 #include <errno.h>
-#include <poll.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* How many messages one step moves out of the wheel, and how many steps of the wheel that may take:
- * a bucket of a million timers takes a million. That is twice the lines that are accepted at once,
- * and a step for each level, so that what is due does not pile up. */
-#define MESSAGES_AT_ONCE ((size_t)2 * HTW__DELAY_LINES_AT_ONCE)
-#define STEPS_AT_ONCE ((size_t)8 * HTW__DELAY_LINES_AT_ONCE)
-
-size_t htw__delay_pending(const struct htw__delay *delay) {
-    return htw_wheel_count(delay->wheel) + delay->output.count;
-}
-
-void htw__delay_fail(struct htw__delay *delay, const char *what, int error) {
-    htw__terminal_error("%s: %s", what, strerror(-error));
-    delay->has_failed = true;
-}
-
-bool htw__delay_collect_due(struct htw__delay *delay) {
-    uint64_t tick =
-        htw__time_tick_before(htw__timeline_now(&delay->timeline), delay->options->tick_ns);
-    struct htw_timer *timers[MESSAGES_AT_ONCE];
-    size_t count = 0;
-    bool has_more = htw_wheel_poll_batch(delay->wheel, tick, timers, MESSAGES_AT_ONCE,
-                                         STEPS_AT_ONCE, &count) == HTW_MORE;
-    for (size_t i = 0; i < count; i++)
-        htw__output_push(&delay->output, htw__message_of(timers[i]));
-    if (delay->slept_until_due && count == 0 && !has_more)
-        delay->report.idle_wakes++;
-    if (count > 0 || !has_more)
-        delay->slept_until_due = false;
-    return has_more;
-}
-
-void htw__delay_write_due(struct htw__delay *delay) {
+static void write_due(struct htw__delay *delay) {
     if (delay->output.count == 0)
         return;
     if (delay->stdout_is_terminal)
@@ -63,80 +29,42 @@ void htw__delay_write_due(struct htw__delay *delay) {
     delay->output_error = htw__output_write(&delay->output);
 }
 
-/* Whether a whole line is in the buffer. */
-static bool has_line(struct htw__delay *delay) {
-    const char *bytes;
-    size_t size;
-    return htw__input_peek(&delay->input, &bytes, &size);
-}
-
-/* How long until the earliest deadline; false: there is none, and `*ret_ns` does not change. */
-static bool time_to_next(const struct htw__delay *delay, int64_t *ret_ns) {
-    uint64_t tick = htw_wheel_next(delay->wheel);
-    if (tick == HTW_NEVER_TICK)
-        return false;
-    struct htw__time next = htw__time_of_tick(tick, delay->options->tick_ns);
-    int64_t wait_ns =
-        htw__time_to_ns(htw__time_subtract(next, htw__timeline_now(&delay->timeline)));
-    *ret_ns = wait_ns > 0 ? wait_ns : 0;
-    return true;
-}
-
-/* Simulated time passes only when there is no input to read and no output to write. */
-static bool jump(struct htw__delay *delay) {
-    uint64_t tick = htw_wheel_next(delay->wheel);
-    if (!delay->options->simulate || htw__delay_wants_input(delay) || delay->output.count > 0 ||
-        tick == HTW_NEVER_TICK)
-        return false;
-    htw__timeline_jump(&delay->timeline, tick);
-    return true;
-}
-
-/* How long to sleep; false: until something happens. `*ret_is_due`: a deadline ends it. */
-static bool choose_sleep(struct htw__delay *delay, int64_t *ret_ns, bool *ret_is_due) {
-    *ret_is_due = false;
-    *ret_ns = 0;
-    if (delay->has_more_due || (htw__delay_wants_input(delay) && has_line(delay)))
-        return true;
-    bool is_limited = !delay->options->simulate && time_to_next(delay, ret_ns);
-    *ret_is_due = is_limited && *ret_ns > 0;
-    int64_t progress_ns = htw__progress_wait_ns(&delay->progress);
-    if (progress_ns != INT64_MAX && (!is_limited || progress_ns < *ret_ns)) {
-        *ret_ns = progress_ns;
-        *ret_is_due = false;
-        is_limited = true;
-    }
-    return is_limited;
-}
+/* ---- the loop */
 
 static void read_input(struct htw__delay *delay) {
     int error = htw__input_read(&delay->input);
     if (error != 0)
-        htw__delay_stop_for_memory(delay, error);
+        htw__delay_stop_reading(delay, error);
 }
 
-static void sleep_until_something_happens(struct htw__delay *delay) {
-    int64_t sleep_ns;
-    bool is_due;
-    bool is_limited = choose_sleep(delay, &sleep_ns, &is_due);
+/* Sleeps until something happens, `due_ns` at most. */
+static void sleep_until(struct htw__delay *delay, int64_t due_ns) {
     bool has_output = delay->output.count > 0;
-    bool reads = htw__delay_wants_input(delay) && !has_line(delay);
+    bool wants_input = htw__delay_wants_input(delay);
+    bool has_line = wants_input && htw__delay_has_line(delay);
     struct pollfd wanted[] = {
         { .fd = htw__signals_fd(), .events = POLLIN },
-        { .fd = reads ? htw__input_fd(&delay->input) : -1, .events = POLLIN },
+        { .fd = wants_input && !has_line ? htw__input_fd(&delay->input) : -1, .events = POLLIN },
         { .fd = has_output || delay->output.is_pipe ? delay->output.fd : -1,
           .events = has_output ? POLLOUT : 0 },
+        delay->awaited[0],
+        delay->awaited[1],
     };
+    if (has_line && !delay->is_busy)
+        due_ns = 0;
+    int64_t progress_ns = due_ns > 0 ? htw__progress_wait_ns(&delay->progress) : INT64_MAX;
+    int64_t sleep_ns = progress_ns < due_ns ? progress_ns : due_ns;
     htw__monitored_lend();
-    int ready = htw__sleep(wanted, 3, is_limited ? sleep_ns : -1);
+    int ready = htw__sleep(wanted, sizeof(wanted) / sizeof(wanted[0]),
+                           sleep_ns < INT64_MAX ? sleep_ns : -1);
     htw__monitored_take_back();
-    if (ready == 0 && is_due) {
+    if (ready == 0 && sleep_ns == due_ns && due_ns > 0) {
         delay->report.sleeps++;
         delay->slept_until_due = true;
     }
     if (ready < 0 && errno != EINTR) {
         htw__delay_fail(delay, "cannot wait", -errno);
-        delay->cannot_wait = true;
+        delay->is_broken = true;
     }
     if (ready <= 0)
         return;
@@ -145,7 +73,7 @@ static void sleep_until_something_happens(struct htw__delay *delay) {
     if (wanted[1].revents != 0 && htw__signals_stop() == 0)
         read_input(delay);
     if (!has_output && wanted[2].revents != 0)
-        delay->output_error = -EPIPE; /* no pending message can be delivered any more */
+        delay->output_error = -EPIPE; /* no pending message can be released any more */
 }
 
 static void show_progress(struct htw__delay *delay) {
@@ -154,103 +82,144 @@ static void show_progress(struct htw__delay *delay) {
     struct htw__progress_numbers numbers = {
         .read = delay->report.read,
         .released = delay->report.released,
-        .pending = htw__delay_pending(delay),
         .next_in_ns = -1,
     };
-    time_to_next(delay, &numbers.next_in_ns);
+    delay->store->show_progress(delay, &numbers);
     htw__progress_update(&delay->progress, &numbers);
 }
 
-static void draw_wheel(struct htw__delay *delay) {
+static void draw(struct htw__delay *delay) {
     if (!htw__signals_take_dump())
         return;
     htw__progress_erase(&delay->progress);
-    htw_wheel_dump(delay->wheel, stderr);
-}
-
-static bool is_finished(const struct htw__delay *delay) {
-    if (delay->output.count > 0)
-        return false;
-    /* In virtual time, what lies beyond the last tick is never reached. */
-    if (delay->options->simulate)
-        return !htw__delay_wants_input(delay) && htw_wheel_next(delay->wheel) == HTW_NEVER_TICK;
-    return !htw__delay_is_reading(delay) && htw_wheel_count(delay->wheel) == 0;
+    delay->store->draw(delay);
 }
 
 static void loop(struct htw__delay *delay) {
     htw__input_advance(&delay->input);
-    while (htw__signals_stop() == 0 && delay->output_error == 0 && !delay->cannot_wait &&
-           !is_finished(delay)) {
-        draw_wheel(delay);
-        delay->has_more_due = htw__delay_collect_due(delay);
-        htw__delay_write_due(delay);
+    while (htw__signals_stop() == 0 && delay->output_error == 0 && !delay->is_broken) {
+        int64_t due_ns;
+        draw(delay);
+        delay->store->collect_due(delay);
+        write_due(delay);
         if (delay->output_error != 0)
             break;
-        htw__delay_accept_lines(delay);
+        htw__delay_accept_lines(delay, false);
+        if (delay->store->commit != NULL)
+            delay->store->commit(delay);
         show_progress(delay);
-        if (!is_finished(delay) && !jump(delay))
-            sleep_until_something_happens(delay);
+        enum htw__delay_next next = delay->store->next(delay, &due_ns);
+        if (next == HTW__DELAY_IS_FINISHED && delay->output.count == 0)
+            break;
+        if (next != HTW__DELAY_GOES_ON && !delay->is_broken)
+            sleep_until(delay, due_ns);
     }
 }
 
-/* Checks the file of --unreleased. It must not be one of the inputs: replacing that would destroy what
- * was not read of it yet. */
-static int probe_unreleased(struct htw__delay *delay) {
-    const struct htw__options *options = delay->options;
-    const char *path = options->unreleased_path;
-    if (path == NULL)
-        return 0;
-    for (int i = 0; i < options->name_count; i++) {
-        const char *name = options->names[i];
-        if (htw__safe_file_is_same(path, strcmp(name, "-") == 0 ? "/dev/stdin" : name)) {
-            htw__terminal_error("%s: is to be read, and so cannot be the --unreleased file", path);
-            return -EINVAL;
-        }
-    }
-    int error = htw__safe_file_probe(path, STDOUT_FILENO);
-    if (error != 0)
-        htw__delay_fail(delay, path, error);
-    return error;
+/* ---- the end */
+
+/* After a signal: writes due messages as long as that does not block. */
+static void write_last(struct htw__delay *delay) {
+    bool has_more;
+    do {
+        has_more = delay->store->collect_due(delay);
+        write_due(delay);
+    } while (delay->output_error == 0 && !delay->output.is_blocked &&
+             (has_more || delay->output.count > 0));
 }
 
-/* Everything that can fail before the first line is read. */
-static int start(struct htw__delay *delay, const struct htw__options *options) {
-    struct htw_wheel_options wheel_options = HTW_WHEEL_OPTIONS_INIT;
-    wheel_options.size = options->wheel_size;
-    wheel_options.strict_fifo = true;
+/* As after SIGPIPE: a reader that has gone is no error to report. */
+static bool is_quiet(const struct htw__delay *delay) {
+    return delay->output_error == -EPIPE && htw__signals_stop() == 0 &&
+           !htw__signals_pipe_was_ignored();
+}
+
+static void report_count(const struct htw__delay *delay, const struct htw__delay_left *left,
+                         bool was_reading) {
+    const char *cause = htw__signals_stop() != 0 ? " by a signal" : "";
+    char stopped[PATH_MAX + 64] = "";
+    if (was_reading)
+        snprintf(stopped, sizeof(stopped), "stopped%s after %s:%" PRIu64 ": ", cause,
+                 delay->input.name, delay->input.line);
+    else if (htw__signals_stop() != 0)
+        snprintf(stopped, sizeof(stopped), "stopped%s: ", cause);
+    htw__terminal_error("%s%" PRIu64 " not released%s", stopped, left->count, left->where);
+}
+
+/* Prints how much was not released, where it is, and how far the input was read, if not to its end. */
+static void report_end(const struct htw__delay *delay, const struct htw__delay_left *left,
+                       bool was_reading, size_t partial) {
+    if (is_quiet(delay) && !left->is_told)
+        return;
+    if (delay->output_error != 0 && !is_quiet(delay))
+        htw__terminal_error("standard output: %s", strerror(-delay->output_error));
+    if (left->error[0] != '\0')
+        htw__terminal_error("%s", left->error);
+    if (left->count > 0 || was_reading || htw__signals_stop() != 0)
+        report_count(delay, left, was_reading);
+    if (left->fragment_line > 0)
+        htw__terminal_error("%s:%" PRIu64 ": read in part only, and left out", delay->input.name,
+                            left->fragment_line);
+    if (partial > 0)
+        htw__terminal_error("of the first of these, %zu bytes were written already", partial);
+}
+
+/* Saves what was not released, and only then prints: standard error may block. */
+static int finish(struct htw__delay *delay) {
+    static struct htw__delay_left left;
+    bool was_reading = htw__delay_is_reading(delay);
+    if (htw__signals_stop() != 0 && delay->output_error == 0 && !delay->is_broken)
+        write_last(delay);
+    /* The descriptor itself stays open: --unreleased may name it (/dev/stdout). */
+    if (delay->output_error == 0 && delay->report.released > 0)
+        delay->output_error = htw__output_sync(&delay->output);
+    size_t partial = htw__output_partial(&delay->output);
+    delay->store->save(delay, &left);
+    htw__signals_restore();
+    htw__progress_erase(&delay->progress);
+    delay->report.unreleased = left.count;
+    report_end(delay, &left, was_reading, partial);
+    if (delay->options->stats)
+        delay->store->print_stats(delay);
+    if (left.is_unsaved)
+        return HTW__EXIT_UNSAVED;
+    if (htw__signals_stop() != 0)
+        return HTW__EXIT_SIGNAL + htw__signals_stop();
+    if (is_quiet(delay))
+        return HTW__EXIT_SIGNAL + SIGPIPE;
+    bool is_whole = left.count == 0 && delay->output_error == 0;
+    return delay->has_failed || delay->input.has_failed || !is_whole ? HTW__EXIT_FAILED : 0;
+}
+
+/* ---- the run */
+
+static bool start(struct htw__delay *delay, const struct htw__options *options) {
     delay->options = options;
-    int error = probe_unreleased(delay);
-    if (error != 0)
-        return error;
-    htw__timeline_init(&delay->timeline, options->tick_ns, options->simulate);
+    for (size_t i = 0; i < sizeof(delay->awaited) / sizeof(delay->awaited[0]); i++)
+        delay->awaited[i].fd = -1;
     htw__report_init(&delay->report);
     htw__output_init(&delay->output, STDOUT_FILENO, options->timestamps, &delay->timeline,
                      &delay->report);
     htw__progress_init(&delay->progress, options->progress && isatty(STDERR_FILENO));
     delay->stdout_is_terminal = isatty(STDOUT_FILENO);
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* or the kernel sleeps 50 us longer */
-    error = htw__signals_install();
-    if (error == 0)
-        error = htw_wheel_create(&delay->wheel, &wheel_options);
+    int error = htw__signals_install();
     if (error == 0)
         error = htw__input_init(&delay->input, options->names, options->name_count,
                                 options->separator, options->max_line);
-    if (error != 0)
-        htw__delay_fail(delay, "cannot start", error);
-    else
-        error = htw__monitored_wheel(options, delay->wheel);
-    return error;
+    if (error == 0)
+        return delay->store->open(delay);
+    htw__delay_fail(delay, "cannot start", error);
+    return false;
 }
 
-int htw__delay_run(const struct htw__options *options) {
-    static struct htw__delay delay; /* too large for the stack, and there is one run */
+int htw__delay_run(struct htw__delay *delay, const struct htw__options *options) {
     int status = HTW__EXIT_FAILED;
-    if (start(&delay, options) == 0) {
-        loop(&delay);
+    if (start(delay, options)) {
+        loop(delay);
         htw__monitored_end(); /* the rest changes the wheel, and may take long */
-        status = htw__delay_finish(&delay);
+        status = finish(delay);
     }
-    htw__input_fini(&delay.input);
-    htw_wheel_destroy(delay.wheel);
-    return status;
+    htw__input_fini(&delay->input);
+    return delay->store->close(delay) || status != 0 ? status : HTW__EXIT_FAILED;
 }

@@ -47,7 +47,7 @@ const char htw__options_help[] = USAGE
     "  -T, --timestamps         write PLANNED REAL LATENESS before each message: two\n"
     "                           instants, and the difference in seconds\n"
     "  -0, --null               records of input and output end in NUL, not newline\n"
-    "  -S, --strict             stop reading at the first bad line\n"
+    "  -S, --strict             stop reading before the first bad line\n"
     "  -s, --stats              print statistics to standard error at the end\n"
     "  -p, --progress           show progress, if standard error is a terminal\n"
     "  -u, --unreleased FILE    when stopped early, replace FILE by what was read and not\n"

@@ -55,7 +55,7 @@ static bool is_set(int64_t change_ns) {
 }
 
 void htw__timeline_follow_wall_clock(struct htw__timeline *timeline) {
-    if (timeline->is_simulated)
+    if (timeline->is_simulated || timeline->is_wall)
         return;
     if (!is_set(measure_wall_offset(timeline, 1) - timeline->wall_offset_ns))
         return;

@@ -162,7 +162,7 @@ static inline void become_the_run(const struct run *run, int out, int err) {
     dup2(err, STDERR_FILENO);
     event = run->events != NULL ? run->events : &undisturbed;
     run_of = run;
-    exit(htw__delay_run(&run->options));
+    exit(htw__memory_run(&run->options));
 }
 
 static inline const struct result *result_of(const struct run *run) {
