@@ -20,7 +20,7 @@ static inline bool test_folder_create(char folder[TEST_FOLDER_SIZE]) {
 /* With all that is in it. */
 static inline bool test_folder_remove(const char *folder) {
     char command[TEST_FOLDER_SIZE + 16];
-    snprintf(command, sizeof(command), "rm -rf %s", folder);
+    snprintf(command, sizeof(command), "rm -rf %.*s", TEST_FOLDER_SIZE, folder);
     return system(command) == 0;
 }
 

@@ -89,7 +89,7 @@ void journal_teardown(void) {
     assert_int_equal(self->memory.live_blocks, 0);
     failing_allocator_fini(&self->memory);
     char command[128];
-    snprintf(command, sizeof(command), "rm -rf %s", self->folder);
+    snprintf(command, sizeof(command), "rm -rf %.*s", (int)sizeof(self->folder), self->folder);
     assert_int_equal(system(command), 0);
 }
 

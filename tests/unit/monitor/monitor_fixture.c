@@ -54,7 +54,7 @@ void monitor_setup(void) {
     *f = (struct monitor_fixture) { 0 };
     assert_true(test_folder_create(f->folder));
     f->allocator = (struct htw_allocator) { allocate, release, f };
-    snprintf(f->path, sizeof(f->path), "%s/socket", f->folder);
+    snprintf(f->path, sizeof(f->path), "%.*s/socket", TEST_FOLDER_SIZE, f->folder);
     descriptors_before = entries_of("/proc/self/fd");
     assert_int_equal(monitor_open(f), 0);
 }
