@@ -63,7 +63,8 @@
  *    -ESHUTDOWN  the journal is being closed
  *
  * Fork. The child process cannot use the journal. It must not close the journal either: it would
- * disturb its parent; htw_journal_close() returns -EOWNERDEAD there and does nothing.
+ * disturb its parent; htw_journal_close() returns -EOWNERDEAD there and does nothing. A child that is
+ * forked in `deliver` or a notice must leave by exec or _exit(), as from a callback (htw_callback).
  */
 #ifndef HTW_JOURNAL_H
 #define HTW_JOURNAL_H

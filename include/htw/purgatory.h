@@ -63,11 +63,8 @@
  * purgatory of the parent process, after fork. Functions that cannot return an error return false
  * or 0, or do nothing.
  *
- * Fork in a hook. If a child process was forked inside a hook, visitor or executor and returns from
- * it, it runs no other hook of its parent and takes no lock. The call that it returns to ends at
- * once with -EOWNERDEAD (htw_request_complete() and htw_request_cancel(): true). If the hook ran in
- * a callback of the scheduler, htw/scheduler.h says what follows. The requests of the parent are
- * not handed back to the child.
+ * Fork in a hook. A child that is forked inside a hook or visitor must leave by exec or _exit(). One
+ * that returns ends there, as from a callback (htw_callback).
  *
  * The model is Kafka's DelayedOperationPurgatory. Differences: completed requests are unlinked at
  * once, not by a purge; no lock is held while hooks run; an event may complete a limited number of

@@ -40,13 +40,8 @@
  * child process after fork, where the scheduler of the parent does nothing. Functions that cannot
  * return an error then return false, 0 or HTW_NEVER_NS, or do nothing.
  *
- * Fork. A child process may create its own scheduler. If a child was forked inside a callback,
- * hook, visitor or executor and returns from it, it runs nothing else of the scheduler of its
- * parent. The call that it returns to ends at once: htw_scheduler_process(), _advance(),
- * _set_time(), _stop(), _destroy() and htw_group_cancel() return -EOWNERDEAD; other functions
- * return the result that they had reached before the fork. If it returns to a thread of the
- * library, that thread ends, and with it the child, as by exit(0), unless the child has started
- * other threads.
+ * Fork. A child process may create its own scheduler. A child that is forked inside a callback, hook,
+ * visitor or executor must leave by exec or _exit(): see htw_callback.
  */
 #ifndef HTW_SCHEDULER_H
 #define HTW_SCHEDULER_H
@@ -126,9 +121,9 @@ struct htw_expiration {
  * cancelled in a call of the library ends after the call, if its cancellation is not asynchronous
  * (PTHREAD_CANCEL_ASYNCHRONOUS). Threads of the library cannot be cancelled.
  *
- * A child that is forked in one of them should leave by exec or _exit(). If it returns in a thread of
- * the library, it ends there (_exit(1), with a message). If it returns in a thread of the program, as
- * in an event loop, that call returns -EOWNERDEAD, or what it had to answer, and touches nothing.
+ * A child that is forked in a callback, hook, visitor or executor must leave by exec or _exit(). One that
+ * returns ends there, in any thread: the library writes to standard error which code it was, and calls
+ * _exit(1).
  */
 typedef void htw_callback(void *arg, const struct htw_expiration *expiration);
 

@@ -18,8 +18,7 @@
  *    calls the purgatory when the wall clock was set.
  *  - TIMER is no lock but a system call, in which a thread may be stopped for long. No lock of the
  *    scheduler may be held then: every other thread would wait.
- *  - Callbacks, hooks and visitors run with no lock held. So they may call every function, end
- *    their thread, or fork: the child starts with no lock held.
+ *  - Callbacks, hooks and visitors run with no lock held. So they may call every function.
  *  - Only the allocator is called with locks held. It must not call the library.
  */
 #ifndef HTW_SRC_BASE_LOCK_H

@@ -34,10 +34,12 @@ _Noreturn void htw__user_code_left(const char *what, void *address) {
     abort();
 }
 
-_Noreturn void htw__user_code_forked(void) {
-    fputs("htw: a child that was forked in a callback has returned from it in a thread of the "
-          "library, "
-          "and ends: it must call exec or _exit()\n",
-          stderr);
+_Noreturn void htw__user_code_forked(const char *what, void *address) {
+    const char *symbol, *file;
+    name_of(address, &symbol, &file);
+    fprintf(stderr,
+            "htw: a child that was forked in %s has returned from it, and ends; it must call exec "
+            "or _exit(): %s %p %s\n",
+            what, symbol, address, file);
     _exit(EXIT_FAILURE);
 }

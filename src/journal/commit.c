@@ -236,10 +236,9 @@ static void give_notice(struct htw_journal *journal, struct htw__change *change)
         htw__mutex_unlock(&journal->mutex);
     }
     htw__journal_frame_push(&frame);
-    HTW__CALL_USER("a notice", change->durable, change->durable(change->arg, change->result));
+    HTW__CALL_USER("a notice", journal, change->durable,
+                   change->durable(change->arg, change->result));
     htw__journal_frame_pop(&frame);
-    if (htw__journal_is_child(journal))
-        htw__user_code_forked();
 }
 
 /*

@@ -80,8 +80,8 @@ static bool is_due(const struct htw_journal *journal, int64_t now) {
            first->position.deadline_ns <= now;
 }
 
-/* With the lock, which it releases while `deliver` runs. False: this is a child process. */
-static bool deliver(struct htw_journal *journal, int64_t now) {
+/* With the lock, which it releases while `deliver` runs. */
+static void deliver(struct htw_journal *journal, int64_t now) {
     struct htw__job *job = htw__jobs_deliver(&journal->jobs);
     int64_t late_ns;
     if (__builtin_sub_overflow(now, job->position.deadline_ns, &late_ns))
@@ -102,22 +102,18 @@ static bool deliver(struct htw_journal *journal, int64_t now) {
     };
     htw__slots_arm(journal); /* another slot, if more is due */
     htw__mutex_unlock(&journal->mutex);
-    HTW__CALL_USER("deliver", journal->deliver, journal->deliver(journal->context, &delivery));
-    if (htw__journal_is_child(journal))
-        return false;
+    HTW__CALL_USER("deliver", journal, journal->deliver,
+                   journal->deliver(journal->context, &delivery));
     htw__mutex_lock(&journal->mutex);
     htw__jobs_delivered(&journal->jobs, job);
-    return true;
 }
 
-/* False: this is a child process. */
-static bool deliver_some(struct htw_journal *journal) {
+static void deliver_some(struct htw_journal *journal) {
     int64_t now = htw__journal_now(journal);
     for (unsigned count = 0; count < SLICE;) {
         if (is_due(journal, now)) {
             count++;
-            if (!deliver(journal, now))
-                return false;
+            deliver(journal, now);
             now = htw__journal_now(journal);
         } else if (journal->is_manual && htw__reader_has_work(journal)) {
             pthread_cond_signal(&journal->work);
@@ -126,7 +122,6 @@ static bool deliver_some(struct htw_journal *journal) {
             break;
         }
     }
-    return true;
 }
 
 static void deliver_slice(void *arg, const struct htw_expiration *expiration) {
@@ -137,10 +132,8 @@ static void deliver_slice(void *arg, const struct htw_expiration *expiration) {
     htw__journal_frame_push(&frame);
     htw__mutex_lock(&journal->mutex);
     slot->is_running = true;
-    bool goes_on = deliver_some(journal);
+    deliver_some(journal);
     htw__journal_frame_pop(&frame);
-    if (!goes_on)
-        return;
     slot->is_running = false;
     slot->armed_ns = HTW_NEVER_NS;
     htw__slots_arm(journal);
@@ -156,8 +149,6 @@ static void deliver_slice(void *arg, const struct htw_expiration *expiration) {
 static void timer_ended(void *arg) {
     struct htw__slot *slot = arg;
     struct htw_journal *journal = slot->journal;
-    if (htw__journal_is_child(journal))
-        return;
     htw__mutex_lock(&journal->mutex);
     slot->handle = 0;
     slot->armed_ns = HTW_NEVER_NS;

@@ -30,7 +30,7 @@ bool htw__journal_is_inside(const struct htw_journal *journal, bool any) {
 int htw__journal_refusal(const struct htw_journal *journal) {
     if (journal == NULL)
         return htw__journal_fail_as(-EINVAL, "the journal is NULL");
-    if (htw__journal_is_child(journal))
+    if (journal->fork_count != htw__fork_count())
         return htw__journal_fail_as(-EOWNERDEAD, htw_strerror(-EOWNERDEAD));
     return 0;
 }

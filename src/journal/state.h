@@ -132,11 +132,6 @@ struct htw_journal {
     struct htw__histogram lateness_ns;           /* recorded under the lock */
 };
 
-/* Whether the process has forked since the journal was opened. */
-static inline bool htw__journal_is_child(const struct htw_journal *journal) {
-    return journal->fork_count != htw__fork_count();
-}
-
 /* The error of each call: NULL, or a child process. 0: none. */
 int htw__journal_refusal(const struct htw_journal *journal);
 

@@ -58,11 +58,9 @@ static void tell_stopped(struct htw_journal *journal) {
         return;
     htw__mutex_unlock(&journal->mutex);
     htw__journal_frame_push(&frame);
-    HTW__CALL_USER("a notice", journal->stopped,
+    HTW__CALL_USER("a notice", journal, journal->stopped,
                    journal->stopped(journal->context, journal->failure));
     htw__journal_frame_pop(&frame);
-    if (htw__journal_is_child(journal))
-        htw__user_code_forked();
     htw__mutex_lock(&journal->mutex);
 }
 

@@ -23,5 +23,5 @@ int64_t htw_purgatory_cancel_key(struct htw_purgatory *purgatory, const void *ke
         cancelled++;
     }
     htw__frame_pop(&frame);
-    return htw__purgatory_answer(purgatory, cancelled + walk.marked);
+    return cancelled + walk.marked;
 }

@@ -15,13 +15,15 @@
    over to a deferred check, so that other threads cannot keep it busy endlessly. */
 #define ASKED_FOR_OTHERS_MAX 16u
 
-bool htw__request_is_ready(struct htw__frame *frame, struct htw_request *request) {
+/* Inline in checks, which call it for each request. */
+static inline __attribute__((always_inline)) bool is_ready(struct htw__frame *frame,
+                                                           struct htw_request *request) {
     const struct htw_purgatory *purgatory = frame->purgatory;
     if (purgatory->try_complete == NULL)
         return false;
     frame->request = request;
     bool ready = false;
-    HTW__CALL_USER("a hook try_complete", purgatory->try_complete,
+    HTW__CALL_USER("a hook try_complete", frame->purgatory, purgatory->try_complete,
                    ready = purgatory->try_complete(purgatory->context, request));
     frame->request = NULL;
     if (ready) {
@@ -32,16 +34,16 @@ bool htw__request_is_ready(struct htw__frame *frame, struct htw_request *request
     return ready;
 }
 
+bool htw__request_is_ready(struct htw__frame *frame, struct htw_request *request) {
+    return is_ready(frame, request);
+}
+
 bool htw__request_must_end_marked(struct htw__frame *frame, struct htw_request *request,
                                   uint32_t idle, enum htw_reason *ret_reason) {
     bool asked_for_self = false;
     unsigned asked_for_others = 0;
     for (;;) {
         uint32_t state = htw__request_state(request);
-        if (htw__purgatory_is_child(frame->purgatory)) {
-            *ret_reason = HTW_REASON_COMPLETED; /* nothing is ended in a child */
-            return true;
-        }
         if ((state & HTW__REQUEST_FORCED) != 0) {
             htw__request_set_done(request);
             *ret_reason = htw__request_marked_reason(state);
@@ -62,7 +64,7 @@ bool htw__request_must_end_marked(struct htw__frame *frame, struct htw_request *
                 return false;
             asked_for_others = 0;
         }
-        if (ask && htw__request_is_ready(frame, request)) {
+        if (ask && is_ready(frame, request)) {
             *ret_reason = HTW_REASON_COMPLETED;
             return true;
         }
@@ -80,7 +82,7 @@ static void make_round(struct htw__frame *frame, struct htw__check *check, uint6
     while (request != NULL) {
         enum htw_reason reason = HTW_REASON_COMPLETED;
         check->asked += one;
-        if (request == unasked || !htw__request_is_ready(frame, request)) {
+        if (request == unasked || !is_ready(frame, request)) {
             if (htw__walk_pass(&walk, &request))
                 continue;
             if (!htw__request_must_end_marked(frame, request, HTW__REQUEST_PENDING, &reason)) {
@@ -104,8 +106,7 @@ void htw__check_make(struct htw__frame *frame, struct htw__check *check) {
     frame->check = check;
     for (;;) {
         make_round(frame, check, one, unasked);
-        if (!check->again || check->completed == check->max ||
-            htw__purgatory_is_child(frame->purgatory))
+        if (!check->again || check->completed == check->max)
             break;
         unasked =
             check->next_sole_requester == check->sole_requester ? check->sole_requester : NULL;
@@ -167,7 +168,7 @@ int64_t htw_purgatory_check_at_most(struct htw_purgatory *purgatory, const void 
     htw__frame_push(&frame, purgatory);
     htw__check_make(&frame, &check);
     htw__frame_pop(&frame);
-    return htw__purgatory_answer(purgatory, (int64_t)check.completed);
+    return (int64_t)check.completed;
 }
 
 int64_t htw_purgatory_check(struct htw_purgatory *purgatory, const void *key, size_t key_size) {

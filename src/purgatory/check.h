@@ -6,8 +6,7 @@
 #include "frame.h"
 #include "owner.h"
 
-/* Calls `try_complete`. True: the owner must end the request. This may be a child now. The owner
-   only. */
+/* Calls `try_complete`. True: the owner must end the request. The owner only. */
 bool htw__request_is_ready(struct htw__frame *frame, struct htw_request *request);
 
 /* The next one for a request that has a mark. */

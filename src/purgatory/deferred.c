@@ -62,8 +62,6 @@ static void make(struct htw__frame *frame, struct htw__purgatory_shard *shard,
                                     .max = UINT64_MAX };
         htw__check_make(frame, &check);
     }
-    if (htw__purgatory_is_child(shard->purgatory))
-        return;
     htw__lock_acquire(&shard->lock);
     free_check(shard, deferred);
     htw__lock_release(&shard->lock);
@@ -81,7 +79,7 @@ static void make_all(struct htw__purgatory_shard *shard, struct htw__deferred *q
     struct htw__frame frame = { 0 };
     htw__frame_push(&frame, shard->purgatory);
     struct htw__deferred *deferred;
-    while (!htw__purgatory_is_child(shard->purgatory) && (deferred = pop(&queue)) != NULL)
+    while ((deferred = pop(&queue)) != NULL)
         make(&frame, shard, deferred);
     htw__frame_pop(&frame);
 }
@@ -184,8 +182,7 @@ static void release_run(void *arg) {
     htw__lock_release(&shard->lock);
     if (is_stranded)
         reschedule_run(shard);
-    if (!htw__purgatory_is_child(purgatory))
-        htw__outstanding_remove(&purgatory->outstanding);
+    htw__outstanding_remove(&purgatory->outstanding);
 }
 
 /* Adds a check of a key to the queue. Under the lock. */

@@ -68,8 +68,8 @@ static void count_wait(const struct htw_request *request) {
 /* Without a release hook, the user may free the request when its state is 0. */
 static void release(struct htw_purgatory *purgatory, struct htw_request *request) {
     htw__request_set_free(request);
-    if (purgatory->release != NULL && !htw__purgatory_is_child(purgatory))
-        HTW__CALL_USER("a hook release", purgatory->release,
+    if (purgatory->release != NULL)
+        HTW__CALL_USER("a hook release", purgatory, purgatory->release,
                        purgatory->release(purgatory->context, request));
 }
 
@@ -81,8 +81,6 @@ void htw__request_end(struct htw__frame *frame, struct htw_request *request,
 void htw__request_end_walked(struct htw__frame *frame, struct htw__walk *walk,
                              struct htw_request *request, enum htw_reason reason) {
     struct htw_purgatory *purgatory = frame->purgatory;
-    if (htw__purgatory_is_child(purgatory))
-        return;
     /* The request keeps its threshold alive until its last hook has returned. */
     struct htw_threshold *threshold = (request->_flags & HTW__REQUEST_ON_THRESHOLD) != 0
                                           ? request->_place._on_threshold._threshold
@@ -91,13 +89,11 @@ void htw__request_end_walked(struct htw__frame *frame, struct htw__walk *walk,
         count_wait(request);
     unlink_all(request, walk, (int)reason);
     if (frame->visitor != NULL)
-        HTW__CALL_USER("a visitor", frame->visitor,
+        HTW__CALL_USER("a visitor", purgatory, frame->visitor,
                        frame->visitor(frame->visitor_context, request));
-    if (frame->visitor != NULL && htw__purgatory_is_child(purgatory))
-        return;
-    HTW__CALL_USER("a hook on_complete", purgatory->on_complete,
+    HTW__CALL_USER("a hook on_complete", purgatory, purgatory->on_complete,
                    purgatory->on_complete(purgatory->context, request, reason));
     release(purgatory, request);
-    if (threshold != NULL && !htw__purgatory_is_child(purgatory))
+    if (threshold != NULL)
         htw__outstanding_remove(&threshold->outstanding);
 }

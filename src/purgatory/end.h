@@ -6,8 +6,7 @@
 #include "frame.h"
 #include "walk.h"
 
-/* Ends a request. It is released then, and the caller must not touch it any more. In a child of the
-   purgatory's process it does nothing. The owner only. */
+/* Ends a request. It is released then, and the caller must not touch it any more. The owner only. */
 void htw__request_end(struct htw__frame *frame, struct htw_request *request,
                       enum htw_reason reason);
 

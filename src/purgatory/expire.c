@@ -22,8 +22,6 @@ static void end_due(struct htw__frame *frame, struct htw__timeout_alarm *alarm) 
         htw__lock_release(&cpu->lock);
         if (request != NULL)
             htw__request_end(frame, request, HTW_REASON_EXPIRED);
-        if (htw__purgatory_is_child(cpu->purgatory))
-            return;
         htw__lock_acquire(&cpu->lock);
     }
     htw__alarms_end_callback(alarm);

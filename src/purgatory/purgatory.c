@@ -154,7 +154,7 @@ int64_t htw_purgatory_close(struct htw_purgatory *purgatory, htw_request_visitor
         closed += close_shard(&frame, &purgatory->shards[i]);
     closed += htw__thresholds_close(&frame);
     htw__frame_pop(&frame);
-    return htw__purgatory_answer(purgatory, closed);
+    return closed;
 }
 
 int htw_purgatory_destroy(struct htw_purgatory *purgatory) {
@@ -167,8 +167,7 @@ int htw_purgatory_destroy(struct htw_purgatory *purgatory) {
         return -EDEADLK;
     if (htw__thresholds_exist(purgatory))
         return -EBUSY;
-    if (htw_purgatory_close(purgatory, NULL, NULL) < 0)
-        return -EOWNERDEAD; /* a hook has forked, and this is the child */
+    (void)htw_purgatory_close(purgatory, NULL, NULL);
     htw__clock_listener_remove(purgatory->scheduler, &purgatory->clock_listener);
     htw__outstanding_close(&purgatory->outstanding);
     htw__outstanding_wait(&purgatory->outstanding, purgatory->callbacks);

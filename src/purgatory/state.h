@@ -62,22 +62,11 @@ struct htw_purgatory {
     uint32_t threshold_turn;              /* the next threshold counts its requests in this shard */
 };
 
-/* Whether this process is a child of the creator. After a hook or visitor, which may have forked,
-   ask this before you take a lock or call a hook: a thread that the child lacks may hold it. */
-static inline bool htw__purgatory_is_child(const struct htw_purgatory *purgatory) {
-    return HTW__UNLIKELY(purgatory->fork_count != htw__fork_count());
-}
-
-/* What a public function returns that has run hooks. */
-static inline int64_t htw__purgatory_answer(const struct htw_purgatory *purgatory, int64_t answer) {
-    return htw__purgatory_is_child(purgatory) ? -EOWNERDEAD : answer;
-}
-
 /* Why a public function cannot begin; 0: it can. */
 static inline int htw__purgatory_refusal(const struct htw_purgatory *purgatory) {
     if (purgatory == NULL)
         return -EINVAL;
-    return htw__purgatory_is_child(purgatory) ? -EOWNERDEAD : 0;
+    return HTW__UNLIKELY(purgatory->fork_count != htw__fork_count()) ? -EOWNERDEAD : 0;
 }
 
 #endif /* HTW_SRC_PURGATORY_STATE_H */

@@ -37,7 +37,7 @@ int htw__submit_finish(struct htw__frame *frame, struct htw_request *request,
                        enum htw_reason reason) {
     htw__request_end(frame, request, reason);
     htw__frame_pop(frame);
-    return (int)htw__purgatory_answer(frame->purgatory, HTW_FINISHED);
+    return HTW_FINISHED;
 }
 
 /* Undoes a submission that has failed. If another thread has marked the request meanwhile, ends it
@@ -109,11 +109,6 @@ static int link_to_all(struct htw_request *request, const struct htw__keys *keys
     return error;
 }
 
-/* Whether to finish now: `try_complete` returned true, or has forked and this is the child. */
-static bool is_over(struct htw__frame *frame, struct htw_request *request) {
-    return htw__request_is_ready(frame, request) || htw__purgatory_is_child(frame->purgatory);
-}
-
 static int watch(struct htw__frame *frame, struct htw_request *request,
                  const struct htw_key *source, size_t count, int64_t timeout_ns) {
     struct htw__keys keys;
@@ -123,7 +118,7 @@ static int watch(struct htw__frame *frame, struct htw_request *request,
         htw__keys_fini(&keys, frame->purgatory);
     }
     /* Later events find the request; `try_complete` sees the effect of earlier ones. */
-    if (error == 0 && is_over(frame, request))
+    if (error == 0 && htw__request_is_ready(frame, request))
         return htw__submit_finish(frame, request, HTW_REASON_COMPLETED);
     return htw__submit_wait(frame, request, timeout_ns, error);
 }
@@ -140,7 +135,7 @@ int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,
     int error = htw__submit_begin(&frame, purgatory, request);
     if (error != 0)
         return error;
-    if (is_over(&frame, request))
+    if (htw__request_is_ready(&frame, request))
         return htw__submit_finish(&frame, request, HTW_REASON_COMPLETED);
     return watch(&frame, request, keys, key_count, timeout_ns);
 }

@@ -90,7 +90,7 @@ static int64_t end_walked(struct htw__frame *frame, struct htw_threshold *thresh
          ended++)
         htw__request_end(frame, request, reason);
     htw__frame_pop(frame);
-    return htw__purgatory_answer(threshold->purgatory, ended + walk->marked);
+    return ended + walk->marked;
 }
 
 int64_t htw_threshold_advance(struct htw_threshold *threshold, uint64_t value) {
@@ -166,8 +166,6 @@ uint64_t htw_threshold_value(struct htw_threshold *threshold) {
 /* Owns any request of any threshold. A threshold without requests moves to the closed ones. */
 static struct htw_request *close_next(struct htw_purgatory *purgatory, int64_t *marked) {
     struct htw_request *request = NULL;
-    if (htw__purgatory_is_child(purgatory))
-        return NULL;
     htw__lock_acquire(&purgatory->lock);
     while (request == NULL && !htw__ring_is_empty(&purgatory->thresholds)) {
         struct htw__link *link = purgatory->thresholds._next;
@@ -205,8 +203,6 @@ int htw_threshold_destroy(struct htw_threshold *threshold) {
          (request = htw__threshold_close_next(threshold, &marked)) != NULL;)
         htw__request_end(&frame, request, HTW_REASON_CLOSED);
     htw__frame_pop(&frame);
-    if (htw__purgatory_is_child(purgatory))
-        return -EOWNERDEAD;
     htw__lock_acquire(&purgatory->lock);
     htw__link_unlink(&threshold->link);
     htw__lock_release(&purgatory->lock);

@@ -67,7 +67,7 @@ static struct htw_request *next_of_some(struct htw_threshold *threshold,
 struct htw_request *htw__threshold_next(struct htw_threshold *threshold,
                                         struct htw__threshold_walk *walk) {
     struct htw_request *request = NULL;
-    bool more = !htw__purgatory_is_child(threshold->purgatory);
+    bool more = true;
     while (request == NULL && more) {
         htw__lock_acquire(&threshold->lock);
         request = next_of_some(threshold, walk, &more);
@@ -78,8 +78,6 @@ struct htw_request *htw__threshold_next(struct htw_threshold *threshold,
 
 struct htw_request *htw__threshold_close_next(struct htw_threshold *threshold, int64_t *marked) {
     struct htw__threshold_walk walk = { UINT64_MAX, UINT64_MAX, .mark = HTW__REQUEST_CLOSE };
-    if (htw__purgatory_is_child(threshold->purgatory))
-        return NULL;
     htw__lock_acquire(&threshold->lock);
     threshold->closed = true;
     htw__lock_release(&threshold->lock);

@@ -35,7 +35,7 @@ int htw__threshold_link(struct htw_threshold *threshold, struct htw_request *req
 void htw__threshold_unlink(struct htw_request *request, int reason);
 
 /* Owns the next request of a walk. Busy ones are marked. Each is removed from the tree. NULL: the
-   walk has ended, or this is a child. */
+   walk has ended. */
 struct htw_request *htw__threshold_next(struct htw_threshold *threshold,
                                         struct htw__threshold_walk *walk);
 

@@ -98,8 +98,6 @@ struct htw_request *htw__walk_begin(struct htw__walk *walk, uint64_t hash, const
 struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk) {
     struct htw_request *request = NULL;
     init(walk);
-    if (htw__purgatory_is_child(walk->purgatory))
-        return NULL;
     htw__lock_acquire(&walk->shard->lock);
     walk->shard->closed = true;
     /* Keys of which all requests are busy, and marked now, are passed over. */
@@ -117,7 +115,7 @@ static struct htw_request *own_next(struct htw__walk *walk) {
 }
 
 struct htw_request *htw__walk_next(struct htw__walk *walk) {
-    if (walk->key == NULL || htw__purgatory_is_child(walk->purgatory))
+    if (walk->key == NULL)
         return NULL;
     htw__lock_acquire(&walk->shard->lock);
     struct htw_request *request = own_next(walk);
@@ -131,7 +129,7 @@ bool htw__walk_pass(struct htw__walk *walk, struct htw_request **request) {
     bool disowned = true;
     if (walk->key == NULL) {
         disowned = htw__request_disown(*request, HTW__REQUEST_PENDING);
-    } else if (!htw__purgatory_is_child(walk->purgatory)) {
+    } else {
         htw__lock_acquire(&walk->shard->lock);
         struct htw__link *link = &walk->current->_link;
         disowned = htw__request_disown(*request, HTW__REQUEST_PENDING);
@@ -209,7 +207,7 @@ uint64_t htw__walk_count(struct htw__walk *walk, uint64_t hash, const void *key,
 
 void htw__walk_stop(struct htw__walk *walk) {
     walk->is_last = true;
-    if (walk->key == NULL || walk->current != NULL || htw__purgatory_is_child(walk->purgatory))
+    if (walk->key == NULL || walk->current != NULL)
         return;
     htw__lock_acquire(&walk->shard->lock);
     finish(walk);

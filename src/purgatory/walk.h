@@ -27,7 +27,7 @@ struct htw__walk {
 
 /*
  * Each of these owns the next request of the walk that is not busy, and marks the busy ones before
- * it. NULL: there is none, or this is a child that a hook has forked.
+ * it. NULL: there is none.
  */
 struct htw_request *htw__walk_begin(struct htw__walk *walk, uint64_t hash, const void *key,
                                     size_t size);
@@ -51,8 +51,7 @@ struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk);
 /* Counts the requests on a key, the busy ones included, and owns none. */
 uint64_t htw__walk_count(struct htw__walk *walk, uint64_t hash, const void *key, size_t size);
 
-/* The walk ends with the request that the caller owns, and will end by htw__request_end_walked(). Does
-   nothing in a child that a hook has forked. */
+/* The walk ends with the request that the caller owns, and will end by htw__request_end_walked(). */
 void htw__walk_stop(struct htw__walk *walk);
 
 #endif /* HTW_SRC_PURGATORY_WALK_H */

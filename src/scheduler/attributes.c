@@ -181,7 +181,8 @@ void htw__attributes_detach(struct htw__shard *shard, struct htw__record *record
 static void call_hook(struct htw_scheduler *scheduler, const struct htw__attributes *attributes) {
     struct htw__callback_frame frame = { .scheduler = scheduler };
     htw__callback_frame_push(&frame);
-    HTW__CALL_USER("a release hook", attributes->release, attributes->release(attributes->arg));
+    HTW__CALL_USER("a release hook", scheduler, attributes->release,
+                   attributes->release(attributes->arg));
     htw__callback_frame_pop(&frame);
 }
 
@@ -190,6 +191,5 @@ void htw__timer_end_release(struct htw_scheduler *scheduler, const struct htw__t
         return;
     if (ended->attributes->release != NULL)
         call_hook(scheduler, ended->attributes);
-    if (!htw__is_child(scheduler))
-        htw__attributes_destroy(scheduler, ended->attributes);
+    htw__attributes_destroy(scheduler, ended->attributes);
 }

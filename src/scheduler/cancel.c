@@ -86,7 +86,7 @@ static __attribute__((noinline)) int cancel_slow(struct htw__shard *shard,
             *ret_left_ns = left_of(shard->scheduler, &ended.unexpired);
         htw__timer_end_release(shard->scheduler, &ended);
     }
-    clean_up_soon_if(shard, needs_cleanup && !htw__is_child(shard->scheduler));
+    clean_up_soon_if(shard, needs_cleanup);
     return (int)outcome;
 }
 
@@ -198,7 +198,7 @@ int htw_cancel_remaining(struct htw_scheduler *scheduler, htw_handle handle, int
     htw__lock_acquire(&shard->lock);
     struct htw__record *record = htw__handle_record(shard, handle, &status);
     int outcome = cancel_slow(shard, record, NULL, ret_left_ns);
-    if (HTW__ANNOTATED() && outcome != HTW_RUNNING && !htw__is_child(scheduler))
+    if (HTW__ANNOTATED() && outcome != HTW_RUNNING)
         take_over(scheduler, handle);
     return outcome;
 }

@@ -31,14 +31,9 @@ void htw__executor_submit(struct htw_scheduler *scheduler, struct htw__batch *ba
     /* In a frame, so that the executor cannot wait for this thread by stopping the scheduler. */
     struct htw__callback_frame frame = { .scheduler = scheduler };
     htw__callback_frame_push(&frame);
-    HTW__CALL_USER("an executor", scheduler->executor.execute,
+    HTW__CALL_USER("an executor", scheduler, scheduler->executor.execute,
                    scheduler->executor.execute(scheduler->executor.context, tasks, batch->count));
     htw__callback_frame_pop(&frame);
-}
-
-static void end_task(struct htw_scheduler *scheduler) {
-    if (!htw__is_child(scheduler))
-        htw__work_queue_end_outstanding(&scheduler->work_queue);
 }
 
 void htw_task_run(struct htw_task *task) {
@@ -46,11 +41,11 @@ void htw_task_run(struct htw_task *task) {
         return;
     struct htw__record *record = record_of(task);
     struct htw_scheduler *scheduler = record->shard->scheduler;
-    if (htw__is_child(scheduler))
+    if (htw__scheduler_refusal(scheduler) != 0)
         return;
     struct htw__batch batch = { .shard = record->shard, .count = 1, .records = { record } };
     htw__run_batch(scheduler->executor_run_stats, &batch);
-    end_task(scheduler);
+    htw__work_queue_end_outstanding(&scheduler->work_queue);
 }
 
 int htw_task_drop(struct htw_task *task, void **ret_arg) {
@@ -59,8 +54,9 @@ int htw_task_drop(struct htw_task *task, void **ret_arg) {
     struct htw__record *record = record_of(task);
     struct htw__shard *shard = record->shard;
     struct htw_scheduler *scheduler = shard->scheduler;
-    if (htw__is_child(scheduler))
-        return -EOWNERDEAD;
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
     struct htw__timer_end ended;
     htw__lock_acquire(&shard->lock);
     enum htw_outcome outcome = htw__cancel_locked(shard, record, &ended);
@@ -71,6 +67,6 @@ int htw_task_drop(struct htw_task *task, void **ret_arg) {
             *ret_arg = htw__timer_end_arg(&ended);
         htw__timer_end_release(scheduler, &ended);
     }
-    end_task(scheduler);
+    htw__work_queue_end_outstanding(&scheduler->work_queue);
     return (int)outcome;
 }

@@ -5,7 +5,6 @@
 
 #include "../base/clock.h"
 #include "../base/thread.h"
-#include "../base/user_code.h"
 #include "clocks.h"
 #include "collect.h"
 #include "executor.h"
@@ -261,8 +260,6 @@ static void expire(struct htw__thread *thread) {
         htw__clock_listeners_notify(&scheduler->clock_listeners);
         struct htw__present present = htw__present_of(scheduler);
         htw__expirer_run_due(expirer, thread, &present, SIZE_MAX);
-        if (htw__is_child(scheduler))
-            htw__user_code_forked();
         if (is_over(expirer, thread))
             break;
         if (has_workers) {

@@ -30,8 +30,11 @@ static void copy_histogram(uint64_t *counts, const struct htw__histogram *histog
 
 int htw_scheduler_get_histograms(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats,
                                  struct htw_scheduler_histograms *histograms) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
     if (histograms == NULL || histograms->struct_size != sizeof(*histograms))
-        return scheduler != NULL && htw__is_child(scheduler) ? -EOWNERDEAD : -EINVAL;
+        return -EINVAL;
     struct htw__histogram *whole;
     int error = htw__stats_of(scheduler, stats, &whole);
     if (error != 0)

@@ -39,8 +39,6 @@ static size_t process(struct htw_scheduler *scheduler, size_t budget, bool *ret_
     struct htw__present present = htw__present_of(scheduler);
     htw__clock_listeners_notify(&scheduler->clock_listeners);
     size_t count = htw__expirer_run_due(expirer, NULL, &present, budget);
-    if (htw__is_child(scheduler))
-        return 0;
     htw__expirer_clean_up(expirer, true);
     *ret_more = htw__expirer_left_ns(expirer, &present) == 0; /* the budget is spent */
     htw__expirer_plan_alarm(expirer, *ret_more ? present.ns[0] : HTW_NEVER_NS);
@@ -58,8 +56,6 @@ int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget, size_t
         return error;
     bool more = false;
     size_t count = process(scheduler, budget == 0 ? SIZE_MAX : budget, &more);
-    if (htw__is_child(scheduler))
-        return -EOWNERDEAD;
     if (ret_count != NULL)
         *ret_count = count;
     return budget != 0 && more ? HTW_MORE : HTW_DONE;
@@ -88,8 +84,8 @@ static void run_for(struct htw_scheduler *scheduler, int64_t delta_ns) {
         delta_ns -= step_ns;
         present = htw__present_of(scheduler);
         htw__expirer_run_due(expirer, NULL, &present, SIZE_MAX);
-        if (htw__is_child(scheduler) || !htw__workers_wait_until_idle(scheduler))
-            return; /* or stopped */
+        if (!htw__workers_wait_until_idle(scheduler))
+            return; /* stopped */
     }
     pass_time(scheduler, delta_ns);
 }
@@ -104,8 +100,6 @@ static int begin_manual(struct htw_scheduler *scheduler, int64_t argument) {
 }
 
 static int end_manual(struct htw_scheduler *scheduler) {
-    if (htw__is_child(scheduler))
-        return -EOWNERDEAD;
     htw__expirer_clean_up(&scheduler->expirers[0], true);
     htw__life_end_processing(&scheduler->life);
     return 0;

@@ -218,8 +218,7 @@ static void end_under_lock(struct pass *pass, struct htw__record *record) {
     if (again)
         return;
     htw__timer_end_release(scheduler, &ended);
-    if (!htw__is_child(scheduler))
-        finish_record(pass, record);
+    finish_record(pass, record);
 }
 
 /* After a callback. */
@@ -254,9 +253,8 @@ static void run_one(struct pass *pass, struct htw__record *record) {
     start.expiration.handle = pass->frame.handle = htw__handle_of(shard, record);
     HTW__ANNOTATE_TAKE_OVER(record);
 
-    HTW__CALL_USER("a callback", callback, callback(start.arg, &start.expiration));
-    if (!htw__is_child(scheduler))
-        end_run(pass, record, start.has_attributes);
+    HTW__CALL_USER("a callback", scheduler, callback, callback(start.arg, &start.expiration));
+    end_run(pass, record, start.has_attributes);
 }
 
 /* From this many records on it pays to leave them to the next thread that arms in the shard: it
@@ -305,8 +303,6 @@ void htw__run_batch(struct htw__run_stats *run_stats, struct htw__batch *batch) 
     while (!htw__is_ending(scheduler) && (record = htw__batch_next(batch)) != NULL)
         run_one(&pass, record);
     htw__callback_frame_pop(&pass.frame);
-    if (htw__is_child(scheduler))
-        return;
     free_ended(&pass);
     htw__keep_unstarted(batch);
 }

@@ -122,29 +122,17 @@ struct htw_scheduler {
     struct htw__clock_listeners clock_listeners;
 };
 
-/*
- * Whether this process was forked after the scheduler was created.
- *
- * Code of the user may fork and return in the child. After each call of such code the library calls
- * this before it continues, and touches nothing of the scheduler in a child: a lock may have been
- * held by a thread that the child does not have, and the alarm is the parent's.
- */
-static inline bool htw__is_child(const struct htw_scheduler *scheduler) {
-    return scheduler->fork_count != htw__fork_count();
-}
-
-/* Whether this thread must not start a callback any more: the scheduler is being stopped, or this
-   is a child. */
+/* Whether the scheduler is being stopped: no callback may start any more. */
 static inline bool htw__is_ending(const struct htw_scheduler *scheduler) {
-    return htw__is_child(scheduler) ||
-           atomic_load_explicit(&scheduler->stopping, memory_order_acquire);
+    return atomic_load_explicit(&scheduler->stopping, memory_order_acquire);
 }
 
-/* What every public call begins with: 0, -EINVAL or -EOWNERDEAD. */
+/* What every public call begins with: 0; -EINVAL; -EOWNERDEAD if the process has forked since the
+   creation. In a call it does not: a child that is forked in code of the user ends there. */
 static inline int htw__scheduler_refusal(const struct htw_scheduler *scheduler) {
     if (HTW__UNLIKELY(scheduler == NULL))
         return -EINVAL;
-    return HTW__UNLIKELY(htw__is_child(scheduler)) ? -EOWNERDEAD : 0;
+    return HTW__UNLIKELY(scheduler->fork_count != htw__fork_count()) ? -EOWNERDEAD : 0;
 }
 
 #endif /* HTW_SRC_SCHEDULER_STATE_H */

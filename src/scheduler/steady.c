@@ -33,7 +33,7 @@ void htw__clock_listener_remove(struct htw_scheduler *scheduler,
 }
 
 bool htw__scheduler_has_threads(const struct htw_scheduler *scheduler) {
-    return !scheduler->embedded && !htw__is_manual(scheduler) && !htw__is_child(scheduler);
+    return !scheduler->embedded && !htw__is_manual(scheduler);
 }
 
 bool htw__scheduler_is_stopped(const struct htw_scheduler *scheduler) {

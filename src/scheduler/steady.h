@@ -30,8 +30,7 @@ void htw__clock_listener_add(struct htw_scheduler *scheduler, struct htw__clock_
 void htw__clock_listener_remove(struct htw_scheduler *scheduler,
                                 struct htw__clock_listener *listener);
 
-/* Whether callbacks run in threads of the library: neither in embedded mode nor in manual time.
-   False in a child. */
+/* Whether callbacks run in threads of the library: neither in embedded mode nor in manual time. */
 bool htw__scheduler_has_threads(const struct htw_scheduler *scheduler);
 
 /* Whether htw_scheduler_stop() has begun. */

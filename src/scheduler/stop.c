@@ -94,9 +94,8 @@ static void hand_back(struct htw__shard *shard, struct htw__record *record,
     htw__shard_free_record(shard, record);
     htw__lock_release(&shard->lock);
     if (visitor != NULL)
-        HTW__CALL_USER("a visitor", visitor, visitor(context, &ended.unexpired));
-    if (!htw__is_child(shard->scheduler))
-        htw__timer_end_release(shard->scheduler, &ended);
+        HTW__CALL_USER("a visitor", shard->scheduler, visitor, visitor(context, &ended.unexpired));
+    htw__timer_end_release(shard->scheduler, &ended);
 }
 
 static void empty_shard(struct htw__shard *shard, htw_unexpired_visitor *visitor, void *context) {
@@ -104,8 +103,6 @@ static void empty_shard(struct htw__shard *shard, htw_unexpired_visitor *visitor
     while (record != NULL) {
         struct htw__record *next = record->next;
         hand_back(shard, record, visitor, context);
-        if (htw__is_child(shard->scheduler))
-            return;
         record = next;
     }
     htw__lock_acquire(&shard->lock);
@@ -135,11 +132,10 @@ static void stop(struct htw_scheduler *scheduler, htw_unexpired_visitor *visitor
     /* In a frame: a visitor or hook that stopped the scheduler again would wait for itself. */
     struct htw__callback_frame frame = { .scheduler = scheduler };
     htw__callback_frame_push(&frame);
-    for (uint32_t i = 0; i < scheduler->shard_count && !htw__is_child(scheduler); i++)
+    for (uint32_t i = 0; i < scheduler->shard_count; i++)
         empty_shard(&scheduler->shards[i], visitor, context);
     htw__callback_frame_pop(&frame);
-    if (!htw__is_child(scheduler))
-        htw__life_end_stop(&scheduler->life);
+    htw__life_end_stop(&scheduler->life);
 }
 
 int htw_scheduler_stop(struct htw_scheduler *scheduler, htw_unexpired_visitor *visitor,
@@ -155,5 +151,5 @@ int htw_scheduler_stop(struct htw_scheduler *scheduler, htw_unexpired_visitor *v
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     stop(scheduler, visitor, context);
     pthread_setcancelstate(cancel_state, NULL);
-    return htw__is_child(scheduler) ? -EOWNERDEAD : 0;
+    return 0;
 }

@@ -66,21 +66,19 @@ static bool visit_cancel(struct sweep *sweep, struct htw__record *record,
     return htw__cancel_locked(sweep->group->shard, record, ret_ended) == HTW_CANCELLED;
 }
 
-/* What follows for the timers that a slice has cancelled. 0; -EOWNERDEAD in a child that a visitor
-   or hook has forked. */
-static int release_ended(struct htw_scheduler *scheduler, const struct sweep *sweep,
-                         htw_unexpired_visitor *visitor, void *context) {
+/* What follows for the timers that a slice has cancelled. */
+static void release_ended(struct htw_scheduler *scheduler, const struct sweep *sweep,
+                          htw_unexpired_visitor *visitor, void *context) {
     /* In a frame: a visitor that stopped the scheduler would destroy what this thread uses. */
     struct htw__callback_frame frame = { .scheduler = scheduler };
     htw__callback_frame_push(&frame);
-    for (uint32_t i = 0; i < sweep->ended_count && !htw__is_child(scheduler); i++) {
+    for (uint32_t i = 0; i < sweep->ended_count; i++) {
         if (visitor != NULL)
-            HTW__CALL_USER("a visitor", visitor, visitor(context, &sweep->ended[i].unexpired));
-        if (!htw__is_child(scheduler))
-            htw__timer_end_release(scheduler, &sweep->ended[i]);
+            HTW__CALL_USER("a visitor", scheduler, visitor,
+                           visitor(context, &sweep->ended[i].unexpired));
+        htw__timer_end_release(scheduler, &sweep->ended[i]);
     }
     htw__callback_frame_pop(&frame);
-    return htw__scheduler_refusal(scheduler);
 }
 
 int64_t htw_group_cancel(struct htw_group *group, htw_unexpired_visitor *visitor, void *context) {
@@ -98,9 +96,7 @@ int64_t htw_group_cancel(struct htw_group *group, htw_unexpired_visitor *visitor
         needs_cleanup = htw__shard_needs_cleanup(shard);
         htw__lock_release(&shard->lock);
         cancelled += sweep.ended_count;
-        refusal = release_ended(shard->scheduler, &sweep, visitor, context);
-        if (refusal != 0)
-            return refusal;
+        release_ended(shard->scheduler, &sweep, visitor, context);
         if (more)
             htw__lock_acquire(&shard->lock);
     }

@@ -4,7 +4,6 @@
 
 #include "../base/clock.h"
 #include "../base/thread.h"
-#include "../base/user_code.h"
 #include "clocks.h"
 #include "run.h"
 
@@ -286,8 +285,6 @@ static void run_first(struct htw__thread *thread) {
     htw__work_queue_unlock(queue);
     put_off_deputy(scheduler, too_early_ns);
     htw__run_batch(thread->run_stats, batch);
-    if (htw__is_child(scheduler))
-        htw__user_code_forked();
     htw__mutex_lock(&queue->mutex);
     finish_batch(thread->place);
 }

@@ -227,8 +227,7 @@ template <class T> struct hooks {
         if (!request_access::begin(object, std::move(owner)))
             return -EBUSY;
         int result = call(native_of(object));
-        /* After fork in a hook of the request, the child does not know whether it still exists. */
-        if (result < 0 && result != -EOWNERDEAD)
+        if (result < 0)
             owner = request_access::end(object);
         return result;
     }

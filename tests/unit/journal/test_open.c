@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_open.c - what is opened, what is refused, and what a refusal says. */
 #include "../../support/child.h"
+#include "../../support/returning_child.h"
 #include "journal_fixture.h"
 
 #include <errno.h>
@@ -222,6 +223,32 @@ JOURNAL_TEST(journal_in_a_child_process_answers_and_does_nothing) {
     assert_string_equal(journal_texts(f), "a b");
 }
 
+static struct returning_child returning;
+
+static void fork_in_deliver(struct journal_fixture *f, const struct htw_delivery *delivery) {
+    (void)f;
+    (void)delivery;
+    returning_child_fork(&returning);
+}
+
+static void fork_in_notice(void *arg, int result) {
+    (void)arg;
+    (void)result;
+    returning_child_fork(&returning);
+}
+
+JOURNAL_TEST(journal_child_that_returns_from_deliver_or_a_notice_ends) {
+    journal_open(f);
+    f->act = fork_in_deliver;
+    journal_put(f, HTW_HOUR, "a");
+    journal_advance_to(f, HTW_HOUR);
+    returning_child_assert_ended(&returning, "deliver");
+    assert_int_equal(
+        htw_journal_put_later(f->journal, START_NS, "b", 1, fork_in_notice, NULL, NULL), 0);
+    assert_int_equal(htw_journal_sync(f->journal), 0);
+    returning_child_assert_ended(&returning, "a notice");
+}
+
 static bool has_lock_file(const struct journal_fixture *f) {
     char path[160];
     beside(f, "-lock", path);
@@ -411,6 +438,7 @@ static void note_stopped(void *context, const char *why) {
     (void)context;
     snprintf(why_stopped, sizeof(why_stopped), "%s", why);
     refusals += htw_journal_sync(stopped_journal) == -EDEADLK;
+    returning_child_fork(&returning);
     notices++;
 }
 
@@ -425,6 +453,7 @@ JOURNAL_TEST(journal_that_finds_damage_stops) {
         usleep(10000);
     assert_int_equal(notices, 1);
     assert_int_equal(refusals, 1);
+    returning_child_assert_ended(&returning, "a notice");
     assert_non_null(strstr(why_stopped, "malformed"));
     assert_non_null(strstr(why_stopped, "has stopped"));
     assert_int_equal(htw_journal_put(f->journal, START_NS, "a", 1, NULL), -EIO);
