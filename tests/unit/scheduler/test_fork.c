@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_fork.c - a child finds the scheduler of its parent inert. */
+#include "../../../src/base/fork.h"
 #include "../../support/child.h"
 #include "../../support/inert.h"
 #include "scheduler_fixture.h"
@@ -24,7 +25,9 @@ static void create_in_child(void) {
     EXPECT(htw_scheduler_destroy(mine) == 0);
 }
 
+/* However many schedulers its parent has created, it is one fork away. */
 static void live_in_child(void *objects) {
+    EXPECT(htw__fork_depth == 1);
     inert_expect(objects);
     create_in_child();
 }
