@@ -439,7 +439,7 @@ void purgatory_case_assert_log(struct purgatory_case *test, const char *expected
                                const char *file, int line) {
     if (ends_only)
         keep_ends(test->log);
-    unit_compare_strings(test->log, expected, 1, file, line);
+    _assert_string_equal(test->log, expected, file, line);
     purgatory_case_forget_log(test);
 }
 

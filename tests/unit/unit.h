@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unit.h - tests in C: a list of tests to fill, and what they assert.
+ * unit.h - cmocka, with the headers that it wants before it, and a list of tests to fill.
  *
- * The main() of unit.c runs them in the order of the file. An assertion that fails ends its test, and the
- * other tests go on; in another thread or in a child process it ends the program.
- *
- * Assertions are named as those of cmocka, of which there is no package for most of the machines and C
- * libraries that ./dev cross and ./dev musl test.
+ * The main() of unit.c runs them in the order of the file. An assertion may fail only in the thread and
+ * the process that run the test.
  */
 #ifndef TESTS_UNIT_H
 #define TESTS_UNIT_H
 
+#include <setjmp.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 /** Whether there is a clock that goes on while the machine is suspended: with the build option
    `portable` there is none. */
@@ -66,39 +67,8 @@ struct unit_test {
 void unit_add(struct unit_test test);
 void unit_set_up(void (*function)(void));
 
-void print_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* Each ends the test. */
+/** Ends the test, as fail_msg() does for a caller's file and line. */
 _Noreturn void unit_fail(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-_Noreturn void unit_skip(const char *file, int line);
-
-#define fail() unit_fail(__FILE__, __LINE__, "failed")
-#define fail_msg(...) unit_fail(__FILE__, __LINE__, __VA_ARGS__)
-#define skip() unit_skip(__FILE__, __LINE__)
-
-void unit_compare(uintmax_t a, uintmax_t b, int equal, const char *file, int line);
-void unit_compare_range(uintmax_t value, uintmax_t from, uintmax_t to, const char *file, int line);
-void unit_compare_strings(const char *a, const char *b, int equal, const char *file, int line);
-void unit_compare_memory(const void *a, const void *b, size_t size, int equal, const char *file,
-                         int line);
-
-/* Integers are compared as uintmax_t. */
-#define assert_true(condition) ((condition) ? (void)0 : fail_msg("%s", #condition))
-#define assert_false(condition) ((condition) ? fail_msg("not: %s", #condition) : (void)0)
-#define assert_non_null(pointer) assert_true((pointer) != NULL)
-#define assert_null(pointer) assert_true((pointer) == NULL)
-#define assert_ptr_equal(a, b) assert_int_equal((uintptr_t)(a), (uintptr_t)(b))
-#define assert_ptr_not_equal(a, b) assert_int_not_equal((uintptr_t)(a), (uintptr_t)(b))
-#define assert_int_equal(a, b) unit_compare((uintmax_t)(a), (uintmax_t)(b), 1, __FILE__, __LINE__)
-#define assert_int_not_equal(a, b) \
-    unit_compare((uintmax_t)(a), (uintmax_t)(b), 0, __FILE__, __LINE__)
-#define assert_in_range(value, from, to) \
-    unit_compare_range((uintmax_t)(value), (uintmax_t)(from), (uintmax_t)(to), __FILE__, __LINE__)
-#define assert_string_equal(a, b) unit_compare_strings(a, b, 1, __FILE__, __LINE__)
-#define assert_string_not_equal(a, b) unit_compare_strings(a, b, 0, __FILE__, __LINE__)
-#define assert_memory_equal(a, b, size) unit_compare_memory(a, b, size, 1, __FILE__, __LINE__)
-#define assert_memory_not_equal(a, b, size) unit_compare_memory(a, b, size, 0, __FILE__, __LINE__)
 
 #endif /* TESTS_UNIT_H */

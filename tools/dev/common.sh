@@ -13,7 +13,7 @@ test_packages="$build_packages $calendar_packages $journal_packages $relay_packa
 broker_build_packages="$build_packages $journal_packages uthash-dev"
 broker_demo_packages="$broker_build_packages redis-tools"
 broker_bench_packages="$broker_demo_packages redis-server python3"
-broker_test_packages="$broker_bench_packages python3-redis"
+broker_test_packages="$broker_bench_packages libcmocka-dev python3-redis"
 replay_packages='chromium chromium-driver python3-selenium'
 kafka_packages='python3 default-jdk-headless maven' # what starts a Kafka, and a consumer of its own library
 peer_packages='g++ libev-dev libevent-dev libuv1-dev libboost-dev'
@@ -47,8 +47,8 @@ rust_packages="gcc g++ libc6-dev libcctz-dev tzdata libxxhash-dev pkg-config car
 rust_test_packages="$rust_packages rustfmt rust-clippy bindgen libclang1-14 libclang-common-14-dev"
 rust_package_packages="$build_packages $rust_packages binutils"
 rust_bench_packages="$rust_packages librust-tokio-dev librust-tokio-util-dev"
-cross_packages="$build_packages python3 qemu-user"
-musl_packages="$build_packages musl-tools linux-libc-dev"
+cross_packages="$build_packages python3 qemu-user xz-utils"
+musl_packages="$build_packages musl-tools linux-libc-dev xz-utils"
 
 say() {
     if [ -t 2 ]; then

@@ -278,6 +278,28 @@ other_headers() {
     done
 }
 
+# Makes cmocka a subproject, out of Debian's source package: other machines and C libraries have no package of it.
+need_foreign_cmocka() {
+    [ ! -e subprojects/cmocka/src/cmocka.c ] || return 0
+    command -v apt-get >/dev/null 2>&1 ||
+        fail 'put the sources of cmocka into subprojects/cmocka, and tests/support/cmocka/meson.build beside them'
+    place=$PWD/build/cmocka
+    rm -rf "$place" subprojects/cmocka
+    mkdir -p "$place/lists/partial" "$place/sources" subprojects
+    say 'fetching the sources of cmocka'
+    for file in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
+        [ ! -e "$file" ] || sed 's/^deb /deb-src /; s/^Types:.*/Types: deb-src/' "$file" >"$place/sources/${file##*/}"
+    done
+    set_apt="apt-get -qq -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts=$place/sources
+        -o Dir::State::Lists=$place/lists -o APT::Sandbox::User=root"
+    # shellcheck disable=SC2086 # a list of words
+    (cd "$place" && $set_apt update && $set_apt source --download-only cmocka &&
+        mkdir cmocka && tar -xf cmocka_*.orig.tar.?z -C cmocka --strip-components=1) ||
+        fail 'cannot fetch the sources of cmocka: is there a network, and are the package sources right?'
+    cp tests/support/cmocka/meson.build "$place/cmocka/"
+    mv "$place/cmocka" subprojects/cmocka
+}
+
 # What the tests of another machine or C library can be: they have no package of libuv.
 # The suite cmd is there only without an emulator.
 run_foreign() {
@@ -296,6 +318,7 @@ verb_cross() {
     # shellcheck disable=SC2086 # a list of words
     [ $# -gt 0 ] || set -- $architectures
     need_cross "$@"
+    need_foreign_cmocka
     other_headers cross-include '/usr/include/xxhash.h /usr/include/xxh3.h'
     for arch in "$@"; do
         say "$arch"
@@ -313,6 +336,7 @@ verb_cross() {
 # Twice: programs that find libc.so, and programs that need nothing.
 verb_musl() {
     need "$musl_packages"
+    need_foreign_cmocka
     other_headers musl-include "/usr/include/xxhash.h /usr/include/xxh3.h /usr/include/linux \
         /usr/include/asm-generic /usr/include/$(uname -m)-linux-gnu/asm"
     for kind in shared static; do

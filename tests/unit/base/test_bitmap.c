@@ -54,3 +54,13 @@ UNIT_TEST(bitmap_in_random_use_agrees_with_an_array) {
         assert_int_equal(htw__bitmap_has(&bitmap, from), flags[from]);
     }
 }
+
+UNIT_TEST(bitmap_with_a_member_out_of_bounds_is_invalid) {
+    static const uint32_t bounds[] = { 1, 63, 64, 65, 127, 128, 4095, 4096 };
+    for (size_t i = 0; i < COUNT_OF(bounds); i++) {
+        struct htw__bitmap bitmap = { 0 };
+        htw__bitmap_add(&bitmap, bounds[i] - 1);
+        assert_true(htw__bitmap_is_valid(&bitmap, bounds[i]));
+        assert_false(htw__bitmap_is_valid(&bitmap, bounds[i] - 1));
+    }
+}

@@ -170,9 +170,13 @@ WHEEL_TEST(wheel_dump_of_a_large_wheel_draws_groups_of_buckets, 256, 0, false, 3
 }
 
 WHEEL_TEST(wheel_dump_lists_the_first_eight_buckets_of_the_queue, 16, 100, false, 9) {
-    for (size_t i = 0; i < 9; i++)
+    for (size_t i = 0; i < 8; i++)
         arm(f, i, 101 + i);
     char *text = dump(f);
+    assert_non_null(strstr(text, "8 buckets\n"));
+    free(text);
+    arm(f, 8, 109);
+    text = dump(f);
     assert_non_null(strstr(text, "9 buckets, the first of them:"));
     assert_non_null(strstr(text, "tick 108:"));
     assert_null(strstr(text, "tick 109:"));
@@ -250,6 +254,16 @@ UNIT_TEST(wheel_count_in_counts_the_timers_of_buckets) {
         assert_int_equal(htw_wheel_count_in(f.wheel, 2, 1, 1, 100), 1);
         fixture_close(&f);
     }
+}
+
+/* Behind the last bucket of a level are the first one of the next, and the next chain of the first. */
+WHEEL_TEST(wheel_count_in_ends_with_the_level, 8, 60, false, 13) {
+    for (size_t i = 0; i < 12; i++)
+        arm(f, i, 64);
+    arm(f, 12, 70);
+    assert_int_equal(htw_wheel_count_in(f->wheel, 0, 0, 100, 100), 12);
+    assert_int_equal(htw_wheel_count_in(f->wheel, 0, 4, 100, 100), 0);
+    assert_int_equal(htw_wheel_count_in(f->wheel, 1, 0, 1, 100), 1);
 }
 
 UNIT_TEST(wheel_count_in_of_what_does_not_exist_is_zero) {

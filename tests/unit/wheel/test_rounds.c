@@ -370,6 +370,16 @@ WHEEL_TEST(wheel_bucket_filled_over_a_long_time_loses_no_timer, 4, 0, false, 80)
     }
 }
 
+/* Also discarding the bucket: a budget for its timers is enough. */
+WHEEL_TEST_BOTH_ORDERS(wheel_budget_is_a_step_for_each_timer_of_a_bucket, 8, 0, 9) {
+    for (size_t i = 0; i < f->count; i++) /* more than one chain */
+        arm(f, i, 5);
+    struct htw_timer *timers[16];
+    size_t count;
+    assert_int_equal(htw_wheel_poll_batch(f->wheel, 5, timers, 16, f->count, &count), HTW_DONE);
+    assert_int_equal(count, f->count);
+}
+
 /* One call empties part of a bucket: what is due waits in a list of its own, what is not has been demoted. */
 WHEEL_TEST_BOTH_ORDERS(wheel_bucket_emptied_in_parts_lets_its_timers_be_cancelled_and_moved, 8, 0,
                        300) {
