@@ -39,7 +39,8 @@ void htw__rows_print_head(void) {
 
 /* How it comes again: the headers that say so. */
 static void print_rule(const struct htw__relay_record *record, const char *before) {
-    static const char *const names[] = { "htw-every", "htw-cron", "htw-zone", "htw-until" };
+    static const char *const names[] = { "htw-every", "htw-cron", "htw-zone", "htw-until",
+                                         "htw-catch-up" };
     for (size_t i = 0; i < record->header_count; i++)
         for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
             if (htw__bytes_are_equal(record->headers[i].name, htw__bytes_of(names[k]))) {

@@ -2,7 +2,7 @@
 /* draw.c - draws snapshots of a program: rates, distributions, levels, shards. */
 #include "draw.h"
 
-#include "columns.h"
+#include "bars.h"
 #include "figures.h"
 
 #include <inttypes.h>
@@ -214,12 +214,12 @@ static void draw_distribution(const struct drawing *self, const char *name,
     };
     uint64_t counts[HTW__TOP_BUCKETS];
     bool is_recent =
-        htw__columns_since(self->view->is_total ? NULL : before->histogram, now->histogram, counts);
+        htw__bars_since(self->view->is_total ? NULL : before->histogram, now->histogram, counts);
     htw__page_add(self->page, HTW__LABEL "  %s  ", name);
     for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++) {
         uint64_t ns = percentiles[i].total_ns;
         if (is_recent)
-            ns = htw__columns_percentile_ns(counts, 1000, percentiles[i].part);
+            ns = htw__bars_percentile_ns(counts, 1000, percentiles[i].part);
         /* No more than the maximum: that counts all of the bucket in which it lies. */
         add_duration(self, percentiles[i].name, ns < now->max_ns ? ns : now->max_ns);
     }
@@ -324,10 +324,10 @@ static void draw_purgatory(const struct drawing *self, const struct htw__top_sou
     add_rate(self, "cancelled", before->cancelled, now->cancelled);
     end_line(self);
     htw__page_add(self->page, HTW__LABEL "  waits     ");
-    htw__columns_since(self->view->is_total ? NULL : before->waits, now->waits, counts);
-    add_duration(self, "p50", htw__columns_percentile_ns(counts, 1000000, 0.50));
-    add_duration(self, "p90", htw__columns_percentile_ns(counts, 1000000, 0.90));
-    add_duration(self, "p99", htw__columns_percentile_ns(counts, 1000000, 0.99));
+    htw__bars_since(self->view->is_total ? NULL : before->waits, now->waits, counts);
+    add_duration(self, "p50", htw__bars_percentile_ns(counts, 1000000, 0.50));
+    add_duration(self, "p90", htw__bars_percentile_ns(counts, 1000000, 0.90));
+    add_duration(self, "p99", htw__bars_percentile_ns(counts, 1000000, 0.99));
     add_histogram(self, counts, 1, "ms");
     end_line(self);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* columns.c - the columns of a histogram: what they have counted between two samples. */
-#include "columns.h"
+/* bars.c - the bars of a histogram: what they have counted between two samples. */
+#include "bars.h"
 
 #include <string.h>
 
-bool htw__columns_since(const uint64_t *before, const uint64_t *now,
+bool htw__bars_since(const uint64_t *before, const uint64_t *now,
                         uint64_t ret_counts[HTW__TOP_BUCKETS]) {
     uint64_t total = 0;
     for (size_t i = 0; i < HTW__TOP_BUCKETS && before != NULL; i++) {
@@ -17,7 +17,7 @@ bool htw__columns_since(const uint64_t *before, const uint64_t *now,
     return total != 0;
 }
 
-uint64_t htw__columns_percentile_ns(const uint64_t counts[HTW__TOP_BUCKETS], uint64_t first_ns,
+uint64_t htw__bars_percentile_ns(const uint64_t counts[HTW__TOP_BUCKETS], uint64_t first_ns,
                                     double part) {
     double total = 0, below = 0;
     for (size_t i = 0; i < HTW__TOP_BUCKETS; i++)
