@@ -5,7 +5,7 @@
 #include <string.h>
 
 bool htw__bars_since(const uint64_t *before, const uint64_t *now,
-                        uint64_t ret_counts[HTW__TOP_BUCKETS]) {
+                     uint64_t ret_counts[HTW__TOP_BUCKETS]) {
     uint64_t total = 0;
     for (size_t i = 0; i < HTW__TOP_BUCKETS && before != NULL; i++) {
         /* A counter that has become smaller is that of another object of the same name. */
@@ -18,7 +18,7 @@ bool htw__bars_since(const uint64_t *before, const uint64_t *now,
 }
 
 uint64_t htw__bars_percentile_ns(const uint64_t counts[HTW__TOP_BUCKETS], uint64_t first_ns,
-                                    double part) {
+                                 double part) {
     double total = 0, below = 0;
     for (size_t i = 0; i < HTW__TOP_BUCKETS; i++)
         total += (double)counts[i];
