@@ -1,19 +1,57 @@
 /* SPDX-License-Identifier: MIT */
-/* check.c - calls try_complete: asks requests whether they can be completed now, because of an
-   event on a key or because of a mark. */
+/*
+ * check.c - calls try_complete: asks requests whether they can be completed now, because of an event on
+ * a key or because of a mark. And deferred checks, which a callback of the scheduler makes.
+ *
+ * Each shard has a queue of deferred checks; one callback makes all of them. A check is queued only
+ * while a callback is scheduled and has not begun, so no check is forgotten. Each queued check
+ * keeps its key alive, so events of one key are merged.
+ *
+ * If an executor drops the callback, its release hook schedules another one: at once the first
+ * time, then with delays that double up to a second. If the scheduler refuses that, the thread of
+ * the hook makes the checks.
+ */
 #include "check.h"
 
 #include "../base/user_code.h"
-#include "deferred.h"
 #include "end.h"
-#include "keys.h"
-#include "walk.h"
+#include "owner.h"
+#include "watch.h"
 
 #include <string.h>
 
 /* How often a call asks a request because of events of other threads. Then it hands the request
    over to a deferred check, so that other threads cannot keep it busy endlessly. */
 #define ASKED_FOR_OTHERS_MAX 16u
+
+/* See struct htw__check. */
+#define EXTRA_ROUNDS 16u
+
+/* The delay after the second drop in a row. It doubles with each further drop. */
+#define RETRY_NS HTW_MILLISECOND
+#define RETRY_DOUBLINGS_MAX 10u
+
+/*
+ * A check of a key that a thread is making, in rounds. A `try_complete` that checks the same key
+ * causes another round; a walk inside the walk would make n! calls for n requests. To end, a check
+ * accepts one nested check for each request of the first round, and EXTRA_ROUNDS more.
+ * If one request alone causes two rounds in a row, the second does not ask it.
+ */
+struct htw__check {
+    struct htw__key key;
+    uint64_t max;       /* the most requests to complete, at least 1 */
+    uint64_t completed; /* requests whose `try_complete` has returned true */
+    uint64_t asked;     /* requests in the first round */
+    uint64_t nested_checks_accepted;
+    bool again; /* another round follows */
+    /* The only request that has caused the next round, and the round that is being made; NULL:
+       several have. */
+    const struct htw_request *next_sole_requester, *sole_requester;
+};
+
+/* ---- one request */
+
+static bool hand_over(struct htw_request *request);
 
 /* Inline in checks, which call it for each request. */
 static inline __attribute__((always_inline)) bool is_ready(struct htw__frame *frame,
@@ -38,21 +76,16 @@ bool htw__request_is_ready(struct htw__frame *frame, struct htw_request *request
     return is_ready(frame, request);
 }
 
-bool htw__request_must_end_marked(struct htw__frame *frame, struct htw_request *request,
-                                  uint32_t idle, enum htw_reason *ret_reason) {
+bool htw__request_must_end(struct htw__frame *frame, struct htw_request *request, uint32_t idle,
+                           enum htw_reason *ret_reason) {
     bool asked_for_self = false;
     unsigned asked_for_others = 0;
-    for (;;) {
+    while (!htw__request_disown(request, idle)) {
         uint32_t state = htw__request_state(request);
         if ((state & HTW__REQUEST_FORCED) != 0) {
             htw__request_set_done(request);
             *ret_reason = htw__request_marked_reason(state);
             return true;
-        }
-        if (state == (HTW__REQUEST_PENDING | HTW__REQUEST_BUSY)) {
-            if (htw__request_disown(request, idle))
-                return false;
-            continue;
         }
         /* Several events of its own hook in a row count as one: otherwise a hook that checks its
            own key in each call would be called endlessly. */
@@ -60,7 +93,7 @@ bool htw__request_must_end_marked(struct htw__frame *frame, struct htw_request *
         bool ask = by_others || !asked_for_self;
         asked_for_self = !by_others;
         if (by_others && ++asked_for_others > ASKED_FOR_OTHERS_MAX) {
-            if (htw__deferred_hand_over(request))
+            if (hand_over(request))
                 return false;
             asked_for_others = 0;
         }
@@ -69,23 +102,25 @@ bool htw__request_must_end_marked(struct htw__frame *frame, struct htw_request *
             return true;
         }
     }
+    return false;
 }
+
+/* ---- checks */
 
 /* Visits the requests on the key once, and asks all but `unasked`. Each adds `one` to `asked`. */
 static void make_round(struct htw__frame *frame, struct htw__check *check, uint64_t one,
                        const struct htw_request *unasked) {
     struct htw__walk walk;
     walk.purgatory = frame->purgatory;
-    walk.shard = htw__purgatory_shard_of(frame->purgatory, check->hash);
     walk.mark = 0;
-    struct htw_request *request = htw__walk_begin(&walk, check->hash, check->key, check->size);
+    struct htw_request *request = htw__walk_begin(&walk, &check->key);
     while (request != NULL) {
         enum htw_reason reason = HTW_REASON_COMPLETED;
         check->asked += one;
         if (request == unasked || !is_ready(frame, request)) {
             if (htw__walk_pass(&walk, &request))
                 continue;
-            if (!htw__request_must_end_marked(frame, request, HTW__REQUEST_PENDING, &reason)) {
+            if (!htw__request_must_end(frame, request, HTW__REQUEST_PENDING, &reason)) {
                 request = htw__walk_next(&walk);
                 continue;
             }
@@ -93,14 +128,15 @@ static void make_round(struct htw__frame *frame, struct htw__check *check, uint6
         bool is_last = check->completed == check->max;
         if (is_last)
             htw__walk_stop(&walk);
-        htw__request_end_walked(frame, &walk, request, reason);
+        htw__request_end(frame, &walk, request, reason);
         if (is_last)
             break;
         request = htw__walk_next(&walk);
     }
 }
 
-void htw__check_make(struct htw__frame *frame, struct htw__check *check) {
+/* Makes a check, of which the first two members are set and the others 0. */
+static void make_check(struct htw__frame *frame, struct htw__check *check) {
     const struct htw_request *unasked = NULL;
     uint64_t one = 1; /* 0 from the second round on */
     frame->check = check;
@@ -118,12 +154,13 @@ void htw__check_make(struct htw__frame *frame, struct htw__check *check) {
 }
 
 /* The check of this key that this thread is making; NULL: there is none. */
-static struct htw__check *find_outer(const struct htw_purgatory *purgatory, uint64_t hash,
-                                     const void *key, size_t size) {
+static struct htw__check *find_outer(const struct htw_purgatory *purgatory,
+                                     const struct htw__key *key) {
     for (struct htw__frame *frame = htw__innermost_frame; frame != NULL; frame = frame->outer) {
         struct htw__check *check = frame->check;
-        if (check != NULL && frame->purgatory == purgatory && check->hash == hash &&
-            check->size == size && (size == 0 || memcmp(check->key, key, size) == 0))
+        if (check != NULL && frame->purgatory == purgatory && check->key.hash == key->hash &&
+            check->key.size == key->size &&
+            (key->size == 0 || memcmp(check->key.bytes, key->bytes, key->size) == 0))
             return check;
     }
     return NULL;
@@ -132,12 +169,11 @@ static struct htw__check *find_outer(const struct htw_purgatory *purgatory, uint
 /* If this thread is checking the key already, has that check make another round, in which `max`
    more requests may end. False: it is not. */
 static __attribute__((noinline)) bool check_again(const struct htw_purgatory *purgatory,
-                                                  uint64_t hash, const void *key, size_t size,
-                                                  uint64_t max) {
-    struct htw__check *outer = find_outer(purgatory, hash, key, size);
+                                                  const struct htw__key *key, uint64_t max) {
+    struct htw__check *outer = find_outer(purgatory, key);
     if (outer == NULL)
         return false;
-    if (outer->again || outer->nested_checks_accepted < outer->asked + HTW__CHECK_EXTRA_ROUNDS) {
+    if (outer->again || outer->nested_checks_accepted < outer->asked + EXTRA_ROUNDS) {
         const struct htw_request *requester = htw__innermost_frame->request;
         outer->next_sole_requester =
             !outer->again || outer->next_sole_requester == requester ? requester : NULL;
@@ -154,23 +190,264 @@ static bool is_in_try_complete(void) {
 
 int64_t htw_purgatory_check_at_most(struct htw_purgatory *purgatory, const void *key,
                                     size_t key_size, uint64_t max) {
-    int refusal = htw__key_refusal(purgatory, key, key_size);
+    struct htw__key hashed;
+    int refusal = htw__key_of_call(purgatory, key, key_size, &hashed);
     if (refusal != 0)
         return refusal;
-    if (max == 0)
+    if (max == 0 || (is_in_try_complete() && check_again(purgatory, &hashed, max)))
         return 0;
-    uint64_t hash = htw__key_hash(key, key_size, purgatory->seed);
-    htw__purgatory_shard_prefetch(purgatory, hash);
-    if (is_in_try_complete() && check_again(purgatory, hash, key, key_size, max))
-        return 0;
-    struct htw__check check = { hash, key, key_size, max, .again = false };
+    struct htw__check check = { hashed, max, .again = false };
     struct htw__frame frame = { 0 };
     htw__frame_push(&frame, purgatory);
-    htw__check_make(&frame, &check);
+    make_check(&frame, &check);
     htw__frame_pop(&frame);
     return (int64_t)check.completed;
 }
 
 int64_t htw_purgatory_check(struct htw_purgatory *purgatory, const void *key, size_t key_size) {
     return htw_purgatory_check_at_most(purgatory, key, key_size, UINT64_MAX);
+}
+
+/* ---- deferred checks */
+
+/* A check in the queue. */
+struct htw__deferred {
+    struct htw__deferred *next;
+    struct htw__watched_key *key; /* valid until the check begins */
+    struct htw__key_node copy;    /* of it; its bytes are behind this */
+};
+
+static size_t bytes_of(size_t key_size) {
+    return sizeof(struct htw__deferred) + key_size;
+}
+
+static struct htw__deferred *pop(struct htw__deferred **queue) {
+    struct htw__deferred *deferred = *queue;
+    if (deferred != NULL)
+        *queue = deferred->next;
+    return deferred;
+}
+
+static void free_check(struct htw__purgatory_shard *shard, struct htw__deferred *deferred) {
+    shard->bytes -= bytes_of(deferred->copy.size);
+    htw__release(&shard->purgatory->allocator, deferred, bytes_of(deferred->copy.size));
+}
+
+/* A check begins or is dropped: another one of its key may be queued. Returns whether requests wait
+   on the key. Under the lock. */
+static bool release_key(struct htw__purgatory_shard *shard, struct htw__deferred *deferred) {
+    bool is_watched = !htw__ring_is_empty(&deferred->key->watches);
+    deferred->key->node.tag &= ~(uint32_t)HTW__KEY_DEFERRED;
+    htw__watched_key_free_if_unused(shard->purgatory, shard, deferred->key);
+    return is_watched;
+}
+
+static void make(struct htw__frame *frame, struct htw__purgatory_shard *shard,
+                 struct htw__deferred *deferred) {
+    htw__lock_acquire(&shard->lock);
+    bool is_watched = release_key(shard, deferred);
+    htw__lock_release(&shard->lock);
+    if (is_watched) {
+        const struct htw__key_node *copy = &deferred->copy;
+        struct htw__check check = { { copy->hash, copy->key, copy->size }, .max = UINT64_MAX };
+        make_check(frame, &check);
+    }
+    htw__lock_acquire(&shard->lock);
+    free_check(shard, deferred);
+    htw__lock_release(&shard->lock);
+}
+
+/* Empties the queue. Under the lock. */
+static struct htw__deferred *drain(struct htw__purgatory_shard *shard) {
+    struct htw__deferred *queue = shard->deferred;
+    shard->deferred = NULL;
+    shard->deferred_end = &shard->deferred;
+    return queue;
+}
+
+static void make_all(struct htw__purgatory_shard *shard, struct htw__deferred *queue) {
+    struct htw__frame frame = { 0 };
+    htw__frame_push(&frame, shard->purgatory);
+    struct htw__deferred *deferred;
+    while ((deferred = pop(&queue)) != NULL)
+        make(&frame, shard, deferred);
+    htw__frame_pop(&frame);
+}
+
+/* The callback. It leaves checks that are queued meanwhile to the next one, so that it returns. */
+static void run(void *arg, const struct htw_expiration *expiration) {
+    (void)expiration;
+    struct htw__purgatory_shard *shard = arg;
+    htw__lock_acquire(&shard->lock);
+    shard->runs_due--;
+    shard->runs_begun++;
+    shard->runs_dropped = 0;
+    struct htw__deferred *queue = drain(shard);
+    htw__lock_release(&shard->lock);
+    make_all(shard, queue);
+}
+
+/* Whether a callback will take what is queued. (`runs_due` is -1 for a moment if a callback begins
+   before the call that has scheduled it returns.) Under the lock. */
+static bool is_due(const struct htw__purgatory_shard *shard) {
+    return shard->runs_due > 0;
+}
+
+static int64_t retry_delay_ns(const struct htw__purgatory_shard *shard) {
+    if (shard->runs_dropped < 2)
+        return 0;
+    uint32_t doublings = shard->runs_dropped - 2;
+    return RETRY_NS << (doublings < RETRY_DOUBLINGS_MAX ? doublings : RETRY_DOUBLINGS_MAX);
+}
+
+static void release_run(void *arg);
+
+/* Schedules a callback. 0, or the error of the scheduler; -ESHUTDOWN also if the purgatory is being
+   destroyed. */
+static int schedule_run(struct htw__purgatory_shard *shard) {
+    struct htw_purgatory *purgatory = shard->purgatory;
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = run;
+    spec.arg = shard;
+    spec.group = purgatory->callbacks;
+    spec.release = release_run;
+    if (!htw__outstanding_add(&purgatory->outstanding))
+        return -ESHUTDOWN;
+    htw__lock_acquire(&shard->lock);
+    spec.when_ns = retry_delay_ns(shard);
+    htw__lock_release(&shard->lock);
+    int error = htw_schedule_spec(purgatory->scheduler, &spec, NULL, NULL);
+    if (error != 0) {
+        htw__outstanding_remove(&purgatory->outstanding);
+        return error;
+    }
+    htw__lock_acquire(&shard->lock);
+    shard->runs_due++;
+    htw__lock_release(&shard->lock);
+    return 0;
+}
+
+/* Drops the checks in the queue. Under the lock. */
+static void drop_all(struct htw__purgatory_shard *shard) {
+    struct htw__deferred *queue = drain(shard);
+    for (struct htw__deferred *deferred; (deferred = pop(&queue)) != NULL;) {
+        release_key(shard, deferred);
+        free_check(shard, deferred);
+    }
+}
+
+/* Schedules another callback for the queue. If that is refused, makes the checks; after a stop, or
+   during destroy, drops them. */
+static void reschedule_run(struct htw__purgatory_shard *shard) {
+    int error = schedule_run(shard);
+    if (error == 0)
+        return;
+    htw__lock_acquire(&shard->lock);
+    struct htw__deferred *queue = NULL;
+    if (!is_due(shard)) {
+        if (error == -ESHUTDOWN)
+            drop_all(shard);
+        queue = drain(shard);
+    }
+    htw__lock_release(&shard->lock);
+    make_all(shard, queue);
+}
+
+/*
+ * The release hook of a callback that has run or was dropped; then the queue needs another one. The
+ * hook cannot tell which of two callbacks was dropped: while another one is running, this one
+ * counts as run, and the hook of the other one notices the drop.
+ */
+static void release_run(void *arg) {
+    struct htw__purgatory_shard *shard = arg;
+    struct htw_purgatory *purgatory = shard->purgatory;
+    htw__lock_acquire(&shard->lock);
+    if (shard->runs_begun > 0) {
+        shard->runs_begun--;
+    } else {
+        shard->runs_due--;
+        shard->runs_dropped++;
+    }
+    bool is_stranded = shard->deferred != NULL && !is_due(shard);
+    htw__lock_release(&shard->lock);
+    if (is_stranded)
+        reschedule_run(shard);
+    htw__outstanding_remove(&purgatory->outstanding);
+}
+
+/* Adds a check of a key to the queue. Under the lock. */
+static int queue_check(struct htw__purgatory_shard *shard, struct htw__watched_key *key) {
+    size_t size = key->node.size;
+    struct htw__deferred *deferred = htw__allocate(&shard->purgatory->allocator, bytes_of(size));
+    if (deferred == NULL)
+        return -ENOMEM;
+    *deferred = (struct htw__deferred) { .key = key };
+    htw__key_node_set(&deferred->copy, deferred + 1, key->node.hash, key->node.key, size);
+    *shard->deferred_end = deferred;
+    shard->deferred_end = &deferred->next;
+    shard->bytes += bytes_of(size);
+    key->node.tag |= HTW__KEY_DEFERRED;
+    return 0;
+}
+
+/* Queues a check, unless no request waits on the key or a check of it is queued. -EAGAIN: no
+   callback is due. */
+static int try_to_queue(struct htw__purgatory_shard *shard, const struct htw__key *source) {
+    htw__lock_acquire(&shard->lock);
+    struct htw__watched_key *key = htw__watched_key_find(shard, source);
+    int result = 0;
+    if (key != NULL && (key->node.tag & HTW__KEY_DEFERRED) == 0)
+        result = is_due(shard) ? queue_check(shard, key) : -EAGAIN;
+    htw__lock_release(&shard->lock);
+    return result;
+}
+
+/* Under the lock under which a queued check begins: so it finds the request without an owner.
+   -EAGAIN: no callback is due. */
+static int try_to_hand_over(struct htw__purgatory_shard *shard, struct htw_request *request,
+                            bool *ret_disowned) {
+    htw__lock_acquire(&shard->lock);
+    struct htw__watched_key *key = htw__watch_key(htw__request_watch(request, 0));
+    int result = 0;
+    if (shard->closed)
+        result = -ESHUTDOWN;
+    else if ((key->node.tag & HTW__KEY_DEFERRED) == 0)
+        result = is_due(shard) ? queue_check(shard, key) : -EAGAIN;
+    *ret_disowned = result == 0 && htw__request_disown_marked(request);
+    htw__lock_release(&shard->lock);
+    return result;
+}
+
+/*
+ * For the owner of a request that other threads mark again and again: queues a check of its first
+ * key, and disowns the request together with its marks of events. That check asks the request.
+ * False: nothing has changed, because a mark ends the request, or the check cannot be queued, or
+ * the scheduler has no thread to make it.
+ */
+static bool hand_over(struct htw_request *request) {
+    struct htw_purgatory *purgatory = request->_purgatory;
+    if (request->_count == 0 || !htw__scheduler_has_threads(purgatory->scheduler))
+        return false;
+    struct htw__purgatory_shard *shard =
+        htw__watch_shard(purgatory, htw__request_watch(request, 0));
+    bool disowned;
+    while (try_to_hand_over(shard, request, &disowned) == -EAGAIN)
+        if (schedule_run(shard) != 0)
+            return false;
+    return disowned;
+}
+
+int htw_purgatory_check_later(struct htw_purgatory *purgatory, const void *key, size_t key_size) {
+    struct htw__key hashed;
+    int result = htw__key_of_call(purgatory, key, key_size, &hashed);
+    if (result != 0)
+        return result;
+    struct htw__purgatory_shard *shard = htw__purgatory_shard_of(purgatory, hashed.hash);
+    /* If the callback begins before the check is queued, another one is needed. */
+    while ((result = try_to_queue(shard, &hashed)) == -EAGAIN) {
+        int error = schedule_run(shard);
+        if (error != 0)
+            return error;
+    }
+    return result;
 }

@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* cpu.c - the data of a purgatory for each CPU: above all, the wheel that holds the timeouts. */
+/* cpu.c - the data of a purgatory for each CPU: the wheel of timeouts, the memory of keys, the waits. */
 #include "cpu.h"
 
 #include "../base/assert.h"
+#include "owner.h"
 
 /* The wheel has many levels, since its ticks are fine. Those for timeouts of up to 17 minutes are
    created with it. */
 #define WHEEL_SIZE 64u
 #define HORIZON_TICKS (UINT64_C(1) << 30)
+
+#define ALL_FREE ((UINT64_C(1) << HTW__CHUNK_SLOTS) - 1)
+
+/* If the other chunks have fewer free slots, an empty chunk is kept. */
+#define FREE_MIN 16u
+
+/* The requests of a CPU that are measured in a millisecond. */
+#define MEASURED_A_MS 16u
+
+/* ---- the wheel */
 
 static uint64_t tick_before(int64_t time_ns) {
     return (uint64_t)time_ns / HTW__TIMEOUT_TICK_NS;
@@ -31,25 +42,6 @@ static int create_wheel(const struct htw__cpu *cpu, uint64_t start, struct htw_w
     else
         *ret_wheel = wheel;
     return error;
-}
-
-int htw__cpu_init(struct htw__cpu *cpu, struct htw_purgatory *purgatory, htw_callback *on_alarm) {
-    *cpu = (struct htw__cpu) { .alarm_tick = HTW_NEVER_TICK,
-                               .purgatory = purgatory,
-                               .on_alarm = on_alarm };
-    htw__lock_init(&cpu->lock, HTW__RANK_PURGATORY_CPU);
-    htw__lock_init(&cpu->key_pool_lock, HTW__RANK_KEY_POOL);
-    htw__key_pool_init(&cpu->key_pool, &purgatory->allocator);
-    htw__wait_histogram_init(&cpu->waits);
-    for (unsigned i = 0; i < HTW__ALARMS; i++)
-        cpu->alarms[i].cpu = cpu;
-    return create_wheel(cpu, tick_before(htw__cpu_steady_now_ns(cpu)), &cpu->wheel);
-}
-
-void htw__cpu_fini(struct htw__cpu *cpu) {
-    htw_wheel_destroy(cpu->wheel);
-    htw__lock_fini(&cpu->lock);
-    htw__lock_fini(&cpu->key_pool_lock);
 }
 
 /* The clock of a wheel cannot go back: the timeouts move to a new wheel, all under one lock, since
@@ -83,12 +75,153 @@ uint64_t htw__cpu_tick(struct htw__cpu *cpu, int64_t now_ns) {
     return tick;
 }
 
+/* ---- the memory of keys */
+
+struct chunk {
+    struct htw__link link; /* in `partial` while a slot is free */
+    uint64_t free;         /* bit n: slot n is free */
+    char padding[HTW__SLOT_BYTES - sizeof(struct htw__link) - sizeof(uint64_t)];
+    char slots[HTW__CHUNK_SLOTS][HTW__SLOT_BYTES];
+};
+
+void htw__key_pool_init(struct htw__key_pool *pool, const struct htw_allocator *allocator) {
+    *pool = (struct htw__key_pool) { .allocator = *allocator };
+    htw__ring_init(&pool->partial);
+}
+
+static struct chunk *add_chunk(struct htw__key_pool *pool) {
+    struct chunk *chunk = htw__allocate(&pool->allocator, sizeof(*chunk));
+    if (chunk == NULL)
+        return NULL;
+    chunk->free = ALL_FREE;
+    htw__ring_push_front(&pool->partial, &chunk->link);
+    pool->free += HTW__CHUNK_SLOTS;
+    pool->chunks++;
+    return chunk;
+}
+
+void *htw__key_pool_allocate(struct htw__key_pool *pool, uint8_t *ret_number) {
+    struct chunk *chunk = (struct chunk *)(void *)pool->partial._next;
+    if (htw__ring_is_empty(&pool->partial) && (chunk = add_chunk(pool)) == NULL)
+        return NULL;
+    unsigned number = (unsigned)__builtin_ctzll(chunk->free);
+    chunk->free &= chunk->free - 1;
+    if (chunk->free == 0)
+        htw__link_unlink(&chunk->link);
+    pool->free--;
+    *ret_number = (uint8_t)number;
+    return chunk->slots[number];
+}
+
+static void release_chunk(struct htw__key_pool *pool, struct chunk *chunk) {
+    htw__link_unlink(&chunk->link);
+    pool->free -= HTW__CHUNK_SLOTS;
+    pool->chunks--;
+    htw__release(&pool->allocator, chunk, sizeof(*chunk));
+}
+
+static void release_all(struct htw__key_pool *pool) {
+    while (!htw__ring_is_empty(&pool->partial))
+        release_chunk(pool, (struct chunk *)(void *)pool->partial._next);
+}
+
+void htw__key_pool_free(struct htw__key_pool *pool, void *slot, uint8_t number) {
+    struct chunk *chunk = (struct chunk *)(void *)((char *)slot - offsetof(struct chunk, slots) -
+                                                   (size_t)number * HTW__SLOT_BYTES);
+    HTW_ASSERT((chunk->free >> number & 1) == 0);
+    if (chunk->free == 0)
+        htw__ring_push_front(&pool->partial, &chunk->link);
+    chunk->free |= UINT64_C(1) << number;
+    pool->free++;
+    if (chunk->free == ALL_FREE && pool->free >= HTW__CHUNK_SLOTS + FREE_MIN)
+        release_chunk(pool, chunk);
+    if (pool->free == pool->chunks * HTW__CHUNK_SLOTS)
+        release_all(pool);
+}
+
+size_t htw__key_pool_memory(const struct htw__key_pool *pool) {
+    return pool->chunks * sizeof(struct chunk);
+}
+
+/* ---- how long requests waited */
+
+static uint32_t to_ms(int64_t time_ns) {
+    return (uint32_t)(time_ns / HTW_MILLISECOND);
+}
+
+/* Two threads may count as one here; then some more requests are measured. */
+static void count_begun(struct htw__wait_histogram *waits, uint32_t begun) {
+    atomic_store_explicit(&waits->begun, begun + 1, memory_order_relaxed);
+}
+
+void htw__wait_begin(struct htw__cpu *cpu, struct htw_request *request, int64_t now_ns) {
+    struct htw__wait_histogram *waits = &cpu->waits;
+    uint32_t now_ms = to_ms(now_ns);
+    uint32_t begun = atomic_load_explicit(&waits->begun, memory_order_relaxed);
+    if (atomic_load_explicit(&waits->begun_ms, memory_order_relaxed) != now_ms) {
+        atomic_store_explicit(&waits->begun_ms, now_ms, memory_order_relaxed);
+        begun = 0;
+    }
+    count_begun(waits, begun);
+    if (begun >= MEASURED_A_MS)
+        return;
+    request->_since_ms = now_ms;
+    request->_flags |= HTW__REQUEST_MEASURED;
+}
+
+void htw__wait_begin_without_clock(struct htw__cpu *cpu, struct htw_request *request) {
+    uint32_t begun = atomic_load_explicit(&cpu->waits.begun, memory_order_relaxed);
+    if (begun >= MEASURED_A_MS && begun % MEASURED_A_MS != 0)
+        count_begun(&cpu->waits, begun);
+    else
+        htw__wait_begin(cpu, request, htw__cpu_steady_now_ns(cpu));
+}
+
+void htw__wait_end(const struct htw_request *request) {
+    struct htw__cpu *cpu = htw__cpu_here(request->_purgatory);
+    struct htw_scheduler *scheduler = request->_purgatory->scheduler;
+    uint32_t waited_ms = to_ms(htw__steady_now_ns(scheduler)) - request->_since_ms;
+    if (waited_ms > INT32_MAX && htw__steady_is_manual(scheduler))
+        waited_ms = 0; /* the clock was set back */
+    unsigned bucket = waited_ms == 0 ? 0 : 32u - (unsigned)__builtin_clz(waited_ms);
+    if (bucket >= HTW_PURGATORY_WAIT_BUCKETS)
+        bucket = HTW_PURGATORY_WAIT_BUCKETS - 1;
+    htw__lock_acquire(&cpu->lock);
+    cpu->waits.sum_ms += waited_ms;
+    cpu->waits.buckets[bucket]++;
+    htw__lock_release(&cpu->lock);
+}
+
+/* ---- all of it */
+
+int htw__cpu_init(struct htw__cpu *cpu, struct htw_purgatory *purgatory, htw_callback *on_alarm) {
+    *cpu = (struct htw__cpu) { .alarm_tick = HTW_NEVER_TICK,
+                               .purgatory = purgatory,
+                               .on_alarm = on_alarm };
+    htw__lock_init(&cpu->lock, HTW__RANK_PURGATORY_CPU);
+    htw__lock_init(&cpu->key_pool_lock, HTW__RANK_KEY_POOL);
+    htw__key_pool_init(&cpu->key_pool, &purgatory->allocator);
+    HTW__ANNOTATE_ATOMIC(&cpu->waits.begun_ms, sizeof(cpu->waits.begun_ms));
+    HTW__ANNOTATE_ATOMIC(&cpu->waits.begun, sizeof(cpu->waits.begun));
+    for (unsigned i = 0; i < HTW__ALARMS; i++)
+        cpu->alarms[i].cpu = cpu;
+    return create_wheel(cpu, tick_before(htw__cpu_steady_now_ns(cpu)), &cpu->wheel);
+}
+
+void htw__cpu_fini(struct htw__cpu *cpu) {
+    htw_wheel_destroy(cpu->wheel);
+    htw__lock_fini(&cpu->lock);
+    htw__lock_fini(&cpu->key_pool_lock);
+}
+
 void htw__cpu_add_stats(struct htw__cpu *cpu, struct htw_purgatory_stats *stats) {
     struct htw_wheel_stats own = HTW_WHEEL_STATS_INIT;
     htw__lock_acquire(&cpu->lock);
     htw_wheel_get_stats(cpu->wheel, &own);
     stats->memory_bytes += sizeof(*cpu) + own.memory_bytes;
-    htw__wait_histogram_add_stats(&cpu->waits, stats);
+    stats->waited_ms += cpu->waits.sum_ms;
+    for (unsigned i = 0; i < HTW_PURGATORY_WAIT_BUCKETS; i++)
+        stats->waits[i] += cpu->waits.buckets[i];
     for (unsigned i = 0; i < HTW__ALARMS; i++)
         stats->alarms += htw_is_pending(cpu->purgatory->scheduler, cpu->alarms[i].handle);
     htw__lock_release(&cpu->lock);

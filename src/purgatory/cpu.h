@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cpu.h - the data of a purgatory for each CPU: a wheel for timeouts, its alarms, the memory of
- * keys, and a histogram. A thread uses those of the CPU on which it runs, so threads seldom meet.
+ * keys, and a histogram of waits. A thread uses those of the CPU on which it runs, so threads seldom meet.
  *
  * A tick of the wheel is a microsecond of the steady clock. Deadlines are rounded up to it.
  */
@@ -9,13 +9,11 @@
 #define HTW_SRC_PURGATORY_CPU_H
 
 #include "../base/cpu.h"
-#include "key_pool.h"
 #include "state.h"
-#include "wait_histogram.h"
 
 #define HTW__TIMEOUT_TICK_NS 1000u
 
-/* A timer of the scheduler that is set to the earliest timeout: see alarms.c. */
+/* A timer of the scheduler that is set to the earliest timeout: see timeout.c. */
 struct htw__timeout_alarm {
     struct htw__cpu *cpu;
     htw_handle handle; /* 0: there is none */
@@ -24,6 +22,50 @@ struct htw__timeout_alarm {
 
 /* Two alarms that repeat, and one that does not. */
 #define HTW__ALARMS 3
+
+/*
+ * The memory of keys: slots of 64 bytes in chunks of 4 KiB.
+ *
+ * A chunk has a header and 63 slots, so a slot costs 65 bytes; an allocator that keeps the
+ * alignment takes 80 to 128. The number of a slot, which its owner stores, leads to the header. An
+ * empty chunk is freed if the others have some free slots, or if no slot is in use: a use that
+ * goes up and down by a few slots does not allocate each time. Not thread-safe.
+ */
+#define HTW__SLOT_BYTES 64u
+#define HTW__CHUNK_SLOTS 63u
+
+struct htw__key_pool {
+    struct htw_allocator allocator;
+    struct htw__link partial; /* ring of the chunks that have free slots */
+    size_t free;              /* free slots in all chunks */
+    size_t chunks;
+};
+
+/* The pool must not move afterwards. Copies the allocator. Allocates nothing. */
+void htw__key_pool_init(struct htw__key_pool *pool, const struct htw_allocator *allocator);
+
+/* Returns a slot, not initialised, and its number; NULL: there is no memory. */
+void *htw__key_pool_allocate(struct htw__key_pool *pool, uint8_t *ret_number);
+
+void htw__key_pool_free(struct htw__key_pool *pool, void *slot, uint8_t number);
+
+/* The bytes of all chunks. */
+size_t htw__key_pool_memory(const struct htw__key_pool *pool);
+
+/*
+ * How long requests waited: a sampled histogram.
+ *
+ * To read the clock twice for each request would take a seventh of its time. So each CPU measures
+ * only about 16 requests in a millisecond; the others cost two comparisons. A request with a
+ * timeout has read the clock anyway. One without reads it if it is measured, and otherwise in one
+ * case of 16, to notice the next millisecond.
+ */
+struct htw__wait_histogram {
+    _Atomic uint32_t begun_ms; /* the last millisecond in which a request began to wait */
+    _Atomic uint32_t begun;    /* requests in it; threads may overwrite each other's count */
+    uint64_t sum_ms;           /* of all waits measured */
+    uint64_t buckets[HTW_PURGATORY_WAIT_BUCKETS];
+};
 
 struct htw__cpu {
     alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards the members up to key_pool_lock */
@@ -51,6 +93,15 @@ void htw__cpu_add_stats(struct htw__cpu *cpu, struct htw_purgatory_stats *stats)
 /* The present tick; `now_ns` is of the steady clock. If a manual clock was set back, the timeouts
    move to a new wheel. Under the lock. */
 uint64_t htw__cpu_tick(struct htw__cpu *cpu, int64_t now_ns);
+
+/* A request begins to wait at `now_ns` of the steady clock. The owner only. */
+void htw__wait_begin(struct htw__cpu *cpu, struct htw_request *request, int64_t now_ns);
+
+/* A request begins to wait, and the clock has not been read. The owner only. */
+void htw__wait_begin_without_clock(struct htw__cpu *cpu, struct htw_request *request);
+
+/* Counts how long a measured request has waited. The owner only. */
+void htw__wait_end(const struct htw_request *request);
 
 static inline int64_t htw__cpu_steady_now_ns(const struct htw__cpu *cpu) {
     return htw__steady_now_ns(cpu->purgatory->scheduler);

@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* end.c - ends a request: unlinks it from everything, and calls the hooks on_complete and release. */
+/*
+ * end.c - ends requests, for each reason but that `try_complete` returned true: unlinks a request from
+ * everything, and calls the hooks on_complete and release.
+ */
 #include "end.h"
 
-#include "../base/compiler.h"
 #include "../base/user_code.h"
 #include "owner.h"
 #include "timeout.h"
-#include "waiting.h"
 #include "watch.h"
+
+/* How many requests the callback of an alarm ends before it returns to the scheduler. Requests may be
+   submitted again and again with a timeout of 0, and the thread has other callbacks to run. */
+#define TURNS 4096u
+
+/* ---- unlinking */
 
 /* What unlinking from the keys writes to. Across a lock the processor loads nothing ahead. */
 static void prefetch_keys(struct htw_request *request) {
@@ -38,12 +45,25 @@ static void unlink_from_keys(struct htw_request *request, struct htw__walk *walk
     request->_count = 0;
 }
 
-static void unlink_all(struct htw_request *request, struct htw__walk *walk, int reason) {
+static void unlink_from_threshold(struct htw_request *request, int reason) {
+    struct htw_threshold *threshold = request->_place._on_threshold._threshold;
+    struct htw__purgatory_shard *shard = threshold->shard;
+    htw__lock_acquire(&shard->lock);
+    htw__purgatory_shard_uncount(shard, request, reason);
+    htw__lock_release(&shard->lock);
+    htw__lock_acquire(&threshold->lock);
+    htw__value_tree_remove(&threshold->waiting, &request->_place._on_threshold._node);
+    htw__lock_release(&threshold->lock);
+    if (reason == HTW__NO_REASON)
+        htw__outstanding_remove(&threshold->outstanding);
+}
+
+void htw__request_unlink(struct htw_request *request, struct htw__walk *walk, int reason) {
     prefetch_keys(request);
     if ((request->_flags & HTW__REQUEST_ARMED) != 0)
         htw__timeout_disarm(request);
     if ((request->_flags & HTW__REQUEST_ON_THRESHOLD) != 0)
-        htw__threshold_unlink(request, reason);
+        unlink_from_threshold(request, reason);
     else if (request->_count > 0)
         unlink_from_keys(request, walk, reason);
     else if (reason != HTW__NO_REASON)
@@ -53,17 +73,7 @@ static void unlink_all(struct htw_request *request, struct htw__walk *walk, int 
                      request->_place._many._bytes);
 }
 
-void htw__request_unlink(struct htw_request *request, int reason) {
-    unlink_all(request, NULL, reason);
-}
-
-static void count_wait(const struct htw_request *request) {
-    uint32_t waited_ms = htw__waited_ms(request);
-    struct htw__cpu *cpu = htw__cpu_here(request->_purgatory);
-    htw__lock_acquire(&cpu->lock);
-    htw__wait_histogram_add(&cpu->waits, waited_ms);
-    htw__lock_release(&cpu->lock);
-}
+/* ---- ending */
 
 /* Without a release hook, the user may free the request when its state is 0. */
 static void release(struct htw_purgatory *purgatory, struct htw_request *request) {
@@ -73,21 +83,16 @@ static void release(struct htw_purgatory *purgatory, struct htw_request *request
                        purgatory->release(purgatory->context, request));
 }
 
-void htw__request_end(struct htw__frame *frame, struct htw_request *request,
+void htw__request_end(struct htw__frame *frame, struct htw__walk *walk, struct htw_request *request,
                       enum htw_reason reason) {
-    htw__request_end_walked(frame, NULL, request, reason);
-}
-
-void htw__request_end_walked(struct htw__frame *frame, struct htw__walk *walk,
-                             struct htw_request *request, enum htw_reason reason) {
     struct htw_purgatory *purgatory = frame->purgatory;
     /* The request keeps its threshold alive until its last hook has returned. */
     struct htw_threshold *threshold = (request->_flags & HTW__REQUEST_ON_THRESHOLD) != 0
                                           ? request->_place._on_threshold._threshold
                                           : NULL;
     if ((request->_flags & HTW__REQUEST_MEASURED) != 0)
-        count_wait(request);
-    unlink_all(request, walk, (int)reason);
+        htw__wait_end(request);
+    htw__request_unlink(request, walk, (int)reason);
     if (frame->visitor != NULL)
         HTW__CALL_USER("a visitor", purgatory, frame->visitor,
                        frame->visitor(frame->visitor_context, request));
@@ -96,4 +101,87 @@ void htw__request_end_walked(struct htw__frame *frame, struct htw__walk *walk,
     release(purgatory, request);
     if (threshold != NULL)
         htw__outstanding_remove(&threshold->outstanding);
+}
+
+/* ---- timeouts that are due */
+
+/* No call of the scheduler fails here, unless the scheduler was stopped; then nothing expires. */
+void htw__expire_due(void *arg, const struct htw_expiration *expiration) {
+    (void)expiration;
+    struct htw__timeout_alarm *alarm = arg;
+    struct htw__frame frame = { 0 };
+    htw__frame_push(&frame, alarm->cpu->purgatory);
+    bool more = true;
+    for (unsigned turn = 0; more && turn < TURNS; turn++) {
+        struct htw_request *request = htw__timeout_next_due(alarm, turn == 0, &more);
+        if (request != NULL)
+            htw__request_end(&frame, NULL, request, HTW_REASON_EXPIRED);
+    }
+    htw__alarm_end_callback(alarm);
+    htw__frame_pop(&frame);
+}
+
+/* ---- the public calls */
+
+size_t htw_request_size(void) {
+    return sizeof(struct htw_request);
+}
+
+void htw_request_init(struct htw_request *request) {
+    if (request != NULL)
+        *request = (struct htw_request) { 0 };
+}
+
+bool htw_request_is_pending(const struct htw_request *request) {
+    return request != NULL && htw__request_state(request) != 0;
+}
+
+/* True: this call ends the request, or has marked it so that its owner does. */
+static bool end_by_call(struct htw_purgatory *purgatory, struct htw_request *request,
+                        enum htw_reason reason) {
+    if (htw__purgatory_refusal(purgatory) != 0 || request == NULL)
+        return false;
+    bool marked;
+    if (!htw__request_own_to_end(request, htw__request_mark(reason), &marked))
+        return marked;
+    struct htw__frame frame = { 0 };
+    htw__frame_push(&frame, purgatory);
+    htw__request_end(&frame, NULL, request, reason);
+    htw__frame_pop(&frame);
+    return true;
+}
+
+bool htw_request_complete(struct htw_purgatory *purgatory, struct htw_request *request) {
+    return end_by_call(purgatory, request, HTW_REASON_COMPLETED);
+}
+
+bool htw_request_cancel(struct htw_purgatory *purgatory, struct htw_request *request) {
+    return end_by_call(purgatory, request, HTW_REASON_CANCELLED);
+}
+
+int htw_request_set_timeout(struct htw_purgatory *purgatory, struct htw_request *request,
+                            int64_t timeout_ns) {
+    int refusal = htw__purgatory_refusal(purgatory);
+    if (refusal != 0)
+        return refusal;
+    return request == NULL ? -EINVAL : htw__timeout_move(purgatory, request, timeout_ns);
+}
+
+int64_t htw_purgatory_cancel_key(struct htw_purgatory *purgatory, const void *key, size_t key_size,
+                                 htw_request_visitor *visitor, void *context) {
+    struct htw__key hashed;
+    int refusal = htw__key_of_call(purgatory, key, key_size, &hashed);
+    if (refusal != 0)
+        return refusal;
+    struct htw__walk walk = { .purgatory = purgatory, .mark = HTW__REQUEST_CANCEL };
+    struct htw__frame frame = { .visitor = visitor, .visitor_context = context };
+    int64_t cancelled = 0;
+    htw__frame_push(&frame, purgatory);
+    for (struct htw_request *request = htw__walk_begin(&walk, &hashed); request != NULL;
+         request = htw__walk_next(&walk)) {
+        htw__request_end(&frame, &walk, request, HTW_REASON_CANCELLED);
+        cancelled++;
+    }
+    htw__frame_pop(&frame);
+    return cancelled + walk.marked;
 }

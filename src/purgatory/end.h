@@ -3,19 +3,18 @@
 #ifndef HTW_SRC_PURGATORY_END_H
 #define HTW_SRC_PURGATORY_END_H
 
-#include "frame.h"
 #include "walk.h"
 
-/* Ends a request. It is released then, and the caller must not touch it any more. The owner only. */
-void htw__request_end(struct htw__frame *frame, struct htw_request *request,
+/* Ends a request. It is released then, and the caller must not touch it any more. `walk`: that on a key
+   which has found it; NULL: there is none. The owner only. */
+void htw__request_end(struct htw__frame *frame, struct htw__walk *walk, struct htw_request *request,
                       enum htw_reason reason);
-
-/* The same for the request of a walk on a key. */
-void htw__request_end_walked(struct htw__frame *frame, struct htw__walk *walk,
-                             struct htw_request *request, enum htw_reason reason);
 
 /* Unlinks a request from its timeout and from its keys or threshold, and counts that: an enum
    htw_reason, or HTW__NO_REASON for a submission that has failed. The owner only. */
-void htw__request_unlink(struct htw_request *request, int reason);
+void htw__request_unlink(struct htw_request *request, struct htw__walk *walk, int reason);
+
+/* Ends the requests whose timeouts are due: the callback of an alarm. */
+void htw__expire_due(void *alarm, const struct htw_expiration *expiration);
 
 #endif /* HTW_SRC_PURGATORY_END_H */

@@ -2,7 +2,7 @@
 /* owner.c - the state of a request: which thread owns it, and the marks of other threads. */
 #include "owner.h"
 
-#include "frame.h"
+_Thread_local struct htw__frame *htw__innermost_frame;
 
 /* Changes the state from `*state` to `to`, or reads it into `*state` again. */
 static bool change(struct htw_request *request, uint32_t *state, uint32_t to) {
@@ -21,6 +21,14 @@ static uint32_t update(struct htw_request *request, uint32_t set, uint32_t clear
     return state;
 }
 
+/* Whether this thread is in `try_complete` of the request. */
+static bool is_asking(const struct htw_request *request) {
+    for (const struct htw__frame *frame = htw__innermost_frame; frame != NULL; frame = frame->outer)
+        if (frame->request == request)
+            return true;
+    return false;
+}
+
 bool htw__request_own_slow(struct htw_request *request) {
     uint32_t state = HTW__REQUEST_PENDING;
     for (;;) {
@@ -28,7 +36,7 @@ bool htw__request_own_slow(struct htw_request *request) {
         if ((state & HTW__REQUEST_DONE) != 0)
             return false;
         if ((state & HTW__REQUEST_BUSY) != 0)
-            to |= htw__frame_has_request(request) ? HTW__REQUEST_SELF : HTW__REQUEST_AGAIN;
+            to |= is_asking(request) ? HTW__REQUEST_SELF : HTW__REQUEST_AGAIN;
         if (change(request, &state, to))
             return (state & HTW__REQUEST_BUSY) == 0;
     }
@@ -81,9 +89,7 @@ void htw__request_set_free(struct htw_request *request) {
 
 /* EXPIRE may have joined another mark, which was first. */
 enum htw_reason htw__request_marked_reason(uint32_t state) {
-    if ((state & HTW__REQUEST_COMPLETE) != 0)
-        return HTW_REASON_COMPLETED;
-    if ((state & HTW__REQUEST_CANCEL) != 0)
-        return HTW_REASON_CANCELLED;
-    return (state & HTW__REQUEST_CLOSE) != 0 ? HTW_REASON_CLOSED : HTW_REASON_EXPIRED;
+    uint32_t mark = state & HTW__REQUEST_FORCED & ~(uint32_t)HTW__REQUEST_EXPIRE;
+    return mark == 0 ? HTW_REASON_EXPIRED
+                     : (enum htw_reason)__builtin_ctz(mark / HTW__REQUEST_COMPLETE);
 }

@@ -19,24 +19,27 @@
 #ifndef HTW_SRC_PURGATORY_OWNER_H
 #define HTW_SRC_PURGATORY_OWNER_H
 
-#include "../base/annotate.h"
-
-#include <htw/purgatory.h>
+#include "state.h"
 
 enum {
     HTW__REQUEST_PENDING = 1u << 0,
     HTW__REQUEST_BUSY = 1u << 1,
     HTW__REQUEST_AGAIN = 1u << 2,
     HTW__REQUEST_SELF = 1u << 3,
-    HTW__REQUEST_COMPLETE = 1u << 4,
-    HTW__REQUEST_CANCEL = 1u << 5,
-    HTW__REQUEST_CLOSE = 1u << 6,
-    HTW__REQUEST_EXPIRE = 1u << 7,
+    HTW__REQUEST_COMPLETE = 1u << 4, /* these four in the order of enum htw_reason */
+    HTW__REQUEST_EXPIRE = 1u << 5,
+    HTW__REQUEST_CANCEL = 1u << 6,
+    HTW__REQUEST_CLOSE = 1u << 7,
     HTW__REQUEST_DONE = 1u << 8,
     /* The marks that end a request. */
     HTW__REQUEST_FORCED =
         HTW__REQUEST_COMPLETE | HTW__REQUEST_CANCEL | HTW__REQUEST_CLOSE | HTW__REQUEST_EXPIRE
 };
+
+/* The mark that ends a request for a reason. */
+static inline uint32_t htw__request_mark(enum htw_reason reason) {
+    return (uint32_t)HTW__REQUEST_COMPLETE << reason;
+}
 
 /* In `_flags`, which only the owner reads and writes. */
 enum {
@@ -105,6 +108,7 @@ uint32_t htw__request_clear_events(struct htw_request *request);
 /* The user may free the request at once. */
 void htw__request_set_free(struct htw_request *request);
 
+/* The reason of a mark. */
 enum htw_reason htw__request_marked_reason(uint32_t state);
 
 #endif /* HTW_SRC_PURGATORY_OWNER_H */

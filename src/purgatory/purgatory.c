@@ -2,12 +2,9 @@
 /* purgatory.c - creates, closes and destroys a purgatory. */
 #include "../base/cpu.h"
 #include "../base/random.h"
-#include "alarms.h"
 #include "end.h"
-#include "expire.h"
 #include "owner.h"
-#include "threshold.h"
-#include "walk.h"
+#include "timeout.h"
 
 #define SHARDS_DEFAULT 4096u
 #define CPUS_MAX 1024u
@@ -53,7 +50,6 @@ static void init(struct htw_purgatory *purgatory, struct htw_scheduler *schedule
     htw__lock_init(&purgatory->lock, HTW__RANK_PURGATORY);
     htw__outstanding_init(&purgatory->outstanding);
     htw__ring_init(&purgatory->thresholds);
-    htw__ring_init(&purgatory->closed_thresholds);
 }
 
 static int init_shards(struct htw_purgatory *purgatory) {
@@ -135,7 +131,7 @@ static int64_t close_shard(struct htw__frame *frame, struct htw__purgatory_shard
     struct htw_request *request;
     while ((request = htw__walk_begin_orphan(&walk)) != NULL)
         for (; request != NULL; request = htw__walk_next(&walk)) {
-            htw__request_end_walked(frame, &walk, request, HTW_REASON_CLOSED);
+            htw__request_end(frame, &walk, request, HTW_REASON_CLOSED);
             closed++;
         }
     return closed + walk.marked;
@@ -165,7 +161,10 @@ int htw_purgatory_destroy(struct htw_purgatory *purgatory) {
         return refusal;
     if (htw__frame_is_inside(purgatory))
         return -EDEADLK;
-    if (htw__thresholds_exist(purgatory))
+    htw__lock_acquire(&purgatory->lock);
+    bool has_thresholds = purgatory->threshold_count > 0;
+    htw__lock_release(&purgatory->lock);
+    if (has_thresholds)
         return -EBUSY;
     (void)htw_purgatory_close(purgatory, NULL, NULL);
     htw__clock_listener_remove(purgatory->scheduler, &purgatory->clock_listener);

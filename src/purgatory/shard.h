@@ -9,6 +9,13 @@
 
 #define HTW__REASONS 4
 
+/* A key that a call has been given. */
+struct htw__key {
+    uint64_t hash;
+    const void *bytes;
+    size_t size;
+};
+
 /*
  * A request counts in the shard of its first key, or of its threshold. What each watch touches is the
  * first cache line: so it is the only one of a shard that moves between CPUs. The counts of 32 bits
@@ -66,11 +73,30 @@ htw__purgatory_shard_of(const struct htw_purgatory *purgatory, uint64_t hash) {
     return &purgatory->shards[hash >> purgatory->shard_shift >> 1];
 }
 
-/* Loads the cache line that a hash needs. Call it before the lock, across which the processor
-   loads nothing ahead. */
-static inline void htw__purgatory_shard_prefetch(const struct htw_purgatory *purgatory,
-                                                 uint64_t hash) {
+static inline bool htw__key_is_valid(const void *bytes, size_t size) {
+    return size <= UINT32_MAX && (bytes != NULL || size == 0);
+}
+
+/* Hashes a valid key, and loads the cache line that it needs: before the lock, across which the
+   processor loads nothing ahead. */
+static inline struct htw__key htw__key_hashed(const struct htw_purgatory *purgatory,
+                                              const void *bytes, size_t size) {
+    uint64_t hash = htw__key_hash(bytes, size, purgatory->seed);
     HTW__PREFETCH(htw__purgatory_shard_of(purgatory, hash));
+    return (struct htw__key) { hash, bytes, size };
+}
+
+/* For a call about one key. 0, or why it cannot begin: as htw__purgatory_refusal(), or -EINVAL for
+   the key. */
+static inline int htw__key_of_call(const struct htw_purgatory *purgatory, const void *bytes,
+                                   size_t size, struct htw__key *ret_key) {
+    int refusal = htw__purgatory_refusal(purgatory);
+    if (refusal != 0)
+        return refusal;
+    if (!htw__key_is_valid(bytes, size))
+        return -EINVAL;
+    *ret_key = htw__key_hashed(purgatory, bytes, size);
+    return 0;
 }
 
 #endif /* HTW_SRC_PURGATORY_SHARD_H */

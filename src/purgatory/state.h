@@ -4,12 +4,12 @@
  *
  * Keys are divided into shards by their hash (shard.h). A key has a ring of watches in order of
  * arrival; a watch links a request to a key (watch.h). A threshold has a tree of requests, ordered
- * by value (waiting.h). Each CPU has a wheel with the timeouts of requests, and a few timers of the
+ * by value (threshold.c). Each CPU has a wheel with the timeouts of requests, and a few timers of the
  * scheduler, its alarms, for the earliest of them (cpu.h).
  *
  * At most one thread owns a request at any time, and it alone calls hooks, links and unlinks
- * (owner.h). submit.c links a request and disowns it; an event (check.c), an alarm (expire.c) or a
- * cancel own it again. The owner that ends it unlinks it and calls `on_complete` and `release`
+ * (owner.h). submit.c links a request and disowns it; an event (check.c), or an alarm or a cancel
+ * (end.c) own it again. The owner that ends it unlinks it and calls `on_complete` and `release`
  * (end.c).
  *
  * Why a request can be released: a thread touches a request only as its owner, or with the lock
@@ -30,12 +30,15 @@
 #include "../base/lock.h"
 #include "../scheduler/steady.h"
 #include "outstanding.h"
+#include "value_tree.h"
 
 #include <htw/purgatory.h>
 
 #include <errno.h>
 #include <stdalign.h>
 #include <stdatomic.h>
+
+struct htw__frame;
 
 struct htw_purgatory {
     struct htw_scheduler *scheduler;
@@ -57,10 +60,57 @@ struct htw_purgatory {
     struct htw_allocator allocator;
     struct htw_allocator users_allocator; /* see htw__allocator_hide() */
     struct htw__lock lock;                /* guards the members below */
-    struct htw__link thresholds;          /* ring of the thresholds that accept requests */
-    struct htw__link closed_thresholds;   /* ring of those that are closed and empty */
-    uint32_t threshold_turn;              /* the next threshold counts its requests in this shard */
+    struct htw__link thresholds;          /* ring; those that are emptied are at its end */
+    uint32_t threshold_count;
+    uint32_t threshold_turn; /* the next threshold counts its requests in this shard */
 };
+
+struct htw_threshold {
+    alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards the members up to `purgatory` */
+    bool closed;
+    uint64_t value;
+    struct htw__outstanding outstanding; /* requests in the tree, or taken out and not released */
+    struct htw__value_tree waiting;
+    struct htw_purgatory *purgatory;
+    struct htw__purgatory_shard *shard; /* in which its requests are counted */
+    /* Under the lock of the purgatory: */
+    struct htw__link link; /* in `thresholds` */
+    bool emptied;          /* closed, and all its requests have ended */
+};
+
+/* Closes all thresholds and ends their requests. Returns how many, marked ones included. threshold.c */
+int64_t htw__thresholds_close(struct htw__frame *frame);
+
+/* A call in progress in which hooks run. Each thread has a stack of them. */
+struct htw__frame {
+    struct htw_purgatory *purgatory;
+    struct htw_request *request; /* whose `try_complete` runs, or NULL */
+    struct htw__check *check;    /* the check that this call makes now, or NULL: see check.c */
+    struct htw__frame *outer;
+    htw_request_visitor *visitor;
+    void *visitor_context;
+};
+
+extern _Thread_local struct htw__frame *htw__innermost_frame
+    __attribute__((tls_model("initial-exec")));
+
+static inline void htw__frame_push(struct htw__frame *frame, struct htw_purgatory *purgatory) {
+    frame->purgatory = purgatory;
+    frame->outer = htw__innermost_frame;
+    htw__innermost_frame = frame;
+}
+
+static inline void htw__frame_pop(const struct htw__frame *frame) {
+    htw__innermost_frame = frame->outer;
+}
+
+/* Whether this thread is in a hook or visitor of the purgatory. */
+static inline bool htw__frame_is_inside(const struct htw_purgatory *purgatory) {
+    for (const struct htw__frame *frame = htw__innermost_frame; frame != NULL; frame = frame->outer)
+        if (frame->purgatory == purgatory)
+            return true;
+    return false;
+}
 
 /* Why a public function cannot begin; 0: it can. */
 static inline int htw__purgatory_refusal(const struct htw_purgatory *purgatory) {

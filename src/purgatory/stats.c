@@ -2,8 +2,6 @@
 /* stats.c - the statistics of a purgatory, as a struct and in the text format of Prometheus. */
 #include "../base/prometheus.h"
 #include "cpu.h"
-#include "keys.h"
-#include "threshold.h"
 #include "walk.h"
 
 static void gather(struct htw_purgatory *purgatory, struct htw_purgatory_stats *stats) {
@@ -12,7 +10,10 @@ static void gather(struct htw_purgatory *purgatory, struct htw_purgatory_stats *
         htw__purgatory_shard_add_stats(&purgatory->shards[i], stats);
     for (uint32_t i = 0; i < purgatory->cpu_count; i++)
         htw__cpu_add_stats(&purgatory->cpus[i], stats);
-    stats->memory_bytes += sizeof(*purgatory) + htw__thresholds_memory(purgatory);
+    htw__lock_acquire(&purgatory->lock);
+    stats->memory_bytes +=
+        sizeof(*purgatory) + purgatory->threshold_count * sizeof(struct htw_threshold);
+    htw__lock_release(&purgatory->lock);
     stats->completed =
         stats->submitted - stats->expired - stats->cancelled - stats->closed - stats->pending;
 }
@@ -44,13 +45,12 @@ uint64_t htw_purgatory_delayed(struct htw_purgatory *purgatory) {
 }
 
 int64_t htw_purgatory_count_key(struct htw_purgatory *purgatory, const void *key, size_t key_size) {
-    int refusal = htw__key_refusal(purgatory, key, key_size);
+    struct htw__key hashed;
+    int refusal = htw__key_of_call(purgatory, key, key_size, &hashed);
     if (refusal != 0)
         return refusal;
-    uint64_t hash = htw__key_hash(key, key_size, purgatory->seed);
-    struct htw__walk walk = { .purgatory = purgatory,
-                              .shard = htw__purgatory_shard_of(purgatory, hash) };
-    return (int64_t)htw__walk_count(&walk, hash, key, key_size);
+    struct htw__walk walk = { .purgatory = purgatory };
+    return (int64_t)htw__walk_count(&walk, &hashed);
 }
 
 /* ---- Prometheus */

@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* submit.c - submits a request: asks it, links it to its keys, asks it again, arms its timeout. */
-#include "submit.h"
-
+/*
+ * submit.c - submits a request: asks it, links it to its keys, asks it again, arms its timeout; or links
+ * it to a threshold.
+ */
 #include "check.h"
 #include "end.h"
-#include "keys.h"
 #include "owner.h"
 #include "timeout.h"
 #include "watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Up to this many keys need no memory, and are compared with each other. */
+#define KEYS_FEW 16u
+
+/* So the sizes of all blocks for the keys fit into a size_t. */
+#define KEYS_MAX (SIZE_MAX / 64 < UINT32_MAX ? SIZE_MAX / 64 : UINT32_MAX)
+
+/* ---- what submissions to keys and to thresholds have in common */
 
 /* From now on its fields are the library's, also between two submissions. */
 static __attribute__((noinline, cold)) void take_over(struct htw_request *request) {
@@ -15,8 +26,11 @@ static __attribute__((noinline, cold)) void take_over(struct htw_request *reques
     HTW__ANNOTATE_TAKE_OVER(request);
 }
 
-int htw__submit_begin(struct htw__frame *frame, struct htw_purgatory *purgatory,
-                      struct htw_request *request) {
+/* Makes this thread the owner. 0; -EBUSY: the request is submitted already; -ESHUTDOWN. After 0 the
+   caller calls one of the next two functions, which pop the frame and return the answer of the public
+   call. */
+static int begin(struct htw__frame *frame, struct htw_purgatory *purgatory,
+                 struct htw_request *request) {
     if (HTW__ANNOTATED())
         take_over(request);
     if (__atomic_load_n(&request->_state, __ATOMIC_ACQUIRE) != 0)
@@ -33,9 +47,9 @@ int htw__submit_begin(struct htw__frame *frame, struct htw_purgatory *purgatory,
     return 0;
 }
 
-int htw__submit_finish(struct htw__frame *frame, struct htw_request *request,
-                       enum htw_reason reason) {
-    htw__request_end(frame, request, reason);
+/* Ends the request. */
+static int finish(struct htw__frame *frame, struct htw_request *request, enum htw_reason reason) {
+    htw__request_end(frame, NULL, request, reason);
     htw__frame_pop(frame);
     return HTW_FINISHED;
 }
@@ -43,31 +57,108 @@ int htw__submit_finish(struct htw__frame *frame, struct htw_request *request,
 /* Undoes a submission that has failed. If another thread has marked the request meanwhile, ends it
    instead, and reports no error. */
 static int undo(struct htw__frame *frame, struct htw_request *request, int error) {
-    htw__request_unlink(request, HTW__NO_REASON);
+    htw__request_unlink(request, NULL, HTW__NO_REASON);
     request->_flags = 0; /* if it ends, it must not be unlinked again */
     enum htw_reason reason;
     if (htw__request_must_end(frame, request, 0, &reason))
-        return htw__submit_finish(frame, request, reason);
+        return finish(frame, request, reason);
     htw__frame_pop(frame);
     return error;
 }
 
-int htw__submit_wait(struct htw__frame *frame, struct htw_request *request, int64_t timeout_ns,
-                     int error) {
+/* The request is linked (`error` is 0), or linking has failed: arms the timeout and disowns the request,
+   or unlinks it again. */
+static int wait(struct htw__frame *frame, struct htw_request *request, int64_t timeout_ns,
+                int error) {
     if (error == 0 && timeout_ns != HTW_NEVER_NS)
         error = htw__timeout_arm(request, timeout_ns);
     else if (error == 0 && htw__scheduler_is_stopped(frame->purgatory->scheduler))
         error = -ESHUTDOWN;
     else if (error == 0)
-        htw__wait_histogram_begin_without_clock(&htw__cpu_here(frame->purgatory)->waits, request);
+        htw__wait_begin_without_clock(htw__cpu_here(frame->purgatory), request);
     if (error != 0)
         return undo(frame, request, error);
     enum htw_reason reason;
-    if (htw__request_must_end(frame, request, HTW__REQUEST_PENDING, &reason))
-        return htw__submit_finish(frame, request, reason);
+    if (!htw__request_disown(request, HTW__REQUEST_PENDING) &&
+        htw__request_must_end(frame, request, HTW__REQUEST_PENDING, &reason))
+        return finish(frame, request, reason);
     htw__frame_pop(frame);
     return HTW_WATCHED;
 }
+
+/* ---- the keys of a call */
+
+struct keys {
+    struct htw__key *all; /* `count` of them */
+    size_t count;
+    size_t allocated; /* 0: `all` is `few` */
+    struct htw__key few[KEYS_FEW];
+};
+
+static bool are_valid(const struct htw_key *keys, size_t count) {
+    if (keys == NULL || count == 0 || count > KEYS_MAX)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!htw__key_is_valid(keys[i].bytes, keys[i].size))
+            return false;
+    return true;
+}
+
+/* Adds a key unless it is among those from `first` on. */
+static inline void add_key(struct keys *keys, size_t first, struct htw__key key) {
+    for (size_t i = first; i < keys->count; i++) {
+        const struct htw__key *other = &keys->all[i];
+        if (other->hash == key.hash && other->size == key.size &&
+            (key.size == 0 || memcmp(other->bytes, key.bytes, key.size) == 0))
+            return;
+    }
+    keys->all[keys->count++] = key;
+}
+
+static int compare(const void *one, const void *two) {
+    const struct htw__key *a = one, *b = two;
+    return (a->hash > b->hash) - (a->hash < b->hash);
+}
+
+/* Many keys are sorted, so that only those of the same hash need to be compared. */
+static void add_many(struct keys *keys, const struct htw_purgatory *purgatory,
+                     const struct htw_key *source, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        keys->all[i] = htw__key_hashed(purgatory, source[i].bytes, source[i].size);
+    qsort(keys->all, count, sizeof(*keys->all), compare);
+    for (size_t i = 0, first = 0; i < count; i++) {
+        const struct htw__key key = keys->all[i]; /* it is written to where it was, or before */
+        if (keys->count > 0 && keys->all[keys->count - 1].hash != key.hash)
+            first = keys->count;
+        add_key(keys, first, key);
+    }
+}
+
+/* Hashes the keys and drops duplicates. 0 or -ENOMEM; then release_keys() is not needed. */
+static int gather_keys(struct keys *keys, const struct htw_purgatory *purgatory,
+                       const struct htw_key *source, size_t count) {
+    keys->count = 0;
+    keys->allocated = 0;
+    keys->all = keys->few;
+    if (count <= KEYS_FEW) {
+        for (size_t i = 0; i < count; i++)
+            add_key(keys, 0, htw__key_hashed(purgatory, source[i].bytes, source[i].size));
+        return 0;
+    }
+    keys->all = htw__allocate(&purgatory->allocator, count * sizeof(*keys->all));
+    if (keys->all == NULL)
+        return -ENOMEM;
+    keys->allocated = count * sizeof(*keys->all);
+    add_many(keys, purgatory, source, count);
+    return 0;
+}
+
+static void release_keys(struct keys *keys, const struct htw_purgatory *purgatory) {
+    if (keys->allocated > 0)
+        htw__release(&purgatory->allocator, keys->all, keys->allocated);
+}
+
+/* ---- submitting to keys */
 
 /* Allocates the watches if there are more than a request has room for. */
 static int allocate_watches(struct htw_request *request, size_t count) {
@@ -84,13 +175,12 @@ static int allocate_watches(struct htw_request *request, size_t count) {
 }
 
 /* Links the request to its next key. */
-static int link_to(struct htw_request *request, const struct htw__hashed_key *hashed,
-                   bool delayed) {
-    struct htw__purgatory_shard *shard = htw__purgatory_shard_of(request->_purgatory, hashed->hash);
+static int link_to(struct htw_request *request, const struct htw__key *key, bool delayed) {
+    struct htw__purgatory_shard *shard = htw__purgatory_shard_of(request->_purgatory, key->hash);
     struct htw__watch *watch = htw__request_watch(request, request->_count);
     htw__watch_init(watch, request, request->_count);
     htw__lock_acquire(&shard->lock);
-    int error = htw__watch_link(request->_purgatory, shard, watch, hashed->hash, hashed->key);
+    int error = htw__watch_link(request->_purgatory, shard, watch, key);
     if (error == 0 && request->_count == 0) {
         htw__purgatory_shard_count(shard, request, delayed);
         if ((request->_flags & HTW__REQUEST_MANY) != 0)
@@ -102,25 +192,25 @@ static int link_to(struct htw_request *request, const struct htw__hashed_key *ha
     return error;
 }
 
-static int link_to_all(struct htw_request *request, const struct htw__keys *keys, bool delayed) {
+static int link_to_all(struct htw_request *request, const struct keys *keys, bool delayed) {
     int error = allocate_watches(request, keys->count);
     for (size_t i = 0; i < keys->count && error == 0; i++)
-        error = link_to(request, &keys->hashed[i], delayed);
+        error = link_to(request, &keys->all[i], delayed);
     return error;
 }
 
 static int watch(struct htw__frame *frame, struct htw_request *request,
                  const struct htw_key *source, size_t count, int64_t timeout_ns) {
-    struct htw__keys keys;
-    int error = htw__keys_init(&keys, frame->purgatory, source, count);
+    struct keys keys;
+    int error = gather_keys(&keys, frame->purgatory, source, count);
     if (error == 0) {
         error = link_to_all(request, &keys, timeout_ns != HTW_NEVER_NS);
-        htw__keys_fini(&keys, frame->purgatory);
+        release_keys(&keys, frame->purgatory);
     }
     /* Later events find the request; `try_complete` sees the effect of earlier ones. */
     if (error == 0 && htw__request_is_ready(frame, request))
-        return htw__submit_finish(frame, request, HTW_REASON_COMPLETED);
-    return htw__submit_wait(frame, request, timeout_ns, error);
+        return finish(frame, request, HTW_REASON_COMPLETED);
+    return wait(frame, request, timeout_ns, error);
 }
 
 int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,
@@ -129,13 +219,58 @@ int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,
     int refusal = htw__purgatory_refusal(purgatory);
     if (refusal != 0)
         return refusal;
-    if (request == NULL || !htw__keys_are_valid(keys, key_count))
+    if (request == NULL || !are_valid(keys, key_count))
         return -EINVAL;
     struct htw__frame frame = { 0 };
-    int error = htw__submit_begin(&frame, purgatory, request);
+    int error = begin(&frame, purgatory, request);
     if (error != 0)
         return error;
     if (htw__request_is_ready(&frame, request))
-        return htw__submit_finish(&frame, request, HTW_REASON_COMPLETED);
+        return finish(&frame, request, HTW_REASON_COMPLETED);
     return watch(&frame, request, keys, key_count, timeout_ns);
+}
+
+/* ---- submitting to a threshold */
+
+/* Adds a request, unless the value has been reached already (`*ret_reached`). 0 or -ESHUTDOWN. */
+static int link_to_threshold(struct htw_threshold *threshold, struct htw_request *request,
+                             uint64_t value, bool *ret_reached) {
+    request->_place._on_threshold._threshold = threshold;
+    htw__lock_acquire(&threshold->lock);
+    bool closed = threshold->closed;
+    *ret_reached = value <= threshold->value;
+    if (!closed && !*ret_reached) {
+        htw__value_tree_add(&threshold->waiting, &request->_place._on_threshold._node, value);
+        (void)htw__outstanding_add(&threshold->outstanding); /* it is never closed */
+    }
+    htw__lock_release(&threshold->lock);
+    return closed ? -ESHUTDOWN : 0;
+}
+
+int htw_threshold_await(struct htw_threshold *threshold, struct htw_request *request,
+                        uint64_t value, int64_t timeout_ns) {
+    if (threshold == NULL || request == NULL)
+        return -EINVAL;
+    struct htw_purgatory *purgatory = threshold->purgatory;
+    int refusal = htw__purgatory_refusal(purgatory);
+    if (refusal != 0)
+        return refusal;
+    struct htw__frame frame = { 0 };
+    int error = begin(&frame, purgatory, request);
+    if (error != 0)
+        return error;
+    struct htw__purgatory_shard *shard = threshold->shard;
+    bool reached;
+    error = link_to_threshold(threshold, request, value, &reached);
+    if (error == 0 && reached) {
+        htw__request_set_done(request);
+        return finish(&frame, request, HTW_REASON_COMPLETED);
+    }
+    if (error == 0) {
+        htw__lock_acquire(&shard->lock);
+        htw__purgatory_shard_count(shard, request, timeout_ns != HTW_NEVER_NS);
+        htw__lock_release(&shard->lock);
+        request->_flags |= HTW__REQUEST_ON_THRESHOLD;
+    }
+    return wait(&frame, request, timeout_ns, error);
 }

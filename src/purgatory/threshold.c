@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* threshold.c - creates, changes and destroys thresholds: values on which requests wait. */
-#include "threshold.h"
-
+/* threshold.c - creates, changes and destroys thresholds: values on which requests wait. submit.c adds
+   requests. */
 #include "end.h"
 #include "owner.h"
 #include "shard.h"
-#include "submit.h"
-#include "waiting.h"
+
+/* How many requests are visited under one lock. */
+#define BUDGET 16u
+
+/* ---- creating */
 
 static struct htw_threshold *threshold_of(struct htw__link *link) {
     return HTW_CONTAINER_OF(link, struct htw_threshold, link);
@@ -17,7 +19,8 @@ static int enlist(struct htw_purgatory *purgatory, struct htw_threshold *thresho
     htw__lock_acquire(&purgatory->lock);
     bool closed = atomic_load_explicit(&purgatory->closed, memory_order_relaxed);
     if (!closed) {
-        htw__ring_push_back(&purgatory->thresholds, &threshold->link);
+        htw__ring_push_front(&purgatory->thresholds, &threshold->link);
+        purgatory->threshold_count++;
         threshold->shard =
             &purgatory->shards[purgatory->threshold_turn++ & (purgatory->shard_count - 1)];
     }
@@ -53,67 +56,95 @@ int htw_threshold_create(struct htw_purgatory *purgatory, uint64_t initial,
     return 0;
 }
 
-int htw_threshold_await(struct htw_threshold *threshold, struct htw_request *request,
-                        uint64_t value, int64_t timeout_ns) {
-    if (threshold == NULL || request == NULL)
-        return -EINVAL;
-    struct htw_purgatory *purgatory = threshold->purgatory;
-    int refusal = htw__purgatory_refusal(purgatory);
-    if (refusal != 0)
-        return refusal;
-    struct htw__frame frame = { 0 };
-    int error = htw__submit_begin(&frame, purgatory, request);
-    if (error != 0)
-        return error;
-    struct htw__purgatory_shard *shard = threshold->shard;
-    bool reached;
-    error = htw__threshold_link(threshold, request, value, &reached);
-    if (error == 0 && reached) {
-        htw__request_set_done(request);
-        return htw__submit_finish(&frame, request, HTW_REASON_COMPLETED);
-    }
-    if (error == 0) {
-        htw__lock_acquire(&shard->lock);
-        htw__purgatory_shard_count(shard, request, timeout_ns != HTW_NEVER_NS);
-        htw__lock_release(&shard->lock);
-        request->_flags |= HTW__REQUEST_ON_THRESHOLD;
-    }
-    return htw__submit_wait(&frame, request, timeout_ns, error);
+/* ---- ending requests */
+
+/* The requests that a call ends: those that wait for `last_value` or less, and have arrived when the
+   walk begins, since hooks may add more. */
+struct walk {
+    uint64_t last_value;
+    uint64_t last_arrival;   /* 0: the walk has not begun */
+    uint64_t value, arrival; /* the walk continues after these */
+    uint32_t mark;           /* for busy requests: one of HTW__REQUEST_FORCED */
+    int64_t marked;          /* busy requests that this walk has marked */
+};
+
+static struct htw_request *request_of(struct htw__threshold_node *waiting) {
+    return HTW_CONTAINER_OF(waiting, struct htw_request, _place._on_threshold._node);
 }
 
-/* Ends all requests of a walk. Returns how many, marked ones included. */
-static int64_t end_walked(struct htw__frame *frame, struct htw_threshold *threshold,
-                          struct htw__threshold_walk *walk, enum htw_reason reason) {
+/* As next_request(), for at most BUDGET requests. NULL: `*ret_more`, or the walk has ended. Under the
+   lock. */
+static struct htw_request *next_of_some(struct htw_threshold *threshold, struct walk *walk,
+                                        bool *ret_more) {
+    bool marked;
+    *ret_more = true;
+    if (walk->last_arrival == 0)
+        walk->last_arrival = threshold->waiting.arrivals;
+    for (unsigned steps = 0; steps < BUDGET; steps++) {
+        struct htw__threshold_node *waiting =
+            htw__value_tree_after(&threshold->waiting, walk->value, walk->arrival);
+        if (waiting == NULL || waiting->_value > walk->last_value) {
+            *ret_more = false;
+            break;
+        }
+        walk->value = waiting->_value;
+        walk->arrival = waiting->_arrival;
+        if (waiting->_arrival > walk->last_arrival)
+            continue;
+        htw__value_tree_remove(&threshold->waiting, waiting);
+        if (htw__request_own_to_end(request_of(waiting), walk->mark, &marked))
+            return request_of(waiting);
+        walk->marked += marked;
+    }
+    return NULL;
+}
+
+/* Owns the next request of a walk. Busy ones are marked. Each is removed from the tree. NULL: the walk
+   has ended. */
+static struct htw_request *next_request(struct htw_threshold *threshold, struct walk *walk) {
+    struct htw_request *request = NULL;
+    bool more = true;
+    while (request == NULL && more) {
+        htw__lock_acquire(&threshold->lock);
+        request = next_of_some(threshold, walk, &more);
+        htw__lock_release(&threshold->lock);
+    }
+    return request;
+}
+
+/* Ends the requests that wait for `last_value` or less. Returns how many, marked ones included. */
+static int64_t end_up_to(struct htw__frame *frame, struct htw_threshold *threshold,
+                         uint64_t last_value, enum htw_reason reason) {
+    struct walk walk = { .last_value = last_value, .mark = htw__request_mark(reason) };
     int64_t ended = 0;
     htw__frame_push(frame, threshold->purgatory);
-    for (struct htw_request *request; (request = htw__threshold_next(threshold, walk)) != NULL;
-         ended++)
-        htw__request_end(frame, request, reason);
+    for (struct htw_request *request; (request = next_request(threshold, &walk)) != NULL; ended++)
+        htw__request_end(frame, NULL, request, reason);
     htw__frame_pop(frame);
-    return ended + walk->marked;
+    return ended + walk.marked;
+}
+
+/* ---- the public calls */
+
+static int refusal_of(const struct htw_threshold *threshold) {
+    return threshold == NULL ? -EINVAL : htw__purgatory_refusal(threshold->purgatory);
 }
 
 int64_t htw_threshold_advance(struct htw_threshold *threshold, uint64_t value) {
-    if (threshold == NULL)
-        return -EINVAL;
-    int refusal = htw__purgatory_refusal(threshold->purgatory);
+    int refusal = refusal_of(threshold);
     if (refusal != 0)
         return refusal;
     struct htw__frame frame = { 0 };
-    struct htw__threshold_walk walk = { .last_value = value, .mark = HTW__REQUEST_COMPLETE };
     htw__lock_acquire(&threshold->lock);
     bool is_higher = value > threshold->value;
     if (is_higher)
         threshold->value = value;
-    walk.last_arrival = threshold->waiting.arrivals;
     htw__lock_release(&threshold->lock);
-    return is_higher ? end_walked(&frame, threshold, &walk, HTW_REASON_COMPLETED) : 0;
+    return is_higher ? end_up_to(&frame, threshold, value, HTW_REASON_COMPLETED) : 0;
 }
 
 int htw_threshold_lower(struct htw_threshold *threshold, uint64_t value) {
-    if (threshold == NULL)
-        return -EINVAL;
-    int refusal = htw__purgatory_refusal(threshold->purgatory);
+    int refusal = refusal_of(threshold);
     if (refusal != 0)
         return refusal;
     htw__lock_acquire(&threshold->lock);
@@ -123,39 +154,19 @@ int htw_threshold_lower(struct htw_threshold *threshold, uint64_t value) {
     return 0;
 }
 
-/* The mark that ends a request for this reason; 0: no call of the user ends one for it. */
-static uint32_t mark_of(enum htw_reason reason) {
-    switch (reason) {
-    case HTW_REASON_COMPLETED:
-        return HTW__REQUEST_COMPLETE;
-    case HTW_REASON_CANCELLED:
-        return HTW__REQUEST_CANCEL;
-    case HTW_REASON_CLOSED:
-        return HTW__REQUEST_CLOSE;
-    case HTW_REASON_EXPIRED:
-        break;
-    }
-    return 0;
-}
-
 int64_t htw_threshold_end_all(struct htw_threshold *threshold, enum htw_reason reason,
                               htw_request_visitor *visitor, void *context) {
-    uint32_t mark = mark_of(reason);
-    if (threshold == NULL || mark == 0)
-        return -EINVAL;
-    int refusal = htw__purgatory_refusal(threshold->purgatory);
+    int refusal = refusal_of(threshold);
     if (refusal != 0)
         return refusal;
+    if ((unsigned)reason > HTW_REASON_CLOSED || reason == HTW_REASON_EXPIRED)
+        return -EINVAL;
     struct htw__frame frame = { .visitor = visitor, .visitor_context = context };
-    struct htw__threshold_walk walk = { .last_value = UINT64_MAX, .mark = mark };
-    htw__lock_acquire(&threshold->lock);
-    walk.last_arrival = threshold->waiting.arrivals;
-    htw__lock_release(&threshold->lock);
-    return end_walked(&frame, threshold, &walk, reason);
+    return end_up_to(&frame, threshold, UINT64_MAX, reason);
 }
 
 uint64_t htw_threshold_value(struct htw_threshold *threshold) {
-    if (threshold == NULL || htw__purgatory_refusal(threshold->purgatory) != 0)
+    if (refusal_of(threshold) != 0)
         return 0;
     htw__lock_acquire(&threshold->lock);
     uint64_t value = threshold->value;
@@ -163,16 +174,32 @@ uint64_t htw_threshold_value(struct htw_threshold *threshold) {
     return value;
 }
 
-/* Owns any request of any threshold. A threshold without requests moves to the closed ones. */
+/* ---- closing */
+
+/* No request is accepted from now on. */
+static void close_threshold(struct htw_threshold *threshold) {
+    htw__lock_acquire(&threshold->lock);
+    threshold->closed = true;
+    htw__lock_release(&threshold->lock);
+}
+
+/* Closes thresholds until it owns a request of one. Adds the number of requests that it has marked to
+   `*marked`. */
 static struct htw_request *close_next(struct htw_purgatory *purgatory, int64_t *marked) {
     struct htw_request *request = NULL;
     htw__lock_acquire(&purgatory->lock);
     while (request == NULL && !htw__ring_is_empty(&purgatory->thresholds)) {
-        struct htw__link *link = purgatory->thresholds._next;
-        request = htw__threshold_close_next(threshold_of(link), marked);
+        struct htw_threshold *threshold = threshold_of(purgatory->thresholds._next);
+        struct walk walk = { .last_value = UINT64_MAX, .mark = HTW__REQUEST_CLOSE };
+        if (threshold->emptied)
+            break;
+        close_threshold(threshold);
+        request = next_request(threshold, &walk);
+        *marked += walk.marked;
         if (request == NULL) {
-            htw__link_unlink(link);
-            htw__ring_push_back(&purgatory->closed_thresholds, link);
+            threshold->emptied = true;
+            htw__link_unlink(&threshold->link);
+            htw__ring_push_back(&purgatory->thresholds, &threshold->link);
         }
     }
     htw__lock_release(&purgatory->lock);
@@ -183,7 +210,7 @@ int64_t htw__thresholds_close(struct htw__frame *frame) {
     int64_t closed = 0, marked = 0;
     for (struct htw_request *request; (request = close_next(frame->purgatory, &marked)) != NULL;
          closed++)
-        htw__request_end(frame, request, HTW_REASON_CLOSED);
+        htw__request_end(frame, NULL, request, HTW_REASON_CLOSED);
     return closed + marked;
 }
 
@@ -197,39 +224,14 @@ int htw_threshold_destroy(struct htw_threshold *threshold) {
     if (htw__frame_is_inside(purgatory))
         return -EDEADLK;
     struct htw__frame frame = { 0 };
-    int64_t marked = 0;
-    htw__frame_push(&frame, purgatory);
-    for (struct htw_request *request;
-         (request = htw__threshold_close_next(threshold, &marked)) != NULL;)
-        htw__request_end(&frame, request, HTW_REASON_CLOSED);
-    htw__frame_pop(&frame);
+    close_threshold(threshold);
+    (void)end_up_to(&frame, threshold, UINT64_MAX, HTW_REASON_CLOSED);
     htw__lock_acquire(&purgatory->lock);
     htw__link_unlink(&threshold->link);
+    purgatory->threshold_count--;
     htw__lock_release(&purgatory->lock);
     /* Other threads may be in hooks of requests that have expired or were busy. */
     htw__outstanding_wait(&threshold->outstanding, NULL);
     release_threshold(threshold);
     return 0;
-}
-
-static uint64_t ring_bytes(const struct htw__link *ring) {
-    uint64_t bytes = 0;
-    for (struct htw__link *link = ring->_next; link != ring; link = link->_next)
-        bytes += sizeof(struct htw_threshold);
-    return bytes;
-}
-
-uint64_t htw__thresholds_memory(struct htw_purgatory *purgatory) {
-    htw__lock_acquire(&purgatory->lock);
-    uint64_t bytes = ring_bytes(&purgatory->thresholds) + ring_bytes(&purgatory->closed_thresholds);
-    htw__lock_release(&purgatory->lock);
-    return bytes;
-}
-
-bool htw__thresholds_exist(struct htw_purgatory *purgatory) {
-    htw__lock_acquire(&purgatory->lock);
-    bool exist = !htw__ring_is_empty(&purgatory->thresholds) ||
-                 !htw__ring_is_empty(&purgatory->closed_thresholds);
-    htw__lock_release(&purgatory->lock);
-    return exist;
 }

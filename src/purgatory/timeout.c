@@ -1,17 +1,164 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * timeout.c - sets, changes and cancels the timeout of a request, and finds the next due one.
+ * timeout.c - sets, changes and cancels the timeout of a request, and finds the next due one; the
+ * alarms: timers of the scheduler that expire when a timeout of a CPU is due.
  *
  * Most requests end before their timeout, so arming and cancelling are two stores each in the wheel
  * of a CPU. A timer of the scheduler for each would cost a record, a handle and a second lock.
+ *
+ * Two alarms repeat, with a period of years: they keep their records, so setting one cannot fail.
+ * One is set to the earliest timeout; its callback (end.c) ends the requests that are due. A
+ * repeating timer does not expire while its callback runs, so before each hook the callback sets
+ * the other alarm: a slow hook delays no other request while a worker is free. If both callbacks
+ * are in hooks, a third alarm is created, which does not repeat. If the scheduler refuses it
+ * (memory, max_pending), the next timeout waits until a hook returns.
+ *
+ * If an executor drops an alarm, the other one is set, and a new one is created. If both were
+ * dropped, the next submission sets an alarm, or fails.
  */
 #include "timeout.h"
 
-#include "alarms.h"
 #include "owner.h"
 
 /* Steps in the wheel for which the lock is held at most. */
 #define BUDGET 64u
+
+/* After this many drops the next alarm is delayed, twice as long each time, up to a second. */
+#define DROPS_AT_ONCE 8
+#define DROPS_MAX (DROPS_AT_ONCE + 10)
+
+/* The alarm that does not repeat. */
+#define SINGLE (HTW__ALARMS - 1)
+
+/* ---- alarms; under the lock of the CPU */
+
+static bool repeats(const struct htw__timeout_alarm *alarm) {
+    return alarm != &alarm->cpu->alarms[SINGLE];
+}
+
+static void release_alarm(void *arg);
+
+/* 0, or the error of the scheduler; -ESHUTDOWN also if the purgatory is being destroyed. */
+static int create_alarm(struct htw__timeout_alarm *alarm, int64_t at_ns) {
+    struct htw__cpu *cpu = alarm->cpu;
+    struct htw_purgatory *purgatory = cpu->purgatory;
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = cpu->on_alarm;
+    spec.arg = alarm;
+    spec.absolute = true;
+    spec.when_ns = at_ns;
+    spec.period_ns = repeats(alarm) ? HTW_NEVER_NS : 0;
+    spec.repeat = HTW_REPEAT_AFTER;
+    spec.group = purgatory->callbacks;
+    spec.release = release_alarm;
+    if (!htw__outstanding_add(&purgatory->outstanding))
+        return -ESHUTDOWN;
+    int error = htw_schedule_spec(purgatory->scheduler, &spec, &alarm->handle, NULL);
+    if (error != 0)
+        htw__outstanding_remove(&purgatory->outstanding);
+    return error;
+}
+
+/* Creates the alarms that repeat, where they are missing. 0 if there is at least one. */
+static int create_missing(struct htw__cpu *cpu) {
+    int error = 0;
+    bool has_one = false;
+    for (unsigned i = 0; i < SINGLE; i++) {
+        if (cpu->alarms[i].handle == 0 && error == 0)
+            error = create_alarm(&cpu->alarms[i], HTW_NEVER_NS);
+        has_one |= cpu->alarms[i].handle != 0;
+    }
+    return has_one ? 0 : error;
+}
+
+/* An alarm that can be set: the current one if possible. NULL: the callbacks of all are running. */
+static struct htw__timeout_alarm *find_alarm(struct htw__cpu *cpu) {
+    for (unsigned i = 0; i < HTW__ALARMS; i++) {
+        struct htw__timeout_alarm *alarm = &cpu->alarms[(cpu->current_alarm + i) % HTW__ALARMS];
+        if (alarm->handle != 0 && !alarm->in_callback)
+            return alarm;
+    }
+    return NULL;
+}
+
+/* As htw_reschedule_at(). If the scheduler has no memory for a far deadline, it gets an earlier
+   one. */
+static int move_alarm(struct htw__timeout_alarm *alarm, int64_t at_ns) {
+    struct htw_scheduler *scheduler = alarm->cpu->purgatory->scheduler;
+    int64_t now_ns = htw_scheduler_now(scheduler);
+    int result;
+    while ((result = htw_reschedule_at(scheduler, alarm->handle, at_ns)) == -ENOMEM &&
+           at_ns > now_ns)
+        at_ns = now_ns + (at_ns - now_ns) / 2;
+    if (result == HTW_GONE)
+        alarm->handle = 0; /* an executor has dropped it */
+    return result;
+}
+
+/* The time of the scheduler's clock at which an alarm for a tick expires. */
+static int64_t alarm_time_ns(const struct htw__cpu *cpu, uint64_t tick) {
+    int64_t at_ns = tick > INT64_MAX / HTW__TIMEOUT_TICK_NS
+                        ? HTW_NEVER_NS
+                        : (int64_t)(tick * HTW__TIMEOUT_TICK_NS);
+    if (cpu->drops > DROPS_AT_ONCE) {
+        int64_t delay_ns = HTW_MILLISECOND << (cpu->drops - DROPS_AT_ONCE);
+        int64_t earliest_ns = htw__cpu_steady_now_ns(cpu) + delay_ns;
+        at_ns = at_ns < earliest_ns ? earliest_ns : at_ns;
+    }
+    return htw__steady_to_clock_ns(cpu->purgatory->scheduler, at_ns);
+}
+
+/* 0, or the error of the scheduler. Under the lock. */
+static int set_alarm(struct htw__cpu *cpu, uint64_t tick) {
+    int64_t at_ns = alarm_time_ns(cpu, tick);
+    struct htw__timeout_alarm *alarm = NULL;
+    int result = HTW_GONE;
+    while (result == HTW_GONE) {
+        int error = create_missing(cpu);
+        if (error != 0)
+            return error;
+        alarm = find_alarm(cpu);
+        if (alarm == NULL)
+            break;
+        result = move_alarm(alarm, at_ns);
+    }
+    if (alarm == NULL) {
+        alarm = &cpu->alarms[SINGLE];
+        int error = create_alarm(alarm, at_ns);
+        if (error != 0) /* the callbacks that are running set an alarm when they return */
+            return error == -ESHUTDOWN ? error : 0;
+        result = HTW_MOVED;
+    }
+    if (result == HTW_MOVED) { /* HTW_RUNNING: its callback sets an alarm when it has the lock */
+        cpu->current_alarm = (uint8_t)(alarm - cpu->alarms);
+        cpu->alarm_tick = tick;
+    }
+    return result < 0 ? result : 0;
+}
+
+/* Sets an alarm for the earliest timeout of the wheel, unless one is set for it. 0, or the error of
+   the scheduler; then no alarm may be set. */
+static int set_earliest(struct htw__cpu *cpu) {
+    uint64_t tick = htw_wheel_next(cpu->wheel);
+    return tick < cpu->alarm_tick ? set_alarm(cpu, tick) : 0;
+}
+
+/* The release hook. An executor has dropped the alarm, or it was cancelled; or the single one has
+   expired. */
+static void release_alarm(void *arg) {
+    struct htw__timeout_alarm *alarm = arg;
+    struct htw__cpu *cpu = alarm->cpu;
+    struct htw_purgatory *purgatory = cpu->purgatory;
+    htw__lock_acquire(&cpu->lock);
+    if (repeats(alarm) && cpu->drops < DROPS_MAX)
+        cpu->drops++;
+    cpu->alarm_tick = HTW_NEVER_TICK;
+    (void)set_earliest(cpu);
+    htw__lock_release(&cpu->lock);
+    htw__outstanding_remove(&purgatory->outstanding);
+}
+
+/* ---- timeouts */
 
 static uint64_t tick_after(int64_t time_ns) {
     return ((uint64_t)time_ns + (HTW__TIMEOUT_TICK_NS - 1)) / HTW__TIMEOUT_TICK_NS;
@@ -30,7 +177,7 @@ static uint64_t deadline_of(struct htw__cpu *cpu, int64_t now_ns, int64_t timeou
 static int schedule(struct htw__cpu *cpu, struct htw_request *request, uint64_t tick) {
     int error = htw_wheel_schedule(cpu->wheel, &request->_timeout, tick);
     if (error == 0 && tick < cpu->alarm_tick)
-        error = htw__alarms_set(cpu);
+        error = set_earliest(cpu);
     return error;
 }
 
@@ -38,7 +185,7 @@ int htw__timeout_arm(struct htw_request *request, int64_t timeout_ns) {
     struct htw_purgatory *purgatory = request->_purgatory;
     struct htw__cpu *cpu = htw__cpu_here(purgatory);
     int64_t now_ns = htw__steady_now_ns(purgatory->scheduler);
-    htw__wait_histogram_begin(&cpu->waits, request, now_ns);
+    htw__wait_begin(cpu, request, now_ns);
     if (timeout_ns > 0 && timeout_ns >= HTW_NEVER_NS - now_ns)
         return 0; /* past the end of time */
     htw_timer_init(&request->_timeout);
@@ -91,16 +238,53 @@ static struct htw_request *request_of(struct htw_timer *timer) {
     return HTW_CONTAINER_OF(timer, struct htw_request, _timeout);
 }
 
-struct htw_request *htw__timeout_next_due(struct htw__cpu *cpu, bool *ret_more) {
-    uint64_t now = htw__cpu_tick(cpu, htw__cpu_steady_now_ns(cpu));
+/* ---- the callback of an alarm */
+
+/* The alarm is not set any more. Under the lock. */
+static void begin_callback(struct htw__timeout_alarm *alarm) {
+    struct htw__cpu *cpu = alarm->cpu;
+    cpu->drops = 0;
+    alarm->in_callback = repeats(alarm);
+    if (!repeats(alarm))
+        alarm->handle = 0;
+    if (alarm == &cpu->alarms[cpu->current_alarm])
+        cpu->alarm_tick = HTW_NEVER_TICK;
+}
+
+struct htw_request *htw__timeout_next_due(struct htw__timeout_alarm *alarm, bool is_first,
+                                          bool *ret_more) {
+    struct htw__cpu *cpu = alarm->cpu;
+    struct htw_request *request = NULL;
     struct htw_timer *timer = NULL;
     size_t count;
+    htw__lock_acquire(&cpu->lock);
+    if (is_first)
+        begin_callback(alarm);
+    uint64_t now = htw__cpu_tick(cpu, htw__cpu_steady_now_ns(cpu));
     htw_wheel_poll_batch(cpu->wheel, now, &timer, 1, BUDGET, &count);
     /* If a manual clock was set back without memory for a new wheel, the wheel is ahead of it. */
-    if (timer != NULL && htw_timer_deadline(timer) > now) {
+    if (timer != NULL && htw_timer_deadline(timer) > now)
         schedule_surely(cpu, timer, htw_timer_deadline(timer));
-        timer = NULL;
-    }
+    else if (timer != NULL && htw__request_own_expired(request_of(timer)))
+        request = request_of(timer);
     *ret_more = htw_wheel_next(cpu->wheel) <= now;
-    return timer != NULL && htw__request_own_expired(request_of(timer)) ? request_of(timer) : NULL;
+    (void)set_earliest(cpu);
+    htw__lock_release(&cpu->lock);
+    return request;
+}
+
+void htw__alarm_end_callback(struct htw__timeout_alarm *alarm) {
+    htw__lock_acquire(&alarm->cpu->lock);
+    alarm->in_callback = false;
+    (void)set_earliest(alarm->cpu);
+    htw__lock_release(&alarm->cpu->lock);
+}
+
+/* ---- */
+
+void htw__alarms_clock_was_set(struct htw__cpu *cpu) {
+    htw__lock_acquire(&cpu->lock);
+    if (cpu->alarm_tick != HTW_NEVER_TICK)
+        (void)set_alarm(cpu, cpu->alarm_tick);
+    htw__lock_release(&cpu->lock);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* timeout.h - sets, changes and cancels the timeout of a request, and finds the next due one. */
+/* timeout.h - sets, changes and cancels the timeout of a request, and finds the next due one; the alarms. */
 #ifndef HTW_SRC_PURGATORY_TIMEOUT_H
 #define HTW_SRC_PURGATORY_TIMEOUT_H
 
@@ -21,8 +21,20 @@ int htw__timeout_move(struct htw_purgatory *purgatory, struct htw_request *reque
    only. */
 void htw__timeout_disarm(struct htw_request *request);
 
-/* Takes the next timeout that is due out of the wheel, and owns its request. NULL: there is none,
-   or its owner ends it; `*ret_more`: there may be others. Under the lock. */
-struct htw_request *htw__timeout_next_due(struct htw__cpu *cpu, bool *ret_more);
+/* ---- for the callback of an alarm */
+
+/* Takes the next timeout that is due out of the wheel, owns its request, and sets an alarm for the
+   timeout after that. NULL: there is none, or its owner ends it; `*ret_more`: there may be others.
+   `is_first`: the callback has just begun. */
+struct htw_request *htw__timeout_next_due(struct htw__timeout_alarm *alarm, bool is_first,
+                                          bool *ret_more);
+
+/* The callback returns: the alarm can be set again. */
+void htw__alarm_end_callback(struct htw__timeout_alarm *alarm);
+
+/* ---- */
+
+/* The wall clock was set, and the scheduler's timers follow it: sets the alarm again. */
+void htw__alarms_clock_was_set(struct htw__cpu *cpu);
 
 #endif /* HTW_SRC_PURGATORY_TIMEOUT_H */

@@ -83,12 +83,12 @@ static struct htw_request *own_first(struct htw__walk *walk, struct htw__link *f
     return NULL;
 }
 
-struct htw_request *htw__walk_begin(struct htw__walk *walk, uint64_t hash, const void *key,
-                                    size_t size) {
+struct htw_request *htw__walk_begin(struct htw__walk *walk, const struct htw__key *key) {
     struct htw_request *request = NULL;
     init(walk);
+    walk->shard = htw__purgatory_shard_of(walk->purgatory, key->hash);
     htw__lock_acquire(&walk->shard->lock);
-    walk->key = htw__watched_key_find(walk->shard, hash, key, size);
+    walk->key = htw__watched_key_find(walk->shard, key);
     if (walk->key != NULL)
         request = own_first(walk, walk->key->watches._next);
     htw__lock_release(&walk->shard->lock);
@@ -107,18 +107,13 @@ struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk) {
     return request;
 }
 
-/* Owns the next request behind the cursor. Under the lock. */
-static struct htw_request *own_next(struct htw__walk *walk) {
-    struct htw__link *next = walk->cursor._link._next;
-    unlink_cursor(walk);
-    return own_first(walk, next);
-}
-
 struct htw_request *htw__walk_next(struct htw__walk *walk) {
     if (walk->key == NULL)
         return NULL;
     htw__lock_acquire(&walk->shard->lock);
-    struct htw_request *request = own_next(walk);
+    struct htw__link *next = walk->cursor._link._next;
+    unlink_cursor(walk);
+    struct htw_request *request = own_first(walk, next);
     htw__lock_release(&walk->shard->lock);
     return request;
 }
@@ -187,11 +182,12 @@ static uint64_t count_from(struct htw__walk *walk, struct htw__link *link) {
     return count;
 }
 
-uint64_t htw__walk_count(struct htw__walk *walk, uint64_t hash, const void *key, size_t size) {
+uint64_t htw__walk_count(struct htw__walk *walk, const struct htw__key *key) {
     uint64_t count = 0;
     init(walk);
+    walk->shard = htw__purgatory_shard_of(walk->purgatory, key->hash);
     htw__lock_acquire(&walk->shard->lock);
-    walk->key = htw__watched_key_find(walk->shard, hash, key, size);
+    walk->key = htw__watched_key_find(walk->shard, key);
     if (walk->key != NULL)
         count = count_from(walk, walk->key->watches._next);
     htw__lock_release(&walk->shard->lock);

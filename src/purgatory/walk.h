@@ -14,8 +14,8 @@
 #include "shard.h"
 
 struct htw__walk {
-    const struct htw_purgatory *purgatory; /* set by the caller, as are the next two and `marked` */
-    struct htw__purgatory_shard *shard;
+    const struct htw_purgatory *purgatory; /* set by the caller, as are `mark` and `marked` */
+    struct htw__purgatory_shard *shard;    /* set by the caller of htw__walk_begin_orphan() */
     uint32_t mark; /* one of HTW__REQUEST_FORCED; 0 for an event, which does not count `marked` */
     bool has_cursor, has_end;     /* they are in the ring */
     bool is_last;                 /* htw__walk_stop() */
@@ -29,10 +29,9 @@ struct htw__walk {
  * Each of these owns the next request of the walk that is not busy, and marks the busy ones before
  * it. NULL: there is none.
  */
-struct htw_request *htw__walk_begin(struct htw__walk *walk, uint64_t hash, const void *key,
-                                    size_t size);
+struct htw_request *htw__walk_begin(struct htw__walk *walk, const struct htw__key *key);
 
-/* The caller has ended the request before by htw__request_end_walked(), or has disowned it after
+/* The caller has ended the request before by htw__request_end(), or has disowned it after
    htw__walk_pass(). */
 struct htw_request *htw__walk_next(struct htw__walk *walk);
 
@@ -49,9 +48,9 @@ void htw__walk_unlink(struct htw__walk *walk, struct htw__purgatory_shard *shard
 struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk);
 
 /* Counts the requests on a key, the busy ones included, and owns none. */
-uint64_t htw__walk_count(struct htw__walk *walk, uint64_t hash, const void *key, size_t size);
+uint64_t htw__walk_count(struct htw__walk *walk, const struct htw__key *key);
 
-/* The walk ends with the request that the caller owns, and will end by htw__request_end_walked(). */
+/* The walk ends with the request that the caller owns, and will end by htw__request_end(). */
 void htw__walk_stop(struct htw__walk *walk);
 
 #endif /* HTW_SRC_PURGATORY_WALK_H */

@@ -56,24 +56,24 @@ static void free_key(const struct htw_purgatory *purgatory, struct htw__purgator
 }
 
 static struct htw__watched_key *add_key(const struct htw_purgatory *purgatory,
-                                        struct htw__purgatory_shard *shard, uint64_t hash,
-                                        const struct htw_key *source) {
+                                        struct htw__purgatory_shard *shard,
+                                        const struct htw__key *source) {
     struct htw__watched_key *key = allocate_key(purgatory, shard, source->size);
     if (key == NULL)
         return NULL;
-    htw__key_node_set(&key->node, key + 1, hash, source->bytes, source->size);
+    htw__key_node_set(&key->node, key + 1, source->hash, source->bytes, source->size);
     htw__ring_init(&key->watches);
     htw__key_table_insert(&shard->table, &key->node);
     return key;
 }
 
 int htw__watch_link(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
-                    struct htw__watch *watch, uint64_t hash, const struct htw_key *source) {
+                    struct htw__watch *watch, const struct htw__key *source) {
     if (shard->closed)
         return -ESHUTDOWN;
-    struct htw__watched_key *key = htw__watched_key_find(shard, hash, source->bytes, source->size);
+    struct htw__watched_key *key = htw__watched_key_find(shard, source);
     if (key == NULL) {
-        if ((key = add_key(purgatory, shard, hash, source)) == NULL)
+        if ((key = add_key(purgatory, shard, source)) == NULL)
             return -ENOMEM;
     } else if ((key->node.tag & HTW__KEY_UNWATCHED) != 0) {
         key->node.tag &= ~(uint32_t)HTW__KEY_UNWATCHED;

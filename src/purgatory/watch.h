@@ -80,14 +80,14 @@ static inline struct htw__purgatory_shard *htw__watch_shard(const struct htw_pur
 
 /* NULL: no request waits on the key. */
 static inline struct htw__watched_key *htw__watched_key_find(struct htw__purgatory_shard *shard,
-                                                             uint64_t hash, const void *bytes,
-                                                             size_t size) {
-    return (struct htw__watched_key *)(void *)htw__key_table_find(&shard->table, hash, bytes, size);
+                                                             const struct htw__key *key) {
+    return (struct htw__watched_key *)(void *)htw__key_table_find(&shard->table, key->hash,
+                                                                  key->bytes, key->size);
 }
 
 /* Adds a watch, whose request is set, at the end of a key. 0; -ENOMEM; -ESHUTDOWN. */
 int htw__watch_link(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
-                    struct htw__watch *watch, uint64_t hash, const struct htw_key *key);
+                    struct htw__watch *watch, const struct htw__key *key);
 
 /* Removes a watch from its key, and frees the key if it was the last one. */
 void htw__watch_unlink(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,

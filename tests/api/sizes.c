@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sizes - prints how many bytes things take, for sizes.py. */
 #include "../../src/purgatory/shard.h"
-#include "../../src/purgatory/waiting.h"
 
 #include <stdio.h>
 

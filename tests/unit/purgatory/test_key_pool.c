@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_key_pool.c - slots out of chunks. */
-#include "../../../src/purgatory/key_pool.h"
+#include "../../../src/purgatory/cpu.h"
 #include "../../support/failing_allocator.h"
 #include "../unit.h"
 
