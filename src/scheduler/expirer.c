@@ -298,10 +298,6 @@ void *htw__run_thread(void *arg) {
     return NULL;
 }
 
-int htw__expirer_start(struct htw__expirer *expirer) {
-    return htw__workers_start_expirer(expirer->scheduler, expirer->index);
-}
-
 void htw__expirer_join(struct htw__expirer *expirer) {
     htw__alarm_set(&expirer->waker.alarm, 0);
     pthread_join(expirer->place->id, NULL);

@@ -28,8 +28,6 @@ int htw__expirer_init(struct htw__expirer *expirer, struct htw_scheduler *schedu
                       unsigned index);
 void htw__expirer_fini(struct htw__expirer *expirer);
 
-int htw__expirer_start(struct htw__expirer *expirer);
-
 /* Waits for the thread, which ends when the scheduler is being stopped. */
 void htw__expirer_join(struct htw__expirer *expirer);
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* life.c - whether a scheduler runs, is being stopped or has stopped, and whether a thread of the
-   user is in process(), advance() or set_time(). */
-#include "life.h"
-
+   user is in process(), advance() or set_time(). Starts the threads of a scheduler, and ends them. */
 #include "../base/annotate.h"
-
-#include <errno.h>
+#include "clocks.h"
+#include "expirer.h"
+#include "workers.h"
 
 void htw__life_init(struct htw__life *life) {
     /* For helgrind a mutex is free before its owner has written to it for the last time. */
@@ -59,4 +58,46 @@ void htw__life_end_stop(struct htw__life *life) {
     life->phase = HTW__STOPPED;
     pthread_cond_broadcast(&life->changed);
     htw__mutex_unlock(&life->mutex);
+}
+
+/* ---- threads */
+
+bool htw__needs_threads(const struct htw_scheduler *scheduler) {
+    return !scheduler->embedded && (!htw__is_manual(scheduler) || scheduler->worker_count > 0);
+}
+
+/* Under the mutex of `life`. */
+static int start_expirers(struct htw_scheduler *scheduler) {
+    unsigned *started = &scheduler->life.expirers_started;
+    int error = 0;
+    while (error == 0 && *started < scheduler->expirer_count) {
+        error = htw__workers_start_expirer(scheduler, *started);
+        if (error == 0)
+            (*started)++;
+    }
+    return error;
+}
+
+int htw__start_threads(struct htw_scheduler *scheduler, bool all_workers) {
+    int error = 0;
+    htw__mutex_lock(&scheduler->life.mutex);
+    if (scheduler->life.phase == HTW__ALIVE &&
+        !atomic_load_explicit(&scheduler->threads_started, memory_order_relaxed)) {
+        error = htw__workers_start(scheduler, all_workers);
+        if (error == 0 && !htw__is_manual(scheduler))
+            error = start_expirers(scheduler);
+        if (error == 0)
+            atomic_store_explicit(&scheduler->threads_started, true, memory_order_release);
+    }
+    htw__mutex_unlock(&scheduler->life.mutex);
+    return error;
+}
+
+void htw__end_threads(struct htw_scheduler *scheduler) {
+    atomic_store_explicit(&scheduler->stopping, true, memory_order_release);
+    htw__work_queue_stop(&scheduler->work_queue);
+    htw__life_wait_for_processing(&scheduler->life);
+    for (unsigned i = 0; i < scheduler->life.expirers_started; i++)
+        htw__expirer_join(&scheduler->expirers[i]);
+    htw__workers_join(scheduler);
 }

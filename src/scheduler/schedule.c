@@ -2,7 +2,6 @@
 /* schedule.c - the calls that arm a timer: range of ticks (slack), shard, clock, key. */
 #include "cancel.h"
 #include "credit.h"
-#include "start.h"
 #include "../base/compiler.h"
 
 /* ---- when a timer is due */

@@ -7,7 +7,6 @@
 #include "expirer.h"
 #include "run.h"
 #include "shard.h"
-#include "start.h"
 #include "workers.h"
 
 #include <stdio.h>

@@ -3,7 +3,6 @@
    visitor. */
 #include "../base/user_code.h"
 #include "attributes.h"
-#include "start.h"
 
 /* ---- the timers of a shard, as a list linked by `next` */
 
