@@ -141,4 +141,9 @@ static inline void *htw__timer_end_arg(const struct htw__timer_end *ended) {
 /* Step 2, with no lock held: calls the release hook, if any, and frees the attributes. */
 void htw__timer_end_release(struct htw_scheduler *scheduler, const struct htw__timer_end *ended);
 
+/* Cancels a timer. Under the lock of its shard. After HTW_CANCELLED the caller must call
+   htw__timer_end_release() with `*ret_ended`, when it has unlocked the shard. */
+enum htw_outcome htw__cancel_locked(struct htw__shard *shard, struct htw__record *record,
+                                    struct htw__timer_end *ret_ended);
+
 #endif /* HTW_SRC_SCHEDULER_ATTRIBUTES_H */

@@ -1,46 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* cancel.c - cancels a timer by handle or key, from any thread; waits for its callback. */
-#include "cancel.h"
-
+#include "attributes.h"
 #include "credit.h"
-
-/* Makes this run the last one. The thread that runs the callback ends the timer. */
-static enum htw_outcome cancel_running(struct htw__shard *shard, struct htw__record *record,
-                                       uint64_t status) {
-    do {
-        if (htw__status_state(status) != HTW__RUNNING)
-            return HTW_GONE; /* it has just ended */
-    } while (!htw__status_change(record, &status, (status & ~(uint64_t)HTW__REARM) | HTW__CANCEL));
-    bool has_attributes = status & HTW__HAS_ATTRIBUTES;
-    if ((status & HTW__REARM) && !(has_attributes && record->attributes->period_ns > 0))
-        htw__credit_release(shard); /* acquired by the callback when it rescheduled itself */
-    if (has_attributes)
-        htw__attributes_remove_key(shard, record->attributes);
-    return HTW_RUNNING;
-}
-
-enum htw_outcome htw__cancel_locked(struct htw__shard *shard, struct htw__record *record,
-                                    struct htw__timer_end *ret_ended) {
-    uint64_t status = htw__status_of(record);
-    enum htw__state state;
-    do {
-        state = htw__status_state(status);
-        if (state == HTW__RUNNING)
-            return cancel_running(shard, record, status);
-        if (state != HTW__PENDING && state != HTW__QUEUED)
-            return HTW_GONE;
-    } while (!htw__status_change(record, &status, htw__status_in(status, HTW__DONE, 0)));
-    HTW__ANNOTATE_TAKE_OVER(record);
-    if (state ==
-        HTW__PENDING) /* first: with its last timer a group may be freed, with clockworks */
-        htw__clockwork_disarm(htw__clockwork_of(shard, htw__attributes_of(record, status)), record);
-    htw__attributes_detach(shard, record, status & HTW__HAS_ATTRIBUTES, ret_ended);
-    htw__counter_add(&shard->cancelled, 1);
-    htw__credit_release(shard);
-    if (state == HTW__PENDING) /* a queued one is freed by the thread that has its batch */
-        htw__shard_free_record(shard, record);
-    return HTW_CANCELLED;
-}
 
 /* ---- by handle */
 

@@ -4,7 +4,7 @@
 #include "executor.h"
 
 #include "../base/user_code.h"
-#include "cancel.h"
+#include "attributes.h"
 #include "run.h"
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* schedule.c - the calls that arm a timer: range of ticks (slack), shard, clock, key. */
-#include "cancel.h"
+#include "attributes.h"
 #include "credit.h"
 #include "../base/compiler.h"
 

@@ -8,7 +8,7 @@
  * the group during the sweep are behind `end`.
  */
 #include "../base/user_code.h"
-#include "cancel.h"
+#include "attributes.h"
 
 struct sweep {
     struct htw_group *group;
