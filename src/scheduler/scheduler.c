@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* scheduler.c - creates and destroys a scheduler; its options. */
-#include "create.h"
-
 #include "../base/cpu.h"
 #include "../base/random.h"
 #include "expirer.h"

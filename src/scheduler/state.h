@@ -135,4 +135,12 @@ static inline int htw__scheduler_refusal(const struct htw_scheduler *scheduler) 
     return HTW__UNLIKELY(scheduler->fork_count != htw__fork_count()) ? -EOWNERDEAD : 0;
 }
 
+/*
+ * As htw_scheduler_create(), for tests. `index_bits`, from 12 to 32, is the number of bits of a handle
+ * for the timers of a shard; 0 means 32 minus the bits for the shard, which leaves 32 bits for the
+ * generation. Tests choose 12 to run out of indices, or 32 to run out of generations.
+ */
+int htw__scheduler_create(struct htw_scheduler **ret_scheduler,
+                          const struct htw_scheduler_options *options, uint32_t index_bits);
+
 #endif /* HTW_SRC_SCHEDULER_STATE_H */

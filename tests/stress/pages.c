@@ -8,7 +8,7 @@
  */
 #include "stress.h"
 
-#include "../../src/scheduler/create.h"
+#include "../../src/scheduler/state.h"
 
 #include <stdio.h>
 

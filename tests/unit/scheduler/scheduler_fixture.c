@@ -2,7 +2,7 @@
 /* scheduler_fixture.c - a scheduler with probes; see scheduler_fixture.h. */
 #include "scheduler_fixture.h"
 
-#include "../../../src/scheduler/create.h"
+#include "../../../src/scheduler/state.h"
 #include "../../support/manual_time.h"
 
 #include <stdlib.h>
