@@ -53,17 +53,10 @@ static int run_journal(int argc, char *argv[]) {
 
 static int run_delay(int argc, char *argv[]) {
     struct htw__options options;
-    switch (htw__options_parse(argc, argv, &options)) {
-    case HTW__OPTIONS_RUN:
-        return options.journal_path == NULL ? htw__memory_run(&options) : run_durable(&options);
-    case HTW__OPTIONS_HELP:
-        return print(htw__options_help);
-    case HTW__OPTIONS_VERSION:
-        return print_version();
-    case HTW__OPTIONS_WRONG:
-        break;
-    }
-    return HTW__EXIT_USAGE;
+    enum htw__wish wish = htw__options_parse(argc, argv, &options);
+    if (wish != HTW__WISH_RUN)
+        return htw__command_line_answer(&htw__options_line, wish);
+    return options.journal_path == NULL ? htw__memory_run(&options) : run_durable(&options);
 }
 
 /* In the order of the help. */

@@ -107,7 +107,7 @@ def delay_help_and_version_are_printed():
             has(text, name)
         assert max(map(len, text.splitlines())) <= 90, "too wide"
     for option in ("--version", "-V"):
-        assert re.fullmatch(r"htw \d+\.\d+\.\d+(~dev)?\ncompiler: \S.*\nfeatures: [+-]calendar [+-]journal "
+        assert re.fullmatch(r"htw delay \d+\.\d+\.\d+(~dev)?\ncompiler: \S.*\nfeatures: [+-]calendar [+-]journal "
                             r"[+-]monitor [+-]relay [+-]top\nallocator: (system|jemalloc)\nhardening: (yes|no)\b.*\nassertions: [012]\n",
                             run(option).out.decode()), "version"
     for program in ("relay", "top"):
@@ -141,7 +141,7 @@ def delay_program_names_the_version_with_each_command():
             elif done.returncode == 2 and command not in ("delay", "draw", "replay"):
                 assert re.search("is not installed|was built without", done.stderr), (command, done.stderr)
             else:
-                name = "htw" if command == "delay" else f"htw {command}"
+                name = f"htw {command}"
                 equal((done.returncode, done.stdout), (0, f"{name} {version}"), command)
 
 

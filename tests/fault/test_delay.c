@@ -175,7 +175,7 @@ static void run_command(const struct scenario *scenario, int in, int out) {
     int err = open(error_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     struct htw__options options;
     if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 ||
-        htw__options_parse(count, arguments, &options) != HTW__OPTIONS_RUN)
+        htw__options_parse(count, arguments, &options) != HTW__WISH_RUN)
         _exit(99);
     close(in);
     close(out);

@@ -79,7 +79,7 @@ static _Noreturn void run_command(int in, int out, int acknowledge, bool has_fau
     struct htw__options options;
     if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 ||
         htw__options_parse(is_piped ? 6 : 7, (char **)(uintptr_t)arguments, &options) !=
-            HTW__OPTIONS_RUN)
+            HTW__WISH_RUN)
         _exit(99);
     close(in);
     close(out);

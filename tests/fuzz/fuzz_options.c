@@ -23,7 +23,7 @@
 
 static void run_delay(int argc, char **argv) {
     struct htw__options options;
-    if (htw__options_parse(argc, argv, &options) != HTW__OPTIONS_RUN)
+    if (htw__options_parse(argc, argv, &options) != HTW__WISH_RUN)
         return;
     FUZZ_CHECK(options.tick_ns > 0 && options.name_count > 0 && options.names[0] != NULL);
     FUZZ_CHECK(options.wheel_size >= 2 && options.wheel_size <= 4096 &&
@@ -34,7 +34,7 @@ static void run_delay(int argc, char **argv) {
 #ifdef HTW_HAS_TOP
 static void run_top(int argc, char **argv) {
     struct htw__top_options options;
-    if (htw__top_options_parse(argc, argv, &options) == HTW__TOP_RUN)
+    if (htw__top_options_parse(argc, argv, &options) == HTW__WISH_RUN)
         FUZZ_CHECK(options.interval_ns > 0 && options.sort < HTW__SORT_COUNT);
 }
 #endif
@@ -42,7 +42,7 @@ static void run_top(int argc, char **argv) {
 #ifdef HTW_HAS_RELAY
 static void run_relay(int argc, char **argv) {
     struct htw__relay_command command;
-    if (htw__relay_command_parse(argc, argv, &command) == HTW__RELAY_RUN) {
+    if (htw__relay_command_parse(argc, argv, &command) == HTW__WISH_RUN) {
         FUZZ_CHECK(htw__levels_are_valid(&command.kafka.relay.levels));
         FUZZ_CHECK(command.kafka.brokers != NULL && command.kafka.input != NULL);
         FUZZ_CHECK(command.kafka.relay.lead_ms >= 0 && command.kafka.commit_ms > 0);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - the program `htw-cron`, which `htw cron` runs: its command line, and its loop. */
 #include "../../base/assert.h"
-#include "../count.h"
+#include "../command_line.h"
 #include "../instant.h"
 #include "../status.h"
 #include "../terminal.h"
-#include "../version.h"
 #include "../visible.h"
 #include "jobs.h"
 
@@ -21,77 +20,83 @@
 #include <time.h>
 #include <unistd.h>
 
-#define USAGE "Usage: htw cron [OPTION]... FILE\n"
-
-static const char help[] = USAGE
-    "\n"
-    "Run the commands of FILE at the times that it says, until a signal comes. When FILE is -,\n"
-    "standard input is read, once and to its end.\n"
-    "\n"
-    "FILE consists of lines `MINUTE HOUR DAY MONTH WEEKDAY COMMAND`:\n"
-    "  30 3 * * mon-fri  backup      at 03:30 from Monday to Friday\n"
-    "  */15 9-17 * * *   poll        every quarter of an hour, from 09:00 to 17:45\n"
-    "  0 0 L * *         report      at midnight of the last day of each month\n"
-    "  0 9 * * fri#2     remind      on the second Friday of each month\n"
-    "  @daily            tidy        also @hourly @weekly @monthly @yearly\n"
-    "  TZ=Europe/Berlin              the time zone of the lines that follow, and of their\n"
-    "                                commands; CRON_TZ: not of the commands\n"
-    "  # a comment\n"
-    "Without a TZ line, times are those of the local time zone. A time that is skipped when\n"
-    "clocks are put forward comes right after; one that comes twice counts once, unless the\n"
-    "hour is `*`. A run that was missed while the machine was asleep is made up for once. When\n"
-    "the clock is set back by more than three hours, its new time counts.\n"
-    "\n"
-    "/bin/sh runs a COMMAND, all of the line (`%` means nothing here), with the environment of\n"
-    "this program, its outputs, and no input. A job that still runs is not started again. What\n"
-    "ends with another status than 0 is reported on standard error.\n"
-    "\n"
-    "  -c, --check              only check FILE\n"
-    "  -n, --next N             only print the next N times of each line\n"
-    "  -a, --after INSTANT      with --next: those after this, such as 2026-01-01T00:00:00Z;\n"
-    "                           otherwise: make up also for what was missed since then\n"
-    "  -o, --overlap            start a job also while it still runs\n"
-    "  -m, --catch-up N         how many missed runs of a job to make up for, 0 to 1000\n"
-    "                           (default 1)\n"
-    "  -v, --verbose            report also what starts, and what ends well\n"
-    "  -h, --help               print this help\n"
-    "  -V, --version            print the version\n"
-    "\n"
-    "SIGHUP reads FILE again, if it is a regular file: lines that have not changed go on, and if\n"
-    "there is an error, all do.\n"
-    "SIGTERM and SIGINT: nothing is started any more, and the program waits for what runs. A\n"
-    "second one sends SIGTERM to that, a third one SIGKILL. Each job is a process group.\n"
-    "\n"
-    "Exit status:\n"
-    "  0  --check, --next: all lines are right; otherwise: a signal ended the program, and all\n"
-    "     that ran has ended\n"
-    "  1  a line is wrong, or FILE cannot be read\n"
-    "  2  the command line is wrong\n";
-
-static const struct option long_options[] = {
-    { "check", no_argument, NULL, 'c' },
-    { "next", required_argument, NULL, 'n' },
-    { "after", required_argument, NULL, 'a' },
-    { "overlap", no_argument, NULL, 'o' },
-    { "catch-up", required_argument, NULL, 'm' },
-    { "verbose", no_argument, NULL, 'v' },
-    { "help", no_argument, NULL, 'h' },
-    { "version", no_argument, NULL, 'V' },
-    { NULL, 0, NULL, 0 },
-};
-
 struct options {
     struct htw__cron cron;
     bool checks;
     uint64_t next; /* 0: not --next */
 };
 
-static int usage_error(const char *what, const char *word) {
-    if (what != NULL) /* otherwise getopt has complained */
-        htw__terminal_error("%s%s", what, word);
-    fputs(USAGE "Try 'htw cron --help' for more information.\n", stderr);
-    return HTW__EXIT_USAGE;
+static bool set_instant(const struct htw__option *option, void *member, const char *argument) {
+    struct htw__time time;
+    int64_t *ns = member;
+    const char *text = argument + (*argument == '@');
+    *ns = htw__instant_parse(text, strlen(text), &time) == NULL ? htw__time_to_ns(time) : 0;
+    return (*ns >= 1 && *ns < HTW_NEVER_NS) ||
+           htw__option_refuse(option, "not an instant from 1970 to 2262", argument);
 }
+
+#define AT(member) HTW__OPTION_AT(struct options, member)
+
+static const struct htw__option rows[] = {
+    { 'c', "check", NULL, htw__set_flag, AT(checks), .help = "only check FILE" },
+    { 'n', "next", "N", htw__set_number, AT(next), .least = 1, .most = 1000000,
+      .help = "only print the next N times of each line" },
+    { 'a', "after", "INSTANT", set_instant, AT(cron.after_ns),
+      .help = "with --next: those after this, such as 2026-01-01T00:00:00Z;\n"
+              "otherwise: make up also for what was missed since then" },
+    { 'o', "overlap", NULL, htw__set_flag, AT(cron.overlaps),
+      .help = "start a job also while it still runs" },
+    { 'm', "catch-up", "N", htw__set_number, AT(cron.catch_up), .most = HTW_CALENDAR_CATCH_UP_MAX,
+      .help = "how many missed runs of a job to make up for, 0 to 1000\n"
+              "(default 1)" },
+    { 'v', "verbose", NULL, htw__set_flag, AT(cron.is_verbose),
+      .help = "report also what starts, and what ends well" },
+};
+
+static const struct htw__command_line command_line = {
+    .program = "htw cron",
+    .usage = "Usage: htw cron [OPTION]... FILE\n",
+    .about =
+        "Run the commands of FILE at the times that it says, until a signal comes. When FILE is "
+        "-,\n"
+        "standard input is read, once and to its end.\n"
+        "\n"
+        "FILE consists of lines `MINUTE HOUR DAY MONTH WEEKDAY COMMAND`:\n"
+        "  30 3 * * mon-fri  backup      at 03:30 from Monday to Friday\n"
+        "  */15 9-17 * * *   poll        every quarter of an hour, from 09:00 to 17:45\n"
+        "  0 0 L * *         report      at midnight of the last day of each month\n"
+        "  0 9 * * fri#2     remind      on the second Friday of each month\n"
+        "  @daily            tidy        also @hourly @weekly @monthly @yearly\n"
+        "  TZ=Europe/Berlin              the time zone of the lines that follow, and of their\n"
+        "                                commands; CRON_TZ: not of the commands\n"
+        "  # a comment\n"
+        "Without a TZ line, times are those of the local time zone. A time that is skipped when\n"
+        "clocks are put forward comes right after; one that comes twice counts once, unless the\n"
+        "hour is `*`. A run that was missed while the machine was asleep is made up for once. "
+        "When\n"
+        "the clock is set back by more than three hours, its new time counts.\n"
+        "\n"
+        "/bin/sh runs a COMMAND, all of the line (`%` means nothing here), with the environment "
+        "of\n"
+        "this program, its outputs, and no input. A job that still runs is not started again. "
+        "What\n"
+        "ends with another status than 0 is reported on standard error.\n",
+    .notes =
+        "SIGHUP reads FILE again, if it is a regular file: lines that have not changed go on, and "
+        "if\n"
+        "there is an error, all do.\n"
+        "SIGTERM and SIGINT: nothing is started any more, and the program waits for what runs. A\n"
+        "second one sends SIGTERM to that, a third one SIGKILL. Each job is a process group.\n"
+        "\n"
+        "Exit status:\n"
+        "  0  --check, --next: all lines are right; otherwise: a signal ended the program, and "
+        "all\n"
+        "     that ran has ended\n"
+        "  1  a line is wrong, or FILE cannot be read\n"
+        "  2  the command line is wrong\n",
+    .options = rows,
+    .option_count = sizeof(rows) / sizeof(rows[0]),
+};
 
 /* Returns the exit status. */
 static int end_output(void) {
@@ -256,61 +261,19 @@ static int serve(struct htw__cron *cron) {
 
 /* ---- the command line */
 
-static bool parse_number(const char *text, uint64_t least, uint64_t most, uint64_t *ret_number) {
-    return htw__count_parse(text, ret_number) && *ret_number >= least && *ret_number <= most;
-}
-
-static bool parse_instant(const char *text, int64_t *ret_ns) {
-    struct htw__time time;
-    text += *text == '@';
-    if (htw__instant_parse(text, strlen(text), &time) != NULL)
-        return false;
-    *ret_ns = htw__time_to_ns(time);
-    return *ret_ns >= 1 && *ret_ns < HTW_NEVER_NS;
-}
-
 int main(int argc, char *argv[]) {
     struct options options = { .cron = { .catch_up = 1 } };
-    uint64_t number;
-    int option;
     static char name[] = "htw cron"; /* the prefix of error messages of getopt */
     argv[0] = name;
     htw__terminal_name(name);
-    while ((option = getopt_long(argc, argv, "cn:a:om:vhV", long_options, NULL)) != -1)
-        switch (option) {
-        case 'c':
-            options.checks = true;
-            break;
-        case 'n':
-            if (!parse_number(optarg, 1, 1000000, &options.next))
-                return usage_error("--next: not a number from 1 to 1000000: ", optarg);
-            break;
-        case 'a':
-            if (!parse_instant(optarg, &options.cron.after_ns))
-                return usage_error("--after: not an instant from 1970 to 2262: ", optarg);
-            break;
-        case 'o':
-            options.cron.overlaps = true;
-            break;
-        case 'm':
-            if (!parse_number(optarg, 0, HTW_CALENDAR_CATCH_UP_MAX, &number))
-                return usage_error("--catch-up: not a number from 0 to 1000: ", optarg);
-            options.cron.catch_up = (uint32_t)number;
-            break;
-        case 'v':
-            options.cron.is_verbose = true;
-            break;
-        case 'h':
-            (void)fputs(help, stdout);
-            return end_output();
-        case 'V':
-            return htw__version_print("htw cron");
-        default:
-            return usage_error(NULL, NULL);
-        }
-    if (optind + 1 != argc)
-        return usage_error(optind == argc ? "FILE expected" : "one FILE expected, not more: ",
-                           optind == argc ? "" : argv[optind + 1]);
+    enum htw__wish wish = htw__command_line_read(&command_line, argc, argv, &options);
+    if (wish == HTW__WISH_RUN && optind + 1 != argc) {
+        htw__terminal_error(optind == argc ? "FILE expected" : "one FILE expected, not more: %s",
+                            optind == argc ? "" : argv[optind + 1]);
+        wish = htw__command_line_complain(&command_line);
+    }
+    if (wish != HTW__WISH_RUN)
+        return htw__command_line_answer(&command_line, wish);
     options.cron.path = argv[optind];
     return options.checks || options.next > 0 ? check(&options) : serve(&options.cron);
 }

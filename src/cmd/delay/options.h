@@ -3,6 +3,8 @@
 #ifndef HTW_SRC_CMD_DELAY_OPTIONS_H
 #define HTW_SRC_CMD_DELAY_OPTIONS_H
 
+#include "../command_line.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -30,18 +32,9 @@ struct htw__options {
     int name_count; /* at least 1 */
 };
 
-/* What the command line asks for. */
-enum htw__options_request {
-    HTW__OPTIONS_RUN,
-    HTW__OPTIONS_HELP,
-    HTW__OPTIONS_VERSION,
-    HTW__OPTIONS_WRONG /* the error was printed */
-};
-
 /* Reads the arguments, of which the first is the prefix of error messages. */
-enum htw__options_request htw__options_parse(int argc, char *argv[], struct htw__options *options);
+enum htw__wish htw__options_parse(int argc, char *argv[], struct htw__options *options);
 
-/* What --help prints. */
-extern const char htw__options_help[];
+extern const struct htw__command_line htw__options_line;
 
 #endif /* HTW_SRC_CMD_DELAY_OPTIONS_H */

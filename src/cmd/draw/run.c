@@ -8,11 +8,11 @@
 #include "../duration.h"
 #include "../instant.h"
 #include "../terminal.h"
-#include "../wheel_options.h"
 #include "../../base/clock.h"
 #include "../../base/random.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,25 +47,20 @@ void htw__run_options_init(struct htw__run_options *options) {
     };
 }
 
-int htw__run_options_set(struct htw__run_options *options, int letter, const char *argument) {
-    const char *why;
-    switch (letter) {
-    case 't':
-        return htw__tick_parse(argument, &options->tick_ns) ? 1 : -1;
-    case 'w':
-        return htw__wheel_size_parse(argument, &options->wheel_size) ? 1 : -1;
-    case '0':
-        options->separator = '\0';
-        return 1;
-    case 'b':
-        argument += *argument == '@';
-        why = htw__instant_parse(argument, strlen(argument), &options->start);
-        if (why != NULL)
-            htw__terminal_error("--begin: %s: %s", why, argument);
-        return why == NULL ? 1 : -1;
-    default:
-        return 0;
+bool htw__run_set_instant(const struct htw__option *option, void *member, const char *argument) {
+    argument += *argument == '@';
+    const char *why = htw__instant_parse(argument, strlen(argument), member);
+    return why == NULL || htw__option_refuse(option, why, argument);
+}
+
+enum htw__wish htw__run_options_read(const struct htw__command_line *line, int argc, char *argv[],
+                                     struct htw__run_options *options) {
+    enum htw__wish wish = htw__command_line_read(line, argc, argv, options);
+    if (optind < argc) {
+        options->names = argv + optind;
+        options->name_count = argc - optind;
     }
+    return wish;
 }
 
 /* ---- time */

@@ -11,6 +11,7 @@
 
 #include "traced.h"
 
+#include "../command_line.h"
 #include "../times.h"
 #include "../../base/key_table.h"
 
@@ -75,19 +76,29 @@ void htw__run_finish(struct htw__run *run);
 /* Sets what the options of both commands mean without them. */
 void htw__run_options_init(struct htw__run_options *options);
 
-/* Takes one option that the commands share, by its letter: -t, -w, -0 or -b. 0: it is none of them; -1: its
- * argument is wrong, which was printed. */
-int htw__run_options_set(struct htw__run_options *options, int letter, const char *argument);
+htw__setter htw__run_set_instant;
 
-/* What of --help these options need. */
-#define HTW__RUN_HELP                                                                              \
-    "  -t, --tick DURATION    the length of a tick, from 1ns to 1d (default 1ms)\n"                \
-    "  -w, --wheel-size N     buckets a level: a power of two from 2 to 4096 (default 256)\n"      \
-    "  -b, --begin INSTANT    the instant at which time begins, for lines with an @instant, such " \
-    "as\n"                                                                                         \
-    "                         2026-01-01T00:00:00Z (default: now)\n"                               \
-    "  -0, --null             lines end in NUL, not newline\n"
+/* The options that both commands have. `type` has a member `run`, the struct above. */
+#define HTW__RUN_OPTIONS(type)                                                                 \
+    HTW__OPTION_TICK(type, run.tick_ns, "the length of a tick, from 1ns to 1d (default 1ms)"), \
+        HTW__OPTION_WHEEL_SIZE(type, run.wheel_size),                                          \
+        { 'b',                                                                                 \
+          "begin",                                                                             \
+          "INSTANT",                                                                           \
+          htw__run_set_instant,                                                                \
+          HTW__OPTION_AT(type, run.start),                                                     \
+          .help = "the instant at which time begins, for lines with an @instant,\n"            \
+                  "such as 2026-01-01T00:00:00Z (default: now)" },                             \
+    {                                                                                          \
+        '0', "null", NULL, htw__set_null, HTW__OPTION_AT(type, run.separator),                 \
+            .help = "lines end in NUL, not newline"                                            \
+    }
 
+/* Reads the arguments into `options`, which begins with the struct above, and the names of files into that. */
+enum htw__wish htw__run_options_read(const struct htw__command_line *line, int argc, char *argv[],
+                                     struct htw__run_options *options);
+
+/* What their --help says of the input. */
 #define HTW__RUN_INPUT_HELP                                                                      \
     "The input consists of lines `DELAY MESSAGE`, as for `htw delay`, and of these:\n"           \
     "  wait DURATION          time passes; before the first, all is armed at time 0\n"           \
@@ -95,15 +106,5 @@ int htw__run_options_set(struct htw__run_options *options, int letter, const cha
     "  move DELAY MESSAGE     gives it another delay, counted from the present time\n"           \
     "With no FILE, or when FILE is -, standard input is read. All happens at once, in virtual\n" \
     "time.\n"
-
-#define HTW__RUN_LETTERS "t:w:b:0hV"
-
-/* For the table of getopt_long(). */
-#define HTW__RUN_LONG_OPTIONS                                                                 \
-    { "tick", required_argument, NULL, 't' }, { "wheel-size", required_argument, NULL, 'w' }, \
-        { "begin", required_argument, NULL, 'b' }, { "null", no_argument, NULL, '0' },        \
-        { "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'V' }, {          \
-        NULL, 0, NULL, 0                                                                      \
-    }
 
 #endif /* HTW_SRC_CMD_DRAW_RUN_H */

@@ -2,56 +2,58 @@
 /* journal.c - the command line of `htw journal`. */
 #include "journal.h"
 
+#include "../command_line.h"
 #include "../count.h"
 #include "../status.h"
 #include "../terminal.h"
-#include "../version.h"
 #include "actions.h"
 #include "file.h"
 
 #include <errno.h>
 #include <getopt.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define USAGE "Usage: htw journal [OPTION]... ACTION FILE [ID]...\n"
+#define AT(member) HTW__OPTION_AT(struct htw__journal_request, member)
 
-static const char help[] = USAGE
-    "Look at a journal, the file of `htw delay --journal` and other programs, and mend it.\n"
-    "\n"
-    "Actions:\n"
-    "  list FILE          print the jobs in order of deadline: id, deadline, size, payload\n"
-    "  show FILE          print how many jobs there are, how many are overdue, when the next\n"
-    "                     one is due, how large the file is, and the mark of its program\n"
-    "  show FILE ID...    print these jobs, with the whole payload\n"
-    "  check FILE         read all of the file, and print what is wrong with it\n"
-    "  cancel FILE ID...  remove these jobs\n"
-    "  compact FILE       write the file anew, without free space; takes as much space as the\n"
-    "                     jobs need for a time\n"
-    "\n"
-    "list, show and check change nothing, and work while a program has the journal open. A job\n"
-    "that this program is delivering is listed until it is done. cancel and compact are\n"
-    "refused then.\n"
-    "\n"
-    "  -J, --json     print for programs: one JSON object in a line. Ids and nanoseconds are\n"
-    "                 strings, since many programs read numbers as doubles. Bytes that are\n"
-    "                 not UTF-8 are in Base64: \"payload_base64\" instead of \"payload\"\n"
-    "  -p, --payload  show: print the payloads alone, byte for byte\n"
-    "  -n, --limit N  list: print the first N jobs only\n"
-    "  -h, --help     print this help\n"
-    "  -V, --version  print the version\n"
-    "\n"
-    "Exit status:\n"
-    "  0    success\n"
-    "  1    the file cannot be used, a job does not exist, or check has found a problem\n"
-    "  2    the command line is wrong\n"
-    "  141  the reader of standard output has gone (128 + SIGPIPE)\n";
+static const struct htw__option options[] = {
+    { 'J', "json", NULL, htw__set_flag, AT(json),
+      .help = "print for programs: one JSON object in a line. Ids and\n"
+              "nanoseconds are strings, since many programs read numbers as\n"
+              "doubles. Bytes that are not UTF-8 are in Base64:\n"
+              "\"payload_base64\" instead of \"payload\"" },
+    { 'p', "payload", NULL, htw__set_flag, AT(payload),
+      .help = "show: print the payloads alone, byte for byte" },
+    { 'n', "limit", "N", htw__set_number, AT(limit), .help = "list: print the first N jobs only" },
+};
 
-static const struct option long_options[] = {
-    { "json", no_argument, NULL, 'J' },        { "payload", no_argument, NULL, 'p' },
-    { "limit", required_argument, NULL, 'n' }, { "help", no_argument, NULL, 'h' },
-    { "version", no_argument, NULL, 'V' },     { NULL, 0, NULL, 0 },
+static const struct htw__command_line line = {
+    .program = "htw journal",
+    .usage = "Usage: htw journal [OPTION]... ACTION FILE [ID]...\n",
+    .about =
+        "Look at a journal, the file of `htw delay --journal` and other programs, and mend it.\n"
+        "\n"
+        "Actions:\n"
+        "  list FILE          print the jobs in order of deadline: id, deadline, size, payload\n"
+        "  show FILE          print how many jobs there are, how many are overdue, when the next\n"
+        "                     one is due, how large the file is, and the mark of its program\n"
+        "  show FILE ID...    print these jobs, with the whole payload\n"
+        "  check FILE         read all of the file, and print what is wrong with it\n"
+        "  cancel FILE ID...  remove these jobs\n"
+        "  compact FILE       write the file anew, without free space; takes as much space as the\n"
+        "                     jobs need for a time\n"
+        "\n"
+        "list, show and check change nothing, and work while a program has the journal open. A "
+        "job\n"
+        "that this program is delivering is listed until it is done. cancel and compact are\n"
+        "refused then.\n",
+    .notes = "Exit status:\n"
+             "  0    success\n"
+             "  1    the file cannot be used, a job does not exist, or check has found a problem\n"
+             "  2    the command line is wrong\n"
+             "  141  the reader of standard output has gone (128 + SIGPIPE)\n",
+    .options = options,
+    .option_count = sizeof(options) / sizeof(options[0]),
 };
 
 static const struct action {
@@ -67,9 +69,8 @@ static const struct action {
 };
 
 static int complain(const char *what, const char *word) {
-    if (what != NULL)
-        htw__terminal_error("%s%s", what, word);
-    fputs(USAGE "Try 'htw journal --help' for more information.\n", stderr);
+    htw__terminal_error("%s%s", what, word);
+    (void)htw__command_line_complain(&line);
     return HTW__EXIT_USAGE;
 }
 
@@ -109,22 +110,10 @@ static int run(const struct action *action, struct htw__journal_request *request
 
 int htw__journal_command(int argc, char *argv[]) {
     struct htw__journal_request request = { .limit = UINT64_MAX };
-    int option;
     htw__terminal_name(argv[0]);
-    while ((option = getopt_long(argc, argv, "Jpn:hV", long_options, NULL)) != -1) {
-        if (option == 'h')
-            return fputs(help, stdout) < 0 || fflush(stdout) != 0;
-        if (option == 'V')
-            return htw__version_print(argv[0]);
-        if (option == 'J')
-            request.json = true;
-        else if (option == 'p')
-            request.payload = true;
-        else if (option != 'n')
-            return complain(NULL, NULL); /* getopt has complained */
-        else if (!htw__count_parse(optarg, &request.limit))
-            return complain("--limit: not a number: ", optarg);
-    }
+    enum htw__wish wish = htw__command_line_read(&line, argc, argv, &request);
+    if (wish != HTW__WISH_RUN)
+        return htw__command_line_answer(&line, wish);
     if (optind == argc)
         return complain("ACTION expected", "");
     const struct action *action = find_action(argv[optind]);

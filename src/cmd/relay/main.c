@@ -112,7 +112,7 @@ static int loop(struct htw__kafka *kafka, const struct htw__relay_command *comma
     return error;
 }
 
-static int run(const struct htw__relay_command *command) {
+static int deliver(const struct htw__relay_command *command) {
     static struct htw__kafka kafka; /* large, and there is one */
     struct htw__metrics metrics = { NULL, NULL, NULL };
     int error = htw__kafka_open(&kafka, &command->kafka);
@@ -141,39 +141,32 @@ static int run(const struct htw__relay_command *command) {
     return error == 0 ? 0 : HTW__EXIT_FAILED;
 }
 
+static int run(struct htw__relay_command *command) {
+    bool acts = command->action != HTW__RELAY_NO_ACTION && command->action != HTW__RELAY_HTTP;
+    command->kafka.say = acts ? say_plainly : htw__log;
+    command->kafka.must_stop = must_stop;
+    if (!acts)
+        htw__log_use(command->log_format);
+    if (htw__signals_install() != 0)
+        return HTW__EXIT_FAILED;
+    return acts                                 ? htw__relay_act(command)
+           : command->action == HTW__RELAY_HTTP ? htw__http_run(command)
+                                                : deliver(command);
+}
+
 int main(int argc, char *argv[]) {
     struct htw__relay_command command;
     static char name[] = "htw relay";
-    int status = HTW__EXIT_USAGE;
+    int status;
     htw__terminal_name(name);
     if (argc > 0)
         argv[0] = name;                           /* the prefix of error messages of getopt */
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* or the kernel sleeps 50 us longer */
-    switch (htw__relay_command_parse(argc, argv, &command)) {
-    case HTW__RELAY_RUN:
-        command.kafka.say = htw__log;
-        htw__log_use(command.log_format);
-        command.kafka.must_stop = must_stop;
-        status = htw__signals_install() == 0 ? run(&command) : HTW__EXIT_FAILED;
-        break;
-    case HTW__RELAY_ACT:
-        command.kafka.say = say_plainly;
-        command.kafka.must_stop = must_stop;
-        status = htw__signals_install() == 0 ? htw__relay_act(&command) : HTW__EXIT_FAILED;
-        break;
-    case HTW__RELAY_SERVE:
-        htw__log_use(command.log_format);
-        status = htw__signals_install() == 0 ? htw__http_run(&command) : HTW__EXIT_FAILED;
-        break;
-    case HTW__RELAY_HELP:
-        status = htw__relay_help(stdout) ? 0 : HTW__EXIT_FAILED;
-        break;
-    case HTW__RELAY_VERSION:
-        status = htw__version_print("htw relay");
-        break;
-    case HTW__RELAY_WRONG:
-        break;
-    }
+    enum htw__wish wish = htw__relay_command_parse(argc, argv, &command);
+    if (wish != HTW__WISH_RUN)
+        status = htw__command_line_answer(&htw__relay_line, wish);
+    else
+        status = run(&command);
     htw__relay_command_fini(&command);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include "../../relay/kafka.h"
 #include "../../relay/waiting.h"
+#include "../command_line.h"
 #include "log.h"
 #include "properties.h"
 
@@ -47,26 +48,15 @@ struct htw__relay_command {
     char names[HTW__RELAY_OWN_TOPICS][HTW__TOPIC_NAME_SIZE];
 };
 
-enum htw__relay_wish {
-    HTW__RELAY_RUN,
-    HTW__RELAY_ACT,   /* list, show, cancel or move */
-    HTW__RELAY_SERVE, /* http */
-    HTW__RELAY_HELP,
-    HTW__RELAY_VERSION,
-    HTW__RELAY_WRONG /* the error was printed */
-};
-
 /* Reads the arguments, of which the first is the prefix of error messages. The command must not move
  * afterwards, and htw__relay_command_fini() ends its use in all cases. */
-enum htw__relay_wish htw__relay_command_parse(int argc, char *argv[],
-                                              struct htw__relay_command *command);
+enum htw__wish htw__relay_command_parse(int argc, char *argv[], struct htw__relay_command *command);
 void htw__relay_command_fini(struct htw__relay_command *command);
 
 /* An instant, or +DURATION from now, rounded up to a millisecond. Returns NULL, or why the text is none of these (a static
  * phrase). */
 const char *htw__relay_moment(const char *text, int64_t *ret_ms);
 
-/* Prints what --help prints. False: it could not. */
-bool htw__relay_help(FILE *stream);
+extern const struct htw__command_line htw__relay_line;
 
 #endif /* HTW_SRC_CMD_RELAY_OPTIONS_H */

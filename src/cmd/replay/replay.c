@@ -9,51 +9,52 @@
 #include "../draw/save.h"
 #include "../status.h"
 #include "../terminal.h"
-#include "../version.h"
 #include "../../base/bitmap.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#define USAGE "Usage: htw replay [OPTION]... [FILE]...\n"
-
 /* A page with more could not be played. */
 #define TIMERS_MAX 200000
-
-static const char help[] = USAGE
-    "Run the timers of the input in a timing wheel, and count what the wheel does; with --html,\n"
-    "write a page in which the run plays.\n"
-    "\n" HTW__RUN_INPUT_HELP "\n"
-    "  -o, --html FILE        replace FILE by a page for a browser; `-`: write it to standard "
-    "output.\n"
-    "                         It needs no network, and no other file. Errors of the input leave "
-    "FILE as it was\n"
-    "  -T, --title TEXT       the title of the page\n" HTW__RUN_HELP
-    "  -h, --help             print this help\n"
-    "  -V, --version          print the version\n"
-    "\n"
-    "The counts, and a switch in the page, compare the wheel with the one of Apache Kafka: what "
-    "it\n"
-    "would do with the same timers, tick and number of buckets. A run has up to 200000 timers.\n"
-    "\n"
-    "Exit status:\n"
-    "  0        success\n"
-    "  1        a line was bad, or reading or writing failed\n"
-    "  2        the command line is wrong\n";
-
-static const struct option long_options[] = {
-    { "html", required_argument, NULL, 'o' },
-    { "title", required_argument, NULL, 'T' },
-    HTW__RUN_LONG_OPTIONS,
-};
 
 struct options {
     struct htw__run_options run;
     const char *html; /* NULL: only counts */
     const char *title;
+};
+
+#define AT(member) HTW__OPTION_AT(struct options, member)
+
+static const struct htw__option rows[] = {
+    { 'o', "html", "FILE", htw__set_word, AT(html),
+      .help = "replace FILE by a page for a browser; `-`: write it to standard\n"
+              "output. It needs no network, and no other file. Errors of the\n"
+              "input leave FILE as it was" },
+    { 'T', "title", "TEXT", htw__set_word, AT(title), .help = "the title of the page" },
+    HTW__RUN_OPTIONS(struct options),
+};
+
+static const struct htw__command_line line = {
+    .program = "htw replay",
+    .usage = "Usage: htw replay [OPTION]... [FILE]...\n",
+    .about = "Run the timers of the input in a timing wheel, and count what the wheel does; with "
+             "--html,\n"
+             "write a page in which the run plays.\n"
+             "\n" HTW__RUN_INPUT_HELP,
+    .notes = "The counts, and a switch in the page, compare the wheel with the one of Apache "
+             "Kafka: what "
+             "it\n"
+             "would do with the same timers, tick and number of buckets. A run has up to 200000 "
+             "timers.\n"
+             "\n"
+             "Exit status:\n"
+             "  0        success\n"
+             "  1        a line was bad, or reading or writing failed\n"
+             "  2        the command line is wrong\n",
+    .options = rows,
+    .option_count = sizeof(rows) / sizeof(rows[0]),
 };
 
 static void put_counts(FILE *stream, const struct htw__replay_record *record,
@@ -109,24 +110,8 @@ int htw__replay_command(int argc, char *argv[]) {
     htw__terminal_name(argv[0]);
     htw__run_options_init(&options.run);
     options.run.max_timers = TIMERS_MAX;
-    int letter;
-    while ((letter = getopt_long(argc, argv, "o:T:" HTW__RUN_LETTERS, long_options, NULL)) != -1) {
-        if (letter == 'h')
-            return fputs(help, stdout) < 0 || fflush(stdout) != 0;
-        if (letter == 'V')
-            return htw__version_print(argv[0]);
-        if (letter == 'o') {
-            options.html = optarg;
-        } else if (letter == 'T') {
-            options.title = optarg;
-        } else if (htw__run_options_set(&options.run, letter, optarg) <= 0) {
-            fputs(USAGE "Try 'htw replay --help' for more information.\n", stderr);
-            return HTW__EXIT_USAGE;
-        }
-    }
-    if (optind < argc) {
-        options.run.names = argv + optind;
-        options.run.name_count = argc - optind;
-    }
+    enum htw__wish wish = htw__run_options_read(&line, argc, argv, &options.run);
+    if (wish != HTW__WISH_RUN)
+        return htw__command_line_answer(&line, wish);
     return replay(&options);
 }

@@ -16,10 +16,9 @@ struct drawing {
     double seconds; /* between the snapshots; 0: there is one only */
 };
 
-const char *htw__sort_name(enum htw__sort sort) {
-    static const char *const names[HTW__SORT_COUNT] = { "name", "pending", "rate", "memory" };
-    return names[sort];
-}
+const char *const htw__sort_names[] = { "name", "pending", "rate", "memory", NULL };
+_Static_assert(sizeof(htw__sort_names) / sizeof(htw__sort_names[0]) == HTW__SORT_COUNT + 1,
+               "one each");
 
 /* A counter that has become smaller is that of another object of the same name. */
 static double rate(const struct drawing *self, uint64_t before, uint64_t now) {

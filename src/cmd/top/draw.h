@@ -22,7 +22,7 @@ struct htw__view {
     unsigned width; /* columns; at least 20 count */
 };
 
-const char *htw__sort_name(enum htw__sort sort);
+extern const char *const htw__sort_names[]; /* and NULL */
 
 /* Draws a snapshot: counters as they have changed since `before`, which may be an empty one. Sorts the
    sources and shards of `now`. */

@@ -188,7 +188,7 @@ static void show(struct top *self) {
     char title[160], interval[HTW__DURATION_FORMAT_SIZE];
     htw__duration_format((uint64_t)self->options.interval_ns, interval);
     snprintf(title, sizeof(title), "htw top  every %s  by %s%s%s%s    h help  q quit", interval,
-             htw__sort_name(self->view.sort), self->view.is_reversed ? ", reversed" : "",
+             htw__sort_names[self->view.sort], self->view.is_reversed ? ", reversed" : "",
              self->view.is_total ? "  of all time" : "", self->is_paused ? "  PAUSED" : "");
     self->view.width = htw__screen_width();
     if (self->shows_help)
@@ -389,17 +389,9 @@ int main(int argc, char *argv[]) {
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* numbers are for people and for programs alike */
     htw__terminal_name(name);
-    switch (htw__top_options_parse(argc, argv, &top.options)) {
-    case HTW__TOP_HELP:
-        fputs(htw__top_help, stdout);
-        return end_output();
-    case HTW__TOP_VERSION:
-        return htw__version_print(name);
-    case HTW__TOP_WRONG:
-        return HTW__EXIT_USAGE;
-    case HTW__TOP_RUN:
-        break;
-    }
+    enum htw__wish wish = htw__top_options_parse(argc, argv, &top.options);
+    if (wish != HTW__WISH_RUN)
+        return htw__command_line_answer(&htw__top_line, wish);
     int status = run(&top);
     htw__fetch_end(&top.fetch);
     htw__top_snapshot_free(&top.before);

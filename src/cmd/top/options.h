@@ -3,6 +3,7 @@
 #ifndef HTW_SRC_CMD_TOP_OPTIONS_H
 #define HTW_SRC_CMD_TOP_OPTIONS_H
 
+#include "../command_line.h"
 #include "draw.h"
 
 #include <stdbool.h>
@@ -20,13 +21,9 @@ struct htw__top_options {
     const char *program; /* a process or a path; NULL: the only one that can be watched */
 };
 
-enum htw__top_request { HTW__TOP_RUN, HTW__TOP_HELP, HTW__TOP_VERSION, HTW__TOP_WRONG };
-
 /* Reads the arguments, of which the first is the prefix of error messages; prints what is wrong. */
-enum htw__top_request htw__top_options_parse(int argc, char *argv[],
-                                             struct htw__top_options *options);
+enum htw__wish htw__top_options_parse(int argc, char *argv[], struct htw__top_options *options);
 
-/* What --help prints. */
-extern const char htw__top_help[];
+extern const struct htw__command_line htw__top_line;
 
 #endif /* HTW_SRC_CMD_TOP_OPTIONS_H */

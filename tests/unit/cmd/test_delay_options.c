@@ -14,7 +14,7 @@ static char *words[ARGUMENTS_MAX + 2];
 static const char *complaint;
 
 /* Parses up to ARGUMENTS_MAX words, with standard error in `complaint`. */
-static enum htw__options_request parse(const char *const arguments[ARGUMENTS_MAX]) {
+static enum htw__wish parse(const char *const arguments[ARGUMENTS_MAX]) {
     static char texts[ARGUMENTS_MAX][64];
     static char name[] = "htw delay";
     int count = 1;
@@ -26,15 +26,15 @@ static enum htw__options_request parse(const char *const arguments[ARGUMENTS_MAX
     words[count] = NULL;
     optind = 0; /* as for a new program */
     capture_begin();
-    enum htw__options_request request = htw__options_parse(count, words, &options);
+    enum htw__wish wish = htw__options_parse(count, words, &options);
     complaint = capture_end();
-    return request;
+    return wish;
 }
 
 #define PARSE(...) parse((const char *const[ARGUMENTS_MAX]) { __VA_ARGS__ })
 
 UNIT_TEST(options_without_any_are_the_defaults) {
-    assert_int_equal(PARSE(NULL), HTW__OPTIONS_RUN);
+    assert_int_equal(PARSE(NULL), HTW__WISH_RUN);
     assert_int_equal(options.tick_ns, 1000000);
     assert_int_equal(options.wheel_size, 256);
     assert_true(options.max_pending == SIZE_MAX);
@@ -55,7 +55,7 @@ UNIT_TEST(options_in_short_and_long_form_are_the_same) {
           "--null", "in" },
     };
     for (size_t i = 0; i < COUNT(forms); i++) {
-        assert_int_equal(parse(forms[i]), HTW__OPTIONS_RUN);
+        assert_int_equal(parse(forms[i]), HTW__WISH_RUN);
         assert_true(options.from_start && options.simulate && options.timestamps &&
                     options.strict && options.stats && options.progress);
         assert_int_equal(options.separator, '\0');
@@ -63,7 +63,7 @@ UNIT_TEST(options_in_short_and_long_form_are_the_same) {
         assert_string_equal(options.names[0], "in");
         assert_string_equal(complaint, "");
     }
-    assert_int_equal(PARSE("-t5us", "-w", "4096", "-m7", "-l9", "-uout"), HTW__OPTIONS_RUN);
+    assert_int_equal(PARSE("-t5us", "-w", "4096", "-m7", "-l9", "-uout"), HTW__WISH_RUN);
     for (int i = 0; i < 2; i++) {
         assert_int_equal(options.tick_ns, 5000);
         assert_int_equal(options.wheel_size, 4096);
@@ -73,7 +73,7 @@ UNIT_TEST(options_in_short_and_long_form_are_the_same) {
         assert_int_equal(options.name_count, 1);
         assert_int_equal(PARSE("--tick=5us", "--wheel-size", "4096", "--max-pending=7",
                                "--max-line=9", "--unreleased", "out"),
-                         HTW__OPTIONS_RUN);
+                         HTW__WISH_RUN);
     }
 }
 
@@ -86,7 +86,7 @@ UNIT_TEST(options_alone_set_one_thing_each) {
         { "-S", &options.strict },     { "-s", &options.stats },    { "-p", &options.progress },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        assert_int_equal(PARSE(cases[i].word), HTW__OPTIONS_RUN);
+        assert_int_equal(PARSE(cases[i].word), HTW__WISH_RUN);
         for (size_t j = 0; j < COUNT(cases); j++)
             assert_int_equal(*cases[j].set, i == j);
         assert_int_equal(options.separator, '\n');
@@ -94,7 +94,7 @@ UNIT_TEST(options_alone_set_one_thing_each) {
 }
 
 UNIT_TEST(options_before_and_after_names_leave_the_names) {
-    assert_int_equal(PARSE("one", "-s", "two", "--", "-n"), HTW__OPTIONS_RUN);
+    assert_int_equal(PARSE("one", "-s", "two", "--", "-n"), HTW__WISH_RUN);
     assert_true(options.stats && !options.simulate);
     assert_int_equal(options.name_count, 3);
     assert_string_equal(options.names[0], "one");
@@ -105,12 +105,12 @@ UNIT_TEST(options_before_and_after_names_leave_the_names) {
 UNIT_TEST(options_at_the_ends_of_their_ranges_are_taken) {
     char most[32];
     snprintf(most, sizeof(most), "%zu", SIZE_MAX - 16);
-    assert_int_equal(PARSE("-t1ns", "-w2", "-m1", "-l", most), HTW__OPTIONS_RUN);
+    assert_int_equal(PARSE("-t1ns", "-w2", "-m1", "-l", most), HTW__WISH_RUN);
     assert_int_equal(options.tick_ns, 1);
     assert_int_equal(options.wheel_size, 2);
     assert_int_equal(options.max_pending, 1);
     assert_true(options.max_line == SIZE_MAX - 16);
-    assert_int_equal(PARSE("-t1d", "-m", "90"), HTW__OPTIONS_RUN);
+    assert_int_equal(PARSE("-t1d", "-m", "90"), HTW__WISH_RUN);
     assert_int_equal(options.tick_ns, INT64_C(86400000000000));
     assert_int_equal(options.max_pending, 90);
 }
@@ -122,8 +122,8 @@ UNIT_TEST(options_that_are_wrong_are_named) {
         const char *word;
         const char *complaint;
     } cases[] = {
-        { "--tick=0", "htw delay: --tick: a tick lasts from 1ns to 1d: 0\n" },
-        { "--tick=1d1ns", "htw delay: --tick: a tick lasts from 1ns to 1d: 1d1ns\n" },
+        { "--tick=0", "htw delay: --tick: not from 1ns to 1d: 0\n" },
+        { "--tick=1d1ns", "htw delay: --tick: not from 1ns to 1d: 1d1ns\n" },
         { "--tick=-1", "htw delay: --tick: negative delay: -1\n" },
         { "-w3", "htw delay: --wheel-size: not a power of two from 2 to 4096: 3\n" },
         { "-w1", "htw delay: --wheel-size: not a power of two from 2 to 4096: 1\n" },
@@ -144,16 +144,16 @@ UNIT_TEST(options_that_are_wrong_are_named) {
     };
     char wanted[512];
     for (size_t i = 0; i < COUNT(cases); i++) {
-        assert_int_equal(PARSE(cases[i].word), HTW__OPTIONS_WRONG);
+        assert_int_equal(PARSE(cases[i].word), HTW__WISH_WRONG);
         snprintf(wanted, sizeof(wanted), "%s" TRY, cases[i].complaint);
         assert_string_equal(complaint, wanted);
     }
 }
 
 UNIT_TEST(options_that_ask_for_help_or_version_end_the_parsing) {
-    assert_int_equal(PARSE("-h", "-x"), HTW__OPTIONS_HELP);
-    assert_int_equal(PARSE("--help"), HTW__OPTIONS_HELP);
-    assert_int_equal(PARSE("-V", "-x"), HTW__OPTIONS_VERSION);
-    assert_int_equal(PARSE("--version"), HTW__OPTIONS_VERSION);
+    assert_int_equal(PARSE("-h", "-x"), HTW__WISH_HELP);
+    assert_int_equal(PARSE("--help"), HTW__WISH_HELP);
+    assert_int_equal(PARSE("-V", "-x"), HTW__WISH_VERSION);
+    assert_int_equal(PARSE("--version"), HTW__WISH_VERSION);
     assert_string_equal(complaint, "");
 }

@@ -16,7 +16,7 @@ static const char *complaint;
 
 /* Parses up to ARGUMENTS_MAX words, with standard error in `complaint`. The command stays until the next
  * call. */
-static enum htw__relay_wish parse(const char *const arguments[ARGUMENTS_MAX]) {
+static enum htw__wish parse(const char *const arguments[ARGUMENTS_MAX]) {
     static char texts[ARGUMENTS_MAX][320];
     static char name[] = "htw relay";
     static char *words[ARGUMENTS_MAX + 2];
@@ -31,7 +31,7 @@ static enum htw__relay_wish parse(const char *const arguments[ARGUMENTS_MAX]) {
     htw__terminal_name(name);
     htw__relay_command_fini(&command);
     capture_begin();
-    enum htw__relay_wish wish = htw__relay_command_parse(count, words, &command);
+    enum htw__wish wish = htw__relay_command_parse(count, words, &command);
     complaint = capture_end();
     return wish;
 }
@@ -39,7 +39,7 @@ static enum htw__relay_wish parse(const char *const arguments[ARGUMENTS_MAX]) {
 #define PARSE(...) parse((const char *const[ARGUMENTS_MAX]) { __VA_ARGS__ })
 
 UNIT_TEST(relay_options_not_given_have_defaults) {
-    assert_int_equal(PARSE("-bhost:9092", "-tout", "later"), HTW__RELAY_RUN);
+    assert_int_equal(PARSE("-bhost:9092", "-tout", "later"), HTW__WISH_RUN);
     const struct htw__kafka_options *kafka = &command.kafka;
     const struct htw__relay_options *relay = &kafka->relay;
     assert_string_equal(complaint, "");
@@ -74,7 +74,7 @@ UNIT_TEST(relay_options_in_short_and_long_form_are_the_same) {
           "--property", "c=d=e", "in" },
     };
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
-        assert_int_equal(parse(forms[i]), HTW__RELAY_RUN);
+        assert_int_equal(parse(forms[i]), HTW__WISH_RUN);
         const struct htw__kafka_options *kafka = &command.kafka;
         const struct htw__relay_options *relay = &kafka->relay;
         assert_string_equal(complaint, "");
@@ -102,7 +102,7 @@ UNIT_TEST(relay_options_that_have_no_short_form_are_taken) {
     assert_int_equal(PARSE("-bx", "-tout", "--replication=3", "--size=8", "--levels=7", "--lead=2s",
                            "--recommit=1m", "--at-least-once", "--instance=Relay-1.a_b",
                            "--recover", "--metrics=[127.0.0.1]:9100", "in"),
-                     HTW__RELAY_RUN);
+                     HTW__WISH_RUN);
     assert_string_equal(complaint, "");
     assert_int_equal(command.kafka.replication, 3);
     assert_int_equal(command.kafka.relay.levels.size, 8);
@@ -117,7 +117,7 @@ UNIT_TEST(relay_options_that_have_no_short_form_are_taken) {
 /* Its own topics, whatever --allow says. */
 UNIT_TEST(relay_options_name_the_topics_of_the_relay) {
     static const char *const wanted[] = { "in.l0", "in.l1", "in.l2", "in.dead", "in.ids", "in" };
-    assert_int_equal(PARSE("-bx", "-a*", "--levels=3", "in"), HTW__RELAY_RUN);
+    assert_int_equal(PARSE("-bx", "-a*", "--levels=3", "in"), HTW__WISH_RUN);
     assert_int_equal(command.kafka.relay.destinations.own_count, COUNT_OF(wanted));
     for (size_t i = 0; i < COUNT_OF(wanted); i++)
         assert_string_equal(command.kafka.relay.destinations.own[i], wanted[i]);
@@ -126,29 +126,29 @@ UNIT_TEST(relay_options_name_the_topics_of_the_relay) {
 UNIT_TEST(relay_options_at_the_ends_of_their_ranges_are_taken) {
     assert_int_equal(PARSE("-bx", "-tout", "-w1ms", "--size=4", "--levels=2", "--lead=0", "-i1ms",
                            "--recommit=1s", "-m1K", "--replication=1", "in"),
-                     HTW__RELAY_RUN);
+                     HTW__WISH_RUN);
     assert_int_equal(command.kafka.relay.levels.width_ms, 1);
     assert_int_equal(command.kafka.relay.lead_ms, 0);
     assert_int_equal(command.kafka.relay.max_memory, 1024);
     assert_int_equal(
         PARSE("-bx", "-tout", "--size=1024", "--levels=4", "--replication=32767", "in"),
-        HTW__RELAY_RUN);
-    assert_int_equal(PARSE("-bx", "-tout", "--size=4", "--levels=12", "in"), HTW__RELAY_RUN);
+        HTW__WISH_RUN);
+    assert_int_equal(PARSE("-bx", "-tout", "--size=4", "--levels=12", "in"), HTW__WISH_RUN);
 }
 
 UNIT_TEST(relay_options_choose_the_format_of_the_log) {
-    assert_int_equal(PARSE("-bx", "-tout", "in"), HTW__RELAY_RUN);
+    assert_int_equal(PARSE("-bx", "-tout", "in"), HTW__WISH_RUN);
     assert_int_equal(command.log_format, HTW__LOG_TEXT);
-    assert_int_equal(PARSE("-bx", "-tout", "--log-format=json", "in"), HTW__RELAY_RUN);
+    assert_int_equal(PARSE("-bx", "-tout", "--log-format=json", "in"), HTW__WISH_RUN);
     assert_int_equal(command.log_format, HTW__LOG_JSON);
-    assert_int_equal(PARSE("-bx", "-tout", "--log-format", "text", "in"), HTW__RELAY_RUN);
+    assert_int_equal(PARSE("-bx", "-tout", "--log-format", "text", "in"), HTW__WISH_RUN);
     assert_int_equal(command.log_format, HTW__LOG_TEXT);
 }
 
 /* Nothing is delivered then. */
 UNIT_TEST(relay_options_to_create_topics_need_no_destination) {
-    assert_int_equal(PARSE("-bx", "-c", "in"), HTW__RELAY_RUN);
-    assert_int_equal(PARSE("-bx", "in"), HTW__RELAY_WRONG);
+    assert_int_equal(PARSE("-bx", "-c", "in"), HTW__WISH_RUN);
+    assert_int_equal(PARSE("-bx", "in"), HTW__WISH_WRONG);
 }
 
 #define OWN(name) name " is set by the relay itself, whose promises rest on it"
@@ -176,15 +176,15 @@ UNIT_TEST(relay_options_that_are_wrong_are_named) {
         { "--width=0", "--width", ms, "0" },
         { "--width=1500us", "--width", ms, "1500us" },
         { "--width=-1s", "--width", "negative delay", "-1s" },
-        { "--size=2", "--size", "not a number from 4 to 1024", "2" },
-        { "--size=2048", "--size", "not a number from 4 to 1024", "2048" },
-        { "--size=8x", "--size", "not a number from 4 to 1024", "8x" },
-        { "--size=63", "--size", "not a power of two", "63" },
+        { "--size=2", "--size", "not a power of two from 4 to 1024", "2" },
+        { "--size=2048", "--size", "not a power of two from 4 to 1024", "2048" },
+        { "--size=8x", "--size", "not a power of two from 4 to 1024", "8x" },
+        { "--size=63", "--size", "not a power of two from 4 to 1024", "63" },
         { "--levels=1", "--levels", "not a number from 2 to 12", "1" },
         { "--levels=13", "--levels", "not a number from 2 to 12", "13" },
         { "--lead=1us", "--lead", ms, "1us" },
         { "--commit-interval=0", "--commit-interval", ms, "0" },
-        { "--log-format=xml", "--log-format", "neither text nor json", "xml" },
+        { "--log-format=xml", "--log-format", "not one of text, json", "xml" },
         { "--recommit=999ms", "--recommit", ms, "999ms" },
         { "-m1023", "--max-memory", "not a size of at least 1K, such as 256M", "1023" },
         { "-mx", "--max-memory", "not a size of at least 1K, such as 256M", "x" },
@@ -210,32 +210,32 @@ UNIT_TEST(relay_options_that_are_wrong_are_named) {
     char wanted[1024];
     memset(long_instance + strlen(long_instance), 'x', 65);
     for (size_t i = 1; i < COUNT_OF(cases); i++) {
-        assert_int_equal(PARSE("-bx", "-tout", "in", cases[i].word), HTW__RELAY_WRONG);
+        assert_int_equal(PARSE("-bx", "-tout", "in", cases[i].word), HTW__WISH_WRONG);
         snprintf(wanted, sizeof(wanted), "htw relay: %s: %s%s%s\n" TRY, cases[i].name, cases[i].why,
                  cases[i].value == NULL ? "" : ": ", cases[i].value == NULL ? "" : cases[i].value);
         assert_string_equal(complaint, wanted);
     }
-    assert_int_equal(PARSE("-tout", "in"), HTW__RELAY_WRONG);
+    assert_int_equal(PARSE("-tout", "in"), HTW__WISH_WRONG);
     assert_string_equal(complaint, "htw relay: --brokers is missing\n" TRY);
-    assert_int_equal(PARSE("-bx", "-tout"), HTW__RELAY_WRONG);
+    assert_int_equal(PARSE("-bx", "-tout"), HTW__WISH_WRONG);
     assert_string_equal(complaint, "htw relay: TOPIC is missing\n" TRY);
-    assert_int_equal(PARSE("-bx", "in"), HTW__RELAY_WRONG);
+    assert_int_equal(PARSE("-bx", "in"), HTW__WISH_WRONG);
     assert_string_equal(complaint,
                         "htw relay: no destination is allowed: --to or --allow is missing\n" TRY);
     memset(long_topic, 't', 247);
-    assert_int_equal(PARSE("-bx", "-tout", long_topic), HTW__RELAY_WRONG);
+    assert_int_equal(PARSE("-bx", "-tout", long_topic), HTW__WISH_WRONG);
     assert_non_null(strstr(complaint, "the name of the topic is too long"));
-    assert_int_equal(PARSE("-bx", "-tout", "in", "--unknown"), HTW__RELAY_WRONG);
+    assert_int_equal(PARSE("-bx", "-tout", "in", "--unknown"), HTW__WISH_WRONG);
     assert_non_null(strstr(complaint, "--unknown"));
 }
 
-static enum htw__relay_wish parse_file(const char *text) {
+static enum htw__wish parse_file(const char *text) {
     char path[] = "/tmp/htw-properties-XXXXXX", option[64];
     int fd = mkstemp(path);
     assert_true(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
     close(fd);
     snprintf(option, sizeof(option), "--properties=%s", path);
-    enum htw__relay_wish wish = PARSE("-bx", "-tout", option, "-Xlast=1", "in");
+    enum htw__wish wish = PARSE("-bx", "-tout", option, "-Xlast=1", "in");
     unlink(path);
     return wish;
 }
@@ -243,7 +243,7 @@ static enum htw__relay_wish parse_file(const char *text) {
 UNIT_TEST(relay_options_take_properties_from_files_and_the_environment) {
     setenv("HTW_RELAY_X_SASL_PASSWORD", "a secret=1", 1);
     assert_int_equal(parse_file("# a comment\n\n  sasl.username=me \nssl.key.password==\n"),
-                     HTW__RELAY_RUN);
+                     HTW__WISH_RUN);
     static const char *const wanted[] = { "sasl.password=a secret=1", "sasl.username=me",
                                           "ssl.key.password==", "last=1" };
     assert_int_equal(command.kafka.property_count, COUNT_OF(wanted));
@@ -254,16 +254,16 @@ UNIT_TEST(relay_options_take_properties_from_files_and_the_environment) {
 
 /* Values are not printed: they may be secrets. */
 UNIT_TEST(relay_options_say_which_property_is_wrong) {
-    assert_int_equal(parse_file("a=b\nsecret\n"), HTW__RELAY_WRONG);
+    assert_int_equal(parse_file("a=b\nsecret\n"), HTW__WISH_WRONG);
     assert_non_null(strstr(complaint, ": line 2: not NAME=VALUE\n"));
     assert_null(strstr(complaint, "secret"));
-    assert_int_equal(parse_file("group.id=secret\n"), HTW__RELAY_WRONG);
+    assert_int_equal(parse_file("group.id=secret\n"), HTW__WISH_WRONG);
     assert_non_null(strstr(complaint, ": line 1: " OWN("group.id")));
     assert_null(strstr(complaint, "secret"));
-    assert_int_equal(PARSE("-bx", "-tout", "--properties=/dev/zero", "in"), HTW__RELAY_WRONG);
+    assert_int_equal(PARSE("-bx", "-tout", "--properties=/dev/zero", "in"), HTW__WISH_WRONG);
     assert_non_null(strstr(complaint, "cannot read /dev/zero: larger than 64 KiB\n"));
     setenv("HTW_RELAY_X_ACKS", "secret", 1);
-    assert_int_equal(PARSE("-bx", "-tout", "in"), HTW__RELAY_WRONG);
+    assert_int_equal(PARSE("-bx", "-tout", "in"), HTW__WISH_WRONG);
     assert_string_equal(complaint, "htw relay: environment: " OWN("acks") "\n");
     unsetenv("HTW_RELAY_X_ACKS");
 }
@@ -272,7 +272,7 @@ UNIT_TEST(relay_options_of_actions_are_taken) {
     assert_int_equal(PARSE("list", "-bx", "later", "-tout", "-n5", "--from=10", "--until=20.5",
                            "--key=k", "--grep=g", "-J",
                            "--after=5.0000000000000001.0000000000000002"),
-                     HTW__RELAY_ACT);
+                     HTW__WISH_RUN);
     assert_string_equal(complaint, "");
     assert_int_equal(command.action, HTW__RELAY_LIST);
     assert_string_equal(command.kafka.input, "later");
@@ -284,14 +284,14 @@ UNIT_TEST(relay_options_of_actions_are_taken) {
     assert_string_equal(command.filter.key, "k");
     assert_string_equal(command.filter.text, "g");
     assert_true(command.json);
-    assert_int_equal(PARSE("-bx", "cancel", "later", "a", "b"), HTW__RELAY_ACT);
+    assert_int_equal(PARSE("-bx", "cancel", "later", "a", "b"), HTW__WISH_RUN);
     assert_int_equal(command.id_count, 2);
     assert_string_equal(command.ids[1], "b");
     assert_int_equal(PARSE("-bx", "move", "later", "a", "1970-01-01T00:00:00.0001Z"),
-                     HTW__RELAY_ACT);
+                     HTW__WISH_RUN);
     assert_int_equal(command.id_count, 1);
     assert_int_equal(command.to_ms, 1);
-    assert_int_equal(PARSE("-bx", "-tout", "list"), HTW__RELAY_RUN); /* a topic of this name */
+    assert_int_equal(PARSE("-bx", "-tout", "list"), HTW__WISH_RUN); /* a topic of this name */
     assert_string_equal(command.kafka.input, "list");
 }
 
@@ -305,22 +305,22 @@ UNIT_TEST(relay_options_of_actions_that_are_wrong_are_refused) {
         { { "-bx", "move", "in", "a" }, "move: ID and WHEN expected" },
         { { "-bx", "move", "in", "a", "soon" }, "move: " },
         { { "-bx", "show", "in", "--payload" }, "--payload is for show ID" },
-        { { "-bx", "list", "in", "-n0" }, "--limit: not a number of records: 0" },
+        { { "-bx", "list", "in", "-n0" }, "--limit: not a number from 1 to " },
         { { "-bx", "list", "in", "--after=5" }, "--after: not what list has printed: 5" },
         { { "-bx", "-tout", "in", "-J" }, "an option of list, show, cancel, move or http" },
         { { "list", "in" }, "--brokers is missing" },
     };
     for (size_t i = 0; i < COUNT_OF(samples); i++) {
-        assert_int_equal(parse(samples[i].words), HTW__RELAY_WRONG);
+        assert_int_equal(parse(samples[i].words), HTW__WISH_WRONG);
         assert_non_null(strstr(complaint, samples[i].why));
     }
 }
 
 UNIT_TEST(relay_options_that_ask_for_help_or_version_end_the_parsing) {
-    assert_int_equal(PARSE("-h", "--unknown"), HTW__RELAY_HELP);
-    assert_int_equal(PARSE("--help"), HTW__RELAY_HELP);
-    assert_int_equal(PARSE("-V", "--unknown"), HTW__RELAY_VERSION);
-    assert_int_equal(PARSE("--version"), HTW__RELAY_VERSION);
+    assert_int_equal(PARSE("-h", "--unknown"), HTW__WISH_HELP);
+    assert_int_equal(PARSE("--help"), HTW__WISH_HELP);
+    assert_int_equal(PARSE("-V", "--unknown"), HTW__WISH_VERSION);
+    assert_int_equal(PARSE("--version"), HTW__WISH_VERSION);
     assert_string_equal(complaint, "");
     htw__relay_command_fini(&command);
     command = (struct htw__relay_command) { 0 };
@@ -339,7 +339,7 @@ UNIT_TEST(relay_options_are_explained_in_the_help) {
     char *text;
     size_t size;
     FILE *stream = open_memstream(&text, &size);
-    assert_true(htw__relay_help(stream));
+    assert_true(htw__command_line_help(&htw__relay_line, stream));
     fclose(stream);
     for (size_t i = 0; i < COUNT_OF(lines); i++)
         assert_non_null(strstr(text, lines[i]));
@@ -350,13 +350,13 @@ UNIT_TEST(relay_options_are_explained_in_the_help) {
 
 UNIT_TEST(relay_options_of_http_are_for_it_alone) {
     assert_int_equal(PARSE("http", "-bx", "later", "--listen=unix:/a", "--token-file", "b"),
-                     HTW__RELAY_SERVE);
+                     HTW__WISH_RUN);
     assert_int_equal(command.action, HTW__RELAY_HTTP);
     assert_string_equal(command.listen, "unix:/a");
     assert_string_equal(command.token_file, "b");
     assert_string_equal(command.kafka.input, "later");
-    assert_int_equal(PARSE("http", "-bx", "later", "more"), HTW__RELAY_WRONG);
-    assert_int_equal(PARSE("list", "-bx", "later", "--listen=1"), HTW__RELAY_WRONG);
+    assert_int_equal(PARSE("http", "-bx", "later", "more"), HTW__WISH_WRONG);
+    assert_int_equal(PARSE("list", "-bx", "later", "--listen=1"), HTW__WISH_WRONG);
     assert_non_null(strstr(complaint, "--listen and --token-file are for http"));
-    assert_int_equal(PARSE("-bx", "-tout", "later", "--listen=1"), HTW__RELAY_WRONG);
+    assert_int_equal(PARSE("-bx", "-tout", "later", "--listen=1"), HTW__WISH_WRONG);
 }

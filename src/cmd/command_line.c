@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* command_line.c - reads the options of a command, and explains them, by its table. */
+#include "command_line.h"
+
+#include "count.h"
+#include "duration.h"
+#include "status.h"
+#include "terminal.h"
+#include "version.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* Each command has these, at the end. */
+static const struct htw__option common[] = {
+    { 'h', "help", NULL, NULL, 0, 0, .help = "print this help" },
+    { 'V', "version", NULL, NULL, 0, 0, .help = "print the version" },
+};
+enum { COMMON = sizeof(common) / sizeof(common[0]) };
+
+/* No command has more, with those. */
+#define OPTIONS_MAX 64
+
+/* ---- what options set */
+
+bool htw__option_refuse(const struct htw__option *option, const char *why, const char *argument) {
+    htw__terminal_error("--%s: %s: %s", option->name, why, argument);
+    return false;
+}
+
+bool htw__set_flag(const struct htw__option *option, void *member, const char *argument) {
+    (void)option, (void)argument;
+    *(bool *)member = true;
+    return true;
+}
+
+bool htw__set_null(const struct htw__option *option, void *member, const char *argument) {
+    (void)option, (void)argument;
+    *(char *)member = '\0';
+    return true;
+}
+
+bool htw__set_word(const struct htw__option *option, void *member, const char *argument) {
+    (void)option;
+    *(const char **)member = argument;
+    return true;
+}
+
+bool htw__set_name(const struct htw__option *option, void *member, const char *argument) {
+    if (*argument != '\0')
+        return htw__set_word(option, member, argument);
+    htw__terminal_error("--%s: a name is missing", option->name);
+    return false;
+}
+
+bool htw__set_path(const struct htw__option *option, void *member, const char *argument) {
+    if (*argument != '\0' && strcmp(argument, "-") != 0)
+        return htw__set_word(option, member, argument);
+    htw__terminal_error("--%s: not the name of a file: '%s'", option->name, argument);
+    return false;
+}
+
+static bool is_in_range(const struct htw__option *option, uint64_t number) {
+    uint64_t most = option->most != 0 ? option->most : UINT64_MAX;
+    uint64_t holds = option->size == sizeof(uint32_t) ? UINT32_MAX : UINT64_MAX;
+    return number >= option->least && number <= most && number <= holds;
+}
+
+static void store(const struct htw__option *option, void *member, uint64_t number) {
+    uint32_t narrow = (uint32_t)number;
+    if (option->size == sizeof(narrow))
+        memcpy(member, &narrow, sizeof(narrow));
+    else
+        memcpy(member, &number, sizeof(number));
+}
+
+static bool take_number(const struct htw__option *option, void *member, const char *argument,
+                        bool is_power) {
+    char why[96];
+    uint64_t number;
+    if (htw__count_parse(argument, &number) && is_in_range(option, number) &&
+        (!is_power || (number & (number - 1)) == 0)) {
+        store(option, member, number);
+        return true;
+    }
+    int size = snprintf(why, sizeof(why), is_power ? "not a power of two" : "not a number");
+    if (option->most != 0)
+        snprintf(why + size, sizeof(why) - (size_t)size, " from %" PRIu64 " to %" PRIu64,
+                 option->least, option->most);
+    else if (option->least != 0)
+        snprintf(why + size, sizeof(why) - (size_t)size, " of at least %" PRIu64, option->least);
+    return htw__option_refuse(option, why, argument);
+}
+
+bool htw__set_number(const struct htw__option *option, void *member, const char *argument) {
+    return take_number(option, member, argument, false);
+}
+
+bool htw__set_power(const struct htw__option *option, void *member, const char *argument) {
+    return take_number(option, member, argument, true);
+}
+
+bool htw__set_duration(const struct htw__option *option, void *member, const char *argument) {
+    char out_of_range[64];
+    struct htw__time time = { 0, 0 };
+    const char *why = htw__duration_parse(argument, strlen(argument), &time);
+    int64_t ns = htw__time_to_ns(time);
+    snprintf(out_of_range, sizeof(out_of_range), "not from %s", option->range);
+    if (why == NULL && !is_in_range(option, (uint64_t)ns))
+        why = out_of_range;
+    if (why != NULL)
+        return htw__option_refuse(option, why, argument);
+    store(option, member, (uint64_t)ns);
+    return true;
+}
+
+bool htw__set_choice(const struct htw__option *option, void *member, const char *argument) {
+    char why[96] = "not one of";
+    for (uint32_t i = 0; option->choice[i] != NULL; i++) {
+        size_t size = strlen(why);
+        snprintf(why + size, sizeof(why) - size, "%s%s", i == 0 ? " " : ", ", option->choice[i]);
+        if (strcmp(argument, option->choice[i]) != 0)
+            continue;
+        memcpy(member, &i, sizeof(i));
+        return true;
+    }
+    return htw__option_refuse(option, why, argument);
+}
+
+/* ---- the help */
+
+/* Where the texts of options begin. */
+#define COLUMN 27
+
+static void print_option(FILE *stream, const struct htw__option *option) {
+    const char letter[] = { '-', option->letter, ',', '\0' };
+    const char *argument = option->argument != NULL ? option->argument : "";
+    int size = fprintf(stream, "  %3s --%s%s%s", option->letter != 0 ? letter : "", option->name,
+                       *argument != '\0' && *argument != '[' ? " " : "", argument);
+    if (size >= COLUMN) {
+        fputc('\n', stream);
+        size = 0;
+    }
+    for (const char *line = option->help; line != NULL; size = 0) {
+        const char *end = strchr(line, '\n');
+        int length = end != NULL ? (int)(end - line) : (int)strlen(line);
+        fprintf(stream, "%*s%.*s\n", COLUMN - size, "", length, line);
+        line = end != NULL ? end + 1 : NULL;
+    }
+}
+
+/* Of the table, and then of those of each command. */
+static const struct htw__option *option_at(const struct htw__command_line *line, size_t index) {
+    return index < line->option_count ? &line->options[index] : &common[index - line->option_count];
+}
+
+bool htw__command_line_help(const struct htw__command_line *line, FILE *stream) {
+    fputs(line->usage, stream);
+    fputs(line->about, stream);
+    fputc('\n', stream);
+    for (size_t i = 0; i < line->option_count + COMMON; i++)
+        print_option(stream, option_at(line, i));
+    fputc('\n', stream);
+    fputs(line->notes, stream);
+    return fflush(stream) == 0 && ferror(stream) == 0;
+}
+
+/* ---- what was asked for */
+
+enum htw__wish htw__command_line_complain(const struct htw__command_line *line) {
+    fprintf(stderr, "%sTry '%s --help' for more information.\n", line->usage, line->program);
+    return HTW__WISH_WRONG;
+}
+
+int htw__command_line_answer(const struct htw__command_line *line, enum htw__wish wish) {
+    if (wish == HTW__WISH_WRONG)
+        return HTW__EXIT_USAGE;
+    if (wish == HTW__WISH_VERSION)
+        return htw__version_print(line->program);
+    if (htw__command_line_help(line, stdout))
+        return 0;
+    htw__terminal_error("standard output: %s", strerror(errno));
+    return HTW__EXIT_FAILED;
+}
+
+/* What getopt_long() returns for the first row; a letter, or what it has complained of, is less. */
+#define FIRST 256
+
+static bool takes(const struct htw__option *option, const char *argument, char *values) {
+    bool is_set = (argument == NULL && option->argument != NULL) || /* it may be missing */
+                  option->set(option, values + option->offset, argument);
+    if (is_set && option->also != 0)
+        *(bool *)(values + option->also) = true;
+    return is_set;
+}
+
+enum htw__wish htw__command_line_read(const struct htw__command_line *line, int argc, char *argv[],
+                                      void *values) {
+    static const char *const arguments[] = {
+        [no_argument] = "", [required_argument] = ":", [optional_argument] = "::"
+    };
+    const struct htw__option *known[FIRST + OPTIONS_MAX] = {
+        NULL
+    }; /* by what getopt_long() returns */
+    struct option names[OPTIONS_MAX + 1] = { { 0 } };
+    char letters[4 * OPTIONS_MAX] = "", *last = letters;
+    int found;
+    for (size_t i = 0; i < line->option_count + COMMON && i < OPTIONS_MAX; i++) {
+        const struct htw__option *option = option_at(line, i);
+        int argument = option->argument == NULL                  ? no_argument
+                       : strncmp(option->argument, "[=", 2) == 0 ? optional_argument
+                                                                 : required_argument;
+        names[i] = (struct option) { option->name, argument, NULL, FIRST + (int)i };
+        known[FIRST + i] = option;
+        if (option->letter == 0)
+            continue;
+        last += sprintf(last, "%c%s", option->letter, arguments[argument]);
+        known[(unsigned char)option->letter] = option;
+    }
+    while ((found = getopt_long(argc, argv, letters, names, NULL)) != -1) {
+        const struct htw__option *option = known[found];
+        if (option != NULL && option->set == NULL)
+            return option->letter == 'h' ? HTW__WISH_HELP : HTW__WISH_VERSION;
+        if (option == NULL || !takes(option, optarg, values))
+            return htw__command_line_complain(line); /* of an unknown one getopt has complained */
+    }
+    return HTW__WISH_RUN;
+}
