@@ -34,7 +34,7 @@ def library_sources():
     """The sources of the library for Linux, with the default allocator, as meson.build lists them."""
     text = (REPOSITORY / "meson.build").read_text()
     sources = []
-    for name in ("core_sources", "linux_sources", "linux_allocator"):
+    for name in ("core_sources", "linux_sources", "default_allocator"):
         files = re.search(rf"^{name} = files\((.*?)^\)", text, re.DOTALL | re.MULTILINE)
         if files is None:
             raise SystemExit(f"build_native.py: meson.build has no list {name} = files(...)")

@@ -17,8 +17,8 @@
  */
 #define HTW__LARGE_BLOCK ((size_t)64 * 1024)
 
-/* Used when the user gives no allocator: alloc_system.c on Linux, alloc_malloc.c elsewhere, or
-   alloc_jemalloc.c with the build option `jemalloc`. */
+/* Used when the user gives no allocator: alloc_system.c, or alloc_jemalloc.c with the build option
+   `jemalloc`. */
 extern const struct htw_allocator htw__default_allocator;
 
 /* Whether both of its functions are set. */

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc_malloc.c - the default allocator of other systems than Linux, and of the wheel in two files. It
- * needs nothing but C: malloc, or the functions that HTW_MALLOC and HTW_FREE name.
- *
- * Why alloc_system.c maps large blocks is what Linux and glibc do. Other allocators of the C library
- * return large blocks to the system by themselves.
+ * alloc_malloc.c - the default allocator of the wheel in two files, which needs nothing but C: malloc,
+ * or the functions that HTW_MALLOC and HTW_FREE name. The library has alloc_system.c.
  *
  * The block that malloc returns is larger than what was asked for. The memory begins at its first
  * aligned address, and the byte before that says how far this is from the start of the block. C99 has

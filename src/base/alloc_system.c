@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * alloc_system.c - the default allocator: malloc for small blocks, mappings for large ones.
+ * alloc_system.c - the default allocator: malloc for small blocks, on Linux mappings for large ones.
+ * Other allocators of the C library return large blocks to the system by themselves.
  *
  * malloc would keep large blocks. After the first block that it had mapped is freed, glibc serves
  * that size from its heap (the mmap threshold rises, up to 32 MiB), and a heap returns only its end
@@ -17,8 +18,12 @@
 
 #include <stdint.h>
 #include <stdlib.h>
+#ifndef HTW_PORTABLE
 #include <sys/mman.h>
 #include <unistd.h>
+#else
+#define MAPPED_FROM SIZE_MAX
+#endif
 
 /* AddressSanitizer sees neither overruns nor leaks of mapped memory, so then all comes from malloc.
    */
@@ -39,6 +44,7 @@ static size_t round_up(size_t size, size_t unit) {
     return rounded < size ? 0 : rounded;
 }
 
+#ifndef HTW_PORTABLE
 static size_t whole_pages(size_t size) {
     return round_up(size, (size_t)sysconf(_SC_PAGESIZE));
 }
@@ -59,6 +65,16 @@ static void unmap(void *memory, size_t size) {
     if (munmap(memory, whole_pages(size)) != 0)
         (void)madvise(memory, whole_pages(size), MADV_DONTNEED);
 }
+#else /* no block has that size */
+static void *map(size_t size) {
+    (void)size;
+    return NULL;
+}
+
+static void unmap(void *memory, size_t size) {
+    (void)memory, (void)size;
+}
+#endif
 
 static void *allocate_from_system(void *context, size_t size, size_t alignment) {
     (void)context;

@@ -54,7 +54,7 @@ mod vendored {
             let files = files.and_then(|rest| rest.split(')').next());
             files.unwrap_or_else(|| panic!("meson.build has no list {}", name)).split('\'')
         };
-        ["core_sources", "linux_sources", "linux_allocator"]
+        ["core_sources", "linux_sources", "default_allocator"]
             .into_iter()
             .flat_map(|name| list(name).skip(1).step_by(2))
             .map(|file| root.join(file))
