@@ -135,59 +135,52 @@ void htw__screen_show(const char *title, const struct htw__page *page, const cha
 
 /* ---- keys */
 
-static enum htw__key scroll_to(size_t line) {
-    scroll_line = line;
-    return HTW__KEY_SCROLLED;
+static const struct {
+    int code; /* of curses */
+    enum htw__key key;
+} keys[] = {
+    { ERR, HTW__KEY_NONE },           { 'q', HTW__KEY_QUIT },   { 'Q', HTW__KEY_QUIT },
+    { 'h', HTW__KEY_HELP },           { 'H', HTW__KEY_HELP },   { '?', HTW__KEY_HELP },
+    { KEY_F(1), HTW__KEY_HELP },      { 27, HTW__KEY_ESCAPE },  { ' ', HTW__KEY_PAUSE },
+    { 'p', HTW__KEY_PAUSE },          { 's', HTW__KEY_SORT },   { 'r', HTW__KEY_REVERSE },
+    { 't', HTW__KEY_TOTAL },          { '+', HTW__KEY_SLOWER }, { '-', HTW__KEY_FASTER },
+    { KEY_RESIZE, HTW__KEY_RESIZED },
+};
+
+/* Whether a key scrolls; does so. */
+static bool scrolls(int code) {
+    size_t page = rows_for_page() > 1 ? rows_for_page() - 1 : 1;
+    size_t up = code == KEY_PPAGE ? page : 1, down = code == KEY_NPAGE ? page : 1;
+    switch (code) {
+    case KEY_DOWN:
+    case 'j':
+    case KEY_NPAGE:
+        scroll_line += down;
+        return true;
+    case KEY_UP:
+    case 'k':
+    case KEY_PPAGE:
+        scroll_line -= scroll_line < up ? scroll_line : up;
+        return true;
+    case KEY_HOME:
+        scroll_line = 0;
+        return true;
+    case KEY_END:
+        scroll_line = shown_count;
+        return true;
+    default:
+        return false;
+    }
 }
 
 enum htw__key htw__screen_key(void) {
-    size_t page = rows_for_page() > 1 ? rows_for_page() - 1 : 1;
-    switch (getch()) {
-    case ERR:
-        return HTW__KEY_NONE;
-    case 'q':
-    case 'Q':
-        return HTW__KEY_QUIT;
-    case 'h':
-    case 'H':
-    case '?':
-    case KEY_F(1):
-        return HTW__KEY_HELP;
-    case 27:
-        return HTW__KEY_ESCAPE;
-    case ' ':
-    case 'p':
-        return HTW__KEY_PAUSE;
-    case 's':
-        return HTW__KEY_SORT;
-    case 'r':
-        return HTW__KEY_REVERSE;
-    case 't':
-        return HTW__KEY_TOTAL;
-    case '+':
-        return HTW__KEY_SLOWER;
-    case '-':
-        return HTW__KEY_FASTER;
-    case KEY_RESIZE:
-        return HTW__KEY_RESIZED;
-    case 12: /* control L */
+    int code = getch();
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+        if (keys[i].code == code)
+            return keys[i].key;
+    if (scrolls(code))
+        return HTW__KEY_SCROLLED;
+    if (code == 12) /* control L */
         clearok(curscr, TRUE);
-        return HTW__KEY_REDRAW;
-    case KEY_DOWN:
-    case 'j':
-        return scroll_to(scroll_line + 1);
-    case KEY_UP:
-    case 'k':
-        return scroll_to(scroll_line > 0 ? scroll_line - 1 : 0);
-    case KEY_NPAGE:
-        return scroll_to(scroll_line + page);
-    case KEY_PPAGE:
-        return scroll_to(scroll_line > page ? scroll_line - page : 0);
-    case KEY_HOME:
-        return scroll_to(0);
-    case KEY_END:
-        return scroll_to(shown_count);
-    default:
-        return HTW__KEY_REDRAW; /* no key of ours */
-    }
+    return HTW__KEY_REDRAW; /* also what is no key of ours */
 }
