@@ -64,57 +64,97 @@ static void tell_stopped(struct htw_journal *journal) {
     htw__mutex_lock(&journal->mutex);
 }
 
+/* What the thread keeps in mind from one step to the next. */
+struct pace {
+    int64_t retry_ns; /* when slots are repaired; HTW_NEVER_NS: not planned */
+    int64_t copy_ns;  /* where space lacks, the log is copied from then on */
+    bool has_written; /* then it is the turn of the reader, however long the queue is */
+};
+
+enum step { YIELDS, COPIES_LOG, COMMITS, READS, REPAIRS, SLEEPS, ENDS };
+
+static bool lacks_space(const struct htw_journal *journal) {
+    return journal->database.lacks_space && !journal->has_failed;
+}
+
+static enum step next_step(struct htw_journal *journal, const struct pace *pace, int64_t now) {
+    bool can_read = htw__reader_has_work(journal);
+    if (journal->is_in_use)
+        return YIELDS;
+    if ((htw__log_is_long(&journal->database.log) && !journal->has_failed) ||
+        (lacks_space(journal) && now >= pace->copy_ns))
+        return COPIES_LOG;
+    if (queue_due_ns(journal) <= now && !(pace->has_written && can_read))
+        return COMMITS;
+    if (can_read)
+        return READS;
+    if (journal->is_stopping)
+        return ENDS;
+    return now >= pace->retry_ns ? REPAIRS : SLEEPS;
+}
+
+/* A caller commits by itself, and wakes this thread then. */
+static void wait_for_caller(struct htw_journal *journal) {
+    journal->writer_waits = true;
+    htw__mutex_wait(&journal->mutex, &journal->work);
+    journal->writer_waits = false;
+}
+
+static void read_step(struct htw_journal *journal) {
+    journal->is_in_use = true;
+    htw__reader_step(journal);
+    journal->is_in_use = false;
+    htw__slots_arm(journal);
+}
+
+static void sleep_until_work(struct htw_journal *journal, struct pace *pace, int64_t now) {
+    bool retries = journal->needs_retry && !journal->scheduler_has_stopped;
+    if (retries && pace->retry_ns == HTW_NEVER_NS)
+        pace->retry_ns = now + RETRY_NS;
+    int64_t pause_ns = journal->reader.paused_ns;
+    if (pause_ns == 0 || pause_ns <= now)
+        pause_ns = HTW_NEVER_NS;
+    int64_t wake_ns = least(queue_due_ns(journal), least(pace->retry_ns, pause_ns));
+    wait_until(journal, lacks_space(journal) ? least(wake_ns, pace->copy_ns) : wake_ns);
+}
+
 static void *write_and_read(void *arg) {
     htw__thread_begin();
     struct htw_journal *journal = arg;
-    int64_t retry_ns = HTW_NEVER_NS;
-    int64_t copy_ns = 0;      /* where space lacks, the log is copied from then on */
-    bool has_written = false; /* then it is the turn of the reader, however long the queue is */
+    struct pace pace = { .retry_ns = HTW_NEVER_NS };
     htw__mutex_lock(&journal->mutex);
     for (;;) {
         if (journal->has_failed && !journal->has_told)
             tell_stopped(journal);
         int64_t now = htw__clock_monotonic_ns();
-        int64_t due_ns = queue_due_ns(journal);
-        bool can_read = htw__reader_has_work(journal);
-        if (journal->is_in_use) { /* a caller commits by itself, and wakes this thread then */
-            journal->writer_waits = true;
-            htw__mutex_wait(&journal->mutex, &journal->work);
-            journal->writer_waits = false;
-            continue;
-        }
-        bool lacks_space = journal->database.lacks_space && !journal->has_failed;
-        if ((htw__log_is_long(&journal->database.log) && !journal->has_failed) ||
-            (lacks_space && now >= copy_ns)) {
-            copy_log(journal);
-            copy_ns = htw__clock_monotonic_ns() + RETRY_NS;
-        } else if (due_ns <= now && !(has_written && can_read)) {
-            htw__commit_queue(journal);
-            has_written = true;
-        } else if (can_read) {
-            has_written = false;
-            journal->is_in_use = true;
-            htw__reader_step(journal);
-            journal->is_in_use = false;
-            htw__slots_arm(journal);
-        } else if (journal->is_stopping) {
+        switch (next_step(journal, &pace, now)) {
+        case YIELDS:
+            wait_for_caller(journal);
             break;
-        } else if (now >= retry_ns) {
-            retry_ns = HTW_NEVER_NS;
+        case COPIES_LOG:
+            copy_log(journal);
+            pace.copy_ns = htw__clock_monotonic_ns() + RETRY_NS;
+            break;
+        case COMMITS:
+            htw__commit_queue(journal);
+            pace.has_written = true;
+            break;
+        case READS:
+            pace.has_written = false;
+            read_step(journal);
+            break;
+        case REPAIRS:
+            pace.retry_ns = HTW_NEVER_NS;
             htw__slots_repair(journal);
-        } else {
-            bool retries = journal->needs_retry && !journal->scheduler_has_stopped;
-            if (retries && retry_ns == HTW_NEVER_NS)
-                retry_ns = now + RETRY_NS;
-            int64_t pause_ns = journal->reader.paused_ns;
-            if (pause_ns == 0 || pause_ns <= now)
-                pause_ns = HTW_NEVER_NS;
-            int64_t wake_ns = least(due_ns, least(retry_ns, pause_ns));
-            wait_until(journal, lacks_space ? least(wake_ns, copy_ns) : wake_ns);
+            break;
+        case SLEEPS:
+            sleep_until_work(journal, &pace, now);
+            break;
+        case ENDS:
+            htw__mutex_unlock(&journal->mutex);
+            return NULL;
         }
     }
-    htw__mutex_unlock(&journal->mutex);
-    return NULL;
 }
 
 int htw__writer_start(struct htw_journal *journal) {
