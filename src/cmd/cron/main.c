@@ -57,8 +57,7 @@ static const struct htw__command_line command_line = {
     .program = "htw cron",
     .usage = "Usage: htw cron [OPTION]... FILE\n",
     .about =
-        "Run the commands of FILE at the times that it says, until a signal comes. When FILE is "
-        "-,\n"
+        "Run the commands of FILE at the times that it says, until a signal comes. When FILE is -,\n"
         "standard input is read, once and to its end.\n"
         "\n"
         "FILE consists of lines `MINUTE HOUR DAY MONTH WEEKDAY COMMAND`:\n"
@@ -72,25 +71,20 @@ static const struct htw__command_line command_line = {
         "  # a comment\n"
         "Without a TZ line, times are those of the local time zone. A time that is skipped when\n"
         "clocks are put forward comes right after; one that comes twice counts once, unless the\n"
-        "hour is `*`. A run that was missed while the machine was asleep is made up for once. "
-        "When\n"
+        "hour is `*`. A run that was missed while the machine was asleep is made up for once. When\n"
         "the clock is set back by more than three hours, its new time counts.\n"
         "\n"
-        "/bin/sh runs a COMMAND, all of the line (`%` means nothing here), with the environment "
-        "of\n"
-        "this program, its outputs, and no input. A job that still runs is not started again. "
-        "What\n"
+        "/bin/sh runs a COMMAND, all of the line (`%` means nothing here), with the environment of\n"
+        "this program, its outputs, and no input. A job that still runs is not started again. What\n"
         "ends with another status than 0 is reported on standard error.\n",
     .notes =
-        "SIGHUP reads FILE again, if it is a regular file: lines that have not changed go on, and "
-        "if\n"
+        "SIGHUP reads FILE again, if it is a regular file: lines that have not changed go on, and if\n"
         "there is an error, all do.\n"
         "SIGTERM and SIGINT: nothing is started any more, and the program waits for what runs. A\n"
         "second one sends SIGTERM to that, a third one SIGKILL. Each job is a process group.\n"
         "\n"
         "Exit status:\n"
-        "  0  --check, --next: all lines are right; otherwise: a signal ended the program, and "
-        "all\n"
+        "  0  --check, --next: all lines are right; otherwise: a signal ended the program, and all\n"
         "     that ran has ended\n"
         "  1  a line is wrong, or FILE cannot be read\n"
         "  2  the command line is wrong\n",

@@ -94,16 +94,14 @@ const struct htw__command_line htw__options_line = {
         "  250ms  1.5s  10m  2h30m  3d  +500us  a duration, in w d h m (or min) s ms us ns\n"
         "  0.25  1e-06                          seconds\n"
         "  @1767225600.5                        an instant: seconds since 1970\n"
-        "  @2026-01-01T00:00:00Z                an instant: a date (RFC 3339); a past one: at "
-        "once\n"
+        "  @2026-01-01T00:00:00Z                an instant: a date (RFC 3339); a past one: at once\n"
         "Instants are converted when they are read: a wall clock that is set later changes\n"
         "nothing for them. Time in which the machine is suspended does not count. With --journal\n"
         "it is the other way round: all times are instants of the wall clock, and follow it.\n",
     .notes =
         "SIGINT, SIGTERM and SIGHUP stop the program: it writes what is due, if nothing has to be\n"
         "waited for, and saves the rest. Another one ends a save that takes longer than a\n"
-        "second. SIGUSR1 draws the wheel on standard error, or prints the statistics of "
-        "--journal.\n"
+        "second. SIGUSR1 draws the wheel on standard error, or prints the statistics of --journal.\n"
         "\n"
         "Exit status:\n"
         "  0        all messages were released\n"

@@ -52,14 +52,12 @@ static const struct htw__command_line line = {
     .about = "Draw the timing wheel that holds the timers of the input, at an instant.\n"
              "\n" HTW__RUN_INPUT_HELP,
     .notes =
-        "The text is what SIGUSR1 makes `htw delay` print. With --begin, or without lines that "
-        "have\n"
+        "The text is what SIGUSR1 makes `htw delay` print. With --begin, or without lines that have\n"
         "an @instant, the same input always gives the same drawing.\n"
         "\n"
         "Exit status:\n"
         "  0        the wheel was drawn\n"
-        "  1        it was drawn without lines that were bad, or could not be drawn; FILE is as "
-        "before\n"
+        "  1        it was drawn without lines that were bad, or could not be drawn; FILE is as before\n"
         "  2        the command line is wrong\n",
     .options = rows,
     .option_count = sizeof(rows) / sizeof(rows[0]),

@@ -43,8 +43,7 @@ static const struct htw__command_line line = {
         "  compact FILE       write the file anew, without free space; takes as much space as the\n"
         "                     jobs need for a time\n"
         "\n"
-        "list, show and check change nothing, and work while a program has the journal open. A "
-        "job\n"
+        "list, show and check change nothing, and work while a program has the journal open. A job\n"
         "that this program is delivering is listed until it is done. cancel and compact are\n"
         "refused then.\n",
     .notes = "Exit status:\n"

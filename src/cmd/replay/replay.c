@@ -39,20 +39,19 @@ static const struct htw__option rows[] = {
 static const struct htw__command_line line = {
     .program = "htw replay",
     .usage = "Usage: htw replay [OPTION]... [FILE]...\n",
-    .about = "Run the timers of the input in a timing wheel, and count what the wheel does; with "
-             "--html,\n"
-             "write a page in which the run plays.\n"
-             "\n" HTW__RUN_INPUT_HELP,
-    .notes = "The counts, and a switch in the page, compare the wheel with the one of Apache "
-             "Kafka: what "
-             "it\n"
-             "would do with the same timers, tick and number of buckets. A run has up to 200000 "
-             "timers.\n"
-             "\n"
-             "Exit status:\n"
-             "  0        success\n"
-             "  1        a line was bad, or reading or writing failed\n"
-             "  2        the command line is wrong\n",
+    .about =
+        "Run the timers of the input in a timing wheel, and count what the wheel does; with --html,\n"
+        "write a page in which the run plays.\n"
+        "\n" HTW__RUN_INPUT_HELP,
+    .notes =
+        "The counts, and a switch in the page, compare the wheel with the one of Apache "
+        "Kafka: what it\n"
+        "would do with the same timers, tick and number of buckets. A run has up to 200000 timers.\n"
+        "\n"
+        "Exit status:\n"
+        "  0        success\n"
+        "  1        a line was bad, or reading or writing failed\n"
+        "  2        the command line is wrong\n",
     .options = rows,
     .option_count = sizeof(rows) / sizeof(rows[0]),
 };

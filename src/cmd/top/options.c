@@ -35,15 +35,12 @@ const struct htw__command_line htw__top_line = {
     .about =
         "Show what the timers of a running program do.\n"
         "\n"
-        "The program has opened its statistics, by htw_monitor_open() or an option such as that "
-        "of\n"
-        "`htw delay --monitor`. It is named by its process, or by the path of its socket. Without "
-        "a\n"
+        "The program has opened its statistics, by htw_monitor_open() or an option such as that of\n"
+        "`htw delay --monitor`. It is named by its process, or by the path of its socket. Without a\n"
         "name: the only program of this user that can be watched; if there are several, they are\n"
         "listed.\n",
     .notes =
-        "Keys: q quit, h or ? help, space or p pause, s sort, r reverse, t total, + and - the "
-        "delay,\n"
+        "Keys: q quit, h or ? help, space or p pause, s sort, r reverse, t total, + and - the delay,\n"
         "and the arrows, Page Up, Page Down, Home and End to scroll. If standard output is no\n"
         "terminal, the state is printed as text every DURATION. There is no colour if NO_COLOR is\n"
         "set.\n"
