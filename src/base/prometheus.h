@@ -16,7 +16,7 @@
 /* The HELP and TYPE lines of a metric whose samples the caller writes. */
 void htw__prometheus_describe(FILE *stream, const char *name, const char *type, const char *help);
 
-/* A whole metric of one sample: a counter if the name ends with "_total", otherwise a gauge. */
+/* A whole metric of one sample, of that type. */
 void htw__prometheus_value(FILE *stream, const char *name, const char *help, uint64_t value);
 
 /* Such a metric of which the value is a uint64_t in a struct of statistics. */

@@ -18,8 +18,6 @@
 #include "owner.h"
 #include "watch.h"
 
-#include <string.h>
-
 /* How often a call asks a request because of events of other threads. Then it hands the request
    over to a deferred check, so that other threads cannot keep it busy endlessly. */
 #define ASKED_FOR_OTHERS_MAX 16u
@@ -158,9 +156,7 @@ static struct htw__check *find_outer(const struct htw_purgatory *purgatory,
                                      const struct htw__key *key) {
     for (struct htw__frame *frame = htw__innermost_frame; frame != NULL; frame = frame->outer) {
         struct htw__check *check = frame->check;
-        if (check != NULL && frame->purgatory == purgatory && check->key.hash == key->hash &&
-            check->key.size == key->size &&
-            (key->size == 0 || memcmp(check->key.bytes, key->bytes, key->size) == 0))
+        if (check != NULL && frame->purgatory == purgatory && htw__key_equals(&check->key, key))
             return check;
     }
     return NULL;
@@ -375,9 +371,14 @@ static void release_run(void *arg) {
     htw__outstanding_remove(&purgatory->outstanding);
 }
 
-/* Adds a check of a key to the queue. Under the lock. */
+/* Adds a check of a key to the queue, unless one is there already. -EAGAIN: no callback is due. Under the
+   lock. */
 static int queue_check(struct htw__purgatory_shard *shard, struct htw__watched_key *key) {
     size_t size = key->node.size;
+    if ((key->node.tag & HTW__KEY_DEFERRED) != 0)
+        return 0;
+    if (!is_due(shard))
+        return -EAGAIN;
     struct htw__deferred *deferred = htw__allocate(&shard->purgatory->allocator, bytes_of(size));
     if (deferred == NULL)
         return -ENOMEM;
@@ -390,29 +391,22 @@ static int queue_check(struct htw__purgatory_shard *shard, struct htw__watched_k
     return 0;
 }
 
-/* Queues a check, unless no request waits on the key or a check of it is queued. -EAGAIN: no
-   callback is due. */
+/* Queues a check, unless no request waits on the key. As queue_check(). */
 static int try_to_queue(struct htw__purgatory_shard *shard, const struct htw__key *source) {
     htw__lock_acquire(&shard->lock);
     struct htw__watched_key *key = htw__watched_key_find(shard, source);
-    int result = 0;
-    if (key != NULL && (key->node.tag & HTW__KEY_DEFERRED) == 0)
-        result = is_due(shard) ? queue_check(shard, key) : -EAGAIN;
+    int result = key != NULL ? queue_check(shard, key) : 0;
     htw__lock_release(&shard->lock);
     return result;
 }
 
-/* Under the lock under which a queued check begins: so it finds the request without an owner.
-   -EAGAIN: no callback is due. */
+/* Under the lock under which a queued check begins: so it finds the request without an owner. As
+   queue_check(); -ESHUTDOWN. */
 static int try_to_hand_over(struct htw__purgatory_shard *shard, struct htw_request *request,
                             bool *ret_disowned) {
     htw__lock_acquire(&shard->lock);
     struct htw__watched_key *key = htw__watch_key(htw__request_watch(request, 0));
-    int result = 0;
-    if (shard->closed)
-        result = -ESHUTDOWN;
-    else if ((key->node.tag & HTW__KEY_DEFERRED) == 0)
-        result = is_due(shard) ? queue_check(shard, key) : -EAGAIN;
+    int result = shard->closed ? -ESHUTDOWN : queue_check(shard, key);
     *ret_disowned = result == 0 && htw__request_disown_marked(request);
     htw__lock_release(&shard->lock);
     return result;

@@ -2,7 +2,6 @@
 /* cpu.c - the data of a purgatory for each CPU: the wheel of timeouts, the memory of keys, the waits. */
 #include "cpu.h"
 
-#include "../base/assert.h"
 #include "owner.h"
 
 /* The wheel has many levels, since its ticks are fine. Those for timeouts of up to 17 minutes are
@@ -52,11 +51,8 @@ static void set_back(struct htw__cpu *cpu, uint64_t tick) {
     struct htw_timer *timer;
     if (create_wheel(cpu, tick, &wheel) != 0)
         return;
-    while ((timer = htw_wheel_drain(cpu->wheel)) != NULL) {
-        int error = htw_wheel_schedule(wheel, timer, htw_timer_deadline(timer));
-        HTW_ASSERT(error == 0);
-        (void)error;
-    }
+    while ((timer = htw_wheel_drain(cpu->wheel)) != NULL)
+        htw__wheel_schedule_surely(wheel, timer, htw_timer_deadline(timer));
     htw_wheel_destroy(cpu->wheel);
     cpu->wheel = wheel;
 }

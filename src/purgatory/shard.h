@@ -7,6 +7,8 @@
 #include "../base/key_table.h"
 #include "state.h"
 
+#include <string.h>
+
 #define HTW__REASONS 4
 
 /* A key that a call has been given. */
@@ -15,6 +17,11 @@ struct htw__key {
     const void *bytes;
     size_t size;
 };
+
+static inline bool htw__key_equals(const struct htw__key *a, const struct htw__key *b) {
+    return a->hash == b->hash && a->size == b->size &&
+           (a->size == 0 || memcmp(a->bytes, b->bytes, a->size) == 0);
+}
 
 /*
  * A request counts in the shard of its first key, or of its threshold. What each watch touches is the

@@ -10,7 +10,6 @@
 #include "watch.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Up to this many keys need no memory, and are compared with each other. */
 #define KEYS_FEW 16u
@@ -106,12 +105,9 @@ static bool are_valid(const struct htw_key *keys, size_t count) {
 
 /* Adds a key unless it is among those from `first` on. */
 static inline void add_key(struct keys *keys, size_t first, struct htw__key key) {
-    for (size_t i = first; i < keys->count; i++) {
-        const struct htw__key *other = &keys->all[i];
-        if (other->hash == key.hash && other->size == key.size &&
-            (key.size == 0 || memcmp(other->bytes, key.bytes, key.size) == 0))
+    for (size_t i = first; i < keys->count; i++)
+        if (htw__key_equals(&keys->all[i], &key))
             return;
-    }
     keys->all[keys->count++] = key;
 }
 

@@ -201,13 +201,6 @@ int htw__timeout_arm(struct htw_request *request, int64_t timeout_ns) {
     return error;
 }
 
-/* The wheel has had a timer for that deadline: its level exists, and this cannot fail. */
-static void schedule_surely(struct htw__cpu *cpu, struct htw_timer *timer, uint64_t deadline) {
-    int error = htw_wheel_schedule(cpu->wheel, timer, deadline);
-    HTW_ASSERT(error == 0);
-    (void)error;
-}
-
 int htw__timeout_move(struct htw_purgatory *purgatory, struct htw_request *request,
                       int64_t timeout_ns) {
     uint16_t number = __atomic_load_n(&request->_cpu, __ATOMIC_RELAXED);
@@ -221,7 +214,7 @@ int htw__timeout_move(struct htw_purgatory *purgatory, struct htw_request *reque
         uint64_t before = htw_timer_deadline(&request->_timeout);
         error = schedule(cpu, request, deadline_of(cpu, now_ns, timeout_ns));
         if (error != 0)
-            schedule_surely(cpu, &request->_timeout, before);
+            htw__wheel_schedule_surely(cpu->wheel, &request->_timeout, before);
     }
     htw__lock_release(&cpu->lock);
     return error;
@@ -264,7 +257,7 @@ struct htw_request *htw__timeout_next_due(struct htw__timeout_alarm *alarm, bool
     htw_wheel_poll_batch(cpu->wheel, now, &timer, 1, BUDGET, &count);
     /* If a manual clock was set back without memory for a new wheel, the wheel is ahead of it. */
     if (timer != NULL && htw_timer_deadline(timer) > now)
-        schedule_surely(cpu, timer, htw_timer_deadline(timer));
+        htw__wheel_schedule_surely(cpu->wheel, timer, htw_timer_deadline(timer));
     else if (timer != NULL && htw__request_own_expired(request_of(timer)))
         request = request_of(timer);
     *ret_more = htw_wheel_next(cpu->wheel) <= now;

@@ -37,5 +37,5 @@ bool htw__scheduler_has_threads(const struct htw_scheduler *scheduler) {
 }
 
 bool htw__scheduler_is_stopped(const struct htw_scheduler *scheduler) {
-    return atomic_load_explicit(&scheduler->stopping, memory_order_relaxed);
+    return htw__is_ending(scheduler);
 }
