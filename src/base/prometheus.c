@@ -3,15 +3,13 @@
 #include "prometheus.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 void htw__prometheus_describe(FILE *stream, const char *name, const char *type, const char *help) {
     fprintf(stream, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
 void htw__prometheus_value(FILE *stream, const char *name, const char *help, uint64_t value) {
-    bool is_total = strstr(name, "_total") != NULL;
-    htw__prometheus_describe(stream, name, is_total ? "counter" : "gauge", help);
+    htw__prometheus_describe(stream, name, htw__metric_type(name), help);
     fprintf(stream, "%s %" PRIu64 "\n", name, value);
 }
 

@@ -12,11 +12,17 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 /* The HELP and TYPE lines of a metric whose samples the caller writes. */
 void htw__prometheus_describe(FILE *stream, const char *name, const char *type, const char *help);
 
-/* A whole metric of one sample, of that type. */
+/* The type of a metric of single values: what has "_total" in its name is a counter. */
+static inline const char *htw__metric_type(const char *name) {
+    return strstr(name, "_total") != NULL ? "counter" : "gauge";
+}
+
+/* A whole metric of one sample. */
 void htw__prometheus_value(FILE *stream, const char *name, const char *help, uint64_t value);
 
 /* Such a metric of which the value is a uint64_t in a struct of statistics. */

@@ -35,15 +35,16 @@ static void describe(const struct writer *self, const char *metric, const char *
 static void write_field(const struct writer *self, const struct htw__field *field) {
     const struct htw__sample *sample;
     unsigned index = 0;
-    describe(self, field->metric, field->is_counter ? "counter" : "gauge", field->help);
+    const struct htw__metric *metric = &field->metric;
+    describe(self, metric->name, htw__metric_type(metric->name), metric->help);
     while ((sample = next(self, &index)) != NULL)
-        htw__text_add(self->text, "%s{%s=\"%s\"} %" PRIu64 "\n", field->metric,
+        htw__text_add(self->text, "%s{%s=\"%s\"} %" PRIu64 "\n", metric->name,
                       htw__kind_name(self->kind), sample->name, htw__sample_value(sample, field));
 }
 
 static void write_fields(const struct writer *self) {
     for (const struct htw__field *field = htw__fields(self->kind); field->name != NULL; field++)
-        if (field->metric != NULL)
+        if (field->metric.name != NULL)
             write_field(self, field);
 }
 

@@ -2,70 +2,44 @@
 /* sample.c - takes the statistics of all sources. */
 #include "sample.h"
 
+#include "../base/metrics.h"
 #include "wheel_copy.h"
 
 #include <string.h>
 
-#define COUNTER(type, member, metric, help) \
-    { #member, metric, true, help, offsetof(type, member) }
-#define GAUGE(type, member, metric, help) \
-    { #member, metric, false, help, offsetof(type, member) }
+#define FIELD(type, called, member, text)    \
+    {                                        \
+        .name = #member, .metric = {         \
+            .name = (called),                \
+            .help = (text),                  \
+            .offset = offsetof(type, member) \
+        }                                    \
+    }
 #define END \
-    { NULL, NULL, false, NULL, 0 }
+    { .name = NULL }
 
-/* The metrics have the names and texts that the functions htw_..._prometheus() write. */
-#define SCHEDULER struct htw_scheduler_stats
 static const struct htw__field scheduler_fields[] = {
-    COUNTER(SCHEDULER, scheduled, "htw_scheduled_total", "Timers scheduled."),
-    COUNTER(SCHEDULER, fired, "htw_fired_total", "Timers that ended with a run."),
-    COUNTER(SCHEDULER, cancelled, "htw_cancelled_total", "Timers cancelled before a run."),
-    COUNTER(SCHEDULER, handed_back, "htw_handed_back_total", "Timers handed back by stop."),
-    COUNTER(SCHEDULER, runs, "htw_runs_total", "Callbacks started."),
-    COUNTER(SCHEDULER, late, "htw_late_total", "Callbacks started later than the threshold."),
-    COUNTER(SCHEDULER, missed, "htw_missed_periods_total", "Periods left out by repeating timers."),
-    COUNTER(SCHEDULER, refused, "htw_refused_total", "Timers refused for max_pending."),
-    COUNTER(SCHEDULER, moved, "htw_moved_total", "Timers given a new deadline."),
-    COUNTER(SCHEDULER, demoted, "htw_demoted_total", "Demotions of timers in the wheels."),
-    COUNTER(SCHEDULER, wakeups, "htw_wakeups_total", "Times an expirer woke up."),
-    COUNTER(SCHEDULER, empty_wakeups, "htw_empty_wakeups_total",
-            "Times it did so with nothing due."),
-    GAUGE(SCHEDULER, pending, "htw_pending", "Timers pending."),
-    GAUGE(SCHEDULER, running, "htw_running", "Callbacks running."),
-    GAUGE(SCHEDULER, memory_bytes, "htw_memory_bytes", "Memory that the scheduler holds."),
-    END,
+#define SCHEDULER(metric, member, help) FIELD(struct htw_scheduler_stats, metric, member, help),
+    HTW__SCHEDULER_METRICS(SCHEDULER) END,
 };
 
-#define PURGATORY struct htw_purgatory_stats
 static const struct htw__field purgatory_fields[] = {
-    COUNTER(PURGATORY, submitted, "htw_purgatory_submitted_total", "Requests submitted."),
-    COUNTER(PURGATORY, completed, NULL, NULL), /* these four are one metric */
-    COUNTER(PURGATORY, expired, NULL, NULL),
-    COUNTER(PURGATORY, cancelled, NULL, NULL),
-    COUNTER(PURGATORY, closed, NULL, NULL),
-    GAUGE(PURGATORY, pending, "htw_purgatory_pending", "Requests that wait."),
-    GAUGE(PURGATORY, delayed, "htw_purgatory_delayed", "Of these, with a timeout."),
-    GAUGE(PURGATORY, watched, "htw_purgatory_watched", "Requests on keys, once for each key."),
-    GAUGE(PURGATORY, keys, "htw_purgatory_keys", "Keys on which requests wait."),
-    GAUGE(PURGATORY, alarms, "htw_purgatory_alarms",
-          "Timers of the scheduler that the purgatory uses."),
-    GAUGE(PURGATORY, memory_bytes, "htw_purgatory_memory_bytes",
-          "Memory that the purgatory holds."),
-    COUNTER(PURGATORY, waited_ms, NULL, NULL), /* of the histogram */
-    END,
+#define PURGATORY(metric, member, help) FIELD(struct htw_purgatory_stats, metric, member, help),
+#define PART(member) PURGATORY(NULL, member, NULL)
+    HTW__PURGATORY_METRICS(PURGATORY, PART) END,
 };
 
-#define WHEEL struct htw_wheel_stats
 static const struct htw__field wheel_fields[] = {
-    COUNTER(WHEEL, scheduled, "htw_wheel_scheduled_total", "Timers armed that were not pending."),
-    COUNTER(WHEEL, moved, "htw_wheel_moved_total", "Timers armed that were pending."),
-    COUNTER(WHEEL, cancelled, "htw_wheel_cancelled_total", "Timers cancelled."),
-    COUNTER(WHEEL, expired, "htw_wheel_expired_total", "Timers handed out by polls."),
-    COUNTER(WHEEL, drained, "htw_wheel_drained_total", "Timers drained."),
-    COUNTER(WHEEL, demoted, "htw_wheel_demoted_total", "Demotions of timers."),
-    COUNTER(WHEEL, advances, "htw_wheel_advances_total",
-            "Times the clock advanced to a bucket in use."),
-    GAUGE(WHEEL, pending, "htw_wheel_pending", "Timers pending."),
-    GAUGE(WHEEL, memory_bytes, "htw_wheel_memory_bytes", "Memory of the wheel, without timers."),
+#define WHEEL(metric, member, help) FIELD(struct htw_wheel_stats, metric, member, help)
+    WHEEL("htw_wheel_scheduled_total", scheduled, "Timers armed that were not pending."),
+    WHEEL("htw_wheel_moved_total", moved, "Timers armed that were pending."),
+    WHEEL("htw_wheel_cancelled_total", cancelled, "Timers cancelled."),
+    WHEEL("htw_wheel_expired_total", expired, "Timers handed out by polls."),
+    WHEEL("htw_wheel_drained_total", drained, "Timers drained."),
+    WHEEL("htw_wheel_demoted_total", demoted, "Demotions of timers."),
+    WHEEL("htw_wheel_advances_total", advances, "Times the clock advanced to a bucket in use."),
+    WHEEL("htw_wheel_pending", pending, "Timers pending."),
+    WHEEL("htw_wheel_memory_bytes", memory_bytes, "Memory of the wheel, without timers."),
     END,
 };
 
@@ -85,12 +59,6 @@ const char *htw__kind_name(enum htw__source_kind kind) {
         [HTW__SOURCE_WHEEL] = "wheel",
     };
     return names[kind];
-}
-
-uint64_t htw__sample_value(const struct htw__sample *sample, const struct htw__field *field) {
-    uint64_t value;
-    memcpy(&value, (const char *)&sample->of + field->offset, sizeof(value));
-    return value;
 }
 
 static void take_wheel(struct htw__sample *sample) {

@@ -3,6 +3,7 @@
 #ifndef HTW_SRC_MONITOR_SAMPLE_H
 #define HTW_SRC_MONITOR_SAMPLE_H
 
+#include "../base/prometheus.h"
 #include "state.h"
 
 struct htw__sample {
@@ -21,17 +22,17 @@ struct htw__sample {
 
 /* A number of 64 bits in the struct of statistics of a kind. */
 struct htw__field {
-    const char *name;   /* in JSON */
-    const char *metric; /* for Prometheus; NULL: not there, or apart */
-    bool is_counter;    /* otherwise a gauge */
-    const char *help;
-    size_t offset;
+    const char *name;          /* in JSON */
+    struct htw__metric metric; /* for Prometheus; its name is NULL: it is written apart */
 };
 
 /* All fields of a kind; the last one has no name. */
 const struct htw__field *htw__fields(enum htw__source_kind kind);
 
-uint64_t htw__sample_value(const struct htw__sample *sample, const struct htw__field *field);
+static inline uint64_t htw__sample_value(const struct htw__sample *sample,
+                                         const struct htw__field *field) {
+    return htw__metric_value(&field->metric, &sample->of);
+}
 
 /* "scheduler", "purgatory" or "wheel". */
 const char *htw__kind_name(enum htw__source_kind kind);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* stats.c - the statistics of a purgatory, as a struct and in the text format of Prometheus. */
+#include "../base/metrics.h"
 #include "../base/prometheus.h"
 #include "cpu.h"
 #include "walk.h"
@@ -58,16 +59,11 @@ int64_t htw_purgatory_count_key(struct htw_purgatory *purgatory, const void *key
 #define NAME "htw_purgatory_"
 
 static const struct htw__metric metrics[] = {
-#define METRIC(name, member, help) \
-    { NAME name, help, offsetof(struct htw_purgatory_stats, member) }
-    METRIC("submitted_total", submitted, "Requests submitted."),
-    METRIC("pending", pending, "Requests that wait."),
-    METRIC("delayed", delayed, "Of these, with a timeout."),
-    METRIC("watched", watched, "Requests on keys, once for each key."),
-    METRIC("keys", keys, "Keys on which requests wait."),
-    METRIC("alarms", alarms, "Timers of the scheduler that the purgatory uses."),
-    METRIC("memory_bytes", memory_bytes, "Memory that the purgatory holds."),
+#define METRIC(name, member, help) { name, help, offsetof(struct htw_purgatory_stats, member) },
+#define PART(member)
+    HTW__PURGATORY_METRICS(METRIC, PART)
 #undef METRIC
+#undef PART
 };
 
 static void write_ended(FILE *stream, const char *reason, uint64_t value) {

@@ -1,28 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* prometheus.c - the statistics in the text format of Prometheus, version 0.0.4. */
+#include "../base/metrics.h"
 #include "../base/prometheus.h"
 #include "stats.h"
 
 #include <errno.h>
 
 static const struct htw__metric metrics[] = {
-#define METRIC(name, member, help) \
-    { "htw_" name, help, offsetof(struct htw_scheduler_stats, member) }
-    METRIC("scheduled_total", scheduled, "Timers scheduled."),
-    METRIC("fired_total", fired, "Timers that ended with a run."),
-    METRIC("cancelled_total", cancelled, "Timers cancelled before a run."),
-    METRIC("handed_back_total", handed_back, "Timers handed back by stop."),
-    METRIC("runs_total", runs, "Callbacks started."),
-    METRIC("late_total", late, "Callbacks started later than the threshold."),
-    METRIC("missed_periods_total", missed, "Periods left out by repeating timers."),
-    METRIC("refused_total", refused, "Timers refused for max_pending."),
-    METRIC("moved_total", moved, "Timers given a new deadline."),
-    METRIC("demoted_total", demoted, "Demotions of timers in the wheels."),
-    METRIC("wakeups_total", wakeups, "Times an expirer woke up."),
-    METRIC("empty_wakeups_total", empty_wakeups, "Times it did so with nothing due."),
-    METRIC("pending", pending, "Timers pending."),
-    METRIC("running", running, "Callbacks running."),
-    METRIC("memory_bytes", memory_bytes, "Memory that the scheduler holds."),
+#define METRIC(name, member, help) { name, help, offsetof(struct htw_scheduler_stats, member) },
+    HTW__SCHEDULER_METRICS(METRIC)
 #undef METRIC
 };
 
