@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Each command has these, at the end. */
@@ -201,13 +202,13 @@ enum htw__wish htw__command_line_read(const struct htw__command_line *line, int 
     static const char *const arguments[] = {
         [no_argument] = "", [required_argument] = ":", [optional_argument] = "::"
     };
-    const struct htw__option *known[FIRST + OPTIONS_MAX] = {
-        NULL
-    }; /* by what getopt_long() returns */
+    const struct htw__option *known[FIRST + OPTIONS_MAX] = { NULL }; /* by what getopt returns */
     struct option names[OPTIONS_MAX + 1] = { { 0 } };
     char letters[4 * OPTIONS_MAX] = "", *last = letters;
     int found;
-    for (size_t i = 0; i < line->option_count + COMMON && i < OPTIONS_MAX; i++) {
+    if (line->option_count + COMMON > OPTIONS_MAX)
+        abort();
+    for (size_t i = 0; i < line->option_count + COMMON; i++) {
         const struct htw__option *option = option_at(line, i);
         int argument = option->argument == NULL                  ? no_argument
                        : strncmp(option->argument, "[=", 2) == 0 ? optional_argument

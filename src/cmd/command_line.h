@@ -21,8 +21,8 @@ typedef bool htw__setter(const struct htw__option *option, void *member, const c
 struct htw__option {
     char letter; /* 0: none */
     const char *name;
-    const char *
-        argument; /* what the help calls it; NULL: none; [=NAME]: it may be missing, and is not set then */
+    /* What the help calls it; NULL: there is none; [=NAME]: it may be missing, and is not set then. */
+    const char *argument;
     htw__setter *set;
     size_t offset, size;       /* of the member that is set: HTW__OPTION_AT */
     const char *help;          /* its lines */
