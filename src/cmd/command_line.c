@@ -130,6 +130,13 @@ bool htw__set_choice(const struct htw__option *option, void *member, const char 
     return htw__option_refuse(option, why, argument);
 }
 
+/* Whether an option has an argument, as getopt_long() wants to know it. */
+static int takes_argument(const struct htw__option *option) {
+    if (option->argument == NULL)
+        return no_argument;
+    return strncmp(option->argument, "[=", 2) == 0 ? optional_argument : required_argument;
+}
+
 /* ---- the help */
 
 /* Where the texts of options begin. */
@@ -137,9 +144,9 @@ bool htw__set_choice(const struct htw__option *option, void *member, const char 
 
 static void print_option(FILE *stream, const struct htw__option *option) {
     const char letter[] = { '-', option->letter, ',', '\0' };
-    const char *argument = option->argument != NULL ? option->argument : "";
     int size = fprintf(stream, "  %3s --%s%s%s", option->letter != 0 ? letter : "", option->name,
-                       *argument != '\0' && *argument != '[' ? " " : "", argument);
+                       takes_argument(option) == required_argument ? " " : "",
+                       option->argument != NULL ? option->argument : "");
     if (size >= COLUMN) {
         fputc('\n', stream);
         size = 0;
@@ -210,9 +217,7 @@ enum htw__wish htw__command_line_read(const struct htw__command_line *line, int 
         abort();
     for (size_t i = 0; i < line->option_count + COMMON; i++) {
         const struct htw__option *option = option_at(line, i);
-        int argument = option->argument == NULL                  ? no_argument
-                       : strncmp(option->argument, "[=", 2) == 0 ? optional_argument
-                                                                 : required_argument;
+        int argument = takes_argument(option);
         names[i] = (struct option) { option->name, argument, NULL, FIRST + (int)i };
         known[FIRST + i] = option;
         if (option->letter == 0)

@@ -3,8 +3,10 @@
 #include "../../../src/cmd/delay/options.h"
 
 #include "capture.h"
+#include "help_text.h"
 
 #include <getopt.h>
+#include <stdlib.h>
 
 #define ARGUMENTS_MAX 8
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -156,4 +158,10 @@ UNIT_TEST(options_that_ask_for_help_or_version_end_the_parsing) {
     assert_int_equal(PARSE("-V", "-x"), HTW__WISH_VERSION);
     assert_int_equal(PARSE("--version"), HTW__WISH_VERSION);
     assert_string_equal(complaint, "");
+}
+
+UNIT_TEST(delay_help_shows_that_an_argument_may_be_missing) {
+    char *text = help_text(&htw__options_line);
+    assert_non_null(strstr(text, "\n      --monitor[=PATH] "));
+    free(text);
 }

@@ -4,6 +4,7 @@
 
 #include "../../../src/cmd/terminal.h"
 #include "capture.h"
+#include "help_text.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -359,4 +360,13 @@ UNIT_TEST(relay_options_of_http_are_for_it_alone) {
     assert_int_equal(PARSE("list", "-bx", "later", "--listen=1"), HTW__WISH_WRONG);
     assert_non_null(strstr(complaint, "--listen and --token-file are for http"));
     assert_int_equal(PARSE("-bx", "-tout", "later", "--listen=1"), HTW__WISH_WRONG);
+}
+
+/* A space before each argument that must be there, also where part of it is optional. */
+UNIT_TEST(relay_help_shows_how_options_are_written) {
+    char *text = help_text(&htw__relay_line);
+    assert_non_null(strstr(text, "\n      --metrics [ADDRESS:]PORT\n"));
+    assert_non_null(strstr(text, "\n  -b, --brokers LIST       HOST:PORT"));
+    assert_non_null(strstr(text, "\n  -s, --stats              print"));
+    free(text);
 }
