@@ -15,11 +15,6 @@
 /* How often a thread that could sleep looks for batches that wait behind a callback. */
 #define REBALANCE_PERIOD_NS (1 * HTW_MILLISECOND)
 
-static struct htw__expirer *expirer_at(const struct htw__worker *place) {
-    struct htw_scheduler *scheduler = place->scheduler;
-    return &scheduler->expirers[place - htw__expirer_place(scheduler, 0)];
-}
-
 static bool runs_callbacks(const struct htw_scheduler *scheduler) {
     return scheduler->worker_count == 0 && !scheduler->has_executor;
 }
@@ -28,11 +23,12 @@ int htw__expirer_init(struct htw__expirer *expirer, struct htw_scheduler *schedu
                       unsigned index) {
     expirer->scheduler = scheduler;
     expirer->index = index;
-    expirer->place = htw__expirer_place(scheduler, index);
+    struct htw__thread *thread = htw__first_thread_of(scheduler, index);
+    thread->expirer = expirer;
     HTW__ANNOTATE_ATOMIC(&expirer->wakeups, 2 * sizeof(expirer->wakeups)); /* and the empty ones */
     int error = htw__waker_init(&expirer->waker, scheduler);
     if (error == 0 && runs_callbacks(scheduler))
-        error = htw__place_add_run_stats(expirer->place);
+        error = htw__thread_add_run_stats(thread);
     return error;
 }
 
@@ -131,13 +127,14 @@ static void dispatch(struct htw__expirer *expirer, struct htw__thread *thread,
     else if (scheduler->has_executor)
         htw__executor_submit(scheduler, batch);
     else
-        htw__run_batch(htw__place_run_stats(expirer->place), batch);
+        htw__run_batch(htw__thread_run_stats(htw__first_thread_of(scheduler, expirer->index)),
+                       batch);
 }
 
 /* Whether the thread must not act as the expirer any more. */
 static bool is_over(const struct htw__expirer *expirer, const struct htw__thread *thread) {
     return htw__is_ending(expirer->scheduler) ||
-           (thread != NULL && thread->place != expirer->place);
+           (thread != NULL && thread->expirer != expirer);
 }
 
 static size_t run_due_of(struct htw__expirer *expirer, struct htw__thread *thread,
@@ -247,7 +244,7 @@ static void sleep_until_next(struct htw__expirer *expirer, int64_t now_ns) {
 /* Returns when the scheduler is being stopped, or when the thread is a worker. */
 static void expire(struct htw__thread *thread) {
     struct htw_scheduler *scheduler = thread->scheduler;
-    struct htw__expirer *expirer = expirer_at(thread->place);
+    struct htw__expirer *expirer = thread->expirer;
     bool has_workers = scheduler->worker_count > 0;
     int64_t cleaned_up_ns = 0;
     bool slept = true, is_clean = true;
@@ -282,23 +279,17 @@ static void expire(struct htw__thread *thread) {
     }
 }
 
-/* The life of a thread that begins at a place. */
+/* The life of a thread, as a worker and as an expirer. */
 void *htw__run_thread(void *arg) {
     htw__thread_begin();
-    struct htw__worker *place = arg;
-    struct htw__thread thread = { place->scheduler, place, htw__place_run_stats(place) };
-    htw__workers_enter(&thread);
+    struct htw__thread *thread = arg;
+    const struct htw__expirer *role;
     do {
-        place = thread.place;
-        if (htw__is_expirer(place))
-            expire(&thread);
+        role = thread->expirer;
+        if (role != NULL)
+            expire(thread);
         else
-            htw__workers_work(&thread);
-    } while (thread.place != place);
+            htw__workers_work(thread);
+    } while (thread->expirer != role);
     return NULL;
-}
-
-void htw__expirer_join(struct htw__expirer *expirer) {
-    htw__alarm_set(&expirer->waker.alarm, 0);
-    pthread_join(expirer->place->id, NULL);
 }

@@ -9,7 +9,6 @@
 #include "wake.h"
 
 struct htw__thread;
-struct htw__worker;
 
 struct htw__expirer {
     alignas(64) struct htw__waker waker;
@@ -18,7 +17,6 @@ struct htw__expirer {
     uint32_t first_served;     /* the clockwork that it serves first: see htw__expirer_run_due() */
     bool begins;               /* the thread has just become the expirer */
     int64_t busy_since_ns;     /* when it woke up last, by the monotonic clock */
-    struct htw__worker *place; /* constant */
     struct htw__batch batch;   /* where there are no workers */
     struct htw__counter wakeups, empty_wakeups;
 };
@@ -27,9 +25,6 @@ struct htw__expirer {
 int htw__expirer_init(struct htw__expirer *expirer, struct htw_scheduler *scheduler,
                       unsigned index);
 void htw__expirer_fini(struct htw__expirer *expirer);
-
-/* Waits for the thread, which ends when the scheduler is being stopped. */
-void htw__expirer_join(struct htw__expirer *expirer);
 
 /* The times of the clocks that timers of a scheduler have, by slot. */
 struct htw__present {

@@ -98,6 +98,8 @@ void htw__end_threads(struct htw_scheduler *scheduler) {
     htw__work_queue_stop(&scheduler->work_queue);
     htw__life_wait_for_processing(&scheduler->life);
     for (unsigned i = 0; i < scheduler->life.expirers_started; i++)
-        htw__expirer_join(&scheduler->expirers[i]);
+        htw__alarm_set(&scheduler->expirers[i].waker.alarm, 0);
+    for (unsigned i = 0; i < scheduler->life.expirers_started; i++)
+        pthread_join(htw__first_thread_of(scheduler, i)->id, NULL);
     htw__workers_join(scheduler);
 }

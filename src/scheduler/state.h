@@ -84,7 +84,7 @@
 struct htw__clock;
 struct htw__expirer;
 struct htw__run_stats;
-struct htw__worker;
+struct htw__thread;
 
 struct htw_scheduler {
     /* Constant once created. */
@@ -102,7 +102,7 @@ struct htw_scheduler {
     int64_t timer_slack_ns, late_threshold_ns;
     uint64_t key_seed;
     struct htw__expirer *expirers;
-    struct htw__worker *workers; /* and the places of the expirers behind them: workers.h */
+    struct htw__thread *threads;
     struct htw__batch *batches;
     uint32_t batch_count;
     struct htw_executor executor;

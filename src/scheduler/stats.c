@@ -10,9 +10,9 @@
 /* What the n-th thread that runs callbacks counts; NULL: nothing. False: there is none. */
 static bool run_stats_at(const struct htw_scheduler *scheduler, uint32_t n,
                          struct htw__run_stats **ret_run_stats) {
-    *ret_run_stats = n < htw__place_count(scheduler) ? htw__place_run_stats(&scheduler->workers[n])
-                                                     : scheduler->executor_run_stats;
-    return n <= htw__place_count(scheduler);
+    *ret_run_stats = n < htw__thread_count(scheduler) ? htw__thread_run_stats(&scheduler->threads[n])
+                                                      : scheduler->executor_run_stats;
+    return n <= htw__thread_count(scheduler);
 }
 
 static void add_run_stats(struct htw_scheduler_stats *stats,
@@ -75,7 +75,7 @@ void htw__stats_add_shard(struct htw__shard *shard, struct htw_scheduler_stats *
 static uint64_t own_bytes(const struct htw_scheduler *scheduler) {
     uint64_t bytes = sizeof(*scheduler) + scheduler->shard_count * sizeof(*scheduler->shards) +
                      scheduler->expirer_count * sizeof(*scheduler->expirers) +
-                     htw__place_count(scheduler) * sizeof(*scheduler->workers) +
+                     htw__thread_count(scheduler) * sizeof(*scheduler->threads) +
                      scheduler->batch_count * sizeof(*scheduler->batches);
     struct htw__run_stats *run_stats;
     for (uint32_t n = 0; run_stats_at(scheduler, n, &run_stats); n++)

@@ -28,8 +28,10 @@ void htw__work_queue_fini(struct htw__work_queue *queue) {
 
 struct htw__batch *htw__work_queue_take_spare(struct htw__work_queue *queue) {
     struct htw__batch *batch = queue->spare;
-    if (batch != NULL)
-        queue->spare = batch->link;
+    if (batch == NULL)
+        return NULL;
+    queue->spare = batch->link;
+    batch->seen_next = UINT32_MAX;
     return batch;
 }
 
@@ -46,7 +48,18 @@ struct htw__batch *htw__work_queue_take_first(struct htw__work_queue *queue) {
     if (queue->first == NULL)
         queue->last = NULL;
     queue->queued--;
+    queue->running++;
+    batch->queued = false;
+    batch->runners++;
     return batch;
+}
+
+void htw__work_queue_finish(struct htw__work_queue *queue, struct htw__batch *batch) {
+    queue->running--;
+    queue->outstanding--;
+    batch->runners--;
+    if (batch->runners == 0 && !batch->queued)
+        htw__work_queue_put_spare(queue, batch);
 }
 
 void htw__work_queue_append(struct htw__work_queue *queue, struct htw__batch *batch) {
@@ -56,6 +69,7 @@ void htw__work_queue_append(struct htw__work_queue *queue, struct htw__batch *ba
     else
         queue->last->link = batch;
     queue->last = batch;
+    batch->queued = true;
     queue->queued++;
     queue->outstanding++;
 }

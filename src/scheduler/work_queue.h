@@ -28,6 +28,10 @@ struct htw__batch {
     struct htw__batch *link; /* in the queue, or among the spare ones */
     uint32_t count;
     _Atomic uint32_t next; /* the first that has not started */
+    /* Guarded by the mutex of the queue. */
+    bool queued;
+    uint32_t runners;   /* threads that run it */
+    uint32_t seen_next; /* `next` at the last rebalance */
     struct htw__record *records[HTW__SLICE];
 };
 
@@ -39,9 +43,9 @@ struct htw__work_queue {
     struct htw__batch *last;
     struct htw__batch *spare; /* batches that are not in use */
     uint32_t queued;          /* batches in the queue */
-    uint64_t outstanding;     /* batches queued or being run; with an executor: tasks */
+    uint64_t outstanding;     /* `queued` and `running`; with an executor: tasks */
     int64_t rebalanced_ns;    /* see htw__workers_rebalance() */
-    uint32_t running;         /* batches that are being run */
+    uint32_t running;         /* threads that run a batch */
     struct htw__deputy deputy;
     unsigned started; /* workers that were started */
     unsigned idle;    /* workers that wait for `work` */
@@ -69,9 +73,12 @@ static inline bool htw__batch_has_next(const struct htw__batch *batch) {
 struct htw__batch *htw__work_queue_take_spare(struct htw__work_queue *queue);
 void htw__work_queue_put_spare(struct htw__work_queue *queue, struct htw__batch *batch);
 
-/* The queue must not be empty. */
-struct htw__batch *htw__work_queue_take_first(struct htw__work_queue *queue);
 void htw__work_queue_append(struct htw__work_queue *queue, struct htw__batch *batch);
+
+/* The first batch, which the caller runs until htw__work_queue_finish(); the last thread that runs
+   it makes it spare. The queue must not be empty. */
+struct htw__batch *htw__work_queue_take_first(struct htw__work_queue *queue);
+void htw__work_queue_finish(struct htw__work_queue *queue, struct htw__batch *batch);
 
 /* Unlocks the mutex, then wakes the deputy if that is wanted: a system call, for which no other
    thread must wait. */

@@ -20,14 +20,15 @@ static bool has_expirers(const struct htw_scheduler *scheduler) {
 
 int htw__workers_init(struct htw_scheduler *scheduler) {
     struct htw__work_queue *queue = &scheduler->work_queue;
-    uint32_t places = htw__place_count(scheduler);
-    scheduler->workers = htw__allocate(&scheduler->allocator, places * sizeof(*scheduler->workers));
-    if (scheduler->workers == NULL)
+    uint32_t threads = htw__thread_count(scheduler);
+    scheduler->threads =
+        htw__allocate(&scheduler->allocator, threads * sizeof(*scheduler->threads));
+    if (scheduler->threads == NULL)
         return -ENOMEM;
-    for (uint32_t i = 0; i < places; i++) {
-        struct htw__worker *place = &scheduler->workers[i];
-        *place = (struct htw__worker) { .scheduler = scheduler };
-        HTW__ANNOTATE_ATOMIC(&place->run_stats, sizeof(place->run_stats));
+    for (uint32_t i = 0; i < threads; i++) {
+        struct htw__thread *thread = &scheduler->threads[i];
+        *thread = (struct htw__thread) { .scheduler = scheduler };
+        HTW__ANNOTATE_ATOMIC(&thread->run_stats, sizeof(thread->run_stats));
     }
     if (scheduler->worker_count == 0)
         return 0;
@@ -39,6 +40,7 @@ int htw__workers_init(struct htw_scheduler *scheduler) {
         return -ENOMEM;
     for (uint32_t i = 0; i < scheduler->batch_count; i++) {
         struct htw__batch *batch = &scheduler->batches[i];
+        *batch = (struct htw__batch) { 0 };
         HTW__ANNOTATE_ATOMIC(&batch->next, sizeof(batch->next));
         htw__work_queue_put_spare(queue, batch);
     }
@@ -46,26 +48,26 @@ int htw__workers_init(struct htw_scheduler *scheduler) {
 }
 
 void htw__workers_fini(struct htw_scheduler *scheduler) {
-    uint32_t places = htw__place_count(scheduler);
-    for (uint32_t i = 0; scheduler->workers != NULL && i < places; i++)
-        htw__run_stats_destroy(scheduler, htw__place_run_stats(&scheduler->workers[i]));
-    htw__release(&scheduler->allocator, scheduler->workers, places * sizeof(*scheduler->workers));
+    uint32_t threads = htw__thread_count(scheduler);
+    for (uint32_t i = 0; scheduler->threads != NULL && i < threads; i++)
+        htw__run_stats_destroy(scheduler, htw__thread_run_stats(&scheduler->threads[i]));
+    htw__release(&scheduler->allocator, scheduler->threads, threads * sizeof(*scheduler->threads));
     htw__release(&scheduler->allocator, scheduler->batches,
                  scheduler->batch_count * sizeof(*scheduler->batches));
 }
 
-int htw__place_add_run_stats(struct htw__worker *place) {
-    struct htw__run_stats *run_stats = htw__run_stats_create(place->scheduler);
+int htw__thread_add_run_stats(struct htw__thread *thread) {
+    struct htw__run_stats *run_stats = htw__run_stats_create(thread->scheduler);
     if (run_stats == NULL)
         return -ENOMEM;
     HTW__ANNOTATE_HAPPENS_BEFORE(run_stats);
-    atomic_store_explicit(&place->run_stats, run_stats, memory_order_release);
+    atomic_store_explicit(&thread->run_stats, run_stats, memory_order_release);
     return 0;
 }
 
-struct htw__run_stats *htw__place_run_stats(const struct htw__worker *place) {
+struct htw__run_stats *htw__thread_run_stats(const struct htw__thread *thread) {
     struct htw__run_stats *run_stats =
-        atomic_load_explicit(&place->run_stats, memory_order_acquire);
+        atomic_load_explicit(&thread->run_stats, memory_order_acquire);
     if (run_stats != NULL)
         HTW__ANNOTATE_HAPPENS_AFTER(run_stats);
     return run_stats;
@@ -73,18 +75,18 @@ struct htw__run_stats *htw__place_run_stats(const struct htw__worker *place) {
 
 /* ---- starting and waking threads, under the mutex of the work queue */
 
-static int start_thread(struct htw__worker *place, const char *role, unsigned index) {
-    struct htw_scheduler *scheduler = place->scheduler;
-    if (!scheduler->has_executor && htw__place_run_stats(place) == NULL &&
-        htw__place_add_run_stats(place) != 0)
+static int start_thread(struct htw__thread *thread, const char *role, unsigned index) {
+    struct htw_scheduler *scheduler = thread->scheduler;
+    if (!scheduler->has_executor && htw__thread_run_stats(thread) == NULL &&
+        htw__thread_add_run_stats(thread) != 0)
         return -ENOMEM;
-    return htw__thread_start(&place->id, scheduler->thread_name, role, index, htw__run_thread,
-                             place);
+    return htw__thread_start(&thread->id, scheduler->thread_name, role, index, htw__run_thread,
+                             thread);
 }
 
 static int start_one(struct htw_scheduler *scheduler) {
     struct htw__work_queue *queue = &scheduler->work_queue;
-    int error = start_thread(&scheduler->workers[queue->started], "worker", queue->started);
+    int error = start_thread(&scheduler->threads[queue->started], "worker", queue->started);
     if (error == 0)
         queue->started++;
     return error;
@@ -126,15 +128,22 @@ static bool needs_worker(const struct htw_scheduler *scheduler) {
 
 /* ---- the deputy, under the mutex of the work queue */
 
-/* When the deputy is to take the place of an expirer; HTW_NEVER_NS: none runs callbacks. */
-static int64_t take_over_ns(const struct htw_scheduler *scheduler) {
-    int64_t at_ns = HTW_NEVER_NS;
-    for (uint32_t i = 0; i < scheduler->expirer_count; i++) {
-        const struct htw__worker *expirer = htw__expirer_place(scheduler, i);
-        if (expirer->batch != NULL && expirer->since_ns + PERIOD_NS < at_ns)
-            at_ns = expirer->since_ns + PERIOD_NS;
+/* The expirer that runs the batch that began first; NULL: none runs one. */
+static struct htw__thread *busy_expirer(const struct htw_scheduler *scheduler) {
+    struct htw__thread *first = NULL;
+    for (uint32_t i = 0; i < htw__thread_count(scheduler); i++) {
+        struct htw__thread *thread = &scheduler->threads[i];
+        if (thread->expirer != NULL && thread->batch != NULL &&
+            (first == NULL || thread->since_ns < first->since_ns))
+            first = thread;
     }
-    return at_ns;
+    return first;
+}
+
+/* When the deputy is to take over the role of an expirer; HTW_NEVER_NS: none runs callbacks. */
+static int64_t take_over_ns(const struct htw_scheduler *scheduler) {
+    const struct htw__thread *busy = busy_expirer(scheduler);
+    return busy == NULL ? HTW_NEVER_NS : busy->since_ns + PERIOD_NS;
 }
 
 /* Sees to it that there is a deputy, if a worker is idle or can be started. */
@@ -148,56 +157,28 @@ static void want_deputy(struct htw_scheduler *scheduler) {
         start_one(scheduler);
 }
 
-/* Moves the timers of a batch that its thread has not begun with to another batch in the queue. */
-static void split(struct htw_scheduler *scheduler, struct htw__batch *batch) {
-    struct htw__work_queue *queue = &scheduler->work_queue;
-    struct htw__batch *rest = htw__work_queue_take_spare(queue);
-    if (rest == NULL)
+/* Queues a batch again that is being run, unless all of its timers have started: another thread is
+   to join in. */
+static void share(struct htw_scheduler *scheduler, struct htw__batch *batch) {
+    if (batch->queued || !htw__batch_has_next(batch))
         return;
-    uint32_t next = atomic_exchange_explicit(&batch->next, HTW__SLICE, memory_order_relaxed);
-    rest->shard = batch->shard;
-    rest->count = 0;
-    atomic_store_explicit(&rest->next, 0, memory_order_relaxed);
-    while (next < batch->count)
-        rest->records[rest->count++] = batch->records[next++];
-    if (rest->count == 0) {
-        htw__work_queue_put_spare(queue, rest);
-        return;
-    }
-    htw__work_queue_append(queue, rest);
+    htw__work_queue_append(&scheduler->work_queue, batch);
     if (!has_expirers(scheduler))
         wake_worker(scheduler);
 }
 
-/* Exchanges the places of an idle worker and of an expirer that runs a batch. */
-static void exchange(struct htw__thread *thread, struct htw__worker *expirer) {
-    struct htw__worker *worker = thread->place;
-    pthread_t id = worker->id;
-    worker->id = expirer->id;
-    worker->thread = expirer->thread;
-    worker->thread->place = worker;
-    worker->batch = expirer->batch;
-    expirer->id = id;
-    expirer->thread = thread;
-    expirer->thread->place = expirer;
-    expirer->batch = NULL;
-}
-
-/* Takes the place of an expirer that has been running a batch for long. The rest of the batch goes
-   to the queue. False: there is none. */
+/* A worker takes over the role of an expirer that has been running a batch for long, and shares the
+   batch. False: there is none. */
 static bool take_over(struct htw__thread *thread) {
     struct htw_scheduler *scheduler = thread->scheduler;
-    int64_t now_ns = htw__clock_monotonic_ns();
-    for (uint32_t i = 0; i < scheduler->expirer_count && !scheduler->work_queue.stop; i++) {
-        struct htw__worker *expirer = htw__expirer_place(scheduler, i);
-        if (expirer->batch == NULL || now_ns - expirer->since_ns < PERIOD_NS)
-            continue;
-        split(scheduler, expirer->batch);
-        exchange(thread, expirer);
-        want_deputy(scheduler);
-        return true;
-    }
-    return false;
+    if (scheduler->work_queue.stop || htw__clock_monotonic_ns() < take_over_ns(scheduler))
+        return false;
+    struct htw__thread *busy = busy_expirer(scheduler);
+    share(scheduler, busy->batch);
+    thread->expirer = busy->expirer;
+    busy->expirer = NULL;
+    want_deputy(scheduler);
+    return true;
 }
 
 /* An expirer has begun with another batch, or runs none: lets the deputy sleep longer, if it would
@@ -220,17 +201,14 @@ static void rebalance(struct htw_scheduler *scheduler) {
     if (now_ns < queue->rebalanced_ns + PERIOD_NS)
         return;
     queue->rebalanced_ns = now_ns;
-    for (uint32_t i = 0; i < htw__place_count(scheduler); i++) {
-        struct htw__worker *place = &scheduler->workers[i];
-        struct htw__batch *batch = place->batch;
-        if (batch == NULL)
+    for (uint32_t i = 0; i < scheduler->batch_count; i++) {
+        struct htw__batch *batch = &scheduler->batches[i];
+        if (batch->runners == 0)
             continue;
         uint32_t next = atomic_load_explicit(&batch->next, memory_order_relaxed);
-        bool stuck = batch == place->seen_batch && next == place->seen_next;
-        if (stuck && next < batch->count)
-            split(scheduler, batch);
-        place->seen_batch = batch;
-        place->seen_next = next;
+        if (next == batch->seen_next)
+            share(scheduler, batch);
+        batch->seen_next = next;
     }
     if (needs_worker(scheduler))
         wake_worker(scheduler);
@@ -254,49 +232,32 @@ static void wait_for_change(struct htw_scheduler *scheduler) {
     queue->waiting--;
 }
 
-static void finish_batch(struct htw__worker *place) {
-    struct htw__work_queue *queue = &place->scheduler->work_queue;
-    struct htw__batch *batch = place->batch;
-    place->batch = NULL;
-    queue->running--;
-    queue->outstanding--;
-    htw__work_queue_put_spare(queue, batch);
-}
-
 /* Runs the first batch of the queue, and unlocks it meanwhile. Afterwards an expirer may be a
    worker. */
 static void run_first(struct htw__thread *thread) {
     struct htw_scheduler *scheduler = thread->scheduler;
     struct htw__work_queue *queue = &scheduler->work_queue;
-    struct htw__worker *place = thread->place;
     struct htw__batch *batch = htw__work_queue_take_first(queue);
-    place->batch = batch;
-    queue->running++;
+    thread->batch = batch;
     int64_t too_early_ns = INT64_MIN;
-    if (htw__is_expirer(place)) {
-        place->since_ns = htw__clock_monotonic_ns();
-        too_early_ns = place->since_ns + PERIOD_NS / 2;
+    if (thread->expirer != NULL) {
+        thread->since_ns = htw__clock_monotonic_ns();
+        too_early_ns = thread->since_ns + PERIOD_NS / 2;
         want_deputy(scheduler);
-        htw__deputy_want(&queue->deputy, place->since_ns + PERIOD_NS);
+        htw__deputy_want(&queue->deputy, thread->since_ns + PERIOD_NS);
     }
     /* Two batches that came before this thread ran may both have woken this thread only. */
     if (needs_worker(scheduler))
         wake_worker(scheduler);
     htw__work_queue_unlock(queue);
     put_off_deputy(scheduler, too_early_ns);
-    htw__run_batch(thread->run_stats, batch);
+    htw__run_batch(htw__thread_run_stats(thread), batch);
     htw__mutex_lock(&queue->mutex);
-    finish_batch(thread->place);
+    thread->batch = NULL;
+    htw__work_queue_finish(queue, batch);
 }
 
 /* ---- the threads */
-
-void htw__workers_enter(struct htw__thread *thread) {
-    struct htw__work_queue *queue = &thread->scheduler->work_queue;
-    htw__mutex_lock(&queue->mutex);
-    thread->place->thread = thread;
-    htw__work_queue_unlock(queue);
-}
 
 /* Waits for a batch, or as the deputy. */
 static void wait_for_work(struct htw__thread *thread) {
@@ -318,7 +279,7 @@ static bool work_once(struct htw__thread *thread) {
         if (take_over(thread))
             break;
     }
-    if (htw__is_expirer(thread->place) || queue->first == NULL)
+    if (thread->expirer != NULL || queue->first == NULL)
         return false;
     run_first(thread);
     return true;
@@ -347,7 +308,7 @@ int htw__workers_start(struct htw_scheduler *scheduler, bool all) {
 int htw__workers_start_expirer(struct htw_scheduler *scheduler, uint32_t index) {
     struct htw__work_queue *queue = &scheduler->work_queue;
     htw__mutex_lock(&queue->mutex);
-    int error = start_thread(htw__expirer_place(scheduler, index), "expirer", index);
+    int error = start_thread(htw__first_thread_of(scheduler, index), "expirer", index);
     htw__work_queue_unlock(queue);
     return error;
 }
@@ -355,13 +316,12 @@ int htw__workers_start_expirer(struct htw_scheduler *scheduler, uint32_t index) 
 void htw__workers_join(struct htw_scheduler *scheduler) {
     struct htw__work_queue *queue = &scheduler->work_queue;
     for (unsigned i = 0; i < queue->started; i++)
-        pthread_join(scheduler->workers[i].id, NULL);
+        pthread_join(scheduler->threads[i].id, NULL);
     /* A batch may have been queued after the workers had ended. */
     while (queue->first != NULL) {
         struct htw__batch *batch = htw__work_queue_take_first(queue);
         htw__keep_unstarted(batch);
-        htw__work_queue_put_spare(queue, batch);
-        queue->outstanding--;
+        htw__work_queue_finish(queue, batch);
     }
     htw__mutex_lock(&queue->mutex);
     while (queue->outstanding > 0)
@@ -372,7 +332,7 @@ void htw__workers_join(struct htw_scheduler *scheduler) {
 /* ---- for the expirers */
 
 static bool was_replaced(const struct htw__thread *thread) {
-    return thread != NULL && !htw__is_expirer(thread->place);
+    return thread != NULL && thread->expirer == NULL;
 }
 
 struct htw__batch *htw__workers_wait_for_batch(struct htw_scheduler *scheduler,
@@ -431,10 +391,8 @@ bool htw__workers_need_rebalance(struct htw_scheduler *scheduler) {
         return false;
     htw__mutex_lock(&queue->mutex);
     bool needed = queue->first != NULL;
-    for (uint32_t i = 0; i < htw__place_count(scheduler) && !needed; i++) {
-        const struct htw__batch *batch = scheduler->workers[i].batch;
-        needed = batch != NULL && htw__batch_has_next(batch);
-    }
+    for (uint32_t i = 0; i < scheduler->batch_count && !needed; i++)
+        needed = scheduler->batches[i].runners > 0 && htw__batch_has_next(&scheduler->batches[i]);
     htw__work_queue_unlock(queue);
     return needed;
 }

@@ -72,19 +72,20 @@ int __wrap_sched_getcpu(void) {
 }
 
 /* A thread that was replaced while it ran callbacks is a worker, and may be the deputy itself. */
-static bool is_at_an_expirer(struct htw_scheduler *scheduler) {
-    bool is_there = false;
+static bool is_an_expirer(struct htw_scheduler *scheduler) {
+    bool is_one = false;
     htw__mutex_lock(&scheduler->work_queue.mutex);
-    for (uint32_t i = 0; i < scheduler->expirer_count; i++)
-        is_there |= pthread_equal(htw__expirer_place(scheduler, i)->id, pthread_self()) != 0;
+    for (uint32_t i = 0; i < htw__thread_count(scheduler); i++)
+        is_one |= scheduler->threads[i].expirer != NULL &&
+                    pthread_equal(scheduler->threads[i].id, pthread_self()) != 0;
     htw__mutex_unlock(&scheduler->work_queue.mutex);
-    return is_there;
+    return is_one;
 }
 
 static bool disarms_deputy(struct htw_scheduler *scheduler, int fd,
                            const struct itimerspec *setting) {
     return fd == scheduler->work_queue.deputy.alarm.shared_fd && setting->it_value.tv_sec == 0 &&
-           setting->it_value.tv_nsec == 0 && is_at_an_expirer(scheduler);
+           setting->it_value.tv_nsec == 0 && is_an_expirer(scheduler);
 }
 
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *setting,
