@@ -156,7 +156,9 @@ static inline struct htw__cell *htw__slab_allocate(struct htw__slab *slab, uint3
     return cell;
 }
 
-/* Puts a cell on the list of free cells of its page, with the next generation. */
+/* Puts a cell on the list of free cells of its page, with the next generation. A thread that finds this
+   generation without the lock sees what came before: a cancel from another CPU, that the timer has
+   ended. */
 static inline void htw__slab_free_in_page(struct htw__slab_page *page, struct htw__cell *cell,
                                           uint64_t status) {
     uint32_t generation = htw__status_generation(status) + 1;
@@ -167,7 +169,7 @@ static inline void htw__slab_free_in_page(struct htw__slab_page *page, struct ht
         page->highest = generation;
     atomic_store_explicit(&cell->status,
                           (uint64_t)generation << 32 | ((uint32_t)status & ~HTW__STATUS_STATE),
-                          memory_order_relaxed);
+                          memory_order_release);
 }
 
 /* Frees a cell. */
