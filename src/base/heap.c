@@ -85,8 +85,7 @@ void htw__heap_remove(struct htw__heap *heap, struct htw__heap_node *node) {
 /* Takes one after the other from the front to the back of the array, where there is room for it, and turns it round. */
 void htw__heap_sort(struct htw__heap *heap) {
     uint32_t all = heap->count;
-    while (heap->count > 0) {
-        struct htw__heap_node *first = heap->nodes[0];
+    for (struct htw__heap_node *first; (first = htw__heap_first(heap)) != NULL;) {
         htw__heap_remove(heap, first);
         heap->nodes[heap->count] = first;
     }

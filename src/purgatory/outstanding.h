@@ -15,14 +15,10 @@
 
 #include <stdatomic.h>
 
+/* All zero: none, and open. */
 struct htw__outstanding {
     _Atomic uint64_t state; /* twice the count, and 1 when it is closed */
 };
-
-static inline void htw__outstanding_init(struct htw__outstanding *outstanding) {
-    atomic_init(&outstanding->state, 0);
-    HTW__ANNOTATE_ATOMIC(&outstanding->state, sizeof(outstanding->state));
-}
 
 /* Counts one more. False: it is closed. The caller must be in a public call, or counted itself. */
 bool htw__outstanding_add(struct htw__outstanding *outstanding);

@@ -48,7 +48,7 @@ static void init(struct htw_purgatory *purgatory, struct htw_scheduler *schedule
     purgatory->seed = htw__random_seed(purgatory);
     HTW__ANNOTATE_ATOMIC(&purgatory->closed, sizeof(purgatory->closed));
     htw__lock_init(&purgatory->lock, HTW__RANK_PURGATORY);
-    htw__outstanding_init(&purgatory->outstanding);
+    HTW__ANNOTATE_ATOMIC(&purgatory->outstanding, sizeof(purgatory->outstanding));
     htw__ring_init(&purgatory->thresholds);
 }
 

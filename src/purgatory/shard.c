@@ -27,25 +27,28 @@ void htw__purgatory_shard_count(struct htw__purgatory_shard *shard, struct htw_r
     }
 }
 
+static void count_end(struct htw__purgatory_shard *shard, int reason) {
+    if (reason != HTW_REASON_COMPLETED)
+        shard->ended[reason]++;
+}
+
 void htw__purgatory_shard_uncount(struct htw__purgatory_shard *shard,
                                   const struct htw_request *request, int reason) {
     shard->pending--;
     if ((request->_flags & HTW__REQUEST_DELAYED) != 0)
         shard->delayed--;
-    if (reason == HTW__NO_REASON) {
+    if (reason == HTW__NO_REASON)
         shard->submitted--;
-        return;
-    }
-    if (reason != HTW_REASON_COMPLETED)
-        shard->ended[reason]++;
+    else
+        count_end(shard, reason);
 }
 
-void htw__purgatory_count_unlinked(struct htw_request *request, enum htw_reason reason) {
+void htw__purgatory_count_unlinked(const struct htw_request *request, enum htw_reason reason) {
     uint64_t mixed = (uint64_t)(uintptr_t)request * UINT64_C(0x9e3779b97f4a7c15);
     struct htw__purgatory_shard *shard = htw__purgatory_shard_of(request->_purgatory, mixed);
     htw__lock_acquire(&shard->lock);
-    htw__purgatory_shard_count(shard, request, false);
-    htw__purgatory_shard_uncount(shard, request, (int)reason);
+    shard->submitted++;
+    count_end(shard, (int)reason);
     htw__lock_release(&shard->lock);
 }
 

@@ -69,7 +69,7 @@ void htw__purgatory_shard_uncount(struct htw__purgatory_shard *shard,
                                   const struct htw_request *request, int reason);
 
 /* Counts a request that ends and was never linked, in a shard chosen by its address. */
-void htw__purgatory_count_unlinked(struct htw_request *request, enum htw_reason reason);
+void htw__purgatory_count_unlinked(const struct htw_request *request, enum htw_reason reason);
 
 /* Adds all but `completed`. */
 void htw__purgatory_shard_add_stats(struct htw__purgatory_shard *shard,

@@ -2,6 +2,7 @@
 /* walk.c - visits the requests that wait on a key, with no lock held in between. */
 #include "walk.h"
 
+#include "../base/assert.h"
 #include "watch.h"
 
 /* How many watches are counted under one lock. */
@@ -110,6 +111,7 @@ struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk) {
 struct htw_request *htw__walk_next(struct htw__walk *walk) {
     if (walk->key == NULL)
         return NULL;
+    HTW_ASSERT(walk->current == NULL); /* there is a cursor */
     htw__lock_acquire(&walk->shard->lock);
     struct htw__link *next = walk->cursor._link._next;
     unlink_cursor(walk);

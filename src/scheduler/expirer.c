@@ -133,8 +133,7 @@ static void dispatch(struct htw__expirer *expirer, struct htw__thread *thread,
 
 /* Whether the thread must not act as the expirer any more. */
 static bool is_over(const struct htw__expirer *expirer, const struct htw__thread *thread) {
-    return htw__is_ending(expirer->scheduler) ||
-           (thread != NULL && thread->expirer != expirer);
+    return htw__is_ending(expirer->scheduler) || (thread != NULL && thread->expirer != expirer);
 }
 
 static size_t run_due_of(struct htw__expirer *expirer, struct htw__thread *thread,
@@ -180,10 +179,10 @@ size_t htw__expirer_run_due(struct htw__expirer *expirer, struct htw__thread *th
     /* Otherwise a clockwork that always has something due would use up every budget. */
     if (count == budget)
         expirer->first_served = (expirer->first_served + visited) % all;
-    if (count > 0 || !expirer->begins)
+    if (count > 0 || !expirer->begins) {
         htw__counter_add(&expirer->wakeups, 1);
-    if (count == 0 && !expirer->begins)
-        htw__counter_add(&expirer->empty_wakeups, 1);
+        htw__counter_add(&expirer->empty_wakeups, count == 0);
+    }
     expirer->begins = false;
     return count;
 }

@@ -61,7 +61,6 @@ static void begin(unsigned removed_at) {
     released = 0;
     memset(&scene, 0, sizeof(scene));
     scene.removed_at = removed_at;
-    htw__outstanding_init(&scene.outstanding);
 }
 
 UNIT_TEST(outstanding_without_references_is_not_waited_for) {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* test_cancel.c - each answer of htw_cancel() and htw_cancel_wait(). */
+#include "../../../src/base/annotate.h"
 #include "scheduler_fixture.h"
 
 #include <errno.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 SCHEDULER_TEST(scheduler_cancel_of_pending_prevents_the_run) {
@@ -117,6 +119,34 @@ SCHEDULER_TEST(scheduler_cancel_of_repeating_that_runs_elsewhere_ends_it) {
     assert_int_equal(cancel(f, 0), HTW_RUNNING);
     advance_past_gate(f);
     assert_ran(f, 0);
+}
+
+static _Atomic unsigned begun;
+static _Atomic bool may_end;
+
+/* Orders nothing between the threads. */
+static void act_stay_if_second(struct probe *self) {
+    (void)self;
+    if (atomic_fetch_add_explicit(&begun, 1, memory_order_relaxed) == 1)
+        while (!atomic_load_explicit(&may_end, memory_order_relaxed))
+            sched_yield();
+}
+
+/* The thread of the callback has released no lock since. Of a race, ThreadSanitizer tells. */
+SCHEDULER_TEST(scheduler_cancel_that_finds_the_run_over_sees_what_it_wrote) {
+    HTW__ANNOTATE_ATOMIC(&begun, sizeof(begun));
+    HTW__ANNOTATE_ATOMIC(&may_end, sizeof(may_end));
+    f->probes[0].act = f->probes[1].act = act_stay_if_second;
+    arm(f, 0, MS);
+    arm(f, 1, MS);
+    advancer_start(&f->advancer, f, MS);
+    while (atomic_load_explicit(&begun, memory_order_relaxed) < 2)
+        sched_yield();
+    unsigned first = cancel(f, 0) == HTW_GONE ? 0 : 1;
+    assert_int_equal(cancel(f, first), HTW_GONE);
+    assert_int_equal(f->probes[first].runs, 1);
+    atomic_store_explicit(&may_end, true, memory_order_relaxed);
+    assert_int_equal(advancer_join(&f->advancer), 0);
 }
 
 /* ---- from another CPU's shard */

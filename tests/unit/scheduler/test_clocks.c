@@ -2,6 +2,7 @@
 /* test_clocks.c - the clocks of the kernel: never early in real threads. The wall clock that is set
    is the test's own (-Wl,--wrap). */
 #include "../../../src/base/clock.h"
+#include "../../../src/scheduler/steady.h"
 #include "../../support/random.h"
 #include "../unit.h"
 
@@ -347,4 +348,40 @@ UNIT_TEST(wall_clock_set_back_before_stop_gives_each_timer_back) {
         assert_false(dated[i].early);
     }
     destroy(scheduler);
+}
+
+/* ---- what the purgatory asks */
+
+UNIT_TEST(steady_clock_is_told_by_the_clock_of_the_scheduler) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_scheduler *scheduler = create_at(NOON_NS);
+    int64_t later_ns = htw__clock_monotonic_ns() + 3600 * HTW_SECOND;
+    assert_in_range(htw__steady_to_clock_ns(scheduler, later_ns), NOON_NS + 1,
+                    NOON_NS + 3600 * HTW_SECOND);
+    assert_int_equal(htw__steady_to_clock_ns(scheduler, HTW_NEVER_NS), HTW_NEVER_NS);
+    destroy(scheduler);
+    options.clock = HTW_CLOCK_MANUAL;
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    assert_int_equal(htw__steady_to_clock_ns(scheduler, HTW_SECOND), HTW_SECOND);
+    destroy(scheduler);
+}
+
+UNIT_TEST(scheduler_has_threads_unless_the_user_lends_them) {
+    static const struct {
+        enum htw_clock clock;
+        bool embedded, has_threads;
+    } cases[] = {
+        { HTW_CLOCK_MONOTONIC, false, true },
+        { HTW_CLOCK_MONOTONIC, true, false },
+        { HTW_CLOCK_MANUAL, false, false },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+        struct htw_scheduler *scheduler;
+        options.clock = cases[i].clock;
+        options.embedded = cases[i].embedded;
+        assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+        assert_int_equal(htw__scheduler_has_threads(scheduler), cases[i].has_threads);
+        destroy(scheduler);
+    }
 }

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stats.c - every counter moves when it should, and only then. */
+/* test_stats.c - every counter moves when it should, and only then. The test sees when a thread goes to
+   sleep (-Wl,--wrap). */
+#include "../../../src/base/alarm.h"
 #include "scheduler_fixture.h"
 
 #include <errno.h>
+#include <sched.h>
+#include <stdatomic.h>
 
 #define DELAY_NS (10 * MS)
 
@@ -106,6 +110,26 @@ LATER_TEST(stats_of_a_wakeup_for_a_cancelled_timer_count_it_as_empty) {
     /* Whether there is one is the scheduler's business. */
     assert_int_equal(now.wakeups - before.wakeups, now.empty_wakeups - before.empty_wakeups);
     assert_true(now.wakeups - before.wakeups <= 1);
+}
+
+static _Atomic unsigned sleeps;
+
+void __real_htw__alarm_wait(struct htw__alarm *alarm);
+void __wrap_htw__alarm_wait(struct htw__alarm *alarm);
+
+void __wrap_htw__alarm_wait(struct htw__alarm *alarm) {
+    atomic_fetch_add(&sleeps, 1);
+    __real_htw__alarm_wait(alarm);
+}
+
+LATER_TEST(stats_of_a_thread_that_starts_count_no_wakeup) {
+    f->options.clock = HTW_CLOCK_MONOTONIC;
+    f->options.start_threads = true;
+    scheduler_reopen(f);
+    while (atomic_load(&sleeps) == 0)
+        sched_yield();
+    before = (struct htw_scheduler_stats)HTW_SCHEDULER_STATS_INIT;
+    assert_moved(f, 0);
 }
 
 LATER_TEST(stats_of_a_repeating_timer_count_its_runs_apart) {

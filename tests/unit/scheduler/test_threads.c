@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_threads.c - which threads there are, how they are called, what they block. */
 #include "../../../src/base/annotate.h"
+#include "../../../src/scheduler/clock_listeners.h"
 #include "scheduler_fixture.h"
 
 #include <dirent.h>
@@ -253,6 +254,49 @@ SCHEDULER_TEST(scheduler_worker_joins_a_batch_whose_worker_stays_in_a_callback) 
     advance_past_gate(f);
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(f->probes[i].runs, 1);
+}
+
+/* ---- listeners that come and go while others are called */
+
+enum { LISTENERS = 2000 };
+
+struct listening {
+    struct htw__clock_listeners listeners;
+    _Atomic bool is_over;
+};
+
+/* Of a clock that is set each time. */
+static int64_t read_a_clock_that_is_set(void) {
+    static int64_t now_ns;
+    return now_ns += HTW_SECOND;
+}
+
+static void ignore_the_clock(struct htw__clock_listener *listener) {
+    (void)listener;
+}
+
+static void *notify_all_the_time(void *arg) {
+    struct listening *self = arg;
+    while (!atomic_load(&self->is_over))
+        htw__clock_listeners_notify(&self->listeners);
+    return NULL;
+}
+
+UNIT_TEST(scheduler_calls_listeners_while_others_come_and_go) {
+    static struct listening self;
+    pthread_t thread;
+    HTW__ANNOTATE_ATOMIC(&self.is_over, sizeof(self.is_over));
+    htw__clock_listeners_init(&self.listeners, read_a_clock_that_is_set);
+    assert_int_equal(pthread_create(&thread, NULL, notify_all_the_time, &self), 0);
+    for (unsigned i = 0; i < LISTENERS; i++) {
+        struct htw__clock_listener listener = { .clock_was_set = ignore_the_clock };
+        htw__clock_listeners_add(&self.listeners, &listener);
+        htw__clock_listeners_remove(&self.listeners, &listener);
+    }
+    atomic_store(&self.is_over, true);
+    pthread_join(thread, NULL);
+    assert_true(htw__ring_is_empty(&self.listeners.ring));
+    htw__clock_listeners_fini(&self.listeners);
 }
 
 enum { STORED = 2000 };

@@ -77,7 +77,7 @@ static bool is_an_expirer(struct htw_scheduler *scheduler) {
     htw__mutex_lock(&scheduler->work_queue.mutex);
     for (uint32_t i = 0; i < htw__thread_count(scheduler); i++)
         is_one |= scheduler->threads[i].expirer != NULL &&
-                    pthread_equal(scheduler->threads[i].id, pthread_self()) != 0;
+                  pthread_equal(scheduler->threads[i].id, pthread_self()) != 0;
     htw__mutex_unlock(&scheduler->work_queue.mutex);
     return is_one;
 }
