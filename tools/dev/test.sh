@@ -30,6 +30,11 @@ help_test() {
                     count the cache lines that change hands between 2 to 64 virtual CPUs in an
                     operation; --lines WORKLOAD CPUS: which lines these are, and which code;
                     --table: what that makes of the throughput, by what two real CPUs take
+  explore [--full] [--random] [ARG]...
+                    run the real code of scheduler and purgatory in schedules that it chooses: for each scene all
+                    that deviate at few steps, each step of memory being one, in a minute; --full: at more, in
+                    an hour; --random: others. --list: the scenes. A failure prints its steps, and a command
+                    that plays them again
   stress [SECONDS]  threads against each other: each stress test for 60 seconds, or SECONDS
   journal-crash [ROUNDS [SEED]]
                     kill a process that uses a journal 500 times, or ROUNDS, while the clock is set and
@@ -173,6 +178,13 @@ verb_coherence() {
         set -- --table build/coherence/prices
     fi
     build/coherence/tests/coherence/coherence "$@"
+}
+
+verb_explore() {
+    need "$test_packages"
+    configure explore -Dbuildtype=release -Dexamples=false -Dcalendar=false -Djournal=false -Drelay=disabled
+    ninja -C build/explore --quiet tests/explore/explore
+    build/explore/tests/explore/explore "$@"
 }
 
 run_loaded() {

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * main.c - explores the schedules of the scenes.
+ *
+ *   explore [--full] [--deviations N] [--seconds S] [SCENE]...   all schedules with few deviations
+ *   explore --random [--seed N] [--seconds S] [SCENE]...         random schedules
+ *   explore SCENE --replay CHOICE:ANSWER,...                     one, step by step
+ *   explore --list                                               the scenes, and what must hold in each
+ *
+ * --seconds is for each scene.
+ */
+#include "explore.h"
+#include "machine.h"
+#include "memory.h"
+#include "scenes.h"
+#include "search.h"
+#include "../coherence/symbols.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    bool is_full, is_random, lists;
+    double seconds;
+    unsigned deviations; /* 0: as the scene says */
+    uint64_t seed;
+    const char *replay;
+} options = { .seconds = 3600, .seed = 1 };
+
+/* ---- the list of steps */
+
+static unsigned told_thread;
+
+void explore_tell(unsigned step, unsigned thread, const char *what, const volatile void *object,
+                  const void *code) {
+    printf("%s%5u  thread %u %-14s %14p  %s\n", thread == told_thread ? "" : "\n", step, thread,
+           what, (const void *)(uintptr_t)object, symbols_place((uintptr_t)code));
+    told_thread = thread;
+}
+
+static void print_schedule(const struct schedule *schedule) {
+    for (unsigned i = 0; i < schedule->count; i++)
+        printf("%s%u:%u", i == 0 ? "" : ",", schedule->deviations[i].choice,
+               schedule->deviations[i].answer);
+    if (schedule->count == 0)
+        printf("-");
+}
+
+static struct schedule parse_schedule(const char *text) {
+    struct schedule schedule = { 0 };
+    while (text != NULL && *text != '-' && schedule.count < DEVIATIONS_MAX) {
+        struct deviation *next = &schedule.deviations[schedule.count];
+        if (sscanf(text, "%u:%u", &next->choice, &next->answer) != 2) {
+            fprintf(stderr, "explore: not a schedule: %s\n", text);
+            exit(2);
+        }
+        schedule.count++;
+        text = strchr(text, ',');
+        if (text != NULL)
+            text++;
+    }
+    return schedule;
+}
+
+/* Addresses in a failure become places. */
+static void print_failure(const char *failure) {
+    const char *at;
+    while ((at = strstr(failure, " at 0x")) != NULL) {
+        char *end;
+        uintptr_t code = (uintptr_t)strtoull(at + 4, &end, 16);
+        printf("%.*s at %s", (int)(at - failure), failure, symbols_place(code));
+        failure = end;
+    }
+    printf("%s\n", failure);
+}
+
+/* ---- scenes */
+
+static bool is_wanted(const struct scene *each, char **names, int count) {
+    bool wanted = count == 0;
+    for (int i = 0; i < count; i++)
+        wanted |= strcmp(names[i], each->name) == 0;
+    return wanted;
+}
+
+static unsigned bound_of(const struct scene *each) {
+    if (options.deviations != 0)
+        return options.deviations;
+    return options.is_full ? each->full : each->quick;
+}
+
+static void report(const struct scene *each, struct search_result *result) {
+    search_shrink(each->play, result);
+    char failure[512];
+    snprintf(failure, sizeof(failure), "%s", result->failure);
+    printf("\nFAILED %s: %s\nafter %llu schedules: ", each->name, each->promise,
+           (unsigned long long)result->schedules);
+    print_failure(failure);
+    search_replay(each->play, &result->schedule, true);
+    printf("\n./dev explore %s --replay ", each->name);
+    print_schedule(&result->schedule);
+    printf("\n");
+}
+
+static bool explore(const struct scene *each) {
+    unsigned bound = bound_of(each);
+    struct search_result result = options.is_random
+                                      ? search_random(each->play, options.seed, options.seconds)
+                                      : search_all(each->play, bound, options.seconds);
+    if (result.failure != NULL) {
+        report(each, &result);
+        return false;
+    }
+    printf("%-22s %9llu schedules", each->name, (unsigned long long)result.schedules);
+    if (options.is_random)
+        printf(", at random from seed %llu", (unsigned long long)options.seed);
+    else
+        printf(", %s with %u deviations", result.is_exhaustive ? "all" : "NOT all", bound);
+    printf(", %.1f s\n", result.seconds);
+    fflush(stdout);
+    return true;
+}
+
+static bool replay(const struct scene *each) {
+    struct schedule schedule = parse_schedule(options.replay);
+    const char *failure = search_replay(each->play, &schedule, true);
+    printf("\n%s\n", failure == NULL ? "it does not fail" : "");
+    if (failure != NULL)
+        print_failure(failure);
+    return failure == NULL;
+}
+
+static bool deal_with(const struct scene *each) {
+    if (!options.lists)
+        return options.replay != NULL ? replay(each) : explore(each);
+    printf("%-22s %s\n", each->name, each->promise);
+    return true;
+}
+
+static int run(char **names, int count) {
+    static const struct scene *const lists[] = { scheduler_scenes, purgatory_scenes };
+    bool passed = true, found = false;
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        for (const struct scene *each = lists[i]; each->name != NULL; each++)
+            if (is_wanted(each, names, count)) {
+                found = true;
+                passed &= deal_with(each);
+            }
+    if (!found)
+        fprintf(stderr, "explore: no such scene; --list shows them\n");
+    return found ? !passed : 2;
+}
+
+int main(int argc, char **argv) {
+    static const struct option known[] = { { "full", no_argument, NULL, 'f' },
+                                           { "random", no_argument, NULL, 'r' },
+                                           { "seed", required_argument, NULL, 's' },
+                                           { "seconds", required_argument, NULL, 't' },
+                                           { "deviations", required_argument, NULL, 'd' },
+                                           { "replay", required_argument, NULL, 'p' },
+                                           { "list", no_argument, NULL, 'l' },
+                                           { NULL, 0, NULL, 0 } };
+    int option;
+    while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
+        if (option == 'f')
+            options.is_full = true;
+        else if (option == 'r')
+            options.is_random = true;
+        else if (option == 's')
+            options.seed = strtoull(optarg, NULL, 0);
+        else if (option == 't')
+            options.seconds = strtod(optarg, NULL);
+        else if (option == 'd')
+            options.deviations = (unsigned)strtoul(optarg, NULL, 0);
+        else if (option == 'p')
+            options.replay = optarg;
+        else if (option == 'l')
+            options.lists = true;
+        else
+            return 2;
+    }
+    return run(argv + optind, argc - optind);
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/* memory.c - accesses that race, and the values that a load may see. */
+#include "memory.h"
+
+#include "explore.h"
+#include "machine.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define BLOCKS_SIZE (16u << 20)
+#define STACK_SIZE (256u << 10)
+#define REGION_SIZE (BLOCKS_SIZE + MACHINE_THREADS * STACK_SIZE)
+#define WORDS 4096u /* a power of 2 */
+#define VALUES 8u   /* the last ones of a word that are known */
+#define SEEN 4u
+
+static unsigned run; /* what has another number here is of an earlier schedule */
+static char *region, *next_block;
+static struct machine_past fenced; /* by sequentially consistent fences */
+
+/* ---- the last accesses to each byte */
+
+/* Of a byte; or of eight, in the place of the first, as long as all accesses were to all eight. */
+struct cell {
+    unsigned run;
+    bool is_split, is_free;
+    uint8_t writer;
+    uint32_t written;                                          /* the writer's step; 0: none */
+    uint32_t read[MACHINE_THREADS];                            /* plain */
+    uint32_t loaded[MACHINE_THREADS], stored[MACHINE_THREADS]; /* atomic */
+};
+
+extern char __data_start[], _end[]; /* of the program's variables */
+
+static struct cell *region_cells, *variable_cells;
+
+static void *map(size_t size, void *where) {
+    void *memory = mmap(where, size, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        perror("explore: mmap");
+        exit(1);
+    }
+    return memory;
+}
+
+static uintptr_t variables(void) {
+    return (uintptr_t)__data_start & ~(uintptr_t)7;
+}
+
+static void create(void) {
+    region = map(REGION_SIZE, (void *)UINT64_C(0x100000000000));
+    region_cells = map(REGION_SIZE * sizeof(struct cell), NULL);
+    variable_cells = map(((uintptr_t)_end + 8 - variables()) * sizeof(struct cell), NULL);
+}
+
+void memory_reset(void) {
+    if (region == NULL)
+        create();
+    run++;
+    next_block = region;
+    fenced = (struct machine_past) { 0 };
+}
+
+void *memory_stack(unsigned number, size_t *ret_size) {
+    *ret_size = STACK_SIZE;
+    return region + BLOCKS_SIZE + number * STACK_SIZE;
+}
+
+/* NULL: nobody can share it. */
+static struct cell *cells_at(uintptr_t address, size_t size) {
+    size_t in_region = address - (uintptr_t)region;
+    if (in_region < REGION_SIZE && in_region + size <= REGION_SIZE)
+        return &region_cells[in_region];
+    size_t in_variables = address - variables();
+    if (address >= variables() && address + size <= (uintptr_t)_end)
+        return &variable_cells[in_variables];
+    return NULL;
+}
+
+struct access {
+    bool is_write, is_atomic, is_release; /* the last: of a block */
+    const volatile void *address;
+    const void *code;
+};
+
+static _Noreturn void fail(const struct access *access, const char *other, unsigned thread) {
+    machine_fail("a%s %s of %p by thread %u at %p, and a%s by thread %u",
+                 access->is_atomic ? "n atomic" : "", access->is_write ? "write" : "read",
+                 (const void *)(uintptr_t)access->address, machine_self->number, access->code,
+                 other, thread);
+}
+
+/* Whether a step of a thread happened before this thread's present one. */
+static bool is_past(unsigned thread, uint32_t step) {
+    return step <= machine_self->past.steps[thread];
+}
+
+static void check(const struct access *access, const uint32_t steps[], const char *other) {
+    for (unsigned i = 0; i < machine_thread_count; i++)
+        if (!is_past(i, steps[i]))
+            fail(access, other, i);
+}
+
+static void record(const struct access *access, struct cell *cell) {
+    unsigned me = machine_self->number;
+    uint32_t step = machine_self->past.steps[me];
+    if (cell->is_free)
+        fail(access, " release of its block", cell->writer);
+    if (!is_past(cell->writer, cell->written))
+        fail(access, " write", cell->writer);
+    if (access->is_write)
+        check(access, cell->read, " read");
+    if (!access->is_atomic)
+        check(access, cell->stored, "n atomic write");
+    if (!access->is_atomic && access->is_write)
+        check(access, cell->loaded, "n atomic read");
+    if (access->is_atomic) {
+        (access->is_write ? cell->stored : cell->loaded)[me] = step;
+    } else if (access->is_write) {
+        cell->writer = (uint8_t)me;
+        cell->written = step;
+    } else {
+        cell->read[me] = step;
+    }
+    cell->is_free = access->is_release;
+}
+
+/* The cells of eight bytes, from `from` to before `to`. */
+static void record_in_eight(const struct access *access, struct cell *eight, size_t from,
+                            size_t to) {
+    if (eight->run != run) {
+        memset(eight, 0, sizeof(*eight));
+        eight->run = run;
+    }
+    bool is_whole = from == 0 && to == 8;
+    if (!is_whole && !eight->is_split) {
+        eight->is_split = true;
+        for (size_t i = 1; i < 8; i++)
+            eight[i] = eight[0];
+    }
+    if (!eight->is_split)
+        record(access, eight);
+    for (size_t i = from; eight->is_split && i < to; i++)
+        record(access, &eight[i]);
+}
+
+static void record_all(const struct access *access, size_t size) {
+    uintptr_t address = (uintptr_t)access->address, end = address + size;
+    struct cell *cells = cells_at(address, size);
+    if (cells == NULL || size == 0)
+        return;
+    cells -= address % 8;
+    for (uintptr_t at = address & ~(uintptr_t)7; at < end; at += 8, cells += 8)
+        record_in_eight(access, cells, at < address ? address - at : 0,
+                        end - at < 8 ? end - at : 8);
+}
+
+void memory_read(const volatile void *address, size_t size, const void *code) {
+    if (machine_self != NULL && machine_is_shared())
+        record_all(&(struct access) { .address = address, .code = code }, size);
+}
+
+void memory_write(const volatile void *address, size_t size, const void *code) {
+    if (machine_self != NULL && machine_is_shared())
+        record_all(&(struct access) { .is_write = true, .address = address, .code = code }, size);
+}
+
+static void note_atomic(const volatile void *word, size_t size, bool is_write, const void *code) {
+    record_all(
+        &(struct access) { .is_write = is_write, .is_atomic = true, .address = word, .code = code },
+        size);
+}
+
+/* ---- blocks */
+
+void *memory_allocate(size_t size, size_t alignment) {
+    char *block = (char *)(((uintptr_t)next_block + alignment - 1) / alignment * alignment);
+    if (size > (size_t)(region + BLOCKS_SIZE - block))
+        machine_fail("out of memory");
+    next_block = block + size;
+    return block;
+}
+
+void memory_release(void *block, size_t size) {
+    if (block != NULL && machine_is_shared())
+        record_all(&(struct access) { .is_write = true,
+                                      .is_release = true,
+                                      .address = block,
+                                      .code = __builtin_return_address(0) },
+                   size);
+}
+
+static void *allocate(void *context, size_t size, size_t alignment) {
+    (void)context;
+    return memory_allocate(size, alignment);
+}
+
+static void release(void *context, void *memory, size_t size, size_t alignment) {
+    (void)context, (void)alignment;
+    memory_release(memory, size);
+}
+
+const struct htw_allocator explore_allocator = { .allocate = allocate, .release = release };
+
+/* ---- words that are atomic */
+
+struct value {
+    uint64_t value;
+    unsigned thread;
+    uint32_t step; /* 0: before all others */
+    bool releases;
+    struct machine_past past; /* what a load with acquire learns, if it releases */
+};
+
+struct word {
+    const volatile void *address;
+    unsigned run;
+    size_t size;
+    uint64_t count;              /* of values that it has had */
+    struct value values[VALUES]; /* the last of them */
+    struct {
+        uint64_t value[SEEN]; /* numbers of values that a thread has seen last */
+        uint32_t step[SEEN];
+        unsigned next;
+    } seen[MACHINE_THREADS];
+};
+
+static struct word words[WORDS];
+
+static uint64_t read_word(const volatile void *word, size_t size) {
+    switch (size) {
+    case 1:
+        return *(const volatile uint8_t *)word;
+    case 2:
+        return *(const volatile uint16_t *)word;
+    case 4:
+        return *(const volatile uint32_t *)word;
+    default:
+        return *(const volatile uint64_t *)word;
+    }
+}
+
+static void write_word(volatile void *word, size_t size, uint64_t value) {
+    switch (size) {
+    case 1:
+        *(volatile uint8_t *)word = (uint8_t)value;
+        break;
+    case 2:
+        *(volatile uint16_t *)word = (uint16_t)value;
+        break;
+    case 4:
+        *(volatile uint32_t *)word = (uint32_t)value;
+        break;
+    default:
+        *(volatile uint64_t *)word = value;
+    }
+}
+
+static struct value *value_at(struct word *word, uint64_t number) {
+    return &word->values[number % VALUES];
+}
+
+static struct value *latest_of(struct word *word) {
+    return value_at(word, word->count - 1);
+}
+
+/* What has been written plainly happened before: no older value can be seen. */
+static struct word *word_at(const volatile void *address, size_t size) {
+    size_t i = (uintptr_t)address / 4 * 0x9e3779b1u % WORDS, probes = 0;
+    while (words[i].run == run && words[i].address != address) {
+        i = (i + 1) % WORDS;
+        if (++probes == WORDS)
+            machine_fail("too many atomic words");
+    }
+    struct word *word = &words[i];
+    uint64_t present = read_word(address, size);
+    if (word->run != run || word->size != size || latest_of(word)->value != present) {
+        memset(word, 0, sizeof(*word));
+        *word = (struct word) { .address = address, .run = run, .size = size, .count = 1 };
+        word->values[0].value = present;
+    }
+    return word;
+}
+
+static bool acquires(int order) {
+    return order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
+}
+
+static bool releases(int order) {
+    return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
+}
+
+void memory_release_to(struct machine_past *past) {
+    machine_past_join(past, &machine_self->past);
+    machine_self->past.steps[machine_self->number]++;
+}
+
+void memory_acquire_from(const struct machine_past *past) {
+    machine_past_join(&machine_self->past, past);
+}
+
+/* The number of the oldest value that this thread may see. */
+static uint64_t oldest_visible(struct word *word) {
+    uint64_t oldest = word->count > VALUES ? word->count - VALUES : 0;
+    for (uint64_t i = word->count - 1; i > oldest; i--) {
+        const struct value *value = value_at(word, i);
+        if (is_past(value->thread, value->step)) {
+            oldest = i;
+            break;
+        }
+    }
+    for (unsigned thread = 0; thread < MACHINE_THREADS; thread++)
+        for (unsigned i = 0; i < SEEN; i++)
+            if (word->seen[thread].value[i] > oldest && is_past(thread, word->seen[thread].step[i]))
+                oldest = word->seen[thread].value[i];
+    return oldest;
+}
+
+static void see(struct word *word, uint64_t number, int order) {
+    unsigned me = machine_self->number;
+    unsigned slot = word->seen[me].next++ % SEEN;
+    const struct value *value = value_at(word, number);
+    word->seen[me].value[slot] = number;
+    word->seen[me].step[slot] = machine_self->past.steps[me];
+    if (value->releases)
+        machine_past_join(acquires(order) ? &machine_self->past : &machine_self->pending,
+                          &value->past);
+}
+
+static void add(struct word *word, uint64_t value, int order, const struct value *continued) {
+    static const struct machine_past none;
+    struct value next = { .value = value,
+                          .thread = machine_self->number,
+                          .step = machine_self->past.steps[machine_self->number] };
+    if (continued != NULL && continued->releases) {
+        next.releases = true;
+        next.past = continued->past;
+    }
+    if (memcmp(&machine_self->released, &none, sizeof(none)) != 0) {
+        next.releases = true;
+        machine_past_join(&next.past, &machine_self->released);
+    }
+    if (releases(order)) {
+        next.releases = true;
+        memory_release_to(&next.past);
+    }
+    word->count++;
+    *latest_of(word) = next;
+    unsigned me = machine_self->number, slot = word->seen[me].next++ % SEEN;
+    word->seen[me].value[slot] = word->count - 1;
+    word->seen[me].step[slot] = next.step;
+}
+
+uint64_t memory_load(const volatile void *address, size_t size, int order, const void *code) {
+    if (machine_self == NULL || !machine_is_shared())
+        return read_word(address, size);
+    machine_step(address, "loads", code);
+    note_atomic(address, size, false, code);
+    struct word *word = word_at(address, size);
+    uint64_t latest = word->count - 1, number = latest;
+    if (order != __ATOMIC_SEQ_CST && !machine_must_see_latest())
+        number -= machine_choose(address, (unsigned)(latest - oldest_visible(word)) + 1);
+    see(word, number, order);
+    machine_loaded(address, number == latest);
+    return value_at(word, number)->value;
+}
+
+void memory_store(volatile void *address, size_t size, uint64_t value, int order,
+                  const void *code) {
+    if (machine_self == NULL || !machine_is_shared()) {
+        write_word(address, size, value);
+        return;
+    }
+    machine_step(address, "stores", code);
+    note_atomic(address, size, true, code);
+    add(word_at(address, size), value, order, NULL);
+    write_word(address, size, value);
+    machine_changed(address);
+}
+
+static const void *change_code;
+
+uint64_t memory_begin_change(volatile void *address, size_t size, const void *code) {
+    if (machine_self == NULL || !machine_is_shared())
+        return read_word(address, size);
+    machine_step(address, "changes", code);
+    note_atomic(address, size, false, code);
+    change_code = code;
+    return latest_of(word_at(address, size))->value;
+}
+
+void memory_end_change(volatile void *address, size_t size, uint64_t value, int order) {
+    if (machine_self == NULL || !machine_is_shared()) {
+        write_word(address, size, value);
+        return;
+    }
+    struct word *word = word_at(address, size);
+    note_atomic(address, size, true, change_code);
+    struct value before = *latest_of(word);
+    see(word, word->count - 1, order);
+    machine_loaded(address, true);
+    add(word, value, order, &before);
+    write_word(address, size, value);
+    if (value != before.value)
+        machine_changed(address);
+}
+
+void memory_end_unchanged(volatile void *address, size_t size, int order) {
+    if (machine_self == NULL || !machine_is_shared())
+        return;
+    struct word *word = word_at(address, size);
+    see(word, word->count - 1, order);
+    machine_loaded(address, true);
+}
+
+void memory_fence(int order) {
+    if (machine_self == NULL || !machine_is_shared())
+        return;
+    if (acquires(order))
+        machine_past_join(&machine_self->past, &machine_self->pending);
+    if (order == __ATOMIC_SEQ_CST) {
+        machine_past_join(&machine_self->past, &fenced);
+        machine_past_join(&fenced, &machine_self->past);
+    }
+    if (releases(order))
+        memory_release_to(&machine_self->released);
+}

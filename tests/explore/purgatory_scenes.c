@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* purgatory_scenes.c - what the purgatory promises to threads that use it at the same time. */
+#include "scenes.h"
+
+#include <htw/purgatory.h>
+
+#include <string.h>
+
+static const struct htw_key key = { "k", 1 };
+
+/* The memory of the request is released in `release`, so that a later access is seen. */
+struct item {
+    struct htw_request request;
+    unsigned ends;
+    enum htw_reason reason;
+};
+
+static struct {
+    struct htw_purgatory *purgatory;
+    struct htw_threshold *threshold;
+    struct item *item;
+    unsigned ends, releases;
+    enum htw_reason reason;
+    bool has_ended;
+    _Atomic bool is_ready;
+    int64_t result;
+} at;
+
+static bool try_complete(void *context, struct htw_request *request) {
+    (void)context, (void)request;
+    return atomic_load(&at.is_ready);
+}
+
+static void on_complete(void *context, struct htw_request *request, enum htw_reason reason) {
+    (void)context;
+    struct item *item = (struct item *)(void *)request;
+    REQUIRE(item->ends++ == 0);
+    item->reason = reason;
+}
+
+static void release(void *context, struct htw_request *request) {
+    (void)context;
+    struct item *item = (struct item *)(void *)request;
+    at.reason = item->reason;
+    at.ends += item->ends;
+    at.releases++;
+    at.has_ended = true;
+    explore_allocator.release(NULL, item, sizeof(*item), 8);
+}
+
+static void create_item(void) {
+    at.item = explore_allocator.allocate(NULL, sizeof(*at.item), 8);
+    memset(at.item, 0, sizeof(*at.item));
+}
+
+static void open_purgatory(void) {
+    struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
+    scene_open(2, 0, NULL);
+    memset(&at, 0, sizeof(at));
+    options.try_complete = try_complete;
+    options.on_complete = on_complete;
+    options.release = release;
+    options.shards = 1;
+    options.allocator = &explore_allocator;
+    REQUIRE(htw_purgatory_create(&at.purgatory, scene.scheduler, &options) == 0);
+    create_item();
+}
+
+static void close_purgatory(void) {
+    REQUIRE(at.ends == 1 && at.releases == 1);
+    REQUIRE(htw_purgatory_destroy(at.purgatory) == 0);
+    scene_settle();
+    scene_close();
+}
+
+static int submit(int64_t timeout_ns) {
+    return htw_purgatory_try_complete_else_watch(at.purgatory, &at.item->request, &key, 1,
+                                                 timeout_ns);
+}
+
+/* ---- an event and a submission */
+
+static void *make_ready(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    atomic_store(&at.is_ready, true);
+    at.result = htw_purgatory_check(at.purgatory, key.bytes, key.size);
+    return NULL;
+}
+
+static void play_check(void) {
+    open_purgatory();
+    pthread_t other = scene_start(make_ready);
+    REQUIRE(submit(HTW_NEVER_NS) >= 0);
+    scene_join(other);
+    REQUIRE(at.has_ended && at.reason == HTW_REASON_COMPLETED);
+    close_purgatory();
+}
+
+static void *make_ready_later(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    atomic_store(&at.is_ready, true);
+    REQUIRE(htw_purgatory_check_later(at.purgatory, key.bytes, key.size) == 0);
+    return NULL;
+}
+
+static void play_deferred(void) {
+    open_purgatory();
+    pthread_t other = scene_start(make_ready_later);
+    REQUIRE(submit(HTW_NEVER_NS) >= 0);
+    scene_join(other);
+    explore_expect(&at.has_ended, explore_now_ns() + MS);
+    explore_sleep_ns(100 * MS);
+    REQUIRE(at.has_ended && at.reason == HTW_REASON_COMPLETED);
+    close_purgatory();
+}
+
+/* Two checks and a request that waits already: one of them completes it. */
+static void play_two_checks(void) {
+    open_purgatory();
+    REQUIRE(submit(HTW_NEVER_NS) >= 0);
+    pthread_t other = scene_start(make_ready);
+    int64_t completed = htw_purgatory_check(at.purgatory, key.bytes, key.size);
+    scene_join(other);
+    REQUIRE(completed + at.result == 1 && at.reason == HTW_REASON_COMPLETED);
+    close_purgatory();
+}
+
+/* ---- the ends of one request */
+
+static void play_timeout(void) {
+    open_purgatory();
+    REQUIRE(submit(5 * MS) >= 0);
+    pthread_t other = scene_start(make_ready);
+    explore_sleep_ns(20 * MS);
+    scene_join(other);
+    REQUIRE(at.has_ended);
+    REQUIRE(at.reason == (at.result == 1 ? HTW_REASON_COMPLETED : HTW_REASON_EXPIRED));
+    close_purgatory();
+}
+
+/* A timeout that is due ends in the thread of the expirer, or where the submission ends. */
+static void play_timeout_at_once(void) {
+    open_purgatory();
+    pthread_t other = scene_start(make_ready);
+    REQUIRE(submit(0) >= 0);
+    explore_expect(&at.has_ended, explore_now_ns() + MS);
+    scene_join(other);
+    explore_sleep_ns(20 * MS);
+    REQUIRE(at.has_ended && at.reason <= HTW_REASON_EXPIRED);
+    close_purgatory();
+}
+
+static void *cancel_key(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    at.result = htw_purgatory_cancel_key(at.purgatory, key.bytes, key.size, NULL, NULL);
+    return NULL;
+}
+
+static void play_cancel_key(void) {
+    open_purgatory();
+    REQUIRE(submit(HTW_NEVER_NS) >= 0);
+    pthread_t other = scene_start(cancel_key);
+    atomic_store(&at.is_ready, true);
+    int64_t completed = htw_purgatory_check(at.purgatory, key.bytes, key.size);
+    scene_join(other);
+    /* A cancel also counts a request that it marks while its hook runs, and that is completed. */
+    REQUIRE(at.has_ended && (completed == 1 || at.result == 1));
+    REQUIRE(at.reason == (completed == 1 ? HTW_REASON_COMPLETED : HTW_REASON_CANCELLED));
+    close_purgatory();
+}
+
+/* The hook may be running, and returns false, when the request is cancelled. */
+static void play_cancel_busy(void) {
+    open_purgatory();
+    REQUIRE(submit(HTW_NEVER_NS) == HTW_WATCHED);
+    pthread_t other = scene_start(cancel_key);
+    REQUIRE(htw_purgatory_check(at.purgatory, key.bytes, key.size) == 0);
+    scene_join(other);
+    REQUIRE(at.has_ended && at.result == 1 && at.reason == HTW_REASON_CANCELLED);
+    close_purgatory();
+}
+
+/* ---- close */
+
+static void *close_it(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    at.result = htw_purgatory_close(at.purgatory, NULL, NULL);
+    return NULL;
+}
+
+static void play_close(void) {
+    open_purgatory();
+    pthread_t other = scene_start(close_it);
+    int result = submit(HTW_NEVER_NS);
+    scene_join(other);
+    REQUIRE(result >= 0 || result == -ESHUTDOWN);
+    if (result < 0) { /* it is still the caller's */
+        REQUIRE(at.ends == 0);
+        at.ends = at.releases = 1;
+    } else {
+        REQUIRE(at.has_ended && at.reason == HTW_REASON_CLOSED);
+    }
+    close_purgatory();
+}
+
+/* ---- thresholds */
+
+static void *advance_threshold(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    at.result = htw_threshold_advance(at.threshold, 10);
+    return NULL;
+}
+
+static void play_threshold(void) {
+    open_purgatory();
+    REQUIRE(htw_threshold_create(at.purgatory, 0, &at.threshold) == 0);
+    pthread_t other = scene_start(advance_threshold);
+    REQUIRE(htw_threshold_await(at.threshold, &at.item->request, 10, HTW_NEVER_NS) >= 0);
+    scene_join(other);
+    REQUIRE(at.has_ended && at.reason == HTW_REASON_COMPLETED);
+    REQUIRE(htw_threshold_destroy(at.threshold) >= 0);
+    close_purgatory();
+}
+
+static void play_threshold_timeout(void) {
+    open_purgatory();
+    REQUIRE(htw_threshold_create(at.purgatory, 0, &at.threshold) == 0);
+    REQUIRE(htw_threshold_await(at.threshold, &at.item->request, 10, 2 * MS) >= 0);
+    pthread_t other = scene_start(advance_threshold);
+    explore_sleep_ns(20 * MS);
+    scene_join(other);
+    REQUIRE(at.has_ended);
+    REQUIRE(at.reason == (at.result == 1 ? HTW_REASON_COMPLETED : HTW_REASON_EXPIRED));
+    REQUIRE(htw_threshold_destroy(at.threshold) >= 0);
+    close_purgatory();
+}
+
+const struct scene purgatory_scenes[] = {
+    { "check", "an event before or after a submission completes the request", play_check, 4, 5 },
+    { "deferred", "the same for a check that is made later", play_deferred, 2, 2 },
+    { "two-checks", "one of two checks completes a request", play_two_checks, 4, 5 },
+    { "timeout", "a request completes or expires, and its memory is not touched again",
+      play_timeout, 2, 2 },
+    { "timeout-at-once", "a timeout that is due already ends the request", play_timeout_at_once, 2,
+      2 },
+    { "cancel-key", "a cancel and a check agree who ends a request", play_cancel_key, 4, 5 },
+    { "cancel-busy", "a cancel is not lost while a hook runs", play_cancel_busy, 4, 5 },
+    { "close", "a request is closed or refused", play_close, 4, 5 },
+    { "threshold", "a value that is reached during the submission completes the request",
+      play_threshold, 4, 5 },
+    { "threshold-timeout", "a threshold and a timeout agree who ends a request",
+      play_threshold_timeout, 2, 2 },
+    { NULL, NULL, NULL, 0, 0 },
+};

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* scenes.c - what all scenes use. */
+#include "scenes.h"
+
+#include <string.h>
+
+struct scene_state scene;
+
+void scene_open(unsigned shards, unsigned workers, void (*change)(struct htw_scheduler_options *)) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    memset(&scene, 0, sizeof(scene));
+    options.allocator = &explore_allocator;
+    options.shards = shards;
+    options.expirers = 1;
+    options.workers = workers;
+    options.wheel_size = 4;
+    if (change != NULL)
+        change(&options);
+    REQUIRE(htw_scheduler_create(&scene.scheduler, &options) == 0);
+}
+
+static void take_back(void *context, const struct htw_unexpired *unexpired) {
+    (void)context, (void)unexpired;
+    scene.handed_back++;
+}
+
+void scene_settle(void) {
+    explore_sleep_ns(1000 * MS);
+    REQUIRE(htw_scheduler_stop(scene.scheduler, take_back, NULL) == 0);
+}
+
+void scene_close(void) {
+    REQUIRE(htw_scheduler_destroy(scene.scheduler) == 0);
+}
+
+void scene_count(void *arg, const struct htw_expiration *expiration) {
+    struct scene_timer *timer = arg;
+    REQUIRE(expiration->late_ns >= 0);
+    timer->runs++;
+    timer->ran = true;
+}
+
+void scene_stay(void *arg, const struct htw_expiration *expiration) {
+    struct scene_timer *timer = arg;
+    REQUIRE(!timer->is_inside);
+    timer->is_inside = true;
+    scene_count(arg, expiration);
+    atomic_fetch_add(&scene.stage, 1);
+    timer->is_inside = false;
+}
+
+void scene_arm(unsigned number, int64_t delay_ns, htw_callback *callback) {
+    struct scene_timer *timer = &scene.timers[number];
+    REQUIRE(htw_schedule(scene.scheduler, delay_ns, callback, timer, &timer->handle) == 0);
+}
+
+pthread_t scene_start(void *(*body)(void *)) {
+    pthread_t thread;
+    REQUIRE(pthread_create(&thread, NULL, body, NULL) == 0);
+    return thread;
+}
+
+void scene_join(pthread_t thread) {
+    pthread_join(thread, NULL);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* scenes.h - what all scenes include. */
+#ifndef TESTS_EXPLORE_SCENES_H
+#define TESTS_EXPLORE_SCENES_H
+
+#include "explore.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#define MS HTW_MILLISECOND
+
+/* Ends with a scene without a name. */
+extern const struct scene scheduler_scenes[], purgatory_scenes[];
+
+struct scene_timer {
+    unsigned runs, releases;
+    bool ran, is_inside;
+    htw_handle handle;
+    int result; /* of the call that a thread makes on it */
+};
+
+/* What the threads of a scene share; all 0 when it begins. */
+struct scene_state {
+    struct htw_scheduler *scheduler;
+    struct htw_group *group;
+    struct scene_timer timers[4];
+    unsigned handed_back; /* timers, by stop */
+    _Atomic unsigned stage;
+};
+
+extern struct scene_state scene;
+
+/* A scheduler with one expirer; `change` may change its options. */
+void scene_open(unsigned shards, unsigned workers, void (*change)(struct htw_scheduler_options *));
+
+/* Sleeps until all is quiet, stops the scheduler and counts what it hands back. */
+void scene_settle(void);
+void scene_close(void);
+
+/* Callbacks whose argument is a struct scene_timer: counts; counts, and other threads run meanwhile. */
+void scene_count(void *arg, const struct htw_expiration *expiration);
+void scene_stay(void *arg, const struct htw_expiration *expiration);
+
+/* Arms a timer with one of them. */
+void scene_arm(unsigned number, int64_t delay_ns, htw_callback *callback);
+
+/* A thread that runs `body`. */
+pthread_t scene_start(void *(*body)(void *));
+void scene_join(pthread_t thread);
+
+#endif /* TESTS_EXPLORE_SCENES_H */

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: MIT */
+/* scheduler_scenes.c - what the scheduler promises to threads that use it at the same time. */
+#include "scenes.h"
+
+/* ---- an earlier timer, while the expirer plans to sleep until a later one */
+
+static void *arm_late(void *unused) {
+    (void)unused;
+    scene_arm(1, 100 * MS, scene_count);
+    return NULL;
+}
+
+static void *arm_early(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    scene_arm(2, 5 * MS, scene_count);
+    explore_expect(&scene.timers[2].ran, explore_now_ns() + 6 * MS);
+    return NULL;
+}
+
+static void play_sleep(void) {
+    scene_open(1, 0, NULL);
+    pthread_t other = scene_start(arm_late);
+    scene_arm(0, 10 * MS, scene_count);
+    explore_expect(&scene.timers[0].ran, explore_now_ns() + 11 * MS);
+    scene_join(other);
+    scene_settle();
+    REQUIRE(scene.timers[0].runs == 1 && scene.timers[1].runs == 1);
+    scene_close();
+}
+
+/* Two threads set the alarm at the same time, and each may be stopped before it is set or after. */
+static void play_sleep_of_two(void) {
+    scene_open(2, 0, NULL);
+    scene_arm(1, 100 * MS, scene_count);
+    explore_sleep_ns(MS);
+    pthread_t other = scene_start(arm_early);
+    scene_arm(0, 10 * MS, scene_count);
+    explore_expect(&scene.timers[0].ran, explore_now_ns() + 11 * MS);
+    scene_join(other);
+    scene_settle();
+    REQUIRE(scene.timers[0].runs == 1 && scene.timers[1].runs == 1 && scene.timers[2].runs == 1);
+    scene_close();
+}
+
+/* ---- cancels */
+
+static void *cancel_first(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    scene.timers[0].result = htw_cancel(scene.scheduler, scene.timers[0].handle);
+    return NULL;
+}
+
+static void require_result(const struct scene_timer *timer) {
+    REQUIRE(timer->result == HTW_CANCELLED || timer->result == HTW_GONE ||
+            timer->result == HTW_RUNNING);
+    REQUIRE(timer->runs == (timer->result == HTW_CANCELLED ? 0 : 1));
+}
+
+static void play_cancel(void) {
+    scene_open(1, 0, NULL);
+    scene_arm(0, 0, scene_count);
+    scene_join(scene_start(cancel_first));
+    scene_settle();
+    require_result(&scene.timers[0]);
+    scene_close();
+}
+
+/* From another CPU a cancel claims the timer without the lock of its shard. */
+static void play_cancel_foreign(void) {
+    scene_open(2, 0, NULL);
+    scene_arm(0, 2 * MS, scene_count);
+    pthread_t other = scene_start(cancel_first);
+    explore_sleep_ns(2 * MS);
+    scene_join(other);
+    scene_settle();
+    require_result(&scene.timers[0]);
+    scene_close();
+}
+
+static void play_cancel_twice(void) {
+    scene_open(2, 0, NULL);
+    scene_arm(0, HTW_NEVER_NS, scene_count);
+    pthread_t other = scene_start(cancel_first);
+    int result = htw_cancel(scene.scheduler, scene.timers[0].handle);
+    scene_join(other);
+    REQUIRE((result == HTW_CANCELLED) != (scene.timers[0].result == HTW_CANCELLED));
+    scene_settle();
+    REQUIRE(scene.timers[0].runs == 0);
+    scene_close();
+}
+
+static void *cancel_and_wait(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    scene.timers[0].result = htw_cancel_wait(scene.scheduler, scene.timers[0].handle);
+    REQUIRE(!scene.timers[0].is_inside);
+    scene.timers[0].is_inside = true; /* nobody else touches it any more */
+    return NULL;
+}
+
+static void play_cancel_wait(void) {
+    scene_open(2, 0, NULL);
+    scene_arm(0, 0, scene_stay);
+    scene_join(scene_start(cancel_and_wait));
+    scene_settle();
+    require_result(&scene.timers[0]);
+    scene_close();
+}
+
+static void play_cancel_repeating(void) {
+    scene_open(2, 0, NULL);
+    REQUIRE(htw_schedule_every(scene.scheduler, 0, MS, HTW_REPEAT_SKIP, scene_stay,
+                               &scene.timers[0], &scene.timers[0].handle) == 0);
+    scene_join(scene_start(cancel_and_wait));
+    REQUIRE(scene.timers[0].result == HTW_CANCELLED || scene.timers[0].result == HTW_RUNNING);
+    unsigned runs = scene.timers[0].runs;
+    scene_settle();
+    REQUIRE(scene.timers[0].runs == runs);
+    scene_close();
+}
+
+/* A record that is used again is not the timer of an old handle. */
+static void *cancel_and_arm(void *unused) {
+    (void)unused;
+    scene.timers[0].result = htw_cancel(scene.scheduler, scene.timers[0].handle);
+    scene_arm(1, 0, scene_count);
+    return NULL;
+}
+
+static void play_reuse(void) {
+    scene_open(2, 0, NULL);
+    scene_arm(0, 0, scene_count);
+    pthread_t other = scene_start(cancel_and_arm);
+    explore_set_cpu(1);
+    int result = htw_cancel(scene.scheduler, scene.timers[0].handle);
+    scene_join(other);
+    scene_settle();
+    REQUIRE(scene.timers[0].runs ==
+            (result != HTW_CANCELLED && scene.timers[0].result != HTW_CANCELLED));
+    REQUIRE(scene.timers[1].runs == 1);
+    scene_close();
+}
+
+/* ---- moves */
+
+static void *move_first(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    scene.timers[0].result = htw_reschedule(scene.scheduler, scene.timers[0].handle, 20 * MS);
+    return NULL;
+}
+
+static void play_move(void) {
+    scene_open(2, 0, NULL);
+    scene_arm(0, 0, scene_count);
+    scene_join(scene_start(move_first));
+    scene_settle();
+    REQUIRE(scene.timers[0].runs == 1);
+    scene_close();
+}
+
+static void *move_earlier(void *unused) {
+    (void)unused;
+    scene.timers[0].result = htw_reschedule(scene.scheduler, scene.timers[0].handle, 2 * MS);
+    if (scene.timers[0].result == HTW_MOVED)
+        explore_expect(&scene.timers[0].ran, explore_now_ns() + 3 * MS);
+    return NULL;
+}
+
+static void play_move_and_cancel(void) {
+    scene_open(2, 0, NULL);
+    scene_arm(0, 50 * MS, scene_count);
+    pthread_t other = scene_start(move_earlier);
+    explore_set_cpu(1);
+    int result = htw_cancel(scene.scheduler, scene.timers[0].handle);
+    if (result == HTW_CANCELLED)
+        scene.timers[0].ran = true; /* the other thread need not expect it any more */
+    scene_join(other);
+    scene_settle();
+    REQUIRE(scene.timers[0].runs == (result == HTW_CANCELLED ? 0 : 1));
+    scene_close();
+}
+
+/* ---- workers */
+
+/* Callbacks that return when two of them have begun. */
+static pthread_mutex_t together = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static unsigned begun;
+
+static void meet(void *arg, const struct htw_expiration *expiration) {
+    scene_count(arg, expiration);
+    pthread_mutex_lock(&together);
+    begun++;
+    pthread_cond_broadcast(&changed);
+    while (begun < 2)
+        pthread_cond_wait(&changed, &together);
+    pthread_mutex_unlock(&together);
+}
+
+static void play_batch(void) {
+    scene_open(1, 2, NULL);
+    begun = 0;
+    scene_arm(0, 2 * MS, meet);
+    scene_arm(1, 2 * MS, meet);
+    scene_settle();
+    REQUIRE(scene.timers[0].runs == 1 && scene.timers[1].runs == 1);
+    scene_close();
+}
+
+/* The second becomes due while the expirer is in the callback of the first. */
+static void play_deputy(void) {
+    scene_open(1, 2, NULL);
+    begun = 0;
+    scene_arm(0, 0, meet);
+    scene_arm(1, 5 * MS, meet);
+    scene_settle();
+    REQUIRE(scene.timers[0].runs == 1 && scene.timers[1].runs == 1);
+    scene_close();
+}
+
+/* ---- stop */
+
+static void *arm_two(void *unused) {
+    (void)unused;
+    for (unsigned i = 0; i < 2; i++)
+        scene.timers[i].result =
+            htw_schedule(scene.scheduler, 0, scene_count, &scene.timers[i], NULL);
+    return NULL;
+}
+
+static void take_back(void *context, const struct htw_unexpired *unexpired) {
+    (void)context;
+    ((struct scene_timer *)unexpired->arg)->releases++;
+}
+
+static void play_stop_with(unsigned workers) {
+    scene_open(1, workers, NULL);
+    pthread_t other = scene_start(arm_two);
+    REQUIRE(htw_scheduler_stop(scene.scheduler, take_back, NULL) == 0);
+    scene_join(other);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct scene_timer *timer = &scene.timers[i];
+        REQUIRE(timer->result == 0 || timer->result == -ESHUTDOWN);
+        REQUIRE(timer->runs + timer->releases == (timer->result == 0));
+    }
+    scene_close();
+}
+
+static void play_stop(void) {
+    play_stop_with(0);
+}
+
+static void play_stop_workers(void) {
+    play_stop_with(2);
+}
+
+/* ---- groups and keys */
+
+static struct htw_spec spec_of(unsigned number, int64_t delay_ns) {
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = scene_count;
+    spec.arg = &scene.timers[number];
+    spec.when_ns = delay_ns;
+    spec.group = scene.group;
+    return spec;
+}
+
+static void *pause_group(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    REQUIRE(htw_group_pause(scene.group) == 0);
+    return NULL;
+}
+
+static void play_pause(void) {
+    scene_open(2, 0, NULL);
+    REQUIRE(htw_group_create(scene.scheduler, &scene.group) == 0);
+    struct htw_spec spec = spec_of(0, 0);
+    REQUIRE(htw_schedule_spec(scene.scheduler, &spec, &scene.timers[0].handle, NULL) == 0);
+    pthread_t other = scene_start(pause_group);
+    scene_join(other);
+    explore_sleep_ns(50 * MS);
+    unsigned runs = scene.timers[0].runs;
+    explore_sleep_ns(50 * MS);
+    REQUIRE(scene.timers[0].runs == runs);
+    REQUIRE(htw_group_resume(scene.group) == 0);
+    explore_expect(&scene.timers[0].ran, explore_now_ns() + MS);
+    scene_settle();
+    REQUIRE(scene.timers[0].runs == 1);
+    htw_group_destroy(scene.group);
+    scene_close();
+}
+
+static void *arm_key(void *number) {
+    unsigned i = number == NULL ? 0 : 1;
+    struct htw_spec spec = spec_of(i, (int64_t)i * MS);
+    struct htw_unexpired replaced = { 0 };
+    spec.key = "k";
+    spec.key_size = 1;
+    explore_set_cpu((int)i);
+    REQUIRE(htw_schedule_spec(scene.scheduler, &spec, NULL, &replaced) == 0);
+    if (replaced.arg != NULL)
+        ((struct scene_timer *)replaced.arg)->releases++;
+    return NULL;
+}
+
+static void play_key(void) {
+    pthread_t other;
+    scene_open(2, 0, NULL);
+    REQUIRE(pthread_create(&other, NULL, arm_key, &scene) == 0);
+    arm_key(NULL);
+    scene_join(other);
+    scene_settle();
+    REQUIRE(scene.timers[0].runs + scene.timers[0].releases == 1);
+    REQUIRE(scene.timers[1].runs + scene.timers[1].releases == 1);
+    scene_close();
+}
+
+static void *scale_group(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    REQUIRE(htw_group_set_scale(scene.group, 0) == 0);
+    return NULL;
+}
+
+/* Whatever comes first, the timer runs after its least delay. */
+static void play_scale(void) {
+    scene_open(2, 0, NULL);
+    REQUIRE(htw_group_create(scene.scheduler, &scene.group) == 0);
+    pthread_t other = scene_start(scale_group);
+    struct htw_spec spec = spec_of(0, 5 * MS);
+    spec.span_ns = 3600 * HTW_SECOND;
+    REQUIRE(htw_schedule_spec(scene.scheduler, &spec, &scene.timers[0].handle, NULL) == 0);
+    int64_t by_ns = explore_now_ns() + 7 * MS;
+    scene_join(other);
+    explore_expect(&scene.timers[0].ran, by_ns > explore_now_ns() ? by_ns : explore_now_ns() + MS);
+    scene_settle();
+    REQUIRE(scene.timers[0].runs == 1);
+    htw_group_destroy(scene.group);
+    scene_close();
+}
+
+/* ---- a clock that is set */
+
+#define WALL_BEGIN_NS (INT64_C(1600000000) * HTW_SECOND)
+
+static void *set_clock(void *unused) {
+    (void)unused;
+    explore_set_wall_ns(WALL_BEGIN_NS + 3600 * HTW_SECOND);
+    return NULL;
+}
+
+static void play_clock(void) {
+    scene_open(1, 0, NULL);
+    scene_arm(1, 100 * MS, scene_count);
+    pthread_t other = scene_start(set_clock);
+    struct htw_spec spec = spec_of(0, WALL_BEGIN_NS + 1800 * HTW_SECOND);
+    spec.absolute = true;
+    spec.clock = HTW_CLOCK_REALTIME;
+    REQUIRE(htw_schedule_spec(scene.scheduler, &spec, &scene.timers[0].handle, NULL) == 0);
+    scene_join(other);
+    explore_expect(&scene.timers[0].ran, explore_now_ns() + 2 * MS);
+    scene_settle();
+    REQUIRE(scene.timers[0].runs == 1 && scene.timers[1].runs == 1);
+    scene_close();
+}
+
+const struct scene scheduler_scenes[] = {
+    { "sleep", "an earlier timer wakes the expirer that sleeps for a later one", play_sleep, 2, 2 },
+    { "sleep-of-two", "two threads that set one alarm lose neither wake-up", play_sleep_of_two, 2,
+      3 },
+    { "cancel", "a timer runs unless a cancel says that it does not", play_cancel, 2, 3 },
+    { "cancel-foreign", "the same from another CPU", play_cancel_foreign, 2, 3 },
+    { "cancel-twice", "one of two cancels takes effect", play_cancel_twice, 2, 3 },
+    { "cancel-wait", "after cancel_wait no callback runs, and what it did is seen",
+      play_cancel_wait, 2, 3 },
+    { "cancel-repeating", "a cancelled run is the last", play_cancel_repeating, 2, 3 },
+    { "reuse", "an old handle does not reach the new timer of its record", play_reuse, 2, 3 },
+    { "move", "a timer that is moved runs once", play_move, 2, 3 },
+    { "move-and-cancel", "a move and a cancel agree", play_move_and_cancel, 2, 3 },
+    { "batch", "a callback that stays does not hold up those behind it", play_batch, 1, 2 },
+    { "deputy", "a timer that falls due while the expirer is in a callback runs", play_deputy, 1,
+      2 },
+    { "stop", "each timer runs, is handed back or is refused", play_stop, 3, 4 },
+    { "stop-workers", "the same with workers", play_stop_workers, 2, 3 },
+    { "pause", "a paused group starts nothing, and a resumed one loses nothing", play_pause, 2, 3 },
+    { "key", "of two timers with one key each runs or is replaced", play_key, 2, 2 },
+    { "scale", "a scale of 0 lets a timer run after its least delay", play_scale, 1, 2 },
+    { "clock", "a wall clock that is set lets a timer run that is due by it", play_clock, 2, 2 },
+    { NULL, NULL, NULL, 0, 0 },
+};
