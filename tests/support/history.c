@@ -133,6 +133,7 @@ static bool run_schedule(struct history *self, const struct history_op *op) {
         self->expected.scheduled++;
     }
     oracle_arm(&self->oracle, op->timer, deadline, self->clock, self->in_round);
+    self->idle = 0; /* a timer that was put in order and then moved is put in order again */
     if (self->oracle.count > self->longest)
         self->longest = self->oracle.count;
     return true;
