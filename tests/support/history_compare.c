@@ -85,6 +85,15 @@ static bool compare_all_timers(struct history *self) {
     return true;
 }
 
+static bool check_wheel(struct history *self) {
+    int broken = htw_wheel_check(self->wheel);
+    return broken == 0 || history_differ(self, "htw_wheel_check gives %d", broken);
+}
+
+bool history_compare_all(struct history *self) {
+    return check_wheel(self) && compare_all_timers(self);
+}
+
 bool history_compare(struct history *self, const struct history_op *op) {
     if (htw_wheel_now(self->wheel) != self->clock)
         return history_differ(self, "the clock is %" PRIu64 ", not %" PRIu64,
@@ -96,10 +105,7 @@ bool history_compare(struct history *self, const struct history_op *op) {
         return history_differ(self, "allocator: %s", self->memory.error);
     if (!history_compare_timer(self, op->timer) || !compare_counters(self))
         return false;
-    if (self->steps % self->options.check_every == 0) {
-        int broken = htw_wheel_check(self->wheel);
-        if (broken != 0)
-            return history_differ(self, "htw_wheel_check gives %d", broken);
-    }
+    if (self->steps % self->options.check_every == 0 && !check_wheel(self))
+        return false;
     return self->steps % FULL_CHECK_EVERY != 0 || compare_all_timers(self);
 }

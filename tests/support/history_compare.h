@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* history_compare.h - whether wheel and oracle agree; for history.c only. */
+/* history_compare.h - whether wheel and oracle agree; for history.c and searches only. */
 #ifndef TESTS_HISTORY_COMPARE_H
 #define TESTS_HISTORY_COMPARE_H
 
@@ -17,5 +17,8 @@ bool history_compare_timer(struct history *self, uint32_t id);
 
 /** Compares after an operation: always the cheap things, now and then all. */
 bool history_compare(struct history *self, const struct history_op *op);
+
+/** Compares all timers, and checks the wheel. */
+bool history_compare_all(struct history *self);
 
 #endif /* TESTS_HISTORY_COMPARE_H */

@@ -51,6 +51,11 @@ help_test() {
   musl              the tests with the C library musl, shared and static
   portable [TEST]...
                     the tests of the form for other systems than Linux, built on Linux
+  enumerate [DEPTH] every history of a wheel of up to six steps, or DEPTH, beside the oracle, with three timers, in
+                    half an hour on two cores: sizes 2 4 16 64, both orders, three starts
+  enumerate wheel SIZE fifo|any zero|wrap|end DEPTH
+                    one of these searches; in place of DEPTH the steps of one history, as a difference
+                    prints them
   oracle            compare the instants of calendars over 50 years with Python's zoneinfo and
                     croniter, all that ./dev test compares in part, in some minutes
   valgrind          the unit tests under memcheck
@@ -225,6 +230,25 @@ verb_stress() {
         say "${program##*/}"
         "$program" "${1:-60}"
     done
+}
+
+# One search a core at a time; each prints a line for each depth.
+verb_enumerate() {
+    need "$test_packages"
+    configure enumerate -Dbuildtype=release -Dexamples=false -Dcalendar=false -Djournal=false -Drelay=disabled
+    ninja -C build/enumerate --quiet tests/enumerate_wheel
+    if [ "${1:-}" = wheel ]; then
+        shift
+        build/enumerate/tests/enumerate_wheel "$@"
+        return
+    fi
+    for start in wrap end zero; do
+        for order in fifo any; do
+            for size in 4 2 64 16; do
+                echo "$size $order $start ${1:-6}"
+            done
+        done
+    done | xargs -P "$(nproc)" -L 1 build/enumerate/tests/enumerate_wheel
 }
 
 verb_oracle() {
