@@ -24,10 +24,12 @@
 #include "states.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { TIMERS = 3, DEPTH_MAX = 8, OPS_MAX = 80 };
 
@@ -278,6 +280,20 @@ static bool report(const struct search *search, const struct path *path, unsigne
     return false;
 }
 
+/* A wheel that is broken may crash: then this history did it. */
+static struct {
+    const struct search *search;
+    struct path path;
+    unsigned length;
+} trying;
+
+static void on_crash(int number) {
+    printf("enumerate: signal %d\n", number);
+    report(trying.search, &trying.path, trying.length, NULL);
+    fflush(stdout);
+    _exit(1);
+}
+
 static bool run_step(struct search *search, const struct history_op *op) {
     struct history *history = search->history;
     history->steps = 0; /* what is compared now and then is compared by compare_state() */
@@ -358,6 +374,8 @@ static bool visit(struct search *search, const struct path *path, unsigned lengt
 static bool extend(struct search *search, const struct path *path, unsigned length,
                    struct frontier *next) {
     go_to(search, path, length);
+    trying.search = search;
+    trying.length = length + 1;
     const struct place *place = &search->places[length];
     for (size_t i = 0; i < place->operations.count; i++) {
         struct path longer = *path;
@@ -365,6 +383,7 @@ static bool extend(struct search *search, const struct path *path, unsigned leng
         if (i > 0)
             image_restore(&place->image);
         search->histories++;
+        trying.path = longer;
         if (!run_step(search, &place->operations.ops[i]))
             return report(search, &longer, length + 1, NULL);
         if (!visit(search, &longer, length + 1, next))
@@ -400,6 +419,8 @@ static void say(const struct search *search, unsigned depth, double begun, unsig
 }
 
 static bool run(struct search *search) {
+    signal(SIGSEGV, on_crash);
+    signal(SIGABRT, on_crash);
     double begun = seconds();
     struct frontier now = { NULL, 0, 0 };
     push(&now, &(struct path) { { 0 } });

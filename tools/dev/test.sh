@@ -51,11 +51,13 @@ help_test() {
   musl              the tests with the C library musl, shared and static
   portable [TEST]...
                     the tests of the form for other systems than Linux, built on Linux
-  enumerate [DEPTH] every history of a wheel of up to six steps, or DEPTH, beside the oracle, with three timers, in
-                    half an hour on two cores: sizes 2 4 16 64, both orders, three starts
+  enumerate [DEPTH] every history of a wheel of up to six steps, or DEPTH, beside the oracle, with three timers,
+                    sizes 2 4 16 64, both orders, three starts; in an hour or more
   enumerate wheel SIZE fifo|any zero|wrap|end DEPTH
                     one of these searches; in place of DEPTH the steps of one history, as a difference
                     prints them
+  enumerate calendar
+                    every kind of day and time that a cron expression may name, in all months of 14 years
   oracle            compare the instants of calendars over 50 years with Python's zoneinfo and
                     croniter, all that ./dev test compares in part, in some minutes
   valgrind          the unit tests under memcheck
@@ -235,13 +237,17 @@ verb_stress() {
 # One search a core at a time; each prints a line for each depth.
 verb_enumerate() {
     need "$test_packages"
-    configure enumerate -Dbuildtype=release -Dexamples=false -Dcalendar=false -Djournal=false -Drelay=disabled
-    ninja -C build/enumerate --quiet tests/enumerate_wheel
-    if [ "${1:-}" = wheel ]; then
+    configure enumerate -Dbuildtype=release -Dexamples=false -Djournal=false -Drelay=disabled
+    case ${1:-} in
+    wheel | calendar)
+        program=enumerate_$1
         shift
-        build/enumerate/tests/enumerate_wheel "$@"
+        ninja -C build/enumerate --quiet "tests/$program"
+        "build/enumerate/tests/$program" "$@"
         return
-    fi
+        ;;
+    esac
+    ninja -C build/enumerate --quiet tests/enumerate_wheel
     for start in wrap end zero; do
         for order in fifo any; do
             for size in 4 2 64 16; do
