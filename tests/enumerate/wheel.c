@@ -31,7 +31,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TIMERS = 3, DEPTH_MAX = 8, OPS_MAX = 80 };
+enum { TIMERS = 3, DEPTH_MAX = 8, OPS_MAX = 80, PATIENCE_S = 60 };
 
 /* The chains of a bucket change every `size` insertions (bucket.h), and a history has fewer than this. */
 enum { INSERTIONS_MAX = 64 };
@@ -280,7 +280,7 @@ static bool report(const struct search *search, const struct path *path, unsigne
     return false;
 }
 
-/* A wheel that is broken may crash: then this history did it. */
+/* A wheel that is broken may crash, or loop for ever: then this history did it. */
 static struct {
     const struct search *search;
     struct path path;
@@ -376,6 +376,7 @@ static bool extend(struct search *search, const struct path *path, unsigned leng
     go_to(search, path, length);
     trying.search = search;
     trying.length = length + 1;
+    alarm(PATIENCE_S);
     const struct place *place = &search->places[length];
     for (size_t i = 0; i < place->operations.count; i++) {
         struct path longer = *path;
@@ -421,6 +422,7 @@ static void say(const struct search *search, unsigned depth, double begun, unsig
 static bool run(struct search *search) {
     signal(SIGSEGV, on_crash);
     signal(SIGABRT, on_crash);
+    signal(SIGALRM, on_crash);
     double begun = seconds();
     struct frontier now = { NULL, 0, 0 };
     push(&now, &(struct path) { { 0 } });
