@@ -19,8 +19,6 @@
  */
 #include "alarm.h"
 
-#include "annotate.h"
-
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
@@ -158,7 +156,6 @@ void htw__alarm_plan(struct htw__alarm *alarm, int64_t at_ns) {
 int htw__alarm_init(struct htw__alarm *alarm, clockid_t clock, bool blocking) {
     (void)blocking;
     *alarm = (struct htw__alarm) { .clock = clock, .fd = -1, .shared_fd = -1, .own_fd = -1 };
-    HTW__ANNOTATE_ATOMIC(alarm, sizeof(*alarm));
     atomic_init(&alarm->shared_ns, INT64_MAX);
     atomic_init(&alarm->own_ns, INT64_MAX);
     atomic_init(&alarm->wall_fd, -1);

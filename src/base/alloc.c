@@ -38,7 +38,7 @@ static void release_hidden(void *users, void *memory, size_t size, size_t alignm
 
 void htw__allocator_hide(struct htw_allocator *allocator, struct htw_allocator *users) {
     *users = *allocator;
-    if (HTW__ANNOTATES_MEMORY())
+    if (HTW__ANNOTATED())
         *allocator = (struct htw_allocator) { allocate_hidden, release_hidden, users };
 }
 

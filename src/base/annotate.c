@@ -11,7 +11,7 @@
 
 typedef int htw__annotate_not_empty; /* ISO C wants a declaration */
 
-#if defined(HTW_ANNOTATE) && !defined(HTW_VALGRIND) && !defined(HTW__SEES_ATOMICS)
+#if defined(HTW_ANNOTATE) && !defined(HTW__SEES_ATOMICS)
 
 #ifdef HTW_VALGRIND_REQUESTS
 #include <valgrind/drd.h>

@@ -4,15 +4,13 @@
  *
  * ThreadSanitizer, helgrind and DRD know the locks of pthreads. A library that is not instrumented
  * hides its atomics from ThreadSanitizer, and the other two take atomic operations for plain reads
- * and writes: each looks like a race, and orders nothing. There are two sets of macros.
+ * and writes: each looks like a race, and orders nothing.
  *
- * FOR PROGRAMS of users, in every build (HTW_ANNOTATE). They tell what passes from one thread of
- * the user to another through the library, timer by timer and request by request, so that a race in
- * the program is still found. The library's own memory is taken out of the check. Without such a
- * tool each is a branch that is never taken; annotate.c finds out at load time.
- *
- * FOR THE LIBRARY itself, with the build option `valgrind` (HTW_VALGRIND): its locks and its atomic
- * variables, so that helgrind checks the library. A build with -fsanitize=thread needs neither.
+ * So every build (HTW_ANNOTATE) tells them what passes from one thread of the user to another
+ * through the library, timer by timer and request by request, so that a race in the program is still
+ * found. The library's own memory is taken out of the check. Without such a tool each macro is a
+ * branch that is never taken; annotate.c finds out at load time. The library itself is checked by a
+ * build with -fsanitize=thread, which needs none of this.
  */
 #ifndef HTW_SRC_BASE_ANNOTATE_H
 #define HTW_SRC_BASE_ANNOTATE_H
@@ -22,8 +20,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* ---- for programs */
-
 #if defined(__SANITIZE_THREAD__)
 #define HTW__SEES_ATOMICS 1
 #elif defined(__has_feature)
@@ -32,7 +28,7 @@
 #endif
 #endif
 
-#if defined(HTW_ANNOTATE) && !defined(HTW_VALGRIND) && !defined(HTW__SEES_ATOMICS)
+#if defined(HTW_ANNOTATE) && !defined(HTW__SEES_ATOMICS)
 
 /* Whether the program runs under one of these tools. Set at load time. */
 extern bool htw__annotated __attribute__((visibility("hidden")));
@@ -45,9 +41,6 @@ void htw__annotate_own(const volatile void *address, size_t bytes);
 void htw__annotate_allocated(const volatile void *memory, size_t bytes);
 void htw__annotate_released(const volatile void *memory, size_t bytes);
 void htw__annotate_ignore(bool begin);
-
-/* Whether HTW__ANNOTATE_OWN() does anything. */
-#define HTW__ANNOTATES_MEMORY() HTW__ANNOTATED()
 
 #define HTW__ANNOTATE(call)   \
     do {                      \
@@ -84,14 +77,9 @@ void htw__annotate_unmapped(const void *memory, size_t bytes);
 
 #else
 
-#ifdef HTW_VALGRIND
-#define HTW__ANNOTATED() true
-#else
 #define HTW__ANNOTATED() false
-#endif
-#define HTW__ANNOTATES_MEMORY() false
-#define HTW__ANNOTATE_HAND_OVER(object) HTW__ANNOTATE_HAPPENS_BEFORE(object)
-#define HTW__ANNOTATE_TAKE_OVER(object) HTW__ANNOTATE_HAPPENS_AFTER(object)
+#define HTW__ANNOTATE_HAND_OVER(object) ((void)(object))
+#define HTW__ANNOTATE_TAKE_OVER(object) ((void)(object))
 #define HTW__ANNOTATE_OWN(address, bytes) ((void)(address), (void)(bytes))
 #define HTW__ANNOTATE_ALLOCATED(memory, bytes) ((void)(memory), (void)(bytes))
 #define HTW__ANNOTATE_RELEASED(memory, bytes) ((void)(memory), (void)(bytes))
@@ -102,34 +90,4 @@ void htw__annotate_unmapped(const void *memory, size_t bytes);
 
 #endif
 
-/* ---- for the library itself */
-
-#ifdef HTW_VALGRIND
-#include <valgrind/helgrind.h>
-
-/* `lock` is the address of a lock that one thread holds at a time. Use CREATED before the first
-   lock, ACQUIRED after each lock, RELEASED before each unlock, DESTROYED after the last. */
-#define HTW__ANNOTATE_LOCK_CREATED(lock) ANNOTATE_RWLOCK_CREATE(lock)
-#define HTW__ANNOTATE_LOCK_DESTROYED(lock) ANNOTATE_RWLOCK_DESTROY(lock)
-#define HTW__ANNOTATE_LOCK_ACQUIRED(lock) ANNOTATE_RWLOCK_ACQUIRED(lock, 1)
-#define HTW__ANNOTATE_LOCK_RELEASED(lock) ANNOTATE_RWLOCK_RELEASED(lock, 1)
-
-/* Accesses to these bytes are atomic, so not races, until the memory is freed. */
-#define HTW__ANNOTATE_ATOMIC(address, bytes) VALGRIND_HG_DISABLE_CHECKING(address, bytes)
-
-/* As HAND_OVER and TAKE_OVER above, within the library. */
-#define HTW__ANNOTATE_HAPPENS_BEFORE(object) ANNOTATE_HAPPENS_BEFORE(object)
-#define HTW__ANNOTATE_HAPPENS_AFTER(object) ANNOTATE_HAPPENS_AFTER(object)
-
-#else
-
-#define HTW__ANNOTATE_LOCK_CREATED(lock) ((void)(lock))
-#define HTW__ANNOTATE_LOCK_DESTROYED(lock) ((void)(lock))
-#define HTW__ANNOTATE_LOCK_ACQUIRED(lock) ((void)(lock))
-#define HTW__ANNOTATE_LOCK_RELEASED(lock) ((void)(lock))
-#define HTW__ANNOTATE_ATOMIC(address, bytes) ((void)(address), (void)(bytes))
-#define HTW__ANNOTATE_HAPPENS_BEFORE(object) ((void)(object))
-#define HTW__ANNOTATE_HAPPENS_AFTER(object) ((void)(object))
-
-#endif
 #endif /* HTW_SRC_BASE_ANNOTATE_H */

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <time.h>
 
 /* How often a waiter tries before it yields, some 10 us in all; how often it yields before it

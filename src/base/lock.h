@@ -24,12 +24,12 @@
 #ifndef HTW_SRC_BASE_LOCK_H
 #define HTW_SRC_BASE_LOCK_H
 
-#include "annotate.h"
 #include "assert.h"
 #include "compiler.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 
 /* RANK(name, order, what the message says). Equal orders: locks of which a thread holds one. */
 #define HTW__LOCK_RANKS(RANK)                                                                      \
@@ -100,13 +100,6 @@ struct htw__lock {
 static inline void htw__lock_init(struct htw__lock *lock, enum htw__lock_rank rank) {
     HTW__LOCK_RANK_INIT(lock, rank);
     atomic_init(&lock->locked, 0);
-    HTW__ANNOTATE_ATOMIC(&lock->locked, sizeof(lock->locked));
-    HTW__ANNOTATE_LOCK_CREATED(lock);
-}
-
-static inline void htw__lock_fini(struct htw__lock *lock) {
-    HTW__ANNOTATE_LOCK_DESTROYED(lock);
-    (void)lock;
 }
 
 /* The rest of htw__lock_acquire(), for a lock that was not free. */
@@ -116,12 +109,10 @@ static inline void htw__lock_acquire(struct htw__lock *lock) {
     HTW__LOCK_RANK_ACQUIRE(lock);
     if (HTW__UNLIKELY(atomic_exchange_explicit(&lock->locked, 1u, memory_order_acquire) != 0))
         htw__lock_wait(lock);
-    HTW__ANNOTATE_LOCK_ACQUIRED(lock);
 }
 
 static inline void htw__lock_release(struct htw__lock *lock) {
     HTW__LOCK_RANK_RELEASE(lock);
-    HTW__ANNOTATE_LOCK_RELEASED(lock);
     atomic_store_explicit(&lock->locked, 0u, memory_order_release);
 }
 

@@ -82,7 +82,6 @@ void htw__slab_init(struct htw__slab *slab, const struct htw_allocator *allocato
         .unmapped = HTW__SLAB_NONE,
         .allocator = *allocator,
     };
-    HTW__ANNOTATE_ATOMIC(slab->views, sizeof(slab->views));
 }
 
 void htw__slab_fini(struct htw__slab *slab) {
@@ -105,7 +104,6 @@ static int create_segment(struct htw__slab *slab, unsigned segment) {
     if (views == NULL)
         return -ENOMEM;
     size_t count = segment_pages(segment);
-    HTW__ANNOTATE_ATOMIC(views, count * sizeof(*views));
     for (size_t i = 0; i < count; i++) {
         atomic_init(&views[i].cells, NULL);
         atomic_init(&views[i].fresh, 0);
@@ -208,7 +206,6 @@ static struct htw__cell *allocate_from(const struct htw__slab *slab, struct htw_
     uint32_t slot = page->fresh;
     struct htw__cell *cell = &page->cells[slot];
     memset(cell->content, 0, sizeof(cell->content));
-    HTW__ANNOTATE_ATOMIC(&cell->status, sizeof(cell->status));
     atomic_store_explicit(&cell->status,
                           (uint64_t)page->min_generation << 32 | (uint64_t)page->number
                                                                      << HTW__STATUS_STATE_BITS,

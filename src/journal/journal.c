@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* journal.c - opening and closing a journal; its options and its mark. state.h has an overview. */
-#include "../base/annotate.h"
 #include "reader.h"
 #include "slot.h"
 #include "writer.h"
@@ -94,7 +93,6 @@ static void init(struct htw_journal *journal) {
     htw__histogram_init(&journal->commit_ns);
     htw__histogram_init(&journal->durable_ns);
     htw__histogram_init(&journal->lateness_ns);
-    HTW__ANNOTATE_ATOMIC(&journal->commit_ns, 2 * sizeof(journal->commit_ns)); /* and durable_ns */
     journal->fork_count = htw__fork_count();
 }
 

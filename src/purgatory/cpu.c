@@ -197,8 +197,6 @@ int htw__cpu_init(struct htw__cpu *cpu, struct htw_purgatory *purgatory, htw_cal
     htw__lock_init(&cpu->lock, HTW__RANK_PURGATORY_CPU);
     htw__lock_init(&cpu->key_pool_lock, HTW__RANK_KEY_POOL);
     htw__key_pool_init(&cpu->key_pool, &purgatory->allocator);
-    HTW__ANNOTATE_ATOMIC(&cpu->waits.begun_ms, sizeof(cpu->waits.begun_ms));
-    HTW__ANNOTATE_ATOMIC(&cpu->waits.begun, sizeof(cpu->waits.begun));
     for (unsigned i = 0; i < HTW__ALARMS; i++)
         cpu->alarms[i].cpu = cpu;
     return create_wheel(cpu, tick_before(htw__cpu_steady_now_ns(cpu)), &cpu->wheel);
@@ -206,8 +204,6 @@ int htw__cpu_init(struct htw__cpu *cpu, struct htw_purgatory *purgatory, htw_cal
 
 void htw__cpu_fini(struct htw__cpu *cpu) {
     htw_wheel_destroy(cpu->wheel);
-    htw__lock_fini(&cpu->lock);
-    htw__lock_fini(&cpu->key_pool_lock);
 }
 
 void htw__cpu_add_stats(struct htw__cpu *cpu, struct htw_purgatory_stats *stats) {

@@ -46,7 +46,6 @@ static void init(struct htw_purgatory *purgatory, struct htw_scheduler *schedule
     };
     purgatory->shard_shift = 63u - (unsigned)__builtin_ctz(purgatory->shard_count);
     purgatory->seed = htw__random_seed(purgatory);
-    HTW__ANNOTATE_ATOMIC(&purgatory->closed, sizeof(purgatory->closed));
     htw__lock_init(&purgatory->lock, HTW__RANK_PURGATORY);
     HTW__ANNOTATE_ATOMIC(&purgatory->outstanding, sizeof(purgatory->outstanding));
     htw__ring_init(&purgatory->thresholds);
@@ -83,7 +82,6 @@ static void release_all(struct htw_purgatory *purgatory) {
         htw__cpu_fini(&purgatory->cpus[i]);
     for (uint32_t i = 0; purgatory->shards != NULL && i < purgatory->shard_count; i++)
         htw__purgatory_shard_fini(&purgatory->shards[i]);
-    htw__lock_fini(&purgatory->lock);
     htw__release(&allocator, purgatory->cpus, purgatory->cpu_count * sizeof(struct htw__cpu));
     htw__release(&allocator, purgatory->shards,
                  purgatory->shard_count * sizeof(struct htw__purgatory_shard));

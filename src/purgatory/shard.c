@@ -14,7 +14,6 @@ void htw__purgatory_shard_init(struct htw__purgatory_shard *shard,
 
 void htw__purgatory_shard_fini(struct htw__purgatory_shard *shard) {
     htw__key_table_fini(&shard->table);
-    htw__lock_fini(&shard->lock);
 }
 
 void htw__purgatory_shard_count(struct htw__purgatory_shard *shard, struct htw_request *request,

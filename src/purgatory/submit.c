@@ -36,7 +36,6 @@ static int begin(struct htw__frame *frame, struct htw_purgatory *purgatory,
         return -EBUSY;
     if (atomic_load_explicit(&purgatory->closed, memory_order_relaxed))
         return -ESHUTDOWN;
-    HTW__ANNOTATE_ATOMIC(&request->_state, sizeof(request->_state));
     request->_count = 0;
     request->_flags = 0;
     request->_purgatory = purgatory;

@@ -29,7 +29,6 @@ static int enlist(struct htw_purgatory *purgatory, struct htw_threshold *thresho
 }
 
 static void release_threshold(struct htw_threshold *threshold) {
-    htw__lock_fini(&threshold->lock);
     htw__release(&threshold->purgatory->allocator, threshold, sizeof(*threshold));
 }
 

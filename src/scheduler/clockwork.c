@@ -53,7 +53,6 @@ int htw__clockwork_init(struct htw__clockwork *clockwork, const struct htw__cloc
                         uint32_t slot) {
     clockwork->clock = clock;
     clockwork->slot = slot;
-    HTW__ANNOTATE_ATOMIC(&clockwork->wake_tick, sizeof(clockwork->wake_tick));
     atomic_init(&clockwork->wake_tick, HTW_NEVER_TICK);
     clockwork->fast_after_tick = HTW_NEVER_TICK;
     uint64_t start = htw__tick_at(clockwork->scheduler, htw__clockwork_now_ns(clockwork));

@@ -25,7 +25,6 @@ int htw__expirer_init(struct htw__expirer *expirer, struct htw_scheduler *schedu
     expirer->index = index;
     struct htw__thread *thread = htw__first_thread_of(scheduler, index);
     thread->expirer = expirer;
-    HTW__ANNOTATE_ATOMIC(&expirer->wakeups, 2 * sizeof(expirer->wakeups)); /* and the empty ones */
     int error = htw__waker_init(&expirer->waker, scheduler);
     if (error == 0 && runs_callbacks(scheduler))
         error = htw__thread_add_run_stats(thread);

@@ -2,8 +2,6 @@
 /* frame.c - the callbacks that a thread is in, and which of them wait for another callback. */
 #include "frame.h"
 
-#include "../base/annotate.h"
-
 _Thread_local struct htw__callback_frame *htw__innermost_callback_frame;
 
 bool htw__is_inside(const struct htw_scheduler *scheduler) {
@@ -23,8 +21,6 @@ bool htw__is_inside_timer(const struct htw_scheduler *scheduler, htw_handle hand
 }
 
 void htw__cancel_waiters_init(struct htw__cancel_waiters *waiters) {
-    /* For helgrind a mutex is free before its owner has written to it for the last time. */
-    HTW__ANNOTATE_ATOMIC(&waiters->mutex, sizeof(waiters->mutex));
     htw__mutex_init(&waiters->mutex, HTW__RANK_SCHEDULER_CANCEL_WAITERS);
     pthread_cond_init(&waiters->ended, NULL);
     waiters->first = NULL;

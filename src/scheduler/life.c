@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* life.c - whether a scheduler runs, is being stopped or has stopped, and whether a thread of the
    user is in process(), advance() or set_time(). Starts the threads of a scheduler, and ends them. */
-#include "../base/annotate.h"
 #include "clocks.h"
 #include "expirer.h"
 #include "workers.h"
 
 void htw__life_init(struct htw__life *life) {
-    /* For helgrind a mutex is free before its owner has written to it for the last time. */
-    HTW__ANNOTATE_ATOMIC(&life->mutex, sizeof(life->mutex));
     htw__mutex_init(&life->mutex, HTW__RANK_SCHEDULER_LIFE);
     pthread_cond_init(&life->changed, NULL);
     life->phase = HTW__ALIVE;

@@ -84,17 +84,13 @@ static inline uint64_t htw__status_of(const struct htw__record *record) {
 }
 
 static inline bool htw__status_change(struct htw__record *record, uint64_t *expected, uint64_t to) {
-    HTW__ANNOTATE_HAPPENS_BEFORE(&record->status);
-    bool changed = atomic_compare_exchange_strong_explicit(
-        &record->status, expected, to, memory_order_acq_rel, memory_order_acquire);
-    HTW__ANNOTATE_HAPPENS_AFTER(&record->status);
-    return changed;
+    return atomic_compare_exchange_strong_explicit(&record->status, expected, to,
+                                                   memory_order_acq_rel, memory_order_acquire);
 }
 
 /* Only where no other thread can change the status: under the lock, or before the record is
    reachable. */
 static inline void htw__status_set(struct htw__record *record, uint64_t to) {
-    HTW__ANNOTATE_HAPPENS_BEFORE(&record->status);
     atomic_store_explicit(&record->status, to, memory_order_release);
 }
 
@@ -114,7 +110,6 @@ static inline int64_t htw__deadline_peek(const struct htw__record *record) {
 }
 
 static inline void htw__deadline_change(struct htw__record *record, int64_t deadline_ns) {
-    HTW__ANNOTATE_ATOMIC(&record->deadline_ns, sizeof(record->deadline_ns));
     __atomic_store_n(&record->deadline_ns, deadline_ns, __ATOMIC_RELAXED);
 }
 

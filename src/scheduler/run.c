@@ -12,8 +12,6 @@ struct htw__run_stats *htw__run_stats_create(const struct htw_scheduler *schedul
         return NULL;
     *run_stats = (struct htw__run_stats) { 0 };
     htw__lock_init(&run_stats->lock, HTW__RANK_SCHEDULER_RUN_STATS);
-    HTW__ANNOTATE_ATOMIC(&run_stats->started,
-                         sizeof(*run_stats) - offsetof(struct htw__run_stats, started));
     htw__histogram_init(&run_stats->lateness);
     htw__histogram_init(&run_stats->duration);
     return run_stats;

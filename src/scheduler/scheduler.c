@@ -184,11 +184,6 @@ int htw__scheduler_create(struct htw_scheduler **ret_scheduler,
     if (scheduler == NULL)
         return -ENOMEM;
     memset(scheduler, 0, sizeof(*scheduler));
-    HTW__ANNOTATE_ATOMIC(&scheduler->threads_started, sizeof(scheduler->threads_started));
-    HTW__ANNOTATE_ATOMIC(&scheduler->stopping, sizeof(scheduler->stopping));
-    HTW__ANNOTATE_ATOMIC(&scheduler->manual_ns, sizeof(scheduler->manual_ns));
-    HTW__ANNOTATE_ATOMIC(&scheduler->clocks_in_use, sizeof(scheduler->clocks_in_use));
-    HTW__ANNOTATE_ATOMIC(&scheduler->credit, sizeof(scheduler->credit));
     HTW__ANNOTATE_ALLOCATED(scheduler, sizeof(*scheduler));
     scheduler->allocator = *allocator;
     htw__allocator_hide(&scheduler->allocator, &scheduler->users_allocator);

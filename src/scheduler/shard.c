@@ -27,9 +27,6 @@ int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, u
     if (error != 0)
         return error;
     htw__lock_init(&shard->lock, HTW__RANK_SCHEDULER_SHARD);
-    HTW__ANNOTATE_ATOMIC(&shard->stale, sizeof(shard->stale));
-    HTW__ANNOTATE_ATOMIC(&shard->others, sizeof(shard->others));
-    HTW__ANNOTATE_ATOMIC(&shard->scheduled, 5 * sizeof(shard->scheduled)); /* to `refused` */
     atomic_init(&shard->stale, NO_INDEX);
     htw__slab_init(&shard->slab, &scheduler->allocator, scheduler->index_bits,
                    64u - scheduler->generation_shift < 32u ? 64u - scheduler->generation_shift
@@ -54,7 +51,6 @@ void htw__shard_fini(struct htw__shard *shard) {
         destroy_clockwork(shard, htw__shard_clockwork_at(shard, slot));
     htw__slab_fini(&shard->slab);
     htw__key_table_fini(&shard->keys);
-    htw__lock_fini(&shard->lock);
 }
 
 /* ---- clockworks of other clocks */
@@ -87,7 +83,6 @@ static bool add_clockwork(struct htw__shard *shard, struct htw__clockwork *clock
        wakes must see the bit. */
     atomic_fetch_or_explicit(&shard->scheduler->clocks_in_use, 1u << clockwork->slot,
                              memory_order_relaxed);
-    HTW__ANNOTATE_HAPPENS_BEFORE(clockwork);
     atomic_store_explicit(&shard->others[clockwork->slot], clockwork, memory_order_release);
     return true;
 }
@@ -148,7 +143,6 @@ static void push_chain(struct htw__shard *shard, uint32_t first, struct htw__rec
     uint64_t pushed;
     do {
         last->next_stale = (uint32_t)top;
-        HTW__ANNOTATE_HAPPENS_BEFORE(&shard->stale);
         pushed = ((top >> 32) + count) << 32 | first;
     } while (!atomic_compare_exchange_weak_explicit(&shard->stale, &top, pushed,
                                                     memory_order_release, memory_order_relaxed));
@@ -183,7 +177,6 @@ bool htw__shard_reclaim(struct htw__shard *shard) {
             return false;
         shard->stale_to_free =
             (uint32_t)atomic_exchange_explicit(&shard->stale, NO_INDEX, memory_order_acquire);
-        HTW__ANNOTATE_HAPPENS_AFTER(&shard->stale);
     }
     for (unsigned i = 0; i < HTW__SLICE && shard->stale_to_free != NO_INDEX; i++) {
         struct htw__record *record = HTW_CONTAINER_OF(

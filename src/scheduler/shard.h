@@ -139,12 +139,8 @@ static inline void htw__shard_free_record(struct htw__shard *shard, struct htw__
 /* The clockwork of a slot; NULL: there is none yet. Any thread. */
 static inline struct htw__clockwork *htw__shard_clockwork_at(struct htw__shard *shard,
                                                              uint32_t slot) {
-    if (slot == 0)
-        return &shard->own;
-    struct htw__clockwork *other = atomic_load_explicit(&shard->others[slot], memory_order_acquire);
-    if (other != NULL)
-        HTW__ANNOTATE_HAPPENS_AFTER(other);
-    return other;
+    return slot == 0 ? &shard->own
+                     : atomic_load_explicit(&shard->others[slot], memory_order_acquire);
 }
 
 /* The clockwork of a clock, created if there is none. Not under the lock. 0, -ENOMEM, -EMFILE,

@@ -2,12 +2,10 @@
 /* wake.c - what wakes an expirer: its alarm, and the request to clean up. */
 #include "wake.h"
 
-#include "../base/annotate.h"
 #include "clocks.h"
 
 int htw__waker_init(struct htw__waker *waker, const struct htw_scheduler *scheduler) {
     *waker = (struct htw__waker) { .scheduler = scheduler };
-    HTW__ANNOTATE_ATOMIC(&waker->cleanup, sizeof(waker->cleanup));
     if (htw__is_manual(scheduler))
         return 0;
     int error = htw__alarm_init(&waker->alarm, scheduler->clock->id, !scheduler->embedded);

@@ -2,14 +2,10 @@
 /* work_queue.c - the queue of batches between expirers and workers. */
 #include "work_queue.h"
 
-#include "../base/annotate.h"
-
 #include <htw/scheduler.h>
 
 void htw__work_queue_init(struct htw__work_queue *queue) {
     *queue = (struct htw__work_queue) { .deputy = { .wanted_ns = HTW_NEVER_NS } };
-    /* For helgrind a mutex is free before its owner has written to it for the last time. */
-    HTW__ANNOTATE_ATOMIC(&queue->mutex, sizeof(queue->mutex));
     htw__mutex_init(&queue->mutex, HTW__RANK_SCHEDULER_WORK_QUEUE);
     pthread_cond_init(&queue->work, NULL);
     pthread_condattr_t monotonic;

@@ -28,7 +28,6 @@ int htw__workers_init(struct htw_scheduler *scheduler) {
     for (uint32_t i = 0; i < threads; i++) {
         struct htw__thread *thread = &scheduler->threads[i];
         *thread = (struct htw__thread) { .scheduler = scheduler };
-        HTW__ANNOTATE_ATOMIC(&thread->run_stats, sizeof(thread->run_stats));
     }
     if (scheduler->worker_count == 0)
         return 0;
@@ -41,7 +40,6 @@ int htw__workers_init(struct htw_scheduler *scheduler) {
     for (uint32_t i = 0; i < scheduler->batch_count; i++) {
         struct htw__batch *batch = &scheduler->batches[i];
         *batch = (struct htw__batch) { 0 };
-        HTW__ANNOTATE_ATOMIC(&batch->next, sizeof(batch->next));
         htw__work_queue_put_spare(queue, batch);
     }
     return htw__is_manual(scheduler) ? 0 : htw__deputy_init(&queue->deputy);
@@ -60,17 +58,12 @@ int htw__thread_add_run_stats(struct htw__thread *thread) {
     struct htw__run_stats *run_stats = htw__run_stats_create(thread->scheduler);
     if (run_stats == NULL)
         return -ENOMEM;
-    HTW__ANNOTATE_HAPPENS_BEFORE(run_stats);
     atomic_store_explicit(&thread->run_stats, run_stats, memory_order_release);
     return 0;
 }
 
 struct htw__run_stats *htw__thread_run_stats(const struct htw__thread *thread) {
-    struct htw__run_stats *run_stats =
-        atomic_load_explicit(&thread->run_stats, memory_order_acquire);
-    if (run_stats != NULL)
-        HTW__ANNOTATE_HAPPENS_AFTER(run_stats);
-    return run_stats;
+    return atomic_load_explicit(&thread->run_stats, memory_order_acquire);
 }
 
 /* ---- starting and waking threads, under the mutex of the work queue */

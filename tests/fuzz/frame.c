@@ -63,7 +63,7 @@ static void count_memory(void) {
     __sanitizer_install_malloc_and_free_hooks(on_malloc, on_free);
 }
 
-#elif defined(__GLIBC__) && !defined(HTW_VALGRIND)
+#elif defined(__GLIBC__)
 #include <errno.h>
 #include <malloc.h>
 

@@ -65,7 +65,6 @@ static void play(uint32_t shards, uint32_t blockers, unsigned others) {
 }
 
 int main(int argc, char **argv) {
-    HTW__ANNOTATE_ATOMIC(&scene, sizeof(scene));
     stress_begin(argc, argv, 5);
     play(1, 1, 1);
     play(2, 1, 1);

@@ -62,7 +62,6 @@ static htw_handle schedule(struct random_source *random) {
     struct job *job = malloc(sizeof(*job));
     htw_handle handle;
     CHECK(job != NULL);
-    HTW__ANNOTATE_ATOMIC(job, sizeof(*job));
     *job = (struct job) { .item = stress_item_create(STRESS_HOOKED),
                           .number = atomic_fetch_add(&scene.jobs, 1) };
     spec.calendar = scene.every_second;

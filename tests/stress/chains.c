@@ -93,7 +93,6 @@ static void wake_a_sleeper(uint32_t shards, uint32_t expirers, int64_t delay_ns)
     options.shards = shards;
     options.expirers = expirers;
     static struct sleeper sleeper;
-    HTW__ANNOTATE_ATOMIC(&sleeper, sizeof(sleeper));
     sleeper = (struct sleeper) { .scheduler = stress_create(&options), .delay_ns = delay_ns };
     htw_handle later;
     CHECK_EQUAL(htw_schedule(sleeper.scheduler, 3600 * HTW_SECOND, note, &sleeper.rung, &later), 0);
@@ -108,8 +107,6 @@ static void wake_a_sleeper(uint32_t shards, uint32_t expirers, int64_t delay_ns)
 }
 
 int main(int argc, char **argv) {
-    HTW__ANNOTATE_ATOMIC(chains, sizeof(chains));
-    HTW__ANNOTATE_ATOMIC(&chains_over, sizeof(chains_over));
     stress_begin(argc, argv, 8);
     go_on(0, 1, 1);
     go_on(1, 1, 1);

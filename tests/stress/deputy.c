@@ -117,8 +117,6 @@ static void play_mix(uint32_t workers, uint32_t expirers, bool early) {
 }
 
 int main(int argc, char **argv) {
-    HTW__ANNOTATE_ATOMIC(&chain, sizeof(chain));
-    HTW__ANNOTATE_ATOMIC(&mix, sizeof(mix));
     stress_begin(argc, argv, 8);
     play_chain(2, 1);
     play_chain(2, 2);

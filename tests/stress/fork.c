@@ -73,7 +73,6 @@ static void use(struct random_source *random) {
 
 static void work(struct stress_thread *thread) {
     _Atomic bool forked = true;
-    HTW__ANNOTATE_ATOMIC(&forked, sizeof(forked));
     while (thread->index == 0 && stress_goes_on()) {
         fork_one();
         if (atomic_exchange(&forked, false))
@@ -103,7 +102,6 @@ static void part(uint32_t workers) {
 }
 
 int main(int argc, char **argv) {
-    HTW__ANNOTATE_ATOMIC(&scene, sizeof(scene));
     stress_begin(argc, argv, 2);
     part(0);
     part(2);

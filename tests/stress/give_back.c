@@ -139,7 +139,6 @@ static void try_way(const struct way *way, unsigned workers) {
 
 /* All in turn, from a random one on, for as long as there is time. */
 int main(int argc, char **argv) {
-    HTW__ANNOTATE_ATOMIC(&scene, sizeof(scene));
     stress_begin(argc, argv, 1);
     stress_part("memory");
     unsigned count = sizeof(ways) / sizeof(ways[0]) * 3; /* 0 to 2 workers */

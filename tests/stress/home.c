@@ -59,7 +59,6 @@ struct htw_purgatory_stats stress_purgatory_stats(struct stress_purgatory *home)
 
 void stress_purgatory_open(struct stress_purgatory *home, struct htw_scheduler *scheduler,
                            const struct stress_hooks *hooks, uint32_t shards) {
-    HTW__ANNOTATE_ATOMIC(home, sizeof(*home));
     memset(home, 0, sizeof(*home));
     home->scheduler = scheduler;
     home->hooks = *hooks;
@@ -113,10 +112,7 @@ static struct htw_purgatory_stats check_stats(struct stress_purgatory *home) {
 }
 
 bool stress_all_released(struct stress_purgatory *home) {
-    if (atomic_load_explicit(&home->released, memory_order_acquire) != home->submitted)
-        return false;
-    HTW__ANNOTATE_HAPPENS_AFTER(&home->released);
-    return true;
+    return atomic_load_explicit(&home->released, memory_order_acquire) == home->submitted;
 }
 
 static void check_nothing_left(struct stress_purgatory *home) {
@@ -201,7 +197,6 @@ static void *watch(void *arg) {
 }
 
 void stress_watchdog_begin(struct stress_purgatory *home) {
-    HTW__ANNOTATE_ATOMIC(&watchdog, sizeof(watchdog));
     watchdog.home = home;
     atomic_store(&watchdog.over, false);
     CHECK_EQUAL(pthread_create(&watchdog.thread, NULL, watch, NULL), 0);

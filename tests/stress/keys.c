@@ -130,7 +130,6 @@ static void part(uint32_t workers, uint32_t shards, uint64_t max_pending) {
     options.tick_ns = 10 * HTW_MICROSECOND;
     options.max_pending = max_pending;
     static struct scene scene;
-    HTW__ANNOTATE_ATOMIC(&scene, sizeof(scene));
     scene = (struct scene) { .scheduler = stress_create(&options) };
     CHECK_EQUAL(htw_group_create(scene.scheduler, &scene.group), 0);
     stress_run(THREADS, work, &scene);

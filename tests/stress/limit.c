@@ -99,7 +99,6 @@ static void part(uint32_t shards, uint64_t limit, uint64_t share) {
 }
 
 int main(int argc, char **argv) {
-    HTW__ANNOTATE_ATOMIC(&scene, sizeof(scene));
     stress_begin(argc, argv, 5);
     part(1, 100, 0);
     part(2, 700, 0);

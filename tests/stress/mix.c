@@ -145,7 +145,6 @@ static void part(uint32_t workers, uint32_t shards, uint32_t expirers) {
     options.expirers = expirers;
     options.tick_ns = 100 * HTW_MICROSECOND;
     static struct mix mix;
-    HTW__ANNOTATE_ATOMIC(&mix, sizeof(mix));
     mix = (struct mix) { .scheduler = stress_create(&options) };
     stress_run(THREADS, work, &mix);
     struct htw_scheduler_stats stats = stress_finish(mix.scheduler);

@@ -12,14 +12,9 @@
 
 #include <stdio.h>
 
-/* Some ten pages; three where each step takes a hundred times as long. */
-#ifdef HTW_VALGRIND
-#define THREADS 2u
-#define BURST 12000u
-#else
+/* Some ten pages. */
 #define THREADS 4u
 #define BURST 40000u
-#endif
 
 struct scene {
     struct htw_scheduler *scheduler;
@@ -116,7 +111,6 @@ static void part(uint32_t shards, uint32_t index_bits) {
 }
 
 int main(int argc, char **argv) {
-    HTW__ANNOTATE_ATOMIC(&scene, sizeof(scene));
     stress_begin(argc, argv, 3);
     part(1, 0);
     part(2, 0);

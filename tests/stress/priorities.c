@@ -69,7 +69,6 @@ static void part(uint32_t shards, uint32_t workers) {
 }
 
 int main(int argc, char **argv) {
-    HTW__ANNOTATE_ATOMIC(&scene, sizeof(scene));
     stress_begin(argc, argv, 2);
     part(1, 0);
     part(4, 2);

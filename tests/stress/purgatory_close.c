@@ -287,7 +287,6 @@ static void part(const char *name, enum run_by run_by, uint32_t workers, uint32_
 }
 
 int main(int argc, char **argv) {
-    HTW__ANNOTATE_ATOMIC(&scene, sizeof(scene));
     stress_begin(argc, argv, 7);
     part("by the library", BY_THREADS, 0, 0, false);
     part("by the library", BY_THREADS, 2, 1, false);

@@ -138,8 +138,6 @@ static void part(uint32_t workers, bool nested) {
 }
 
 int main(int argc, char **argv) {
-    HTW__ANNOTATE_ATOMIC(&scene.home, sizeof(scene.home));
-    HTW__ANNOTATE_ATOMIC(&shared, sizeof(shared));
     stress_begin(argc, argv, 4);
     part(0, false);
     part(2, false);

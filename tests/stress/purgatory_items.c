@@ -226,9 +226,6 @@ static void part(size_t key_count, uint32_t workers, uint32_t shards, bool later
 }
 
 int main(int argc, char **argv) {
-    HTW__ANNOTATE_ATOMIC(&scene.home, sizeof(scene.home));
-    HTW__ANNOTATE_ATOMIC(scene.places, sizeof(scene.places));
-    HTW__ANNOTATE_ATOMIC(&scene.round_end, sizeof(scene) - offsetof(struct scene, round_end));
     for (unsigned key = 0; key < KEYS; key++)
         pthread_mutex_init(&scene.queues[key].mutex, NULL);
     stress_begin(argc, argv, 5);

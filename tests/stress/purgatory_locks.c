@@ -262,8 +262,6 @@ static void part(const char *name, enum locking locking, uint32_t workers, uint3
 }
 
 int main(int argc, char **argv) {
-    HTW__ANNOTATE_ATOMIC(&scene.home, sizeof(scene.home));
-    HTW__ANNOTATE_ATOMIC(&shared, sizeof(shared));
     stress_begin(argc, argv, 6);
     part("one recursive", ONE_RECURSIVE, 1, 0);
     part("one recursive", ONE_RECURSIVE, 0, 1);

@@ -177,7 +177,6 @@ static void part(const char *name, enum checking checking, uint32_t workers, uin
     stress_purgatory_open(&scene.home, stress_create(&options), &hooks, shards);
     for (unsigned i = 0; i < TARGETS; i++) {
         scene.targets[i] = stress_request_create(&scene.home, sizeof(struct target));
-        HTW__ANNOTATE_ATOMIC(&scene.targets[i]->ready, sizeof(scene.targets[i]->ready));
         scene.targets[i]->number = i;
     }
     CHECK_EQUAL(pthread_barrier_init(&scene.barrier, NULL, THREADS), 0);
@@ -208,12 +207,10 @@ static struct duel duel;
 /* Waits for the other one, mostly without losing the processor. */
 static void meet(uint64_t *meetings) {
     *meetings += 2;
-    HTW__ANNOTATE_HAPPENS_BEFORE(&duel.arrived);
     atomic_fetch_add(&duel.arrived, 1);
     for (unsigned spins = 0; atomic_load(&duel.arrived) < *meetings; spins++)
         if (spins % 256 == 255)
             sched_yield();
-    HTW__ANNOTATE_HAPPENS_AFTER(&duel.arrived);
 }
 
 static bool ask_at_once(struct stress_request *request) {
@@ -262,7 +259,6 @@ static void part_of_two(void) {
     static const struct stress_hooks hooks = { ask_at_once, NULL, release };
     stress_purgatory_open(&scene.home, stress_create(NULL), &hooks, 0);
     duel = (struct duel) { .target = stress_request_create(&scene.home, sizeof(struct target)) };
-    HTW__ANNOTATE_ATOMIC(&duel.target->ready, sizeof(duel.target->ready));
     stress_watchdog_begin(&scene.home);
     stress_run(2, fight, NULL);
     stress_watchdog_end();
@@ -274,8 +270,6 @@ static void part_of_two(void) {
 }
 
 int main(int argc, char **argv) {
-    HTW__ANNOTATE_ATOMIC(&scene, sizeof(scene));
-    HTW__ANNOTATE_ATOMIC(&duel, sizeof(duel));
     stress_begin(argc, argv, 7);
     part("all", CHECK_ALL, 1, 0);
     part("all", CHECK_ALL, 0, 1);

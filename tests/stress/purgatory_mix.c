@@ -253,7 +253,6 @@ static void part(uint32_t workers, uint32_t shards, uint64_t max_pending, uint64
 }
 
 int main(int argc, char **argv) {
-    HTW__ANNOTATE_ATOMIC(&scene, sizeof(scene));
     stress_begin(argc, argv, 5);
     part(0, 0, 0, 0);
     part(1, 1, 0, 0);

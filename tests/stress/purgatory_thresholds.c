@@ -245,7 +245,6 @@ static void part(uint32_t workers, uint32_t shards, uint64_t initial, bool chang
 }
 
 int main(int argc, char **argv) {
-    HTW__ANNOTATE_ATOMIC(&scene, sizeof(scene));
     stress_begin(argc, argv, 6);
     part(0, 0, 0, false);
     part(1, 1, 1000, false);

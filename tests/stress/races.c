@@ -113,7 +113,6 @@ static void against_demotion(uint32_t wheel_size) {
 }
 
 int main(int argc, char **argv) {
-    HTW__ANNOTATE_ATOMIC(&race, sizeof(race));
     stress_begin(argc, argv, 8);
     part((struct race) { .foreign = false }, 256, 0);
     part((struct race) { .foreign = false }, 256, 1);

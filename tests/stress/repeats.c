@@ -34,7 +34,6 @@ static struct scene scene;
 static struct pulse *pulse_create(void) {
     struct pulse *pulse = malloc(sizeof(*pulse));
     CHECK(pulse != NULL);
-    HTW__ANNOTATE_ATOMIC(pulse, sizeof(*pulse));
     *pulse = (struct pulse) { .item = stress_item_create(STRESS_HOOKED) };
     return pulse;
 }
@@ -188,7 +187,6 @@ static void part(uint32_t workers, uint32_t shards) {
 }
 
 int main(int argc, char **argv) {
-    HTW__ANNOTATE_ATOMIC(&scene, sizeof(scene));
     stress_begin(argc, argv, 4);
     part(0, 1);
     part(1, 2);

@@ -121,7 +121,6 @@ static void release(void *context, struct htw_request *base) {
     depth++;
     home->hooks.release(request);
     depth--;
-    HTW__ANNOTATE_HAPPENS_BEFORE(&home->released);
     atomic_fetch_add_explicit(&home->released, 1, memory_order_release);
 }
 
@@ -139,10 +138,6 @@ void *stress_request_create(struct stress_purgatory *home, size_t size) {
     struct stress_request *request = malloc(size);
     CHECK(request != NULL);
     memset(request, 0, size);
-    HTW__ANNOTATE_ATOMIC(&request->magic, sizeof(request->magic));
-    HTW__ANNOTATE_ATOMIC(&request->inside, sizeof(request->inside));
-    HTW__ANNOTATE_ATOMIC(&request->earliest_ns, sizeof(request->earliest_ns));
-    HTW__ANNOTATE_ATOMIC(&request->is_moving, sizeof(request->is_moving));
     atomic_init(&request->magic, LIVE);
     request->home = home;
     return request;
@@ -380,7 +375,6 @@ struct random_source *stress_own_random(void) {
     static _Thread_local struct random_source random;
     static _Thread_local bool is_seeded;
     if (!is_seeded) {
-        HTW__ANNOTATE_ATOMIC(&threads, sizeof(threads));
         random = stress_random(atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed));
         is_seeded = true;
     }

@@ -177,7 +177,6 @@ static void wake_sleepers(bool wall_clock) {
 }
 
 int main(int argc, char **argv) {
-    HTW__ANNOTATE_ATOMIC(&scene, sizeof(scene));
     stress_begin(argc, argv, 4);
     change_while_they_expire(1, 2);
     change_while_they_expire(2, 0);

@@ -24,7 +24,6 @@ static uint64_t pins_of(const struct slot *slot) {
 }
 
 struct slot *slot_claim(void) {
-    HTW__ANNOTATE_ATOMIC(slots, sizeof(slots));
     uint64_t start = random_below(stress_own_random(), SLOTS);
     for (unsigned i = 0; i < 16; i++) {
         struct slot *slot = &slots[(start + i) % SLOTS];
@@ -47,7 +46,6 @@ uint64_t slot_begin(struct slot *slot) {
 
 void slot_open(struct slot *slot, uint64_t number) {
     uint64_t word = atomic_load(&slot->word);
-    HTW__ANNOTATE_HAPPENS_BEFORE(slot);
     do
         if (word / LIFE != (number % LIFE) || (word & (OPEN | SHUT)) != 0)
             return;
@@ -65,7 +63,6 @@ bool slot_shut(struct slot *slot) {
         CHECK(stress_now_ns() < limit_ns);
         sched_yield();
     }
-    HTW__ANNOTATE_HAPPENS_AFTER(slot);
     return own == 0;
 }
 
@@ -112,7 +109,6 @@ static bool pin(struct slot *slot) {
         if (!(word & OPEN))
             return false;
     while (!atomic_compare_exchange_weak(&slot->word, &word, word + PIN));
-    HTW__ANNOTATE_HAPPENS_AFTER(slot);
     CHECK(pin_count < PINS_MAX);
     pins[pin_count++] = slot;
     return true;
@@ -120,7 +116,6 @@ static bool pin(struct slot *slot) {
 
 static void unpin(struct slot *slot) {
     CHECK(pins[--pin_count] == slot);
-    HTW__ANNOTATE_HAPPENS_BEFORE(slot);
     if ((atomic_fetch_sub(&slot->word, PIN) - PIN) % LIFE != (CLAIMED | SHUT | LEFT))
         return;
     slot_check(slot, &slot->life);

@@ -196,7 +196,6 @@ static void part(uint32_t workers, uint32_t shards, bool has_executor) {
 }
 
 int main(int argc, char **argv) {
-    HTW__ANNOTATE_ATOMIC(&scene, sizeof(scene));
     stress_begin(argc, argv, 5);
     part(0, 1, false);
     part(1, 2, false);

@@ -49,10 +49,6 @@ void stress_begin(int argc, char **argv, unsigned parts) {
     program_seed = argc > 2 ? strtoull(argv[2], NULL, 10) : (uint64_t)stress_now_ns();
     part_ns = (int64_t)(seconds * (double)HTW_SECOND / parts);
     printf("seed %" PRIu64 "\n", program_seed);
-    HTW__ANNOTATE_ATOMIC(&part_end_ns, sizeof(part_end_ns));
-    HTW__ANNOTATE_ATOMIC(&stress_items_created, sizeof(stress_items_created));
-    HTW__ANNOTATE_ATOMIC(&stress_items_released, sizeof(stress_items_released));
-    HTW__ANNOTATE_ATOMIC(&stress_items_visited, sizeof(stress_items_visited));
 }
 
 void stress_part(const char *format, ...) {
@@ -131,7 +127,6 @@ static _Atomic uint64_t kept_count;
 struct stress_item *stress_item_create(uint64_t tag) {
     struct stress_item *item = malloc(sizeof(*item));
     CHECK(item != NULL);
-    HTW__ANNOTATE_ATOMIC(&item->state, sizeof(item->state));
     atomic_init(&item->state, LIVE);
     item->tag = tag;
     atomic_fetch_add_explicit(&stress_items_created, 1, memory_order_relaxed);
@@ -147,8 +142,6 @@ uint64_t stress_item_tag(const struct stress_item *item) {
 void stress_item_release(struct stress_item *item) {
     CHECK(atomic_exchange_explicit(&item->state, DEAD, memory_order_relaxed) == LIVE);
     item->tag = DEAD;
-    HTW__ANNOTATE_ATOMIC(kept, sizeof(kept));
-    HTW__ANNOTATE_ATOMIC(&kept_count, sizeof(kept_count));
     uint64_t place = atomic_fetch_add_explicit(&kept_count, 1, memory_order_relaxed) % KEPT;
     free(atomic_exchange_explicit(&kept[place], item, memory_order_acq_rel));
     atomic_fetch_add_explicit(&stress_items_released, 1, memory_order_relaxed);

@@ -10,7 +10,6 @@
 #ifndef HTW_TESTS_STRESS_H
 #define HTW_TESTS_STRESS_H
 
-#include "../../src/base/annotate.h"
 #include "../support/random.h"
 
 #include <htw/scheduler.h>

@@ -96,7 +96,6 @@ static void part(bool cancels) {
 }
 
 int main(int argc, char **argv) {
-    HTW__ANNOTATE_ATOMIC(&scene, sizeof(scene));
     stress_begin(argc, argv, 2);
     part(true);
     part(false);

@@ -79,7 +79,6 @@ static void work(struct stress_thread *thread) {
 }
 
 int main(int argc, char **argv) {
-    HTW__ANNOTATE_ATOMIC(&scene, sizeof(scene));
     stress_begin(argc, argv, 1);
     stress_part("visitors");
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;

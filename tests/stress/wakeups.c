@@ -428,7 +428,6 @@ static void try_way(const struct way *way, unsigned workers, bool embedded, bool
 
 /* All in turn, from a random one on, for as long as there is time. */
 int main(int argc, char **argv) {
-    HTW__ANNOTATE_ATOMIC(&scene, sizeof(scene));
     stress_begin(argc, argv, 1);
     stress_part("wake-ups");
     unsigned count = sizeof(ways) / sizeof(ways[0]) * 4; /* embedded, or 0 to 2 workers */

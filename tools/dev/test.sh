@@ -61,7 +61,6 @@ help_test() {
   oracle            compare the instants of calendars over 50 years with Python's zoneinfo and
                     croniter, all that ./dev test compares in part, in some minutes
   valgrind          the unit tests under memcheck
-  helgrind          the tests with threads under helgrind
   detectors         programs of users under ThreadSanitizer, helgrind and DRD, against the installed
                     library: silent about those without a race, and not about the others; and the script for gdb
 END
@@ -270,13 +269,6 @@ verb_valgrind() {
     build_tests
     run_tests test --suite unit --timeout-multiplier 20 \
         --wrap 'valgrind --quiet --error-exitcode=1 --leak-check=full --errors-for-leak-kinds=definite'
-}
-
-verb_helgrind() {
-    need "$valgrind_packages"
-    configure helgrind -Dbuildtype=debugoptimized -Dcheck_level=1 -Dvalgrind=true
-    run_tests helgrind --suite threads --timeout-multiplier 20 \
-        --wrap "valgrind --tool=helgrind --fair-sched=yes --quiet --error-exitcode=1 --suppressions=$PWD/debug/valgrind.supp"
 }
 
 # The library as users have it: an optimised build, installed, without instruments; with what gdb

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_threads.c - which threads there are, how they are called, what they block. */
-#include "../../../src/base/annotate.h"
 #include "../../../src/scheduler/clock_listeners.h"
 #include "scheduler_fixture.h"
 
@@ -318,7 +317,6 @@ UNIT_TEST(scheduler_handle_is_stored_before_the_callback_runs) {
     options.start_threads = true;
     assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
     for (unsigned i = 0; i < STORED; i++) {
-        HTW__ANNOTATE_ATOMIC(&stored[i].result, sizeof(stored[i].result));
         struct htw_spec spec = HTW_SPEC_INIT;
         spec.callback = compare_handle;
         spec.arg = &stored[i];
