@@ -232,6 +232,8 @@ struct arming {
     htw_handle handle;
     struct htw__timer_end replaced; /* its handle is 0: none was replaced */
     struct htw__record *record;
+    uint32_t index; /* of the record */
+    bool has_credit;
     unsigned wake; /* see htw__clockwork_arm_new() */
 };
 
@@ -260,55 +262,80 @@ static bool find_class(struct htw__shard *shard, struct htw_group *group,
     return true;
 }
 
-/* `old` is the timer that has the key. It must not change before the new one is armed. */
-static int arm_with_attributes(struct htw__shard *shard, struct arming *arming) {
+/* Takes what the timer needs: the table of its key, the class of its span, a credit, a record. The
+   credit may be missing: the timer that is replaced may have one. Unlocks and locks the shard. */
+static int reserve(struct htw__shard *shard, struct arming *arming) {
     const struct htw_spec *spec = arming->spec;
-    struct htw__attributes *attributes = arming->attributes;
-    struct htw__record *record;
-    uint32_t index;
     if (spec->group != NULL && spec->key != NULL && htw__group_keys(spec->group) == NULL)
         return -ENOMEM;
-    if (spec->span_ns > 0 && !find_class(shard, spec->group, attributes))
+    if (spec->span_ns > 0 && !find_class(shard, spec->group, arming->attributes))
         return -ENOMEM;
-    bool has_credit = htw__credit_acquire(shard);
-    int error = htw__shard_allocate_record(shard, &record, &index);
-    if (error != 0) {
-        if (has_credit)
-            htw__credit_release(shard);
-        return error;
+    arming->has_credit = htw__credit_acquire(shard);
+    int error = htw__shard_allocate_record(shard, &arming->record, &arming->index);
+    if (error != 0 && arming->has_credit)
+        htw__credit_release(shard);
+    return error;
+}
+
+/* Puts the record into its wheel, unless the limit or the timer with the same key, `old`, forbids
+   it. Nothing has changed after a failure. */
+static int arm_reserved(struct htw__shard *shard, struct arming *arming,
+                        const struct htw__record *old) {
+    const struct htw_spec *spec = arming->spec;
+    struct htw__attributes *attributes = arming->attributes;
+    if (old != NULL && spec->keep_existing)
+        return -EEXIST;
+    if (!arming->has_credit && !(old != NULL && frees_credit(old))) {
+        htw__counter_add(&shard->refused, 1);
+        return -EAGAIN;
     }
+    arming->record->callback = spec->callback;
+    arming->record->attributes = attributes;
+    int error = arm(attributes->clockwork, arming->record, arming->plan, &arming->wake);
+    if (error == 0)
+        arming->handle = begin(shard, arming->record, arming->index, HTW__HAS_ATTRIBUTES);
+    return error;
+}
+
+/* Cancels the timer that has the key; a running one only loses the key. */
+static void replace(struct htw__shard *shard, struct arming *arming, struct htw__record *old) {
+    htw__cancel_locked(shard, old, &arming->replaced);
+    if (!arming->has_credit && shard->credit > 0)
+        shard->credit--; /* the old timer has released it */
+}
+
+/* Takes the armed timer into its group and the table of its key. */
+static void insert(struct htw__shard *shard, struct arming *arming) {
+    struct htw__attributes *attributes = arming->attributes;
+    struct htw_group *group = attributes->group;
+    attributes->record = arming->record;
+    htw__counter_add(&shard->attributes_bytes, attributes->bytes);
+    if (group != NULL)
+        htw__group_add(group, &attributes->member);
+    if (arming->spec->key != NULL)
+        htw__attributes_insert_key(shard, attributes);
+    if (group != NULL && group->paused)
+        htw__attributes_arm(shard, arming->record, attributes,
+                            htw__clockwork_now_ns(attributes->clockwork), &arming->wake);
+}
+
+/* Under the lock. */
+static int arm_with_attributes(struct htw__shard *shard, struct arming *arming) {
+    int error = reserve(shard, arming);
+    if (error != 0)
+        return error;
     /* From here on the shard stays locked. */
     struct htw__record *old = holder_of_key(shard, arming);
-    record->callback = spec->callback;
-    record->attributes = attributes;
-    if (old != NULL && spec->keep_existing)
-        error = -EEXIST;
-    else if (!has_credit && !(old != NULL && frees_credit(old)))
-        error = -EAGAIN;
-    else
-        error = arm(attributes->clockwork, record, arming->plan, &arming->wake);
+    error = arm_reserved(shard, arming, old);
     if (error != 0) {
-        htw__counter_add(&shard->refused, error == -EAGAIN);
-        htw__shard_free_record(shard, record);
-        if (has_credit)
+        htw__shard_free_record(shard, arming->record);
+        if (arming->has_credit)
             htw__credit_release(shard);
         return error;
     }
-    arming->handle = begin(shard, record, index, HTW__HAS_ATTRIBUTES);
-    arming->record = record;
-    if (old != NULL) /* a running one is not replaced, it only loses the key */
-        htw__cancel_locked(shard, old, &arming->replaced);
-    if (!has_credit && shard->credit > 0)
-        shard->credit--; /* the old timer has released it */
-    attributes->record = record;
-    htw__counter_add(&shard->attributes_bytes, attributes->bytes);
-    if (attributes->group != NULL)
-        htw__group_add(attributes->group, &attributes->member);
-    if (spec->key != NULL)
-        htw__attributes_insert_key(shard, attributes);
-    if (attributes->group != NULL && attributes->group->paused)
-        htw__attributes_arm(shard, record, attributes, htw__clockwork_now_ns(attributes->clockwork),
-                            &arming->wake);
+    if (old != NULL)
+        replace(shard, arming, old);
+    insert(shard, arming);
     return 0;
 }
 
