@@ -47,7 +47,6 @@ static void init(struct htw_purgatory *purgatory, struct htw_scheduler *schedule
     purgatory->shard_shift = 63u - (unsigned)__builtin_ctz(purgatory->shard_count);
     purgatory->seed = htw__random_seed(purgatory);
     htw__lock_init(&purgatory->lock, HTW__RANK_PURGATORY);
-    HTW__ANNOTATE_ATOMIC(&purgatory->outstanding, sizeof(purgatory->outstanding));
     htw__ring_init(&purgatory->thresholds);
 }
 

@@ -45,7 +45,6 @@ int htw_threshold_create(struct htw_purgatory *purgatory, uint64_t initial,
     *threshold = (struct htw_threshold) { .purgatory = purgatory, .value = initial };
     threshold->waiting.seed = purgatory->seed;
     htw__lock_init(&threshold->lock, HTW__RANK_THRESHOLD);
-    HTW__ANNOTATE_ATOMIC(&threshold->outstanding, sizeof(threshold->outstanding));
     int error = enlist(purgatory, threshold);
     if (error != 0) {
         release_threshold(threshold);

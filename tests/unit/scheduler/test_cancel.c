@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_cancel.c - each answer of htw_cancel() and htw_cancel_wait(). */
-#include "../../../src/base/annotate.h"
 #include "scheduler_fixture.h"
 
 #include <errno.h>
@@ -134,8 +133,6 @@ static void act_stay_if_second(struct probe *self) {
 
 /* The thread of the callback has released no lock since. Of a race, ThreadSanitizer tells. */
 SCHEDULER_TEST(scheduler_cancel_that_finds_the_run_over_sees_what_it_wrote) {
-    HTW__ANNOTATE_ATOMIC(&begun, sizeof(begun));
-    HTW__ANNOTATE_ATOMIC(&may_end, sizeof(may_end));
     f->probes[0].act = f->probes[1].act = act_stay_if_second;
     arm(f, 0, MS);
     arm(f, 1, MS);

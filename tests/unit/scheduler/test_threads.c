@@ -284,7 +284,6 @@ static void *notify_all_the_time(void *arg) {
 UNIT_TEST(scheduler_calls_listeners_while_others_come_and_go) {
     static struct listening self;
     pthread_t thread;
-    HTW__ANNOTATE_ATOMIC(&self.is_over, sizeof(self.is_over));
     htw__clock_listeners_init(&self.listeners, read_a_clock_that_is_set);
     assert_int_equal(pthread_create(&thread, NULL, notify_all_the_time, &self), 0);
     for (unsigned i = 0; i < LISTENERS; i++) {
