@@ -63,19 +63,34 @@ void __tsan_write_range(void *memory, size_t size) {
         return before;                                                                \
     }
 
+/* Returns the value that was there. */
+static uint64_t compare(volatile void *memory, size_t size, uint64_t expected, uint64_t to,
+                        int order, int failed, const void *code) {
+    uint64_t before = memory_begin_change(memory, size, code);
+    if (before == expected)
+        memory_end_change(memory, size, to, order);
+    else
+        memory_end_unchanged(memory, size, failed);
+    return before;
+}
+
 #define COMPARE(type, bits, strength)                                                            \
     int __tsan_atomic##bits##_compare_exchange_##strength(volatile type *memory, type *expected, \
                                                           type to, int order, int failed);       \
     int __tsan_atomic##bits##_compare_exchange_##strength(volatile type *memory, type *expected, \
                                                           type to, int order, int failed) {      \
-        type before = (type)memory_begin_change(memory, sizeof(type), CODE);                     \
-        if (before == *expected) {                                                               \
-            memory_end_change(memory, sizeof(type), to, order);                                  \
-            return 1;                                                                            \
-        }                                                                                        \
-        memory_end_unchanged(memory, sizeof(type), failed);                                      \
-        *expected = before;                                                                      \
-        return 0;                                                                                \
+        type wanted = *expected;                                                                 \
+        *expected = (type)compare(memory, sizeof(type), wanted, to, order, failed, CODE);        \
+        return *expected == wanted;                                                              \
+    }
+
+/* What clang calls: it answers the value that was there. */
+#define COMPARE_VALUE(type, bits)                                                                  \
+    type __tsan_atomic##bits##_compare_exchange_val(volatile type *memory, type expected, type to, \
+                                                    int order, int failed);                        \
+    type __tsan_atomic##bits##_compare_exchange_val(volatile type *memory, type expected, type to, \
+                                                    int order, int failed) {                       \
+        return (type)compare(memory, sizeof(type), expected, to, order, failed, CODE);             \
     }
 
 #define ATOMIC(type, bits)                                                           \
@@ -94,7 +109,8 @@ void __tsan_write_range(void *memory, size_t size) {
     CHANGE(type, bits, fetch_or, before | value)                                     \
     CHANGE(type, bits, fetch_xor, before ^ value)                                    \
     COMPARE(type, bits, strong)                                                      \
-    COMPARE(type, bits, weak)
+    COMPARE(type, bits, weak)                                                        \
+    COMPARE_VALUE(type, bits)
 
 ATOMIC(uint8_t, 8)
 ATOMIC(uint16_t, 16)
