@@ -523,8 +523,7 @@ HTW_API int htw_cancel(struct htw_scheduler *scheduler, htw_handle handle);
  *         of callbacks each of which waits for the next one. (A cycle through two schedulers is not
  *         detected.) The timer is cancelled, but its callback is still running.
  *
- * May block for as long as the callback runs. This is the only function of this header that is a
- * cancellation point: a thread that is cancelled here has cancelled the timer, and stops waiting.
+ * May block for as long as the callback runs. No function of this header is a cancellation point.
  */
 HTW_API int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle);
 

@@ -10,8 +10,9 @@
 /* What the n-th thread that runs callbacks counts; NULL: nothing. False: there is none. */
 static bool run_stats_at(const struct htw_scheduler *scheduler, uint32_t n,
                          struct htw__run_stats **ret_run_stats) {
-    *ret_run_stats = n < htw__thread_count(scheduler) ? htw__thread_run_stats(&scheduler->threads[n])
-                                                      : scheduler->executor_run_stats;
+    *ret_run_stats = n < htw__thread_count(scheduler)
+                         ? htw__thread_run_stats(&scheduler->threads[n])
+                         : scheduler->executor_run_stats;
     return n <= htw__thread_count(scheduler);
 }
 

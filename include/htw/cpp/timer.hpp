@@ -94,7 +94,7 @@ class [[nodiscard]] timer {
 
     /** Cancels the timer and waits until its callback is not running; see htw_cancel_wait(). Fails
         with std::errc::resource_deadlock_would_occur where it would wait for itself; the timer is
-        cancelled then. Cancellation point. */
+        cancelled then. */
     outcome cancel_wait() {
         return static_cast<outcome>(detail::check(cancel_and_wait()));
     }
