@@ -268,7 +268,7 @@ def a_flood_of_unknown_destinations_stops_nothing(case):
     verdict = case.end()
     verdict.require()
     assert re.search(r"\b0  Commits that failed", relay.text()), relay.text()
-    assert verdict.percentile(.99) < 5000, f"the others have waited: {verdict}"
+    assert verdict.percentile(.99) < 15000, f"the others have waited: {verdict}"
 
 
 def send_a_million(case, spread_ms):
