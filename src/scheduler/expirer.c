@@ -180,7 +180,8 @@ size_t htw__expirer_run_due(struct htw__expirer *expirer, struct htw__thread *th
         expirer->first_served = (expirer->first_served + visited) % all;
     if (count > 0 || !expirer->begins) {
         htw__counter_add(&expirer->wakeups, 1);
-        htw__counter_add(&expirer->empty_wakeups, count == 0);
+        if (count == 0)
+            htw__counter_add(&expirer->empty_wakeups, 1);
     }
     expirer->begins = false;
     return count;

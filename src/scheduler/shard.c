@@ -62,7 +62,6 @@ static int create_clockwork(struct htw__shard *shard, const struct htw__clock *c
     struct htw__clockwork *clockwork = htw__allocate(allocator, sizeof(*clockwork));
     if (clockwork == NULL)
         return -ENOMEM;
-    HTW__ANNOTATE_ALLOCATED(clockwork, sizeof(*clockwork));
     *clockwork = clockwork_of(shard);
     int error = htw__clockwork_init(clockwork, clock, (uint32_t)clock->name);
     if (error == 0)

@@ -164,9 +164,9 @@ static void share(struct htw_scheduler *scheduler, struct htw__batch *batch) {
    batch. False: there is none. */
 static bool take_over(struct htw__thread *thread) {
     struct htw_scheduler *scheduler = thread->scheduler;
-    if (scheduler->work_queue.stop || htw__clock_monotonic_ns() < take_over_ns(scheduler))
+    struct htw__thread *busy = scheduler->work_queue.stop ? NULL : busy_expirer(scheduler);
+    if (busy == NULL || htw__clock_monotonic_ns() < busy->since_ns + PERIOD_NS)
         return false;
-    struct htw__thread *busy = busy_expirer(scheduler);
     share(scheduler, busy->batch);
     thread->expirer = busy->expirer;
     busy->expirer = NULL;
@@ -384,8 +384,10 @@ bool htw__workers_need_rebalance(struct htw_scheduler *scheduler) {
         return false;
     htw__mutex_lock(&queue->mutex);
     bool needed = queue->first != NULL;
-    for (uint32_t i = 0; i < scheduler->batch_count && !needed; i++)
-        needed = scheduler->batches[i].runners > 0 && htw__batch_has_next(&scheduler->batches[i]);
+    for (uint32_t i = 0; i < htw__thread_count(scheduler) && !needed; i++) {
+        const struct htw__batch *batch = scheduler->threads[i].batch;
+        needed = batch != NULL && htw__batch_has_next(batch);
+    }
     htw__work_queue_unlock(queue);
     return needed;
 }
