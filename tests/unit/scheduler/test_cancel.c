@@ -120,30 +120,42 @@ SCHEDULER_TEST(scheduler_cancel_of_repeating_that_runs_elsewhere_ends_it) {
     assert_ran(f, 0);
 }
 
-static _Atomic unsigned begun;
-static _Atomic bool may_end;
+enum stage { EARLY, INSIDE, OVER };
 
-/* Orders nothing between the threads. */
-static void act_stay_if_second(struct probe *self) {
-    (void)self;
-    if (atomic_fetch_add_explicit(&begun, 1, memory_order_relaxed) == 1)
-        while (!atomic_load_explicit(&may_end, memory_order_relaxed))
-            sched_yield();
+static int written;            /* by the first callback */
+static _Atomic unsigned stage; /* of the second one, in the same thread; orders nothing */
+
+static void write_plainly(void *arg, const struct htw_expiration *expiration) {
+    (void)arg;
+    (void)expiration;
+    written++;
 }
 
-/* The thread of the callback has released no lock since. Of a race, ThreadSanitizer tells. */
-SCHEDULER_TEST(scheduler_cancel_that_finds_the_run_over_sees_what_it_wrote) {
-    f->probes[0].act = f->probes[1].act = act_stay_if_second;
-    arm(f, 0, MS);
-    arm(f, 1, MS);
-    advancer_start(&f->advancer, f, MS);
-    while (atomic_load_explicit(&begun, memory_order_relaxed) < 2)
+static void stay_inside(void *arg, const struct htw_expiration *expiration) {
+    (void)arg;
+    (void)expiration;
+    atomic_store_explicit(&stage, INSIDE, memory_order_relaxed);
+    while (atomic_load_explicit(&stage, memory_order_relaxed) == INSIDE)
         sched_yield();
-    unsigned first = cancel(f, 0) == HTW_GONE ? 0 : 1;
-    assert_int_equal(cancel(f, first), HTW_GONE);
-    assert_int_equal(f->probes[first].runs, 1);
-    atomic_store_explicit(&may_end, true, memory_order_relaxed);
+}
+
+/* The thread of the callbacks has released no lock since the first one. Of a race, ThreadSanitizer
+   tells. */
+SCHEDULER_TEST(scheduler_cancel_that_finds_the_run_over_sees_what_it_wrote) {
+    htw_handle first, second;
+    written = 0;
+    stage = EARLY;
+    assert_int_equal(htw_schedule(f->scheduler, MS, stay_inside, NULL, &second), 0);
+    assert_int_equal(htw_schedule(f->scheduler, MS, write_plainly, NULL, &first),
+                     0); /* runs first */
+    advancer_start(&f->advancer, f, MS);
+    while (atomic_load_explicit(&stage, memory_order_relaxed) != INSIDE)
+        sched_yield();
+    assert_int_equal(htw_cancel(f->scheduler, first), HTW_GONE);
+    assert_int_equal(written, 1);
+    atomic_store_explicit(&stage, OVER, memory_order_relaxed);
     assert_int_equal(advancer_join(&f->advancer), 0);
+    f->runs = 2;
 }
 
 /* ---- from another CPU's shard */
