@@ -192,7 +192,7 @@ size_t htw__expirer_run_due(struct htw__expirer *expirer, struct htw__thread *th
 /* Whether the threads of a shard will soon reuse its stale records: since the last call they have
    armed as many timers. To free the records here would only move them to the cache of this CPU. */
 static bool will_be_reused(struct htw__shard *shard) {
-    uint64_t stale = atomic_load_explicit(&shard->stale, memory_order_relaxed) >> 32;
+    uint32_t stale = htw__shard_stale_count(shard);
     uint64_t scheduled = htw__counter_read(&shard->scheduled);
     uint64_t since = scheduled - shard->scheduled_before;
     shard->scheduled_before = scheduled;

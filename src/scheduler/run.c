@@ -257,12 +257,14 @@ static void run_one(struct pass *pass, struct htw__record *record) {
 
 /* From this many records on it pays to leave them to the next thread that arms in the shard: it
    fetches them ahead, and its cache does not lose other lines of the slab. For fewer records a
-   cleanup would cost more. */
+   cleanup would cost more. But a thread that arms nothing leaves all of them to the cleanup, which
+   finds none of them in its cache: after a burst that takes seconds. So they are not left without
+   bound. */
 #define PUSH_MIN 16u
 
 static void free_ended(struct pass *pass) {
     struct htw__shard *shard = pass->shard;
-    if (pass->ended_count >= PUSH_MIN) {
+    if (pass->ended_count >= PUSH_MIN && htw__shard_stale_count(shard) < HTW__STALE_MAX) {
         htw__shard_push_all_stale(shard, pass->ended, pass->ended_count);
         return;
     }

@@ -157,6 +157,14 @@ void htw__shard_wake(struct htw__shard *shard, unsigned slots);
 /* Frees up to HTW__SLICE stale records. False: there was none. */
 bool htw__shard_reclaim(struct htw__shard *shard);
 
+/* So many stale records may wait before a batch that has run frees its own. */
+#define HTW__STALE_MAX 65536u
+
+/* Any thread. */
+static inline uint32_t htw__shard_stale_count(const struct htw__shard *shard) {
+    return (uint32_t)(atomic_load_explicit(&shard->stale, memory_order_relaxed) >> 32);
+}
+
 /* Whether htw__shard_clean_up() would release pages. */
 static inline bool htw__shard_needs_cleanup(const struct htw__shard *shard) {
     return shard->slab.empty_count > 1;

@@ -8,7 +8,8 @@
  */
 #include "../unit.h"
 
-#include "../../../src/base/slab.h"
+#include "../../../src/scheduler/shard.h"
+#include "../../../src/scheduler/state.h"
 
 #include <htw/scheduler.h>
 
@@ -67,6 +68,8 @@ void __wrap_htw__slab_release_page(const struct htw__slab *slab, struct htw__cel
 
 /* ---- the burst */
 
+static uint32_t stale_max; /* records that waited for a cleanup */
+
 static uint64_t memory(void) {
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
     htw_scheduler_get_stats(scheduler, &stats);
@@ -75,6 +78,9 @@ static uint64_t memory(void) {
 
 static void count(void *arg, const struct htw_expiration *expiration) {
     (void)arg, (void)expiration;
+    uint32_t stale = htw__shard_stale_count(&scheduler->shards[0]);
+    if (stale > stale_max)
+        stale_max = stale;
     if (atomic_fetch_add(&fired, 1) + 1 == BURST && is_injected)
         step_ns = 20 * HTW_MICROSECOND;
 }
@@ -107,6 +113,7 @@ static void open_scheduler(bool embedded) {
 static void setup(void) {
     is_injected = false;
     step_ns = 0;
+    stale_max = 0;
     atomic_store(&fired, 0);
     atomic_store(&released, 0);
     atomic_store(&is_late_armed, false);
@@ -129,7 +136,7 @@ static void read_memory(void *arg, const struct htw_expiration *expiration) {
 }
 
 /* From the last callback of the burst on each reading of the clock takes 20 us. So the other timer, 2 ms
-   later, is due when some hundred steps have been made, of more than a thousand. */
+   later, is due when some hundred steps have been made, of a thousand. */
 UNIT_TEST_BETWEEN(setup, teardown, cleanup_leaves_the_rest_when_a_timer_is_due) {
     is_injected = true;
     clock_ns = START_NS;
@@ -150,6 +157,19 @@ UNIT_TEST_BETWEEN(setup, teardown, cleanup_leaves_the_rest_when_a_timer_is_due) 
     assert_true(memory_before > PAGES * PAGE_BYTES);
     assert_true(memory() < 4 * PAGE_BYTES);
     assert_true(atomic_load(&released) >= PAGES - 1);
+}
+
+/* However large the burst, the cleanup after it is short. */
+UNIT_TEST_BETWEEN(setup, teardown, burst_leaves_few_records_to_the_cleanup) {
+    is_injected = true;
+    clock_ns = START_NS;
+    open_scheduler(true);
+    arm_burst(HTW_MILLISECOND);
+    clock_ns = START_NS + 2 * HTW_MILLISECOND;
+    assert_int_equal(htw_scheduler_process(scheduler, 0, NULL), HTW_DONE);
+    assert_int_equal(atomic_load(&fired), BURST);
+    assert_int_equal(stale_max, HTW__STALE_MAX);
+    assert_true(memory() < 4 * PAGE_BYTES);
 }
 
 /* ---- with a thread: the pages */
