@@ -11,7 +11,7 @@
 #include "cpus.h"
 #include "memory.h"
 #include "run.h"
-#include "symbols.h"
+#include "../support/symbols.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #include "memory.h"
 
 #include "cache.h"
-#include "symbols.h"
-#include "virtual_cpus.h"
+#include "cpus.h"
+#include "../support/symbols.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -75,7 +75,7 @@ static void *allocate(void *context, size_t size, size_t alignment) {
     else
         block = add_block(cpu, (size_t)CACHE_LINE << class);
     /* The caller of htw__allocate(), which is the innermost function. */
-    *block = (struct block) { .allocated_by = virtual_cpu_caller(0), .size = size };
+    *block = (struct block) { .allocated_by = cpus_caller(), .size = size };
     return (char *)block + CACHE_LINE;
 }
 

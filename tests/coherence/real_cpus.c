@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* real_cpus.c - the CPUs of this machine: what a workload takes there, beside what the simulation says. */
 #include "cpus.h"
-#include "virtual_cpus.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -94,7 +93,6 @@ double cpus_run(uint64_t seed, void (*body)(unsigned number, void *context), voi
     return ended_ns - begun_ns;
 }
 
-const void *virtual_cpu_caller(unsigned level) {
-    (void)level;
+const void *cpus_caller(void) {
     return NULL;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* virtual_cpus.c - CPUs that a simulation plays: threads that pass a baton. */
-#include "virtual_cpus.h"
+#include "cpus.h"
 
 #include "cache.h"
-#include "seam.h"
+#include "../support/access_hooks.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -21,6 +21,7 @@
 /* The same where nothing is counted: to change threads takes long. */
 #define COARSELY_AHEAD_NS 20000.0
 
+#define CODE __builtin_return_address(0)
 #define YIELD_NS 400.0
 #define PAUSE_NS 20.0
 #define FRAMES 128
@@ -132,7 +133,8 @@ static void end_waits(uintptr_t line) {
     }
 }
 
-void virtual_cpu_access(const volatile void *memory, size_t size, bool is_write, const void *code) {
+static void access_memory(const volatile void *memory, size_t size, bool is_write,
+                          const void *code) {
     if (self == NULL || self->is_idle)
         return;
     let_others_catch_up(); /* before, since the access itself follows at once when this returns */
@@ -144,18 +146,62 @@ void virtual_cpu_access(const volatile void *memory, size_t size, bool is_write,
     self->now_ns += prices.step_ns + moved * prices.line_ns;
 }
 
-void virtual_cpu_enter(const void *caller) {
+void hook_enter(const void *caller) {
     if (depth < FRAMES)
         callers[depth] = caller;
     depth++;
 }
 
-void virtual_cpu_leave(void) {
+void hook_leave(void) {
     depth--;
 }
 
-const void *virtual_cpu_caller(unsigned level) {
-    return level < depth && depth <= FRAMES ? callers[depth - 1 - level] : NULL;
+const void *cpus_caller(void) {
+    return depth > 0 && depth <= FRAMES ? callers[depth - 1] : NULL;
+}
+
+void hook_read(const volatile void *memory, size_t size, const void *code) {
+    access_memory(memory, size, false, code);
+}
+
+void hook_write(const volatile void *memory, size_t size, const void *code) {
+    access_memory(memory, size, true, code);
+}
+
+void hook_prefetch(const void *memory) {
+    access_memory(memory, 1, true, CODE);
+}
+
+/* Atomic operations are sequentially consistent: only one CPU runs at a time. Loads read, and all others write, also
+   a compare-and-swap that fails. */
+
+uint64_t hook_load(const volatile void *word, size_t size, int order, const void *code) {
+    (void)order;
+    access_memory(word, size, false, code);
+    return access_word(word, size);
+}
+
+void hook_store(const volatile void *word, size_t size, uint64_t value, int order,
+                const void *code) {
+    (void)value, (void)order;
+    access_memory(word, size, true, code);
+}
+
+void hook_begin_change(const volatile void *word, size_t size, const void *code) {
+    access_memory(word, size, true, code);
+}
+
+void hook_end_change(const volatile void *word, size_t size, uint64_t value, int order,
+                     const void *code) {
+    (void)word, (void)size, (void)value, (void)order, (void)code;
+}
+
+void hook_end_unchanged(const volatile void *word, size_t size, int order, const void *code) {
+    (void)word, (void)size, (void)order, (void)code;
+}
+
+void hook_fence(int order, const void *code) {
+    (void)order, (void)code;
 }
 
 /* ---- running */
@@ -208,7 +254,7 @@ void cpus_skip(bool on) {
 }
 
 void cpus_touch(const void *memory, size_t size, bool is_write) {
-    virtual_cpu_access(memory, size, is_write, NULL);
+    access_memory(memory, size, is_write, NULL);
 }
 
 static void *play(void *argument) {
@@ -280,7 +326,7 @@ int __wrap_nanosleep(const struct timespec *duration, struct timespec *left) {
 
 /* The CPU has just read a lock that is held, and would read it again until its line changes. If it makes
    several pauses before it reads it again, it sees the change after the last of them. */
-void coherence_pause(void) {
+void hook_pause(void) {
     if (self == NULL || self->is_idle)
         return;
     if (self->pauses++ > 0) {
@@ -299,7 +345,7 @@ void coherence_pause(void) {
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex) {
     do
-        virtual_cpu_access(mutex, sizeof(*mutex), true, __builtin_return_address(0));
+        access_memory(mutex, sizeof(*mutex), true, CODE);
     while (pthread_mutex_trylock(mutex) != 0);
     return 0;
 }
@@ -307,7 +353,7 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex) {
 int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
 int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex) {
-    virtual_cpu_access(mutex, sizeof(*mutex), true, __builtin_return_address(0));
+    access_memory(mutex, sizeof(*mutex), true, CODE);
     return __real_pthread_mutex_unlock(mutex);
 }
 

@@ -92,14 +92,11 @@ void *machine_thread_join(unsigned number, const void *code);
 
 /* ---- running */
 
-struct machine_outcome {
-    const char *failure; /* NULL: none */
-    unsigned choices;    /* how many there were */
-    unsigned steps;
-};
+/* Plays a scene from its begin to its end, or to the first failure, which is returned, or NULL. */
+const char *machine_run(void (*scene)(void));
 
-/* Plays a scene from its begin to its end, or to the first failure. */
-struct machine_outcome machine_run(void (*scene)(void));
+/* By what stands for the system: before each schedule. */
+void seam_reset(void);
 
 /* The schedule has failed: does not return. The text is like that of printf(). */
 __attribute__((format(printf, 1, 2))) _Noreturn void machine_fail(const char *format, ...);

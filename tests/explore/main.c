@@ -14,7 +14,7 @@
 #include "memory.h"
 #include "scenes.h"
 #include "search.h"
-#include "../coherence/symbols.h"
+#include "../support/symbols.h"
 
 #include <getopt.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
 /* memory.c - accesses that race, and the values that a load may see. */
 #include "memory.h"
 
+#include "../support/access_hooks.h"
 #include "explore.h"
 #include "machine.h"
 
@@ -159,13 +160,17 @@ static void record_all(const struct access *access, size_t size) {
                         end - at < 8 ? end - at : 8);
 }
 
-void memory_read(const volatile void *address, size_t size, const void *code) {
-    if (machine_self != NULL && machine_is_shared())
+static bool is_recorded(void) {
+    return machine_self != NULL && machine_is_shared();
+}
+
+void hook_read(const volatile void *address, size_t size, const void *code) {
+    if (is_recorded())
         record_all(&(struct access) { .address = address, .code = code }, size);
 }
 
-void memory_write(const volatile void *address, size_t size, const void *code) {
-    if (machine_self != NULL && machine_is_shared())
+void hook_write(const volatile void *address, size_t size, const void *code) {
+    if (is_recorded())
         record_all(&(struct access) { .is_write = true, .address = address, .code = code }, size);
 }
 
@@ -186,7 +191,7 @@ void *memory_allocate(size_t size, size_t alignment) {
 }
 
 void memory_release(void *block, size_t size) {
-    if (block != NULL && machine_is_shared())
+    if (block != NULL && is_recorded())
         record_all(&(struct access) { .is_write = true,
                                       .is_release = true,
                                       .address = block,
@@ -231,35 +236,6 @@ struct word {
 
 static struct word words[WORDS];
 
-static uint64_t read_word(const volatile void *word, size_t size) {
-    switch (size) {
-    case 1:
-        return *(const volatile uint8_t *)word;
-    case 2:
-        return *(const volatile uint16_t *)word;
-    case 4:
-        return *(const volatile uint32_t *)word;
-    default:
-        return *(const volatile uint64_t *)word;
-    }
-}
-
-static void write_word(volatile void *word, size_t size, uint64_t value) {
-    switch (size) {
-    case 1:
-        *(volatile uint8_t *)word = (uint8_t)value;
-        break;
-    case 2:
-        *(volatile uint16_t *)word = (uint16_t)value;
-        break;
-    case 4:
-        *(volatile uint32_t *)word = (uint32_t)value;
-        break;
-    default:
-        *(volatile uint64_t *)word = value;
-    }
-}
-
 static struct value *value_at(struct word *word, uint64_t number) {
     return &word->values[number % VALUES];
 }
@@ -277,9 +253,8 @@ static struct word *word_at(const volatile void *address, size_t size) {
             machine_fail("too many atomic words");
     }
     struct word *word = &words[i];
-    uint64_t present = read_word(address, size);
+    uint64_t present = access_word(address, size);
     if (word->run != run || word->size != size || latest_of(word)->value != present) {
-        memset(word, 0, sizeof(*word));
         *word = (struct word) { .address = address, .run = run, .size = size, .count = 1 };
         word->values[0].value = present;
     }
@@ -320,12 +295,15 @@ static uint64_t oldest_visible(struct word *word) {
     return oldest;
 }
 
-static void see(struct word *word, uint64_t number, int order) {
-    unsigned me = machine_self->number;
-    unsigned slot = word->seen[me].next++ % SEEN;
-    const struct value *value = value_at(word, number);
+static void note_seen(struct word *word, uint64_t number, uint32_t step) {
+    unsigned me = machine_self->number, slot = word->seen[me].next++ % SEEN;
     word->seen[me].value[slot] = number;
-    word->seen[me].step[slot] = machine_self->past.steps[me];
+    word->seen[me].step[slot] = step;
+}
+
+static void see(struct word *word, uint64_t number, int order) {
+    const struct value *value = value_at(word, number);
+    note_seen(word, number, machine_self->past.steps[machine_self->number]);
     if (value->releases)
         machine_past_join(acquires(order) ? &machine_self->past : &machine_self->pending,
                           &value->past);
@@ -350,14 +328,12 @@ static void add(struct word *word, uint64_t value, int order, const struct value
     }
     word->count++;
     *latest_of(word) = next;
-    unsigned me = machine_self->number, slot = word->seen[me].next++ % SEEN;
-    word->seen[me].value[slot] = word->count - 1;
-    word->seen[me].step[slot] = next.step;
+    note_seen(word, word->count - 1, next.step);
 }
 
-uint64_t memory_load(const volatile void *address, size_t size, int order, const void *code) {
-    if (machine_self == NULL || !machine_is_shared())
-        return read_word(address, size);
+uint64_t hook_load(const volatile void *address, size_t size, int order, const void *code) {
+    if (!is_recorded())
+        return access_word(address, size);
     machine_step(address, "loads", code);
     note_atomic(address, size, false, code);
     struct word *word = word_at(address, size);
@@ -369,56 +345,49 @@ uint64_t memory_load(const volatile void *address, size_t size, int order, const
     return value_at(word, number)->value;
 }
 
-void memory_store(volatile void *address, size_t size, uint64_t value, int order,
-                  const void *code) {
-    if (machine_self == NULL || !machine_is_shared()) {
-        write_word(address, size, value);
+void hook_store(const volatile void *address, size_t size, uint64_t value, int order,
+                const void *code) {
+    if (!is_recorded())
         return;
-    }
     machine_step(address, "stores", code);
     note_atomic(address, size, true, code);
     add(word_at(address, size), value, order, NULL);
-    write_word(address, size, value);
     machine_changed(address);
 }
 
-static const void *change_code;
-
-uint64_t memory_begin_change(volatile void *address, size_t size, const void *code) {
-    if (machine_self == NULL || !machine_is_shared())
-        return read_word(address, size);
+void hook_begin_change(const volatile void *address, size_t size, const void *code) {
+    if (!is_recorded())
+        return;
     machine_step(address, "changes", code);
     note_atomic(address, size, false, code);
-    change_code = code;
-    return latest_of(word_at(address, size))->value;
 }
 
-void memory_end_change(volatile void *address, size_t size, uint64_t value, int order) {
-    if (machine_self == NULL || !machine_is_shared()) {
-        write_word(address, size, value);
+void hook_end_change(const volatile void *address, size_t size, uint64_t value, int order,
+                     const void *code) {
+    if (!is_recorded())
         return;
-    }
     struct word *word = word_at(address, size);
-    note_atomic(address, size, true, change_code);
+    note_atomic(address, size, true, code);
     struct value before = *latest_of(word);
     see(word, word->count - 1, order);
     machine_loaded(address, true);
     add(word, value, order, &before);
-    write_word(address, size, value);
     if (value != before.value)
         machine_changed(address);
 }
 
-void memory_end_unchanged(volatile void *address, size_t size, int order) {
-    if (machine_self == NULL || !machine_is_shared())
+void hook_end_unchanged(const volatile void *address, size_t size, int order, const void *code) {
+    (void)code;
+    if (!is_recorded())
         return;
     struct word *word = word_at(address, size);
     see(word, word->count - 1, order);
     machine_loaded(address, true);
 }
 
-void memory_fence(int order) {
-    if (machine_self == NULL || !machine_is_shared())
+void hook_fence(int order, const void *code) {
+    (void)code;
+    if (!is_recorded())
         return;
     if (acquires(order))
         machine_past_join(&machine_self->past, &machine_self->pending);
@@ -428,4 +397,17 @@ void memory_fence(int order) {
     }
     if (releases(order))
         memory_release_to(&machine_self->released);
+}
+
+/* ---- what the machine does not play */
+
+void hook_enter(const void *caller) {
+    (void)caller;
+}
+
+void hook_leave(void) {
+}
+
+void hook_prefetch(const void *memory) {
+    (void)memory;
 }

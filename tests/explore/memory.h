@@ -6,6 +6,8 @@
  * Each atomic word has a list of its last values. A load that is not sequentially consistent may see each
  * of them unless a later one happened before the load, or the thread has seen a later one. A
  * read-modify-write sees the last one. Plain accesses must be ordered with all others: otherwise they race.
+ *
+ * The accesses of the thread that runs come by access_hooks.h.
  */
 #ifndef TESTS_EXPLORE_MEMORY_H
 #define TESTS_EXPLORE_MEMORY_H
@@ -23,23 +25,6 @@ void *memory_allocate(size_t size, size_t alignment);
 void memory_release(void *block, size_t size);
 /* Memory for the stack of a thread; one for each number. */
 void *memory_stack(unsigned number, size_t *ret_size);
-
-/* ---- accesses of the running thread */
-
-void memory_read(const volatile void *address, size_t size, const void *code);
-void memory_write(const volatile void *address, size_t size, const void *code);
-
-/* `order` is one of the __ATOMIC_ constants. */
-uint64_t memory_load(const volatile void *word, size_t size, int order, const void *code);
-void memory_store(volatile void *word, size_t size, uint64_t value, int order, const void *code);
-
-/* Begins a read-modify-write: returns the value. The other ends it. */
-uint64_t memory_begin_change(volatile void *word, size_t size, const void *code);
-void memory_end_change(volatile void *word, size_t size, uint64_t value, int order);
-/* A compare-and-swap that has failed. */
-void memory_end_unchanged(volatile void *word, size_t size, int order);
-
-void memory_fence(int order);
 
 /* ---- synchronization that is no word: a mutex, a thread that ends */
 

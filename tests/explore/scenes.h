@@ -26,7 +26,6 @@ struct scene_state {
     struct htw_scheduler *scheduler;
     struct htw_group *group;
     struct scene_timer timers[4];
-    unsigned handed_back; /* timers, by stop */
     _Atomic unsigned stage;
 };
 
@@ -35,7 +34,7 @@ extern struct scene_state scene;
 /* A scheduler with one expirer; `change` may change its options. */
 void scene_open(unsigned shards, unsigned workers, void (*change)(struct htw_scheduler_options *));
 
-/* Sleeps until all is quiet, stops the scheduler and counts what it hands back. */
+/* Sleeps until all is quiet, and stops the scheduler. */
 void scene_settle(void);
 void scene_close(void);
 

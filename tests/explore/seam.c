@@ -3,7 +3,7 @@
    --wrap, but for sched_getcpu(). */
 #include "machine.h"
 #include "memory.h"
-#include "seam.h"
+#include "../support/access_hooks.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -84,7 +84,7 @@ int __wrap_sched_yield(void) {
     return 0;
 }
 
-void explore_pause(void) {
+void hook_pause(void) {
     machine_pause(CODE);
 }
 

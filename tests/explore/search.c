@@ -66,7 +66,7 @@ static double now_s(void) {
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-static struct machine_outcome play(void (*scene)(void), const struct schedule *schedule) {
+static const char *play(void (*scene)(void), const struct schedule *schedule) {
     played = schedule;
     next_deviation = 0;
     point_count = 0;
@@ -101,11 +101,11 @@ static void extend(struct search *search, unsigned bound) {
     if (!is_leaf)
         own = malloc(CHOICES_MAX * sizeof(*own));
     points = own;
-    struct machine_outcome outcome = play(search->scene, &search->schedule);
+    const char *failure = play(search->scene, &search->schedule);
     unsigned count = point_count;
     search->result->schedules++;
-    if (outcome.failure != NULL) {
-        search->result->failure = outcome.failure;
+    if (failure != NULL) {
+        search->result->failure = failure;
         search->result->schedule = search->schedule;
         search->is_over = true;
     } else if (now_s() > search->end_s || machine_found_shared) {
@@ -148,7 +148,7 @@ struct search_result search_random(void (*scene)(void), uint64_t seed, double se
         chance.state = seed + result.schedules++;
         chance.one_in = 4u << draw() % 5;
         result.schedule.count = 0;
-        result.failure = play(scene, &result.schedule).failure;
+        result.failure = play(scene, &result.schedule);
     }
     chance.is_on = false;
     result.seconds = now_s() - begin_s;
@@ -161,7 +161,7 @@ const char *search_replay(void (*scene)(void), const struct schedule *schedule, 
     if (tell)
         play(scene, schedule); /* from which the machine learns what is shared: only that is told */
     machine_tells = tell;
-    const char *failure = play(scene, schedule).failure;
+    const char *failure = play(scene, schedule);
     machine_tells = false;
     return failure;
 }

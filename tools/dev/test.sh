@@ -175,22 +175,26 @@ verb_yields() {
     done
 }
 
-verb_coherence() {
+# build_hooked PROGRAM...: what plays the accesses of scheduler and purgatory to memory, and no other part.
+build_hooked() {
     need "$test_packages"
-    configure coherence -Dbuildtype=release -Dexamples=false -Dcalendar=false -Djournal=false -Drelay=disabled
-    ninja -C build/coherence --quiet tests/coherence/coherence tests/coherence/coherence_real
+    configure hooked -Dbuildtype=release -Dexamples=false -Dcalendar=false -Djournal=false -Drelay=disabled
+    compile hooked "$@"
+    programs=build/hooked/tests
+}
+
+verb_coherence() {
+    build_hooked tests/coherence/coherence tests/coherence/coherence_real
     if [ "${1:-}" = --table ]; then
-        build/coherence/tests/coherence/coherence_real >build/coherence/prices
-        set -- --table build/coherence/prices
+        "$programs/coherence/coherence_real" >build/hooked/prices
+        set -- --table build/hooked/prices
     fi
-    build/coherence/tests/coherence/coherence "$@"
+    "$programs/coherence/coherence" "$@"
 }
 
 verb_explore() {
-    need "$test_packages"
-    configure explore -Dbuildtype=release -Dexamples=false -Dcalendar=false -Djournal=false -Drelay=disabled
-    ninja -C build/explore --quiet tests/explore/explore
-    build/explore/tests/explore/explore "$@"
+    build_hooked tests/explore/explore
+    "$programs/explore/explore" "$@"
 }
 
 run_loaded() {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* symbols.h - the function and the line of the source that an address in the program is of. */
-#ifndef TESTS_COHERENCE_SYMBOLS_H
-#define TESTS_COHERENCE_SYMBOLS_H
+#ifndef TESTS_SUPPORT_SYMBOLS_H
+#define TESTS_SUPPORT_SYMBOLS_H
 
 #include <stdint.h>
 
@@ -12,4 +12,4 @@ const char *symbols_function(uintptr_t code);
    next call. */
 const char *symbols_place(uintptr_t code);
 
-#endif /* TESTS_COHERENCE_SYMBOLS_H */
+#endif /* TESTS_SUPPORT_SYMBOLS_H */

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * access_hooks.h - each access of code to memory becomes a call.
+ *
+ * access_hooks.c has the functions that the compiler calls with -fsanitize=thread, instead of ThreadSanitizer's.
+ * They call those declared here, which a program defines that links it. This header is also included before each
+ * source file that is compiled so: what the compiler would turn into instructions becomes calls, too.
+ *
+ * `code` is the address behind the call, in the code that accesses memory. `order` is one of the __ATOMIC_
+ * constants. A call comes before the access itself, which follows at once when it returns.
+ */
+#ifndef TESTS_SUPPORT_ACCESS_HOOKS_H
+#define TESTS_SUPPORT_ACCESS_HOOKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A function has been entered from `caller`, or is left. */
+void hook_enter(const void *caller);
+void hook_leave(void);
+
+/* ---- plain accesses */
+
+void hook_read(const volatile void *memory, size_t size, const void *code);
+void hook_write(const volatile void *memory, size_t size, const void *code);
+
+/* ---- atomic operations */
+
+/* Returns the value that the load sees. */
+uint64_t hook_load(const volatile void *word, size_t size, int order, const void *code);
+void hook_store(const volatile void *word, size_t size, uint64_t value, int order,
+                const void *code);
+
+/* A read-modify-write begins. One of the others follows, before any other thread can run: it ends with a new
+   value, or, a compare-and-swap, without one. */
+void hook_begin_change(const volatile void *word, size_t size, const void *code);
+void hook_end_change(const volatile void *word, size_t size, uint64_t value, int order,
+                     const void *code);
+void hook_end_unchanged(const volatile void *word, size_t size, int order, const void *code);
+
+void hook_fence(int order, const void *code);
+
+/* The value that a word has now. */
+uint64_t access_word(const volatile void *word, size_t size);
+
+/* ---- instructions */
+
+/* A step of a spin lock's wait. */
+void hook_pause(void);
+#define __builtin_ia32_pause hook_pause
+
+/* A line is fetched to be written to. */
+void hook_prefetch(const void *memory);
+#define HTW__PREFETCH(memory) hook_prefetch(memory)
+
+#endif /* TESTS_SUPPORT_ACCESS_HOOKS_H */
