@@ -214,9 +214,7 @@ int htw_journal_open(struct htw_journal **ret_journal, struct htw_scheduler *sch
     const char *member = htw_journal_options_invalid(options);
     if (member != NULL)
         return htw__journal_fail(-EINVAL, "the option %s of the journal is not valid", member);
-    if (options->deliver == NULL)
-        scheduler = NULL;
-    else if (scheduler == NULL)
+    if (options->deliver != NULL && scheduler == NULL)
         return htw__journal_fail_as(-EINVAL, "a journal that delivers needs a scheduler");
     return open_journal(ret_journal, scheduler, path, options);
 }

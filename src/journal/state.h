@@ -71,7 +71,7 @@ struct htw__reader {
 
 struct htw_journal {
     struct htw_allocator allocator;
-    struct htw_scheduler *scheduler; /* NULL: nothing is delivered */
+    struct htw_scheduler *scheduler; /* of the slots; may be NULL if there are none */
     htw_deliver *deliver;
     htw_stopped *stopped;
     void *context;
