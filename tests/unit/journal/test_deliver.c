@@ -242,6 +242,16 @@ JOURNAL_TEST(journal_with_little_memory_holds_fewer_jobs_ahead) {
         assert_true(f->seen[i - 1].deadline_ns < f->seen[i].deadline_ns);
 }
 
+/* Not even a place among the jobs in memory. */
+JOURNAL_TEST(journal_jobs_of_the_far_future_take_no_memory) {
+    journal_open(f);
+    journal_put(f, HTW_HOUR, "a");
+    uint64_t before = journal_stats(f).memory_bytes;
+    for (int i = 0; i < 300; i++)
+        journal_put(f, HTW_HOUR, "a");
+    assert_int_equal(journal_stats(f).memory_bytes, before);
+}
+
 /* ---- the clock */
 
 JOURNAL_TEST(journal_follows_a_clock_that_is_set) {

@@ -168,6 +168,59 @@ JOURNAL_TEST(journal_writes_between_two_steps_of_the_reader_as_often_as_it_reads
     assert_in_range(fetches_until_written[1], 500, JOBS - 1);
 }
 
+/* ---- a failure while a slot waits for the reader */
+
+static struct journal_fixture *failing; /* its next commit fails; NULL: none does */
+static _Atomic unsigned reader_waits;
+
+int __real_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
+int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
+int __real_htw__database_commit(struct htw__database *self, uint64_t next_sequence);
+int __wrap_htw__database_commit(struct htw__database *self, uint64_t next_sequence);
+
+int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
+    if (failing != NULL && condition == &failing->journal->read)
+        reader_waits++;
+    return __real_pthread_cond_wait(condition, mutex);
+}
+
+/* After this, who waits for the reader has waited since, and only the reader or a failure wakes it. */
+static void let_slot_wait_again(struct htw_journal *journal) {
+    pthread_mutex_lock(&journal->mutex.mutex);
+    unsigned before = reader_waits;
+    pthread_cond_broadcast(&journal->read);
+    pthread_mutex_unlock(&journal->mutex.mutex);
+    for (int i = 0; i < 10000 && reader_waits == before; i++)
+        usleep(1000);
+}
+
+int __wrap_htw__database_commit(struct htw__database *self, uint64_t next_sequence) {
+    if (failing == NULL || failing->journal == NULL)
+        return __real_htw__database_commit(self, next_sequence);
+    let_slot_wait_again(failing->journal);
+    self->is_distrusted = true;
+    return -EIO;
+}
+
+/* Advancing would not return otherwise: a journal that has stopped reads no more. */
+JOURNAL_TEST(journal_that_stops_while_a_slot_waits_for_the_reader_wakes_it) {
+    enum { JOBS = 1000 };
+    f->options.gather_ns = 1;
+    journal_open(f);
+    for (int i = 0; i < JOBS; i++)
+        assert_int_equal(
+            htw_journal_put_later(f->journal, START_NS + HTW_HOUR, "a", 1, NULL, NULL, NULL), 0);
+    assert_int_equal(htw_journal_sync(f->journal), 0);
+    fetches = reader_waits = 0;
+    putter = failing = f;
+    assert_int_equal(htw_scheduler_advance(f->scheduler, HTW_HOUR - HTW_MINUTE), 0);
+    putter = failing = NULL;
+    assert_int_equal(htw_journal_sync(f->journal), -EIO);
+    assert_in_range(fetches, 100, JOBS - 1);
+    assert_true(reader_waits > 0);
+    assert_int_equal(f->seen_count, 0);
+}
+
 /* ---- bounds */
 
 JOURNAL_TEST(journal_queue_holds_jobs_by_max_memory_between_two_bounds) {
@@ -204,6 +257,57 @@ JOURNAL_TEST(journal_array_of_the_reader_grows_to_its_bound_only) {
     journal_advance_to(f, HTW_HOUR);
     assert_int_equal(f->seen_count, JOBS);
     assert_in_range(f->journal->reader.capacity, 1, f->journal->reader.capacity_max);
+}
+
+/* ---- jobs that are put while others are selected */
+
+static struct journal_fixture *crowd; /* puts many jobs while the reader selects; NULL: does not */
+
+enum { CROWD = 30 };
+
+int64_t __real_htw__database_scan(struct htw__database *self, uint64_t first, uint64_t last,
+                                  struct htw__row *rows, size_t capacity);
+int64_t __wrap_htw__database_scan(struct htw__database *self, uint64_t first, uint64_t last,
+                                  struct htw__row *rows, size_t capacity);
+
+/* In the thread of the journal, which commits them before it fetches what it has selected. */
+static void put_crowd(struct journal_fixture *f) {
+    struct htw_job jobs[CROWD];
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    for (size_t i = 0; i < CROWD; i++) {
+        htw_job_init(&jobs[i]);
+        jobs[i].deadline_ns = START_NS + HTW_HOUR + HTW_SECOND;
+    }
+    change.jobs = jobs;
+    change.job_count = CROWD;
+    (void)!htw_journal_apply_later(f->journal, &change, NULL, NULL);
+}
+
+int64_t __wrap_htw__database_scan(struct htw__database *self, uint64_t first, uint64_t last,
+                                  struct htw__row *rows, size_t capacity) {
+    if (crowd != NULL && capacity > 1) { /* not where the next bucket is looked for */
+        put_crowd(crowd);
+        crowd = NULL;
+    }
+    return __real_htw__database_scan(self, first, last, rows, capacity);
+}
+
+/* Memory has no room for them, and all come after the first job that is selected: none may stay, since
+   the reader will find them again. */
+JOURNAL_TEST(journal_jobs_that_are_put_after_a_selection_come_once) {
+    enum { JOBS = 10 };
+    f->options.gather_ns = 1;
+    f->options.max_memory = CROWD * sizeof(struct htw__job);
+    journal_open(f);
+    for (int i = 0; i < JOBS; i++)
+        journal_put(f, HTW_HOUR, "");
+    crowd = f;
+    journal_advance_to(f, HTW_HOUR - HTW_MINUTE);
+    assert_null(crowd);
+    assert_int_equal(journal_stats(f).jobs, JOBS + CROWD);
+    journal_advance_to(f, HTW_HOUR + HTW_MINUTE);
+    assert_int_equal(f->seen_count, JOBS + CROWD);
+    assert_int_equal(journal_stats(f).jobs, 0);
 }
 
 /* ---- jobs that end while they are selected */

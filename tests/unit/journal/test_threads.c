@@ -267,6 +267,52 @@ JOURNAL_TEST(journal_deliver_may_wait_for_a_put) {
     assert_true(await_seen(f, 2));
 }
 
+/* ---- opening */
+
+enum { ROUNDS = 20 };
+
+struct opener {
+    struct journal_fixture *f;
+    pthread_barrier_t *start;
+    unsigned opened;
+    int error; /* another one than that the file is open */
+};
+
+static void *open_again_and_again(void *arg) {
+    struct opener *self = arg;
+    pthread_barrier_wait(self->start);
+    for (int i = 0; i < ROUNDS && self->error == 0; i++) {
+        struct htw_journal *journal;
+        int error = htw_journal_open(&journal, NULL, self->f->path, NULL);
+        self->opened += error == 0;
+        if (error == 0)
+            error = htw_journal_close(journal);
+        if (error != -EBUSY)
+            self->error = error;
+    }
+    return NULL;
+}
+
+/* The lock of a file keeps other processes away, and not other threads. */
+JOURNAL_TEST(journal_is_opened_by_one_of_the_threads_that_try) {
+    struct opener openers[THREADS];
+    pthread_t threads[THREADS];
+    pthread_barrier_t start;
+    unsigned opened = 0;
+    pthread_barrier_init(&start, NULL, THREADS);
+    for (int i = 0; i < THREADS; i++) {
+        openers[i] = (struct opener) { f, &start, 0, 0 };
+        assert_int_equal(pthread_create(&threads[i], NULL, open_again_and_again, &openers[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(openers[i].error, 0);
+        opened += openers[i].opened;
+    }
+    assert_true(opened > 0);
+    pthread_barrier_destroy(&start);
+}
+
 /* ---- closing */
 
 JOURNAL_TEST(journal_close_waits_for_deliver_and_writes_what_it_has_done) {
