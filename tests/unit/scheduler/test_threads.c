@@ -257,11 +257,11 @@ SCHEDULER_TEST(scheduler_worker_joins_a_batch_whose_worker_stays_in_a_callback) 
 
 /* ---- listeners that come and go while others are called */
 
-enum { LISTENERS = 2000 };
+enum { LISTENERS = 2000, ADDED = 20000 };
 
 struct listening {
     struct htw__clock_listeners listeners;
-    _Atomic bool is_over;
+    _Atomic bool has_begun, is_over;
 };
 
 /* Of a clock that is set each time. */
@@ -276,8 +276,10 @@ static void ignore_the_clock(struct htw__clock_listener *listener) {
 
 static void *notify_all_the_time(void *arg) {
     struct listening *self = arg;
-    while (!atomic_load(&self->is_over))
+    while (!atomic_load(&self->is_over)) {
         htw__clock_listeners_notify(&self->listeners);
+        atomic_store(&self->has_begun, true);
+    }
     return NULL;
 }
 
@@ -286,6 +288,8 @@ UNIT_TEST(scheduler_calls_listeners_while_others_come_and_go) {
     pthread_t thread;
     htw__clock_listeners_init(&self.listeners, read_a_clock_that_is_set);
     assert_int_equal(pthread_create(&thread, NULL, notify_all_the_time, &self), 0);
+    while (!atomic_load(&self.has_begun))
+        sched_yield();
     for (unsigned i = 0; i < LISTENERS; i++) {
         struct htw__clock_listener listener = { .clock_was_set = ignore_the_clock };
         htw__clock_listeners_add(&self.listeners, &listener);
@@ -295,6 +299,42 @@ UNIT_TEST(scheduler_calls_listeners_while_others_come_and_go) {
     pthread_join(thread, NULL);
     assert_true(htw__ring_is_empty(&self.listeners.ring));
     htw__clock_listeners_fini(&self.listeners);
+}
+
+struct adder {
+    struct htw__clock_listeners *listeners;
+    pthread_barrier_t *start;
+    struct htw__clock_listener added[ADDED];
+};
+
+static void *add_all(void *arg) {
+    struct adder *self = arg;
+    pthread_barrier_wait(self->start);
+    for (unsigned i = 0; i < ADDED; i++)
+        htw__clock_listeners_add(self->listeners, &self->added[i]);
+    return NULL;
+}
+
+UNIT_TEST(scheduler_loses_no_listener_where_two_threads_add_some) {
+    static struct adder adders[2];
+    struct htw__clock_listeners listeners;
+    pthread_barrier_t start;
+    pthread_t threads[COUNT_OF(adders)];
+    htw__clock_listeners_init(&listeners, NULL);
+    pthread_barrier_init(&start, NULL, COUNT_OF(adders));
+    for (size_t i = 0; i < COUNT_OF(adders); i++) {
+        adders[i].listeners = &listeners;
+        adders[i].start = &start;
+        assert_int_equal(pthread_create(&threads[i], NULL, add_all, &adders[i]), 0);
+    }
+    for (size_t i = 0; i < COUNT_OF(adders); i++)
+        pthread_join(threads[i], NULL);
+    unsigned count = 0;
+    while (htw__ring_pop_front(&listeners.ring) != NULL)
+        count++;
+    assert_int_equal(count, COUNT_OF(adders) * ADDED);
+    pthread_barrier_destroy(&start);
+    htw__clock_listeners_fini(&listeners);
 }
 
 enum { STORED = 2000 };
