@@ -172,11 +172,11 @@ bool htw_is_pending(struct htw_scheduler *scheduler, htw_handle handle) {
         return false;
     uint64_t status = 0;
     htw__lock_acquire(&shard->lock);
-    struct htw__record *record = htw__handle_record(shard, handle, &status);
-    enum htw__state state = record == NULL ? HTW__DONE : htw__status_state(status);
+    bool exists = htw__handle_record(shard, handle, &status) != NULL;
     htw__lock_release(&shard->lock);
-    return state == HTW__PENDING || state == HTW__QUEUED ||
-           (state == HTW__RUNNING && (status & HTW__REARM));
+    enum htw__state state = htw__status_state(status);
+    return exists && (state == HTW__PENDING || state == HTW__QUEUED ||
+                      (state == HTW__RUNNING && (status & HTW__REARM)));
 }
 
 int htw_deadline(struct htw_scheduler *scheduler, htw_handle handle, int64_t *ret_deadline_ns) {
