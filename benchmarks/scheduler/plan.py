@@ -8,7 +8,7 @@ ROUNDS = "1; threads, foreign and pair 2"
 LIMIT_S = 300
 SLOW_IS_WRONG = True
 
-JVM_PEERS = {"jdk": ["jdk"], "netty": ["netty-1ms", "netty-100ms"], "kafka": ["kafka"]}
+JVM_PEERS = {"jdk": ["jdk"], "forkjoin": ["jdk-forkjoin"], "netty": ["netty-1ms", "netty-100ms"], "kafka": ["kafka"]}
 ARTIFACTS = {"netty": "netty-common", "kafka": "kafka-server-common"}
 GO = "scheduler/go"
 TOKIO = "scheduler/tokio"
@@ -25,10 +25,13 @@ def add_options(parser):
 def listed(options, section):
     found = measure.listed(options.program, section)
     if section == "peers":
-        found.update({"jdk": "ScheduledThreadPoolExecutor", "netty-1ms": "HashedWheelTimer, tick 1 ms",
+        found.update({"jdk": "ScheduledThreadPoolExecutor",
+                      "jdk-forkjoin": "ForkJoinPool.schedule() of JDK 25", "netty-1ms": "HashedWheelTimer, tick 1 ms",
                       "netty-100ms": "HashedWheelTimer, tick 100 ms", "kafka": "SystemTimer",
                       "go": "time.AfterFunc()", "tokio": "a task that sleeps",
-                      "tokio-sleep": "a sleep without a task"})
+                      "tokio-sleep": "a sleep without a task",
+                      "tokio-alt": "a task that sleeps, with tokio's alternative timer",
+                      "tokio-sleep-alt": "a sleep without a task, with tokio's alternative timer"})
     return found
 
 
@@ -39,13 +42,16 @@ def prepare(options, _):
     if options.quick:
         options.peers = [peer for peer in options.peers if not peer.startswith("lib")]
     options.outside, options.jvm_peers, options.versions = {}, [], {}
+    options.java = {}  # of the peers that need another one than that on the PATH
     recipes = {}
     if options.build and not options.no_jvm:
         recipes.update({name: lambda name=name: build_java(options, name) for name in JVM_PEERS})
     if options.build and not options.no_go:
         recipes["go"] = lambda: build_go(options)
     if options.build and not options.no_tokio:
-        recipes["tokio"] = lambda: build_tokio(options)
+        recipes["tokio"] = lambda: build_tokio(options, "")
+        if not options.quick:
+            recipes["tokio-alt"] = lambda: build_tokio(options, "-alt", "--cfg tokio_unstable")
     peers.build(recipes, options.versions)
 
 
@@ -54,6 +60,10 @@ def build_java(options, name):
     path = peers.compile_java(options.build, f"scheduler-{name}", place, "scheduler/jvm",
                               f"scheduler/jvm/{name}")
     options.versions["JVM"] = peers.java_version()
+    if name == "forkjoin":
+        java = peers.newer_java(options.build)
+        options.java["jdk-forkjoin"] = java
+        options.versions["jdk-forkjoin"] = peers.java_version(java)
     if place:
         options.versions[name] = peers.version_of(place, ARTIFACTS[name])
     of_quick = JVM_PEERS[name][:1] if options.quick else JVM_PEERS[name]
@@ -67,9 +77,9 @@ def build_go(options):
     options.versions["Go"] = version
 
 
-def build_tokio(options):
-    program, version = peers.build_rust(options.build, TOKIO)
-    options.outside.update({"tokio": [program], "tokio-sleep": [program]})
+def build_tokio(options, suffix, flags=""):
+    program, version = peers.build_rust(options.build, TOKIO, flags)
+    options.outside.update({f"{peer}{suffix}": [program] for peer in ("tokio", "tokio-sleep")})
     options.versions["tokio"] = f"{peers.locked_version(TOKIO, 'tokio')} ({version})"
 
 
@@ -84,7 +94,8 @@ def run(options, workload, peer, *arguments):
     heap = min(measure.available_mib() * 3 // 4, HEAP_MIB_MAX)
     if workload == "idle":
         heap = IDLE_HEAP_MIB
-    return measure.Run([*peers.java(options.outside[peer], heap, "Bench"), *what])
+    java = options.java.get(peer, "java")
+    return measure.Run([*peers.java(options.outside[peer], heap, "Bench", java), *what])
 
 
 def native(options):
@@ -94,7 +105,7 @@ def native(options):
 
 def firing(options):
     """The peers outside of C whose timers fire."""
-    return options.jvm_peers + [peer for peer in native(options) if peer != "tokio-sleep"]
+    return options.jvm_peers + [peer for peer in native(options) if not peer.startswith("tokio-sleep")]
 
 
 def plan_pairs(options, in_c):
@@ -142,7 +153,7 @@ def plan_rest(options, others):
     yield [run(options, "idle", peer) for peer in ["htw", *others, *firing(options)]]
     yield run(options, "memory", "htw")
     # Two million in C and Rust are enough: libevent takes a minute for ten.
-    few = [*others, "tokio"]
+    few = [*others, "tokio", "tokio-alt"]
     for peer in others + firing(options):
         yield run(options, "memory", peer, *["--timers", "200000"] * (peer in few))
 

@@ -24,13 +24,13 @@ final class Idle implements Workload {
             Machine.ThreadCounts then =
                 before.getOrDefault(entry.getKey(), new Machine.ThreadCounts());
             add(all, now, then);
-            if (now.name.equals(Peer.THREAD_NAME)) {
+            if (now.name.equals(peer.timerThread())) {
                 add(timer, now, then);
                 found = true;
             }
         }
         if (!found)
-            throw new IllegalStateException("no thread is called " + Peer.THREAD_NAME);
+            throw new IllegalStateException("no thread is called " + peer.timerThread());
         report.line("measured_s", options.seconds);
         report.line("wakeups_timer_thread", timer.switches);
         report.line("wakeups_process", all.switches);

@@ -7,7 +7,7 @@ import java.util.concurrent.ThreadFactory;
  * subclass is loaded.
  */
 abstract class Peer {
-    /** The name of the thread on which timers fire; Idle finds it by this. */
+    /** For the thread of a peer that lets others name it. */
     static final String THREAD_NAME = "bench-timer";
 
     /** Returns the handle that cancel() takes. */
@@ -18,6 +18,11 @@ abstract class Peer {
 
     /** How many timers the peer reports, with cancelled ones. */
     abstract long pending();
+
+    /** The name of the thread on which timers fire, as Linux shows it. */
+    String timerThread() {
+        return THREAD_NAME;
+    }
 
     static ThreadFactory threadFactory() {
         return work -> {

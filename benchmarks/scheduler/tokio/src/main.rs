@@ -81,7 +81,14 @@ fn read_options() -> Options {
 fn main() {
     let given = read_options();
     let report = Report::new(&given);
-    match (given.workload.as_str(), given.peer.as_str()) {
+    let (peer, is_alternative) = match given.peer.strip_suffix("-alt") {
+        Some(peer) => (peer, true),
+        None => (given.peer.as_str(), false),
+    };
+    if is_alternative != cfg!(tokio_unstable) {
+        wrong("this program was built for other timers");
+    }
+    match (given.workload.as_str(), peer) {
         ("threads", "tokio") => pairs::threads(&given, &report, Tasks::start()),
         ("foreign", "tokio") => pairs::foreign(&given, &report, Tasks::start()),
         ("threads", "tokio-sleep") => pairs::threads(&given, &report, Sleeps::start()),

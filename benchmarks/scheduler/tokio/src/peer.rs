@@ -23,8 +23,13 @@ pub trait Peer: Send + Sync + 'static {
 /// How many timers have fired that were to be cancelled.
 pub static STRAYS: AtomicU64 = AtomicU64::new(0);
 
+/// With `--cfg tokio_unstable` the timers are tokio's alternative ones: a wheel for each worker.
 fn runtime() -> Runtime {
-    Builder::new_multi_thread().enable_time().build().expect("a runtime")
+    let mut builder = Builder::new_multi_thread();
+    builder.enable_time();
+    #[cfg(tokio_unstable)]
+    builder.enable_alt_timer();
+    builder.build().expect("a runtime")
 }
 
 /// A task that sleeps and then runs a callback; it is aborted.

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+
+import java.util.List;
+
+/** The peers that this program was compiled with. */
+final class Peers {
+    static final List<String> NAMES = List.of("jdk-forkjoin");
+
+    static Peer named(String name) {
+        return new ForkJoinPeer();
+    }
+
+    private Peers() {
+    }
+}
