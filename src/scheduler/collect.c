@@ -153,6 +153,12 @@ bool htw__collect(struct htw__clockwork *clockwork, int64_t now_ns, struct htw__
     batch->count = 0;
     atomic_store_explicit(&batch->next, 0, memory_order_relaxed);
     htw__lock_acquire(clockwork->lock);
+    /* Since the wall clock was read, callbacks have run and it may have been set back: what was armed then is not
+       due by the earlier reading. */
+    if (HTW__UNLIKELY(clockwork->clock->is_settable)) {
+        now_ns = htw__clockwork_now_ns(clockwork);
+        now_tick = htw__tick_at(clockwork->scheduler, now_ns);
+    }
     clockwork->clock_read_tick = now_tick;
     htw__clockwork_set_wake_tick(clockwork, htw__clockwork_wake_tick(clockwork));
     if (successor != NULL) {

@@ -246,6 +246,27 @@ UNIT_TEST(clock_on_the_wall_that_is_set_moves_only_its_own_timers) {
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
 }
 
+static void set_back_and_arm(void *wall, const struct htw_expiration *expiration) {
+    atomic_store(&wall_ahead_ns, 0);
+    arm(expiration->scheduler, wall, HTW_CLOCK_REALTIME, HTW_MINUTE);
+}
+
+/* A round reads all clocks before its first callback. */
+UNIT_TEST(clock_on_the_wall_that_a_callback_sets_back_lets_what_it_arms_wait) {
+    struct htw_scheduler *scheduler = create(HTW_CLOCK_MONOTONIC, true, 0);
+    struct timed later, wall;
+    arm(scheduler, &later, HTW_CLOCK_REALTIME, HTW_DAY);
+    atomic_store(&wall_ahead_ns, HTW_HOUR);
+    assert_int_equal(htw_schedule(scheduler, 0, set_back_and_arm, &wall, NULL), 0);
+    assert_int_equal(process(scheduler, 0), 1);
+    assert_int_equal(process(scheduler, 0), 0);
+    assert_int_equal(wall.runs, 0);
+    atomic_store(&wall_ahead_ns, 2 * HTW_MINUTE);
+    assert_int_equal(process(scheduler, 0), 1);
+    assert_false(wall.early || wall.told_wrong);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
 /* What the callback of `greedy` schedules is due at once. */
 static void run_again(void *arg, const struct htw_expiration *expiration) {
     run(arg, expiration);
