@@ -36,6 +36,10 @@ help_test() {
                     an hour; --random: others. --list: the scenes. A failure prints its steps, and a command
                     that plays them again
   stress [SECONDS]  threads against each other: each stress test for 60 seconds, or SECONDS
+  soak [MINUTES [ARG]...]
+                    the programs under mixed load for 30 minutes, or MINUTES: a program with scheduler and
+                    purgatory, htw delay, the broker, htw relay. Fails unless memory, descriptors, threads and
+                    files stay level and lateness is bounded; ARG: --only NAME,... or --seed N (tests/soak)
   journal-crash [ROUNDS [SEED]]
                     kill a process that uses a journal 500 times, or ROUNDS, while the clock is set and
                     the disk fails, and judge what is left
@@ -235,6 +239,24 @@ verb_stress() {
         say "${program##*/}"
         "$program" "${1:-60}"
     done
+}
+
+# The programs as users have them, optimised.
+verb_soak() {
+    minutes=${1:-30}
+    case $minutes in
+    0 | *[!0-9]*) fail "soak: not a number of minutes: $minutes" ;;
+    esac
+    [ $# -eq 0 ] || shift
+    need "$test_packages $broker_build_packages"
+    configure soak -Dbuildtype=release -Dtests=true -Djournal=true -Dmonitor=true -Drelay=auto -Dbroker=true
+    targets='htw tests/soak_program examples/broker/broker'
+    if ninja -C build/soak -t query htw-relay >/dev/null 2>&1; then
+        targets="$targets htw-relay tests/relay_brokers"
+    fi
+    # shellcheck disable=SC2086 # a list of words
+    compile soak $targets
+    "$python" tests/soak/soak.py build/soak --minutes "$minutes" "$@"
 }
 
 # One search a core at a time; each prints a line for each depth.
