@@ -8,7 +8,7 @@ import re
 LAYERS = {
     "wheel": (
         r"(wheel/.*|base/(bitmap|list))\.[ch]",
-        r"wheel.*|delay_queue|bitmap|list|model|fuzz_replay"),
+        r"wheel.*|delay_queue|bitmap|list|model|enumerate_wheel|fuzz_replay"),
     "scheduler": (
         r"(scheduler/.*|base/(slab|alarm|lock|histogram|divisor|backoff|fork|clock|cpu|random|thread|prometheus|alloc(_system)?))\.[ch]",
         r"scheduler_.*|slab|alarm|cpu|random|lock|lock_rank|histogram|backoff|alloc|fault_(threads|alarm)|stress_(?!purgatory|calendar).*"),
@@ -17,7 +17,7 @@ LAYERS = {
         r"purgatory_.*|threshold.*|heap|key_pool|key_table|value_tree|model_purgatory|stress_purgatory_.*"),
     "calendar": (
         r"calendar/.*\.(c|h|cc)",
-        r"calendar_.*|stress_calendar"),
+        r"calendar_.*|enumerate_calendar|stress_calendar"),
     "journal": (
         r"journal/.*\.[ch]",
         r"journal_.*|fault_journal(?!_command).*|model_journal"),

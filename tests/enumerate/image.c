@@ -71,6 +71,10 @@ void __wrap_free(void *memory) {
         __real_free(memory);
 }
 
+void image_clear(void) {
+    used = 0;
+}
+
 void image_open(void) {
     is_open = true;
 }

@@ -18,6 +18,9 @@ struct image {
     size_t count, capacity;
 };
 
+/** Releases all of the arena. */
+void image_clear(void);
+
 /** From now on, allocations come from the arena. */
 void image_open(void);
 

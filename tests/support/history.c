@@ -49,7 +49,6 @@ void history_close(struct history *self) {
 
 /* A timer leaves its deadline by a cancel, a move or a drain. */
 static void leave(struct history *self, const struct oracle_entry *entry) {
-    self->disturbed = true;
     if (entry->turn != ORACLE_WAITING || entry->deadline <= self->clock)
         return;
     if (self->left_count == self->left_capacity) {
@@ -96,9 +95,6 @@ static bool run_next(struct history *self) {
         return true;
     if (next <= self->clock)
         return history_differ(self, "next is %" PRIu64 ", not after the clock", next);
-    if (!self->disturbed)
-        return history_differ(self, "next is %" PRIu64 ", not %" PRIu64 ", but nothing was moved",
-                              next, earliest);
     return was_left(self, next) ||
            history_differ(self, "next is %" PRIu64 ", which no timer was moved from", next);
 }
@@ -301,7 +297,10 @@ static bool run_kind(struct history *self, const struct history_op *op) {
         same = run_drain(self);
         break;
     case HISTORY_REFUSE:
-        failing_allocator_fail(&self->memory, op->max, false);
+        if (op->max == 0)
+            failing_allocator_relent(&self->memory);
+        else
+            failing_allocator_fail(&self->memory, op->max, op->budget != 0);
         break;
     case HISTORY_KINDS:
         break;
@@ -384,7 +383,8 @@ void history_describe(const struct history_op *op, char *text, size_t size) {
         snprintf(text, size, "drain");
         break;
     case HISTORY_REFUSE:
-        snprintf(text, size, "refuse allocation %zu from now", op->max);
+        snprintf(text, size, op->max == 0 ? "refuse none" : "refuse allocation %zu from now%s",
+                 op->max, op->budget != 0 ? " and all later ones" : "");
         break;
     case HISTORY_KINDS:
         snprintf(text, size, "nothing");

@@ -22,7 +22,7 @@ enum history_kind {
     HISTORY_NEXT,     /* nothing */
     HISTORY_RESERVE,  /* tick: the horizon */
     HISTORY_DRAIN,    /* nothing */
-    HISTORY_REFUSE,   /* max: which allocation from now on is refused */
+    HISTORY_REFUSE, /* max: which allocation from now on is refused, 0: none; budget: all later ones, too */
     HISTORY_KINDS
 };
 
@@ -66,7 +66,6 @@ struct history {
     size_t left_capacity;
     uint64_t clock;
     bool in_round;
-    bool disturbed;    /* something was cancelled, moved or drained */
     uint64_t reserved; /* the furthest horizon that was reserved; 0: none */
     uint64_t steps;    /* operations so far */
     uint64_t digest;   /* of all timers handed out, in order, and all answers of next */

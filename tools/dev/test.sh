@@ -55,11 +55,11 @@ help_test() {
   musl              the tests with the C library musl, shared and static
   portable [TEST]...
                     the tests of the form for other systems than Linux, built on Linux
-  enumerate [DEPTH] every history of a wheel of up to six steps, or DEPTH, beside the oracle, with three timers,
-                    sizes 2 4 16 64, both orders, three starts; in an hour or more
-  enumerate wheel SIZE fifo|any zero|wrap|end DEPTH
-                    one of these searches; in place of DEPTH the steps of one history, as a difference
-                    prints them
+  enumerate [DEPTH] every short history: of a wheel beside the oracle, with three timers, sizes 2 4 16 64, both orders,
+                    five starts, up to six steps, or DEPTH; and all that follows; in an hour
+  enumerate wheel SIZE fifo|any zero|wrap|high|end|last DEPTH
+                    one of these searches; in place of DEPTH the text of one history, as a difference
+                    prints it
   enumerate calendar
                     every kind of day and time that a cron expression may name, in all months of 14 years
   oracle            compare the instants of calendars over 50 years with Python's zoneinfo and
@@ -262,7 +262,7 @@ verb_soak() {
 # One search a core at a time; each prints a line for each depth.
 verb_enumerate() {
     need "$test_packages"
-    configure enumerate -Dbuildtype=release -Dexamples=false -Djournal=false -Drelay=disabled
+    configure enumerate -Dbuildtype=release -Dexamples=false -Drelay=disabled
     case ${1:-} in
     wheel | calendar)
         program=enumerate_$1
@@ -272,14 +272,15 @@ verb_enumerate() {
         return
         ;;
     esac
-    ninja -C build/enumerate --quiet tests/enumerate_wheel
-    for start in wrap end zero; do
+    ninja -C build/enumerate --quiet tests/enumerate_wheel tests/enumerate_calendar
+    for start in wrap end zero high last; do
         for order in fifo any; do
             for size in 4 2 64 16; do
                 echo "$size $order $start ${1:-6}"
             done
         done
     done | xargs -P "$(nproc)" -L 1 build/enumerate/tests/enumerate_wheel
+    build/enumerate/tests/enumerate_calendar
 }
 
 verb_oracle() {
