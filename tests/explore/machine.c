@@ -2,10 +2,10 @@
 /* machine.c - threads that are coroutines of one real thread, their choices and their time. */
 #include "machine.h"
 
+#include "../support/thread_locals.h"
 #include "explore.h"
 #include "memory.h"
 
-#include <link.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -66,33 +66,10 @@ struct machine_thread *machine_self;
 unsigned machine_thread_count;
 bool machine_tells, machine_found_shared;
 
-/* ---- thread-local variables: those of the program lie in one block */
-
-static struct {
-    void *block;
-    const void *initial;
-    size_t initial_size, size;
-} locals;
-
-static int find_locals(struct dl_phdr_info *info, size_t size, void *context) {
-    (void)size, (void)context;
-    for (unsigned i = 0; i < info->dlpi_phnum; i++)
-        if (info->dlpi_phdr[i].p_type == PT_TLS) {
-            locals.block = info->dlpi_tls_data;
-            locals.initial = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
-            locals.initial_size = info->dlpi_phdr[i].p_filesz;
-            locals.size = info->dlpi_phdr[i].p_memsz;
-        }
-    return 1; /* the program itself comes first */
-}
-
 static void begin_locals(struct thread *thread) {
-    if (locals.block == NULL)
-        dl_iterate_phdr(find_locals, NULL);
     if (thread->locals == NULL)
-        thread->locals = malloc(locals.size);
-    memcpy(thread->locals, locals.initial, locals.initial_size);
-    memset((char *)thread->locals + locals.initial_size, 0, locals.size - locals.initial_size);
+        thread->locals = malloc(thread_locals_size());
+    thread_locals_init(thread->locals);
 }
 
 /* ---- failures */
@@ -249,7 +226,7 @@ static void begin(struct thread *thread) {
 static void enter(struct thread *thread) {
     self = thread;
     machine_self = &thread->base;
-    memcpy(locals.block, thread->locals, locals.size);
+    thread_locals_load(thread->locals);
     if (thread->has_begun)
         longjmp(thread->place, 1);
     begin(thread);
@@ -258,7 +235,7 @@ static void enter(struct thread *thread) {
 static void change_to(struct thread *thread) {
     if (thread == self)
         return;
-    memcpy(self->locals, locals.block, locals.size);
+    thread_locals_save(self->locals);
     if (setjmp(self->place) == 0)
         enter(thread);
 }

@@ -60,6 +60,9 @@ help_test() {
   enumerate wheel SIZE fifo|any zero|wrap|high|end|last DEPTH
                     one of these searches; in place of DEPTH the text of one history, as a difference
                     prints it
+  enumerate purgatory DEPTH
+                    every history of two requests and three threads, which meet in hooks; seven steps take
+                    three minutes
   enumerate calendar
                     every kind of day and time that a cron expression may name, in all months of 14 years
   oracle            compare the instants of calendars over 50 years with Python's zoneinfo and
@@ -264,7 +267,7 @@ verb_enumerate() {
     need "$test_packages"
     configure enumerate -Dbuildtype=release -Dexamples=false -Drelay=disabled
     case ${1:-} in
-    wheel | calendar)
+    wheel | purgatory | calendar)
         program=enumerate_$1
         shift
         ninja -C build/enumerate --quiet "tests/$program"
@@ -272,7 +275,8 @@ verb_enumerate() {
         return
         ;;
     esac
-    ninja -C build/enumerate --quiet tests/enumerate_wheel tests/enumerate_calendar
+    ninja -C build/enumerate --quiet tests/enumerate_wheel tests/enumerate_purgatory \
+        tests/enumerate_calendar
     for start in wrap end zero high last; do
         for order in fifo any; do
             for size in 4 2 64 16; do
@@ -280,6 +284,7 @@ verb_enumerate() {
             done
         done
     done | xargs -P "$(nproc)" -L 1 build/enumerate/tests/enumerate_wheel
+    build/enumerate/tests/enumerate_purgatory 7
     build/enumerate/tests/enumerate_calendar
 }
 
