@@ -20,7 +20,7 @@ LAYERS = {
         r"calendar_.*|enumerate_calendar|stress_calendar"),
     "journal": (
         r"journal/.*\.[ch]",
-        r"journal_.*|fault_journal(?!_command).*|model_journal"),
+        r"journal_.*|fault_journal(?!_command).*|model_journal|enumerate_journal"),
     "monitor": (
         r"monitor/.*\.[ch]",
         r"monitor.*|fault_monitor|stress_monitor"),

@@ -52,6 +52,7 @@ static struct {
 } plans[PLANS];
 static long operations, failures;
 static bool has_power = true;
+static int loses = -1; /* an enum loss, or -1: of each file another one */
 static struct random_source source;
 
 /* ---- what was there before */
@@ -396,6 +397,7 @@ void faulty_vfs_reset(uint64_t seed) {
     memset(plans, 0, sizeof(plans));
     operations = failures = 0;
     has_power = true;
+    loses = -1;
     source.state = seed;
 }
 
@@ -444,9 +446,6 @@ void faulty_vfs_power_off(void) {
     pthread_mutex_unlock(&mutex);
 }
 
-/* What of a file the disk had written by itself, although it was not synced. */
-enum loss { LOSE_NOTHING, LOSE_SOME, LOSE_ALL };
-
 /* What a sector holds after the cut. A truncation has been made or not, as a whole. */
 static void settle_sector(int fd, const struct before *sector, bool undoes_truncation,
                           enum loss loss) {
@@ -470,7 +469,7 @@ static void settle_file(struct disk_file *disk) {
     int fd = open(disk->path, O_RDWR);
     if (fd < 0)
         return;
-    enum loss loss = (enum loss)random_below(&source, 3);
+    enum loss loss = loses < 0 ? (enum loss)random_below(&source, 3) : (enum loss)loses;
     bool undoes_truncation = disk->is_truncated && random_one_in(&source, 2);
     for (size_t i = 0; i < 1024; i++)
         for (struct before *sector = disk->sectors[i]; sector != NULL; sector = sector->next)
@@ -480,6 +479,10 @@ static void settle_file(struct disk_file *disk) {
         ftruncate(fd, disk->synced_size) != 0)
         abort();
     close(fd);
+}
+
+void faulty_vfs_lose(enum loss loss) {
+    loses = (int)loss;
 }
 
 /* Each sector that was not synced holds what it held before, or what was written; so does the size. */

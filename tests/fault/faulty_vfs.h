@@ -29,6 +29,9 @@ enum fault {
     FAULT_POWER,     /* this and all later operations fail */
 };
 
+/** What a power cut takes away from a file that was not synced: the disk has written the rest by itself. */
+enum loss { LOSE_NOTHING, LOSE_SOME, LOSE_ALL };
+
 /** Makes it the default VFS. */
 void faulty_vfs_register(void);
 
@@ -48,6 +51,9 @@ long faulty_vfs_failures(void);
 /** Fails everything from now on. */
 void faulty_vfs_power_off(void);
 bool faulty_vfs_has_power(void);
+
+/** The next power cut takes this away from each file; otherwise a random one of these from each. */
+void faulty_vfs_lose(enum loss loss);
 
 /** After all files were closed: what a power cut leaves. Then the disk works again. */
 void faulty_vfs_cut(void);

@@ -63,6 +63,9 @@ help_test() {
   enumerate purgatory DEPTH
                     every history of two requests and three threads, which meet in hooks; seven steps take
                     three minutes
+  enumerate journal DEPTH [--quick]
+                    every history of a journal, cut off in four ways at every write of its last step; three steps
+                    take a minute, four ten
   enumerate calendar
                     every kind of day and time that a cron expression may name, in all months of 14 years
   oracle            compare the instants of calendars over 50 years with Python's zoneinfo and
@@ -267,7 +270,7 @@ verb_enumerate() {
     need "$test_packages"
     configure enumerate -Dbuildtype=release -Dexamples=false -Drelay=disabled
     case ${1:-} in
-    wheel | purgatory | calendar)
+    wheel | purgatory | journal | calendar)
         program=enumerate_$1
         shift
         ninja -C build/enumerate --quiet "tests/$program"
@@ -275,7 +278,7 @@ verb_enumerate() {
         return
         ;;
     esac
-    ninja -C build/enumerate --quiet tests/enumerate_wheel tests/enumerate_purgatory \
+    ninja -C build/enumerate --quiet tests/enumerate_wheel tests/enumerate_purgatory tests/enumerate_journal \
         tests/enumerate_calendar
     for start in wrap end zero high last; do
         for order in fifo any; do
@@ -285,6 +288,7 @@ verb_enumerate() {
         done
     done | xargs -P "$(nproc)" -L 1 build/enumerate/tests/enumerate_wheel
     build/enumerate/tests/enumerate_purgatory 7
+    build/enumerate/tests/enumerate_journal 3
     build/enumerate/tests/enumerate_calendar
 }
 
