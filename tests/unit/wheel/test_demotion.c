@@ -86,50 +86,6 @@ UNIT_TEST(wheel_strict_million_timers_demoted_in_slices_can_be_cancelled_meanwhi
     demote_while_cancelling(true);
 }
 
-WHEEL_TEST_BOTH_ORDERS(wheel_timers_of_a_bucket_being_demoted_can_be_moved, 8, 0, 100) {
-    for (size_t i = 0; i < 100; i++) /* one bucket of level 3: [512, 1024) */
-        arm(f, i, 512 + i * 5);
-    struct htw_timer *timers[1];
-    size_t count = 0;
-    size_t came = 0;
-    for (size_t i = 99; i >= 70; i--) {
-        assert_int_equal(htw_wheel_poll_batch(f->wheel, 512, timers, 1, 1, &count), HTW_MORE);
-        came += count;
-        arm(f, i, i % 2 == 0 ? 3000 + i : 513 + i);
-        assert_sound(f);
-    }
-    while (htw_wheel_poll_batch(f->wheel, 512, timers, 1, 2, &count) == HTW_MORE)
-        came += count;
-    came += count;
-    assert_int_equal(came, 1);
-    uint64_t last = 512;
-    struct htw_timer *timer;
-    while ((timer = htw_wheel_poll(f->wheel, 5000)) != NULL) {
-        size_t i = fixture_number(f, timer);
-        assert_true(htw_timer_deadline(timer) >= last);
-        last = htw_timer_deadline(timer);
-        assert_int_equal(last, i < 70 ? 512 + i * 5 : i % 2 == 0 ? 3000 + i : 513 + i);
-        came++;
-    }
-    assert_int_equal(came, 100);
-}
-
-WHEEL_TEST_BOTH_ORDERS(wheel_bucket_emptied_while_it_is_demoted_is_let_go, 8, 0, 101) {
-    for (size_t i = 0; i < 100; i++)
-        arm(f, i, 512 + i);
-    struct htw_timer *timers[1];
-    size_t count = 0;
-    for (int i = 0; i < 10; i++)
-        assert_int_equal(htw_wheel_poll_batch(f->wheel, 512, timers, 1, 2, &count), HTW_MORE);
-    for (size_t i = 0; i < 100; i++)
-        htw_wheel_cancel(f->wheel, &f->timers[i]);
-    assert_sound(f);
-    assert_int_equal(htw_wheel_count(f->wheel), 0);
-    arm(f, 100, 520);
-    assert_quiet_round(f, 519);
-    assert_round(f, 520, 100);
-}
-
 /* Buckets of ten levels come up at the same tick. When they have been emptied between two
    slices, each is a step of the budget. */
 WHEEL_TEST(wheel_buckets_emptied_between_slices_are_discarded_within_the_budget, 2, 0, false, 11) {

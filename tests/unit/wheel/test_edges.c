@@ -155,15 +155,6 @@ WHEEL_TEST(wheel_poll_far_beyond_everything_hands_out_all_in_order, 8, 10, false
     assert_int_equal(htw_wheel_now(f->wheel), HTW_NEVER_TICK - 1);
 }
 
-WHEEL_TEST(wheel_at_the_last_tick_knows_only_now_and_never, 8, HTW_NEVER_TICK - 1, false, 3) {
-    arm(f, 0, HTW_NEVER_TICK);
-    arm(f, 1, HTW_NEVER_TICK - 1);
-    arm(f, 2, 3);
-    assert_round(f, HTW_NEVER_TICK, 1, 2);
-    assert_quiet_round(f, HTW_NEVER_TICK);
-    assert_true(htw_timer_is_pending(&f->timers[0]));
-}
-
 UNIT_TEST(wheel_timers_of_the_last_ticks_expire_one_by_one) {
     for (size_t size = 0; size < sizeof sizes / sizeof sizes[0]; size++) {
         struct fixture f;
@@ -172,19 +163,6 @@ UNIT_TEST(wheel_timers_of_the_last_ticks_expire_one_by_one) {
             arm(&f, i, HTW_NEVER_TICK - 40 + i);
         for (size_t i = 1; i < 40; i++)
             assert_round(&f, HTW_NEVER_TICK - 40 + i, i);
-        fixture_close(&f);
-    }
-}
-
-UNIT_TEST(wheel_deadline_at_the_clock_expires_with_the_next_poll) {
-    static const uint64_t clocks[] = { 0, 1, 8, 64, 1000, HTW_NEVER_TICK - 1 };
-    for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
-        struct fixture f;
-        fixture_open(&f, 8, clocks[i], false, 1);
-        arm(&f, 0, clocks[i]);
-        assert_int_equal(htw_wheel_next(f.wheel), clocks[i]);
-        assert_round(&f, clocks[i], 0);
-        assert_int_equal(htw_wheel_now(f.wheel), clocks[i]);
         fixture_close(&f);
     }
 }
@@ -223,19 +201,6 @@ UNIT_TEST(wheel_bucket_whose_first_was_cancelled_is_passed_by_the_clock) {
             fixture_close(&f);
         }
     }
-}
-
-WHEEL_TEST_BOTH_ORDERS(wheel_never_is_pending_but_never_comes, 8, 0, 2) {
-    arm(f, 0, HTW_NEVER_TICK);
-    arm(f, 1, HTW_NEVER_TICK);
-    assert_int_equal(htw_wheel_count(f->wheel), 2);
-    assert_int_equal(htw_wheel_next(f->wheel), HTW_NEVER_TICK);
-    assert_int_equal(htw_timer_deadline(&f->timers[0]), HTW_NEVER_TICK);
-    assert_quiet_round(f, HTW_NEVER_TICK);
-    assert_true(htw_wheel_cancel(f->wheel, &f->timers[0]));
-    assert_false(htw_timer_is_pending(&f->timers[0]));
-    assert_true(htw_timer_is_pending(&f->timers[1]));
-    assert_int_equal(htw_wheel_count(f->wheel), 1);
 }
 
 WHEEL_TEST(wheel_never_needs_no_memory, 8, 0, false, 1) {

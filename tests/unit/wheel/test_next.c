@@ -6,28 +6,6 @@
 
 static const uint64_t trillion = UINT64_C(1000000000000);
 
-WHEEL_TEST_BOTH_ORDERS(wheel_next_is_the_earliest_deadline, 8, 0, 5) {
-    static const uint64_t deadlines[] = { 5000, 300, 301, 299, 7 };
-    static const uint64_t nexts[] = { 5000, 300, 300, 299, 7 };
-    for (size_t i = 0; i < 5; i++) {
-        arm(f, i, deadlines[i]);
-        assert_int_equal(htw_wheel_next(f->wheel), nexts[i]);
-    }
-}
-
-WHEEL_TEST(wheel_next_is_the_clock_while_timers_are_due, 8, 0, false, 3) {
-    arm(f, 0, 20);
-    arm(f, 1, 20);
-    arm(f, 2, 40);
-    assert_non_null(htw_wheel_poll(f->wheel, 30));
-    assert_int_equal(htw_wheel_next(f->wheel), 20);
-    assert_non_null(htw_wheel_poll(f->wheel, 30));
-    assert_null(htw_wheel_poll(f->wheel, 30));
-    assert_int_equal(htw_wheel_next(f->wheel), 40);
-    arm(f, 0, 30);
-    assert_int_equal(htw_wheel_next(f->wheel), 30);
-}
-
 UNIT_TEST(wheel_emptied_bucket_causes_no_wake_up) {
     /* At the lowest level and above; alone, and with a later bucket behind it. */
     static const uint64_t deadlines[] = { 3, 20, 100, 5000, UINT64_C(1) << 40 };
@@ -60,29 +38,6 @@ WHEEL_TEST(wheel_emptied_bucket_costs_a_poll_no_advance, 8, 0, false, 100) {
                  99); /* no htw_wheel_next() before, which would discard the empty buckets */
     assert_int_equal(fixture_stats(f).advances, 1);
     assert_int_equal(fixture_stats(f).queued_buckets, 0);
-}
-
-WHEEL_TEST_BOTH_ORDERS(wheel_emptied_bucket_that_is_filled_again_later_has_its_new_tick, 8, 0, 2) {
-    arm(f, 0, 17); /* [16, 24) of level 1 */
-    assert_true(htw_wheel_cancel(f->wheel, &f->timers[0]));
-    arm(f, 1, 22);
-    assert_in_range(htw_wheel_next(f->wheel), 17, 22);
-    assert_quiet_round(f, 21);
-    assert_int_equal(htw_wheel_next(f->wheel), 22);
-    assert_round(f, 22, 1);
-}
-
-WHEEL_TEST_BOTH_ORDERS(wheel_next_of_a_bucket_that_lost_its_first_is_early_but_cured_by_a_poll, 8,
-                       0, 3) {
-    arm(f, 0, 601); /* one bucket of level 3 */
-    arm(f, 1, 800);
-    arm(f, 2, 801);
-    assert_true(htw_wheel_cancel(f->wheel, &f->timers[0]));
-    uint64_t next = htw_wheel_next(f->wheel);
-    assert_true(next == 601 || next == 800);
-    assert_quiet_round(f, 601);
-    assert_int_equal(htw_wheel_next(f->wheel), 800);
-    assert_round(f, 801, 1, 2);
 }
 
 WHEEL_TEST(wheel_next_after_a_round_is_later_than_now, 8, 0, false, 60) {

@@ -30,15 +30,6 @@ UNIT_TEST(wheel_timers_expire_by_deadline) {
     }
 }
 
-WHEEL_TEST(wheel_strict_tick_comes_in_order_of_arming, 8, 0, true, 5) {
-    arm(f, 3, 7);
-    arm(f, 1, 7);
-    arm(f, 4, 7);
-    arm(f, 0, 7);
-    arm(f, 2, 6);
-    assert_round(f, 7, 2, 3, 1, 4, 0);
-}
-
 WHEEL_TEST(wheel_strict_order_survives_demotion_to_a_tick_armed_from_near, 8, 0, true, 8) {
     /* The same tick, armed when the clock is nearer and nearer: at each level one of its buckets.
        */
@@ -54,38 +45,6 @@ WHEEL_TEST(wheel_strict_order_survives_demotion_to_a_tick_armed_from_near, 8, 0,
     assert_round(f, 4997, 1);
     arm(f, 0, 5000);
     assert_round(f, 5000, 7, 6, 4, 2, 0);
-}
-
-UNIT_TEST(wheel_strict_order_survives_every_pattern_of_arming) {
-    /* Some timers are for tick 700, others for earlier ticks, at which buckets are emptied. */
-    enum { TIMERS = 300 };
-    for (uint64_t seed = 0; seed < 200; seed++) {
-        struct fixture f;
-        struct random_source source = { seed };
-        fixture_open(&f, UINT32_C(2) << random_below(&source, 3), 0, true, TIMERS);
-        size_t expected[TIMERS];
-        size_t count = 0;
-        for (size_t i = 0; i < TIMERS; i++) {
-            if (random_one_in(&source, 2)) {
-                arm(&f, i, 700);
-                expected[count++] = i;
-            } else {
-                uint64_t now = htw_wheel_now(f.wheel);
-                arm(&f, i, now + random_below(&source, 699 - now) + 1);
-            }
-            uint64_t now = htw_wheel_now(f.wheel) + random_below(&source, 4);
-            if (now > 695)
-                now = 695;
-            while (htw_wheel_poll(f.wheel, now) != NULL)
-                continue;
-        }
-        while (htw_wheel_poll(f.wheel, 699) != NULL)
-            continue;
-        for (size_t i = 0; i < count; i++)
-            assert_ptr_equal(htw_wheel_poll(f.wheel, 700), &f.timers[expected[i]]);
-        assert_null(htw_wheel_poll(f.wheel, 700));
-        fixture_close(&f);
-    }
 }
 
 WHEEL_TEST(wheel_strict_order_survives_a_budget_with_arms_in_between, 8, 0, true, 41) {
@@ -114,24 +73,6 @@ WHEEL_TEST(wheel_strict_order_survives_a_budget_with_arms_in_between, 8, 0, true
     for (size_t i = 1; i < 41; i++)
         assert_ptr_equal(htw_wheel_poll(f->wheel, 600), &f->timers[i]);
     assert_int_equal(numbers[0], 0);
-}
-
-WHEEL_TEST(wheel_strict_move_counts_as_a_new_arming, 8, 0, true, 4) {
-    for (size_t i = 0; i < 4; i++)
-        arm(f, i, 100);
-    arm(f, 1, 100);
-    arm(f, 2, 50);
-    arm(f, 2, 100);
-    arm(f, 0, 120);
-    arm(f, 0, 100);
-    assert_round(f, 100, 3, 1, 2, 0);
-}
-
-WHEEL_TEST(wheel_strict_move_to_the_present_counts_as_a_new_arming, 8, 10, true, 3) {
-    for (size_t i = 0; i < 3; i++)
-        arm(f, i, 10);
-    arm(f, 0, 3);
-    assert_round(f, 10, 1, 2, 0);
 }
 
 /* Arms the same timers and polls up to `end` in steps of `step`; notes the order. */

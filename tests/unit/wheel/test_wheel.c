@@ -38,51 +38,6 @@ UNIT_TEST(wheel_initialised_timer_equals_zeroed_one) {
     assert_false(htw_timer_is_pending(&initialised));
 }
 
-WHEEL_TEST(wheel_armed_timer_is_pending_until_handed_out, 8, 0, false, 1) {
-    assert_false(htw_timer_is_pending(&f->timers[0]));
-    arm(f, 0, 3);
-    assert_true(htw_timer_is_pending(&f->timers[0]));
-    assert_int_equal(htw_wheel_count(f->wheel), 1);
-    assert_quiet_round(f, 2);
-    assert_true(htw_timer_is_pending(&f->timers[0]));
-    assert_ptr_equal(htw_wheel_poll(f->wheel, 3), &f->timers[0]);
-    assert_false(htw_timer_is_pending(&f->timers[0]));
-    assert_int_equal(htw_wheel_count(f->wheel), 0);
-}
-
-WHEEL_TEST(wheel_deadline_stays_readable_after_the_timer_came, 8, 0, false, 2) {
-    arm(f, 0, 300);
-    arm(f, 1, 400);
-    assert_round(f, 300, 0);
-    assert_true(htw_wheel_cancel(f->wheel, &f->timers[1]));
-    assert_int_equal(htw_timer_deadline(&f->timers[0]), 300);
-    assert_int_equal(htw_timer_deadline(&f->timers[1]), 400);
-}
-
-WHEEL_TEST(wheel_handed_out_timer_can_be_armed_again, 4, 0, false, 1) {
-    for (uint64_t deadline = 5; deadline < 500; deadline += 5) {
-        arm(f, 0, deadline);
-        assert_comes_alone(f, 0, deadline);
-    }
-}
-
-WHEEL_TEST(wheel_cancel_is_true_once, 8, 0, false, 1) {
-    arm(f, 0, 20);
-    assert_true(htw_wheel_cancel(f->wheel, &f->timers[0]));
-    assert_false(htw_timer_is_pending(&f->timers[0]));
-    assert_int_equal(htw_wheel_count(f->wheel), 0);
-    assert_false(htw_wheel_cancel(f->wheel, &f->timers[0]));
-    assert_quiet_round(f, 1000);
-}
-
-WHEEL_TEST(wheel_cancel_of_what_is_not_pending_is_false, 8, 0, false, 2) {
-    assert_false(htw_wheel_cancel(f->wheel, &f->timers[0]));
-    arm(f, 1, 2);
-    assert_round(f, 2, 1);
-    assert_false(htw_wheel_cancel(f->wheel, &f->timers[1]));
-    assert_int_equal(fixture_stats(f).cancelled, 0);
-}
-
 UNIT_TEST(wheel_cancel_leaves_the_neighbours) {
     for (size_t victim = 0; victim < 5; victim++) {
         struct fixture f;
@@ -167,15 +122,6 @@ WHEEL_TEST_BOTH_ORDERS(wheel_for_each_visits_each_timer_once, 8, 1000, 16) {
         assert_int_equal(census.seen[i], 1);
 }
 
-WHEEL_TEST(wheel_for_each_sees_what_was_armed_inside_a_round, 8, 1000, false, 2) {
-    arm(f, 0, 1000);
-    assert_ptr_equal(htw_wheel_poll(f->wheel, 1000), &f->timers[0]);
-    arm(f, 1, 7);
-    struct census census = { .fixture = f };
-    assert_int_equal(htw_wheel_for_each(f->wheel, count_visit, &census), 1);
-    assert_int_equal(census.seen[1], 1);
-}
-
 UNIT_TEST(wheel_for_each_stops_when_the_visitor_says_so) {
     for (size_t stop_at = 1; stop_at <= 16; stop_at++) {
         struct fixture f;
@@ -232,17 +178,4 @@ UNIT_TEST(wheel_destroyed_leaves_timers_that_another_wheel_can_use) {
     arm_everywhere(&other);
     assert_int_equal(htw_wheel_count(other.wheel), 16);
     fixture_close(&other);
-}
-
-UNIT_TEST(wheel_destroyed_inside_a_round_leaves_no_timer_pending) {
-    struct htw_timer timers[3] = { 0 };
-    struct htw_wheel *wheel = NULL;
-    assert_int_equal(htw_wheel_create(&wheel, NULL), 0);
-    for (size_t i = 0; i < 2; i++)
-        assert_int_equal(htw_wheel_schedule(wheel, &timers[i], 0), 0);
-    assert_ptr_equal(htw_wheel_poll(wheel, 0), &timers[0]);
-    assert_int_equal(htw_wheel_schedule(wheel, &timers[2], 0), 0);
-    htw_wheel_destroy(wheel);
-    for (size_t i = 0; i < 3; i++)
-        assert_false(htw_timer_is_pending(&timers[i]));
 }
