@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_next.c - the instants of calendars: months, leap years, gaps and folds. Many more are compared
-   with another source by tests/calendar/oracle.py. */
+/* test_next.c - the instants of calendars: leap years, gaps and folds. Many more are compared with another source by
+   tests/calendar/oracle.py, and all kinds of days with an oracle by tests/enumerate/calendar.c. */
 #include "../unit.h"
 
 #include <htw/calendar.h>
@@ -72,17 +72,6 @@ UNIT_TEST(next_is_after_the_given_instant) {
     assert_int_equal(htw_calendar_previous(&calendar, NULL, at_ns - 1), at_ns - HTW_DAY);
 }
 
-UNIT_TEST(next_counts_seconds) {
-    struct htw_calendar calendar = cron("5,50 58-59 23 31 12 *");
-    int64_t year_ns = utc("2024-01-01");
-    int64_t at_ns = htw_calendar_next(&calendar, NULL, year_ns - HTW_MINUTE);
-    assert_int_equal(at_ns, year_ns - 55 * HTW_SECOND);
-    at_ns = htw_calendar_next(&calendar, NULL, at_ns);
-    assert_int_equal(at_ns, year_ns - 10 * HTW_SECOND);
-    at_ns = htw_calendar_next(&calendar, NULL, at_ns);
-    assert_int_equal(at_ns, utc("2025-01-01") - 115 * HTW_SECOND);
-}
-
 UNIT_TEST(next_knows_months_and_leap_years) {
     INSTANTS("UTC", "0 0 31 * *", "2024-01-31", "2024-03-31 00:00+0", "2024-05-31 00:00+0",
              "2024-07-31 00:00+0", "2024-08-31 00:00+0");
@@ -93,29 +82,6 @@ UNIT_TEST(next_knows_months_and_leap_years) {
     INSTANTS("UTC", "0 0 29 2 *", "2096-02-29", "2104-02-29 00:00+0");
     INSTANTS("UTC", "59 23 31 12 *", "2024-01-01", "2024-12-31 23:59+0", "2025-12-31 23:59+0");
     INSTANTS("UTC", "0 0 1 1 *", "1969-12-31", "1970-01-01 00:00+0", "1971-01-01 00:00+0");
-}
-
-UNIT_TEST(next_knows_days_of_the_week) {
-    /* 2024-03-01 is a Friday. */
-    INSTANTS("UTC", "0 9 * * mon-fri", "2024-03-01 09:00", "2024-03-04 09:00+0",
-             "2024-03-05 09:00+0");
-    INSTANTS("UTC", "0 9 * * fri#1", "2024-03-01", "2024-03-01 09:00+0", "2024-04-05 09:00+0");
-    INSTANTS("UTC", "0 9 * * fri#5", "2024-03-01", "2024-03-29 09:00+0", "2024-05-31 09:00+0");
-    INSTANTS("UTC", "0 9 * * friL", "2024-03-01", "2024-03-29 09:00+0", "2024-04-26 09:00+0");
-    INSTANTS("UTC", "0 9 LW * *", "2024-03-01", "2024-03-29 09:00+0", "2024-04-30 09:00+0",
-             "2024-05-31 09:00+0", "2024-06-28 09:00+0", "2024-07-31 09:00+0",
-             "2024-08-30 09:00+0");
-    INSTANTS("UTC", "0 9 * 2 thuL,sat#1", "2024-02-01", "2024-02-03 09:00+0", "2024-02-29 09:00+0");
-}
-
-/* As Vixie cron: one of both if both are restricted, otherwise both. */
-UNIT_TEST(next_combines_days_of_month_and_week_as_vixie_cron) {
-    INSTANTS("UTC", "0 0 13 * fri", "2024-09-01", "2024-09-06 00:00+0", "2024-09-13 00:00+0",
-             "2024-09-20 00:00+0", "2024-09-27 00:00+0", "2024-10-04 00:00+0", "2024-10-11 00:00+0",
-             "2024-10-13 00:00+0");
-    INSTANTS("UTC", "0 0 */10 * fri", "2024-09-01", "2024-10-11 00:00+0", "2024-11-01 00:00+0");
-    INSTANTS("UTC", "0 0 13 * */5", "2024-09-01", "2024-09-13 00:00+0", "2024-10-13 00:00+0");
-    INSTANTS("UTC", "0 0 1-31 * fri", "2024-09-01", "2024-09-02 00:00+0", "2024-09-03 00:00+0");
 }
 
 UNIT_TEST(next_that_is_impossible_is_never) {
