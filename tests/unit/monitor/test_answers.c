@@ -195,6 +195,29 @@ MONITOR_TEST(monitor_reads_a_wheel_while_it_is_lent_and_asks_for_a_copy_otherwis
     htw_wheel_destroy(wheel);
 }
 
+/* Of 64 parts of four buckets each. */
+MONITOR_TEST(monitor_shows_in_which_part_of_each_level_the_clock_of_a_wheel_is) {
+    struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
+    struct htw_timer timers[2] = { 0 };
+    struct htw_wheel *wheel;
+    struct htw_monitor_source *source;
+    options.size = 256;
+    options.start = 10 * 256 + 37;
+    assert_int_equal(htw_wheel_create(&wheel, &options), 0);
+    assert_int_equal(htw_monitor_add_wheel(f->monitor, "w", wheel, 1000000, &source), 0);
+    assert_int_equal(htw_wheel_schedule(wheel, &timers[0], options.start + 1), 0);
+    assert_int_equal(htw_wheel_schedule(wheel, &timers[1], options.start + 2 * 256), 0);
+    htw_monitor_lend(source);
+    const char *json = client_ask(f->path, "json\n");
+    assert_true(says(json, "{\"bucket_ns\":1000000,\"buckets\":256,\"clock\":9,"
+                           "\"timers\":[0,0,0,0,0,0,0,0,0,1,0,"));
+    assert_true(says(json, "{\"bucket_ns\":256000000,\"buckets\":256,\"clock\":2,"
+                           "\"timers\":[0,0,0,1,0,"));
+    htw_monitor_take_back(source);
+    htw_monitor_remove(source);
+    htw_wheel_destroy(wheel);
+}
+
 MONITOR_TEST(monitor_shows_wheels_of_every_size) {
     struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
     struct htw_timer timers[2] = { 0 };
