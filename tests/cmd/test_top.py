@@ -155,7 +155,10 @@ def top_says_why_a_program_cannot_be_watched(directory):
     pathlib.Path(path).write_text("")
     assert top("--once", path).returncode == 1
     assert top("--once", f"{directory}/" + 200 * "x").returncode == 2
-    for options in (["a", "b"], ["--sort", "x"], ["--delay", "1ms"], ["--delay", "x"], ["--nonsense"], [""]):
+    for delay in ("100ms", "1h"):
+        assert top("--once", "--delay", delay, path).returncode == 1  # not for the time
+    for options in (["a", "b"], ["--sort", "x"], ["--delay", "99ms"], ["--delay", "3601s"],
+                    ["--delay", "x"], ["--nonsense"], [""]):
         run = top(*options)
         assert run.returncode == 2 and run.stderr != "" and run.stdout == "", (options, run)
     assert top("--help").stdout.startswith("Usage: htw top ")
