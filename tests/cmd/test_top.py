@@ -190,6 +190,21 @@ def top_of_another_user_is_forbidden(directory):
         assert run.returncode == 1 and "only the user of the program and root" in run.stderr, run
 
 
+@test
+def top_looks_into_no_folder_of_another_user(directory):
+    if os.geteuid() != 0:
+        return
+    os.chmod(directory, 0o700)
+    environment = {"XDG_RUNTIME_DIR": directory}
+    with Watched("--monitor", **environment) as watched:
+        wait_for_socket(f"{directory}/htw/{watched.process.pid}.sock")
+        assert top("--list", **environment).stdout.count("\n") == 1
+        os.chown(f"{directory}/htw", 65534, 65534)
+        for options in (["--list"], ["--once"]):
+            run = top(*options, **environment)
+            assert run.returncode == 1 and "the folder of the sockets" in run.stderr and run.stdout == "", run
+
+
 class Impostor(threading.Thread):
     """A server that answers clients with bytes: the last ones again and again."""
 
