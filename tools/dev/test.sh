@@ -40,6 +40,8 @@ help_test() {
                     the programs under mixed load for 30 minutes, or MINUTES: a program with scheduler and
                     purgatory, htw delay, the broker, htw relay. Fails unless memory, descriptors, threads and
                     files stay level and lateness is bounded; ARG: --only NAME,... or --seed N (tests/soak)
+  proof [--long]    let model checkers try every execution of small models and programs: spin, and where GENMC and
+                    DARTAGNAN name them these (tests/proof)
   journal-crash [ROUNDS [SEED]]
                     kill a process that uses a journal 500 times, or ROUNDS, while the clock is set and
                     the disk fails, and judge what is left
@@ -263,6 +265,11 @@ verb_soak() {
     # shellcheck disable=SC2086 # a list of words
     compile soak $targets
     "$python" tests/soak/soak.py build/soak --minutes "$minutes" "$@"
+}
+
+verb_proof() {
+    need spin
+    "$python" tests/proof/proof.py "$@"
 }
 
 # One search a core at a time; each prints a line for each depth.
