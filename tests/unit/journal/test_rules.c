@@ -211,7 +211,8 @@ JOURNAL_TEST(journal_that_stops_while_a_slot_waits_for_the_reader_wakes_it) {
         assert_int_equal(
             htw_journal_put_later(f->journal, START_NS + HTW_HOUR, "a", 1, NULL, NULL, NULL), 0);
     assert_int_equal(htw_journal_sync(f->journal), 0);
-    fetches = reader_waits = 0;
+    fetches = 0;
+    reader_waits = 0;
     putter = failing = f;
     assert_int_equal(htw_scheduler_advance(f->scheduler, HTW_HOUR - HTW_MINUTE), 0);
     putter = failing = NULL;
