@@ -2,8 +2,8 @@
 """Peers that are not C: fetches and builds them, or says why one is left out.
 
 Versions stand in jvm/pom.xml, in jvm/requirements.txt and in the Cargo.lock of a Rust program; Maven, pip
-and cargo fetch what these name, once. Without a network, a tool or a version that is new enough, a peer is left out, and the rest
-goes on.
+and cargo fetch what these name, once. Without a network, a tool or a version that is new enough, a peer
+is left out, and the rest goes on.
 """
 
 import hashlib

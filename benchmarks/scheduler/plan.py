@@ -8,7 +8,7 @@ ROUNDS = "1; threads, foreign and pair 2"
 LIMIT_S = 300
 SLOW_IS_WRONG = True
 
-JVM_PEERS = {"jdk": ["jdk"], "forkjoin": ["jdk-forkjoin"], "netty": ["netty-1ms", "netty-100ms"], "kafka": ["kafka"]}
+JVM_PEERS = {"jdk": ["jdk"], "netty": ["netty-1ms", "netty-100ms"], "kafka": ["kafka"]}
 ARTIFACTS = {"netty": "netty-common", "kafka": "kafka-server-common"}
 GO = "scheduler/go"
 TOKIO = "scheduler/tokio"
@@ -45,8 +45,9 @@ def prepare(options, _):
     options.java = {}  # of the peers that need another one than that on the PATH
     recipes = {}
     if options.build and not options.no_jvm:
-        recipes.update({name: lambda name=name: build_java(options, name) for name in JVM_PEERS
-                        if name != "forkjoin" or not options.quick})
+        recipes.update({name: lambda name=name: build_java(options, name) for name in JVM_PEERS})
+        if not options.quick:
+            recipes["jdk-forkjoin"] = lambda: build_forkjoin(options)
     if options.build and not options.no_go:
         recipes["go"] = lambda: build_go(options)
     if options.build and not options.no_tokio:
@@ -56,20 +57,28 @@ def prepare(options, _):
     peers.build(recipes, options.versions)
 
 
-def build_java(options, name):
-    place = peers.jars(options.build, name) if name in ARTIFACTS else None
+def add_java(options, name, names, place=None):
+    """Compiles the peers of a folder, and adds those of these names."""
     path = peers.compile_java(options.build, f"scheduler-{name}", place, "scheduler/jvm",
                               f"scheduler/jvm/{name}")
     options.versions["JVM"] = peers.java_version()
-    if name == "forkjoin":
-        java = peers.newer_java(options.build)
-        options.java["jdk-forkjoin"] = java
-        options.versions["jdk-forkjoin"] = peers.java_version(java)
+    options.jvm_peers += names
+    options.outside.update(dict.fromkeys(names, path))
+
+
+def build_java(options, name):
+    place = peers.jars(options.build, name) if name in ARTIFACTS else None
+    add_java(options, name, JVM_PEERS[name][:1] if options.quick else JVM_PEERS[name], place)
     if place:
         options.versions[name] = peers.version_of(place, ARTIFACTS[name])
-    of_quick = JVM_PEERS[name][:1] if options.quick else JVM_PEERS[name]
-    options.jvm_peers += of_quick
-    options.outside.update(dict.fromkeys(of_quick, path))
+
+
+def build_forkjoin(options):
+    """Of the JDK, too, but it needs a newer one to run."""
+    java = peers.newer_java(options.build)
+    add_java(options, "jdk", ["jdk-forkjoin"])
+    options.java["jdk-forkjoin"] = java
+    options.versions["jdk-forkjoin"] = peers.java_version(java)
 
 
 def build_go(options):

@@ -1,30 +1,23 @@
 // SPDX-License-Identifier: MIT
 
-import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 
 /** A binary heap behind a lock, with one thread; cancelled timers are removed at once. */
-final class JdkPeer extends Peer {
-    private final ScheduledThreadPoolExecutor executor =
-        new ScheduledThreadPoolExecutor(1, threadFactory());
+final class JdkPeer extends ExecutorPeer {
+    private final ScheduledThreadPoolExecutor pool;
 
     JdkPeer() {
-        executor.setRemoveOnCancelPolicy(true);
+        this(new ScheduledThreadPoolExecutor(1, threadFactory()));
     }
 
-    @Override
-    Object schedule(Task task, long delayNs) {
-        return executor.schedule((Runnable) task, delayNs, TimeUnit.NANOSECONDS);
-    }
-
-    @Override
-    boolean cancel(Object handle) {
-        return ((Future<?>) handle).cancel(false);
+    private JdkPeer(ScheduledThreadPoolExecutor pool) {
+        super(pool);
+        this.pool = pool;
+        pool.setRemoveOnCancelPolicy(true);
     }
 
     @Override
     long pending() {
-        return executor.getQueue().size();
+        return pool.getQueue().size();
     }
 }
