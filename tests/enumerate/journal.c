@@ -11,7 +11,6 @@
  * change, and then the power is cut. After that it is opened on a disk that works, and judged (journal_round.h).
  * As each history is cut off in its last step, all its beginnings were cut off before.
  */
-#include "../../src/journal/log.h"
 #include "../fault/faulty_vfs.h"
 #include "../fault/journal_round.h"
 #include "../support/test_folder.h"
@@ -231,9 +230,7 @@ int main(int argc, char *argv[]) {
     }
     if (!test_folder_create(folder))
         return 1;
-    snprintf(journal_round.path, sizeof(journal_round.path), "%s/journal", folder);
-    faulty_vfs_register();
-    htw__log_checkpoint_pages = 30; /* so that the log begins again often */
+    round_init(folder);
     if (is_one) {
         cut_at = strtol(argv[2], NULL, 10);
         run_round();

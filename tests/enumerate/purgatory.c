@@ -266,14 +266,10 @@ static const struct search_model model = { begin,   list_operations, describe, r
                                            compare, finish,          ends,     message };
 
 int main(int argc, char *argv[]) {
-    char *rest = NULL;
-    unsigned depth = argc < 2 ? 0 : (unsigned)strtoul(argv[1], &rest, 10);
     if (argc < 2 || argc > 3) {
         fprintf(stderr, "usage: enumerate_purgatory DEPTH\n"
                         "       enumerate_purgatory TEXT [close|complete]\n");
         return 2;
     }
-    bool same = *rest != '\0' || depth == 0 ? search_replay(&model, argv[1], argv[2])
-                                            : search_run(&model, "purgatory", depth);
-    return same ? 0 : 1;
+    return search_told(&model, "purgatory", argv[1], argv[2]) ? 0 : 1;
 }

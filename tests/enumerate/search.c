@@ -239,7 +239,7 @@ static bool replay_end(const char *end) {
     exit(2);
 }
 
-bool search_replay(const struct search_model *searched, const char *text, const char *end) {
+static bool replay(const struct search_model *searched, const char *text, const char *end) {
     model = searched;
     begin();
     image_open();
@@ -256,4 +256,12 @@ bool search_replay(const struct search_model *searched, const char *text, const 
     printf("enumerate: %s\n", same ? "no difference" : model->message());
     fini();
     return same;
+}
+
+bool search_told(const struct search_model *searched, const char *as, const char *what,
+                 const char *end) {
+    char *rest;
+    unsigned to_depth = (unsigned)strtoul(what, &rest, 10);
+    return *rest != '\0' || to_depth == 0 ? replay(searched, what, end)
+                                          : search_run(searched, as, to_depth);
 }

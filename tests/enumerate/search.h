@@ -7,7 +7,7 @@
  * its path, one byte a step. Neighbours have most of their path in common, so mostly one step is run to get
  * to the next state, and one copy returns to it (image.h).
  *
- * A failure prints its history as text, which search_replay() runs again.
+ * A failure prints its history as text, which search_told() runs again.
  */
 #ifndef TESTS_ENUMERATE_SEARCH_H
 #define TESTS_ENUMERATE_SEARCH_H
@@ -46,8 +46,9 @@ struct search_model {
     name is also what ./dev enumerate needs to run the search. False: a difference, which was printed. */
 bool search_run(const struct search_model *model, const char *name, unsigned depth);
 
-/** Runs the history of a text, such as "cancel 0, drain", and its end, unless that is NULL. False: a difference,
-    or there is no such step. */
-bool search_replay(const struct search_model *model, const char *text, const char *end);
+/** The same if `what` is a depth. Otherwise runs the history of that text, such as "cancel 0, drain", and its end,
+    unless that is NULL. False: a difference, or there is no such step. */
+bool search_told(const struct search_model *model, const char *name, const char *what,
+                 const char *end);
 
 #endif /* TESTS_ENUMERATE_SEARCH_H */

@@ -408,7 +408,7 @@ static size_t start_of(const char *text) {
 }
 
 int main(int argc, char *argv[]) {
-    char name[64], *rest = NULL;
+    char name[64];
     bool is_all = argc == 2;
     uint32_t size = argc < 5 ? 0 : (uint32_t)strtoul(argv[1], NULL, 10);
     size_t start = argc < 5 ? STARTS : start_of(argv[3]);
@@ -420,11 +420,8 @@ int main(int argc, char *argv[]) {
                         "[poll|drain|destroy]\n");
         return 2;
     }
-    unsigned depth = (unsigned)strtoul(argv[is_all ? 1 : 4], &rest, 10);
     if (is_all)
-        return run_all(depth) ? 0 : 1;
+        return run_all((unsigned)strtoul(argv[1], NULL, 10)) ? 0 : 1;
     set_options(size, strcmp(argv[2], "fifo") == 0, start, name);
-    bool same = *rest != '\0' || depth == 0 ? search_replay(&model, argv[4], argv[5])
-                                            : search_run(&model, name, depth);
-    return same ? 0 : 1;
+    return search_told(&model, name, argv[4], argv[5]) ? 0 : 1;
 }

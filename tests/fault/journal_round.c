@@ -2,6 +2,7 @@
 /* journal_round.c - changes, their answers, and the judgement. */
 #include "journal_round.h"
 
+#include "../../src/journal/log.h"
 #include "../support/manual_time.h"
 #include "faulty_vfs.h"
 
@@ -50,6 +51,12 @@ static void make_scheduler(void) {
     at->scheduler = manual_scheduler(at->now_ns);
     if (at->scheduler == NULL)
         round_fail("htw_scheduler_create", 0, 0);
+}
+
+void round_init(const char *folder) {
+    snprintf(at->path, sizeof(at->path), "%s/journal", folder);
+    faulty_vfs_register();
+    htw__log_checkpoint_pages = 30;
 }
 
 void round_begin(uint64_t seed) {

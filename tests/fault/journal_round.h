@@ -48,6 +48,9 @@ extern struct journal_round {
 /** Of the program: says that something is wrong, and how to see it again. */
 _Noreturn void round_fail(const char *what, uint64_t id, int result);
 
+/** Once, before the rounds: the file is in this folder, on the disk that fails, and the log begins again often. */
+void round_init(const char *folder);
+
 /** Begins a round: no file, the clock at ROUND_START_NS. `seed`: what a power cut leaves. */
 void round_begin(uint64_t seed);
 

@@ -8,7 +8,6 @@
  *
  * usage: as that of a model (arguments.h); a history is a round
  */
-#include "../../src/journal/log.h"
 #include "../model/arguments.h"
 #include "../support/random.h"
 #include "../support/test_folder.h"
@@ -152,9 +151,7 @@ int main(int argc, char **argv) {
         return 2;
     if (!test_folder_create(folder))
         return 1;
-    snprintf(journal_round.path, sizeof(journal_round.path), "%s/journal", folder);
-    faulty_vfs_register();
-    htw__log_checkpoint_pages = 30; /* so that the log begins again often */
+    round_init(folder);
     uint64_t faulty = 0;
     for (uint64_t i = 0; i < arguments.histories; i++)
         faulty += run_round(arguments.first + i) > 0;
