@@ -127,6 +127,14 @@ JOURNAL_TEST(journal_asks_a_scheduler_without_memory_again_a_second_later) {
 
 /* ---- turns of writing and reading */
 
+/* Puts jobs that are due in an hour, in one commit or few. */
+static void put_many(struct journal_fixture *f, int count) {
+    for (int i = 0; i < count; i++)
+        assert_int_equal(
+            htw_journal_put_later(f->journal, START_NS + HTW_HOUR, "a", 1, NULL, NULL, NULL), 0);
+    assert_int_equal(htw_journal_sync(f->journal), 0);
+}
+
 static struct journal_fixture *putter; /* puts jobs while the reader is at work */
 static unsigned fetches, fetches_until_written[2];
 
@@ -154,10 +162,7 @@ JOURNAL_TEST(journal_writes_between_two_steps_of_the_reader_as_often_as_it_reads
     enum { JOBS = 1000 };
     f->options.gather_ns = 1;
     journal_open(f);
-    for (int i = 0; i < JOBS; i++)
-        assert_int_equal(
-            htw_journal_put_later(f->journal, START_NS + HTW_HOUR, "a", 1, NULL, NULL, NULL), 0);
-    assert_int_equal(htw_journal_sync(f->journal), 0);
+    put_many(f, JOBS);
     fetches = fetches_until_written[0] = fetches_until_written[1] = 0;
     putter = f;
     journal_advance_to(f, HTW_HOUR);
@@ -207,10 +212,7 @@ JOURNAL_TEST(journal_that_stops_while_a_slot_waits_for_the_reader_wakes_it) {
     enum { JOBS = 1000 };
     f->options.gather_ns = 1;
     journal_open(f);
-    for (int i = 0; i < JOBS; i++)
-        assert_int_equal(
-            htw_journal_put_later(f->journal, START_NS + HTW_HOUR, "a", 1, NULL, NULL, NULL), 0);
-    assert_int_equal(htw_journal_sync(f->journal), 0);
+    put_many(f, JOBS);
     fetches = 0;
     reader_waits = 0;
     putter = failing = f;
@@ -249,12 +251,8 @@ JOURNAL_TEST(journal_array_of_the_reader_grows_to_its_bound_only) {
     enum { JOBS = 3000 };
     f->options.max_memory = 64 * 1024;
     journal_open(f);
-    for (int i = 0; i < JOBS; i++) {
-        assert_int_equal(
-            htw_journal_put_later(f->journal, START_NS + HTW_HOUR, "a", 1, NULL, NULL, NULL), 0);
-        if (i % 100 == 99)
-            assert_int_equal(htw_journal_sync(f->journal), 0);
-    }
+    for (int i = 0; i < JOBS; i += 100)
+        put_many(f, 100);
     journal_advance_to(f, HTW_HOUR);
     assert_int_equal(f->seen_count, JOBS);
     assert_in_range(f->journal->reader.capacity, 1, f->journal->reader.capacity_max);
