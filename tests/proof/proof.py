@@ -3,7 +3,6 @@
 """proof.py - ./dev proof: small programs and models of which model checkers try every execution.
 
   proof.py [--long]         all that the tools at hand can do; spin must be there
-  proof.py --quick          the models without their mistakes
   proof.py --names          whether the functions exist that the models name
 
 GENMC and DARTAGNAN name a program, and the folder of Dat3M. What is not done for lack of one is said at the end.
@@ -31,7 +30,6 @@ MODELS = {
     "journal.pml": {
         "searches": [{}],
         "long": [{"CRASHES": 4, "FAILURES": 3, "EVICTIONS": 3}],
-        "mistakes": {},
     },
     "relay.pml": {
         "searches": [
@@ -91,11 +89,9 @@ def check_models(arguments):
             what = " ".join([model, *(f"{name}={value}" for name, value in bounds.items())])
             print(f"{what}: {states} states, {time.monotonic() - begin:.1f} s{'' if passed else ': FAILED'}", flush=True)
             failed += [] if passed else [what]
-        if "--quick" in arguments:
-            continue
         for name, text in mistakes_of(model):
             begin = time.monotonic()
-            passed, states = search(model, plan["mistakes"].get(name, plan["searches"][0]), name)
+            passed, states = search(model, plan.get("mistakes", {}).get(name, plan["searches"][0]), name)
             found = "NOT found" if passed else "found"
             print(f"{model}, mistake: {text}: {found}, {time.monotonic() - begin:.1f} s", flush=True)
             failed += [f"{model}, mistake {name}"] if passed else []
@@ -145,7 +141,7 @@ HARNESSES = {
             ("", weaker("base/lock.c", "1u, memory_order_acquire) == 0", "memory_order_acquire")),
         ],
     ),
-    # Of `cells` no weaker order is found: who uses a cell has read `fresh` too, which was stored later.
+    # The order of `cells` matters where a page is removed and added again, which this harness does not do.
     "slab": (
         [""],
         False,
@@ -272,7 +268,7 @@ def check_dartagnan(folder):
             said = run_dartagnan(folder, processor, harness, ROOT / "src")
             what = f"Dartagnan, {processor}: {harness}"
             print(f"{what}: {said}, {time.monotonic() - begin:.1f} s", flush=True)
-            failed += [] if said != "FAIL" else [what]
+            failed += [] if said == "PASS" else [what]
         for _, mistake in mistakes:
             with tempfile.TemporaryDirectory() as place:
                 said = run_dartagnan(folder, "arm8", harness, planted(mistake, place))
@@ -287,7 +283,7 @@ def check_dartagnan(folder):
 
 def main():
     arguments = sys.argv[1:]
-    unknown = set(arguments) - {"--long", "--quick", "--names"}
+    unknown = set(arguments) - {"--long", "--names"}
     if unknown:
         sys.exit(f"proof: no such option: {' '.join(unknown)}")
     failed = check_names()
@@ -297,7 +293,7 @@ def main():
         for variable, check in (("GENMC", check_genmc), ("DARTAGNAN", check_dartagnan)):
             if os.environ.get(variable):
                 failed += check(os.environ[variable])
-            elif "--quick" not in arguments:
+            else:
                 left_out.append(f"NOT done: the harnesses by {variable}, which names no tool (tests/proof/README.md)")
     print("\n".join(left_out + [f"FAILED: {what}" for what in failed]))
     sys.exit(bool(failed))
