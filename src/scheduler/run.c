@@ -257,9 +257,7 @@ static void run_one(struct pass *pass, struct htw__record *record) {
 
 /* From this many records on it pays to leave them to the next thread that arms in the shard: it
    fetches them ahead, and its cache does not lose other lines of the slab. For fewer records a
-   cleanup would cost more. But a thread that arms nothing leaves all of them to the cleanup, which
-   finds none of them in its cache: after a burst that takes seconds. So they are not left without
-   bound. */
+   cleanup would cost more. */
 #define PUSH_MIN 16u
 
 static void free_ended(struct pass *pass) {

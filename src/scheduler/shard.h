@@ -157,7 +157,8 @@ void htw__shard_wake(struct htw__shard *shard, unsigned slots);
 /* Frees up to HTW__SLICE stale records. False: there was none. */
 bool htw__shard_reclaim(struct htw__shard *shard);
 
-/* So many stale records may wait before a batch that has run frees its own. */
+/* So many stale records may wait before a batch that has run frees its own. Where no thread arms,
+   all are left to the cleanup, which finds none of them in its cache: millions take it seconds. */
 #define HTW__STALE_MAX 65536u
 
 /* Any thread. */
