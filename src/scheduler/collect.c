@@ -153,10 +153,13 @@ bool htw__collect(struct htw__clockwork *clockwork, int64_t now_ns, struct htw__
     batch->count = 0;
     atomic_store_explicit(&batch->next, 0, memory_order_relaxed);
     htw__lock_acquire(clockwork->lock);
-    /* Since the wall clock was read, callbacks have run and it may have been set back: what was armed then is not
-       due by the earlier reading. */
-    if (HTW__UNLIKELY(clockwork->clock->is_settable)) {
-        now_ns = htw__clockwork_now_ns(clockwork);
+    /* Since `now_ns` was read, callbacks have run, and the clock may have been set back: what was armed
+       then is not due by the earlier reading. But time that has passed waits for the next reading:
+       otherwise create_successor() would take the wheel for one whose clock was set back. */
+    int64_t present_ns =
+        HTW__UNLIKELY(clockwork->clock->is_settable) ? htw__clockwork_now_ns(clockwork) : now_ns;
+    if (present_ns < now_ns) {
+        now_ns = present_ns;
         now_tick = htw__tick_at(clockwork->scheduler, now_ns);
     }
     clockwork->clock_read_tick = now_tick;

@@ -18,11 +18,12 @@ int64_t __wrap_htw__clock_realtime_ns(void);
 
 #define NOON_NS (INT64_C(1700000000) * HTW_SECOND)
 
-/* How far the wall clock is ahead of the real one. */
-static _Atomic int64_t wall_ahead_ns;
+/* How far the wall clock is ahead of the real one, and how far it goes on at each reading. */
+static _Atomic int64_t wall_ahead_ns, wall_step_ns;
 
 int64_t __wrap_htw__clock_realtime_ns(void) {
-    return __real_htw__clock_realtime_ns() + atomic_load(&wall_ahead_ns);
+    int64_t ahead_ns = atomic_fetch_add(&wall_ahead_ns, atomic_load(&wall_step_ns));
+    return __real_htw__clock_realtime_ns() + ahead_ns;
 }
 
 static const enum htw_clock clocks[] = { HTW_CLOCK_MONOTONIC, HTW_CLOCK_REALTIME,
@@ -264,6 +265,25 @@ UNIT_TEST(clock_on_the_wall_that_a_callback_sets_back_lets_what_it_arms_wait) {
     atomic_store(&wall_ahead_ns, 2 * HTW_MINUTE);
     assert_int_equal(process(scheduler, 0), 1);
     assert_false(wall.early || wall.told_wrong);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
+/* On a slow machine time passes from one reading of the clock to the next. What is due then waits for the
+   next round, and the wheel is not taken for one whose clock was set back. */
+UNIT_TEST(clock_on_the_wall_that_passes_while_timers_are_collected_ends_a_round) {
+    struct htw_scheduler *scheduler = create(HTW_CLOCK_REALTIME, true, 0);
+    static struct timed timers[TIMERS];
+    for (unsigned i = 0; i < TIMERS; i++)
+        arm(scheduler, &timers[i], HTW_CLOCK_REALTIME, (int64_t)i * HTW_MILLISECOND);
+    atomic_store(&wall_ahead_ns, TIMERS / 2 * HTW_MILLISECOND);
+    atomic_store(&wall_step_ns, HTW_MILLISECOND);
+    size_t first = process(scheduler, 0);
+    assert_in_range(first, 1, TIMERS - 1);
+    while (first < TIMERS)
+        first += process(scheduler, 0);
+    atomic_store(&wall_step_ns, 0);
+    for (unsigned i = 0; i < TIMERS; i++)
+        assert_true(timers[i].runs == 1 && !timers[i].early);
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
 }
 
