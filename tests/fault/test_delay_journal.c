@@ -38,6 +38,7 @@ static char folder[TEST_FOLDER_SIZE], input_path[64], journal_path[64], error_pa
 static struct fault_plan *plan; /* only the process that runs the command has it as `fault_plan` */
 static bool is_piped;
 static const char *lines = LINES; /* of the pipe */
+static bool stays_open;           /* the pipe, during the first run */
 static unsigned runs, failed_runs;
 
 /* What the runs on one journal have left. */
@@ -116,7 +117,8 @@ static int run(bool has_fault) {
         exit(1);
     if (is_piped && has_fault && write(in[1], lines, strlen(lines)) < 0)
         exit(1);
-    close(in[1]);
+    if (!stays_open || !has_fault)
+        close(in[1]);
     pid_t child = fork();
     if (child == 0) {
         close(out[0]);
@@ -127,6 +129,8 @@ static int run(bool has_fault) {
     close(out[1]);
     close(acknowledge[1]);
     int status = status_of(child, out[0]);
+    if (stays_open && has_fault)
+        close(in[1]);
     if (has_fault)
         append(outcome.acknowledged, sizeof(outcome.acknowledged), acknowledge[0]);
     close(out[0]);
@@ -244,14 +248,14 @@ static void stop_journal(void) {
     journal_options.stopped(journal_options.context, "the disk is gone");
 }
 
-static void journal_that_stops_ends_the_run(void) {
-    lines = "1h a\n";
+static void journal_that_stops_ends_the_run(const char *read, const char *wanted) {
+    lines = read;
     run_first((struct fault_plan) { .asleep = stop_journal });
     lines = LINES;
     expect(plan->asleep == NULL, "it has not slept");
     expect(outcome.status == HTW__EXIT_FAILED, "the status");
     expect(strstr(outcome.err, "the disk is gone\n") != NULL, "no word about the journal");
-    expect(strstr(outcome.err, "1 not released, kept in") != NULL, "no word about the job");
+    expect(strstr(outcome.err, wanted) != NULL, "no word about the jobs");
 }
 
 /* Nothing more is written to an output that has failed. */
@@ -296,7 +300,10 @@ int main(int argc, char **argv) {
         }
     }
     is_piped = true;
-    journal_that_stops_ends_the_run();
+    journal_that_stops_ends_the_run("1h a\n", "1 not released, kept in");
+    stays_open = true; /* with no job, only what was not read is left */
+    journal_that_stops_ends_the_run("", "stopped after -:0: 0 not released");
+    stays_open = false;
     signal_that_comes_with_a_failure_of_the_output();
     printf("%u runs, %u of which failed\n", runs, failed_runs);
     return !test_folder_remove(folder) || failed_runs < 20;
