@@ -115,7 +115,7 @@ int htw_purgatory_create(struct htw_purgatory **ret_purgatory, struct htw_schedu
         release_all(purgatory);
         return error;
     }
-    htw__clock_listener_add(scheduler, &purgatory->clock_listener);
+    htw__clock_listeners_add(htw__clock_listeners_of(scheduler), &purgatory->clock_listener);
     *ret_purgatory = purgatory;
     return 0;
 }
@@ -164,7 +164,8 @@ int htw_purgatory_destroy(struct htw_purgatory *purgatory) {
     if (has_thresholds)
         return -EBUSY;
     (void)htw_purgatory_close(purgatory, NULL, NULL);
-    htw__clock_listener_remove(purgatory->scheduler, &purgatory->clock_listener);
+    htw__clock_listeners_remove(htw__clock_listeners_of(purgatory->scheduler),
+                                &purgatory->clock_listener);
     htw__outstanding_close(&purgatory->outstanding);
     htw__outstanding_wait(&purgatory->outstanding, purgatory->callbacks);
     release_all(purgatory);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* executor.c - hands due timers to the executor of the user, and takes them back. Whether they go
    there, to workers or to no other thread is decided by dispatch() in expirer.c. */
-#include "executor.h"
-
 #include "../base/user_code.h"
 #include "attributes.h"
 #include "run.h"

@@ -7,7 +7,6 @@
 #include "../base/thread.h"
 #include "clocks.h"
 #include "collect.h"
-#include "executor.h"
 #include "run.h"
 #include "shard.h"
 #include "workers.h"

@@ -67,9 +67,9 @@
 #include "../base/compiler.h"
 #include "../base/divisor.h"
 #include "../base/fork.h"
-#include "clock_listeners.h"
 #include "frame.h"
 #include "life.h"
+#include "steady.h"
 #include "work_queue.h"
 
 #include <htw/scheduler.h>

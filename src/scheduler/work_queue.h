@@ -21,6 +21,7 @@
 
 struct htw__record;
 struct htw__shard;
+struct htw_scheduler;
 
 /* Timers of one shard that are due, on their way to a callback. */
 struct htw__batch {
@@ -92,5 +93,11 @@ void htw__work_queue_end_outstanding(struct htw__work_queue *queue);
 
 /* Wakes all threads that wait, since the scheduler is being stopped. */
 void htw__work_queue_stop(struct htw__work_queue *queue);
+
+/* ---- in the place of workers */
+
+/* Hands the timers of a batch to the executor of the user. The batch may be used again at once.
+   executor.c */
+void htw__executor_submit(struct htw_scheduler *scheduler, struct htw__batch *batch);
 
 #endif /* HTW_SRC_SCHEDULER_WORK_QUEUE_H */

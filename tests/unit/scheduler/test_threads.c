@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_threads.c - which threads there are, how they are called, what they block. */
-#include "../../../src/scheduler/clock_listeners.h"
+#include "../../../src/scheduler/steady.h"
 #include "scheduler_fixture.h"
 
 #include <dirent.h>
