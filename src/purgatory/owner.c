@@ -4,19 +4,10 @@
 
 _Thread_local struct htw__frame *htw__innermost_frame;
 
-/* Changes the state from `*state` to `to`, or reads it into `*state` again. */
-static bool change(struct htw_request *request, uint32_t *state, uint32_t to) {
-    HTW__ANNOTATE_HAND_OVER(request);
-    bool changed = __atomic_compare_exchange_n(&request->_state, state, to, true, __ATOMIC_ACQ_REL,
-                                               __ATOMIC_ACQUIRE);
-    HTW__ANNOTATE_TAKE_OVER(request);
-    return changed;
-}
-
 /* Sets and clears bits, and returns the state before. */
 static uint32_t update(struct htw_request *request, uint32_t set, uint32_t clear) {
     uint32_t state = __atomic_load_n(&request->_state, __ATOMIC_RELAXED);
-    while (!change(request, &state, (state | set) & ~clear))
+    while (!htw__request_change(request, &state, (state | set) & ~clear))
         ;
     return state;
 }
@@ -37,7 +28,7 @@ bool htw__request_own_slow(struct htw_request *request) {
             return false;
         if ((state & HTW__REQUEST_BUSY) != 0)
             to |= is_asking(request) ? HTW__REQUEST_SELF : HTW__REQUEST_AGAIN;
-        if (change(request, &state, to))
+        if (htw__request_change(request, &state, to))
             return (state & HTW__REQUEST_BUSY) == 0;
     }
 }
@@ -49,8 +40,8 @@ bool htw__request_own_to_end(struct htw_request *request, uint32_t mark, bool *r
         if (state == 0 || (state & (HTW__REQUEST_DONE | HTW__REQUEST_FORCED)) != 0)
             return false;
         bool busy = (state & HTW__REQUEST_BUSY) != 0;
-        if (change(request, &state,
-                   state | (busy ? mark : HTW__REQUEST_BUSY | HTW__REQUEST_DONE))) {
+        if (htw__request_change(request, &state,
+                                state | (busy ? mark : HTW__REQUEST_BUSY | HTW__REQUEST_DONE))) {
             *ret_marked = busy;
             return !busy;
         }
@@ -74,7 +65,7 @@ bool htw__request_disown_marked(struct htw_request *request) {
     do {
         if ((state & HTW__REQUEST_FORCED) != 0)
             return false;
-    } while (!change(request, &state, HTW__REQUEST_PENDING));
+    } while (!htw__request_change(request, &state, HTW__REQUEST_PENDING));
     return true;
 }
 

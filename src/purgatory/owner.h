@@ -57,6 +57,15 @@ static inline uint32_t htw__request_state(const struct htw_request *request) {
     return state;
 }
 
+/* Changes the state from `*state` to `to`, or reads it into `*state`. */
+static inline bool htw__request_change(struct htw_request *request, uint32_t *state, uint32_t to) {
+    HTW__ANNOTATE_HAND_OVER(request);
+    bool changed = __atomic_compare_exchange_n(&request->_state, state, to, false, __ATOMIC_ACQ_REL,
+                                               __ATOMIC_ACQUIRE);
+    HTW__ANNOTATE_TAKE_OVER(request);
+    return changed;
+}
+
 /*
  * These return whether the caller owns the request now, and mark it if another thread does. The
  * caller holds the lock under which it found the request, or keeps it alive otherwise.
@@ -90,12 +99,7 @@ void htw__request_set_done(struct htw_request *request);
 /* Disowns the request unless there is a mark. Its state is then `state`: PENDING, or 0. */
 static inline bool htw__request_disown(struct htw_request *request, uint32_t state) {
     uint32_t unmarked = HTW__REQUEST_PENDING | HTW__REQUEST_BUSY;
-    HTW__ANNOTATE_HAND_OVER(request);
-    bool disowned = __atomic_compare_exchange_n(&request->_state, &unmarked, state, false,
-                                                __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-    if (!disowned)
-        HTW__ANNOTATE_TAKE_OVER(request);
-    return disowned;
+    return htw__request_change(request, &unmarked, state);
 }
 
 /* Disowns the request and drops its marks of events, unless a mark ends it. The caller makes sure
