@@ -50,7 +50,7 @@ class Tally:
 
 
 def programs(build):
-    for folder in [build, build / "tests"]:
+    for folder in [build, build / "tests", build / "tests/unit"]:
         for path in sorted(folder.iterdir()):
             if path.is_file() and os.access(path, os.X_OK) and path.suffix != ".so":
                 if path.open("rb").read(4) == b"\x7fELF" and ".so." not in path.name:

@@ -200,3 +200,13 @@ WHEEL_TEST(wheel_stats_of_unknown_size_are_left_alone, 8, 0, false, 0) {
     }
     assert_int_equal(htw_wheel_get_stats(f->wheel, NULL), -EINVAL);
 }
+
+WHEEL_TEST(wheel_initialised_stats_can_be_read, 8, 0, false, 0) {
+    struct htw_wheel_stats stats;
+    memset(&stats, 0x5a, sizeof stats);
+    htw_wheel_stats_init(NULL);
+    htw_wheel_stats_init(&stats);
+    assert_int_equal(stats.scheduled, 0);
+    assert_int_equal(htw_wheel_get_stats(f->wheel, &stats), 0);
+    assert_int_equal(stats.size, 8);
+}

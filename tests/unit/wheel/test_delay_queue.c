@@ -226,5 +226,15 @@ UNIT_TEST(delay_queue_that_disagrees_with_itself_is_found_invalid) {
     assert_invalid(queue, queue.positions[1], 2);
     assert_invalid(queue, queue.heap_count, 1);
     assert_invalid(queue, queue.heap_count, 3);
+    /* Each level where it says, and the later one at the top. */
+    struct htw__delay_queue_entry first = queue.heap[0];
+    queue.heap[0] = queue.heap[1];
+    queue.heap[1] = first;
+    queue.positions[0] = 1;
+    queue.positions[1] = 0;
+    assert_false(htw__delay_queue_is_valid(&queue));
+    htw__delay_queue_fini(&queue, memory);
+    queue = reserved();
+    assert_invalid(queue, queue.heap[0].key, 3);
     htw__delay_queue_fini(&queue, memory);
 }

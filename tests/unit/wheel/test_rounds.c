@@ -163,14 +163,19 @@ WHEEL_TEST(wheel_bucket_filled_over_a_long_time_loses_no_timer, 4, 0, false, 80)
     }
 }
 
-/* Also discarding the bucket: a budget for its timers is enough. */
+/* Also discarding the bucket: a budget for its timers is enough. In strict order, timers that are due
+   above the lowest level take two steps. */
 WHEEL_TEST_BOTH_ORDERS(wheel_budget_is_a_step_for_each_timer_of_a_bucket, 8, 0, 9) {
-    for (size_t i = 0; i < f->count; i++) /* more than one chain */
-        arm(f, i, 5);
-    struct htw_timer *timers[16];
-    size_t count;
-    assert_int_equal(htw_wheel_poll_batch(f->wheel, 5, timers, 16, f->count, &count), HTW_DONE);
-    assert_int_equal(count, f->count);
+    static const uint64_t ticks[] = { 5, 64 }; /* of level 0, and above it */
+    for (size_t level = 0; level < COUNT_OF(ticks); level++) {
+        for (size_t i = 0; i < f->count; i++) /* more than one chain */
+            arm(f, i, ticks[level]);
+        struct htw_timer *timers[16];
+        size_t count, budget = strict && level > 0 ? 2 * f->count : f->count;
+        assert_int_equal(htw_wheel_poll_batch(f->wheel, ticks[level], timers, 16, budget, &count),
+                         HTW_DONE);
+        assert_int_equal(count, f->count);
+    }
 }
 
 /* One call empties part of a bucket: what is due waits in a list of its own, what is not has been demoted. */
