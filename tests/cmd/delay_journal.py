@@ -250,6 +250,7 @@ def delay_journal_options_that_contradict_are_refused(directory):
         has(got.err, wanted)
     for options, wanted in (
             (["-t", "1ns"], "with --journal, a --tick lasts from 1us to 1h"),
+            (["-t", "2h"], "with --journal, a --tick lasts from 1us to 1h"),
             (["in"] * 49, "too many files"),
     ):
         got = run("-j", journal, *options)

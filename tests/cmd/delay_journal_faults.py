@@ -234,6 +234,24 @@ def delay_journal_file_that_is_none_is_refused_and_left_alone(directory):
 
 
 @test
+def delay_journal_with_another_mark_is_refused(directory):
+    """It says how far files were read: lines could be read twice, or never."""
+    journal = os.path.join(directory, "journal")
+    process = start_with(b"0 x\n1h a\n", "-j", journal)
+    equal(stop(process, signal.SIGTERM).status, 143)
+    head, entry = b"htw-delay 1\n", b"1 1 0123456789abcdef 0123456789abcdef\n"
+    for mark in (b"", b"htw-delay 2\n", head + b"x\n", head + b"1 1 ff\n", head + entry + b"1\n",
+                 head + 49 * entry, head + (4096 - len(head)) * b"\n"):
+        connection = sqlite3.connect(journal)
+        connection.execute("UPDATE meta SET mark = ?", (mark,))
+        connection.commit()
+        connection.close()
+        got = run("-j", journal, data=b"0 y\n")
+        equal((got.status, got.out, got.err),
+              (1, b"", f"htw delay: {journal}: the journal of another program\n"), mark[:50])
+
+
+@test
 def delay_journal_that_cannot_be_written_is_refused(directory):
     journal = os.path.join(directory, "journal")
     run("-j", journal)

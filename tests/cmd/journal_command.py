@@ -312,6 +312,23 @@ def journal_command_line_that_is_wrong_is_refused(directory):
 
 
 @test
+def journal_job_that_never_comes_is_shown_as_such(directory):
+    journal = journal_with(directory, b"1h a\n")
+    alter(journal, f"UPDATE job SET deadline = {2**63 - 1}")
+    job = jobs_of(journal)[0]
+    equal((job["deadline"], job["deadline_ns"]), (None, str(2**63 - 1)))
+    equal(command("journal", "list", journal).lines[1].split()[1], b"never")
+
+
+@test
+def journal_list_that_cannot_be_printed_fails(directory):
+    journal = journal_with(directory, b"1h a\n")
+    with open("/dev/full", "wb") as full:
+        got = subprocess.run([PROGRAM, "journal", "list", journal], stdout=full, stderr=subprocess.PIPE)
+    equal((got.returncode, got.stderr), (1, b"htw journal: standard output: No space left on device\n"))
+
+
+@test
 def journal_list_ends_when_its_reader_has_enough(directory):
     journal = journal_with(directory, b"".join(b"1h %d\n" % number for number in range(20000)))
     got = subprocess.run(["sh", "-c", '"$0" journal list "$1" | head -2', PROGRAM, journal],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""End-to-end tests of `htw delay`: test_delay.py PROGRAM [NAME...]
+"""End-to-end tests of `htw delay`, and of `htw` itself: test_delay.py PROGRAM [NAME...]
 
 Each test is a function `delay_<condition>_<outcome>`; they run on a few threads, since most
 of them wait. Machines are shared: a test asserts that nothing comes early, and that what
@@ -15,6 +15,7 @@ import delay_records  # noqa: E402, F401
 import delay_signals  # noqa: E402, F401
 import delay_saving  # noqa: E402, F401
 import delay_time  # noqa: E402, F401
+import htw_itself  # noqa: E402, F401
 from harness import main  # noqa: E402
 
 

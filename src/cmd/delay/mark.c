@@ -58,11 +58,9 @@ bool htw__mark_init(struct htw__mark *mark, const char *text, size_t size) {
         if (mark->count == HTW__MARK_FILES)
             return false;
         struct htw__mark_file *file = &mark->files[mark->count++];
-        used = 0;
         /* NOLINTNEXTLINE(cert-err34-c): htw__mark_format() wrote numbers that fit */
         if (sscanf(at, "%" SCNu64 " %" SCNu64 " %" SCNx64 " %" SCNx64 "\n%n", &file->place.offset,
-                   &file->place.records, &file->before, &file->name, &used) != 4 ||
-            used == 0)
+                   &file->place.records, &file->before, &file->name, &used) != 4)
             return false;
     }
     return true;
