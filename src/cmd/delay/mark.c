@@ -131,7 +131,7 @@ const char *htw__mark_begin(struct htw__mark *mark, int fd, bool rereads,
     if (offset < 0 || !hash_name(fd, &name))
         return "cannot find the name of the file in /proc";
     place->offset = (uint64_t)offset;
-    int copy = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int copy = fcntl(fd, F_DUPFD_CLOEXEC, fd);
     if (copy < 0)
         return strerror(errno);
     struct htw__mark_file *file = &mark->files[0];
