@@ -69,10 +69,16 @@ static void *cancel_and_wait(void *arg) {
     return NULL;
 }
 
-/* Returns whether it has waited: the thread may be so late that the callback has ended. Then the timer is gone,
-   or, if it repeats, may be pending. */
-static bool try_wait(bool hooked, int64_t period_ns, int last_stage) {
+static void cancel_and_wait_in_callback(void *arg, const struct htw_expiration *expiration) {
+    (void)expiration;
+    cancel_and_wait(arg);
+}
+
+/* Returns whether it has waited: the thread, or the callback of another scheduler, may be so late that the
+   callback has ended. Then the timer is gone, or, if it repeats, may be pending. */
+static bool try_wait(bool hooked, int64_t period_ns, int last_stage, bool in_callback) {
     struct slow slow = { .scheduler = create(1) };
+    struct htw_scheduler *other = create(1);
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.callback = run_slowly;
     spec.arg = &slow;
@@ -82,12 +88,17 @@ static bool try_wait(bool hooked, int64_t period_ns, int last_stage) {
     wait_for(&slow.stage, 1);
     struct waiter waiter = { .slow = &slow };
     pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, cancel_and_wait, &waiter), 0);
+    if (in_callback)
+        assert_int_equal(htw_schedule(other, 0, cancel_and_wait_in_callback, &waiter, NULL), 0);
+    else
+        assert_int_equal(pthread_create(&thread, NULL, cancel_and_wait, &waiter), 0);
     wait_for(&slow.waiting, 1);
     for (int i = 0; i < 1000; i++)
         sched_yield(); /* likely, the waiter waits now */
     atomic_store(&slow.stage, 2);
-    pthread_join(thread, NULL);
+    if (!in_callback)
+        pthread_join(thread, NULL);
+    destroy(other); /* waits for the callback */
     bool has_waited = waiter.result == HTW_RUNNING;
     assert_int_equal(waiter.seen, last_stage);
     if (!has_waited)
@@ -100,9 +111,9 @@ static bool try_wait(bool hooked, int64_t period_ns, int last_stage) {
 }
 
 static void check_wait(bool hooked, int64_t period_ns, int last_stage) {
-    bool has_waited = false;
-    while (!has_waited)
-        has_waited = try_wait(hooked, period_ns, last_stage);
+    for (int in_callback = 0; in_callback < 2; in_callback++)
+        while (!try_wait(hooked, period_ns, last_stage, in_callback))
+            ;
 }
 
 UNIT_TEST(cancel_wait_returns_when_the_callback_has) {
