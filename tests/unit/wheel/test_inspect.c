@@ -169,6 +169,13 @@ WHEEL_TEST(wheel_dump_of_a_large_wheel_draws_groups_of_buckets, 256, 0, false, 3
     free(text);
 }
 
+WHEEL_TEST(wheel_dump_points_at_the_bucket_of_the_clock, 8, 101, false, 0) {
+    char *text = dump(f);
+    assert_non_null(strstr(text, "  |........|\n"
+                                 "        ^ clock, in bucket 5\n"));
+    free(text);
+}
+
 WHEEL_TEST(wheel_dump_lists_the_first_eight_buckets_of_the_queue, 16, 100, false, 9) {
     for (size_t i = 0; i < 8; i++)
         arm(f, i, 101 + i);
