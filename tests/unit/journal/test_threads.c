@@ -100,6 +100,21 @@ JOURNAL_TEST(journal_threads_put_and_cancel_while_several_deliver) {
     run_threads(f);
 }
 
+/* Memory has room for a part of them. No job is done, so nothing but a delivery lets the next be read. */
+JOURNAL_TEST(journal_backlog_that_is_kept_is_read_as_deliveries_make_room) {
+    enum { JOBS = 1000 };
+    f->options.max_memory = 64 * 1024;
+    journal_open(f);
+    for (int i = 0; i < JOBS; i++)
+        journal_put(f, HTW_HOUR, "");
+    journal_close(f);
+    use_real_time(f, 1, NULL);
+    f->keeps = true;
+    journal_open(f);
+    assert_true(await_seen(f, JOBS));
+    assert_int_equal(journal_stats(f).in_flight, JOBS);
+}
+
 /* ---- a full queue */
 
 struct flood {
