@@ -57,18 +57,42 @@ def programs(build):
                     yield str(path)
 
 
-def export(build):
-    """The functions of the project, as llvm-cov knows them."""
-    raw = [str(path) for path in (build / "profiles").glob("*.profraw")]
-    if not raw:
-        sys.exit(f"coverage: no profiles in {build}: have the tests run?")
-    merged = str(build / "all.profdata")
+def build_id(program):
+    """By which a profile names the program that wrote it."""
+    notes = subprocess.run(["readelf", "-n", program], check=True, capture_output=True, text=True).stdout
+    return re.search(r"Build ID: (\w+)", notes)[1]
+
+
+def profiles(build):
+    """By build id."""
+    found = collections.defaultdict(list)
+    for path in sorted((build / "profiles").glob("*.profraw")):
+        shown = subprocess.run(["llvm-profdata" + SUFFIX, "show", "--binary-ids", str(path)],
+                               check=True, capture_output=True, text=True).stdout
+        found[shown.split()[-1]].append(str(path))
+    return found or sys.exit(f"coverage: no profiles in {build}: have the tests run?")
+
+
+def functions(merged, raw, objects):
+    """As llvm-cov knows them by these profiles and programs."""
     subprocess.run(["llvm-profdata" + SUFFIX, "merge", "-sparse", *raw, "-o", merged], check=True)
-    first, *others = programs(build)
-    objects = [word for other in others for word in ("-object", other)]
-    run = subprocess.run(["llvm-cov" + SUFFIX, "export", "-instr-profile=" + merged, first, *objects],
-                         check=True, capture_output=True, text=True)
+    first, *others = objects
+    words = [word for other in others for word in ("-object", other)]
+    run = subprocess.run(["llvm-cov" + SUFFIX, "export", "-instr-profile=" + merged, first, *words],
+                         check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     return json.loads(run.stdout)["data"][0]["functions"]
+
+
+def export(build):
+    """The functions by all profiles, and by those of each program: the counters of threads lose updates, and that a
+    branch is not taken, llvm-cov only knows as the difference of two. Where all are added up, the few calls of one test
+    vanish behind the millions of another."""
+    merged = str(build / "all.profdata")
+    by_id, objects = profiles(build), list(programs(build))
+    yield from functions(merged, [path for paths in by_id.values() for path in paths], objects)
+    for program in objects:
+        if raw := by_id.get(build_id(program)):
+            yield from functions(merged, raw, [program])
 
 
 def unreachable(path):
@@ -84,15 +108,15 @@ def unreachable(path):
 def main(build, only):
     root = pathlib.Path(__file__).resolve().parent.parent
     source = root / "src"
-    branches = collections.defaultdict(lambda: [0, 0])
+    branches = collections.defaultdict(lambda: [False, False])
     decisions = {}
     for function in export(build):
         files = function["filenames"]
         for branch in function["branches"]:
             # A branch out of a macro is counted where the macro is used, as llvm-cov does.
             place = (files[branch[6]], *branch[:4])
-            branches[place][0] += branch[4]
-            branches[place][1] += branch[5]
+            branches[place][0] |= branch[4] > 0
+            branches[place][1] |= branch[5] > 0
         for record in function["mcdc_records"]:
             place = (files[0], *record[:4])
             known = decisions.get(place, [False] * len(record[6]))
@@ -119,8 +143,8 @@ def main(build, only):
 
     for place, (taken, not_taken) in sorted(branches.items()):
         if layer := layer_counted(place):
-            branch_tally[layer].count(taken > 0, text(place, "never true"))
-            branch_tally[layer].count(not_taken > 0, text(place, "never false"))
+            branch_tally[layer].count(taken, text(place, "never true"))
+            branch_tally[layer].count(not_taken, text(place, "never false"))
     for place, conditions in sorted(decisions.items()):
         if layer := layer_counted(place):
             for number, reached in enumerate(conditions, 1):

@@ -33,7 +33,7 @@ verb_coverage() {
     need "$coverage_packages"
     rm -rf build/coverage
     CC=clang-19 CXX=clang++-19 configure coverage -Dbuildtype=debug -Doptimization=1 -Dexamples=false \
-        -Dc_args="-fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc -fprofile-update=atomic -include $PWD/tests/support/coverage_exit.h" \
+        -Dc_args="-fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc -include $PWD/tests/support/coverage_exit.h" \
         -Dc_link_args=-fprofile-instr-generate -Dcpp_link_args=-fprofile-instr-generate >/dev/null
     ninja -C build/coverage >build/coverage/build.log || fail "see build/coverage/build.log"
     LLVM_PROFILE_FILE=$PWD/build/coverage/profiles/%4m.profraw run_tests coverage --quiet \
