@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * monitor.c - a monitor that is read while threads use what it shows, add and remove sources, and destroy
- * what these showed. Each answer must be whole: a source is in it, or is not.
+ * monitor.c - a monitor that is read while threads use what it shows, add and remove sources, destroy what
+ * these showed, and open other monitors. Each answer must be whole: a source is in it, or is not.
  */
 #include "stress.h"
 
@@ -70,6 +70,17 @@ static void show_wheel(struct stress_thread *thread) {
     htw_wheel_destroy(wheel);
 }
 
+/* All monitors of a process are in one list, for a child of a fork. */
+static void open_another(struct stress_thread *thread) {
+    struct htw_monitor_options options = HTW_MONITOR_OPTIONS_INIT;
+    struct htw_monitor *another;
+    char own_path[sizeof(path)];
+    snprintf(own_path, sizeof(own_path), "%s/own%u", folder, thread->index);
+    options.path = own_path;
+    CHECK_EQUAL(htw_monitor_open(&another, &options), 0);
+    htw_monitor_close(another);
+}
+
 static bool is_whole(const char *answer, size_t size, bool is_json) {
     if (is_json)
         return size > 10 && memcmp(answer, "{\"htw\":", 7) == 0 &&
@@ -105,6 +116,7 @@ static void work(struct stress_thread *thread) {
             break;
         case 1:
             show_scheduler(thread);
+            open_another(thread);
             break;
         case 2:
             show_wheel(thread);
