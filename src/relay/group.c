@@ -301,7 +301,8 @@ static int take(struct htw__kafka *self, uint32_t stripe, bool *ret_taken) {
     rd_kafka_topic_partition_list_t *committed = rd_kafka_topic_partition_list_copy(list);
     enum htw__gain result = HTW__GAIN_OK;
     htw__fence(self, stripe);
-    *ret_taken = !htw__kafka_is_stopping(self) && fill(self, stripe, found, committed, list);
+    *ret_taken = !htw__kafka_is_stopping(self) && fill(self, stripe, found, committed, list) &&
+                 htw__fence_covers(self, found[0].metadata);
     if (*ret_taken) {
         self->relay.now_ms = htw__clock_realtime_ms();
         result = htw__relay_gain(&self->relay, stripe, &found[0], &found[1],

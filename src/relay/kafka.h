@@ -124,9 +124,10 @@ struct htw__kafka {
         int count; /* since stripes were assigned last */
         int64_t last_ms;
     } rejoin;
-    struct { /* whose transactions were ended last, and when */
+    struct { /* whose transactions were ended last, and when; the owner that was found last */
         char owner[HTW__RELAY_OWNER_MAX + 1];
         int64_t ended_ms;
+        char found[HTW__RELAY_OWNER_MAX + 1];
     } fence;
     /* Reading and committing. */
     bool was_full; /* the queue of the first reader, which reads indexes, too */
@@ -321,6 +322,9 @@ void htw__group_lose(struct htw__kafka *kafka);
 /* Ends the transactions of the last owner of a stripe, if that is another one and did not give it away.
  * Takes about a second then. */
 void htw__fence(struct htw__kafka *kafka, uint32_t stripe);
+
+/* Whether htw__fence() knew the owner that stands beside the position of the input. If not, it is to be called again. */
+bool htw__fence_covers(const struct htw__kafka *kafka, struct htw__bytes metadata);
 
 /* ---- reader.c */
 

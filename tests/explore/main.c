@@ -140,7 +140,11 @@ static bool deal_with(const struct scene *each) {
 }
 
 static int run(char **names, int count) {
-    static const struct scene *const lists[] = { scheduler_scenes, purgatory_scenes };
+    static const struct scene *const lists[] = { scheduler_scenes, purgatory_scenes,
+#ifdef HTW_HAS_JOURNAL
+                                                 journal_scenes
+#endif
+    };
     bool passed = true, found = false;
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         for (const struct scene *each = lists[i]; each->name != NULL; each++)

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <time.h>
@@ -15,6 +16,7 @@
 #define CODE __builtin_return_address(0)
 #define NS_PER_S INT64_C(1000000000)
 #define MUTEXES 64u
+#define SEMAPHORES 64u
 
 /* ---- time */
 
@@ -124,8 +126,19 @@ _Static_assert(sizeof(struct mutex) <= sizeof(pthread_mutex_t), "a mutex has roo
 static struct machine_past mutexes[MUTEXES]; /* of those that unlocked them */
 static unsigned mutex_count;
 
+/* Those that post one order what they did before what follows a wait. */
+struct semaphore {
+    unsigned value;
+    unsigned index; /* of `semaphores` */
+};
+
+_Static_assert(sizeof(struct semaphore) <= sizeof(sem_t), "a semaphore has room");
+
+static struct machine_past semaphores[SEMAPHORES];
+static unsigned semaphore_count;
+
 void seam_reset(void) {
-    mutex_count = 0;
+    mutex_count = semaphore_count = 0;
 }
 
 static struct mutex *state_of(pthread_mutex_t *mutex) {
@@ -227,6 +240,48 @@ int __wrap_pthread_cond_signal(pthread_cond_t *condition) {
 int __wrap_pthread_cond_broadcast(pthread_cond_t *condition);
 int __wrap_pthread_cond_broadcast(pthread_cond_t *condition) {
     machine_wake(condition, true);
+    return 0;
+}
+
+/* ---- semaphores: whoever has waited may destroy it at once */
+
+static struct semaphore *semaphore_of(sem_t *semaphore) {
+    return (struct semaphore *)(void *)semaphore;
+}
+
+int __wrap_sem_init(sem_t *semaphore, int shared, unsigned value);
+int __wrap_sem_init(sem_t *semaphore, int shared, unsigned value) {
+    (void)shared;
+    if (semaphore_count == SEMAPHORES)
+        machine_fail("too many semaphores");
+    semaphores[semaphore_count] = (struct machine_past) { { 0 } };
+    *semaphore_of(semaphore) = (struct semaphore) { value, semaphore_count++ };
+    return 0;
+}
+
+int __wrap_sem_destroy(sem_t *semaphore);
+int __wrap_sem_destroy(sem_t *semaphore) {
+    hook_write(semaphore, sizeof(struct semaphore), CODE); /* what follows on its memory */
+    return 0;
+}
+
+int __wrap_sem_post(sem_t *semaphore);
+int __wrap_sem_post(sem_t *semaphore) {
+    machine_step(semaphore, "posts", CODE);
+    hook_read(semaphore, sizeof(struct semaphore), CODE); /* before it is destroyed */
+    memory_release_to(&semaphores[semaphore_of(semaphore)->index]);
+    semaphore_of(semaphore)->value++;
+    machine_wake(semaphore, true);
+    return 0;
+}
+
+int __wrap_sem_wait(sem_t *semaphore);
+int __wrap_sem_wait(sem_t *semaphore) {
+    machine_step(semaphore, "awaits", CODE);
+    while (semaphore_of(semaphore)->value == 0)
+        machine_wait(semaphore, MACHINE_NEVER, CODE);
+    semaphore_of(semaphore)->value--;
+    memory_acquire_from(&semaphores[semaphore_of(semaphore)->index]);
     return 0;
 }
 

@@ -43,8 +43,19 @@
 #define FORGETS 12 /* the cursor stays where it is when a job is dropped */
 #define IN_PARTS 13 /* what a change has done before one of its parts fails is kept */
 
+/* ---- what must happen in some run, or nothing is proved: -DGOAL=DELIVERED */
+
+#ifndef GOAL
+#define GOAL 0
+#endif
+#define DELIVERED 1 /* both jobs have ended, after all crashes and failures that there may be */
+#define AGAIN 2 /* after a crash both jobs are delivered and not ended */
+#define STOPPED 3 /* the journal has stopped, was opened again, and delivers both jobs */
+#define DROPPED 4 /* a job is dropped from memory, and delivered later */
+
 #define JOBS 2
 #define BIT(job) (1 << (job))
+#define ALL (BIT(JOBS) - 1)
 #define HAS(set, job) (((set) & BIT(job)) != 0)
 
 /* ---- what survives a crash */
@@ -60,6 +71,7 @@ bool retry_asked;                      /* the change that ends 0 and puts 1, not
 
 byte now, crashes, failures, evictions;
 bool is_quiet; /* callers ask for nothing any more */
+bool has_stopped, is_unread; /* it was opened again; a job was dropped: for GOAL */
 
 /* ---- the journal: lost in a crash */
 
@@ -127,6 +139,7 @@ inline forget() {
         result[i] = OK
     }
     delivered = 0; file = 0; cursor = 0; selected = 0; image = 0; rows = 0;
+    is_unread = false;
     is_in_use = false; deliver_runs = false; reads = false; fetches = false; found = false;
     has_failed = false; commit = IDLE; error = OK; life = CLOSED; i = 0
 }
@@ -351,7 +364,7 @@ active proctype journal() {
 
     /* src/journal/reader.c: htw__reader_evict(), evict(); src/journal/jobs.c: htw__jobs_evict(). Job 1 is dropped. */
     :: atomic { commit == WAKES && evictions < EVICTIONS && memory[1] == WAITING && !HAS(delivered, 1) ->
-        evictions++;
+        evictions++; is_unread = (GOAL == DROPPED);
         memory[1] = ABSENT;
         cursor = (MISTAKE == FORGETS -> JOBS : (HAS(selected, 0) -> 0 : 1));
         selected = 0 }
@@ -420,13 +433,18 @@ delivers:
         is_dropped = false; forget() }
     :: atomic { crashes < CRASHES -> crashes = CRASHES } /* no other crash */
     /* It has stopped: the user closes it and opens it again, when all callers have their answers. */
-    :: atomic { has_failed && !is_in_use && !deliver_runs && change[0] == NONE && change[1] == NONE -> forget() }
+    :: atomic { has_failed && !is_in_use && !deliver_runs && change[0] == NONE && change[1] == NONE ->
+        has_stopped = (GOAL == STOPPED); forget() }
 
     /* Nothing is left to do. */
     :: else ->
         assert(life == OPEN && commit == IDLE && !is_in_use && change[0] == NONE && change[1] == NONE);
         assert((put_sure & ~end_asked & ~delivered) == 0); /* each job has come in this run */
         assert((file & ~delivered) == 0);
+        assert(GOAL != DELIVERED || end_sure != ALL || crashes < CRASHES || failures < FAILURES);
+        assert(GOAL != AGAIN || (file & delivered) != ALL || crashes == 0);
+        assert(GOAL != STOPPED || (file & delivered) != ALL || !has_stopped);
+        assert(GOAL != DROPPED || !HAS(delivered, 1) || !is_unread);
         break
     od
 }

@@ -2,6 +2,20 @@
 /* test_mock.c - the relay over a mock cluster: what is quick. test_mock_long.c has the rest. */
 #include "mock_fixture.h"
 
+static unsigned unanswered; /* so many questions for the position of one partition */
+
+rd_kafka_resp_err_t __real_rd_kafka_committed(rd_kafka_t *client,
+                                              rd_kafka_topic_partition_list_t *list, int limit_ms);
+rd_kafka_resp_err_t __wrap_rd_kafka_committed(rd_kafka_t *client,
+                                              rd_kafka_topic_partition_list_t *list, int limit_ms);
+rd_kafka_resp_err_t __wrap_rd_kafka_committed(rd_kafka_t *client,
+                                              rd_kafka_topic_partition_list_t *list, int limit_ms) {
+    if (unanswered == 0 || list->cnt > 1)
+        return __real_rd_kafka_committed(client, list, limit_ms);
+    unanswered--;
+    return RD_KAFKA_RESP_ERR__TIMED_OUT;
+}
+
 MOCK_TEST(mock_each_record_is_delivered_and_none_early) {
     mock_width_ms = 100;
     mock_start();
@@ -19,6 +33,18 @@ MOCK_TEST(mock_each_record_is_delivered_and_none_early) {
     assert_string_equal(mock_got[7].reason,
                         "htw-deliver-to is not a topic to which the relay may deliver");
     assert_int_equal(htw__kafka_close(&mock_relay), 0);
+}
+
+/* As when its first commit was still under way: the name is not there yet, but comes with the positions. */
+MOCK_TEST(mock_owner_that_is_named_late_is_fenced) {
+    mock_has_transactions = true;
+    mock_commit("in", 0, "htw-stripe-1 200 8 3 0 other");
+    unanswered = 1;
+    mock_start();
+    assert_int_equal(unanswered, 0);
+    assert_string_equal(mock_relay.fence.owner, "other");
+    assert_int_equal(htw__kafka_close(&mock_relay), 0);
+    mock_has_transactions = false;
 }
 
 /* As after a successor has deleted what this relay had not read: whether anything is lost, the committed

@@ -31,9 +31,9 @@ help_test() {
                     operation; --lines WORKLOAD CPUS: which lines these are, and which code;
                     --table: what that makes of the throughput, by what two real CPUs take
   explore [--full] [--random] [ARG]...
-                    run the real code of scheduler and purgatory in schedules that it chooses: for each scene all
-                    that deviate at few steps, each step of memory being one, in a minute; --full: at more, in
-                    an hour; --random: others. --list: the scenes. A failure prints its steps, and a command
+                    run the real code of scheduler, purgatory and journal in schedules that it chooses: for each
+                    scene all that deviate at few steps, each step of memory being one, in two minutes; --full: at
+                    more, in hours; --random: others. --list: the scenes. A failure prints its steps, and a command
                     that plays them again
   stress [SECONDS]  threads against each other: each stress test for 60 seconds, or SECONDS
   soak [MINUTES [ARG]...]
@@ -187,10 +187,10 @@ verb_yields() {
     done
 }
 
-# build_hooked PROGRAM...: what plays the accesses of scheduler and purgatory to memory, and no other part.
+# build_hooked PROGRAM...: what plays the accesses of scheduler, purgatory and journal to memory, and no other part.
 build_hooked() {
     need "$test_packages"
-    configure hooked -Dbuildtype=release -Dexamples=false -Dcalendar=false -Djournal=false -Drelay=disabled
+    configure hooked -Dbuildtype=release -Dexamples=false -Dcalendar=false -Djournal=true -Drelay=disabled
     compile hooked "$@"
     programs=build/hooked/tests
 }
