@@ -14,7 +14,9 @@
 
 #define CODE __builtin_return_address(0)
 #define NS_PER_S INT64_C(1000000000)
+#ifndef MUTEXES
 #define MUTEXES 64u
+#endif
 
 /* ---- time */
 
