@@ -79,18 +79,29 @@ uint64_t disk_bytes(void) {
 
 /* ---- faults */
 
-enum fault { FAULT_NONE, FAULT_WRITE, FAULT_TORN, FAULT_SYNC, FAULT_FULL, FAULT_READ, FAULT_KINDS };
+enum fault {
+    FAULT_NONE,
+    FAULT_WRITE,     /* a write fails */
+    FAULT_TORN,      /* a write fails after a part, or after all of it */
+    FAULT_FULL,      /* a write fails: the disk is full */
+    FAULT_READ,      /* a read fails */
+    FAULT_SYNC,      /* a sync fails */
+    FAULT_SYNC_FILE, /* a sync of the database fails, not one of its log */
+    FAULT_KINDS
+};
 
 static struct {
     bool are_on;
     int64_t from_ns;
     enum fault fault;
-    unsigned left; /* operations that will fail */
+    unsigned passed,
+        left; /* of the operations that it concerns: so many succeed first, and so many fail then */
 } ill;
 
 static void plan_illness(void) {
     ill.from_ns = machine_now_ns() + chance_ns(ILL_EVERY_NS);
     ill.fault = (enum fault)(1 + chance_below(FAULT_KINDS - 1));
+    ill.passed = ill.fault == FAULT_SYNC_FILE ? 0 : (unsigned)chance_below(8);
     ill.left = 1 + (unsigned)chance_below(ill.fault == FAULT_FULL ? 40 : 3);
 }
 
@@ -103,13 +114,17 @@ void disk_set_faults(bool are_on) {
 static bool meets(enum fault fault) {
     if (!ill.are_on || machine_now_ns() < ill.from_ns || ill.fault != fault)
         return false;
+    if (ill.passed > 0) {
+        ill.passed--;
+        return false;
+    }
     if (--ill.left == 0)
         plan_illness();
     world->counts.disk_faults++;
     if (machine_now_ns() > failed_until_ns)
         failed_until_ns = machine_now_ns();
     note("disk fault", fault, 0);
-    if (chance_one_in(4))
+    if (chance_one_in(3))
         threads_crash_soon();
     return true;
 }
@@ -232,7 +247,8 @@ static int file_write(sqlite3_file *base, const void *bytes, int size, sqlite3_i
     if (meets(FAULT_FULL) || offset + size > CAPACITY)
         return fail_with(open, ENOSPC, SQLITE_FULL);
     if (meets(FAULT_TORN)) {
-        put_bytes(open->file, bytes, (int64_t)chance_below((unsigned)size + 1), offset);
+        put_bytes(open->file, bytes,
+                  chance_one_in(2) ? size : (int64_t)chance_below((unsigned)size), offset);
         return fail_with(open, EIO, SQLITE_IOERR_WRITE);
     }
     put_bytes(open->file, bytes, size, offset);
@@ -254,7 +270,7 @@ static int file_sync(sqlite3_file *base, int flags) {
     take_time(SYNC_NS);
     if (ill.are_on && chance_one_in(SYNCS_TO_STALL))
         stall();
-    if (meets(FAULT_SYNC)) {
+    if (meets(FAULT_SYNC) || (open->file == disk->files && meets(FAULT_SYNC_FILE))) {
         put_in_doubt(open->file);
         return fail_with(open, EIO, SQLITE_IOERR_FSYNC);
     }

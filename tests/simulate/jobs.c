@@ -223,7 +223,7 @@ static void cancel(void) {
     if (job == NULL)
         return;
     int64_t left_ns = job->due.at_ns - machine_now_ns();
-    if (left_ns > 0 && left_ns < 5 * HTW_SECOND && chance_one_in(2)) {
+    if (left_ns > 0 && left_ns < 5 * HTW_SECOND && !chance_one_in(4)) {
         job->is_busy = true;
         threads_sleep_ns(left_ns + (int64_t)chance_below(HTW_MILLISECOND));
         job->is_busy = false;

@@ -110,7 +110,7 @@ static void close_all(pthread_t clients[], unsigned count) {
     jobs_close();
     requests_close();
     REQUIRE(htw_scheduler_stop(scheduler, timers_take_back, NULL) == 0);
-    timers_judge_end();
+    timers_close();
     REQUIRE(htw_scheduler_destroy(scheduler) == 0);
     REQUIRE(memory_bytes() == 0);
     note("is closed", 0, 0);
@@ -128,6 +128,7 @@ void program_live(void) {
     if (world->ending != ENDS_CLEANLY)
         threads_crash_after(end_ns);
     uint32_t workers = create_scheduler();
+    timers_open();
     requests_open();
     jobs_open(workers);
     for (unsigned i = 0; i < count; i++)

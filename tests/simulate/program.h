@@ -28,13 +28,14 @@ void program_live(void);
 /* Whether an answer may be -ENOMEM, or another one of a failure that a fault has caused. */
 bool program_may_fail(int result);
 
+void timers_open(void);
 void timers_act(void);
 void timers_follow(int64_t ahead_before_ns);
 void timers_judge(void);
 /* Of the scheduler that stops: hands back a timer. */
 void timers_take_back(void *context, const struct htw_unexpired *unexpired);
 /* After that: each has run, was cancelled or is handed back. */
-void timers_judge_end(void);
+void timers_close(void);
 
 void requests_open(void);
 void requests_act(void);

@@ -66,7 +66,7 @@ void threads_crash_after(int64_t at_ns) {
 }
 
 void threads_crash_soon(void) {
-    int64_t soon_ns = after(SOON_NS);
+    int64_t soon_ns = after(chance_one_in(2) ? SOON_NS : 100 * SOON_NS);
     if (at.crash_ns != MACHINE_NEVER && soon_ns < at.crash_ns)
         at.crash_ns = soon_ns;
 }

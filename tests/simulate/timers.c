@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { TIMERS = 96, REPEATING_MAX = 3 };
+enum { TIMERS = 96, REPEATING_MAX = 3, GROUPS = 2 };
 
 struct timer {
     bool is_armed; /* it has not run, and was not cancelled */
@@ -18,10 +18,21 @@ struct timer {
     struct due due;    /* not before this */
     struct due latest; /* late after this; not known while it is armed or moved */
     int64_t period_ns;
+    struct group *group;   /* NULL: none */
+    int64_t armed_from_ns; /* when its call began */
+    struct due kept;       /* its `latest` from before a pause */
     htw_handle handle;
 };
 
+struct group {
+    struct htw_group *group;
+    bool is_busy;   /* a client pauses or resumes it */
+    bool is_paused; /* from when a pause has returned until a resume is called */
+    int64_t pause_from_ns, pause_to_ns;
+};
+
 static struct timer timers[TIMERS];
+static struct group groups[GROUPS];
 
 static uint64_t index_of(const struct timer *timer) {
     return (uint64_t)(timer - timers);
@@ -31,11 +42,15 @@ static struct due never(void) {
     return (struct due) { .deadline_ns = HTW_NEVER_NS, .at_ns = MACHINE_NEVER };
 }
 
-static void require_in_time(const struct due *latest) {
-    int64_t late_ns = latest->at_ns == MACHINE_NEVER ? 0 : due_late_ns(latest, false);
+static void require_in_time(const struct timer *timer) {
+    bool is_known = timer->latest.at_ns != MACHINE_NEVER;
+    int64_t late_ns = is_known ? due_late_ns(&timer->latest, false) : 0;
     if (late_ns > world->counts.late_timer_ns)
         world->counts.late_timer_ns = late_ns;
-    REQUIRE(late_ns <= LATE_TIMER_NS);
+    if (late_ns > LATE_TIMER_NS)
+        machine_fail("timer %u, due at %.9f s, %s", (unsigned)(timer - timers),
+                     (double)timer->latest.at_ns / 1e9,
+                     timer->is_armed ? "is late, or lost" : "was late");
 }
 
 /* ---- runs */
@@ -47,13 +62,21 @@ static void work(void) {
         timers_act();
 }
 
+/* One that was about to start when the pause returned starts soon. */
+static void require_not_paused(const struct group *group) {
+    int64_t from_ns = group->pause_to_ns > stopped_until_ns ? group->pause_to_ns : stopped_until_ns;
+    REQUIRE(!group->is_paused || machine_now_ns() - from_ns < LATE_TIMER_NS);
+}
+
 static void run_once(void *arg, const struct htw_expiration *expiration) {
     struct timer *timer = arg;
     note("runs", index_of(timer), expiration->late_ns);
     REQUIRE(timer->is_armed);
     REQUIRE(expiration->late_ns >= 0);
     due_require_reached(&timer->due);
-    require_in_time(&timer->latest);
+    require_in_time(timer);
+    if (timer->group != NULL)
+        require_not_paused(timer->group);
     timer->is_armed = false; /* from now on another timer may be in this place */
     world->counts.ran++;
     work();
@@ -64,7 +87,7 @@ static void run_again(void *arg, const struct htw_expiration *expiration) {
     note("runs again", index_of(timer), expiration->late_ns);
     REQUIRE(timer->is_armed && !timer->is_inside);
     REQUIRE(machine_now_ns() >= expiration->deadline_ns);
-    require_in_time(&timer->latest);
+    require_in_time(timer);
     timer->is_inside = true;
     world->counts.ran++;
     work();
@@ -98,6 +121,16 @@ static int64_t random_delay_ns(void) {
     return chance_one_in(16) ? 0 : chance_ns(means_ns[chance_below(4)]);
 }
 
+static int arm_in_group(struct timer *timer, int64_t delay_ns) {
+    struct htw_spec spec = HTW_SPEC_INIT;
+    timer->group = &groups[chance_below(GROUPS)];
+    spec.callback = run_once;
+    spec.arg = timer;
+    spec.when_ns = delay_ns;
+    spec.group = timer->group->group;
+    return htw_schedule_spec(scheduler, &spec, &timer->handle, NULL);
+}
+
 static int arm_by_wall(struct timer *timer, int64_t deadline_ns) {
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.callback = run_once;
@@ -116,10 +149,16 @@ static void arm(void) {
     bool is_wall = chance_one_in(4);
     int64_t wall_ns = machine_wall_ns() + delay_ns;
     int result;
-    *timer = (struct timer) { .is_armed = true, .is_busy = true, .latest = never() };
+    *timer = (struct timer) { .is_armed = true,
+                              .is_busy = true,
+                              .latest = never(),
+                              .kept = never(),
+                              .armed_from_ns = machine_now_ns() };
     timer->due = is_wall ? due_at(wall_ns, true) : due_at(machine_now_ns() + delay_ns, false);
     if (is_wall) {
         result = arm_by_wall(timer, wall_ns);
+    } else if (chance_one_in(4)) {
+        result = arm_in_group(timer, delay_ns);
     } else if (chance_one_in(4)) {
         slack_ns = chance_ns(HTW_SECOND);
         result = htw_schedule_within(scheduler, delay_ns, delay_ns + slack_ns, run_once, timer,
@@ -137,6 +176,8 @@ static void arm(void) {
     if (result != 0) {
         REQUIRE(program_may_fail(result) && timer->is_armed);
         timer->is_armed = false;
+    } else if (timer->group != NULL && (timer->group->is_paused || timer->group->is_busy)) {
+        timer->kept = due_at(machine_now_ns() + delay_ns, false);
     } else if (timer->latest.at_ns == MACHINE_NEVER) {
         timer->latest =
             is_wall ? due_at(wall_ns, true) : due_at(machine_now_ns() + delay_ns + slack_ns, false);
@@ -168,7 +209,7 @@ static void cancel(void) {
 /* While this call is under way, the timer may run by its old or its new deadline. */
 static void move(void) {
     struct timer *timer = find(true);
-    if (timer == NULL || timer->repeats || timer->due.is_wall)
+    if (timer == NULL || timer->repeats || timer->due.is_wall || timer->group != NULL)
         return;
     int64_t delay_ns = random_delay_ns();
     struct due before = timer->due, latest = timer->latest;
@@ -190,8 +231,67 @@ static void move(void) {
     timer->is_busy = false;
 }
 
+/* ---- groups */
+
+static void pause(struct group *group) {
+    group->pause_from_ns = machine_now_ns();
+    for (unsigned i = 0; i < TIMERS; i++)
+        if (timers[i].group == group && timers[i].latest.at_ns != MACHINE_NEVER) {
+            timers[i].kept = timers[i].latest;
+            timers[i].latest = never();
+        }
+    int error = htw_group_pause(group->group);
+    note("pauses", (uint64_t)(group - groups), error);
+    REQUIRE(error == 0);
+    group->pause_to_ns = machine_now_ns();
+    group->is_paused = true;
+}
+
+/* Each timer has the rest of its delay from now on. What is not before: the deadline of before; a pause only makes it
+   later. */
+static void resume(struct group *group) {
+    group->is_paused = false;
+    int error = htw_group_resume(group->group);
+    note("resumes", (uint64_t)(group - groups), error);
+    REQUIRE(error == 0);
+    for (unsigned i = 0; i < TIMERS; i++) {
+        struct timer *timer = &timers[i];
+        if (timer->group != group || timer->kept.at_ns == MACHINE_NEVER)
+            continue;
+        int64_t from_ns = timer->armed_from_ns > group->pause_from_ns ? timer->armed_from_ns
+                                                                      : group->pause_from_ns;
+        int64_t rest_ns = timer->kept.at_ns > from_ns ? timer->kept.at_ns - from_ns : 0;
+        timer->latest = due_at(machine_now_ns() + rest_ns, false);
+        timer->kept = never();
+    }
+}
+
+static void pause_or_resume(void) {
+    struct group *group = &groups[chance_below(GROUPS)];
+    if (group->is_busy)
+        return;
+    group->is_busy = true;
+    if (group->is_paused)
+        resume(group);
+    else
+        pause(group);
+    group->is_busy = false;
+}
+
+void timers_open(void) {
+    for (unsigned i = 0; i < GROUPS; i++) {
+        int error;
+        while ((error = htw_group_create(scheduler, &groups[i].group)) != 0) {
+            REQUIRE(program_may_fail(error));
+            threads_sleep_ns(10 * HTW_MILLISECOND);
+        }
+    }
+}
+
 void timers_act(void) {
     uint64_t kind = chance_below(8);
+    if (chance_one_in(32))
+        pause_or_resume();
     if (kind < 4)
         arm();
     else if (kind < 6)
@@ -212,7 +312,7 @@ void timers_follow(int64_t ahead_before_ns) {
 void timers_judge(void) {
     for (unsigned i = 0; i < TIMERS; i++)
         if (timers[i].is_armed && !timers[i].is_busy && !timers[i].is_inside)
-            require_in_time(&timers[i].latest);
+            require_in_time(&timers[i]);
 }
 
 void timers_take_back(void *context, const struct htw_unexpired *unexpired) {
@@ -222,7 +322,9 @@ void timers_take_back(void *context, const struct htw_unexpired *unexpired) {
     timer->is_armed = false;
 }
 
-void timers_judge_end(void) {
+void timers_close(void) {
     for (unsigned i = 0; i < TIMERS; i++)
         REQUIRE(!timers[i].is_armed);
+    for (unsigned i = 0; i < GROUPS; i++)
+        htw_group_destroy(groups[i].group);
 }
