@@ -23,7 +23,7 @@ enum { FILES = 4, SECTOR = 512, CAPACITY = 8 << 20, SECTORS = CAPACITY / SECTOR 
 #define SYNC_NS (2 * HTW_MILLISECOND)
 #define STALL_NS HTW_SECOND
 #define SYNCS_TO_STALL 300u
-#define ILL_EVERY_NS (20 * HTW_SECOND)
+#define ILL_EVERY_NS (8 * HTW_SECOND)
 
 enum { CLEAN, WRITTEN, IN_DOUBT };
 
@@ -110,6 +110,12 @@ void disk_set_faults(bool are_on) {
     plan_illness();
 }
 
+static int64_t full_ns = -1; /* when it was last */
+
+bool disk_was_full_since(int64_t from_ns) {
+    return full_ns >= from_ns;
+}
+
 /* Whether an operation that this fault concerns fails. */
 static bool meets(enum fault fault) {
     if (!ill.are_on || machine_now_ns() < ill.from_ns || ill.fault != fault)
@@ -123,8 +129,10 @@ static bool meets(enum fault fault) {
     world->counts.disk_faults++;
     if (machine_now_ns() > failed_until_ns)
         failed_until_ns = machine_now_ns();
+    if (fault == FAULT_FULL)
+        full_ns = machine_now_ns();
     note("disk fault", fault, 0);
-    if (chance_one_in(3))
+    if (chance_one_in(2))
         threads_crash_soon();
     return true;
 }

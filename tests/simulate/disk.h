@@ -27,6 +27,9 @@ void disk_begin(void);
 /* Faults happen from now on, or not any more. */
 void disk_set_faults(bool are_on);
 
+/* Whether the disk was full at any time since then. */
+bool disk_was_full_since(int64_t from_ns);
+
 /* What a power cut leaves. */
 void disk_cut(void);
 

@@ -25,7 +25,8 @@ struct payload {
 
 static struct htw_journal *journal; /* NULL: it is being opened again */
 static bool has_stopped;
-static unsigned callers; /* clients that are in a call of it */
+static int64_t opened_ns; /* when its open began */
+static unsigned callers;  /* clients that are in a call of it */
 static uint32_t workers, parallel;
 static unsigned waiting_callbacks; /* for the disk: one worker at least is left for what is due */
 static uint64_t calls_under_way;   /* that a notice ends */
@@ -72,6 +73,8 @@ static struct job *job_of(const void *bytes, size_t size) {
 /* What is known of a job after a change whose success makes it `after`, and whose failure leaves it `before`. */
 static void settle(struct job *job, int result, bool may_have_stopped, enum known before,
                    enum known after) {
+    if (result == -ENOENT)
+        machine_fail("a job is gone: %u, serial %u", (unsigned)place_of(job), job->serial);
     REQUIRE(result == 0 || result == -EIO || program_may_fail(result));
     if (result == -EIO && may_have_stopped)
         job->known = JOB_MAY_BE;
@@ -102,13 +105,21 @@ static void settle_end(struct job *job, int result, bool may_have_stopped) {
     settle(job, result == -EALREADY ? -ENOMEM : result, may_have_stopped, JOB_IS, JOB_NONE);
 }
 
+/* In a notice the journal cannot be asked: judge_doubts() does it later. */
+static void doubt(struct job *job, int result, enum known unless_stopped) {
+    job->doubted = result == -EIO ? world->open : 0;
+    job->unless_stopped = unless_stopped;
+}
+
 static void put_notice(void *arg, int result) {
     calls_under_way--;
+    doubt(arg, result, JOB_NONE);
     settle_put(arg, result, true);
 }
 
 static void end_notice(void *arg, int result) {
     calls_under_way--;
+    doubt(arg, result, JOB_IS);
     settle_end(arg, result, true);
 }
 
@@ -144,10 +155,11 @@ static void deliver(void *context, const struct htw_delivery *delivery) {
     job->id = delivery->id;
     job->delivered = world->open;
     world->counts.delivered++;
-    if (job->known == JOB_MAY_BE)
+    /* It is durable, unless a full disk has kept the open from writing the log again. */
+    if (job->known == JOB_MAY_BE && !disk_was_full_since(opened_ns))
         job->known = JOB_IS;
-    if (job->is_busy ||
-        journal == NULL) /* the put has not returned, or the journal is being opened */
+    if (job->known != JOB_IS || job->is_busy ||
+        journal == NULL) /* its put, or the open, has not returned */
         return;
     if (world->is_quiet || chance_one_in(2))
         end_later(job);
@@ -348,6 +360,7 @@ static void open_journal(void) {
     options.max_memory = UINT64_C(16384) << chance_below(5);
     options.allocator = &simulated_allocator;
     has_stopped = false;
+    opened_ns = machine_now_ns();
     world->open++;
     int error;
     while ((error = htw_journal_open(&opened, scheduler, DISK_PATH, &options)) != 0) {
@@ -410,7 +423,26 @@ static bool is_overdue(const struct job *job) {
            due_late_ns(&job->due, true) > LATE_JOB_NS;
 }
 
+/* A journal that has not stopped has made nothing of a change that failed. */
+static void judge_doubts(void) {
+    uint32_t asked[JOBS], count = 0;
+    for (uint32_t i = 0; i < JOBS; i++)
+        if (world->jobs[i].doubted == world->open)
+            asked[count++] = i;
+    bool has_not_stopped = count > 0 && !has_stopped && htw_journal_sync(journal) == 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct job *job = &world->jobs[asked[i]];
+        if (has_not_stopped && job->doubted == world->open && job->known == JOB_MAY_BE)
+            job->known = job->unless_stopped;
+        else if (has_not_stopped && job->doubted == world->open)
+            REQUIRE(job->unless_stopped !=
+                    JOB_NONE); /* it was delivered, although its put had failed */
+        job->doubted = 0;
+    }
+}
+
 void jobs_judge(void) {
+    judge_doubts();
     if (has_stopped) {
         close_journal();
         open_journal();

@@ -12,6 +12,7 @@
 
 enum { CLIENTS = 2, BYTES_MAX = 4 << 20 };
 #define PAUSE_NS (20 * HTW_MILLISECOND) /* of a client, on average */
+#define MEET_NS (50 * HTW_MILLISECOND)
 #define LIFE_NS (15 * HTW_SECOND)
 #define STEP_EVERY 400u /* calls of a client: then the wall clock is set */
 #define QUIET_NS (2 * HTW_HOUR)
@@ -51,12 +52,20 @@ static void act(void) {
         set_clock();
 }
 
+/* Half of the time until a moment at which others begin, too. */
+static void rest(void) {
+    int64_t delay_ns = chance_ns(PAUSE_NS);
+    if (chance_one_in(2))
+        delay_ns = MEET_NS - (machine_now_ns() + delay_ns) % MEET_NS + delay_ns;
+    threads_sleep_ns(delay_ns);
+}
+
 static void *use(void *unused) {
     (void)unused;
     explore_set_cpu((int)chance_below(2));
     while (!is_ending) {
         act();
-        threads_sleep_ns(chance_ns(PAUSE_NS));
+        rest();
     }
     return NULL;
 }

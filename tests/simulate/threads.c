@@ -23,7 +23,7 @@
 #define STOP_NS HTW_SECOND /* a thread is stopped for about this */
 #define STOP_EVERY_NS (20 * HTW_SECOND)
 #define SHORTAGE_NS (300 * HTW_MILLISECOND)
-#define SHORTAGE_EVERY_NS (30 * HTW_SECOND)
+#define SHORTAGE_EVERY_NS (15 * HTW_SECOND)
 
 static struct {
     bool has_faults;

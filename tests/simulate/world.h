@@ -50,6 +50,8 @@ struct job {
     uint32_t delivered; /* the open in which it was delivered last; 0: none */
     bool is_busy;       /* a call about it is under way */
     bool has_key;
+    uint32_t doubted;          /* the open in which a notice said -EIO; 0: none */
+    enum known unless_stopped; /* what it is if the journal had not stopped then */
 };
 
 /* What was done: for the report. */
