@@ -53,9 +53,9 @@ static bool try_complete(void *context, struct htw_request *request) {
     struct item *item = item_of(request);
     (void)context;
     REQUIRE(item->is_submitted && !item->has_ended && !item->was_taken);
-    if (chance_one_in(16))
-        threads_sleep_ns((int64_t)chance_below(100 * HTW_MICROSECOND));
     item->was_taken = item->is_ready;
+    if (chance_one_in(4)) /* an event may come before the answer */
+        threads_sleep_ns((int64_t)chance_below(200 * HTW_MICROSECOND));
     return item->was_taken;
 }
 
