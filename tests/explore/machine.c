@@ -14,7 +14,9 @@
 #include <string.h>
 #include <ucontext.h>
 
+#ifndef STEPS_MAX
 #define STEPS_MAX 100000u
+#endif
 #define TIMERS 32u
 #define OBJECTS 1024u /* a power of 2 */
 #define EXPECTED_MAX 16u

@@ -15,7 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifndef MACHINE_THREADS
 #define MACHINE_THREADS 8u
+#endif
 #define MACHINE_NEVER INT64_MAX
 
 /* What happened before: how many steps of each thread. */

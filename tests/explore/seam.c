@@ -15,7 +15,9 @@
 
 #define CODE __builtin_return_address(0)
 #define NS_PER_S INT64_C(1000000000)
+#ifndef MUTEXES
 #define MUTEXES 64u
+#endif
 #define SEMAPHORES 64u
 
 /* ---- time */
@@ -135,10 +137,10 @@ struct semaphore {
 _Static_assert(sizeof(struct semaphore) <= sizeof(sem_t), "a semaphore has room");
 
 static struct machine_past semaphores[SEMAPHORES];
-static unsigned semaphore_count;
+static unsigned semaphores_free[SEMAPHORES], semaphores_free_count, semaphore_count;
 
 void seam_reset(void) {
-    mutex_count = semaphore_count = 0;
+    mutex_count = semaphore_count = semaphores_free_count = 0;
 }
 
 static struct mutex *state_of(pthread_mutex_t *mutex) {
@@ -252,16 +254,19 @@ static struct semaphore *semaphore_of(sem_t *semaphore) {
 int __wrap_sem_init(sem_t *semaphore, int shared, unsigned value);
 int __wrap_sem_init(sem_t *semaphore, int shared, unsigned value) {
     (void)shared;
-    if (semaphore_count == SEMAPHORES)
+    if (semaphore_count == SEMAPHORES && semaphores_free_count == 0)
         machine_fail("too many semaphores");
-    semaphores[semaphore_count] = (struct machine_past) { { 0 } };
-    *semaphore_of(semaphore) = (struct semaphore) { value, semaphore_count++ };
+    unsigned index = semaphores_free_count > 0 ? semaphores_free[--semaphores_free_count]
+                                               : semaphore_count++;
+    semaphores[index] = (struct machine_past) { { 0 } };
+    *semaphore_of(semaphore) = (struct semaphore) { value, index };
     return 0;
 }
 
 int __wrap_sem_destroy(sem_t *semaphore);
 int __wrap_sem_destroy(sem_t *semaphore) {
     hook_write(semaphore, sizeof(struct semaphore), CODE); /* what follows on its memory */
+    semaphores_free[semaphores_free_count++] = semaphore_of(semaphore)->index;
     return 0;
 }
 

@@ -20,6 +20,8 @@ help_check() {
   fuzz [SECONDS]    fuzz each input from outside with libFuzzer (tests/fuzz/README.md), for 60 seconds or SECONDS,
                     as many at a time as there are cores
   fuzz keep         store the inputs that these runs have found, where they reach more
+  campaign [HOURS]  fuzz all of it for 8 hours, or HOURS, on all cores; store the inputs that reach more, and write
+                    what was reached to tests/fuzz/README.md. What fails is kept, with the command that runs it
   instructions      count the instructions of the main workloads with callgrind, and fail if
                     they have risen; with --accept, take them as they are
   abi [--accept]    compare the binary interface with the accepted one (docs/abi.md); with --accept,
@@ -159,11 +161,8 @@ keep_inputs() {
     mv "$found/kept" "tests/fuzz/corpus/$name"
 }
 
-verb_fuzz() {
-    case ${1:-60} in
-    keep) ;;
-    0 | *[!0-9]*) fail "fuzz: not a number of seconds: $1" ;;
-    esac
+# Builds all fuzzers; their names are in $names then.
+build_fuzzers() {
     need "$fuzz_packages"
     CC=clang CXX=clang++ configure fuzz -Dbuildtype=debugoptimized -Dtests=false -Dfuzz=true -Dbroker=true \
         -Dcalendar=true -Djournal=true -Dmonitor=true -Drelay=enabled -Dtop=enabled -Dcheck_level=1 \
@@ -177,14 +176,45 @@ verb_fuzz() {
     done
     # shellcheck disable=SC2086 # a list of words
     compile fuzz $targets examples/broker/fuzz_resp
+    names="$names resp"
+}
+
+verb_fuzz() {
+    case ${1:-60} in
+    keep) ;;
+    0 | *[!0-9]*) fail "fuzz: not a number of seconds: $1" ;;
+    esac
+    build_fuzzers
     if [ "${1:-}" = keep ]; then
-        for name in $names resp; do
+        for name in $names; do
             keep_inputs "$name"
         done
         return
     fi
     # shellcheck disable=SC2086 # a list of words
-    printf '%s\n' $names resp | xargs -P "$(nproc)" -I '{}' ./dev one-fuzzer '{}' "${1:-60}"
+    printf '%s\n' $names | xargs -P "$(nproc)" -I '{}' ./dev one-fuzzer '{}' "${1:-60}"
+}
+
+# The time is that of all fuzzers together: each one gets its part of the cores.
+verb_campaign() {
+    hours=${1:-8}
+    case $hours in
+    *[!0-9.]* | . | *.*.*) fail "campaign: not a number of hours: $hours" ;;
+    esac
+    build_fuzzers
+    programs=
+    count=0
+    for name in $names; do
+        name_fuzzer "$name"
+        programs="$programs $name=$program"
+        count=$((count + 1))
+    done
+    seconds=$(awk -v hours="$hours" -v cores="$(nproc)" -v count="$count" \
+        'BEGIN { print int(hours * 3600 * (cores < count ? cores : count) / count) }')
+    [ "$seconds" -gt 0 ] || fail "campaign: less than a second for each fuzzer: $hours hours"
+    say "$seconds seconds for each fuzzer"
+    # shellcheck disable=SC2086 # a list of words
+    "$python" tests/fuzz/campaign.py "$found" tests/fuzz/README.md tests/fuzz/corpus "$seconds" $programs
 }
 
 # Without -march=native, so that the count is the same everywhere; the figures are those of gcc.

@@ -35,6 +35,10 @@ help_test() {
                     scene all that deviate at few steps, each step of memory being one, in two minutes; --full: at
                     more, in hours; --random: others. --list: the scenes. A failure prints its steps, and a command
                     that plays them again
+  simulate [--hours H] [--seed S] [--tell [LIFE]]
+                    run a program with scheduler, purgatory and journal for an hour of virtual time, or H, in seconds,
+                    while memory, disk, clock and threads fail, and it crashes; what it promises must hold. The
+                    same seed gives the same run (tests/simulate)
   stress [SECONDS]  threads against each other: each stress test for 60 seconds, or SECONDS
   soak [MINUTES [ARG]...]
                     the programs under mixed load for 30 minutes, or MINUTES: a program with scheduler and
@@ -207,6 +211,11 @@ verb_coherence() {
 verb_explore() {
     build_hooked tests/explore/explore
     "$programs/explore/explore" "$@"
+}
+
+verb_simulate() {
+    build_hooked tests/simulate/simulate
+    "$programs/simulate/simulate" "$@"
 }
 
 run_loaded() {

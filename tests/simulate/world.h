@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * world.h - what outlives a crash of the simulated program: the disk, what the outside knows of its jobs, and chance.
+ *
+ * A run is a sequence of LIVES of the program. Each is a process of its own, so that a crash takes away all that a
+ * crash takes away; the world is memory that all of them share. Nothing in it comes from outside: a seed and a
+ * commit give the same run, which its digest shows.
+ */
+#ifndef TESTS_SIMULATE_WORLD_H
+#define TESTS_SIMULATE_WORLD_H
+
+#include "../explore/explore.h"
+#include "../support/random.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { JOBS = 512, JOB_KEYS = 8 };
+
+/* How a life ends. */
+enum ending {
+    ENDS_CLEANLY, /* all is closed and released */
+    ENDS_KILLED,  /* the process is gone; the disk has all that was written */
+    ENDS_CUT,     /* so is the power: the disk has what was synced, and some of the rest */
+};
+
+/* What the outside knows of a job. */
+enum known {
+    JOB_NONE, /* no job: the place is free */
+    JOB_IS,   /* its put was acknowledged, or it was delivered */
+    JOB_MAY_BE, /* a put or an end has no answer, because of a crash or of a journal that has stopped */
+    JOB_CHANGES, /* a put or an end is under way */
+};
+
+/* When something is due. A deadline of the wall clock moves when that is set. */
+struct due {
+    int64_t deadline_ns; /* by its own clock */
+    bool is_wall;
+    int64_t at_ns;    /* of the monotonic clock: from then on it is due */
+    bool was_reached; /* the wall clock had reached it, and was set back */
+};
+
+struct job {
+    enum known known;
+    uint32_t serial; /* of the jobs in this place */
+    uint64_t id;     /* 0: not known yet */
+    struct due due;
+    uint32_t size;      /* of the payload */
+    uint32_t delivered; /* the open in which it was delivered last; 0: none */
+    bool is_busy;       /* a call about it is under way */
+    bool has_key;
+    uint32_t doubted;          /* the open in which a notice said -EIO; 0: none */
+    enum known unless_stopped; /* what it is if the journal had not stopped then */
+};
+
+/* What was done: for the report. */
+struct counts {
+    uint64_t lives[3]; /* by their ending */
+    uint64_t opens, armed, ran, cancelled, moved, submitted, ended, put, delivered, done;
+    uint64_t switches, stops, no_memory, disk_faults, clock_steps, steps;
+    int64_t late_timer_ns, late_request_ns,
+        late_job_ns;     /* the most, where nothing was stopped or failed */
+    uint64_t most_bytes; /* of memory */
+    uint64_t most_steps; /* in a second */
+};
+
+struct world {
+    struct random_source random;
+    uint64_t digest; /* of all that has happened */
+    unsigned life;   /* from 1 */
+    enum ending ending;
+    bool is_quiet;     /* no faults: the last life */
+    bool tells;        /* prints what happens */
+    int64_t passed_ns; /* in the lives before */
+    int64_t wall_ns;   /* when this life began, or has ended */
+    int64_t life_ns;   /* how long this life has lasted */
+    uint32_t open;     /* the number of the present open of the journal */
+    struct job jobs[JOBS];
+    struct {
+        uint32_t place, serial;
+    } holders[JOB_KEYS]; /* of the keys: the job that has been put last under each */
+    struct counts counts;
+};
+
+extern struct world *world;
+
+/* Creates it. */
+void world_init(uint64_t seed);
+
+static inline uint64_t chance_below(uint64_t bound) {
+    return random_below(&world->random, bound);
+}
+
+static inline bool chance_one_in(uint64_t many) {
+    return random_one_in(&world->random, many);
+}
+
+/* A time from 1 to about `mean_ns` * 16, short ones more often. */
+int64_t chance_ns(int64_t mean_ns);
+
+/* Something has happened: for the digest. */
+void note(const char *what, uint64_t number, int64_t result);
+
+/* ---- deadlines */
+
+struct due due_at(int64_t deadline_ns, bool is_wall);
+
+/* After the wall clock was set, which was `ahead_before_ns` ahead of the monotonic one. */
+void due_follow(struct due *due, int64_t ahead_before_ns);
+
+/* Fails if it is early. */
+void due_require_reached(const struct due *due);
+
+/* How late it is now, where threads were not stopped and nothing has failed since it was due. */
+int64_t due_late_ns(const struct due *due, bool minds_failures);
+
+/* ---- what excuses lateness: the latest time of each */
+
+extern int64_t stopped_until_ns, failed_until_ns;
+
+#endif /* TESTS_SIMULATE_WORLD_H */
