@@ -12,7 +12,7 @@
 #define MS HTW_MILLISECOND
 
 /* Ends with a scene without a name. */
-extern const struct scene scheduler_scenes[], purgatory_scenes[];
+extern const struct scene scheduler_scenes[], purgatory_scenes[], alarm_scenes[], order_scenes[];
 
 struct scene_timer {
     unsigned runs, releases;

@@ -9,6 +9,7 @@
  */
 #include "machine.h"
 #include "memory.h"
+#include "orders.h"
 
 #include "../support/access_hooks.h"
 
@@ -197,6 +198,7 @@ uint64_t hook_load(const volatile void *address, size_t size, int order, const v
     machine_step(address, "loads", code);
     memory_note_atomic(address, size, false, code);
     struct word *word = word_at(address, size);
+    order = orders_of(code, order);
     unsigned i = choose_seen(word, visible(word, order));
     see(word, i, order);
     return word->values[i].value;
@@ -209,6 +211,7 @@ uint64_t hook_store(const volatile void *address, size_t size, uint64_t value, i
     machine_step(address, "stores", code);
     memory_note_atomic(address, size, true, code);
     struct word *word = word_at(address, size);
+    order = orders_of(code, order);
     unsigned behind = choose(word, visible(word, order) & ~bound(word));
     bool is_latest = behind == word->count - 1;
     struct value made = make(value, order);
@@ -225,6 +228,7 @@ uint64_t hook_begin_change(const volatile void *address, size_t size, int order,
     machine_step(address, "changes", code);
     memory_note_atomic(address, size, false, code);
     struct word *word = word_at(address, size);
+    order = orders_of(code, order);
     changed = choose_seen(word, visible(word, order) & (~bound(word) | unlike(word, expected)));
     return word->values[changed].value;
 }
@@ -234,6 +238,7 @@ uint64_t hook_end_change(const volatile void *address, size_t size, uint64_t val
     if (!memory_is_recorded())
         return value;
     struct word *word = word_at(address, size);
+    order = orders_of(code, order);
     memory_note_atomic(address, size, true, code);
     struct value before = word->values[changed];
     bool is_latest = changed == word->count - 1;
@@ -251,9 +256,8 @@ uint64_t hook_end_change(const volatile void *address, size_t size, uint64_t val
 }
 
 void hook_end_unchanged(const volatile void *address, size_t size, int order, const void *code) {
-    (void)code;
     if (memory_is_recorded())
-        see(word_at(address, size), changed, order);
+        see(word_at(address, size), changed, orders_of(code, order));
 }
 
 /* A sequentially consistent one, behind all such fences so far. */
@@ -265,9 +269,9 @@ static void pass_fence(struct machine_past *past) {
 }
 
 void hook_fence(int order, const void *code) {
-    (void)code;
     if (!memory_is_recorded())
         return;
+    order = orders_of(code, order);
     if (acquires(order))
         machine_past_join(&machine_self->past, &machine_self->pending);
     if (order == __ATOMIC_SEQ_CST)

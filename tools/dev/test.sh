@@ -32,7 +32,7 @@ help_test() {
                     --table: what that makes of the throughput, by what two real CPUs take
   explore [--full] [--random] [ARG]...
                     run the real code of scheduler and purgatory in schedules that it chooses: for each scene all
-                    that deviate at few steps, each step of memory being one, in a minute; --full: at more, in
+                    that deviate at few steps, each step of memory being one, in two minutes; --full: at more, in
                     an hour; --random: others. --list: the scenes. A failure prints its steps, and a command
                     that plays them again
   stress [SECONDS]  threads against each other: each stress test for 60 seconds, or SECONDS
