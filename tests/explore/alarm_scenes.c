@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#define PLACES 2u
+#define PLACES 3u
 
 static struct {
     struct htw__alarm alarm;
@@ -127,6 +127,36 @@ static void play_alarm_own(void) {
     close_alarm();
 }
 
+/* Another thread has claimed the shared timer for long, so the owner uses its own one, twice: what that was set to before the
+   last reset counts no more. */
+static void *claim_for_long(void *unused) {
+    (void)unused;
+    arm(0, 30 * MS);
+    if (!htw__alarm_claim(&at.alarm, INT64_MAX))
+        return NULL; /* the owner has reset it already */
+    scene_sleep_alone(20 * MS);
+    htw__alarm_put_off(&at.alarm, atomic_load_explicit(&at.due_ns[0], memory_order_relaxed));
+    return NULL;
+}
+
+static void *arm_third(void *unused) {
+    (void)unused;
+    scene_sleep_alone(6 * MS);
+    arm(1, 6 * MS);
+    return NULL;
+}
+
+static void play_alarm_own_again(void) {
+    open_alarm(3);
+    pthread_t first = scene_start(claim_for_long), second = scene_start(arm_third);
+    scene_sleep_alone(MS);
+    atomic_store_explicit(&at.due_ns[2], explore_now_ns() + 2 * MS, memory_order_relaxed);
+    sleep_through();
+    scene_join(first);
+    scene_join(second);
+    close_alarm();
+}
+
 /* ---- put off, as by an expirer whose callbacks were short: places change under a mutex */
 
 static void *put_off(void *unused) {
@@ -143,14 +173,26 @@ static void *put_off(void *unused) {
     return NULL;
 }
 
-static void *arm_between(void *unused) {
-    (void)unused;
+/* When it is due. */
+static int64_t arm_with_mutex(unsigned place, int64_t delay_ns) {
     htw__mutex_lock(&at.mutex);
-    int64_t due_ns = explore_now_ns() + 8 * MS;
-    atomic_store_explicit(&at.due_ns[1], due_ns, memory_order_relaxed);
+    int64_t due_ns = explore_now_ns() + delay_ns;
+    atomic_store_explicit(&at.due_ns[place], due_ns, memory_order_relaxed);
     htw__mutex_unlock(&at.mutex);
     htw__alarm_set(&at.alarm, due_ns);
-    explore_expect(&at.has_woken[1], due_ns);
+    return due_ns;
+}
+
+static void *arm_what_is_put_off(void *unused) {
+    (void)unused;
+    arm_with_mutex(0, 6 * MS);
+    arm_with_mutex(0, 5 * MS);
+    return NULL;
+}
+
+static void *arm_between(void *unused) {
+    (void)unused;
+    explore_expect(&at.has_woken[1], arm_with_mutex(1, 8 * MS));
     return NULL;
 }
 
@@ -168,13 +210,14 @@ static void sleep_with_mutex(void) {
 }
 
 static void play_put_off(void) {
+    pthread_t others[3];
     open_alarm(2);
-    atomic_store(&at.due_ns[0], explore_now_ns() + 5 * MS);
-    htw__alarm_set(&at.alarm, explore_now_ns() + 5 * MS);
-    pthread_t first = scene_start(put_off), second = scene_start(arm_between);
+    others[0] = scene_start(arm_what_is_put_off);
+    others[1] = scene_start(put_off);
+    others[2] = scene_start(arm_between);
     sleep_with_mutex();
-    scene_join(first);
-    scene_join(second);
+    for (unsigned i = 0; i < 3; i++)
+        scene_join(others[i]);
     close_alarm();
 }
 
@@ -202,6 +245,8 @@ const struct scene alarm_scenes[] = {
     { "alarm-again", "the same if it arms an earlier time later", play_alarm_again, 2, 3 },
     { "alarm-of-two", "the same for two threads", play_alarm_of_two, 2, 3 },
     { "alarm-own", "the same beside what the owner has armed itself", play_alarm_own, 3, 4 },
+    { "alarm-own-again", "the same after the owner has slept so before", play_alarm_own_again, 2,
+      3 },
     { "alarm-put-off", "a thread that puts an alarm off lets no other one down", play_put_off, 2,
       3 },
     { "alarm-wall-clock", "two threads let an alarm watch the wall clock", play_watch_wall_clock, 4,

@@ -62,16 +62,35 @@ static void *cancel_relaxed(void *unused) {
     return NULL;
 }
 
+/* Memory that is new looks as if there were timers in it, so that no cell may be read before it is initialized. */
+static void *allocate_written(void *context, size_t size, size_t alignment) {
+    uint64_t *words = explore_allocator.allocate(context, size, alignment);
+    for (size_t i = 0; i < size / sizeof(*words); i++)
+        words[i] = UINT64_C(1) << 32 | HTW__PENDING;
+    return words;
+}
+
+static void release(void *context, void *memory, size_t size, size_t alignment) {
+    explore_allocator.release(context, memory, size, alignment);
+}
+
+static const struct htw_allocator writing_allocator = { .allocate = allocate_written,
+                                                        .release = release };
+
+static void write_memory(struct htw_scheduler_options *options) {
+    options->allocator = &writing_allocator;
+}
+
+/* A cancel may find it, or none yet. */
 static void play_handle(void) {
     memset(&at, 0, sizeof(at));
-    scene_open(2, 0, NULL);
+    scene_open(2, 0, write_memory);
     pthread_t other = scene_start(cancel_relaxed);
     scene_arm(0, 5 * MS, scene_count);
     atomic_store_explicit(&at.handle, scene.timers[0].handle, memory_order_relaxed);
     scene_join(other);
     explore_sleep_ns(10 * MS);
-    REQUIRE(scene.timers[0].result != HTW_GONE || scene.timers[0].runs == 1);
-    REQUIRE(scene.timers[0].result != HTW_CANCELLED || scene.timers[0].runs == 0);
+    REQUIRE(scene.timers[0].runs == (scene.timers[0].result != HTW_CANCELLED));
     scene_settle();
     scene_close();
 }
@@ -102,34 +121,103 @@ static void play_cleanup(void) {
     scene_close();
 }
 
+/* Another thread frees the first record, so the second one is pushed on an empty stack while the cleanup is planned
+   already. */
+static void *cancel_one_by_one(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    REQUIRE(htw_cancel(scene.scheduler, scene.timers[0].handle) == HTW_CANCELLED);
+    scene_sleep_alone(20 * MS);
+    REQUIRE(htw_cancel(scene.scheduler, scene.timers[1].handle) == HTW_CANCELLED);
+    return NULL;
+}
+
+static void play_cleanup_again(void) {
+    scene_open(2, 0, NULL);
+    scene_arm(0, HTW_NEVER_NS, scene_count);
+    scene_arm(1, HTW_NEVER_NS, scene_count);
+    explore_sleep_ns(100 * MS);
+    struct htw__shard *shard = &scene.scheduler->shards[0];
+    pthread_t other = scene_start(cancel_one_by_one);
+    scene_sleep_alone(10 * MS);
+    htw__lock_acquire(&shard->lock);
+    htw__shard_reclaim(shard);
+    htw__lock_release(&shard->lock);
+    scene_join(other);
+    explore_sleep_ns(200 * MS);
+    REQUIRE(stale_count() == 0);
+    scene_settle();
+    scene_close();
+}
+
 static void embed(struct htw_scheduler_options *options) {
     options->embedded = true;
+    options->allocator = &writing_allocator;
+}
+
+/* Timers that fill a page and begin the next one. */
+#define CROWD (HTW__SLAB_PAGE_CELLS + 8u)
+
+static htw_handle crowd[CROWD];
+
+static void arm_crowd(unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        REQUIRE(htw_schedule(scene.scheduler, HTW_NEVER_NS, scene_count, NULL, &crowd[i]) == 0);
+}
+
+static void cancel_crowd(void) {
+    for (unsigned i = 0; i < CROWD; i++)
+        REQUIRE(htw_cancel(scene.scheduler, crowd[i]) == HTW_CANCELLED);
 }
 
 static void *cancel_old(void *unused) {
     (void)unused;
     explore_set_cpu(1);
-    REQUIRE(htw_cancel(scene.scheduler, scene.timers[0].handle) == HTW_GONE);
-    REQUIRE(htw_cancel(scene.scheduler, scene.timers[1].handle) == HTW_GONE);
+    for (unsigned i = 0; i < 2; i++)
+        REQUIRE(htw_cancel(scene.scheduler, scene.timers[i].handle) == HTW_GONE);
     return NULL;
 }
 
-/* Two pages have been used. The cleanup releases the memory of one while another thread looks for old timers. */
-static void play_release_pages(void) {
+static void require_pages(unsigned count) {
+    REQUIRE(scene.scheduler->shards[0].slab.present_count == count);
+}
+
+/* Before: no second thread, so that little of it is played. */
+static void open_crowd(void) {
     scene_open(2, 0, embed);
-    static htw_handle handles[HTW__SLAB_PAGE_CELLS + 1];
-    for (unsigned i = 0; i <= HTW__SLAB_PAGE_CELLS; i++)
-        REQUIRE(htw_schedule(scene.scheduler, HTW_NEVER_NS, scene_count, NULL, &handles[i]) == 0);
-    for (unsigned i = 0; i <= HTW__SLAB_PAGE_CELLS; i++)
-        REQUIRE(htw_cancel(scene.scheduler, handles[i]) == HTW_CANCELLED);
-    scene.timers[0].handle = handles[0];
-    scene.timers[1].handle = handles[HTW__SLAB_PAGE_CELLS];
+    arm_crowd(CROWD);
+    cancel_crowd();
+    scene.timers[0].handle = crowd[5];
+    scene.timers[1].handle = crowd[HTW__SLAB_PAGE_CELLS + 5];
+    require_pages(2);
+}
+
+static void close_crowd(void) {
+    REQUIRE(htw_scheduler_stop(scene.scheduler, NULL, NULL) == 0);
+    scene_close();
+}
+
+/* The cleanup releases the memory of one of two pages while another thread looks for old timers. */
+static void play_release_pages(void) {
+    open_crowd();
     pthread_t other = scene_start(cancel_old);
     REQUIRE(htw_scheduler_process(scene.scheduler, 0, NULL) == HTW_DONE);
     scene_join(other);
-    REQUIRE(scene.scheduler->shards[0].slab.present_count == 1);
-    REQUIRE(htw_scheduler_stop(scene.scheduler, NULL, NULL) == 0);
-    scene_close();
+    require_pages(1);
+    close_crowd();
+}
+
+/* Or the page gets memory again. */
+static void play_add_page(void) {
+    open_crowd();
+    REQUIRE(htw_scheduler_process(scene.scheduler, 0, NULL) == HTW_DONE);
+    require_pages(1);
+    arm_crowd(HTW__SLAB_PAGE_CELLS);
+    pthread_t other = scene_start(cancel_old);
+    scene_arm(2, HTW_NEVER_NS, scene_count);
+    scene_join(other);
+    require_pages(2);
+    close_crowd();
 }
 
 /* ---- what threads create for others: their statistics, the wheel of another clock */
@@ -293,10 +381,14 @@ static void play_destroy_threshold(void) {
 const struct scene order_scenes[] = {
     { "gone", "a cancel that finds no timer comes behind its callback", play_gone, 2, 3 },
     { "gone-of-two", "the same while another timer waits", play_gone_of_two, 2, 3 },
-    { "handle", "a handle may be passed to a thread without order", play_handle, 2, 3 },
+    { "handle", "a handle may be passed to a thread without order", play_handle, 1, 2 },
     { "cleanup", "no stale record is forgotten", play_cleanup, 2, 3 },
+    { "cleanup-again", "nor one that comes while the cleanup is planned", play_cleanup_again, 2,
+      3 },
     { "release-pages", "no thread reads a record of a page that is released", play_release_pages, 1,
       2 },
+    { "add-page", "nor one that is not initialized yet of a page that is added again",
+      play_add_page, 2, 3 },
     { "stats", "statistics may be read while threads start", play_stats, 1, 2 },
     { "two-clocks", "two threads use another clock first", play_two_clocks, 1, 2 },
     { "start", "two threads arm the first timers", play_start, 1, 2 },

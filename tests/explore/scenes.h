@@ -45,6 +45,9 @@ void scene_stay(void *arg, const struct htw_expiration *expiration);
 /* Arms a timer with one of them. */
 void scene_arm(unsigned number, int64_t delay_ns, htw_callback *callback);
 
+/* Sleeps, and is ordered with no other thread by that. */
+void scene_sleep_alone(int64_t delay_ns);
+
 /* A thread that runs `body`. */
 pthread_t scene_start(void *(*body)(void *));
 void scene_join(pthread_t thread);
