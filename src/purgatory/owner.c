@@ -8,7 +8,7 @@ _Thread_local struct htw__frame *htw__innermost_frame;
 static bool change(struct htw_request *request, uint32_t *state, uint32_t to) {
     HTW__ANNOTATE_HAND_OVER(request);
     bool changed = __atomic_compare_exchange_n(&request->_state, state, to, true, __ATOMIC_ACQ_REL,
-                                               __ATOMIC_ACQUIRE);
+                                               __ATOMIC_RELAXED);
     HTW__ANNOTATE_TAKE_OVER(request);
     return changed;
 }

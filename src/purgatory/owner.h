@@ -71,7 +71,7 @@ static inline bool htw__request_own(struct htw_request *request) {
     uint32_t state = HTW__REQUEST_PENDING;
     if (!HTW__ANNOTATED() && __atomic_compare_exchange_n(&request->_state, &state,
                                                          HTW__REQUEST_PENDING | HTW__REQUEST_BUSY,
-                                                         true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+                                                         true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return true;
     return htw__request_own_slow(request);
 }
@@ -92,7 +92,7 @@ static inline bool htw__request_disown(struct htw_request *request, uint32_t sta
     uint32_t unmarked = HTW__REQUEST_PENDING | HTW__REQUEST_BUSY;
     HTW__ANNOTATE_HAND_OVER(request);
     bool disowned = __atomic_compare_exchange_n(&request->_state, &unmarked, state, false,
-                                                __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+                                                __ATOMIC_RELEASE, __ATOMIC_RELAXED);
     if (!disowned)
         HTW__ANNOTATE_TAKE_OVER(request);
     return disowned;
