@@ -35,6 +35,10 @@ help_test() {
                     that deviate at few steps, each step of memory being one, in two minutes; --full: at more, in
                     an hour; --random: others. --list: the scenes. A failure prints its steps, and a command
                     that plays them again
+  barriers [--quick] [FILE]...
+                    make each memory order of src, or of FILE (base/lock.h), weaker in turn, and see which scene of
+                    explore fails; and whether docs/barriers.md says the same, in some minutes. --quick: only those
+                    that it says are found. GENMC: this model checker judges the rest
   stress [SECONDS]  threads against each other: each stress test for 60 seconds, or SECONDS
   soak [MINUTES [ARG]...]
                     the programs under mixed load for 30 minutes, or MINUTES: a program with scheduler and
@@ -207,6 +211,11 @@ verb_coherence() {
 verb_explore() {
     build_hooked tests/explore/explore
     "$programs/explore/explore" "$@"
+}
+
+verb_barriers() {
+    build_hooked tests/explore/explore
+    "$python" tests/barriers/barriers.py "$programs/explore/explore" "$@"
 }
 
 run_loaded() {
