@@ -83,8 +83,9 @@ void htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns);
 
 /* For a thread that wants the owner to sleep longer than it was set to: begins to set it, and returns
    true, if it is set to a time before `before_ns` and no other thread is setting it. The thread then
-   reads when the owner has to wake up, and calls htw__alarm_put_off(). What another thread arms from
-   now on, and this one may not see, that thread sets the alarm for. */
+   reads when the owner has to wake up, under a lock, and calls htw__alarm_put_off(). Threads arm under
+   that lock, and set the alarm afterwards: one that armed before is seen, and one that arms later finds
+   the alarm claimed, or put off. Without the lock neither would be sure. */
 bool htw__alarm_claim(struct htw__alarm *alarm, int64_t before_ns);
 void htw__alarm_put_off(struct htw__alarm *alarm, int64_t at_ns);
 

@@ -96,7 +96,7 @@ static bool set_shared(struct htw__alarm *alarm, uint64_t resets, int64_t at_ns)
             atomic_load_explicit(&alarm->shared_ns, memory_order_relaxed) <= at_ns)
             return true;
     } while (!atomic_compare_exchange_weak_explicit(&alarm->version, &version, present + 1,
-                                                    memory_order_acq_rel, memory_order_acquire));
+                                                    memory_order_acquire, memory_order_acquire));
     /* Another thread may have set it and given it back, without another version. */
     if (version != present || atomic_load_explicit(&alarm->shared_ns, memory_order_relaxed) > at_ns)
         set_claimed(alarm, at_ns);
@@ -110,7 +110,7 @@ bool htw__alarm_claim(struct htw__alarm *alarm, int64_t before_ns) {
     /* If the owner has reset it, it will plan. */
     uint64_t present = 2 * atomic_load_explicit(&alarm->resets, memory_order_relaxed);
     return atomic_compare_exchange_strong_explicit(&alarm->version, &present, present + 1,
-                                                   memory_order_acq_rel, memory_order_relaxed);
+                                                   memory_order_acquire, memory_order_relaxed);
 }
 
 void htw__alarm_put_off(struct htw__alarm *alarm, int64_t at_ns) {
@@ -123,18 +123,20 @@ void htw__alarm_put_off(struct htw__alarm *alarm, int64_t at_ns) {
 static void set_own(struct htw__alarm *alarm, int64_t at_ns) {
     set_timer(alarm->own_fd, 0, at_ns);
     alarm->own_is_set = at_ns != INT64_MAX;
-    atomic_store_explicit(&alarm->own_ns, at_ns, memory_order_release);
-    if (atomic_load_explicit(&alarm->alert, memory_order_acquire))
-        set_timer(alarm->own_fd, 0, 0); /* that of the other thread may have come before */
+    atomic_store_explicit(&alarm->own_ns, at_ns, memory_order_relaxed);
+    /* The kernel sets a timer under a lock of its own. So if that of the other thread came before, the
+       flag is seen; an order of the loads and stores alone could not promise that. */
+    if (atomic_load_explicit(&alarm->alert, memory_order_relaxed))
+        set_timer(alarm->own_fd, 0, 0);
 }
 
 void htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns) {
     /* Not a load: the owner, if it counts on from here, must see what this thread has armed. */
     uint64_t resets = atomic_fetch_add_explicit(&alarm->resets, 0, memory_order_acq_rel);
-    if (atomic_load_explicit(&alarm->own_ns, memory_order_acquire) <= at_ns ||
+    if (atomic_load_explicit(&alarm->own_ns, memory_order_relaxed) <= at_ns ||
         set_shared(alarm, resets, at_ns))
         return;
-    atomic_store_explicit(&alarm->alert, true, memory_order_release);
+    atomic_store_explicit(&alarm->alert, true, memory_order_relaxed);
     set_timer(alarm->own_fd, 0, 0);
 }
 
@@ -179,14 +181,14 @@ static int add_wall_timer(struct htw__alarm *alarm) {
     if (fd < 0)
         return fd;
     set_timer(fd, TFD_TIMER_CANCEL_ON_SET, INT64_MAX - 1);
-    if (!atomic_compare_exchange_strong_explicit(&alarm->wall_fd, &none, fd, memory_order_acq_rel,
+    if (!atomic_compare_exchange_strong_explicit(&alarm->wall_fd, &none, fd, memory_order_relaxed,
                                                  memory_order_relaxed))
         close(fd); /* another thread has added one */
     return 0;
 }
 
 int htw__alarm_watch_wall_clock(struct htw__alarm *alarm) {
-    if (atomic_load_explicit(&alarm->wall_fd, memory_order_acquire) >= 0)
+    if (atomic_load_explicit(&alarm->wall_fd, memory_order_relaxed) >= 0)
         return 0;
     int cancel_state;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* close() may end the thread */

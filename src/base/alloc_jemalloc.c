@@ -72,7 +72,8 @@ static int create_arena(void) {
         return 0;
     int flag = 0;
     if (decay_at_once(arena) == 0 &&
-        atomic_compare_exchange_strong(&arena_flag, &flag, MALLOCX_ARENA(arena)))
+        atomic_compare_exchange_strong_explicit(&arena_flag, &flag, MALLOCX_ARENA(arena),
+                                                memory_order_acq_rel, memory_order_acquire))
         return MALLOCX_ARENA(arena);
     (void)write_arena(arena, "destroy", NULL, 0);
     return flag;

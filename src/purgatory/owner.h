@@ -61,7 +61,7 @@ static inline uint32_t htw__request_state(const struct htw_request *request) {
 static inline bool htw__request_change(struct htw_request *request, uint32_t *state, uint32_t to) {
     HTW__ANNOTATE_HAND_OVER(request);
     bool changed = __atomic_compare_exchange_n(&request->_state, state, to, false, __ATOMIC_ACQ_REL,
-                                               __ATOMIC_ACQUIRE);
+                                               __ATOMIC_RELAXED);
     HTW__ANNOTATE_TAKE_OVER(request);
     return changed;
 }
@@ -80,7 +80,7 @@ static inline bool htw__request_own(struct htw_request *request) {
     uint32_t state = HTW__REQUEST_PENDING;
     if (!HTW__ANNOTATED() && __atomic_compare_exchange_n(&request->_state, &state,
                                                          HTW__REQUEST_PENDING | HTW__REQUEST_BUSY,
-                                                         true, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+                                                         true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
         return true;
     return htw__request_own_slow(request);
 }

@@ -214,7 +214,7 @@ bool htw__expirer_clean_up(struct htw__expirer *expirer, bool all) {
     bool again = false, urgent = false;
     if (!atomic_load_explicit(&expirer->waker.cleanup, memory_order_relaxed))
         return true;
-    atomic_exchange_explicit(&expirer->waker.cleanup, false, memory_order_acq_rel);
+    atomic_exchange_explicit(&expirer->waker.cleanup, false, memory_order_acquire);
     for (uint32_t i = expirer->index; i < scheduler->shard_count && !urgent;
          i += scheduler->expirer_count) {
         if (will_be_reused(&scheduler->shards[i]) && !all) {
@@ -224,8 +224,10 @@ bool htw__expirer_clean_up(struct htw__expirer *expirer, bool all) {
         while (!urgent && htw__shard_clean_up_some(&scheduler->shards[i]))
             urgent = is_urgent(expirer);
     }
-    if (again || urgent) /* the alarm has yet to be planned */
-        atomic_exchange_explicit(&expirer->waker.cleanup, true, memory_order_acq_rel);
+    /* The alarm has yet to be planned. Not a store: it would hide the exchange of another thread, whose
+       records the next cleanup must see. */
+    if (again || urgent)
+        atomic_exchange_explicit(&expirer->waker.cleanup, true, memory_order_relaxed);
     return !urgent;
 }
 

@@ -84,14 +84,14 @@ int htw__start_threads(struct htw_scheduler *scheduler, bool all_workers) {
         if (error == 0 && !htw__is_manual(scheduler))
             error = start_expirers(scheduler);
         if (error == 0)
-            atomic_store_explicit(&scheduler->threads_started, true, memory_order_release);
+            atomic_store_explicit(&scheduler->threads_started, true, memory_order_relaxed);
     }
     htw__mutex_unlock(&scheduler->life.mutex);
     return error;
 }
 
 void htw__end_threads(struct htw_scheduler *scheduler) {
-    atomic_store_explicit(&scheduler->stopping, true, memory_order_release);
+    atomic_store_explicit(&scheduler->stopping, true, memory_order_relaxed);
     htw__work_queue_stop(&scheduler->work_queue);
     htw__life_wait_for_processing(&scheduler->life);
     for (unsigned i = 0; i < scheduler->life.expirers_started; i++)

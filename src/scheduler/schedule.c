@@ -57,7 +57,7 @@ static inline int prepare(struct htw_scheduler *scheduler, htw_callback *callbac
         return refusal;
     if (callback == NULL)
         return -EINVAL;
-    if (HTW__UNLIKELY(!atomic_load_explicit(&scheduler->threads_started, memory_order_acquire)))
+    if (HTW__UNLIKELY(!atomic_load_explicit(&scheduler->threads_started, memory_order_relaxed)))
         return htw__start_threads(scheduler, false);
     return 0;
 }

@@ -124,7 +124,7 @@ struct htw_scheduler {
 
 /* Whether the scheduler is being stopped: no callback may start any more. */
 static inline bool htw__is_ending(const struct htw_scheduler *scheduler) {
-    return atomic_load_explicit(&scheduler->stopping, memory_order_acquire);
+    return atomic_load_explicit(&scheduler->stopping, memory_order_relaxed);
 }
 
 /* What every public call begins with: 0; -EINVAL; -EOWNERDEAD if the process has forked since the

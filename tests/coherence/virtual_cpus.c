@@ -181,19 +181,24 @@ uint64_t hook_load(const volatile void *word, size_t size, int order, const void
     return access_word(word, size);
 }
 
-void hook_store(const volatile void *word, size_t size, uint64_t value, int order,
-                const void *code) {
-    (void)value, (void)order;
+uint64_t hook_store(const volatile void *word, size_t size, uint64_t value, int order,
+                    const void *code) {
+    (void)order;
     access_memory(word, size, true, code);
+    return value;
 }
 
-void hook_begin_change(const volatile void *word, size_t size, const void *code) {
+uint64_t hook_begin_change(const volatile void *word, size_t size, int order,
+                           const uint64_t *expected, const void *code) {
+    (void)order, (void)expected;
     access_memory(word, size, true, code);
+    return access_word(word, size);
 }
 
-void hook_end_change(const volatile void *word, size_t size, uint64_t value, int order,
-                     const void *code) {
-    (void)word, (void)size, (void)value, (void)order, (void)code;
+uint64_t hook_end_change(const volatile void *word, size_t size, uint64_t value, int order,
+                         const void *code) {
+    (void)word, (void)size, (void)order, (void)code;
+    return value;
 }
 
 void hook_end_unchanged(const volatile void *word, size_t size, int order, const void *code) {

@@ -50,7 +50,7 @@ struct machine_timer {
 };
 
 static struct thread threads[MACHINE_THREADS];
-static unsigned living;
+static unsigned living; /* threads that have not been joined */
 static struct thread *self;
 static struct machine_timer timers[TIMERS];
 static struct {
@@ -210,7 +210,6 @@ static void run_thread(void) {
     self->result = self->main(self->argument);
     memory_release_to(&self->base.past);
     self->state = ENDED;
-    living--;
     machine_wake(&self->result, true);
     machine_wait(NULL, MACHINE_NEVER, NULL); /* for ever */
 }
@@ -432,6 +431,7 @@ void *machine_thread_join(unsigned number, const void *code) {
     while (thread->state != ENDED)
         machine_wait(&thread->result, MACHINE_NEVER, code);
     memory_acquire_from(&thread->base.past);
+    living--; /* what it has done is ordered from now on */
     return thread->result;
 }
 

@@ -20,9 +20,11 @@
 #endif
 #define MACHINE_NEVER INT64_MAX
 
-/* What happened before: how many steps of each thread. */
+/* What happened before: how many steps of each thread. What only comes before, by sequentially consistent fences: it orders
+   atomic operations, but no plain accesses. */
 struct machine_past {
-    uint32_t steps[MACHINE_THREADS];
+    uint32_t steps[MACHINE_THREADS], fenced[MACHINE_THREADS];
+    uint32_t consistent; /* how many sequentially consistent writes came before such a fence */
 };
 
 struct machine_thread {
@@ -41,9 +43,14 @@ extern unsigned machine_thread_count; /* that have been started */
 bool machine_is_shared(void);
 
 static inline void machine_past_join(struct machine_past *past, const struct machine_past *other) {
-    for (unsigned i = 0; i < MACHINE_THREADS; i++)
+    for (unsigned i = 0; i < MACHINE_THREADS; i++) {
         if (other->steps[i] > past->steps[i])
             past->steps[i] = other->steps[i];
+        if (other->fenced[i] > past->fenced[i])
+            past->fenced[i] = other->fenced[i];
+    }
+    if (other->consistent > past->consistent)
+        past->consistent = other->consistent;
 }
 
 /* The thread makes a step that others can see, on what is at `object`. Other threads may run first, if

@@ -5,13 +5,15 @@
  *   explore [--full] [--deviations N] [--seconds S] [SCENE]...   all schedules with few deviations
  *   explore --random [--seed N] [--seconds S] [SCENE]...         random schedules
  *   explore SCENE --replay CHOICE:ANSWER,...                     one, step by step
+ *   explore --operations [SCENE]...                              and the atomic operations that were played
  *   explore --list                                               the scenes, and what must hold in each
  *
- * --seconds is for each scene.
+ * --seconds is for each scene. --weaken FROM:TO:OFFSET,... weakens the order of atomic operations (orders.h).
  */
 #include "explore.h"
 #include "machine.h"
 #include "memory.h"
+#include "orders.h"
 #include "scenes.h"
 #include "search.h"
 #include "../support/symbols.h"
@@ -22,7 +24,7 @@
 #include <string.h>
 
 static struct {
-    bool is_full, is_random, lists;
+    bool is_full, is_random, lists, shows_operations;
     double seconds;
     unsigned deviations; /* 0: as the scene says */
     uint64_t seed;
@@ -140,7 +142,8 @@ static bool deal_with(const struct scene *each) {
 }
 
 static int run(char **names, int count) {
-    static const struct scene *const lists[] = { scheduler_scenes, purgatory_scenes,
+    static const struct scene *const lists[] = { scheduler_scenes, purgatory_scenes, alarm_scenes,
+                                                 order_scenes,
 #ifdef HTW_HAS_JOURNAL
                                                  journal_scenes
 #endif
@@ -165,6 +168,8 @@ int main(int argc, char **argv) {
                                            { "deviations", required_argument, NULL, 'd' },
                                            { "replay", required_argument, NULL, 'p' },
                                            { "list", no_argument, NULL, 'l' },
+                                           { "operations", no_argument, NULL, 'o' },
+                                           { "weaken", required_argument, NULL, 'w' },
                                            { NULL, 0, NULL, 0 } };
     int option;
     while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
@@ -182,8 +187,13 @@ int main(int argc, char **argv) {
             options.replay = optarg;
         else if (option == 'l')
             options.lists = true;
-        else
+        else if (option == 'o')
+            options.shows_operations = true;
+        else if (option != 'w' || !orders_weaken(optarg))
             return 2;
     }
-    return run(argv + optind, argc - optind);
+    int result = run(argv + optind, argc - optind);
+    if (options.shows_operations)
+        orders_print();
+    return result;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* memory.c - accesses that race, and the values that a load may see. */
+/* memory.c - accesses that race; blocks of memory. */
 #include "memory.h"
 
 #include "../support/access_hooks.h"
@@ -14,13 +14,9 @@
 #define BLOCKS_SIZE (16u << 20)
 #define STACK_SIZE (256u << 10)
 #define REGION_SIZE (BLOCKS_SIZE + MACHINE_THREADS * STACK_SIZE)
-#define WORDS 4096u /* a power of 2 */
-#define VALUES 8u   /* the last ones of a word that are known */
-#define SEEN 4u
 
-static unsigned run; /* what has another number here is of an earlier schedule */
+unsigned memory_run;
 static char *region, *next_block;
-static struct machine_past fenced; /* by sequentially consistent fences */
 
 /* ---- the last accesses to each byte */
 
@@ -61,9 +57,9 @@ static void create(void) {
 void memory_reset(void) {
     if (region == NULL)
         create();
-    run++;
+    memory_run++;
     next_block = region;
-    fenced = (struct machine_past) { 0 };
+    memory_reset_words();
 }
 
 void *memory_stack(unsigned number, size_t *ret_size) {
@@ -133,9 +129,9 @@ static void record(const struct access *access, struct cell *cell) {
 /* The cells of eight bytes, from `from` to before `to`. */
 static void record_in_eight(const struct access *access, struct cell *eight, size_t from,
                             size_t to) {
-    if (eight->run != run) {
+    if (eight->run != memory_run) {
         memset(eight, 0, sizeof(*eight));
-        eight->run = run;
+        eight->run = memory_run;
     }
     bool is_whole = from == 0 && to == 8;
     if (!is_whole && !eight->is_split) {
@@ -160,24 +156,33 @@ static void record_all(const struct access *access, size_t size) {
                         end - at < 8 ? end - at : 8);
 }
 
-static bool is_recorded(void) {
+bool memory_is_recorded(void) {
     return machine_self != NULL && machine_is_shared();
 }
 
 void hook_read(const volatile void *address, size_t size, const void *code) {
-    if (is_recorded())
+    if (memory_is_recorded())
         record_all(&(struct access) { .address = address, .code = code }, size);
 }
 
 void hook_write(const volatile void *address, size_t size, const void *code) {
-    if (is_recorded())
+    if (memory_is_recorded())
         record_all(&(struct access) { .is_write = true, .address = address, .code = code }, size);
 }
 
-static void note_atomic(const volatile void *word, size_t size, bool is_write, const void *code) {
+void memory_note_atomic(const volatile void *word, size_t size, bool is_write, const void *code) {
     record_all(
         &(struct access) { .is_write = is_write, .is_atomic = true, .address = word, .code = code },
         size);
+}
+
+void memory_release_to(struct machine_past *past) {
+    machine_past_join(past, &machine_self->past);
+    machine_self->past.steps[machine_self->number]++;
+}
+
+void memory_acquire_from(const struct machine_past *past) {
+    machine_past_join(&machine_self->past, past);
 }
 
 /* ---- blocks */
@@ -191,7 +196,7 @@ void *memory_allocate(size_t size, size_t alignment) {
 }
 
 void memory_release(void *block, size_t size) {
-    if (block != NULL && is_recorded())
+    if (block != NULL && memory_is_recorded())
         record_all(&(struct access) { .is_write = true,
                                       .is_release = true,
                                       .address = block,
@@ -210,194 +215,6 @@ static void release(void *context, void *memory, size_t size, size_t alignment) 
 }
 
 const struct htw_allocator explore_allocator = { .allocate = allocate, .release = release };
-
-/* ---- words that are atomic */
-
-struct value {
-    uint64_t value;
-    unsigned thread;
-    uint32_t step; /* 0: before all others */
-    bool releases;
-    struct machine_past past; /* what a load with acquire learns, if it releases */
-};
-
-struct word {
-    const volatile void *address;
-    unsigned run;
-    size_t size;
-    uint64_t count;              /* of values that it has had */
-    struct value values[VALUES]; /* the last of them */
-    struct {
-        uint64_t value[SEEN]; /* numbers of values that a thread has seen last */
-        uint32_t step[SEEN];
-        unsigned next;
-    } seen[MACHINE_THREADS];
-};
-
-static struct word words[WORDS];
-
-static struct value *value_at(struct word *word, uint64_t number) {
-    return &word->values[number % VALUES];
-}
-
-static struct value *latest_of(struct word *word) {
-    return value_at(word, word->count - 1);
-}
-
-/* What has been written plainly happened before: no older value can be seen. */
-static struct word *word_at(const volatile void *address, size_t size) {
-    size_t i = (uintptr_t)address / 4 * 0x9e3779b1u % WORDS, probes = 0;
-    while (words[i].run == run && words[i].address != address) {
-        i = (i + 1) % WORDS;
-        if (++probes == WORDS)
-            machine_fail("too many atomic words");
-    }
-    struct word *word = &words[i];
-    uint64_t present = access_word(address, size);
-    if (word->run != run || word->size != size || latest_of(word)->value != present) {
-        *word = (struct word) { .address = address, .run = run, .size = size, .count = 1 };
-        word->values[0].value = present;
-    }
-    return word;
-}
-
-static bool acquires(int order) {
-    return order != __ATOMIC_RELAXED && order != __ATOMIC_RELEASE;
-}
-
-static bool releases(int order) {
-    return order == __ATOMIC_RELEASE || order == __ATOMIC_ACQ_REL || order == __ATOMIC_SEQ_CST;
-}
-
-void memory_release_to(struct machine_past *past) {
-    machine_past_join(past, &machine_self->past);
-    machine_self->past.steps[machine_self->number]++;
-}
-
-void memory_acquire_from(const struct machine_past *past) {
-    machine_past_join(&machine_self->past, past);
-}
-
-/* The number of the oldest value that this thread may see. */
-static uint64_t oldest_visible(struct word *word) {
-    uint64_t oldest = word->count > VALUES ? word->count - VALUES : 0;
-    for (uint64_t i = word->count - 1; i > oldest; i--) {
-        const struct value *value = value_at(word, i);
-        if (is_past(value->thread, value->step)) {
-            oldest = i;
-            break;
-        }
-    }
-    for (unsigned thread = 0; thread < MACHINE_THREADS; thread++)
-        for (unsigned i = 0; i < SEEN; i++)
-            if (word->seen[thread].value[i] > oldest && is_past(thread, word->seen[thread].step[i]))
-                oldest = word->seen[thread].value[i];
-    return oldest;
-}
-
-static void note_seen(struct word *word, uint64_t number, uint32_t step) {
-    unsigned me = machine_self->number, slot = word->seen[me].next++ % SEEN;
-    word->seen[me].value[slot] = number;
-    word->seen[me].step[slot] = step;
-}
-
-static void see(struct word *word, uint64_t number, int order) {
-    const struct value *value = value_at(word, number);
-    note_seen(word, number, machine_self->past.steps[machine_self->number]);
-    if (value->releases)
-        machine_past_join(acquires(order) ? &machine_self->past : &machine_self->pending,
-                          &value->past);
-}
-
-static void add(struct word *word, uint64_t value, int order, const struct value *continued) {
-    static const struct machine_past none;
-    struct value next = { .value = value,
-                          .thread = machine_self->number,
-                          .step = machine_self->past.steps[machine_self->number] };
-    if (continued != NULL && continued->releases) {
-        next.releases = true;
-        next.past = continued->past;
-    }
-    if (memcmp(&machine_self->released, &none, sizeof(none)) != 0) {
-        next.releases = true;
-        machine_past_join(&next.past, &machine_self->released);
-    }
-    if (releases(order)) {
-        next.releases = true;
-        memory_release_to(&next.past);
-    }
-    word->count++;
-    *latest_of(word) = next;
-    note_seen(word, word->count - 1, next.step);
-}
-
-uint64_t hook_load(const volatile void *address, size_t size, int order, const void *code) {
-    if (!is_recorded())
-        return access_word(address, size);
-    machine_step(address, "loads", code);
-    note_atomic(address, size, false, code);
-    struct word *word = word_at(address, size);
-    uint64_t latest = word->count - 1, number = latest;
-    if (order != __ATOMIC_SEQ_CST && !machine_must_see_latest())
-        number -= machine_choose(address, (unsigned)(latest - oldest_visible(word)) + 1);
-    see(word, number, order);
-    machine_loaded(address, number == latest);
-    return value_at(word, number)->value;
-}
-
-void hook_store(const volatile void *address, size_t size, uint64_t value, int order,
-                const void *code) {
-    if (!is_recorded())
-        return;
-    machine_step(address, "stores", code);
-    note_atomic(address, size, true, code);
-    add(word_at(address, size), value, order, NULL);
-    machine_changed(address);
-}
-
-void hook_begin_change(const volatile void *address, size_t size, const void *code) {
-    if (!is_recorded())
-        return;
-    machine_step(address, "changes", code);
-    note_atomic(address, size, false, code);
-}
-
-void hook_end_change(const volatile void *address, size_t size, uint64_t value, int order,
-                     const void *code) {
-    if (!is_recorded())
-        return;
-    struct word *word = word_at(address, size);
-    note_atomic(address, size, true, code);
-    struct value before = *latest_of(word);
-    see(word, word->count - 1, order);
-    machine_loaded(address, true);
-    add(word, value, order, &before);
-    if (value != before.value)
-        machine_changed(address);
-}
-
-void hook_end_unchanged(const volatile void *address, size_t size, int order, const void *code) {
-    (void)code;
-    if (!is_recorded())
-        return;
-    struct word *word = word_at(address, size);
-    see(word, word->count - 1, order);
-    machine_loaded(address, true);
-}
-
-void hook_fence(int order, const void *code) {
-    (void)code;
-    if (!is_recorded())
-        return;
-    if (acquires(order))
-        machine_past_join(&machine_self->past, &machine_self->pending);
-    if (order == __ATOMIC_SEQ_CST) {
-        machine_past_join(&machine_self->past, &fenced);
-        machine_past_join(&fenced, &machine_self->past);
-    }
-    if (releases(order))
-        memory_release_to(&machine_self->released);
-}
 
 /* ---- what the machine does not play */
 

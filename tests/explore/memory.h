@@ -3,9 +3,16 @@
  * memory.h - the memory that the threads of a scene share: which accesses race, and which values a load
  * may see.
  *
- * Each atomic word has a list of its last values. A load that is not sequentially consistent may see each
- * of them unless a later one happened before the load, or the thread has seen a later one. A
- * read-modify-write sees the last one. Plain accesses must be ordered with all others: otherwise they race.
+ * memory.c: plain accesses must be ordered with all others; otherwise they race.
+ *
+ * words.c: each atomic word has a list of its last values, in the order of their modification. What a load may see, and
+ * where in the list a store may come, is what C11 allows in the form of RC11 (Lahav et al., 2017). litmus.c shows it.
+ * Stronger than that:
+ *  - Sequentially consistent operations and fences take effect in the order in which they are played, which includes
+ *    what relaxed loads have seen.
+ *  - Older values than the last eight are forgotten.
+ *  - A weak compare-and-swap fails only if the value differs.
+ * Weaker: as in C++20 a release sequence goes on with read-modify-writes only.
  *
  * The accesses of the thread that runs come by access_hooks.h.
  */
@@ -16,8 +23,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Before each schedule. */
+/* Before each schedule. The second: by the first. */
 void memory_reset(void);
+void memory_reset_words(void);
+
+/* What has another number than this one is of an earlier schedule. */
+extern unsigned memory_run;
+
+/* Whether the accesses of the present thread count: other threads live. */
+bool memory_is_recorded(void);
+/* An atomic access, for the search for races. */
+void memory_note_atomic(const volatile void *word, size_t size, bool is_write, const void *code);
 
 /* ---- blocks: at the same addresses in each schedule, and never used twice */
 

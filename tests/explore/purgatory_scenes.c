@@ -28,7 +28,7 @@ static struct {
 
 static bool try_complete(void *context, struct htw_request *request) {
     (void)context, (void)request;
-    return atomic_load(&at.is_ready);
+    return atomic_load_explicit(&at.is_ready, memory_order_relaxed);
 }
 
 static void on_complete(void *context, struct htw_request *request, enum htw_reason reason) {
@@ -83,7 +83,7 @@ static int submit(int64_t timeout_ns) {
 static void *make_ready(void *unused) {
     (void)unused;
     explore_set_cpu(1);
-    atomic_store(&at.is_ready, true);
+    atomic_store_explicit(&at.is_ready, true, memory_order_relaxed);
     at.result = htw_purgatory_check(at.purgatory, key.bytes, key.size);
     return NULL;
 }
@@ -100,7 +100,7 @@ static void play_check(void) {
 static void *make_ready_later(void *unused) {
     (void)unused;
     explore_set_cpu(1);
-    atomic_store(&at.is_ready, true);
+    atomic_store_explicit(&at.is_ready, true, memory_order_relaxed);
     REQUIRE(htw_purgatory_check_later(at.purgatory, key.bytes, key.size) == 0);
     return NULL;
 }
@@ -163,7 +163,7 @@ static void play_cancel_key(void) {
     open_purgatory();
     REQUIRE(submit(HTW_NEVER_NS) >= 0);
     pthread_t other = scene_start(cancel_key);
-    atomic_store(&at.is_ready, true);
+    atomic_store_explicit(&at.is_ready, true, memory_order_relaxed);
     int64_t completed = htw_purgatory_check(at.purgatory, key.bytes, key.size);
     scene_join(other);
     /* A cancel also counts a request that it marks while its hook runs, and that is completed. */

@@ -3,6 +3,7 @@
 #include "scenes.h"
 
 #include <string.h>
+#include <time.h>
 
 struct scene_state scene;
 
@@ -40,13 +41,25 @@ void scene_stay(void *arg, const struct htw_expiration *expiration) {
     REQUIRE(!timer->is_inside);
     timer->is_inside = true;
     scene_count(arg, expiration);
-    atomic_fetch_add(&scene.stage, 1);
+    atomic_fetch_add_explicit(&scene.stage, 1, memory_order_relaxed);
     timer->is_inside = false;
 }
 
 void scene_arm(unsigned number, int64_t delay_ns, htw_callback *callback) {
     struct scene_timer *timer = &scene.timers[number];
     REQUIRE(htw_schedule(scene.scheduler, delay_ns, callback, timer, &timer->handle) == 0);
+}
+
+void scene_sleep_alone(int64_t delay_ns) {
+    pthread_mutex_t mutex;
+    pthread_cond_t never;
+    int64_t until_ns = explore_now_ns() + delay_ns;
+    struct timespec until = { until_ns / HTW_SECOND, until_ns % HTW_SECOND };
+    pthread_mutex_init(&mutex, NULL);
+    pthread_cond_init(&never, NULL);
+    pthread_mutex_lock(&mutex);
+    pthread_cond_timedwait(&never, &mutex, &until);
+    pthread_mutex_unlock(&mutex);
 }
 
 pthread_t scene_start(void *(*body)(void *)) {

@@ -12,7 +12,8 @@
 #define MS HTW_MILLISECOND
 
 /* Ends with a scene without a name. */
-extern const struct scene scheduler_scenes[], purgatory_scenes[], journal_scenes[];
+extern const struct scene scheduler_scenes[], purgatory_scenes[], alarm_scenes[], order_scenes[];
+extern const struct scene journal_scenes[];
 
 struct scene_timer {
     unsigned runs, releases;
@@ -44,6 +45,9 @@ void scene_stay(void *arg, const struct htw_expiration *expiration);
 
 /* Arms a timer with one of them. */
 void scene_arm(unsigned number, int64_t delay_ns, htw_callback *callback);
+
+/* Sleeps, and is ordered with no other thread by that. */
+void scene_sleep_alone(int64_t delay_ns);
 
 /* A thread that runs `body`. */
 pthread_t scene_start(void *(*body)(void *));

@@ -123,13 +123,15 @@ struct search_result search_all(void (*scene)(void), unsigned bound, double seco
     double begin_s = now_s();
     machine_forget_shared();
     unsigned reached = 0;
+    uint64_t before = 0; /* schedules with fewer deviations */
     while (reached <= bound && result.failure == NULL && now_s() <= begin_s + seconds) {
         struct search search = { .scene = scene, .end_s = begin_s + seconds, .result = &result };
         machine_found_shared = false;
         result.schedules = 0;
         extend(&search, reached);
-        if (!search.is_over)
-            reached++;
+        if (!search.is_over) /* if it found no more of them, these are all that there are */
+            reached = result.schedules == before ? bound + 1 : reached + 1;
+        before = search.is_over ? 0 : result.schedules;
     }
     result.is_exhaustive = reached > bound;
     result.seconds = now_s() - begin_s;

@@ -173,7 +173,7 @@ HARNESSES = {
         False,
         [
             ("-DFIRST=tell -DSECOND=check", ("purgatory/owner.c", "to, true, __ATOMIC_ACQ_REL", "to, true, __ATOMIC_RELAXED")),
-            ("-DFIRST=tell -DSECOND=check", ("purgatory/owner.h", "__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);\n    if (!disowned)",
+            ("-DFIRST=tell -DSECOND=check", ("purgatory/owner.h", "__ATOMIC_RELEASE, __ATOMIC_RELAXED);\n    if (!disowned)",
                                              "__ATOMIC_RELAXED, __ATOMIC_RELAXED);\n    if (!disowned)")),
             ("-DFIRST=tell -DSECOND=check", ("purgatory/owner.c", "HTW__REQUEST_SELF : HTW__REQUEST_AGAIN;", "0 : 0;")),
         ],
@@ -303,4 +303,5 @@ def main():
     sys.exit(bool(failed))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -65,28 +65,26 @@ uint64_t access_word(const volatile void *word, size_t size) {
     }
 }
 
-#define CHANGE(type, bits, name, expression)                                          \
-    type __tsan_atomic##bits##_##name(volatile type *memory, type value, int order);  \
-    type __tsan_atomic##bits##_##name(volatile type *memory, type value, int order) { \
-        hook_begin_change(memory, sizeof(type), CODE);                                \
-        type before = *memory, after = (type)(expression);                            \
-        hook_end_change(memory, sizeof(type), after, order, CODE);                    \
-        *memory = after;                                                              \
-        return before;                                                                \
+#define CHANGE(type, bits, name, expression)                                            \
+    type __tsan_atomic##bits##_##name(volatile type *memory, type value, int order);    \
+    type __tsan_atomic##bits##_##name(volatile type *memory, type value, int order) {   \
+        type before = (type)hook_begin_change(memory, sizeof(type), order, NULL, CODE); \
+        type after = (type)(expression);                                                \
+        *memory = (type)hook_end_change(memory, sizeof(type), after, order, CODE);      \
+        return before;                                                                  \
     }
 
 /* This is what clang calls: it returns the value that was there. */
 #define COMPARE_VALUE(type, bits)                                                                  \
     static type compare##bits(volatile type *memory, type expected, type to, int order,            \
                               int failed, const void *code) {                                      \
-        hook_begin_change(memory, sizeof(type), code);                                             \
-        type before = *memory;                                                                     \
+        uint64_t wanted = expected;                                                                \
+        type before = (type)hook_begin_change(memory, sizeof(type), order, &wanted, code);         \
         if (before != expected) {                                                                  \
             hook_end_unchanged(memory, sizeof(type), failed, code);                                \
             return before;                                                                         \
         }                                                                                          \
-        hook_end_change(memory, sizeof(type), to, order, code);                                    \
-        *memory = to;                                                                              \
+        *memory = (type)hook_end_change(memory, sizeof(type), to, order, code);                    \
         return before;                                                                             \
     }                                                                                              \
     type __tsan_atomic##bits##_compare_exchange_val(volatile type *memory, type expected, type to, \
@@ -113,8 +111,7 @@ uint64_t access_word(const volatile void *word, size_t size) {
     }                                                                                \
     void __tsan_atomic##bits##_store(volatile type *memory, type value, int order);  \
     void __tsan_atomic##bits##_store(volatile type *memory, type value, int order) { \
-        hook_store(memory, sizeof(type), value, order, CODE);                        \
-        *memory = value;                                                             \
+        *memory = (type)hook_store(memory, sizeof(type), value, order, CODE);        \
     }                                                                                \
     CHANGE(type, bits, exchange, value)                                              \
     CHANGE(type, bits, fetch_add, before + value)                                    \

@@ -28,14 +28,18 @@ void hook_write(const volatile void *memory, size_t size, const void *code);
 
 /* Returns the value that the load sees. */
 uint64_t hook_load(const volatile void *word, size_t size, int order, const void *code);
-void hook_store(const volatile void *word, size_t size, uint64_t value, int order,
-                const void *code);
 
-/* A read-modify-write begins. One of the others follows, before any other thread can run: it ends with a new
-   value, or, a compare-and-swap, without one. */
-void hook_begin_change(const volatile void *word, size_t size, const void *code);
-void hook_end_change(const volatile void *word, size_t size, uint64_t value, int order,
-                     const void *code);
+/* Returns the value that the word has then: another one if the store comes before it. */
+uint64_t hook_store(const volatile void *word, size_t size, uint64_t value, int order,
+                    const void *code);
+
+/* A read-modify-write begins; returns the value that it sees. `expected`: the one that a compare-and-swap wants; NULL:
+   another operation. One of the others follows, before any other thread can run: it ends with a new value, and the word
+   has then the value that is returned; or, a compare-and-swap, without one. */
+uint64_t hook_begin_change(const volatile void *word, size_t size, int order,
+                           const uint64_t *expected, const void *code);
+uint64_t hook_end_change(const volatile void *word, size_t size, uint64_t value, int order,
+                         const void *code);
 void hook_end_unchanged(const volatile void *word, size_t size, int order, const void *code);
 
 void hook_fence(int order, const void *code);

@@ -39,6 +39,10 @@ help_test() {
                     run a program with scheduler, purgatory and journal for an hour of virtual time, or H, in seconds,
                     while memory, disk, clock and threads fail, and it crashes; what it promises must hold. The
                     same seed gives the same run (tests/simulate)
+  barriers [--quick] [FILE]...
+                    make each memory order of src, or of FILE (base/lock.h), weaker in turn, and see which scene of
+                    explore fails; and whether docs/barriers.md says the same, in some minutes. --quick: only those
+                    that it says are found. GENMC: this model checker judges the rest
   stress [SECONDS]  threads against each other: each stress test for 60 seconds, or SECONDS
   soak [MINUTES [ARG]...]
                     the programs under mixed load for 30 minutes, or MINUTES: a program with scheduler and
@@ -216,6 +220,11 @@ verb_explore() {
 verb_simulate() {
     build_hooked tests/simulate/simulate
     "$programs/simulate/simulate" "$@"
+}
+
+verb_barriers() {
+    build_hooked tests/explore/explore
+    "$python" tests/barriers/barriers.py "$programs/explore/explore" "$@"
 }
 
 run_loaded() {

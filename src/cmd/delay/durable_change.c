@@ -56,7 +56,7 @@ static void change_is_durable(void *arg, int result) {
     self->change.result = result;
     if (result != 0)
         snprintf(self->change.sentence, sizeof(self->change.sentence), "%s", htw_journal_error());
-    atomic_store(&self->change.is_finished, true);
+    atomic_store_explicit(&self->change.is_finished, true, memory_order_release);
     htw__inbox_wake(&self->inbox);
 }
 
@@ -95,7 +95,7 @@ static void begin(struct htw__durable *self) {
     self->change.job_count = change.job_count;
     self->change.done_count = change.done_count;
     self->change.has_lines = has_lines;
-    atomic_store(&self->change.is_finished, false);
+    atomic_store_explicit(&self->change.is_finished, false, memory_order_relaxed);
     int error = htw_journal_apply_later(self->journal, &change, change_is_durable, self);
     self->delay.is_busy = error == 0;
     if (error == 0)
@@ -106,7 +106,7 @@ static void begin(struct htw__durable *self) {
 
 void htw__durable_change_ended(struct htw__durable *self) {
     struct htw__durable_change *change = &self->change;
-    if (!self->delay.is_busy || !atomic_load(&change->is_finished))
+    if (!self->delay.is_busy || !atomic_load_explicit(&change->is_finished, memory_order_acquire))
         return;
     self->delay.is_busy = false;
     if (change->result != 0) {
@@ -128,13 +128,14 @@ void htw__durable_change_ended(struct htw__durable *self) {
 void htw__durable_stopped(void *context, const char *why) {
     struct htw__durable *self = context;
     snprintf(self->stopped_because, sizeof(self->stopped_because), "%s", why);
-    atomic_store(&self->journal_has_stopped, true);
+    atomic_store_explicit(&self->journal_has_stopped, true, memory_order_release);
     htw__inbox_wake(&self->inbox);
 }
 
 /* What the loop makes of that. */
 static void look_after_journal(struct htw__durable *self) {
-    if (self->delay.is_broken || !atomic_load(&self->journal_has_stopped))
+    if (self->delay.is_broken ||
+        !atomic_load_explicit(&self->journal_has_stopped, memory_order_acquire))
         return;
     if (!self->change_has_failed) /* that has said it */
         htw__terminal_error("%s", self->stopped_because);

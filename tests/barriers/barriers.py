@@ -1,0 +1,318 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""barriers.py - ./dev barriers: is each memory order of src/ needed, and does a check fail without it?
+
+  barriers.py --check                    whether docs/barriers.md has each atomic operation of src/ as it is
+  barriers.py EXPLORE [--quick] [FILE]...
+                                         weakens each order in turn, of all files or FILE (base/lock.h), and judges it by
+                                         the scenes of tests/explore/, whose program is EXPLORE
+
+A weaker order that a scene finds must be said so in the table, with the scene; one that no scene finds must not. --quick: only
+those that are said to be found, each by its scene. GENMC names the model checker GenMC, which then judges the rest by
+the harnesses of tests/proof/. What has been judged is kept in build/barriers and not judged again, unless the program
+has changed.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+TABLE = ROOT / "docs" / "barriers.md"
+sys.path[:0] = [str(HERE), str(ROOT / "tests" / "proof")]
+
+import proof  # noqa: E402
+from operations import all_operations  # noqa: E402
+
+# ---- the table
+
+COLUMNS = 5
+
+
+def rows_of_table():
+    """Of each row its file, function, operation with its orders, reason and what is found. The file is the last heading."""
+    file = None
+    for line in TABLE.read_text().split("\n"):
+        heading = re.match(r"### `src/(.*)`$", line)
+        cells = [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if heading:
+            file = heading.group(1)
+        elif file and len(cells) == COLUMNS and cells[0].startswith("`"):
+            yield file, *cells
+
+
+def key_of_row(row):
+    file, function, operation, orders, _, _ = row
+    return file, function.strip("`()"), operation.replace("`", ""), orders
+
+
+def key_of(operation):
+    return operation.file, operation.function, f"{operation.name} {operation.word}", " / ".join(operation.orders)
+
+
+def said_of(cell):
+    """Of each weaker order what the last cell says: "acquire: `cancel`; release: no"."""
+    said = {}
+    for part in cell.split(";"):
+        weaker, _, finder = part.strip().partition(": ")
+        said[weaker] = finder.strip("`")
+    return said
+
+
+def name_of(weakening):
+    _, weaker, index = weakening
+    return f"failed {weaker}" if index == 1 else weaker
+
+
+def scenes_of_sources():
+    texts = [path.read_text() for path in (ROOT / "tests" / "explore").glob("*_scenes.c")]
+    return {name for text in texts for name in re.findall(r"^    \{ \"([a-z-]+)\",", text, re.M)}
+
+
+def is_finder(said):
+    return said.split(",")[0] in scenes_of_sources() or said.startswith(("not played, ", "no, ", "GenMC "))
+
+
+def check():
+    """What of the table is not as in the source."""
+    operations, rows = all_operations(ROOT / "src"), list(rows_of_table())
+    wrong = []
+    keys, row_keys = [key_of(operation) for operation in operations], [key_of_row(row) for row in rows]
+    for key in sorted(set(keys) | set(row_keys)):
+        here, there = keys.count(key), row_keys.count(key)
+        if here != there:
+            wrong.append(f"src/{key[0]}: {key[1]}(): {key[2]}, {key[3]}: {here} times in the source, {there} in the table")
+    if wrong:
+        return wrong
+    if keys != row_keys:
+        return ["the rows are not in the order of the source"]
+    for operation, row in zip(operations, rows):
+        names = sorted(name_of(weakening) for weakening in operation.weakenings())
+        said = sorted(name for name in said_of(row[5]) if name != "")
+        if names != said:
+            wrong.append(f"src/{operation.file}: {operation.function}(): {operation.text()}: says {said}, must say {names}")
+        for finder in said_of(row[5]).values():
+            if finder and not is_finder(finder):
+                wrong.append(f"src/{operation.file}: {operation.function}(): {operation.text()}: no scene, and no reason: {finder}")
+        if not row[4]:
+            wrong.append(f"src/{operation.file}: {operation.function}(): {operation.text()}: has no reason")
+    return wrong
+
+
+# ---- where the operations are in the program
+
+CALL = re.compile(r"^ *([0-9a-f]+):\s.*<__tsan_atomic\w+>$")
+NEXT = re.compile(r"^ *([0-9a-f]+):\s")
+
+
+def calls_in(program):
+    """The address behind each call that stands for an atomic operation."""
+    code = subprocess.run(["objdump", "-d", "--no-show-raw-insn", program], capture_output=True, text=True, check=True).stdout
+    is_call = False
+    for line in code.split("\n"):
+        at = NEXT.match(line)
+        if is_call and at:
+            yield int(at.group(1), 16)
+        is_call = CALL.match(line) is not None and "call" in line
+
+
+def places_of(program, addresses):
+    """The file below src/ and the line of each, or of what was inlined there."""
+    asked = "\n".join(hex(address - 1) for address in addresses)
+    lines = subprocess.run(["addr2line", "-e", program], input=asked, capture_output=True, text=True, check=True).stdout
+    for address, line in zip(addresses, lines.split("\n")):
+        found = re.search(r"([^ ]*):(\d+)", line)
+        path = os.path.normpath(os.path.join("/", found.group(1))) if found else ""
+        if "/src/" in path:
+            yield address, path.rsplit("/src/", 1)[1], int(found.group(2))
+
+
+def offsets_of(program, operations):
+    """For each operation the addresses in the program."""
+    addresses = sorted(calls_in(program))
+    offsets = {id(operation): [] for operation in operations}
+    for address, file, line in places_of(program, addresses):
+        if "atomic_init" in (ROOT / "src" / file).read_text().split("\n")[line - 1]:
+            continue
+        fitting = [each for each in operations if each.file == file and each.first_line <= line <= each.last_line]
+        if len(fitting) != 1:
+            sys.exit(f"barriers: src/{file}:{line} has {len(fitting)} atomic operations in the program, not one")
+        offsets[id(fitting[0])].append(address)
+    return offsets
+
+
+# ---- judging
+
+
+class Explorer:
+    def __init__(self, program):
+        self.program = program
+        listed = self.run("--list").split("\n")
+        self.scenes = [line.split()[0] for line in listed if line]
+        self.played, self.seconds = {}, {}
+
+    def run(self, *arguments):
+        return subprocess.run([self.program, *arguments], capture_output=True, text=True).stdout
+
+    def find_played(self, pool):
+        """Which operations each scene plays, where several threads live."""
+        def play(scene):
+            begin = time.monotonic()
+            output = self.run("--operations", "--deviations", "1", scene)
+            self.played[scene] = {int(at, 16) for at in re.findall(r"operation at (0x[0-9a-f]+)", output)}
+            self.seconds[scene] = time.monotonic() - begin
+
+        list(pool.map(play, self.scenes))
+
+    def finds(self, scene, weakening, offsets, *bounds):
+        weak = f"{weakening[0]}:{weakening[1]}:{','.join(map(hex, offsets))}"
+        return f"FAILED {scene}" in self.run("--weaken", weak, *bounds, scene)
+
+    def search(self, weakening, offsets, first, only_first):
+        """The scene that finds it, "no", or "not played"."""
+        scenes = [scene for scene in self.scenes if self.played[scene] & set(offsets)]
+        scenes.sort(key=lambda scene: (scene != first, self.seconds[scene]))
+        if not scenes:
+            return "not played"
+        for bounds in ([], ["--full"]) if first in scenes else ():
+            if self.finds(first, weakening, offsets, *bounds):
+                return first
+        for bounds in () if only_first else (["--deviations", "1"], []):
+            for scene in scenes:
+                if self.finds(scene, weakening, offsets, *bounds):
+                    return scene
+        return "no"
+
+
+class Kept:
+    """What has been judged already, by this program."""
+
+    def __init__(self, program):
+        self.path = ROOT / "build" / "barriers" / hashlib.sha256(Path(program).read_bytes()).hexdigest()[:16]
+        self.results = json.loads(self.path.read_text()) if self.path.exists() else {}
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+
+    def get(self, key):
+        return self.results.get(key)
+
+    def put(self, key, value):
+        self.results[key] = value
+        self.path.write_text(json.dumps(self.results))
+
+
+def weakened_source(operation, weakening, folder):
+    """A copy of src/ with the weaker order."""
+    source = Path(folder) / "src"
+    shutil.copytree(ROOT / "src", source)
+    path = source / operation.file
+    text = path.read_text()
+    call = text[operation.begin : operation.end]
+    place = list(re.finditer(r"(memory_order_|__ATOMIC_)([A-Za-z_]+)", call))[weakening[2]]
+    order = weakening[1].upper() if place.group(1) == "__ATOMIC_" else weakening[1]
+    call = call[: place.start(2)] + order + call[place.end(2) :]
+    path.write_text(text[: operation.begin] + call + text[operation.end :])
+    return source
+
+
+def files_of(harness):
+    """The files below src/ that it includes."""
+    command = ["gcc", "-MM", f"-I{ROOT}/src", f"-I{ROOT}/include", ROOT / "tests" / "proof" / f"{harness}.c"]
+    named = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    return {os.path.relpath(path, ROOT / "src") for path in named if "/src/" in path}
+
+
+def judge_by_genmc(tool, operation, weakening):
+    """The harness that finds it, or None."""
+    for harness, (programs, _, _) in proof.HARNESSES.items():
+        if operation.file not in files_of(harness):
+            continue
+        for macros in programs:
+            with tempfile.TemporaryDirectory() as folder:
+                source = weakened_source(operation, weakening, folder)
+                if not proof.run_genmc(tool, "rc11", harness, macros, source)[0]:
+                    return harness
+    return None
+
+
+class Judge:
+    def __init__(self, program, is_quick):
+        self.explorer, self.kept, self.is_quick = Explorer(program), Kept(program), is_quick
+        self.genmc = os.environ.get("GENMC")
+
+    def judge(self, operation, weakening, offsets, said):
+        """What finds it."""
+        tools = ["GenMC"] if self.genmc else []
+        key = " ".join([*tools, operation.file, operation.function, operation.text(), str(operation.first_line), *map(str, weakening)])
+        found = self.kept.get(key)
+        if found is None:
+            found = self.explorer.search(weakening, offsets, said, self.is_quick)
+            if found in ("no", "not played") and self.genmc:
+                harness = judge_by_genmc(self.genmc, operation, weakening)
+                found = found if harness is None else f"GenMC {harness}"
+            self.kept.put(key, found)
+        return found
+
+    def is_as_said(self, found, said):
+        if said.startswith("GenMC") and not self.genmc:
+            return found in ("no", "not played")
+        return found == said
+
+
+def main():
+    arguments = sys.argv[1:]
+    if arguments == ["--check"]:
+        wrong = check()
+        print("\n".join(wrong) or "docs/barriers.md has each atomic operation of src/")
+        sys.exit(bool(wrong))
+    is_quick = "--quick" in arguments
+    program, *files = [argument for argument in arguments if argument != "--quick"]
+    wrong = check()
+    if wrong:
+        sys.exit("\n".join(wrong))
+    operations = all_operations(ROOT / "src")
+    said = {id(operation): said_of(row[5]) for operation, row in zip(operations, rows_of_table())}
+    unknown = set(files) - {operation.file for operation in operations}
+    if unknown:
+        sys.exit(f"barriers: no such file with an atomic operation below src/: {' '.join(unknown)}")
+    offsets = offsets_of(program, operations)
+    judge = Judge(program, is_quick)
+    begin, different, counts = time.monotonic(), [], {}
+
+    def run(task):
+        operation, weakening = task
+        expected = said[id(operation)][name_of(weakening)].split(",")[0]
+        return expected, judge.judge(operation, weakening, offsets[id(operation)], expected)
+
+    tasks = [
+        (operation, weakening)
+        for operation in operations
+        if not files or operation.file in files
+        for weakening in operation.weakenings()
+        if not is_quick or said[id(operation)][name_of(weakening)].split(",")[0] in judge.explorer.scenes
+    ]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        judge.explorer.find_played(pool)
+        for (operation, weakening), (expected, found) in zip(tasks, pool.map(run, tasks)):
+            right = judge.is_as_said(found, expected)
+            what = f"src/{operation.file}: {operation.function}(): {operation.text()}, weaker: {name_of(weakening)}"
+            print(f"{what}: {found}{'' if right else f', but docs/barriers.md says: {expected}'}", flush=True)
+            different += [] if right else [what]
+            kind = found if found in ("no", "not played") else "found"
+            counts[kind] = counts.get(kind, 0) + 1
+    if not judge.genmc:
+        print("NOT done: the harnesses of tests/proof/ by GENMC, which names no tool")
+    print(", ".join(f"{count} {kind}" for kind, count in sorted(counts.items())), f"in {time.monotonic() - begin:.0f} s")
+    if different:
+        sys.exit(f"FAILED: {len(different)} not as docs/barriers.md says")
+
+
+main()

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT
+"""operations.py - the atomic operations of src/: of each the function, what it does to which word, and its memory orders."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+CALL = re.compile(r"\b(?:__)?atomic_(?!init\b)(\w+)\(")
+ORDER = re.compile(r"(?:memory_order_|__ATOMIC_)([A-Za-z_]+)$")
+# The line on which a function begins: no blank before it, and no semicolon at its end.
+FUNCTION = re.compile(r"^(?!#)[A-Za-z_][^;=]*?\b(\w+)\((?!\()[^;]*$")
+
+# What takes the place of an order: one after the other, until what is left is relaxed.
+WEAKER = {
+    "load": {"seq_cst": ["acquire"], "acquire": ["relaxed"]},
+    "store": {"seq_cst": ["release"], "release": ["relaxed"]},
+    "change": {
+        "seq_cst": ["acq_rel"],
+        "acq_rel": ["acquire", "release"],
+        "acquire": ["relaxed"],
+        "release": ["relaxed"],
+    },
+}
+
+
+@dataclass
+class Operation:
+    file: str  # below src/
+    function: str
+    name: str  # load, store, exchange, fetch_add, …
+    word: str
+    orders: list  # of a compare-and-swap also that of a failure
+    first_line: int
+    last_line: int
+    begin: int  # in the text of the file
+    end: int
+
+    def text(self):
+        return f"{self.name} {self.word}, {' / '.join(self.orders)}"
+
+    def weakenings(self):
+        """What can be weaker: the order, the one in its place, and whether that of a failure is meant."""
+        kind = self.name if self.name in ("load", "store") else "change"
+        for i, order in enumerate(self.orders):
+            for weaker in WEAKER["load" if i == 1 else kind].get(order, []):
+                yield order, weaker, i
+
+
+def arguments_from(text, at):
+    """The arguments of a call, and where it ends; `at`: behind the bracket that opens."""
+    arguments, depth, begin = [], 0, at
+    while True:
+        character = text[at]
+        if character in ",)" and depth == 0:
+            arguments.append(" ".join(text[begin:at].split()))
+            begin = at + 1
+        if character == ")" and depth == 0:
+            return arguments, at + 1
+        depth += (character in "([{") - (character in ")]}")
+        at += 1
+
+
+def without_comments(text):
+    """The same length and lines."""
+    return re.sub(r"/\*.*?\*/|//[^\n]*", lambda found: re.sub(r"[^\n]", " ", found.group()), text, flags=re.S)
+
+
+def function_at(lines, line):
+    for text in reversed(lines[: line + 1]):
+        found = FUNCTION.match(text)
+        if found:
+            return found.group(1)
+    return "?"
+
+
+def operations_of(source, file):
+    text = without_comments((source / file).read_text())
+    lines = text.split("\n")
+    for call in CALL.finditer(text):
+        arguments, end = arguments_from(text, call.end())
+        orders = [found.group(1).lower() for found in map(ORDER.search, arguments) if found]
+        line = text.count("\n", 0, call.start())
+        yield Operation(
+            file=file,
+            function=function_at(lines, line),
+            name=re.sub(r"_explicit$|_n$", "", call.group(1)),
+            word=arguments[0].lstrip("&"),
+            orders=orders or ["seq_cst"],
+            first_line=line + 1,
+            last_line=text.count("\n", 0, end) + 1,
+            begin=call.start(),
+            end=end,
+        )
+
+
+def all_operations(source):
+    source = Path(source)
+    files = sorted(str(path.relative_to(source)) for kind in "ch" for path in source.rglob(f"*.{kind}"))
+    return [operation for file in files for operation in operations_of(source, file)]

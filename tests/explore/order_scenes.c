@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * order_scenes.c - what is ordered by the library alone: the threads of these scenes have nothing else in common that
+ * would order them, until one of them sees what it waits for.
+ */
+#include "scenes.h"
+
+#include <htw/purgatory.h>
+
+#include "../../src/scheduler/shard.h"
+#include "../../src/scheduler/stats.h"
+
+#include <string.h>
+
+static const struct htw_key key = { "k", 1 };
+
+static struct {
+    _Atomic uint64_t handle; /* relaxed */
+    struct htw_purgatory *purgatory;
+    struct htw_threshold *threshold;
+    struct htw_request *request;
+    unsigned ends; /* plain, as what belongs to a request */
+} at;
+
+/* ---- a cancel that finds nothing comes behind the callback */
+
+static void *cancel_and_look(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    if (htw_cancel(scene.scheduler, scene.timers[0].handle) == HTW_GONE)
+        REQUIRE(scene.timers[0].runs == 1);
+    return NULL;
+}
+
+static void play_gone(void) {
+    scene_open(2, 0, NULL);
+    scene_arm(0, 0, scene_count);
+    scene_join(scene_start(cancel_and_look));
+    scene_settle();
+    scene_close();
+}
+
+/* With a second timer in the batch, records are freed after the callbacks; with another one in the page, not the last one. */
+static void play_gone_of_two(void) {
+    scene_open(2, 0, NULL);
+    scene_arm(1, HTW_NEVER_NS, scene_count);
+    scene_arm(0, 0, scene_count);
+    scene_join(scene_start(cancel_and_look));
+    scene_settle();
+    scene_close();
+}
+
+/* ---- a handle may reach another thread without order */
+
+static void *cancel_relaxed(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    htw_handle handle = atomic_load_explicit(&at.handle, memory_order_relaxed);
+    scene.timers[0].result = HTW_RUNNING;
+    if (handle != 0)
+        scene.timers[0].result = htw_cancel(scene.scheduler, handle);
+    return NULL;
+}
+
+/* Memory that is new looks as if there were timers in it, so that no cell may be read before it is initialized. */
+static void *allocate_written(void *context, size_t size, size_t alignment) {
+    uint64_t *words = explore_allocator.allocate(context, size, alignment);
+    for (size_t i = 0; i < size / sizeof(*words); i++)
+        words[i] = UINT64_C(1) << 32 | HTW__PENDING;
+    return words;
+}
+
+static void release(void *context, void *memory, size_t size, size_t alignment) {
+    explore_allocator.release(context, memory, size, alignment);
+}
+
+static const struct htw_allocator writing_allocator = { .allocate = allocate_written,
+                                                        .release = release };
+
+static void write_memory(struct htw_scheduler_options *options) {
+    options->allocator = &writing_allocator;
+}
+
+/* A cancel may find it, or none yet. */
+static void play_handle(void) {
+    memset(&at, 0, sizeof(at));
+    scene_open(2, 0, write_memory);
+    pthread_t other = scene_start(cancel_relaxed);
+    scene_arm(0, 5 * MS, scene_count);
+    atomic_store_explicit(&at.handle, scene.timers[0].handle, memory_order_relaxed);
+    scene_join(other);
+    explore_sleep_ns(10 * MS);
+    REQUIRE(scene.timers[0].runs == (scene.timers[0].result != HTW_CANCELLED));
+    scene_settle();
+    scene_close();
+}
+
+/* ---- stale records are freed, and pages released */
+
+static void *cancel_two(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    for (unsigned i = 0; i < 2; i++)
+        REQUIRE(htw_cancel(scene.scheduler, scene.timers[i].handle) == HTW_CANCELLED);
+    return NULL;
+}
+
+static uint32_t stale_count(void) {
+    return htw__shard_stale_count(&scene.scheduler->shards[0]);
+}
+
+static void play_cleanup(void) {
+    scene_open(2, 0, NULL);
+    scene_arm(0, HTW_NEVER_NS, scene_count);
+    scene_arm(1, HTW_NEVER_NS, scene_count);
+    explore_sleep_ns(100 * MS);
+    scene_join(scene_start(cancel_two));
+    explore_sleep_ns(200 * MS);
+    REQUIRE(stale_count() == 0);
+    scene_settle();
+    scene_close();
+}
+
+/* Another thread frees the first record, so the second one is pushed on an empty stack while the cleanup is planned
+   already. */
+static void *cancel_one_by_one(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    REQUIRE(htw_cancel(scene.scheduler, scene.timers[0].handle) == HTW_CANCELLED);
+    scene_sleep_alone(20 * MS);
+    REQUIRE(htw_cancel(scene.scheduler, scene.timers[1].handle) == HTW_CANCELLED);
+    return NULL;
+}
+
+static void play_cleanup_again(void) {
+    scene_open(2, 0, NULL);
+    scene_arm(0, HTW_NEVER_NS, scene_count);
+    scene_arm(1, HTW_NEVER_NS, scene_count);
+    explore_sleep_ns(100 * MS);
+    struct htw__shard *shard = &scene.scheduler->shards[0];
+    pthread_t other = scene_start(cancel_one_by_one);
+    scene_sleep_alone(10 * MS);
+    htw__lock_acquire(&shard->lock);
+    htw__shard_reclaim(shard);
+    htw__lock_release(&shard->lock);
+    scene_join(other);
+    explore_sleep_ns(200 * MS);
+    REQUIRE(stale_count() == 0);
+    scene_settle();
+    scene_close();
+}
+
+static void embed(struct htw_scheduler_options *options) {
+    options->embedded = true;
+    options->allocator = &writing_allocator;
+}
+
+/* Timers that fill a page and begin the next one. */
+#define CROWD (HTW__SLAB_PAGE_CELLS + 8u)
+
+static htw_handle crowd[CROWD];
+
+static void arm_crowd(unsigned count) {
+    for (unsigned i = 0; i < count; i++)
+        REQUIRE(htw_schedule(scene.scheduler, HTW_NEVER_NS, scene_count, NULL, &crowd[i]) == 0);
+}
+
+static void cancel_crowd(void) {
+    for (unsigned i = 0; i < CROWD; i++)
+        REQUIRE(htw_cancel(scene.scheduler, crowd[i]) == HTW_CANCELLED);
+}
+
+static void *cancel_old(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    for (unsigned i = 0; i < 2; i++)
+        REQUIRE(htw_cancel(scene.scheduler, scene.timers[i].handle) == HTW_GONE);
+    return NULL;
+}
+
+static void require_pages(unsigned count) {
+    REQUIRE(scene.scheduler->shards[0].slab.present_count == count);
+}
+
+/* Before: no second thread, so that little of it is played. */
+static void open_crowd(void) {
+    scene_open(2, 0, embed);
+    arm_crowd(CROWD);
+    cancel_crowd();
+    scene.timers[0].handle = crowd[5];
+    scene.timers[1].handle = crowd[HTW__SLAB_PAGE_CELLS + 5];
+    require_pages(2);
+}
+
+static void close_crowd(void) {
+    REQUIRE(htw_scheduler_stop(scene.scheduler, NULL, NULL) == 0);
+    scene_close();
+}
+
+/* The cleanup releases the memory of one of two pages while another thread looks for old timers. */
+static void play_release_pages(void) {
+    open_crowd();
+    pthread_t other = scene_start(cancel_old);
+    REQUIRE(htw_scheduler_process(scene.scheduler, 0, NULL) == HTW_DONE);
+    scene_join(other);
+    require_pages(1);
+    close_crowd();
+}
+
+/* Or the page gets memory again. */
+static void play_add_page(void) {
+    open_crowd();
+    REQUIRE(htw_scheduler_process(scene.scheduler, 0, NULL) == HTW_DONE);
+    require_pages(1);
+    arm_crowd(HTW__SLAB_PAGE_CELLS);
+    pthread_t other = scene_start(cancel_old);
+    scene_arm(2, HTW_NEVER_NS, scene_count);
+    scene_join(other);
+    require_pages(2);
+    close_crowd();
+}
+
+/* ---- what threads create for others: their statistics, the wheel of another clock */
+
+/* All but the histograms, which have thousands of words. */
+static void *read_stats(void *unused) {
+    (void)unused;
+    struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
+    htw__stats_add_runners(scene.scheduler, &stats);
+    REQUIRE(stats.runs <= 1 && stats.running <= 1);
+    return NULL;
+}
+
+static void play_stats(void) {
+    scene_open(1, 1, NULL);
+    pthread_t other = scene_start(read_stats);
+    scene_arm(0, 0, scene_count);
+    scene_join(other);
+    scene_settle();
+    REQUIRE(scene.timers[0].runs == 1);
+    scene_close();
+}
+
+static void *arm_by_wall_clock(void *number) {
+    unsigned i = number == NULL ? 0 : 1;
+    struct htw_spec spec = HTW_SPEC_INIT;
+    spec.callback = scene_count;
+    spec.arg = &scene.timers[i];
+    spec.when_ns = 5 * MS;
+    spec.clock = HTW_CLOCK_REALTIME;
+    REQUIRE(htw_schedule_spec(scene.scheduler, &spec, &scene.timers[i].handle, NULL) == 0);
+    explore_expect(&scene.timers[i].ran, explore_now_ns() + 7 * MS);
+    return NULL;
+}
+
+static void play_two_clocks(void) {
+    pthread_t other;
+    scene_open(1, 0, NULL);
+    REQUIRE(pthread_create(&other, NULL, arm_by_wall_clock, &scene) == 0);
+    arm_by_wall_clock(NULL);
+    scene_join(other);
+    scene_settle();
+    REQUIRE(scene.timers[0].runs == 1 && scene.timers[1].runs == 1);
+    scene_close();
+}
+
+static int arm_now(unsigned number) {
+    return htw_schedule(scene.scheduler, 0, scene_count, &scene.timers[number], NULL);
+}
+
+static void *arm_one(void *unused) {
+    (void)unused;
+    scene.timers[1].result = arm_now(1);
+    return NULL;
+}
+
+/* Two first timers: one thread starts the threads of the scheduler, which the other one stops at once. */
+static void play_start(void) {
+    scene_open(1, 1, NULL);
+    pthread_t other = scene_start(arm_one);
+    REQUIRE(arm_now(0) == 0);
+    REQUIRE(htw_scheduler_stop(scene.scheduler, NULL, NULL) == 0);
+    scene_join(other);
+    REQUIRE(scene.timers[1].result == 0 || scene.timers[1].result == -ESHUTDOWN);
+    scene_close();
+}
+
+/* ---- requests without a release hook, and what destruction waits for */
+
+static bool try_complete(void *context, struct htw_request *request) {
+    (void)context, (void)request;
+    return at.ends == 0 && scene.stage > 0;
+}
+
+static void on_complete(void *context, struct htw_request *request, enum htw_reason reason) {
+    (void)context, (void)request, (void)reason;
+    at.ends++;
+}
+
+static void open_purgatory(void) {
+    struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
+    scene_open(2, 0, NULL);
+    memset(&at, 0, sizeof(at));
+    options.try_complete = try_complete;
+    options.on_complete = on_complete;
+    options.shards = 1;
+    options.allocator = &explore_allocator;
+    REQUIRE(htw_purgatory_create(&at.purgatory, scene.scheduler, &options) == 0);
+    at.request = explore_allocator.allocate(NULL, htw_request_size(), 8);
+    htw_request_init(at.request);
+}
+
+static void close_scene(void) {
+    REQUIRE(htw_scheduler_stop(scene.scheduler, NULL, NULL) == 0);
+    scene_close();
+}
+
+static int submit(int64_t timeout_ns) {
+    return htw_purgatory_try_complete_else_watch(at.purgatory, at.request, &key, 1, timeout_ns);
+}
+
+static void *complete(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    htw_request_complete(at.purgatory, at.request);
+    return NULL;
+}
+
+/* The user frees a request when it is not pending any more. */
+static void play_free_request(void) {
+    open_purgatory();
+    REQUIRE(submit(HTW_NEVER_NS) == HTW_WATCHED);
+    pthread_t other = scene_start(complete);
+    bool freed = !htw_request_is_pending(at.request);
+    if (freed) {
+        REQUIRE(at.ends == 1);
+        memset(at.request, 0, htw_request_size());
+    }
+    scene_join(other);
+    REQUIRE(htw_purgatory_destroy(at.purgatory) == 0);
+    close_scene();
+}
+
+/* Or submits it again. */
+static void play_submit_again(void) {
+    open_purgatory();
+    REQUIRE(submit(HTW_NEVER_NS) == HTW_WATCHED);
+    pthread_t other = scene_start(complete);
+    int result = submit(HTW_NEVER_NS);
+    REQUIRE(result == -EBUSY || (result == HTW_WATCHED && at.ends == 1));
+    scene_join(other);
+    REQUIRE(htw_purgatory_destroy(at.purgatory) == 0);
+    REQUIRE(at.ends == (result == HTW_WATCHED ? 2 : 1));
+    close_scene();
+}
+
+/* Destruction waits for the callback of a deferred check. */
+static void play_destroy(void) {
+    open_purgatory();
+    REQUIRE(submit(HTW_NEVER_NS) == HTW_WATCHED);
+    scene.stage = 1;
+    REQUIRE(htw_purgatory_check_later(at.purgatory, key.bytes, key.size) == 0);
+    REQUIRE(htw_purgatory_destroy(at.purgatory) == 0);
+    REQUIRE(at.ends == 1);
+    close_scene();
+}
+
+/* And that of a threshold for the hooks of its requests. */
+static void play_destroy_threshold(void) {
+    open_purgatory();
+    REQUIRE(htw_threshold_create(at.purgatory, 0, &at.threshold) == 0);
+    REQUIRE(htw_threshold_await(at.threshold, at.request, 10, HTW_NEVER_NS) == HTW_WATCHED);
+    pthread_t other = scene_start(complete);
+    REQUIRE(htw_threshold_destroy(at.threshold) >= 0);
+    REQUIRE(at.ends == 1);
+    scene_join(other);
+    REQUIRE(htw_purgatory_destroy(at.purgatory) == 0);
+    close_scene();
+}
+
+const struct scene order_scenes[] = {
+    { "gone", "a cancel that finds no timer comes behind its callback", play_gone, 2, 3 },
+    { "gone-of-two", "the same while another timer waits", play_gone_of_two, 2, 3 },
+    { "handle", "a handle may be passed to a thread without order", play_handle, 1, 2 },
+    { "cleanup", "no stale record is forgotten", play_cleanup, 2, 3 },
+    { "cleanup-again", "nor one that comes while the cleanup is planned", play_cleanup_again, 2,
+      3 },
+    { "release-pages", "no thread reads a record of a page that is released", play_release_pages, 1,
+      2 },
+    { "add-page", "nor one that is not initialized yet of a page that is added again",
+      play_add_page, 2, 3 },
+    { "stats", "statistics may be read while threads start", play_stats, 1, 2 },
+    { "two-clocks", "two threads use another clock first", play_two_clocks, 1, 2 },
+    { "start", "two threads arm the first timers", play_start, 1, 2 },
+    { "free-request", "a request that is not pending belongs to the user", play_free_request, 4,
+      5 },
+    { "submit-again", "and may be submitted again", play_submit_again, 3, 4 },
+    { "destroy", "destruction waits for a callback of the purgatory", play_destroy, 2, 3 },
+    { "destroy-threshold", "and for the hooks of a threshold's requests", play_destroy_threshold, 3,
+      4 },
+    { NULL, NULL, NULL, 0, 0 },
+};
