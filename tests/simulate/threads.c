@@ -166,26 +166,30 @@ uint64_t hook_load(const volatile void *word, size_t size, int order, const void
     return access_word(word, size);
 }
 
-void hook_store(const volatile void *word, size_t size, uint64_t value, int order,
-                const void *code) {
-    (void)size, (void)value, (void)order, (void)code;
+uint64_t hook_store(const volatile void *word, size_t size, uint64_t value, int order,
+                    const void *code) {
+    (void)size, (void)order, (void)code;
     if (step())
         machine_changed(word);
+    return value;
 }
 
-void hook_begin_change(const volatile void *word, size_t size, const void *code) {
-    (void)word, (void)size, (void)code;
+uint64_t hook_begin_change(const volatile void *word, size_t size, int order,
+                           const uint64_t *expected, const void *code) {
+    (void)order, (void)expected, (void)code;
     step();
+    return access_word(word, size);
 }
 
-void hook_end_change(const volatile void *word, size_t size, uint64_t value, int order,
-                     const void *code) {
+uint64_t hook_end_change(const volatile void *word, size_t size, uint64_t value, int order,
+                         const void *code) {
     (void)order, (void)code;
     if (machine_self == NULL)
-        return;
+        return value;
     machine_loaded(word, true);
     if (value != access_word(word, size))
         machine_changed(word);
+    return value;
 }
 
 void hook_end_unchanged(const volatile void *word, size_t size, int order, const void *code) {
