@@ -12,7 +12,8 @@
 #define MS HTW_MILLISECOND
 
 /* Ends with a scene without a name. */
-extern const struct scene scheduler_scenes[], purgatory_scenes[], journal_scenes[];
+extern const struct scene scheduler_scenes[], purgatory_scenes[], journal_scenes[],
+    journal_disk_scenes[];
 
 struct scene_timer {
     unsigned runs, releases;
