@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* disk.c - a disk in memory, as a VFS of SQLite, and the calls of SQLite, as the linker wraps them. */
+/* disk.c - a disk in memory, as a VFS of SQLite. */
 #include "disk.h"
 
-#include "../../src/journal/path.h"
 #include "../../src/journal/schema.h"
 #include "../support/access_hooks.h"
 #include "machine.h"
@@ -142,9 +141,13 @@ static void take_step(const char *what, const void *code) {
     errno = error;
 }
 
-static void enter(const void *code) {
-    take_step("uses SQLite", code);
+void disk_use(const void *code) {
     hook_write(&connection, sizeof(connection), code);
+}
+
+void disk_enter(const void *code) {
+    take_step("uses SQLite", code);
+    disk_use(code);
 }
 
 void disk_freeze(void) {
@@ -393,87 +396,4 @@ void disk_reset(void) {
     for (unsigned i = 0; i < FILES; i++)
         release_regions(&files[i]);
     bring_back(empty);
-}
-
-/* ---- calls of SQLite */
-
-int __real_sqlite3_step(sqlite3_stmt *statement);
-int __wrap_sqlite3_step(sqlite3_stmt *statement);
-int __wrap_sqlite3_step(sqlite3_stmt *statement) {
-    enter(CODE);
-    return __real_sqlite3_step(statement);
-}
-
-int __real_sqlite3_reset(sqlite3_stmt *statement);
-int __wrap_sqlite3_reset(sqlite3_stmt *statement);
-int __wrap_sqlite3_reset(sqlite3_stmt *statement) {
-    hook_write(&connection, sizeof(connection), CODE);
-    return __real_sqlite3_reset(statement);
-}
-
-int __real_sqlite3_exec(sqlite3 *database, const char *text,
-                        int (*callback)(void *, int, char **, char **), void *arg,
-                        char **ret_message);
-int __wrap_sqlite3_exec(sqlite3 *database, const char *text,
-                        int (*callback)(void *, int, char **, char **), void *arg,
-                        char **ret_message);
-int __wrap_sqlite3_exec(sqlite3 *database, const char *text,
-                        int (*callback)(void *, int, char **, char **), void *arg,
-                        char **ret_message) {
-    enter(CODE);
-    return __real_sqlite3_exec(database, text, callback, arg, ret_message);
-}
-
-int __real_sqlite3_wal_checkpoint_v2(sqlite3 *database, const char *name, int mode, int *ret_pages,
-                                     int *ret_copied);
-int __wrap_sqlite3_wal_checkpoint_v2(sqlite3 *database, const char *name, int mode, int *ret_pages,
-                                     int *ret_copied);
-int __wrap_sqlite3_wal_checkpoint_v2(sqlite3 *database, const char *name, int mode, int *ret_pages,
-                                     int *ret_copied) {
-    enter(CODE);
-    return __real_sqlite3_wal_checkpoint_v2(database, name, mode, ret_pages, ret_copied);
-}
-
-int __real_sqlite3_close(sqlite3 *database);
-int __wrap_sqlite3_close(sqlite3 *database);
-int __wrap_sqlite3_close(sqlite3 *database) {
-    enter(CODE);
-    return __real_sqlite3_close(database);
-}
-
-/* ---- the folder */
-
-int __wrap_htw__journal_path_open(struct htw__journal_path *self, const char *path);
-int __wrap_htw__journal_path_open(struct htw__journal_path *self, const char *path) {
-    snprintf(self->name, sizeof(self->name), "%s", path);
-    return 0;
-}
-
-int __wrap_htw__journal_path_sync_folder(const struct htw__journal_path *self);
-int __wrap_htw__journal_path_sync_folder(const struct htw__journal_path *self) {
-    (void)self;
-    return 0;
-}
-
-void __wrap_htw__journal_path_abandon(struct htw__journal_path *self);
-void __wrap_htw__journal_path_abandon(struct htw__journal_path *self) {
-    (void)self;
-}
-
-void __wrap_htw__journal_path_close(struct htw__journal_path *self);
-void __wrap_htw__journal_path_close(struct htw__journal_path *self) {
-    (void)self;
-}
-
-struct htw__log;
-bool __wrap_htw__log_is_in_place(struct htw__log *log, const char *name);
-bool __wrap_htw__log_is_in_place(struct htw__log *log, const char *name) {
-    (void)log, (void)name;
-    return true;
-}
-
-uint64_t __wrap_htw__log_bytes(const char *name);
-uint64_t __wrap_htw__log_bytes(const char *name) {
-    (void)name;
-    return 0;
 }

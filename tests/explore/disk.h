@@ -34,4 +34,10 @@ void disk_freeze(void);
 /* The files are what was kept last. No journal is open. */
 void disk_restore(void);
 
+/* ---- by the seam */
+
+/* A thread uses SQLite: with a step before it, or without. `code`: from where. */
+void disk_enter(const void *code);
+void disk_use(const void *code);
+
 #endif /* TESTS_EXPLORE_DISK_H */

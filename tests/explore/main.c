@@ -145,7 +145,7 @@ static int run(char **names, int count) {
     static const struct scene *const lists[] = { scheduler_scenes, purgatory_scenes, alarm_scenes,
                                                  order_scenes,
 #ifdef HTW_HAS_JOURNAL
-                                                 journal_scenes
+                                                 journal_scenes, journal_disk_scenes
 #endif
     };
     bool passed = true, found = false;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #define PLACE_BYTES 512
+#define PLACES 1024u
 #define KNOWN_MAX 64u
 #define SHOWN 3u /* functions of a place */
 
@@ -29,29 +30,42 @@ static FILE *ask(uintptr_t code) {
     return popen(command, "r");
 }
 
+/* Asking takes milliseconds, and a list of steps has the same places again and again. */
+static struct {
+    uintptr_t code;
+    char text[PLACE_BYTES];
+} places[PLACES];
+
 /* Two lines for each function: its name, and FILE:LINE. */
-const char *symbols_place(uintptr_t code) {
-    static char place[PLACE_BYTES];
+static void find_place(uintptr_t code, char place[PLACE_BYTES]) {
     char function[128], line[128];
     size_t length = 0;
     unsigned shown = 0;
-    place[0] = '\0';
+    snprintf(place, PLACE_BYTES, "?");
     FILE *answer = ask(code);
     if (answer == NULL)
-        return "?";
+        return;
     while (fgets(function, sizeof(function), answer) != NULL &&
            fgets(line, sizeof(line), answer) != NULL) {
         function[strcspn(function, "\n")] = '\0';
         line[strcspn(line, " \n")] = '\0';
-        if (shown++ < SHOWN && length < sizeof(place))
-            length += (size_t)snprintf(place + length, sizeof(place) - length, "%s%s %s",
+        if (shown++ < SHOWN && length < PLACE_BYTES)
+            length += (size_t)snprintf(place + length, PLACE_BYTES - length, "%s%s %s",
                                        shown == 1 ? "" : " < ", function, line);
     }
     pclose(answer);
-    return place;
 }
 
-/* Asking takes long, and many blocks are allocated by the same functions. */
+const char *symbols_place(uintptr_t code) {
+    unsigned i = (unsigned)(code / 2 % PLACES);
+    if (places[i].code != code) {
+        places[i].code = code;
+        find_place(code, places[i].text);
+    }
+    return places[i].text;
+}
+
+/* Many blocks are allocated by the same functions. */
 static struct {
     uintptr_t code;
     char name[64];

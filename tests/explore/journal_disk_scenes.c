@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* journal_disk_scenes.c - what a journal promises to threads where its disk fails, is full, or loses power. */
+#include "disk.h"
+#include "journal_case.h"
+
+/* ---- a disk that fails */
+
+static void *try_put_1(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    (void)scene_put(1, MS);
+    return NULL;
+}
+
+static bool has_failed(const struct one *one) {
+    REQUIRE(one->put == 0 || one->put == -EIO);
+    return one->put != 0;
+}
+
+static void play_sync_fails(void) {
+    scene_open_journal(NULL);
+    disk_damage_sync(1);
+    pthread_t other = scene_start(try_put_1);
+    (void)scene_put(0, MS);
+    scene_join(other);
+    bool failed = has_failed(&journal_scene.jobs[0]) || has_failed(&journal_scene.jobs[1]);
+    REQUIRE(failed == disk_has_failed());
+    scene_cut_power(NULL);
+    REQUIRE(scene_put(2, MS) == -EIO || !failed);
+    explore_sleep_ns(20 * MS);
+    REQUIRE(journal_scene.stops == (failed || journal_scene.jobs[2].put != 0));
+    scene_judge_cut();
+}
+
+/* A change that lacks space has not happened, also after a power cut; and the next one is made. */
+static void *put_1_on_full_disk(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    if (scene_put(1, MS) == -ENOSPC)
+        (void)scene_put(1, MS);
+    REQUIRE(journal_scene.jobs[1].put == 0);
+    return NULL;
+}
+
+static void play_full(void) {
+    scene_open_journal(NULL);
+    disk_fill(1);
+    pthread_t other = scene_start(put_1_on_full_disk);
+    (void)scene_put(0, MS);
+    REQUIRE(journal_scene.jobs[0].put == 0 || journal_scene.jobs[0].put == -ENOSPC);
+    scene_join(other);
+    unsigned count = journal_scene.jobs[0].put == 0;
+    explore_sleep_ns(20 * MS);
+    REQUIRE(disk_has_failed() && journal_scene.stops == 0);
+    REQUIRE(journal_scene.jobs[0].deliveries == count && journal_scene.jobs[1].deliveries == 1);
+    scene_require_counts(1 + count, 0);
+    scene_cut_power(NULL);
+    scene_stop_journal();
+    scene_open_again();
+    REQUIRE(journal_scene.jobs[0].deliveries == count && journal_scene.jobs[1].deliveries == 1);
+    scene_close_journal();
+}
+
+static void *end_0_on_full_disk(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    int result = scene_end(0);
+    REQUIRE(result == 0 || result == -ENOSPC);
+    if (result != 0)
+        REQUIRE(scene_end(0) == 0);
+    return NULL;
+}
+
+static void play_end_on_full_disk(void) {
+    scene_open_journal(NULL);
+    REQUIRE(scene_put(0, 0) == 0);
+    disk_fill(0);
+    pthread_t other = scene_start(end_0_on_full_disk);
+    scene_join(other);
+    scene_cut_power(NULL);
+    explore_sleep_ns(20 * MS);
+    REQUIRE(journal_scene.jobs[0].deliveries <= 1);
+    scene_require_counts(1, 1);
+    scene_judge_cut();
+}
+
+static void play_cancel_on_full_disk(void) {
+    scene_open_journal(NULL);
+    REQUIRE(scene_put(0, 5 * MS) == 0);
+    disk_fill(0);
+    pthread_t other = scene_start(scene_cancel_0);
+    scene_join(other);
+    REQUIRE(journal_scene.jobs[0].end == -ENOSPC || journal_scene.jobs[0].end == -EALREADY);
+    scene_expect(0, 5 * MS);
+    explore_sleep_ns(20 * MS);
+    REQUIRE(journal_scene.jobs[0].deliveries == 1);
+    scene_close_journal();
+}
+
+/* ---- the power is cut at any step */
+
+static void play_cut(void) {
+    scene_open_journal(NULL);
+    pthread_t other = scene_start(scene_put_1), power = scene_start(scene_cut_power);
+    REQUIRE(scene_put(0, MS) == 0);
+    REQUIRE(scene_end(0) == 0);
+    scene_join(other);
+    scene_join(power);
+    scene_judge_cut();
+}
+
+static void play_cut_change(void) {
+    scene_open_journal(NULL);
+    REQUIRE(scene_put(0, MS) == 0);
+    pthread_t power = scene_start(scene_cut_power);
+    struct htw_job job = HTW_JOB_INIT;
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    job.deadline_ns = scene_wall_ns() + MS;
+    job.payload = scene_payloads[1];
+    job.payload_size = SCENE_SIZE;
+    change.jobs = &job;
+    change.job_count = 1;
+    change.done = &journal_scene.jobs[0].id;
+    change.done_count = 1;
+    atomic_store(&journal_scene.jobs[0].is_ending, true);
+    REQUIRE(htw_journal_apply(journal_scene.journal, &change) == 0);
+    atomic_store(&journal_scene.jobs[0].has_ended, true);
+    scene_join(power);
+    unsigned ended = scene_cut.ended;
+    scene_stop_journal();
+    scene_open_again();
+    REQUIRE(journal_scene.jobs[0].deliveries + journal_scene.jobs[1].deliveries == 1);
+    REQUIRE((ended & 1) == 0 || journal_scene.jobs[1].deliveries == 1);
+    scene_close_journal();
+}
+
+/* The log is copied into the file after each change. */
+static void copy_often(struct htw_journal_options *options) {
+    (void)options;
+    htw__log_checkpoint_pages = 1;
+}
+
+static void play_checkpoint(void) {
+    scene_open_journal(copy_often);
+    pthread_t other = scene_start(scene_put_1), power = scene_start(scene_cut_power);
+    REQUIRE(scene_put(0, MS) == 0);
+    REQUIRE(scene_put(2, MS) == 0);
+    scene_join(other);
+    scene_join(power);
+    explore_sleep_ns(20 * MS);
+    REQUIRE(journal_scene.journal->checkpoints > 0);
+    scene_judge_cut();
+}
+
+const struct scene journal_disk_scenes[] = {
+    { "sync-fails", "a journal whose sync has failed stops, and loses nothing", play_sync_fails, 1,
+      2 },
+    { "full", "a put that lacks space has not happened, and the next one is made", play_full, 1,
+      2 },
+    { "end-full", "an end that lacks space may be made again", play_end_on_full_disk, 1, 2 },
+    { "cancel-full", "a job whose cancel lacks space is delivered", play_cancel_on_full_disk, 1,
+      2 },
+    { "cut", "a power cut loses nothing that was answered", play_cut, 1, 2 },
+    { "cut-change", "a power cut leaves all of a change, or nothing", play_cut_change, 1, 2 },
+    { "checkpoint", "the same while the log is copied", play_checkpoint, 1, 2 },
+    { NULL, NULL, NULL, 0, 0 },
+};
