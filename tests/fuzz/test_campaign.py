@@ -22,6 +22,7 @@ if "max_total_time" in options:
     if "{found}":
         (folders[0] / "f0").write_text("{found}")
     print("stat::number_of_executed_units: 1500")
+    pathlib.Path(options["artifact_prefix"] + "slow-unit-1").write_text("slow")
     artifact = pathlib.Path(options["artifact_prefix"] + "crash-1")
     if {crashes} and not artifact.exists():
         artifact.write_text("bad")

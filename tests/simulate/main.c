@@ -2,9 +2,10 @@
 /*
  * main.c - runs lives of the simulated program, one after the other, until so much time has passed in them.
  *
- *   simulate [--hours H] [--seed S] [--tell [LIFE]]
+ *   simulate [--hours H] [--seed S] [--twice] [--tell [LIFE]]
  *
- * --tell prints what happens, in all lives or in one of them.
+ * --twice runs all of it again, and fails unless the same happens. --tell prints what happens, in all lives or in one
+ * of them.
  */
 #include "../explore/machine.h"
 #include "../support/symbols.h"
@@ -23,7 +24,7 @@
 static struct {
     double hours;
     uint64_t seed;
-    bool tells;
+    bool tells, twice;
     unsigned told; /* 0: each life */
 } options = { .hours = 1, .seed = 1 };
 
@@ -107,6 +108,8 @@ static enum ending random_ending(void) {
 
 static bool run_all(void) {
     int64_t end_ns = (int64_t)(options.hours * (double)HTW_HOUR);
+    world_init(options.seed);
+    disk_init();
     while (world->passed_ns < end_ns)
         if (!run_life(random_ending()))
             return false;
@@ -155,6 +158,7 @@ static void report(double seconds) {
 static bool read_options(int argc, char **argv) {
     static const struct option known[] = { { "hours", required_argument, NULL, 'h' },
                                            { "seed", required_argument, NULL, 's' },
+                                           { "twice", no_argument, NULL, '2' },
                                            { "tell", optional_argument, NULL, 't' },
                                            { NULL, 0, NULL, 0 } };
     int option;
@@ -163,6 +167,8 @@ static bool read_options(int argc, char **argv) {
             options.hours = strtod(optarg, NULL);
         else if (option == 's')
             options.seed = strtoull(optarg, NULL, 0);
+        else if (option == '2')
+            options.twice = true;
         else if (option == 't')
             options.tells = true;
         else
@@ -179,16 +185,22 @@ static double now_s(void) {
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+static bool happens_again(uint64_t digest) {
+    bool is_same = run_all() && world->digest == digest;
+    if (!is_same)
+        printf("FAILED: the second time the digest is %016llx\n",
+               (unsigned long long)world->digest);
+    return is_same;
+}
+
 int main(int argc, char **argv) {
     if (!read_options(argc, argv)) {
-        fprintf(stderr, "usage: simulate [--hours H] [--seed S] [--tell [LIFE]]\n");
+        fprintf(stderr, "usage: simulate [--hours H] [--seed S] [--twice] [--tell [LIFE]]\n");
         return 2;
     }
     double begin_s = now_s();
-    world_init(options.seed);
-    disk_init();
-    bool passed = run_all();
-    if (passed)
-        report(now_s() - begin_s);
-    return passed ? 0 : 1;
+    if (!run_all())
+        return 1;
+    report(now_s() - begin_s);
+    return options.twice && !happens_again(world->digest);
 }

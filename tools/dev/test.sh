@@ -35,7 +35,7 @@ help_test() {
                     scene all that deviate at few steps, each step of memory being one, in two minutes; --full: at
                     more, in hours; --random: others. --list: the scenes. A failure prints its steps, and a command
                     that plays them again
-  simulate [--hours H] [--seed S] [--tell [LIFE]]
+  simulate [--hours H] [--seed S] [--twice] [--tell [LIFE]]
                     run a program with scheduler, purgatory and journal for an hour of virtual time, or H, in seconds,
                     while memory, disk, clock and threads fail, and it crashes; what it promises must hold. The
                     same seed gives the same run (tests/simulate)
