@@ -8,9 +8,9 @@
                                          the scenes of tests/explore/, whose program is EXPLORE
 
 A weaker order that a scene finds must be said so in the table, with the scene; one that no scene finds must not. --quick: only
-those that are said to be found, each by its scene. GENMC names the model checker GenMC, which then judges the rest by
-the harnesses of tests/proof/. What has been judged is kept in build/barriers and not judged again, unless the program
-has changed.
+those that are said to be found, each by its scene. GENMC names the model checker GenMC, which then judges the orders of
+the files that the harnesses of tests/proof/ include, too. What has been judged is kept in build/barriers and not judged
+again, unless the program has changed.
 """
 
 import hashlib
@@ -21,6 +21,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -153,6 +154,9 @@ def offsets_of(program, operations):
 # ---- judging
 
 
+NOT_FOUND = ("no", "not played")
+
+
 class Explorer:
     def __init__(self, program):
         self.program = program
@@ -200,13 +204,15 @@ class Kept:
         self.path = ROOT / "build" / "barriers" / hashlib.sha256(Path(program).read_bytes()).hexdigest()[:16]
         self.results = json.loads(self.path.read_text()) if self.path.exists() else {}
         self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.lock = threading.Lock()
 
     def get(self, key):
         return self.results.get(key)
 
     def put(self, key, value):
-        self.results[key] = value
-        self.path.write_text(json.dumps(self.results))
+        with self.lock:
+            self.results[key] = value
+            self.path.write_text(json.dumps(self.results))
 
 
 def weakened_source(operation, weakening, folder):
@@ -249,21 +255,20 @@ class Judge:
         self.genmc = os.environ.get("GENMC")
 
     def judge(self, operation, weakening, offsets, said):
-        """What finds it."""
-        tools = ["GenMC"] if self.genmc else []
-        key = " ".join([*tools, operation.file, operation.function, operation.text(), str(operation.first_line), *map(str, weakening)])
+        """The scene that finds it, or what the model checker finds where none does; and what that says of it anyway."""
+        key = " ".join([operation.file, operation.function, operation.text(), str(operation.first_line), *map(str, weakening)])
         found = self.kept.get(key)
         if found is None:
             found = self.explorer.search(weakening, offsets, said, self.is_quick)
-            if found in ("no", "not played") and self.genmc:
-                harness = judge_by_genmc(self.genmc, operation, weakening)
-                found = found if harness is None else f"GenMC {harness}"
             self.kept.put(key, found)
-        return found
+        if not self.genmc:
+            return found, None
+        harness = judge_by_genmc(self.genmc, operation, weakening)
+        return (f"GenMC {harness}" if harness and found in NOT_FOUND else found), harness
 
     def is_as_said(self, found, said):
         if said.startswith("GenMC") and not self.genmc:
-            return found in ("no", "not played")
+            return found in NOT_FOUND
         return found == said
 
 
@@ -301,12 +306,13 @@ def main():
     ]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         judge.explorer.find_played(pool)
-        for (operation, weakening), (expected, found) in zip(tasks, pool.map(run, tasks)):
+        for (operation, weakening), (expected, (found, harness)) in zip(tasks, pool.map(run, tasks)):
             right = judge.is_as_said(found, expected)
+            also = f", and GenMC by {harness}" if harness and not found.startswith("GenMC") else ""
             what = f"src/{operation.file}: {operation.function}(): {operation.text()}, weaker: {name_of(weakening)}"
-            print(f"{what}: {found}{'' if right else f', but docs/barriers.md says: {expected}'}", flush=True)
+            print(f"{what}: {found}{also}{'' if right else f', but docs/barriers.md says: {expected}'}", flush=True)
             different += [] if right else [what]
-            kind = found if found in ("no", "not played") else "found"
+            kind = found if found in NOT_FOUND else "found"
             counts[kind] = counts.get(kind, 0) + 1
     if not judge.genmc:
         print("NOT done: the harnesses of tests/proof/ by GENMC, which names no tool")

@@ -42,7 +42,7 @@ help_test() {
   barriers [--quick] [FILE]...
                     make each memory order of src, or of FILE (base/lock.h), weaker in turn, and see which scene of
                     explore fails; and whether docs/barriers.md says the same, in some minutes. --quick: only those
-                    that it says are found. GENMC: this model checker judges the rest
+                    that it says are found. GENMC: this model checker judges them, too
   stress [SECONDS]  threads against each other: each stress test for 60 seconds, or SECONDS
   soak [MINUTES [ARG]...]
                     the programs under mixed load for 30 minutes, or MINUTES: a program with scheduler and
