@@ -151,7 +151,7 @@ static struct machine_past *past_of(struct mutex *state) {
     if (state->index == 0 || state->index > mutex_count) {
         if (mutex_count == MUTEXES)
             machine_fail("too many mutexes");
-        mutexes[mutex_count++] = (struct machine_past) { { 0 } };
+        mutexes[mutex_count++] = (struct machine_past) { .consistent = 0 };
         state->index = mutex_count;
     }
     return &mutexes[state->index - 1];
@@ -258,7 +258,7 @@ int __wrap_sem_init(sem_t *semaphore, int shared, unsigned value) {
         machine_fail("too many semaphores");
     unsigned index = semaphores_free_count > 0 ? semaphores_free[--semaphores_free_count]
                                                : semaphore_count++;
-    semaphores[index] = (struct machine_past) { { 0 } };
+    semaphores[index] = (struct machine_past) { .consistent = 0 };
     *semaphore_of(semaphore) = (struct semaphore) { value, index };
     return 0;
 }
