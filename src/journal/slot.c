@@ -10,7 +10,8 @@
 /* The jobs that a slot delivers before other timers of its thread may run. */
 #define SLICE 64u
 
-/* A slot that could not be armed at the end of its callback runs again after this. */
+/* A slot that could not be armed at the end of its callback runs again after this. So does one that waits for
+   what is to be read now: when it has been read, a slot is armed anyway. */
 #define PERIOD_NS HTW_SECOND
 
 static void deliver_slice(void *arg, const struct htw_expiration *expiration);
@@ -22,11 +23,20 @@ static bool is_deliverable(const struct htw_journal *journal, const struct htw__
            htw__reader_is_past(journal, job->position);
 }
 
+/* When a slot has to tell the writer to read; HTW_NEVER_NS: not by itself. If it was told, a slot is armed when it has
+   read, so not at once: the slot would run again and again until then. But the clock may be set back meanwhile, and
+   then the writer does not read. */
+static int64_t next_read_ns(const struct htw_journal *journal) {
+    if (htw__reader_has_work(journal))
+        return htw__journal_now(journal) + PERIOD_NS;
+    return htw__reader_next(journal);
+}
+
 /* When a slot has something to do; HTW_NEVER_NS: not before something else happens. */
 static int64_t next_ns(const struct htw_journal *journal) {
     const struct htw__job *first = htw__jobs_first(&journal->jobs);
     int64_t job_ns = is_deliverable(journal, first) ? first->position.deadline_ns : HTW_NEVER_NS;
-    int64_t read_ns = htw__reader_next(journal);
+    int64_t read_ns = next_read_ns(journal);
     return job_ns < read_ns ? job_ns : read_ns;
 }
 

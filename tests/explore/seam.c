@@ -256,8 +256,8 @@ int __wrap_sem_init(sem_t *semaphore, int shared, unsigned value) {
     (void)shared;
     if (semaphore_count == SEMAPHORES && semaphores_free_count == 0)
         machine_fail("too many semaphores");
-    unsigned index = semaphores_free_count > 0 ? semaphores_free[--semaphores_free_count]
-                                               : semaphore_count++;
+    unsigned index =
+        semaphores_free_count > 0 ? semaphores_free[--semaphores_free_count] : semaphore_count++;
     semaphores[index] = (struct machine_past) { .consistent = 0 };
     *semaphore_of(semaphore) = (struct semaphore) { value, index };
     return 0;
