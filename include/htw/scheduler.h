@@ -934,9 +934,8 @@ struct htw_scheduler_shard {
     uint64_t cancelled;    /**< timers that threads of this shard have cancelled */
     uint64_t moved;        /**< calls of htw_reschedule() that returned HTW_MOVED */
     uint64_t demoted;      /**< number of demotions in its wheels */
-    uint64_t in_wheels;    /**< timers in its wheels now; those cancelled by threads of other shards
-                                are among them for a short time, and those with a span (`span_ns`)
-                                count as one for each class: htw_group_set_scale() */
+    uint64_t in_wheels;    /**< timers that have not ended; those cancelled by threads of other shards
+                                are among them for a short time */
     uint64_t groups;       /**< groups that exist, with one for each purgatory of the scheduler */
     uint64_t memory_bytes; /**< memory of its wheels, timers and attributes */
 };

@@ -8,9 +8,11 @@
 #include <errno.h>
 #include <string.h>
 
-_Static_assert(sizeof(struct htw__cell) == 64, "a cell is a cache line");
+_Static_assert(sizeof(struct htw__cell) == 32, "a cell is half a cache line, or more");
 
-#define PAGE_BYTES (HTW__SLAB_PAGE_CELLS * sizeof(struct htw__cell))
+static size_t page_bytes(const struct htw__slab *slab) {
+    return (size_t)HTW__SLAB_PAGE_CELLS << slab->cell_bits;
+}
 
 static size_t segment_pages(unsigned segment) {
     return (size_t)1 << (HTW__SLAB_FIRST_BITS + segment);
@@ -71,10 +73,11 @@ static bool has_room(const struct htw__slab_page *page) {
 }
 
 void htw__slab_init(struct htw__slab *slab, const struct htw_allocator *allocator,
-                    uint32_t index_bits, uint32_t generation_bits) {
+                    uint32_t cell_bits, uint32_t index_bits, uint32_t generation_bits) {
     *slab = (struct htw__slab) {
         /* The last index of 32 bits is HTW__SLAB_NONE. */
         .page_limit = (1u << (index_bits - HTW__SLAB_PAGE_BITS)) - (index_bits == 32),
+        .cell_bits = cell_bits,
         .generation_max = UINT32_MAX >> (32u - generation_bits),
         .partial = HTW__SLAB_NONE,
         .empty = HTW__SLAB_NONE,
@@ -86,17 +89,17 @@ void htw__slab_init(struct htw__slab *slab, const struct htw_allocator *allocato
 
 void htw__slab_fini(struct htw__slab *slab) {
     for (uint32_t number = 0; number < slab->page_count; number++)
-        htw__release(&slab->allocator, htw__slab_page(slab, number)->cells, PAGE_BYTES);
+        htw__release(&slab->allocator, htw__slab_page(slab, number)->cells, page_bytes(slab));
     for (unsigned i = 0; i < HTW__SLAB_SEGMENTS; i++)
         htw__release(&slab->allocator, segment_views(slab, i), segment_bytes(i));
 }
 
 struct htw__cell *htw__slab_allocate_page(const struct htw__slab *slab) {
-    return htw__allocate(&slab->allocator, PAGE_BYTES);
+    return htw__allocate(&slab->allocator, page_bytes(slab));
 }
 
 void htw__slab_release_page(const struct htw__slab *slab, struct htw__cell *cells) {
-    htw__release(&slab->allocator, cells, PAGE_BYTES);
+    htw__release(&slab->allocator, cells, page_bytes(slab));
 }
 
 static int create_segment(struct htw__slab *slab, unsigned segment) {
@@ -156,7 +159,7 @@ int htw__slab_add_page(struct htw__slab *slab, struct htw__cell *cells) {
 /* Instead of the addresses of its cells, which go, that of its view tells what came before. */
 static void hand_over_cells(const struct htw__slab *slab, const struct htw__slab_page *page) {
     for (uint32_t i = 0; i < page->fresh; i++)
-        HTW__ANNOTATE_TAKE_OVER(&page->cells[i]);
+        HTW__ANNOTATE_TAKE_OVER(htw__slab_cell(slab, page->cells, i));
     HTW__ANNOTATE_HAND_OVER(view_of(slab, page));
 }
 
@@ -199,13 +202,13 @@ struct htw__cell *htw__slab_remove_page(struct htw__slab *slab, uint32_t spare) 
 static struct htw__cell *allocate_from(const struct htw__slab *slab, struct htw__slab_page *page) {
     page->used++;
     if (page->free != HTW__SLAB_NONE) {
-        struct htw__cell *cell = &page->cells[page->free];
+        struct htw__cell *cell = htw__slab_cell(slab, page->cells, page->free);
         page->free = (uint32_t)cell->content[0];
         return cell;
     }
     uint32_t slot = page->fresh;
-    struct htw__cell *cell = &page->cells[slot];
-    memset(cell->content, 0, sizeof(cell->content));
+    struct htw__cell *cell = htw__slab_cell(slab, page->cells, slot);
+    memset(cell, 0, (size_t)1 << slab->cell_bits);
     atomic_store_explicit(&cell->status,
                           (uint64_t)page->min_generation << 32 | (uint64_t)page->number
                                                                      << HTW__STATUS_STATE_BITS,
@@ -230,10 +233,11 @@ struct htw__cell *htw__slab_allocate_slow(struct htw__slab *slab, uint32_t *ret_
     if (page == NULL)
         return NULL;
     struct htw__cell *cell = allocate_from(slab, page);
+    slab->used_count++;
     if (!has_room(page))
         unlink_page(slab, &slab->partial, page);
     set_current(slab);
-    *ret_index = page->number << HTW__SLAB_PAGE_BITS | (uint32_t)(cell - page->cells);
+    *ret_index = page->number << HTW__SLAB_PAGE_BITS | htw__slab_slot(slab, page->cells, cell);
     return cell;
 }
 
@@ -259,7 +263,7 @@ void htw__slab_free_slow(struct htw__slab *slab, struct htw__cell *cell) {
     bool had_room = has_room(page);
     HTW_ASSERT(page->used > 0);
     if (htw__status_generation(status) < slab->generation_max) {
-        htw__slab_free_in_page(page, cell, status);
+        htw__slab_free_in_page(slab, page, cell, status);
     } else { /* retired: in no list */
         page->used--;
         page->retired = true;
@@ -268,8 +272,31 @@ void htw__slab_free_slow(struct htw__slab *slab, struct htw__cell *cell) {
     relist(slab, page, had_room);
 }
 
+struct htw__cell *htw__slab_visit(const struct htw__slab *slab, uint32_t *place, unsigned *budget) {
+    for (; *budget > 0; --*budget) {
+        uint32_t number = *place >> HTW__SLAB_PAGE_BITS;
+        uint32_t slot = *place & (HTW__SLAB_PAGE_CELLS - 1);
+        if (*place == HTW__SLAB_NONE || number >= slab->page_count) {
+            *place = HTW__SLAB_NONE;
+            return NULL;
+        }
+        const struct htw__slab_page *page = htw__slab_page(slab, number);
+        if (page->cells == NULL || page->used == 0 || slot >= page->fresh) {
+            *place = (number + 1) << HTW__SLAB_PAGE_BITS;
+            continue;
+        }
+        ++*place;
+        struct htw__cell *cell = htw__slab_cell(slab, page->cells, slot);
+        if (atomic_load_explicit(&cell->status, memory_order_relaxed) & HTW__STATUS_STATE) {
+            --*budget;
+            return cell;
+        }
+    }
+    return NULL;
+}
+
 uint64_t htw__slab_bytes(const struct htw__slab *slab) {
-    uint64_t bytes = (uint64_t)slab->present_count * PAGE_BYTES;
+    uint64_t bytes = (uint64_t)slab->present_count * page_bytes(slab);
     for (unsigned i = 0; i < HTW__SLAB_SEGMENTS; i++)
         if (segment_views(slab, i) != NULL)
             bytes += segment_bytes(i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slab.h - cells of 64 bytes, each with an index and a generation.
+ * slab.h - cells of 32 bytes or more, each with an index and a generation.
  *
  * Index and generation name a cell. Freeing it raises the generation, so that an old name never
  * fits again; a cell whose generations are used up is retired. Cells are in pages of 4096. A page
@@ -30,10 +30,11 @@
 
 #define HTW__SLAB_NONE UINT32_MAX /* no cell; no page */
 
-/* `status` is, from the top: the generation (32 bits), the page (20), and the state (12), which the
-   owner defines, except that 0 is free. The owner uses `content` while the cell is in use. */
+/* What a cell begins with. `status` is, from the top: the generation (32 bits), the page (20), and the
+   state (12), which the owner defines, except that 0 is free. The owner uses `content`, and what
+   follows up to the size of a cell, while the cell is in use. */
 struct htw__cell {
-    uint64_t content[7];
+    uint64_t content[3];
     _Atomic uint64_t status;
 };
 
@@ -60,6 +61,7 @@ struct htw__slab_page {
 
 struct htw__slab {
     alignas(64) struct htw__slab_view *_Atomic views[HTW__SLAB_SEGMENTS];
+    uint32_t cell_bits; /* log2 of the size of a cell; constant, and read as the views are */
     alignas(64) struct htw__slab_page *current; /* the first of `partial`; NULL: there is none */
     struct htw__slab_page *pages[HTW__SLAB_SEGMENTS];
     uint32_t page_count;     /* entries of the directory in use or unmapped */
@@ -69,14 +71,16 @@ struct htw__slab {
     uint32_t empty;          /* pages with no cell in use */
     uint32_t exhausted;      /* pages with all cells retired */
     uint32_t unmapped;       /* entries whose page was released */
+    uint32_t used_count; /* cells in use */
     uint32_t empty_count;
     uint32_t present_count; /* pages that hold memory */
     struct htw_allocator allocator;
 };
 
-/* At most 2^`index_bits` cells (12 to 32), and 2^`generation_bits` generations (16 to 32). */
+/* Cells of 2^`cell_bits` bytes (5 or more); at most 2^`index_bits` of them (12 to 32), and
+   2^`generation_bits` generations (16 to 32). */
 void htw__slab_init(struct htw__slab *slab, const struct htw_allocator *allocator,
-                    uint32_t index_bits, uint32_t generation_bits);
+                    uint32_t cell_bits, uint32_t index_bits, uint32_t generation_bits);
 
 /* Releases all memory, in use or not. */
 void htw__slab_fini(struct htw__slab *slab);
@@ -92,6 +96,10 @@ int htw__slab_add_page(struct htw__slab *slab, struct htw__cell *cells);
 /* Removes a page without used cells, for htw__slab_release_page(), as long as there are more than
    `spare` of them; NULL: there are not. A page with all cells retired is not counted. */
 struct htw__cell *htw__slab_remove_page(struct htw__slab *slab, uint32_t spare);
+
+/* The first cell in use whose index is `*place` or more, of up to `*budget` that it looks at; `*place` becomes
+   the next index. NULL: there is none among these; `*place` is HTW__SLAB_NONE: nor are there more. */
+struct htw__cell *htw__slab_visit(const struct htw__slab *slab, uint32_t *place, unsigned *budget);
 
 /* Memory that the slab holds. */
 uint64_t htw__slab_bytes(const struct htw__slab *slab);
@@ -116,6 +124,18 @@ static inline struct htw__slab_place htw__slab_place_of(uint32_t number) {
     return (struct htw__slab_place) { bit - HTW__SLAB_FIRST_BITS, shifted - (1u << bit) };
 }
 
+/* A cell of the memory of a page. */
+static inline struct htw__cell *htw__slab_cell(const struct htw__slab *slab,
+                                               struct htw__cell *cells, uint32_t slot) {
+    return (struct htw__cell *)(void *)((char *)cells + ((size_t)slot << slab->cell_bits));
+}
+
+/* Where in the memory of its page a cell is. */
+static inline uint32_t htw__slab_slot(const struct htw__slab *slab, const struct htw__cell *cells,
+                                      const struct htw__cell *cell) {
+    return (uint32_t)((size_t)((const char *)cell - (const char *)cells) >> slab->cell_bits);
+}
+
 /* The entry of a page that has been used. */
 static inline struct htw__slab_page *htw__slab_page(const struct htw__slab *slab, uint32_t number) {
     struct htw__slab_place place = htw__slab_place_of(number);
@@ -130,7 +150,7 @@ static inline uint32_t htw__slab_index(const struct htw__slab *slab, const struc
         atomic_load_explicit(&slab->views[place.segment], memory_order_relaxed);
     const struct htw__cell *first =
         atomic_load_explicit(&views[place.offset].cells, memory_order_relaxed);
-    return number << HTW__SLAB_PAGE_BITS | (uint32_t)(cell - first);
+    return number << HTW__SLAB_PAGE_BITS | htw__slab_slot(slab, first, cell);
 }
 
 /* The rare cases of the two functions below. */
@@ -144,14 +164,15 @@ static inline struct htw__cell *htw__slab_allocate(struct htw__slab *slab, uint3
     if (HTW__UNLIKELY(page == NULL || page->free == HTW__SLAB_NONE))
         return htw__slab_allocate_slow(slab, ret_index);
     uint32_t slot = page->free;
-    struct htw__cell *cell = &page->cells[slot];
+    struct htw__cell *cell = htw__slab_cell(slab, page->cells, slot);
     uint32_t next = (uint32_t)cell->content[0];
     if (HTW__UNLIKELY(next == HTW__SLAB_NONE && page->fresh == HTW__SLAB_PAGE_CELLS))
         return htw__slab_allocate_slow(slab, ret_index);
     /* Another CPU may have freed it: fetch it for the next call. */
-    HTW__PREFETCH(&page->cells[next & (HTW__SLAB_PAGE_CELLS - 1)]);
+    HTW__PREFETCH(htw__slab_cell(slab, page->cells, next & (HTW__SLAB_PAGE_CELLS - 1)));
     page->free = next;
     page->used++;
+    slab->used_count++;
     *ret_index = page->number << HTW__SLAB_PAGE_BITS | slot;
     return cell;
 }
@@ -159,12 +180,13 @@ static inline struct htw__cell *htw__slab_allocate(struct htw__slab *slab, uint3
 /* Puts a cell on the list of free cells of its page, with the next generation. A thread that finds this
    generation without the lock sees what came before: a cancel from another CPU, that the timer has
    ended. */
-static inline void htw__slab_free_in_page(struct htw__slab_page *page, struct htw__cell *cell,
+static inline void htw__slab_free_in_page(const struct htw__slab *slab,
+                                          struct htw__slab_page *page, struct htw__cell *cell,
                                           uint64_t status) {
     uint32_t generation = htw__status_generation(status) + 1;
     page->used--;
     cell->content[0] = page->free;
-    page->free = (uint32_t)(cell - page->cells);
+    page->free = htw__slab_slot(slab, page->cells, cell);
     if (page->highest < generation)
         page->highest = generation;
     atomic_store_explicit(&cell->status,
@@ -180,7 +202,8 @@ static inline void htw__slab_free(struct htw__slab *slab, struct htw__cell *cell
                       htw__status_generation(status) == slab->generation_max))
         htw__slab_free_slow(slab, cell);
     else
-        htw__slab_free_in_page(page, cell, status);
+        htw__slab_free_in_page(slab, page, cell, status);
+    slab->used_count--;
 }
 
 /* The cell of an index, whatever its generation; NULL: there is none. */
@@ -196,7 +219,13 @@ static inline struct htw__cell *htw__slab_find(const struct htw__slab *slab, uin
     /* A cell that was never used is not initialized. */
     if (cells == NULL || slot >= atomic_load_explicit(&view->fresh, memory_order_acquire))
         return NULL;
-    return &cells[slot];
+    return htw__slab_cell(slab, cells, slot);
+}
+
+/* The cell of an index that is in use. Under the lock. */
+static inline struct htw__cell *htw__slab_used(const struct htw__slab *slab, uint32_t index) {
+    return htw__slab_cell(slab, htw__slab_page(slab, index >> HTW__SLAB_PAGE_BITS)->cells,
+                          index & (HTW__SLAB_PAGE_CELLS - 1));
 }
 
 /* Under a race detector only: what a thread handed over with a cell of this index (HTW__ANNOTATE_HAND_OVER)

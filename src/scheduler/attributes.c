@@ -83,10 +83,7 @@ void htw__attributes_arm(struct htw__shard *shard, struct htw__record *record,
         return;
     }
     htw__attributes_pause(record, attributes, now_ns);
-    unsigned wake = 0; /* it never becomes due */
-    int error = htw__clockwork_arm(clockwork, record, HTW_NEVER_TICK, HTW_NEVER_NS, &wake);
-    HTW_ASSERT(error == 0); /* a timer without a deadline needs no level */
-    (void)error;
+    htw__clockwork_leave_entry(record); /* it never becomes due */
 }
 
 /* ---- keys */
@@ -222,9 +219,6 @@ enum htw_outcome htw__cancel_locked(struct htw__shard *shard, struct htw__record
             return HTW_GONE;
     } while (!htw__status_change(record, &status, htw__status_in(status, HTW__DONE, 0)));
     HTW__ANNOTATE_TAKE_OVER(record);
-    if (state ==
-        HTW__PENDING) /* first: with its last timer a group may be freed, with clockworks */
-        htw__clockwork_disarm(htw__clockwork_of(shard, htw__attributes_of(record, status)), record);
     htw__attributes_detach(shard, record, status & HTW__HAS_ATTRIBUTES, ret_ended);
     htw__counter_add(&shard->cancelled, 1);
     htw__credit_release(shard);

@@ -14,12 +14,11 @@ static inline void clean_up_soon_if(struct htw__shard *shard, bool needs_cleanup
 /* The common case: a pending timer without attributes. False: it is not. Under the lock. */
 static inline bool cancel_plain(struct htw__shard *shard, struct htw__record *record,
                                 uint64_t status) {
-    if ((status & HTW__STATUS_STATE) != HTW__PENDING ||
+    if ((status & HTW__FLAGS) != HTW__PENDING ||
         !htw__status_change(record, &status, htw__status_in(status, HTW__DONE, 0)))
         return false;
     htw__counter_add(&shard->cancelled, 1);
     htw__credit_release(shard);
-    htw__clockwork_disarm(&shard->own, record);
     htw__shard_free_record(shard, record);
     return true;
 }
@@ -84,10 +83,13 @@ static bool claim(struct htw__shard *here, struct htw__shard *owner, htw_handle 
     struct htw__cell *cell = htw__slab_find(&owner->slab, index);
     struct htw__record *record = cell == NULL || !htw__handle_fits(owner, handle, status)
                                      ? NULL
-                                     : HTW_CONTAINER_OF(cell, struct htw__record, cell);
-    /* Without reading the status first: the cache line of the record then moves once, not twice. */
-    bool claimed = record != NULL &&
-                   htw__status_change(record, &status, htw__status_in(status, HTW__CLAIMED, 0));
+                                     : htw__record_of(cell);
+    /* Without reading the status first: the cache line of the record then moves once, not twice, unless
+       the timer was moved to an earlier time. */
+    bool claimed = false;
+    while (record != NULL && !claimed && (status & HTW__FLAGS) == HTW__PENDING &&
+           htw__handle_fits(owner, handle, status))
+        claimed = htw__status_change(record, &status, htw__status_in(status, HTW__CLAIMED, 0));
     if (!claimed && record != NULL && !htw__handle_fits(owner, handle, status))
         record = NULL;
     uint32_t later = 0;
@@ -97,7 +99,7 @@ static bool claim(struct htw__shard *here, struct htw__shard *owner, htw_handle 
         later = swap_recent(here, index);
     }
     htw__lock_release(&here->lock);
-    if (claimed) /* no other thread frees it: it is still in the wheel */
+    if (claimed) /* no other thread frees it before it is on the stack */
         htw__shard_push_stale(owner, record, index, later);
     *ret_outcome = claimed ? HTW_CANCELLED : HTW_GONE;
     return claimed || record == NULL;

@@ -9,7 +9,7 @@ static struct htw__leading *leading_of(struct htw__clockwork *clockwork) {
                : NULL;
 }
 
-/* ---- its wheel */
+/* ---- its store */
 
 /* Leading clockworks may be many, and most of their timers are cancelled: so their wheels are small.
    docs/decisions.md has the figures. */
@@ -22,31 +22,15 @@ static uint32_t wheel_size(const struct htw__clockwork *clockwork) {
                                                                              : size;
 }
 
-/* The memory of a leading clockwork is counted as it changes: statistics do not visit them. */
-static void *allocate_counted(void *context, size_t size, size_t alignment) {
-    const struct htw__leading *leading = context;
-    (void)alignment; /* that of every block */
-    void *memory = htw__allocate(&leading->clockwork.scheduler->allocator, size);
-    if (memory != NULL)
-        htw__counter_add(leading->bytes, size);
-    return memory;
+int htw__clockwork_create_store(struct htw__clockwork *clockwork, uint64_t start,
+                                struct htw__store **ret_store) {
+    return htw__store_create(ret_store, clockwork, wheel_size(clockwork), start);
 }
 
-static void release_counted(void *context, void *memory, size_t size, size_t alignment) {
-    const struct htw__leading *leading = context;
-    (void)alignment;
-    htw__counter_add(leading->bytes, 0 - (uint64_t)size);
-    htw__release(&leading->clockwork.scheduler->allocator, memory, size);
-}
-
-int htw__clockwork_create_wheel(struct htw__clockwork *clockwork, uint64_t start,
-                                struct htw_wheel **ret_wheel) {
-    struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
-    struct htw_allocator counted = { allocate_counted, release_counted, leading_of(clockwork) };
-    options.size = wheel_size(clockwork);
-    options.start = start;
-    options.allocator = counted.context != NULL ? &counted : &clockwork->scheduler->allocator;
-    return htw_wheel_create(ret_wheel, &options);
+static bool is_earlier(const struct htw__heap_node *a, const struct htw__heap_node *b) {
+    const struct htw__leading *first = HTW_CONTAINER_OF(a, const struct htw__leading, node);
+    const struct htw__leading *second = HTW_CONTAINER_OF(b, const struct htw__leading, node);
+    return first->tick != second->tick ? first->tick < second->tick : first->turn < second->turn;
 }
 
 int htw__clockwork_init(struct htw__clockwork *clockwork, const struct htw__clock *clock,
@@ -55,61 +39,42 @@ int htw__clockwork_init(struct htw__clockwork *clockwork, const struct htw__cloc
     clockwork->slot = slot;
     atomic_init(&clockwork->wake_tick, HTW_NEVER_TICK);
     clockwork->fast_after_tick = HTW_NEVER_TICK;
+    htw__heap_init(&clockwork->leading, is_earlier);
     uint64_t start = htw__tick_at(clockwork->scheduler, htw__clockwork_now_ns(clockwork));
-    return htw__clockwork_create_wheel(clockwork, start, &clockwork->wheel);
+    return htw__clockwork_create_store(clockwork, start, &clockwork->store);
 }
 
 void htw__clockwork_fini(struct htw__clockwork *clockwork) {
-    htw_wheel_destroy(clockwork->wheel);
-    htw_wheel_destroy(clockwork->previous);
+    htw__store_retire(clockwork->store);
+    htw__store_retire(clockwork->previous);
+    htw__heap_fini(&clockwork->leading, &clockwork->scheduler->allocator);
 }
 
-/* Without a level for it, a record is armed for as late as the wheel can: it is armed again whenever
-   it comes up. Which levels the wheel has is found by trying; it always has the lowest. */
-static void arm_in_reach(struct htw__clockwork *clockwork, struct htw__record *record,
-                         uint64_t tick) {
-    struct htw_wheel *wheel = clockwork->wheel;
-    uint64_t size = wheel_size(clockwork);
-    uint64_t now = htw_wheel_now(wheel);
-    uint64_t distance = size - 1;
-    while (distance <= (tick - now) / size)
-        distance *= size;
-    while (htw_wheel_schedule(wheel, &record->timer, now + distance) != 0) {
-        HTW_ASSERT(distance >= size);
-        distance /= size;
-    }
+void htw__clockwork_replace_store(struct htw__clockwork *clockwork, struct htw__store *store) {
+    clockwork->previous = clockwork->store;
+    clockwork->store = store;
 }
 
-/* Arms a record, which may be armed in the same clockwork. Cannot fail. */
-static void arm_for(struct htw__clockwork *clockwork, struct htw__record *record, uint64_t tick) {
-    htw__clockwork_disarm_previous(clockwork, record);
-    if (htw_wheel_schedule(clockwork->wheel, &record->timer, tick) != 0)
-        arm_in_reach(clockwork, record, tick);
-}
-
-struct htw_wheel *htw__clockwork_move_from_previous(struct htw__clockwork *clockwork, size_t max) {
-    struct htw_wheel *previous = clockwork->previous;
-    struct htw_timer *timers[HTW__SLICE];
-    size_t count;
-    if (htw_wheel_poll_batch(previous, HTW_NEVER_TICK, timers, max, max, &count) == HTW_DONE)
-        /* The timers that are left never become due. */
-        while (count < max && (timers[count] = htw_wheel_drain(previous)) != NULL)
-            count++;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t tick = htw_timer_deadline(timers[i]);
-        if (htw_wheel_schedule(clockwork->wheel, timers[i], tick) != 0)
-            arm_in_reach(clockwork, htw__record_of(timers[i]), tick);
-    }
-    if (htw_wheel_count(previous) > 0)
-        return NULL;
-    struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
-    htw_wheel_get_stats(previous, &stats);
-    clockwork->demoted += stats.demoted;
+void htw__clockwork_move_from_previous(struct htw__clockwork *clockwork) {
+    struct htw__store *previous = clockwork->previous, *store = clockwork->store;
+    if (htw__store_move(previous, store, HTW__SLICE))
+        return;
+    if (previous->unfiled_tick < store->unfiled_tick) /* they are found in the slab */
+        store->unfiled_tick = previous->unfiled_tick;
+    htw__store_retire(previous);
     clockwork->previous = NULL;
-    return previous;
 }
 
 /* ---- when the expirer must serve it */
+
+uint64_t htw__clockwork_next(const struct htw__clockwork *clockwork) {
+    const struct htw__store *store = clockwork->store;
+    const struct htw__leading *leading = htw__leading_first(clockwork);
+    uint64_t next = htw__store_next(store);
+    if (store->unfiled_tick < next)
+        next = store->unfiled_tick;
+    return leading != NULL && leading->tick < next ? leading->tick : next;
+}
 
 /*
  * Sets wake_tick, and fast_after_tick with it. A timer for a tick after fast_after_tick is armed
@@ -142,11 +107,11 @@ static void plan_alarm(struct htw__clockwork *clockwork, uint64_t tick, unsigned
     htw__clockwork_set_wake_tick(clockwork, tick < planned ? tick : planned);
 }
 
-/* What a proxy was armed for. If threads have not yet set the alarm of the parent, one of them may
-   have armed this proxy, so the next timer must not rely on it: see fast_after_tick. */
+/* When the parent must serve it. If threads have not yet set the alarm of the parent, one of them may
+   do it for this, so the next timer must not rely on it: see fast_after_tick. */
 static void plan_alarm_for(struct htw__leading *leading, unsigned *ret_wake) {
     struct htw__clockwork *clockwork = &leading->clockwork, *parent = leading->parent;
-    uint64_t tick = htw_timer_deadline(&leading->proxy.timer);
+    uint64_t tick = leading->tick;
     if (tick <= parent->fast_after_tick)
         plan_alarm(parent, tick, ret_wake);
     clockwork->waking = parent->waking;
@@ -183,63 +148,110 @@ static int64_t time_at(const struct htw__clockwork *clockwork, int64_t now_ns) {
 }
 
 /*
- * The clock of a wheel cannot go back, but that of a leading clockwork can, when its lead shrinks or
- * its parent's clock is set back. A timer for a tick that the wheel has reached, and that is not due,
- * gets a new wheel; the others follow when the expirer serves this. Without memory the timer comes
+ * The clock of a store cannot go back, but that of a leading clockwork can, when its lead shrinks or
+ * its parent's clock is set back. A timer for a tick that the store has reached, and that is not due,
+ * gets a new store; the others follow when the expirer serves this. Without memory the timer comes
  * up at once, and the expirer arms it again, tick by tick.
  */
-static void renew_wheel_for(struct htw__clockwork *clockwork, uint64_t tick, int64_t now_ns) {
+static void renew_store_for(struct htw__clockwork *clockwork, uint64_t tick, int64_t now_ns) {
     const struct htw_scheduler *scheduler = clockwork->scheduler;
-    struct htw_wheel *wheel;
-    if (clockwork->slot != HTW__SLOT_LEADING || tick > htw_wheel_now(clockwork->wheel) ||
+    struct htw__store *store;
+    if (clockwork->slot != HTW__SLOT_LEADING || tick > clockwork->store->clock ||
         clockwork->previous != NULL ||
         tick <= htw__tick_at(scheduler, time_at(clockwork, now_ns)) ||
-        htw__clockwork_create_wheel(clockwork, htw__tick_at(scheduler, now_ns), &wheel) != 0)
+        htw__clockwork_create_store(clockwork, htw__tick_at(scheduler, now_ns), &store) != 0)
         return;
-    clockwork->previous = clockwork->wheel;
-    clockwork->wheel = wheel;
+    htw__store_add(store);
+    htw__clockwork_replace_store(clockwork, store);
 }
 
-int htw__clockwork_arm_near(struct htw__clockwork *clockwork, struct htw__record *record,
-                            uint64_t tick, int64_t deadline_ns, unsigned *ret_wake) {
-    int error = 0;
-    if (tick != 0 && tick != HTW_NEVER_TICK) {
+int htw__clockwork_arm_near(struct htw__clockwork *clockwork, struct htw__entry entry,
+                            int64_t deadline_ns, unsigned *ret_wake) {
+    if (entry.tick != 0 && entry.tick != HTW_NEVER_TICK) {
         int64_t now_ns = htw__clockwork_now_ns(clockwork);
         if (deadline_ns <= time_at(clockwork, now_ns))
-            tick = htw__tick_at(clockwork->scheduler, deadline_ns);
-        renew_wheel_for(clockwork, tick, now_ns);
+            entry.tick = htw__tick_at(clockwork->scheduler, deadline_ns);
+        renew_store_for(clockwork, entry.tick, now_ns);
     }
-    if (clockwork->previous != NULL) /* the record may be there, and must not get lost */
-        arm_for(clockwork, record, tick);
-    else
-        error = htw_wheel_schedule(clockwork->wheel, &record->timer, tick);
+    int error =
+        entry.tick == HTW_NEVER_TICK ? 0 : htw__store_file(clockwork->store, entry);
     if (error == 0)
-        plan_wake(clockwork, htw_timer_deadline(&record->timer), ret_wake);
+        plan_wake(clockwork, entry.tick, ret_wake);
     return error;
 }
 
-int htw__clockwork_arm_within(struct htw__clockwork *clockwork, struct htw__record *record,
+/* The thread that claims it at this moment is faster: then it has no entry that is needed. */
+void htw__clockwork_leave_entry(struct htw__record *record) {
+    uint64_t status = htw__status_of(record), left;
+    do
+        left = (status & ~(uint64_t)(HTW__FILING | HTW__UNFILED | HTW__MOVED)) |
+               ((status + HTW__FILING_ONE) & HTW__FILING);
+    while (htw__status_state(status) == HTW__PENDING &&
+           !htw__status_change(record, &status, left));
+}
+
+/* Before the deadline changes: the thread that takes the timer when its entry comes up must see that it was
+   moved. False: it was faster, and the record is not PENDING any more. */
+static bool set_moved(struct htw__record *record) {
+    uint64_t status = htw__status_of(record);
+    while (htw__status_state(status) == HTW__PENDING)
+        if ((status & HTW__MOVED) || htw__status_change(record, &status, status | HTW__MOVED))
+            return true;
+    return false;
+}
+
+int htw__clockwork_move(struct htw__clockwork *clockwork, struct htw__record *record, uint64_t tick,
+                        int64_t deadline_ns, unsigned *ret_wake) {
+    if (deadline_ns >= record->deadline_ns && tick != 0) /* its entry comes up before that */
+        return set_moved(record) ? 0 : -EAGAIN;
+    struct htw__entry entry = htw__entry_of(clockwork->stores, record, tick);
+    entry.tag = (entry.tag & ~HTW__TAG_FILING) | ((entry.tag + 1) & HTW__TAG_FILING);
+    int error = htw__clockwork_arm_new(clockwork, entry, deadline_ns, ret_wake);
+    if (error == 0)
+        htw__clockwork_leave_entry(record);
+    return error;
+}
+
+/*
+ * The slack rule, as of htw_wheel_schedule_within(): of the ticks in [earliest, latest], the one that is
+ * divisible by the highest power of two. Timers with slack meet there.
+ */
+static uint64_t slack_tick(uint64_t earliest, uint64_t latest) {
+    if (earliest == 0 || earliest == HTW_NEVER_TICK)
+        return earliest;
+    if (latest == HTW_NEVER_TICK)
+        latest = HTW_NEVER_TICK - 1;
+    unsigned bit = htw__highest_bit((earliest - 1) ^ latest);
+    return latest >> bit << bit;
+}
+
+int htw__clockwork_arm_within(struct htw__clockwork *clockwork, struct htw__entry *entry,
                               uint64_t earliest, uint64_t latest, unsigned *ret_wake) {
-    htw__clockwork_disarm_previous(clockwork, record);
-    int error = htw_wheel_schedule_within(clockwork->wheel, &record->timer, earliest, latest);
-    if (error == 0 && htw_timer_deadline(&record->timer) <= clockwork->fast_after_tick)
-        plan_wake(clockwork, htw_timer_deadline(&record->timer), ret_wake);
+    entry->tick = slack_tick(earliest, latest);
+    int error =
+        entry->tick == HTW_NEVER_TICK ? 0 : htw__store_file(clockwork->store, *entry);
+    if (error == 0 && entry->tick <= clockwork->fast_after_tick)
+        plan_wake(clockwork, entry->tick, ret_wake);
     return error;
 }
 
-void htw__clockwork_rearm(struct htw__clockwork *clockwork, struct htw__record *record,
-                          int64_t now_ns) {
+uint64_t htw__clockwork_rearm(struct htw__clockwork *clockwork, struct htw__record *record,
+                              int64_t now_ns) {
     uint64_t tick =
         htw__tick_due(clockwork->scheduler, record->deadline_ns, time_at(clockwork, now_ns));
-    renew_wheel_for(clockwork, tick, now_ns);
-    arm_for(clockwork, record, tick);
+    renew_store_for(clockwork, tick, now_ns);
+    htw__record_is_filed(record);
+    if (tick != HTW_NEVER_TICK)
+        htw__store_file_always(clockwork->store, record,
+                               htw__entry_of(clockwork->stores, record, tick));
+    return tick;
 }
 
 void htw__clockwork_arm_always(struct htw__clockwork *clockwork, struct htw__record *record,
                                int64_t now_ns, unsigned *ret_wake) {
-    htw__clockwork_rearm(clockwork, record, now_ns);
-    if (htw_timer_deadline(&record->timer) <= clockwork->fast_after_tick)
-        plan_wake(clockwork, htw_timer_deadline(&record->timer), ret_wake);
+    uint64_t tick = htw__clockwork_rearm(clockwork, record, now_ns);
+    if (tick <= clockwork->fast_after_tick)
+        plan_wake(clockwork, tick, ret_wake);
 }
 
 /* ---- leading clockworks */
@@ -259,33 +271,46 @@ int64_t htw__clockwork_due_ns(const struct htw__clockwork *clockwork, int64_t de
     return due_ns;
 }
 
-int htw__leading_init(struct htw__leading *leading, struct htw__clockwork *parent,
-                      struct htw__counter *bytes) {
+int htw__leading_init(struct htw__leading *leading, struct htw__clockwork *parent) {
     *leading = (struct htw__leading) {
         .clockwork = { .scheduler = parent->scheduler,
                        .lock = parent->lock,
-                       .waker = parent->waker },
+                       .waker = parent->waker,
+                       .stores = parent->stores },
         .parent = parent,
-        .bytes = bytes,
         .grown_ns = INT64_MIN,
+        .tick = HTW_NEVER_TICK,
     };
-    atomic_init(&leading->proxy.status, HTW__PROXY);
-    int error = htw__clockwork_init(&leading->clockwork, parent->clock, HTW__SLOT_LEADING);
+    struct htw__heap *heap = &parent->leading;
+    size_t before = htw__heap_memory(heap);
+    int error = htw__heap_reserve(heap, &parent->scheduler->allocator, ++parent->leading_count);
+    parent->stores->bytes += htw__heap_memory(heap) - before;
     if (error == 0)
-        htw__leading_plan(leading, HTW_NEVER_TICK);
+        error = htw__clockwork_init(&leading->clockwork, parent->clock, HTW__SLOT_LEADING);
+    if (error == 0)
+        htw__store_add(leading->clockwork.store);
+    else
+        parent->leading_count--;
     return error;
 }
 
 void htw__leading_fini(struct htw__leading *leading) {
-    htw__clockwork_disarm(leading->parent, &leading->proxy);
+    htw__leading_plan(leading, HTW_NEVER_TICK);
+    leading->parent->leading_count--;
     htw__clockwork_fini(&leading->clockwork);
 }
 
 void htw__leading_plan(struct htw__leading *leading, uint64_t tick) {
+    struct htw__clockwork *parent = leading->parent;
     htw__clockwork_set_wake_tick(&leading->clockwork, tick);
-    if (tick != HTW_NEVER_TICK)
-        tick = tick > leading->lead_tick ? tick - leading->lead_tick : 0;
-    arm_for(leading->parent, &leading->proxy, tick);
+    if (leading->node.place != 0)
+        htw__heap_remove(&parent->leading, &leading->node);
+    leading->tick = tick;
+    if (tick == HTW_NEVER_TICK)
+        return;
+    leading->tick = tick > leading->lead_tick ? tick - leading->lead_tick : 0;
+    leading->turn = ++parent->turn;
+    htw__heap_push(&parent->leading, &leading->node);
 }
 
 void htw__leading_set(struct htw__leading *leading, uint64_t lead_tick, unsigned *ret_wake) {

@@ -7,16 +7,9 @@
 #include "attributes.h"
 #include "run.h"
 
-/*
- * A task is a QUEUED record. No other thread frees it until the executor has run or dropped it.
- * While it is in no wheel, the record has room for the pointer to its shard.
- */
-static struct htw_task *task_of(struct htw__record *record) {
-    return (struct htw_task *)(void *)record;
-}
-
-static struct htw__record *record_of(struct htw_task *task) {
-    return (struct htw__record *)(void *)task;
+/* A task is a QUEUED record. No other thread frees it until the executor has run or dropped it. */
+static struct htw__task_record *record_of(struct htw_task *task) {
+    return (struct htw__task_record *)(void *)task;
 }
 
 void htw__executor_submit(struct htw_scheduler *scheduler, struct htw__batch *batch) {
@@ -24,8 +17,10 @@ void htw__executor_submit(struct htw_scheduler *scheduler, struct htw__batch *ba
         return;
     struct htw_task *tasks[HTW__SLICE];
     for (uint32_t i = 0; i < batch->count; i++) {
-        batch->records[i]->shard = batch->shard;
-        tasks[i] = task_of(batch->records[i]);
+        struct htw__task_record *its =
+            HTW_CONTAINER_OF(batch->records[i], struct htw__task_record, record);
+        its->shard = batch->shard;
+        tasks[i] = (struct htw_task *)(void *)its;
     }
     htw__work_queue_add_outstanding(&scheduler->work_queue, batch->count);
     /* In a frame, so that the executor cannot wait for this thread by stopping the scheduler. */
@@ -39,11 +34,11 @@ void htw__executor_submit(struct htw_scheduler *scheduler, struct htw__batch *ba
 void htw_task_run(struct htw_task *task) {
     if (task == NULL)
         return;
-    struct htw__record *record = record_of(task);
-    struct htw_scheduler *scheduler = record->shard->scheduler;
+    struct htw__task_record *its = record_of(task);
+    struct htw_scheduler *scheduler = its->shard->scheduler;
     if (htw__scheduler_refusal(scheduler) != 0)
         return;
-    struct htw__batch batch = { .shard = record->shard, .count = 1, .records = { record } };
+    struct htw__batch batch = { .shard = its->shard, .count = 1, .records = { &its->record } };
     htw__run_batch(scheduler->executor_run_stats, &batch);
     htw__work_queue_end_outstanding(&scheduler->work_queue);
 }
@@ -51,8 +46,8 @@ void htw_task_run(struct htw_task *task) {
 int htw_task_drop(struct htw_task *task, void **ret_arg) {
     if (task == NULL)
         return -EINVAL;
-    struct htw__record *record = record_of(task);
-    struct htw__shard *shard = record->shard;
+    struct htw__record *record = &record_of(task)->record;
+    struct htw__shard *shard = record_of(task)->shard;
     struct htw_scheduler *scheduler = shard->scheduler;
     int refusal = htw__scheduler_refusal(scheduler);
     if (refusal != 0)

@@ -20,7 +20,7 @@ static void add_bytes(struct htw_group *group, uint64_t bytes) {
 
 static void free_group(struct htw_group *group) {
     const struct htw_allocator *allocator = &group->shard->scheduler->allocator;
-    htw__spans_fini(&group->spans);
+    htw__spans_fini(&group->spans, group->shard);
     group->shard->groups--;
     add_bytes(group, 0 - (uint64_t)sizeof(*group));
     if (group->keys != NULL) {

@@ -30,7 +30,7 @@ static int move_pending(struct htw__shard *shard, struct htw__record *record,
     struct htw__clockwork *clockwork = htw__clockwork_of(shard, attributes);
     bool returns = attributes != NULL && clockwork != htw__clockwork_anew(attributes);
     if (returns) { /* to its class, which it had left when it was due */
-        htw__clockwork_disarm(clockwork, record);
+        htw__clockwork_leave_entry(record);
         clockwork = attributes->clockwork = htw__clockwork_anew(attributes);
     }
     if (returns || (attributes != NULL && attributes->paused)) {
@@ -40,10 +40,10 @@ static int move_pending(struct htw__shard *shard, struct htw__record *record,
         htw__attributes_arm(shard, record, attributes, htw__clockwork_now_ns(clockwork), ret_wake);
         return HTW_MOVED;
     }
-    int error = htw__clockwork_arm(clockwork, record, target.tick, target.deadline_ns, ret_wake);
+    int error = htw__clockwork_move(clockwork, record, target.tick, target.deadline_ns, ret_wake);
     if (error != 0)
         return error;
-    record->deadline_ns = target.deadline_ns;
+    htw__deadline_change(record, target.deadline_ns);
     if (attributes != NULL)
         attributes->is_instant = target.is_instant;
     return HTW_MOVED;
@@ -94,6 +94,7 @@ static int move(struct htw_scheduler *scheduler, htw_handle handle, struct targe
     unsigned wake = 0;
     int outcome = HTW_GONE;
     htw__lock_acquire(&shard->lock);
+    htw__shard_reserve_chunks(shard, 1);
     struct htw__record *record = htw__handle_record(shard, handle, &status);
     enum htw__state state = record == NULL ? HTW__DONE : htw__status_state(status);
     bool moves = state == HTW__PENDING || state == HTW__QUEUED || state == HTW__RUNNING;
@@ -109,7 +110,13 @@ static int move(struct htw_scheduler *scheduler, htw_handle handle, struct targe
         outcome = -ESHUTDOWN;
     else if (state == HTW__PENDING)
         outcome = move_pending(shard, record, attributes, target, &wake);
-    else if (moves)
+    if (outcome == -EAGAIN && state == HTW__PENDING) { /* just now */
+        status = htw__status_of(record);
+        state = htw__status_state(status);
+        moves = state == HTW__QUEUED || state == HTW__RUNNING;
+        outcome = HTW_GONE;
+    }
+    if (outcome == HTW_GONE && moves && state != HTW__PENDING)
         outcome = move_taken(shard, record, handle, status, target);
     if (outcome == HTW_MOVED) {
         htw__counter_add(&shard->moved, 1);

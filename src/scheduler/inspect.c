@@ -90,13 +90,12 @@ static unsigned level_count(struct htw_scheduler *scheduler, uint32_t *ret_bucke
     unsigned most = 0;
     for (uint32_t i = 0; i < scheduler->shard_count; i++) {
         struct htw__shard *shard = &scheduler->shards[i];
-        struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
         htw__lock_acquire(&shard->lock);
-        htw_wheel_get_stats(shard->own.wheel, &stats);
+        unsigned levels = shard->own.store->level_count;
+        *ret_buckets = shard->own.store->mask + 1;
         htw__lock_release(&shard->lock);
-        *ret_buckets = stats.size;
-        if (stats.levels > most)
-            most = stats.levels;
+        if (levels > most)
+            most = levels;
     }
     return most;
 }
@@ -111,7 +110,7 @@ static void add_level(struct htw__shard *shard, unsigned number,
         htw__lock_acquire(&shard->lock);
         for (uint32_t end = slot + SLICE; slot < level->buckets && slot < end && seen < SLICE;
              slot++) {
-            size_t count = htw_wheel_count_in(shard->own.wheel, number, slot, 1, SLICE);
+            size_t count = htw__store_count_in(shard->own.store, number, slot, SLICE);
             level->timers[slot / width] += (uint32_t)count;
             seen += count;
         }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * record.h - a timer of a scheduler: 64 bytes, and the word that says which state it is in.
+ * record.h - a timer of a scheduler: 32 bytes, and the word that says which state it is in.
  *
- * The word `status` holds the generation, the page of the slab and the state. Every change of state
- * is a compare-and-swap, or is made where no other thread can change it. state.h has the table of
- * states and who may change them.
+ * The word `status` holds the generation, the page of the slab, the filing and the state. Every
+ * change of state is a compare-and-swap, or is made where no other thread can change it. state.h has
+ * the table of states and who may change them; store.h says what the filing is.
  */
 #ifndef HTW_SRC_SCHEDULER_RECORD_H
 #define HTW_SRC_SCHEDULER_RECORD_H
@@ -13,7 +13,6 @@
 #include "../base/slab.h"
 
 #include <htw/scheduler.h>
-#include <htw/wheel.h>
 
 enum htw__state {
     HTW__FREE = 0,
@@ -23,8 +22,7 @@ enum htw__state {
     HTW__RUNNING = 4,
     HTW__DONE = 5,
     HTW__DRAINED = 6,
-    HTW__PROXY = 7, /* no timer: stands for those of a leading clockwork */
-    HTW__STATE = 7  /* the bits of these */
+    HTW__STATE = 7 /* the bits of these */
 };
 
 /* Flags beside the state. They change under the lock of the shard only. */
@@ -32,6 +30,13 @@ enum htw__state {
 #define HTW__REARM 0x10u   /* RUNNING: runs again at deadline_ns. QUEUED: goes back to PENDING */
 #define HTW__CANCEL 0x20u  /* RUNNING: does not run again */
 #define HTW__AWAITED 0x40u /* RUNNING: a thread waits until the callback has returned */
+#define HTW__FLAGS 0x7fu   /* the bits of state and flags */
+
+/* Beside the flags, and under the lock of the shard, too: how it is filed in the store. */
+#define HTW__UNFILED 0x080u /* PENDING, and due some time, but there was no memory for an entry */
+#define HTW__MOVED 0x100u   /* PENDING, and moved to a later time than its entry says */
+#define HTW__FILING 0xe00u  /* counts, modulo 8, the entries that were left behind */
+#define HTW__FILING_ONE 0x200u
 
 struct htw__attributes;
 struct htw__shard;
@@ -47,13 +52,6 @@ struct htw__record {
     union {
         struct htw__cell cell;
         struct {
-            union {
-                struct htw_timer timer;
-                struct { /* while it is in no wheel; must not overlap timer._location */
-                    struct htw__record *next;
-                    struct htw__shard *shard;
-                };
-            };
             union {
                 htw_callback *callback;
                 struct {                     /* while it is on the stack of stale records */
@@ -71,12 +69,21 @@ struct htw__record {
         };
     };
 };
-_Static_assert(sizeof(struct htw__record) == 64, "a record is a cell");
+_Static_assert(sizeof(struct htw__record) == 32, "a record is a cell");
 _Static_assert(offsetof(struct htw__record, status) == offsetof(struct htw__cell, status),
                "the slab and the scheduler mean the same status");
+#define HTW__RECORD_BITS 5u
 
-static inline struct htw__record *htw__record_of(struct htw_timer *timer) {
-    return HTW_CONTAINER_OF(timer, struct htw__record, timer);
+/* Of a scheduler with an executor: what the executor holds is the record, and must find the shard. */
+struct htw__task_record {
+    struct htw__record record;
+    struct htw__shard *shard; /* while it is with the executor */
+    uint64_t _rest[3];
+};
+#define HTW__TASK_RECORD_BITS 6u
+
+static inline struct htw__record *htw__record_of(struct htw__cell *cell) {
+    return HTW_CONTAINER_OF(cell, struct htw__record, cell);
 }
 
 static inline uint64_t htw__status_of(const struct htw__record *record) {
@@ -100,7 +107,7 @@ static inline enum htw__state htw__status_state(uint64_t status) {
 
 /* The same record in another state, with no flags except `flags`. */
 static inline uint64_t htw__status_in(uint64_t status, enum htw__state state, unsigned flags) {
-    return (status & ~HTW__STATUS_STATE) | (unsigned)state | flags;
+    return (status & ~(uint64_t)HTW__FLAGS) | (unsigned)state | flags;
 }
 
 /* Reads the deadline without the lock, while another thread may change it under the lock:
@@ -111,6 +118,14 @@ static inline int64_t htw__deadline_peek(const struct htw__record *record) {
 
 static inline void htw__deadline_change(struct htw__record *record, int64_t deadline_ns) {
     __atomic_store_n(&record->deadline_ns, deadline_ns, __ATOMIC_RELAXED);
+}
+
+/* A record that is PENDING has an entry for its deadline again. A thread that claims it meanwhile is faster. */
+static inline void htw__record_is_filed(struct htw__record *record) {
+    uint64_t status = htw__status_of(record);
+    while ((status & HTW__MOVED) && htw__status_state(status) == HTW__PENDING &&
+           !htw__status_change(record, &status, status & ~(uint64_t)HTW__MOVED))
+        ;
 }
 
 #endif /* HTW_SRC_SCHEDULER_RECORD_H */

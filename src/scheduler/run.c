@@ -282,8 +282,12 @@ void htw__keep_unstarted(struct htw__batch *batch) {
     struct htw__record *record;
     htw__lock_acquire(&shard->lock);
     while ((record = htw__batch_next(batch)) != NULL) {
-        record->next = shard->unstarted;
-        shard->unstarted = record;
+        uint64_t status = htw__status_of(record);
+        if (htw__status_state(status) == HTW__QUEUED)
+            htw__status_set(record, htw__status_in(status, HTW__PENDING,
+                                                   status & HTW__HAS_ATTRIBUTES));
+        else
+            htw__shard_free_record(shard, record); /* it was cancelled */
     }
     htw__lock_release(&shard->lock);
 }

@@ -29,7 +29,7 @@ void htw__run_stats_destroy(const struct htw_scheduler *scheduler,
  */
 void htw__run_batch(struct htw__run_stats *run_stats, struct htw__batch *batch);
 
-/* Keeps the timers of a batch that have not started for stop. */
+/* Leaves the timers of a batch that have not started to stop, which finds them in the slab. */
 void htw__keep_unstarted(struct htw__batch *batch);
 
 #endif /* HTW_SRC_SCHEDULER_RUN_H */

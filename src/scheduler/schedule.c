@@ -62,20 +62,22 @@ static inline int prepare(struct htw_scheduler *scheduler, htw_callback *callbac
     return 0;
 }
 
-/* Puts a new record into the wheel, for a tick of the plan. Under the lock. */
-static inline int arm(struct htw__clockwork *clockwork, struct htw__record *record,
+/* Files a new record, for a tick of the plan. Under the lock. */
+static inline int arm(struct htw__clockwork *clockwork, struct htw__record *record, uint32_t index,
                       struct plan plan, unsigned *ret_wake) {
+    uint64_t status = atomic_load_explicit(&record->status, memory_order_relaxed);
+    struct htw__entry entry = { plan.earliest, index, htw__entry_tag(status) };
     record->deadline_ns = plan.deadline_ns;
     if (HTW__LIKELY(plan.earliest == plan.latest))
-        return htw__clockwork_arm_new(clockwork, record, plan.earliest, plan.deadline_ns, ret_wake);
-    int error = htw__clockwork_arm_within(clockwork, record, plan.earliest, plan.latest, ret_wake);
-    int64_t chosen_ns = htw__tick_ns(clockwork->scheduler, htw_timer_deadline(&record->timer));
+        return htw__clockwork_arm_new(clockwork, entry, plan.deadline_ns, ret_wake);
+    int error = htw__clockwork_arm_within(clockwork, &entry, plan.earliest, plan.latest, ret_wake);
+    int64_t chosen_ns = htw__tick_ns(clockwork->scheduler, entry.tick);
     if (record->deadline_ns < chosen_ns)
         record->deadline_ns = chosen_ns;
     return error;
 }
 
-/* Makes a record that is in the wheel PENDING. Returns its handle. Under the lock. */
+/* Makes a record that is filed PENDING. Returns its handle. Under the lock. */
 static inline htw_handle begin(struct htw__shard *shard, struct htw__record *record, uint32_t index,
                                unsigned flags) {
     uint64_t status = atomic_load_explicit(&record->status, memory_order_relaxed) |
@@ -100,7 +102,7 @@ static inline int arm_plain(struct htw__shard *shard, struct plan plan, htw_call
     if (HTW__LIKELY(error == 0)) {
         record->callback = callback;
         record->arg = arg;
-        error = arm(&shard->own, record, plan, ret_wake);
+        error = arm(&shard->own, record, index, plan, ret_wake);
         if (HTW__LIKELY(error == 0)) {
             *ret_handle = begin(shard, record, index, 0);
             *ret_record = record;
@@ -291,7 +293,8 @@ static int arm_reserved(struct htw__shard *shard, struct arming *arming,
     }
     arming->record->callback = spec->callback;
     arming->record->attributes = attributes;
-    int error = arm(attributes->clockwork, arming->record, arming->plan, &arming->wake);
+    int error =
+        arm(attributes->clockwork, arming->record, arming->index, arming->plan, &arming->wake);
     if (error == 0)
         arming->handle = begin(shard, arming->record, arming->index, HTW__HAS_ATTRIBUTES);
     return error;

@@ -11,6 +11,7 @@ static struct htw__clockwork clockwork_of(struct htw__shard *shard) {
         .scheduler = shard->scheduler,
         .lock = &shard->lock,
         .waker = shard->waker,
+        .stores = &shard->stores,
     };
 }
 
@@ -22,38 +23,49 @@ int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, u
         .index = index,
         .stale_to_free = NO_INDEX,
     };
-    shard->own = clockwork_of(shard);
-    int error = htw__clockwork_init(&shard->own, scheduler->clock, 0);
-    if (error != 0)
-        return error;
     htw__lock_init(&shard->lock, HTW__RANK_SCHEDULER_SHARD);
     atomic_init(&shard->stale, NO_INDEX);
-    htw__slab_init(&shard->slab, &scheduler->allocator, scheduler->index_bits,
+    htw__slab_init(&shard->slab, &scheduler->allocator,
+                   scheduler->has_executor ? HTW__TASK_RECORD_BITS : HTW__RECORD_BITS,
+                   scheduler->index_bits,
                    64u - scheduler->generation_shift < 32u ? 64u - scheduler->generation_shift
                                                            : 32u);
+    htw__stores_init(&shard->stores, scheduler, &shard->slab);
     htw__key_table_init(&shard->keys, &scheduler->allocator);
-    return 0;
+    shard->own = clockwork_of(shard);
+    int error = htw__clockwork_init(&shard->own, scheduler->clock, 0);
+    if (error == 0)
+        htw__store_add(shard->own.store);
+    return error;
 }
 
-static void destroy_clockwork(struct htw__shard *shard, struct htw__clockwork *clockwork) {
+/* Not its stores. */
+static void release_clockwork(struct htw__shard *shard, struct htw__clockwork *clockwork) {
     if (clockwork == NULL)
         return;
-    htw__clockwork_fini(clockwork);
+    htw__heap_fini(&clockwork->leading, &shard->scheduler->allocator);
     htw__release(&shard->scheduler->allocator, clockwork, sizeof(*clockwork));
 }
 
 void htw__shard_fini(struct htw__shard *shard) {
-    if (shard->own.wheel == NULL)
+    if (shard->scheduler == NULL) /* not initialised */
         return;
-    /* Before the slab: claimed timers are still in the wheels, which write to them. */
-    htw__clockwork_fini(&shard->own);
+    htw__stores_fini(&shard->stores);
+    htw__heap_fini(&shard->own.leading, &shard->scheduler->allocator);
     for (uint32_t slot = 1; slot < HTW__SLOT_COUNT; slot++)
-        destroy_clockwork(shard, htw__shard_clockwork_at(shard, slot));
+        release_clockwork(shard, htw__shard_clockwork_at(shard, slot));
     htw__slab_fini(&shard->slab);
     htw__key_table_fini(&shard->keys);
 }
 
 /* ---- clockworks of other clocks */
+
+/* One that was not added. */
+static void destroy_clockwork(struct htw__shard *shard, struct htw__clockwork *clockwork) {
+    if (clockwork != NULL)
+        htw__store_destroy(clockwork->store);
+    release_clockwork(shard, clockwork);
+}
 
 /* Without the lock, since it takes long. */
 static int create_clockwork(struct htw__shard *shard, const struct htw__clock *clock,
@@ -78,6 +90,7 @@ static bool add_clockwork(struct htw__shard *shard, struct htw__clockwork *clock
     if (htw__shard_clockwork_at(shard, clockwork->slot) != NULL)
         return false;
     htw__counter_add(&shard->attributes_bytes, sizeof(*clockwork));
+    htw__store_add(clockwork->store);
     /* The bit first: a thread that finds the clockwork may set the alarm, and the expirer that it
        wakes must see the bit. */
     atomic_fetch_or_explicit(&shard->scheduler->clocks_in_use, 1u << clockwork->slot,
@@ -115,10 +128,24 @@ void htw__shard_wake(struct htw__shard *shard, unsigned slots) {
 
 /* ---- records */
 
+void htw__shard_reserve_chunks(struct htw__shard *shard, uint32_t count) {
+    struct htw__chunks *chunks = &shard->stores.chunks;
+    while (HTW__UNLIKELY(chunks->free_count < count)) {
+        htw__lock_release(&shard->lock);
+        struct htw__block *block = htw__chunks_allocate(chunks);
+        htw__lock_acquire(&shard->lock);
+        if (block == NULL)
+            return;
+        htw__chunks_add(chunks, block);
+    }
+}
+
 int htw__shard_allocate_record_slow(struct htw__shard *shard, struct htw__record **ret_record,
                                     uint32_t *ret_index) {
+    htw__shard_reserve_chunks(shard, 1);
+    struct htw__cell *cell = htw__slab_allocate(&shard->slab, ret_index);
     /* Stale records are reused before the slab grows. */
-    if (!htw__shard_reclaim(shard)) {
+    if (cell == NULL && !htw__shard_reclaim(shard)) {
         htw__lock_release(&shard->lock);
         struct htw__cell *page = htw__slab_allocate_page(&shard->slab);
         htw__lock_acquire(&shard->lock);
@@ -130,7 +157,12 @@ int htw__shard_allocate_record_slow(struct htw__shard *shard, struct htw__record
             return error;
         }
     }
-    return htw__shard_allocate_record(shard, ret_record, ret_index);
+    if (cell == NULL)
+        cell = htw__slab_allocate(&shard->slab, ret_index);
+    if (cell == NULL) /* other threads were faster while the shard was unlocked */
+        return htw__shard_allocate_record_slow(shard, ret_record, ret_index);
+    *ret_record = htw__record_of(cell);
+    return 0;
 }
 
 /* ---- stale records */
@@ -178,13 +210,12 @@ bool htw__shard_reclaim(struct htw__shard *shard) {
             (uint32_t)atomic_exchange_explicit(&shard->stale, NO_INDEX, memory_order_acquire);
     }
     for (unsigned i = 0; i < HTW__SLICE && shard->stale_to_free != NO_INDEX; i++) {
-        struct htw__record *record = HTW_CONTAINER_OF(
-            htw__slab_find(&shard->slab, shard->stale_to_free), struct htw__record, cell);
+        struct htw__record *record =
+            htw__record_of(htw__slab_find(&shard->slab, shard->stale_to_free));
         shard->stale_to_free = record->next_stale;
         /* The records are in the cache of another CPU. Without this, waiting for one after another
            would take most of the time. A prefetch of NULL does nothing. */
         HTW__PREFETCH(htw__slab_find(&shard->slab, record->prefetch_stale));
-        htw__clockwork_disarm(&shard->own, record); /* one that was claimed */
         htw__shard_free_record(shard, record);
     }
     return true;
@@ -212,6 +243,15 @@ static void wait_for_readers(const struct htw_scheduler *scheduler) {
     }
 }
 
+/* Releases a block of chunks that is not used. */
+static bool release_block(struct htw__shard *shard) {
+    htw__lock_acquire(&shard->lock);
+    struct htw__block *block = htw__chunks_remove(&shard->stores.chunks);
+    htw__lock_release(&shard->lock);
+    htw__chunks_release(&shard->stores.chunks, block);
+    return block != NULL;
+}
+
 static bool release_pages(struct htw__shard *shard) {
     struct htw__cell *pages[PAGES];
     unsigned count = remove_pages(shard, pages);
@@ -225,8 +265,12 @@ static bool release_pages(struct htw__shard *shard) {
 bool htw__shard_clean_up_some(struct htw__shard *shard) {
     htw__lock_acquire(&shard->lock);
     bool more = htw__shard_reclaim(shard);
+    if (!more && htw__stores_need_cleanup(&shard->stores)) {
+        htw__stores_sweep(&shard->stores);
+        more = true;
+    }
     htw__lock_release(&shard->lock);
-    return more || release_pages(shard);
+    return more || release_block(shard) || release_pages(shard);
 }
 
 void htw__shard_clean_up(struct htw__shard *shard) {

@@ -23,6 +23,7 @@ struct htw__shard {
        them. */
     struct htw__clockwork *_Atomic others[HTW__SLOT_COUNT];
     struct htw__slab slab;
+    struct htw__stores stores;
     alignas(64) struct htw__lock lock;
     bool closed;               /* stopped: nothing is armed any more */
     uint32_t stale_to_free;    /* index of the topmost record of a stack taken from `stale` */
@@ -34,7 +35,6 @@ struct htw__shard {
     uint32_t recent[HTW__STALE_AHEAD], recent_next;
     uint32_t groups;                      /* that exist */
     uint64_t scheduled_before;            /* at the last cleanup; used by the expirer only */
-    struct htw__record *unstarted;        /* taken by the expirer, and not run because of stop */
     struct htw__counter attributes_bytes; /* of attributes, groups, and the groups' key tables */
     struct htw__key_table keys;           /* of timers with a key and no group */
 
@@ -102,7 +102,7 @@ static inline struct htw__record *htw__handle_record(const struct htw__shard *sh
     struct htw__cell *cell = htw__slab_find(&shard->slab, (uint32_t)handle & scheduler->index_mask);
     if (cell == NULL)
         return NULL;
-    struct htw__record *record = HTW_CONTAINER_OF(cell, struct htw__record, cell);
+    struct htw__record *record = htw__record_of(cell);
     uint64_t status = htw__status_of(record);
     if (!htw__handle_fits(shard, handle, status))
         return NULL;
@@ -116,16 +116,24 @@ static inline struct htw__record *htw__handle_record(const struct htw__shard *sh
 int htw__shard_allocate_record_slow(struct htw__shard *shard, struct htw__record **ret_record,
                                     uint32_t *ret_index);
 
-/* A free record and its index. Unlocks and locks the shard where memory has to be allocated. 0,
-   -ESHUTDOWN or -ENOMEM. */
+/* Sees to it that there are so many free chunks, if there is memory. Unlocks and locks the shard where
+   it has to be allocated. */
+void htw__shard_reserve_chunks(struct htw__shard *shard, uint32_t count);
+
+/* A free record and its index; and a chunk for its entry, if there is memory. Unlocks and locks the shard
+   where it has to be allocated. 0, -ESHUTDOWN or -ENOMEM. */
 static inline int htw__shard_allocate_record(struct htw__shard *shard,
                                              struct htw__record **ret_record, uint32_t *ret_index) {
     if (HTW__UNLIKELY(shard->closed))
         return -ESHUTDOWN;
-    struct htw__cell *cell = htw__slab_allocate(&shard->slab, ret_index);
+    if (HTW__UNLIKELY(htw__stores_need_sweep(&shard->stores)))
+        htw__stores_sweep(&shard->stores);
+    struct htw__cell *cell = shard->stores.chunks.free_count == 0
+                                 ? NULL
+                                 : htw__slab_allocate(&shard->slab, ret_index);
     if (HTW__UNLIKELY(cell == NULL))
         return htw__shard_allocate_record_slow(shard, ret_record, ret_index);
-    *ret_record = HTW_CONTAINER_OF(cell, struct htw__record, cell);
+    *ret_record = htw__record_of(cell);
     return 0;
 }
 
@@ -166,7 +174,7 @@ static inline uint32_t htw__shard_stale_count(const struct htw__shard *shard) {
     return (uint32_t)(atomic_load_explicit(&shard->stale, memory_order_relaxed) >> 32);
 }
 
-/* Whether htw__shard_clean_up() would release pages. */
+/* Whether htw__shard_clean_up() would release memory. */
 static inline bool htw__shard_needs_cleanup(const struct htw__shard *shard) {
     return shard->slab.empty_count > 1;
 }
@@ -182,11 +190,11 @@ void htw__shard_push_stale(struct htw__shard *shard, struct htw__record *record,
 void htw__shard_push_all_stale(struct htw__shard *shard, struct htw__record *const *records,
                                uint32_t count);
 
-/* Frees some stale records or, if there are none, releases some empty pages: work of less than a
-   millisecond. Locks and unlocks all shards in turn. Returns whether there may be more. */
+/* Frees some stale records; or a slice of what ended timers left in the wheels; or releases some memory: work
+   of less than a millisecond. Locks and unlocks all shards in turn. Returns whether there may be more. */
 bool htw__shard_clean_up_some(struct htw__shard *shard);
 
-/* Frees all stale records, and releases empty pages. */
+/* Frees all stale records, and releases what is not used. */
 void htw__shard_clean_up(struct htw__shard *shard);
 
 #endif /* HTW_SRC_SCHEDULER_SHARD_H */

@@ -25,7 +25,7 @@ static struct htw__span_class *create_class(struct htw__spans *spans, struct htw
     if (created == NULL)
         return NULL;
     created->span_tick = span_tick;
-    if (htw__leading_init(&created->leading, parent, &shard->attributes_bytes) != 0) {
+    if (htw__leading_init(&created->leading, parent) != 0) {
         htw__release(allocator, created, sizeof(*created));
         return NULL;
     }
@@ -74,14 +74,13 @@ void htw__spans_set_scale(struct htw__spans *spans, struct htw__shard *shard, do
     htw__shard_wake(shard, wake);
 }
 
-void htw__spans_fini(struct htw__spans *spans) {
+void htw__spans_fini(struct htw__spans *spans, struct htw__shard *shard) {
     struct htw__span_class *class = spans->classes;
     while (class != NULL) {
         struct htw__span_class *next = class->next;
-        const struct htw_allocator *allocator = &class->leading.clockwork.scheduler->allocator;
-        htw__counter_add(class->leading.bytes, 0 - (uint64_t)sizeof(*class));
+        htw__counter_add(&shard->attributes_bytes, 0 - (uint64_t)sizeof(*class));
         htw__leading_fini(&class->leading);
-        htw__release(allocator, class, sizeof(*class));
+        htw__release(&shard->scheduler->allocator, class, sizeof(*class));
         class = next;
     }
     spans->classes = NULL;

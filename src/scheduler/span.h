@@ -41,6 +41,6 @@ struct htw__span_class *htw__spans_class(struct htw__spans *spans, struct htw__s
 void htw__spans_set_scale(struct htw__spans *spans, struct htw__shard *shard, double scale);
 
 /* No timer is in a class any more. */
-void htw__spans_fini(struct htw__spans *spans);
+void htw__spans_fini(struct htw__spans *spans, struct htw__shard *shard);
 
 #endif /* HTW_SRC_SCHEDULER_SPAN_H */

@@ -37,25 +37,6 @@ void htw__stats_add_runners(const struct htw_scheduler *scheduler,
             add_run_stats(stats, run_stats);
 }
 
-static void add_wheel(struct htw_scheduler_stats *stats, const struct htw_wheel *wheel) {
-    struct htw_wheel_stats own = HTW_WHEEL_STATS_INIT;
-    if (wheel == NULL)
-        return;
-    htw_wheel_get_stats(wheel, &own);
-    stats->demoted += own.demoted;
-    stats->memory_bytes += own.memory_bytes;
-}
-
-static void add_clockwork(struct htw_scheduler_stats *stats, const struct htw__clockwork *clockwork,
-                          uint64_t *in_wheels) {
-    if (clockwork == NULL)
-        return;
-    stats->demoted += clockwork->demoted;
-    add_wheel(stats, clockwork->wheel);
-    add_wheel(stats, clockwork->previous);
-    *in_wheels += htw_wheel_count(clockwork->wheel) + htw_wheel_count(clockwork->previous);
-}
-
 void htw__stats_add_shard(struct htw__shard *shard, struct htw_scheduler_stats *stats,
                           uint64_t *in_wheels, uint64_t *groups) {
     htw__lock_acquire(&shard->lock);
@@ -64,10 +45,11 @@ void htw__stats_add_shard(struct htw__shard *shard, struct htw_scheduler_stats *
     stats->handed_back += htw__counter_read(&shard->handed_back);
     stats->refused += htw__counter_read(&shard->refused);
     stats->moved += htw__counter_read(&shard->moved);
-    for (uint32_t slot = 0; slot < HTW__SLOT_COUNT; slot++)
-        add_clockwork(stats, htw__shard_clockwork_at(shard, slot), in_wheels);
+    stats->demoted += shard->stores.demoted;
+    *in_wheels += shard->slab.used_count;
     *groups += shard->groups;
-    stats->memory_bytes += htw__slab_bytes(&shard->slab) +
+    stats->memory_bytes += htw__slab_bytes(&shard->slab) + shard->stores.bytes +
+                           htw__chunks_bytes(&shard->stores.chunks) +
                            htw__counter_read(&shard->attributes_bytes) +
                            htw__key_table_memory(&shard->keys);
     htw__lock_release(&shard->lock);

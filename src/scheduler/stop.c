@@ -4,106 +4,59 @@
 #include "../base/user_code.h"
 #include "attributes.h"
 
-/* ---- the timers of a shard, as a list linked by `next` */
+/* ---- the timers of a shard: found in its slab */
 
-/* Puts a record that is in no wheel on the list, unless it was cancelled. Under the lock. */
-static bool drain(struct htw__record *record, struct htw__record **list) {
+static void drain(struct htw__record *record) {
     uint64_t status = htw__status_of(record);
-    do {
-        if (htw__status_state(status) != HTW__PENDING && htw__status_state(status) != HTW__QUEUED)
-            return false;
-    } while (!htw__status_change(
-        record, &status, htw__status_in(status, HTW__DRAINED, status & HTW__HAS_ATTRIBUTES)));
-    record->next = *list;
-    *list = record;
-    return true;
-}
-
-/* The timers that the expirer had taken from the wheel. */
-static void drain_unstarted(struct htw__shard *shard, struct htw__record **list) {
-    htw__lock_acquire(&shard->lock);
-    while (shard->unstarted != NULL) {
-        struct htw__record *record = shard->unstarted;
-        shard->unstarted = record->next;
-        if (!drain(record, list))
-            htw__shard_free_record(shard, record);
-    }
-    htw__lock_release(&shard->lock);
-}
-
-/* The proxy of a leading clockwork was drained: drains one timer of that clockwork. The proxy goes back
-   to the wheel until there is none. */
-static void drain_leading(struct htw_wheel *wheel, struct htw__record *proxy,
-                          struct htw__record **list) {
-    const struct htw__clockwork *clockwork =
-        &HTW_CONTAINER_OF(proxy, struct htw__leading, proxy)->clockwork;
-    struct htw_timer *timer = htw_wheel_drain(clockwork->previous);
-    if (timer == NULL)
-        timer = htw_wheel_drain(clockwork->wheel);
-    if (timer == NULL)
-        return;
-    drain(htw__record_of(timer), list);
-    int error = htw_wheel_schedule(wheel, &proxy->timer, HTW_NEVER_TICK);
-    HTW_ASSERT(error == 0); /* a timer without a deadline needs no level */
-    (void)error;
-}
-
-/* A slice of a wheel. Returns whether there is more. */
-static bool drain_slice(struct htw__shard *shard, struct htw_wheel *wheel,
-                        struct htw__record **list) {
-    struct htw_timer *timer = NULL;
-    htw__lock_acquire(&shard->lock);
-    for (unsigned i = 0; i < HTW__SLICE; i++) {
-        timer = htw_wheel_drain(wheel);
-        if (timer == NULL)
-            break;
-        struct htw__record *record = htw__record_of(timer);
-        if (htw__status_state(htw__status_of(record)) == HTW__PROXY)
-            drain_leading(wheel, record, list);
-        else
-            drain(record, list); /* a claimed one: htw__shard_reclaim() frees it */
-    }
-    htw__lock_release(&shard->lock);
-    return timer != NULL;
+    while (htw__status_state(status) == HTW__PENDING &&
+           !htw__status_change(record, &status,
+                               htw__status_in(status, HTW__DRAINED, status & HTW__HAS_ATTRIBUTES)))
+        ;
 }
 
 /* All are drained before the first is handed back: no visitor or hook can cancel one of them. */
-static struct htw__record *drain_all(struct htw__shard *shard) {
-    struct htw__record *list = NULL;
-    drain_unstarted(shard, &list);
-    for (uint32_t slot = 0; slot < HTW__SLOT_COUNT; slot++) {
-        const struct htw__clockwork *clockwork = htw__shard_clockwork_at(shard, slot);
-        while (clockwork != NULL && clockwork->previous != NULL &&
-               drain_slice(shard, clockwork->previous, &list))
-            ;
-        while (clockwork != NULL && drain_slice(shard, clockwork->wheel, &list))
-            ;
+static void drain_all(struct htw__shard *shard) {
+    for (uint32_t place = 0; place != HTW__SLAB_NONE;) {
+        unsigned budget = HTW__SLICE;
+        struct htw__cell *cell;
+        htw__lock_acquire(&shard->lock);
+        while ((cell = htw__slab_visit(&shard->slab, &place, &budget)) != NULL)
+            drain(htw__record_of(cell));
+        htw__lock_release(&shard->lock);
     }
-    return list;
 }
 
 static void hand_back(struct htw__shard *shard, struct htw__record *record,
-                      htw_unexpired_visitor *visitor, void *context) {
-    struct htw__timer_end ended;
-    htw__lock_acquire(&shard->lock);
-    htw__attributes_detach(shard, record, htw__status_of(record) & HTW__HAS_ATTRIBUTES, &ended);
+                      struct htw__timer_end *ret_ended) {
+    htw__attributes_detach(shard, record, htw__status_of(record) & HTW__HAS_ATTRIBUTES, ret_ended);
     htw__counter_add(&shard->handed_back, 1);
     HTW__ANNOTATE_TAKE_OVER(record);
-    record->timer = (struct htw_timer) { 0 };
     htw__shard_free_record(shard, record);
-    htw__lock_release(&shard->lock);
-    if (visitor != NULL)
-        HTW__CALL_USER("a visitor", shard->scheduler, visitor, visitor(context, &ended.unexpired));
-    htw__timer_end_release(shard->scheduler, &ended);
+}
+
+static void hand_back_all(struct htw__shard *shard, htw_unexpired_visitor *visitor, void *context) {
+    for (uint32_t place = 0; place != HTW__SLAB_NONE;) {
+        unsigned budget = HTW__SLICE;
+        struct htw__timer_end ended;
+        htw__lock_acquire(&shard->lock);
+        struct htw__cell *cell = htw__slab_visit(&shard->slab, &place, &budget);
+        bool is_drained =
+            cell != NULL && htw__status_state(htw__status_of(htw__record_of(cell))) == HTW__DRAINED;
+        if (is_drained)
+            hand_back(shard, htw__record_of(cell), &ended);
+        htw__lock_release(&shard->lock);
+        if (!is_drained)
+            continue;
+        if (visitor != NULL)
+            HTW__CALL_USER("a visitor", shard->scheduler, visitor,
+                           visitor(context, &ended.unexpired));
+        htw__timer_end_release(shard->scheduler, &ended);
+    }
 }
 
 static void empty_shard(struct htw__shard *shard, htw_unexpired_visitor *visitor, void *context) {
-    struct htw__record *record = drain_all(shard);
-    while (record != NULL) {
-        struct htw__record *next = record->next;
-        hand_back(shard, record, visitor, context);
-        record = next;
-    }
+    drain_all(shard);
+    hand_back_all(shard, visitor, context);
     htw__lock_acquire(&shard->lock);
     for (uint32_t slot = 0; slot < HTW__SLOT_COUNT; slot++) {
         struct htw__clockwork *clockwork = htw__shard_clockwork_at(shard, slot);

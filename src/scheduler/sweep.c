@@ -148,6 +148,7 @@ static void set_paused(struct htw_group *group, bool paused) {
     start(&sweep);
     group->paused = paused;
     while (more) {
+        htw__shard_reserve_chunks(shard, HTW__SLICE);
         more = sweep_slice(&sweep);
         htw__lock_release(&shard->lock);
         if (more)
@@ -178,5 +179,8 @@ void htw_group_destroy(struct htw_group *group) {
     htw__lock_acquire(&shard->lock);
     group->destroyed = true;
     htw__group_free_if_unused(group);
+    bool needs_cleanup = htw__shard_needs_cleanup(shard);
     htw__lock_release(&shard->lock);
+    if (needs_cleanup)
+        htw__wake_for_cleanup(shard->waker);
 }

@@ -20,7 +20,7 @@ static struct htw__slab slab;
 
 static void begin(uint32_t index_bits, uint32_t generation_bits) {
     failing_allocator_init(&memory);
-    htw__slab_init(&slab, &memory.allocator, index_bits, generation_bits);
+    htw__slab_init(&slab, &memory.allocator, 5, index_bits, generation_bits);
 }
 
 static void end(void) {
@@ -98,7 +98,7 @@ UNIT_TEST(slab_cell_allocated_is_found_and_its_successor_has_a_new_name) {
     struct htw__cell *first = allocate();
     struct name old = name_of(first);
     assert_int_equal(old.generation, 1); /* so that no handle is 0 */
-    for (unsigned i = 0; i < 7; i++)
+    for (unsigned i = 0; i < 3; i++)
         assert_int_equal(first->content[i], 0);
     assert_ptr_equal(find(old), first);
     htw__slab_free(&slab, first);
@@ -261,14 +261,14 @@ static void step_allocate(struct history *history) {
     history->cells[i] = cell;
     history->live[i] = name_of(cell);
     history->marks[i] = random_next(&history->random);
-    for (unsigned word = 0; word < 7; word++)
+    for (unsigned word = 0; word < 3; word++)
         cell->content[word] = history->marks[i] + word;
 }
 
 static void check_live(const struct history *history, size_t i) {
     struct htw__cell *cell = find(history->live[i]);
     assert_ptr_equal(cell, history->cells[i]);
-    for (unsigned word = 0; word < 7; word++)
+    for (unsigned word = 0; word < 3; word++)
         assert_int_equal(cell->content[word], history->marks[i] + word);
 }
 

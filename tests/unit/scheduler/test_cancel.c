@@ -145,9 +145,9 @@ SCHEDULER_TEST(scheduler_cancel_that_finds_the_run_over_sees_what_it_wrote) {
     htw_handle first, second;
     written = 0;
     stage = EARLY;
-    assert_int_equal(htw_schedule(f->scheduler, MS, stay_inside, NULL, &second), 0);
     assert_int_equal(htw_schedule(f->scheduler, MS, write_plainly, NULL, &first),
                      0); /* runs first */
+    assert_int_equal(htw_schedule(f->scheduler, MS, stay_inside, NULL, &second), 0);
     advancer_start(&f->advancer, f, MS);
     while (atomic_load_explicit(&stage, memory_order_relaxed) != INSIDE)
         sched_yield();

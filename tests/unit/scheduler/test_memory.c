@@ -202,18 +202,30 @@ LATER_TEST(reschedule_refused_memory_leaves_the_old_deadline) {
     attempt *const calls[] = { move_far, move_far_at };
     for (unsigned i = 0; i < 2; i++) {
         scheduler_reopen(f);
-        arm(f, 0, DELAY_NS);
+        arm(f, 0, HTW_NEVER_NS);
         refuse_all(f);
         assert_int_equal(calls[i](f), -ENOMEM);
         relent(f);
-        assert_int_equal(deadline_of(f, 0), START_NS + DELAY_NS);
-        advance(f, DELAY_NS);
-        assert_int_equal(f->probes[0].runs, 1);
-        arm(f, 0, DELAY_NS);
+        assert_int_equal(deadline_of(f, 0), HTW_NEVER_NS);
         check_attempt(f, calls[i], HTW_MOVED, 16);
+        assert_true(deadline_of(f, 0) < HTW_NEVER_NS);
+        assert_int_equal(reschedule(f, 0, DELAY_NS), HTW_MOVED);
         advance(f, DELAY_NS);
         assert_int_equal(f->probes[0].runs, 1);
     }
+}
+
+/* It keeps its entry, which is filed again when it comes up. */
+LATER_TEST(reschedule_to_a_later_time_needs_no_memory) {
+    arm(f, 0, DELAY_NS);
+    refuse_all(f);
+    assert_int_equal(reschedule(f, 0, 100 * DELAY_NS), HTW_MOVED);
+    assert_int_equal(reschedule(f, 0, 1000 * DELAY_NS), HTW_MOVED);
+    advance(f, 999 * DELAY_NS);
+    assert_int_equal(f->probes[0].runs, 0);
+    advance(f, DELAY_NS);
+    assert_int_equal(f->probes[0].runs, 1);
+    relent(f);
 }
 
 static int try_group(struct scheduler_fixture *f) {

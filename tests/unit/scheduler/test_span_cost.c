@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_span_cost.c - what a change of the scale costs: steps for each class of spans, whatever the number
- * of timers. The calls that arm and disarm in the wheels are the test's own, which count.
+ * of timers. The calls that file timers, and classes, are the test's own, which count.
  */
 #include "scheduler_fixture.h"
+
+#include "../../../src/scheduler/store.h"
+#include "../../../src/base/heap.h"
 
 #include <stdlib.h>
 
 static unsigned calls;
 
-int __real_htw_wheel_schedule(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadline);
-int __wrap_htw_wheel_schedule(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadline);
-bool __real_htw_wheel_cancel(struct htw_wheel *wheel, struct htw_timer *timer);
-bool __wrap_htw_wheel_cancel(struct htw_wheel *wheel, struct htw_timer *timer);
+void __real_htw__heap_push(struct htw__heap *heap, struct htw__heap_node *node);
+void __wrap_htw__heap_push(struct htw__heap *heap, struct htw__heap_node *node);
+int __real_htw__store_file(struct htw__store *store, struct htw__entry entry);
+int __wrap_htw__store_file(struct htw__store *store, struct htw__entry entry);
 
-int __wrap_htw_wheel_schedule(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadline) {
+void __wrap_htw__heap_push(struct htw__heap *heap, struct htw__heap_node *node) {
     calls++;
-    return __real_htw_wheel_schedule(wheel, timer, deadline);
+    __real_htw__heap_push(heap, node);
 }
 
-bool __wrap_htw_wheel_cancel(struct htw_wheel *wheel, struct htw_timer *timer) {
+int __wrap_htw__store_file(struct htw__store *store, struct htw__entry entry) {
     calls++;
-    return __real_htw_wheel_cancel(wheel, timer);
+    return __real_htw__store_file(store, entry);
 }
 
 static void run_nothing(void *arg, const struct htw_expiration *expiration) {

@@ -334,7 +334,7 @@ LATER_TEST(stats_of_memory_fall_when_many_timers_have_ended) {
             htw_schedule(f->scheduler, DELAY_NS, probe_run, &f->probes[0], &handles[i]), 0);
     uint64_t full = scheduler_stats(f).memory_bytes;
     assert_memory_is_told(f);
-    assert_true(full > COUNT * 64u);
+    assert_true(full > COUNT * 48u);
     for (unsigned i = 0; i < COUNT; i++)
         assert_int_equal(htw_cancel(f->scheduler, handles[i]), HTW_CANCELLED);
     advance(f, HTW_SECOND);
