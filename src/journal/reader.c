@@ -95,8 +95,7 @@ int64_t htw__reader_next(const struct htw_journal *journal) {
     if (reader->phase != HTW__READER_IDLE || reader->next_bucket == HTW__BUCKET_NONE ||
         is_full(journal))
         return HTW_NEVER_NS;
-    int64_t begins = begins_ns(journal, reader->next_bucket);
-    return begins > htw__journal_now(journal) ? begins : HTW_NEVER_NS;
+    return begins_ns(journal, reader->next_bucket);
 }
 
 /* ---- reading */

@@ -19,8 +19,7 @@ void htw__reader_fini(struct htw_journal *journal);
 /* Whether there is something to read now. */
 bool htw__reader_has_work(const struct htw_journal *journal);
 
-/* When there will be something to read; HTW_NEVER_NS: nothing is left, memory must become free, or it is the turn of
-   the writer already. */
+/* When there may be something to read; HTW_NEVER_NS: nothing is left, or memory must become free. */
 int64_t htw__reader_next(const struct htw_journal *journal);
 
 /* One step; for the writer. Releases the lock meanwhile. */

@@ -23,13 +23,12 @@ static bool is_deliverable(const struct htw_journal *journal, const struct htw__
            htw__reader_is_past(journal, job->position);
 }
 
-/* When a slot has to tell the writer to read; HTW_NEVER_NS: not by itself. If it was told, a slot is armed when it has
-   read, so not at once: the slot would run again and again until then. But the clock may be set back meanwhile, and
-   then the writer does not read. */
+/* When a slot has to tell the writer to read; HTW_NEVER_NS: not by itself. If the writer has not come to it yet, not
+   at once: the slot would run again and again until then. But the clock may be set back meanwhile, and then the writer
+   does not read. */
 static int64_t next_read_ns(const struct htw_journal *journal) {
-    if (htw__reader_has_work(journal))
-        return htw__journal_now(journal) + PERIOD_NS;
-    return htw__reader_next(journal);
+    int64_t now = htw__journal_now(journal), read_ns = htw__reader_next(journal);
+    return read_ns > now ? read_ns : now + PERIOD_NS;
 }
 
 /* When a slot has something to do; HTW_NEVER_NS: not before something else happens. */

@@ -4,7 +4,6 @@
  * without it, and the bounds of the parts.
  */
 #include "../../../src/journal/change.h"
-#include "../../../src/journal/reader.h"
 #include "../../../src/journal/state.h"
 #include "journal_fixture.h"
 
@@ -206,24 +205,6 @@ int __wrap_htw__database_commit(struct htw__database *self, uint64_t next_sequen
     let_slot_wait_again(failing->journal);
     self->is_distrusted = true;
     return -EIO;
-}
-
-/* It was told, and sets the timer when it has read. A timer for what is due would run again and again until then. */
-JOURNAL_TEST(journal_sets_no_timer_for_what_its_writer_is_to_read_already) {
-    journal_open(f);
-    struct htw_journal *journal = f->journal;
-    int64_t later_ns = START_NS + journal->near_ns + HTW_MINUTE;
-    htw__mutex_lock(&journal->mutex);
-    journal->reader.next_bucket = htw__bucket_of(later_ns);
-    int64_t then_ns = htw__reader_next(journal);
-    journal->reader.next_bucket = htw__bucket_of(START_NS);
-    int64_t now_ns = htw__reader_next(journal);
-    bool has_work = htw__reader_has_work(journal);
-    journal->reader.next_bucket = HTW__BUCKET_NONE;
-    htw__mutex_unlock(&journal->mutex);
-    assert_int_equal(then_ns, later_ns - journal->near_ns);
-    assert_true(has_work);
-    assert_int_equal(now_ns, HTW_NEVER_NS);
 }
 
 /* Advancing would not return otherwise: a journal that has stopped reads no more. */

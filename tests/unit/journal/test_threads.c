@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_threads.c - real threads and the real clock: group commit, parallel delivery, executors. */
+#include "../../../src/journal/reader.h"
+#include "../../../src/journal/slot.h"
+#include "../../../src/journal/state.h"
 #include "journal_fixture.h"
 
 #include <errno.h>
@@ -113,6 +116,27 @@ JOURNAL_TEST(journal_backlog_that_is_kept_is_read_as_deliveries_make_room) {
     journal_open(f);
     assert_true(await_seen(f, JOBS));
     assert_int_equal(journal_stats(f).in_flight, JOBS);
+}
+
+/* It was told, and arms a slot when it has read. A slot that is armed for what is due would run again and again until
+   then. */
+JOURNAL_TEST(journal_arms_no_slot_at_once_for_what_its_writer_is_to_read) {
+    use_real_time(f, 1, NULL);
+    journal_open(f);
+    struct htw_journal *journal = f->journal;
+    htw__mutex_lock(&journal->mutex);
+    int64_t now_ns = htw__journal_now(journal), later_ns = now_ns + journal->near_ns + HTW_MINUTE;
+    journal->reader.next_bucket = htw__bucket_of(later_ns);
+    int64_t then_ns = htw__reader_next(journal);
+    journal->reader.next_bucket = htw__bucket_of(now_ns);
+    assert_true(htw__reader_next(journal) <= now_ns);
+    assert_true(htw__reader_has_work(journal));
+    htw__slots_arm(journal);
+    int64_t armed_ns = journal->slots[0].armed_ns;
+    journal->reader.next_bucket = HTW__BUCKET_NONE;
+    htw__mutex_unlock(&journal->mutex);
+    assert_int_equal(then_ns, htw__bucket_start(htw__bucket_of(later_ns)) - journal->near_ns);
+    assert_in_range(armed_ns, now_ns + HTW_SECOND, now_ns + 2 * HTW_SECOND);
 }
 
 /* ---- a full queue */
