@@ -4,9 +4,10 @@
 tests/mutate/planted.txt, in a copy of the source, and fails unless the test named there fails each time.
 
 usage: permanent.py ROOT FOLDER [CALL | WORD]...
+       permanent.py ROOT --names
 
 FOLDER holds the copy and its builds, and makes the next run faster. CALLs: only these; a WORD: what has
-it in its description.
+it in its description. --names: only asks whether the source has each call and line that the tables name.
 """
 import os
 import pathlib
@@ -21,9 +22,10 @@ BUILDS = {"plain": [], "yield": ["-Dyield_points=true"]}
 PARALLEL = 8  # most tests that miss a wake-up only wait for it
 UNCHANGED_S = 1800  # for a test in the unchanged source, on a loaded machine
 
+only_names = sys.argv[2] == "--names"
 root, folder = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
 chosen = sys.argv[3:]
-source = folder / "source"
+source = root if only_names else folder / "source"
 
 
 def fail(text):
@@ -178,12 +180,15 @@ def try_all(mutants):
 
 
 def main():
-    folder.mkdir(parents=True, exist_ok=True)
-    copy_source()
+    if not only_names:
+        folder.mkdir(parents=True, exist_ok=True)
+        copy_source()
     rows, planted = list(read_table()), list(read_planted())
     if not rows and not planted:
         fail(f"no such call or mistake: {' '.join(chosen)}")
     mutants = [mutant for row in rows for mutant in find_mutants(*row)] + [find_planted(row) for row in planted]
+    if only_names:
+        return 0
     check_unchanged(mutants)
     caught = try_all(mutants)
     print(f"{caught} of {len(mutants)} permanent mutants caught")
