@@ -4,6 +4,7 @@
 
 #include "../../src/journal/schema.h"
 #include "../support/access_hooks.h"
+#include "../support/lone_file.h"
 #include "machine.h"
 
 #include <errno.h>
@@ -16,8 +17,7 @@
 #define CODE __builtin_return_address(0)
 #define FILES 4u
 #define FILE_MAX ((sqlite3_int64)512 << 10)
-#define SECTOR 512
-#define REGIONS 4
+#define SECTOR LONE_FILE_SECTOR
 #define PATH "journal"
 
 /* ---- files */
@@ -30,7 +30,6 @@ struct contents {
 struct disk_file {
     char name[32]; /* empty: none */
     struct contents present, durable;
-    void *regions[REGIONS]; /* shared memory */
 };
 
 struct open_file {
@@ -173,18 +172,9 @@ static struct disk_file *file_of(sqlite3_file *base) {
     return ((struct open_file *)base)->file;
 }
 
-static int file_close(sqlite3_file *base) {
-    (void)base;
-    return SQLITE_OK;
-}
-
 static int file_read(sqlite3_file *base, void *bytes, int size, sqlite3_int64 offset) {
     const struct contents *present = &file_of(base)->present;
-    sqlite3_int64 there = present->size - offset;
-    there = there < 0 ? 0 : there < size ? there : size;
-    memcpy(bytes, present->bytes + offset, (size_t)there);
-    memset((char *)bytes + there, 0, (size_t)(size - there));
-    return there == size ? SQLITE_OK : SQLITE_IOERR_SHORT_READ;
+    return lone_file_read(present->bytes, present->size, bytes, size, offset);
 }
 
 static int file_write(sqlite3_file *base, const void *bytes, int size, sqlite3_int64 offset) {
@@ -224,17 +214,6 @@ static int file_size(sqlite3_file *base, sqlite3_int64 *size) {
     return SQLITE_OK;
 }
 
-static int file_lock(sqlite3_file *base, int level) {
-    (void)base, (void)level;
-    return SQLITE_OK;
-}
-
-static int file_reserved(sqlite3_file *base, int *reserved) {
-    (void)base;
-    *reserved = 0;
-    return SQLITE_OK;
-}
-
 static int file_control(sqlite3_file *base, int operation, void *arg) {
     (void)base;
     if (operation != SQLITE_FCNTL_LAST_ERRNO)
@@ -243,67 +222,17 @@ static int file_control(sqlite3_file *base, int operation, void *arg) {
     return SQLITE_OK;
 }
 
-static int file_sector(sqlite3_file *base) {
-    (void)base;
-    return SECTOR;
-}
+static sqlite3_io_methods methods;
 
-static int file_device(sqlite3_file *base) {
-    (void)base;
-    return SQLITE_IOCAP_POWERSAFE_OVERWRITE;
+static void make_methods(void) {
+    methods = lone_file_methods;
+    methods.xRead = file_read;
+    methods.xWrite = file_write;
+    methods.xTruncate = file_truncate;
+    methods.xSync = file_sync;
+    methods.xFileSize = file_size;
+    methods.xFileControl = file_control;
 }
-
-static int shm_map(sqlite3_file *base, int region, int size, int extend, void volatile **memory) {
-    void **place = &file_of(base)->regions[region];
-    if (region >= REGIONS)
-        return SQLITE_NOMEM;
-    if (*place == NULL && extend)
-        *place = calloc(1, (size_t)size);
-    *memory = *place;
-    return SQLITE_OK;
-}
-
-static int shm_lock(sqlite3_file *base, int offset, int count, int flags) {
-    (void)base, (void)offset, (void)count, (void)flags;
-    return SQLITE_OK;
-}
-
-static void shm_barrier(sqlite3_file *base) {
-    (void)base;
-}
-
-static void release_regions(struct disk_file *file) {
-    for (unsigned i = 0; i < REGIONS; i++) {
-        free(file->regions[i]);
-        file->regions[i] = NULL;
-    }
-}
-
-static int shm_unmap(sqlite3_file *base, int remove) {
-    if (remove)
-        release_regions(file_of(base));
-    return SQLITE_OK;
-}
-
-static const sqlite3_io_methods methods = {
-    .iVersion = 2,
-    .xClose = file_close,
-    .xRead = file_read,
-    .xWrite = file_write,
-    .xTruncate = file_truncate,
-    .xSync = file_sync,
-    .xFileSize = file_size,
-    .xLock = file_lock,
-    .xUnlock = file_lock,
-    .xCheckReservedLock = file_reserved,
-    .xFileControl = file_control,
-    .xSectorSize = file_sector,
-    .xDeviceCharacteristics = file_device,
-    .xShmMap = shm_map,
-    .xShmLock = shm_lock,
-    .xShmBarrier = shm_barrier,
-    .xShmUnmap = shm_unmap,
-};
 
 /* ---- methods of the VFS: the other ones are those of the system */
 
@@ -338,12 +267,6 @@ static int vfs_access(sqlite3_vfs *vfs, const char *path, int flags, int *ret_re
     return SQLITE_OK;
 }
 
-static int vfs_full_name(sqlite3_vfs *vfs, const char *path, int size, char *ret_path) {
-    (void)vfs;
-    snprintf(ret_path, (size_t)size, "%s", path);
-    return SQLITE_OK;
-}
-
 static void require(bool condition) {
     if (!condition) {
         fprintf(stderr, "explore: the disk in memory cannot be made\n");
@@ -369,6 +292,7 @@ static void begin(void) {
     empty = calloc(1, sizeof(*empty));
     frozen = calloc(1, sizeof(*frozen));
     require(files != NULL && empty != NULL && frozen != NULL);
+    make_methods();
     sqlite3_initialize();
     vfs = *sqlite3_vfs_find(NULL);
     vfs.iVersion = 1;
@@ -378,7 +302,7 @@ static void begin(void) {
     vfs.xOpen = vfs_open;
     vfs.xDelete = vfs_delete;
     vfs.xAccess = vfs_access;
-    vfs.xFullPathname = vfs_full_name;
+    vfs.xFullPathname = lone_file_name;
     sqlite3_vfs_register(&vfs, 1);
     struct machine_thread *self = machine_self;
     machine_self = NULL;
@@ -393,7 +317,6 @@ void disk_reset(void) {
     if (!has_begun)
         begin();
     has_begun = true;
-    for (unsigned i = 0; i < FILES; i++)
-        release_regions(&files[i]);
+    lone_file_forget();
     bring_back(empty);
 }

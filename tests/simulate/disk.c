@@ -3,6 +3,7 @@
 #include "disk.h"
 
 #include "../explore/machine.h"
+#include "../support/lone_file.h"
 #include "threads.h"
 #include "world.h"
 
@@ -17,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { FILES = 4, SECTOR = 512, CAPACITY = 8 << 20, SECTORS = CAPACITY / SECTOR };
+enum { FILES = 4, SECTOR = LONE_FILE_SECTOR, CAPACITY = 8 << 20, SECTORS = CAPACITY / SECTOR };
 #define FIRST_FD 1000 /* of the files; the folder comes after them */
 #define WRITE_NS (20 * HTW_MICROSECOND)
 #define SYNC_NS (2 * HTW_MILLISECOND)
@@ -231,20 +232,11 @@ static int fail_with(struct open_file *open, int error, int result) {
     return result;
 }
 
-static int file_close(sqlite3_file *base) {
-    (void)base;
-    return SQLITE_OK;
-}
-
 static int file_read(sqlite3_file *base, void *bytes, int size, sqlite3_int64 offset) {
     struct open_file *open = (struct open_file *)base;
-    int64_t there = open->file->size - offset;
     if (meets(FAULT_READ))
         return fail_with(open, EIO, SQLITE_IOERR_READ);
-    there = there < 0 ? 0 : there < size ? there : size;
-    memcpy(bytes, open->file->bytes + (there == 0 ? 0 : offset), (size_t)there);
-    memset((char *)bytes + there, 0, (size_t)(size - there));
-    return there == size ? SQLITE_OK : SQLITE_IOERR_SHORT_READ;
+    return lone_file_read(open->file->bytes, open->file->size, bytes, size, offset);
 }
 
 static int file_write(sqlite3_file *base, const void *bytes, int size, sqlite3_int64 offset) {
@@ -292,18 +284,6 @@ static int file_size(sqlite3_file *base, sqlite3_int64 *size) {
     return SQLITE_OK;
 }
 
-/* There is one connection. */
-static int file_lock(sqlite3_file *base, int level) {
-    (void)base, (void)level;
-    return SQLITE_OK;
-}
-
-static int file_is_reserved(sqlite3_file *base, int *is_reserved) {
-    (void)base;
-    *is_reserved = 0;
-    return SQLITE_OK;
-}
-
 static int file_control(sqlite3_file *base, int operation, void *arg) {
     if (operation == SQLITE_FCNTL_LAST_ERRNO)
         *(int *)arg = ((struct open_file *)base)->error;
@@ -314,69 +294,17 @@ static int file_control(sqlite3_file *base, int operation, void *arg) {
     return SQLITE_OK;
 }
 
-static int file_sector(sqlite3_file *base) {
-    (void)base;
-    return SECTOR;
+static sqlite3_io_methods methods;
+
+static void make_methods(void) {
+    methods = lone_file_methods;
+    methods.xRead = file_read;
+    methods.xWrite = file_write;
+    methods.xTruncate = file_truncate;
+    methods.xSync = file_sync;
+    methods.xFileSize = file_size;
+    methods.xFileControl = file_control;
 }
-
-static int file_device(sqlite3_file *base) {
-    (void)base;
-    return SQLITE_IOCAP_POWERSAFE_OVERWRITE;
-}
-
-/* ---- memory that connections of a database share: a life has one */
-
-enum { SHARED_PAGES = 64 };
-static void *shared_pages[SHARED_PAGES];
-
-static int map_shared(sqlite3_file *base, int page, int size, int extend, void volatile **memory) {
-    (void)base;
-    if (page >= SHARED_PAGES)
-        return SQLITE_IOERR_SHMMAP;
-    if (shared_pages[page] == NULL && extend)
-        shared_pages[page] = calloc(1, (size_t)size);
-    *memory = shared_pages[page];
-    return SQLITE_OK;
-}
-
-static int lock_shared(sqlite3_file *base, int offset, int count, int flags) {
-    (void)base, (void)offset, (void)count, (void)flags;
-    return SQLITE_OK;
-}
-
-static void order_shared(sqlite3_file *base) {
-    (void)base;
-}
-
-/* Another open of this life begins with none. */
-static int unmap_shared(sqlite3_file *base, int removes) {
-    (void)base, (void)removes;
-    for (unsigned i = 0; i < SHARED_PAGES; i++) {
-        free(shared_pages[i]);
-        shared_pages[i] = NULL;
-    }
-    return SQLITE_OK;
-}
-
-static const sqlite3_io_methods methods = {
-    .iVersion = 2,
-    .xClose = file_close,
-    .xRead = file_read,
-    .xWrite = file_write,
-    .xTruncate = file_truncate,
-    .xSync = file_sync,
-    .xFileSize = file_size,
-    .xLock = file_lock,
-    .xUnlock = file_lock,
-    .xCheckReservedLock = file_is_reserved,
-    .xFileControl = file_control,
-    .xSectorSize = file_sector,
-    .xDeviceCharacteristics = file_device,
-    .xShmMap = map_shared,
-    .xShmLock = lock_shared,
-    .xShmBarrier = order_shared,
-    .xShmUnmap = unmap_shared,
-};
 
 /* ---- SQLite's file system */
 
@@ -411,12 +339,6 @@ static int vfs_access(sqlite3_vfs *vfs, const char *path, int flags, int *ret_is
     const struct disk_file *file = file_of(path);
     (void)vfs;
     *ret_is = file != NULL && file->exists && (flags != SQLITE_ACCESS_EXISTS || file->size > 0);
-    return SQLITE_OK;
-}
-
-static int vfs_name(sqlite3_vfs *vfs, const char *path, int size, char *ret_name) {
-    (void)vfs;
-    snprintf(ret_name, (size_t)size, "%s", path);
     return SQLITE_OK;
 }
 
@@ -465,12 +387,13 @@ void disk_begin(void) {
         .xOpen = vfs_open,
         .xDelete = vfs_delete,
         .xAccess = vfs_access,
-        .xFullPathname = vfs_name,
+        .xFullPathname = lone_file_name,
         .xRandomness = vfs_random,
         .xSleep = vfs_sleep,
         .xGetLastError = vfs_error,
         .xCurrentTimeInt64 = vfs_time,
     };
+    make_methods();
     sqlite3_config(SQLITE_CONFIG_GETMALLOC, &system_memory);
     sqlite3_mem_methods memory = system_memory;
     memory.xMalloc = sqlite_allocate;
