@@ -199,3 +199,12 @@ void scene_judge_cut(void) {
     }
     scene_close_journal();
 }
+
+void scene_judge_end(pthread_t other) {
+    scene_join(other);
+    scene_cut_power(NULL);
+    explore_sleep_ns(20 * MS);
+    REQUIRE(journal_scene.jobs[0].deliveries <= 1);
+    scene_require_counts(1, 1);
+    scene_judge_cut();
+}

@@ -76,6 +76,9 @@ void *scene_cut_power(void *unused);
 /* Opens the journal that the power cut has left, and lets it deliver all. The other one is closed. */
 void scene_open_again(void);
 
+/* Awaits a thread that ends job 0, the only one, cuts the power, and judges the end before and after that. */
+void scene_judge_end(pthread_t other);
+
 /* Closes the journal, opens what the power cut has left, and judges it. */
 void scene_judge_cut(void);
 

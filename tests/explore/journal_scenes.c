@@ -104,13 +104,7 @@ static void play_far(void) {
 static void play_end(void) {
     scene_open_journal(NULL);
     REQUIRE(scene_put(0, 0) == 0);
-    pthread_t other = scene_start(scene_end_0);
-    scene_join(other);
-    scene_cut_power(NULL);
-    explore_sleep_ns(20 * MS);
-    REQUIRE(journal_scene.jobs[0].deliveries <= 1);
-    scene_require_counts(1, 1);
-    scene_judge_cut();
+    scene_judge_end(scene_start(scene_end_0));
 }
 
 static void end_it(void *context, const struct htw_delivery *delivery) {

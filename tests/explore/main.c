@@ -66,18 +66,6 @@ static struct schedule parse_schedule(const char *text) {
     return schedule;
 }
 
-/* Addresses in a failure become places. */
-static void print_failure(const char *failure) {
-    const char *at;
-    while ((at = strstr(failure, " at 0x")) != NULL) {
-        char *end;
-        uintptr_t code = (uintptr_t)strtoull(at + 4, &end, 16);
-        printf("%.*s at %s", (int)(at - failure), failure, symbols_place(code));
-        failure = end;
-    }
-    printf("%s\n", failure);
-}
-
 /* ---- scenes */
 
 static bool is_wanted(const struct scene *each, char **names, int count) {
@@ -99,7 +87,7 @@ static void report(const struct scene *each, struct search_result *result) {
     snprintf(failure, sizeof(failure), "%s", result->failure);
     printf("\nFAILED %s: %s\nafter %llu schedules: ", each->name, each->promise,
            (unsigned long long)result->schedules);
-    print_failure(failure);
+    symbols_print(failure);
     search_replay(each->play, &result->schedule, true);
     printf("\n./dev explore %s --replay ", each->name);
     print_schedule(&result->schedule);
@@ -130,7 +118,7 @@ static bool replay(const struct scene *each) {
     const char *failure = search_replay(each->play, &schedule, true);
     printf("\n%s\n", failure == NULL ? "it does not fail" : "");
     if (failure != NULL)
-        print_failure(failure);
+        symbols_print(failure);
     return failure == NULL;
 }
 

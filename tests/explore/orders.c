@@ -2,7 +2,8 @@
 /* orders.c - a table of the addresses of atomic operations. */
 #include "orders.h"
 
-#include <link.h>
+#include "../support/symbols.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,18 +41,6 @@ int orders_of(const void *code, int order) {
     return operation->is_weakened && order == weakened_from ? weakened_to : order;
 }
 
-static int note_base(struct dl_phdr_info *info, size_t size, void *context) {
-    (void)size;
-    *(uintptr_t *)context = info->dlpi_addr;
-    return 1; /* the program itself comes first */
-}
-
-static uintptr_t base(void) {
-    uintptr_t address = 0;
-    dl_iterate_phdr(note_base, &address);
-    return address;
-}
-
 /* -1: there is none of this name, which ends at a colon. */
 static int order_named(const char *name) {
     for (int i = 0; i < (int)(sizeof(names) / sizeof(names[0])); i++)
@@ -72,7 +61,7 @@ bool orders_weaken(const char *text) {
         unsigned long offset = strtoul(next + 1, &end, 0);
         if (end == next + 1)
             return false;
-        operation_at(base() + offset)->is_weakened = true;
+        operation_at(symbols_base() + offset)->is_weakened = true;
     }
     return weakened_from >= 0 && weakened_to >= 0 && *end == '\0';
 }
@@ -80,5 +69,5 @@ bool orders_weaken(const char *text) {
 void orders_print(void) {
     for (unsigned i = 0; i < OPERATIONS; i++)
         if (operations[i].was_played)
-            printf("operation at %#lx\n", (unsigned long)(operations[i].code - base()));
+            printf("operation at %#lx\n", (unsigned long)(operations[i].code - symbols_base()));
 }

@@ -28,18 +28,6 @@ static struct {
     unsigned told; /* 0: each life */
 } options = { .hours = 1, .seed = 1 };
 
-/* Addresses in a failure become places. */
-static void print_failure(const char *failure) {
-    const char *at;
-    while ((at = strstr(failure, " at 0x")) != NULL) {
-        char *end;
-        uintptr_t code = (uintptr_t)strtoull(at + 4, &end, 16);
-        printf("%.*s at %s", (int)(at - failure), failure, symbols_place(code));
-        failure = end;
-    }
-    printf("%s\n", failure);
-}
-
 static void print_time(const char *text, int64_t ns) {
     printf("%s%lld:%02lld:%06.3f", text, (long long)(ns / HTW_HOUR),
            (long long)(ns / HTW_MINUTE % 60), (double)(ns % HTW_MINUTE) / 1e9);
@@ -50,7 +38,7 @@ static _Noreturn void fail(const char *failure) {
     printf("\nFAILED in life %u, to be %s, at ", world->life, endings[world->ending]);
     print_time("", world->passed_ns + world->life_ns);
     printf(": ");
-    print_failure(failure);
+    symbols_print(failure);
     printf("./dev simulate --hours %g --seed %llu --tell %u\n", options.hours,
            (unsigned long long)options.seed, world->life);
     fflush(stdout);

@@ -4,6 +4,7 @@
 
 #include <link.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,15 +19,19 @@ static int note_base(struct dl_phdr_info *info, size_t size, void *context) {
     return 1; /* the program itself comes first */
 }
 
+uintptr_t symbols_base(void) {
+    uintptr_t base = 0;
+    dl_iterate_phdr(note_base, &base);
+    return base;
+}
+
 /* The instruction before the return address. */
 static FILE *ask(uintptr_t code) {
     char program[256], command[512];
-    uintptr_t base = 0;
-    dl_iterate_phdr(note_base, &base);
     ssize_t size = readlink("/proc/self/exe", program, sizeof(program) - 1);
     program[size < 0 ? 0 : size] = '\0';
     snprintf(command, sizeof(command), "addr2line -s -f -i -e '%s' %#llx", program,
-             (unsigned long long)(code - base - 1));
+             (unsigned long long)(code - symbols_base() - 1));
     return popen(command, "r");
 }
 
@@ -63,6 +68,17 @@ const char *symbols_place(uintptr_t code) {
         find_place(code, places[i].text);
     }
     return places[i].text;
+}
+
+void symbols_print(const char *line) {
+    const char *at;
+    while ((at = strstr(line, " at 0x")) != NULL) {
+        char *end;
+        uintptr_t code = (uintptr_t)strtoull(at + 4, &end, 16);
+        printf("%.*s at %s", (int)(at - line), line, symbols_place(code));
+        line = end;
+    }
+    printf("%s\n", line);
 }
 
 /* Many blocks are allocated by the same functions. */

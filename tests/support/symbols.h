@@ -12,4 +12,10 @@ const char *symbols_function(uintptr_t code);
    next call. */
 const char *symbols_place(uintptr_t code);
 
+/* Prints a line in which addresses, " at 0x1234", become places. */
+void symbols_print(const char *line);
+
+/* Where the program has been loaded. */
+uintptr_t symbols_base(void);
+
 #endif /* TESTS_SUPPORT_SYMBOLS_H */
