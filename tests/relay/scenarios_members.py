@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What can happen to relays; each with all its records counted at the end."""
+import contextlib
 import json
 import os
 import random
@@ -8,7 +9,7 @@ import signal
 import time
 import urllib.request
 
-from case import CI, LONG, scenario
+from case import CI, LONG, Case, scenario
 from cluster import free_ports
 from judge import Verdict
 from relay import wait_for
@@ -104,13 +105,18 @@ def a_member_that_was_suspended_while_it_filed_is_fenced(case):
 
 @scenario(CI)
 def without_fencing_a_suspended_member_doubles_records(case):
-    try:
-        verdict = suspend_one_of_two(case, case.out, HTW_NAMELESS="1", HTW_UNFENCED=case.name)
-    except AssertionError as error:
-        # The positions went back so far that what they want has been deleted.
-        assert "were deleted before the relay read them" in str(error), error
-        return
-    assert verdict.doubled, f"the test above would not notice that fencing is missing: {verdict}"
+    # Unless its successor is so slow that it takes over the positions that the ghost commits: three tries.
+    for _ in range(3):
+        with contextlib.closing(Case(case.world)) as one:
+            try:
+                verdict = suspend_one_of_two(one, one.out, HTW_NAMELESS="1", HTW_UNFENCED=one.name)
+            except AssertionError as error:
+                # The positions went back so far that what they want has been deleted.
+                assert "were deleted before the relay read them" in str(error), error
+                return
+        if verdict.doubled:
+            return
+    raise AssertionError(f"the test above would not notice that fencing is missing: {verdict}")
 
 
 @scenario()
