@@ -875,7 +875,7 @@ HTW_API void htw_scheduler_stats_init(struct htw_scheduler_stats *stats);
  *         -EINVAL: a pointer is NULL, or `struct_size` is unknown;
  *         -ENOMEM.
  *
- * Cost: O(shards + threads), about 50 us; locks each shard briefly, one after the other.
+ * Cost: O(shards + threads), about 20 us; locks each shard briefly, one after the other.
  */
 HTW_API int htw_scheduler_get_stats(struct htw_scheduler *scheduler,
                                     struct htw_scheduler_stats *stats);

@@ -43,9 +43,11 @@ uint64_t htw__histogram_max(const struct htw__histogram *histogram) {
 
 /* A reader may see another count than the buckets add up to. */
 static uint64_t count_in_buckets(const struct htw__histogram *histogram) {
+    struct htw__histogram_bucket bucket;
+    size_t cursor = 0;
     uint64_t count = 0;
-    for (size_t i = 0; i < HTW__HISTOGRAM_BUCKETS; i++)
-        count += htw__counter_read(&histogram->buckets[i]);
+    while (htw__histogram_next(histogram, &cursor, &bucket))
+        count += bucket.count;
     return count;
 }
 
@@ -55,14 +57,16 @@ static uint64_t extreme(uint64_t value, const struct htw__histogram_bucket *buck
     return bucket->low <= value && value <= bucket->high ? value : end;
 }
 
-uint64_t htw__histogram_percentile(const struct htw__histogram *histogram, double percent) {
+static uint64_t percentile_of(const struct htw__histogram *histogram, uint64_t count,
+                              double percent) {
     /* Rounded up; 0 percent is the first value. */
-    double exact = percent / 100.0 * (double)count_in_buckets(histogram);
+    double exact = percent / 100.0 * (double)count;
     uint64_t rank = (uint64_t)exact;
     if ((double)rank < exact || rank == 0)
         rank++;
 
-    /* Counts only grow, so the rank is reached even if other threads record meanwhile. */
+    /* Counts only grow, and so does what lies between minimum and maximum. So the rank is reached even if other threads
+       record meanwhile. */
     size_t cursor = 0;
     uint64_t passed = 0;
     struct htw__histogram_bucket bucket = { 0 };
@@ -72,14 +76,19 @@ uint64_t htw__histogram_percentile(const struct htw__histogram *histogram, doubl
     return extreme(htw__histogram_max(histogram), &bucket, bucket.high);
 }
 
+uint64_t htw__histogram_percentile(const struct htw__histogram *histogram, double percent) {
+    return percentile_of(histogram, count_in_buckets(histogram), percent);
+}
+
 struct htw_distribution htw__histogram_distribution(const struct htw__histogram *histogram) {
+    const uint64_t count = count_in_buckets(histogram);
     return (struct htw_distribution) {
         .count = htw__histogram_count(histogram),
         .sum_ns = htw__histogram_sum(histogram),
-        .p50_ns = htw__histogram_percentile(histogram, 50),
-        .p90_ns = htw__histogram_percentile(histogram, 90),
-        .p99_ns = htw__histogram_percentile(histogram, 99),
-        .p999_ns = htw__histogram_percentile(histogram, 99.9),
+        .p50_ns = percentile_of(histogram, count, 50),
+        .p90_ns = percentile_of(histogram, count, 90),
+        .p99_ns = percentile_of(histogram, count, 99),
+        .p999_ns = percentile_of(histogram, count, 99.9),
         .max_ns = htw__histogram_max(histogram),
     };
 }
@@ -120,12 +129,13 @@ void htw__histogram_merge(struct htw__histogram *into, const struct htw__histogr
 bool htw__histogram_next(const struct htw__histogram *histogram, size_t *cursor,
                          struct htw__histogram_bucket *ret_bucket) {
     uint64_t count = 0;
-    size_t bucket = *cursor;
-    while (bucket < HTW__HISTOGRAM_BUCKETS &&
-           (count = htw__counter_read(&histogram->buckets[bucket])) == 0)
+    size_t bucket =
+        *cursor > 0 ? *cursor : htw__histogram_bucket_of(htw__counter_read(&histogram->min));
+    size_t end = htw__histogram_bucket_of(htw__counter_read(&histogram->max)) + 1;
+    while (bucket < end && (count = htw__counter_read(&histogram->buckets[bucket])) == 0)
         bucket++;
     *cursor = bucket + 1;
-    if (bucket >= HTW__HISTOGRAM_BUCKETS)
+    if (bucket >= end)
         return false;
     *ret_bucket = (struct htw__histogram_bucket) {
         .low = bucket_low(bucket),

@@ -126,7 +126,8 @@ struct htw__histogram_bucket {
 };
 
 /* The next bucket that is not empty, in ascending order; false: there is none. `*cursor` is 0 at
-   first, and afterwards the index of the bucket plus 1. */
+   first, and afterwards the index of the bucket plus 1. It looks from the least to the greatest value only,
+   so while one of these is being recorded, its bucket may be left out. */
 bool htw__histogram_next(const struct htw__histogram *histogram, size_t *cursor,
                          struct htw__histogram_bucket *ret_bucket);
 

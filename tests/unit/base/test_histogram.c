@@ -72,6 +72,8 @@ UNIT_TEST_BETWEEN(empty, NULL, histogram_of_any_magnitude_is_close) {
 UNIT_TEST_BETWEEN(empty, NULL, histogram_buckets_cover_all_values_without_gaps) {
     for (size_t i = 0; i < HTW__HISTOGRAM_BUCKETS; i++)
         htw__counter_add(&histogram.buckets[i], 1);
+    htw__counter_set(&histogram.min, 0);
+    htw__counter_set(&histogram.max, UINT64_MAX);
     size_t cursor = 0;
     struct htw__histogram_bucket bucket;
     uint64_t next = 0;
@@ -152,18 +154,34 @@ UNIT_TEST_BETWEEN(empty, NULL, histogram_merged_with_a_narrower_one_keeps_its_ex
     assert_int_equal(htw__histogram_max(&histogram), 70000);
 }
 
-/* A value that is recorded in part: only its bucket has it. */
+/* A value that is recorded in part: it is the least one, and its bucket does not have it yet. */
 UNIT_TEST_BETWEEN(empty, NULL, histogram_half_recorded_is_read_from_its_buckets) {
     size_t cursor = 0;
     struct htw__histogram_bucket bucket;
-    htw__counter_add(&histogram.buckets[htw__histogram_bucket_of(1000)], 1);
+    htw__histogram_record(&histogram, 1000);
+    htw__counter_set(&histogram.min, 500);
+    htw__counter_set(&histogram.max, 2000);
     assert_true(htw__histogram_next(&histogram, &cursor, &bucket));
-    assert_int_equal(htw__histogram_min(&histogram), 0);
+    assert_true(bucket.low <= 1000 && bucket.high >= 1000);
+    assert_int_equal(htw__histogram_min(&histogram), 500);
     assert_true(htw__histogram_percentile(&histogram, 50.0) == bucket.high);
     htw__histogram_merge(&other, &histogram);
     assert_int_equal(htw__histogram_count(&other), 1);
     assert_true(htw__histogram_min(&other) == bucket.low);
     assert_true(htw__histogram_max(&other) == bucket.high);
+}
+
+/* The first value, of which the reader sees all but the maximum. */
+UNIT_TEST_BETWEEN(empty, NULL, histogram_without_a_maximum_is_empty) {
+    size_t cursor = 0;
+    struct htw__histogram_bucket bucket;
+    htw__histogram_record(&histogram, 1000);
+    htw__counter_set(&histogram.max, 0);
+    assert_false(htw__histogram_next(&histogram, &cursor, &bucket));
+    assert_int_equal(htw__histogram_min(&histogram), 0);
+    assert_int_equal(htw__histogram_percentile(&histogram, 50.0), 0);
+    htw__histogram_merge(&other, &histogram);
+    assert_int_equal(htw__histogram_count(&other), 0);
 }
 
 enum { RECORDS = 300000, RECORDED_MIN = 1000, RECORDED_MAX = 1000999 };
