@@ -111,8 +111,7 @@ struct htw_key {
 
 /** Private: a request on a key. */
 struct htw__watch {
-    struct htw__link _link;
-    uintptr_t _key; /* its low bits locate the request */
+    uintptr_t _cell; /* its low bits say what that is */
 };
 
 /** Private: a request that waits for a value, in a tree ordered by value and arrival. */
@@ -123,13 +122,13 @@ struct htw__threshold_node {
 };
 
 /** Private: how many keys a request stores in itself. */
-#define HTW__REQUEST_WATCHES 3
+#define HTW__REQUEST_WATCHES 6
 
 /**
  * A request. Embed it in the struct of your request; the members are private.
  *
  * htw_request_init() or zeroing initialises it. From `release` on it may be submitted again.
- * Between submission and release it must not be moved, freed or touched. 128 bytes with 64-bit
+ * Between submission and release it must not be moved, freed or touched. 104 bytes with 64-bit
  * pointers.
  */
 struct htw_request {
@@ -143,7 +142,7 @@ struct htw_request {
     union {
         struct htw__watch _few[HTW__REQUEST_WATCHES];
         struct {
-            struct htw__distant_watch *_watches;
+            struct htw__watch *_watches;
             size_t _bytes;
         } _many;
         struct {
@@ -195,7 +194,7 @@ struct htw_purgatory_options {
     /** Passed to the hooks. */
     void *context;
     /** The number of independent parts, each with its own lock, into which the keys are divided: a
-        power of two up to HTW_PURGATORY_SHARDS_MAX; 0 means 4096. Each takes 192 bytes. */
+        power of two up to HTW_PURGATORY_SHARDS_MAX; 0 means 4096. Each takes 256 bytes. */
     uint32_t shards;
     /** The allocator; NULL means the default one. Must be thread-safe. The library may call it
         while it holds a lock of its own. The struct is copied. */
@@ -306,9 +305,10 @@ HTW_API int htw_purgatory_destroy(struct htw_purgatory *purgatory);
  * `try_complete` was called, and it returned false. (If the request was cancelled or closed before
  * the failure was known, it ends for that reason, and HTW_FINISHED is returned.)
  *
- * Cost: O(keys); for many keys O(keys * log keys). A request with up to three keys allocates
- * nothing itself. A key on which no other request waits takes 64 bytes, in blocks of 4 KiB; if it
- * is longer than 16 bytes, 48 bytes and its length.
+ * Cost: O(keys); for many keys O(keys * log keys). A request with up to six keys allocates nothing
+ * itself. A key of up to 16 bytes takes nothing if its shard has room for it, and four requests fit
+ * there; otherwise it takes 64 bytes, in blocks of 4 KiB, with one request. A longer key takes 48
+ * bytes and its length. Each four further requests on a key take 64 bytes.
  */
 HTW_API HTW_WARN_UNUSED int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,
                                                                   struct htw_request *request,

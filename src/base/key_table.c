@@ -80,29 +80,16 @@ void htw__key_table_fini(struct htw__key_table *table) {
         release_segment(table, i);
 }
 
-static uint64_t load64(const char *bytes) {
-    uint64_t number;
-    memcpy(&number, bytes, sizeof(number));
-    return number;
-}
-
-static __attribute__((noinline)) int compare(const char *a, const char *b, size_t size) {
+HTW__NOINLINE bool htw__key_compare(const char *a, const char *b, size_t size) {
     HTW__ANNOTATE_IGNORE_BEGIN();
-    int order = memcmp(a, b, size);
+    bool equal = memcmp(a, b, size) == 0;
     HTW__ANNOTATE_IGNORE_END();
-    return order;
-}
-
-/* Compares keys of common sizes without the cost of a call of memcmp(). */
-static bool are_equal(const char *a, const char *b, size_t size) {
-    if (size >= 8 && size <= 16)
-        return load64(a) == load64(b) && load64(a + size - 8) == load64(b + size - 8);
-    /* memcmp() must not get NULL, not even for no bytes. */
-    return size == 0 || compare(a, b, size) == 0;
+    return equal;
 }
 
 static bool is_key(const struct htw__key_node *node, uint64_t hash, const void *key, size_t size) {
-    return node->hash == hash && node->size == size && are_equal(node->key, key, size);
+    return node->hash == hash && node->size == size &&
+           htw__key_bytes_equal(htw__key_node_key(node), key, size);
 }
 
 struct htw__key_node *htw__key_table_find(const struct htw__key_table *table, uint64_t hash,
@@ -172,7 +159,8 @@ static void merge(struct htw__key_table *table) {
 }
 
 void htw__key_table_insert(struct htw__key_table *table, struct htw__key_node *node) {
-    HTW_ASSERT_SLOW(htw__key_table_find(table, node->hash, node->key, node->size) == NULL);
+    HTW_ASSERT_SLOW(htw__key_table_find(table, node->hash, htw__key_node_key(node), node->size) ==
+                    NULL);
     struct htw__key_node **head = head_of(table, bucket_of(table, node->hash));
     node->next = *head;
     *head = node;

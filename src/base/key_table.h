@@ -30,14 +30,19 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Embedded in the user's object. While it is in a table, neither it nor the key may move or change.
-   `next` belongs to the table; the user sets the others before the insert. */
+/* Embedded in the user's object, with the key behind it. While it is in a table, neither may move or
+   change. `next` belongs to the table; htw__key_node_set() sets the others before the insert. */
 struct htw__key_node {
     struct htw__key_node *next;
     uint64_t hash;   /* htw__key_hash() of the key */
-    const void *key; /* may be NULL if `size` is 0 */
     uint32_t size;   /* of the key, in bytes */
-    uint32_t tag;    /* free for the user: it would be padding */
+    uint32_t offset; /* from the node to the key; 0: it is in an htw__key_node_apart */
+};
+
+/* A node whose key is in another block. */
+struct htw__key_node_apart {
+    struct htw__key_node node;
+    const void *key; /* may be NULL if the size is 0 */
 };
 
 #define HTW__KEY_TABLE_FIRST_BITS 2u
@@ -59,17 +64,53 @@ struct htw__key_table {
    call it before a lock is taken. */
 uint64_t htw__key_hash(const void *key, size_t size, uint64_t seed);
 
-/* Sets hash and key of a node that is in no table: a copy of the key, in `room` bytes for it. Both may be
-   NULL if `size` is 0. */
-static inline void htw__key_node_set(struct htw__key_node *node, void *room, uint64_t hash,
-                                     const void *key, size_t size) {
+static inline const void *htw__key_node_key(const struct htw__key_node *node) {
+    return node->offset != 0 ? (const char *)node + node->offset
+                             : ((const struct htw__key_node_apart *)(const void *)node)->key;
+}
+
+/* Copies a key, which may be NULL if `size` is 0, to where there is room for it. */
+static inline void htw__key_copy(void *room, const void *key, size_t size) {
     HTW__ANNOTATE_IGNORE_BEGIN();
-    if (size > 0)
+    if (size >= 8 && size <= 16) { /* common sizes, without a call */
+        memcpy(room, key, 8);
+        memcpy((char *)room + size - 8, (const char *)key + size - 8, 8);
+    } else if (size > 0) {
         memcpy(room, key, size);
+    }
     HTW__ANNOTATE_IGNORE_END();
+}
+
+/* Sets hash and key of a node that is in no table. The key is at `key`, in the object of the node and
+   behind it. */
+static inline void htw__key_node_set(struct htw__key_node *node, uint64_t hash, const void *key,
+                                     size_t size) {
     node->hash = hash;
-    node->key = room;
     node->size = (uint32_t)size;
+    node->offset = (uint32_t)((const char *)key - (const char *)node);
+}
+
+static inline void htw__key_node_set_apart(struct htw__key_node_apart *apart, uint64_t hash,
+                                           const void *key, size_t size) {
+    apart->node.hash = hash;
+    apart->node.size = (uint32_t)size;
+    apart->node.offset = 0;
+    apart->key = key;
+}
+
+/* Whether two keys of `size` bytes are the same. */
+bool htw__key_compare(const char *a, const char *b, size_t size);
+
+static inline bool htw__key_bytes_equal(const void *a, const void *b, size_t size) {
+    uint64_t one[2], other[2];
+    if (size < 8 || size > 16) /* memcmp() must not get NULL, not even for no bytes */
+        return size == 0 || htw__key_compare(a, b, size);
+    /* Keys of common sizes, without the cost of a call. */
+    memcpy(&one[0], a, 8);
+    memcpy(&other[0], b, 8);
+    memcpy(&one[1], (const char *)a + size - 8, 8);
+    memcpy(&other[1], (const char *)b + size - 8, 8);
+    return one[0] == other[0] && one[1] == other[1];
 }
 
 /* Makes an empty table, which must not move. Copies the allocator. Allocates nothing. */

@@ -125,9 +125,8 @@ int htw__jobs_reserve(struct htw__jobs *jobs, size_t count) {
 
 void htw__jobs_add(struct htw__jobs *jobs, struct htw__job *job) {
     jobs->reserved--;
-    job->node.key = &job->position.id;
-    job->node.size = sizeof(job->position.id);
-    job->node.hash = htw__key_hash(job->node.key, job->node.size, jobs->seed);
+    const uint64_t *id = &job->position.id;
+    htw__key_node_set(&job->node, htw__key_hash(id, sizeof(*id), jobs->seed), id, sizeof(*id));
     htw__key_table_insert(&jobs->by_id, &job->node);
     jobs->waiting_bytes += htw__job_memory(job);
     push(jobs, job);

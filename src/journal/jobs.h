@@ -35,8 +35,8 @@ static inline bool htw__position_precedes(struct htw__position a, struct htw__po
 }
 
 struct htw__job {
-    struct htw__position position;
     struct htw__key_node node; /* its key is position.id */
+    struct htw__position position;
     enum htw__job_state state;
     struct htw__heap_node turn; /* WAITING: in the heap */
     bool has_key;

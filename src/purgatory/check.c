@@ -209,8 +209,8 @@ int64_t htw_purgatory_check(struct htw_purgatory *purgatory, const void *key, si
 /* A check in the queue. */
 struct htw__deferred {
     struct htw__deferred *next;
-    struct htw__watched_key *key; /* valid until the check begins */
-    struct htw__key_node copy;    /* of it; its bytes are behind this */
+    struct htw__cell *key;     /* valid until the check begins */
+    struct htw__key_node copy; /* of it; its bytes are behind this */
 };
 
 static size_t bytes_of(size_t key_size) {
@@ -232,25 +232,26 @@ static void free_check(struct htw__purgatory_shard *shard, struct htw__deferred 
 /* A check begins or is dropped: another one of its key may be queued. Returns whether requests wait
    on the key. Under the lock. */
 static bool release_key(struct htw__purgatory_shard *shard, struct htw__deferred *deferred) {
-    bool is_watched = !htw__ring_is_empty(&deferred->key->watches);
-    deferred->key->node.tag &= ~(uint32_t)HTW__KEY_DEFERRED;
+    bool is_watched = htw__watched_key_is_used(deferred->key);
+    deferred->key->is_deferred = false;
     htw__watched_key_free_if_unused(shard->purgatory, shard, deferred->key);
     return is_watched;
 }
 
 static void make(struct htw__frame *frame, struct htw__purgatory_shard *shard,
                  struct htw__deferred *deferred) {
-    htw__lock_acquire(&shard->lock);
+    htw__lock_acquire(&shard->first.lock);
     bool is_watched = release_key(shard, deferred);
-    htw__lock_release(&shard->lock);
+    htw__lock_release(&shard->first.lock);
     if (is_watched) {
         const struct htw__key_node *copy = &deferred->copy;
-        struct htw__check check = { { copy->hash, copy->key, copy->size }, .max = UINT64_MAX };
+        struct htw__check check = { { copy->hash, htw__key_node_key(copy), copy->size },
+                                    .max = UINT64_MAX };
         make_check(frame, &check);
     }
-    htw__lock_acquire(&shard->lock);
+    htw__lock_acquire(&shard->first.lock);
     free_check(shard, deferred);
-    htw__lock_release(&shard->lock);
+    htw__lock_release(&shard->first.lock);
 }
 
 /* Empties the queue. Under the lock. */
@@ -274,12 +275,12 @@ static void make_all(struct htw__purgatory_shard *shard, struct htw__deferred *q
 static void run(void *arg, const struct htw_expiration *expiration) {
     (void)expiration;
     struct htw__purgatory_shard *shard = arg;
-    htw__lock_acquire(&shard->lock);
+    htw__lock_acquire(&shard->first.lock);
     shard->runs_due--;
     shard->runs_begun++;
     shard->runs_dropped = 0;
     struct htw__deferred *queue = drain(shard);
-    htw__lock_release(&shard->lock);
+    htw__lock_release(&shard->first.lock);
     make_all(shard, queue);
 }
 
@@ -309,17 +310,17 @@ static int schedule_run(struct htw__purgatory_shard *shard) {
     spec.release = release_run;
     if (!htw__outstanding_add(&purgatory->outstanding))
         return -ESHUTDOWN;
-    htw__lock_acquire(&shard->lock);
+    htw__lock_acquire(&shard->first.lock);
     spec.when_ns = retry_delay_ns(shard);
-    htw__lock_release(&shard->lock);
+    htw__lock_release(&shard->first.lock);
     int error = htw_schedule_spec(purgatory->scheduler, &spec, NULL, NULL);
     if (error != 0) {
         htw__outstanding_remove(&purgatory->outstanding);
         return error;
     }
-    htw__lock_acquire(&shard->lock);
+    htw__lock_acquire(&shard->first.lock);
     shard->runs_due++;
-    htw__lock_release(&shard->lock);
+    htw__lock_release(&shard->first.lock);
     return 0;
 }
 
@@ -338,14 +339,14 @@ static void reschedule_run(struct htw__purgatory_shard *shard) {
     int error = schedule_run(shard);
     if (error == 0)
         return;
-    htw__lock_acquire(&shard->lock);
+    htw__lock_acquire(&shard->first.lock);
     struct htw__deferred *queue = NULL;
     if (!is_due(shard)) {
         if (error == -ESHUTDOWN)
             drop_all(shard);
         queue = drain(shard);
     }
-    htw__lock_release(&shard->lock);
+    htw__lock_release(&shard->first.lock);
     make_all(shard, queue);
 }
 
@@ -357,7 +358,7 @@ static void reschedule_run(struct htw__purgatory_shard *shard) {
 static void release_run(void *arg) {
     struct htw__purgatory_shard *shard = arg;
     struct htw_purgatory *purgatory = shard->purgatory;
-    htw__lock_acquire(&shard->lock);
+    htw__lock_acquire(&shard->first.lock);
     if (shard->runs_begun > 0) {
         shard->runs_begun--;
     } else {
@@ -365,7 +366,7 @@ static void release_run(void *arg) {
         shard->runs_dropped++;
     }
     bool is_stranded = shard->deferred != NULL && !is_due(shard);
-    htw__lock_release(&shard->lock);
+    htw__lock_release(&shard->first.lock);
     if (is_stranded)
         reschedule_run(shard);
     htw__outstanding_remove(&purgatory->outstanding);
@@ -373,30 +374,32 @@ static void release_run(void *arg) {
 
 /* Adds a check of a key to the queue, unless one is there already. -EAGAIN: no callback is due. Under the
    lock. */
-static int queue_check(struct htw__purgatory_shard *shard, struct htw__watched_key *key) {
-    size_t size = key->node.size;
-    if ((key->node.tag & HTW__KEY_DEFERRED) != 0)
+static int queue_check(struct htw__purgatory_shard *shard, struct htw__cell *key) {
+    if (key->is_deferred)
         return 0;
     if (!is_due(shard))
         return -EAGAIN;
-    struct htw__deferred *deferred = htw__allocate(&shard->purgatory->allocator, bytes_of(size));
+    const struct htw__key name = htw__watched_key_name(shard, key);
+    struct htw__deferred *deferred =
+        htw__allocate(&shard->purgatory->allocator, bytes_of(name.size));
     if (deferred == NULL)
         return -ENOMEM;
     *deferred = (struct htw__deferred) { .key = key };
-    htw__key_node_set(&deferred->copy, deferred + 1, key->node.hash, key->node.key, size);
+    htw__key_copy(deferred + 1, name.bytes, name.size);
+    htw__key_node_set(&deferred->copy, name.hash, deferred + 1, name.size);
     *shard->deferred_end = deferred;
     shard->deferred_end = &deferred->next;
-    shard->bytes += bytes_of(size);
-    key->node.tag |= HTW__KEY_DEFERRED;
+    shard->bytes += bytes_of(name.size);
+    key->is_deferred = true;
     return 0;
 }
 
 /* Queues a check, unless no request waits on the key. As queue_check(). */
 static int try_to_queue(struct htw__purgatory_shard *shard, const struct htw__key *source) {
-    htw__lock_acquire(&shard->lock);
-    struct htw__watched_key *key = htw__watched_key_find(shard, source);
+    htw__lock_acquire(&shard->first.lock);
+    struct htw__cell *key = htw__watched_key_find(shard, source);
     int result = key != NULL ? queue_check(shard, key) : 0;
-    htw__lock_release(&shard->lock);
+    htw__lock_release(&shard->first.lock);
     return result;
 }
 
@@ -404,11 +407,11 @@ static int try_to_queue(struct htw__purgatory_shard *shard, const struct htw__ke
    queue_check(); -ESHUTDOWN. */
 static int try_to_hand_over(struct htw__purgatory_shard *shard, struct htw_request *request,
                             bool *ret_disowned) {
-    htw__lock_acquire(&shard->lock);
-    struct htw__watched_key *key = htw__watch_key(htw__request_watch(request, 0));
-    int result = shard->closed ? -ESHUTDOWN : queue_check(shard, key);
+    htw__lock_acquire(&shard->first.lock);
+    struct htw__cell *key = htw__watch_key(htw__request_watch(request, 0));
+    int result = shard->first.is_closed ? -ESHUTDOWN : queue_check(shard, key);
     *ret_disowned = result == 0 && htw__request_disown_marked(request);
-    htw__lock_release(&shard->lock);
+    htw__lock_release(&shard->first.lock);
     return result;
 }
 

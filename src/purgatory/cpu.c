@@ -139,6 +139,30 @@ size_t htw__key_pool_memory(const struct htw__key_pool *pool) {
     return pool->chunks * sizeof(struct chunk);
 }
 
+/* ---- counts */
+
+void htw__counts_begin(struct htw__counts *counts, struct htw_request *request) {
+    request->_flags |= HTW__REQUEST_COUNTED;
+    counts->submitted++;
+    counts->delayed += (request->_flags & HTW__REQUEST_DELAYED) != 0;
+    counts->watched += request->_count;
+    if ((request->_flags & HTW__REQUEST_MANY) != 0)
+        counts->bytes += request->_place._many._bytes;
+}
+
+void htw__counts_end(struct htw__counts *counts, const struct htw_request *request,
+                     enum htw_reason reason) {
+    counts->ended[reason]++;
+    if ((request->_flags & HTW__REQUEST_COUNTED) == 0) {
+        counts->submitted++;
+        return;
+    }
+    counts->delayed -= (request->_flags & HTW__REQUEST_DELAYED) != 0;
+    counts->watched -= request->_count;
+    if ((request->_flags & HTW__REQUEST_MANY) != 0)
+        counts->bytes -= request->_place._many._bytes;
+}
+
 /* ---- how long requests waited */
 
 static uint32_t to_ms(int64_t time_ns) {
@@ -210,7 +234,14 @@ void htw__cpu_add_stats(struct htw__cpu *cpu, struct htw_purgatory_stats *stats)
     struct htw_wheel_stats own = HTW_WHEEL_STATS_INIT;
     htw__lock_acquire(&cpu->lock);
     htw_wheel_get_stats(cpu->wheel, &own);
-    stats->memory_bytes += sizeof(*cpu) + own.memory_bytes;
+    stats->memory_bytes += sizeof(*cpu) + own.memory_bytes + cpu->counts.bytes;
+    stats->submitted += cpu->counts.submitted;
+    stats->completed += cpu->counts.ended[HTW_REASON_COMPLETED];
+    stats->expired += cpu->counts.ended[HTW_REASON_EXPIRED];
+    stats->cancelled += cpu->counts.ended[HTW_REASON_CANCELLED];
+    stats->closed += cpu->counts.ended[HTW_REASON_CLOSED];
+    stats->delayed += cpu->counts.delayed;
+    stats->watched += cpu->counts.watched;
     stats->waited_ms += cpu->waits.sum_ms;
     for (unsigned i = 0; i < HTW_PURGATORY_WAIT_BUCKETS; i++)
         stats->waits[i] += cpu->waits.buckets[i];

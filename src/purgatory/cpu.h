@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpu.h - the data of a purgatory for each CPU: a wheel for timeouts, its alarms, the memory of
- * keys, and a histogram of waits. A thread uses those of the CPU on which it runs, so threads seldom meet.
+ * cpu.h - the data of a purgatory for each CPU: a wheel for timeouts, its alarms, counts of requests,
+ * the memory of keys, and a histogram of waits. A thread uses those of the CPU on which it runs, so
+ * threads seldom meet.
  *
  * A tick of the wheel is a microsecond of the steady clock. Deadlines are rounded up to it.
  */
@@ -10,6 +11,7 @@
 
 #include "../base/assert.h"
 #include "../base/cpu.h"
+#include "cell.h"
 #include "state.h"
 
 #define HTW__TIMEOUT_TICK_NS 1000u
@@ -25,14 +27,14 @@ struct htw__timeout_alarm {
 #define HTW__ALARMS 3
 
 /*
- * The memory of keys: slots of 64 bytes in chunks of 4 KiB.
+ * The memory of cells: slots of 64 bytes in chunks of 4 KiB.
  *
  * A chunk has a header and 63 slots, so a slot costs 65 bytes; an allocator that keeps the
  * alignment takes 80 to 128. The number of a slot, which its owner stores, leads to the header. An
  * empty chunk is freed if the others have some free slots, or if no slot is in use: a use that
  * goes up and down by a few slots does not allocate each time. Not thread-safe.
  */
-#define HTW__SLOT_BYTES 64u
+#define HTW__SLOT_BYTES sizeof(struct htw__cell) /* 64; more with checks of locks */
 #define HTW__CHUNK_SLOTS 63u
 
 struct htw__key_pool {
@@ -68,6 +70,21 @@ struct htw__wait_histogram {
     uint64_t buckets[HTW_PURGATORY_WAIT_BUCKETS];
 };
 
+#define HTW__REASONS 4
+
+/* A request counts where it began to wait, until it has ended and for its end. */
+struct htw__counts {
+    uint64_t submitted, ended[HTW__REASONS];
+    uint64_t delayed, watched; /* of those that wait */
+    uint64_t bytes;            /* of their blocks of watches */
+};
+
+/* Under the lock of the CPU; the owner only. */
+void htw__counts_begin(struct htw__counts *counts, struct htw_request *request);
+/* Also for a request that ends without having waited. */
+void htw__counts_end(struct htw__counts *counts, const struct htw_request *request,
+                     enum htw_reason reason);
+
 struct htw__cpu {
     alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards the members up to key_pool_lock */
     uint8_t current_alarm;                          /* the alarm that was set last */
@@ -76,6 +93,7 @@ struct htw__cpu {
     struct htw_wheel *wheel;
     struct htw_purgatory *purgatory;
     htw_callback *on_alarm;
+    struct htw__counts counts;
     struct htw__wait_histogram waits;
     struct htw__timeout_alarm alarms[HTW__ALARMS];
     alignas(HTW__CACHE_LINE) struct htw__lock key_pool_lock; /* guards the pool */

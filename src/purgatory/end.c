@@ -19,38 +19,26 @@
 /* What unlinking from the keys writes to. Across a lock the processor loads nothing ahead. */
 static void prefetch_keys(struct htw_request *request) {
     for (uint32_t i = 0; i < request->_count && i < HTW__REQUEST_WATCHES; i++)
-        HTW__PREFETCH(htw__watch_key(htw__request_watch(request, i)));
+        HTW__PREFETCH(htw__watch_cell(htw__request_watch(request, i)));
 }
 
 /* `walk`: that of the request; NULL: there is none. */
-static void unlink_from_keys(struct htw_request *request, struct htw__walk *walk, int reason) {
+static void unlink_from_keys(struct htw_request *request, struct htw__walk *walk) {
     struct htw_purgatory *purgatory = request->_purgatory;
-    /* The first key is unlinked last: its shard counts the request, and must do so while the
-       request is still on another key. */
     for (uint32_t i = request->_count; i-- > 0;) {
         struct htw__watch *watch = htw__request_watch(request, i);
         struct htw__purgatory_shard *shard = htw__watch_shard(purgatory, watch);
-        htw__lock_acquire(&shard->lock);
+        htw__lock_acquire(&shard->first.lock);
         if (walk != NULL)
-            htw__walk_unlink(walk, shard, watch);
+            htw__walk_unlink(walk, shard, request, watch);
         else
-            htw__watch_unlink(purgatory, shard, watch);
-        if (i == 0) {
-            htw__purgatory_shard_uncount(shard, request, reason);
-            if ((request->_flags & HTW__REQUEST_MANY) != 0)
-                shard->bytes -= request->_place._many._bytes;
-        }
-        htw__lock_release(&shard->lock);
+            htw__watch_unlink(purgatory, shard, request, watch);
+        htw__lock_release(&shard->first.lock);
     }
-    request->_count = 0;
 }
 
 static void unlink_from_threshold(struct htw_request *request, int reason) {
     struct htw_threshold *threshold = request->_place._on_threshold._threshold;
-    struct htw__purgatory_shard *shard = threshold->shard;
-    htw__lock_acquire(&shard->lock);
-    htw__purgatory_shard_uncount(shard, request, reason);
-    htw__lock_release(&shard->lock);
     htw__lock_acquire(&threshold->lock);
     htw__value_tree_remove(&threshold->waiting, &request->_place._on_threshold._node);
     htw__lock_release(&threshold->lock);
@@ -60,14 +48,13 @@ static void unlink_from_threshold(struct htw_request *request, int reason) {
 
 void htw__request_unlink(struct htw_request *request, struct htw__walk *walk, int reason) {
     prefetch_keys(request);
-    if ((request->_flags & HTW__REQUEST_ARMED) != 0)
-        htw__timeout_disarm(request);
     if ((request->_flags & HTW__REQUEST_ON_THRESHOLD) != 0)
         unlink_from_threshold(request, reason);
-    else if (request->_count > 0)
-        unlink_from_keys(request, walk, reason);
-    else if (reason != HTW__NO_REASON)
-        htw__purgatory_count_unlinked(request, (enum htw_reason)reason);
+    else
+        unlink_from_keys(request, walk);
+    if (reason != HTW__NO_REASON)
+        htw__timeout_end(request, (enum htw_reason)reason);
+    request->_count = 0;
     if ((request->_flags & HTW__REQUEST_MANY) != 0)
         htw__release(&request->_purgatory->allocator, request->_place._many._watches,
                      request->_place._many._bytes);

@@ -44,7 +44,7 @@ static inline uint32_t htw__request_mark(enum htw_reason reason) {
 /* In `_flags`, which only the owner reads and writes. */
 enum {
     HTW__REQUEST_DELAYED = 1u << 0,      /* counted as a request with a timeout */
-    HTW__REQUEST_ARMED = 1u << 1,        /* its timeout is in the wheel of a CPU */
+    HTW__REQUEST_COUNTED = 1u << 1,      /* a CPU counts it, which may have its timeout */
     HTW__REQUEST_MANY = 1u << 2,         /* its watches are in a block of their own */
     HTW__REQUEST_ON_THRESHOLD = 1u << 3, /* linked to a threshold, not to keys */
     HTW__REQUEST_MEASURED = 1u << 4      /* counts in the histogram of waits, since `_since_ms` */

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* shard.h - a part of the purgatory with its own lock: a table of keys, and counts of requests. */
+/* shard.h - a part of the purgatory with its own lock: its keys, and the checks of these that wait. */
 #ifndef HTW_SRC_PURGATORY_SHARD_H
 #define HTW_SRC_PURGATORY_SHARD_H
 
 #include "../base/compiler.h"
-#include "../base/key_table.h"
+#include "cell.h"
 #include "state.h"
 
 #include <string.h>
-
-#define HTW__REASONS 4
 
 /* A key that a call has been given. */
 struct htw__key {
@@ -24,24 +22,18 @@ static inline bool htw__key_equals(const struct htw__key *a, const struct htw__k
 }
 
 /*
- * A request counts in the shard of its first key, or of its threshold. What each watch touches is the
- * first cache line: so it is the only one of a shard that moves between CPUs. The counts of 32 bits
- * are of objects that exist at once, and each of those takes 24 bytes or more.
+ * What a call about a key touches is one cache line, if the key is short and no other of the shard came
+ * before it: so nothing else of a shard moves between CPUs.
  */
 struct htw__purgatory_shard {
-    alignas(HTW__CACHE_LINE) struct htw__lock lock; /* guards all members */
-    uint32_t watched;                               /* watches; markers are not counted */
-    uint32_t pending;      /* requests that count here and have not ended */
-    uint32_t delayed : 31; /* of these, the ones with a timeout */
-    uint32_t closed : 1;
-    uint64_t submitted; /* requests that count here, ended ones too */
-    struct htw__key_table table;
-    uint64_t ended[HTW__REASONS]; /* [HTW_REASON_COMPLETED] stays 0: it is the difference */
-    uint64_t bytes;               /* of long keys, blocks of watches, and deferred checks */
-    uint32_t orphans;             /* keys that are no longer in the table */
-    uint32_t idle;                /* keys that only a deferred check holds */
+    alignas(HTW__CACHE_LINE) struct htw__cell first; /* its lock guards all members */
+    struct htw__cell second;     /* for another key, or for more watches of any */
+    struct htw__key_table table; /* the keys that have cells of their own */
+    uint64_t bytes;              /* of long keys and deferred checks */
+    uint32_t orphans;            /* keys that are no longer in the table */
+    uint32_t idle;               /* keys that only a deferred check holds */
 
-    /* Checks that wait for a callback of the scheduler, the oldest first: see deferred.c. */
+    /* Checks that wait for a callback of the scheduler, the oldest first: see check.c. */
     struct htw__deferred *deferred;
     struct htw__deferred **deferred_end;
     int32_t runs_due;      /* callbacks scheduled that have neither begun nor been dropped */
@@ -50,28 +42,10 @@ struct htw__purgatory_shard {
     struct htw_purgatory *purgatory;
 };
 
-_Static_assert(sizeof(void *) != 8 || sizeof(struct htw__lock) != 4 ||
-                   offsetof(struct htw__purgatory_shard, table.segments) == HTW__CACHE_LINE,
-               "on 64-bit machines, what each watch touches fills a cache line");
-
 void htw__purgatory_shard_init(struct htw__purgatory_shard *shard, struct htw_purgatory *purgatory);
 void htw__purgatory_shard_fini(struct htw__purgatory_shard *shard);
 
-/* Counts a request that is submitted. Under the lock. */
-void htw__purgatory_shard_count(struct htw__purgatory_shard *shard, struct htw_request *request,
-                                bool delayed);
-
-/* Instead of an enum htw_reason: the submission has failed, and the request never counted. */
-#define HTW__NO_REASON (-1)
-
-/* Counts a request that ends, with an enum htw_reason or HTW__NO_REASON. Under the lock. */
-void htw__purgatory_shard_uncount(struct htw__purgatory_shard *shard,
-                                  const struct htw_request *request, int reason);
-
-/* Counts a request that ends and was never linked, in a shard chosen by its address. */
-void htw__purgatory_count_unlinked(const struct htw_request *request, enum htw_reason reason);
-
-/* Adds all but `completed`. */
+/* Adds keys and memory. */
 void htw__purgatory_shard_add_stats(struct htw__purgatory_shard *shard,
                                     struct htw_purgatory_stats *stats);
 

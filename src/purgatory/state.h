@@ -2,10 +2,10 @@
 /*
  * state.h - struct htw_purgatory, and an overview of the folder. Start here.
  *
- * Keys are divided into shards by their hash (shard.h). A key has a ring of watches in order of
- * arrival; a watch links a request to a key (watch.h). A threshold has a tree of requests, ordered
- * by value (threshold.c). Each CPU has a wheel with the timeouts of requests, and a few timers of the
- * scheduler, its alarms, for the earliest of them (cpu.h).
+ * Keys are divided into shards by their hash (shard.h). A key has watches in order of arrival, which
+ * link requests to it (watch.h), in cells (cell.h). A threshold has a tree of requests, ordered by
+ * value (threshold.c). Each CPU counts requests, and has a wheel with their timeouts, and a few timers
+ * of the scheduler, its alarms, for the earliest of them (cpu.h).
  *
  * At most one thread owns a request at any time, and it alone calls hooks, links and unlinks
  * (owner.h). submit.c links a request and disowns it; an event (check.c), or an alarm or a cancel
@@ -62,7 +62,6 @@ struct htw_purgatory {
     struct htw__lock lock;                /* guards the members below */
     struct htw__link thresholds;          /* ring; those that are emptied are at its end */
     uint32_t threshold_count;
-    uint32_t threshold_turn; /* the next threshold counts its requests in this shard */
 };
 
 struct htw_threshold {
@@ -72,7 +71,6 @@ struct htw_threshold {
     struct htw__outstanding outstanding; /* requests in the tree, or taken out and not released */
     struct htw__value_tree waiting;
     struct htw_purgatory *purgatory;
-    struct htw__purgatory_shard *shard; /* in which its requests are counted */
     /* Under the lock of the purgatory: */
     struct htw__link link; /* in `thresholds` */
     bool emptied;          /* closed, and all its requests have ended */

@@ -15,8 +15,8 @@ static void gather(struct htw_purgatory *purgatory, struct htw_purgatory_stats *
     stats->memory_bytes +=
         sizeof(*purgatory) + purgatory->threshold_count * sizeof(struct htw_threshold);
     htw__lock_release(&purgatory->lock);
-    stats->completed =
-        stats->submitted - stats->expired - stats->cancelled - stats->closed - stats->pending;
+    stats->pending =
+        stats->submitted - stats->completed - stats->expired - stats->cancelled - stats->closed;
 }
 
 void htw_purgatory_stats_init(struct htw_purgatory_stats *stats) {

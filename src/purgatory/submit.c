@@ -64,16 +64,12 @@ static int undo(struct htw__frame *frame, struct htw_request *request, int error
     return error;
 }
 
-/* The request is linked (`error` is 0), or linking has failed: arms the timeout and disowns the request,
+/* The request is linked (`error` is 0), or linking has failed: begins its time and disowns the request,
    or unlinks it again. */
 static int wait(struct htw__frame *frame, struct htw_request *request, int64_t timeout_ns,
                 int error) {
-    if (error == 0 && timeout_ns != HTW_NEVER_NS)
-        error = htw__timeout_arm(request, timeout_ns);
-    else if (error == 0 && htw__scheduler_is_stopped(frame->purgatory->scheduler))
-        error = -ESHUTDOWN;
-    else if (error == 0)
-        htw__wait_begin_without_clock(htw__cpu_here(frame->purgatory), request);
+    if (error == 0)
+        error = htw__timeout_begin(request, timeout_ns);
     if (error != 0)
         return undo(frame, request, error);
     enum htw_reason reason;
@@ -159,8 +155,8 @@ static void release_keys(struct keys *keys, const struct htw_purgatory *purgator
 static int allocate_watches(struct htw_request *request, size_t count) {
     if (count <= HTW__REQUEST_WATCHES)
         return 0;
-    size_t bytes = count * sizeof(struct htw__distant_watch);
-    struct htw__distant_watch *watches = htw__allocate(&request->_purgatory->allocator, bytes);
+    size_t bytes = count * sizeof(struct htw__watch);
+    struct htw__watch *watches = htw__allocate(&request->_purgatory->allocator, bytes);
     if (watches == NULL)
         return -ENOMEM;
     request->_place._many._watches = watches;
@@ -170,27 +166,21 @@ static int allocate_watches(struct htw_request *request, size_t count) {
 }
 
 /* Links the request to its next key. */
-static int link_to(struct htw_request *request, const struct htw__key *key, bool delayed) {
+static int link_to(struct htw_request *request, const struct htw__key *key) {
     struct htw__purgatory_shard *shard = htw__purgatory_shard_of(request->_purgatory, key->hash);
     struct htw__watch *watch = htw__request_watch(request, request->_count);
-    htw__watch_init(watch, request, request->_count);
-    htw__lock_acquire(&shard->lock);
-    int error = htw__watch_link(request->_purgatory, shard, watch, key);
-    if (error == 0 && request->_count == 0) {
-        htw__purgatory_shard_count(shard, request, delayed);
-        if ((request->_flags & HTW__REQUEST_MANY) != 0)
-            shard->bytes += request->_place._many._bytes;
-    }
-    htw__lock_release(&shard->lock);
+    htw__lock_acquire(&shard->first.lock);
+    int error = htw__watch_link(request->_purgatory, shard, request, watch, key);
+    htw__lock_release(&shard->first.lock);
     if (error == 0)
         request->_count++;
     return error;
 }
 
-static int link_to_all(struct htw_request *request, const struct keys *keys, bool delayed) {
+static int link_to_all(struct htw_request *request, const struct keys *keys) {
     int error = allocate_watches(request, keys->count);
     for (size_t i = 0; i < keys->count && error == 0; i++)
-        error = link_to(request, &keys->all[i], delayed);
+        error = link_to(request, &keys->all[i]);
     return error;
 }
 
@@ -199,7 +189,7 @@ static int watch(struct htw__frame *frame, struct htw_request *request,
     struct keys keys;
     int error = gather_keys(&keys, frame->purgatory, source, count);
     if (error == 0) {
-        error = link_to_all(request, &keys, timeout_ns != HTW_NEVER_NS);
+        error = link_to_all(request, &keys);
         release_keys(&keys, frame->purgatory);
     }
     /* Later events find the request; `try_complete` sees the effect of earlier ones. */
@@ -254,18 +244,13 @@ int htw_threshold_await(struct htw_threshold *threshold, struct htw_request *req
     int error = begin(&frame, purgatory, request);
     if (error != 0)
         return error;
-    struct htw__purgatory_shard *shard = threshold->shard;
     bool reached;
     error = link_to_threshold(threshold, request, value, &reached);
     if (error == 0 && reached) {
         htw__request_set_done(request);
         return finish(&frame, request, HTW_REASON_COMPLETED);
     }
-    if (error == 0) {
-        htw__lock_acquire(&shard->lock);
-        htw__purgatory_shard_count(shard, request, timeout_ns != HTW_NEVER_NS);
-        htw__lock_release(&shard->lock);
+    if (error == 0)
         request->_flags |= HTW__REQUEST_ON_THRESHOLD;
-    }
     return wait(&frame, request, timeout_ns, error);
 }

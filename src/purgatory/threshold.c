@@ -3,7 +3,6 @@
    requests. */
 #include "end.h"
 #include "owner.h"
-#include "shard.h"
 
 /* How many requests are visited under one lock. */
 #define BUDGET 16u
@@ -21,8 +20,6 @@ static int enlist(struct htw_purgatory *purgatory, struct htw_threshold *thresho
     if (!closed) {
         htw__ring_push_front(&purgatory->thresholds, &threshold->link);
         purgatory->threshold_count++;
-        threshold->shard =
-            &purgatory->shards[purgatory->threshold_turn++ & (purgatory->shard_count - 1)];
     }
     htw__lock_release(&purgatory->lock);
     return closed ? -ESHUTDOWN : 0;

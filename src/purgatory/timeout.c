@@ -181,23 +181,42 @@ static int schedule(struct htw__cpu *cpu, struct htw_request *request, uint64_t 
     return error;
 }
 
-int htw__timeout_arm(struct htw_request *request, int64_t timeout_ns) {
+/* From now on htw__timeout_move() finds the timeout; it takes the lock. */
+static int count_and_schedule(struct htw__cpu *cpu, struct htw_request *request, uint64_t tick) {
+    int error = tick == HTW_NEVER_TICK ? 0 : schedule(cpu, request, tick);
+    if (error != 0) {
+        htw_wheel_cancel(cpu->wheel, &request->_timeout);
+        return error;
+    }
+    htw__counts_begin(&cpu->counts, request);
+    __atomic_store_n(&request->_cpu, (uint16_t)(cpu - cpu->purgatory->cpus), __ATOMIC_RELAXED);
+    return 0;
+}
+
+static int begin_without(struct htw__cpu *cpu, struct htw_request *request) {
+    if (htw__scheduler_is_stopped(cpu->purgatory->scheduler))
+        return -ESHUTDOWN;
+    htw__wait_begin_without_clock(cpu, request);
+    htw__lock_acquire(&cpu->lock);
+    int error = count_and_schedule(cpu, request, HTW_NEVER_TICK);
+    htw__lock_release(&cpu->lock);
+    return error;
+}
+
+int htw__timeout_begin(struct htw_request *request, int64_t timeout_ns) {
     struct htw_purgatory *purgatory = request->_purgatory;
     struct htw__cpu *cpu = htw__cpu_here(purgatory);
+    htw_timer_init(&request->_timeout);
+    if (timeout_ns == HTW_NEVER_NS)
+        return begin_without(cpu, request);
     int64_t now_ns = htw__steady_now_ns(purgatory->scheduler);
     htw__wait_begin(cpu, request, now_ns);
-    if (timeout_ns > 0 && timeout_ns >= HTW_NEVER_NS - now_ns)
-        return 0; /* past the end of time */
-    htw_timer_init(&request->_timeout);
+    request->_flags |= HTW__REQUEST_DELAYED;
+    bool is_past_time = timeout_ns > 0 && timeout_ns >= HTW_NEVER_NS - now_ns;
     htw__lock_acquire(&cpu->lock);
-    int error = schedule(cpu, request, deadline_of(cpu, now_ns, timeout_ns));
-    if (error != 0)
-        htw_wheel_cancel(cpu->wheel, &request->_timeout);
-    /* From now on htw__timeout_move() finds the timeout; it takes the lock. */
-    __atomic_store_n(&request->_cpu, (uint16_t)(cpu - purgatory->cpus), __ATOMIC_RELAXED);
+    int error = count_and_schedule(
+        cpu, request, is_past_time ? HTW_NEVER_TICK : deadline_of(cpu, now_ns, timeout_ns));
     htw__lock_release(&cpu->lock);
-    if (error == 0)
-        request->_flags |= HTW__REQUEST_ARMED;
     return error;
 }
 
@@ -220,10 +239,14 @@ int htw__timeout_move(struct htw_purgatory *purgatory, struct htw_request *reque
     return error;
 }
 
-void htw__timeout_disarm(struct htw_request *request) {
-    struct htw__cpu *cpu = &request->_purgatory->cpus[request->_cpu];
+void htw__timeout_end(struct htw_request *request, enum htw_reason reason) {
+    struct htw_purgatory *purgatory = request->_purgatory;
+    bool is_counted = (request->_flags & HTW__REQUEST_COUNTED) != 0;
+    struct htw__cpu *cpu = is_counted ? &purgatory->cpus[request->_cpu] : htw__cpu_here(purgatory);
     htw__lock_acquire(&cpu->lock);
-    htw_wheel_cancel(cpu->wheel, &request->_timeout);
+    if (is_counted)
+        htw_wheel_cancel(cpu->wheel, &request->_timeout);
+    htw__counts_end(&cpu->counts, request, reason);
     htw__lock_release(&cpu->lock);
 }
 

@@ -5,21 +5,21 @@
 
 #include "cpu.h"
 
-/* In `_cpu` of a request: its timeout is in no wheel, or not yet. */
+/* In `_cpu` of a request: no CPU counts it yet. */
 #define HTW__NO_CPU UINT16_MAX
 
-/* Arms the timeout of a request, which is not HTW_NEVER_NS. 0, or the error of the scheduler; then
-   nothing has changed. The owner only. */
-int htw__timeout_arm(struct htw_request *request, int64_t timeout_ns);
+/* A request begins to wait: counts it, and arms its timeout unless that is HTW_NEVER_NS. 0, or the error
+   of the scheduler; then nothing has changed. The owner only. */
+int htw__timeout_begin(struct htw_request *request, int64_t timeout_ns);
 
 /* Changes the timeout of a request that is in the wheel of a CPU. 0; -ENOENT: it is in none; or the
    error of the scheduler; then nothing has changed. Any thread. */
 int htw__timeout_move(struct htw_purgatory *purgatory, struct htw_request *request,
                       int64_t timeout_ns);
 
-/* Takes the timeout out of its wheel. From then on the request cannot be found there. The owner
-   only. */
-void htw__timeout_disarm(struct htw_request *request);
+/* A request ends: counts that, and takes the timeout out of its wheel. From then on the request cannot
+   be found there. The owner only. */
+void htw__timeout_end(struct htw_request *request, enum htw_reason reason);
 
 /* ---- for the callback of an alarm */
 

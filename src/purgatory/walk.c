@@ -8,49 +8,75 @@
 /* How many watches are counted under one lock. */
 #define BUDGET 64u
 
+/* A watch of a key. */
+struct position {
+    struct htw__cell *cell;
+    unsigned index;
+};
+
 static void init(struct htw__walk *walk) {
-    walk->has_cursor = false;
-    walk->has_end = false;
     walk->is_last = false;
-    walk->current = NULL;
+    walk->cell = NULL;
+    walk->end = NULL;
 }
 
-static void unlink_cursor(struct htw__walk *walk) {
-    if (walk->has_cursor)
-        htw__link_unlink(&walk->cursor._link);
-    walk->has_cursor = false;
+static void pin(struct htw__cell *cell) {
+    cell->pins++;
+    HTW_ASSERT(cell->pins != 0);
 }
 
 /* No request follows. */
 static void finish(struct htw__walk *walk) {
-    unlink_cursor(walk);
-    if (walk->has_end)
-        htw__link_unlink(&walk->end._link);
+    if (walk->cell != NULL)
+        htw__cell_unpin(walk->purgatory, walk->shard, walk->key, walk->cell);
+    if (walk->end != walk->cell)
+        htw__cell_unpin(walk->purgatory, walk->shard, walk->key, walk->end);
     htw__watched_key_free_if_unused(walk->purgatory, walk->shard, walk->key);
     walk->key = NULL;
-    walk->current = NULL;
 }
 
 /* What is linked from now on does not belong to the walk. */
-static void link_end(struct htw__walk *walk) {
-    if (walk->has_end)
+static void set_end(struct htw__walk *walk) {
+    if (walk->end != NULL)
         return;
-    HTW__ANNOTATE_OWN(walk, sizeof(*walk));
-    walk->end._key = 0;
-    htw__ring_push_back(&walk->key->watches, &walk->end._link);
-    walk->has_end = true;
+    walk->end = htw__watched_key_last(walk->key);
+    walk->end_index = walk->end->count;
+    pin(walk->end);
 }
 
-/* The walk continues behind `last`. */
-static void link_cursor(struct htw__walk *walk, struct htw__link *last) {
-    walk->cursor._key = 0;
-    htw__link_insert(&last->_next, &walk->cursor._link);
-    walk->has_cursor = true;
-    walk->current = NULL;
+/* The walk continues behind this watch. */
+static void stand(struct htw__walk *walk, struct position at) {
+    struct htw__cell *before = walk->cell;
+    set_end(walk);
+    walk->cell = at.cell;
+    walk->index = at.index;
+    if (at.cell == before)
+        return;
+    if (at.cell != walk->end)
+        pin(at.cell);
+    if (before != NULL)
+        htw__cell_unpin(walk->purgatory, walk->shard, walk->key, before);
 }
 
-static bool is_end(const struct htw__walk *walk, const struct htw__link *link) {
-    return link == &walk->key->watches || link == &walk->end._link;
+/* Moves to the next request, which may be where `at` is. False: there is none in the walk. */
+static bool seek(const struct htw__walk *walk, struct position *at) {
+    for (;;) {
+        unsigned count = at->cell == walk->end ? walk->end_index : at->cell->count;
+        for (; at->index < count; at->index++)
+            if (at->cell->watches[at->index] != NULL)
+                return true;
+        if (at->cell == walk->end || at->cell->more == NULL)
+            return false;
+        *at = (struct position) { at->cell->more, 0 };
+    }
+}
+
+static struct position behind(struct position at) {
+    return (struct position) { at.cell, at.index + 1 };
+}
+
+static struct position place_of(const struct htw__walk *walk) {
+    return (struct position) { walk->cell, walk->index };
 }
 
 /* Apart: the common case has no variable whose address is passed on. */
@@ -67,16 +93,17 @@ static inline bool own(struct htw__walk *walk, struct htw_request *request) {
 }
 
 /* Under the lock. */
-static struct htw_request *own_first(struct htw__walk *walk, struct htw__link *from) {
-    for (struct htw__link *link = from; !is_end(walk, link); link = link->_next) {
-        struct htw_request *request = htw__watch_request(htw__watch_of(link));
-        if (request == NULL || !own(walk, request)) /* a marker of another walk, or busy */
+static struct htw_request *own_first(struct htw__walk *walk, struct position at) {
+    for (; seek(walk, &at); at.index++) {
+        struct htw_request *request = at.cell->watches[at.index];
+        if (!own(walk, request))
             continue;
-        if (is_end(walk, link->_next)) {
-            finish(walk);
+        struct position next = behind(at);
+        if (seek(walk, &next)) {
+            HTW__PREFETCH(next.cell->watches[next.index]);
+            stand(walk, at);
         } else {
-            link_end(walk);
-            walk->current = htw__watch_of(link);
+            finish(walk);
         }
         return request;
     }
@@ -88,98 +115,72 @@ struct htw_request *htw__walk_begin(struct htw__walk *walk, const struct htw__ke
     struct htw_request *request = NULL;
     init(walk);
     walk->shard = htw__purgatory_shard_of(walk->purgatory, key->hash);
-    htw__lock_acquire(&walk->shard->lock);
+    htw__lock_acquire(&walk->shard->first.lock);
     walk->key = htw__watched_key_find(walk->shard, key);
     if (walk->key != NULL)
-        request = own_first(walk, walk->key->watches._next);
-    htw__lock_release(&walk->shard->lock);
+        request = own_first(walk, (struct position) { walk->key, 0 });
+    htw__lock_release(&walk->shard->first.lock);
     return request;
 }
 
 struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk) {
     struct htw_request *request = NULL;
     init(walk);
-    htw__lock_acquire(&walk->shard->lock);
-    walk->shard->closed = true;
+    htw__lock_acquire(&walk->shard->first.lock);
+    walk->shard->first.is_closed = true;
     /* Keys of which all requests are busy, and marked now, are passed over. */
     while (request == NULL && (walk->key = htw__watched_key_orphan(walk->shard)) != NULL)
-        request = own_first(walk, walk->key->watches._next);
-    htw__lock_release(&walk->shard->lock);
+        request = own_first(walk, (struct position) { walk->key, 0 });
+    htw__lock_release(&walk->shard->first.lock);
     return request;
 }
 
 struct htw_request *htw__walk_next(struct htw__walk *walk) {
     if (walk->key == NULL)
         return NULL;
-    HTW_ASSERT(walk->current == NULL); /* there is a cursor */
-    htw__lock_acquire(&walk->shard->lock);
-    struct htw__link *next = walk->cursor._link._next;
-    unlink_cursor(walk);
-    struct htw_request *request = own_first(walk, next);
-    htw__lock_release(&walk->shard->lock);
+    htw__lock_acquire(&walk->shard->first.lock);
+    struct htw_request *request = own_first(walk, behind(place_of(walk)));
+    htw__lock_release(&walk->shard->first.lock);
     return request;
 }
 
-/* The lock keeps the request in the ring when it is disowned, until the next one was found. */
+/* The lock keeps the request on its key when it is disowned, until the next one was found. */
 bool htw__walk_pass(struct htw__walk *walk, struct htw_request **request) {
     struct htw_request *next = NULL;
-    bool disowned = true;
+    bool disowned;
     if (walk->key == NULL) {
         disowned = htw__request_disown(*request, HTW__REQUEST_PENDING);
     } else {
-        htw__lock_acquire(&walk->shard->lock);
-        struct htw__link *link = &walk->current->_link;
+        htw__lock_acquire(&walk->shard->first.lock);
         disowned = htw__request_disown(*request, HTW__REQUEST_PENDING);
         if (disowned)
-            next = own_first(walk, link->_next);
-        else
-            link_cursor(walk, link);
-        htw__lock_release(&walk->shard->lock);
+            next = own_first(walk, behind(place_of(walk)));
+        htw__lock_release(&walk->shard->first.lock);
     }
     if (disowned)
         *request = next;
     return disowned;
 }
 
-/* Puts the cursor in the place of a link, which leaves the ring. */
-static void replace_by_cursor(struct htw__walk *walk, const struct htw__link *old) {
-    struct htw__link *link = &walk->cursor._link;
-    walk->cursor._key = 0;
-    *link = *old;
-    *link->_back = link;
-    link->_next->_back = &link->_next;
-    walk->has_cursor = true;
-    walk->current = NULL;
-}
-
 void htw__walk_unlink(struct htw__walk *walk, struct htw__purgatory_shard *shard,
-                      struct htw__watch *watch) {
-    if (walk->current != watch) {
-        htw__watch_unlink(walk->purgatory, shard, watch);
+                      const struct htw_request *request, const struct htw__watch *watch) {
+    bool is_place = walk->key != NULL && walk->key == htw__watch_key(watch);
+    htw__watch_unlink(walk->purgatory, shard, request, watch);
+    if (!is_place)
         return;
-    }
-    shard->watched--;
-    if (walk->is_last || is_end(walk, watch->_link._next)) {
-        htw__link_unlink(&watch->_link);
+    struct position next = behind(place_of(walk));
+    if (walk->is_last || !seek(walk, &next))
         finish(walk);
-        return;
-    }
-    replace_by_cursor(walk, &watch->_link);
 }
 
-/* Counts requests from a link on, at most BUDGET. Under the lock. */
-static uint64_t count_from(struct htw__walk *walk, struct htw__link *link) {
+/* Counts requests from a watch on, at most BUDGET. Under the lock. */
+static uint64_t count_from(struct htw__walk *walk, struct position at) {
     uint64_t count = 0;
-    for (unsigned steps = 1; !is_end(walk, link); steps++) {
-        count += htw__watch_request(htw__watch_of(link)) != NULL;
-        struct htw__link *next = link->_next;
-        if (steps == BUDGET && !is_end(walk, next)) {
-            link_end(walk);
-            link_cursor(walk, link);
+    for (; seek(walk, &at); at.index++)
+        if (++count == BUDGET) {
+            stand(walk, at);
             return count;
         }
-        link = next;
-    }
     finish(walk);
     return count;
 }
@@ -188,26 +189,15 @@ uint64_t htw__walk_count(struct htw__walk *walk, const struct htw__key *key) {
     uint64_t count = 0;
     init(walk);
     walk->shard = htw__purgatory_shard_of(walk->purgatory, key->hash);
-    htw__lock_acquire(&walk->shard->lock);
+    htw__lock_acquire(&walk->shard->first.lock);
     walk->key = htw__watched_key_find(walk->shard, key);
     if (walk->key != NULL)
-        count = count_from(walk, walk->key->watches._next);
-    htw__lock_release(&walk->shard->lock);
+        count = count_from(walk, (struct position) { walk->key, 0 });
+    htw__lock_release(&walk->shard->first.lock);
     while (walk->key != NULL) {
-        htw__lock_acquire(&walk->shard->lock);
-        struct htw__link *next = walk->cursor._link._next;
-        unlink_cursor(walk);
-        count += count_from(walk, next);
-        htw__lock_release(&walk->shard->lock);
+        htw__lock_acquire(&walk->shard->first.lock);
+        count += count_from(walk, behind(place_of(walk)));
+        htw__lock_release(&walk->shard->first.lock);
     }
     return count;
-}
-
-void htw__walk_stop(struct htw__walk *walk) {
-    walk->is_last = true;
-    if (walk->key == NULL || walk->current != NULL)
-        return;
-    htw__lock_acquire(&walk->shard->lock);
-    finish(walk);
-    htw__lock_release(&walk->shard->lock);
 }

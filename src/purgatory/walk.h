@@ -3,10 +3,9 @@
  * walk.h - visits the requests that wait on a key, in order of arrival, with no lock held in
  * between.
  *
- * The walk keeps its place by the request that the caller owns: no other thread unlinks it. When it is
- * unlinked, or another thread may own it, a cursor takes its place. An end marker, added when the walk
- * begins, excludes the requests that arrive later. Both are watches without a request. (It would be
- * cheaper to own several requests under one lock, but then hooks could not cancel those requests.)
+ * The walk keeps its place, and the end of what had arrived when it began, by pins on the cells there
+ * (cell.h). (It would be cheaper to own several requests under one lock, but then hooks could not
+ * cancel those requests.)
  */
 #ifndef HTW_SRC_PURGATORY_WALK_H
 #define HTW_SRC_PURGATORY_WALK_H
@@ -16,13 +15,13 @@
 struct htw__walk {
     const struct htw_purgatory *purgatory; /* set by the caller, as are `mark` and `marked` */
     struct htw__purgatory_shard *shard;    /* set by the caller of htw__walk_begin_orphan() */
-    uint32_t mark; /* one of HTW__REQUEST_FORCED; 0 for an event, which does not count `marked` */
-    bool has_cursor, has_end;     /* they are in the ring */
-    bool is_last;                 /* htw__walk_stop() */
-    int64_t marked;               /* busy requests that this walk has marked */
-    struct htw__watched_key *key; /* NULL: no request follows, and no marker is in the ring */
-    struct htw__watch *current;   /* of the request that the caller owns; NULL: there is a cursor */
-    struct htw__watch cursor, end;
+    uint32_t mark;  /* one of HTW__REQUEST_FORCED; 0 for an event, which does not count `marked` */
+    bool is_last;   /* htw__walk_stop() */
+    int64_t marked; /* busy requests that this walk has marked */
+    struct htw__cell *key;  /* NULL: no request follows, and no cell is pinned */
+    struct htw__cell *cell; /* where the walk is, once in its pins; NULL: it is not pinned */
+    struct htw__cell *end;  /* where it ends, likewise */
+    unsigned index, end_index;
 };
 
 /*
@@ -42,7 +41,7 @@ bool htw__walk_pass(struct htw__walk *walk, struct htw_request **request);
 /* Unlinks a watch of the request that the caller owns, whatever key it is on. For the end of that
    request; under the lock of the watch's shard. */
 void htw__walk_unlink(struct htw__walk *walk, struct htw__purgatory_shard *shard,
-                      struct htw__watch *watch);
+                      const struct htw_request *request, const struct htw__watch *watch);
 
 /* Closes the shard, takes a key out of its table, and begins a walk there. NULL: none is left. */
 struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk);
@@ -51,6 +50,8 @@ struct htw_request *htw__walk_begin_orphan(struct htw__walk *walk);
 uint64_t htw__walk_count(struct htw__walk *walk, const struct htw__key *key);
 
 /* The walk ends with the request that the caller owns, and will end by htw__request_end(). */
-void htw__walk_stop(struct htw__walk *walk);
+static inline void htw__walk_stop(struct htw__walk *walk) {
+    walk->is_last = true;
+}
 
 #endif /* HTW_SRC_PURGATORY_WALK_H */

@@ -1,53 +1,73 @@
 /* SPDX-License-Identifier: MIT */
-/* watch.c - links a request to a key, and unlinks it; allocates and frees keys. */
+/* watch.c - links a request to a key, and unlinks it; allocates and frees keys and cells. */
 #include "watch.h"
 
 #include "cpu.h"
 
-_Static_assert(sizeof(struct htw__watched_key) + HTW__KEY_INLINE_BYTES <= HTW__SLOT_BYTES,
-               "a key and its bytes fit into a slot");
-_Static_assert(offsetof(struct htw__watched_key, node) == 0, "a node has the address of its key");
-_Static_assert(offsetof(struct htw__watch, _link) == 0, "a link has the address of its watch");
+/* ---- the memory of cells */
 
-static size_t long_key_bytes(size_t size) {
-    return sizeof(struct htw__watched_key) + size;
-}
-
-static struct htw__watched_key *allocate_slot(const struct htw_purgatory *purgatory) {
+static struct htw__cell *allocate_cell(const struct htw_purgatory *purgatory) {
     struct htw__cpu *cpu = htw__cpu_here(purgatory);
     uint8_t number;
     htw__lock_acquire(&cpu->key_pool_lock);
-    struct htw__watched_key *key = htw__key_pool_allocate(&cpu->key_pool, &number);
+    struct htw__cell *cell = htw__key_pool_allocate(&cpu->key_pool, &number);
     htw__lock_release(&cpu->key_pool_lock);
-    if (key != NULL)
-        key->node.tag = (uint32_t)number << HTW__KEY_NUMBER_SHIFT |
-                        (uint32_t)(cpu - purgatory->cpus) << HTW__KEY_CPU_SHIFT;
-    return key;
+    if (cell == NULL)
+        return NULL;
+    *cell = (struct htw__cell) { 0 };
+    cell->place = (uint32_t)(cpu - purgatory->cpus) << HTW__CELL_NUMBER_BITS | number;
+    return cell;
 }
 
-static void free_slot(const struct htw_purgatory *purgatory, struct htw__watched_key *key) {
-    struct htw__cpu *cpu = &purgatory->cpus[key->node.tag >> HTW__KEY_CPU_SHIFT];
+static void free_cell(const struct htw_purgatory *purgatory, struct htw__cell *cell) {
+    struct htw__cpu *cpu = &purgatory->cpus[cell->place >> HTW__CELL_NUMBER_BITS];
     htw__lock_acquire(&cpu->key_pool_lock);
-    htw__key_pool_free(&cpu->key_pool, key, (uint8_t)(key->node.tag >> HTW__KEY_NUMBER_SHIFT));
+    htw__key_pool_free(&cpu->key_pool, cell, (uint8_t)cell->place);
     htw__lock_release(&cpu->key_pool_lock);
 }
 
-static struct htw__watched_key *allocate_key(const struct htw_purgatory *purgatory,
-                                             struct htw__purgatory_shard *shard, size_t size) {
-    if (size <= HTW__KEY_INLINE_BYTES)
-        return allocate_slot(purgatory);
-    struct htw__watched_key *key = htw__allocate(&purgatory->allocator, long_key_bytes(size));
-    if (key != NULL) {
-        key->node.tag = HTW__KEY_LONG;
-        shard->bytes += long_key_bytes(size);
-    }
+/* For more watches of a key, or for another short one: that of the shard if it is free. NULL: no memory. */
+static struct htw__cell *take_cell(const struct htw_purgatory *purgatory,
+                                   struct htw__purgatory_shard *shard) {
+    if (shard->first.has_second)
+        return allocate_cell(purgatory);
+    shard->first.has_second = true;
+    shard->second.more = NULL;
+    return &shard->second;
+}
+
+static void give_back_cell(const struct htw_purgatory *purgatory,
+                           struct htw__purgatory_shard *shard, struct htw__cell *cell) {
+    if (cell == &shard->second)
+        shard->first.has_second = false;
+    else
+        free_cell(purgatory, cell);
+}
+
+/* ---- keys */
+
+static size_t long_key_bytes(size_t size) {
+    return offsetof(struct htw__cell, bytes) + size;
+}
+
+static bool is_long(const struct htw__cell *key) {
+    return key->is_in_table && key->node.size > HTW__KEY_INLINE_BYTES;
+}
+
+static struct htw__cell *allocate_long(const struct htw_purgatory *purgatory,
+                                       struct htw__purgatory_shard *shard, size_t size) {
+    struct htw__cell *key = htw__allocate(&purgatory->allocator, long_key_bytes(size));
+    if (key == NULL)
+        return NULL;
+    *key = (struct htw__cell) { 0 };
+    shard->bytes += long_key_bytes(size);
     return key;
 }
 
 static void free_key(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
-                     struct htw__watched_key *key) {
-    if ((key->node.tag & HTW__KEY_LONG) == 0) {
-        free_slot(purgatory, key);
+                     struct htw__cell *key) {
+    if (!is_long(key)) {
+        give_back_cell(purgatory, shard, key);
         return;
     }
     size_t bytes = long_key_bytes(key->node.size);
@@ -55,76 +75,190 @@ static void free_key(const struct htw_purgatory *purgatory, struct htw__purgator
     htw__release(&purgatory->allocator, key, bytes);
 }
 
-static struct htw__watched_key *add_key(const struct htw_purgatory *purgatory,
-                                        struct htw__purgatory_shard *shard,
-                                        const struct htw__key *source) {
-    struct htw__watched_key *key = allocate_key(purgatory, shard, source->size);
+static struct htw__cell *allocate_key(const struct htw_purgatory *purgatory,
+                                      struct htw__purgatory_shard *shard, size_t size) {
+    if (size > HTW__KEY_INLINE_BYTES)
+        return allocate_long(purgatory, shard, size);
+    return shard->first.has_key ? take_cell(purgatory, shard) : &shard->first;
+}
+
+static bool is_of_shard(const struct htw__purgatory_shard *shard, const struct htw__cell *key) {
+    return key == &shard->first || key == &shard->second;
+}
+
+static struct htw__cell *add_key(const struct htw_purgatory *purgatory,
+                                 struct htw__purgatory_shard *shard,
+                                 const struct htw__key *source) {
+    struct htw__cell *key = allocate_key(purgatory, shard, source->size);
     if (key == NULL)
         return NULL;
-    htw__key_node_set(&key->node, key + 1, source->hash, source->bytes, source->size);
-    htw__ring_init(&key->watches);
+    key->has_key = true;
+    htw__key_copy(key->bytes, source->bytes, source->size);
+    if (is_of_shard(shard, key)) {
+        key->size = (uint8_t)(source->size & 31u);
+        return key;
+    }
+    key->is_in_table = true;
+    htw__key_node_set(&key->node, source->hash, key->bytes, source->size);
     htw__key_table_insert(&shard->table, &key->node);
+    shard->first.has_table = true;
     return key;
 }
 
-int htw__watch_link(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
-                    struct htw__watch *watch, const struct htw__key *source) {
-    if (shard->closed)
-        return -ESHUTDOWN;
-    struct htw__watched_key *key = htw__watched_key_find(shard, source);
-    if (key == NULL) {
-        if ((key = add_key(purgatory, shard, source)) == NULL)
-            return -ENOMEM;
-    } else if ((key->node.tag & HTW__KEY_UNWATCHED) != 0) {
-        key->node.tag &= ~(uint32_t)HTW__KEY_UNWATCHED;
-        shard->idle--;
-    }
-    watch->_key |= (uintptr_t)key;
-    htw__ring_push_back(&key->watches, &watch->_link);
-    shard->watched++;
-    return 0;
+struct htw__key htw__watched_key_name(const struct htw__purgatory_shard *shard,
+                                      const struct htw__cell *key) {
+    if (key->is_in_table)
+        return (struct htw__key) { key->node.hash, htw__key_node_key(&key->node), key->node.size };
+    uint64_t hash = htw__key_hash(key->bytes, key->size, shard->purgatory->seed);
+    return (struct htw__key) { hash, key->bytes, key->size };
+}
+
+static void remove_from_table(struct htw__purgatory_shard *shard, struct htw__cell *key) {
+    htw__key_table_remove(&shard->table, &key->node);
+    shard->first.has_table = htw__key_table_count(&shard->table) > 0;
 }
 
 /* Whether a deferred check holds a key without watches; counts the key as idle if so. */
-static bool is_held(struct htw__purgatory_shard *shard, struct htw__watched_key *key) {
-    bool was_unwatched = (key->node.tag & HTW__KEY_UNWATCHED) != 0;
-    bool held = (key->node.tag & HTW__KEY_DEFERRED) != 0;
-    if (held)
-        key->node.tag |= HTW__KEY_UNWATCHED;
-    shard->idle += (uint32_t)held - (uint32_t)was_unwatched;
-    return held;
+static bool is_held(struct htw__purgatory_shard *shard, struct htw__cell *key) {
+    shard->idle += (uint32_t)key->is_deferred - (uint32_t)key->is_unwatched;
+    key->is_unwatched = key->is_deferred;
+    return key->is_deferred;
 }
 
 void htw__watched_key_free_if_unused(const struct htw_purgatory *purgatory,
-                                     struct htw__purgatory_shard *shard,
-                                     struct htw__watched_key *key) {
-    if (!htw__ring_is_empty(&key->watches))
+                                     struct htw__purgatory_shard *shard, struct htw__cell *key) {
+    if (htw__watched_key_is_used(key))
         return;
-    bool is_orphan = false;
-    if ((key->node.tag & (HTW__KEY_DEFERRED | HTW__KEY_UNWATCHED | HTW__KEY_ORPHAN)) != 0) {
-        if (is_held(shard, key))
-            return;
-        is_orphan = (key->node.tag & HTW__KEY_ORPHAN) != 0;
-        shard->orphans -= is_orphan;
+    if ((key->is_deferred | key->is_unwatched) != 0 && is_held(shard, key))
+        return;
+    if (key->is_orphan)
+        shard->orphans--;
+    else if (key->is_in_table)
+        remove_from_table(shard, key);
+    key->has_key = false;
+    if (key != &shard->first)
+        free_key(purgatory, shard, key);
+}
+
+static bool is_in_shard(const struct htw__cell *cell) {
+    return cell->has_key && !cell->is_orphan;
+}
+
+struct htw__cell *htw__watched_key_orphan(struct htw__purgatory_shard *shard) {
+    struct htw__cell *key = &shard->first;
+    if (!is_in_shard(key))
+        key = &shard->second;
+    if (!is_in_shard(key)) {
+        struct htw__key_node *node = htw__key_table_remove_any(&shard->table);
+        if (node == NULL)
+            return NULL;
+        key = HTW_CONTAINER_OF(node, struct htw__cell, node);
     }
-    if (!is_orphan)
-        htw__key_table_remove(&shard->table, &key->node);
-    free_key(purgatory, shard, key);
+    key->is_orphan = true;
+    shard->orphans++;
+    return key;
+}
+
+/* ---- watches */
+
+static bool is_full(const struct htw__cell *cell) {
+    return cell->count == (cell->is_in_table ? 1 : HTW__CELL_WATCHES);
+}
+
+static uintptr_t address_of_key(const struct htw__purgatory_shard *shard,
+                                const struct htw__cell *key) {
+    if (key == &shard->first)
+        return (uintptr_t)key | HTW__CELL_FIRST;
+    return (uintptr_t)key |
+           (key == &shard->second ? (uintptr_t)HTW__CELL_SECOND : (uintptr_t)HTW__CELL_OF_TABLE);
+}
+
+/* Adds a cell to a key. NULL: no memory. */
+static struct htw__cell *add_cell(const struct htw_purgatory *purgatory,
+                                  struct htw__purgatory_shard *shard, struct htw__cell *key) {
+    struct htw__cell *last = htw__watched_key_last(key);
+    struct htw__cell *cell = take_cell(purgatory, shard);
+    if (cell == NULL)
+        return NULL;
+    last->more = cell;
+    cell->back = last;
+    key->more->back = cell;
+    cell->key = address_of_key(shard, key);
+    return cell;
+}
+
+static void remove_if_empty(const struct htw_purgatory *purgatory,
+                            struct htw__purgatory_shard *shard, struct htw__cell *key,
+                            struct htw__cell *cell) {
+    if (cell->count > 0 || cell == key)
+        return;
+    struct htw__cell *before = cell == key->more ? key : cell->back;
+    if (cell->more != NULL)
+        cell->more->back = cell->back;
+    else if (before != key)
+        key->more->back = before;
+    before->more = cell->more;
+    give_back_cell(purgatory, shard, cell);
+}
+
+int htw__watch_link(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
+                    struct htw_request *request, struct htw__watch *watch,
+                    const struct htw__key *source) {
+    if (shard->first.is_closed)
+        return -ESHUTDOWN;
+    struct htw__cell *key = htw__watched_key_find(shard, source);
+    if (key == NULL && (key = add_key(purgatory, shard, source)) == NULL)
+        return -ENOMEM;
+    struct htw__cell *cell = htw__watched_key_last(key);
+    if (is_full(cell) && (cell = add_cell(purgatory, shard, key)) == NULL)
+        return -ENOMEM;
+    if (key->is_unwatched) {
+        key->is_unwatched = false;
+        shard->idle--;
+    }
+    cell->watches[cell->count++] = request;
+    watch->_cell = cell == key ? address_of_key(shard, key) : (uintptr_t)cell | HTW__CELL_OF_LIST;
+    return 0;
+}
+
+/* These two do the same whichever watch it is: the processor could not foresee it. */
+
+static void leave_gap(struct htw__cell *cell, const struct htw_request *request) {
+    unsigned places = cell->is_in_table ? 1 : HTW__CELL_WATCHES;
+    for (unsigned i = 0; i < places; i++)
+        cell->watches[i] = cell->watches[i] == request ? NULL : cell->watches[i];
+}
+
+static void close_gaps(struct htw__cell *cell) {
+    unsigned count = 0;
+    if (cell->is_in_table) {
+        cell->count = cell->only_watch != NULL;
+        return;
+    }
+    for (unsigned i = 0; i < HTW__CELL_WATCHES; i++) {
+        struct htw_request *request = cell->watches[i];
+        cell->watches[i] = NULL;
+        cell->watches[count] = request;
+        count += request != NULL;
+    }
+    cell->count = (uint8_t)(count & 7u);
 }
 
 void htw__watch_unlink(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
-                       struct htw__watch *watch) {
-    htw__link_unlink(&watch->_link);
-    shard->watched--;
-    htw__watched_key_free_if_unused(purgatory, shard, htw__watch_key(watch));
+                       const struct htw_request *request, const struct htw__watch *watch) {
+    struct htw__cell *key = htw__watch_key(watch), *cell = htw__watch_cell(watch);
+    leave_gap(cell, request);
+    if (cell->pins > 0)
+        return;
+    close_gaps(cell);
+    remove_if_empty(purgatory, shard, key, cell);
+    htw__watched_key_free_if_unused(purgatory, shard, key);
 }
 
-struct htw__watched_key *htw__watched_key_orphan(struct htw__purgatory_shard *shard) {
-    struct htw__watched_key *key =
-        (struct htw__watched_key *)(void *)htw__key_table_remove_any(&shard->table);
-    if (key != NULL) {
-        key->node.tag |= HTW__KEY_ORPHAN;
-        shard->orphans++;
-    }
-    return key;
+void htw__cell_unpin(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
+                     struct htw__cell *key, struct htw__cell *cell) {
+    if (--cell->pins > 0)
+        return;
+    close_gaps(cell);
+    remove_if_empty(purgatory, shard, key, cell);
 }

@@ -6,99 +6,110 @@
 #include "owner.h"
 #include "shard.h"
 
-/* A key of no more bytes than this is stored behind its struct, in the same slot of the pool. */
-#define HTW__KEY_INLINE_BYTES 16u
-
-/* A key on which requests wait. */
-struct htw__watched_key {
-    struct htw__key_node node; /* the tag: flags, the number of the slot in its chunk, the CPU */
-    struct htw__link watches;  /* ring in order of arrival; the markers of walks are among them */
-};
-
+/* In the low bits of the address of a cell: what leads from it to the shard. */
 enum {
-    HTW__KEY_LONG = 1u << 0,     /* allocated by itself, not in a key pool */
-    HTW__KEY_DEFERRED = 1u << 1, /* a deferred check holds it, which has not begun */
-    HTW__KEY_ORPHAN = 1u << 2,   /* no longer in the table, because the shard was closed */
-    HTW__KEY_UNWATCHED = 1u << 3 /* no request waits on it, and it is counted as idle */
-};
-#define HTW__KEY_NUMBER_SHIFT 8 /* a byte of the tag: the slot in its chunk */
-#define HTW__KEY_CPU_SHIFT 16   /* the rest: the CPU of the pool */
-
-/* The low bits of a watch's `_key` locate its request (keys are aligned): 1 to 3 for the first to
-   third watch inside the request, or HTW__WATCH_DISTANT. A `_key` of 0 is a marker of a walk. */
-#define HTW__WATCH_PLACE ((uintptr_t)7)
-#define HTW__WATCH_DISTANT ((uintptr_t)7)
-
-/* A watch outside its request. */
-struct htw__distant_watch {
-    struct htw__watch watch;
-    struct htw_request *request;
+    HTW__CELL_FIRST = 0,    /* it is the first of the shard */
+    HTW__CELL_SECOND = 1,   /* the second */
+    HTW__CELL_OF_TABLE = 2, /* the hash of its key */
+    HTW__CELL_OF_LIST = 3,  /* the first cell of its key */
+    HTW__CELL_KIND = 3
 };
 
 /* Watch `i` of a request on keys. */
 static inline struct htw__watch *htw__request_watch(struct htw_request *request, uint32_t i) {
-    return (request->_flags & HTW__REQUEST_MANY) != 0 ? &request->_place._many._watches[i].watch
+    return (request->_flags & HTW__REQUEST_MANY) != 0 ? &request->_place._many._watches[i]
                                                       : &request->_place._few[i];
 }
 
-/* Sets the request of watch `i`, which is on no key yet. */
-static inline void htw__watch_init(struct htw__watch *watch, struct htw_request *request,
-                                   uint32_t i) {
-    bool is_distant = (request->_flags & HTW__REQUEST_MANY) != 0;
-    watch->_key = is_distant ? HTW__WATCH_DISTANT : i + 1;
-    if (is_distant)
-        ((struct htw__distant_watch *)(void *)watch)->request = request;
+static inline struct htw__cell *htw__cell_at(uintptr_t address) {
+    return (struct htw__cell *)(address & ~(uintptr_t)HTW__CELL_KIND);
 }
 
-static inline struct htw__watch *htw__watch_of(struct htw__link *link) {
-    return (struct htw__watch *)(void *)link; /* the link is the first member */
+/* The cell of a linked watch. */
+static inline struct htw__cell *htw__watch_cell(const struct htw__watch *watch) {
+    return htw__cell_at(watch->_cell);
 }
 
-static inline struct htw__watched_key *htw__watch_key(const struct htw__watch *watch) {
-    return (struct htw__watched_key *)(watch->_key & ~HTW__WATCH_PLACE);
+/* The first cell of the key of a linked watch. The owner of the request needs no lock for it. */
+static inline uintptr_t htw__watch_key_address(const struct htw__watch *watch) {
+    return (watch->_cell & HTW__CELL_KIND) == HTW__CELL_OF_LIST ? htw__watch_cell(watch)->key
+                                                                : watch->_cell;
 }
 
-/* NULL for a marker. */
-static inline struct htw_request *htw__watch_request(struct htw__watch *watch) {
-    uintptr_t place = watch->_key & HTW__WATCH_PLACE;
-    if (place == 0)
-        return NULL;
-    if (place == HTW__WATCH_DISTANT)
-        return ((struct htw__distant_watch *)(void *)watch)->request;
-    char *first = (char *)(watch - (place - 1));
-    return (struct htw_request *)(void *)(first - offsetof(struct htw_request, _place));
+static inline struct htw__cell *htw__watch_key(const struct htw__watch *watch) {
+    return htw__cell_at(htw__watch_key_address(watch));
 }
 
 /* The shard of a linked watch. The owner of the request needs no lock for it. */
 static inline struct htw__purgatory_shard *htw__watch_shard(const struct htw_purgatory *purgatory,
                                                             const struct htw__watch *watch) {
-    return htw__purgatory_shard_of(purgatory, htw__watch_key(watch)->node.hash);
+    uintptr_t address = htw__watch_key_address(watch);
+    struct htw__cell *key = htw__cell_at(address);
+    switch (address & HTW__CELL_KIND) {
+    case HTW__CELL_FIRST:
+        return HTW_CONTAINER_OF(key, struct htw__purgatory_shard, first);
+    case HTW__CELL_SECOND:
+        return HTW_CONTAINER_OF(key, struct htw__purgatory_shard, second);
+    default:
+        return htw__purgatory_shard_of(purgatory, key->node.hash);
+    }
 }
 
 /* All functions below are called under the lock of the shard. Some get the purgatory, too, so that they
-   need not read it in the shard, in another cache line. */
+   need not read it in the shard, in another cache line. A key is its first cell. */
 
-/* NULL: no request waits on the key. */
-static inline struct htw__watched_key *htw__watched_key_find(struct htw__purgatory_shard *shard,
-                                                             const struct htw__key *key) {
-    return (struct htw__watched_key *)(void *)htw__key_table_find(&shard->table, key->hash,
-                                                                  key->bytes, key->size);
+/* Whether a cell of a shard has the key. */
+static inline bool htw__cell_has_key(const struct htw__cell *cell, const struct htw__key *key) {
+    return cell->size == key->size && cell->has_key && !cell->is_orphan &&
+           htw__key_bytes_equal(cell->bytes, key->bytes, key->size);
 }
 
-/* Adds a watch, whose request is set, at the end of a key. 0; -ENOMEM; -ESHUTDOWN. */
+/* NULL: no request waits on the key. */
+static inline struct htw__cell *htw__watched_key_find(struct htw__purgatory_shard *shard,
+                                                      const struct htw__key *key) {
+    if (htw__cell_has_key(&shard->first, key))
+        return &shard->first;
+    if (shard->first.has_second && htw__cell_has_key(&shard->second, key))
+        return &shard->second;
+    if (!shard->first.has_table)
+        return NULL;
+    struct htw__key_node *node =
+        htw__key_table_find(&shard->table, key->hash, key->bytes, key->size);
+    return node == NULL ? NULL : HTW_CONTAINER_OF(node, struct htw__cell, node);
+}
+
+/* The hash and the bytes of a key. */
+struct htw__key htw__watched_key_name(const struct htw__purgatory_shard *shard,
+                                      const struct htw__cell *key);
+
+/* Whether requests wait on a key, or walks are there. */
+static inline bool htw__watched_key_is_used(const struct htw__cell *key) {
+    return key->count > 0 || key->more != NULL;
+}
+
+/* The last cell of a key. */
+static inline struct htw__cell *htw__watched_key_last(struct htw__cell *key) {
+    return key->more != NULL ? key->more->back : key;
+}
+
+/* Links a request to a key, behind the others. 0; -ENOMEM; -ESHUTDOWN. */
 int htw__watch_link(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
-                    struct htw__watch *watch, const struct htw__key *key);
+                    struct htw_request *request, struct htw__watch *watch,
+                    const struct htw__key *key);
 
-/* Removes a watch from its key, and frees the key if it was the last one. */
+/* Removes a watch of a request from its key, and frees the key if it was the last one. */
 void htw__watch_unlink(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
-                       struct htw__watch *watch);
+                       const struct htw_request *request, const struct htw__watch *watch);
 
-/* Frees a key without watches, markers and deferred checks. */
+/* A walk leaves a cell of a key. The caller then frees the key if it is not used. */
+void htw__cell_unpin(const struct htw_purgatory *purgatory, struct htw__purgatory_shard *shard,
+                     struct htw__cell *key, struct htw__cell *cell);
+
+/* Frees a key without watches, walks and deferred checks. */
 void htw__watched_key_free_if_unused(const struct htw_purgatory *purgatory,
-                                     struct htw__purgatory_shard *shard,
-                                     struct htw__watched_key *key);
+                                     struct htw__purgatory_shard *shard, struct htw__cell *key);
 
-/* Takes any key out of the table of a closed shard; NULL: there is none. */
-struct htw__watched_key *htw__watched_key_orphan(struct htw__purgatory_shard *shard);
+/* Makes any key of a closed shard an orphan; NULL: there is none that is not. */
+struct htw__cell *htw__watched_key_orphan(struct htw__purgatory_shard *shard);
 
 #endif /* HTW_SRC_PURGATORY_WATCH_H */

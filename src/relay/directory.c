@@ -113,9 +113,7 @@ struct htw__destination *htw__directory_add(struct htw__directory *self, const c
                                          .asked_ms = now_ms,
                                          .answered_ms = now_ms };
     memcpy(added->name, name, size + 1);
-    added->node = (struct htw__key_node) { .hash = htw__key_hash(name, size, self->seed),
-                                           .key = added->name,
-                                           .size = (uint32_t)size };
+    htw__key_node_set(&added->node, htw__key_hash(name, size, self->seed), added->name, size);
     htw__key_table_insert(&self->names, &added->node);
     htw__ring_push_back(&self->by_use, &added->use);
     return added;

@@ -102,8 +102,8 @@ static void write_name(char *name, const struct htw__relay_record *record,
 
 /* Brings a cancel and its victim together: nothing comes of either when it leaves. */
 static void meet(struct htw__loaded *self, struct htw__entry *entry) {
-    struct htw__key_node *node =
-        htw__key_table_find(&self->names, entry->name.hash, entry->name.key, entry->name.size);
+    struct htw__key_node *node = htw__key_table_find(
+        &self->names, entry->name.hash, htw__key_node_key(&entry->name), entry->name.size);
     if (node != NULL) {
         struct htw__entry *other = HTW_CONTAINER_OF(node, struct htw__entry, name);
         if (other->is_cancel == entry->is_cancel)
@@ -234,9 +234,7 @@ static struct htw__entry *make_entry(struct htw__loaded *self,
     if (named > 0) {
         char *name = (char *)(entry + 1) + copied;
         write_name(name, record, request);
-        entry->name = (struct htw__key_node) { .hash = htw__key_hash(name, named, self->seed),
-                                               .key = name,
-                                               .size = (uint32_t)named };
+        htw__key_node_set(&entry->name, htw__key_hash(name, named, self->seed), name, named);
     }
     return entry;
 }

@@ -28,7 +28,8 @@ struct htw__attributes *htw__attributes_create(struct htw__clockwork *clockwork,
     };
     if (has_span)
         attributes->span[0] = (struct htw__span) { .span_ns = spec->span_ns };
-    htw__key_node_set(&attributes->key, attributes->span + has_span, hash, spec->key, key_size);
+    htw__key_copy(attributes->span + has_span, spec->key, key_size);
+    htw__key_node_set(&attributes->key, hash, attributes->span + has_span, key_size);
     attributes->member.attributes = attributes;
     return attributes;
 }

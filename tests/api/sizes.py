@@ -13,7 +13,7 @@ import sys
 # Where it is said, how, and of what.
 CLAIMS = [
     ("include/htw/purgatory.h", r"or touched\. (\d+) bytes with 64-bit pointers", "request"),
-    ("docs/purgatory.md", r"three keys takes (\d+) bytes in your struct", "request"),
+    ("docs/purgatory.md", r"six keys takes (\d+) bytes in your struct", "request"),
     ("docs/architecture.md", r"request of the purgatory is (\d+) bytes", "request"),
     ("include/htw/purgatory.h", r"0 means 4096\. Each takes (\d+) bytes", "shard"),
     ("docs/decisions.md", r"Hence 4096 shards of (\d+) bytes", "shard"),

@@ -38,17 +38,16 @@ static struct submitter submitters[CPUS_MAX];
 #define FIELD(member) \
     { #member, offsetof(struct htw__purgatory_shard, member) }
 static const struct memory_field shard_fields[] = {
-    FIELD(lock),        FIELD(watched),       FIELD(pending),     FIELD(submitted),
-    FIELD(table.count), FIELD(table.buckets), FIELD(table.first), FIELD(table.segments),
-    FIELD(ended),       FIELD(bytes),         FIELD(orphans),     FIELD(idle),
-    FIELD(deferred),    FIELD(purgatory),     { NULL, 0 },
+    FIELD(first), FIELD(second),   FIELD(table),     FIELD(bytes), FIELD(orphans),
+    FIELD(idle),  FIELD(deferred), FIELD(purgatory), { NULL, 0 },
 };
 #undef FIELD
 #define FIELD(member) \
     { #member, offsetof(struct htw__cpu, member) }
 static const struct memory_field cpu_fields[] = {
-    FIELD(lock),  FIELD(current_alarm), FIELD(alarm_tick),    FIELD(wheel),    FIELD(purgatory),
-    FIELD(waits), FIELD(alarms),        FIELD(key_pool_lock), FIELD(key_pool), { NULL, 0 },
+    FIELD(lock),          FIELD(current_alarm), FIELD(alarm_tick), FIELD(wheel),
+    FIELD(purgatory),     FIELD(counts),        FIELD(waits),      FIELD(alarms),
+    FIELD(key_pool_lock), FIELD(key_pool),      { NULL, 0 },
 };
 #undef FIELD
 #define FIELD(member) \
@@ -190,7 +189,7 @@ static void end(unsigned number) {
 const struct workload purgatory_workloads[] = {
     { "purgatory_own", "a request is submitted and one completed, on keys of the CPU", 5, 60000,
       create_own, begin, operate, end, destroy },
-    { "purgatory_shared", "the same on keys of all CPUs", 26, 60000, create_shared, begin, operate,
+    { "purgatory_shared", "the same on keys of all CPUs", 17, 60000, create_shared, begin, operate,
       end, destroy },
     { .name = NULL },
 };

@@ -39,21 +39,22 @@ static uint64_t digest_waiter(uint64_t digest, const struct waiter *waiter) {
     return digest;
 }
 
-/* The watches of a key in their order, and the markers of walks among them, which lie on stacks. */
+/* The watches of a key in their order, with the gaps and pins that walks have left; these are on stacks. */
 static uint64_t digest_key(uint64_t digest, unsigned key) {
     struct htw__purgatory_shard *shard = judge->purgatory->shards;
     const struct htw__key source = htw__key_hashed(judge->purgatory, &"AB"[key], 1);
-    struct htw__watched_key *found = htw__watched_key_find(shard, &source);
-    if (found == NULL)
+    const struct htw__cell *cell = htw__watched_key_find(shard, &source);
+    if (cell == NULL)
         return digest_add(digest, 0);
-    digest = digest_add(digest, found->node.tag & HTW__KEY_DEFERRED ? 2 : 1);
-    for (struct htw__link *link = found->watches._next; link != &found->watches;
-         link = link->_next) {
-        struct htw__watch *watch = htw__watch_of(link);
-        struct htw_request *request = htw__watch_request(watch);
-        digest =
-            digest_add(digest, request == NULL ? (uintptr_t)watch
-                                               : (uint64_t)(waiter_of(request) - judge->waiters));
+    digest = digest_add(digest, 1u + cell->is_deferred + 2u * cell->is_in_table);
+    for (; cell != NULL; cell = cell->more) {
+        digest = digest_add(digest, cell->pins);
+        for (unsigned i = 0; i < cell->count; i++) {
+            struct htw_request *request = cell->watches[i];
+            digest = digest_add(digest, request == NULL
+                                            ? WAITERS
+                                            : (uint64_t)(waiter_of(request) - judge->waiters));
+        }
     }
     return digest;
 }
@@ -65,10 +66,9 @@ static uint64_t digest_purgatory(uint64_t digest) {
         atomic_load(&judge->purgatory->closed),
         judge->is_closed,
         atomic_load(&judge->purgatory->outstanding.state),
-        shard->watched,
-        shard->pending,
-        shard->delayed,
-        shard->closed,
+        cpu->counts.watched,
+        cpu->counts.delayed,
+        shard->first.is_closed,
         shard->bytes,
         shard->orphans,
         shard->idle,

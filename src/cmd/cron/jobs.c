@@ -72,21 +72,18 @@ static void unschedule(struct htw__cron *cron, struct htw__cron_job *jobs) {
 /* ---- the file again */
 
 static struct htw__cron_job *job_of(struct htw__key_node *node) {
-    return node == NULL ? NULL : HTW_CONTAINER_OF(node, struct htw__cron_job, node);
+    return node == NULL ? NULL : HTW_CONTAINER_OF(node, struct htw__cron_job, by_text.node);
 }
 
 static void set_nodes(struct htw__cron_job *jobs, uint64_t seed) {
     for (struct htw__cron_job *job = jobs; job != NULL; job = job->next)
-        job->node = (struct htw__key_node) {
-            .hash = htw__key_hash(job->text, job->text_size, seed),
-            .key = job->text,
-            .size = (uint32_t)job->text_size,
-        };
+        htw__key_node_set_apart(&job->by_text, htw__key_hash(job->text, job->text_size, seed),
+                                job->text, job->text_size);
 }
 
 static struct htw__key_node *find(const struct htw__key_table *table,
                                   const struct htw__cron_job *like) {
-    return htw__key_table_find(table, like->node.hash, like->text, like->text_size);
+    return htw__key_table_find(table, like->by_text.node.hash, like->text, like->text_size);
 }
 
 /* By their text. Lines may be the same: the first of them leads to the others. */
@@ -95,7 +92,7 @@ static void enter(struct htw__key_table *table, struct htw__cron_job *jobs) {
         struct htw__cron_job *same = job_of(find(table, job));
         job->same = NULL;
         if (same == NULL) {
-            htw__key_table_insert(table, &job->node);
+            htw__key_table_insert(table, &job->by_text.node);
         } else {
             job->same = same->same;
             same->same = job;
@@ -110,7 +107,7 @@ static struct htw__cron_job *take(struct htw__key_table *table, const struct htw
         return NULL;
     struct htw__cron_job *taken = first->same;
     if (taken == NULL) {
-        htw__key_table_remove(table, &first->node);
+        htw__key_table_remove(table, &first->by_text.node);
         return first;
     }
     first->same = taken->same;

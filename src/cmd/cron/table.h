@@ -18,8 +18,8 @@ struct htw__cron_job {
     struct htw_zone *zone;
 
     /* For jobs.c: */
-    struct htw__key_node node;  /* in the table of a load, by `text` */
-    struct htw__cron_job *same; /* another one with this text */
+    struct htw__key_node_apart by_text; /* in the table of a load */
+    struct htw__cron_job *same;         /* another one with this text */
     struct htw__cron *cron;
     htw_handle timer;
     unsigned running; /* processes that have not ended */

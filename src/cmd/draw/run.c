@@ -157,11 +157,8 @@ static int arm(struct htw__run *run, const struct htw__line *line) {
     timer->id = (uint32_t)run->timer_count;
     timer->name_size = (uint32_t)line->message_size;
     memcpy(timer->name, line->message, line->message_size);
-    timer->node = (struct htw__key_node) {
-        .hash = htw__key_hash(timer->name, timer->name_size, run->seed),
-        .key = timer->name,
-        .size = timer->name_size,
-    };
+    htw__key_node_set(&timer->node, htw__key_hash(timer->name, timer->name_size, run->seed),
+                      timer->name, timer->name_size);
     error = htw_wheel_schedule(run->wheel, &timer->timer, deadline_of(run, line));
     if (error != 0) {
         htw__release(&htw__default_allocator, timer, timer_bytes(line->message_size));

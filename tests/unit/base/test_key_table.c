@@ -29,9 +29,9 @@ static void open_table(size_t count) {
     assert_non_null(items);
     for (size_t i = 0; i < count; i++) {
         items[i].number = i;
-        items[i].node.key = &items[i].number;
-        items[i].node.size = sizeof items[i].number;
-        items[i].node.hash = htw__key_hash(&items[i].number, sizeof items[i].number, SEED);
+        htw__key_node_set(&items[i].node,
+                          htw__key_hash(&items[i].number, sizeof items[i].number, SEED),
+                          &items[i].number, sizeof items[i].number);
     }
 }
 
@@ -119,16 +119,18 @@ UNIT_TEST_BETWEEN(open_for_few, close_table,
                   key_table_with_keys_of_any_size_finds_them_by_content) {
     static const size_t sizes[] = { 0, 1, 7, 16, 128, 240, 241, 1024, 1 << 20 };
     enum { SIZES = sizeof sizes / sizeof sizes[0] };
-    static struct htw__key_node nodes[SIZES];
-    char *bytes = malloc(1 << 20);
+    struct {
+        struct htw__key_node nodes[SIZES];
+        char bytes[1 << 20];
+    } *keys = malloc(sizeof *keys);
     char *same = malloc(1 << 20);
-    assert_true(bytes != NULL && same != NULL);
+    assert_true(keys != NULL && same != NULL);
+    struct htw__key_node *nodes = keys->nodes;
+    char *bytes = keys->bytes;
     for (size_t i = 0; i < 1 << 20; i++)
         same[i] = bytes[i] = (char)(i * 31 % 127);
     for (size_t i = 0; i < SIZES; i++) {
-        nodes[i].hash = htw__key_hash(bytes, sizes[i], SEED);
-        nodes[i].key = sizes[i] == 0 ? NULL : bytes;
-        nodes[i].size = (uint32_t)sizes[i];
+        htw__key_node_set(&nodes[i], htw__key_hash(bytes, sizes[i], SEED), bytes, sizes[i]);
         htw__key_table_insert(&table, &nodes[i]);
     }
     for (size_t i = 0; i < SIZES; i++) {
@@ -142,7 +144,7 @@ UNIT_TEST_BETWEEN(open_for_few, close_table,
     }
     assert_ptr_equal(htw__key_table_find(&table, nodes[0].hash, NULL, 0), &nodes[0]);
     free(same);
-    free(bytes);
+    free(keys);
 }
 
 UNIT_TEST_BETWEEN(open_for_few, close_table, key_table_distinguishes_keys_of_one_hash) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_keys.c - the keys on which a request waits: none twice, each of any bytes. */
+#include "../../../src/purgatory/cpu.h"
 #include "../../../src/purgatory/shard.h"
 #include "../../support/collisions.h"
 #include "../../support/purgatory_case.h"
@@ -63,14 +64,24 @@ PURGATORY_TEST(purgatory_keys_are_copied) {
     assert_log(test, "");
 }
 
-/* A key of up to 16 bytes is in a chunk of 4 KiB, with room for more; a longer one is alone. */
-PURGATORY_TEST(purgatory_key_of_sixteen_bytes_is_in_a_chunk) {
-    size_t before = test->memory.live_bytes;
-    watch(purgatory_case_waiter(test, 'a'), HTW_NEVER_NS, "a key longer than");
-    assert_in_range(test->memory.live_bytes - before, 1 + 17, 48 + 17);
-    before = test->memory.live_bytes;
-    watch(purgatory_case_waiter(test, 'b'), HTW_NEVER_NS, "sixteen bytes...");
-    assert_int_equal(test->memory.live_bytes - before, 4096);
+/* A key of up to 16 bytes is in its shard if there is room, or else in a chunk of 4 KiB with room for more; a
+   longer one is alone. */
+UNIT_TEST(purgatory_key_of_sixteen_bytes_is_in_its_shard_or_a_chunk) {
+    struct purgatory_case test;
+    struct htw_purgatory_options options = purgatory_case_options();
+    options.shards = 1;
+    purgatory_case_begin(&test, NULL, &options);
+    size_t before = test.memory.live_bytes;
+    watch(purgatory_case_waiter(&test, 'a'), HTW_NEVER_NS, "a key longer than");
+    assert_in_range(test.memory.live_bytes - before, 1 + 17, HTW__SLOT_BYTES - 16 + 17);
+    before = test.memory.live_bytes;
+    watch(purgatory_case_waiter(&test, 'b'), HTW_NEVER_NS, "sixteen bytes...");
+    assert_int_equal(test.memory.live_bytes - before, 0);
+    watch(purgatory_case_waiter(&test, 'c'), HTW_NEVER_NS, "another sixteen.");
+    assert_int_equal(test.memory.live_bytes - before, 0);
+    watch(purgatory_case_waiter(&test, 'd'), HTW_NEVER_NS, "and another one.");
+    assert_int_equal(test.memory.live_bytes - before, 64 * HTW__SLOT_BYTES);
+    purgatory_case_end(&test);
 }
 
 PURGATORY_TEST(purgatory_empty_key_is_a_key) {
@@ -161,7 +172,7 @@ static void count_own_key(struct waiter *self) {
     self->result = count_key(self->test, "k");
 }
 
-/* While it is asked, by a walk that has markers on the key; and when it has ended. */
+/* While it is asked, by a walk that is on the key; and when it has ended. */
 PURGATORY_TEST(purgatory_count_in_hooks_is_of_those_that_wait) {
     watch_each(test, "abc", MS, "k");
     struct waiter *a = &test->waiters[0], *b = &test->waiters[1];
@@ -205,7 +216,8 @@ PURGATORY_TEST(purgatory_with_crafted_keys_has_short_chains) {
     size_t count = 0;
     for (uint32_t i = 0; i < test->purgatory->shard_count; i++) {
         const struct htw__key_table *table = &test->purgatory->shards[i].table;
-        count += htw__key_table_count(table);
+        count += htw__key_table_count(table) + test->purgatory->shards[i].first.has_key +
+                 test->purgatory->shards[i].second.has_key;
         assert_true(longest_chain(table) <= COLLISIONS_CHAIN_MAX);
     }
     assert_int_equal(count, COLLISIONS);

@@ -164,12 +164,23 @@ PURGATORY_TEST(purgatory_submit_refused_memory_changes_nothing) {
     assert_true(cancel(&test->waiters[0]));
 }
 
-/* The keys exist already, so up to two need nothing. */
-PURGATORY_TEST(purgatory_submit_on_keys_that_exist_needs_no_memory) {
+/* A key has two cells in its shard, and needs another one behind eight requests. */
+PURGATORY_TEST(purgatory_submit_refused_a_cell_changes_nothing) {
+    watch_each(test, "abcdefgh", MS, "k");
+    failing_allocator_fail(&test->memory, 1, true);
+    assert_int_equal(submit(purgatory_case_waiter(test, 'i'), MS, "k"), -ENOMEM);
+    failing_allocator_relent(&test->memory);
+    assert_waiting(test, 8, 8, 1, 8);
+    purgatory_case_forget_log(test);
+    assert_check_log(test, "k", 0, "a? b? c? d? e? f? g? h?");
+}
+
+/* The key exists already, and has room. */
+PURGATORY_TEST(purgatory_submit_on_a_key_that_exists_needs_no_memory) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     watch(a, MS, "k", "a key that is longer than sixteen");
     size_t calls = test->memory.calls;
-    watch(b, MS, "a key that is longer than sixteen", "k", "k");
+    watch(b, MS, "k", "k");
     assert_int_equal(test->memory.calls, calls);
     failing_allocator_fail(&test->memory, 1, true);
     a->ready = true;
@@ -199,7 +210,7 @@ PURGATORY_TEST(purgatory_submit_cancelled_before_memory_is_refused_ends_cancelle
     a->on_asked = cancel_itself;
     failing_allocator_fail(&test->memory, 1, true);
     failing_allocator_fail(&test->scheduler_memory, 1, true);
-    assert_int_equal(submit(a, MS, "k", "l", "m"), HTW_FINISHED);
+    assert_int_equal(submit(a, MS, "k", "a key that is longer than sixteen"), HTW_FINISHED);
     assert_true(a->answer);
     assert_ends(test, "aX");
     failing_allocator_relent(&test->memory);

@@ -21,11 +21,18 @@ PURGATORY_TEST(purgatory_request_that_is_ready_ends_in_the_call) {
     }
 }
 
+static int64_t count_on_all(struct purgatory_case *test) {
+    int64_t count = 0;
+    for (const char *key = "klm"; *key != '\0'; key++)
+        count += htw_purgatory_count_key(test->purgatory, key, 1);
+    return count;
+}
+
 static void look_from_inside(struct waiter *self) {
     if (self->asked == 1)
-        self->answer = htw_purgatory_watched(self->test->purgatory) == 0;
+        self->answer = count_on_all(self->test) == 0;
     else
-        self->result = (int64_t)htw_purgatory_watched(self->test->purgatory);
+        self->result = count_on_all(self->test);
 }
 
 PURGATORY_TEST(purgatory_request_is_asked_before_and_after_it_is_on_all_keys) {
@@ -249,5 +256,5 @@ PURGATORY_TEST(purgatory_request_that_is_new_or_null_is_not_pending) {
     assert_false(htw_request_is_pending(&request));
     assert_false(htw_request_is_pending(NULL));
     if (sizeof(void *) == 8)
-        assert_int_equal(sizeof(request), 128);
+        assert_int_equal(sizeof(request), 104);
 }

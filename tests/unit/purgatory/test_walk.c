@@ -3,7 +3,7 @@
  * test_walk.c - a check or cancel of a key goes on where it was, whatever hooks do meanwhile to the
  * request that is asked, to those before and behind it, and to the key.
  *
- * Where the walk is, is marked by the request itself, or by a cursor when that has ended or was marked.
+ * The walk pins the cell of four requests in which it is, and the one in which it ends.
  */
 #include "../../support/purgatory_case.h"
 
@@ -133,7 +133,7 @@ static void cancel_peer_and_watch_another(struct waiter *self) {
     self->result = submit(d, HTW_SECOND, "k");
 }
 
-/* The cursor is in the ring then, with the neighbours changing on both sides. */
+/* The walk is at a place without a request then, with the neighbours changing on both sides. */
 PURGATORY_TEST(purgatory_walk_goes_on_when_the_ended_request_changes_its_neighbours) {
     struct waiter *w = watch_each(test, "aBcd", HTW_SECOND, "k");
     assert_int_equal(cancel(&w[3]), true);
@@ -144,8 +144,8 @@ PURGATORY_TEST(purgatory_walk_goes_on_when_the_ended_request_changes_its_neighbo
     assert_waiting(test, 2, 2, 1, 2);
 }
 
-/* All behind the cursor goes, and the key stays until the walk has seen that. */
-PURGATORY_TEST(purgatory_walk_ends_when_nothing_is_left_behind_its_cursor) {
+/* All behind the walk goes, and the key stays until the walk has seen that. */
+PURGATORY_TEST(purgatory_walk_ends_when_nothing_is_left_behind_it) {
     struct waiter *w = watch_each(test, "Ab", HTW_SECOND, "k");
     w[0].on_ended = cancel_peer;
     w[0].peer = &w[1];
@@ -159,8 +159,8 @@ static void check_same_key(struct waiter *self) {
     self->result = check_key(self->test, "k");
 }
 
-/* The inner walk meets the cursor and the end marker of the outer one. */
-PURGATORY_TEST(purgatory_walk_passes_the_markers_of_another_one) {
+/* The inner walk meets the places of the outer one. */
+PURGATORY_TEST(purgatory_walk_passes_the_places_of_another_one) {
     struct waiter *w = watch_each(test, "aBcDe", HTW_SECOND, "k");
     w[1].on_ended = check_same_key;
     assert_check_log(test, "k", 1, "a? b? bC a? c? d? dC d= e? b= c? e?");
@@ -187,4 +187,77 @@ PURGATORY_TEST(purgatory_walk_survives_a_close_in_a_hook) {
     assert_check_log(test, "k", 0, "a? b? a! aS a= c! cS c= bS b=");
     assert_int_equal(w[1].result, 3);
     assert_waiting(test, 0, 0, 0, 0);
+}
+
+/* ---- cells: a b c d | e f g h | i j k l */
+
+static void cancel_all_between(struct waiter *self, char first, char last) {
+    for (char name = first; name <= last; name++)
+        self->answer = cancel(&self->test->waiters[name - 'a']);
+}
+
+static void cancel_efgh(struct waiter *self) {
+    cancel_all_between(self, 'e', 'h');
+}
+
+PURGATORY_TEST(purgatory_walk_goes_on_when_the_cell_behind_goes) {
+    struct waiter *w = watch_each(test, "abcdefghijkl", HTW_SECOND, "k");
+    w[1].on_asked = cancel_efgh;
+    assert_check_log(test, "k", 0, "a? b? eX e= fX f= gX g= hX h= c? d? i? j? k? l?");
+    assert_waiting(test, 8, 8, 1, 8);
+}
+
+static void cancel_abcd(struct waiter *self) {
+    cancel_all_between(self, 'a', 'd');
+}
+
+PURGATORY_TEST(purgatory_walk_goes_on_when_the_cell_before_goes) {
+    struct waiter *w = watch_each(test, "abcdefghijkl", HTW_SECOND, "k");
+    w[4].on_asked = cancel_abcd;
+    assert_check_log(test, "k", 0, "a? b? c? d? e? aX a= bX b= cX c= dX d= f? g? h? i? j? k? l?");
+    assert_waiting(test, 8, 8, 1, 8);
+    assert_check_log(test, "k", 0, "e? f? g? h? i? j? k? l?");
+}
+
+static void cancel_others_and_watch_two(struct waiter *self) {
+    cancel_all_between(self, 'a', 'e');
+    cancel_all_between(self, 'g', 'l');
+    self->result = submit(purgatory_case_waiter(self->test, 'm'), HTW_SECOND, "k");
+    self->result = submit(purgatory_case_waiter(self->test, 'n'), HTW_SECOND, "k");
+}
+
+/* Of the cell in which the walk is, and of that in which it ends, only the places are left. */
+PURGATORY_TEST(purgatory_walk_ends_where_it_was_to_end_when_all_others_go) {
+    struct waiter *w = watch_each(test, "abcdeFghijkl", HTW_SECOND, "k");
+    w[5].on_ended = cancel_others_and_watch_two;
+    assert_int_equal(check_key(test, "k"), 1);
+    assert_log(test, "a? b? c? d? e? f? fC aX a= bX b= cX c= dX d= eX e= gX g= hX h= iX i= jX j= "
+                     "kX k= lX l= m? m? n? n? f=");
+    assert_waiting(test, 2, 2, 1, 2);
+    assert_check_log(test, "k", 0, "m? n?");
+}
+
+static void check_and_cancel_others(struct waiter *self) {
+    self->result = check_key(self->test, "k");
+    cancel_all_between(self, 'a', 'g');
+}
+
+/* Two walks are in one cell, and one of them leaves it. */
+PURGATORY_TEST(purgatory_walks_in_one_cell_keep_their_places) {
+    struct waiter *w = watch_each(test, "abcdefgHi", HTW_SECOND, "k");
+    w[7].on_ended = check_and_cancel_others;
+    assert_check_log(test, "k", 1,
+                     "a? b? c? d? e? f? g? h? hC a? b? c? d? e? f? g? i? "
+                     "aX a= bX b= cX c= dX d= eX e= fX f= gX g= h= i?");
+    assert_waiting(test, 1, 1, 1, 1);
+}
+
+PURGATORY_TEST(purgatory_cells_of_a_key_are_freed_with_their_last_requests) {
+    size_t bytes = test->memory.live_bytes;
+    watch_each(test, "abcdefghijkl", HTW_NEVER_NS, "a key that is longer than sixteen");
+    static const char order[] = "gcalehbdkfij";
+    for (const char *name = order; *name != '\0'; name++)
+        assert_true(cancel(&test->waiters[*name - 'a']));
+    assert_waiting(test, 0, 0, 0, 0);
+    assert_int_equal(test->memory.live_bytes, bytes);
 }

@@ -719,8 +719,7 @@ pub struct htw_key {
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct htw__watch {
-    pub _link: htw__link,
-    pub _key: usize,
+    pub _cell: usize,
 }
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -746,14 +745,14 @@ pub struct htw_request {
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub union htw_request__bindgen_ty_1 {
-    pub _few: [htw__watch; 3usize],
+    pub _few: [htw__watch; 6usize],
     pub _many: htw_request__bindgen_ty_1__bindgen_ty_1,
     pub _on_threshold: htw_request__bindgen_ty_1__bindgen_ty_2,
 }
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct htw_request__bindgen_ty_1__bindgen_ty_1 {
-    pub _watches: *mut htw__distant_watch,
+    pub _watches: *mut htw__watch,
     pub _bytes: usize,
 }
 #[repr(C)]
@@ -967,8 +966,3 @@ pub const HTW_DAY: i64 = 86400000000000;
 pub const HTW_TICK_NS_MIN: i64 = 1000;
 pub const HTW_TICK_NS_MAX: i64 = 3600000000000;
 pub const HTW_SPAN_NS_MAX: i64 = 2305843009213693951;
-#[repr(C)]
-#[derive(Copy, Clone)]
-pub struct htw__distant_watch {
-    pub _address: u8,
-}
