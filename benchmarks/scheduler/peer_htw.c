@@ -7,9 +7,10 @@
 
 static struct htw_scheduler *scheduler;
 
-static void start(int workers, int64_t tick_ns) {
+static void start(int workers, int64_t tick_ns, int64_t timer_slack_ns) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.tick_ns = tick_ns;
+    options.timer_slack_ns = timer_slack_ns;
     if (workers >= 0)
         options.workers = (uint32_t)workers;
     int error = htw_scheduler_create(&scheduler, &options);
@@ -18,11 +19,15 @@ static void start(int workers, int64_t tick_ns) {
 }
 
 static void start_1ms(int workers) {
-    start(workers, HTW_MILLISECOND);
+    start(workers, HTW_MILLISECOND, 0);
 }
 
 static void start_100us(int workers) {
-    start(workers, 100 * HTW_MICROSECOND);
+    start(workers, 100 * HTW_MICROSECOND, 0);
+}
+
+static void start_fine(int workers) {
+    start(workers, 5 * HTW_MICROSECOND, 45 * HTW_MICROSECOND);
 }
 
 static int schedule(int64_t now_ns, int64_t delay_ns, htw_callback *callback, void *arg,
@@ -76,6 +81,17 @@ const struct peer peer_htw_100us = {
     .about = "htw_schedule(), tick 100 us",
     .has_workers = true,
     .start = start_100us,
+    .schedule = schedule,
+    .cancel = cancel,
+    .pending = pending,
+    .memory_bytes = memory_bytes,
+};
+
+const struct peer peer_htw_fine = {
+    .name = "htw-fine",
+    .about = "htw_schedule(), tick 5 us, an alarm up to 45 us later",
+    .has_workers = true,
+    .start = start_fine,
     .schedule = schedule,
     .cancel = cancel,
     .pending = pending,

@@ -6,12 +6,13 @@
 
 #include <string.h>
 
-extern const struct peer peer_htw, peer_htw_absolute, peer_htw_100us, peer_heap_cond;
-extern const struct peer peer_at_once, peer_libuv, peer_libevent;
+extern const struct peer peer_htw, peer_htw_absolute, peer_htw_100us, peer_htw_fine;
+extern const struct peer peer_heap_cond, peer_at_once, peer_libuv, peer_libevent;
 
 const struct peer *const peers[] = {
     &peer_htw,       &peer_htw_absolute,
-    &peer_htw_100us, &peer_heap_cond,
+    &peer_htw_100us, &peer_htw_fine,
+    &peer_heap_cond,
 #ifdef BENCH_WITH_LIBUV
     &peer_libuv,
 #endif

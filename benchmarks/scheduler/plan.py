@@ -146,7 +146,7 @@ def plan_fired(options, others):
     yield run(options, "headline", "htw", *inline)
     for peer in others + fired:
         yield run(options, "headline", peer)
-    for peer in ("htw", "htw-100us"):
+    for peer in ("htw", "htw-100us", "htw-fine"):
         yield run(options, "lateness", peer)
         yield run(options, "lateness", peer, *inline)
     yield run(options, "lateness", "htw", "--workers", "1")

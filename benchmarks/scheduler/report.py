@@ -83,6 +83,13 @@ def lateness_targets(figures):
                    ratio(figures.get("lateness", "cpu_ns_per_timer", peer=peer), netty))
 
 
+    for metric, name in (("lateness_p50_us", "p50"), ("lateness_p99_us", "p99"),
+                         ("cpu_ns_per_timer", "CPU a timer")):
+        yield ("lateness", f"{name}, over the JDK's, htw-fine", "<=", 1,
+               ratio(figures.get("lateness", metric, peer="htw-fine"),
+                     figures.get("lateness", metric, peer="jdk")))
+
+
 def other_targets(figures):
     stall = figures.get("stall", "schedule_p99.9_us")
     yield "stall", "schedule p99.9, us", "<=", 100, stall

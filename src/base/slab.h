@@ -156,20 +156,25 @@ static inline struct htw__cell *htw__slab_allocate(struct htw__slab *slab, uint3
     return cell;
 }
 
-/* Puts a cell on the list of free cells of its page, with the next generation. A thread that finds this
-   generation without the lock sees what came before: a cancel from another CPU, that the timer has
-   ended. */
-static inline void htw__slab_free_in_page(struct htw__slab_page *page, struct htw__cell *cell,
-                                          uint64_t status) {
+/* Gives a cell the next generation, and the state 0. A thread that finds this generation without the
+   lock sees what came before: a cancel from another CPU, that the timer has ended. */
+static inline void htw__slab_raise_generation(struct htw__slab_page *page, struct htw__cell *cell,
+                                              uint64_t status) {
     uint32_t generation = htw__status_generation(status) + 1;
-    page->used--;
-    cell->content[0] = page->free;
-    page->free = (uint32_t)(cell - page->cells);
     if (page->highest < generation)
         page->highest = generation;
     atomic_store_explicit(&cell->status,
                           (uint64_t)generation << 32 | ((uint32_t)status & ~HTW__STATUS_STATE),
                           memory_order_release);
+}
+
+/* Puts a cell on the list of free cells of its page. */
+static inline void htw__slab_free_in_page(struct htw__slab_page *page, struct htw__cell *cell,
+                                          uint64_t status) {
+    page->used--;
+    cell->content[0] = page->free;
+    page->free = (uint32_t)(cell - page->cells);
+    htw__slab_raise_generation(page, cell, status);
 }
 
 /* Frees a cell. */
@@ -181,6 +186,17 @@ static inline void htw__slab_free(struct htw__slab *slab, struct htw__cell *cell
         htw__slab_free_slow(slab, cell);
     else
         htw__slab_free_in_page(page, cell, status);
+}
+
+/* Frees a cell and allocates it again. False: it has no generation left, and is retired. */
+static inline bool htw__slab_renew(struct htw__slab *slab, struct htw__cell *cell) {
+    uint64_t status = atomic_load_explicit(&cell->status, memory_order_relaxed);
+    if (HTW__UNLIKELY(htw__status_generation(status) == slab->generation_max)) {
+        htw__slab_free_slow(slab, cell);
+        return false;
+    }
+    htw__slab_raise_generation(htw__slab_page(slab, htw__status_page(status)), cell, status);
+    return true;
 }
 
 /* The cell of an index, whatever its generation; NULL: there is none. */

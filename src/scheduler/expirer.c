@@ -95,7 +95,7 @@ int64_t htw__expirer_left_ns(const struct htw__expirer *expirer,
     return least_ns;
 }
 
-void htw__expirer_plan_alarm(struct htw__expirer *expirer, int64_t latest_ns) {
+int64_t htw__expirer_plan_alarm(struct htw__expirer *expirer, int64_t latest_ns) {
     const struct htw_scheduler *scheduler = expirer->scheduler;
     struct htw__waker *waker = &expirer->waker;
     int64_t at_ns = htw__after_ns(htw__expirer_next_ns(expirer), scheduler->timer_slack_ns);
@@ -106,6 +106,7 @@ void htw__expirer_plan_alarm(struct htw__expirer *expirer, int64_t latest_ns) {
         at_ns = at_ns < cleanup_ns ? at_ns : cleanup_ns;
     }
     htw__alarm_plan(&waker->alarm, at_ns);
+    return at_ns;
 }
 
 /* ---- due timers */
@@ -235,9 +236,11 @@ bool htw__expirer_clean_up(struct htw__expirer *expirer, bool all) {
 
 /* Sleeps until a timer is due, or the workers or the cleanup need this thread. */
 static void sleep_until_next(struct htw__expirer *expirer, int64_t now_ns) {
-    bool rebalances = htw__workers_need_rebalance(expirer->scheduler);
-    htw__expirer_plan_alarm(expirer,
-                            rebalances ? htw__after_ns(now_ns, REBALANCE_PERIOD_NS) : HTW_NEVER_NS);
+    struct htw_scheduler *scheduler = expirer->scheduler;
+    bool rebalances = htw__workers_need_rebalance(scheduler);
+    int64_t at_ns = htw__expirer_plan_alarm(
+        expirer, rebalances ? htw__after_ns(now_ns, REBALANCE_PERIOD_NS) : HTW_NEVER_NS);
+    htw__workers_dismiss_deputy(scheduler, htw__left_ns(now_ns, at_ns));
     htw__alarm_wait(&expirer->waker.alarm);
 }
 

@@ -48,8 +48,8 @@ int64_t htw__expirer_left_ns(const struct htw__expirer *expirer,
                              const struct htw__present *present);
 
 /* Plans the alarm for when the expirer must serve one of its shards or clean up, or for
-   `latest_ns`. */
-void htw__expirer_plan_alarm(struct htw__expirer *expirer, int64_t latest_ns);
+   `latest_ns`. Returns that instant. */
+int64_t htw__expirer_plan_alarm(struct htw__expirer *expirer, int64_t latest_ns);
 
 /* Takes the timers of its shards that are due, up to `budget`, and runs them or hands them over.
    Returns how many; if fewer than `budget`, no more are due, unless the scheduler is being

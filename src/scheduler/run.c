@@ -262,8 +262,8 @@ static void run_one(struct pass *pass, struct htw__record *record) {
 
 static void free_ended(struct pass *pass) {
     struct htw__shard *shard = pass->shard;
-    if (pass->ended_count >= PUSH_MIN && htw__shard_stale_count(shard) < HTW__STALE_MAX) {
-        htw__shard_push_all_stale(shard, pass->ended, pass->ended_count);
+    if (pass->ended_count >= PUSH_MIN && htw__shard_has_room_for_stale(shard)) {
+        htw__shard_push_all_stale(shard, pass->ended, pass->ended_count, pass->run_stats->pushed);
         return;
     }
     if (pass->ended_count == 0)

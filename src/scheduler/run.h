@@ -5,14 +5,16 @@
 
 #include "../base/histogram.h"
 #include "../base/lock.h"
-#include "state.h"
+#include "shard.h"
 
-/* What a thread that runs callbacks counts. The threads of an executor share one. */
+/* What a thread that runs callbacks counts. The threads of an executor share one, and run batches of
+   one timer. */
 struct htw__run_stats {
     bool shared; /* `lock` must be held to write */
     struct htw__lock lock;
     struct htw__counter started, rearmed, ended, late, missed;
     struct htw__histogram lateness, duration;
+    uint32_t pushed[HTW__STALE_AHEAD]; /* see htw__shard_push_all_stale() */
 };
 
 /* NULL: no memory. */

@@ -3,6 +3,8 @@
 #include "shard.h"
 #include "../base/compiler.h"
 
+#include <string.h>
+
 #define NO_INDEX HTW__SLAB_NONE
 
 /* What is constant in a clockwork of the shard. */
@@ -113,26 +115,6 @@ void htw__shard_wake(struct htw__shard *shard, unsigned slots) {
             htw__clockwork_wake(htw__shard_clockwork_at(shard, slot));
 }
 
-/* ---- records */
-
-int htw__shard_allocate_record_slow(struct htw__shard *shard, struct htw__record **ret_record,
-                                    uint32_t *ret_index) {
-    /* Stale records are reused before the slab grows. */
-    if (!htw__shard_reclaim(shard)) {
-        htw__lock_release(&shard->lock);
-        struct htw__cell *page = htw__slab_allocate_page(&shard->slab);
-        htw__lock_acquire(&shard->lock);
-        if (page == NULL)
-            return -ENOMEM;
-        int error = htw__slab_add_page(&shard->slab, page);
-        if (error != 0) {
-            htw__slab_release_page(&shard->slab, page);
-            return error;
-        }
-    }
-    return htw__shard_allocate_record(shard, ret_record, ret_index);
-}
-
 /* ---- stale records */
 
 /* Pushes records that are linked by next_stale, from `first` to `last`. */
@@ -156,13 +138,13 @@ void htw__shard_push_stale(struct htw__shard *shard, struct htw__record *record,
 }
 
 void htw__shard_push_all_stale(struct htw__shard *shard, struct htw__record *const *records,
-                               uint32_t count) {
-    HTW_ASSERT(count > 0 && count <= HTW__SLICE);
+                               uint32_t count, uint32_t pushed[HTW__STALE_AHEAD]) {
+    HTW_ASSERT(count >= HTW__STALE_AHEAD && count <= HTW__SLICE);
     uint32_t indices[HTW__SLICE + HTW__STALE_AHEAD];
     for (uint32_t i = 0; i < count; i++)
         indices[i] = htw__slab_index(&shard->slab, &records[i]->cell);
-    for (uint32_t i = count; i < count + HTW__STALE_AHEAD; i++)
-        indices[i] = indices[count - 1];
+    memcpy(&indices[count], pushed, HTW__STALE_AHEAD * sizeof(*pushed));
+    memcpy(pushed, indices, HTW__STALE_AHEAD * sizeof(*pushed));
     for (uint32_t i = 0; i < count; i++) {
         records[i]->next_stale = indices[i + 1];
         records[i]->prefetch_stale = indices[i + HTW__STALE_AHEAD];
@@ -170,24 +152,78 @@ void htw__shard_push_all_stale(struct htw__shard *shard, struct htw__record *con
     push_chain(shard, indices[0], records[count - 1], count);
 }
 
-bool htw__shard_reclaim(struct htw__shard *shard) {
-    if (shard->stale_to_free == NO_INDEX) {
-        if ((uint32_t)atomic_load_explicit(&shard->stale, memory_order_relaxed) == NO_INDEX)
-            return false;
-        shard->stale_to_free =
-            (uint32_t)atomic_exchange_explicit(&shard->stale, NO_INDEX, memory_order_acquire);
-    }
-    for (unsigned i = 0; i < HTW__SLICE && shard->stale_to_free != NO_INDEX; i++) {
-        struct htw__record *record = HTW_CONTAINER_OF(
-            htw__slab_find(&shard->slab, shard->stale_to_free), struct htw__record, cell);
-        shard->stale_to_free = record->next_stale;
-        /* The records are in the cache of another CPU. Without this, waiting for one after another
-           would take most of the time. A prefetch of NULL does nothing. */
-        HTW__PREFETCH(htw__slab_find(&shard->slab, record->prefetch_stale));
-        htw__clockwork_disarm(&shard->own, record); /* one that was claimed */
-        htw__shard_free_record(shard, record);
-    }
+/* Takes the stack, unless there is still one that was taken before. False: it is empty. */
+static bool take_stale(struct htw__shard *shard) {
+    if (shard->stale_to_free != NO_INDEX)
+        return true;
+    if ((uint32_t)atomic_load_explicit(&shard->stale, memory_order_relaxed) == NO_INDEX)
+        return false;
+    uint64_t top = atomic_exchange_explicit(&shard->stale, NO_INDEX, memory_order_acquire);
+    shard->stale_to_free = (uint32_t)top;
+    htw__counter_set(&shard->taken, top >> 32);
     return true;
+}
+
+/* The topmost record of the stack that was taken. */
+static inline struct htw__record *pop_stale(struct htw__shard *shard) {
+    struct htw__record *record = HTW_CONTAINER_OF(
+        htw__slab_find(&shard->slab, shard->stale_to_free), struct htw__record, cell);
+    shard->stale_to_free = record->next_stale;
+    htw__counter_add(&shard->taken, UINT64_MAX); /* one less */
+    /* The records are in the cache of another CPU. Without this, waiting for one after another
+       would take most of the time. A prefetch of NULL does nothing. */
+    HTW__PREFETCH(htw__slab_find(&shard->slab, record->prefetch_stale));
+    htw__clockwork_disarm(&shard->own, record); /* one that was claimed */
+    return record;
+}
+
+struct htw__cell *htw__shard_reuse(struct htw__shard *shard, uint32_t *ret_index) {
+    while (shard->stale_to_free != NO_INDEX) {
+        *ret_index = shard->stale_to_free;
+        struct htw__record *record = pop_stale(shard);
+        if (HTW__LIKELY(htw__slab_renew(&shard->slab, &record->cell)))
+            return &record->cell;
+    }
+    return NULL;
+}
+
+bool htw__shard_reclaim(struct htw__shard *shard) {
+    if (!take_stale(shard))
+        return false;
+    for (unsigned i = 0; i < HTW__SLICE && shard->stale_to_free != NO_INDEX; i++)
+        htw__shard_free_record(shard, pop_stale(shard));
+    return true;
+}
+
+bool htw__shard_has_room_for_stale(struct htw__shard *shard) {
+    const uint32_t most = HTW__STALE_MAX / 2;
+    if (atomic_load_explicit(&shard->stale, memory_order_relaxed) >> 32 < most)
+        return true;
+    htw__lock_acquire(&shard->lock);
+    bool was_reused = shard->stale_to_free == NO_INDEX;
+    take_stale(shard);
+    htw__lock_release(&shard->lock);
+    return was_reused;
+}
+
+/* ---- records */
+
+int htw__shard_allocate_record_slow(struct htw__shard *shard, struct htw__record **ret_record,
+                                    uint32_t *ret_index) {
+    /* Stale records are reused before the slab grows. */
+    if (!take_stale(shard)) {
+        htw__lock_release(&shard->lock);
+        struct htw__cell *page = htw__slab_allocate_page(&shard->slab);
+        htw__lock_acquire(&shard->lock);
+        if (page == NULL)
+            return -ENOMEM;
+        int error = htw__slab_add_page(&shard->slab, page);
+        if (error != 0) {
+            htw__slab_release_page(&shard->slab, page);
+            return error;
+        }
+    }
+    return htw__shard_allocate_record(shard, ret_record, ret_index);
 }
 
 /* ---- cleanup */

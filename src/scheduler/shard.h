@@ -26,6 +26,7 @@ struct htw__shard {
     alignas(64) struct htw__lock lock;
     bool closed;               /* stopped: nothing is armed any more */
     uint32_t stale_to_free;    /* index of the topmost record of a stack taken from `stale` */
+    struct htw__counter taken; /* records of that stack */
     struct htw__clockwork own; /* of the scheduler's own clock */
     /* A claim counts in the shard of the cancelling thread. */
     struct htw__counter scheduled, cancelled, handed_back, moved, refused;
@@ -116,13 +117,19 @@ static inline struct htw__record *htw__handle_record(const struct htw__shard *sh
 int htw__shard_allocate_record_slow(struct htw__shard *shard, struct htw__record **ret_record,
                                     uint32_t *ret_index);
 
+/* The cell of a stale record, as a new one. `stale_to_free` is an index. NULL: none has a generation
+   left. */
+struct htw__cell *htw__shard_reuse(struct htw__shard *shard, uint32_t *ret_index);
+
 /* A free record and its index. Unlocks and locks the shard where memory has to be allocated. 0,
    -ESHUTDOWN or -ENOMEM. */
 static inline int htw__shard_allocate_record(struct htw__shard *shard,
                                              struct htw__record **ret_record, uint32_t *ret_index) {
     if (HTW__UNLIKELY(shard->closed))
         return -ESHUTDOWN;
-    struct htw__cell *cell = htw__slab_allocate(&shard->slab, ret_index);
+    struct htw__cell *cell = shard->stale_to_free == HTW__SLAB_NONE
+                                 ? htw__slab_allocate(&shard->slab, ret_index)
+                                 : htw__shard_reuse(shard, ret_index);
     if (HTW__UNLIKELY(cell == NULL))
         return htw__shard_allocate_record_slow(shard, ret_record, ret_index);
     *ret_record = HTW_CONTAINER_OF(cell, struct htw__record, cell);
@@ -163,7 +170,8 @@ bool htw__shard_reclaim(struct htw__shard *shard);
 
 /* Any thread. */
 static inline uint32_t htw__shard_stale_count(const struct htw__shard *shard) {
-    return (uint32_t)(atomic_load_explicit(&shard->stale, memory_order_relaxed) >> 32);
+    return (uint32_t)(htw__counter_read(&shard->taken) +
+                      (atomic_load_explicit(&shard->stale, memory_order_relaxed) >> 32));
 }
 
 /* Whether htw__shard_clean_up() would release pages. */
@@ -178,9 +186,15 @@ static inline bool htw__shard_needs_cleanup(const struct htw__shard *shard) {
 void htw__shard_push_stale(struct htw__shard *shard, struct htw__record *record, uint32_t index,
                            uint32_t later);
 
-/* Pushes up to HTW__SLICE records that are DONE. */
+/* Whether more may be pushed. If many are on the stack, it becomes `stale_to_free`, so that threads
+   that arm reuse these records before they use free ones, until no cache has them any more. Locks the
+   shard. */
+bool htw__shard_has_room_for_stale(struct htw__shard *shard);
+
+/* Pushes HTW__STALE_AHEAD to HTW__SLICE records that are DONE. `pushed`: the first records of the last
+   call of this thread, which are probably those below; then those of this call. */
 void htw__shard_push_all_stale(struct htw__shard *shard, struct htw__record *const *records,
-                               uint32_t count);
+                               uint32_t count, uint32_t pushed[HTW__STALE_AHEAD]);
 
 /* Frees some stale records or, if there are none, releases some empty pages: work of less than a
    millisecond. Locks and unlocks all shards in turn. Returns whether there may be more. */

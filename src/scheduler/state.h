@@ -45,8 +45,9 @@
  *
  * A timer with attributes is never claimed. The record of a claimed timer cannot be freed at once,
  * because it is in a wheel that the cancelling thread must not touch. That thread pushes the record
- * on the stack `stale` of the timer's shard. The stack is emptied under the lock of that shard,
- * before the shard asks for more memory. The records of a batch that has run go the same way.
+ * on the stack `stale` of the timer's shard. The records of a batch that has run go the same way. The
+ * stack is taken under the lock of that shard, before the shard asks for more memory, or when many
+ * records are on it. Then threads that arm reuse these first.
  *
  * READING A RECORD WITHOUT THE LOCK OF ITS SHARD
  *

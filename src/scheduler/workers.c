@@ -372,10 +372,14 @@ void htw__workers_finish(struct htw__thread *thread) {
     htw__mutex_lock(&scheduler->work_queue.mutex);
     while (!was_replaced(thread) && can_run(scheduler) && !scheduler->work_queue.stop)
         run_first(thread);
-    bool is_idle = !was_replaced(thread);
     htw__work_queue_unlock(&scheduler->work_queue);
-    if (is_idle)
-        put_off_deputy(scheduler, HTW_NEVER_NS);
+}
+
+void htw__workers_dismiss_deputy(struct htw_scheduler *scheduler, int64_t left_ns) {
+    if (!has_expirers(scheduler))
+        return;
+    int64_t awake_ns = htw__after_ns(left_ns, PERIOD_NS / 4); /* and runs callbacks again */
+    put_off_deputy(scheduler, htw__after_ns(htw__clock_monotonic_ns(), awake_ns));
 }
 
 bool htw__workers_need_rebalance(struct htw_scheduler *scheduler) {

@@ -77,6 +77,10 @@ void htw__workers_submit(struct htw_scheduler *scheduler, struct htw__thread *th
    allowed run some. Afterwards the thread may be a worker. */
 void htw__workers_finish(struct htw__thread *thread);
 
+/* An expirer sleeps for `left_ns`: the deputy sleeps on, unless the expirer will soon put it off
+   again. To set the alarm of the deputy costs as much as many short callbacks. */
+void htw__workers_dismiss_deputy(struct htw_scheduler *scheduler, int64_t left_ns);
+
 /* Whether htw__workers_rebalance() may be needed soon, because a batch waits behind a callback. */
 bool htw__workers_need_rebalance(struct htw_scheduler *scheduler);
 

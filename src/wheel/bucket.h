@@ -26,7 +26,7 @@
 
 /* Chains of a bucket: at level 0, where it is emptied soon after it was filled, and above, where
    its timers are no longer in the cache. Powers of two, found by measurement. */
-#define HTW__BUCKET_CHAINS_LEVEL_0 4u
+#define HTW__BUCKET_CHAINS_LEVEL_0 8u
 #define HTW__BUCKET_CHAINS_ABOVE 16u
 #define HTW__BUCKET_CHAINS_MAX HTW__BUCKET_CHAINS_ABOVE
 

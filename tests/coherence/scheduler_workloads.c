@@ -36,6 +36,7 @@ static const struct memory_field shard_fields[] = {
     FIELD(lock),
     FIELD(closed),
     FIELD(stale_to_free),
+    FIELD(taken),
     FIELD(own),
     FIELD(own.wake_tick),
     FIELD(own.fast_after_tick),

@@ -168,6 +168,25 @@ UNIT_TEST(slab_cell_whose_generations_are_used_up_is_retired) {
     end();
 }
 
+UNIT_TEST(slab_cell_is_renewed_as_long_as_it_has_generations) {
+    begin(HTW__SLAB_PAGE_BITS, 16);
+    struct htw__cell *cell = allocate();
+    struct name name = name_of(cell);
+    while (name.generation < UINT16_MAX) {
+        assert_true(htw__slab_renew(&slab, cell));
+        assert_int_equal(cell->status & HTW__STATUS_STATE, 0);
+        assert_int_equal(name_of(cell).index, name.index);
+        assert_int_equal(name_of(cell).generation, ++name.generation);
+        cell->status |= 1;
+    }
+    assert_false(htw__slab_renew(&slab, cell));
+    assert_null(find(name));
+    for (unsigned i = 0; i < HTW__SLAB_PAGE_CELLS - 1; i++)
+        assert_true(name_of(allocate()).index != name.index);
+    assert_null(allocate_from_pages());
+    end();
+}
+
 UNIT_TEST(slab_page_added_again_goes_on_above_its_generations) {
     begin(20, 32);
     struct htw__cell *cell = NULL;
@@ -272,10 +291,22 @@ static void check_live(const struct history *history, size_t i) {
         assert_int_equal(cell->content[word], history->marks[i] + word);
 }
 
-static void step_free(struct history *history, size_t i) {
+static void note_stale(struct history *history, size_t i) {
     check_live(history, i);
     size_t place = history->stale_count++ % STALE_MAX;
     history->stale[place] = history->live[i];
+}
+
+static void step_renew(struct history *history, size_t i) {
+    note_stale(history, i);
+    assert_true(htw__slab_renew(&slab, history->cells[i]));
+    assert_int_equal(history->cells[i]->status & HTW__STATUS_STATE, 0);
+    history->cells[i]->status |= 1 + random_below(&history->random, HTW__STATUS_STATE - 1);
+    history->live[i] = name_of(history->cells[i]);
+}
+
+static void step_free(struct history *history, size_t i) {
+    note_stale(history, i);
     htw__slab_free(&slab, history->cells[i]);
     size_t last = --history->live_count;
     history->live[i] = history->live[last];
@@ -307,6 +338,8 @@ static void run_history(uint64_t seed) {
         while (history.live_count != target)
             if (history.live_count < target && !random_one_in(&history.random, 4))
                 step_allocate(&history);
+            else if (history.live_count > 0 && random_one_in(&history.random, 4))
+                step_renew(&history, (size_t)random_below(&history.random, history.live_count));
             else if (history.live_count > 0)
                 step_free(&history, (size_t)random_below(&history.random, history.live_count));
         for (size_t i = 0; i < history.live_count; i += 1 + i % 7)

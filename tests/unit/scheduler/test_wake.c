@@ -49,6 +49,8 @@ static _Thread_local enum place slow_place;
 static struct htw_scheduler *_Atomic deputy_of;
 static _Thread_local int this_cpu; /* on which the thread seems to run: that of a shard */
 static _Atomic unsigned alarms_set;
+static struct htw_scheduler *_Atomic counted; /* how often its expirer has disarmed the deputy: */
+static _Atomic unsigned deputy_disarmed;
 
 static void stop_if_at(enum place place) {
     if (slow_place != place)
@@ -92,6 +94,8 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *setting,
                            struct itimerspec *before) {
     struct htw_scheduler *scheduler = atomic_load(&deputy_of);
     stop_if_at(IN_THE_KERNEL);
+    if (atomic_load(&counted) != NULL && disarms_deputy(atomic_load(&counted), fd, setting))
+        atomic_fetch_add(&deputy_disarmed, 1);
     if (scheduler != NULL && slow_place == WITH_THE_DEPUTY &&
         disarms_deputy(scheduler, fd, setting) &&
         atomic_compare_exchange_strong(&deputy_of, &scheduler, NULL))
@@ -409,4 +413,39 @@ UNIT_TEST(deputy_takes_over_while_another_expirer_is_stopped_in_the_kernel) {
     this_cpu = 0;
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
     sem_destroy(&reached);
+}
+
+/* ---- an expirer that sleeps for less time than the deputy */
+
+#define SHORT_SLEEPS 100
+
+static void count_down(void *arg, const struct htw_expiration *expiration) {
+    static unsigned runs;
+    if (++runs < SHORT_SLEEPS)
+        return;
+    assert_int_equal(htw_cancel(expiration->scheduler, expiration->handle), HTW_RUNNING);
+    sem_post(arg);
+}
+
+/* Otherwise each sleep of some microseconds would cost two more system calls. A longer one disarms
+   the deputy: the test above waits for that. */
+UNIT_TEST(deputy_stays_armed_while_the_expirer_sleeps_for_a_moment) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_scheduler *scheduler;
+    sem_t over;
+    options.tick_ns = 10 * HTW_MICROSECOND;
+    options.start_threads = true;
+    assert_int_equal(sem_init(&over, 0, 0), 0);
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    await_deputy(scheduler);
+    atomic_store(&deputy_disarmed, 0);
+    atomic_store(&counted, scheduler);
+    assert_int_equal(htw_schedule_every(scheduler, 0, 50 * HTW_MICROSECOND, HTW_REPEAT_SKIP,
+                                        count_down, &over, NULL),
+                     0);
+    assert_int_equal(sem_wait(&over), 0);
+    atomic_store(&counted, NULL);
+    assert_in_range(atomic_load(&deputy_disarmed), 0, SHORT_SLEEPS / 2);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+    sem_destroy(&over);
 }
