@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rows.h - the rows of the tables: jobs, their blocks, those that were moved, queues.
+ *
+ * JOBS. A job is a row of `job`, as it was put: inserted once, removed once, never changed. Its key is the id. Ids are
+ * given in BLOCKS (ids.h), and a block belongs to a place, so rows that are due in the same minute are beside each
+ * other. `block` says which ids the jobs of a place may have. Its row is made with the first job that needs it, and
+ * removed when the last job of it has gone.
+ *
+ * MOVED. A job that is no longer as it was put (released, moved, buried, kicked, leased durably, done and kept) has a
+ * row in `moved` too, which says where it is now; `moved_place` finds it there. Its block does not count for it.
+ *
+ * Where no job was moved, that costs nothing. Changes are made between htw__database_begin() and _commit(); a
+ * failure leaves its sentence (error.h). One thread at a time, as for the database.
+ */
+#ifndef HTW_SRC_JOURNAL_ROWS_H
+#define HTW_SRC_JOURNAL_ROWS_H
+
+#include "place.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct htw__database;
+
+/* ---- jobs */
+
+/* Where a job is, and what has happened to it. */
+struct htw__whereabouts {
+    uint64_t place;
+    int64_t rank; /* the order within the place: READY: its `put_us`; BURIED: a number that rises */
+    int64_t deadline_ns; /* DELAYED: when it is due, or when its lease ends; DONE: its end */
+    uint32_t priority;
+    bool is_leased; /* durably: in class DELAYED */
+    uint32_t attempts, releases, timeouts, buries, kicks;
+};
+
+struct htw__job_row {
+    int64_t deadline_ns;
+    const void *key; /* NULL: none */
+    size_t key_size;
+    const void *payload;
+    size_t payload_size;
+    uint32_t queue, priority;
+    /* When it was put: microseconds since 1970, in the order of putting. 0: unknown, for jobs that are only
+       delayed. If the deadline is not later, the job is put into READY, otherwise into DELAYED. */
+    int64_t put_us;
+    int64_t lease_ns; /* how long its leases last; 0: as the options say */
+};
+
+/* Where a job is that was put like this; its counters are 0. */
+struct htw__whereabouts htw__database_where_put(const struct htw__job_row *row);
+
+/* Its id must be of a block of the place where it is put: htw__ids_give(). */
+int htw__database_insert(struct htw__database *self, uint64_t id, const struct htw__job_row *row);
+
+/* Removes a job, its key, and what `moved` has about it. -ENOENT: there is no such job. */
+int htw__database_remove(struct htw__database *self, uint64_t id);
+
+/* Says where a job is now, which must exist. -ENOENT: it does not. */
+int htw__database_move(struct htw__database *self, uint64_t id, const struct htw__whereabouts *to);
+
+/* Reads a job and where it is. What `row` points to is valid until htw__database_fetch_end(). -ENOENT: there is no
+   such job; then there is nothing to end. */
+int htw__database_fetch(struct htw__database *self, uint64_t id, struct htw__job_row *ret_row,
+                        struct htw__whereabouts *ret_where);
+void htw__database_fetch_end(struct htw__database *self);
+
+/* ---- keys */
+
+/* Gives the key to `id`, and returns in `ret_replaced` the job that had it, which is removed; 0:
+   none. */
+int htw__database_take_key(struct htw__database *self, const void *key, size_t key_size,
+                           uint64_t id, uint64_t *ret_replaced);
+
+/* The job that has the key; 0: none. 0 or an error. */
+int htw__database_find_key(struct htw__database *self, const void *key, size_t key_size,
+                           uint64_t *ret_id);
+
+/* ---- the jobs of places, in order */
+
+/* Where a scan is: behind `id` of those that are as they were put, and behind (`rank`, `moved`) of those that were
+   moved, of `place`. */
+struct htw__scan {
+    uint64_t place, last_place;
+    bool is_in_place, is_done;
+    uint64_t block, block_last, id; /* block: its first id */
+    int64_t rank;
+    uint64_t moved;
+};
+
+/* The jobs of the places from `first` to `last`. */
+static inline struct htw__scan htw__scan_of(uint64_t first, uint64_t last) {
+    return (struct htw__scan) { .place = first, .last_place = last };
+}
+
+struct htw__scan_row {
+    uint64_t id, place;
+    int64_t deadline_ns, rank;
+};
+
+/*
+ * Reads the next `capacity` (1 to HTW__SCAN_MAX) jobs of a scan, in order of place; in a place by rank; of equal ranks
+ * those that were not moved first, by id. Returns how many; fewer, or none, does not mean the end, which is
+ * `scan->is_done`: a call does a bounded amount of work. Or a negative errno.
+ *
+ * Between two calls jobs may come and go. One that comes to a position that the scan has passed is not read:
+ * htw__scan_has_passed().
+ */
+#define HTW__SCAN_MAX 256u
+int64_t htw__database_scan(struct htw__database *self, struct htw__scan *scan,
+                           struct htw__scan_row *rows, size_t capacity);
+
+/* Whether the scan would no longer read the job: `is_moved`: in `moved`. Only of places in its range. */
+bool htw__scan_has_passed(const struct htw__scan *scan, uint64_t id,
+                          const struct htw__whereabouts *where, bool is_moved);
+
+/* The first place of `first` to `last` that has jobs, or has had some; UINT64_MAX: none. 0 or an error. */
+int htw__database_next_place(struct htw__database *self, uint64_t first, uint64_t last,
+                             uint64_t *ret_place);
+
+/* ---- queues */
+
+/* A queue that has a name. The default queue, number 0, has a row when it needs one, with an empty name; its
+   `waiting` is what is left of all jobs. */
+struct htw__queue_row {
+    uint32_t number; /* up to HTW__QUEUE_MAX */
+    const void *name;
+    size_t name_size;
+    uint64_t waiting, buried, done; /* jobs: `waiting` in DELAYED and READY */
+    const void *policy;             /* NULL: none */
+    size_t policy_size;
+};
+
+/* Calls `visit` with each queue, in order of number; what the row points to is valid until it returns. It returns
+   0, or an error that ends the visits and is returned. */
+int htw__database_visit_queues(struct htw__database *self,
+                               int (*visit)(void *context, const struct htw__queue_row *row),
+                               void *context);
+
+/* Stores a queue, in the place of one with this number. */
+int htw__database_store_queue(struct htw__database *self, const struct htw__queue_row *row);
+
+/* Changes the counts of a queue that is stored. */
+int htw__database_count_queue(struct htw__database *self, uint32_t number, uint64_t waiting,
+                              uint64_t buried, uint64_t done);
+
+int htw__database_remove_queue(struct htw__database *self, uint32_t number);
+
+#endif /* HTW_SRC_JOURNAL_ROWS_H */
