@@ -41,7 +41,15 @@ static struct htw__change *take_queue(struct htw_journal *journal) {
 
 /* Concerns one change; the others of the batch can be made. */
 static bool is_of_one_change(int error) {
-    return error == -ENOENT || error == -EEXIST || error == -EMSGSIZE;
+    return error == -ENOENT || error == -EMSGSIZE;
+}
+
+static struct htw__job_row row_of(const struct htw__job *job) {
+    return (struct htw__job_row) { .deadline_ns = job->position.deadline_ns,
+                                   .key = job->has_key ? job->bytes : NULL,
+                                   .key_size = job->key_size,
+                                   .payload = job->bytes + job->key_size,
+                                   .payload_size = job->payload_size };
 }
 
 static int write_parts(struct htw__database *database, const struct htw__change *change) {
@@ -53,10 +61,10 @@ static int write_parts(struct htw__database *database, const struct htw__change 
         if (key != NULL)
             error = htw__database_take_key(database, key, job->key_size, job->position.id,
                                            &job->replaced);
-        if (error == 0)
-            error =
-                htw__database_insert(database, job->position.id, job->position.deadline_ns, key,
-                                     job->key_size, job->bytes + job->key_size, job->payload_size);
+        if (error == 0) {
+            const struct htw__job_row row = row_of(job);
+            error = htw__database_insert(database, job->position.id, &row);
+        }
     }
     if (change->mark != NULL && error == 0)
         error = htw__database_set_mark(database, change->mark, change->mark_size);
@@ -86,7 +94,7 @@ static bool is_empty(const struct htw__change *change) {
 /* 0: what has a `result` of 0 is durable. Otherwise nothing has changed, or the database is
    distrusted. `ret_commits` says whether there was a transaction. */
 static int write_batch(struct htw_journal *journal, struct htw__change *batch,
-                       uint64_t next_sequence, bool *ret_commits) {
+                       uint64_t next_id, bool *ret_commits) {
     struct htw__database *database = &journal->database;
     bool has_begun = false;
     int error = 0;
@@ -106,7 +114,7 @@ static int write_batch(struct htw_journal *journal, struct htw__change *batch,
         htw__database_rollback(database);
         return error;
     }
-    error = htw__database_commit(database, next_sequence);
+    error = htw__database_commit(database, next_id);
     if (error == 0)
         return 0;
     *ret_commits = false;
@@ -118,7 +126,7 @@ static int write_batch(struct htw_journal *journal, struct htw__change *batch,
      * written over. Only where space was lacking for the transaction there is no complete copy: the
      * log is allocated in order.
      */
-    int settled = database->is_distrusted ? 0 : htw__database_settle(database, next_sequence);
+    int settled = database->is_distrusted ? 0 : htw__database_settle(database, next_id);
     if (settled != 0 && !(settled == -ENOSPC && error == -ENOSPC))
         database->is_distrusted = true;
     return htw__journal_fail_as(error, sentence);
@@ -140,7 +148,9 @@ static void keep_jobs(struct htw_journal *journal, struct htw__change *change) {
             end_in_memory(journal, job->replaced);
             journal->replaced++;
         }
-        if (htw__reader_covers(journal, job->position)) {
+        const struct htw__job_row row = row_of(job);
+        const struct htw__whereabouts where = htw__database_where_put(&row);
+        if (htw__reader_covers(journal, job->position, &where, false)) {
             htw__jobs_add(&journal->jobs, job);
         } else {
             htw__jobs_unreserve(&journal->jobs, 1);
@@ -254,17 +264,17 @@ bool htw__commit_is_idle(const struct htw_journal *journal) {
 void htw__commit_queue(struct htw_journal *journal) {
     journal->is_in_use = true;
     struct htw__change *batch = take_queue(journal);
-    uint64_t next_sequence = journal->next_sequence;
+    uint64_t next_id = journal->ids.next_block;
     bool has_failed = journal->has_failed, lacks_ids = journal->lacks_ids, commits = false;
     htw__mutex_unlock(&journal->mutex);
     int64_t begin_ns = htw__clock_monotonic_ns();
     int error = 0;
     if (has_failed)
         error = htw__journal_fail_as(-EIO, journal->failure);
-    else if (lacks_ids || !htw__database_has_reserved(&journal->database, next_sequence))
-        error = htw__database_settle(&journal->database, next_sequence);
+    else if (lacks_ids || !htw__database_has_reserved(&journal->database, next_id))
+        error = htw__database_settle(&journal->database, next_id);
     if (error == 0)
-        error = write_batch(journal, batch, next_sequence, &commits);
+        error = write_batch(journal, batch, next_id, &commits);
     if (commits)
         htw__histogram_record(&journal->commit_ns,
                               (uint64_t)(htw__clock_monotonic_ns() - begin_ns));
@@ -278,7 +288,7 @@ void htw__commit_queue(struct htw_journal *journal) {
     }
     journal->commits += commits;
     journal->jobs_in_file = journal->database.jobs;
-    journal->lacks_ids = !htw__database_has_reserved(&journal->database, next_sequence);
+    journal->lacks_ids = !htw__database_has_reserved(&journal->database, next_id);
     struct rest rest = finish_all(journal, batch, error);
     struct htw__change *next;
     htw__reader_evict(journal);

@@ -51,6 +51,7 @@ int htw__journal_errno(struct sqlite3 *database, int result) {
     case SQLITE_SCHEMA:
     case SQLITE_ERROR: /* a table or column is missing */
     case SQLITE_MISMATCH:
+    case SQLITE_CONSTRAINT: /* an id, a block or a place is there already */
         return -EBADMSG;
     case SQLITE_READONLY:
     case SQLITE_PERM:
@@ -58,8 +59,6 @@ int htw__journal_errno(struct sqlite3 *database, int result) {
         return -EACCES;
     case SQLITE_TOOBIG:
         return -EMSGSIZE;
-    case SQLITE_CONSTRAINT:
-        return -EEXIST;
     default:
         break;
     }

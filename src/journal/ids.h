@@ -11,6 +11,8 @@
 
 #include <stdint.h>
 
+/* The greatest id. Those of format 1 are above, with few exceptions: their high bits were the minute of the deadline. */
+#define HTW__ID_MAX ((UINT64_C(1) << 53) - 1)
 #define HTW__BLOCK_IDS 256u
 #define HTW__IDS_SETS 512u
 #define HTW__IDS_WAYS 8u

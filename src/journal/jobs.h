@@ -8,6 +8,7 @@
 
 #include "../base/heap.h"
 #include "../base/key_table.h"
+#include "ids.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,8 +31,12 @@ struct htw__position {
     uint64_t id;
 };
 
+/* The last of equal deadlines. Ids of format 1, which are above it, come first: those jobs were put before. */
+#define HTW__ID_LAST HTW__ID_MAX
+
 static inline bool htw__position_precedes(struct htw__position a, struct htw__position b) {
-    return a.deadline_ns < b.deadline_ns || (a.deadline_ns == b.deadline_ns && a.id < b.id);
+    return a.deadline_ns < b.deadline_ns ||
+           (a.deadline_ns == b.deadline_ns && a.id - HTW__ID_LAST - 1 < b.id - HTW__ID_LAST - 1);
 }
 
 struct htw__job {

@@ -12,9 +12,9 @@
 #define GATHER_NS (2 * HTW_MILLISECOND)
 #define MAX_MEMORY ((uint64_t)64 << 20)
 #define MAX_IN_FLIGHT 100000u
-/* Of the jobs that wait to be written. A crash skips twice as many of the 2^35 sequence numbers. */
+/* Of the jobs that wait to be written. An open skips twice as many of the 2^45 blocks of ids. */
 #define QUEUED_JOBS_MIN (UINT64_C(1) << 16)
-#define QUEUED_JOBS_MAX (UINT64_C(1) << 32)
+#define QUEUED_JOBS_MAX (UINT64_C(1) << 26)
 
 /* ---- options */
 
@@ -122,9 +122,9 @@ static int open_file(struct htw_journal *journal, const char *path,
             journal->mark_size = (size_t)mark_size;
             journal->found = journal->database.jobs;
             journal->jobs_in_file = journal->database.jobs;
-            journal->next_sequence = journal->database.first_sequence;
+            journal->ids.next_block = journal->database.first_id;
             journal->lacks_ids =
-                !htw__database_has_reserved(&journal->database, journal->next_sequence);
+                !htw__database_has_reserved(&journal->database, journal->ids.next_block);
             if (journal->lacks_ids)
                 snprintf(journal->sentence, sizeof(journal->sentence), "%s", htw_journal_error());
             return 0;

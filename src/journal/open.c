@@ -3,6 +3,7 @@
 #include "database.h"
 
 #include "error.h"
+#include "ids.h"
 #include "schema.h"
 
 #include <errno.h>
@@ -28,9 +29,10 @@ static int is_wal(void *context, int columns, char **values, char **names) {
     return 0;
 }
 
-static int set_up(struct htw__database *self, const struct htw__journal_path *path) {
-    bool is_empty, has_log = false;
-    int error = htw__schema_identify(self->connection, self->name, &is_empty);
+static int set_up(struct htw__database *self, const struct htw__journal_path *path,
+                  int *ret_version) {
+    bool has_log = false;
+    int error = htw__schema_identify(self->connection, self->name, ret_version);
     if (error != 0)
         return error;
     if (sqlite3_db_readonly(self->connection, "main") != 0)
@@ -52,7 +54,7 @@ static int set_up(struct htw__database *self, const struct htw__journal_path *pa
                               /* what a savepoint keeps goes to no file */
                               "PRAGMA temp_store = MEMORY;"
                               "PRAGMA cell_size_check = ON");
-    if (error == 0 && is_empty) {
+    if (error == 0 && *ret_version == 0) {
         error = execute(self, "BEGIN IMMEDIATE");
         if (error == 0 && (result = htw__schema_create(self->connection)) != SQLITE_OK)
             error = htw__database_fail(self, result);
@@ -72,7 +74,7 @@ static int set_up(struct htw__database *self, const struct htw__journal_path *pa
 static int read_meta(struct htw__database *self) {
     struct sqlite3_stmt *statement;
     int result = sqlite3_prepare_v2(
-        self->connection, "SELECT jobs, keyed, next_sequence, generation FROM meta WHERE one = 1",
+        self->connection, "SELECT jobs, keyed, next_sequence, generation, moved, last_put FROM meta WHERE one = 1",
         -1, &statement, NULL);
     if (result != SQLITE_OK)
         return htw__database_fail(self, result);
@@ -80,15 +82,20 @@ static int read_meta(struct htw__database *self) {
     if (result == SQLITE_ROW) {
         self->jobs = (uint64_t)sqlite3_column_int64(statement, 0);
         self->keyed = (uint64_t)sqlite3_column_int64(statement, 1);
-        self->next_sequence = (uint64_t)sqlite3_column_int64(statement, 2) & HTW__SEQUENCE_MASK;
+        self->next_id = (uint64_t)sqlite3_column_int64(statement, 2);
         self->generation = (uint64_t)sqlite3_column_int64(statement, 3);
+        self->moved = (uint64_t)sqlite3_column_int64(statement, 4);
+        self->last_put_us = sqlite3_column_int64(statement, 5);
     }
     int again = sqlite3_finalize(statement);
     if (result == SQLITE_DONE)
         return htw__journal_fail(-EBADMSG, "%s: the journal has lost its counters", self->name);
     if (result != SQLITE_ROW)
         return htw__database_fail(self, again);
-    return self->jobs <= COUNT_MAX && self->keyed <= self->jobs && self->generation <= COUNT_MAX
+    return self->jobs <= COUNT_MAX && self->keyed <= self->jobs &&
+                   self->generation <= COUNT_MAX && self->moved <= self->jobs &&
+                   self->last_put_us >= 0 && self->next_id >= HTW__BLOCK_IDS &&
+                   self->next_id <= HTW__ID_MAX + 1 && self->next_id % HTW__BLOCK_IDS == 0
                ? 0
                : htw__journal_fail(-EBADMSG, "%s: the counters of the journal are damaged",
                                    self->name);
@@ -117,17 +124,29 @@ static int settle_log(struct htw__database *self) {
                : htw__journal_fail(-EBUSY, "%s: another program writes to the file", self->name);
 }
 
-/* Makes durable that the next sequence numbers are in use, before any is given out. On a full disk the
-   first change tries it again. */
-static int reserve_sequence(struct htw__database *self) {
-    self->first_sequence = self->next_sequence;
+/* Not before all that an earlier process has left in the log is on the disk. */
+static int migrate(struct htw__database *self) {
+    if (!self->log.is_rewritten)
+        return htw__journal_fail(
+            -ENOSPC, "%s: no space to make the journal one of format %d", self->name,
+            HTW__SCHEMA_VERSION);
+    int error = execute(self, "BEGIN IMMEDIATE"), result;
+    if (error == 0 && (result = htw__schema_migrate(self->connection)) != SQLITE_OK)
+        error = htw__database_fail(self, result);
+    return error == 0 ? execute(self, "COMMIT") : error; /* closing rolls back */
+}
+
+/* Makes durable that the next ids are in use, before any is given out. On a full disk the first change
+   tries it again. */
+static int reserve_ids(struct htw__database *self) {
+    self->first_id = self->next_id;
     int error = htw__database_begin(self);
     if (error == 0)
-        error = htw__database_commit(self, self->first_sequence);
+        error = htw__database_commit(self, self->first_id);
     if (error != 0)
         htw__database_rollback(self);
     if (error == -ENOSPC)
-        error = htw__database_settle(self, self->first_sequence);
+        error = htw__database_settle(self, self->first_id);
     return error == -ENOSPC ? 0 : error;
 }
 
@@ -148,20 +167,22 @@ int htw__database_open(struct htw__database *self, const struct htw__journal_pat
     }
     sqlite3_extended_result_codes(self->connection, 1);
     sqlite3_busy_timeout(self->connection, BUSY_TIMEOUT_MS);
-    int error = set_up(self, path);
+    int version, error = set_up(self, path, &version);
     if (error == 0) {
         htw__log_init(&self->log, self->connection); /* not before PRAGMA wal_autocheckpoint */
         error = settle_log(self);
     }
+    if (error == 0 && version == 1)
+        error = migrate(self);
     if (error == 0)
         error = read_meta(self);
     if (error == 0)
-        error = htw__database_prepare(self);
+        error = htw__statements_prepare(self);
     if (error != 0) {
         htw__database_close(self, false);
         return error;
     }
-    error = reserve_sequence(self);
+    error = reserve_ids(self);
     if (error != 0) {
         htw__database_close(self, false);
         return error;

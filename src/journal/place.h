@@ -11,20 +11,27 @@
 #include <stdint.h>
 
 enum htw__place_class {
-    HTW__PLACE_DELAYED, /* minute, queue: due by the clock. Also leased, until the lease ends */
+    HTW__PLACE_DELAYED, /* bucket, queue: due by the clock. Also leased, until the lease ends */
     HTW__PLACE_READY,   /* queue, priority */
     HTW__PLACE_BURIED,  /* queue */
-    HTW__PLACE_DONE     /* minute of the end, queue */
+    HTW__PLACE_DONE     /* bucket of the end, queue */
 };
 
 #define HTW__PLACE_CLASS_BITS 61u /* below the class */
-#define HTW__PLACE_LOW_BITS 32u   /* queue or priority, below minute or queue */
+#define HTW__PLACE_LOW_BITS 32u   /* queue or priority, below bucket or queue */
 #define HTW__QUEUE_MAX ((UINT32_C(1) << 29) - 1)
 #define HTW__QUEUE_DEFAULT 0u
+#define HTW__BUCKET_NONE UINT64_MAX
+#define HTW__PLACE_NONE UINT64_MAX
 
-/* The minute of an instant. Instants before 1970 are in the first one. */
-static inline uint64_t htw__minute_of(int64_t instant_ns) {
+/* The BUCKET of an instant: its minute. Instants before 1970 are in the first one. */
+static inline uint64_t htw__bucket_of(int64_t instant_ns) {
     return instant_ns < 0 ? 0 : (uint64_t)(instant_ns / HTW_MINUTE);
+}
+
+/* When a bucket begins. */
+static inline int64_t htw__bucket_start(uint64_t bucket) {
+    return (int64_t)bucket * HTW_MINUTE;
 }
 
 static inline uint64_t htw__place(enum htw__place_class class, uint64_t high, uint32_t low) {
@@ -32,7 +39,7 @@ static inline uint64_t htw__place(enum htw__place_class class, uint64_t high, ui
 }
 
 static inline uint64_t htw__place_delayed(int64_t deadline_ns, uint32_t queue) {
-    return htw__place(HTW__PLACE_DELAYED, htw__minute_of(deadline_ns), queue);
+    return htw__place(HTW__PLACE_DELAYED, htw__bucket_of(deadline_ns), queue);
 }
 
 static inline uint64_t htw__place_ready(uint32_t queue, uint32_t priority) {
@@ -44,15 +51,15 @@ static inline uint64_t htw__place_buried(uint32_t queue) {
 }
 
 static inline uint64_t htw__place_done(int64_t end_ns, uint32_t queue) {
-    return htw__place(HTW__PLACE_DONE, htw__minute_of(end_ns), queue);
+    return htw__place(HTW__PLACE_DONE, htw__bucket_of(end_ns), queue);
 }
 
 static inline enum htw__place_class htw__place_class_of(uint64_t place) {
     return (enum htw__place_class)(place >> HTW__PLACE_CLASS_BITS);
 }
 
-/* DELAYED and DONE: the minute. */
-static inline uint64_t htw__place_minute(uint64_t place) {
+/* DELAYED and DONE: the bucket. */
+static inline uint64_t htw__place_bucket(uint64_t place) {
     return (place & ((UINT64_C(1) << HTW__PLACE_CLASS_BITS) - 1)) >> HTW__PLACE_LOW_BITS;
 }
 

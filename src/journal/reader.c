@@ -13,26 +13,22 @@
 #define ROWS_MAX ((size_t)1 << 19)
 
 /* Rows that a step scans, and jobs that it fetches. */
-#define SCAN_STEP (sizeof(((struct htw_journal *)NULL)->scan_rows) / sizeof(struct htw__row))
+#define SCAN_STEP HTW__SCAN_MAX
 #define FETCH_STEP 64u
 
 #define PAUSE_NS (100 * HTW_MILLISECOND)
-
-static struct htw__position position_of(struct htw__row row) {
-    return (struct htw__position) { row.deadline_ns, row.id };
-}
 
 /* The last place of a bucket in the order of delivery. */
 static struct htw__position end_of_bucket(uint64_t bucket) {
     int64_t start;
     if (__builtin_mul_overflow((int64_t)bucket + 1, HTW_MINUTE, &start))
-        return (struct htw__position) { INT64_MAX, UINT64_MAX };
-    return (struct htw__position) { start - 1, UINT64_MAX };
+        return (struct htw__position) { INT64_MAX, HTW__ID_LAST };
+    return (struct htw__position) { start - 1, HTW__ID_LAST };
 }
 
 int htw__reader_init(struct htw_journal *journal) {
     struct htw__reader *reader = &journal->reader;
-    journal->cursor = (struct htw__position) { INT64_MIN, 0 };
+    journal->cursor = (struct htw__position) { INT64_MIN, HTW__ID_LAST + 1 };
     journal->delivered = journal->cursor;
     journal->evict_above = journal->waiting_max;
     reader->next_bucket = journal->database.jobs == 0 ? HTW__BUCKET_NONE : 0;
@@ -60,13 +56,13 @@ static int64_t begins_ns(const struct htw_journal *journal, uint64_t bucket) {
 }
 
 /* The job that is fetched next, which those behind it wait for; NULL: none. */
-static const struct htw__row *next_selected(const struct htw__reader *reader) {
+static const struct htw__position *next_selected(const struct htw__reader *reader) {
     return reader->phase == HTW__READER_FETCH ? &reader->rows[reader->fetched] : NULL;
 }
 
 bool htw__reader_is_past(const struct htw_journal *journal, struct htw__position position) {
-    const struct htw__row *row = next_selected(&journal->reader);
-    return row == NULL || htw__position_precedes(position, position_of(*row));
+    const struct htw__position *row = next_selected(&journal->reader);
+    return row == NULL || htw__position_precedes(position, *row);
 }
 
 /* Whether it must wait until jobs are delivered. What is in memory may wait for the next job that is
@@ -118,27 +114,34 @@ static void skip_to(struct htw_journal *journal, uint64_t bucket) {
     reader->next_bucket = bucket;
 }
 
-/* Looks for the next bucket that has jobs. */
+static uint64_t first_place(uint64_t bucket) {
+    return htw__place(HTW__PLACE_DELAYED, bucket, 0);
+}
+
+static uint64_t last_place(uint64_t bucket) {
+    return htw__place(HTW__PLACE_DELAYED, bucket, UINT32_MAX);
+}
+
+/* Looks for the next bucket that has jobs, or has had some. */
 static int find_bucket(struct htw_journal *journal) {
     struct htw__reader *reader = &journal->reader;
-    uint64_t from = reader->next_bucket;
-    struct htw__row row;
+    uint64_t from = reader->next_bucket, place;
     htw__mutex_unlock(&journal->mutex);
-    int64_t count =
-        htw__database_scan(&journal->database, from << HTW__SEQUENCE_BITS, INT64_MAX, &row, 1);
+    int error = htw__database_next_place(&journal->database, first_place(from),
+                                         last_place(htw__bucket_of(INT64_MAX)), &place);
     htw__mutex_lock(&journal->mutex);
-    if (count < 0)
-        return (int)count;
-    if (count == 0) {
+    if (error != 0)
+        return error;
+    if (place == HTW__PLACE_NONE) {
         skip_to(journal, HTW__BUCKET_NONE);
         return 0;
     }
-    uint64_t bucket = htw__bucket_of_id(row.id);
+    uint64_t bucket = htw__place_bucket(place);
     skip_to(journal, bucket);
     if (begins_ns(journal, bucket) <= htw__journal_now(journal)) {
         reader->phase = HTW__READER_SCAN;
         reader->bucket = bucket;
-        reader->scanned = bucket << HTW__SEQUENCE_BITS;
+        reader->scan = htw__scan_of(place, last_place(bucket));
         reader->count = 0;
         reader->is_partial = false;
     }
@@ -146,8 +149,8 @@ static int find_bucket(struct htw_journal *journal) {
 }
 
 static int compare_rows(const void *a, const void *b) {
-    struct htw__position left = position_of(*(const struct htw__row *)a);
-    struct htw__position right = position_of(*(const struct htw__row *)b);
+    struct htw__position left = *(const struct htw__position *)a;
+    struct htw__position right = *(const struct htw__position *)b;
     return htw__position_precedes(right, left) - htw__position_precedes(left, right);
 }
 
@@ -160,7 +163,7 @@ static bool grow(struct htw_journal *journal) {
     if (reader->capacity >= reader->capacity_max)
         return false;
     size_t capacity = 2 * reader->capacity;
-    struct htw__row *rows = htw__journal_allocate(journal, capacity * sizeof(*rows));
+    struct htw__position *rows = htw__journal_allocate(journal, capacity * sizeof(*rows));
     if (rows == NULL)
         return false;
     memcpy(rows, reader->rows, reader->count * sizeof(*rows));
@@ -171,13 +174,13 @@ static bool grow(struct htw_journal *journal) {
 }
 
 /* Keeps the earliest rows. When the array is full, the later half is left for the next scan. */
-static void select_row(struct htw_journal *journal, struct htw__row row) {
+static void select_row(struct htw_journal *journal, struct htw__position row) {
     struct htw__reader *reader = &journal->reader;
-    if (!htw__position_precedes(journal->cursor, position_of(row)))
+    if (!htw__position_precedes(journal->cursor, row))
         return;
     /* After a cut the first half is sorted, and what comes after its end will not be kept. */
-    const struct htw__row *bound = &reader->rows[reader->capacity / 2 - 1];
-    if (reader->is_partial && htw__position_precedes(position_of(*bound), position_of(row)))
+    const struct htw__position *bound = &reader->rows[reader->capacity / 2 - 1];
+    if (reader->is_partial && htw__position_precedes(*bound, row))
         return;
     if (reader->count == reader->capacity && (reader->is_partial || !grow(journal))) {
         sort_rows(reader);
@@ -192,7 +195,7 @@ static void end_scan(struct htw_journal *journal) {
     sort_rows(reader);
     if (reader->is_partial) {
         reader->count = reader->capacity / 2;
-        move_cursor(journal, position_of(reader->rows[reader->count - 1]));
+        move_cursor(journal, reader->rows[reader->count - 1]);
         reader->next_bucket = reader->bucket;
     } else {
         move_cursor(journal, end_of_bucket(reader->bucket));
@@ -205,35 +208,41 @@ static void end_scan(struct htw_journal *journal) {
 
 static int scan(struct htw_journal *journal) {
     struct htw__reader *reader = &journal->reader;
-    uint64_t first = reader->scanned + 1;
-    uint64_t last = reader->bucket << HTW__SEQUENCE_BITS | HTW__SEQUENCE_MASK;
+    struct htw__scan scan = reader->scan;
     htw__mutex_unlock(&journal->mutex);
-    int64_t count =
-        htw__database_scan(&journal->database, first, last, journal->scan_rows, SCAN_STEP);
+    int64_t count = htw__database_scan(&journal->database, &scan, journal->scan_rows, SCAN_STEP);
     htw__mutex_lock(&journal->mutex);
     if (count < 0)
         return (int)count;
+    reader->scan = scan;
     for (int64_t i = 0; i < count; i++)
-        select_row(journal, journal->scan_rows[i]);
-    if (count > 0)
-        reader->scanned = journal->scan_rows[count - 1].id;
-    if (count < (int64_t)SCAN_STEP)
+        select_row(journal, (struct htw__position) { journal->scan_rows[i].deadline_ns,
+                                                     journal->scan_rows[i].id });
+    if (scan.is_done)
         end_scan(journal);
     return 0;
 }
 
-/* Reads a job. -ENOENT: it has ended. Without the lock. */
-static int fetch_one(struct htw_journal *journal, uint64_t id, struct htw__job **ret_job) {
+/* Reads a job that was selected. -ENOENT: it has ended, or was moved since. Without the lock. */
+static int fetch_one(struct htw_journal *journal, struct htw__position position,
+                     struct htw__job **ret_job) {
     struct htw__job_row row;
-    int error = htw__database_fetch(&journal->database, id, &row);
+    struct htw__whereabouts where;
+    int error = htw__database_fetch(&journal->database, position.id, &row, &where);
     if (error != 0)
         return error;
-    struct htw__job *job = htw__job_create(&journal->allocator, row.deadline_ns, row.key,
-                                           row.key_size, row.payload, row.payload_size);
+    if (htw__place_class_of(where.place) != HTW__PLACE_DELAYED ||
+        where.deadline_ns != position.deadline_ns) {
+        htw__database_fetch_end(&journal->database);
+        return -ENOENT;
+    }
+    struct htw__job *job =
+        htw__job_create(&journal->allocator, where.deadline_ns, row.key, row.key_size, row.payload,
+                        row.payload_size);
     htw__database_fetch_end(&journal->database);
     if (job == NULL)
         return htw__journal_fail_as(-ENOMEM, "no memory for a job that is due");
-    job->position.id = id;
+    job->position.id = position.id;
     *ret_job = job;
     return 0;
 }
@@ -251,9 +260,9 @@ static int fetch(struct htw_journal *journal) {
         error = htw__jobs_reserve(&journal->jobs, 1);
         if (error != 0)
             return htw__journal_fail_as(error, "no memory for a job that is due");
-        uint64_t id = reader->rows[reader->fetched].id;
+        struct htw__position position = reader->rows[reader->fetched];
         htw__mutex_unlock(&journal->mutex);
-        error = fetch_one(journal, id, &job);
+        error = fetch_one(journal, position, &job);
         htw__mutex_lock(&journal->mutex);
         if (error == 0)
             htw__jobs_add(&journal->jobs, job);
@@ -297,7 +306,8 @@ static void unread_from(struct htw_journal *journal, uint64_t bucket) {
         journal->reader.next_bucket = bucket;
 }
 
-bool htw__reader_covers(struct htw_journal *journal, struct htw__position position) {
+bool htw__reader_covers(struct htw_journal *journal, struct htw__position position,
+                        const struct htw__whereabouts *where, bool is_moved) {
     struct htw__reader *reader = &journal->reader;
     if (journal->slot_count == 0)
         return false;
@@ -305,10 +315,9 @@ bool htw__reader_covers(struct htw_journal *journal, struct htw__position positi
         return true;
     uint64_t bucket = htw__bucket_of(position.deadline_ns);
     unread_from(journal, bucket);
-    /* The scan has passed its id: after the sequence numbers have begun again. */
     if (reader->phase == HTW__READER_SCAN && reader->bucket == bucket &&
-        position.id <= reader->scanned)
-        reader->phase = HTW__READER_IDLE;
+        htw__scan_has_passed(&reader->scan, position.id, where, is_moved))
+        select_row(journal, position);
     return false;
 }
 
@@ -327,9 +336,9 @@ void htw__reader_unhold(struct htw_journal *journal, uint64_t id) {
 /* A selection that is not yet fetched is given up. */
 static void evict(struct htw_journal *journal) {
     struct htw__reader *reader = &journal->reader;
-    const struct htw__row *row = next_selected(reader);
+    const struct htw__position *row = next_selected(reader);
     struct htw__position last = htw__jobs_evict(&journal->jobs, journal->delivered);
-    if (row != NULL && !htw__position_precedes(last, position_of(*row))) {
+    if (row != NULL && !htw__position_precedes(last, *row)) {
         last = (struct htw__position) { row->deadline_ns, row->id - 1 };
         htw__jobs_cut(&journal->jobs, last);
     }

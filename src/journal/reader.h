@@ -25,8 +25,10 @@ int64_t htw__reader_next(const struct htw_journal *journal);
 /* One step; for the writer. Releases the lock meanwhile. */
 void htw__reader_step(struct htw_journal *journal);
 
-/* Whether a job that is durable now belongs in memory. If not, the reader will find it. */
-bool htw__reader_covers(struct htw_journal *journal, struct htw__position position);
+/* Whether a job that is durable now, and DELAYED, belongs in memory. If not, the reader will find it. `is_moved`: it
+   has a row in `moved`. */
+bool htw__reader_covers(struct htw_journal *journal, struct htw__position position,
+                        const struct htw__whereabouts *where, bool is_moved);
 
 /* Whether all before this job is in memory. */
 bool htw__reader_is_past(const struct htw_journal *journal, struct htw__position position);

@@ -80,12 +80,13 @@ int htw__database_find_key(struct htw__database *self, const void *key, size_t k
 
 /* ---- the jobs of places, in order */
 
-/* Where a scan is: behind `id` of those that are as they were put, and behind (`rank`, `moved`) of those that were
-   moved, of `place`. */
+/* Where a scan is: in `place`, behind `id` of the jobs that are as they were put, and behind (`rank`, `moved`) of
+   those that were moved. */
 struct htw__scan {
     uint64_t place, last_place;
     bool is_in_place, is_done;
     uint64_t block, block_last, id; /* block: its first id */
+    bool block_has_jobs;
     int64_t rank;
     uint64_t moved;
 };
@@ -112,13 +113,18 @@ struct htw__scan_row {
 int64_t htw__database_scan(struct htw__database *self, struct htw__scan *scan,
                            struct htw__scan_row *rows, size_t capacity);
 
-/* Whether the scan would no longer read the job: `is_moved`: in `moved`. Only of places in its range. */
+/* Whether the scan would no longer read the job, which is in its places. `is_moved`: it has a row in `moved`. */
 bool htw__scan_has_passed(const struct htw__scan *scan, uint64_t id,
                           const struct htw__whereabouts *where, bool is_moved);
 
 /* The first place of `first` to `last` that has jobs, or has had some; UINT64_MAX: none. 0 or an error. */
 int htw__database_next_place(struct htw__database *self, uint64_t first, uint64_t last,
                              uint64_t *ret_place);
+
+/* For blocks.c: reads up to `capacity` jobs with an id from `*next` to `last`, stores those that were not moved, and
+   sets `*next` behind them. Returns how many are stored, or an error. `ret_more`: there may be more. */
+int64_t htw__rows_of_block(struct htw__database *self, uint64_t *next, uint64_t last,
+                           struct htw__scan_row *rows, size_t capacity, bool *ret_more);
 
 /* ---- queues */
 

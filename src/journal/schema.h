@@ -9,16 +9,21 @@
 #ifndef HTW_SRC_JOURNAL_SCHEMA_H
 #define HTW_SRC_JOURNAL_SCHEMA_H
 
-#include <stdbool.h>
-
 struct sqlite3;
 
-/* Whether the database is a journal that this version knows. `ret_is_empty`: it has no table at all:
+/* The newest format of the file. */
+#define HTW__SCHEMA_VERSION 2
+
+/* Whether the database is a journal that this version knows. `ret_version`: its format; 0: it has no table at all:
    it is new, or a crash has ended its creation. -EBADMSG, -EPROTONOSUPPORT or the failure of a read,
    with a sentence. `name` is that of the file. Takes constant time, whatever the file holds. */
-int htw__schema_identify(struct sqlite3 *connection, const char *name, bool *ret_is_empty);
+int htw__schema_identify(struct sqlite3 *connection, const char *name, int *ret_version);
 
 /* Creates the tables in an empty database. A result of SQLite. */
 int htw__schema_create(struct sqlite3 *connection);
+
+/* Makes format 2 of format 1, in a transaction of the caller. No job is touched: it takes two reads for each minute
+   in which jobs are due. A result of SQLite. */
+int htw__schema_migrate(struct sqlite3 *connection);
 
 #endif /* HTW_SRC_JOURNAL_SCHEMA_H */

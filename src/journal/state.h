@@ -60,9 +60,9 @@ struct htw__reader {
     enum htw__reader_phase phase;
     uint64_t next_bucket; /* none before it has unread jobs; HTW__BUCKET_NONE: none at all */
     uint64_t bucket;      /* SCAN and FETCH: that it reads */
-    uint64_t scanned;     /* SCAN: the last id */
-    bool is_partial;      /* not all of the bucket was selected */
-    struct htw__row *rows;
+    struct htw__scan scan;
+    bool is_partial; /* not all of the bucket was selected */
+    struct htw__position *rows;
     size_t count, capacity, capacity_max;
     size_t fetched;    /* FETCH: of `rows` */
     bool is_full;      /* waits for memory to become free */
@@ -84,7 +84,7 @@ struct htw_journal {
 
     struct htw__journal_path path;
     struct htw__database database;  /* of the thread that has set is_in_use */
-    struct htw__row scan_rows[256]; /* the writer's */
+    struct htw__scan_row scan_rows[HTW__SCAN_MAX]; /* the writer's */
     pthread_t writer;
     bool has_writer;
 
@@ -101,7 +101,7 @@ struct htw_journal {
     bool is_in_use;        /* the database */
     bool writer_waits;     /* for the database */
     uint64_t last_callers; /* that waited for the last batch */
-    uint64_t next_sequence;
+    struct htw__ids ids;
     bool lacks_ids;   /* none is reserved in the file: jobs are refused until one could be */
     bool is_closing;  /* nothing is delivered any more */
     bool is_stopping; /* no change is accepted any more */

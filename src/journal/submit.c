@@ -51,14 +51,8 @@ static void give_ids(struct htw_journal *journal, struct htw__change *change,
         return;
     }
     for (struct htw__job *job = change->jobs; job != NULL; job = job->next, i++) {
-        uint64_t sequence = journal->next_sequence;
-        journal->next_sequence = (sequence + 1) & HTW__SEQUENCE_MASK;
-        if (sequence == 0) {
-            sequence = 1;
-            journal->next_sequence = 2;
-        }
-        uint64_t bucket = htw__bucket_of(job->position.deadline_ns);
-        job->position.id = bucket << HTW__SEQUENCE_BITS | sequence;
+        uint64_t place = htw__place_delayed(job->position.deadline_ns, HTW__QUEUE_DEFAULT);
+        job->position.id = htw__ids_give(&journal->ids, place);
         wanted->jobs[i].id = job->position.id;
     }
 }

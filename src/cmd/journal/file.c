@@ -102,15 +102,15 @@ static bool is_to_be_undone(const struct htw__journal_file *self) {
 /* In the place of a file without tables. */
 static bool open_empty(struct htw__journal_file *self) {
     htw__journal_file_close(self);
+    self->version = HTW__SCHEMA_VERSION;
     return (sqlite3_open(":memory:", &self->connection) == SQLITE_OK &&
             htw__schema_create(self->connection) == SQLITE_OK) ||
            htw__journal_file_failed(self);
 }
 
 static bool identify(struct htw__journal_file *self) {
-    bool is_empty;
-    if (htw__schema_identify(self->connection, self->path, &is_empty) == 0)
-        return !is_empty || open_empty(self);
+    if (htw__schema_identify(self->connection, self->path, &self->version) == 0)
+        return self->version != 0 || open_empty(self);
     int code = sqlite3_extended_errcode(self->connection);
     if (code == SQLITE_READONLY_ROLLBACK && is_to_be_undone(self))
         return open_empty(self);

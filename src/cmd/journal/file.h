@@ -19,6 +19,7 @@ struct sqlite3_stmt;
 struct htw__journal_file {
     const char *path;
     struct sqlite3 *connection;
+    int version;    /* of the format: 1 or 2 */
     uint64_t steps; /* of SQLite's machine */
 };
 

@@ -8,9 +8,6 @@
 
 #include "file.h"
 
-/* The high bits of an id are the minute of the deadline. */
-#define HTW__JOURNAL_SEQUENCE_BITS 35
-
 struct htw__journal_job {
     uint64_t id;
     int64_t deadline_ns;
@@ -26,14 +23,14 @@ bool htw__journal_job_visit(struct htw__journal_file *file, uint64_t id, htw__jo
                             void *context, bool *ret_exists);
 
 /*
- * Calls `visit` with each job in order of deadline. It is no snapshot: of jobs that are put or end
+ * Calls `visit` with each job: those that are delayed in order of deadline, then the others. It is no snapshot: of jobs that are put or end
  * meanwhile some are visited. Between two jobs nothing is locked. Takes 8 bytes of memory for each
- * job of a minute.
+ * job of a minute, or of another place.
  */
 bool htw__journal_jobs_visit(struct htw__journal_file *file, htw__journal_visit *visit,
                              void *context);
 
-/* Counts the jobs whose deadline is at most `now_ns`. */
+/* Counts the delayed jobs whose deadline is at most `now_ns`. */
 bool htw__journal_jobs_overdue(struct htw__journal_file *file, int64_t now_ns, uint64_t *ret_count);
 
 struct htw__journal_counters {

@@ -139,9 +139,9 @@ static struct journal_fixture *putter; /* puts jobs while the reader is at work 
 static unsigned fetches, fetches_until_written[2];
 
 int __real_htw__database_fetch(struct htw__database *self, uint64_t id,
-                               struct htw__job_row *ret_row);
+                               struct htw__job_row *ret_row, struct htw__whereabouts *ret_where);
 int __wrap_htw__database_fetch(struct htw__database *self, uint64_t id,
-                               struct htw__job_row *ret_row);
+                               struct htw__job_row *ret_row, struct htw__whereabouts *ret_where);
 
 static void is_written(void *arg, int result) {
     if (result == 0)
@@ -150,12 +150,12 @@ static void is_written(void *arg, int result) {
 
 /* In the thread of the journal. */
 int __wrap_htw__database_fetch(struct htw__database *self, uint64_t id,
-                               struct htw__job_row *ret_row) {
+                               struct htw__job_row *ret_row, struct htw__whereabouts *ret_where) {
     fetches++;
     if (putter != NULL && (fetches == 100 || fetches == 500))
         (void)!htw_journal_put_later(putter->journal, HTW_NEVER_NS, "b", 1, is_written,
                                      &fetches_until_written[fetches / 500], NULL);
-    return __real_htw__database_fetch(self, id, ret_row);
+    return __real_htw__database_fetch(self, id, ret_row, ret_where);
 }
 
 JOURNAL_TEST(journal_writes_between_two_steps_of_the_reader_as_often_as_it_reads) {
@@ -180,8 +180,8 @@ static _Atomic unsigned reader_waits;
 
 int __real_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
 int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
-int __real_htw__database_commit(struct htw__database *self, uint64_t next_sequence);
-int __wrap_htw__database_commit(struct htw__database *self, uint64_t next_sequence);
+int __real_htw__database_commit(struct htw__database *self, uint64_t next_id);
+int __wrap_htw__database_commit(struct htw__database *self, uint64_t next_id);
 
 int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
     if (failing != NULL && condition == &failing->journal->read)
@@ -199,9 +199,9 @@ static void let_slot_wait_again(struct htw_journal *journal) {
         usleep(1000);
 }
 
-int __wrap_htw__database_commit(struct htw__database *self, uint64_t next_sequence) {
+int __wrap_htw__database_commit(struct htw__database *self, uint64_t next_id) {
     if (failing == NULL || failing->journal == NULL)
-        return __real_htw__database_commit(self, next_sequence);
+        return __real_htw__database_commit(self, next_id);
     let_slot_wait_again(failing->journal);
     self->is_distrusted = true;
     return -EIO;
@@ -236,7 +236,7 @@ JOURNAL_TEST(journal_queue_holds_jobs_by_max_memory_between_two_bounds) {
         { 2 * size * 65535, 65536 },
         { 2 * size * 65536, 65537 },
         { 2 * size * 1000000, 1000001 },
-        { UINT64_MAX, UINT64_C(1) << 32 },
+        { UINT64_MAX, UINT64_C(1) << 26 },
     };
     for (size_t i = 0; i < COUNT_OF(table); i++) {
         f->options.max_memory = table[i].max_memory;
@@ -264,10 +264,10 @@ static struct journal_fixture *crowd; /* puts many jobs while the reader selects
 
 enum { CROWD = 30 };
 
-int64_t __real_htw__database_scan(struct htw__database *self, uint64_t first, uint64_t last,
-                                  struct htw__row *rows, size_t capacity);
-int64_t __wrap_htw__database_scan(struct htw__database *self, uint64_t first, uint64_t last,
-                                  struct htw__row *rows, size_t capacity);
+int64_t __real_htw__database_scan(struct htw__database *self, struct htw__scan *scan,
+                                  struct htw__scan_row *rows, size_t capacity);
+int64_t __wrap_htw__database_scan(struct htw__database *self, struct htw__scan *scan,
+                                  struct htw__scan_row *rows, size_t capacity);
 
 /* In the thread of the journal, which commits them before it fetches what it has selected. */
 static void put_crowd(struct journal_fixture *f) {
@@ -282,13 +282,13 @@ static void put_crowd(struct journal_fixture *f) {
     (void)!htw_journal_apply_later(f->journal, &change, NULL, NULL);
 }
 
-int64_t __wrap_htw__database_scan(struct htw__database *self, uint64_t first, uint64_t last,
-                                  struct htw__row *rows, size_t capacity) {
-    if (crowd != NULL && capacity > 1) { /* not where the next bucket is looked for */
+int64_t __wrap_htw__database_scan(struct htw__database *self, struct htw__scan *scan,
+                                  struct htw__scan_row *rows, size_t capacity) {
+    if (crowd != NULL) {
         put_crowd(crowd);
         crowd = NULL;
     }
-    return __real_htw__database_scan(self, first, last, rows, capacity);
+    return __real_htw__database_scan(self, scan, rows, capacity);
 }
 
 /* Memory has no room for them, and all come after the first job that is selected: none may stay, since

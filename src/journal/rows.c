@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* rows.c - the rows of jobs, of those that were moved, and of queues. */
+#include "rows.h"
+
+#include "database.h"
+#include "error.h"
+#include "statement.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+
+/* ---- jobs as they were put */
+
+struct htw__whereabouts htw__database_where_put(const struct htw__job_row *row) {
+    bool is_ready = row->put_us != 0 && row->deadline_ns / HTW_MICROSECOND <= row->put_us;
+    return (struct htw__whereabouts) {
+        .place = is_ready ? htw__place_ready(row->queue, row->priority)
+                          : htw__place_delayed(row->deadline_ns, row->queue),
+        .rank = row->put_us,
+        .deadline_ns = row->deadline_ns,
+        .priority = row->priority,
+    };
+}
+
+/* What is 0 is NULL: that takes a byte. */
+static void bind_number(struct sqlite3_stmt *statement, int index, int64_t number) {
+    if (number == 0)
+        sqlite3_bind_null(statement, index);
+    else
+        sqlite3_bind_int64(statement, index, number);
+}
+
+static int insert_row(struct htw__database *self, uint64_t id, const struct htw__job_row *row) {
+    struct sqlite3_stmt *statement = self->statements[HTW__INSERT];
+    sqlite3_bind_int64(statement, 1, (int64_t)id);
+    sqlite3_bind_int64(statement, 2, row->deadline_ns);
+    if (row->key == NULL)
+        sqlite3_bind_null(statement, 3);
+    else
+        htw__statement_bind_blob(statement, 3, row->key, row->key_size);
+    htw__statement_bind_blob(statement, 4, row->payload, row->payload_size);
+    bind_number(statement, 5, row->queue);
+    bind_number(statement, 6, row->priority);
+    bind_number(statement, 7, row->put_us);
+    bind_number(statement, 8, row->lease_ns);
+    return htw__statement_run(self, HTW__INSERT);
+}
+
+int htw__database_insert(struct htw__database *self, uint64_t id, const struct htw__job_row *row) {
+    int error = htw__blocks_use(self, id, htw__database_where_put(row).place);
+    if (error == 0)
+        error = insert_row(self, id, row);
+    if (error != 0)
+        return error;
+    self->added.jobs++;
+    self->added.keyed += row->key != NULL;
+    if (self->added.last_put_us < row->put_us)
+        self->added.last_put_us = row->put_us;
+    return 0;
+}
+
+/* Calls of this are followed by a reset of PUT_AS. SQLITE_ROW, SQLITE_DONE or a failure. */
+static int read_put_as(struct htw__database *self, uint64_t id, struct htw__job_row *row) {
+    struct sqlite3_stmt *statement = self->statements[HTW__PUT_AS];
+    sqlite3_bind_int64(statement, 1, (int64_t)id);
+    int result = htw__statement_step(self, HTW__PUT_AS);
+    if (result == SQLITE_ROW)
+        *row = (struct htw__job_row) {
+            .key = sqlite3_column_type(statement, 0) == SQLITE_NULL ? NULL : "",
+            .deadline_ns = sqlite3_column_int64(statement, 1),
+            .queue = (uint32_t)sqlite3_column_int64(statement, 2),
+            .priority = (uint32_t)sqlite3_column_int64(statement, 3),
+            .put_us = sqlite3_column_int64(statement, 4),
+        };
+    return result;
+}
+
+static int no_job(struct htw__database *self, uint64_t id) {
+    return htw__journal_fail(-ENOENT, "%s: there is no job %llu", self->name,
+                             (unsigned long long)id);
+}
+
+/* ---- jobs that were moved */
+
+/* -ENOENT: the job was not moved. */
+static int fetch_moved(struct htw__database *self, uint64_t id, struct htw__whereabouts *ret) {
+    if (!htw__database_has_moved(self))
+        return -ENOENT;
+    struct sqlite3_stmt *statement = self->statements[HTW__FETCH_MOVED];
+    sqlite3_bind_int64(statement, 1, (int64_t)id);
+    int result = htw__statement_step(self, HTW__FETCH_MOVED);
+    if (result == SQLITE_DONE)
+        return -ENOENT;
+    if (result != SQLITE_ROW)
+        return htw__database_fail(self, result);
+    *ret = (struct htw__whereabouts) {
+        .place = (uint64_t)sqlite3_column_int64(statement, 0),
+        .rank = sqlite3_column_int64(statement, 1),
+        .deadline_ns = sqlite3_column_int64(statement, 2),
+        .priority = (uint32_t)sqlite3_column_int64(statement, 3),
+        .is_leased = sqlite3_column_int64(statement, 4) != 0,
+        .attempts = (uint32_t)sqlite3_column_int64(statement, 5),
+        .releases = (uint32_t)sqlite3_column_int64(statement, 6),
+        .timeouts = (uint32_t)sqlite3_column_int64(statement, 7),
+        .buries = (uint32_t)sqlite3_column_int64(statement, 8),
+        .kicks = (uint32_t)sqlite3_column_int64(statement, 9),
+    };
+    sqlite3_reset(statement);
+    return 0;
+}
+
+static int change_moved_place(struct htw__database *self, enum htw__statement which, uint64_t id,
+                              const struct htw__whereabouts *where) {
+    struct sqlite3_stmt *statement = self->statements[which];
+    sqlite3_bind_int64(statement, 1, (int64_t)where->place);
+    sqlite3_bind_int64(statement, 2, where->rank);
+    sqlite3_bind_int64(statement, 3, (int64_t)id);
+    return htw__statement_run(self, which);
+}
+
+static int store_moved(struct htw__database *self, uint64_t id, const struct htw__whereabouts *to) {
+    const int64_t values[] = { (int64_t)id,  (int64_t)to->place, to->rank,     to->deadline_ns,
+                               to->priority, to->is_leased,      to->attempts, to->releases,
+                               to->timeouts, to->buries,         to->kicks };
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+        sqlite3_bind_int64(self->statements[HTW__STORE_MOVED], (int)i + 1, values[i]);
+    return htw__statement_run(self, HTW__STORE_MOVED);
+}
+
+/* It goes from the place where it was put. */
+static int leave_block(struct htw__database *self, uint64_t id) {
+    struct htw__job_row row;
+    int result = read_put_as(self, id, &row);
+    sqlite3_reset(self->statements[HTW__PUT_AS]);
+    if (result == SQLITE_DONE)
+        return no_job(self, id);
+    if (result != SQLITE_ROW)
+        return htw__database_fail(self, result);
+    return htw__blocks_leave(self, id, htw__database_where_put(&row).place);
+}
+
+int htw__database_move(struct htw__database *self, uint64_t id, const struct htw__whereabouts *to) {
+    struct htw__whereabouts from;
+    int error = fetch_moved(self, id, &from);
+    bool is_first = error == -ENOENT;
+    if (is_first)
+        error = leave_block(self, id);
+    else if (error == 0)
+        error = change_moved_place(self, HTW__DELETE_MOVED_PLACE, id, &from);
+    if (error == 0)
+        error = store_moved(self, id, to);
+    if (error == 0)
+        error = change_moved_place(self, HTW__STORE_MOVED_PLACE, id, to);
+    self->added.moved += error == 0 && is_first;
+    return error;
+}
+
+static int remove_moved(struct htw__database *self, uint64_t id) {
+    struct htw__whereabouts from;
+    int error = fetch_moved(self, id, &from);
+    if (error == -ENOENT)
+        return 0;
+    if (error == 0)
+        error = change_moved_place(self, HTW__DELETE_MOVED_PLACE, id, &from);
+    if (error != 0)
+        return error;
+    sqlite3_bind_int64(self->statements[HTW__DELETE_MOVED], 1, (int64_t)id);
+    error = htw__statement_run(self, HTW__DELETE_MOVED);
+    self->added.moved -= error == 0;
+    return error;
+}
+
+/* ---- keys and ends */
+
+/* Removes the entry of the key that the job has, if it has one. `row` is of PUT_AS, which has not been reset. */
+static int remove_key_of(struct htw__database *self, const struct htw__job_row *row) {
+    struct sqlite3_stmt *statement = self->statements[HTW__PUT_AS];
+    if (row->key == NULL)
+        return 0;
+    htw__statement_bind_blob(self->statements[HTW__DELETE_KEY], 1,
+                             sqlite3_column_blob(statement, 0),
+                             (size_t)sqlite3_column_bytes(statement, 0));
+    int error = htw__statement_run(self, HTW__DELETE_KEY);
+    sqlite3_clear_bindings(self->statements[HTW__DELETE_KEY]);
+    if (error == 0)
+        self->added.keyed--;
+    return error;
+}
+
+static int remove_row(struct htw__database *self, uint64_t id) {
+    sqlite3_bind_int64(self->statements[HTW__DELETE], 1, (int64_t)id);
+    int error = htw__statement_run(self, HTW__DELETE);
+    if (error != 0)
+        return error;
+    if (sqlite3_changes(self->connection) == 0)
+        return no_job(self, id);
+    self->added.jobs--;
+    return htw__database_has_moved(self) ? remove_moved(self, id) : 0;
+}
+
+/* What is only known while the row is there. */
+static int prepare_removal(struct htw__database *self, uint64_t id, bool removes_key) {
+    struct htw__job_row row;
+    int result = read_put_as(self, id, &row);
+    if (result == SQLITE_DONE)
+        return no_job(self, id);
+    if (result != SQLITE_ROW)
+        return htw__database_fail(self, result);
+    int error = removes_key ? remove_key_of(self, &row) : 0;
+    sqlite3_reset(self->statements[HTW__PUT_AS]);
+    return error == 0 ? htw__blocks_leave(self, id, htw__database_where_put(&row).place) : error;
+}
+
+static int remove_job(struct htw__database *self, uint64_t id, bool removes_key) {
+    int error = removes_key || !htw__blocks_is_leaving(&self->blocks, id)
+                    ? prepare_removal(self, id, removes_key)
+                    : 0;
+    return error == 0 ? remove_row(self, id) : error;
+}
+
+int htw__database_remove(struct htw__database *self, uint64_t id) {
+    return remove_job(self, id, (int64_t)self->keyed + self->added.keyed > 0);
+}
+
+int htw__database_find_key(struct htw__database *self, const void *key, size_t key_size,
+                           uint64_t *ret_id) {
+    struct sqlite3_stmt *statement = self->statements[HTW__FIND_KEY];
+    *ret_id = 0;
+    htw__statement_bind_blob(statement, 1, key, key_size);
+    int result = htw__statement_step(self, HTW__FIND_KEY);
+    if (result == SQLITE_DONE)
+        return 0;
+    if (result != SQLITE_ROW)
+        return htw__database_fail(self, result);
+    *ret_id = (uint64_t)sqlite3_column_int64(statement, 0);
+    sqlite3_reset(statement);
+    return 0;
+}
+
+int htw__database_take_key(struct htw__database *self, const void *key, size_t key_size,
+                           uint64_t id, uint64_t *ret_replaced) {
+    int error = htw__database_find_key(self, key, key_size, ret_replaced);
+    if (error == 0 && *ret_replaced != 0) {
+        error = remove_job(self, *ret_replaced, false);
+        if (error == -ENOENT)
+            return htw__journal_fail(-EBADMSG, "%s: the keys of the journal are damaged",
+                                     self->name);
+        self->added.keyed -= error == 0;
+    }
+    if (error != 0)
+        return error;
+    htw__statement_bind_blob(self->statements[HTW__SET_KEY], 1, key, key_size);
+    sqlite3_bind_int64(self->statements[HTW__SET_KEY], 2, (int64_t)id);
+    return htw__statement_run(self, HTW__SET_KEY);
+}
+
+/* ---- reading a job */
+
+static int read_row(struct htw__database *self, struct htw__job_row *row) {
+    struct sqlite3_stmt *statement = self->statements[HTW__FETCH];
+    bool has_key = sqlite3_column_type(statement, 1) != SQLITE_NULL;
+    const void *key = sqlite3_column_blob(statement, 1);
+    *row = (struct htw__job_row) {
+        .deadline_ns = sqlite3_column_int64(statement, 0),
+        .key = has_key && key == NULL ? "" : key,
+        .key_size = (size_t)sqlite3_column_bytes(statement, 1),
+        .payload = sqlite3_column_blob(statement, 2),
+        .payload_size = (size_t)sqlite3_column_bytes(statement, 2),
+        .queue = (uint32_t)sqlite3_column_int64(statement, 3),
+        .priority = (uint32_t)sqlite3_column_int64(statement, 4),
+        .put_us = sqlite3_column_int64(statement, 5),
+        .lease_ns = sqlite3_column_int64(statement, 6),
+    };
+    /* A blob of which no copy could be made looks like an empty one. */
+    bool no_memory = row->payload == NULL || (has_key && key == NULL);
+    return no_memory && (sqlite3_errcode(self->connection) & 0xff) == SQLITE_NOMEM
+               ? htw__database_fail(self, SQLITE_NOMEM)
+               : 0;
+}
+
+int htw__database_fetch(struct htw__database *self, uint64_t id, struct htw__job_row *ret_row,
+                        struct htw__whereabouts *ret_where) {
+    sqlite3_bind_int64(self->statements[HTW__FETCH], 1, (int64_t)id);
+    int result = htw__statement_step(self, HTW__FETCH);
+    if (result == SQLITE_DONE)
+        return -ENOENT;
+    if (result != SQLITE_ROW)
+        return htw__database_fail(self, result);
+    int error = read_row(self, ret_row);
+    if (error == 0) {
+        error = fetch_moved(self, id, ret_where);
+        if (error == -ENOENT) {
+            *ret_where = htw__database_where_put(ret_row);
+            error = 0;
+        }
+    }
+    if (error != 0)
+        htw__database_fetch_end(self);
+    return error;
+}
+
+void htw__database_fetch_end(struct htw__database *self) {
+    sqlite3_reset(self->statements[HTW__FETCH]);
+}
+
+/* ---- queues */
+
+int htw__database_visit_queues(struct htw__database *self,
+                               int (*visit)(void *context, const struct htw__queue_row *row),
+                               void *context) {
+    struct sqlite3_stmt *statement = self->statements[HTW__VISIT_QUEUES];
+    int result, error = 0;
+    while (error == 0 && (result = htw__statement_step(self, HTW__VISIT_QUEUES)) == SQLITE_ROW) {
+        const struct htw__queue_row row = {
+            .number = (uint32_t)sqlite3_column_int64(statement, 0),
+            .name = sqlite3_column_blob(statement, 1),
+            .name_size = (size_t)sqlite3_column_bytes(statement, 1),
+            .waiting = (uint64_t)sqlite3_column_int64(statement, 2),
+            .buried = (uint64_t)sqlite3_column_int64(statement, 3),
+            .done = (uint64_t)sqlite3_column_int64(statement, 4),
+            .policy = sqlite3_column_blob(statement, 5),
+            .policy_size = (size_t)sqlite3_column_bytes(statement, 5),
+        };
+        error = visit(context, &row);
+    }
+    if (error != 0) {
+        sqlite3_reset(statement);
+        return error;
+    }
+    return result == SQLITE_DONE ? 0 : htw__database_fail(self, result);
+}
+
+int htw__database_store_queue(struct htw__database *self, const struct htw__queue_row *row) {
+    struct sqlite3_stmt *statement = self->statements[HTW__STORE_QUEUE];
+    sqlite3_bind_int64(statement, 1, row->number);
+    htw__statement_bind_blob(statement, 2, row->name, row->name_size);
+    sqlite3_bind_int64(statement, 3, (int64_t)row->waiting);
+    sqlite3_bind_int64(statement, 4, (int64_t)row->buried);
+    sqlite3_bind_int64(statement, 5, (int64_t)row->done);
+    if (row->policy == NULL)
+        sqlite3_bind_null(statement, 6);
+    else
+        htw__statement_bind_blob(statement, 6, row->policy, row->policy_size);
+    return htw__statement_run(self, HTW__STORE_QUEUE);
+}
+
+int htw__database_count_queue(struct htw__database *self, uint32_t number, uint64_t waiting,
+                              uint64_t buried, uint64_t done) {
+    struct sqlite3_stmt *statement = self->statements[HTW__COUNT_QUEUE];
+    sqlite3_bind_int64(statement, 1, number);
+    sqlite3_bind_int64(statement, 2, (int64_t)waiting);
+    sqlite3_bind_int64(statement, 3, (int64_t)buried);
+    sqlite3_bind_int64(statement, 4, (int64_t)done);
+    return htw__statement_run(self, HTW__COUNT_QUEUE);
+}
+
+int htw__database_remove_queue(struct htw__database *self, uint32_t number) {
+    sqlite3_bind_int64(self->statements[HTW__DELETE_QUEUE], 1, number);
+    return htw__statement_run(self, HTW__DELETE_QUEUE);
+}

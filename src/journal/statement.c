@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* statement.c - the statements on the tables of a journal. */
+#include "statement.h"
+
+#include "database.h"
+
+#include <errno.h>
+
+static const char *const texts[] = {
+    [HTW__BEGIN] = "BEGIN IMMEDIATE",
+    [HTW__COMMIT] = "COMMIT",
+    [HTW__ROLLBACK] = "ROLLBACK",
+    [HTW__SAVEPOINT] = "SAVEPOINT change",
+    [HTW__RELEASE] = "RELEASE change",
+    [HTW__ROLLBACK_TO] = "ROLLBACK TO change",
+    /* generation: of the transaction that this journal has made last */
+    [HTW__SET_META] = "UPDATE meta SET jobs=?,keyed=?,next_sequence=?,generation=?,moved=?,"
+                      "last_put=? WHERE one=1 AND generation=?",
+    [HTW__SET_MARK] = "UPDATE meta SET mark = ?1 WHERE one = 1",
+    [HTW__INSERT] = "INSERT INTO job (id, deadline, key, payload, queue, priority, put, lease) "
+                    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [HTW__DELETE] = "DELETE FROM job WHERE id = ?1",
+    [HTW__PUT_AS] = "SELECT key, deadline, queue, priority, put FROM job WHERE id = ?1",
+    [HTW__FETCH] =
+        "SELECT deadline, key, payload, queue, priority, put, lease FROM job WHERE id = ?1",
+    [HTW__FIND_KEY] = "SELECT id FROM job_key WHERE key = ?1",
+    [HTW__SET_KEY] = "INSERT OR REPLACE INTO job_key (key, id) VALUES (?1, ?2)",
+    [HTW__DELETE_KEY] = "DELETE FROM job_key WHERE key = ?1",
+    [HTW__FETCH_MOVED] = "SELECT place, rank, deadline, priority, state, attempts, releases, "
+                         "timeouts, buries, kicks FROM moved WHERE id = ?1",
+    [HTW__STORE_MOVED] =
+        "INSERT OR REPLACE INTO moved (id, place, rank, deadline, priority, state, attempts, "
+        "releases, timeouts, buries, kicks) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+    [HTW__DELETE_MOVED] = "DELETE FROM moved WHERE id = ?1",
+    [HTW__STORE_MOVED_PLACE] = "INSERT INTO moved_place (place, rank, id) VALUES (?1, ?2, ?3)",
+    [HTW__DELETE_MOVED_PLACE] =
+        "DELETE FROM moved_place WHERE place = ?1 AND rank = ?2 AND id = ?3",
+    [HTW__STORE_BLOCK] = "INSERT OR IGNORE INTO block (place, first, last) VALUES (?1, ?2, ?3)",
+    [HTW__BLOCK_OF] = "SELECT first, last FROM block WHERE place = ?1 AND first <= ?2 "
+                      "ORDER BY first DESC LIMIT 1",
+    [HTW__DELETE_BLOCK] = "DELETE FROM block WHERE place = ?1 AND first = ?2",
+    [HTW__NEXT_BLOCK] = "SELECT first, last FROM block WHERE place = ?1 AND first > ?2 "
+                        "ORDER BY first LIMIT 1",
+    [HTW__NEXT_PLACE] = "SELECT place FROM block WHERE place >= ?1 ORDER BY place LIMIT 1",
+    [HTW__NEXT_MOVED_PLACE] =
+        "SELECT place FROM moved_place WHERE place >= ?1 ORDER BY place LIMIT 1",
+    [HTW__SCAN] = "SELECT id, deadline, put, 0 FROM job WHERE id >= ?1 AND id <= ?2 "
+                  "ORDER BY id LIMIT ?3",
+    [HTW__SCAN_UNMOVED] =
+        "SELECT id, deadline, put, EXISTS (SELECT 1 FROM moved m WHERE m.id = job.id) FROM job "
+        "WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3",
+    [HTW__SCAN_MOVED] =
+        "SELECT p.id, m.deadline, p.rank FROM moved_place p CROSS JOIN moved m ON m.id = p.id "
+        "WHERE p.place = ?1 AND (p.rank, p.id) > (?2, ?3) ORDER BY p.rank, p.id LIMIT ?4",
+    [HTW__VISIT_QUEUES] =
+        "SELECT number, name, waiting, buried, done, policy FROM queue ORDER BY number",
+    [HTW__STORE_QUEUE] = "INSERT OR REPLACE INTO queue (number, name, waiting, buried, done, "
+                         "policy) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    [HTW__COUNT_QUEUE] =
+        "UPDATE queue SET waiting = ?2, buried = ?3, done = ?4 WHERE number = ?1",
+    [HTW__DELETE_QUEUE] = "DELETE FROM queue WHERE number = ?1",
+};
+
+_Static_assert(sizeof(texts) / sizeof(texts[0]) == HTW__STATEMENTS, "a text for each statement");
+
+int htw__statements_prepare(struct htw__database *self) {
+    for (size_t i = 0; i < HTW__STATEMENTS; i++) {
+        int result = sqlite3_prepare_v3(self->connection, texts[i], -1, SQLITE_PREPARE_PERSISTENT,
+                                        &self->statements[i], NULL);
+        if (result != SQLITE_OK)
+            return htw__database_fail(self, result);
+    }
+    return 0;
+}
+
+void htw__statements_finalize(struct htw__database *self) {
+    for (size_t i = 0; i < HTW__STATEMENTS; i++)
+        sqlite3_finalize(self->statements[i]);
+}
+
+int htw__statement_step(struct htw__database *self, enum htw__statement which) {
+    errno = 0; /* htw__journal_errno() */
+    int result = sqlite3_step(self->statements[which]);
+    if (result != SQLITE_ROW) {
+        int again = sqlite3_reset(self->statements[which]);
+        return result == SQLITE_DONE ? result : again;
+    }
+    return result;
+}
+
+int htw__statement_run(struct htw__database *self, enum htw__statement which) {
+    int result = htw__statement_step(self, which);
+    return result == SQLITE_DONE ? 0 : htw__database_fail(self, result);
+}
