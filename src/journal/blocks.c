@@ -42,7 +42,7 @@ int htw__blocks_use(struct htw__database *self, uint64_t id, uint64_t place) {
 
 /* Whether a job is left in the block, as far as its first rows say: a block of format 1 may have many. */
 static int has_jobs(struct htw__database *self, uint64_t first, uint64_t last, bool *ret_has) {
-    enum { PART = 32, PARTS = HTW__BLOCK_IDS / PART };
+    enum { PART = 32, PARTS = HTW__BLOCK_IDS / PART + 1 };
     struct htw__scan_row rows[PART];
     int64_t count = 0;
     *ret_has = true;

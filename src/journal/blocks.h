@@ -39,7 +39,7 @@ int htw__blocks_use(struct htw__database *self, uint64_t id, uint64_t place);
 /* Whether htw__blocks_leave() has nothing to do. */
 bool htw__blocks_is_leaving(const struct htw__blocks *self, uint64_t id);
 
-/* A job that was put at the place has gone from its block. In a transaction. */
+/* A job that was put at the place has gone from its block: its row, or it has one in `moved` now. In a transaction. */
 int htw__blocks_leave(struct htw__database *self, uint64_t id, uint64_t place);
 
 /* A block without jobs was found: outside a transaction. */

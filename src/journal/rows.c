@@ -127,8 +127,8 @@ static int store_moved(struct htw__database *self, uint64_t id, const struct htw
     return htw__statement_run(self, HTW__STORE_MOVED);
 }
 
-/* It goes from the place where it was put. */
-static int leave_block(struct htw__database *self, uint64_t id) {
+/* Where a job was put, which has not been moved. */
+static int read_place(struct htw__database *self, uint64_t id, uint64_t *ret_place) {
     struct htw__job_row row;
     int result = read_put_as(self, id, &row);
     sqlite3_reset(self->statements[HTW__PUT_AS]);
@@ -136,7 +136,8 @@ static int leave_block(struct htw__database *self, uint64_t id) {
         return no_job(self, id);
     if (result != SQLITE_ROW)
         return htw__database_fail(self, result);
-    return htw__blocks_leave(self, id, htw__database_where_put(&row).place);
+    *ret_place = htw__database_where_put(&row).place;
+    return 0;
 }
 
 int htw__database_move(struct htw__database *self, uint64_t id, const struct htw__whereabouts *to) {
@@ -144,15 +145,17 @@ int htw__database_move(struct htw__database *self, uint64_t id, const struct htw
     int error = fetch_moved(self, id, &from);
     bool is_first = error == -ENOENT;
     if (is_first)
-        error = leave_block(self, id);
+        error = read_place(self, id, &from.place);
     else if (error == 0)
         error = change_moved_place(self, HTW__DELETE_MOVED_PLACE, id, &from);
     if (error == 0)
         error = store_moved(self, id, to);
     if (error == 0)
         error = change_moved_place(self, HTW__STORE_MOVED_PLACE, id, to);
-    self->added.moved += error == 0 && is_first;
-    return error;
+    if (error != 0 || !is_first)
+        return error;
+    self->added.moved++;
+    return htw__blocks_leave(self, id, from.place);
 }
 
 static int remove_moved(struct htw__database *self, uint64_t id) {
@@ -198,8 +201,9 @@ static int remove_row(struct htw__database *self, uint64_t id) {
     return htw__database_has_moved(self) ? remove_moved(self, id) : 0;
 }
 
-/* What is only known while the row is there. */
-static int prepare_removal(struct htw__database *self, uint64_t id, bool removes_key) {
+/* What is only known while the row is there: its key, and the place where it was put. */
+static int prepare_removal(struct htw__database *self, uint64_t id, bool removes_key,
+                           uint64_t *ret_place) {
     struct htw__job_row row;
     int result = read_put_as(self, id, &row);
     if (result == SQLITE_DONE)
@@ -208,14 +212,17 @@ static int prepare_removal(struct htw__database *self, uint64_t id, bool removes
         return htw__database_fail(self, result);
     int error = removes_key ? remove_key_of(self, &row) : 0;
     sqlite3_reset(self->statements[HTW__PUT_AS]);
-    return error == 0 ? htw__blocks_leave(self, id, htw__database_where_put(&row).place) : error;
+    *ret_place = htw__database_where_put(&row).place;
+    return error;
 }
 
 static int remove_job(struct htw__database *self, uint64_t id, bool removes_key) {
-    int error = removes_key || !htw__blocks_is_leaving(&self->blocks, id)
-                    ? prepare_removal(self, id, removes_key)
-                    : 0;
-    return error == 0 ? remove_row(self, id) : error;
+    bool leaves = !htw__blocks_is_leaving(&self->blocks, id);
+    uint64_t place = HTW__PLACE_NONE;
+    int error = leaves || removes_key ? prepare_removal(self, id, removes_key, &place) : 0;
+    if (error == 0)
+        error = remove_row(self, id);
+    return error == 0 && leaves ? htw__blocks_leave(self, id, place) : error;
 }
 
 int htw__database_remove(struct htw__database *self, uint64_t id) {
