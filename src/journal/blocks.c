@@ -10,8 +10,9 @@
 
 #include <string.h>
 
-static uint64_t block_of(uint64_t id) {
-    return id / HTW__BLOCK_IDS;
+/* 0 is that of no id. */
+static uint64_t number_of(uint64_t id) {
+    return id / HTW__BLOCK_IDS + 1;
 }
 
 static uint64_t *entry_of(uint64_t *table, uint64_t block) {
@@ -27,13 +28,14 @@ static void forget(uint64_t *table, uint64_t block) {
 /* ---- rows */
 
 int htw__blocks_use(struct htw__database *self, uint64_t id, uint64_t place) {
-    uint64_t block = block_of(id), *entry = entry_of(self->blocks.stored, block);
+    uint64_t block = number_of(id), first = id - id % HTW__BLOCK_IDS;
+    uint64_t *entry = entry_of(self->blocks.stored, block);
     if (*entry == block)
         return 0;
     struct sqlite3_stmt *statement = self->statements[HTW__STORE_BLOCK];
     sqlite3_bind_int64(statement, 1, (int64_t)place);
-    sqlite3_bind_int64(statement, 2, (int64_t)(block * HTW__BLOCK_IDS));
-    sqlite3_bind_int64(statement, 3, (int64_t)(block * HTW__BLOCK_IDS + HTW__BLOCK_IDS - 1));
+    sqlite3_bind_int64(statement, 2, (int64_t)first);
+    sqlite3_bind_int64(statement, 3, (int64_t)(first + HTW__BLOCK_IDS - 1));
     int error = htw__statement_run(self, HTW__STORE_BLOCK);
     if (error == 0)
         *entry = block;
@@ -72,14 +74,14 @@ static int judge(struct htw__database *self, struct htw__block_candidate candida
     struct sqlite3_stmt *statement = self->statements[HTW__DELETE_BLOCK];
     sqlite3_bind_int64(statement, 1, (int64_t)candidate.place);
     sqlite3_bind_int64(statement, 2, (int64_t)first);
-    forget(self->blocks.stored, block_of(first));
+    forget(self->blocks.stored, number_of(first));
     return htw__statement_run(self, HTW__DELETE_BLOCK);
 }
 
 /* ---- candidates */
 
 bool htw__blocks_is_leaving(const struct htw__blocks *self, uint64_t id) {
-    uint64_t block = block_of(id);
+    uint64_t block = number_of(id);
     return self->leaving[htw__random_mix(block) % HTW__BLOCKS_KNOWN] == block;
 }
 
@@ -88,7 +90,7 @@ static bool add(struct htw__blocks *self, uint64_t id, uint64_t place) {
         return false;
     self->candidates[(self->first + self->count++) % HTW__BLOCKS_CANDIDATES] =
         (struct htw__block_candidate) { place, id };
-    *entry_of(self->leaving, block_of(id)) = block_of(id);
+    *entry_of(self->leaving, number_of(id)) = number_of(id);
     return true;
 }
 
@@ -108,7 +110,7 @@ int htw__blocks_sweep(struct htw__database *self, size_t left) {
     int error = 0;
     while (blocks->count > left && error == 0) {
         struct htw__block_candidate candidate = blocks->candidates[blocks->first];
-        forget(blocks->leaving, block_of(candidate.id));
+        forget(blocks->leaving, number_of(candidate.id));
         blocks->first = (blocks->first + 1) % HTW__BLOCKS_CANDIDATES;
         blocks->count--;
         error = judge(self, candidate);

@@ -24,7 +24,7 @@ struct htw__block_candidate {
     uint64_t place, id; /* any of the block */
 };
 
-/* Numbers of blocks (id / HTW__BLOCK_IDS) are in tables by a hash, where a later one displaces an earlier one. */
+/* Numbers of blocks are in tables by a hash, where a later one displaces an earlier one. */
 struct htw__blocks {
     uint64_t stored[HTW__BLOCKS_KNOWN];  /* that have a row */
     uint64_t leaving[HTW__BLOCKS_KNOWN]; /* that are candidates */

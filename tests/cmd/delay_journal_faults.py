@@ -208,7 +208,7 @@ def delay_journal_file_that_is_none_is_refused_and_left_alone(directory):
     run("-j", journal)
     for change, wanted in (
             ("PRAGMA user_version = 99", "format 99"),
-            ("PRAGMA user_version = 1; PRAGMA application_id = 1", "not a journal"),
+            ("PRAGMA user_version = 2; PRAGMA application_id = 1", "not a journal"),
             ("PRAGMA application_id = 1752463210; UPDATE meta SET mark = 'mine'",
              "the journal of another program"),
     ):

@@ -44,7 +44,7 @@ def journal_list_is_in_order_of_deadline_and_works_while_it_is_open(directory):
           ("2200-01-01T00:00:00.500000Z", "7258118400500000000", 1, None))
     got = command("journal", "list", "-n", "2", journal)
     equal([line.split()[-1] for line in got.lines], [b"PAYLOAD", b"a", b"b"])
-    equal(len(got.lines[1].split()[0]), 19)
+    equal(got.lines[1].split()[0], jobs_of(journal)[0]["id"].encode())
     equal(stop(process, signal.SIGTERM).status, 143)
 
 
@@ -152,7 +152,15 @@ def journal_check_finds_what_does_not_agree(directory):
              "1 jobs differ between the counter and the table"),
             ("UPDATE job SET deadline = deadline - 7200000000000",
              "UPDATE job SET deadline = deadline + 7200000000000",
-             "2 jobs have an id that does not fit their deadline"),
+             "2 jobs are in no block of their place"),
+            ("INSERT INTO block SELECT place + 1, first + 1, last FROM block LIMIT 1",
+             "DELETE FROM block WHERE first % 256 = 1", "1 blocks overlap"),
+            ("INSERT INTO moved_place VALUES (1, 1, 1)", "DELETE FROM moved_place",
+             "1 places have a job that was not moved there"),
+            ("UPDATE meta SET moved = 1", "UPDATE meta SET moved = 0",
+             "1 jobs that were moved differ between the counter and the table"),
+            ("UPDATE meta SET next_sequence = 256", "UPDATE meta SET next_sequence = 1 << 40",
+             "1 rows of counters are behind the jobs or out of range"),
             ("INSERT INTO job_key VALUES (x'61', 1); UPDATE meta SET keyed = 1",
              "DELETE FROM job_key; UPDATE meta SET keyed = 0", "1 keys lead to a job that does not have them"),
     ):
@@ -165,6 +173,35 @@ def journal_check_finds_what_does_not_agree(directory):
             if status == 1:
                 equal(got.out.decode(), wanted + "\n")
                 equal(json.loads(command("journal", "-J", "check", journal).out)["problems"], [wanted])
+
+
+@test
+def journal_of_format_1_is_read_and_stays_as_it_is(directory):
+    journal = os.path.join(directory, "journal")
+    header = os.path.join(os.path.dirname(__file__), "..", "support", "journal_format_1.h")
+    with open(header, encoding="ascii") as stream:
+        tables = "".join(re.findall(r'"(.*?)"', stream.read()))
+    connection = sqlite3.connect(journal)
+    connection.executescript(tables)
+    for minute, second, payload in ((28333393, 30, b"b"), (28333333, 7, b"a"), (28333393, 10, b"c")):
+        deadline = minute * 60 * 10**9 + second * 10**9
+        connection.execute("INSERT INTO job VALUES (?, ?, NULL, ?)", ((minute << 35) + second, deadline, payload))
+    connection.execute("INSERT INTO meta VALUES (1, 3, 0, 31, 0, NULL)")
+    connection.commit()
+    connection.close()
+    jobs = jobs_of(journal)
+    equal([job["payload"] for job in jobs], ["a", "c", "b"])
+    equal(json.loads(command("journal", "-J", "show", journal, jobs[0]["id"]).out), jobs[0])
+    equal(json.loads(command("journal", "-J", "show", journal).out)["overdue"], 3)
+    equal(command("journal", "check", journal).out, f"{journal}: no problem found, 3 jobs\n".encode())
+    connection = sqlite3.connect(journal)
+    equal(connection.execute("PRAGMA user_version").fetchone(), (1,))
+    connection.execute("UPDATE job SET deadline = deadline + 60000000000 WHERE payload = x'61'")
+    connection.commit()
+    connection.close()
+    equal(command("journal", "check", journal).out, b"1 jobs have an id that does not fit their deadline\n")
+    equal(command("journal", "cancel", journal, jobs[1]["id"]).status, 0)
+    equal([job["payload"] for job in jobs_of(journal)][-1], "b")
 
 
 @test
@@ -201,9 +238,9 @@ def journal_file_that_is_none_is_refused(directory):
             has(got.err, wanted)
     assert not os.path.exists(os.path.join(directory, "none"))
     connection = sqlite3.connect(journal)
-    connection.executescript("PRAGMA user_version = 2")
+    connection.executescript("PRAGMA user_version = 3")
     connection.close()
-    has(command("journal", "list", journal).err, "the journal has format 2, and this version of libhtw knows formats up to 1")
+    has(command("journal", "list", journal).err, "the journal has format 3, and this version of libhtw knows formats up to 2")
     equal(content_of(os.path.join(directory, "text")), b"no journal\n" * 1000)
 
 

@@ -7,6 +7,7 @@
  * is then opened, or a power cut (faulty_vfs.h).
  */
 #include "../../src/journal/database.h"
+#include "../support/journal_format_1.h"
 #include "../support/manual_time.h"
 #include "../support/test_folder.h"
 #include "../unit/unit.h"
@@ -264,6 +265,66 @@ UNIT_TEST_BETWEEN(begin, end, quota_that_is_used_up_is_a_full_disk) {
 
 UNIT_TEST_BETWEEN(begin, end, file_that_may_not_be_longer_is_a_full_disk) {
     expect_full_disk(FAULT_LIMIT);
+}
+
+/* ---- a file of format 1 becomes one of format 2 */
+
+static void leave_format_1(void) {
+    static const char text[] = JOURNAL_FORMAT_1
+        "INSERT INTO job SELECT ((28333333 + value) << 35) + value, (28333333 + value) * "
+        "60000000000, NULL, CAST(char(97 + value) AS BLOB) FROM "
+        "(SELECT 0 AS value UNION SELECT 1 UNION SELECT 2);"
+        "INSERT INTO meta VALUES (1, 3, 0, 131075, 7, NULL)";
+    struct sqlite3 *connection;
+    FILE *created = fopen(path, "w");
+    assert_true(created != NULL && fclose(created) == 0);
+    assert_int_equal(sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(connection, text, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(connection);
+    faulty_vfs_reset(1);
+}
+
+/* In whatever way it ends: the file is of one format or of the other, with all jobs. */
+UNIT_TEST_BETWEEN(begin, end, journal_of_format_1_that_is_cut_off_at_each_write_loses_nothing) {
+    static const struct {
+        enum fault fault;
+        long times;
+        enum loss loss;
+    } ways[] = {
+        { FAULT_POWER, 1, LOSE_NOTHING },   { FAULT_POWER, 1, LOSE_SOME },
+        { FAULT_POWER, 1, LOSE_ALL },       { FAULT_REFUSED, 1, LOSE_ALL },
+        { FAULT_TORN, 1, LOSE_NOTHING },    { FAULT_LATE, EVER, LOSE_NOTHING },
+        { FAULT_FULL, EVER, LOSE_NOTHING }, { FAULT_QUOTA, EVER, LOSE_ALL },
+        { FAULT_SYNC, 1, LOSE_SOME },       { FAULT_GROWTH, EVER, LOSE_SOME },
+    };
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        unsigned refused = 0;
+        bool is_cut = true;
+        for (long nth = 0; is_cut; nth++) {
+            leave_format_1();
+            faulty_vfs_plan(ways[i].fault, nth, ways[i].times);
+            int result = open_at(path), put_result = -1;
+            refused += result != 0;
+            bool is_full = ways[i].fault == FAULT_FULL || ways[i].fault == FAULT_QUOTA ||
+                           ways[i].fault == FAULT_GROWTH;
+            if (result != 0 && is_full)
+                assert_int_equal(result, -ENOSPC);
+            if (result == 0) {
+                put_result = put("z");
+                close_journal();
+            }
+            is_cut = faulty_vfs_failures() > 0;
+            faulty_vfs_lose(ways[i].loss);
+            faulty_vfs_cut();
+            const char *all = all_of(path);
+            bool has_put = strchr(all, 'z') != NULL;
+            if (strncmp(all, "abzc", has_put ? 4 : 0) != 0 || (!has_put && strcmp(all, "abc") != 0) ||
+                (put_result == 0 && !has_put))
+                fail_msg("way %zu, operation %ld: result %d, and then: %s", i, nth, result, all);
+            begin_again();
+        }
+        assert_true(refused > 3);
+    }
 }
 
 /* ---- a log that a process has left on a disk that is full */
