@@ -10,27 +10,29 @@
 
 #include <string.h>
 
+/* So many jobs of a block a look finds. */
+#define LOOK 16u
+#define LEFT_BITS 8u
+_Static_assert(LOOK < 1u << LEFT_BITS, "they fit below the number of the block");
+
 /* 0 is that of no id. */
 static uint64_t number_of(uint64_t id) {
     return id / HTW__BLOCK_IDS + 1;
 }
 
-static uint64_t *entry_of(uint64_t *table, uint64_t block) {
-    return &table[htw__random_mix(block) % HTW__BLOCKS_KNOWN];
+static uint64_t *stored_entry(struct htw__blocks *self, uint64_t id) {
+    return &self->stored[htw__random_mix(number_of(id)) % HTW__BLOCKS_STORED];
 }
 
-static void forget(uint64_t *table, uint64_t block) {
-    uint64_t *entry = entry_of(table, block);
-    if (*entry == block)
-        *entry = 0;
+static size_t left_index(uint64_t id) {
+    return htw__random_mix(number_of(id)) % HTW__BLOCKS_LEFT;
 }
 
 /* ---- rows */
 
 int htw__blocks_use(struct htw__database *self, uint64_t id, uint64_t place) {
-    uint64_t block = number_of(id), first = id - id % HTW__BLOCK_IDS;
-    uint64_t *entry = entry_of(self->blocks.stored, block);
-    if (*entry == block)
+    uint64_t first = id - id % HTW__BLOCK_IDS, *entry = stored_entry(&self->blocks, id);
+    if (*entry == number_of(id))
         return 0;
     struct sqlite3_stmt *statement = self->statements[HTW__STORE_BLOCK];
     sqlite3_bind_int64(statement, 1, (int64_t)place);
@@ -38,84 +40,110 @@ int htw__blocks_use(struct htw__database *self, uint64_t id, uint64_t place) {
     sqlite3_bind_int64(statement, 3, (int64_t)(first + HTW__BLOCK_IDS - 1));
     int error = htw__statement_run(self, HTW__STORE_BLOCK);
     if (error == 0)
-        *entry = block;
+        *entry = number_of(id);
     return error;
 }
 
-/* Whether a job is left in the block, as far as its first rows say: a block of format 1 may have many. */
-static int has_jobs(struct htw__database *self, uint64_t first, uint64_t last, bool *ret_has) {
-    enum { PART = 32, PARTS = HTW__BLOCK_IDS / PART + 1 };
-    struct htw__scan_row rows[PART];
-    int64_t count = 0;
-    *ret_has = true;
-    for (int i = 0; i < PARTS && count == 0 && *ret_has; i++)
-        count = htw__rows_of_block(self, &first, last, rows, PART, ret_has);
-    *ret_has = count > 0 || *ret_has;
-    return count < 0 ? (int)count : 0;
-}
-
-/* Removes the row of the candidate's block if it has no job. */
-static int judge(struct htw__database *self, struct htw__block_candidate candidate) {
-    struct sqlite3_stmt *of = self->statements[HTW__BLOCK_OF];
-    sqlite3_bind_int64(of, 1, (int64_t)candidate.place);
-    sqlite3_bind_int64(of, 2, (int64_t)candidate.id);
-    int result = htw__statement_step(self, HTW__BLOCK_OF);
-    if (result == SQLITE_DONE)
-        return 0;
-    if (result != SQLITE_ROW)
-        return htw__database_fail(self, result);
-    uint64_t first = (uint64_t)sqlite3_column_int64(of, 0);
-    uint64_t last = (uint64_t)sqlite3_column_int64(of, 1);
-    sqlite3_reset(of);
-    bool has;
-    int error = has_jobs(self, first, last, &has);
-    if (error != 0 || has)
-        return error;
+static int remove_block(struct htw__database *self, uint64_t place, uint64_t first) {
     struct sqlite3_stmt *statement = self->statements[HTW__DELETE_BLOCK];
-    sqlite3_bind_int64(statement, 1, (int64_t)candidate.place);
+    uint64_t *entry = stored_entry(&self->blocks, first);
+    if (*entry == number_of(first))
+        *entry = 0;
+    sqlite3_bind_int64(statement, 1, (int64_t)place);
     sqlite3_bind_int64(statement, 2, (int64_t)first);
-    forget(self->blocks.stored, number_of(first));
     return htw__statement_run(self, HTW__DELETE_BLOCK);
 }
 
-/* ---- candidates */
+/* What a look at a block has found. */
+struct look {
+    bool exists; /* its row */
+    uint64_t first, last;
+    unsigned jobs; /* at least */
+};
 
-bool htw__blocks_is_leaving(const struct htw__blocks *self, uint64_t id) {
-    uint64_t block = number_of(id);
-    return self->leaving[htw__random_mix(block) % HTW__BLOCKS_KNOWN] == block;
+/* The rows of jobs that were moved do not count. A block of format 1 may have very many of them. */
+static int count_jobs(struct htw__database *self, struct look *look) {
+    enum { PARTS = HTW__BLOCK_IDS / LOOK + 1 };
+    struct htw__scan_row rows[LOOK];
+    uint64_t next = look->first;
+    int64_t count = 0;
+    bool has_more = true;
+    for (unsigned i = 0; i < PARTS && count == 0 && has_more; i++)
+        count = htw__rows_of_block(self, &next, look->last, rows, LOOK, &has_more);
+    look->jobs = count == 0 && has_more ? 1 : (unsigned)count;
+    return count < 0 ? (int)count : 0;
 }
 
+static int look_at(struct htw__database *self, uint64_t id, uint64_t place, struct look *look) {
+    struct sqlite3_stmt *statement = self->statements[HTW__BLOCK_OF];
+    sqlite3_bind_int64(statement, 1, (int64_t)place);
+    sqlite3_bind_int64(statement, 2, (int64_t)id);
+    int result = htw__statement_step(self, HTW__BLOCK_OF);
+    *look = (struct look) { .exists = result == SQLITE_ROW };
+    if (result != SQLITE_ROW)
+        return result == SQLITE_DONE ? 0 : htw__database_fail(self, result);
+    look->first = (uint64_t)sqlite3_column_int64(statement, 0);
+    look->last = (uint64_t)sqlite3_column_int64(statement, 1);
+    sqlite3_reset(statement);
+    return count_jobs(self, look);
+}
+
+/* ---- the ring */
+
 static bool add(struct htw__blocks *self, uint64_t id, uint64_t place) {
-    if (self->count == HTW__BLOCKS_CANDIDATES)
+    if (self->count == HTW__BLOCKS_EMPTY)
         return false;
-    self->candidates[(self->first + self->count++) % HTW__BLOCKS_CANDIDATES] =
-        (struct htw__block_candidate) { place, id };
-    *entry_of(self->leaving, number_of(id)) = number_of(id);
+    const struct htw__empty_block *newest =
+        &self->empty[(self->first + self->count - 1) % HTW__BLOCKS_EMPTY];
+    if (self->count == 0 || number_of(newest->id) != number_of(id))
+        self->empty[(self->first + self->count++) % HTW__BLOCKS_EMPTY] =
+            (struct htw__empty_block) { place, id };
     return true;
 }
 
-int htw__blocks_leave(struct htw__database *self, uint64_t id, uint64_t place) {
-    return htw__blocks_is_leaving(&self->blocks, id) || add(&self->blocks, id, place)
-               ? 0
-               : judge(self, (struct htw__block_candidate) { place, id });
-}
-
 void htw__blocks_found_empty(struct htw__blocks *self, uint64_t first, uint64_t place) {
-    if (!htw__blocks_is_leaving(self, first))
-        (void)add(self, first, place);
+    (void)add(self, first, place);
 }
 
-int htw__blocks_sweep(struct htw__database *self, size_t left) {
+int htw__blocks_sweep(struct htw__database *self, size_t rest) {
     struct htw__blocks *blocks = &self->blocks;
     int error = 0;
-    while (blocks->count > left && error == 0) {
-        struct htw__block_candidate candidate = blocks->candidates[blocks->first];
-        forget(blocks->leaving, number_of(candidate.id));
-        blocks->first = (blocks->first + 1) % HTW__BLOCKS_CANDIDATES;
+    while (blocks->count > rest && error == 0) {
+        struct htw__empty_block block = blocks->empty[blocks->first];
+        struct look look;
+        blocks->first = (blocks->first + 1) % HTW__BLOCKS_EMPTY;
         blocks->count--;
-        error = judge(self, candidate);
+        error = look_at(self, block.id, block.place, &look);
+        if (error == 0 && look.exists && look.jobs == 0)
+            error = remove_block(self, block.place, look.first);
     }
     return error;
+}
+
+/* ---- ends */
+
+bool htw__blocks_have_more(const struct htw__blocks *self, uint64_t id) {
+    uint64_t left = self->left[left_index(id)];
+    return left >> LEFT_BITS == number_of(id) && left % (1u << LEFT_BITS) > 1;
+}
+
+/* Blocks of format 1 have other numbers, and are looked at each time. */
+int htw__blocks_leave(struct htw__database *self, uint64_t id, uint64_t place) {
+    uint64_t *left = &self->blocks.left[left_index(id)];
+    if (htw__blocks_have_more(&self->blocks, id)) {
+        --*left;
+        return 0;
+    }
+    struct look look;
+    int error = look_at(self, id, place, &look);
+    *left = 0;
+    if (error != 0 || !look.exists)
+        return error;
+    if (look.jobs == 0)
+        return add(&self->blocks, id, place) ? 0 : remove_block(self, place, look.first);
+    if (look.last - look.first < HTW__BLOCK_IDS)
+        *left = number_of(id) << LEFT_BITS | look.jobs;
+    return 0;
 }
 
 /* ---- transactions */
@@ -127,8 +155,9 @@ void htw__blocks_begin(struct htw__blocks *self) {
 /* Those that were swept are still in the ring: nothing was added after that. */
 void htw__blocks_undo(struct htw__blocks *self, bool is_whole) {
     memset(self->stored, 0, sizeof(self->stored));
+    memset(self->left, 0, sizeof(self->left));
     if (!is_whole)
         return;
-    self->count += (self->first - self->begun) % HTW__BLOCKS_CANDIDATES;
+    self->count += (self->first - self->begun) % HTW__BLOCKS_EMPTY;
     self->first = self->begun;
 }

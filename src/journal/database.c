@@ -117,7 +117,7 @@ static int commit(struct htw__database *self, uint64_t reserved) {
 }
 
 int htw__database_commit(struct htw__database *self, uint64_t next_id) {
-    int error = htw__blocks_sweep(self, HTW__BLOCKS_LEFT);
+    int error = htw__blocks_sweep(self, HTW__BLOCKS_REST);
     return error == 0 ? commit(self, reserve_from(self, next_id)) : error;
 }
 

@@ -217,12 +217,12 @@ static int prepare_removal(struct htw__database *self, uint64_t id, bool removes
 }
 
 static int remove_job(struct htw__database *self, uint64_t id, bool removes_key) {
-    bool leaves = !htw__blocks_is_leaving(&self->blocks, id);
+    bool has_more = htw__blocks_have_more(&self->blocks, id);
     uint64_t place = HTW__PLACE_NONE;
-    int error = leaves || removes_key ? prepare_removal(self, id, removes_key, &place) : 0;
+    int error = !has_more || removes_key ? prepare_removal(self, id, removes_key, &place) : 0;
     if (error == 0)
         error = remove_row(self, id);
-    return error == 0 && leaves ? htw__blocks_leave(self, id, place) : error;
+    return error == 0 ? htw__blocks_leave(self, id, place) : error;
 }
 
 int htw__database_remove(struct htw__database *self, uint64_t id) {

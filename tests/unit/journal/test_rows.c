@@ -433,7 +433,7 @@ ROWS_TEST(rows_of_blocks_go_with_their_last_job) {
     assert_all();
 }
 
-/* More blocks in one transaction than are kept as candidates. */
+/* More blocks become empty in one transaction than the ring has room for. */
 ROWS_TEST(rows_of_thousands_of_blocks_go_with_their_jobs) {
     enum { MANY = 3000 };
     assert_int_equal(htw__database_begin(&database), 0);
@@ -451,7 +451,7 @@ ROWS_TEST(rows_of_thousands_of_blocks_go_with_their_jobs) {
     for (size_t i = 0; i < MANY; i++)
         remove_one(&jobs[i]);
     commit();
-    assert_in_range(number_of(BLOCKS), 0, HTW__BLOCKS_LEFT);
+    assert_in_range(number_of(BLOCKS), 0, HTW__BLOCKS_REST);
     close_database(true);
     open_database();
     assert_int_equal(number_of(BLOCKS), 0);
@@ -468,11 +468,11 @@ ROWS_TEST(rows_of_blocks_do_not_gather) {
         for (size_t i = 0; i < job_count; i++)
             remove_one(&jobs[i]);
         commit();
-        close_database(false); /* as after a crash: the candidates are forgotten */
+        close_database(false); /* as after a crash: the ring is forgotten */
         open_database();
         assert_scanned(0, INT64_MAX, 10); /* and found */
     }
-    assert_in_range(number_of(BLOCKS), 0, HTW__BLOCKS_CANDIDATES);
+    assert_in_range(number_of(BLOCKS), 0, HTW__BLOCKS_EMPTY);
 }
 
 ROWS_TEST(rows_of_blocks_go_when_all_their_jobs_were_moved) {
@@ -494,7 +494,7 @@ ROWS_TEST(rows_of_blocks_go_when_all_their_jobs_were_moved) {
 
 /* Its row is made again with the next job of it. */
 ROWS_TEST(rows_of_a_block_that_went_too_early_come_again) {
-    enum { OTHERS = 2 * HTW__BLOCKS_CANDIDATES };
+    enum { OTHERS = 2 * HTW__BLOCKS_EMPTY };
     const struct htw__job_row row = { .deadline_ns = BASE_NS - HTW_HOUR };
     assert_int_equal(htw__database_begin(&database), 0);
     struct model_job *first = insert(&row);
