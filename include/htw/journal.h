@@ -53,7 +53,6 @@
  *    -EAGAIN     `max_jobs` or `max_memory` is reached. Nothing has changed. Only where jobs are put
  *    -EMSGSIZE   a job or the mark is too large, or a change that is made later has more jobs than
  *                half of `max_memory` holds, and more than 65536. Nothing has changed
- *    -EEXIST     the id of a job is still in use, after 2^35 others. Nothing has changed; try again
  *    -EBUSY      another program has held SQLite's lock for 2 seconds. Nothing has changed
  *    -EDEADLK    called in a notice of this journal by a function that waits
  *    -EIO        the disk has failed. If the journal could undo the change it continues, and nothing
@@ -227,12 +226,13 @@ HTW_API const char *htw_journal_options_invalid(const struct htw_journal_options
  *         cannot be written;
  *         -EMFILE, -ENFILE: no file descriptor is left;
  *         -ENOTSUP: the SQLite that is loaded is older than 3.31, or was built without mutexes;
- *         -ENOSPC: there is no space for a new file, or for PATH-shm. A journal that exists is opened on
- *         a full disk, too: docs/journal.md;
+ *         -ENOSPC: there is no space for a new file, for PATH-shm, or to make a file of an earlier format one of the
+ *         present. Otherwise a journal that exists is opened on a full disk, too: docs/journal.md;
  *         -EIO, -ENOMEM, -ESHUTDOWN.
  *
- * Cost: does not depend on the number of jobs. Starts one thread. Memory: 130 KiB, SQLite's cache of
- * up to 8 MiB, and the jobs of the near future.
+ * Cost: does not depend on the number of jobs. Starts one thread. Memory: 270 KiB, SQLite's cache of
+ * up to 8 MiB, and the jobs of the near future. The first open of a file of version 0.2 makes it one of the present
+ * format, which that refuses: two reads for each minute in which jobs are due.
  */
 HTW_API HTW_WARN_UNUSED int htw_journal_open(struct htw_journal **ret_journal,
                                              struct htw_scheduler *scheduler, const char *path,

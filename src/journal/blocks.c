@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* So many jobs of a block a look finds. */
-#define LOOK 16u
+#define LOOK 32u
 #define LEFT_BITS 8u
 _Static_assert(LOOK < 1u << LEFT_BITS, "they fit below the number of the block");
 

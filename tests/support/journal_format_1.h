@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* journal_format_1.h - the file of a journal as versions up to 0.3 have written it: its tables, without jobs. */
+/* journal_format_1.h - the file of a journal as version 0.2 has written it: its tables, without jobs. */
 #ifndef TESTS_JOURNAL_FORMAT_1_H
 #define TESTS_JOURNAL_FORMAT_1_H
 
