@@ -22,11 +22,9 @@ struct htw__whereabouts htw__database_where_put(const struct htw__job_row *row) 
     };
 }
 
-/* What is 0 is NULL: that takes a byte. */
+/* What is 0 stays NULL, which takes a byte. */
 static void bind_number(struct sqlite3_stmt *statement, int index, int64_t number) {
-    if (number == 0)
-        sqlite3_bind_null(statement, index);
-    else
+    if (number != 0)
         sqlite3_bind_int64(statement, index, number);
 }
 
@@ -43,7 +41,10 @@ static int insert_row(struct htw__database *self, uint64_t id, const struct htw_
     bind_number(statement, 6, row->priority);
     bind_number(statement, 7, row->put_us);
     bind_number(statement, 8, row->lease_ns);
-    return htw__statement_run(self, HTW__INSERT);
+    int error = htw__statement_run(self, HTW__INSERT);
+    if (row->queue != 0 || row->priority != 0 || row->put_us != 0 || row->lease_ns != 0)
+        sqlite3_clear_bindings(statement);
+    return error;
 }
 
 int htw__database_insert(struct htw__database *self, uint64_t id, const struct htw__job_row *row) {

@@ -309,7 +309,7 @@ active proctype journal() {
         :: else -> skip
         fi }
 
-    /* src/journal/database.c: htw__database_begin(), htw__database_insert(), htw__database_remove() */
+    /* src/journal/database.c: htw__database_begin(); rows.c: htw__database_insert(), htw__database_remove() */
     :: atomic { commit == WRITES ->
         image = file; write(0); write(1);
         if
@@ -373,13 +373,13 @@ active proctype journal() {
 
     /* ---- the reader: src/journal/reader.c: htw__reader_step(), htw__reader_has_work() */
 
-    /* src/journal/reader.c: find_bucket(), scan(); src/journal/database.c: htw__database_scan() */
+    /* src/journal/reader.c: find_bucket(), scan(); src/journal/scan.c: htw__database_scan() */
     :: atomic { life == OPEN && !has_failed && !is_in_use && selected == 0 && cursor < JOBS && !reads ->
         is_in_use = true; reads = true; rows = file & ~(BIT(cursor) - 1) }
     /* src/journal/reader.c: select_row(), end_scan(), move_cursor() */
     :: atomic { reads -> reads = false; is_in_use = (commit != IDLE); selected = rows; rows = 0; cursor = JOBS }
 
-    /* src/journal/reader.c: fetch(), fetch_one(); src/journal/database.c: htw__database_fetch(). The first that is selected. */
+    /* src/journal/reader.c: fetch(), fetch_one(); src/journal/rows.c: htw__database_fetch(). The first that is selected. */
     :: atomic { life == OPEN && !has_failed && !is_in_use && selected != 0 && !fetches ->
         is_in_use = true; fetches = true;
         found = (HAS(selected, 0) && HAS(file, 0)) || (!HAS(selected, 0) && HAS(file, 1)) }
