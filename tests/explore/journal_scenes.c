@@ -270,7 +270,7 @@ static void play_close(void) {
 static void end_later(void *context, const struct htw_delivery *delivery) {
     (void)context;
     int result = htw_journal_done_later(delivery->journal, delivery->id, scene_note_durable,
-                                        (void *)(uintptr_t)(delivery->id & 7));
+                                        (void *)(uintptr_t)(delivery->id % 8 + 1));
     REQUIRE(result == 0 || result == -ESHUTDOWN);
     journal_scene.stage += result == 0 ? 16 : 0;
 }
