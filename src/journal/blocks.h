@@ -28,7 +28,8 @@ struct htw__empty_block {
 /* Blocks are in tables by a hash, where a later one displaces an earlier one. */
 struct htw__blocks {
     uint64_t stored[HTW__BLOCKS_STORED]; /* that have a row */
-    uint64_t left[HTW__BLOCKS_LEFT];     /* how many jobs they have at least: below the number of the block */
+    /* How many jobs they have at least: below the number of the block. */
+    uint64_t left[HTW__BLOCKS_LEFT];
     struct htw__empty_block empty[HTW__BLOCKS_EMPTY]; /* a ring */
     size_t first, count;
     size_t begun; /* `first` when the transaction began */

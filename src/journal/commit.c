@@ -93,8 +93,8 @@ static bool is_empty(const struct htw__change *change) {
 
 /* 0: what has a `result` of 0 is durable. Otherwise nothing has changed, or the database is
    distrusted. `ret_commits` says whether there was a transaction. */
-static int write_batch(struct htw_journal *journal, struct htw__change *batch,
-                       uint64_t next_id, bool *ret_commits) {
+static int write_batch(struct htw_journal *journal, struct htw__change *batch, uint64_t next_id,
+                       bool *ret_commits) {
     struct htw__database *database = &journal->database;
     bool has_begun = false;
     int error = 0;

@@ -24,7 +24,8 @@ struct htw__open_block {
 
 struct htw__ids {
     uint64_t next_block; /* its first id */
-    struct htw__open_block open[HTW__IDS_SETS][HTW__IDS_WAYS]; /* by place; the last used one is first */
+    /* By place; the last used one is first. */
+    struct htw__open_block open[HTW__IDS_SETS][HTW__IDS_WAYS];
 };
 
 /* An id for a job that is put into the place. */

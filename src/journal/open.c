@@ -74,7 +74,8 @@ static int set_up(struct htw__database *self, const struct htw__journal_path *pa
 static int read_meta(struct htw__database *self) {
     struct sqlite3_stmt *statement;
     int result = sqlite3_prepare_v2(
-        self->connection, "SELECT jobs, keyed, next_sequence, generation, moved, last_put FROM meta WHERE one = 1",
+        self->connection,
+        "SELECT jobs, keyed, next_sequence, generation, moved, last_put FROM meta WHERE one = 1",
         -1, &statement, NULL);
     if (result != SQLITE_OK)
         return htw__database_fail(self, result);
@@ -92,10 +93,10 @@ static int read_meta(struct htw__database *self) {
         return htw__journal_fail(-EBADMSG, "%s: the journal has lost its counters", self->name);
     if (result != SQLITE_ROW)
         return htw__database_fail(self, again);
-    return self->jobs <= COUNT_MAX && self->keyed <= self->jobs &&
-                   self->generation <= COUNT_MAX && self->moved <= self->jobs &&
-                   self->last_put_us >= 0 && self->next_id >= HTW__BLOCK_IDS &&
-                   self->next_id <= HTW__ID_MAX + 1 && self->next_id % HTW__BLOCK_IDS == 0
+    return self->jobs <= COUNT_MAX && self->keyed <= self->jobs && self->generation <= COUNT_MAX &&
+                   self->moved <= self->jobs && self->last_put_us >= 0 &&
+                   self->next_id >= HTW__BLOCK_IDS && self->next_id <= HTW__ID_MAX + 1 &&
+                   self->next_id % HTW__BLOCK_IDS == 0
                ? 0
                : htw__journal_fail(-EBADMSG, "%s: the counters of the journal are damaged",
                                    self->name);
@@ -127,9 +128,8 @@ static int settle_log(struct htw__database *self) {
 /* Not before all that an earlier process has left in the log is on the disk. */
 static int migrate(struct htw__database *self) {
     if (!self->log.is_rewritten)
-        return htw__journal_fail(
-            -ENOSPC, "%s: no space to make the journal one of format %d", self->name,
-            HTW__SCHEMA_VERSION);
+        return htw__journal_fail(-ENOSPC, "%s: no space to make the journal one of format %d",
+                                 self->name, HTW__SCHEMA_VERSION);
     int error = execute(self, "BEGIN IMMEDIATE"), result;
     if (error == 0 && (result = htw__schema_migrate(self->connection)) != SQLITE_OK)
         error = htw__database_fail(self, result);

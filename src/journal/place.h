@@ -35,7 +35,7 @@ static inline int64_t htw__bucket_start(uint64_t bucket) {
 }
 
 static inline uint64_t htw__place(enum htw__place_class class, uint64_t high, uint32_t low) {
-    return (uint64_t)class << HTW__PLACE_CLASS_BITS | high << HTW__PLACE_LOW_BITS | low;
+    return (uint64_t) class << HTW__PLACE_CLASS_BITS | high << HTW__PLACE_LOW_BITS | low;
 }
 
 static inline uint64_t htw__place_delayed(int64_t deadline_ns, uint32_t queue) {

@@ -236,9 +236,8 @@ static int fetch_one(struct htw_journal *journal, struct htw__position position,
         htw__database_fetch_end(&journal->database);
         return -ENOENT;
     }
-    struct htw__job *job =
-        htw__job_create(&journal->allocator, where.deadline_ns, row.key, row.key_size, row.payload,
-                        row.payload_size);
+    struct htw__job *job = htw__job_create(&journal->allocator, where.deadline_ns, row.key,
+                                           row.key_size, row.payload, row.payload_size);
     htw__database_fetch_end(&journal->database);
     if (job == NULL)
         return htw__journal_fail_as(-ENOMEM, "no memory for a job that is due");

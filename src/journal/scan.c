@@ -91,7 +91,7 @@ static void leave_place(struct htw__scan *scan) {
 struct part {
     struct htw__scan_row rows[HTW__SCAN_MAX];
     size_t count, taken;
-    bool is_last; /* nothing follows */
+    bool is_last;  /* nothing follows */
     uint64_t next; /* of those that were not moved: behind all that were read */
 };
 

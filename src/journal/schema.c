@@ -20,7 +20,7 @@
 #define JOB_1 \
     "CREATE TABLE job (id INTEGER PRIMARY KEY, deadline INTEGER NOT NULL, key BLOB, payload BLOB NOT NULL"
 #define JOB_2 ", queue INTEGER, priority INTEGER, put INTEGER, lease INTEGER"
-#define META_1                                                                        \
+#define META_1                                                                                  \
     "CREATE TABLE meta (one INTEGER PRIMARY KEY CHECK (one = 1), jobs INTEGER NOT NULL, keyed " \
     "INTEGER NOT NULL, next_sequence INTEGER NOT NULL, generation INTEGER NOT NULL, mark BLOB"
 #define META_2 ", moved INTEGER NOT NULL DEFAULT 0, last_put INTEGER NOT NULL DEFAULT 0"

@@ -83,7 +83,7 @@ struct htw_journal {
     uint64_t queued_jobs_max;       /* a single change that a caller waits for may have more */
 
     struct htw__journal_path path;
-    struct htw__database database;  /* of the thread that has set is_in_use */
+    struct htw__database database;                 /* of the thread that has set is_in_use */
     struct htw__scan_row scan_rows[HTW__SCAN_MAX]; /* the writer's */
     pthread_t writer;
     bool has_writer;

@@ -56,8 +56,7 @@ static const char *const texts[] = {
         "SELECT number, name, waiting, buried, done, policy FROM queue ORDER BY number",
     [HTW__STORE_QUEUE] = "INSERT OR REPLACE INTO queue (number, name, waiting, buried, done, "
                          "policy) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-    [HTW__COUNT_QUEUE] =
-        "UPDATE queue SET waiting = ?2, buried = ?3, done = ?4 WHERE number = ?1",
+    [HTW__COUNT_QUEUE] = "UPDATE queue SET waiting = ?2, buried = ?3, done = ?4 WHERE number = ?1",
     [HTW__DELETE_QUEUE] = "DELETE FROM queue WHERE number = ?1",
 };
 

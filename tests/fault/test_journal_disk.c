@@ -318,8 +318,8 @@ UNIT_TEST_BETWEEN(begin, end, journal_of_format_1_that_is_cut_off_at_each_write_
             faulty_vfs_cut();
             const char *all = all_of(path);
             bool has_put = strchr(all, 'z') != NULL;
-            if (strncmp(all, "abzc", has_put ? 4 : 0) != 0 || (!has_put && strcmp(all, "abc") != 0) ||
-                (put_result == 0 && !has_put))
+            if (strncmp(all, "abzc", has_put ? 4 : 0) != 0 ||
+                (!has_put && strcmp(all, "abc") != 0) || (put_result == 0 && !has_put))
                 fail_msg("way %zu, operation %ld: result %d, and then: %s", i, nth, result, all);
             begin_again();
         }

@@ -66,7 +66,8 @@ static const struct {
     { "SELECT count(*) FROM meta WHERE jobs NOT BETWEEN 0 AND 1 << 62 OR keyed NOT BETWEEN 0 AND "
       "jobs OR generation NOT BETWEEN 0 AND 1 << 62",
       "rows of counters are out of range", 0 },
-    { "SELECT count(*) FROM meta WHERE length(CAST(mark AS BLOB)) > 4096", "marks are too long", 0 },
+    { "SELECT count(*) FROM meta WHERE length(CAST(mark AS BLOB)) > 4096", "marks are too long",
+      0 },
 };
 
 _Static_assert(HTW_JOURNAL_MARK_MAX == 4096, "the limit of marks is in a rule");

@@ -17,9 +17,9 @@
  * like the place of format 2 for the default queue.
  */
 static const struct {
-    const char *job;     /* ?1: id */
-    const char *next;    /* the first place from ?1 on */
-    const char *rows;    /* the ids of the places from ?1 to ?2, in order of deadline and of putting */
+    const char *job;  /* ?1: id */
+    const char *next; /* the first place from ?1 on */
+    const char *rows; /* the ids of the places from ?1 to ?2, in order of deadline and of putting */
     const char *overdue; /* how many of the places up to ?1 have a deadline of at most ?2 */
 } queries[] = {
     {

@@ -401,8 +401,7 @@ ROWS_TEST(rows_put_for_now_are_ready_and_others_are_delayed) {
     for (size_t i = 0; i < COUNT_OF(table); i++) {
         const struct htw__job_row row = { .deadline_ns = table[i].deadline_ns,
                                           .put_us = table[i].put_us };
-        assert_int_equal(htw__place_class_of(htw__database_where_put(&row).place),
-                         table[i].class);
+        assert_int_equal(htw__place_class_of(htw__database_where_put(&row).place), table[i].class);
     }
 }
 
@@ -552,8 +551,8 @@ static int note_queue(void *context, const struct htw__queue_row *row) {
     size_t size = strlen(visited);
     snprintf(visited + size, sizeof(visited) - size, "%u %.*s %llu %llu %llu %.*s;", row->number,
              (int)row->name_size, (const char *)row->name, (unsigned long long)row->waiting,
-             (unsigned long long)row->buried, (unsigned long long)row->done,
-             (int)row->policy_size, row->policy == NULL ? "-" : (const char *)row->policy);
+             (unsigned long long)row->buried, (unsigned long long)row->done, (int)row->policy_size,
+             row->policy == NULL ? "-" : (const char *)row->policy);
     return *stops;
 }
 

@@ -74,9 +74,9 @@ JOURNAL_TEST(journal_of_format_1_becomes_one_of_format_2_with_the_same_tables) {
 
 /* Each is delivered once and in order, and can be ended by its id. */
 JOURNAL_TEST(journal_of_format_1_keeps_the_jobs_of_all_minutes) {
-    static const int64_t deadlines[] = { INT64_MIN, -1,       0,
-                                         59 * HTW_SECOND, HTW_MINUTE, 100 * HTW_DAY,
-                                         START_NS,        START_NS + HTW_HOUR };
+    static const int64_t deadlines[] = {
+        INT64_MIN, -1, 0, 59 * HTW_SECOND, HTW_MINUTE, 100 * HTW_DAY, START_NS, START_NS + HTW_HOUR
+    };
     uint64_t ids[COUNT_OF(deadlines)];
     journal_execute(f, JOURNAL_FORMAT_1 "INSERT INTO meta VALUES (1, 0, 0, 131073, 0, NULL)");
     for (size_t i = 0; i < COUNT_OF(deadlines); i++)
@@ -226,10 +226,11 @@ JOURNAL_TEST(journal_whose_schema_is_long_is_refused) {
 
 JOURNAL_TEST(journal_whose_counters_are_damaged_is_refused) {
     static const char *const changes[] = {
-        "jobs = -1",       "jobs = 9223372036854775807",       "keyed = jobs + 1", "keyed = -1",
-        "generation = -1", "generation = 9223372036854775807",
-        "moved = 1",       "moved = -1",
-        "last_put = -1",   "next_sequence = 0",
+        "jobs = -1",           "jobs = 9223372036854775807",
+        "keyed = jobs + 1",    "keyed = -1",
+        "generation = -1",     "generation = 9223372036854775807",
+        "moved = 1",           "moved = -1",
+        "last_put = -1",       "next_sequence = 0",
         "next_sequence = 257", "next_sequence = (1 << 53) + 256",
     };
     for (size_t i = 0; i < COUNT_OF(changes); i++) {
