@@ -103,8 +103,8 @@ struct htw__scan_row {
 
 /*
  * Reads the next `capacity` (1 to HTW__SCAN_MAX) jobs of a scan, in order of place. In a place those that were not moved
- * come by id, which is the order of putting, and those that were moved among them by rank. Returns how many; fewer, or none, does not mean the end, which is
- * `scan->is_done`: a call does a bounded amount of work. Or a negative errno.
+ * come by id, which is the order of putting, and those that were moved among them by rank. Returns how many; fewer,
+ * or none, does not mean the end, which is `scan->is_done`: a call does a bounded amount of work. Or a negative errno.
  *
  * Between two calls jobs may come and go. One that comes to a position that the scan has passed is not read:
  * htw__scan_has_passed().

@@ -23,9 +23,9 @@ bool htw__journal_job_visit(struct htw__journal_file *file, uint64_t id, htw__jo
                             void *context, bool *ret_exists);
 
 /*
- * Calls `visit` with each job: those that are delayed in order of deadline, then the others. It is no snapshot: of jobs that are put or end
- * meanwhile some are visited. Between two jobs nothing is locked. Takes 8 bytes of memory for each
- * job of a minute, or of another place.
+ * Calls `visit` with each job: those that are delayed in order of deadline, then the others. It is
+ * no snapshot: of jobs that are put or end meanwhile some are visited. Between two jobs nothing is
+ * locked. Takes 8 bytes of memory for each job of a minute, or of another place.
  */
 bool htw__journal_jobs_visit(struct htw__journal_file *file, htw__journal_visit *visit,
                              void *context);
