@@ -3,10 +3,7 @@
 #include "blocks.h"
 
 #include "../base/random.h"
-#include "database.h"
 #include "ids.h"
-#include "rows.h"
-#include "statement.h"
 
 #include <string.h>
 
@@ -29,6 +26,34 @@ static size_t left_index(uint64_t id) {
 }
 
 /* ---- rows */
+
+int64_t htw__blocks_read(struct htw__database *self, uint64_t *next, uint64_t last,
+                         struct htw__scan_row *rows, size_t capacity, bool *ret_more) {
+    enum htw__statement which = htw__database_has_moved(self) ? HTW__SCAN_UNMOVED : HTW__SCAN;
+    struct sqlite3_stmt *statement = self->statements[which];
+    sqlite3_bind_int64(statement, 1, (int64_t)*next);
+    sqlite3_bind_int64(statement, 2, (int64_t)last);
+    sqlite3_bind_int64(statement, 3, (int64_t)capacity);
+    int64_t count = 0;
+    size_t read = 0;
+    int result;
+    while ((result = htw__statement_step(self, which)) == SQLITE_ROW) {
+        uint64_t id = (uint64_t)sqlite3_column_int64(statement, 0);
+        if (id < *next || id > last) { /* pages that lead back: reading would not end */
+            sqlite3_reset(statement);
+            return htw__database_distrust(self, "the table of jobs is damaged");
+        }
+        *next = id + 1;
+        read++;
+        if (sqlite3_column_int64(statement, 3) == 0)
+            rows[count++] =
+                (struct htw__scan_row) { .id = id,
+                                         .deadline_ns = sqlite3_column_int64(statement, 1),
+                                         .rank = sqlite3_column_int64(statement, 2) };
+    }
+    *ret_more = read == capacity;
+    return result == SQLITE_DONE ? count : htw__database_fail(self, result);
+}
 
 int htw__blocks_use(struct htw__database *self, uint64_t id, uint64_t place) {
     uint64_t first = id - id % HTW__BLOCK_IDS, *entry = stored_entry(&self->blocks, id);
@@ -69,7 +94,7 @@ static int count_jobs(struct htw__database *self, struct look *look) {
     int64_t count = 0;
     bool has_more = true;
     for (unsigned i = 0; i < PARTS && count == 0 && has_more; i++)
-        count = htw__rows_of_block(self, &next, look->last, rows, LOOK, &has_more);
+        count = htw__blocks_read(self, &next, look->last, rows, LOOK, &has_more);
     look->jobs = count == 0 && has_more ? 1 : (unsigned)count;
     return count < 0 ? (int)count : 0;
 }

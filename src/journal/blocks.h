@@ -11,29 +11,12 @@
 #ifndef HTW_SRC_JOURNAL_BLOCKS_H
 #define HTW_SRC_JOURNAL_BLOCKS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "database.h"
 
-struct htw__database;
-
-#define HTW__BLOCKS_STORED 1024u
-#define HTW__BLOCKS_LEFT 8192u
-#define HTW__BLOCKS_EMPTY 256u
-
-struct htw__empty_block {
-    uint64_t place, id; /* any of the block */
-};
-
-/* Blocks are in tables by a hash, where a later one displaces an earlier one. */
-struct htw__blocks {
-    uint64_t stored[HTW__BLOCKS_STORED]; /* that have a row */
-    /* How many jobs they have at least: below the number of the block. */
-    uint64_t left[HTW__BLOCKS_LEFT];
-    struct htw__empty_block empty[HTW__BLOCKS_EMPTY]; /* a ring */
-    size_t first, count;
-    size_t begun; /* `first` when the transaction began */
-};
+/* Reads up to `capacity` jobs with an id from `*next` to `last`, stores those that were not moved, and
+   sets `*next` behind them. Returns how many are stored, or an error. `ret_more`: there may be more. */
+int64_t htw__blocks_read(struct htw__database *self, uint64_t *next, uint64_t last,
+                         struct htw__scan_row *rows, size_t capacity, bool *ret_more);
 
 /* A job with this id, of a new block or not, is to be inserted at the place. */
 int htw__blocks_use(struct htw__database *self, uint64_t id, uint64_t place);

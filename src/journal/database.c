@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* database.c - the file of a journal: transactions, its counters, the mark. open.c opens it. */
+/* database.c - the file of a journal: its statements, and the mark. */
 #include "database.h"
 
-#include "../base/clock.h"
 #include "error.h"
-#include "ids.h"
 
 #include <errno.h>
 #include <sqlite3.h>
 #include <string.h>
-
-/* How often a commit looks whether the files are in place. That takes two system calls, which in each
-   commit would be a quarter of the time of one on some systems. */
-#define CHECK_NS (10 * HTW_MILLISECOND)
 
 /*
  * After a failed fsync, what is on the disk is unknown: the kernel may have dropped the pages, and
@@ -36,159 +30,97 @@ int htw__database_fail(struct htw__database *self, int result) {
     return htw__journal_fail(error, "%s: %s", self->name, why);
 }
 
-/* ---- transactions */
-
-int htw__database_begin(struct htw__database *self) {
-    self->added = (struct htw__added) { .last_put_us = self->last_put_us };
-    htw__blocks_begin(&self->blocks);
-    if (!self->log.is_rewritten)
-        return htw__journal_fail(
-            -ENOSPC, "%s-wal: no space to write the log of an earlier process again", self->name);
-    return htw__statement_run(self, HTW__BEGIN);
-}
-
 int htw__database_distrust(struct htw__database *self, const char *why) {
     self->is_distrusted = true;
     return htw__journal_fail(-EIO, "%s: %s", self->name, why);
 }
 
-/* With what the transaction has added. */
-static int set_meta(struct htw__database *self, uint64_t next_id, uint64_t generation) {
-    const struct htw__added *added = &self->added;
-    struct sqlite3_stmt *statement = self->statements[HTW__SET_META];
-    sqlite3_bind_int64(statement, 1, (int64_t)self->jobs + added->jobs);
-    sqlite3_bind_int64(statement, 2, (int64_t)self->keyed + added->keyed);
-    sqlite3_bind_int64(statement, 3, (int64_t)next_id);
-    sqlite3_bind_int64(statement, 4, (int64_t)generation);
-    sqlite3_bind_int64(statement, 5, (int64_t)self->moved + added->moved);
-    sqlite3_bind_int64(statement, 6, added->last_put_us);
-    sqlite3_bind_int64(statement, 7, (int64_t)self->generation);
-    int error = htw__statement_run(self, HTW__SET_META);
-    if (error == 0 && sqlite3_changes(self->connection) == 0)
-        return htw__database_distrust(
-            self, "another journal has written to the file, without its lock file");
-    return error;
-}
+/* ---- statements */
 
-/* The transaction is durable. */
-static void take_over(struct htw__database *self, uint64_t next_id, uint64_t generation) {
-    self->jobs += (uint64_t)self->added.jobs;
-    self->keyed += (uint64_t)self->added.keyed;
-    self->moved += (uint64_t)self->added.moved;
-    self->last_put_us = self->added.last_put_us;
-    self->next_id = next_id;
-    self->generation = generation;
-    self->added = (struct htw__added) { .last_put_us = self->last_put_us };
-}
+static const char *const texts[] = {
+    [HTW__BEGIN] = "BEGIN IMMEDIATE",
+    [HTW__COMMIT] = "COMMIT",
+    [HTW__ROLLBACK] = "ROLLBACK",
+    [HTW__SAVEPOINT] = "SAVEPOINT change",
+    [HTW__RELEASE] = "RELEASE change",
+    [HTW__ROLLBACK_TO] = "ROLLBACK TO change",
+    /* generation: of the transaction that this journal has made last */
+    [HTW__SET_META] = "UPDATE meta SET jobs=?,keyed=?,next_sequence=?,generation=?,moved=?,"
+                      "last_put=? WHERE one=1 AND generation=?",
+    [HTW__SET_MARK] = "UPDATE meta SET mark = ?1 WHERE one = 1",
+    [HTW__INSERT] = "INSERT INTO job (id, deadline, key, payload, queue, priority, put, lease) "
+                    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [HTW__DELETE] = "DELETE FROM job WHERE id = ?1",
+    [HTW__PUT_AS] = "SELECT key, deadline, queue, priority, put FROM job WHERE id = ?1",
+    [HTW__FETCH] =
+        "SELECT deadline, key, payload, queue, priority, put, lease FROM job WHERE id = ?1",
+    [HTW__FIND_KEY] = "SELECT id FROM job_key WHERE key = ?1",
+    [HTW__SET_KEY] = "INSERT OR REPLACE INTO job_key (key, id) VALUES (?1, ?2)",
+    [HTW__DELETE_KEY] = "DELETE FROM job_key WHERE key = ?1",
+    [HTW__FETCH_MOVED] = "SELECT place, rank, deadline, priority, state, attempts, releases, "
+                         "timeouts, buries, kicks FROM moved WHERE id = ?1",
+    [HTW__STORE_MOVED] =
+        "INSERT OR REPLACE INTO moved (id, place, rank, deadline, priority, state, attempts, "
+        "releases, timeouts, buries, kicks) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+    [HTW__DELETE_MOVED] = "DELETE FROM moved WHERE id = ?1",
+    [HTW__STORE_MOVED_PLACE] = "INSERT INTO moved_place (place, rank, id) VALUES (?1, ?2, ?3)",
+    [HTW__DELETE_MOVED_PLACE] =
+        "DELETE FROM moved_place WHERE place = ?1 AND rank = ?2 AND id = ?3",
+    [HTW__STORE_BLOCK] = "INSERT OR IGNORE INTO block (place, first, last) VALUES (?1, ?2, ?3)",
+    [HTW__BLOCK_OF] = "SELECT first, last FROM block WHERE place = ?1 AND first <= ?2 "
+                      "ORDER BY first DESC LIMIT 1",
+    [HTW__DELETE_BLOCK] = "DELETE FROM block WHERE place = ?1 AND first = ?2",
+    [HTW__NEXT_BLOCK] = "SELECT first, last FROM block WHERE place = ?1 AND first > ?2 "
+                        "ORDER BY first LIMIT 1",
+    [HTW__NEXT_PLACE] = "SELECT place FROM block WHERE place >= ?1 ORDER BY place LIMIT 1",
+    [HTW__NEXT_MOVED_PLACE] =
+        "SELECT place FROM moved_place WHERE place >= ?1 ORDER BY place LIMIT 1",
+    [HTW__SCAN] = "SELECT id, deadline, put, 0 FROM job WHERE id >= ?1 AND id <= ?2 "
+                  "ORDER BY id LIMIT ?3",
+    [HTW__SCAN_UNMOVED] =
+        "SELECT id, deadline, put, EXISTS (SELECT 1 FROM moved m WHERE m.id = job.id) FROM job "
+        "WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3",
+    [HTW__SCAN_MOVED] =
+        "SELECT p.id, m.deadline, p.rank FROM moved_place p CROSS JOIN moved m ON m.id = p.id "
+        "WHERE p.place = ?1 AND (p.rank, p.id) > (?2, ?3) ORDER BY p.rank, p.id LIMIT ?4",
+    [HTW__VISIT_QUEUES] =
+        "SELECT number, name, waiting, buried, done, policy FROM queue ORDER BY number",
+    [HTW__STORE_QUEUE] = "INSERT OR REPLACE INTO queue (number, name, waiting, buried, done, "
+                         "policy) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    [HTW__COUNT_QUEUE] = "UPDATE queue SET waiting = ?2, buried = ?3, done = ?4 WHERE number = ?1",
+    [HTW__DELETE_QUEUE] = "DELETE FROM queue WHERE number = ?1",
+};
 
-/* What is written to files that were removed is lost when they are closed. */
-static int check_files(struct htw__database *self) {
-    int64_t now = htw__clock_monotonic_ns();
-    if (self->checked_ns != 0 && now - self->checked_ns < CHECK_NS)
-        return 0;
-    self->checked_ns = now;
-    int has_moved = 0;
-    int result = sqlite3_file_control(self->connection, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
-    if (result == SQLITE_OK && has_moved)
-        return htw__database_distrust(self, "the file was removed or replaced");
-    return htw__log_is_in_place(&self->log, self->name)
-               ? 0
-               : htw__database_distrust(self, "the log of the file (-wal) was removed or replaced");
-}
+_Static_assert(sizeof(texts) / sizeof(texts[0]) == HTW__STATEMENTS, "a text for each statement");
 
-/*
- * Ids that were given to changes which a crash has lost are not given again: the file says which may be in use. While
- * a commit is under way as many jobs wait as may, and as many are in it; each may open a block.
- */
-static uint64_t reserve_from(const struct htw__database *self, uint64_t next_id) {
-    uint64_t ids = 2 * self->jobs_that_wait * HTW__BLOCK_IDS;
-    return next_id + ids <= HTW__ID_MAX ? next_id + ids : HTW__ID_MAX + 1;
-}
-
-static int commit(struct htw__database *self, uint64_t reserved) {
-    int error = set_meta(self, reserved, self->generation + 1);
-    if (error == 0)
-        error = check_files(self);
-    if (error == 0)
-        error = htw__statement_run(self, HTW__COMMIT);
-    if (error == 0)
-        take_over(self, reserved, self->generation + 1);
-    return error;
-}
-
-int htw__database_commit(struct htw__database *self, uint64_t next_id) {
-    int error = htw__blocks_sweep(self, HTW__BLOCKS_REST);
-    return error == 0 ? commit(self, reserve_from(self, next_id)) : error;
-}
-
-/* Some failures have rolled back already. Keeps the sentence of what failed before. */
-void htw__database_rollback(struct htw__database *self) {
-    if (!sqlite3_get_autocommit(self->connection))
-        (void)htw__statement_step(self, HTW__ROLLBACK);
-    self->added = (struct htw__added) { .last_put_us = self->last_put_us };
-    htw__blocks_undo(&self->blocks, true);
-}
-
-int htw__database_settle(struct htw__database *self, uint64_t next_id) {
-    int error = htw__database_begin(self);
-    if (error != 0)
-        return error;
-    /* Not the value that the transaction had which failed. */
-    uint64_t generation = self->generation + 2, reserved = reserve_from(self, next_id);
-    error = set_meta(self, reserved, generation);
-    if (error == 0)
-        error = htw__statement_run(self, HTW__COMMIT);
-    if (error == 0)
-        take_over(self, reserved, generation);
-    else
-        htw__database_rollback(self);
-    return error;
-}
-
-bool htw__database_has_reserved(const struct htw__database *self, uint64_t next_id) {
-    return self->next_id >= next_id &&
-           self->next_id - next_id >= self->jobs_that_wait * HTW__BLOCK_IDS;
-}
-
-int htw__database_savepoint(struct htw__database *self) {
-    self->saved = self->added;
-    return htw__statement_run(self, HTW__SAVEPOINT);
-}
-
-int htw__database_savepoint_end(struct htw__database *self, bool keep) {
-    int error = 0;
-    if (!keep) {
-        self->added = self->saved;
-        htw__blocks_undo(&self->blocks, false);
-        error = htw__statement_run(self, HTW__ROLLBACK_TO);
+int htw__statements_prepare(struct htw__database *self) {
+    for (size_t i = 0; i < HTW__STATEMENTS; i++) {
+        int result = sqlite3_prepare_v3(self->connection, texts[i], -1, SQLITE_PREPARE_PERSISTENT,
+                                        &self->statements[i], NULL);
+        if (result != SQLITE_OK)
+            return htw__database_fail(self, result);
     }
-    return error == 0 ? htw__statement_run(self, HTW__RELEASE) : error;
+    return 0;
 }
 
-/* ---- closing */
-
-/* No block without jobs is left, as far as it is known. */
-static bool sweep(struct htw__database *self) {
-    if (self->blocks.count == 0)
-        return true;
-    int error = htw__database_begin(self);
-    if (error == 0)
-        error = htw__blocks_sweep(self, 0);
-    if (error == 0)
-        error = commit(self, self->next_id);
-    if (error != 0)
-        htw__database_rollback(self);
-    return error == 0 || error == -ENOSPC;
+void htw__statements_finalize(struct htw__database *self) {
+    for (size_t i = 0; i < HTW__STATEMENTS; i++)
+        sqlite3_finalize(self->statements[i]);
 }
 
-void htw__database_close(struct htw__database *self, bool trusts_file) {
-    if (trusts_file)
-        trusts_file = sweep(self);
-    htw__statements_finalize(self);
-    if ((!trusts_file || !self->log.is_rewritten) && self->connection != NULL)
-        sqlite3_db_config(self->connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-    sqlite3_close(self->connection);
-    self->connection = NULL;
+int htw__statement_step(struct htw__database *self, enum htw__statement which) {
+    errno = 0; /* htw__journal_errno() */
+    int result = sqlite3_step(self->statements[which]);
+    if (result != SQLITE_ROW) {
+        int again = sqlite3_reset(self->statements[which]);
+        return result == SQLITE_DONE ? result : again;
+    }
+    return result;
+}
+
+int htw__statement_run(struct htw__database *self, enum htw__statement which) {
+    int result = htw__statement_step(self, which);
+    return result == SQLITE_DONE ? 0 : htw__database_fail(self, result);
 }
 
 /* ---- the mark */

@@ -2,9 +2,9 @@
 /* rows.c - the rows of jobs, of those that were moved, and of queues. */
 #include "rows.h"
 
+#include "blocks.h"
 #include "database.h"
 #include "error.h"
-#include "statement.h"
 
 #include <errno.h>
 #include <sqlite3.h>

@@ -16,13 +16,12 @@
 #ifndef HTW_SRC_JOURNAL_ROWS_H
 #define HTW_SRC_JOURNAL_ROWS_H
 
+#include "database.h"
 #include "place.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct htw__database;
 
 /* ---- jobs */
 
@@ -96,11 +95,6 @@ static inline struct htw__scan htw__scan_of(uint64_t first, uint64_t last) {
     return (struct htw__scan) { .place = first, .last_place = last };
 }
 
-struct htw__scan_row {
-    uint64_t id, place;
-    int64_t deadline_ns, rank;
-};
-
 /*
  * Reads the next `capacity` (1 to HTW__SCAN_MAX) jobs of a scan, in order of place. In a place those that were not moved
  * come by id, which is the order of putting, and those that were moved among them by rank. Returns how many; fewer,
@@ -120,11 +114,6 @@ bool htw__scan_has_passed(const struct htw__scan *scan, uint64_t id,
 /* The first place of `first` to `last` that has jobs, or has had some; UINT64_MAX: none. 0 or an error. */
 int htw__database_next_place(struct htw__database *self, uint64_t first, uint64_t last,
                              uint64_t *ret_place);
-
-/* For blocks.c: reads up to `capacity` jobs with an id from `*next` to `last`, stores those that were not moved, and
-   sets `*next` behind them. Returns how many are stored, or an error. `ret_more`: there may be more. */
-int64_t htw__rows_of_block(struct htw__database *self, uint64_t *next, uint64_t last,
-                           struct htw__scan_row *rows, size_t capacity, bool *ret_more);
 
 /* ---- queues */
 

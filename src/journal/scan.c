@@ -1,41 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* scan.c - the jobs of places, in order. */
+#include "blocks.h"
 #include "database.h"
 #include "rows.h"
-#include "statement.h"
 
 #include <sqlite3.h>
 
 /* Of a call: places and blocks may have few jobs, or none. */
 #define ROUNDS_MAX 128u
-
-int64_t htw__rows_of_block(struct htw__database *self, uint64_t *next, uint64_t last,
-                           struct htw__scan_row *rows, size_t capacity, bool *ret_more) {
-    enum htw__statement which = htw__database_has_moved(self) ? HTW__SCAN_UNMOVED : HTW__SCAN;
-    struct sqlite3_stmt *statement = self->statements[which];
-    sqlite3_bind_int64(statement, 1, (int64_t)*next);
-    sqlite3_bind_int64(statement, 2, (int64_t)last);
-    sqlite3_bind_int64(statement, 3, (int64_t)capacity);
-    int64_t count = 0;
-    size_t read = 0;
-    int result;
-    while ((result = htw__statement_step(self, which)) == SQLITE_ROW) {
-        uint64_t id = (uint64_t)sqlite3_column_int64(statement, 0);
-        if (id < *next || id > last) { /* pages that lead back: reading would not end */
-            sqlite3_reset(statement);
-            return htw__database_distrust(self, "the table of jobs is damaged");
-        }
-        *next = id + 1;
-        read++;
-        if (sqlite3_column_int64(statement, 3) == 0)
-            rows[count++] =
-                (struct htw__scan_row) { .id = id,
-                                         .deadline_ns = sqlite3_column_int64(statement, 1),
-                                         .rank = sqlite3_column_int64(statement, 2) };
-    }
-    *ret_more = read == capacity;
-    return result == SQLITE_DONE ? count : htw__database_fail(self, result);
-}
 
 /* ---- places */
 
@@ -126,8 +98,7 @@ static int read_put(struct htw__database *self, struct htw__scan *scan, struct p
     int64_t count = 0;
     part->next = scan->id + 1;
     if (scan->block != 0)
-        count =
-            htw__rows_of_block(self, &part->next, scan->block_last, part->rows, capacity, &more);
+        count = htw__blocks_read(self, &part->next, scan->block_last, part->rows, capacity, &more);
     if (count < 0)
         return (int)count;
     part->count = (size_t)count;

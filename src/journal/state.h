@@ -33,9 +33,10 @@
 #include "../base/fork.h"
 #include "../base/histogram.h"
 #include "../base/lock.h"
-#include "database.h"
 #include "error.h"
 #include "jobs.h"
+#include "rows.h"
+#include "transaction.h"
 
 #include <htw/journal.h>
 

@@ -3,8 +3,10 @@
  * test_rows.c - the rows of the tables, below the journal: jobs as they were put, jobs that were moved, the blocks of
  * both, the order of places, queues. Random histories run beside a list.
  */
-#include "../../../src/journal/database.h"
+#include "../../../src/journal/blocks.h"
 #include "../../../src/journal/ids.h"
+#include "../../../src/journal/rows.h"
+#include "../../../src/journal/transaction.h"
 #include "../../support/random.h"
 #include "../../support/test_folder.h"
 #include "../unit.h"

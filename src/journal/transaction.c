@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* transaction.c - transactions on the file of a journal, and the counters that each stores; closing it. */
+#include "transaction.h"
+
+#include "../base/clock.h"
+#include "blocks.h"
+#include "error.h"
+#include "ids.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+
+/* How often a commit looks whether the files are in place. That takes two system calls, which in each
+   commit would be a quarter of the time of one on some systems. */
+#define CHECK_NS (10 * HTW_MILLISECOND)
+
+int htw__database_begin(struct htw__database *self) {
+    self->added = (struct htw__added) { .last_put_us = self->last_put_us };
+    htw__blocks_begin(&self->blocks);
+    if (!self->log.is_rewritten)
+        return htw__journal_fail(
+            -ENOSPC, "%s-wal: no space to write the log of an earlier process again", self->name);
+    return htw__statement_run(self, HTW__BEGIN);
+}
+
+/* With what the transaction has added. */
+static int set_meta(struct htw__database *self, uint64_t next_id, uint64_t generation) {
+    const struct htw__added *added = &self->added;
+    struct sqlite3_stmt *statement = self->statements[HTW__SET_META];
+    sqlite3_bind_int64(statement, 1, (int64_t)self->jobs + added->jobs);
+    sqlite3_bind_int64(statement, 2, (int64_t)self->keyed + added->keyed);
+    sqlite3_bind_int64(statement, 3, (int64_t)next_id);
+    sqlite3_bind_int64(statement, 4, (int64_t)generation);
+    sqlite3_bind_int64(statement, 5, (int64_t)self->moved + added->moved);
+    sqlite3_bind_int64(statement, 6, added->last_put_us);
+    sqlite3_bind_int64(statement, 7, (int64_t)self->generation);
+    int error = htw__statement_run(self, HTW__SET_META);
+    if (error == 0 && sqlite3_changes(self->connection) == 0)
+        return htw__database_distrust(
+            self, "another journal has written to the file, without its lock file");
+    return error;
+}
+
+/* The transaction is durable. */
+static void take_over(struct htw__database *self, uint64_t next_id, uint64_t generation) {
+    self->jobs += (uint64_t)self->added.jobs;
+    self->keyed += (uint64_t)self->added.keyed;
+    self->moved += (uint64_t)self->added.moved;
+    self->last_put_us = self->added.last_put_us;
+    self->next_id = next_id;
+    self->generation = generation;
+    self->added = (struct htw__added) { .last_put_us = self->last_put_us };
+}
+
+/* What is written to files that were removed is lost when they are closed. */
+static int check_files(struct htw__database *self) {
+    int64_t now = htw__clock_monotonic_ns();
+    if (self->checked_ns != 0 && now - self->checked_ns < CHECK_NS)
+        return 0;
+    self->checked_ns = now;
+    int has_moved = 0;
+    int result = sqlite3_file_control(self->connection, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
+    if (result == SQLITE_OK && has_moved)
+        return htw__database_distrust(self, "the file was removed or replaced");
+    return htw__log_is_in_place(&self->log, self->name)
+               ? 0
+               : htw__database_distrust(self, "the log of the file (-wal) was removed or replaced");
+}
+
+/*
+ * Ids that were given to changes which a crash has lost are not given again: the file says which may be in use. While
+ * a commit is under way as many jobs wait as may, and as many are in it; each may open a block.
+ */
+static uint64_t reserve_from(const struct htw__database *self, uint64_t next_id) {
+    uint64_t ids = 2 * self->jobs_that_wait * HTW__BLOCK_IDS;
+    return next_id + ids <= HTW__ID_MAX ? next_id + ids : HTW__ID_MAX + 1;
+}
+
+static int commit(struct htw__database *self, uint64_t reserved) {
+    int error = set_meta(self, reserved, self->generation + 1);
+    if (error == 0)
+        error = check_files(self);
+    if (error == 0)
+        error = htw__statement_run(self, HTW__COMMIT);
+    if (error == 0)
+        take_over(self, reserved, self->generation + 1);
+    return error;
+}
+
+int htw__database_commit(struct htw__database *self, uint64_t next_id) {
+    int error = htw__blocks_sweep(self, HTW__BLOCKS_REST);
+    return error == 0 ? commit(self, reserve_from(self, next_id)) : error;
+}
+
+/* Some failures have rolled back already. Keeps the sentence of what failed before. */
+void htw__database_rollback(struct htw__database *self) {
+    if (!sqlite3_get_autocommit(self->connection))
+        (void)htw__statement_step(self, HTW__ROLLBACK);
+    self->added = (struct htw__added) { .last_put_us = self->last_put_us };
+    htw__blocks_undo(&self->blocks, true);
+}
+
+int htw__database_settle(struct htw__database *self, uint64_t next_id) {
+    int error = htw__database_begin(self);
+    if (error != 0)
+        return error;
+    /* Not the value that the transaction had which failed. */
+    uint64_t generation = self->generation + 2, reserved = reserve_from(self, next_id);
+    error = set_meta(self, reserved, generation);
+    if (error == 0)
+        error = htw__statement_run(self, HTW__COMMIT);
+    if (error == 0)
+        take_over(self, reserved, generation);
+    else
+        htw__database_rollback(self);
+    return error;
+}
+
+bool htw__database_has_reserved(const struct htw__database *self, uint64_t next_id) {
+    return self->next_id >= next_id &&
+           self->next_id - next_id >= self->jobs_that_wait * HTW__BLOCK_IDS;
+}
+
+int htw__database_savepoint(struct htw__database *self) {
+    self->saved = self->added;
+    return htw__statement_run(self, HTW__SAVEPOINT);
+}
+
+int htw__database_savepoint_end(struct htw__database *self, bool keep) {
+    int error = 0;
+    if (!keep) {
+        self->added = self->saved;
+        htw__blocks_undo(&self->blocks, false);
+        error = htw__statement_run(self, HTW__ROLLBACK_TO);
+    }
+    return error == 0 ? htw__statement_run(self, HTW__RELEASE) : error;
+}
+
+/* ---- closing */
+
+/* No block without jobs is left, as far as it is known. */
+static bool sweep(struct htw__database *self) {
+    if (self->blocks.count == 0)
+        return true;
+    int error = htw__database_begin(self);
+    if (error == 0)
+        error = htw__blocks_sweep(self, 0);
+    if (error == 0)
+        error = commit(self, self->next_id);
+    if (error != 0)
+        htw__database_rollback(self);
+    return error == 0 || error == -ENOSPC;
+}
+
+void htw__database_close(struct htw__database *self, bool trusts_file) {
+    if (trusts_file)
+        trusts_file = sweep(self);
+    htw__statements_finalize(self);
+    if ((!trusts_file || !self->log.is_rewritten) && self->connection != NULL)
+        sqlite3_db_config(self->connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    sqlite3_close(self->connection);
+    self->connection = NULL;
+}
