@@ -238,7 +238,7 @@ inline ask(caller, put, end, cancel) {
 }
 
 /* src/journal/commit.c: write_batch(), write_change(), write_parts(), is_of_one_change(). A change of which a part is
-   not possible is left out: src/journal/database.c: htw__database_savepoint(), htw__database_savepoint_end() */
+   not possible is left out: src/journal/transaction.c: htw__database_savepoint(), htw__database_savepoint_end() */
 inline write(caller) {
     if
     :: change[caller] == BATCH && result[caller] == OK ->
@@ -309,7 +309,7 @@ active proctype journal() {
         :: else -> skip
         fi }
 
-    /* src/journal/database.c: htw__database_begin(); rows.c: htw__database_insert(), htw__database_remove() */
+    /* src/journal/transaction.c: htw__database_begin(); rows.c: htw__database_insert(), htw__database_remove() */
     :: atomic { commit == WRITES ->
         image = file; write(0); write(1);
         if
@@ -322,7 +322,7 @@ active proctype journal() {
         fi }
     :: atomic { commit == WRITES && CAN_FAIL -> failures++; error = ENOSPC; commit = FINISHES }
 
-    /* src/journal/database.c: htw__database_commit(). The whole transaction is in the log. */
+    /* src/journal/transaction.c: htw__database_commit(). The whole transaction is in the log. */
     :: atomic { commit == APPENDS ->
         log = image;
         if
@@ -341,7 +341,7 @@ active proctype journal() {
     :: atomic { commit == SYNCS && CAN_FAIL ->
         failures++; error = ENOSPC; commit = (MISTAKE == NO_SETTLE -> FINISHES : SETTLES) }
 
-    /* src/journal/database.c: htw__database_settle(). It writes over the copy. */
+    /* src/journal/transaction.c: htw__database_settle(). It writes over the copy. */
     :: atomic { commit == SETTLES -> log = file; commit = SETTLE_SYNCS }
     :: atomic { commit == SETTLES && CAN_FAIL -> failures++; has_failed = true; error = EIO; commit = FINISHES }
     :: atomic { commit == SETTLE_SYNCS -> sync(); commit = FINISHES }
