@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * htw/journal.h - delays that survive a crash: jobs in a file, each handed out at its time, at least
- * once, even if the process crashes in between. Link with libhtw-journal, which uses SQLite.
+ * htw/journal.h - jobs that survive a crash: delays, each handed out at its time, and queues, whose jobs
+ * are leased by priority; at least once, even if the process crashes in between. Link with
+ * libhtw-journal, which uses SQLite.
  *
  *     static void deliver(void *context, const struct htw_delivery *delivery) {
  *         send_mail(delivery->payload, delivery->payload_size);
@@ -23,6 +24,10 @@
  *    `deliver` may see a job twice. The id is the same each time.
  *  - A change that failed has changed nothing, except after -EIO: see below.
  * docs/journal.md explains what this asks of `deliver`, and what HTW_SYNCHRONOUS_NORMAL gives up.
+ *
+ * Queues. Each job is in a queue. Jobs of the default queue (NULL) are handed to `deliver`, if there is
+ * one. All others are handed to those who ask, by htw_journal_lease_later(). A job becomes ready at its
+ * deadline by the clock alone, and nothing is written for it.
  *
  * Time. A deadline is an instant: nanoseconds since 1970 by the wall clock. If the clock is set,
  * deadlines follow. The scheduler may have any clock. With HTW_CLOCK_MANUAL, for tests, deadlines are
@@ -53,6 +58,8 @@
  *    -EAGAIN     `max_jobs` or `max_memory` is reached. Nothing has changed. Only where jobs are put
  *    -EMSGSIZE   a job or the mark is too large, or a change that is made later has more jobs than
  *                half of `max_memory` holds, and more than 65536. Nothing has changed
+ *    -EEXIST     a job with HTW_JOB_IF_ABSENT has a key that another job has. Nothing has changed
+ *    -ESTALE     the lease that a change names has ended. Nothing has changed
  *    -EBUSY      another program has held SQLite's lock for 2 seconds. Nothing has changed
  *    -EDEADLK    called in a notice of this journal by a function that waits
  *    -EIO        the disk has failed. If the journal could undo the change it continues, and nothing
@@ -70,6 +77,7 @@
 
 #include <htw/scheduler.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #ifdef __cplusplus
@@ -89,12 +97,18 @@ struct htw_journal;
 struct htw_delivery {
     struct htw_journal *journal;
     uint64_t id;
-    int64_t deadline_ns;
+    int64_t deadline_ns; /**< of a durable lease: when it was made */
     int64_t late_ns;     /**< time from the deadline to this call; at least 0 */
     const void *payload; /**< valid until `deliver` returns; not NULL */
     size_t payload_size;
     const void *key; /**< valid until `deliver` returns; NULL: the job has none */
     size_t key_size;
+    const char *queue; /**< valid until `deliver` returns; NULL: the default queue */
+    uint32_t priority;
+    /** Which attempt this is: 1, 2, ... With the id it names the lease (struct htw_job_update). Attempts
+        that a crash has ended count only if their leases were durable. */
+    uint32_t attempt;
+    int64_t lease_end_ns; /**< when the lease ends; HTW_NEVER_NS: it does not (`deliver`) */
 };
 
 /**
@@ -148,7 +162,7 @@ enum htw_synchronous {
 struct htw_journal_options {
     /** sizeof(struct htw_journal_options); HTW_JOURNAL_OPTIONS_INIT sets it. */
     size_t struct_size;
-    /** Receives the jobs. NULL: no job is delivered, for programs that only inspect or change a file. */
+    /** Receives the jobs of the default queue. NULL: they are leased, as those of the other queues. */
     htw_deliver *deliver;
     /** Told if the journal stops by itself: the disk has failed, or the file is damaged. NULL: no
         notice. */
@@ -178,6 +192,8 @@ struct htw_journal_options {
         HTW_JOURNAL_GATHER_NS_MAX; 0 means 2 ms. A blocking call is written at once, and all that
         wait with it. */
     int64_t gather_ns;
+    /** How long leases last where neither the request nor the job says it; 0 means 1 minute. */
+    int64_t lease_ns;
     /** The allocator of the journal's own memory, not of SQLite's; NULL means the default one. Must
         be thread-safe. The struct is copied. */
     const struct htw_allocator *allocator;
@@ -186,7 +202,7 @@ struct htw_journal_options {
 #define HTW_JOURNAL_OPTIONS_INIT                                                                   \
     {                                                                                              \
         sizeof(struct htw_journal_options), NULL, NULL, NULL, HTW_SYNCHRONOUS_FULL, 0, 0, 0, 0, 0, \
-            0, NULL                                                                                \
+            0, 0, NULL                                                                             \
     }
 
 /** Sets `options` to HTW_JOURNAL_OPTIONS_INIT, for languages without macros. NULL is ignored. */
@@ -212,7 +228,8 @@ HTW_API const char *htw_journal_options_invalid(const struct htw_journal_options
  *
  * @param ret_journal receives the journal. The caller owns it, and closes it with
  *                    htw_journal_close() before the scheduler is stopped.
- * @param scheduler   calls `deliver`; may be NULL if there is no `deliver`.
+ * @param scheduler   calls `deliver`, and knows when jobs are ready and leases end; may be NULL if there
+ *                    is no `deliver`: then nothing can be leased.
  * @param path        the file. It is created for its owner alone (mode 0600).
  * @param options     NULL: the defaults, without `deliver`. The library keeps no pointer to them.
  * @return 0: success;
@@ -318,13 +335,71 @@ struct htw_job {
     const void *key;
     size_t key_size;
     uint64_t id; /**< receives the id, as `ret_id` of htw_journal_put() */
+    /** The name of the queue: 1 to HTW_QUEUE_NAME_MAX bytes, which are copied. It exists from its first job
+        on, and as long as it has jobs, requests, a policy or a pause. NULL: the default queue. */
+    const char *queue;
+    uint32_t priority; /**< 0 comes first. Of equal ones, the job comes first that was put first */
+    uint32_t flags;    /**< HTW_JOB_IF_ABSENT or 0 */
+    /** How long its leases last; 0: as the options say. */
+    int64_t lease_ns;
 };
 
 #define HTW_JOB_INIT \
-    { sizeof(struct htw_job), 0, NULL, 0, NULL, 0, 0 }
+    { sizeof(struct htw_job), 0, NULL, 0, NULL, 0, 0, NULL, 0, 0, 0 }
+
+/** A flag: if a job has the key, that one stays, and the change fails with -EEXIST. */
+#define HTW_JOB_IF_ABSENT 1u
+
+/** The limits of queues: the bytes of a name, and how many there are. */
+#define HTW_QUEUE_NAME_MAX 255u
+#define HTW_QUEUES_MAX (1u << 20)
 
 /** Sets `job` to HTW_JOB_INIT, for languages without macros. NULL is ignored. */
 HTW_API void htw_job_init(struct htw_job *job);
+
+/** The state of a job. */
+enum htw_job_state {
+    HTW_JOB_DELAYED = 0, /**< its deadline is to come */
+    HTW_JOB_READY = 1,   /**< it waits to be leased */
+    HTW_JOB_LEASED = 2,  /**< leased, or in flight: delivered and not done */
+    HTW_JOB_BURIED = 3   /**< put aside until it is kicked */
+};
+
+/** What is done with a job that exists. -EALREADY: its state is another one than the step begins with. */
+enum htw_job_step {
+    HTW_JOB_END,     /**< ends it, in any state, as htw_journal_done() */
+    HTW_JOB_CANCEL,  /**< ends it, unless it is LEASED, as htw_journal_cancel() */
+    HTW_JOB_RELEASE, /**< gives it back: LEASED becomes DELAYED or READY, by `deadline_ns` */
+    HTW_JOB_BURY,    /**< any state becomes BURIED */
+    HTW_JOB_KICK,    /**< BURIED or DELAYED becomes READY */
+    HTW_JOB_MOVE,    /**< DELAYED, READY or BURIED becomes DELAYED or READY, by `deadline_ns` */
+    HTW_JOB_EXTEND   /**< the lease ends at `deadline_ns`. Durable where the lease is */
+};
+
+/** A step of a job. Start from HTW_JOB_UPDATE_INIT. */
+struct htw_job_update {
+    /** sizeof(struct htw_job_update); HTW_JOB_UPDATE_INIT sets it. */
+    size_t struct_size;
+    uint64_t id;
+    /** With CANCEL in place of the id: the key of the job, `key_size` bytes; NULL: the id says it. */
+    const void *key;
+    size_t key_size;
+    enum htw_job_step step;
+    /** The attempt whose lease it is (struct htw_delivery): if that has ended, -ESTALE. 0: whatever the
+        attempt is. */
+    uint32_t attempt;
+    /** RELEASE, MOVE, EXTEND: an instant. INT64_MIN with RELEASE: as the policy of the queue says, and
+        without one at once. */
+    int64_t deadline_ns;
+    bool has_priority; /**< the job receives `priority` */
+    uint32_t priority;
+};
+
+#define HTW_JOB_UPDATE_INIT \
+    { sizeof(struct htw_job_update), 0, NULL, 0, HTW_JOB_END, 0, INT64_MIN, false, 0 }
+
+/** Sets `update` to HTW_JOB_UPDATE_INIT, for languages without macros. NULL is ignored. */
+HTW_API void htw_job_update_init(struct htw_job_update *update);
 
 /** Changes that are made together or not at all. Start from HTW_JOURNAL_CHANGE_INIT. */
 struct htw_journal_change {
@@ -339,10 +414,13 @@ struct htw_journal_change {
         input. */
     const void *mark;
     size_t mark_size;
+    /** `update_count` steps of different jobs, made before `jobs` are put. */
+    const struct htw_job_update *updates;
+    size_t update_count;
 };
 
 #define HTW_JOURNAL_CHANGE_INIT \
-    { sizeof(struct htw_journal_change), NULL, 0, NULL, 0, NULL, 0 }
+    { sizeof(struct htw_journal_change), NULL, 0, NULL, 0, NULL, 0, NULL, 0 }
 
 /** Sets `change` to HTW_JOURNAL_CHANGE_INIT, for languages without macros. NULL is ignored. */
 HTW_API void htw_journal_change_init(struct htw_journal_change *change);
@@ -351,11 +429,10 @@ HTW_API void htw_journal_change_init(struct htw_journal_change *change);
  * Makes several changes at once, and waits until they are durable: jobs that are put, jobs that are
  * done, and the mark. A crash leaves all of them or none.
  *
- * For example, to try a job again later: end it, and put its payload with a new deadline.
- *
  * @param change the `id` of each job is set. The library keeps no pointer to what is in it.
  * @return 0: success;
- *         -ENOENT: a job of `done` does not exist, or is there twice;
+ *         -ENOENT: a job of `done` or `updates` does not exist, or is in `done` twice;
+ *         -EALREADY: see enum htw_job_step;
  *         -EINVAL also if a `struct_size` is unknown;
  *         an error at the top. Nothing has changed.
  *
@@ -363,6 +440,34 @@ HTW_API void htw_journal_change_init(struct htw_journal_change *change);
  */
 HTW_API HTW_WARN_UNUSED int htw_journal_apply(struct htw_journal *journal,
                                               const struct htw_journal_change *change);
+
+/**
+ * Makes one step of a job, and waits until it is durable.
+ *
+ * @return as htw_journal_apply().
+ *
+ * Cost: as htw_journal_put(); an EXTEND of a lease that is not durable does not wait for the disk.
+ */
+HTW_API HTW_WARN_UNUSED int htw_journal_update(struct htw_journal *journal,
+                                               const struct htw_job_update *update);
+
+/**
+ * Kicks jobs of a queue in one change, and waits until it is durable: those that were buried first, or, if
+ * none is BURIED, the DELAYED ones that would come first.
+ *
+ * @param queue NULL: the default queue.
+ * @param count at most so many jobs, and at most HTW_KICK_MAX.
+ * @return 0 or more: so many jobs are READY now;
+ *         an error at the top: none.
+ *
+ * Cost: as htw_journal_put(), and some 10 us for each job. Without BURIED jobs the minutes are passed
+ * in which jobs of any queue are due.
+ */
+HTW_API HTW_WARN_UNUSED int htw_journal_kick(struct htw_journal *journal, const char *queue,
+                                             uint32_t count);
+
+/** The most jobs of a kick. */
+#define HTW_KICK_MAX 65536u
 
 /**
  * Waits until all changes are durable that were made before, by any thread, and until their notices
@@ -410,6 +515,236 @@ HTW_API int htw_journal_done_later(struct htw_journal *journal, uint64_t id, htw
 HTW_API HTW_WARN_UNUSED int htw_journal_apply_later(struct htw_journal *journal,
                                                     const struct htw_journal_change *change,
                                                     htw_durable *durable, void *arg);
+
+/** As htw_journal_update(), without waiting. The key is copied. */
+HTW_API int htw_journal_update_later(struct htw_journal *journal,
+                                     const struct htw_job_update *update, htw_durable *durable,
+                                     void *arg);
+
+/** As htw_journal_kick(), without waiting. The result of the notice is the number of jobs. */
+HTW_API int htw_journal_kick_later(struct htw_journal *journal, const char *queue, uint32_t count,
+                                   htw_durable *durable, void *arg);
+
+/* ------------------------------------------------------------------ leases */
+
+/** What is to be leased. Start from HTW_LEASE_INIT. */
+struct htw_lease {
+    /** sizeof(struct htw_lease); HTW_LEASE_INIT sets it. */
+    size_t struct_size;
+    /** The names of `queue_count` different queues, which are copied; a NULL among them is the default
+        queue. The first READY job of them all, by priority, is leased. They need not exist yet. */
+    const char *const *queues;
+    size_t queue_count;
+    /** In place of queues: the job that is to be leased, if it is not LEASED; 0: none. */
+    uint64_t id;
+    /** How long the lease lasts; 0: as the job or the options say. */
+    int64_t lease_ns;
+    /** Until when to wait for a job; INT64_MIN: not at all; HTW_NEVER_NS: for ever. */
+    int64_t wait_until_ns;
+    /** The lease survives a crash: the job stays LEASED until its end, and the attempt counts. That is
+        a commit before `leased` is called. Otherwise a crash ends the lease. */
+    bool is_durable;
+};
+
+#define HTW_LEASE_INIT \
+    { sizeof(struct htw_lease), NULL, 0, 0, 0, INT64_MIN, false }
+
+/** Sets `lease` to HTW_LEASE_INIT, for languages without macros. NULL is ignored. */
+HTW_API void htw_lease_init(struct htw_lease *lease);
+
+/**
+ * Receives a job that was leased, or the news that there is none. Called once. Must return.
+ *
+ * @param result   0; -ETIMEDOUT: none was READY in time; -ECANCELED: htw_journal_lease_cancel();
+ *                 -ENOENT, -EALREADY: the job of an id; -ESHUTDOWN: the journal is being closed; or why a
+ *                 commit or a read has failed.
+ * @param delivery the job; valid until it returns; NULL if `result` is not 0.
+ *
+ * The lease ends by a step of the job, or at `lease_end_ns`. Then the job is READY again, unless the
+ * policy of its queue says otherwise.
+ *
+ * Threads: called in the thread that writes, as a `durable` notice.
+ */
+typedef void htw_leased(void *arg, int result, const struct htw_delivery *delivery);
+
+/**
+ * Leases a job as soon as one is READY, without waiting. Requests for the same queue are served in the
+ * order of the calls.
+ *
+ * @param ret_request receives a number for htw_journal_lease_cancel(), before `leased` is called. May be
+ *                    NULL.
+ * @return 0: `leased` will be called;
+ *         -EINVAL: also if the journal has no scheduler, or delivers a queue;
+ *         -EAGAIN: there are HTW_QUEUES_MAX queues;
+ *         -ENOMEM, -ESHUTDOWN, -EIO.
+ *
+ * Cost: about 2 us, and 150 bytes for the request and 40 for each of its queues.
+ */
+HTW_API HTW_WARN_UNUSED int htw_journal_lease_later(struct htw_journal *journal,
+                                                    const struct htw_lease *lease,
+                                                    htw_leased *leased, void *arg,
+                                                    uint64_t *ret_request);
+
+/**
+ * Leases a job, and waits for it. `leased` is called, in the thread that writes, before this returns.
+ *
+ * @return 0: a job was leased; otherwise the result of `leased`, or of htw_journal_lease_later();
+ *         -EDEADLK: in a notice.
+ */
+HTW_API HTW_WARN_UNUSED int htw_journal_lease(struct htw_journal *journal,
+                                              const struct htw_lease *lease, htw_leased *leased,
+                                              void *arg);
+
+/**
+ * Ends a request that waits.
+ *
+ * @return 0: its `leased` will be called with -ECANCELED;
+ *         -ENOENT: it has been called, or a job is being leased to it.
+ */
+HTW_API int htw_journal_lease_cancel(struct htw_journal *journal, uint64_t request);
+
+/* ------------------------------------------------------------------ looking at jobs */
+
+/** A job, as it is. */
+struct htw_job_info {
+    uint64_t id;
+    enum htw_job_state state;
+    const char
+        *queue; /**< NULL: the default queue. Valid, as payload and key, until the visit returns */
+    const void *payload;
+    size_t payload_size;
+    const void *key; /**< NULL: none */
+    size_t key_size;
+    int64_t deadline_ns; /**< LEASED: when the lease ends */
+    int64_t put_ns;      /**< when it was put; INT64_MIN: not known, as of a mere delay */
+    int64_t lease_ns;    /**< how long its leases last, if the request does not say it */
+    uint32_t priority;
+    /** How often it was leased or delivered, released, its lease has ended by itself, buried, kicked. */
+    uint32_t attempts, releases, timeouts, buries, kicks;
+};
+
+/** Receives a job. Returns whether to go on. Must not call functions that wait for this journal. */
+typedef bool htw_job_visit(void *context, const struct htw_job_info *info);
+
+/**
+ * Shows the job with an id. Changes that are not yet durable do not count.
+ *
+ * @return 0: it was visited; -ENOENT: there is none; -ENOMEM, -EBUSY, -EIO, -ESHUTDOWN.
+ *
+ * Cost: some 5 us, and the commit that is under way; in a notice, which has the file, that is none.
+ */
+HTW_API HTW_WARN_UNUSED int htw_journal_peek(struct htw_journal *journal, uint64_t id,
+                                             htw_job_visit *visit, void *context);
+
+/** Where a list goes on. Zeroed: at its beginning. The members are private. */
+struct htw_list_place {
+    uint64_t _private[20];
+};
+
+/**
+ * Shows jobs of a queue in a state: DELAYED by deadline, READY by priority, BURIED in the order of burying, LEASED
+ * in no order. `count` 1 with a zeroed place shows the first.
+ *
+ * @param place is moved behind the last job that was visited. Jobs that change between two calls may be
+ *              missed or come twice; those that stay come once.
+ * @return 0 or more: so many were visited; less than `count`: these were the last, or `visit` has ended
+ *         it;
+ *         -ENOMEM, -EBUSY, -EIO, -ESHUTDOWN.
+ *
+ * Cost: some 5 us for each job, and for DELAYED the minutes in which jobs of any queue are due.
+ */
+HTW_API HTW_WARN_UNUSED int htw_journal_list(struct htw_journal *journal, const char *queue,
+                                             enum htw_job_state state, struct htw_list_place *place,
+                                             uint32_t count, htw_job_visit *visit, void *context);
+
+/* ------------------------------------------------------------------ queues */
+
+/** What a queue does with jobs whose attempt has failed: a RELEASE without a deadline, or the end of a
+    lease by itself. Start from HTW_QUEUE_POLICY_INIT, which does nothing. */
+struct htw_queue_policy {
+    /** sizeof(struct htw_queue_policy); HTW_QUEUE_POLICY_INIT sets it. */
+    size_t struct_size;
+    /** After so many attempts a job is BURIED; 0: never. */
+    uint32_t attempts_max;
+    /** The delay before the next attempt, as htw_backoff_next() after as many attempts, with the id of the
+        job as its seed. `initial_ns` 0: none. */
+    int64_t initial_ns;
+    int64_t cap_ns;
+    double multiplier;
+    double jitter;
+};
+
+#define HTW_QUEUE_POLICY_INIT \
+    { sizeof(struct htw_queue_policy), 0, 0, 0, 2.0, 0.5 }
+
+/** Sets `policy` to HTW_QUEUE_POLICY_INIT, for languages without macros. NULL is ignored. */
+HTW_API void htw_queue_policy_init(struct htw_queue_policy *policy);
+
+/**
+ * Gives a queue a policy, and waits until that is durable.
+ *
+ * @param policy NULL: none, as at first.
+ * @return 0: success;
+ *         -EINVAL: a member is out of its range (htw_backoff_init());
+ *         -EAGAIN: there are HTW_QUEUES_MAX queues;
+ *         an error at the top.
+ */
+HTW_API HTW_WARN_UNUSED int htw_journal_set_policy(struct htw_journal *journal, const char *queue,
+                                                   const struct htw_queue_policy *policy);
+
+/**
+ * Pauses a queue until an instant: none of its jobs is leased before it. In the past: resumes it. A restart
+ * ends all pauses. The default queue cannot be paused while it is delivered.
+ *
+ * @return 0: success; -EINVAL, -EAGAIN, -ENOMEM, -ESHUTDOWN, -EIO.
+ *
+ * Cost: O(1); does not wait for the disk.
+ */
+HTW_API HTW_WARN_UNUSED int htw_journal_pause(struct htw_journal *journal, const char *queue,
+                                              int64_t until_ns);
+
+/** The numbers of a queue. Start from HTW_QUEUE_STATS_INIT. */
+struct htw_queue_stats {
+    /** sizeof(struct htw_queue_stats); HTW_QUEUE_STATS_INIT sets it. */
+    size_t struct_size;
+    const char *name; /**< NULL: the default queue; valid in a visit only */
+    /** Durable jobs in each state. Overdue ones count as DELAYED until the journal has read them, and
+        while the default queue is delivered, so do those that wait for `deliver`. */
+    uint64_t delayed, ready, leased, buried;
+    uint64_t waiting;        /**< requests that name it */
+    int64_t paused_until_ns; /**< INT64_MIN: not paused */
+    struct htw_queue_policy policy;
+};
+
+#define HTW_QUEUE_STATS_INIT \
+    { sizeof(struct htw_queue_stats), NULL, 0, 0, 0, 0, 0, INT64_MIN, HTW_QUEUE_POLICY_INIT }
+
+/** Sets `stats` to HTW_QUEUE_STATS_INIT, for languages without macros. NULL is ignored. */
+HTW_API void htw_queue_stats_init(struct htw_queue_stats *stats);
+
+/**
+ * Copies the numbers of a queue.
+ *
+ * @return 0: success; -ENOENT: there is no such queue; -EINVAL.
+ *
+ * Cost: O(1); does not wait for the disk.
+ */
+HTW_API int htw_journal_get_queue(struct htw_journal *journal, const char *queue,
+                                  struct htw_queue_stats *stats);
+
+/** Receives the numbers of a queue. Returns whether to go on. Must not call this journal, whose lock is
+    held. */
+typedef bool htw_queue_visit(void *context, const struct htw_queue_stats *stats);
+
+/**
+ * Shows all queues, in no order, the default queue first.
+ *
+ * @return 0: success, or `visit` has ended it; -EINVAL.
+ *
+ * Cost: below 1 us for each queue, besides `visit`; others wait meanwhile.
+ */
+HTW_API int htw_journal_list_queues(struct htw_journal *journal, htw_queue_visit *visit,
+                                    void *context);
 
 /* ------------------------------------------------------------------ the rest */
 

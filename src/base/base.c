@@ -31,16 +31,20 @@ const char *htw_strerror(int result) {
     case -EBUSY:
         return "another thread is in such a call, or the object or file is in use";
     case -EEXIST:
-        return "a timer of the same key, a job of the same id, or a file or source of the same "
+        return "a timer of the same key, a job of the same key, or a file or source of the same "
                "name "
                "exists, and is kept";
     case -ENOENT:
         return "what is named does not exist or has ended: a timer, a timeout, a job, a file or a "
                "time zone";
     case -ECANCELED: /* from htw.hpp */
-        return "the scheduler was stopped before the time had come";
+        return "the scheduler was stopped before the time had come, or the request was ended";
     case -EALREADY:
-        return "the job has been delivered";
+        return "the job has been delivered, or its state is another one";
+    case -ETIMEDOUT:
+        return "the time is over, and no job was ready";
+    case -ESTALE:
+        return "the lease of the job has ended";
     case -ENOSPC:
         return "the disk is full";
     case -EMSGSIZE:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* change.c - what a caller wants written: jobs that end, jobs that are put, and a mark. */
+/* change.c - what a caller wants written: jobs that end or change, jobs that are put, and a mark. */
 #include "change.h"
 
 #include "../base/clock.h"
@@ -15,25 +15,55 @@ static int no_memory(void) {
     return refuse(-ENOMEM, "no memory for a change of the journal");
 }
 
+static bool is_update_valid(const struct htw_job_update *update) {
+    bool has_key = update->key != NULL;
+    return update->struct_size == sizeof(*update) && (unsigned)update->step <= HTW_JOB_EXTEND &&
+           (!has_key || (update->step == HTW_JOB_CANCEL && update->id == 0)) &&
+           (has_key || update->key_size == 0) && update->key_size <= HTW_JOURNAL_JOB_MAX;
+}
+
+static int validate_job(const struct htw_job *job) {
+    if (job->struct_size != sizeof(*job) || (job->payload == NULL && job->payload_size > 0) ||
+        (job->key == NULL && job->key_size > 0) || (job->flags & ~HTW_JOB_IF_ABSENT) != 0 ||
+        job->lease_ns < 0 || !htw__queue_name_is_valid(job->queue))
+        return refuse(-EINVAL, "a job is not valid");
+    if (job->payload_size > HTW_JOURNAL_JOB_MAX || job->key_size > HTW_JOURNAL_JOB_MAX ||
+        job->payload_size + job->key_size > HTW_JOURNAL_JOB_MAX)
+        return refuse(-EMSGSIZE, "a job is too large");
+    return 0;
+}
+
 static int validate(const struct htw_journal_change *wanted) {
+    int error = 0;
     if (wanted->struct_size != sizeof(*wanted) ||
         (wanted->done == NULL && wanted->done_count > 0) ||
-        (wanted->jobs == NULL && wanted->job_count > 0))
+        (wanted->jobs == NULL && wanted->job_count > 0) ||
+        (wanted->updates == NULL && wanted->update_count > 0))
         return refuse(-EINVAL, "a change of the journal is not valid");
     if (wanted->mark_size > HTW_JOURNAL_MARK_MAX)
         return refuse(-EMSGSIZE, "the mark is too large");
     if (wanted->mark == NULL && wanted->mark_size > 0)
         return refuse(-EINVAL, "the mark is NULL");
-    for (size_t i = 0; i < wanted->job_count; i++) {
-        const struct htw_job *job = &wanted->jobs[i];
-        if (job->struct_size != sizeof(*job) || (job->payload == NULL && job->payload_size > 0) ||
-            (job->key == NULL && job->key_size > 0))
-            return refuse(-EINVAL, "a job is not valid");
-        if (job->payload_size > HTW_JOURNAL_JOB_MAX || job->key_size > HTW_JOURNAL_JOB_MAX ||
-            job->payload_size + job->key_size > HTW_JOURNAL_JOB_MAX)
-            return refuse(-EMSGSIZE, "a job is too large");
-    }
-    return 0;
+    for (size_t i = 0; i < wanted->update_count; i++)
+        if (!is_update_valid(&wanted->updates[i]))
+            return refuse(-EINVAL, "a step of a job is not valid");
+    for (size_t i = 0; i < wanted->job_count && error == 0; i++)
+        error = validate_job(&wanted->jobs[i]);
+    return error;
+}
+
+static struct htw__step step_of(const struct htw_job_update *update) {
+    bool is_extend = update->step == HTW_JOB_EXTEND && update->deadline_ns == INT64_MIN;
+    return (struct htw__step) {
+        .id = update->id,
+        .key = update->key,
+        .key_size = update->key_size,
+        .kind = (int)update->step,
+        .attempt = update->attempt,
+        .deadline_ns = is_extend ? INT64_MIN + 1 : update->deadline_ns,
+        .has_priority = update->has_priority,
+        .priority = update->priority,
+    };
 }
 
 static int create_jobs(struct htw_journal *journal, struct htw__change *change,
@@ -41,10 +71,13 @@ static int create_jobs(struct htw_journal *journal, struct htw__change *change,
     struct htw__job **last = &change->jobs;
     for (size_t i = 0; i < wanted->job_count; i++) {
         const struct htw_job *job = &wanted->jobs[i];
+        const struct htw__queued queued = { .lease_ns = job->lease_ns, .priority = job->priority };
+        bool is_plain = job->queue == NULL && journal->deliver != NULL;
         *last = htw__job_create(&journal->allocator, job->deadline_ns, job->key, job->key_size,
-                                job->payload, job->payload_size);
+                                job->payload, job->payload_size, is_plain ? NULL : &queued);
         if (*last == NULL)
             return no_memory();
+        (*last)->is_if_absent = (job->flags & HTW_JOB_IF_ABSENT) != 0;
         change->bytes += htw__job_memory(*last);
         last = &(*last)->next;
     }
@@ -55,6 +88,7 @@ static int fill(struct htw_journal *journal, struct htw__change *change,
                 const struct htw_journal_change *wanted) {
     change->queued_ns = htw__clock_monotonic_ns();
     change->done_count = wanted->done_count;
+    change->step_count = wanted->update_count;
     change->job_count = wanted->job_count;
     change->mark_size = wanted->mark_size;
     change->bytes += change->size;
@@ -62,7 +96,7 @@ static int fill(struct htw_journal *journal, struct htw__change *change,
 }
 
 int htw__change_init(struct htw_journal *journal, struct htw__change *change,
-                     const struct htw_journal_change *wanted) {
+                     const struct htw_journal_change *wanted, struct htw__step *own_step) {
     memset(change, 0, sizeof(*change));
     int error = validate(wanted);
     if (error != 0)
@@ -70,10 +104,34 @@ int htw__change_init(struct htw_journal *journal, struct htw__change *change,
     change->is_waited_for = true;
     change->done = wanted->done;
     change->mark = wanted->mark;
+    change->steps = own_step;
+    if (wanted->update_count > 1) {
+        change->steps_size = wanted->update_count * sizeof(*change->steps);
+        change->steps = htw__journal_allocate(journal, change->steps_size);
+        if (change->steps == NULL)
+            return no_memory();
+    }
+    for (size_t i = 0; i < wanted->update_count; i++)
+        change->steps[i] = step_of(&wanted->updates[i]);
     error = fill(journal, change, wanted);
     if (error != 0)
         htw__change_destroy(journal, change);
     return error;
+}
+
+/* Copies steps with their keys to `room`. */
+static void copy_updates(struct htw__change *change, const struct htw_journal_change *wanted,
+                         char *room) {
+    for (size_t i = 0; i < wanted->update_count; i++) {
+        struct htw__step *step = &change->steps[i];
+        *step = step_of(&wanted->updates[i]);
+        if (step->key == NULL)
+            continue;
+        if (step->key_size > 0)
+            memcpy(room, step->key, step->key_size);
+        step->key = room;
+        room += step->key_size;
+    }
 }
 
 struct htw__change *htw__change_create(struct htw_journal *journal,
@@ -82,11 +140,15 @@ struct htw__change *htw__change_create(struct htw_journal *journal,
     if (*ret_error != 0)
         return NULL;
     size_t ids = wanted->done_count > 1 ? wanted->done_count * sizeof(*wanted->done) : 0;
-    if (wanted->done_count > (SIZE_MAX / 4) / sizeof(*wanted->done)) {
+    size_t steps = wanted->update_count * sizeof(struct htw__step), keys = 0;
+    if (wanted->done_count > (SIZE_MAX / 4) / sizeof(*wanted->done) ||
+        wanted->update_count > (SIZE_MAX / 4) / sizeof(struct htw__step)) {
         *ret_error = no_memory();
         return NULL;
     }
-    size_t size = sizeof(struct htw__change) + ids + wanted->mark_size;
+    for (size_t i = 0; i < wanted->update_count; i++)
+        keys += wanted->updates[i].key_size;
+    size_t size = sizeof(struct htw__change) + steps + ids + wanted->mark_size + keys;
     struct htw__change *change = htw__journal_allocate(journal, size);
     if (change == NULL) {
         *ret_error = no_memory();
@@ -94,7 +156,9 @@ struct htw__change *htw__change_create(struct htw_journal *journal,
     }
     memset(change, 0, sizeof(*change));
     change->size = size;
-    char *room = (char *)(change + 1);
+    change->steps = (struct htw__step *)(change + 1);
+    char *room = (char *)change->steps + steps;
+    copy_updates(change, wanted, room + ids + wanted->mark_size);
     if (wanted->done_count == 1) {
         change->done_id = wanted->done[0];
         change->done = &change->done_id;
@@ -113,6 +177,35 @@ struct htw__change *htw__change_create(struct htw_journal *journal,
     return change;
 }
 
+static struct htw__change *change_of_steps(struct htw_journal *journal,
+                                           const struct htw__step *steps, size_t count) {
+    size_t size = sizeof(struct htw__change) + count * sizeof(*steps);
+    struct htw__change *change = htw__journal_allocate(journal, size);
+    if (change == NULL)
+        return NULL;
+    memset(change, 0, sizeof(*change));
+    change->size = change->bytes = size;
+    change->queued_ns = htw__clock_monotonic_ns();
+    change->steps = (struct htw__step *)(change + 1);
+    change->step_count = count;
+    change->is_internal = true;
+    change->is_staging = steps[0].kind == HTW__STEP_STAGE;
+    memcpy(change->steps, steps, count * sizeof(*steps));
+    return change;
+}
+
+void htw__change_discard_jobs(struct htw_journal *journal, struct htw__change *change) {
+    struct htw__job *next;
+    for (struct htw__job *job = change->jobs; job != NULL; job = next) {
+        struct htw__queue *queue = job->is_attached ? job->queued->queue : NULL;
+        next = job->next;
+        htw__jobs_discard(&journal->jobs, job);
+        if (queue != NULL)
+            htw__queues_drop(&journal->queues, queue);
+    }
+    change->jobs = NULL;
+}
+
 void htw__change_destroy(struct htw_journal *journal, struct htw__change *change) {
     struct htw__job *next;
     for (struct htw__job *job = change->jobs; job != NULL; job = next) {
@@ -120,26 +213,72 @@ void htw__change_destroy(struct htw_journal *journal, struct htw__change *change
         htw__job_destroy(&journal->allocator, job);
     }
     change->jobs = NULL;
+    if (change->steps_size > 0)
+        htw__journal_release(journal, change->steps, change->steps_size);
     if (change->size > 0)
         htw__journal_release(journal, change, change->size);
 }
 
 int htw__change_report(const struct htw_journal *journal, const struct htw__change *change) {
     int result = change->result;
-    uint64_t id = change->done_count > 0 ? change->done[0] : 0;
+    size_t count = change->done_count + change->step_count;
+    uint64_t id = change->done_count > 0   ? change->done[0]
+                  : change->step_count > 0 ? change->steps[0].id
+                                           : 0;
     switch (result) {
     case 0:
         return 0;
     case -ENOENT:
         return htw__journal_fail(result,
-                                 change->done_count > 1 ? "%s: a job of those that are done does "
-                                                          "not exist (the first is %llu)"
-                                                        : "%s: there is no job %llu",
+                                 count > 1 ? "%s: a job of those that are done or changed does not "
+                                             "exist (the first is %llu)"
+                                           : "%s: there is no job %llu",
                                  journal->path.name, (unsigned long long)id);
     case -EALREADY:
-        return htw__journal_fail(result, "%s: job %llu has been delivered", journal->path.name,
+        return htw__journal_fail(result,
+                                 count > 1
+                                     ? "%s: a job has been delivered, or its state is another "
+                                       "one (the first is %llu)"
+                                     : "%s: job %llu has been delivered, or its state is "
+                                       "another one",
+                                 journal->path.name, (unsigned long long)id);
+    case -ESTALE:
+        return htw__journal_fail(result, "%s: the lease of job %llu has ended", journal->path.name,
                                  (unsigned long long)id);
+    case -EEXIST:
+        return htw__journal_fail(result, "%s: another job has the key", journal->path.name);
+    case -EINVAL:
+        return htw__journal_fail(result, "%s: a job is there twice", journal->path.name);
     default:
         return htw__journal_fail_as(result, journal->sentence);
     }
+}
+
+/* ---- the queue of changes */
+
+/* So many changes are written without waiting for more. */
+#define ENOUGH 256u
+
+bool htw__change_append(struct htw_journal *journal, struct htw__change *change) {
+    bool was_empty = journal->first == NULL;
+    change->next = NULL;
+    *journal->last = change;
+    journal->last = &change->next;
+    journal->queued++;
+    journal->queued_jobs += change->job_count;
+    journal->queued_bytes += change->bytes;
+    journal->waiting_changes++;
+    bool was_urgent = journal->is_urgent;
+    journal->is_urgent = journal->is_urgent || change->is_waited_for || //
+                         journal->waiting_changes >= ENOUGH;
+    return was_empty || journal->is_urgent != was_urgent;
+}
+
+int htw__submit_steps(struct htw_journal *journal, const struct htw__step *steps, size_t count) {
+    struct htw__change *change = change_of_steps(journal, steps, count);
+    if (change == NULL)
+        return -ENOMEM;
+    if (htw__change_append(journal, change))
+        pthread_cond_signal(&journal->work);
+    return 0;
 }

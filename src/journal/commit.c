@@ -4,8 +4,11 @@
 
 #include "../base/clock.h"
 #include "../base/user_code.h"
+#include "load.h"
+#include "look.h"
 #include "reader.h"
 #include "slot.h"
+#include "step.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,27 +16,33 @@
 
 /* ---- before: under the lock */
 
-/* A job that is being cancelled is not delivered meanwhile. One that has been delivered is not
-   cancelled. */
-static void hold(struct htw_journal *journal, struct htw__change *change) {
-    struct htw__job *job = htw__jobs_find(&journal->jobs, change->done[0]);
-    if (job == NULL || job->state == HTW__JOB_HELD)
-        return;
-    if (job->state == HTW__JOB_WAITING)
-        htw__jobs_hold(&journal->jobs, job);
-    else
-        change->result = -EALREADY;
+/* Whether another change of the batch has a job of this one, whose steps then depend on that. */
+static bool must_wait(const struct htw_journal *journal, const struct htw__change *change) {
+    for (size_t i = 0; i < change->step_count; i++)
+        if (htw__step_waits(journal, &change->steps[i]))
+            return true;
+    return false;
 }
 
+static void hold(struct htw_journal *journal, struct htw__change *change) {
+    for (size_t i = 0; i < change->step_count && change->result == 0; i++)
+        change->result = htw__step_waits(journal, &change->steps[i])
+                             ? -EINVAL
+                             : htw__step_hold(journal, &change->steps[i]);
+}
+
+/* Up to a change that must wait. */
 static struct htw__change *take_queue(struct htw_journal *journal) {
-    struct htw__change *batch = journal->first;
-    journal->first = NULL;
-    journal->last = &journal->first;
-    journal->waiting_changes = 0;
-    journal->is_urgent = false;
-    for (struct htw__change *change = batch; change != NULL; change = change->next)
-        if (change->is_cancel)
-            hold(journal, change);
+    struct htw__change *batch = journal->first, **last = &batch;
+    uint64_t taken = 0;
+    for (; *last != NULL && !must_wait(journal, *last); last = &(*last)->next, taken++)
+        hold(journal, *last);
+    journal->first = *last;
+    *last = NULL;
+    if (journal->first == NULL)
+        journal->last = &journal->first;
+    journal->waiting_changes -= taken;
+    journal->is_urgent = journal->first != NULL;
     return batch;
 }
 
@@ -41,54 +50,92 @@ static struct htw__change *take_queue(struct htw_journal *journal) {
 
 /* Concerns one change; the others of the batch can be made. */
 static bool is_of_one_change(int error) {
-    return error == -ENOENT || error == -EMSGSIZE;
+    return error == -ENOENT || error == -EMSGSIZE || error == -EEXIST || error == -EALREADY ||
+           error == -ESTALE;
 }
 
-static struct htw__job_row row_of(const struct htw__job *job) {
-    return (struct htw__job_row) { .deadline_ns = job->position.deadline_ns,
-                                   .key = job->has_key ? job->bytes : NULL,
-                                   .key_size = job->key_size,
-                                   .payload = job->bytes + job->key_size,
-                                   .payload_size = job->payload_size };
+/* An answer, not a failure. */
+static bool is_answer(int error) {
+    return error == -ENOENT || error == -EALREADY || error == -ESTALE || error == -EEXIST;
 }
 
-static int write_parts(struct htw__database *database, const struct htw__change *change) {
+/* The job that has the key is replaced, or stays. */
+static int take_key(struct htw_journal *journal, struct htw__job *job,
+                    const struct htw__job_row *row) {
+    struct htw__database *database = &journal->database;
+    uint64_t before = 0;
+    int error = 0;
+    if (job->is_if_absent || journal->counts_queues)
+        error = htw__database_find_key(database, row->key, row->key_size, &before);
+    if (error == 0 && before != 0 && job->is_if_absent)
+        error = -EEXIST;
+    if (error == 0 && before != 0)
+        error = htw__step_count_end(journal, before);
+    return error == 0 ? htw__database_take_key(database, row->key, row->key_size, job->position.id,
+                                               &job->replaced)
+                      : error;
+}
+
+static int put(struct htw_journal *journal, struct htw__job *job) {
+    const struct htw__job_row row = htw__job_row_of(job);
+    int error = row.key != NULL ? take_key(journal, job, &row) : 0;
+    if (error == 0)
+        error = htw__database_insert(&journal->database, job->position.id, &row);
+    if (error == 0 && job->queued != NULL) {
+        const struct htw__whereabouts where = htw__database_where_put(&row);
+        htw__queue_count(&journal->changed, job->queued->queue, htw__filed_state(&where), 1);
+    }
+    return error;
+}
+
+static int write_parts(struct htw_journal *journal, struct htw__change *change) {
     int error = 0;
     for (size_t i = 0; i < change->done_count && error == 0; i++)
-        error = htw__database_remove(database, change->done[i]);
-    for (struct htw__job *job = change->jobs; job != NULL && error == 0; job = job->next) {
-        const char *key = job->has_key ? job->bytes : NULL;
-        if (key != NULL)
-            error = htw__database_take_key(database, key, job->key_size, job->position.id,
-                                           &job->replaced);
-        if (error == 0) {
-            const struct htw__job_row row = row_of(job);
-            error = htw__database_insert(database, job->position.id, &row);
-        }
-    }
+        error = htw__step_remove(journal, change->done[i]);
+    if (change->kick_count > 0 && change->queue != NULL)
+        error = htw__kick_select(journal, change);
+    for (size_t i = 0; i < change->step_count && error == 0; i++)
+        error = htw__step_write(journal, &change->steps[i]);
+    for (struct htw__job *job = change->jobs; job != NULL && error == 0; job = job->next)
+        error = put(journal, job);
+    if (change->policy != NULL && error == 0)
+        htw__queue_set_policy(&journal->changed, change->queue, change->policy);
     if (change->mark != NULL && error == 0)
-        error = htw__database_set_mark(database, change->mark, change->mark_size);
+        error = htw__database_set_mark(&journal->database, change->mark, change->mark_size);
     return error;
 }
 
 /* Writes a change wholly or not at all. 0, also if the change is not possible; otherwise the whole
    batch has failed. */
-static int write_change(struct htw__database *database, struct htw__change *change) {
-    size_t parts = change->done_count + change->job_count + (change->mark != NULL);
+static int write_change(struct htw_journal *journal, struct htw__change *change) {
+    struct htw__database *database = &journal->database;
+    size_t parts = change->done_count + change->job_count + (change->mark != NULL) +
+                   change->step_count + change->kick_count;
     bool has_key = change->jobs != NULL && change->jobs->has_key;
-    bool needs_savepoint = parts > 1 || has_key;
+    bool needs_savepoint = parts > 1 || has_key || change->step_count > 0;
     int error = needs_savepoint ? htw__database_savepoint(database) : 0;
     if (error != 0)
         return error;
-    error = write_parts(database, change);
+    error = write_parts(journal, change);
     if (error != 0 && !is_of_one_change(error))
         return error;
     change->result = error;
+    htw__queues_end_change(&journal->changed, error == 0);
     return needs_savepoint ? htw__database_savepoint_end(database, error == 0) : 0;
 }
 
 static bool is_empty(const struct htw__change *change) {
-    return change->done_count == 0 && change->job_count == 0 && change->mark == NULL;
+    return change->done_count == 0 && change->job_count == 0 && change->mark == NULL &&
+           change->step_count == 0 && change->kick_count == 0 && change->policy == NULL;
+}
+
+/* Whether all that it has are steps that leave the file as it is. */
+static bool is_in_memory_only(const struct htw__change *change) {
+    for (size_t i = 0; i < change->step_count; i++)
+        if (!change->steps[i].is_in_memory_only)
+            return false;
+    return change->step_count > 0 && change->done_count == 0 && change->job_count == 0 &&
+           change->mark == NULL;
 }
 
 /* 0: what has a `result` of 0 is durable. Otherwise nothing has changed, or the database is
@@ -99,14 +146,16 @@ static int write_batch(struct htw_journal *journal, struct htw__change *batch, u
     bool has_begun = false;
     int error = 0;
     for (struct htw__change *change = batch; change != NULL && error == 0; change = change->next) {
-        if (change->result != 0 || is_empty(change))
+        if (change->result != 0 || is_empty(change) || is_in_memory_only(change))
             continue;
         if (!has_begun)
             error = htw__database_begin(database);
         has_begun = true;
         if (error == 0)
-            error = write_change(database, change);
+            error = write_change(journal, change);
     }
+    if (has_begun && error == 0)
+        error = htw__queues_write(&journal->changed, database);
     *ret_commits = has_begun && error == 0;
     if (!has_begun)
         return 0;
@@ -148,17 +197,38 @@ static void keep_jobs(struct htw_journal *journal, struct htw__change *change) {
             end_in_memory(journal, job->replaced);
             journal->replaced++;
         }
-        const struct htw__job_row row = row_of(job);
+        const struct htw__job_row row = htw__job_row_of(job);
         const struct htw__whereabouts where = htw__database_where_put(&row);
-        if (htw__reader_covers(journal, job->position, &where, false)) {
-            htw__jobs_add(&journal->jobs, job);
-        } else {
-            htw__jobs_unreserve(&journal->jobs, 1);
-            htw__job_destroy(&journal->allocator, job);
-        }
+        htw__job_place(journal, job, &where, false);
     }
     journal->put += change->job_count;
     change->jobs = NULL;
+}
+
+/* So that a change has released what it had in memory before its queue is dropped. */
+static void release_queue(struct htw_journal *journal, struct htw__change *change) {
+    if (change->queue == NULL)
+        return;
+    change->queue->users--;
+    htw__queues_drop(&journal->queues, change->queue);
+    change->queue = NULL;
+}
+
+static void count_steps(struct htw_journal *journal, struct htw__change *change) {
+    for (size_t i = 0; i < change->step_count; i++) {
+        journal->done += change->steps[i].kind == HTW_JOB_END;
+        journal->cancelled += change->steps[i].kind == HTW_JOB_CANCEL;
+        change->kicked += change->kick_count > 0 && change->steps[i].kind == HTW_JOB_KICK;
+    }
+}
+
+static void finish_steps(struct htw_journal *journal, struct htw__change *change) {
+    for (size_t i = 0; i < change->step_count; i++)
+        htw__step_finish(journal, &change->steps[i], change->result);
+    if (change->is_staging) {
+        journal->is_staging = false;
+        pthread_cond_broadcast(&journal->read);
+    }
 }
 
 static void finish(struct htw_journal *journal, struct htw__change *change, int error) {
@@ -167,10 +237,13 @@ static void finish(struct htw_journal *journal, struct htw__change *change, int 
     journal->queued--;
     journal->queued_jobs -= change->job_count;
     journal->queued_bytes -= change->bytes;
+    finish_steps(journal, change);
+    release_queue(journal, change);
     if (change->result == 0) {
         for (size_t i = 0; i < change->done_count; i++)
             end_in_memory(journal, change->done[i]);
-        *(change->is_cancel ? &journal->cancelled : &journal->done) += change->done_count;
+        journal->done += change->done_count;
+        count_steps(journal, change);
         keep_jobs(journal, change);
         if (!is_empty(change))
             htw__histogram_record(&journal->durable_ns,
@@ -182,13 +255,11 @@ static void finish(struct htw_journal *journal, struct htw__change *change, int 
         return;
     }
     htw__jobs_unreserve(&journal->jobs, change->job_count);
-    if (change->is_cancel)
-        htw__reader_unhold(journal, change->done[0]);
-    if (!is_of_one_change(change->result) && change->result != -EALREADY)
+    htw__change_discard_jobs(journal, change);
+    if (!is_of_one_change(change->result) && change->result != -EINVAL)
         journal->failed++;
-    /* Such a result is an answer, not a failure. */
-    if (!change->is_waited_for && change->durable == NULL && change->result != -ENOENT &&
-        change->result != -EALREADY && journal->unreported == 0) {
+    if (!change->is_waited_for && !change->is_internal && change->durable == NULL &&
+        !is_answer(change->result) && journal->unreported == 0) {
         journal->unreported = htw__change_report(journal, change);
         snprintf(journal->unreported_sentence, sizeof(journal->unreported_sentence), "%s",
                  htw_journal_error());
@@ -246,8 +317,9 @@ static void give_notice(struct htw_journal *journal, struct htw__change *change)
         htw__mutex_unlock(&journal->mutex);
     }
     htw__journal_frame_push(&frame);
-    HTW__CALL_USER("a notice", journal, change->durable,
-                   change->durable(change->arg, change->result));
+    HTW__CALL_USER(
+        "a notice", journal, change->durable,
+        change->durable(change->arg, change->result == 0 ? (int)change->kicked : change->result));
     htw__journal_frame_pop(&frame);
 }
 
@@ -256,15 +328,16 @@ static void give_notice(struct htw_journal *journal, struct htw__change *change)
  * batch. A caller that commits by itself as soon as it can commits alone.
  */
 bool htw__commit_is_idle(const struct htw_journal *journal) {
-    return journal->first == NULL && journal->last_callers <= 1 && !journal->is_in_use &&
-           !journal->writer_waits && !htw__log_is_long(&journal->database.log) &&
-           !htw__reader_has_work(journal);
+    return journal->first == NULL && journal->leases.served == NULL && journal->last_callers <= 1 &&
+           !journal->is_in_use && !journal->writer_waits &&
+           !htw__log_is_long(&journal->database.log) && !htw__reader_has_work(journal);
 }
 
 void htw__commit_queue(struct htw_journal *journal) {
     journal->is_in_use = true;
     struct htw__change *batch = take_queue(journal);
     uint64_t next_id = journal->ids.next_block;
+    journal->counts_queues = htw__queues_are_used(&journal->queues);
     bool has_failed = journal->has_failed, lacks_ids = journal->lacks_ids, commits = false;
     htw__mutex_unlock(&journal->mutex);
     int64_t begin_ns = htw__clock_monotonic_ns();
@@ -290,6 +363,7 @@ void htw__commit_queue(struct htw_journal *journal) {
     journal->jobs_in_file = journal->database.jobs;
     journal->lacks_ids = !htw__database_has_reserved(&journal->database, next_id);
     struct rest rest = finish_all(journal, batch, error);
+    htw__queues_end_transaction(&journal->queues, &journal->changed, error == 0);
     struct htw__change *next;
     htw__reader_evict(journal);
     htw__slots_arm(journal);
@@ -303,8 +377,5 @@ void htw__commit_queue(struct htw_journal *journal) {
     }
     wake(rest.syncs);
     htw__mutex_lock(&journal->mutex);
-    journal->is_in_use = false;
-    if (journal->writer_waits || htw__log_is_long(&journal->database.log) ||
-        journal->database.lacks_space)
-        pthread_cond_signal(&journal->work);
+    htw__journal_release_database(journal);
 }

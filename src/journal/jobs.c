@@ -29,15 +29,19 @@ static size_t bytes_of(const struct htw__job *job) {
     return job->key_size + job->payload_size;
 }
 
+static size_t header_size(bool is_queued) {
+    return sizeof(struct htw__job) + (is_queued ? sizeof(struct htw__queued) : 0);
+}
+
 static size_t block_size(const struct htw__job *job) {
-    return sizeof(*job) + (is_inline(bytes_of(job)) ? bytes_of(job) : 0);
+    return header_size(job->queued != NULL) + (is_inline(bytes_of(job)) ? bytes_of(job) : 0);
 }
 
 struct htw__job *htw__job_create(const struct htw_allocator *allocator, int64_t deadline_ns,
                                  const void *key, size_t key_size, const void *payload,
-                                 size_t payload_size) {
-    size_t bytes = key_size + payload_size;
-    struct htw__job *job = allocate(allocator, sizeof(*job) + (is_inline(bytes) ? bytes : 0));
+                                 size_t payload_size, const struct htw__queued *queued) {
+    size_t bytes = key_size + payload_size, header = header_size(queued != NULL);
+    struct htw__job *job = allocate(allocator, header + (is_inline(bytes) ? bytes : 0));
     if (job == NULL)
         return NULL;
     *job = (struct htw__job) {
@@ -47,20 +51,35 @@ struct htw__job *htw__job_create(const struct htw_allocator *allocator, int64_t 
         .key_size = (uint32_t)key_size,
         .payload_size = payload_size,
     };
-    job->bytes = is_inline(bytes) ? (char *)(job + 1) : allocate(allocator, bytes);
-    if (job->bytes == NULL) {
+    if (queued != NULL) {
+        job->queued = (struct htw__queued *)(job + 1);
+        *job->queued = *queued;
+    }
+    if (!htw__job_restore_bytes(allocator, job, key, payload)) {
         release(allocator, job, block_size(job));
         return NULL;
     }
-    if (key != NULL)
-        memcpy(job->bytes, key, key_size);
-    if (payload_size > 0)
-        memcpy(job->bytes + key_size, payload, payload_size);
     return job;
 }
 
+bool htw__job_restore_bytes(const struct htw_allocator *allocator, struct htw__job *job,
+                            const void *key, const void *payload) {
+    size_t bytes = bytes_of(job);
+    job->bytes = is_inline(bytes) ? (char *)job + header_size(job->queued != NULL)
+                                  : allocate(allocator, bytes);
+    if (job->bytes == NULL)
+        return false;
+    if (job->key_size > 0)
+        memcpy(job->bytes, key, job->key_size);
+    if (job->payload_size > 0)
+        memcpy(job->bytes + job->key_size, payload, job->payload_size);
+    return true;
+}
+
 void htw__job_release_bytes(const struct htw_allocator *allocator, struct htw__job *job) {
-    if (job->bytes != NULL && !is_inline(bytes_of(job)))
+    if (is_inline(bytes_of(job)))
+        return;
+    if (job->bytes != NULL)
         release(allocator, job->bytes, bytes_of(job));
     job->bytes = NULL;
 }
@@ -71,26 +90,80 @@ void htw__job_destroy(const struct htw_allocator *allocator, struct htw__job *jo
 }
 
 size_t htw__job_memory(const struct htw__job *job) {
-    return sizeof(*job) + (is_inline(bytes_of(job)) || job->bytes != NULL ? bytes_of(job) : 0);
+    return header_size(job->queued != NULL) +
+           (is_inline(bytes_of(job)) || job->bytes != NULL ? bytes_of(job) : 0);
 }
 
-/* ---- the heap */
+/* ---- the heaps */
 
-static struct htw__job *job_of(const struct htw__heap_node *node) {
-    return (struct htw__job *)(void *)((char *)(uintptr_t)node - offsetof(struct htw__job, turn));
+struct htw__job *htw__job_of_turn(const struct htw__heap_node *turn) {
+    return (struct htw__job *)(void *)((char *)(uintptr_t)turn - offsetof(struct htw__job, turn));
 }
 
 static bool comes_before(const struct htw__heap_node *a, const struct htw__heap_node *b) {
-    return htw__position_precedes(job_of(a)->position, job_of(b)->position);
+    return htw__position_precedes(htw__job_of_turn(a)->position, htw__job_of_turn(b)->position);
+}
+
+static bool ends_before(const struct htw__heap_node *a, const struct htw__heap_node *b) {
+    const struct htw__job *left = htw__job_of_turn(a), *right = htw__job_of_turn(b);
+    struct htw__position left_end = { left->queued->lease_end_ns, left->position.id };
+    struct htw__position right_end = { right->queued->lease_end_ns, right->position.id };
+    return htw__position_precedes(left_end, right_end);
+}
+
+bool htw__jobs_ready_precedes(const struct htw__heap_node *a, const struct htw__heap_node *b) {
+    return htw__turn_precedes(htw__turn_of(htw__job_of_turn(a)), htw__turn_of(htw__job_of_turn(b)));
+}
+
+/* That a job in this state is in; NULL: none. */
+static struct htw__heap *heap_of(struct htw__jobs *jobs, const struct htw__job *job) {
+    if (job->state == HTW__JOB_WAITING)
+        return &jobs->waiting;
+    if (job->state == HTW__JOB_READY)
+        return &job->queued->queue->ready;
+    return job->state == HTW__JOB_LEASED && job->queued->lease_end_ns != INT64_MIN ? &jobs->leases
+                                                                                   : NULL;
+}
+
+static size_t *bytes_in_state(struct htw__jobs *jobs, enum htw__job_state state) {
+    return state == HTW__JOB_WAITING ? &jobs->waiting_bytes
+           : state == HTW__JOB_READY ? &jobs->ready_bytes
+                                     : &jobs->in_flight_bytes;
 }
 
 static void push(struct htw__jobs *jobs, struct htw__job *job) {
-    job->state = HTW__JOB_WAITING;
-    htw__heap_push(&jobs->waiting, &job->turn);
+    struct htw__heap *heap = heap_of(jobs, job);
+    if (heap != NULL)
+        htw__heap_push(heap, &job->turn);
 }
 
 static void remove_from_heap(struct htw__jobs *jobs, struct htw__job *job) {
-    htw__heap_remove(&jobs->waiting, &job->turn);
+    struct htw__heap *heap = heap_of(jobs, job);
+    if (heap != NULL && job->turn.place != 0)
+        htw__heap_remove(heap, &job->turn);
+}
+
+/* By how much jobs in this state make the numbers of their queue differ from those of the file. */
+static void count(struct htw__job *job, int by) {
+    if (job->queued == NULL)
+        return;
+    struct htw__queue_counts *apart = &job->queued->queue->apart;
+    enum htw_job_state state = job->state == HTW__JOB_READY    ? HTW_JOB_READY
+                               : job->state == HTW__JOB_LEASED ? HTW_JOB_LEASED
+                                                               : job->queued->filed;
+    apart->of[state] += by;
+    apart->of[job->queued->filed] -= by;
+}
+
+static void enter(struct htw__jobs *jobs, struct htw__job *job, enum htw__job_state state) {
+    job->state = state;
+    *bytes_in_state(jobs, state) += htw__job_memory(job);
+    count(job, 1);
+}
+
+static void leave(struct htw__jobs *jobs, struct htw__job *job) {
+    *bytes_in_state(jobs, job->state) -= htw__job_memory(job);
+    count(job, -1);
 }
 
 /* ---- all jobs */
@@ -100,6 +173,7 @@ void htw__jobs_init(struct htw__jobs *jobs, const struct htw_allocator *allocato
     jobs->allocator = *allocator;
     htw__key_table_init(&jobs->by_id, allocator);
     htw__heap_init(&jobs->waiting, comes_before);
+    htw__heap_init(&jobs->leases, ends_before);
     jobs->seed = htw__random_seed(jobs);
 }
 
@@ -108,13 +182,14 @@ void htw__jobs_fini(struct htw__jobs *jobs) {
     while ((node = htw__key_table_remove_any(&jobs->by_id)) != NULL) {
         struct htw__job *job =
             (struct htw__job *)(void *)((char *)node - offsetof(struct htw__job, node));
-        htw__job_destroy(&jobs->allocator, job);
+        htw__jobs_discard(jobs, job);
     }
     htw__key_table_fini(&jobs->by_id);
     htw__heap_fini(&jobs->waiting, &jobs->allocator);
+    htw__heap_fini(&jobs->leases, &jobs->allocator);
 }
 
-/* HELD jobs keep their places. */
+/* Held WAITING jobs keep their places. */
 int htw__jobs_reserve(struct htw__jobs *jobs, size_t count) {
     if (htw__heap_reserve(&jobs->waiting, &jobs->allocator,
                           (size_t)jobs->waiting.count + jobs->reserved + count) != 0)
@@ -123,12 +198,46 @@ int htw__jobs_reserve(struct htw__jobs *jobs, size_t count) {
     return 0;
 }
 
-void htw__jobs_add(struct htw__jobs *jobs, struct htw__job *job) {
-    jobs->reserved--;
+int htw__jobs_attach(struct htw__jobs *jobs, struct htw__job *job) {
+    struct htw__queue *queue = job->queued->queue;
+    if (htw__heap_reserve(&queue->ready, &jobs->allocator, queue->attached + 1) != 0 ||
+        htw__heap_reserve(&jobs->leases, &jobs->allocator, jobs->attached + 1) != 0)
+        return -ENOMEM;
+    queue->attached++;
+    jobs->attached++;
+    job->is_attached = true;
+    return 0;
+}
+
+void htw__jobs_discard(struct htw__jobs *jobs, struct htw__job *job) {
+    if (job->is_attached) {
+        job->queued->queue->attached--;
+        jobs->attached--;
+    }
+    htw__job_destroy(&jobs->allocator, job);
+}
+
+static void insert(struct htw__jobs *jobs, struct htw__job *job, enum htw__job_state state) {
     const uint64_t *id = &job->position.id;
     htw__key_node_set(&job->node, htw__key_hash(id, sizeof(*id), jobs->seed), id, sizeof(*id));
     htw__key_table_insert(&jobs->by_id, &job->node);
-    jobs->waiting_bytes += htw__job_memory(job);
+    enter(jobs, job, state);
+    push(jobs, job);
+}
+
+void htw__jobs_add(struct htw__jobs *jobs, struct htw__job *job) {
+    jobs->reserved--;
+    insert(jobs, job, HTW__JOB_WAITING);
+}
+
+void htw__jobs_add_as(struct htw__jobs *jobs, struct htw__job *job, enum htw__job_state state) {
+    insert(jobs, job, state);
+}
+
+void htw__jobs_become(struct htw__jobs *jobs, struct htw__job *job, enum htw__job_state state) {
+    remove_from_heap(jobs, job);
+    leave(jobs, job);
+    enter(jobs, job, state);
     push(jobs, job);
 }
 
@@ -140,65 +249,83 @@ struct htw__job *htw__jobs_find(const struct htw__jobs *jobs, uint64_t id) {
                : (struct htw__job *)(void *)((char *)node - offsetof(struct htw__job, node));
 }
 
+static struct htw__job *first_of(const struct htw__heap *heap) {
+    const struct htw__heap_node *first = htw__heap_first(heap);
+    return first == NULL ? NULL : htw__job_of_turn(first);
+}
+
 struct htw__job *htw__jobs_first(const struct htw__jobs *jobs) {
-    const struct htw__heap_node *first = htw__heap_first(&jobs->waiting);
-    return first == NULL ? NULL : job_of(first);
+    return first_of(&jobs->waiting);
+}
+
+struct htw__job *htw__jobs_first_ready(const struct htw__queue *queue) {
+    return first_of(&queue->ready);
+}
+
+struct htw__job *htw__jobs_first_leased(const struct htw__jobs *jobs) {
+    return first_of(&jobs->leases);
 }
 
 void htw__jobs_hold(struct htw__jobs *jobs, struct htw__job *job) {
     remove_from_heap(jobs, job);
-    jobs->reserved++;
-    job->state = HTW__JOB_HELD;
+    jobs->reserved += job->state == HTW__JOB_WAITING;
+    job->is_held = true;
 }
 
 void htw__jobs_unhold(struct htw__jobs *jobs, struct htw__job *job) {
-    jobs->reserved--;
+    jobs->reserved -= job->state == HTW__JOB_WAITING;
+    job->is_held = job->is_granted = false;
     push(jobs, job);
 }
 
 struct htw__job *htw__jobs_deliver(struct htw__jobs *jobs) {
-    struct htw__job *job = job_of(jobs->waiting.nodes[0]);
-    remove_from_heap(jobs, job);
-    job->state = HTW__JOB_DELIVERING;
-    jobs->waiting_bytes -= htw__job_memory(job);
-    jobs->in_flight_bytes += htw__job_memory(job);
+    struct htw__job *job = htw__jobs_first(jobs);
+    htw__jobs_become(jobs, job, HTW__JOB_DELIVERING);
     jobs->in_flight++;
     return job;
 }
 
 void htw__jobs_delivered(struct htw__jobs *jobs, struct htw__job *job) {
     if (job->state == HTW__JOB_ENDED) {
-        htw__job_destroy(&jobs->allocator, job);
+        htw__jobs_discard(jobs, job);
         return;
     }
-    jobs->in_flight_bytes -= htw__job_memory(job);
-    htw__job_release_bytes(&jobs->allocator, job);
-    jobs->in_flight_bytes += htw__job_memory(job);
+    htw__jobs_release_bytes(jobs, job);
     job->state = HTW__JOB_IN_FLIGHT;
+}
+
+void htw__jobs_release_bytes(struct htw__jobs *jobs, struct htw__job *job) {
+    leave(jobs, job);
+    htw__job_release_bytes(&jobs->allocator, job);
+    enter(jobs, job, job->state);
+}
+
+bool htw__jobs_restore_bytes(struct htw__jobs *jobs, struct htw__job *job, const void *key,
+                             const void *payload) {
+    leave(jobs, job);
+    bool is_restored = htw__job_restore_bytes(&jobs->allocator, job, key, payload);
+    enter(jobs, job, job->state);
+    return is_restored;
 }
 
 void htw__jobs_end(struct htw__jobs *jobs, struct htw__job *job) {
     htw__key_table_remove(&jobs->by_id, &job->node);
-    if (job->state == HTW__JOB_WAITING || job->state == HTW__JOB_HELD) {
-        if (job->state == HTW__JOB_WAITING)
-            remove_from_heap(jobs, job);
-        else
-            jobs->reserved--;
-        jobs->waiting_bytes -= htw__job_memory(job);
-    } else {
-        jobs->in_flight--;
-        jobs->in_flight_bytes -= htw__job_memory(job);
-    }
+    if (!job->is_held)
+        remove_from_heap(jobs, job);
+    else if (job->state == HTW__JOB_WAITING)
+        jobs->reserved--;
+    leave(jobs, job);
+    jobs->in_flight -= job->state == HTW__JOB_DELIVERING || job->state == HTW__JOB_IN_FLIGHT;
     if (job->state == HTW__JOB_DELIVERING)
         job->state = HTW__JOB_ENDED;
     else
-        htw__job_destroy(&jobs->allocator, job);
+        htw__jobs_discard(jobs, job);
 }
 
 /* ---- less memory */
 
 static struct htw__job *last_of(const struct htw__jobs *jobs) {
-    return job_of(jobs->waiting.nodes[jobs->waiting.count - 1]);
+    return htw__job_of_turn(jobs->waiting.nodes[jobs->waiting.count - 1]);
 }
 
 struct htw__position htw__jobs_evict(struct htw__jobs *jobs, struct htw__position keep) {

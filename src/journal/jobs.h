@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jobs.h - the jobs in memory: those of the near future, which wait in order of deadline, and those
- * in flight. All are found by id. Under the lock of the journal.
+ * jobs.h - the jobs in memory: those of the near future, which wait in order of deadline, those that are ready, in
+ * the order of their queue, and those that are leased or in flight. All are found by id. Under the lock of the
+ * journal. A queue is here, too, since the heap of its jobs is; queue.h has what is done with it.
  */
 #ifndef HTW_SRC_JOURNAL_JOBS_H
 #define HTW_SRC_JOURNAL_JOBS_H
 
 #include "../base/heap.h"
 #include "../base/key_table.h"
+#include "../base/list.h"
 #include "ids.h"
+#include "rows.h"
+
+#include <htw/journal.h>
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,10 +21,58 @@
 /* What follows a job up to this size is kept while it is in flight. */
 #define HTW__JOB_INLINE 256u
 
+/* A place in the order of a queue. */
+struct htw__turn {
+    uint32_t priority;
+    int64_t put_us;
+    uint64_t id;
+};
+
+#define HTW__TURN_FIRST ((struct htw__turn) { 0, INT64_MIN, 0 })
+#define HTW__TURN_LAST ((struct htw__turn) { UINT32_MAX, INT64_MAX, UINT64_MAX })
+
+/* Jobs by state. DELAYED of the default queue is what is left of all jobs. */
+struct htw__queue_counts {
+    int64_t of[HTW__QUEUE_STATES];
+};
+
+struct htw__queue {
+    struct htw__key_node by_name, by_number;
+    uint64_t number; /* 0: the default queue */
+    size_t name_size;
+    bool is_delivered; /* its jobs are not leased */
+    bool is_stored;    /* has a row in the file, as of the last commit */
+    bool is_used;      /* it has, or had, jobs that are not mere delays */
+
+    struct htw__queue_counts counts;              /* in the file, as of the last commit */
+    struct htw__queue_counts apart;               /* by how much memory knows better */
+    struct htw__queue_counts added;               /* in the transaction that is open */
+    struct htw__queue_counts added_by_change;     /* of which the change that is being written */
+    struct htw__queue *next_touched, *next_dirty; /* by that change, by the transaction */
+    bool is_touched, is_dirty;
+
+    struct htw__heap ready; /* READY */
+    size_t attached;        /* jobs */
+    size_t users;           /* changes and requests that point to it */
+    struct htw__turn window;
+    struct htw__scan scan; /* of what is behind the window */
+    bool is_wanted;        /* the window is to be moved */
+    struct htw__queue *next_wanted;
+
+    struct htw__link waits; /* requests, in order of their calls */
+    uint64_t waiting;
+    int64_t paused_until_ns; /* INT64_MIN: not paused */
+    struct htw__heap_node pause;
+    struct htw_queue_policy policy;
+    const struct htw_queue_policy *new_policy; /* in the transaction that is open; NULL: stays */
+    char name[];                               /* and a 0 */
+};
+
 enum htw__job_state {
     HTW__JOB_QUEUED,     /* in a change that is not yet durable; in no table */
-    HTW__JOB_WAITING,    /* in the heap */
-    HTW__JOB_HELD,       /* not delivered while its cancel is written */
+    HTW__JOB_WAITING,    /* in the heap by deadline */
+    HTW__JOB_READY,      /* in the heap of its queue */
+    HTW__JOB_LEASED,     /* in the heap by the end of its lease, unless that has ended */
     HTW__JOB_DELIVERING, /* `deliver` is running */
     HTW__JOB_IN_FLIGHT,  /* `deliver` has returned */
     HTW__JOB_ENDED       /* `deliver` is running, and the job is done: in no table */
@@ -39,11 +92,29 @@ static inline bool htw__position_precedes(struct htw__position a, struct htw__po
            (a.deadline_ns == b.deadline_ns && a.id - HTW__ID_LAST - 1 < b.id - HTW__ID_LAST - 1);
 }
 
+/* What a job has more that is leased, or was moved. */
+struct htw__queued {
+    struct htw__queue *queue;
+    int64_t put_us;
+    int64_t lease_ns;     /* 0: as the options say */
+    int64_t lease_end_ns; /* LEASED; INT64_MIN: it has ended, and its change is under way */
+    uint32_t priority;
+    struct htw__counters counters;
+    enum htw_job_state filed; /* its state in the file */
+    bool is_changed;          /* its counters are not those of the file */
+    bool is_durable;          /* LEASED: in the file, too */
+};
+
 struct htw__job {
     struct htw__key_node node; /* its key is position.id */
     struct htw__position position;
     enum htw__job_state state;
-    struct htw__heap_node turn; /* WAITING: in the heap */
+    bool is_held;               /* in no heap, while a change of it is written */
+    bool is_granted;            /* and held for a request whose lease is to be written */
+    bool is_if_absent;          /* QUEUED: not put if a job has the key */
+    bool is_attached;           /* there is room for it in the heaps of its queue and of leases */
+    struct htw__heap_node turn; /* in the heap of its state */
+    struct htw__queued *queued; /* NULL: a delay of the default queue, which is delivered */
     bool has_key;
     uint32_t key_size;
     size_t payload_size;
@@ -52,11 +123,27 @@ struct htw__job {
     struct htw__job *next; /* of the same change */
 };
 
-/* NULL: no memory. `key` and `payload` are copied; `key` NULL: none. */
+static inline struct htw__turn htw__turn_of(const struct htw__job *job) {
+    return (struct htw__turn) { job->queued->priority, job->queued->put_us, job->position.id };
+}
+
+static inline bool htw__turn_precedes(struct htw__turn a, struct htw__turn b) {
+    return a.priority != b.priority ? a.priority < b.priority
+           : a.put_us != b.put_us   ? a.put_us < b.put_us
+                                    : a.id < b.id;
+}
+
+/* NULL: no memory. `key`, `payload` and `queued` are copied; `key` NULL: none. */
 struct htw__job *htw__job_create(const struct htw_allocator *allocator, int64_t deadline_ns,
                                  const void *key, size_t key_size, const void *payload,
-                                 size_t payload_size);
+                                 size_t payload_size, const struct htw__queued *queued);
+
+/* It must not be attached. */
 void htw__job_destroy(const struct htw_allocator *allocator, struct htw__job *job);
+
+/* The bytes of a job again, which it has released. False: no memory. */
+bool htw__job_restore_bytes(const struct htw_allocator *allocator, struct htw__job *job,
+                            const void *key, const void *payload);
 
 /* Releases key and payload, unless they are part of the job. */
 void htw__job_release_bytes(const struct htw_allocator *allocator, struct htw__job *job);
@@ -66,13 +153,16 @@ size_t htw__job_memory(const struct htw__job *job);
 
 struct htw__jobs {
     struct htw_allocator allocator;
-    struct htw__key_table by_id; /* WAITING, HELD, DELIVERING, IN_FLIGHT */
+    struct htw__key_table by_id; /* all but QUEUED and ENDED */
     uint64_t seed;               /* of its hashes: ids may come from a file of others */
     struct htw__heap waiting;    /* WAITING, by position */
     uint32_t reserved;           /* places that are promised */
+    struct htw__heap leases;     /* LEASED, by the end */
+    size_t attached;             /* jobs that are */
     uint64_t in_flight;          /* DELIVERING and IN_FLIGHT */
-    size_t waiting_bytes;        /* of WAITING and HELD */
-    size_t in_flight_bytes;
+    size_t waiting_bytes;        /* of WAITING */
+    size_t ready_bytes;          /* of READY */
+    size_t in_flight_bytes;      /* of LEASED, DELIVERING and IN_FLIGHT */
 };
 
 void htw__jobs_init(struct htw__jobs *jobs, const struct htw_allocator *allocator);
@@ -85,16 +175,42 @@ static inline void htw__jobs_unreserve(struct htw__jobs *jobs, size_t count) {
     jobs->reserved -= (uint32_t)count;
 }
 
+/* Makes room for a job with `queued` in the heaps of its queue and of leases, so that no later change of its state
+   can fail. 0 or -ENOMEM. */
+int htw__jobs_attach(struct htw__jobs *jobs, struct htw__job *job);
+
+/* Destroys a QUEUED job. */
+void htw__jobs_discard(struct htw__jobs *jobs, struct htw__job *job);
+
 /* Makes a QUEUED job WAITING, in a place that was reserved. */
 void htw__jobs_add(struct htw__jobs *jobs, struct htw__job *job);
+
+/* Makes a QUEUED job that is attached READY, or LEASED until `lease_end_ns` of it. */
+void htw__jobs_add_as(struct htw__jobs *jobs, struct htw__job *job, enum htw__job_state state);
+
+/* A WAITING or READY or LEASED job that is not held becomes READY or LEASED. */
+void htw__jobs_become(struct htw__jobs *jobs, struct htw__job *job, enum htw__job_state state);
+
+/* The READY job of a queue that comes first, and the LEASED one whose lease ends first; NULL: none. */
+struct htw__job *htw__jobs_first_ready(const struct htw__queue *queue);
+struct htw__job *htw__jobs_first_leased(const struct htw__jobs *jobs);
+struct htw__job *htw__job_of_turn(const struct htw__heap_node *turn);
+
+/* The order of READY jobs, for the heap of a queue. */
+bool htw__jobs_ready_precedes(const struct htw__heap_node *a, const struct htw__heap_node *b);
 
 /* NULL: no job in memory has the id. */
 struct htw__job *htw__jobs_find(const struct htw__jobs *jobs, uint64_t id);
 
+/* Releases what htw__job_release_bytes() does of a job of the table, and restores it. */
+void htw__jobs_release_bytes(struct htw__jobs *jobs, struct htw__job *job);
+bool htw__jobs_restore_bytes(struct htw__jobs *jobs, struct htw__job *job, const void *key,
+                             const void *payload);
+
 /* The WAITING job that comes first; NULL: none. */
 struct htw__job *htw__jobs_first(const struct htw__jobs *jobs);
 
-/* WAITING becomes HELD, and HELD becomes WAITING again. */
+/* Takes a job out of the heap of its state, and puts it back. */
 void htw__jobs_hold(struct htw__jobs *jobs, struct htw__job *job);
 void htw__jobs_unhold(struct htw__jobs *jobs, struct htw__job *job);
 
@@ -104,7 +220,7 @@ struct htw__job *htw__jobs_deliver(struct htw__jobs *jobs);
 /* `deliver` has returned: the job is IN_FLIGHT, or, if it has ENDED, destroyed. */
 void htw__jobs_delivered(struct htw__jobs *jobs, struct htw__job *job);
 
-/* Ends a job of the table, in any state. It is destroyed, if `deliver` is not running. */
+/* Forgets a job of the table, in any state. It is destroyed, if `deliver` is not running. */
 void htw__jobs_end(struct htw__jobs *jobs, struct htw__job *job);
 
 /* Forgets the later half of the WAITING jobs, but none up to `keep`. Returns the last that is left

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* journal.c - opening and closing a journal; its options and its mark. state.h has an overview. */
+#include "lease.h"
 #include "reader.h"
 #include "slot.h"
 #include "writer.h"
@@ -10,6 +11,7 @@
 
 #define NEAR_NS (10 * HTW_MINUTE)
 #define GATHER_NS (2 * HTW_MILLISECOND)
+#define LEASE_NS HTW_MINUTE
 #define MAX_MEMORY ((uint64_t)64 << 20)
 #define MAX_IN_FLIGHT 100000u
 /* Of the jobs that wait to be written. An open skips twice as many of the 2^45 blocks of ids. */
@@ -36,6 +38,12 @@ void htw_journal_change_init(struct htw_journal_change *change) {
         *change = initial;
 }
 
+void htw_job_update_init(struct htw_job_update *update) {
+    static const struct htw_job_update initial = HTW_JOB_UPDATE_INIT;
+    if (update != NULL)
+        *update = initial;
+}
+
 const char *htw_journal_options_invalid(const struct htw_journal_options *options) {
     if (options == NULL)
         return NULL;
@@ -47,6 +55,8 @@ const char *htw_journal_options_invalid(const struct htw_journal_options *option
         return "parallel";
     if (options->near_ns < 0 || options->near_ns > HTW_JOURNAL_NEAR_NS_MAX)
         return "near_ns";
+    if (options->lease_ns < 0)
+        return "lease_ns";
     if (options->gather_ns < 0 || options->gather_ns > HTW_JOURNAL_GATHER_NS_MAX)
         return "gather_ns";
     return options->allocator == NULL || htw__allocator_is_valid(options->allocator) ? NULL
@@ -66,11 +76,13 @@ static void set_options(struct htw_journal *journal, struct htw_scheduler *sched
     journal->is_manual = scheduler != NULL && htw_scheduler_clock(scheduler) == HTW_CLOCK_MANUAL;
     journal->near_ns = options->near_ns == 0 ? NEAR_NS : options->near_ns;
     journal->gather_ns = options->gather_ns == 0 ? GATHER_NS : options->gather_ns;
+    journal->lease_ns = options->lease_ns == 0 ? LEASE_NS : options->lease_ns;
     journal->max_jobs = options->max_jobs;
     journal->max_in_flight = or_default(options->max_in_flight, MAX_IN_FLIGHT);
     uint64_t half = or_default(options->max_memory, MAX_MEMORY) / 2;
     journal->queued_max = half > SIZE_MAX / 4 ? SIZE_MAX / 4 : (size_t)half;
     journal->waiting_max = journal->queued_max;
+    journal->ready_max = journal->waiting_max / 2;
     /* What the queue can hold, since each job of it counts for max_memory. */
     uint64_t jobs = journal->queued_max / sizeof(struct htw__job) + 1;
     journal->queued_jobs_max = jobs < QUEUED_JOBS_MIN   ? QUEUED_JOBS_MIN
@@ -88,8 +100,10 @@ static void init(struct htw_journal *journal) {
     pthread_cond_init(&journal->work, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_cond_init(&journal->read, NULL);
+    pthread_cond_init(&journal->idle, NULL);
     journal->last = &journal->first;
     htw__jobs_init(&journal->jobs, &journal->allocator);
+    htw__leases_init(&journal->leases, &journal->allocator);
     htw__histogram_init(&journal->commit_ns);
     htw__histogram_init(&journal->durable_ns);
     htw__histogram_init(&journal->lateness_ns);
@@ -101,10 +115,17 @@ static void fini(struct htw_journal *journal) {
     htw__slots_destroy(journal);
     htw__reader_fini(journal);
     htw__jobs_fini(&journal->jobs);
+    htw__leases_fini(&journal->leases, &journal->allocator);
+    htw__queues_fini(&journal->queues);
     pthread_cond_destroy(&journal->work);
     pthread_cond_destroy(&journal->read);
+    pthread_cond_destroy(&journal->idle);
     htw__mutex_fini(&journal->mutex);
     allocator.release(allocator.context, journal, sizeof(*journal), HTW__JOURNAL_ALIGNMENT);
+}
+
+static int load_queue(void *context, const struct htw__queue_row *row) {
+    return htw__queues_load(context, row);
 }
 
 static int open_file(struct htw_journal *journal, const char *path,
@@ -117,11 +138,14 @@ static int open_file(struct htw_journal *journal, const char *path,
     error = htw__database_open(&journal->database, &journal->path, synchronous,
                                journal->queued_jobs_max);
     if (error == 0) {
-        int64_t mark_size = htw__database_get_mark(&journal->database, journal->mark);
+        error = htw__database_visit_queues(&journal->database, load_queue, &journal->queues);
+        int64_t mark_size =
+            error != 0 ? error : htw__database_get_mark(&journal->database, journal->mark);
         if (mark_size >= 0) {
             journal->mark_size = (size_t)mark_size;
             journal->found = journal->database.jobs;
             journal->jobs_in_file = journal->database.jobs;
+            journal->last_put_us = journal->database.last_put_us;
             journal->ids.next_block = journal->database.first_id;
             journal->lacks_ids =
                 !htw__database_has_reserved(&journal->database, journal->ids.next_block);
@@ -141,7 +165,7 @@ static int start(struct htw_journal *journal, uint32_t parallel) {
     int error = htw__reader_init(journal);
     if (error != 0)
         return htw__journal_fail_as(error, "no memory for a journal");
-    if (journal->deliver != NULL) {
+    if (journal->scheduler != NULL) {
         error = htw__slots_create(journal, parallel == 0 ? 1 : parallel);
         if (error != 0)
             return error;
@@ -150,6 +174,8 @@ static int start(struct htw_journal *journal, uint32_t parallel) {
     if (error != 0)
         return error;
     htw__mutex_lock(&journal->mutex);
+    if (journal->deliver != NULL)
+        htw__leases_look(journal, journal->queues.unnamed);
     htw__slots_arm(journal);
     htw__mutex_unlock(&journal->mutex);
     return 0;
@@ -160,6 +186,7 @@ static int start(struct htw_journal *journal, uint32_t parallel) {
 static int end(struct htw_journal *journal) {
     htw__mutex_lock(&journal->mutex);
     journal->is_closing = true;
+    htw__leases_end(journal, -ESHUTDOWN);
     pthread_cond_broadcast(&journal->read);
     htw__mutex_unlock(&journal->mutex);
     int error = htw__slots_cancel(journal);
@@ -186,7 +213,11 @@ static int open_journal(struct htw_journal **ret_journal, struct htw_scheduler *
     journal->allocator = *allocator;
     set_options(journal, scheduler, options);
     init(journal);
-    error = open_file(journal, path, options->synchronous);
+    error = htw__queues_init(&journal->queues, &journal->allocator, journal->deliver != NULL);
+    if (error != 0)
+        error = htw__journal_fail_as(error, "no memory for a journal");
+    else
+        error = open_file(journal, path, options->synchronous);
     if (error != 0) {
         fini(journal);
         return error;

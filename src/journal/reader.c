@@ -3,6 +3,7 @@
 #include "reader.h"
 
 #include "../base/clock.h"
+#include "load.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -72,7 +73,7 @@ static bool is_full(const struct htw_journal *journal) {
     if (first == NULL || !htw__reader_is_past(journal, first->position))
         return false;
     size_t limit = journal->reader.is_full ? journal->waiting_max / 2 : journal->waiting_max;
-    return journal->jobs.waiting_bytes >= limit;
+    return journal->jobs.waiting_bytes + journal->jobs.ready_bytes >= limit;
 }
 
 bool htw__reader_has_work(const struct htw_journal *journal) {
@@ -223,50 +224,46 @@ static int scan(struct htw_journal *journal) {
     return 0;
 }
 
-/* Reads a job that was selected. -ENOENT: it has ended, or was moved since. Without the lock. */
-static int fetch_one(struct htw_journal *journal, struct htw__position position,
-                     struct htw__job **ret_job) {
-    struct htw__job_row row;
-    struct htw__whereabouts where;
-    int error = htw__database_fetch(&journal->database, position.id, &row, &where);
-    if (error != 0)
-        return error;
-    if (htw__place_class_of(where.place) != HTW__PLACE_DELAYED ||
-        where.deadline_ns != position.deadline_ns) {
-        htw__database_fetch_end(&journal->database);
-        return -ENOENT;
+/* Gives memory a job that was selected, unless it was moved since. */
+static void take(struct htw_journal *journal, struct htw__job *job,
+                 const struct htw__whereabouts *where, struct htw__position position) {
+    bool is_there = htw__place_class_of(where->place) == HTW__PLACE_DELAYED &&
+                    where->deadline_ns == position.deadline_ns;
+    if (is_there && !where->is_leased) {
+        htw__jobs_add(&journal->jobs, job);
+        return;
     }
-    struct htw__job *job = htw__job_create(&journal->allocator, where.deadline_ns, row.key,
-                                           row.key_size, row.payload, row.payload_size);
-    htw__database_fetch_end(&journal->database);
-    if (job == NULL)
-        return htw__journal_fail_as(-ENOMEM, "no memory for a job that is due");
-    job->position.id = position.id;
-    *ret_job = job;
-    return 0;
+    htw__jobs_unreserve(&journal->jobs, 1);
+    if (is_there)
+        htw__jobs_add_as(&journal->jobs, job, HTW__JOB_LEASED);
+    else
+        htw__jobs_discard(&journal->jobs, job);
+}
+
+/* -ENOENT: it has ended, or is in memory, in another state. */
+static int fetch_one(struct htw_journal *journal, struct htw__position position) {
+    struct htw__job *job;
+    struct htw__whereabouts where;
+    if (htw__jobs_find(&journal->jobs, position.id) != NULL)
+        return -ENOENT;
+    htw__mutex_unlock(&journal->mutex);
+    int error = htw__job_read(journal, position.id, &job, &where);
+    htw__mutex_lock(&journal->mutex);
+    if (error == 0)
+        take(journal, job, &where, position);
+    return error;
 }
 
 static int fetch(struct htw_journal *journal) {
     struct htw__reader *reader = &journal->reader;
     int error = 0;
     for (unsigned i = 0; i < FETCH_STEP && reader->phase == HTW__READER_FETCH && error == 0; i++) {
-        struct htw__job *job = NULL;
         if (is_full(journal)) {
             reader->is_full = true;
             return 0;
         }
         reader->is_full = false;
-        error = htw__jobs_reserve(&journal->jobs, 1);
-        if (error != 0)
-            return htw__journal_fail_as(error, "no memory for a job that is due");
-        struct htw__position position = reader->rows[reader->fetched];
-        htw__mutex_unlock(&journal->mutex);
-        error = fetch_one(journal, position, &job);
-        htw__mutex_lock(&journal->mutex);
-        if (error == 0)
-            htw__jobs_add(&journal->jobs, job);
-        else
-            htw__jobs_unreserve(&journal->jobs, 1);
+        error = fetch_one(journal, reader->rows[reader->fetched]);
         if (error == -ENOENT)
             error = 0;
         if (error == 0 && ++reader->fetched == reader->count)
@@ -322,7 +319,7 @@ bool htw__reader_covers(struct htw_journal *journal, struct htw__position positi
 
 void htw__reader_unhold(struct htw_journal *journal, uint64_t id) {
     struct htw__job *job = htw__jobs_find(&journal->jobs, id);
-    if (job == NULL || job->state != HTW__JOB_HELD)
+    if (job == NULL || !job->is_held)
         return;
     if (!htw__position_precedes(journal->cursor, job->position)) {
         htw__jobs_unhold(&journal->jobs, job);

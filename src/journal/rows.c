@@ -47,6 +47,12 @@ static int insert_row(struct htw__database *self, uint64_t id, const struct htw_
     return error;
 }
 
+/* Numbers of the order of putting and of burying rise over all opens. */
+static void note_put(struct htw__database *self, int64_t put_us) {
+    if (self->added.last_put_us < put_us)
+        self->added.last_put_us = put_us;
+}
+
 int htw__database_insert(struct htw__database *self, uint64_t id, const struct htw__job_row *row) {
     int error = htw__blocks_use(self, id, htw__database_where_put(row).place);
     if (error == 0)
@@ -55,8 +61,7 @@ int htw__database_insert(struct htw__database *self, uint64_t id, const struct h
         return error;
     self->added.jobs++;
     self->added.keyed += row->key != NULL;
-    if (self->added.last_put_us < row->put_us)
-        self->added.last_put_us = row->put_us;
+    note_put(self, row->put_us);
     return 0;
 }
 
@@ -100,11 +105,11 @@ static int fetch_moved(struct htw__database *self, uint64_t id, struct htw__wher
         .deadline_ns = sqlite3_column_int64(statement, 2),
         .priority = (uint32_t)sqlite3_column_int64(statement, 3),
         .is_leased = sqlite3_column_int64(statement, 4) != 0,
-        .attempts = (uint32_t)sqlite3_column_int64(statement, 5),
-        .releases = (uint32_t)sqlite3_column_int64(statement, 6),
-        .timeouts = (uint32_t)sqlite3_column_int64(statement, 7),
-        .buries = (uint32_t)sqlite3_column_int64(statement, 8),
-        .kicks = (uint32_t)sqlite3_column_int64(statement, 9),
+        .counters = { .attempts = (uint32_t)sqlite3_column_int64(statement, 5),
+                      .releases = (uint32_t)sqlite3_column_int64(statement, 6),
+                      .timeouts = (uint32_t)sqlite3_column_int64(statement, 7),
+                      .buries = (uint32_t)sqlite3_column_int64(statement, 8),
+                      .kicks = (uint32_t)sqlite3_column_int64(statement, 9) },
     };
     sqlite3_reset(statement);
     return 0;
@@ -120,9 +125,10 @@ static int change_moved_place(struct htw__database *self, enum htw__statement wh
 }
 
 static int store_moved(struct htw__database *self, uint64_t id, const struct htw__whereabouts *to) {
-    const int64_t values[] = { (int64_t)id,  (int64_t)to->place, to->rank,     to->deadline_ns,
-                               to->priority, to->is_leased,      to->attempts, to->releases,
-                               to->timeouts, to->buries,         to->kicks };
+    const int64_t values[] = { (int64_t)id,           (int64_t)to->place,    to->rank,
+                               to->deadline_ns,       to->priority,          to->is_leased,
+                               to->counters.attempts, to->counters.releases, to->counters.timeouts,
+                               to->counters.buries,   to->counters.kicks };
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
         sqlite3_bind_int64(self->statements[HTW__STORE_MOVED], (int)i + 1, values[i]);
     return htw__statement_run(self, HTW__STORE_MOVED);
@@ -153,6 +159,8 @@ int htw__database_move(struct htw__database *self, uint64_t id, const struct htw
         error = store_moved(self, id, to);
     if (error == 0)
         error = change_moved_place(self, HTW__STORE_MOVED_PLACE, id, to);
+    if (error == 0 && htw__place_class_of(to->place) == HTW__PLACE_BURIED)
+        note_put(self, to->rank);
     if (error != 0 || !is_first)
         return error;
     self->added.moved++;
@@ -317,17 +325,16 @@ int htw__database_visit_queues(struct htw__database *self,
                                int (*visit)(void *context, const struct htw__queue_row *row),
                                void *context) {
     struct sqlite3_stmt *statement = self->statements[HTW__VISIT_QUEUES];
-    int result, error = 0;
+    int result = SQLITE_DONE, error = 0;
     while (error == 0 && (result = htw__statement_step(self, HTW__VISIT_QUEUES)) == SQLITE_ROW) {
         const struct htw__queue_row row = {
             .number = (uint32_t)sqlite3_column_int64(statement, 0),
             .name = sqlite3_column_blob(statement, 1),
             .name_size = (size_t)sqlite3_column_bytes(statement, 1),
-            .waiting = (uint64_t)sqlite3_column_int64(statement, 2),
-            .buried = (uint64_t)sqlite3_column_int64(statement, 3),
-            .done = (uint64_t)sqlite3_column_int64(statement, 4),
-            .policy = sqlite3_column_blob(statement, 5),
-            .policy_size = (size_t)sqlite3_column_bytes(statement, 5),
+            .policy = sqlite3_column_blob(statement, 2),
+            .policy_size = (size_t)sqlite3_column_bytes(statement, 2),
+            .jobs = { sqlite3_column_int64(statement, 3), sqlite3_column_int64(statement, 4),
+                      sqlite3_column_int64(statement, 5), sqlite3_column_int64(statement, 6) },
         };
         error = visit(context, &row);
     }
@@ -338,27 +345,25 @@ int htw__database_visit_queues(struct htw__database *self,
     return result == SQLITE_DONE ? 0 : htw__database_fail(self, result);
 }
 
+static void bind_counts(struct sqlite3_stmt *statement, const struct htw__queue_row *row) {
+    sqlite3_bind_int64(statement, 1, row->number);
+    for (int i = 0; i < HTW__QUEUE_STATES; i++)
+        sqlite3_bind_int64(statement, i + 2, row->jobs[i]);
+}
+
 int htw__database_store_queue(struct htw__database *self, const struct htw__queue_row *row) {
     struct sqlite3_stmt *statement = self->statements[HTW__STORE_QUEUE];
-    sqlite3_bind_int64(statement, 1, row->number);
-    htw__statement_bind_blob(statement, 2, row->name, row->name_size);
-    sqlite3_bind_int64(statement, 3, (int64_t)row->waiting);
-    sqlite3_bind_int64(statement, 4, (int64_t)row->buried);
-    sqlite3_bind_int64(statement, 5, (int64_t)row->done);
+    bind_counts(statement, row);
+    htw__statement_bind_blob(statement, 6, row->name, row->name_size);
     if (row->policy == NULL)
-        sqlite3_bind_null(statement, 6);
+        sqlite3_bind_null(statement, 7);
     else
-        htw__statement_bind_blob(statement, 6, row->policy, row->policy_size);
+        htw__statement_bind_blob(statement, 7, row->policy, row->policy_size);
     return htw__statement_run(self, HTW__STORE_QUEUE);
 }
 
-int htw__database_count_queue(struct htw__database *self, uint32_t number, uint64_t waiting,
-                              uint64_t buried, uint64_t done) {
-    struct sqlite3_stmt *statement = self->statements[HTW__COUNT_QUEUE];
-    sqlite3_bind_int64(statement, 1, number);
-    sqlite3_bind_int64(statement, 2, (int64_t)waiting);
-    sqlite3_bind_int64(statement, 3, (int64_t)buried);
-    sqlite3_bind_int64(statement, 4, (int64_t)done);
+int htw__database_count_queue(struct htw__database *self, const struct htw__queue_row *row) {
+    bind_counts(self->statements[HTW__COUNT_QUEUE], row);
     return htw__statement_run(self, HTW__COUNT_QUEUE);
 }
 

@@ -25,6 +25,11 @@
 
 /* ---- jobs */
 
+/* How often this has happened to a job. */
+struct htw__counters {
+    uint32_t attempts, releases, timeouts, buries, kicks;
+};
+
 /* Where a job is, and what has happened to it. */
 struct htw__whereabouts {
     uint64_t place;
@@ -32,7 +37,7 @@ struct htw__whereabouts {
     int64_t deadline_ns; /* DELAYED: when it is due, or when its lease ends; DONE: its end */
     uint32_t priority;
     bool is_leased; /* durably: in class DELAYED */
-    uint32_t attempts, releases, timeouts, buries, kicks;
+    struct htw__counters counters;
 };
 
 struct htw__job_row {
@@ -117,14 +122,16 @@ int htw__database_next_place(struct htw__database *self, uint64_t first, uint64_
 
 /* ---- queues */
 
+#define HTW__QUEUE_STATES 4
+
 /* A queue that has a name. The default queue, number 0, has a row when it needs one, with an empty name; its
-   `waiting` is what is left of all jobs. */
+   DELAYED jobs are what is left of all jobs. */
 struct htw__queue_row {
     uint32_t number; /* up to HTW__QUEUE_MAX */
     const void *name;
     size_t name_size;
-    uint64_t waiting, buried, done; /* jobs: `waiting` in DELAYED and READY */
-    const void *policy;             /* NULL: none */
+    int64_t jobs[HTW__QUEUE_STATES]; /* by enum htw_job_state; LEASED: durably, in class DELAYED */
+    const void *policy;              /* NULL: none */
     size_t policy_size;
 };
 
@@ -138,8 +145,7 @@ int htw__database_visit_queues(struct htw__database *self,
 int htw__database_store_queue(struct htw__database *self, const struct htw__queue_row *row);
 
 /* Changes the counts of a queue that is stored. */
-int htw__database_count_queue(struct htw__database *self, uint32_t number, uint64_t waiting,
-                              uint64_t buried, uint64_t done);
+int htw__database_count_queue(struct htw__database *self, const struct htw__queue_row *row);
 
 int htw__database_remove_queue(struct htw__database *self, uint32_t number);
 

@@ -121,7 +121,7 @@ static int read_moved(struct htw__database *self, const struct htw__scan *scan, 
     sqlite3_bind_int64(statement, 2, scan->rank);
     sqlite3_bind_int64(statement, 3, (int64_t)scan->moved);
     sqlite3_bind_int64(statement, 4, (int64_t)capacity);
-    int result;
+    int result = SQLITE_ROW;
     while (part->count < capacity &&
            (result = htw__statement_step(self, HTW__SCAN_MOVED)) == SQLITE_ROW)
         part->rows[part->count++] =

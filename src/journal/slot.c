@@ -3,7 +3,9 @@
 #include "slot.h"
 
 #include "../base/user_code.h"
+#include "lease.h"
 #include "reader.h"
+#include "window.h"
 
 #include <errno.h>
 
@@ -18,9 +20,18 @@ static void deliver_slice(void *arg, const struct htw_expiration *expiration);
 
 /* ---- arming */
 
+/* Whether it is leased, and not delivered. */
+static bool is_for_lease(const struct htw__job *job) {
+    return job->queued != NULL && !job->queued->queue->is_delivered;
+}
+
+static bool has_room(const struct htw_journal *journal, const struct htw__job *job) {
+    return is_for_lease(job) ? !htw__window_is_full(journal)
+                             : journal->jobs.in_flight < journal->max_in_flight;
+}
+
 static bool is_deliverable(const struct htw_journal *journal, const struct htw__job *job) {
-    return job != NULL && journal->jobs.in_flight < journal->max_in_flight &&
-           htw__reader_is_past(journal, job->position);
+    return job != NULL && has_room(journal, job) && htw__reader_is_past(journal, job->position);
 }
 
 /* When a slot has to tell the writer to read; HTW_NEVER_NS: not by itself. If the writer has not come to it yet, not
@@ -35,8 +46,9 @@ static int64_t next_read_ns(const struct htw_journal *journal) {
 static int64_t next_ns(const struct htw_journal *journal) {
     const struct htw__job *first = htw__jobs_first(&journal->jobs);
     int64_t job_ns = is_deliverable(journal, first) ? first->position.deadline_ns : HTW_NEVER_NS;
-    int64_t read_ns = next_read_ns(journal);
-    return job_ns < read_ns ? job_ns : read_ns;
+    int64_t read_ns = next_read_ns(journal), lease_ns = htw__leases_next(journal);
+    int64_t next_ns = job_ns < read_ns ? job_ns : read_ns;
+    return next_ns < lease_ns ? next_ns : lease_ns;
 }
 
 static void set_alarm(struct htw__slot *slot, int64_t deadline_ns) {
@@ -54,12 +66,17 @@ static void set_alarm(struct htw__slot *slot, int64_t deadline_ns) {
     pthread_cond_signal(&journal->work);
 }
 
+/* Whether the writer has something to read, or to move out of the way. */
+static bool awaits_writer(const struct htw_journal *journal) {
+    return htw__reader_has_work(journal) || htw__window_has_work(journal) || journal->is_staging;
+}
+
 void htw__slots_arm(struct htw_journal *journal) {
     if (journal->slot_count == 0 || journal->is_closing || journal->has_failed ||
         journal->scheduler_has_stopped)
         return;
     int64_t next = next_ns(journal);
-    if (htw__reader_has_work(journal)) {
+    if (awaits_writer(journal)) {
         pthread_cond_signal(&journal->work);
         if (journal->is_manual) /* a slot waits for the reader, and so does who sets the time */
             next = INT64_MIN;
@@ -89,14 +106,26 @@ static bool is_due(const struct htw_journal *journal, int64_t now) {
            first->position.deadline_ns <= now;
 }
 
+static void pass(struct htw_journal *journal, const struct htw__job *job) {
+    if (htw__position_precedes(journal->delivered, job->position))
+        journal->delivered = job->position;
+}
+
+/* The first job becomes one that can be leased. */
+static void make_ready(struct htw_journal *journal) {
+    struct htw__job *job = htw__jobs_first(&journal->jobs);
+    pass(journal, job);
+    htw__jobs_become(&journal->jobs, job, HTW__JOB_READY);
+    htw__leases_serve(journal, job->queued->queue);
+}
+
 /* With the lock, which it releases while `deliver` runs. */
 static void deliver(struct htw_journal *journal, int64_t now) {
     struct htw__job *job = htw__jobs_deliver(&journal->jobs);
     int64_t late_ns;
     if (__builtin_sub_overflow(now, job->position.deadline_ns, &late_ns))
         late_ns = INT64_MAX;
-    if (htw__position_precedes(journal->delivered, job->position))
-        journal->delivered = job->position;
+    pass(journal, job);
     journal->delivered_count++;
     htw__histogram_record(&journal->lateness_ns, (uint64_t)late_ns);
     const struct htw_delivery delivery = {
@@ -108,6 +137,9 @@ static void deliver(struct htw_journal *journal, int64_t now) {
         .payload_size = job->payload_size,
         .key = job->has_key ? job->bytes : NULL,
         .key_size = job->key_size,
+        .priority = job->queued == NULL ? 0 : job->queued->priority,
+        .attempt = job->queued == NULL ? 1 : ++job->queued->counters.attempts,
+        .lease_end_ns = HTW_NEVER_NS,
     };
     htw__slots_arm(journal); /* another slot, if more is due */
     htw__mutex_unlock(&journal->mutex);
@@ -119,12 +151,17 @@ static void deliver(struct htw_journal *journal, int64_t now) {
 
 static void deliver_some(struct htw_journal *journal) {
     int64_t now = htw__journal_now(journal);
+    htw__leases_expire(journal, now);
     for (unsigned count = 0; count < SLICE;) {
         if (is_due(journal, now)) {
             count++;
-            deliver(journal, now);
+            if (is_for_lease(htw__jobs_first(&journal->jobs)))
+                make_ready(journal);
+            else
+                deliver(journal, now);
             now = htw__journal_now(journal);
-        } else if (journal->is_manual && htw__reader_has_work(journal)) {
+        } else if (journal->is_manual && !journal->is_closing && !journal->has_failed &&
+                   awaits_writer(journal)) {
             pthread_cond_signal(&journal->work);
             htw__mutex_wait(&journal->mutex, &journal->read);
         } else {

@@ -25,6 +25,25 @@ bool htw__journal_is_inside(const struct htw_journal *journal, bool any) {
     return false;
 }
 
+/* ---- the database */
+
+void htw__journal_release_database(struct htw_journal *journal) {
+    journal->is_in_use = false;
+    if (journal->writer_waits || htw__log_is_long(&journal->database.log) ||
+        journal->database.lacks_space)
+        pthread_cond_signal(&journal->work);
+    if (journal->lookers > 0)
+        pthread_cond_broadcast(&journal->idle);
+}
+
+/* ---- numbers */
+
+int64_t htw__journal_next_put(struct htw_journal *journal) {
+    int64_t now_us = htw__journal_now(journal) / HTW_MICROSECOND;
+    journal->last_put_us = now_us > journal->last_put_us ? now_us : journal->last_put_us + 1;
+    return journal->last_put_us;
+}
+
 /* ---- refusing and stopping */
 
 int htw__journal_refusal(const struct htw_journal *journal) {

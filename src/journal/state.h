@@ -16,8 +16,12 @@
  * are read again later.
  *
  * RULES. Nothing is delivered before its put is durable: only the writer adds to memory, after its
- * commit. Nothing in memory is removed before its end is durable. Only a cancel stops a delivery
- * earlier: the job is HELD, and waits again if the commit fails.
+ * commit. Nothing in memory is removed before its end is durable. Only a step stops a delivery
+ * earlier: the job is held, and waits again if the commit fails.
+ *
+ * QUEUES. A job that is to be leased goes from the heap by deadline to that of its queue when it is due, and from there to
+ * a request (lease.c), or behind the window of the queue (window.c). What callers do to jobs that exist are
+ * STEPS (step.c) of changes.
  *
  * FAILURE. A commit that fails is rolled back, and what it may have left in the log is overwritten.
  * If that is impossible, or if an fsync failed, the journal STOPS: each call returns -EIO, nothing is
@@ -35,6 +39,7 @@
 #include "../base/lock.h"
 #include "error.h"
 #include "jobs.h"
+#include "queue.h"
 #include "rows.h"
 #include "transaction.h"
 
@@ -70,6 +75,14 @@ struct htw__reader {
     int64_t paused_ns; /* no memory: tries again after this, by the monotonic clock */
 };
 
+/* Requests for jobs: lease.h. */
+struct htw__leases {
+    struct htw__key_table by_number; /* all requests that were not told */
+    uint64_t seed, last_number;
+    struct htw__heap ends;
+    struct htw__request *served, **last_served;
+};
+
 struct htw_journal {
     struct htw_allocator allocator;
     struct htw_scheduler *scheduler; /* of the slots; may be NULL if there are none */
@@ -78,9 +91,10 @@ struct htw_journal {
     void *context;
     unsigned fork_count;
     bool is_manual; /* the clock of the scheduler */
-    int64_t near_ns, gather_ns;
+    int64_t near_ns, gather_ns, lease_ns;
     uint64_t max_jobs, max_in_flight;
     size_t queued_max, waiting_max; /* bytes: the halves of max_memory */
+    size_t ready_max;               /* of the second, for READY jobs */
     uint64_t queued_jobs_max;       /* a single change that a caller waits for may have more */
 
     struct htw__journal_path path;
@@ -92,6 +106,7 @@ struct htw_journal {
     struct htw__mutex mutex; /* for all that follows */
     pthread_cond_t work;     /* for the writer */
     pthread_cond_t read;     /* the reader has done a step: for manual time */
+    pthread_cond_t idle;     /* for those that look */
 
     struct htw__change *first, **last; /* the queue */
     uint64_t queued;                   /* changes, those of the batch included */
@@ -101,6 +116,7 @@ struct htw_journal {
     bool is_urgent;        /* a caller waits for the queue */
     bool is_in_use;        /* the database */
     bool writer_waits;     /* for the database */
+    uint64_t lookers;      /* threads that wait for it in order to read */
     uint64_t last_callers; /* that waited for the last batch */
     struct htw__ids ids;
     bool lacks_ids;   /* none is reserved in the file: jobs are refused until one could be */
@@ -116,6 +132,12 @@ struct htw_journal {
     char unreported_sentence[HTW__JOURNAL_SENTENCE];
 
     struct htw__jobs jobs;
+    struct htw__queues queues;
+    struct htw__leases leases;
+    struct htw__queues_changed changed; /* of the thread that has set is_in_use */
+    bool counts_queues;                 /* so has this: there are other jobs than mere delays */
+    bool is_staging;                    /* a change that makes memory free is under way */
+    int64_t last_put_us;
     struct htw__position cursor;
     struct htw__position delivered; /* none after it was delivered */
     size_t evict_above;             /* bytes that wait */
@@ -138,6 +160,9 @@ int htw__journal_refusal(const struct htw_journal *journal);
 
 /* Under the lock: stops the journal for good. The sentence of this thread says why. */
 void htw__journal_stop(struct htw_journal *journal);
+
+/* Under the lock: the thread no longer uses the database. */
+void htw__journal_release_database(struct htw_journal *journal);
 
 /* ---- the calls of user code that a thread is in */
 
@@ -164,6 +189,9 @@ static inline void *htw__journal_allocate(struct htw_journal *journal, size_t si
 static inline void htw__journal_release(struct htw_journal *journal, void *memory, size_t size) {
     journal->allocator.release(journal->allocator.context, memory, size, HTW__JOURNAL_ALIGNMENT);
 }
+
+/* Numbers that rise, in microseconds since 1970: the order of putting. Under the lock. */
+int64_t htw__journal_next_put(struct htw_journal *journal);
 
 /* The present time of deadlines. */
 static inline int64_t htw__journal_now(const struct htw_journal *journal) {

@@ -2,14 +2,12 @@
 /* submit.c - the public calls that change something: they append to the queue of the writer. */
 #include "change.h"
 #include "commit.h"
+#include "load.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
-
-/* So many changes are written without waiting for more. */
-#define ENOUGH 256u
 
 static int refuse(struct htw_journal *journal, int error, const char *sentence) {
     if (error == -EAGAIN)
@@ -40,6 +38,28 @@ static int admit(struct htw_journal *journal, const struct htw__change *change) 
     return 0;
 }
 
+/* Adds the jobs to their queues. */
+static int attach(struct htw_journal *journal, const struct htw__change *change,
+                  const struct htw_journal_change *wanted) {
+    size_t i = 0;
+    for (struct htw__job *job = change->jobs; job != NULL; job = job->next, i++) {
+        if (job->queued == NULL)
+            continue;
+        struct htw__queue *queue;
+        int error = htw__queues_get(&journal->queues, wanted->jobs[i].queue, &queue);
+        if (error == 0) {
+            job->queued->queue = queue;
+            error = htw__jobs_attach(&journal->jobs, job);
+            if (error != 0)
+                htw__queues_drop(&journal->queues, queue);
+        }
+        if (error != 0)
+            return refuse(journal, error,
+                          error == -EAGAIN ? "there are too many queues" : "no memory for a job");
+    }
+    return 0;
+}
+
 /* Without ids the change fails; its commit tries to reserve some, for later ones. */
 static void give_ids(struct htw_journal *journal, struct htw__change *change,
                      const struct htw_journal_change *wanted) {
@@ -51,26 +71,12 @@ static void give_ids(struct htw_journal *journal, struct htw__change *change,
         return;
     }
     for (struct htw__job *job = change->jobs; job != NULL; job = job->next, i++) {
-        uint64_t place = htw__place_delayed(job->position.deadline_ns, HTW__QUEUE_DEFAULT);
-        job->position.id = htw__ids_give(&journal->ids, place);
+        if (job->queued != NULL)
+            job->queued->put_us = htw__journal_next_put(journal);
+        const struct htw__job_row row = htw__job_row_of(job);
+        job->position.id = htw__ids_give(&journal->ids, htw__database_where_put(&row).place);
         wanted->jobs[i].id = job->position.id;
     }
-}
-
-/* Under the lock. Whether the writer must be told. */
-static bool append(struct htw_journal *journal, struct htw__change *change) {
-    bool was_empty = journal->first == NULL;
-    change->next = NULL;
-    *journal->last = change;
-    journal->last = &change->next;
-    journal->queued++;
-    journal->queued_jobs += change->job_count;
-    journal->queued_bytes += change->bytes;
-    journal->waiting_changes++;
-    bool was_urgent = journal->is_urgent;
-    journal->is_urgent = journal->is_urgent || change->is_waited_for || //
-                         journal->waiting_changes >= ENOUGH;
-    return was_empty || journal->is_urgent != was_urgent;
 }
 
 /* The queue has the change of this thread only, so there is no notice. A signal handler must neither
@@ -83,16 +89,40 @@ static void commit_alone(struct htw_journal *journal) {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+/* The queue of what is not in struct htw_journal_change. A queue that is not there has nothing to be kicked. */
+static int find_queue(struct htw_journal *journal, struct htw__change *change,
+                      const struct htw__special *special) {
+    int error = 0;
+    change->kick_count = special->kick_count;
+    change->policy = special->policy;
+    if (special->policy == NULL)
+        change->queue = htw__queues_find(&journal->queues, special->queue);
+    else
+        error = htw__queues_get(&journal->queues, special->queue, &change->queue);
+    if (change->queue != NULL)
+        change->queue->users++;
+    return error == 0 ? 0 : refuse(journal, error, "there are too many queues, or no memory");
+}
+
 /* Under the lock. `ret_id` receives the id of the first job, before that can be delivered. */
 static int submit(struct htw_journal *journal, struct htw__change *change,
-                  const struct htw_journal_change *wanted, uint64_t *ret_id) {
+                  const struct htw_journal_change *wanted, const struct htw__special *special,
+                  uint64_t *ret_id) {
     int error = admit(journal, change);
+    if (error == 0) {
+        error = special == NULL ? attach(journal, change, wanted)
+                                : find_queue(journal, change, special);
+        if (error != 0) {
+            htw__jobs_unreserve(&journal->jobs, change->job_count);
+            htw__change_discard_jobs(journal, change);
+        }
+    }
     if (error == 0) {
         give_ids(journal, change, wanted);
         if (ret_id != NULL)
             *ret_id = wanted->jobs[0].id;
         bool is_alone = change->is_waited_for && htw__commit_is_idle(journal);
-        if (append(journal, change) && !is_alone)
+        if (htw__change_append(journal, change) && !is_alone)
             pthread_cond_signal(&journal->work);
         if (is_alone)
             commit_alone(journal);
@@ -123,10 +153,25 @@ static struct htw_journal_change end_of(const uint64_t *id) {
     return change;
 }
 
+/* The same for a step; `update` NULL: an invalid change. */
+static struct htw_journal_change step_of(const struct htw_job_update *update) {
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    change.updates = update;
+    change.update_count = 1;
+    return change;
+}
+
+static struct htw_job_update cancel_of(uint64_t id) {
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+    update.id = id;
+    update.step = HTW_JOB_CANCEL;
+    return update;
+}
+
 /* ---- changes that wait */
 
 static int make_now(struct htw_journal *journal, const struct htw_journal_change *wanted,
-                    bool is_cancel, uint64_t *ret_id) {
+                    const struct htw__special *special, uint64_t *ret_id, uint32_t *ret_kicked) {
     int error = htw__journal_refusal(journal);
     if (error != 0)
         return error;
@@ -134,17 +179,17 @@ static int make_now(struct htw_journal *journal, const struct htw_journal_change
         return htw__journal_fail(-EDEADLK, "%s: a notice of the journal must not wait for it",
                                  journal->path.name);
     struct htw__change change;
-    error = htw__change_init(journal, &change, wanted);
+    struct htw__step own_step;
+    error = htw__change_init(journal, &change, wanted, &own_step);
     if (error != 0)
         return error;
-    change.is_cancel = is_cancel;
     sem_t finished;
     sem_init(&finished, 0, 0);
     change.finished = &finished;
     int cancel_state; /* the writer uses what is on this stack */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     htw__mutex_lock(&journal->mutex);
-    error = submit(journal, &change, wanted, ret_id);
+    error = submit(journal, &change, wanted, special, ret_id);
     htw__mutex_unlock(&journal->mutex);
     if (error == 0) {
         /* Without the lock: a hundred callers of a batch would wait for it one after the other. */
@@ -156,6 +201,8 @@ static int make_now(struct htw_journal *journal, const struct htw_journal_change
             htw__mutex_unlock(&journal->mutex);
         }
     }
+    if (ret_kicked != NULL)
+        *ret_kicked = change.kicked;
     pthread_setcancelstate(cancel_state, NULL);
     sem_destroy(&finished);
     htw__change_destroy(journal, &change);
@@ -166,30 +213,59 @@ int htw_journal_put(struct htw_journal *journal, int64_t deadline_ns, const void
                     size_t payload_size, uint64_t *ret_id) {
     struct htw_job job;
     struct htw_journal_change change = put_of(&job, deadline_ns, payload, payload_size);
-    return make_now(journal, &change, false, ret_id);
-}
-
-static int end_now(struct htw_journal *journal, uint64_t id, bool is_cancel) {
-    struct htw_journal_change change = end_of(&id);
-    return make_now(journal, &change, is_cancel, NULL);
+    return make_now(journal, &change, NULL, ret_id, NULL);
 }
 
 int htw_journal_cancel(struct htw_journal *journal, uint64_t id) {
-    return end_now(journal, id, true);
+    const struct htw_job_update update = cancel_of(id);
+    return htw_journal_update(journal, &update);
 }
 
 int htw_journal_done(struct htw_journal *journal, uint64_t id) {
-    return end_now(journal, id, false);
+    struct htw_journal_change ending = end_of(&id);
+    return make_now(journal, &ending, NULL, NULL, NULL);
+}
+
+int htw_journal_update(struct htw_journal *journal, const struct htw_job_update *update) {
+    struct htw_journal_change change = step_of(update);
+    return make_now(journal, &change, NULL, NULL, NULL);
+}
+
+static int check_kick(const char *queue, uint32_t count) {
+    return htw__queue_name_is_valid(queue) && count <= HTW_KICK_MAX
+               ? 0
+               : htw__journal_fail_as(-EINVAL, "a kick is not valid");
+}
+
+int htw_journal_kick(struct htw_journal *journal, const char *queue, uint32_t count) {
+    const struct htw_journal_change nothing = HTW_JOURNAL_CHANGE_INIT;
+    const struct htw__special special = { .queue = queue, .kick_count = count };
+    uint32_t kicked = 0;
+    int error = check_kick(queue, count);
+    if (error == 0)
+        error = make_now(journal, &nothing, &special, NULL, &kicked);
+    return error == 0 ? (int)kicked : error;
+}
+
+int htw_journal_set_policy(struct htw_journal *journal, const char *queue,
+                           const struct htw_queue_policy *policy) {
+    static const struct htw_queue_policy none = HTW_QUEUE_POLICY_INIT;
+    const struct htw_journal_change nothing = HTW_JOURNAL_CHANGE_INIT;
+    const struct htw__special special = { .queue = queue,
+                                          .policy = policy == NULL ? &none : policy };
+    if (!htw__queue_name_is_valid(queue) || htw__policy_check(special.policy) != 0)
+        return htw__journal_fail_as(-EINVAL, "a policy is not valid");
+    return make_now(journal, &nothing, &special, NULL, NULL);
 }
 
 int htw_journal_apply(struct htw_journal *journal, const struct htw_journal_change *change) {
     return change == NULL ? htw__journal_fail_as(-EINVAL, "the change is NULL")
-                          : make_now(journal, change, false, NULL);
+                          : make_now(journal, change, NULL, NULL, NULL);
 }
 
 int htw_journal_sync(struct htw_journal *journal) {
     const struct htw_journal_change nothing = HTW_JOURNAL_CHANGE_INIT;
-    int error = make_now(journal, &nothing, false, NULL);
+    int error = make_now(journal, &nothing, NULL, NULL, NULL);
     if (error != 0)
         return error;
     htw__mutex_lock(&journal->mutex);
@@ -204,18 +280,18 @@ int htw_journal_sync(struct htw_journal *journal) {
 /* ---- changes that are made later */
 
 static int make_later(struct htw_journal *journal, const struct htw_journal_change *wanted,
-                      bool is_cancel, htw_durable *durable, void *arg, uint64_t *ret_id) {
+                      const struct htw__special *special, htw_durable *durable, void *arg,
+                      uint64_t *ret_id) {
     int error = htw__journal_refusal(journal);
     if (error != 0)
         return error;
     struct htw__change *change = htw__change_create(journal, wanted, &error);
     if (change == NULL)
         return error;
-    change->is_cancel = is_cancel;
     change->durable = durable;
     change->arg = arg;
     htw__mutex_lock(&journal->mutex);
-    error = submit(journal, change, wanted, ret_id);
+    error = submit(journal, change, wanted, special, ret_id);
     htw__mutex_unlock(&journal->mutex);
     if (error != 0)
         htw__change_destroy(journal, change);
@@ -226,27 +302,37 @@ int htw_journal_put_later(struct htw_journal *journal, int64_t deadline_ns, cons
                           size_t payload_size, htw_durable *durable, void *arg, uint64_t *ret_id) {
     struct htw_job job;
     struct htw_journal_change change = put_of(&job, deadline_ns, payload, payload_size);
-    return make_later(journal, &change, false, durable, arg, ret_id);
-}
-
-static int end_later(struct htw_journal *journal, uint64_t id, bool is_cancel, htw_durable *durable,
-                     void *arg) {
-    struct htw_journal_change change = end_of(&id);
-    return make_later(journal, &change, is_cancel, durable, arg, NULL);
+    return make_later(journal, &change, NULL, durable, arg, ret_id);
 }
 
 int htw_journal_cancel_later(struct htw_journal *journal, uint64_t id, htw_durable *durable,
                              void *arg) {
-    return end_later(journal, id, true, durable, arg);
+    const struct htw_job_update update = cancel_of(id);
+    return htw_journal_update_later(journal, &update, durable, arg);
 }
 
 int htw_journal_done_later(struct htw_journal *journal, uint64_t id, htw_durable *durable,
                            void *arg) {
-    return end_later(journal, id, false, durable, arg);
+    struct htw_journal_change change = end_of(&id);
+    return make_later(journal, &change, NULL, durable, arg, NULL);
+}
+
+int htw_journal_update_later(struct htw_journal *journal, const struct htw_job_update *update,
+                             htw_durable *durable, void *arg) {
+    struct htw_journal_change change = step_of(update);
+    return make_later(journal, &change, NULL, durable, arg, NULL);
+}
+
+int htw_journal_kick_later(struct htw_journal *journal, const char *queue, uint32_t count,
+                           htw_durable *durable, void *arg) {
+    const struct htw_journal_change nothing = HTW_JOURNAL_CHANGE_INIT;
+    const struct htw__special special = { .queue = queue, .kick_count = count };
+    int error = check_kick(queue, count);
+    return error == 0 ? make_later(journal, &nothing, &special, durable, arg, NULL) : error;
 }
 
 int htw_journal_apply_later(struct htw_journal *journal, const struct htw_journal_change *change,
                             htw_durable *durable, void *arg) {
     return change == NULL ? htw__journal_fail_as(-EINVAL, "the change is NULL")
-                          : make_later(journal, change, false, durable, arg, NULL);
+                          : make_later(journal, change, NULL, durable, arg, NULL);
 }

@@ -7,8 +7,10 @@
 #include "../base/user_code.h"
 #include "change.h"
 #include "commit.h"
+#include "lease.h"
 #include "reader.h"
 #include "slot.h"
+#include "window.h"
 
 #include <errno.h>
 
@@ -29,7 +31,7 @@ static void copy_log(struct htw_journal *journal) {
     htw__mutex_unlock(&journal->mutex);
     int result = htw__database_checkpoint(&journal->database);
     htw__mutex_lock(&journal->mutex);
-    journal->is_in_use = false;
+    htw__journal_release_database(journal);
     if (result > 0)
         journal->checkpoints++;
     /* Without space or memory the log grows, and the next checkpoint tries again. */
@@ -54,6 +56,7 @@ static int64_t least(int64_t a, int64_t b) {
 static void tell_stopped(struct htw_journal *journal) {
     struct htw__journal_frame frame = { .journal = journal, .is_notice = true };
     journal->has_told = true;
+    htw__leases_end(journal, -EIO);
     if (journal->stopped == NULL)
         return;
     htw__mutex_unlock(&journal->mutex);
@@ -71,19 +74,21 @@ struct pace {
     bool has_written; /* then it is the turn of the reader, however long the queue is */
 };
 
-enum step { YIELDS, COPIES_LOG, COMMITS, READS, REPAIRS, SLEEPS, ENDS };
+enum step { YIELDS, COPIES_LOG, TELLS, COMMITS, READS, REPAIRS, SLEEPS, ENDS };
 
 static bool lacks_space(const struct htw_journal *journal) {
     return journal->database.lacks_space && !journal->has_failed;
 }
 
 static enum step next_step(struct htw_journal *journal, const struct pace *pace, int64_t now) {
-    bool can_read = htw__reader_has_work(journal);
+    bool can_read = htw__reader_has_work(journal) || htw__window_has_work(journal);
     if (journal->is_in_use)
         return YIELDS;
     if ((htw__log_is_long(&journal->database.log) && !journal->has_failed) ||
         (lacks_space(journal) && now >= pace->copy_ns))
         return COPIES_LOG;
+    if (journal->leases.served != NULL)
+        return TELLS;
     if (queue_due_ns(journal) <= now && !(pace->has_written && can_read))
         return COMMITS;
     if (can_read)
@@ -102,8 +107,11 @@ static void wait_for_caller(struct htw_journal *journal) {
 
 static void read_step(struct htw_journal *journal) {
     journal->is_in_use = true;
-    htw__reader_step(journal);
-    journal->is_in_use = false;
+    if (htw__reader_has_work(journal))
+        htw__reader_step(journal);
+    if (htw__window_has_work(journal))
+        htw__window_step(journal);
+    htw__journal_release_database(journal);
     htw__slots_arm(journal);
 }
 
@@ -134,6 +142,9 @@ static void *write_and_read(void *arg) {
         case COPIES_LOG:
             copy_log(journal);
             pace.copy_ns = htw__clock_monotonic_ns() + RETRY_NS;
+            break;
+        case TELLS:
+            htw__leases_tell(journal);
             break;
         case COMMITS:
             htw__commit_queue(journal);

@@ -142,6 +142,14 @@ void ignore(struct htw_wheel *wheel, struct htw_timer *timer, struct htw_schedul
     htw_journal_sync(journal);
     htw_journal_put_later(journal, 1, "", 0, NULL, NULL, NULL);
     htw_journal_apply_later(journal, NULL, NULL, NULL);
+    htw_journal_update(journal, NULL);
+    htw_journal_kick(journal, NULL, 1);
+    htw_journal_lease_later(journal, NULL, NULL, NULL, NULL);
+    htw_journal_lease(journal, NULL, NULL, NULL);
+    htw_journal_peek(journal, 1, NULL, NULL);
+    htw_journal_list(journal, NULL, HTW_JOB_READY, NULL, 1, NULL, NULL);
+    htw_journal_set_policy(journal, NULL, NULL);
+    htw_journal_pause(journal, NULL, 1);
     htw_monitor_open(&monitor, NULL);
     htw_monitor_add_wheel(monitor, "", wheel, 1, NULL);
 }

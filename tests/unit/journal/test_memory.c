@@ -172,7 +172,7 @@ UNIT_TEST(journal_with_crafted_ids_has_short_chains) {
     collisions_find();
     assert_int_equal(htw__jobs_reserve(&jobs, COLLISIONS), 0);
     for (size_t i = 0; i < COLLISIONS; i++) {
-        struct htw__job *job = htw__job_create(&memory.allocator, 0, NULL, 0, "", 0);
+        struct htw__job *job = htw__job_create(&memory.allocator, 0, NULL, 0, "", 0, NULL);
         assert_non_null(job);
         memcpy(&job->position.id, collisions[i], COLLISION_SIZE);
         htw__jobs_add(&jobs, job);

@@ -116,11 +116,11 @@ static struct htw__whereabouts random_where(void) {
     uint32_t queue = (uint32_t)random_below(&source, 3);
     struct htw__whereabouts where = { .rank = (int64_t)random_below(&source, 50),
                                       .priority = (uint32_t)random_below(&source, 3),
-                                      .attempts = 1,
-                                      .releases = 2,
-                                      .timeouts = 3,
-                                      .buries = 4,
-                                      .kicks = UINT32_MAX };
+                                      .counters.attempts = 1,
+                                      .counters.releases = 2,
+                                      .counters.timeouts = 3,
+                                      .counters.buries = 4,
+                                      .counters.kicks = UINT32_MAX };
     where.deadline_ns = BASE_NS + (int64_t)random_below(&source, 4) * HTW_MINUTE;
     switch (random_below(&source, 4)) {
     case 0:
@@ -336,7 +336,7 @@ ROWS_TEST(rows_have_all_that_was_put_and_where_it_is) {
     assert_int_equal(where.place, htw__place_delayed(BASE_NS + HTW_HOUR, HTW__QUEUE_MAX));
     assert_int_equal(where.rank, BASE_NS / 1000);
     assert_int_equal(where.priority, UINT32_MAX);
-    assert_int_equal(where.attempts, 0);
+    assert_int_equal(where.counters.attempts, 0);
     assert_int_equal(htw__database_begin(&database), 0);
     move_one(job);
     commit();
@@ -349,11 +349,11 @@ ROWS_TEST(rows_have_all_that_was_put_and_where_it_is) {
     assert_int_equal(where.deadline_ns, now->deadline_ns);
     assert_int_equal(where.priority, now->priority);
     assert_int_equal(where.is_leased, now->is_leased);
-    assert_int_equal(where.attempts, 1);
-    assert_int_equal(where.releases, 2);
-    assert_int_equal(where.timeouts, 3);
-    assert_int_equal(where.buries, 4);
-    assert_int_equal(where.kicks, UINT32_MAX);
+    assert_int_equal(where.counters.attempts, 1);
+    assert_int_equal(where.counters.releases, 2);
+    assert_int_equal(where.counters.timeouts, 3);
+    assert_int_equal(where.counters.buries, 4);
+    assert_int_equal(where.counters.kicks, UINT32_MAX);
     uint64_t id;
     assert_int_equal(htw__database_find_key(&database, "", 0, &id), 0);
     assert_int_equal(id, job->id);
@@ -551,9 +551,9 @@ static char visited[64];
 static int note_queue(void *context, const struct htw__queue_row *row) {
     const int *stops = context;
     size_t size = strlen(visited);
-    snprintf(visited + size, sizeof(visited) - size, "%u %.*s %llu %llu %llu %.*s;", row->number,
-             (int)row->name_size, (const char *)row->name, (unsigned long long)row->waiting,
-             (unsigned long long)row->buried, (unsigned long long)row->done, (int)row->policy_size,
+    snprintf(visited + size, sizeof(visited) - size, "%u %.*s %d %d %d %d %.*s;", row->number,
+             (int)row->name_size, (const char *)row->name, (int)row->jobs[0], (int)row->jobs[1],
+             (int)row->jobs[2], (int)row->jobs[3], (int)row->policy_size,
              row->policy == NULL ? "-" : (const char *)row->policy);
     return *stops;
 }
@@ -576,14 +576,17 @@ ROWS_TEST(rows_of_queues_are_stored_counted_and_removed) {
         htw__database_store_queue(
             &database, &(struct htw__queue_row) { .number = 2, .policy = "p", .policy_size = 1 }),
         0);
-    assert_int_equal(htw__database_count_queue(&database, 7, 1, 2, 3), 0);
+    assert_int_equal(
+        htw__database_count_queue(&database,
+                                  &(struct htw__queue_row) { .number = 7, .jobs = { 1, 2, 3, 4 } }),
+        0);
     commit();
     close_database(true);
     open_database();
-    assert_queues("2  0 0 0 p;7 mail 1 2 3 ;");
+    assert_queues("2  0 0 0 0 p;7 mail 1 2 3 4 ;");
     assert_int_equal(htw__database_visit_queues(&database, note_queue, (void *)&stops), -ENOMEM);
     assert_int_equal(htw__database_begin(&database), 0);
     assert_int_equal(htw__database_remove_queue(&database, 2), 0);
     commit();
-    assert_queues("7 mail 1 2 3 ;");
+    assert_queues("7 mail 1 2 3 4 ;");
 }

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/* lease.c - requests for jobs, and the leases that they receive. */
+#include "lease.h"
+
+#include "../base/random.h"
+#include "change.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+/* The window of a queue is moved forward when fewer jobs are left. */
+#define FEW 64u
+
+/* A lease whose end could not be made a change lasts so much longer. */
+#define RETRY_NS HTW_SECOND
+
+/* ---- requests */
+
+static struct htw__request *request_of_end(const struct htw__heap_node *end) {
+    return (struct htw__request *)(void *)((char *)(uintptr_t)end -
+                                           offsetof(struct htw__request, end));
+}
+
+static bool ends_before(const struct htw__heap_node *a, const struct htw__heap_node *b) {
+    const struct htw__request *left = request_of_end(a), *right = request_of_end(b);
+    return left->wait_until_ns != right->wait_until_ns ? left->wait_until_ns < right->wait_until_ns
+                                                       : left->number < right->number;
+}
+
+void htw__leases_init(struct htw__leases *leases, const struct htw_allocator *allocator) {
+    memset(leases, 0, sizeof(*leases));
+    htw__key_table_init(&leases->by_number, allocator);
+    htw__heap_init(&leases->ends, ends_before);
+    leases->seed = htw__random_seed(leases);
+    leases->last_served = &leases->served;
+}
+
+void htw__leases_fini(struct htw__leases *leases, const struct htw_allocator *allocator) {
+    htw__key_table_fini(&leases->by_number);
+    htw__heap_fini(&leases->ends, allocator);
+}
+
+static struct htw__wait *first_wait(const struct htw__queue *queue) {
+    return htw__ring_is_empty(&queue->waits) ? NULL : (struct htw__wait *)queue->waits._next;
+}
+
+/* Adds it to the lists of its queues. `is_blocked`: it does not end before the reader has read. */
+static void enqueue(struct htw_journal *journal, struct htw__request *request, bool is_blocked) {
+    request->is_waiting = true;
+    request->is_blocked = is_blocked;
+    for (size_t i = 0; i < request->count; i++) {
+        htw__ring_push_back(&request->waits[i].queue->waits, &request->waits[i].link);
+        request->waits[i].queue->waiting++;
+    }
+    if (!is_blocked)
+        htw__heap_push(&journal->leases.ends, &request->end);
+}
+
+static void dequeue(struct htw_journal *journal, struct htw__request *request) {
+    if (!request->is_waiting)
+        return;
+    request->is_waiting = request->is_blocked = false;
+    for (size_t i = 0; i < request->count; i++) {
+        htw__link_unlink(&request->waits[i].link);
+        request->waits[i].queue->waiting--;
+    }
+    if (request->end.place != 0)
+        htw__heap_remove(&journal->leases.ends, &request->end);
+}
+
+/* ---- those that were served */
+
+static void append_served(struct htw_journal *journal, struct htw__request *request, int result) {
+    dequeue(journal, request);
+    request->result = result;
+    request->next = NULL;
+    *journal->leases.last_served = request;
+    journal->leases.last_served = &request->next;
+    pthread_cond_signal(&journal->work);
+}
+
+void htw__lease_granted(struct htw_journal *journal, struct htw__request *request,
+                        const struct htw__job *job) {
+    request->job = job->position.id;
+    request->attempt = job->queued->counters.attempts;
+    append_served(journal, request, 0);
+}
+
+int64_t htw__lease_end(const struct htw_journal *journal, int64_t job_ns, int64_t wanted_ns,
+                       int64_t now) {
+    int64_t lease_ns = wanted_ns != 0 ? wanted_ns : job_ns != 0 ? job_ns : journal->lease_ns;
+    int64_t end_ns;
+    return __builtin_add_overflow(now, lease_ns, &end_ns) ? HTW_NEVER_NS : end_ns;
+}
+
+void htw__lease_start(struct htw_journal *journal, struct htw__request *request,
+                      struct htw__job *job) {
+    struct htw__queued *queued = job->queued;
+    queued->lease_end_ns =
+        htw__lease_end(journal, queued->lease_ns, request->lease_ns, htw__journal_now(journal));
+    queued->counters.attempts++;
+    queued->is_changed = true;
+    queued->is_durable = false;
+    htw__jobs_become(&journal->jobs, job, HTW__JOB_LEASED);
+    htw__lease_granted(journal, request, job);
+}
+
+void htw__leases_look(struct htw_journal *journal, struct htw__queue *queue) {
+    const struct htw__job *next = htw__jobs_first_ready(queue);
+    bool is_empty = next == NULL || !htw__queue_covers(queue, htw__turn_of(next));
+    if (htw__queue_is_whole(queue) || queue->is_wanted ||
+        (!is_empty &&
+         (queue->ready.count >= FEW || journal->jobs.ready_bytes >= journal->ready_max / 2)))
+        return;
+    htw__queues_want(&journal->queues, queue);
+    pthread_cond_signal(&journal->work);
+}
+
+/* By a change. */
+static void lease_durably(struct htw_journal *journal, struct htw__request *request, uint64_t id) {
+    struct htw__step step = { .id = id, .kind = HTW__STEP_LEASE, .request = request };
+    dequeue(journal, request);
+    if (htw__submit_steps(journal, &step, 1) != 0)
+        append_served(journal, request, -ENOMEM);
+}
+
+static void grant(struct htw_journal *journal, struct htw__request *request, struct htw__job *job) {
+    struct htw__queue *queue = job->queued->queue;
+    if (request->is_durable) {
+        htw__jobs_hold(&journal->jobs, job);
+        job->is_granted = true;
+        lease_durably(journal, request, job->position.id);
+    } else {
+        dequeue(journal, request);
+        htw__lease_start(journal, request, job);
+    }
+    htw__leases_look(journal, queue);
+}
+
+/* Grants what is ready, or lets the request wait. */
+static void begin(struct htw_journal *journal, struct htw__request *request) {
+    struct htw__job *best = NULL;
+    bool is_blocked = false;
+    for (size_t i = 0; i < request->count; i++) {
+        struct htw__queue *queue = request->waits[i].queue;
+        struct htw__job *job = htw__queue_next(queue);
+        if (job == NULL && !htw__queue_is_whole(queue) && queue->paused_until_ns == INT64_MIN) {
+            is_blocked = true;
+            htw__leases_look(journal, queue);
+        } else if (job != NULL &&
+                   (best == NULL || htw__turn_precedes(htw__turn_of(job), htw__turn_of(best)))) {
+            best = job;
+        }
+    }
+    if (is_blocked)
+        enqueue(journal, request, true);
+    else if (best != NULL)
+        grant(journal, request, best);
+    else if (request->wait_until_ns <= htw__journal_now(journal))
+        append_served(journal, request, -ETIMEDOUT);
+    else
+        enqueue(journal, request, false);
+}
+
+void htw__lease_failed(struct htw_journal *journal, struct htw__request *request, int result) {
+    if (request->id == 0 && (result == -ENOENT || result == -EALREADY))
+        begin(journal, request); /* another one has the job */
+    else
+        append_served(journal, request, result);
+}
+
+void htw__leases_serve(struct htw_journal *journal, struct htw__queue *queue) {
+    struct htw__wait *wait;
+    struct htw__job *job;
+    while ((wait = first_wait(queue)) != NULL && !wait->request->is_blocked &&
+           (job = htw__queue_next(queue)) != NULL)
+        grant(journal, wait->request, job);
+    if (wait != NULL)
+        htw__leases_look(journal, queue);
+}
+
+/* Those that have waited behind it, while it was blocked. */
+static void serve_behind(struct htw_journal *journal, const struct htw__request *request) {
+    for (size_t i = 0; i < request->count; i++)
+        htw__leases_serve(journal, request->waits[i].queue);
+}
+
+void htw__leases_restart(struct htw_journal *journal, struct htw__queue *queue) {
+    for (uint64_t left = queue->waiting; left > 0; left--) {
+        struct htw__wait *wait = first_wait(queue);
+        if (wait == NULL)
+            return;
+        struct htw__request *request = wait->request;
+        dequeue(journal, request);
+        begin(journal, request);
+        if (!request->is_blocked)
+            serve_behind(journal, request);
+    }
+}
+
+void htw__leases_end(struct htw_journal *journal, int result) {
+    struct htw__key_node *node = NULL;
+    while ((node = htw__key_table_next(&journal->leases.by_number, node)) != NULL) {
+        struct htw__request *request =
+            (struct htw__request *)(void *)((char *)node - offsetof(struct htw__request, node));
+        if (request->is_waiting)
+            append_served(journal, request, result);
+    }
+}
+
+/* ---- time */
+
+/* A lease has ended by itself. */
+static void expire(struct htw_journal *journal, struct htw__job *job) {
+    struct htw__queued *queued = job->queued;
+    struct htw__step step = { .id = job->position.id,
+                              .kind = HTW__STEP_EXPIRE,
+                              .attempt = queued->counters.attempts };
+    if (!htw__policy_is_on(&queued->queue->policy)) {
+        queued->counters.timeouts++;
+        htw__jobs_become(&journal->jobs, job, HTW__JOB_READY);
+        htw__leases_serve(journal, queued->queue);
+        return;
+    }
+    htw__jobs_hold(&journal->jobs, job);
+    queued->lease_end_ns = htw__submit_steps(journal, &step, 1) == 0
+                               ? INT64_MIN
+                               : htw__journal_now(journal) + RETRY_NS;
+    htw__jobs_unhold(&journal->jobs, job);
+}
+
+static struct htw__request *first_end(const struct htw_journal *journal) {
+    const struct htw__heap_node *first = htw__heap_first(&journal->leases.ends);
+    return first == NULL ? NULL : request_of_end(first);
+}
+
+void htw__leases_expire(struct htw_journal *journal, int64_t now) {
+    struct htw__job *job;
+    struct htw__request *request;
+    struct htw__queue *queue;
+    if (journal->is_closing || journal->has_failed)
+        return;
+    while ((job = htw__jobs_first_leased(&journal->jobs)) != NULL &&
+           job->queued->lease_end_ns <= now)
+        expire(journal, job);
+    while ((queue = htw__queues_resume(&journal->queues, now)) != NULL) {
+        htw__leases_serve(journal, queue);
+        htw__queues_drop(&journal->queues, queue);
+    }
+    while ((request = first_end(journal)) != NULL && request->wait_until_ns <= now)
+        append_served(journal, request, -ETIMEDOUT);
+}
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+int64_t htw__leases_next(const struct htw_journal *journal) {
+    const struct htw__job *job = htw__jobs_first_leased(&journal->jobs);
+    const struct htw__request *request = first_end(journal);
+    return least(htw__queues_next_end(&journal->queues),
+                 least(job == NULL ? HTW_NEVER_NS : job->queued->lease_end_ns,
+                       request == NULL ? HTW_NEVER_NS : request->wait_until_ns));
+}
+
+/* ---- for request.c */
+
+void htw__lease_begin(struct htw_journal *journal, struct htw__request *request) {
+    if (request->id != 0)
+        lease_durably(journal, request, request->id);
+    else
+        begin(journal, request);
+}
+
+void htw__lease_cancel(struct htw_journal *journal, struct htw__request *request) {
+    append_served(journal, request, -ECANCELED);
+    serve_behind(journal, request);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* load.h - jobs of the file as jobs of memory, and back. */
+#ifndef HTW_SRC_JOURNAL_LOAD_H
+#define HTW_SRC_JOURNAL_LOAD_H
+
+#include "state.h"
+
+/* A job of memory from what the file has: as htw__job_read(). */
+int htw__job_load(struct htw_journal *journal, uint64_t id, const struct htw__job_row *row,
+                  const struct htw__whereabouts *where, struct htw__job **ret_job);
+
+/* Reads a job and makes it one of memory: QUEUED, attached if it has a queue, with a place reserved among those that wait. Without
+   the lock, in the thread that has the database. 0, -ENOENT or an error. */
+int htw__job_read(struct htw_journal *journal, uint64_t id, struct htw__job **ret_job,
+                  struct htw__whereabouts *ret_where);
+
+/* The state of a job in the file, without the clock; and with it, for one that is not in memory. */
+enum htw_job_state htw__filed_state(const struct htw__whereabouts *where);
+static inline enum htw_job_state htw__state_by_clock(int64_t deadline_ns, int64_t now) {
+    return deadline_ns <= now ? HTW_JOB_READY : HTW_JOB_DELAYED;
+}
+enum htw_job_state htw__state_in_file(const struct htw_journal *journal,
+                                      const struct htw__whereabouts *where);
+
+/* What the file has of a job that is put. */
+struct htw__job_row htw__job_row_of(const struct htw__job *job);
+
+#endif /* HTW_SRC_JOURNAL_LOAD_H */

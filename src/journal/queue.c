@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT */
+/* queue.c - the queues of a journal. */
+#include "queue.h"
+
+#include "../base/random.h"
+#include "error.h"
+
+#include <htw/backoff.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ALIGNMENT ((size_t)16) /* that of malloc() */
+
+/* Beyond, the backoff stays as it is. */
+#define ATTEMPTS_COUNTED 1000u
+
+#define CONTAINER(node, member) \
+    ((struct htw__queue *)(void *)((char *)(uintptr_t)(node)-offsetof(struct htw__queue, member)))
+
+/* ---- all queues */
+
+static bool ends_before(const struct htw__heap_node *a, const struct htw__heap_node *b) {
+    const struct htw__queue *left = CONTAINER(a, pause), *right = CONTAINER(b, pause);
+    return left->paused_until_ns != right->paused_until_ns
+               ? left->paused_until_ns < right->paused_until_ns
+               : left->number < right->number;
+}
+
+static size_t size_of(size_t name_size) {
+    return sizeof(struct htw__queue) + name_size + 1;
+}
+
+static struct htw__queue *create(struct htw__queues *queues, const char *name, size_t name_size) {
+    struct htw__queue *queue =
+        queues->allocator.allocate(queues->allocator.context, size_of(name_size), ALIGNMENT);
+    if (queue == NULL)
+        return NULL;
+    memset(queue, 0, size_of(name_size));
+    memcpy(queue->name, name, name_size);
+    queue->name_size = name_size;
+    htw__heap_init(&queue->ready, htw__jobs_ready_precedes);
+    htw__ring_init(&queue->waits);
+    queue->window = HTW__TURN_LAST;
+    queue->paused_until_ns = INT64_MIN;
+    htw_queue_policy_init(&queue->policy);
+    return queue;
+}
+
+static void destroy(struct htw__queues *queues, struct htw__queue *queue) {
+    htw__heap_fini(&queue->ready, &queues->allocator);
+    queues->allocator.release(queues->allocator.context, queue, size_of(queue->name_size),
+                              ALIGNMENT);
+}
+
+int htw__queues_init(struct htw__queues *queues, const struct htw_allocator *allocator,
+                     bool is_delivered) {
+    memset(queues, 0, sizeof(*queues));
+    queues->allocator = *allocator;
+    htw__key_table_init(&queues->by_name, allocator);
+    htw__key_table_init(&queues->by_number, allocator);
+    htw__heap_init(&queues->pauses, ends_before);
+    queues->seed = htw__random_seed(queues);
+    queues->next_number = 1;
+    queues->unnamed = create(queues, "", 0);
+    if (queues->unnamed == NULL)
+        return -ENOMEM;
+    queues->unnamed->is_delivered = is_delivered;
+    queues->unnamed->is_used = !is_delivered;
+    return 0;
+}
+
+void htw__queues_fini(struct htw__queues *queues) {
+    struct htw__key_node *node;
+    while (htw__key_table_remove_any(&queues->by_number) != NULL)
+        ;
+    while ((node = htw__key_table_remove_any(&queues->by_name)) != NULL)
+        destroy(queues, CONTAINER(node, by_name));
+    htw__key_table_fini(&queues->by_name);
+    htw__key_table_fini(&queues->by_number);
+    htw__heap_fini(&queues->pauses, &queues->allocator);
+    if (queues->unnamed != NULL)
+        destroy(queues, queues->unnamed);
+}
+
+/* ---- by name and by number */
+
+bool htw__queue_name_is_valid(const char *name) {
+    return name == NULL || (name[0] != '\0' && memchr(name, 0, HTW_QUEUE_NAME_MAX + 1) != NULL);
+}
+
+static uint64_t hash_of(const struct htw__queues *queues, const void *key, size_t size) {
+    return htw__key_hash(key, size, queues->seed);
+}
+
+static struct htw__queue *find_name(const struct htw__queues *queues, const char *name,
+                                    size_t size) {
+    struct htw__key_node *node =
+        htw__key_table_find(&queues->by_name, hash_of(queues, name, size), name, size);
+    return node == NULL ? NULL : CONTAINER(node, by_name);
+}
+
+struct htw__queue *htw__queues_find(const struct htw__queues *queues, const char *name) {
+    return name == NULL ? queues->unnamed : find_name(queues, name, strlen(name));
+}
+
+struct htw__queue *htw__queues_find_number(const struct htw__queues *queues, uint64_t number) {
+    if (number == HTW__QUEUE_DEFAULT)
+        return queues->unnamed;
+    struct htw__key_node *node = htw__key_table_find(
+        &queues->by_number, hash_of(queues, &number, sizeof(number)), &number, sizeof(number));
+    return node == NULL ? NULL : CONTAINER(node, by_number);
+}
+
+static struct htw__queue *add(struct htw__queues *queues, const char *name, size_t name_size,
+                              uint64_t number) {
+    struct htw__queue *queue = create(queues, name, name_size);
+    if (queue == NULL)
+        return NULL;
+    queue->number = number;
+    htw__key_node_set(&queue->by_name, hash_of(queues, name, name_size), queue->name, name_size);
+    htw__key_node_set(&queue->by_number, hash_of(queues, &number, sizeof(number)), &queue->number,
+                      sizeof(queue->number));
+    htw__key_table_insert(&queues->by_name, &queue->by_name);
+    htw__key_table_insert(&queues->by_number, &queue->by_number);
+    return queue;
+}
+
+/* There are fewer queues than numbers. */
+static uint64_t free_number(struct htw__queues *queues) {
+    do {
+        if (queues->next_number > HTW__QUEUE_MAX)
+            queues->next_number = 1;
+    } while (htw__queues_find_number(queues, queues->next_number++) != NULL);
+    return queues->next_number - 1;
+}
+
+int htw__queues_get(struct htw__queues *queues, const char *name, struct htw__queue **ret_queue) {
+    *ret_queue = htw__queues_find(queues, name);
+    if (*ret_queue != NULL)
+        return 0;
+    if (htw__key_table_count(&queues->by_name) >= HTW_QUEUES_MAX)
+        return -EAGAIN;
+    *ret_queue = add(queues, name, strlen(name), free_number(queues));
+    return *ret_queue == NULL ? -ENOMEM : 0;
+}
+
+void htw__queues_drop(struct htw__queues *queues, struct htw__queue *queue) {
+    if (queue == queues->unnamed || queue->attached > 0 || queue->users > 0 || queue->is_stored ||
+        queue->is_dirty || queue->is_wanted || queue->paused_until_ns != INT64_MIN)
+        return;
+    htw__key_table_remove(&queues->by_name, &queue->by_name);
+    htw__key_table_remove(&queues->by_number, &queue->by_number);
+    destroy(queues, queue);
+}
+
+bool htw__queues_are_used(const struct htw__queues *queues) {
+    return queues->unnamed->is_used || htw__key_table_count(&queues->by_name) > 0;
+}
+
+struct htw__queue *htw__queues_next(const struct htw__queues *queues,
+                                    const struct htw__queue *queue) {
+    if (queue == NULL)
+        return queues->unnamed;
+    struct htw__key_node *node =
+        htw__key_table_next(&queues->by_name, queue == queues->unnamed ? NULL : &queue->by_name);
+    return node == NULL ? NULL : CONTAINER(node, by_name);
+}
+
+void htw__queues_want(struct htw__queues *queues, struct htw__queue *queue) {
+    if (queue->is_wanted)
+        return;
+    queue->is_wanted = true;
+    queue->next_wanted = queues->wanted;
+    queues->wanted = queue;
+}
+
+struct htw__queue *htw__queues_take_wanted(struct htw__queues *queues) {
+    struct htw__queue *queue = queues->wanted;
+    if (queue != NULL) {
+        queues->wanted = queue->next_wanted;
+        queue->is_wanted = false;
+    }
+    return queue;
+}
+
+struct htw__queue *htw__queues_largest(const struct htw__queues *queues) {
+    struct htw__queue *largest = queues->unnamed, *queue = NULL;
+    while ((queue = htw__queues_next(queues, queue)) != NULL)
+        if (queue->ready.count > largest->ready.count)
+            largest = queue;
+    return largest;
+}
+
+/* ---- pauses */
+
+int htw__queue_pause(struct htw__queues *queues, struct htw__queue *queue, int64_t until_ns) {
+    if (queue->paused_until_ns != INT64_MIN)
+        htw__heap_remove(&queues->pauses, &queue->pause);
+    else if (htw__heap_reserve(&queues->pauses, &queues->allocator,
+                               (size_t)queues->pauses.count + 1) != 0)
+        return -ENOMEM;
+    queue->paused_until_ns = until_ns == INT64_MIN ? INT64_MIN + 1 : until_ns;
+    htw__heap_push(&queues->pauses, &queue->pause);
+    return 0;
+}
+
+int64_t htw__queues_next_end(const struct htw__queues *queues) {
+    const struct htw__heap_node *first = htw__heap_first(&queues->pauses);
+    return first == NULL ? HTW_NEVER_NS : CONTAINER(first, pause)->paused_until_ns;
+}
+
+struct htw__queue *htw__queues_resume(struct htw__queues *queues, int64_t now) {
+    if (queues->pauses.count == 0 || htw__queues_next_end(queues) > now)
+        return NULL;
+    struct htw__queue *queue = CONTAINER(htw__heap_first(&queues->pauses), pause);
+    htw__heap_remove(&queues->pauses, &queue->pause);
+    queue->paused_until_ns = INT64_MIN;
+    return queue;
+}
+
+/* ---- the next job */
+
+struct htw__job *htw__queue_next(const struct htw__queue *queue) {
+    if (queue->paused_until_ns != INT64_MIN)
+        return NULL;
+    struct htw__job *first = htw__jobs_first_ready(queue);
+    return first != NULL && htw__queue_covers(queue, htw__turn_of(first)) ? first : NULL;
+}
+
+/* ---- policies */
+
+void htw_queue_policy_init(struct htw_queue_policy *policy) {
+    static const struct htw_queue_policy initial = HTW_QUEUE_POLICY_INIT;
+    if (policy != NULL)
+        *policy = initial;
+}
+
+bool htw__policy_is_on(const struct htw_queue_policy *policy) {
+    return policy->attempts_max > 0 || policy->initial_ns > 0;
+}
+
+static int start_backoff(const struct htw_queue_policy *policy, uint64_t seed,
+                         struct htw_backoff *backoff) {
+    struct htw_backoff_options options = HTW_BACKOFF_OPTIONS_INIT;
+    options.initial_ns = policy->initial_ns;
+    options.cap_ns = policy->cap_ns;
+    options.multiplier = policy->multiplier;
+    options.jitter = policy->jitter;
+    options.seed = seed;
+    return htw_backoff_init(backoff, &options);
+}
+
+int64_t htw__queue_backoff(const struct htw__queue *queue, uint64_t id, uint32_t attempts) {
+    struct htw_backoff backoff;
+    int64_t delay_ns = 0;
+    if (queue->policy.initial_ns == 0 || start_backoff(&queue->policy, id, &backoff) != 0)
+        return 0;
+    for (uint32_t i = 0; i < attempts && i < ATTEMPTS_COUNTED; i++)
+        delay_ns = htw_backoff_next(&backoff);
+    return delay_ns;
+}
+
+int htw__policy_check(const struct htw_queue_policy *policy) {
+    struct htw_backoff backoff;
+    if (policy->struct_size != sizeof(*policy))
+        return -EINVAL;
+    return policy->initial_ns == 0 ? 0 : start_backoff(policy, 0, &backoff);
+}
+
+/* As text, which any machine reads. */
+#define POLICY_TEXT 128
+
+static uint64_t bits_of(double number) {
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof(bits));
+    return bits;
+}
+
+static size_t write_policy(const struct htw_queue_policy *policy, char text[POLICY_TEXT]) {
+    return (size_t)snprintf(text, POLICY_TEXT,
+                            "%" PRIu32 " %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64,
+                            policy->attempts_max, policy->initial_ns, policy->cap_ns,
+                            bits_of(policy->multiplier), bits_of(policy->jitter));
+}
+
+static int read_policy(struct htw_queue_policy *policy, const void *text, size_t size) {
+    char copy[POLICY_TEXT];
+    uint64_t multiplier, jitter;
+    if (size >= sizeof(copy))
+        return -EBADMSG;
+    memcpy(copy, text, size);
+    copy[size] = '\0';
+    if (sscanf(copy, "%" SCNu32 " %" SCNd64 " %" SCNd64 " %" SCNu64 " %" SCNu64,
+               &policy->attempts_max, &policy->initial_ns, &policy->cap_ns, &multiplier,
+               &jitter) != 5)
+        return -EBADMSG;
+    memcpy(&policy->multiplier, &multiplier, sizeof(multiplier));
+    memcpy(&policy->jitter, &jitter, sizeof(jitter));
+    return htw__policy_check(policy) == 0 ? 0 : -EBADMSG;
+}
+
+/* ---- the file */
+
+/* Sums of all queues have no overflow. */
+#define COUNT_MAX (INT64_MAX / 4 / HTW_QUEUES_MAX)
+
+static bool are_counts_valid(const int64_t *jobs) {
+    for (size_t i = 0; i < HTW__QUEUE_STATES; i++)
+        if (jobs[i] < 0 || jobs[i] > COUNT_MAX)
+            return false;
+    return true;
+}
+
+static bool is_row_valid(const struct htw__queues *queues, const struct htw__queue_row *row) {
+    bool is_unnamed = row->number == HTW__QUEUE_DEFAULT;
+    return are_counts_valid(row->jobs) && (row->name_size == 0) == is_unnamed &&
+           row->name_size <= HTW_QUEUE_NAME_MAX &&
+           (is_unnamed || memchr(row->name, 0, row->name_size) == NULL) &&
+           htw__key_table_count(&queues->by_name) < HTW_QUEUES_MAX &&
+           (is_unnamed || (htw__queues_find_number(queues, row->number) == NULL &&
+                           find_name(queues, row->name, row->name_size) == NULL));
+}
+
+static int64_t sum_of(const struct htw__queue_counts *counts) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < HTW__QUEUE_STATES; i++)
+        sum += counts->of[i];
+    return sum;
+}
+
+int htw__queues_load(struct htw__queues *queues, const struct htw__queue_row *row) {
+    struct htw__queue *queue = queues->unnamed;
+    if (!is_row_valid(queues, row))
+        return htw__journal_fail_as(-EBADMSG, "a queue of the journal is damaged");
+    if (row->number != HTW__QUEUE_DEFAULT)
+        queue = add(queues, row->name, row->name_size, row->number);
+    if (queue == NULL)
+        return htw__journal_fail_as(-ENOMEM, "no memory for a queue");
+    if (row->policy != NULL && read_policy(&queue->policy, row->policy, row->policy_size) != 0)
+        return htw__journal_fail_as(-EBADMSG, "the policy of a queue is damaged");
+    if (queues->next_number <= row->number)
+        queues->next_number = row->number + 1;
+    memcpy(queue->counts.of, row->jobs, sizeof(row->jobs));
+    queues->counted += sum_of(&queue->counts);
+    queue->is_stored = queue->is_used = true;
+    if (row->jobs[HTW_JOB_READY] > 0) {
+        queue->window = HTW__TURN_FIRST;
+        queue->scan = htw__scan_of(htw__place_ready(row->number, 0),
+                                   htw__place_ready(row->number, UINT32_MAX));
+    }
+    return 0;
+}
+
+/* ---- counts */
+
+static void add_counts(struct htw__queue_counts *counts, const struct htw__queue_counts *by) {
+    for (size_t i = 0; i < HTW__QUEUE_STATES; i++)
+        counts->of[i] += by->of[i];
+}
+
+static void touch(struct htw__queues_changed *changed, struct htw__queue *queue) {
+    if (queue->is_touched)
+        return;
+    queue->is_touched = true;
+    queue->next_touched = changed->touched;
+    changed->touched = queue;
+}
+
+void htw__queue_count(struct htw__queues_changed *changed, struct htw__queue *queue,
+                      enum htw_job_state state, int by) {
+    if (state == HTW_JOB_DELAYED && queue->number == HTW__QUEUE_DEFAULT)
+        return; /* it is what is left of all jobs */
+    queue->added_by_change.of[state] += by;
+    touch(changed, queue);
+}
+
+void htw__queue_set_policy(struct htw__queues_changed *changed, struct htw__queue *queue,
+                           const struct htw_queue_policy *policy) {
+    queue->new_policy = policy;
+    touch(changed, queue);
+}
+
+void htw__queues_end_change(struct htw__queues_changed *changed, bool keep) {
+    struct htw__queue *queue;
+    while ((queue = changed->touched) != NULL) {
+        changed->touched = queue->next_touched;
+        queue->is_touched = false;
+        if (keep)
+            add_counts(&queue->added, &queue->added_by_change);
+        queue->added_by_change = (struct htw__queue_counts) { { 0 } };
+        if (!keep || queue->is_dirty)
+            continue;
+        queue->is_dirty = true;
+        queue->next_dirty = changed->dirty;
+        changed->dirty = queue;
+    }
+}
+
+static int write_queue(struct htw__queue *queue, struct htw__database *database) {
+    struct htw__queue_counts counts = queue->counts;
+    char text[POLICY_TEXT];
+    add_counts(&counts, &queue->added);
+    const struct htw_queue_policy *policy =
+        queue->new_policy == NULL ? &queue->policy : queue->new_policy;
+    bool has_policy = htw__policy_is_on(policy);
+    struct htw__queue_row row = {
+        .number = (uint32_t)queue->number,
+        .name = queue->name,
+        .name_size = queue->name_size,
+        .policy = has_policy ? text : NULL,
+        .policy_size = has_policy ? write_policy(policy, text) : 0,
+    };
+    bool is_empty = sum_of(&counts) == 0 && !has_policy;
+    memcpy(row.jobs, counts.of, sizeof(row.jobs));
+    if (queue->is_stored && queue->new_policy == NULL && !is_empty)
+        return htw__database_count_queue(database, &row);
+    if (!is_empty)
+        return htw__database_store_queue(database, &row);
+    return queue->is_stored ? htw__database_remove_queue(database, row.number) : 0;
+}
+
+int htw__queues_write(struct htw__queues_changed *changed, struct htw__database *database) {
+    int error = 0;
+    for (struct htw__queue *queue = changed->dirty; queue != NULL && error == 0;
+         queue = queue->next_dirty)
+        error = write_queue(queue, database);
+    return error;
+}
+
+void htw__queues_end_transaction(struct htw__queues *queues, struct htw__queues_changed *changed,
+                                 bool keep) {
+    struct htw__queue *queue;
+    htw__queues_end_change(changed, keep);
+    while ((queue = changed->dirty) != NULL) {
+        changed->dirty = queue->next_dirty;
+        queue->is_dirty = false;
+        if (keep) {
+            add_counts(&queue->counts, &queue->added);
+            queues->counted += sum_of(&queue->added);
+            if (queue->new_policy != NULL)
+                queue->policy = *queue->new_policy;
+            queue->is_stored = sum_of(&queue->counts) != 0 || htw__policy_is_on(&queue->policy);
+            queue->is_used = queue->is_used || queue->is_stored;
+        }
+        queue->added = (struct htw__queue_counts) { { 0 } };
+        queue->new_policy = NULL;
+        htw__queues_drop(queues, queue);
+    }
+}
+
+void htw_queue_stats_init(struct htw_queue_stats *stats) {
+    static const struct htw_queue_stats initial = HTW_QUEUE_STATS_INIT;
+    if (stats != NULL)
+        *stats = initial;
+}
+
+void htw__queue_stats(const struct htw__queues *queues, const struct htw__queue *queue,
+                      const struct htw__jobs *jobs, uint64_t jobs_in_file,
+                      struct htw_queue_stats *ret_stats) {
+    struct htw__queue_counts counts = queue->counts;
+    add_counts(&counts, &queue->apart);
+    if (queue->number == HTW__QUEUE_DEFAULT)
+        counts.of[HTW_JOB_DELAYED] += (int64_t)jobs_in_file - queues->counted;
+    if (queue->is_delivered) {
+        counts.of[HTW_JOB_DELAYED] -= (int64_t)jobs->in_flight;
+        counts.of[HTW_JOB_LEASED] += (int64_t)jobs->in_flight;
+    }
+    *ret_stats = (struct htw_queue_stats) {
+        .struct_size = sizeof(*ret_stats),
+        .name = queue->number == HTW__QUEUE_DEFAULT ? NULL : queue->name,
+        .delayed = (uint64_t)counts.of[HTW_JOB_DELAYED],
+        .ready = (uint64_t)counts.of[HTW_JOB_READY],
+        .leased = (uint64_t)counts.of[HTW_JOB_LEASED],
+        .buried = (uint64_t)counts.of[HTW_JOB_BURIED],
+        .waiting = queue->waiting,
+        .paused_until_ns = queue->paused_until_ns,
+        .policy = queue->policy,
+    };
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * queue.h - the queues of a journal: their names and numbers, how many jobs they have in each state, policies and
+ * pauses. Under the lock of the journal.
+ *
+ * A READY job is in memory, or in the file in a place of READY. THE WINDOW of a queue is a place in its order (priority,
+ * then the order of putting): the READY jobs up to it are in memory. Where the window ends before the last job,
+ * the reader moves it forward when few are left (window.h).
+ */
+#ifndef HTW_SRC_JOURNAL_QUEUE_H
+#define HTW_SRC_JOURNAL_QUEUE_H
+
+#include "jobs.h"
+
+#include <htw/journal.h>
+
+struct htw__queues {
+    struct htw_allocator allocator;
+    struct htw__key_table by_name, by_number; /* not the default queue */
+    uint64_t seed;
+    uint64_t next_number;
+    int64_t counted;            /* jobs in `counts` of all queues */
+    struct htw__heap pauses;    /* by their end */
+    struct htw__queue *unnamed; /* the default queue */
+    struct htw__queue *wanted;  /* those whose windows are to be moved */
+};
+
+/* 0 or -ENOMEM. */
+int htw__queues_init(struct htw__queues *queues, const struct htw_allocator *allocator,
+                     bool is_delivered);
+void htw__queues_fini(struct htw__queues *queues);
+
+/* `name` NULL: the default queue. NULL: there is none. */
+struct htw__queue *htw__queues_find(const struct htw__queues *queues, const char *name);
+struct htw__queue *htw__queues_find_number(const struct htw__queues *queues, uint64_t number);
+
+/* As it, or a new one. 0, -EAGAIN: there are too many; -ENOMEM. */
+int htw__queues_get(struct htw__queues *queues, const char *name, struct htw__queue **ret_queue);
+
+/* A queue of the file. 0, -EBADMSG or -ENOMEM. */
+int htw__queues_load(struct htw__queues *queues, const struct htw__queue_row *row);
+
+/* The window is to be moved. */
+void htw__queues_want(struct htw__queues *queues, struct htw__queue *queue);
+
+/* One of those; NULL: none. */
+struct htw__queue *htw__queues_take_wanted(struct htw__queues *queues);
+
+/* The queue with the most READY jobs in memory. O(queues). */
+struct htw__queue *htw__queues_largest(const struct htw__queues *queues);
+
+/* Removes it if it has nothing, and nothing points to it. */
+void htw__queues_drop(struct htw__queues *queues, struct htw__queue *queue);
+
+/* Whether there are other jobs than mere delays of the default queue. */
+bool htw__queues_are_used(const struct htw__queues *queues);
+
+/* The queue after `queue`; NULL: the first is the default one. */
+struct htw__queue *htw__queues_next(const struct htw__queues *queues,
+                                    const struct htw__queue *queue);
+
+/* Pauses it until an instant. 0 or -ENOMEM. */
+int htw__queue_pause(struct htw__queues *queues, struct htw__queue *queue, int64_t until_ns);
+
+/* The next queue whose pause has ended by `now`, which is resumed; NULL: none. */
+struct htw__queue *htw__queues_resume(struct htw__queues *queues, int64_t now);
+
+/* When the next pause ends. */
+int64_t htw__queues_next_end(const struct htw__queues *queues);
+
+/* Whether a READY job of the file belongs in memory. */
+static inline bool htw__queue_covers(const struct htw__queue *queue, struct htw__turn turn) {
+    return !htw__turn_precedes(queue->window, turn);
+}
+
+/* Whether all READY jobs are in memory. */
+static inline bool htw__queue_is_whole(const struct htw__queue *queue) {
+    return htw__queue_covers(queue, HTW__TURN_LAST);
+}
+
+/* The job that is leased next; NULL: none, or one that is to be read. */
+struct htw__job *htw__queue_next(const struct htw__queue *queue);
+
+bool htw__policy_is_on(const struct htw_queue_policy *policy);
+
+/* The delay before the next attempt of a job, after `attempts`. */
+int64_t htw__queue_backoff(const struct htw__queue *queue, uint64_t id, uint32_t attempts);
+
+bool htw__queue_name_is_valid(const char *name);
+
+/* 0 or -EINVAL. */
+int htw__policy_check(const struct htw_queue_policy *policy);
+
+/* `jobs_in_file`: of all queues. */
+void htw__queue_stats(const struct htw__queues *queues, const struct htw__queue *queue,
+                      const struct htw__jobs *jobs, uint64_t jobs_in_file,
+                      struct htw_queue_stats *ret_stats);
+
+/* ---- the counts in the file: for the thread that writes, without the lock */
+
+/* The queues of a transaction that have changed. */
+struct htw__queues_changed {
+    struct htw__queue *touched, *dirty;
+};
+
+/* A job comes to be in this state in the file (`by` 1), or is no longer (-1). */
+void htw__queue_count(struct htw__queues_changed *changed, struct htw__queue *queue,
+                      enum htw_job_state state, int by);
+
+/* The change is made, or undone. */
+void htw__queues_end_change(struct htw__queues_changed *changed, bool keep);
+
+/* The queue receives another policy, which must stay until the end of the transaction. */
+void htw__queue_set_policy(struct htw__queues_changed *changed, struct htw__queue *queue,
+                           const struct htw_queue_policy *policy);
+
+/* Writes the rows of the queues that have changed. 0 or an error. */
+int htw__queues_write(struct htw__queues_changed *changed, struct htw__database *database);
+
+/* Under the lock: the transaction is durable, or rolled back. Drops queues that have nothing left. */
+void htw__queues_end_transaction(struct htw__queues *queues, struct htw__queues_changed *changed,
+                                 bool keep);
+
+#endif /* HTW_SRC_JOURNAL_QUEUE_H */

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: MIT */
+/* step.c - what a change does to a job that exists. */
+#include "step.h"
+
+#include "lease.h"
+#include "load.h"
+#include "reader.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- in memory */
+
+/* What memory has of a job that is there; QUEUED: nothing. */
+static enum htw__job_state state_in_memory(const struct htw__whereabouts *where) {
+    static const enum htw__job_state states[] = { HTW__JOB_WAITING, HTW__JOB_READY, HTW__JOB_LEASED,
+                                                  HTW__JOB_QUEUED };
+    return states[htw__filed_state(where)];
+}
+
+void htw__job_place(struct htw_journal *journal, struct htw__job *job,
+                    const struct htw__whereabouts *where, bool is_moved) {
+    struct htw__queue *queue = job->queued == NULL ? NULL : job->queued->queue;
+    enum htw__job_state state = state_in_memory(where);
+    if (state == HTW__JOB_WAITING && htw__reader_covers(journal, job->position, where, is_moved)) {
+        htw__jobs_add(&journal->jobs, job);
+        return;
+    }
+    htw__jobs_unreserve(&journal->jobs, 1);
+    if (state == HTW__JOB_READY)
+        job->queued->filed = HTW_JOB_READY;
+    if (journal->slot_count > 0 &&
+        (state == HTW__JOB_LEASED ||
+         (state == HTW__JOB_READY && htw__queue_covers(queue, htw__turn_of(job)))))
+        htw__jobs_add_as(&journal->jobs, job, state);
+    else
+        htw__jobs_discard(&journal->jobs, job);
+    if (state == HTW__JOB_READY)
+        htw__leases_serve(journal, queue);
+}
+
+/* ---- before */
+
+bool htw__step_waits(const struct htw_journal *journal, const struct htw__step *step) {
+    const struct htw__job *job = htw__jobs_find(&journal->jobs, step->id);
+    return step->key == NULL && job != NULL && job->is_held && !job->is_granted;
+}
+
+static enum htw_job_state state_of(const struct htw_journal *journal, const struct htw__job *job) {
+    if (job->state == HTW__JOB_WAITING)
+        return htw__state_by_clock(job->position.deadline_ns, htw__journal_now(journal));
+    return job->state == HTW__JOB_READY ? HTW_JOB_READY : HTW_JOB_LEASED;
+}
+
+/* Whether the step can be made from this state. */
+static int check(const struct htw__step *step) {
+    bool is_leased = step->from == HTW_JOB_LEASED, is_wrong = false;
+    if (step->attempt != 0 && (!is_leased || step->counters.attempts != step->attempt))
+        return -ESTALE;
+    switch (step->kind) {
+    case HTW_JOB_CANCEL:
+    case HTW_JOB_MOVE:
+        is_wrong = is_leased;
+        break;
+    case HTW_JOB_RELEASE:
+    case HTW_JOB_EXTEND:
+        is_wrong = !is_leased;
+        break;
+    case HTW_JOB_KICK:
+        is_wrong = is_leased || step->from == HTW_JOB_READY;
+        break;
+    case HTW__STEP_LEASE:
+        is_wrong = step->request->id != 0 ? is_leased : step->from != HTW_JOB_READY;
+        break;
+    case HTW__STEP_STAGE:
+        is_wrong = step->from != HTW_JOB_READY;
+        break;
+    default:
+        break;
+    }
+    return is_wrong ? -EALREADY : 0;
+}
+
+int htw__step_hold(struct htw_journal *journal, struct htw__step *step) {
+    struct htw__job *job = htw__jobs_find(&journal->jobs, step->id);
+    if (job == NULL || step->key != NULL)
+        return 0;
+    step->from = state_of(journal, job);
+    if (job->queued != NULL) {
+        step->counters = job->queued->counters;
+        step->was_durable = job->queued->is_durable;
+        /* The change of its end is under way. */
+        if (job->state == HTW__JOB_LEASED && job->queued->lease_end_ns == INT64_MIN &&
+            step->kind != HTW__STEP_EXPIRE)
+            step->from = HTW_JOB_READY;
+    } else {
+        step->counters.attempts = step->from == HTW_JOB_LEASED;
+    }
+    int error = check(step);
+    if (error != 0 && step->is_optional) {
+        step->kind = HTW__STEP_NONE;
+        step->is_in_memory_only = true;
+        return 0;
+    }
+    if (error != 0)
+        return error;
+    bool is_delivered = job->state == HTW__JOB_DELIVERING || job->state == HTW__JOB_IN_FLIGHT;
+    step->is_in_memory_only = (step->kind == HTW_JOB_EXTEND && !step->was_durable) ||
+                              (step->kind == HTW__STEP_LEASE && !step->request->is_durable &&
+                               job->state == HTW__JOB_READY);
+    if (step->kind == HTW_JOB_EXTEND && is_delivered)
+        return -EALREADY; /* `deliver` has it, without a lease */
+    step->is_held = true;
+    if (!job->is_granted)
+        htw__jobs_hold(&journal->jobs, job);
+    job->is_granted = false;
+    return 0;
+}
+
+/* ---- in the transaction */
+
+static void make_ready(const struct htw_journal *journal, const struct htw__job_row *row,
+                       struct htw__whereabouts *to) {
+    bool is_delivered = journal->deliver != NULL && row->queue == HTW__QUEUE_DEFAULT;
+    to->place = is_delivered ? htw__place_delayed(to->deadline_ns, row->queue)
+                             : htw__place_ready(row->queue, to->priority);
+}
+
+static void make_due(const struct htw_journal *journal, const struct htw__job_row *row,
+                     struct htw__whereabouts *to, int64_t deadline_ns) {
+    int64_t now = htw__journal_now(journal);
+    to->deadline_ns = deadline_ns;
+    if (deadline_ns > now) {
+        to->place = htw__place_delayed(deadline_ns, row->queue);
+        return;
+    }
+    to->deadline_ns = now;
+    make_ready(journal, row, to);
+}
+
+static void bury(struct htw_journal *journal, const struct htw__job_row *row,
+                 struct htw__whereabouts *to) {
+    to->counters.buries++;
+    to->place = htw__place_buried(row->queue);
+    htw__mutex_lock(&journal->mutex);
+    to->rank = htw__journal_next_put(journal);
+    htw__mutex_unlock(&journal->mutex);
+}
+
+/* An attempt has failed. */
+static void fail(struct htw_journal *journal, const struct htw__step *step,
+                 const struct htw__job_row *row, struct htw__whereabouts *to) {
+    htw__mutex_lock(&journal->mutex);
+    const struct htw__queue *queue = htw__queues_find_number(&journal->queues, row->queue);
+    uint32_t attempts_max = queue == NULL ? 0 : queue->policy.attempts_max;
+    int64_t delay_ns =
+        queue == NULL ? 0 : htw__queue_backoff(queue, step->id, to->counters.attempts);
+    htw__mutex_unlock(&journal->mutex);
+    if (attempts_max > 0 && to->counters.attempts >= attempts_max)
+        bury(journal, row, to);
+    else
+        make_due(journal, row, to, htw__journal_now(journal) + delay_ns);
+}
+
+/* Where the job is to be. */
+static void aim(struct htw_journal *journal, struct htw__step *step, const struct htw__job_row *row,
+                struct htw__whereabouts *to) {
+    to->counters = step->counters;
+    to->is_leased = false;
+    to->rank = row->put_us;
+    if (step->has_priority)
+        to->priority = step->priority;
+    switch (step->kind) {
+    case HTW_JOB_RELEASE:
+        to->counters.releases++;
+        if (step->deadline_ns == INT64_MIN)
+            fail(journal, step, row, to);
+        else
+            make_due(journal, row, to, step->deadline_ns);
+        break;
+    case HTW__STEP_EXPIRE:
+        to->counters.timeouts++;
+        fail(journal, step, row, to);
+        break;
+    case HTW_JOB_BURY:
+        bury(journal, row, to);
+        break;
+    case HTW_JOB_KICK:
+        to->counters.kicks++;
+        make_due(journal, row, to, INT64_MIN);
+        break;
+    case HTW_JOB_MOVE:
+        make_due(journal, row, to, step->deadline_ns);
+        break;
+    case HTW__STEP_STAGE:
+        make_ready(journal, row, to);
+        break;
+    default: /* LEASE, EXTEND */
+        to->counters.attempts += step->kind == HTW__STEP_LEASE;
+        if (step->kind == HTW__STEP_LEASE && !step->request->is_durable) {
+            make_due(journal, row, to, INT64_MIN);
+            break;
+        }
+        if (step->kind == HTW__STEP_LEASE)
+            step->deadline_ns = htw__lease_end(journal, row->lease_ns, step->request->lease_ns,
+                                               htw__journal_now(journal));
+        to->is_leased = true;
+        to->deadline_ns = step->deadline_ns;
+        to->place = htw__place_delayed(to->deadline_ns, row->queue);
+        break;
+    }
+}
+
+static void count(struct htw_journal *journal, uint32_t number,
+                  const struct htw__whereabouts *where, int by) {
+    htw__mutex_lock(&journal->mutex);
+    struct htw__queue *queue = htw__queues_find_number(&journal->queues, number);
+    htw__mutex_unlock(&journal->mutex);
+    if (queue != NULL)
+        htw__queue_count(&journal->changed, queue, htw__filed_state(where), by);
+}
+
+int htw__step_count_end(struct htw_journal *journal, uint64_t id) {
+    struct htw__job_row row;
+    struct htw__whereabouts where;
+    int error = htw__database_fetch(&journal->database, id, &row, &where);
+    if (error != 0)
+        return error;
+    htw__database_fetch_end(&journal->database);
+    count(journal, row.queue, &where, -1);
+    return 0;
+}
+
+int htw__step_remove(struct htw_journal *journal, uint64_t id) {
+    int error = journal->counts_queues ? htw__step_count_end(journal, id) : 0;
+    return error == 0 ? htw__database_remove(&journal->database, id) : error;
+}
+
+/* The id of a key, and whether the job is in memory in a state that forbids it. */
+static int find_by_key(struct htw_journal *journal, struct htw__step *step) {
+    uint64_t id = 0;
+    int error = htw__database_find_key(&journal->database, step->key, step->key_size, &id);
+    if (error != 0)
+        return error;
+    if (id == 0)
+        return -ENOENT;
+    step->id = id;
+    step->key = NULL;
+    htw__mutex_lock(&journal->mutex);
+    error = htw__step_waits(journal, step) ? -EALREADY : htw__step_hold(journal, step);
+    htw__mutex_unlock(&journal->mutex);
+    return error;
+}
+
+static int write_move(struct htw_journal *journal, struct htw__step *step, struct htw__job_row *row,
+                      struct htw__whereabouts *where) {
+    const struct htw__whereabouts before = *where;
+    uint32_t queue = row->queue;
+    if (!step->is_held) {
+        step->from = htw__state_in_file(journal, where);
+        step->counters = where->counters;
+        step->was_durable = where->is_leased;
+    }
+    int error = step->is_held ? 0 : check(step);
+    if (error != 0 && step->is_optional) {
+        htw__database_fetch_end(&journal->database);
+        step->kind = HTW__STEP_NONE;
+        return 0;
+    }
+    if (error == 0) {
+        aim(journal, step, row, where);
+        step->to = *where;
+        if (state_in_memory(where) != HTW__JOB_QUEUED)
+            error = htw__job_load(journal, step->id, row, where, &step->job);
+    }
+    htw__database_fetch_end(&journal->database);
+    if (error == 0)
+        error = htw__database_move(&journal->database, step->id, where);
+    if (error == 0) {
+        count(journal, queue, &before, -1);
+        count(journal, queue, where, 1);
+    }
+    return error;
+}
+
+int htw__step_write(struct htw_journal *journal, struct htw__step *step) {
+    struct htw__job_row row;
+    struct htw__whereabouts where;
+    int error = step->key == NULL ? 0 : find_by_key(journal, step);
+    if (error != 0 || step->is_in_memory_only)
+        return error;
+    if (step->kind == HTW__STEP_NONE)
+        return 0;
+    bool ends = step->kind == HTW_JOB_END || step->kind == HTW_JOB_CANCEL;
+    if (ends && (step->is_held || (step->attempt == 0 && !journal->counts_queues)))
+        return htw__step_remove(journal, step->id);
+    error = htw__database_fetch(&journal->database, step->id, &row, &where);
+    if (error != 0)
+        return error;
+    if (!ends)
+        return write_move(journal, step, &row, &where);
+    step->from = htw__state_in_file(journal, &where);
+    step->counters = where.counters;
+    htw__database_fetch_end(&journal->database);
+    error = check(step);
+    return error == 0 ? htw__step_remove(journal, step->id) : error;
+}
+
+/* ---- after */
+
+static void finish_in_memory(struct htw_journal *journal, struct htw__step *step,
+                             struct htw__job *job) {
+    if (step->kind == HTW_JOB_EXTEND) {
+        job->queued->lease_end_ns = step->deadline_ns;
+        htw__jobs_unhold(&journal->jobs, job);
+        return;
+    }
+    htw__jobs_unhold(&journal->jobs, job);
+    htw__lease_start(journal, step->request, job);
+}
+
+/* The step was not made: the job is as before. */
+static void undo(struct htw_journal *journal, struct htw__step *step, struct htw__job *job) {
+    if (step->job != NULL) {
+        htw__jobs_unreserve(&journal->jobs, 1);
+        htw__jobs_discard(&journal->jobs, step->job);
+        step->job = NULL;
+    }
+    if (job == NULL || !step->is_held)
+        return;
+    if (step->kind == HTW__STEP_EXPIRE) /* again */
+        job->queued->lease_end_ns = htw__journal_now(journal) + HTW_SECOND;
+    if (job->state == HTW__JOB_WAITING) {
+        htw__reader_unhold(journal, step->id);
+        return;
+    }
+    struct htw__queue *queue = job->state == HTW__JOB_READY ? job->queued->queue : NULL;
+    htw__jobs_unhold(&journal->jobs, job);
+    if (queue != NULL)
+        htw__leases_serve(journal, queue);
+}
+
+void htw__step_finish(struct htw_journal *journal, struct htw__step *step, int result) {
+    struct htw__job *job = htw__jobs_find(&journal->jobs, step->id);
+    if (step->kind == HTW__STEP_NONE)
+        return;
+    bool is_gone = step->is_in_memory_only && job == NULL; /* ended in the same transaction */
+    if (result != 0 || is_gone) {
+        undo(journal, step, job);
+        if (step->request != NULL)
+            htw__lease_failed(journal, step->request, is_gone ? -ENOENT : result);
+        return;
+    }
+    if (step->is_in_memory_only) {
+        finish_in_memory(journal, step, job);
+        return;
+    }
+    if (job != NULL)
+        htw__jobs_end(&journal->jobs, job);
+    job = step->job;
+    step->job = NULL;
+    if (job == NULL)
+        return;
+    if (step->kind != HTW__STEP_LEASE) {
+        htw__job_place(journal, job, &step->to, true);
+        return;
+    }
+    htw__jobs_unreserve(&journal->jobs, 1);
+    if (!step->request->is_durable)
+        job->queued->lease_end_ns = htw__lease_end(
+            journal, job->queued->lease_ns, step->request->lease_ns, htw__journal_now(journal));
+    htw__jobs_add_as(&journal->jobs, job, HTW__JOB_LEASED);
+    htw__lease_granted(journal, step->request, job);
+}

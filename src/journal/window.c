@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/* window.c - moves the windows of queues. */
+#include "window.h"
+
+#include "../base/clock.h"
+#include "change.h"
+#include "lease.h"
+#include "load.h"
+
+#include <errno.h>
+
+/* Jobs that a step reads. */
+#define FILL_STEP 64u
+
+/* Jobs that one change moves. */
+#define STAGE_MAX 4096u
+
+#define PAUSE_NS (100 * HTW_MILLISECOND)
+
+/* ---- forward */
+
+/* Reads a job that the scan has found, if it is not in memory. */
+static int read_one(struct htw_journal *journal, uint64_t id) {
+    struct htw__job *job;
+    struct htw__whereabouts where;
+    if (htw__jobs_find(&journal->jobs, id) != NULL)
+        return 0;
+    htw__mutex_unlock(&journal->mutex);
+    int error = htw__job_read(journal, id, &job, &where);
+    htw__mutex_lock(&journal->mutex);
+    if (error != 0)
+        return error;
+    htw__jobs_unreserve(&journal->jobs, 1);
+    if (htw__place_class_of(where.place) == HTW__PLACE_READY)
+        htw__jobs_add_as(&journal->jobs, job, HTW__JOB_READY);
+    else
+        htw__jobs_discard(&journal->jobs, job);
+    return 0;
+}
+
+/* A job that comes to a place that the scan has left would not be read. */
+static void include_passed(struct htw__queue *queue) {
+    struct htw__turn last = { htw__place_priority(queue->scan.place) - 1, INT64_MAX, UINT64_MAX };
+    if (queue->scan.is_done)
+        queue->window = HTW__TURN_LAST;
+    else if (htw__place_priority(queue->scan.place) > 0 && !htw__queue_covers(queue, last))
+        queue->window = last;
+}
+
+/* The default queue was leased, and is delivered now: its READY jobs become due like others. */
+static int hand_over(struct htw_journal *journal, const struct htw__scan_row *rows, int64_t count) {
+    struct htw__step steps[FILL_STEP];
+    for (int64_t i = 0; i < count; i++)
+        steps[i] =
+            (struct htw__step) { .id = rows[i].id, .kind = HTW__STEP_STAGE, .is_optional = true };
+    int error = count > 0 ? htw__submit_steps(journal, steps, (size_t)count) : 0;
+    journal->is_staging = count > 0 && error == 0;
+    return error;
+}
+
+static int fill(struct htw_journal *journal, struct htw__queue *queue) {
+    struct htw__scan scan = queue->scan;
+    struct htw__scan_row *rows = journal->scan_rows;
+    htw__mutex_unlock(&journal->mutex);
+    int64_t count = htw__database_scan(&journal->database, &scan, rows, FILL_STEP);
+    htw__mutex_lock(&journal->mutex);
+    int error = count < 0 ? (int)count : queue->is_delivered ? hand_over(journal, rows, count) : 0;
+    for (int64_t i = 0; i < count && error == 0 && !queue->is_delivered; i++) {
+        struct htw__turn turn = { htw__place_priority(rows[i].place), rows[i].rank, rows[i].id };
+        if (htw__queue_covers(queue, turn))
+            continue;
+        error = read_one(journal, rows[i].id);
+        if (error == 0)
+            queue->window = turn;
+    }
+    if (error != 0)
+        return error; /* and the scan is where it was */
+    queue->scan = scan;
+    include_passed(queue);
+    return 0;
+}
+
+static void move_forward(struct htw_journal *journal, struct htw__queue *queue) {
+    queue->users++;
+    int error = fill(journal, queue);
+    queue->users--;
+    if (error == -ENOMEM || error == -EBUSY) {
+        journal->reader.paused_ns = htw__clock_monotonic_ns() + PAUSE_NS;
+        htw__queues_want(&journal->queues, queue);
+        return;
+    }
+    if (error != 0)
+        htw__journal_stop(journal);
+    else
+        htw__leases_restart(journal, queue);
+    htw__leases_look(journal, queue);
+    htw__queues_drop(&journal->queues, queue);
+}
+
+/* ---- back */
+
+/* Jobs that became ready by the clock may be behind it already. */
+static void lower_window(struct htw__queue *queue, struct htw__turn last) {
+    uint32_t number = (uint32_t)queue->number;
+    if (!htw__queue_covers(queue, last))
+        return;
+    queue->window = last;
+    queue->scan =
+        htw__scan_of(htw__place_ready(number, last.priority), htw__place_ready(number, UINT32_MAX));
+}
+
+/* Forgets the jobs with these ids, but for those that have no place of READY yet: of these `steps` receives some.
+   Returns how many. */
+static uint32_t forget(struct htw_journal *journal, const uint64_t *ids, uint32_t count,
+                       struct htw__step *steps) {
+    uint32_t step_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct htw__job *job = htw__jobs_find(&journal->jobs, ids[i]);
+        if (job->queued->filed == HTW_JOB_READY && !job->queued->is_changed)
+            htw__jobs_end(&journal->jobs, job);
+        else if (step_count < STAGE_MAX)
+            steps[step_count++] =
+                (struct htw__step) { .id = ids[i], .kind = HTW__STEP_STAGE, .is_optional = true };
+    }
+    return step_count;
+}
+
+/* Moves the window of a queue before the later half of its jobs. 0 or -ENOMEM. */
+static int halve(struct htw_journal *journal, struct htw__queue *queue, struct htw__step *steps) {
+    struct htw__heap *heap = &queue->ready;
+    uint32_t first = heap->count / 2, count = heap->count - first;
+    uint64_t *ids = htw__journal_allocate(journal, count * sizeof(*ids));
+    if (ids == NULL)
+        return -ENOMEM;
+    htw__heap_sort(heap);
+    for (uint32_t i = 0; i < count; i++)
+        ids[i] = htw__job_of_turn(heap->nodes[first + i])->position.id;
+    lower_window(queue, htw__turn_of(htw__job_of_turn(heap->nodes[first - 1])));
+    uint32_t step_count = forget(journal, ids, count, steps);
+    htw__journal_release(journal, ids, count * sizeof(*ids));
+    int error = step_count > 0 ? htw__submit_steps(journal, steps, step_count) : 0;
+    journal->is_staging = step_count > 0 && error == 0;
+    return error;
+}
+
+static void move_back(struct htw_journal *journal) {
+    struct htw__queue *queue = htw__queues_largest(&journal->queues);
+    struct htw__step *steps =
+        queue->ready.count < 2 ? NULL : htw__journal_allocate(journal, STAGE_MAX * sizeof(*steps));
+    int error = steps == NULL ? -ENOMEM : halve(journal, queue, steps);
+    if (steps != NULL)
+        htw__journal_release(journal, steps, STAGE_MAX * sizeof(*steps));
+    if (error != 0)
+        journal->reader.paused_ns = htw__clock_monotonic_ns() + PAUSE_NS;
+}
+
+/* ---- steps */
+
+bool htw__window_is_full(const struct htw_journal *journal) {
+    return journal->jobs.ready_bytes > journal->ready_max;
+}
+
+static bool is_to_move_back(const struct htw_journal *journal) {
+    return htw__window_is_full(journal) && !journal->is_staging;
+}
+
+bool htw__window_has_work(const struct htw_journal *journal) {
+    if (journal->is_closing || journal->has_failed ||
+        (journal->reader.paused_ns != 0 && htw__clock_monotonic_ns() < journal->reader.paused_ns))
+        return false;
+    return (journal->queues.wanted != NULL && !journal->is_staging) || is_to_move_back(journal);
+}
+
+void htw__window_step(struct htw_journal *journal) {
+    journal->reader.paused_ns = 0;
+    if (is_to_move_back(journal))
+        move_back(journal);
+    else
+        move_forward(journal, htw__queues_take_wanted(&journal->queues));
+    pthread_cond_broadcast(&journal->read);
+}

@@ -1,0 +1,712 @@
+/* SPDX-License-Identifier: MIT */
+/* test_lease.c - queues whose jobs are leased: states, steps, requests, policies, and what an open finds. */
+#include "journal_fixture.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- requests, and what they were told */
+
+#define TOLD_MAX 64
+
+static struct told {
+    char text[16];
+    int result;
+    uint64_t id;
+    uint32_t attempt;
+    int64_t end_ns;
+} told[TOLD_MAX];
+static size_t told_count;
+
+static void leased(void *arg, int result, const struct htw_delivery *delivery) {
+    (void)arg;
+    struct told *entry = &told[told_count++ % TOLD_MAX];
+    *entry = (struct told) { .result = result };
+    if (delivery == NULL)
+        return;
+    entry->id = delivery->id;
+    entry->attempt = delivery->attempt;
+    entry->end_ns = delivery->lease_end_ns;
+    memcpy(entry->text, delivery->payload,
+           delivery->payload_size < 15 ? delivery->payload_size : 15);
+}
+
+static struct htw_lease lease_of(const char *const *queues, size_t count, int64_t wait_until_ns) {
+    struct htw_lease lease = HTW_LEASE_INIT;
+    lease.queues = queues;
+    lease.queue_count = count;
+    lease.wait_until_ns = wait_until_ns;
+    return lease;
+}
+
+static uint64_t ask(struct journal_fixture *f, const char *queue, int64_t wait_until_ns) {
+    const struct htw_lease lease = lease_of(&queue, 1, wait_until_ns);
+    uint64_t request = 0;
+    assert_int_equal(htw_journal_lease_later(f->journal, &lease, leased, NULL, &request), 0);
+    return request;
+}
+
+static void sync_all(struct journal_fixture *f) {
+    assert_int_equal(htw_journal_sync(f->journal), 0);
+}
+
+/* What was told since the last call: texts, or results. */
+static const char *answers(struct journal_fixture *f) {
+    static char text[TOLD_MAX * 16];
+    char *end = text;
+    sync_all(f);
+    *end = '\0';
+    for (size_t i = 0; i < told_count; i++)
+        end += told[i].result == 0 ? sprintf(end, "%s%s", i == 0 ? "" : " ", told[i].text)
+                                   : sprintf(end, "%s%d", i == 0 ? "" : " ", told[i].result);
+    told_count = 0;
+    return text;
+}
+
+/* Leases the first job of a queue, if there is one now. */
+static struct told take(struct journal_fixture *f, const char *queue) {
+    const struct htw_lease lease = lease_of(&queue, 1, INT64_MIN);
+    told_count = 0;
+    int result = htw_journal_lease(f->journal, &lease, leased, NULL);
+    assert_int_equal(told_count, 1);
+    assert_int_equal(told[0].result, result);
+    told_count = 0;
+    return told[0];
+}
+
+static uint64_t put(struct journal_fixture *f, const char *queue, uint32_t priority,
+                    int64_t after_ns, const char *text) {
+    struct htw_job job = HTW_JOB_INIT;
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    job.queue = queue;
+    job.priority = priority;
+    job.deadline_ns = START_NS + after_ns;
+    job.payload = text;
+    job.payload_size = strlen(text);
+    change.jobs = &job;
+    change.job_count = 1;
+    assert_int_equal(htw_journal_apply(f->journal, &change), 0);
+    return job.id;
+}
+
+static int step(struct journal_fixture *f, uint64_t id, enum htw_job_step kind, uint32_t attempt,
+                int64_t deadline_ns) {
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+    update.id = id;
+    update.step = kind;
+    update.attempt = attempt;
+    update.deadline_ns = deadline_ns;
+    return htw_journal_update(f->journal, &update);
+}
+
+/* Delayed, ready, leased, buried. */
+static const char *counts(struct journal_fixture *f, const char *queue) {
+    static char text[64];
+    struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
+    int error = htw_journal_get_queue(f->journal, queue, &stats);
+    if (error != 0)
+        snprintf(text, sizeof(text), "%d", error);
+    else
+        snprintf(text, sizeof(text), "%d %d %d %d", (int)stats.delayed, (int)stats.ready,
+                 (int)stats.leased, (int)stats.buried);
+    return text;
+}
+
+static struct htw_job_info seen_info;
+
+static bool see(void *context, const struct htw_job_info *info) {
+    char *text = context;
+    seen_info = *info;
+    if (text != NULL)
+        sprintf(text + strlen(text), "%s%.*s", text[0] == '\0' ? "" : " ", (int)info->payload_size,
+                (const char *)info->payload);
+    return true;
+}
+
+static const char *listed(struct journal_fixture *f, const char *queue, enum htw_job_state state,
+                          uint32_t page) {
+    static char text[4096];
+    struct htw_list_place place = { { 0 } };
+    int count;
+    text[0] = '\0';
+    do {
+        count = htw_journal_list(f->journal, queue, state, &place, page, see, text);
+        assert_true(count >= 0);
+    } while (count == (int)page);
+    return text;
+}
+
+static void open_for_lease(struct journal_fixture *f) {
+    told_count = 0;
+    journal_open(f);
+}
+
+/* ---- states and steps */
+
+JOURNAL_TEST(lease_takes_the_first_job_by_priority_and_then_by_putting) {
+    open_for_lease(f);
+    put(f, "a", 2, -1, "late");
+    put(f, "a", 1, -1, "b");
+    put(f, "a", 1, 0, "c");
+    put(f, "a", 0, HTW_SECOND, "delayed");
+    assert_string_equal(counts(f, "a"), "1 3 0 0");
+    assert_string_equal(take(f, "a").text, "b");
+    assert_string_equal(take(f, "a").text, "c");
+    assert_string_equal(counts(f, "a"), "1 1 2 0");
+    journal_advance_to(f, HTW_SECOND);
+    assert_string_equal(take(f, "a").text, "delayed");
+    assert_string_equal(take(f, "a").text, "late");
+    assert_int_equal(take(f, "a").result, -ETIMEDOUT);
+    assert_string_equal(counts(f, "a"), "0 0 4 0");
+    assert_string_equal(counts(f, "b"), "-2");
+}
+
+JOURNAL_TEST(lease_is_ended_by_its_attempt_alone) {
+    open_for_lease(f);
+    put(f, "a", 0, 0, "a");
+    struct told first = take(f, "a");
+    assert_int_equal(first.attempt, 1);
+    assert_int_equal(step(f, first.id, HTW_JOB_RELEASE, 1, INT64_MIN), 0);
+    assert_int_equal(step(f, first.id, HTW_JOB_END, 1, 0), -ESTALE);
+    struct told second = take(f, "a");
+    assert_int_equal(second.attempt, 2);
+    assert_int_equal(step(f, first.id, HTW_JOB_END, 1, 0), -ESTALE);
+    assert_int_equal(step(f, first.id, HTW_JOB_RELEASE, 1, 0), -ESTALE);
+    assert_int_equal(step(f, first.id, HTW_JOB_CANCEL, 0, 0), -EALREADY);
+    assert_int_equal(step(f, first.id, HTW_JOB_END, 2, 0), 0);
+    assert_int_equal(step(f, first.id, HTW_JOB_END, 2, 0), -ENOENT);
+    assert_string_equal(counts(f, "a"), "-2"); /* it has gone with its last job */
+}
+
+JOURNAL_TEST(lease_that_has_ended_gives_the_job_back) {
+    f->options.lease_ns = 2 * HTW_SECOND;
+    open_for_lease(f);
+    put(f, "a", 0, 0, "a");
+    struct told first = take(f, "a");
+    assert_int_equal(first.end_ns, START_NS + 2 * HTW_SECOND);
+    assert_int_equal(step(f, first.id, HTW_JOB_EXTEND, 1, START_NS + 3 * HTW_SECOND), 0);
+    journal_advance_to(f, 3 * HTW_SECOND - 1);
+    assert_string_equal(counts(f, "a"), "0 0 1 0");
+    journal_advance_to(f, 3 * HTW_SECOND);
+    assert_string_equal(counts(f, "a"), "0 1 0 0");
+    assert_int_equal(step(f, first.id, HTW_JOB_EXTEND, 1, HTW_NEVER_NS), -ESTALE);
+    assert_int_equal(take(f, "a").attempt, 2);
+    assert_int_equal(htw_journal_peek(f->journal, first.id, see, NULL), 0);
+    assert_int_equal(seen_info.state, HTW_JOB_LEASED);
+    assert_int_equal(seen_info.attempts, 2);
+    assert_int_equal(seen_info.timeouts, 1);
+}
+
+JOURNAL_TEST(lease_steps_begin_with_certain_states) {
+    static const struct {
+        enum htw_job_step step;
+        int delayed, ready, leased, buried;
+    } rows[] = {
+        { HTW_JOB_CANCEL, 0, 0, -EALREADY, 0 },
+        { HTW_JOB_RELEASE, -EALREADY, -EALREADY, 0, -EALREADY },
+        { HTW_JOB_BURY, 0, 0, 0, 0 },
+        { HTW_JOB_KICK, 0, -EALREADY, -EALREADY, 0 },
+        { HTW_JOB_MOVE, 0, 0, -EALREADY, 0 },
+        { HTW_JOB_EXTEND, -EALREADY, -EALREADY, 0, -EALREADY },
+        { HTW_JOB_END, 0, 0, 0, 0 },
+    };
+    open_for_lease(f);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        int64_t far_ns = START_NS + HTW_DAY;
+        uint64_t leased_id = put(f, "l", 0, 0, "l"), buried = put(f, "b", 0, 0, "b");
+        uint64_t delayed = put(f, "d", 0, HTW_DAY, "d"), ready = put(f, "r", 0, 0, "r");
+        take(f, "l");
+        assert_int_equal(step(f, buried, HTW_JOB_BURY, 0, 0), 0);
+        assert_int_equal(step(f, delayed, rows[i].step, 0, far_ns), rows[i].delayed);
+        assert_int_equal(step(f, ready, rows[i].step, 0, far_ns), rows[i].ready);
+        assert_int_equal(step(f, leased_id, rows[i].step, 0, far_ns), rows[i].leased);
+        assert_int_equal(step(f, buried, rows[i].step, 0, far_ns), rows[i].buried);
+        uint64_t all[] = { delayed, ready, leased_id, buried };
+        for (size_t j = 0; j < COUNT_OF(all); j++)
+            (void)step(f, all[j], HTW_JOB_END, 0, 0);
+    }
+    assert_int_equal(journal_stats(f).jobs, 0);
+}
+
+JOURNAL_TEST(lease_steps_change_state_deadline_and_priority) {
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+    open_for_lease(f);
+    uint64_t id = put(f, "a", 5, 0, "a");
+    put(f, "a", 3, 0, "b");
+    take(f, "a");
+    assert_int_equal(take(f, "a").id, id);
+    update.id = id;
+    update.step = HTW_JOB_RELEASE;
+    update.deadline_ns = START_NS + HTW_SECOND;
+    update.has_priority = true;
+    update.priority = 1;
+    assert_int_equal(htw_journal_update(f->journal, &update), 0);
+    assert_string_equal(counts(f, "a"), "1 0 1 0");
+    assert_int_equal(step(f, id, HTW_JOB_BURY, 0, 0), 0);
+    assert_string_equal(counts(f, "a"), "0 0 1 1");
+    assert_int_equal(step(f, id, HTW_JOB_KICK, 0, 0), 0);
+    assert_string_equal(counts(f, "a"), "0 1 1 0");
+    assert_int_equal(step(f, id, HTW_JOB_MOVE, 0, START_NS + HTW_HOUR), 0);
+    assert_string_equal(counts(f, "a"), "1 0 1 0");
+    journal_advance_to(f, HTW_HOUR);
+    assert_string_equal(take(f, "a").text, "a");
+    assert_string_equal(take(f, "a").text, "b"); /* whose lease has ended */
+    assert_int_equal(htw_journal_peek(f->journal, id, see, NULL), 0);
+    assert_int_equal(seen_info.priority, 1);
+    assert_int_equal(seen_info.attempts, 2);
+    assert_int_equal(seen_info.releases, 1);
+    assert_int_equal(seen_info.buries, 1);
+    assert_int_equal(seen_info.kicks, 1);
+    assert_int_equal(seen_info.put_ns, START_NS);
+}
+
+JOURNAL_TEST(lease_key_is_cancelled_and_kept_from_a_second_job) {
+    struct htw_job job = HTW_JOB_INIT;
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+    open_for_lease(f);
+    job.queue = "a";
+    job.key = "k";
+    job.key_size = 1;
+    job.flags = HTW_JOB_IF_ABSENT;
+    job.payload = "1";
+    job.payload_size = 1;
+    change.jobs = &job;
+    change.job_count = 1;
+    assert_int_equal(htw_journal_apply(f->journal, &change), 0);
+    assert_int_equal(htw_journal_apply(f->journal, &change), -EEXIST);
+    assert_string_equal(counts(f, "a"), "0 1 0 0");
+    job.flags = 0;
+    assert_int_equal(htw_journal_apply(f->journal, &change), 0);
+    assert_string_equal(counts(f, "a"), "0 1 0 0");
+    update.step = HTW_JOB_CANCEL;
+    update.key = "k";
+    update.key_size = 1;
+    take(f, "a");
+    assert_int_equal(htw_journal_update(f->journal, &update), -EALREADY);
+    assert_int_equal(step(f, job.id, HTW_JOB_RELEASE, 0, 0), 0);
+    assert_int_equal(htw_journal_update_later(f->journal, &update, NULL, NULL), 0);
+    sync_all(f);
+    assert_int_equal(htw_journal_update(f->journal, &update), -ENOENT);
+    assert_int_equal(journal_stats(f).jobs, 0);
+}
+
+JOURNAL_TEST(lease_updates_of_a_change_are_made_together_or_not_at_all) {
+    struct htw_job_update updates[2] = { HTW_JOB_UPDATE_INIT, HTW_JOB_UPDATE_INIT };
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    open_for_lease(f);
+    updates[0].id = put(f, "a", 0, 0, "a");
+    updates[1].id = put(f, "a", 0, 0, "b");
+    updates[0].step = HTW_JOB_BURY;
+    updates[1].step = HTW_JOB_RELEASE;
+    change.updates = updates;
+    change.update_count = 2;
+    assert_int_equal(htw_journal_apply(f->journal, &change), -EALREADY);
+    assert_string_equal(counts(f, "a"), "0 2 0 0");
+    updates[1].id = updates[0].id;
+    updates[1].step = HTW_JOB_BURY;
+    assert_int_equal(htw_journal_apply(f->journal, &change), -EINVAL);
+    updates[1].id = updates[0].id + HTW_SECOND;
+    assert_int_equal(htw_journal_apply(f->journal, &change), -ENOENT);
+    assert_string_equal(counts(f, "a"), "0 2 0 0");
+    assert_string_equal(take(f, "a").text, "a");
+}
+
+/* A later change of the same job waits for the earlier one, in one batch of changes. */
+JOURNAL_TEST(lease_steps_of_one_job_follow_each_other) {
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+    open_for_lease(f);
+    update.id = put(f, "a", 0, 0, "a");
+    static const enum htw_job_step steps[] = { HTW_JOB_BURY, HTW_JOB_KICK, HTW_JOB_BURY,
+                                               HTW_JOB_KICK, HTW_JOB_END };
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        update.step = steps[i];
+        assert_int_equal(htw_journal_update_later(f->journal, &update, NULL, NULL), 0);
+    }
+    sync_all(f);
+    assert_int_equal(journal_stats(f).jobs, 0);
+    assert_int_equal(journal_stats(f).done, 1);
+}
+
+JOURNAL_TEST(lease_kick_takes_buried_jobs_first_and_then_delayed_ones) {
+    open_for_lease(f);
+    put(f, "a", 0, 2 * HTW_DAY, "d2");
+    put(f, "a", 0, HTW_HOUR, "d1");
+    put(f, "other", 0, HTW_MINUTE, "o");
+    uint64_t x = put(f, "a", 0, 0, "x"), y = put(f, "a", 0, 0, "y");
+    assert_int_equal(step(f, y, HTW_JOB_BURY, 0, 0), 0);
+    assert_int_equal(step(f, x, HTW_JOB_BURY, 0, 0), 0);
+    assert_string_equal(listed(f, "a", HTW_JOB_BURIED, 1), "y x");
+    assert_int_equal(htw_journal_kick(f->journal, "a", 1), 1);
+    assert_string_equal(take(f, "a").text, "y");
+    assert_int_equal(htw_journal_kick(f->journal, "a", 10), 1);
+    assert_string_equal(take(f, "a").text, "x");
+    assert_string_equal(listed(f, "a", HTW_JOB_DELAYED, 1), "d1 d2");
+    assert_int_equal(htw_journal_kick(f->journal, "a", 1), 1);
+    assert_string_equal(take(f, "a").text, "d1");
+    assert_int_equal(htw_journal_kick(f->journal, "a", HTW_KICK_MAX), 1);
+    assert_int_equal(htw_journal_kick(f->journal, "a", 1), 0);
+    assert_int_equal(htw_journal_kick(f->journal, "none", 1), 0);
+    assert_int_equal(htw_journal_kick(f->journal, "a", HTW_KICK_MAX + 1), -EINVAL);
+    assert_string_equal(counts(f, "a"), "0 1 3 0");
+    assert_string_equal(counts(f, "other"), "1 0 0 0");
+}
+
+static int kicked;
+
+static void note_kick(void *arg, int result) {
+    (void)arg;
+    kicked = result;
+}
+
+JOURNAL_TEST(lease_notice_of_a_kick_has_the_number_of_jobs) {
+    open_for_lease(f);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(step(f, put(f, "a", 0, 0, "a"), HTW_JOB_BURY, 0, 0), 0);
+    assert_int_equal(htw_journal_kick_later(f->journal, "a", 2, note_kick, NULL), 0);
+    sync_all(f);
+    assert_int_equal(kicked, 2);
+    assert_string_equal(counts(f, "a"), "0 2 0 1");
+}
+
+/* ---- requests */
+
+JOURNAL_TEST(lease_requests_are_served_in_order_and_once) {
+    open_for_lease(f);
+    const char *both[] = { "a", "b" };
+    const struct htw_lease lease = lease_of(both, 2, HTW_NEVER_NS);
+    assert_int_equal(htw_journal_lease_later(f->journal, &lease, leased, NULL, NULL), 0);
+    ask(f, "a", HTW_NEVER_NS);
+    assert_string_equal(answers(f), "");
+    put(f, "b", 0, 0, "1");
+    assert_string_equal(answers(f), "1");
+    put(f, "b", 0, 0, "2");
+    put(f, "a", 0, 0, "3");
+    assert_string_equal(answers(f), "3");
+    put(f, "b", 7, 0, "4");
+    put(f, "a", 5, 0, "5");
+    assert_int_equal(htw_journal_lease_later(f->journal, &lease, leased, NULL, NULL), 0);
+    assert_int_equal(htw_journal_lease_later(f->journal, &lease, leased, NULL, NULL), 0);
+    assert_string_equal(answers(f), "2 5");
+}
+
+JOURNAL_TEST(lease_request_waits_until_its_time_or_its_cancel) {
+    open_for_lease(f);
+    ask(f, "a", START_NS + HTW_SECOND);
+    uint64_t request = ask(f, "a", HTW_NEVER_NS);
+    ask(f, "a", INT64_MIN);
+    char text[32];
+    snprintf(text, sizeof(text), "%d", -ETIMEDOUT);
+    assert_string_equal(answers(f), text);
+    journal_advance_to(f, HTW_SECOND);
+    assert_string_equal(answers(f), text);
+    assert_int_equal(htw_journal_lease_cancel(f->journal, request), 0);
+    snprintf(text, sizeof(text), "%d", -ECANCELED);
+    assert_string_equal(answers(f), text);
+    assert_int_equal(htw_journal_lease_cancel(f->journal, request), -ENOENT);
+    assert_string_equal(counts(f, "a"), "-2");
+    ask(f, "a", HTW_NEVER_NS);
+    journal_close(f);
+    assert_int_equal(told[0].result, -ESHUTDOWN);
+}
+
+JOURNAL_TEST(lease_of_a_delayed_job_is_given_at_its_time) {
+    open_for_lease(f);
+    put(f, "a", 0, HTW_HOUR, "a");
+    ask(f, "a", HTW_NEVER_NS);
+    journal_advance_to(f, HTW_HOUR - 1);
+    assert_string_equal(answers(f), "");
+    journal_advance_to(f, HTW_HOUR);
+    assert_string_equal(answers(f), "a");
+}
+
+JOURNAL_TEST(lease_of_a_certain_job_takes_it_from_each_state) {
+    struct htw_lease lease = HTW_LEASE_INIT;
+    open_for_lease(f);
+    uint64_t ids[] = { put(f, "a", 0, HTW_DAY, "delayed"), put(f, "a", 0, 0, "ready"),
+                       put(f, "a", 0, 0, "buried") };
+    assert_int_equal(step(f, ids[2], HTW_JOB_BURY, 0, 0), 0);
+    for (size_t i = 0; i < COUNT_OF(ids); i++) {
+        lease.id = ids[i];
+        assert_int_equal(htw_journal_lease(f->journal, &lease, leased, NULL), 0);
+        assert_int_equal(htw_journal_lease(f->journal, &lease, leased, NULL), -EALREADY);
+    }
+    assert_string_equal(counts(f, "a"), "0 0 3 0");
+    lease.id = UINT64_MAX;
+    assert_int_equal(htw_journal_lease(f->journal, &lease, leased, NULL), -ENOENT);
+    journal_advance_to(f, HTW_MINUTE);
+    assert_string_equal(counts(f, "a"), "0 3 0 0");
+}
+
+JOURNAL_TEST(lease_pause_keeps_jobs_until_its_end) {
+    open_for_lease(f);
+    put(f, "a", 0, 0, "a");
+    assert_int_equal(htw_journal_pause(f->journal, "a", START_NS + HTW_SECOND), 0);
+    assert_int_equal(take(f, "a").result, -ETIMEDOUT);
+    ask(f, "a", HTW_NEVER_NS);
+    assert_string_equal(answers(f), "");
+    journal_advance_to(f, HTW_SECOND);
+    assert_string_equal(answers(f), "a");
+    assert_int_equal(htw_journal_pause(f->journal, "a", HTW_NEVER_NS), 0);
+    put(f, "a", 0, 0, "b");
+    ask(f, "a", HTW_NEVER_NS);
+    assert_string_equal(answers(f), "");
+    assert_int_equal(htw_journal_pause(f->journal, "a", 0), 0);
+    journal_advance_to(f, HTW_SECOND);
+    assert_string_equal(answers(f), "b");
+    assert_int_equal(htw_journal_pause(f->journal, NULL, 0), -EINVAL);
+}
+
+/* ---- policies */
+
+JOURNAL_TEST(lease_policy_delays_attempts_and_buries_after_the_last) {
+    struct htw_queue_policy policy = HTW_QUEUE_POLICY_INIT;
+    open_for_lease(f);
+    policy.attempts_max = 3;
+    policy.initial_ns = HTW_SECOND;
+    policy.cap_ns = HTW_MINUTE;
+    policy.jitter = 0;
+    assert_int_equal(htw_journal_set_policy(f->journal, "a", &policy), 0);
+    uint64_t id = put(f, "a", 0, 0, "a");
+    take(f, "a");
+    assert_int_equal(step(f, id, HTW_JOB_RELEASE, 1, INT64_MIN), 0);
+    assert_string_equal(counts(f, "a"), "1 0 0 0");
+    journal_advance_to(f, HTW_SECOND);
+    assert_int_equal(take(f, "a").attempt, 2);
+    journal_advance_to(f, HTW_SECOND + HTW_MINUTE); /* the lease ends by itself */
+    assert_string_equal(counts(f, "a"), "1 0 0 0");
+    journal_close(f);
+    open_for_lease(f);
+    journal_advance_to(f, 3 * HTW_SECOND + HTW_MINUTE);
+    assert_int_equal(take(f, "a").attempt, 3);
+    journal_advance_to(f, HTW_HOUR);
+    assert_string_equal(counts(f, "a"), "0 0 0 1");
+    assert_int_equal(step(f, id, HTW_JOB_END, 0, 0), 0);
+    assert_string_equal(counts(f, "a"), "0 0 0 0"); /* it has a policy */
+    assert_int_equal(htw_journal_set_policy(f->journal, "a", NULL), 0);
+    assert_string_equal(counts(f, "a"), "-2");
+    policy.jitter = 2;
+    assert_int_equal(htw_journal_set_policy(f->journal, "a", &policy), -EINVAL);
+}
+
+/* ---- opening again */
+
+JOURNAL_TEST(lease_ends_with_the_process_unless_it_is_durable) {
+    struct htw_lease lease = HTW_LEASE_INIT;
+    const char *queue = "a";
+    open_for_lease(f);
+    put(f, "a", 0, 0, "a");
+    put(f, "a", 0, 0, "b");
+    lease.queues = &queue;
+    lease.queue_count = 1;
+    lease.is_durable = true;
+    lease.lease_ns = HTW_HOUR;
+    assert_int_equal(htw_journal_lease(f->journal, &lease, leased, NULL), 0);
+    assert_string_equal(take(f, "a").text, "b");
+    assert_string_equal(counts(f, "a"), "0 0 2 0");
+    uint64_t id = told[0].id;
+    journal_close(f);
+    open_for_lease(f);
+    assert_string_equal(take(f, "a").text, "b");
+    assert_int_equal(take(f, "a").result, -ETIMEDOUT);
+    journal_advance_to(f, HTW_HOUR);
+    assert_int_equal(step(f, id, HTW_JOB_END, 0, 0), 0);
+    struct told again = take(f, "a");
+    assert_string_equal(again.text, "a");
+    assert_int_equal(again.attempt, 2);
+    assert_int_equal(step(f, again.id, HTW_JOB_END, 1, 0), -ESTALE);
+}
+
+JOURNAL_TEST(lease_states_survive_an_open) {
+    open_for_lease(f);
+    uint64_t buried = put(f, "a", 0, 0, "buried");
+    put(f, "a", 2, 0, "r2");
+    put(f, "a", 1, 0, "r1");
+    uint64_t kept = put(f, "a", 0, 0, "r0");
+    put(f, "a", 0, HTW_DAY, "delayed");
+    put(f, NULL, 0, HTW_DAY, "mere");
+    assert_int_equal(step(f, buried, HTW_JOB_BURY, 0, 0), 0);
+    assert_int_equal(take(f, "a").id, kept);
+    assert_int_equal(step(f, kept, HTW_JOB_RELEASE, 0, 0), 0);
+    journal_close(f);
+    open_for_lease(f);
+    assert_string_equal(counts(f, "a"), "1 3 0 1");
+    assert_string_equal(counts(f, NULL), "1 0 0 0");
+    assert_string_equal(listed(f, "a", HTW_JOB_READY, 2), "r0 r1 r2");
+    assert_string_equal(take(f, "a").text, "r0");
+    assert_string_equal(listed(f, "a", HTW_JOB_READY, 2), "r1 r2");
+    assert_string_equal(listed(f, "a", HTW_JOB_LEASED, 2), "r0");
+    assert_string_equal(listed(f, "a", HTW_JOB_BURIED, 2), "buried");
+    assert_string_equal(listed(f, "a", HTW_JOB_DELAYED, 2), "delayed");
+}
+
+/* ---- more jobs than memory has room for */
+
+JOURNAL_TEST(lease_order_holds_with_more_ready_jobs_than_memory_holds) {
+    enum { JOBS = 3000 };
+    f->options.max_memory = 256 << 10;
+    open_for_lease(f);
+    char text[16];
+    for (int i = 0; i < JOBS; i++) {
+        snprintf(text, sizeof(text), "%d", i);
+        put(f, "a", (uint32_t)(i % 3), i % 2 == 0 ? 0 : HTW_SECOND, text);
+    }
+    journal_advance_to(f, HTW_SECOND);
+    for (int i = 0; i < 100 && strcmp(counts(f, "a"), "0 3000 0 0") != 0; i++)
+        journal_advance_to(f, HTW_SECOND);
+    assert_string_equal(counts(f, "a"), "0 3000 0 0");
+    sync_all(f);
+    assert_true(journal_stats(f).memory_bytes < 1 << 20);
+    for (int priority = 0; priority < 3; priority++)
+        for (int i = priority; i < JOBS; i += 3) {
+            struct told got = take(f, "a");
+            snprintf(text, sizeof(text), "%d", i);
+            assert_string_equal(got.text, text);
+            assert_int_equal(step(f, got.id, HTW_JOB_END, got.attempt, 0), 0);
+        }
+    assert_int_equal(journal_stats(f).jobs, 0);
+}
+
+/* ---- the default queue */
+
+static void release_twice(struct journal_fixture *f, const struct htw_delivery *delivery) {
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+    update.id = delivery->id;
+    update.step = delivery->attempt < 3 ? HTW_JOB_RELEASE : HTW_JOB_END;
+    update.attempt = delivery->attempt;
+    update.deadline_ns = delivery->deadline_ns + HTW_SECOND;
+    htw_journal_update_later(f->journal, &update, NULL, NULL);
+}
+
+JOURNAL_TEST(lease_default_queue_is_delivered_again_when_it_is_released) {
+    f->keeps = true;
+    f->act = release_twice;
+    journal_open(f);
+    journal_put(f, 0, "a");
+    for (int i = 0; i < 4; i++)
+        journal_advance_to(f, i * HTW_SECOND);
+    assert_string_equal(journal_texts(f), "a a a");
+    assert_int_equal(journal_stats(f).jobs, 0);
+}
+
+JOURNAL_TEST(lease_default_queue_without_deliver_is_leased) {
+    open_for_lease(f);
+    journal_put(f, HTW_SECOND, "a");
+    journal_close(f);
+    f->options.deliver = NULL;
+    open_for_lease(f);
+    journal_put(f, HTW_SECOND, "b");
+    assert_string_equal(counts(f, NULL), "2 0 0 0");
+    journal_advance_to(f, HTW_SECOND);
+    assert_string_equal(take(f, NULL).text, "a");
+    assert_string_equal(counts(f, NULL), "0 1 1 0");
+    assert_string_equal(take(f, NULL).text, "b");
+}
+
+JOURNAL_TEST(lease_default_queue_that_was_leased_is_delivered_again) {
+    htw_deliver *deliver = f->options.deliver;
+    char text[16];
+    f->options.deliver = NULL;
+    open_for_lease(f);
+    for (int i = 0; i < 200; i++) {
+        snprintf(text, sizeof(text), "%d", i);
+        put(f, NULL, (uint32_t)(i % 2), 0, text);
+    }
+    journal_close(f);
+    f->options.deliver = deliver;
+    open_for_lease(f);
+    for (int i = 0; i < 20 && journal_stats(f).jobs > 0; i++)
+        journal_advance_to(f, HTW_SECOND);
+    assert_int_equal(journal_stats(f).jobs, 0);
+    assert_int_equal(f->seen_count, 200);
+    assert_string_equal(counts(f, NULL), "0 0 0 0");
+}
+
+/* ---- no memory */
+
+JOURNAL_TEST(lease_without_memory_fails_or_is_made_wholly) {
+    open_for_lease(f);
+    for (size_t nth = 1; nth < 40; nth++) {
+        struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
+        uint64_t id = put(f, "a", 0, 0, "a");
+        int results[5];
+        failing_allocator_fail(&f->memory, nth, false);
+        const char *queue = "a";
+        const struct htw_lease lease = lease_of(&queue, 1, INT64_MIN);
+        results[0] = htw_journal_lease(f->journal, &lease, leased, NULL);
+        results[1] = step(f, id, HTW_JOB_RELEASE, 0, 0);
+        results[2] = step(f, id, HTW_JOB_BURY, 0, 0);
+        results[3] = htw_journal_kick(f->journal, "a", 1);
+        struct htw_list_place place = { { 0 } };
+        results[4] = htw_journal_list(f->journal, "a", HTW_JOB_DELAYED, &place, 1, see, NULL);
+        failing_allocator_relent(&f->memory);
+        static const int good[] = { 0, 0, 0, 1, 0 };
+        for (size_t i = 0; i < COUNT_OF(results); i++)
+            if (results[i] != good[i] && results[i] != -ENOMEM && results[i] != -EALREADY &&
+                results[i] != 0)
+                fail_msg("request %zu, step %zu: %d", nth, i, results[i]);
+        assert_int_equal(htw_journal_get_queue(f->journal, "a", &stats), 0);
+        assert_int_equal(stats.delayed + stats.ready + stats.leased + stats.buried, 1);
+        assert_int_equal(step(f, id, HTW_JOB_END, 0, 0), 0);
+    }
+    assert_int_equal(journal_stats(f).jobs, 0);
+}
+
+JOURNAL_TEST(lease_misuse_is_refused) {
+    struct htw_lease lease = HTW_LEASE_INIT, lease2;
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT, update2;
+    struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT, stats2;
+    struct htw_queue_policy policy2;
+    struct htw_list_place place = { { 0 } };
+    char name[HTW_QUEUE_NAME_MAX + 2];
+    const char *queue = name;
+    memset(name, 'n', sizeof(name));
+    name[sizeof(name) - 1] = '\0';
+    open_for_lease(f);
+    assert_int_equal(htw_journal_lease_later(f->journal, &lease, leased, NULL, NULL), -EINVAL);
+    lease.queues = &queue;
+    lease.queue_count = 1;
+    assert_int_equal(htw_journal_lease_later(f->journal, &lease, leased, NULL, NULL), -EINVAL);
+    name[HTW_QUEUE_NAME_MAX] = '\0';
+    assert_int_equal(htw_journal_lease(f->journal, &lease, leased, NULL), -ETIMEDOUT);
+    assert_int_equal(htw_journal_lease(f->journal, &lease, NULL, NULL), -EINVAL);
+    assert_int_equal(htw_journal_lease(f->journal, NULL, leased, NULL), -EINVAL);
+    queue = NULL;
+    assert_int_equal(htw_journal_lease(f->journal, &lease, leased, NULL), -EINVAL);
+    update.struct_size++;
+    assert_int_equal(htw_journal_update(f->journal, &update), -EINVAL);
+    assert_int_equal(htw_journal_update(f->journal, NULL), -EINVAL);
+    assert_int_equal(htw_journal_update_later(f->journal, NULL, NULL, NULL), -EINVAL);
+    stats.struct_size++;
+    assert_int_equal(htw_journal_get_queue(f->journal, "a", &stats), -EINVAL);
+    assert_int_equal(htw_journal_peek(f->journal, 1, NULL, NULL), -EINVAL);
+    assert_int_equal(htw_journal_peek(f->journal, 1, see, NULL), -ENOENT);
+    assert_int_equal(htw_journal_list(f->journal, "", HTW_JOB_READY, &place, 1, see, NULL),
+                     -EINVAL);
+    assert_int_equal(htw_journal_list_queues(f->journal, NULL, NULL), -EINVAL);
+    journal_close(f);
+    f->options.lease_ns = -1;
+    assert_int_equal(journal_try_open(f), -EINVAL);
+    f->options.lease_ns = 0;
+    struct htw_scheduler *scheduler = f->scheduler;
+    f->scheduler = NULL;
+    f->options.deliver = NULL;
+    open_for_lease(f);
+    assert_int_equal(htw_journal_lease(f->journal, &lease, leased, NULL), -EINVAL);
+    journal_close(f);
+    f->scheduler = scheduler;
+    htw_lease_init(&lease2);
+    htw_job_update_init(&update2);
+    htw_queue_stats_init(&stats2);
+    htw_queue_policy_init(&policy2);
+    assert_int_equal(lease2.struct_size, sizeof(lease2));
+    assert_int_equal(update2.struct_size, sizeof(update2));
+    assert_int_equal(stats2.struct_size, sizeof(stats2));
+    assert_int_equal(policy2.struct_size, sizeof(policy2));
+    htw_lease_init(NULL);
+    htw_job_update_init(NULL);
+    htw_queue_stats_init(NULL);
+    htw_queue_policy_init(NULL);
+}
