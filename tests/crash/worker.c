@@ -44,7 +44,7 @@ static void end_if_stopped(void) {
 }
 
 static bool is_expected(int result) {
-    return result == -ENOENT || result == -EALREADY || is_of_disk(result);
+    return result == -ENOENT || result == -EALREADY || result == -ESTALE || is_of_disk(result);
 }
 
 static void end(uint64_t id, bool is_cancel) {
@@ -74,16 +74,32 @@ static void ended_later(void *arg, int result) {
 /* The clock may have been set since the journal has read it, in this thread. What it has read is the
    deadline and how late the job is, and the clock must have shown that. */
 static bool is_early(const struct htw_delivery *delivery) {
+    /* What is leased was due once, though the clock may have been set back since. */
     return delivery->late_ns < 0 ||
-           !wall_clock_has_shown(delivery->deadline_ns + delivery->late_ns);
+           ((delivery->queue == NULL || delivery->late_ns > 0) &&
+            !wall_clock_has_shown(delivery->deadline_ns + delivery->late_ns));
 }
 
-/* One job in eight is not ended, and comes again in the next round. */
+/* One job in eight is not ended, and comes again in the next round; one is released, and one buried, until the last
+   round kicks it. */
+static bool is_changed(const struct htw_delivery *delivery) {
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+    if (orders->drains || delivery->id % 8 > 2)
+        return false;
+    update.id = delivery->id;
+    update.attempt = delivery->lease_end_ns == HTW_NEVER_NS ? 0 : delivery->attempt;
+    update.step = delivery->id % 8 == 1 ? HTW_JOB_RELEASE : HTW_JOB_BURY;
+    update.deadline_ns = delivery->deadline_ns + HTW_SECOND / 10;
+    if (delivery->id % 8 > 0)
+        (void)htw_journal_update_later(delivery->journal, &update, NULL, NULL);
+    return true;
+}
+
 static void deliver(void *context, const struct htw_delivery *delivery) {
     (void)context;
     uint64_t id = delivery->id;
     report(is_early(delivery) ? EARLY : DELIVERED, id, 0);
-    if (!orders->drains && id % 8 == 0)
+    if (is_changed(delivery))
         return;
     struct ending *ending = malloc(sizeof(*ending));
     if (ending == NULL)
@@ -97,6 +113,33 @@ static void deliver(void *context, const struct htw_delivery *delivery) {
         free(ending);
 }
 
+/* ---- a queue beside the default one */
+
+static void ask(void);
+
+static void leased(void *arg, int result, const struct htw_delivery *delivery) {
+    (void)arg;
+    if (result != 0)
+        return;
+    deliver(NULL, delivery);
+    ask();
+}
+
+/* Two requests wait at any time, one of them durably. */
+static void ask(void) {
+    static const char *const queues[] = { "q" };
+    static _Atomic unsigned asked;
+    struct htw_lease lease = HTW_LEASE_INIT;
+    lease.queues = queues;
+    lease.queue_count = 1;
+    lease.wait_until_ns = HTW_NEVER_NS;
+    lease.is_durable = asked++ % 2 == 0;
+    lease.lease_ns = HTW_SECOND / 2;
+    int result = htw_journal_lease_later(journal, &lease, leased, NULL, NULL);
+    if (result != 0 && !is_of_disk(result))
+        report(FAILED, 0, result);
+}
+
 /* Up to three seconds ahead, some far, some past. */
 static int64_t random_deadline(struct random_source *source) {
     int64_t ahead_ns = random_one_in(source, 20)
@@ -107,9 +150,17 @@ static int64_t random_deadline(struct random_source *source) {
 
 static void put(struct random_source *source, uint64_t *ret_id) {
     static const char payload[2000];
-    uint64_t id = 0;
-    int result = htw_journal_put(journal, random_deadline(source), payload,
-                                 random_below(source, sizeof(payload)), &id);
+    struct htw_job job = HTW_JOB_INIT;
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    job.queue = random_one_in(source, 3) ? "q" : NULL;
+    job.priority = (uint32_t)random_below(source, 3);
+    job.deadline_ns = random_deadline(source);
+    job.payload = payload;
+    job.payload_size = random_below(source, sizeof(payload));
+    change.jobs = &job;
+    change.job_count = 1;
+    int result = htw_journal_apply(journal, &change);
+    uint64_t id = job.id;
     *ret_id = result == 0 ? id : 0;
     if (result == 0) {
         report(PUT, id, 0);
@@ -201,6 +252,9 @@ static _Noreturn void drain(void) {
     wall_clock_step(wall_clock_most_ahead_ns() - wall_clock_ahead_ns() + 3 * HTW_DAY);
     do {
         usleep(20000);
+        if (htw_journal_kick(journal, NULL, HTW_KICK_MAX) < 0 ||
+            htw_journal_kick(journal, "q", HTW_KICK_MAX) < 0)
+            report(FAILED, 0, -1);
         htw_journal_get_stats(journal, &stats);
     } while (stats.jobs > 0);
     report(QUIET, 0, htw_journal_close(journal));
@@ -213,6 +267,8 @@ void worker_run(const struct orders *told) {
     if (orders->has_faults)
         plan_faults(&source);
     open_journal(&source);
+    ask();
+    ask();
     if (orders->drains)
         drain();
     if (orders->steps_clock)

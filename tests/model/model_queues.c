@@ -1,0 +1,616 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * model_queues.c - random histories of the queues of a journal in manual time beside a list that is searched from end to
+ * end. What is leased, what each call answers, how many jobs a queue has in each state, and the lists of them are
+ * compared.
+ *
+ * Histories put, lease, release, bury, kick, move, extend, cancel and end jobs, pause queues and give them policies,
+ * advance the clock, close and open the file, with memory for few jobs and for many. Usage: arguments.h.
+ */
+#include "../support/manual_time.h"
+#include "../support/random.h"
+#include "../support/test_folder.h"
+#include "arguments.h"
+
+#include <htw/journal.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define START_NS (INT64_C(28333333) * HTW_MINUTE)
+#define JOBS_MAX 1500
+#define QUEUES 3
+#define KEYS 6
+#define ATTEMPTS_MAX 4
+#define ENDED 4 /* behind the states of the library */
+
+struct model_job {
+    uint64_t id;
+    int state;
+    unsigned queue;
+    uint32_t priority, attempts, stored_attempts, timeouts;
+    int64_t deadline_ns; /* DELAYED */
+    int64_t end_ns;      /* LEASED */
+    bool is_durable;
+    unsigned key; /* 0: none */
+    uint64_t buried;
+    uint64_t steps_listed; /* plus 1, when it was listed last */
+    unsigned char sum;     /* of the payload */
+    size_t size;
+};
+
+static const char *const names[QUEUES] = { NULL, "a", "b" }; /* "b" has a policy */
+static struct model_arguments arguments;
+static struct random_source source;
+static uint64_t history, steps_done, burials;
+static struct model_job jobs[JOBS_MAX]; /* in the order of putting */
+static size_t job_count;
+static bool is_paused[QUEUES];
+static struct htw_scheduler *scheduler;
+static struct htw_journal *journal;
+static struct htw_journal_options options;
+static char folder[TEST_FOLDER_SIZE], path[64];
+
+static void fail(const char *what, uint64_t id, int64_t result) {
+    fprintf(stderr,
+            "--seed %llu --first %llu --histories 1, step %llu: %s: job %llu, result %lld: %s\n",
+            (unsigned long long)arguments.seed, (unsigned long long)history,
+            (unsigned long long)steps_done, what, (unsigned long long)id, (long long)result,
+            htw_journal_error());
+    exit(1);
+}
+
+static void expect(int64_t result, int64_t expected, const char *what, uint64_t id) {
+    if (result != expected)
+        fail(what, id, result);
+}
+
+static int64_t now(void) {
+    return htw_scheduler_now(scheduler);
+}
+
+static struct model_job *job_of(uint64_t id) {
+    for (size_t i = 0; i < job_count; i++)
+        if (jobs[i].id == id)
+            return &jobs[i];
+    return NULL;
+}
+
+static unsigned char sum_of(const void *bytes, size_t size) {
+    unsigned char sum = 1;
+    for (size_t i = 0; i < size; i++)
+        sum = (unsigned char)(sum * 31 + ((const unsigned char *)bytes)[i]);
+    return sum;
+}
+
+/* ---- the model */
+
+static void become_due(struct model_job *job, int64_t deadline_ns) {
+    job->state = deadline_ns <= now() ? HTW_JOB_READY : HTW_JOB_DELAYED;
+    job->deadline_ns = deadline_ns;
+}
+
+static void bury(struct model_job *job) {
+    job->state = HTW_JOB_BURIED;
+    job->buried = ++burials;
+}
+
+static bool see(void *context, const struct htw_job_info *info) {
+    struct htw_job_info *copy = context;
+    *copy = *info;
+    return true;
+}
+
+static struct htw_job_info peek(const struct model_job *job) {
+    struct htw_job_info info = { .id = 0 };
+    expect(htw_journal_peek(journal, job->id, see, &info), 0, "htw_journal_peek", job->id);
+    return info;
+}
+
+/* After its last attempt a job of the queue with a policy is buried; before that the library has chosen the delay. */
+static void fail_attempt(struct model_job *job) {
+    if (names[job->queue] == NULL || names[job->queue][0] != 'b')
+        become_due(job, now());
+    else if (job->attempts >= ATTEMPTS_MAX)
+        bury(job);
+    else
+        become_due(job, peek(job).deadline_ns);
+    if (job->queue == 2)
+        job->stored_attempts = job->attempts;
+}
+
+/* A policy is applied by a change, and to a lease of an earlier process when that has been read. */
+static bool has_timed_out(struct model_job *job) {
+    if (job->queue != 2)
+        return true;
+    if (peek(job).timeouts == job->timeouts)
+        return false;
+    job->timeouts++;
+    return true;
+}
+
+/* What the clock has changed. Jobs that are buried at once have no certain order: some were in the file only. */
+static void pass_time(void) {
+    uint64_t before = burials;
+    for (size_t i = 0; i < job_count; i++) {
+        struct model_job *job = &jobs[i];
+        if (job->state == HTW_JOB_LEASED && job->end_ns <= now() && has_timed_out(job)) {
+            burials = before;
+            fail_attempt(job);
+        }
+        if (job->state == HTW_JOB_DELAYED && job->deadline_ns <= now())
+            job->state = HTW_JOB_READY;
+    }
+    burials = before + 1;
+}
+
+static bool is_before(const struct model_job *a, const struct model_job *b) {
+    return a->priority != b->priority ? a->priority < b->priority : a < b;
+}
+
+static struct model_job *first_ready(unsigned queues) {
+    struct model_job *first = NULL;
+    for (size_t i = 0; i < job_count; i++)
+        if (jobs[i].state == HTW_JOB_READY && (queues >> jobs[i].queue & 1) != 0 &&
+            !is_paused[jobs[i].queue] && (first == NULL || is_before(&jobs[i], first)))
+            first = &jobs[i];
+    return first;
+}
+
+/* ---- comparing */
+
+static bool counts_agree(unsigned queue) {
+    struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
+    uint64_t counts[5] = { 0 };
+    for (size_t i = 0; i < job_count; i++)
+        counts[jobs[i].state] += jobs[i].queue == queue;
+    int error = htw_journal_get_queue(journal, names[queue], &stats);
+    if (error == -ENOENT)
+        return counts[0] + counts[1] + counts[2] + counts[3] == 0;
+    return stats.delayed == counts[0] && stats.ready == counts[1] && stats.leased == counts[2] &&
+           stats.buried == counts[3];
+}
+
+/* Jobs that are due are read, and memory is made free, step by step. */
+static void settle(void) {
+    for (unsigned round = 0; round < 400; round++) {
+        expect(htw_journal_sync(journal), 0, "htw_journal_sync", 0);
+        expect(htw_scheduler_advance(scheduler, 0), 0, "htw_scheduler_advance", 0);
+        expect(htw_journal_sync(journal), 0, "htw_journal_sync", 0);
+        pass_time();
+        if (counts_agree(0) && counts_agree(1) && counts_agree(2))
+            return;
+    }
+    for (unsigned queue = 0; queue < QUEUES; queue++) {
+        struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
+        int error = htw_journal_get_queue(journal, names[queue], &stats);
+        unsigned counts[5] = { 0 };
+        for (size_t i = 0; i < job_count; i++)
+            counts[jobs[i].state] += jobs[i].queue == queue;
+        fprintf(stderr, "queue %u (%d): %d %d %d %d, in the model %u %u %u %u\n", queue, error,
+                (int)stats.delayed, (int)stats.ready, (int)stats.leased, (int)stats.buried,
+                counts[0], counts[1], counts[2], counts[3]);
+    }
+    for (size_t i = 0; i < job_count; i++)
+        if (jobs[i].state != ENDED && (int)peek(&jobs[i]).state != jobs[i].state)
+            fail("the state is wrong", jobs[i].id, (int64_t)peek(&jobs[i]).state);
+    fail("the counts are wrong", 0, 0);
+}
+
+static bool is_listed_before(const struct model_job *a, const struct model_job *b) {
+    if (a->state == HTW_JOB_BURIED)
+        return a->buried < b->buried || (a->buried == b->buried && a != b);
+    if (a->state == HTW_JOB_LEASED)
+        return a != b; /* in no certain order after an open */
+    if (a->state == HTW_JOB_DELAYED && a->deadline_ns != b->deadline_ns)
+        return a->deadline_ns < b->deadline_ns;
+    return a->state == HTW_JOB_DELAYED ? a->id < b->id : is_before(a, b);
+}
+
+struct listing {
+    unsigned queue;
+    int state;
+    const struct model_job *last;
+};
+
+static bool compare_listed(void *context, const struct htw_job_info *info) {
+    struct listing *listing = context;
+    struct model_job *job = job_of(info->id);
+    if (job == NULL || job->state != listing->state || job->queue != listing->queue)
+        fail("listed in a wrong state", info->id, job == NULL ? -1 : job->state);
+    if (listing->last != NULL && !is_listed_before(listing->last, job))
+        fail("listed out of order", info->id, listing->state);
+    if (info->payload_size != job->size || sum_of(info->payload, job->size) != job->sum ||
+        info->attempts != job->attempts || info->priority != job->priority)
+        fail("listed with other contents", info->id, 0);
+    listing->last = job;
+    job->steps_listed = steps_done + 1;
+    return true;
+}
+
+static void list(void) {
+    struct htw_list_place place = { { 0 } };
+    struct listing listing = { .queue = (unsigned)random_below(&source, QUEUES),
+                               .state = (int)random_below(&source, 4) };
+    uint32_t page = 1 + (uint32_t)random_below(&source, 300);
+    int count;
+    do {
+        count = htw_journal_list(journal, names[listing.queue], (enum htw_job_state)listing.state,
+                                 &place, page, compare_listed, &listing);
+    } while (count == (int)page);
+    for (size_t i = 0; i < job_count; i++)
+        if (jobs[i].queue == listing.queue && jobs[i].state == listing.state &&
+            jobs[i].steps_listed != steps_done + 1)
+            fail("not listed", jobs[i].id, listing.state);
+}
+
+/* ---- the steps */
+
+static int64_t random_deadline(void) {
+    switch (random_below(&source, 4)) {
+    case 0:
+    case 1:
+        return now() - (int64_t)random_below(&source, HTW_HOUR);
+    case 2:
+        return now() + 1 + (int64_t)random_below(&source, HTW_HOUR);
+    default:
+        return now() + 1 + (int64_t)random_below(&source, 3 * HTW_DAY);
+    }
+}
+
+static struct model_job *job_with_key(unsigned key) {
+    for (size_t i = 0; i < job_count; i++)
+        if (key != 0 && jobs[i].key == key && jobs[i].state != ENDED)
+            return &jobs[i];
+    return NULL;
+}
+
+static void put(void) {
+    static unsigned char payload[2000];
+    struct htw_job job = HTW_JOB_INIT;
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    if (job_count == JOBS_MAX)
+        return;
+    struct model_job *new_job = &jobs[job_count];
+    size_t size = random_one_in(&source, 10) ? random_below(&source, sizeof(payload))
+                                             : random_below(&source, 40);
+    for (size_t i = 0; i < size; i++)
+        payload[i] = (unsigned char)random_next(&source);
+    *new_job = (struct model_job) { .queue = (unsigned)random_below(&source, QUEUES),
+                                    .priority = (uint32_t)random_below(&source, 3),
+                                    .sum = sum_of(payload, size),
+                                    .size = size };
+    if (random_one_in(&source, 4))
+        new_job->key = 1 + (unsigned)random_below(&source, KEYS);
+    char key = (char)new_job->key;
+    become_due(new_job, random_deadline());
+    job.deadline_ns = new_job->deadline_ns;
+    job.payload = payload;
+    job.payload_size = size;
+    job.key = key == 0 ? NULL : &key;
+    job.key_size = key != 0;
+    job.queue = names[new_job->queue];
+    job.priority = new_job->priority;
+    job.flags = random_one_in(&source, 2) ? HTW_JOB_IF_ABSENT : 0;
+    change.jobs = &job;
+    change.job_count = 1;
+    struct model_job *before = job_with_key(new_job->key);
+    int result = htw_journal_apply(journal, &change);
+    if (before != NULL && job.flags != 0) {
+        expect(result, -EEXIST, "put in spite of the key", before->id);
+        return;
+    }
+    expect(result, 0, "htw_journal_apply", 0);
+    if (before != NULL)
+        before->state = ENDED;
+    new_job->id = job.id;
+    job_count++;
+}
+
+struct grant {
+    int result;
+    uint64_t id;
+};
+
+static void leased(void *arg, int result, const struct htw_delivery *delivery) {
+    struct grant *grant = arg;
+    *grant = (struct grant) { .result = result, .id = delivery == NULL ? 0 : delivery->id };
+    if (delivery == NULL)
+        return;
+    struct model_job *job = job_of(delivery->id);
+    if (job == NULL || delivery->payload_size != job->size ||
+        sum_of(delivery->payload, job->size) != job->sum || delivery->attempt != ++job->attempts ||
+        delivery->priority != job->priority)
+        fail("leased with other contents", delivery->id, (int64_t)delivery->attempt);
+    job->end_ns = delivery->lease_end_ns;
+}
+
+static void lease(void) {
+    struct htw_lease wanted = HTW_LEASE_INIT;
+    const char *queues[QUEUES];
+    struct grant grant = { .result = 1 };
+    unsigned set = 1 + (unsigned)random_below(&source, (1u << QUEUES) - 1);
+    for (unsigned i = 0; i < QUEUES; i++)
+        if ((set >> i & 1) != 0)
+            queues[wanted.queue_count++] = names[i];
+    wanted.queues = queues;
+    wanted.lease_ns = 1 + (int64_t)random_below(&source, HTW_HOUR);
+    wanted.is_durable = random_one_in(&source, 3);
+    struct model_job *job = first_ready(set);
+    if (random_one_in(&source, 6) && job_count > 0) {
+        job = &jobs[random_below(&source, job_count)];
+        wanted.id = job->id;
+        wanted.queue_count = 0;
+    }
+    int expected = 0;
+    if (job == NULL)
+        expected = -ETIMEDOUT;
+    else if (job->state == ENDED)
+        expected = -ENOENT;
+    else if (job->state == HTW_JOB_LEASED)
+        expected = -EALREADY;
+    expect(htw_journal_lease(journal, &wanted, leased, &grant), expected, "htw_journal_lease",
+           job == NULL ? 0 : job->id);
+    expect(grant.result, expected, "told", 0);
+    if (expected != 0)
+        return;
+    if (grant.id != job->id)
+        fail("another job was leased", grant.id, (int64_t)job->id);
+    if (wanted.is_durable || job->state != HTW_JOB_READY)
+        job->stored_attempts = job->attempts;
+    job->is_durable = wanted.is_durable;
+    job->state = HTW_JOB_LEASED;
+}
+
+/* What a step of a job in this state answers. */
+static int answer(const struct model_job *job, enum htw_job_step step) {
+    bool is_leased = job->state == HTW_JOB_LEASED;
+    if (job->state == ENDED)
+        return -ENOENT;
+    switch (step) {
+    case HTW_JOB_CANCEL:
+    case HTW_JOB_MOVE:
+        return is_leased ? -EALREADY : 0;
+    case HTW_JOB_RELEASE:
+    case HTW_JOB_EXTEND:
+        return is_leased ? 0 : -EALREADY;
+    case HTW_JOB_KICK:
+        return is_leased || job->state == HTW_JOB_READY ? -EALREADY : 0;
+    default:
+        return 0;
+    }
+}
+
+static void apply_in_model(struct model_job *job, const struct htw_job_update *update) {
+    if (update->step == HTW_JOB_EXTEND) {
+        job->end_ns = update->deadline_ns;
+        return;
+    }
+    if (update->has_priority)
+        job->priority = update->priority;
+    job->stored_attempts = job->attempts;
+    switch (update->step) {
+    case HTW_JOB_RELEASE:
+        if (update->deadline_ns == INT64_MIN)
+            fail_attempt(job);
+        else
+            become_due(job, update->deadline_ns);
+        break;
+    case HTW_JOB_MOVE:
+        become_due(job, update->deadline_ns);
+        break;
+    case HTW_JOB_KICK:
+        become_due(job, now());
+        break;
+    case HTW_JOB_BURY:
+        bury(job);
+        break;
+    default:
+        job->state = ENDED;
+        break;
+    }
+}
+
+static void update(void) {
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+    if (job_count == 0)
+        return;
+    struct model_job *job = &jobs[random_below(&source, job_count)];
+    update.step = (enum htw_job_step)random_below(&source, HTW_JOB_EXTEND + 1);
+    update.id = job->id;
+    update.deadline_ns =
+        update.step == HTW_JOB_RELEASE && random_one_in(&source, 2) ? INT64_MIN : random_deadline();
+    if (update.step != HTW_JOB_EXTEND && random_one_in(&source, 3)) {
+        update.has_priority = true;
+        update.priority = (uint32_t)random_below(&source, 3);
+    }
+    int expected = answer(job, update.step);
+    if (random_one_in(&source, 3) && job->state != ENDED) {
+        update.attempt = (uint32_t)(1 + random_below(&source, 3));
+        if (job->state != HTW_JOB_LEASED || update.attempt != job->attempts)
+            expected = -ESTALE;
+    } else if (update.step == HTW_JOB_CANCEL && job->key != 0) {
+        char key = (char)job->key;
+        job = job_with_key(job->key);
+        expected = job == NULL ? -ENOENT : answer(job, HTW_JOB_CANCEL);
+        update.id = 0;
+        update.key = &key;
+        update.key_size = 1;
+        expect(htw_journal_update(journal, &update), expected, "cancelled by key", (uint64_t)key);
+        if (expected == 0)
+            apply_in_model(job, &update);
+        return;
+    }
+    expect(htw_journal_update(journal, &update), expected, "htw_journal_update", job->id);
+    if (expected == 0)
+        apply_in_model(job, &update);
+}
+
+/* Which jobs were kicked, the file says: those before all others, if some were buried at once. */
+static void kick(void) {
+    const struct htw_job_update update = { .step = HTW_JOB_KICK };
+    unsigned queue = (unsigned)random_below(&source, QUEUES);
+    uint32_t count = (uint32_t)random_below(&source, 6), kicked = 0, possible = 0;
+    const struct model_job *first_left = NULL;
+    bool has_buried = false;
+    for (size_t i = 0; i < job_count; i++)
+        has_buried = has_buried || (jobs[i].queue == queue && jobs[i].state == HTW_JOB_BURIED);
+    int state = has_buried ? HTW_JOB_BURIED : HTW_JOB_DELAYED;
+    int result = htw_journal_kick(journal, names[queue], count);
+    for (size_t i = 0; i < job_count; i++) {
+        struct model_job *job = &jobs[i];
+        if (job->queue != queue || job->state != state)
+            continue;
+        possible++;
+        if (peek(job).state == HTW_JOB_READY)
+            kicked++;
+        else if (first_left == NULL || is_listed_before(job, first_left))
+            first_left = job;
+    }
+    expect(kicked, count < possible ? count : possible, "htw_journal_kick", queue);
+    expect(result, kicked, "the answer of htw_journal_kick", queue);
+    for (size_t i = 0; i < job_count; i++) {
+        struct model_job *job = &jobs[i];
+        if (job->queue != queue || job->state != state || peek(job).state != HTW_JOB_READY)
+            continue;
+        if (first_left != NULL && !is_listed_before(job, first_left))
+            fail("kicked before its turn", job->id, 0);
+        apply_in_model(job, &update);
+    }
+}
+
+static void set_policy(void) {
+    struct htw_queue_policy policy = HTW_QUEUE_POLICY_INIT;
+    policy.attempts_max = ATTEMPTS_MAX;
+    policy.initial_ns = HTW_SECOND;
+    policy.cap_ns = HTW_HOUR;
+    expect(htw_journal_set_policy(journal, "b", &policy), 0, "htw_journal_set_policy", 0);
+}
+
+static void open_again(void) {
+    expect(htw_journal_close(journal), 0, "htw_journal_close", 0);
+    expect(htw_journal_open(&journal, scheduler, path, &options), 0, "htw_journal_open", 0);
+    memset(is_paused, 0, sizeof(is_paused));
+    for (size_t i = 0; i < job_count; i++) {
+        struct model_job *job = &jobs[i];
+        if (job->state == ENDED)
+            continue;
+        if (job->state == HTW_JOB_LEASED && !job->is_durable)
+            job->state = HTW_JOB_READY;
+        uint32_t attempts = peek(job).attempts; /* memory may have written them */
+        if (attempts < job->stored_attempts || attempts > job->attempts)
+            fail("the attempts are wrong after an open", job->id, attempts);
+        job->attempts = job->stored_attempts = attempts;
+    }
+}
+
+/* To a whole tick of the scheduler, so that all is done that is due. */
+static void advance(void) {
+    uint64_t most_ns = (uint64_t)(random_one_in(&source, 3) ? HTW_DAY : HTW_MINUTE);
+    int64_t delta_ns = (int64_t)(random_magnitude(&source) % most_ns);
+    delta_ns -= delta_ns % HTW_MILLISECOND;
+    expect(htw_scheduler_advance(scheduler, delta_ns), 0, "htw_scheduler_advance", 0);
+}
+
+static void step(void) {
+    unsigned queue = (unsigned)random_below(&source, QUEUES);
+    switch (random_below(&source, 40)) {
+    case 0:
+        open_again();
+        settle();
+        break;
+    case 1:
+        is_paused[queue] = !is_paused[queue];
+        expect(htw_journal_pause(journal, names[queue], is_paused[queue] ? HTW_NEVER_NS : 0), 0,
+               "htw_journal_pause", 0);
+        settle();
+        break;
+    case 2:
+    case 3:
+        advance();
+        settle();
+        break;
+    case 4:
+        kick();
+        settle();
+        break;
+    case 5:
+    case 6:
+        settle();
+        list();
+        break;
+    case 7:
+    case 8:
+    case 9:
+    case 10:
+    case 11:
+    case 12:
+    case 13:
+    case 14:
+        lease();
+        break;
+    case 15:
+    case 16:
+    case 17:
+    case 18:
+    case 19:
+    case 20:
+    case 21:
+    case 22:
+    case 23:
+    case 24:
+    case 25:
+    case 26:
+    case 27:
+    case 28:
+        update();
+        break;
+    default:
+        put();
+        break;
+    }
+}
+
+static void run_history(uint64_t number, uint64_t steps) {
+    char command[128];
+    snprintf(command, sizeof(command), "rm -f %s*", path);
+    if (system(command) != 0)
+        exit(1);
+    history = number;
+    source.state = arguments.seed * UINT64_C(1000003) + number;
+    job_count = 0;
+    memset(is_paused, 0, sizeof(is_paused));
+    options = (struct htw_journal_options)HTW_JOURNAL_OPTIONS_INIT;
+    options.synchronous = HTW_SYNCHRONOUS_NORMAL;
+    options.near_ns = random_one_in(&source, 2) ? 0 : 1 + (int64_t)random_below(&source, HTW_HOUR);
+    options.max_memory = random_one_in(&source, 2) ? 0 : 30000 + random_below(&source, 100000);
+    scheduler = manual_scheduler(START_NS);
+    expect(scheduler != NULL, true, "htw_scheduler_create", 0);
+    expect(htw_journal_open(&journal, scheduler, path, &options), 0, "htw_journal_open", 0);
+    set_policy();
+    for (steps_done = 0; steps_done < steps; steps_done++)
+        step();
+    settle();
+    expect(htw_journal_close(journal), 0, "htw_journal_close", 0);
+    htw_scheduler_destroy(scheduler);
+}
+
+int main(int argc, char **argv) {
+    arguments = (struct model_arguments) { .seed = 1, .steps = 20000, .histories = UINT64_MAX };
+    if (!model_arguments_parse(&arguments, argc, argv))
+        return 2;
+    if (!test_folder_create(folder))
+        return 1;
+    snprintf(path, sizeof(path), "%s/journal", folder);
+    uint64_t steps = 0, number = arguments.first;
+    for (; steps < arguments.steps && number - arguments.first < arguments.histories; number++) {
+        run_history(number, 1000);
+        steps += 1000;
+    }
+    printf("%llu steps in %llu histories agree\n", (unsigned long long)steps,
+           (unsigned long long)(number - arguments.first));
+    return !test_folder_remove(folder);
+}
