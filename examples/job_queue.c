@@ -2,8 +2,8 @@
 /*
  * job_queue.c - a queue of jobs that are tried again with back-off, and that survives kill -9.
  *
- * Jobs are in a journal. A job that fails ends, and its next attempt is put, in one change: a crash
- * leaves the one or the other. The state of the back-off is part of the payload, so it survives, too.
+ * Jobs are in a queue of a journal, whose policy says when a job that has failed is tried again. A worker leases one job
+ * after the other. A job that was done ends; one that has failed is released.
  *
  * The work of a job may be done twice: a crash can come between the work and the moment when its end
  * is durable. So what it does must be harmless the second time. Here it creates a file, named after
@@ -13,7 +13,6 @@
  *                             and checks that each job was done; without FOLDER in a folder in /tmp
  */
 #define _GNU_SOURCE /* mkdtemp(), usleep() */
-#include <htw/backoff.h>
 #include <htw/journal.h>
 
 #include <fcntl.h>
@@ -28,71 +27,63 @@
 #define JOBS 60
 #define ATTEMPTS_MAX 10
 
-/* What the journal keeps of a job. */
-struct work {
-    unsigned number;
-    unsigned attempts;
-    struct htw_backoff backoff;
-};
-
 static const char *folder;
+static const char *const queues[] = { "work" };
 
 /* ---- the worker */
 
 /* What may fail: here, every third job succeeds at its fourth attempt only. */
-static bool do_work(const struct work *work) {
-    if (work->number % 3 == 0 && work->attempts < 4)
+static bool do_work(unsigned number, unsigned attempt) {
+    if (number % 3 == 0 && attempt < 4)
         return false;
     char name[300];
-    snprintf(name, sizeof(name), "%s/done-%u", folder, work->number);
+    snprintf(name, sizeof(name), "%s/done-%u", folder, number);
     int fd = open(name, O_WRONLY | O_CREAT, 0600);
     return fd >= 0 && close(fd) == 0;
 }
 
-/* The job ends, and the next attempt is put, both or neither. Nothing waits for the disk here. */
-static int try_again_later(const struct htw_delivery *delivery, struct work *work) {
-    int64_t delay_ns = htw_backoff_next(&work->backoff);
-    struct htw_job next = HTW_JOB_INIT;
-    next.deadline_ns = delivery->deadline_ns + delivery->late_ns + delay_ns;
-    next.payload = work;
-    next.payload_size = sizeof(*work);
-    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
-    change.done = &delivery->id;
-    change.done_count = 1;
-    change.jobs = &next;
-    change.job_count = 1;
-    return htw_journal_apply_later(delivery->journal, &change, NULL, NULL);
+static void attempt(void *journal, int result, const struct htw_delivery *delivery);
+
+static void ask_for_work(struct htw_journal *journal) {
+    struct htw_lease lease = HTW_LEASE_INIT;
+    lease.queues = queues;
+    lease.queue_count = 1;
+    lease.wait_until_ns = HTW_NEVER_NS;
+    if (htw_journal_lease_later(journal, &lease, attempt, journal, NULL) != 0)
+        fprintf(stderr, "%s\n", htw_journal_error());
 }
 
-static void attempt(void *context, const struct htw_delivery *delivery) {
-    (void)context;
-    struct work work;
-    memcpy(&work, delivery->payload, sizeof(work));
-    work.attempts++;
-    int error = 0;
-    if (!do_work(&work) && work.attempts < ATTEMPTS_MAX)
-        error = try_again_later(delivery, &work);
-    else
-        error = htw_journal_done_later(delivery->journal, delivery->id, NULL, NULL);
-    if (error != 0) /* the job stays in flight, and comes again after the next start */
-        fprintf(stderr, "job %u: %s\n", work.number, htw_journal_error());
+/* In the thread that writes, so nothing waits for the disk here. Longer work is handed to other threads. */
+static void attempt(void *journal, int result, const struct htw_delivery *delivery) {
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+    unsigned number;
+    if (result != 0) /* the journal is being closed */
+        return;
+    memcpy(&number, delivery->payload, sizeof(number));
+    update.id = delivery->id;
+    update.attempt = delivery->attempt;
+    update.step = do_work(number, delivery->attempt) ? HTW_JOB_END : HTW_JOB_RELEASE;
+    if (htw_journal_update_later(journal, &update, NULL, NULL) != 0) /* the lease ends by itself */
+        fprintf(stderr, "job %u: %s\n", number, htw_journal_error());
+    ask_for_work(journal);
 }
 
 /* All jobs at once, with a mark that says that they were put: a later start puts no others. */
-static int put_jobs(struct htw_journal *journal, int64_t now_ns) {
-    static struct work works[JOBS];
+static int put_jobs(struct htw_journal *journal) {
+    unsigned numbers[JOBS];
     struct htw_job jobs[JOBS];
+    struct htw_queue_policy policy = HTW_QUEUE_POLICY_INIT;
+    policy.attempts_max = ATTEMPTS_MAX; /* then it is buried */
+    policy.initial_ns = 20 * HTW_MILLISECOND;
+    policy.cap_ns = HTW_SECOND;
+    if (htw_journal_set_policy(journal, queues[0], &policy) != 0)
+        return 1;
     for (unsigned i = 0; i < JOBS; i++) {
-        struct htw_backoff_options options = HTW_BACKOFF_OPTIONS_INIT;
-        options.initial_ns = 20 * HTW_MILLISECOND;
-        options.seed = i;
-        works[i].number = i;
-        if (htw_backoff_init(&works[i].backoff, &options) != 0)
-            return 1;
+        numbers[i] = i;
         htw_job_init(&jobs[i]);
-        jobs[i].deadline_ns = now_ns + (int64_t)i * 5 * HTW_MILLISECOND;
-        jobs[i].payload = &works[i];
-        jobs[i].payload_size = sizeof(works[i]);
+        jobs[i].queue = queues[0];
+        jobs[i].payload = &numbers[i];
+        jobs[i].payload_size = sizeof(numbers[i]);
     }
     struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
     change.jobs = jobs;
@@ -106,20 +97,18 @@ static int run_worker(void) {
     char path[300];
     struct htw_scheduler *scheduler;
     struct htw_journal *journal;
-    struct htw_journal_options options = HTW_JOURNAL_OPTIONS_INIT;
-    options.deliver = attempt;
     snprintf(path, sizeof(path), "%s/queue", folder);
     if (htw_scheduler_create(&scheduler, NULL) != 0)
         return 1;
-    if (htw_journal_open(&journal, scheduler, path, &options) != 0) {
+    if (htw_journal_open(&journal, scheduler, path, NULL) != 0) {
         fprintf(stderr, "%s\n", htw_journal_error());
         return 1;
     }
-    if (htw_journal_get_mark(journal, NULL, 0) == 0 &&
-        put_jobs(journal, htw_scheduler_now_by(scheduler, HTW_CLOCK_REALTIME)) != 0) {
+    if (htw_journal_get_mark(journal, NULL, 0) == 0 && put_jobs(journal) != 0) {
         fprintf(stderr, "%s\n", htw_journal_error());
         return 1;
     }
+    ask_for_work(journal);
     struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
     do {
         usleep(5000);
