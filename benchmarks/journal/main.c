@@ -8,12 +8,13 @@
 
 #include <stddef.h>
 
-extern const struct workload workload_cycle, workload_put, workload_latency, workload_lateness,
-    workload_space, workload_restart;
+extern const struct workload workload_cycle, workload_put, workload_queue, workload_queue_durable,
+    workload_latency, workload_lateness, workload_space, workload_restart;
 
 const struct workload *const workloads[] = {
-    &workload_cycle,   &workload_put, &workload_latency, &workload_lateness, &workload_space,
-    &workload_restart, NULL,
+    &workload_cycle,         &workload_put,     &workload_queue,
+    &workload_queue_durable, &workload_latency, &workload_lateness,
+    &workload_space,         &workload_restart, NULL,
 };
 
 int main(int argc, char **argv) {

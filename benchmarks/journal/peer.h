@@ -29,6 +29,10 @@ struct peer {
     /* Puts one job. It is durable when this returns. */
     void (*put)(void *connection, int64_t deadline_ns, const char *payload, size_t size);
 
+    /* Puts a job that is ready, leases the first one and ends it, each durable before the next, but the lease
+       only if `is_durable`. NULL: the peer has no queues here. */
+    void (*pass)(void *connection, const char *payload, size_t size, bool is_durable);
+
     /*
      * Ends the jobs that the last round has taken, puts as many if load->replaces, and
      * load->put_next besides, and takes up to load->in_flight jobs that are due; all in as few

@@ -81,6 +81,42 @@ static void put(void *connection, int64_t deadline_ns, const char *payload, size
     check(htw_journal_put(journal, deadline_ns, payload, size, NULL), "htw_journal_put");
 }
 
+struct taken {
+    uint64_t id;
+    uint32_t attempt;
+};
+
+static void take(void *arg, int result, const struct htw_delivery *delivery) {
+    struct taken *taken = arg;
+    if (result == 0)
+        *taken = (struct taken) { delivery->id, delivery->attempt };
+}
+
+static void pass(void *connection, const char *payload, size_t size, bool is_durable) {
+    static const char *const queues[] = { "jobs" };
+    struct htw_job job = HTW_JOB_INIT;
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    struct htw_lease lease = HTW_LEASE_INIT;
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+    struct taken taken;
+    (void)connection;
+    job.queue = queues[0];
+    job.payload = payload;
+    job.payload_size = size;
+    change.jobs = &job;
+    change.job_count = 1;
+    check(htw_journal_apply(journal, &change), "htw_journal_apply");
+    lease.queues = queues;
+    lease.queue_count = 1;
+    lease.wait_until_ns = HTW_NEVER_NS;
+    lease.is_durable = is_durable;
+    check(htw_journal_lease(journal, &lease, take, &taken), "htw_journal_lease");
+    update.step = HTW_JOB_END;
+    update.id = taken.id;
+    update.attempt = taken.attempt;
+    check(htw_journal_update(journal, &update), "htw_journal_update");
+}
+
 static void make_round(void *connection, struct load *load) {
     (void)connection;
     for (; load->put_next > 0; load->put_next--) {
@@ -118,8 +154,8 @@ static void hold_log(void) {
 #define PEER_HTW(name_, about_)                                                                \
     {                                                                                          \
         .name = name_, .about = about_, .is_embedded = true, .has_delays = true, .clients = 1, \
-        .start = start, .stop = stop, .connect = connect_to, .put = put, .round = make_round,  \
-        .receive = receive, .count = count, .disk_bytes = disk_bytes,                          \
+        .start = start, .stop = stop, .connect = connect_to, .put = put, .pass = pass,         \
+        .round = make_round, .receive = receive, .count = count, .disk_bytes = disk_bytes,     \
         .resident_bytes = process_resident_bytes, .hold_log = hold_log                         \
     }
 

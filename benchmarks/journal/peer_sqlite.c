@@ -17,7 +17,7 @@
 
 #define PATH "sqlite.db"
 
-enum statement { BEGIN, COMMIT, INSERT, DELETE, TAKE, STATEMENTS };
+enum statement { BEGIN, COMMIT, INSERT, DELETE, TAKE, NEXT, MOVE, STATEMENTS };
 
 static const char *const texts[] = {
     [BEGIN] = "BEGIN IMMEDIATE",
@@ -25,6 +25,8 @@ static const char *const texts[] = {
     [INSERT] = "INSERT INTO job VALUES (?1, ?2, ?3)",
     [DELETE] = "DELETE FROM job WHERE deadline = ?1 AND id = ?2",
     [TAKE] = "SELECT deadline, id, payload FROM job WHERE deadline <= ?1 ORDER BY 1, 2 LIMIT ?2",
+    [NEXT] = "SELECT id FROM job WHERE deadline = 0 AND id > ?1 ORDER BY 1 LIMIT 1",
+    [MOVE] = "UPDATE job SET deadline = ?1 WHERE deadline = 0 AND id = ?2",
 };
 
 struct row {
@@ -105,6 +107,37 @@ static void put(void *self, int64_t deadline_ns, const char *payload, size_t siz
     pthread_mutex_unlock(&turn);
 }
 
+/* The next job after the one that was leased last, which the process remembers. A durable lease moves the
+   deadline. */
+static struct row lease_next(bool is_durable) {
+    static int64_t last_leased;
+    struct row row = { 0, 0 };
+    pthread_mutex_lock(&turn);
+    sqlite3_bind_int64(statements[NEXT], 1, last_leased);
+    if (sqlite3_step(statements[NEXT]) != SQLITE_ROW)
+        report_failure("SQLite: a job is missing");
+    row.id = last_leased = sqlite3_column_int64(statements[NEXT], 0);
+    sqlite3_reset(statements[NEXT]);
+    if (is_durable) {
+        row.deadline_ns = load_now_ns();
+        sqlite3_bind_int64(statements[MOVE], 1, row.deadline_ns);
+        sqlite3_bind_int64(statements[MOVE], 2, row.id);
+        run(MOVE);
+    }
+    pthread_mutex_unlock(&turn);
+    return row;
+}
+
+static void pass(void *self, const char *payload, size_t size, bool is_durable) {
+    put(self, 0, payload, size);
+    const struct row row = lease_next(is_durable);
+    pthread_mutex_lock(&turn);
+    sqlite3_bind_int64(statements[DELETE], 1, row.deadline_ns);
+    sqlite3_bind_int64(statements[DELETE], 2, row.id);
+    run(DELETE);
+    pthread_mutex_unlock(&turn);
+}
+
 static void end_taken(void) {
     for (size_t i = 0; i < taken_count; i++) {
         sqlite3_bind_int64(statements[DELETE], 1, taken[i].deadline_ns);
@@ -162,8 +195,9 @@ static uint64_t disk_bytes(void) {
 #define PEER_SQLITE(name_, about_)                                                             \
     {                                                                                          \
         .name = name_, .about = about_, .is_embedded = true, .has_delays = true, .clients = 1, \
-        .start = start, .stop = stop, .connect = connect_to, .put = put, .round = make_round,  \
-        .count = count, .disk_bytes = disk_bytes, .resident_bytes = process_resident_bytes     \
+        .start = start, .stop = stop, .connect = connect_to, .put = put, .pass = pass,         \
+        .round = make_round, .count = count, .disk_bytes = disk_bytes,                         \
+        .resident_bytes = process_resident_bytes                                               \
     }
 
 const struct peer peer_sqlite =

@@ -66,6 +66,9 @@ def plan_rates(options):
         for peer in DURABLE:
             yield from run(options, disk, "put", peer, "--threads", threads, "--warmup", "0.3")
         yield from run(options, tmpfs, "put", "htw", "--threads", threads, "--warmup", "0.3")
+        for workload in ("queue", "queue-durable"):
+            for peer in ("htw", "sqlite"):
+                yield from run(options, disk, workload, peer, "--threads", threads, "--warmup", "0.3")
 
 
 def plan_times(options):

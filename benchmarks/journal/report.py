@@ -6,11 +6,15 @@ from common.report import ratio
 TITLE = "Journal"
 LABELS = {"peer": "htw", "place": "disk", "case": "", "threads": 1}
 NOW = "1000 jobs, due at once"
+QUEUE = [("jobs_per_s", "jobs/s", 1), ("jobs_per_s:spread", "least-most", 1),
+         ("job_p50_us", "p50, us", 1), ("job_p99_us", "p99, us", 1)]
 COLUMNS = {
     "cycle": [("jobs_per_s", "k jobs/s", 1e3), ("jobs_per_s:spread", "least-most", 1e3),
               ("cpu_us_per_job", "CPU us/job", 1)],
     "put": [("puts_per_s", "puts/s", 1), ("puts_per_s:spread", "least-most", 1),
             ("put_p50_us", "p50, us", 1), ("put_p99_us", "p99, us", 1)],
+    "queue": QUEUE,
+    "queue-durable": QUEUE,
     "latency": [("put_p50_us", "put p50, us", 1), ("put_p50_us:spread", "least-most", 1),
                 ("put_p99_us", "p99", 1),
                 ("append_p50_us", "append p50, us", 1), ("append_p99_us", "p99", 1),
