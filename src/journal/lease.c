@@ -235,19 +235,23 @@ static struct htw__request *first_end(const struct htw_journal *journal) {
     return first == NULL ? NULL : request_of_end(first);
 }
 
+void htw__leases_resume(struct htw_journal *journal, int64_t now) {
+    struct htw__queue *queue;
+    while ((queue = htw__queues_resume(&journal->queues, now)) != NULL) {
+        htw__leases_serve(journal, queue);
+        htw__queues_drop(&journal->queues, queue);
+    }
+}
+
 void htw__leases_expire(struct htw_journal *journal, int64_t now) {
     struct htw__job *job;
     struct htw__request *request;
-    struct htw__queue *queue;
     if (journal->is_closing || journal->has_failed)
         return;
     while ((job = htw__jobs_first_leased(&journal->jobs)) != NULL &&
            job->queued->lease_end_ns <= now)
         expire(journal, job);
-    while ((queue = htw__queues_resume(&journal->queues, now)) != NULL) {
-        htw__leases_serve(journal, queue);
-        htw__queues_drop(&journal->queues, queue);
-    }
+    htw__leases_resume(journal, now);
     while ((request = first_end(journal)) != NULL && request->wait_until_ns <= now)
         append_served(journal, request, -ETIMEDOUT);
 }

@@ -61,6 +61,9 @@ void htw__lease_failed(struct htw_journal *journal, struct htw__request *request
 int64_t htw__lease_end(const struct htw_journal *journal, int64_t job_ns, int64_t wanted_ns,
                        int64_t now);
 
+/* Ends pauses whose time has come. */
+void htw__leases_resume(struct htw_journal *journal, int64_t now);
+
 /* Ends leases, requests and pauses whose time has come; and when it has something to do. */
 void htw__leases_expire(struct htw_journal *journal, int64_t now);
 int64_t htw__leases_next(const struct htw_journal *journal);

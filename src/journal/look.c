@@ -2,6 +2,7 @@
 /* look.c - which jobs a queue has: peeking, listing and counting them, and the jobs of a kick. */
 #include "look.h"
 
+#include "lease.h"
 #include "load.h"
 #include "slot.h"
 #include "step.h"
@@ -449,7 +450,10 @@ int htw_journal_pause(struct htw_journal *journal, const char *name, int64_t unt
     error = journal->is_closing ? -ESHUTDOWN : htw__queues_get(&journal->queues, name, &queue);
     if (error == 0) {
         error = htw__queue_pause(&journal->queues, queue, until_ns);
-        htw__queues_drop(&journal->queues, queue);
+        if (error == 0)
+            htw__leases_resume(journal, htw__journal_now(journal));
+        else
+            htw__queues_drop(&journal->queues, queue);
     }
     htw__slots_arm(journal);
     htw__mutex_unlock(&journal->mutex);

@@ -121,7 +121,7 @@ inline sync() {
 
 #define CAN_FAIL (failures < FAILURES)
 
-/* src/journal/submit.c: admit(), append(), submit() */
+/* src/journal/submit.c: admit(), submit(); src/journal/change.c: htw__change_append() */
 #define ACCEPTS(caller) (life == OPEN && !has_failed && change[caller] == NONE && !is_quiet)
 
 /* src/journal/reader.c: htw__reader_is_past(); src/journal/slot.c: is_due(), is_deliverable() */
@@ -226,7 +226,7 @@ inline learn(caller) {
     change[caller] = NONE; puts[caller] = 0; ends[caller] = 0; is_cancel[caller] = false; result[caller] = OK
 }
 
-/* src/journal/submit.c: make_now(), htw_journal_put(), end_now(), htw_journal_cancel() */
+/* src/journal/submit.c: make_now(), htw_journal_put(), htw_journal_update(), htw_journal_cancel() */
 inline ask(caller, put, end, cancel) {
     puts[caller] = put; ends[caller] = end; is_cancel[caller] = cancel; change[caller] = QUEUED;
     put_asked = put_asked | put;
