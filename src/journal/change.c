@@ -72,7 +72,8 @@ static int create_jobs(struct htw_journal *journal, struct htw__change *change,
     for (size_t i = 0; i < wanted->job_count; i++) {
         const struct htw_job *job = &wanted->jobs[i];
         const struct htw__queued queued = { .lease_ns = job->lease_ns, .priority = job->priority };
-        bool is_plain = job->queue == NULL && journal->deliver != NULL;
+        bool is_for_lease = journal->deliver == NULL && (job->lease_ns != 0 || job->priority != 0);
+        bool is_plain = job->queue == NULL && htw__journal_may_deliver(journal) && !is_for_lease;
         *last = htw__job_create(&journal->allocator, job->deadline_ns, job->key, job->key_size,
                                 job->payload, job->payload_size, is_plain ? NULL : &queued);
         if (*last == NULL)

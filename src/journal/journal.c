@@ -213,7 +213,8 @@ static int open_journal(struct htw_journal **ret_journal, struct htw_scheduler *
     journal->allocator = *allocator;
     set_options(journal, scheduler, options);
     init(journal);
-    error = htw__queues_init(&journal->queues, &journal->allocator, journal->deliver != NULL);
+    error =
+        htw__queues_init(&journal->queues, &journal->allocator, htw__journal_may_deliver(journal));
     if (error != 0)
         error = htw__journal_fail_as(error, "no memory for a journal");
     else

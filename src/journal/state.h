@@ -34,6 +34,7 @@
 #ifndef HTW_SRC_JOURNAL_STATE_H
 #define HTW_SRC_JOURNAL_STATE_H
 
+#include "../base/clock.h"
 #include "../base/fork.h"
 #include "../base/histogram.h"
 #include "../base/lock.h"
@@ -195,8 +196,16 @@ int64_t htw__journal_next_put(struct htw_journal *journal);
 
 /* The present time of deadlines. */
 static inline int64_t htw__journal_now(const struct htw_journal *journal) {
+    if (journal->scheduler == NULL)
+        return htw__clock_realtime_ns();
     return journal->is_manual ? htw_scheduler_now(journal->scheduler)
                               : htw_scheduler_now_by(journal->scheduler, HTW_CLOCK_REALTIME);
+}
+
+/* Whether jobs of the default queue may be delivered, by this journal or, where it has no scheduler and leases nothing, by
+   the program that opens the file next. A place of READY is not read for that. */
+static inline bool htw__journal_may_deliver(const struct htw_journal *journal) {
+    return journal->deliver != NULL || journal->scheduler == NULL;
 }
 
 #endif /* HTW_SRC_JOURNAL_STATE_H */

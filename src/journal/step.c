@@ -121,7 +121,7 @@ int htw__step_hold(struct htw_journal *journal, struct htw__step *step) {
 
 static void make_ready(const struct htw_journal *journal, const struct htw__job_row *row,
                        struct htw__whereabouts *to) {
-    bool is_delivered = journal->deliver != NULL && row->queue == HTW__QUEUE_DEFAULT;
+    bool is_delivered = row->queue == HTW__QUEUE_DEFAULT && htw__journal_may_deliver(journal);
     to->place = is_delivered ? htw__place_delayed(to->deadline_ns, row->queue)
                              : htw__place_ready(row->queue, to->priority);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_open.c - what is opened, what is refused, and what a refusal says. */
+#include "../../../src/base/clock.h"
 #include "../../support/child.h"
 #include "../../support/returning_child.h"
 #include "journal_fixture.h"
@@ -335,6 +336,45 @@ JOURNAL_TEST(journal_of_a_newer_version_is_refused) {
     assert_refused(f, -EBADMSG, "lost its counters");
     journal_execute(f, "DROP TABLE meta");
     assert_refused(f, -EBADMSG, "the table meta of the journal is missing");
+}
+
+static bool take_info(void *context, const struct htw_job_info *info) {
+    *(struct htw_job_info *)context = *info;
+    return true;
+}
+
+JOURNAL_TEST(journal_without_a_scheduler_knows_the_time) {
+    struct htw_job_info job;
+    int64_t before_ns = htw__clock_realtime_ns() / HTW_MICROSECOND * HTW_MICROSECOND;
+    assert_int_equal(htw_journal_open(&f->journal, NULL, f->path, NULL), 0);
+    struct htw_job put = HTW_JOB_INIT;
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    put.queue = "mail";
+    put.deadline_ns = before_ns;
+    change.jobs = &put;
+    change.job_count = 1;
+    assert_int_equal(htw_journal_apply(f->journal, &change), 0);
+    assert_int_equal(htw_journal_peek(f->journal, put.id, take_info, &job), 0);
+    assert_int_equal(job.state, HTW_JOB_READY);
+    assert_in_range(job.put_ns, before_ns, htw__clock_realtime_ns());
+}
+
+JOURNAL_TEST(journal_without_a_scheduler_leaves_jobs_that_are_delivered) {
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+    assert_int_equal(htw_journal_open(&f->journal, NULL, f->path, NULL), 0);
+    journal_put(f, 0, "put");
+    update.id = journal_put(f, HTW_MINUTE, "moved");
+    update.step = HTW_JOB_MOVE;
+    update.deadline_ns = START_NS;
+    assert_int_equal(htw_journal_update(f->journal, &update), 0);
+    update.id = journal_put(f, HTW_MINUTE, "kicked");
+    update.step = HTW_JOB_BURY;
+    assert_int_equal(htw_journal_update(f->journal, &update), 0);
+    assert_int_equal(htw_journal_kick(f->journal, NULL, 5), 1);
+    journal_close(f);
+    journal_open(f);
+    journal_advance_to(f, htw__clock_realtime_ns() - START_NS); /* they are due since then */
+    assert_string_equal(journal_texts(f), "put moved kicked");
 }
 
 JOURNAL_TEST(journal_path_that_cannot_be_used_is_refused) {
