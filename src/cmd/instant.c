@@ -3,8 +3,10 @@
 #include "instant.h"
 
 #include "decimal.h"
+#include "duration.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 struct date {
@@ -106,6 +108,17 @@ const char *htw__instant_parse(const char *text, size_t size, struct htw__time *
         return "instant too far away";
     *ret_time = htw__decimal_times(&seconds, HTW__NS_PER_S);
     return NULL;
+}
+
+const char *htw__instant_parse_after(const char *text, struct htw__time now,
+                                     struct htw__time *ret_time) {
+    struct htw__time delay;
+    if (*text != '+')
+        return htw__instant_parse(text, strlen(text), ret_time);
+    const char *why = htw__duration_parse(text, strlen(text), &delay);
+    if (why == NULL)
+        *ret_time = htw__time_add(now, delay);
+    return why;
 }
 
 size_t htw__instant_format(struct htw__time time, char text[HTW__INSTANT_FORMAT_SIZE]) {

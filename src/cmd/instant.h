@@ -17,6 +17,10 @@
  */
 const char *htw__instant_parse(const char *text, size_t size, struct htw__time *ret_time);
 
+/* The same, or +DURATION: so long after `now`. */
+const char *htw__instant_parse_after(const char *text, struct htw__time now,
+                                     struct htw__time *ret_time);
+
 /* The bytes that htw__instant_format() needs at most, with the final NUL. */
 #define HTW__INSTANT_FORMAT_SIZE 48
 

@@ -82,12 +82,12 @@ const char *htw__text_deadline(int64_t deadline_ns, char text[HTW__TEXT_DEADLINE
     return text;
 }
 
-void htw__text_print_json_deadline(int64_t deadline_ns) {
+void htw__text_print_json_deadline(const char *name, int64_t deadline_ns) {
     char text[HTW__TEXT_DEADLINE_SIZE];
     bool is_never = deadline_ns == HTW_NEVER_NS;
     htw__text_deadline(deadline_ns, text);
-    printf("\"deadline\":%s%s%s,\"deadline_ns\":\"%" PRId64 "\"", is_never ? "" : "\"",
-           is_never ? "null" : text, is_never ? "" : "\"", deadline_ns);
+    printf("\"%s\":%s%s%s,\"%s_ns\":\"%" PRId64 "\"", name, is_never ? "" : "\"",
+           is_never ? "null" : text, is_never ? "" : "\"", name, deadline_ns);
 }
 
 bool htw__text_flush(void) {

@@ -23,6 +23,7 @@ INSIDE = {"cmd": "relay"}
 PRIVATE = {"src/purgatory/state.h": "src/scheduler/steady.h", "src/cmd/draw/picture.c": "src/wheel/lists.h",
            "src/relay/recurrence.c": "src/cmd/duration.h",
            "src/cmd/journal/file.c": "src/journal/schema.h", "src/cmd/journal/jobs.c": "src/journal/place.h",
+           "src/cmd/journal/numbers.c": "src/journal/place.h",
            "src/cmd/relay/listen.c": "src/monitor/place.h",
            "src/cmd/replay/record.c": "src/wheel/state.h"}
 EXPLAINED = {"examples/broker/src/client", "src/scheduler/expirer"}

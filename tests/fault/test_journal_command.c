@@ -4,7 +4,7 @@
  *
  * A run is one command line, of which one allocation fails, once or with all that follow. It must do all
  * that it should, or exit with 1 and a sentence. What it has printed by then must be right; and the
- * journal is as before, or without the job that was to be cancelled.
+ * journal is as before, or as it is to be.
  *
  * usage: fault_journal_command [--all]: each allocation; otherwise the first ones, and fewer behind
  */
@@ -77,20 +77,29 @@ static bool take_over_memory_of_sqlite(void) {
 
 /* ---- a run */
 
+/* What becomes of the jobs. */
+enum effect { READS, STAYS, LOSES, CHANGES, GAINS };
+
 static const struct scenario {
     const char *name;
-    const char *words[5]; /* after "htw journal"; ID and FILE stand for what they say */
-    bool writes, cancels;
+    const char *words[7]; /* after "htw journal"; ID and FILE stand for what they say */
+    enum effect effect;
 } scenarios[] = {
-    { "list", { "list", "FILE" }, false, false },
-    { "list --json", { "--json", "list", "FILE" }, false, false },
-    { "list --limit", { "--limit", "7", "list", "FILE" }, false, false },
-    { "show", { "show", "FILE" }, false, false },
-    { "show ID", { "show", "FILE", "ID" }, false, false },
-    { "check", { "check", "FILE" }, false, false },
-    { "check --json", { "--json", "check", "FILE" }, false, false },
-    { "cancel ID", { "--json", "cancel", "FILE", "ID" }, true, true },
-    { "compact", { "compact", "FILE" }, true, false },
+    { "list", { "list", "FILE" }, READS },
+    { "list --json", { "--json", "list", "FILE" }, READS },
+    { "list --limit", { "--limit", "7", "list", "FILE" }, READS },
+    { "list --queue", { "--queue", "mail", "--state", "ready", "list", "FILE" }, READS },
+    { "show", { "show", "FILE" }, READS },
+    { "show ID", { "show", "FILE", "ID" }, READS },
+    { "stats", { "stats", "FILE" }, READS },
+    { "check", { "check", "FILE" }, READS },
+    { "check --json", { "--json", "check", "FILE" }, READS },
+    { "put", { "--queue", "mail", "put", "FILE", "2150-01-01T00:00:00Z", "a job" }, GAINS },
+    { "cancel ID", { "--json", "cancel", "FILE", "ID" }, LOSES },
+    { "move ID", { "--json", "move", "FILE", "ID", "2150-01-01T00:00:00Z" }, CHANGES },
+    { "bury ID", { "bury", "FILE", "ID" }, CHANGES },
+    { "kick ID", { "kick", "FILE", "ID" }, CHANGES },
+    { "compact", { "compact", "FILE" }, STAYS },
 };
 
 struct result {
@@ -116,7 +125,7 @@ static void redirect(FILE *stream, const char *name) {
 
 /* What it prints goes to files. */
 static void run(const struct scenario *scenario, unsigned from, bool on, struct result *result) {
-    char *words[8] = { (char *)(uintptr_t) "htw journal" };
+    char *words[10] = { (char *)(uintptr_t) "htw journal" };
     int count = 1;
     for (; scenario->words[count - 1] != NULL; count++) {
         const char *word = scenario->words[count - 1];
@@ -167,6 +176,8 @@ static bool fill(void) {
         jobs[i].payload_size = i % 20 == 3 ? sizeof(payload) : (size_t)i;
         jobs[i].key = &jobs[i].deadline_ns;
         jobs[i].key_size = i % 3 == 0 ? sizeof(jobs[i].deadline_ns) : 0;
+        jobs[i].queue = i % 4 == 1 ? "mail" : NULL;
+        jobs[i].deadline_ns -= i == 5 || i == 7 ? FIRST_NS : 0; /* these are ready */
     }
     change.jobs = jobs;
     change.job_count = JOBS;
@@ -177,30 +188,59 @@ static bool fill(void) {
     return htw_journal_close(journal) == 0 && is_filled;
 }
 
+static struct result before, after; /* `list` */
+
+static void look(struct result *result) {
+    static const struct scenario list = { "list", { "--json", "list", "FILE" }, READS };
+    run(&list, 0, false, result);
+}
+
+static size_t count_lines(const char *text) {
+    size_t count = 0;
+    for (; (text = strchr(text, '\n')) != NULL; text++)
+        count++;
+    return count;
+}
+
+/* Whether each line is among the others, but for that of the job in the middle. */
+static bool has_others(char *text, const char *others) {
+    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n"))
+        if (strstr(line, id) == NULL && strstr(others, line) == NULL)
+            return false;
+    return true;
+}
+
+static const char *judge_jobs(const struct scenario *scenario, int status) {
+    static struct result copy;
+    size_t lines = count_lines(before.output);
+    bool is_same = strcmp(before.output, after.output) == 0;
+    if (is_same && status == 0 && scenario->effect >= LOSES)
+        return "success, and nothing has changed";
+    if (is_same)
+        return NULL;
+    if (scenario->effect < LOSES)
+        return "the jobs have changed";
+    if (count_lines(after.output) != lines + (size_t)scenario->effect - CHANGES)
+        return "more or fewer jobs";
+    copy = before;
+    return has_others(copy.output, after.output) ? NULL : "another job has changed";
+}
+
 static const char *judge(const struct scenario *scenario, const struct result *good,
                          const struct result *got) {
-    static const struct scenario list = { "list", { "--json", "list", "FILE" }, false, false };
-    static struct result before, after;
+    bool is_fixed = scenario->effect != GAINS; /* ids differ */
     if (got->status != 0 && got->status != 1)
         return "the exit status";
     if (got->status == 1 && got->error[0] == '\0')
         return "no sentence";
-    if (got->status == 0 && strcmp(got->output, good->output) != 0)
+    if (is_fixed && got->status == 0 && strcmp(got->output, good->output) != 0)
         return "success, and another output";
-    if (strncmp(good->output, got->output, strlen(got->output)) != 0 &&
+    if (is_fixed && strncmp(good->output, got->output, strlen(got->output)) != 0 &&
         strcmp(scenario->words[0], "--json") != 0)
         return "a wrong line";
-    if (before.output[0] == '\0')
-        run(&list, 0, false, &before);
-    run(&list, 0, false, &after);
-    if (after.status != 0)
-        return "the journal cannot be read any more";
-    bool is_same = strcmp(before.output, after.output) == 0;
-    if (scenario->cancels && !is_same) /* one line less */
-        return strstr(after.output, id) == NULL ? NULL : "another job has changed";
-    if (scenario->cancels && got->status == 0)
-        return "the job is still there";
-    return is_same ? NULL : "the jobs have changed";
+    look(&after);
+    return after.status != 0 ? "the journal cannot be read any more"
+                             : judge_jobs(scenario, got->status);
 }
 
 int main(int count, char *words[]) {
@@ -216,12 +256,15 @@ int main(int count, char *words[]) {
         const struct scenario *scenario = &scenarios[i];
         if (!fill())
             return 1;
+        look(&before);
         run(scenario, 0, false, &good);
         unsigned last = calls;
         for (unsigned from = 1; from <= last; from += all || from < 60 ? 1 : 17) {
             for (int on = 0; on < 2; on++) {
-                if (scenario->writes && !fill())
+                if (scenario->effect != READS && !fill())
                     return 1;
+                if (scenario->effect != READS)
+                    look(&before);
                 run(scenario, from, on == 1, &got);
                 const char *why = judge(scenario, &good, &got);
                 runs++;

@@ -144,23 +144,27 @@ static void write_input(const uint8_t *data, size_t size) {
 
 /* ---- what is done with it */
 
-static bool count_job(void *context, const struct htw__journal_job *job) {
+static bool count_job(void *context, const struct htw_job_info *job) {
     uint64_t *counts = context;
     counts[0]++;
-    counts[1] += job->deadline_ns <= END_NS;
+    counts[1] += job->deadline_ns <= END_NS && job->queue == NULL && job->state != HTW_JOB_BURIED;
     return true;
 }
 
 /* Whether the file is good. `counts`: jobs, and those that come until END_NS. */
 static bool look(uint64_t counts[2]) {
     struct htw__journal_file file;
-    struct htw__journal_request request = { .path = path, .json = true, .limit = UINT64_MAX };
+    struct htw__journal_request request = { .path = path, .json = true, .filter = HTW__JOBS_ALL };
+    struct htw__journal_cursor last;
+    bool has_more;
     counts[0] = counts[1] = 0;
     (void)htw__journal_list(&request);
     (void)htw__journal_show(&request);
+    (void)htw__journal_stats(&request);
     bool is_good = htw__journal_check(&request) == 0;
     bool is_read =
-        htw__journal_file_open(&file, path) && htw__journal_jobs_visit(&file, count_job, counts);
+        htw__journal_file_open(&file, path) &&
+        htw__journal_jobs_visit(&file, &request.filter, count_job, counts, &last, &has_more);
     htw__journal_file_close(&file);
     FUZZ_CHECK(is_read || !is_good);
     return is_good;

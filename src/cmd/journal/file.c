@@ -2,6 +2,7 @@
 /* file.c - reads the file of a journal, by SQLite alone. */
 #include "file.h"
 
+#include "../../base/clock.h"
 #include "../../journal/schema.h"
 #include "../terminal.h"
 
@@ -136,7 +137,7 @@ static bool is_readable(const char *path) {
 }
 
 bool htw__journal_file_open(struct htw__journal_file *self, const char *path) {
-    *self = (struct htw__journal_file) { .path = path };
+    *self = (struct htw__journal_file) { .path = path, .now_ns = htw__clock_realtime_ns() };
     if (!is_readable(path))
         return false;
     if (sqlite3_open_v2(path, &self->connection, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)

@@ -2,19 +2,28 @@
 /* journal.c - the command line of `htw journal`. */
 #include "journal.h"
 
+#include "../../base/clock.h"
 #include "../command_line.h"
 #include "../count.h"
+#include "../instant.h"
 #include "../status.h"
 #include "../terminal.h"
 #include "actions.h"
-#include "file.h"
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define AT(member) HTW__OPTION_AT(struct htw__journal_request, member)
+
+static const char *const states[] = { "delayed", "ready", "leased", "buried", NULL };
+
+static bool set_after(const struct htw__option *option, void *member, const char *argument) {
+    return htw__journal_cursor_parse(argument, member) ||
+           htw__option_refuse(option, "not what list has printed", argument);
+}
 
 static const struct htw__option options[] = {
     { 'J', "json", NULL, htw__set_flag, AT(json),
@@ -24,47 +33,128 @@ static const struct htw__option options[] = {
               "\"payload_base64\" instead of \"payload\"" },
     { 'p', "payload", NULL, htw__set_flag, AT(payload),
       .help = "show: print the payloads alone, byte for byte" },
-    { 'n', "limit", "N", htw__set_number, AT(limit), .help = "list: print the first N jobs only" },
+    { 'n', "limit", "N", htw__set_number, AT(filter.limit), .least = 1, .most = UINT32_MAX,
+      .help = "list: at most N jobs (default all); kick: at most N (up to 65536)" },
+    { 0, "after", "CURSOR", set_after, AT(filter.after),
+      .help = "list: those after the end of another page, which list has printed" },
+    { 'q', "queue", "NAME", htw__set_word, AT(filter.queue),
+      .help = "list: only jobs of this queue; put, kick: the queue. '' is the\n"
+              "default queue" },
+    { 0, "state", "STATE", htw__set_choice, AT(filter.state), .choice = states,
+      .help = "list: only jobs in this state: delayed, ready, leased or buried" },
+    { 0, "key", "KEY", htw__set_word, AT(key),
+      .help = "put: the key of the job, which replaces the job that has it" },
+    { 0, "priority", "N", htw__set_number, AT(priority),
+      .also = offsetof(struct htw__journal_request, has_priority),
+      .help = "put, move, release: the priority; 0, the default of put, comes first" },
 };
 
 static const struct htw__command_line line = {
     .program = "htw journal",
     .usage = "Usage: htw journal [OPTION]... ACTION FILE [ID]...\n",
     .about =
-        "Look at a journal, the file of `htw delay --journal` and other programs, and mend it.\n"
+        "Look at a journal, the file of `htw delay --journal` and other programs, and change it.\n"
         "\n"
         "Actions:\n"
-        "  list FILE          print the jobs in order of deadline: id, deadline, size, payload\n"
-        "  show FILE          print how many jobs there are, how many are overdue, when the next\n"
-        "                     one is due, how large the file is, and the mark of its program\n"
-        "  show FILE ID...    print these jobs, with the whole payload\n"
-        "  check FILE         read all of the file, and print what is wrong with it\n"
-        "  cancel FILE ID...  remove these jobs\n"
-        "  compact FILE       write the file anew, without free space; takes as much space as the\n"
-        "                     jobs need for a time\n"
+        "  list FILE              print the jobs: id, deadline, size, state, queue, key and payload.\n"
+        "                         Those that wait for an instant come first, by deadline; then\n"
+        "                         those that are ready without, by queue and priority; then\n"
+        "                         those that are buried\n"
+        "  show FILE              print how many jobs there are, how many are overdue, when the\n"
+        "                         next one is due, how large the file is, and the mark of its\n"
+        "                         program\n"
+        "  show FILE ID...        print these jobs, with the whole payload\n"
+        "  stats FILE             print how many jobs of each queue are in each state, since when\n"
+        "                         the oldest one that is ready waits, and how large the file is\n"
+        "  check FILE             read all of the file, and print what is wrong with it\n"
+        "  put FILE WHEN PAYLOAD  put a job, and print its id. WHEN is an instant, or +DURATION\n"
+        "                         from now. Without PAYLOAD: all of standard input. Creates FILE\n"
+        "  cancel FILE ID...      remove these jobs, unless they are leased\n"
+        "  delete FILE ID...      remove these jobs\n"
+        "  move FILE ID WHEN      change the deadline of a job that is not leased\n"
+        "  release FILE ID...     give leased jobs back, as the policy of their queue says\n"
+        "  bury FILE ID...        put these jobs aside, until they are kicked\n"
+        "  kick FILE ID...        make these jobs ready, which are buried or delayed\n"
+        "  kick -n N FILE         make N jobs of a queue ready: buried ones, or, if there are none,\n"
+        "                         delayed ones. Prints how many\n"
+        "  compact FILE           write the file anew, without free space; takes as much space as\n"
+        "                         the jobs need for a time\n"
         "\n"
-        "list, show and check change nothing, and work while a program has the journal open. A job\n"
-        "that this program is delivering is listed until it is done. cancel and compact are\n"
-        "refused then.\n",
-    .notes = "Exit status:\n"
-             "  0    success\n"
-             "  1    the file cannot be used, a job does not exist, or check has found a problem\n"
-             "  2    the command line is wrong\n"
-             "  141  the reader of standard output has gone (128 + SIGPIPE)\n",
+        "list, show, stats and check change nothing, and work while a program has the journal open.\n"
+        "A job that this program is delivering, or has leased not durably, is ready until it is\n"
+        "done. The other actions are refused then.\n",
+    .notes =
+        "Exit status:\n"
+        "  0    success\n"
+        "  1    the file cannot be used, a job does not exist or is in another state, or check\n"
+        "       has found a problem\n"
+        "  2    the command line is wrong\n"
+        "  141  the reader of standard output has gone (128 + SIGPIPE)\n",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
 };
 
+/* Options that not every action has. */
+enum { PAYLOAD = 1, LIMIT = 2, AFTER = 4, QUEUE = 8, STATE = 16, KEY = 32, PRIORITY = 64 };
+
 static const struct action {
     const char *name;
     int (*run)(const struct htw__journal_request *request);
-    bool takes_ids, needs_ids;
+    unsigned options;
+    int ids_least, ids_most; /* after FILE */
+    bool takes_when, takes_payload;
+    enum htw_job_step step;
+    const char *done;
 } actions[] = {
-    { "list", htw__journal_list, false, false },
-    { "show", htw__journal_show, true, false },
-    { "check", htw__journal_check, false, false },
-    { "cancel", htw__journal_cancel, true, true },
-    { "compact", htw__journal_compact, false, false },
+    { .name = "list", .run = htw__journal_list, .options = LIMIT | AFTER | QUEUE | STATE },
+    { .name = "show", .run = htw__journal_show, .options = PAYLOAD, .ids_most = INT_MAX },
+    { .name = "stats", .run = htw__journal_stats },
+    { .name = "check", .run = htw__journal_check },
+    { .name = "put",
+      .run = htw__journal_put,
+      .options = QUEUE | KEY | PRIORITY,
+      .takes_when = true,
+      .takes_payload = true },
+    { .name = "cancel",
+      .run = htw__journal_step,
+      .ids_least = 1,
+      .ids_most = INT_MAX,
+      .step = HTW_JOB_CANCEL,
+      .done = "cancelled" },
+    { .name = "delete",
+      .run = htw__journal_step,
+      .ids_least = 1,
+      .ids_most = INT_MAX,
+      .step = HTW_JOB_END,
+      .done = "deleted" },
+    { .name = "move",
+      .run = htw__journal_step,
+      .options = PRIORITY,
+      .ids_least = 1,
+      .ids_most = 1,
+      .takes_when = true,
+      .step = HTW_JOB_MOVE,
+      .done = "moved" },
+    { .name = "release",
+      .run = htw__journal_step,
+      .options = PRIORITY,
+      .ids_least = 1,
+      .ids_most = INT_MAX,
+      .step = HTW_JOB_RELEASE,
+      .done = "released" },
+    { .name = "bury",
+      .run = htw__journal_step,
+      .ids_least = 1,
+      .ids_most = INT_MAX,
+      .step = HTW_JOB_BURY,
+      .done = "buried" },
+    { .name = "kick",
+      .run = htw__journal_kick,
+      .options = QUEUE | LIMIT,
+      .ids_most = INT_MAX,
+      .step = HTW_JOB_KICK,
+      .done = "kicked" },
+    { .name = "compact", .run = htw__journal_compact },
 };
 
 static int complain(const char *what, const char *word) {
@@ -80,35 +170,89 @@ static const struct action *find_action(const char *name) {
     return NULL;
 }
 
-/* `words` are FILE and ids. */
+/* The first option that the action does not have; NULL: none. */
+static const char *find_misused(const struct action *action,
+                                const struct htw__journal_request *request) {
+    const struct {
+        unsigned option;
+        bool is_set;
+        const char *name;
+    } all[] = {
+        { PAYLOAD, request->payload, "--payload" },
+        { LIMIT, request->filter.limit != UINT64_MAX, "--limit" },
+        { AFTER, request->filter.after.moment != HTW__CURSOR_FIRST.moment, "--after" },
+        { QUEUE, request->filter.queue != NULL, "--queue" },
+        { STATE, request->filter.state != HTW__STATE_ANY, "--state" },
+        { KEY, request->key != NULL, "--key" },
+        { PRIORITY, request->has_priority, "--priority" },
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (all[i].is_set && (action->options & all[i].option) == 0)
+            return all[i].name;
+    return NULL;
+}
+
+static int read_when(struct htw__journal_request *request, const char *word) {
+    struct htw__time time = { 0, 0 };
+    const char *why =
+        htw__instant_parse_after(word, htw__time_of(0, htw__clock_realtime_ns()), &time);
+    request->deadline_ns = htw__time_to_ns(time);
+    return why == NULL ? 0 : complain(why, word);
+}
+
+/* What kick needs beside its words. */
+static int check_kick(const struct htw__journal_request *request) {
+    uint64_t limit = request->filter.limit;
+    if (request->id_count == 0 && limit == UINT64_MAX)
+        return complain("ID or --limit expected after ", request->path);
+    if (request->id_count > 0 && (limit != UINT64_MAX || request->filter.queue != NULL))
+        return complain("--limit and --queue: not with ", "an ID");
+    if (limit != UINT64_MAX && limit > HTW_KICK_MAX)
+        return complain("--limit: at most 65536 with kick", "");
+    return 0;
+}
+
+/* `words` are FILE, ids, and what else the action takes. */
 static int run(const struct action *action, struct htw__journal_request *request, int count,
                char *words[]) {
+    int last = action->ids_most == INT_MAX
+                   ? INT_MAX
+                   : 1 + action->ids_most + action->takes_when + action->takes_payload;
     if (count == 0)
         return complain("FILE expected after ", action->name);
-    if (count > 1 && !action->takes_ids)
-        return complain("not expected: ", words[1]);
-    if (count == 1 && action->needs_ids)
+    if (count > last)
+        return complain("not expected: ", words[last]);
+    if (count - 1 < action->ids_least)
         return complain("ID expected after ", words[0]);
-    uint64_t *ids = calloc((size_t)count, sizeof(*ids));
-    if (ids == NULL) {
+    if (action->takes_when && count - 1 == action->ids_least)
+        return complain("WHEN expected after ", words[count - 1]);
+    size_t ids = (size_t)(action->takes_when ? action->ids_least : count - 1);
+    uint64_t *numbers = calloc(ids + 1, sizeof(*numbers));
+    if (numbers == NULL) {
         htw__terminal_error("%s", strerror(ENOMEM));
         return HTW__EXIT_FAILED;
     }
     int status = 0;
-    for (int i = 1; i < count && status == 0; i++)
-        if (!htw__count_parse(words[i], &ids[i - 1]))
-            status = complain("not an id: ", words[i]);
+    for (size_t i = 0; i < ids && status == 0; i++)
+        if (!htw__count_parse(words[i + 1], &numbers[i]))
+            status = complain("not an id: ", words[i + 1]);
     request->path = words[0];
-    request->ids = ids;
-    request->id_count = (size_t)count - 1;
+    request->ids = numbers;
+    request->id_count = ids;
+    if (status == 0 && action->takes_when)
+        status = read_when(request, words[ids + 1]);
+    if (action->takes_payload && count == last)
+        request->content = words[last - 1];
+    if (status == 0 && action->run == htw__journal_kick)
+        status = check_kick(request);
     if (status == 0)
         status = action->run(request);
-    free(ids);
+    free(numbers);
     return status;
 }
 
 int htw__journal_command(int argc, char *argv[]) {
-    struct htw__journal_request request = { .limit = UINT64_MAX };
+    struct htw__journal_request request = { .filter = HTW__JOBS_ALL, .deadline_ns = INT64_MIN };
     htw__terminal_name(argv[0]);
     enum htw__wish wish = htw__command_line_read(&line, argc, argv, &request);
     if (wish != HTW__WISH_RUN)
@@ -118,9 +262,12 @@ int htw__journal_command(int argc, char *argv[]) {
     const struct action *action = find_action(argv[optind]);
     if (action == NULL)
         return complain("unknown action: ", argv[optind]);
-    if (request.payload && (request.json || action->run != htw__journal_show))
-        return complain("--payload: only with show, and without --json", "");
-    if (request.limit != UINT64_MAX && action->run != htw__journal_list)
-        return complain("--limit: only with list", "");
+    const char *misused = find_misused(action, &request);
+    if (misused != NULL)
+        return complain(misused, ": not with this action");
+    if (request.payload && request.json)
+        return complain("--payload: not with --json", "");
+    request.step = action->step;
+    request.done = action->done;
     return run(action, &request, argc - optind - 1, argv + optind + 1);
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* list.c - `htw journal list` and `htw journal show`. */
+/* list.c - `htw journal list`, `show` and `stats`. */
 #include "actions.h"
 
 #include "../../base/clock.h"
+#include "../duration.h"
 #include "../status.h"
 #include "../terminal.h"
 #include "../text.h"
 #include "../times.h"
 #include "jobs.h"
+#include "numbers.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,78 +20,136 @@
 #define PAYLOAD_COLUMNS 40
 #define ALL_COLUMNS SIZE_MAX
 
-static void print_json_job(const struct htw__journal_job *job) {
-    printf("{\"id\":\"%" PRIu64 "\",", job->id);
-    htw__text_print_json_deadline(job->deadline_ns);
+static const char *const states[] = { "delayed", "ready", "leased", "buried" };
+
+/* null where it is not known. */
+static void print_json_instant(const char *name, int64_t instant_ns, int64_t unknown_ns) {
+    if (instant_ns == unknown_ns)
+        printf("\"%s\":null,\"%s_ns\":null", name, name);
+    else
+        htw__text_print_json_deadline(name, instant_ns);
+}
+
+static void print_json_queue(const char *name) {
+    htw__text_print_json(stdout, "queue", name, name == NULL ? 0 : strlen(name));
+}
+
+static void print_json_job(const struct htw_job_info *job) {
+    printf("{\"id\":\"%" PRIu64 "\",\"state\":\"%s\",", job->id, states[job->state]);
+    print_json_queue(job->queue);
+    printf(",\"priority\":%" PRIu32 ",", job->priority);
+    htw__text_print_json_deadline("deadline", job->deadline_ns);
     putchar(',');
-    htw__text_print_json(stdout, "key", job->key.bytes, job->key.size);
-    printf(",\"size\":%zu,", job->payload.size);
-    htw__text_print_json(stdout, "payload", job->payload.bytes, job->payload.size);
+    print_json_instant("put", job->put_ns, INT64_MIN);
+    if (job->lease_ns == 0)
+        fputs(",\"lease_ns\":null", stdout);
+    else
+        printf(",\"lease_ns\":\"%" PRId64 "\"", job->lease_ns);
+    printf(",\"attempts\":%" PRIu32 ",\"releases\":%" PRIu32 ",\"timeouts\":%" PRIu32
+           ",\"buries\":%" PRIu32 ",\"kicks\":%" PRIu32 ",",
+           job->attempts, job->releases, job->timeouts, job->buries, job->kicks);
+    htw__text_print_json(stdout, "key", job->key, job->key_size);
+    printf(",\"size\":%zu,", job->payload_size);
+    htw__text_print_json(stdout, "payload", job->payload, job->payload_size);
     fputs("}\n", stdout);
+}
+
+static void print_queue(const char *name) {
+    if (name == NULL)
+        putchar('-');
+    else
+        htw__text_print(name, strlen(name), ALL_COLUMNS);
 }
 
 /* ---- list */
 
-struct list {
-    const struct htw__journal_request *request;
-    uint64_t count;
-};
-
-static bool print_row(void *context, const struct htw__journal_job *job) {
-    struct list *list = context;
+static bool print_row(void *context, const struct htw_job_info *job) {
+    const struct htw__journal_request *request = context;
     char deadline[HTW__TEXT_DEADLINE_SIZE];
-    if (list->count++ == list->request->limit)
-        return false;
-    if (list->request->json) {
+    if (request->json) {
         print_json_job(job);
         return !ferror(stdout);
     }
-    printf("%-19" PRIu64 "  %-27s %9zu  ", job->id, htw__text_deadline(job->deadline_ns, deadline),
-           job->payload.size);
-    if (job->key.bytes != NULL) {
+    printf("%-19" PRIu64 "  %-27s %9zu  %-7s  ", job->id,
+           htw__text_deadline(job->deadline_ns, deadline), job->payload_size, states[job->state]);
+    print_queue(job->queue);
+    fputs("  ", stdout);
+    if (job->key != NULL) {
         putchar('[');
-        htw__text_print(job->key.bytes, job->key.size, PAYLOAD_COLUMNS / 2);
+        htw__text_print(job->key, job->key_size, PAYLOAD_COLUMNS / 2);
         fputs("] ", stdout);
     }
-    htw__text_print(job->payload.bytes, job->payload.size, PAYLOAD_COLUMNS);
+    htw__text_print(job->payload, job->payload_size, PAYLOAD_COLUMNS);
     putchar('\n');
     return !ferror(stdout);
 }
 
+static bool list(struct htw__journal_file *file, const struct htw__journal_request *request) {
+    struct htw__journal_cursor last;
+    char after[HTW__CURSOR_SIZE];
+    bool has_more;
+    if (!request->json)
+        printf("%-19s  %-27s %9s  %-7s  %s  %s\n", "ID", "DEADLINE", "BYTES", "STATE", "QUEUE",
+               "[KEY] PAYLOAD");
+    if (!htw__journal_jobs_visit(file, &request->filter, print_row, (void *)(uintptr_t)request,
+                                 &last, &has_more))
+        return false;
+    htw__journal_cursor_format(&last, after);
+    if (has_more)
+        printf(request->json ? "{\"after\":\"%s\"}\n" : "more: --after %s\n", after);
+    return true;
+}
+
 int htw__journal_list(const struct htw__journal_request *request) {
     struct htw__journal_file file;
-    struct list list = { request, 0 };
-    bool success = htw__journal_file_open(&file, request->path);
-    if (success) {
-        if (!request->json)
-            printf("%-19s  %-27s %9s  %s\n", "ID", "DEADLINE", "BYTES", "[KEY] PAYLOAD");
-        success = htw__journal_jobs_visit(&file, print_row, &list);
-    }
+    bool success = htw__journal_file_open(&file, request->path) && list(&file, request);
     htw__journal_file_close(&file);
     return htw__text_flush() && success ? 0 : HTW__EXIT_FAILED;
 }
 
 /* ---- show: jobs */
 
-static bool print_job(void *context, const struct htw__journal_job *job) {
-    const struct htw__journal_request *request = context;
-    char deadline[HTW__TEXT_DEADLINE_SIZE];
-    if (request->json) {
-        print_json_job(job);
-    } else if (request->payload) {
-        fwrite(job->payload.bytes, 1, job->payload.size, stdout);
-    } else {
-        printf("id        %" PRIu64 "\ndeadline  %s\n", job->id,
-               htw__text_deadline(job->deadline_ns, deadline));
-        if (job->key.bytes != NULL) {
-            fputs("key       ", stdout);
-            htw__text_print(job->key.bytes, job->key.size, ALL_COLUMNS);
-            putchar('\n');
-        }
-        printf("bytes     %zu\npayload   ", job->payload.size);
-        htw__text_print(job->payload.bytes, job->payload.size, ALL_COLUMNS);
+static void print_age(const struct htw_job_info *job) {
+    char put[HTW__TEXT_DEADLINE_SIZE], age[HTW__DURATION_FORMAT_SIZE];
+    int64_t now_ns = htw__clock_realtime_ns();
+    if (job->put_ns == INT64_MIN)
+        return;
+    htw__duration_format(now_ns > job->put_ns ? (uint64_t)(now_ns - job->put_ns) : 0, age);
+    printf("put       %s, %s ago\n", htw__text_deadline(job->put_ns, put), age);
+}
+
+static void print_all(const struct htw_job_info *job) {
+    char deadline[HTW__TEXT_DEADLINE_SIZE], lease[HTW__DURATION_FORMAT_SIZE];
+    printf("id        %" PRIu64 "\nstate     %s\nqueue     ", job->id, states[job->state]);
+    print_queue(job->queue);
+    printf("\npriority  %" PRIu32 "\ndeadline  %s\n", job->priority,
+           htw__text_deadline(job->deadline_ns, deadline));
+    print_age(job);
+    if (job->lease_ns > 0) {
+        htw__duration_format((uint64_t)job->lease_ns, lease);
+        printf("lease     %s\n", lease);
+    }
+    printf("attempts  %" PRIu32 ", %" PRIu32 " released, %" PRIu32 " timed out, %" PRIu32
+           " buried, %" PRIu32 " kicked\n",
+           job->attempts, job->releases, job->timeouts, job->buries, job->kicks);
+    if (job->key != NULL) {
+        fputs("key       ", stdout);
+        htw__text_print(job->key, job->key_size, ALL_COLUMNS);
         putchar('\n');
     }
+    printf("bytes     %zu\npayload   ", job->payload_size);
+    htw__text_print(job->payload, job->payload_size, ALL_COLUMNS);
+    putchar('\n');
+}
+
+static bool print_job(void *context, const struct htw_job_info *job) {
+    const struct htw__journal_request *request = context;
+    if (request->json)
+        print_json_job(job);
+    else if (request->payload)
+        fwrite(job->payload, 1, job->payload_size, stdout);
+    else
+        print_all(job);
     return !ferror(stdout);
 }
 
@@ -117,9 +177,10 @@ struct summary {
     uint64_t file_bytes, log_bytes;
 };
 
-static bool take_first(void *context, const struct htw__journal_job *job) {
+/* BURIED jobs come last, and have no time. */
+static bool take_first(void *context, const struct htw_job_info *job) {
     struct summary *summary = context;
-    summary->has_next = true;
+    summary->has_next = job->state != HTW_JOB_BURIED;
     summary->next_ns = job->deadline_ns;
     return false;
 }
@@ -131,7 +192,7 @@ static void print_summary(const struct summary *summary) {
         printf("{\"jobs\":%" PRIu64 ",\"keyed\":%" PRIu64 ",\"overdue\":%" PRIu64 ",\"next\":%s",
                counters->jobs, counters->keyed, summary->overdue, summary->has_next ? "{" : "null");
         if (summary->has_next)
-            htw__text_print_json_deadline(summary->next_ns);
+            htw__text_print_json_deadline("deadline", summary->next_ns);
         printf("%s,\"file_bytes\":%" PRIu64 ",\"log_bytes\":%" PRIu64 ",",
                summary->has_next ? "}" : "", summary->file_bytes, summary->log_bytes);
         htw__text_print_json(stdout, "mark", counters->mark.bytes, counters->mark.size);
@@ -162,8 +223,12 @@ static bool show_journal(struct htw__journal_file *file,
     struct summary summary = { .request = request,
                                .file_bytes = htw__journal_file_bytes(file),
                                .log_bytes = htw__journal_file_log_bytes(file) };
-    return htw__journal_jobs_visit(file, take_first, &summary) &&
-           htw__journal_jobs_overdue(file, htw__clock_realtime_ns(), &summary.overdue) &&
+    struct htw__journal_filter first = HTW__JOBS_ALL;
+    struct htw__journal_cursor last;
+    bool has_more;
+    first.limit = 1;
+    return htw__journal_jobs_visit(file, &first, take_first, &summary, &last, &has_more) &&
+           htw__journal_jobs_overdue(file, &summary.overdue) &&
            htw__journal_counters_visit(file, take_counters, &summary);
 }
 
@@ -172,6 +237,57 @@ int htw__journal_show(const struct htw__journal_request *request) {
     bool success =
         htw__journal_file_open(&file, request->path) &&
         (request->id_count > 0 ? show_jobs(&file, request) : show_journal(&file, request));
+    htw__journal_file_close(&file);
+    return htw__text_flush() && success ? 0 : HTW__EXIT_FAILED;
+}
+
+/* ---- stats */
+
+struct stats {
+    bool json;
+    uint64_t count;
+};
+
+static void print_numbers(void *context, const struct htw__journal_queue *queue) {
+    struct stats *stats = context;
+    char oldest[HTW__TEXT_DEADLINE_SIZE] = "-";
+    if (stats->json) {
+        fputs(stats->count++ == 0 ? "{" : ",{", stdout);
+        htw__text_print_json(stdout, "queue", queue->name.bytes, queue->name.size);
+        printf(",\"delayed\":%" PRIu64 ",\"ready\":%" PRIu64 ",\"leased\":%" PRIu64
+               ",\"buried\":%" PRIu64 ",",
+               queue->delayed, queue->ready, queue->leased, queue->buried);
+        print_json_instant("oldest", queue->oldest_ns, HTW_NEVER_NS);
+        putchar('}');
+        return;
+    }
+    if (queue->oldest_ns != HTW_NEVER_NS)
+        htw__text_deadline(queue->oldest_ns, oldest);
+    printf("%9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "  %-27s  ", queue->delayed,
+           queue->ready, queue->leased, queue->buried, oldest);
+    if (queue->name.bytes == NULL)
+        putchar('-');
+    else
+        htw__text_print(queue->name.bytes, queue->name.size, ALL_COLUMNS);
+    putchar('\n');
+}
+
+int htw__journal_stats(const struct htw__journal_request *request) {
+    struct htw__journal_file file;
+    struct stats stats = { request->json, 0 };
+    bool success = htw__journal_file_open(&file, request->path);
+    if (success) {
+        if (request->json)
+            fputs("{\"queues\":[", stdout);
+        else
+            printf("%9s %9s %9s %9s  %-27s  %s\n", "DELAYED", "READY", "LEASED", "BURIED",
+                   "OLDEST READY", "QUEUE");
+        success = htw__journal_queues_visit(&file, print_numbers, &stats);
+    }
+    if (success)
+        printf(request->json ? "],\"file_bytes\":%" PRIu64 ",\"log_bytes\":%" PRIu64 "}\n"
+                             : "%" PRIu64 " bytes, and %" PRIu64 " in the log\n",
+               htw__journal_file_bytes(&file), htw__journal_file_log_bytes(&file));
     htw__journal_file_close(&file);
     return htw__text_flush() && success ? 0 : HTW__EXIT_FAILED;
 }

@@ -19,13 +19,8 @@
 
 const char *htw__relay_moment(const char *text, int64_t *ret_ms) {
     struct htw__time time = { 0, 0 };
-    const char *why;
-    if (*text == '+') {
-        why = htw__duration_parse(text, strlen(text), &time);
-        time = htw__time_add(time, htw__time_of(0, htw__clock_realtime_ns()));
-    } else {
-        why = htw__instant_parse(text, strlen(text), &time);
-    }
+    const char *why =
+        htw__instant_parse_after(text, htw__time_of(0, htw__clock_realtime_ns()), &time);
     if (why == NULL && (time.s < 0 || time.s > HTW__RELAY_DEADLINE_MAX / 1000 - 1))
         why = "not between the years 1970 and 9999";
     if (why == NULL)

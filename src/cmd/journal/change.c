@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * change.c - the actions of `htw journal` that open the journal as its owner: they are refused while another process
+ * has it open.
+ */
+#include "actions.h"
+
+#include "../status.h"
+#include "../terminal.h"
+#include "../text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static uint64_t size_of(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
+/* A journal that does not exist is not created. NULL: it cannot be opened, and why was printed. */
+static struct htw_journal *open_journal(const char *path) {
+    struct htw__journal_file file;
+    struct htw_journal *journal = NULL;
+    bool is_journal = htw__journal_file_open(&file, path);
+    htw__journal_file_close(&file);
+    if (is_journal && htw_journal_open(&journal, NULL, path, NULL) != 0)
+        htw__terminal_error("%s", htw_journal_error());
+    return journal;
+}
+
+/* Whether all was done and printed. */
+static int end(struct htw_journal *journal, bool success) {
+    htw_journal_close(journal); /* all changes were waited for: nothing is left that fails */
+    return htw__text_flush() && success ? 0 : HTW__EXIT_FAILED;
+}
+
+/* Prints the error, if there is one. */
+static bool succeeds(int error) {
+    if (error < 0)
+        htw__terminal_error("%s", htw_journal_error());
+    return error >= 0;
+}
+
+/* The queue as the library names it. */
+static const char *name_of(const struct htw__journal_request *request) {
+    const char *queue = request->filter.queue;
+    return queue == NULL || *queue == '\0' ? NULL : queue;
+}
+
+/* ---- put */
+
+/* All of standard input, to be freed; NULL: why not was printed. */
+static char *read_input(size_t *ret_size) {
+    size_t size = 0, capacity = (size_t)1 << 16;
+    char *bytes = malloc(capacity);
+    while (bytes != NULL) {
+        size += fread(bytes + size, 1, capacity - size, stdin);
+        if (size < capacity || capacity > HTW_JOURNAL_JOB_MAX)
+            break;
+        char *larger = realloc(bytes, capacity *= 2);
+        if (larger == NULL)
+            free(bytes);
+        bytes = larger;
+    }
+    *ret_size = size;
+    if (bytes != NULL && !ferror(stdin))
+        return bytes;
+    htw__terminal_error("standard input: %s", strerror(bytes == NULL ? ENOMEM : errno));
+    free(bytes);
+    return NULL;
+}
+
+static bool put(struct htw_journal *journal, const struct htw__journal_request *request,
+                const char *payload, size_t size) {
+    struct htw_job job = HTW_JOB_INIT;
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    job.deadline_ns = request->deadline_ns;
+    job.payload = payload;
+    job.payload_size = size;
+    job.key = request->key;
+    job.key_size = request->key == NULL ? 0 : strlen(request->key);
+    job.queue = name_of(request);
+    job.priority = request->priority;
+    change.jobs = &job;
+    change.job_count = 1;
+    if (!succeeds(htw_journal_apply(journal, &change)))
+        return false;
+    printf(request->json ? "{\"put\":\"%" PRIu64 "\"}\n" : "%" PRIu64 "\n", job.id);
+    return true;
+}
+
+int htw__journal_put(const struct htw__journal_request *request) {
+    struct htw_journal *journal = NULL;
+    size_t size = request->content == NULL ? 0 : strlen(request->content);
+    char *input = request->content == NULL ? read_input(&size) : NULL;
+    const char *payload = request->content == NULL ? input : request->content;
+    bool success = payload != NULL &&
+                   succeeds(htw_journal_open(&journal, NULL, request->path, NULL)) &&
+                   put(journal, request, payload, size);
+    free(input);
+    return end(journal, success);
+}
+
+/* ---- steps */
+
+int htw__journal_step(const struct htw__journal_request *request) {
+    struct htw_journal *journal = open_journal(request->path);
+    bool success = journal != NULL;
+    for (size_t i = 0; i < request->id_count && journal != NULL; i++) {
+        struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+        update.id = request->ids[i];
+        update.step = request->step;
+        update.deadline_ns = request->deadline_ns;
+        update.has_priority = request->has_priority;
+        update.priority = request->priority;
+        bool is_done = succeeds(htw_journal_update(journal, &update));
+        if (is_done && request->json)
+            printf("{\"%s\":\"%" PRIu64 "\"}\n", request->done, update.id);
+        success = success && is_done;
+    }
+    return end(journal, success);
+}
+
+int htw__journal_kick(const struct htw__journal_request *request) {
+    if (request->id_count > 0)
+        return htw__journal_step(request);
+    struct htw_journal *journal = open_journal(request->path);
+    int count = journal == NULL
+                    ? -1
+                    : htw_journal_kick(journal, name_of(request), (uint32_t)request->filter.limit);
+    bool success = journal != NULL && succeeds(count);
+    if (success)
+        printf(request->json ? "{\"kicked\":%d}\n" : "%d\n", count);
+    return end(journal, success);
+}
+
+/* ---- compact */
+
+/* By a connection of its own, while the journal keeps others out. Without a change the journal writes
+   nothing meanwhile: SQLite before 3.51.3 does not survive two that write and copy the log at once. */
+static bool compact(const char *path) {
+    struct sqlite3 *connection = NULL;
+    int result = sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE, NULL);
+    if (result == SQLITE_OK)
+        result = sqlite3_busy_timeout(connection, 2000);
+    if (result == SQLITE_OK)
+        result = sqlite3_exec(connection, "PRAGMA synchronous = FULL; VACUUM", NULL, NULL, NULL);
+    if (result == SQLITE_OK)
+        result =
+            sqlite3_wal_checkpoint_v2(connection, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    if (result != SQLITE_OK)
+        htw__terminal_error("%s: %s", path, sqlite3_errmsg(connection));
+    sqlite3_close(connection);
+    return result == SQLITE_OK;
+}
+
+int htw__journal_compact(const struct htw__journal_request *request) {
+    struct htw_journal *journal = open_journal(request->path);
+    uint64_t before = size_of(request->path);
+    bool success = journal != NULL && compact(request->path);
+    htw_journal_close(journal);
+    uint64_t after = size_of(request->path);
+    if (success && request->json)
+        printf("{\"bytes_before\":%" PRIu64 ",\"bytes\":%" PRIu64 "}\n", before, after);
+    else if (success)
+        printf("%s: %" PRIu64 " bytes, before %" PRIu64 "\n", request->path, after, before);
+    return success && fflush(stdout) == 0 ? 0 : HTW__EXIT_FAILED;
+}
