@@ -23,20 +23,6 @@
 
 namespace htw {
 
-/** A point in time, as htw_calendar_next() returns it. Compares with those of
-    std::chrono::system_clock. */
-using instant = std::chrono::time_point<std::chrono::system_clock, std::chrono::nanoseconds>;
-
-namespace detail {
-
-template <class Duration>
-std::int64_t
-instant_ns(std::chrono::time_point<std::chrono::system_clock, Duration> when) noexcept {
-    return to_ns(when.time_since_epoch());
-}
-
-} // namespace detail
-
 /**
  * The rules of a time zone; see htw_zone_create(). They do not change.
  *

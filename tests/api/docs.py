@@ -30,9 +30,9 @@ def flush(program):
     """Without the indentation of the lines."""
     return "".join(line.strip() + "\n" for line in program.splitlines())
 
-guide = flush("".join((root / f"tests/cpp/test_{name}.cpp").read_text() for name in ("guide", "calendar")))
+guide = flush("".join((root / f"tests/cpp/test_{name}.cpp").read_text() for name in ("guide", "calendar", "journal")))
 in_cpp = re.findall(r"```cpp\n(.*?)```", (root / "docs/cpp.md").read_text(), re.DOTALL)
-errors += [f"docs/cpp.md: not in tests/cpp/test_guide.cpp or test_calendar.cpp: {program}" for program in in_cpp if flush(program) not in guide]
+errors += [f"docs/cpp.md: not in tests/cpp/test_guide.cpp, test_calendar.cpp or test_journal.cpp: {program}" for program in in_cpp if flush(program) not in guide]
 if not in_cpp:
     errors.append("docs/cpp.md shows no programs")
 

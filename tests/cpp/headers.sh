@@ -35,6 +35,7 @@ for header in "$include"/htw/*.hpp "$include"/htw/cpp/*.hpp; do
 done
 
 cat >"$work/use" <<'PROGRAM'
+#include <string>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -84,9 +85,10 @@ void use_purgatory(htw::purgatory<fetch> &purgatory, fetch &request) {
 }
 void use(htw::scheduler &scheduler, htw::wheel<session, &session::timer> &wheel, session &session) {
     std::error_code error;
+    const std::string text = "text";
     htw::timer_options options;
     auto quiet = []() noexcept {};
-    auto large = [text = std::string("text")](const htw::expiration &expiration) {
+    auto large = [text](const htw::expiration &expiration) {
         expiration.reschedule(std::chrono::duration<float>(1));
     };
     htw::timer timer = scheduler.schedule(1ms, quiet);
@@ -99,6 +101,12 @@ void use(htw::scheduler &scheduler, htw::wheel<session, &session::timer> &wheel,
     htw::calendar daily = htw::calendar::daily(3);
     timer = scheduler.schedule_calendar(daily, quiet, error);
     static_cast<void>(daily.next(std::chrono::system_clock::now(), htw::zone("UTC")));
+    htw::journal journal(scheduler, "jobs");
+    journal.put_later(htw::job { text }, [](std::error_code) {});
+    htw::lease lease = journal.lease({ "mail", nullptr });
+    journal.apply_later(htw::change().done(std::move(lease)).mark(text));
+    journal.kick_later("mail", 3, [](std::error_code, std::uint32_t count) { static_cast<void>(count); });
+    static_cast<void>(journal.peek(journal.put(htw::job { "payload" }))->key.value_or(text));
     wheel.schedule(session, 1);
     static_cast<void>(wheel.poll(1));
     for (struct session *due : wheel.poll_batch<8>(1, 100))
@@ -106,6 +114,7 @@ void use(htw::scheduler &scheduler, htw::wheel<session, &session::timer> &wheel,
 #if __cplusplus >= 202002L
     htw::scheduler other({ .workers = 1, .clock = htw::clock::manual });
     timer = other.schedule(1s, { .slack = 1ms, .key = "key" }, large);
+    journal.put({ .payload = text, .queue = "mail" });
     timer = other.schedule_calendar(daily, { .grace = 1s, .key = "key" }, large);
 #endif
 #ifdef REFUSED
@@ -138,6 +147,9 @@ refused 'htw::purgatory<no_hook> purgatory(scheduler)' 'a public void on_complet
 refused 'htw::purgatory<hidden_hook> purgatory(scheduler)' 'private'
 refused 'htw::purgatory<fetch>(scheduler).close([](int) {})' 'a visitor takes a request'
 refused 'fetch first; fetch second = first; second.is_pending()' 'deleted'
+refused 'journal.lease("mail")' 'nodiscard'
+refused 'htw::lease second = lease; second.done()' 'deleted'
+refused 'journal.put_later(htw::job {}, [](int *) {})' 'a notice takes a std::error_code'
 refused 'options.key = htw::key_bytes(options)' 'equal objects of this type'
 
 # C++14 is told what it lacks.

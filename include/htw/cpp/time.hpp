@@ -17,6 +17,9 @@ namespace htw {
 /** A delay that never ends, and a deadline that never comes. */
 inline constexpr std::chrono::nanoseconds never { HTW_NEVER_NS };
 
+/** A point in time of calendars and journals. Compares with those of std::chrono::system_clock. */
+using instant = std::chrono::time_point<std::chrono::system_clock, std::chrono::nanoseconds>;
+
 /** The clock of a scheduler, or of a timer; see enum htw_clock. */
 enum class clock {
     by_default = HTW_CLOCK_DEFAULT,  ///< of a timer: that of its scheduler
@@ -125,6 +128,12 @@ constexpr std::int64_t to_ns(std::chrono::duration<Rep, Period> duration) noexce
             return round_up_ns(static_cast<long double>(count) * num / den);
         }
     }
+}
+
+template <class Duration>
+std::int64_t
+instant_ns(std::chrono::time_point<std::chrono::system_clock, Duration> when) noexcept {
+    return to_ns(when.time_since_epoch());
 }
 
 } // namespace detail
