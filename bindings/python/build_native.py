@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Describes the extensions to cffi: htw._native, which is native/shim.c and the library, and
-htw._calendar_native, native/calendar.c and the library's calendar.
+"""Describes the extensions to cffi: htw._native, which is native/shim.c and the library,
+htw._calendar_native, native/calendar.c and the library's calendar, and the same for the journal.
 
 The library is compiled into the extension, so that the package needs nothing else at run time. In
 the repository its sources come from ../../, and are copied to csrc/; a source distribution has
@@ -8,7 +8,8 @@ csrc/. With HTW_PYTHON_SYSTEM=1 in the environment the extension is linked with 
 library that pkg-config finds: for distributions, which package the library themselves.
 
 The calendar needs cctz (or, when linked, libhtw-calendar), and is left out where that is missing;
-HTW_PYTHON_CALENDAR=1 in the environment demands it, HTW_PYTHON_CALENDAR=0 leaves it out.
+HTW_PYTHON_CALENDAR=1 in the environment demands it, HTW_PYTHON_CALENDAR=0 leaves it out. So it is with
+the journal, SQLite, libhtw-journal and HTW_PYTHON_JOURNAL.
 """
 import os
 import pathlib
@@ -75,9 +76,10 @@ def bundle():
     if not in_repository():
         return
     wanted = {"xxhash.h": find_xxhash()}
-    for source in (REPOSITORY / "src/calendar").glob("*.c*"):
-        wanted[f"src/calendar/{source.name}"] = source
-    for folder in ("base", "wheel", "scheduler", "purgatory", "calendar"):
+    for folder in OPTIONAL:
+        for source in (REPOSITORY / "src" / folder).glob("*.c*"):
+            wanted[f"src/{folder}/{source.name}"] = source
+    for folder in ("base", "wheel", "scheduler", "purgatory", *OPTIONAL):
         for header in (REPOSITORY / "src" / folder).glob("*.h"):
             wanted[f"src/{folder}/{header.name}"] = header
     for header in (REPOSITORY / "include/htw").glob("*.h"):
@@ -119,20 +121,29 @@ def compiled(sources, *options):
     }
 
 
-def has_calendar():
-    """Whether what the calendar needs is there."""
-    wanted = os.environ.get("HTW_PYTHON_CALENDAR", "")
+# What each optional part needs: a program that shows whether it is there, and how that is compiled.
+OPTIONAL = {
+    "calendar": ("#include <cctz/time_zone.h>\nint main() { cctz::utc_time_zone(); }\n",
+                 "c++", ["-lcctz", "-lstdc++"]),
+    "journal": ("#include <sqlite3.h>\n#if SQLITE_VERSION_NUMBER < 3031000\n#error too old\n#endif\n"
+                "int main(void) { return sqlite3_libversion_number() == 0; }\n", "c", ["-lsqlite3"]),
+}
+
+
+def has(part):
+    """Whether what the calendar or the journal needs is there."""
+    wanted = os.environ.get(f"HTW_PYTHON_{part.upper()}", "")
     if wanted == "0":
         return False
+    program, language, libraries = OPTIONAL[part]
     if SYSTEM:
-        test = ["pkg-config", "--exists", "htw-calendar"]
+        test = ["pkg-config", "--exists", f"htw-{part}"]
     else:
-        test = [*shlex.split(os.environ.get("CC", "cc")), "-x", "c++", "-o", os.devnull, "-",
-                "-lcctz", "-lstdc++"]
-    program = "#include <cctz/time_zone.h>\nint main() { cctz::utc_time_zone(); }\n"
+        test = [*shlex.split(os.environ.get("CC", "cc")), "-x", language, "-o", os.devnull, "-",
+                *libraries]
     found = subprocess.run(test, input=program, capture_output=True, text=True)
     if found.returncode != 0 and wanted:
-        raise SystemExit(f"build_native.py: the calendar cannot be built:\n{found.stderr}")
+        raise SystemExit(f"build_native.py: the {part} cannot be built:\n{found.stderr}")
     return found.returncode == 0
 
 
@@ -144,12 +155,24 @@ def describe(name, interface, shim, arguments):
 
 
 def describe_native():
-    calendar = set(BUNDLE.rglob("calendar/*"))
+    others = {path for part in OPTIONAL for path in BUNDLE.rglob(f"{part}/*")}
     return describe("htw._native", "interface.h", "shim.c", linked("htw") if SYSTEM else
-                    compiled(set(BUNDLE.rglob("*.c")) - calendar))
+                    compiled(set(BUNDLE.rglob("*.c")) - others))
 
 
 def describe_calendar():
     return describe("htw._calendar_native", "calendar_interface.h", "calendar.c",
                     linked("htw-calendar") if SYSTEM else
-                    compiled(BUNDLE.rglob("calendar/*.c*"), "-lcctz", "-lstdc++"))
+                    compiled(BUNDLE.rglob("calendar/*.c*"), *OPTIONAL["calendar"][2]))
+
+
+# What the sources of the journal use of base, as its shared library. Without state of the process.
+JOURNAL_BASE = ("alloc", "alloc_system", "annotate", "backoff", "base", "clock", "fork", "heap", "histogram", "key_table",
+                "lock", "prometheus", "random", "thread", "user_code")
+
+
+def describe_journal():
+    base = {BUNDLE / f"src/base/{name}.c" for name in JOURNAL_BASE}
+    return describe("htw._journal_native", "journal_interface.h", "journal.c",
+                    linked("htw-journal") if SYSTEM else
+                    compiled(base.union(BUNDLE.rglob("journal/*.c")), *OPTIONAL["journal"][2]))

@@ -34,7 +34,8 @@ class ParallelBuild(build_ext):
 setup(
     version=build_native.version(),
     cffi_modules=["build_native.py:describe_native"] +
-                 ["build_native.py:describe_calendar"] * build_native.has_calendar(),
+                 [f"build_native.py:describe_{part}" for part in build_native.OPTIONAL
+                  if build_native.has(part)],
     cmdclass={"build_ext": ParallelBuild},
     options={"bdist_wheel": {"py_limited_api": "cp39"}},
 )

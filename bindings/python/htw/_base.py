@@ -55,6 +55,15 @@ _ERRORS: dict[int, Type[Error]] = {
 }
 
 
+def error_of(number: int, text: str) -> Exception:
+    """The exception for an errno."""
+    if number == errno.ENOMEM:
+        return MemoryError(text)
+    if number == errno.EINVAL:
+        return ValueError(text)
+    return _ERRORS.get(number, Error)(number, text)
+
+
 def fail(result: int, invalid: Optional[Callable[[], Any]] = None) -> NoReturn:
     """Raises what a negative result of the library means. ``invalid`` finds the member of the options
     that was refused."""
@@ -63,11 +72,7 @@ def fail(result: int, invalid: Optional[Callable[[], Any]] = None) -> NoReturn:
     member = ffi.NULL if invalid is None or number != errno.EINVAL else invalid()
     if member != ffi.NULL:
         text = f"{ffi.string(member).decode()}: {text}"
-    if number == errno.ENOMEM:
-        raise MemoryError(text)
-    if number == errno.EINVAL:
-        raise ValueError(text)
-    raise _ERRORS.get(number, Error)(number, text)
+    raise error_of(number, text)
 
 
 def checked(result: int, invalid: Optional[Callable[[], Any]] = None) -> int:

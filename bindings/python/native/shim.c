@@ -15,10 +15,6 @@
 #include <htw/htw.h>
 
 #include <errno.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 /* declared by cffi below, in the same file */
 static void py_expired(void *object, htw_handle handle, int64_t deadline_ns, int64_t late_ns,
@@ -45,25 +41,6 @@ static void py_untrack(uintptr_t object) {
     PyObject_GC_UnTrack((void *)object);
     PyGILState_Release(state);
 }
-
-/*
- * Before version 3.14 Python ends each thread that asks for the GIL when the interpreter has ended, by
- * pthread_exit(). But a callback must return to the library, which would abort the process. So such a
- * thread stays here, as it would in 3.14, until the process has ended.
- */
-static void stay(void *unused) {
-    (void)unused;
-    for (;;)
-        pause();
-}
-
-/* Calls a function of Python. */
-#define PY_CALL(...)                     \
-    do {                                 \
-        pthread_cleanup_push(stay, NULL); \
-        __VA_ARGS__;                     \
-        pthread_cleanup_pop(0);          \
-    } while (0)
 
 /* ---- wheel */
 
@@ -97,23 +74,6 @@ static void *py_wheel_drain(struct htw_wheel *wheel) {
     return py_object_of(htw_wheel_drain(wheel));
 }
 
-/* Returns what a function has written to a stream, to be freed; NULL and errno if it failed. */
-#define PY_TEXT_OF(call)                             \
-    char *text = NULL;                               \
-    size_t size = 0;                                 \
-    FILE *stream = open_memstream(&text, &size);     \
-    if (stream == NULL)                              \
-        return NULL;                                 \
-    int result = (call);                             \
-    if (fclose(stream) != 0 && result == 0)          \
-        result = -errno;                             \
-    if (result != 0) {                               \
-        free(text);                                  \
-        errno = -result;                             \
-        return NULL;                                 \
-    }                                                \
-    return text
-
 static char *py_wheel_dump(const struct htw_wheel *wheel) {
     PY_TEXT_OF(htw_wheel_dump(wheel, stream));
 }
@@ -134,6 +94,9 @@ static struct py_library library = {
     .reschedule_at = htw_reschedule_at,
     .is_pending = htw_is_pending,
     .now_by = htw_scheduler_now_by,
+    .cancel_wait = htw_cancel_wait,
+    .clock = htw_scheduler_clock,
+    .now = htw_scheduler_now,
     .run = run,
     .release = ended,
 };
