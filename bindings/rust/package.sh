@@ -19,7 +19,7 @@ csrc=$work/source/htw-sys/csrc
 mkdir -p "$csrc/include/htw"
 cp "$root/meson.build" "$xxhash" "$csrc"
 cp "$root"/include/htw/*.h "$csrc/include/htw"
-for folder in base wheel scheduler purgatory calendar; do
+for folder in base wheel scheduler purgatory calendar journal; do
     mkdir -p "$csrc/src/$folder"
     cp "$root/src/$folder"/*.[ch]* "$csrc/src/$folder"
 done
@@ -28,7 +28,7 @@ cp "$root/LICENSE" "$root/LICENSE.xxhash" "$work/source/htw-sys"
 
 # publish NAME: packs a crate, builds what was packed, and puts it where the next one looks for it.
 publish() {
-    (cd "$work/source" && "$CARGO" package --quiet --allow-dirty -p "$1" --features vendored,calendar)
+    (cd "$work/source" && "$CARGO" package --quiet --allow-dirty -p "$1" --features vendored,calendar,journal)
     tar -xzf "$CARGO_TARGET_DIR/package/$1-$version.crate" -C "$work/registry"
     echo '{"files":{},"package":null}' >"$work/registry/$1-$version/.cargo-checksum.json"
 }
@@ -42,7 +42,7 @@ ls "$CARGO_TARGET_DIR"/package/*.crate
 for crate in htw-sys htw; do
     echo "== tests of the package $crate, with the library compiled in"
     cp -r "$work/registry/$crate-$version" "$work/test-$crate"
-    (cd "$work/test-$crate" && "$CARGO" test --quiet --features vendored,calendar)
+    (cd "$work/test-$crate" && "$CARGO" test --quiet --features vendored,calendar,journal)
 done
 export PKG_CONFIG_PATH="$prefix/lib/pkgconfig" LD_LIBRARY_PATH="$prefix/lib"
 for crate in htw-sys htw; do

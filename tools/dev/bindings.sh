@@ -134,14 +134,16 @@ rust_bench() {
 # write_bindings FOLDER
 write_bindings() {
     bindings/rust/htw-sys/generate.sh >"$1/bindings.rs"
-    bindings/rust/htw-sys/generate.sh calendar >"$1/calendar.rs"
+    for part in calendar journal; do
+        bindings/rust/htw-sys/generate.sh $part >"$1/$part.rs"
+    done
 }
 
 # The declarations are those of the headers, and the compiler lays out each struct as C does.
 check_bindings() {
     mkdir -p build/rust
     write_bindings build/rust
-    for file in bindings calendar; do
+    for file in bindings calendar journal; do
         diff -u "bindings/rust/htw-sys/src/$file.rs" "build/rust/$file.rs" ||
             fail 'the headers have changed: ./dev rust bindings'
     done
@@ -156,14 +158,14 @@ rust_test() {
     use_cargo rust
     export CFLAGS="${CFLAGS:-} -DHTW_CHECK_LEVEL=1"
     if [ $# -gt 0 ]; then
-        in_rust test --workspace --features htw/vendored,htw/calendar "$@"
+        in_rust test --workspace --features htw/vendored,htw/calendar,htw/journal "$@"
         return
     fi
     check_bindings
     in_rust fmt --check
-    in_rust clippy --quiet --workspace --all-targets --features htw/vendored,htw/calendar -- -D warnings
-    RUSTDOCFLAGS=-Dwarnings in_rust doc --quiet --workspace --no-deps --features htw/vendored,htw/calendar
-    in_rust test --quiet --workspace --features htw/vendored,htw/calendar
+    in_rust clippy --quiet --workspace --all-targets --features htw/vendored,htw/calendar,htw/journal -- -D warnings
+    RUSTDOCFLAGS=-Dwarnings in_rust doc --quiet --workspace --no-deps --features htw/vendored,htw/calendar,htw/journal
+    in_rust test --quiet --workspace --features htw/vendored,htw/calendar,htw/journal
 }
 
 verb_rust() {
@@ -172,7 +174,7 @@ verb_rust() {
         need "$rust_test_packages"
         mkdir -p build/rust
         write_bindings build/rust
-        mv build/rust/bindings.rs build/rust/calendar.rs bindings/rust/htw-sys/src
+        mv build/rust/bindings.rs build/rust/calendar.rs build/rust/journal.rs bindings/rust/htw-sys/src
         ;;
     valgrind)
         shift

@@ -17,16 +17,18 @@ fn find_installed() {
     let minor = number(env!("CARGO_PKG_VERSION_MINOR"));
     let this = format!("{}.{}", major, minor);
     let next = if major == 0 { format!("0.{}", minor + 1) } else { (major + 1).to_string() };
-    let library = if cfg!(feature = "calendar") { "htw-calendar" } else { "htw" };
-    if let Err(error) =
-        pkg_config::Config::new().range_version(this.as_str()..next.as_str()).probe(library)
-    {
-        eprintln!(
-            "The C library {} {} was not found. Install it and set PKG_CONFIG_PATH, or compile \
-             it into the program with the feature `vendored`.\n{}",
-            library, this, error
-        );
-        std::process::exit(1);
+    let parts =
+        [("htw-calendar", cfg!(feature = "calendar")), ("htw-journal", cfg!(feature = "journal"))];
+    for library in parts.iter().filter(|part| part.1).map(|part| part.0).chain(["htw"]) {
+        let mut config = pkg_config::Config::new();
+        if let Err(error) = config.range_version(this.as_str()..next.as_str()).probe(library) {
+            eprintln!(
+                "The C library {} {} was not found. Install it and set PKG_CONFIG_PATH, or \
+                 compile it into the program with the feature `vendored`.\n{}",
+                library, this, error
+            );
+            std::process::exit(1);
+        }
     }
 }
 
@@ -89,6 +91,18 @@ mod vendored {
         println!("cargo:rustc-link-lib=cctz");
     }
 
+    #[cfg(feature = "journal")]
+    fn compile_journal(root: &Path) {
+        let files = fs::read_dir(root.join("src/journal")).expect("src/journal");
+        let files = files.map(|entry| entry.unwrap().path());
+        let sources = files.filter(|f| f.extension() == Some("c".as_ref()));
+        if let Err(error) = build(root).files(sources).flag("-std=c11").try_compile("htw_journal") {
+            eprintln!("The feature `journal` needs SQLite (Debian: libsqlite3-dev).\n{}", error);
+            std::process::exit(1);
+        }
+        println!("cargo:rustc-link-lib=sqlite3");
+    }
+
     pub fn compile() {
         if env::var("CARGO_CFG_TARGET_OS").as_deref() != Ok("linux") {
             eprintln!("The feature `vendored` needs Linux. Install the library there, with Meson.");
@@ -100,6 +114,8 @@ mod vendored {
         }
         #[cfg(feature = "calendar")]
         compile_calendar(&root);
+        #[cfg(feature = "journal")]
+        compile_journal(&root);
         // An archive for each folder, because files of two folders may have the same name.
         let sources = sources(&root);
         for folder in ["purgatory", "scheduler", "wheel", "base"] {

@@ -3,6 +3,7 @@
 #include <htw/htw.h>
 
 #include <htw/calendar.h>
+#include <htw/journal.h>
 
 #define CONSTANT(type, name) static const type rust_##name = name
 CONSTANT(int64_t, HTW_NEVER_NS);
@@ -16,3 +17,5 @@ CONSTANT(int64_t, HTW_TICK_NS_MIN);
 CONSTANT(int64_t, HTW_TICK_NS_MAX);
 CONSTANT(int64_t, HTW_SPAN_NS_MAX);
 CONSTANT(int64_t, HTW_CALENDAR_JITTER_NS_MAX);
+CONSTANT(int64_t, HTW_JOURNAL_NEAR_NS_MAX);
+CONSTANT(int64_t, HTW_JOURNAL_GATHER_NS_MAX);

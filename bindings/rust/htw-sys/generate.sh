@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Prints the declarations of the public headers in Rust, as bindgen of Debian 12 makes them:
-# src/bindings.rs; of htw/calendar.h: src/calendar.rs; or all of them, with tests of the layout of structs.
-# usage: generate.sh [calendar | --layout-tests]
+# src/bindings.rs; of htw/calendar.h: src/calendar.rs, of htw/journal.h: src/journal.rs; or all of them, with
+# tests of the layout of structs.
+# usage: generate.sh [calendar | journal | --layout-tests]
 set -eu
 cd "$(dirname "$(readlink -f "$0")")"
 
@@ -18,14 +19,22 @@ generate() {
 }
 
 calendar='htw_(calendar|zone|schedule_calendar|weekday).*|(rust_)?HTW_CALENDAR_.*'
-case ${1:-} in
-calendar)
+types='htw_(journal|job|lease|queue_|deliver|durable|stopped|synchronous|list_place)'
+journal="$types.*|(rust_)?HTW_(JOURNAL|JOB|LEASE|QUEUE|KICK|SYNCHRONOUS).*"
+# part PATTERN [ARG]...
+part() {
+    pattern=$1
+    shift
     generate --no-layout-tests --no-recursive-allowlist --raw-line 'use crate::*;' \
-        --allowlist-function "$calendar" --allowlist-type "$calendar" --allowlist-var "$calendar"
-    ;;
+        --allowlist-function "$pattern" --allowlist-type "$pattern" --allowlist-var "$pattern" "$@"
+}
+case ${1:-} in
+calendar) part "$calendar" ;;
+journal) part "$journal" --raw-line 'use libc::FILE;' ;;
 *)
     all='--allowlist-function htw_.* --allowlist-type htw_.* --allowlist-var (rust_)?HTW_.*'
-    [ "${1:-}" = --layout-tests ] || all="--no-layout-tests --blocklist-item $calendar $all"
+    [ "${1:-}" = --layout-tests ] ||
+        all="--no-layout-tests --blocklist-item $calendar|$journal $all"
     # shellcheck disable=SC2086 # a list of words, none of which is a pattern of files
     generate --raw-line 'use libc::FILE;' $all
     ;;

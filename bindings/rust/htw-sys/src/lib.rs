@@ -3,8 +3,8 @@
 //! purgatory for requests.
 //!
 //! This crate adds nothing to C: names, types and rules are those of the headers `htw/wheel.h`,
-//! `htw/scheduler.h`, `htw/purgatory.h` and `htw/backoff.h`, and with the feature `calendar` also
-//! `htw/calendar.h`, which are the reference. The crate `htw` is the safe interface.
+//! `htw/scheduler.h`, `htw/purgatory.h` and `htw/backoff.h`, and with the features
+//! `calendar` and `journal` also `htw/calendar.h` and `htw/journal.h`, which are the reference. The crate `htw` is the safe interface.
 //!
 //! What differs from C:
 //!
@@ -33,9 +33,13 @@
 mod bindings;
 #[cfg(feature = "calendar")]
 mod calendar;
+#[cfg(feature = "journal")]
+mod journal;
 pub use bindings::*;
 #[cfg(feature = "calendar")]
 pub use calendar::*;
+#[cfg(feature = "journal")]
+pub use journal::*;
 
 /// A deadline that the clock never reaches, in ticks.
 pub const HTW_NEVER_TICK: u64 = u64::MAX;

@@ -114,6 +114,21 @@ fn calendar_struct_has_the_size_of_the_library() {
     }
 }
 
+#[test]
+#[cfg(feature = "journal")]
+fn journal_structs_have_the_size_of_the_library() {
+    assert_same_size!(
+        htw_journal_options_init(htw_journal_options),
+        htw_job_init(htw_job),
+        htw_job_update_init(htw_job_update),
+        htw_journal_change_init(htw_journal_change),
+        htw_lease_init(htw_lease),
+        htw_queue_policy_init(htw_queue_policy),
+        htw_queue_stats_init(htw_queue_stats),
+        htw_journal_stats_init(htw_journal_stats),
+    );
+}
+
 /// In a package there is no list to compare with.
 fn assert_declares_what_is_exported(map: &str, bindings: &str, least: usize) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
@@ -140,4 +155,6 @@ fn functions_are_those_that_the_libraries_export() {
     assert_declares_what_is_exported("libhtw.map", bindings, 90);
     let calendar = include_str!("../src/calendar.rs");
     assert_declares_what_is_exported("libhtw-calendar.map", calendar, 13);
+    let journal = include_str!("../src/journal.rs");
+    assert_declares_what_is_exported("libhtw-journal.map", journal, 37);
 }

@@ -4,7 +4,7 @@ use crate::callback::{Callback, Expiration};
 use crate::group::Group;
 use crate::scheduler::Scheduler;
 use crate::shared::Shared;
-use crate::time::{instant_ns, to_ns};
+use crate::time::{instant_ns, time_of, to_ns};
 use crate::timer::Timer;
 use crate::Error;
 use htw_sys::*;
@@ -17,7 +17,7 @@ use std::os::raw::{c_char, c_int, c_uint, c_void};
 use std::ptr::{self, NonNull};
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 /// The rules of a time zone, which do not change.
 ///
@@ -178,15 +178,6 @@ impl Calendar {
     pub fn previous(&self, before: SystemTime, zone: Option<&Zone>) -> Option<SystemTime> {
         let ns = unsafe { htw_calendar_previous(&self.raw, raw_zone(zone), instant_ns(before)) };
         (ns != i64::MIN).then(|| time_of(ns))
-    }
-}
-
-fn time_of(ns: i64) -> SystemTime {
-    let distance = Duration::from_nanos(ns.unsigned_abs());
-    if ns < 0 {
-        UNIX_EPOCH - distance
-    } else {
-        UNIX_EPOCH + distance
     }
 }
 

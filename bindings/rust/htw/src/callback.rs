@@ -87,7 +87,7 @@ impl Expiration {
 }
 
 /// Calls user code, and returns whether it returned. A handler that panics ends the program.
-fn guard(on_panic: &PanicHandler, call: impl FnOnce()) -> bool {
+pub(crate) fn guard(on_panic: &PanicHandler, call: impl FnOnce()) -> bool {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(()) => true,
         Err(panic) => {

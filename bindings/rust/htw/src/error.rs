@@ -38,22 +38,38 @@ errors! {
     InvalidArgument = EINVAL,
     /// No memory, or no thread could be started.
     OutOfMemory = ENOMEM,
-    /// As many timers are pending as the scheduler may have.
+    /// As many timers are pending, or jobs in a journal, as there may be.
     LimitReached = EAGAIN,
-    /// A timer has the key, and is to be kept.
+    /// A timer or job has the key, and is to be kept.
     KeyExists = EEXIST,
     /// The call would wait for itself.
     Deadlock = EDEADLK,
-    /// The scheduler was stopped.
+    /// The scheduler was stopped, or the journal is being closed.
     Stopped = ESHUTDOWN,
-    /// Another thread is in the same function.
+    /// Another thread is in the same function; the file of a journal is in use.
     Busy = EBUSY,
     /// This scheduler cannot do that.
     Unsupported = ENOTSUP,
-    /// There is no such time zone.
+    /// There is no such time zone, job or file.
     NotFound = ENOENT,
     /// The scheduler belongs to the parent of this process, which has forked.
     Forked = EOWNERDEAD,
+    /// The lease of a job has ended.
+    LeaseEnded = ESTALE,
+    /// The job is leased, or its state is another one than the step begins with.
+    InUse = EALREADY,
+    /// No job was ready in time.
+    TimedOut = ETIMEDOUT,
+    /// The request was cancelled.
+    Cancelled = ECANCELED,
+    /// The disk is full.
+    NoSpace = ENOSPC,
+    /// A job, a mark or a change is too large.
+    TooLarge = EMSGSIZE,
+    /// The disk has failed: the journal may have stopped.
+    Io = EIO,
+    /// The file is no journal, or is damaged.
+    NoJournal = EBADMSG,
 }
 
 impl Error {

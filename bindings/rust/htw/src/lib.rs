@@ -9,6 +9,12 @@ mod callback;
 mod error;
 mod group;
 mod iter;
+#[cfg(feature = "journal")]
+mod job;
+#[cfg(feature = "journal")]
+mod journal;
+#[cfg(feature = "journal")]
+mod lease;
 #[cfg(test)]
 mod memory_tests;
 mod nodes;
@@ -26,6 +32,12 @@ pub use callback::Expiration;
 pub use error::Error;
 pub use group::Group;
 pub use iter::{Drain, Expire, Iter};
+#[cfg(feature = "journal")]
+pub use job::{Change, Job, JobInfo, JobState, JournalStats, QueuePolicy, QueueStats, Step};
+#[cfg(feature = "journal")]
+pub use journal::{journal_error, Journal, JournalOptions, LeaseOptions, ListPlace};
+#[cfg(feature = "journal")]
+pub use lease::Lease;
 pub use nodes::Key;
 pub use outcome::Outcome;
 pub use scheduler::{Scheduler, SchedulerOptions};

@@ -174,6 +174,7 @@ impl Scheduler {
         SchedulerOptions::new().create()
     }
 
+    #[cfg(any(feature = "calendar", feature = "journal"))]
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }

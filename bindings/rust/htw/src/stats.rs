@@ -68,7 +68,7 @@ pub struct SchedulerStats {
 }
 
 impl Distribution {
-    fn new(raw: &htw_distribution) -> Distribution {
+    pub(crate) fn new(raw: &htw_distribution) -> Distribution {
         Distribution {
             count: raw.count,
             sum: Duration::from_nanos(raw.sum_ns),

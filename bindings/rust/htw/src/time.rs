@@ -105,6 +105,17 @@ pub(crate) fn instant_ns(time: SystemTime) -> i64 {
     }
 }
 
+/// The time that so many nanoseconds since 1970 are.
+#[cfg(any(feature = "calendar", feature = "journal"))]
+pub(crate) fn time_of(ns: i64) -> SystemTime {
+    let distance = Duration::from_nanos(ns.unsigned_abs());
+    if ns < 0 {
+        UNIX_EPOCH - distance
+    } else {
+        UNIX_EPOCH + distance
+    }
+}
+
 /// What is too long for the library never ends.
 pub(crate) fn to_ns(duration: Duration) -> i64 {
     i64::try_from(duration.as_nanos()).unwrap_or(HTW_NEVER_NS)

@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: MIT
+//! job.rs - what a journal is told and shows: jobs, steps, changes, queues (feature `journal`).
+use crate::lease::Lease;
+use crate::stats::Distribution;
+use crate::time::{instant_ns, time_of, to_duration, to_ns};
+use crate::Error;
+use htw_sys::*;
+use std::ffi::{CStr, CString};
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::os::raw::{c_char, c_void};
+use std::ptr;
+use std::slice;
+use std::time::{Duration, SystemTime};
+
+/// The value that an `_init` function of the library has filled in.
+///
+/// # Safety
+///
+/// The function fills in all members.
+pub(crate) unsafe fn initial<T>(init: unsafe extern "C" fn(*mut T)) -> T {
+    let mut value = MaybeUninit::uninit();
+    unsafe {
+        init(value.as_mut_ptr());
+        value.assume_init()
+    }
+}
+
+/// The name of a queue for C. "" is the default queue, to C NULL.
+pub(crate) struct QueueName(Option<CString>);
+
+impl QueueName {
+    pub fn new(name: &str) -> Result<QueueName, Error> {
+        if name.is_empty() {
+            return Ok(QueueName(None));
+        }
+        Ok(QueueName(Some(CString::new(name).map_err(|_| Error::InvalidArgument)?)))
+    }
+
+    /// Valid while the name is.
+    pub fn raw(&self) -> *const c_char {
+        self.0.as_ref().map_or(ptr::null(), |name| name.as_ptr())
+    }
+}
+
+/// # Safety
+///
+/// `data` is NULL or has `size` bytes.
+pub(crate) unsafe fn bytes_of(data: *const c_void, size: usize) -> Option<Vec<u8>> {
+    (!data.is_null()).then(|| unsafe { slice::from_raw_parts(data as *const u8, size) }.to_vec())
+}
+
+/// # Safety
+///
+/// `name` is NULL or a string.
+pub(crate) unsafe fn name_of(name: *const c_char) -> String {
+    if name.is_null() {
+        return String::new();
+    }
+    unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
+}
+
+/// A job that is to be put. Made by `Job::new(payload)`, and the methods below.
+///
+/// The name of a queue is a text without NUL of up to 255 bytes; "" is the default queue.
+#[derive(Clone, Copy, Debug)]
+#[must_use = "a job is put by Journal::put()"]
+pub struct Job<'a> {
+    payload: &'a [u8],
+    deadline_ns: i64,
+    key: Option<&'a [u8]>,
+    if_absent: bool,
+    queue: &'a str,
+    priority: u32,
+    lease: Duration,
+}
+
+impl<'a> Job<'a> {
+    /// A job that is handed out at once.
+    pub fn new(payload: &'a [u8]) -> Job<'a> {
+        Job {
+            payload,
+            deadline_ns: 0,
+            key: None,
+            if_absent: false,
+            queue: "",
+            priority: 0,
+            lease: Duration::ZERO,
+        }
+    }
+
+    /// It is handed out at that time: see [`Journal::now`](crate::Journal::now).
+    pub fn at(mut self, time: SystemTime) -> Job<'a> {
+        self.deadline_ns = instant_ns(time);
+        self
+    }
+
+    /// It is handed out when a step makes it ready.
+    pub fn never(mut self) -> Job<'a> {
+        self.deadline_ns = HTW_NEVER_NS;
+        self
+    }
+
+    /// At most one job has a key: a new one replaces the one that has it.
+    pub fn key(mut self, key: &'a [u8]) -> Job<'a> {
+        self.key = Some(key);
+        self
+    }
+
+    /// If a job has the key, that one stays, and the put fails with [`Error::KeyExists`].
+    pub fn if_absent(mut self) -> Job<'a> {
+        self.if_absent = true;
+        self
+    }
+
+    /// The queue that it is in.
+    pub fn queue(mut self, queue: &'a str) -> Job<'a> {
+        self.queue = queue;
+        self
+    }
+
+    /// 0, as without this, comes first; of equal ones the job that was put first.
+    pub fn priority(mut self, priority: u32) -> Job<'a> {
+        self.priority = priority;
+        self
+    }
+
+    /// How long its leases last; without this as the options of the journal say.
+    pub fn lease(mut self, lease: Duration) -> Job<'a> {
+        self.lease = lease;
+        self
+    }
+
+    fn raw(&self, queue: &QueueName) -> htw_job {
+        // SAFETY: the library fills in all members.
+        let mut raw = unsafe { initial(htw_job_init) };
+        raw.deadline_ns = self.deadline_ns;
+        raw.payload = self.payload.as_ptr() as *const c_void;
+        raw.payload_size = self.payload.len();
+        if let Some(key) = self.key {
+            raw.key = key.as_ptr() as *const c_void;
+            raw.key_size = key.len();
+        }
+        raw.queue = queue.raw();
+        raw.priority = self.priority;
+        raw.flags = if self.if_absent { HTW_JOB_IF_ABSENT } else { 0 };
+        raw.lease_ns = to_ns(self.lease);
+        raw
+    }
+}
+
+/// What is done with a job that exists, by [`Journal::update`](crate::Journal::update) or in a [`Change`].
+#[derive(Clone, Copy)]
+#[must_use = "a step is made by Journal::update()"]
+pub struct Step<'a> {
+    raw: htw_job_update,
+    borrows: PhantomData<&'a [u8]>,
+}
+
+impl<'a> Step<'a> {
+    fn new(id: u64, step: htw_job_step) -> Step<'static> {
+        // SAFETY: the library fills in all members.
+        let mut raw = unsafe { initial(htw_job_update_init) };
+        raw.id = id;
+        raw.step = step;
+        Step { raw, borrows: PhantomData }
+    }
+
+    fn at(mut self, time: SystemTime) -> Step<'a> {
+        self.raw.deadline_ns = instant_ns(time);
+        self
+    }
+
+    /// Ends the job, in any state.
+    pub fn done(id: u64) -> Step<'static> {
+        Step::new(id, HTW_JOB_END)
+    }
+
+    /// Ends the job, unless it is leased or was delivered.
+    pub fn cancel(id: u64) -> Step<'static> {
+        Step::new(id, HTW_JOB_CANCEL)
+    }
+
+    /// The same for the job that has a key.
+    pub fn cancel_key(key: &'a [u8]) -> Step<'a> {
+        let mut step: Step<'a> = Step::new(0, HTW_JOB_CANCEL);
+        step.raw.key = key.as_ptr() as *const c_void;
+        step.raw.key_size = key.len();
+        step
+    }
+
+    /// Gives a leased job back: as the policy of its queue says, and without one at once.
+    pub fn release(id: u64) -> Step<'static> {
+        Step::new(id, HTW_JOB_RELEASE)
+    }
+
+    /// Gives a leased job back until that time.
+    pub fn release_at(id: u64, time: SystemTime) -> Step<'static> {
+        Step::release(id).at(time)
+    }
+
+    /// Puts the job aside until it is kicked.
+    pub fn bury(id: u64) -> Step<'static> {
+        Step::new(id, HTW_JOB_BURY)
+    }
+
+    /// Makes a job ready that is buried or delayed.
+    pub fn kick(id: u64) -> Step<'static> {
+        Step::new(id, HTW_JOB_KICK)
+    }
+
+    /// Gives a job that is not leased another time.
+    pub fn move_to(id: u64, time: SystemTime) -> Step<'static> {
+        Step::new(id, HTW_JOB_MOVE).at(time)
+    }
+
+    /// The lease of the job ends at that time.
+    pub fn extend(id: u64, end: SystemTime) -> Step<'static> {
+        Step::new(id, HTW_JOB_EXTEND).at(end)
+    }
+
+    /// The step also gives the job a priority.
+    pub fn priority(mut self, priority: u32) -> Step<'a> {
+        self.raw.has_priority = true;
+        self.raw.priority = priority;
+        self
+    }
+
+    /// The step fails with [`Error::LeaseEnded`] if the lease of this attempt has ended.
+    pub fn of_attempt(mut self, attempt: u32) -> Step<'a> {
+        self.raw.attempt = attempt;
+        self
+    }
+
+    pub(crate) fn raw(&self) -> &htw_job_update {
+        &self.raw
+    }
+}
+
+/// Changes that are made together or not at all, by [`Journal::apply`](crate::Journal::apply): first jobs end and
+/// steps are made, then jobs are put.
+#[derive(Default)]
+#[must_use = "a change is made by Journal::apply()"]
+pub struct Change<'a> {
+    jobs: Vec<Job<'a>>,
+    steps: Vec<Step<'a>>,
+    leases: Vec<Lease>,
+    mark: Option<&'a [u8]>,
+}
+
+impl<'a> Change<'a> {
+    /// A change of nothing.
+    pub fn new() -> Change<'a> {
+        Change::default()
+    }
+
+    /// Puts a job.
+    pub fn put(mut self, job: Job<'a>) -> Change<'a> {
+        self.jobs.push(job);
+        self
+    }
+
+    /// Ends the job of a lease. If the change fails, it is given back.
+    pub fn done(mut self, lease: Lease) -> Change<'a> {
+        self.steps.push(Step::done(lease.id()).of_attempt(lease.attempt()));
+        self.leases.push(lease);
+        self
+    }
+
+    /// Makes a step.
+    pub fn step(mut self, step: Step<'a>) -> Change<'a> {
+        self.steps.push(step);
+        self
+    }
+
+    /// Sets the mark of the journal, for the program to know where it is: up to 4096 bytes.
+    pub fn mark(mut self, mark: &'a [u8]) -> Change<'a> {
+        self.mark = Some(mark);
+        self
+    }
+
+    /// Calls a function of the library for the change, and returns the ids of the jobs that were put.
+    pub(crate) fn submit(
+        self,
+        call: impl FnOnce(*const htw_journal_change) -> Result<(), Error>,
+    ) -> Result<Vec<u64>, Error> {
+        let names: Result<Vec<_>, _> =
+            self.jobs.iter().map(|job| QueueName::new(job.queue)).collect();
+        let names = names?;
+        let mut jobs: Vec<_> =
+            self.jobs.iter().zip(&names).map(|(job, name)| job.raw(name)).collect();
+        let updates: Vec<_> = self.steps.iter().map(|step| step.raw).collect();
+        // SAFETY: the library fills in all members.
+        let mut raw = unsafe { initial(htw_journal_change_init) };
+        raw.jobs = jobs.as_mut_ptr();
+        raw.job_count = jobs.len();
+        raw.updates = updates.as_ptr();
+        raw.update_count = updates.len();
+        if let Some(mark) = self.mark {
+            raw.mark = mark.as_ptr() as *const c_void;
+            raw.mark_size = mark.len();
+        }
+        call(&raw)?;
+        for lease in self.leases {
+            lease.detach();
+        }
+        Ok(jobs.iter().map(|job| job.id).collect())
+    }
+}
+
+/// The state of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum JobState {
+    /// Its time is to come.
+    Delayed,
+    /// It waits to be leased.
+    Ready,
+    /// It is leased, or was delivered and is not done.
+    Leased,
+    /// It was put aside until it is kicked.
+    Buried,
+}
+
+impl JobState {
+    pub(crate) fn raw(self) -> htw_job_state {
+        match self {
+            JobState::Delayed => HTW_JOB_DELAYED,
+            JobState::Ready => HTW_JOB_READY,
+            JobState::Leased => HTW_JOB_LEASED,
+            JobState::Buried => HTW_JOB_BURIED,
+        }
+    }
+
+    fn from_raw(raw: htw_job_state) -> JobState {
+        match raw {
+            HTW_JOB_READY => JobState::Ready,
+            HTW_JOB_LEASED => JobState::Leased,
+            HTW_JOB_BURIED => JobState::Buried,
+            _ => JobState::Delayed,
+        }
+    }
+}
+
+/// A job as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JobInfo {
+    /// The id.
+    pub id: u64,
+    /// The state.
+    pub state: JobState,
+    /// The payload.
+    pub payload: Vec<u8>,
+    /// The key, if it has one.
+    pub key: Option<Vec<u8>>,
+    /// The queue; "": the default one.
+    pub queue: String,
+    /// When it is ready, or when its lease ends; `None`: never.
+    pub deadline: Option<SystemTime>,
+    /// When it was put, if that is known.
+    pub put: Option<SystemTime>,
+    /// How long its leases last.
+    pub lease: Duration,
+    /// The priority.
+    pub priority: u32,
+    /// How often it was leased or delivered.
+    pub attempts: u32,
+    /// How often it was given back.
+    pub releases: u32,
+    /// How often its lease has ended by itself.
+    pub timeouts: u32,
+    /// How often it was buried.
+    pub buries: u32,
+    /// How often it was kicked.
+    pub kicks: u32,
+}
+
+impl JobInfo {
+    /// # Safety
+    ///
+    /// As in a visit of the library.
+    pub(crate) unsafe fn of(raw: &htw_job_info) -> JobInfo {
+        unsafe {
+            JobInfo {
+                id: raw.id,
+                state: JobState::from_raw(raw.state),
+                payload: bytes_of(raw.payload, raw.payload_size).unwrap_or_default(),
+                key: bytes_of(raw.key, raw.key_size),
+                queue: name_of(raw.queue),
+                deadline: (raw.deadline_ns != HTW_NEVER_NS).then(|| time_of(raw.deadline_ns)),
+                put: (raw.put_ns != i64::MIN).then(|| time_of(raw.put_ns)),
+                lease: to_duration(raw.lease_ns),
+                priority: raw.priority,
+                attempts: raw.attempts,
+                releases: raw.releases,
+                timeouts: raw.timeouts,
+                buries: raw.buries,
+                kicks: raw.kicks,
+            }
+        }
+    }
+}
+
+/// What a queue does with a job whose attempt has failed: whose lease was released or has ended by itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueuePolicy {
+    /// After so many attempts a job is buried; 0: never.
+    pub attempts_max: u32,
+    /// The delay after the first attempt; zero: none.
+    pub initial: Duration,
+    /// The longest delay.
+    pub cap: Duration,
+    /// By this the delay grows with each attempt.
+    pub multiplier: f64,
+    /// How much of the delay may be left out at random, from 0 to 1.
+    pub jitter: f64,
+}
+
+impl Default for QueuePolicy {
+    /// Does nothing.
+    fn default() -> QueuePolicy {
+        // SAFETY: the library fills in all members.
+        QueuePolicy::of(&unsafe { initial(htw_queue_policy_init) })
+    }
+}
+
+impl QueuePolicy {
+    fn of(raw: &htw_queue_policy) -> QueuePolicy {
+        QueuePolicy {
+            attempts_max: raw.attempts_max,
+            initial: to_duration(raw.initial_ns),
+            cap: to_duration(raw.cap_ns),
+            multiplier: raw.multiplier,
+            jitter: raw.jitter,
+        }
+    }
+
+    pub(crate) fn raw(&self) -> htw_queue_policy {
+        // SAFETY: the library fills in all members.
+        let mut raw = unsafe { initial(htw_queue_policy_init) };
+        raw.attempts_max = self.attempts_max;
+        raw.initial_ns = to_ns(self.initial);
+        raw.cap_ns = to_ns(self.cap);
+        raw.multiplier = self.multiplier;
+        raw.jitter = self.jitter;
+        raw
+    }
+}
+
+/// The numbers of a queue.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct QueueStats {
+    /// The name; "": the default queue.
+    pub name: String,
+    /// Jobs in this state, as in those below.
+    pub delayed: u64,
+    /// See [`JobState`].
+    pub ready: u64,
+    /// See [`JobState`].
+    pub leased: u64,
+    /// See [`JobState`].
+    pub buried: u64,
+    /// Requests for a lease that name it.
+    pub waiting: u64,
+    /// Until when it is paused, if it is.
+    pub paused_until: Option<SystemTime>,
+    /// The policy.
+    pub policy: QueuePolicy,
+}
+
+impl QueueStats {
+    /// # Safety
+    ///
+    /// The name is NULL or a string.
+    pub(crate) unsafe fn of(raw: &htw_queue_stats) -> QueueStats {
+        QueueStats {
+            name: unsafe { name_of(raw.name) },
+            delayed: raw.delayed,
+            ready: raw.ready,
+            leased: raw.leased,
+            buried: raw.buried,
+            waiting: raw.waiting,
+            paused_until: (raw.paused_until_ns != i64::MIN).then(|| time_of(raw.paused_until_ns)),
+            policy: QueuePolicy::of(&raw.policy),
+        }
+    }
+}
+
+macro_rules! stats {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// What a [`Journal`](crate::Journal) has done since it was opened. When no thread is in a call and nothing
+        /// waits to be written, `found + put = jobs + done + cancelled + replaced`.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct JournalStats {
+            $($(#[$doc])* pub $name: u64,)*
+            /// How long a transaction took.
+            pub commit: Distribution,
+            /// From the call of a change until it was durable.
+            pub durable: Distribution,
+            /// From the deadline until a job was delivered.
+            pub lateness: Distribution,
+        }
+
+        impl JournalStats {
+            pub(crate) fn of(raw: &htw_journal_stats) -> JournalStats {
+                JournalStats {
+                    $($name: raw.$name,)*
+                    commit: Distribution::new(&raw.commit),
+                    durable: Distribution::new(&raw.durable),
+                    lateness: Distribution::new(&raw.lateness),
+                }
+            }
+        }
+    };
+}
+
+stats! {
+    /// Jobs that were in the file.
+    found,
+    /// Jobs that were put.
+    put,
+    /// Jobs that were ended.
+    done,
+    /// Jobs that were cancelled.
+    cancelled,
+    /// Jobs that were replaced under a key.
+    replaced,
+    /// Calls of the closure that jobs are delivered to.
+    delivered,
+    /// Calls that were refused because a limit was reached.
+    refused,
+    /// Changes that failed: no space, no memory, or the disk.
+    failed,
+    /// Transactions.
+    commits,
+    /// How often the log was copied into the file.
+    checkpoints,
+    /// Jobs in the file, those in flight included.
+    jobs,
+    /// Jobs that were delivered and are not done.
+    in_flight,
+    /// Jobs of the near future that are in memory.
+    in_memory,
+    /// Changes that wait to be written.
+    queued,
+    /// The memory of the journal, without SQLite's.
+    memory_bytes,
+    /// The size of SQLite's log.
+    log_bytes,
+}
