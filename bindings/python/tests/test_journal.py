@@ -350,6 +350,22 @@ def test_journal_that_is_dropped_open_is_closed(manual, tmp_path):
         assert journal.stats().found == 1
 
 
+def test_journal_that_is_dropped_in_its_own_callback_is_closed_by_another_thread(manual, tmp_path):
+    gate, kept = threading.Event(), [Journal(tmp_path / "jobs", manual)]
+
+    def drop(later):
+        gate.wait()
+        kept.clear()
+
+    later = kept[0].put_later("mail")
+    later.add_done_callback(drop)
+    with pytest.warns(ResourceWarning, match="unclosed journal"):
+        gate.set()
+        wait_until(lambda: not kept and not htw.journal._hooks)
+    with Journal(tmp_path / "jobs") as journal:
+        assert journal.stats().found == 1
+
+
 def test_lease_keeps_the_memory_of_its_journal(manual, tmp_path):
     journal = Journal(tmp_path / "jobs", manual)
     journal.put("mail", queue="mail")
