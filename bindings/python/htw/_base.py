@@ -22,15 +22,15 @@ class Error(OSError):
 
 
 class StoppedError(Error):
-    """The scheduler was stopped, or the purgatory closed."""
+    """The scheduler was stopped, or the purgatory or journal closed."""
 
 
 class FullError(Error):
-    """``max_pending`` timers are pending."""
+    """``max_pending`` timers are pending, or a limit of a journal is reached."""
 
 
 class KeyExistsError(Error):
-    """A timer has the key, and ``keep_existing`` was given."""
+    """A timer or job has the key, and ``keep_existing`` or ``if_absent`` was given."""
 
 
 class DeadlockError(Error):
@@ -38,7 +38,7 @@ class DeadlockError(Error):
 
 
 class BusyError(Error):
-    """Another thread is in this function, or the request is already submitted."""
+    """Another thread is in this function, the request is already submitted, or the file is in use."""
 
 
 class ForkedError(Error):
