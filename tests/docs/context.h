@@ -2,6 +2,7 @@
 /* context.h - what parts of programs in the documents take for given. Each is compiled after this, inside a function. */
 #include <htw/calendar.h>
 #include <htw/htw.h>
+#include <htw/journal.h>
 #include <htw/monitor.h>
 
 #include <poll.h>
@@ -15,9 +16,11 @@ extern struct htw_spec spec;
 extern htw_handle handle;
 extern int64_t now_ns, tomorrow_at_three;
 extern void *job;
+extern struct htw_journal *journal;
 extern struct htw_monitor_source *source;
 extern struct pollfd *descriptors;
 extern nfds_t count;
 extern int timeout;
 void report(void *arg, const struct htw_expiration *expiration);
 void back_up(void *arg, const struct htw_expiration *expiration);
+int resize(const void *payload, size_t payload_size);
