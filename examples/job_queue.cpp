@@ -44,9 +44,9 @@ static void work(htw::journal &journal) {
 }
 
 static void work_in_threads(htw::journal &journal) {
-    std::vector<std::thread> workers;
-    for (int i = 0; i < 4; i++)
-        workers.emplace_back([&] { work(journal); });
+    std::vector<std::thread> workers(4);
+    for (std::thread &worker : workers)
+        worker = std::thread([&] { work(journal); });
     for (std::thread &worker : workers)
         worker.join();
 }

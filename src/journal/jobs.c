@@ -279,7 +279,7 @@ void htw__jobs_unhold(struct htw__jobs *jobs, struct htw__job *job) {
 }
 
 struct htw__job *htw__jobs_deliver(struct htw__jobs *jobs) {
-    struct htw__job *job = htw__jobs_first(jobs);
+    struct htw__job *job = htw__job_of_turn(jobs->waiting.nodes[0]);
     htw__jobs_become(jobs, job, HTW__JOB_DELIVERING);
     jobs->in_flight++;
     return job;

@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ALIGNMENT ((size_t)16) /* that of malloc() */
@@ -288,18 +289,27 @@ static size_t write_policy(const struct htw_queue_policy *policy, char text[POLI
 }
 
 static int read_policy(struct htw_queue_policy *policy, const void *text, size_t size) {
-    char copy[POLICY_TEXT];
-    uint64_t multiplier, jitter;
+    enum { ATTEMPTS, INITIAL, CAP, MULTIPLIER, JITTER, NUMBERS };
+    char copy[POLICY_TEXT], *at = copy;
+    int64_t numbers[NUMBERS];
     if (size >= sizeof(copy))
         return -EBADMSG;
     memcpy(copy, text, size);
     copy[size] = '\0';
-    if (sscanf(copy, "%" SCNu32 " %" SCNd64 " %" SCNd64 " %" SCNu64 " %" SCNu64,
-               &policy->attempts_max, &policy->initial_ns, &policy->cap_ns, &multiplier,
-               &jitter) != 5)
+    for (int i = 0; i < NUMBERS; i++) {
+        const char *begin = at;
+        errno = 0;
+        numbers[i] = strtoll(begin, &at, 10);
+        if (at == begin || errno != 0)
+            return -EBADMSG;
+    }
+    if (numbers[ATTEMPTS] < 0 || numbers[ATTEMPTS] > UINT32_MAX)
         return -EBADMSG;
-    memcpy(&policy->multiplier, &multiplier, sizeof(multiplier));
-    memcpy(&policy->jitter, &jitter, sizeof(jitter));
+    policy->attempts_max = (uint32_t)numbers[ATTEMPTS];
+    policy->initial_ns = numbers[INITIAL];
+    policy->cap_ns = numbers[CAP];
+    memcpy(&policy->multiplier, &numbers[MULTIPLIER], sizeof(policy->multiplier));
+    memcpy(&policy->jitter, &numbers[JITTER], sizeof(policy->jitter));
     return htw__policy_check(policy) == 0 ? 0 : -EBADMSG;
 }
 
