@@ -78,6 +78,9 @@ NOINLINE void operator delete(void *memory) noexcept {
 NOINLINE void operator delete(void *memory, std::size_t) noexcept {
     std::free(memory);
 }
+NOINLINE void operator delete(void *memory, const std::nothrow_t &) noexcept {
+    std::free(memory);
+}
 
 TEST(journal_delivers_a_job_at_its_deadline_and_its_lease_ends_it) {
     std::vector<std::string> delivered;
