@@ -117,12 +117,16 @@ void htw__leases_look(struct htw_journal *journal, struct htw__queue *queue) {
     pthread_cond_signal(&journal->work);
 }
 
-/* By a change. */
+/* By a change, which is written at once: a worker waits for it. */
 static void lease_durably(struct htw_journal *journal, struct htw__request *request, uint64_t id) {
     struct htw__step step = { .id = id, .kind = HTW__STEP_LEASE, .request = request };
     dequeue(journal, request);
-    if (htw__submit_steps(journal, &step, 1) != 0)
+    if (htw__submit_steps(journal, &step, 1) != 0) {
         append_served(journal, request, -ENOMEM);
+        return;
+    }
+    journal->is_urgent = true;
+    pthread_cond_signal(&journal->work);
 }
 
 static void grant(struct htw_journal *journal, struct htw__request *request, struct htw__job *job) {
