@@ -9,7 +9,6 @@
  */
 #include "../support/manual_time.h"
 #include "../support/random.h"
-#include "../support/test_folder.h"
 #include "arguments.h"
 
 #include <htw/journal.h>
@@ -18,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define START_NS (INT64_C(28333333) * HTW_MINUTE)
 #define JOBS_MAX 1500
@@ -52,7 +50,7 @@ static bool is_paused[QUEUES];
 static struct htw_scheduler *scheduler;
 static struct htw_journal *journal;
 static struct htw_journal_options options;
-static char folder[TEST_FOLDER_SIZE], path[64];
+static char path[MODEL_PATH_SIZE];
 
 static void fail(const char *what, uint64_t id, int64_t result) {
     fprintf(stderr,
@@ -575,10 +573,6 @@ static void step(void) {
 }
 
 static void run_history(uint64_t number, uint64_t steps) {
-    char command[128];
-    snprintf(command, sizeof(command), "rm -f %s*", path);
-    if (system(command) != 0)
-        exit(1);
     history = number;
     source.state = arguments.seed * UINT64_C(1000003) + number;
     job_count = 0;
@@ -600,17 +594,5 @@ static void run_history(uint64_t number, uint64_t steps) {
 
 int main(int argc, char **argv) {
     arguments = (struct model_arguments) { .seed = 1, .steps = 20000, .histories = UINT64_MAX };
-    if (!model_arguments_parse(&arguments, argc, argv))
-        return 2;
-    if (!test_folder_create(folder))
-        return 1;
-    snprintf(path, sizeof(path), "%s/journal", folder);
-    uint64_t steps = 0, number = arguments.first;
-    for (; steps < arguments.steps && number - arguments.first < arguments.histories; number++) {
-        run_history(number, 1000);
-        steps += 1000;
-    }
-    printf("%llu steps in %llu histories agree\n", (unsigned long long)steps,
-           (unsigned long long)(number - arguments.first));
-    return !test_folder_remove(folder);
+    return model_run_on_file(&arguments, argc, argv, path, run_history);
 }
