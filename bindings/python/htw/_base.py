@@ -7,7 +7,8 @@ import math
 import operator
 import sys
 import threading
-from typing import Any, Callable, NoReturn, Optional, Type, Union
+from types import TracebackType
+from typing import Any, Callable, NoReturn, Optional, Type, TypeVar, Union
 
 from htw._native import ffi, lib
 
@@ -15,6 +16,7 @@ from htw._native import ffi, lib
 NEVER_NS: int = 2**63 - 1
 
 Key = Union[bytes, bytearray, memoryview, str]
+_Closing = TypeVar("_Closing", bound="Closing")
 
 
 class Error(OSError):
@@ -212,3 +214,25 @@ class Lease:
 
 def _destroy(function: Callable[[Any], object], pointer: Any, owner: Optional[Lease]) -> None:
     function(pointer)
+
+
+class Closing(Bound):
+    """What is closed by ``close()``, or at the end of a ``with``."""
+
+    _closed: bool
+
+    def close(self) -> Any:
+        """Closes it."""
+        raise NotImplementedError
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return self._closed
+
+    def __enter__(self: _Closing) -> _Closing:
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
+                 traceback: Optional[TracebackType]) -> None:
+        self.close()

@@ -15,6 +15,7 @@ from htw._base import (
     NEVER_NS,
     Bound,
     BusyError,
+    Closing,
     Key,
     Lease,
     checked,
@@ -187,7 +188,7 @@ def py_request_ended(object: Any) -> None:
     _end(request)
 
 
-class Purgatory(Bound):
+class Purgatory(Closing):
     """Holds requests that wait on keys or on a threshold, each until an event or its timeout.
 
     >>> class Fetch(Request):
@@ -229,18 +230,6 @@ class Purgatory(Bound):
         if result == -errno.EOWNERDEAD:  # nothing of it runs in a child process
             return 0
         return checked(result)
-
-    @property
-    def closed(self) -> bool:
-        """Whether the purgatory was closed."""
-        return self._closed
-
-    def __enter__(self) -> Purgatory:
-        return self
-
-    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
-                 traceback: Optional[TracebackType]) -> None:
-        self.close()
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         if is_finalizing() or not hasattr(self, "_pointer"):

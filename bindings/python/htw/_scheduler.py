@@ -12,11 +12,12 @@ import warnings
 import weakref
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Callable, NamedTuple, Optional, Type, TypeVar
+from typing import Any, Callable, NamedTuple, Optional
 
 from htw._base import (
     NEVER_NS,
     Bound,
+    Closing,
     Key,
     Lease,
     checked,
@@ -31,8 +32,6 @@ from htw._base import (
     to_seconds,
 )
 from htw._native import ffi, lib
-
-Self = TypeVar("Self", bound="Scheduler")
 
 
 class Outcome(enum.IntEnum):
@@ -331,7 +330,7 @@ os.register_at_fork(before=_live_lock.acquire, after_in_parent=_live_lock.releas
 ErrorHandler = Callable[[Timer, BaseException], object]
 
 
-class Scheduler(Bound):
+class Scheduler(Closing):
     """Runs callbacks at their time.
 
     >>> with Scheduler() as scheduler:
@@ -441,18 +440,6 @@ class Scheduler(Bound):
             if result != -errno.EOWNERDEAD:  # nothing of it runs in a child process
                 checked(result)
             self._closed = True
-
-    @property
-    def closed(self) -> bool:
-        """Whether the scheduler was stopped."""
-        return self._closed
-
-    def __enter__(self: Self) -> Self:
-        return self
-
-    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
-                 traceback: Optional[TracebackType]) -> None:
-        self.close()
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         if self._closed or is_finalizing():

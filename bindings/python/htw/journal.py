@@ -36,6 +36,7 @@ from htw import _base
 from htw._base import (
     NEVER_NS,
     Bound,
+    Closing,
     Error,
     Key,
     limit_ns,
@@ -331,7 +332,7 @@ def _close_all() -> None:
 atexit.register(_close_all)
 
 
-class Journal(Bound):
+class Journal(Closing):
     """Jobs in a file. One journal may have it open.
 
     ``path``
@@ -413,18 +414,6 @@ class Journal(Bound):
         if result != -errno.EOWNERDEAD:  # nothing of it runs in a child process
             _hooks.pop(self._number, None)
             checked(result)
-
-    @property
-    def closed(self) -> bool:
-        """Whether the journal was closed."""
-        return self._closed
-
-    def __enter__(self) -> Journal:
-        return self
-
-    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
-                 traceback: Optional[TracebackType]) -> None:
-        self.close()
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         if self._closed or is_finalizing():

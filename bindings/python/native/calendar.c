@@ -5,13 +5,11 @@
  * This is an extension of its own, so that the package neither needs cctz to be built nor to be
  * imported. Its timers are those of the other extension, in which the library is.
  */
-#include "library.h"
+#include "lent.h"
 
 #include <htw/calendar.h>
 
 #include <errno.h>
-
-static struct py_library *library;
 
 static void py_connect(void *other) {
     library = other;
@@ -19,22 +17,9 @@ static void py_connect(void *other) {
 }
 
 #ifdef PY_BUNDLED
-/* What the sources of the calendar call: the functions of the library in the other extension. */
-int htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_spec *spec,
-                      htw_handle *ret_handle, struct htw_unexpired *ret_replaced) {
-    return library->schedule_spec(scheduler, spec, ret_handle, ret_replaced);
-}
-
-int htw_reschedule_at(struct htw_scheduler *scheduler, htw_handle handle, int64_t deadline_ns) {
-    return library->reschedule_at(scheduler, handle, deadline_ns);
-}
-
+/* What the sources of the calendar call besides. */
 bool htw_is_pending(struct htw_scheduler *scheduler, htw_handle handle) {
     return library->is_pending(scheduler, handle);
-}
-
-int64_t htw_scheduler_now_by(const struct htw_scheduler *scheduler, enum htw_clock clock) {
-    return library->now_by(scheduler, clock);
 }
 #endif
 

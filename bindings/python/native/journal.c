@@ -10,7 +10,7 @@
  *
  * What Python is to be told is named by a number, the `arg` of notices and visits.
  */
-#include "library.h"
+#include "lent.h"
 
 #include <htw/journal.h>
 
@@ -25,23 +25,12 @@ static void py_durable(uintptr_t arg, int result);
 static void py_leased(uintptr_t arg, int result, const struct htw_delivery *delivery);
 static _Bool py_visit(uintptr_t arg, const struct htw_job_info *info);
 
-static struct py_library *library;
-
 static void py_connect(void *other) {
     library = other;
 }
 
 #ifdef PY_BUNDLED
-/* What the sources of the journal call: the functions of the library in the other extension. */
-int htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_spec *spec,
-                      htw_handle *ret_handle, struct htw_unexpired *ret_replaced) {
-    return library->schedule_spec(scheduler, spec, ret_handle, ret_replaced);
-}
-
-int htw_reschedule_at(struct htw_scheduler *scheduler, htw_handle handle, int64_t deadline_ns) {
-    return library->reschedule_at(scheduler, handle, deadline_ns);
-}
-
+/* What the sources of the journal call besides. */
 int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle) {
     return library->cancel_wait(scheduler, handle);
 }
@@ -52,10 +41,6 @@ enum htw_clock htw_scheduler_clock(const struct htw_scheduler *scheduler) {
 
 int64_t htw_scheduler_now(const struct htw_scheduler *scheduler) {
     return library->now(scheduler);
-}
-
-int64_t htw_scheduler_now_by(const struct htw_scheduler *scheduler, enum htw_clock clock) {
-    return library->now_by(scheduler, clock);
 }
 #endif
 
