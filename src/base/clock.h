@@ -24,6 +24,11 @@ static inline int64_t htw__clock_realtime_ms(void) {
     return htw__clock_realtime_ns() / 1000000;
 }
 
+/* Of two instants of one clock. */
+static inline int64_t htw__clock_earlier(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
 /* How far the kernel's wall clock is ahead of another clock, or a little less. Only for Linux. */
 int64_t htw__clock_wall_ahead_ns(clockid_t clock);
 

@@ -4,8 +4,8 @@
 
 #include "../base/clock.h"
 #include "../base/user_code.h"
+#include "kick.h"
 #include "load.h"
-#include "look.h"
 #include "reader.h"
 #include "slot.h"
 #include "step.h"
@@ -48,15 +48,14 @@ static struct htw__change *take_queue(struct htw_journal *journal) {
 
 /* ---- the transaction: without the lock */
 
-/* Concerns one change; the others of the batch can be made. */
-static bool is_of_one_change(int error) {
-    return error == -ENOENT || error == -EMSGSIZE || error == -EEXIST || error == -EALREADY ||
-           error == -ESTALE;
-}
-
 /* An answer, not a failure. */
 static bool is_answer(int error) {
     return error == -ENOENT || error == -EALREADY || error == -ESTALE || error == -EEXIST;
+}
+
+/* Concerns one change; the others of the batch can be made. */
+static bool is_of_one_change(int error) {
+    return is_answer(error) || error == -EMSGSIZE;
 }
 
 /* The job that has the key is replaced, or stays. */

@@ -177,13 +177,14 @@ void htw__jobs_init(struct htw__jobs *jobs, const struct htw_allocator *allocato
     jobs->seed = htw__random_seed(jobs);
 }
 
+static struct htw__job *job_of(struct htw__key_node *node) {
+    return (struct htw__job *)(void *)((char *)node - offsetof(struct htw__job, node));
+}
+
 void htw__jobs_fini(struct htw__jobs *jobs) {
     struct htw__key_node *node;
-    while ((node = htw__key_table_remove_any(&jobs->by_id)) != NULL) {
-        struct htw__job *job =
-            (struct htw__job *)(void *)((char *)node - offsetof(struct htw__job, node));
-        htw__jobs_discard(jobs, job);
-    }
+    while ((node = htw__key_table_remove_any(&jobs->by_id)) != NULL)
+        htw__jobs_discard(jobs, job_of(node));
     htw__key_table_fini(&jobs->by_id);
     htw__heap_fini(&jobs->waiting, &jobs->allocator);
     htw__heap_fini(&jobs->leases, &jobs->allocator);
@@ -244,9 +245,7 @@ void htw__jobs_become(struct htw__jobs *jobs, struct htw__job *job, enum htw__jo
 struct htw__job *htw__jobs_find(const struct htw__jobs *jobs, uint64_t id) {
     struct htw__key_node *node = htw__key_table_find(
         &jobs->by_id, htw__key_hash(&id, sizeof(id), jobs->seed), &id, sizeof(id));
-    return node == NULL
-               ? NULL
-               : (struct htw__job *)(void *)((char *)node - offsetof(struct htw__job, node));
+    return node == NULL ? NULL : job_of(node);
 }
 
 static struct htw__job *first_of(const struct htw__heap *heap) {

@@ -4,6 +4,7 @@
 
 #include "../base/random.h"
 #include "change.h"
+#include "policy.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -206,8 +207,7 @@ void htw__leases_restart(struct htw_journal *journal, struct htw__queue *queue) 
 void htw__leases_end(struct htw_journal *journal, int result) {
     struct htw__key_node *node = NULL;
     while ((node = htw__key_table_next(&journal->leases.by_number, node)) != NULL) {
-        struct htw__request *request =
-            (struct htw__request *)(void *)((char *)node - offsetof(struct htw__request, node));
+        struct htw__request *request = htw__request_of(node);
         if (request->is_waiting)
             append_served(journal, request, result);
     }
@@ -260,16 +260,13 @@ void htw__leases_expire(struct htw_journal *journal, int64_t now) {
         append_served(journal, request, -ETIMEDOUT);
 }
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 int64_t htw__leases_next(const struct htw_journal *journal) {
     const struct htw__job *job = htw__jobs_first_leased(&journal->jobs);
     const struct htw__request *request = first_end(journal);
-    return least(htw__queues_next_end(&journal->queues),
-                 least(job == NULL ? HTW_NEVER_NS : job->queued->lease_end_ns,
-                       request == NULL ? HTW_NEVER_NS : request->wait_until_ns));
+    return htw__clock_earlier(
+        htw__queues_next_end(&journal->queues),
+        htw__clock_earlier(job == NULL ? HTW_NEVER_NS : job->queued->lease_end_ns,
+                           request == NULL ? HTW_NEVER_NS : request->wait_until_ns));
 }
 
 /* ---- for request.c */

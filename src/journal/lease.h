@@ -12,6 +12,8 @@
 
 #include "state.h"
 
+#include <stddef.h>
+
 /* A request in the list of a queue. */
 struct htw__wait {
     struct htw__link link;
@@ -38,6 +40,10 @@ struct htw__request {
     size_t count;
     struct htw__wait waits[];
 };
+
+static inline struct htw__request *htw__request_of(struct htw__key_node *node) {
+    return (struct htw__request *)(void *)((char *)node - offsetof(struct htw__request, node));
+}
 
 void htw__leases_init(struct htw__leases *leases, const struct htw_allocator *allocator);
 void htw__leases_fini(struct htw__leases *leases, const struct htw_allocator *allocator);

@@ -16,11 +16,8 @@ enum htw_job_state htw__filed_state(const struct htw__whereabouts *where) {
 
 enum htw_job_state htw__state_in_file(const struct htw_journal *journal,
                                       const struct htw__whereabouts *where) {
-    enum htw_job_state filed = htw__filed_state(where);
-    int64_t now = htw__journal_now(journal);
-    return filed == HTW_JOB_BURIED || (filed == HTW_JOB_LEASED && where->deadline_ns > now) ? filed
-           : filed == HTW_JOB_READY                                                         ? filed
-                                    : htw__state_by_clock(where->deadline_ns, now);
+    return htw__place_state(htw__place_class_of(where->place), where->is_leased, where->deadline_ns,
+                            htw__journal_now(journal));
 }
 
 /* ---- from the file */

@@ -16,9 +16,6 @@ int htw__job_read(struct htw_journal *journal, uint64_t id, struct htw__job **re
 
 /* The state of a job in the file, without the clock; and with it, for one that is not in memory. */
 enum htw_job_state htw__filed_state(const struct htw__whereabouts *where);
-static inline enum htw_job_state htw__state_by_clock(int64_t deadline_ns, int64_t now) {
-    return deadline_ns <= now ? HTW_JOB_READY : HTW_JOB_DELAYED;
-}
 enum htw_job_state htw__state_in_file(const struct htw_journal *journal,
                                       const struct htw__whereabouts *where);
 

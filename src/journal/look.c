@@ -1,166 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* look.c - which jobs a queue has: peeking, listing and counting them, and the jobs of a kick. */
-#include "look.h"
-
-#include "lease.h"
+/* look.c - the public calls that show jobs: peeking and listing. */
 #include "load.h"
+#include "select.h"
 #include "slot.h"
-#include "step.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* ---- delayed jobs by deadline */
-
-/* The first jobs behind a position. */
-struct selection {
-    struct htw__position after;
-    struct htw__position *rows; /* room for twice as many, and a scan */
-    size_t count, wanted;
-};
-
-static size_t size_of(size_t wanted) {
-    return (2 * wanted + HTW__SCAN_MAX) * sizeof(struct htw__position);
-}
-
-static int compare(const void *a, const void *b) {
-    struct htw__position left = *(const struct htw__position *)a;
-    struct htw__position right = *(const struct htw__position *)b;
-    return htw__position_precedes(right, left) - htw__position_precedes(left, right);
-}
-
-static void keep_first(struct selection *selection) {
-    qsort(selection->rows, selection->count, sizeof(*selection->rows), compare);
-    if (selection->count > selection->wanted)
-        selection->count = selection->wanted;
-}
-
-static int select_place(struct htw__database *database, struct selection *selection,
-                        uint64_t place) {
-    struct htw__scan scan = htw__scan_of(place, place);
-    struct htw__scan_row rows[HTW__SCAN_MAX];
-    while (!scan.is_done) {
-        int64_t count = htw__database_scan(database, &scan, rows, HTW__SCAN_MAX);
-        if (count < 0)
-            return (int)count;
-        for (int64_t i = 0; i < count; i++) {
-            struct htw__position position = { rows[i].deadline_ns, rows[i].id };
-            if (htw__position_precedes(selection->after, position))
-                selection->rows[selection->count++] = position;
-        }
-        if (selection->count >= 2 * selection->wanted)
-            keep_first(selection);
-    }
-    keep_first(selection);
-    return 0;
-}
-
-/* Minute by minute, each by a seek of its queue. Without the lock. */
-static int select_delayed(struct htw__database *database, uint32_t queue,
-                          struct selection *selection) {
-    uint64_t minute = htw__bucket_of(selection->after.deadline_ns), place;
-    uint64_t last = htw__place(HTW__PLACE_DELAYED, htw__bucket_of(INT64_MAX), UINT32_MAX);
-    uint64_t next = htw__place(HTW__PLACE_DELAYED, minute, queue);
-    selection->count = 0;
-    while (selection->count < selection->wanted) {
-        int error = htw__database_next_place(database, next, last, &place);
-        if (error != 0)
-            return error;
-        if (place == HTW__PLACE_NONE)
-            return 0;
-        minute = htw__place_bucket(place);
-        next = htw__place(HTW__PLACE_DELAYED, minute, queue);
-        if (place <= next) {
-            if (place == next)
-                error = select_place(database, selection, place);
-            if (error != 0)
-                return error;
-            if (place < next)
-                continue;
-        }
-        next = htw__place(HTW__PLACE_DELAYED, minute + 1, queue);
-    }
-    return 0;
-}
-
-/* ---- kicks */
-
-static void add_step(struct htw_journal *journal, struct htw__change *change, uint64_t id) {
-    struct htw__step *step = &change->steps[change->step_count++];
-    *step = (struct htw__step) { .id = id, .kind = HTW_JOB_KICK, .is_optional = true };
-    htw__mutex_lock(&journal->mutex);
-    if (htw__step_waits(journal, step))
-        step->kind = HTW__STEP_NONE;
-    else
-        (void)htw__step_hold(journal, step);
-    htw__mutex_unlock(&journal->mutex);
-    if (step->kind == HTW__STEP_NONE)
-        change->step_count--;
-}
-
-/* The same, unless a lease of an earlier process lasts. */
-static int add_delayed(struct htw_journal *journal, struct htw__change *change, uint64_t id) {
-    struct htw__job_row row;
-    struct htw__whereabouts where;
-    int error = htw__database_fetch(&journal->database, id, &row, &where);
-    if (error != 0)
-        return error == -ENOENT ? 0 : error;
-    htw__database_fetch_end(&journal->database);
-    if (!where.is_leased)
-        add_step(journal, change, id);
-    return 0;
-}
-
-static int kick_buried(struct htw_journal *journal, struct htw__change *change, size_t wanted) {
-    uint64_t place = htw__place_buried((uint32_t)change->queue->number);
-    struct htw__scan scan = htw__scan_of(place, place);
-    struct htw__scan_row rows[HTW__SCAN_MAX];
-    while (!scan.is_done && change->step_count < wanted) {
-        size_t left = wanted - change->step_count;
-        int64_t count = htw__database_scan(&journal->database, &scan, rows,
-                                           left < HTW__SCAN_MAX ? left : HTW__SCAN_MAX);
-        if (count < 0)
-            return (int)count;
-        for (int64_t i = 0; i < count; i++)
-            add_step(journal, change, rows[i].id);
-    }
-    return 0;
-}
-
-static int kick_delayed(struct htw_journal *journal, struct htw__change *change, size_t wanted) {
-    struct selection selection = { .after = { htw__journal_now(journal), UINT64_MAX },
-                                   .wanted = wanted };
-    selection.rows = htw__journal_allocate(journal, size_of(wanted));
-    if (selection.rows == NULL)
-        return htw__journal_fail_as(-ENOMEM, "no memory for a kick");
-    int error = 0;
-    do {
-        selection.wanted = wanted - change->step_count;
-        error = select_delayed(&journal->database, (uint32_t)change->queue->number, &selection);
-        for (size_t i = 0; i < selection.count && error == 0; i++) {
-            selection.after = selection.rows[i];
-            error = add_delayed(journal, change, selection.rows[i].id);
-        }
-    } while (error == 0 && selection.count == selection.wanted && change->step_count < wanted);
-    htw__journal_release(journal, selection.rows, size_of(wanted));
-    return error;
-}
-
-int htw__kick_select(struct htw_journal *journal, struct htw__change *change) {
-    const struct htw__queue *queue = change->queue;
-    bool has_buried = queue->counts.of[HTW_JOB_BURIED] + queue->added.of[HTW_JOB_BURIED] > 0;
-    change->steps_size = change->kick_count * sizeof(*change->steps);
-    change->steps = htw__journal_allocate(journal, change->steps_size);
-    if (change->steps == NULL) {
-        change->steps_size = 0;
-        return htw__journal_fail_as(-ENOMEM, "no memory for a kick");
-    }
-    return has_buried ? kick_buried(journal, change, change->kick_count)
-                      : kick_delayed(journal, change, change->kick_count);
-}
-
-/* ---- showing jobs */
+/* ---- one job */
 
 /* Takes the database, between two commits; in a notice this thread has it. Returns an error, or 0. */
 static int begin_look(struct htw_journal *journal, bool *ret_is_inside) {
@@ -302,16 +149,15 @@ static int show_one(struct list *list, uint64_t id) {
 
 static int list_delayed(struct list *list) {
     struct htw_journal *journal = list->journal;
-    size_t wanted = list->wanted < HTW__SCAN_MAX ? list->wanted : HTW__SCAN_MAX;
-    struct selection selection = { .wanted = wanted, .count = wanted };
-    int error = 0;
-    selection.rows = htw__journal_allocate(journal, size_of(wanted));
-    if (selection.rows == NULL)
-        return htw__journal_fail_as(-ENOMEM, "no memory for a list");
-    while (error == 0 && !list->is_ended && selection.count == wanted) {
+    struct htw__selection selection;
+    int error = htw__selection_init(journal, &selection,
+                                    list->wanted < HTW__SCAN_MAX ? list->wanted : HTW__SCAN_MAX);
+    if (error != 0)
+        return error;
+    do {
         selection.after = list->place.after;
         htw__mutex_unlock(&journal->mutex);
-        error = select_delayed(&journal->database, (uint32_t)list->queue->number, &selection);
+        error = htw__selection_find(&journal->database, (uint32_t)list->queue->number, &selection);
         htw__mutex_lock(&journal->mutex);
         for (size_t i = 0; i < selection.count && error == 0 && !list->is_ended; i++) {
             uint64_t id = selection.rows[i].id;
@@ -319,8 +165,8 @@ static int list_delayed(struct list *list) {
             if (list->state == HTW_JOB_DELAYED || htw__jobs_find(&journal->jobs, id) == NULL)
                 error = show_one(list, id);
         }
-    }
-    htw__journal_release(journal, selection.rows, size_of(wanted));
+    } while (error == 0 && !list->is_ended && selection.count == selection.wanted);
+    htw__selection_fini(journal, &selection);
     return error;
 }
 
@@ -434,68 +280,4 @@ int htw_journal_list(struct htw_journal *journal, const char *queue, enum htw_jo
     }
     memcpy(place, &list.place, sizeof(list.place));
     return end_look(journal, is_inside, error == 0 ? (int)list.count : error);
-}
-
-/* ---- queues */
-
-int htw_journal_pause(struct htw_journal *journal, const char *name, int64_t until_ns) {
-    struct htw__queue *queue = NULL;
-    int error = htw__journal_refusal(journal);
-    if (error != 0)
-        return error;
-    if (!htw__queue_name_is_valid(name) || (name == NULL && journal->deliver != NULL) ||
-        journal->slot_count == 0)
-        return htw__journal_fail_as(-EINVAL, "a pause is not valid");
-    htw__mutex_lock(&journal->mutex);
-    error = journal->is_closing ? -ESHUTDOWN : htw__queues_get(&journal->queues, name, &queue);
-    if (error == 0) {
-        error = htw__queue_pause(&journal->queues, queue, until_ns);
-        if (error == 0)
-            htw__leases_resume(journal, htw__journal_now(journal));
-        else
-            htw__queues_drop(&journal->queues, queue);
-    }
-    htw__slots_arm(journal);
-    htw__mutex_unlock(&journal->mutex);
-    return error == 0 ? 0
-                      : htw__journal_fail(error, "%s: the queue cannot be paused: %s",
-                                          journal->path.name, htw_strerror(error));
-}
-
-int htw_journal_get_queue(struct htw_journal *journal, const char *name,
-                          struct htw_queue_stats *stats) {
-    int error = htw__journal_refusal(journal);
-    if (error != 0)
-        return error;
-    if (stats == NULL || stats->struct_size != sizeof(*stats) || !htw__queue_name_is_valid(name))
-        return htw__journal_fail_as(-EINVAL,
-                                    "the numbers of a queue are NULL or of an unknown size");
-    htw__mutex_lock(&journal->mutex);
-    const struct htw__queue *queue = htw__queues_find(&journal->queues, name);
-    if (queue != NULL)
-        htw__queue_stats(&journal->queues, queue, &journal->jobs, journal->jobs_in_file, stats);
-    htw__mutex_unlock(&journal->mutex);
-    if (queue == NULL)
-        return htw__journal_fail(-ENOENT, "%s: there is no such queue", journal->path.name);
-    stats->name = NULL;
-    return 0;
-}
-
-int htw_journal_list_queues(struct htw_journal *journal, htw_queue_visit *visit, void *context) {
-    int error = htw__journal_refusal(journal);
-    if (error != 0)
-        return error;
-    if (visit == NULL)
-        return htw__journal_fail_as(-EINVAL, "the visit is NULL");
-    htw__mutex_lock(&journal->mutex);
-    const struct htw__queue *queue = NULL;
-    struct htw_queue_stats stats;
-    do {
-        queue = htw__queues_next(&journal->queues, queue);
-        if (queue != NULL)
-            htw__queue_stats(&journal->queues, queue, &journal->jobs, journal->jobs_in_file,
-                             &stats);
-    } while (queue != NULL && visit(context, &stats));
-    htw__mutex_unlock(&journal->mutex);
-    return 0;
 }

@@ -6,8 +6,9 @@
 #ifndef HTW_SRC_JOURNAL_PLACE_H
 #define HTW_SRC_JOURNAL_PLACE_H
 
-#include <htw/scheduler.h>
+#include <htw/journal.h>
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum htw__place_class {
@@ -66,6 +67,21 @@ static inline uint64_t htw__place_bucket(uint64_t place) {
 /* READY: the priority. */
 static inline uint32_t htw__place_priority(uint64_t place) {
     return (uint32_t)place;
+}
+
+/* Whether a job was put into a place of READY: it has a time of putting, and was due at that. */
+static inline bool htw__place_is_put_ready(int64_t deadline_ns, int64_t put_us) {
+    return put_us != 0 && deadline_ns / HTW_MICROSECOND <= put_us;
+}
+
+/* The state of a job that is at a place of this class, as far as the file and the clock know. */
+static inline enum htw_job_state htw__place_state(enum htw__place_class class, bool is_leased,
+                                                  int64_t deadline_ns, int64_t now_ns) {
+    if (class == HTW__PLACE_READY || class == HTW__PLACE_BURIED)
+        return class == HTW__PLACE_READY ? HTW_JOB_READY : HTW_JOB_BURIED;
+    if (deadline_ns <= now_ns)
+        return HTW_JOB_READY;
+    return is_leased ? HTW_JOB_LEASED : HTW_JOB_DELAYED;
 }
 
 #endif /* HTW_SRC_JOURNAL_PLACE_H */

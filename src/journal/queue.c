@@ -4,20 +4,13 @@
 
 #include "../base/random.h"
 #include "error.h"
-
-#include <htw/backoff.h>
+#include "policy.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ALIGNMENT ((size_t)16) /* that of malloc() */
-
-/* Beyond, the backoff stays as it is. */
-#define ATTEMPTS_COUNTED 1000u
 
 #define CONTAINER(node, member) \
     ((struct htw__queue *)(void *)((char *)(uintptr_t)(node)-offsetof(struct htw__queue, member)))
@@ -232,87 +225,6 @@ struct htw__job *htw__queue_next(const struct htw__queue *queue) {
     return first != NULL && htw__queue_covers(queue, htw__turn_of(first)) ? first : NULL;
 }
 
-/* ---- policies */
-
-void htw_queue_policy_init(struct htw_queue_policy *policy) {
-    static const struct htw_queue_policy initial = HTW_QUEUE_POLICY_INIT;
-    if (policy != NULL)
-        *policy = initial;
-}
-
-bool htw__policy_is_on(const struct htw_queue_policy *policy) {
-    return policy->attempts_max > 0 || policy->initial_ns > 0;
-}
-
-static int start_backoff(const struct htw_queue_policy *policy, uint64_t seed,
-                         struct htw_backoff *backoff) {
-    struct htw_backoff_options options = HTW_BACKOFF_OPTIONS_INIT;
-    options.initial_ns = policy->initial_ns;
-    options.cap_ns = policy->cap_ns;
-    options.multiplier = policy->multiplier;
-    options.jitter = policy->jitter;
-    options.seed = seed;
-    return htw_backoff_init(backoff, &options);
-}
-
-int64_t htw__queue_backoff(const struct htw__queue *queue, uint64_t id, uint32_t attempts) {
-    struct htw_backoff backoff;
-    int64_t delay_ns = 0;
-    if (queue->policy.initial_ns == 0 || start_backoff(&queue->policy, id, &backoff) != 0)
-        return 0;
-    for (uint32_t i = 0; i < attempts && i < ATTEMPTS_COUNTED; i++)
-        delay_ns = htw_backoff_next(&backoff);
-    return delay_ns;
-}
-
-int htw__policy_check(const struct htw_queue_policy *policy) {
-    struct htw_backoff backoff;
-    if (policy->struct_size != sizeof(*policy))
-        return -EINVAL;
-    return policy->initial_ns == 0 ? 0 : start_backoff(policy, 0, &backoff);
-}
-
-/* As text, which any machine reads. */
-#define POLICY_TEXT 128
-
-static uint64_t bits_of(double number) {
-    uint64_t bits;
-    memcpy(&bits, &number, sizeof(bits));
-    return bits;
-}
-
-static size_t write_policy(const struct htw_queue_policy *policy, char text[POLICY_TEXT]) {
-    return (size_t)snprintf(text, POLICY_TEXT,
-                            "%" PRIu32 " %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64,
-                            policy->attempts_max, policy->initial_ns, policy->cap_ns,
-                            bits_of(policy->multiplier), bits_of(policy->jitter));
-}
-
-static int read_policy(struct htw_queue_policy *policy, const void *text, size_t size) {
-    enum { ATTEMPTS, INITIAL, CAP, MULTIPLIER, JITTER, NUMBERS };
-    char copy[POLICY_TEXT], *at = copy;
-    int64_t numbers[NUMBERS];
-    if (size >= sizeof(copy))
-        return -EBADMSG;
-    memcpy(copy, text, size);
-    copy[size] = '\0';
-    for (int i = 0; i < NUMBERS; i++) {
-        const char *begin = at;
-        errno = 0;
-        numbers[i] = strtoll(begin, &at, 10);
-        if (at == begin || errno != 0)
-            return -EBADMSG;
-    }
-    if (numbers[ATTEMPTS] < 0 || numbers[ATTEMPTS] > UINT32_MAX)
-        return -EBADMSG;
-    policy->attempts_max = (uint32_t)numbers[ATTEMPTS];
-    policy->initial_ns = numbers[INITIAL];
-    policy->cap_ns = numbers[CAP];
-    memcpy(&policy->multiplier, &numbers[MULTIPLIER], sizeof(policy->multiplier));
-    memcpy(&policy->jitter, &numbers[JITTER], sizeof(policy->jitter));
-    return htw__policy_check(policy) == 0 ? 0 : -EBADMSG;
-}
-
 /* ---- the file */
 
 /* Sums of all queues have no overflow. */
@@ -350,7 +262,7 @@ int htw__queues_load(struct htw__queues *queues, const struct htw__queue_row *ro
         queue = add(queues, row->name, row->name_size, row->number);
     if (queue == NULL)
         return htw__journal_fail_as(-ENOMEM, "no memory for a queue");
-    if (row->policy != NULL && read_policy(&queue->policy, row->policy, row->policy_size) != 0)
+    if (row->policy != NULL && htw__policy_read(&queue->policy, row->policy, row->policy_size) != 0)
         return htw__journal_fail_as(-EBADMSG, "the policy of a queue is damaged");
     if (queues->next_number <= row->number)
         queues->next_number = row->number + 1;
@@ -412,7 +324,7 @@ void htw__queues_end_change(struct htw__queues_changed *changed, bool keep) {
 
 static int write_queue(struct htw__queue *queue, struct htw__database *database) {
     struct htw__queue_counts counts = queue->counts;
-    char text[POLICY_TEXT];
+    char text[HTW__POLICY_TEXT];
     add_counts(&counts, &queue->added);
     const struct htw_queue_policy *policy =
         queue->new_policy == NULL ? &queue->policy : queue->new_policy;
@@ -422,7 +334,7 @@ static int write_queue(struct htw__queue *queue, struct htw__database *database)
         .name = queue->name,
         .name_size = queue->name_size,
         .policy = has_policy ? text : NULL,
-        .policy_size = has_policy ? write_policy(policy, text) : 0,
+        .policy_size = has_policy ? htw__policy_write(policy, text) : 0,
     };
     bool is_empty = sum_of(&counts) == 0 && !has_policy;
     memcpy(row.jobs, counts.of, sizeof(row.jobs));
@@ -460,12 +372,6 @@ void htw__queues_end_transaction(struct htw__queues *queues, struct htw__queues_
         queue->new_policy = NULL;
         htw__queues_drop(queues, queue);
     }
-}
-
-void htw_queue_stats_init(struct htw_queue_stats *stats) {
-    static const struct htw_queue_stats initial = HTW_QUEUE_STATS_INIT;
-    if (stats != NULL)
-        *stats = initial;
 }
 
 void htw__queue_stats(const struct htw__queues *queues, const struct htw__queue *queue,

@@ -81,15 +81,7 @@ static inline bool htw__queue_is_whole(const struct htw__queue *queue) {
 /* The job that is leased next; NULL: none, or one that is to be read. */
 struct htw__job *htw__queue_next(const struct htw__queue *queue);
 
-bool htw__policy_is_on(const struct htw_queue_policy *policy);
-
-/* The delay before the next attempt of a job, after `attempts`. */
-int64_t htw__queue_backoff(const struct htw__queue *queue, uint64_t id, uint32_t attempts);
-
 bool htw__queue_name_is_valid(const char *name);
-
-/* 0 or -EINVAL. */
-int htw__policy_check(const struct htw_queue_policy *policy);
 
 /* `jobs_in_file`: of all queues. */
 void htw__queue_stats(const struct htw__queues *queues, const struct htw__queue *queue,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* request.c - the public calls that ask for a job, and telling those that were served. */
+/* request.c - the public calls that ask for a job or pause a queue, and telling those that were served. */
 #include "../base/user_code.h"
 #include "lease.h"
 #include "slot.h"
@@ -232,10 +232,7 @@ int htw_journal_lease_cancel(struct htw_journal *journal, uint64_t number) {
     struct htw__key_node *node = htw__key_table_find(
         &leases->by_number, htw__key_hash(&number, sizeof(number), leases->seed), &number,
         sizeof(number));
-    struct htw__request *request =
-        node == NULL
-            ? NULL
-            : (struct htw__request *)(void *)((char *)node - offsetof(struct htw__request, node));
+    struct htw__request *request = node == NULL ? NULL : htw__request_of(node);
     if (request == NULL || !request->is_waiting)
         error = htw__journal_fail(-ENOENT, "%s: no request %llu waits", journal->path.name,
                                   (unsigned long long)number);
@@ -285,4 +282,30 @@ int htw_journal_lease(struct htw_journal *journal, const struct htw_lease *lease
     pthread_setcancelstate(cancel_state, NULL);
     sem_destroy(&waiter.told);
     return error;
+}
+
+/* ---- pauses */
+
+int htw_journal_pause(struct htw_journal *journal, const char *name, int64_t until_ns) {
+    struct htw__queue *queue = NULL;
+    int error = htw__journal_refusal(journal);
+    if (error != 0)
+        return error;
+    if (!htw__queue_name_is_valid(name) || (name == NULL && journal->deliver != NULL) ||
+        journal->slot_count == 0)
+        return htw__journal_fail_as(-EINVAL, "a pause is not valid");
+    htw__mutex_lock(&journal->mutex);
+    error = journal->is_closing ? -ESHUTDOWN : htw__queues_get(&journal->queues, name, &queue);
+    if (error == 0) {
+        error = htw__queue_pause(&journal->queues, queue, until_ns);
+        if (error == 0)
+            htw__leases_resume(journal, htw__journal_now(journal));
+        else
+            htw__queues_drop(&journal->queues, queue);
+    }
+    htw__slots_arm(journal);
+    htw__mutex_unlock(&journal->mutex);
+    return error == 0 ? 0
+                      : htw__journal_fail(error, "%s: the queue cannot be paused: %s",
+                                          journal->path.name, htw_strerror(error));
 }

@@ -12,10 +12,10 @@
 /* ---- jobs as they were put */
 
 struct htw__whereabouts htw__database_where_put(const struct htw__job_row *row) {
-    bool is_ready = row->put_us != 0 && row->deadline_ns / HTW_MICROSECOND <= row->put_us;
     return (struct htw__whereabouts) {
-        .place = is_ready ? htw__place_ready(row->queue, row->priority)
-                          : htw__place_delayed(row->deadline_ns, row->queue),
+        .place = htw__place_is_put_ready(row->deadline_ns, row->put_us)
+                     ? htw__place_ready(row->queue, row->priority)
+                     : htw__place_delayed(row->deadline_ns, row->queue),
         .rank = row->put_us,
         .deadline_ns = row->deadline_ns,
         .priority = row->priority,

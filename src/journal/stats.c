@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* stats.c - the statistics of a journal, as a struct and in the text format of Prometheus. */
+/* stats.c - the statistics of a journal, as a struct and in the text format of Prometheus, and those of its queues. */
 #include "../base/prometheus.h"
 #include "state.h"
 
@@ -112,5 +112,51 @@ int htw_journal_prometheus(struct htw_journal *journal, FILE *stream) {
     htw__journal_release(journal, copy, sizeof(*copy));
     if (ferror(stream) != 0 || fflush(stream) != 0)
         return htw__journal_fail_as(-EIO, "writing the statistics failed");
+    return 0;
+}
+
+/* ---- queues */
+
+void htw_queue_stats_init(struct htw_queue_stats *stats) {
+    static const struct htw_queue_stats initial = HTW_QUEUE_STATS_INIT;
+    if (stats != NULL)
+        *stats = initial;
+}
+
+int htw_journal_get_queue(struct htw_journal *journal, const char *name,
+                          struct htw_queue_stats *stats) {
+    int error = htw__journal_refusal(journal);
+    if (error != 0)
+        return error;
+    if (stats == NULL || stats->struct_size != sizeof(*stats) || !htw__queue_name_is_valid(name))
+        return htw__journal_fail_as(-EINVAL,
+                                    "the numbers of a queue are NULL or of an unknown size");
+    htw__mutex_lock(&journal->mutex);
+    const struct htw__queue *queue = htw__queues_find(&journal->queues, name);
+    if (queue != NULL)
+        htw__queue_stats(&journal->queues, queue, &journal->jobs, journal->jobs_in_file, stats);
+    htw__mutex_unlock(&journal->mutex);
+    if (queue == NULL)
+        return htw__journal_fail(-ENOENT, "%s: there is no such queue", journal->path.name);
+    stats->name = NULL;
+    return 0;
+}
+
+int htw_journal_list_queues(struct htw_journal *journal, htw_queue_visit *visit, void *context) {
+    int error = htw__journal_refusal(journal);
+    if (error != 0)
+        return error;
+    if (visit == NULL)
+        return htw__journal_fail_as(-EINVAL, "the visit is NULL");
+    htw__mutex_lock(&journal->mutex);
+    const struct htw__queue *queue = NULL;
+    struct htw_queue_stats stats;
+    do {
+        queue = htw__queues_next(&journal->queues, queue);
+        if (queue != NULL)
+            htw__queue_stats(&journal->queues, queue, &journal->jobs, journal->jobs_in_file,
+                             &stats);
+    } while (queue != NULL && visit(context, &stats));
+    htw__mutex_unlock(&journal->mutex);
     return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "lease.h"
 #include "load.h"
+#include "policy.h"
 #include "reader.h"
 
 #include <errno.h>
@@ -48,7 +49,8 @@ bool htw__step_waits(const struct htw_journal *journal, const struct htw__step *
 
 static enum htw_job_state state_of(const struct htw_journal *journal, const struct htw__job *job) {
     if (job->state == HTW__JOB_WAITING)
-        return htw__state_by_clock(job->position.deadline_ns, htw__journal_now(journal));
+        return htw__place_state(HTW__PLACE_DELAYED, false, job->position.deadline_ns,
+                                htw__journal_now(journal));
     return job->state == HTW__JOB_READY ? HTW_JOB_READY : HTW_JOB_LEASED;
 }
 
@@ -154,7 +156,7 @@ static void fail(struct htw_journal *journal, const struct htw__step *step,
     const struct htw__queue *queue = htw__queues_find_number(&journal->queues, row->queue);
     uint32_t attempts_max = queue == NULL ? 0 : queue->policy.attempts_max;
     int64_t delay_ns =
-        queue == NULL ? 0 : htw__queue_backoff(queue, step->id, to->counters.attempts);
+        queue == NULL ? 0 : htw__policy_backoff(&queue->policy, step->id, to->counters.attempts);
     htw__mutex_unlock(&journal->mutex);
     if (attempts_max > 0 && to->counters.attempts >= attempts_max)
         bury(journal, row, to);

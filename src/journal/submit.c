@@ -3,6 +3,7 @@
 #include "change.h"
 #include "commit.h"
 #include "load.h"
+#include "policy.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -49,10 +49,6 @@ static void wait_until(struct htw_journal *journal, int64_t deadline_ns) {
     htw__mutex_wait_until(&journal->mutex, &journal->work, &deadline);
 }
 
-static int64_t least(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 static void tell_stopped(struct htw_journal *journal) {
     struct htw__journal_frame frame = { .journal = journal, .is_notice = true };
     journal->has_told = true;
@@ -122,8 +118,10 @@ static void sleep_until_work(struct htw_journal *journal, struct pace *pace, int
     int64_t pause_ns = journal->reader.paused_ns;
     if (pause_ns == 0 || pause_ns <= now)
         pause_ns = HTW_NEVER_NS;
-    int64_t wake_ns = least(queue_due_ns(journal), least(pace->retry_ns, pause_ns));
-    wait_until(journal, lacks_space(journal) ? least(wake_ns, pace->copy_ns) : wake_ns);
+    int64_t wake_ns =
+        htw__clock_earlier(queue_due_ns(journal), htw__clock_earlier(pace->retry_ns, pause_ns));
+    wait_until(journal,
+               lacks_space(journal) ? htw__clock_earlier(wake_ns, pace->copy_ns) : wake_ns);
 }
 
 static void *write_and_read(void *arg) {

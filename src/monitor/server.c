@@ -138,10 +138,6 @@ static bool respond(struct htw_monitor *monitor, struct htw__client *client) {
 
 /* ---- the loop */
 
-static int64_t earlier(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 /* When there is something to do at the latest. */
 static int64_t next_ns(const struct htw_monitor *monitor, int64_t now_ns) {
     int64_t next = INT64_MAX;
@@ -149,12 +145,12 @@ static int64_t next_ns(const struct htw_monitor *monitor, int64_t now_ns) {
         const struct htw__client *client = &monitor->clients[i];
         if (!is_connected(monitor, client))
             continue;
-        next = earlier(next, client->until_ns);
+        next = htw__clock_earlier(next, client->until_ns);
         if (client->is_ready && !client->has_answer)
-            next = earlier(next, monitor->next_answer_ns);
+            next = htw__clock_earlier(next, monitor->next_answer_ns);
     }
     if (monitor->accept_from_ns > now_ns)
-        next = earlier(next, monitor->accept_from_ns);
+        next = htw__clock_earlier(next, monitor->accept_from_ns);
     return next;
 }
 

@@ -2,6 +2,8 @@
 /* stripe.c - the buckets of a stripe, and its clock. */
 #include "stripe.h"
 
+#include "../base/clock.h"
+
 #include <stdlib.h>
 
 struct htw__stripe *htw__stripe_create(uint32_t index, const struct htw__levels *levels) {
@@ -48,10 +50,6 @@ struct htw__relay_bucket *htw__stripe_first(struct htw__stripe *self, uint32_t l
     return htw__stripe_next(self, level, -1, ret_slot);
 }
 
-static int64_t earlier(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
-
 static int64_t limit_of(struct htw__stripe *self, uint32_t level) {
     uint32_t slot;
     struct htw__relay_bucket *first = htw__stripe_first(self, level, &slot);
@@ -63,13 +61,14 @@ static int64_t limit_of(struct htw__stripe *self, uint32_t level) {
 int64_t htw__stripe_limit(struct htw__stripe *self) {
     int64_t limit_ms = INT64_MAX;
     for (uint32_t level = 1; level < self->levels.count; level++)
-        limit_ms = earlier(limit_ms, limit_of(self, level));
+        limit_ms = htw__clock_earlier(limit_ms, limit_of(self, level));
     return limit_ms;
 }
 
 void htw__stripe_advance(struct htw__stripe *self, int64_t now_ms) {
-    int64_t clock_ms = earlier(htw__levels_round(&self->levels, now_ms),
-                               earlier(limit_of(self, 0), htw__stripe_limit(self)));
+    int64_t clock_ms =
+        htw__clock_earlier(htw__levels_round(&self->levels, now_ms),
+                           htw__clock_earlier(limit_of(self, 0), htw__stripe_limit(self)));
     if (clock_ms <= self->clock_ms)
         return;
     self->clock_ms = clock_ms;

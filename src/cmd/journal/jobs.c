@@ -57,20 +57,6 @@ static const struct {
 
 /* ---- one job */
 
-static bool is_put_ready(const struct htw_job_info *job) {
-    return job->put_ns != INT64_MIN &&
-           job->deadline_ns / HTW_MICROSECOND <= job->put_ns / HTW_MICROSECOND;
-}
-
-static enum htw_job_state state_of(const struct htw_job_info *job, enum htw__place_class class,
-                                   bool is_leased, int64_t now_ns) {
-    if (class == HTW__PLACE_READY || class == HTW__PLACE_BURIED)
-        return class == HTW__PLACE_READY ? HTW_JOB_READY : HTW_JOB_BURIED;
-    if (job->deadline_ns <= now_ns)
-        return HTW_JOB_READY;
-    return is_leased ? HTW_JOB_LEASED : HTW_JOB_DELAYED;
-}
-
 static uint32_t count_of(struct sqlite3_stmt *row, int column) {
     return (uint32_t)sqlite3_column_int64(row, column);
 }
@@ -111,7 +97,8 @@ static struct htw_job_info job_of(const struct htw__journal_file *file, struct s
         .lease_ns = sqlite3_column_int64(row, LEASE),
         .priority = count_of(row, PRIORITY),
     };
-    enum htw__place_class class = is_put_ready(&job) ? HTW__PLACE_READY : HTW__PLACE_DELAYED;
+    enum htw__place_class class =
+        htw__place_is_put_ready(job.deadline_ns, put_us) ? HTW__PLACE_READY : HTW__PLACE_DELAYED;
     bool is_leased = false;
     if (was_moved) {
         class = htw__place_class_of((uint64_t)sqlite3_column_int64(row, PLACE));
@@ -122,7 +109,7 @@ static struct htw_job_info job_of(const struct htw__journal_file *file, struct s
         job.buries = count_of(row, BURIES);
         job.kicks = count_of(row, KICKS);
     }
-    job.state = state_of(&job, class, is_leased, file->now_ns);
+    job.state = htw__place_state(class, is_leased, job.deadline_ns, file->now_ns);
     return job;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_queue.c - the queues of a journal by name and number, their pauses, policies and counts. */
+#include "../../../src/journal/policy.h"
 #include "../../../src/journal/queue.h"
 #include "../../support/failing_allocator.h"
 #include "../unit.h"
@@ -88,15 +89,16 @@ QUEUE_TEST(queue_pauses_end_in_order) {
 
 QUEUE_TEST(queue_backoff_grows_to_its_cap_and_is_off_by_default) {
     struct htw__queue *queue = get("a");
-    assert_int_equal(htw__queue_backoff(queue, 1, 5), 0);
+    assert_int_equal(htw__policy_backoff(&queue->policy, 1, 5), 0);
     queue->policy.initial_ns = 100;
     queue->policy.cap_ns = 1000;
     queue->policy.jitter = 0;
-    assert_int_equal(htw__queue_backoff(queue, 1, 1), 100);
-    assert_int_equal(htw__queue_backoff(queue, 1, 3), 400);
-    assert_int_equal(htw__queue_backoff(queue, 1, UINT32_MAX), 1000);
+    assert_int_equal(htw__policy_backoff(&queue->policy, 1, 1), 100);
+    assert_int_equal(htw__policy_backoff(&queue->policy, 1, 3), 400);
+    assert_int_equal(htw__policy_backoff(&queue->policy, 1, UINT32_MAX), 1000);
     queue->policy.jitter = 1;
-    assert_int_equal(htw__queue_backoff(queue, 7, 4), htw__queue_backoff(queue, 7, 4));
+    assert_int_equal(htw__policy_backoff(&queue->policy, 7, 4),
+                     htw__policy_backoff(&queue->policy, 7, 4));
 }
 
 QUEUE_TEST(queue_of_a_file_is_refused_if_it_is_damaged) {

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* policy.c - what queues do with jobs whose attempt has failed. */
+#include "policy.h"
+
+#include <htw/backoff.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Beyond, the backoff stays as it is. */
+#define ATTEMPTS_COUNTED 1000u
+
+void htw_queue_policy_init(struct htw_queue_policy *policy) {
+    static const struct htw_queue_policy initial = HTW_QUEUE_POLICY_INIT;
+    if (policy != NULL)
+        *policy = initial;
+}
+
+bool htw__policy_is_on(const struct htw_queue_policy *policy) {
+    return policy->attempts_max > 0 || policy->initial_ns > 0;
+}
+
+static int start_backoff(const struct htw_queue_policy *policy, uint64_t seed,
+                         struct htw_backoff *backoff) {
+    struct htw_backoff_options options = HTW_BACKOFF_OPTIONS_INIT;
+    options.initial_ns = policy->initial_ns;
+    options.cap_ns = policy->cap_ns;
+    options.multiplier = policy->multiplier;
+    options.jitter = policy->jitter;
+    options.seed = seed;
+    return htw_backoff_init(backoff, &options);
+}
+
+int64_t htw__policy_backoff(const struct htw_queue_policy *policy, uint64_t id, uint32_t attempts) {
+    struct htw_backoff backoff;
+    int64_t delay_ns = 0;
+    if (policy->initial_ns == 0 || start_backoff(policy, id, &backoff) != 0)
+        return 0;
+    for (uint32_t i = 0; i < attempts && i < ATTEMPTS_COUNTED; i++)
+        delay_ns = htw_backoff_next(&backoff);
+    return delay_ns;
+}
+
+int htw__policy_check(const struct htw_queue_policy *policy) {
+    struct htw_backoff backoff;
+    if (policy->struct_size != sizeof(*policy))
+        return -EINVAL;
+    return policy->initial_ns == 0 ? 0 : start_backoff(policy, 0, &backoff);
+}
+
+static uint64_t bits_of(double number) {
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof(bits));
+    return bits;
+}
+
+size_t htw__policy_write(const struct htw_queue_policy *policy, char text[HTW__POLICY_TEXT]) {
+    return (size_t)snprintf(text, HTW__POLICY_TEXT,
+                            "%" PRIu32 " %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64,
+                            policy->attempts_max, policy->initial_ns, policy->cap_ns,
+                            bits_of(policy->multiplier), bits_of(policy->jitter));
+}
+
+int htw__policy_read(struct htw_queue_policy *policy, const void *text, size_t size) {
+    enum { ATTEMPTS, INITIAL, CAP, MULTIPLIER, JITTER, NUMBERS };
+    char copy[HTW__POLICY_TEXT], *at = copy;
+    int64_t numbers[NUMBERS];
+    if (size >= sizeof(copy))
+        return -EBADMSG;
+    memcpy(copy, text, size);
+    copy[size] = '\0';
+    for (int i = 0; i < NUMBERS; i++) {
+        const char *begin = at;
+        errno = 0;
+        numbers[i] = strtoll(begin, &at, 10);
+        if (at == begin || errno != 0)
+            return -EBADMSG;
+    }
+    if (numbers[ATTEMPTS] < 0 || numbers[ATTEMPTS] > UINT32_MAX)
+        return -EBADMSG;
+    policy->attempts_max = (uint32_t)numbers[ATTEMPTS];
+    policy->initial_ns = numbers[INITIAL];
+    policy->cap_ns = numbers[CAP];
+    memcpy(&policy->multiplier, &numbers[MULTIPLIER], sizeof(policy->multiplier));
+    memcpy(&policy->jitter, &numbers[JITTER], sizeof(policy->jitter));
+    return htw__policy_check(policy) == 0 ? 0 : -EBADMSG;
+}
