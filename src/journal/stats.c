@@ -13,8 +13,9 @@ void htw_journal_stats_init(struct htw_journal_stats *stats) {
 
 static uint64_t memory_of(const struct htw_journal *journal) {
     const struct htw__jobs *jobs = &journal->jobs;
-    return sizeof(*journal) + journal->queued_bytes + jobs->waiting_bytes + jobs->in_flight_bytes +
-           htw__key_table_memory(&jobs->by_id) + htw__heap_memory(&jobs->waiting) +
+    return sizeof(*journal) + journal->queued_bytes + jobs->waiting_bytes + jobs->ready_bytes +
+           jobs->in_flight_bytes + htw__key_table_memory(&jobs->by_id) +
+           htw__heap_memory(&jobs->waiting) + htw__heap_memory(&jobs->leases) +
            journal->reader.capacity * sizeof(*journal->reader.rows) +
            journal->slot_count * sizeof(*journal->slots);
 }

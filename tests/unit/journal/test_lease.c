@@ -623,6 +623,17 @@ JOURNAL_TEST(lease_default_queue_that_was_leased_is_delivered_again) {
     assert_string_equal(counts(f, NULL), "0 0 0 0");
 }
 
+JOURNAL_TEST(lease_ready_jobs_count_as_memory) {
+    enum { JOBS = 100 };
+    char text[200] = { 0 };
+    open_for_lease(f);
+    memset(text, 'x', sizeof(text) - 1);
+    uint64_t before = journal_stats(f).memory_bytes;
+    for (int i = 0; i < JOBS; i++)
+        put(f, "a", 0, 0, text);
+    assert_true(journal_stats(f).memory_bytes - before >= JOBS * sizeof(text));
+}
+
 /* ---- no memory */
 
 JOURNAL_TEST(lease_without_memory_fails_or_is_made_wholly) {
