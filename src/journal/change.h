@@ -32,7 +32,8 @@ struct htw__step {
     /* From when it is held on: */
     bool is_held;
     bool is_in_memory_only; /* the file stays as it is */
-    enum htw_job_state from;
+    enum htw_job_state from, filed;
+    struct htw__queue *queue; /* that counts the job as `filed` in the file; NULL: none does */
     bool was_durable;
     struct htw__counters counters;
     struct htw__job *job; /* as it is after; NULL: memory does not need it */

@@ -91,6 +91,8 @@ int htw__step_hold(struct htw_journal *journal, struct htw__step *step) {
     if (job->queued != NULL) {
         step->counters = job->queued->counters;
         step->was_durable = job->queued->is_durable;
+        step->queue = job->queued->queue;
+        step->filed = job->queued->filed;
         /* The change of its end is under way. */
         if (job->state == HTW__JOB_LEASED && job->queued->lease_end_ns == INT64_MIN &&
             step->kind != HTW__STEP_EXPIRE)
@@ -285,6 +287,14 @@ static int write_move(struct htw_journal *journal, struct htw__step *step, struc
     return error;
 }
 
+/* Memory knows what the job counts as. */
+static int remove_held(struct htw_journal *journal, const struct htw__step *step) {
+    int error = htw__database_remove(&journal->database, step->id);
+    if (error == 0 && step->queue != NULL)
+        htw__queue_count(&journal->changed, step->queue, step->filed, -1);
+    return error;
+}
+
 int htw__step_write(struct htw_journal *journal, struct htw__step *step) {
     struct htw__job_row row;
     struct htw__whereabouts where;
@@ -294,8 +304,10 @@ int htw__step_write(struct htw_journal *journal, struct htw__step *step) {
     if (step->kind == HTW__STEP_NONE)
         return 0;
     bool ends = step->kind == HTW_JOB_END || step->kind == HTW_JOB_CANCEL;
-    if (ends && (step->is_held || (step->attempt == 0 && !journal->counts_queues)))
-        return htw__step_remove(journal, step->id);
+    if (ends && step->is_held)
+        return remove_held(journal, step);
+    if (ends && step->attempt == 0 && !journal->counts_queues)
+        return htw__database_remove(&journal->database, step->id);
     error = htw__database_fetch(&journal->database, step->id, &row, &where);
     if (error != 0)
         return error;
@@ -305,7 +317,11 @@ int htw__step_write(struct htw_journal *journal, struct htw__step *step) {
     step->counters = where.counters;
     htw__database_fetch_end(&journal->database);
     error = check(step);
-    return error == 0 ? htw__step_remove(journal, step->id) : error;
+    if (error == 0)
+        error = htw__database_remove(&journal->database, step->id);
+    if (error == 0)
+        count(journal, row.queue, &where, -1);
+    return error;
 }
 
 /* ---- after */
