@@ -36,8 +36,10 @@
  *
  * Threads. Any thread may call any function at any time, also in `deliver`. These functions block
  * until the disk has answered: those that change something and are not named ..._later, and
- * htw_journal_sync(), htw_journal_open() and htw_journal_close(). In a notice of the same journal
- * they return -EDEADLK, because it runs in the thread that writes. If nothing else is to be written, a
+ * htw_journal_sync(), htw_journal_open() and htw_journal_close(); htw_journal_lease() waits for a job,
+ * too. In a notice of the same journal they return -EDEADLK, because it runs in the thread that writes.
+ * htw_journal_peek() and htw_journal_list() read the file, also in a notice, and otherwise wait for the
+ * commit that is under way. If nothing else is to be written, a
  * change that waits uses SQLite in the calling thread: that takes up to 32 KiB of its stack, and a
  * signal of the thread is handled afterwards. Such a change is no cancellation point. The other
  * functions do not wait for the disk. The journal holds no lock while it calls `deliver` or a notice;
@@ -55,7 +57,8 @@
  *    -ENOSPC     the disk or a quota is full, or the process may not make a file longer
  *                (RLIMIT_FSIZE). Nothing has changed; later calls are tried again
  *    -ENOMEM     no memory. Nothing has changed
- *    -EAGAIN     `max_jobs` or `max_memory` is reached. Nothing has changed. Only where jobs are put
+ *    -EAGAIN     `max_jobs`, `max_memory` or HTW_QUEUES_MAX is reached. Nothing has changed. Only where
+ *                jobs are put, or a queue is named that did not exist
  *    -EMSGSIZE   a job or the mark is too large, or a change that is made later has more jobs than
  *                half of `max_memory` holds, and more than 65536. Nothing has changed
  *    -EEXIST     a job with HTW_JOB_IF_ABSENT has a key that another job has. Nothing has changed
