@@ -7,10 +7,11 @@
 
 #include <string.h>
 
-/* So many jobs of a block a look finds. */
-#define LOOK 32u
-#define LEFT_BITS 8u
-_Static_assert(LOOK < 1u << LEFT_BITS, "they fit below the number of the block");
+/* So many jobs of a block a look counts: few, unless others of it have ended before. */
+#define LOOK 16u
+#define LOOK_AGAIN HTW__BLOCK_IDS
+#define LEFT_BITS 9u
+_Static_assert(LOOK_AGAIN < 1u << LEFT_BITS, "they fit below the number of the block");
 
 /* 0 is that of no id. */
 static uint64_t number_of(uint64_t id) {
@@ -21,8 +22,12 @@ static uint64_t *stored_entry(struct htw__blocks *self, uint64_t id) {
     return &self->stored[htw__random_mix(number_of(id)) % HTW__BLOCKS_STORED];
 }
 
-static size_t left_index(uint64_t id) {
-    return htw__random_mix(number_of(id)) % HTW__BLOCKS_LEFT;
+static uint64_t *left_entry(struct htw__blocks *self, uint64_t id) {
+    return &self->left[htw__random_mix(number_of(id)) % HTW__BLOCKS_LEFT];
+}
+
+static bool is_of_block(uint64_t left, uint64_t id) {
+    return left >> LEFT_BITS == number_of(id);
 }
 
 /* ---- rows */
@@ -57,6 +62,8 @@ int64_t htw__blocks_read(struct htw__database *self, uint64_t *next, uint64_t la
 
 int htw__blocks_use(struct htw__database *self, uint64_t id, uint64_t place) {
     uint64_t first = id - id % HTW__BLOCK_IDS, *entry = stored_entry(&self->blocks, id);
+    uint64_t *left = left_entry(&self->blocks, id);
+    *left = is_of_block(*left, id) ? *left + 1 : number_of(id) << LEFT_BITS | 1;
     if (*entry == number_of(id))
         return 0;
     struct sqlite3_stmt *statement = self->statements[HTW__STORE_BLOCK];
@@ -86,20 +93,29 @@ struct look {
     unsigned jobs; /* at least */
 };
 
-/* The rows of jobs that were moved do not count. A block of format 1 may have very many of them. */
-static int count_jobs(struct htw__database *self, struct look *look) {
-    enum { PARTS = HTW__BLOCK_IDS / LOOK + 1 };
-    struct htw__scan_row rows[LOOK];
-    uint64_t next = look->first;
-    int64_t count = 0;
-    bool has_more = true;
-    for (unsigned i = 0; i < PARTS && count == 0 && has_more; i++)
-        count = htw__blocks_read(self, &next, look->last, rows, LOOK, &has_more);
-    look->jobs = count == 0 && has_more ? 1 : (unsigned)count;
-    return count < 0 ? (int)count : 0;
+/* Jobs that were moved do not count. A block of format 1 may have very many of them: then it may have others. */
+static int count_jobs(struct htw__database *self, struct look *look, unsigned most) {
+    enum htw__statement which =
+        htw__database_has_moved(self) ? HTW__COUNT_UNMOVED : HTW__COUNT_JOBS;
+    struct sqlite3_stmt *statement = self->statements[which];
+    sqlite3_bind_int64(statement, 1, (int64_t)look->first);
+    sqlite3_bind_int64(statement, 2, (int64_t)look->last);
+    sqlite3_bind_int64(statement, 3, most);
+    int result = htw__statement_step(self, which);
+    if (result != SQLITE_ROW)
+        return htw__database_fail(self, result);
+    unsigned rows = (unsigned)sqlite3_column_int64(statement, 0);
+    look->jobs = rows - (unsigned)sqlite3_column_int64(statement, 1);
+    sqlite3_reset(statement);
+    bool is_sure = look->jobs > 0 || rows < most || look->last - look->first < most;
+    if (!is_sure && most < LOOK_AGAIN)
+        return count_jobs(self, look, LOOK_AGAIN);
+    look->jobs += !is_sure;
+    return 0;
 }
 
-static int look_at(struct htw__database *self, uint64_t id, uint64_t place, struct look *look) {
+static int look_at(struct htw__database *self, uint64_t id, uint64_t place, unsigned most,
+                   struct look *look) {
     struct sqlite3_stmt *statement = self->statements[HTW__BLOCK_OF];
     sqlite3_bind_int64(statement, 1, (int64_t)place);
     sqlite3_bind_int64(statement, 2, (int64_t)id);
@@ -110,7 +126,7 @@ static int look_at(struct htw__database *self, uint64_t id, uint64_t place, stru
     look->first = (uint64_t)sqlite3_column_int64(statement, 0);
     look->last = (uint64_t)sqlite3_column_int64(statement, 1);
     sqlite3_reset(statement);
-    return count_jobs(self, look);
+    return count_jobs(self, look, most);
 }
 
 /* ---- the ring */
@@ -138,7 +154,7 @@ int htw__blocks_sweep(struct htw__database *self, size_t rest) {
         struct look look;
         blocks->first = (blocks->first + 1) % HTW__BLOCKS_EMPTY;
         blocks->count--;
-        error = look_at(self, block.id, block.place, &look);
+        error = look_at(self, block.id, block.place, HTW__BLOCK_IDS, &look);
         if (error == 0 && look.exists && look.jobs == 0)
             error = remove_block(self, block.place, look.first);
     }
@@ -147,20 +163,20 @@ int htw__blocks_sweep(struct htw__database *self, size_t rest) {
 
 /* ---- ends */
 
-bool htw__blocks_have_more(const struct htw__blocks *self, uint64_t id) {
-    uint64_t left = self->left[left_index(id)];
-    return left >> LEFT_BITS == number_of(id) && left % (1u << LEFT_BITS) > 1;
+bool htw__blocks_have_more(struct htw__blocks *self, uint64_t id) {
+    uint64_t left = *left_entry(self, id);
+    return is_of_block(left, id) && left % (1u << LEFT_BITS) > 1;
 }
 
 /* Blocks of format 1 have other numbers, and are looked at each time. */
 int htw__blocks_leave(struct htw__database *self, uint64_t id, uint64_t place) {
-    uint64_t *left = &self->blocks.left[left_index(id)];
+    uint64_t *left = left_entry(&self->blocks, id);
     if (htw__blocks_have_more(&self->blocks, id)) {
         --*left;
         return 0;
     }
     struct look look;
-    int error = look_at(self, id, place, &look);
+    int error = look_at(self, id, place, is_of_block(*left, id) ? LOOK_AGAIN : LOOK, &look);
     *left = 0;
     if (error != 0 || !look.exists)
         return error;

@@ -3,8 +3,8 @@
  * blocks.h - which blocks of ids are in the file: a row of `block` is there when a job of it is, and goes after its
  * last job has gone.
  *
- * An end does not look for other jobs of its block each time: a look finds some, and so many more ends need none. A
- * block that has become empty may be in use by the next put, so its row stays for a while: it waits in a ring, and is
+ * An end does not look for other jobs of its block each time: a table knows how many there are at least, by puts and by
+ * earlier looks. A block that has become empty may be in use by the next put, so its row stays for a while: it waits in a ring, and is
  * judged again when others have come behind it. A row that was removed too early is made again. A crash forgets the
  * ring; then the reader finds the empty block when its time comes.
  */
@@ -22,7 +22,7 @@ int64_t htw__blocks_read(struct htw__database *self, uint64_t *next, uint64_t la
 int htw__blocks_use(struct htw__database *self, uint64_t id, uint64_t place);
 
 /* Whether htw__blocks_leave() needs no place. */
-bool htw__blocks_have_more(const struct htw__blocks *self, uint64_t id);
+bool htw__blocks_have_more(struct htw__blocks *self, uint64_t id);
 
 /* A job that was put at the place has gone from its block: its row, or it has one in `moved` now. In a transaction. */
 int htw__blocks_leave(struct htw__database *self, uint64_t id, uint64_t place);

@@ -69,6 +69,11 @@ static const char *const texts[] = {
     [HTW__STORE_BLOCK] = "INSERT OR IGNORE INTO block (place, first, last) VALUES (?1, ?2, ?3)",
     [HTW__BLOCK_OF] = "SELECT first, last FROM block WHERE place = ?1 AND first <= ?2 "
                       "ORDER BY first DESC LIMIT 1",
+    [HTW__COUNT_JOBS] = "SELECT count(*), 0 FROM (SELECT 1 FROM job WHERE id >= ?1 AND id <= ?2 "
+                        "LIMIT ?3)",
+    [HTW__COUNT_UNMOVED] =
+        "SELECT count(*), total(m) FROM (SELECT EXISTS (SELECT 1 FROM moved WHERE id = job.id) AS m "
+        "FROM job WHERE id >= ?1 AND id <= ?2 LIMIT ?3)",
     [HTW__DELETE_BLOCK] = "DELETE FROM block WHERE place = ?1 AND first = ?2",
     [HTW__NEXT_BLOCK] = "SELECT first, last FROM block WHERE place = ?1 AND first > ?2 "
                         "ORDER BY first LIMIT 1",

@@ -47,6 +47,8 @@ enum htw__statement {
     /* places */
     HTW__STORE_BLOCK,
     HTW__BLOCK_OF,
+    HTW__COUNT_JOBS,
+    HTW__COUNT_UNMOVED,
     HTW__DELETE_BLOCK,
     HTW__NEXT_BLOCK,
     HTW__NEXT_PLACE,

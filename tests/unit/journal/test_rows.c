@@ -493,6 +493,32 @@ ROWS_TEST(rows_of_blocks_go_when_all_their_jobs_were_moved) {
     assert_all();
 }
 
+static int looks(void) {
+    return sqlite3_stmt_status(database.statements[HTW__BLOCK_OF], SQLITE_STMTSTATUS_RUN, 1);
+}
+
+/* A look counts jobs of a block; a few are enough for all ends. */
+ROWS_TEST(rows_of_blocks_are_rarely_looked_at) {
+    enum { BLOCKS_OF_JOBS = 4, JOBS = BLOCKS_OF_JOBS * HTW__BLOCK_IDS };
+    for (int is_known = 0; is_known < 2; is_known++) {
+        assert_int_equal(htw__database_begin(&database), 0);
+        job_count = 0;
+        insert_many(JOBS, BLOCKS_OF_JOBS);
+        commit();
+        if (!is_known) {
+            close_database(true);
+            open_database();
+        }
+        assert_int_equal(htw__database_begin(&database), 0);
+        (void)looks();
+        for (size_t i = 0; i < job_count; i++)
+            remove_one(&jobs[i]);
+        assert_in_range(looks(), BLOCKS_OF_JOBS, (is_known ? 1 : 3) * BLOCKS_OF_JOBS);
+        commit();
+        assert_all();
+    }
+}
+
 /* Its row is made again with the next job of it. */
 ROWS_TEST(rows_of_a_block_that_went_too_early_come_again) {
     enum { OTHERS = 2 * HTW__BLOCKS_EMPTY };
