@@ -43,7 +43,7 @@ _htw() {
     case $previous in
     --sort) mapfile -t COMPREPLY < <(compgen -W "name pending rate memory" -- "$current") ;;
     --shape) mapfile -t COMPREPLY < <(compgen -W "rings strips" -- "$current") ;;
-    --state) mapfile -t COMPREPLY < <(compgen -W "delayed ready leased buried" -- "$current") ;;
+    --state) mapfile -t COMPREPLY < <(compgen -W "delayed ready leased buried done" -- "$current") ;;
     *)
         if [[ $current == -* ]]; then
             mapfile -t COMPREPLY < <(compgen -W "$(_htw_options "${run[@]}")" -- "$current")

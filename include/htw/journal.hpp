@@ -43,7 +43,8 @@ enum class job_state {
     delayed = HTW_JOB_DELAYED,
     ready = HTW_JOB_READY,
     leased = HTW_JOB_LEASED, ///< or delivered and not done
-    buried = HTW_JOB_BURIED
+    buried = HTW_JOB_BURIED,
+    done = HTW_JOB_DONE ///< kept for journal_options::history, and only to be looked at
 };
 
 /** The options of a journal, as struct htw_journal_options; 0 means the default there. */
@@ -62,6 +63,7 @@ struct journal_options {
     std::uint64_t max_in_flight = 0;
     std::chrono::nanoseconds gather { 0 };
     std::chrono::nanoseconds lease { 0 };
+    std::chrono::nanoseconds history { 0 };
     const htw_allocator *allocator = nullptr;
     /** Receives the exceptions of `deliver`, `stopped` and notices, in their threads. Must not throw.
         Empty: they end the program (std::terminate). */
@@ -149,6 +151,7 @@ struct queue_stats {
     std::uint64_t ready = 0;
     std::uint64_t leased = 0;
     std::uint64_t buried = 0;
+    std::uint64_t done = 0;
     std::uint64_t waiting = 0;              ///< requests that name it
     std::optional<instant> paused_until {}; ///< none: it is not paused
     queue_policy policy {};
@@ -289,6 +292,7 @@ inline queue_stats stats_of(const htw_queue_stats &native) {
     stats.ready = native.ready;
     stats.leased = native.leased;
     stats.buried = native.buried;
+    stats.done = native.done;
     stats.waiting = native.waiting;
     stats.paused_until = known_instant(native.paused_until_ns);
     stats.policy.attempts_max = native.policy.attempts_max;
@@ -650,6 +654,7 @@ class journal {
         native.max_in_flight = options.max_in_flight;
         native.gather_ns = options.gather.count();
         native.lease_ns = options.lease.count();
+        native.history_ns = options.history.count();
         native.allocator = options.allocator;
         scheduler_ = scheduler;
         return htw_journal_open(&native_, scheduler, path.c_str(), &native);

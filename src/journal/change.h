@@ -16,6 +16,7 @@ enum {
     HTW__STEP_LEASE,        /* READY becomes LEASED; with an id, also DELAYED and BURIED */
     HTW__STEP_NONE,         /* it was optional, and is not possible */
     HTW__STEP_STAGE,        /* READY: into a place of READY, so that memory may forget it */
+    HTW__STEP_FORGET,       /* of no job: history.h */
 };
 
 struct htw__step {

@@ -336,7 +336,7 @@ void htw__commit_queue(struct htw_journal *journal) {
     journal->is_in_use = true;
     struct htw__change *batch = take_queue(journal);
     uint64_t next_id = journal->ids.next_block;
-    journal->counts_queues = htw__queues_are_used(&journal->queues);
+    journal->counts_queues = htw__queues_are_used(&journal->queues) || journal->history_ns > 0;
     bool has_failed = journal->has_failed, lacks_ids = journal->lacks_ids, commits = false;
     htw__mutex_unlock(&journal->mutex);
     int64_t begin_ns = htw__clock_monotonic_ns();
@@ -359,10 +359,10 @@ void htw__commit_queue(struct htw_journal *journal) {
         snprintf(journal->sentence, sizeof(journal->sentence), "%s", htw_journal_error());
     }
     journal->commits += commits;
-    journal->jobs_in_file = journal->database.jobs;
     journal->lacks_ids = !htw__database_has_reserved(&journal->database, next_id);
     struct rest rest = finish_all(journal, batch, error);
     htw__queues_end_transaction(&journal->queues, &journal->changed, error == 0);
+    journal->jobs_in_file = journal->database.jobs - (uint64_t)journal->queues.kept;
     struct htw__change *next;
     htw__reader_evict(journal);
     htw__slots_arm(journal);

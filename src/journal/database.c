@@ -89,11 +89,12 @@ static const char *const texts[] = {
         "SELECT p.id, m.deadline, p.rank FROM moved_place p CROSS JOIN moved m ON m.id = p.id "
         "WHERE p.place = ?1 AND (p.rank, p.id) > (?2, ?3) ORDER BY p.rank, p.id LIMIT ?4",
     [HTW__VISIT_QUEUES] =
-        "SELECT number, name, policy, delayed, ready, leased, buried FROM queue ORDER BY number",
+        "SELECT number, name, policy, delayed, ready, leased, buried, done FROM queue "
+        "ORDER BY number",
     [HTW__STORE_QUEUE] = "INSERT OR REPLACE INTO queue (number, delayed, ready, leased, buried, "
-                         "name, policy) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-    [HTW__COUNT_QUEUE] = "UPDATE queue SET delayed = ?2, ready = ?3, leased = ?4, buried = ?5 "
-                         "WHERE number = ?1",
+                         "done, name, policy) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [HTW__COUNT_QUEUE] = "UPDATE queue SET delayed = ?2, ready = ?3, leased = ?4, buried = ?5, "
+                         "done = ?6 WHERE number = ?1",
     [HTW__DELETE_QUEUE] = "DELETE FROM queue WHERE number = ?1",
 };
 

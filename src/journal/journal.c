@@ -57,6 +57,8 @@ const char *htw_journal_options_invalid(const struct htw_journal_options *option
         return "near_ns";
     if (options->lease_ns < 0)
         return "lease_ns";
+    if (options->history_ns < 0)
+        return "history_ns";
     if (options->gather_ns < 0 || options->gather_ns > HTW_JOURNAL_GATHER_NS_MAX)
         return "gather_ns";
     return options->allocator == NULL || htw__allocator_is_valid(options->allocator) ? NULL
@@ -76,6 +78,7 @@ static void set_options(struct htw_journal *journal, struct htw_scheduler *sched
     journal->is_manual = scheduler != NULL && htw_scheduler_clock(scheduler) == HTW_CLOCK_MANUAL;
     journal->near_ns = options->near_ns == 0 ? NEAR_NS : options->near_ns;
     journal->gather_ns = options->gather_ns == 0 ? GATHER_NS : options->gather_ns;
+    journal->history_ns = options->history_ns;
     journal->lease_ns = options->lease_ns == 0 ? LEASE_NS : options->lease_ns;
     journal->max_jobs = options->max_jobs;
     journal->max_in_flight = or_default(options->max_in_flight, MAX_IN_FLIGHT);
@@ -143,8 +146,9 @@ static int open_file(struct htw_journal *journal, const char *path,
             error != 0 ? error : htw__database_get_mark(&journal->database, journal->mark);
         if (mark_size >= 0) {
             journal->mark_size = (size_t)mark_size;
-            journal->found = journal->database.jobs;
-            journal->jobs_in_file = journal->database.jobs;
+            journal->jobs_in_file = journal->database.jobs - (uint64_t)journal->queues.kept;
+            journal->found = journal->jobs_in_file;
+            journal->forget_ns = journal->queues.kept > 0 ? INT64_MIN : HTW_NEVER_NS;
             journal->last_put_us = journal->database.last_put_us;
             journal->ids.next_block = journal->database.first_id;
             journal->lacks_ids =

@@ -51,7 +51,7 @@ static int kick_buried(struct htw_journal *journal, struct htw__change *change, 
 
 static int kick_delayed(struct htw_journal *journal, struct htw__change *change, size_t wanted) {
     struct htw__selection selection;
-    int error = htw__selection_init(journal, &selection, wanted);
+    int error = htw__selection_init(journal, &selection, HTW__PLACE_DELAYED, wanted);
     if (error != 0)
         return error;
     selection.after = (struct htw__position) { htw__journal_now(journal), UINT64_MAX };

@@ -8,10 +8,8 @@
 /* ---- states */
 
 enum htw_job_state htw__filed_state(const struct htw__whereabouts *where) {
-    enum htw__place_class class = htw__place_class_of(where->place);
-    if (class == HTW__PLACE_DELAYED)
-        return where->is_leased ? HTW_JOB_LEASED : HTW_JOB_DELAYED;
-    return class == HTW__PLACE_READY ? HTW_JOB_READY : HTW_JOB_BURIED;
+    return htw__place_state(htw__place_class_of(where->place), where->is_leased, INT64_MAX,
+                            INT64_MIN);
 }
 
 enum htw_job_state htw__state_in_file(const struct htw_journal *journal,

@@ -120,7 +120,7 @@ int htw_journal_peek(struct htw_journal *journal, uint64_t id, htw_job_visit *vi
 struct list_place {
     struct htw__turn turn;      /* READY, LEASED: in memory, which comes first */
     struct htw__scan scan;      /* READY: behind the window. BURIED */
-    struct htw__position after; /* DELAYED. LEASED: not in memory, by an earlier process */
+    struct htw__position after; /* DELAYED, DONE. LEASED: not in memory, by an earlier process */
     bool has_begun, is_in_file;
 };
 _Static_assert(sizeof(struct list_place) <= sizeof(struct htw_list_place), "room for a place");
@@ -147,11 +147,12 @@ static int show_one(struct list *list, uint64_t id) {
     return 0;
 }
 
-static int list_delayed(struct list *list) {
+static int list_by_time(struct list *list) {
     struct htw_journal *journal = list->journal;
     struct htw__selection selection;
-    int error = htw__selection_init(journal, &selection,
-                                    list->wanted < HTW__SCAN_MAX ? list->wanted : HTW__SCAN_MAX);
+    int error = htw__selection_init(
+        journal, &selection, list->state == HTW_JOB_DONE ? HTW__PLACE_DONE : HTW__PLACE_DELAYED,
+        list->wanted < HTW__SCAN_MAX ? list->wanted : HTW__SCAN_MAX);
     if (error != 0)
         return error;
     do {
@@ -162,7 +163,7 @@ static int list_delayed(struct list *list) {
         for (size_t i = 0; i < selection.count && error == 0 && !list->is_ended; i++) {
             uint64_t id = selection.rows[i].id;
             list->place.after = selection.rows[i];
-            if (list->state == HTW_JOB_DELAYED || htw__jobs_find(&journal->jobs, id) == NULL)
+            if (list->state != HTW_JOB_LEASED || htw__jobs_find(&journal->jobs, id) == NULL)
                 error = show_one(list, id);
         }
     } while (error == 0 && !list->is_ended && selection.count == selection.wanted);
@@ -246,8 +247,9 @@ static int run_list(struct list *list) {
     place->is_in_file = true;
     if (list->state == HTW_JOB_LEASED && list->queue->counts.of[HTW_JOB_LEASED] == 0)
         return 0;
-    if (list->state == HTW_JOB_DELAYED || list->state == HTW_JOB_LEASED)
-        return list_delayed(list);
+    if (list->state == HTW_JOB_DELAYED || list->state == HTW_JOB_LEASED ||
+        list->state == HTW_JOB_DONE)
+        return list_by_time(list);
     error = list_scan(list);
     return error == 0 && !list->is_ended && list->state == HTW_JOB_READY
                ? list_memory(list, HTW__TURN_LAST)
@@ -259,7 +261,7 @@ int htw_journal_list(struct htw_journal *journal, const char *queue, enum htw_jo
                      void *context) {
     bool is_inside;
     if (visit == NULL || place == NULL || !htw__queue_name_is_valid(queue) ||
-        (unsigned)state > HTW_JOB_BURIED || count > INT32_MAX)
+        (unsigned)state > HTW_JOB_DONE || count > INT32_MAX)
         return htw__journal_fail_as(-EINVAL, "a list is not valid");
     int error = begin_look(journal, &is_inside);
     if (error != 0)

@@ -247,11 +247,21 @@ static bool is_row_valid(const struct htw__queues *queues, const struct htw__que
                            find_name(queues, row->name, row->name_size) == NULL));
 }
 
+/* Of those that have not ended. */
 static int64_t sum_of(const struct htw__queue_counts *counts) {
     int64_t sum = 0;
-    for (size_t i = 0; i < HTW__QUEUE_STATES; i++)
+    for (size_t i = 0; i < HTW_JOB_DONE; i++)
         sum += counts->of[i];
     return sum;
+}
+
+static bool has_jobs(const struct htw__queue_counts *counts) {
+    return sum_of(counts) != 0 || counts->of[HTW_JOB_DONE] != 0;
+}
+
+static void add_to_all(struct htw__queues *queues, const struct htw__queue_counts *counts) {
+    queues->counted += sum_of(counts);
+    queues->kept += counts->of[HTW_JOB_DONE];
 }
 
 int htw__queues_load(struct htw__queues *queues, const struct htw__queue_row *row) {
@@ -267,7 +277,7 @@ int htw__queues_load(struct htw__queues *queues, const struct htw__queue_row *ro
     if (queues->next_number <= row->number)
         queues->next_number = row->number + 1;
     memcpy(queue->counts.of, row->jobs, sizeof(row->jobs));
-    queues->counted += sum_of(&queue->counts);
+    add_to_all(queues, &queue->counts);
     queue->is_stored = queue->is_used = true;
     if (row->jobs[HTW_JOB_READY] > 0) {
         queue->window = HTW__TURN_FIRST;
@@ -336,7 +346,7 @@ static int write_queue(struct htw__queue *queue, struct htw__database *database)
         .policy = has_policy ? text : NULL,
         .policy_size = has_policy ? htw__policy_write(policy, text) : 0,
     };
-    bool is_empty = sum_of(&counts) == 0 && !has_policy;
+    bool is_empty = !has_jobs(&counts) && !has_policy;
     memcpy(row.jobs, counts.of, sizeof(row.jobs));
     if (queue->is_stored && queue->new_policy == NULL && !is_empty)
         return htw__database_count_queue(database, &row);
@@ -362,10 +372,10 @@ void htw__queues_end_transaction(struct htw__queues *queues, struct htw__queues_
         queue->is_dirty = false;
         if (keep) {
             add_counts(&queue->counts, &queue->added);
-            queues->counted += sum_of(&queue->added);
+            add_to_all(queues, &queue->added);
             if (queue->new_policy != NULL)
                 queue->policy = *queue->new_policy;
-            queue->is_stored = sum_of(&queue->counts) != 0 || htw__policy_is_on(&queue->policy);
+            queue->is_stored = has_jobs(&queue->counts) || htw__policy_is_on(&queue->policy);
             queue->is_used = queue->is_used || queue->is_stored;
         }
         queue->added = (struct htw__queue_counts) { { 0 } };
@@ -392,6 +402,7 @@ void htw__queue_stats(const struct htw__queues *queues, const struct htw__queue 
         .ready = (uint64_t)counts.of[HTW_JOB_READY],
         .leased = (uint64_t)counts.of[HTW_JOB_LEASED],
         .buried = (uint64_t)counts.of[HTW_JOB_BURIED],
+        .done = (uint64_t)counts.of[HTW_JOB_DONE],
         .waiting = queue->waiting,
         .paused_until_ns = queue->paused_until_ns,
         .policy = queue->policy,

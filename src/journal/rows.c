@@ -234,8 +234,22 @@ static int remove_job(struct htw__database *self, uint64_t id, bool removes_key)
     return error == 0 ? htw__blocks_leave(self, id, place) : error;
 }
 
+static bool has_keys(const struct htw__database *self) {
+    return (int64_t)self->keyed + self->added.keyed > 0;
+}
+
 int htw__database_remove(struct htw__database *self, uint64_t id) {
-    return remove_job(self, id, (int64_t)self->keyed + self->added.keyed > 0);
+    return remove_job(self, id, has_keys(self));
+}
+
+int htw__database_keep(struct htw__database *self, uint64_t id, const struct htw__whereabouts *to) {
+    uint64_t place;
+    int error = has_keys(self) ? prepare_removal(self, id, true, &place) : 0;
+    return error == 0 ? htw__database_move(self, id, to) : error;
+}
+
+int htw__database_forget(struct htw__database *self, uint64_t id) {
+    return remove_job(self, id, false);
 }
 
 int htw__database_find_key(struct htw__database *self, const void *key, size_t key_size,
@@ -334,7 +348,8 @@ int htw__database_visit_queues(struct htw__database *self,
             .policy = sqlite3_column_blob(statement, 2),
             .policy_size = (size_t)sqlite3_column_bytes(statement, 2),
             .jobs = { sqlite3_column_int64(statement, 3), sqlite3_column_int64(statement, 4),
-                      sqlite3_column_int64(statement, 5), sqlite3_column_int64(statement, 6) },
+                      sqlite3_column_int64(statement, 5), sqlite3_column_int64(statement, 6),
+                      sqlite3_column_int64(statement, 7) },
         };
         error = visit(context, &row);
     }
@@ -354,11 +369,11 @@ static void bind_counts(struct sqlite3_stmt *statement, const struct htw__queue_
 int htw__database_store_queue(struct htw__database *self, const struct htw__queue_row *row) {
     struct sqlite3_stmt *statement = self->statements[HTW__STORE_QUEUE];
     bind_counts(statement, row);
-    htw__statement_bind_blob(statement, 6, row->name, row->name_size);
+    htw__statement_bind_blob(statement, 7, row->name, row->name_size);
     if (row->policy == NULL)
-        sqlite3_bind_null(statement, 7);
+        sqlite3_bind_null(statement, 8);
     else
-        htw__statement_bind_blob(statement, 7, row->policy, row->policy_size);
+        htw__statement_bind_blob(statement, 8, row->policy, row->policy_size);
     return htw__statement_run(self, HTW__STORE_QUEUE);
 }
 

@@ -62,6 +62,10 @@ int htw__database_insert(struct htw__database *self, uint64_t id, const struct h
 /* Removes a job, its key, and what `moved` has about it. -ENOENT: there is no such job. */
 int htw__database_remove(struct htw__database *self, uint64_t id);
 
+/* The end of a job that is kept: it loses its key, and is in a place of DONE. And the removal of it. */
+int htw__database_keep(struct htw__database *self, uint64_t id, const struct htw__whereabouts *to);
+int htw__database_forget(struct htw__database *self, uint64_t id);
+
 /* Says where a job is now, which must exist. -ENOENT: it does not. */
 int htw__database_move(struct htw__database *self, uint64_t id, const struct htw__whereabouts *to);
 
@@ -122,7 +126,7 @@ int htw__database_next_place(struct htw__database *self, uint64_t first, uint64_
 
 /* ---- queues */
 
-#define HTW__QUEUE_STATES 4
+#define HTW__QUEUE_STATES 5
 
 /* A queue that has a name. The default queue, number 0, has a row when it needs one, with an empty name; its
    DELAYED jobs are what is left of all jobs. */

@@ -57,8 +57,8 @@ static const struct object {
       2, 2 },
     { "queue",
       "CREATE TABLE queue (number INTEGER PRIMARY KEY, name BLOB NOT NULL, delayed INTEGER NOT "
-      "NULL, ready INTEGER NOT NULL, leased INTEGER NOT NULL, buried INTEGER NOT NULL, policy "
-      "BLOB)",
+      "NULL, ready INTEGER NOT NULL, leased INTEGER NOT NULL, buried INTEGER NOT NULL, done "
+      "INTEGER NOT NULL, policy BLOB)",
       2, 2 },
     /* ANALYZE */
     { "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)", 0, 0 },

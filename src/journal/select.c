@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* select.c - the delayed jobs of a queue in the file, in order of deadline. */
+/* select.c - the delayed jobs of a queue in the file, in order of deadline; or those that are done, by their end. */
 #include "select.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@ static size_t size_of(size_t wanted) {
 }
 
 int htw__selection_init(struct htw_journal *journal, struct htw__selection *selection,
-                        size_t wanted) {
-    *selection = (struct htw__selection) { .wanted = wanted, .room = wanted };
+                        enum htw__place_class class, size_t wanted) {
+    *selection = (struct htw__selection) { .class = class, .wanted = wanted, .room = wanted };
     selection->rows = htw__journal_allocate(journal, size_of(wanted));
     return selection->rows == NULL ? htw__journal_fail_as(-ENOMEM, "no memory for a list of jobs")
                                    : 0;
@@ -57,8 +57,8 @@ static int select_place(struct htw__database *database, struct htw__selection *s
 int htw__selection_find(struct htw__database *database, uint32_t queue,
                         struct htw__selection *selection) {
     uint64_t minute = htw__bucket_of(selection->after.deadline_ns), place;
-    uint64_t last = htw__place(HTW__PLACE_DELAYED, htw__bucket_of(INT64_MAX), UINT32_MAX);
-    uint64_t next = htw__place(HTW__PLACE_DELAYED, minute, queue);
+    uint64_t last = htw__place(selection->class, htw__bucket_of(INT64_MAX), UINT32_MAX);
+    uint64_t next = htw__place(selection->class, minute, queue);
     selection->count = 0;
     while (selection->count < selection->wanted) {
         int error = htw__database_next_place(database, next, last, &place);
@@ -67,7 +67,7 @@ int htw__selection_find(struct htw__database *database, uint32_t queue,
         if (place == HTW__PLACE_NONE)
             return 0;
         minute = htw__place_bucket(place);
-        next = htw__place(HTW__PLACE_DELAYED, minute, queue);
+        next = htw__place(selection->class, minute, queue);
         if (place <= next) {
             if (place == next)
                 error = select_place(database, selection, place);
@@ -76,7 +76,7 @@ int htw__selection_find(struct htw__database *database, uint32_t queue,
             if (place < next)
                 continue;
         }
-        next = htw__place(HTW__PLACE_DELAYED, minute + 1, queue);
+        next = htw__place(selection->class, minute + 1, queue);
     }
     return 0;
 }

@@ -3,6 +3,7 @@
 #include "slot.h"
 
 #include "../base/user_code.h"
+#include "history.h"
 #include "lease.h"
 #include "reader.h"
 #include "window.h"
@@ -38,7 +39,8 @@ static bool is_deliverable(const struct htw_journal *journal, const struct htw__
    at once: the slot would run again and again until then. But the clock may be set back meanwhile, and then the writer
    does not read. */
 static int64_t next_read_ns(const struct htw_journal *journal) {
-    int64_t now = htw__journal_now(journal), read_ns = htw__reader_next(journal);
+    int64_t now = htw__journal_now(journal);
+    int64_t read_ns = htw__clock_earlier(htw__reader_next(journal), journal->forget_ns);
     return read_ns > now ? read_ns : now + PERIOD_NS;
 }
 
@@ -68,7 +70,8 @@ static void set_alarm(struct htw__slot *slot, int64_t deadline_ns) {
 
 /* Whether the writer has something to read, or to move out of the way. */
 static bool awaits_writer(const struct htw_journal *journal) {
-    return htw__reader_has_work(journal) || htw__window_has_work(journal) || journal->is_staging;
+    return htw__reader_has_work(journal) || htw__window_has_work(journal) || journal->is_staging ||
+           htw__history_has_work(journal) || journal->is_forgetting;
 }
 
 void htw__slots_arm(struct htw_journal *journal) {

@@ -92,7 +92,7 @@ struct htw_journal {
     void *context;
     unsigned fork_count;
     bool is_manual; /* the clock of the scheduler */
-    int64_t near_ns, gather_ns, lease_ns;
+    int64_t near_ns, gather_ns, lease_ns, history_ns;
     uint64_t max_jobs, max_in_flight;
     size_t queued_max, waiting_max; /* bytes: the halves of max_memory */
     size_t ready_max;               /* of the second, for READY jobs */
@@ -138,6 +138,8 @@ struct htw_journal {
     struct htw__queues_changed changed; /* of the thread that has set is_in_use */
     bool counts_queues;                 /* so has this: there are other jobs than mere delays */
     bool is_staging;                    /* a change that makes memory free is under way */
+    bool is_forgetting;                 /* a change that removes DONE jobs is under way */
+    int64_t forget_ns; /* when it is the turn of the next one; HTW_NEVER_NS: of none */
     int64_t last_put_us;
     struct htw__position cursor;
     struct htw__position delivered; /* none after it was delivered */

@@ -2,6 +2,7 @@
 /* step.c - what a change does to a job that exists. */
 #include "step.h"
 
+#include "history.h"
 #include "lease.h"
 #include "load.h"
 #include "policy.h"
@@ -15,7 +16,7 @@
 /* What memory has of a job that is there; QUEUED: nothing. */
 static enum htw__job_state state_in_memory(const struct htw__whereabouts *where) {
     static const enum htw__job_state states[] = { HTW__JOB_WAITING, HTW__JOB_READY, HTW__JOB_LEASED,
-                                                  HTW__JOB_QUEUED };
+                                                  HTW__JOB_QUEUED, HTW__JOB_QUEUED };
     return states[htw__filed_state(where)];
 }
 
@@ -224,10 +225,20 @@ static void count(struct htw_journal *journal, uint32_t number,
         htw__queue_count(&journal->changed, queue, htw__filed_state(where), by);
 }
 
+/* One that is DONE does not exist any more. */
+static int fetch(struct htw_journal *journal, uint64_t id, struct htw__job_row *row,
+                 struct htw__whereabouts *where) {
+    int error = htw__database_fetch(&journal->database, id, row, where);
+    if (error != 0 || htw__place_class_of(where->place) != HTW__PLACE_DONE)
+        return error;
+    htw__database_fetch_end(&journal->database);
+    return -ENOENT;
+}
+
 int htw__step_count_end(struct htw_journal *journal, uint64_t id) {
     struct htw__job_row row;
     struct htw__whereabouts where;
-    int error = htw__database_fetch(&journal->database, id, &row, &where);
+    int error = fetch(journal, id, &row, &where);
     if (error != 0)
         return error;
     htw__database_fetch_end(&journal->database);
@@ -235,9 +246,28 @@ int htw__step_count_end(struct htw_journal *journal, uint64_t id) {
     return 0;
 }
 
+/* Or keeps it as one that is DONE. */
+static int end(struct htw_journal *journal, uint64_t id, uint32_t queue,
+               struct htw__whereabouts *where, bool is_kept) {
+    count(journal, queue, where, -1);
+    if (!is_kept)
+        return htw__database_remove(&journal->database, id);
+    int error = htw__history_keep(journal, id, queue, where);
+    if (error == 0)
+        count(journal, queue, where, 1);
+    return error;
+}
+
 int htw__step_remove(struct htw_journal *journal, uint64_t id) {
-    int error = journal->counts_queues ? htw__step_count_end(journal, id) : 0;
-    return error == 0 ? htw__database_remove(&journal->database, id) : error;
+    struct htw__job_row row;
+    struct htw__whereabouts where;
+    if (!journal->counts_queues)
+        return htw__database_remove(&journal->database, id);
+    int error = fetch(journal, id, &row, &where);
+    if (error != 0)
+        return error;
+    htw__database_fetch_end(&journal->database);
+    return end(journal, id, row.queue, &where, journal->history_ns > 0);
 }
 
 /* The id of a key, and whether the job is in memory in a state that forbids it. */
@@ -303,25 +333,26 @@ int htw__step_write(struct htw_journal *journal, struct htw__step *step) {
         return error;
     if (step->kind == HTW__STEP_NONE)
         return 0;
+    if (step->kind == HTW__STEP_FORGET)
+        return htw__history_write(journal);
     bool ends = step->kind == HTW_JOB_END || step->kind == HTW_JOB_CANCEL;
-    if (ends && step->is_held)
+    bool is_kept = step->kind == HTW_JOB_END && journal->history_ns > 0;
+    if (ends && step->is_held && !is_kept)
         return remove_held(journal, step);
     if (ends && step->attempt == 0 && !journal->counts_queues)
         return htw__database_remove(&journal->database, step->id);
-    error = htw__database_fetch(&journal->database, step->id, &row, &where);
+    error = fetch(journal, step->id, &row, &where);
     if (error != 0)
         return error;
     if (!ends)
         return write_move(journal, step, &row, &where);
-    step->from = htw__state_in_file(journal, &where);
-    step->counters = where.counters;
     htw__database_fetch_end(&journal->database);
-    error = check(step);
-    if (error == 0)
-        error = htw__database_remove(&journal->database, step->id);
-    if (error == 0)
-        count(journal, row.queue, &where, -1);
-    return error;
+    if (!step->is_held) {
+        step->from = htw__state_in_file(journal, &where);
+        step->counters = where.counters;
+        error = check(step);
+    }
+    return error == 0 ? end(journal, step->id, row.queue, &where, is_kept) : error;
 }
 
 /* ---- after */
@@ -362,6 +393,10 @@ void htw__step_finish(struct htw_journal *journal, struct htw__step *step, int r
     struct htw__job *job = htw__jobs_find(&journal->jobs, step->id);
     if (step->kind == HTW__STEP_NONE)
         return;
+    if (step->kind == HTW__STEP_FORGET) {
+        htw__history_finish(journal, result);
+        return;
+    }
     bool is_gone = step->is_in_memory_only && job == NULL; /* ended in the same transaction */
     if (result != 0 || is_gone) {
         undo(journal, step, job);

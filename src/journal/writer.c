@@ -7,6 +7,7 @@
 #include "../base/user_code.h"
 #include "change.h"
 #include "commit.h"
+#include "history.h"
 #include "lease.h"
 #include "reader.h"
 #include "slot.h"
@@ -77,7 +78,8 @@ static bool lacks_space(const struct htw_journal *journal) {
 }
 
 static enum step next_step(struct htw_journal *journal, const struct pace *pace, int64_t now) {
-    bool can_read = htw__reader_has_work(journal) || htw__window_has_work(journal);
+    bool can_read = htw__reader_has_work(journal) || htw__window_has_work(journal) ||
+                    htw__history_has_work(journal);
     if (journal->is_in_use)
         return YIELDS;
     if ((htw__log_is_long(&journal->database.log) && !journal->has_failed) ||
@@ -107,6 +109,8 @@ static void read_step(struct htw_journal *journal) {
         htw__reader_step(journal);
     if (htw__window_has_work(journal))
         htw__window_step(journal);
+    if (htw__history_has_work(journal))
+        htw__history_step(journal);
     htw__journal_release_database(journal);
     htw__slots_arm(journal);
 }

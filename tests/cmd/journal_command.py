@@ -495,6 +495,36 @@ def journal_pages_have_all_jobs_once_and_in_order(directory):
 
 
 @test
+def journal_done_jobs_are_in_a_list_of_their_own(directory):
+    journal = os.path.join(directory, "journal")
+    jobs = [change("-q", "mail", "--key", text, "put", journal, "+1h", text) for text in "abc"]
+    minute = 60 * 10**9
+    ends = [29000000 * minute + 5, 29000001 * minute]
+    alter(journal, "UPDATE meta SET moved = 2, keyed = 1; DELETE FROM job_key WHERE key != x'63';"
+          "UPDATE queue SET delayed = 1, done = 2;" +
+          "".join(f"INSERT INTO moved VALUES ({job}, {(3 << 61) + (end // minute << 32) + 1}, {end}, {end}, 0, 0, 4, 0, 0, 0, 0);"
+                  for job, end in zip(jobs, ends)) + "INSERT INTO moved_place SELECT place, rank, id FROM moved")
+    equal(change("check", journal), f"{journal}: no problem found, 3 jobs")
+    equal([row["id"] for row in rows_of(journal)], jobs[2:])
+    for options in ([], ["-q", "mail"]):
+        rows = rows_of(journal, "--state", "done", *options)
+        equal([(row["id"], row["state"], row["attempts"], int(row["deadline_ns"])) for row in rows],
+              [(job, "done", 4, end) for job, end in zip(jobs, ends)])
+        equal(pages_of(journal, 1, "--state", "done", *options), rows)
+    equal(rows_of(journal, "--state", "done", "-q", ""), [])
+    has(change("show", journal, jobs[1]), "ended     2025-02-19T21:21:00.000000Z\n")
+    equal(json.loads(change("-J", "show", journal))["jobs"], 1)
+    mail = json.loads(change("-J", "stats", journal))["queues"][1]
+    equal((mail["delayed"], mail["done"]), (1, 2))
+    equal(command("journal", "delete", journal, jobs[0]).status, 1)
+    again = change("-q", "mail", "--key", "a", "put", journal, "+1h", "again")
+    equal([row["id"] for row in rows_of(journal)], [jobs[2], again])
+    equal(change("check", journal), f"{journal}: no problem found, 4 jobs")
+    alter(journal, "UPDATE queue SET done = 3")
+    has(command("journal", "check", journal).out, b"1 jobs that are done differ")
+
+
+@test
 def journal_stats_tell_since_when_the_oldest_ready_job_waits(directory):
     journal = os.path.join(directory, "journal")
     change("-q", "mail", "put", journal, "+1h", "a")
@@ -505,7 +535,7 @@ def journal_stats_tell_since_when_the_oldest_ready_job_waits(directory):
     equal([queue["oldest_ns"] for queue in stats["queues"]], [None, min(row["put_ns"] for row in rows)])
     assert stats["file_bytes"] >= 4096 and "log_bytes" in stats, stats
     text = change("stats", journal).splitlines()
-    equal(text[2].split()[:4] + text[2].split()[5:], ["1", "2", "0", "0", "mail"])
+    equal(text[2].split()[:5] + text[2].split()[6:], ["1", "2", "0", "0", "0", "mail"])
 
 
 @test
@@ -525,11 +555,11 @@ def journal_of_format_1_is_listed_in_pages(directory):
     equal([(row["state"], int(row["deadline_ns"])) for row in rows],
           list(zip(["ready", "delayed", "delayed", "delayed"], deadlines)))
     for options, wanted in (([], rows), (["--state", "ready"], rows[:1]), (["--state", "delayed", "-q", ""], rows[1:]),
-                            (["--state", "leased"], []), (["--state", "buried"], []), (["-q", "mail"], [])):
+                            (["--state", "leased"], []), (["--state", "buried"], []), (["--state", "done"], []), (["-q", "mail"], [])):
         for limit in (1, 2, 1000):
             equal(pages_of(journal, limit, *options), wanted, (options, limit))
     stats = json.loads(change("-J", "stats", journal))["queues"]
-    equal(stats, [{"queue": None, "delayed": 3, "ready": 1, "leased": 0, "buried": 0, "oldest": rows[0]["deadline"],
+    equal(stats, [{"queue": None, "delayed": 3, "ready": 1, "leased": 0, "buried": 0, "done": 0, "oldest": rows[0]["deadline"],
                    "oldest_ns": str(deadlines[0])}])
     change("move", journal, rows[3]["id"], "+1s")
     equal((rows_of(journal)[1]["id"], queues_of(journal)), (rows[3]["id"], {None: [3, 1, 0, 0]}))
@@ -544,7 +574,7 @@ def journal_command_line_that_is_wrong_is_refused(directory):
             (["show", "f", "1x"], "not an id: 1x"), (["-n", "x", "list", "f"], "--limit: not a number"),
             (["-n", "1", "show", "f"], "--limit: not with this action"), (["-p", "list", "f"], "--payload: not"),
             (["-p", "-J", "show", "f"], "--payload: not with --json"), (["-q", "a", "cancel", "f", "1"], "--queue: not"),
-            (["--state", "gone", "list", "f"], "--state: not one of delayed, ready, leased, buried: gone"),
+            (["--state", "gone", "list", "f"], "--state: not one of delayed, ready, leased, buried, done: gone"),
             (["--after", "1.2", "list", "f"], "--after: not what list has printed"), (["put", "f"], "WHEN expected after f"),
             (["put", "f", "soon", "a"], "soon"), (["put", "f", "+1s", "a", "b"], "not expected: b"),
             (["move", "f", "1"], "WHEN expected after 1"), (["move", "f", "1", "2", "3"], "not expected: 3"),

@@ -227,6 +227,7 @@ static void open_journal(struct random_source *source) {
     options.parallel = 1 + (uint32_t)random_below(source, 3);
     options.near_ns = HTW_SECOND; /* so that most jobs are read from the file */
     options.max_memory = 100000;
+    options.history_ns = random_one_in(source, 2) ? 0 : (int64_t)random_below(source, HTW_DAY);
     /* What a kill must not lose is the same; and it is faster, so that more happens in a round. */
     options.synchronous = random_one_in(source, 4) ? HTW_SYNCHRONOUS_FULL : HTW_SYNCHRONOUS_NORMAL;
     if (random_one_in(source, 2))

@@ -5,7 +5,8 @@
  * compared.
  *
  * Histories put, lease, release, bury, kick, move, extend, cancel and end jobs, pause queues and give them policies,
- * advance the clock, close and open the file, with memory for few jobs and for many. Usage: arguments.h.
+ * advance the clock, close and open the file, with memory for few jobs and for many, with a history of done jobs and without.
+ * Usage: arguments.h.
  */
 #include "../support/manual_time.h"
 #include "../support/random.h"
@@ -23,14 +24,15 @@
 #define QUEUES 3
 #define KEYS 6
 #define ATTEMPTS_MAX 4
-#define ENDED 4 /* behind the states of the library */
+#define ENDED 5 /* behind the states of the library */
+#define STATES 6
 
 struct model_job {
     uint64_t id;
     int state;
     unsigned queue;
     uint32_t priority, attempts, stored_attempts, timeouts;
-    int64_t deadline_ns; /* DELAYED */
+    int64_t deadline_ns; /* DELAYED; DONE: its end */
     int64_t end_ns;      /* LEASED */
     bool is_durable;
     unsigned key; /* 0: none */
@@ -130,6 +132,16 @@ static bool has_timed_out(struct model_job *job) {
     return true;
 }
 
+/* The minute of its end, and the time of the history, are over. */
+static bool is_forgotten(const struct model_job *job) {
+    int64_t minute_ns = job->deadline_ns - job->deadline_ns % HTW_MINUTE;
+    return options.history_ns == 0 || minute_ns + HTW_MINUTE + options.history_ns <= now();
+}
+
+static bool has_ended(const struct model_job *job) {
+    return job->state == HTW_JOB_DONE || job->state == ENDED;
+}
+
 /* What the clock has changed. Jobs that are buried at once have no certain order: some were in the file only. */
 static void pass_time(void) {
     uint64_t before = burials;
@@ -141,6 +153,8 @@ static void pass_time(void) {
         }
         if (job->state == HTW_JOB_DELAYED && job->deadline_ns <= now())
             job->state = HTW_JOB_READY;
+        if (job->state == HTW_JOB_DONE && is_forgotten(job))
+            job->state = ENDED;
     }
     burials = before + 1;
 }
@@ -162,14 +176,14 @@ static struct model_job *first_ready(unsigned queues) {
 
 static bool counts_agree(unsigned queue) {
     struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
-    uint64_t counts[5] = { 0 };
+    uint64_t counts[STATES] = { 0 };
     for (size_t i = 0; i < job_count; i++)
         counts[jobs[i].state] += jobs[i].queue == queue;
     int error = htw_journal_get_queue(journal, names[queue], &stats);
     if (error == -ENOENT)
-        return counts[0] + counts[1] + counts[2] + counts[3] == 0;
+        return counts[0] + counts[1] + counts[2] + counts[3] + counts[4] == 0;
     return stats.delayed == counts[0] && stats.ready == counts[1] && stats.leased == counts[2] &&
-           stats.buried == counts[3];
+           stats.buried == counts[3] && stats.done == counts[4];
 }
 
 /* Jobs that are due are read, and memory is made free, step by step. */
@@ -185,12 +199,12 @@ static void settle(void) {
     for (unsigned queue = 0; queue < QUEUES; queue++) {
         struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
         int error = htw_journal_get_queue(journal, names[queue], &stats);
-        unsigned counts[5] = { 0 };
+        unsigned counts[STATES] = { 0 };
         for (size_t i = 0; i < job_count; i++)
             counts[jobs[i].state] += jobs[i].queue == queue;
-        fprintf(stderr, "queue %u (%d): %d %d %d %d, in the model %u %u %u %u\n", queue, error,
-                (int)stats.delayed, (int)stats.ready, (int)stats.leased, (int)stats.buried,
-                counts[0], counts[1], counts[2], counts[3]);
+        fprintf(stderr, "queue %u (%d): %d %d %d %d %d, in the model %u %u %u %u %u\n", queue,
+                error, (int)stats.delayed, (int)stats.ready, (int)stats.leased, (int)stats.buried,
+                (int)stats.done, counts[0], counts[1], counts[2], counts[3], counts[4]);
     }
     for (size_t i = 0; i < job_count; i++)
         if (jobs[i].state != ENDED && (int)peek(&jobs[i]).state != jobs[i].state)
@@ -203,9 +217,10 @@ static bool is_listed_before(const struct model_job *a, const struct model_job *
         return a->buried < b->buried || (a->buried == b->buried && a != b);
     if (a->state == HTW_JOB_LEASED)
         return a != b; /* in no certain order after an open */
-    if (a->state == HTW_JOB_DELAYED && a->deadline_ns != b->deadline_ns)
+    bool is_by_time = a->state == HTW_JOB_DELAYED || a->state == HTW_JOB_DONE;
+    if (is_by_time && a->deadline_ns != b->deadline_ns)
         return a->deadline_ns < b->deadline_ns;
-    return a->state == HTW_JOB_DELAYED ? a->id < b->id : is_before(a, b);
+    return is_by_time ? a->id < b->id : is_before(a, b);
 }
 
 struct listing {
@@ -232,7 +247,7 @@ static bool compare_listed(void *context, const struct htw_job_info *info) {
 static void list(void) {
     struct htw_list_place place = { { 0 } };
     struct listing listing = { .queue = (unsigned)random_below(&source, QUEUES),
-                               .state = (int)random_below(&source, 4) };
+                               .state = (int)random_below(&source, ENDED) };
     uint32_t page = 1 + (uint32_t)random_below(&source, 300);
     int count;
     do {
@@ -261,7 +276,7 @@ static int64_t random_deadline(void) {
 
 static struct model_job *job_with_key(unsigned key) {
     for (size_t i = 0; i < job_count; i++)
-        if (key != 0 && jobs[i].key == key && jobs[i].state != ENDED)
+        if (key != 0 && jobs[i].key == key && !has_ended(&jobs[i]))
             return &jobs[i];
     return NULL;
 }
@@ -346,7 +361,7 @@ static void lease(void) {
     int expected = 0;
     if (job == NULL)
         expected = -ETIMEDOUT;
-    else if (job->state == ENDED)
+    else if (has_ended(job))
         expected = -ENOENT;
     else if (job->state == HTW_JOB_LEASED)
         expected = -EALREADY;
@@ -366,7 +381,7 @@ static void lease(void) {
 /* What a step of a job in this state answers. */
 static int answer(const struct model_job *job, enum htw_job_step step) {
     bool is_leased = job->state == HTW_JOB_LEASED;
-    if (job->state == ENDED)
+    if (has_ended(job))
         return -ENOENT;
     switch (step) {
     case HTW_JOB_CANCEL:
@@ -387,7 +402,7 @@ static void apply_in_model(struct model_job *job, const struct htw_job_update *u
         job->end_ns = update->deadline_ns;
         return;
     }
-    if (update->has_priority)
+    if (update->has_priority && update->step != HTW_JOB_END)
         job->priority = update->priority;
     job->stored_attempts = job->attempts;
     switch (update->step) {
@@ -407,7 +422,8 @@ static void apply_in_model(struct model_job *job, const struct htw_job_update *u
         bury(job);
         break;
     default:
-        job->state = ENDED;
+        job->state = update->step == HTW_JOB_END && options.history_ns > 0 ? HTW_JOB_DONE : ENDED;
+        job->deadline_ns = now();
         break;
     }
 }
@@ -426,7 +442,7 @@ static void update(void) {
         update.priority = (uint32_t)random_below(&source, 3);
     }
     int expected = answer(job, update.step);
-    if (random_one_in(&source, 3) && job->state != ENDED) {
+    if (random_one_in(&source, 3) && !has_ended(job)) {
         update.attempt = (uint32_t)(1 + random_below(&source, 3));
         if (job->state != HTW_JOB_LEASED || update.attempt != job->attempts)
             expected = -ESTALE;
@@ -488,13 +504,19 @@ static void set_policy(void) {
     expect(htw_journal_set_policy(journal, "b", &policy), 0, "htw_journal_set_policy", 0);
 }
 
+static void choose_history(void) {
+    options.history_ns = random_one_in(&source, 2) ? 0 : (int64_t)random_below(&source, HTW_DAY);
+}
+
 static void open_again(void) {
     expect(htw_journal_close(journal), 0, "htw_journal_close", 0);
+    if (random_one_in(&source, 4))
+        choose_history();
     expect(htw_journal_open(&journal, scheduler, path, &options), 0, "htw_journal_open", 0);
     memset(is_paused, 0, sizeof(is_paused));
     for (size_t i = 0; i < job_count; i++) {
         struct model_job *job = &jobs[i];
-        if (job->state == ENDED)
+        if (has_ended(job))
             continue;
         if (job->state == HTW_JOB_LEASED && !job->is_durable)
             job->state = HTW_JOB_READY;
@@ -581,6 +603,7 @@ static void run_history(uint64_t number, uint64_t steps) {
     options.synchronous = HTW_SYNCHRONOUS_NORMAL;
     options.near_ns = random_one_in(&source, 2) ? 0 : 1 + (int64_t)random_below(&source, HTW_HOUR);
     options.max_memory = random_one_in(&source, 2) ? 0 : 30000 + random_below(&source, 100000);
+    choose_history();
     scheduler = manual_scheduler(START_NS);
     expect(scheduler != NULL, true, "htw_scheduler_create", 0);
     expect(htw_journal_open(&journal, scheduler, path, &options), 0, "htw_journal_open", 0);

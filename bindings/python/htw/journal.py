@@ -365,7 +365,7 @@ class Journal(Closing):
                  on_error: Optional[Callable[[BaseException], object]] = None,
                  synchronous: Synchronous = Synchronous.FULL, parallel: int = 0, near: float = 0,
                  max_memory: int = 0, max_jobs: int = 0, max_in_flight: int = 0, gather: float = 0,
-                 lease: float = 0) -> None:
+                 lease: float = 0, history: float = 0) -> None:
         self._begin()
         name = os.fsencode(path)
         if b"\0" in name:
@@ -379,6 +379,7 @@ class Journal(Closing):
         options.max_in_flight = max_in_flight
         options.gather_ns = to_ns(gather)
         options.lease_ns = to_ns(lease)
+        options.history_ns = to_ns(history)
         self._number = next(_numbers)
         self._scheduler = scheduler
         _hooks[self._number] = _Hooks(self, deliver, stopped, on_error)
@@ -608,7 +609,7 @@ class Journal(Closing):
 
     def jobs(self, queue: Optional[str], state: JobState) -> Iterator[JobInfo]:
         """The jobs of a queue in a state: delayed ones by time, ready ones by priority, buried ones in the order
-        of burying. Jobs that change meanwhile may be missed or come twice."""
+        of burying, done ones by their end. Jobs that change meanwhile may be missed or come twice."""
         place = ffi.new("struct htw_list_place *")
         name = name_to_c(queue)
         while True:

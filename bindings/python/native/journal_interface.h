@@ -28,6 +28,7 @@ struct htw_journal_options {
     uint64_t max_in_flight;
     int64_t gather_ns;
     int64_t lease_ns;
+    int64_t history_ns;
     ...;
 };
 struct htw_job {
@@ -114,7 +115,7 @@ struct htw_queue_policy {
 };
 struct htw_queue_stats {
     const char *name;
-    uint64_t delayed, ready, leased, buried;
+    uint64_t delayed, ready, leased, buried, done;
     uint64_t waiting;
     int64_t paused_until_ns;
     struct htw_queue_policy policy;

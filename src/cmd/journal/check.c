@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define NO_KEY "NOT EXISTS (SELECT 1 FROM job_key k WHERE k.key = job.key AND k.id = job.id)"
+
 /* How many jobs are wrong in a way. All is read in one transaction, so that writers do not matter. */
 static const struct {
     const char *query;
@@ -50,10 +52,16 @@ static const struct {
     { "SELECT count(*) FROM job WHERE typeof(id) != 'integer' OR typeof(deadline) != 'integer' OR "
       "typeof(payload) != 'blob' OR typeof(key) NOT IN ('null', 'blob')",
       "jobs have a value of a wrong type", 0 },
-    { "SELECT count(*) FROM job WHERE key IS NOT NULL AND NOT EXISTS (SELECT 1 FROM job_key k "
-      "WHERE "
-      "k.key = job.key AND k.id = job.id)",
-      "jobs have a key that leads to another job or to none", 0 },
+    { "SELECT count(*) FROM job WHERE key IS NOT NULL AND " NO_KEY,
+      "jobs have a key that leads to another job or to none", 1 },
+    /* Those that are done have lost it. */
+    { "SELECT count(*) FROM job WHERE key IS NOT NULL AND " NO_KEY
+      " != EXISTS (SELECT 1 FROM moved m "
+      "WHERE m.id = job.id AND place >> 61 = 3)",
+      "jobs have a key that leads to another job or to none", 2 },
+    { "SELECT abs((SELECT count(*) FROM moved WHERE place >> 61 = 3) - (SELECT ifnull(sum(done), 0) "
+      "FROM queue))",
+      "jobs that are done differ between the queues and the table", 2 },
     { "SELECT count(*) FROM job_key k WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.id = k.id AND "
       "job.key = k.key)",
       "keys lead to a job that does not have them", 0 },

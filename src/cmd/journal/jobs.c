@@ -195,6 +195,11 @@ static bool add(struct places *places, struct htw__journal_cursor row) {
     return true;
 }
 
+static bool is_by_minute(uint64_t place) {
+    enum htw__place_class class = htw__place_class_of(place);
+    return class == HTW__PLACE_DELAYED || class == HTW__PLACE_DONE;
+}
+
 /* Finds the first places from `first` on that may have jobs; none up to `last`: `ret_exist` is false. */
 static bool find_places(struct walk *walk, uint64_t first, uint64_t last, bool *ret_exist) {
     struct places *places = &walk->places;
@@ -204,7 +209,7 @@ static bool find_places(struct walk *walk, uint64_t first, uint64_t last, bool *
     if (result == SQLITE_ROW) {
         places->first = places->last = (uint64_t)sqlite3_column_int64(walk->next, 0);
         *ret_exist = places->first <= last;
-        if (htw__place_class_of(places->first) == HTW__PLACE_DELAYED) { /* all queues */
+        if (is_by_minute(places->first)) { /* all queues */
             places->first &= ~(uint64_t)UINT32_MAX;
             places->last |= UINT32_MAX;
         }
@@ -220,7 +225,8 @@ static void bind_rows(const struct walk *walk) {
     uint32_t state = walk->filter->state;
     int64_t now = walk->file->now_ns, deadline_min = INT64_MIN, deadline_max = INT64_MAX;
     bool by_clock = htw__place_class_of(places->first) == HTW__PLACE_DELAYED;
-    uint64_t queue = by_clock && walk->queue >= 0 ? (uint64_t)walk->queue : 0;
+    bool is_of_queue = walk->queue >= 0 && is_by_minute(places->first);
+    uint64_t queue = is_of_queue ? (uint64_t)walk->queue : 0;
     if (after->place != places->first)
         after = &first;
     if (by_clock && state == HTW_JOB_READY)
@@ -229,9 +235,8 @@ static void bind_rows(const struct walk *walk) {
         deadline_min = now + 1;
     sqlite3_clear_bindings(walk->rows);
     sqlite3_bind_int64(walk->rows, 1, (int64_t)(places->first + queue));
-    sqlite3_bind_int64(
-        walk->rows, 2,
-        (int64_t)(by_clock && walk->queue >= 0 ? places->first + queue : places->last));
+    sqlite3_bind_int64(walk->rows, 2,
+                       (int64_t)(is_of_queue ? places->first + queue : places->last));
     sqlite3_bind_int64(walk->rows, 3, deadline_min);
     sqlite3_bind_int64(walk->rows, 4, deadline_max);
     if (by_clock && (state == HTW_JOB_DELAYED || state == HTW_JOB_LEASED))
@@ -318,6 +323,9 @@ static bool visit_class(struct walk *walk, enum htw__place_class class) {
 static bool visit_all(struct walk *walk) {
     uint32_t state = walk->filter->state;
     bool is_any = state == HTW__STATE_ANY;
+    if (state == HTW_JOB_DONE)
+        return walk->file->version == 1 ||
+               visit_range(walk, htw__place(HTW__PLACE_DONE, 0, 0), INT64_MAX);
     return (state == HTW_JOB_BURIED || visit_delayed(walk)) &&
            (!(is_any || state == HTW_JOB_READY) || visit_class(walk, HTW__PLACE_READY)) &&
            (!(is_any || state == HTW_JOB_BURIED) || visit_class(walk, HTW__PLACE_BURIED));

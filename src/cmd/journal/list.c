@@ -20,7 +20,7 @@
 #define PAYLOAD_COLUMNS 40
 #define ALL_COLUMNS SIZE_MAX
 
-static const char *const states[] = { "delayed", "ready", "leased", "buried" };
+static const char *const states[] = { "delayed", "ready", "leased", "buried", "done" };
 
 /* null where it is not known. */
 static void print_json_instant(const char *name, int64_t instant_ns, int64_t unknown_ns) {
@@ -122,7 +122,8 @@ static void print_all(const struct htw_job_info *job) {
     char deadline[HTW__TEXT_DEADLINE_SIZE], lease[HTW__DURATION_FORMAT_SIZE];
     printf("id        %" PRIu64 "\nstate     %s\nqueue     ", job->id, states[job->state]);
     print_queue(job->queue);
-    printf("\npriority  %" PRIu32 "\ndeadline  %s\n", job->priority,
+    printf("\npriority  %" PRIu32 "\n%s  %s\n", job->priority,
+           job->state == HTW_JOB_DONE ? "ended   " : "deadline",
            htw__text_deadline(job->deadline_ns, deadline));
     print_age(job);
     if (job->lease_ns > 0) {
@@ -255,16 +256,16 @@ static void print_numbers(void *context, const struct htw__journal_queue *queue)
         fputs(stats->count++ == 0 ? "{" : ",{", stdout);
         htw__text_print_json(stdout, "queue", queue->name.bytes, queue->name.size);
         printf(",\"delayed\":%" PRIu64 ",\"ready\":%" PRIu64 ",\"leased\":%" PRIu64
-               ",\"buried\":%" PRIu64 ",",
-               queue->delayed, queue->ready, queue->leased, queue->buried);
+               ",\"buried\":%" PRIu64 ",\"done\":%" PRIu64 ",",
+               queue->delayed, queue->ready, queue->leased, queue->buried, queue->done);
         print_json_instant("oldest", queue->oldest_ns, HTW_NEVER_NS);
         putchar('}');
         return;
     }
     if (queue->oldest_ns != HTW_NEVER_NS)
         htw__text_deadline(queue->oldest_ns, oldest);
-    printf("%9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "  %-27s  ", queue->delayed,
-           queue->ready, queue->leased, queue->buried, oldest);
+    printf("%9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "  %-27s  ",
+           queue->delayed, queue->ready, queue->leased, queue->buried, queue->done, oldest);
     if (queue->name.bytes == NULL)
         putchar('-');
     else
@@ -280,8 +281,8 @@ int htw__journal_stats(const struct htw__journal_request *request) {
         if (request->json)
             fputs("{\"queues\":[", stdout);
         else
-            printf("%9s %9s %9s %9s  %-27s  %s\n", "DELAYED", "READY", "LEASED", "BURIED",
-                   "OLDEST READY", "QUEUE");
+            printf("%9s %9s %9s %9s %9s  %-27s  %s\n", "DELAYED", "READY", "LEASED", "BURIED",
+                   "DONE", "OLDEST READY", "QUEUE");
         success = htw__journal_queues_visit(&file, print_numbers, &stats);
     }
     if (success)

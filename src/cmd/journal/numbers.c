@@ -13,18 +13,20 @@
 
 /* To either format: jobs.c. ?1: the last place of the present minute, ?2: the present instant. */
 static const struct {
-    const char *overdue, *queues;
+    const char *overdue, *counters, *queues;
 } queries[] = {
     {
         .overdue = "SELECT count(*) FROM job WHERE id < ((?1 >> 32) + 1) << 35 AND deadline <= ?2",
+        .counters = "SELECT jobs, keyed, mark FROM meta",
         .queues =
-            "SELECT NULL, jobs - count, count, 0, 0, first FROM meta, (SELECT count(*) AS count, "
+            "SELECT NULL, jobs - count, count, 0, 0, 0, first FROM meta, (SELECT count(*) AS count, "
             "min(deadline) AS first FROM job WHERE id < ((?1 >> 32) + 1) << 35 AND deadline <= ?2)",
     },
     {
         .overdue =
             "SELECT (SELECT count(*) " PUT_IN "b.place <= ?1 AND deadline <= ?2 AND " NOT_MOVED
             ") + (SELECT count(*) " MOVED_TO "p.place <= ?1 AND deadline <= ?2)",
+        .counters = "SELECT jobs - (SELECT ifnull(sum(done), 0) FROM queue), keyed, mark FROM meta",
         .queues =
             "WITH part (queue, is_leased, count, first) AS (SELECT place & 4294967295, 0, count(*), "
             "min(deadline) " PUT_IN "place <= ?1 AND deadline <= ?2 AND " NOT_MOVED
@@ -33,10 +35,10 @@ static const struct {
             "due (queue, count, leased, first) AS (SELECT queue, sum(count), sum(count * is_leased), "
             "min(first) FROM part GROUP BY queue), "
             /* Delayed jobs of the default queue are what is left of all. */
-            "q (number, name, delayed, ready, leased, buried) AS (SELECT 0, NULL, jobs - (SELECT "
-            "ifnull(sum(delayed + ready + leased + buried), 0) FROM queue) + ifnull(delayed, 0), "
-            "ifnull(ready, 0), ifnull(leased, 0), ifnull(buried, 0) FROM meta LEFT JOIN queue ON "
-            "number = 0 UNION ALL SELECT number, name, delayed, ready, leased, buried FROM queue "
+            "q (number, name, delayed, ready, leased, buried, done) AS (SELECT 0, NULL, jobs - (SELECT "
+            "ifnull(sum(delayed + ready + leased + buried + done), 0) FROM queue) + ifnull(delayed, 0), "
+            "ifnull(ready, 0), ifnull(leased, 0), ifnull(buried, 0), ifnull(done, 0) FROM meta LEFT JOIN "
+            "queue ON number = 0 UNION ALL SELECT number, name, delayed, ready, leased, buried, done FROM queue "
             "WHERE number != 0), "
             /* Ids of a block rise with the time of putting. */
             "r (number, first) AS (SELECT number, (SELECT min((SELECT put * 1000 FROM job j WHERE j.id "
@@ -45,7 +47,7 @@ static const struct {
             ") FROM q UNION ALL SELECT number, (SELECT min(rank) * 1000 FROM moved_place WHERE " READY_PLACES
             ") FROM q UNION ALL SELECT queue, first FROM due) "
             "SELECT name, delayed - ifnull(due.count - due.leased, 0), ready + ifnull(due.count, 0), "
-            "q.leased - ifnull(due.leased, 0), buried, (SELECT min(first) FROM r WHERE r.number = q.number) "
+            "q.leased - ifnull(due.leased, 0), buried, done, (SELECT min(first) FROM r WHERE r.number = q.number) "
             "FROM q LEFT JOIN due ON due.queue = q.number "
             "ORDER BY name",
     },
@@ -78,8 +80,7 @@ bool htw__journal_counters_visit(struct htw__journal_file *file,
                                  void (*visit)(void *context,
                                                const struct htw__journal_counters *counters),
                                  void *context) {
-    struct sqlite3_stmt *statement =
-        htw__journal_file_prepare(file, "SELECT jobs, keyed, mark FROM meta");
+    struct sqlite3_stmt *statement = htw__journal_file_prepare(file, QUERY(file, counters));
     if (statement == NULL)
         return false;
     bool has_row = sqlite3_step(statement) == SQLITE_ROW;
@@ -111,9 +112,10 @@ bool htw__journal_queues_visit(struct htw__journal_file *file,
             .ready = (uint64_t)sqlite3_column_int64(statement, 2),
             .leased = (uint64_t)sqlite3_column_int64(statement, 3),
             .buried = (uint64_t)sqlite3_column_int64(statement, 4),
-            .oldest_ns = sqlite3_column_type(statement, 5) == SQLITE_NULL
+            .done = (uint64_t)sqlite3_column_int64(statement, 5),
+            .oldest_ns = sqlite3_column_type(statement, 6) == SQLITE_NULL
                              ? HTW_NEVER_NS
-                             : sqlite3_column_int64(statement, 5),
+                             : sqlite3_column_int64(statement, 6),
         };
         visit(context, &queue);
     }

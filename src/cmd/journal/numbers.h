@@ -22,7 +22,7 @@ bool htw__journal_counters_visit(struct htw__journal_file *file,
 /* The numbers of a queue, as those of struct htw_queue_stats. */
 struct htw__journal_queue {
     struct htw__file_bytes name; /* `bytes` NULL: the default queue */
-    uint64_t delayed, ready, leased, buried;
+    uint64_t delayed, ready, leased, buried, done;
     int64_t
         oldest_ns; /* of READY jobs the first deadline, or when it was put; HTW_NEVER_NS: none is READY */
 };

@@ -59,6 +59,7 @@ pub struct htw_journal_options {
     pub max_in_flight: u64,
     pub gather_ns: i64,
     pub lease_ns: i64,
+    pub history_ns: i64,
     pub allocator: *const htw_allocator,
 }
 extern "C" {
@@ -120,6 +121,7 @@ pub const HTW_JOB_DELAYED: htw_job_state = 0;
 pub const HTW_JOB_READY: htw_job_state = 1;
 pub const HTW_JOB_LEASED: htw_job_state = 2;
 pub const HTW_JOB_BURIED: htw_job_state = 3;
+pub const HTW_JOB_DONE: htw_job_state = 4;
 pub type htw_job_state = ::std::os::raw::c_uint;
 pub const HTW_JOB_END: htw_job_step = 0;
 pub const HTW_JOB_CANCEL: htw_job_step = 1;
@@ -362,6 +364,7 @@ pub struct htw_queue_stats {
     pub ready: u64,
     pub leased: u64,
     pub buried: u64,
+    pub done: u64,
     pub waiting: u64,
     pub paused_until_ns: i64,
     pub policy: htw_queue_policy,

@@ -319,6 +319,8 @@ pub enum JobState {
     Leased,
     /// It was put aside until it is kicked.
     Buried,
+    /// It has ended, and is kept for [`history`](crate::journal::JournalOptions::history).
+    Done,
 }
 
 impl JobState {
@@ -328,6 +330,7 @@ impl JobState {
             JobState::Ready => HTW_JOB_READY,
             JobState::Leased => HTW_JOB_LEASED,
             JobState::Buried => HTW_JOB_BURIED,
+            JobState::Done => HTW_JOB_DONE,
         }
     }
 
@@ -336,6 +339,7 @@ impl JobState {
             HTW_JOB_READY => JobState::Ready,
             HTW_JOB_LEASED => JobState::Leased,
             HTW_JOB_BURIED => JobState::Buried,
+            HTW_JOB_DONE => JobState::Done,
             _ => JobState::Delayed,
         }
     }
@@ -461,6 +465,8 @@ pub struct QueueStats {
     pub leased: u64,
     /// See [`JobState`].
     pub buried: u64,
+    /// See [`JobState`].
+    pub done: u64,
     /// Requests for a lease that name it.
     pub waiting: u64,
     /// Until when it is paused, if it is.
@@ -480,6 +486,7 @@ impl QueueStats {
             ready: raw.ready,
             leased: raw.leased,
             buried: raw.buried,
+            done: raw.done,
             waiting: raw.waiting,
             paused_until: (raw.paused_until_ns != i64::MIN).then(|| time_of(raw.paused_until_ns)),
             policy: QueuePolicy::of(&raw.policy),

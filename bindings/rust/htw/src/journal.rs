@@ -240,6 +240,12 @@ impl JournalOptions {
         self
     }
 
+    /// How long a job that is done stays in the file, to be looked at; without this not at all.
+    pub fn history(mut self, history: Duration) -> JournalOptions {
+        self.raw.history_ns = to_ns(history);
+        self
+    }
+
     /// Opens a journal, or creates its file.
     pub fn open(self, scheduler: &Scheduler, path: impl AsRef<Path>) -> Result<Journal, Error> {
         let shared = scheduler.shared();
@@ -591,7 +597,7 @@ impl Journal {
     }
 
     /// At most `count` jobs of a queue in a state, from a place on, which is moved behind them: delayed ones by time,
-    /// ready ones by priority, buried ones in the order of burying. Jobs that change between two calls may be missed or
+    /// ready ones by priority, buried ones in the order of burying, done ones by their end. Jobs that change between two calls may be missed or
     /// come twice.
     pub fn list(
         &self,
