@@ -776,33 +776,40 @@ HTW_API int64_t htw_journal_get_mark(struct htw_journal *journal, void *buffer, 
 struct htw_journal_stats {
     /** sizeof(struct htw_journal_stats); HTW_JOURNAL_STATS_INIT sets it. */
     size_t struct_size;
-    uint64_t found;                   /**< jobs that were in the file when it was opened */
-    uint64_t put;                     /**< jobs that were put, durably */
-    uint64_t done;                    /**< jobs that were ended by done, durably */
-    uint64_t cancelled;               /**< jobs that were cancelled, durably */
-    uint64_t replaced;                /**< jobs that were replaced under a key, durably */
-    uint64_t delivered;               /**< calls of `deliver` */
-    uint64_t refused;                 /**< calls that returned -EAGAIN */
-    uint64_t failed;                  /**< changes that failed: no space, no memory, or the disk */
-    uint64_t commits;                 /**< transactions */
-    uint64_t checkpoints;             /**< times that the log was copied into the file */
-    uint64_t jobs;                    /**< jobs in the file now, those in flight included */
-    uint64_t in_flight;               /**< delivered and not done now */
-    uint64_t in_memory;               /**< jobs of the near future that are in memory now */
-    uint64_t queued;                  /**< changes that wait to be written now */
-    uint64_t memory_bytes;            /**< memory of the journal, without SQLite's */
-    uint64_t log_bytes;               /**< the size of PATH-wal now */
+    uint64_t found;        /**< jobs that were in the file when it was opened */
+    uint64_t put;          /**< jobs that were put, durably */
+    uint64_t done;         /**< jobs that were ended by done, durably */
+    uint64_t cancelled;    /**< jobs that were cancelled, durably */
+    uint64_t replaced;     /**< jobs that were replaced under a key, durably */
+    uint64_t delivered;    /**< calls of `deliver` */
+    uint64_t refused;      /**< calls that returned -EAGAIN */
+    uint64_t failed;       /**< changes that failed: no space, no memory, or the disk */
+    uint64_t commits;      /**< transactions */
+    uint64_t checkpoints;  /**< times that the log was copied into the file */
+    uint64_t jobs;         /**< jobs in the file now, those in flight included */
+    uint64_t in_flight;    /**< delivered and not done now */
+    uint64_t in_memory;    /**< jobs of the near future that are in memory now */
+    uint64_t queued;       /**< changes that wait to be written now */
+    uint64_t memory_bytes; /**< memory of the journal, without SQLite's */
+    uint64_t log_bytes;    /**< the size of PATH-wal now */
+    /** Jobs in each state now, as in struct htw_queue_stats; `kept` are DONE. */
+    uint64_t delayed, ready, leased, buried, kept;
+    uint64_t queues;   /**< how many there are now, the default one included */
+    uint64_t requests; /**< for jobs, that wait now */
+    /** How long the oldest job in memory has been due and waits to be delivered or leased, by its deadline or its put. */
+    uint64_t oldest_ns;
+    uint64_t stopped;                 /**< 1: the journal has stopped by itself */
     struct htw_distribution commit;   /**< duration of a transaction */
     struct htw_distribution durable;  /**< from the call of a change until it was durable */
     struct htw_distribution lateness; /**< from the deadline to the call of `deliver` */
 };
 
-#define HTW_JOURNAL_STATS_INIT                                                            \
-    {                                                                                     \
-        sizeof(struct htw_journal_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
-            { 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0 }, {                           \
-            0, 0, 0, 0, 0, 0, 0                                                           \
-        }                                                                                 \
+#define HTW_JOURNAL_STATS_INIT                                                                     \
+    {                                                                                              \
+        sizeof(struct htw_journal_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+            0, 0, 0, 0, 0, 0, { 0, 0, 0, 0, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0, 0 }, {                  \
+            0, 0, 0, 0, 0, 0, 0                                                                    \
+        }                                                                                          \
     }
 
 /** Sets `stats` to HTW_JOURNAL_STATS_INIT, for languages without macros. NULL is ignored. */

@@ -45,7 +45,7 @@ extern "C" {
 /** A monitor; opaque. */
 struct htw_monitor;
 
-/** Something that a monitor shows: a scheduler, a purgatory or a wheel; opaque. */
+/** Something that a monitor shows: a scheduler, a purgatory, a journal or a wheel; opaque. */
 struct htw_monitor_source;
 
 /** The longest name of a source, in bytes. */
@@ -150,6 +150,24 @@ HTW_API int htw_monitor_add_scheduler(struct htw_monitor *monitor, const char *n
 HTW_API int htw_monitor_add_purgatory(struct htw_monitor *monitor, const char *name,
                                       struct htw_purgatory *purgatory,
                                       struct htw_monitor_source **ret_source);
+
+/** htw_journal_get_stats(), with which libhtw-monitor is not linked. */
+struct htw_journal;
+struct htw_journal_stats;
+typedef int htw_journal_get_stats_function(struct htw_journal *journal,
+                                           struct htw_journal_stats *stats);
+
+/**
+ * Shows a journal. As htw_monitor_add_scheduler(); journals have names of their own.
+ *
+ *     htw_monitor_add_journal(monitor, "mail", journal, htw_journal_get_stats, NULL);
+ *
+ * @param get_stats htw_journal_get_stats().
+ */
+HTW_API int htw_monitor_add_journal(struct htw_monitor *monitor, const char *name,
+                                    struct htw_journal *journal,
+                                    htw_journal_get_stats_function *get_stats,
+                                    struct htw_monitor_source **ret_source);
 
 /**
  * Shows a wheel. A wheel has no lock: its owner lends it to the monitor while it sleeps.

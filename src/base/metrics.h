@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * metrics.h - the numbers of schedulers and purgatories, as libhtw writes them for one object, and
+ * metrics.h - the numbers of schedulers, purgatories and journals, as their library writes them for one object, and
  * libhtw-monitor for each of its sources.
  *
  * METRIC(name, member, help): what Prometheus knows it by, the member of the struct of statistics that
@@ -41,5 +41,37 @@
     METRIC("htw_purgatory_alarms", alarms, "Timers of the scheduler that the purgatory uses.") \
     METRIC("htw_purgatory_memory_bytes", memory_bytes, "Memory that the purgatory holds.")     \
     PART(waited_ms) /* of the histogram */
+
+/* Of struct htw_journal_stats. */
+#define HTW__JOURNAL_METRICS(METRIC)                                                          \
+    METRIC("htw_journal_put_total", put, "Jobs put.")                                         \
+    METRIC("htw_journal_done_total", done, "Jobs ended by done.")                             \
+    METRIC("htw_journal_cancelled_total", cancelled, "Jobs cancelled.")                       \
+    METRIC("htw_journal_replaced_total", replaced, "Jobs replaced under their key.")          \
+    METRIC("htw_journal_delivered_total", delivered, "Jobs handed out.")                      \
+    METRIC("htw_journal_refused_total", refused, "Calls refused for max_jobs or max_memory.") \
+    METRIC("htw_journal_failed_total", failed,                                                \
+           "Changes that failed: no space, no memory, or the disk.")                          \
+    METRIC("htw_journal_commits_total", commits, "Transactions.")                             \
+    METRIC("htw_journal_checkpoints_total", checkpoints,                                      \
+           "Times that the log was copied into the file.")                                    \
+    METRIC("htw_journal_found", found, "Jobs in the file when it was opened.")                \
+    METRIC("htw_journal_jobs", jobs, "Jobs in the file.")                                     \
+    METRIC("htw_journal_in_flight", in_flight, "Jobs delivered and not done.")                \
+    METRIC("htw_journal_in_memory", in_memory, "Jobs of the near future in memory.")          \
+    METRIC("htw_journal_queued", queued, "Changes that wait to be written.")                  \
+    METRIC("htw_journal_memory_bytes", memory_bytes,                                          \
+           "Memory that the journal holds, without SQLite's.")                                \
+    METRIC("htw_journal_log_bytes", log_bytes, "Size of SQLite's log.")                       \
+    METRIC("htw_journal_oldest_seconds", oldest_ns,                                           \
+           "For how long the oldest job in memory has been due.")                             \
+    METRIC("htw_journal_delayed", delayed, "Jobs DELAYED.")                                   \
+    METRIC("htw_journal_ready", ready, "Jobs READY.")                                         \
+    METRIC("htw_journal_leased", leased, "Jobs LEASED, or in flight.")                        \
+    METRIC("htw_journal_buried", buried, "Jobs BURIED.")                                      \
+    METRIC("htw_journal_kept", kept, "Jobs DONE that are kept.")                              \
+    METRIC("htw_journal_queues", queues, "Queues.")                                           \
+    METRIC("htw_journal_requests", requests, "Requests for jobs that wait.")                  \
+    METRIC("htw_journal_stopped", stopped, "1 if the journal has stopped by itself.")
 
 #endif /* HTW_SRC_BASE_METRICS_H */

@@ -9,8 +9,9 @@ void htw__prometheus_describe(FILE *stream, const char *name, const char *type, 
 }
 
 void htw__prometheus_value(FILE *stream, const char *name, const char *help, uint64_t value) {
+    char text[HTW__METRIC_TEXT];
     htw__prometheus_describe(stream, name, htw__metric_type(name), help);
-    fprintf(stream, "%s %" PRIu64 "\n", name, value);
+    fprintf(stream, "%s %s\n", name, htw__metric_text(name, value, text));
 }
 
 void htw__prometheus_values(FILE *stream, const struct htw__metric *metrics, size_t count,

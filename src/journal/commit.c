@@ -362,7 +362,7 @@ void htw__commit_queue(struct htw_journal *journal) {
     journal->lacks_ids = !htw__database_has_reserved(&journal->database, next_id);
     struct rest rest = finish_all(journal, batch, error);
     htw__queues_end_transaction(&journal->queues, &journal->changed, error == 0);
-    journal->jobs_in_file = journal->database.jobs - (uint64_t)journal->queues.kept;
+    journal->jobs_in_file = journal->database.jobs - (uint64_t)journal->queues.all.of[HTW_JOB_DONE];
     struct htw__change *next;
     htw__reader_evict(journal);
     htw__slots_arm(journal);

@@ -2,6 +2,7 @@
 /* jobs.c - the jobs in memory: a heap by deadline, and a table by id. */
 #include "jobs.h"
 
+#include "../base/clock.h"
 #include "../base/random.h"
 
 #include <errno.h>
@@ -36,6 +37,9 @@ static size_t header_size(bool is_queued) {
 static size_t block_size(const struct htw__job *job) {
     return header_size(job->queued != NULL) + (is_inline(bytes_of(job)) ? bytes_of(job) : 0);
 }
+
+/* It follows the job. */
+_Static_assert(offsetof(struct htw__queued, age) == 0, "so that its link leads to the job");
 
 struct htw__job *htw__job_create(const struct htw_allocator *allocator, int64_t deadline_ns,
                                  const void *key, size_t key_size, const void *payload,
@@ -144,26 +148,32 @@ static void remove_from_heap(struct htw__jobs *jobs, struct htw__job *job) {
 }
 
 /* By how much jobs in this state make the numbers of their queue differ from those of the file. */
-static void count(struct htw__job *job, int by) {
+static void count(struct htw__jobs *jobs, struct htw__job *job, int by) {
     if (job->queued == NULL)
         return;
-    struct htw__queue_counts *apart = &job->queued->queue->apart;
     enum htw_job_state state = job->state == HTW__JOB_READY    ? HTW_JOB_READY
                                : job->state == HTW__JOB_LEASED ? HTW_JOB_LEASED
                                                                : job->queued->filed;
-    apart->of[state] += by;
-    apart->of[job->queued->filed] -= by;
+    struct htw__queue_counts *apart[] = { &job->queued->queue->apart, &jobs->apart };
+    for (size_t i = 0; i < sizeof(apart) / sizeof(apart[0]); i++) {
+        apart[i]->of[state] += by;
+        apart[i]->of[job->queued->filed] -= by;
+    }
 }
 
 static void enter(struct htw__jobs *jobs, struct htw__job *job, enum htw__job_state state) {
     job->state = state;
     *bytes_in_state(jobs, state) += htw__job_memory(job);
-    count(job, 1);
+    count(jobs, job, 1);
+    if (state == HTW__JOB_READY)
+        htw__ring_push_back(&jobs->ready, &job->queued->age);
 }
 
 static void leave(struct htw__jobs *jobs, struct htw__job *job) {
     *bytes_in_state(jobs, job->state) -= htw__job_memory(job);
-    count(job, -1);
+    count(jobs, job, -1);
+    if (job->state == HTW__JOB_READY)
+        htw__link_unlink(&job->queued->age);
 }
 
 /* ---- all jobs */
@@ -174,6 +184,7 @@ void htw__jobs_init(struct htw__jobs *jobs, const struct htw_allocator *allocato
     htw__key_table_init(&jobs->by_id, allocator);
     htw__heap_init(&jobs->waiting, comes_before);
     htw__heap_init(&jobs->leases, ends_before);
+    htw__ring_init(&jobs->ready);
     jobs->seed = htw__random_seed(jobs);
 }
 
@@ -265,6 +276,18 @@ struct htw__job *htw__jobs_first_leased(const struct htw__jobs *jobs) {
     return first_of(&jobs->leases);
 }
 
+int64_t htw__jobs_oldest_ns(const struct htw__jobs *jobs) {
+    const struct htw__job *first = htw__jobs_first(jobs);
+    int64_t waiting_ns = first == NULL ? INT64_MAX : first->position.deadline_ns;
+    if (htw__ring_is_empty(&jobs->ready))
+        return waiting_ns;
+    const struct htw__queued *queued = (const struct htw__queued *)(const void *)jobs->ready._next;
+    const struct htw__job *ready = (const struct htw__job *)queued - 1;
+    int64_t put_ns = queued->put_us * HTW_MICROSECOND;
+    int64_t ready_ns = ready->position.deadline_ns < put_ns ? put_ns : ready->position.deadline_ns;
+    return htw__clock_earlier(waiting_ns, ready_ns);
+}
+
 void htw__jobs_hold(struct htw__jobs *jobs, struct htw__job *job) {
     remove_from_heap(jobs, job);
     jobs->reserved += job->state == HTW__JOB_WAITING;
@@ -294,16 +317,18 @@ void htw__jobs_delivered(struct htw__jobs *jobs, struct htw__job *job) {
 }
 
 void htw__jobs_release_bytes(struct htw__jobs *jobs, struct htw__job *job) {
-    leave(jobs, job);
+    size_t *bytes = bytes_in_state(jobs, job->state);
+    *bytes -= htw__job_memory(job);
     htw__job_release_bytes(&jobs->allocator, job);
-    enter(jobs, job, job->state);
+    *bytes += htw__job_memory(job);
 }
 
 bool htw__jobs_restore_bytes(struct htw__jobs *jobs, struct htw__job *job, const void *key,
                              const void *payload) {
-    leave(jobs, job);
+    size_t *bytes = bytes_in_state(jobs, job->state);
+    *bytes -= htw__job_memory(job);
     bool is_restored = htw__job_restore_bytes(&jobs->allocator, job, key, payload);
-    enter(jobs, job, job->state);
+    *bytes += htw__job_memory(job);
     return is_restored;
 }
 

@@ -94,6 +94,7 @@ static inline bool htw__position_precedes(struct htw__position a, struct htw__po
 
 /* What a job has more that is leased, or was moved. */
 struct htw__queued {
+    struct htw__link age; /* READY: in the ring of these */
     struct htw__queue *queue;
     int64_t put_us;
     int64_t lease_ns;     /* 0: as the options say */
@@ -153,16 +154,18 @@ size_t htw__job_memory(const struct htw__job *job);
 
 struct htw__jobs {
     struct htw_allocator allocator;
-    struct htw__key_table by_id; /* all but QUEUED and ENDED */
-    uint64_t seed;               /* of its hashes: ids may come from a file of others */
-    struct htw__heap waiting;    /* WAITING, by position */
-    uint32_t reserved;           /* places that are promised */
-    struct htw__heap leases;     /* LEASED, by the end */
-    size_t attached;             /* jobs that are */
-    uint64_t in_flight;          /* DELIVERING and IN_FLIGHT */
-    size_t waiting_bytes;        /* of WAITING */
-    size_t ready_bytes;          /* of READY */
-    size_t in_flight_bytes;      /* of LEASED, DELIVERING and IN_FLIGHT */
+    struct htw__key_table by_id;    /* all but QUEUED and ENDED */
+    uint64_t seed;                  /* of its hashes: ids may come from a file of others */
+    struct htw__heap waiting;       /* WAITING, by position */
+    uint32_t reserved;              /* places that are promised */
+    struct htw__heap leases;        /* LEASED, by the end */
+    size_t attached;                /* jobs that are */
+    uint64_t in_flight;             /* DELIVERING and IN_FLIGHT */
+    size_t waiting_bytes;           /* of WAITING */
+    size_t ready_bytes;             /* of READY */
+    size_t in_flight_bytes;         /* of LEASED, DELIVERING and IN_FLIGHT */
+    struct htw__link ready;         /* READY, of all queues, in the order in which they became so */
+    struct htw__queue_counts apart; /* the sum of those of the queues */
 };
 
 void htw__jobs_init(struct htw__jobs *jobs, const struct htw_allocator *allocator);
@@ -209,6 +212,10 @@ bool htw__jobs_restore_bytes(struct htw__jobs *jobs, struct htw__job *job, const
 
 /* The WAITING job that comes first; NULL: none. */
 struct htw__job *htw__jobs_first(const struct htw__jobs *jobs);
+
+/* Since when the oldest job in memory is to be delivered or leased: its deadline or its put. It may be to come.
+   INT64_MAX: none. */
+int64_t htw__jobs_oldest_ns(const struct htw__jobs *jobs);
 
 /* Takes a job out of the heap of its state, and puts it back. */
 void htw__jobs_hold(struct htw__jobs *jobs, struct htw__job *job);

@@ -259,9 +259,9 @@ static bool has_jobs(const struct htw__queue_counts *counts) {
     return sum_of(counts) != 0 || counts->of[HTW_JOB_DONE] != 0;
 }
 
-static void add_to_all(struct htw__queues *queues, const struct htw__queue_counts *counts) {
-    queues->counted += sum_of(counts);
-    queues->kept += counts->of[HTW_JOB_DONE];
+static void add_counts(struct htw__queue_counts *counts, const struct htw__queue_counts *by) {
+    for (size_t i = 0; i < HTW__QUEUE_STATES; i++)
+        counts->of[i] += by->of[i];
 }
 
 int htw__queues_load(struct htw__queues *queues, const struct htw__queue_row *row) {
@@ -277,7 +277,7 @@ int htw__queues_load(struct htw__queues *queues, const struct htw__queue_row *ro
     if (queues->next_number <= row->number)
         queues->next_number = row->number + 1;
     memcpy(queue->counts.of, row->jobs, sizeof(row->jobs));
-    add_to_all(queues, &queue->counts);
+    add_counts(&queues->all, &queue->counts);
     queue->is_stored = queue->is_used = true;
     if (row->jobs[HTW_JOB_READY] > 0) {
         queue->window = HTW__TURN_FIRST;
@@ -288,11 +288,6 @@ int htw__queues_load(struct htw__queues *queues, const struct htw__queue_row *ro
 }
 
 /* ---- counts */
-
-static void add_counts(struct htw__queue_counts *counts, const struct htw__queue_counts *by) {
-    for (size_t i = 0; i < HTW__QUEUE_STATES; i++)
-        counts->of[i] += by->of[i];
-}
 
 static void touch(struct htw__queues_changed *changed, struct htw__queue *queue) {
     if (queue->is_touched)
@@ -372,7 +367,7 @@ void htw__queues_end_transaction(struct htw__queues *queues, struct htw__queues_
         queue->is_dirty = false;
         if (keep) {
             add_counts(&queue->counts, &queue->added);
-            add_to_all(queues, &queue->added);
+            add_counts(&queues->all, &queue->added);
             if (queue->new_policy != NULL)
                 queue->policy = *queue->new_policy;
             queue->is_stored = has_jobs(&queue->counts) || htw__policy_is_on(&queue->policy);
@@ -384,17 +379,31 @@ void htw__queues_end_transaction(struct htw__queues *queues, struct htw__queues_
     }
 }
 
+/* The delays of the default queue have no count in the file, and what is in flight has none in memory. */
+static void add_default(const struct htw__queues *queues, const struct htw__jobs *jobs,
+                        uint64_t jobs_in_file, struct htw__queue_counts *counts) {
+    counts->of[HTW_JOB_DELAYED] += (int64_t)jobs_in_file - sum_of(&queues->all);
+    if (queues->unnamed->is_delivered) {
+        counts->of[HTW_JOB_DELAYED] -= (int64_t)jobs->in_flight;
+        counts->of[HTW_JOB_LEASED] += (int64_t)jobs->in_flight;
+    }
+}
+
+struct htw__queue_counts htw__queues_count(const struct htw__queues *queues,
+                                           const struct htw__jobs *jobs, uint64_t jobs_in_file) {
+    struct htw__queue_counts counts = queues->all;
+    add_counts(&counts, &jobs->apart);
+    add_default(queues, jobs, jobs_in_file, &counts);
+    return counts;
+}
+
 void htw__queue_stats(const struct htw__queues *queues, const struct htw__queue *queue,
                       const struct htw__jobs *jobs, uint64_t jobs_in_file,
                       struct htw_queue_stats *ret_stats) {
     struct htw__queue_counts counts = queue->counts;
     add_counts(&counts, &queue->apart);
     if (queue->number == HTW__QUEUE_DEFAULT)
-        counts.of[HTW_JOB_DELAYED] += (int64_t)jobs_in_file - queues->counted;
-    if (queue->is_delivered) {
-        counts.of[HTW_JOB_DELAYED] -= (int64_t)jobs->in_flight;
-        counts.of[HTW_JOB_LEASED] += (int64_t)jobs->in_flight;
-    }
+        add_default(queues, jobs, jobs_in_file, &counts);
     *ret_stats = (struct htw_queue_stats) {
         .struct_size = sizeof(*ret_stats),
         .name = queue->number == HTW__QUEUE_DEFAULT ? NULL : queue->name,

@@ -19,10 +19,10 @@ struct htw__queues {
     struct htw__key_table by_name, by_number; /* not the default queue */
     uint64_t seed;
     uint64_t next_number;
-    int64_t counted, kept; /* jobs in `counts` of all queues: those that have not ended, and DONE */
-    struct htw__heap pauses;    /* by their end */
-    struct htw__queue *unnamed; /* the default queue */
-    struct htw__queue *wanted;  /* those whose windows are to be moved */
+    struct htw__queue_counts all; /* the `counts` of all queues */
+    struct htw__heap pauses;      /* by their end */
+    struct htw__queue *unnamed;   /* the default queue */
+    struct htw__queue *wanted;    /* those whose windows are to be moved */
 };
 
 /* 0 or -ENOMEM. */
@@ -83,7 +83,11 @@ struct htw__job *htw__queue_next(const struct htw__queue *queue);
 
 bool htw__queue_name_is_valid(const char *name);
 
-/* `jobs_in_file`: of all queues, without those that are DONE. */
+/* The jobs of all queues by state. `jobs_in_file`: without those that are DONE. */
+struct htw__queue_counts htw__queues_count(const struct htw__queues *queues,
+                                           const struct htw__jobs *jobs, uint64_t jobs_in_file);
+
+/* `jobs_in_file` as there. */
 void htw__queue_stats(const struct htw__queues *queues, const struct htw__queue *queue,
                       const struct htw__jobs *jobs, uint64_t jobs_in_file,
                       struct htw_queue_stats *ret_stats);

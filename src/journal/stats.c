@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* stats.c - the statistics of a journal, as a struct and in the text format of Prometheus, and those of its queues. */
+#include "../base/metrics.h"
 #include "../base/prometheus.h"
 #include "state.h"
 
@@ -27,7 +28,12 @@ int htw_journal_get_stats(struct htw_journal *journal, struct htw_journal_stats 
     if (stats == NULL || stats->struct_size != sizeof(*stats))
         return htw__journal_fail_as(-EINVAL, "the statistics are NULL or of an unknown size");
     uint64_t log_bytes = htw__log_bytes(journal->path.name);
+    int64_t now = htw__journal_now(journal), oldest_ns = 0;
     htw__mutex_lock(&journal->mutex);
+    struct htw__queue_counts counts =
+        htw__queues_count(&journal->queues, &journal->jobs, journal->jobs_in_file);
+    if (__builtin_sub_overflow(now, htw__jobs_oldest_ns(&journal->jobs), &oldest_ns))
+        oldest_ns = INT64_MAX;
     *stats = (struct htw_journal_stats) {
         .struct_size = sizeof(*stats),
         .found = journal->found,
@@ -46,6 +52,15 @@ int htw_journal_get_stats(struct htw_journal *journal, struct htw_journal_stats 
         .queued = journal->queued,
         .memory_bytes = memory_of(journal),
         .log_bytes = log_bytes,
+        .delayed = (uint64_t)counts.of[HTW_JOB_DELAYED],
+        .ready = (uint64_t)counts.of[HTW_JOB_READY],
+        .leased = (uint64_t)counts.of[HTW_JOB_LEASED],
+        .buried = (uint64_t)counts.of[HTW_JOB_BURIED],
+        .kept = (uint64_t)counts.of[HTW_JOB_DONE],
+        .queues = htw__key_table_count(&journal->queues.by_name) + 1,
+        .requests = htw__key_table_count(&journal->leases.by_number),
+        .oldest_ns = oldest_ns < 0 ? 0 : (uint64_t)oldest_ns,
+        .stopped = journal->has_failed,
         .lateness = htw__histogram_distribution(&journal->lateness_ns),
     };
     htw__mutex_unlock(&journal->mutex);
@@ -59,24 +74,8 @@ int htw_journal_get_stats(struct htw_journal *journal, struct htw_journal_stats 
 #define NAME "htw_journal_"
 
 static const struct htw__metric metrics[] = {
-#define METRIC(name, member, help) \
-    { NAME name, help, offsetof(struct htw_journal_stats, member) }
-    METRIC("put_total", put, "Jobs put."),
-    METRIC("done_total", done, "Jobs ended by done."),
-    METRIC("cancelled_total", cancelled, "Jobs cancelled."),
-    METRIC("replaced_total", replaced, "Jobs replaced under their key."),
-    METRIC("delivered_total", delivered, "Jobs handed out."),
-    METRIC("refused_total", refused, "Calls refused for max_jobs or max_memory."),
-    METRIC("failed_total", failed, "Changes that failed: no space, no memory, or the disk."),
-    METRIC("commits_total", commits, "Transactions."),
-    METRIC("checkpoints_total", checkpoints, "Times that the log was copied into the file."),
-    METRIC("found", found, "Jobs in the file when it was opened."),
-    METRIC("jobs", jobs, "Jobs in the file."),
-    METRIC("in_flight", in_flight, "Jobs delivered and not done."),
-    METRIC("in_memory", in_memory, "Jobs of the near future in memory."),
-    METRIC("queued", queued, "Changes that wait to be written."),
-    METRIC("memory_bytes", memory_bytes, "Memory that the journal holds, without SQLite's."),
-    METRIC("log_bytes", log_bytes, "Size of SQLite's log."),
+#define METRIC(name, member, help) { name, help, offsetof(struct htw_journal_stats, member) },
+    HTW__JOURNAL_METRICS(METRIC)
 #undef METRIC
 };
 
@@ -98,12 +97,7 @@ int htw_journal_prometheus(struct htw_journal *journal, FILE *stream) {
     struct htw__histogram *copy = htw__journal_allocate(journal, sizeof(*copy));
     if (copy == NULL)
         return htw__journal_fail_as(-ENOMEM, "no memory for the statistics");
-    htw__mutex_lock(&journal->mutex);
-    bool has_stopped = journal->has_failed;
-    htw__mutex_unlock(&journal->mutex);
     htw__prometheus_values(stream, metrics, sizeof(metrics) / sizeof(metrics[0]), &stats);
-    htw__prometheus_value(stream, NAME "stopped", "1 if the journal has stopped by itself.",
-                          has_stopped);
     write_histogram(stream, NAME "commit_seconds", "How long transactions took.",
                     &journal->commit_ns, copy);
     write_histogram(stream, NAME "durable_seconds", "From the call of a change to its commit.",

@@ -32,6 +32,7 @@ static void write_numbers(const char *name, const uint64_t *numbers, size_t coun
     htw__text_add(text, "]");
 }
 
+/* `histogram` NULL: none is known. */
 static void write_distribution(const char *name, const struct htw_distribution *distribution,
                                const uint64_t *histogram, struct htw__answer_text *text) {
     htw__text_add(text,
@@ -41,7 +42,8 @@ static void write_distribution(const char *name, const struct htw_distribution *
                   name, distribution->count, distribution->sum_ns, distribution->p50_ns,
                   distribution->p90_ns, distribution->p99_ns, distribution->p999_ns,
                   distribution->max_ns);
-    write_numbers("histogram", histogram, HTW_SCHEDULER_HISTOGRAM_BUCKETS, text);
+    if (histogram != NULL)
+        write_numbers("histogram", histogram, HTW_SCHEDULER_HISTOGRAM_BUCKETS, text);
     htw__text_add(text, "}");
 }
 
@@ -144,6 +146,11 @@ static void write_source(void *context, const struct htw__sample *sample) {
     case HTW__SOURCE_PURGATORY:
         write_numbers("waits", sample->of.purgatory.waits, HTW_PURGATORY_WAIT_BUCKETS, text);
         break;
+    case HTW__SOURCE_JOURNAL:
+        write_distribution("commit", &sample->of.journal.commit, NULL, text);
+        write_distribution("durable", &sample->of.journal.durable, NULL, text);
+        write_distribution("lateness", &sample->of.journal.lateness, NULL, text);
+        break;
     case HTW__SOURCE_WHEEL:
         write_lent(source->of.wheel, text);
         break;
@@ -179,6 +186,7 @@ void htw__json_write(struct htw_monitor *monitor, struct htw__answer_text *text)
                   monitor->opened_ns);
     write_kind(&sources, HTW__SOURCE_SCHEDULER, "schedulers", text);
     write_kind(&sources, HTW__SOURCE_PURGATORY, "purgatories", text);
+    write_kind(&sources, HTW__SOURCE_JOURNAL, "journals", text);
     write_kind(&sources, HTW__SOURCE_WHEEL, "wheels", text);
     htw__text_add(text, "}\n");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * metrics.c - writes samples for Prometheus: the metrics of htw_scheduler_prometheus() and
- * htw_purgatory_prometheus(), with the name of the source as a label. All samples of a metric stand
+ * htw_purgatory_prometheus(), and those of htw_journal_prometheus() but histograms, with the name of the source as a label. All samples of a metric stand
  * together, as the format wants it.
  */
 #include "metrics.h"
@@ -35,11 +35,13 @@ static void describe(const struct writer *self, const char *metric, const char *
 static void write_field(const struct writer *self, const struct htw__field *field) {
     const struct htw__sample *sample;
     unsigned index = 0;
+    char text[HTW__METRIC_TEXT];
     const struct htw__metric *metric = &field->metric;
     describe(self, metric->name, htw__metric_type(metric->name), metric->help);
     while ((sample = next(self, &index)) != NULL)
-        htw__text_add(self->text, "%s{%s=\"%s\"} %" PRIu64 "\n", metric->name,
-                      htw__kind_name(self->kind), sample->name, htw__sample_value(sample, field));
+        htw__text_add(self->text, "%s{%s=\"%s\"} %s\n", metric->name, htw__kind_name(self->kind),
+                      sample->name,
+                      htw__metric_text(metric->name, htw__sample_value(sample, field), text));
 }
 
 static void write_fields(const struct writer *self) {
@@ -176,6 +178,7 @@ static void write_sources(struct htw_monitor *monitor, struct writer *writer) {
         return;
     write_kind(writer, &sources, HTW__SOURCE_SCHEDULER);
     write_kind(writer, &sources, HTW__SOURCE_PURGATORY);
+    write_kind(writer, &sources, HTW__SOURCE_JOURNAL);
     write_kind(writer, &sources, HTW__SOURCE_WHEEL);
     htw__release(&monitor->allocator, writer->samples, size);
 }

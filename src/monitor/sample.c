@@ -29,6 +29,11 @@ static const struct htw__field purgatory_fields[] = {
     HTW__PURGATORY_METRICS(PURGATORY, PART) END,
 };
 
+static const struct htw__field journal_fields[] = {
+#define JOURNAL(metric, member, help) FIELD(struct htw_journal_stats, metric, member, help),
+    HTW__JOURNAL_METRICS(JOURNAL) END,
+};
+
 static const struct htw__field wheel_fields[] = {
 #define WHEEL(metric, member, help) FIELD(struct htw_wheel_stats, metric, member, help)
     WHEEL("htw_wheel_scheduled_total", scheduled, "Timers armed that were not pending."),
@@ -47,6 +52,7 @@ const struct htw__field *htw__fields(enum htw__source_kind kind) {
     static const struct htw__field *const fields[] = {
         [HTW__SOURCE_SCHEDULER] = scheduler_fields,
         [HTW__SOURCE_PURGATORY] = purgatory_fields,
+        [HTW__SOURCE_JOURNAL] = journal_fields,
         [HTW__SOURCE_WHEEL] = wheel_fields,
     };
     return fields[kind];
@@ -56,6 +62,7 @@ const char *htw__kind_name(enum htw__source_kind kind) {
     static const char *const names[] = {
         [HTW__SOURCE_SCHEDULER] = "scheduler",
         [HTW__SOURCE_PURGATORY] = "purgatory",
+        [HTW__SOURCE_JOURNAL] = "journal",
         [HTW__SOURCE_WHEEL] = "wheel",
     };
     return names[kind];
@@ -82,6 +89,11 @@ static void take(struct htw__sample *sample) {
         htw_purgatory_stats_init(&sample->of.purgatory);
         sample->error =
             htw_purgatory_get_stats(sample->source->of.purgatory, &sample->of.purgatory);
+        break;
+    case HTW__SOURCE_JOURNAL:
+        sample->of.journal = (struct htw_journal_stats)HTW_JOURNAL_STATS_INIT;
+        sample->error = sample->source->of.journal.get_stats(sample->source->of.journal.journal,
+                                                             &sample->of.journal);
         break;
     case HTW__SOURCE_WHEEL:
         take_wheel(sample);

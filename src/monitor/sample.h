@@ -6,6 +6,8 @@
 #include "../base/prometheus.h"
 #include "state.h"
 
+#include <htw/journal.h>
+
 struct htw__sample {
     struct htw_monitor_source *source; /* during the visit */
     char name[HTW_MONITOR_NAME_MAX + 1];
@@ -16,6 +18,7 @@ struct htw__sample {
             struct htw_scheduler_histograms histograms;
         } scheduler;
         struct htw_purgatory_stats purgatory;
+        struct htw_journal_stats journal;
         struct htw_wheel_stats wheel;
     } of;
 };
@@ -34,7 +37,7 @@ static inline uint64_t htw__sample_value(const struct htw__sample *sample,
     return htw__metric_value(&field->metric, &sample->of);
 }
 
-/* "scheduler", "purgatory" or "wheel". */
+/* "scheduler", "purgatory", "journal" or "wheel". */
 const char *htw__kind_name(enum htw__source_kind kind);
 
 /* The sources that a monitor has at a time. Those that are added later are not among them: so no name is

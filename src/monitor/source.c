@@ -67,30 +67,39 @@ static int add(struct htw_monitor_source *source, struct htw_monitor_source **re
     return error;
 }
 
+/* A source that is as `like`. */
+static int add_like(struct htw_monitor *monitor, const char *name,
+                    const struct htw_monitor_source *like, struct htw_monitor_source **ret_source) {
+    struct htw_monitor_source *source = create(monitor, like->kind, name);
+    if (source == NULL)
+        return -ENOMEM;
+    source->of = like->of;
+    return add(source, ret_source);
+}
+
 int htw_monitor_add_scheduler(struct htw_monitor *monitor, const char *name,
                               struct htw_scheduler *scheduler,
                               struct htw_monitor_source **ret_source) {
     int refusal = refusal_of(monitor, name, scheduler);
-    if (refusal != 0)
-        return refusal;
-    struct htw_monitor_source *source = create(monitor, HTW__SOURCE_SCHEDULER, name);
-    if (source == NULL)
-        return -ENOMEM;
-    source->of.scheduler = scheduler;
-    return add(source, ret_source);
+    struct htw_monitor_source like = { .kind = HTW__SOURCE_SCHEDULER, .of.scheduler = scheduler };
+    return refusal != 0 ? refusal : add_like(monitor, name, &like, ret_source);
 }
 
 int htw_monitor_add_purgatory(struct htw_monitor *monitor, const char *name,
                               struct htw_purgatory *purgatory,
                               struct htw_monitor_source **ret_source) {
     int refusal = refusal_of(monitor, name, purgatory);
-    if (refusal != 0)
-        return refusal;
-    struct htw_monitor_source *source = create(monitor, HTW__SOURCE_PURGATORY, name);
-    if (source == NULL)
-        return -ENOMEM;
-    source->of.purgatory = purgatory;
-    return add(source, ret_source);
+    struct htw_monitor_source like = { .kind = HTW__SOURCE_PURGATORY, .of.purgatory = purgatory };
+    return refusal != 0 ? refusal : add_like(monitor, name, &like, ret_source);
+}
+
+int htw_monitor_add_journal(struct htw_monitor *monitor, const char *name,
+                            struct htw_journal *journal, htw_journal_get_stats_function *get_stats,
+                            struct htw_monitor_source **ret_source) {
+    int refusal = get_stats == NULL ? -EINVAL : refusal_of(monitor, name, journal);
+    struct htw_monitor_source like = { .kind = HTW__SOURCE_JOURNAL,
+                                       .of.journal = { journal, get_stats } };
+    return refusal != 0 ? refusal : add_like(monitor, name, &like, ret_source);
 }
 
 int htw_monitor_add_wheel(struct htw_monitor *monitor, const char *name,

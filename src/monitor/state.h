@@ -33,7 +33,12 @@
 /* How many levels of a wheel are shown: all that a wheel of 64 buckets or more can have. */
 #define HTW__LEVELS_SHOWN 11u
 
-enum htw__source_kind { HTW__SOURCE_SCHEDULER, HTW__SOURCE_PURGATORY, HTW__SOURCE_WHEEL };
+enum htw__source_kind {
+    HTW__SOURCE_SCHEDULER,
+    HTW__SOURCE_PURGATORY,
+    HTW__SOURCE_JOURNAL,
+    HTW__SOURCE_WHEEL
+};
 
 /* A wheel, and what it was like when it could be read last. Guarded by the mutex. */
 struct htw__lent_wheel {
@@ -57,6 +62,10 @@ struct htw_monitor_source {
     union {
         struct htw_scheduler *scheduler;
         struct htw_purgatory *purgatory;
+        struct {
+            struct htw_journal *journal;
+            htw_journal_get_stats_function *get_stats;
+        } journal;
         struct htw__lent_wheel *wheel;
     } of;
 };

@@ -342,6 +342,27 @@ def top_shows_what_means_trouble_where_it_is_not_0(directory):
         assert number == 0 or not any(name in run.stdout for name in ("late ", "missed", "refused")), run
 
 
+@test
+def top_shows_a_journal(directory):
+    numbers = {"name": "mail", "delayed": 1, "ready": 2, "leased": 3, "buried": 4, "kept": 5, "requests": 6, "queues": 7,
+               "oldest_ns": 1500000000, "log_bytes": 4096, "memory_bytes": 2048, "stopped": 0,
+               "commit": {"count": 1, "p50_ns": 5000, "p99_ns": 7000, "max_ns": 9000}}
+    for columns in (40, 80, 200):
+        for stopped in (0, 1):
+            answers = [json.dumps({"format": 1, "pid": 1, "opened_ns": 1, "clock_ns": second * 10**9, "journals": [
+                {**numbers, "stopped": stopped, "commits": 10 * second, "put": 20 * second}]}).encode() for second in (1, 2)]
+            path = f"{directory}/{columns}.{stopped}"
+            impostor = Impostor(path, *answers)
+            run = top("--once", "--delay", "100ms", path, COLUMNS=str(columns))
+            impostor.close()
+            assert "journal mail\n  delayed 1  ready 2  leased 3  buried 4" in run.stdout, run
+            assert ("stopped 1" in run.stdout) == bool(stopped), run
+            for line in ("  oldest 1.50s  requests 6  queues 7  done 5  log 4.00K  memory 2.00K",
+                         "  per second: commits 10.0  put 20.0  done 0  cancelled 0",
+                         "  commit    p50 5.00us p90 0ns    p99 7.00us"):
+                assert line in run.stdout, (line, run.stdout)
+
+
 # ---- the options of htw delay
 
 @test
@@ -372,7 +393,7 @@ def delay_removes_its_socket_at_the_end(directory):
 
 
 @test
-def delay_with_a_journal_shows_its_scheduler(directory):
+def delay_with_a_journal_shows_it_and_its_scheduler(directory):
     path = f"{directory}/socket"
     with Watched(f"--monitor={path}", "--journal", f"{directory}/journal") as watched:
         wait_for(lambda: os.path.exists(path) or watched.process.poll() is not None, path)
@@ -381,7 +402,9 @@ def delay_with_a_journal_shows_its_scheduler(directory):
         answer = json.loads(top("--once", "--json", path).stdout)
         assert [source["name"] for source in answer["schedulers"]] == ["delay"], answer
         text = top("--once", "--delay", "100ms", path).stdout
-        for word in ("scheduler delay", "lateness  p50", "callback  p50", "level 0", "  shard  in wheels"):
+        assert [source["name"] for source in answer["journals"]] == ["delay"], answer
+        assert answer["journals"][0]["queues"] == 1 and "lateness" in answer["journals"][0], answer
+        for word in ("journal delay", "  per second: commits ", "scheduler delay", "lateness  p50", "callback  p50", "level 0", "  shard  in wheels"):
             assert word in text, text
 
 

@@ -186,6 +186,17 @@ static bool counts_agree(unsigned queue) {
            stats.buried == counts[3] && stats.done == counts[4];
 }
 
+/* Those of all queues. */
+static bool totals_agree(void) {
+    struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
+    uint64_t counts[STATES] = { 0 };
+    for (size_t i = 0; i < job_count; i++)
+        counts[jobs[i].state]++;
+    expect(htw_journal_get_stats(journal, &stats), 0, "htw_journal_get_stats", 0);
+    return stats.delayed == counts[0] && stats.ready == counts[1] && stats.leased == counts[2] &&
+           stats.buried == counts[3] && stats.kept == counts[4];
+}
+
 /* Jobs that are due are read, and memory is made free, step by step. */
 static void settle(void) {
     for (unsigned round = 0; round < 400; round++) {
@@ -193,7 +204,7 @@ static void settle(void) {
         expect(htw_scheduler_advance(scheduler, 0), 0, "htw_scheduler_advance", 0);
         expect(htw_journal_sync(journal), 0, "htw_journal_sync", 0);
         pass_time();
-        if (counts_agree(0) && counts_agree(1) && counts_agree(2))
+        if (counts_agree(0) && counts_agree(1) && counts_agree(2) && totals_agree())
             return;
     }
     for (unsigned queue = 0; queue < QUEUES; queue++) {

@@ -118,6 +118,15 @@ class JournalStats:
     queued: int
     memory_bytes: int
     log_bytes: int
+    delayed: int
+    ready: int
+    leased: int
+    buried: int
+    kept: int
+    queues: int
+    requests: int
+    oldest_ns: int
+    stopped: int
     commit: Distribution
     durable: Distribution
     lateness: Distribution

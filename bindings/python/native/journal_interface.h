@@ -144,6 +144,15 @@ struct htw_journal_stats {
     uint64_t queued;
     uint64_t memory_bytes;
     uint64_t log_bytes;
+    uint64_t delayed;
+    uint64_t ready;
+    uint64_t leased;
+    uint64_t buried;
+    uint64_t kept;
+    uint64_t queues;
+    uint64_t requests;
+    uint64_t oldest_ns;
+    uint64_t stopped;
     struct htw_distribution commit;
     struct htw_distribution durable;
     struct htw_distribution lateness;

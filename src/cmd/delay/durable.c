@@ -230,7 +230,8 @@ static bool open_store(struct htw__delay *delay) {
         return false;
     htw__acknowledge_init(&self->acknowledge, options->acknowledge_fd);
     end_last_line(delay);
-    return htw__monitored_scheduler(options, self->scheduler) == 0;
+    return htw__monitored_journal(options, self->scheduler, self->journal, htw_journal_get_stats) ==
+           0;
 }
 
 static bool close_store(struct htw__delay *delay) {

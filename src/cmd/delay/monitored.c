@@ -11,7 +11,7 @@
 
 #include <htw/monitor.h>
 
-/* What the source is called: there is one. */
+/* What each source is called: there is one of a kind. */
 #define NAME "delay"
 
 static struct htw_monitor *monitor; /* NULL: none */
@@ -43,12 +43,16 @@ int htw__monitored_wheel(const struct htw__options *options, const struct htw_wh
     return finish(options, error);
 }
 
-int htw__monitored_scheduler(const struct htw__options *options, struct htw_scheduler *scheduler) {
+int htw__monitored_journal(const struct htw__options *options, struct htw_scheduler *scheduler,
+                           struct htw_journal *journal,
+                           int (*get_stats)(struct htw_journal *, struct htw_journal_stats *)) {
     if (!options->monitor)
         return 0;
     int error = open_monitor(options);
     if (error == 0)
         error = htw_monitor_add_scheduler(monitor, NAME, scheduler, NULL);
+    if (error == 0)
+        error = htw_monitor_add_journal(monitor, NAME, journal, get_stats, NULL);
     return finish(options, error);
 }
 
@@ -80,8 +84,10 @@ int htw__monitored_wheel(const struct htw__options *options, const struct htw_wh
     return refuse(options);
 }
 
-int htw__monitored_scheduler(const struct htw__options *options, struct htw_scheduler *scheduler) {
-    (void)scheduler;
+int htw__monitored_journal(const struct htw__options *options, struct htw_scheduler *scheduler,
+                           struct htw_journal *journal,
+                           int (*get_stats)(struct htw_journal *, struct htw_journal_stats *)) {
+    (void)scheduler, (void)journal, (void)get_stats;
     return refuse(options);
 }
 

@@ -149,12 +149,31 @@ static void read_source(const json_t *object, enum htw__top_kind kind,
         .watched = number(object, "watched"),
         .keys = number(object, "keys"),
         .alarms = number(object, "alarms"),
+        .put = number(object, "put"),
+        .done = number(object, "done"),
+        .delivered = number(object, "delivered"),
+        .replaced = number(object, "replaced"),
+        .commits = number(object, "commits"),
+        .failed = number(object, "failed"),
+        .ready = number(object, "ready"),
+        .leased = number(object, "leased"),
+        .buried = number(object, "buried"),
+        .kept = number(object, "kept"),
+        .queues = number(object, "queues"),
+        .requests = number(object, "requests"),
+        .oldest_ns = number(object, "oldest_ns"),
+        .stopped = number(object, "stopped"),
+        .log = number(object, "log_bytes"),
         .age_ns = number(object, "age_ns"),
     };
     text(object, "name", source->name, sizeof(source->name));
     text(object, "error", source->error, sizeof(source->error));
     read_distribution(json_object_get(object, "lateness"), &source->lateness);
     read_distribution(json_object_get(object, "callback"), &source->callback);
+    read_distribution(json_object_get(object, "commit"), &source->commit);
+    read_distribution(json_object_get(object, "durable"), &source->durable);
+    if (kind == HTW__TOP_JOURNAL)
+        source->pending = source->delayed + source->ready + source->leased + source->buried;
     read_numbers(json_object_get(object, "waits"), source->waits, HTW__TOP_BUCKETS);
     read_levels(json_object_get(object, "levels"), source);
 }
@@ -163,6 +182,7 @@ static bool read_sources(const json_t *root, struct htw__top_snapshot *snapshot)
     static const char *const names[] = {
         [HTW__TOP_SCHEDULER] = "schedulers",
         [HTW__TOP_PURGATORY] = "purgatories",
+        [HTW__TOP_JOURNAL] = "journals",
         [HTW__TOP_WHEEL] = "wheels",
     };
     enum { KINDS = sizeof(names) / sizeof(names[0]) };

@@ -30,7 +30,7 @@ struct htw__top_shard {
     uint64_t scheduled, cancelled, moved, in_wheels, groups, memory;
 };
 
-enum htw__top_kind { HTW__TOP_SCHEDULER, HTW__TOP_PURGATORY, HTW__TOP_WHEEL };
+enum htw__top_kind { HTW__TOP_SCHEDULER, HTW__TOP_PURGATORY, HTW__TOP_JOURNAL, HTW__TOP_WHEEL };
 
 /* A source. Which members count depends on the kind. */
 struct htw__top_source {
@@ -41,9 +41,11 @@ struct htw__top_source {
     uint64_t scheduled, fired, cancelled, moved, demoted, runs, late, missed, refused, running;
     uint64_t wakeups, empty_wakeups; /* of schedulers */
     uint64_t submitted, completed, expired, closed, delayed, watched, keys,
-        alarms;      /* of purgatories */
-    uint64_t age_ns; /* of wheels */
-    struct htw__top_distribution lateness, callback;
+        alarms; /* of purgatories */
+    uint64_t put, done, delivered, replaced, commits, failed, ready, leased, buried, kept, queues,
+        requests, oldest_ns, log, stopped; /* of journals, which have `delayed`, too */
+    uint64_t age_ns;                       /* of wheels */
+    struct htw__top_distribution lateness, callback, commit, durable;
     uint64_t waits[HTW__TOP_BUCKETS];
     unsigned level_count;
     struct htw__top_level levels[HTW__TOP_LEVELS];

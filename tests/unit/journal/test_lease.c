@@ -101,11 +101,33 @@ static int step(struct journal_fixture *f, uint64_t id, enum htw_job_step kind, 
     return htw_journal_update(f->journal, &update);
 }
 
+static bool add_queue(void *context, const struct htw_queue_stats *queue) {
+    struct htw_queue_stats *sum = context;
+    sum->delayed += queue->delayed;
+    sum->ready += queue->ready;
+    sum->leased += queue->leased;
+    sum->buried += queue->buried;
+    sum->done++; /* queues */
+    return true;
+}
+
+static void assert_all_are_counted(struct journal_fixture *f) {
+    struct htw_queue_stats sum = HTW_QUEUE_STATS_INIT;
+    struct htw_journal_stats stats = journal_stats(f);
+    assert_int_equal(htw_journal_list_queues(f->journal, add_queue, &sum), 0);
+    assert_int_equal(stats.delayed, sum.delayed);
+    assert_int_equal(stats.ready, sum.ready);
+    assert_int_equal(stats.leased, sum.leased);
+    assert_int_equal(stats.buried, sum.buried);
+    assert_int_equal(stats.queues, sum.done);
+}
+
 /* Delayed, ready, leased, buried. */
 static const char *counts(struct journal_fixture *f, const char *queue) {
     static char text[64];
     struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
     int error = htw_journal_get_queue(f->journal, queue, &stats);
+    assert_all_are_counted(f);
     if (error != 0)
         snprintf(text, sizeof(text), "%d", error);
     else
@@ -380,6 +402,7 @@ JOURNAL_TEST(lease_requests_are_served_in_order_and_once) {
     assert_int_equal(htw_journal_lease_later(f->journal, &lease, leased, NULL, NULL), 0);
     ask(f, "a", HTW_NEVER_NS);
     assert_string_equal(answers(f), "");
+    assert_int_equal(journal_stats(f).requests, 2);
     put(f, "b", 0, 0, "1");
     assert_string_equal(answers(f), "1");
     put(f, "b", 0, 0, "2");
@@ -632,6 +655,30 @@ JOURNAL_TEST(lease_ready_jobs_count_as_memory) {
     for (int i = 0; i < JOBS; i++)
         put(f, "a", 0, 0, text);
     assert_true(journal_stats(f).memory_bytes - before >= JOBS * sizeof(text));
+}
+
+static int64_t oldest_s(struct journal_fixture *f) {
+    return (int64_t)(journal_stats(f).oldest_ns + HTW_SECOND / 2) / HTW_SECOND;
+}
+
+JOURNAL_TEST(lease_age_of_the_oldest_job_is_known) {
+    open_for_lease(f);
+    put(f, "a", 0, 10 * HTW_SECOND, "later");
+    assert_int_equal(oldest_s(f), 0);
+    put(f, "b", 7, 0, "now");
+    journal_advance_to(f, 10 * HTW_SECOND);
+    assert_int_equal(oldest_s(f), 10);
+    journal_advance_to(f, 15 * HTW_SECOND);
+    struct told first = take(f, "b");
+    assert_int_equal(oldest_s(f), 5);
+    struct told second = take(f, "a");
+    assert_int_equal(oldest_s(f), 0);
+    assert_int_equal(step(f, first.id, HTW_JOB_RELEASE, 0, 0), 0);
+    journal_advance_to(f, 17 * HTW_SECOND);
+    assert_int_equal(oldest_s(f), 2);
+    assert_int_equal(step(f, first.id, HTW_JOB_BURY, 0, 0), 0);
+    assert_int_equal(step(f, second.id, HTW_JOB_END, 0, 0), 0);
+    assert_int_equal(oldest_s(f), 0);
 }
 
 /* ---- no memory */

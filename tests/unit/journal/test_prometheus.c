@@ -30,11 +30,19 @@ static void assert_agrees(struct journal_fixture *f) {
     assert_value("htw_journal_queued", stats.queued);
     assert_value("htw_journal_memory_bytes", stats.memory_bytes);
     assert_value("htw_journal_log_bytes", stats.log_bytes);
-    assert_value("htw_journal_stopped", 0);
+    assert_value("htw_journal_delayed", stats.delayed);
+    assert_value("htw_journal_ready", stats.ready);
+    assert_value("htw_journal_leased", stats.leased);
+    assert_value("htw_journal_buried", stats.buried);
+    assert_value("htw_journal_kept", stats.kept);
+    assert_value("htw_journal_queues", stats.queues);
+    assert_value("htw_journal_requests", stats.requests);
+    assert_value("htw_journal_stopped", stats.stopped);
+    assert_value("htw_journal_oldest_seconds", stats.oldest_ns / HTW_SECOND);
     prometheus_text_assert_histogram("htw_journal_commit_seconds", &stats.commit);
     prometheus_text_assert_histogram("htw_journal_durable_seconds", &stats.durable);
     prometheus_text_assert_histogram("htw_journal_lateness_seconds", &stats.lateness);
-    assert_int_equal(prometheus_text_count(), 20);
+    assert_int_equal(prometheus_text_count(), 28);
 }
 
 static uint64_t put_under_key(struct journal_fixture *f) {

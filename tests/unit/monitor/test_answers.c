@@ -3,6 +3,8 @@
 #include "../../support/manual_time.h"
 #include "monitor_fixture.h"
 
+#include <htw/journal.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +50,8 @@ MONITOR_TEST(monitor_without_sources_answers) {
     snprintf(expected, sizeof(expected), "{\"htw\":\"%s\",\"format\":1,\"pid\":%d,\"program\":\"",
              htw_version(), (int)getpid());
     assert_memory_equal(json, expected, strlen(expected));
-    assert_true(says(json, ",\"schedulers\":[],\"purgatories\":[],\"wheels\":[]}\n"));
+    assert_true(
+        says(json, ",\"schedulers\":[],\"purgatories\":[],\"journals\":[],\"wheels\":[]}\n"));
     const char *metrics = client_ask(f->path, "metrics\n");
     assert_memory_equal(metrics, "# HELP htw_info ", 16);
     assert_null(strstr(metrics, "htw_pending"));
@@ -121,6 +124,44 @@ MONITOR_TEST(monitor_counts_what_is_above_all_bounds_of_a_histogram) {
     monitor_close(f);
     htw_purgatory_destroy(purgatory);
     htw_scheduler_destroy(scheduler);
+}
+
+static int journal_stats(struct htw_journal *journal, struct htw_journal_stats *stats) {
+    const int *error = (const int *)(const void *)journal;
+    assert_int_equal(stats->struct_size, sizeof(*stats));
+    stats->ready = 7;
+    stats->put = 8;
+    stats->oldest_ns = 1500 * HTW_MILLISECOND;
+    stats->commit.p99_ns = 9;
+    return *error;
+}
+
+/* As libhtw-journal tells them: the monitor is not linked with it. */
+MONITOR_TEST(monitor_shows_the_numbers_of_a_journal) {
+    int error = 0;
+    struct htw_journal *journal = (struct htw_journal *)(void *)&error;
+    struct htw_monitor_source *source;
+    assert_int_equal(htw_monitor_add_journal(f->monitor, "mail", journal, NULL, &source), -EINVAL);
+    assert_int_equal(htw_monitor_add_journal(f->monitor, "mail", NULL, journal_stats, &source),
+                     -EINVAL);
+    assert_int_equal(htw_monitor_add_journal(f->monitor, "mail", journal, journal_stats, &source),
+                     0);
+    assert_int_equal(htw_monitor_add_journal(f->monitor, "mail", journal, journal_stats, NULL),
+                     -EEXIST);
+    const char *json = client_ask(f->path, "json\n");
+    assert_true(says(json, "\"journals\":[{\"name\":\"mail\",\"put\":8,"));
+    assert_true(says(json, "\"ready\":7,"));
+    assert_true(says(json, "\"commit\":{\"count\":0,\"sum_ns\":0,\"p50_ns\":0,\"p90_ns\":0,"
+                           "\"p99_ns\":9,\"p999_ns\":0,\"max_ns\":0}"));
+    const char *metrics = client_ask(f->path, "metrics\n");
+    assert_true(says(metrics, "htw_journal_ready{journal=\"mail\"} 7\n"));
+    assert_true(says(metrics, "htw_journal_oldest_seconds{journal=\"mail\"} 1.500000000\n"));
+    error = -ESHUTDOWN;
+    assert_true(
+        says(client_ask(f->path, "json\n"), "\"journals\":[{\"name\":\"mail\",\"error\":\""));
+    assert_null(strstr(client_ask(f->path, "metrics\n"), "htw_journal_"));
+    htw_monitor_remove(source);
+    assert_true(says(client_ask(f->path, "json\n"), "\"journals\":[]"));
 }
 
 MONITOR_TEST(monitor_shows_the_numbers_of_a_purgatory) {

@@ -556,4 +556,22 @@ stats! {
     memory_bytes,
     /// The size of SQLite's log.
     log_bytes,
+    /// Jobs whose deadline is to come.
+    delayed,
+    /// Jobs that wait to be leased.
+    ready,
+    /// Jobs that are leased, or in flight.
+    leased,
+    /// Jobs that are buried.
+    buried,
+    /// Jobs that are done and kept.
+    kept,
+    /// Queues, the default one included.
+    queues,
+    /// Requests for jobs that wait.
+    requests,
+    /// For how long the oldest job in memory has been due, in nanoseconds.
+    oldest_ns,
+    /// 1: the journal has stopped by itself.
+    stopped,
 }

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* lines.h - the lines of a source: numbers, rates, percentiles, levels. */
+#ifndef HTW_SRC_CMD_TOP_LINES_H
+#define HTW_SRC_CMD_TOP_LINES_H
+
+#include "draw.h"
+
+struct htw__drawing {
+    const struct htw__view *view;
+    const struct htw__top_snapshot *before;
+    struct htw__page *page;
+    double seconds; /* between the snapshots; 0: there is one only */
+};
+
+/* How often in a second. A counter that has become smaller is that of another object of the same name. */
+double htw__line_rate(const struct htw__drawing *self, uint64_t before, uint64_t now);
+
+/* Each adds its name and a figure to the line. */
+void htw__line_add_count(const struct htw__drawing *self, const char *name, uint64_t count);
+void htw__line_add_rate(const struct htw__drawing *self, const char *name, uint64_t before,
+                        uint64_t now);
+void htw__line_add_size(const struct htw__drawing *self, const char *name, uint64_t bytes);
+void htw__line_add_duration(const struct htw__drawing *self, const char *name, uint64_t ns);
+
+/* A number that means trouble: only where it is not 0. */
+void htw__line_add_trouble(const struct htw__drawing *self, const char *name, uint64_t count);
+
+/* Percentiles: `recent` are the counts since the snapshot before; NULL: those of all time. */
+void htw__line_add_percentiles(const struct htw__drawing *self, const char *name,
+                               const struct htw__top_distribution *now, const uint64_t *recent);
+
+/* Durations from 1 us to 4 s, each bucket twice as wide as the one before; one character each. */
+void htw__line_add_histogram(const struct htw__drawing *self, const uint64_t *counts,
+                             uint64_t least, const char *unit);
+
+void htw__line_end(const struct htw__drawing *self);
+
+/* Whole lines: percentiles and a histogram; a line for each level. */
+void htw__line_distribution(const struct htw__drawing *self, const char *name,
+                            const struct htw__top_distribution *before,
+                            const struct htw__top_distribution *now);
+void htw__line_levels(const struct htw__drawing *self, const struct htw__top_source *source);
+
+#endif /* HTW_SRC_CMD_TOP_LINES_H */
