@@ -146,9 +146,11 @@ static int open_file(struct htw_journal *journal, const char *path,
             error != 0 ? error : htw__database_get_mark(&journal->database, journal->mark);
         if (mark_size >= 0) {
             journal->mark_size = (size_t)mark_size;
-            journal->jobs_in_file = journal->database.jobs - (uint64_t)journal->queues.all.of[HTW_JOB_DONE];
+            journal->jobs_in_file =
+                journal->database.jobs - (uint64_t)journal->queues.all.of[HTW_JOB_DONE];
             journal->found = journal->jobs_in_file;
-            journal->forget_ns = journal->queues.all.of[HTW_JOB_DONE] > 0 ? INT64_MIN : HTW_NEVER_NS;
+            journal->forget_ns =
+                journal->queues.all.of[HTW_JOB_DONE] > 0 ? INT64_MIN : HTW_NEVER_NS;
             journal->last_put_us = journal->database.last_put_us;
             journal->ids.next_block = journal->database.first_id;
             journal->lacks_ids =

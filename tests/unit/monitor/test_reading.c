@@ -100,7 +100,9 @@ MONITOR_TEST(monitor_that_reads_a_source_holds_up_no_other) {
         assert_non_null(strstr(answer, "\"one\""));
         assert_null(strstr(answer, "\"two\"")); /* the one was removed, the other came later */
         assert_int_equal(reads, 1);
-        assert_true(i > 0 || strstr(answer, "]}],\"purgatories\":[],\"journals\":[],\"wheels\":[]}\n") != NULL);
+        assert_true(i > 0 ||
+                    strstr(answer, "]}],\"purgatories\":[],\"journals\":[],\"wheels\":[]}\n") !=
+                        NULL);
         assert_non_null(strstr(client_ask(f->path, requests[i]), "\"two\""));
         htw_monitor_remove(again);
         htw_monitor_remove(scene.sources[0]);
