@@ -4,7 +4,6 @@
 
 #include "bars.h"
 #include "figures.h"
-#include "lines.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -3,24 +3,7 @@
 #ifndef HTW_SRC_CMD_TOP_DRAW_H
 #define HTW_SRC_CMD_TOP_DRAW_H
 
-#include "page.h"
-#include "snapshot.h"
-
-enum htw__sort {
-    HTW__SORT_NAME,
-    HTW__SORT_PENDING,
-    HTW__SORT_RATE,
-    HTW__SORT_MEMORY,
-    HTW__SORT_COUNT
-};
-
-struct htw__view {
-    enum htw__sort sort;
-    bool is_reversed;
-    bool is_total;  /* percentiles and histograms are of all time */
-    bool is_ascii;  /* no other characters */
-    unsigned width; /* columns; at least 20 count */
-};
+#include "lines.h"
 
 extern const char *const htw__sort_names[]; /* and NULL */
 

@@ -3,7 +3,24 @@
 #ifndef HTW_SRC_CMD_TOP_LINES_H
 #define HTW_SRC_CMD_TOP_LINES_H
 
-#include "draw.h"
+#include "page.h"
+#include "snapshot.h"
+
+enum htw__sort {
+    HTW__SORT_NAME,
+    HTW__SORT_PENDING,
+    HTW__SORT_RATE,
+    HTW__SORT_MEMORY,
+    HTW__SORT_COUNT
+};
+
+struct htw__view {
+    enum htw__sort sort;
+    bool is_reversed;
+    bool is_total;  /* percentiles and histograms are of all time */
+    bool is_ascii;  /* no other characters */
+    unsigned width; /* columns; at least 20 count */
+};
 
 struct htw__drawing {
     const struct htw__view *view;
