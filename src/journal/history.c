@@ -71,7 +71,7 @@ static int remove_some(struct htw_journal *journal, uint64_t end, int64_t *ret_n
     const uint64_t first = htw__place(HTW__PLACE_DONE, 0, 0),
                    last = htw__place(HTW__PLACE_DONE, htw__bucket_of(INT64_MAX), UINT32_MAX);
     struct htw__scan scan = htw__scan_of(first, htw__place(HTW__PLACE_DONE, end, 0) - 1);
-    uint64_t place;
+    uint64_t place = HTW__PLACE_NONE;
     int64_t count =
         end == 0 ? 0
                  : htw__database_scan(&journal->database, &scan, journal->scan_rows, HTW__SCAN_MAX);
