@@ -336,12 +336,10 @@ static void settle(void) {
         expect(htw_scheduler_advance(scheduler, 0), 0, "htw_scheduler_advance", 0);
         expect(htw_journal_sync(journal), 0, "htw_journal_sync", 0);
         pass_time();
-        if (counts_agree(0) && counts_agree(1) && counts_agree(2) && totals_agree())
-}
-
         if (rule_is_due())
             learn_recurred();
-        if (!rule_is_due() && counts_agree(0) && counts_agree(1) && counts_agree(2))
+        if (!rule_is_due() && counts_agree(0) && counts_agree(1) && counts_agree(2) &&
+            totals_agree())
             return;
     }
     for (unsigned queue = 0; queue < QUEUES; queue++) {
