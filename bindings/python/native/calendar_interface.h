@@ -24,6 +24,8 @@ int64_t htw_calendar_next(const struct htw_calendar *calendar, const struct htw_
                           int64_t after_ns);
 int64_t htw_calendar_previous(const struct htw_calendar *calendar, const struct htw_zone *zone,
                               int64_t before_ns);
+int htw_calendar_next_of(const char *expression, const char *zone, int64_t after_ns,
+                         int64_t *ret_next_ns);
 void py_connect(void *other);
 uint64_t py_schedule_calendar(void *scheduler, const struct htw_calendar *calendar,
                               const struct htw_zone *zone, int64_t after_ns, int64_t jitter_ns,

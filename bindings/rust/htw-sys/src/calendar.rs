@@ -93,6 +93,14 @@ extern "C" {
     ) -> i64;
 }
 extern "C" {
+    pub fn htw_calendar_next_of(
+        expression: *const ::std::os::raw::c_char,
+        zone: *const ::std::os::raw::c_char,
+        after_ns: i64,
+        ret_next_ns: *mut i64,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
     pub fn htw_calendar_previous(
         calendar: *const htw_calendar,
         zone: *const htw_zone,
