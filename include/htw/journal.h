@@ -145,6 +145,21 @@ typedef void htw_durable(void *arg, int result);
  */
 typedef void htw_stopped(void *context, const char *why);
 
+/**
+ * Computes when a recurring job comes: the first instant of a schedule after another one. htw_calendar_next_of() of
+ * libhtw-calendar is such a function, for cron expressions.
+ *
+ * @param schedule    of struct htw_recurring.
+ * @param zone        of it; may be NULL.
+ * @param after_ns    an instant.
+ * @param ret_next_ns receives a later one; HTW_NEVER_NS: there is none. For a later `after_ns` it must not be earlier.
+ * @return 0, or an error, such as -EINVAL: then it is tried again a second later.
+ *
+ * Must return, and must not call this journal. Threads: called in the thread that writes, and in htw_journal_set_recurring().
+ */
+typedef int htw_next_instant(const char *schedule, const char *zone, int64_t after_ns,
+                             int64_t *ret_next_ns);
+
 /** When a change counts as durable. */
 enum htw_synchronous {
     /** When the disk has confirmed it. It survives a crash of the process and of the system, and a
@@ -171,6 +186,8 @@ struct htw_journal_options {
         notice. */
     htw_stopped *stopped;
     void *context; /**< passed to `deliver` and `stopped` */
+    /** When recurring jobs come: htw_calendar_next_of(). NULL, or no scheduler: they do not. */
+    htw_next_instant *next_instant;
     enum htw_synchronous synchronous;
     /**
      * The most calls of `deliver` at once, up to HTW_JOURNAL_PARALLEL_MAX. 0 or 1: one at a time, in
@@ -209,8 +226,8 @@ struct htw_journal_options {
 
 #define HTW_JOURNAL_OPTIONS_INIT                                                                   \
     {                                                                                              \
-        sizeof(struct htw_journal_options), NULL, NULL, NULL, HTW_SYNCHRONOUS_FULL, 0, 0, 0, 0, 0, \
-            0, 0, 0, NULL                                                                          \
+        sizeof(struct htw_journal_options), NULL, NULL, NULL, NULL, HTW_SYNCHRONOUS_FULL, 0, 0, 0, \
+            0, 0, 0, 0, 0, NULL                                                                    \
     }
 
 /** Sets `options` to HTW_JOURNAL_OPTIONS_INIT, for languages without macros. NULL is ignored. */
@@ -755,6 +772,80 @@ typedef bool htw_queue_visit(void *context, const struct htw_queue_stats *stats)
  */
 HTW_API int htw_journal_list_queues(struct htw_journal *journal, htw_queue_visit *visit,
                                     void *context);
+
+/* ------------------------------------------------------------------ recurring jobs */
+
+/** The limits of recurring jobs: the bytes of a name or zone, those of a schedule, and missed jobs that come late. */
+#define HTW_RECURRING_NAME_MAX 255u
+#define HTW_RECURRING_SCHEDULE_MAX 1023u
+#define HTW_RECURRING_CATCH_UP_MAX 1000u
+
+/** A job that comes again: at each instant of the schedule a job is put. Start from HTW_RECURRING_INIT. */
+struct htw_recurring {
+    /** sizeof(struct htw_recurring); HTW_RECURRING_INIT sets it. */
+    size_t struct_size;
+    const char *name;     /**< 1 to HTW_RECURRING_NAME_MAX bytes */
+    const char *schedule; /**< for `next_instant` of the options: a cron expression */
+    const char *zone;     /**< for it: a time zone; NULL: UTC */
+    /** Instants after this one count, also in the past; 0: those after now, or, if there is one of this name with the same
+        schedule and zone, as before. So a program can set them at each start. */
+    int64_t after_ns;
+    /** A job is missed if it is put more than this later, or not before the next instant; 0: 1 minute. */
+    int64_t grace_ns;
+    /** How many missed jobs are put late, up to HTW_RECURRING_CATCH_UP_MAX, as `catch_up` of struct htw_calendar_spec: 0:
+        none; 1: one for all of them; N: the last N. */
+    uint32_t catch_up;
+    /** What is put. Its deadline is the instant. With a key there is one such job at a time: a new one replaces it, or, with
+        HTW_JOB_IF_ABSENT, does not come while that has not ended. */
+    struct htw_job job;
+    /** In a list: the next instant; INT64_MIN: it is not known yet; HTW_NEVER_NS: none. */
+    int64_t next_ns;
+};
+
+#define HTW_RECURRING_INIT \
+    { sizeof(struct htw_recurring), NULL, NULL, NULL, 0, 0, 1, HTW_JOB_INIT, 0 }
+
+/** Sets `rule` to HTW_RECURRING_INIT, for languages without macros. NULL is ignored. */
+HTW_API void htw_recurring_init(struct htw_recurring *rule);
+
+/**
+ * Makes a job recur, in the place of one of this name, and waits until that is durable.
+ *
+ * The job of an instant is put, and the next instant stored, in one commit: none comes twice, also if the clock is set
+ * back, and none is lost. While `max_jobs` is reached, or the disk is full, it is tried again each second.
+ *
+ * @param rule the library keeps no pointer to it. Without `next_instant` in the options its schedule and zone are not
+ *             checked, and it begins when a journal is opened that has it.
+ * @return 0: success;
+ *         -EINVAL: a member is out of its range, or `next_instant` refuses the schedule;
+ *         another error of `next_instant`, as -ENOENT: there is no such time zone;
+ *         an error at the top.
+ */
+HTW_API HTW_WARN_UNUSED int htw_journal_set_recurring(struct htw_journal *journal,
+                                                      const struct htw_recurring *rule);
+
+/**
+ * Ends a recurring job, and waits until that is durable. Jobs that were put stay.
+ *
+ * @return 0: success; -ENOENT: there is none of this name; an error at the top.
+ */
+HTW_API HTW_WARN_UNUSED int htw_journal_remove_recurring(struct htw_journal *journal,
+                                                         const char *name);
+
+/** Receives a recurring job, which is valid until it returns. Returns whether to go on. Must not call this journal. */
+typedef bool htw_recurring_visit(void *context, const struct htw_recurring *rule);
+
+/**
+ * Shows recurring jobs, in the order of the bytes of their names.
+ *
+ * @param after those behind this name; NULL: from the first on.
+ * @return as htw_journal_list().
+ *
+ * Cost: some 5 us for each, and others wait meanwhile.
+ */
+HTW_API HTW_WARN_UNUSED int htw_journal_list_recurring(struct htw_journal *journal,
+                                                       const char *after, uint32_t count,
+                                                       htw_recurring_visit *visit, void *context);
 
 /* ------------------------------------------------------------------ the rest */
 

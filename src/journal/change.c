@@ -15,6 +15,26 @@ static int no_memory(void) {
     return refuse(-ENOMEM, "no memory for a change of the journal");
 }
 
+/* ---- what a caller describes */
+
+void htw_job_init(struct htw_job *job) {
+    static const struct htw_job initial = HTW_JOB_INIT;
+    if (job != NULL)
+        *job = initial;
+}
+
+void htw_journal_change_init(struct htw_journal_change *change) {
+    static const struct htw_journal_change initial = HTW_JOURNAL_CHANGE_INIT;
+    if (change != NULL)
+        *change = initial;
+}
+
+void htw_job_update_init(struct htw_job_update *update) {
+    static const struct htw_job_update initial = HTW_JOB_UPDATE_INIT;
+    if (update != NULL)
+        *update = initial;
+}
+
 static bool is_update_valid(const struct htw_job_update *update) {
     bool has_key = update->key != NULL;
     return update->struct_size == sizeof(*update) && (unsigned)update->step <= HTW_JOB_EXTEND &&
@@ -22,7 +42,7 @@ static bool is_update_valid(const struct htw_job_update *update) {
            (has_key || update->key_size == 0) && update->key_size <= HTW_JOURNAL_JOB_MAX;
 }
 
-static int validate_job(const struct htw_job *job) {
+int htw__change_validate_job(const struct htw_job *job) {
     if (job->struct_size != sizeof(*job) || (job->payload == NULL && job->payload_size > 0) ||
         (job->key == NULL && job->key_size > 0) || (job->flags & ~HTW_JOB_IF_ABSENT) != 0 ||
         job->lease_ns < 0 || !htw__queue_name_is_valid(job->queue))
@@ -48,7 +68,7 @@ static int validate(const struct htw_journal_change *wanted) {
         if (!is_update_valid(&wanted->updates[i]))
             return refuse(-EINVAL, "a step of a job is not valid");
     for (size_t i = 0; i < wanted->job_count && error == 0; i++)
-        error = validate_job(&wanted->jobs[i]);
+        error = htw__change_validate_job(&wanted->jobs[i]);
     return error;
 }
 
@@ -230,6 +250,9 @@ int htw__change_report(const struct htw_journal *journal, const struct htw__chan
     case 0:
         return 0;
     case -ENOENT:
+        if (change->recurring != NULL)
+            return htw__journal_fail(result, "%s: no job recurs by the name %s", journal->path.name,
+                                     change->recurring->name);
         return htw__journal_fail(result,
                                  count > 1 ? "%s: a job of those that are done or changed does not "
                                              "exist (the first is %llu)"

@@ -17,6 +17,7 @@ enum {
     HTW__STEP_NONE,         /* it was optional, and is not possible */
     HTW__STEP_STAGE,        /* READY: into a place of READY, so that memory may forget it */
     HTW__STEP_FORGET,       /* of no job: history.h */
+    HTW__STEP_RECUR, /* of no job: recur.h. `key`: the name of the rule, `id`: its instant before */
 };
 
 struct htw__step {
@@ -60,7 +61,8 @@ struct htw__change {
     struct htw__queue *queue; /* whose jobs are kicked, or that receives the policy */
     uint32_t kick_count, kicked;
     const struct htw_queue_policy *policy;
-    struct htw__job *jobs; /* owned, until the commit */
+    const struct htw_recurring *recurring; /* a rule that is set, or removed */
+    struct htw__job *jobs;                 /* owned, until the commit */
     size_t job_count;
     const void *mark; /* NULL: the mark stays */
     size_t mark_size;
@@ -73,7 +75,11 @@ struct htw__special {
     const char *queue;
     uint32_t kick_count;
     const struct htw_queue_policy *policy;
+    const struct htw_recurring *recurring;
 };
+
+/* 0, -EINVAL or -EMSGSIZE. */
+int htw__change_validate_job(const struct htw_job *job);
 
 /* Makes a change of what the caller describes. `is_waited_for`: it uses the caller's arrays; otherwise
    it copies them. The change, and `own_step` for a single step, are on the stack of a caller that waits. 0 or a negative errno. */
@@ -84,6 +90,10 @@ struct htw__change *htw__change_create(struct htw_journal *journal,
 
 /* Adds a change to the queue. Whether the writer must be told. Under the lock. */
 bool htw__change_append(struct htw_journal *journal, struct htw__change *change);
+
+/* Adds a change to the queue, and its jobs to theirs. Under the lock. 0, or why not: it stays the caller's. */
+int htw__submit(struct htw_journal *journal, struct htw__change *change,
+                const struct htw_journal_change *wanted);
 
 /* Adds a change of steps that nobody waits for. Under the lock. 0 or -ENOMEM. */
 int htw__submit_steps(struct htw_journal *journal, const struct htw__step *steps, size_t count);

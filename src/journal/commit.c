@@ -7,6 +7,7 @@
 #include "kick.h"
 #include "load.h"
 #include "reader.h"
+#include "recurring.h"
 #include "slot.h"
 #include "step.h"
 
@@ -99,6 +100,8 @@ static int write_parts(struct htw_journal *journal, struct htw__change *change) 
         error = put(journal, job);
     if (change->policy != NULL && error == 0)
         htw__queue_set_policy(&journal->changed, change->queue, change->policy);
+    if (change->recurring != NULL && error == 0)
+        error = htw__recurring_write(journal, change->recurring);
     if (change->mark != NULL && error == 0)
         error = htw__database_set_mark(&journal->database, change->mark, change->mark_size);
     return error;
@@ -109,7 +112,7 @@ static int write_parts(struct htw_journal *journal, struct htw__change *change) 
 static int write_change(struct htw_journal *journal, struct htw__change *change) {
     struct htw__database *database = &journal->database;
     size_t parts = change->done_count + change->job_count + (change->mark != NULL) +
-                   change->step_count + change->kick_count;
+                   change->step_count + change->kick_count + (change->recurring != NULL ? 2u : 0u);
     bool has_key = change->jobs != NULL && change->jobs->has_key;
     bool needs_savepoint = parts > 1 || has_key || change->step_count > 0;
     int error = needs_savepoint ? htw__database_savepoint(database) : 0;
@@ -125,7 +128,8 @@ static int write_change(struct htw_journal *journal, struct htw__change *change)
 
 static bool is_empty(const struct htw__change *change) {
     return change->done_count == 0 && change->job_count == 0 && change->mark == NULL &&
-           change->step_count == 0 && change->kick_count == 0 && change->policy == NULL;
+           change->step_count == 0 && change->kick_count == 0 && change->policy == NULL &&
+           change->recurring == NULL;
 }
 
 /* Whether all that it has are steps that leave the file as it is. */
@@ -247,6 +251,8 @@ static void finish(struct htw_journal *journal, struct htw__change *change, int 
         if (!is_empty(change))
             htw__histogram_record(&journal->durable_ns,
                                   (uint64_t)(htw__clock_monotonic_ns() - change->queued_ns));
+        if (change->recurring != NULL)
+            htw__recurring_note(journal, INT64_MIN);
         if (change->mark != NULL) {
             memcpy(journal->mark, change->mark, change->mark_size);
             journal->mark_size = change->mark_size;

@@ -96,6 +96,19 @@ static const char *const texts[] = {
     [HTW__COUNT_QUEUE] = "UPDATE queue SET delayed = ?2, ready = ?3, leased = ?4, buried = ?5, "
                          "done = ?6 WHERE number = ?1",
     [HTW__DELETE_QUEUE] = "DELETE FROM queue WHERE number = ?1",
+    [HTW__READ_RECURRING] = "SELECT name, next, schedule, zone, grace, catch_up, queue, priority, "
+                            "flags, lease, key, payload FROM recurring WHERE name = ?1",
+    [HTW__LIST_RECURRING] = "SELECT name FROM recurring WHERE name > ?1 ORDER BY name LIMIT 1",
+    [HTW__NEXT_RECURRING] = "SELECT name FROM recurring_next WHERE next <= ?1 AND (next, name) > "
+                            "(?2, ?3) ORDER BY next, name LIMIT 1",
+    [HTW__FIRST_RECURRING] = "SELECT next FROM recurring_next ORDER BY next LIMIT 1",
+    [HTW__STORE_RECURRING] =
+        "INSERT INTO recurring (name, next, schedule, zone, grace, catch_up, queue, priority, flags, "
+        "lease, key, payload) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+    [HTW__ADVANCE_RECURRING] = "UPDATE recurring SET next = ?1 WHERE name = ?2",
+    [HTW__DELETE_RECURRING] = "DELETE FROM recurring WHERE name = ?1",
+    [HTW__STORE_RECURRING_NEXT] = "INSERT INTO recurring_next (next, name) VALUES (?1, ?2)",
+    [HTW__DELETE_RECURRING_NEXT] = "DELETE FROM recurring_next WHERE next = ?1 AND name = ?2",
 };
 
 _Static_assert(sizeof(texts) / sizeof(texts[0]) == HTW__STATEMENTS, "a text for each statement");

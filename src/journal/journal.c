@@ -2,6 +2,7 @@
 /* journal.c - opening and closing a journal; its options and its mark. state.h has an overview. */
 #include "lease.h"
 #include "reader.h"
+#include "recur.h"
 #include "slot.h"
 #include "writer.h"
 
@@ -24,24 +25,6 @@ void htw_journal_options_init(struct htw_journal_options *options) {
     static const struct htw_journal_options initial = HTW_JOURNAL_OPTIONS_INIT;
     if (options != NULL)
         *options = initial;
-}
-
-void htw_job_init(struct htw_job *job) {
-    static const struct htw_job initial = HTW_JOB_INIT;
-    if (job != NULL)
-        *job = initial;
-}
-
-void htw_journal_change_init(struct htw_journal_change *change) {
-    static const struct htw_journal_change initial = HTW_JOURNAL_CHANGE_INIT;
-    if (change != NULL)
-        *change = initial;
-}
-
-void htw_job_update_init(struct htw_job_update *update) {
-    static const struct htw_job_update initial = HTW_JOB_UPDATE_INIT;
-    if (update != NULL)
-        *update = initial;
 }
 
 const char *htw_journal_options_invalid(const struct htw_journal_options *options) {
@@ -74,6 +57,7 @@ static void set_options(struct htw_journal *journal, struct htw_scheduler *sched
     journal->scheduler = scheduler;
     journal->deliver = options->deliver;
     journal->stopped = options->stopped;
+    journal->next_instant = options->next_instant;
     journal->context = options->context;
     journal->is_manual = scheduler != NULL && htw_scheduler_clock(scheduler) == HTW_CLOCK_MANUAL;
     journal->near_ns = options->near_ns == 0 ? NEAR_NS : options->near_ns;
@@ -139,7 +123,7 @@ static int open_file(struct htw_journal *journal, const char *path,
     if (error != 0)
         return error;
     error = htw__database_open(&journal->database, &journal->path, synchronous,
-                               journal->queued_jobs_max);
+                               journal->queued_jobs_max + HTW__RECUR_JOBS_MAX);
     if (error == 0) {
         error = htw__database_visit_queues(&journal->database, load_queue, &journal->queues);
         int64_t mark_size =
@@ -149,6 +133,8 @@ static int open_file(struct htw_journal *journal, const char *path,
             journal->jobs_in_file =
                 journal->database.jobs - (uint64_t)journal->queues.all.of[HTW_JOB_DONE];
             journal->found = journal->jobs_in_file;
+            journal->recurring.after_ns = INT64_MIN;
+            journal->recurring.at_ns = journal->next_instant != NULL ? INT64_MIN : HTW_NEVER_NS;
             journal->forget_ns =
                 journal->queues.all.of[HTW_JOB_DONE] > 0 ? INT64_MIN : HTW_NEVER_NS;
             journal->last_put_us = journal->database.last_put_us;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* look.c - the public calls that show jobs: peeking and listing. */
 #include "load.h"
+#include "recurring.h"
 #include "select.h"
 #include "slot.h"
 
@@ -282,4 +283,35 @@ int htw_journal_list(struct htw_journal *journal, const char *queue, enum htw_jo
     }
     memcpy(place, &list.place, sizeof(list.place));
     return end_look(journal, is_inside, error == 0 ? (int)list.count : error);
+}
+
+/* ---- recurring jobs */
+
+int htw_journal_list_recurring(struct htw_journal *journal, const char *after, uint32_t count,
+                               htw_recurring_visit *visit, void *context) {
+    char name[HTW_RECURRING_NAME_MAX + 1] = "";
+    bool is_inside, goes_on = true;
+    if (visit == NULL || count > INT32_MAX ||
+        (after != NULL && memchr(after, 0, sizeof(name)) == NULL))
+        return htw__journal_fail_as(-EINVAL, "a list is not valid");
+    int error = begin_look(journal, &is_inside);
+    if (error != 0)
+        return error;
+    if (after != NULL)
+        strcpy(name, after);
+    htw__mutex_unlock(&journal->mutex);
+    uint32_t visited = 0;
+    int result = 1;
+    while (visited < count && goes_on && result == 1) {
+        struct htw_recurring rule;
+        result = htw__recurring_read(&journal->database, name, &rule);
+        if (result != 1)
+            break;
+        goes_on = visit(context, &rule);
+        visited++;
+        strcpy(name, rule.name);
+        htw__recurring_read_end(&journal->database);
+    }
+    htw__mutex_lock(&journal->mutex);
+    return end_look(journal, is_inside, result < 0 ? result : (int)visited);
 }

@@ -60,6 +60,16 @@ static const struct object {
       "NULL, ready INTEGER NOT NULL, leased INTEGER NOT NULL, buried INTEGER NOT NULL, done "
       "INTEGER NOT NULL, policy BLOB)",
       2, 2 },
+    { "recurring",
+      "CREATE TABLE recurring (name BLOB PRIMARY KEY, next INTEGER NOT NULL, schedule BLOB NOT NULL, "
+      "zone BLOB, grace INTEGER NOT NULL, catch_up INTEGER NOT NULL, queue BLOB, priority INTEGER "
+      "NOT NULL, flags INTEGER NOT NULL, lease INTEGER NOT NULL, key BLOB, payload BLOB NOT NULL) "
+      "WITHOUT ROWID",
+      2, 2 },
+    { "recurring_next",
+      "CREATE TABLE recurring_next (next INTEGER NOT NULL, name BLOB NOT NULL, PRIMARY KEY (next, "
+      "name)) WITHOUT ROWID",
+      2, 2 },
     /* ANALYZE */
     { "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)", 0, 0 },
     { "sqlite_stat4", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)", 0, 0 },

@@ -6,6 +6,7 @@
 #include "history.h"
 #include "lease.h"
 #include "reader.h"
+#include "recurring.h"
 #include "window.h"
 
 #include <errno.h>
@@ -40,7 +41,9 @@ static bool is_deliverable(const struct htw_journal *journal, const struct htw__
    does not read. */
 static int64_t next_read_ns(const struct htw_journal *journal) {
     int64_t now = htw__journal_now(journal);
-    int64_t read_ns = htw__clock_earlier(htw__reader_next(journal), journal->forget_ns);
+    int64_t read_ns =
+        htw__clock_earlier(htw__reader_next(journal),
+                           htw__clock_earlier(journal->forget_ns, journal->recurring.at_ns));
     return read_ns > now ? read_ns : now + PERIOD_NS;
 }
 
@@ -71,7 +74,8 @@ static void set_alarm(struct htw__slot *slot, int64_t deadline_ns) {
 /* Whether the writer has something to read, or to move out of the way. */
 static bool awaits_writer(const struct htw_journal *journal) {
     return htw__reader_has_work(journal) || htw__window_has_work(journal) || journal->is_staging ||
-           htw__history_has_work(journal) || journal->is_forgetting;
+           htw__history_has_work(journal) || journal->is_forgetting ||
+           htw__recurring_has_work(journal) || journal->recurring.under_way > 0;
 }
 
 void htw__slots_arm(struct htw_journal *journal) {

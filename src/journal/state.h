@@ -84,10 +84,21 @@ struct htw__leases {
     struct htw__request *served, **last_served;
 };
 
+/* Jobs that come again: recur.h. */
+struct htw__recurring {
+    int64_t at_ns;      /* when rules are to be read; HTW_NEVER_NS: not */
+    uint64_t under_way; /* rules that receive their next instant */
+    /* Of a round: the last rule that was read, and whether one was not obeyed. */
+    int64_t after_ns;
+    char after[HTW_RECURRING_NAME_MAX + 1];
+    bool has_failed;
+};
+
 struct htw_journal {
     struct htw_allocator allocator;
     struct htw_scheduler *scheduler; /* of the slots; may be NULL if there are none */
     htw_deliver *deliver;
+    htw_next_instant *next_instant; /* NULL: rules are not obeyed */
     htw_stopped *stopped;
     void *context;
     unsigned fork_count;
@@ -139,6 +150,7 @@ struct htw_journal {
     bool counts_queues;                 /* so has this: there are other jobs than mere delays */
     bool is_staging;                    /* a change that makes memory free is under way */
     bool is_forgetting;                 /* a change that removes DONE jobs is under way */
+    struct htw__recurring recurring;
     int64_t forget_ns; /* when it is the turn of the next one; HTW_NEVER_NS: of none */
     int64_t last_put_us;
     struct htw__position cursor;

@@ -7,6 +7,7 @@
 #include "load.h"
 #include "policy.h"
 #include "reader.h"
+#include "recurring.h"
 
 #include <errno.h>
 #include <string.h>
@@ -328,13 +329,15 @@ static int remove_held(struct htw_journal *journal, const struct htw__step *step
 int htw__step_write(struct htw_journal *journal, struct htw__step *step) {
     struct htw__job_row row;
     struct htw__whereabouts where;
+    if (step->kind == HTW__STEP_FORGET)
+        return htw__history_write(journal);
+    if (step->kind == HTW__STEP_RECUR)
+        return htw__recurring_advance(journal, step);
     int error = step->key == NULL ? 0 : find_by_key(journal, step);
     if (error != 0 || step->is_in_memory_only)
         return error;
     if (step->kind == HTW__STEP_NONE)
         return 0;
-    if (step->kind == HTW__STEP_FORGET)
-        return htw__history_write(journal);
     bool ends = step->kind == HTW_JOB_END || step->kind == HTW_JOB_CANCEL;
     bool is_kept = step->kind == HTW_JOB_END && journal->history_ns > 0;
     if (ends && step->is_held && !is_kept)
@@ -393,8 +396,11 @@ void htw__step_finish(struct htw_journal *journal, struct htw__step *step, int r
     struct htw__job *job = htw__jobs_find(&journal->jobs, step->id);
     if (step->kind == HTW__STEP_NONE)
         return;
-    if (step->kind == HTW__STEP_FORGET) {
-        htw__history_finish(journal, result);
+    if (step->kind == HTW__STEP_FORGET || step->kind == HTW__STEP_RECUR) {
+        if (step->kind == HTW__STEP_FORGET)
+            htw__history_finish(journal, result);
+        else
+            htw__recurring_finish(journal, result);
         return;
     }
     bool is_gone = step->is_in_memory_only && job == NULL; /* ended in the same transaction */

@@ -4,6 +4,7 @@
 #include "commit.h"
 #include "load.h"
 #include "policy.h"
+#include "recurring.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -96,6 +97,7 @@ static int find_queue(struct htw_journal *journal, struct htw__change *change,
     int error = 0;
     change->kick_count = special->kick_count;
     change->policy = special->policy;
+    change->recurring = special->recurring;
     if (special->policy == NULL)
         change->queue = htw__queues_find(&journal->queues, special->queue);
     else
@@ -129,6 +131,11 @@ static int submit(struct htw_journal *journal, struct htw__change *change,
             commit_alone(journal);
     }
     return error;
+}
+
+int htw__submit(struct htw_journal *journal, struct htw__change *change,
+                const struct htw_journal_change *wanted) {
+    return submit(journal, change, wanted, NULL, NULL);
 }
 
 /* ---- changes of one part */
@@ -257,6 +264,29 @@ int htw_journal_set_policy(struct htw_journal *journal, const char *queue,
     if (!htw__queue_name_is_valid(queue) || htw__policy_check(special.policy) != 0)
         return htw__journal_fail_as(-EINVAL, "a policy is not valid");
     return make_now(journal, &nothing, &special, NULL, NULL);
+}
+
+static int write_recurring(struct htw_journal *journal, const struct htw_recurring *rule) {
+    const struct htw_journal_change nothing = HTW_JOURNAL_CHANGE_INIT;
+    const struct htw__special special = { .recurring = rule };
+    return make_now(journal, &nothing, &special, NULL, NULL);
+}
+
+int htw_journal_set_recurring(struct htw_journal *journal, const struct htw_recurring *rule) {
+    struct htw_recurring prepared;
+    int error = htw__journal_refusal(journal);
+    if (error == 0)
+        error = rule == NULL ? htw__journal_fail_as(-EINVAL, "a recurring job is NULL")
+                             : htw__change_validate_job(&rule->job);
+    if (error == 0)
+        error = htw__recurring_prepare(journal, rule, &prepared);
+    return error == 0 ? write_recurring(journal, &prepared) : error;
+}
+
+int htw_journal_remove_recurring(struct htw_journal *journal, const char *name) {
+    const struct htw_recurring removal = { .name = name };
+    return name == NULL ? htw__journal_fail_as(-EINVAL, "the name of a recurring job is NULL")
+                        : write_recurring(journal, &removal);
 }
 
 int htw_journal_apply(struct htw_journal *journal, const struct htw_journal_change *change) {

@@ -10,6 +10,8 @@
 #include "history.h"
 #include "lease.h"
 #include "reader.h"
+#include "recur.h"
+#include "recurring.h"
 #include "slot.h"
 #include "window.h"
 
@@ -79,7 +81,7 @@ static bool lacks_space(const struct htw_journal *journal) {
 
 static enum step next_step(struct htw_journal *journal, const struct pace *pace, int64_t now) {
     bool can_read = htw__reader_has_work(journal) || htw__window_has_work(journal) ||
-                    htw__history_has_work(journal);
+                    htw__history_has_work(journal) || htw__recurring_has_work(journal);
     if (journal->is_in_use)
         return YIELDS;
     if ((htw__log_is_long(&journal->database.log) && !journal->has_failed) ||
@@ -111,6 +113,8 @@ static void read_step(struct htw_journal *journal) {
         htw__window_step(journal);
     if (htw__history_has_work(journal))
         htw__history_step(journal);
+    if (htw__recurring_has_work(journal))
+        htw__recur_step(journal);
     htw__journal_release_database(journal);
     htw__slots_arm(journal);
 }

@@ -133,6 +133,7 @@ void ignore(struct htw_wheel *wheel, struct htw_timer *timer, struct htw_schedul
     htw_calendar_weekly(calendar, HTW_MONDAY, 3, 0, 0);
     htw_calendar_monthly(calendar, 1, 3, 0, 0);
     htw_calendar_cron(calendar, "", NULL);
+    htw_calendar_next_of(NULL, NULL, 0, NULL);
     htw_schedule_calendar(scheduler, NULL, NULL, NULL);
     htw_journal_open(&journal, scheduler, "", NULL);
     htw_journal_put(journal, 1, "", 0, NULL);
@@ -150,6 +151,9 @@ void ignore(struct htw_wheel *wheel, struct htw_timer *timer, struct htw_schedul
     htw_journal_list(journal, NULL, HTW_JOB_READY, NULL, 1, NULL, NULL);
     htw_journal_set_policy(journal, NULL, NULL);
     htw_journal_pause(journal, NULL, 1);
+    htw_journal_set_recurring(journal, NULL);
+    htw_journal_remove_recurring(journal, NULL);
+    htw_journal_list_recurring(journal, NULL, 1, NULL, NULL);
     htw_monitor_open(&monitor, NULL);
     htw_monitor_add_wheel(monitor, "", wheel, 1, NULL);
 }

@@ -525,6 +525,33 @@ def journal_done_jobs_are_in_a_list_of_their_own(directory):
 
 
 @test
+def journal_recurring_jobs_are_set_listed_and_removed(directory):
+    journal = os.path.join(directory, "journal")
+    change("-q", "mail", "--key", "k", "--priority", "3", "--zone", "Europe/Berlin", "--catch-up", "0",
+           "recur", journal, "nightly", "0 3 * * *", "a job")
+    data = bytes(range(256))
+    change("recur", journal, "backup", "@hourly", data=data)
+    empty = {"next": None, "next_ns": None}
+    rules = [json.loads(line) for line in change("-J", "recurring", journal).splitlines()]
+    equal(rules, [
+        {**empty, "name": "backup", "schedule": "@hourly", "zone": None, "catch_up": 1, "priority": 0, "queue": None, "key": None,
+         "payload_base64": base64.b64encode(data).decode()},
+        {**empty, "name": "nightly", "schedule": "0 3 * * *", "zone": "Europe/Berlin", "catch_up": 0, "priority": 3,
+         "queue": "mail", "key": "k", "payload": "a job"}])
+    lines = change("recurring", journal).splitlines()
+    equal(lines[2].split(), "- nightly 0 3 * * * Europe/Berlin mail [k] a job".split())
+    equal(change("check", journal), f"{journal}: no problem found, 0 jobs")
+    alter(journal, "DELETE FROM recurring_next WHERE name = CAST('backup' AS BLOB)")
+    has(command("journal", "check", journal).out, b"2 recurring jobs differ")
+    alter(journal, "INSERT INTO recurring_next SELECT next, name FROM recurring WHERE schedule = CAST('@hourly' AS BLOB)")
+    change("unrecur", journal, "backup")
+    got = command("journal", "unrecur", journal, "backup")
+    equal(got.status, 1)
+    has(got.err, "no job recurs by the name backup")
+    equal(len(change("recurring", journal).splitlines()), 2)
+
+
+@test
 def journal_stats_tell_since_when_the_oldest_ready_job_waits(directory):
     journal = os.path.join(directory, "journal")
     change("-q", "mail", "put", journal, "+1h", "a")
@@ -578,6 +605,9 @@ def journal_command_line_that_is_wrong_is_refused(directory):
             (["--after", "1.2", "list", "f"], "--after: not what list has printed"), (["put", "f"], "WHEN expected after f"),
             (["put", "f", "soon", "a"], "soon"), (["put", "f", "+1s", "a", "b"], "not expected: b"),
             (["move", "f", "1"], "WHEN expected after 1"), (["move", "f", "1", "2", "3"], "not expected: 3"),
+            (["recur", "f"], "NAME expected after f"), (["recur", "f", "a"], "SCHEDULE expected after a"),
+            (["--zone", "UTC", "list", "f"], "--zone: not with"), (["unrecur", "f", "a", "b"], "not expected: b"),
+            (["--catch-up", "1001", "recur", "f", "a", "b"], "--catch-up"),
             (["kick", "f"], "ID or --limit expected after f"), (["kick", "-n", "1", "f", "1"], "not with an ID"),
             (["kick", "-n", "65537", "f"], "--limit: at most 65536 with kick"),
             (["show", "f", "99999999999999999999"], "not an id"),

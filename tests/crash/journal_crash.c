@@ -10,6 +10,7 @@
  * the end of each round is what the reports allow:
  *  - a delivery is not early, not of a job whose end was answered with 0 in an earlier round, and not
  *    of one whose put has failed (unless the journal has stopped);
+ *  - of the job that recurs there is one for an instant, whatever was killed and wherever the clock was set;
  *  - a job whose put was answered with 0, and whose end was not even asked for, is delivered by the
  *    last worker, which is left alone until nothing is left.
  *
@@ -41,11 +42,13 @@ struct job {
     int refusal;          /* what its put has answered when it failed */
     bool must_come;       /* to the last worker */
     unsigned ended_round; /* whose worker has ended it */
+    uint64_t recurred;    /* of an instant, which is no job: that which was put for it */
 };
 
 static struct job *jobs; /* a hash table with linear probing */
 static size_t capacity = 1 << 16, count;
-static uint64_t deliveries, repeated, reports_of_puts, reports_of_refusals, reports_of_ends;
+static uint64_t recurrences, deliveries, repeated, reports_of_puts, reports_of_refusals,
+    reports_of_ends;
 static unsigned stops; /* rounds in which the disk has stopped the journal */
 
 static struct job *job_of(uint64_t id) {
@@ -118,6 +121,14 @@ static void judge(const struct report *report, unsigned round, struct last_words
         if (job->refusal != 0)
             complain("delivered after its put had failed", round, report->id, job->refusal);
         job->was_delivered = true;
+        break;
+    case RECURRED:
+        /* Ids of jobs are smaller. */
+        job = known_job((UINT64_C(1) << 62) + (uint64_t)report->result);
+        recurrences += job->recurred == 0;
+        if (job->recurred != 0 && job->recurred != report->id)
+            complain("another job of an instant", round, report->id, report->result);
+        job->recurred = report->id;
         break;
     case EARLY:
         complain("early", round, report->id, 0);
@@ -239,10 +250,10 @@ int main(int argc, char **argv) {
     uint64_t lost = run_last_round(path, rounds);
     printf("%u kills: %llu puts and %llu ends were durable, %llu puts failed, and %u times the "
            "journal "
-           "stopped; %llu deliveries, %llu of them not the first; %llu jobs lost\n",
+           "stopped; %llu deliveries, %llu of them not the first; %llu instants; %llu jobs lost\n",
            rounds - stops, (unsigned long long)reports_of_puts, (unsigned long long)reports_of_ends,
            (unsigned long long)reports_of_refusals, stops, (unsigned long long)deliveries,
-           (unsigned long long)repeated, (unsigned long long)lost);
+           (unsigned long long)repeated, (unsigned long long)recurrences, (unsigned long long)lost);
     snprintf(command, sizeof(command), "rm -rf %s", folder);
     if (lost > 0 || reports_of_puts < rounds || deliveries < rounds) {
         printf("the file is kept: %s\n", path);

@@ -95,9 +95,40 @@ static bool is_changed(const struct htw_delivery *delivery) {
     return true;
 }
 
+/* ---- a job that recurs */
+
+#define PERIOD_NS (20 * HTW_MILLISECOND)
+
+static int next_instant(const char *schedule, const char *zone, int64_t after_ns,
+                        int64_t *ret_next_ns) {
+    (void)schedule, (void)zone;
+    *ret_next_ns = after_ns - after_ns % PERIOD_NS + PERIOD_NS;
+    return 0;
+}
+
+static void recur(void) {
+    struct htw_recurring rule = HTW_RECURRING_INIT;
+    rule.name = rule.schedule = "rule";
+    rule.catch_up = 50;
+    rule.job.payload = "r";
+    rule.job.payload_size = 1;
+    int result = orders->drains ? htw_journal_remove_recurring(journal, rule.name)
+                                : htw_journal_set_recurring(journal, &rule);
+    if (result != 0 && result != -ENOENT && !is_of_disk(result))
+        report(FAILED, 0, result);
+}
+
+/* In its first attempt it has the deadline with which it was put. */
+static void report_recurred(const struct htw_delivery *delivery) {
+    if (delivery->payload_size == 1 && *(const char *)delivery->payload == 'r' &&
+        delivery->attempt == 1)
+        report(RECURRED, delivery->id, (int)(delivery->deadline_ns / PERIOD_NS & INT32_MAX));
+}
+
 static void deliver(void *context, const struct htw_delivery *delivery) {
     (void)context;
     uint64_t id = delivery->id;
+    report_recurred(delivery);
     report(is_early(delivery) ? EARLY : DELIVERED, id, 0);
     if (is_changed(delivery))
         return;
@@ -224,6 +255,7 @@ static void open_journal(struct random_source *source) {
     of_scheduler.clock = random_one_in(source, 2) ? HTW_CLOCK_REALTIME : HTW_CLOCK_MONOTONIC;
     of_scheduler.tick_ns = 10 * HTW_MICROSECOND;
     options.deliver = deliver;
+    options.next_instant = next_instant;
     options.parallel = 1 + (uint32_t)random_below(source, 3);
     options.near_ns = HTW_SECOND; /* so that most jobs are read from the file */
     options.max_memory = 100000;
@@ -268,6 +300,7 @@ void worker_run(const struct orders *told) {
     if (orders->has_faults)
         plan_faults(&source);
     open_journal(&source);
+    recur();
     ask();
     ask();
     if (orders->drains)

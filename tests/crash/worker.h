@@ -14,6 +14,7 @@ enum report_kind {
     ENDED,     /* answered with 0 */
     DELIVERED, /* to `deliver` */
     EARLY,     /* before its deadline */
+    RECURRED,  /* a job that recurs; `result`: which one */
     FAILED,    /* an unexpected answer */
     STOPPED,   /* the disk has failed so that the journal has stopped, or could not be opened */
     QUIET,     /* nothing is left */

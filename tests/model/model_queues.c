@@ -5,7 +5,8 @@
  * compared.
  *
  * Histories put, lease, release, bury, kick, move, extend, cancel and end jobs, pause queues and give them policies,
- * advance the clock, close and open the file, with memory for few jobs and for many, with a history of done jobs and without.
+ * advance the clock, close and open the file, set and remove jobs that recur, with memory for few jobs and for many, with a
+ * history of done jobs and without.
  * Usage: arguments.h.
  */
 #include "../support/manual_time.h"
@@ -24,7 +25,9 @@
 #define QUEUES 3
 #define KEYS 6
 #define ATTEMPTS_MAX 4
-#define ENDED 5 /* behind the states of the library */
+#define RULES 2
+#define RECURRED_MAX 200 /* of an advance */
+#define ENDED 5          /* behind the states of the library */
 #define STATES 6
 
 struct model_job {
@@ -42,6 +45,15 @@ struct model_job {
     size_t size;
 };
 
+struct model_rule {
+    int64_t period_ns; /* 0: there is none */
+    int64_t next_ns;
+    unsigned queue;
+    uint32_t priority;
+};
+
+static const char *const rule_names[RULES] = { "rule 0", "rule 1" }; /* and their payloads */
+static struct model_rule rules[RULES];
 static const char *const names[QUEUES] = { NULL, "a", "b" }; /* "b" has a policy */
 static struct model_arguments arguments;
 static struct random_source source;
@@ -197,6 +209,126 @@ static bool totals_agree(void) {
            stats.buried == counts[3] && stats.kept == counts[4];
 }
 
+/* ---- jobs that recur */
+
+/* The schedule is the period in nanoseconds. */
+static int next_instant(const char *schedule, const char *zone, int64_t after_ns,
+                        int64_t *ret_next_ns) {
+    (void)zone;
+    int64_t period_ns = atoll(schedule);
+    *ret_next_ns = after_ns - after_ns % period_ns + period_ns;
+    return 0;
+}
+
+struct recurred {
+    int64_t put_ns, deadline_ns;
+    uint64_t id;
+    unsigned rule;
+};
+
+static struct recurred recurred[RECURRED_MAX];
+static size_t recurred_count;
+
+static bool collect_recurred(void *context, const struct htw_job_info *info) {
+    (void)context;
+    for (unsigned i = 0; i < RULES && job_of(info->id) == NULL; i++) {
+        bool is_of_rule = info->payload_size == strlen(rule_names[i]) &&
+                          memcmp(info->payload, rule_names[i], info->payload_size) == 0;
+        if (is_of_rule && recurred_count < RECURRED_MAX)
+            recurred[recurred_count++] =
+                (struct recurred) { info->put_ns, info->deadline_ns, info->id, i };
+    }
+    return true;
+}
+
+static int compare_recurred(const void *a, const void *b) {
+    int64_t left = ((const struct recurred *)a)->put_ns;
+    int64_t right = ((const struct recurred *)b)->put_ns;
+    return (left > right) - (left < right);
+}
+
+/* The model learns the ids of jobs that were put since: each rule has put one for each instant, in their order. */
+static void learn_recurred(void) {
+    recurred_count = 0;
+    for (unsigned queue = 0; queue < QUEUES; queue++) {
+        struct htw_list_place place = { { 0 } };
+        if (htw_journal_list(journal, names[queue], HTW_JOB_READY, &place, JOBS_MAX,
+                             collect_recurred, NULL) < 0)
+            fail("htw_journal_list", 0, -1);
+    }
+    qsort(recurred, recurred_count, sizeof(recurred[0]), compare_recurred);
+    for (size_t i = 0; i < recurred_count; i++) {
+        struct model_rule *rule = &rules[recurred[i].rule];
+        size_t size = strlen(rule_names[recurred[i].rule]);
+        if (rule->period_ns == 0 || recurred[i].deadline_ns != rule->next_ns)
+            fail("another instant has come than the next one", recurred[i].id,
+                 recurred[i].deadline_ns);
+        rule->next_ns += rule->period_ns;
+        jobs[job_count++] = (struct model_job) { .id = recurred[i].id,
+                                                 .state = HTW_JOB_READY,
+                                                 .queue = rule->queue,
+                                                 .priority = rule->priority,
+                                                 .deadline_ns = recurred[i].deadline_ns,
+                                                 .sum = sum_of(rule_names[recurred[i].rule], size),
+                                                 .size = size };
+    }
+}
+
+static bool rule_is_due(void) {
+    for (unsigned i = 0; i < RULES; i++)
+        if (rules[i].period_ns != 0 && rules[i].next_ns <= now())
+            return true;
+    return false;
+}
+
+static bool compare_rule(void *context, const struct htw_recurring *rule) {
+    unsigned *i = context;
+    while (*i < RULES && rules[*i].period_ns == 0)
+        ++*i;
+    if (*i == RULES || strcmp(rule->name, rule_names[*i]) != 0 ||
+        rule->next_ns != rules[*i].next_ns)
+        fail("another rule is listed", *i, rule->next_ns);
+    ++*i;
+    return true;
+}
+
+static void list_rules(void) {
+    unsigned i = 0;
+    int expected = (rules[0].period_ns != 0) + (rules[1].period_ns != 0);
+    expect(htw_journal_list_recurring(journal, NULL, 9, compare_rule, &i), expected,
+           "htw_journal_list_recurring", 0);
+}
+
+static void remove_rule(unsigned i) {
+    int expected = rules[i].period_ns == 0 ? -ENOENT : 0;
+    expect(htw_journal_remove_recurring(journal, rule_names[i]), expected,
+           "htw_journal_remove_recurring", i);
+    rules[i].period_ns = 0;
+}
+
+static void set_rule(unsigned i) {
+    struct htw_recurring rule = HTW_RECURRING_INIT;
+    char schedule[32];
+    int64_t period_ns = HTW_HOUR * (1 + (int64_t)random_below(&source, 3));
+    bool goes_on = rules[i].period_ns == period_ns;
+    int64_t before_ns = rules[i].next_ns;
+    rules[i] = (struct model_rule) { .period_ns = period_ns,
+                                     .queue = (unsigned)random_below(&source, QUEUES),
+                                     .priority = (uint32_t)random_below(&source, 3) };
+    snprintf(schedule, sizeof(schedule), "%lld", (long long)period_ns);
+    expect(next_instant(schedule, NULL, now(), &rules[i].next_ns), 0, "next_instant", 0);
+    if (goes_on)
+        rules[i].next_ns = before_ns;
+    rule.name = rule_names[i];
+    rule.schedule = schedule;
+    rule.catch_up = HTW_RECURRING_CATCH_UP_MAX;
+    rule.job.queue = names[rules[i].queue];
+    rule.job.priority = rules[i].priority;
+    rule.job.payload = rule_names[i];
+    rule.job.payload_size = strlen(rule_names[i]);
+    expect(htw_journal_set_recurring(journal, &rule), 0, "htw_journal_set_recurring", i);
+}
+
 /* Jobs that are due are read, and memory is made free, step by step. */
 static void settle(void) {
     for (unsigned round = 0; round < 400; round++) {
@@ -204,7 +336,10 @@ static void settle(void) {
         expect(htw_scheduler_advance(scheduler, 0), 0, "htw_scheduler_advance", 0);
         expect(htw_journal_sync(journal), 0, "htw_journal_sync", 0);
         pass_time();
-        if (counts_agree(0) && counts_agree(1) && counts_agree(2) && totals_agree())
+        if (rule_is_due())
+            learn_recurred();
+        if (!rule_is_due() && counts_agree(0) && counts_agree(1) && counts_agree(2) &&
+            totals_agree())
             return;
     }
     for (unsigned queue = 0; queue < QUEUES; queue++) {
@@ -546,9 +681,25 @@ static void advance(void) {
     expect(htw_scheduler_advance(scheduler, delta_ns), 0, "htw_scheduler_advance", 0);
 }
 
+/* Where there is no room for what they would put, there is none. */
+static void change_rules(void) {
+    unsigned i = (unsigned)random_below(&source, RULES);
+    if (job_count > JOBS_MAX - RECURRED_MAX || random_one_in(&source, 3))
+        remove_rule(i);
+    else
+        set_rule(i);
+    list_rules();
+}
+
 static void step(void) {
+    for (unsigned i = 0; i < RULES && job_count > JOBS_MAX - RECURRED_MAX; i++)
+        if (rules[i].period_ns != 0)
+            remove_rule(i);
     unsigned queue = (unsigned)random_below(&source, QUEUES);
-    switch (random_below(&source, 40)) {
+    switch (random_below(&source, 41)) {
+    case 40:
+        change_rules();
+        break;
     case 0:
         open_again();
         settle();
@@ -610,8 +761,10 @@ static void run_history(uint64_t number, uint64_t steps) {
     source.state = arguments.seed * UINT64_C(1000003) + number;
     job_count = 0;
     memset(is_paused, 0, sizeof(is_paused));
+    memset(rules, 0, sizeof(rules));
     options = (struct htw_journal_options)HTW_JOURNAL_OPTIONS_INIT;
     options.synchronous = HTW_SYNCHRONOUS_NORMAL;
+    options.next_instant = next_instant;
     options.near_ns = random_one_in(&source, 2) ? 0 : 1 + (int64_t)random_below(&source, HTW_HOUR);
     options.max_memory = random_one_in(&source, 2) ? 0 : 30000 + random_below(&source, 100000);
     choose_history();

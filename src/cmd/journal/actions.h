@@ -20,18 +20,24 @@ struct htw__journal_request {
     int64_t deadline_ns;
     bool has_priority;
     uint32_t priority;
+    /* Of recurring jobs: */
+    const char *name, *schedule, *zone;
+    uint32_t catch_up; /* UINT32_MAX: not said */
 };
 
 /* These read the file, also while a program has it open. */
 int htw__journal_list(const struct htw__journal_request *request);
 int htw__journal_show(const struct htw__journal_request *request);
 int htw__journal_stats(const struct htw__journal_request *request);
+int htw__journal_recurring(const struct htw__journal_request *request);
 int htw__journal_check(const struct htw__journal_request *request);
 
 /* These open the journal. `step` makes a step of each job. */
 int htw__journal_put(const struct htw__journal_request *request);
 int htw__journal_step(const struct htw__journal_request *request);
 int htw__journal_kick(const struct htw__journal_request *request);
+int htw__journal_recur(const struct htw__journal_request *request);
+int htw__journal_unrecur(const struct htw__journal_request *request);
 int htw__journal_compact(const struct htw__journal_request *request);
 
 #endif /* HTW_SRC_CMD_JOURNAL_ACTIONS_H */

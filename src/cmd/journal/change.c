@@ -75,10 +75,9 @@ static char *read_input(size_t *ret_size) {
     return NULL;
 }
 
-static bool put(struct htw_journal *journal, const struct htw__journal_request *request,
-                const char *payload, size_t size) {
+static struct htw_job job_of(const struct htw__journal_request *request, const char *payload,
+                             size_t size) {
     struct htw_job job = HTW_JOB_INIT;
-    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
     job.deadline_ns = request->deadline_ns;
     job.payload = payload;
     job.payload_size = size;
@@ -86,6 +85,13 @@ static bool put(struct htw_journal *journal, const struct htw__journal_request *
     job.key_size = request->key == NULL ? 0 : strlen(request->key);
     job.queue = name_of(request);
     job.priority = request->priority;
+    return job;
+}
+
+static bool put(struct htw_journal *journal, const struct htw__journal_request *request,
+                const char *payload, size_t size) {
+    struct htw_job job = job_of(request, payload, size);
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
     change.jobs = &job;
     change.job_count = 1;
     if (!succeeds(htw_journal_apply(journal, &change)))
@@ -94,16 +100,46 @@ static bool put(struct htw_journal *journal, const struct htw__journal_request *
     return true;
 }
 
-int htw__journal_put(const struct htw__journal_request *request) {
+static bool recur(struct htw_journal *journal, const struct htw__journal_request *request,
+                  const char *payload, size_t size) {
+    struct htw_recurring rule = HTW_RECURRING_INIT;
+    rule.name = request->name;
+    rule.schedule = request->schedule;
+    rule.zone = request->zone;
+    if (request->catch_up != UINT32_MAX)
+        rule.catch_up = request->catch_up;
+    rule.job = job_of(request, payload, size);
+    return succeeds(htw_journal_set_recurring(journal, &rule));
+}
+
+/* With the payload that was said, or read. The journal is created where there is none. */
+static int with_payload(const struct htw__journal_request *request,
+                        bool (*act)(struct htw_journal *journal,
+                                    const struct htw__journal_request *request, const char *payload,
+                                    size_t size)) {
     struct htw_journal *journal = NULL;
     size_t size = request->content == NULL ? 0 : strlen(request->content);
     char *input = request->content == NULL ? read_input(&size) : NULL;
     const char *payload = request->content == NULL ? input : request->content;
     bool success = payload != NULL &&
                    succeeds(htw_journal_open(&journal, NULL, request->path, NULL)) &&
-                   put(journal, request, payload, size);
+                   act(journal, request, payload, size);
     free(input);
     return end(journal, success);
+}
+
+int htw__journal_put(const struct htw__journal_request *request) {
+    return with_payload(request, put);
+}
+
+int htw__journal_recur(const struct htw__journal_request *request) {
+    return with_payload(request, recur);
+}
+
+int htw__journal_unrecur(const struct htw__journal_request *request) {
+    struct htw_journal *journal = open_journal(request->path);
+    return end(journal,
+               journal != NULL && succeeds(htw_journal_remove_recurring(journal, request->name)));
 }
 
 /* ---- steps */

@@ -38,16 +38,20 @@ static const struct htw__option options[] = {
     { 0, "after", "CURSOR", set_after, AT(filter.after),
       .help = "list: those after the end of another page, which list has printed" },
     { 'q', "queue", "NAME", htw__set_word, AT(filter.queue),
-      .help = "list: only jobs of this queue; put, kick: the queue. '' is the\n"
+      .help = "list: only jobs of this queue; put, recur, kick: the queue. '' is the\n"
               "default queue" },
     { 0, "state", "STATE", htw__set_choice, AT(filter.state), .choice = states,
       .help = "list: only jobs in this state: delayed, ready, leased, buried, or done,\n"
               "which are kept for a time, and are in no other list" },
     { 0, "key", "KEY", htw__set_word, AT(key),
-      .help = "put: the key of the job, which replaces the job that has it" },
+      .help = "put, recur: the key of the job, which replaces the job that has it" },
     { 0, "priority", "N", htw__set_number, AT(priority),
       .also = offsetof(struct htw__journal_request, has_priority),
-      .help = "put, move, release: the priority; 0, the default of put, comes first" },
+      .help = "put, recur, move, release: the priority; 0, the default, comes first" },
+    { 0, "zone", "ZONE", htw__set_word, AT(zone),
+      .help = "recur: the time zone, such as Europe/Berlin (default UTC)" },
+    { 0, "catch-up", "N", htw__set_number, AT(catch_up), .least = 0, .most = 1000,
+      .help = "recur: how many missed jobs are put late (default 1, for all)" },
 };
 
 static const struct htw__command_line line = {
@@ -78,10 +82,16 @@ static const struct htw__command_line line = {
         "  kick FILE ID...        make these jobs ready, which are buried or delayed\n"
         "  kick -n N FILE         make N jobs of a queue ready: buried ones, or, if there are none,\n"
         "                         delayed ones. Prints how many\n"
+        "  recurring FILE         print the jobs that come again\n"
+        "  recur FILE NAME SCHEDULE PAYLOAD\n"
+        "                         put a job at each instant of a cron expression, as the program\n"
+        "                         that has the journal open checks and obeys it. Replaces the one\n"
+        "                         of this name. Without PAYLOAD: all of standard input\n"
+        "  unrecur FILE NAME      end that\n"
         "  compact FILE           write the file anew, without free space; takes as much space as\n"
         "                         the jobs need for a time\n"
         "\n"
-        "list, show, stats and check change nothing, and work while a program has the journal open.\n"
+        "list, show, stats, recurring and check change nothing, and work while a program has the journal open.\n"
         "A job that this program is delivering, or has leased not durably, is ready until it is\n"
         "done. The other actions are refused then.\n",
     .notes =
@@ -96,13 +106,23 @@ static const struct htw__command_line line = {
 };
 
 /* Options that not every action has. */
-enum { PAYLOAD = 1, LIMIT = 2, AFTER = 4, QUEUE = 8, STATE = 16, KEY = 32, PRIORITY = 64 };
+enum {
+    PAYLOAD = 1,
+    LIMIT = 2,
+    AFTER = 4,
+    QUEUE = 8,
+    STATE = 16,
+    KEY = 32,
+    PRIORITY = 64,
+    RULE = 128
+};
 
 static const struct action {
     const char *name;
     int (*run)(const struct htw__journal_request *request);
     unsigned options;
     int ids_least, ids_most; /* after FILE */
+    int names;               /* 1: a name, 2: and a schedule */
     bool takes_when, takes_payload;
     enum htw_job_step step;
     const char *done;
@@ -155,6 +175,13 @@ static const struct action {
       .ids_most = INT_MAX,
       .step = HTW_JOB_KICK,
       .done = "kicked" },
+    { .name = "recurring", .run = htw__journal_recurring },
+    { .name = "recur",
+      .run = htw__journal_recur,
+      .options = QUEUE | KEY | PRIORITY | RULE,
+      .names = 2,
+      .takes_payload = true },
+    { .name = "unrecur", .run = htw__journal_unrecur, .names = 1 },
     { .name = "compact", .run = htw__journal_compact },
 };
 
@@ -186,6 +213,8 @@ static const char *find_misused(const struct action *action,
         { STATE, request->filter.state != HTW__STATE_ANY, "--state" },
         { KEY, request->key != NULL, "--key" },
         { PRIORITY, request->has_priority, "--priority" },
+        { RULE, request->zone != NULL, "--zone" },
+        { RULE, request->catch_up != UINT32_MAX, "--catch-up" },
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (all[i].is_set && (action->options & all[i].option) == 0)
@@ -216,9 +245,9 @@ static int check_kick(const struct htw__journal_request *request) {
 /* `words` are FILE, ids, and what else the action takes. */
 static int run(const struct action *action, struct htw__journal_request *request, int count,
                char *words[]) {
-    int last = action->ids_most == INT_MAX
-                   ? INT_MAX
-                   : 1 + action->ids_most + action->takes_when + action->takes_payload;
+    int last = action->ids_most == INT_MAX ? INT_MAX
+                                           : 1 + action->ids_most + action->names +
+                                                 action->takes_when + action->takes_payload;
     if (count == 0)
         return complain("FILE expected after ", action->name);
     if (count > last)
@@ -227,7 +256,11 @@ static int run(const struct action *action, struct htw__journal_request *request
         return complain("ID expected after ", words[0]);
     if (action->takes_when && count - 1 == action->ids_least)
         return complain("WHEN expected after ", words[count - 1]);
-    size_t ids = (size_t)(action->takes_when ? action->ids_least : count - 1);
+    if (count - 1 < action->names)
+        return complain(count == 1 ? "NAME expected after " : "SCHEDULE expected after ",
+                        words[count - 1]);
+    bool has_ids = !action->takes_when && action->names == 0;
+    size_t ids = (size_t)(has_ids ? count - 1 : action->ids_least);
     uint64_t *numbers = calloc(ids + 1, sizeof(*numbers));
     if (numbers == NULL) {
         htw__terminal_error("%s", strerror(ENOMEM));
@@ -242,6 +275,8 @@ static int run(const struct action *action, struct htw__journal_request *request
     request->id_count = ids;
     if (status == 0 && action->takes_when)
         status = read_when(request, words[ids + 1]);
+    request->name = action->names > 0 ? words[1] : NULL;
+    request->schedule = action->names > 1 ? words[2] : NULL;
     if (action->takes_payload && count == last)
         request->content = words[last - 1];
     if (status == 0 && action->run == htw__journal_kick)
@@ -253,7 +288,9 @@ static int run(const struct action *action, struct htw__journal_request *request
 }
 
 int htw__journal_command(int argc, char *argv[]) {
-    struct htw__journal_request request = { .filter = HTW__JOBS_ALL, .deadline_ns = INT64_MIN };
+    struct htw__journal_request request = { .filter = HTW__JOBS_ALL,
+                                            .deadline_ns = INT64_MIN,
+                                            .catch_up = UINT32_MAX };
     htw__terminal_name(argv[0]);
     enum htw__wish wish = htw__command_line_read(&line, argc, argv, &request);
     if (wish != HTW__WISH_RUN)

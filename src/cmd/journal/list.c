@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* list.c - `htw journal list`, `show` and `stats`. */
+/* list.c - `htw journal list`, `show`, `stats` and `recurring`. */
 #include "actions.h"
 
 #include "../../base/clock.h"
@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -289,6 +290,79 @@ int htw__journal_stats(const struct htw__journal_request *request) {
         printf(request->json ? "],\"file_bytes\":%" PRIu64 ",\"log_bytes\":%" PRIu64 "}\n"
                              : "%" PRIu64 " bytes, and %" PRIu64 " in the log\n",
                htw__journal_file_bytes(&file), htw__journal_file_log_bytes(&file));
+    htw__journal_file_close(&file);
+    return htw__text_flush() && success ? 0 : HTW__EXIT_FAILED;
+}
+
+/* ---- recurring jobs */
+
+enum { NAME, NEXT, SCHEDULE, ZONE, CATCH_UP, PRIORITY, QUEUE, KEY, PAYLOAD };
+
+static void print_json_recurring(struct sqlite3_stmt *row) {
+    static const char *const names[] = {
+        [NAME] = "name", [SCHEDULE] = "schedule", [ZONE] = "zone",         [QUEUE] = "queue",
+        [KEY] = "key",   [PAYLOAD] = "payload",   [CATCH_UP] = "catch_up", [PRIORITY] = "priority"
+    };
+    putchar('{');
+    print_json_instant("next", sqlite3_column_int64(row, NEXT), INT64_MIN);
+    for (int i = NAME; i <= PAYLOAD; i++) {
+        struct htw__file_bytes bytes = htw__journal_file_column(row, i);
+        if (i == NEXT)
+            continue;
+        putchar(',');
+        if (i == CATCH_UP || i == PRIORITY)
+            printf("\"%s\":%" PRId64, names[i], (int64_t)sqlite3_column_int64(row, i));
+        else
+            htw__text_print_json(stdout, names[i], bytes.bytes, bytes.size);
+    }
+    fputs("}\n", stdout);
+}
+
+static void print_recurring(struct sqlite3_stmt *row) {
+    char next[HTW__TEXT_DEADLINE_SIZE];
+    int64_t next_ns = sqlite3_column_int64(row, NEXT);
+    printf("%-27s", next_ns == INT64_MIN ? "-" : htw__text_deadline(next_ns, next));
+    for (int i = NAME; i <= PAYLOAD; i++) {
+        struct htw__file_bytes bytes = htw__journal_file_column(row, i);
+        if (i == NEXT || i == CATCH_UP || i == PRIORITY || (i == KEY && bytes.bytes == NULL))
+            continue;
+        fputs(i == KEY ? "  [" : "  ", stdout);
+        if (bytes.bytes == NULL)
+            putchar('-');
+        else
+            htw__text_print(bytes.bytes, bytes.size, i < KEY ? ALL_COLUMNS : PAYLOAD_COLUMNS);
+        fputs(i == KEY ? "]" : "", stdout);
+    }
+    putchar('\n');
+}
+
+static bool list_recurring(struct htw__journal_file *file, bool json) {
+    struct sqlite3_stmt *statement = NULL;
+    int result = SQLITE_DONE;
+    if (!json)
+        printf("%-27s  %s\n", "NEXT", "NAME  SCHEDULE  ZONE  QUEUE  [KEY]  PAYLOAD");
+    if (file->version == 1)
+        return true;
+    statement = htw__journal_file_prepare(
+        file, "SELECT name, next, schedule, zone, catch_up, priority, queue, key, payload FROM "
+              "recurring ORDER BY name");
+    while (statement != NULL && !ferror(stdout) &&
+           (result = sqlite3_step(statement)) == SQLITE_ROW) {
+        if (json)
+            print_json_recurring(statement);
+        else
+            print_recurring(statement);
+    }
+    if (result != SQLITE_DONE && result != SQLITE_ROW)
+        htw__journal_file_failed(file);
+    sqlite3_finalize(statement);
+    return statement != NULL && result == SQLITE_DONE;
+}
+
+int htw__journal_recurring(const struct htw__journal_request *request) {
+    struct htw__journal_file file;
+    bool success =
+        htw__journal_file_open(&file, request->path) && list_recurring(&file, request->json);
     htw__journal_file_close(&file);
     return htw__text_flush() && success ? 0 : HTW__EXIT_FAILED;
 }

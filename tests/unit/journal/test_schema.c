@@ -67,7 +67,7 @@ JOURNAL_TEST(journal_of_format_1_becomes_one_of_format_2_with_the_same_tables) {
     journal_close(f);
     execute_format(f,
                    "ATTACH '%s' AS n; CREATE TEMP TABLE t (same CHECK (same)); INSERT INTO t "
-                   "SELECT count(*) = 7 AND count(*) = (SELECT count(*) FROM n.sqlite_master) FROM "
+                   "SELECT count(*) = 9 AND count(*) = (SELECT count(*) FROM n.sqlite_master) FROM "
                    "main.sqlite_master m JOIN n.sqlite_master USING (name, sql)",
                    other);
 }

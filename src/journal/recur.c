@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* recur.c - puts the jobs that come again. */
+#include "recur.h"
+
+#include "recurring.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <string.h>
+
+/* Until a rule that could not be obeyed is tried again. */
+#define RETRY_NS HTW_SECOND
+
+/* ---- instants */
+
+/* The last instant up to `end_ns`; `first_ns` is one. By halves: instants of later times are later, or the same. */
+static int last_instant(const struct htw_journal *journal, const struct htw_recurring *rule,
+                        int64_t first_ns, int64_t end_ns, int64_t *ret_last_ns) {
+    int64_t late_ns = end_ns, next_ns, middle_ns = first_ns;
+    int error = 0;
+    *ret_last_ns = first_ns;
+    while (error == 0 && *ret_last_ns < late_ns) {
+        error = htw__recurring_after(journal, rule, middle_ns, &next_ns);
+        if (error == 0 && next_ns <= end_ns)
+            *ret_last_ns = next_ns;
+        else
+            late_ns = middle_ns;
+        middle_ns = *ret_last_ns + (int64_t)(((uint64_t)late_ns - (uint64_t)*ret_last_ns) / 2);
+    }
+    return error;
+}
+
+/* The instants that are to come, in order: those that are late by more than the grace, or that others have followed,
+   are missed. */
+struct instants {
+    int64_t at_ns[HTW_RECURRING_CATCH_UP_MAX];
+    size_t count;
+    int64_t next_ns; /* of the rule, after them */
+};
+
+/* Those from `from_ns` to `last_ns`, unless there are more than `most`. */
+static int collect(const struct htw_journal *journal, const struct htw_recurring *rule,
+                   int64_t last_ns, size_t most, struct instants *instants) {
+    int64_t at_ns = rule->next_ns;
+    int error = 0;
+    instants->count = 0;
+    while (error == 0 && at_ns <= last_ns && instants->count < most) {
+        instants->at_ns[instants->count++] = at_ns;
+        error = htw__recurring_after(journal, rule, at_ns, &at_ns);
+    }
+    bool are_all = at_ns > last_ns;
+    for (size_t i = most; i > 0 && error == 0 && !are_all; i--) {
+        instants->at_ns[i - 1] = last_ns;
+        if (i > 1)
+            error = last_instant(journal, rule, rule->next_ns, last_ns - 1, &last_ns);
+    }
+    return error;
+}
+
+static int choose(const struct htw_journal *journal, const struct htw_recurring *rule, int64_t now,
+                  struct instants *instants) {
+    int64_t last_ns, grace_ns = rule->grace_ns == 0 ? HTW_MINUTE : rule->grace_ns;
+    instants->count = 0;
+    if (rule->next_ns == INT64_MIN) /* it begins now */
+        return htw__recurring_after(journal, rule, now, &instants->next_ns);
+    int error = last_instant(journal, rule, rule->next_ns, now, &last_ns);
+    if (error == 0)
+        error = htw__recurring_after(journal, rule, last_ns, &instants->next_ns);
+    size_t most = rule->catch_up == 0 && now - last_ns <= grace_ns ? 1 : rule->catch_up;
+    return error == 0 && most > 0 ? collect(journal, rule, last_ns, most, instants) : error;
+}
+
+/* ---- a rule */
+
+/* Whether the job of the rule is not put: another one has its key, and stays. */
+static int is_kept_out(struct htw_journal *journal, const struct htw_job *job, bool *ret_is) {
+    uint64_t id = 0;
+    bool asks = job->key != NULL && (job->flags & HTW_JOB_IF_ABSENT) != 0;
+    int error = asks ? htw__database_find_key(&journal->database, job->key, job->key_size, &id) : 0;
+    *ret_is = id != 0;
+    return error;
+}
+
+/* With the lock. The jobs of these instants, and the step of the rule. */
+static int submit(struct htw_journal *journal, const struct htw_recurring *rule,
+                  const struct instants *instants, struct htw_job *jobs) {
+    struct htw_journal_change wanted = HTW_JOURNAL_CHANGE_INIT;
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+    int error = 0;
+    for (size_t i = 0; i < instants->count; i++) {
+        jobs[i] = rule->job;
+        jobs[i].deadline_ns = instants->at_ns[i];
+    }
+    update.step = HTW_JOB_CANCEL; /* the one with a key, which is copied */
+    update.key = rule->name;
+    update.key_size = strlen(rule->name);
+    wanted.updates = &update;
+    wanted.update_count = 1;
+    wanted.jobs = jobs;
+    wanted.job_count = instants->count;
+    struct htw__change *change = htw__change_create(journal, &wanted, &error);
+    if (change == NULL)
+        return error;
+    change->is_internal = true;
+    change->steps->kind = HTW__STEP_RECUR;
+    change->steps->id = (uint64_t)rule->next_ns;
+    change->steps->deadline_ns = instants->next_ns;
+    error = htw__submit(journal, change, &wanted);
+    if (error != 0)
+        htw__change_destroy(journal, change);
+    else
+        journal->recurring.under_way++;
+    return error;
+}
+
+/* Jobs of which each replaces the one before are one. */
+static void drop_replaced(const struct htw_job *job, struct instants *instants) {
+    if (job->key != NULL && instants->count > 1) {
+        instants->at_ns[0] = instants->at_ns[instants->count - 1];
+        instants->count = 1;
+    }
+}
+
+/* Without the lock: submits what a rule that is due is to put now. */
+static int obey(struct htw_journal *journal, const struct htw_recurring *rule, int64_t now,
+                struct instants *instants, struct htw_job *jobs) {
+    bool is_out = false;
+    int error = choose(journal, rule, now, instants);
+    drop_replaced(&rule->job, instants);
+    if (error == 0)
+        error = is_kept_out(journal, &rule->job, &is_out);
+    if (error != 0)
+        return error;
+    if (is_out)
+        instants->count = 0;
+    htw__mutex_lock(&journal->mutex);
+    error = submit(journal, rule, instants, jobs);
+    htw__mutex_unlock(&journal->mutex);
+    return error;
+}
+
+/* The rules of a slice. Their number, or an error that stops the journal. */
+static int obey_some(struct htw_journal *journal, int64_t now, struct instants *instants,
+                     struct htw_job *jobs) {
+    struct htw__recurring *recurring = &journal->recurring;
+    struct htw_recurring rule;
+    size_t job_count = 0;
+    int count = 0, result = 1;
+    while (job_count < HTW__RECUR_SLICE && count < (int)HTW__RECUR_SLICE && result == 1) {
+        result = htw__recurring_read_due(&journal->database, now, recurring->after_ns,
+                                         recurring->after, &rule);
+        if (result != 1)
+            break;
+        if (obey(journal, &rule, now, instants, jobs) != 0)
+            recurring->has_failed = true;
+        job_count += instants->count;
+        count++;
+        recurring->after_ns = rule.next_ns;
+        memcpy(recurring->after, rule.name, strlen(rule.name) + 1);
+        htw__recurring_read_end(&journal->database);
+    }
+    htw__recurring_read_end(&journal->database);
+    return result < 0 ? result : count;
+}
+
+static int next_of_all(struct htw__database *database, int64_t *ret_next_ns) {
+    struct sqlite3_stmt *statement = database->statements[HTW__FIRST_RECURRING];
+    int result = htw__statement_step(database, HTW__FIRST_RECURRING);
+    *ret_next_ns = result == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : HTW_NEVER_NS;
+    sqlite3_reset(statement);
+    return result == SQLITE_ROW || result == SQLITE_DONE ? 0 : htw__database_fail(database, result);
+}
+
+/* A slice of a round, or its end. `ret_at_ns`: when rules are read again. */
+static int read_slice(struct htw_journal *journal, int64_t now, int64_t *ret_at_ns) {
+    struct htw__recurring *recurring = &journal->recurring;
+    size_t size = sizeof(struct instants) + HTW_RECURRING_CATCH_UP_MAX * sizeof(struct htw_job);
+    struct instants *instants = htw__journal_allocate(journal, size);
+    *ret_at_ns = now + RETRY_NS;
+    if (instants == NULL)
+        return 0;
+    int count = obey_some(journal, now, instants, (struct htw_job *)(instants + 1));
+    htw__journal_release(journal, instants, size);
+    if (count > 0)
+        *ret_at_ns = INT64_MIN;
+    if (count != 0)
+        return count < 0 ? count : 0;
+    int error = recurring->has_failed ? 0 : next_of_all(&journal->database, ret_at_ns);
+    recurring->has_failed = false;
+    recurring->after_ns = INT64_MIN;
+    recurring->after[0] = '\0';
+    return error;
+}
+
+void htw__recur_step(struct htw_journal *journal) {
+    int64_t at_ns, now = htw__journal_now(journal);
+    htw__mutex_unlock(&journal->mutex);
+    int error = read_slice(journal, now, &at_ns);
+    htw__mutex_lock(&journal->mutex);
+    journal->recurring.at_ns = at_ns;
+    if (error == -ENOMEM || error == -EBUSY)
+        journal->recurring.at_ns = now + RETRY_NS;
+    else if (error != 0)
+        htw__journal_stop(journal);
+    pthread_cond_broadcast(&journal->read);
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT */
+/* recurring.c - the rules by which jobs come again. */
+#include "recurring.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <string.h>
+
+void htw_recurring_init(struct htw_recurring *rule) {
+    static const struct htw_recurring initial = HTW_RECURRING_INIT;
+    if (rule != NULL)
+        *rule = initial;
+}
+
+/* ---- rows */
+
+static const char *text_of(struct sqlite3_stmt *row, int column) {
+    return (const char *)sqlite3_column_text(row, column);
+}
+
+static bool is_name(const char *text, size_t most) {
+    return text != NULL && *text != '\0' && memchr(text, 0, most + 1) != NULL;
+}
+
+static bool is_valid(const struct htw_recurring *rule) {
+    return is_name(rule->name, HTW_RECURRING_NAME_MAX) &&
+           is_name(rule->schedule, HTW_RECURRING_SCHEDULE_MAX) &&
+           (rule->zone == NULL || is_name(rule->zone, HTW_RECURRING_NAME_MAX)) &&
+           rule->grace_ns >= 0 && rule->catch_up <= HTW_RECURRING_CATCH_UP_MAX;
+}
+
+/* 1, 0: no row; or an error. */
+static int read_rule(struct htw__database *database, struct htw_recurring *rule) {
+    struct sqlite3_stmt *row = database->statements[HTW__READ_RECURRING];
+    int result = htw__statement_step(database, HTW__READ_RECURRING);
+    if (result != SQLITE_ROW)
+        return result == SQLITE_DONE ? 0 : htw__database_fail(database, result);
+    *rule = (struct htw_recurring)HTW_RECURRING_INIT;
+    rule->name = text_of(row, 0);
+    rule->next_ns = sqlite3_column_int64(row, 1);
+    rule->schedule = text_of(row, 2);
+    rule->zone = text_of(row, 3);
+    rule->grace_ns = sqlite3_column_int64(row, 4);
+    rule->catch_up = (uint32_t)sqlite3_column_int64(row, 5);
+    rule->job.queue = text_of(row, 6);
+    rule->job.priority = (uint32_t)sqlite3_column_int64(row, 7);
+    rule->job.flags = (uint32_t)sqlite3_column_int64(row, 8);
+    rule->job.lease_ns = sqlite3_column_int64(row, 9);
+    bool has_key = sqlite3_column_type(row, 10) != SQLITE_NULL;
+    rule->job.key = sqlite3_column_blob(row, 10);
+    rule->job.key_size = (size_t)sqlite3_column_bytes(row, 10);
+    rule->job.payload = sqlite3_column_blob(row, 11);
+    rule->job.payload_size = (size_t)sqlite3_column_bytes(row, 11);
+    if ((sqlite3_errcode(database->connection) & 0xff) == SQLITE_NOMEM)
+        return htw__database_fail(database, SQLITE_NOMEM);
+    if (has_key && rule->job.key == NULL)
+        rule->job.key = "";
+    return is_valid(rule) ? 1 : htw__database_distrust(database, "a recurring job is damaged");
+}
+
+void htw__recurring_read_end(struct htw__database *database) {
+    sqlite3_reset(database->statements[HTW__READ_RECURRING]);
+    sqlite3_reset(database->statements[HTW__NEXT_RECURRING]);
+}
+
+static int read_named(struct htw__database *database, const char *name,
+                      struct htw_recurring *rule) {
+    htw__statement_bind_blob(database->statements[HTW__READ_RECURRING], 1, name, strlen(name));
+    return read_rule(database, rule);
+}
+
+/* The name that a statement finds, which is valid until the next step of it. As read_rule(). */
+static int find_name(struct htw__database *database, enum htw__statement which,
+                     const char **ret_name) {
+    int result = htw__statement_step(database, which);
+    if (result != SQLITE_ROW)
+        return result == SQLITE_DONE ? 0 : htw__database_fail(database, result);
+    *ret_name = text_of(database->statements[which], 0);
+    return *ret_name != NULL ? 1 : htw__database_fail(database, SQLITE_NOMEM);
+}
+
+int htw__recurring_read(struct htw__database *database, const char *name,
+                        struct htw_recurring *ret_rule) {
+    struct sqlite3_stmt *statement = database->statements[HTW__LIST_RECURRING];
+    const char *next;
+    htw__statement_bind_blob(statement, 1, name, strlen(name));
+    int result = find_name(database, HTW__LIST_RECURRING, &next);
+    if (result == 1)
+        result = read_named(database, next, ret_rule);
+    sqlite3_reset(statement);
+    return result;
+}
+
+int htw__recurring_read_due(struct htw__database *database, int64_t now, int64_t after_ns,
+                            const char *name, struct htw_recurring *ret_rule) {
+    struct sqlite3_stmt *statement = database->statements[HTW__NEXT_RECURRING];
+    const char *next;
+    sqlite3_bind_int64(statement, 1, now);
+    sqlite3_bind_int64(statement, 2, after_ns);
+    htw__statement_bind_blob(statement, 3, name, strlen(name));
+    int result = find_name(database, HTW__NEXT_RECURRING, &next);
+    return result == 1 ? read_named(database, next, ret_rule) : result;
+}
+
+/* ---- changes of the rules */
+
+/* The row of a name and its instant, in both tables. */
+static int remove_row(struct htw__database *database, const char *name, int64_t next_ns) {
+    struct sqlite3_stmt *statement = database->statements[HTW__DELETE_RECURRING_NEXT];
+    sqlite3_bind_int64(statement, 1, next_ns);
+    htw__statement_bind_blob(statement, 2, name, strlen(name));
+    int error = htw__statement_run(database, HTW__DELETE_RECURRING_NEXT);
+    statement = database->statements[HTW__DELETE_RECURRING];
+    htw__statement_bind_blob(statement, 1, name, strlen(name));
+    return error == 0 ? htw__statement_run(database, HTW__DELETE_RECURRING) : error;
+}
+
+static int store_next(struct htw__database *database, const void *name, size_t name_size,
+                      int64_t next_ns) {
+    struct sqlite3_stmt *statement = database->statements[HTW__STORE_RECURRING_NEXT];
+    sqlite3_bind_int64(statement, 1, next_ns);
+    htw__statement_bind_blob(statement, 2, name, name_size);
+    return htw__statement_run(database, HTW__STORE_RECURRING_NEXT);
+}
+
+static void bind_text(struct sqlite3_stmt *statement, int index, const char *text) {
+    if (text == NULL)
+        sqlite3_bind_null(statement, index);
+    else
+        htw__statement_bind_blob(statement, index, text, strlen(text));
+}
+
+static int store_row(struct htw__database *database, const struct htw_recurring *rule,
+                     int64_t next_ns) {
+    struct sqlite3_stmt *statement = database->statements[HTW__STORE_RECURRING];
+    const struct htw_job *job = &rule->job;
+    bind_text(statement, 1, rule->name);
+    sqlite3_bind_int64(statement, 2, next_ns);
+    bind_text(statement, 3, rule->schedule);
+    bind_text(statement, 4, rule->zone);
+    sqlite3_bind_int64(statement, 5, rule->grace_ns);
+    sqlite3_bind_int64(statement, 6, rule->catch_up);
+    bind_text(statement, 7, job->queue);
+    sqlite3_bind_int64(statement, 8, job->priority);
+    sqlite3_bind_int64(statement, 9, job->flags);
+    sqlite3_bind_int64(statement, 10, job->lease_ns);
+    if (job->key == NULL)
+        sqlite3_bind_null(statement, 11);
+    else
+        htw__statement_bind_blob(statement, 11, job->key, job->key_size);
+    htw__statement_bind_blob(statement, 12, job->payload, job->payload_size);
+    int error = htw__statement_run(database, HTW__STORE_RECURRING);
+    sqlite3_clear_bindings(statement);
+    return error == 0 ? store_next(database, rule->name, strlen(rule->name), next_ns) : error;
+}
+
+static bool is_same(const char *a, const char *b) {
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+int htw__recurring_write(struct htw_journal *journal, const struct htw_recurring *rule) {
+    struct htw__database *database = &journal->database;
+    struct htw_recurring before;
+    int64_t next_ns = rule->next_ns;
+    int result = read_named(database, rule->name, &before);
+    if (result < 0)
+        return result;
+    bool exists = result == 1, is_set = rule->schedule != NULL;
+    if (exists && is_set && rule->after_ns == 0 && before.next_ns != INT64_MIN &&
+        is_same(before.schedule, rule->schedule) && is_same(before.zone, rule->zone))
+        next_ns = before.next_ns;
+    htw__recurring_read_end(database);
+    int error = exists ? remove_row(database, rule->name, before.next_ns) : 0;
+    if (error != 0 || !is_set)
+        return error != 0 || exists ? error : -ENOENT;
+    return store_row(database, rule, next_ns);
+}
+
+int htw__recurring_advance(struct htw_journal *journal, const struct htw__step *step) {
+    struct htw__database *database = &journal->database;
+    struct sqlite3_stmt *statement = database->statements[HTW__DELETE_RECURRING_NEXT];
+    sqlite3_bind_int64(statement, 1, (int64_t)step->id);
+    htw__statement_bind_blob(statement, 2, step->key, step->key_size);
+    int error = htw__statement_run(database, HTW__DELETE_RECURRING_NEXT);
+    if (error != 0)
+        return error;
+    if (sqlite3_changes(database->connection) == 0)
+        return -ENOENT; /* it was changed since */
+    error = store_next(database, step->key, step->key_size, step->deadline_ns);
+    statement = database->statements[HTW__ADVANCE_RECURRING];
+    sqlite3_bind_int64(statement, 1, step->deadline_ns);
+    htw__statement_bind_blob(statement, 2, step->key, step->key_size);
+    return error == 0 ? htw__statement_run(database, HTW__ADVANCE_RECURRING) : error;
+}
+
+/* ---- instants */
+
+int htw__recurring_after(const struct htw_journal *journal, const struct htw_recurring *rule,
+                         int64_t after_ns, int64_t *ret_next_ns) {
+    int error = journal->next_instant(rule->schedule, rule->zone, after_ns, ret_next_ns);
+    return error == 0 && *ret_next_ns <= after_ns ? -EINVAL : error;
+}
+
+int htw__recurring_prepare(const struct htw_journal *journal, const struct htw_recurring *wanted,
+                           struct htw_recurring *ret_rule) {
+    if (wanted->struct_size != sizeof(*wanted) || !is_valid(wanted))
+        return htw__journal_fail_as(-EINVAL, "a recurring job is not valid");
+    *ret_rule = *wanted;
+    ret_rule->next_ns = INT64_MIN;
+    if (journal->next_instant == NULL)
+        return 0;
+    int64_t after_ns = wanted->after_ns == 0 ? htw__journal_now(journal) : wanted->after_ns;
+    int error = htw__recurring_after(journal, wanted, after_ns, &ret_rule->next_ns);
+    return error == 0 ? 0
+                      : htw__journal_fail(error, "the schedule or zone of %s is not valid: %s",
+                                          wanted->name, htw_strerror(error));
+}
+
+/* ---- when rules are to be read */
+
+void htw__recurring_note(struct htw_journal *journal, int64_t next_ns) {
+    if (journal->next_instant != NULL && next_ns < journal->recurring.at_ns)
+        journal->recurring.at_ns = next_ns;
+}
+
+bool htw__recurring_has_work(const struct htw_journal *journal) {
+    const struct htw__recurring *recurring = &journal->recurring;
+    return recurring->at_ns != HTW_NEVER_NS && recurring->under_way == 0 &&
+           journal->slot_count > 0 && !journal->is_closing && !journal->has_failed &&
+           recurring->at_ns <= htw__journal_now(journal);
+}
+
+void htw__recurring_finish(struct htw_journal *journal, int result) {
+    journal->recurring.under_way--;
+    journal->recurring.has_failed |= result != 0 && result != -ENOENT;
+    pthread_cond_broadcast(&journal->read);
+}

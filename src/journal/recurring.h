@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* recurring.h - the rules by which jobs come again: in the table `recurring` by name, in `recurring_next` by the next instant. */
+#ifndef HTW_SRC_JOURNAL_RECURRING_H
+#define HTW_SRC_JOURNAL_RECURRING_H
+
+#include "change.h"
+
+/* Whether what a caller says is valid. Sets `next_ns`. 0, or an error with its sentence. */
+int htw__recurring_prepare(const struct htw_journal *journal, const struct htw_recurring *wanted,
+                           struct htw_recurring *ret_rule);
+
+/* In the transaction of a change: stores a rule, or removes it (`schedule` NULL). 0, -ENOENT or an error. */
+int htw__recurring_write(struct htw_journal *journal, const struct htw_recurring *rule);
+
+/* Under the lock: when the rule is due, a slot tells the writer. */
+void htw__recurring_note(struct htw_journal *journal, int64_t next_ns);
+
+/* Under the lock: whether rules are to be read. */
+bool htw__recurring_has_work(const struct htw_journal *journal);
+
+/* The next instant of a rule after another one. Without the lock. 0 or an error. */
+int htw__recurring_after(const struct htw_journal *journal, const struct htw_recurring *rule,
+                         int64_t after_ns, int64_t *ret_next_ns);
+
+/* The step of a change that gives a rule its next instant: in the transaction, and under the lock after it. */
+int htw__recurring_advance(struct htw_journal *journal, const struct htw__step *step);
+void htw__recurring_finish(struct htw_journal *journal, int result);
+
+/* Reads the first rule with a later name, or the first that is due behind (`after_ns`, `name`). What it points to is valid
+   until the next call. 1, 0: there is none; or an error. */
+int htw__recurring_read(struct htw__database *database, const char *name,
+                        struct htw_recurring *ret_rule);
+int htw__recurring_read_due(struct htw__database *database, int64_t now, int64_t after_ns,
+                            const char *name, struct htw_recurring *ret_rule);
+void htw__recurring_read_end(struct htw__database *database);
+
+#endif /* HTW_SRC_JOURNAL_RECURRING_H */
