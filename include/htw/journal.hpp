@@ -64,6 +64,8 @@ struct journal_options {
     std::chrono::nanoseconds gather { 0 };
     std::chrono::nanoseconds lease { 0 };
     std::chrono::nanoseconds history { 0 };
+    /** When recurring jobs come: htw_calendar_next_of of htw/calendar.h. nullptr: they do not. */
+    htw_next_instant *next_instant = nullptr;
     const htw_allocator *allocator = nullptr;
     /** Receives the exceptions of `deliver`, `stopped` and notices, in their threads. Must not throw.
         Empty: they end the program (std::terminate). */
@@ -115,6 +117,32 @@ class queues {
     const char *one_ = nullptr;
     const char *const *data_;
     std::size_t size_;
+};
+
+/** What a journal is told of a job that comes again; see struct htw_recurring. */
+struct recurring {
+    const char *name = nullptr;
+    const char *schedule = nullptr;
+    const char *zone = nullptr;      ///< nullptr: UTC
+    std::optional<instant> after {}; ///< none: now, or as before
+    std::chrono::nanoseconds grace { 0 };
+    std::uint32_t catch_up = 1;
+    htw::job job {};
+};
+
+/** The same, as it is, and a copy. */
+struct recurring_info {
+    std::string name {}, schedule {};
+    std::optional<std::string> zone {};
+    std::chrono::nanoseconds grace { 0 };
+    std::uint32_t catch_up = 0;
+    std::string payload {};
+    std::optional<std::string> key {};
+    bool if_absent = false;
+    std::optional<std::string> queue {};
+    std::uint32_t priority = 0;
+    std::chrono::nanoseconds lease { 0 };
+    std::optional<instant> next {}; ///< none: not known yet; instant::max(): there is none
 };
 
 /** A job as it is, and a copy; see struct htw_job_info. */
@@ -282,6 +310,23 @@ inline job_info info_of(const htw_job_info &native) {
     info.timeouts = native.timeouts;
     info.buries = native.buries;
     info.kicks = native.kicks;
+    return info;
+}
+
+inline recurring_info recurring_of(const htw_recurring &native) {
+    recurring_info info;
+    info.name = native.name;
+    info.schedule = native.schedule;
+    info.zone = name_of(native.zone);
+    info.grace = std::chrono::nanoseconds(native.grace_ns);
+    info.catch_up = native.catch_up;
+    info.payload = text_of(native.job.payload, native.job.payload_size).value_or(std::string());
+    info.key = text_of(native.job.key, native.job.key_size);
+    info.if_absent = (native.job.flags & HTW_JOB_IF_ABSENT) != 0;
+    info.queue = name_of(native.job.queue);
+    info.priority = native.job.priority;
+    info.lease = std::chrono::nanoseconds(native.job.lease_ns);
+    info.next = known_instant(native.next_ns);
     return info;
 }
 
@@ -613,6 +658,40 @@ class journal {
         pause(queue, instant::min());
     }
 
+    /* ---- recurring jobs */
+
+    /** Makes a job recur, and waits until that is durable; see htw_journal_set_recurring(). Throws on
+        failure. */
+    void set_recurring(const recurring &rule) {
+        htw_recurring native = HTW_RECURRING_INIT;
+        native.name = rule.name;
+        native.schedule = rule.schedule;
+        native.zone = rule.zone;
+        native.after_ns = rule.after ? detail::instant_ns(*rule.after) : 0;
+        native.grace_ns = rule.grace.count();
+        native.catch_up = rule.catch_up;
+        native.job = detail::native_job(rule.job);
+        detail::check_journal(htw_journal_set_recurring(native_, &native));
+    }
+
+    /** Ends that. Returns false if nothing recurs by this name. Throws on other failures. */
+    bool remove_recurring(const char *name) {
+        const int result = htw_journal_remove_recurring(native_, name);
+        detail::check_journal(result == -ENOENT ? 0 : result);
+        return result == 0;
+    }
+
+    /** What recurs, by name: at most `count` behind `after` (nullptr: from the first on). Throws on failure. */
+    std::vector<recurring_info> list_recurring(const char *after, std::uint32_t count) {
+        std::vector<recurring_info> all;
+        detail::check_journal(detail::visit_all<htw_recurring>(
+            [&](const htw_recurring &native) { all.push_back(detail::recurring_of(native)); },
+            [&](htw_recurring_visit *visit, void *context) noexcept {
+                return htw_journal_list_recurring(native_, after, count, visit, context);
+            }));
+        return all;
+    }
+
     /* ---- the rest */
 
     /** The mark that a change has set; empty: none. See htw_journal_get_mark(). Throws on failure. */
@@ -655,6 +734,7 @@ class journal {
         native.gather_ns = options.gather.count();
         native.lease_ns = options.lease.count();
         native.history_ns = options.history.count();
+        native.next_instant = options.next_instant;
         native.allocator = options.allocator;
         scheduler_ = scheduler;
         return htw_journal_open(&native_, scheduler, path.c_str(), &native);

@@ -84,6 +84,24 @@ class QueuePolicy:
 
 
 @dataclass(frozen=True)
+class Recurring:
+    """A job that comes again, as Journal.set_recurring() was told."""
+
+    name: str
+    schedule: str
+    zone: Optional[str]
+    payload: bytes
+    key: Optional[bytes]
+    if_absent: bool
+    queue: Optional[str]
+    priority: int
+    lease: float
+    catch_up: int
+    grace: float  #: 0: a minute
+    next: Optional[float]  #: the next instant; None: not known yet; math.inf: there is none
+
+
+@dataclass(frozen=True)
 class QueueStats:
     """The numbers of a queue; the name of the default queue is None."""
 
@@ -265,7 +283,7 @@ class Change:
 
     def put(self, payload: Key = b"", **properties: Any) -> Change:
         """Puts a job, as Journal.put()."""
-        self._jobs.append(_job(payload, **properties))
+        self._jobs.append(job_of(payload, **properties))
         return self
 
     def done(self, lease: Lease) -> Change:
@@ -284,14 +302,26 @@ class Change:
         return self
 
 
-def _job(payload: Key, *, delay: Optional[float] = None, at: Optional[float] = None,
-         key: Optional[Key] = None, if_absent: bool = False, queue: Optional[str] = None,
-         priority: int = 0, lease: float = 0) -> dict[str, Any]:
+def job_of(payload: Key, *, delay: Optional[float] = None, at: Optional[float] = None,
+           key: Optional[Key] = None, if_absent: bool = False, queue: Optional[str] = None,
+           priority: int = 0, lease: float = 0) -> dict[str, Any]:
     if delay is not None and at is not None:
         raise ValueError("a job has a delay or an instant, not both")
     return {"payload": to_bytes(payload), "delay": delay, "at": at, "queue": name_to_c(queue),
             "key": None if key is None else to_bytes(key), "priority": to_index(priority),
             "flags": lib.HTW_JOB_IF_ABSENT if if_absent else 0, "lease_ns": to_ns(lease)}
+
+
+def fill_job(native: Any, job: dict[str, Any]) -> None:
+    native.payload = ffi.from_buffer(job["payload"])
+    native.payload_size = len(job["payload"])
+    if job["key"] is not None:
+        native.key = ffi.from_buffer(job["key"])
+        native.key_size = len(job["key"])
+    native.queue = job["queue"]
+    native.priority = job["priority"]
+    native.flags = job["flags"]
+    native.lease_ns = job["lease_ns"]
 
 
 class NativeChange:
@@ -318,15 +348,7 @@ class NativeChange:
 
     def _fill(self, journal: Journal, native: Any, job: dict[str, Any]) -> None:
         lib.htw_job_init(ffi.addressof(native))
-        native.payload = ffi.from_buffer(job["payload"])
-        native.payload_size = len(job["payload"])
-        if job["key"] is not None:
-            native.key = ffi.from_buffer(job["key"])
-            native.key_size = len(job["key"])
-        native.queue = job["queue"]
-        native.priority = job["priority"]
-        native.flags = job["flags"]
-        native.lease_ns = job["lease_ns"]
+        fill_job(native, job)
         if job["at"] is not None:
             native.deadline_ns = to_ns(job["at"])
         elif job["delay"] is not None:

@@ -45,6 +45,11 @@ __all__ = ["Calendar", "Weekday", "Zone"]
 lib.py_connect(_library.py_library())
 
 
+def next_of() -> int:
+    """The address of the C function that finds instants: htw.journal hands it to a journal."""
+    return int(ffi.cast("uintptr_t", ffi.addressof(lib, "htw_calendar_next_of")))
+
+
 class Weekday(enum.IntFlag):
     """The days of the week, to be combined with ``|``."""
 

@@ -24,6 +24,7 @@ static void py_stopped(uintptr_t arg, const char *why);
 static void py_durable(uintptr_t arg, int result);
 static void py_leased(uintptr_t arg, int result, const struct htw_delivery *delivery);
 static _Bool py_visit(uintptr_t arg, const struct htw_job_info *info);
+static _Bool py_visit_recurring(uintptr_t arg, const struct htw_recurring *rule);
 
 static void py_connect(void *other) {
     library = other;
@@ -127,6 +128,12 @@ static void leased(void *arg, int result, const struct htw_delivery *delivery) {
 static bool visit(void *arg, const struct htw_job_info *info) {
     bool goes_on = false;
     PY_CALL(goes_on = py_visit((uintptr_t)arg, info));
+    return goes_on;
+}
+
+static bool visit_recurring(void *arg, const struct htw_recurring *rule) {
+    bool goes_on = false;
+    PY_CALL(goes_on = py_visit_recurring((uintptr_t)arg, rule));
     return goes_on;
 }
 
@@ -346,6 +353,21 @@ static int py_set_policy(struct py_journal *journal, const char *queue,
 
 static int py_pause(struct py_journal *journal, const char *queue, int64_t until_ns) {
     PY_USE(int, htw_journal_pause(native, queue, until_ns));
+}
+
+/* ---- recurring jobs */
+
+static int py_set_recurring(struct py_journal *journal, const struct htw_recurring *rule) {
+    PY_USE(int, htw_journal_set_recurring(native, rule));
+}
+
+static int py_remove_recurring(struct py_journal *journal, const char *name) {
+    PY_USE(int, htw_journal_remove_recurring(native, name));
+}
+
+static int py_list_recurring(struct py_journal *journal, const char *after, uint32_t count,
+                             uintptr_t arg) {
+    PY_USE(int, htw_journal_list_recurring(native, after, count, visit_recurring, (void *)arg));
 }
 
 /* ---- the rest */

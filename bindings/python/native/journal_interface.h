@@ -20,7 +20,10 @@ struct htw_delivery {
     int64_t lease_end_ns;
     ...;
 };
+typedef int htw_next_instant(const char *schedule, const char *zone, int64_t after_ns,
+                             int64_t *ret_next_ns);
 struct htw_journal_options {
+    htw_next_instant *next_instant;
     uint32_t parallel;
     int64_t near_ns;
     uint64_t max_memory;
@@ -121,6 +124,17 @@ struct htw_queue_stats {
     struct htw_queue_policy policy;
     ...;
 };
+struct htw_recurring {
+    const char *name;
+    const char *schedule;
+    const char *zone;
+    int64_t after_ns;
+    int64_t grace_ns;
+    uint32_t catch_up;
+    struct htw_job job;
+    int64_t next_ns;
+    ...;
+};
 struct htw_distribution {
     uint64_t count;
     uint64_t sum_ns;
@@ -173,6 +187,7 @@ void htw_journal_change_init(struct htw_journal_change *change);
 void htw_lease_init(struct htw_lease *lease);
 void htw_queue_policy_init(struct htw_queue_policy *policy);
 void htw_queue_stats_init(struct htw_queue_stats *stats);
+void htw_recurring_init(struct htw_recurring *rule);
 void htw_journal_stats_init(struct htw_journal_stats *stats);
 void free(void *memory);
 
@@ -200,6 +215,9 @@ void py_free_queues(struct py_queues *queues);
 int py_set_policy(struct py_journal *journal, const char *queue,
                   const struct htw_queue_policy *policy);
 int py_pause(struct py_journal *journal, const char *queue, int64_t until_ns);
+int py_set_recurring(struct py_journal *journal, const struct htw_recurring *rule);
+int py_remove_recurring(struct py_journal *journal, const char *name);
+int py_list_recurring(struct py_journal *journal, const char *after, uint32_t count, uintptr_t arg);
 int64_t py_get_mark(struct py_journal *journal, void *buffer, size_t size);
 int py_get_stats(struct py_journal *journal, struct htw_journal_stats *stats);
 char *py_prometheus(struct py_journal *journal);
@@ -209,3 +227,4 @@ extern "Python" void py_stopped(uintptr_t, const char *);
 extern "Python" void py_durable(uintptr_t, int);
 extern "Python" void py_leased(uintptr_t, int, const struct htw_delivery *);
 extern "Python" bool py_visit(uintptr_t, const struct htw_job_info *);
+extern "Python" bool py_visit_recurring(uintptr_t, const struct htw_recurring *);

@@ -276,6 +276,45 @@ def test_asyncio_awaits_changes_and_leases(tmp_path):
     asyncio.run(main())
 
 
+# ---- history, recurring jobs
+
+
+def test_done_jobs_are_kept_for_the_history(manual, tmp_path):
+    with Journal(tmp_path / "jobs", manual, history=3600) as journal:
+        id = journal.put("mail", queue="mail")
+        manual.advance(5)
+        assert journal.lease("mail").done()
+        info, = journal.jobs("mail", JobState.DONE)
+        assert (info.id, info.state, info.attempts, info.deadline) == (id, JobState.DONE, 1, journal.now())
+        assert journal.queue("mail").done == 1 and journal.peek(id) == info
+        manual.advance(3660)
+        journal.sync()
+        assert journal.queue("mail") is None and journal.peek(id) is None
+
+
+def test_jobs_recur_by_the_calendar(manual, tmp_path):
+    pytest.importorskip("htw.calendar")
+    with Journal(tmp_path / "jobs", manual, calendar=True) as journal:
+        journal.set_recurring("b", "0 3 * * *", "x", zone="Europe/Berlin", key="k", if_absent=True, queue="q", priority=3,
+                              lease=5, grace=7, catch_up=2)
+        journal.set_recurring("a", "@hourly", b"every hour", queue="hour", after=journal.now())
+        first, second = journal.recurring()
+        assert (second.name, second.schedule, second.zone, second.payload, second.key, second.if_absent, second.queue,
+                second.priority, second.lease, second.catch_up, second.grace) == (
+                    "b", "0 3 * * *", "Europe/Berlin", b"x", b"k", True, "q", 3, 5, 2, 7)
+        assert first.next % 3600 == 0 and 0 < first.next - journal.now() <= 3600
+        manual.advance(first.next - journal.now())
+        journal.sync()
+        with journal.lease("hour") as lease:
+            assert (lease.payload, lease.deadline) == (b"every hour", first.next)
+        assert next(journal.recurring()).next == first.next + 3600
+        assert journal.remove_recurring("a") and not journal.remove_recurring("a")
+        for schedule, zone in (("never", None), ("@daily", "No/Where")):
+            with pytest.raises((ValueError, OSError, htw.Error)):
+                journal.set_recurring("a", schedule, zone=zone)
+        assert [rule.name for rule in journal.recurring()] == ["b"]
+
+
 # ---- looking, policies
 
 

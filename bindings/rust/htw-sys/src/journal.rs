@@ -11,6 +11,9 @@ pub const HTW_JOB_IF_ABSENT: u32 = 1;
 pub const HTW_QUEUE_NAME_MAX: u32 = 255;
 pub const HTW_QUEUES_MAX: u32 = 1048576;
 pub const HTW_KICK_MAX: u32 = 65536;
+pub const HTW_RECURRING_NAME_MAX: u32 = 255;
+pub const HTW_RECURRING_SCHEDULE_MAX: u32 = 1023;
+pub const HTW_RECURRING_CATCH_UP_MAX: u32 = 1000;
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct htw_journal {
@@ -41,6 +44,14 @@ pub type htw_durable = ::std::option::Option<
 pub type htw_stopped = ::std::option::Option<
     unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, why: *const ::std::os::raw::c_char),
 >;
+pub type htw_next_instant = ::std::option::Option<
+    unsafe extern "C" fn(
+        schedule: *const ::std::os::raw::c_char,
+        zone: *const ::std::os::raw::c_char,
+        after_ns: i64,
+        ret_next_ns: *mut i64,
+    ) -> ::std::os::raw::c_int,
+>;
 pub const HTW_SYNCHRONOUS_FULL: htw_synchronous = 0;
 pub const HTW_SYNCHRONOUS_NORMAL: htw_synchronous = 1;
 pub type htw_synchronous = ::std::os::raw::c_uint;
@@ -51,6 +62,7 @@ pub struct htw_journal_options {
     pub deliver: htw_deliver,
     pub stopped: htw_stopped,
     pub context: *mut ::std::os::raw::c_void,
+    pub next_instant: htw_next_instant,
     pub synchronous: htw_synchronous,
     pub parallel: u32,
     pub near_ns: i64,
@@ -389,6 +401,46 @@ extern "C" {
     pub fn htw_journal_list_queues(
         journal: *mut htw_journal,
         visit: htw_queue_visit,
+        context: *mut ::std::os::raw::c_void,
+    ) -> ::std::os::raw::c_int;
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_recurring {
+    pub struct_size: usize,
+    pub name: *const ::std::os::raw::c_char,
+    pub schedule: *const ::std::os::raw::c_char,
+    pub zone: *const ::std::os::raw::c_char,
+    pub after_ns: i64,
+    pub grace_ns: i64,
+    pub catch_up: u32,
+    pub job: htw_job,
+    pub next_ns: i64,
+}
+extern "C" {
+    pub fn htw_recurring_init(rule: *mut htw_recurring);
+}
+extern "C" {
+    pub fn htw_journal_set_recurring(
+        journal: *mut htw_journal,
+        rule: *const htw_recurring,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_journal_remove_recurring(
+        journal: *mut htw_journal,
+        name: *const ::std::os::raw::c_char,
+    ) -> ::std::os::raw::c_int;
+}
+pub type htw_recurring_visit = ::std::option::Option<
+    unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, rule: *const htw_recurring) -> bool,
+>;
+extern "C" {
+    pub fn htw_journal_list_recurring(
+        journal: *mut htw_journal,
+        after: *const ::std::os::raw::c_char,
+        count: u32,
+        visit: htw_recurring_visit,
         context: *mut ::std::os::raw::c_void,
     ) -> ::std::os::raw::c_int;
 }

@@ -126,6 +126,7 @@ fn journal_structs_have_the_size_of_the_library() {
         htw_queue_policy_init(htw_queue_policy),
         htw_queue_stats_init(htw_queue_stats),
         htw_journal_stats_init(htw_journal_stats),
+        htw_recurring_init(htw_recurring),
     );
 }
 

@@ -405,6 +405,133 @@ impl JobInfo {
     }
 }
 
+/// A job that comes again, for [`Journal::set_recurring`](crate::Journal::set_recurring).
+#[derive(Clone, Debug)]
+pub struct Recurring<'a> {
+    name: &'a str,
+    schedule: &'a str,
+    job: Job<'a>,
+    zone: Option<&'a str>,
+    after_ns: i64,
+    grace: Duration,
+    catch_up: u32,
+}
+
+impl<'a> Recurring<'a> {
+    /// A job is put at each instant of a cron expression in UTC. Its time is that instant.
+    ///
+    /// With a key there is one such job at a time: a new one replaces it, or, with [`Job::if_absent`], does not come
+    /// while that has not ended.
+    pub fn new(name: &'a str, schedule: &'a str, job: Job<'a>) -> Recurring<'a> {
+        Recurring {
+            name,
+            schedule,
+            job,
+            zone: None,
+            after_ns: 0,
+            grace: Duration::ZERO,
+            catch_up: 1,
+        }
+    }
+
+    /// In this time zone, such as `"Europe/Berlin"`.
+    pub fn zone(mut self, zone: &'a str) -> Recurring<'a> {
+        self.zone = Some(zone);
+        self
+    }
+
+    /// Instants after this one count; without this those after now, or, if the schedule was the same before, as before.
+    pub fn after(mut self, time: SystemTime) -> Recurring<'a> {
+        self.after_ns = instant_ns(time);
+        self
+    }
+
+    /// A job is missed if it is put later than that, or not before the next instant; without this a minute.
+    pub fn grace(mut self, grace: Duration) -> Recurring<'a> {
+        self.grace = grace;
+        self
+    }
+
+    /// How many missed jobs are put late: 0: none; 1, as without this: one for all of them; more: the last ones.
+    pub fn catch_up(mut self, jobs: u32) -> Recurring<'a> {
+        self.catch_up = jobs;
+        self
+    }
+
+    pub(crate) fn submit<T>(
+        &self,
+        call: impl FnOnce(&htw_recurring) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let text = |text: &str| CString::new(text).map_err(|_| Error::InvalidArgument);
+        let (name, schedule) = (text(self.name)?, text(self.schedule)?);
+        let (zone, queue) = (self.zone.map(text).transpose()?, QueueName::new(self.job.queue)?);
+        // SAFETY: the library fills in all members.
+        let mut raw = unsafe { initial(htw_recurring_init) };
+        raw.name = name.as_ptr();
+        raw.schedule = schedule.as_ptr();
+        raw.zone = zone.as_ref().map_or(ptr::null(), |zone| zone.as_ptr());
+        raw.after_ns = self.after_ns;
+        raw.grace_ns = to_ns(self.grace);
+        raw.catch_up = self.catch_up;
+        raw.job = self.job.raw(&queue);
+        call(&raw)
+    }
+}
+
+/// The same, as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecurringInfo {
+    /// The name.
+    pub name: String,
+    /// The cron expression.
+    pub schedule: String,
+    /// The time zone; "": UTC.
+    pub zone: String,
+    /// See [`Recurring::grace`]; zero: a minute.
+    pub grace: Duration,
+    /// See [`Recurring::catch_up`].
+    pub catch_up: u32,
+    /// The payload of the job.
+    pub payload: Vec<u8>,
+    /// The key of the job, if it has one.
+    pub key: Option<Vec<u8>>,
+    /// Whether it does not come while another job has the key.
+    pub if_absent: bool,
+    /// The queue of the job; "": the default one.
+    pub queue: String,
+    /// The priority of the job.
+    pub priority: u32,
+    /// How long the leases of the job last; zero: as the options of the journal say.
+    pub lease: Duration,
+    /// The next instant, if it is known and there is one.
+    pub next: Option<SystemTime>,
+}
+
+impl RecurringInfo {
+    /// # Safety
+    ///
+    /// As in a visit of the library.
+    pub(crate) unsafe fn of(raw: &htw_recurring) -> RecurringInfo {
+        let next = raw.next_ns;
+        unsafe {
+            RecurringInfo {
+                name: name_of(raw.name),
+                schedule: name_of(raw.schedule),
+                zone: name_of(raw.zone),
+                grace: to_duration(raw.grace_ns),
+                catch_up: raw.catch_up,
+                payload: bytes_of(raw.job.payload, raw.job.payload_size).unwrap_or_default(),
+                key: bytes_of(raw.job.key, raw.job.key_size),
+                if_absent: raw.job.flags & HTW_JOB_IF_ABSENT != 0,
+                queue: name_of(raw.job.queue),
+                priority: raw.job.priority,
+                lease: to_duration(raw.job.lease_ns),
+                next: (next != i64::MIN && next != HTW_NEVER_NS).then(|| time_of(next)),
+            }
+        }
+    }
+}
+
 /// What a queue does with a job whose attempt has failed: whose lease was released or has ended by itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueuePolicy {

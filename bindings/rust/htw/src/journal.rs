@@ -2,7 +2,8 @@
 //! journal.rs - jobs in a file, which survive a crash, and queues of them (feature `journal`).
 use crate::callback::{guard, PanicHandler};
 use crate::job::{
-    initial, Change, Job, JobInfo, JobState, JournalStats, QueueName, QueuePolicy, QueueStats, Step,
+    initial, Change, Job, JobInfo, JobState, JournalStats, QueueName, QueuePolicy, QueueStats,
+    Recurring, RecurringInfo, Step,
 };
 use crate::lease::{Lease, LeaseNotice, Receiver};
 use crate::scheduler::Scheduler;
@@ -243,6 +244,13 @@ impl JournalOptions {
     /// How long a job that is done stays in the file, to be looked at; without this not at all.
     pub fn history(mut self, history: Duration) -> JournalOptions {
         self.raw.history_ns = to_ns(history);
+        self
+    }
+
+    /// Jobs recur by cron expressions: [`Journal::set_recurring`].
+    #[cfg(feature = "calendar")]
+    pub fn calendar(mut self) -> JournalOptions {
+        self.raw.next_instant = Some(htw_calendar_next_of);
         self
     }
 
@@ -657,6 +665,42 @@ impl Journal {
         Error::check(result).map(drop)
     }
 
+    /// Makes a job recur, in the place of one of this name, and waits until that is durable. Without
+    /// [`JournalOptions::calendar`] it is not checked, and begins when the journal is opened with that.
+    pub fn set_recurring(&self, rule: &Recurring<'_>) -> Result<(), Error> {
+        rule.submit(|raw| {
+            Error::check(unsafe { htw_journal_set_recurring(self.raw(), raw) }).map(drop)
+        })
+    }
+
+    /// Ends what recurs by this name, and waits until that is durable. `false`: nothing does.
+    pub fn remove_recurring(&self, name: &str) -> Result<bool, Error> {
+        let name = CString::new(name).map_err(|_| Error::InvalidArgument)?;
+        match Error::check(unsafe { htw_journal_remove_recurring(self.raw(), name.as_ptr()) }) {
+            Ok(_) => Ok(true),
+            Err(Error::NotFound) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// At most `count` of the jobs that recur, in the order of their names, behind one ("": from the first on).
+    pub fn list_recurring(&self, after: &str, count: u32) -> Result<Vec<RecurringInfo>, Error> {
+        let after = CString::new(after).map_err(|_| Error::InvalidArgument)?;
+        let mut rules: Vec<RecurringInfo> = Vec::new();
+        let arg = &mut rules as *mut Vec<RecurringInfo> as *mut c_void;
+        // SAFETY: the visits are made in the call.
+        Error::check(unsafe {
+            htw_journal_list_recurring(
+                self.raw(),
+                after.as_ptr(),
+                count,
+                Some(visit_recurring),
+                arg,
+            )
+        })?;
+        Ok(rules)
+    }
+
     /// None of the jobs of a queue is leased before that time.
     pub fn pause(&self, queue: &str, until: SystemTime) -> Result<(), Error> {
         self.pause_until(queue, instant_ns(until))
@@ -700,6 +744,12 @@ impl Journal {
 unsafe extern "C" fn visit_job(arg: *mut c_void, raw: *const htw_job_info) -> bool {
     // SAFETY: the argument is that of peek() or list(), and `raw` is valid here.
     unsafe { (*(arg as *mut Vec<JobInfo>)).push(JobInfo::of(&*raw)) };
+    true
+}
+
+unsafe extern "C" fn visit_recurring(arg: *mut c_void, raw: *const htw_recurring) -> bool {
+    // SAFETY: the argument is that of list_recurring(), and `raw` is valid here.
+    unsafe { (*(arg as *mut Vec<RecurringInfo>)).push(RecurringInfo::of(&*raw)) };
     true
 }
 

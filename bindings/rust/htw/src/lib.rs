@@ -33,7 +33,10 @@ pub use error::Error;
 pub use group::Group;
 pub use iter::{Drain, Expire, Iter};
 #[cfg(feature = "journal")]
-pub use job::{Change, Job, JobInfo, JobState, JournalStats, QueuePolicy, QueueStats, Step};
+pub use job::{
+    Change, Job, JobInfo, JobState, JournalStats, QueuePolicy, QueueStats, Recurring,
+    RecurringInfo, Step,
+};
 #[cfg(feature = "journal")]
 pub use journal::{journal_error, Journal, JournalOptions, LeaseOptions, ListPlace};
 #[cfg(feature = "journal")]

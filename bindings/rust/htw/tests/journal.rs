@@ -2,7 +2,7 @@
 #![cfg(feature = "journal")]
 use htw::{
     Change, Clock, Error, Job, JobState, Journal, JournalOptions, JournalStats, Lease,
-    LeaseOptions, ListPlace, QueuePolicy, Scheduler, SchedulerOptions, Step,
+    LeaseOptions, ListPlace, QueuePolicy, Recurring, Scheduler, SchedulerOptions, Step,
 };
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -199,6 +199,49 @@ fn keys_replace_or_refuse() {
     assert_eq!(journal.peek(new).unwrap().unwrap().key, Some(b"invoice 7".to_vec()));
     assert_eq!(journal.update(Step::cancel_key(b"invoice 7")), Ok(true));
     assert_eq!((journal.cancel(new), journal.done(new)), (Ok(false), Ok(false)));
+}
+
+#[test]
+fn done_jobs_are_kept_for_the_history() {
+    let place = Place::new();
+    let journal = place.open_with(JournalOptions::new().history(60 * MINUTE));
+    let id = journal.put(mail(b"mail")).unwrap();
+    assert_eq!(lease(&journal).done(), Ok(true));
+    let done = journal.list("mail", JobState::Done, &mut ListPlace::default(), 5).unwrap();
+    assert_eq!((done.len(), done[0].id, done[0].attempts), (1, id, 1));
+    assert_eq!(journal.queue("mail").unwrap().unwrap().done, 1);
+    place.scheduler.advance(61 * MINUTE).unwrap();
+    assert_eq!(journal.peek(id), Ok(None));
+}
+
+#[test]
+#[cfg(feature = "calendar")]
+fn jobs_recur_by_the_calendar() {
+    let place = Place::new();
+    let journal = place.open_with(JournalOptions::new().calendar());
+    let rule = Recurring::new("a", "*/5 * * * *", mail(b"each").priority(3).key(b"k").if_absent());
+    journal.set_recurring(&rule.clone().zone("Europe/Berlin").catch_up(2)).unwrap();
+    let info = journal.list_recurring("", 9).unwrap().pop().unwrap();
+    assert_eq!(
+        (&info.name[..], &info.schedule[..], &info.zone[..]),
+        ("a", "*/5 * * * *", "Europe/Berlin")
+    );
+    assert_eq!((&info.payload[..], &info.queue[..], info.if_absent), (&b"each"[..], "mail", true));
+    assert_eq!((info.priority, info.catch_up, info.key), (3, 2, Some(b"k".to_vec())));
+    place.scheduler.advance(5 * MINUTE).unwrap();
+    let job = lease(&journal);
+    assert_eq!(job.payload(), b"each");
+    assert_eq!(job.done(), Ok(true));
+    assert_eq!(
+        journal.set_recurring(&Recurring::new("b", "never", mail(b""))),
+        Err(Error::InvalidArgument)
+    );
+    assert_eq!(journal.set_recurring(&rule.zone("No/Where")), Err(Error::NotFound));
+    assert_eq!(journal.list_recurring("a", 9), Ok(Vec::new()));
+    assert_eq!(
+        (journal.remove_recurring("a"), journal.remove_recurring("a")),
+        (Ok(true), Ok(false))
+    );
 }
 
 #[test]
