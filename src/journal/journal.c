@@ -133,10 +133,10 @@ static int open_file(struct htw_journal *journal, const char *path,
             journal->jobs_in_file =
                 journal->database.jobs - (uint64_t)journal->queues.all.of[HTW_JOB_DONE];
             journal->found = journal->jobs_in_file;
-            journal->forget_ns =
-                journal->queues.all.of[HTW_JOB_DONE] > 0 ? INT64_MIN : HTW_NEVER_NS;
             journal->recurring.after_ns = INT64_MIN;
             journal->recurring.at_ns = journal->next_instant != NULL ? INT64_MIN : HTW_NEVER_NS;
+            journal->forget_ns =
+                journal->queues.all.of[HTW_JOB_DONE] > 0 ? INT64_MIN : HTW_NEVER_NS;
             journal->last_put_us = journal->database.last_put_us;
             journal->ids.next_block = journal->database.first_id;
             journal->lacks_ids =
