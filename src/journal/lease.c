@@ -143,10 +143,14 @@ static void grant(struct htw_journal *journal, struct htw__request *request, str
     htw__leases_look(journal, queue);
 }
 
-/* Grants what is ready, or lets the request wait. */
+/* Grants what is ready, or lets the request wait; also one that has waited, so that the journal may have ended. */
 static void begin(struct htw_journal *journal, struct htw__request *request) {
     struct htw__job *best = NULL;
     bool is_blocked = false;
+    if (journal->has_failed || journal->is_closing) {
+        append_served(journal, request, journal->has_failed ? -EIO : -ESHUTDOWN);
+        return;
+    }
     for (size_t i = 0; i < request->count; i++) {
         struct htw__queue *queue = request->waits[i].queue;
         struct htw__job *job = htw__queue_next(queue);

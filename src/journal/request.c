@@ -295,7 +295,9 @@ int htw_journal_pause(struct htw_journal *journal, const char *name, int64_t unt
         journal->slot_count == 0)
         return htw__journal_fail_as(-EINVAL, "a pause is not valid");
     htw__mutex_lock(&journal->mutex);
-    error = journal->is_closing ? -ESHUTDOWN : htw__queues_get(&journal->queues, name, &queue);
+    error = journal->has_failed   ? -EIO
+            : journal->is_closing ? -ESHUTDOWN
+                                  : htw__queues_get(&journal->queues, name, &queue);
     if (error == 0) {
         error = htw__queue_pause(&journal->queues, queue, until_ns);
         if (error == 0)

@@ -10,6 +10,9 @@
  * the end of each round is what the reports allow:
  *  - a delivery is not early, not of a job whose end was answered with 0 in an earlier round, and not
  *    of one whose put has failed (unless the journal has stopped);
+ *  - a job that was delivered or leased, and neither ended nor given back, is not given to another one: in the same
+ *    round while its lease lasts, and in a later one if that was durable. (Where the clock was set in between, this
+ *    is not judged.) An attempt is given once;
  *  - a job whose put was answered with 0, and whose end was not even asked for, is delivered by the
  *    last worker, which is left alone until nothing is left.
  *
@@ -19,7 +22,7 @@
 #include "wall_clock.h"
 #include "worker.h"
 
-#include <htw/scheduler.h>
+#include <htw/journal.h>
 
 #include <poll.h>
 #include <signal.h>
@@ -41,11 +44,20 @@ struct job {
     int refusal;          /* what its put has answered when it failed */
     bool must_come;       /* to the last worker */
     unsigned ended_round; /* whose worker has ended it */
+    struct hold {
+        bool is_held, is_durable;
+        unsigned round;
+        uint32_t attempt;
+        uint64_t clock_steps;
+        int64_t end_ns;
+    } hold;                   /* of the last that had it */
+    uint32_t durable_attempt; /* the last one */
 };
 
 static struct job *jobs; /* a hash table with linear probing */
 static size_t capacity = 1 << 16, count;
-static uint64_t deliveries, repeated, reports_of_puts, reports_of_refusals, reports_of_ends;
+static uint64_t deliveries, repeated, leases, durable_leases, judged_holds;
+static uint64_t reports_of_puts, reports_of_refusals, reports_of_ends;
 static unsigned stops; /* rounds in which the disk has stopped the journal */
 
 static struct job *job_of(uint64_t id) {
@@ -76,10 +88,51 @@ static struct job *known_job(uint64_t id) {
 
 /* ---- the reports */
 
-static void complain(const char *what, unsigned round, uint64_t id, int result) {
+enum wrong { REVIVED, TWICE, TOO_EARLY, OTHER, WRONGS };
+static uint64_t wrongs[WRONGS];
+
+static void complain(enum wrong wrong, const char *what, unsigned round, uint64_t id, int result) {
     fprintf(stderr, "round %u: %s: job %llu, result %d\n", round, what, (unsigned long long)id,
             result);
-    exit(1);
+    if (++wrongs[wrong] == 20 || wrong == OTHER)
+        exit(1);
+}
+
+/* Whether the last one that had the job has it still, as far as the clock tells. */
+static bool is_held_now(const struct job *job, const struct report *report, unsigned round) {
+    const struct hold *hold = &job->hold;
+    return hold->is_held && (hold->round == round || hold->is_durable) &&
+           hold->clock_steps == report->clock_steps && report->now_ns < hold->end_ns;
+}
+
+static void judge_hold(struct job *job, const struct report *report, unsigned round) {
+    bool is_lease = report->end_ns != HTW_NEVER_NS;
+    leases += is_lease;
+    durable_leases += report->is_durable;
+    judged_holds += job->hold.is_held && job->hold.clock_steps == report->clock_steps &&
+                    (job->hold.round == round || job->hold.is_durable);
+    if (is_held_now(job, report, round))
+        complain(TWICE, "given to two at once", round, job->id, (int)report->attempt);
+    if (report->attempt <= job->durable_attempt ||
+        (job->hold.round == round && report->attempt <= job->hold.attempt))
+        complain(TWICE, "an attempt came twice", round, job->id, (int)report->attempt);
+    if (report->is_durable)
+        job->durable_attempt = report->attempt;
+    job->hold = (struct hold) {
+        true, report->is_durable, round, report->attempt, report->clock_steps, report->end_ns
+    };
+}
+
+static void judge_delivery(struct job *job, const struct report *report, unsigned round) {
+    deliveries++;
+    repeated += job->was_delivered;
+    /* In the same round, its end may have been made while `deliver` was about to report. */
+    if (job->has_ended && job->ended_round < round)
+        complain(REVIVED, "delivered after its end was durable", round, job->id, 0);
+    if (job->refusal != 0)
+        complain(OTHER, "delivered after its put had failed", round, job->id, job->refusal);
+    judge_hold(job, report, round);
+    job->was_delivered = true;
 }
 
 /* What a worker has said about its end. */
@@ -96,13 +149,14 @@ static void judge(const struct report *report, unsigned round, struct last_words
         break;
     case REFUSED:
         if (job != NULL && job->was_delivered)
-            complain("delivered, and then refused", round, report->id, report->result);
+            complain(OTHER, "delivered, and then refused", round, report->id, report->result);
         if (job != NULL)
             job->refusal = report->result;
         reports_of_refusals++;
         break;
     case END_ASKED:
         job->end_asked = true;
+        job->hold.is_held = false;
         break;
     case ENDED:
         job->has_ended = true;
@@ -110,27 +164,23 @@ static void judge(const struct report *report, unsigned round, struct last_words
         reports_of_ends++;
         break;
     case DELIVERED:
-        deliveries++;
-        repeated += job->was_delivered;
-        /* In the same round, its end may have been made while `deliver` was about to report. */
-        if (job->has_ended && job->ended_round < round)
-            complain("delivered after its end was durable", round, report->id, 0);
-        if (job->refusal != 0)
-            complain("delivered after its put had failed", round, report->id, job->refusal);
-        job->was_delivered = true;
+        judge_delivery(job, report, round);
+        break;
+    case GIVEN:
+        job->hold.is_held = false;
         break;
     case EARLY:
-        complain("early", round, report->id, 0);
+        complain(TOO_EARLY, "early", round, report->id, 0);
         break;
     case FAILED:
-        complain("a call has failed", round, report->id, report->result);
+        complain(OTHER, "a call has failed", round, report->id, report->result);
         break;
     case STOPPED:
         words->has_stopped = true;
         break;
     case QUIET:
         if (report->result != 0)
-            complain("the close has failed", round, 0, report->result);
+            complain(OTHER, "the close has failed", round, 0, report->result);
         words->is_quiet = true;
         break;
     }
@@ -179,7 +229,7 @@ static void run_round(const struct orders *told, unsigned round, int life_ms) {
     close(ends[1]);
     read_reports(ends[0], round, life_ms < 0 ? PATIENCE_MS : life_ms, &words);
     if (life_ms < 0 && !words.is_quiet)
-        complain("the last worker has not come to its end", round, 0, 0);
+        complain(OTHER, "the last worker has not come to its end", round, 0, 0);
     if (life_ms >= 0)
         kill(worker, SIGKILL);
     read_reports(ends[0], round, -1, &words);
@@ -189,7 +239,7 @@ static void run_round(const struct orders *told, unsigned round, int life_ms) {
     bool is_killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
     stops += words.has_stopped;
     if (life_ms >= 0 && !is_killed && !words.has_stopped)
-        complain("the worker has ended by itself", round, 0, status);
+        complain(OTHER, "the worker has ended by itself", round, 0, status);
 }
 
 static void step_clock(struct random_source *source) {
@@ -237,13 +287,30 @@ int main(int argc, char **argv) {
     wall_clock_init();
     run_rounds(path, rounds, &source);
     uint64_t lost = run_last_round(path, rounds);
-    printf("%u kills: %llu puts and %llu ends were durable, %llu puts failed, and %u times the "
-           "journal "
-           "stopped; %llu deliveries, %llu of them not the first; %llu jobs lost\n",
-           rounds - stops, (unsigned long long)reports_of_puts, (unsigned long long)reports_of_ends,
-           (unsigned long long)reports_of_refusals, stops, (unsigned long long)deliveries,
-           (unsigned long long)repeated, (unsigned long long)lost);
+    const struct {
+        const char *what;
+        uint64_t count;
+    } lines[] = {
+        { "kills", rounds - stops },
+        { "journals stopped by a disk", stops },
+        { "puts acknowledged", reports_of_puts },
+        { "puts failed", reports_of_refusals },
+        { "ends acknowledged", reports_of_ends },
+        { "deliveries", deliveries },
+        { "not the first of their job", repeated },
+        { "leases", leases },
+        { "durable leases", durable_leases },
+        { "judged beside an earlier holder", judged_holds },
+        { "lost", lost },
+        { "revived", wrongs[REVIVED] },
+        { "given to two at once", wrongs[TWICE] },
+        { "early", wrongs[TOO_EARLY] },
+    };
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+        printf("%-32s %12llu\n", lines[i].what, (unsigned long long)lines[i].count);
     snprintf(command, sizeof(command), "rm -rf %s", folder);
+    for (unsigned i = 0; i < WRONGS; i++)
+        lost += wrongs[i];
     if (lost > 0 || reports_of_puts < rounds || deliveries < rounds) {
         printf("the file is kept: %s\n", path);
         return 1;

@@ -24,6 +24,7 @@ int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *setting,
 /* In memory that processes share. */
 struct shared {
     _Atomic int64_t ahead_ns, most_ahead_ns;
+    _Atomic uint64_t steps;
 };
 
 static struct shared *shared;
@@ -98,12 +99,18 @@ static void wake_sleepers(void) {
 
 void wall_clock_step(int64_t delta_ns) {
     pthread_mutex_lock(&mutex);
+    atomic_fetch_add(&shared->steps, 1);
     int64_t ahead_ns = atomic_load(&shared->ahead_ns) + delta_ns;
     if (ahead_ns > atomic_load(&shared->most_ahead_ns))
         atomic_store(&shared->most_ahead_ns, ahead_ns);
     atomic_store(&shared->ahead_ns, ahead_ns);
+    atomic_fetch_add(&shared->steps, 1);
     wake_sleepers();
     pthread_mutex_unlock(&mutex);
+}
+
+uint64_t wall_clock_steps(void) {
+    return atomic_load(&shared->steps);
 }
 
 int64_t wall_clock_ahead_ns(void) {

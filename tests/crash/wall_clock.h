@@ -22,6 +22,9 @@ void wall_clock_step(int64_t delta_ns);
 int64_t wall_clock_ahead_ns(void);
 int64_t wall_clock_most_ahead_ns(void);
 
+/** Rises before and after each setting of the clock: unchanged, it was not set. */
+uint64_t wall_clock_steps(void);
+
 /** What the clock shows. */
 int64_t wall_clock_now_ns(void);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * worker.c - the process that uses a journal until it is killed. Threads put, replace, cancel and end
- * jobs while jobs are delivered; another one sets the wall clock.
+ * worker.c - the process that uses a journal until it is killed. Threads put, replace, cancel, move, bury, kick and end
+ * jobs, and pause queues, while jobs are delivered, and leased from two queues, one with a policy, durably and not;
+ * another one sets the wall clock.
  */
 #include "worker.h"
 
@@ -19,16 +20,19 @@
 #include <unistd.h>
 
 #define THREADS 3
-#define KEYS 5
+#define REQUESTS 6
 
 static const struct orders *orders;
 static struct htw_scheduler *scheduler;
 static struct htw_journal *journal;
 
-static void report(enum report_kind kind, uint64_t id, int result) {
-    const struct report line = { kind, result, id };
-    if (write(orders->report_fd, &line, sizeof(line)) != sizeof(line))
+static void write_report(const struct report *line) {
+    if (write(orders->report_fd, line, sizeof(*line)) != sizeof(*line))
         _exit(9);
+}
+
+static void report(enum report_kind kind, uint64_t id, int result) {
+    write_report(&(struct report) { .kind = kind, .result = result, .id = id });
 }
 
 /* What a disk that fails may answer. After the journal has stopped it must be opened again. */
@@ -80,25 +84,42 @@ static bool is_early(const struct htw_delivery *delivery) {
             !wall_clock_has_shown(delivery->deadline_ns + delivery->late_ns));
 }
 
-/* One job in eight is not ended, and comes again in the next round; one is released, and one buried, until the last
-   round kicks it. */
+/* The clock that `delivery` has is that of the lease or later, and what is counted of the clock is read after it. */
+static void report_delivery(const struct htw_delivery *delivery, bool is_durable) {
+    write_report(&(struct report) { .kind = is_early(delivery) ? EARLY : DELIVERED,
+                                    .id = delivery->id,
+                                    .attempt = delivery->attempt,
+                                    .is_durable = is_durable,
+                                    .now_ns = delivery->deadline_ns + delivery->late_ns,
+                                    .end_ns = delivery->lease_end_ns,
+                                    .clock_steps = wall_clock_steps() });
+}
+
+/* Of eight jobs one is not ended, and comes again; one is released at a time, one as the policy says, one keeps its
+   lease for longer, and one is buried, until it is kicked; up to the third attempt. */
 static bool is_changed(const struct htw_delivery *delivery) {
+    static const enum htw_job_step steps[] = { HTW_JOB_END, HTW_JOB_RELEASE, HTW_JOB_BURY,
+                                               HTW_JOB_RELEASE, HTW_JOB_EXTEND };
     struct htw_job_update update = HTW_JOB_UPDATE_INIT;
-    if (orders->drains || delivery->id % 8 > 2)
+    unsigned choice = delivery->id % 8;
+    if (orders->drains || choice > 4 || (choice > 0 && delivery->attempt > 2))
         return false;
     update.id = delivery->id;
     update.attempt = delivery->lease_end_ns == HTW_NEVER_NS ? 0 : delivery->attempt;
-    update.step = delivery->id % 8 == 1 ? HTW_JOB_RELEASE : HTW_JOB_BURY;
-    update.deadline_ns = delivery->deadline_ns + HTW_SECOND / 10;
-    if (delivery->id % 8 > 0)
-        (void)htw_journal_update_later(delivery->journal, &update, NULL, NULL);
+    update.step = steps[choice];
+    update.deadline_ns = choice == 1   ? delivery->deadline_ns + HTW_SECOND / 10
+                         : choice == 4 ? delivery->lease_end_ns + HTW_SECOND / 20
+                                       : INT64_MIN;
+    if (choice == 0 || (choice == 4 && delivery->lease_end_ns == HTW_NEVER_NS))
+        return true;
+    if (choice != 4)
+        report(GIVEN, delivery->id, 0);
+    (void)htw_journal_update_later(delivery->journal, &update, NULL, NULL);
     return true;
 }
 
-static void deliver(void *context, const struct htw_delivery *delivery) {
-    (void)context;
+static void use(const struct htw_delivery *delivery) {
     uint64_t id = delivery->id;
-    report(is_early(delivery) ? EARLY : DELIVERED, id, 0);
     if (is_changed(delivery))
         return;
     struct ending *ending = malloc(sizeof(*ending));
@@ -113,29 +134,43 @@ static void deliver(void *context, const struct htw_delivery *delivery) {
         free(ending);
 }
 
-/* ---- a queue beside the default one */
-
-static void ask(void);
-
-static void leased(void *arg, int result, const struct htw_delivery *delivery) {
-    (void)arg;
-    if (result != 0)
-        return;
-    deliver(NULL, delivery);
-    ask();
+static void deliver(void *context, const struct htw_delivery *delivery) {
+    (void)context;
+    report_delivery(delivery, false);
+    use(delivery);
 }
 
-/* Two requests wait at any time, one of them durably. */
-static void ask(void) {
-    static const char *const queues[] = { "q" };
+/* ---- queues beside the default one */
+
+static const char *const queues[] = { "q", "r" };
+
+static const unsigned slots[REQUESTS] = { 0, 1, 2, 3, 4, 5 };
+
+static void ask(const unsigned *slot);
+
+static bool is_durable(const unsigned *slot) {
+    return *slot % 2 == 0;
+}
+
+static void leased(void *arg, int result, const struct htw_delivery *delivery) {
+    const unsigned *slot = arg;
+    if (result != 0)
+        return;
+    report_delivery(delivery, is_durable(slot));
+    use(delivery);
+    ask(slot);
+}
+
+/* Six requests wait at any time: for the first queue, the second or both, durably or not. */
+static void ask(const unsigned *slot) {
     static _Atomic unsigned asked;
     struct htw_lease lease = HTW_LEASE_INIT;
-    lease.queues = queues;
-    lease.queue_count = 1;
+    lease.queues = &queues[*slot % 3 == 2];
+    lease.queue_count = *slot % 3 == 0 ? 2 : 1;
     lease.wait_until_ns = HTW_NEVER_NS;
-    lease.is_durable = asked++ % 2 == 0;
-    lease.lease_ns = HTW_SECOND / 2;
-    int result = htw_journal_lease_later(journal, &lease, leased, NULL, NULL);
+    lease.is_durable = is_durable(slot);
+    lease.lease_ns = (5 + asked++ % 5 * 60) * HTW_MILLISECOND;
+    int result = htw_journal_lease_later(journal, &lease, leased, (void *)(uintptr_t)slot, NULL);
     if (result != 0 && !is_of_disk(result))
         report(FAILED, 0, result);
 }
@@ -152,7 +187,7 @@ static void put(struct random_source *source, uint64_t *ret_id) {
     static const char payload[2000];
     struct htw_job job = HTW_JOB_INIT;
     struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
-    job.queue = random_one_in(source, 3) ? "q" : NULL;
+    job.queue = random_one_in(source, 2) ? queues[random_below(source, 2)] : NULL;
     job.priority = (uint32_t)random_below(source, 3);
     job.deadline_ns = random_deadline(source);
     job.payload = payload;
@@ -169,7 +204,59 @@ static void put(struct random_source *source, uint64_t *ret_id) {
     } else {
         end_if_stopped(); /* it may be in the file */
         report(REFUSED, id, result);
+        usleep(500);
     }
+}
+
+static int step(struct random_source *source, uint64_t id, enum htw_job_step kind) {
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+    update.id = id;
+    update.step = kind;
+    update.deadline_ns = random_deadline(source);
+    update.has_priority = random_one_in(source, 2);
+    update.priority = (uint32_t)random_below(source, 3);
+    if (kind == HTW_JOB_BURY)
+        report(GIVEN, id, 0);
+    return htw_journal_update(journal, &update);
+}
+
+static int set_policy(struct random_source *source) {
+    struct htw_queue_policy policy = HTW_QUEUE_POLICY_INIT;
+    policy.attempts_max = (uint32_t)random_below(source, 4);
+    policy.initial_ns = (int64_t)random_below(source, 20) * HTW_MILLISECOND;
+    policy.cap_ns = HTW_SECOND;
+    return htw_journal_set_policy(journal, queues[1], &policy);
+}
+
+/* One of the changes that are no put and no end. */
+static void disturb(struct random_source *source, uint64_t id) {
+    const char *queue = queues[random_below(source, 2)];
+    int result = 0;
+    switch (random_below(source, 6)) {
+    case 0:
+        result = step(source, id, HTW_JOB_MOVE);
+        break;
+    case 1:
+        result = step(source, id, HTW_JOB_KICK);
+        break;
+    case 2:
+        result = step(source, id, HTW_JOB_BURY);
+        break;
+    case 3:
+        result = htw_journal_kick(journal, queue, 3);
+        break;
+    case 4:
+        result = htw_journal_pause(journal, queue,
+                                   wall_clock_now_ns() + (int64_t)random_below(source, 30000000));
+        break;
+    default:
+        result = set_policy(source);
+        break;
+    }
+    if (result < 0 && !is_expected(result))
+        report(FAILED, id, result);
+    else if (is_of_disk(result))
+        end_if_stopped();
 }
 
 static void *change(void *arg) {
@@ -179,6 +266,8 @@ static void *change(void *arg) {
         uint64_t *id = &ids[random_below(&source, 16)];
         if (*id != 0 && random_one_in(&source, 3))
             end(*id, random_one_in(&source, 2));
+        else if (*id != 0 && random_one_in(&source, 3))
+            disturb(&source, *id);
         put(&source, id);
     }
     return NULL;
@@ -254,7 +343,8 @@ static _Noreturn void drain(void) {
     do {
         usleep(20000);
         if (htw_journal_kick(journal, NULL, HTW_KICK_MAX) < 0 ||
-            htw_journal_kick(journal, "q", HTW_KICK_MAX) < 0)
+            htw_journal_kick(journal, queues[0], HTW_KICK_MAX) < 0 ||
+            htw_journal_kick(journal, queues[1], HTW_KICK_MAX) < 0)
             report(FAILED, 0, -1);
         htw_journal_get_stats(journal, &stats);
     } while (stats.jobs > 0);
@@ -268,8 +358,8 @@ void worker_run(const struct orders *told) {
     if (orders->has_faults)
         plan_faults(&source);
     open_journal(&source);
-    ask();
-    ask();
+    for (int i = 0; i < REQUESTS; i++)
+        ask(&slots[i]);
     if (orders->drains)
         drain();
     if (orders->steps_clock)

@@ -12,7 +12,8 @@ enum report_kind {
     REFUSED,   /* a put that has failed, and changed nothing */
     END_ASKED, /* a done or cancel begins */
     ENDED,     /* answered with 0 */
-    DELIVERED, /* to `deliver` */
+    DELIVERED, /* to `deliver`, or leased */
+    GIVEN,     /* a release or burial begins: another one may have it */
     EARLY,     /* before its deadline */
     FAILED,    /* an unexpected answer */
     STOPPED,   /* the disk has failed so that the journal has stopped, or could not be opened */
@@ -23,6 +24,11 @@ struct report {
     enum report_kind kind;
     int result;
     uint64_t id;
+    /* Of a delivery: who has the job, until when, and the clock and how often it was set by then. */
+    uint32_t attempt;
+    bool is_durable;
+    uint64_t clock_steps;
+    int64_t now_ns, end_ns;
 };
 
 /* What a worker is told. */

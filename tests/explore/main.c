@@ -130,10 +130,10 @@ static bool deal_with(const struct scene *each) {
 }
 
 static int run(char **names, int count) {
-    static const struct scene *const lists[] = { scheduler_scenes, purgatory_scenes,
-                                                 alarm_scenes,     order_scenes,
+    static const struct scene *const lists[] = {
+        scheduler_scenes, purgatory_scenes,     alarm_scenes,       order_scenes,
 #ifdef HTW_HAS_JOURNAL
-                                                 journal_scenes,   journal_disk_scenes
+        journal_scenes,   journal_lease_scenes, journal_disk_scenes
 #endif
     };
     bool passed = true, found = false;

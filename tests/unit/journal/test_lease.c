@@ -3,6 +3,7 @@
 #include "journal_fixture.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -409,6 +410,31 @@ JOURNAL_TEST(lease_request_waits_until_its_time_or_its_cancel) {
     assert_string_equal(counts(f, "a"), "-2");
     ask(f, "a", HTW_NEVER_NS);
     journal_close(f);
+    assert_int_equal(told[0].result, -ESHUTDOWN);
+}
+
+/* In the thread that writes, which goes on when the journal is being closed. */
+static void stay_until_close(void *arg, int result) {
+    struct journal_fixture *f = arg;
+    (void)result;
+    while (htw_journal_pause(f->journal, "b", INT64_MIN) != -ESHUTDOWN)
+        sched_yield();
+}
+
+JOURNAL_TEST(lease_request_whose_job_has_ended_is_told_by_a_close) {
+    const char *queue = "a";
+    struct htw_lease lease = lease_of(&queue, 1, HTW_NEVER_NS);
+    f->options.gather_ns = HTW_JOURNAL_GATHER_NS_MAX;
+    open_for_lease(f);
+    uint64_t id = put(f, queue, 0, 0, "a");
+    told_count = 0;
+    assert_int_equal(
+        htw_journal_put_later(f->journal, HTW_NEVER_NS, "b", 1, stay_until_close, f, NULL), 0);
+    assert_int_equal(htw_journal_done_later(f->journal, id, NULL, NULL), 0);
+    lease.is_durable = true;
+    assert_int_equal(htw_journal_lease_later(f->journal, &lease, leased, NULL, NULL), 0);
+    journal_close(f);
+    assert_int_equal(told_count, 1);
     assert_int_equal(told[0].result, -ESHUTDOWN);
 }
 
