@@ -199,6 +199,9 @@ static void put(struct random_source *source, uint64_t *ret_id) {
     *ret_id = result == 0 ? id : 0;
     if (result == 0) {
         report(PUT, id, 0);
+    } else if (result == -EAGAIN) { /* ends and releases that wait fill the memory */
+        report(REFUSED, id, result);
+        usleep(500);
     } else if (!is_of_disk(result)) {
         report(FAILED, id, result);
     } else {

@@ -222,17 +222,8 @@ static int file_control(sqlite3_file *base, int operation, void *arg) {
     return SQLITE_OK;
 }
 
-static sqlite3_io_methods methods;
-
-static void make_methods(void) {
-    methods = lone_file_methods;
-    methods.xRead = file_read;
-    methods.xWrite = file_write;
-    methods.xTruncate = file_truncate;
-    methods.xSync = file_sync;
-    methods.xFileSize = file_size;
-    methods.xFileControl = file_control;
-}
+static const sqlite3_io_methods methods =
+    LONE_FILE_METHODS(file_read, file_write, file_truncate, file_sync, file_size, file_control);
 
 /* ---- methods of the VFS: the other ones are those of the system */
 
@@ -292,7 +283,6 @@ static void begin(void) {
     empty = calloc(1, sizeof(*empty));
     frozen = calloc(1, sizeof(*frozen));
     require(files != NULL && empty != NULL && frozen != NULL);
-    make_methods();
     sqlite3_initialize();
     vfs = *sqlite3_vfs_find(NULL);
     vfs.iVersion = 1;

@@ -31,6 +31,10 @@ MODELS = {
         "searches": [{}],
         "long": [{"CRASHES": 4, "FAILURES": 3, "EVICTIONS": 3}],
     },
+    "lease.pml": {
+        "searches": [{}],
+        "long": [{"CRASHES": 2, "TIMES": 3}],
+    },
     "relay.pml": {
         "searches": [
             {"RECORDS": 1, "KILLS": 0, "REBALANCES": 1, "ERRORS": 0},

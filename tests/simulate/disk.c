@@ -294,17 +294,8 @@ static int file_control(sqlite3_file *base, int operation, void *arg) {
     return SQLITE_OK;
 }
 
-static sqlite3_io_methods methods;
-
-static void make_methods(void) {
-    methods = lone_file_methods;
-    methods.xRead = file_read;
-    methods.xWrite = file_write;
-    methods.xTruncate = file_truncate;
-    methods.xSync = file_sync;
-    methods.xFileSize = file_size;
-    methods.xFileControl = file_control;
-}
+static const sqlite3_io_methods methods =
+    LONE_FILE_METHODS(file_read, file_write, file_truncate, file_sync, file_size, file_control);
 
 /* ---- SQLite's file system */
 
@@ -393,7 +384,6 @@ void disk_begin(void) {
         .xGetLastError = vfs_error,
         .xCurrentTimeInt64 = vfs_time,
     };
-    make_methods();
     sqlite3_config(SQLITE_CONFIG_GETMALLOC, &system_memory);
     sqlite3_mem_methods memory = system_memory;
     memory.xMalloc = sqlite_allocate;

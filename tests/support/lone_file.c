@@ -17,33 +17,33 @@ void lone_file_forget(void) {
     }
 }
 
-static int close_file(sqlite3_file *file) {
+int lone_file_close(sqlite3_file *file) {
     (void)file;
     return SQLITE_OK;
 }
 
-static int lock(sqlite3_file *file, int level) {
+int lone_file_lock(sqlite3_file *file, int level) {
     (void)file, (void)level;
     return SQLITE_OK;
 }
 
-static int is_reserved(sqlite3_file *file, int *ret_is) {
+int lone_file_is_reserved(sqlite3_file *file, int *ret_is) {
     (void)file;
     *ret_is = 0;
     return SQLITE_OK;
 }
 
-static int sector_size(sqlite3_file *file) {
+int lone_file_sector_size(sqlite3_file *file) {
     (void)file;
     return LONE_FILE_SECTOR;
 }
 
-static int characteristics(sqlite3_file *file) {
+int lone_file_characteristics(sqlite3_file *file) {
     (void)file;
     return SQLITE_IOCAP_POWERSAFE_OVERWRITE;
 }
 
-static int map(sqlite3_file *file, int region, int size, int extend, void volatile **memory) {
+int lone_file_map(sqlite3_file *file, int region, int size, int extend, void volatile **memory) {
     (void)file;
     if (region >= REGIONS)
         return SQLITE_IOERR_SHMMAP;
@@ -53,34 +53,20 @@ static int map(sqlite3_file *file, int region, int size, int extend, void volati
     return SQLITE_OK;
 }
 
-static int lock_shared(sqlite3_file *file, int offset, int count, int flags) {
+int lone_file_lock_shared(sqlite3_file *file, int offset, int count, int flags) {
     (void)file, (void)offset, (void)count, (void)flags;
     return SQLITE_OK;
 }
 
-static void order_shared(sqlite3_file *file) {
+void lone_file_order_shared(sqlite3_file *file) {
     (void)file;
 }
 
-static int unmap(sqlite3_file *file, int removes) {
+int lone_file_unmap(sqlite3_file *file, int removes) {
     (void)file, (void)removes;
     lone_file_forget();
     return SQLITE_OK;
 }
-
-const sqlite3_io_methods lone_file_methods = {
-    .iVersion = 2,
-    .xClose = close_file,
-    .xLock = lock,
-    .xUnlock = lock,
-    .xCheckReservedLock = is_reserved,
-    .xSectorSize = sector_size,
-    .xDeviceCharacteristics = characteristics,
-    .xShmMap = map,
-    .xShmLock = lock_shared,
-    .xShmBarrier = order_shared,
-    .xShmUnmap = unmap,
-};
 
 int lone_file_name(sqlite3_vfs *vfs, const char *path, int size, char *ret_name) {
     (void)vfs;

@@ -10,8 +10,24 @@
 
 #define LONE_FILE_SECTOR 512
 
-/* Those methods; to read, write, truncate, sync, size and control is left to the disk. */
-extern const sqlite3_io_methods lone_file_methods;
+/* Those methods, with the ones of a disk. */
+#define LONE_FILE_METHODS(read, write, truncate, sync, size, control)                            \
+    {                                                                                            \
+        2, lone_file_close, read, write, truncate, sync, size, lone_file_lock, lone_file_lock,   \
+            lone_file_is_reserved, control, lone_file_sector_size, lone_file_characteristics,    \
+            lone_file_map, lone_file_lock_shared, lone_file_order_shared, lone_file_unmap, NULL, \
+            NULL                                                                                 \
+    }
+
+int lone_file_close(sqlite3_file *file);
+int lone_file_lock(sqlite3_file *file, int level);
+int lone_file_is_reserved(sqlite3_file *file, int *ret_is);
+int lone_file_sector_size(sqlite3_file *file);
+int lone_file_characteristics(sqlite3_file *file);
+int lone_file_map(sqlite3_file *file, int region, int size, int extend, void volatile **memory);
+int lone_file_lock_shared(sqlite3_file *file, int offset, int count, int flags);
+void lone_file_order_shared(sqlite3_file *file);
+int lone_file_unmap(sqlite3_file *file, int removes);
 
 /* As xFullPathname of a disk: there are no folders. */
 int lone_file_name(sqlite3_vfs *vfs, const char *path, int size, char *ret_name);
