@@ -605,6 +605,21 @@ static void release_twice(struct journal_fixture *f, const struct htw_delivery *
     htw_journal_update_later(f->journal, &update, NULL, NULL);
 }
 
+JOURNAL_TEST(lease_of_a_job_that_the_file_has_lost_stops_the_journal) {
+    const char *queue = "a";
+    const struct htw_lease lease = lease_of(&queue, 1, HTW_NEVER_NS);
+    open_for_lease(f);
+    uint64_t id = put(f, queue, 0, HTW_HOUR, "a");
+    assert_int_equal(step(f, id, HTW_JOB_KICK, 0, 0), 0);
+    journal_close(f);
+    journal_execute(f, "DELETE FROM job");
+    open_for_lease(f);
+    assert_int_equal(htw_journal_lease(f->journal, &lease, leased, NULL), -EIO);
+    assert_int_equal(htw_journal_pause(f->journal, queue, 0), -EIO);
+    (void)htw_journal_close(f->journal);
+    f->journal = NULL;
+}
+
 JOURNAL_TEST(lease_default_queue_is_delivered_again_when_it_is_released) {
     f->keeps = true;
     f->act = release_twice;
