@@ -484,6 +484,35 @@ JOURNAL_TEST(lease_pause_keeps_jobs_until_its_end) {
     assert_int_equal(htw_journal_pause(f->journal, NULL, 0), -EINVAL);
 }
 
+struct listing {
+    char text[64];
+    unsigned left;
+};
+
+static bool see_queue(void *context, const struct htw_queue_stats *stats) {
+    struct listing *listing = context;
+    size_t end = strlen(listing->text);
+    snprintf(listing->text + end, sizeof(listing->text) - end, "%s:%d ",
+             stats->name == NULL ? "-" : stats->name, (int)(stats->delayed + stats->ready));
+    return --listing->left > 0;
+}
+
+JOURNAL_TEST(lease_queues_are_listed_once_after_the_default_one) {
+    struct listing all = { "", 100 }, some = { "", 2 };
+    open_for_lease(f);
+    put(f, "a", 0, 0, "ready");
+    put(f, "a", 0, HTW_HOUR, "delayed");
+    put(f, "b", 0, 0, "b");
+    journal_put(f, HTW_HOUR, "d");
+    assert_int_equal(htw_journal_list_queues(f->journal, see_queue, &all), 0);
+    assert_memory_equal(all.text, "-:1 ", 4);
+    assert_int_equal(strlen(all.text), 12);
+    assert_non_null(strstr(all.text, "a:2 "));
+    assert_non_null(strstr(all.text, "b:1 "));
+    assert_int_equal(htw_journal_list_queues(f->journal, see_queue, &some), 0);
+    assert_int_equal(strlen(some.text), 8);
+}
+
 /* ---- policies */
 
 JOURNAL_TEST(lease_policy_delays_attempts_and_buries_after_the_last) {
