@@ -11,7 +11,7 @@ LAYERS = {
         r"wheel.*|delay_queue|bitmap|list|model|enumerate_wheel|fuzz_replay"),
     "scheduler": (
         r"(scheduler/.*|base/(slab|alarm|lock|histogram|divisor|backoff|fork|clock|cpu|random|thread|prometheus|alloc(_system)?))\.[ch]",
-        r"scheduler_.*|slab|alarm|cpu|random|lock|lock_rank|histogram|backoff|alloc|fault_(threads|alarm)|stress_(?!purgatory|calendar).*"),
+        r"scheduler_.*|slab|alarm|cpu|random|lock|lock_rank|histogram|backoff|alloc|fault_(threads|alarm)|stress_(?!purgatory|calendar|journal|monitor).*"),
     "purgatory": (
         r"(purgatory/.*|base/(heap|key_table))\.[ch]",
         r"purgatory_.*|threshold.*|heap|key_pool|key_table|value_tree|model_purgatory|enumerate_purgatory|stress_purgatory_.*"),
@@ -20,7 +20,7 @@ LAYERS = {
         r"calendar_.*|enumerate_calendar|stress_calendar"),
     "journal": (
         r"journal/.*\.[ch]",
-        r"journal_.*|fault_journal(?!_command).*|model_journal|enumerate_journal"),
+        r"journal_.*|fault_journal(?!_command).*|model_(journal|queues)|stress_journal_.*|enumerate_journal"),
     "monitor": (
         r"monitor/.*\.[ch]",
         r"monitor.*|fault_monitor|stress_monitor"),

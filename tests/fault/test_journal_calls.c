@@ -101,11 +101,8 @@ static void put(char name, int64_t after_ns, size_t size) {
     expected[(unsigned)name] = outcome_of(result);
 }
 
-static void end(char name) {
+static void note_end(char name, int result) {
     enum expected *job = &expected[(unsigned)name];
-    if (*job == NEVER_PUT)
-        return;
-    int result = htw_journal_done(journal, ids[(unsigned)name]);
     if (result == -ENOENT && *job != MUST) {
         *job = MUST_NOT;
         return;
@@ -115,6 +112,57 @@ static void end(char name) {
         *job = MUST_NOT;
     else if (outcome == MAY && *job == MUST)
         *job = MAY;
+}
+
+static void end(char name) {
+    if (expected[(unsigned)name] != NEVER_PUT)
+        note_end(name, htw_journal_done(journal, ids[(unsigned)name]));
+}
+
+/* ---- a queue */
+
+static const char *const queue = "q";
+
+static void put_in_queue(char name) {
+    struct htw_job job = HTW_JOB_INIT;
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    job.queue = queue;
+    job.payload = &name;
+    job.payload_size = 1;
+    job.deadline_ns = START_NS;
+    change.jobs = &job;
+    change.job_count = 1;
+    expected[(unsigned)name] = outcome_of(htw_journal_apply(journal, &change));
+    ids[(unsigned)name] = job.id;
+}
+
+static void note_lease(void *arg, int result, const struct htw_delivery *delivery) {
+    uint32_t *attempt = arg;
+    if (result != 0)
+        return;
+    *attempt = delivery->attempt;
+    deliver(NULL, delivery);
+}
+
+static int lease(bool is_durable, uint32_t *ret_attempt) {
+    struct htw_lease lease = HTW_LEASE_INIT;
+    lease.queues = &queue;
+    lease.queue_count = 1;
+    lease.is_durable = is_durable;
+    return htw_journal_lease(journal, &lease, note_lease, ret_attempt);
+}
+
+/* A lease that fails leaves the job as it is. */
+static void lease_and_end(char name) {
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+    int result = lease(true, &update.attempt);
+    if (result == -ETIMEDOUT && expected[(unsigned)name] != MUST)
+        return;
+    (void)outcome_of(result);
+    if (result != 0)
+        return;
+    update.id = ids[(unsigned)name];
+    note_end(name, htw_journal_update(journal, &update));
 }
 
 /* Ends one job and puts another. */
@@ -149,6 +197,9 @@ static void change(void) {
         fail("htw_scheduler_advance", 0);
     end('b');
     end('s');
+    put_in_queue('l');
+    put_in_queue('m');
+    lease_and_end('l');
     put('w', HTW_HOUR, 20000);
 }
 
@@ -177,6 +228,9 @@ static void judge(void) {
         fail("the journal cannot be opened again", error);
     if (htw_scheduler_advance(scheduler, 2 * HTW_HOUR) != 0)
         fail("htw_scheduler_advance", 0);
+    uint32_t attempt;
+    while (lease(false, &attempt) == 0)
+        ;
     for (char name = 'a'; name <= 'z'; name++) {
         unsigned count = seen[(unsigned)name];
         enum expected wanted = expected[(unsigned)name];

@@ -178,6 +178,108 @@ static void live_within_a_limit(void) {
     kill(getpid(), SIGKILL);
 }
 
+/* ---- leases, in a file of its own */
+
+static struct attempt {
+    uint64_t id;
+    uint32_t attempt;
+} leased_job;
+
+static void note_lease(void *arg, int result, const struct htw_delivery *delivery) {
+    (void)arg;
+    if (result == 0)
+        leased_job = (struct attempt) { delivery->id, delivery->attempt };
+}
+
+static const char *const queue = "q";
+
+static int lease(bool is_durable) {
+    struct htw_lease lease = HTW_LEASE_INIT;
+    lease.queues = &queue;
+    lease.queue_count = 1;
+    lease.is_durable = is_durable;
+    return htw_journal_lease(journal, &lease, note_lease, NULL);
+}
+
+static int end_leased(void) {
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+    update.id = leased_job.id;
+    update.attempt = leased_job.attempt;
+    return htw_journal_update(journal, &update);
+}
+
+static int put_in_queue(void) {
+    static const char payload[1000];
+    struct htw_job job = HTW_JOB_INIT;
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    job.queue = queue;
+    job.deadline_ns = START_NS;
+    job.payload = payload;
+    job.payload_size = sizeof(payload);
+    change.jobs = &job;
+    change.job_count = 1;
+    return htw_journal_apply(journal, &change);
+}
+
+static void expect_queue(uint64_t ready, uint64_t leased) {
+    struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
+    CHECK(htw_journal_get_queue(journal, queue, &stats) == 0);
+    CHECK(stats.delayed + stats.ready == ready && stats.leased == leased);
+}
+
+static void open_leases(void) {
+    snprintf(path, sizeof(path), "%s/leases", folder);
+    CHECK(open_journal() == 0);
+}
+
+/* No file may be longer: a lease needs no space unless it is durable, and one that is refused leaves its job READY. */
+static void lease_within_a_limit(void) {
+    struct rlimit limit = { 200 * 1024, RLIM_INFINITY };
+    uint64_t jobs = 0;
+    CHECK(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    open_leases();
+    do { /* the journal makes room where it can, for up to a second */
+        while (put_in_queue() == 0)
+            jobs++;
+        usleep(1100000);
+    } while (put_in_queue() == 0 && jobs++ < JOBS_MAX);
+    CHECK(lease(false) == 0);
+    expect_queue(jobs - 1, 1);
+    struct attempt first = leased_job;
+    uint64_t refused = 0, durable = 0;
+    for (int i = 0; i < 50 && refused == 0; i++) {
+        int result = lease(true);
+        CHECK(result == 0 || result == -ENOSPC);
+        durable += result == 0;
+        refused += result != 0;
+        expect_queue(jobs - 1 - durable, 1 + durable);
+    }
+    CHECK(refused == 1);
+    CHECK(htw_scheduler_advance(scheduler, HTW_HOUR) == 0);
+    expect_queue(jobs, 0);
+    limit.rlim_cur = RLIM_INFINITY;
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+    leased_job = first;
+    CHECK(end_leased() == -ESTALE);
+    CHECK(lease(true) == 0);
+    CHECK(end_leased() == 0);
+    CHECK(lease(true) == 0);
+    facts->count = (unsigned)jobs - 1;
+    kill(getpid(), SIGKILL);
+}
+
+static void judge_leases(void) {
+    char name[80];
+    open_leases();
+    expect_queue(facts->count - 1, 1);
+    CHECK(htw_journal_close(journal) == 0);
+    CHECK(unlink(path) == 0);
+    snprintf(name, sizeof(name), "%s-lock", path);
+    CHECK(unlink(name) == 0);
+    facts->count = 0;
+}
+
 /* The log has room for more, and the file would have to grow for what is in the log. */
 static void work_and_die(void) {
     htw__log_checkpoint_pages = 60;
@@ -295,6 +397,8 @@ int main(int argc, char **argv) {
     snprintf(path, sizeof(path), "%s/journal", folder);
     snprintf(ballast, sizeof(ballast), "%s/ballast", folder);
     htw__log_checkpoint_pages = 20;
+    run(lease_within_a_limit);
+    run(judge_leases);
     run(live_within_a_limit);
     run(work_and_die);
     if (program != NULL)

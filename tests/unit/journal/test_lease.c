@@ -507,6 +507,35 @@ JOURNAL_TEST(lease_pause_keeps_jobs_until_its_end) {
     assert_int_equal(htw_journal_pause(f->journal, NULL, 0), -EINVAL);
 }
 
+struct listing {
+    char text[64];
+    unsigned left;
+};
+
+static bool see_queue(void *context, const struct htw_queue_stats *stats) {
+    struct listing *listing = context;
+    size_t end = strlen(listing->text);
+    snprintf(listing->text + end, sizeof(listing->text) - end, "%s:%d ",
+             stats->name == NULL ? "-" : stats->name, (int)(stats->delayed + stats->ready));
+    return --listing->left > 0;
+}
+
+JOURNAL_TEST(lease_queues_are_listed_once_after_the_default_one) {
+    struct listing all = { "", 100 }, some = { "", 2 };
+    open_for_lease(f);
+    put(f, "a", 0, 0, "ready");
+    put(f, "a", 0, HTW_HOUR, "delayed");
+    put(f, "b", 0, 0, "b");
+    journal_put(f, HTW_HOUR, "d");
+    assert_int_equal(htw_journal_list_queues(f->journal, see_queue, &all), 0);
+    assert_memory_equal(all.text, "-:1 ", 4);
+    assert_int_equal(strlen(all.text), 12);
+    assert_non_null(strstr(all.text, "a:2 "));
+    assert_non_null(strstr(all.text, "b:1 "));
+    assert_int_equal(htw_journal_list_queues(f->journal, see_queue, &some), 0);
+    assert_int_equal(strlen(some.text), 8);
+}
+
 /* ---- policies */
 
 JOURNAL_TEST(lease_policy_delays_attempts_and_buries_after_the_last) {
@@ -626,6 +655,21 @@ static void release_twice(struct journal_fixture *f, const struct htw_delivery *
     update.attempt = delivery->attempt;
     update.deadline_ns = delivery->deadline_ns + HTW_SECOND;
     htw_journal_update_later(f->journal, &update, NULL, NULL);
+}
+
+JOURNAL_TEST(lease_of_a_job_that_the_file_has_lost_stops_the_journal) {
+    const char *queue = "a";
+    const struct htw_lease lease = lease_of(&queue, 1, HTW_NEVER_NS);
+    open_for_lease(f);
+    uint64_t id = put(f, queue, 0, HTW_HOUR, "a");
+    assert_int_equal(step(f, id, HTW_JOB_KICK, 0, 0), 0);
+    journal_close(f);
+    journal_execute(f, "DELETE FROM job");
+    open_for_lease(f);
+    assert_int_equal(htw_journal_lease(f->journal, &lease, leased, NULL), -EIO);
+    assert_int_equal(htw_journal_pause(f->journal, queue, 0), -EIO);
+    (void)htw_journal_close(f->journal);
+    f->journal = NULL;
 }
 
 JOURNAL_TEST(lease_default_queue_is_delivered_again_when_it_is_released) {
