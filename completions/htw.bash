@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# htw.bash - completions of htw, htw-cron, htw-relay and htw-top for bash.
+# htw.bash - completions of htw, htw-cron, htw-relay, htw-serve and htw-top for bash.
 #
 # The commands and options are those that the programs print with --help: so there is no list here that could
 # be out of date.
@@ -59,4 +59,4 @@ _htw() {
 }
 
 # Where nothing fits: names of files.
-complete -o default -o bashdefault -F _htw htw htw-cron htw-relay htw-top
+complete -o default -o bashdefault -F _htw htw htw-cron htw-relay htw-serve htw-top

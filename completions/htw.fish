@@ -59,7 +59,7 @@ end
 
 complete -c htw -n __htw_wants_command -f -a '(__htw_commands)'
 complete -c htw -n __htw_wants_command -f -a '--help --version'
-for program in htw htw-cron htw-relay htw-top
+for program in htw htw-cron htw-relay htw-serve htw-top
     complete -c $program -n 'string match -q -- "-*" (commandline -ct)' -f -a '(__htw_options)'
     complete -c $program -n __htw_wants_action -f -a '(__htw_actions)'
     complete -c $program -n __htw_is_top -a '(__htw_programs)'

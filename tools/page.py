@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Puts a page together, and writes it as a C file with the parts between its placeholders (src/cmd/page_parts.h).
 
-usage: page.py PAGE.html PAGE.css PAGE.js OUTPUT.c
+usage: page.py PAGE.html STYLE.css... SCRIPT.js... OUTPUT.c
 
-In the page, @STYLE@ and @SCRIPT@ are the other files, @STYLE_HASH@ and @SCRIPT_HASH@ what the security policy of the
+In the page, @STYLE@ and @SCRIPT@ are the other files, in this order, @STYLE_HASH@ and @SCRIPT_HASH@ what the security policy of the
 page says of them, @TITLE@ and @RECORD@ what the program puts there, if they occur.
 """
 
@@ -32,7 +32,11 @@ def literal(text):
     return "\n".join(lines) or '""'
 
 
-page, style, script = (pathlib.Path(path).read_text() for path in sys.argv[1:4])
+def texts_of(ending):
+    return "".join(pathlib.Path(path).read_text() for path in sys.argv[1:-1] if path.endswith(ending))
+
+
+page, style, script = map(texts_of, (".html", ".css", ".js"))
 assert "</script" not in script and "</style" not in style
 page = page.replace("@STYLE_HASH@", sha256(style)).replace("@SCRIPT_HASH@", sha256(script))
 page = page.replace("@STYLE@", style).replace("@SCRIPT@", script)
@@ -43,4 +47,4 @@ for i, text in enumerate(texts):
     output += f"static const char part{i}[] =\n{literal(text)};\n"
 output += "\nconst struct htw__page_part htw__page_parts[] = {\n"
 output += "".join(f"    {{ part{i}, {mark} }},\n" for i, mark in enumerate(marks)) + "};\n"
-pathlib.Path(sys.argv[4]).write_text(output)
+pathlib.Path(sys.argv[-1]).write_text(output)

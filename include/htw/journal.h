@@ -112,6 +112,7 @@ struct htw_delivery {
         that a crash has ended count only if their leases were durable. */
     uint32_t attempt;
     int64_t lease_end_ns; /**< when the lease ends; HTW_NEVER_NS: it does not (`deliver`) */
+    int64_t lease_ns;     /**< of the job (struct htw_job); 0: as the options say */
 };
 
 /**
@@ -255,7 +256,8 @@ HTW_API const char *htw_journal_options_invalid(const struct htw_journal_options
  *                    htw_journal_close() before the scheduler is stopped.
  * @param scheduler   calls `deliver`, and knows when jobs are ready and leases end; may be NULL if there
  *                    is no `deliver`: then nothing can be leased.
- * @param path        the file. It is created for its owner alone (mode 0600).
+ * @param path        the file. It is created for its owner alone (mode 0600). NULL: none; the jobs are in
+ *                    memory (a file without a name in /dev/shm), and gone when the journal is closed.
  * @param options     NULL: the defaults, without `deliver`. The library keeps no pointer to them.
  * @return 0: success;
  *         -EINVAL: an option is out of its range, `deliver` has no scheduler, or the file has
@@ -415,7 +417,8 @@ struct htw_job_update {
         attempt is. */
     uint32_t attempt;
     /** RELEASE, MOVE, EXTEND: an instant. INT64_MIN with RELEASE: as the policy of the queue says, and
-        without one at once. */
+        without one at once; with EXTEND of a lease that is not durable: the job is READY at once, and
+        nothing has failed: it counts neither as released nor as timed out. */
     int64_t deadline_ns;
     bool has_priority; /**< the job receives `priority` */
     uint32_t priority;

@@ -73,6 +73,7 @@ static const struct command {
     { "relay", "htw relay", "deliver records of Kafka, each at its time", NULL },
     { "replay", "htw replay", "show in a browser what the wheel does with timers",
       htw__replay_command },
+    { "serve", "htw serve", "keep jobs for workers: a server for any client of beanstalkd", NULL },
     { "top", "htw top", "show what the timers of a running program do", NULL },
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
@@ -93,8 +94,8 @@ static int print_help(void) {
         "\n"
         "  help     print this help, or that of a COMMAND\n"
         "\n"
-        "`htw help COMMAND` prints more, `htw --version` the version. cron, relay and top are\n"
-        "programs of their own, htw-NAME: a package or a build may lack them.\n");
+        "`htw help COMMAND` prints more, `htw --version` the version. cron, relay, serve and top\n"
+        "are programs of their own, htw-NAME: a package or a build may lack them.\n");
 }
 
 /* The program htw-NAME is beside this one, or where the shell finds it. Packages may leave it out. */

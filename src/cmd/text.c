@@ -82,12 +82,20 @@ const char *htw__text_deadline(int64_t deadline_ns, char text[HTW__TEXT_DEADLINE
     return text;
 }
 
-void htw__text_print_json_deadline(const char *name, int64_t deadline_ns) {
+void htw__text_print_json_deadline(FILE *stream, const char *name, int64_t deadline_ns) {
     char text[HTW__TEXT_DEADLINE_SIZE];
     bool is_never = deadline_ns == HTW_NEVER_NS;
     htw__text_deadline(deadline_ns, text);
-    printf("\"%s\":%s%s%s,\"%s_ns\":\"%" PRId64 "\"", name, is_never ? "" : "\"",
-           is_never ? "null" : text, is_never ? "" : "\"", name, deadline_ns);
+    fprintf(stream, "\"%s\":%s%s%s,\"%s_ns\":\"%" PRId64 "\"", name, is_never ? "" : "\"",
+            is_never ? "null" : text, is_never ? "" : "\"", name, deadline_ns);
+}
+
+void htw__text_print_json_instant(FILE *stream, const char *name, int64_t instant_ns,
+                                  int64_t unknown_ns) {
+    if (instant_ns == unknown_ns)
+        fprintf(stream, "\"%s\":null,\"%s_ns\":null", name, name);
+    else
+        htw__text_print_json_deadline(stream, name, instant_ns);
 }
 
 bool htw__text_flush(void) {

@@ -24,8 +24,10 @@ void htw__text_print_json(FILE *stream, const char *name, const char *bytes, siz
 #define HTW__TEXT_DEADLINE_SIZE 48
 const char *htw__text_deadline(int64_t deadline_ns, char text[HTW__TEXT_DEADLINE_SIZE]);
 
-/* Members of an object: "NAME" as an instant or null, and "NAME_ns" as a string. */
-void htw__text_print_json_deadline(const char *name, int64_t deadline_ns);
+/* Members of an object: "NAME" as an instant or null, and "NAME_ns" as a string; both null where the instant is not known. */
+void htw__text_print_json_deadline(FILE *stream, const char *name, int64_t deadline_ns);
+void htw__text_print_json_instant(FILE *stream, const char *name, int64_t instant_ns,
+                                  int64_t unknown_ns);
 
 /* Whether all was written to standard output; prints why not. */
 bool htw__text_flush(void);

@@ -73,14 +73,13 @@ static int validate(const struct htw_journal_change *wanted) {
 }
 
 static struct htw__step step_of(const struct htw_job_update *update) {
-    bool is_extend = update->step == HTW_JOB_EXTEND && update->deadline_ns == INT64_MIN;
     return (struct htw__step) {
         .id = update->id,
         .key = update->key,
         .key_size = update->key_size,
         .kind = (int)update->step,
         .attempt = update->attempt,
-        .deadline_ns = is_extend ? INT64_MIN + 1 : update->deadline_ns,
+        .deadline_ns = update->deadline_ns,
         .has_priority = update->has_priority,
         .priority = update->priority,
     };

@@ -105,6 +105,7 @@ struct htw__database {
     struct sqlite3 *connection; /* NULL: not open */
     struct sqlite3_stmt *statements[HTW__STATEMENTS];
     char name[PATH_MAX]; /* for sentences */
+    bool is_in_memory;   /* the file has no name */
     enum htw_synchronous synchronous;
     uint64_t jobs_that_wait; /* at most: that have an id, and are in no commit */
     /* As of the last commit. */

@@ -115,8 +115,8 @@ static int load_queue(void *context, const struct htw__queue_row *row) {
     return htw__queues_load(context, row);
 }
 
-static int open_file(struct htw_journal *journal, const char *path,
-                     enum htw_synchronous synchronous) {
+static int open_named(struct htw_journal *journal, const char *path,
+                      enum htw_synchronous synchronous) {
     int error = htw__database_check_sqlite();
     if (error == 0)
         error = htw__journal_path_open(&journal->path, path);
@@ -149,6 +149,19 @@ static int open_file(struct htw_journal *journal, const char *path,
         htw__database_close(&journal->database, false);
     }
     htw__journal_path_abandon(&journal->path);
+    return error;
+}
+
+static int open_file(struct htw_journal *journal, const char *path,
+                     enum htw_synchronous synchronous) {
+    char in_memory[HTW__JOURNAL_MEMORY_PATH];
+    int error = 0;
+    if (path == NULL)
+        error = htw__journal_path_in_memory(&journal->path, in_memory);
+    if (error == 0)
+        error = open_named(journal, path == NULL ? in_memory : path, synchronous);
+    if (journal->path.is_in_memory)
+        htw__journal_path_remove(&journal->path);
     return error;
 }
 
@@ -233,7 +246,7 @@ int htw_journal_open(struct htw_journal **ret_journal, struct htw_scheduler *sch
     static const struct htw_journal_options initial = HTW_JOURNAL_OPTIONS_INIT;
     if (options == NULL)
         options = &initial;
-    if (ret_journal == NULL || path == NULL)
+    if (ret_journal == NULL)
         return htw__journal_fail_as(-EINVAL, "an argument of htw_journal_open() is NULL");
     const char *member = htw_journal_options_invalid(options);
     if (member != NULL)

@@ -154,6 +154,7 @@ int htw__database_open(struct htw__database *self, const struct htw__journal_pat
                        enum htw_synchronous synchronous, uint64_t jobs_that_wait) {
     memset(self, 0, sizeof(*self));
     memcpy(self->name, path->name, sizeof(self->name));
+    self->is_in_memory = path->is_in_memory;
     self->synchronous = synchronous;
     self->jobs_that_wait = jobs_that_wait;
     errno = 0; /* htw__journal_errno() */

@@ -74,6 +74,7 @@ static void call(struct htw_journal *journal, struct htw__request *request, stru
             .priority = queued->priority,
             .attempt = queued->counters.attempts,
             .lease_end_ns = queued->lease_end_ns,
+            .lease_ns = queued->lease_ns,
         };
         journal->delivered_count++;
     }

@@ -211,7 +211,7 @@ static void aim(struct htw_journal *journal, struct htw__step *step, const struc
             step->deadline_ns = htw__lease_end(journal, row->lease_ns, step->request->lease_ns,
                                                htw__journal_now(journal));
         to->is_leased = true;
-        to->deadline_ns = step->deadline_ns;
+        to->deadline_ns = step->deadline_ns == INT64_MIN ? INT64_MIN + 1 : step->deadline_ns;
         to->place = htw__place_delayed(to->deadline_ns, row->queue);
         break;
     }
@@ -363,8 +363,14 @@ int htw__step_write(struct htw_journal *journal, struct htw__step *step) {
 static void finish_in_memory(struct htw_journal *journal, struct htw__step *step,
                              struct htw__job *job) {
     if (step->kind == HTW_JOB_EXTEND) {
-        job->queued->lease_end_ns = step->deadline_ns;
+        struct htw__queue *queue = job->queued->queue;
+        bool is_given_back = step->deadline_ns == INT64_MIN;
+        job->queued->lease_end_ns = is_given_back ? INT64_MIN + 1 : step->deadline_ns;
         htw__jobs_unhold(&journal->jobs, job);
+        if (is_given_back) {
+            htw__jobs_become(&journal->jobs, job, HTW__JOB_READY);
+            htw__leases_serve(journal, queue);
+        }
         return;
     }
     htw__jobs_unhold(&journal->jobs, job);

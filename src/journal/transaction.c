@@ -55,7 +55,7 @@ static void take_over(struct htw__database *self, uint64_t next_id, uint64_t gen
 /* What is written to files that were removed is lost when they are closed. */
 static int check_files(struct htw__database *self) {
     int64_t now = htw__clock_monotonic_ns();
-    if (self->checked_ns != 0 && now - self->checked_ns < CHECK_NS)
+    if (self->is_in_memory || (self->checked_ns != 0 && now - self->checked_ns < CHECK_NS))
         return 0;
     self->checked_ns = now;
     int has_moved = 0;

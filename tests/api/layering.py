@@ -24,7 +24,7 @@ PRIVATE = {"src/purgatory/state.h": "src/scheduler/steady.h", "src/cmd/draw/pict
            "src/relay/recurrence.c": "src/cmd/duration.h",
            "src/cmd/journal/file.c": "src/journal/schema.h", "src/cmd/journal/jobs.c": "src/journal/place.h",
            "src/cmd/journal/numbers.c": "src/journal/place.h",
-           "src/cmd/relay/listen.c": "src/monitor/place.h",
+           "src/cmd/listen.h": "src/monitor/place.h",
            "src/cmd/replay/record.c": "src/wheel/state.h"}
 EXPLAINED = {"examples/broker/src/client", "src/scheduler/expirer"}
 errors = []

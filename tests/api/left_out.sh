@@ -49,8 +49,9 @@ expect() {
 }
 
 calendar='left out: the calendar and htw cron: needs cctz and a C++ compiler (Debian: libcctz-dev g++)'
-journal='left out: the journal, htw journal and htw delay --journal: needs SQLite (Debian: libsqlite3-dev)'
+journal='left out: the journal, htw journal, htw serve and htw delay --journal: needs SQLite (Debian: libsqlite3-dev)'
 relay='left out: htw relay: needs librdkafka 2.0.2, libmicrohttpd and the calendar (Debian: librdkafka-dev libmicrohttpd-dev libcctz-dev g++)'
+page='left out: htw serve --http: needs libmicrohttpd (Debian: libmicrohttpd-dev)'
 top='left out: htw top: needs ncurses and jansson (Debian: libncurses-dev libjansson-dev)'
 annotations='left out: what helgrind and DRD are told: needs the headers of valgrind (Debian: valgrind)'
 man='left out: the man pages: needs markdown-it-py (Debian: python3-markdown-it)'
@@ -59,7 +60,7 @@ left_out nothing
 left_out first HTW_HIDDEN='cctz/time_zone.h sqlite3.h librdkafka/rdkafka.h curses.h valgrind/helgrind.h' PYTHONPATH="$work/modules"
 expect first "$calendar" "$journal" "$relay" "$top" "$annotations" "$man"
 left_out second HTW_HIDDEN='microhttpd.h jansson.h valgrind/drd.h' CXX="$work/none"
-expect second "$calendar" "$relay" "$top" "$annotations"
+expect second "$calendar" "$relay" "$page" "$top" "$annotations"
 
 left_out third HTW_HIDDEN=cctz/time_zone.h
 expect third "$calendar" "$relay"

@@ -41,7 +41,7 @@ bare_install() {
     for command in command cron relay top calendar journal monitor; do
         quiet "debian/tests/$command"
     done
-    for page in htw-cron htw-delay htw-draw htw-journal htw-relay htw-replay htw-top; do
+    for page in htw-cron htw-delay htw-draw htw-journal htw-relay htw-replay htw-serve htw-top; do
         quiet man -w 1 "$page"
     done
     quiet env MANPAGER=cat man htw_schedule

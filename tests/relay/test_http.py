@@ -16,7 +16,10 @@ import urllib.parse
 
 sys.dont_write_bytecode = True  # the source tree stays clean
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../cmd"))
+
 from brokers import relay_in_memory  # noqa: E402
+from http_hostile import try_hostile_clients  # noqa: E402
 from relay import PATIENCE, Relay, wait_for  # noqa: E402
 
 TOKEN = "0123456789abcdef-token"
@@ -125,41 +128,6 @@ def refuses_what_is_wrong(server):
     assert server.status("DELETE", path_of("b"), Origin="http://evil.example") == 403
     assert server.status("GET", "/waiting", Sec_Fetch_Site="cross-site") == 403
     assert len(server.rows(grep="b")) >= 1  # nothing of this has changed anything
-
-
-def raw_answer(server, text):
-    """What comes for these bytes; "": the connection ends."""
-    with server.raw() as client:
-        try:
-            client.sendall(text)
-            return client.recv(100).decode()
-        except ConnectionError:
-            return ""
-
-
-def stands_hostile_clients(server):
-    head = b"GET /waiting HTTP/1.1\r\nHost: localhost\r\n"
-    assert " 200 " not in raw_answer(server, head + b"X: " + b"x" * 100000 + b"\r\n\r\n")
-    assert " 200 " not in raw_answer(server, b"GET /" + b"x" * 100000 + b" HTTP/1.1\r\n\r\n")
-    assert " 200 " not in raw_answer(server, b"\0\xff\r\n\r\n")
-    assert " 200 " not in raw_answer(server, b"PATCH /waiting/b HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999\r\n"
-                                     b"\r\n" + b"x" * 99999)
-    assert " 403 " in raw_answer(server, b"GET / HTTP/1.0\r\n\r\n")  # without a Host
-    # 200 that say nothing, and one that is slow, lose their places when their time is over; the server goes on.
-    slow = [server.raw() for _ in range(200)]
-    try:
-        end = time.monotonic() + PATIENCE
-        status = None
-        while status != 200:
-            assert time.monotonic() < end, "slow clients keep the server"
-            try:
-                slow[0].send(b"G")
-                status = server.status("GET", "/")
-            except (OSError, http.client.HTTPException):
-                time.sleep(0.1)
-    finally:
-        for client in slow:
-            client.close()
 
 
 def reads_are_few_at_once(server):
@@ -324,7 +292,7 @@ def try_all(program, brokers, relay, folder):
         reads_are_few_at_once(server)
         changes(server, names)
         tells_of_two_moves_that_meet_which_counts(server, brokers, relay)
-        stands_hostile_clients(server)
+        try_hostile_clients(server, "GET /waiting", "PATCH /waiting/b")
         listens_where_it_is_told(program, brokers, folder)
         ends_while_it_reads(server, brokers)
 

@@ -15,6 +15,7 @@ broker_demo_packages="$broker_build_packages redis-tools"
 broker_bench_packages="$broker_demo_packages redis-server python3"
 broker_test_packages="$broker_bench_packages libcmocka-dev python3-redis"
 replay_packages='chromium chromium-driver python3-selenium'
+serve_packages='beanstalkd php-cli php-pda-pheanstalk ruby ruby-beaneater'
 kafka_packages='python3 default-jdk-headless maven' # what starts a Kafka, and a consumer of its own library
 peer_packages='g++ libev-dev libevent-dev libuv1-dev libboost-dev'
 bench_packages="$build_packages $peer_packages python3 gnuplot-nox"

@@ -14,6 +14,9 @@ help_test() {
                     of them, in half an hour. HTW_KAFKA_VERSION: 3 (the default) or 4
   test replay [TEST]...
                     the page of htw replay in headless Chromium, and its counts beside Kafka's own class
+  test serve [ARG]...
+                    htw serve beside beanstalkd: the protocol, random histories, hostile clients, kills; in a minute.
+                    ARG: --histories N --rounds N, --kills N kills, suites (of libraries that are fetched), --help
   test bare [install | demo | test]...
                     install, demo and test, or some of these, each as the only command in a new Debian system:
                     what works there, and what is said where packages cannot be installed; in some five minutes
@@ -121,7 +124,21 @@ run_replay() {
     "$python" tests/replay/test_replay.py "$program" "$kafka" "$@"
 }
 
+run_serve() {
+    folder=build/$1
+    shift
+    ninja -C "$folder" --quiet htw-serve tests/serve_strict_clock.so
+    "$python" tests/serve/test_serve.py "$folder/htw-serve" --clock "$PWD/$folder/tests/serve_strict_clock.so" \
+        --peers build/serve-peers "$@"
+}
+
 verb_test() {
+    if [ "${1:-}" = serve ]; then
+        shift
+        need "$test_packages $serve_packages"
+        test_in test run_serve "$test_options" "$@"
+        return
+    fi
     if [ "${1:-}" = replay ]; then
         shift
         need "$test_packages $replay_packages"

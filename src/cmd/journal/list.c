@@ -4,6 +4,7 @@
 
 #include "../../base/clock.h"
 #include "../duration.h"
+#include "../job.h"
 #include "../status.h"
 #include "../terminal.h"
 #include "../text.h"
@@ -21,39 +22,7 @@
 #define PAYLOAD_COLUMNS 40
 #define ALL_COLUMNS SIZE_MAX
 
-static const char *const states[] = { "delayed", "ready", "leased", "buried", "done" };
-
-/* null where it is not known. */
-static void print_json_instant(const char *name, int64_t instant_ns, int64_t unknown_ns) {
-    if (instant_ns == unknown_ns)
-        printf("\"%s\":null,\"%s_ns\":null", name, name);
-    else
-        htw__text_print_json_deadline(name, instant_ns);
-}
-
-static void print_json_queue(const char *name) {
-    htw__text_print_json(stdout, "queue", name, name == NULL ? 0 : strlen(name));
-}
-
-static void print_json_job(const struct htw_job_info *job) {
-    printf("{\"id\":\"%" PRIu64 "\",\"state\":\"%s\",", job->id, states[job->state]);
-    print_json_queue(job->queue);
-    printf(",\"priority\":%" PRIu32 ",", job->priority);
-    htw__text_print_json_deadline("deadline", job->deadline_ns);
-    putchar(',');
-    print_json_instant("put", job->put_ns, INT64_MIN);
-    if (job->lease_ns == 0)
-        fputs(",\"lease_ns\":null", stdout);
-    else
-        printf(",\"lease_ns\":\"%" PRId64 "\"", job->lease_ns);
-    printf(",\"attempts\":%" PRIu32 ",\"releases\":%" PRIu32 ",\"timeouts\":%" PRIu32
-           ",\"buries\":%" PRIu32 ",\"kicks\":%" PRIu32 ",",
-           job->attempts, job->releases, job->timeouts, job->buries, job->kicks);
-    htw__text_print_json(stdout, "key", job->key, job->key_size);
-    printf(",\"size\":%zu,", job->payload_size);
-    htw__text_print_json(stdout, "payload", job->payload, job->payload_size);
-    fputs("}\n", stdout);
-}
+static const char *const states[] = { HTW__JOB_STATES };
 
 static void print_queue(const char *name) {
     if (name == NULL)
@@ -68,7 +37,8 @@ static bool print_row(void *context, const struct htw_job_info *job) {
     const struct htw__journal_request *request = context;
     char deadline[HTW__TEXT_DEADLINE_SIZE];
     if (request->json) {
-        print_json_job(job);
+        htw__job_print_json(stdout, job, SIZE_MAX);
+        putchar('\n');
         return !ferror(stdout);
     }
     printf("%-19" PRIu64 "  %-27s %9zu  %-7s  ", job->id,
@@ -146,12 +116,14 @@ static void print_all(const struct htw_job_info *job) {
 
 static bool print_job(void *context, const struct htw_job_info *job) {
     const struct htw__journal_request *request = context;
-    if (request->json)
-        print_json_job(job);
-    else if (request->payload)
+    if (request->json) {
+        htw__job_print_json(stdout, job, SIZE_MAX);
+        putchar('\n');
+    } else if (request->payload) {
         fwrite(job->payload, 1, job->payload_size, stdout);
-    else
+    } else {
         print_all(job);
+    }
     return !ferror(stdout);
 }
 
@@ -194,7 +166,7 @@ static void print_summary(const struct summary *summary) {
         printf("{\"jobs\":%" PRIu64 ",\"keyed\":%" PRIu64 ",\"overdue\":%" PRIu64 ",\"next\":%s",
                counters->jobs, counters->keyed, summary->overdue, summary->has_next ? "{" : "null");
         if (summary->has_next)
-            htw__text_print_json_deadline("deadline", summary->next_ns);
+            htw__text_print_json_deadline(stdout, "deadline", summary->next_ns);
         printf("%s,\"file_bytes\":%" PRIu64 ",\"log_bytes\":%" PRIu64 ",",
                summary->has_next ? "}" : "", summary->file_bytes, summary->log_bytes);
         htw__text_print_json(stdout, "mark", counters->mark.bytes, counters->mark.size);
@@ -259,7 +231,7 @@ static void print_numbers(void *context, const struct htw__journal_queue *queue)
         printf(",\"delayed\":%" PRIu64 ",\"ready\":%" PRIu64 ",\"leased\":%" PRIu64
                ",\"buried\":%" PRIu64 ",\"done\":%" PRIu64 ",",
                queue->delayed, queue->ready, queue->leased, queue->buried, queue->done);
-        print_json_instant("oldest", queue->oldest_ns, HTW_NEVER_NS);
+        htw__text_print_json_instant(stdout, "oldest", queue->oldest_ns, HTW_NEVER_NS);
         putchar('}');
         return;
     }
@@ -304,7 +276,7 @@ static void print_json_recurring(struct sqlite3_stmt *row) {
         [KEY] = "key",   [PAYLOAD] = "payload",   [CATCH_UP] = "catch_up", [PRIORITY] = "priority"
     };
     putchar('{');
-    print_json_instant("next", sqlite3_column_int64(row, NEXT), INT64_MIN);
+    htw__text_print_json_instant(stdout, "next", sqlite3_column_int64(row, NEXT), INT64_MIN);
     for (int i = NAME; i <= PAYLOAD; i++) {
         struct htw__file_bytes bytes = htw__journal_file_column(row, i);
         if (i == NEXT)

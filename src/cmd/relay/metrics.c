@@ -2,7 +2,7 @@
 /* metrics.c - serves metrics, by libmicrohttpd. */
 #include "metrics.h"
 
-#include "listen.h"
+#include "../listen.h"
 
 #include <microhttpd.h>
 #include <stdlib.h>

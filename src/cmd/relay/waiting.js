@@ -1,49 +1,17 @@
 // SPDX-License-Identifier: MIT
-// waiting.js - the page of `htw relay http`. What others wrote becomes text, never markup.
-'use strict';
+// waiting.js - the page of `htw relay http`, after ../http/page.js.
 
 const PAGE = 50;
 const form = document.getElementById('search');
-const token = document.getElementById('token');
 const rows = document.getElementById('rows');
 const more = document.getElementById('more');
 let asked = null; // the search that runs, to end it when another begins
 let after = null;
 
-function say(text, isWrong = false) {
-    const state = document.getElementById('state');
-    state.textContent = text;
-    state.classList.toggle('wrong', isWrong);
-}
-
-/* Objects, one a line. An error is thrown as its sentence. */
-async function ask(path, options = {}) {
-    const headers = { ...options.headers };
-    if (token.value !== '')
-        headers.Authorization = 'Bearer ' + token.value.trim();
-    const answer = await fetch(path, { ...options, headers });
-    const lines = (await answer.text()).split('\n').filter(line => line !== '').map(line => JSON.parse(line));
-    if (!answer.ok)
-        throw new Error(lines[0]?.error ?? 'HTTP ' + answer.status);
-    return lines;
-}
-
-/* Bytes that are no text come in Base64. */
-function textOf(object, name) {
-    return object[name] ?? (name + '_base64' in object ? 'Base64: ' + object[name + '_base64'] : '');
-}
-
 function fateOf(row) {
     return [row.copies > 1 ? row.copies + ' times' : '', row.cancelled ? 'cancelled' : '',
             row.recurs ? 'comes again' : '',
             row.letter ? 'a dead letter that was refused' : ''].filter(text => text !== '').join(', ');
-}
-
-function addCell(line, name, ...parts) {
-    const cell = line.insertCell();
-    cell.dataset.name = name;
-    cell.append(...parts);
-    return cell;
 }
 
 async function change(row, line, options) {
@@ -60,15 +28,6 @@ async function change(row, line, options) {
         say(error.message, true);
         line.querySelectorAll('button').forEach(button => { button.disabled = false; });
     }
-}
-
-function addButton(cell, text, id, act) {
-    const button = document.createElement('button');
-    button.type = 'button';
-    button.textContent = text;
-    button.setAttribute('aria-label', text + ' ' + id);
-    button.addEventListener('click', act);
-    cell.append(button);
 }
 
 function cancel(row, line) {

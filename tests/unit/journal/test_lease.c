@@ -17,7 +17,7 @@ static struct told {
     int result;
     uint64_t id;
     uint32_t attempt;
-    int64_t end_ns;
+    int64_t end_ns, lease_ns;
 } told[TOLD_MAX];
 static size_t told_count;
 
@@ -30,6 +30,7 @@ static void leased(void *arg, int result, const struct htw_delivery *delivery) {
     entry->id = delivery->id;
     entry->attempt = delivery->attempt;
     entry->end_ns = delivery->lease_end_ns;
+    entry->lease_ns = delivery->lease_ns;
     memcpy(entry->text, delivery->payload,
            delivery->payload_size < 15 ? delivery->payload_size : 15);
 }
@@ -220,6 +221,42 @@ JOURNAL_TEST(lease_that_has_ended_gives_the_job_back) {
     assert_int_equal(seen_info.state, HTW_JOB_LEASED);
     assert_int_equal(seen_info.attempts, 2);
     assert_int_equal(seen_info.timeouts, 1);
+}
+
+JOURNAL_TEST(lease_that_is_given_back_is_no_failure) {
+    open_for_lease(f);
+    uint64_t id = put(f, "a", 0, 0, "a");
+    assert_int_equal(take(f, "a").attempt, 1);
+    ask(f, "a", HTW_NEVER_NS);
+    assert_string_equal(answers(f), "");
+    assert_int_equal(step(f, id, HTW_JOB_EXTEND, 2, INT64_MIN), -ESTALE);
+    assert_int_equal(step(f, id, HTW_JOB_EXTEND, 1, INT64_MIN), 0);
+    assert_string_equal(answers(f), "a"); /* at once, without a step of time */
+    assert_int_equal(step(f, id, HTW_JOB_EXTEND, 2, INT64_MIN), 0);
+    assert_string_equal(counts(f, "a"), "0 1 0 0");
+    assert_int_equal(htw_journal_peek(f->journal, id, see, NULL), 0);
+    assert_int_equal(seen_info.state, HTW_JOB_READY);
+    assert_int_equal(seen_info.attempts, 2);
+    assert_int_equal(seen_info.timeouts, 0);
+    assert_int_equal(seen_info.releases, 0);
+}
+
+JOURNAL_TEST(lease_says_how_long_those_of_its_job_last) {
+    struct htw_job job = HTW_JOB_INIT;
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    const char *queue = "a";
+    struct htw_lease lease = lease_of(&queue, 1, INT64_MIN);
+    open_for_lease(f);
+    job.queue = queue;
+    job.lease_ns = 7 * HTW_SECOND;
+    change.jobs = &job;
+    change.job_count = 1;
+    assert_int_equal(htw_journal_apply(f->journal, &change), 0);
+    lease.lease_ns = HTW_NEVER_NS; /* does not matter */
+    assert_int_equal(htw_journal_lease(f->journal, &lease, leased, NULL), 0);
+    assert_int_equal(told[told_count - 1].lease_ns, 7 * HTW_SECOND);
+    assert_int_equal(told[told_count - 1].end_ns, HTW_NEVER_NS);
+    told_count = 0;
 }
 
 JOURNAL_TEST(lease_steps_begin_with_certain_states) {

@@ -445,7 +445,33 @@ JOURNAL_TEST(journal_options_out_of_range_are_refused) {
     assert_null(htw_journal_options_invalid(&f->options));
     assert_null(htw_journal_options_invalid(NULL));
     assert_int_equal(htw_journal_open(NULL, f->scheduler, f->path, &f->options), -EINVAL);
-    assert_int_equal(htw_journal_open(&f->journal, f->scheduler, NULL, &f->options), -EINVAL);
+}
+
+static bool see_payload(void *context, const struct htw_job_info *info) {
+    assert_memory_equal(info->payload, "b", info->payload_size);
+    ++*(int *)context;
+    return true;
+}
+
+JOURNAL_TEST(journal_without_a_path_is_in_memory) {
+    char name[64];
+    int seen = 0;
+    f->options.deliver = NULL;
+    assert_int_equal(htw_journal_open(&f->journal, f->scheduler, NULL, &f->options), 0);
+    uint64_t first = journal_put(f, HTW_HOUR, "a"), second = journal_put(f, HTW_HOUR, "b");
+    assert_int_equal(htw_journal_done(f->journal, first), 0);
+    assert_int_equal(htw_journal_peek(f->journal, second, see_payload, &seen), 0);
+    assert_int_equal(seen, 1);
+    assert_int_equal(journal_stats(f).jobs, 1);
+    assert_int_equal(journal_stats(f).failed, 0);
+    assert_int_equal(sscanf(htw_journal_cancel(f->journal, first) == 0 ? "" : htw_journal_error(),
+                            "%63[^:]", name),
+                     1);
+    assert_string_not_equal(name, f->path);
+    assert_int_equal(access(name, F_OK), -1); /* it has no name */
+    journal_close(f);
+    assert_int_equal(htw_journal_open(&f->journal, f->scheduler, NULL, &f->options), 0);
+    assert_int_equal(journal_stats(f).found, 0);
 }
 
 /* A closed journal with so many jobs, whose pages from `begin` to `end` are overwritten. */

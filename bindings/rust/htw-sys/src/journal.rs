@@ -34,6 +34,7 @@ pub struct htw_delivery {
     pub priority: u32,
     pub attempt: u32,
     pub lease_end_ns: i64,
+    pub lease_ns: i64,
 }
 pub type htw_deliver = ::std::option::Option<
     unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, delivery: *const htw_delivery),

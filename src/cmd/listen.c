@@ -2,8 +2,7 @@
 /* listen.c - where servers listen. */
 #include "listen.h"
 
-#include "../../monitor/place.h"
-#include "../count.h"
+#include "count.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -12,9 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define BACKLOG 64
-
-static struct htw__socket_place place; /* of the path */
+#define BACKLOG 4096
 
 const char *htw__listen_parse(const char *where, struct sockaddr_in *ret_address) {
     static const char wrong[] = "not [ADDRESS:]PORT with an IPv4 address";
@@ -50,7 +47,7 @@ static const char *open_address(struct htw__listener *self, const char *where) {
         listen(self->fd, BACKLOG) != 0 ||
         getsockname(self->fd, (struct sockaddr *)&address, &size) != 0)
         return strerror(errno);
-    snprintf(self->name, sizeof(self->name), "http://%s:%u/",
+    snprintf(self->name, sizeof(self->name), "%s:%u",
              inet_ntop(AF_INET, &address.sin_addr, host, sizeof(host)), ntohs(address.sin_port));
     return NULL;
 }
@@ -58,11 +55,11 @@ static const char *open_address(struct htw__listener *self, const char *where) {
 static const char *open_path(struct htw__listener *self, const char *path) {
     int error = *path == '\0' ? -ENOENT : htw__place_prepare(path);
     if (error == 0)
-        error = htw__place_open(&place, path);
+        error = htw__place_open(&self->place, path);
     if (error != 0)
         return strerror(-error);
     self->has_place = self->is_local = true;
-    self->fd = place.fd;
+    self->fd = self->place.fd;
     snprintf(self->name, sizeof(self->name), "%s", path);
     return NULL;
 }
@@ -77,7 +74,7 @@ const char *htw__listen_open(struct htw__listener *self, const char *where) {
 
 void htw__listen_close(struct htw__listener *self) {
     if (self->has_place)
-        htw__place_close(&place);
+        htw__place_close(&self->place);
     else if (self->fd >= 0)
         close(self->fd);
 }

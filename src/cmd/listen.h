@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* listen.h - where servers listen. */
-#ifndef HTW_SRC_CMD_RELAY_LISTEN_H
-#define HTW_SRC_CMD_RELAY_LISTEN_H
+#ifndef HTW_SRC_CMD_LISTEN_H
+#define HTW_SRC_CMD_LISTEN_H
+
+#include "../monitor/place.h"
 
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -12,8 +14,9 @@ const char *htw__listen_parse(const char *where, struct sockaddr_in *ret_address
 struct htw__listener {
     int fd;
     bool is_local;  /* only this machine reaches it, or at a path only this user */
-    bool has_place; /* a path, of which a process has one */
-    char name[128]; /* for people; of port 0: the one that was chosen */
+    bool has_place; /* it is a path */
+    struct htw__socket_place place;
+    char name[128]; /* for people: ADDRESS:PORT, of port 0 the one that was chosen, or the path */
 };
 
 /* Listens at [ADDRESS:]PORT, or at unix:PATH, with mode 0600 and in place of a socket whose process has died.
@@ -21,4 +24,4 @@ struct htw__listener {
 const char *htw__listen_open(struct htw__listener *listener, const char *where);
 void htw__listen_close(struct htw__listener *listener);
 
-#endif /* HTW_SRC_CMD_RELAY_LISTEN_H */
+#endif /* HTW_SRC_CMD_LISTEN_H */

@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MIT */
+/* server.c - the HTTP listener of commands, by libmicrohttpd. */
+#include "server.h"
+
+#include "../../base/clock.h"
+#include "../terminal.h"
+#include "../times.h"
+#include "../visible.h"
+#include "../listen.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <microhttpd.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define CONNECTIONS_MAX 64
+#define REQUEST_NS (5 * HTW__NS_PER_S) /* from the accepting to the last byte */
+#define ANSWER_NS (30 * HTW__NS_PER_S)
+#define LOOK_NS (HTW__NS_PER_S / 2)
+#define STOP_MS 2000
+#define STOP_LOOK_MS 20
+#define STACK_SIZE ((size_t)512 << 10)
+#define HEAD_MAX ((size_t)16 << 10) /* of a request */
+
+struct peer {
+    bool is_taken;
+    int fd;
+    int64_t until_ns; /* INT64_MAX: while it is answered */
+};
+
+static struct {
+    const struct htw__http_service *service;
+    struct htw__http_guard guard;
+    struct htw__listener listener;
+    char name[256];
+    struct MHD_Daemon *daemon;
+    pthread_t watcher;
+    pthread_cond_t changed; /* a connection begins, or the server ends */
+    pthread_mutex_t lock;   /* of what follows */
+    struct peer peers[CONNECTIONS_MAX];
+    unsigned taken, answered;
+    bool is_over;
+} server = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* The connection that this thread answers. */
+static _Thread_local int answered_fd = -1;
+
+/* ---- connections */
+
+static void note_connection(void *context, struct MHD_Connection *connection, void **socket_context,
+                            enum MHD_ConnectionNotificationCode code) {
+    struct peer *peer = *socket_context;
+    (void)context;
+    pthread_mutex_lock(&server.lock);
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED && peer != NULL) {
+        peer->is_taken = false;
+        server.taken--;
+    }
+    for (size_t i = 0; code == MHD_CONNECTION_NOTIFY_STARTED && i < CONNECTIONS_MAX; i++) {
+        if (server.peers[i].is_taken)
+            continue;
+        server.peers[i] = (struct peer) {
+            true,
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
+            htw__clock_monotonic_ns() + REQUEST_NS,
+        };
+        *socket_context = &server.peers[i];
+        if (server.taken++ == 0)
+            pthread_cond_signal(&server.changed);
+        break;
+    }
+    pthread_mutex_unlock(&server.lock);
+}
+
+static struct peer *peer_of(struct MHD_Connection *connection) {
+    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
+static void set_end(struct peer *peer, int64_t until_ns) {
+    pthread_mutex_lock(&server.lock);
+    peer->until_ns = until_ns;
+    pthread_mutex_unlock(&server.lock);
+}
+
+/* Under the lock. Their descriptors are open as long as these are taken. */
+static void end_late(int64_t now_ns) {
+    for (size_t i = 0; i < CONNECTIONS_MAX; i++)
+        if (server.peers[i].is_taken && server.peers[i].until_ns < now_ns)
+            shutdown(server.peers[i].fd, SHUT_RDWR);
+}
+
+static void *watch(void *arg) {
+    pthread_mutex_lock(&server.lock);
+    while (!server.is_over) {
+        int64_t now_ns = htw__clock_monotonic_ns(), next_ns = now_ns + LOOK_NS;
+        struct timespec next = { (time_t)(next_ns / HTW__NS_PER_S),
+                                 (long)(next_ns % HTW__NS_PER_S) };
+        end_late(now_ns);
+        if (server.taken == 0)
+            pthread_cond_wait(&server.changed, &server.lock);
+        else
+            pthread_cond_timedwait(&server.changed, &server.lock, &next);
+    }
+    pthread_mutex_unlock(&server.lock);
+    return arg;
+}
+
+bool htw__http_is_unwanted(void) {
+    struct pollfd client = { .fd = answered_fd, .events = POLLRDHUP };
+    pthread_mutex_lock(&server.lock);
+    bool is_over = server.is_over;
+    pthread_mutex_unlock(&server.lock);
+    return is_over || (client.fd >= 0 && poll(&client, 1, 0) > 0);
+}
+
+/* ---- answers */
+
+struct answer {
+    unsigned status;
+    const char *type, *methods;
+    char *text;
+    size_t size;
+};
+
+static void add_head(struct MHD_Response *response, const struct answer *answer) {
+    static const char *const always[][2] = {
+        { "X-Content-Type-Options", "nosniff" },
+        { "Cache-Control", "no-store" },
+        { "Referrer-Policy", "no-referrer" },
+        { "Cross-Origin-Resource-Policy", "same-origin" },
+        { "Connection", "close" },
+    };
+    for (size_t i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+        MHD_add_response_header(response, always[i][0], always[i][1]);
+    MHD_add_response_header(response, "Content-Type", answer->type);
+    /* The page has a policy in itself, too. */
+    MHD_add_response_header(response, "Content-Security-Policy",
+                            strncmp(answer->type, "text/html", 9) == 0
+                                ? "frame-ancestors 'none'"
+                                : "default-src 'none'; frame-ancestors 'none'");
+    if (answer->status == MHD_HTTP_UNAUTHORIZED)
+        MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
+    if (answer->status == MHD_HTTP_SERVICE_UNAVAILABLE)
+        MHD_add_response_header(response, "Retry-After", "1");
+    if (answer->status == MHD_HTTP_METHOD_NOT_ALLOWED)
+        MHD_add_response_header(response, "Allow", answer->methods);
+}
+
+/* `text` becomes the response's. */
+static enum MHD_Result send_answer(struct MHD_Connection *connection, const struct answer *answer) {
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(answer->size, answer->text, MHD_RESPMEM_MUST_FREE);
+    if (response == NULL) {
+        free(answer->text);
+        return MHD_NO;
+    }
+    add_head(response, answer);
+    enum MHD_Result result = MHD_queue_response(connection, answer->status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+/* {"error":"WHY"} */
+static void set_error(struct answer *answer, unsigned status, const char *why) {
+    char visible[HTW__VISIBLE_MAX * HTW__HTTP_WHY_MAX];
+    bool is_cut;
+    size_t size = htw__visible_format(why, strlen(why), visible, sizeof(visible), &is_cut);
+    free(answer->text);
+    *answer = (struct answer) { status, "application/json", answer->methods, NULL, 0 };
+    FILE *stream = open_memstream(&answer->text, &answer->size);
+    if (stream == NULL)
+        return; /* the status alone */
+    fputs("{\"error\":", stream);
+    htw__visible_write_json(stream, visible, size);
+    fputs("}\n", stream);
+    (void)fclose(stream);
+}
+
+static void set_page(struct answer *answer) {
+    *answer = (struct answer) { .status = MHD_HTTP_OK, .type = "text/html; charset=utf-8" };
+    answer->text = strdup(server.service->page);
+    answer->size = answer->text == NULL ? 0 : strlen(answer->text);
+}
+
+void htw__http_refuse(struct htw__http_request *request, unsigned status, const char *why) {
+    request->status = status;
+    snprintf(request->why, sizeof(request->why), "%s", why);
+}
+
+/* By the service, as many at once as it wants. */
+static bool begin_answer(void) {
+    pthread_mutex_lock(&server.lock);
+    bool may = server.answered < server.service->at_once && !server.is_over;
+    server.answered += may;
+    pthread_mutex_unlock(&server.lock);
+    return may;
+}
+
+static void end_answer(void) {
+    pthread_mutex_lock(&server.lock);
+    server.answered--;
+    pthread_mutex_unlock(&server.lock);
+}
+
+static void ask_service(struct htw__http_request *request, struct answer *answer) {
+    request->status = MHD_HTTP_OK;
+    request->type = "application/json";
+    request->out = open_memstream(&answer->text, &answer->size);
+    if (request->out == NULL) {
+        set_error(answer, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory");
+        return;
+    }
+    server.service->answer(server.service->context, request);
+    if (fclose(request->out) != 0)
+        htw__http_refuse(request, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory");
+    answer->status = request->status;
+    answer->type = request->type;
+    if (request->why[0] != '\0')
+        set_error(answer, request->status, request->why);
+}
+
+/* ---- requests */
+
+struct incoming {
+    bool has_begun, has_nul;
+    size_t size;
+    char body[HTW__HTTP_BODY_MAX + 1];
+    struct htw__http_request request;
+};
+
+/* The server shows the parts of it as C strings, so a NUL would end them early. */
+static void *begin_request(void *context, const char *uri, struct MHD_Connection *connection) {
+    struct incoming *incoming = calloc(1, sizeof(*incoming));
+    (void)context, (void)connection;
+    if (incoming != NULL)
+        incoming->has_nul = strstr(uri, "%00") != NULL;
+    return incoming;
+}
+
+static void end_request(void *context, struct MHD_Connection *connection, void **incoming,
+                        enum MHD_RequestTerminationCode code) {
+    (void)context, (void)connection, (void)code;
+    free(*incoming);
+    *incoming = NULL;
+}
+
+struct reading {
+    htw__http_set *set;
+    void *context;
+    const char *why;
+};
+
+static enum MHD_Result read_one(void *context, enum MHD_ValueKind kind, const char *name,
+                                const char *value) {
+    struct reading *reading = context;
+    (void)kind;
+    reading->why = reading->set(reading->context, name, value == NULL ? "" : value);
+    return reading->why == NULL ? MHD_YES : MHD_NO;
+}
+
+bool htw__http_read(struct htw__http_request *request, htw__http_set *set, void *context) {
+    struct reading reading = { set, context, NULL };
+    MHD_get_connection_values(request->connection, MHD_GET_ARGUMENT_KIND, read_one, &reading);
+    if (reading.why != NULL)
+        htw__http_refuse(request, MHD_HTTP_BAD_REQUEST, reading.why);
+    return reading.why == NULL;
+}
+
+static const char *field(struct MHD_Connection *connection, const char *name) {
+    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+static void make_answer(struct MHD_Connection *connection, struct incoming *incoming,
+                        const struct htw__http_target *target, struct answer *answer) {
+    incoming->request.target = target;
+    incoming->request.connection = connection;
+    incoming->request.body = incoming->body;
+    answer->methods = target->methods;
+    if (target->status != 0) {
+        set_error(answer, target->status, target->why);
+    } else if (incoming->has_nul || strlen(incoming->body) != incoming->size) {
+        set_error(answer, MHD_HTTP_BAD_REQUEST, "it has a NUL");
+    } else if (target->route->right == HTW__HTTP_PAGE) {
+        set_page(answer);
+    } else if (!begin_answer()) {
+        set_error(answer, MHD_HTTP_SERVICE_UNAVAILABLE, "others read now: try again");
+    } else {
+        ask_service(&incoming->request, answer);
+        end_answer();
+    }
+}
+
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
+                              const char *method, const char *version, const char *data,
+                              size_t *data_size, void **request_context) {
+    struct incoming *incoming = *request_context;
+    struct peer *peer = peer_of(connection);
+    struct answer answer = { 0 };
+    (void)context, (void)version;
+    if (incoming == NULL || peer == NULL)
+        return MHD_NO;
+    if (!incoming->has_begun) { /* the body follows, if there is one */
+        incoming->has_begun = true;
+        return MHD_YES;
+    }
+    if (*data_size > HTW__HTTP_BODY_MAX - incoming->size)
+        return MHD_NO; /* it ends the connection: nothing sends that by mistake */
+    if (*data_size > 0) {
+        memcpy(incoming->body + incoming->size, data, *data_size);
+        incoming->size += *data_size;
+        *data_size = 0;
+        return MHD_YES;
+    }
+    const struct htw__http_ask ask = {
+        method,
+        url,
+        field(connection, "Host"),
+        field(connection, "Origin"),
+        field(connection, "Sec-Fetch-Site"),
+        field(connection, "Content-Type"),
+        field(connection, "Authorization"),
+    };
+    struct htw__http_target target = htw__http_find(&server.service->routes, &ask, &server.guard);
+    set_end(peer, INT64_MAX);
+    answered_fd = peer->fd;
+    make_answer(connection, incoming, &target, &answer);
+    answered_fd = -1;
+    set_end(peer, htw__clock_monotonic_ns() + ANSWER_NS);
+    return send_answer(connection, &answer);
+}
+
+/* ---- the token */
+
+static const char *read_token(const char *file) {
+    char text[HTW__HTTP_TOKEN_MAX + 64];
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+    const char *why = size < 0 ? strerror(errno) : NULL;
+    if (fd >= 0)
+        close(fd);
+    if (why != NULL)
+        return why;
+    text[size] = '\0';
+    return strlen(text) == (size_t)size ? htw__http_set_token(&server.guard, text) : "it has a NUL";
+}
+
+static bool find_token(const struct htw__http_service *service) {
+    const char *variable = getenv(service->token_variable); /* NOLINT(concurrency-mt-unsafe) */
+    const char *file = service->token_file, *why = NULL;
+    if (file != NULL)
+        why = read_token(file);
+    else if (variable != NULL)
+        why = htw__http_set_token(&server.guard, variable);
+    if (why != NULL)
+        htw__terminal_error("%s: %s", file != NULL ? file : service->token_variable, why);
+    return why == NULL;
+}
+
+/* ---- all */
+
+static struct MHD_Daemon *start_daemon(int fd) {
+    return MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
+                                MHD_USE_POLL | MHD_USE_ITC,
+                            0, NULL, NULL, handle, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
+                            MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
+                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_MAX,
+                            MHD_OPTION_THREAD_STACK_SIZE, STACK_SIZE, MHD_OPTION_NOTIFY_CONNECTION,
+                            note_connection, NULL, MHD_OPTION_URI_LOG_CALLBACK, begin_request, NULL,
+                            MHD_OPTION_NOTIFY_COMPLETED, end_request, NULL, MHD_OPTION_END);
+}
+
+static bool start_watcher(void) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&server.changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return pthread_create(&server.watcher, NULL, watch, NULL) == 0;
+}
+
+static void stop_watcher(void) {
+    pthread_mutex_lock(&server.lock);
+    server.is_over = true;
+    pthread_cond_signal(&server.changed);
+    pthread_mutex_unlock(&server.lock);
+    pthread_join(server.watcher, NULL);
+}
+
+static const char *open_listener(const char *where) {
+    const char *why = htw__listen_open(&server.listener, where);
+    server.guard.is_local = server.listener.is_local;
+    if (why == NULL && !server.listener.is_local && server.guard.token[0] == '\0')
+        why = "others can reach this address: it needs a token";
+    return why;
+}
+
+bool htw__http_start(const struct htw__http_service *service, const char *where) {
+    server.service = service;
+    if (!find_token(service))
+        return false;
+    const char *why = open_listener(where);
+    if (why == NULL && start_watcher()) {
+        int fd = fcntl(server.listener.fd, F_DUPFD_CLOEXEC, 0); /* the daemon closes it */
+        server.daemon = fd < 0 ? NULL : start_daemon(fd);
+        bool is_path = server.listener.has_place;
+        snprintf(server.name, sizeof(server.name), "%s%s%s%s", is_path ? "" : "http://",
+                 server.listener.name, is_path ? "" : "/",
+                 server.guard.token[0] == '\0' ? ", without a token: nothing can be changed" : "");
+        if (server.daemon != NULL)
+            return true;
+        stop_watcher();
+    }
+    htw__terminal_error("%s: %s: %s", service->option, why == NULL ? "cannot serve HTTP" : why,
+                        where);
+    htw__listen_close(&server.listener);
+    return false;
+}
+
+const char *htw__http_name(void) {
+    return server.name;
+}
+
+static bool await_answers(void) {
+    bool are_over = false;
+    for (int i = 0; i < STOP_MS / STOP_LOOK_MS && !are_over; i++) {
+        poll(NULL, 0, STOP_LOOK_MS);
+        pthread_mutex_lock(&server.lock);
+        are_over = server.answered == 0;
+        pthread_mutex_unlock(&server.lock);
+    }
+    return are_over;
+}
+
+bool htw__http_stop(void) {
+    stop_watcher();
+    bool are_over = await_answers();
+    if (are_over)
+        MHD_stop_daemon(server.daemon);
+    htw__listen_close(&server.listener);
+    return are_over;
+}

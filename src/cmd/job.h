@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* job.h - a job of a journal in JSON. */
+#ifndef HTW_SRC_CMD_JOB_H
+#define HTW_SRC_CMD_JOB_H
+
+#include <htw/journal.h>
+
+#include <stdio.h>
+
+/* By enum htw_job_state. */
+#define HTW__JOB_STATES "delayed", "ready", "leased", "buried", "done"
+
+/* An object, with at most so many bytes of the payload: "cut":true says that it has more. */
+void htw__job_print_json(FILE *stream, const struct htw_job_info *job, size_t payload_max);
+
+#endif /* HTW_SRC_CMD_JOB_H */

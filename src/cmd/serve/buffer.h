@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* buffer.h - bytes that grow at the end. A zeroed buffer is empty. */
+#ifndef HTW_SRC_CMD_SERVE_BUFFER_H
+#define HTW_SRC_CMD_SERVE_BUFFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct htw__buffer {
+    char *bytes;
+    size_t size;
+    size_t capacity;
+    bool failed; /* an allocation has failed; later appends were dropped */
+};
+
+/* Makes room for `more` bytes at the end. Returns false, and sets `failed`, if there is no memory.
+   */
+bool htw__buffer_reserve(struct htw__buffer *buffer, size_t more);
+
+void htw__buffer_append(struct htw__buffer *buffer, const void *bytes, size_t size);
+
+/* Appends text, as printf() makes it: at most HTW__BUFFER_TEXT bytes. */
+#define HTW__BUFFER_TEXT 2048
+void htw__buffer_print(struct htw__buffer *buffer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Removes the first `size` bytes. */
+void htw__buffer_drop(struct htw__buffer *buffer, size_t size);
+
+/* Empties the buffer and frees its memory. */
+void htw__buffer_fini(struct htw__buffer *buffer);
+
+#endif /* HTW_SRC_CMD_SERVE_BUFFER_H */

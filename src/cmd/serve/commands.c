@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: MIT */
+/* commands.c - what each command does, at its start and when its operation is back. */
+#include "commands.h"
+
+#include "reservation.h"
+#include "stats.h"
+#include "tube.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Operations of a connection that are under way together. */
+#define UNDER_WAY_MAX 1024
+
+/* Tubes that a connection may watch. */
+#define WATCHED_MAX 10000
+
+static void answer(struct htw__connection *connection, const char *text) {
+    htw__buffer_append(&connection->output, text, strlen(text));
+}
+
+/* The answer to an error of the journal. */
+static const char *text_of(int error) {
+    switch (error) {
+    case -ENOENT:
+    case -EALREADY:
+    case -ESTALE:
+        return "NOT_FOUND\r\n";
+    case -ENOMEM:
+    case -ENOSPC:
+    case -EAGAIN:
+        return "OUT_OF_MEMORY\r\n";
+    case -EMSGSIZE:
+        return "JOB_TOO_BIG\r\n";
+    default:
+        return "INTERNAL_ERROR\r\n";
+    }
+}
+
+static struct htw__operation *create(struct htw__connection *connection,
+                                     const struct htw__serve_line *line) {
+    struct htw__operation *operation = calloc(1, sizeof(*operation));
+    if (operation == NULL)
+        return NULL;
+    operation->server = connection->server;
+    operation->connection = connection;
+    operation->verb = line->verb;
+    operation->id = line->id;
+    operation->result = -ENOMEM; /* where it comes to nothing */
+    return operation;
+}
+
+/* What a command has made of its operation, which may be NULL: it is under way, or there is an answer now. */
+static void settle(struct htw__connection *connection, struct htw__operation *operation,
+                   bool is_under_way) {
+    if (!is_under_way) {
+        answer(connection, text_of(operation == NULL ? -ENOMEM : operation->result));
+        if (operation != NULL) {
+            if (operation->tube != NULL)
+                htw__tube_release(connection->server, operation->tube);
+            free(operation->reservation);
+            htw__buffer_fini(&operation->tubes);
+        }
+        free(operation);
+        return;
+    }
+    if (connection->first == NULL)
+        connection->first = operation;
+    else
+        connection->last->next = operation;
+    connection->last = operation;
+    connection->under_way++;
+}
+
+/* ---- put */
+
+static void start_put(struct htw__connection *connection, const struct htw__serve_line *line,
+                      const char *body) {
+    struct htw__server *server = connection->server;
+    if (!connection->is_producer)
+        server->producers++;
+    connection->is_producer = true;
+    if (server->is_draining) {
+        answer(connection, "DRAINING\r\n");
+        return;
+    }
+    struct htw__operation *operation = create(connection, line);
+    if (operation != NULL) {
+        operation->tube = connection->use;
+        operation->bytes = line->size;
+    }
+    settle(connection, operation, operation != NULL && htw__operation_put(operation, line, body));
+}
+
+static void finish_put(struct htw__operation *operation, struct htw__connection *connection) {
+    if (operation->result == 0) {
+        operation->server->total_jobs++;
+        operation->tube->total_jobs++;
+        htw__buffer_print(&connection->output, "INSERTED %" PRIu64 "\r\n", operation->id);
+    } else {
+        answer(connection, text_of(operation->result));
+    }
+}
+
+/* ---- reserve */
+
+static void start_reserve(struct htw__connection *connection, const struct htw__serve_line *line) {
+    struct htw__server *server = connection->server;
+    bool is_of_id = line->verb == HTW__VERB_RESERVE_JOB;
+    bool waits =
+        !is_of_id && line->timeout_s != 0 && connection->soon == 0 && !connection->is_half_closed;
+    uint64_t request = 0;
+    if (!connection->is_worker)
+        server->workers++;
+    connection->is_worker = true;
+    connection->end = connection->soon > 0 ? HTW__WAIT_DEADLINE_SOON : HTW__WAIT_TIMED_OUT;
+    struct htw__operation *operation = create(connection, line);
+    if (operation != NULL)
+        operation->reservation = calloc(1, sizeof(*operation->reservation));
+    bool is_under_way =
+        operation != NULL && operation->reservation != NULL &&
+        htw__operation_lease(operation, is_of_id ? NULL : connection->names,
+                             is_of_id ? 0 : connection->watched_count, waits, &request);
+    if (is_under_way && !is_of_id) {
+        server->waiting++;
+        connection->request = request;
+    }
+    if (is_under_way && waits && line->timeout_s > 0 && line->timeout_s <= UINT32_MAX)
+        htw__server_set_timer(server, &connection->timer,
+                              htw__server_now() + line->timeout_s * HTW_SECOND);
+    settle(connection, operation, is_under_way);
+}
+
+static void answer_job(struct htw__connection *connection, const char *word,
+                       const struct htw__serve_found *found) {
+    htw__buffer_print(&connection->output, "%s %" PRIu64 " %zu\r\n", word, found->info.id,
+                      found->size);
+    htw__buffer_append(&connection->output, found->body, found->size);
+    answer(connection, "\r\n");
+}
+
+static void finish_reserve(struct htw__operation *operation, struct htw__connection *connection) {
+    static const char *const ends[] = { "TIMED_OUT\r\n", "DEADLINE_SOON\r\n" };
+    struct htw__server *server = operation->server;
+    if (operation->verb != HTW__VERB_RESERVE_JOB) {
+        server->waiting--;
+        connection->request = 0;
+        htw_wheel_cancel(server->wheel, &connection->timer.timer);
+    }
+    if (operation->result == 0) {
+        htw__reservation_begin(operation);
+        if (operation->found != NULL)
+            answer_job(connection, "RESERVED", operation->found);
+        else
+            answer(connection, text_of(-ENOMEM));
+    } else if (operation->result == -ETIMEDOUT || operation->result == -ECANCELED) {
+        answer(connection, ends[connection->end]);
+    } else {
+        answer(connection, text_of(operation->result));
+    }
+}
+
+/* ---- steps of jobs */
+
+/* What each command does with a job, in the words of the journal. */
+static const struct step {
+    bool is_own; /* only with one that the connection has reserved */
+    enum htw_job_step step;
+    const char *answer;
+} steps[HTW__VERBS] = {
+    [HTW__VERB_DELETE] = { false, HTW_JOB_END, "DELETED\r\n" },
+    [HTW__VERB_RELEASE] = { true, HTW_JOB_RELEASE, "RELEASED\r\n" },
+    [HTW__VERB_BURY] = { true, HTW_JOB_BURY, "BURIED\r\n" },
+    [HTW__VERB_KICK_JOB] = { false, HTW_JOB_KICK, "KICKED\r\n" },
+};
+
+static void start_step(struct htw__connection *connection, const struct htw__serve_line *line) {
+    const struct step *step = &steps[line->verb];
+    const struct htw__reservation *own =
+        htw__reservation_find(connection->server, line->id, connection);
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+    if (step->is_own && own == NULL) {
+        answer(connection, "NOT_FOUND\r\n");
+        return;
+    }
+    update.id = line->id;
+    update.step = step->step;
+    update.has_priority = step->is_own;
+    update.priority = line->priority;
+    if (line->verb == HTW__VERB_RELEASE)
+        update.deadline_ns =
+            line->delay_s == 0 ? 0 : htw__clock_realtime_ns() + line->delay_s * HTW_SECOND;
+    struct htw__operation *operation = create(connection, line);
+    if (operation != NULL && own != NULL && line->verb != HTW__VERB_KICK_JOB) {
+        update.attempt = operation->attempt = own->attempt;
+        operation->tube = own->tube;
+    }
+    bool is_cancel = line->verb == HTW__VERB_DELETE && own == NULL;
+    settle(connection, operation,
+           operation != NULL && (is_cancel ? htw__operation_cancel(operation)
+                                           : htw__operation_update(operation, &update)));
+}
+
+static void count_delete(const struct htw__operation *operation) {
+    struct htw__server *server = operation->server;
+    const struct htw__serve_found *found = operation->found;
+    struct htw__tube *tube = operation->tube != NULL ? operation->tube
+                             : found != NULL         ? htw__tube_get(server, found->tube)
+                                                     : NULL;
+    if (tube == NULL)
+        return;
+    tube->deletes++;
+    htw__tube_release(server, tube);
+}
+
+static void finish_step(struct htw__operation *operation, struct htw__connection *connection) {
+    struct htw__reservation *reservation =
+        htw__reservation_find(operation->server, operation->id, NULL);
+    if (reservation != NULL && operation->attempt != 0 &&
+        reservation->attempt == operation->attempt &&
+        (operation->result == 0 || operation->result == -ENOENT || operation->result == -ESTALE))
+        htw__reservation_end(operation->server, reservation);
+    if (operation->result == 0 && operation->verb == HTW__VERB_DELETE)
+        count_delete(operation);
+    answer(connection,
+           operation->result == 0 ? steps[operation->verb].answer : text_of(operation->result));
+}
+
+static void start_touch(struct htw__connection *connection, const struct htw__serve_line *line) {
+    struct htw__reservation *own = htw__reservation_find(connection->server, line->id, connection);
+    if (own != NULL)
+        htw__reservation_touch(connection->server, own);
+    answer(connection, own == NULL ? "NOT_FOUND\r\n" : "TOUCHED\r\n");
+}
+
+static void start_kick(struct htw__connection *connection, const struct htw__serve_line *line) {
+    struct htw__operation *operation = create(connection, line);
+    if (operation != NULL)
+        operation->tube = connection->use;
+    settle(connection, operation, operation != NULL && htw__operation_kick(operation, line->count));
+}
+
+/* ---- looking */
+
+static void start_peek(struct htw__connection *connection, const struct htw__serve_line *line) {
+    struct htw__operation *operation = create(connection, line);
+    bool is_first = line->verb != HTW__VERB_PEEK && line->verb != HTW__VERB_STATS_JOB;
+    if (operation != NULL && is_first)
+        operation->tube = connection->use;
+    settle(connection, operation,
+           operation != NULL &&
+               (is_first ? htw__operation_peek_first(operation) : htw__operation_peek(operation)));
+}
+
+static void finish_peek(struct htw__operation *operation, struct htw__connection *connection) {
+    if (operation->result != 0)
+        answer(connection, text_of(operation->result));
+    else if (operation->verb == HTW__VERB_STATS_JOB)
+        htw__serve_stats_job(operation, &connection->output);
+    else
+        answer_job(connection, "FOUND", operation->found);
+}
+
+static void start_stats(struct htw__connection *connection, const struct htw__serve_line *line) {
+    bool is_of_tube = line->verb == HTW__VERB_STATS_TUBE;
+    if (is_of_tube && !htw__tube_exists(connection->server, line->name)) {
+        answer(connection, "NOT_FOUND\r\n");
+        return;
+    }
+    struct htw__operation *operation = create(connection, line);
+    bool is_named =
+        operation != NULL && htw__serve_stats_names(operation, is_of_tube ? line->name : NULL);
+    if (is_named && is_of_tube)
+        operation->tube = htw__tube_get(connection->server, line->name);
+    is_named = is_named && (!is_of_tube || operation->tube != NULL);
+    settle(connection, operation, is_named && htw__operation_count_urgent(operation));
+}
+
+static void finish_stats(struct htw__operation *operation, struct htw__connection *connection) {
+    if (operation->result != 0)
+        answer(connection, text_of(operation->result));
+    else if (operation->verb == HTW__VERB_STATS)
+        htw__serve_stats_server(operation, &connection->output);
+    else
+        htw__serve_stats_tube(operation, &connection->output);
+}
+
+/* ---- tubes */
+
+static void start_use(struct htw__connection *connection, const struct htw__serve_line *line) {
+    struct htw__tube *tube = htw__tube_get(connection->server, line->name);
+    if (tube == NULL) {
+        answer(connection, text_of(-ENOMEM));
+        return;
+    }
+    tube->users++;
+    connection->use->users--;
+    htw__tube_release(connection->server, connection->use);
+    connection->use = tube;
+    htw__buffer_print(&connection->output, "USING %s\r\n", tube->name);
+}
+
+static size_t watched_place(const struct htw__connection *connection, const char *name) {
+    size_t place = 0;
+    while (place < connection->watched_count && strcmp(connection->names[place], name) != 0)
+        place++;
+    return place;
+}
+
+static bool grow_watched(struct htw__connection *connection) {
+    size_t capacity = 2 * connection->watched_capacity;
+    if (connection->watched_count < connection->watched_capacity)
+        return true;
+    if (connection->watched_count >= WATCHED_MAX)
+        return false;
+    struct htw__tube **watched = realloc(connection->watched, capacity * sizeof(*watched));
+    if (watched != NULL)
+        connection->watched = watched;
+    const char **names = realloc(connection->names, capacity * sizeof(*names));
+    if (names != NULL)
+        connection->names = names;
+    if (watched == NULL || names == NULL)
+        return false;
+    connection->watched_capacity = capacity;
+    return true;
+}
+
+static bool watch(struct htw__connection *connection, const char *name) {
+    if (watched_place(connection, name) < connection->watched_count)
+        return true;
+    struct htw__tube *tube =
+        grow_watched(connection) ? htw__tube_get(connection->server, name) : NULL;
+    if (tube == NULL)
+        return false;
+    tube->watchers++;
+    connection->watched[connection->watched_count] = tube;
+    connection->names[connection->watched_count++] = tube->name;
+    return true;
+}
+
+static void ignore(struct htw__connection *connection, size_t place) {
+    struct htw__tube *tube = connection->watched[place];
+    size_t behind = --connection->watched_count - place;
+    memmove(connection->watched + place, connection->watched + place + 1,
+            behind * sizeof(*connection->watched));
+    memmove(connection->names + place, connection->names + place + 1,
+            behind * sizeof(*connection->names));
+    tube->watchers--;
+    htw__tube_release(connection->server, tube);
+}
+
+static void start_watch(struct htw__connection *connection, const struct htw__serve_line *line) {
+    size_t place = watched_place(connection, line->name);
+    bool is_watched = place < connection->watched_count;
+    if (line->verb == HTW__VERB_WATCH && !watch(connection, line->name)) {
+        answer(connection, text_of(-ENOMEM));
+    } else if (line->verb == HTW__VERB_IGNORE && is_watched && connection->watched_count == 1) {
+        answer(connection, "NOT_IGNORED\r\n");
+    } else {
+        if (line->verb == HTW__VERB_IGNORE && is_watched)
+            ignore(connection, place);
+        htw__buffer_print(&connection->output, "WATCHING %zu\r\n", connection->watched_count);
+    }
+}
+
+static void start_pause(struct htw__connection *connection, const struct htw__serve_line *line) {
+    struct htw__server *server = connection->server;
+    struct htw__tube *tube =
+        htw__tube_exists(server, line->name) ? htw__tube_get(server, line->name) : NULL;
+    if (tube == NULL) {
+        answer(connection, "NOT_FOUND\r\n");
+        return;
+    }
+    int64_t until_ns =
+        line->delay_s == 0 ? 0 : htw__clock_realtime_ns() + line->delay_s * HTW_SECOND;
+    int error = htw_journal_pause(server->journal, line->name, until_ns);
+    if (error == 0) {
+        tube->pauses++;
+        tube->pause_s = line->delay_s;
+    }
+    htw__tube_release(server, tube);
+    answer(connection, error == 0 ? "PAUSED\r\n" : text_of(error));
+}
+
+/* ---- all */
+
+static bool is_change(enum htw__verb verb) {
+    return verb == HTW__VERB_PUT || steps[verb].answer != NULL;
+}
+
+bool htw__command_may_start(const struct htw__connection *connection, enum htw__verb verb) {
+    return connection->first == NULL || (is_change(verb) && connection->last->verb == verb &&
+                                         connection->under_way < UNDER_WAY_MAX);
+}
+
+static void start_quit(struct htw__connection *connection, const struct htw__serve_line *line) {
+    (void)line;
+    connection->is_closing = true;
+}
+
+static void start_list(struct htw__connection *connection, const struct htw__serve_line *line) {
+    if (line->verb == HTW__VERB_LIST_TUBES)
+        htw__serve_stats_list_tubes(connection);
+    else if (line->verb == HTW__VERB_LIST_TUBES_WATCHED)
+        htw__serve_stats_list_watched(connection);
+    else
+        htw__buffer_print(&connection->output, "USING %s\r\n", connection->use->name);
+}
+
+static void finish_kick(struct htw__operation *operation, struct htw__connection *connection) {
+    if (operation->result < 0)
+        answer(connection, text_of(operation->result));
+    else
+        htw__buffer_print(&connection->output, "KICKED %d\r\n", operation->result);
+}
+
+/* A put starts with its body. */
+static const struct {
+    void (*start)(struct htw__connection *connection, const struct htw__serve_line *line);
+    void (*finish)(struct htw__operation *operation, struct htw__connection *connection);
+} commands[HTW__VERBS] = {
+    [HTW__VERB_PUT] = { NULL, finish_put },
+    [HTW__VERB_PEEK_READY] = { start_peek, finish_peek },
+    [HTW__VERB_PEEK_DELAYED] = { start_peek, finish_peek },
+    [HTW__VERB_PEEK_BURIED] = { start_peek, finish_peek },
+    [HTW__VERB_PEEK] = { start_peek, finish_peek },
+    [HTW__VERB_RESERVE_WITH_TIMEOUT] = { start_reserve, finish_reserve },
+    [HTW__VERB_RESERVE_JOB] = { start_reserve, finish_reserve },
+    [HTW__VERB_RESERVE] = { start_reserve, finish_reserve },
+    [HTW__VERB_DELETE] = { start_step, finish_step },
+    [HTW__VERB_RELEASE] = { start_step, finish_step },
+    [HTW__VERB_BURY] = { start_step, finish_step },
+    [HTW__VERB_KICK_JOB] = { start_step, finish_step },
+    [HTW__VERB_KICK] = { start_kick, finish_kick },
+    [HTW__VERB_TOUCH] = { start_touch, NULL },
+    [HTW__VERB_STATS_JOB] = { start_peek, finish_peek },
+    [HTW__VERB_STATS_TUBE] = { start_stats, finish_stats },
+    [HTW__VERB_STATS] = { start_stats, finish_stats },
+    [HTW__VERB_USE] = { start_use, NULL },
+    [HTW__VERB_WATCH] = { start_watch, NULL },
+    [HTW__VERB_IGNORE] = { start_watch, NULL },
+    [HTW__VERB_LIST_TUBES_WATCHED] = { start_list, NULL },
+    [HTW__VERB_LIST_TUBE_USED] = { start_list, NULL },
+    [HTW__VERB_LIST_TUBES] = { start_list, NULL },
+    [HTW__VERB_PAUSE_TUBE] = { start_pause, NULL },
+    [HTW__VERB_QUIT] = { start_quit, NULL },
+};
+
+void htw__command_start(struct htw__connection *connection, const struct htw__serve_line *line,
+                        const char *body) {
+    connection->server->commands[line->verb]++;
+    if (line->verb == HTW__VERB_PUT)
+        start_put(connection, line, body);
+    else
+        commands[line->verb].start(connection, line);
+}
+
+void htw__command_finish(struct htw__operation *operation) {
+    commands[operation->verb].finish(operation, operation->connection);
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* line.c - the words of the protocol, and what follows each. */
+#include "line.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+/* What follows a word: i the id of a job, p a priority, d a delay, t a time to run, s the size of a body, n the name of a
+   tube, c a count, w a time to wait; $: the end of the line; empty: anything. As beanstalkd has it, what follows a
+   count or a time to wait does not matter, and spaces before a number do not. */
+static const struct {
+    const char *word, *arguments;
+} words[HTW__VERBS] = {
+    [HTW__VERB_PUT] = { "put ", "pdts$" },
+    [HTW__VERB_PEEK_READY] = { "peek-ready", "$" },
+    [HTW__VERB_PEEK_DELAYED] = { "peek-delayed", "$" },
+    [HTW__VERB_PEEK_BURIED] = { "peek-buried", "$" },
+    [HTW__VERB_PEEK] = { "peek ", "i$" },
+    [HTW__VERB_RESERVE_WITH_TIMEOUT] = { "reserve-with-timeout ", "w" },
+    [HTW__VERB_RESERVE_JOB] = { "reserve-job ", "i$" },
+    [HTW__VERB_RESERVE] = { "reserve", "$" },
+    [HTW__VERB_DELETE] = { "delete ", "i$" },
+    [HTW__VERB_RELEASE] = { "release ", "ipd$" },
+    [HTW__VERB_BURY] = { "bury ", "ip$" },
+    [HTW__VERB_KICK_JOB] = { "kick-job ", "i$" },
+    [HTW__VERB_KICK] = { "kick ", "c" },
+    [HTW__VERB_TOUCH] = { "touch ", "i$" },
+    [HTW__VERB_STATS_JOB] = { "stats-job ", "i$" },
+    [HTW__VERB_STATS_TUBE] = { "stats-tube ", "n$" },
+    [HTW__VERB_STATS] = { "stats", "$" },
+    [HTW__VERB_USE] = { "use ", "n$" },
+    [HTW__VERB_WATCH] = { "watch ", "n$" },
+    [HTW__VERB_IGNORE] = { "ignore ", "n$" },
+    [HTW__VERB_LIST_TUBES_WATCHED] = { "list-tubes-watched", "$" },
+    [HTW__VERB_LIST_TUBE_USED] = { "list-tube-used", "$" },
+    [HTW__VERB_LIST_TUBES] = { "list-tubes", "$" },
+    [HTW__VERB_PAUSE_TUBE] = { "pause-tube", " nd$" },
+    [HTW__VERB_QUIT] = { "quit", "" },
+};
+
+struct cursor {
+    const char *at, *end;
+};
+
+static void skip_spaces(struct cursor *cursor) {
+    while (cursor->at < cursor->end && *cursor->at == ' ')
+        cursor->at++;
+}
+
+static bool is_digit(const struct cursor *cursor) {
+    return cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9';
+}
+
+/* False: there is no number, or one above `most`. */
+static bool read_number(struct cursor *cursor, uint64_t most, uint64_t *ret_number) {
+    uint64_t number = 0;
+    bool fits = true;
+    skip_spaces(cursor);
+    if (!is_digit(cursor))
+        return false;
+    for (; is_digit(cursor); cursor->at++)
+        fits = fits && !__builtin_mul_overflow(number, 10, &number) &&
+               !__builtin_add_overflow(number, (uint64_t)(*cursor->at - '0'), &number);
+    *ret_number = number;
+    return fits && number <= most;
+}
+
+static bool read_number_32(struct cursor *cursor, uint32_t *ret_number) {
+    uint64_t number = 0;
+    bool is_right = read_number(cursor, UINT32_MAX, &number);
+    *ret_number = (uint32_t)number;
+    return is_right;
+}
+
+/* As strtol() reads it: there may be a sign, and without a number it is 0. False: too large. */
+static bool read_signed(struct cursor *cursor, int64_t *ret_number) {
+    uint64_t number = 0;
+    skip_spaces(cursor);
+    bool has_sign = cursor->at < cursor->end && (*cursor->at == '-' || *cursor->at == '+');
+    bool is_negative = has_sign && *cursor->at == '-';
+    cursor->at += has_sign;
+    bool fits = !is_digit(cursor) || read_number(cursor, INT64_MAX, &number);
+    *ret_number = is_negative ? -(int64_t)number : (int64_t)number;
+    return fits;
+}
+
+/* A negative one is as large as can be. */
+static bool read_count(struct cursor *cursor, uint32_t *ret_count) {
+    int64_t number = 0;
+    struct cursor digits = *cursor;
+    bool is_right = read_signed(cursor, &number);
+    skip_spaces(&digits);
+    *ret_count = number < 0 || number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
+    return is_right && cursor->at > digits.at && cursor->at[-1] >= '0' && cursor->at[-1] <= '9';
+}
+
+static bool is_name_byte(char byte) {
+    return (byte >= 'A' && byte <= 'Z') || (byte >= 'a' && byte <= 'z') ||
+           (byte >= '0' && byte <= '9') || (byte != '\0' && strchr("-+/;.$_()", byte) != NULL);
+}
+
+static bool read_name(struct cursor *cursor, char *name) {
+    size_t size = 0, left = (size_t)(cursor->end - cursor->at);
+    while (size < left && size <= HTW__TUBE_NAME_MAX && is_name_byte(cursor->at[size]))
+        size++;
+    if (size == 0 || size > HTW__TUBE_NAME_MAX || *cursor->at == '-')
+        return false;
+    memcpy(name, cursor->at, size);
+    name[size] = '\0';
+    cursor->at += size;
+    return true;
+}
+
+static bool read_argument(struct cursor *cursor, char kind, struct htw__serve_line *line) {
+    switch (kind) {
+    case 'i':
+        return read_number(cursor, UINT64_MAX, &line->id);
+    case 'p':
+        return read_number_32(cursor, &line->priority);
+    case 'd':
+        return read_number_32(cursor, &line->delay_s);
+    case 't':
+        return read_number_32(cursor, &line->ttr_s);
+    case 's':
+        return read_number_32(cursor, &line->size);
+    case 'c':
+        return read_count(cursor, &line->count);
+    case 'w':
+        return read_signed(cursor, &line->timeout_s);
+    case 'n':
+        return read_name(cursor, line->name);
+    case ' ':
+        skip_spaces(cursor);
+        return true;
+    default: /* $ */
+        return cursor->at == cursor->end;
+    }
+}
+
+static bool is_http(const char *bytes, size_t size) {
+    return memmem(bytes, size, " HTTP/", strlen(" HTTP/")) != NULL;
+}
+
+static enum htw__serve_line_result read_command(const char *bytes, size_t size,
+                                                struct htw__serve_line *line) {
+    if (memchr(bytes, 0, size) != NULL || memchr(bytes, '\r', size) != NULL)
+        return HTW__SERVE_LINE_BAD;
+    for (unsigned verb = 0; verb < HTW__VERBS; verb++) {
+        size_t length = strlen(words[verb].word);
+        if (size < length || memcmp(bytes, words[verb].word, length) != 0)
+            continue;
+        struct cursor cursor = { bytes + length, bytes + size };
+        memset(line, 0, sizeof(*line));
+        line->verb = (enum htw__verb)verb;
+        line->timeout_s = -1;
+        for (const char *kind = words[verb].arguments; *kind != '\0'; kind++)
+            if (!read_argument(&cursor, *kind, line))
+                return HTW__SERVE_LINE_BAD;
+        return HTW__SERVE_LINE_COMMAND;
+    }
+    return is_http(bytes, size) ? HTW__SERVE_LINE_HTTP : HTW__SERVE_LINE_UNKNOWN;
+}
+
+const char *htw__serve_line_end(const char *bytes, size_t size) {
+    const char *end = memmem(bytes, size, "\r\n", 2);
+    return end == NULL ? NULL : end + 2;
+}
+
+enum htw__serve_line_result htw__serve_line_read(const char *bytes, size_t size,
+                                                 struct htw__serve_line *ret_line,
+                                                 size_t *ret_consumed) {
+    size_t seen = size < HTW__SERVE_LINE_MAX ? size : HTW__SERVE_LINE_MAX;
+    const char *end = htw__serve_line_end(bytes, seen);
+    *ret_consumed = 0;
+    if (end == NULL)
+        return size < HTW__SERVE_LINE_MAX ? HTW__SERVE_LINE_MORE : HTW__SERVE_LINE_TOO_LONG;
+    *ret_consumed = (size_t)(end - bytes);
+    return read_command(bytes, *ret_consumed - 2, ret_line);
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * loop.c - the rounds of the server.
+ *
+ * A round asks epoll for events, runs the timers that are due, takes the operations that are back, and gives
+ * connections their turns, first come, first served, for a limited time.
+ */
+#include "loop.h"
+
+#include "connection.h"
+#include "operation.h"
+#include "start.h"
+
+#include "../../base/clock.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#define EVENTS_PER_ROUND 256
+#define TURNS_NS (2 * HTW_MILLISECOND)
+#define TIMERS_PER_ROUND 4096
+
+/* How long the last answers may take when the program ends. */
+#define DRAIN_NS (3 * HTW_SECOND / 2)
+
+/* ---- time */
+
+/* Returns whether more are due. */
+static bool run_timers(struct htw__server *server) {
+    uint64_t now = htw__server_tick(htw__server_now());
+    struct htw_timer *due;
+    for (int i = 0; i < TIMERS_PER_ROUND; i++) {
+        if ((due = htw_wheel_poll(server->wheel, now)) == NULL)
+            return false;
+        struct htw__serve_timer *timer =
+            (struct htw__serve_timer *)(void *)((char *)due -
+                                                offsetof(struct htw__serve_timer, timer));
+        timer->ring(server, timer);
+    }
+    return true;
+}
+
+static void arm(struct htw__server *server) {
+    uint64_t next = htw_wheel_next(server->wheel);
+    if (next == server->armed_tick)
+        return;
+    struct itimerspec when = { .it_value = { 0, 0 } };
+    if (next != HTW_NEVER_TICK) {
+        when.it_value.tv_sec = (time_t)(next / 1000);
+        when.it_value.tv_nsec = (long)(next % 1000) * 1000000 + 1;
+    }
+    if (timerfd_settime(server->timer, TFD_TIMER_ABSTIME, &when, NULL) == 0)
+        server->armed_tick = next;
+}
+
+/* ---- the end */
+
+static struct htw__connection *connection_of(struct htw__link *link) {
+    return (struct htw__connection *)(void *)((char *)link -
+                                              offsetof(struct htw__connection, link));
+}
+
+static void for_each_connection(struct htw__server *server,
+                                void (*act)(struct htw__connection *connection)) {
+    for (struct htw__link *link = server->connections._next, *next; link != &server->connections;
+         link = next) {
+        next = link->_next; /* `act` may free the connection */
+        act(connection_of(link));
+    }
+}
+
+static void take_signals(struct htw__server *server) {
+    struct signalfd_siginfo info;
+    while (read(server->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+        if (info.ssi_signo == SIGUSR1)
+            server->is_draining = true;
+        else
+            server->is_stopping = true;
+    }
+}
+
+/* ---- a round */
+
+static void clear(int fd) {
+    uint64_t count;
+    (void)!read(fd, &count, sizeof(count));
+}
+
+static void handle(struct htw__server *server, const struct epoll_event *event) {
+    void *what = event->data.ptr;
+    if (what == &server->timer || what == &server->wake) {
+        clear(*(int *)what);
+        if (what == &server->timer)
+            server->armed_tick = HTW_NEVER_TICK;
+    } else if (what == &server->signals) {
+        take_signals(server);
+    } else if (what != &server->scheduler) {
+        struct htw__connection *connection = what;
+        connection->events |= event->events;
+        htw__server_queue(connection);
+    }
+}
+
+static bool is_listener(const struct htw__server *server, const void *what) {
+    return (const char *)what >= (const char *)server->listeners &&
+           (const char *)what < (const char *)(server->listeners + HTW__SERVE_LISTENERS);
+}
+
+/* Closes the connection with the most bytes of input and output, until all together have few enough: it is the cause,
+   and the one that came last usually is not. */
+static void limit_memory(struct htw__server *server) {
+    while (server->memory > server->options.max_memory) {
+        struct htw__connection *largest = NULL;
+        for (struct htw__link *link = server->connections._next; link != &server->connections;
+             link = link->_next) {
+            struct htw__connection *connection = connection_of(link);
+            if (largest == NULL || connection->counted > largest->counted)
+                largest = connection;
+        }
+        htw__connection_close(largest);
+    }
+}
+
+static void run_turns(struct htw__server *server) {
+    int64_t end_ns = htw__clock_monotonic_ns() + TURNS_NS;
+    do {
+        struct htw__connection *connection = server->turns;
+        if (connection == NULL)
+            return;
+        server->turns = connection->next_turn;
+        if (server->turns == NULL)
+            server->last_turn = &server->turns;
+        connection->is_queued = false;
+        htw__connection_turn(connection);
+        limit_memory(server);
+    } while (htw__clock_monotonic_ns() < end_ns);
+}
+
+static void take_operations(struct htw__server *server) {
+    struct htw__operation *operation = htw__operations_take(server), *next;
+    for (; operation != NULL; operation = next) {
+        next = operation->next_done;
+        htw__connection_done(operation);
+    }
+}
+
+/* What other threads may read. */
+static void publish(struct htw__server *server) {
+    if (server->options.http == NULL)
+        return;
+    pthread_mutex_lock(&server->mutex);
+    server->numbers.connections = server->connection_count;
+    server->numbers.producers = server->producers;
+    server->numbers.workers = server->workers;
+    server->numbers.waiting = server->waiting;
+    server->numbers.is_draining = server->is_draining;
+    pthread_mutex_unlock(&server->mutex);
+}
+
+static void run_round(struct htw__server *server, int timeout_ms) {
+    struct epoll_event events[EVENTS_PER_ROUND];
+    arm(server);
+    int count = epoll_wait(server->epoll, events, EVENTS_PER_ROUND,
+                           server->turns == NULL && !server->has_more ? timeout_ms : 0);
+    for (int i = 0; i < count; i++)
+        if (!is_listener(server, events[i].data.ptr))
+            handle(server, &events[i]);
+    server->has_more = run_timers(server);
+    if (htw_scheduler_process(server->scheduler, TIMERS_PER_ROUND, NULL) == HTW_MORE)
+        server->has_more = true;
+    take_operations(server);
+    run_turns(server);
+    for (int i = 0; i < count; i++) /* last: closed connections free descriptors first */
+        if (is_listener(server, events[i].data.ptr))
+            htw__server_accept(server, events[i].data.ptr);
+    publish(server);
+}
+
+void htw__serve_loop(struct htw__server *server) {
+    while (!server->is_stopping && !atomic_load(&server->has_failed))
+        run_round(server, -1);
+    int64_t end_ns = htw__server_now() + DRAIN_NS;
+    htw__server_stop_listening(server);
+    for_each_connection(server, htw__connection_drain);
+    while ((server->connection_count > 0 || server->operations > 0) && htw__server_now() < end_ns)
+        run_round(server, (int)((end_ns - htw__server_now()) / HTW_MILLISECOND) + 1);
+    for_each_connection(server, htw__connection_close);
+    while (server->operations > 0 || server->turns != NULL)
+        run_round(server, (int)(DRAIN_NS / HTW_MILLISECOND));
+}

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: MIT
+// page.js - the page of `htw serve`, after ../http/page.js. It reads itself again, more seldom where an answer took long, and
+// puts new text into the rows that are there: so neither what is typed nor the focus is lost.
+
+const PAGE = 50;
+const QUIET_MS = 5000;
+const get = id => document.getElementById(id);
+const form = get('search');
+let after = { queues: null, jobs: null };  // where the page that is shown begins
+let next = { queues: null, jobs: null };
+let opened = null;                         // the queue that is shown
+let state = 'ready';
+let shown = null;                          // the job in the dialog
+let asHex = false;
+
+/* ---- names and numbers */
+
+/* A name may be any bytes; so it goes into an address byte by byte. */
+function keyOf(row, name) {
+    if (row[name] == null && !(name + '_base64' in row))
+        return '';
+    const bytes = name + '_base64' in row ? Array.from(atob(row[name + '_base64']), c => c.charCodeAt(0))
+                                          : [...new TextEncoder().encode(row[name])];
+    return bytes.map(byte => '%' + byte.toString(16).padStart(2, '0')).join('');
+}
+const nameOf = row => textOf(row, 'name') || '(default)';
+const number = value => value.toLocaleString('en');
+const plural = (count, word) => number(count) + ' ' + word + (count === 1 ? '' : 's');
+
+function timeOf(instant) {
+    return instant == null ? 'never' : new Date(instant).toLocaleString();
+}
+
+/* A server's own leases last as long as their connections. */
+function dueOf(job) {
+    return job.state === 'leased' && job.deadline === null ? 'when its connection ends' : timeOf(job.deadline);
+}
+
+function lengthOf(seconds) {
+    const units = [['day', 86400], ['hour', 3600], ['minute', 60], ['second', 1]];
+    const [word, size] = units.find(([, size]) => seconds % size === 0);
+    return plural(seconds / size, word);
+}
+
+async function askOne(path, options) {
+    return (await ask(path, options))[0];
+}
+const post = path => askOne(path, { method: 'POST' });
+
+/* Rows that stay keep their cells, and their buttons the focus. */
+function fillRows(body, items, keyFor, make, update) {
+    const old = new Map([...body.rows].map(row => [row.dataset.key, row]));
+    items.forEach((item, place) => {
+        const key = keyFor(item);
+        let row = old.get(key);
+        old.delete(key);
+        if (row === undefined) {
+            row = document.createElement('tr');
+            row.dataset.key = key;
+            make(row, item);
+        }
+        if (body.rows[place] !== row)
+            body.insertBefore(row, body.rows[place] ?? null);
+        update(row, item);
+    });
+    old.forEach(row => row.remove());
+}
+
+function put(cell, text) {
+    if (cell.textContent !== String(text))
+        cell.textContent = text;
+}
+
+/* ---- the queues */
+
+const COLUMNS = ['Ready', 'Delayed', 'Leased', 'Buried', 'Waiting', 'Paused'];
+
+function makeQueue(row, queue) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'name';
+    button.textContent = nameOf(queue);
+    button.addEventListener('click', () => openQueue(queue));
+    addCell(row, 'Queue', button);
+    COLUMNS.forEach(name => addCell(row, name));
+}
+
+function updateQueue(row, queue) {
+    COLUMNS.forEach((name, i) => {
+        put(row.cells[i + 1], name === 'Paused' ? (queue.paused_until ? 'until ' + timeOf(queue.paused_until) : '')
+                                                : number(queue[name.toLowerCase()]));
+    });
+    row.classList.toggle('open', opened !== null && row.dataset.key === keyOf(opened, 'name'));
+}
+
+async function readQueues() {
+    const words = new URLSearchParams({ sort: form.sort.value, limit: PAGE });
+    if (form.text.value !== '')
+        words.set('text', form.text.value);
+    if (after.queues !== null)
+        words.set('after', after.queues);
+    const all = await askOne('queues?' + words);
+    fillRows(get('rows'), all.queues, queue => keyOf(queue, 'name'), makeQueue, updateQueue);
+    const server = all.server === null ? '' : `; ${plural(all.server.connections, 'connection')}, ` +
+        `${number(all.server.waiting)} of them waiting for a job${all.server.draining ? '; draining' : ''}`;
+    put(get('totals'), `${plural(all.all, 'queue')}: ${number(all.ready)} ready, ${number(all.delayed)} delayed, ` +
+        `${number(all.leased)} leased, ${number(all.buried)} buried${server}`);
+    next.queues = all.after;
+    get('more').hidden = all.after === null;
+    get('first').hidden = after.queues === null;
+    return all.found === 0 ? 'No queue has such a name.' : all.found === all.all ? '' : `${number(all.found)} fit.`;
+}
+
+/* ---- one queue */
+
+function openQueue(queue) {
+    opened = queue;
+    after.jobs = null;
+    state = ['buried', 'ready', 'delayed', 'leased'].find(name => queue[name] > 0) ?? 'ready';
+    get('jobs').replaceChildren();
+    put(get('queue-name'), nameOf(queue));
+    get('queue').hidden = false;
+    get('queue').scrollIntoView();
+    refresh();
+}
+
+function showBars(times) {
+    get('times').hidden = times.seen === 0;
+    if (times.seen === 0)
+        return;
+    const most = Math.max(...times.bars);
+    const bars = get('bars');
+    while (bars.childElementCount > times.bars.length)
+        bars.lastElementChild.remove();
+    while (bars.childElementCount < times.bars.length)
+        bars.append(document.createElement('div'));
+    times.bars.forEach((count, i) => {
+        const bar = bars.children[i];
+        bar.style.height = (count === 0 ? 0 : Math.max(2, 100 * count / most)) + '%';
+        bar.title = `${plural(count, 'job')} from ${timeOf((times.from_s + i * times.width_s) * 1000)}`;
+    });
+    const text = `${times.more ? 'The first ' : ''}${plural(times.seen, 'delayed job')} by time: a bar is ` +
+        `${lengthOf(times.width_s)}, the highest ${plural(most, 'job')}, the last ends at ` +
+        timeOf((times.from_s + times.bars.length * times.width_s) * 1000) + '.';
+    put(get('times-text'), text);
+    bars.setAttribute('aria-label', text);
+}
+
+function makeJob(row, job) {
+    const id = addCell(row, 'Id');
+    addButton(id, 'Job', job.id, () => openJob(job.id));
+    id.firstChild.className = 'name';
+    id.firstChild.textContent = job.id;
+    ['Due', 'Priority', 'Attempts', 'Payload', 'Change'].forEach(name => addCell(row, name));
+}
+
+function updateJob(row, job) {
+    put(row.cells[1], dueOf(job));
+    put(row.cells[2], job.priority);
+    put(row.cells[3], job.attempts);
+    put(row.cells[4], textOf(job, 'payload').slice(0, 120) + (job.cut ? ' …' : ''));
+    if (row.dataset.state !== job.state) {
+        row.dataset.state = job.state;
+        row.cells[5].replaceChildren();
+        toolsOf(job).forEach(([text, verb]) => addButton(row.cells[5], text, job.id, () => changeJob(job.id, verb)));
+    }
+}
+
+async function readQueue() {
+    if (opened === null)
+        return;
+    const key = keyOf(opened, 'name'), mine = opened;
+    const queue = await askOne('queue?queue=' + key);
+    const list = await askOne(`jobs?queue=${key}&state=${state}&limit=${PAGE}` + (after.jobs ? '&after=' + after.jobs : ''));
+    const times = queue.delayed > 0 ? await askOne('queue/times?queue=' + key) : { seen: 0 };
+    if (opened !== mine)
+        return;
+    put(get('queue-numbers'), `${number(queue.ready)} ready, ${number(queue.delayed)} delayed, ${number(queue.leased)} leased, ` +
+        `${number(queue.buried)} buried; ${plural(queue.waiting, 'request')} waiting` +
+        (queue.paused_until ? '; paused until ' + timeOf(queue.paused_until) : ''));
+    get('resume').hidden = queue.paused_until === null;
+    get('kick').hidden = queue.buried === 0;
+    put(get('kick'), `Kick ${number(queue.buried)} buried`);
+    document.querySelectorAll('[data-state]:is(button)').forEach(button => {
+        button.setAttribute('aria-pressed', button.dataset.state === state);
+        put(button, `${button.dataset.state[0].toUpperCase()}${button.dataset.state.slice(1)} (${number(queue[button.dataset.state])})`);
+    });
+    showBars(times);
+    fillRows(get('jobs'), list.jobs, job => job.id, makeJob, updateJob);
+    next.jobs = list.after;
+    get('jobs-more').hidden = list.after === null;
+    get('jobs-first').hidden = after.jobs === null;
+}
+
+/* ---- one job */
+
+function toolsOf(job) {
+    return [[['buried', 'delayed'], 'Kick'], [['ready', 'delayed'], 'Bury'], [['ready', 'delayed', 'buried'], 'Delete']]
+        .filter(([states]) => states.includes(job.state)).map(([, text]) => [text, text.toLowerCase()]);
+}
+
+function showPayload() {
+    const bytes = 'payload_base64' in shown ? Uint8Array.from(atob(shown.payload_base64), c => c.charCodeAt(0))
+                                            : new TextEncoder().encode(shown.payload);
+    const lines = [];
+    for (let i = 0; asHex && i < bytes.length; i += 16) {
+        const part = [...bytes.slice(i, i + 16)];
+        lines.push(i.toString(16).padStart(6, '0') + '  ' + part.map(byte => byte.toString(16).padStart(2, '0')).join(' ').padEnd(49) +
+            part.map(byte => byte > 31 && byte < 127 ? String.fromCharCode(byte) : '.').join(''));
+    }
+    put(get('payload'), asHex ? lines.join('\n') : new TextDecoder().decode(bytes));
+    get('as-hex').setAttribute('aria-pressed', asHex);
+    get('as-text').setAttribute('aria-pressed', !asHex);
+}
+
+async function readJob(id) {
+    const job = shown = await askOne('jobs/' + id);
+    put(get('job-name'), 'Job ' + id);
+    put(get('job-text'), '');
+    const facts = [['State', job.state], ['Queue', textOf(job, 'queue') || '(default)'], ['Due', dueOf(job)],
+                   ['Put', job.put === null ? 'not known' : timeOf(job.put)], ['Priority', job.priority],
+                   ['Attempts', `${job.attempts}; ${job.releases} released, ${job.timeouts} timed out, ${job.buries} buried, ${job.kicks} kicked`],
+                   ['Size', plural(job.size, 'byte') + (job.cut ? ', of which the first 65 536 are shown' : '')]];
+    if (textOf(job, 'key') !== '')
+        facts.push(['Key', textOf(job, 'key')]);
+    get('job-facts').replaceChildren(...facts.flatMap(([name, value]) => {
+        const pair = [document.createElement('dt'), document.createElement('dd')];
+        pair[0].textContent = name;
+        pair[1].textContent = value;
+        return pair;
+    }));
+    get('job-tools').replaceChildren();
+    toolsOf(job).forEach(([text, verb]) => addButton(get('job-tools'), text, 'job ' + id, () => changeJob(id, verb)));
+    get('move').disabled = job.state === 'leased';
+    showPayload();
+}
+
+async function openJob(id) {
+    try {
+        asHex = false;
+        await readJob(id);
+        asHex = 'payload_base64' in shown;
+        showPayload();
+        if (!get('job').open)
+            get('job').showModal();
+    } catch (error) {
+        tell(error.message, true);
+    }
+}
+
+/* In the dialog, as long as it hides what is below. */
+function tell(text, isWrong) {
+    say(text, isWrong);
+    put(get('job-text'), text);
+}
+
+/* ---- changes */
+
+/* Does what changes something, and shows what has become of it. */
+async function change(act) {
+    try {
+        const text = await act();
+        await refresh();
+        tell(text, false);
+    } catch (error) {
+        tell(error.message, true);
+    }
+}
+
+function changeJob(id, verb, words = '') {
+    if (verb === 'delete' && !confirm(`Delete job ${id}?`))
+        return;
+    change(async () => {
+        const done = await post(`jobs/${id}/${verb}${words}`);
+        if (verb === 'delete')
+            get('job').close();
+        else if (get('job').open)
+            await readJob(id);
+        return `Job ${id}: ${done.done}`;
+    });
+}
+
+/* In parts, so that others can write in between; and no more than were buried, as a kick without buried ones takes delayed ones. */
+async function kickAll(key) {
+    let kicked = 0, buried = (await askOne('queue?queue=' + key)).buried;
+    while (buried > 0) {
+        const done = await post(`queue/kick?queue=${key}&count=${Math.min(buried, 1000)}`);
+        kicked += done.kicked;
+        buried = done.kicked === 0 ? 0 : Math.min(buried - done.kicked, done.buried);
+        say(`${number(kicked)} kicked …`);
+    }
+    return plural(kicked, 'job') + ' kicked';
+}
+
+/* ---- all */
+
+let timer = 0, reading = null, again = false;
+
+/* One at a time: who asks while one runs gets another one behind it. */
+async function refresh() {
+    if (reading !== null) {
+        again = true;
+        return reading;
+    }
+    clearTimeout(timer);
+    const begin = performance.now();
+    reading = (async () => {
+        do {
+            again = false;
+            say(await readQueues());
+            try {
+                await readQueue();
+            } catch (error) { // the queue has gone, or its page is forgotten
+                if (after.jobs !== null) {
+                    after.jobs = null;
+                    again = true;
+                } else {
+                    get('jobs').replaceChildren();
+                    get('times').hidden = true;
+                    put(get('queue-numbers'), error.message);
+                }
+            }
+        } while (again);
+    })();
+    try {
+        await reading;
+    } catch (error) {
+        say(error.message, true);
+    } finally {
+        reading = null;
+        timer = setTimeout(tick, Math.max(QUIET_MS, 20 * (performance.now() - begin)));
+    }
+}
+
+function tick() {
+    if (document.hidden)
+        timer = setTimeout(tick, QUIET_MS);
+    else
+        refresh();
+}
+
+function turn(what, place) {
+    after[what] = place;
+    refresh();
+}
+
+form.addEventListener('submit', event => {
+    event.preventDefault();
+    after.queues = null;
+    if (form.id.value.trim() !== '')
+        openJob(encodeURIComponent(form.id.value.trim()));
+    refresh();
+});
+form.sort.addEventListener('change', () => turn('queues', null));
+get('more').addEventListener('click', () => turn('queues', next.queues));
+get('first').addEventListener('click', () => turn('queues', null));
+get('jobs-more').addEventListener('click', () => turn('jobs', next.jobs));
+get('jobs-first').addEventListener('click', () => turn('jobs', null));
+get('close').addEventListener('click', () => {
+    opened = null;
+    get('queue').hidden = true;
+    refresh();
+});
+document.querySelectorAll('button[data-state]').forEach(button => button.addEventListener('click', () => {
+    state = button.dataset.state;
+    turn('jobs', null);
+}));
+get('kick').addEventListener('click', () => change(() => kickAll(keyOf(opened, 'name'))));
+get('pause').addEventListener('click', () => change(async () => {
+    const words = new URLSearchParams({ until: get('pause-for').value });
+    return nameOf(opened) + ': ' + (await post(`queue/pause?queue=${keyOf(opened, 'name')}&${words}`)).done;
+}));
+get('resume').addEventListener('click', () => change(async () =>
+    nameOf(opened) + ': ' + (await post('queue/resume?queue=' + keyOf(opened, 'name'))).done));
+get('as-text').addEventListener('click', () => { asHex = false; showPayload(); });
+get('as-hex').addEventListener('click', () => { asHex = true; showPayload(); });
+get('move').addEventListener('click', () => changeJob(shown.id, 'move', '?' + new URLSearchParams({ at: get('move-to').value })));
+get('job-close').addEventListener('click', () => get('job').close());
+refresh();

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reservation.h - a job that a connection has reserved, and its time to run.
+ *
+ * The journal has leased it for ever; what ends the lease is a step of the job, or here its time or the end of its
+ * connection. A second before its time it is SOON: a connection that has such a job does not wait for another one.
+ */
+#ifndef HTW_SRC_CMD_SERVE_RESERVATION_H
+#define HTW_SRC_CMD_SERVE_RESERVATION_H
+
+#include "server.h"
+
+struct htw__reservation {
+    struct htw__key_node node; /* by id */
+    struct htw__link link;     /* of the connection */
+    struct htw__serve_timer timer;
+    struct htw__connection *connection; /* NULL: it is to be given back */
+    struct htw__tube *tube;
+    uint64_t id;
+    uint32_t attempt;
+    bool is_soon;
+    bool has_timed_out; /* to be given back: why */
+    int64_t ttr_ns, end_ns;
+};
+
+struct htw__operation;
+
+/* Makes it of a job that was leased to the operation. */
+void htw__reservation_begin(struct htw__operation *operation);
+
+/* NULL: nobody has reserved the job, or (`connection` is not NULL) another connection has. */
+struct htw__reservation *htw__reservation_find(const struct htw__server *server, uint64_t id,
+                                               const struct htw__connection *connection);
+
+/* Its time begins again. */
+void htw__reservation_touch(struct htw__server *server, struct htw__reservation *reservation);
+
+/* A step has ended it. */
+void htw__reservation_end(struct htw__server *server, struct htw__reservation *reservation);
+
+/* The job is READY again. */
+void htw__reservation_give_back(struct htw__server *server, struct htw__reservation *reservation,
+                                bool has_timed_out);
+
+#endif /* HTW_SRC_CMD_SERVE_RESERVATION_H */

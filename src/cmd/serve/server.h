@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * server.h - struct htw__server, and an overview: start here.
+ *
+ * PARTS. One thread, the LOOP (loop.c), has all CONNECTIONS (connection.c). They read lines (line.c) and start their
+ * commands (commands.c). A job is in a journal, a tube is a queue of it. What needs the journal is an OPERATION
+ * (operation.c): a change that is made later, or a look at jobs, which its notice does, because there it waits for
+ * nobody. Notices go back to the loop through its mailbox. So many connections share a commit, and nobody waits for
+ * the disk but those whose commands have changed something.
+ *
+ * ORDER. The answers of a connection come in the order of its commands. A command starts when those before have
+ * their answers, except that changes of one kind, such as puts, may wait for the disk together.
+ *
+ * TIME. Delays and pauses are the journal's, by the wall clock. A job that is reserved is leased from the journal for
+ * ever, and is a RESERVATION (reservation.c) here: its end, and those of waits, are timers of a wheel with ticks
+ * of a millisecond, by the clock that also counts while the machine sleeps, and is never set.
+ */
+#ifndef HTW_SRC_CMD_SERVE_SERVER_H
+#define HTW_SRC_CMD_SERVE_SERVER_H
+
+#include "buffer.h"
+#include "line.h"
+#include "numbers.h"
+#include "options.h"
+
+#include "../../base/key_table.h"
+#include "../../base/list.h"
+#include "../listen.h"
+
+#include <htw/journal.h>
+#include <htw/wheel.h>
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#define HTW__SERVE_VERSION "1.12" /* of the protocol */
+#define HTW__SERVE_INPUT 65536    /* the size of a read */
+
+struct htw__connection;
+struct htw__operation;
+struct htw__server;
+
+/* A timer of the wheel, and what it does. */
+struct htw__serve_timer {
+    struct htw_timer timer;
+    void (*ring)(struct htw__server *server, struct htw__serve_timer *timer);
+};
+
+struct htw__server {
+    struct htw__serve_options options;
+    struct htw_scheduler *scheduler; /* of the journal; embedded: the loop runs it */
+    struct htw_journal *journal;
+    struct htw_wheel *wheel;
+    int epoll, timer, signals, spare_fd;
+    uint64_t armed_tick; /* of `timer` */
+    struct htw__listener listeners[HTW__SERVE_LISTENERS];
+
+    /* The mailbox. */
+    pthread_mutex_t mutex;
+    struct htw__operation *done, **last_done; /* guarded by the mutex */
+    struct htw__page_numbers numbers;         /* those of the last round, for the page; likewise */
+    int wake;                                 /* an eventfd */
+
+    struct htw__link connections;
+    struct htw__connection *turns, **last_turn; /* those that wait for a turn, the oldest first */
+    struct htw__link held; /* those that wait until fewer bytes are under way */
+    uint64_t connection_count, producers, workers, waiting, total_connections;
+    uint64_t operations;    /* under way */
+    size_t bytes_under_way; /* of their bodies */
+    size_t memory;          /* of input and output of all connections */
+    char *input;
+
+    struct htw__key_table tubes; /* those that are used, watched or have counts: tube.h */
+    struct htw__link idle_tubes;
+    size_t idle_tube_count, idle_tubes_max;
+    struct htw__key_table reservations; /* by the id of the job */
+    uint64_t seed;
+
+    uint64_t commands[HTW__VERBS], timeouts, total_jobs;
+    int64_t started_ns;
+    char id[17];
+    bool is_draining, is_stopping;
+    atomic_bool has_failed; /* the journal: set by its thread */
+    bool has_more;          /* timers that are due */
+};
+
+/* ---- a connection */
+
+/* Why a reserve ends without a job. */
+enum htw__wait_end { HTW__WAIT_TIMED_OUT, HTW__WAIT_DEADLINE_SOON };
+
+struct htw__connection {
+    struct htw__link link; /* in the list of the server */
+    struct htw__link held; /* in its list of those that wait for bytes, if it `is_held` */
+    struct htw__connection *next_turn; /* in its queue */
+    struct htw__server *server;
+    int fd;            /* -1: closed, and kept until its operations are back */
+    uint32_t interest; /* events that epoll reports */
+    uint32_t events;   /* events since its last turn */
+
+    struct htw__buffer input, output;
+    size_t sent;      /* of the output */
+    uint64_t skipped; /* bytes of a body that is too big, which are still to be thrown away */
+    size_t counted;   /* bytes in the server's `memory` */
+    struct htw__operation *first, *last; /* under way, in the order of the commands */
+    size_t under_way;
+
+    struct htw__tube *use;
+    struct htw__tube **watched;
+    const char **names; /* of those */
+    size_t watched_count, watched_capacity;
+
+    struct htw__link reservations;
+    size_t soon;                   /* of them */
+    struct htw__serve_timer timer; /* the end of a wait */
+    uint64_t request;              /* the wait, for the journal; 0: it does not wait */
+    enum htw__wait_end end;        /* of the wait */
+
+    bool is_queued, is_held, is_in_turn;
+    bool skips_line; /* until its end, which a line that is too long has */
+    bool is_producer, is_worker;
+    bool is_half_closed; /* the other side sends nothing more: seen by epoll, */
+    bool has_ended;      /* ... and read */
+    bool is_hung_up;     /* it reads nothing either: epoll is not asked any more */
+    bool is_blocked;     /* the next command waits for those before, or is held */
+    bool is_partial;     /* it is not complete */
+    bool is_closing;     /* executes nothing more; is closed when its output is sent */
+};
+
+/* The clock of the wheel, in nanoseconds, and its tick. */
+int64_t htw__server_now(void);
+uint64_t htw__server_tick(int64_t ns);
+
+/* Rings at a time of this clock, or later within a tick. */
+void htw__server_set_timer(struct htw__server *server, struct htw__serve_timer *timer,
+                           int64_t at_ns);
+
+/* Gives the connection a turn, unless it waits for one. */
+void htw__server_queue(struct htw__connection *connection);
+
+#endif /* HTW_SRC_CMD_SERVE_SERVER_H */

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* start.c - the journal and the sockets of a server; accepting connections, also when descriptors run out. */
+#include "start.h"
+
+#include "connection.h"
+#include "tube.h"
+
+#include "../../base/alloc.h"
+#include "../../base/random.h"
+#include "../terminal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#define ACCEPTS_PER_ROUND 64
+#define KEEPALIVE_S 300
+
+/* Descriptors that are not connections. */
+#define OTHER_FILES 64
+
+static bool fail(const char *what, int error) {
+    htw__terminal_error("%s: %s", what, htw_strerror(error));
+    return false;
+}
+
+/* ---- the journal */
+
+/* In the journal's thread. */
+static void stopped(void *context, const char *why) {
+    struct htw__server *server = context;
+    const uint64_t one = 1;
+    htw__terminal_error("%s", why);
+    atomic_store(&server->has_failed, true);
+    (void)!write(server->wake, &one, sizeof(one));
+}
+
+static bool open_journal(struct htw__server *server) {
+    struct htw_journal_options options = HTW_JOURNAL_OPTIONS_INIT;
+    options.stopped = stopped;
+    options.context = server;
+    options.synchronous = (enum htw_synchronous)server->options.synchronous;
+    options.max_jobs = server->options.max_jobs;
+    options.max_memory = server->options.max_memory;
+    options.gather_ns = 1; /* a turn of the loop gathers */
+    if (htw_journal_open(&server->journal, server->scheduler, server->options.path, &options) == 0)
+        return true;
+    htw__terminal_error("%s", htw_journal_error());
+    return false;
+}
+
+static bool open_timers(struct htw__server *server) {
+    struct htw_scheduler_options scheduler = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_wheel_options wheel = HTW_WHEEL_OPTIONS_INIT;
+    scheduler.embedded = true;
+    scheduler.clock = HTW_CLOCK_REALTIME;
+    scheduler.shards = 1;
+    wheel.start = (uint64_t)(htw__server_now() / HTW_MILLISECOND);
+    int error = htw_scheduler_create(&server->scheduler, &scheduler);
+    if (error == 0)
+        error = htw_wheel_create(&server->wheel, &wheel);
+    if (error == 0) /* so that no timer can fail */
+        error = htw_wheel_reserve(server->wheel, HTW_NEVER_TICK);
+    return error == 0 || fail("cannot start", error);
+}
+
+/* ---- sockets */
+
+static int open_spare_fd(void) {
+    return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+static bool watch(struct htw__server *server, int fd, void *what) {
+    struct epoll_event event = { .events = EPOLLIN, .data = { .ptr = what } };
+    return fd >= 0 && epoll_ctl(server->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+}
+
+static bool listen_all(struct htw__server *server) {
+    for (uint32_t i = 0; i < server->options.listen.count; i++) {
+        const char *where = server->options.listen.of[i];
+        const char *why = htw__listen_open(&server->listeners[i], where);
+        if (why == NULL && !watch(server, server->listeners[i].fd, &server->listeners[i]))
+            why = strerror(errno);
+        if (why != NULL) {
+            htw__terminal_error("cannot listen at %s: %s", where, why);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* TCP_NODELAY sends small answers at once. SO_KEEPALIVE detects clients that have vanished: waiting ones would
+   otherwise stay for ever. */
+static void set_up(int socket) {
+    const int on = 1, idle_s = KEEPALIVE_S;
+    setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+}
+
+/* No descriptor is free. The connection would stay, and epoll would report it again and again. So it is accepted with
+   the spare descriptor, and closed. */
+static void refuse_one(struct htw__server *server, const struct htw__listener *listener) {
+    if (server->spare_fd >= 0)
+        close(server->spare_fd);
+    int socket = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (socket >= 0)
+        close(socket);
+    server->spare_fd = open_spare_fd();
+}
+
+void htw__server_accept(struct htw__server *server, const struct htw__listener *listener) {
+    for (int i = 0; i < ACCEPTS_PER_ROUND; i++) {
+        int socket = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (socket < 0 && (errno == EMFILE || errno == ENFILE)) {
+            refuse_one(server, listener);
+            return;
+        }
+        if (socket < 0)
+            return;
+        if (server->connection_count >= server->options.max_connections) {
+            close(socket);
+            continue;
+        }
+        if (!listener->has_place)
+            set_up(socket);
+        htw__connection_create(server, socket);
+    }
+}
+
+void htw__server_stop_listening(struct htw__server *server) {
+    for (uint32_t i = 0; i < server->options.listen.count; i++)
+        if (server->listeners[i].fd >= 0)
+            htw__listen_close(&server->listeners[i]);
+    for (uint32_t i = 0; i < server->options.listen.count; i++)
+        server->listeners[i].fd = -1;
+}
+
+/* ---- all */
+
+/* Raises the limit on open files as far as allowed, and lowers that of connections if it is still too low. */
+static void raise_file_limit(struct htw__serve_options *options) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_max == RLIM_INFINITY ||
+        limit.rlim_max >= (rlim_t)options->max_connections + OTHER_FILES)
+        return;
+    options->max_connections =
+        limit.rlim_max > OTHER_FILES ? (uint32_t)(limit.rlim_max - OTHER_FILES) : 1;
+    htw__terminal_error("at most %u connections, because of the limit on open files",
+                        options->max_connections);
+}
+
+/* Before any thread is started: they inherit the mask. */
+static int open_signals(void) {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &signals, NULL);
+    return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static bool open_loop(struct htw__server *server) {
+    server->epoll = epoll_create1(EPOLL_CLOEXEC);
+    server->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+    server->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    server->input = malloc(HTW__SERVE_INPUT);
+    server->spare_fd = open_spare_fd();
+    server->armed_tick = HTW_NEVER_TICK;
+    if (server->input == NULL)
+        return fail("cannot start", -ENOMEM);
+    return (watch(server, server->timer, &server->timer) &&
+            watch(server, server->wake, &server->wake) &&
+            watch(server, server->signals, &server->signals) &&
+            watch(server, htw_scheduler_fd(server->scheduler), &server->scheduler)) ||
+           fail("cannot start", -errno);
+}
+
+static void init(struct htw__server *server, const struct htw__serve_options *options) {
+    *server = (struct htw__server) {
+        .options = *options, .epoll = -1, .timer = -1, .spare_fd = -1, .wake = -1
+    };
+    for (size_t i = 0; i < HTW__SERVE_LISTENERS; i++)
+        server->listeners[i].fd = -1;
+    raise_file_limit(&server->options);
+    pthread_mutex_init(&server->mutex, NULL);
+    server->last_done = &server->done;
+    server->last_turn = &server->turns;
+    htw__ring_init(&server->connections);
+    htw__ring_init(&server->held);
+    server->seed = htw__random_seed(server);
+    htw__tubes_init(server, &htw__default_allocator);
+    htw__key_table_init(&server->reservations, &htw__default_allocator);
+    server->started_ns = htw__server_now();
+    snprintf(server->id, sizeof(server->id), "%016llx", (unsigned long long)server->seed);
+}
+
+/* This tube is always there. */
+static bool keep_default(struct htw__server *server) {
+    struct htw__tube *tube = htw__tube_get(server, "default");
+    if (tube == NULL)
+        htw__terminal_error("%s", strerror(ENOMEM));
+    else
+        tube->holders++;
+    return tube != NULL;
+}
+
+bool htw__server_open(struct htw__server *server, const struct htw__serve_options *options) {
+    init(server, options);
+    server->signals = open_signals();
+    return keep_default(server) && open_timers(server) && open_loop(server) &&
+           open_journal(server) && listen_all(server);
+}
+
+static void close_fd(int fd) {
+    if (fd >= 0)
+        close(fd);
+}
+
+bool htw__server_close(struct htw__server *server) {
+    htw__server_stop_listening(server);
+    bool is_well = server->journal == NULL || htw_journal_close(server->journal) == 0;
+    if (!is_well)
+        htw__terminal_error("%s", htw_journal_error());
+    htw_scheduler_destroy(server->scheduler);
+    htw_wheel_destroy(server->wheel);
+    htw__tubes_fini(server);
+    htw__key_table_fini(&server->reservations);
+    pthread_mutex_destroy(&server->mutex);
+    free(server->input);
+    close_fd(server->epoll);
+    close_fd(server->timer);
+    close_fd(server->wake);
+    close_fd(server->signals);
+    close_fd(server->spare_fd);
+    return is_well;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/* stats.c - answers in YAML. */
+#include "stats.h"
+
+#include "reservation.h"
+#include "tube.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+/* Appends an answer with its length, and empties `body`. */
+static void answer(struct htw__buffer *output, struct htw__buffer *body) {
+    if (body->failed) {
+        htw__buffer_print(output, "OUT_OF_MEMORY\r\n");
+    } else {
+        htw__buffer_print(output, "OK %zu\r\n", body->size);
+        htw__buffer_append(output, body->bytes, body->size);
+        htw__buffer_print(output, "\r\n");
+    }
+    htw__buffer_fini(body);
+}
+
+static void add(struct htw__buffer *body, const char *name, uint64_t value) {
+    htw__buffer_print(body, "%s: %" PRIu64 "\n", name, value);
+}
+
+static void add_item(struct htw__buffer *body, const char *name) {
+    htw__buffer_print(body, "- %s\n", name);
+}
+
+/* ---- the tubes of all connections and of the file */
+
+struct survey {
+    const struct htw__server *server;
+    struct htw__buffer *names; /* NULL: only the numbers */
+    struct htw_queue_stats sum;
+    uint64_t tubes;
+};
+
+static void survey_tube(struct survey *survey, const char *name) {
+    survey->tubes++;
+    if (survey->names != NULL)
+        add_item(survey->names, name);
+}
+
+static bool survey_queue(void *context, const struct htw_queue_stats *stats) {
+    struct survey *survey = context;
+    if (stats->name == NULL) /* no tube has this name */
+        return true;
+    survey->sum.delayed += stats->delayed;
+    survey->sum.ready += stats->ready;
+    survey->sum.leased += stats->leased;
+    survey->sum.buried += stats->buried;
+    const struct htw__tube *tube = htw__tube_find(survey->server, stats->name);
+    if (tube == NULL || htw__tube_is_idle(tube))
+        survey_tube(survey, stats->name);
+    return true;
+}
+
+/* Queues that no connection uses, and the tubes that connections use. */
+static struct survey survey_all(const struct htw__server *server, struct htw__buffer *names) {
+    struct survey survey = { .server = server, .names = names };
+    struct htw__key_node *node = NULL;
+    while ((node = htw__key_table_next(&server->tubes, node)) != NULL)
+        if (!htw__tube_is_idle(htw__tube_of(node)))
+            survey_tube(&survey, htw__tube_of(node)->name);
+    (void)htw_journal_list_queues(server->journal, survey_queue, &survey);
+    return survey;
+}
+
+void htw__serve_stats_list_tubes(struct htw__connection *connection) {
+    struct htw__buffer body = { .bytes = NULL };
+    htw__buffer_print(&body, "---\n");
+    survey_all(connection->server, &body);
+    answer(&connection->output, &body);
+}
+
+void htw__serve_stats_list_watched(struct htw__connection *connection) {
+    struct htw__buffer body = { .bytes = NULL };
+    htw__buffer_print(&body, "---\n");
+    for (size_t i = 0; i < connection->watched_count; i++)
+        add_item(&body, connection->names[i]);
+    answer(&connection->output, &body);
+}
+
+static bool name_ready(void *context, const struct htw_queue_stats *stats) {
+    struct htw__operation *operation = context;
+    if (stats->name != NULL && stats->ready > 0)
+        htw__buffer_append(&operation->tubes, stats->name, strlen(stats->name) + 1);
+    return true;
+}
+
+bool htw__serve_stats_names(struct htw__operation *operation, const char *name) {
+    if (name != NULL)
+        htw__buffer_append(&operation->tubes, name, strlen(name) + 1);
+    else
+        (void)htw_journal_list_queues(operation->server->journal, name_ready, operation);
+    return !operation->tubes.failed;
+}
+
+/* ---- the server */
+
+static void add_commands(struct htw__buffer *body, const struct htw__server *server) {
+    static const struct {
+        const char *name;
+        enum htw__verb verb;
+    } commands[] = {
+        { "cmd-put", HTW__VERB_PUT },
+        { "cmd-peek", HTW__VERB_PEEK },
+        { "cmd-peek-ready", HTW__VERB_PEEK_READY },
+        { "cmd-peek-delayed", HTW__VERB_PEEK_DELAYED },
+        { "cmd-peek-buried", HTW__VERB_PEEK_BURIED },
+        { "cmd-reserve", HTW__VERB_RESERVE },
+        { "cmd-reserve-with-timeout", HTW__VERB_RESERVE_WITH_TIMEOUT },
+        { "cmd-delete", HTW__VERB_DELETE },
+        { "cmd-release", HTW__VERB_RELEASE },
+        { "cmd-use", HTW__VERB_USE },
+        { "cmd-watch", HTW__VERB_WATCH },
+        { "cmd-ignore", HTW__VERB_IGNORE },
+        { "cmd-bury", HTW__VERB_BURY },
+        { "cmd-kick", HTW__VERB_KICK },
+        { "cmd-touch", HTW__VERB_TOUCH },
+        { "cmd-stats", HTW__VERB_STATS },
+        { "cmd-stats-job", HTW__VERB_STATS_JOB },
+        { "cmd-stats-tube", HTW__VERB_STATS_TUBE },
+        { "cmd-list-tubes", HTW__VERB_LIST_TUBES },
+        { "cmd-list-tube-used", HTW__VERB_LIST_TUBE_USED },
+        { "cmd-list-tubes-watched", HTW__VERB_LIST_TUBES_WATCHED },
+        { "cmd-pause-tube", HTW__VERB_PAUSE_TUBE },
+    };
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+        add(body, commands[i].name, server->commands[commands[i].verb]);
+}
+
+static void add_connections(struct htw__buffer *body, const struct htw__server *server) {
+    add(body, "current-connections", server->connection_count);
+    add(body, "current-producers", server->producers);
+    add(body, "current-workers", server->workers);
+    add(body, "current-waiting", server->waiting);
+    add(body, "total-connections", server->total_connections);
+}
+
+static void add_process(struct htw__buffer *body, const struct htw__server *server) {
+    struct rusage usage = { .ru_utime = { 0, 0 } };
+    getrusage(RUSAGE_SELF, &usage);
+    add(body, "pid", (uint64_t)getpid());
+    htw__buffer_print(body, "version: \"" HTW__SERVE_VERSION "\"\n");
+    htw__buffer_print(body, "rusage-utime: %jd.%06ld\n", (intmax_t)usage.ru_utime.tv_sec,
+                      (long)usage.ru_utime.tv_usec);
+    htw__buffer_print(body, "rusage-stime: %jd.%06ld\n", (intmax_t)usage.ru_stime.tv_sec,
+                      (long)usage.ru_stime.tv_usec);
+    add(body, "uptime", (uint64_t)((htw__server_now() - server->started_ns) / HTW_SECOND));
+}
+
+static void add_journal(struct htw__buffer *body, const struct htw__server *server) {
+    struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
+    (void)htw_journal_get_stats(server->journal, &stats);
+    add(body, "binlog-oldest-index", 0);
+    add(body, "binlog-current-index", 0);
+    add(body, "binlog-records-migrated", 0);
+    add(body, "binlog-records-written", stats.put);
+    add(body, "binlog-max-size", 0);
+}
+
+static void add_system(struct htw__buffer *body, const struct htw__server *server) {
+    struct utsname system = { .nodename = "" };
+    uname(&system);
+    htw__buffer_print(body, "draining: %s\n", server->is_draining ? "true" : "false");
+    htw__buffer_print(body, "id: %s\n", server->id);
+    htw__buffer_print(body, "hostname: %s\n", system.nodename);
+    htw__buffer_print(body, "os: %s\n", system.version);
+    htw__buffer_print(body, "platform: %s\n", system.machine);
+}
+
+void htw__serve_stats_server(const struct htw__operation *operation, struct htw__buffer *output) {
+    const struct htw__server *server = operation->server;
+    struct survey survey = survey_all(server, NULL);
+    struct htw__buffer body = { .bytes = NULL };
+    htw__buffer_print(&body, "---\n");
+    add(&body, "current-jobs-urgent", operation->urgent);
+    add(&body, "current-jobs-ready", survey.sum.ready);
+    add(&body, "current-jobs-reserved", survey.sum.leased);
+    add(&body, "current-jobs-delayed", survey.sum.delayed);
+    add(&body, "current-jobs-buried", survey.sum.buried);
+    add_commands(&body, server);
+    add(&body, "job-timeouts", server->timeouts);
+    add(&body, "total-jobs", server->total_jobs);
+    add(&body, "max-job-size", server->options.max_job_size);
+    add(&body, "current-tubes", survey.tubes);
+    add_connections(&body, server);
+    add_process(&body, server);
+    add_journal(&body, server);
+    add_system(&body, server);
+    answer(output, &body);
+}
+
+/* ---- a tube */
+
+/* Whole seconds until an instant. */
+static uint64_t seconds_until(int64_t end_ns, int64_t now_ns) {
+    return end_ns > now_ns ? (uint64_t)(end_ns - now_ns) / HTW_SECOND : 0;
+}
+
+void htw__serve_stats_tube(const struct htw__operation *operation, struct htw__buffer *output) {
+    const struct htw__tube *tube = operation->tube;
+    struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
+    struct htw__buffer body = { .bytes = NULL };
+    (void)htw_journal_get_queue(operation->server->journal, tube->name, &stats);
+    int64_t now = htw__clock_realtime_ns();
+    bool is_paused = stats.paused_until_ns > now;
+    htw__buffer_print(&body, "---\nname: %s\n", tube->name);
+    add(&body, "current-jobs-urgent", operation->urgent);
+    add(&body, "current-jobs-ready", stats.ready);
+    add(&body, "current-jobs-reserved", stats.leased);
+    add(&body, "current-jobs-delayed", stats.delayed);
+    add(&body, "current-jobs-buried", stats.buried);
+    add(&body, "total-jobs", tube->total_jobs);
+    add(&body, "current-using", tube->users);
+    add(&body, "current-watching", tube->watchers);
+    add(&body, "current-waiting", stats.waiting);
+    add(&body, "cmd-delete", tube->deletes);
+    add(&body, "cmd-pause-tube", tube->pauses);
+    add(&body, "pause", is_paused ? tube->pause_s : 0);
+    add(&body, "pause-time-left", seconds_until(stats.paused_until_ns, now));
+    answer(output, &body);
+}
+
+/* ---- a job */
+
+static uint64_t time_left(const struct htw__operation *operation, int64_t now_ns) {
+    const struct htw_job_info *info = &operation->found->info;
+    const struct htw__reservation *reservation =
+        htw__reservation_find(operation->server, info->id, NULL);
+    if (reservation != NULL)
+        return seconds_until(reservation->end_ns, htw__server_now());
+    return info->state == HTW_JOB_DELAYED ? seconds_until(info->deadline_ns, now_ns) : 0;
+}
+
+/* For which delay the job was put. After a release it is what is left of it. */
+static uint64_t delay_of(const struct htw_job_info *info, int64_t now_ns) {
+    if (info->state == HTW_JOB_LEASED || info->state == HTW_JOB_BURIED)
+        return 0;
+    int64_t from_ns = info->releases == 0 ? info->put_ns : now_ns;
+    return seconds_until(info->deadline_ns + HTW_SECOND / 2, from_ns);
+}
+
+void htw__serve_stats_job(const struct htw__operation *operation, struct htw__buffer *output) {
+    static const char *const states[] = { "delayed", "ready", "reserved", "buried" };
+    const struct htw_job_info *info = &operation->found->info;
+    struct htw__buffer body = { .bytes = NULL };
+    int64_t now = htw__clock_realtime_ns();
+    htw__buffer_print(&body, "---\nid: %" PRIu64 "\ntube: %s\nstate: %s\n", info->id,
+                      operation->found->tube, states[info->state]);
+    add(&body, "pri", info->priority);
+    add(&body, "age", seconds_until(now, info->put_ns));
+    add(&body, "delay", delay_of(info, now));
+    add(&body, "ttr", (uint64_t)info->lease_ns / HTW_SECOND);
+    add(&body, "time-left", time_left(operation, now));
+    add(&body, "file", 0);
+    add(&body, "reserves", info->attempts);
+    add(&body, "timeouts", info->timeouts);
+    add(&body, "releases", info->releases);
+    add(&body, "buries", info->buries);
+    add(&body, "kicks", info->kicks);
+    answer(output, &body);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* stats.h - answers in YAML: statistics and lists of tubes, with the names and the order of beanstalkd 1.12. */
+#ifndef HTW_SRC_CMD_SERVE_STATS_H
+#define HTW_SRC_CMD_SERVE_STATS_H
+
+#include "operation.h"
+
+/* Fills in `tubes` of an operation: `name`, or for NULL the tubes that have READY jobs. False: no memory. */
+bool htw__serve_stats_names(struct htw__operation *operation, const char *name);
+
+void htw__serve_stats_server(const struct htw__operation *operation, struct htw__buffer *output);
+void htw__serve_stats_tube(const struct htw__operation *operation, struct htw__buffer *output);
+void htw__serve_stats_job(const struct htw__operation *operation, struct htw__buffer *output);
+
+void htw__serve_stats_list_tubes(struct htw__connection *connection);
+void htw__serve_stats_list_watched(struct htw__connection *connection);
+
+#endif /* HTW_SRC_CMD_SERVE_STATS_H */

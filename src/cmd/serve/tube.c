@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* tube.c - the table of tubes. */
+#include "tube.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IDLE_MIN 64 /* idle ones beside which it is not worth to look */
+
+static bool has_queue(const struct htw__server *server, const char *name) {
+    struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
+    return htw_journal_get_queue(server->journal, name, &stats) == 0;
+}
+
+struct htw__tube *htw__tube_find(const struct htw__server *server, const char *name) {
+    size_t size = strlen(name);
+    struct htw__key_node *node =
+        htw__key_table_find(&server->tubes, htw__key_hash(name, size, server->seed), name, size);
+    return node == NULL ? NULL : htw__tube_of(node);
+}
+
+struct htw__tube *htw__tube_get(struct htw__server *server, const char *name) {
+    struct htw__tube *tube = htw__tube_find(server, name);
+    size_t size = strlen(name);
+    if (tube != NULL && tube->is_listed) {
+        htw__link_unlink(&tube->idle);
+        tube->is_listed = false;
+        server->idle_tube_count--;
+    }
+    if (tube != NULL)
+        return tube;
+    tube = calloc(1, sizeof(*tube) + size + 1);
+    if (tube == NULL)
+        return NULL;
+    tube->size = (uint32_t)size;
+    memcpy(tube->name, name, size + 1);
+    htw__key_node_set(&tube->node, htw__key_hash(name, size, server->seed), tube->name, size);
+    htw__key_table_insert(&server->tubes, &tube->node);
+    return tube;
+}
+
+static void drop(struct htw__server *server, struct htw__tube *tube) {
+    htw__key_table_remove(&server->tubes, &tube->node);
+    free(tube);
+}
+
+static void sweep(struct htw__server *server) {
+    struct htw__link idle, *link;
+    htw__ring_init(&idle);
+    htw__ring_splice_back(&idle, &server->idle_tubes);
+    server->idle_tube_count = 0;
+    while ((link = htw__ring_pop_front(&idle)) != NULL) {
+        struct htw__tube *tube =
+            (struct htw__tube *)(void *)((char *)link - offsetof(struct htw__tube, idle));
+        if (has_queue(server, tube->name)) {
+            htw__ring_push_back(&server->idle_tubes, &tube->idle);
+            server->idle_tube_count++;
+        } else {
+            drop(server, tube);
+        }
+    }
+    server->idle_tubes_max = IDLE_MIN + 2 * server->idle_tube_count;
+}
+
+void htw__tube_release(struct htw__server *server, struct htw__tube *tube) {
+    if (!htw__tube_is_idle(tube))
+        return;
+    if (!has_queue(server, tube->name)) {
+        drop(server, tube);
+        return;
+    }
+    htw__ring_push_back(&server->idle_tubes, &tube->idle);
+    tube->is_listed = true;
+    if (++server->idle_tube_count > server->idle_tubes_max)
+        sweep(server);
+}
+
+bool htw__tube_exists(const struct htw__server *server, const char *name) {
+    const struct htw__tube *tube = htw__tube_find(server, name);
+    return (tube != NULL && !htw__tube_is_idle(tube)) || has_queue(server, name);
+}
+
+void htw__tubes_init(struct htw__server *server, const struct htw_allocator *allocator) {
+    htw__key_table_init(&server->tubes, allocator);
+    htw__ring_init(&server->idle_tubes);
+    server->idle_tubes_max = IDLE_MIN;
+}
+
+void htw__tubes_fini(struct htw__server *server) {
+    struct htw__key_node *node;
+    while ((node = htw__key_table_remove_any(&server->tubes)) != NULL)
+        free(htw__tube_of(node));
+    htw__key_table_fini(&server->tubes);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tube.h - what the server knows of a tube beside the queue of the journal: who uses it, and what it counts.
+ *
+ * It is there as long as connections use or watch it, or jobs of it are reserved. Without these it is idle, and stays for
+ * its counts while the queue has jobs: idle ones are looked through when there are twice as many as the last time.
+ */
+#ifndef HTW_SRC_CMD_SERVE_TUBE_H
+#define HTW_SRC_CMD_SERVE_TUBE_H
+
+#include "server.h"
+
+struct htw__tube {
+    struct htw__key_node node; /* by name */
+    struct htw__link idle;     /* in the list of the server, if it `is_listed` */
+    bool is_listed;
+    uint64_t users, watchers;
+    uint64_t
+        holders; /* reservations, and operations under way; of the tube `default` one more, for ever */
+    uint64_t total_jobs, deletes, pauses;
+    uint32_t pause_s;
+    uint32_t size; /* of the name */
+    char name[];
+};
+
+static inline struct htw__tube *htw__tube_of(struct htw__key_node *node) {
+    return (struct htw__tube *)(void *)node;
+}
+
+static inline bool htw__tube_is_idle(const struct htw__tube *tube) {
+    return tube->users + tube->watchers + tube->holders == 0;
+}
+
+/* NULL: there is none. */
+struct htw__tube *htw__tube_find(const struct htw__server *server, const char *name);
+
+/* As it, or a new one that nobody uses yet, and htw__tube_release() is due; NULL: no memory. */
+struct htw__tube *htw__tube_get(struct htw__server *server, const char *name);
+
+/* To be called when one of its users has gone. May free it. */
+void htw__tube_release(struct htw__server *server, struct htw__tube *tube);
+
+/* Whether it exists for clients: somebody uses or watches it, or it has jobs. */
+bool htw__tube_exists(const struct htw__server *server, const char *name);
+
+void htw__tubes_init(struct htw__server *server, const struct htw_allocator *allocator);
+void htw__tubes_fini(struct htw__server *server);
+
+#endif /* HTW_SRC_CMD_SERVE_TUBE_H */

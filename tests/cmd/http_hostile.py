@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+"""Clients that mean ill, against the HTTP listener of commands: what each program that has it must stand."""
+import http.client
+import time
+
+PATIENCE = 60
+
+
+def raw_answer(server, text):
+    """All that comes for these bytes until the connection ends; "" for a reset."""
+    with server.raw() as client:
+        got = b""
+        try:
+            client.sendall(text)
+            while part := client.recv(65536):
+                got += part
+        except ConnectionError:
+            pass
+        return got.decode(errors="replace")
+
+
+def try_hostile_clients(server, read, change):
+    """`read` and `change` are requests without the blank line: GET PATH HTTP/1.1 and so on. `change` has no token."""
+    read, change = (text.encode() + b" HTTP/1.1\r\nHost: localhost\r\n" for text in (read, change))
+    for text in (read + b"X: " + b"x" * 100000 + b"\r\n\r\n", b"GET /" + b"x" * 100000 + b" HTTP/1.1\r\n\r\n", b"\0\xff\r\n\r\n",
+                 change + b"Content-Length: 99999\r\n\r\n" + b"x" * 99999):
+        assert " 200 " not in raw_answer(server, text), text[:80]
+    assert " 403 " in raw_answer(server, b"GET / HTTP/1.0\r\n\r\n")  # without a Host
+    got = raw_answer(server, (read + b"\r\n") * 3 + change + b"\r\n")  # one request a connection, and nothing behind it counts
+    assert got.count("HTTP/1.1 ") == 1 and " 200 " in got, got[:200]
+    # 200 that say nothing, and one that is slow, lose their places when their time is over; the server goes on.
+    slow = [server.raw() for _ in range(200)]
+    try:
+        end, status = time.monotonic() + PATIENCE, None
+        while status != 200:
+            assert time.monotonic() < end, "slow clients keep the server"
+            try:
+                slow[0].send(b"G")
+                status = server.ask("GET", "/")[0]
+            except (OSError, http.client.HTTPException):
+                time.sleep(0.1)
+    finally:
+        for client in slow:
+            client.close()

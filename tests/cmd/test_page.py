@@ -1,0 +1,545 @@
+# SPDX-License-Identifier: MIT
+"""The page of a journal over HTTP: test_page.py PROGRAM SERVE [NAME...]
+
+PROGRAM is that of page_program.c, SERVE is htw-serve. With a browser (Debian: chromium-driver, python3-selenium) the page is tried as well.
+HTW_SCREENSHOTS: a folder for pictures of it, for people.
+"""
+import contextlib
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.parse
+
+sys.dont_write_bytecode = True  # the source tree stays clean
+
+from http_hostile import raw_answer, try_hostile_clients  # noqa: E402
+
+PROGRAM, SERVE = sys.argv[1:3]
+PATIENCE = 30
+TOKEN = "0123456789abcdef-token"
+MARKUP = "<img src=x onerror='document.title=`hacked`'>\"&\u202e"
+BINARY = bytes([0, 255, 254, 10, 60])
+
+
+class Server:
+    """A journal, and its page."""
+
+    def __init__(self, folder, where="127.0.0.1:0", token=TOKEN, name="journal"):
+        environment = {**os.environ, **({"HTW_SERVE_TOKEN": token} if token else {})}
+        self.process = subprocess.Popen([PROGRAM, os.path.join(folder, name), where], text=True, env=environment,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.name = self.process.stdout.readline().strip()
+        self.address = self.name.split("http://")[-1].split("/")[0].replace("0.0.0.0", "127.0.0.1")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        if kind:
+            self.process.kill()
+        self.process.stdin.close()
+        assert self.process.wait(PATIENCE) == 0 or kind
+
+    def do(self, *words):
+        self.process.stdin.write(" ".join(map(str, words)) + "\n")
+        self.process.stdin.flush()
+        answer = self.process.stdout.readline().strip()
+        assert answer.isdigit(), answer
+        return answer
+
+    def put(self, queue, payload, count=1, delay_ms=0):
+        return self.do("put", count, os.fsencode(queue).hex() or "-", delay_ms, payload.hex())
+
+    def lease(self, queue):
+        return self.do("lease", os.fsencode(queue).hex() or "-")
+
+    def raw(self):
+        host, port = self.address.split(":")
+        return socket.create_connection((host, int(port)), timeout=PATIENCE)
+
+    def ask(self, method, path, token=TOKEN, **headers):
+        """The status, the head, and what came."""
+        connection = http.client.HTTPConnection(self.address, timeout=PATIENCE)
+        fields = {name.replace("_", "-"): value for name, value in headers.items()}
+        if token:
+            fields["Authorization"] = "Bearer " + token
+        connection.request(method, path, None, fields)
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        return answer.status, answer.headers, json.loads(text) if answer.getheader("Content-Type") == "application/json" else text
+
+    def get(self, path, **words):
+        status, _, got = self.ask("GET", path + "?" + urllib.parse.urlencode(words, errors="surrogateescape"))
+        assert status == 200, (path, words, status, got)
+        return got
+
+    def post(self, path, **words):
+        return self.ask("POST", path + "?" + urllib.parse.urlencode(words, errors="surrogateescape"))[::2]
+
+    def jobs(self, queue, state, **words):
+        return self.get("/jobs", queue=queue, state=state, **words)["jobs"]
+
+
+tests = []
+
+
+def test(function):
+    tests.append(function)
+    return function
+
+
+@test
+def lists_queues_in_pages_by_each_order(server):
+    for i in range(7):
+        server.put(f"queue-{i}", b"x", count=i + 1)
+    server.put("odd\udcff name", BINARY)
+    server.put(MARKUP, b"x", delay_ms=3600000)
+    got = server.get("/queues", sort="ready", limit=3)
+    assert [row["name"] for row in got["queues"]] == ["queue-6", "queue-5", "queue-4"], got
+    assert got["all"] == got["found"] == 9 and got["ready"] == 29 and got["delayed"] == 1, got
+    names = [row.get("name") for row in got["queues"]]
+    while got["after"]:
+        got = server.get("/queues", sort="ready", limit=3, after=got["after"])
+        names += [row.get("name") for row in got["queues"]]
+    assert len(names) == 9 and len(set(names)) == 9 and names[-1] == MARKUP, names
+    by_name = server.get("/queues", sort="name")["queues"]
+    assert [row.get("name") for row in by_name] == [MARKUP, None, *(f"queue-{i}" for i in range(7))], by_name
+    assert by_name[1]["name_base64"], by_name[1]
+    assert [row["name"] for row in server.get("/queues", text="ue-3")["queues"]] == ["queue-3"]
+    assert server.get("/queues", text="nothing")["found"] == 0
+    assert server.get("/queues")["server"]["waiting"] == 1
+    server.put("", b"y")
+    assert server.get("/queues", sort="name", limit=1)["queues"][0]["name"] is None
+    first = server.get("/queues", sort="name", limit=1)
+    assert server.get("/queues", sort="name", limit=1, after=first["after"])["queues"][0]["name"] == MARKUP
+    assert server.get("/queue")["ready"] == 1
+    assert server.get("/queue", queue="odd\udcff name")["ready"] == 1
+
+
+@test
+def lists_jobs_in_pages(server):
+    server.put("a", b"payload", count=250, delay_ms=1000000)
+    ids, after = [], {}
+    while True:
+        got = server.get("/jobs", queue="a", state="delayed", limit=60, **after)
+        ids += [job["id"] for job in got["jobs"]]
+        if got["after"] is None:
+            break
+        after = {"after": got["after"]}
+    assert len(ids) == len(set(ids)) == 250
+    again = [server.get("/jobs", queue="a", state="delayed", limit=60)["after"] for _ in range(3)]
+    assert len(set(again)) == 1, again  # what is read again and again takes one place
+    server.put("b", b"x", count=300)
+    after = server.get("/jobs", queue="b", state="ready", limit=1)["after"]
+    for _ in range(256):  # as many places as are kept, so that others are forgotten
+        after = server.get("/jobs", queue="b", state="ready", limit=1, after=after)["after"]
+    assert server.ask("GET", f"/jobs?queue=a&state=delayed&after={again[0]}")[0] == 410
+    assert server.ask("GET", "/jobs?queue=a&state=delayed&after=77777")[0] == 410
+    assert server.jobs("nothing", "ready") == []
+    job = server.get("/jobs/" + ids[0])
+    assert (job["payload"], job["queue"], job["state"], job["size"]) == ("payload", "a", "delayed", 7), job
+
+
+@test
+def shows_payloads_of_any_bytes(server):
+    binary = server.get("/jobs/" + server.put("b", BINARY))
+    assert binary["payload_base64"] == "AP/+Cjw=" and binary["size"] == 5
+    long = ("ä" * 40000).encode()
+    got = server.get("/jobs/" + server.put("b", long))
+    assert got["cut"] and got["payload"] == "ä" * 32768 and got["size"] == 80000
+    listed = server.jobs("b", "ready")[-1]
+    assert listed["cut"] and listed["payload"] == "ä" * 100
+    got = server.get("/jobs/" + server.put("b", ("a" + "ä" * 40000).encode()))
+    assert got["payload"] == "a" + "ä" * 32767
+
+
+@test
+def counts_delayed_jobs_by_time(server):
+    server.put("t", b"x", count=30, delay_ms=60000)
+    times = server.get("/queue/times", queue="t")
+    assert times["seen"] == sum(times["bars"]) == 30 and not times["more"], times
+    assert times["width_s"] == 60 and len(times["bars"]) in (31, 32), times
+    server.put("t", b"x", count=3000, delay_ms=1)
+    times = server.get("/queue/times", queue="t")
+    assert times["more"] and times["seen"] == 2000 and times["width_s"] == 1, times
+    server.put("big", b"x" * 60000, count=200, delay_ms=1000)
+    times = server.get("/queue/times", queue="big")
+    assert times["more"] and times["seen"] < 100, times  # of few bytes
+
+
+@test
+def changes_jobs(server):
+    ready, delayed = server.put("c", b"1"), server.put("c", b"2", delay_ms=3600000)
+    assert server.post(f"/jobs/{delayed}/kick") == (200, {"id": delayed, "done": "kicked"})
+    assert {job["id"] for job in server.jobs("c", "ready")} == {ready, delayed}
+    assert server.post(f"/jobs/{ready}/kick")[0] == 409  # it is ready
+    assert server.post(f"/jobs/{ready}/bury")[1]["done"] == "buried"
+    assert [job["id"] for job in server.jobs("c", "buried")] == [ready]
+    assert server.post(f"/jobs/{ready}/move", at="+2h")[0] == 200
+    job = server.get("/jobs/" + ready)
+    assert job["state"] == "delayed" and abs(int(job["deadline_ns"]) / 1e9 - time.time() - 7200) < 60
+    assert server.post(f"/jobs/{ready}/move", at="2030-01-01T00:00:00Z")[0] == 200
+    assert server.get("/jobs/" + ready)["deadline"] == "2030-01-01T00:00:00.000000Z"
+    assert server.post(f"/jobs/{ready}/delete")[1]["done"] == "deleted"
+    status, got = server.post(f"/jobs/{ready}/delete")
+    assert status == 404 and ready in got["error"], got
+    leased = server.lease("c")
+    assert leased == delayed
+    for verb in ("delete", "bury", "kick", "move?at=%2B1h"):
+        status, _, got = server.ask("POST", f"/jobs/{leased}/{verb}")
+        assert status == 409 and got["error"], (verb, status, got)
+    assert server.get("/jobs/" + leased)["state"] == "leased"
+
+
+@test
+def changes_queues(server):
+    for _ in range(5):
+        server.do("bury", server.put("d", b"x"))
+    assert server.post("/queue/kick", queue="d", count=3) == (200, {"kicked": 3, "buried": 2})
+    assert server.post("/queue/pause", queue="d", until="+1h")[0] == 200
+    paused = server.get("/queue", queue="d")
+    assert abs(int(paused["paused_until_ns"]) / 1e9 - time.time() - 3600) < 60, paused
+    assert server.post("/queue/resume", queue="d")[0] == 200
+    assert server.get("/queue", queue="d")["paused_until"] is None
+    for verb in ("pause?until=%2B1h&", "resume?"):
+        assert server.ask("POST", f"/queue/{verb}queue=mistake")[0] == 404
+    server.do("wait", b"e".hex())
+    assert server.get("/queue", queue="e")["waiting"] == 1
+
+
+@test
+def writes_metrics_of_a_bounded_number_of_queues(server):
+    server.put('a"b\\c\n', b"x", count=2)
+    text = server.get("/metrics")
+    assert 'htw_journal_queue_jobs{queue="a\\"b\\\\c\\n",state="ready"} 2\n' in text, text
+    assert "htw_journal_queues_left_out 0\n" in text and "htw_serve_connections 3\n" in text
+    server.do("queues", 1500)
+    text = server.get("/metrics")
+    assert "htw_journal_queues_left_out 501\n" in text
+    assert text.count("htw_journal_queue_waiting{") == 1000 and 'queue="a\\"b\\\\c\\n"' in text
+    names = [line.split("{")[0].split(" ")[0] for line in text.splitlines() if not line.startswith("#")]
+    assert all(name.startswith("htw_") for name in names)
+
+
+@test
+def passes_forty_thousand_queues_in_pages(server):
+    server.do("queues", 40000)
+    begin = time.monotonic()
+    names, after = [], {}
+    for _ in range(5):
+        got = server.get("/queues", sort="name", limit=100, **after)
+        names += [row["name"] for row in got["queues"]]
+        after = {"after": got["after"]}
+    print(f"    a page of 40000 queues: {(time.monotonic() - begin) / 5 * 1000:.1f} ms")
+    assert names == [f"many-{i:05}" for i in range(500)] and got["all"] == 40000
+    assert [row["name"] for row in server.get("/queues", text="-12345")["queues"]] == ["many-12345"]
+
+
+@test
+def refuses_what_is_wrong(server):
+    job = server.put("f", b"x")
+    for path in ("/queues?limit=0", "/queues?limit=1001", "/queues?sort=x", "/queues?state=ready", "/queues?after=1", "/queues?after=.",
+                 "/queues?after=5.0", "/queues?after=5.zz", "/queues?after=-1.", "/queues?after=5." + "61" * 256, "/jobs",
+                 "/jobs?state=x", "/queue?queue=" + "x" * 256, "/queue?x=1", "/metrics?x=1", "/queue?queue=a%00b", f"/jobs/{job}?at=1"):
+        status, _, got = server.ask("GET", path)
+        assert status == 400 and got["error"], (path, status)
+    for path in ("/queue/kick?queue=f", "/queue/kick?count=0", "/queue/kick?count=65537", "/queue/pause?queue=f", "/queue/pause?until=soon",
+                 f"/jobs/{job}/move", f"/jobs/{job}/move?at=soon", f"/jobs/{job}/delete?at=1"):
+        status, _, got = server.ask("POST", path)
+        assert status == 400 and got["error"], (path, status)
+    for path in ("/jobs/x", "/jobs/-1", "/jobs/" + "9" * 30, "/jobs/9007199254740993", "/queue?queue=none", "/jobs/", "/other", "/jobs/1/2"):
+        status, _, got = server.ask("GET", path)
+        assert status == 404 and got["error"], (path, status)
+    for verb in ("kick", "bury", "move", "delete"):  # no GET changes anything
+        status, head, _ = server.ask("GET", f"/jobs/{job}/{verb}")
+        assert status in (404, 405), (verb, status)
+        status, _, _ = server.ask("DELETE", f"/jobs/{job}/{verb}")
+        assert status == 405
+    for path in ("/queue/kick?queue=f&count=1", "/queue/pause?until=%2B1h", "/queue/resume"):
+        status, head, _ = server.ask("GET", path)
+        assert status == 405 and head["Allow"] == "POST" and head["X-Content-Type-Options"] == "nosniff"
+    path = f"/jobs/{job}/delete"
+    for token in (None, "", TOKEN[:-1], TOKEN + "x"):
+        assert server.ask("POST", path, token=token)[0] == 401
+    assert server.ask("POST", path, Origin="http://evil.example")[0] == 403
+    assert server.ask("POST", path, Sec_Fetch_Site="cross-site")[0] == 403
+    assert server.ask("POST", path, Host="evil.example")[0] == 403
+    for path in ("/", "/queues", "/metrics"):
+        assert server.ask("GET", path, Host="evil.example:8481")[0] == 403
+    assert server.ask("GET", "/queues", Origin="http://evil.example")[0] == 403
+    assert server.get("/jobs/" + job)["state"] == "ready"
+
+
+@test
+def stands_hostile_clients(server):
+    job = server.put("g", b"x")
+    try_hostile_clients(server, "GET /queues", f"POST /jobs/{job}/delete")
+    got = raw_answer(server, b"GET /queues HTTP/1.1\r\nHost: localhost\r\n\r\n" + f"POST /jobs/{job}/delete HTTP/1.1\r\nHost: localhost\r\n"
+                     f"Authorization: Bearer {TOKEN}\r\n\r\n".encode())
+    assert got.count("HTTP/1.1 ") == 1 and server.get("/jobs/" + job)["state"] == "ready", got
+    statuses = []
+    threads = [threading.Thread(target=lambda: statuses.append(server.ask("GET", "/queues")[0])) for _ in range(30)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(PATIENCE)
+    assert len(statuses) == 30 and set(statuses) <= {200, 503} and 200 in statuses, statuses
+
+
+@test
+def listens_where_it_is_told(_):
+    with tempfile.TemporaryDirectory() as folder:
+        with Server(folder, token=None) as server:
+            assert "without a token" in server.name
+            job = server.put("h", b"x")
+            status, _, got = server.ask("POST", f"/jobs/{job}/delete")
+            assert status == 403 and "token" in got["error"]
+        with Server(folder, "0.0.0.0:0") as server:
+            for path in ("/queues", "/jobs/" + job, "/metrics"):
+                assert server.ask("GET", path, token=None)[0] == 401 and server.ask("GET", path)[0] == 200
+            assert server.ask("GET", "/", token=None)[0] == 200
+        for where, token in (("0.0.0.0:0", ""), ("127.0.0.1:0", "short"), ("nowhere:80", TOKEN)):
+            got = subprocess.run([PROGRAM, os.path.join(folder, "journal"), where], text=True, stdin=subprocess.DEVNULL,
+                                 env={**os.environ, **({"HTW_SERVE_TOKEN": token} if token else {})}, capture_output=True,
+                                 timeout=PATIENCE, check=False)
+            assert got.returncode == 1 and got.stderr.count("\n") == 1 and TOKEN not in got.stderr, (where, got.stderr)
+
+
+@test
+def serves_beside_the_protocol(_):
+    with tempfile.TemporaryDirectory() as folder:
+        file, token = os.path.join(folder, "jobs"), os.path.join(folder, "token")
+        with open(token, "w", encoding="ascii") as stream:
+            stream.write(TOKEN + "\n")
+        serve = subprocess.Popen([SERVE, "--listen", "0", "--http", "0", "--token-file", token, file], text=True, stdout=subprocess.PIPE)
+        try:
+            port = int(serve.stdout.readline().rsplit(":", 1)[1])
+            server = Server.__new__(Server)
+            server.address = serve.stdout.readline().split("http://")[1].split("/")[0]
+            with socket.create_connection(("127.0.0.1", port), PATIENCE) as client:
+                lines = client.makefile("r", newline="\r\n")
+                client.sendall(b"use mail\r\nput 1 3600 60 5\r\nhello\r\nwatch mail\r\n")
+                job = [lines.readline() for _ in range(3)][1].split()[1]
+                assert server.post(f"/jobs/{job}/kick")[0] == 200
+                client.sendall(b"reserve\r\n")
+                assert [lines.readline(), lines.readline()] == [f"RESERVED {job} 5\r\n", "hello\r\n"]
+                assert server.jobs("mail", "leased")[0]["id"] == job and server.post(f"/jobs/{job}/delete")[0] == 409
+                client.sendall(b"reserve\r\n")
+                end = time.monotonic() + PATIENCE
+                while (numbers := server.get("/queues")["server"])["waiting"] != 1:
+                    assert time.monotonic() < end, numbers
+                assert numbers == {"connections": 1, "producers": 1, "workers": 1, "waiting": 1, "draining": False}
+                assert server.get("/queue", queue="mail")["waiting"] == 1
+                server.raw().sendall(b"GET /que")  # a request that does not come
+                begin = time.monotonic()
+                serve.terminate()
+                assert serve.wait(PATIENCE) == 0 and time.monotonic() - begin < 5, "it ends late"
+        finally:
+            serve.kill()
+            serve.wait()
+        for options in (["--token-file", token], ["--http", "nowhere:1"], ["--http", "0.0.0.0:0"]):
+            got = subprocess.run([SERVE, "--listen", "0", *options, file], capture_output=True, text=True, timeout=PATIENCE, check=False)
+            assert got.returncode in (1, 2) and "http" in got.stderr, got
+
+
+# ---- the page
+
+class Page:
+    """In a browser. At its end nothing may have been said on the console but refused requests, nor asked of another host."""
+
+    def __init__(self, server, width, height, dark=False):
+        from selenium import webdriver
+        from selenium.webdriver.chrome.options import Options
+        from selenium.webdriver.chrome.service import Service
+        options = Options()
+        options.binary_location = "/usr/bin/chromium"
+        for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--disable-background-networking"):
+            options.add_argument(word)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        self.server, self.width = server, width
+        self.driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                    {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500})
+        if dark:
+            self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
+        self.driver.get(f"http://{server.address}/")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        try:
+            if kind:
+                self.picture("failed")
+                return
+            log = [line for line in self.driver.get_log("browser") if "Failed to load resource" not in line["message"]]
+            assert log == [], f"the console says: {log}"
+            asked = self.run("return performance.getEntriesByType('resource').map(each => each.name)")
+            assert all(name.startswith(f"http://{self.server.address}/") for name in asked), asked
+            assert self.driver.title == "Queues" and not self.all("img")
+        finally:
+            self.driver.quit()
+
+    def run(self, script, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    def all(self, selector):
+        return self.driver.find_elements("css selector", selector)
+
+    def one(self, selector):
+        found = self.all(selector)
+        assert len(found) == 1, (selector, len(found))
+        return found[0]
+
+    def text(self, selector):
+        return self.one(selector).get_property("textContent")
+
+    def wait(self, condition, what):
+        end = time.monotonic() + PATIENCE
+        while True:
+            with contextlib.suppress(Exception):
+                if condition():
+                    return
+            assert time.monotonic() < end, f"no {what}; {self.text('#state')} {self.text('#job-text')}"
+            time.sleep(0.05)
+
+    def click(self, selector, accept=False):
+        self.run("arguments[0].scrollIntoView({block: 'center'})", self.one(selector))
+        self.one(selector).click()
+        if accept:
+            self.driver.switch_to.alert.accept()
+
+    def fits(self):
+        wide = self.run("return document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0, f"the page is {wide} px too wide"
+
+    def picture(self, name):
+        folder = os.environ.get("HTW_SCREENSHOTS")
+        if folder:
+            self.driver.save_screenshot(os.path.join(folder, f"{self.width}-{name}.png"))
+
+    def open(self, name):
+        self.wait(lambda: [each for each in self.all("#rows button") if each.text == name], name)
+        button = next(each for each in self.all("#rows button") if each.text == name)
+        self.run("arguments[0].scrollIntoView({block: 'center'})", button)
+        button.click()
+        self.wait(lambda: self.text("#queue-name") == name, "an open queue")
+
+
+def try_page(server, width, height, dark):
+    job = server.put("mail", MARKUP.encode())
+    binary = server.put("mail", BINARY)
+    buried = [server.put("mail", b"bad %d" % i) for i in range(3)]
+    for each in buried:
+        server.do("bury", each)
+    server.put("later", b"x", count=40, delay_ms=60000)
+    with Page(server, width, height, dark) as page:
+        page.wait(lambda: len(page.all("#rows tr")) == 2, "two queues")
+        assert "5" not in page.text("#totals").split(";")[0].split("ready")[0].split(":")[0]
+        page.fits()
+        ground = page.run("return getComputedStyle(document.body).backgroundColor")
+        assert (ground == "rgb(13, 17, 23)") == dark, ground
+        page.picture("queues")
+        # By the keyboard; what is typed stays while the page reads itself.
+        text = page.one("[name=text]")
+        text.send_keys("mai\n")
+        page.wait(lambda: len(page.all("#rows tr")) == 1, "a search")
+        text.send_keys("X")
+        page.run("return refresh()")
+        assert text.get_property("value") == "maiX" and page.run("return document.activeElement.name") == "text"
+        text.clear()
+        page.run("return refresh()")
+        # What changes something needs the token.
+        page.open("mail")
+        page.wait(lambda: len(page.all("#jobs tr")) == 3, "three buried jobs")
+        assert "Kick 3 buried" in page.text("#kick")
+        page.click("#kick")
+        page.wait(lambda: "token" in page.text("#state"), "a refusal without the token")
+        page.one("#token").send_keys(TOKEN)
+        page.click(f"[aria-label='Kick {buried[0]}']")
+        page.wait(lambda: "kicked" in page.text("#state"), "a kick")
+        page.wait(lambda: len(page.all("#jobs tr")) == 2, "two buried jobs")
+        assert server.get("/jobs/" + buried[0])["state"] == "ready"
+        page.click("#kick")
+        page.wait(lambda: "2 jobs kicked" in page.text("#state"), "the others kicked")
+        # What others wrote is text.
+        page.click("button[data-state=ready]")
+        page.wait(lambda: len(page.all("#jobs tr")) == 5, "five ready jobs")
+        assert MARKUP[:20] in page.text("#jobs")
+        page.fits()
+        page.picture("queue")
+        page.click(f"[aria-label='Job {binary}']")
+        page.wait(lambda: page.one("#job").is_displayed(), "a dialog")
+        assert "000000  00 ff fe 0a 3c" in page.text("#payload")
+        page.click("#job-close")
+        page.click(f"[aria-label='Job {job}']")
+        page.wait(lambda: page.text("#payload") == MARKUP, "the payload")
+        page.fits()
+        page.picture("job")
+        page.click("#as-hex")
+        page.wait(lambda: page.text("#payload").startswith("000000  3c 69 6d 67"), "it in hexadecimal digits")
+        # Move, and then delete.
+        page.click("#move")
+        page.wait(lambda: "moved" in page.text("#job-text") and server.get("/jobs/" + job)["state"] == "delayed", "a move")
+        page.one("#move-to").clear()
+        page.one("#move-to").send_keys("soon")
+        page.click("#move")
+        page.wait(lambda: "neither an instant" in page.text("#job-text"), "a refusal")
+        page.click(f"[aria-label='Delete job {job}']", accept=True)
+        page.wait(lambda: server.ask("GET", "/jobs/" + job)[0] == 404 and not page.one("#job").is_displayed(), "a delete")
+        # Pause and resume.
+        page.click("#pause")
+        page.wait(lambda: "paused until" in page.text("#queue-numbers"), "a pause")
+        assert server.get("/queue", queue="mail")["paused_until"]
+        page.click("#resume")
+        page.wait(lambda: "paused until" not in page.text("#queue-numbers"), "its end")
+        # A job by its number; by time.
+        page.one("[name=id]").send_keys(binary + "\n")
+        page.wait(lambda: page.one("#job").is_displayed() and page.text("#job-name") == "Job " + binary, "a job by its number")
+        page.click("#job-close")
+        page.one("[name=id]").clear()
+        page.open("later")
+        page.wait(lambda: len(page.all("#bars div")) > 30 and page.one("#times").is_displayed(), "bars")
+        assert "40 delayed jobs by time: a bar is 1 minute" in page.text("#times-text")
+        page.fits()
+        page.picture("times")
+        focused = page.run("const button = document.querySelector('#jobs button'); button.focus(); return refresh().then(() => document.activeElement === button)")
+        assert focused, "the focus is lost"
+        server.put("later", b"more")
+        page.wait(lambda: "1 ready" in page.text("#queue-numbers"), "what has changed, by itself")
+
+
+def has_browser():
+    return os.path.exists("/usr/bin/chromedriver") and subprocess.run(
+        [sys.executable, "-c", "import selenium"], stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+if has_browser():
+    @test
+    def page_on_a_phone(server):
+        try_page(server, 360, 740, dark=True)
+
+    @test
+    def page_on_a_desktop(server):
+        try_page(server, 1440, 900, dark=False)
+
+
+def main(names):
+    for function in tests:
+        if names and function.__name__ not in names:
+            continue
+        begin = time.monotonic()
+        with tempfile.TemporaryDirectory() as folder, Server(folder) as server:
+            function(server)
+        print(f"{function.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[3:])
