@@ -1,0 +1,289 @@
+# SPDX-License-Identifier: MIT
+"""Hostile clients: what exceeds a limit is refused, and other clients are not disturbed."""
+import os
+import resource
+import threading
+import time
+
+from clients import Wire
+from harness import PATIENCE, compared, equal, note, own, percentiles, settings, slowdown, wait_for
+
+MANY = 1000000
+PAGE = b"POST / HTTP/1.1\r\nHost: localhost:11300\r\nContent-Type: text/plain\r\n\r\nput 0 0 60 4\r\nevil\r\n"
+
+
+def is_served(server):
+    with Wire(server) as wire:
+        wire.ask("use check")
+        job = wire.put(b"value")
+        equal(wire.ask(f"peek {job}"), b"FOUND %d 5\r\nvalue" % job)
+        equal(wire.ask(f"delete {job}"), b"DELETED")
+
+
+class Pinger(threading.Thread):
+    """Sends commands on one connection, and measures how long each answer takes."""
+
+    def __init__(self, server):
+        super().__init__()
+        self.wire = Wire(server)
+        self.took, self.fault = [], None
+        self.ended = threading.Event()
+
+    def run(self):
+        try:
+            while not self.ended.wait(0.001):
+                began = time.monotonic()
+                equal(self.wire.ask("list-tube-used"), b"USING default")
+                self.took.append((time.monotonic() - began) * 1000)
+        except Exception as fault:  # raised again by finish()
+            self.fault = fault
+        self.wire.close()
+
+    def finish(self):
+        self.ended.set()
+        self.join()
+        assert self.fault is None, f"another client suffered: {self.fault!r}"
+        return sorted(self.took)
+
+
+def beside(server, act):
+    """What others wait while `act` goes on."""
+    pinger = Pinger(server)
+    pinger.start()
+    try:
+        act()
+    finally:
+        took = pinger.finish()
+    note(server, f"others were answered within {percentiles(took)}")
+    limit = took[-1] if settings.strict else took[len(took) // 2]
+    assert limit < 50 * slowdown(), f"another client waited for {limit:.1f} ms"
+
+
+def send_and_count(server, command, answer, count):
+    """A pipeline: one thread sends, this one reads."""
+    with Wire(server) as wire:
+        sender = threading.Thread(target=wire.send, args=(command * count,))
+        sender.start()
+        left = count * len(answer)
+        while left > 0:
+            data = wire.socket.recv(1 << 18)
+            assert data, "closed before all was answered"
+            left -= len(data)
+        sender.join()
+        equal(left, 0, "bytes of the answers")
+
+
+@compared
+def a_million_commands_of_one_client_delay_no_other(server):
+    beside(server, lambda: send_and_count(server, b"use a\r\n", b"USING a\r\n", MANY // settings.slowness // 4))
+    return []
+
+
+@own()
+def puts_of_one_client_in_a_pipeline_delay_no_other(server):
+    """Each is on the disk before it is answered, many in one commit."""
+    count = 100000 // settings.slowness
+    began = time.monotonic()
+
+    def put_all():
+        with Wire(server) as wire:
+            sender = threading.Thread(target=wire.send, args=(b"put 0 0 60 1\r\nx\r\n" * count,))
+            sender.start()
+            for _ in range(count):
+                assert wire.answer().startswith(b"INSERTED ")
+            sender.join()
+    beside(server, put_all)
+    note(server, f"{count / (time.monotonic() - began):.0f} puts a second")
+    equal(server.stat("current-jobs-ready"), str(count))
+
+
+@own("--max-output", "1M")
+def clients_that_never_read_are_held_back_and_delay_no_other(server):
+    with Wire(server) as wire:
+        job = wire.put(b"v" * 60000)
+        wires = [Wire(server, receive_buffer=4096) for _ in range(10)]
+        for one in wires:
+            one.socket.setblocking(False)
+
+        def flood():
+            end = time.monotonic() + 0.6
+            while time.monotonic() < end:
+                for one in wires:
+                    try:
+                        one.socket.send(b"peek %d\r\n" % job * 100)
+                    except (BlockingIOError, ConnectionError):
+                        pass
+                time.sleep(0.001)
+        beside(server, flood)
+        peeked = int(server.stat("cmd-peek"))
+        time.sleep(0.1)
+        assert int(server.stat("cmd-peek")) < peeked + 10, "commands go on"
+        with open(f"/proc/{server.process.pid}/statm", encoding="ascii") as file:
+            used = int(file.read().split()[1]) * resource.getpagesize()
+        note(server, f"{used >> 20} MiB are resident")
+        if settings.slowness == 1:
+            assert used < 10 * (4 << 20) + (64 << 20), f"{used} bytes are kept for 10 clients"
+        for one in wires:  # it goes on when they read
+            one.socket.setblocking(True)
+            for _ in range(30):
+                equal(len(one.answer()), len(b"FOUND %d 60000\r\n" % job) + 60000)
+            one.close()
+    is_served(server)
+
+
+@own()
+def clients_that_send_slowly_delay_no_other(server):
+    """Each sends a part of a command."""
+    wires = [Wire(server) for _ in range(200)]
+    for number, wire in enumerate(wires):
+        wire.send((b"put 0 0 60 1000\r\nxyz", b"u", b"list-tube-us")[number % 3])
+    beside(server, lambda: time.sleep(0.3))
+    for number, wire in enumerate(wires):
+        wire.send((b"v" * 997 + b"\r\n", b"se a\r\n", b"ed\r\n")[number % 3])
+        assert wire.answer().startswith((b"INSERTED ", b"USING a", b"USING default")[number % 3])
+        wire.close()
+
+
+@own("--max-clients", "50")
+def a_client_too_many_is_closed(server):
+    wait_for(lambda: server.stat("current-connections") == "1", "only one client")
+    clients = [Wire(server) for _ in range(50)]
+    for client in clients:
+        equal(client.ask("list-tube-used"), b"USING default")
+    for _ in range(20):
+        with Wire(server) as refused:
+            equal(refused.until_closed(), b"")
+    for client in clients:
+        equal(client.ask("list-tube-used"), b"USING default")
+    clients.pop().close()
+
+    def is_let_in():
+        with Wire(server) as wire:
+            try:
+                return wire.ask("list-tube-used") == b"USING default"
+            except ConnectionError:
+                return False
+    wait_for(is_let_in, "a place that has become free")
+    for client in clients:
+        client.close()
+
+
+@own()
+def without_descriptors_those_that_are_connected_are_served(server):
+    limit = len(os.listdir(f"/proc/{server.process.pid}/fd")) + 20
+    resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (limit, limit))
+    clients = [Wire(server) for _ in range(60)]  # the kernel lets them in, up to its backlog
+    for wire in clients:
+        wire.send(b"list-tube-used\r\n")
+    served = []
+
+    def count_served():
+        for wire in clients:
+            if wire not in served and not wire.is_silent():
+                try:
+                    equal(wire.answer(), b"USING default")
+                except ConnectionError:
+                    pass
+                served.append(wire)
+        return len(served)
+    wait_for(lambda: count_served() >= 10, "that some are served")
+    began = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+    with open(f"/proc/{server.process.pid}/stat", encoding="ascii") as file:
+        before = sum(map(int, file.read().rsplit(")", 1)[1].split()[11:13]))
+    time.sleep(0.5)
+    with open(f"/proc/{server.process.pid}/stat", encoding="ascii") as file:
+        busy = sum(map(int, file.read().rsplit(")", 1)[1].split()[11:13])) - before
+    assert busy < 0.4 * os.sysconf("SC_CLK_TCK"), f"it turns in a circle: {busy} ticks, {began}"
+    for wire in list(served):
+        wire.close()
+
+    def rest():
+        for wire in [wire for wire in clients if wire in served and wire.fileno() >= 0]:
+            wire.close()
+        return count_served() == len(clients)
+    wait_for(rest, "that the others are served when some have gone")
+    is_served(server)
+
+
+@own()
+def a_page_in_a_browser_puts_no_job(server):
+    for first in (b"POST / HTTP/1.1\r\n", b"GET /x HTTP/1.1\r\n", b"POST /?a=b HTTP/1.0\r\n", b"OPTIONS * HTTP/1.1\r\n"):
+        with Wire(server) as wire:
+            wire.send(first + PAGE.split(b"\r\n", 1)[1])
+            try:
+                text = wire.until_closed()
+            except ConnectionResetError:
+                text = b""
+            assert b"INSERTED" not in text, text
+    equal(server.stat("total-jobs"), "0", "jobs")
+
+
+@compared
+def clients_that_vanish_take_no_job(server):
+    """Half of those that wait go away; each job reaches one of the others."""
+    count = 200
+    wires = [Wire(server) for _ in range(count)]
+    for wire in wires:
+        wire.send(b"watch jobs\r\nreserve\r\n")
+        equal(wire.answer(), b"WATCHING 2")
+    server.wait_until_waiting(count)
+    for wire in wires[::2]:
+        wire.close()
+    server.wait_until_waiting(count // 2)
+    with Wire(server) as wire:
+        wire.ask("use jobs")
+        put = {wire.put(b"job") for _ in range(count // 2)}
+    got = {int(one.answer().split()[1]) for one in wires[1::2]}
+    equal(got, put, "jobs of those that stayed")
+    for one in wires[1::2]:
+        one.close()
+    wait_for(lambda: server.stat("current-jobs-ready") == str(count // 2), "that all are ready again")
+    return []
+
+
+@own()
+def they_are_served_in_the_order_in_which_they_came(server):
+    wires = [Wire(server) for _ in range(50)]
+    for number, wire in enumerate(wires, 1):
+        wire.send(b"reserve\r\n")
+        server.wait_until_waiting(number)
+    with Wire(server) as other:
+        ids = [other.put() for _ in wires]
+    equal([int(wire.answer().split()[1]) for wire in wires], ids, "jobs")
+    for wire in wires:
+        wire.close()
+
+
+@own("--max-jobs", "10")
+def jobs_beyond_their_limit_are_refused(server):
+    with Wire(server) as wire:
+        ids = [wire.put() for _ in range(10)]
+        equal(wire.ask("put 0 0 60 1", b"x"), b"OUT_OF_MEMORY")
+        equal(wire.ask("put 0 100 60 1", b"x"), b"OUT_OF_MEMORY")
+        equal(wire.ask(f"delete {ids[0]}"), b"DELETED")
+        wire.put()
+        equal(wire.ask("put 0 0 60 1", b"x"), b"OUT_OF_MEMORY")
+
+
+@own("--max-job-size", "10")
+def a_body_above_the_limit_is_read_and_thrown_away(server):
+    with Wire(server) as wire:
+        equal(wire.ask("put 0 0 60 11", b"x" * 11), b"JOB_TOO_BIG")
+        wire.put(b"x" * 10)
+        equal(wire.stat("stats", "max-job-size"), "10")
+
+
+@compared
+def a_delay_of_jobs_and_leases_is_kept(server):
+    """Not early at all, and not late by much."""
+    late = []
+    with Wire(server) as wire:
+        for _ in range(3):
+            began = time.monotonic()
+            job = wire.put(b"x", delay=1, ttr=1)
+            equal(wire.reserve(PATIENCE)[0], job)
+            late.append((time.monotonic() - began - 1) * 1000)
+            wire.ask(f"delete {job}")
+    assert min(late) > -2, f"{-min(late):.1f} ms early"
+    note(server, f"late by {percentiles(sorted(late))}")
+    return []

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: MIT
+"""Each command byte for byte: the same answers as from beanstalkd, errors included."""
+import random
+import re
+
+from clients import Wire
+from harness import compared, equal, note, settings
+
+NAME = b"n" * 200
+GARBAGE = [b"", b" ", b"x", b"put", b"put ", b"reserv", b"reserve ", b"RESERVE", b"Put 0 0 1 1", b"\0", b"stats\0", b"stats ", b" stats",
+           b"statsx", b"stats-", b"stats-job", b"stats-job ", b"stats-job x", b"stats-job 1x", b"stats-job -1", b"stats-job  1",
+           b"stats-job 18446744073709551615", b"stats-job 18446744073709551616", b"stats-tube", b"stats-tube ", b"stats-tube -",
+           b"stats-tube a b", b"stats-tube  a", b"stats-tube " + NAME, b"stats-tube " + NAME + b"n", b"use", b"use ", b"use a b",
+           b"use -a", b"use a-", b"use a/b;c.d$e_f(g)+h", b"use a,b", b"use \xff", b"use " + NAME, b"use " + NAME + b"n", b"watch", b"watch ",
+           b"watch -", b"watch a b", b"watch " + NAME + b"n", b"ignore", b"ignore ", b"ignore nosuch", b"ignore default", b"ignore -a",
+           b"list-tubes ", b"list-tubesx", b"list-tube-used ", b"list-tube-usedx", b"list-tubes-watched ", b"list-tubes-watchedx",
+           b"list-tubes-wat", b"quitx ", b"kick", b"kick ", b"kick x", b"kick -1", b"kick 1x", b"kick 1 2", b"kick  1", b"kick 4294967296",
+           b"kick 99999999999999999999", b"kick-job", b"kick-job ", b"kick-job x", b"kick-job 1 2", b"peek", b"peek ", b"peek x", b"peek 1 2",
+           b"peek-ready ", b"peek-readyx", b"peek-delayed ", b"peek-buried ", b"peek-nosuch", b"delete", b"delete ", b"delete x", b"delete 1 2",
+           b"delete 99999999999999999999", b"release", b"release 1", b"release 1 1", b"release 1 1 x", b"release 1 4294967296 1",
+           b"release 1 1 4294967296", b"release 1 -1 1", b"release 1 1 1 1", b"release x 1 1", b"bury", b"bury 1", b"bury 1 x", b"bury 1 1 1",
+           b"bury 1 4294967296", b"touch", b"touch ", b"touch x", b"touch 1 1", b"reserve-job", b"reserve-job ", b"reserve-job x", b"reserve-job 1 1",
+           b"reserve-with-timeout", b"reserve-with-timeout 0x", b"reserve-with-timeout 0 0", b"reserve-with-timeout  0",
+           b"reserve-with-timeout 99999999999999999999", b"pause-tube", b"pause-tube ", b"pause-tube a", b"pause-tube a x", b"pause-tube a -1",
+           b"pause-tube nosuch 1", b"pause-tube default 4294967296", b"pause-tube -a 1", b"pause-tube a 1 1", b"pause-tube " + NAME + b"n 1",
+           b"put 1", b"put 1 1", b"put 1 1 1", b"put x 1 1 1", b"put 1 x 1 1", b"put 1 1 x 1", b"put 1 1 1 x", b"put -1 1 1 1", b"put 1 -1 1 1",
+           b"put 1 1 -1 1", b"put 1 1 1 -1", b"put 4294967296 1 1 1", b"put 1 4294967296 1 1", b"put 1 1 4294967296 1", b"put 1 1 1 4294967296",
+           b"put 1 1 1 1 1", b"put  1  1  1  1x", b"put +1 1 1 1", b"put 0x1 1 1 1", b"x" * 221, b"x" * 222, b"x" * 224, b"x" * 225,
+           b"x" * 448, b"x" * 449, b"x" * 10000, b"a\nb", b"\n"]
+
+
+def told(wire, sent):
+    wire.send(sent)
+    try:
+        return repr(sent), wire.answer()
+    except TimeoutError:
+        raise AssertionError(f"no answer to {sent[:80]!r}") from None
+
+
+def parts(text):
+    return [part for part in re.split(rb"(?<=\n)", text) if part]
+
+
+# Not those where the end of the line falls on the end of its buffer, of 224 bytes: beanstalkd never sees it then.
+@compared
+def malformed_lines_are_refused_as_by_beanstalkd(server):
+    with Wire(server) as wire:
+        return [told(wire, line + b"\r\n") for line in GARBAGE if line != b"quitx "]
+
+
+@compared
+def bodies_are_taken_as_by_beanstalkd(server):
+    """Each body in one piece, and byte by byte around its end."""
+    answers = []
+    with Wire(server) as wire:
+        for size, body in [(0, b"\r\n"), (1, b"a\r\n"), (2, b"\r\n\r\n"), (3, b"a\r\r\r\n"), (5, b"hello\r\n"), (5, b"hell\r\n\n"),
+                           (5, b"hello!\n"), (5, b"hello\rx"), (4, b"\0\xff\r\n\r\n"), (65535, b"x" * 65535 + b"\r\n"),
+                           (65536, b"x" * 65536 + b"\r\n"), (200000, b"stats\r\n" * 28572 + b"\r\n"[:-2]), (65536, b"x" * 65538)]:
+            command = b"put 5 0 100 %d\r\n" % size + body[:size + 2]
+            answers.append((f"put of {size}", re.sub(rb"\d+", b"N", told(wire, command)[1])))
+            for piece in (command[:-3], command[-3:-2], command[-2:-1]):
+                wire.send(piece)
+                assert wire.is_silent(0.01), f"an answer to a part of {size}: {wire.buffer!r}"
+            answers.append((f"put of {size} in pieces", re.sub(rb"\d+", b"N", told(wire, command[-1:])[1])))
+            answers.append(told(wire, b"list-tube-used\r\n"))
+        while (job := wire.reserve()) is not None:
+            answers.append(("reserve", job[1]))
+            wire.ask(f"delete {job[0]}")
+    return answers
+
+
+@compared
+def a_pipeline_is_answered_in_order_as_by_beanstalkd(server):
+    with Wire(server) as wire:
+        wire.send(b"use a\r\nput 1 0 9 1\r\nx\r\nwatch a\r\nreserve\r\nreserve-with-timeout 0\r\nignore default\r\nlist-tubes-watched\r\n"
+                  b"peek-ready\r\nkick 5\r\nnosuch\r\nreserve-with-timeout 1\r\nuse b\r\nlist-tube-used\r\n")
+        return [(number, re.sub(rb"(INSERTED|RESERVED) \d+", rb"\1 N", wire.answer())) for number in range(13)]
+
+
+def random_command(rng, count):
+    """A job is named by #N, the number of its put."""
+    number = rng.choice([0, 0, 1, 2, 1023, 1024, 4294967295])
+    job = f"#{rng.randrange(max(0, count - 20), count)}" if count else "7000"
+    tube = rng.choice(["a", "b", "c", "default"])
+    return rng.choices([f"put {number} {rng.choice([0, 0, 1000])} 1000 3\r\nabc", "reserve-with-timeout 0",
+                        f"delete {job}", f"release {job} {number} {rng.choice([0, 1000])}", f"bury {job} {number}", f"touch {job}",
+                        f"kick {rng.choice([0, 1, 3])}", f"kick-job {job}", f"reserve-job {job}", f"peek {job}", "peek-ready",
+                        "peek-delayed", "peek-buried", f"use {tube}", f"watch {tube}", f"ignore {tube}", "list-tubes",
+                        "list-tubes-watched", "list-tube-used", f"stats-job {job}", f"stats-tube {tube}", f"pause-tube {tube} 0", "stats"],
+                       [24, 12, 4, 6, 6, 2, 3, 3, 4, 2, 2, 2, 2, 6, 5, 4, 3, 2, 1, 4, 4, 1, 2])[0]
+
+
+VARYING = (b"pid", b"version", b"rusage-utime", b"rusage-stime", b"uptime", b"id", b"hostname", b"os", b"platform", b"total-connections",
+           b"binlog-oldest-index", b"binlog-current-index", b"binlog-records-migrated", b"binlog-records-written", b"binlog-max-size",
+           b"age", b"time-left", b"pause-time-left", b"pause")
+
+
+def without_varying(answer):
+    """Of a list of fields; each size before one depends on them, too."""
+    lines = answer.split(b"\n")
+    return b"\n".join([b"OK", *(line.split(b":")[0] if line.split(b":")[0] in VARYING else line for line in lines[1:])])
+
+
+@compared
+def random_commands_of_two_clients_are_answered_as_by_beanstalkd(server):
+    """The server is alone: stats, and all lists in their order. Nothing here depends on time."""
+    rng = random.Random(settings.seed or 6)
+    numbers, ids, answers = {}, [], []
+    with Wire(server) as first, Wire(server) as second:
+        for _ in range(4000 // settings.slowness):
+            wire = rng.choice([first, second])
+            command = random_command(rng, len(ids))
+            answer = wire.ask(re.sub(r"#(\d+)", lambda found: str(ids[int(found[1])]), command))
+            if answer.startswith(b"INSERTED "):
+                numbers[answer.split()[1]] = b"#%d" % len(ids)
+                ids.append(int(answer.split()[1]))
+            if answer.startswith(b"OK "):
+                answer = without_varying(answer)
+            answers.append((command, re.sub(rb"^(INSERTED|RESERVED|FOUND) (\d+)",
+                                            lambda found: found[1] + b" " + numbers.get(found[2], b"?"), answer)))
+    note(server, f"{len(answers)} answers")
+    return answers
+
+
+@compared
+def drain_mode_is_told_as_by_beanstalkd(server):
+    import signal
+    with Wire(server) as wire:
+        wire.put(b"before")
+        server.process.send_signal(signal.SIGUSR1)
+        answers = []
+        for _ in range(50):
+            if server.stat("draining") == "true":
+                break
+        equal(server.stat("draining"), "true", "draining")
+        answers.append(told(wire, b"put 0 0 1 1\r\nx\r\n"))
+        answers.append(told(wire, b"put 0 0 1 1\r\nxyz"))
+        answers.append(told(wire, b"put 0 0 1 70000\r\n" + b"x" * 70002))
+        answers.append(("reserve", wire.reserve()[1]))
+        return answers
+
+
+@compared
+def a_half_closed_client_that_waits_is_timed_out(server):
+    import socket
+    answers = []
+    for command in (b"reserve\r\n", b"reserve-with-timeout 1000\r\n"):
+        with Wire(server) as wire:
+            wire.send(command)
+            server.wait_until_waiting(1)
+            wire.socket.shutdown(socket.SHUT_WR)
+            answers.append((command, wire.until_closed()))
+        server.wait_until_waiting(0)
+    with Wire(server) as wire:
+        wire.send(b"put 0 0 1 1\r\nx\r\nuse a\r\nreserve\r\npeek-rea")
+        wire.socket.shutdown(socket.SHUT_WR)
+        answers.append(("a part of a command at the end", re.sub(rb"\d+", b"N", wire.until_closed())))
+    return answers
+
+
+@compared
+def quit_closes_without_an_answer(server):
+    with Wire(server) as wire:
+        wire.send(b"use a\r\nquit\r\nuse b\r\n")
+        return [("quit", wire.until_closed())]
