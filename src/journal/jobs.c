@@ -137,14 +137,20 @@ static size_t *bytes_in_state(struct htw__jobs *jobs, enum htw__job_state state)
 
 static void push(struct htw__jobs *jobs, struct htw__job *job) {
     struct htw__heap *heap = heap_of(jobs, job);
-    if (heap != NULL)
-        htw__heap_push(heap, &job->turn);
+    if (heap == NULL)
+        return;
+    htw__heap_push(heap, &job->turn);
+    if (job->state == HTW__JOB_READY && heap->count == 2)
+        htw__ring_push_back(&jobs->crowded, &job->queued->queue->crowded);
 }
 
 static void remove_from_heap(struct htw__jobs *jobs, struct htw__job *job) {
     struct htw__heap *heap = heap_of(jobs, job);
-    if (heap != NULL && job->turn.place != 0)
-        htw__heap_remove(heap, &job->turn);
+    if (heap == NULL || job->turn.place == 0)
+        return;
+    htw__heap_remove(heap, &job->turn);
+    if (job->state == HTW__JOB_READY && heap->count == 1)
+        htw__link_unlink(&job->queued->queue->crowded);
 }
 
 /* By how much jobs in this state make the numbers of their queue differ from those of the file. */
@@ -185,6 +191,7 @@ void htw__jobs_init(struct htw__jobs *jobs, const struct htw_allocator *allocato
     htw__heap_init(&jobs->waiting, comes_before);
     htw__heap_init(&jobs->leases, ends_before);
     htw__ring_init(&jobs->ready);
+    htw__ring_init(&jobs->crowded);
     jobs->seed = htw__random_seed(jobs);
 }
 
@@ -270,6 +277,25 @@ struct htw__job *htw__jobs_first(const struct htw__jobs *jobs) {
 
 struct htw__job *htw__jobs_first_ready(const struct htw__queue *queue) {
     return first_of(&queue->ready);
+}
+
+static struct htw__queue *queue_of_crowded(struct htw__link *link) {
+    return (struct htw__queue *)(void *)((char *)link - offsetof(struct htw__queue, crowded));
+}
+
+struct htw__queue *htw__jobs_crowded(struct htw__jobs *jobs) {
+    enum { LOOKS = 64 };
+    struct htw__queue *largest = NULL;
+    for (int i = 0; i < LOOKS && !htw__ring_is_empty(&jobs->crowded); i++) {
+        struct htw__queue *queue = queue_of_crowded(jobs->crowded._next);
+        if (queue == largest) /* the only one, or all were looked at */
+            break;
+        htw__link_unlink(&queue->crowded);
+        htw__ring_push_back(&jobs->crowded, &queue->crowded);
+        if (largest == NULL || queue->ready.count > largest->ready.count)
+            largest = queue;
+    }
+    return largest;
 }
 
 struct htw__job *htw__jobs_first_leased(const struct htw__jobs *jobs) {

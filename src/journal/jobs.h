@@ -51,9 +51,10 @@ struct htw__queue {
     struct htw__queue *next_touched, *next_dirty; /* by that change, by the transaction */
     bool is_touched, is_dirty;
 
-    struct htw__heap ready; /* READY */
-    size_t attached;        /* jobs */
-    size_t users;           /* changes and requests that point to it */
+    struct htw__heap ready;   /* READY */
+    struct htw__link crowded; /* among those of struct htw__jobs */
+    size_t attached;          /* jobs */
+    size_t users;             /* changes and requests that point to it */
     struct htw__turn window;
     struct htw__scan scan; /* of what is behind the window */
     bool is_wanted;        /* the window is to be moved */
@@ -166,6 +167,7 @@ struct htw__jobs {
     size_t in_flight_bytes;         /* of LEASED, DELIVERING and IN_FLIGHT */
     struct htw__link ready;         /* READY, of all queues, in the order in which they became so */
     struct htw__queue_counts apart; /* the sum of those of the queues */
+    struct htw__link crowded;       /* queues with two or more READY jobs */
 };
 
 void htw__jobs_init(struct htw__jobs *jobs, const struct htw_allocator *allocator);
@@ -198,6 +200,9 @@ void htw__jobs_become(struct htw__jobs *jobs, struct htw__job *job, enum htw__jo
 struct htw__job *htw__jobs_first_ready(const struct htw__queue *queue);
 struct htw__job *htw__jobs_first_leased(const struct htw__jobs *jobs);
 struct htw__job *htw__job_of_turn(const struct htw__heap_node *turn);
+
+/* A queue with many READY jobs: the first of some that had not been looked at for longest. NULL: none has two. */
+struct htw__queue *htw__jobs_crowded(struct htw__jobs *jobs);
 
 /* The order of READY jobs, for the heap of a queue. */
 bool htw__jobs_ready_precedes(const struct htw__heap_node *a, const struct htw__heap_node *b);

@@ -181,14 +181,6 @@ struct htw__queue *htw__queues_take_wanted(struct htw__queues *queues) {
     return queue;
 }
 
-struct htw__queue *htw__queues_largest(const struct htw__queues *queues) {
-    struct htw__queue *largest = queues->unnamed, *queue = NULL;
-    while ((queue = htw__queues_next(queues, queue)) != NULL)
-        if (queue->ready.count > largest->ready.count)
-            largest = queue;
-    return largest;
-}
-
 /* ---- pauses */
 
 int htw__queue_pause(struct htw__queues *queues, struct htw__queue *queue, int64_t until_ns) {

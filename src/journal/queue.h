@@ -46,9 +46,6 @@ void htw__queues_want(struct htw__queues *queues, struct htw__queue *queue);
 /* One of those; NULL: none. */
 struct htw__queue *htw__queues_take_wanted(struct htw__queues *queues);
 
-/* The queue with the most READY jobs in memory. O(queues). */
-struct htw__queue *htw__queues_largest(const struct htw__queues *queues);
-
 /* Removes it if it has nothing, and nothing points to it. */
 void htw__queues_drop(struct htw__queues *queues, struct htw__queue *queue);
 

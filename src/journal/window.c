@@ -144,10 +144,8 @@ static int halve(struct htw_journal *journal, struct htw__queue *queue, struct h
 }
 
 static void move_back(struct htw_journal *journal) {
-    struct htw__queue *queue = htw__queues_largest(&journal->queues);
-    struct htw__step *steps =
-        queue->ready.count < 2 ? NULL : htw__journal_allocate(journal, STAGE_MAX * sizeof(*steps));
-    int error = steps == NULL ? -ENOMEM : halve(journal, queue, steps);
+    struct htw__step *steps = htw__journal_allocate(journal, STAGE_MAX * sizeof(*steps));
+    int error = steps == NULL ? -ENOMEM : halve(journal, htw__jobs_crowded(&journal->jobs), steps);
     if (steps != NULL)
         htw__journal_release(journal, steps, STAGE_MAX * sizeof(*steps));
     if (error != 0)
@@ -157,7 +155,8 @@ static void move_back(struct htw_journal *journal) {
 /* ---- steps */
 
 bool htw__window_is_full(const struct htw_journal *journal) {
-    return journal->jobs.ready_bytes > journal->ready_max;
+    return journal->jobs.ready_bytes > journal->ready_max &&
+           !htw__ring_is_empty(&journal->jobs.crowded);
 }
 
 static bool is_to_move_back(const struct htw_journal *journal) {

@@ -683,6 +683,27 @@ JOURNAL_TEST(lease_order_holds_with_more_ready_jobs_than_memory_holds) {
     assert_int_equal(journal_stats(f).jobs, 0);
 }
 
+/* Each queue keeps a job in memory, also where that is more than READY jobs may take. */
+JOURNAL_TEST(lease_of_more_queues_than_memory_has_room_for_goes_on) {
+    enum { QUEUES = 2000 };
+    char name[16];
+    f->options.max_memory = 256 << 10;
+    open_for_lease(f);
+    put(f, "late", 0, HTW_SECOND, "late");
+    for (int i = 0; i < QUEUES; i++) {
+        snprintf(name, sizeof(name), "q%d", i);
+        put(f, name, 0, 0, name);
+    }
+    journal_advance_to(f, HTW_SECOND);
+    assert_string_equal(take(f, "late").text, "late");
+    for (int i = 0; i < QUEUES; i++)
+        put(f, "q7", 0, 0, "more");
+    sync_all(f);
+    assert_true(journal_stats(f).memory_bytes < (2 << 20));
+    assert_string_equal(take(f, "q7").text, "q7");
+    assert_string_equal(take(f, "q1999").text, "q1999");
+}
+
 /* ---- the default queue */
 
 static void release_twice(struct journal_fixture *f, const struct htw_delivery *delivery) {
