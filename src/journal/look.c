@@ -119,12 +119,15 @@ int htw_journal_peek(struct htw_journal *journal, uint64_t id, htw_job_visit *vi
 
 /* What the public struct holds. */
 struct list_place {
-    struct htw__turn turn;      /* READY, LEASED: in memory, which comes first */
+    struct htw__turn turn;      /* READY, LEASED: the last one */
     struct htw__scan scan;      /* READY: behind the window. BURIED */
     struct htw__position after; /* DELAYED, DONE. LEASED: not in memory, by an earlier process */
     bool has_begun, is_in_file;
 };
 _Static_assert(sizeof(struct list_place) <= sizeof(struct htw_list_place), "room for a place");
+
+/* So many jobs of memory are found in one pass over all. */
+#define TURNS 64u
 
 struct list {
     struct htw_journal *journal;
@@ -133,6 +136,9 @@ struct list {
     struct list_place place;
     uint32_t count, wanted;
     bool is_ended;
+    struct htw__turn turns[TURNS]; /* of jobs in memory that come next */
+    size_t turn_count, next_turn;
+    bool has_last_turn; /* there are no others */
     htw_job_visit *visit;
     void *context;
 };
@@ -172,32 +178,54 @@ static int list_by_time(struct list *list) {
     return error;
 }
 
-/* The READY or LEASED job in memory that comes next. Those behind the window that the file has, too, are read there. */
-static const struct htw__job *next_in_memory(const struct list *list) {
+/* READY jobs behind the window that the file has, too, are read there. */
+static bool is_listed_from_memory(const struct list *list, const struct htw__job *job) {
+    struct htw__turn turn = htw__turn_of(job);
+    bool is_in_file = list->state == HTW_JOB_READY && job->queued->filed == HTW_JOB_READY &&
+                      !htw__queue_covers(list->queue, turn);
+    return job->queued->queue == list->queue && !is_in_file &&
+           htw__turn_precedes(list->place.turn, turn);
+}
+
+/* Keeps the turn, if it is among the first, in their order. */
+static void keep_turn(struct list *list, struct htw__turn turn) {
+    size_t at = list->turn_count;
+    if (at == TURNS && !htw__turn_precedes(turn, list->turns[at - 1]))
+        return;
+    at -= at == TURNS;
+    list->turn_count = at + 1;
+    for (; at > 0 && htw__turn_precedes(turn, list->turns[at - 1]); at--)
+        list->turns[at] = list->turns[at - 1];
+    list->turns[at] = turn;
+}
+
+/* Finds the next turns of READY or LEASED jobs in memory. */
+static void find_turns(struct list *list) {
     const struct htw__heap *heap =
         list->state == HTW_JOB_READY ? &list->queue->ready : &list->journal->jobs.leases;
-    const struct htw__job *next = NULL;
-    for (uint32_t i = 0; i < heap->count; i++) {
-        const struct htw__job *job = htw__job_of_turn(heap->nodes[i]);
-        struct htw__turn turn = htw__turn_of(job);
-        bool is_in_file = list->state == HTW_JOB_READY && job->queued->filed == HTW_JOB_READY &&
-                          !htw__queue_covers(list->queue, turn);
-        if (job->queued->queue == list->queue && !is_in_file &&
-            htw__turn_precedes(list->place.turn, turn) &&
-            (next == NULL || htw__turn_precedes(turn, htw__turn_of(next))))
-            next = job;
-    }
-    return next;
+    list->turn_count = list->next_turn = 0;
+    for (uint32_t i = 0; i < heap->count; i++)
+        if (is_listed_from_memory(list, htw__job_of_turn(heap->nodes[i])))
+            keep_turn(list, htw__turn_of(htw__job_of_turn(heap->nodes[i])));
+    list->has_last_turn = list->turn_count < TURNS;
+}
+
+/* NULL: no job in memory comes next. */
+static const struct htw__turn *next_turn(struct list *list) {
+    if (list->next_turn == list->turn_count && !list->has_last_turn)
+        find_turns(list);
+    return list->next_turn < list->turn_count ? &list->turns[list->next_turn] : NULL;
 }
 
 /* Those up to a turn. */
 static int list_memory(struct list *list, struct htw__turn last) {
-    const struct htw__job *job;
+    const struct htw__turn *turn;
     int error = 0;
-    while (error == 0 && !list->is_ended && (job = next_in_memory(list)) != NULL &&
-           !htw__turn_precedes(last, htw__turn_of(job))) {
-        list->place.turn = htw__turn_of(job);
-        error = show_one(list, job->position.id);
+    while (error == 0 && !list->is_ended && (turn = next_turn(list)) != NULL &&
+           !htw__turn_precedes(last, *turn)) {
+        list->place.turn = *turn;
+        list->next_turn++;
+        error = show_one(list, list->place.turn.id);
     }
     return error;
 }
@@ -220,8 +248,11 @@ static int list_scan(struct list *list) {
         if (error != 0 || list->is_ended)
             return error;
         list->place.scan = scan;
-        if (count > 0 && (list->state != HTW_JOB_READY || !htw__queue_covers(list->queue, turn)))
+        if (count > 0 &&
+            (list->state != HTW_JOB_READY || htw__turn_precedes(list->place.turn, turn))) {
+            list->place.turn = turn;
             error = show_one(list, row.id);
+        }
     }
     return error;
 }

@@ -151,7 +151,7 @@ static bool see(void *context, const struct htw_job_info *info) {
 
 static const char *listed(struct journal_fixture *f, const char *queue, enum htw_job_state state,
                           uint32_t page) {
-    static char text[4096];
+    static char text[32768];
     struct htw_list_place place = { { 0 } };
     int count;
     text[0] = '\0';
@@ -673,6 +673,12 @@ JOURNAL_TEST(lease_order_holds_with_more_ready_jobs_than_memory_holds) {
     assert_string_equal(counts(f, "a"), "0 3000 0 0");
     sync_all(f);
     assert_true(journal_stats(f).memory_bytes < 1 << 20);
+    char *expected = malloc(8 * JOBS), *end = expected;
+    for (int priority = 0; priority < 3; priority++)
+        for (int i = priority; i < JOBS; i += 3)
+            end += sprintf(end, i == 0 ? "%d" : " %d", i);
+    assert_string_equal(listed(f, "a", HTW_JOB_READY, 100), expected);
+    free(expected);
     for (int priority = 0; priority < 3; priority++)
         for (int i = priority; i < JOBS; i += 3) {
             struct told got = take(f, "a");
