@@ -70,7 +70,8 @@ def wait_for_socket(path):
 
 def pending(path):
     run = top("--once", "--json", path)
-    return run.returncode == 0 and json.loads(run.stdout)["wheels"][0]["pending"]
+    wheels = json.loads(run.stdout)["wheels"] if run.returncode == 0 else []
+    return bool(wheels) and wheels[0]["pending"]  # it is added after the socket is there
 
 
 # ---- text and JSON

@@ -20,7 +20,7 @@ from harness import PATIENCE, PROGRAM, content_of, equal, file_with, has, main, 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "packaging", "systemd")
 PROGRAMS = os.path.dirname(PROGRAM)
 # The most that systemd-analyze may find a service exposed, in tenths: 0 is nothing, 100 all.
-EXPOSURE = {"htw-relay@.service": 12, "htw-cron.service": 15, "htw-delay@.service": 6}
+EXPOSURE = {"htw-relay@.service": 12, "htw-cron.service": 15, "htw-delay@.service": 6, "htw-serve.service": 12}
 
 
 def needs_systemd(function):

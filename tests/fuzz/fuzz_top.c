@@ -84,6 +84,6 @@ const struct fuzz_target fuzz_target = {
     .name = "top",
     .run = run,
     .memory = { 8 << 20, 250 },
-    .steps = { 4000000, 100 },
+    .steps = { 4000000, 110 },
     .attacks = attacks,
 };

@@ -182,7 +182,7 @@ static void run_round(struct htw__server *server, int timeout_ms) {
 }
 
 void htw__serve_loop(struct htw__server *server) {
-    while (!server->is_stopping && !atomic_load(&server->has_failed))
+    while (!server->is_stopping && !atomic_load_explicit(&server->has_failed, memory_order_relaxed))
         run_round(server, -1);
     int64_t end_ns = htw__server_now() + DRAIN_NS;
     htw__server_stop_listening(server);

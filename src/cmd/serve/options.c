@@ -72,7 +72,7 @@ static const struct htw__option rows[] = {
 const struct htw__command_line htw__serve_command_line = {
     .program = "htw serve",
     .usage = "Usage: htw serve [OPTION]... FILE\n"
-             "       htw serve [OPTION]... --memory\n",
+             "  or:  htw serve [OPTION]... --memory\n",
     .about =
         "Keep jobs for workers, until a signal comes. Clients speak the protocol of beanstalkd 1.12:\n"
         "any library for it works unchanged. The jobs are in FILE, a journal (`htw help journal`),\n"

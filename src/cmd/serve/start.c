@@ -43,7 +43,7 @@ static void stopped(void *context, const char *why) {
     struct htw__server *server = context;
     const uint64_t one = 1;
     htw__terminal_error("%s", why);
-    atomic_store(&server->has_failed, true);
+    atomic_store_explicit(&server->has_failed, true, memory_order_relaxed);
     (void)!write(server->wake, &one, sizeof(one));
 }
 
