@@ -63,7 +63,7 @@
  *                half of `max_memory` holds, and more than 65536. Nothing has changed
  *    -EEXIST     a job with HTW_JOB_IF_ABSENT has a key that another job has. Nothing has changed
  *    -ESTALE     the lease that a change names has ended. Nothing has changed
- *    -EBUSY      another program has held SQLite's lock for 2 seconds. Nothing has changed
+ *    -EBUSY      another program has held SQLite's lock for 2 seconds (of a guest: 30). Nothing has changed
  *    -EDEADLK    called in a notice of this journal by a function that waits
  *    -EIO        the disk has failed. If the journal could undo the change it continues, and nothing
  *                has changed. Otherwise the journal has stopped: every later call returns -EIO, and
@@ -223,12 +223,17 @@ struct htw_journal_options {
     /** The allocator of the journal's own memory, not of SQLite's; NULL means the default one. Must
         be thread-safe. The struct is copied. */
     const struct htw_allocator *allocator;
+    /** The file (never NULL) is the database of a program, whose transactions put jobs: htw_journal_put_in(). */
+    bool is_guest;
+    /** Of a guest: how often it looks for jobs of which no htw_journal_wake() tells; 0 means 100 ms,
+        HTW_NEVER_NS never. That is how late such a job may be taken in. */
+    int64_t inbox_ns;
 };
 
 #define HTW_JOURNAL_OPTIONS_INIT                                                                   \
     {                                                                                              \
         sizeof(struct htw_journal_options), NULL, NULL, NULL, NULL, HTW_SYNCHRONOUS_FULL, 0, 0, 0, \
-            0, 0, 0, 0, 0, NULL                                                                    \
+            0, 0, 0, 0, 0, NULL, false, 0                                                          \
     }
 
 /** Sets `options` to HTW_JOURNAL_OPTIONS_INIT, for languages without macros. NULL is ignored. */
@@ -553,6 +558,54 @@ HTW_API int htw_journal_update_later(struct htw_journal *journal,
 /** As htw_journal_kick(), without waiting. The result of the notice is the number of jobs. */
 HTW_API int htw_journal_kick_later(struct htw_journal *journal, const char *queue, uint32_t count,
                                    htw_durable *durable, void *arg);
+
+/* ------------------------------------------------------------------ jobs of other transactions */
+
+/*
+ * GUESTS. With `is_guest` the journal is in a database of SQLite that belongs to a program, in tables whose names begin
+ * with "htw_". A transaction of the program, in this process or another one, changes its own tables and puts jobs,
+ * together or not at all. The jobs are in the INBOX then (the table htw_inbox), from which the journal takes them in: at
+ * once after htw_journal_wake(), otherwise after `inbox_ns`.
+ *
+ * A guest leaves the file as it is: its mode (with a log or without), the settings of other connections, version and
+ * application. It never copies the log; that is for the connections of the program. Whoever holds SQLite's lock
+ * delays it: -EBUSY comes after 30 seconds. So do not wait for the journal in a transaction.
+ *
+ * Promises. A job is durable when the transaction that puts it is, as the `synchronous` of that connection says; then it
+ * is delivered at least once, and never before its deadline. What the journal itself changes is durable as its own
+ * `synchronous` says, in any mode of the file.
+ */
+
+struct sqlite3;
+
+/**
+ * Puts a job in a transaction of the caller, or in one of its own if `connection` is in none. As an INSERT, it is undone
+ * by a rollback.
+ *
+ * @param connection of the same SQLite library, to a file that a journal with `is_guest` has opened once; as "main".
+ * @param job        as of htw_journal_apply(). `id` is set: it is final, but is given again where the transaction is
+ *                   rolled back.
+ * @return 0: success;
+ *         -EINVAL: also if the database has no tables of a guest;
+ *         -EEXIST: with HTW_JOB_IF_ABSENT; -EMSGSIZE: as htw_journal_apply();
+ *         -EBUSY, -ENOSPC, -ENOMEM, -EIO: as SQLite says. It may have rolled back the transaction
+ *         (sqlite3_get_autocommit()).
+ *
+ * While it is in the inbox, a job can be ended by its id, or by its key, or be replaced; for all else it is not there
+ * (-ENOENT), and does not count in statistics.
+ *
+ * Threads: those that may use the connection. Cost: some 20 us.
+ */
+HTW_API HTW_WARN_UNUSED int htw_journal_put_in(struct sqlite3 *connection, struct htw_job *job);
+
+/**
+ * Says that a transaction with jobs has been committed, so that they are taken in at once.
+ *
+ * @return 0: success; -EINVAL: the journal is no guest; -EOWNERDEAD.
+ *
+ * Threads: any, also in a notice. Cost: below 1 us, and a wake-up of the thread that writes.
+ */
+HTW_API int htw_journal_wake(struct htw_journal *journal);
 
 /* ------------------------------------------------------------------ leases */
 

@@ -66,6 +66,8 @@ struct journal_options {
     std::chrono::nanoseconds history { 0 };
     /** When recurring jobs come: htw_calendar_next_of of htw/calendar.h. nullptr: they do not. */
     htw_next_instant *next_instant = nullptr;
+    bool is_guest = false; // transactions of a program put jobs: journal::put_in()
+    std::chrono::nanoseconds inbox { 0 };
     const htw_allocator *allocator = nullptr;
     /** Receives the exceptions of `deliver`, `stopped` and notices, in their threads. Must not throw.
         Empty: they end the program (std::terminate). */
@@ -451,6 +453,28 @@ class journal {
         return native.id;
     }
 
+    /** Puts a job in a transaction of a program, and returns its id; see htw_journal_put_in(). Throws on
+        failure. */
+    static std::uint64_t put_in(::sqlite3 *connection, const job &job) {
+        std::error_code error;
+        const std::uint64_t id = put_in(connection, job, error);
+        if (error)
+            detail::raise_journal(-error.value());
+        return id;
+    }
+
+    static std::uint64_t put_in(::sqlite3 *connection, const job &job,
+                                std::error_code &error) noexcept {
+        htw_job native = detail::native_job(job);
+        error = make_error(htw_journal_put_in(connection, &native));
+        return native.id;
+    }
+
+    /** A transaction with jobs was committed; see htw_journal_wake(). Throws on failure. */
+    void wake() {
+        detail::check_journal(htw_journal_wake(native_));
+    }
+
     /** Cancels a job. Returns false if it was delivered or leased, or has ended; see
         htw_journal_cancel(). Throws on other failures. */
     bool cancel(std::uint64_t id) {
@@ -735,6 +759,8 @@ class journal {
         native.lease_ns = options.lease.count();
         native.history_ns = options.history.count();
         native.next_instant = options.next_instant;
+        native.is_guest = options.is_guest;
+        native.inbox_ns = options.inbox.count();
         native.allocator = options.allocator;
         scheduler_ = scheduler;
         return htw_journal_open(&native_, scheduler, path.c_str(), &native);

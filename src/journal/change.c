@@ -91,8 +91,8 @@ static int create_jobs(struct htw_journal *journal, struct htw__change *change,
     for (size_t i = 0; i < wanted->job_count; i++) {
         const struct htw_job *job = &wanted->jobs[i];
         const struct htw__queued queued = { .lease_ns = job->lease_ns, .priority = job->priority };
-        bool is_for_lease = journal->deliver == NULL && (job->lease_ns != 0 || job->priority != 0);
-        bool is_plain = job->queue == NULL && htw__journal_may_deliver(journal) && !is_for_lease;
+        bool is_plain =
+            htw__journal_is_plain(journal, job->queue != NULL, job->priority, job->lease_ns);
         *last = htw__job_create(&journal->allocator, job->deadline_ns, job->key, job->key_size,
                                 job->payload, job->payload_size, is_plain ? NULL : &queued);
         if (*last == NULL)
@@ -210,6 +210,7 @@ static struct htw__change *change_of_steps(struct htw_journal *journal,
     change->step_count = count;
     change->is_internal = true;
     change->is_staging = steps[0].kind == HTW__STEP_STAGE;
+    change->is_taking_in = steps[0].kind == HTW__STEP_TAKE_IN;
     memcpy(change->steps, steps, count * sizeof(*steps));
     return change;
 }

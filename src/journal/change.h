@@ -18,6 +18,7 @@ enum {
     HTW__STEP_STAGE,        /* READY: into a place of READY, so that memory may forget it */
     HTW__STEP_FORGET,       /* of no job: history.h */
     HTW__STEP_RECUR, /* of no job: recur.h. `key`: the name of the rule, `id`: its instant before */
+    HTW__STEP_TAKE_IN, /* from the inbox of a guest */
 };
 
 struct htw__step {
@@ -40,6 +41,7 @@ struct htw__step {
     struct htw__counters counters;
     struct htw__job *job; /* as it is after; NULL: memory does not need it */
     struct htw__whereabouts to;
+    uint64_t replaced; /* TAKE_IN: the job that had the key; 0: none */
 };
 
 struct htw__change {
@@ -50,6 +52,7 @@ struct htw__change {
     bool is_waited_for; /* by a caller */
     bool is_internal;   /* nobody is told of its failure */
     bool is_staging;    /* its steps make memory free */
+    bool is_taking_in;  /* its steps do */
     sem_t *finished;    /* of that; NULL: none */
     int result;         /* as far as it is known */
     int64_t queued_ns;

@@ -4,6 +4,8 @@
 
 #include "../base/clock.h"
 #include "../base/user_code.h"
+#include "guest.h"
+#include "inbox.h"
 #include "kick.h"
 #include "load.h"
 #include "reader.h"
@@ -59,26 +61,14 @@ static bool is_of_one_change(int error) {
     return is_answer(error) || error == -EMSGSIZE;
 }
 
-/* The job that has the key is replaced, or stays. */
-static int take_key(struct htw_journal *journal, struct htw__job *job,
-                    const struct htw__job_row *row) {
-    struct htw__database *database = &journal->database;
-    uint64_t before = 0;
-    int error = 0;
-    if (job->is_if_absent || journal->counts_queues)
-        error = htw__database_find_key(database, row->key, row->key_size, &before);
-    if (error == 0 && before != 0 && job->is_if_absent)
-        error = -EEXIST;
-    if (error == 0 && before != 0)
-        error = htw__step_count_end(journal, before);
-    return error == 0 ? htw__database_take_key(database, row->key, row->key_size, job->position.id,
-                                               &job->replaced)
-                      : error;
-}
-
 static int put(struct htw_journal *journal, struct htw__job *job) {
     const struct htw__job_row row = htw__job_row_of(job);
-    int error = row.key != NULL ? take_key(journal, job, &row) : 0;
+    int error = 0;
+    if (row.key != NULL)
+        error = htw__inbox_take_key(&journal->database, row.key, row.key_size, job->is_if_absent);
+    if (error == 0 && row.key != NULL)
+        error =
+            htw__step_take_key(journal, &row, job->position.id, job->is_if_absent, &job->replaced);
     if (error == 0)
         error = htw__database_insert(&journal->database, job->position.id, &row);
     if (error == 0 && job->queued != NULL) {
@@ -88,6 +78,11 @@ static int put(struct htw_journal *journal, struct htw__job *job) {
     return error;
 }
 
+static int write_step(struct htw_journal *journal, struct htw__step *step) {
+    return step->kind == HTW__STEP_TAKE_IN ? htw__guest_take(journal, step)
+                                           : htw__step_write(journal, step);
+}
+
 static int write_parts(struct htw_journal *journal, struct htw__change *change) {
     int error = 0;
     for (size_t i = 0; i < change->done_count && error == 0; i++)
@@ -95,7 +90,7 @@ static int write_parts(struct htw_journal *journal, struct htw__change *change) 
     if (change->kick_count > 0 && change->queue != NULL)
         error = htw__kick_select(journal, change);
     for (size_t i = 0; i < change->step_count && error == 0; i++)
-        error = htw__step_write(journal, &change->steps[i]);
+        error = write_step(journal, &change->steps[i]);
     for (struct htw__job *job = change->jobs; job != NULL && error == 0; job = job->next)
         error = put(journal, job);
     if (change->policy != NULL && error == 0)
@@ -173,6 +168,8 @@ static int write_batch(struct htw_journal *journal, struct htw__change *batch, u
     char sentence[HTW__JOURNAL_SENTENCE];
     snprintf(sentence, sizeof(sentence), "%s", htw_journal_error());
     htw__database_rollback(database);
+    if (error == -EBUSY) /* readers have kept it from the file: of a guest without a log */
+        return htw__journal_fail_as(error, sentence);
     /*
      * A complete copy of the transaction may be in the log, and come back after a crash, unless it is
      * written over. Only where space was lacking for the transaction there is no complete copy: the
@@ -186,20 +183,11 @@ static int write_batch(struct htw_journal *journal, struct htw__change *batch, u
 
 /* ---- after: under the lock */
 
-static void end_in_memory(struct htw_journal *journal, uint64_t id) {
-    struct htw__job *job = htw__jobs_find(&journal->jobs, id);
-    if (job != NULL)
-        htw__jobs_end(&journal->jobs, job);
-}
-
 static void keep_jobs(struct htw_journal *journal, struct htw__change *change) {
     struct htw__job *next;
     for (struct htw__job *job = change->jobs; job != NULL; job = next) {
         next = job->next;
-        if (job->replaced != 0) {
-            end_in_memory(journal, job->replaced);
-            journal->replaced++;
-        }
+        htw__step_replace(journal, job->replaced);
         const struct htw__job_row row = htw__job_row_of(job);
         const struct htw__whereabouts where = htw__database_where_put(&row);
         htw__job_place(journal, job, &where, false);
@@ -232,6 +220,8 @@ static void finish_steps(struct htw_journal *journal, struct htw__change *change
         journal->is_staging = false;
         pthread_cond_broadcast(&journal->read);
     }
+    if (change->is_taking_in)
+        htw__guest_taken(journal, change->result);
 }
 
 static void finish(struct htw_journal *journal, struct htw__change *change, int error) {
@@ -244,7 +234,7 @@ static void finish(struct htw_journal *journal, struct htw__change *change, int 
     release_queue(journal, change);
     if (change->result == 0) {
         for (size_t i = 0; i < change->done_count; i++)
-            end_in_memory(journal, change->done[i]);
+            htw__step_end_in_memory(journal, change->done[i]);
         journal->done += change->done_count;
         count_steps(journal, change);
         keep_jobs(journal, change);
@@ -335,6 +325,7 @@ static void give_notice(struct htw_journal *journal, struct htw__change *change)
 bool htw__commit_is_idle(const struct htw_journal *journal) {
     return journal->first == NULL && journal->leases.served == NULL && journal->last_callers <= 1 &&
            !journal->is_in_use && !journal->writer_waits &&
+           !(journal->database.is_guest && journal->guest.look_ns == 0) &&
            !htw__log_is_long(&journal->database.log) && !htw__reader_has_work(journal);
 }
 
@@ -342,7 +333,9 @@ void htw__commit_queue(struct htw_journal *journal) {
     journal->is_in_use = true;
     struct htw__change *batch = take_queue(journal);
     uint64_t next_id = journal->ids.next_block;
-    journal->counts_queues = htw__queues_are_used(&journal->queues) || journal->history_ns > 0;
+    /* What is taken in may make the first queue. */
+    journal->counts_queues = journal->database.is_guest || journal->history_ns > 0 ||
+                             htw__queues_are_used(&journal->queues);
     bool has_failed = journal->has_failed, lacks_ids = journal->lacks_ids, commits = false;
     htw__mutex_unlock(&journal->mutex);
     int64_t begin_ns = htw__clock_monotonic_ns();
@@ -365,6 +358,7 @@ void htw__commit_queue(struct htw_journal *journal) {
         snprintf(journal->sentence, sizeof(journal->sentence), "%s", htw_journal_error());
     }
     journal->commits += commits;
+    journal->put_in = journal->database.from_inbox;
     journal->lacks_ids = !htw__database_has_reserved(&journal->database, next_id);
     struct rest rest = finish_all(journal, batch, error);
     htw__queues_end_transaction(&journal->queues, &journal->changed, error == 0);

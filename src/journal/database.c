@@ -3,6 +3,7 @@
 #include "database.h"
 
 #include "error.h"
+#include "schema.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -18,7 +19,7 @@ int htw__database_fail(struct htw__database *self, int result) {
         primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB || primary == SQLITE_CONSTRAINT)
         self->is_distrusted = true;
     int error = htw__journal_errno(self->connection, result);
-    self->lacks_space = self->lacks_space || error == -ENOSPC;
+    self->lacks_space = self->lacks_space || (error == -ENOSPC && !self->is_guest);
     /* Once it is open, only these are about a change, or about the moment. */
     if (self->is_open && error != -ENOMEM && error != -ENOSPC && error != -EBUSY &&
         error != -EMSGSIZE)
@@ -109,14 +110,22 @@ static const char *const texts[] = {
     [HTW__DELETE_RECURRING] = "DELETE FROM recurring WHERE name = ?1",
     [HTW__STORE_RECURRING_NEXT] = "INSERT INTO recurring_next (next, name) VALUES (?1, ?2)",
     [HTW__DELETE_RECURRING_NEXT] = "DELETE FROM recurring_next WHERE next = ?1 AND name = ?2",
+    [HTW__LIST_INBOX] = "SELECT id, length(payload) FROM inbox WHERE id > ?1 ORDER BY id LIMIT ?2",
+    [HTW__FETCH_INBOX] =
+        "SELECT deadline, key, payload, queue, priority, lease FROM inbox WHERE id = ?1",
+    [HTW__FIND_KEY_INBOX] = "SELECT id FROM inbox WHERE key = ?1",
+    [HTW__DELETE_INBOX] = "DELETE FROM inbox WHERE id = ?1",
 };
 
 _Static_assert(sizeof(texts) / sizeof(texts[0]) == HTW__STATEMENTS, "a text for each statement");
 
 int htw__statements_prepare(struct htw__database *self) {
-    for (size_t i = 0; i < HTW__STATEMENTS; i++) {
-        int result = sqlite3_prepare_v3(self->connection, texts[i], -1, SQLITE_PREPARE_PERSISTENT,
-                                        &self->statements[i], NULL);
+    char buffer[HTW__SCHEMA_TEXT];
+    size_t count = self->is_guest ? HTW__STATEMENTS : HTW__LIST_INBOX;
+    for (size_t i = 0; i < count; i++) {
+        int result =
+            sqlite3_prepare_v3(self->connection, htw__schema_text(texts[i], self->is_guest, buffer),
+                               -1, SQLITE_PREPARE_PERSISTENT, &self->statements[i], NULL);
         if (result != SQLITE_OK)
             return htw__database_fail(self, result);
     }
@@ -151,9 +160,12 @@ int htw__database_set_mark(struct htw__database *self, const void *mark, size_t 
 }
 
 int64_t htw__database_get_mark(struct htw__database *self, void *buffer) {
+    char text[HTW__SCHEMA_TEXT];
     struct sqlite3_stmt *statement;
-    int result = sqlite3_prepare_v2(self->connection, "SELECT mark FROM meta WHERE one = 1", -1,
-                                    &statement, NULL);
+    int result = sqlite3_prepare_v2(
+        self->connection,
+        htw__schema_text("SELECT mark FROM meta WHERE one = 1", self->is_guest, text), -1,
+        &statement, NULL);
     if (result != SQLITE_OK)
         return htw__database_fail(self, result);
     int64_t size = 0;

@@ -71,6 +71,11 @@ enum htw__statement {
     HTW__DELETE_RECURRING,
     HTW__STORE_RECURRING_NEXT,
     HTW__DELETE_RECURRING_NEXT,
+    /* the inbox of a guest: the last ones */
+    HTW__LIST_INBOX,
+    HTW__FETCH_INBOX,
+    HTW__FIND_KEY_INBOX,
+    HTW__DELETE_INBOX,
     HTW__STATEMENTS
 };
 
@@ -107,6 +112,7 @@ struct htw__database {
     char name[PATH_MAX]; /* for sentences */
     bool is_in_memory;   /* the file has no name */
     enum htw_synchronous synchronous;
+    bool is_guest;           /* in the file of a program */
     uint64_t jobs_that_wait; /* at most: that have an id, and are in no commit */
     /* As of the last commit. */
     uint64_t jobs;       /* rows */
@@ -118,8 +124,9 @@ struct htw__database {
     uint64_t generation; /* commits */
     /* Of the transaction that is open, and at its savepoint. */
     struct htw__added {
-        int64_t jobs, keyed, moved, last_put_us;
+        int64_t jobs, keyed, moved, last_put_us, inbox;
     } added, saved;
+    uint64_t from_inbox; /* jobs that have left the inbox */
     struct htw__blocks blocks;
     struct htw__log log;
     int64_t checked_ns; /* when the files were last seen in place; 0: not yet */

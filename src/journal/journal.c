@@ -13,6 +13,7 @@
 #define NEAR_NS (10 * HTW_MINUTE)
 #define GATHER_NS (2 * HTW_MILLISECOND)
 #define LEASE_NS HTW_MINUTE
+#define INBOX_NS (100 * HTW_MILLISECOND)
 #define MAX_MEMORY ((uint64_t)64 << 20)
 #define MAX_IN_FLIGHT 100000u
 /* Of the jobs that wait to be written. An open skips twice as many of the 2^45 blocks of ids. */
@@ -44,6 +45,8 @@ const char *htw_journal_options_invalid(const struct htw_journal_options *option
         return "history_ns";
     if (options->gather_ns < 0 || options->gather_ns > HTW_JOURNAL_GATHER_NS_MAX)
         return "gather_ns";
+    if (options->inbox_ns < 0 || (options->inbox_ns != 0 && !options->is_guest))
+        return "inbox_ns";
     return options->allocator == NULL || htw__allocator_is_valid(options->allocator) ? NULL
                                                                                      : "allocator";
 }
@@ -64,6 +67,7 @@ static void set_options(struct htw_journal *journal, struct htw_scheduler *sched
     journal->gather_ns = options->gather_ns == 0 ? GATHER_NS : options->gather_ns;
     journal->history_ns = options->history_ns;
     journal->lease_ns = options->lease_ns == 0 ? LEASE_NS : options->lease_ns;
+    journal->guest.interval_ns = options->inbox_ns == 0 ? INBOX_NS : options->inbox_ns;
     journal->max_jobs = options->max_jobs;
     journal->max_in_flight = or_default(options->max_in_flight, MAX_IN_FLIGHT);
     uint64_t half = or_default(options->max_memory, MAX_MEMORY) / 2;
@@ -116,13 +120,13 @@ static int load_queue(void *context, const struct htw__queue_row *row) {
 }
 
 static int open_named(struct htw_journal *journal, const char *path,
-                      enum htw_synchronous synchronous) {
+                      const struct htw_journal_options *options) {
     int error = htw__database_check_sqlite();
     if (error == 0)
         error = htw__journal_path_open(&journal->path, path);
     if (error != 0)
         return error;
-    error = htw__database_open(&journal->database, &journal->path, synchronous,
+    error = htw__database_open(&journal->database, &journal->path, options,
                                journal->queued_jobs_max + HTW__RECUR_JOBS_MAX);
     if (error == 0) {
         error = htw__database_visit_queues(&journal->database, load_queue, &journal->queues);
@@ -153,13 +157,13 @@ static int open_named(struct htw_journal *journal, const char *path,
 }
 
 static int open_file(struct htw_journal *journal, const char *path,
-                     enum htw_synchronous synchronous) {
+                     const struct htw_journal_options *options) {
     char in_memory[HTW__JOURNAL_MEMORY_PATH];
     int error = 0;
     if (path == NULL)
         error = htw__journal_path_in_memory(&journal->path, in_memory);
     if (error == 0)
-        error = open_named(journal, path == NULL ? in_memory : path, synchronous);
+        error = open_named(journal, path == NULL ? in_memory : path, options);
     if (journal->path.is_in_memory)
         htw__journal_path_remove(&journal->path);
     return error;
@@ -223,7 +227,7 @@ static int open_journal(struct htw_journal **ret_journal, struct htw_scheduler *
     if (error != 0)
         error = htw__journal_fail_as(error, "no memory for a journal");
     else
-        error = open_file(journal, path, options->synchronous);
+        error = open_file(journal, path, options);
     if (error != 0) {
         fini(journal);
         return error;
@@ -246,7 +250,7 @@ int htw_journal_open(struct htw_journal **ret_journal, struct htw_scheduler *sch
     static const struct htw_journal_options initial = HTW_JOURNAL_OPTIONS_INIT;
     if (options == NULL)
         options = &initial;
-    if (ret_journal == NULL)
+    if (ret_journal == NULL || (path == NULL && options->is_guest))
         return htw__journal_fail_as(-EINVAL, "an argument of htw_journal_open() is NULL");
     const char *member = htw_journal_options_invalid(options);
     if (member != NULL)

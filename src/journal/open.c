@@ -11,6 +11,8 @@
 #include <string.h>
 
 #define BUSY_TIMEOUT_MS 2000
+#define GUEST_BUSY_TIMEOUT_MS \
+    30000 /* others write to the file, and their transactions may be long */
 
 /* Older ones have no SQLITE_DBCONFIG_TRUSTED_SCHEMA (schema.c). meson.build has the same number. */
 #define SQLITE_VERSION_MIN 3031000
@@ -29,14 +31,9 @@ static int is_wal(void *context, int columns, char **values, char **names) {
     return 0;
 }
 
-static int set_up(struct htw__database *self, const struct htw__journal_path *path,
-                  int *ret_version) {
+/* A file of its own. */
+static int set_up_log(struct htw__database *self) {
     bool has_log = false;
-    int error = htw__schema_identify(self->connection, self->name, ret_version);
-    if (error != 0)
-        return error;
-    if (sqlite3_db_readonly(self->connection, "main") != 0)
-        return htw__journal_fail(-EROFS, "%s: the file cannot be written", self->name);
     int result =
         sqlite3_exec(self->connection, "PRAGMA journal_mode = WAL", is_wal, &has_log, NULL);
     if (result != SQLITE_OK)
@@ -44,19 +41,51 @@ static int set_up(struct htw__database *self, const struct htw__journal_path *pa
     if (!has_log)
         return htw__journal_fail(-EIO, "%s: the file system does not support a log of SQLite",
                                  self->name);
-    error =
-        execute(self, self->synchronous == HTW_SYNCHRONOUS_FULL ? "PRAGMA synchronous = FULL"
-                                                                : "PRAGMA synchronous = NORMAL");
+    /* 20 MiB, when it begins again: a long reader has made it larger */
+    return execute(self, "PRAGMA journal_size_limit = 20971520");
+}
+
+static int check_encoding(struct htw__database *self) {
+    struct sqlite3_stmt *statement;
+    int result = sqlite3_prepare_v2(self->connection, "PRAGMA encoding", -1, &statement, NULL);
+    if (result != SQLITE_OK)
+        return htw__database_fail(self, result);
+    bool is_utf_8 = sqlite3_step(statement) == SQLITE_ROW &&
+                    strcmp((const char *)sqlite3_column_text(statement, 0), "UTF-8") == 0;
+    result = sqlite3_finalize(statement);
+    if (result != SQLITE_OK)
+        return htw__database_fail(self, result);
+    return is_utf_8 ? 0 : htw__journal_fail(-ENOTSUP, "%s: its texts are not UTF-8", self->name);
+}
+
+/* Of this connection alone. Without a log, only EXTRA makes the end of a transaction durable. */
+static int set_up_connection(struct htw__database *self) {
+    int error =
+        execute(self, self->synchronous == HTW_SYNCHRONOUS_NORMAL ? "PRAGMA synchronous = NORMAL"
+                      : self->is_guest                            ? "PRAGMA synchronous = EXTRA"
+                                                                  : "PRAGMA synchronous = FULL");
+    return error == 0 ? execute(self, "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192;"
+                                      /* what a savepoint keeps goes to no file */
+                                      "PRAGMA temp_store = MEMORY;"
+                                      "PRAGMA cell_size_check = ON")
+                      : error;
+}
+
+static int set_up(struct htw__database *self, const struct htw__journal_path *path,
+                  int *ret_version) {
+    int error = htw__schema_identify(self->connection, self->name, self->is_guest, ret_version);
+    int result;
+    if (error != 0)
+        return error;
+    if (sqlite3_db_readonly(self->connection, "main") != 0)
+        return htw__journal_fail(-EROFS, "%s: the file cannot be written", self->name);
+    error = self->is_guest ? check_encoding(self) : set_up_log(self);
     if (error == 0)
-        error = execute(self, "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192;"
-                              /* 20 MiB, when it begins again: a long reader has made it larger */
-                              "PRAGMA journal_size_limit = 20971520;"
-                              /* what a savepoint keeps goes to no file */
-                              "PRAGMA temp_store = MEMORY;"
-                              "PRAGMA cell_size_check = ON");
+        error = set_up_connection(self);
     if (error == 0 && *ret_version == 0) {
         error = execute(self, "BEGIN IMMEDIATE");
-        if (error == 0 && (result = htw__schema_create(self->connection)) != SQLITE_OK)
+        if (error == 0 &&
+            (result = htw__schema_create(self->connection, self->is_guest)) != SQLITE_OK)
             error = htw__database_fail(self, result);
         if (error == 0)
             error = execute(self, "COMMIT");
@@ -72,11 +101,12 @@ static int set_up(struct htw__database *self, const struct htw__journal_path *pa
 #define COUNT_MAX (UINT64_C(1) << 62)
 
 static int read_meta(struct htw__database *self) {
+    static const char text[] =
+        "SELECT jobs, keyed, next_sequence, generation, moved, last_put FROM meta WHERE one = 1";
+    char buffer[HTW__SCHEMA_TEXT];
     struct sqlite3_stmt *statement;
     int result = sqlite3_prepare_v2(
-        self->connection,
-        "SELECT jobs, keyed, next_sequence, generation, moved, last_put FROM meta WHERE one = 1",
-        -1, &statement, NULL);
+        self->connection, htw__schema_text(text, self->is_guest, buffer), -1, &statement, NULL);
     if (result != SQLITE_OK)
         return htw__database_fail(self, result);
     result = sqlite3_step(statement);
@@ -151,11 +181,12 @@ static int reserve_ids(struct htw__database *self) {
 }
 
 int htw__database_open(struct htw__database *self, const struct htw__journal_path *path,
-                       enum htw_synchronous synchronous, uint64_t jobs_that_wait) {
+                       const struct htw_journal_options *options, uint64_t jobs_that_wait) {
     memset(self, 0, sizeof(*self));
     memcpy(self->name, path->name, sizeof(self->name));
     self->is_in_memory = path->is_in_memory;
-    self->synchronous = synchronous;
+    self->synchronous = options->synchronous;
+    self->is_guest = options->is_guest;
     self->jobs_that_wait = jobs_that_wait;
     errno = 0; /* htw__journal_errno() */
     int result = sqlite3_open_v2(
@@ -167,9 +198,12 @@ int htw__database_open(struct htw__database *self, const struct htw__journal_pat
         return error;
     }
     sqlite3_extended_result_codes(self->connection, 1);
-    sqlite3_busy_timeout(self->connection, BUSY_TIMEOUT_MS);
+    sqlite3_busy_timeout(self->connection,
+                         self->is_guest ? GUEST_BUSY_TIMEOUT_MS : BUSY_TIMEOUT_MS);
     int version, error = set_up(self, path, &version);
-    if (error == 0) {
+    if (error == 0 && self->is_guest) {
+        htw__log_init_none(&self->log);
+    } else if (error == 0) {
         htw__log_init(&self->log, self->connection); /* not before PRAGMA wal_autocheckpoint */
         error = settle_log(self);
     }

@@ -2,6 +2,7 @@
 /* recur.c - puts the jobs that come again. */
 #include "recur.h"
 
+#include "inbox.h"
 #include "recurring.h"
 
 #include <errno.h>
@@ -77,6 +78,8 @@ static int is_kept_out(struct htw_journal *journal, const struct htw_job *job, b
     uint64_t id = 0;
     bool asks = job->key != NULL && (job->flags & HTW_JOB_IF_ABSENT) != 0;
     int error = asks ? htw__database_find_key(&journal->database, job->key, job->key_size, &id) : 0;
+    if (asks && error == 0 && id == 0)
+        error = htw__inbox_find_key(&journal->database, job->key, job->key_size, &id);
     *ret_is = id != 0;
     return error;
 }

@@ -53,16 +53,19 @@ static void note_put(struct htw__database *self, int64_t put_us) {
         self->added.last_put_us = put_us;
 }
 
+static void count_put(struct htw__database *self, const struct htw__job_row *row) {
+    self->added.jobs++;
+    self->added.keyed += row->key != NULL;
+    note_put(self, row->put_us);
+}
+
 int htw__database_insert(struct htw__database *self, uint64_t id, const struct htw__job_row *row) {
     int error = htw__blocks_use(self, id, htw__database_where_put(row).place);
     if (error == 0)
         error = insert_row(self, id, row);
-    if (error != 0)
-        return error;
-    self->added.jobs++;
-    self->added.keyed += row->key != NULL;
-    note_put(self, row->put_us);
-    return 0;
+    if (error == 0)
+        count_put(self, row);
+    return error;
 }
 
 /* Calls of this are followed by a reset of PUT_AS. SQLITE_ROW, SQLITE_DONE or a failure. */
@@ -145,6 +148,18 @@ static int read_place(struct htw__database *self, uint64_t id, uint64_t *ret_pla
         return htw__database_fail(self, result);
     *ret_place = htw__database_where_put(&row).place;
     return 0;
+}
+
+int htw__database_insert_moved(struct htw__database *self, uint64_t id,
+                               const struct htw__job_row *row,
+                               const struct htw__whereabouts *where) {
+    int error = insert_row(self, id, row);
+    if (error != 0)
+        return error;
+    count_put(self, row);
+    self->added.moved++;
+    error = store_moved(self, id, where);
+    return error == 0 ? change_moved_place(self, HTW__STORE_MOVED_PLACE, id, where) : error;
 }
 
 int htw__database_move(struct htw__database *self, uint64_t id, const struct htw__whereabouts *to) {

@@ -7,8 +7,8 @@
  * other. `block` says which ids the jobs of a place may have. Its row is made with the first job that needs it, and
  * removed when the last job of it has gone.
  *
- * MOVED. A job that is no longer as it was put (released, moved, buried, kicked, leased durably, done and kept) has a
- * row in `moved` too, which says where it is now; `moved_place` finds it there. Its block does not count for it.
+ * MOVED. A job that is no longer as it was put (released, moved, buried, kicked, leased durably, done and kept), or that
+ * others have put (guest.h), has a row in `moved` too, which says where it is now; `moved_place` finds it there. Its block does not count for it.
  *
  * Where no job was moved, that costs nothing. Changes are made between htw__database_begin() and _commit(); a
  * failure leaves its sentence (error.h). One thread at a time, as for the database.
@@ -58,6 +58,11 @@ struct htw__whereabouts htw__database_where_put(const struct htw__job_row *row);
 
 /* Its id must be of a block of the place where it is put: htw__ids_give(). */
 int htw__database_insert(struct htw__database *self, uint64_t id, const struct htw__job_row *row);
+
+/* The same for an id that is of no block: `moved` says where the job is. */
+int htw__database_insert_moved(struct htw__database *self, uint64_t id,
+                               const struct htw__job_row *row,
+                               const struct htw__whereabouts *where);
 
 /* Removes a job, its key, and what `moved` has about it. -ENOENT: there is no such job. */
 int htw__database_remove(struct htw__database *self, uint64_t id);

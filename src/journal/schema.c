@@ -2,12 +2,14 @@
 /* schema.c - the tables of a journal's file, and whether a file has these and no others. */
 #include "schema.h"
 
+#include "../base/assert.h"
 #include "error.h"
 
 #include <errno.h>
 #include <sqlite3.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 /* "htwj" */
@@ -30,11 +32,25 @@
  * on `htw journal compact`, nor on whether the table is new or was one of format 1. Files have this text for ever:
  * other text is a new version, whose identification also accepts this one. Columns that are null or constant cost
  * a byte each. rows.h says what the tables are for. `next_sequence` is the first id that was not reserved.
+ * In a guest, the names are those of htw__schema_text().
  */
 static const struct object {
     const char *name, *text;
     int first, last; /* the formats that it is of; 0: other programs add it, and it does no harm */
 } objects[] = {
+    /* Of guests alone: what others have put, and the journal has not yet taken in (guest.h); the format. */
+    { "inbox",
+      "CREATE TABLE inbox (id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id BETWEEN 1 << 52 AND "
+      "(1 << 53) - 1), deadline INTEGER NOT NULL CHECK (typeof(deadline) = 'integer'), key BLOB "
+      "CHECK (typeof(key) IN ('blob', 'null')), payload BLOB NOT NULL CHECK (typeof(payload) = "
+      "'blob'), queue TEXT CHECK (length(CAST(queue AS BLOB)) BETWEEN 1 AND 255 AND "
+      "instr(CAST(queue AS BLOB), x'00') = 0), priority INTEGER NOT NULL DEFAULT 0 CHECK "
+      "(typeof(priority) = 'integer' AND priority BETWEEN 0 AND 4294967295), lease INTEGER NOT "
+      "NULL DEFAULT 0 CHECK (typeof(lease) = 'integer' AND lease >= 0))",
+      2, 2 },
+    { "inbox_key", "CREATE UNIQUE INDEX inbox_key ON inbox (key) WHERE key IS NOT NULL", 2, 2 },
+    { "format", "CREATE TABLE format (version INTEGER NOT NULL)", 2, 2 },
+
     { "job", JOB_1 ")", 1, 1 },
     { "job", JOB_1 JOB_2 ")", 2, 2 },
     { "job_key", "CREATE TABLE job_key (key BLOB PRIMARY KEY, id INTEGER NOT NULL) WITHOUT ROWID",
@@ -79,55 +95,127 @@ static const struct object {
     { "_litestream_lock", "CREATE TABLE _litestream_lock (id INTEGER)", 0, 0 },
 };
 
+#define GUEST_OBJECTS 3u
 #define OBJECTS (sizeof(objects) / sizeof(objects[0]))
 
-static bool is_of(size_t object, int version) {
-    return objects[object].first <= version && version <= objects[object].last;
+/* ---- names of tables */
+
+#define PREFIX "htw_"
+
+static bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static int execute(struct sqlite3 *connection, const char *text) {
-    return sqlite3_exec(connection, text, NULL, NULL, NULL);
+static size_t word_of(const char *text) {
+    size_t size = 0;
+    while (is_letter(text[size]) || (size > 0 && text[size] >= '0' && text[size] <= '9'))
+        size++;
+    return size;
+}
+
+static bool is_word(const char *text, size_t size, const char *word) {
+    return strlen(word) == size && memcmp(text, word, size) == 0;
+}
+
+static bool precedes_table(const char *text, size_t size) {
+    static const char *const words[] = { "FROM", "INTO", "UPDATE", "JOIN", "TABLE", "INDEX", "ON" };
+    bool is_one = false;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+        is_one = is_one || is_word(text, size, words[i]);
+    return is_one;
+}
+
+static bool is_object(const char *text, size_t size) {
+    bool is_one = false;
+    for (size_t i = 0; i < OBJECTS; i++)
+        is_one = is_one || (objects[i].first > 0 && is_word(text, size, objects[i].name));
+    return is_one;
+}
+
+const char *htw__schema_text(const char *text, bool is_guest, char buffer[HTW__SCHEMA_TEXT]) {
+    const size_t prefix = sizeof(PREFIX) - 1;
+    bool is_expected = false;
+    char *out = buffer;
+    if (!is_guest)
+        return text;
+    for (size_t size; *text != '\0'; text += size) {
+        size = word_of(text);
+        if (size > 0 && (is_expected || text[size] == '.') && is_object(text, size)) {
+            memcpy(out, PREFIX, prefix);
+            out += prefix;
+        }
+        is_expected = size > 0 ? precedes_table(text, size) : is_expected && *text == ' ';
+        size += size == 0;
+        HTW_ASSERT(out + size + prefix < buffer + HTW__SCHEMA_TEXT);
+        memcpy(out, text, size);
+        out += size;
+    }
+    *out = '\0';
+    return buffer;
+}
+
+/* ---- creating them */
+
+static bool is_of(size_t object, int version, bool is_guest) {
+    return objects[object].first <= version && version <= objects[object].last &&
+           (is_guest || object >= GUEST_OBJECTS);
+}
+
+static int execute(struct sqlite3 *connection, const char *text, bool is_guest) {
+    char buffer[HTW__SCHEMA_TEXT];
+    return sqlite3_exec(connection, htw__schema_text(text, is_guest, buffer), NULL, NULL, NULL);
 }
 
 static bool has_table(int version, const char *name) {
     for (size_t i = 0; i < OBJECTS; i++)
-        if (is_of(i, version) && strcmp(objects[i].name, name) == 0)
+        if (is_of(i, version, false) && strcmp(objects[i].name, name) == 0)
             return true;
     return false;
 }
 
 /* The tables that a file of format `before` lacks; 0: it is empty. */
-static int create_tables(struct sqlite3 *connection, int before) {
+static int create_tables(struct sqlite3 *connection, int before, bool is_guest) {
     int result = SQLITE_OK;
     for (size_t i = 0; i < OBJECTS && result == SQLITE_OK; i++)
-        if (is_of(i, HTW__SCHEMA_VERSION) && !has_table(before, objects[i].name))
-            result = execute(connection, objects[i].text);
+        if (is_of(i, HTW__SCHEMA_VERSION, is_guest) && !has_table(before, objects[i].name))
+            result = execute(connection, objects[i].text, is_guest);
     return result;
 }
 
-int htw__schema_create(struct sqlite3 *connection) {
-    int result = create_tables(connection, 0);
-    return result == SQLITE_OK ? execute(connection, "INSERT INTO meta (one, jobs, keyed, "
-                                                     "next_sequence, generation) VALUES "
-                                                     "(1, 0, 0, 256, 0);"
-                                                     "PRAGMA application_id = 1752463210;"
-                                                     "PRAGMA user_version = 2;")
-                               : result;
+int htw__schema_create(struct sqlite3 *connection, bool is_guest) {
+    int result = create_tables(connection, 0, is_guest);
+    if (result == SQLITE_OK)
+        result = execute(connection,
+                         "INSERT INTO meta (one, jobs, keyed, next_sequence, generation) VALUES "
+                         "(1, 0, 0, 256, 0)",
+                         is_guest);
+    if (result == SQLITE_OK)
+        result = execute(connection,
+                         is_guest ? /* the first id is behind it */
+                             "INSERT INTO inbox (id, deadline, payload) VALUES (1 << 52, 0, x'');"
+                             "DELETE FROM inbox;"
+                             "INSERT INTO format VALUES (2)"
+                                  : "PRAGMA application_id = 1752463210;"
+                                    "PRAGMA user_version = 2",
+                         is_guest);
+    return result;
 }
+
 /*
  * An id of format 1 is the minute of its deadline << 35 | a number. So the jobs of a minute are beside each other,
  * and become one block, which no other ids are in: new ones begin above all that are below 2^53.
  */
 int htw__schema_migrate(struct sqlite3 *connection) {
-    int result = execute(connection, "ALTER TABLE job ADD COLUMN queue INTEGER;"
-                                     "ALTER TABLE job ADD COLUMN priority INTEGER;"
-                                     "ALTER TABLE job ADD COLUMN put INTEGER;"
-                                     "ALTER TABLE job ADD COLUMN lease INTEGER;"
-                                     "ALTER TABLE meta ADD COLUMN moved INTEGER NOT NULL DEFAULT 0;"
-                                     "ALTER TABLE meta ADD COLUMN last_put INTEGER NOT NULL "
-                                     "DEFAULT 0");
+    int result = execute(connection,
+                         "ALTER TABLE job ADD COLUMN queue INTEGER;"
+                         "ALTER TABLE job ADD COLUMN priority INTEGER;"
+                         "ALTER TABLE job ADD COLUMN put INTEGER;"
+                         "ALTER TABLE job ADD COLUMN lease INTEGER;"
+                         "ALTER TABLE meta ADD COLUMN moved INTEGER NOT NULL DEFAULT 0;"
+                         "ALTER TABLE meta ADD COLUMN last_put INTEGER NOT NULL DEFAULT 0",
+                         false);
     if (result == SQLITE_OK)
-        result = create_tables(connection, 1);
+        result = create_tables(connection, 1, false);
     if (result == SQLITE_OK)
         result = execute(
             connection,
@@ -142,7 +230,8 @@ int htw__schema_migrate(struct sqlite3 *connection) {
             "UPDATE meta SET next_sequence = (max(next_sequence & ((1 << 35) - 1), 1 + ifnull("
             "(SELECT id FROM job WHERE id < 1 << 53 ORDER BY id DESC LIMIT 1), 0)) + 255) "
             "/ 256 * 256;"
-            "PRAGMA user_version = 2");
+            "PRAGMA user_version = 2",
+            false);
     return result;
 }
 
@@ -153,14 +242,15 @@ static int stop(void *context) {
     return 1;
 }
 
-/* Nothing in the file is to be run, whatever a later statement is. */
-static void limit(struct sqlite3 *connection) {
+/* Nothing in the file is to be run, whatever a later statement is. What a program has in its own file may be long. */
+static void limit(struct sqlite3 *connection, bool is_guest) {
     static const int off[] = { SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_TRIGGER,
                                SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_ENABLE_FKEY };
     for (size_t i = 0; i < sizeof(off) / sizeof(off[0]); i++)
         sqlite3_db_config(connection, off[i], 0, NULL);
     sqlite3_db_config(connection, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_limit(connection, SQLITE_LIMIT_SQL_LENGTH, TEXT_MAX);
+    if (!is_guest)
+        sqlite3_limit(connection, SQLITE_LIMIT_SQL_LENGTH, TEXT_MAX);
 }
 
 static bool is_text(struct sqlite3_stmt *row, int column, const char *text) {
@@ -170,17 +260,27 @@ static bool is_text(struct sqlite3_stmt *row, int column, const char *text) {
 }
 
 /* Which object a row of the schema is; OBJECTS: none. */
-static size_t object_of(struct sqlite3_stmt *row) {
+static bool is_object_of(struct sqlite3_stmt *row, const struct object *object, bool is_guest) {
+    char buffer[HTW__SCHEMA_TEXT];
+    bool is_table = strncmp(object->text, "CREATE TABLE", 12) == 0;
+    char name[32];
+    snprintf(name, sizeof(name), "%s%s", is_guest ? PREFIX : "", object->name);
+    return is_text(row, 0, is_table ? "table" : "index") && is_text(row, 1, name) &&
+           (!is_table || is_text(row, 2, name)) &&
+           is_text(row, 3, htw__schema_text(object->text, is_guest, buffer));
+}
+
+static size_t object_of(struct sqlite3_stmt *row, bool is_guest) {
     size_t i = 0;
-    while (i < OBJECTS && !(is_text(row, 0, "table") && is_text(row, 1, objects[i].name) &&
-                            is_text(row, 2, objects[i].name) && is_text(row, 3, objects[i].text)))
+    while (i < OBJECTS && !is_object_of(row, &objects[i], is_guest))
         i++;
     return i;
 }
 
 struct contents {
+    bool is_guest;
     int64_t application, version;
-    size_t count;      /* rows of the schema */
+    size_t count;      /* rows of the schema; of a guest: its own */
     bool has_stranger; /* a row that is no object */
     bool has[OBJECTS];
 };
@@ -198,11 +298,15 @@ static int read_number(struct sqlite3 *connection, const char *text, int64_t *re
 static int read_schema(struct sqlite3 *connection, struct contents *contents) {
     struct sqlite3_stmt *statement;
     int result = sqlite3_prepare_v2(
-        connection, "SELECT type, name, tbl_name, sql FROM sqlite_master", -1, &statement, NULL);
+        connection,
+        contents->is_guest ? "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE name "
+                             "LIKE 'htw\\_%' ESCAPE '\\' OR tbl_name LIKE 'htw\\_%' ESCAPE '\\'"
+                           : "SELECT type, name, tbl_name, sql FROM sqlite_master",
+        -1, &statement, NULL);
     if (result != SQLITE_OK)
         return result;
     while (sqlite3_step(statement) == SQLITE_ROW) {
-        size_t object = object_of(statement);
+        size_t object = object_of(statement, contents->is_guest);
         contents->count++;
         if (object == OBJECTS || contents->has[object])
             contents->has_stranger = true;
@@ -214,14 +318,20 @@ static int read_schema(struct sqlite3 *connection, struct contents *contents) {
 
 static int read_contents(struct sqlite3 *connection, struct contents *contents) {
     int result = read_number(connection, "PRAGMA application_id", &contents->application);
-    if (result == SQLITE_OK)
+    if (result == SQLITE_OK && !contents->is_guest)
         result = read_number(connection, "PRAGMA user_version", &contents->version);
-    return result == SQLITE_OK ? read_schema(connection, contents) : result;
+    if (result == SQLITE_OK)
+        result = read_schema(connection, contents);
+    for (size_t i = 0; i < OBJECTS && contents->is_guest && result == SQLITE_OK; i++)
+        if (contents->has[i] && strcmp(objects[i].name, "format") == 0)
+            result = read_number(connection, "SELECT version FROM htw_format", &contents->version);
+    return result;
 }
 
 static int judge_schema(const struct contents *contents, const char *name) {
     for (size_t i = 0; i < OBJECTS; i++)
-        if (objects[i].first > 0 && is_of(i, (int)contents->version) != contents->has[i])
+        if (objects[i].first > 0 &&
+            is_of(i, (int)contents->version, contents->is_guest) != contents->has[i])
             return htw__journal_fail(-EBADMSG,
                                      "%s: the table %s of the journal is missing or altered", name,
                                      objects[i].name);
@@ -235,8 +345,12 @@ static int judge_schema(const struct contents *contents, const char *name) {
 }
 
 static int judge(const struct contents *contents, const char *name) {
-    if (contents->application != APPLICATION_ID)
-        return htw__journal_fail(-EBADMSG, "%s: a database, but not a journal", name);
+    if ((contents->application == APPLICATION_ID) == contents->is_guest)
+        return htw__journal_fail(-EBADMSG,
+                                 contents->is_guest
+                                     ? "%s: a journal, and not the database of a program"
+                                     : "%s: a database, but not a journal",
+                                 name);
     if (contents->version > HTW__SCHEMA_VERSION)
         return htw__journal_fail(
             -EPROTONOSUPPORT,
@@ -248,13 +362,23 @@ static int judge(const struct contents *contents, const char *name) {
                : htw__journal_fail(-EBADMSG, "%s: the format of the journal is damaged", name);
 }
 
-int htw__schema_identify(struct sqlite3 *connection, const char *name, int *ret_version) {
-    struct contents contents = { .count = 0 };
-    limit(connection);
-    sqlite3_progress_handler(connection, STEPS_MAX, stop, NULL);
+bool htw__schema_is_guest(struct sqlite3 *connection) {
+    struct contents contents = { .is_guest = true };
+    limit(connection, true);
+    (void)read_schema(connection, &contents);
+    return contents.count > 0;
+}
+
+int htw__schema_identify(struct sqlite3 *connection, const char *name, bool is_guest,
+                         int *ret_version) {
+    struct contents contents = { .is_guest = is_guest };
+    limit(connection, is_guest);
+    if (!is_guest)
+        sqlite3_progress_handler(connection, STEPS_MAX, stop, NULL);
     int result = read_contents(connection, &contents);
     sqlite3_progress_handler(connection, 0, NULL, NULL);
-    bool is_empty = contents.application == 0 && contents.version == 0 && contents.count == 0;
+    bool is_empty = contents.version == 0 && contents.count == 0 &&
+                    (is_guest ? contents.application != APPLICATION_ID : contents.application == 0);
     *ret_version = is_empty ? 0 : (int)contents.version;
     if ((result & 0xff) == SQLITE_INTERRUPT || (result & 0xff) == SQLITE_TOOBIG)
         return htw__journal_fail(-EBADMSG, "%s: not a journal: its schema is too long", name);

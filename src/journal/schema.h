@@ -9,6 +9,9 @@
 #ifndef HTW_SRC_JOURNAL_SCHEMA_H
 #define HTW_SRC_JOURNAL_SCHEMA_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 struct sqlite3;
 
 /* The newest format of the file. */
@@ -16,11 +19,26 @@ struct sqlite3;
 
 /* Whether the database is a journal that this version knows. `ret_version`: its format; 0: it has no table at all:
    it is new, or a crash has ended its creation. -EBADMSG, -EPROTONOSUPPORT or the failure of a read,
-   with a sentence. `name` is that of the file. Takes constant time, whatever the file holds. */
-int htw__schema_identify(struct sqlite3 *connection, const char *name, int *ret_version);
+   with a sentence. `name` is that of the file. Takes constant time, whatever the file holds.
+   `is_guest`: the same of a guest, whose tables are beside those of a program, which are not judged. */
+int htw__schema_identify(struct sqlite3 *connection, const char *name, bool is_guest,
+                         int *ret_version);
 
-/* Creates the tables in an empty database. A result of SQLite. */
-int htw__schema_create(struct sqlite3 *connection);
+/* Whether it has the tables of a guest, or some of them. */
+bool htw__schema_is_guest(struct sqlite3 *connection);
+
+/* Creates the tables in a database that has none of them. A result of SQLite. */
+int htw__schema_create(struct sqlite3 *connection, bool is_guest);
+
+/*
+ * A statement with the tables as they are named in the file: those of a guest begin with "htw_". A name of a table is
+ * one that follows FROM, INTO, UPDATE, JOIN, TABLE, INDEX or ON, or precedes a full stop. `text` itself, or `buffer`.
+ */
+#define HTW__SCHEMA_TEXT 3000
+const char *htw__schema_text(const char *text, bool is_guest, char buffer[HTW__SCHEMA_TEXT]);
+
+/* The ids that guests give: from this one to the greatest of all. Those that the journal of a guest gives are below. */
+#define HTW__GUEST_ID_MIN (INT64_C(1) << 52)
 
 /* Makes format 2 of format 1, in a transaction of the caller. No job is touched: it takes two reads for each minute
    in which jobs are due. A result of SQLite. */

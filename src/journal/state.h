@@ -94,6 +94,13 @@ struct htw__recurring {
     bool has_failed;
 };
 
+/* What others have put: guest.h. */
+struct htw__guest {
+    int64_t interval_ns, look_ns; /* look_ns: the next look, by the monotonic clock; 0: at once */
+    uint64_t after;               /* the look goes on behind this id */
+    bool is_taking;               /* a change of what is there is under way */
+};
+
 struct htw_journal {
     struct htw_allocator allocator;
     struct htw_scheduler *scheduler; /* of the slots; may be NULL if there are none */
@@ -146,6 +153,7 @@ struct htw_journal {
     struct htw__jobs jobs;
     struct htw__queues queues;
     struct htw__leases leases;
+    struct htw__guest guest;
     struct htw__queues_changed changed; /* of the thread that has set is_in_use */
     bool counts_queues;                 /* so has this: there are other jobs than mere delays */
     bool is_staging;                    /* a change that makes memory free is under way */
@@ -164,8 +172,8 @@ struct htw_journal {
     size_t mark_size;
 
     /* Counters. */
-    uint64_t found, put, done, cancelled, replaced, delivered_count, refused, failed, commits,
-        checkpoints, jobs_in_file;
+    uint64_t found, put, put_in, done, cancelled, replaced, delivered_count, refused, failed,
+        commits, checkpoints, jobs_in_file;
     struct htw__histogram commit_ns, durable_ns; /* recorded while is_in_use */
     struct htw__histogram lateness_ns;           /* recorded under the lock */
 };
@@ -220,6 +228,13 @@ static inline int64_t htw__journal_now(const struct htw_journal *journal) {
    the program that opens the file next. A place of READY is not read for that. */
 static inline bool htw__journal_may_deliver(const struct htw_journal *journal) {
     return journal->deliver != NULL || journal->scheduler == NULL;
+}
+
+/* Whether a job is a mere delay: neither its order nor its age is asked for. */
+static inline bool htw__journal_is_plain(const struct htw_journal *journal, bool has_queue,
+                                         uint32_t priority, int64_t lease_ns) {
+    bool is_for_lease = journal->deliver == NULL && (lease_ns != 0 || priority != 0);
+    return !has_queue && htw__journal_may_deliver(journal) && !is_for_lease;
 }
 
 #endif /* HTW_SRC_JOURNAL_STATE_H */

@@ -37,7 +37,7 @@ int htw_journal_get_stats(struct htw_journal *journal, struct htw_journal_stats 
     *stats = (struct htw_journal_stats) {
         .struct_size = sizeof(*stats),
         .found = journal->found,
-        .put = journal->put,
+        .put = journal->put + journal->put_in,
         .done = journal->done,
         .cancelled = journal->cancelled,
         .replaced = journal->replaced,

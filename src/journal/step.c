@@ -3,6 +3,7 @@
 #include "step.h"
 
 #include "history.h"
+#include "inbox.h"
 #include "lease.h"
 #include "load.h"
 #include "policy.h"
@@ -265,10 +266,27 @@ int htw__step_remove(struct htw_journal *journal, uint64_t id) {
     if (!journal->counts_queues)
         return htw__database_remove(&journal->database, id);
     int error = fetch(journal, id, &row, &where);
+    if (error == -ENOENT)
+        return htw__inbox_remove(&journal->database, id);
     if (error != 0)
         return error;
     htw__database_fetch_end(&journal->database);
     return end(journal, id, row.queue, &where, journal->history_ns > 0);
+}
+
+int htw__step_take_key(struct htw_journal *journal, const struct htw__job_row *row, uint64_t id,
+                       bool is_if_absent, uint64_t *ret_replaced) {
+    struct htw__database *database = &journal->database;
+    uint64_t before = 0;
+    int error = 0;
+    if (is_if_absent || journal->counts_queues)
+        error = htw__database_find_key(database, row->key, row->key_size, &before);
+    if (error == 0 && before != 0 && is_if_absent)
+        error = -EEXIST;
+    if (error == 0 && before != 0)
+        error = htw__step_count_end(journal, before);
+    return error == 0 ? htw__database_take_key(database, row->key, row->key_size, id, ret_replaced)
+                      : error;
 }
 
 /* The id of a key, and whether the job is in memory in a state that forbids it. */
@@ -277,8 +295,10 @@ static int find_by_key(struct htw_journal *journal, struct htw__step *step) {
     int error = htw__database_find_key(&journal->database, step->key, step->key_size, &id);
     if (error != 0)
         return error;
-    if (id == 0)
-        return -ENOENT;
+    if (id == 0) {
+        error = htw__inbox_find_key(&journal->database, step->key, step->key_size, &step->id);
+        return error == 0 ? -ENOENT : error;
+    }
     step->id = id;
     step->key = NULL;
     htw__mutex_lock(&journal->mutex);
@@ -326,7 +346,7 @@ static int remove_held(struct htw_journal *journal, const struct htw__step *step
     return error;
 }
 
-int htw__step_write(struct htw_journal *journal, struct htw__step *step) {
+static int write(struct htw_journal *journal, struct htw__step *step, bool ends) {
     struct htw__job_row row;
     struct htw__whereabouts where;
     if (step->kind == HTW__STEP_FORGET)
@@ -338,7 +358,6 @@ int htw__step_write(struct htw_journal *journal, struct htw__step *step) {
         return error;
     if (step->kind == HTW__STEP_NONE)
         return 0;
-    bool ends = step->kind == HTW_JOB_END || step->kind == HTW_JOB_CANCEL;
     bool is_kept = step->kind == HTW_JOB_END && journal->history_ns > 0;
     if (ends && step->is_held && !is_kept)
         return remove_held(journal, step);
@@ -358,7 +377,26 @@ int htw__step_write(struct htw_journal *journal, struct htw__step *step) {
     return error == 0 ? end(journal, step->id, row.queue, &where, is_kept) : error;
 }
 
+int htw__step_write(struct htw_journal *journal, struct htw__step *step) {
+    bool ends = step->kind == HTW_JOB_END || step->kind == HTW_JOB_CANCEL;
+    int error = write(journal, step, ends);
+    return error == -ENOENT && ends ? htw__inbox_remove(&journal->database, step->id) : error;
+}
+
 /* ---- after */
+
+void htw__step_end_in_memory(struct htw_journal *journal, uint64_t id) {
+    struct htw__job *job = htw__jobs_find(&journal->jobs, id);
+    if (job != NULL)
+        htw__jobs_end(&journal->jobs, job);
+}
+
+void htw__step_replace(struct htw_journal *journal, uint64_t replaced) {
+    if (replaced == 0)
+        return;
+    htw__step_end_in_memory(journal, replaced);
+    journal->replaced++;
+}
 
 static void finish_in_memory(struct htw_journal *journal, struct htw__step *step,
                              struct htw__job *job) {
@@ -380,8 +418,11 @@ static void finish_in_memory(struct htw_journal *journal, struct htw__step *step
 /* The step was not made: the job is as before. */
 static void undo(struct htw_journal *journal, struct htw__step *step, struct htw__job *job) {
     if (step->job != NULL) {
+        struct htw__queue *queue = step->job->queued == NULL ? NULL : step->job->queued->queue;
         htw__jobs_unreserve(&journal->jobs, 1);
         htw__jobs_discard(&journal->jobs, step->job);
+        if (queue != NULL)
+            htw__queues_drop(&journal->queues, queue);
         step->job = NULL;
     }
     if (job == NULL || !step->is_held)
@@ -420,6 +461,7 @@ void htw__step_finish(struct htw_journal *journal, struct htw__step *step, int r
         finish_in_memory(journal, step, job);
         return;
     }
+    htw__step_replace(journal, step->replaced);
     if (job != NULL)
         htw__jobs_end(&journal->jobs, job);
     job = step->job;

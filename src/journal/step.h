@@ -21,12 +21,20 @@ int htw__step_hold(struct htw_journal *journal, struct htw__step *step);
 /* In the transaction. 0 or an error: of this change alone, or of all. */
 int htw__step_write(struct htw_journal *journal, struct htw__step *step);
 
+/* Under the lock, after: a job has ended, or was replaced under its key (0: none). */
+void htw__step_end_in_memory(struct htw_journal *journal, uint64_t id);
+void htw__step_replace(struct htw_journal *journal, uint64_t replaced);
+
 /* Under the lock, after. `result` 0: the step is durable. */
 void htw__step_finish(struct htw_journal *journal, struct htw__step *step, int result);
 
 /* In the transaction: counts the end of a job in its queue, and removes it, too. */
 int htw__step_count_end(struct htw_journal *journal, uint64_t id);
 int htw__step_remove(struct htw_journal *journal, uint64_t id);
+
+/* In the transaction: gives a key to the job `id`; the one that has it is replaced, or -EEXIST. */
+int htw__step_take_key(struct htw_journal *journal, const struct htw__job_row *row, uint64_t id,
+                       bool is_if_absent, uint64_t *ret_replaced);
 
 /* Gives memory a job that is durable at a place, if it belongs there; `is_moved`: it has a row in `moved`. Under
    the lock. */

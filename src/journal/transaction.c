@@ -6,6 +6,7 @@
 #include "blocks.h"
 #include "error.h"
 #include "ids.h"
+#include "schema.h"
 
 #include <errno.h>
 #include <sqlite3.h>
@@ -47,6 +48,7 @@ static void take_over(struct htw__database *self, uint64_t next_id, uint64_t gen
     self->keyed += (uint64_t)self->added.keyed;
     self->moved += (uint64_t)self->added.moved;
     self->last_put_us = self->added.last_put_us;
+    self->from_inbox += (uint64_t)self->added.inbox;
     self->next_id = next_id;
     self->generation = generation;
     self->added = (struct htw__added) { .last_put_us = self->last_put_us };
@@ -73,7 +75,8 @@ static int check_files(struct htw__database *self) {
  */
 static uint64_t reserve_from(const struct htw__database *self, uint64_t next_id) {
     uint64_t ids = 2 * self->jobs_that_wait * HTW__BLOCK_IDS;
-    return next_id + ids <= HTW__ID_MAX ? next_id + ids : HTW__ID_MAX + 1;
+    uint64_t end = self->is_guest ? (uint64_t)HTW__GUEST_ID_MIN : HTW__ID_MAX + 1;
+    return next_id + ids < end ? next_id + ids : end;
 }
 
 static int commit(struct htw__database *self, uint64_t reserved) {
@@ -156,7 +159,7 @@ void htw__database_close(struct htw__database *self, bool trusts_file) {
     if (trusts_file)
         trusts_file = sweep(self);
     htw__statements_finalize(self);
-    if ((!trusts_file || !self->log.is_rewritten) && self->connection != NULL)
+    if ((!trusts_file || !self->log.is_rewritten || self->is_guest) && self->connection != NULL)
         sqlite3_db_config(self->connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_close(self->connection);
     self->connection = NULL;

@@ -11,7 +11,7 @@ int htw__database_check_sqlite(void);
 /* Opens the database, creates its tables if the file is empty, and copies a log that a crash left
    into the file, if there is space. `jobs_that_wait` is not 0. Errors as htw_journal_open(). */
 int htw__database_open(struct htw__database *self, const struct htw__journal_path *path,
-                       enum htw_synchronous synchronous, uint64_t jobs_that_wait);
+                       const struct htw_journal_options *options, uint64_t jobs_that_wait);
 
 /* `trusts_file`: false after the disk has failed; nothing more is written then. */
 void htw__database_close(struct htw__database *self, bool trusts_file);

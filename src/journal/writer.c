@@ -7,6 +7,7 @@
 #include "../base/user_code.h"
 #include "change.h"
 #include "commit.h"
+#include "guest.h"
 #include "history.h"
 #include "lease.h"
 #include "reader.h"
@@ -73,7 +74,7 @@ struct pace {
     bool has_written; /* then it is the turn of the reader, however long the queue is */
 };
 
-enum step { YIELDS, COPIES_LOG, TELLS, COMMITS, READS, REPAIRS, SLEEPS, ENDS };
+enum step { YIELDS, COPIES_LOG, TELLS, LOOKS, COMMITS, READS, REPAIRS, SLEEPS, ENDS };
 
 static bool lacks_space(const struct htw_journal *journal) {
     return journal->database.lacks_space && !journal->has_failed;
@@ -89,6 +90,8 @@ static enum step next_step(struct htw_journal *journal, const struct pace *pace,
         return COPIES_LOG;
     if (journal->leases.served != NULL)
         return TELLS;
+    if (htw__guest_due_ns(journal) <= now)
+        return LOOKS;
     if (queue_due_ns(journal) <= now && !(pace->has_written && can_read))
         return COMMITS;
     if (can_read)
@@ -128,6 +131,7 @@ static void sleep_until_work(struct htw_journal *journal, struct pace *pace, int
         pause_ns = HTW_NEVER_NS;
     int64_t wake_ns =
         htw__clock_earlier(queue_due_ns(journal), htw__clock_earlier(pace->retry_ns, pause_ns));
+    wake_ns = htw__clock_earlier(wake_ns, htw__guest_due_ns(journal));
     wait_until(journal,
                lacks_space(journal) ? htw__clock_earlier(wake_ns, pace->copy_ns) : wake_ns);
 }
@@ -151,6 +155,9 @@ static void *write_and_read(void *arg) {
             break;
         case TELLS:
             htw__leases_tell(journal);
+            break;
+        case LOOKS:
+            htw__guest_look(journal);
             break;
         case COMMITS:
             htw__commit_queue(journal);

@@ -151,6 +151,7 @@ void ignore(struct htw_wheel *wheel, struct htw_timer *timer, struct htw_schedul
     htw_journal_list(journal, NULL, HTW_JOB_READY, NULL, 1, NULL, NULL);
     htw_journal_set_policy(journal, NULL, NULL);
     htw_journal_pause(journal, NULL, 1);
+    htw_journal_put_in(NULL, NULL);
     htw_journal_set_recurring(journal, NULL);
     htw_journal_remove_recurring(journal, NULL);
     htw_journal_list_recurring(journal, NULL, 1, NULL, NULL);

@@ -4,6 +4,8 @@
 
 #include <htw/journal.hpp>
 
+#include <sqlite3.h>
+
 #include <cstdlib>
 #include <new>
 #include <stdexcept>
@@ -380,6 +382,25 @@ TEST(journal_that_cannot_be_opened_says_why) {
     htw::journal without(fixture.folder.path());
     CHECK(without.stats().found == 1);
     CHECK_FAILS(static_cast<void>(without.lease("mail")), std::errc::invalid_argument);
+}
+
+TEST(transaction_of_a_program_puts_a_job_into_its_guest) {
+    htw::journal_options options;
+    options.is_guest = true;
+    options.inbox = std::chrono::nanoseconds::max();
+    fixture fixture(std::move(options));
+    ::sqlite3 *program = nullptr;
+    CHECK(sqlite3_open(fixture.folder.path().c_str(), &program) == SQLITE_OK);
+    CHECK(sqlite3_busy_timeout(program, 60000) == SQLITE_OK);
+    htw::job mail = of_queue("mail");
+    mail.key = "k";
+    const std::uint64_t id = htw::journal::put_in(program, mail);
+    mail.if_absent = true;
+    CHECK_FAILS(htw::journal::put_in(program, mail), std::errc::file_exists);
+    fixture.journal.wake();
+    fixture.journal.sync();
+    CHECK(fixture.journal.lease("mail").id() == id);
+    CHECK(sqlite3_close(program) == SQLITE_OK);
 }
 
 /* The code of docs/cpp.md. */

@@ -6,7 +6,7 @@
  *
  * Histories put, lease, release, bury, kick, move, extend, cancel and end jobs, pause queues and give them policies,
  * advance the clock, close and open the file, set and remove jobs that recur, with memory for few jobs and for many, with a
- * history of done jobs and without.
+ * history of done jobs and without. In half of the histories the journal is a guest, and a program puts jobs, too.
  * Usage: arguments.h.
  */
 #include "../support/manual_time.h"
@@ -16,6 +16,7 @@
 #include <htw/journal.h>
 
 #include <errno.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,6 +65,7 @@ static bool is_paused[QUEUES];
 static struct htw_scheduler *scheduler;
 static struct htw_journal *journal;
 static struct htw_journal_options options;
+static sqlite3 *program; /* of a guest */
 static char path[MODEL_PATH_SIZE];
 
 static void fail(const char *what, uint64_t id, int64_t result) {
@@ -427,6 +429,28 @@ static struct model_job *job_with_key(unsigned key) {
     return NULL;
 }
 
+static int count_inbox(void *count, int columns, char **values, char **column_names) {
+    (void)columns, (void)column_names;
+    *(int *)count = atoi(values[0]);
+    return 0;
+}
+
+/* By the program; then the journal takes it in, or it ends before that. */
+static int put_in(struct htw_job *job, struct model_job *model) {
+    int result = htw_journal_put_in(program, job), inbox = 1;
+    if (result == 0 && random_one_in(&source, 8)) {
+        expect(htw_journal_cancel(journal, job->id), 0, "cancelled in the inbox", job->id);
+        model->state = ENDED;
+    }
+    while (result == 0 && inbox > 0) {
+        expect(htw_journal_wake(journal), 0, "htw_journal_wake", job->id);
+        expect(htw_journal_sync(journal), 0, "htw_journal_sync", job->id);
+        expect(sqlite3_exec(program, "SELECT count(*) FROM htw_inbox", count_inbox, &inbox, NULL),
+               SQLITE_OK, "the inbox", job->id);
+    }
+    return result;
+}
+
 static void put(void) {
     static unsigned char payload[2000];
     struct htw_job job = HTW_JOB_INIT;
@@ -457,13 +481,14 @@ static void put(void) {
     change.jobs = &job;
     change.job_count = 1;
     struct model_job *before = job_with_key(new_job->key);
-    int result = htw_journal_apply(journal, &change);
+    bool is_put_in = options.is_guest && random_one_in(&source, 2);
+    int result = is_put_in ? put_in(&job, new_job) : htw_journal_apply(journal, &change);
     if (before != NULL && job.flags != 0) {
         expect(result, -EEXIST, "put in spite of the key", before->id);
         return;
     }
     expect(result, 0, "htw_journal_apply", 0);
-    if (before != NULL)
+    if (before != NULL && new_job->state != ENDED) /* what is in the inbox has replaced nothing */
         before->state = ENDED;
     new_job->id = job.id;
     job_count++;
@@ -654,6 +679,16 @@ static void choose_history(void) {
     options.history_ns = random_one_in(&source, 2) ? 0 : (int64_t)random_below(&source, HTW_DAY);
 }
 
+static void open_program(void) {
+    expect(sqlite3_open(path, &program), SQLITE_OK, "sqlite3_open", 0);
+    sqlite3_busy_timeout(program, 60000);
+    expect(sqlite3_exec(program,
+                        random_one_in(&source, 2) ? "PRAGMA journal_mode = WAL"
+                                                  : "PRAGMA synchronous = OFF",
+                        NULL, NULL, NULL),
+           SQLITE_OK, "the mode of the file", 0);
+}
+
 static void open_again(void) {
     expect(htw_journal_close(journal), 0, "htw_journal_close", 0);
     if (random_one_in(&source, 4))
@@ -770,12 +805,18 @@ static void run_history(uint64_t number, uint64_t steps) {
     choose_history();
     scheduler = manual_scheduler(START_NS);
     expect(scheduler != NULL, true, "htw_scheduler_create", 0);
+    options.is_guest = random_one_in(&source, 2);
+    options.inbox_ns = options.is_guest ? HTW_NEVER_NS : 0;
+    program = NULL;
+    if (options.is_guest)
+        open_program();
     expect(htw_journal_open(&journal, scheduler, path, &options), 0, "htw_journal_open", 0);
     set_policy();
     for (steps_done = 0; steps_done < steps; steps_done++)
         step();
     settle();
     expect(htw_journal_close(journal), 0, "htw_journal_close", 0);
+    sqlite3_close(program);
     htw_scheduler_destroy(scheduler);
 }
 

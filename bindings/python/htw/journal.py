@@ -25,8 +25,10 @@ import errno
 import itertools
 import math
 import os
+import sqlite3
 import sys
 import threading
+import time
 import warnings
 import weakref
 from types import TracebackType
@@ -39,8 +41,10 @@ from htw._base import (
     Closing,
     Error,
     Key,
+    KeyExistsError,
     limit_ns,
     report,
+    to_bytes,
     to_index,
     to_ns,
     to_seconds,
@@ -73,7 +77,7 @@ from htw._journal_native import ffi, lib
 from htw._scheduler import Distribution, Scheduler
 
 __all__ = ["Change", "JobInfo", "JobState", "Journal", "JournalStats", "Later", "Lease", "LeaseEndedError",
-           "QueuePolicy", "QueueStats", "Recurring", "Step", "Synchronous"]
+           "QueuePolicy", "QueueStats", "Recurring", "Step", "Synchronous", "put_in"]
 
 T = TypeVar("T")
 
@@ -381,7 +385,8 @@ class Journal(Closing):
                  on_error: Optional[Callable[[BaseException], object]] = None,
                  synchronous: Synchronous = Synchronous.FULL, parallel: int = 0, near: float = 0,
                  max_memory: int = 0, max_jobs: int = 0, max_in_flight: int = 0, gather: float = 0,
-                 lease: float = 0, history: float = 0, calendar: bool = False) -> None:
+                 lease: float = 0, history: float = 0, calendar: bool = False, guest: bool = False,
+                 inbox: float = 0) -> None:
         self._begin()
         name = os.fsencode(path)
         if b"\0" in name:
@@ -399,6 +404,8 @@ class Journal(Closing):
         if calendar:
             from htw.calendar import next_of
             options.next_instant = ffi.cast("htw_next_instant *", next_of())
+        options.is_guest = guest
+        options.inbox_ns = to_ns(inbox)
         self._number = next(_numbers)
         self._scheduler = scheduler
         _hooks[self._number] = _Hooks(self, deliver, stopped, on_error)
@@ -539,6 +546,10 @@ class Journal(Closing):
     def sync(self) -> None:
         """Waits until all is durable that was changed before, by any thread."""
         checked(lib.py_sync(self._pointer))
+
+    def wake(self) -> None:
+        """A transaction of the program was committed that has put jobs (put_in()): they are taken in at once."""
+        checked(lib.py_wake(self._pointer))
 
     def _expect(self, later: Later[Any], value: Optional[Callable[[], Any]]) -> int:
         number = next(_numbers)
@@ -762,3 +773,25 @@ class Journal(Closing):
             return text
         finally:
             lib.free(memory)
+
+
+def put_in(connection: sqlite3.Connection, payload: Key = b"", *, delay: Optional[float] = None,
+           at: Optional[float] = None, key: Optional[Key] = None, if_absent: bool = False,
+           queue: Optional[str] = None, priority: int = 0, lease: float = 0) -> int:
+    """Puts a job in a transaction of the program, as Journal.put() with the clock of the system, and returns its id.
+
+    The file must have been opened by a Journal with ``guest``. The job is there when the transaction is
+    committed; Journal.wake() tells of it. See htw_journal_put_in().
+    """
+    if delay is not None and at is not None:
+        raise ValueError("a job has a delay or an instant, not both")
+    deadline = to_ns(at) if at is not None else limit_ns(time.time_ns() + to_ns(delay or 0))
+    cursor = connection.execute(
+        "INSERT OR REPLACE INTO htw_inbox (deadline, key, payload, queue, priority, lease) "
+        "SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE NOT (?7 AND (EXISTS (SELECT 1 FROM htw_job_key WHERE key = ?2) "
+        "OR EXISTS (SELECT 1 FROM htw_inbox WHERE key = ?2)))",
+        (deadline, None if key is None else to_bytes(key), to_bytes(payload), queue, to_index(priority),
+         to_ns(lease), if_absent))
+    if cursor.rowcount == 0:
+        raise KeyExistsError(errno.EEXIST, "another job has the key")
+    return int(cursor.lastrowid or 0)

@@ -280,6 +280,10 @@ static int py_sync(struct py_journal *journal) {
     PY_USE(int, htw_journal_sync(native));
 }
 
+static int py_wake(struct py_journal *journal) {
+    PY_USE(int, htw_journal_wake(native));
+}
+
 /* ---- leases */
 
 static int py_lease_later(struct py_journal *journal, const struct htw_lease *lease, uintptr_t arg,

@@ -32,6 +32,8 @@ struct htw_journal_options {
     int64_t gather_ns;
     int64_t lease_ns;
     int64_t history_ns;
+    bool is_guest;
+    int64_t inbox_ns;
     ...;
 };
 struct htw_job {
@@ -201,6 +203,7 @@ bool py_is_in_notice(const struct py_journal *journal);
 int64_t py_journal_now(struct py_journal *journal);
 int py_apply(struct py_journal *journal, const struct htw_journal_change *change, uintptr_t arg);
 int py_give_back(struct py_journal *journal, uint64_t id, uint32_t attempt);
+int py_wake(struct py_journal *journal);
 int py_kick(struct py_journal *journal, const char *queue, uint32_t count, uintptr_t arg);
 int py_sync(struct py_journal *journal);
 int py_lease_later(struct py_journal *journal, const struct htw_lease *lease, uintptr_t arg,

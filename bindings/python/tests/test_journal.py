@@ -6,6 +6,7 @@ import errno
 import gc
 import math
 import os
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -21,7 +22,7 @@ if os.environ.get("HTW_PYTHON_JOURNAL") == "0":  # build_native.py has left it o
     with pytest.raises(ImportError, match="needs the library SQLite"):
         import htw.journal
     pytest.skip("built without the journal", allow_module_level=True)
-from htw.journal import Change, Journal, JobState, Later, LeaseEndedError, QueuePolicy, Step, Synchronous
+from htw.journal import Change, Journal, JobState, Later, LeaseEndedError, QueuePolicy, Step, Synchronous, put_in
 
 
 @pytest.fixture
@@ -465,3 +466,35 @@ def test_job_queue_of_the_examples_sends_all_mails():
     ended = subprocess.run([sys.executable, example], capture_output=True, text=True, timeout=60,
                            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
     assert ended.returncode == 0 and "3 of 3 mails were sent" in ended.stdout, ended.stderr
+
+
+# ---- guests
+
+
+def test_transaction_of_a_program_puts_jobs(manual, tmp_path):
+    program = sqlite3.connect(tmp_path / "shop", timeout=60)
+    program.execute("CREATE TABLE orders (job INTEGER)")
+    with Journal(tmp_path / "shop", manual, guest=True, inbox=math.inf) as journal:
+        with program:
+            id = put_in(program, "mail", at=0, queue="mail", key="k", priority=3, lease=9)
+            program.execute("INSERT INTO orders VALUES (?)", (id,))
+        with pytest.raises(htw.KeyExistsError):
+            put_in(program, "mail", key="k", if_absent=True)
+        program.rollback()
+        with pytest.raises(ZeroDivisionError), program:
+            put_in(program, "not put", queue="mail")
+            1 / 0
+        while program.execute("SELECT count(*) FROM htw_inbox").fetchone() != (0,):
+            journal.wake()
+            journal.sync()
+        with journal.lease("mail") as job:
+            assert (job.id, job.payload, job.key, job.priority) == (id, b"mail", b"k", 3)
+        assert journal.lease("mail") is None
+        with pytest.raises(ValueError):
+            put_in(program, at=0, delay=0)
+    program.close()
+
+
+def test_wake_is_for_guests(journal):
+    with pytest.raises(ValueError):
+        journal.wake()

@@ -20,7 +20,7 @@ generate() {
 
 calendar='htw_(calendar|zone|schedule_calendar|weekday).*|(rust_)?HTW_CALENDAR_.*'
 types='htw_(journal|job|lease|queue_|deliver|durable|stopped|synchronous|list_place|recurring|next_instant)'
-journal="$types.*|(rust_)?HTW_(JOURNAL|JOB|LEASE|QUEUE|KICK|SYNCHRONOUS|RECURRING).*"
+journal="sqlite3|$types.*|(rust_)?HTW_(JOURNAL|JOB|LEASE|QUEUE|KICK|SYNCHRONOUS|RECURRING).*"
 # part PATTERN [ARG]...
 part() {
     pattern=$1

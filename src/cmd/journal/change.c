@@ -23,12 +23,16 @@ static uint64_t size_of(const char *path) {
 }
 
 /* A journal that does not exist is not created. NULL: it cannot be opened, and why was printed. */
-static struct htw_journal *open_journal(const char *path) {
+static struct htw_journal *open_journal(const char *path, bool takes_guests) {
     struct htw__journal_file file;
+    struct htw_journal_options options = HTW_JOURNAL_OPTIONS_INIT;
     struct htw_journal *journal = NULL;
     bool is_journal = htw__journal_file_open(&file, path);
     htw__journal_file_close(&file);
-    if (is_journal && htw_journal_open(&journal, NULL, path, NULL) != 0)
+    options.is_guest = file.is_guest;
+    if (is_journal && file.is_guest && !takes_guests)
+        htw__terminal_error("%s: the database of a program, which alone compacts it", path);
+    else if (is_journal && htw_journal_open(&journal, NULL, path, &options) != 0)
         htw__terminal_error("%s", htw_journal_error());
     return journal;
 }
@@ -137,7 +141,7 @@ int htw__journal_recur(const struct htw__journal_request *request) {
 }
 
 int htw__journal_unrecur(const struct htw__journal_request *request) {
-    struct htw_journal *journal = open_journal(request->path);
+    struct htw_journal *journal = open_journal(request->path, true);
     return end(journal,
                journal != NULL && succeeds(htw_journal_remove_recurring(journal, request->name)));
 }
@@ -145,7 +149,7 @@ int htw__journal_unrecur(const struct htw__journal_request *request) {
 /* ---- steps */
 
 int htw__journal_step(const struct htw__journal_request *request) {
-    struct htw_journal *journal = open_journal(request->path);
+    struct htw_journal *journal = open_journal(request->path, true);
     bool success = journal != NULL;
     for (size_t i = 0; i < request->id_count && journal != NULL; i++) {
         struct htw_job_update update = HTW_JOB_UPDATE_INIT;
@@ -165,7 +169,7 @@ int htw__journal_step(const struct htw__journal_request *request) {
 int htw__journal_kick(const struct htw__journal_request *request) {
     if (request->id_count > 0)
         return htw__journal_step(request);
-    struct htw_journal *journal = open_journal(request->path);
+    struct htw_journal *journal = open_journal(request->path, true);
     int count = journal == NULL
                     ? -1
                     : htw_journal_kick(journal, name_of(request), (uint32_t)request->filter.limit);
@@ -196,7 +200,7 @@ static bool compact(const char *path) {
 }
 
 int htw__journal_compact(const struct htw__journal_request *request) {
-    struct htw_journal *journal = open_journal(request->path);
+    struct htw_journal *journal = open_journal(request->path, false);
     uint64_t before = size_of(request->path);
     bool success = journal != NULL && compact(request->path);
     htw_journal_close(journal);

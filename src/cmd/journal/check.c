@@ -46,7 +46,7 @@ static const struct {
       "jobs that were moved differ between the counter and the table", 2 },
     { "SELECT count(*) FROM meta WHERE next_sequence NOT BETWEEN 256 AND 1 << 53 OR "
       "next_sequence % 256 != 0 OR moved NOT BETWEEN 0 AND jobs OR last_put < 0 OR EXISTS (SELECT "
-      "1 FROM job WHERE id < 1 << 53 AND id >= next_sequence) OR last_put < (SELECT "
+      "1 FROM job WHERE id < 1 << 52 AND id >= next_sequence) OR last_put < (SELECT "
       "ifnull(max(put), 0) FROM job)",
       "rows of counters are behind the jobs or out of range", 2 },
     { "SELECT count(*) FROM job WHERE typeof(id) != 'integer' OR typeof(deadline) != 'integer' OR "

@@ -36,7 +36,9 @@ bool htw__journal_file_failed(struct htw__journal_file *self) {
 }
 
 struct sqlite3_stmt *htw__journal_file_prepare(struct htw__journal_file *self, const char *text) {
+    char buffer[HTW__SCHEMA_TEXT];
     struct sqlite3_stmt *statement = NULL;
+    text = htw__schema_text(text, self->is_guest, buffer);
     if (sqlite3_prepare_v2(self->connection, text, -1, &statement, NULL) != SQLITE_OK)
         htw__journal_file_failed(self);
     return statement;
@@ -105,12 +107,13 @@ static bool open_empty(struct htw__journal_file *self) {
     htw__journal_file_close(self);
     self->version = HTW__SCHEMA_VERSION;
     return (sqlite3_open(":memory:", &self->connection) == SQLITE_OK &&
-            htw__schema_create(self->connection) == SQLITE_OK) ||
+            htw__schema_create(self->connection, false) == SQLITE_OK) ||
            htw__journal_file_failed(self);
 }
 
 static bool identify(struct htw__journal_file *self) {
-    if (htw__schema_identify(self->connection, self->path, &self->version) == 0)
+    self->is_guest = htw__schema_is_guest(self->connection);
+    if (htw__schema_identify(self->connection, self->path, self->is_guest, &self->version) == 0)
         return self->version != 0 || open_empty(self);
     int code = sqlite3_extended_errcode(self->connection);
     if (code == SQLITE_READONLY_ROLLBACK && is_to_be_undone(self))

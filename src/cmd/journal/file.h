@@ -20,6 +20,7 @@ struct htw__journal_file {
     const char *path;
     struct sqlite3 *connection;
     int version;    /* of the format: 1 or 2 */
+    bool is_guest;  /* in the database of a program */
     int64_t now_ns; /* when it was opened: one instant for all that is read */
     uint64_t steps; /* of SQLite's machine */
 };

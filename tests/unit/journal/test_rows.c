@@ -40,7 +40,9 @@ static int64_t last_put_us;
 
 static void open_database(void) {
     assert_int_equal(htw__journal_path_open(&file, path), 0);
-    if (htw__database_open(&database, &file, HTW_SYNCHRONOUS_NORMAL, 100) != 0)
+    struct htw_journal_options options = HTW_JOURNAL_OPTIONS_INIT;
+    options.synchronous = HTW_SYNCHRONOUS_NORMAL;
+    if (htw__database_open(&database, &file, &options, 100) != 0)
         fail_msg("%s", htw_journal_error());
     memset(&ids, 0, sizeof(ids));
     ids.next_block = database.first_id;

@@ -74,6 +74,8 @@ pub struct htw_journal_options {
     pub lease_ns: i64,
     pub history_ns: i64,
     pub allocator: *const htw_allocator,
+    pub is_guest: bool,
+    pub inbox_ns: i64,
 }
 extern "C" {
     pub fn htw_journal_options_init(options: *mut htw_journal_options);
@@ -249,6 +251,18 @@ extern "C" {
         durable: htw_durable,
         arg: *mut ::std::os::raw::c_void,
     ) -> ::std::os::raw::c_int;
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct sqlite3 {
+    _unused: [u8; 0],
+}
+extern "C" {
+    pub fn htw_journal_put_in(connection: *mut sqlite3, job: *mut htw_job)
+        -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_journal_wake(journal: *mut htw_journal) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
 #[derive(Copy, Clone)]

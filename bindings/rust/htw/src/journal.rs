@@ -254,6 +254,15 @@ impl JournalOptions {
         self
     }
 
+    /// The file is the database of SQLite of a program, whose transactions put jobs by an `INSERT` into
+    /// `htw_inbox`; see "Jobs in your own transactions" in docs/journal.md. The journal looks for them at this
+    /// interval, or when it is told by [`wake`](Journal::wake); `Duration::MAX`: only then.
+    pub fn guest(mut self, inbox: Duration) -> JournalOptions {
+        self.raw.is_guest = true;
+        self.raw.inbox_ns = to_ns(inbox).max(1); // 0 means the default in C
+        self
+    }
+
     /// Opens a journal, or creates its file.
     pub fn open(self, scheduler: &Scheduler, path: impl AsRef<Path>) -> Result<Journal, Error> {
         let shared = scheduler.shared();
@@ -475,6 +484,11 @@ impl Journal {
     /// Waits until all is durable that was changed before, by any thread.
     pub fn sync(&self) -> Result<(), Error> {
         Error::check(unsafe { htw_journal_sync(self.raw()) }).map(drop)
+    }
+
+    /// A transaction was committed that has put jobs into the journal of a guest: they are taken in at once.
+    pub fn wake(&self) -> Result<(), Error> {
+        Error::check(unsafe { htw_journal_wake(self.raw()) }).map(drop)
     }
 
     /// As [`put`](Journal::put), without waiting.

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/* inbox.c - the rows of the inbox. */
+#include "inbox.h"
+
+#include "error.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+
+/* Fewer are listed if they have more bytes. */
+#define SOME_BYTES (4u << 20)
+
+int64_t htw__inbox_list(struct htw__database *database, uint64_t *after,
+                        uint64_t ids[HTW__INBOX_SOME]) {
+    struct sqlite3_stmt *statement = database->statements[HTW__LIST_INBOX];
+    sqlite3_bind_int64(statement, 1, (int64_t)*after);
+    sqlite3_bind_int64(statement, 2, HTW__INBOX_SOME);
+    size_t count = 0;
+    int64_t bytes = 0;
+    int result = SQLITE_ROW;
+    while (bytes < SOME_BYTES &&
+           (result = htw__statement_step(database, HTW__LIST_INBOX)) == SQLITE_ROW) {
+        ids[count++] = (uint64_t)sqlite3_column_int64(statement, 0);
+        bytes += sqlite3_column_int64(statement, 1);
+    }
+    if (result == SQLITE_ROW)
+        sqlite3_reset(statement);
+    else if (result != SQLITE_DONE)
+        return htw__database_fail(database, result);
+    *after = result == SQLITE_ROW || count == HTW__INBOX_SOME ? ids[count - 1] : 0;
+    return (int64_t)count;
+}
+
+int htw__inbox_fetch(struct htw__database *database, uint64_t id, struct htw__job_row *ret_row,
+                     const char **ret_queue) {
+    struct sqlite3_stmt *statement = database->statements[HTW__FETCH_INBOX];
+    sqlite3_bind_int64(statement, 1, (int64_t)id);
+    int result = htw__statement_step(database, HTW__FETCH_INBOX);
+    if (result == SQLITE_DONE)
+        return -ENOENT;
+    if (result != SQLITE_ROW)
+        return htw__database_fail(database, result);
+    bool has_key = sqlite3_column_type(statement, 1) != SQLITE_NULL;
+    bool has_queue = sqlite3_column_type(statement, 3) != SQLITE_NULL;
+    const void *key = sqlite3_column_blob(statement, 1);
+    *ret_row = (struct htw__job_row) {
+        .deadline_ns = sqlite3_column_int64(statement, 0),
+        .key = has_key && key == NULL ? "" : key,
+        .key_size = (size_t)sqlite3_column_bytes(statement, 1),
+        .payload = sqlite3_column_blob(statement, 2),
+        .payload_size = (size_t)sqlite3_column_bytes(statement, 2),
+        .priority = (uint32_t)sqlite3_column_int64(statement, 4),
+        .lease_ns = sqlite3_column_int64(statement, 5),
+    };
+    *ret_queue = has_queue ? (const char *)sqlite3_column_text(statement, 3) : NULL;
+    bool no_memory =
+        ret_row->payload == NULL || (has_key && key == NULL) || (has_queue && *ret_queue == NULL);
+    if (!no_memory || (sqlite3_errcode(database->connection) & 0xff) != SQLITE_NOMEM)
+        return 0;
+    sqlite3_reset(statement);
+    return htw__database_fail(database, SQLITE_NOMEM);
+}
+
+void htw__inbox_fetch_end(struct htw__database *database) {
+    sqlite3_reset(database->statements[HTW__FETCH_INBOX]);
+}
+
+static int remove_row(struct htw__database *database, uint64_t id) {
+    sqlite3_bind_int64(database->statements[HTW__DELETE_INBOX], 1, (int64_t)id);
+    int error = htw__statement_run(database, HTW__DELETE_INBOX);
+    return error == 0 && sqlite3_changes(database->connection) == 0 ? -ENOENT : error;
+}
+
+int htw__inbox_remove(struct htw__database *database, uint64_t id) {
+    int error = database->is_guest ? remove_row(database, id) : -ENOENT;
+    database->added.inbox += error == 0;
+    return error;
+}
+
+int htw__inbox_find_key(struct htw__database *database, const void *key, size_t key_size,
+                        uint64_t *ret_id) {
+    struct sqlite3_stmt *statement = database->statements[HTW__FIND_KEY_INBOX];
+    *ret_id = 0;
+    if (!database->is_guest)
+        return 0;
+    htw__statement_bind_blob(statement, 1, key, key_size);
+    int result = htw__statement_step(database, HTW__FIND_KEY_INBOX);
+    if (result == SQLITE_ROW) {
+        *ret_id = (uint64_t)sqlite3_column_int64(statement, 0);
+        sqlite3_reset(statement);
+    }
+    return result == SQLITE_ROW || result == SQLITE_DONE ? 0 : htw__database_fail(database, result);
+}
+
+int htw__inbox_take_key(struct htw__database *database, const void *key, size_t key_size,
+                        bool is_if_absent) {
+    uint64_t id;
+    int error = htw__inbox_find_key(database, key, key_size, &id);
+    if (error != 0 || id == 0)
+        return error;
+    return is_if_absent ? -EEXIST : remove_row(database, id);
+}

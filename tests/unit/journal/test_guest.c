@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: MIT */
+/* test_guest.c - a journal in the database of a program, whose transactions put jobs. */
+#include "journal_fixture.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static sqlite3 *program;
+
+static void run_sql(const char *text) {
+    char *message = NULL;
+    if (sqlite3_exec(program, text, NULL, NULL, &message) != SQLITE_OK)
+        fail_msg("%s: %s", text, message);
+}
+
+static int64_t number_of(const char *text) {
+    sqlite3_stmt *statement;
+    if (sqlite3_prepare_v2(program, text, -1, &statement, NULL) != SQLITE_OK)
+        fail_msg("%s: %s", text, sqlite3_errmsg(program));
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    int64_t number = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return number;
+}
+
+static void setup(void) {
+    journal_setup();
+    journal_fixture.options.is_guest = true;
+    journal_fixture.options.inbox_ns = HTW_NEVER_NS;
+    assert_int_equal(sqlite3_open(journal_fixture.path, &program), SQLITE_OK);
+    sqlite3_busy_timeout(program, 60000);
+    run_sql("CREATE TABLE note (text TEXT NOT NULL, job INTEGER)");
+}
+
+static void teardown(void) {
+    sqlite3_close(program);
+    journal_teardown();
+}
+
+#define GUEST_TEST(name) \
+    UNIT_TEST_ON(struct journal_fixture *f, &journal_fixture, setup, teardown, name)
+
+static struct htw_job job_of(int64_t after_ns, const char *text) {
+    struct htw_job job = HTW_JOB_INIT;
+    job.deadline_ns = START_NS + after_ns;
+    job.payload = text;
+    job.payload_size = strlen(text);
+    return job;
+}
+
+static uint64_t put_job(struct htw_job job) {
+    int error = htw_journal_put_in(program, &job);
+    if (error != 0)
+        fail_msg("htw_journal_put_in: %d: %s", error, htw_journal_error());
+    return job.id;
+}
+
+static uint64_t put_in(int64_t after_ns, const char *text) {
+    return put_job(job_of(after_ns, text));
+}
+
+static struct htw_job keyed(int64_t after_ns, const char *text, uint32_t flags) {
+    struct htw_job job = job_of(after_ns, text);
+    job.key = "key";
+    job.key_size = 3;
+    job.flags = flags;
+    return job;
+}
+
+/* All that is in the inbox. */
+static void take_in(struct journal_fixture *f) {
+    do {
+        assert_int_equal(htw_journal_wake(f->journal), 0);
+        assert_int_equal(htw_journal_sync(f->journal), 0);
+    } while (number_of("SELECT count(*) FROM htw_inbox") != 0);
+}
+
+static const char *deliver_until(struct journal_fixture *f, int64_t after_ns) {
+    take_in(f);
+    journal_advance_to(f, after_ns);
+    return journal_texts(f);
+}
+
+/* ---- putting */
+
+GUEST_TEST(guest_transaction_puts_jobs_and_changes_a_table) {
+    journal_open(f);
+    run_sql("BEGIN");
+    uint64_t id = put_in(HTW_SECOND, "b");
+    run_sql("INSERT INTO note VALUES ('n', last_insert_rowid())");
+    put_in(0, "a");
+    put_in(HTW_HOUR, "c");
+    run_sql("COMMIT");
+    assert_int_equal(number_of("SELECT job FROM note"), (int64_t)id);
+    assert_true(id > UINT64_C(1) << 52 && id < UINT64_C(1) << 53);
+    assert_string_equal(deliver_until(f, HTW_MINUTE), "a b");
+    assert_int_equal(f->seen[1].id, id);
+    assert_string_equal(deliver_until(f, HTW_HOUR), "c");
+    assert_int_equal(journal_stats(f).jobs, 0);
+    assert_int_equal(journal_stats(f).put, 3);
+}
+
+GUEST_TEST(guest_transaction_that_is_rolled_back_puts_nothing) {
+    journal_open(f);
+    run_sql("BEGIN");
+    uint64_t id = put_in(0, "undone");
+    run_sql("ROLLBACK");
+    assert_int_equal(put_in(0, "done"), id);
+    assert_string_equal(deliver_until(f, 0), "done");
+    assert_int_equal(put_in(0, "later"), id + 1); /* one that was committed is not given again */
+}
+
+GUEST_TEST(guest_job_is_taken_in_when_the_file_is_opened_again) {
+    journal_open(f);
+    put_in(HTW_HOUR, "far");
+    take_in(f);
+    journal_close(f);
+    put_in(HTW_SECOND, "near");
+    journal_open(f);
+    assert_string_equal(deliver_until(f, HTW_MINUTE), "near");
+    assert_string_equal(deliver_until(f, 2 * HTW_HOUR), "far");
+}
+
+GUEST_TEST(guest_takes_in_more_than_one_step_holds) {
+    journal_open(f);
+    run_sql("BEGIN");
+    for (int i = 0; i < 1000; i++)
+        put_in(i % 7 * HTW_SECOND, "x");
+    run_sql("COMMIT");
+    deliver_until(f, HTW_MINUTE);
+    struct htw_journal_stats stats = journal_stats(f);
+    assert_int_equal(stats.put, 1000);
+    assert_int_equal(stats.done, 1000);
+    assert_int_equal(number_of("SELECT count(*) FROM htw_moved"), 0);
+    assert_int_equal(number_of("SELECT count(*) FROM htw_moved_place"), 0);
+}
+
+GUEST_TEST(guest_takes_in_a_job_of_which_nobody_tells) {
+    f->options.inbox_ns = HTW_MILLISECOND;
+    journal_open(f);
+    put_in(HTW_SECOND, "a");
+    while (journal_stats(f).put == 0)
+        ;
+    journal_advance_to(f, HTW_SECOND);
+    assert_string_equal(journal_texts(f), "a");
+}
+
+GUEST_TEST(guest_journal_puts_beside_its_guests) {
+    journal_open(f);
+    uint64_t own = journal_put(f, HTW_SECOND, "own");
+    uint64_t id = put_in(HTW_SECOND, "guest");
+    assert_true(own < UINT64_C(1) << 52 && id > own);
+    assert_string_equal(deliver_until(f, HTW_SECOND), "own guest");
+}
+
+/* ---- keys */
+
+GUEST_TEST(guest_job_replaces_the_one_that_has_its_key) {
+    journal_open(f);
+    put_job(keyed(HTW_SECOND, "a", 0));
+    put_job(keyed(HTW_SECOND, "b", 0)); /* in the inbox */
+    assert_int_equal(number_of("SELECT count(*) FROM htw_inbox"), 1);
+    take_in(f);
+    put_job(keyed(HTW_SECOND, "c", 0)); /* of the journal */
+    take_in(f);
+    assert_int_equal(journal_stats(f).replaced, 1);
+    put_job(keyed(HTW_SECOND, "d", 0));
+    struct htw_job job = keyed(HTW_SECOND, "e", 0);
+    const struct htw_journal_change change = { .struct_size = sizeof(change),
+                                               .jobs = &job,
+                                               .job_count = 1 };
+    assert_int_equal(htw_journal_apply(f->journal, &change), 0); /* by the journal, in the inbox */
+    assert_string_equal(deliver_until(f, HTW_MINUTE), "e");
+}
+
+GUEST_TEST(guest_job_if_absent_is_refused_while_another_has_the_key) {
+    journal_open(f);
+    put_job(keyed(HTW_SECOND, "a", HTW_JOB_IF_ABSENT));
+    struct htw_job job = keyed(HTW_SECOND, "b", HTW_JOB_IF_ABSENT);
+    const struct htw_journal_change change = { .struct_size = sizeof(change),
+                                               .jobs = &job,
+                                               .job_count = 1 };
+    assert_int_equal(htw_journal_put_in(program, &job), -EEXIST);
+    assert_int_equal(htw_journal_apply(f->journal, &change), -EEXIST);
+    take_in(f);
+    assert_int_equal(htw_journal_put_in(program, &job), -EEXIST);
+    assert_string_equal(deliver_until(f, HTW_SECOND), "a");
+    assert_int_equal(htw_journal_put_in(program, &job), 0);
+}
+
+/* ---- ends in the inbox */
+
+GUEST_TEST(guest_job_in_the_inbox_is_ended_by_id_or_key) {
+    journal_open(f);
+    uint64_t first = put_in(0, "a"), second = put_in(0, "b");
+    put_job(keyed(0, "c", 0));
+    assert_int_equal(htw_journal_cancel(f->journal, first), 0);
+    assert_int_equal(htw_journal_cancel(f->journal, first), -ENOENT);
+    assert_int_equal(htw_journal_done(f->journal, second), 0);
+    assert_int_equal(htw_journal_done(f->journal, second), -ENOENT);
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+    update.step = HTW_JOB_CANCEL;
+    update.key = "key";
+    update.key_size = 3;
+    assert_int_equal(htw_journal_update(f->journal, &update), 0);
+    assert_int_equal(htw_journal_update(f->journal, &update), -ENOENT);
+    assert_string_equal(deliver_until(f, HTW_SECOND), "");
+    assert_int_equal(journal_stats(f).put, 3);
+    assert_int_equal(journal_stats(f).cancelled, 2);
+}
+
+/* ---- queues */
+
+static void keep_text(void *arg, int result, const struct htw_delivery *delivery) {
+    char *text = arg;
+    snprintf(text, 64, "%d %.*s %u %s", result, result != 0 ? 0 : (int)delivery->payload_size,
+             result != 0 ? "" : (const char *)delivery->payload,
+             result != 0 ? 0 : delivery->priority, result != 0 ? "" : delivery->queue);
+    if (result == 0)
+        htw_journal_done_later(delivery->journal, delivery->id, NULL, NULL);
+}
+
+GUEST_TEST(guest_job_of_a_queue_is_leased_by_priority) {
+    static const char *const queues[] = { "mail" };
+    char text[64];
+    journal_open(f);
+    for (uint32_t i = 0; i < 3; i++) {
+        struct htw_job job = job_of(0, i == 1 ? "first" : "later");
+        job.queue = "mail";
+        job.priority = i == 1 ? 1 : 5;
+        job.lease_ns = HTW_HOUR;
+        put_job(job);
+    }
+    take_in(f);
+    struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
+    assert_int_equal(htw_journal_get_queue(f->journal, "mail", &stats), 0);
+    assert_int_equal(stats.ready, 3);
+    struct htw_lease lease = HTW_LEASE_INIT;
+    lease.queues = queues;
+    lease.queue_count = 1;
+    assert_int_equal(htw_journal_lease(f->journal, &lease, keep_text, text), 0);
+    assert_string_equal(text, "0 first 1 mail");
+    journal_close(f);
+    journal_open(f); /* from the file */
+    assert_int_equal(htw_journal_lease(f->journal, &lease, keep_text, text), 0);
+    assert_string_equal(text, "0 later 5 mail");
+    assert_int_equal(htw_journal_lease(f->journal, &lease, keep_text, text), 0);
+    assert_int_equal(htw_journal_sync(f->journal), 0);
+    assert_int_equal(htw_journal_get_queue(f->journal, "mail", &stats), -ENOENT);
+}
+
+/* ---- the file of the program */
+
+GUEST_TEST(guest_leaves_the_settings_of_the_file) {
+    run_sql("PRAGMA user_version = 7; PRAGMA application_id = 9");
+    journal_open(f);
+    journal_put(f, HTW_SECOND, "a");
+    put_in(0, "b");
+    assert_string_equal(deliver_until(f, HTW_SECOND), "b a");
+    journal_close(f);
+    assert_int_equal(number_of("PRAGMA user_version"), 7);
+    assert_int_equal(number_of("PRAGMA application_id"), 9);
+    assert_int_equal(
+        number_of("SELECT count(*) FROM pragma_journal_mode WHERE journal_mode = 'delete'"), 1);
+    assert_int_equal(number_of("SELECT version FROM htw_format"), 2);
+}
+
+static int64_t log_size(const struct journal_fixture *f) {
+    char name[160];
+    struct stat status;
+    snprintf(name, sizeof(name), "%s-wal", f->path);
+    return stat(name, &status) == 0 ? (int64_t)status.st_size : -1;
+}
+
+GUEST_TEST(guest_never_copies_the_log) {
+    run_sql("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0");
+    journal_open(f);
+    for (int i = 0; i < 1100; i++)
+        journal_put(f, HTW_HOUR, "a");
+    assert_true(log_size(f) > 1000 * 4096);
+    sqlite3_close(program);
+    journal_close(f);
+    assert_true(log_size(f) > 1000 * 4096);
+    assert_int_equal(sqlite3_open(f->path, &program), SQLITE_OK);
+    assert_int_equal(number_of("SELECT jobs FROM htw_meta"), 1100);
+}
+
+GUEST_TEST(guest_works_with_a_log) {
+    run_sql("PRAGMA journal_mode = WAL");
+    journal_open(f);
+    put_in(0, "a");
+    journal_put(f, 0, "b");
+    assert_string_equal(deliver_until(f, HTW_SECOND), "b a");
+}
+
+GUEST_TEST(guest_trigger_of_a_table_puts_a_job) {
+    journal_open(f);
+    run_sql("CREATE TRIGGER t AFTER INSERT ON note BEGIN INSERT INTO htw_inbox (deadline, payload) "
+            "VALUES (0, CAST(new.text AS BLOB)); END; INSERT INTO note VALUES ('n', 1)");
+    assert_string_equal(deliver_until(f, 0), "n");
+}
+
+GUEST_TEST(guest_refuses_rows_that_are_no_jobs) {
+    static const char *const rows[] = {
+        "(deadline, payload) VALUES ('soon', x'')",
+        "(deadline, payload) VALUES (0, 'text')",
+        "(deadline, payload, key) VALUES (0, x'', 'text')",
+        "(deadline, payload, queue) VALUES (0, x'', '')",
+        "(deadline, payload, queue) VALUES (0, x'', 'a' || char(0) || 'b')",
+        "(deadline, payload, priority) VALUES (0, x'', -1)",
+        "(deadline, payload, priority) VALUES (0, x'', 4294967296)",
+        "(deadline, payload, lease) VALUES (0, x'', -1)",
+        "(id, deadline, payload) VALUES (1, 0, x'')",
+    };
+    journal_open(f);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        char text[200];
+        snprintf(text, sizeof(text), "INSERT INTO htw_inbox %s", rows[i]);
+        assert_int_equal(sqlite3_exec(program, text, NULL, NULL, NULL), SQLITE_CONSTRAINT);
+    }
+}
+
+GUEST_TEST(guest_refuses_what_is_no_file_of_a_guest) {
+    struct htw_job job = job_of(0, "a");
+    assert_int_equal(htw_journal_put_in(program, &job), -EINVAL);
+    assert_non_null(strstr(htw_journal_error(), "htw_inbox"));
+    run_sql("CREATE TABLE htw_mine (a)");
+    assert_int_equal(journal_try_open(f), -EBADMSG);
+    run_sql("DROP TABLE htw_mine");
+    journal_open(f);
+    journal_close(f);
+    f->options.is_guest = false;
+    f->options.inbox_ns = 0;
+    assert_int_equal(journal_try_open(f), -EBADMSG);
+    f->options.is_guest = true;
+    run_sql("UPDATE htw_format SET version = 9");
+    assert_int_equal(journal_try_open(f), -EPROTONOSUPPORT);
+    run_sql("UPDATE htw_format SET version = 2; CREATE INDEX mine ON htw_job (deadline)");
+    assert_int_equal(journal_try_open(f), -EBADMSG);
+    run_sql("DROP INDEX mine; CREATE INDEX mine ON note (text)");
+    journal_open(f);
+}
+
+GUEST_TEST(guest_refuses_a_journal_and_texts_that_are_not_utf_8) {
+    char *mine = f->path;
+    f->options.is_guest = false;
+    f->options.inbox_ns = 0;
+    strcat(mine, "2");
+    journal_open(f);
+    assert_int_equal(htw_journal_wake(f->journal), -EINVAL);
+    journal_close(f);
+    f->options.is_guest = true;
+    struct htw_journal *none;
+    assert_int_equal(htw_journal_open(&none, f->scheduler, NULL, &f->options), -EINVAL);
+    assert_int_equal(journal_try_open(f), -EBADMSG);
+    mine[strlen(mine) - 1] = '3';
+    journal_execute(f, "PRAGMA encoding = 'UTF-16'; CREATE TABLE a (b)");
+    assert_int_equal(journal_try_open(f), -ENOTSUP);
+}
+
+/* ---- rules and history */
+
+static int each_minute(const char *schedule, const char *zone, int64_t after_ns,
+                       int64_t *ret_next_ns) {
+    (void)schedule, (void)zone;
+    int64_t past_ns = after_ns - START_NS;
+    *ret_next_ns = START_NS + past_ns - past_ns % HTW_MINUTE + HTW_MINUTE;
+    return 0;
+}
+
+GUEST_TEST(guest_rule_puts_no_job_whose_key_is_in_the_inbox) {
+    struct htw_recurring rule = HTW_RECURRING_INIT;
+    rule.name = rule.schedule = "rule";
+    rule.job = keyed(0, "rule", HTW_JOB_IF_ABSENT);
+    f->options.next_instant = each_minute;
+    journal_open(f);
+    assert_int_equal(htw_journal_set_recurring(f->journal, &rule), 0);
+    journal_advance_to(f, HTW_MINUTE);
+    assert_string_equal(journal_texts(f), "rule");
+    uint64_t id = put_job(keyed(HTW_HOUR, "inbox", 0));
+    journal_advance_to(f, 2 * HTW_MINUTE);
+    assert_string_equal(journal_texts(f), "");
+    assert_int_equal(htw_journal_cancel(f->journal, id), 0);
+    journal_advance_to(f, 3 * HTW_MINUTE);
+    assert_string_equal(journal_texts(f), "rule");
+    journal_close(f);
+    journal_open(f);
+    journal_advance_to(f, 4 * HTW_MINUTE);
+    assert_string_equal(journal_texts(f), "rule");
+    assert_int_equal(htw_journal_remove_recurring(f->journal, "rule"), 0);
+    assert_int_equal(number_of("SELECT count(*) FROM htw_recurring_next"), 0);
+}
+
+static bool see_state(void *context, const struct htw_job_info *info) {
+    *(enum htw_job_state *)context = info->state;
+    return true;
+}
+
+GUEST_TEST(guest_history_keeps_a_job_of_the_inbox_that_is_done) {
+    enum htw_job_state state = HTW_JOB_DELAYED;
+    f->options.history_ns = HTW_HOUR;
+    journal_open(f);
+    uint64_t id = put_job(keyed(0, "done", 0));
+    assert_string_equal(deliver_until(f, 0), "done");
+    assert_int_equal(htw_journal_peek(f->journal, id, see_state, &state), 0);
+    assert_int_equal(state, HTW_JOB_DONE);
+    assert_int_equal(htw_journal_cancel(f->journal, id), -ENOENT);
+    uint64_t in_inbox = put_job(keyed(0, "ended", 0));
+    assert_int_equal(htw_journal_done(f->journal, in_inbox), 0);
+    journal_close(f);
+    journal_open(f);
+    assert_int_equal(journal_stats(f).kept, 1);
+    assert_int_equal(number_of("SELECT count(*) FROM htw_job"), 1);
+    journal_advance_to(f, 2 * HTW_HOUR);
+    assert_int_equal(journal_stats(f).kept, 0);
+    assert_int_equal(number_of("SELECT count(*) FROM htw_job"), 0);
+    assert_int_equal(number_of("SELECT count(*) FROM htw_moved"), 0);
+    assert_string_equal(journal_texts(f), "");
+}
