@@ -151,9 +151,10 @@ HTW_API int htw_monitor_add_purgatory(struct htw_monitor *monitor, const char *n
                                       struct htw_purgatory *purgatory,
                                       struct htw_monitor_source **ret_source);
 
-/** htw_journal_get_stats(), with which libhtw-monitor is not linked. */
 struct htw_journal;
 struct htw_journal_stats;
+
+/** htw_journal_get_stats(), with which libhtw-monitor is not linked. */
 typedef int htw_journal_get_stats_function(struct htw_journal *journal,
                                            struct htw_journal_stats *stats);
 

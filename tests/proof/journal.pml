@@ -166,7 +166,7 @@ inline hold(job, caller) {
     fi
 }
 
-/* src/journal/commit.c: end_in_memory(); src/journal/jobs.c: htw__jobs_end() */
+/* src/journal/step.c: htw__step_end_in_memory(); src/journal/jobs.c: htw__jobs_end() */
 inline end_in_memory(job) {
     if
     :: memory[job] == DELIVERING -> memory[job] = ENDED

@@ -153,6 +153,8 @@ def read_item(code, at, comment):
     record = re.match(r"(struct|enum) (\w+)\s*(\{.*\})?$", declaration, re.DOTALL)
     if record:
         kind, name, body = record.groups()
+        if not body and not comment:  # it is described elsewhere
+            return None, end + 1
         item = Item(kind, name, f"{kind} {name}", comment)
         if body:
             item.members = [member for member in members_of(body[1:-1], ";" if kind == "struct" else ",")
