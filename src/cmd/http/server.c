@@ -210,13 +210,14 @@ static void end_answer(void) {
 static void ask_service(struct htw__http_request *request, struct answer *answer) {
     request->status = MHD_HTTP_OK;
     request->type = "application/json";
-    request->out = open_memstream(&answer->text, &answer->size);
-    if (request->out == NULL) {
+    FILE *out = open_memstream(&answer->text, &answer->size);
+    if (out == NULL) {
         set_error(answer, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory");
         return;
     }
+    request->out = out;
     server.service->answer(server.service->context, request);
-    if (fclose(request->out) != 0)
+    if (fclose(out) != 0)
         htw__http_refuse(request, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory");
     answer->status = request->status;
     answer->type = request->type;

@@ -80,11 +80,23 @@ void htw__connection_create(struct htw__server *server, int socket) {
         htw__connection_close(connection);
 }
 
-/* Frees a closed connection, unless something still refers to it. */
-static void free_if_unused(struct htw__connection *connection) {
-    if (connection->fd < 0 && connection->first == NULL && !connection->is_queued &&
-        !connection->is_in_turn)
+/* A closed connection goes at the end of the round, when nothing refers to it any more. */
+static void note_if_unused(struct htw__connection *connection) {
+    if (connection->fd >= 0 || connection->first != NULL || connection->is_queued ||
+        connection->is_in_turn)
+        return;
+    connection->next_turn = connection->server->unused;
+    connection->server->unused = connection;
+}
+
+void htw__connections_free(struct htw__server *server) {
+    struct htw__connection *next;
+    for (struct htw__connection *connection = server->unused; connection != NULL;
+         connection = next) {
+        next = connection->next_turn;
         destroy(connection);
+    }
+    server->unused = NULL;
 }
 
 static void count_memory(struct htw__connection *connection) {
@@ -142,7 +154,7 @@ void htw__connection_close(struct htw__connection *connection) {
     htw__buffer_fini(&connection->input);
     htw__buffer_fini(&connection->output);
     count_memory(connection);
-    free_if_unused(connection);
+    note_if_unused(connection);
 }
 
 /* ---- between turns */
@@ -381,9 +393,9 @@ static void take_turn(struct htw__connection *connection, uint32_t events) {
 static void end_turn(struct htw__connection *connection) {
     connection->is_in_turn = false;
     if (connection->fd >= 0 && is_over(connection))
-        htw__connection_close(connection); /* may free it */
+        htw__connection_close(connection);
     else if (connection->fd < 0)
-        free_if_unused(connection);
+        note_if_unused(connection);
     else {
         if (can_execute(connection) || (connection->is_hung_up && can_read(connection)))
             htw__server_queue(connection);
@@ -453,7 +465,7 @@ void htw__connection_done(struct htw__operation *operation) {
     if (connection->fd < 0) {
         give_back_all(connection);
         htw__buffer_fini(&connection->output);
-        free_if_unused(connection);
+        note_if_unused(connection);
     } else if (!connection->is_held) {
         resume(connection);
     }

@@ -18,16 +18,19 @@
 /* Owns the socket from then on; closes it where there is no memory. */
 void htw__connection_create(struct htw__server *server, int socket);
 
-/* Gives it a turn. May free it. */
+/* Gives it a turn. */
 void htw__connection_turn(struct htw__connection *connection);
 
-/* Closes it at once. May free it. */
+/* Closes it at once. It stays until the end of the round. */
 void htw__connection_close(struct htw__connection *connection);
 
-/* Closes it when the answers of the commands that have started are sent. May free it. */
+/* Closes it when the answers of the commands that have started are sent. */
 void htw__connection_drain(struct htw__connection *connection);
 
 /* An operation of it is back. */
 void htw__connection_done(struct htw__operation *operation);
+
+/* The end of a round: frees those that are closed, and to which nothing refers. */
+void htw__connections_free(struct htw__server *server);
 
 #endif /* HTW_SRC_CMD_SERVE_CONNECTION_H */

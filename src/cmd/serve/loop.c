@@ -69,7 +69,7 @@ static void for_each_connection(struct htw__server *server,
                                 void (*act)(struct htw__connection *connection)) {
     for (struct htw__link *link = server->connections._next, *next; link != &server->connections;
          link = next) {
-        next = link->_next; /* `act` may free the connection */
+        next = link->_next; /* `act` may close the connection */
         act(connection_of(link));
     }
 }
@@ -178,6 +178,7 @@ static void run_round(struct htw__server *server, int timeout_ms) {
     for (int i = 0; i < count; i++) /* last: closed connections free descriptors first */
         if (is_listener(server, events[i].data.ptr))
             htw__server_accept(server, events[i].data.ptr);
+    htw__connections_free(server);
     publish(server);
 }
 
@@ -192,4 +193,5 @@ void htw__serve_loop(struct htw__server *server) {
     for_each_connection(server, htw__connection_close);
     while (server->operations > 0 || server->turns != NULL)
         run_round(server, (int)(DRAIN_NS / HTW_MILLISECOND));
+    htw__connections_free(server);
 }

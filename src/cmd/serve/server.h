@@ -64,7 +64,8 @@ struct htw__server {
 
     struct htw__link connections;
     struct htw__connection *turns, **last_turn; /* those that wait for a turn, the oldest first */
-    struct htw__link held; /* those that wait until fewer bytes are under way */
+    struct htw__link held;          /* those that wait until fewer bytes are under way */
+    struct htw__connection *unused; /* closed ones, which are freed at the end of the round */
     uint64_t connection_count, producers, workers, waiting, total_connections;
     uint64_t operations;    /* under way */
     size_t bytes_under_way; /* of their bodies */
