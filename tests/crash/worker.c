@@ -107,11 +107,11 @@ static bool is_changed(const struct htw_delivery *delivery) {
     update.id = delivery->id;
     update.attempt = delivery->lease_end_ns == HTW_NEVER_NS ? 0 : delivery->attempt;
     update.step = steps[choice];
+    if (choice == 0 || (choice == 4 && delivery->lease_end_ns == HTW_NEVER_NS))
+        return true;
     update.deadline_ns = choice == 1   ? delivery->deadline_ns + HTW_SECOND / 10
                          : choice == 4 ? delivery->lease_end_ns + HTW_SECOND / 20
                                        : INT64_MIN;
-    if (choice == 0 || (choice == 4 && delivery->lease_end_ns == HTW_NEVER_NS))
-        return true;
     if (choice != 4)
         report(GIVEN, delivery->id, 0);
     (void)htw_journal_update_later(delivery->journal, &update, NULL, NULL);
