@@ -346,7 +346,7 @@ static int remove_held(struct htw_journal *journal, const struct htw__step *step
     return error;
 }
 
-static int write(struct htw_journal *journal, struct htw__step *step, bool ends) {
+static int write_step(struct htw_journal *journal, struct htw__step *step, bool ends) {
     struct htw__job_row row;
     struct htw__whereabouts where;
     if (step->kind == HTW__STEP_FORGET)
@@ -379,7 +379,7 @@ static int write(struct htw_journal *journal, struct htw__step *step, bool ends)
 
 int htw__step_write(struct htw_journal *journal, struct htw__step *step) {
     bool ends = step->kind == HTW_JOB_END || step->kind == HTW_JOB_CANCEL;
-    int error = write(journal, step, ends);
+    int error = write_step(journal, step, ends);
     return error == -ENOENT && ends ? htw__inbox_remove(&journal->database, step->id) : error;
 }
 
