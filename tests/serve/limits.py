@@ -170,7 +170,10 @@ def a_client_too_many_is_closed(server):
 
 @own()
 def without_descriptors_those_that_are_connected_are_served(server):
-    limit = len(os.listdir(f"/proc/{server.process.pid}/fd")) + 20
+    def count_descriptors():
+        return len(os.listdir(f"/proc/{server.process.pid}/fd"))
+    at_rest = count_descriptors()
+    limit = at_rest + 20
     resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (limit, limit))
     clients = [Wire(server) for _ in range(60)]  # the kernel lets them in, up to its backlog
     for wire in clients:
@@ -202,6 +205,7 @@ def without_descriptors_those_that_are_connected_are_served(server):
             wire.close()
         return count_served() == len(clients)
     wait_for(rest, "that the others are served when some have gone")
+    wait_for(lambda: count_descriptors() <= at_rest, "that it has noticed that they have gone")
     is_served(server)
 
 
