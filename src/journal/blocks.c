@@ -1,33 +1,54 @@
 /* SPDX-License-Identifier: MIT */
-/* blocks.c - which blocks of ids are in the file. */
+/* blocks.c - ids, in blocks, and which blocks are in the file. */
 #include "blocks.h"
 
 #include "../base/random.h"
-#include "ids.h"
+#include "place.h"
 
 #include <string.h>
 
 /* So many jobs of a block a look counts: few, unless others of it have ended before. */
 #define LOOK 16u
 #define LOOK_AGAIN HTW__BLOCK_IDS
-#define LEFT_BITS 9u
-_Static_assert(LOOK_AGAIN < 1u << LEFT_BITS, "they fit below the number of the block");
+#define COUNT_BITS 9u
+_Static_assert(LOOK_AGAIN < 1u << COUNT_BITS, "they fit below the number of the block");
 
 /* 0 is that of no id. */
 static uint64_t number_of(uint64_t id) {
     return id / HTW__BLOCK_IDS + 1;
 }
 
-static uint64_t *stored_entry(struct htw__blocks *self, uint64_t id) {
-    return &self->stored[htw__random_mix(number_of(id)) % HTW__BLOCKS_STORED];
+static uint64_t *entry_of(struct htw__blocks *self, uint64_t id) {
+    return &self->known[htw__random_mix(number_of(id)) % HTW__BLOCKS_KNOWN];
 }
 
-static uint64_t *left_entry(struct htw__blocks *self, uint64_t id) {
-    return &self->left[htw__random_mix(number_of(id)) % HTW__BLOCKS_LEFT];
+static bool is_of_block(uint64_t entry, uint64_t id) {
+    return entry >> COUNT_BITS == number_of(id);
 }
 
-static bool is_of_block(uint64_t left, uint64_t id) {
-    return left >> LEFT_BITS == number_of(id);
+/* ---- giving ids */
+
+/* The place is the first of its set after this. The set forgets the one that was used longest ago. */
+static struct htw__open_block *find(struct htw__ids *self, uint64_t place) {
+    struct htw__open_block *set = self->open[htw__random_mix(place) % HTW__IDS_SETS];
+    struct htw__open_block found = { .place = place };
+    size_t way = 0;
+    while (way < HTW__IDS_WAYS - 1 && set[way].place != place)
+        way++;
+    if (set[way].place == place)
+        found = set[way];
+    memmove(set + 1, set, way * sizeof(*set));
+    set[0] = found;
+    return set;
+}
+
+uint64_t htw__ids_give(struct htw__ids *self, uint64_t place) {
+    struct htw__open_block *block = find(self, place);
+    if (block->next % HTW__BLOCK_IDS == 0) {
+        block->next = self->next_block;
+        self->next_block += HTW__BLOCK_IDS;
+    }
+    return block->next++;
 }
 
 /* ---- rows */
@@ -36,13 +57,12 @@ int64_t htw__blocks_read(struct htw__database *self, uint64_t *next, uint64_t la
                          struct htw__scan_row *rows, size_t capacity, bool *ret_more) {
     enum htw__statement which = htw__database_has_moved(self) ? HTW__SCAN_UNMOVED : HTW__SCAN;
     struct sqlite3_stmt *statement = self->statements[which];
-    sqlite3_bind_int64(statement, 1, (int64_t)*next);
-    sqlite3_bind_int64(statement, 2, (int64_t)last);
-    sqlite3_bind_int64(statement, 3, (int64_t)capacity);
     int64_t count = 0;
     size_t read = 0;
     int result;
-    while ((result = htw__statement_step(self, which)) == SQLITE_ROW) {
+    htw__statement_bind(self, which,
+                        HTW__NUMBERS((int64_t)*next, (int64_t)last, (int64_t)capacity));
+    while ((result = htw__statement_step(self, which)) == 1) {
         uint64_t id = (uint64_t)sqlite3_column_int64(statement, 0);
         if (id < *next || id > last) { /* pages that lead back: reading would not end */
             sqlite3_reset(statement);
@@ -57,33 +77,30 @@ int64_t htw__blocks_read(struct htw__database *self, uint64_t *next, uint64_t la
                                          .rank = sqlite3_column_int64(statement, 2) };
     }
     *ret_more = read == capacity;
-    return result == SQLITE_DONE ? count : htw__database_fail(self, result);
+    return result == 0 ? count : result;
 }
 
 int htw__blocks_use(struct htw__database *self, uint64_t id, uint64_t place) {
-    uint64_t first = id - id % HTW__BLOCK_IDS, *entry = stored_entry(&self->blocks, id);
-    uint64_t *left = left_entry(&self->blocks, id);
-    *left = is_of_block(*left, id) ? *left + 1 : number_of(id) << LEFT_BITS | 1;
-    if (*entry == number_of(id))
+    uint64_t first = id - id % HTW__BLOCK_IDS, *entry = entry_of(&self->blocks, id);
+    if (is_of_block(*entry, id)) {
+        ++*entry;
         return 0;
-    struct sqlite3_stmt *statement = self->statements[HTW__STORE_BLOCK];
-    sqlite3_bind_int64(statement, 1, (int64_t)place);
-    sqlite3_bind_int64(statement, 2, (int64_t)first);
-    sqlite3_bind_int64(statement, 3, (int64_t)(first + HTW__BLOCK_IDS - 1));
-    int error = htw__statement_run(self, HTW__STORE_BLOCK);
+    }
+    htw__statement_bind(
+        self, HTW__STORE_BLOCK,
+        HTW__NUMBERS((int64_t)place, (int64_t)first, (int64_t)(first + HTW__BLOCK_IDS - 1)));
+    int error = htw__statement_step(self, HTW__STORE_BLOCK);
     if (error == 0)
-        *entry = number_of(id);
+        *entry = number_of(id) << COUNT_BITS | 1;
     return error;
 }
 
 static int remove_block(struct htw__database *self, uint64_t place, uint64_t first) {
-    struct sqlite3_stmt *statement = self->statements[HTW__DELETE_BLOCK];
-    uint64_t *entry = stored_entry(&self->blocks, first);
-    if (*entry == number_of(first))
+    uint64_t *entry = entry_of(&self->blocks, first);
+    if (is_of_block(*entry, first))
         *entry = 0;
-    sqlite3_bind_int64(statement, 1, (int64_t)place);
-    sqlite3_bind_int64(statement, 2, (int64_t)first);
-    return htw__statement_run(self, HTW__DELETE_BLOCK);
+    htw__statement_bind(self, HTW__DELETE_BLOCK, HTW__NUMBERS((int64_t)place, (int64_t)first));
+    return htw__statement_step(self, HTW__DELETE_BLOCK);
 }
 
 /* What a look at a block has found. */
@@ -98,12 +115,10 @@ static int count_jobs(struct htw__database *self, struct look *look, unsigned mo
     enum htw__statement which =
         htw__database_has_moved(self) ? HTW__COUNT_UNMOVED : HTW__COUNT_JOBS;
     struct sqlite3_stmt *statement = self->statements[which];
-    sqlite3_bind_int64(statement, 1, (int64_t)look->first);
-    sqlite3_bind_int64(statement, 2, (int64_t)look->last);
-    sqlite3_bind_int64(statement, 3, most);
+    htw__statement_bind(self, which, HTW__NUMBERS((int64_t)look->first, (int64_t)look->last, most));
     int result = htw__statement_step(self, which);
-    if (result != SQLITE_ROW)
-        return htw__database_fail(self, result);
+    if (result < 0)
+        return result;
     unsigned rows = (unsigned)sqlite3_column_int64(statement, 0);
     look->jobs = rows - (unsigned)sqlite3_column_int64(statement, 1);
     sqlite3_reset(statement);
@@ -117,12 +132,11 @@ static int count_jobs(struct htw__database *self, struct look *look, unsigned mo
 static int look_at(struct htw__database *self, uint64_t id, uint64_t place, unsigned most,
                    struct look *look) {
     struct sqlite3_stmt *statement = self->statements[HTW__BLOCK_OF];
-    sqlite3_bind_int64(statement, 1, (int64_t)place);
-    sqlite3_bind_int64(statement, 2, (int64_t)id);
+    htw__statement_bind(self, HTW__BLOCK_OF, HTW__NUMBERS((int64_t)place, (int64_t)id));
     int result = htw__statement_step(self, HTW__BLOCK_OF);
-    *look = (struct look) { .exists = result == SQLITE_ROW };
-    if (result != SQLITE_ROW)
-        return result == SQLITE_DONE ? 0 : htw__database_fail(self, result);
+    *look = (struct look) { .exists = result == 1 };
+    if (result != 1)
+        return result;
     look->first = (uint64_t)sqlite3_column_int64(statement, 0);
     look->last = (uint64_t)sqlite3_column_int64(statement, 1);
     sqlite3_reset(statement);
@@ -164,26 +178,26 @@ int htw__blocks_sweep(struct htw__database *self, size_t rest) {
 /* ---- ends */
 
 bool htw__blocks_have_more(struct htw__blocks *self, uint64_t id) {
-    uint64_t left = *left_entry(self, id);
-    return is_of_block(left, id) && left % (1u << LEFT_BITS) > 1;
+    uint64_t entry = *entry_of(self, id);
+    return is_of_block(entry, id) && entry % (1u << COUNT_BITS) > 1;
 }
 
 /* Blocks of format 1 have other numbers, and are looked at each time. */
 int htw__blocks_leave(struct htw__database *self, uint64_t id, uint64_t place) {
-    uint64_t *left = left_entry(&self->blocks, id);
+    uint64_t *entry = entry_of(&self->blocks, id);
     if (htw__blocks_have_more(&self->blocks, id)) {
-        --*left;
+        --*entry;
         return 0;
     }
     struct look look;
-    int error = look_at(self, id, place, is_of_block(*left, id) ? LOOK_AGAIN : LOOK, &look);
-    *left = 0;
+    int error = look_at(self, id, place, is_of_block(*entry, id) ? LOOK_AGAIN : LOOK, &look);
+    *entry = 0;
     if (error != 0 || !look.exists)
         return error;
-    if (look.jobs == 0)
-        return add(&self->blocks, id, place) ? 0 : remove_block(self, place, look.first);
+    if (look.jobs == 0 && !add(&self->blocks, id, place))
+        return remove_block(self, place, look.first);
     if (look.last - look.first < HTW__BLOCK_IDS)
-        *left = number_of(id) << LEFT_BITS | look.jobs;
+        *entry = number_of(id) << COUNT_BITS | look.jobs;
     return 0;
 }
 
@@ -195,8 +209,7 @@ void htw__blocks_begin(struct htw__blocks *self) {
 
 /* Those that were swept are still in the ring: nothing was added after that. */
 void htw__blocks_undo(struct htw__blocks *self, bool is_whole) {
-    memset(self->stored, 0, sizeof(self->stored));
-    memset(self->left, 0, sizeof(self->left));
+    memset(self->known, 0, sizeof(self->known));
     if (!is_whole)
         return;
     self->count += (self->first - self->begun) % HTW__BLOCKS_EMPTY;

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * blocks.h - which blocks of ids are in the file: a row of `block` is there when a job of it is, and goes after its
- * last job has gone.
+ * blocks.h - ids, and which blocks of them are in the file.
  *
+ * Ids are given in BLOCKS of 256, each for one place, so that the rows of a place are beside each other. An id is below
+ * 2^53, never changes, and is never given again; within a place ids rise in the order of putting. The blocks that are
+ * open, one for each place, are in memory, a bounded number of them. What is left of a block is not used when it is
+ * forgotten, or when the journal is opened again.
+ *
+ * A row of `block` is there when a job of it is, and goes after its last job has gone.
  * An end does not look for other jobs of its block each time: a table knows how many there are at least, by puts and by
  * earlier looks. A block that has become empty may be in use by the next put, so its row stays for a while: it waits in a ring, and is
  * judged again when others have come behind it. A row that was removed too early is made again. A crash forgets the
@@ -12,6 +17,23 @@
 #define HTW_SRC_JOURNAL_BLOCKS_H
 
 #include "database.h"
+
+#define HTW__IDS_SETS 512u
+#define HTW__IDS_WAYS 8u
+
+struct htw__open_block {
+    uint64_t place;
+    uint64_t next; /* id; at the start of a block: it has none left */
+};
+
+struct htw__ids {
+    uint64_t next_block; /* its first id */
+    /* By place; the last used one is first. */
+    struct htw__open_block open[HTW__IDS_SETS][HTW__IDS_WAYS];
+};
+
+/* An id for a job that is put into the place. Under the lock of the journal; the others are for the thread that has the database. */
+uint64_t htw__ids_give(struct htw__ids *self, uint64_t place);
 
 /* Reads up to `capacity` jobs with an id from `*next` to `last`, stores those that were not moved, and
    sets `*next` behind them. Returns how many are stored, or an error. `ret_more`: there may be more. */

@@ -104,39 +104,18 @@ static int create_jobs(struct htw_journal *journal, struct htw__change *change,
     return 0;
 }
 
-static int fill(struct htw_journal *journal, struct htw__change *change,
-                const struct htw_journal_change *wanted) {
-    change->queued_ns = htw__clock_monotonic_ns();
-    change->done_count = wanted->done_count;
-    change->step_count = wanted->update_count;
-    change->job_count = wanted->job_count;
-    change->mark_size = wanted->mark_size;
-    change->bytes += change->size;
-    return create_jobs(journal, change, wanted);
-}
-
-int htw__change_init(struct htw_journal *journal, struct htw__change *change,
-                     const struct htw_journal_change *wanted, struct htw__step *own_step) {
+/* With room for steps, and more behind them. */
+static struct htw__change *allocate(struct htw_journal *journal, size_t step_count, size_t more) {
+    size_t size = sizeof(struct htw__change) + step_count * sizeof(struct htw__step) + more;
+    struct htw__change *change = htw__journal_allocate(journal, size);
+    if (change == NULL)
+        return NULL;
     memset(change, 0, sizeof(*change));
-    int error = validate(wanted);
-    if (error != 0)
-        return error;
-    change->is_waited_for = true;
-    change->done = wanted->done;
-    change->mark = wanted->mark;
-    change->steps = own_step;
-    if (wanted->update_count > 1) {
-        change->steps_size = wanted->update_count * sizeof(*change->steps);
-        change->steps = htw__journal_allocate(journal, change->steps_size);
-        if (change->steps == NULL)
-            return no_memory();
-    }
-    for (size_t i = 0; i < wanted->update_count; i++)
-        change->steps[i] = step_of(&wanted->updates[i]);
-    error = fill(journal, change, wanted);
-    if (error != 0)
-        htw__change_destroy(journal, change);
-    return error;
+    change->size = change->bytes = size;
+    change->queued_ns = htw__clock_monotonic_ns();
+    change->steps = (struct htw__step *)(change + 1);
+    change->step_count = step_count;
+    return change;
 }
 
 /* Copies steps with their keys to `room`. */
@@ -159,8 +138,7 @@ struct htw__change *htw__change_create(struct htw_journal *journal,
     *ret_error = validate(wanted);
     if (*ret_error != 0)
         return NULL;
-    size_t ids = wanted->done_count > 1 ? wanted->done_count * sizeof(*wanted->done) : 0;
-    size_t steps = wanted->update_count * sizeof(struct htw__step), keys = 0;
+    size_t ids = wanted->done_count * sizeof(*wanted->done), keys = 0;
     if (wanted->done_count > (SIZE_MAX / 4) / sizeof(*wanted->done) ||
         wanted->update_count > (SIZE_MAX / 4) / sizeof(struct htw__step)) {
         *ret_error = no_memory();
@@ -168,50 +146,28 @@ struct htw__change *htw__change_create(struct htw_journal *journal,
     }
     for (size_t i = 0; i < wanted->update_count; i++)
         keys += wanted->updates[i].key_size;
-    size_t size = sizeof(struct htw__change) + steps + ids + wanted->mark_size + keys;
-    struct htw__change *change = htw__journal_allocate(journal, size);
+    struct htw__change *change =
+        allocate(journal, wanted->update_count, ids + wanted->mark_size + keys);
     if (change == NULL) {
         *ret_error = no_memory();
         return NULL;
     }
-    memset(change, 0, sizeof(*change));
-    change->size = size;
-    change->steps = (struct htw__step *)(change + 1);
-    char *room = (char *)change->steps + steps;
+    char *room = (char *)(change->steps + change->step_count);
     copy_updates(change, wanted, room + ids + wanted->mark_size);
-    if (wanted->done_count == 1) {
-        change->done_id = wanted->done[0];
-        change->done = &change->done_id;
-    } else if (ids > 0) {
+    if (ids > 0)
         change->done = memcpy(room, wanted->done, ids);
-    }
     if (wanted->mark_size > 0)
         change->mark = memcpy(room + ids, wanted->mark, wanted->mark_size);
     else if (wanted->mark != NULL)
         change->mark = "";
-    *ret_error = fill(journal, change, wanted);
+    change->done_count = wanted->done_count;
+    change->job_count = wanted->job_count;
+    change->mark_size = wanted->mark_size;
+    *ret_error = create_jobs(journal, change, wanted);
     if (*ret_error != 0) {
         htw__change_destroy(journal, change);
         return NULL;
     }
-    return change;
-}
-
-static struct htw__change *change_of_steps(struct htw_journal *journal,
-                                           const struct htw__step *steps, size_t count) {
-    size_t size = sizeof(struct htw__change) + count * sizeof(*steps);
-    struct htw__change *change = htw__journal_allocate(journal, size);
-    if (change == NULL)
-        return NULL;
-    memset(change, 0, sizeof(*change));
-    change->size = change->bytes = size;
-    change->queued_ns = htw__clock_monotonic_ns();
-    change->steps = (struct htw__step *)(change + 1);
-    change->step_count = count;
-    change->is_internal = true;
-    change->is_staging = steps[0].kind == HTW__STEP_STAGE;
-    change->is_taking_in = steps[0].kind == HTW__STEP_TAKE_IN;
-    memcpy(change->steps, steps, count * sizeof(*steps));
     return change;
 }
 
@@ -236,8 +192,7 @@ void htw__change_destroy(struct htw_journal *journal, struct htw__change *change
     change->jobs = NULL;
     if (change->steps_size > 0)
         htw__journal_release(journal, change->steps, change->steps_size);
-    if (change->size > 0)
-        htw__journal_release(journal, change, change->size);
+    htw__journal_release(journal, change, change->size);
 }
 
 int htw__change_report(const struct htw_journal *journal, const struct htw__change *change) {
@@ -293,15 +248,18 @@ bool htw__change_append(struct htw_journal *journal, struct htw__change *change)
     journal->queued_bytes += change->bytes;
     journal->waiting_changes++;
     bool was_urgent = journal->is_urgent;
-    journal->is_urgent = journal->is_urgent || change->is_waited_for || //
+    journal->is_urgent = journal->is_urgent || change->finished != NULL || //
                          journal->waiting_changes >= ENOUGH;
     return was_empty || journal->is_urgent != was_urgent;
 }
 
-int htw__submit_steps(struct htw_journal *journal, const struct htw__step *steps, size_t count) {
-    struct htw__change *change = change_of_steps(journal, steps, count);
+int htw__submit_steps(struct htw_journal *journal, const struct htw__work *work,
+                      const struct htw__step *steps, size_t count) {
+    struct htw__change *change = allocate(journal, count, 0);
     if (change == NULL)
         return -ENOMEM;
+    change->work = work;
+    memcpy(change->steps, steps, count * sizeof(*steps));
     if (htw__change_append(journal, change))
         pthread_cond_signal(&journal->work);
     return 0;

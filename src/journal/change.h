@@ -14,11 +14,9 @@ enum {
     HTW__STEP_EXPIRE =
         HTW_JOB_EXTEND + 1, /* a lease has ended by itself, in a queue with a policy */
     HTW__STEP_LEASE,        /* READY becomes LEASED; with an id, also DELAYED and BURIED */
-    HTW__STEP_NONE,         /* it was optional, and is not possible */
+    HTW__STEP_NONE,         /* of no job; or it was optional, and is not possible */
     HTW__STEP_STAGE,        /* READY: into a place of READY, so that memory may forget it */
-    HTW__STEP_FORGET,       /* of no job: history.h */
-    HTW__STEP_RECUR, /* of no job: recur.h. `key`: the name of the rule, `id`: its instant before */
-    HTW__STEP_TAKE_IN, /* from the inbox of a guest */
+    HTW__STEP_TAKE_IN,      /* from the inbox of a guest */
 };
 
 struct htw__step {
@@ -44,23 +42,28 @@ struct htw__step {
     uint64_t replaced; /* TAKE_IN: the job that had the key; 0: none */
 };
 
+/* A change of the journal itself: nobody is told of its failure. */
+struct htw__work {
+    /* In the transaction, for each step. 0 or an error. NULL: htw__step_write(). */
+    int (*write)(struct htw_journal *journal, struct htw__step *step);
+    /* Under the lock, when it is durable or has failed. NULL: nothing. */
+    void (*finish)(struct htw_journal *journal, int result);
+};
+
 struct htw__change {
     struct htw__change *next; /* in the queue */
-    size_t size;              /* of the block; 0: it is on the stack of a caller that waits */
+    size_t size;              /* of the block */
     htw_durable *durable;
     void *arg;
-    bool is_waited_for; /* by a caller */
-    bool is_internal;   /* nobody is told of its failure */
-    bool is_staging;    /* its steps make memory free */
-    bool is_taking_in;  /* its steps do */
-    sem_t *finished;    /* of that; NULL: none */
-    int result;         /* as far as it is known */
+    const struct htw__work *work; /* NULL: it is a caller's */
+    sem_t *finished;              /* of a caller that waits; NULL: none */
+    int result;                   /* as far as it is known */
     int64_t queued_ns;
     const uint64_t *done;
     size_t done_count;
     struct htw__step *steps;
     size_t step_count;
-    size_t steps_size;        /* of a block of their own; 0: they are elsewhere */
+    size_t steps_size;        /* of a block of their own; 0: they follow the change */
     struct htw__queue *queue; /* whose jobs are kicked, or that receives the policy */
     uint32_t kick_count, kicked;
     const struct htw_queue_policy *policy;
@@ -69,8 +72,7 @@ struct htw__change {
     size_t job_count;
     const void *mark; /* NULL: the mark stays */
     size_t mark_size;
-    size_t bytes;     /* that count for max_memory */
-    uint64_t done_id; /* room for a single id */
+    size_t bytes; /* that count for max_memory */
 };
 
 /* Changes that are not in struct htw_journal_change. */
@@ -84,10 +86,7 @@ struct htw__special {
 /* 0, -EINVAL or -EMSGSIZE. */
 int htw__change_validate_job(const struct htw_job *job);
 
-/* Makes a change of what the caller describes. `is_waited_for`: it uses the caller's arrays; otherwise
-   it copies them. The change, and `own_step` for a single step, are on the stack of a caller that waits. 0 or a negative errno. */
-int htw__change_init(struct htw_journal *journal, struct htw__change *change,
-                     const struct htw_journal_change *wanted, struct htw__step *own_step);
+/* Makes a change of what the caller describes, which is copied. */
 struct htw__change *htw__change_create(struct htw_journal *journal,
                                        const struct htw_journal_change *wanted, int *ret_error);
 
@@ -99,12 +98,13 @@ int htw__submit(struct htw_journal *journal, struct htw__change *change,
                 const struct htw_journal_change *wanted);
 
 /* Adds a change of steps that nobody waits for. Under the lock. 0 or -ENOMEM. */
-int htw__submit_steps(struct htw_journal *journal, const struct htw__step *steps, size_t count);
+int htw__submit_steps(struct htw_journal *journal, const struct htw__work *work,
+                      const struct htw__step *steps, size_t count);
 
 /* Its jobs leave their queues, which they may have entered, and are destroyed. Under the lock. */
 void htw__change_discard_jobs(struct htw_journal *journal, struct htw__change *change);
 
-/* Releases what the change owns, and the change itself unless it is on a stack. */
+/* Releases the change and what it owns. */
 void htw__change_destroy(struct htw_journal *journal, struct htw__change *change);
 
 /* The result of a change that has failed or succeeded, with its sentence for this thread. Under the

@@ -4,7 +4,6 @@
 
 #include "../base/clock.h"
 #include "../base/user_code.h"
-#include "guest.h"
 #include "inbox.h"
 #include "kick.h"
 #include "load.h"
@@ -78,19 +77,16 @@ static int put(struct htw_journal *journal, struct htw__job *job) {
     return error;
 }
 
-static int write_step(struct htw_journal *journal, struct htw__step *step) {
-    return step->kind == HTW__STEP_TAKE_IN ? htw__guest_take(journal, step)
-                                           : htw__step_write(journal, step);
-}
-
 static int write_parts(struct htw_journal *journal, struct htw__change *change) {
+    int (*write)(struct htw_journal *, struct htw__step *) =
+        change->work == NULL || change->work->write == NULL ? htw__step_write : change->work->write;
     int error = 0;
     for (size_t i = 0; i < change->done_count && error == 0; i++)
         error = htw__step_remove(journal, change->done[i]);
     if (change->kick_count > 0 && change->queue != NULL)
         error = htw__kick_select(journal, change);
     for (size_t i = 0; i < change->step_count && error == 0; i++)
-        error = write_step(journal, &change->steps[i]);
+        error = write(journal, &change->steps[i]);
     for (struct htw__job *job = change->jobs; job != NULL && error == 0; job = job->next)
         error = put(journal, job);
     if (change->policy != NULL && error == 0)
@@ -216,12 +212,8 @@ static void count_steps(struct htw_journal *journal, struct htw__change *change)
 static void finish_steps(struct htw_journal *journal, struct htw__change *change) {
     for (size_t i = 0; i < change->step_count; i++)
         htw__step_finish(journal, &change->steps[i], change->result);
-    if (change->is_staging) {
-        journal->is_staging = false;
-        pthread_cond_broadcast(&journal->read);
-    }
-    if (change->is_taking_in)
-        htw__guest_taken(journal, change->result);
+    if (change->work != NULL && change->work->finish != NULL)
+        change->work->finish(journal, change->result);
 }
 
 static void finish(struct htw_journal *journal, struct htw__change *change, int error) {
@@ -253,7 +245,7 @@ static void finish(struct htw_journal *journal, struct htw__change *change, int 
     htw__change_discard_jobs(journal, change);
     if (!is_of_one_change(change->result) && change->result != -EINVAL)
         journal->failed++;
-    if (!change->is_waited_for && !change->is_internal && change->durable == NULL &&
+    if (change->finished == NULL && change->work == NULL && change->durable == NULL &&
         !is_answer(change->result) && journal->unreported == 0) {
         journal->unreported = htw__change_report(journal, change);
         snprintf(journal->unreported_sentence, sizeof(journal->unreported_sentence), "%s",
@@ -290,7 +282,7 @@ static struct rest finish_all(struct htw_journal *journal, struct htw__change *b
     for (struct htw__change *change = batch; change != NULL; change = next) {
         next = change->next;
         finish(journal, change, error);
-        if (!change->is_waited_for) {
+        if (change->finished == NULL) {
             append(&last_notice, change);
         } else if (is_empty(change)) {
             append(&last_sync, change);

@@ -100,16 +100,14 @@ static const char *const texts[] = {
     [HTW__READ_RECURRING] = "SELECT name, next, schedule, zone, grace, catch_up, queue, priority, "
                             "flags, lease, key, payload FROM recurring WHERE name = ?1",
     [HTW__LIST_RECURRING] = "SELECT name FROM recurring WHERE name > ?1 ORDER BY name LIMIT 1",
-    [HTW__NEXT_RECURRING] = "SELECT name FROM recurring_next WHERE next <= ?1 AND (next, name) > "
+    [HTW__NEXT_RECURRING] = "SELECT name FROM recurring WHERE next <= ?1 AND (next, name) > "
                             "(?2, ?3) ORDER BY next, name LIMIT 1",
-    [HTW__FIRST_RECURRING] = "SELECT next FROM recurring_next ORDER BY next LIMIT 1",
+    [HTW__FIRST_RECURRING] = "SELECT next FROM recurring ORDER BY next LIMIT 1",
     [HTW__STORE_RECURRING] =
-        "INSERT INTO recurring (name, next, schedule, zone, grace, catch_up, queue, priority, flags, "
+        "INSERT OR REPLACE INTO recurring (name, next, schedule, zone, grace, catch_up, queue, priority, flags, "
         "lease, key, payload) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-    [HTW__ADVANCE_RECURRING] = "UPDATE recurring SET next = ?1 WHERE name = ?2",
+    [HTW__ADVANCE_RECURRING] = "UPDATE recurring SET next = ?2 WHERE name = ?3 AND next = ?1",
     [HTW__DELETE_RECURRING] = "DELETE FROM recurring WHERE name = ?1",
-    [HTW__STORE_RECURRING_NEXT] = "INSERT INTO recurring_next (next, name) VALUES (?1, ?2)",
-    [HTW__DELETE_RECURRING_NEXT] = "DELETE FROM recurring_next WHERE next = ?1 AND name = ?2",
     [HTW__LIST_INBOX] = "SELECT id, length(payload) FROM inbox WHERE id > ?1 ORDER BY id LIMIT ?2",
     [HTW__FETCH_INBOX] =
         "SELECT deadline, key, payload, queue, priority, lease FROM inbox WHERE id = ?1",
@@ -137,26 +135,26 @@ void htw__statements_finalize(struct htw__database *self) {
         sqlite3_finalize(self->statements[i]);
 }
 
+void htw__statement_bind(struct htw__database *self, enum htw__statement which,
+                         const int64_t *numbers, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        sqlite3_bind_int64(self->statements[which], (int)i + 1, numbers[i]);
+}
+
 int htw__statement_step(struct htw__database *self, enum htw__statement which) {
     errno = 0; /* htw__journal_errno() */
     int result = sqlite3_step(self->statements[which]);
-    if (result != SQLITE_ROW) {
-        int again = sqlite3_reset(self->statements[which]);
-        return result == SQLITE_DONE ? result : again;
-    }
-    return result;
-}
-
-int htw__statement_run(struct htw__database *self, enum htw__statement which) {
-    int result = htw__statement_step(self, which);
-    return result == SQLITE_DONE ? 0 : htw__database_fail(self, result);
+    if (result == SQLITE_ROW)
+        return 1;
+    int again = sqlite3_reset(self->statements[which]);
+    return result == SQLITE_DONE ? 0 : htw__database_fail(self, again);
 }
 
 /* ---- the mark */
 
 int htw__database_set_mark(struct htw__database *self, const void *mark, size_t mark_size) {
     htw__statement_bind_blob(self->statements[HTW__SET_MARK], 1, mark, mark_size);
-    return htw__statement_run(self, HTW__SET_MARK);
+    return htw__statement_step(self, HTW__SET_MARK);
 }
 
 int64_t htw__database_get_mark(struct htw__database *self, void *buffer) {

@@ -69,8 +69,6 @@ enum htw__statement {
     HTW__STORE_RECURRING,
     HTW__ADVANCE_RECURRING,
     HTW__DELETE_RECURRING,
-    HTW__STORE_RECURRING_NEXT,
-    HTW__DELETE_RECURRING_NEXT,
     /* the inbox of a guest: the last ones */
     HTW__LIST_INBOX,
     HTW__FETCH_INBOX,
@@ -88,19 +86,17 @@ struct htw__scan_row {
 };
 
 /* Blocks of ids: blocks.h. */
-#define HTW__BLOCKS_STORED 1024u
-#define HTW__BLOCKS_LEFT 8192u
+#define HTW__BLOCKS_KNOWN 8192u
 #define HTW__BLOCKS_EMPTY 256u
 
 struct htw__empty_block {
     uint64_t place, id; /* any of the block */
 };
 
-/* Blocks are in tables by a hash, where a later one displaces an earlier one. */
 struct htw__blocks {
-    uint64_t stored[HTW__BLOCKS_STORED]; /* that have a row */
-    /* How many jobs they have at least: below the number of the block. */
-    uint64_t left[HTW__BLOCKS_LEFT];
+    /* Blocks that have a row, by a hash, where a later one displaces an earlier one: the number of the block, and
+       below it how many jobs it has at least. */
+    uint64_t known[HTW__BLOCKS_KNOWN];
     struct htw__empty_block empty[HTW__BLOCKS_EMPTY]; /* a ring */
     size_t first, count;
     size_t begun; /* `first` when the transaction began */
@@ -168,10 +164,13 @@ static inline void htw__statement_bind_blob(struct sqlite3_stmt *statement, int 
     sqlite3_bind_blob64(statement, index, bytes == NULL ? "" : bytes, size, SQLITE_STATIC);
 }
 
-/* SQLITE_ROW, SQLITE_DONE, or the failure, with the statement reset. */
-int htw__statement_step(struct htw__database *self, enum htw__statement which);
+/* Binds the first parameters. */
+#define HTW__NUMBERS(...) \
+    (const int64_t[]) { __VA_ARGS__ }, sizeof((const int64_t[]) { __VA_ARGS__ }) / sizeof(int64_t)
+void htw__statement_bind(struct htw__database *self, enum htw__statement which,
+                         const int64_t *numbers, size_t count);
 
-/* Runs a statement that returns no row. 0 or an error. */
-int htw__statement_run(struct htw__database *self, enum htw__statement which);
+/* The next row: 1; 0: there is none; or an error. Without a row the statement is reset. */
+int htw__statement_step(struct htw__database *self, enum htw__statement which);
 
 #endif /* HTW_SRC_JOURNAL_DATABASE_H */

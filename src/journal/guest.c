@@ -71,50 +71,6 @@ int htw_journal_wake(struct htw_journal *journal) {
     return 0;
 }
 
-/* ---- looking */
-
-int64_t htw__guest_due_ns(const struct htw_journal *journal) {
-    return !journal->database.is_guest || journal->guest.is_taking || journal->has_failed ||
-                   journal->is_stopping
-               ? HTW_NEVER_NS
-               : journal->guest.look_ns;
-}
-
-/* The change that takes them in. Under the lock. */
-static int submit(struct htw_journal *journal, const uint64_t *ids, size_t count) {
-    struct htw__step steps[HTW__INBOX_SOME];
-    for (size_t i = 0; i < count; i++)
-        steps[i] = (struct htw__step) { .id = ids[i], .kind = HTW__STEP_TAKE_IN };
-    return htw__submit_steps(journal, steps, count);
-}
-
-void htw__guest_look(struct htw_journal *journal) {
-    struct htw__guest *guest = &journal->guest;
-    uint64_t ids[HTW__INBOX_SOME], after = guest->after;
-    if (__builtin_add_overflow(htw__clock_monotonic_ns(), guest->interval_ns, &guest->look_ns))
-        guest->look_ns = HTW_NEVER_NS;
-    journal->is_in_use = true;
-    htw__mutex_unlock(&journal->mutex);
-    int64_t count = htw__inbox_list(&journal->database, &after, ids);
-    htw__mutex_lock(&journal->mutex);
-    htw__journal_release_database(journal);
-    if (count < 0 && journal->database.is_distrusted)
-        htw__journal_stop(journal);
-    guest->after = count < 0 ? 0 : after;
-    if (count <= 0 || submit(journal, ids, (size_t)count) != 0)
-        return;
-    guest->is_taking = true;
-    journal->is_urgent = true;
-}
-
-void htw__guest_taken(struct htw_journal *journal, int result) {
-    journal->guest.is_taking = false;
-    if (result != 0)
-        journal->guest.after = 0;
-    if (journal->guest.after != 0)
-        journal->guest.look_ns = 0;
-}
-
 /* ---- taking in */
 
 /* The queue, which stays as long as `users` counts this. */
@@ -151,7 +107,7 @@ static int take_row(struct htw_journal *journal, struct htw__step *step,
 }
 
 /* What is gone meanwhile, or for which there is no queue now, is left to the next look. */
-int htw__guest_take(struct htw_journal *journal, struct htw__step *step) {
+static int take_in(struct htw_journal *journal, struct htw__step *step) {
     struct htw__job_row row;
     struct htw__queue *queue;
     const char *name = NULL;
@@ -167,4 +123,50 @@ int htw__guest_take(struct htw_journal *journal, struct htw__step *step) {
         return 0;
     }
     return error == 0 ? htw__inbox_remove(&journal->database, step->id) : error;
+}
+
+static void end_taking(struct htw_journal *journal, int result) {
+    journal->guest.is_taking = false;
+    if (result != 0)
+        journal->guest.after = 0;
+    if (journal->guest.after != 0)
+        journal->guest.look_ns = 0;
+}
+
+static const struct htw__work taking_in = { take_in, end_taking };
+
+/* ---- looking */
+
+int64_t htw__guest_due_ns(const struct htw_journal *journal) {
+    return !journal->database.is_guest || journal->guest.is_taking || journal->has_failed ||
+                   journal->is_stopping
+               ? HTW_NEVER_NS
+               : journal->guest.look_ns;
+}
+
+/* The change that takes them in. Under the lock. */
+static int submit(struct htw_journal *journal, const uint64_t *ids, size_t count) {
+    struct htw__step steps[HTW__INBOX_SOME];
+    for (size_t i = 0; i < count; i++)
+        steps[i] = (struct htw__step) { .id = ids[i], .kind = HTW__STEP_TAKE_IN };
+    return htw__submit_steps(journal, &taking_in, steps, count);
+}
+
+void htw__guest_look(struct htw_journal *journal) {
+    struct htw__guest *guest = &journal->guest;
+    uint64_t ids[HTW__INBOX_SOME], after = guest->after;
+    if (__builtin_add_overflow(htw__clock_monotonic_ns(), guest->interval_ns, &guest->look_ns))
+        guest->look_ns = HTW_NEVER_NS;
+    journal->is_in_use = true;
+    htw__mutex_unlock(&journal->mutex);
+    int64_t count = htw__inbox_list(&journal->database, &after, ids);
+    htw__mutex_lock(&journal->mutex);
+    htw__journal_release_database(journal);
+    if (count < 0 && journal->database.is_distrusted)
+        htw__journal_stop(journal);
+    guest->after = count < 0 ? 0 : after;
+    if (count <= 0 || submit(journal, ids, (size_t)count) != 0)
+        return;
+    guest->is_taking = true;
+    journal->is_urgent = true;
 }

@@ -19,10 +19,4 @@ int64_t htw__guest_due_ns(const struct htw_journal *journal);
 /* The writer looks, and makes a change of what is there. Under the lock, which it releases meanwhile. */
 void htw__guest_look(struct htw_journal *journal);
 
-/* That change has been made, or has failed. Under the lock. */
-void htw__guest_taken(struct htw_journal *journal, int result);
-
-/* In a transaction: the step TAKE_IN. */
-int htw__guest_take(struct htw_journal *journal, struct htw__step *step);
-
 #endif /* HTW_SRC_JOURNAL_GUEST_H */

@@ -49,14 +49,6 @@ bool htw__history_has_work(const struct htw_journal *journal) {
            journal->forget_ns <= htw__journal_now(journal);
 }
 
-void htw__history_step(struct htw_journal *journal) {
-    const struct htw__step step = { .kind = HTW__STEP_FORGET };
-    journal->is_forgetting = true;
-    int error = htw__submit_steps(journal, &step, 1);
-    if (error != 0)
-        htw__history_finish(journal, error);
-}
-
 static int remove_row(struct htw_journal *journal, const struct htw__scan_row *row) {
     htw__mutex_lock(&journal->mutex);
     struct htw__queue *queue = htw__queues_find_number(&journal->queues, (uint32_t)row->place);
@@ -88,7 +80,8 @@ static int remove_some(struct htw_journal *journal, uint64_t end, int64_t *ret_n
     return 0;
 }
 
-int htw__history_write(struct htw_journal *journal) {
+static int forget_some(struct htw_journal *journal, struct htw__step *step) {
+    (void)step;
     int64_t before_ns, next_ns = HTW_NEVER_NS;
     bool is_early =
         __builtin_sub_overflow(htw__journal_now(journal), journal->history_ns, &before_ns);
@@ -102,9 +95,19 @@ int htw__history_write(struct htw_journal *journal) {
     return error;
 }
 
-void htw__history_finish(struct htw_journal *journal, int result) {
+static void end_forgetting(struct htw_journal *journal, int result) {
     journal->is_forgetting = false;
     if (result != 0)
         journal->forget_ns = htw__journal_now(journal) + RETRY_NS;
     pthread_cond_broadcast(&journal->read);
+}
+
+static const struct htw__work forgetting = { forget_some, end_forgetting };
+
+void htw__history_step(struct htw_journal *journal) {
+    const struct htw__step step = { .kind = HTW__STEP_NONE };
+    journal->is_forgetting = true;
+    int error = htw__submit_steps(journal, &forgetting, &step, 1);
+    if (error != 0)
+        end_forgetting(journal, error);
 }

@@ -11,12 +11,8 @@
 /* Under the lock: whether some are to be removed now. */
 bool htw__history_has_work(const struct htw_journal *journal);
 
-/* Under the lock, in the writer: adds a step to the queue that removes some. */
+/* Under the lock, in the writer: adds a change to the queue that removes some. */
 void htw__history_step(struct htw_journal *journal);
-
-/* That step: in the transaction, and under the lock after it. */
-int htw__history_write(struct htw_journal *journal);
-void htw__history_finish(struct htw_journal *journal, int result);
 
 /* In the transaction: a job ends, and is kept. `where` is changed. 0 or an error. */
 int htw__history_keep(struct htw_journal *journal, uint64_t id, uint32_t queue,

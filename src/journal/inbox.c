@@ -13,33 +13,28 @@
 int64_t htw__inbox_list(struct htw__database *database, uint64_t *after,
                         uint64_t ids[HTW__INBOX_SOME]) {
     struct sqlite3_stmt *statement = database->statements[HTW__LIST_INBOX];
-    sqlite3_bind_int64(statement, 1, (int64_t)*after);
-    sqlite3_bind_int64(statement, 2, HTW__INBOX_SOME);
     size_t count = 0;
     int64_t bytes = 0;
-    int result = SQLITE_ROW;
-    while (bytes < SOME_BYTES &&
-           (result = htw__statement_step(database, HTW__LIST_INBOX)) == SQLITE_ROW) {
+    int result = 1;
+    htw__statement_bind(database, HTW__LIST_INBOX, HTW__NUMBERS((int64_t)*after, HTW__INBOX_SOME));
+    while (bytes < SOME_BYTES && (result = htw__statement_step(database, HTW__LIST_INBOX)) == 1) {
         ids[count++] = (uint64_t)sqlite3_column_int64(statement, 0);
         bytes += sqlite3_column_int64(statement, 1);
     }
-    if (result == SQLITE_ROW)
-        sqlite3_reset(statement);
-    else if (result != SQLITE_DONE)
-        return htw__database_fail(database, result);
-    *after = result == SQLITE_ROW || count == HTW__INBOX_SOME ? ids[count - 1] : 0;
+    if (result < 0)
+        return result;
+    sqlite3_reset(statement);
+    *after = result == 1 || count == HTW__INBOX_SOME ? ids[count - 1] : 0;
     return (int64_t)count;
 }
 
 int htw__inbox_fetch(struct htw__database *database, uint64_t id, struct htw__job_row *ret_row,
                      const char **ret_queue) {
     struct sqlite3_stmt *statement = database->statements[HTW__FETCH_INBOX];
-    sqlite3_bind_int64(statement, 1, (int64_t)id);
+    htw__statement_bind(database, HTW__FETCH_INBOX, HTW__NUMBERS((int64_t)id));
     int result = htw__statement_step(database, HTW__FETCH_INBOX);
-    if (result == SQLITE_DONE)
-        return -ENOENT;
-    if (result != SQLITE_ROW)
-        return htw__database_fail(database, result);
+    if (result != 1)
+        return result == 0 ? -ENOENT : result;
     bool has_key = sqlite3_column_type(statement, 1) != SQLITE_NULL;
     bool has_queue = sqlite3_column_type(statement, 3) != SQLITE_NULL;
     const void *key = sqlite3_column_blob(statement, 1);
@@ -66,8 +61,8 @@ void htw__inbox_fetch_end(struct htw__database *database) {
 }
 
 static int remove_row(struct htw__database *database, uint64_t id) {
-    sqlite3_bind_int64(database->statements[HTW__DELETE_INBOX], 1, (int64_t)id);
-    int error = htw__statement_run(database, HTW__DELETE_INBOX);
+    htw__statement_bind(database, HTW__DELETE_INBOX, HTW__NUMBERS((int64_t)id));
+    int error = htw__statement_step(database, HTW__DELETE_INBOX);
     return error == 0 && sqlite3_changes(database->connection) == 0 ? -ENOENT : error;
 }
 
@@ -79,17 +74,10 @@ int htw__inbox_remove(struct htw__database *database, uint64_t id) {
 
 int htw__inbox_find_key(struct htw__database *database, const void *key, size_t key_size,
                         uint64_t *ret_id) {
-    struct sqlite3_stmt *statement = database->statements[HTW__FIND_KEY_INBOX];
     *ret_id = 0;
-    if (!database->is_guest)
-        return 0;
-    htw__statement_bind_blob(statement, 1, key, key_size);
-    int result = htw__statement_step(database, HTW__FIND_KEY_INBOX);
-    if (result == SQLITE_ROW) {
-        *ret_id = (uint64_t)sqlite3_column_int64(statement, 0);
-        sqlite3_reset(statement);
-    }
-    return result == SQLITE_ROW || result == SQLITE_DONE ? 0 : htw__database_fail(database, result);
+    return database->is_guest
+               ? htw__database_find_as(database, HTW__FIND_KEY_INBOX, key, key_size, ret_id)
+               : 0;
 }
 
 int htw__inbox_take_key(struct htw__database *database, const void *key, size_t key_size,

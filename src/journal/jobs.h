@@ -10,7 +10,6 @@
 #include "../base/heap.h"
 #include "../base/key_table.h"
 #include "../base/list.h"
-#include "ids.h"
 #include "rows.h"
 
 #include <htw/journal.h>

@@ -16,6 +16,8 @@
 /* A lease whose end could not be made a change lasts so much longer. */
 #define RETRY_NS HTW_SECOND
 
+static const struct htw__work work = { 0 };
+
 /* ---- requests */
 
 static struct htw__request *request_of_end(const struct htw__heap_node *end) {
@@ -122,7 +124,7 @@ void htw__leases_look(struct htw_journal *journal, struct htw__queue *queue) {
 static void lease_durably(struct htw_journal *journal, struct htw__request *request, uint64_t id) {
     struct htw__step step = { .id = id, .kind = HTW__STEP_LEASE, .request = request };
     dequeue(journal, request);
-    if (htw__submit_steps(journal, &step, 1) != 0) {
+    if (htw__submit_steps(journal, &work, &step, 1) != 0) {
         append_served(journal, request, -ENOMEM);
         return;
     }
@@ -232,7 +234,7 @@ static void expire(struct htw_journal *journal, struct htw__job *job) {
         return;
     }
     htw__jobs_hold(&journal->jobs, job);
-    queued->lease_end_ns = htw__submit_steps(journal, &step, 1) == 0
+    queued->lease_end_ns = htw__submit_steps(journal, &work, &step, 1) == 0
                                ? INT64_MIN
                                : htw__journal_now(journal) + RETRY_NS;
     htw__jobs_unhold(&journal->jobs, job);

@@ -3,7 +3,7 @@
 #include "transaction.h"
 
 #include "error.h"
-#include "ids.h"
+#include "place.h"
 #include "schema.h"
 
 #include <errno.h>

@@ -84,6 +84,26 @@ static int is_kept_out(struct htw_journal *journal, const struct htw_job *job, b
     return error;
 }
 
+/* The step of a change that gives a rule its next instant. `key`: the name of the rule, `id`: its instant before. */
+static int advance(struct htw_journal *journal, struct htw__step *step) {
+    struct htw__database *database = &journal->database;
+    htw__statement_bind(database, HTW__ADVANCE_RECURRING,
+                        HTW__NUMBERS((int64_t)step->id, step->deadline_ns));
+    htw__statement_bind_blob(database->statements[HTW__ADVANCE_RECURRING], 3, step->key,
+                             step->key_size);
+    int error = htw__statement_step(database, HTW__ADVANCE_RECURRING);
+    return error == 0 && sqlite3_changes(database->connection) == 0 ? -ENOENT
+                                                                    : error; /* changed since */
+}
+
+static void end_advancing(struct htw_journal *journal, int result) {
+    journal->recurring.under_way--;
+    journal->recurring.has_failed |= result != 0 && result != -ENOENT;
+    pthread_cond_broadcast(&journal->read);
+}
+
+static const struct htw__work advancing = { advance, end_advancing };
+
 /* With the lock. The jobs of these instants, and the step of the rule. */
 static int submit(struct htw_journal *journal, const struct htw_recurring *rule,
                   const struct instants *instants, struct htw_job *jobs) {
@@ -104,8 +124,8 @@ static int submit(struct htw_journal *journal, const struct htw_recurring *rule,
     struct htw__change *change = htw__change_create(journal, &wanted, &error);
     if (change == NULL)
         return error;
-    change->is_internal = true;
-    change->steps->kind = HTW__STEP_RECUR;
+    change->work = &advancing;
+    change->steps->kind = HTW__STEP_NONE;
     change->steps->id = (uint64_t)rule->next_ns;
     change->steps->deadline_ns = instants->next_ns;
     error = htw__submit(journal, change, &wanted);
@@ -169,9 +189,9 @@ static int obey_some(struct htw_journal *journal, int64_t now, struct instants *
 static int next_of_all(struct htw__database *database, int64_t *ret_next_ns) {
     struct sqlite3_stmt *statement = database->statements[HTW__FIRST_RECURRING];
     int result = htw__statement_step(database, HTW__FIRST_RECURRING);
-    *ret_next_ns = result == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : HTW_NEVER_NS;
+    *ret_next_ns = result == 1 ? sqlite3_column_int64(statement, 0) : HTW_NEVER_NS;
     sqlite3_reset(statement);
-    return result == SQLITE_ROW || result == SQLITE_DONE ? 0 : htw__database_fail(database, result);
+    return result < 0 ? result : 0;
 }
 
 /* A slice of a round, or its end. `ret_at_ns`: when rules are read again. */

@@ -33,8 +33,8 @@ static bool is_valid(const struct htw_recurring *rule) {
 static int read_rule(struct htw__database *database, struct htw_recurring *rule) {
     struct sqlite3_stmt *row = database->statements[HTW__READ_RECURRING];
     int result = htw__statement_step(database, HTW__READ_RECURRING);
-    if (result != SQLITE_ROW)
-        return result == SQLITE_DONE ? 0 : htw__database_fail(database, result);
+    if (result != 1)
+        return result;
     *rule = (struct htw_recurring)HTW_RECURRING_INIT;
     rule->name = text_of(row, 0);
     rule->next_ns = sqlite3_column_int64(row, 1);
@@ -73,8 +73,8 @@ static int read_named(struct htw__database *database, const char *name,
 static int find_name(struct htw__database *database, enum htw__statement which,
                      const char **ret_name) {
     int result = htw__statement_step(database, which);
-    if (result != SQLITE_ROW)
-        return result == SQLITE_DONE ? 0 : htw__database_fail(database, result);
+    if (result != 1)
+        return result;
     *ret_name = text_of(database->statements[which], 0);
     return *ret_name != NULL ? 1 : htw__database_fail(database, SQLITE_NOMEM);
 }
@@ -95,33 +95,13 @@ int htw__recurring_read_due(struct htw__database *database, int64_t now, int64_t
                             const char *name, struct htw_recurring *ret_rule) {
     struct sqlite3_stmt *statement = database->statements[HTW__NEXT_RECURRING];
     const char *next;
-    sqlite3_bind_int64(statement, 1, now);
-    sqlite3_bind_int64(statement, 2, after_ns);
+    htw__statement_bind(database, HTW__NEXT_RECURRING, HTW__NUMBERS(now, after_ns));
     htw__statement_bind_blob(statement, 3, name, strlen(name));
     int result = find_name(database, HTW__NEXT_RECURRING, &next);
     return result == 1 ? read_named(database, next, ret_rule) : result;
 }
 
 /* ---- changes of the rules */
-
-/* The row of a name and its instant, in both tables. */
-static int remove_row(struct htw__database *database, const char *name, int64_t next_ns) {
-    struct sqlite3_stmt *statement = database->statements[HTW__DELETE_RECURRING_NEXT];
-    sqlite3_bind_int64(statement, 1, next_ns);
-    htw__statement_bind_blob(statement, 2, name, strlen(name));
-    int error = htw__statement_run(database, HTW__DELETE_RECURRING_NEXT);
-    statement = database->statements[HTW__DELETE_RECURRING];
-    htw__statement_bind_blob(statement, 1, name, strlen(name));
-    return error == 0 ? htw__statement_run(database, HTW__DELETE_RECURRING) : error;
-}
-
-static int store_next(struct htw__database *database, const void *name, size_t name_size,
-                      int64_t next_ns) {
-    struct sqlite3_stmt *statement = database->statements[HTW__STORE_RECURRING_NEXT];
-    sqlite3_bind_int64(statement, 1, next_ns);
-    htw__statement_bind_blob(statement, 2, name, name_size);
-    return htw__statement_run(database, HTW__STORE_RECURRING_NEXT);
-}
 
 static void bind_text(struct sqlite3_stmt *statement, int index, const char *text) {
     if (text == NULL)
@@ -149,9 +129,9 @@ static int store_row(struct htw__database *database, const struct htw_recurring 
     else
         htw__statement_bind_blob(statement, 11, job->key, job->key_size);
     htw__statement_bind_blob(statement, 12, job->payload, job->payload_size);
-    int error = htw__statement_run(database, HTW__STORE_RECURRING);
+    int error = htw__statement_step(database, HTW__STORE_RECURRING);
     sqlite3_clear_bindings(statement);
-    return error == 0 ? store_next(database, rule->name, strlen(rule->name), next_ns) : error;
+    return error;
 }
 
 static bool is_same(const char *a, const char *b) {
@@ -165,32 +145,14 @@ int htw__recurring_write(struct htw_journal *journal, const struct htw_recurring
     int result = read_named(database, rule->name, &before);
     if (result < 0)
         return result;
-    bool exists = result == 1, is_set = rule->schedule != NULL;
-    if (exists && is_set && rule->after_ns == 0 && before.next_ns != INT64_MIN &&
+    if (result == 1 && rule->after_ns == 0 && before.next_ns != INT64_MIN &&
         is_same(before.schedule, rule->schedule) && is_same(before.zone, rule->zone))
         next_ns = before.next_ns;
     htw__recurring_read_end(database);
-    int error = exists ? remove_row(database, rule->name, before.next_ns) : 0;
-    if (error != 0 || !is_set)
-        return error != 0 || exists ? error : -ENOENT;
-    return store_row(database, rule, next_ns);
-}
-
-int htw__recurring_advance(struct htw_journal *journal, const struct htw__step *step) {
-    struct htw__database *database = &journal->database;
-    struct sqlite3_stmt *statement = database->statements[HTW__DELETE_RECURRING_NEXT];
-    sqlite3_bind_int64(statement, 1, (int64_t)step->id);
-    htw__statement_bind_blob(statement, 2, step->key, step->key_size);
-    int error = htw__statement_run(database, HTW__DELETE_RECURRING_NEXT);
-    if (error != 0)
-        return error;
-    if (sqlite3_changes(database->connection) == 0)
-        return -ENOENT; /* it was changed since */
-    error = store_next(database, step->key, step->key_size, step->deadline_ns);
-    statement = database->statements[HTW__ADVANCE_RECURRING];
-    sqlite3_bind_int64(statement, 1, step->deadline_ns);
-    htw__statement_bind_blob(statement, 2, step->key, step->key_size);
-    return error == 0 ? htw__statement_run(database, HTW__ADVANCE_RECURRING) : error;
+    if (rule->schedule != NULL)
+        return store_row(database, rule, next_ns);
+    bind_text(database->statements[HTW__DELETE_RECURRING], 1, rule->name);
+    return result == 1 ? htw__statement_step(database, HTW__DELETE_RECURRING) : -ENOENT;
 }
 
 /* ---- instants */
@@ -228,10 +190,4 @@ bool htw__recurring_has_work(const struct htw_journal *journal) {
     return recurring->at_ns != HTW_NEVER_NS && recurring->under_way == 0 &&
            journal->slot_count > 0 && !journal->is_closing && !journal->has_failed &&
            recurring->at_ns <= htw__journal_now(journal);
-}
-
-void htw__recurring_finish(struct htw_journal *journal, int result) {
-    journal->recurring.under_way--;
-    journal->recurring.has_failed |= result != 0 && result != -ENOENT;
-    pthread_cond_broadcast(&journal->read);
 }

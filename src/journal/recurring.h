@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recurring.h - the rules by which jobs come again: in the table `recurring` by name, in `recurring_next` by the next instant. */
+/* recurring.h - the rules by which jobs come again. */
 #ifndef HTW_SRC_JOURNAL_RECURRING_H
 #define HTW_SRC_JOURNAL_RECURRING_H
 
@@ -21,10 +21,6 @@ bool htw__recurring_has_work(const struct htw_journal *journal);
 /* The next instant of a rule after another one. Without the lock. 0 or an error. */
 int htw__recurring_after(const struct htw_journal *journal, const struct htw_recurring *rule,
                          int64_t after_ns, int64_t *ret_next_ns);
-
-/* The step of a change that gives a rule its next instant: in the transaction, and under the lock after it. */
-int htw__recurring_advance(struct htw_journal *journal, const struct htw__step *step);
-void htw__recurring_finish(struct htw_journal *journal, int result);
 
 /* Reads the first rule with a later name, or the first that is due behind (`after_ns`, `name`). What it points to is valid
    until the next call. 1, 0: there is none; or an error. */

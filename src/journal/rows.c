@@ -41,7 +41,7 @@ static int insert_row(struct htw__database *self, uint64_t id, const struct htw_
     bind_number(statement, 6, row->priority);
     bind_number(statement, 7, row->put_us);
     bind_number(statement, 8, row->lease_ns);
-    int error = htw__statement_run(self, HTW__INSERT);
+    int error = htw__statement_step(self, HTW__INSERT);
     if (row->queue != 0 || row->priority != 0 || row->put_us != 0 || row->lease_ns != 0)
         sqlite3_clear_bindings(statement);
     return error;
@@ -68,12 +68,17 @@ int htw__database_insert(struct htw__database *self, uint64_t id, const struct h
     return error;
 }
 
-/* Calls of this are followed by a reset of PUT_AS. SQLITE_ROW, SQLITE_DONE or a failure. */
+static int no_job(struct htw__database *self, uint64_t id) {
+    return htw__journal_fail(-ENOENT, "%s: there is no job %llu", self->name,
+                             (unsigned long long)id);
+}
+
+/* Calls of this are followed by a reset of PUT_AS. 0, -ENOENT or an error. */
 static int read_put_as(struct htw__database *self, uint64_t id, struct htw__job_row *row) {
     struct sqlite3_stmt *statement = self->statements[HTW__PUT_AS];
-    sqlite3_bind_int64(statement, 1, (int64_t)id);
+    htw__statement_bind(self, HTW__PUT_AS, HTW__NUMBERS((int64_t)id));
     int result = htw__statement_step(self, HTW__PUT_AS);
-    if (result == SQLITE_ROW)
+    if (result == 1)
         *row = (struct htw__job_row) {
             .key = sqlite3_column_type(statement, 0) == SQLITE_NULL ? NULL : "",
             .deadline_ns = sqlite3_column_int64(statement, 1),
@@ -81,12 +86,7 @@ static int read_put_as(struct htw__database *self, uint64_t id, struct htw__job_
             .priority = (uint32_t)sqlite3_column_int64(statement, 3),
             .put_us = sqlite3_column_int64(statement, 4),
         };
-    return result;
-}
-
-static int no_job(struct htw__database *self, uint64_t id) {
-    return htw__journal_fail(-ENOENT, "%s: there is no job %llu", self->name,
-                             (unsigned long long)id);
+    return result == 1 ? 0 : result == 0 ? no_job(self, id) : result;
 }
 
 /* ---- jobs that were moved */
@@ -96,12 +96,10 @@ static int fetch_moved(struct htw__database *self, uint64_t id, struct htw__wher
     if (!htw__database_has_moved(self))
         return -ENOENT;
     struct sqlite3_stmt *statement = self->statements[HTW__FETCH_MOVED];
-    sqlite3_bind_int64(statement, 1, (int64_t)id);
+    htw__statement_bind(self, HTW__FETCH_MOVED, HTW__NUMBERS((int64_t)id));
     int result = htw__statement_step(self, HTW__FETCH_MOVED);
-    if (result == SQLITE_DONE)
-        return -ENOENT;
-    if (result != SQLITE_ROW)
-        return htw__database_fail(self, result);
+    if (result != 1)
+        return result == 0 ? -ENOENT : result;
     *ret = (struct htw__whereabouts) {
         .place = (uint64_t)sqlite3_column_int64(statement, 0),
         .rank = sqlite3_column_int64(statement, 1),
@@ -120,34 +118,28 @@ static int fetch_moved(struct htw__database *self, uint64_t id, struct htw__wher
 
 static int change_moved_place(struct htw__database *self, enum htw__statement which, uint64_t id,
                               const struct htw__whereabouts *where) {
-    struct sqlite3_stmt *statement = self->statements[which];
-    sqlite3_bind_int64(statement, 1, (int64_t)where->place);
-    sqlite3_bind_int64(statement, 2, where->rank);
-    sqlite3_bind_int64(statement, 3, (int64_t)id);
-    return htw__statement_run(self, which);
+    htw__statement_bind(self, which, HTW__NUMBERS((int64_t)where->place, where->rank, (int64_t)id));
+    return htw__statement_step(self, which);
 }
 
 static int store_moved(struct htw__database *self, uint64_t id, const struct htw__whereabouts *to) {
-    const int64_t values[] = { (int64_t)id,           (int64_t)to->place,    to->rank,
-                               to->deadline_ns,       to->priority,          to->is_leased,
-                               to->counters.attempts, to->counters.releases, to->counters.timeouts,
-                               to->counters.buries,   to->counters.kicks };
-    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
-        sqlite3_bind_int64(self->statements[HTW__STORE_MOVED], (int)i + 1, values[i]);
-    return htw__statement_run(self, HTW__STORE_MOVED);
+    const struct htw__counters *counters = &to->counters;
+    htw__statement_bind(self, HTW__STORE_MOVED,
+                        HTW__NUMBERS((int64_t)id, (int64_t)to->place, to->rank, to->deadline_ns,
+                                     to->priority, to->is_leased, counters->attempts,
+                                     counters->releases, counters->timeouts, counters->buries,
+                                     counters->kicks));
+    return htw__statement_step(self, HTW__STORE_MOVED);
 }
 
 /* Where a job was put, which has not been moved. */
 static int read_place(struct htw__database *self, uint64_t id, uint64_t *ret_place) {
     struct htw__job_row row;
-    int result = read_put_as(self, id, &row);
+    int error = read_put_as(self, id, &row);
     sqlite3_reset(self->statements[HTW__PUT_AS]);
-    if (result == SQLITE_DONE)
-        return no_job(self, id);
-    if (result != SQLITE_ROW)
-        return htw__database_fail(self, result);
-    *ret_place = htw__database_where_put(&row).place;
-    return 0;
+    if (error == 0)
+        *ret_place = htw__database_where_put(&row).place;
+    return error;
 }
 
 int htw__database_insert_moved(struct htw__database *self, uint64_t id,
@@ -191,8 +183,8 @@ static int remove_moved(struct htw__database *self, uint64_t id) {
         error = change_moved_place(self, HTW__DELETE_MOVED_PLACE, id, &from);
     if (error != 0)
         return error;
-    sqlite3_bind_int64(self->statements[HTW__DELETE_MOVED], 1, (int64_t)id);
-    error = htw__statement_run(self, HTW__DELETE_MOVED);
+    htw__statement_bind(self, HTW__DELETE_MOVED, HTW__NUMBERS((int64_t)id));
+    error = htw__statement_step(self, HTW__DELETE_MOVED);
     self->added.moved -= error == 0;
     return error;
 }
@@ -207,7 +199,7 @@ static int remove_key_of(struct htw__database *self, const struct htw__job_row *
     htw__statement_bind_blob(self->statements[HTW__DELETE_KEY], 1,
                              sqlite3_column_blob(statement, 0),
                              (size_t)sqlite3_column_bytes(statement, 0));
-    int error = htw__statement_run(self, HTW__DELETE_KEY);
+    int error = htw__statement_step(self, HTW__DELETE_KEY);
     sqlite3_clear_bindings(self->statements[HTW__DELETE_KEY]);
     if (error == 0)
         self->added.keyed--;
@@ -215,8 +207,8 @@ static int remove_key_of(struct htw__database *self, const struct htw__job_row *
 }
 
 static int remove_row(struct htw__database *self, uint64_t id) {
-    sqlite3_bind_int64(self->statements[HTW__DELETE], 1, (int64_t)id);
-    int error = htw__statement_run(self, HTW__DELETE);
+    htw__statement_bind(self, HTW__DELETE, HTW__NUMBERS((int64_t)id));
+    int error = htw__statement_step(self, HTW__DELETE);
     if (error != 0)
         return error;
     if (sqlite3_changes(self->connection) == 0)
@@ -229,12 +221,11 @@ static int remove_row(struct htw__database *self, uint64_t id) {
 static int prepare_removal(struct htw__database *self, uint64_t id, bool removes_key,
                            uint64_t *ret_place) {
     struct htw__job_row row;
-    int result = read_put_as(self, id, &row);
-    if (result == SQLITE_DONE)
-        return no_job(self, id);
-    if (result != SQLITE_ROW)
-        return htw__database_fail(self, result);
-    int error = removes_key ? remove_key_of(self, &row) : 0;
+    int error = read_put_as(self, id, &row);
+    if (error != 0)
+        return error;
+    if (removes_key)
+        error = remove_key_of(self, &row);
     sqlite3_reset(self->statements[HTW__PUT_AS]);
     *ret_place = htw__database_where_put(&row).place;
     return error;
@@ -267,19 +258,18 @@ int htw__database_forget(struct htw__database *self, uint64_t id) {
     return remove_job(self, id, false);
 }
 
+int htw__database_find_as(struct htw__database *self, enum htw__statement which, const void *key,
+                          size_t key_size, uint64_t *ret_id) {
+    htw__statement_bind_blob(self->statements[which], 1, key, key_size);
+    int result = htw__statement_step(self, which);
+    *ret_id = result == 1 ? (uint64_t)sqlite3_column_int64(self->statements[which], 0) : 0;
+    sqlite3_reset(self->statements[which]);
+    return result < 0 ? result : 0;
+}
+
 int htw__database_find_key(struct htw__database *self, const void *key, size_t key_size,
                            uint64_t *ret_id) {
-    struct sqlite3_stmt *statement = self->statements[HTW__FIND_KEY];
-    *ret_id = 0;
-    htw__statement_bind_blob(statement, 1, key, key_size);
-    int result = htw__statement_step(self, HTW__FIND_KEY);
-    if (result == SQLITE_DONE)
-        return 0;
-    if (result != SQLITE_ROW)
-        return htw__database_fail(self, result);
-    *ret_id = (uint64_t)sqlite3_column_int64(statement, 0);
-    sqlite3_reset(statement);
-    return 0;
+    return htw__database_find_as(self, HTW__FIND_KEY, key, key_size, ret_id);
 }
 
 int htw__database_take_key(struct htw__database *self, const void *key, size_t key_size,
@@ -296,7 +286,7 @@ int htw__database_take_key(struct htw__database *self, const void *key, size_t k
         return error;
     htw__statement_bind_blob(self->statements[HTW__SET_KEY], 1, key, key_size);
     sqlite3_bind_int64(self->statements[HTW__SET_KEY], 2, (int64_t)id);
-    return htw__statement_run(self, HTW__SET_KEY);
+    return htw__statement_step(self, HTW__SET_KEY);
 }
 
 /* ---- reading a job */
@@ -325,12 +315,10 @@ static int read_row(struct htw__database *self, struct htw__job_row *row) {
 
 int htw__database_fetch(struct htw__database *self, uint64_t id, struct htw__job_row *ret_row,
                         struct htw__whereabouts *ret_where) {
-    sqlite3_bind_int64(self->statements[HTW__FETCH], 1, (int64_t)id);
+    htw__statement_bind(self, HTW__FETCH, HTW__NUMBERS((int64_t)id));
     int result = htw__statement_step(self, HTW__FETCH);
-    if (result == SQLITE_DONE)
-        return -ENOENT;
-    if (result != SQLITE_ROW)
-        return htw__database_fail(self, result);
+    if (result != 1)
+        return result == 0 ? -ENOENT : result;
     int error = read_row(self, ret_row);
     if (error == 0) {
         error = fetch_moved(self, id, ret_where);
@@ -354,8 +342,8 @@ int htw__database_visit_queues(struct htw__database *self,
                                int (*visit)(void *context, const struct htw__queue_row *row),
                                void *context) {
     struct sqlite3_stmt *statement = self->statements[HTW__VISIT_QUEUES];
-    int result = SQLITE_DONE, error = 0;
-    while (error == 0 && (result = htw__statement_step(self, HTW__VISIT_QUEUES)) == SQLITE_ROW) {
+    int result = 0, error = 0;
+    while (error == 0 && (result = htw__statement_step(self, HTW__VISIT_QUEUES)) == 1) {
         const struct htw__queue_row row = {
             .number = (uint32_t)sqlite3_column_int64(statement, 0),
             .name = sqlite3_column_blob(statement, 1),
@@ -368,36 +356,34 @@ int htw__database_visit_queues(struct htw__database *self,
         };
         error = visit(context, &row);
     }
-    if (error != 0) {
-        sqlite3_reset(statement);
-        return error;
-    }
-    return result == SQLITE_DONE ? 0 : htw__database_fail(self, result);
+    sqlite3_reset(statement);
+    return error != 0 ? error : result;
 }
 
-static void bind_counts(struct sqlite3_stmt *statement, const struct htw__queue_row *row) {
-    sqlite3_bind_int64(statement, 1, row->number);
-    for (int i = 0; i < HTW__QUEUE_STATES; i++)
-        sqlite3_bind_int64(statement, i + 2, row->jobs[i]);
+static void bind_counts(struct htw__database *self, enum htw__statement which,
+                        const struct htw__queue_row *row) {
+    htw__statement_bind(self, which,
+                        HTW__NUMBERS(row->number, row->jobs[0], row->jobs[1], row->jobs[2],
+                                     row->jobs[3], row->jobs[4]));
 }
 
 int htw__database_store_queue(struct htw__database *self, const struct htw__queue_row *row) {
     struct sqlite3_stmt *statement = self->statements[HTW__STORE_QUEUE];
-    bind_counts(statement, row);
+    bind_counts(self, HTW__STORE_QUEUE, row);
     htw__statement_bind_blob(statement, 7, row->name, row->name_size);
     if (row->policy == NULL)
         sqlite3_bind_null(statement, 8);
     else
         htw__statement_bind_blob(statement, 8, row->policy, row->policy_size);
-    return htw__statement_run(self, HTW__STORE_QUEUE);
+    return htw__statement_step(self, HTW__STORE_QUEUE);
 }
 
 int htw__database_count_queue(struct htw__database *self, const struct htw__queue_row *row) {
-    bind_counts(self->statements[HTW__COUNT_QUEUE], row);
-    return htw__statement_run(self, HTW__COUNT_QUEUE);
+    bind_counts(self, HTW__COUNT_QUEUE, row);
+    return htw__statement_step(self, HTW__COUNT_QUEUE);
 }
 
 int htw__database_remove_queue(struct htw__database *self, uint32_t number) {
-    sqlite3_bind_int64(self->statements[HTW__DELETE_QUEUE], 1, number);
-    return htw__statement_run(self, HTW__DELETE_QUEUE);
+    htw__statement_bind(self, HTW__DELETE_QUEUE, HTW__NUMBERS(number));
+    return htw__statement_step(self, HTW__DELETE_QUEUE);
 }

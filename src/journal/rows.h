@@ -3,7 +3,7 @@
  * rows.h - the rows of the tables: jobs, their blocks, those that were moved, queues.
  *
  * JOBS. A job is a row of `job`, as it was put: inserted once, removed once, never changed. Its key is the id. Ids are
- * given in BLOCKS (ids.h), and a block belongs to a place, so rows that are due in the same minute are beside each
+ * given in BLOCKS (blocks.h), and a block belongs to a place, so rows that are due in the same minute are beside each
  * other. `block` says which ids the jobs of a place may have. Its row is made with the first job that needs it, and
  * removed when the last job of it has gone.
  *
@@ -87,9 +87,11 @@ void htw__database_fetch_end(struct htw__database *self);
 int htw__database_take_key(struct htw__database *self, const void *key, size_t key_size,
                            uint64_t id, uint64_t *ret_replaced);
 
-/* The job that has the key; 0: none. 0 or an error. */
+/* The job that has the key; 0: none. 0 or an error. And by another statement. */
 int htw__database_find_key(struct htw__database *self, const void *key, size_t key_size,
                            uint64_t *ret_id);
+int htw__database_find_as(struct htw__database *self, enum htw__statement which, const void *key,
+                          size_t key_size, uint64_t *ret_id);
 
 /* ---- the jobs of places, in order */
 

@@ -13,13 +13,11 @@
 
 static int first_place(struct htw__database *self, enum htw__statement which, uint64_t first,
                        uint64_t *ret_place) {
-    sqlite3_bind_int64(self->statements[which], 1, (int64_t)first);
+    htw__statement_bind(self, which, HTW__NUMBERS((int64_t)first));
     int result = htw__statement_step(self, which);
     *ret_place = HTW__PLACE_NONE;
-    if (result == SQLITE_DONE)
-        return 0;
-    if (result != SQLITE_ROW)
-        return htw__database_fail(self, result);
+    if (result != 1)
+        return result;
     *ret_place = (uint64_t)sqlite3_column_int64(self->statements[which], 0);
     sqlite3_reset(self->statements[which]);
     return *ret_place < first ? htw__database_distrust(self, "the table of places is damaged") : 0;
@@ -72,12 +70,12 @@ static int enter_block(struct htw__database *self, struct htw__scan *scan, bool 
     struct sqlite3_stmt *statement = self->statements[HTW__NEXT_BLOCK];
     if (scan->block != 0 && !scan->block_has_jobs)
         htw__blocks_found_empty(&self->blocks, scan->block, scan->place);
-    sqlite3_bind_int64(statement, 1, (int64_t)scan->place);
-    sqlite3_bind_int64(statement, 2, (int64_t)scan->block);
+    htw__statement_bind(self, HTW__NEXT_BLOCK,
+                        HTW__NUMBERS((int64_t)scan->place, (int64_t)scan->block));
     int result = htw__statement_step(self, HTW__NEXT_BLOCK);
-    *ret_entered = result == SQLITE_ROW;
-    if (result != SQLITE_ROW)
-        return result == SQLITE_DONE ? 0 : htw__database_fail(self, result);
+    *ret_entered = result == 1;
+    if (result != 1)
+        return result;
     uint64_t first = (uint64_t)sqlite3_column_int64(statement, 0);
     uint64_t last = (uint64_t)sqlite3_column_int64(statement, 1);
     sqlite3_reset(statement);
@@ -117,20 +115,18 @@ static int read_moved(struct htw__database *self, const struct htw__scan *scan, 
     part->is_last = !htw__database_has_moved(self);
     if (part->is_last)
         return 0;
-    sqlite3_bind_int64(statement, 1, (int64_t)scan->place);
-    sqlite3_bind_int64(statement, 2, scan->rank);
-    sqlite3_bind_int64(statement, 3, (int64_t)scan->moved);
-    sqlite3_bind_int64(statement, 4, (int64_t)capacity);
-    int result = SQLITE_ROW;
-    while (part->count < capacity &&
-           (result = htw__statement_step(self, HTW__SCAN_MOVED)) == SQLITE_ROW)
+    htw__statement_bind(
+        self, HTW__SCAN_MOVED,
+        HTW__NUMBERS((int64_t)scan->place, scan->rank, (int64_t)scan->moved, (int64_t)capacity));
+    int result = 1;
+    while (part->count < capacity && (result = htw__statement_step(self, HTW__SCAN_MOVED)) == 1)
         part->rows[part->count++] =
             (struct htw__scan_row) { .id = (uint64_t)sqlite3_column_int64(statement, 0),
                                      .deadline_ns = sqlite3_column_int64(statement, 1),
                                      .rank = sqlite3_column_int64(statement, 2) };
     sqlite3_reset(statement);
     part->is_last = part->count < capacity;
-    return !part->is_last || result == SQLITE_DONE ? 0 : htw__database_fail(self, result);
+    return result < 0 ? result : 0;
 }
 
 static bool has_row(const struct part *part) {

@@ -82,10 +82,7 @@ static const struct object {
       "NOT NULL, flags INTEGER NOT NULL, lease INTEGER NOT NULL, key BLOB, payload BLOB NOT NULL) "
       "WITHOUT ROWID",
       2, 2 },
-    { "recurring_next",
-      "CREATE TABLE recurring_next (next INTEGER NOT NULL, name BLOB NOT NULL, PRIMARY KEY (next, "
-      "name)) WITHOUT ROWID",
-      2, 2 },
+    { "recurring_next", "CREATE INDEX recurring_next ON recurring (next, name)", 2, 2 },
     /* ANALYZE */
     { "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)", 0, 0 },
     { "sqlite_stat4", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)", 0, 0 },

@@ -38,6 +38,7 @@
 #include "../base/fork.h"
 #include "../base/histogram.h"
 #include "../base/lock.h"
+#include "blocks.h"
 #include "error.h"
 #include "jobs.h"
 #include "queue.h"

@@ -8,7 +8,6 @@
 #include "load.h"
 #include "policy.h"
 #include "reader.h"
-#include "recurring.h"
 
 #include <errno.h>
 #include <string.h>
@@ -349,10 +348,6 @@ static int remove_held(struct htw_journal *journal, const struct htw__step *step
 static int write_step(struct htw_journal *journal, struct htw__step *step, bool ends) {
     struct htw__job_row row;
     struct htw__whereabouts where;
-    if (step->kind == HTW__STEP_FORGET)
-        return htw__history_write(journal);
-    if (step->kind == HTW__STEP_RECUR)
-        return htw__recurring_advance(journal, step);
     int error = step->key == NULL ? 0 : find_by_key(journal, step);
     if (error != 0 || step->is_in_memory_only)
         return error;
@@ -443,13 +438,6 @@ void htw__step_finish(struct htw_journal *journal, struct htw__step *step, int r
     struct htw__job *job = htw__jobs_find(&journal->jobs, step->id);
     if (step->kind == HTW__STEP_NONE)
         return;
-    if (step->kind == HTW__STEP_FORGET || step->kind == HTW__STEP_RECUR) {
-        if (step->kind == HTW__STEP_FORGET)
-            htw__history_finish(journal, result);
-        else
-            htw__recurring_finish(journal, result);
-        return;
-    }
     bool is_gone = step->is_in_memory_only && job == NULL; /* ended in the same transaction */
     if (result != 0 || is_gone) {
         undo(journal, step, job);

@@ -33,7 +33,7 @@ static int admit(struct htw_journal *journal, const struct htw__change *change) 
          change->bytes > journal->queued_max - journal->queued_bytes))
         return refuse(journal, -EAGAIN, "max_memory is reached");
     /* Its ids would be known before the file says that they are in use. */
-    if (!change->is_waited_for && change->job_count > journal->queued_jobs_max)
+    if (change->finished == NULL && change->job_count > journal->queued_jobs_max)
         return refuse(journal, -EMSGSIZE, "the change has more jobs than may wait");
     if (htw__jobs_reserve(&journal->jobs, change->job_count) != 0)
         return refuse(journal, -ENOMEM, "no memory for a job");
@@ -124,7 +124,7 @@ static int submit(struct htw_journal *journal, struct htw__change *change,
         give_ids(journal, change, wanted);
         if (ret_id != NULL)
             *ret_id = wanted->jobs[0].id;
-        bool is_alone = change->is_waited_for && htw__commit_is_idle(journal);
+        bool is_alone = change->finished != NULL && htw__commit_is_idle(journal);
         if (htw__change_append(journal, change) && !is_alone)
             pthread_cond_signal(&journal->work);
         if (is_alone)
@@ -186,34 +186,32 @@ static int make_now(struct htw_journal *journal, const struct htw_journal_change
     if (htw__journal_is_inside(journal, false))
         return htw__journal_fail(-EDEADLK, "%s: a notice of the journal must not wait for it",
                                  journal->path.name);
-    struct htw__change change;
-    struct htw__step own_step;
-    error = htw__change_init(journal, &change, wanted, &own_step);
-    if (error != 0)
+    struct htw__change *change = htw__change_create(journal, wanted, &error);
+    if (change == NULL)
         return error;
     sem_t finished;
     sem_init(&finished, 0, 0);
-    change.finished = &finished;
+    change->finished = &finished;
     int cancel_state; /* the writer uses what is on this stack */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     htw__mutex_lock(&journal->mutex);
-    error = submit(journal, &change, wanted, special, ret_id);
+    error = submit(journal, change, wanted, special, ret_id);
     htw__mutex_unlock(&journal->mutex);
     if (error == 0) {
         /* Without the lock: a hundred callers of a batch would wait for it one after the other. */
         while (sem_wait(&finished) != 0)
             ; /* a signal */
-        if (change.result != 0) {
+        if (change->result != 0) {
             htw__mutex_lock(&journal->mutex);
-            error = htw__change_report(journal, &change);
+            error = htw__change_report(journal, change);
             htw__mutex_unlock(&journal->mutex);
         }
     }
     if (ret_kicked != NULL)
-        *ret_kicked = change.kicked;
+        *ret_kicked = change->kicked;
     pthread_setcancelstate(cancel_state, NULL);
     sem_destroy(&finished);
-    htw__change_destroy(journal, &change);
+    htw__change_destroy(journal, change);
     return error;
 }
 

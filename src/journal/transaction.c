@@ -5,7 +5,7 @@
 #include "../base/clock.h"
 #include "blocks.h"
 #include "error.h"
-#include "ids.h"
+#include "place.h"
 #include "schema.h"
 
 #include <errno.h>
@@ -21,21 +21,18 @@ int htw__database_begin(struct htw__database *self) {
     if (!self->log.is_rewritten)
         return htw__journal_fail(
             -ENOSPC, "%s-wal: no space to write the log of an earlier process again", self->name);
-    return htw__statement_run(self, HTW__BEGIN);
+    return htw__statement_step(self, HTW__BEGIN);
 }
 
 /* With what the transaction has added. */
 static int set_meta(struct htw__database *self, uint64_t next_id, uint64_t generation) {
     const struct htw__added *added = &self->added;
-    struct sqlite3_stmt *statement = self->statements[HTW__SET_META];
-    sqlite3_bind_int64(statement, 1, (int64_t)self->jobs + added->jobs);
-    sqlite3_bind_int64(statement, 2, (int64_t)self->keyed + added->keyed);
-    sqlite3_bind_int64(statement, 3, (int64_t)next_id);
-    sqlite3_bind_int64(statement, 4, (int64_t)generation);
-    sqlite3_bind_int64(statement, 5, (int64_t)self->moved + added->moved);
-    sqlite3_bind_int64(statement, 6, added->last_put_us);
-    sqlite3_bind_int64(statement, 7, (int64_t)self->generation);
-    int error = htw__statement_run(self, HTW__SET_META);
+    htw__statement_bind(self, HTW__SET_META,
+                        HTW__NUMBERS((int64_t)self->jobs + added->jobs,
+                                     (int64_t)self->keyed + added->keyed, (int64_t)next_id,
+                                     (int64_t)generation, (int64_t)self->moved + added->moved,
+                                     added->last_put_us, (int64_t)self->generation));
+    int error = htw__statement_step(self, HTW__SET_META);
     if (error == 0 && sqlite3_changes(self->connection) == 0)
         return htw__database_distrust(
             self, "another journal has written to the file, without its lock file");
@@ -84,7 +81,7 @@ static int commit(struct htw__database *self, uint64_t reserved) {
     if (error == 0)
         error = check_files(self);
     if (error == 0)
-        error = htw__statement_run(self, HTW__COMMIT);
+        error = htw__statement_step(self, HTW__COMMIT);
     if (error == 0)
         take_over(self, reserved, self->generation + 1);
     return error;
@@ -97,8 +94,10 @@ int htw__database_commit(struct htw__database *self, uint64_t next_id) {
 
 /* Some failures have rolled back already. Keeps the sentence of what failed before. */
 void htw__database_rollback(struct htw__database *self) {
-    if (!sqlite3_get_autocommit(self->connection))
-        (void)htw__statement_step(self, HTW__ROLLBACK);
+    if (!sqlite3_get_autocommit(self->connection)) {
+        (void)sqlite3_step(self->statements[HTW__ROLLBACK]);
+        (void)sqlite3_reset(self->statements[HTW__ROLLBACK]);
+    }
     self->added = (struct htw__added) { .last_put_us = self->last_put_us };
     htw__blocks_undo(&self->blocks, true);
 }
@@ -111,7 +110,7 @@ int htw__database_settle(struct htw__database *self, uint64_t next_id) {
     uint64_t generation = self->generation + 2, reserved = reserve_from(self, next_id);
     error = set_meta(self, reserved, generation);
     if (error == 0)
-        error = htw__statement_run(self, HTW__COMMIT);
+        error = htw__statement_step(self, HTW__COMMIT);
     if (error == 0)
         take_over(self, reserved, generation);
     else
@@ -126,7 +125,7 @@ bool htw__database_has_reserved(const struct htw__database *self, uint64_t next_
 
 int htw__database_savepoint(struct htw__database *self) {
     self->saved = self->added;
-    return htw__statement_run(self, HTW__SAVEPOINT);
+    return htw__statement_step(self, HTW__SAVEPOINT);
 }
 
 int htw__database_savepoint_end(struct htw__database *self, bool keep) {
@@ -134,9 +133,9 @@ int htw__database_savepoint_end(struct htw__database *self, bool keep) {
     if (!keep) {
         self->added = self->saved;
         htw__blocks_undo(&self->blocks, false);
-        error = htw__statement_run(self, HTW__ROLLBACK_TO);
+        error = htw__statement_step(self, HTW__ROLLBACK_TO);
     }
-    return error == 0 ? htw__statement_run(self, HTW__RELEASE) : error;
+    return error == 0 ? htw__statement_step(self, HTW__RELEASE) : error;
 }
 
 /* ---- closing */

@@ -17,6 +17,14 @@
 
 #define PAUSE_NS (100 * HTW_MILLISECOND)
 
+static void end_staging(struct htw_journal *journal, int result) {
+    (void)result;
+    journal->is_staging = false;
+    pthread_cond_broadcast(&journal->read);
+}
+
+static const struct htw__work staging = { .finish = end_staging };
+
 /* ---- forward */
 
 /* Reads a job that the scan has found, if it is not in memory. */
@@ -53,7 +61,7 @@ static int hand_over(struct htw_journal *journal, const struct htw__scan_row *ro
     for (int64_t i = 0; i < count; i++)
         steps[i] =
             (struct htw__step) { .id = rows[i].id, .kind = HTW__STEP_STAGE, .is_optional = true };
-    int error = count > 0 ? htw__submit_steps(journal, steps, (size_t)count) : 0;
+    int error = count > 0 ? htw__submit_steps(journal, &staging, steps, (size_t)count) : 0;
     journal->is_staging = count > 0 && error == 0;
     return error;
 }
@@ -138,7 +146,7 @@ static int halve(struct htw_journal *journal, struct htw__queue *queue, struct h
     lower_window(queue, htw__turn_of(htw__job_of_turn(heap->nodes[first - 1])));
     uint32_t step_count = forget(journal, ids, count, steps);
     htw__journal_release(journal, ids, count * sizeof(*ids));
-    int error = step_count > 0 ? htw__submit_steps(journal, steps, step_count) : 0;
+    int error = step_count > 0 ? htw__submit_steps(journal, &staging, steps, step_count) : 0;
     journal->is_staging = step_count > 0 && error == 0;
     return error;
 }

@@ -69,10 +69,6 @@ static const struct {
       "jobs differ between the counter and the table", 0 },
     { "SELECT abs((SELECT count(*) FROM job_key) - (SELECT keyed FROM meta))",
       "keys differ between the counter and the table", 0 },
-    { "SELECT abs((SELECT count(*) FROM recurring) - (SELECT count(*) FROM recurring_next)) + (SELECT "
-      "count(*) FROM recurring r WHERE NOT EXISTS (SELECT 1 FROM recurring_next n WHERE n.next = "
-      "r.next AND n.name = r.name))",
-      "recurring jobs differ between their two tables", 2 },
     { "SELECT abs((SELECT count(*) FROM meta) - 1)", "rows of counters are missing", 0 },
     /* As src/journal/open.c reads them. */
     { "SELECT count(*) FROM meta WHERE jobs NOT BETWEEN 0 AND 1 << 62 OR keyed NOT BETWEEN 0 AND "

@@ -391,7 +391,7 @@ GUEST_TEST(guest_rule_puts_no_job_whose_key_is_in_the_inbox) {
     journal_advance_to(f, 4 * HTW_MINUTE);
     assert_string_equal(journal_texts(f), "rule");
     assert_int_equal(htw_journal_remove_recurring(f->journal, "rule"), 0);
-    assert_int_equal(number_of("SELECT count(*) FROM htw_recurring_next"), 0);
+    assert_int_equal(number_of("SELECT count(*) FROM htw_recurring"), 0);
 }
 
 static bool see_state(void *context, const struct htw_job_info *info) {

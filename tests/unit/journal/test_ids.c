@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_ids.c - ids in blocks: each block has the ids of one place. */
-#include "../../../src/journal/ids.h"
+#include "../../../src/journal/blocks.h"
 #include "../../../src/journal/place.h"
 #include "../../support/random.h"
 #include "../unit.h"

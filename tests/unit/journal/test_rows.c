@@ -4,7 +4,6 @@
  * both, the order of places, queues. Random histories run beside a list.
  */
 #include "../../../src/journal/blocks.h"
-#include "../../../src/journal/ids.h"
 #include "../../../src/journal/rows.h"
 #include "../../../src/journal/transaction.h"
 #include "../../support/random.h"
