@@ -3,6 +3,7 @@
 #include "history.h"
 
 #include "change.h"
+#include "load.h"
 
 #include <errno.h>
 
@@ -50,11 +51,7 @@ bool htw__history_has_work(const struct htw_journal *journal) {
 }
 
 static int remove_row(struct htw_journal *journal, const struct htw__scan_row *row) {
-    htw__mutex_lock(&journal->mutex);
-    struct htw__queue *queue = htw__queues_find_number(&journal->queues, (uint32_t)row->place);
-    htw__mutex_unlock(&journal->mutex);
-    if (queue != NULL)
-        htw__queue_count(&journal->changed, queue, HTW_JOB_DONE, -1);
+    htw__count_job(journal, (uint32_t)row->place, HTW_JOB_DONE, -1);
     return htw__database_forget(&journal->database, row->id);
 }
 

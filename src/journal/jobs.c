@@ -38,6 +38,28 @@ static size_t block_size(const struct htw__job *job) {
     return header_size(job->queued != NULL) + (is_inline(bytes_of(job)) ? bytes_of(job) : 0);
 }
 
+static bool restore_bytes(const struct htw_allocator *allocator, struct htw__job *job,
+                          const void *key, const void *payload) {
+    size_t bytes = bytes_of(job);
+    job->bytes = is_inline(bytes) ? (char *)job + header_size(job->queued != NULL)
+                                  : allocate(allocator, bytes);
+    if (job->bytes == NULL)
+        return false;
+    if (job->key_size > 0)
+        memcpy(job->bytes, key, job->key_size);
+    if (job->payload_size > 0)
+        memcpy(job->bytes + job->key_size, payload, job->payload_size);
+    return true;
+}
+
+static void release_bytes(const struct htw_allocator *allocator, struct htw__job *job) {
+    if (is_inline(bytes_of(job)))
+        return;
+    if (job->bytes != NULL)
+        release(allocator, job->bytes, bytes_of(job));
+    job->bytes = NULL;
+}
+
 /* It follows the job. */
 _Static_assert(offsetof(struct htw__queued, age) == 0, "so that its link leads to the job");
 
@@ -59,37 +81,15 @@ struct htw__job *htw__job_create(const struct htw_allocator *allocator, int64_t 
         job->queued = (struct htw__queued *)(job + 1);
         *job->queued = *queued;
     }
-    if (!htw__job_restore_bytes(allocator, job, key, payload)) {
+    if (!restore_bytes(allocator, job, key, payload)) {
         release(allocator, job, block_size(job));
         return NULL;
     }
     return job;
 }
 
-bool htw__job_restore_bytes(const struct htw_allocator *allocator, struct htw__job *job,
-                            const void *key, const void *payload) {
-    size_t bytes = bytes_of(job);
-    job->bytes = is_inline(bytes) ? (char *)job + header_size(job->queued != NULL)
-                                  : allocate(allocator, bytes);
-    if (job->bytes == NULL)
-        return false;
-    if (job->key_size > 0)
-        memcpy(job->bytes, key, job->key_size);
-    if (job->payload_size > 0)
-        memcpy(job->bytes + job->key_size, payload, job->payload_size);
-    return true;
-}
-
-void htw__job_release_bytes(const struct htw_allocator *allocator, struct htw__job *job) {
-    if (is_inline(bytes_of(job)))
-        return;
-    if (job->bytes != NULL)
-        release(allocator, job->bytes, bytes_of(job));
-    job->bytes = NULL;
-}
-
 void htw__job_destroy(const struct htw_allocator *allocator, struct htw__job *job) {
-    htw__job_release_bytes(allocator, job);
+    release_bytes(allocator, job);
     release(allocator, job, block_size(job));
 }
 
@@ -99,6 +99,12 @@ size_t htw__job_memory(const struct htw__job *job) {
 }
 
 /* ---- the heaps */
+
+int htw__position_compare(const void *a, const void *b) {
+    struct htw__position left = *(const struct htw__position *)a;
+    struct htw__position right = *(const struct htw__position *)b;
+    return htw__position_precedes(right, left) - htw__position_precedes(left, right);
+}
 
 struct htw__job *htw__job_of_turn(const struct htw__heap_node *turn) {
     return (struct htw__job *)(void *)((char *)(uintptr_t)turn - offsetof(struct htw__job, turn));
@@ -236,21 +242,18 @@ void htw__jobs_discard(struct htw__jobs *jobs, struct htw__job *job) {
     htw__job_destroy(&jobs->allocator, job);
 }
 
-static void insert(struct htw__jobs *jobs, struct htw__job *job, enum htw__job_state state) {
+void htw__jobs_give_up(struct htw__jobs *jobs, struct htw__job *job) {
+    htw__jobs_unreserve(jobs, 1);
+    htw__jobs_discard(jobs, job);
+}
+
+void htw__jobs_add(struct htw__jobs *jobs, struct htw__job *job, enum htw__job_state state) {
     const uint64_t *id = &job->position.id;
+    htw__jobs_unreserve(jobs, 1);
     htw__key_node_set(&job->node, htw__key_hash(id, sizeof(*id), jobs->seed), id, sizeof(*id));
     htw__key_table_insert(&jobs->by_id, &job->node);
     enter(jobs, job, state);
     push(jobs, job);
-}
-
-void htw__jobs_add(struct htw__jobs *jobs, struct htw__job *job) {
-    jobs->reserved--;
-    insert(jobs, job, HTW__JOB_WAITING);
-}
-
-void htw__jobs_add_as(struct htw__jobs *jobs, struct htw__job *job, enum htw__job_state state) {
-    insert(jobs, job, state);
 }
 
 void htw__jobs_become(struct htw__jobs *jobs, struct htw__job *job, enum htw__job_state state) {
@@ -345,7 +348,7 @@ void htw__jobs_delivered(struct htw__jobs *jobs, struct htw__job *job) {
 void htw__jobs_release_bytes(struct htw__jobs *jobs, struct htw__job *job) {
     size_t *bytes = bytes_in_state(jobs, job->state);
     *bytes -= htw__job_memory(job);
-    htw__job_release_bytes(&jobs->allocator, job);
+    release_bytes(&jobs->allocator, job);
     *bytes += htw__job_memory(job);
 }
 
@@ -353,7 +356,7 @@ bool htw__jobs_restore_bytes(struct htw__jobs *jobs, struct htw__job *job, const
                              const void *payload) {
     size_t *bytes = bytes_in_state(jobs, job->state);
     *bytes -= htw__job_memory(job);
-    bool is_restored = htw__job_restore_bytes(&jobs->allocator, job, key, payload);
+    bool is_restored = restore_bytes(&jobs->allocator, job, key, payload);
     *bytes += htw__job_memory(job);
     return is_restored;
 }
@@ -378,19 +381,19 @@ static struct htw__job *last_of(const struct htw__jobs *jobs) {
     return htw__job_of_turn(jobs->waiting.nodes[jobs->waiting.count - 1]);
 }
 
-struct htw__position htw__jobs_evict(struct htw__jobs *jobs, struct htw__position keep) {
-    htw__heap_sort(&jobs->waiting);
-    uint32_t target = jobs->waiting.count / 2;
-    while (jobs->waiting.count > target && htw__position_precedes(keep, last_of(jobs)->position))
-        htw__jobs_end(jobs, last_of(jobs));
-    if (jobs->waiting.count == 0)
-        return keep;
-    struct htw__position last = last_of(jobs)->position;
-    return htw__position_precedes(last, keep) ? keep : last;
-}
-
 void htw__jobs_cut(struct htw__jobs *jobs, struct htw__position last) {
     htw__heap_sort(&jobs->waiting);
     while (jobs->waiting.count > 0 && htw__position_precedes(last, last_of(jobs)->position))
         htw__jobs_end(jobs, last_of(jobs));
+}
+
+struct htw__position htw__jobs_evict(struct htw__jobs *jobs, struct htw__position keep) {
+    struct htw__position last = keep;
+    htw__heap_sort(&jobs->waiting);
+    if (jobs->waiting.count > 1)
+        last = htw__job_of_turn(jobs->waiting.nodes[jobs->waiting.count / 2 - 1])->position;
+    if (htw__position_precedes(last, keep))
+        last = keep;
+    htw__jobs_cut(jobs, last);
+    return last;
 }

@@ -92,6 +92,9 @@ static inline bool htw__position_precedes(struct htw__position a, struct htw__po
            (a.deadline_ns == b.deadline_ns && a.id - HTW__ID_LAST - 1 < b.id - HTW__ID_LAST - 1);
 }
 
+/* For qsort(). */
+int htw__position_compare(const void *a, const void *b);
+
 /* What a job has more that is leased, or was moved. */
 struct htw__queued {
     struct htw__link age; /* READY: in the ring of these */
@@ -142,13 +145,6 @@ struct htw__job *htw__job_create(const struct htw_allocator *allocator, int64_t 
 /* It must not be attached. */
 void htw__job_destroy(const struct htw_allocator *allocator, struct htw__job *job);
 
-/* The bytes of a job again, which it has released. False: no memory. */
-bool htw__job_restore_bytes(const struct htw_allocator *allocator, struct htw__job *job,
-                            const void *key, const void *payload);
-
-/* Releases key and payload, unless they are part of the job. */
-void htw__job_release_bytes(const struct htw_allocator *allocator, struct htw__job *job);
-
 /* The bytes of memory that a job takes. */
 size_t htw__job_memory(const struct htw__job *job);
 
@@ -172,8 +168,8 @@ struct htw__jobs {
 void htw__jobs_init(struct htw__jobs *jobs, const struct htw_allocator *allocator);
 void htw__jobs_fini(struct htw__jobs *jobs);
 
-/* Promises `count` more places in the heap. 0 or -ENOMEM. htw__jobs_add() uses one, as does
-   htw__jobs_unreserve(). */
+/* Promises `count` more places among those that wait. 0 or -ENOMEM. htw__jobs_add() uses one, as do
+   htw__jobs_unreserve() and htw__jobs_give_up(). */
 int htw__jobs_reserve(struct htw__jobs *jobs, size_t count);
 static inline void htw__jobs_unreserve(struct htw__jobs *jobs, size_t count) {
     jobs->reserved -= (uint32_t)count;
@@ -183,14 +179,12 @@ static inline void htw__jobs_unreserve(struct htw__jobs *jobs, size_t count) {
    can fail. 0 or -ENOMEM. */
 int htw__jobs_attach(struct htw__jobs *jobs, struct htw__job *job);
 
-/* Destroys a QUEUED job. */
+/* Destroys a QUEUED job; and one for which a place is reserved. */
 void htw__jobs_discard(struct htw__jobs *jobs, struct htw__job *job);
+void htw__jobs_give_up(struct htw__jobs *jobs, struct htw__job *job);
 
-/* Makes a QUEUED job WAITING, in a place that was reserved. */
-void htw__jobs_add(struct htw__jobs *jobs, struct htw__job *job);
-
-/* Makes a QUEUED job that is attached READY, or LEASED until `lease_end_ns` of it. */
-void htw__jobs_add_as(struct htw__jobs *jobs, struct htw__job *job, enum htw__job_state state);
+/* Makes a QUEUED job for which a place is reserved WAITING, or, if it is attached, READY, or LEASED until `lease_end_ns` of it. */
+void htw__jobs_add(struct htw__jobs *jobs, struct htw__job *job, enum htw__job_state state);
 
 /* A WAITING or READY or LEASED job that is not held becomes READY or LEASED. */
 void htw__jobs_become(struct htw__jobs *jobs, struct htw__job *job, enum htw__job_state state);
@@ -209,7 +203,7 @@ bool htw__jobs_ready_precedes(const struct htw__heap_node *a, const struct htw__
 /* NULL: no job in memory has the id. */
 struct htw__job *htw__jobs_find(const struct htw__jobs *jobs, uint64_t id);
 
-/* Releases what htw__job_release_bytes() does of a job of the table, and restores it. */
+/* Releases key and payload of a job of the table, unless they are part of it; and restores them. False: no memory. */
 void htw__jobs_release_bytes(struct htw__jobs *jobs, struct htw__job *job);
 bool htw__jobs_restore_bytes(struct htw__jobs *jobs, struct htw__job *job, const void *key,
                              const void *payload);

@@ -86,6 +86,15 @@ int htw__job_read(struct htw_journal *journal, uint64_t id, struct htw__job **re
 
 /* ---- to the file */
 
+void htw__count_job(struct htw_journal *journal, uint32_t number, enum htw_job_state state,
+                    int by) {
+    htw__mutex_lock(&journal->mutex);
+    struct htw__queue *queue = htw__queues_find_number(&journal->queues, number);
+    htw__mutex_unlock(&journal->mutex);
+    if (queue != NULL)
+        htw__queue_count(&journal->changed, queue, state, by);
+}
+
 struct htw__job_row htw__job_row_of(const struct htw__job *job) {
     struct htw__job_row row = { .deadline_ns = job->position.deadline_ns,
                                 .key = job->has_key ? job->bytes : NULL,
@@ -99,4 +108,36 @@ struct htw__job_row htw__job_row_of(const struct htw__job *job) {
         row.lease_ns = job->queued->lease_ns;
     }
     return row;
+}
+
+/* ---- to a caller */
+
+struct htw_delivery htw__job_delivery(struct htw_journal *journal, const struct htw__job *job,
+                                      int64_t now) {
+    const struct htw__queued *queued = job->queued;
+    bool is_leased = job->state == HTW__JOB_LEASED;
+    /* The file has the end of a durable lease instead. */
+    int64_t due_ns = is_leased && queued->filed == HTW_JOB_LEASED ? now : job->position.deadline_ns;
+    int64_t late_ns;
+    if (__builtin_sub_overflow(now, due_ns, &late_ns))
+        late_ns = INT64_MAX;
+    struct htw_delivery delivery = {
+        .journal = journal,
+        .id = job->position.id,
+        .deadline_ns = due_ns,
+        .late_ns = late_ns > 0 ? late_ns : 0,
+        .payload = job->bytes + job->key_size,
+        .payload_size = job->payload_size,
+        .key = job->has_key ? job->bytes : NULL,
+        .key_size = job->key_size,
+        .priority = queued == NULL ? 0 : queued->priority,
+        .attempt = queued == NULL ? 1 : queued->counters.attempts,
+        .lease_end_ns = HTW_NEVER_NS,
+    };
+    if (is_leased) {
+        delivery.queue = queued->queue->number == HTW__QUEUE_DEFAULT ? NULL : queued->queue->name;
+        delivery.lease_end_ns = queued->lease_end_ns;
+        delivery.lease_ns = queued->lease_ns;
+    }
+    return delivery;
 }

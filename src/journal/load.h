@@ -19,7 +19,14 @@ enum htw_job_state htw__filed_state(const struct htw__whereabouts *where);
 enum htw_job_state htw__state_in_file(const struct htw_journal *journal,
                                       const struct htw__whereabouts *where);
 
+/* In the transaction: a job of the queue comes to be in this state in the file (`by` 1), or is no longer (-1). */
+void htw__count_job(struct htw_journal *journal, uint32_t queue, enum htw_job_state state, int by);
+
 /* What the file has of a job that is put. */
 struct htw__job_row htw__job_row_of(const struct htw__job *job);
+
+/* A job of memory as it is handed to a caller. */
+struct htw_delivery htw__job_delivery(struct htw_journal *journal, const struct htw__job *job,
+                                      int64_t now);
 
 #endif /* HTW_SRC_JOURNAL_LOAD_H */

@@ -149,14 +149,8 @@ static int find_bucket(struct htw_journal *journal) {
     return 0;
 }
 
-static int compare_rows(const void *a, const void *b) {
-    struct htw__position left = *(const struct htw__position *)a;
-    struct htw__position right = *(const struct htw__position *)b;
-    return htw__position_precedes(right, left) - htw__position_precedes(left, right);
-}
-
 static void sort_rows(struct htw__reader *reader) {
-    qsort(reader->rows, reader->count, sizeof(*reader->rows), compare_rows);
+    qsort(reader->rows, reader->count, sizeof(*reader->rows), htw__position_compare);
 }
 
 static bool grow(struct htw_journal *journal) {
@@ -229,15 +223,10 @@ static void take(struct htw_journal *journal, struct htw__job *job,
                  const struct htw__whereabouts *where, struct htw__position position) {
     bool is_there = htw__place_class_of(where->place) == HTW__PLACE_DELAYED &&
                     where->deadline_ns == position.deadline_ns;
-    if (is_there && !where->is_leased) {
-        htw__jobs_add(&journal->jobs, job);
-        return;
-    }
-    htw__jobs_unreserve(&journal->jobs, 1);
     if (is_there)
-        htw__jobs_add_as(&journal->jobs, job, HTW__JOB_LEASED);
+        htw__jobs_add(&journal->jobs, job, where->is_leased ? HTW__JOB_LEASED : HTW__JOB_WAITING);
     else
-        htw__jobs_discard(&journal->jobs, job);
+        htw__jobs_give_up(&journal->jobs, job);
 }
 
 /* -ENOENT: it has ended, or is in memory, in another state. */

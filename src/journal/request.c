@@ -2,6 +2,7 @@
 /* request.c - the public calls that ask for a job or pause a queue, and telling those that were served. */
 #include "../base/user_code.h"
 #include "lease.h"
+#include "load.h"
 #include "slot.h"
 
 #include <errno.h>
@@ -55,27 +56,7 @@ static void call(struct htw_journal *journal, struct htw__request *request, stru
     struct htw__journal_frame frame = { .journal = journal, .is_notice = true };
     struct htw_delivery delivery = { .journal = journal };
     if (job != NULL) {
-        const struct htw__queued *queued = job->queued;
-        int64_t now = htw__journal_now(journal), late_ns;
-        /* The file has the end of a durable lease instead. */
-        int64_t due_ns = queued->filed == HTW_JOB_LEASED ? now : job->position.deadline_ns;
-        if (__builtin_sub_overflow(now, due_ns, &late_ns))
-            late_ns = INT64_MAX;
-        delivery = (struct htw_delivery) {
-            .journal = journal,
-            .id = job->position.id,
-            .deadline_ns = due_ns,
-            .late_ns = late_ns > 0 ? late_ns : 0,
-            .payload = job->bytes + job->key_size,
-            .payload_size = job->payload_size,
-            .key = job->has_key ? job->bytes : NULL,
-            .key_size = job->key_size,
-            .queue = queued->queue->number == HTW__QUEUE_DEFAULT ? NULL : queued->queue->name,
-            .priority = queued->priority,
-            .attempt = queued->counters.attempts,
-            .lease_end_ns = queued->lease_end_ns,
-            .lease_ns = queued->lease_ns,
-        };
+        delivery = htw__job_delivery(journal, job, htw__journal_now(journal));
         journal->delivered_count++;
     }
     htw__mutex_unlock(&journal->mutex);

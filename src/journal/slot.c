@@ -5,6 +5,7 @@
 #include "../base/user_code.h"
 #include "history.h"
 #include "lease.h"
+#include "load.h"
 #include "reader.h"
 #include "recurring.h"
 #include "window.h"
@@ -129,25 +130,12 @@ static void make_ready(struct htw_journal *journal) {
 /* With the lock, which it releases while `deliver` runs. */
 static void deliver(struct htw_journal *journal, int64_t now) {
     struct htw__job *job = htw__jobs_deliver(&journal->jobs);
-    int64_t late_ns;
-    if (__builtin_sub_overflow(now, job->position.deadline_ns, &late_ns))
-        late_ns = INT64_MAX;
+    if (job->queued != NULL)
+        job->queued->counters.attempts++;
+    const struct htw_delivery delivery = htw__job_delivery(journal, job, now);
     pass(journal, job);
     journal->delivered_count++;
-    htw__histogram_record(&journal->lateness_ns, (uint64_t)late_ns);
-    const struct htw_delivery delivery = {
-        .journal = journal,
-        .id = job->position.id,
-        .deadline_ns = job->position.deadline_ns,
-        .late_ns = late_ns,
-        .payload = job->bytes + job->key_size,
-        .payload_size = job->payload_size,
-        .key = job->has_key ? job->bytes : NULL,
-        .key_size = job->key_size,
-        .priority = job->queued == NULL ? 0 : job->queued->priority,
-        .attempt = job->queued == NULL ? 1 : ++job->queued->counters.attempts,
-        .lease_end_ns = HTW_NEVER_NS,
-    };
+    htw__histogram_record(&journal->lateness_ns, (uint64_t)delivery.late_ns);
     htw__slots_arm(journal); /* another slot, if more is due */
     htw__mutex_unlock(&journal->mutex);
     HTW__CALL_USER("deliver", journal, journal->deliver,

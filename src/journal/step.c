@@ -25,19 +25,17 @@ void htw__job_place(struct htw_journal *journal, struct htw__job *job,
                     const struct htw__whereabouts *where, bool is_moved) {
     struct htw__queue *queue = job->queued == NULL ? NULL : job->queued->queue;
     enum htw__job_state state = state_in_memory(where);
-    if (state == HTW__JOB_WAITING && htw__reader_covers(journal, job->position, where, is_moved)) {
-        htw__jobs_add(&journal->jobs, job);
-        return;
-    }
-    htw__jobs_unreserve(&journal->jobs, 1);
-    if (state == HTW__JOB_READY)
+    bool belongs = journal->slot_count > 0 && state == HTW__JOB_LEASED;
+    if (state == HTW__JOB_WAITING)
+        belongs = htw__reader_covers(journal, job->position, where, is_moved);
+    if (state == HTW__JOB_READY) {
         job->queued->filed = HTW_JOB_READY;
-    if (journal->slot_count > 0 &&
-        (state == HTW__JOB_LEASED ||
-         (state == HTW__JOB_READY && htw__queue_covers(queue, htw__turn_of(job)))))
-        htw__jobs_add_as(&journal->jobs, job, state);
+        belongs = journal->slot_count > 0 && htw__queue_covers(queue, htw__turn_of(job));
+    }
+    if (belongs)
+        htw__jobs_add(&journal->jobs, job, state);
     else
-        htw__jobs_discard(&journal->jobs, job);
+        htw__jobs_give_up(&journal->jobs, job);
     if (state == HTW__JOB_READY)
         htw__leases_serve(journal, queue);
 }
@@ -217,13 +215,9 @@ static void aim(struct htw_journal *journal, struct htw__step *step, const struc
     }
 }
 
-static void count(struct htw_journal *journal, uint32_t number,
-                  const struct htw__whereabouts *where, int by) {
-    htw__mutex_lock(&journal->mutex);
-    struct htw__queue *queue = htw__queues_find_number(&journal->queues, number);
-    htw__mutex_unlock(&journal->mutex);
-    if (queue != NULL)
-        htw__queue_count(&journal->changed, queue, htw__filed_state(where), by);
+static void count(struct htw_journal *journal, uint32_t queue, const struct htw__whereabouts *where,
+                  int by) {
+    htw__count_job(journal, queue, htw__filed_state(where), by);
 }
 
 /* One that is DONE does not exist any more. */
@@ -414,8 +408,7 @@ static void finish_in_memory(struct htw_journal *journal, struct htw__step *step
 static void undo(struct htw_journal *journal, struct htw__step *step, struct htw__job *job) {
     if (step->job != NULL) {
         struct htw__queue *queue = step->job->queued == NULL ? NULL : step->job->queued->queue;
-        htw__jobs_unreserve(&journal->jobs, 1);
-        htw__jobs_discard(&journal->jobs, step->job);
+        htw__jobs_give_up(&journal->jobs, step->job);
         if (queue != NULL)
             htw__queues_drop(&journal->queues, queue);
         step->job = NULL;
@@ -460,10 +453,9 @@ void htw__step_finish(struct htw_journal *journal, struct htw__step *step, int r
         htw__job_place(journal, job, &step->to, true);
         return;
     }
-    htw__jobs_unreserve(&journal->jobs, 1);
     if (!step->request->is_durable)
         job->queued->lease_end_ns = htw__lease_end(
             journal, job->queued->lease_ns, step->request->lease_ns, htw__journal_now(journal));
-    htw__jobs_add_as(&journal->jobs, job, HTW__JOB_LEASED);
+    htw__jobs_add(&journal->jobs, job, HTW__JOB_LEASED);
     htw__lease_granted(journal, step->request, job);
 }

@@ -38,11 +38,10 @@ static int read_one(struct htw_journal *journal, uint64_t id) {
     htw__mutex_lock(&journal->mutex);
     if (error != 0)
         return error;
-    htw__jobs_unreserve(&journal->jobs, 1);
     if (htw__place_class_of(where.place) == HTW__PLACE_READY)
-        htw__jobs_add_as(&journal->jobs, job, HTW__JOB_READY);
+        htw__jobs_add(&journal->jobs, job, HTW__JOB_READY);
     else
-        htw__jobs_discard(&journal->jobs, job);
+        htw__jobs_give_up(&journal->jobs, job);
     return 0;
 }
 

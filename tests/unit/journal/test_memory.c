@@ -175,7 +175,7 @@ UNIT_TEST(journal_with_crafted_ids_has_short_chains) {
         struct htw__job *job = htw__job_create(&memory.allocator, 0, NULL, 0, "", 0, NULL);
         assert_non_null(job);
         memcpy(&job->position.id, collisions[i], COLLISION_SIZE);
-        htw__jobs_add(&jobs, job);
+        htw__jobs_add(&jobs, job, HTW__JOB_WAITING);
         assert_ptr_equal(htw__jobs_find(&jobs, job->position.id), job);
     }
     assert_in_range(longest_chain(&jobs.by_id), 1, COLLISIONS_CHAIN_MAX);
