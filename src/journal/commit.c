@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* commit.c - a batch: all changes of the queue, in one transaction. */
-#include "commit.h"
+#include "writer.h"
 
 #include "../base/clock.h"
 #include "../base/user_code.h"
 #include "inbox.h"
-#include "kick.h"
+#include "select.h"
 #include "load.h"
 #include "reader.h"
 #include "recurring.h"

@@ -2,7 +2,7 @@
 /* journal.c - opening and closing a journal; its options and its mark. state.h has an overview. */
 #include "lease.h"
 #include "reader.h"
-#include "recur.h"
+#include "recurring.h"
 #include "slot.h"
 #include "writer.h"
 

@@ -4,7 +4,6 @@
 
 #include "../base/random.h"
 #include "change.h"
-#include "policy.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* open.c - opening the file of a journal: the settings of SQLite, its counters, what a crash has left. */
-#include "transaction.h"
+#include "database.h"
 
 #include "error.h"
 #include "place.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* policy.c - what queues do with jobs whose attempt has failed. */
-#include "policy.h"
+#include "queue.h"
 
 #include <htw/backoff.h>
 

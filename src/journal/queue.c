@@ -4,7 +4,6 @@
 
 #include "../base/random.h"
 #include "error.h"
-#include "policy.h"
 
 #include <errno.h>
 #include <stddef.h>

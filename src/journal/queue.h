@@ -4,8 +4,9 @@
  * pauses. Under the lock of the journal.
  *
  * A READY job is in memory, or in the file in a place of READY. THE WINDOW of a queue is a place in its order (priority,
- * then the order of putting): the READY jobs up to it are in memory. Where the window ends before the last job,
- * the reader moves it forward when few are left (window.h).
+ * then the order of putting): the READY jobs up to it are in memory. Where the window ends before the last job, the
+ * writer moves it forward when few are left in memory, and back where memory has no room. Jobs that memory forgets are in
+ * a place of READY in the file; those that became ready by the clock are moved there by a change first.
  */
 #ifndef HTW_SRC_JOURNAL_QUEUE_H
 #define HTW_SRC_JOURNAL_QUEUE_H
@@ -113,5 +114,31 @@ int htw__queues_write(struct htw__queues_changed *changed, struct htw__database 
 /* Under the lock: the transaction is durable, or rolled back. Drops queues that have nothing left. */
 void htw__queues_end_transaction(struct htw__queues *queues, struct htw__queues_changed *changed,
                                  bool keep);
+
+/* ---- the windows: under the lock */
+
+/* Whether READY jobs have no room in memory, until some have gone to the file. */
+bool htw__window_is_full(const struct htw_journal *journal);
+
+/* Whether a window is to be moved. */
+bool htw__window_has_work(const struct htw_journal *journal);
+
+/* One step. With the lock, which it releases meanwhile. */
+void htw__window_step(struct htw_journal *journal);
+
+/* ---- policies: what queues do with jobs whose attempt has failed */
+
+bool htw__policy_is_on(const struct htw_queue_policy *policy);
+
+/* 0 or -EINVAL. */
+int htw__policy_check(const struct htw_queue_policy *policy);
+
+/* The delay before the next attempt of a job, after `attempts`. */
+int64_t htw__policy_backoff(const struct htw_queue_policy *policy, uint64_t id, uint32_t attempts);
+
+/* As text, which any machine reads: its size. And back: 0 or -EBADMSG. */
+#define HTW__POLICY_TEXT 128
+size_t htw__policy_write(const struct htw_queue_policy *policy, char text[HTW__POLICY_TEXT]);
+int htw__policy_read(struct htw_queue_policy *policy, const void *text, size_t size);
 
 #endif /* HTW_SRC_JOURNAL_QUEUE_H */

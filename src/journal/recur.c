@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* recur.c - puts the jobs that come again. */
-#include "recur.h"
 
 #include "inbox.h"
 #include "recurring.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* select.c - the delayed jobs of a queue in the file, in order of deadline; or those that are done, by their end. */
+/* select.c - the first jobs of a queue in the file. */
 #include "select.h"
+
+#include "step.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -73,4 +75,80 @@ int htw__selection_find(struct htw__database *database, uint32_t queue,
         next = htw__place(selection->class, minute + 1, queue);
     }
     return 0;
+}
+
+/* ---- kicks */
+
+static void add_step(struct htw_journal *journal, struct htw__change *change, uint64_t id) {
+    struct htw__step *step = &change->steps[change->step_count++];
+    *step = (struct htw__step) { .id = id, .kind = HTW_JOB_KICK, .is_optional = true };
+    htw__mutex_lock(&journal->mutex);
+    if (htw__step_waits(journal, step))
+        step->kind = HTW__STEP_NONE;
+    else
+        (void)htw__step_hold(journal, step);
+    htw__mutex_unlock(&journal->mutex);
+    if (step->kind == HTW__STEP_NONE)
+        change->step_count--;
+}
+
+/* The same, unless a lease of an earlier process lasts. */
+static int add_delayed(struct htw_journal *journal, struct htw__change *change, uint64_t id) {
+    struct htw__job_row row;
+    struct htw__whereabouts where;
+    int error = htw__database_fetch(&journal->database, id, &row, &where);
+    if (error != 0)
+        return error == -ENOENT ? 0 : error;
+    htw__database_fetch_end(&journal->database);
+    if (!where.is_leased)
+        add_step(journal, change, id);
+    return 0;
+}
+
+static int kick_buried(struct htw_journal *journal, struct htw__change *change, size_t wanted) {
+    uint64_t place = htw__place_buried((uint32_t)change->queue->number);
+    struct htw__scan scan = htw__scan_of(place, place);
+    struct htw__scan_row rows[HTW__SCAN_MAX];
+    while (!scan.is_done && change->step_count < wanted) {
+        size_t left = wanted - change->step_count;
+        int64_t count = htw__database_scan(&journal->database, &scan, rows,
+                                           left < HTW__SCAN_MAX ? left : HTW__SCAN_MAX);
+        if (count < 0)
+            return (int)count;
+        for (int64_t i = 0; i < count; i++)
+            add_step(journal, change, rows[i].id);
+    }
+    return 0;
+}
+
+static int kick_delayed(struct htw_journal *journal, struct htw__change *change, size_t wanted) {
+    struct htw__selection selection;
+    int error = htw__selection_init(journal, &selection, HTW__PLACE_DELAYED, wanted);
+    if (error != 0)
+        return error;
+    selection.after = (struct htw__position) { htw__journal_now(journal), UINT64_MAX };
+    do {
+        selection.wanted = wanted - change->step_count;
+        error =
+            htw__selection_find(&journal->database, (uint32_t)change->queue->number, &selection);
+        for (size_t i = 0; i < selection.count && error == 0; i++) {
+            selection.after = selection.rows[i];
+            error = add_delayed(journal, change, selection.rows[i].id);
+        }
+    } while (error == 0 && selection.count == selection.wanted && change->step_count < wanted);
+    htw__selection_fini(journal, &selection);
+    return error;
+}
+
+int htw__kick_select(struct htw_journal *journal, struct htw__change *change) {
+    const struct htw__queue *queue = change->queue;
+    bool has_buried = queue->counts.of[HTW_JOB_BURIED] + queue->added.of[HTW_JOB_BURIED] > 0;
+    change->steps_size = change->kick_count * sizeof(*change->steps);
+    change->steps = htw__journal_allocate(journal, change->steps_size);
+    if (change->steps == NULL) {
+        change->steps_size = 0;
+        return htw__journal_fail_as(-ENOMEM, "no memory for a kick");
+    }
+    return has_buried ? kick_buried(journal, change, change->kick_count)
+                      : kick_delayed(journal, change, change->kick_count);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* select.h - the delayed jobs of a queue in the file, in order of deadline; or those that are done, by their end. */
+/* select.h - the first jobs of a queue in the file: delayed ones by deadline, those that are done by their end, those of a kick. */
 #ifndef HTW_SRC_JOURNAL_SELECT_H
 #define HTW_SRC_JOURNAL_SELECT_H
 
-#include "state.h"
+#include "change.h"
 
 /* The first jobs behind a position. */
 struct htw__selection {
@@ -22,5 +22,8 @@ void htw__selection_fini(struct htw_journal *journal, struct htw__selection *sel
 /* Finds up to `wanted` jobs behind `after`. Without the lock, in the thread that has the database. 0 or an error. */
 int htw__selection_find(struct htw__database *database, uint32_t queue,
                         struct htw__selection *selection);
+
+/* In the transaction: the steps of a kick, for the jobs that were buried first, or the delayed ones. 0 or an error. */
+int htw__kick_select(struct htw_journal *journal, struct htw__change *change);
 
 #endif /* HTW_SRC_JOURNAL_SELECT_H */

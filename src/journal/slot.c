@@ -8,7 +8,6 @@
 #include "load.h"
 #include "reader.h"
 #include "recurring.h"
-#include "window.h"
 
 #include <errno.h>
 

@@ -43,7 +43,6 @@
 #include "jobs.h"
 #include "queue.h"
 #include "rows.h"
-#include "transaction.h"
 
 #include <htw/journal.h>
 
@@ -85,7 +84,7 @@ struct htw__leases {
     struct htw__request *served, **last_served;
 };
 
-/* Jobs that come again: recur.h. */
+/* Jobs that come again: recurring.h. */
 struct htw__recurring {
     int64_t at_ns;      /* when rules are to be read; HTW_NEVER_NS: not */
     uint64_t under_way; /* rules that receive their next instant */

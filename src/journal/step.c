@@ -6,7 +6,6 @@
 #include "inbox.h"
 #include "lease.h"
 #include "load.h"
-#include "policy.h"
 #include "reader.h"
 
 #include <errno.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* submit.c - the public calls that change something: they append to the queue of the writer. */
-#include "change.h"
-#include "commit.h"
+#include "writer.h"
 #include "load.h"
-#include "policy.h"
 #include "recurring.h"
 
 #include <errno.h>

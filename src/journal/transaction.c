@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* transaction.c - transactions on the file of a journal, and the counters that each stores; closing it. */
-#include "transaction.h"
+#include "database.h"
 
 #include "../base/clock.h"
 #include "blocks.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* window.c - moves the windows of queues. */
-#include "window.h"
+#include "queue.h"
 
 #include "../base/clock.h"
 #include "change.h"

@@ -5,16 +5,12 @@
 #include "../base/clock.h"
 #include "../base/thread.h"
 #include "../base/user_code.h"
-#include "change.h"
-#include "commit.h"
 #include "guest.h"
 #include "history.h"
 #include "lease.h"
 #include "reader.h"
-#include "recur.h"
 #include "recurring.h"
 #include "slot.h"
-#include "window.h"
 
 #include <errno.h>
 

@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* writer.h - the thread that uses the database: writes changes, reads jobs, copies the log. */
+/*
+ * writer.h - the thread that uses the database: writes changes, reads jobs, copies the log. A BATCH is all changes of
+ * the queue, in one transaction.
+ */
 #ifndef HTW_SRC_JOURNAL_WRITER_H
 #define HTW_SRC_JOURNAL_WRITER_H
 
-#include "state.h"
+#include "change.h"
 
 /* 0 or -ENOMEM. */
 int htw__writer_start(struct htw_journal *journal);
 
 /* Writes what waits, and ends the thread. */
 void htw__writer_stop(struct htw_journal *journal);
+
+/* Takes the queue, writes it, and tells the callers. With the lock held, which it releases meanwhile;
+   `is_in_use` must not be set. */
+void htw__commit_queue(struct htw_journal *journal);
+
+/* Whether a caller may commit its change by itself, because nothing else is to be done. */
+bool htw__commit_is_idle(const struct htw_journal *journal);
 
 #endif /* HTW_SRC_JOURNAL_WRITER_H */

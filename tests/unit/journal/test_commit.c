@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_commit.c - when a caller may commit by itself. */
-#include "../../../src/journal/commit.h"
+#include "../../../src/journal/writer.h"
 #include "../../../src/journal/reader.h"
 #include "../unit.h"
 

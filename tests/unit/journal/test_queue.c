@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_queue.c - the queues of a journal by name and number, their pauses, policies and counts. */
-#include "../../../src/journal/policy.h"
 #include "../../../src/journal/queue.h"
 #include "../../support/failing_allocator.h"
 #include "../unit.h"

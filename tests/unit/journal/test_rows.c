@@ -5,7 +5,6 @@
  */
 #include "../../../src/journal/blocks.h"
 #include "../../../src/journal/rows.h"
-#include "../../../src/journal/transaction.h"
 #include "../../support/random.h"
 #include "../../support/test_folder.h"
 #include "../unit.h"
