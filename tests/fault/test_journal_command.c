@@ -84,22 +84,29 @@ static const struct scenario {
     const char *name;
     const char *words[7]; /* after "htw journal"; ID and FILE stand for what they say */
     enum effect effect;
+    bool is_guest;
 } scenarios[] = {
-    { "list", { "list", "FILE" }, READS },
-    { "list --json", { "--json", "list", "FILE" }, READS },
-    { "list --limit", { "--limit", "7", "list", "FILE" }, READS },
-    { "list --queue", { "--queue", "mail", "--state", "ready", "list", "FILE" }, READS },
-    { "show", { "show", "FILE" }, READS },
-    { "show ID", { "show", "FILE", "ID" }, READS },
-    { "stats", { "stats", "FILE" }, READS },
-    { "check", { "check", "FILE" }, READS },
-    { "check --json", { "--json", "check", "FILE" }, READS },
-    { "put", { "--queue", "mail", "put", "FILE", "2150-01-01T00:00:00Z", "a job" }, GAINS },
-    { "cancel ID", { "--json", "cancel", "FILE", "ID" }, LOSES },
-    { "move ID", { "--json", "move", "FILE", "ID", "2150-01-01T00:00:00Z" }, CHANGES },
-    { "bury ID", { "bury", "FILE", "ID" }, CHANGES },
-    { "kick ID", { "kick", "FILE", "ID" }, CHANGES },
-    { "compact", { "compact", "FILE" }, STAYS },
+    { "list", { "list", "FILE" }, READS, false },
+    { "list --json", { "--json", "list", "FILE" }, READS, false },
+    { "list --limit", { "--limit", "7", "list", "FILE" }, READS, false },
+    { "list --queue", { "--queue", "mail", "--state", "ready", "list", "FILE" }, READS, false },
+    { "show", { "show", "FILE" }, READS, false },
+    { "show ID", { "show", "FILE", "ID" }, READS, false },
+    { "stats", { "stats", "FILE" }, READS, false },
+    { "check", { "check", "FILE" }, READS, false },
+    { "check --json", { "--json", "check", "FILE" }, READS, false },
+    { "put", { "--queue", "mail", "put", "FILE", "2150-01-01T00:00:00Z", "a job" }, GAINS, false },
+    { "recur", { "recur", "FILE", "nightly", "0 3 * * *", "a job" }, STAYS, false },
+    { "put as guest",
+      { "--queue", "mail", "put", "FILE", "2150-01-01T00:00:00Z", "a job" },
+      GAINS,
+      true },
+    { "recur as guest", { "recur", "FILE", "nightly", "0 3 * * *", "a job" }, STAYS, true },
+    { "cancel ID", { "--json", "cancel", "FILE", "ID" }, LOSES, false },
+    { "move ID", { "--json", "move", "FILE", "ID", "2150-01-01T00:00:00Z" }, CHANGES, false },
+    { "bury ID", { "bury", "FILE", "ID" }, CHANGES, false },
+    { "kick ID", { "kick", "FILE", "ID" }, CHANGES, false },
+    { "compact", { "compact", "FILE" }, STAYS, false },
 };
 
 struct result {
@@ -155,7 +162,8 @@ static void run(const struct scenario *scenario, unsigned from, bool on, struct 
 /* ---- the judge */
 
 /* The journal anew. */
-static bool fill(void) {
+static bool fill(bool is_guest) {
+    struct htw_journal_options options = HTW_JOURNAL_OPTIONS_INIT;
     static char payload[6000]; /* more than a page */
     char suffixed[80];
     struct htw_journal *journal;
@@ -164,7 +172,8 @@ static bool fill(void) {
         snprintf(suffixed, sizeof(suffixed), "%s%s", path, suffixes[i]);
         unlink(suffixed);
     }
-    if (htw_journal_open(&journal, NULL, path, NULL) != 0)
+    options.is_guest = is_guest;
+    if (htw_journal_open(&journal, NULL, path, &options) != 0)
         return false;
     struct htw_job jobs[JOBS];
     struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
@@ -188,11 +197,24 @@ static bool fill(void) {
     return htw_journal_close(journal) == 0 && is_filled;
 }
 
-static struct result before, after; /* `list` */
+static struct result before, after; /* `list`, and the inbox */
 
-static void look(struct result *result) {
-    static const struct scenario list = { "list", { "--json", "list", "FILE" }, READS };
+static int add_line(void *context, int columns, char **values, char **names) {
+    char *text = context;
+    (void)columns, (void)names;
+    snprintf(text + strlen(text), 200, "%s %s %s\n", values[0], values[1], values[2]);
+    return 0;
+}
+
+static void look(bool is_guest, struct result *result) {
+    static const struct scenario list = { "list", { "--json", "list", "FILE" }, READS, false };
+    struct sqlite3 *connection;
     run(&list, 0, false, result);
+    if (is_guest && (sqlite3_open(path, &connection) != SQLITE_OK ||
+                     sqlite3_exec(connection, "SELECT id, queue, payload FROM htw_inbox", add_line,
+                                  result->output, NULL) != SQLITE_OK ||
+                     sqlite3_close(connection) != SQLITE_OK))
+        abort();
 }
 
 static size_t count_lines(const char *text) {
@@ -238,9 +260,25 @@ static const char *judge(const struct scenario *scenario, const struct result *g
     if (is_fixed && strncmp(good->output, got->output, strlen(got->output)) != 0 &&
         strcmp(scenario->words[0], "--json") != 0)
         return "a wrong line";
-    look(&after);
+    look(scenario->is_guest, &after);
     return after.status != 0 ? "the journal cannot be read any more"
                              : judge_jobs(scenario, got->status);
+}
+
+/* A put goes into the inbox, so it works while the program has its journal open. */
+static bool put_while_it_is_open(const struct scenario *scenario) {
+    static struct result got;
+    struct htw_journal_options options = HTW_JOURNAL_OPTIONS_INIT;
+    struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
+    struct htw_journal *journal;
+    options.is_guest = true;
+    if (!fill(true) || htw_journal_open(&journal, NULL, path, &options) != 0)
+        return false;
+    run(scenario, 0, false, &got);
+    while (got.status == 0 && stats.put == 0)
+        if (htw_journal_wake(journal) != 0 || htw_journal_get_stats(journal, &stats) != 0)
+            return false;
+    return htw_journal_close(journal) == 0 && got.status == 0 && stats.put == 1;
 }
 
 int main(int count, char *words[]) {
@@ -254,17 +292,22 @@ int main(int count, char *words[]) {
     snprintf(error_path, sizeof(error_path), "%s/error", folder);
     for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++) {
         const struct scenario *scenario = &scenarios[i];
-        if (!fill())
+        if (!fill(scenario->is_guest))
             return 1;
-        look(&before);
+        look(scenario->is_guest, &before);
         run(scenario, 0, false, &good);
         unsigned last = calls;
+        if (good.status != 0 ||
+            (scenario->is_guest && scenario->effect == GAINS && !put_while_it_is_open(scenario))) {
+            printf("%s: status %d, %s\n", scenario->name, good.status, good.error);
+            return 1;
+        }
         for (unsigned from = 1; from <= last; from += all || from < 60 ? 1 : 17) {
             for (int on = 0; on < 2; on++) {
-                if (scenario->effect != READS && !fill())
+                if (scenario->effect != READS && !fill(scenario->is_guest))
                     return 1;
                 if (scenario->effect != READS)
-                    look(&before);
+                    look(scenario->is_guest, &before);
                 run(scenario, from, on == 1, &got);
                 const char *why = judge(scenario, &good, &got);
                 runs++;

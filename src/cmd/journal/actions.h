@@ -32,11 +32,10 @@ int htw__journal_stats(const struct htw__journal_request *request);
 int htw__journal_recurring(const struct htw__journal_request *request);
 int htw__journal_check(const struct htw__journal_request *request);
 
-/* These open the journal. `step` makes a step of each job. */
+/* These open the journal. `put` puts a job, or sets a rule if there is a schedule; `step` makes a step of each job. */
 int htw__journal_put(const struct htw__journal_request *request);
 int htw__journal_step(const struct htw__journal_request *request);
 int htw__journal_kick(const struct htw__journal_request *request);
-int htw__journal_recur(const struct htw__journal_request *request);
 int htw__journal_unrecur(const struct htw__journal_request *request);
 int htw__journal_compact(const struct htw__journal_request *request);
 

@@ -16,25 +16,39 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+/* As src/journal/open.c: others write to the file, and their transactions may be long. */
+#define GUEST_BUSY_TIMEOUT_MS 30000
 
 static uint64_t size_of(const char *path) {
     struct stat status;
     return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
 }
 
-/* A journal that does not exist is not created. NULL: it cannot be opened, and why was printed. */
-static struct htw_journal *open_journal(const char *path, bool takes_guests) {
+/* Whether the file is a journal, and of what kind; if not, why was printed. */
+static bool identify(const char *path, bool *ret_is_guest) {
     struct htw__journal_file file;
-    struct htw_journal_options options = HTW_JOURNAL_OPTIONS_INIT;
-    struct htw_journal *journal = NULL;
     bool is_journal = htw__journal_file_open(&file, path);
     htw__journal_file_close(&file);
-    options.is_guest = file.is_guest;
-    if (is_journal && file.is_guest && !takes_guests)
-        htw__terminal_error("%s: the database of a program, which alone compacts it", path);
-    else if (is_journal && htw_journal_open(&journal, NULL, path, &options) != 0)
+    *ret_is_guest = file.is_guest;
+    return is_journal;
+}
+
+/* NULL: it cannot be opened, and why was printed. */
+static struct htw_journal *open_as(const char *path, bool is_guest) {
+    struct htw_journal_options options = HTW_JOURNAL_OPTIONS_INIT;
+    struct htw_journal *journal = NULL;
+    options.is_guest = is_guest;
+    if (htw_journal_open(&journal, NULL, path, &options) != 0)
         htw__terminal_error("%s", htw_journal_error());
     return journal;
+}
+
+/* One that does not exist is not created. */
+static struct htw_journal *open_journal(const char *path) {
+    bool is_guest;
+    return identify(path, &is_guest) ? open_as(path, is_guest) : NULL;
 }
 
 /* Whether all was done and printed. */
@@ -56,7 +70,7 @@ static const char *name_of(const struct htw__journal_request *request) {
     return queue == NULL || *queue == '\0' ? NULL : queue;
 }
 
-/* ---- put */
+/* ---- put and recur */
 
 /* All of standard input, to be freed; NULL: why not was printed. */
 static char *read_input(size_t *ret_size) {
@@ -92,56 +106,66 @@ static struct htw_job job_of(const struct htw__journal_request *request, const c
     return job;
 }
 
-static bool put(struct htw_journal *journal, const struct htw__journal_request *request,
-                const char *payload, size_t size) {
-    struct htw_job job = job_of(request, payload, size);
+static bool put(const struct htw__journal_request *request, struct htw_job *job) {
+    struct htw_journal *journal = open_as(request->path, false);
     struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
-    change.jobs = &job;
+    change.jobs = job;
     change.job_count = 1;
-    if (!succeeds(htw_journal_apply(journal, &change)))
-        return false;
-    printf(request->json ? "{\"put\":\"%" PRIu64 "\"}\n" : "%" PRIu64 "\n", job.id);
-    return true;
+    bool success = journal != NULL && succeeds(htw_journal_apply(journal, &change));
+    htw_journal_close(journal);
+    return success;
 }
 
-static bool recur(struct htw_journal *journal, const struct htw__journal_request *request,
-                  const char *payload, size_t size) {
+/* As any program puts a job, also while the journal is open. */
+static bool put_as_guest(const struct htw__journal_request *request, struct htw_job *job) {
+    struct sqlite3 *connection = NULL;
+    int result = sqlite3_open_v2(request->path, &connection, SQLITE_OPEN_READWRITE, NULL);
+    if (result == SQLITE_OK)
+        result = sqlite3_busy_timeout(connection, GUEST_BUSY_TIMEOUT_MS);
+    if (result == SQLITE_OK)
+        result = sqlite3_exec(connection, "PRAGMA synchronous = EXTRA", NULL, NULL, NULL);
+    if (result != SQLITE_OK)
+        htw__terminal_error("%s: %s", request->path, sqlite3_errmsg(connection));
+    bool success = result == SQLITE_OK && succeeds(htw_journal_put_in(connection, job));
+    sqlite3_close(connection);
+    return success;
+}
+
+static bool recur(const struct htw__journal_request *request, const struct htw_job *job,
+                  bool is_guest) {
     struct htw_recurring rule = HTW_RECURRING_INIT;
+    struct htw_journal *journal = open_as(request->path, is_guest);
     rule.name = request->name;
     rule.schedule = request->schedule;
     rule.zone = request->zone;
     if (request->catch_up != UINT32_MAX)
         rule.catch_up = request->catch_up;
-    rule.job = job_of(request, payload, size);
-    return succeeds(htw_journal_set_recurring(journal, &rule));
+    rule.job = *job;
+    bool success = journal != NULL && succeeds(htw_journal_set_recurring(journal, &rule));
+    htw_journal_close(journal);
+    return success;
 }
 
 /* With the payload that was said, or read. The journal is created where there is none. */
-static int with_payload(const struct htw__journal_request *request,
-                        bool (*act)(struct htw_journal *journal,
-                                    const struct htw__journal_request *request, const char *payload,
-                                    size_t size)) {
-    struct htw_journal *journal = NULL;
+int htw__journal_put(const struct htw__journal_request *request) {
     size_t size = request->content == NULL ? 0 : strlen(request->content);
     char *input = request->content == NULL ? read_input(&size) : NULL;
     const char *payload = request->content == NULL ? input : request->content;
-    bool success = payload != NULL &&
-                   succeeds(htw_journal_open(&journal, NULL, request->path, NULL)) &&
-                   act(journal, request, payload, size);
+    struct htw_job job = job_of(request, payload, size);
+    bool is_guest = false, exists = access(request->path, F_OK) == 0;
+    bool success = payload != NULL && (!exists || identify(request->path, &is_guest));
+    if (success && request->schedule != NULL)
+        success = recur(request, &job, is_guest);
+    else if (success)
+        success = is_guest ? put_as_guest(request, &job) : put(request, &job);
+    if (success && request->schedule == NULL)
+        printf(request->json ? "{\"put\":\"%" PRIu64 "\"}\n" : "%" PRIu64 "\n", job.id);
     free(input);
-    return end(journal, success);
-}
-
-int htw__journal_put(const struct htw__journal_request *request) {
-    return with_payload(request, put);
-}
-
-int htw__journal_recur(const struct htw__journal_request *request) {
-    return with_payload(request, recur);
+    return end(NULL, success);
 }
 
 int htw__journal_unrecur(const struct htw__journal_request *request) {
-    struct htw_journal *journal = open_journal(request->path, true);
+    struct htw_journal *journal = open_journal(request->path);
     return end(journal,
                journal != NULL && succeeds(htw_journal_remove_recurring(journal, request->name)));
 }
@@ -149,7 +173,7 @@ int htw__journal_unrecur(const struct htw__journal_request *request) {
 /* ---- steps */
 
 int htw__journal_step(const struct htw__journal_request *request) {
-    struct htw_journal *journal = open_journal(request->path, true);
+    struct htw_journal *journal = open_journal(request->path);
     bool success = journal != NULL;
     for (size_t i = 0; i < request->id_count && journal != NULL; i++) {
         struct htw_job_update update = HTW_JOB_UPDATE_INIT;
@@ -169,7 +193,7 @@ int htw__journal_step(const struct htw__journal_request *request) {
 int htw__journal_kick(const struct htw__journal_request *request) {
     if (request->id_count > 0)
         return htw__journal_step(request);
-    struct htw_journal *journal = open_journal(request->path, true);
+    struct htw_journal *journal = open_journal(request->path);
     int count = journal == NULL
                     ? -1
                     : htw_journal_kick(journal, name_of(request), (uint32_t)request->filter.limit);
@@ -200,7 +224,14 @@ static bool compact(const char *path) {
 }
 
 int htw__journal_compact(const struct htw__journal_request *request) {
-    struct htw_journal *journal = open_journal(request->path, false);
+    bool is_guest;
+    struct htw_journal *journal = NULL;
+    bool is_journal = identify(request->path, &is_guest);
+    if (is_journal && is_guest)
+        htw__terminal_error("%s: the database of a program, which alone compacts it",
+                            request->path);
+    else if (is_journal)
+        journal = open_as(request->path, false);
     uint64_t before = size_of(request->path);
     bool success = journal != NULL && compact(request->path);
     htw_journal_close(journal);

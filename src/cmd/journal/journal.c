@@ -10,6 +10,10 @@
 #include "../terminal.h"
 #include "actions.h"
 
+#ifdef HTW_HAS_CALENDAR
+#include <htw/calendar.h>
+#endif
+
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -84,9 +88,9 @@ static const struct htw__command_line line = {
         "                         delayed ones. Prints how many\n"
         "  recurring FILE         print the jobs that come again\n"
         "  recur FILE NAME SCHEDULE PAYLOAD\n"
-        "                         put a job at each instant of a cron expression, as the program\n"
-        "                         that has the journal open checks and obeys it. Replaces the one\n"
-        "                         of this name. Without PAYLOAD: all of standard input\n"
+        "                         put a job at each instant of a cron expression, which the program\n"
+        "                         that has the journal open obeys, and whose zone it checks. Replaces the\n"
+        "                         one of this name. Without PAYLOAD: all of standard input\n"
         "  unrecur FILE NAME      end that\n"
         "  compact FILE           write the file anew, without free space; takes as much space as\n"
         "                         the jobs need for a time\n"
@@ -177,7 +181,7 @@ static const struct action {
       .done = "kicked" },
     { .name = "recurring", .run = htw__journal_recurring },
     { .name = "recur",
-      .run = htw__journal_recur,
+      .run = htw__journal_put,
       .options = QUEUE | KEY | PRIORITY | RULE,
       .names = 2,
       .takes_payload = true },
@@ -230,6 +234,21 @@ static int read_when(struct htw__journal_request *request, const char *word) {
     return why == NULL ? 0 : complain(why, word);
 }
 
+#ifdef HTW_HAS_CALENDAR
+static int check_schedule(const char *schedule) {
+    struct htw_calendar calendar;
+    size_t position = 0;
+    return htw_calendar_cron(&calendar, schedule, &position) == 0
+               ? 0
+               : complain("not a cron expression: ", schedule + position);
+}
+#else
+static int check_schedule(const char *schedule) {
+    (void)schedule;
+    return 0;
+}
+#endif
+
 /* What kick needs beside its words. */
 static int check_kick(const struct htw__journal_request *request) {
     uint64_t limit = request->filter.limit;
@@ -279,6 +298,8 @@ static int run(const struct action *action, struct htw__journal_request *request
     request->schedule = action->names > 1 ? words[2] : NULL;
     if (action->takes_payload && count == last)
         request->content = words[last - 1];
+    if (status == 0 && request->schedule != NULL)
+        status = check_schedule(request->schedule);
     if (status == 0 && action->run == htw__journal_kick)
         status = check_kick(request);
     if (status == 0)
