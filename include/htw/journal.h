@@ -943,7 +943,8 @@ struct htw_journal_stats {
     uint64_t delayed, ready, leased, buried, kept;
     uint64_t queues;   /**< how many there are now, the default one included */
     uint64_t requests; /**< for jobs, that wait now */
-    /** How long the oldest job in memory has been due and waits to be delivered or leased, by its deadline or its put. */
+    /** How long the oldest job in memory has been due and waits to be delivered or leased, by its deadline or its put.
+        Those that memory has no room for may be older: `htw journal stats` reads them all. */
     uint64_t oldest_ns;
     uint64_t stopped;                 /**< 1: the journal has stopped by itself */
     struct htw_distribution commit;   /**< duration of a transaction */

@@ -356,7 +356,7 @@ def top_shows_a_journal(directory):
         impostor.close()
         assert "journal mail\n  delayed 1  ready 2  leased 3  buried 4" in run.stdout, run
         assert ("stopped 1" in run.stdout) == bool(stopped), run
-        for line in ("  oldest 1.50s  requests 6  queues 7  done 5  log 4.00K  memory 2.00K",
+        for line in ("  oldest in memory 1.50s  requests 6  queues 7  done 5  log 4.00K  memory 2.00K",
                      "  per second: commits 10.0  put 20.0  done 0  cancelled 0",
                      "  commit    p50 5.00us p90 0ns    p99 7.00us"):
             assert line in run.stdout, (line, run.stdout)

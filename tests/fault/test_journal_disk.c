@@ -35,9 +35,27 @@ static void deliver(void *context, const struct htw_delivery *delivery) {
     strncat(delivered, delivery->payload, 1);
 }
 
+/* ---- rules: a job each minute, which is told by its letter */
+
+static bool obeys_rules;
+
+static int next_minute(const char *schedule, const char *zone, int64_t after_ns,
+                       int64_t *ret_next_ns) {
+    (void)schedule, (void)zone;
+    *ret_next_ns = (after_ns / HTW_MINUTE + 1) * HTW_MINUTE;
+    return 0;
+}
+
+static void deliver_instant(void *context, const struct htw_delivery *delivery) {
+    const char name = (char)('a' + (delivery->deadline_ns - START_NS) / HTW_MINUTE);
+    (void)context;
+    strncat(delivered, &name, 1);
+}
+
 static int open_at(const char *name) {
     struct htw_journal_options options = HTW_JOURNAL_OPTIONS_INIT;
-    options.deliver = deliver;
+    options.deliver = obeys_rules ? deliver_instant : deliver;
+    options.next_instant = obeys_rules ? next_minute : NULL;
     return htw_journal_open(&journal, scheduler, name, &options);
 }
 
@@ -71,6 +89,7 @@ static void begin(void) {
     faulty_vfs_reset(1);
     htw__log_checkpoint_pages = 4096;
     delivered[0] = '\0';
+    obeys_rules = false;
     scheduler = manual_scheduler(START_NS);
     assert_non_null(scheduler);
 }
@@ -267,6 +286,60 @@ UNIT_TEST_BETWEEN(begin, end, file_that_may_not_be_longer_is_a_full_disk) {
     expect_full_disk(FAULT_LIMIT);
 }
 
+/* ---- a write fails, in whatever way it ends */
+
+static const struct way {
+    enum fault fault;
+    long times;
+    enum loss loss;
+} ways[] = {
+    { FAULT_POWER, 1, LOSE_NOTHING },   { FAULT_POWER, 1, LOSE_SOME },
+    { FAULT_POWER, 1, LOSE_ALL },       { FAULT_REFUSED, 1, LOSE_ALL },
+    { FAULT_TORN, 1, LOSE_NOTHING },    { FAULT_LATE, EVER, LOSE_NOTHING },
+    { FAULT_FULL, EVER, LOSE_NOTHING }, { FAULT_QUOTA, EVER, LOSE_ALL },
+    { FAULT_SYNC, 1, LOSE_SOME },       { FAULT_GROWTH, EVER, LOSE_SOME },
+};
+
+/* Whether the disk has failed. A rule is obeyed for three minutes, and after that on a disk that works. */
+static bool play_rule(const struct way *way, long nth) {
+    struct htw_recurring rule = HTW_RECURRING_INIT;
+    rule.name = "rule";
+    rule.schedule = "each minute";
+    rule.catch_up = 10;
+    obeys_rules = true;
+    must_open(path);
+    assert_int_equal(htw_journal_set_recurring(journal, &rule), 0);
+    faulty_vfs_plan(way->fault, faulty_vfs_operations() + nth, way->times);
+    assert_int_equal(htw_scheduler_advance(scheduler, 3 * HTW_MINUTE), 0);
+    close_journal();
+    bool has_failed = faulty_vfs_failures() > 0;
+    faulty_vfs_lose(way->loss);
+    faulty_vfs_cut();
+    faulty_vfs_reset(1);
+    delivered[0] = '\0';
+    must_open(path);
+    assert_int_equal(htw_scheduler_advance(scheduler, 2 * HTW_MINUTE), 0);
+    close_journal();
+    return has_failed;
+}
+
+UNIT_TEST_BETWEEN(begin, end, rule_that_is_cut_off_at_each_write_puts_a_job_once_for_each_instant) {
+    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+        long nth = 0;
+        while (play_rule(&ways[i], nth++)) {
+            for (char name[] = "b"; name[0] <= 'f'; name[0]++)
+                if (strchr(delivered, name[0]) == NULL ||
+                    strchr(delivered, name[0]) != strrchr(delivered, name[0]) ||
+                    strlen(delivered) != 5)
+                    fail_msg("way %zu, operation %ld: %s", i, nth, delivered);
+            begin_again();
+        }
+        assert_string_equal(delivered, "bcdef");
+        assert_true(nth > 5);
+        begin_again();
+    }
+}
+
 /* ---- a file of format 1 becomes one of format 2 */
 
 static void leave_format_1(void) {
@@ -284,19 +357,8 @@ static void leave_format_1(void) {
     faulty_vfs_reset(1);
 }
 
-/* In whatever way it ends: the file is of one format or of the other, with all jobs. */
+/* The file is of one format or of the other, with all jobs. */
 UNIT_TEST_BETWEEN(begin, end, journal_of_format_1_that_is_cut_off_at_each_write_loses_nothing) {
-    static const struct {
-        enum fault fault;
-        long times;
-        enum loss loss;
-    } ways[] = {
-        { FAULT_POWER, 1, LOSE_NOTHING },   { FAULT_POWER, 1, LOSE_SOME },
-        { FAULT_POWER, 1, LOSE_ALL },       { FAULT_REFUSED, 1, LOSE_ALL },
-        { FAULT_TORN, 1, LOSE_NOTHING },    { FAULT_LATE, EVER, LOSE_NOTHING },
-        { FAULT_FULL, EVER, LOSE_NOTHING }, { FAULT_QUOTA, EVER, LOSE_ALL },
-        { FAULT_SYNC, 1, LOSE_SOME },       { FAULT_GROWTH, EVER, LOSE_SOME },
-    };
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
         unsigned refused = 0;
         bool is_cut = true;

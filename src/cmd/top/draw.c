@@ -204,7 +204,7 @@ static void draw_journal(const struct htw__drawing *self, const struct htw__top_
     htw__line_add_trouble(self, "failed", now->failed);
     htw__line_end(self);
     htw__page_add(self->page, "  ");
-    htw__line_add_duration(self, "oldest", now->oldest_ns);
+    htw__line_add_duration(self, "oldest in memory", now->oldest_ns);
     htw__line_add_count(self, "requests", now->requests);
     htw__line_add_count(self, "queues", now->queues);
     htw__line_add_count(self, "done", now->kept);
