@@ -39,83 +39,10 @@ int htw__database_distrust(struct htw__database *self, const char *why) {
 /* ---- statements */
 
 static const char *const texts[] = {
-    [HTW__BEGIN] = "BEGIN IMMEDIATE",
-    [HTW__COMMIT] = "COMMIT",
-    [HTW__ROLLBACK] = "ROLLBACK",
-    [HTW__SAVEPOINT] = "SAVEPOINT change",
-    [HTW__RELEASE] = "RELEASE change",
-    [HTW__ROLLBACK_TO] = "ROLLBACK TO change",
-    /* generation: of the transaction that this journal has made last */
-    [HTW__SET_META] = "UPDATE meta SET jobs=?,keyed=?,next_sequence=?,generation=?,moved=?,"
-                      "last_put=? WHERE one=1 AND generation=?",
-    [HTW__SET_MARK] = "UPDATE meta SET mark = ?1 WHERE one = 1",
-    [HTW__INSERT] = "INSERT INTO job (id, deadline, key, payload, queue, priority, put, lease) "
-                    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-    [HTW__DELETE] = "DELETE FROM job WHERE id = ?1",
-    [HTW__PUT_AS] = "SELECT key, deadline, queue, priority, put FROM job WHERE id = ?1",
-    [HTW__FETCH] =
-        "SELECT deadline, key, payload, queue, priority, put, lease FROM job WHERE id = ?1",
-    [HTW__FIND_KEY] = "SELECT id FROM job_key WHERE key = ?1",
-    [HTW__SET_KEY] = "INSERT OR REPLACE INTO job_key (key, id) VALUES (?1, ?2)",
-    [HTW__DELETE_KEY] = "DELETE FROM job_key WHERE key = ?1",
-    [HTW__FETCH_MOVED] = "SELECT place, rank, deadline, priority, state, attempts, releases, "
-                         "timeouts, buries, kicks FROM moved WHERE id = ?1",
-    [HTW__STORE_MOVED] =
-        "INSERT OR REPLACE INTO moved (id, place, rank, deadline, priority, state, attempts, "
-        "releases, timeouts, buries, kicks) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-    [HTW__DELETE_MOVED] = "DELETE FROM moved WHERE id = ?1",
-    [HTW__STORE_MOVED_PLACE] = "INSERT INTO moved_place (place, rank, id) VALUES (?1, ?2, ?3)",
-    [HTW__DELETE_MOVED_PLACE] =
-        "DELETE FROM moved_place WHERE place = ?1 AND rank = ?2 AND id = ?3",
-    [HTW__STORE_BLOCK] = "INSERT OR IGNORE INTO block (place, first, last) VALUES (?1, ?2, ?3)",
-    [HTW__BLOCK_OF] = "SELECT first, last FROM block WHERE place = ?1 AND first <= ?2 "
-                      "ORDER BY first DESC LIMIT 1",
-    [HTW__COUNT_JOBS] = "SELECT count(*), 0 FROM (SELECT 1 FROM job WHERE id >= ?1 AND id <= ?2 "
-                        "LIMIT ?3)",
-    [HTW__COUNT_UNMOVED] =
-        "SELECT count(*), total(m) FROM (SELECT EXISTS (SELECT 1 FROM moved WHERE id = job.id) AS m "
-        "FROM job WHERE id >= ?1 AND id <= ?2 LIMIT ?3)",
-    [HTW__DELETE_BLOCK] = "DELETE FROM block WHERE place = ?1 AND first = ?2",
-    [HTW__NEXT_BLOCK] = "SELECT first, last FROM block WHERE place = ?1 AND first > ?2 "
-                        "ORDER BY first LIMIT 1",
-    [HTW__NEXT_PLACE] = "SELECT place FROM block WHERE place >= ?1 ORDER BY place LIMIT 1",
-    [HTW__NEXT_MOVED_PLACE] =
-        "SELECT place FROM moved_place WHERE place >= ?1 ORDER BY place LIMIT 1",
-    [HTW__SCAN] = "SELECT id, deadline, put, 0 FROM job WHERE id >= ?1 AND id <= ?2 "
-                  "ORDER BY id LIMIT ?3",
-    [HTW__SCAN_UNMOVED] =
-        "SELECT id, deadline, put, EXISTS (SELECT 1 FROM moved m WHERE m.id = job.id) FROM job "
-        "WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3",
-    [HTW__SCAN_MOVED] =
-        "SELECT p.id, m.deadline, p.rank FROM moved_place p CROSS JOIN moved m ON m.id = p.id "
-        "WHERE p.place = ?1 AND (p.rank, p.id) > (?2, ?3) ORDER BY p.rank, p.id LIMIT ?4",
-    [HTW__VISIT_QUEUES] =
-        "SELECT number, name, policy, delayed, ready, leased, buried, done FROM queue "
-        "ORDER BY number",
-    [HTW__STORE_QUEUE] = "INSERT OR REPLACE INTO queue (number, delayed, ready, leased, buried, "
-                         "done, name, policy) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-    [HTW__COUNT_QUEUE] = "UPDATE queue SET delayed = ?2, ready = ?3, leased = ?4, buried = ?5, "
-                         "done = ?6 WHERE number = ?1",
-    [HTW__DELETE_QUEUE] = "DELETE FROM queue WHERE number = ?1",
-    [HTW__READ_RECURRING] = "SELECT name, next, schedule, zone, grace, catch_up, queue, priority, "
-                            "flags, lease, key, payload FROM recurring WHERE name = ?1",
-    [HTW__LIST_RECURRING] = "SELECT name FROM recurring WHERE name > ?1 ORDER BY name LIMIT 1",
-    [HTW__NEXT_RECURRING] = "SELECT name FROM recurring WHERE next <= ?1 AND (next, name) > "
-                            "(?2, ?3) ORDER BY next, name LIMIT 1",
-    [HTW__FIRST_RECURRING] = "SELECT next FROM recurring ORDER BY next LIMIT 1",
-    [HTW__STORE_RECURRING] =
-        "INSERT OR REPLACE INTO recurring (name, next, schedule, zone, grace, catch_up, queue, priority, flags, "
-        "lease, key, payload) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-    [HTW__ADVANCE_RECURRING] = "UPDATE recurring SET next = ?2 WHERE name = ?3 AND next = ?1",
-    [HTW__DELETE_RECURRING] = "DELETE FROM recurring WHERE name = ?1",
-    [HTW__LIST_INBOX] = "SELECT id, length(payload) FROM inbox WHERE id > ?1 ORDER BY id LIMIT ?2",
-    [HTW__FETCH_INBOX] =
-        "SELECT deadline, key, payload, queue, priority, lease FROM inbox WHERE id = ?1",
-    [HTW__FIND_KEY_INBOX] = "SELECT id FROM inbox WHERE key = ?1",
-    [HTW__DELETE_INBOX] = "DELETE FROM inbox WHERE id = ?1",
+#define TEXT(name, text) text,
+    HTW__STATEMENTS_OF(TEXT)
+#undef TEXT
 };
-
-_Static_assert(sizeof(texts) / sizeof(texts[0]) == HTW__STATEMENTS, "a text for each statement");
 
 int htw__statements_prepare(struct htw__database *self) {
     char buffer[HTW__SCHEMA_TEXT];
@@ -162,7 +89,7 @@ int64_t htw__database_get_mark(struct htw__database *self, void *buffer) {
     struct sqlite3_stmt *statement;
     int result = sqlite3_prepare_v2(
         self->connection,
-        htw__schema_text("SELECT mark FROM meta WHERE one = 1", self->is_guest, text), -1,
+        htw__schema_text("SELECT mark FROM @meta WHERE one = 1", self->is_guest, text), -1,
         &statement, NULL);
     if (result != SQLITE_OK)
         return htw__database_fail(self, result);

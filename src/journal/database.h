@@ -22,59 +22,92 @@
 
 /* ---- the statements, which are prepared once */
 
+/* Those of a guest are the last ones. `@`: htw__schema_text(). SET_META: `generation` is that of the transaction which this
+   journal has made last. */
+#define HTW__STATEMENTS_OF(S)                                                                      \
+    S(BEGIN, "BEGIN IMMEDIATE")                                                                    \
+    S(COMMIT, "COMMIT")                                                                            \
+    S(ROLLBACK, "ROLLBACK")                                                                        \
+    S(SAVEPOINT, "SAVEPOINT change")                                                               \
+    S(RELEASE, "RELEASE change")                                                                   \
+    S(ROLLBACK_TO, "ROLLBACK TO change")                                                           \
+    S(SET_META, "UPDATE @meta SET jobs=?,keyed=?,next_sequence=?,generation=?,moved=?,last_put=? " \
+                "WHERE one=1 AND generation=?")                                                    \
+    S(SET_MARK, "UPDATE @meta SET mark = ?1 WHERE one = 1")                                        \
+    S(INSERT, "INSERT INTO @job (id, deadline, key, payload, queue, priority, put, lease) VALUES " \
+              "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")                                                  \
+    S(DELETE, "DELETE FROM @job WHERE id = ?1")                                                    \
+    S(PUT_AS, "SELECT key, deadline, queue, priority, put FROM @job WHERE id = ?1")                \
+    S(FETCH, "SELECT deadline, key, payload, queue, priority, put, lease FROM @job WHERE id = ?1") \
+    S(FIND_KEY, "SELECT id FROM @job_key WHERE key = ?1")                                          \
+    S(SET_KEY, "INSERT OR REPLACE INTO @job_key (key, id) VALUES (?1, ?2)")                        \
+    S(DELETE_KEY, "DELETE FROM @job_key WHERE key = ?1")                                           \
+    S(FETCH_MOVED, "SELECT place, rank, deadline, priority, state, attempts, releases, timeouts, " \
+                   "buries, kicks FROM @moved WHERE id = ?1")                                      \
+    S(STORE_MOVED,                                                                                 \
+      "INSERT OR REPLACE INTO @moved (id, place, rank, deadline, priority, state, "                \
+      "attempts, releases, timeouts, buries, kicks) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "          \
+      "?8, ?9, ?10, ?11)")                                                                         \
+    S(DELETE_MOVED, "DELETE FROM @moved WHERE id = ?1")                                            \
+    S(STORE_MOVED_PLACE, "INSERT INTO @moved_place (place, rank, id) VALUES (?1, ?2, ?3)")         \
+    S(DELETE_MOVED_PLACE, "DELETE FROM @moved_place WHERE place = ?1 AND rank = ?2 AND id = ?3")   \
+    S(STORE_BLOCK, "INSERT OR IGNORE INTO @block (place, first, last) VALUES (?1, ?2, ?3)")        \
+    S(BLOCK_OF,                                                                                    \
+      "SELECT first, last FROM @block WHERE place = ?1 AND first <= ?2 ORDER BY first DESC "       \
+      "LIMIT 1")                                                                                   \
+    S(COUNT_JOBS,                                                                                  \
+      "SELECT count(*), 0 FROM (SELECT 1 FROM @job WHERE id >= ?1 AND id <= ?2 LIMIT ?3)")         \
+    S(COUNT_UNMOVED,                                                                               \
+      "SELECT count(*), total(m) FROM (SELECT EXISTS (SELECT 1 FROM @moved WHERE id = "            \
+      "@job.id) AS m FROM @job WHERE id >= ?1 AND id <= ?2 LIMIT ?3)")                             \
+    S(DELETE_BLOCK, "DELETE FROM @block WHERE place = ?1 AND first = ?2")                          \
+    S(NEXT_BLOCK,                                                                                  \
+      "SELECT first, last FROM @block WHERE place = ?1 AND first > ?2 ORDER BY first LIMIT "       \
+      "1")                                                                                         \
+    S(NEXT_PLACE, "SELECT place FROM @block WHERE place >= ?1 ORDER BY place LIMIT 1")             \
+    S(NEXT_MOVED_PLACE, "SELECT place FROM @moved_place WHERE place >= ?1 ORDER BY place LIMIT 1") \
+    S(SCAN, "SELECT id, deadline, put, 0 FROM @job WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT " \
+            "?3")                                                                                  \
+    S(SCAN_UNMOVED,                                                                                \
+      "SELECT id, deadline, put, EXISTS (SELECT 1 FROM @moved m WHERE m.id = @job.id) FROM "       \
+      "@job WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3")                                     \
+    S(SCAN_MOVED,                                                                                  \
+      "SELECT p.id, m.deadline, p.rank FROM @moved_place p CROSS JOIN @moved m ON m.id = "         \
+      "p.id WHERE p.place = ?1 AND (p.rank, p.id) > (?2, ?3) ORDER BY p.rank, p.id LIMIT ?4")      \
+    S(VISIT_QUEUES,                                                                                \
+      "SELECT number, name, policy, delayed, ready, leased, buried, done FROM @queue ORDER "       \
+      "BY number")                                                                                 \
+    S(STORE_QUEUE,                                                                                 \
+      "INSERT OR REPLACE INTO @queue (number, delayed, ready, leased, buried, done, name, "        \
+      "policy) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")                                           \
+    S(COUNT_QUEUE,                                                                                 \
+      "UPDATE @queue SET delayed = ?2, ready = ?3, leased = ?4, buried = ?5, done = ?6 "           \
+      "WHERE number = ?1")                                                                         \
+    S(DELETE_QUEUE, "DELETE FROM @queue WHERE number = ?1")                                        \
+    S(READ_RECURRING,                                                                              \
+      "SELECT name, next, schedule, zone, grace, catch_up, queue, priority, flags, lease, "        \
+      "key, payload FROM @recurring WHERE name = ?1")                                              \
+    S(LIST_RECURRING, "SELECT name FROM @recurring WHERE name > ?1 ORDER BY name LIMIT 1")         \
+    S(NEXT_RECURRING,                                                                              \
+      "SELECT name FROM @recurring WHERE next <= ?1 AND (next, name) > (?2, ?3) ORDER BY "         \
+      "next, name LIMIT 1")                                                                        \
+    S(FIRST_RECURRING, "SELECT next FROM @recurring ORDER BY next LIMIT 1")                        \
+    S(STORE_RECURRING,                                                                             \
+      "INSERT OR REPLACE INTO @recurring (name, next, schedule, zone, grace, catch_up, "           \
+      "queue, priority, flags, lease, key, payload) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "          \
+      "?8, ?9, ?10, ?11, ?12)")                                                                    \
+    S(ADVANCE_RECURRING, "UPDATE @recurring SET next = ?2 WHERE name = ?3 AND next = ?1")          \
+    S(DELETE_RECURRING, "DELETE FROM @recurring WHERE name = ?1")                                  \
+    S(LIST_INBOX, "SELECT id, length(payload) FROM @inbox WHERE id > ?1 ORDER BY id LIMIT ?2")     \
+    S(FETCH_INBOX,                                                                                 \
+      "SELECT deadline, key, payload, queue, priority, lease FROM @inbox WHERE id = ?1")           \
+    S(FIND_KEY_INBOX, "SELECT id FROM @inbox WHERE key = ?1")                                      \
+    S(DELETE_INBOX, "DELETE FROM @inbox WHERE id = ?1")
+
 enum htw__statement {
-    HTW__BEGIN,
-    HTW__COMMIT,
-    HTW__ROLLBACK,
-    HTW__SAVEPOINT,
-    HTW__RELEASE,
-    HTW__ROLLBACK_TO,
-    HTW__SET_META,
-    HTW__SET_MARK,
-    /* jobs */
-    HTW__INSERT,
-    HTW__DELETE,
-    HTW__PUT_AS,
-    HTW__FETCH,
-    HTW__FIND_KEY,
-    HTW__SET_KEY,
-    HTW__DELETE_KEY,
-    HTW__FETCH_MOVED,
-    HTW__STORE_MOVED,
-    HTW__DELETE_MOVED,
-    HTW__STORE_MOVED_PLACE,
-    HTW__DELETE_MOVED_PLACE,
-    /* places */
-    HTW__STORE_BLOCK,
-    HTW__BLOCK_OF,
-    HTW__COUNT_JOBS,
-    HTW__COUNT_UNMOVED,
-    HTW__DELETE_BLOCK,
-    HTW__NEXT_BLOCK,
-    HTW__NEXT_PLACE,
-    HTW__NEXT_MOVED_PLACE,
-    HTW__SCAN,
-    HTW__SCAN_UNMOVED,
-    HTW__SCAN_MOVED,
-    /* queues */
-    HTW__VISIT_QUEUES,
-    HTW__STORE_QUEUE,
-    HTW__COUNT_QUEUE,
-    HTW__DELETE_QUEUE,
-    /* recurring jobs */
-    HTW__READ_RECURRING,
-    HTW__LIST_RECURRING,
-    HTW__NEXT_RECURRING,
-    HTW__FIRST_RECURRING,
-    HTW__STORE_RECURRING,
-    HTW__ADVANCE_RECURRING,
-    HTW__DELETE_RECURRING,
-    /* the inbox of a guest: the last ones */
-    HTW__LIST_INBOX,
-    HTW__FETCH_INBOX,
-    HTW__FIND_KEY_INBOX,
-    HTW__DELETE_INBOX,
-    HTW__STATEMENTS
+#define NAME(name, text) HTW__##name,
+    HTW__STATEMENTS_OF(NAME) HTW__STATEMENTS
+#undef NAME
 };
 
 /* ---- what is in it */

@@ -102,7 +102,7 @@ static int set_up(struct htw__database *self, const struct htw__journal_path *pa
 
 static int read_meta(struct htw__database *self) {
     static const char text[] =
-        "SELECT jobs, keyed, next_sequence, generation, moved, last_put FROM meta WHERE one = 1";
+        "SELECT jobs, keyed, next_sequence, generation, moved, last_put FROM @meta WHERE one = 1";
     char buffer[HTW__SCHEMA_TEXT];
     struct sqlite3_stmt *statement;
     int result = sqlite3_prepare_v2(

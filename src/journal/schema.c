@@ -20,10 +20,10 @@
 #define TEXT_MAX 10000
 
 #define JOB_1 \
-    "CREATE TABLE job (id INTEGER PRIMARY KEY, deadline INTEGER NOT NULL, key BLOB, payload BLOB NOT NULL"
+    "CREATE TABLE @job (id INTEGER PRIMARY KEY, deadline INTEGER NOT NULL, key BLOB, payload BLOB NOT NULL"
 #define JOB_2 ", queue INTEGER, priority INTEGER, put INTEGER, lease INTEGER"
-#define META_1                                                                                  \
-    "CREATE TABLE meta (one INTEGER PRIMARY KEY CHECK (one = 1), jobs INTEGER NOT NULL, keyed " \
+#define META_1                                                                                   \
+    "CREATE TABLE @meta (one INTEGER PRIMARY KEY CHECK (one = 1), jobs INTEGER NOT NULL, keyed " \
     "INTEGER NOT NULL, next_sequence INTEGER NOT NULL, generation INTEGER NOT NULL, mark BLOB"
 #define META_2 ", moved INTEGER NOT NULL DEFAULT 0, last_put INTEGER NOT NULL DEFAULT 0"
 
@@ -40,7 +40,7 @@ static const struct object {
 } objects[] = {
     /* Of guests alone: what others have put, and the journal has not yet taken in (guest.h); the format. */
     { "inbox",
-      "CREATE TABLE inbox (id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id BETWEEN 1 << 52 AND "
+      "CREATE TABLE @inbox (id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id BETWEEN 1 << 52 AND "
       "(1 << 53) - 1), deadline INTEGER NOT NULL CHECK (typeof(deadline) = 'integer'), key BLOB "
       "CHECK (typeof(key) IN ('blob', 'null')), payload BLOB NOT NULL CHECK (typeof(payload) = "
       "'blob'), queue TEXT CHECK (length(CAST(queue AS BLOB)) BETWEEN 1 AND 255 AND "
@@ -48,41 +48,41 @@ static const struct object {
       "(typeof(priority) = 'integer' AND priority BETWEEN 0 AND 4294967295), lease INTEGER NOT "
       "NULL DEFAULT 0 CHECK (typeof(lease) = 'integer' AND lease >= 0))",
       2, 2 },
-    { "inbox_key", "CREATE UNIQUE INDEX inbox_key ON inbox (key) WHERE key IS NOT NULL", 2, 2 },
-    { "format", "CREATE TABLE format (version INTEGER NOT NULL)", 2, 2 },
+    { "inbox_key", "CREATE UNIQUE INDEX @inbox_key ON @inbox (key) WHERE key IS NOT NULL", 2, 2 },
+    { "format", "CREATE TABLE @format (version INTEGER NOT NULL)", 2, 2 },
 
     { "job", JOB_1 ")", 1, 1 },
     { "job", JOB_1 JOB_2 ")", 2, 2 },
-    { "job_key", "CREATE TABLE job_key (key BLOB PRIMARY KEY, id INTEGER NOT NULL) WITHOUT ROWID",
+    { "job_key", "CREATE TABLE @job_key (key BLOB PRIMARY KEY, id INTEGER NOT NULL) WITHOUT ROWID",
       1, 2 },
     { "meta", META_1 ")", 1, 1 },
     { "meta", META_1 META_2 ")", 2, 2 },
     { "block",
-      "CREATE TABLE block (place INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, "
+      "CREATE TABLE @block (place INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, "
       "PRIMARY KEY (place, first)) WITHOUT ROWID",
       2, 2 },
     { "moved",
-      "CREATE TABLE moved (id INTEGER PRIMARY KEY, place INTEGER NOT NULL, rank INTEGER NOT NULL, "
+      "CREATE TABLE @moved (id INTEGER PRIMARY KEY, place INTEGER NOT NULL, rank INTEGER NOT NULL, "
       "deadline INTEGER NOT NULL, priority INTEGER NOT NULL, state INTEGER NOT NULL, attempts "
       "INTEGER NOT NULL, releases INTEGER NOT NULL, timeouts INTEGER NOT NULL, buries INTEGER NOT "
       "NULL, kicks INTEGER NOT NULL)",
       2, 2 },
     { "moved_place",
-      "CREATE TABLE moved_place (place INTEGER NOT NULL, rank INTEGER NOT NULL, id INTEGER NOT "
+      "CREATE TABLE @moved_place (place INTEGER NOT NULL, rank INTEGER NOT NULL, id INTEGER NOT "
       "NULL, PRIMARY KEY (place, rank, id)) WITHOUT ROWID",
       2, 2 },
     { "queue",
-      "CREATE TABLE queue (number INTEGER PRIMARY KEY, name BLOB NOT NULL, delayed INTEGER NOT "
+      "CREATE TABLE @queue (number INTEGER PRIMARY KEY, name BLOB NOT NULL, delayed INTEGER NOT "
       "NULL, ready INTEGER NOT NULL, leased INTEGER NOT NULL, buried INTEGER NOT NULL, done "
       "INTEGER NOT NULL, policy BLOB)",
       2, 2 },
     { "recurring",
-      "CREATE TABLE recurring (name BLOB PRIMARY KEY, next INTEGER NOT NULL, schedule BLOB NOT NULL, "
+      "CREATE TABLE @recurring (name BLOB PRIMARY KEY, next INTEGER NOT NULL, schedule BLOB NOT NULL, "
       "zone BLOB, grace INTEGER NOT NULL, catch_up INTEGER NOT NULL, queue BLOB, priority INTEGER "
       "NOT NULL, flags INTEGER NOT NULL, lease INTEGER NOT NULL, key BLOB, payload BLOB NOT NULL) "
       "WITHOUT ROWID",
       2, 2 },
-    { "recurring_next", "CREATE INDEX recurring_next ON recurring (next, name)", 2, 2 },
+    { "recurring_next", "CREATE INDEX @recurring_next ON @recurring (next, name)", 2, 2 },
     /* ANALYZE */
     { "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)", 0, 0 },
     { "sqlite_stat4", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)", 0, 0 },
@@ -99,53 +99,16 @@ static const struct object {
 
 #define PREFIX "htw_"
 
-static bool is_letter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static size_t word_of(const char *text) {
-    size_t size = 0;
-    while (is_letter(text[size]) || (size > 0 && text[size] >= '0' && text[size] <= '9'))
-        size++;
-    return size;
-}
-
-static bool is_word(const char *text, size_t size, const char *word) {
-    return strlen(word) == size && memcmp(text, word, size) == 0;
-}
-
-static bool precedes_table(const char *text, size_t size) {
-    static const char *const words[] = { "FROM", "INTO", "UPDATE", "JOIN", "TABLE", "INDEX", "ON" };
-    bool is_one = false;
-    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-        is_one = is_one || is_word(text, size, words[i]);
-    return is_one;
-}
-
-static bool is_object(const char *text, size_t size) {
-    bool is_one = false;
-    for (size_t i = 0; i < OBJECTS; i++)
-        is_one = is_one || (objects[i].first > 0 && is_word(text, size, objects[i].name));
-    return is_one;
-}
-
 const char *htw__schema_text(const char *text, bool is_guest, char buffer[HTW__SCHEMA_TEXT]) {
-    const size_t prefix = sizeof(PREFIX) - 1;
-    bool is_expected = false;
+    const size_t prefix = is_guest ? sizeof(PREFIX) - 1 : 0;
     char *out = buffer;
-    if (!is_guest)
-        return text;
-    for (size_t size; *text != '\0'; text += size) {
-        size = word_of(text);
-        if (size > 0 && (is_expected || text[size] == '.') && is_object(text, size)) {
+    for (; *text != '\0'; text++) {
+        HTW_ASSERT(out + prefix < buffer + HTW__SCHEMA_TEXT - 1);
+        if (*text == '@')
             memcpy(out, PREFIX, prefix);
-            out += prefix;
-        }
-        is_expected = size > 0 ? precedes_table(text, size) : is_expected && *text == ' ';
-        size += size == 0;
-        HTW_ASSERT(out + size + prefix < buffer + HTW__SCHEMA_TEXT);
-        memcpy(out, text, size);
-        out += size;
+        else
+            *out = *text;
+        out += *text == '@' ? prefix : 1;
     }
     *out = '\0';
     return buffer;
@@ -183,15 +146,15 @@ int htw__schema_create(struct sqlite3 *connection, bool is_guest) {
     int result = create_tables(connection, 0, is_guest);
     if (result == SQLITE_OK)
         result = execute(connection,
-                         "INSERT INTO meta (one, jobs, keyed, next_sequence, generation) VALUES "
+                         "INSERT INTO @meta (one, jobs, keyed, next_sequence, generation) VALUES "
                          "(1, 0, 0, 256, 0)",
                          is_guest);
     if (result == SQLITE_OK)
         result = execute(connection,
                          is_guest ? /* the first id is behind it */
-                             "INSERT INTO inbox (id, deadline, payload) VALUES (1 << 52, 0, x'');"
-                             "DELETE FROM inbox;"
-                             "INSERT INTO format VALUES (2)"
+                             "INSERT INTO @inbox (id, deadline, payload) VALUES (1 << 52, 0, x'');"
+                             "DELETE FROM @inbox;"
+                             "INSERT INTO @format VALUES (2)"
                                   : "PRAGMA application_id = 1752463210;"
                                     "PRAGMA user_version = 2",
                          is_guest);
@@ -204,12 +167,12 @@ int htw__schema_create(struct sqlite3 *connection, bool is_guest) {
  */
 int htw__schema_migrate(struct sqlite3 *connection) {
     int result = execute(connection,
-                         "ALTER TABLE job ADD COLUMN queue INTEGER;"
-                         "ALTER TABLE job ADD COLUMN priority INTEGER;"
-                         "ALTER TABLE job ADD COLUMN put INTEGER;"
-                         "ALTER TABLE job ADD COLUMN lease INTEGER;"
-                         "ALTER TABLE meta ADD COLUMN moved INTEGER NOT NULL DEFAULT 0;"
-                         "ALTER TABLE meta ADD COLUMN last_put INTEGER NOT NULL DEFAULT 0",
+                         "ALTER TABLE @job ADD COLUMN queue INTEGER;"
+                         "ALTER TABLE @job ADD COLUMN priority INTEGER;"
+                         "ALTER TABLE @job ADD COLUMN put INTEGER;"
+                         "ALTER TABLE @job ADD COLUMN lease INTEGER;"
+                         "ALTER TABLE @meta ADD COLUMN moved INTEGER NOT NULL DEFAULT 0;"
+                         "ALTER TABLE @meta ADD COLUMN last_put INTEGER NOT NULL DEFAULT 0",
                          false);
     if (result == SQLITE_OK)
         result = create_tables(connection, 1, false);
@@ -218,14 +181,14 @@ int htw__schema_migrate(struct sqlite3 *connection) {
             connection,
             /* UNION ends it also where damaged pages lead back */
             "WITH RECURSIVE minute (first) AS ("
-            "SELECT (SELECT id FROM job WHERE id > 0 ORDER BY id LIMIT 1) UNION "
-            "SELECT (SELECT id FROM job WHERE id >= ((first >> 35) + 1) << 35 ORDER BY id LIMIT 1) "
+            "SELECT (SELECT id FROM @job WHERE id > 0 ORDER BY id LIMIT 1) UNION "
+            "SELECT (SELECT id FROM @job WHERE id >= ((first >> 35) + 1) << 35 ORDER BY id LIMIT 1) "
             "FROM minute WHERE first IS NOT NULL) "
-            "INSERT INTO block SELECT first >> 35 << 32, first, (SELECT id FROM job WHERE "
+            "INSERT INTO @block SELECT first >> 35 << 32, first, (SELECT id FROM @job WHERE "
             "id < ((first >> 35) + 1) << 35 ORDER BY id DESC LIMIT 1) FROM minute "
             "WHERE first IS NOT NULL;"
-            "UPDATE meta SET next_sequence = (max(next_sequence & ((1 << 35) - 1), 1 + ifnull("
-            "(SELECT id FROM job WHERE id < 1 << 53 ORDER BY id DESC LIMIT 1), 0)) + 255) "
+            "UPDATE @meta SET next_sequence = (max(next_sequence & ((1 << 35) - 1), 1 + ifnull("
+            "(SELECT id FROM @job WHERE id < 1 << 53 ORDER BY id DESC LIMIT 1), 0)) + 255) "
             "/ 256 * 256;"
             "PRAGMA user_version = 2",
             false);

@@ -30,10 +30,8 @@ bool htw__schema_is_guest(struct sqlite3 *connection);
 /* Creates the tables in a database that has none of them. A result of SQLite. */
 int htw__schema_create(struct sqlite3 *connection, bool is_guest);
 
-/*
- * A statement with the tables as they are named in the file: those of a guest begin with "htw_". A name of a table is
- * one that follows FROM, INTO, UPDATE, JOIN, TABLE, INDEX or ON, or precedes a full stop. `text` itself, or `buffer`.
- */
+/* A statement with the tables as they are named in the file: an "@" before a name is "htw_" in that of a guest, and
+   nothing in others. Returns `buffer`. */
 #define HTW__SCHEMA_TEXT 3000
 const char *htw__schema_text(const char *text, bool is_guest, char buffer[HTW__SCHEMA_TEXT]);
 

@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NO_KEY "NOT EXISTS (SELECT 1 FROM job_key k WHERE k.key = job.key AND k.id = job.id)"
+#define NO_KEY "NOT EXISTS (SELECT 1 FROM @job_key k WHERE k.key = @job.key AND k.id = @job.id)"
 
 /* How many jobs are wrong in a way. All is read in one transaction, so that writers do not matter. */
 static const struct {
@@ -21,60 +21,60 @@ static const struct {
     const char *problem;
     int version; /* only of this format; 0: of all */
 } rules[] = {
-    { "SELECT count(*) FROM job WHERE id <= 0 OR id >> 35 != max(deadline, 0) / 60000000000",
+    { "SELECT count(*) FROM @job WHERE id <= 0 OR id >> 35 != max(deadline, 0) / 60000000000",
       "jobs have an id that does not fit their deadline", 1 },
     /* The place of a job as it was put: src/journal/place.h. */
-    { "SELECT count(*) FROM job j WHERE NOT EXISTS (SELECT 1 FROM moved m WHERE m.id = j.id) AND "
-      "NOT ifnull((SELECT j.id <= b.last FROM block b WHERE b.place = CASE WHEN put != 0 AND "
+    { "SELECT count(*) FROM @job j WHERE NOT EXISTS (SELECT 1 FROM @moved m WHERE m.id = j.id) AND "
+      "NOT ifnull((SELECT j.id <= b.last FROM @block b WHERE b.place = CASE WHEN put != 0 AND "
       "deadline / 1000 <= put THEN (1 << 61) + (ifnull(queue, 0) << 32) + ifnull(priority, 0) ELSE "
       "(max(deadline, 0) / 60000000000 << 32) + ifnull(queue, 0) END AND b.first <= j.id "
       "ORDER BY b.first DESC LIMIT 1), 0)",
       "jobs are in no block of their place", 2 },
-    { "SELECT count(*) FROM block WHERE place < 0 OR first <= 0 OR last < first OR "
+    { "SELECT count(*) FROM @block WHERE place < 0 OR first <= 0 OR last < first OR "
       "last >= 9223372036854775807",
       "blocks are out of range", 2 },
-    { "SELECT count(*) FROM (SELECT last, lead(first) OVER (ORDER BY first) AS next FROM block) "
+    { "SELECT count(*) FROM (SELECT last, lead(first) OVER (ORDER BY first) AS next FROM @block) "
       "WHERE next <= last",
       "blocks overlap", 2 },
-    { "SELECT count(*) FROM moved m WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.id = m.id) OR "
-      "NOT EXISTS (SELECT 1 FROM moved_place p WHERE p.place = m.place AND p.rank = m.rank AND "
+    { "SELECT count(*) FROM @moved m WHERE NOT EXISTS (SELECT 1 FROM @job WHERE @job.id = m.id) OR "
+      "NOT EXISTS (SELECT 1 FROM @moved_place p WHERE p.place = m.place AND p.rank = m.rank AND "
       "p.id = m.id)",
       "jobs that were moved are missing or in another place", 2 },
-    { "SELECT abs((SELECT count(*) FROM moved) - (SELECT count(*) FROM moved_place))",
+    { "SELECT abs((SELECT count(*) FROM @moved) - (SELECT count(*) FROM @moved_place))",
       "places have a job that was not moved there", 2 },
-    { "SELECT abs((SELECT count(*) FROM moved) - (SELECT moved FROM meta))",
+    { "SELECT abs((SELECT count(*) FROM @moved) - (SELECT moved FROM @meta))",
       "jobs that were moved differ between the counter and the table", 2 },
-    { "SELECT count(*) FROM meta WHERE next_sequence NOT BETWEEN 256 AND 1 << 53 OR "
+    { "SELECT count(*) FROM @meta WHERE next_sequence NOT BETWEEN 256 AND 1 << 53 OR "
       "next_sequence % 256 != 0 OR moved NOT BETWEEN 0 AND jobs OR last_put < 0 OR EXISTS (SELECT "
-      "1 FROM job WHERE id < 1 << 52 AND id >= next_sequence) OR last_put < (SELECT "
-      "ifnull(max(put), 0) FROM job)",
+      "1 FROM @job WHERE id < 1 << 52 AND id >= next_sequence) OR last_put < (SELECT "
+      "ifnull(max(put), 0) FROM @job)",
       "rows of counters are behind the jobs or out of range", 2 },
-    { "SELECT count(*) FROM job WHERE typeof(id) != 'integer' OR typeof(deadline) != 'integer' OR "
+    { "SELECT count(*) FROM @job WHERE typeof(id) != 'integer' OR typeof(deadline) != 'integer' OR "
       "typeof(payload) != 'blob' OR typeof(key) NOT IN ('null', 'blob')",
       "jobs have a value of a wrong type", 0 },
-    { "SELECT count(*) FROM job WHERE key IS NOT NULL AND " NO_KEY,
+    { "SELECT count(*) FROM @job WHERE key IS NOT NULL AND " NO_KEY,
       "jobs have a key that leads to another job or to none", 1 },
     /* Those that are done have lost it. */
-    { "SELECT count(*) FROM job WHERE key IS NOT NULL AND " NO_KEY
-      " != EXISTS (SELECT 1 FROM moved m "
-      "WHERE m.id = job.id AND place >> 61 = 3)",
+    { "SELECT count(*) FROM @job WHERE key IS NOT NULL AND " NO_KEY
+      " != EXISTS (SELECT 1 FROM @moved m "
+      "WHERE m.id = @job.id AND place >> 61 = 3)",
       "jobs have a key that leads to another job or to none", 2 },
-    { "SELECT abs((SELECT count(*) FROM moved WHERE place >> 61 = 3) - (SELECT ifnull(sum(done), 0) "
-      "FROM queue))",
+    { "SELECT abs((SELECT count(*) FROM @moved WHERE place >> 61 = 3) - (SELECT ifnull(sum(done), 0) "
+      "FROM @queue))",
       "jobs that are done differ between the queues and the table", 2 },
-    { "SELECT count(*) FROM job_key k WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.id = k.id AND "
-      "job.key = k.key)",
+    { "SELECT count(*) FROM @job_key k WHERE NOT EXISTS (SELECT 1 FROM @job WHERE @job.id = k.id AND "
+      "@job.key = k.key)",
       "keys lead to a job that does not have them", 0 },
-    { "SELECT abs((SELECT count(*) FROM job) - (SELECT jobs FROM meta))",
+    { "SELECT abs((SELECT count(*) FROM @job) - (SELECT jobs FROM @meta))",
       "jobs differ between the counter and the table", 0 },
-    { "SELECT abs((SELECT count(*) FROM job_key) - (SELECT keyed FROM meta))",
+    { "SELECT abs((SELECT count(*) FROM @job_key) - (SELECT keyed FROM @meta))",
       "keys differ between the counter and the table", 0 },
-    { "SELECT abs((SELECT count(*) FROM meta) - 1)", "rows of counters are missing", 0 },
+    { "SELECT abs((SELECT count(*) FROM @meta) - 1)", "rows of counters are missing", 0 },
     /* As src/journal/open.c reads them. */
-    { "SELECT count(*) FROM meta WHERE jobs NOT BETWEEN 0 AND 1 << 62 OR keyed NOT BETWEEN 0 AND "
+    { "SELECT count(*) FROM @meta WHERE jobs NOT BETWEEN 0 AND 1 << 62 OR keyed NOT BETWEEN 0 AND "
       "jobs OR generation NOT BETWEEN 0 AND 1 << 62",
       "rows of counters are out of range", 0 },
-    { "SELECT count(*) FROM meta WHERE length(CAST(mark AS BLOB)) > 4096", "marks are too long",
+    { "SELECT count(*) FROM @meta WHERE length(CAST(mark AS BLOB)) > 4096", "marks are too long",
       0 },
 };
 
@@ -165,7 +165,7 @@ int htw__journal_check(const struct htw__journal_request *request) {
         check_version(request->path, &problems);
     if (success && problems.count == 0) /* further messages about a damaged file do not help */
         success = check_rules(&file, &problems) &&
-                  htw__journal_file_number(&file, "SELECT count(*) FROM job", &jobs);
+                  htw__journal_file_number(&file, "SELECT count(*) FROM @job", &jobs);
     htw__journal_file_close(&file);
     bool is_good = success && problems.count == 0;
     if (request->json)

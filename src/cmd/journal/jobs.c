@@ -25,22 +25,22 @@ static const struct {
     const char *rows;
 } queries[] = {
     {
-        .job = "SELECT deadline, key, payload, NULL, 0, 0, 0, NULL FROM job WHERE id = ?1",
-        .next = "SELECT id >> 35 << 32 FROM job WHERE id >= (?1 >> 32) << 35 ORDER BY id LIMIT 1",
+        .job = "SELECT deadline, key, payload, NULL, 0, 0, 0, NULL FROM @job WHERE id = ?1",
+        .next = "SELECT id >> 35 << 32 FROM @job WHERE id >= (?1 >> 32) << 35 ORDER BY id LIMIT 1",
         .rows =
-            "SELECT id, deadline, 0 FROM job WHERE id BETWEEN ?1 >> 32 << 35 AND (((?2 >> 32) + 1) << "
+            "SELECT id, deadline, 0 FROM @job WHERE id BETWEEN ?1 >> 32 << 35 AND (((?2 >> 32) + 1) << "
             "35) - 1 AND deadline BETWEEN ?3 AND ?4 AND ifnull(?5, 0) = 0 AND "
             "(deadline, 0, id) > (?6, ?7, ?8) ORDER BY deadline, id LIMIT ?9",
     },
     {
         .job =
-            "SELECT ifnull(m.deadline, j.deadline), key, payload, (SELECT name FROM queue q WHERE "
+            "SELECT ifnull(m.deadline, j.deadline), key, payload, (SELECT name FROM @queue q WHERE "
             "q.number = j.queue), ifnull(m.priority, ifnull(j.priority, 0)), ifnull(put, 0), "
             "ifnull(lease, 0), m.place, m.state, attempts, releases, timeouts, buries, kicks "
-            "FROM job j LEFT JOIN moved m ON m.id = j.id WHERE j.id = ?1",
+            "FROM @job j LEFT JOIN @moved m ON m.id = j.id WHERE j.id = ?1",
         .next =
-            "SELECT place FROM (SELECT (SELECT place FROM block WHERE place >= ?1 ORDER BY place LIMIT 1) "
-            "AS place UNION ALL SELECT (SELECT place FROM moved_place WHERE place >= ?1 ORDER BY place "
+            "SELECT place FROM (SELECT (SELECT place FROM @block WHERE place >= ?1 ORDER BY place LIMIT 1) "
+            "AS place UNION ALL SELECT (SELECT place FROM @moved_place WHERE place >= ?1 ORDER BY place "
             "LIMIT 1)) WHERE place NOT NULL ORDER BY place",
         .rows =
             "SELECT * FROM (SELECT id, CASE WHEN ?1 < 1 << 61 THEN deadline ELSE 0 END AS moment, rank "
@@ -337,7 +337,7 @@ static bool find_queue(struct htw__journal_file *file, const char *name, int64_t
     if (*name == '\0' || file->version == 1)
         return true;
     struct sqlite3_stmt *statement =
-        htw__journal_file_prepare(file, "SELECT number FROM queue WHERE name = ?1");
+        htw__journal_file_prepare(file, "SELECT number FROM @queue WHERE name = ?1");
     if (statement == NULL)
         return false;
     sqlite3_bind_blob64(statement, 1, name, strlen(name), SQLITE_STATIC);

@@ -317,7 +317,7 @@ static bool list_recurring(struct htw__journal_file *file, bool json) {
         return true;
     statement = htw__journal_file_prepare(
         file, "SELECT name, next, schedule, zone, catch_up, priority, queue, key, payload FROM "
-              "recurring ORDER BY name");
+              "@recurring ORDER BY name");
     while (statement != NULL && !ferror(stdout) &&
            (result = sqlite3_step(statement)) == SQLITE_ROW) {
         if (json)

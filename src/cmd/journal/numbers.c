@@ -16,17 +16,18 @@ static const struct {
     const char *overdue, *counters, *queues;
 } queries[] = {
     {
-        .overdue = "SELECT count(*) FROM job WHERE id < ((?1 >> 32) + 1) << 35 AND deadline <= ?2",
-        .counters = "SELECT jobs, keyed, mark FROM meta",
+        .overdue = "SELECT count(*) FROM @job WHERE id < ((?1 >> 32) + 1) << 35 AND deadline <= ?2",
+        .counters = "SELECT jobs, keyed, mark FROM @meta",
         .queues =
-            "SELECT NULL, jobs - count, count, 0, 0, 0, first FROM meta, (SELECT count(*) AS count, "
-            "min(deadline) AS first FROM job WHERE id < ((?1 >> 32) + 1) << 35 AND deadline <= ?2)",
+            "SELECT NULL, jobs - count, count, 0, 0, 0, first FROM @meta, (SELECT count(*) AS count, "
+            "min(deadline) AS first FROM @job WHERE id < ((?1 >> 32) + 1) << 35 AND deadline <= ?2)",
     },
     {
         .overdue =
             "SELECT (SELECT count(*) " PUT_IN "b.place <= ?1 AND deadline <= ?2 AND " NOT_MOVED
             ") + (SELECT count(*) " MOVED_TO "p.place <= ?1 AND deadline <= ?2)",
-        .counters = "SELECT jobs - (SELECT ifnull(sum(done), 0) FROM queue), keyed, mark FROM meta",
+        .counters =
+            "SELECT jobs - (SELECT ifnull(sum(done), 0) FROM @queue), keyed, mark FROM @meta",
         .queues =
             "WITH part (queue, is_leased, count, first) AS (SELECT place & 4294967295, 0, count(*), "
             "min(deadline) " PUT_IN "place <= ?1 AND deadline <= ?2 AND " NOT_MOVED
@@ -36,15 +37,15 @@ static const struct {
             "min(first) FROM part GROUP BY queue), "
             /* Delayed jobs of the default queue are what is left of all. */
             "q (number, name, delayed, ready, leased, buried, done) AS (SELECT 0, NULL, jobs - (SELECT "
-            "ifnull(sum(delayed + ready + leased + buried + done), 0) FROM queue) + ifnull(delayed, 0), "
-            "ifnull(ready, 0), ifnull(leased, 0), ifnull(buried, 0), ifnull(done, 0) FROM meta LEFT JOIN "
-            "queue ON number = 0 UNION ALL SELECT number, name, delayed, ready, leased, buried, done FROM queue "
+            "ifnull(sum(delayed + ready + leased + buried + done), 0) FROM @queue) + ifnull(delayed, 0), "
+            "ifnull(ready, 0), ifnull(leased, 0), ifnull(buried, 0), ifnull(done, 0) FROM @meta LEFT JOIN "
+            "@queue ON number = 0 UNION ALL SELECT number, name, delayed, ready, leased, buried, done FROM @queue "
             "WHERE number != 0), "
             /* Ids of a block rise with the time of putting. */
-            "r (number, first) AS (SELECT number, (SELECT min((SELECT put * 1000 FROM job j WHERE j.id "
+            "r (number, first) AS (SELECT number, (SELECT min((SELECT put * 1000 FROM @job j WHERE j.id "
             "BETWEEN b.first AND b.last AND " NOT_MOVED
-            "ORDER BY j.id LIMIT 1)) FROM block b WHERE " READY_PLACES
-            ") FROM q UNION ALL SELECT number, (SELECT min(rank) * 1000 FROM moved_place WHERE " READY_PLACES
+            "ORDER BY j.id LIMIT 1)) FROM @block b WHERE " READY_PLACES
+            ") FROM q UNION ALL SELECT number, (SELECT min(rank) * 1000 FROM @moved_place WHERE " READY_PLACES
             ") FROM q UNION ALL SELECT queue, first FROM due) "
             "SELECT name, delayed - ifnull(due.count - due.leased, 0), ready + ifnull(due.count, 0), "
             "q.leased - ifnull(due.leased, 0), buried, done, (SELECT min(first) FROM r WHERE r.number = q.number) "
