@@ -257,7 +257,7 @@ void htw__serve_stats_job(const struct htw__operation *operation, struct htw__bu
     add(&body, "pri", info->priority);
     add(&body, "age", seconds_until(now, info->put_ns));
     add(&body, "delay", delay_of(info, now));
-    add(&body, "ttr", (uint64_t)info->lease_ns / HTW_SECOND);
+    add(&body, "ttr", (uint64_t)htw__reservation_ttr(info->lease_ns) / HTW_SECOND);
     add(&body, "time-left", time_left(operation, now));
     add(&body, "file", 0);
     add(&body, "reserves", info->attempts);
