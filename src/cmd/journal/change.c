@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * change.c - the actions of `htw journal` that open the journal as its owner: they are refused while another process
- * has it open.
+ * change.c - the actions of `htw journal` that open the journal as its owner. While an `htw serve` has it open, they ask that; while
+ * another program has, they are refused.
  */
 #include "actions.h"
 
 #include "../status.h"
 #include "../terminal.h"
 #include "../text.h"
+#include "ask.h"
+#include "served.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,18 +24,45 @@ static uint64_t size_of(const char *path) {
     return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
 }
 
-/* A journal that does not exist is not created. NULL: it cannot be opened, and why was printed. */
-static struct htw_journal *open_journal(const char *path, bool takes_guests) {
+/* NULL: it cannot be opened. Why was printed, unless `ret_is_served`: the server is to be asked. */
+static struct htw_journal *open_owned(const char *path, const struct htw_journal_options *options,
+                                      bool *ret_is_served) {
+    struct htw_journal *journal = NULL;
+    int error = htw_journal_open(&journal, NULL, path, options);
+    *ret_is_served = error == -EBUSY && htw__journal_is_served(path);
+    if (error == -EBUSY && !*ret_is_served)
+        htw__terminal_error("%s, which is no htw serve that can be asked", htw_journal_error());
+    else if (error != 0 && error != -EBUSY)
+        htw__terminal_error("%s", htw_journal_error());
+    return journal;
+}
+
+/* The same of a journal that exists. */
+static struct htw_journal *open_journal(const char *path, bool takes_guests, bool *ret_is_served) {
     struct htw__journal_file file;
     struct htw_journal_options options = HTW_JOURNAL_OPTIONS_INIT;
-    struct htw_journal *journal = NULL;
     bool is_journal = htw__journal_file_open(&file, path);
     htw__journal_file_close(&file);
     options.is_guest = file.is_guest;
+    *ret_is_served = false;
     if (is_journal && file.is_guest && !takes_guests)
         htw__terminal_error("%s: the database of a program, which alone compacts it", path);
-    else if (is_journal && htw_journal_open(&journal, NULL, path, &options) != 0)
-        htw__terminal_error("%s", htw_journal_error());
+    else if (is_journal)
+        return open_owned(path, &options, ret_is_served);
+    return NULL;
+}
+
+static bool refuse_served(const char *path) {
+    htw__terminal_error("%s: not while htw serve has it open", path);
+    return false;
+}
+
+/* The same for what a server is not asked to do. */
+static struct htw_journal *open_unserved(const char *path, bool takes_guests) {
+    bool is_served;
+    struct htw_journal *journal = open_journal(path, takes_guests, &is_served);
+    if (is_served)
+        refuse_served(path);
     return journal;
 }
 
@@ -94,6 +123,8 @@ static struct htw_job job_of(const struct htw__journal_request *request, const c
 
 static bool put(struct htw_journal *journal, const struct htw__journal_request *request,
                 const char *payload, size_t size) {
+    if (journal == NULL)
+        return htw__served_put(request, payload, size);
     struct htw_job job = job_of(request, payload, size);
     struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
     change.jobs = &job;
@@ -107,6 +138,8 @@ static bool put(struct htw_journal *journal, const struct htw__journal_request *
 static bool recur(struct htw_journal *journal, const struct htw__journal_request *request,
                   const char *payload, size_t size) {
     struct htw_recurring rule = HTW_RECURRING_INIT;
+    if (journal == NULL)
+        return refuse_served(request->path);
     rule.name = request->name;
     rule.schedule = request->schedule;
     rule.zone = request->zone;
@@ -116,7 +149,7 @@ static bool recur(struct htw_journal *journal, const struct htw__journal_request
     return succeeds(htw_journal_set_recurring(journal, &rule));
 }
 
-/* With the payload that was said, or read. The journal is created where there is none. */
+/* With the payload that was said, or read. The journal is created where there is none; it is NULL if a server has it open. */
 static int with_payload(const struct htw__journal_request *request,
                         bool (*act)(struct htw_journal *journal,
                                     const struct htw__journal_request *request, const char *payload,
@@ -125,9 +158,11 @@ static int with_payload(const struct htw__journal_request *request,
     size_t size = request->content == NULL ? 0 : strlen(request->content);
     char *input = request->content == NULL ? read_input(&size) : NULL;
     const char *payload = request->content == NULL ? input : request->content;
-    bool success = payload != NULL &&
-                   succeeds(htw_journal_open(&journal, NULL, request->path, NULL)) &&
-                   act(journal, request, payload, size);
+    bool is_served = false, success = false;
+    if (payload != NULL)
+        journal = open_owned(request->path, NULL, &is_served);
+    if (journal != NULL || is_served)
+        success = act(journal, request, payload, size);
     free(input);
     return end(journal, success);
 }
@@ -141,26 +176,34 @@ int htw__journal_recur(const struct htw__journal_request *request) {
 }
 
 int htw__journal_unrecur(const struct htw__journal_request *request) {
-    struct htw_journal *journal = open_journal(request->path, true);
+    struct htw_journal *journal = open_unserved(request->path, true);
     return end(journal,
                journal != NULL && succeeds(htw_journal_remove_recurring(journal, request->name)));
 }
 
 /* ---- steps */
 
+static bool step(struct htw_journal *journal, const struct htw__journal_request *request,
+                 uint64_t id) {
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+    if (journal == NULL)
+        return htw__served_step(request, id);
+    update.id = id;
+    update.step = request->step;
+    update.deadline_ns = request->deadline_ns;
+    update.has_priority = request->has_priority;
+    update.priority = request->priority;
+    return succeeds(htw_journal_update(journal, &update));
+}
+
 int htw__journal_step(const struct htw__journal_request *request) {
-    struct htw_journal *journal = open_journal(request->path, true);
-    bool success = journal != NULL;
-    for (size_t i = 0; i < request->id_count && journal != NULL; i++) {
-        struct htw_job_update update = HTW_JOB_UPDATE_INIT;
-        update.id = request->ids[i];
-        update.step = request->step;
-        update.deadline_ns = request->deadline_ns;
-        update.has_priority = request->has_priority;
-        update.priority = request->priority;
-        bool is_done = succeeds(htw_journal_update(journal, &update));
+    bool is_served;
+    struct htw_journal *journal = open_journal(request->path, true, &is_served);
+    bool success = journal != NULL || is_served;
+    for (size_t i = 0; i < request->id_count && (journal != NULL || is_served); i++) {
+        bool is_done = step(journal, request, request->ids[i]);
         if (is_done && request->json)
-            printf("{\"%s\":\"%" PRIu64 "\"}\n", request->done, update.id);
+            printf("{\"%s\":\"%" PRIu64 "\"}\n", request->done, request->ids[i]);
         success = success && is_done;
     }
     return end(journal, success);
@@ -169,11 +212,14 @@ int htw__journal_step(const struct htw__journal_request *request) {
 int htw__journal_kick(const struct htw__journal_request *request) {
     if (request->id_count > 0)
         return htw__journal_step(request);
-    struct htw_journal *journal = open_journal(request->path, true);
-    int count = journal == NULL
-                    ? -1
-                    : htw_journal_kick(journal, name_of(request), (uint32_t)request->filter.limit);
-    bool success = journal != NULL && succeeds(count);
+    bool is_served, success = false;
+    int count = 0;
+    struct htw_journal *journal = open_journal(request->path, true, &is_served);
+    if (is_served)
+        success = htw__served_kick(request, &count);
+    else if (journal != NULL)
+        success = succeeds(
+            count = htw_journal_kick(journal, name_of(request), (uint32_t)request->filter.limit));
     if (success)
         printf(request->json ? "{\"kicked\":%d}\n" : "%d\n", count);
     return end(journal, success);
@@ -200,7 +246,7 @@ static bool compact(const char *path) {
 }
 
 int htw__journal_compact(const struct htw__journal_request *request) {
-    struct htw_journal *journal = open_journal(request->path, false);
+    struct htw_journal *journal = open_unserved(request->path, false);
     uint64_t before = size_of(request->path);
     bool success = journal != NULL && compact(request->path);
     htw_journal_close(journal);
