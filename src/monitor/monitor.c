@@ -41,7 +41,7 @@ static int open_descriptors(struct htw_monitor *monitor, const char *path) {
     if (error != 0)
         return error;
     htw__registry_lock(); /* no child gets a socket of which the registry does not know */
-    error = htw__place_open(&monitor->place, path);
+    error = htw__place_open(&monitor->place, path, HTW__PLACE_MODE);
     if (error == 0) {
         descriptors->listener = monitor->place.fd;
         error = htw__server_open(descriptors);

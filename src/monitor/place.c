@@ -52,15 +52,18 @@ int htw__place_folder(char *buffer, size_t size) {
     return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
 }
 
-/* Opens a folder that only this user may enter, and makes it if need be. A descriptor, or a negative errno. */
+/* Opens a folder that only this user may enter, and makes it if need be. A descriptor, or a negative errno. What is made
+   in it gets the group of a folder around it that has the bit for that. */
 static int open_private(const char *path) {
+    struct stat status;
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
         return -errno;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) /* a link, or a file: another user may have made it */
         return errno == ENOTDIR || errno == ELOOP ? -EACCES : errno == ENOENT ? -EAGAIN : -errno;
     /* The umask may have removed bits of the owner. */
-    if (!is_private(fd) || fchmod(fd, 0700) != 0) {
+    if (!is_private(fd) || fstat(fd, &status) != 0 ||
+        fchmod(fd, 0700 | (status.st_mode & S_ISGID)) != 0) {
         close(fd);
         return -EACCES;
     }
@@ -181,14 +184,14 @@ static void remove_dead(const char *folder) {
 
 /* ---- the socket */
 
-static int make_socket(const char *path, struct htw__socket_place *place) {
+static int make_socket(const char *path, mode_t mode, struct htw__socket_place *place) {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     struct stat status;
     snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -errno;
-    if (bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0 || chmod(path, 0600) != 0 ||
+    if (bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0 || chmod(path, mode) != 0 ||
         listen(fd, BACKLOG) != 0 || stat(path, &status) != 0) {
         int error = -errno;
         close(fd);
@@ -227,7 +230,7 @@ static int path_in(const char *folder, unsigned number, char *path, size_t size)
 }
 
 /* Makes a socket in the fresh folder of the path, whose lock keeps others from the path meanwhile. */
-static int place_socket(struct htw__socket_place *place) {
+static int place_socket(struct htw__socket_place *place, mode_t mode) {
     char fresh[sizeof(place->path)], bound[sizeof(place->path)];
     int folder = lock(place->path, fresh, sizeof(fresh));
     if (folder < 0)
@@ -235,7 +238,7 @@ static int place_socket(struct htw__socket_place *place) {
     snprintf(bound, sizeof(bound), "%.*s/s", (int)sizeof(bound) - 3, fresh);
     unlink(bound); /* of a process that was killed here */
     place->fd = -1;
-    int error = make_socket(bound, place);
+    int error = make_socket(bound, mode, place);
     if (error == 0)
         error = put_in_place(bound, place->path);
     if (error != 0 && place->fd >= 0)
@@ -250,7 +253,7 @@ static int place_by_default(const char *folder, struct htw__socket_place *place)
     for (unsigned number = 1; number <= NUMBERS && error == -EBUSY; number++) {
         error = path_in(folder, number, place->path, sizeof(place->path));
         if (error == 0)
-            error = place_socket(place);
+            error = place_socket(place, HTW__PLACE_MODE);
     }
     return error;
 }
@@ -295,11 +298,11 @@ int htw__place_prepare(const char *path) {
     return error;
 }
 
-int htw__place_open(struct htw__socket_place *place, const char *path) {
+int htw__place_open(struct htw__socket_place *place, const char *path, mode_t mode) {
     char folder[sizeof(place->path)];
     if (path != NULL) {
         snprintf(place->path, sizeof(place->path), "%s", path);
-        return known(place_socket(place));
+        return known(place_socket(place, mode));
     }
     int error = htw__place_folder(folder, sizeof(folder));
     return error != 0 ? error : known(place_by_default(folder, place));

@@ -33,9 +33,10 @@ int htw__place_folder(char *buffer, size_t size);
    processes that have died from it. 0 or a negative errno. */
 int htw__place_prepare(const char *path);
 
-/* Makes a socket that listens at `path`, or in the default folder. 0 or a
+/* Makes a socket that listens at `path`, or in the default folder for this user alone. 0 or a
    negative errno. */
-int htw__place_open(struct htw__socket_place *place, const char *path);
+#define HTW__PLACE_MODE 0600
+int htw__place_open(struct htw__socket_place *place, const char *path, mode_t mode);
 
 /* Closes the socket, and removes it if it is still the file at its path. */
 void htw__place_close(struct htw__socket_place *place);

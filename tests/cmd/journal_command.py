@@ -119,7 +119,7 @@ def journal_changes_are_refused_while_it_is_open(directory):
                   ("compact", journal)):
         got = command("journal", *words)
         equal((got.status, got.out), (1, b""))
-        equal(got.err, f"htw journal: {journal}: the journal is open in process {process.pid}\n")
+        equal(got.err, f"htw journal: {journal}: the journal is open in process {process.pid}, which is no htw serve that can be asked\n")
     equal(command("journal", "check", journal).out, f"{journal}: no problem found, 1 job\n".encode())
     equal(queues_of(journal), {None: [1, 0, 0, 0]})
     stop(process, signal.SIGTERM)

@@ -124,13 +124,16 @@ int main(int argc, char *argv[]) {
     static char line[200000];
     struct htw_scheduler *scheduler;
     struct htw__page page = { NULL, count, NULL };
-    struct htw__http_service service = { .option = "--http", .token_variable = "HTW_SERVE_TOKEN" };
+    struct htw__http_place place = { .where = argv[2] };
+    struct htw__http_service service = { .option = "--http",
+                                         .token_variable = "HTW_SERVE_TOKEN",
+                                         .payload_max = 1000 };
     if (argc != 3 || htw__signals_install() != 0 || htw_scheduler_create(&scheduler, NULL) != 0 ||
         htw_journal_open(&journal, scheduler, argv[1], NULL) != 0)
         return 1;
     page.journal = journal;
     htw__page_serve(&page, &service);
-    if (!htw__http_start(&service, argv[2]))
+    if (!htw__http_start(&service, &place, 1))
         return 1;
     printf("%s\n", htw__http_name());
     fflush(stdout);

@@ -32,8 +32,9 @@ class Server:
 
     def __init__(self, folder, where="127.0.0.1:0", token=TOKEN, name="journal"):
         environment = {**os.environ, **({"HTW_SERVE_TOKEN": token} if token else {})}
+        self.said = open(os.path.join(folder, name + ".said"), "w+", encoding="utf-8")  # each change is a line of it
         self.process = subprocess.Popen([PROGRAM, os.path.join(folder, name), where], text=True, env=environment,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said)
         self.name = self.process.stdout.readline().strip()
         self.address = self.name.split("http://")[-1].split("/")[0].replace("0.0.0.0", "127.0.0.1")
 
@@ -42,7 +43,10 @@ class Server:
 
     def __exit__(self, kind, *_):
         if kind:
+            self.said.seek(0)
+            print(self.said.read()[-5000:])
             self.process.kill()
+        self.said.close()
         self.process.stdin.close()
         assert self.process.wait(PATIENCE) == 0 or kind
 
@@ -212,6 +216,59 @@ def changes_queues(server):
         assert server.ask("POST", f"/queue/{verb}queue=mistake")[0] == 404
     server.do("wait", b"e".hex())
     assert server.get("/queue", queue="e")["waiting"] == 1
+
+
+@test
+def takes_jobs(server):
+    head = {"Content-Type": "text/plain"}
+
+    def send(path, body, token=TOKEN, **headers):
+        connection = http.client.HTTPConnection(server.address, timeout=PATIENCE)
+        connection.request("POST", path, body, {**head, **({"Authorization": "Bearer " + token} if token else {}), **headers})
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+
+    status, got = send("/jobs?queue=p&at=%2B1h&priority=7&key=k", BINARY)
+    assert status == 200, got
+    job = server.get("/jobs/" + got["put"])
+    assert (job["queue"], job["state"], job["priority"], job["key"], job["payload_base64"]) == ("p", "delayed", 7, "k", "AP/+Cjw="), job
+    status, again = send("/jobs?queue=p&key=k", b"x" * 1000)  # it replaces the other one
+    assert server.ask("GET", "/jobs/" + got["put"])[0] == 404 and server.get("/jobs/" + again["put"])["size"] == 1000
+    assert server.get("/jobs/" + send("/jobs", b"")[1]["put"])["queue"] is None
+    for path, body, wanted in (("/jobs?queue=p", b"x" * 1001, 413), ("/jobs?at=soon", b"x", 400), ("/jobs?priority=-1", b"x", 400)):
+        status, got = send(path, body)
+        assert status == wanted and got["error"], (path, status, got)
+    for token in (None, TOKEN + "x"):  # nor is more of a body read than of any request
+        assert send("/jobs?queue=p", b"x", token)[0] == 401
+    assert send("/jobs?queue=p", b"x", Origin="http://evil.example")[0] == 403
+    assert server.get("/queue", queue="p")["ready"] == 1
+
+
+@test
+def tells_what_is_leased(server):
+    wanted = set()
+    for queue in ("", "l", "m"):
+        server.put(queue, b"x", count=150)
+        wanted |= {server.lease(queue) for _ in range(120 if queue == "l" else 1)}
+    got = server.get("/leases")
+    assert set(got["leased"]) == wanted and len(got["leased"]) == 122 and got["more"] is False
+
+
+@test
+def keeps_what_was_changed(server):
+    jobs = [server.put("n", b"x", delay_ms=3600000) for _ in range(101)]
+    assert server.post(f"/jobs/{jobs[0]}/kick")[0] == 200 and server.post("/queue/kick", queue="n", count=2)[0] == 200
+    assert server.post("/queue/pause", queue="n", until="+1h")[0] == 200
+    assert server.post("/jobs/1/delete")[0] == 404 and server.post("/queue/kick", queue="none", count=2)[0] == 200  # nothing has changed
+    got = server.get("/changes")
+    assert got["all"] == 3 and all(each["who"] == "127.0.0.1" for each in got["changes"]), got
+    assert [(each["done"], each["id"], each.get("count"), each["queue"]) for each in got["changes"]] == [
+        ("paused", None, None, "n"), ("kicked", None, 2, "n"), ("kicked", jobs[0], None, None)], got
+    assert abs(int(got["changes"][0]["at_ns"]) / 1e9 - time.time()) < 60
+    for job in jobs[1:]:
+        assert server.post(f"/jobs/{job}/delete")[0] == 200
+    got = server.get("/changes")
+    assert got["all"] == 103 and [each["id"] for each in got["changes"]] == jobs[:0:-1], got
 
 
 @test
@@ -500,6 +557,13 @@ def try_page(server, width, height, dark):
         assert server.get("/queue", queue="mail")["paused_until"]
         page.click("#resume")
         page.wait(lambda: "paused until" not in page.text("#queue-numbers"), "its end")
+        # What was changed, by itself.
+        page.click("#log summary")
+        page.wait(lambda: [row.text for row in page.all("#changes td[data-name=What]")][:2] == ["resumed mail", "paused mail"], "changes")
+        assert any(row.text == f"deleted job {job}" for row in page.all("#changes td[data-name=What]"))
+        page.fits()
+        page.picture("changes")
+        page.click("#log summary")
         # A job by its number; by time.
         page.one("[name=id]").send_keys(binary + "\n")
         page.wait(lambda: page.one("#job").is_displayed() and page.text("#job-name") == "Job " + binary, "a job by its number")

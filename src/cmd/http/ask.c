@@ -113,7 +113,7 @@ struct htw__http_target htw__http_find(const struct htw__http_routes *routes,
     struct htw__http_target target = { 0 };
     find(routes, ask, &target);
     const struct htw__http_route *route = target.route;
-    bool changes = route != NULL && route->right == HTW__HTTP_CHANGE;
+    bool changes = route != NULL && route->right == HTW__HTTP_CHANGE && !guard->is_owners;
     if (guard->is_local && (ask->host == NULL || !is_own_host(ask->host)))
         refuse(&target, 403, "the Host of the request is neither localhost nor an address");
     else if (target.status != 0 || route->right == HTW__HTTP_PAGE)
@@ -124,7 +124,7 @@ struct htw__http_target htw__http_find(const struct htw__http_routes *routes,
         refuse(&target, 403, "this server has no token, so nothing can be changed");
     else if ((changes || !guard->is_local) && !has_token(ask, guard))
         refuse(&target, 401, "the token is missing, or it is wrong");
-    else if (route->body != NULL &&
+    else if (route->body != NULL && *route->body != '\0' &&
              (ask->type == NULL || strncasecmp(ask->type, "application/json", 16) != 0))
         refuse(&target, 415, route->body);
     return target;

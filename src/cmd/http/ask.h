@@ -10,7 +10,8 @@
  * - One under its own name is refused by the Origin or the Sec-Fetch-Site of its browser. It could not read the answer, as no answer
  *   permits that; but it could have everything read again and again.
  * - Changes have a token in a header, which no other page can send, and a method that is not GET.
- * At an address that others reach, reads need the token as well.
+ * At an address that others reach, reads need the token as well. At a path that is made for the owner of what is served, whoever the
+ * path lets in may change things, too: no browser gets there.
  */
 #ifndef HTW_SRC_CMD_HTTP_ASK_H
 #define HTW_SRC_CMD_HTTP_ASK_H
@@ -25,6 +26,7 @@
 struct htw__http_guard {
     char token[HTW__HTTP_TOKEN_MAX + 1]; /* "": none */
     bool is_local;                       /* reads need none */
+    bool is_owners;                      /* changes need none */
 };
 
 /* Takes a token, without the white space around it. Returns NULL, or why not (a static phrase). */
@@ -46,8 +48,9 @@ struct htw__http_route {
     const char *method;
     const char *path; /* a `*` stands for a name of at least one byte */
     enum htw__http_right right;
-    int action;       /* for the service */
-    const char *body; /* what a body of JSON is, in words; NULL: there is none */
+    int action; /* for the service */
+    const char
+        *body; /* what a body of JSON is, in words; "": it is any bytes; NULL: there is none */
 };
 
 struct htw__http_routes {

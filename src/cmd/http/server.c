@@ -8,6 +8,7 @@
 #include "../visible.h"
 #include "../listen.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <microhttpd.h>
@@ -33,12 +34,18 @@ struct peer {
     int64_t until_ns; /* INT64_MAX: while it is answered */
 };
 
-static struct {
-    const struct htw__http_service *service;
+struct place {
     struct htw__http_guard guard;
     struct htw__listener listener;
-    char name[256];
+    bool is_own; /* the listener was opened here */
     struct MHD_Daemon *daemon;
+};
+
+static struct {
+    const struct htw__http_service *service;
+    struct place places[HTW__HTTP_PLACES];
+    size_t place_count;
+    char name[256]; /* of the first place */
     pthread_t watcher;
     pthread_cond_t changed; /* a connection begins, or the server ends */
     pthread_mutex_t lock;   /* of what follows */
@@ -228,9 +235,9 @@ static void ask_service(struct htw__http_request *request, struct answer *answer
 /* ---- requests */
 
 struct incoming {
-    bool has_begun, has_nul;
-    size_t size;
-    char body[HTW__HTTP_BODY_MAX + 1];
+    bool has_begun, has_nul, takes_payload, is_too_large;
+    size_t size, capacity;
+    char *body; /* `size` bytes and a NUL */
     struct htw__http_request request;
 };
 
@@ -243,10 +250,29 @@ static void *begin_request(void *context, const char *uri, struct MHD_Connection
     return incoming;
 }
 
+/* False: no memory. */
+static bool add_body(struct incoming *incoming, const char *data, size_t size) {
+    if (size >= incoming->capacity - incoming->size) {
+        size_t capacity = (incoming->size + size + 1) * 2;
+        char *body = realloc(incoming->body, capacity);
+        if (body == NULL)
+            return false;
+        incoming->body = body;
+        incoming->capacity = capacity;
+    }
+    memcpy(incoming->body + incoming->size, data, size);
+    incoming->size += size;
+    incoming->body[incoming->size] = '\0';
+    return true;
+}
+
 static void end_request(void *context, struct MHD_Connection *connection, void **incoming,
                         enum MHD_RequestTerminationCode code) {
+    struct incoming *self = *incoming;
     (void)context, (void)connection, (void)code;
-    free(*incoming);
+    if (self != NULL)
+        free(self->body);
+    free(self);
     *incoming = NULL;
 }
 
@@ -278,13 +304,18 @@ static const char *field(struct MHD_Connection *connection, const char *name) {
 
 static void make_answer(struct MHD_Connection *connection, struct incoming *incoming,
                         const struct htw__http_target *target, struct answer *answer) {
+    static char none[1];
     incoming->request.target = target;
     incoming->request.connection = connection;
-    incoming->request.body = incoming->body;
+    incoming->request.body = incoming->body == NULL ? none : incoming->body;
+    incoming->request.body_size = incoming->size;
     answer->methods = target->methods;
     if (target->status != 0) {
         set_error(answer, target->status, target->why);
-    } else if (incoming->has_nul || strlen(incoming->body) != incoming->size) {
+    } else if (incoming->is_too_large) {
+        set_error(answer, 413, "the body is too large");
+    } else if (incoming->has_nul ||
+               (!incoming->takes_payload && strlen(incoming->request.body) != incoming->size)) {
         set_error(answer, MHD_HTTP_BAD_REQUEST, "it has a NUL");
     } else if (target->route->right == HTW__HTTP_PAGE) {
         set_page(answer);
@@ -296,27 +327,9 @@ static void make_answer(struct MHD_Connection *connection, struct incoming *inco
     }
 }
 
-static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
-                              const char *method, const char *version, const char *data,
-                              size_t *data_size, void **request_context) {
-    struct incoming *incoming = *request_context;
-    struct peer *peer = peer_of(connection);
-    struct answer answer = { 0 };
-    (void)context, (void)version;
-    if (incoming == NULL || peer == NULL)
-        return MHD_NO;
-    if (!incoming->has_begun) { /* the body follows, if there is one */
-        incoming->has_begun = true;
-        return MHD_YES;
-    }
-    if (*data_size > HTW__HTTP_BODY_MAX - incoming->size)
-        return MHD_NO; /* it ends the connection: nothing sends that by mistake */
-    if (*data_size > 0) {
-        memcpy(incoming->body + incoming->size, data, *data_size);
-        incoming->size += *data_size;
-        *data_size = 0;
-        return MHD_YES;
-    }
+static struct htw__http_target find_target(struct MHD_Connection *connection,
+                                           const struct place *place, const char *url,
+                                           const char *method) {
     const struct htw__http_ask ask = {
         method,
         url,
@@ -326,7 +339,58 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         field(connection, "Content-Type"),
         field(connection, "Authorization"),
     };
-    struct htw__http_target target = htw__http_find(&server.service->routes, &ask, &server.guard);
+    return htw__http_find(&server.service->routes, &ask, &place->guard);
+}
+
+/* False: the connection is to end, as nothing sends that by mistake. What is too large of a payload is read and thrown away,
+   so that its client reads why. */
+static bool take_body(struct incoming *incoming, const char *data, size_t size) {
+    uint64_t most = incoming->takes_payload ? server.service->payload_max : HTW__HTTP_BODY_MAX;
+    if (incoming->is_too_large || size > most - incoming->size) {
+        incoming->is_too_large = true;
+        return incoming->takes_payload;
+    }
+    return add_body(incoming, data, size);
+}
+
+static void set_who(struct MHD_Connection *connection, int fd, char who[HTW__HTTP_WHO]) {
+    const struct sockaddr *address =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
+    struct ucred user;
+    socklen_t size = sizeof(user);
+    *who = '\0';
+    if (address->sa_family == AF_INET)
+        inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)address)->sin_addr, who,
+                  HTW__HTTP_WHO);
+    else if (address->sa_family == AF_INET6)
+        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, who,
+                  HTW__HTTP_WHO);
+    else if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &size) == 0)
+        snprintf(who, HTW__HTTP_WHO, "uid %ld", (long)user.uid);
+}
+
+static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
+                              const char *method, const char *version, const char *data,
+                              size_t *data_size, void **request_context) {
+    struct incoming *incoming = *request_context;
+    struct peer *peer = peer_of(connection);
+    struct answer answer = { 0 };
+    (void)version;
+    if (incoming == NULL || peer == NULL)
+        return MHD_NO;
+    struct htw__http_target target = find_target(connection, context, url, method);
+    if (!incoming->has_begun) { /* the body follows, if there is one */
+        incoming->has_begun = true;
+        incoming->takes_payload =
+            target.status == 0 && target.route->body != NULL && *target.route->body == '\0';
+        return MHD_YES;
+    }
+    if (*data_size > 0) {
+        bool goes_on = take_body(incoming, data, *data_size);
+        *data_size = 0;
+        return goes_on ? MHD_YES : MHD_NO;
+    }
+    set_who(connection, peer->fd, incoming->request.who);
     set_end(peer, INT64_MAX);
     answered_fd = peer->fd;
     make_answer(connection, incoming, &target, &answer);
@@ -337,7 +401,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 
 /* ---- the token */
 
-static const char *read_token(const char *file) {
+static const char *read_token(const char *file, struct htw__http_guard *token) {
     char text[HTW__HTTP_TOKEN_MAX + 64];
     int fd = open(file, O_RDONLY | O_CLOEXEC);
     ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
@@ -347,16 +411,16 @@ static const char *read_token(const char *file) {
     if (why != NULL)
         return why;
     text[size] = '\0';
-    return strlen(text) == (size_t)size ? htw__http_set_token(&server.guard, text) : "it has a NUL";
+    return strlen(text) == (size_t)size ? htw__http_set_token(token, text) : "it has a NUL";
 }
 
-static bool find_token(const struct htw__http_service *service) {
+static bool find_token(const struct htw__http_service *service, struct htw__http_guard *token) {
     const char *variable = getenv(service->token_variable); /* NOLINT(concurrency-mt-unsafe) */
     const char *file = service->token_file, *why = NULL;
     if (file != NULL)
-        why = read_token(file);
+        why = read_token(file, token);
     else if (variable != NULL)
-        why = htw__http_set_token(&server.guard, variable);
+        why = htw__http_set_token(token, variable);
     if (why != NULL)
         htw__terminal_error("%s: %s", file != NULL ? file : service->token_variable, why);
     return why == NULL;
@@ -364,10 +428,10 @@ static bool find_token(const struct htw__http_service *service) {
 
 /* ---- all */
 
-static struct MHD_Daemon *start_daemon(int fd) {
+static struct MHD_Daemon *start_daemon(struct place *place, int fd) {
     return MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
                                 MHD_USE_POLL | MHD_USE_ITC,
-                            0, NULL, NULL, handle, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
+                            0, NULL, NULL, handle, place, MHD_OPTION_LISTEN_SOCKET, fd,
                             MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_MAX,
                             MHD_OPTION_THREAD_STACK_SIZE, STACK_SIZE, MHD_OPTION_NOTIFY_CONNECTION,
@@ -392,33 +456,76 @@ static void stop_watcher(void) {
     pthread_join(server.watcher, NULL);
 }
 
-static const char *open_listener(const char *where) {
-    const char *why = htw__listen_open(&server.listener, where);
-    server.guard.is_local = server.listener.is_local;
-    if (why == NULL && !server.listener.is_local && server.guard.token[0] == '\0')
+static const char *open_listener(struct place *place, const struct htw__http_place *asked) {
+    const char *why = asked->where != NULL
+                          ? htw__listen_open(&place->listener, asked->where, HTW__LISTEN_MODE)
+                          : htw__listen_adopt(&place->listener, asked->fd);
+    place->is_own = asked->where != NULL;
+    place->guard.is_local = place->listener.is_local;
+    place->guard.is_owners = asked->is_owners;
+    if (why == NULL && !place->listener.is_local && place->guard.token[0] == '\0')
         why = "others can reach this address: it needs a token";
     return why;
 }
 
-bool htw__http_start(const struct htw__http_service *service, const char *where) {
-    server.service = service;
-    if (!find_token(service))
-        return false;
-    const char *why = open_listener(where);
-    if (why == NULL && start_watcher()) {
-        int fd = fcntl(server.listener.fd, F_DUPFD_CLOEXEC, 0); /* the daemon closes it */
-        server.daemon = fd < 0 ? NULL : start_daemon(fd);
-        bool is_path = server.listener.has_place;
-        snprintf(server.name, sizeof(server.name), "%s%s%s%s", is_path ? "" : "http://",
-                 server.listener.name, is_path ? "" : "/",
-                 server.guard.token[0] == '\0' ? ", without a token: nothing can be changed" : "");
-        if (server.daemon != NULL)
-            return true;
-        stop_watcher();
+static void close_place(struct place *place) {
+    if (place->daemon != NULL)
+        MHD_stop_daemon(place->daemon);
+    if (place->is_own)
+        htw__listen_close(&place->listener);
+}
+
+/* False: it has said why, and is closed. */
+static bool start_place(struct place *place, const struct htw__http_place *asked) {
+    const char *why = open_listener(place, asked);
+    if (why == NULL) {
+        int fd = fcntl(place->listener.fd, F_DUPFD_CLOEXEC, 0); /* the daemon closes it */
+        place->daemon = fd < 0 ? NULL : start_daemon(place, fd);
+        why = place->daemon == NULL ? "cannot serve HTTP" : NULL;
     }
-    htw__terminal_error("%s: %s: %s", service->option, why == NULL ? "cannot serve HTTP" : why,
-                        where);
-    htw__listen_close(&server.listener);
+    if (why == NULL)
+        return true;
+    htw__terminal_error("%s: %s: %s", server.service->option, why,
+                        asked->where != NULL ? asked->where : place->listener.name);
+    close_place(place);
+    return false;
+}
+
+static void set_name(const struct place *place) {
+    bool is_path = place->listener.is_path;
+    snprintf(server.name, sizeof(server.name), "%s%s%s%s", is_path ? "" : "http://",
+             place->listener.name, is_path ? "" : "/",
+             place->guard.token[0] == '\0' ? ", without a token: nothing can be changed" : "");
+}
+
+static void close_places(void) {
+    while (server.place_count > 0)
+        close_place(&server.places[--server.place_count]);
+}
+
+bool htw__http_start(const struct htw__http_service *service, const struct htw__http_place *places,
+                     size_t count) {
+    struct htw__http_guard token = { .token = "" };
+    server.service = service;
+    if (!find_token(service, &token))
+        return false;
+    if (!start_watcher()) {
+        htw__terminal_error("%s: cannot serve HTTP", service->option);
+        return false;
+    }
+    while (server.place_count < count) {
+        struct place *place = &server.places[server.place_count];
+        place->guard = token;
+        if (!start_place(place, &places[server.place_count]))
+            break;
+        server.place_count++;
+    }
+    if (server.place_count == count) {
+        set_name(&server.places[0]);
+        return true;
+    }
+    close_places();
+    stop_watcher();
     return false;
 }
 
@@ -440,8 +547,8 @@ static bool await_answers(void) {
 bool htw__http_stop(void) {
     stop_watcher();
     bool are_over = await_answers();
-    if (are_over)
-        MHD_stop_daemon(server.daemon);
-    htw__listen_close(&server.listener);
+    for (size_t i = 0; i < server.place_count && !are_over; i++)
+        server.places[i].daemon = NULL; /* it has what still answers */
+    close_places();
     return are_over;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * server.h - the HTTP listener of commands: a page, and a service beneath it. The state is one for the process.
+ * server.h - the HTTP listener of commands: a page, and a service beneath it. The state is one for the process, which may listen at
+ * several places.
  *
  * Each connection has a thread of libmicrohttpd, one request, and times: for sending that, and for taking the answer. A thread
  * ends connections whose time is over; it sleeps while there are none. At most `at_once` requests are answered at the same time;
@@ -14,13 +15,17 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define HTW__HTTP_BODY_MAX 512
+#define HTW__HTTP_BODY_MAX 512 /* unless the route takes a payload */
+#define HTW__HTTP_PLACES 2
+#define HTW__HTTP_WHO 64
 #define HTW__HTTP_WHY_MAX 1024
 
 /* A request that may, and its answer. */
 struct htw__http_request {
     const struct htw__http_target *target;
     char *body;                  /* "": none. The service may change it */
+    size_t body_size;            /* a payload may have NULs */
+    char who[HTW__HTTP_WHO];     /* the address of the client, or its user at a path */
     void *connection;            /* of libmicrohttpd */
     FILE *out;                   /* of the answer */
     unsigned status;             /* 200, unless the service says another one */
@@ -43,17 +48,25 @@ struct htw__http_service {
     struct htw__http_routes routes;
     const char *page; /* HTML */
     unsigned at_once;
-    const char *option; /* which says where to listen, for messages: `--listen` */
+    uint64_t payload_max; /* of the routes that take one */
+    const char *option;   /* which says where to listen, for messages: `--listen` */
     const char *token_file,
         *token_variable; /* NULL file: the variable of the environment, if it is set */
     void (*answer)(void *context, struct htw__http_request *request);
     void *context;
 };
 
-/* Serves from now on. The service must stay. Returns false, and has said why, if that cannot be. */
-bool htw__http_start(const struct htw__http_service *service, const char *where);
+struct htw__http_place {
+    const char *where; /* NULL: `fd` is a socket that listens, and stays the caller's */
+    int fd;
+    bool is_owners; /* who reaches it may change things without a token */
+};
 
-/* Where it listens and what it lacks, for people. */
+/* Serves from now on. The service must stay. Returns false, and has said why, if that cannot be. */
+bool htw__http_start(const struct htw__http_service *service, const struct htw__http_place *places,
+                     size_t count);
+
+/* Where it listens first and what it lacks, for people. */
 const char *htw__http_name(void);
 
 /* Refuses what comes, and ends what is answered. Returns false if some of that has not ended after two seconds; the process must then end

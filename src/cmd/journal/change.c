@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * change.c - the actions of `htw journal` that open the journal as its owner: they are refused while another process
- * has it open.
+ * change.c - the actions of `htw journal` that open the journal as its owner. While an `htw serve` has it open, they ask that; while
+ * another program has, they are refused.
  */
 #include "actions.h"
 
 #include "../status.h"
 #include "../terminal.h"
 #include "../text.h"
+#include "ask.h"
+#include "served.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -35,20 +37,34 @@ static bool identify(const char *path, bool *ret_is_guest) {
     return is_journal;
 }
 
-/* NULL: it cannot be opened, and why was printed. */
-static struct htw_journal *open_as(const char *path, bool is_guest) {
+/* NULL: it cannot be opened. Why was printed, unless `ret_is_served`: the server is to be asked. */
+static struct htw_journal *open_as(const char *path, bool is_guest, bool *ret_is_served) {
     struct htw_journal_options options = HTW_JOURNAL_OPTIONS_INIT;
     struct htw_journal *journal = NULL;
     options.is_guest = is_guest;
-    if (htw_journal_open(&journal, NULL, path, &options) != 0)
+    int error = htw_journal_open(&journal, NULL, path, &options);
+    *ret_is_served = error == -EBUSY && htw__journal_is_served(path);
+    if (error == -EBUSY && !*ret_is_served)
+        htw__terminal_error("%s, which is no htw serve that can be asked", htw_journal_error());
+    else if (error != 0 && error != -EBUSY)
         htw__terminal_error("%s", htw_journal_error());
     return journal;
 }
 
+/* The same for what a server is not asked to do. */
+static struct htw_journal *open_unserved(const char *path, bool is_guest) {
+    bool is_served;
+    struct htw_journal *journal = open_as(path, is_guest, &is_served);
+    if (is_served)
+        htw__terminal_error("%s: not while htw serve has it open", path);
+    return journal;
+}
+
 /* One that does not exist is not created. */
-static struct htw_journal *open_journal(const char *path) {
+static struct htw_journal *open_journal(const char *path, bool *ret_is_served) {
     bool is_guest;
-    return identify(path, &is_guest) ? open_as(path, is_guest) : NULL;
+    *ret_is_served = false;
+    return identify(path, &is_guest) ? open_as(path, is_guest, ret_is_served) : NULL;
 }
 
 /* Whether all was done and printed. */
@@ -106,12 +122,15 @@ static struct htw_job job_of(const struct htw__journal_request *request, const c
     return job;
 }
 
+/* The job gets its id. */
 static bool put(const struct htw__journal_request *request, struct htw_job *job) {
-    struct htw_journal *journal = open_as(request->path, false);
+    bool is_served;
+    struct htw_journal *journal = open_as(request->path, false, &is_served);
     struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
     change.jobs = job;
     change.job_count = 1;
-    bool success = journal != NULL && succeeds(htw_journal_apply(journal, &change));
+    bool success = is_served ? htw__served_put(request, job)
+                             : journal != NULL && succeeds(htw_journal_apply(journal, &change));
     htw_journal_close(journal);
     return success;
 }
@@ -134,7 +153,7 @@ static bool put_as_guest(const struct htw__journal_request *request, struct htw_
 static bool recur(const struct htw__journal_request *request, const struct htw_job *job,
                   bool is_guest) {
     struct htw_recurring rule = HTW_RECURRING_INIT;
-    struct htw_journal *journal = open_as(request->path, is_guest);
+    struct htw_journal *journal = open_unserved(request->path, is_guest);
     rule.name = request->name;
     rule.schedule = request->schedule;
     rule.zone = request->zone;
@@ -165,26 +184,36 @@ int htw__journal_put(const struct htw__journal_request *request) {
 }
 
 int htw__journal_unrecur(const struct htw__journal_request *request) {
-    struct htw_journal *journal = open_journal(request->path);
+    bool is_guest;
+    struct htw_journal *journal =
+        identify(request->path, &is_guest) ? open_unserved(request->path, is_guest) : NULL;
     return end(journal,
                journal != NULL && succeeds(htw_journal_remove_recurring(journal, request->name)));
 }
 
 /* ---- steps */
 
+static bool step(struct htw_journal *journal, const struct htw__journal_request *request,
+                 uint64_t id) {
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+    if (journal == NULL)
+        return htw__served_step(request, id);
+    update.id = id;
+    update.step = request->step;
+    update.deadline_ns = request->deadline_ns;
+    update.has_priority = request->has_priority;
+    update.priority = request->priority;
+    return succeeds(htw_journal_update(journal, &update));
+}
+
 int htw__journal_step(const struct htw__journal_request *request) {
-    struct htw_journal *journal = open_journal(request->path);
-    bool success = journal != NULL;
-    for (size_t i = 0; i < request->id_count && journal != NULL; i++) {
-        struct htw_job_update update = HTW_JOB_UPDATE_INIT;
-        update.id = request->ids[i];
-        update.step = request->step;
-        update.deadline_ns = request->deadline_ns;
-        update.has_priority = request->has_priority;
-        update.priority = request->priority;
-        bool is_done = succeeds(htw_journal_update(journal, &update));
+    bool is_served;
+    struct htw_journal *journal = open_journal(request->path, &is_served);
+    bool success = journal != NULL || is_served;
+    for (size_t i = 0; i < request->id_count && (journal != NULL || is_served); i++) {
+        bool is_done = step(journal, request, request->ids[i]);
         if (is_done && request->json)
-            printf("{\"%s\":\"%" PRIu64 "\"}\n", request->done, update.id);
+            printf("{\"%s\":\"%" PRIu64 "\"}\n", request->done, request->ids[i]);
         success = success && is_done;
     }
     return end(journal, success);
@@ -193,11 +222,14 @@ int htw__journal_step(const struct htw__journal_request *request) {
 int htw__journal_kick(const struct htw__journal_request *request) {
     if (request->id_count > 0)
         return htw__journal_step(request);
-    struct htw_journal *journal = open_journal(request->path);
-    int count = journal == NULL
-                    ? -1
-                    : htw_journal_kick(journal, name_of(request), (uint32_t)request->filter.limit);
-    bool success = journal != NULL && succeeds(count);
+    bool is_served, success = false;
+    int count = 0;
+    struct htw_journal *journal = open_journal(request->path, &is_served);
+    if (is_served)
+        success = htw__served_kick(request, &count);
+    else if (journal != NULL)
+        success = succeeds(
+            count = htw_journal_kick(journal, name_of(request), (uint32_t)request->filter.limit));
     if (success)
         printf(request->json ? "{\"kicked\":%d}\n" : "%d\n", count);
     return end(journal, success);
@@ -231,7 +263,7 @@ int htw__journal_compact(const struct htw__journal_request *request) {
         htw__terminal_error("%s: the database of a program, which alone compacts it",
                             request->path);
     else if (is_journal)
-        journal = open_as(request->path, false);
+        journal = open_unserved(request->path, false);
     uint64_t before = size_of(request->path);
     bool success = journal != NULL && compact(request->path);
     htw_journal_close(journal);

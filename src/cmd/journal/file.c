@@ -154,7 +154,18 @@ bool htw__journal_file_open(struct htw__journal_file *self, const char *path) {
            htw__journal_file_failed(self);
 }
 
+/* First what is leased: a job that ends meanwhile is not in the file, and one that is leased meanwhile is ready there. */
+bool htw__journal_file_open_live(struct htw__journal_file *self, const char *path) {
+    struct htw__leases leases;
+    htw__leases_ask(&leases, path);
+    bool is_open = htw__journal_file_open(self, path);
+    self->leases = leases;
+    return is_open;
+}
+
 void htw__journal_file_close(struct htw__journal_file *self) {
+    htw__leases_free(&self->leases);
+    self->leases = (struct htw__leases) { NULL, 0 };
     sqlite3_close(self->connection);
     self->connection = NULL;
 }

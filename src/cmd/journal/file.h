@@ -9,9 +9,7 @@
 #ifndef HTW_SRC_CMD_JOURNAL_FILE_H
 #define HTW_SRC_CMD_JOURNAL_FILE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "leases.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -19,15 +17,19 @@ struct sqlite3_stmt;
 struct htw__journal_file {
     const char *path;
     struct sqlite3 *connection;
-    int version;    /* of the format: 1 or 2 */
-    bool is_guest;  /* in the database of a program */
-    int64_t now_ns; /* when it was opened: one instant for all that is read */
-    uint64_t steps; /* of SQLite's machine */
+    int version;               /* of the format: 1 or 2 */
+    bool is_guest;             /* in the database of a program */
+    int64_t now_ns;            /* when it was opened: one instant for all that is read */
+    uint64_t steps;            /* of SQLite's machine */
+    struct htw__leases leases; /* only of htw__journal_file_open_live() */
 };
 
 /* Opens a file that must be a journal. One without tables, as a crash leaves it at the first open of a
    journal, is an empty journal. Opened or not, it is to be closed. */
 bool htw__journal_file_open(struct htw__journal_file *self, const char *path);
+
+/* The same, and asks the `htw serve` that has the journal open, if one does, for what is leased there. */
+bool htw__journal_file_open_live(struct htw__journal_file *file, const char *path);
 void htw__journal_file_close(struct htw__journal_file *self);
 
 /* The size of the file, and of its log. */

@@ -110,19 +110,30 @@ static struct htw_job_info job_of(const struct htw__journal_file *file, struct s
         job.kicks = count_of(row, KICKS);
     }
     job.state = htw__place_state(class, is_leased, job.deadline_ns, file->now_ns);
+    if (job.state == HTW_JOB_READY && htw__leases_have(&file->leases, id))
+        job.state = HTW_JOB_LEASED;
     return job;
 }
 
-/* One job of a prepared query for it. `ret_continues` is what `visit` returns. */
+static bool is_wanted(const struct htw__journal_filter *filter, const struct htw_job_info *job) {
+    return (filter->state == HTW__STATE_ANY || job->state == (enum htw_job_state)filter->state) &&
+           (filter->queue == NULL ||
+            strcmp(filter->queue, job->queue == NULL ? "" : job->queue) == 0);
+}
+
+/* One job of a prepared query for it, if the filter wants it; NULL: any. `ret_continues` is what `visit` returns. */
 static bool visit_one(struct htw__journal_file *file, struct sqlite3_stmt *statement, uint64_t id,
-                      htw_job_visit *visit, void *context, bool *ret_exists, bool *ret_continues) {
+                      const struct htw__journal_filter *filter, htw_job_visit *visit, void *context,
+                      bool *ret_exists, bool *ret_continues) {
     sqlite3_bind_int64(statement, 1, (int64_t)id);
     int result = sqlite3_step(statement);
     *ret_exists = result == SQLITE_ROW;
     *ret_continues = true;
     if (result == SQLITE_ROW) {
         struct htw_job_info job = job_of(file, statement, id);
-        *ret_continues = visit(context, &job);
+        *ret_exists = filter == NULL || is_wanted(filter, &job);
+        if (*ret_exists)
+            *ret_continues = visit(context, &job);
     } else if (result != SQLITE_DONE) {
         htw__journal_file_failed(file);
     }
@@ -136,12 +147,15 @@ bool htw__journal_job_visit(struct htw__journal_file *file, uint64_t id, htw_job
     if (statement == NULL)
         return false;
     bool continues;
-    bool success = visit_one(file, statement, id, visit, context, ret_exists, &continues);
+    bool success = visit_one(file, statement, id, NULL, visit, context, ret_exists, &continues);
     sqlite3_finalize(statement);
     return success;
 }
 
 /* ---- the order of lists */
+
+/* In a cursor, behind all places of the file. */
+#define LEASES HTW__PLACE_NONE
 
 void htw__journal_cursor_format(const struct htw__journal_cursor *cursor,
                                 char text[HTW__CURSOR_SIZE]) {
@@ -221,7 +235,8 @@ static bool find_places(struct walk *walk, uint64_t first, uint64_t last, bool *
 static void bind_rows(const struct walk *walk) {
     const struct places *places = &walk->places;
     const struct htw__journal_cursor first = HTW__CURSOR_FIRST, *after = &walk->filter->after;
-    uint64_t wanted = walk->filter->limit - walk->count; /* and one more */
+    uint64_t wanted =
+        walk->filter->limit - walk->count; /* and one more, and those that do not fit */
     uint32_t state = walk->filter->state;
     int64_t now = walk->file->now_ns, deadline_min = INT64_MIN, deadline_max = INT64_MAX;
     bool by_clock = htw__place_class_of(places->first) == HTW__PLACE_DELAYED;
@@ -244,7 +259,9 @@ static void bind_rows(const struct walk *walk) {
     sqlite3_bind_int64(walk->rows, 6, after->moment);
     sqlite3_bind_int64(walk->rows, 7, after->rank);
     sqlite3_bind_int64(walk->rows, 8, (int64_t)after->id);
-    sqlite3_bind_int64(walk->rows, 9, wanted >= INT64_MAX ? -1 : (int64_t)wanted + 1);
+    sqlite3_bind_int64(walk->rows, 9,
+                       wanted >= INT64_MAX / 2 ? -1
+                                               : (int64_t)(wanted + 1 + walk->file->leases.count));
 }
 
 static bool read_places(struct walk *walk) {
@@ -267,14 +284,16 @@ static bool read_places(struct walk *walk) {
 
 static bool visit_places(struct walk *walk) {
     const struct places *places = &walk->places;
+    /* What is read of the file fits already, except for the leases of a server. */
+    const struct htw__journal_filter *filter = walk->file->leases.count > 0 ? walk->filter : NULL;
     bool success = true, exists, continues;
     for (size_t i = 0; i < places->count && success && !walk->is_ended; i++) {
         if (walk->count == walk->filter->limit) {
             walk->is_ended = walk->has_more = true;
             break;
         }
-        success = visit_one(walk->file, walk->job, places->rows[i].id, walk->visit, walk->context,
-                            &exists, &continues);
+        success = visit_one(walk->file, walk->job, places->rows[i].id, filter, walk->visit,
+                            walk->context, &exists, &continues);
         walk->is_ended = !continues;
         if (success && exists) {
             walk->count++;
@@ -320,6 +339,19 @@ static bool visit_class(struct walk *walk, enum htw__place_class class) {
     return visit_range(walk, first, last);
 }
 
+/* What a server has leased, by id. */
+static bool visit_leases(struct walk *walk) {
+    const struct htw__leases *leases = &walk->file->leases;
+    const struct htw__journal_cursor *after = &walk->filter->after;
+    bool success = true;
+    walk->places.count = 0;
+    for (size_t i = 0; i < leases->count && success; i++)
+        if (after->place != LEASES || leases->ids[i] > after->id)
+            success =
+                add(&walk->places, (struct htw__journal_cursor) { LEASES, 0, 0, leases->ids[i] });
+    return success && visit_places(walk);
+}
+
 static bool visit_all(struct walk *walk) {
     uint32_t state = walk->filter->state;
     bool is_any = state == HTW__STATE_ANY;
@@ -327,6 +359,7 @@ static bool visit_all(struct walk *walk) {
         return walk->file->version == 1 ||
                visit_range(walk, htw__place(HTW__PLACE_DONE, 0, 0), INT64_MAX);
     return (state == HTW_JOB_BURIED || visit_delayed(walk)) &&
+           (state != HTW_JOB_LEASED || walk->is_ended || visit_leases(walk)) &&
            (!(is_any || state == HTW_JOB_READY) || visit_class(walk, HTW__PLACE_READY)) &&
            (!(is_any || state == HTW_JOB_BURIED) || visit_class(walk, HTW__PLACE_BURIED));
 }

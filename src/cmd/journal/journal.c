@@ -97,7 +97,9 @@ static const struct htw__command_line line = {
         "\n"
         "list, show, stats, recurring and check change nothing, and work while a program has the journal open.\n"
         "A job that this program is delivering, or has leased not durably, is ready until it is\n"
-        "done. The other actions are refused then.\n",
+        "done. The other actions are refused then, unless that program is `htw serve`: it is asked to do\n"
+        "them, and which jobs are leased. It refuses to change these, and release, recur, unrecur and\n"
+        "compact.\n",
     .notes =
         "Exit status:\n"
         "  0    success\n"

@@ -73,7 +73,7 @@ static bool list(struct htw__journal_file *file, const struct htw__journal_reque
 
 int htw__journal_list(const struct htw__journal_request *request) {
     struct htw__journal_file file;
-    bool success = htw__journal_file_open(&file, request->path) && list(&file, request);
+    bool success = htw__journal_file_open_live(&file, request->path) && list(&file, request);
     htw__journal_file_close(&file);
     return htw__text_flush() && success ? 0 : HTW__EXIT_FAILED;
 }
@@ -209,7 +209,7 @@ static bool show_journal(struct htw__journal_file *file,
 int htw__journal_show(const struct htw__journal_request *request) {
     struct htw__journal_file file;
     bool success =
-        htw__journal_file_open(&file, request->path) &&
+        htw__journal_file_open_live(&file, request->path) &&
         (request->id_count > 0 ? show_jobs(&file, request) : show_journal(&file, request));
     htw__journal_file_close(&file);
     return htw__text_flush() && success ? 0 : HTW__EXIT_FAILED;
@@ -249,7 +249,7 @@ static void print_numbers(void *context, const struct htw__journal_queue *queue)
 int htw__journal_stats(const struct htw__journal_request *request) {
     struct htw__journal_file file;
     struct stats stats = { request->json, 0 };
-    bool success = htw__journal_file_open(&file, request->path);
+    bool success = htw__journal_file_open_live(&file, request->path);
     if (success) {
         if (request->json)
             fputs("{\"queues\":[", stdout);

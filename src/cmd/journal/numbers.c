@@ -4,9 +4,13 @@
 
 #include "../../journal/place.h"
 #include "../terminal.h"
+#include "jobs.h"
 #include "tables.h"
 
+#include <errno.h>
 #include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define READY_PLACES \
     "place BETWEEN (1 << 61) + (q.number << 32) AND (1 << 61) + (q.number << 32) + 4294967295"
@@ -99,15 +103,71 @@ bool htw__journal_counters_visit(struct htw__journal_file *file,
     return has_row;
 }
 
-bool htw__journal_queues_visit(struct htw__journal_file *file,
-                               void (*visit)(void *context, const struct htw__journal_queue *queue),
-                               void *context) {
+/* ---- what a server has leased, which the file says is ready */
+
+struct names {
+    char **of; /* of the queue of each; "": the default one. In order */
+    size_t count, next;
+};
+
+static bool take_name(void *context, const struct htw_job_info *job) {
+    struct names *names = context;
+    if (job->state == HTW_JOB_LEASED) {
+        names->of[names->count] = strdup(job->queue == NULL ? "" : job->queue);
+        names->count += names->of[names->count] != NULL;
+    }
+    return true;
+}
+
+static int compare(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static bool read_names(struct htw__journal_file *file, struct names *names) {
+    bool exists, success = true;
+    names->of = calloc(file->leases.count + 1, sizeof(*names->of));
+    if (names->of == NULL) {
+        htw__terminal_error("%s", strerror(ENOMEM));
+        return false;
+    }
+    for (size_t i = 0; i < file->leases.count && success; i++)
+        success = htw__journal_job_visit(file, file->leases.ids[i], take_name, names, &exists);
+    qsort(names->of, names->count, sizeof(*names->of), compare);
+    return success;
+}
+
+/* The queues come in the order of the names. */
+static void move_leases(struct names *names, struct htw__journal_queue *queue) {
+    const char *name = queue->name.bytes == NULL ? "" : queue->name.bytes;
+    for (int order; names->next < names->count; names->next++) {
+        order = strncmp(names->of[names->next], name, queue->name.size);
+        order = order != 0 ? order : names->of[names->next][queue->name.size] != '\0';
+        if (order > 0)
+            return;
+        if (order == 0 && queue->ready > 0) {
+            queue->ready--;
+            queue->leased++;
+        }
+    }
+}
+
+static void free_names(struct names *names) {
+    for (size_t i = 0; i < names->count; i++)
+        free(names->of[i]);
+    free(names->of);
+}
+
+/* ---- queues */
+
+static bool visit_queues(struct htw__journal_file *file, struct names *names,
+                         void (*visit)(void *context, const struct htw__journal_queue *queue),
+                         void *context) {
     struct sqlite3_stmt *statement = prepare_overdue(file, QUERY(file, queues));
     if (statement == NULL)
         return false;
     int result;
     while ((result = sqlite3_step(statement)) == SQLITE_ROW) {
-        const struct htw__journal_queue queue = {
+        struct htw__journal_queue queue = {
             .name = htw__journal_file_column(statement, 0),
             .delayed = (uint64_t)sqlite3_column_int64(statement, 1),
             .ready = (uint64_t)sqlite3_column_int64(statement, 2),
@@ -118,10 +178,20 @@ bool htw__journal_queues_visit(struct htw__journal_file *file,
                              ? HTW_NEVER_NS
                              : sqlite3_column_int64(statement, 6),
         };
+        move_leases(names, &queue);
         visit(context, &queue);
     }
     if (result != SQLITE_DONE)
         htw__journal_file_failed(file);
     sqlite3_finalize(statement);
     return result == SQLITE_DONE;
+}
+
+bool htw__journal_queues_visit(struct htw__journal_file *file,
+                               void (*visit)(void *context, const struct htw__journal_queue *queue),
+                               void *context) {
+    struct names names = { NULL, 0, 0 };
+    bool success = read_names(file, &names) && visit_queues(file, &names, visit, context);
+    free_names(&names);
+    return success;
 }

@@ -109,11 +109,13 @@ int htw__http_run(struct htw__relay_command *command) {
         .answer = answer,
         .context = command,
     };
+    const struct htw__http_place place = { .where = command->listen != NULL ? command->listen
+                                                                            : "127.0.0.1:8480" };
     char text[320];
     command->json = true;
     command->kafka.say = say;
     command->kafka.must_stop = htw__http_is_unwanted;
-    if (!htw__http_start(&service, command->listen != NULL ? command->listen : "127.0.0.1:8480"))
+    if (!htw__http_start(&service, &place, 1))
         return HTW__EXIT_FAILED;
     snprintf(text, sizeof(text), "ready: %s", htw__http_name());
     say(HTW__SEVERITY_INFO, text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* http.h - `htw serve --http`: the page of a server (page.h). Without the option, or without libmicrohttpd, these do nothing. */
+/* http.h - HTTP of a server (page.h): the page, with --http, and beside its file. Without libmicrohttpd these do nothing. */
 #ifndef HTW_SRC_CMD_SERVE_HTTP_H
 #define HTW_SRC_CMD_SERVE_HTTP_H
 
@@ -10,7 +10,7 @@
 /* False: it has said why. */
 bool htw__serve_http_start(struct htw__server *server);
 
-/* Where it listens, for people; NULL: nowhere. */
+/* Where the page is, for people; NULL: nowhere. */
 const char *htw__serve_http_name(void);
 
 /* Ends it, before the journal is closed. False: a request still waits for the disk, and so the process must end as it is. */

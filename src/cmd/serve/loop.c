@@ -151,8 +151,6 @@ static void take_operations(struct htw__server *server) {
 
 /* What other threads may read. */
 static void publish(struct htw__server *server) {
-    if (server->options.http == NULL)
-        return;
     pthread_mutex_lock(&server->mutex);
     server->numbers.connections = server->connection_count;
     server->numbers.producers = server->producers;

@@ -13,7 +13,7 @@
 
 /* False: standard output cannot be written. */
 static bool say_ready(const struct htw__server *server) {
-    for (uint32_t i = 0; i < server->options.listen.count; i++)
+    for (uint32_t i = 0; i < server->listener_count; i++)
         printf("ready: %s\n", server->listeners[i].name);
     if (htw__serve_http_name() != NULL)
         printf("ready: %s\n", htw__serve_http_name());

@@ -8,6 +8,7 @@
 
 #include <getopt.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define AT(member) HTW__OPTION_AT(struct htw__serve_options, member)
@@ -27,6 +28,17 @@ static bool set_place(const struct htw__option *option, void *member, const char
     return true;
 }
 
+/* Whoever connects needs the right to write, and its owner may always change the mode. */
+static bool set_mode(const struct htw__option *option, void *member, const char *argument) {
+    size_t size = strlen(argument);
+    if (size < 3 || size > 4 || strspn(argument, "01234567") != size ||
+        (size == 4 && *argument != '0'))
+        return htw__option_refuse(option, "not three octal digits", argument);
+    const uint32_t mode = (uint32_t)strtoul(argument, NULL, 8);
+    memcpy(member, &mode, sizeof(mode));
+    return true;
+}
+
 static bool set_size(const struct htw__option *option, void *member, const char *argument) {
     uint64_t bytes = 0;
     if (!htw__size_parse(argument, &bytes) || bytes < option->least ||
@@ -38,8 +50,11 @@ static bool set_size(const struct htw__option *option, void *member, const char 
 
 static const struct htw__option rows[] = {
     { 'l', "listen", "PLACE", set_place, AT(listen),
-      .help = "where clients connect: [ADDRESS:]PORT, or unix:PATH, which only\n"
-              "this user may use; may be repeated (default 127.0.0.1:11300)" },
+      .help = "where clients connect: [ADDRESS:]PORT, or unix:PATH; may be\n"
+              "repeated (default 127.0.0.1:11300, or what systemd listens at)" },
+    { 0, "socket-mode", "MODE", set_mode, AT(socket_mode),
+      .help = "who may use a unix:PATH, in octal digits: 0660 its group, 0666\n"
+              "all users (default 0600: this user)" },
     { 'm', "memory", NULL, htw__set_flag, AT(in_memory),
       .help = "no FILE: the jobs are gone when the server ends" },
     { 's', "synchronous", "HOW", htw__set_choice, AT(synchronous), .choice = synchronous,
@@ -95,6 +110,34 @@ const struct htw__command_line htw__serve_command_line = {
     .option_count = sizeof(rows) / sizeof(rows[0]),
 };
 
+int htw__serve_http_fd(const struct htw__serve_options *options) {
+    for (uint32_t i = 0; i < options->activation.count; i++)
+        if (strcmp(options->activation.names[i], HTW__SERVE_HTTP) == 0)
+            return HTW__ACTIVATION_FIRST + (int)i;
+    return -1;
+}
+
+/* Where it listens without options. */
+static const char *find_sockets(struct htw__serve_options *options) {
+    const char *why = htw__activation_take(&options->activation);
+    uint32_t pages = 0;
+    for (uint32_t i = 0; i < options->activation.count; i++)
+        pages += strcmp(options->activation.names[i], HTW__SERVE_HTTP) == 0;
+    uint32_t passed = options->activation.count - pages;
+    if (options->listen.count + passed == 0)
+        options->listen.of[options->listen.count++] = "11300";
+    if (why != NULL)
+        return why;
+#ifdef HTW_WITHOUT_HTTP
+    if (pages > 0)
+        return "a socket is named http, and this program has no HTTP";
+#endif
+    if (pages > 1 || (pages > 0 && options->http != NULL))
+        return "one place for HTTP, not more";
+    return options->listen.count + passed > HTW__SERVE_LISTENERS ? "too many places to listen at"
+                                                                 : NULL;
+}
+
 static enum htw__wish refuse(const char *why) {
     htw__terminal_error("%s", why);
     return htw__command_line_complain(&htw__serve_command_line);
@@ -107,6 +150,7 @@ enum htw__wish htw__serve_options_parse(int argc, char *argv[],
         .max_connections = 10000,
         .max_output = 1 << 20,
         .max_memory = 64 << 20,
+        .socket_mode = HTW__LISTEN_MODE,
     };
     enum htw__wish wish = htw__command_line_read(&htw__serve_command_line, argc, argv, options);
     if (wish != HTW__WISH_RUN)
@@ -115,10 +159,11 @@ enum htw__wish htw__serve_options_parse(int argc, char *argv[],
         return refuse(options->in_memory ? "--memory has no FILE" : "the name of FILE expected");
     if (argc > optind + 1)
         return refuse("one FILE expected, not more");
-    if (options->token_file != NULL && options->http == NULL)
-        return refuse("--token-file is for --http");
     options->path = options->in_memory ? NULL : argv[optind];
-    if (options->listen.count == 0)
-        options->listen.of[options->listen.count++] = "11300";
+    const char *why = find_sockets(options);
+    if (why != NULL)
+        return refuse(why);
+    if (options->token_file != NULL && options->http == NULL && htw__serve_http_fd(options) < 0)
+        return refuse("--token-file is for --http");
     return HTW__WISH_RUN;
 }

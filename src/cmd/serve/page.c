@@ -16,11 +16,14 @@ static const struct htw__http_route routes[] = {
     { "POST", "/queue/pause", HTW__HTTP_CHANGE, HTW__PAGE_PAUSE, NULL },
     { "POST", "/queue/resume", HTW__HTTP_CHANGE, HTW__PAGE_RESUME, NULL },
     { "GET", "/jobs", HTW__HTTP_READ, HTW__PAGE_JOBS, NULL },
+    { "POST", "/jobs", HTW__HTTP_CHANGE, HTW__PAGE_PUT, "" },
     { "POST", "/jobs/*/kick", HTW__HTTP_CHANGE, HTW__PAGE_KICK_JOB, NULL },
     { "POST", "/jobs/*/bury", HTW__HTTP_CHANGE, HTW__PAGE_BURY, NULL },
     { "POST", "/jobs/*/move", HTW__HTTP_CHANGE, HTW__PAGE_MOVE, NULL },
     { "POST", "/jobs/*/delete", HTW__HTTP_CHANGE, HTW__PAGE_DELETE, NULL },
     { "GET", "/jobs/*", HTW__HTTP_READ, HTW__PAGE_JOB, NULL },
+    { "GET", "/leases", HTW__HTTP_READ, HTW__PAGE_LEASES, NULL },
+    { "GET", "/changes", HTW__HTTP_READ, HTW__PAGE_CHANGES, NULL },
     { "GET", "/metrics", HTW__HTTP_READ, HTW__PAGE_METRICS, NULL },
 };
 
@@ -32,7 +35,8 @@ static void answer(void *context, struct htw__http_request *http) {
         [HTW__PAGE_KICK_JOB] = htw__page_change, [HTW__PAGE_BURY] = htw__page_change,
         [HTW__PAGE_MOVE] = htw__page_change,     [HTW__PAGE_DELETE] = htw__page_change,
         [HTW__PAGE_KICK] = htw__page_kick,       [HTW__PAGE_PAUSE] = htw__page_pause,
-        [HTW__PAGE_RESUME] = htw__page_pause,
+        [HTW__PAGE_RESUME] = htw__page_pause,    [HTW__PAGE_PUT] = htw__page_put,
+        [HTW__PAGE_LEASES] = htw__page_leases,   [HTW__PAGE_CHANGES] = htw__page_changes,
     };
     struct htw__page_ask ask = { .page = context,
                                  .http = http,
@@ -46,7 +50,7 @@ static void answer(void *context, struct htw__http_request *http) {
 void htw__page_serve(const struct htw__page *page, struct htw__http_service *service) {
     service->routes = (struct htw__http_routes) {
         routes, sizeof(routes) / sizeof(*routes),
-        "there are /, /queues, /queue, /queue/times, /jobs, /jobs/ID and /metrics"
+        "there are /, /queues, /queue, /queue/times, /jobs, /jobs/ID, /leases, /changes and /metrics"
     };
     service->page = htw__page_parts[0].text;
     service->at_once = AT_ONCE;

@@ -2,8 +2,7 @@
 /*
  * page.h - an open journal over HTTP: its queues and jobs as JSON, a page, and metrics. It uses the public calls of the journal alone.
  *
- * COST. An answer is bounded whatever the journal holds: lists come in pages; queues are passed once, under the lock of the
- * journal, and of them a page is kept; jobs are read SLICE at a time, and others may write between two slices.
+ * COST. An answer is bounded whatever the journal holds: lists come in pages; queues are passed once, and of them a page is kept; jobs are read SLICE at a time, and others may write between two slices.
  */
 #ifndef HTW_SRC_CMD_SERVE_PAGE_H
 #define HTW_SRC_CMD_SERVE_PAGE_H
@@ -36,6 +35,9 @@ enum htw__page_action {
     HTW__PAGE_JOB,
     HTW__PAGE_TIMES,
     HTW__PAGE_METRICS,
+    HTW__PAGE_LEASES,
+    HTW__PAGE_CHANGES,
+    HTW__PAGE_PUT,
     HTW__PAGE_KICK_JOB,
     HTW__PAGE_BURY,
     HTW__PAGE_MOVE,
@@ -52,10 +54,12 @@ struct htw__page_ask {
     enum htw__page_action action;
     unsigned given;    /* the parameters that it has, as bits */
     const char *queue; /* NULL: the default queue */
-    const char *text, *after;
+    const char *text, *after, *key;
     uint32_t sort, state; /* enum htw__page_sort, enum htw_job_state */
     size_t limit;
     uint64_t id, count;
+    bool has_priority;
+    uint32_t priority;
     int64_t until_ns; /* or at */
 };
 
@@ -80,8 +84,14 @@ void htw__page_metrics(const struct htw__page_ask *ask);
 void htw__page_jobs(const struct htw__page_ask *ask);
 void htw__page_job(const struct htw__page_ask *ask);
 void htw__page_times(const struct htw__page_ask *ask);
+void htw__page_leases(const struct htw__page_ask *ask);
+void htw__page_put(const struct htw__page_ask *ask);
 void htw__page_change(const struct htw__page_ask *ask); /* of a job */
 void htw__page_kick(const struct htw__page_ask *ask);
 void htw__page_pause(const struct htw__page_ask *ask); /* or resume */
+
+/* Keeps that something was changed, of `id` or, if that is 0, of the queue, and prints a line. `count` 0: it has none. */
+void htw__page_log(const struct htw__page_ask *ask, const char *done, uint64_t id, uint64_t count);
+void htw__page_changes(const struct htw__page_ask *ask); /* what was kept */
 
 #endif /* HTW_SRC_CMD_SERVE_PAGE_H */

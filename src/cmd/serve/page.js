@@ -292,6 +292,26 @@ async function kickAll(key) {
     return plural(kicked, 'job') + ' kicked';
 }
 
+/* ---- the log of changes */
+
+function whatOf(change) {
+    const queue = textOf(change, 'queue') || '(default)';
+    return change.id !== null ? `${change.done} job ${change.id}`
+        : change.count ? `${change.done} ${plural(change.count, 'job')} of ${queue}` : `${change.done} ${queue}`;
+}
+
+async function readChanges() {
+    if (!get('log').open)
+        return;
+    const log = await askOne('changes');
+    fillRows(get('changes'), log.changes.map((change, i) => ({ ...change, number: log.all - i })), change => change.number,
+             row => ['When', 'Who', 'What'].forEach(name => addCell(row, name)), (row, change) => {
+        put(row.cells[0], timeOf(change.at));
+        put(row.cells[1], change.who);
+        put(row.cells[2], whatOf(change));
+    });
+}
+
 /* ---- all */
 
 let timer = 0, reading = null, again = false;
@@ -308,6 +328,7 @@ async function refresh() {
         do {
             again = false;
             say(await readQueues());
+            await readChanges();
             try {
                 await readQueue();
             } catch (error) { // the queue has gone, or its page is forgotten
@@ -372,6 +393,7 @@ get('pause').addEventListener('click', () => change(async () => {
 }));
 get('resume').addEventListener('click', () => change(async () =>
     nameOf(opened) + ': ' + (await post('queue/resume?queue=' + keyOf(opened, 'name'))).done));
+get('log').addEventListener('toggle', refresh);
 get('as-text').addEventListener('click', () => { asHex = false; showPayload(); });
 get('as-hex').addEventListener('click', () => { asHex = true; showPayload(); });
 get('move').addEventListener('click', () => changeJob(shown.id, 'move', '?' + new URLSearchParams({ at: get('move-to').value })));

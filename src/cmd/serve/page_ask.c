@@ -19,7 +19,9 @@ enum parameter {
     STATE = 32,
     COUNT = 64,
     AT = 128,
-    UNTIL = 256
+    UNTIL = 256,
+    KEY = 512,
+    PRIORITY = 1024
 };
 
 static const struct {
@@ -32,7 +34,8 @@ static const struct {
     [HTW__PAGE_KICK] = { QUEUE | COUNT, COUNT },
     [HTW__PAGE_PAUSE] = { QUEUE | UNTIL, UNTIL },
     [HTW__PAGE_RESUME] = { QUEUE, 0 },
-    [HTW__PAGE_MOVE] = { AT, AT },
+    [HTW__PAGE_PUT] = { QUEUE | AT | KEY | PRIORITY, 0 },
+    [HTW__PAGE_MOVE] = { AT | PRIORITY, AT },
     [HTW__PAGE_DELETE] = { 0, 0 },
 };
 
@@ -56,6 +59,15 @@ static const char *set_count(struct htw__page_ask *ask, const char *value) {
     return htw__count_parse(value, &ask->count) && ask->count > 0 && ask->count <= HTW_KICK_MAX
                ? NULL
                : "count: not a number from 1 to 65536";
+}
+
+static const char *set_priority(struct htw__page_ask *ask, const char *value) {
+    uint64_t priority;
+    if (!htw__count_parse(value, &priority) || priority > UINT32_MAX)
+        return "priority: not a number from 0 to 4294967295";
+    ask->priority = (uint32_t)priority;
+    ask->has_priority = true;
+    return NULL;
 }
 
 static const char *set_instant(struct htw__page_ask *ask, const char *value, const char *why) {
@@ -88,6 +100,11 @@ static const char *set_value(struct htw__page_ask *ask, unsigned parameter, cons
         return set_instant(ask, value, "at: neither an instant nor +DURATION (in a URL %2B1h)");
     case UNTIL:
         return set_instant(ask, value, "until: neither an instant nor +DURATION (in a URL %2B1h)");
+    case PRIORITY:
+        return set_priority(ask, value);
+    case KEY:
+        ask->key = value;
+        return NULL;
     case TEXT:
         ask->text = value;
         return NULL;
@@ -98,8 +115,8 @@ static const char *set_value(struct htw__page_ask *ask, unsigned parameter, cons
 }
 
 static const char *set(void *context, const char *name, const char *value) {
-    static const char *const names[] = { "queue", "text",  "sort", "after", "limit",
-                                         "state", "count", "at",   "until" };
+    static const char *const names[] = { "queue", "text", "sort",  "after", "limit",   "state",
+                                         "count", "at",   "until", "key",   "priority" };
     struct htw__page_ask *ask = context;
     uint32_t number;
     if (set_word(&number, names, sizeof(names) / sizeof(*names), name, name) != NULL ||

@@ -13,8 +13,10 @@
 #include "../text.h"
 #include "../times.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define PLACES_MAX 256
@@ -23,6 +25,7 @@
 #define TIMES_MAX 2000
 #define TIMES_BYTES_MAX ((size_t)4 << 20)
 #define BARS_MAX 60
+#define LEASES_MAX 10000
 
 /* ---- places */
 
@@ -118,6 +121,64 @@ void htw__page_jobs(const struct htw__page_ask *ask) {
         fprintf(list.out, "],\"after\":\"%" PRIu64 "\"}\n", keep_place(&place));
     else
         fputs("],\"after\":null}\n", list.out);
+}
+
+/* ---- all that are leased */
+
+struct leases {
+    struct list list;
+    size_t queue_count, queue_capacity;
+    char (*queues)[HTW_QUEUE_NAME_MAX + 1];
+    bool has_failed;
+};
+
+static bool take_queue(void *context, const struct htw_queue_stats *stats) {
+    struct leases *self = context;
+    if (stats->leased == 0)
+        return true;
+    if (self->queue_count == self->queue_capacity) {
+        size_t capacity = self->queue_capacity == 0 ? 16 : 2 * self->queue_capacity;
+        void *queues = realloc(self->queues, capacity * sizeof(*self->queues));
+        self->has_failed = queues == NULL;
+        if (self->has_failed)
+            return false;
+        self->queues = queues;
+        self->queue_capacity = capacity;
+    }
+    strcpy(self->queues[self->queue_count++], stats->name == NULL ? "" : stats->name);
+    return self->queue_count < LEASES_MAX;
+}
+
+static bool print_id(void *context, const struct htw_job_info *job) {
+    struct list *list = context;
+    fprintf(list->out, "%s\"%" PRIu64 "\"", list->count++ == 0 ? "" : ",", job->id);
+    return true;
+}
+
+/* 1: there may be more, 0, or an error. */
+static int print_leases(const struct htw__page_ask *ask, struct leases *self) {
+    int more = htw_journal_list_queues(ask->page->journal, take_queue, self);
+    if (self->has_failed)
+        return -ENOMEM;
+    for (size_t i = 0; i < self->queue_count && more == 0; i++) {
+        struct htw__page_ask of_queue = *ask;
+        struct htw_list_place place = { { 0 } };
+        of_queue.queue = self->queues[i][0] == '\0' ? NULL : self->queues[i];
+        more = list_slices(&of_queue, HTW_JOB_LEASED, &place, LEASES_MAX - self->list.count,
+                           print_id, &self->list);
+    }
+    return more;
+}
+
+void htw__page_leases(const struct htw__page_ask *ask) {
+    struct leases self = { .list = { ask->http->out, 0 } };
+    fputs("{\"leased\":[", ask->http->out);
+    int more = print_leases(ask, &self);
+    if (more < 0)
+        htw__page_fail(ask, more);
+    else
+        fprintf(ask->http->out, "],\"more\":%s}\n", more > 0 ? "true" : "false");
+    free(self.queues);
 }
 
 /* ---- one job */

@@ -40,7 +40,7 @@ void htw__reservation_begin(struct htw__operation *operation) {
     reservation->tube = htw__tube_get(server, operation->found->tube);
     if (reservation->tube != NULL)
         reservation->tube->holders++;
-    reservation->ttr_ns = operation->found->info.lease_ns;
+    reservation->ttr_ns = htw__reservation_ttr(operation->found->info.lease_ns);
     htw__reservation_touch(server, reservation);
 }
 

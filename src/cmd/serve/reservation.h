@@ -42,4 +42,9 @@ void htw__reservation_end(struct htw__server *server, struct htw__reservation *r
 void htw__reservation_give_back(struct htw__server *server, struct htw__reservation *reservation,
                                 bool has_timed_out);
 
+/* How long reservations of a job last; where another program has put it, it may not say that. */
+static inline int64_t htw__reservation_ttr(int64_t lease_ns) {
+    return lease_ns == 0 ? HTW_MINUTE : lease_ns;
+}
+
 #endif /* HTW_SRC_CMD_SERVE_RESERVATION_H */

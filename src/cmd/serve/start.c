@@ -3,6 +3,7 @@
 #include "start.h"
 
 #include "connection.h"
+#include "survey.h"
 #include "tube.h"
 
 #include "../../base/alloc.h"
@@ -87,16 +88,34 @@ static bool watch(struct htw__server *server, int fd, void *what) {
     return fd >= 0 && epoll_ctl(server->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
 }
 
+/* The listener is the next one, which was opened unless `why` says otherwise. */
+static bool add_listener(struct htw__server *server, const char *where, const char *why) {
+    struct htw__listener *listener = &server->listeners[server->listener_count++];
+    if (why == NULL && !watch(server, listener->fd, listener))
+        why = strerror(errno);
+    if (why != NULL)
+        htw__terminal_error("cannot listen at %s: %s", where, why);
+    return why == NULL;
+}
+
 static bool listen_all(struct htw__server *server) {
-    for (uint32_t i = 0; i < server->options.listen.count; i++) {
-        const char *where = server->options.listen.of[i];
-        const char *why = htw__listen_open(&server->listeners[i], where);
-        if (why == NULL && !watch(server, server->listeners[i].fd, &server->listeners[i]))
-            why = strerror(errno);
-        if (why != NULL) {
-            htw__terminal_error("cannot listen at %s: %s", where, why);
+    const struct htw__serve_options *options = &server->options;
+    const int http = htw__serve_http_fd(options);
+    for (int fd = HTW__ACTIVATION_FIRST;
+         fd < HTW__ACTIVATION_FIRST + (int)options->activation.count; fd++) {
+        char where[32];
+        snprintf(where, sizeof(where), "descriptor %d", fd);
+        if (fd != http &&
+            !add_listener(server, where,
+                          htw__listen_adopt(&server->listeners[server->listener_count], fd)))
             return false;
-        }
+    }
+    for (uint32_t i = 0; i < options->listen.count; i++) {
+        const char *where = options->listen.of[i];
+        if (!add_listener(server, where,
+                          htw__listen_open(&server->listeners[server->listener_count], where,
+                                           options->socket_mode)))
+            return false;
     }
     return true;
 }
@@ -134,18 +153,15 @@ void htw__server_accept(struct htw__server *server, const struct htw__listener *
             close(socket);
             continue;
         }
-        if (!listener->has_place)
+        if (!listener->is_path)
             set_up(socket);
         htw__connection_create(server, socket);
     }
 }
 
 void htw__server_stop_listening(struct htw__server *server) {
-    for (uint32_t i = 0; i < server->options.listen.count; i++)
-        if (server->listeners[i].fd >= 0)
-            htw__listen_close(&server->listeners[i]);
-    for (uint32_t i = 0; i < server->options.listen.count; i++)
-        server->listeners[i].fd = -1;
+    while (server->listener_count > 0)
+        htw__listen_close(&server->listeners[--server->listener_count]);
 }
 
 /* ---- all */
@@ -197,8 +213,6 @@ static void init(struct htw__server *server, const struct htw__serve_options *op
     *server = (struct htw__server) {
         .options = *options, .epoll = -1, .timer = -1, .spare_fd = -1, .wake = -1
     };
-    for (size_t i = 0; i < HTW__SERVE_LISTENERS; i++)
-        server->listeners[i].fd = -1;
     raise_file_limit(&server->options);
     pthread_mutex_init(&server->mutex, NULL);
     server->last_done = &server->done;
@@ -207,6 +221,7 @@ static void init(struct htw__server *server, const struct htw__serve_options *op
     htw__ring_init(&server->held);
     server->seed = htw__random_seed(server);
     htw__tubes_init(server, &htw__default_allocator);
+    htw__survey_init(server);
     htw__key_table_init(&server->reservations, &htw__default_allocator);
     server->started_ns = htw__server_now();
     snprintf(server->id, sizeof(server->id), "%016llx", (unsigned long long)server->seed);
@@ -236,6 +251,7 @@ static void close_fd(int fd) {
 
 bool htw__server_close(struct htw__server *server) {
     htw__server_stop_listening(server);
+    htw__survey_fini(server);
     bool is_well = server->journal == NULL || htw_journal_close(server->journal) == 0;
     if (!is_well)
         htw__terminal_error("%s", htw_journal_error());

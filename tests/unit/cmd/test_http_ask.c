@@ -8,8 +8,9 @@
 
 #define TOKEN "0123456789abcdef"
 
-static const struct htw__http_guard local = { TOKEN, true }, remote = { TOKEN, false },
-                                    without = { "", true };
+static const struct htw__http_guard local = { TOKEN, true, false },
+                                    remote = { TOKEN, false, false }, without = { "", true, false },
+                                    owners = { "", true, true };
 
 static const struct htw__http_route all[] = {
     { "GET", "/", HTW__HTTP_PAGE, 0, NULL },
@@ -67,6 +68,18 @@ UNIT_TEST(http_ask_paths_and_methods_lead_to_routes) {
         assert_int_equal(target.name_size, strlen(cases[i].name));
         assert_memory_equal(target.name, cases[i].name, target.name_size);
     }
+}
+
+UNIT_TEST(http_ask_changes_need_no_token_where_only_the_owner_comes) {
+    struct htw__http_ask ask = good;
+    ask.method = "DELETE";
+    ask.path = "/a/x";
+    ask.authorization = NULL;
+    assert_int_equal(status_of(&ask, &owners), 0);
+    assert_int_equal(status_of(&ask, &without), 403);
+    assert_int_equal(status_of(&ask, &local), 401);
+    ask.origin = "http://evil.example";
+    assert_int_equal(status_of(&ask, &owners), 403);
 }
 
 UNIT_TEST(http_ask_changes_need_the_token_and_reads_do_where_others_come) {
@@ -174,7 +187,7 @@ UNIT_TEST(http_ask_tokens_are_long_and_plain) {
     static const char *const wrong[] = {
         "", "\n", "short", "0123456789abcde", TOKEN " more", "0123456789\xc3\xa4-abcdef"
     };
-    struct htw__http_guard guard = { "", true };
+    struct htw__http_guard guard = { "", true, false };
     char text[HTW__HTTP_TOKEN_MAX + 2];
     for (size_t i = 0; i < COUNT_OF(wrong); i++)
         assert_non_null(htw__http_set_token(&guard, wrong[i]));

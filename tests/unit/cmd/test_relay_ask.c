@@ -9,7 +9,7 @@
 
 #define TOKEN "0123456789abcdef"
 
-static const struct htw__http_guard local = { TOKEN, true };
+static const struct htw__http_guard local = { TOKEN, true, false };
 
 /* A request that may do everything. */
 static const struct htw__http_ask good = { .method = "GET",

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* activation.h - sockets that systemd has opened for the program: sd_listen_fds(3). */
+#ifndef HTW_SRC_CMD_ACTIVATION_H
+#define HTW_SRC_CMD_ACTIVATION_H
+
+#include <stdint.h>
+
+#define HTW__ACTIVATION_FIRST 3 /* the first of the descriptors, which follow each other */
+#define HTW__ACTIVATION_MAX 9
+
+struct htw__activation {
+    uint32_t count;
+    const char *names[HTW__ACTIVATION_MAX]; /* "": it has none */
+};
+
+/* Takes the descriptors out of the variables LISTEN_PID, LISTEN_FDS and LISTEN_FDNAMES, and removes these: no child has them.
+ * Those for another process do not count. To be called once, before there are threads. Returns NULL, or why not (a static phrase). */
+const char *htw__activation_take(struct htw__activation *ret_activation);
+
+#endif /* HTW_SRC_CMD_ACTIVATION_H */
