@@ -250,5 +250,5 @@ bool htw__server_close(struct htw__server *server) {
     close_fd(server->wake);
     close_fd(server->signals);
     close_fd(server->spare_fd);
-    return is_well;
+    return is_well && !atomic_load_explicit(&server->has_failed, memory_order_relaxed);
 }
