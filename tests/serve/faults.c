@@ -27,9 +27,7 @@
 #define FDS 16384
 #define LOOK_NS (2 * NS_PER_S / 1000)
 
-/* In place of an error: a part is done; nothing is done, and success is told. */
-#define SHORT 0
-#define LIE (-1)
+#define SHORT 0 /* in place of an error: a part is done */
 
 struct plan {
     _Atomic int64_t ahead_ns;            /* the wall clock, of the real one */
@@ -81,38 +79,34 @@ void *aligned_alloc(size_t alignment, size_t size) {
 
 /* ---- system calls */
 
-#define SAME(name, parameters, arguments)                                                      \
-    int name parameters {                                                                      \
-        static int(*real) parameters;                                                          \
-        if (real == NULL)                                                                      \
-            find(#name, &real);                                                                \
-        return !fails(#name) ? real arguments : atomic_load(&plan->error) == LIE ? 0 : -1;     \
+#define SAME(name, parameters, arguments)          \
+    int name parameters {                          \
+        static int(*real) parameters;              \
+        if (real == NULL)                          \
+            find(#name, &real);                    \
+        return fails(#name) ? -1 : real arguments; \
     }
 
 /* A part of the bytes at least. */
-#define PART(name, parameters, arguments, size)                                                \
-    ssize_t name parameters {                                                                  \
-        static ssize_t(*real) parameters;                                                      \
-        if (real == NULL)                                                                      \
-            find(#name, &real);                                                                \
-        if (fails(#name)) {                                                                    \
-            int64_t error = atomic_load(&plan->error);                                         \
-            if (error != SHORT)                                                                \
-                return error == LIE ? (ssize_t)size : -1;                                      \
-            size = (size + 1) / 2;                                                             \
-        }                                                                                      \
-        return real arguments;                                                                 \
+#define PART(name, parameters, arguments, size)               \
+    ssize_t name parameters {                                 \
+        static ssize_t(*real) parameters;                     \
+        bool has_failed = fails(#name);                       \
+        if (real == NULL)                                     \
+            find(#name, &real);                               \
+        if (has_failed && atomic_load(&plan->error) != SHORT) \
+            return -1;                                        \
+        size = has_failed ? (size + 1) / 2 : size;            \
+        return real arguments;                                \
     }
 
-SAME(accept4, (int fd, struct sockaddr *restrict address, socklen_t *restrict size, int flags), (fd, address, size, flags))
+SAME(accept4, (int fd, struct sockaddr *restrict address, socklen_t *restrict size, int flags),
+     (fd, address, size, flags))
 SAME(epoll_ctl, (int set, int what, int fd, struct epoll_event *event), (set, what, fd, event))
 SAME(fdatasync, (int fd), (fd))
-SAME(fsync, (int fd), (fd))
-SAME(ftruncate64, (int fd, off64_t size), (fd, size))
 PART(recv, (int fd, void *bytes, size_t size, int flags), (fd, bytes, size, flags), size)
 PART(send, (int fd, const void *bytes, size_t size, int flags), (fd, bytes, size, flags), size)
 PART(read, (int fd, void *bytes, size_t size), (fd, bytes, size), size)
-PART(pread64, (int fd, void *bytes, size_t size, off64_t at), (fd, bytes, size, at), size)
 PART(pwrite64, (int fd, const void *bytes, size_t size, off64_t at), (fd, bytes, size, at), size)
 
 int epoll_wait(int set, struct epoll_event *events, int count, int limit_ms) {
@@ -126,10 +120,12 @@ int epoll_wait(int set, struct epoll_event *events, int count, int limit_ms) {
 
 /* ---- the wall clock */
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* a timer is converted and set without a step in between */
+static pthread_mutex_t mutex =
+    PTHREAD_MUTEX_INITIALIZER; /* a timer is converted and set without a step in between */
 static bool is_of_wall[FDS], is_armed[FDS];
 static int (*real_gettime)(clockid_t clock, struct timespec *now);
-static int (*real_settime)(int fd, int flags, const struct itimerspec *setting, struct itimerspec *old);
+static int (*real_settime)(int fd, int flags, const struct itimerspec *setting,
+                           struct itimerspec *old);
 
 static int64_t ns_of(const struct timespec *time) {
     return time->tv_sec * NS_PER_S + time->tv_nsec;

@@ -55,6 +55,7 @@ struct htw__server {
     int epoll, timer, signals, spare_fd;
     uint64_t armed_tick; /* of `timer` */
     struct htw__listener listeners[HTW__SERVE_LISTENERS];
+    struct htw__serve_timer pause; /* the end of a pause of listening */
 
     /* The mailbox. */
     pthread_mutex_t mutex;
