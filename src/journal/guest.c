@@ -82,7 +82,7 @@ static int enter_queue(struct htw_journal *journal, const char *name, struct htw
         (*ret_queue)->users++;
         row->queue = (uint32_t)(*ret_queue)->number;
         if (!htw__journal_is_plain(journal, name != NULL, row->priority, row->lease_ns))
-            row->put_us = htw__journal_next_put(journal);
+            row->put_us = htw__journal_put_time(journal, row->deadline_ns);
     }
     htw__mutex_unlock(&journal->mutex);
     return error;

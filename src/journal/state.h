@@ -216,6 +216,10 @@ static inline void htw__journal_release(struct htw_journal *journal, void *memor
 /* Numbers that rise, in microseconds since 1970: the order of putting. Under the lock. */
 int64_t htw__journal_next_put(struct htw_journal *journal);
 
+/* That of a job. They do not go back with the clock, and what was put after its deadline counts as READY: a job whose deadline
+   is to come has a number before that. */
+int64_t htw__journal_put_time(struct htw_journal *journal, int64_t deadline_ns);
+
 /* The present time of deadlines. */
 static inline int64_t htw__journal_now(const struct htw_journal *journal) {
     if (journal->scheduler == NULL)

@@ -72,7 +72,7 @@ static void give_ids(struct htw_journal *journal, struct htw__change *change,
     }
     for (struct htw__job *job = change->jobs; job != NULL; job = job->next, i++) {
         if (job->queued != NULL)
-            job->queued->put_us = htw__journal_next_put(journal);
+            job->queued->put_us = htw__journal_put_time(journal, job->position.deadline_ns);
         const struct htw__job_row row = htw__job_row_of(job);
         job->position.id = htw__ids_give(&journal->ids, htw__database_where_put(&row).place);
         wanted->jobs[i].id = job->position.id;

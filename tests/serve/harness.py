@@ -35,6 +35,7 @@ tests = []
 settings = types.SimpleNamespace(  # test_serve.py fills it in
     serve=None,  # the program htw, or beanstalkd itself
     clock="",  # strict_clock.so, for beanstalkd
+    faults="",  # faults.so, for htw serve
     seed=None,  # of the first history
     histories=150,  # how many run side by side
     rounds=2,

@@ -105,7 +105,7 @@ def beanstalkd(*options):
     return server.wait_until_ready(port)
 
 
-def htw_serve(*options, file=None, port=0):
+def htw_serve(*options, file=None, port=0, faults=None):
     """On a new file, which goes with the server, or on `file`."""
     if settings.serve.endswith("beanstalkd"):
         return beanstalkd()
@@ -113,7 +113,8 @@ def htw_serve(*options, file=None, port=0):
     if file is None:
         folder = tempfile.mkdtemp(prefix="htw-serve-")
         file = os.path.join(folder, "jobs")
-    server = Server("htw serve", [settings.serve, "--listen", str(port), *options, file], folder)
+    server = Server("htw serve", [settings.serve, "--listen", str(port), *options, file], folder,
+                    faults and faults.environment)
     wait_for(lambda: re.search(r"^ready: .*\n", server.said(), re.MULTILINE) or
              server.process.poll() is not None, "that htw serve is ready")
     ready = re.search(r"^ready: 127\.0\.0\.1:(\d+)\n", server.said(), re.MULTILINE)

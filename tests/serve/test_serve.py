@@ -4,6 +4,7 @@
 PROGRAM is htw, or beanstalkd: then beanstalkd is compared with itself, which must be silent.
 
   --clock FILE   strict_clock.so, without which beanstalkd loses the end of a lease now and then
+  --faults FILE  faults.so, with which calls of htw serve fail, and its clock is set
   --seed N       of the first random history
   --histories N  that run side by side
   --rounds N     of random histories
@@ -32,7 +33,7 @@ from harness import FILES, Skipped, notes, settings, tests  # noqa: E402
 from servers import beanstalkd, htw_serve  # noqa: E402
 
 SKIPPED = 77  # Meson's exit status for "skipped"
-GROUPS = ["protocol", "histories", "planted", "limits", "stopping", "kills", "suites"]
+GROUPS = ["protocol", "histories", "planted", "limits", "stopping", "failures", "kills", "suites"]
 LONG = ["suites"]  # only where they are named
 
 
@@ -51,7 +52,7 @@ def parse_arguments():
     parser.add_argument("names", nargs="*")
     for option in ("--seed", "--histories", "--rounds", "--kills", "--slowness"):
         parser.add_argument(option, type=int, default=getattr(settings, option[2:]))
-    for option in ("--clock", "--replay", "--peers"):
+    for option in ("--clock", "--faults", "--replay", "--peers"):
         parser.add_argument(option, default=getattr(settings, option[2:]))
     for option in ("--verbose", "--strict"):
         parser.add_argument(option, action="store_true")

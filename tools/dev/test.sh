@@ -127,9 +127,9 @@ run_replay() {
 run_serve() {
     folder=build/$1
     shift
-    ninja -C "$folder" --quiet htw-serve tests/serve_strict_clock.so
+    ninja -C "$folder" --quiet htw-serve tests/serve_strict_clock.so tests/serve_faults.so
     "$python" tests/serve/test_serve.py "$folder/htw-serve" --clock "$PWD/$folder/tests/serve_strict_clock.so" \
-        --peers build/serve-peers "$@"
+        --faults "$PWD/$folder/tests/serve_faults.so" --peers build/serve-peers "$@"
 }
 
 verb_test() {

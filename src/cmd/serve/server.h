@@ -67,6 +67,7 @@ struct htw__server {
     uint64_t armed_tick; /* of `timer` */
     struct htw__listener listeners[HTW__SERVE_LISTENERS];
     uint32_t listener_count;
+    struct htw__serve_timer pause; /* the end of a pause of listening */
 
     /* The mailbox. */
     pthread_mutex_t mutex;

@@ -29,6 +29,9 @@
 #define ACCEPTS_PER_ROUND 64
 #define KEEPALIVE_S 300
 
+/* Of listening, where nothing can be accepted. */
+#define PAUSE_NS (100 * HTW_MILLISECOND)
+
 /* Descriptors that are not connections. */
 #define OTHER_FILES 64
 
@@ -129,26 +132,42 @@ static void set_up(int socket) {
     setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
 }
 
-/* No descriptor is free. The connection would stay, and epoll would report it again and again. So it is accepted with
-   the spare descriptor, and closed. */
+static void set_listening(struct htw__server *server, uint32_t events) {
+    for (uint32_t i = 0; i < server->options.listen.count; i++) {
+        struct epoll_event event = { .events = events, .data = { .ptr = &server->listeners[i] } };
+        (void)epoll_ctl(server->epoll, EPOLL_CTL_MOD, server->listeners[i].fd, &event);
+    }
+}
+
+static void listen_again(struct htw__server *server, struct htw__serve_timer *timer) {
+    (void)timer;
+    set_listening(server, EPOLLIN);
+}
+
+/* No descriptor or memory is free. The connection would stay, and epoll would report it again and again. So it is
+   accepted with the spare descriptor, and closed; or nobody listens for a while. */
 static void refuse_one(struct htw__server *server, const struct htw__listener *listener) {
     if (server->spare_fd >= 0)
         close(server->spare_fd);
     int socket = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (socket >= 0)
-        close(socket);
     server->spare_fd = open_spare_fd();
+    if (socket >= 0) {
+        close(socket);
+        return;
+    }
+    set_listening(server, 0);
+    server->pause.ring = listen_again;
+    htw__server_set_timer(server, &server->pause, htw__server_now() + PAUSE_NS);
 }
 
 void htw__server_accept(struct htw__server *server, const struct htw__listener *listener) {
     for (int i = 0; i < ACCEPTS_PER_ROUND; i++) {
         int socket = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        if (socket < 0 && (errno == EMFILE || errno == ENFILE)) {
-            refuse_one(server, listener);
+        if (socket < 0) {
+            if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
+                refuse_one(server, listener);
             return;
         }
-        if (socket < 0)
-            return;
         if (server->connection_count >= server->options.max_connections) {
             close(socket);
             continue;
@@ -266,5 +285,5 @@ bool htw__server_close(struct htw__server *server) {
     close_fd(server->wake);
     close_fd(server->signals);
     close_fd(server->spare_fd);
-    return is_well;
+    return is_well && !atomic_load_explicit(&server->has_failed, memory_order_relaxed);
 }

@@ -508,6 +508,26 @@ JOURNAL_TEST(lease_of_a_delayed_job_is_given_at_its_time) {
     assert_string_equal(answers(f), "a");
 }
 
+/* Also after an open, which remembers the order of putting. */
+JOURNAL_TEST(lease_of_a_delayed_job_is_not_early_after_the_clock_was_set_back) {
+    open_for_lease(f);
+    journal_advance_to(f, HTW_HOUR);
+    put(f, "a", 0, HTW_HOUR, "a");
+    assert_string_equal(take(f, "a").text, "a");
+    assert_int_equal(htw_scheduler_set_time(f->scheduler, START_NS), 0);
+    put(f, "b", 0, HTW_MINUTE, "b");
+    assert_int_equal(take(f, "b").result, -ETIMEDOUT);
+    journal_close(f);
+    open_for_lease(f);
+    put(f, "b", 0, HTW_MINUTE, "c");
+    assert_int_equal(take(f, "b").result, -ETIMEDOUT);
+    journal_advance_to(f, HTW_MINUTE);
+    assert_string_equal(take(f, "b").text, "b");
+    assert_string_equal(take(f, "b").text, "c");
+    put(f, "b", 0, 0, "d");
+    assert_string_equal(take(f, "b").text, "d");
+}
+
 JOURNAL_TEST(lease_of_a_certain_job_takes_it_from_each_state) {
     struct htw_lease lease = HTW_LEASE_INIT;
     open_for_lease(f);

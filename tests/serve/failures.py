@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: MIT
+"""Allocations and system calls fail in turn, once or from then on, while clients do a bit of everything.
+
+A command is done and answered as always, or refused, and has changed nothing: sent again, it is done. Or its connection
+is closed. Where the disk fails, the server may also end, with a message; the next one finds what was acknowledged. In the
+end the server has no job, no connection and no tube that it should not have.
+"""
+import contextlib
+import errno
+import os
+import random
+import re
+import tempfile
+import time
+
+from clients import Wire
+from faults import EVER, ROUNDS, SEEN, SHORT, Faults
+from harness import equal, notes, own, settings, wait_for
+from servers import htw_serve
+
+REFUSED = (b"OUT_OF_MEMORY", b"INTERNAL_ERROR")
+STATES = ("ready", "reserved", "delayed", "buried")
+
+
+class Refused(Exception):
+    """All fail, so nothing more is to be learnt."""
+
+
+class Session:
+    def __init__(self, server):
+        self.server = server
+        self.jobs = {}  # by name; those that were acknowledged
+        self.deleted = []
+        self.refused = 0
+
+    def connect(self):
+        return Wire(self.server)
+
+    def ask(self, wire, command, wanted, body=None):
+        answer = wire.ask(command, body)
+        if answer in REFUSED:
+            self.refused += 1
+            answer = wire.ask(command, body)
+            if answer in REFUSED:
+                raise Refused
+        assert re.fullmatch(wanted, answer, re.DOTALL), f"{command}: {answer!r} instead of {wanted!r}"
+        return answer
+
+    def put(self, wire, name, body, delay=0):
+        answer = self.ask(wire, f"put 5 {delay} 100 {len(body)}", rb"INSERTED \d+", body)
+        self.jobs[name] = int(answer.split()[1])
+
+    def do(self, wire, verb, name, answer, rest=""):
+        job = self.jobs[name]
+        if verb == "delete":
+            del self.jobs[name]  # also where it is not answered
+            equal(self.ask(wire, f"delete {job}", rb"DELETED"), b"DELETED")
+            self.deleted.append(job)
+        else:
+            self.ask(wire, f"{verb} {job}{rest}", answer.replace(b"ID", b"%d" % job))
+
+    def run(self):
+        with contextlib.suppress(ConnectionError, Refused):
+            with self.connect() as wire, self.connect() as other:
+                self.use_tubes(wire)
+                self.use_jobs(wire)
+                self.ask_for_more(wire)
+                self.wait_and_go(wire, other)
+
+    def use_tubes(self, wire):
+        self.ask(wire, "use a", rb"USING a")
+        for number, tube in enumerate("abcdefgh", 2):
+            self.ask(wire, f"watch {tube}", rb"WATCHING %d" % number)
+        self.ask(wire, "ignore default", rb"WATCHING 8")
+        self.ask(wire, "list-tubes", rb"OK .*\n- default\n.*- a\n.*|OK .*\n- a\n.*- default\n.*")
+        self.ask(wire, "list-tubes-watched", rb"OK .*\n- a\n.*- h\n.*")
+
+    def use_jobs(self, wire):
+        self.put(wire, "first", b"1")
+        self.put(wire, "late", b"22", delay=1000)
+        self.put(wire, "large", b"3" * 40000)
+        self.do(wire, "peek", "large", rb"FOUND ID 40000\r\n3{40000}")
+        self.ask(wire, "peek-ready", rb"FOUND \d+ 1\r\n1")
+        self.ask(wire, "peek-delayed", rb"FOUND \d+ 2\r\n22")
+        self.ask(wire, "reserve", rb"RESERVED \d+ 1\r\n1")
+        self.do(wire, "touch", "first", rb"TOUCHED")
+        self.do(wire, "release", "first", rb"RELEASED", " 5 0")
+        self.ask(wire, "reserve-with-timeout 0", rb"RESERVED \d+ 1\r\n1")
+        self.do(wire, "bury", "first", rb"BURIED", " 7")
+        self.ask(wire, "peek-buried", rb"FOUND \d+ 1\r\n1")
+        self.ask(wire, "kick 9", rb"KICKED 1")
+        self.do(wire, "kick-job", "late", rb"KICKED")
+        self.do(wire, "reserve-job", "late", rb"RESERVED ID 2\r\n22")
+        self.do(wire, "delete", "late", rb"DELETED")
+        self.do(wire, "delete", "first", rb"DELETED")
+
+    def ask_for_more(self, wire):
+        self.do(wire, "stats-job", "large", rb"OK \d+\r\n---\nid: ID\ntube: a\nstate: ready\npri: 5\n.*\nkicks: 0\n")
+        self.ask(wire, "stats-tube a", rb"OK \d+\r\n---\nname: a\ncurrent-jobs-urgent: 1\ncurrent-jobs-ready: 1\n.*pause-time-left: 0\n")
+        self.ask(wire, "stats", rb"OK \d+\r\n---\ncurrent-jobs-urgent: 1\ncurrent-jobs-ready: 1\ncurrent-jobs-reserved: 0\n"
+                 rb"current-jobs-delayed: 0\ncurrent-jobs-buried: 0\n.*\nplatform: .*\n")
+        self.ask(wire, "pause-tube a 1000", rb"PAUSED")
+        self.ask(wire, "reserve-with-timeout 0", rb"TIMED_OUT")
+        self.ask(wire, "pause-tube a 0", rb"PAUSED")
+
+    def wait_and_go(self, wire, other):
+        """A waiting client gets a job, and goes with it."""
+        self.ask(other, "watch z", rb"WATCHING 2")
+        self.ask(other, "ignore default", rb"WATCHING 1")
+        self.ask(wire, "use z", rb"USING z")
+        other.send(b"reserve-with-timeout 1000\r\n")
+        self.put(wire, "waited for", b"z")
+        answer = other.answer()
+        if answer in REFUSED:
+            self.refused += 1
+            answer = self.ask(other, "reserve-with-timeout 1000", rb"RESERVED \d+ 1\r\nz")
+        equal(answer, b"RESERVED %d 1\r\nz" % self.jobs["waited for"])
+
+    # Afterwards nothing fails.
+
+    def judge(self, server):
+        with Wire(server) as wire:
+            for name, job in self.jobs.items():
+                wait_for(lambda: wire.stat(f"stats-job {job}", "state") in ("ready", "delayed", "buried"), f"that {name!r} is given back")
+            for job in self.deleted:
+                equal(wire.ask(f"peek {job}"), b"NOT_FOUND", "a deleted job")
+            clear(wire)
+            wait_for(lambda: numbers(wire, "connections", "waiting", "producers", "workers", "tubes") == ["1", "0", "0", "0", "1"],
+                     "that nothing is left but this connection and its tube")
+
+
+def numbers(wire, *names):
+    """All of one moment."""
+    told = dict(re.findall(r"^current-(\S+): (\d+)$", wire.ask("stats").decode(), re.M))
+    return [told[name] for name in names]
+
+
+def clear(wire):
+    """Deletes all jobs, also those whose puts were not answered; and a pause would keep its tube."""
+    wire.ask("pause-tube a 0")
+    def is_empty():
+        for tube in ("a", "z", "default"):
+            wire.ask(f"use {tube}")
+            for state in STATES:
+                while state != "reserved" and (found := wire.ask(f"peek-{state}")).startswith(b"FOUND"):
+                    wire.ask(f"delete {found.split()[1].decode()}")
+        return set(numbers(wire, *(f"jobs-{state}" for state in STATES))) == {"0"}
+    wait_for(is_empty, "that all jobs are deleted")
+
+
+class Keeper:
+    """The server on a file, and the next one where it has ended."""
+
+    def __init__(self, faults, file, may_end):
+        self.faults, self.file, self.may_end = faults, file, may_end
+        self.server = htw_serve(file=file, faults=faults)
+        self.ended = 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *details):
+        self.server.__exit__(*details)
+
+    def running(self):
+        """`may_end`: it is about to end, or goes on."""
+        with contextlib.suppress(ConnectionError), Wire(self.server) as wire:
+            wire.ask("list-tube-used")
+            if wire.ask("put 0 0 1 0", b"").startswith(b"INSERTED"):
+                return self.server
+        self.server.process.wait()
+        text = self.server.said()
+        assert self.may_end and self.server.process.returncode == 1 and "htw serve: " in text, \
+            f"the server has ended with status {self.server.process.returncode}: {text}"
+        self.server = htw_serve(file=self.file, faults=self.faults)
+        self.ended += 1
+        return self.server
+
+
+def fail_in_turn(name, error, times=1, may_end=False, apart=1):
+    """One call of the name in each session; those that are chosen are that far apart on average."""
+    rng = random.Random(settings.seed or 1)
+    with Faults() as faults, tempfile.TemporaryDirectory(prefix="htw-serve-") as folder, \
+            Keeper(faults, os.path.join(folder, "jobs"), may_end) as keeper:
+        number, nth, refused, is_over = 0, 0, 0, False
+        while not is_over:
+            session = Session(keeper.server)
+            faults.plan(name, error, nth, times)
+            session.run()
+            is_over = not faults.was_hit()
+            faults.relent()
+            try:
+                session.judge(keeper.running())
+            except AssertionError as fault:
+                raise AssertionError(f"{name} {nth} fails with {error}: {fault}") from None
+            refused += session.refused
+            number += 1
+            nth += rng.randrange(1, 2 * apart)
+        assert number > 1, f"there is no call of {name}"
+        keeper.server.finish()
+    return number - 1, refused, keeper.ended
+
+
+def each_fails(name, error, **more):
+    count, refused, ended = fail_in_turn(name, error, **more)
+    notes.append(f"{name}, {errno.errorcode.get(error, 'a part')}: {count} times, {refused} refused, {ended} ended")
+
+
+@own()
+def each_allocation_that_fails_is_refused_or_closes_a_connection(_):
+    each_fails("malloc", errno.ENOMEM, apart=8)
+    each_fails("malloc", errno.ENOMEM, times=EVER, may_end=True, apart=30)
+
+
+@own()
+def each_call_of_a_socket_that_fails_costs_at_most_its_connection(_):
+    for name, error in (("recv", errno.EINTR), ("recv", errno.ENOMEM), ("recv", SHORT), ("send", errno.EINTR),
+                        ("send", errno.EPIPE), ("send", SHORT), ("accept4", errno.ECONNABORTED), ("accept4", errno.EMFILE),
+                        ("accept4", errno.ENOMEM), ("epoll_ctl", errno.ENOMEM), ("epoll_wait", errno.EINTR), ("read", errno.EINTR)):
+        each_fails(name, error)
+
+
+@own()
+def a_listener_that_cannot_accept_does_not_spin_and_recovers(_):
+    for error in (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS):
+        with Faults() as faults, htw_serve(faults=faults) as server, Wire(server) as wire:
+            wire.ask("list-tube-used")
+            faults.plan("accept4", error, times=EVER)
+            with Wire(server) as other:
+                other.send(b"list-tube-used\r\n")
+                wait_for(lambda: faults.get(SEEN) > 0, "that it cannot accept")
+                before = faults.get(ROUNDS)
+                time.sleep(0.3)
+                rounds = faults.get(ROUNDS) - before
+                assert rounds < 300, f"{rounds} rounds with nothing to do"
+                equal(wire.ask("list-tube-used"), b"USING default")
+                faults.relent()
+                equal(other.answer(), b"USING default")
+            server.finish()
+
+
+@own()
+def each_call_of_the_disk_that_fails_loses_nothing(_):
+    for name, error in (("pwrite64", errno.ENOSPC), ("pwrite64", errno.EIO), ("pwrite64", SHORT), ("fdatasync", errno.EIO)):
+        each_fails(name, error, may_end=True, apart=4 if name == "pwrite64" else 1)
