@@ -15,7 +15,8 @@ help_test() {
   test replay [TEST]...
                     the page of htw replay in headless Chromium, and its counts beside Kafka's own class
   test serve [ARG]...
-                    htw serve beside beanstalkd: the protocol, random histories, hostile clients, kills; in a minute.
+                    htw serve beside beanstalkd: the protocol, waiting workers, random histories, hostile clients, kills; in
+                    two minutes.
                     ARG: --histories N --rounds N, --kills N kills, suites (of libraries that are fetched), --help
   test bare [install | demo | test]...
                     install, demo and test, or some of these, each as the only command in a new Debian system:
