@@ -19,7 +19,7 @@ sys.path.append(str(ROOT / "benchmarks/wheel"))
 import plot  # noqa: E402
 
 
-def broker(seconds, random_of):
+def requests(seconds, random_of):
     """The timers of a server, as lines for `htw draw`: most requests are answered before their time-out."""
     request = 0
     for _ in range(int(seconds * 100)):
@@ -36,7 +36,7 @@ def broker(seconds, random_of):
 
 
 def draw_wheel(program, folder):
-    lines = "\n".join(broker(12, random.Random(18))) + "\n"
+    lines = "\n".join(requests(12, random.Random(18))) + "\n"
     subprocess.run([program, "draw", "--svg", "--at", "12s", "--output", folder / "wheel.svg"],
                    input=lines, text=True, check=True)
 

@@ -56,23 +56,22 @@ if names == 0:
     errors.append("no document names a function")
 
 documents = [root / "README.md", root / "CHANGELOG.md", root / "CONTRIBUTING.md", root / "PACKAGING.md", root / "SECURITY.md", root / "examples/README.md",
-             *(root / "examples/broker").rglob("*.md"),
              *(root / "docs").glob("*.md"), *(root / "benchmarks").rglob("*.md")]
 for document in documents:
     for target in re.findall(r"\]\(([^):#]+)\)", document.read_text()):
         if not (document.parent / target).exists():
             errors.append(f"{document}: no such file: {target}")
 
-tests = "".join(path.read_text() for path in [*(root / "tests").glob("**/test_*.c"), *(root / "examples/broker/tests").glob("test_*.c")])
+tests = "".join(path.read_text() for path in (root / "tests").glob("**/test_*.c"))
 commands = "".join(path.read_text() for path in (root / "tests/cmd").glob("*.py"))
-servers = "".join(path.read_text() for folder in ["examples/broker/tests", "tests/serve", "tests/cmd"] for path in (root / folder).glob("*.py"))
+servers = "".join(path.read_text() for folder in ["tests/serve", "tests/cmd"] for path in (root / folder).glob("*.py"))
 scenarios = "".join(path.read_text() for path in sorted((root / "tests/relay").glob("scenarios_*.py")))
-guarantees = "".join((root / name).read_text() for name in ["docs/guarantees.md", "examples/broker/README.md"])
+guarantees = (root / "docs/guarantees.md").read_text()
 named = re.findall(r"`([a-z]+(?:_[a-z0-9]+){3,})`", guarantees)
 for name in named:
     if f"static void {name}(void **" not in tests and not re.search(rf"\n[A-Z]+_TEST\w*\((?:\w+, )*{name}[,)]", tests) and not re.search(rf"\ndef {name}\((?:directory)?\):", commands) \
             and not re.search(rf"\ndef {name}\((?:server|\*servers|_)\)", servers) and f"\ndef {name}(case):" not in scenarios:
-        errors.append(f"docs/guarantees.md or examples/broker/README.md: no such test: {name}")
+        errors.append(f"docs/guarantees.md: no such test: {name}")
 for name in re.findall(r"`((?:\w+/)?test_\w+\.c)`", guarantees):
     if not (root / "tests/unit" / name).exists():
         errors.append(f"docs/guarantees.md: no such file: tests/unit/{name}")

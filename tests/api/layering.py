@@ -26,7 +26,7 @@ PRIVATE = {"src/purgatory/state.h": "src/scheduler/steady.h", "src/cmd/draw/pict
            "src/cmd/journal/numbers.c": "src/journal/place.h",
            "src/cmd/listen.h": "src/monitor/place.h",
            "src/cmd/replay/record.c": "src/wheel/state.h"}
-EXPLAINED = {"examples/broker/src/client", "src/scheduler/expirer"}
+EXPLAINED = {"src/scheduler/expirer"}
 errors = []
 uses = {}  # by file without its suffix: the files of the project that it includes, likewise
 

@@ -26,7 +26,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools"))
-from pictures import broker  # noqa: E402
+from pictures import requests  # noqa: E402
 
 PROGRAM, KAFKA = sys.argv[1:3]
 PATIENCE = 30
@@ -44,7 +44,7 @@ def test(function):
 def server(seconds):
     """Some 870 timers a second; most are cancelled, some moved."""
     numbers = random.Random(18)
-    for line in broker(seconds, numbers):
+    for line in requests(seconds, numbers):
         yield line
         if line.endswith(" idle connection") and numbers.random() < 0.5:
             yield "move 60s idle connection"

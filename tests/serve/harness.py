@@ -12,7 +12,7 @@ import types
 from typing import Callable, NamedTuple
 
 PATIENCE = 60  # seconds; only a server that hangs takes longer
-FILES = 9000  # more descriptors than a crowd of clients and a server need
+FILES = 11000  # more descriptors than a crowd of clients and a server need
 
 
 class Test(NamedTuple):
@@ -50,6 +50,13 @@ settings = types.SimpleNamespace(  # test_serve.py fills it in
 def compared(function):
     tests.append(Test(function, "compared"))
     return function
+
+
+def compared_with(*options):
+    def add(function):
+        tests.append(Test(function, "compared", options))
+        return function
+    return add
 
 
 def paired(function):

@@ -2,9 +2,12 @@
 """Each command byte for byte: the same answers as from beanstalkd, errors included."""
 import random
 import re
+import signal
+import socket
+import threading
 
 from clients import Wire
-from harness import compared, equal, note, settings
+from harness import compared, equal, note, settings, wait_for
 
 NAME = b"n" * 200
 GARBAGE = [b"", b" ", b"x", b"put", b"put ", b"reserv", b"reserve ", b"RESERVE", b"Put 0 0 1 1", b"\0", b"stats\0", b"stats ", b" stats",
@@ -77,6 +80,54 @@ def a_pipeline_is_answered_in_order_as_by_beanstalkd(server):
         return [(number, re.sub(rb"(INSERTED|RESERVED) \d+", rb"\1 N", wire.answer())) for number in range(13)]
 
 
+@compared
+def answers_of_a_long_pipeline_are_in_order(server):
+    """Of commands that wait for the disk and such as do not; then the client closes its end."""
+    count = 300 // settings.slowness
+    with Wire(server) as wire:
+        sent = b"".join(b"use t%d\r\nput 0 0 60 %d\r\n%d\r\nput 0 9 60 0\r\n\r\npeek-ready\r\nnosuch\r\nwatch t%d\r\nreserve\r\nignore t%d\r\n"
+                        % (number, len(str(number)), number, number, number) for number in range(count))
+        threading.Thread(target=lambda: (wire.send(sent), wire.socket.shutdown(socket.SHUT_WR))).start()
+        told = re.sub(rb"(INSERTED|FOUND|RESERVED) \d+", rb"\1 N", wire.until_closed())
+    equal(told, b"".join(b"USING t%d\r\nINSERTED N\r\nINSERTED N\r\nFOUND N %d\r\n%d\r\nUNKNOWN_COMMAND\r\nWATCHING 2\r\nRESERVED N %d\r\n%d\r\n"
+                         b"WATCHING 1\r\n" % (number, len(str(number)), number, len(str(number)), number) for number in range(count)))
+    return []
+
+
+PIECES = [b"\r\n", b"\n", b"0", b"1", b"-", b"9999999", b" ", b"x", b"\0", b"\xff", b"put 0 0 1 5\r\n", b"put 0 0 1 3\r\nabc\r\n", b"put 0 1 1 0\r\n\r\n",
+          b"reserve\r\n", b"reserve-with-timeout 0\r\n", b"reserve-with-timeout 1\r\n", b"delete 1\r\n", b"kick 9\r\n", b"use a\r\n", b"watch a\r\n",
+          b"ignore a\r\n", b"pause-tube a 1\r\n", b"stats\r\n", b"list-tubes\r\n", b"put 0 0 1 99999\r\n", b"release 1 1 1\r\n", b"bury 1", b"quit\r\n"]
+
+
+@compared
+def random_bytes_harm_no_other_client(server):
+    """Clients that send them and go at any time."""
+    rng = random.Random(8)
+    with Wire(server) as other:
+        wires = []
+        for turn in range(3000 // settings.slowness):
+            if len(wires) < 30:
+                wires.append(Wire(server))
+            wire = rng.choice(wires)
+            try:
+                wire.send(b"".join(rng.choices(PIECES, k=rng.randint(1, 6))))
+                if not wire.is_silent():
+                    wire.socket.recv(1 << 20)
+                has_gone = rng.random() < 0.1
+            except ConnectionError:
+                has_gone = True
+            if has_gone:
+                wires.remove(wire)
+                wire.close()
+            if turn % 100 == 0:
+                equal(other.ask("list-tube-used"), b"USING default")
+        for wire in wires:
+            wire.close()
+        wait_for(lambda: server.stat("current-connections") == "2", "that all others have gone")
+        equal(server.stat("current-waiting"), "0")
+    return []
+
+
 def random_command(rng, count):
     """A job is named by #N, the number of its put."""
     number = rng.choice([0, 0, 1, 2, 1023, 1024, 4294967295])
@@ -124,7 +175,6 @@ def random_commands_of_two_clients_are_answered_as_by_beanstalkd(server):
 
 @compared
 def drain_mode_is_told_as_by_beanstalkd(server):
-    import signal
     with Wire(server) as wire:
         wire.put(b"before")
         server.process.send_signal(signal.SIGUSR1)
@@ -142,7 +192,6 @@ def drain_mode_is_told_as_by_beanstalkd(server):
 
 @compared
 def a_half_closed_client_that_waits_is_timed_out(server):
-    import socket
     answers = []
     for command in (b"reserve\r\n", b"reserve-with-timeout 1000\r\n"):
         with Wire(server) as wire:

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """SIGTERM: each client that waits gets TIMED_OUT, and the program ends with status 0 and all on the disk."""
+import contextlib
 import os
+import re
 import signal
 import tempfile
 
 from clients import Wire
-from harness import PATIENCE, equal, note, own, settings
+from harness import PATIENCE, equal, note, own, settings, wait_for
 from servers import htw_serve
 
 SECONDS = 2
@@ -57,6 +59,28 @@ def a_client_that_does_not_read_does_not_hold_it_up(server):
         wire.send(b"peek %d\r\n" % job * 400)
         other.ask("list-tube-used")
         note(server, f"ended after {stop(server):.2f} s")
+
+
+@own()
+def answers_are_in_order_when_it_ends_under_load(server):
+    """Up to some command. The last one may be cut off: if a client continues to send, the kernel discards
+    unsent bytes when the server closes."""
+    count = 300
+    wires = [Wire(server) for _ in range(40)]
+    for wire in wires:
+        wire.socket.setblocking(False)
+        wire.socket.send(b"".join(b"use %d\r\nput 0 0 60 1\r\nx\r\n" % number for number in range(count)))
+        wire.socket.settimeout(PATIENCE)
+    wait_for(lambda: int(server.stat("total-jobs")) > 100, "that it has begun")
+    took, answered = stop(server), 0
+    for wire in wires:
+        with wire:
+            with contextlib.suppress(ConnectionResetError):
+                wire.until_closed()
+            for number, answer in enumerate(iter(wire.take, None)):
+                assert re.fullmatch(rb"INSERTED \d+" if number % 2 else b"USING %d" % (number // 2), answer), answer
+                answered += 1
+    note(server, f"{answered} of {2 * count * len(wires)} commands were answered before it ended within {took:.2f} s")
 
 
 @own()

@@ -33,7 +33,7 @@ from harness import FILES, Skipped, notes, settings, tests  # noqa: E402
 from servers import beanstalkd, htw_serve  # noqa: E402
 
 SKIPPED = 77  # Meson's exit status for "skipped"
-GROUPS = ["protocol", "histories", "planted", "limits", "stopping", "failures", "kills", "suites"]
+GROUPS = ["protocol", "blocking", "crowd", "histories", "planted", "limits", "stopping", "failures", "kills", "suites"]
 LONG = ["suites"]  # only where they are named
 
 
@@ -81,7 +81,7 @@ def run(test):
             second.finish()
         return []
     expected = run_on(beanstalkd(), test.function)
-    return differences.explain(expected, run_on(htw_serve(), test.function))
+    return differences.explain(expected, run_on(htw_serve(*test.options), test.function))
 
 
 def attempt(test):

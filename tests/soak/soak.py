@@ -23,10 +23,10 @@ import time
 sys.dont_write_bytecode = True  # the source tree stays clean
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[1:1] = [str(ROOT / "tests/relay"), str(ROOT / "examples/broker/tests")]
+sys.path[1:1] = [str(ROOT / "tests/relay"), str(ROOT / "tests/serve")]
 
 from judge import BUCKETS, add_late, judge, p99_ms  # noqa: E402
-from subjects import Broker, Delay, Program, RelayOverMock  # noqa: E402
+from subjects import Delay, Program, RelayOverMock, Serve  # noqa: E402
 
 MEASURES = {  # what is sampled: the share of its level by which it may grow, but at least so much (None: --memory)
     "rss": (0.01, None), "pss": (0.01, None), "disk": (0.05, 1024), "descriptors": (0, 1), "threads": (0, 1)}
@@ -107,13 +107,13 @@ def start_subjects(started, build, folder, options):
     """Those that are built and asked for; returns the names of the others."""
     wanted = options.only.split(",") if options.only else None
     programs = {name: build / path for name, path in {
-        "program": "tests/soak_program", "htw": "htw", "broker": "examples/broker/broker", "relay": "htw-relay",
+        "program": "tests/soak_program", "htw": "htw", "serve": "htw-serve", "relay": "htw-relay",
         "mock": "tests/relay_brokers"}.items()}
     makers = {
         "program": (["program"], lambda place, seed: Program(place, seed, programs["program"], options.threads, options.leak)),
         "delay": (["htw"], lambda place, seed: Delay(place, seed, programs["htw"], False)),
         "delay+journal": (["htw"], lambda place, seed: Delay(place, seed, programs["htw"], True)),
-        "broker": (["broker"], lambda place, seed: Broker(place, seed, programs["broker"])),
+        "serve": (["serve"], lambda place, seed: Serve(place, seed, programs["serve"])),
         "relay": (["relay", "mock"], lambda place, seed: RelayOverMock(place, seed, programs["relay"], programs["mock"])),
     }
     missing = []

@@ -175,14 +175,14 @@ class Delay(Subject):
         return text != "" if self.has_journal else "error" in text
 
 
-class Broker(Subject):
-    """The example broker: clients that come and go, wait, and write keys that expire and values for later."""
+class Serve(Subject):
+    """htw serve: clients that come and go, put jobs, some for later, reserve and delete them, and wait in vain."""
 
-    CLIENTS, KEYS, WAIT_S = 4, 2000, 0.1
+    CLIENTS, JOBS = 4, 20
 
     def __init__(self, folder, seed, program):
-        super().__init__("broker", folder, seed)
-        self.run(program, "--port", "0", "--threads", "2", "--journal", self.path("journal"), stdout=subprocess.PIPE)
+        super().__init__("serve", folder, seed)
+        self.run(program, "--listen", "0", self.path("journal"), stdout=subprocess.PIPE)
         self.port = int(self.process.stdout.readline().rsplit(b":", 1)[1])
         for number in range(self.CLIENTS):
             self.load(functools.partial(self.be_clients, number))
@@ -190,24 +190,25 @@ class Broker(Subject):
     def be_clients(self, number):
         while not self.is_over.is_set():
             with Wire(self) as wire:
-                for _ in range(20):
-                    self.be_client(wire, number)
+                for command in (f"use {number}", f"watch {number}", "ignore default"):
+                    wire.ask(command)
+                for _ in range(5):
+                    self.be_client(wire)
 
-    def be_client(self, wire, number):
-        for _ in range(10):
-            key = self.random.randrange(self.KEYS)
-            self.expect(wire, b"+OK", "SET", f"key:{key}", "v" * self.random.randrange(500), "PX", "2000")
-        self.expect(wire, b"+OK", "LPUSHIN", f"later:{number}", "50", "value")
+    def be_client(self, wire):
+        put = {wire.put(b"v" * self.random.randrange(500), delay=self.random.randrange(2)) for _ in range(self.JOBS)}
+        got = {wire.reserve(PATIENCE)[0] for _ in put}
+        for job in got:
+            self.expect(wire.ask(f"delete {job}"), b"DELETED")
+        self.expect(got, put)
         begun = time.monotonic()
-        self.expect(wire, None, "BLPOP", f"none:{number}", str(self.WAIT_S))
-        add_late(self.late, time.monotonic() - begun - self.WAIT_S)
-        self.expect(wire, [f"later:{number}".encode(), b"value"], "BLPOP", f"later:{number}", "10")
+        self.expect(wire.reserve(1), None)
+        add_late(self.late, time.monotonic() - begun - 1)
+        self.operations += 3 * self.JOBS + 1
 
-    def expect(self, wire, wanted, *request):
-        got = wire.ask(*request)
-        self.operations += 1
+    def expect(self, got, wanted):
         if got != wanted:
-            self.errors.append(f"{request[:2]}: {got!r} instead of {wanted!r}")
+            self.errors.append(f"{got!r} instead of {wanted!r}")
 
 
 class RelayOverMock(Subject):

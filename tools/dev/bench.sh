@@ -10,9 +10,6 @@ help_bench() {
                     measure the scheduler and its peers in C, on the JVM, in Go and tokio, which Maven and
                     cargo fetch once, and write build/bench-scheduler/results.json; ARG: --quick,
                     --no-jvm, --no-go, --no-tokio, --help
-  bench broker [ARG]...
-                    measure the broker beside redis-server, and write
-                    build/broker/results.json; ARG: --quick, --rounds N, --help
   bench purgatory [ARG]...
                     measure the purgatory and Kafka's, which Maven fetches once, and write
                     build/bench-purgatory/results.json; ARG: --quick, --no-jvm, --help
@@ -64,13 +61,6 @@ bench_scheduler() {
     run_bench scheduler build/bench-scheduler/results.json --build build/peers "$@"
 }
 
-bench_broker() {
-    need "$broker_bench_packages"
-    build_broker
-    python3 examples/broker/bench/run.py build/broker/examples/broker/htw-bench-blpop \
-        build/broker/examples/broker/broker build/broker/results.json "$@"
-}
-
 bench_purgatory() {
     case " $* " in *' --no-jvm '*) ;; *) need_peers 'javac mvn' "$jvm_packages" ;; esac
     build_bench
@@ -106,7 +96,7 @@ verb_bench() {
         build/bench/benchmarks/htw-bench-calendar
         return
         ;;
-    scheduler | purgatory | broker | journal | relay)
+    scheduler | purgatory | journal | relay)
         part=$1
         shift
         "bench_$part" "$@"

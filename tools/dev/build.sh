@@ -7,9 +7,7 @@ help_build() {
   setup             install every package that any verb needs
   build             build the library and the htw command, optimised (build/release); ends with a line for
                     each part that is left out, and the packages that bring it
-  build broker      build examples/broker, optimised (build/broker)
   demo              show the library in a small program, then htw delay: a dozen lines, a million messages
-  demo broker       show examples/broker, a server for any Redis client: blocked clients get items
   demo relay        show htw relay: start a Kafka, and send a thousand records for the next ten seconds
   pictures          draw the pictures of README.md and the manual again (docs/pictures)
   amalgamate [FOLDER]
@@ -22,30 +20,19 @@ END
 }
 
 verb_setup() {
-    need "$lint_packages $analyze_packages $fuzz_packages $valgrind_packages $detector_packages $coverage_packages $jemalloc_packages $abi_packages $demo_packages $journal_bench_packages $jvm_packages $go_packages $broker_test_packages"
+    need "$lint_packages $analyze_packages $fuzz_packages $valgrind_packages $detector_packages $coverage_packages $jemalloc_packages $abi_packages $demo_packages $journal_bench_packages $jvm_packages $go_packages"
     need "$docs_packages $replay_packages $serve_packages $musl_packages $python_package_packages $deb_packages $rpm_packages $dist_packages"
     need "$rust_test_packages $rust_package_packages $rust_bench_packages"
     # shellcheck disable=SC2086 # a list of words
     need_cross $architectures
 }
 
-# Without -march=native: redis-server, as it is packaged, has none either.
-build_broker() {
-    configure broker -Dbuildtype=release -Dtests=false -Dexamples=false -Dbroker=true
-    compile broker
-}
-
 verb_build() {
-    if [ "${1:-}" = broker ]; then
-        need "$broker_build_packages"
-        build_broker
-    else
-        need_all
-        # shellcheck disable=SC2086 # a list of words
-        configure_all release $release_options
-        compile release
-        cat build/release/left-out
-    fi
+    need_all
+    # shellcheck disable=SC2086 # a list of words
+    configure_all release $release_options
+    compile release
+    cat build/release/left-out
 }
 
 # The command alone, by which the demonstration and the pictures are made.
@@ -56,12 +43,6 @@ build_command() {
 }
 
 verb_demo() {
-    if [ "${1:-}" = broker ]; then
-        need "$broker_demo_packages"
-        build_broker
-        sh examples/broker/tests/demo.sh build/broker/examples/broker/broker
-        return
-    fi
     if [ "${1:-}" = relay ]; then
         need "$build_packages $relay_packages python3 kcat"
         # shellcheck disable=SC2310 # whether it can be installed decides what is shown

@@ -56,7 +56,7 @@ verb_mutate() {
 }
 
 # An optimised build without symbols for debuggers.
-lint_options='-Dbuildtype=debugoptimized -Ddebug=false -Dwerror=true -Dbenchmarks=true -Dbroker=true'
+lint_options='-Dbuildtype=debugoptimized -Ddebug=false -Dwerror=true -Dbenchmarks=true'
 
 verb_lint() {
     need "$lint_packages"
@@ -87,8 +87,7 @@ verb_lint() {
     shellcheck -x -a dev
     shellcheck .ci/run bindings/rust/*.sh bindings/rust/*/*.sh packaging/*.sh completions/htw.bash \
         tests/packaging/*.sh tests/amalgamated/*.sh tests/api/*.sh \
-        tests/cmd/*.sh tests/cpp/*.sh tests/detectors/*.sh debian/tests/command debian/tests/cron debian/tests/consumer debian/tests/calendar debian/tests/journal debian/tests/monitor debian/tests/top \
-        examples/broker/tests/*.sh
+        tests/cmd/*.sh tests/cpp/*.sh tests/detectors/*.sh debian/tests/command debian/tests/cron debian/tests/consumer debian/tests/calendar debian/tests/journal debian/tests/monitor debian/tests/top
     say 'layering'
     python3 tests/api/layering.py .
 }
@@ -127,7 +126,6 @@ name_fuzzer() {
     name=$1
     found=build/fuzzed
     program=build/fuzz/tests/fuzz/fuzz_$name
-    [ -x "$program" ] || program=build/fuzz/examples/broker/fuzz_$name
     mkdir -p "$found/$name"
 }
 
@@ -164,7 +162,7 @@ keep_inputs() {
 # Builds all fuzzers; their names are in $names then.
 build_fuzzers() {
     need "$fuzz_packages"
-    CC=clang CXX=clang++ configure fuzz -Dbuildtype=debugoptimized -Dtests=false -Dfuzz=true -Dbroker=true \
+    CC=clang CXX=clang++ configure fuzz -Dbuildtype=debugoptimized -Dtests=false -Dfuzz=true \
         -Dcalendar=true -Djournal=true -Dmonitor=true -Drelay=enabled -Dtop=enabled -Dcheck_level=1 \
         -Db_sanitize=address,undefined -Db_lundef=false
     names=
@@ -175,8 +173,7 @@ build_fuzzers() {
         targets="$targets tests/fuzz/fuzz_${name%.c}"
     done
     # shellcheck disable=SC2086 # a list of words
-    compile fuzz $targets examples/broker/fuzz_resp
-    names="$names resp"
+    compile fuzz $targets
 }
 
 verb_fuzz() {

@@ -10,10 +10,6 @@ top_packages='libncurses-dev libjansson-dev'
 relay_example_packages='kcat python3-confluent-kafka'
 loop_packages='libev-dev libevent-dev libglib2.0-dev liburing-dev libuv1-dev' # of examples/loops
 test_packages="$build_packages $calendar_packages $journal_packages $relay_packages $relay_example_packages $loop_packages $top_packages tmux zsh fish libcmocka-dev python3 python3-croniter binutils cmake"
-broker_build_packages="$build_packages $journal_packages uthash-dev"
-broker_demo_packages="$broker_build_packages redis-tools"
-broker_bench_packages="$broker_demo_packages redis-server python3"
-broker_test_packages="$broker_bench_packages libcmocka-dev python3-redis"
 replay_packages='chromium chromium-driver python3-selenium'
 serve_packages='beanstalkd php-cli php-pda-pheanstalk ruby ruby-beaneater'
 kafka_packages='python3 default-jdk-headless maven' # what starts a Kafka, and a consumer of its own library
@@ -23,8 +19,8 @@ journal_bench_packages="$bench_packages $journal_packages beanstalkd redis-serve
 jvm_packages='default-jdk-headless maven python3-pip'
 go_packages='golang-go'
 tokio_packages='cargo-web rustc-web' # new enough for tokio; they replace cargo and rustc
-lint_packages="$test_packages $broker_build_packages $peer_packages clang clang-format shellcheck"
-fuzz_packages="$broker_build_packages $calendar_packages $relay_packages $top_packages clang libclang-rt-dev"
+lint_packages="$test_packages $peer_packages clang clang-format shellcheck"
+fuzz_packages="$build_packages $journal_packages $calendar_packages $relay_packages $top_packages clang libclang-rt-dev"
 analyze_packages="$build_packages $calendar_packages $journal_packages $relay_packages $loop_packages $top_packages clang-tidy cppcheck python3 libcmocka-dev"
 jemalloc_packages="$test_packages libjemalloc-dev"
 valgrind_packages="$test_packages valgrind"
@@ -153,28 +149,15 @@ run_tests() {
 
 release_options='-Dbuildtype=release -Dtests=false'
 
-# test_in FOLDER RUN OPTIONS [broker] [ARG]...: has the function RUN build and run tests in
-# build/FOLDER, with these options. The word broker: those of examples/broker, in
-# build/FOLDER-broker.
+# test_in FOLDER RUN OPTIONS [ARG]...: has the function RUN build and run tests in build/FOLDER, with these options.
 test_in() {
     place=$1
     run=$2
     own_options=$3
     shift 3
-    calendar=true
-    journal=true
-    relay=auto # so that all else can be tested where librdkafka is missing or too old
-    if [ "${1:-}" = broker ]; then
-        shift
-        need "$broker_test_packages"
-        place=$place-broker
-        calendar=false
-        relay=disabled
-        own_options="$own_options -Dexamples=false -Dbenchmarks=false -Dbroker=true"
-        set -- --suite broker "$@"
-    fi
+    # The relay is left out where librdkafka is missing or too old, so that all else can be tested.
     # shellcheck disable=SC2086 # a list of words
-    configure "$place" -Dbuildtype=debugoptimized -Dcheck_level=1 -Dcalendar=$calendar -Djournal=$journal -Drelay=$relay $own_options
+    configure "$place" -Dbuildtype=debugoptimized -Dcheck_level=1 -Dcalendar=true -Djournal=true -Drelay=auto $own_options
     "$run" "$place" "$@"
 }
 

@@ -5,9 +5,6 @@
 help_test() {
     cat <<'END'
   test [TEST]...    build and run the tests (build/test)
-  test broker [TEST]...
-                    build and run the tests of examples/broker (build/test-broker); the verbs
-                    clang, jemalloc, asan, tsan and loaded take the word broker, too
   test relay [--quick | --long] [TEST]...
                     run the relay over librdkafka's mock cluster, and over a real Kafka, which Maven fetches
                     once: kills, restarts, rebalances, each record counted; in some six minutes. --long: more
@@ -15,7 +12,8 @@ help_test() {
   test replay [TEST]...
                     the page of htw replay in headless Chromium, and its counts beside Kafka's own class
   test serve [ARG]...
-                    htw serve beside beanstalkd: the protocol, random histories, hostile clients, kills; in a minute.
+                    htw serve beside beanstalkd: the protocol, waiting workers, random histories, hostile clients, kills; in
+                    two minutes.
                     ARG: --histories N --rounds N, --kills N kills, suites (of libraries that are fetched), --help
   test bare [install | demo | test]...
                     install, demo and test, or some of these, each as the only command in a new Debian system:
@@ -49,7 +47,7 @@ help_test() {
   stress [SECONDS]  threads against each other: each stress test for 60 seconds, or SECONDS
   soak [MINUTES [ARG]...]
                     the programs under mixed load for 30 minutes, or MINUTES: a program with scheduler and
-                    purgatory, htw delay, the broker, htw relay. Fails unless memory, descriptors, threads and
+                    purgatory, htw delay, htw serve, htw relay. Fails unless memory, descriptors, threads and
                     files stay level and lateness is bounded; ARG: --only NAME,... or --seed N (tests/soak)
   proof [--long]    let model checkers try every execution of small models and programs: spin, and where GENMC and
                     DARTAGNAN name them these (tests/proof)
@@ -157,7 +155,7 @@ verb_test() {
         tests/packaging/bare_root.sh . build/bare "$@"
         return
     fi
-    [ "${1:-}" = broker ] || need "$test_packages"
+    need "$test_packages"
     test_in test run_tests "$test_options" "$@"
 }
 
@@ -171,7 +169,7 @@ run_asan() {
 }
 
 verb_asan() {
-    [ "${1:-}" = broker ] || need "$test_packages"
+    need "$test_packages"
     test_in asan run_asan "-Dbenchmarks=true -Db_sanitize=address,undefined $sanitizer_options" "$@"
 }
 
@@ -186,7 +184,7 @@ run_tsan() {
 }
 
 verb_tsan() {
-    [ "${1:-}" = broker ] || need "$test_packages"
+    need "$test_packages"
     test_in tsan run_tsan "-Dbenchmarks=true -Db_sanitize=thread $sanitizer_options" "$@"
 }
 
@@ -252,7 +250,7 @@ run_loaded() {
 }
 
 verb_loaded() {
-    [ "${1:-}" = broker ] || need "$test_packages"
+    need "$test_packages"
     test_in test run_loaded -Dbenchmarks=true "$@"
 }
 
@@ -291,9 +289,9 @@ verb_soak() {
     0 | *[!0-9]*) fail "soak: not a number of minutes: $minutes" ;;
     esac
     [ $# -eq 0 ] || shift
-    need "$test_packages $broker_build_packages"
-    configure soak -Dbuildtype=release -Dtests=true -Djournal=true -Dmonitor=true -Drelay=auto -Dbroker=true
-    targets='htw tests/soak_program examples/broker/broker'
+    need "$test_packages"
+    configure soak -Dbuildtype=release -Dtests=true -Djournal=true -Dmonitor=true -Drelay=auto
+    targets='htw htw-serve tests/soak_program'
     if ninja -C build/soak -t query htw-relay >/dev/null 2>&1; then
         targets="$targets htw-relay tests/relay_brokers"
     fi
@@ -472,16 +470,9 @@ verb_portable() {
     run_tests portable "$@"
 }
 
-# Built as for lint, so with the broker.
+# Built as for lint.
 verb_clang() {
     need "$lint_packages"
-    if [ "${1:-}" = broker ]; then
-        shift
-        need "$broker_test_packages"
-        set -- --suite broker "$@"
-    else
-        set -- --no-suite broker "$@"
-    fi
     # shellcheck disable=SC2086 # a list of words
     CC=clang CXX=clang++ configure lint-clang $lint_options
     run_tests lint-clang "$@"

@@ -317,11 +317,11 @@ static size_t execute_one(struct htw__connection *connection, const char *bytes,
 
 /* Executes commands within the limits of a turn. Returns the bytes that were consumed. */
 static size_t execute(struct htw__connection *connection, const char *bytes, size_t size) {
-    size_t at = 0;
+    size_t at = 0, before = connection->output.size;
     connection->is_partial = false;
     for (unsigned count = 0; at < size && count < COMMANDS_PER_TURN; count++) {
         if (connection->is_closing || connection->is_blocked || is_throttled(connection) ||
-            connection->output.size >= OUTPUT_PER_TURN)
+            connection->output.size - before >= OUTPUT_PER_TURN)
             break;
         size_t consumed = execute_one(connection, bytes + at, size - at);
         at += consumed;

@@ -133,7 +133,7 @@ static void set_up(int socket) {
 }
 
 static void set_listening(struct htw__server *server, uint32_t events) {
-    for (uint32_t i = 0; i < server->options.listen.count; i++) {
+    for (uint32_t i = 0; i < server->listener_count; i++) {
         struct epoll_event event = { .events = events, .data = { .ptr = &server->listeners[i] } };
         (void)epoll_ctl(server->epoll, EPOLL_CTL_MOD, server->listeners[i].fd, &event);
     }
