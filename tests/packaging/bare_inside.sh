@@ -89,6 +89,8 @@ bare_install() {
 bare_demo() {
     quiet ./dev demo
     grep -q 1000000 /htw/log || wrong 'a million messages'
+    quiet ./dev demo serve
+    grep -q ' 0 of them are lost$' /htw/log || wrong 'a kill'
 }
 
 # Up to the start of the build: the test needs nothing that is built.

@@ -11,6 +11,7 @@ help_build() {
   demo              show the library in a small program, then htw delay: a dozen lines, a million messages
   demo broker       show examples/broker, a server for any Redis client: blocked clients get items
   demo relay        show htw relay: start a Kafka, and send a thousand records for the next ten seconds
+  demo serve        show htw serve with a client that others wrote: delayed jobs, and kill -9 under load; counted
   pictures          draw the pictures of README.md and the manual again (docs/pictures)
   amalgamate [FOLDER]
                     write the wheel as two files, htw_wheel.h and htw_wheel.c, to be copied into
@@ -60,6 +61,14 @@ verb_demo() {
         need "$broker_demo_packages"
         build_broker
         sh examples/broker/tests/demo.sh build/broker/examples/broker/broker
+        return
+    fi
+    if [ "${1:-}" = serve ]; then
+        need "$serve_demo_packages"
+        # shellcheck disable=SC2086 # a list of words
+        configure_all release $release_options
+        compile release htw htw-serve
+        ruby tests/serve/demo.rb build/release/htw
         return
     fi
     if [ "${1:-}" = relay ]; then
