@@ -38,7 +38,7 @@ bare_install() {
 
     quiet ./dev install
     leaves_out 0
-    for command in command cron relay top calendar journal monitor; do
+    for command in command serve cron relay top calendar journal monitor; do
         quiet "debian/tests/$command"
     done
     for page in htw-cron htw-delay htw-draw htw-journal htw-relay htw-replay htw-serve htw-top; do
