@@ -139,5 +139,22 @@ def delayed_lines_come_through_the_pipe_of_the_socket(directory):
     assert stat.S_ISREG(os.stat(os.path.join(directory, "journal")).st_mode)
 
 
+@test
+def jobs_are_served_with_the_options_and_the_token_of_the_file(directory):
+    text = read("htw-serve.service")
+    has(text, "EnvironmentFile=-/etc/htw/serve.conf\n")
+    variables = dict(re.findall(r"^#  +(HTW_SERVE_\w+)=(.*)", text, re.MULTILINE))
+    equal(sorted(variables), ["HTW_SERVE_OPTIONS", "HTW_SERVE_TOKEN"])
+    options = re.sub(r"\d+", "0", variables["HTW_SERVE_OPTIONS"])  # any ports
+    words = command_of("htw-serve.service", {"CREDENTIALS_DIRECTORY": "", "HTW_SERVE_OPTIONS": options})
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=directory,
+                          env={**os.environ, "HTW_SERVE_TOKEN": "0123456789abcdef"}) as process:
+        ready = [process.stdout.readline() for _ in range(2)]
+        process.send_signal(signal.SIGTERM)
+    equal(process.returncode, 0)
+    assert re.fullmatch(r"ready: 127\.0\.0\.1:\d+\nready: http://127\.0\.0\.1:\d+/\n", "".join(ready)), ready
+    has(os.listdir(directory), "jobs")
+
+
 if __name__ == "__main__":
     sys.exit(main())

@@ -145,8 +145,14 @@ def meson(place, text):
     return place.run(["meson", "setup", "meson/build", "meson"]) or place.run(["ninja", "-C", "meson/build"])
 
 
+def of_guide(place, text):
+    """Programs that need a client library and a server."""
+    run = "".join((place.root / "docs" / name).read_text() for name in ("serve.md", "serve-clients.md"))
+    return None if text in run else "tests/serve/guide.py runs only those of docs/serve.md and serve-clients.md"
+
+
 CHECKS = {"c": c, "cpp": cpp, "sh": sh, "json": parse_json, "ini": ini, "sql": sql, "cmake": cmake, "meson": meson,
-          "text": lambda _, text: None, "": lambda _, text: None}
+          "python": of_guide, "php": of_guide, "js": of_guide, "go": of_guide, "text": lambda _, text: None, "": lambda _, text: None}
 
 
 def check(place, name, text):

@@ -54,6 +54,7 @@ def man_pages(man):
     # Each page that another one names.
     names = {path.name for path in pages}
     for path in pages:
+        errors += [f"{path.name}: nothing in {title}" for title in re.findall(r"^\.SH (.*)\n+(?=\.SH )", path.read_text(), re.MULTILINE)]
         for name, section in re.findall(r"^\.BR (htw[\w-]*) \((\d)\)", path.read_text(), re.MULTILINE):
             if f"{name}.{section}" not in names:
                 errors.append(f"{path.name}: no such page: {name}({section})")

@@ -38,7 +38,7 @@ bare_install() {
 
     quiet ./dev install
     leaves_out 0
-    for command in command cron relay top calendar journal monitor; do
+    for command in command serve cron relay top calendar journal monitor; do
         quiet "debian/tests/$command"
     done
     for page in htw-cron htw-delay htw-draw htw-journal htw-relay htw-replay htw-serve htw-top; do
@@ -89,6 +89,8 @@ bare_install() {
 bare_demo() {
     quiet ./dev demo
     grep -q 1000000 /htw/log || wrong 'a million messages'
+    quiet ./dev demo serve
+    grep -q ' 0 of them are lost$' /htw/log || wrong 'a kill'
 }
 
 # Up to the start of the build: the test needs nothing that is built.

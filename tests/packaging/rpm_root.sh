@@ -22,7 +22,7 @@ export PATH="$root/usr/bin:$PATH" LD_LIBRARY_PATH="$libdir" htw_DIR="$libdir/cma
 unset PKG_CONFIG_PATH CMAKE_PREFIX_PATH CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
 [ "$(command -v htw)" = "$root/usr/bin/htw" ]
 cd "$sources"
-for test in command cron top consumer calendar journal monitor; do
+for test in command serve cron top consumer calendar journal monitor; do
     mkdir "$packages/root/$test"
     AUTOPKGTEST_TMP=$packages/root/$test sh "debian/tests/$test" >"$packages/root/log" 2>&1 ||
         { cat "$packages/root/log"; echo "failed: $test"; exit 1; }
@@ -34,4 +34,4 @@ for name in "$soname()" "$soname(HTW_"; do
     grep -qF "$name" "$root/provides" ||
         { cat "$root/provides"; echo "htw-libs does not provide $name"; exit 1; }
 done
-echo '7 passed, 0 failed'
+echo '8 passed, 0 failed'

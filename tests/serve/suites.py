@@ -2,7 +2,7 @@
 """What others wrote: the suites of two libraries, and a life cycle through each of several libraries. The same results on
 beanstalkd and on htw serve.
 
-npm, pip and go fetch the libraries by name, once, into the folder --peers; those of PHP and Ruby are Debian's packages. What
+npm, pip, go and cargo fetch the libraries by name, once, into the folder --peers; those of PHP and Ruby are Debian's packages. What
 cannot be fetched or is not installed is skipped, with the reason.
 """
 import os
@@ -20,6 +20,7 @@ LIMIT_S = 300
 NPM = ["fivebeans@1.5.0", "mocha@3.0.2", "must@0.13.2", "node-beanstalk@1.6.7", "jackd@2.2.2"]
 PYTHON = ["pystalkd==1.3.0", "greenstalk==2.1.1", "aiostalk==1.3.1", "PyYAML"]
 GO = "github.com/beanstalkd/go-beanstalk@v0.2.0"
+CRATE = "beanstalkc@=1.0.0"
 
 
 def folder(name):
@@ -64,6 +65,12 @@ def python():
         [sys.executable, "-m", "pip", "install", "--quiet", "--target", ".", *PYTHON],
         [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", "pystalkd", PYTHON[0]],
         ["tar", "-xf", "pystalkd-1.3.0.tar.gz", "--strip-components=1", "pystalkd-1.3.0/test.py"]])
+
+
+def pheanstalk():
+    need("php")
+    if not os.path.exists("/usr/share/php/Pheanstalk/autoload.php"):
+        raise Skipped("not installed: php-pda-pheanstalk")
 
 
 def lines(output):
@@ -143,10 +150,16 @@ def a_life_through_go_beanstalk_is_the_same(server):
 
 
 @compared
+def a_life_through_the_crate_beanstalkc_is_the_same(server):
+    need("cargo")
+    place = fetched("crate", [["cargo", "init", "--quiet", "--vcs", "none", "--name", "life"], ["cargo", "add", "--quiet", CRATE],
+                              ["cp", HERE / "life.rs", "src/main.rs"], ["cargo", "build", "--quiet"]])
+    return life(server, [place / "target/debug/life"])
+
+
+@compared
 def a_life_through_pheanstalk_is_the_same(server):
-    need("php")
-    if not os.path.exists("/usr/share/php/Pheanstalk/autoload.php"):
-        raise Skipped("not installed: php-pda-pheanstalk")
+    pheanstalk()
     return life(server, ["php", HERE / "pheanstalk.php"])
 
 

@@ -33,7 +33,7 @@ from harness import FILES, Skipped, notes, settings, tests  # noqa: E402
 from servers import beanstalkd, htw_serve  # noqa: E402
 
 SKIPPED = 77  # Meson's exit status for "skipped"
-GROUPS = ["protocol", "blocking", "crowd", "histories", "planted", "limits", "stopping", "failures", "kills", "suites"]
+GROUPS = ["protocol", "blocking", "crowd", "histories", "planted", "limits", "stopping", "failures", "kills", "suites", "guide"]
 LONG = ["suites"]  # only where they are named
 
 

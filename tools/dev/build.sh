@@ -9,6 +9,7 @@ help_build() {
                     each part that is left out, and the packages that bring it
   demo              show the library in a small program, then htw delay: a dozen lines, a million messages
   demo relay        show htw relay: start a Kafka, and send a thousand records for the next ten seconds
+  demo serve        show htw serve with a client that others wrote: delayed jobs, and kill -9 under load; counted
   pictures          draw the pictures of README.md and the manual again (docs/pictures)
   amalgamate [FOLDER]
                     write the wheel as two files, htw_wheel.h and htw_wheel.c, to be copied into
@@ -43,6 +44,14 @@ build_command() {
 }
 
 verb_demo() {
+    if [ "${1:-}" = serve ]; then
+        need "$serve_demo_packages"
+        # shellcheck disable=SC2086 # a list of words
+        configure_all release $release_options
+        compile release htw htw-serve
+        ruby tests/serve/demo.rb build/release/htw
+        return
+    fi
     if [ "${1:-}" = relay ]; then
         need "$build_packages $relay_packages python3 kcat"
         # shellcheck disable=SC2310 # whether it can be installed decides what is shown

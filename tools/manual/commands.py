@@ -15,7 +15,7 @@ DOCUMENTS = {
     "journal": "docs/journal.md#the-command-htw-journal",
     "relay": "docs/relay.md#what-a-record-says|operating|security|when-something-fails",
     "replay": "docs/replay.md#in-the-page|kafkas-way",
-    "serve": "docs/serve.md#start|limits|differences-from-beanstalkd",
+    "serve": "docs/serve.md#start|limits|coming-from-beanstalkd|differences-from-beanstalkd",
     "top": "docs/monitor.md#htw-top|who-may-read-it",
 }
 

@@ -265,17 +265,18 @@ class Manual:
         """A part of a document without what the help says as well: its table of actions, and the exit status."""
         out = []
         for paragraph in text.split("\n\n"):
-            rows = re.findall(r"^\| `([^`]*)` \|", paragraph, re.MULTILINE)
-            if not (rows and all(row in help_text for row in rows) or paragraph.startswith("Exit status:")):
+            rows = [row.split("|")[1].strip() for row in paragraph.partition("\n|---")[2].splitlines()[1:]]
+            in_help = all(row[0] == row[-1] == "`" and row[1:-1] in help_text for row in rows if row)
+            if not (rows and in_help or paragraph.startswith("Exit status:")):
                 out.append(paragraph)
         return "\n\n".join(out)
 
     def command(self, command, others):
-        usage = re.match(r"Usage: (.*)\n", command.help).group(1)
-        rest = command.help.partition("\n")[2]
-        sections = self.help_blocks(rest)
+        first = re.match(r"(?:(?:Usage:|  or: ) .*\n)+", command.help).group(0)
+        usages = [line[7:].strip() for line in first.splitlines()]
+        sections = self.help_blocks(command.help[len(first):])
         out = [f".SH NAME\n{command.program} \\- {roff.escape(words(command.summary))}",
-               f".SH SYNOPSIS\n\\fB{roff.escape_code(usage)}\\fR"]
+               ".SH SYNOPSIS\n" + "\n.br\n".join(f"\\fB{roff.escape_code(usage)}\\fR" for usage in usages)]
         for heading in ("DESCRIPTION", "OPTIONS", "EXIT STATUS"):
             if heading in sections:
                 out.append(f".SH {heading}")

@@ -130,4 +130,4 @@ class Writer:
         """The cells after the first, each with what it is where there are several."""
         if len(cells) == 2:
             return wrapped(cells[1])
-        return wrapped("; ".join(f"{name}: {cell}" for name, cell in zip(header[1:], cells[1:])) + ".")
+        return wrapped("; ".join(f"{name}: {cell}" for name, cell in zip(header[1:], cells[1:]) if cell) + ".")
