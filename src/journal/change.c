@@ -303,6 +303,6 @@ int htw__submit_steps(struct htw_journal *journal, const struct htw__step *steps
     if (change == NULL)
         return -ENOMEM;
     if (htw__change_append(journal, change))
-        pthread_cond_signal(&journal->work);
+        htw__journal_call_writer(journal);
     return 0;
 }

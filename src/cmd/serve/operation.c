@@ -13,7 +13,7 @@
 #define URGENT_BELOW 1024u
 #define URGENT_COUNTED 1024u
 
-/* ---- in the thread that writes */
+/* ---- notices */
 
 static void post(struct htw__operation *operation, int result) {
     struct htw__server *server = operation->server;
@@ -25,7 +25,7 @@ static void post(struct htw__operation *operation, int result) {
     *server->last_done = operation;
     server->last_done = &operation->next_done;
     pthread_mutex_unlock(&server->mutex);
-    if (was_empty)
+    if (was_empty && !pthread_equal(server->loop, pthread_self()))
         (void)!write(server->wake, &one, sizeof(one));
 }
 
@@ -157,12 +157,6 @@ static bool is_under_way(struct htw__operation *operation, int error) {
     return true;
 }
 
-/* In memory a change that is alone is made at once, which saves two changes of threads. Others come together. */
-static bool is_alone(const struct htw__server *server) {
-    return server->options.in_memory && server->operations == server->waiting &&
-           server->turns == NULL;
-}
-
 bool htw__operation_put(struct htw__operation *operation, const struct htw__serve_line *line,
                         const char *body) {
     struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
@@ -177,23 +171,14 @@ bool htw__operation_put(struct htw__operation *operation, const struct htw__serv
     change.jobs = &job;
     change.job_count = 1;
     struct htw_journal *journal = operation->server->journal;
-    int error = 0;
-    if (is_alone(operation->server))
-        post(operation, htw_journal_apply(journal, &change));
-    else
-        error = htw_journal_apply_later(journal, &change, post_result, operation);
+    int error = htw_journal_apply_later(journal, &change, post_result, operation);
     operation->id = job.id;
     return is_under_way(operation, error);
 }
 
 bool htw__operation_update(struct htw__operation *operation, const struct htw_job_update *update) {
-    struct htw_journal *journal = operation->server->journal;
-    int error = 0;
-    if (is_alone(operation->server))
-        post(operation, htw_journal_update(journal, update));
-    else
-        error = htw_journal_update_later(journal, update, post_result, operation);
-    return is_under_way(operation, error);
+    return is_under_way(operation, htw_journal_update_later(operation->server->journal, update,
+                                                            post_result, operation));
 }
 
 bool htw__operation_kick(struct htw__operation *operation, uint32_t count) {

@@ -199,6 +199,7 @@ static void init(struct htw__server *server, const struct htw__serve_options *op
     };
     for (size_t i = 0; i < HTW__SERVE_LISTENERS; i++)
         server->listeners[i].fd = -1;
+    server->loop = pthread_self();
     raise_file_limit(&server->options);
     pthread_mutex_init(&server->mutex, NULL);
     server->last_done = &server->done;
