@@ -123,7 +123,7 @@ def there_are(server, jobs):
 
 
 def judge(server, ledger):
-    known = there_are(server, ledger.put | ledger.deleted)
+    known = there_are(server, ledger.put | ledger.deleted | ledger.may_be_deleted)
     lost = ledger.put - ledger.deleted - ledger.may_be_deleted - known
     revived = ledger.deleted & known
     with Wire(server) as wire:  # all at once: delayed jobs become ready meanwhile
