@@ -132,7 +132,7 @@ typedef void htw_deliver(void *context, const struct htw_delivery *delivery);
  *
  * @param result 0: the change is durable; otherwise the error of the blocking call.
  *
- * Threads: called in the thread that writes. Notices come in the order of the calls.
+ * Threads: called in the thread that writes, or in htw_journal_process(). Notices come in the order of the calls.
  */
 typedef void htw_durable(void *arg, int result);
 
@@ -262,7 +262,7 @@ HTW_API const char *htw_journal_options_invalid(const struct htw_journal_options
  * @param scheduler   calls `deliver`, and knows when jobs are ready and leases end; may be NULL if there
  *                    is no `deliver`: then nothing can be leased.
  * @param path        the file. It is created for its owner alone (mode 0600). NULL: none; the jobs are in
- *                    memory (a file without a name in /dev/shm), and gone when the journal is closed.
+ *                    memory, and gone when the journal is closed.
  * @param options     NULL: the defaults, without `deliver`. The library keeps no pointer to them.
  * @return 0: success;
  *         -EINVAL: an option is out of its range, `deliver` has no scheduler, or the file has
@@ -558,6 +558,20 @@ HTW_API int htw_journal_update_later(struct htw_journal *journal,
 /** As htw_journal_kick(), without waiting. The result of the notice is the number of jobs. */
 HTW_API int htw_journal_kick_later(struct htw_journal *journal, const char *queue, uint32_t count,
                                    htw_durable *durable, void *arg);
+
+/**
+ * Does what waits for the journal's thread in this one: writes changes, and calls notices and `leased`, also those of
+ * other threads. For a program with a loop: that saves two changes of threads for each round. From the first call on,
+ * calls of this thread do not wake the journal's thread, so call this after them, before the thread waits for anything else.
+ *
+ * @param most_ns if the last commit took longer, or the file is in use, the journal's thread does it, and
+ *                this does not wait. HTW_NEVER_NS: none is too long.
+ * @return 0; -EDEADLK: called in a callback of this journal.
+ *
+ * Threads: one; of several, the last that has called it counts. Others may use the journal meanwhile.
+ * Cost: that of a commit for all changes together; about 50 ns if nothing waits.
+ */
+HTW_API int htw_journal_process(struct htw_journal *journal, int64_t most_ns);
 
 /* ------------------------------------------------------------------ jobs of other transactions */
 

@@ -261,6 +261,6 @@ int htw__submit_steps(struct htw_journal *journal, const struct htw__work *work,
     change->work = work;
     memcpy(change->steps, steps, count * sizeof(*steps));
     if (htw__change_append(journal, change))
-        pthread_cond_signal(&journal->work);
+        htw__journal_call_writer(journal);
     return 0;
 }

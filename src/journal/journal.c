@@ -119,7 +119,7 @@ static int load_queue(void *context, const struct htw__queue_row *row) {
     return htw__queues_load(context, row);
 }
 
-static int open_named(struct htw_journal *journal, const char *path,
+static int open_file(struct htw_journal *journal, const char *path,
                       const struct htw_journal_options *options) {
     int error = htw__database_check_sqlite();
     if (error == 0)
@@ -153,19 +153,6 @@ static int open_named(struct htw_journal *journal, const char *path,
         htw__database_close(&journal->database, false);
     }
     htw__journal_path_abandon(&journal->path);
-    return error;
-}
-
-static int open_file(struct htw_journal *journal, const char *path,
-                     const struct htw_journal_options *options) {
-    char in_memory[HTW__JOURNAL_MEMORY_PATH];
-    int error = 0;
-    if (path == NULL)
-        error = htw__journal_path_in_memory(&journal->path, in_memory);
-    if (error == 0)
-        error = open_named(journal, path == NULL ? in_memory : path, options);
-    if (journal->path.is_in_memory)
-        htw__journal_path_remove(&journal->path);
     return error;
 }
 

@@ -79,7 +79,7 @@ static void append_served(struct htw_journal *journal, struct htw__request *requ
     request->next = NULL;
     *journal->leases.last_served = request;
     journal->leases.last_served = &request->next;
-    pthread_cond_signal(&journal->work);
+    htw__journal_call_writer(journal);
 }
 
 void htw__lease_granted(struct htw_journal *journal, struct htw__request *request,
@@ -128,7 +128,7 @@ static void lease_durably(struct htw_journal *journal, struct htw__request *requ
         return;
     }
     journal->is_urgent = true;
-    pthread_cond_signal(&journal->work);
+    htw__journal_call_writer(journal);
 }
 
 static void grant(struct htw_journal *journal, struct htw__request *request, struct htw__job *job) {

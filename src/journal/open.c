@@ -79,7 +79,7 @@ static int set_up(struct htw__database *self, const struct htw__journal_path *pa
         return error;
     if (sqlite3_db_readonly(self->connection, "main") != 0)
         return htw__journal_fail(-EROFS, "%s: the file cannot be written", self->name);
-    error = self->is_guest ? check_encoding(self) : set_up_log(self);
+    error = self->is_guest ? check_encoding(self) : self->is_in_memory ? 0 : set_up_log(self);
     if (error == 0)
         error = set_up_connection(self);
     if (error == 0 && *ret_version == 0) {
@@ -89,7 +89,7 @@ static int set_up(struct htw__database *self, const struct htw__journal_path *pa
             error = htw__database_fail(self, result);
         if (error == 0)
             error = execute(self, "COMMIT");
-        if (error == 0)
+        if (error == 0 && !self->is_in_memory)
             error = htw__journal_path_sync_folder(path);
     }
     return error;
@@ -190,7 +190,7 @@ int htw__database_open(struct htw__database *self, const struct htw__journal_pat
     self->jobs_that_wait = jobs_that_wait;
     errno = 0; /* htw__journal_errno() */
     int result = sqlite3_open_v2(
-        path->name, &self->connection,
+        self->is_in_memory ? ":memory:" : path->name, &self->connection,
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, NULL);
     if (result != SQLITE_OK) {
         int error = htw__database_fail(self, result);
@@ -201,7 +201,7 @@ int htw__database_open(struct htw__database *self, const struct htw__journal_pat
     sqlite3_busy_timeout(self->connection,
                          self->is_guest ? GUEST_BUSY_TIMEOUT_MS : BUSY_TIMEOUT_MS);
     int version, error = set_up(self, path, &version);
-    if (error == 0 && self->is_guest) {
+    if (error == 0 && (self->is_guest || self->is_in_memory)) {
         htw__log_init_none(&self->log);
     } else if (error == 0) {
         htw__log_init(&self->log, self->connection); /* not before PRAGMA wal_autocheckpoint */

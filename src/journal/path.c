@@ -162,30 +162,13 @@ static int lock(struct htw__journal_path *self) {
     return 0;
 }
 
-int htw__journal_path_in_memory(struct htw__journal_path *self,
-                                char path[HTW__JOURNAL_MEMORY_PATH]) {
-    char folder[] = "/dev/shm/htw-journal-XXXXXX";
-    if (mkdtemp(folder) == NULL)
-        return fail_errno("/dev/shm", errno);
-    self->is_in_memory = true;
-    snprintf(path, HTW__JOURNAL_MEMORY_PATH, "%s/jobs", folder);
-    strcpy(self->name, path);
-    return 0;
-}
-
-void htw__journal_path_remove(const struct htw__journal_path *self) {
-    static const char *const suffixes[] = { "", "-wal", "-shm", "-lock" };
-    char name[PATH_MAX];
-    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
-        snprintf(name, sizeof(name), "%.*s%s", PATH_MAX - SUFFIX_MAX, self->name, suffixes[i]);
-        (void)unlink(name);
-    }
-    folder_of(self->name, name);
-    (void)rmdir(name);
-}
-
 int htw__journal_path_open(struct htw__journal_path *self, const char *path) {
     bool exists;
+    if (path == NULL) {
+        strcpy(self->name, "(memory)");
+        self->is_in_memory = true;
+        return 0;
+    }
     int error = resolve(path, self->name);
     if (error != 0)
         return error;
@@ -226,6 +209,8 @@ int htw__journal_path_sync_folder(const struct htw__journal_path *self) {
 
 static void leave(struct htw__journal_path *self, bool removes) {
     char file[PATH_MAX];
+    if (self->is_in_memory)
+        return;
     lock_name(self, file);
     pthread_mutex_lock(&open_paths.mutex);
     struct htw__journal_path **place = &open_paths.first;

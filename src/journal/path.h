@@ -19,7 +19,7 @@ struct htw__journal_path {
     char name[PATH_MAX]; /* without symbolic links */
     bool is_new;         /* the file was created */
     bool made_lock_file; /* it was not there before */
-    bool is_in_memory;   /* its names are removed as soon as it is open */
+    bool is_in_memory;   /* there is no file: only `name` is set */
     int lock_fd;
     dev_t device; /* of the lock file */
     ino_t inode;
@@ -27,16 +27,8 @@ struct htw__journal_path {
     struct htw__journal_path *next; /* in the list of the process */
 };
 
-/* Makes a folder in memory, and writes the path of a file in it to `path`, for the next call. */
-#define HTW__JOURNAL_MEMORY_PATH 64
-int htw__journal_path_in_memory(struct htw__journal_path *self,
-                                char path[HTW__JOURNAL_MEMORY_PATH]);
-
-/* Removes the names of such a file, and its folder: nothing stays, however the process ends. */
-void htw__journal_path_remove(const struct htw__journal_path *self);
-
-/* Resolves `path`, takes the lock, and creates the file if there is none. 0 or a negative errno,
-   with a sentence. `self` must not move until it is released. */
+/* Resolves `path`, takes the lock, and creates the file if there is none. NULL: the jobs are in memory. 0 or a
+   negative errno, with a sentence. `self` must not move until it is released. */
 int htw__journal_path_open(struct htw__journal_path *self, const char *path);
 
 /* Makes the entries of the folder durable. */

@@ -346,6 +346,8 @@ static int write_queue(struct htw__queue *queue, struct htw__database *database)
 
 int htw__queues_write(struct htw__queues_changed *changed, struct htw__database *database) {
     int error = 0;
+    if (database->is_in_memory)
+        return 0;
     for (struct htw__queue *queue = changed->dirty; queue != NULL && error == 0;
          queue = queue->next_dirty)
         error = write_queue(queue, database);

@@ -255,6 +255,7 @@ int htw_journal_lease(struct htw_journal *journal, const struct htw_lease *lease
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     error = htw_journal_lease_later(journal, lease, tell_waiter, &waiter, NULL);
     if (error == 0) {
+        pthread_cond_signal(&journal->work); /* also if this thread processes the journal */
         while (sem_wait(&waiter.told) != 0)
             ; /* a signal */
         error = waiter.result;

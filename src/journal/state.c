@@ -27,6 +27,11 @@ bool htw__journal_is_inside(const struct htw_journal *journal, bool any) {
 
 /* ---- the database */
 
+void htw__journal_call_writer(struct htw_journal *journal) {
+    if (!journal->has_processor || !pthread_equal(journal->processor, pthread_self()))
+        pthread_cond_signal(&journal->work);
+}
+
 void htw__journal_release_database(struct htw_journal *journal) {
     journal->is_in_use = false;
     if (journal->writer_waits || htw__log_is_long(&journal->database.log) ||

@@ -6,7 +6,8 @@
  * thread, takes all that wait, makes them in one transaction (commit.c), and tells the callers. The
  * same thread READS the jobs of the near future from the file into memory (reader.c), and copies the
  * log into the file. Timers of the user's scheduler, the SLOTS (slot.c), hand out what is due. A
- * caller that waits, and is alone, commits by itself: it saves two changes of threads.
+ * caller that waits, and is alone, commits by itself: it saves two changes of threads. So does a loop that
+ * processes the journal (htw_journal_process()), for all changes that wait.
  *
  * THE CURSOR is a place in the order of delivery (deadline, then id). Each durable job up to the
  * cursor is in memory, or was delivered. Those behind it are in the file alone. A job that is put
@@ -28,7 +29,7 @@
  * delivered. The file has the truth, for the next open.
  *
  * LOCK. One, `mutex`. It is not held while the database is used. One thread uses that at a time, the
- * one that has set `is_in_use`: the writer, or a caller that commits by itself.
+ * one that has set `is_in_use`: the writer, or a caller that commits by itself or processes.
  * With it held, slots are rescheduled, so it comes before the locks of the scheduler.
  */
 #ifndef HTW_SRC_JOURNAL_STATE_H
@@ -132,7 +133,10 @@ struct htw_journal {
     uint64_t waiting_changes;          /* in the queue */
     uint64_t queued_jobs;              /* jobs that these put */
     size_t queued_bytes;
-    bool is_urgent;        /* a caller waits for the queue */
+    pthread_t processor;   /* has called htw_journal_process() last, if `has_processor` */
+    bool has_processor;
+    int64_t commit_took_ns; /* the last one */
+    bool is_urgent;         /* a caller waits for the queue */
     bool is_in_use;        /* the database */
     bool writer_waits;     /* for the database */
     uint64_t lookers;      /* threads that wait for it in order to read */
@@ -183,6 +187,9 @@ int htw__journal_refusal(const struct htw_journal *journal);
 
 /* Under the lock: stops the journal for good. The sentence of this thread says why. */
 void htw__journal_stop(struct htw_journal *journal);
+
+/* Under the lock: changes or requests wait for the writer. The thread that processes the journal sees to them itself. */
+void htw__journal_call_writer(struct htw_journal *journal);
 
 /* Under the lock: the thread no longer uses the database. */
 void htw__journal_release_database(struct htw_journal *journal);

@@ -30,7 +30,7 @@ int htw_journal_get_stats(struct htw_journal *journal, struct htw_journal_stats 
         return error;
     if (stats == NULL || stats->struct_size != sizeof(*stats))
         return htw__journal_fail_as(-EINVAL, "the statistics are NULL or of an unknown size");
-    uint64_t log_bytes = htw__log_bytes(journal->path.name);
+    uint64_t log_bytes = journal->path.is_in_memory ? 0 : htw__log_bytes(journal->path.name);
     int64_t now = htw__journal_now(journal), oldest_ns = 0;
     htw__mutex_lock(&journal->mutex);
     struct htw__queue_counts counts =

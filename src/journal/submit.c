@@ -122,11 +122,15 @@ static int submit(struct htw_journal *journal, struct htw__change *change,
         give_ids(journal, change, wanted);
         if (ret_id != NULL)
             *ret_id = wanted->jobs[0].id;
-        bool is_alone = change->finished != NULL && htw__commit_is_idle(journal);
-        if (htw__change_append(journal, change) && !is_alone)
-            pthread_cond_signal(&journal->work);
+        bool is_waited_for = change->finished != NULL;
+        bool is_alone = is_waited_for && htw__commit_is_idle(journal);
+        bool is_news = htw__change_append(journal, change);
         if (is_alone)
             commit_alone(journal);
+        else if (is_waited_for) /* also by the thread that processes the journal */
+            pthread_cond_signal(&journal->work);
+        else if (is_news)
+            htw__journal_call_writer(journal);
     }
     return error;
 }

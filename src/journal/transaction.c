@@ -54,7 +54,7 @@ static void take_over(struct htw__database *self, uint64_t next_id, uint64_t gen
 /* What is written to files that were removed is lost when they are closed. */
 static int check_files(struct htw__database *self) {
     int64_t now = htw__clock_monotonic_ns();
-    if (self->is_in_memory || (self->checked_ns != 0 && now - self->checked_ns < CHECK_NS))
+    if (self->checked_ns != 0 && now - self->checked_ns < CHECK_NS)
         return 0;
     self->checked_ns = now;
     int has_moved = 0;
@@ -77,8 +77,8 @@ static uint64_t reserve_from(const struct htw__database *self, uint64_t next_id)
 }
 
 static int commit(struct htw__database *self, uint64_t reserved) {
-    int error = set_meta(self, reserved, self->generation + 1);
-    if (error == 0)
+    int error = self->is_in_memory ? 0 : set_meta(self, reserved, self->generation + 1);
+    if (error == 0 && !self->is_in_memory)
         error = check_files(self);
     if (error == 0)
         error = htw__statement_step(self, HTW__COMMIT);
@@ -108,7 +108,7 @@ int htw__database_settle(struct htw__database *self, uint64_t next_id) {
         return error;
     /* Not the value that the transaction had which failed. */
     uint64_t generation = self->generation + 2, reserved = reserve_from(self, next_id);
-    error = set_meta(self, reserved, generation);
+    error = self->is_in_memory ? 0 : set_meta(self, reserved, generation);
     if (error == 0)
         error = htw__statement_step(self, HTW__COMMIT);
     if (error == 0)

@@ -13,6 +13,7 @@
 #include "slot.h"
 
 #include <errno.h>
+#include <signal.h>
 
 /* Until a slot that could not be armed is armed again. On a full disk: until the log is copied again. */
 #define RETRY_NS HTW_SECOND
@@ -176,6 +177,47 @@ static void *write_and_read(void *arg) {
         }
     }
 }
+
+/* ---- in a thread of the program */
+
+static bool has_changes_or_requests(const struct htw_journal *journal) {
+    return journal->first != NULL || journal->leases.served != NULL;
+}
+
+static bool may_process(const struct htw_journal *journal, int64_t most_ns) {
+    return !journal->is_in_use && !journal->writer_waits && !journal->has_failed &&
+           !htw__log_is_long(&journal->database.log) && journal->commit_took_ns <= most_ns;
+}
+
+int htw_journal_process(struct htw_journal *journal, int64_t most_ns) {
+    sigset_t all, before;
+    int cancel_state, error = htw__journal_refusal(journal);
+    if (error != 0)
+        return error;
+    if (htw__journal_is_inside(journal, true))
+        return htw__journal_fail(-EDEADLK, "%s: a callback of the journal must not process it",
+                                 journal->path.name);
+    htw__mutex_lock(&journal->mutex);
+    journal->processor = pthread_self();
+    journal->has_processor = true;
+    if (has_changes_or_requests(journal)) {
+        sigfillset(&all); /* as in a caller that commits by itself */
+        pthread_sigmask(SIG_SETMASK, &all, &before);
+        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+        while (has_changes_or_requests(journal) && may_process(journal, most_ns))
+            journal->leases.served != NULL ? htw__leases_tell(journal) : htw__commit_queue(journal);
+        pthread_setcancelstate(cancel_state, NULL);
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+    }
+    if (has_changes_or_requests(journal)) {
+        journal->is_urgent = journal->first != NULL;
+        pthread_cond_signal(&journal->work);
+    }
+    htw__mutex_unlock(&journal->mutex);
+    return 0;
+}
+
+/* ---- its life */
 
 int htw__writer_start(struct htw_journal *journal) {
     int error = htw__thread_start(&journal->writer, "htw", "journal", 0, write_and_read, journal);

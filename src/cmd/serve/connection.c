@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /* Limits of a turn, so that others get theirs. */
-#define COMMANDS_PER_TURN 128
+#define COMMANDS_PER_TURN 32
 #define OUTPUT_PER_TURN ((size_t)256 << 10)
 
 /* What is read ahead behind a command that waits. */

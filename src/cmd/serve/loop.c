@@ -2,8 +2,8 @@
 /*
  * loop.c - the rounds of the server.
  *
- * A round asks epoll for events, runs the timers that are due, takes the operations that are back, and gives
- * connections their turns, first come, first served, for a limited time.
+ * A round asks epoll for events, runs the timers that are due, gives connections their turns, first come, first
+ * served, makes their changes in the journal, and takes the operations that are back; all for a limited time.
  */
 #include "loop.h"
 
@@ -22,8 +22,11 @@
 #include <unistd.h>
 
 #define EVENTS_PER_ROUND 256
-#define TURNS_NS (2 * HTW_MILLISECOND)
+#define TURNS_NS (HTW_MILLISECOND / 10)
 #define TIMERS_PER_ROUND 4096
+
+/* A commit that takes longer is made by the journal's thread. */
+#define COMMIT_NS HTW_MILLISECOND
 
 /* How long the last answers may take when the program ends. */
 #define DRAIN_NS (3 * HTW_SECOND / 2)
@@ -31,7 +34,7 @@
 /* ---- time */
 
 /* Returns whether more are due. */
-static bool run_timers(struct htw__server *server) {
+static bool run_own_timers(struct htw__server *server) {
     uint64_t now = htw__server_tick(htw__server_now());
     struct htw_timer *due;
     for (int i = 0; i < TIMERS_PER_ROUND; i++) {
@@ -43,6 +46,15 @@ static bool run_timers(struct htw__server *server) {
         timer->ring(server, timer);
     }
     return true;
+}
+
+/* Also those of the journal. */
+static bool run_timers(struct htw__server *server) {
+    bool has_more = run_own_timers(server);
+    if (server->is_scheduler_due)
+        server->is_scheduler_due =
+            htw_scheduler_process(server->scheduler, TIMERS_PER_ROUND, NULL) == HTW_MORE;
+    return has_more || server->is_scheduler_due;
 }
 
 static void arm(struct htw__server *server) {
@@ -99,7 +111,9 @@ static void handle(struct htw__server *server, const struct epoll_event *event) 
             server->armed_tick = HTW_NEVER_TICK;
     } else if (what == &server->signals) {
         take_signals(server);
-    } else if (what != &server->scheduler) {
+    } else if (what == &server->scheduler) {
+        server->is_scheduler_due = true;
+    } else {
         struct htw__connection *connection = what;
         connection->events |= event->events;
         htw__server_queue(connection);
@@ -126,8 +140,7 @@ static void limit_memory(struct htw__server *server) {
     }
 }
 
-static void run_turns(struct htw__server *server) {
-    int64_t end_ns = htw__clock_monotonic_ns() + TURNS_NS;
+static void run_turns(struct htw__server *server, int64_t end_ns) {
     do {
         struct htw__connection *connection = server->turns;
         if (connection == NULL)
@@ -141,12 +154,25 @@ static void run_turns(struct htw__server *server) {
     } while (htw__clock_monotonic_ns() < end_ns);
 }
 
-static void take_operations(struct htw__server *server) {
-    struct htw__operation *operation = htw__operations_take(server), *next;
-    for (; operation != NULL; operation = next) {
+/* Returns whether there were any. */
+static bool take_operations(struct htw__server *server) {
+    struct htw__operation *first = htw__operations_take(server), *next;
+    for (struct htw__operation *operation = first; operation != NULL; operation = next) {
         next = operation->next_done;
         htw__connection_done(operation);
     }
+    return first != NULL;
+}
+
+/* Until nothing is left to do, for a limited time: commands of all connections are made durable together, and then
+   those get their answers. */
+static void run_commands(struct htw__server *server) {
+    int64_t end_ns = htw__clock_monotonic_ns() + TURNS_NS;
+    take_operations(server);
+    do {
+        run_turns(server, end_ns);
+        (void)htw_journal_process(server->journal, COMMIT_NS); /* a failure stops it */
+    } while (take_operations(server) && htw__clock_monotonic_ns() < end_ns);
 }
 
 /* What other threads may read. */
@@ -169,10 +195,7 @@ static void run_round(struct htw__server *server, int timeout_ms) {
         if (!is_listener(server, events[i].data.ptr))
             handle(server, &events[i]);
     server->has_more = run_timers(server);
-    if (htw_scheduler_process(server->scheduler, TIMERS_PER_ROUND, NULL) == HTW_MORE)
-        server->has_more = true;
-    take_operations(server);
-    run_turns(server);
+    run_commands(server);
     for (int i = 0; i < count; i++) /* last: closed connections free descriptors first */
         if (is_listener(server, events[i].data.ptr))
             htw__server_accept(server, events[i].data.ptr);

@@ -14,7 +14,7 @@
 #define URGENT_COUNTED 1024u
 #define TUBES_AT_ONCE 64
 
-/* ---- in the thread that writes */
+/* ---- notices */
 
 void htw__operation_post(struct htw__operation *operation, int result) {
     struct htw__server *server = operation->server;
@@ -26,7 +26,7 @@ void htw__operation_post(struct htw__operation *operation, int result) {
     *server->last_done = operation;
     server->last_done = &operation->next_done;
     pthread_mutex_unlock(&server->mutex);
-    if (was_empty)
+    if (was_empty && !pthread_equal(server->loop, pthread_self()))
         (void)!write(server->wake, &one, sizeof(one));
 }
 
@@ -174,12 +174,6 @@ bool htw__operation_is_under_way(struct htw__operation *operation, int error) {
     return true;
 }
 
-/* In memory a change that is alone is made at once, which saves two changes of threads. Others come together. */
-static bool is_alone(const struct htw__server *server) {
-    return server->options.in_memory && server->operations == server->waiting &&
-           server->turns == NULL;
-}
-
 bool htw__operation_put(struct htw__operation *operation, const struct htw__serve_line *line,
                         const char *body) {
     struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
@@ -194,23 +188,15 @@ bool htw__operation_put(struct htw__operation *operation, const struct htw__serv
     change.jobs = &job;
     change.job_count = 1;
     struct htw_journal *journal = operation->server->journal;
-    int error = 0;
-    if (is_alone(operation->server))
-        htw__operation_post(operation, htw_journal_apply(journal, &change));
-    else
-        error = htw_journal_apply_later(journal, &change, post_result, operation);
+    int error = htw_journal_apply_later(journal, &change, post_result, operation);
     operation->id = job.id;
     return htw__operation_is_under_way(operation, error);
 }
 
 bool htw__operation_update(struct htw__operation *operation, const struct htw_job_update *update) {
-    struct htw_journal *journal = operation->server->journal;
-    int error = 0;
-    if (is_alone(operation->server))
-        htw__operation_post(operation, htw_journal_update(journal, update));
-    else
-        error = htw_journal_update_later(journal, update, post_result, operation);
-    return htw__operation_is_under_way(operation, error);
+    return htw__operation_is_under_way(
+        operation,
+        htw_journal_update_later(operation->server->journal, update, post_result, operation));
 }
 
 bool htw__operation_kick(struct htw__operation *operation, uint32_t count) {

@@ -2,7 +2,7 @@
 /*
  * operation.h - what a command asks of the journal, on its way there and back.
  *
- * The loop submits it. A notice of the journal, in the thread that writes, adds what was found, and posts it to the
+ * The loop submits it. A notice of the journal, in the loop or in the thread that writes, adds what was found, and posts it to the
  * mailbox; the loop takes it from there, and gives the answers of each connection in order. Nothing is freed
  * before that, so a connection that was closed stays until its operations are back.
  */

@@ -5,8 +5,10 @@
  * PARTS. One thread, the LOOP (loop.c), has all CONNECTIONS (connection.c). They read lines (line.c) and start their
  * commands (commands.c). A job is in a journal, a tube is a queue of it. What needs the journal is an OPERATION
  * (operation.c): a change that is made later, or a look at jobs, which its notice does, because there it waits for
- * nobody. Notices go back to the loop through its mailbox. So many connections share a commit, and nobody waits for
- * the disk but those whose commands have changed something.
+ * nobody. When all connections have had their turns, the loop makes the commit, which they share, and calls the notices
+ * itself (htw_journal_process()); on a slow disk, and while that copies its log, the journal's thread does, and
+ * nobody waits for it but those whose commands have changed something. Notices go to the mailbox, from which
+ * the loop takes them.
  *
  * There may be very many tubes, so what looks at all of them is done by a thread of its own, in steps (survey.c).
  *
@@ -69,6 +71,8 @@ struct htw__server {
     uint32_t listener_count;
     struct htw__serve_timer pause; /* the end of a pause of listening */
 
+    pthread_t loop;
+
     /* The mailbox. */
     pthread_mutex_t mutex;
     struct htw__operation *done, **last_done; /* guarded by the mutex */
@@ -98,7 +102,7 @@ struct htw__server {
     char id[17];
     bool is_draining, is_stopping;
     atomic_bool has_failed; /* the journal: set by its thread */
-    bool has_more;          /* timers that are due */
+    bool has_more, is_scheduler_due; /* timers that are due; those of the journal */
 };
 
 /* ---- a connection */

@@ -232,6 +232,7 @@ static void init(struct htw__server *server, const struct htw__serve_options *op
     *server = (struct htw__server) {
         .options = *options, .epoll = -1, .timer = -1, .spare_fd = -1, .wake = -1
     };
+    server->loop = pthread_self();
     raise_file_limit(&server->options);
     pthread_mutex_init(&server->mutex, NULL);
     server->last_done = &server->done;

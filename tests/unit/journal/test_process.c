@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* test_process.c - a thread of the program that does what waits for the journal's. */
+#include "journal_fixture.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#define THREADS 3
+#define PER_THREAD 300
+
+/* What a notice has seen. */
+static struct told {
+    struct journal_fixture *f;
+    pthread_t thread;
+    int count, result;
+    char text[16];
+} told;
+
+static void note(void *arg, int result) {
+    struct told *self = arg;
+    self->thread = pthread_self();
+    self->result = result;
+    self->count++;
+}
+
+static void leased(void *arg, int result, const struct htw_delivery *delivery) {
+    struct told *self = arg;
+    note(arg, result);
+    if (delivery != NULL)
+        snprintf(self->text, sizeof(self->text), "%.*s", (int)delivery->payload_size,
+                 (const char *)delivery->payload);
+}
+
+/* The journal's thread would wait for others, which never come. */
+static void open_for_process(struct journal_fixture *f) {
+    f->options.deliver = NULL;
+    f->options.gather_ns = HTW_JOURNAL_GATHER_NS_MAX;
+    journal_open(f);
+    told = (struct told) { .f = f };
+    assert_int_equal(htw_journal_process(f->journal, HTW_NEVER_NS), 0);
+}
+
+static void put_later(struct journal_fixture *f, const char *text, htw_durable *durable) {
+    assert_int_equal(
+        htw_journal_put_later(f->journal, 0, text, strlen(text), durable, &told, NULL), 0);
+}
+
+JOURNAL_TEST(process_makes_all_changes_in_one_commit_and_in_its_thread) {
+    open_for_process(f);
+    put_later(f, "a", note);
+    put_later(f, "b", note);
+    uint64_t before = journal_stats(f).commits;
+    assert_int_equal(told.count, 0);
+    assert_int_equal(htw_journal_process(f->journal, HTW_NEVER_NS), 0);
+    assert_int_equal(told.count, 2);
+    assert_int_equal(told.result, 0);
+    assert_true(pthread_equal(told.thread, pthread_self()));
+    assert_int_equal(journal_stats(f).commits, before + 1);
+    assert_int_equal(journal_stats(f).jobs, 2);
+}
+
+JOURNAL_TEST(process_answers_requests_in_its_thread) {
+    static const char *const queue = NULL;
+    struct htw_lease lease = HTW_LEASE_INIT;
+    lease.queues = &queue;
+    lease.queue_count = 1;
+    lease.wait_until_ns = HTW_NEVER_NS;
+    open_for_process(f);
+    assert_int_equal(htw_journal_lease_later(f->journal, &lease, leased, &told, NULL), 0);
+    put_later(f, "a", NULL);
+    assert_int_equal(htw_journal_process(f->journal, HTW_NEVER_NS), 0);
+    assert_int_equal(told.count, 1);
+    assert_string_equal(told.text, "a");
+    assert_true(pthread_equal(told.thread, pthread_self()));
+}
+
+static void put_another(void *arg, int result) {
+    note(arg, result);
+    (void)!htw_journal_put_later(told.f->journal, 0, "b", 1, note, &told, NULL);
+}
+
+JOURNAL_TEST(process_makes_the_changes_of_its_notices) {
+    open_for_process(f);
+    put_later(f, "a", put_another);
+    assert_int_equal(htw_journal_process(f->journal, HTW_NEVER_NS), 0);
+    assert_int_equal(told.count, 2);
+    assert_int_equal(journal_stats(f).jobs, 2);
+}
+
+JOURNAL_TEST(process_leaves_commits_to_the_thread_after_one_that_took_long) {
+    open_for_process(f);
+    put_later(f, "a", note);
+    assert_int_equal(htw_journal_process(f->journal, 0), 0); /* that took longer than that */
+    told.count = 0;
+    put_later(f, "b", note);
+    assert_int_equal(htw_journal_process(f->journal, 0), 0);
+    assert_int_equal(htw_journal_sync(f->journal), 0);
+    assert_int_equal(told.count, 1);
+    assert_false(pthread_equal(told.thread, pthread_self()));
+    /* When sync returns, the other thread may still use the file. */
+    for (int i = 0; i < 1000 && !pthread_equal(told.thread, pthread_self()); i++) {
+        put_later(f, "c", note);
+        assert_int_equal(htw_journal_process(f->journal, HTW_HOUR), 0);
+        assert_int_equal(htw_journal_sync(f->journal), 0);
+    }
+    assert_true(pthread_equal(told.thread, pthread_self()));
+}
+
+static void process(void *arg, int result) {
+    struct told *self = arg;
+    (void)result;
+    self->result = htw_journal_process(self->f->journal, HTW_NEVER_NS);
+}
+
+JOURNAL_TEST(process_is_refused_in_a_notice) {
+    open_for_process(f);
+    put_later(f, "a", process);
+    assert_int_equal(htw_journal_process(f->journal, HTW_NEVER_NS), 0);
+    assert_int_equal(told.result, -EDEADLK);
+    assert_int_equal(htw_journal_process(NULL, 0), -EINVAL);
+}
+
+/* The thread would not process meanwhile. */
+JOURNAL_TEST(process_lets_calls_of_its_thread_wait_for_the_other_one) {
+    static const char *const queue = NULL;
+    struct htw_lease lease = HTW_LEASE_INIT;
+    lease.queues = &queue;
+    lease.queue_count = 1;
+    open_for_process(f);
+    for (int i = 0; i < 2000; i++) /* so many that the thread must not gather more */
+        put_later(f, "a", note);
+    assert_int_equal(htw_journal_put(f->journal, 0, "b", 1, NULL), 0);
+    assert_int_equal(htw_journal_sync(f->journal), 0); /* and the notices */
+    assert_int_equal(told.count, 2000);
+    assert_int_equal(htw_journal_lease(f->journal, &lease, leased, &told), 0);
+    assert_int_equal(told.count, 2001);
+    put_later(f, "c", note);
+    assert_int_equal(htw_journal_sync(f->journal), 0);
+    assert_int_equal(told.count, 2002);
+}
+
+/* ---- beside others */
+
+static atomic_uint notices;
+
+static void count(void *arg, int result) {
+    (void)arg;
+    if (result == 0)
+        atomic_fetch_add(&notices, 1);
+}
+
+static void *put_many(void *arg) {
+    struct journal_fixture *f = arg;
+    int error = 0;
+    for (int i = 0; i < PER_THREAD && error == 0; i++)
+        error = i % 2 == 0
+                    ? htw_journal_put_later(f->journal, HTW_NEVER_NS, "x", 1, count, NULL, NULL)
+                    : htw_journal_put(f->journal, HTW_NEVER_NS, "y", 1, NULL);
+    return error == 0 ? NULL : arg;
+}
+
+JOURNAL_TEST(process_and_other_threads_make_each_change_once) {
+    pthread_t threads[THREADS];
+    void *failure;
+    f->options.synchronous = HTW_SYNCHRONOUS_NORMAL;
+    open_for_process(f);
+    atomic_store(&notices, 0);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, put_many, f), 0);
+    for (int i = 0; i < PER_THREAD; i++) {
+        assert_int_equal(
+            htw_journal_put_later(f->journal, HTW_NEVER_NS, "z", 1, count, NULL, NULL), 0);
+        assert_int_equal(htw_journal_process(f->journal, HTW_NEVER_NS), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], &failure);
+        assert_null(failure);
+    }
+    assert_int_equal(htw_journal_sync(f->journal), 0);
+    assert_int_equal(atomic_load(&notices), THREADS * PER_THREAD / 2 + PER_THREAD);
+    assert_int_equal(journal_stats(f).jobs, (THREADS + 1) * PER_THREAD);
+}
