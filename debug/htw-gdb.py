@@ -4,7 +4,8 @@
 usage, in gdb: source PREFIX/share/htw/htw-gdb.py
   print *scheduler                  one line
   print *wheel                      one line
-  htw-timer SCHEDULER HANDLE        the timer of a handle: state, deadline, callback, argument
+  htw-timer SCHEDULER HANDLE        the timer of a handle: state, deadline, callback or site, argument
+  htw-timers SCHEDULER              what is pending, by site; then the next timers
 
 Needs the debugging information of the library. It reads memory only, and calls no function, so it
 works on core files, too.
@@ -14,6 +15,7 @@ import gdb
 
 STATES = ["free", "pending", "claimed", "queued", "running", "done", "drained"]
 HAS_ATTRIBUTES = 0x08
+HAS_SITE = 0x80
 PAGE_BITS = 12
 FIRST_BITS = 6
 STATE_BITS = 12
@@ -94,10 +96,84 @@ def describe(scheduler, handle):
         return f"{place}: gone"
     record = cell.cast(gdb.lookup_type("struct htw__record").pointer())
     arg = record["attributes"]["arg"] if status & HAS_ATTRIBUTES else record["arg"]
+    return (f"{place}: {STATES[status & 7]}, deadline {deadline_of(record)}, "
+            f"{origin(record, status)}, arg {arg}")
+
+
+def deadline_of(record):
     deadline = int(record["deadline_ns"])
-    return (f"{place}: {STATES[status & 7]}, deadline "
-            f"{'never' if deadline == NEVER_NS else f'{deadline} ns'}, callback "
-            f"{record['callback']}, arg {arg}")
+    return "never" if deadline == NEVER_NS else f"{deadline} ns"
+
+
+def text_at(pointer):
+    return pointer.string(errors="replace") if int(pointer) != 0 else "-"
+
+
+def origin(record, status):
+    """The site of a record or, without one, its callback."""
+    if not status & HAS_SITE:
+        return f"callback {record['callback']}"
+    try:
+        site = record["site"].dereference()
+        return (f"site {text_at(site['name'])} {text_at(site['function'])}() "
+                f"{text_at(site['file'])}:{int(site['line'])}, callback {site['callback']}")
+    except gdb.MemoryError:
+        return f"site {record['site']}, which cannot be read"
+
+
+def waiting(scheduler):
+    """The records that are pending or queued, with status and handle."""
+    pointer = gdb.lookup_type("struct htw__record").pointer()
+    for number in range(int(scheduler["shard_count"])):
+        slab = scheduler["shards"][number]["slab"]
+        for index in range(int(slab["page_count"]) << PAGE_BITS):
+            cell = find_cell(slab, index)
+            status = 0 if cell is None else int(cell["status"])
+            if STATES[status & 7] in ("pending", "queued"):
+                handle = (status >> 32 << int(scheduler["generation_shift"])
+                          | number << int(scheduler["index_bits"]) | index)
+                yield cell.cast(pointer), status, handle
+
+
+def list_timers(scheduler):
+    origins = {}  # by the word that names it: how many, the least deadline, the text
+    timers = []
+    for record, status, handle in waiting(scheduler):
+        word = int(record["callback"]), status & HAS_SITE
+        deadline = int(record["deadline_ns"])
+        if word not in origins:
+            origins[word] = [0, deadline, deadline_of(record), origin(record, status)]
+        entry = origins[word]
+        entry[0] += 1
+        if deadline < entry[1]:
+            entry[1:3] = deadline, deadline_of(record)
+        timers.append((deadline, handle, deadline_of(record), word))
+    for count, _, deadline, text in sorted(origins.values(), key=lambda entry: -entry[0]):
+        print(f"{count} from {text}: the first {deadline}")
+    for _, handle, deadline, word in sorted(timers)[:10]:
+        print(f"{deadline}: handle {handle:#x}, {origins[word][3]}")
+
+
+def scheduler_at(text):
+    scheduler = gdb.parse_and_eval(text)
+    if scheduler.type.strip_typedefs().code == gdb.TYPE_CODE_PTR:
+        scheduler = scheduler.dereference()
+    # A program sees only the name of the struct; the library has all of it.
+    whole = gdb.lookup_type("struct htw_scheduler")
+    return scheduler.address.cast(whole.pointer()).dereference()
+
+
+class TimersCommand(gdb.Command):
+    """Shows what is pending, by site, and the next timers: htw-timers SCHEDULER"""
+
+    def __init__(self):
+        super().__init__("htw-timers", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
+
+    def invoke(self, argument, from_tty):
+        words = gdb.string_to_argv(argument)
+        if len(words) != 1:
+            raise gdb.GdbError("usage: htw-timers SCHEDULER")
+        list_timers(scheduler_at(words[0]))
 
 
 class TimerCommand(gdb.Command):
@@ -110,13 +186,7 @@ class TimerCommand(gdb.Command):
         words = gdb.string_to_argv(argument)
         if len(words) != 2:
             raise gdb.GdbError("usage: htw-timer SCHEDULER HANDLE")
-        scheduler = gdb.parse_and_eval(words[0])
-        if scheduler.type.strip_typedefs().code == gdb.TYPE_CODE_PTR:
-            scheduler = scheduler.dereference()
-        # A program sees only the name of the struct; the library has all of it.
-        whole = gdb.lookup_type("struct htw_scheduler")
-        scheduler = scheduler.address.cast(whole.pointer()).dereference()
-        print(describe(scheduler, int(gdb.parse_and_eval(words[1]))))
+        print(describe(scheduler_at(words[0]), int(gdb.parse_and_eval(words[1]))))
 
 
 def printer_of(value):
@@ -130,3 +200,4 @@ def printer_of(value):
 
 gdb.pretty_printers.append(printer_of)
 TimerCommand()
+TimersCommand()

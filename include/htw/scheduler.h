@@ -395,11 +395,62 @@ HTW_API HTW_WARN_UNUSED int htw_schedule_every(struct htw_scheduler *scheduler, 
                                                htw_callback *callback, void *arg,
                                                htw_handle *ret_handle);
 
+/**
+ * The place in a program where timers are armed, for tools to show: htw_scheduler_dump(). It must stay
+ * as it is while a timer of it exists; HTW_HERE() makes one that is static and read-only.
+ */
+struct htw_site {
+    htw_callback *callback; /**< not NULL */
+    const char *name;       /**< what its timers are for, such as "idle"; NULL: none */
+    const char *file;       /**< the source file, as the compiler was told its name; NULL: none */
+    const char *function;   /**< the function that arms; NULL: none */
+    uint32_t line;          /**< in `file`; 0: none */
+};
+
+/**
+ * The site of this line: a `const struct htw_site *`.
+ *
+ *     htw_schedule_here(scheduler, 30 * HTW_SECOND, HTW_HERE(expired, "idle"), connection, &handle)
+ *
+ * Only in functions, for gcc, clang and compilers that have their statement expressions.
+ *
+ * @param here_callback a constant: the name of a function.
+ * @param here_name     a constant string, or NULL.
+ */
+#ifdef __cplusplus
+#define HTW_HERE(here_callback, here_name)                                                   \
+    (__extension__({                                                                         \
+        static constexpr htw_site htw_here = { here_callback, here_name, __FILE__, __func__, \
+                                               __LINE__ };                                   \
+        &htw_here;                                                                           \
+    }))
+#else
+#define HTW_HERE(here_callback, here_name)                                                      \
+    (__extension__({                                                                            \
+        static const struct htw_site htw_here = { here_callback, here_name, __FILE__, __func__, \
+                                                  __LINE__ };                                   \
+        &htw_here;                                                                              \
+    }))
+#endif
+
+/**
+ * Schedules the callback of a site, once, after a delay. Otherwise as htw_schedule(). For all else that a
+ * timer can have: `site` of struct htw_spec.
+ *
+ * @param site see struct htw_site; not NULL.
+ *
+ * Cost: as htw_schedule(). The site takes no memory, but the callback's start reads it: a line of the
+ * cache that all its timers share.
+ */
+HTW_API HTW_WARN_UNUSED int htw_schedule_here(struct htw_scheduler *scheduler, int64_t delay_ns,
+                                              const struct htw_site *site, void *arg,
+                                              htw_handle *ret_handle);
+
 /** All properties that a timer can have. Start from HTW_SPEC_INIT. */
 struct htw_spec {
     /** sizeof(struct htw_spec); HTW_SPEC_INIT sets it. */
     size_t struct_size;
-    htw_callback *callback; /**< not NULL */
+    htw_callback *callback; /**< not NULL, unless there is a `site` */
     void *arg;              /**< as in htw_schedule() */
     /** The delay or, with `absolute`, the deadline, in nanoseconds. */
     int64_t when_ns;
@@ -436,6 +487,8 @@ struct htw_spec {
      * is `when_ns`.
      */
     int64_t span_ns;
+    /** The site, with the callback: `callback` must be NULL or the same. NULL: none. */
+    const struct htw_site *site;
 };
 
 /** The greatest span of a timer: 73 years. */
@@ -444,7 +497,7 @@ struct htw_spec {
 #define HTW_SPEC_INIT                                                                         \
     {                                                                                         \
         sizeof(struct htw_spec), NULL, NULL, 0, 0, false, 0, HTW_REPEAT_SKIP, NULL, 0, false, \
-            NULL, NULL, HTW_CLOCK_DEFAULT, 0                                                  \
+            NULL, NULL, HTW_CLOCK_DEFAULT, 0, NULL                                            \
     }
 
 /** Sets `spec` to HTW_SPEC_INIT, for languages without macros. NULL is ignored. */
@@ -959,6 +1012,52 @@ HTW_API void htw_scheduler_shard_init(struct htw_scheduler_shard *shard);
  */
 HTW_API int htw_scheduler_get_shard(struct htw_scheduler *scheduler, uint32_t index,
                                     struct htw_scheduler_shard *shard);
+
+/** What is known of a site. */
+struct htw_site_stats {
+    /** The site: a copy, valid until the visitor returns. NULL: its timers were armed with none. If the
+        memory of a site, or one of its texts, is there no more, they are NULL. */
+    const struct htw_site *site;
+    const void *address;    /**< the site itself, as a name for it; NULL without one */
+    htw_callback *callback; /**< NULL: those of all that found no room (HTW_SITES_MAX) */
+    uint64_t pending;       /**< timers that wait, are due or are paused */
+    int64_t next_ns;        /**< time to the earliest deadline, by each timer's clock; at least 0;
+                                 HTW_NEVER_NS: none of them has one */
+};
+
+/** How many sites, and callbacks without one, are told apart. */
+#define HTW_SITES_MAX 4096
+
+/** Receives a site. `stats` is valid until it returns. */
+typedef void htw_site_visitor(void *context, const struct htw_site_stats *stats);
+
+/**
+ * Counts the timers of each site, and calls a visitor for each; the one with most is first.
+ *
+ * @param visitor not NULL. No lock is held.
+ * @param context is passed to `visitor`.
+ * @return 0: success;
+ *         -ENOMEM.
+ *
+ * Each site is copied before it is visited, texts up to 63 bytes of the name, 127 of the function and 255 of
+ * the file. So a library whose timers have ended may be unloaded at any time.
+ * Cost: O(records), some 10 ns each; locks a shard for 64 records at a time. Takes 260 KiB,
+ * and two file descriptors, for the time of the call; with no descriptor left, sites are as if unloaded.
+ */
+HTW_API int htw_scheduler_visit_sites(struct htw_scheduler *scheduler, htw_site_visitor *visitor,
+                                      void *context);
+
+/**
+ * Writes which timers are pending: by site, with the earliest deadline of each, and the next ones. For
+ * people; the form may change. docs/debugging.md has an example.
+ *
+ * @return 0: success;
+ *         -EIO: writing to the stream failed;
+ *         -ENOMEM.
+ *
+ * Cost: as htw_scheduler_visit_sites().
+ */
+HTW_API int htw_scheduler_dump(struct htw_scheduler *scheduler, FILE *stream);
 
 /** The most parts into which a level is divided. */
 #define HTW_LEVEL_PARTS 64

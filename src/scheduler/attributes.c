@@ -161,7 +161,7 @@ void htw__attributes_detach(struct htw__shard *shard, struct htw__record *record
         htw__attributes_resume(record, attributes, htw__clockwork_now_ns(clockwork));
     *ret_ended = (struct htw__timer_end) {
         .unexpired = { .handle = htw__handle_of(shard, record),
-                       .callback = record->callback,
+                       .callback = htw__callback_of(record, htw__status_of(record)),
                        .arg = attributes != NULL ? attributes->arg : record->arg,
                        .deadline_ns = htw__clockwork_due_ns(clockwork, record->deadline_ns),
                        .clock = clockwork->clock->name },

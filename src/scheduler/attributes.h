@@ -48,9 +48,10 @@ struct htw__attributes {
 static inline bool htw__attributes_are_needed(const struct htw_scheduler *scheduler,
                                               const struct htw_spec *spec) {
     const struct htw_spec all = {
-        spec->struct_size,   spec->callback,  spec->arg,     spec->when_ns, spec->latest_ns,
-        spec->absolute,      spec->period_ns, spec->repeat,  spec->key,     spec->key_size,
-        spec->keep_existing, spec->group,     spec->release, spec->clock,   spec->span_ns,
+        spec->struct_size, spec->callback, spec->arg,           spec->when_ns,
+        spec->latest_ns,   spec->absolute, spec->period_ns,     spec->repeat,
+        spec->key,         spec->key_size, spec->keep_existing, spec->group,
+        spec->release,     spec->clock,    spec->span_ns,       spec->site,
     };
     return all.period_ns > 0 || all.key != NULL || all.group != NULL || all.release != NULL ||
            (all.clock != HTW_CLOCK_DEFAULT && all.clock != scheduler->clock->name);

@@ -14,7 +14,7 @@ static inline void clean_up_soon_if(struct htw__shard *shard, bool needs_cleanup
 /* The common case: a pending timer without attributes. False: it is not. Under the lock. */
 static inline bool cancel_plain(struct htw__shard *shard, struct htw__record *record,
                                 uint64_t status) {
-    if ((status & HTW__STATUS_STATE) != HTW__PENDING ||
+    if (!htw__status_is_plain(status, HTW__PENDING) ||
         !htw__status_change(record, &status, htw__status_in(status, HTW__DONE, 0)))
         return false;
     htw__counter_add(&shard->cancelled, 1);
@@ -88,6 +88,9 @@ static bool claim(struct htw__shard *here, struct htw__shard *owner, htw_handle 
     /* Without reading the status first: the cache line of the record then moves once, not twice. */
     bool claimed = record != NULL &&
                    htw__status_change(record, &status, htw__status_in(status, HTW__CLAIMED, 0));
+    if (!claimed && record != NULL && htw__handle_fits(owner, handle, status) &&
+        status & HTW__HAS_SITE && htw__status_is_plain(status, HTW__PENDING))
+        claimed = htw__status_change(record, &status, htw__status_in(status, HTW__CLAIMED, 0));
     if (!claimed && record != NULL && !htw__handle_fits(owner, handle, status))
         record = NULL;
     uint32_t later = 0;

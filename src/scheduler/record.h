@@ -10,6 +10,7 @@
 #define HTW_SRC_SCHEDULER_RECORD_H
 
 #include "../base/annotate.h"
+#include "../base/compiler.h"
 #include "../base/slab.h"
 
 #include <htw/scheduler.h>
@@ -33,6 +34,9 @@ enum htw__state {
 #define HTW__CANCEL 0x20u  /* RUNNING: does not run again */
 #define HTW__AWAITED 0x40u /* RUNNING: a thread waits until the callback has returned */
 
+/* Also beside the state, but the same from the first arming until the record is free. */
+#define HTW__HAS_SITE 0x80u /* the record points to a site instead of a callback */
+
 struct htw__attributes;
 struct htw__shard;
 
@@ -54,16 +58,17 @@ struct htw__record {
                     struct htw__shard *shard;
                 };
             };
-            union {
+            union { /* the same until the record is free: visits read it under the lock */
                 htw_callback *callback;
-                struct {                     /* while it is on the stack of stale records */
-                    uint32_t next_stale;     /* index of the next record on the stack */
-                    uint32_t prefetch_stale; /* hint: index of a record some places further on */
-                };
+                const struct htw_site *site;
             };
             union {
                 void *arg;
                 struct htw__attributes *attributes;
+                struct {                     /* while it is on the stack of stale records */
+                    uint32_t next_stale;     /* index of the next record on the stack */
+                    uint32_t prefetch_stale; /* hint: index of a record some places further on */
+                };
             };
             alignas(8) int64_t deadline_ns; /* while the timer is paused: attributes.h */
             HTW__RECORD_PADDING
@@ -98,9 +103,18 @@ static inline enum htw__state htw__status_state(uint64_t status) {
     return (enum htw__state)(status & HTW__STATE);
 }
 
-/* The same record in another state, with no flags except `flags`. */
+/* The same record in another state, with no flags except `flags` and HTW__HAS_SITE. */
 static inline uint64_t htw__status_in(uint64_t status, enum htw__state state, unsigned flags) {
-    return (status & ~HTW__STATUS_STATE) | (unsigned)state | flags;
+    return (status & ~(HTW__STATUS_STATE & ~(uint64_t)HTW__HAS_SITE)) | (unsigned)state | flags;
+}
+
+/* Whether the state is this one, with no flags except perhaps HTW__HAS_SITE. */
+static inline bool htw__status_is_plain(uint64_t status, enum htw__state state) {
+    return (status & HTW__STATUS_STATE & ~(uint64_t)HTW__HAS_SITE) == (unsigned)state;
+}
+
+static inline htw_callback *htw__callback_of(const struct htw__record *record, uint64_t status) {
+    return HTW__UNLIKELY(status & HTW__HAS_SITE) ? record->site->callback : record->callback;
 }
 
 /* Reads the deadline without the lock, while another thread may change it under the lock:

@@ -45,6 +45,7 @@ struct pass {
 /* The start of a callback. */
 struct start {
     struct htw_expiration expiration;
+    htw_callback *callback;
     void *arg;
     bool has_attributes, repeats;
 };
@@ -94,6 +95,7 @@ static bool begin_plain(struct pass *pass, struct htw__record *record, uint64_t 
             return false;
         start->expiration.deadline_ns = htw__deadline_peek(record);
     } while (!htw__status_change(record, &status, htw__status_in(status, HTW__RUNNING, 0)));
+    start->callback = htw__callback_of(record, status);
     start->arg = record->arg;
     start->expiration.clock = pass->shard->scheduler->clock->name;
     count_start(pass, &start->expiration, pass->now_ns);
@@ -113,6 +115,7 @@ static void begin_with_attributes(struct pass *pass, struct htw__record *record,
     struct htw__attributes *attributes = record->attributes;
     htw__status_set(record, htw__status_in(status, HTW__RUNNING, HTW__HAS_ATTRIBUTES));
     start->has_attributes = true;
+    start->callback = htw__callback_of(record, status);
     start->repeats = attributes->period_ns > 0;
     start->arg = attributes->arg;
     start->expiration.deadline_ns = record->deadline_ns;
@@ -247,11 +250,11 @@ static void run_one(struct pass *pass, struct htw__record *record) {
         return;
     if (!start.repeats)
         htw__credit_release_shared(scheduler, 1);
-    htw_callback *callback = record->callback;
     start.expiration.handle = pass->frame.handle = htw__handle_of(shard, record);
     HTW__ANNOTATE_TAKE_OVER(record);
 
-    HTW__CALL_USER("a callback", scheduler, callback, callback(start.arg, &start.expiration));
+    HTW__CALL_USER("a callback", scheduler, start.callback,
+                   start.callback(start.arg, &start.expiration));
     end_run(pass, record, start.has_attributes);
 }
 

@@ -85,9 +85,20 @@ static inline htw_handle begin(struct htw__shard *shard, struct htw__record *rec
     return htw__handle_at(shard, status, index);
 }
 
-static inline int arm_plain(struct htw__shard *shard, struct plan plan, htw_callback *callback,
-                            void *arg, htw_handle *ret_handle, struct htw__record **ret_record,
-                            unsigned *ret_wake) {
+/* Returns the flag that says which of the two it is. `site` may be NULL. */
+static inline unsigned set_callback(struct htw__record *record, htw_callback *callback,
+                                    const struct htw_site *site) {
+    if (site != NULL)
+        record->site = site;
+    else
+        record->callback = callback;
+    return site != NULL ? HTW__HAS_SITE : 0;
+}
+
+static inline __attribute__((always_inline)) int
+arm_plain(struct htw__shard *shard, struct plan plan, htw_callback *callback,
+          const struct htw_site *site, void *arg, htw_handle *ret_handle,
+          struct htw__record **ret_record, unsigned *ret_wake) {
     struct htw__record *record;
     uint32_t index;
     if (!htw__credit_acquire(shard)) {
@@ -98,11 +109,11 @@ static inline int arm_plain(struct htw__shard *shard, struct plan plan, htw_call
     }
     int error = htw__shard_allocate_record(shard, &record, &index);
     if (HTW__LIKELY(error == 0)) {
-        record->callback = callback;
+        unsigned flags = set_callback(record, callback, site);
         record->arg = arg;
         error = arm(&shard->own, record, plan, ret_wake);
         if (HTW__LIKELY(error == 0)) {
-            *ret_handle = begin(shard, record, index, 0);
+            *ret_handle = begin(shard, record, index, flags);
             *ret_record = record;
             return 0;
         }
@@ -112,16 +123,15 @@ static inline int arm_plain(struct htw__shard *shard, struct plan plan, htw_call
     return error;
 }
 
-static inline __attribute__((always_inline)) int schedule_plain(struct htw_scheduler *scheduler,
-                                                                struct plan plan,
-                                                                htw_callback *callback, void *arg,
-                                                                htw_handle *ret_handle) {
+static inline __attribute__((always_inline)) int
+schedule_plain(struct htw_scheduler *scheduler, struct plan plan, htw_callback *callback,
+               const struct htw_site *site, void *arg, htw_handle *ret_handle) {
     struct htw__shard *shard = htw__shard_here(scheduler);
     htw_handle handle;
     struct htw__record *record = NULL;
     unsigned wake = 0;
     htw__lock_acquire(&shard->lock);
-    int error = arm_plain(shard, plan, callback, arg, &handle, &record, &wake);
+    int error = arm_plain(shard, plan, callback, site, arg, &handle, &record, &wake);
     /* Before the shard is unlocked: the callback may read it. */
     if (error == 0 && ret_handle != NULL)
         *ret_handle = handle;
@@ -137,14 +147,15 @@ static __attribute__((noinline)) int schedule_tick(struct htw_scheduler *schedul
                                                    int64_t deadline_ns, uint64_t tick,
                                                    htw_callback *callback, void *arg,
                                                    htw_handle *ret_handle) {
-    return schedule_plain(scheduler, (struct plan) { deadline_ns, tick, tick }, callback, arg,
+    return schedule_plain(scheduler, (struct plan) { deadline_ns, tick, tick }, callback, NULL, arg,
                           ret_handle);
 }
 
 static __attribute__((noinline)) int schedule_range(struct htw_scheduler *scheduler,
                                                     struct plan plan, htw_callback *callback,
-                                                    void *arg, htw_handle *ret_handle) {
-    return schedule_plain(scheduler, plan, callback, arg, ret_handle);
+                                                    const struct htw_site *site, void *arg,
+                                                    htw_handle *ret_handle) {
+    return schedule_plain(scheduler, plan, callback, site, arg, ret_handle);
 }
 
 int htw_schedule(struct htw_scheduler *scheduler, int64_t delay_ns, htw_callback *callback,
@@ -174,7 +185,16 @@ int htw_schedule_within(struct htw_scheduler *scheduler, int64_t earliest_ns, in
         return error;
     return schedule_range(scheduler,
                           plan_within(scheduler, scheduler->clock, earliest_ns, latest_ns),
-                          callback, arg, ret_handle);
+                          callback, NULL, arg, ret_handle);
+}
+
+int htw_schedule_here(struct htw_scheduler *scheduler, int64_t delay_ns,
+                      const struct htw_site *site, void *arg, htw_handle *ret_handle) {
+    int error = site == NULL ? -EINVAL : prepare(scheduler, site->callback);
+    if (error != 0)
+        return error;
+    return schedule_range(scheduler, plan_after(scheduler, scheduler->clock, delay_ns), NULL, site,
+                          arg, ret_handle);
 }
 
 /* ---- with attributes */
@@ -205,7 +225,13 @@ static const char *invalid_member(const struct htw_scheduler *scheduler,
         return "clock";
     if (spec->group != NULL && spec->group->shard->scheduler != scheduler)
         return "group";
+    if (spec->site != NULL && spec->callback != NULL && spec->callback != spec->site->callback)
+        return "site";
     return spec->span_ns == 0 ? NULL : invalid_beside_span(spec);
+}
+
+static htw_callback *callback_of(const struct htw_spec *spec) {
+    return spec->site != NULL ? spec->site->callback : spec->callback;
 }
 
 static struct plan plan_of(const struct htw_scheduler *scheduler, const struct htw__clock *clock,
@@ -289,11 +315,11 @@ static int arm_reserved(struct htw__shard *shard, struct arming *arming,
         htw__counter_add(&shard->refused, 1);
         return -EAGAIN;
     }
-    arming->record->callback = spec->callback;
+    unsigned flags = set_callback(arming->record, spec->callback, spec->site);
     arming->record->attributes = attributes;
     int error = arm(attributes->clockwork, arming->record, arming->plan, &arming->wake);
     if (error == 0)
-        arming->handle = begin(shard, arming->record, arming->index, HTW__HAS_ATTRIBUTES);
+        arming->handle = begin(shard, arming->record, arming->index, HTW__HAS_ATTRIBUTES | flags);
     return error;
 }
 
@@ -384,7 +410,7 @@ const char *htw_spec_invalid(const struct htw_scheduler *scheduler, const struct
     if (scheduler == NULL || spec == NULL)
         return NULL;
     const char *member = invalid_member(scheduler, spec);
-    return member == NULL && spec->callback == NULL ? "callback" : member;
+    return member == NULL && callback_of(spec) == NULL ? "callback" : member;
 }
 
 int htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_spec *spec,
@@ -393,13 +419,13 @@ int htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_spec *sp
     if (error == 0 && (spec == NULL || invalid_member(scheduler, spec) != NULL))
         error = -EINVAL;
     if (error == 0)
-        error = prepare(scheduler, spec->callback);
+        error = prepare(scheduler, callback_of(spec));
     if (error != 0)
         return error;
     if (htw__attributes_are_needed(scheduler, spec))
         return schedule_with_attributes(scheduler, spec, ret_handle, ret_replaced);
     error = schedule_range(scheduler, plan_of(scheduler, scheduler->clock, spec), spec->callback,
-                           spec->arg, ret_handle);
+                           spec->site, spec->arg, ret_handle);
     if (error == 0 && ret_replaced != NULL)
         *ret_replaced = (struct htw_unexpired) { .handle = 0 };
     return error;

@@ -62,6 +62,13 @@ int const_job_number(const struct htw_timer *timer)
     return HTW_CONTAINER_OF(timer, const struct job, timer)->number;
 }
 
+void never_run(void *arg, const struct htw_expiration *expiration);
+const struct htw_site *site_of(int which);
+const struct htw_site *site_of(int which)
+{
+    return which ? HTW_HERE(never_run, "named") : HTW_HERE(never_run, NULL);
+}
+
 int main(void)
 {
     double sum = 0;
@@ -119,6 +126,7 @@ void ignore(struct htw_wheel *wheel, struct htw_timer *timer, struct htw_schedul
     htw_schedule_at(scheduler, 1, callback, NULL, NULL);
     htw_schedule_within(scheduler, 1, 2, callback, NULL, NULL);
     htw_schedule_every(scheduler, 1, 1, HTW_REPEAT_SKIP, callback, NULL, NULL);
+    htw_schedule_here(scheduler, 1, NULL, NULL, NULL);
     htw_schedule_spec(scheduler, NULL, NULL, NULL);
     htw_cancel_remaining(scheduler, 1, NULL);
     htw_group_create(scheduler, &group);

@@ -25,7 +25,7 @@ int main(void) {
     struct htw_spec spec = HTW_SPEC_INIT;
     options.clock = HTW_CLOCK_MANUAL;
     options.thread_name = "tried";
-    spec.callback = callback;
+    spec.site = HTW_HERE(callback, "keyed");
     spec.arg = &spec;
     spec.when_ns = spec.latest_ns = 7 * HTW_SECOND;
     spec.key = "key";

@@ -69,12 +69,16 @@ for kind in shared static; do
     gdb -q -nx -batch -ex "source $prefix/share/htw/htw-gdb.py" -ex 'break stop_here' -ex run \
         -ex 'print *scheduler' -ex 'print *wheel' -ex 'htw-timer scheduler plain' \
         -ex 'htw-timer scheduler keyed' -ex 'htw-timer scheduler gone' -ex 'htw-timer scheduler 0' \
+        -ex 'htw-timers scheduler' \
         "$program" >"$log" 2>&1 || true
     # shellcheck disable=SC2016 # gdb's names
     for line in '^\$1 = htw_scheduler tried: [0-9]* shards with 2 timers, [01] of [0-9]* workers' \
         '^\$2 = htw_wheel: clock 0, 1 timer, 2 levels of 256 buckets$' \
         'generation 1: pending, deadline 5000000000 ns, callback 0x[0-9a-f]* <callback>, arg 0x' \
-        'generation 1: pending, deadline 7000000000 ns, callback 0x[0-9a-f]* <callback>, arg 0x' \
+        'generation 1: pending, deadline 7000000000 ns, site keyed main() .*gdb.c:[0-9]*, callback 0x[0-9a-f]* <callback>, arg 0x' \
+        '^1 from callback 0x[0-9a-f]* <callback>: the first 5000000000 ns$' \
+        '^1 from site keyed main() .*: the first 7000000000 ns$' \
+        '^5000000000 ns: handle 0x[0-9a-f]*, callback 0x' '^7000000000 ns: handle 0x[0-9a-f]*, site keyed' \
         'generation 1: gone$' '^no handle of this scheduler$'; do
         expect "$line" 0 "gdb $program" cat "$log"
     done

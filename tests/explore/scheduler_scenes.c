@@ -79,6 +79,21 @@ static void play_cancel_foreign(void) {
     scene_close();
 }
 
+/* The claim of a timer with a site takes a second step. */
+static void play_cancel_site(void) {
+    scene_open(2, 0, NULL);
+    REQUIRE(htw_schedule_here(scene.scheduler, 2 * MS, HTW_HERE(scene_count, "site"),
+                              &scene.timers[0], &scene.timers[0].handle) == 0);
+    pthread_t other = scene_start(cancel_first);
+    explore_sleep_ns(2 * MS);
+    scene_arm(1, 0, scene_count);
+    scene_join(other);
+    scene_settle();
+    require_result(&scene.timers[0]);
+    REQUIRE(scene.timers[1].runs == 1);
+    scene_close();
+}
+
 static void play_cancel_twice(void) {
     scene_open(2, 0, NULL);
     scene_arm(0, HTW_NEVER_NS, scene_count);
@@ -374,6 +389,7 @@ const struct scene scheduler_scenes[] = {
       3 },
     { "cancel", "a timer runs unless a cancel says that it does not", play_cancel, 2, 3 },
     { "cancel-foreign", "the same from another CPU", play_cancel_foreign, 2, 3 },
+    { "cancel-site", "the same for a timer with a site", play_cancel_site, 2, 3 },
     { "cancel-twice", "one of two cancels takes effect", play_cancel_twice, 2, 3 },
     { "cancel-wait", "after cancel_wait no callback runs, and what it did is seen",
       play_cancel_wait, 2, 3 },

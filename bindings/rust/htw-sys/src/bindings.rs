@@ -11,6 +11,7 @@ pub const HTW_SHARDS_MAX: u32 = 1024;
 pub const HTW_EXPIRERS_MAX: u32 = 64;
 pub const HTW_WORKERS_MAX: u32 = 256;
 pub const HTW_SCHEDULER_HISTOGRAM_BUCKETS: u32 = 24;
+pub const HTW_SITES_MAX: u32 = 4096;
 pub const HTW_LEVEL_PARTS: u32 = 64;
 pub const HTW_PURGATORY_SHARDS_MAX: u32 = 65536;
 pub const HTW_PURGATORY_WAIT_BUCKETS: u32 = 24;
@@ -419,6 +420,24 @@ extern "C" {
 }
 #[repr(C)]
 #[derive(Copy, Clone)]
+pub struct htw_site {
+    pub callback: htw_callback,
+    pub name: *const ::std::os::raw::c_char,
+    pub file: *const ::std::os::raw::c_char,
+    pub function: *const ::std::os::raw::c_char,
+    pub line: u32,
+}
+extern "C" {
+    pub fn htw_schedule_here(
+        scheduler: *mut htw_scheduler,
+        delay_ns: i64,
+        site: *const htw_site,
+        arg: *mut ::std::os::raw::c_void,
+        ret_handle: *mut htw_handle,
+    ) -> ::std::os::raw::c_int;
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
 pub struct htw_spec {
     pub struct_size: usize,
     pub callback: htw_callback,
@@ -435,6 +454,7 @@ pub struct htw_spec {
     pub release: htw_release_hook,
     pub clock: htw_clock,
     pub span_ns: i64,
+    pub site: *const htw_site,
 }
 extern "C" {
     pub fn htw_spec_init(spec: *mut htw_spec);
@@ -670,6 +690,31 @@ extern "C" {
         scheduler: *mut htw_scheduler,
         index: u32,
         shard: *mut htw_scheduler_shard,
+    ) -> ::std::os::raw::c_int;
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_site_stats {
+    pub site: *const htw_site,
+    pub address: *const ::std::os::raw::c_void,
+    pub callback: htw_callback,
+    pub pending: u64,
+    pub next_ns: i64,
+}
+pub type htw_site_visitor = ::std::option::Option<
+    unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, stats: *const htw_site_stats),
+>;
+extern "C" {
+    pub fn htw_scheduler_visit_sites(
+        scheduler: *mut htw_scheduler,
+        visitor: htw_site_visitor,
+        context: *mut ::std::os::raw::c_void,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_scheduler_dump(
+        scheduler: *mut htw_scheduler,
+        stream: *mut FILE,
     ) -> ::std::os::raw::c_int;
 }
 #[repr(C)]

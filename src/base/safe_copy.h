@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * safe_copy.h - copies memory that may be there no more, such as constants of a library that was unloaded: the
+ * kernel reads it, by a pipe, and says EFAULT where a thread would end by a signal.
+ */
+#ifndef HTW_SRC_BASE_SAFE_COPY_H
+#define HTW_SRC_BASE_SAFE_COPY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct htw__safe_copy {
+    int fds[2];
+};
+
+/* False: no file descriptor is left. Then every copy fails. */
+bool htw__safe_copy_init(struct htw__safe_copy *self);
+void htw__safe_copy_fini(struct htw__safe_copy *self);
+
+/* Copies `size` bytes, at most HTW__SAFE_COPY_MAX. False: they cannot be read. */
+#define HTW__SAFE_COPY_MAX 256u
+bool htw__safe_copy(const struct htw__safe_copy *self, void *to, const void *from, size_t size);
+
+/* Copies a text with its final 0, and cuts what is longer than `size` - 1 bytes. False: it cannot be read,
+   or is NULL. */
+bool htw__safe_copy_text(const struct htw__safe_copy *self, char *to, size_t size,
+                         const char *from);
+
+#endif /* HTW_SRC_BASE_SAFE_COPY_H */

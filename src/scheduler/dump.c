@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/* dump.c - writes which timers are pending, by site and by deadline. */
+#include "sites.h"
+
+#include <inttypes.h>
+
+/* Texts come from the program, and go to a terminal: no byte of them may change it. */
+static void write_text(FILE *stream, const char *text) {
+    for (; *text != 0; text++)
+        fputc(*text >= ' ' && *text < 0x7f ? *text : '?', stream);
+}
+
+/* As a number of at most 4 digits, right in 9 columns. */
+static void write_left(FILE *stream, int64_t left_ns) {
+    static const struct {
+        int64_t ns;
+        const char *name;
+    } units[] = { { HTW_DAY, "d" },    { HTW_HOUR, "h" },         { HTW_MINUTE, "min" },
+                  { HTW_SECOND, "s" }, { HTW_MILLISECOND, "ms" }, { HTW_MICROSECOND, "us" } };
+    const size_t last = sizeof(units) / sizeof(units[0]) - 1;
+    size_t i = 0;
+    if (left_ns == HTW_NEVER_NS || left_ns <= 0) {
+        fprintf(stream, "%9s", left_ns <= 0 ? "due" : "never");
+        return;
+    }
+    while (i < last && left_ns < 10 * units[i].ns)
+        i++;
+    fprintf(stream, "%5" PRId64 " %-3s", left_ns / units[i].ns, units[i].name);
+}
+
+static void write_place(FILE *stream, const struct htw_site *site) {
+    if (site->function != NULL) {
+        fputc(' ', stream);
+        write_text(stream, site->function);
+        fputs("()", stream);
+    }
+    if (site->file != NULL) {
+        fputc(' ', stream);
+        write_text(stream, site->file);
+        fprintf(stream, ":%" PRIu32, site->line);
+    }
+}
+
+static void write_site(FILE *stream, const struct htw__census *census, uintptr_t address,
+                       bool is_site) {
+    struct htw__site_text text;
+    if (address == 0) {
+        fputs("all others", stream);
+    } else if (!is_site) {
+        fprintf(stream, "callback 0x%" PRIxPTR, address);
+    } else if (!htw__site_copy(census, address, &text)) {
+        fprintf(stream, "site 0x%" PRIxPTR ", which cannot be read", address);
+    } else {
+        write_text(stream, text.site.name != NULL ? text.site.name : "-");
+        write_place(stream, &text.site);
+    }
+    fputc('\n', stream);
+}
+
+static void write_count(FILE *stream, const struct htw__census *census,
+                        const struct htw__site_count *count) {
+    fprintf(stream, "%10" PRIu64 "  ", count->pending);
+    write_left(stream, count->next_ns);
+    fputs("  ", stream);
+    write_site(stream, census, count->address, count->is_site);
+}
+
+static void write_census(FILE *stream, const struct htw_scheduler *scheduler,
+                         const struct htw__census *census) {
+    uint64_t pending = census->others.pending;
+    for (uint32_t i = 0; i < census->site_count; i++)
+        pending += census->sites[i].pending;
+    fprintf(stream, "scheduler %s: %" PRIu64 " pending, %" PRIu32 " %s\n", scheduler->thread_name,
+            pending, census->site_count, census->site_count == 1 ? "site" : "sites");
+    if (pending == 0)
+        return;
+    fputs("   pending  the first  site\n", stream);
+    for (uint32_t i = 0; i < census->site_count; i++)
+        write_count(stream, census, &census->sites[i]);
+    if (census->others.pending > 0)
+        write_count(stream, census, &census->others);
+    if (census->next_count > 0)
+        fputs("next           handle  site\n", stream);
+    for (uint32_t i = 0; i < census->next_count; i++) {
+        const struct htw__next_timer *next = &census->next[i];
+        write_left(stream, next->left_ns);
+        fprintf(stream, " 0x%" PRIx64 "  ", next->handle);
+        write_site(stream, census, next->address, next->is_site);
+    }
+}
+
+int htw_scheduler_dump(struct htw_scheduler *scheduler, FILE *stream) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    if (stream == NULL)
+        return -EINVAL;
+    struct htw__census *census = htw__census_take(scheduler);
+    if (census == NULL)
+        return -ENOMEM;
+    write_census(stream, scheduler, census);
+    htw__census_release(scheduler, census);
+    return ferror(stream) != 0 || fflush(stream) != 0 ? -EIO : 0;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/* test_sites.c - timers that know where they were armed; what is counted and written by site. */
+#include "scheduler_fixture.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define ROOM 8
+
+/* What a visitor has seen. */
+struct seen {
+    struct htw_site_stats stats[ROOM];
+    char names[ROOM][64], functions[ROOM][64], files[ROOM][256];
+    uint32_t lines[ROOM];
+    size_t count; /* also of those that found no room */
+    uint64_t pending;
+    struct htw_scheduler *destroys; /* NULL: nothing */
+    int destroyed;
+};
+
+static void see(void *context, const struct htw_site_stats *stats) {
+    struct seen *seen = context;
+    size_t i = seen->count++;
+    seen->pending += stats->pending;
+    if (seen->destroys != NULL)
+        seen->destroyed = htw_scheduler_destroy(seen->destroys);
+    if (i >= ROOM)
+        return;
+    seen->stats[i] = *stats;
+    if (stats->site == NULL)
+        return;
+    snprintf(seen->names[i], sizeof(seen->names[i]), "%s",
+             stats->site->name != NULL ? stats->site->name : "");
+    snprintf(seen->functions[i], sizeof(seen->functions[i]), "%s",
+             stats->site->function != NULL ? stats->site->function : "");
+    snprintf(seen->files[i], sizeof(seen->files[i]), "%s",
+             stats->site->file != NULL ? stats->site->file : "");
+    seen->lines[i] = stats->site->line;
+}
+
+static struct seen look(struct htw_scheduler *scheduler) {
+    struct seen seen = { .count = 0 };
+    assert_int_equal(htw_scheduler_visit_sites(scheduler, see, &seen), 0);
+    return seen;
+}
+
+static htw_handle arm_here(struct scheduler_fixture *f, unsigned number, int64_t delay_ns) {
+    assert_int_equal(htw_schedule_here(f->scheduler, delay_ns, HTW_HERE(probe_run, "idle"),
+                                       &f->probes[number], &f->probes[number].handle),
+                     0);
+    return f->probes[number].handle;
+}
+
+SCHEDULER_TEST(site_given_wrongly_is_refused) {
+    static const struct htw_site empty = { .callback = NULL };
+    static const struct htw_site other = { .callback = (htw_callback *)probe_run };
+    struct htw_spec spec = probe_spec(f, 0, MS);
+    htw_handle handle = 5;
+    assert_int_equal(htw_schedule_here(f->scheduler, MS, NULL, NULL, &handle), -EINVAL);
+    assert_int_equal(htw_schedule_here(f->scheduler, MS, &empty, NULL, &handle), -EINVAL);
+    assert_int_equal(htw_schedule_here(NULL, MS, &other, NULL, &handle), -EINVAL);
+    spec.site = &empty;
+    assert_string_equal(htw_spec_invalid(f->scheduler, &spec), "site");
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &handle, NULL), -EINVAL);
+    spec.callback = NULL;
+    assert_string_equal(htw_spec_invalid(f->scheduler, &spec), "callback");
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &handle, NULL), -EINVAL);
+    assert_int_equal(handle, 5);
+    assert_int_equal(htw_scheduler_visit_sites(NULL, see, NULL), -EINVAL);
+    assert_int_equal(htw_scheduler_visit_sites(f->scheduler, NULL, NULL), -EINVAL);
+    assert_int_equal(htw_scheduler_dump(NULL, stderr), -EINVAL);
+    assert_int_equal(htw_scheduler_dump(f->scheduler, NULL), -EINVAL);
+}
+
+SCHEDULER_TEST(site_without_memory_is_not_counted) {
+    arm_here(f, 0, MS);
+    failing_allocator_fail(&f->memory, 1, true);
+    assert_int_equal(htw_scheduler_visit_sites(f->scheduler, see, NULL), -ENOMEM);
+    assert_int_equal(htw_scheduler_dump(f->scheduler, stderr), -ENOMEM);
+    failing_allocator_relent(&f->memory);
+}
+
+SCHEDULER_TEST(site_runs_its_callback) {
+    arm_here(f, 0, MS);
+    arm_here(f, 1, 2 * MS);
+    advance(f, MS);
+    assert_ran(f, 0);
+    advance(f, MS);
+    assert_ran(f, 1);
+    assert_int_equal(look(f->scheduler).count, 0);
+}
+
+/* The flag of the site survives each state, and does not outlive the record. */
+SCHEDULER_TEST(site_stays_through_cancel_move_and_reuse) {
+    arm_here(f, 0, MS);
+    assert_int_equal(reschedule(f, 0, 5 * MS), HTW_MOVED);
+    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
+    arm(f, 1, MS); /* in the record of the first */
+    advance(f, 5 * MS);
+    assert_ran(f, 1);
+    arm_here(f, 2, MS);
+    advance(f, MS);
+    assert_ran(f, 2);
+}
+
+SCHEDULER_TEST(site_of_a_spec_repeats_and_is_paused) {
+    struct htw_spec spec = probe_spec(f, 0, MS);
+    spec.callback = NULL;
+    spec.site = HTW_HERE(probe_run, "beat");
+    spec.period_ns = MS;
+    create_group(f);
+    spec.group = f->group;
+    arm_spec(f, 0, &spec);
+    advance(f, 2 * MS);
+    assert_ran(f, 0, 0);
+    pause_group(f);
+    advance(f, 5 * MS);
+    struct seen seen = look(f->scheduler);
+    assert_int_equal(seen.count, 1);
+    assert_int_equal(seen.pending, 1);
+    assert_string_equal(seen.names[0], "beat");
+    assert_int_equal(seen.stats[0].next_ns, MS);
+    resume_group(f);
+    advance(f, MS);
+    assert_ran(f, 0);
+    assert_int_equal(htw_group_cancel(f->group, probe_visit, f), 1);
+}
+
+/* From a shard whose lock the cancelling thread does not hold. */
+UNIT_TEST(site_is_cancelled_from_any_shard) {
+    struct htw_scheduler_options options = scheduler_options();
+    struct htw_scheduler *scheduler;
+    options.shards = 2;
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    for (size_t i = 0; i < 4; i++) {
+        struct htw_spec spec = HTW_SPEC_INIT;
+        htw_handle handle;
+        spec.site = HTW_HERE(probe_run, "either");
+        spec.when_ns = MS;
+        cpu_set_t cpus;
+        CPU_ZERO(&cpus);
+        CPU_SET(i / 2, &cpus); /* where there is one CPU, both are in one shard */
+        sched_setaffinity(0, sizeof(cpus), &cpus);
+        assert_int_equal(htw_schedule_spec(scheduler, &spec, &handle, NULL), 0);
+        CPU_ZERO(&cpus);
+        CPU_SET(i % 2, &cpus);
+        sched_setaffinity(0, sizeof(cpus), &cpus);
+        assert_int_equal(htw_cancel(scheduler, handle), HTW_CANCELLED);
+        assert_int_equal(htw_cancel(scheduler, handle), HTW_GONE);
+    }
+    assert_int_equal(look(scheduler).count, 0);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
+SCHEDULER_TEST(sites_are_told_apart_and_the_largest_is_first) {
+    arm(f, 0, 3 * MS);
+    arm_here(f, 1, 7 * MS);
+    arm_here(f, 2, 5 * MS);
+    struct htw_spec spec = probe_spec(f, 3, 0);
+    spec.site = HTW_HERE(probe_run, NULL);
+    spec.when_ns = HTW_NEVER_NS;
+    arm_spec(f, 3, &spec);
+    struct seen seen = look(f->scheduler);
+    assert_int_equal(seen.count, 3);
+    assert_int_equal(seen.pending, 4);
+    assert_int_equal(seen.stats[0].pending, 2);
+    assert_int_equal(seen.stats[0].next_ns, 5 * MS);
+    assert_ptr_equal(seen.stats[0].callback, probe_run);
+    assert_string_equal(seen.names[0], "idle");
+    assert_string_equal(seen.functions[0], "arm_here");
+    assert_string_equal(seen.files[0], __FILE__);
+    assert_true(seen.lines[0] > 0 && seen.lines[0] < __LINE__);
+    size_t bare = seen.stats[1].address == NULL ? 1 : 2;
+    assert_int_equal(seen.stats[bare].next_ns, 3 * MS);
+    assert_null(seen.stats[bare].site);
+    assert_ptr_equal(seen.stats[bare].callback, probe_run);
+    assert_ptr_equal(seen.stats[3 - bare].address, spec.site);
+    assert_int_equal(seen.stats[3 - bare].next_ns, HTW_NEVER_NS);
+    assert_string_equal(seen.names[3 - bare], "");
+}
+
+SCHEDULER_TEST(sites_beyond_the_most_are_counted_together) {
+    enum { MORE = 100, ALL = HTW_SITES_MAX + MORE };
+    struct htw_site *sites = calloc(ALL, sizeof(*sites));
+    assert_non_null(sites);
+    for (size_t i = 0; i < ALL; i++) {
+        sites[i].callback = probe_run;
+        assert_int_equal(htw_schedule_here(f->scheduler, MS, &sites[i], &f->probes[0], NULL), 0);
+    }
+    struct seen seen = look(f->scheduler);
+    assert_int_equal(seen.count, HTW_SITES_MAX + 1);
+    assert_int_equal(seen.pending, ALL);
+    advance(f, MS);
+    assert_int_equal(f->probes[0].runs, ALL);
+    free(sites);
+}
+
+/* As when a library was unloaded: no text, then no site at all. */
+SCHEDULER_TEST(site_whose_memory_is_gone_is_left_out) {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(memory, MAP_FAILED);
+    struct htw_site *site = (struct htw_site *)(void *)memory;
+    strcpy(memory + page, "gone");
+    *site = (struct htw_site) { probe_run, memory + page, memory + page - 3, "kept", 1 };
+    memcpy(memory + page - 3, "abc", 3); /* its end is on the second page */
+    assert_int_equal(htw_schedule_here(f->scheduler, MS, site, &f->probes[0], NULL), 0);
+    struct seen seen = look(f->scheduler);
+    assert_string_equal(seen.names[0], "gone");
+    assert_string_equal(seen.files[0], "abcgone");
+    assert_int_equal(munmap(memory + page, page), 0);
+    seen = look(f->scheduler);
+    assert_string_equal(seen.names[0], "");
+    assert_string_equal(seen.files[0], "");
+    assert_string_equal(seen.functions[0], "kept");
+    assert_int_equal(mprotect(memory, page, PROT_NONE), 0);
+    seen = look(f->scheduler);
+    assert_int_equal(seen.count, 1);
+    assert_null(seen.stats[0].site);
+    assert_null(seen.stats[0].callback);
+    assert_ptr_equal(seen.stats[0].address, site);
+    assert_int_equal(mprotect(memory, page, PROT_READ), 0);
+    advance(f, MS);
+    assert_ran(f, 0);
+    munmap(memory, page);
+}
+
+SCHEDULER_TEST(site_visitor_cannot_destroy_the_scheduler) {
+    struct seen seen = { .destroys = f->scheduler };
+    arm_here(f, 0, MS);
+    assert_int_equal(htw_scheduler_visit_sites(f->scheduler, see, &seen), 0);
+    assert_int_equal(seen.destroyed, -EDEADLK);
+}
+
+SCHEDULER_TEST(sites_of_unexpired_timers_give_the_callback) {
+    struct htw_spec spec = keyed_spec(f, 0, MS, "key");
+    struct htw_unexpired replaced;
+    spec.site = HTW_HERE(probe_run, "keyed");
+    arm_spec(f, 0, &spec);
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, &replaced), 0);
+    assert_ptr_equal(replaced.callback, probe_run);
+}
+
+/* The dump, with the handles as 0x. */
+static void assert_dump(struct htw_scheduler *scheduler, const char *expected) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    assert_int_equal(htw_scheduler_dump(scheduler, stream), 0);
+    fclose(stream);
+    char *to = text;
+    for (const char *from = text; *from != 0;) {
+        *to++ = *from++;
+        if (to - text >= 2 && to[-2] == '0' && to[-1] == 'x')
+            from += strspn(from, "0123456789abcdef");
+    }
+    *to = 0;
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+SCHEDULER_TEST(dump_lists_sites_and_the_next_timers) {
+    static const struct htw_site sites[] = {
+        { probe_run, "idle\033[2J", "server.c", "accept_one", 88 },
+        { probe_run, NULL, NULL, NULL, 0 },
+    };
+    assert_dump(f->scheduler, "scheduler htw: 0 pending, 0 sites\n");
+    assert_int_equal(htw_schedule_here(f->scheduler, 90 * HTW_SECOND, &sites[0], f->probes, NULL),
+                     0);
+    assert_int_equal(htw_schedule_here(f->scheduler, 0, &sites[0], f->probes, NULL), 0);
+    assert_int_equal(htw_schedule_here(f->scheduler, 25 * HTW_HOUR, &sites[0], f->probes, NULL), 0);
+    assert_int_equal(htw_schedule_here(f->scheduler, HTW_NEVER_NS, &sites[1], f->probes, NULL), 0);
+    assert_int_equal(htw_schedule_here(f->scheduler, 15 * MS, &sites[1], f->probes, NULL), 0);
+    arm(f, 1, 12 * HTW_DAY);
+    assert_dump(f->scheduler, "scheduler htw: 6 pending, 3 sites\n"
+                              "   pending  the first  site\n"
+                              "         3        due  idle?[2J accept_one() server.c:88\n"
+                              "         2     15 ms   -\n"
+                              "         1     12 d    callback 0x\n"
+                              "next           handle  site\n"
+                              "      due 0x  idle?[2J accept_one() server.c:88\n"
+                              "   15 ms  0x  -\n"
+                              "   90 s   0x  idle?[2J accept_one() server.c:88\n"
+                              "   25 h   0x  idle?[2J accept_one() server.c:88\n"
+                              "   12 d   0x  callback 0x\n");
+    FILE *full = fopen("/dev/full", "w");
+    assert_non_null(full);
+    assert_int_equal(htw_scheduler_dump(f->scheduler, full), -EIO);
+    fclose(full);
+}
+
+SCHEDULER_TEST(dump_lists_no_more_than_ten) {
+    struct htw_scheduler *s = f->scheduler;
+    for (int i = 20; i > 0; i--)
+        assert_int_equal(htw_schedule(s, i * 11 * HTW_SECOND, probe_run, f->probes, NULL), 0);
+    assert_dump(s, "scheduler htw: 20 pending, 1 site\n"
+                   "   pending  the first  site\n"
+                   "        20     11 s    callback 0x\n"
+                   "next           handle  site\n"
+                   "   11 s   0x  callback 0x\n"
+                   "   22 s   0x  callback 0x\n"
+                   "   33 s   0x  callback 0x\n"
+                   "   44 s   0x  callback 0x\n"
+                   "   55 s   0x  callback 0x\n"
+                   "   66 s   0x  callback 0x\n"
+                   "   77 s   0x  callback 0x\n"
+                   "   88 s   0x  callback 0x\n"
+                   "   99 s   0x  callback 0x\n"
+                   "  110 s   0x  callback 0x\n");
+}
