@@ -820,11 +820,11 @@ HTW_API int htw_journal_get_queue(struct htw_journal *journal, const char *queue
 typedef bool htw_queue_visit(void *context, const struct htw_queue_stats *stats);
 
 /**
- * Shows all queues, in no order, the default queue first.
+ * Shows all queues, in no order, the default queue first. Those that begin or end meanwhile may be left out.
  *
  * @return 0: success, or `visit` has ended it; -EINVAL.
  *
- * Cost: below 1 us for each queue, besides `visit`; others wait meanwhile.
+ * Cost: below 1 us for each queue, besides `visit`. Others wait for 128 of them, and then have their turn.
  */
 HTW_API int htw_journal_list_queues(struct htw_journal *journal, htw_queue_visit *visit,
                                     void *context);

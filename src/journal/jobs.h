@@ -38,7 +38,8 @@ struct htw__queue_counts {
 
 struct htw__queue {
     struct htw__key_node by_name, by_number;
-    uint64_t number; /* 0: the default queue */
+    struct htw__link listed; /* among all that have a name */
+    uint64_t number;         /* 0: the default queue */
     size_t name_size;
     bool is_delivered; /* its jobs are not leased */
     bool is_stored;    /* has a row in the file, as of the last commit */

@@ -57,6 +57,7 @@ int htw__queues_init(struct htw__queues *queues, const struct htw_allocator *all
     htw__key_table_init(&queues->by_name, allocator);
     htw__key_table_init(&queues->by_number, allocator);
     htw__heap_init(&queues->pauses, ends_before);
+    htw__ring_init(&queues->named);
     queues->seed = htw__random_seed(queues);
     queues->next_number = 1;
     queues->unnamed = create(queues, "", 0);
@@ -120,6 +121,7 @@ static struct htw__queue *add(struct htw__queues *queues, const char *name, size
                       sizeof(queue->number));
     htw__key_table_insert(&queues->by_name, &queue->by_name);
     htw__key_table_insert(&queues->by_number, &queue->by_number);
+    htw__ring_push_back(&queues->named, &queue->listed);
     return queue;
 }
 
@@ -148,6 +150,7 @@ void htw__queues_drop(struct htw__queues *queues, struct htw__queue *queue) {
         return;
     htw__key_table_remove(&queues->by_name, &queue->by_name);
     htw__key_table_remove(&queues->by_number, &queue->by_number);
+    htw__link_unlink(&queue->listed);
     destroy(queues, queue);
 }
 
@@ -159,9 +162,9 @@ struct htw__queue *htw__queues_next(const struct htw__queues *queues,
                                     const struct htw__queue *queue) {
     if (queue == NULL)
         return queues->unnamed;
-    struct htw__key_node *node =
-        htw__key_table_next(&queues->by_name, queue == queues->unnamed ? NULL : &queue->by_name);
-    return node == NULL ? NULL : CONTAINER(node, by_name);
+    const struct htw__link *next =
+        queue == queues->unnamed ? queues->named._next : queue->listed._next;
+    return next == &queues->named ? NULL : CONTAINER(next, listed);
 }
 
 void htw__queues_want(struct htw__queues *queues, struct htw__queue *queue) {

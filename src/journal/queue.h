@@ -22,6 +22,7 @@ struct htw__queues {
     struct htw__queue_counts all; /* the `counts` of all queues */
     struct htw__heap pauses;      /* by their end */
     struct htw__queue *unnamed;   /* the default queue */
+    struct htw__link named;       /* the others, the newest last */
     struct htw__queue *wanted;    /* those whose windows are to be moved */
 };
 
@@ -52,7 +53,7 @@ void htw__queues_drop(struct htw__queues *queues, struct htw__queue *queue);
 /* Whether there are other jobs than mere delays of the default queue. */
 bool htw__queues_are_used(const struct htw__queues *queues);
 
-/* The queue after `queue`; NULL: the first is the default one. */
+/* The queue after `queue`, which begins with the default one; NULL: none. The order does not change. */
 struct htw__queue *htw__queues_next(const struct htw__queues *queues,
                                     const struct htw__queue *queue);
 

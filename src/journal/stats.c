@@ -5,6 +5,9 @@
 #include "state.h"
 
 #include <errno.h>
+#include <time.h>
+
+#define QUEUES_AT_ONCE 128
 
 void htw_journal_stats_init(struct htw_journal_stats *stats) {
     static const struct htw_journal_stats initial = HTW_JOURNAL_STATS_INIT;
@@ -137,6 +140,19 @@ int htw_journal_get_queue(struct htw_journal *journal, const char *name,
     return 0;
 }
 
+/* Lets those who wait for the lock have it, which they would not before this thread takes it again. The queue stays. */
+static struct htw__queue *pause_at(struct htw_journal *journal, struct htw__queue *queue) {
+    const struct timespec pause = { 0, 1 };
+    queue->users++;
+    htw__mutex_unlock(&journal->mutex);
+    nanosleep(&pause, NULL);
+    htw__mutex_lock(&journal->mutex);
+    queue->users--;
+    struct htw__queue *next = htw__queues_next(&journal->queues, queue);
+    htw__queues_drop(&journal->queues, queue);
+    return next;
+}
+
 int htw_journal_list_queues(struct htw_journal *journal, htw_queue_visit *visit, void *context) {
     int error = htw__journal_refusal(journal);
     if (error != 0)
@@ -144,14 +160,15 @@ int htw_journal_list_queues(struct htw_journal *journal, htw_queue_visit *visit,
     if (visit == NULL)
         return htw__journal_fail_as(-EINVAL, "the visit is NULL");
     htw__mutex_lock(&journal->mutex);
-    const struct htw__queue *queue = NULL;
+    struct htw__queue *queue = htw__queues_next(&journal->queues, NULL);
     struct htw_queue_stats stats;
-    do {
-        queue = htw__queues_next(&journal->queues, queue);
-        if (queue != NULL)
-            htw__queue_stats(&journal->queues, queue, &journal->jobs, journal->jobs_in_file,
-                             &stats);
-    } while (queue != NULL && visit(context, &stats));
+    for (uint32_t shown = 1; queue != NULL; shown++) {
+        htw__queue_stats(&journal->queues, queue, &journal->jobs, journal->jobs_in_file, &stats);
+        if (!visit(context, &stats))
+            break;
+        queue = shown % QUEUES_AT_ONCE == 0 ? pause_at(journal, queue)
+                                            : htw__queues_next(&journal->queues, queue);
+    }
     htw__mutex_unlock(&journal->mutex);
     return 0;
 }

@@ -98,6 +98,52 @@ class Client:
         return self.lines.readline().rstrip("\r\n")
 
 
+# ---- all tubes
+
+def read_yaml(client, command):
+    size = int(client.ask(command + "\r\n").split()[1])
+    return client.lines.read(size + 2).splitlines()[1:]
+
+
+@test
+def each_tube_is_listed_once_while_others_come_and_go(directory):
+    with (Served(directory, "--listen", "0", "--synchronous", "normal") as served, served.client() as client, served.client() as other,
+          served.client() as watcher):
+        for i in range(2000):  # some with a job, some with a client, some with both
+            if i % 3 != 2:
+                client.ask(f"use tube-{i}\r\nput {i % 2 * 4000} {i % 2 * 1000} 60 0\r\n\r\n")
+                client.lines.readline()
+            if i % 3 != 0:
+                watcher.ask(f"watch tube-{i}\r\n")
+        wanted = sorted(f"- tube-{i}" for i in range(2000))
+        ended = threading.Event()
+
+        def disturb():
+            number = 0
+            while not ended.is_set():
+                number += 1
+                other.ask(f"use other-{number}\r\nput 0 0 60 0\r\n\r\n")
+                other.ask(f"delete {other.lines.readline().split()[1]}\r\nuse tube-{number % 2000}\r\n")
+                other.lines.readline()
+        thread = threading.Thread(target=disturb)
+        thread.start()
+        for _ in range(10):
+            seen = read_yaml(client, "list-tubes")
+            equal(len(set(seen)), len(seen), "tubes that are there twice")
+            equal(sorted(line for line in seen if "tube-" in line), wanted)
+        ended.set()
+        thread.join()
+        other.ask("use default\r\n")
+        stats = dict(line.split(": ", 1) for line in read_yaml(client, "stats") if line)
+        ready = sum(i % 2 == 0 and i % 3 != 2 for i in range(2000))
+        equal([int(stats[name]) for name in ("current-tubes", "current-jobs-ready", "current-jobs-urgent", "current-jobs-delayed")],
+              [2001, ready, ready, 1334 - ready])
+        client.ask("put 1024 0 60 0\r\n\r\n")
+        for line in read_yaml(client, "stats"):
+            if line.startswith("current-jobs-urgent"):
+                equal(line, f"current-jobs-urgent: {ready}")
+
+
 # ---- htw journal while a server has the file open
 
 @test

@@ -4,6 +4,7 @@
 
 #include "reservation.h"
 #include "stats.h"
+#include "survey.h"
 #include "tube.h"
 
 #include <errno.h>
@@ -263,28 +264,44 @@ static void finish_peek(struct htw__operation *operation, struct htw__connection
         answer_job(connection, "FOUND", operation->found);
 }
 
-static void start_stats(struct htw__connection *connection, const struct htw__serve_line *line) {
-    bool is_of_tube = line->verb == HTW__VERB_STATS_TUBE;
-    if (is_of_tube && !htw__tube_exists(connection->server, line->name)) {
+static void start_stats_tube(struct htw__connection *connection,
+                             const struct htw__serve_line *line) {
+    if (!htw__tube_exists(connection->server, line->name)) {
         answer(connection, "NOT_FOUND\r\n");
         return;
     }
     struct htw__operation *operation = create(connection, line);
-    bool is_named =
-        operation != NULL && htw__serve_stats_names(operation, is_of_tube ? line->name : NULL);
-    if (is_named && is_of_tube)
+    bool is_under_way = false;
+    if (operation != NULL) {
+        htw__buffer_append(&operation->tubes, line->name, strlen(line->name) + 1);
         operation->tube = htw__tube_get(connection->server, line->name);
-    is_named = is_named && (!is_of_tube || operation->tube != NULL);
-    settle(connection, operation, is_named && htw__operation_count_urgent(operation));
+        is_under_way =
+            !operation->tubes.failed && operation->tube != NULL &&
+            htw__operation_is_under_way(operation, htw__operation_count_urgent(operation));
+    }
+    settle(connection, operation, is_under_way);
 }
 
-static void finish_stats(struct htw__operation *operation, struct htw__connection *connection) {
+static void finish_stats_tube(struct htw__operation *operation,
+                              struct htw__connection *connection) {
+    if (operation->result != 0)
+        answer(connection, text_of(operation->result));
+    else
+        htw__serve_stats_tube(operation, &connection->output);
+}
+
+static void start_survey(struct htw__connection *connection, const struct htw__serve_line *line) {
+    struct htw__operation *operation = create(connection, line);
+    settle(connection, operation, operation != NULL && htw__survey_start(operation));
+}
+
+static void finish_survey(struct htw__operation *operation, struct htw__connection *connection) {
     if (operation->result != 0)
         answer(connection, text_of(operation->result));
     else if (operation->verb == HTW__VERB_STATS)
         htw__serve_stats_server(operation, &connection->output);
     else
-        htw__serve_stats_tube(operation, &connection->output);
+        htw__serve_stats_list_tubes(operation, &connection->output);
 }
 
 /* ---- tubes */
@@ -401,9 +418,7 @@ static void start_quit(struct htw__connection *connection, const struct htw__ser
 }
 
 static void start_list(struct htw__connection *connection, const struct htw__serve_line *line) {
-    if (line->verb == HTW__VERB_LIST_TUBES)
-        htw__serve_stats_list_tubes(connection);
-    else if (line->verb == HTW__VERB_LIST_TUBES_WATCHED)
+    if (line->verb == HTW__VERB_LIST_TUBES_WATCHED)
         htw__serve_stats_list_watched(connection);
     else
         htw__buffer_print(&connection->output, "USING %s\r\n", connection->use->name);
@@ -436,14 +451,14 @@ static const struct {
     [HTW__VERB_KICK] = { start_kick, finish_kick },
     [HTW__VERB_TOUCH] = { start_touch, NULL },
     [HTW__VERB_STATS_JOB] = { start_peek, finish_peek },
-    [HTW__VERB_STATS_TUBE] = { start_stats, finish_stats },
-    [HTW__VERB_STATS] = { start_stats, finish_stats },
+    [HTW__VERB_STATS_TUBE] = { start_stats_tube, finish_stats_tube },
+    [HTW__VERB_STATS] = { start_survey, finish_survey },
     [HTW__VERB_USE] = { start_use, NULL },
     [HTW__VERB_WATCH] = { start_watch, NULL },
     [HTW__VERB_IGNORE] = { start_watch, NULL },
     [HTW__VERB_LIST_TUBES_WATCHED] = { start_list, NULL },
     [HTW__VERB_LIST_TUBE_USED] = { start_list, NULL },
-    [HTW__VERB_LIST_TUBES] = { start_list, NULL },
+    [HTW__VERB_LIST_TUBES] = { start_survey, finish_survey },
     [HTW__VERB_PAUSE_TUBE] = { start_pause, NULL },
     [HTW__VERB_QUIT] = { start_quit, NULL },
 };

@@ -12,10 +12,11 @@
 /* Jobs with a smaller priority are urgent, and so many of them are counted. */
 #define URGENT_BELOW 1024u
 #define URGENT_COUNTED 1024u
+#define TUBES_AT_ONCE 64
 
 /* ---- in the thread that writes */
 
-static void post(struct htw__operation *operation, int result) {
+void htw__operation_post(struct htw__operation *operation, int result) {
     struct htw__server *server = operation->server;
     const uint64_t one = 1;
     operation->result = result;
@@ -30,7 +31,7 @@ static void post(struct htw__operation *operation, int result) {
 }
 
 static void post_result(void *arg, int result) {
-    post(arg, result);
+    htw__operation_post(arg, result);
 }
 
 static struct htw__serve_found *copy(const struct htw_job_info *info) {
@@ -58,7 +59,7 @@ static void peek(void *arg, int result) {
     struct htw__operation *operation = arg;
     if (result == 0)
         result = htw_journal_peek(operation->server->journal, operation->id, keep, operation);
-    post(operation, result == 0 && operation->found == NULL ? -ENOMEM : result);
+    htw__operation_post(operation, result == 0 && operation->found == NULL ? -ENOMEM : result);
 }
 
 static void peek_first(void *arg, int result) {
@@ -70,10 +71,10 @@ static void peek_first(void *arg, int result) {
     if (result == 0)
         result = htw_journal_list(operation->server->journal, operation->tube->name, state, &place,
                                   1, keep, operation);
-    post(operation, result < 0                 ? result
-                    : result == 0              ? -ENOENT
-                    : operation->found == NULL ? -ENOMEM
-                                               : 0);
+    htw__operation_post(operation, result < 0                 ? result
+                                   : result == 0              ? -ENOENT
+                                   : operation->found == NULL ? -ENOMEM
+                                                              : 0);
 }
 
 static bool is_urgent(void *context, const struct htw_job_info *info) {
@@ -93,12 +94,28 @@ static int count_urgent_of(struct htw__operation *operation, const char *tube) {
     return result < 0 ? result : 0;
 }
 
+static int submit_count(struct htw__operation *operation);
+
+/* Of some tubes at a time: others write in between. */
 static void count_urgent(void *arg, int result) {
     struct htw__operation *operation = arg;
-    const char *name = operation->tubes.bytes, *end = name + operation->tubes.size;
-    for (; result == 0 && name < end; name += strlen(name) + 1)
+    const struct htw__buffer *tubes = &operation->tubes;
+    for (int i = 0; i < TUBES_AT_ONCE && operation->counted < tubes->size && result == 0; i++) {
+        const char *name = tubes->bytes + operation->counted;
+        operation->counted += strlen(name) + 1;
         result = count_urgent_of(operation, name);
-    post(operation, result);
+    }
+    bool goes_on =
+        operation->counted < tubes->size && operation->urgent < URGENT_COUNTED && result == 0;
+    if (goes_on)
+        result = submit_count(operation);
+    if (!goes_on || result != 0)
+        htw__operation_post(operation, result);
+}
+
+static int submit_count(struct htw__operation *operation) {
+    const struct htw_journal_change nothing = HTW_JOURNAL_CHANGE_INIT;
+    return htw_journal_apply_later(operation->server->journal, &nothing, count_urgent, operation);
 }
 
 static bool keep_tube(void *context, const struct htw_job_info *info) {
@@ -119,7 +136,7 @@ static void cancel(void *arg, int result) {
     if (result == 0)
         result = htw_journal_update_later(journal, &update, post_result, operation);
     if (result != 0)
-        post(operation, result);
+        htw__operation_post(operation, result);
 }
 
 /* The lease is for ever: the server ends it. Without memory for the copy the job is given back when the operation is
@@ -140,12 +157,12 @@ static void leased(void *arg, int result, const struct htw_delivery *delivery) {
         operation->attempt = delivery->attempt;
         operation->found = copy(&info);
     }
-    post(operation, result);
+    htw__operation_post(operation, result);
 }
 
 /* ---- in the loop */
 
-static bool is_under_way(struct htw__operation *operation, int error) {
+bool htw__operation_is_under_way(struct htw__operation *operation, int error) {
     if (error != 0) {
         operation->result = error;
         return false;
@@ -179,34 +196,35 @@ bool htw__operation_put(struct htw__operation *operation, const struct htw__serv
     struct htw_journal *journal = operation->server->journal;
     int error = 0;
     if (is_alone(operation->server))
-        post(operation, htw_journal_apply(journal, &change));
+        htw__operation_post(operation, htw_journal_apply(journal, &change));
     else
         error = htw_journal_apply_later(journal, &change, post_result, operation);
     operation->id = job.id;
-    return is_under_way(operation, error);
+    return htw__operation_is_under_way(operation, error);
 }
 
 bool htw__operation_update(struct htw__operation *operation, const struct htw_job_update *update) {
     struct htw_journal *journal = operation->server->journal;
     int error = 0;
     if (is_alone(operation->server))
-        post(operation, htw_journal_update(journal, update));
+        htw__operation_post(operation, htw_journal_update(journal, update));
     else
         error = htw_journal_update_later(journal, update, post_result, operation);
-    return is_under_way(operation, error);
+    return htw__operation_is_under_way(operation, error);
 }
 
 bool htw__operation_kick(struct htw__operation *operation, uint32_t count) {
     uint32_t most = count < HTW_KICK_MAX ? count : HTW_KICK_MAX;
-    return is_under_way(operation,
-                        htw_journal_kick_later(operation->server->journal, operation->tube->name,
-                                               most, post_result, operation));
+    return htw__operation_is_under_way(
+        operation, htw_journal_kick_later(operation->server->journal, operation->tube->name, most,
+                                          post_result, operation));
 }
 
 static bool look(struct htw__operation *operation, htw_durable *notice) {
     const struct htw_journal_change nothing = HTW_JOURNAL_CHANGE_INIT;
-    return is_under_way(operation, htw_journal_apply_later(operation->server->journal, &nothing,
-                                                           notice, operation));
+    return htw__operation_is_under_way(
+        operation,
+        htw_journal_apply_later(operation->server->journal, &nothing, notice, operation));
 }
 
 bool htw__operation_peek(struct htw__operation *operation) {
@@ -217,8 +235,8 @@ bool htw__operation_peek_first(struct htw__operation *operation) {
     return look(operation, peek_first);
 }
 
-bool htw__operation_count_urgent(struct htw__operation *operation) {
-    return look(operation, count_urgent);
+int htw__operation_count_urgent(struct htw__operation *operation) {
+    return submit_count(operation);
 }
 
 bool htw__operation_cancel(struct htw__operation *operation) {
@@ -233,8 +251,9 @@ bool htw__operation_lease(struct htw__operation *operation, const char *const *t
     lease.id = operation->id;
     lease.lease_ns = HTW_NEVER_NS;
     lease.wait_until_ns = waits ? HTW_NEVER_NS : INT64_MIN;
-    return is_under_way(operation, htw_journal_lease_later(operation->server->journal, &lease,
-                                                           leased, operation, ret_request));
+    return htw__operation_is_under_way(operation,
+                                       htw_journal_lease_later(operation->server->journal, &lease,
+                                                               leased, operation, ret_request));
 }
 
 void htw__operation_end_wait(struct htw__connection *connection, enum htw__wait_end end) {

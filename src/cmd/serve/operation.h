@@ -36,9 +36,19 @@ struct htw__operation {
     struct htw__tube *tube;               /* that it holds; NULL: none */
     struct htw__reservation *reservation; /* of a reserve: for the job that may come */
     struct htw__serve_found *found;
-    struct htw__buffer tubes; /* stats: the names of those with READY jobs, each with its NUL */
-    uint64_t urgent;          /* of these, the jobs with a small priority */
+    struct htw__buffer
+        tubes; /* stats: the names of those with READY jobs, each with its NUL; list-tubes: the answer */
+    size_t counted;             /* of these bytes */
+    uint64_t urgent;            /* of these, the jobs with a small priority */
+    struct htw_queue_stats sum; /* of stats: all tubes, */
+    uint64_t tube_count;        /* ... and how many there are */
 };
+
+/* Ends an operation, in any thread. */
+void htw__operation_post(struct htw__operation *operation, int result);
+
+/* What is under way. Returns whether `error`, of the submission, is 0. */
+bool htw__operation_is_under_way(struct htw__operation *operation, int error);
 
 /* Submit; `result` of the operation has the error where false is returned, and it is not under way. */
 bool htw__operation_put(struct htw__operation *operation, const struct htw__serve_line *line,
@@ -47,10 +57,12 @@ bool htw__operation_update(struct htw__operation *operation, const struct htw_jo
 bool htw__operation_cancel(struct htw__operation *operation);
 bool htw__operation_kick(struct htw__operation *operation, uint32_t count);
 
-/* Look at the job with the id, or at the first of the tube in a state, or count the urgent jobs of `tubes`. */
+/* Look at the job with the id, or at the first of the tube in a state. */
 bool htw__operation_peek(struct htw__operation *operation);
 bool htw__operation_peek_first(struct htw__operation *operation);
-bool htw__operation_count_urgent(struct htw__operation *operation);
+
+/* Counts the urgent jobs of `tubes`. 0, or an error: it is not submitted. In any thread. */
+int htw__operation_count_urgent(struct htw__operation *operation);
 
 /* Leases a job of the tubes, or that with the id. `*ret_request` is for htw_journal_lease_cancel(). */
 bool htw__operation_lease(struct htw__operation *operation, const char *const *tubes, size_t count,

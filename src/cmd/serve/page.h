@@ -2,8 +2,7 @@
 /*
  * page.h - an open journal over HTTP: its queues and jobs as JSON, a page, and metrics. It uses the public calls of the journal alone.
  *
- * COST. An answer is bounded whatever the journal holds: lists come in pages; queues are passed once, under the lock of the
- * journal, and of them a page is kept; jobs are read SLICE at a time, and others may write between two slices.
+ * COST. An answer is bounded whatever the journal holds: lists come in pages; queues are passed once, and of them a page is kept; jobs are read SLICE at a time, and others may write between two slices.
  */
 #ifndef HTW_SRC_CMD_SERVE_PAGE_H
 #define HTW_SRC_CMD_SERVE_PAGE_H

@@ -8,6 +8,8 @@
  * nobody. Notices go back to the loop through its mailbox. So many connections share a commit, and nobody waits for
  * the disk but those whose commands have changed something.
  *
+ * There may be very many tubes, so what looks at all of them is done by a thread of its own, in steps (survey.c).
+ *
  * ORDER. The answers of a connection come in the order of its commands. A command starts when those before have
  * their answers, except that changes of one kind, such as puts, may wait for the disk together.
  *
@@ -40,6 +42,15 @@
 struct htw__connection;
 struct htw__operation;
 struct htw__server;
+
+/* What looks at all tubes: survey.h. */
+struct htw__survey {
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    struct htw__operation *first, **last; /* those that wait, guarded by the mutex */
+    bool has_begun, is_over;
+};
 
 /* A timer of the wheel, and what it does. */
 struct htw__serve_timer {
@@ -75,10 +86,12 @@ struct htw__server {
 
     struct htw__key_table tubes; /* those that are used, watched or have counts: tube.h */
     struct htw__link idle_tubes;
+    struct htw__link all_tubes; /* guarded by the mutex; only the loop changes it */
     size_t idle_tube_count, idle_tubes_max;
     struct htw__key_table reservations; /* by the id of the job */
     uint64_t seed;
 
+    struct htw__survey survey;
     uint64_t commands[HTW__VERBS], timeouts, total_jobs;
     int64_t started_ns;
     char id[17];

@@ -31,51 +31,14 @@ static void add_item(struct htw__buffer *body, const char *name) {
     htw__buffer_print(body, "- %s\n", name);
 }
 
-/* ---- the tubes of all connections and of the file */
+/* ---- lists */
 
-struct survey {
-    const struct htw__server *server;
-    struct htw__buffer *names; /* NULL: only the numbers */
-    struct htw_queue_stats sum;
-    uint64_t tubes;
-};
-
-static void survey_tube(struct survey *survey, const char *name) {
-    survey->tubes++;
-    if (survey->names != NULL)
-        add_item(survey->names, name);
-}
-
-static bool survey_queue(void *context, const struct htw_queue_stats *stats) {
-    struct survey *survey = context;
-    if (stats->name == NULL) /* no tube has this name */
-        return true;
-    survey->sum.delayed += stats->delayed;
-    survey->sum.ready += stats->ready;
-    survey->sum.leased += stats->leased;
-    survey->sum.buried += stats->buried;
-    const struct htw__tube *tube = htw__tube_find(survey->server, stats->name);
-    if (tube == NULL || htw__tube_is_idle(tube))
-        survey_tube(survey, stats->name);
-    return true;
-}
-
-/* Queues that no connection uses, and the tubes that connections use. */
-static struct survey survey_all(const struct htw__server *server, struct htw__buffer *names) {
-    struct survey survey = { .server = server, .names = names };
-    struct htw__key_node *node = NULL;
-    while ((node = htw__key_table_next(&server->tubes, node)) != NULL)
-        if (!htw__tube_is_idle(htw__tube_of(node)))
-            survey_tube(&survey, htw__tube_of(node)->name);
-    (void)htw_journal_list_queues(server->journal, survey_queue, &survey);
-    return survey;
-}
-
-void htw__serve_stats_list_tubes(struct htw__connection *connection) {
-    struct htw__buffer body = { .bytes = NULL };
-    htw__buffer_print(&body, "---\n");
-    survey_all(connection->server, &body);
-    answer(&connection->output, &body);
+void htw__serve_stats_list_tubes(const struct htw__operation *operation,
+                                 struct htw__buffer *output) {
+    const struct htw__buffer *tubes = &operation->tubes;
+    htw__buffer_print(output, "OK %zu\r\n---\n", tubes->size + 4);
+    htw__buffer_append(output, tubes->bytes, tubes->size);
+    htw__buffer_print(output, "\r\n");
 }
 
 void htw__serve_stats_list_watched(struct htw__connection *connection) {
@@ -84,21 +47,6 @@ void htw__serve_stats_list_watched(struct htw__connection *connection) {
     for (size_t i = 0; i < connection->watched_count; i++)
         add_item(&body, connection->names[i]);
     answer(&connection->output, &body);
-}
-
-static bool name_ready(void *context, const struct htw_queue_stats *stats) {
-    struct htw__operation *operation = context;
-    if (stats->name != NULL && stats->ready > 0)
-        htw__buffer_append(&operation->tubes, stats->name, strlen(stats->name) + 1);
-    return true;
-}
-
-bool htw__serve_stats_names(struct htw__operation *operation, const char *name) {
-    if (name != NULL)
-        htw__buffer_append(&operation->tubes, name, strlen(name) + 1);
-    else
-        (void)htw_journal_list_queues(operation->server->journal, name_ready, operation);
-    return !operation->tubes.failed;
 }
 
 /* ---- the server */
@@ -177,19 +125,18 @@ static void add_system(struct htw__buffer *body, const struct htw__server *serve
 
 void htw__serve_stats_server(const struct htw__operation *operation, struct htw__buffer *output) {
     const struct htw__server *server = operation->server;
-    struct survey survey = survey_all(server, NULL);
     struct htw__buffer body = { .bytes = NULL };
     htw__buffer_print(&body, "---\n");
     add(&body, "current-jobs-urgent", operation->urgent);
-    add(&body, "current-jobs-ready", survey.sum.ready);
-    add(&body, "current-jobs-reserved", survey.sum.leased);
-    add(&body, "current-jobs-delayed", survey.sum.delayed);
-    add(&body, "current-jobs-buried", survey.sum.buried);
+    add(&body, "current-jobs-ready", operation->sum.ready);
+    add(&body, "current-jobs-reserved", operation->sum.leased);
+    add(&body, "current-jobs-delayed", operation->sum.delayed);
+    add(&body, "current-jobs-buried", operation->sum.buried);
     add_commands(&body, server);
     add(&body, "job-timeouts", server->timeouts);
     add(&body, "total-jobs", server->total_jobs);
     add(&body, "max-job-size", server->options.max_job_size);
-    add(&body, "current-tubes", survey.tubes);
+    add(&body, "current-tubes", operation->tube_count);
     add_connections(&body, server);
     add_process(&body, server);
     add_journal(&body, server);

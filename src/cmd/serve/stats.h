@@ -5,14 +5,12 @@
 
 #include "operation.h"
 
-/* Fills in `tubes` of an operation: `name`, or for NULL the tubes that have READY jobs. False: no memory. */
-bool htw__serve_stats_names(struct htw__operation *operation, const char *name);
-
 void htw__serve_stats_server(const struct htw__operation *operation, struct htw__buffer *output);
 void htw__serve_stats_tube(const struct htw__operation *operation, struct htw__buffer *output);
 void htw__serve_stats_job(const struct htw__operation *operation, struct htw__buffer *output);
 
-void htw__serve_stats_list_tubes(struct htw__connection *connection);
+void htw__serve_stats_list_tubes(const struct htw__operation *operation,
+                                 struct htw__buffer *output);
 void htw__serve_stats_list_watched(struct htw__connection *connection);
 
 #endif /* HTW_SRC_CMD_SERVE_STATS_H */

@@ -20,12 +20,18 @@ struct htw__tube *htw__tube_find(const struct htw__server *server, const char *n
     return node == NULL ? NULL : htw__tube_of(node);
 }
 
+static void set_listed(struct htw__server *server, struct htw__tube *tube, bool is_listed) {
+    pthread_mutex_lock(&server->mutex);
+    tube->is_listed = is_listed;
+    pthread_mutex_unlock(&server->mutex);
+}
+
 struct htw__tube *htw__tube_get(struct htw__server *server, const char *name) {
     struct htw__tube *tube = htw__tube_find(server, name);
     size_t size = strlen(name);
     if (tube != NULL && tube->is_listed) {
         htw__link_unlink(&tube->idle);
-        tube->is_listed = false;
+        set_listed(server, tube, false);
         server->idle_tube_count--;
     }
     if (tube != NULL)
@@ -37,11 +43,17 @@ struct htw__tube *htw__tube_get(struct htw__server *server, const char *name) {
     memcpy(tube->name, name, size + 1);
     htw__key_node_set(&tube->node, htw__key_hash(name, size, server->seed), tube->name, size);
     htw__key_table_insert(&server->tubes, &tube->node);
+    pthread_mutex_lock(&server->mutex);
+    htw__ring_push_back(&server->all_tubes, &tube->all);
+    pthread_mutex_unlock(&server->mutex);
     return tube;
 }
 
 static void drop(struct htw__server *server, struct htw__tube *tube) {
     htw__key_table_remove(&server->tubes, &tube->node);
+    pthread_mutex_lock(&server->mutex);
+    htw__link_unlink(&tube->all);
+    pthread_mutex_unlock(&server->mutex);
     free(tube);
 }
 
@@ -71,7 +83,7 @@ void htw__tube_release(struct htw__server *server, struct htw__tube *tube) {
         return;
     }
     htw__ring_push_back(&server->idle_tubes, &tube->idle);
-    tube->is_listed = true;
+    set_listed(server, tube, true);
     if (++server->idle_tube_count > server->idle_tubes_max)
         sweep(server);
 }
@@ -84,6 +96,7 @@ bool htw__tube_exists(const struct htw__server *server, const char *name) {
 void htw__tubes_init(struct htw__server *server, const struct htw_allocator *allocator) {
     htw__key_table_init(&server->tubes, allocator);
     htw__ring_init(&server->idle_tubes);
+    htw__ring_init(&server->all_tubes);
     server->idle_tubes_max = IDLE_MIN;
 }
 

@@ -13,7 +13,8 @@
 struct htw__tube {
     struct htw__key_node node; /* by name */
     struct htw__link idle;     /* in the list of the server, if it `is_listed` */
-    bool is_listed;
+    struct htw__link all;      /* in that of all tubes; changes with the mutex held */
+    bool is_listed;            /* likewise */
     uint64_t users, watchers;
     uint64_t
         holders; /* reservations, and operations under way; of the tube `default` one more, for ever */

@@ -43,10 +43,26 @@ QUEUE_TEST(queue_is_found_by_name_and_by_number) {
     assert_null(htw__queues_find(&queues, "q"));
     assert_null(htw__queues_find_number(&queues, 1001));
     assert_ptr_equal(htw__queues_find(&queues, NULL), htw__queues_find_number(&queues, 0));
-    size_t count = 0;
-    for (struct htw__queue *queue = NULL; (queue = htw__queues_next(&queues, queue)) != NULL;)
-        count++;
-    assert_int_equal(count, 1001);
+    uint64_t last = 0;
+    for (struct htw__queue *queue = queues.unnamed;
+         (queue = htw__queues_next(&queues, queue)) != NULL; last++)
+        assert_int_equal(queue->number, last + 1); /* in the order in which they came */
+    assert_int_equal(last, 1000);
+    assert_ptr_equal(htw__queues_next(&queues, NULL), queues.unnamed);
+}
+
+QUEUE_TEST(queue_that_stays_leads_to_the_next_one_whatever_goes) {
+    struct htw__queue *before = get("a"), *here = get("b"), *after = get("c"), *last = get("d");
+    here->users++;
+    htw__queues_drop(&queues, before);
+    htw__queues_drop(&queues, here);
+    htw__queues_drop(&queues, after);
+    assert_ptr_equal(htw__queues_next(&queues, queues.unnamed), here);
+    assert_ptr_equal(htw__queues_next(&queues, here), last);
+    assert_ptr_equal(htw__queues_next(&queues, last), NULL);
+    here->users--;
+    htw__queues_drop(&queues, here);
+    assert_ptr_equal(htw__queues_next(&queues, queues.unnamed), last);
 }
 
 QUEUE_TEST(queue_goes_when_nothing_is_left_of_it) {

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT */
+/* survey.c - what a command needs of all tubes. */
+#include "survey.h"
+
+#include "tube.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define AT_ONCE 128 /* tubes for which the loop waits */
+
+/* ---- the tubes that are in use */
+
+struct names {
+    struct htw__buffer bytes; /* each with its NUL */
+    size_t count;
+    const char **of; /* in order */
+};
+
+static const struct htw__tube *tube_of(const struct htw__link *link) {
+    return (const struct htw__tube *)(const void *)((const char *)link -
+                                                    offsetof(struct htw__tube, all));
+}
+
+/* Moves the mark, a link among the tubes, past some of them. Returns whether there are more. */
+static bool copy_some(struct htw__server *server, struct htw__link *mark, struct names *names) {
+    if (!htw__buffer_reserve(&names->bytes, (size_t)AT_ONCE * (HTW_QUEUE_NAME_MAX + 1)))
+        return false;
+    pthread_mutex_lock(&server->mutex);
+    struct htw__link *next = mark->_next;
+    for (int i = 0; i < AT_ONCE && next != &server->all_tubes; i++, next = next->_next) {
+        const struct htw__tube *tube = tube_of(next);
+        if (tube->is_listed)
+            continue;
+        htw__buffer_append(&names->bytes, tube->name, tube->size + 1u);
+        names->count++;
+    }
+    htw__link_unlink(mark);
+    htw__ring_push_back(next, mark); /* before it */
+    pthread_mutex_unlock(&server->mutex);
+    return next != &server->all_tubes;
+}
+
+static int compare(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool sort(struct names *names) {
+    if (names->bytes.failed || (names->of = calloc(names->count + 1, sizeof(*names->of))) == NULL)
+        return false;
+    const char *name = names->bytes.bytes;
+    for (size_t i = 0; i < names->count; i++, name += strlen(name) + 1)
+        names->of[i] = name;
+    qsort(names->of, names->count, sizeof(*names->of), compare);
+    return true;
+}
+
+static bool copy_names(struct htw__server *server, struct names *names) {
+    const struct timespec pause = { 0, 1 }; /* so that the loop has its turn */
+    struct htw__link mark;
+    pthread_mutex_lock(&server->mutex);
+    htw__ring_push_front(&server->all_tubes, &mark);
+    pthread_mutex_unlock(&server->mutex);
+    while (copy_some(server, &mark, names))
+        nanosleep(&pause, NULL);
+    pthread_mutex_lock(&server->mutex);
+    htw__link_unlink(&mark);
+    pthread_mutex_unlock(&server->mutex);
+    return sort(names);
+}
+
+/* ---- all */
+
+struct survey {
+    struct htw__operation *operation;
+    struct names in_use;
+};
+
+static void add_item(struct htw__operation *operation, const char *name) {
+    if (operation->verb == HTW__VERB_LIST_TUBES) {
+        htw__buffer_append(&operation->tubes, "- ", 2);
+        htw__buffer_append(&operation->tubes, name, strlen(name));
+        htw__buffer_append(&operation->tubes, "\n", 1);
+    }
+    operation->tube_count++;
+}
+
+static bool add_queue(void *context, const struct htw_queue_stats *stats) {
+    struct survey *survey = context;
+    struct htw__operation *operation = survey->operation;
+    if (stats->name == NULL) /* no tube has this name */
+        return true;
+    operation->sum.delayed += stats->delayed;
+    operation->sum.ready += stats->ready;
+    operation->sum.leased += stats->leased;
+    operation->sum.buried += stats->buried;
+    if (operation->verb == HTW__VERB_STATS && stats->ready > 0)
+        htw__buffer_append(&operation->tubes, stats->name, strlen(stats->name) + 1);
+    if (bsearch(&stats->name, survey->in_use.of, survey->in_use.count, sizeof(*survey->in_use.of),
+                compare) == NULL)
+        add_item(operation, stats->name);
+    return !operation->tubes.failed;
+}
+
+static void answer(struct htw__operation *operation) {
+    struct survey survey = { .operation = operation };
+    int result = copy_names(operation->server, &survey.in_use) ? 0 : -ENOMEM;
+    for (size_t i = 0; i < survey.in_use.count && result == 0; i++)
+        add_item(operation, survey.in_use.of[i]);
+    if (result == 0)
+        result = htw_journal_list_queues(operation->server->journal, add_queue, &survey);
+    if (operation->tubes.failed)
+        result = -ENOMEM;
+    free(survey.in_use.of);
+    htw__buffer_fini(&survey.in_use.bytes);
+    bool goes_on = result == 0 && operation->verb == HTW__VERB_STATS;
+    if (goes_on)
+        result = htw__operation_count_urgent(operation); /* it ends there, and may be gone now */
+    if (!goes_on || result != 0)
+        htw__operation_post(operation, result);
+}
+
+/* ---- the thread */
+
+/* NULL: it is over. */
+static struct htw__operation *take(struct htw__survey *survey) {
+    pthread_mutex_lock(&survey->mutex);
+    while (survey->first == NULL && !survey->is_over)
+        pthread_cond_wait(&survey->changed, &survey->mutex);
+    struct htw__operation *operation = survey->first;
+    if (operation != NULL && (survey->first = operation->next_done) == NULL)
+        survey->last = &survey->first;
+    pthread_mutex_unlock(&survey->mutex);
+    return operation;
+}
+
+static void *run(void *context) {
+    struct htw__operation *operation;
+    while ((operation = take(context)) != NULL)
+        answer(operation);
+    return NULL;
+}
+
+void htw__survey_init(struct htw__server *server) {
+    struct htw__survey *survey = &server->survey;
+    pthread_mutex_init(&survey->mutex, NULL);
+    pthread_cond_init(&survey->changed, NULL);
+    survey->last = &survey->first;
+}
+
+void htw__survey_fini(struct htw__server *server) {
+    struct htw__survey *survey = &server->survey;
+    pthread_mutex_lock(&survey->mutex);
+    survey->is_over = true;
+    pthread_cond_signal(&survey->changed);
+    pthread_mutex_unlock(&survey->mutex);
+    if (survey->has_begun)
+        pthread_join(survey->thread, NULL);
+    pthread_cond_destroy(&survey->changed);
+    pthread_mutex_destroy(&survey->mutex);
+}
+
+bool htw__survey_start(struct htw__operation *operation) {
+    struct htw__survey *survey = &operation->server->survey;
+    if (!survey->has_begun)
+        survey->has_begun = pthread_create(&survey->thread, NULL, run, survey) == 0;
+    if (!survey->has_begun)
+        return htw__operation_is_under_way(operation, -ENOMEM);
+    operation->next_done = NULL;
+    pthread_mutex_lock(&survey->mutex);
+    *survey->last = operation;
+    survey->last = &operation->next_done;
+    pthread_cond_signal(&survey->changed);
+    pthread_mutex_unlock(&survey->mutex);
+    return htw__operation_is_under_way(operation, 0);
+}
