@@ -19,7 +19,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define CONNECTIONS_MAX 64
+#define CONNECTIONS_MAX 64 /* at a place: who hogs one leaves the other */
+#define PEERS_MAX ((size_t)CONNECTIONS_MAX * HTW__HTTP_PLACES)
 #define REQUEST_NS (5 * HTW__NS_PER_S) /* from the accepting to the last byte */
 #define ANSWER_NS (30 * HTW__NS_PER_S)
 #define LOOK_NS (HTW__NS_PER_S / 2)
@@ -49,7 +50,7 @@ static struct {
     pthread_t watcher;
     pthread_cond_t changed; /* a connection begins, or the server ends */
     pthread_mutex_t lock;   /* of what follows */
-    struct peer peers[CONNECTIONS_MAX];
+    struct peer peers[PEERS_MAX];
     unsigned taken, answered;
     bool is_over;
 } server = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -68,7 +69,7 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
         peer->is_taken = false;
         server.taken--;
     }
-    for (size_t i = 0; code == MHD_CONNECTION_NOTIFY_STARTED && i < CONNECTIONS_MAX; i++) {
+    for (size_t i = 0; code == MHD_CONNECTION_NOTIFY_STARTED && i < PEERS_MAX; i++) {
         if (server.peers[i].is_taken)
             continue;
         server.peers[i] = (struct peer) {
@@ -96,7 +97,7 @@ static void set_end(struct peer *peer, int64_t until_ns) {
 
 /* Under the lock. Their descriptors are open as long as these are taken. */
 static void end_late(int64_t now_ns) {
-    for (size_t i = 0; i < CONNECTIONS_MAX; i++)
+    for (size_t i = 0; i < PEERS_MAX; i++)
         if (server.peers[i].is_taken && server.peers[i].until_ns < now_ns)
             shutdown(server.peers[i].fd, SHUT_RDWR);
 }

@@ -12,6 +12,8 @@
  *
  * There may be very many tubes, so what looks at all of them is done by a thread of its own, in steps (survey.c).
  *
+ * There may be very many tubes, so what looks at all of them is done by a thread of its own, in steps (survey.c).
+ *
  * ORDER. The answers of a connection come in the order of its commands. A command starts when those before have
  * their answers, except that changes of one kind, such as puts, may wait for the disk together.
  *

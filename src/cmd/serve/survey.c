@@ -116,9 +116,10 @@ static void answer(struct htw__operation *operation) {
         result = -ENOMEM;
     free(survey.in_use.of);
     htw__buffer_fini(&survey.in_use.bytes);
-    if (result == 0 && operation->verb == HTW__VERB_STATS)
-        result = htw__operation_count_urgent(operation); /* it posts */
-    if (result != 0 || operation->verb != HTW__VERB_STATS)
+    bool goes_on = result == 0 && operation->verb == HTW__VERB_STATS;
+    if (goes_on)
+        result = htw__operation_count_urgent(operation); /* it ends there, and may be gone now */
+    if (!goes_on || result != 0)
         htw__operation_post(operation, result);
 }
 
