@@ -40,11 +40,18 @@ class Session:
         answer = wire.ask(command, body)
         if answer in REFUSED:
             self.refused += 1
+            if command.startswith("reserve"):
+                self.wait_until_given_back(wire)
             answer = wire.ask(command, body)
             if answer in REFUSED:
                 raise Refused
         assert re.fullmatch(wanted, answer, re.DOTALL), f"{command}: {answer!r} instead of {wanted!r}"
         return answer
+
+    def wait_until_given_back(self, wire):
+        """A job whose body finds no memory was reserved for a moment."""
+        while (told := wire.ask("stats")) not in REFUSED and b"\ncurrent-jobs-reserved: 0\n" not in told:
+            pass
 
     def put(self, wire, name, body, delay=0):
         answer = self.ask(wire, f"put 5 {delay} 100 {len(body)}", rb"INSERTED \d+", body)
@@ -113,6 +120,7 @@ class Session:
         answer = other.answer()
         if answer in REFUSED:
             self.refused += 1
+            self.wait_until_given_back(wire)
             answer = self.ask(other, "reserve-with-timeout 1000", rb"RESERVED \d+ 1\r\nz")
         equal(answer, b"RESERVED %d 1\r\nz" % self.jobs["waited for"])
 

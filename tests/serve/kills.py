@@ -74,6 +74,9 @@ class Ledger:
         if early > 0:
             self.wrong.append(f"{what} comes early, by {early / NS:.3f} s")
 
+    def is_paused(self):
+        return self.paused and self.paused[1][0] > self.faults.now_ns()
+
     def lets_go(self, job):
         """Before the command is sent: afterwards somebody else may have it at once."""
         with self.lock:
@@ -133,7 +136,7 @@ class Client(threading.Thread):
         if self.tube not in ("later", "held") and rng.random() < 0.1:
             answer = wire.ask(f"kick {rng.randrange(5)}")
             self.note("kick", answer, b"KICKED")
-        if self.pauses and rng.random() < 0.1:
+        if self.pauses and not self.ledger.is_paused() and rng.random() < 0.2:
             self.pause(wire, rng.choice([0, 1, 1, 2]))
         if rng.random() < (0.55 if len(self.ledger.put) - len(self.ledger.deleted) < JOBS else 0.2):
             self.put(wire, rng.choice([1, 1, 5]))
@@ -248,7 +251,7 @@ def step_clock(rng, ledger, clients):
 
 def trouble(rng, ledger, clients, seconds):
     """Until it is time to kill: what each kind of round has."""
-    kind = rng.choice(["none", "clock", "full", "clock and full", "fails"])
+    kind = rng.choice(["none", "clock", "full", "clock and full", "fails"] if ledger.faults.works else ["none"])
     end = time.monotonic() + seconds
     if kind == "fails":
         ledger.faults.plan(*rng.choice([("pwrite64", 5), ("fdatasync", 5)]), first=rng.randrange(200), times=EVER)
@@ -267,7 +270,7 @@ def round_of(rng, number, file, ledger, relay=None):
         clients = [Client(target, ledger, number * CLIENTS + one) for one in range(CLIENTS)]
         for client in clients:
             client.start()
-        trouble(rng, ledger, clients, rng.choice([0.02, 0.1, 0.3]) * (0.5 + rng.random()))
+        trouble(rng, ledger, clients, rng.choice([0.02, 0.1, 0.3, 0.3, 0.9]) * (0.5 + rng.random()) * settings.slowness)
         if server.process.poll() is not None:
             ledger.count["ended by the disk"] += 1
             if server.process.returncode != 1 or not server.said().startswith("ready"):
@@ -284,7 +287,7 @@ def kill(rounds, relay=None):
     """Returns what was counted, and what was wrong."""
     rng, count = random.Random(settings.seed or 1000), {}
     for start in range(0, rounds, ROUNDS_PER_FILE):
-        with Faults() as faults, tempfile.TemporaryDirectory(prefix="htw-serve-") as folder:
+        with Faults(is_needed=False) as faults, tempfile.TemporaryDirectory(prefix="htw-serve-") as folder:
             ledger, file = Ledger(faults), os.path.join(folder, "jobs")
             for number in range(start, min(rounds, start + ROUNDS_PER_FILE)):
                 round_of(rng, number, file, ledger, relay)
