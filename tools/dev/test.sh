@@ -14,7 +14,8 @@ help_test() {
   test serve [ARG]...
                     htw serve beside beanstalkd: the protocol, waiting workers, random histories, hostile clients, kills; in
                     two minutes.
-                    ARG: --histories N --rounds N, --kills N kills, suites (of libraries that are fetched), --help
+                    ARG: --histories N --rounds N, --kills N kills, suites (of libraries that are fetched), --help;
+                    also after the verbs asan and tsan
   test bare [install | demo | test]...
                     install, demo and test, or some of these, each as the only command in a new Debian system:
                     what works there, and what is said where packages cannot be installed; in some five minutes
@@ -164,13 +165,30 @@ verb_jemalloc() {
     test_in jemalloc run_tests -Djemalloc=enabled "$@"
 }
 
+asan_options="-Dbenchmarks=true -Db_sanitize=address,undefined $sanitizer_options"
+tsan_options="-Dbenchmarks=true -Db_sanitize=thread $sanitizer_options"
+
+# serve_under BUILD OPTIONS [ARG]...: the tests of htw serve with a sanitizer.
+serve_under() {
+    build=$1
+    options=$2
+    shift 2
+    need "$serve_packages"
+    test_in "$build" run_serve "$options" --slowness 4 "$@"
+}
+
 run_asan() {
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 run_tests "$@" --timeout-multiplier 4
 }
 
 verb_asan() {
     need "$test_packages"
-    test_in asan run_asan "-Dbenchmarks=true -Db_sanitize=address,undefined $sanitizer_options" "$@"
+    if [ "${1:-}" = serve ]; then
+        shift
+        serve_under asan "$asan_options" "$@"
+        return
+    fi
+    test_in asan run_asan "$asan_options" "$@"
 }
 
 # Where the kernel spreads addresses widely (vm.mmap_rnd_bits above 28), something may lie where
@@ -185,7 +203,12 @@ run_tsan() {
 
 verb_tsan() {
     need "$test_packages"
-    test_in tsan run_tsan "-Dbenchmarks=true -Db_sanitize=thread $sanitizer_options" "$@"
+    if [ "${1:-}" = serve ]; then
+        shift
+        serve_under tsan "$tsan_options" "$@"
+        return
+    fi
+    test_in tsan run_tsan "$tsan_options" "$@"
 }
 
 configure_yields() {

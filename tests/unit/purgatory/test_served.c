@@ -3,16 +3,18 @@
  * test_served.c - another thread's events come again and again while a request is asked.
  *
  * Each time the request is asked, a helper thread checks its key and so marks it. The call that
- * asked first must return, and no event may be lost. The last test waits until a request is not
- * pending.
+ * asked first must return, and no event may be lost. Then two threads defer checks of one key, and
+ * the last test waits until a request is not pending.
  */
+#include "../../../src/purgatory/outstanding.h"
+#include "../../../src/purgatory/owner.h"
+#include "../../../src/purgatory/shard.h"
 #include "../unit.h"
-
-#include <htw/purgatory.h>
 
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +36,43 @@ static struct scene {
 } scene;
 
 static _Thread_local bool is_test;
+
+/* ---- where a call hands a request over to a deferred check, which waits for the lock meanwhile */
+
+static struct {
+    struct htw__lock *_Atomic lock; /* of the shard */
+    atomic_uint waiting;            /* threads, for the lock */
+    atomic_bool is_going_on, has_met_owner;
+} hand_over;
+
+bool __real_htw__request_disown_marked(struct htw_request *request);
+bool __wrap_htw__request_disown_marked(struct htw_request *request);
+bool __wrap_htw__request_disown_marked(struct htw_request *request) {
+    if (!is_test)
+        return __real_htw__request_disown_marked(request);
+    atomic_store(&hand_over.is_going_on, true);
+    while (atomic_load(&hand_over.waiting) == 0 && !atomic_load(&hand_over.has_met_owner))
+        sched_yield();
+    atomic_store(&hand_over.is_going_on, false);
+    return __real_htw__request_disown_marked(request);
+}
+
+void __real_htw__lock_wait(struct htw__lock *lock);
+void __wrap_htw__lock_wait(struct htw__lock *lock);
+void __wrap_htw__lock_wait(struct htw__lock *lock) {
+    bool is_of_shard = lock == atomic_load(&hand_over.lock);
+    atomic_fetch_add(&hand_over.waiting, is_of_shard);
+    __real_htw__lock_wait(lock);
+    atomic_fetch_sub(&hand_over.waiting, is_of_shard);
+}
+
+bool __real_htw__request_own_slow(struct htw_request *request);
+bool __wrap_htw__request_own_slow(struct htw_request *request);
+bool __wrap_htw__request_own_slow(struct htw_request *request) {
+    if (atomic_load(&hand_over.is_going_on))
+        atomic_store(&hand_over.has_met_owner, true);
+    return __real_htw__request_own_slow(request);
+}
 
 static void *help(void *arg) {
     (void)arg;
@@ -77,12 +116,15 @@ static void begin(const struct htw_scheduler_options *timed) {
     sem_init(&scene.event, 0, 0);
     sem_init(&scene.checked, 0, 0);
     sem_init(&scene.released, 0, 0);
+    atomic_store(&hand_over.has_met_owner, false);
     assert_int_equal(htw_scheduler_create(&scene.scheduler, timed), 0);
     struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
     options.try_complete = try_complete;
     options.on_complete = on_complete;
     options.release = release;
+    options.shards = 1;
     assert_int_equal(htw_purgatory_create(&scene.purgatory, scene.scheduler, &options), 0);
+    atomic_store(&hand_over.lock, &htw__purgatory_shard_of(scene.purgatory, 0)->first.lock);
     assert_int_equal(pthread_create(&scene.helper, NULL, help, NULL), 0);
 }
 
@@ -94,12 +136,14 @@ static int submit(void) {
 }
 
 static void end(void) {
+    assert_false(atomic_load(&hand_over.has_met_owner)); /* or its event is lost */
     sem_wait(&scene.released);
     scene.over = true;
     sem_post(&scene.event);
     assert_int_equal(pthread_join(scene.helper, NULL), 0);
     assert_int_equal(scene.reason, HTW_REASON_COMPLETED);
     assert_int_equal(scene.events, EVENTS);
+    atomic_store(&hand_over.lock, NULL);
     assert_int_equal(htw_purgatory_destroy(scene.purgatory), 0);
     assert_int_equal(htw_scheduler_destroy(scene.scheduler), 0);
     sem_destroy(&scene.event);
@@ -145,6 +189,89 @@ UNIT_TEST(purgatory_busy_call_goes_on_where_no_thread_runs_callbacks) {
         assert_int_equal(scene.asked_by_test, EVENTS + 1);
         end();
     }
+}
+
+/* ---- two threads that defer checks */
+
+/* Relaxed, so that nothing but the library orders the threads. */
+static struct {
+    struct htw_purgatory *purgatory;
+    atomic_bool has_begun, is_asked, may_go_on, is_over;
+} deferral;
+
+static void await(atomic_bool *flag) {
+    while (!atomic_load_explicit(flag, memory_order_relaxed))
+        sched_yield();
+}
+
+static void raise_flag(atomic_bool *flag) {
+    atomic_store_explicit(flag, true, memory_order_relaxed);
+}
+
+/* The test has found no callback, and is about to schedule one: the other thread does so first, and its callback
+   begins. */
+bool __real_htw__outstanding_add(struct htw__outstanding *outstanding);
+bool __wrap_htw__outstanding_add(struct htw__outstanding *outstanding);
+bool __wrap_htw__outstanding_add(struct htw__outstanding *outstanding) {
+    if (is_test && deferral.purgatory != NULL) {
+        raise_flag(&deferral.has_begun);
+        await(&deferral.is_asked);
+    }
+    return __real_htw__outstanding_add(outstanding);
+}
+
+static bool is_asked_in_a_callback(void *context, struct htw_request *request) {
+    (void)context;
+    (void)request;
+    if (!is_test && !atomic_load_explicit(&deferral.may_go_on, memory_order_relaxed)) {
+        raise_flag(&deferral.is_asked);
+        await(&deferral.may_go_on);
+    }
+    return atomic_load_explicit(&deferral.may_go_on, memory_order_relaxed);
+}
+
+static void note_end(void *context, struct htw_request *request, enum htw_reason reason) {
+    (void)context;
+    (void)request;
+    if (reason == HTW_REASON_COMPLETED)
+        raise_flag(&deferral.is_over);
+}
+
+static void *defer(void *arg) {
+    await(&deferral.has_begun);
+    *(int *)arg = htw_purgatory_check_later(deferral.purgatory, "k", 1);
+    return NULL;
+}
+
+/* ThreadSanitizer sees it if what they share is not guarded. */
+UNIT_TEST(purgatory_checks_that_two_threads_defer_at_once_are_both_made) {
+    struct htw_scheduler *scheduler;
+    struct htw_purgatory *purgatory;
+    struct htw_request request;
+    struct htw_key key = { "k", 1 };
+    struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
+    pthread_t other;
+    int result = -1;
+    options.try_complete = is_asked_in_a_callback;
+    options.on_complete = note_end;
+    options.shards = 1;
+    is_test = true;
+    htw_request_init(&request);
+    assert_int_equal(htw_scheduler_create(&scheduler, NULL), 0);
+    assert_int_equal(htw_purgatory_create(&purgatory, scheduler, &options), 0);
+    assert_int_equal(
+        htw_purgatory_try_complete_else_watch(purgatory, &request, &key, 1, HTW_NEVER_NS),
+        HTW_WATCHED);
+    deferral.purgatory = purgatory;
+    assert_int_equal(pthread_create(&other, NULL, defer, &result), 0);
+    assert_int_equal(htw_purgatory_check_later(purgatory, "k", 1), 0);
+    deferral.purgatory = NULL;
+    raise_flag(&deferral.may_go_on);
+    await(&deferral.is_over);
+    assert_int_equal(pthread_join(other, NULL), 0);
+    assert_int_equal(result, 0);
+    assert_int_equal(htw_purgatory_destroy(purgatory), 0);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
 }
 
 /* ---- htw_request_is_pending() */
