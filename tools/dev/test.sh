@@ -16,7 +16,8 @@ help_test() {
                     the page of htw replay in headless Chromium, and its counts beside Kafka's own class
   test serve [ARG]...
                     htw serve beside beanstalkd: the protocol, random histories, hostile clients, kills; in a minute.
-                    ARG: --histories N --rounds N, --kills N kills, suites (of libraries that are fetched), --help
+                    ARG: --histories N --rounds N, --kills N kills, suites (of libraries that are fetched), guide (the
+                    programs of docs/serve-clients.md), --help
   test bare [install | demo | test]...
                     install, demo and test, or some of these, each as the only command in a new Debian system:
                     what works there, and what is said where packages cannot be installed; in some five minutes
