@@ -145,7 +145,7 @@ def jobs_are_served_with_the_options_and_the_token_of_the_file(directory):
     has(text, "EnvironmentFile=-/etc/htw/serve.conf\n")
     variables = dict(re.findall(r"^#  +(HTW_SERVE_\w+)=(.*)", text, re.MULTILINE))
     equal(sorted(variables), ["HTW_SERVE_OPTIONS", "HTW_SERVE_TOKEN"])
-    options = re.sub(r"\d+", "0", variables["HTW_SERVE_OPTIONS"])  # any ports
+    options = "--listen 0 " + re.sub("--http [0-9]+", "--http 0", variables["HTW_SERVE_OPTIONS"])  # any ports
     words = command_of("htw-serve.service", {"CREDENTIALS_DIRECTORY": "", "HTW_SERVE_OPTIONS": options})
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=directory,
                           env={**os.environ, "HTW_SERVE_TOKEN": "0123456789abcdef"}) as process:

@@ -18,8 +18,6 @@ CLIENTS = 4
 
 # The server on its file; a kill and a new start are the same to its clients.
 class Server
-  attr_reader :port
-
   def initialize(file)
     @file = file
     @port = 0

@@ -14,8 +14,8 @@ help_test() {
   test serve [ARG]...
                     htw serve beside beanstalkd: the protocol, waiting workers, random histories, hostile clients, kills; in
                     two minutes.
-                    ARG: --histories N --rounds N, --kills N kills, suites (of libraries that are fetched), --help;
-                    also after the verbs asan and tsan
+                    ARG: --histories N --rounds N, --kills N kills, suites (of libraries that are fetched), guide (the
+                    programs of docs/serve-clients.md), --help; also after the verbs asan and tsan
   test bare [install | demo | test]...
                     install, demo and test, or some of these, each as the only command in a new Debian system:
                     what works there, and what is said where packages cannot be installed; in some five minutes
