@@ -2,6 +2,7 @@
 /* test_scheduler.cpp - the scheduler and its groups: options, errors, clocks, embedded mode. */
 #include "harness.hpp"
 
+#include <functional>
 #include <memory>
 #include <poll.h>
 #include <string>
@@ -399,4 +400,63 @@ TEST(stop_in_a_callback_fails) {
     });
     scheduler.advance(1ms);
     CHECK(ran);
+}
+
+/* The sites of a scheduler, each as "name function:line pending". */
+static std::vector<std::string> sites_of(const htw::scheduler &scheduler) {
+    std::vector<std::string> sites;
+    const int result = htw_scheduler_visit_sites(
+        scheduler.native(),
+        [](void *context, const htw_site_stats *stats) {
+            const htw_site *site = stats->site;
+            static_cast<std::vector<std::string> *>(context)->push_back(
+                site == nullptr
+                    ? "none"
+                    : std::string(site->name != nullptr ? site->name : "-") + " " + site->function +
+                          ":" + std::to_string(site->line) + " " + std::to_string(stats->pending));
+        },
+        &sites);
+    CHECK(result == 0);
+    return sites;
+}
+
+static htw::timer arm_by_reference(htw::scheduler &scheduler, const std::function<void()> &function,
+                                   htw::place where = htw::place::current()) {
+    return scheduler.schedule(1s, function, where);
+}
+
+TEST(timers_know_where_they_were_armed) {
+    htw::scheduler scheduler(test::manual());
+    std::vector<htw::timer> timers;
+    htw::timer_options options;
+    options.name = "idle";
+    for (int i = 0; i < 3; i++)
+        timers.push_back(scheduler.schedule(1s, options, [] {}));
+    const int line = __LINE__ - 1;
+    std::vector<std::string> sites = sites_of(scheduler);
+    CHECK(sites.size() == 1 &&
+          sites[0].find(":" + std::to_string(line) + " 3") != std::string::npos &&
+          sites[0].rfind("idle ", 0) == 0);
+    timers.clear();
+    CHECK(sites_of(scheduler).empty());
+    std::function<void()> callback = [] {}; // one type, places of its callers
+    timers.push_back(arm_by_reference(scheduler, callback));
+    timers.push_back(arm_by_reference(scheduler, callback));
+    timers.push_back(scheduler.schedule_every(1s, callback));
+    timers.push_back(scheduler.schedule_at(htw::manual_clock::time_point(1s), callback));
+    CHECK(sites_of(scheduler).size() == 4);
+    scheduler.advance(1s);
+    CHECK(sites_of(scheduler).size() == 1);
+}
+
+TEST(places_without_end_have_no_site) {
+    htw::scheduler scheduler(test::manual());
+    std::vector<htw::timer> timers;
+    const auto callback = [] {};
+    for (std::uint32_t i = 0; i < htw::detail::places_max + 10u; i++)
+        timers.push_back(scheduler.schedule(1s, callback, htw::place::current("file", "at", i)));
+    const std::vector<std::string> sites = sites_of(scheduler);
+    CHECK(sites.size() == htw::detail::places_max + 1u && sites[0] == "none");
+    scheduler.advance(1s);
+    CHECK(scheduler.pending() == 0);
 }

@@ -11,7 +11,7 @@ import threading
 import warnings
 import weakref
 from dataclasses import dataclass
-from types import TracebackType
+from types import FrameType, TracebackType
 from typing import Any, Callable, NamedTuple, Optional
 
 from htw._base import (
@@ -116,6 +116,34 @@ _new_handle = ffi.new_handle
 _from_handle = ffi.from_handle
 _schedule = lib.py_schedule
 _cancel = lib.htw_cancel
+
+_PACKAGE = os.path.dirname(__file__)
+_sites: dict[tuple[str, int, str, Optional[str]], Any] = {}  # they stay until the process ends
+
+
+def _site_of(callback: Callable[..., object]) -> Any:
+    """The site of the call from outside of the package; NULL: there are too many."""
+    frame: Optional[FrameType] = sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    if frame is None:
+        return ffi.NULL
+    code = frame.f_code
+    name = getattr(callback, "__qualname__", None)
+    place = code.co_filename, frame.f_lineno, code.co_name, name
+    site = _sites.get(place)
+    if site is None:
+        if len(_sites) >= lib.HTW_SITES_MAX:
+            return ffi.NULL
+        site = lib.py_site(_text(name), _text(code.co_filename), _text(code.co_name),
+                           frame.f_lineno or 0)
+        if site != ffi.NULL:
+            _sites[place] = site
+    return site
+
+
+def _text(text: object) -> Any:
+    return text.encode(errors="replace") if isinstance(text, str) else ffi.NULL
 
 
 class Timer(Bound):
@@ -571,7 +599,8 @@ class Scheduler(Closing):
         when_ns = limit_ns(to_index(when_ns))
         if key is None and group is None and latest_ns is None and not absolute \
                 and not period_ns and not span_ns and clock == 0:
-            return self._keep(None, callback, args, pass_timer, _schedule, when_ns)
+            return self._keep(None, callback, args, pass_timer, _schedule, when_ns,
+                              _site_of(callback))
         latest_ns = when_ns if latest_ns is None else limit_ns(to_index(latest_ns))
         if latest_ns < when_ns:
             raise ValueError("the latest time is earlier than the first")
@@ -579,7 +608,8 @@ class Scheduler(Closing):
         return self._keep(group, callback, args, pass_timer, lib.py_schedule_spec, when_ns,
                           latest_ns, absolute, limit_ns(to_index(period_ns)), repeat, key_bytes,
                           len(key_bytes), key is not None, bool(keep_existing),
-                          pointer_of(group), limit_ns(to_index(span_ns)), clock and Clock(clock))
+                          pointer_of(group), limit_ns(to_index(span_ns)), clock and Clock(clock),
+                          _site_of(callback))
 
     def _keep(self, group: Optional[Group], callback: Callable[..., object], args: tuple[Any, ...],
               pass_timer: bool, schedule: Callable[..., int], *properties: Any) -> Timer:
@@ -673,6 +703,11 @@ class Scheduler(Closing):
     def prometheus(self) -> str:
         """The statistics in the text format of Prometheus."""
         return text_of(lib.py_scheduler_prometheus(self._pointer))
+
+    def dump(self) -> str:
+        """What is pending, for people: by callback and the place of the call that has armed it, and
+        the next ten timers."""
+        return text_of(lib.py_scheduler_dump(self._pointer))
 
 
 def pointer_of(group: Optional[Group]) -> Any:

@@ -6,6 +6,7 @@ typedef uint64_t htw_handle;
 
 #define HTW_TICK_NS_MIN ...
 #define HTW_TICK_NS_MAX ...
+#define HTW_SITES_MAX ...
 #define HTW_CLOCK_DEFAULT ...
 #define HTW_CLOCK_MONOTONIC ...
 #define HTW_CLOCK_BOOTTIME ...
@@ -141,11 +142,16 @@ int py_scheduler_create(struct htw_scheduler **ret_scheduler, struct htw_schedul
 int py_scheduler_stop(struct htw_scheduler *scheduler, void *list);
 int htw_scheduler_destroy(struct htw_scheduler *scheduler);
 int64_t py_now_by(const struct htw_scheduler *scheduler, int clock);
-htw_handle py_schedule(struct htw_scheduler *scheduler, int64_t when_ns, void *object);
+struct htw_site;
+const struct htw_site *py_site(const char *name, const char *file, const char *function,
+                               uint32_t line);
+htw_handle py_schedule(struct htw_scheduler *scheduler, int64_t when_ns,
+                       const struct htw_site *site, void *object);
 htw_handle py_schedule_spec(struct htw_scheduler *scheduler, int64_t when_ns, int64_t latest_ns,
                             bool absolute, int64_t period_ns, int repeat, const char *key,
                             size_t key_size, bool has_key, bool keep_existing,
-                            struct htw_group *group, int64_t span_ns, int clock, void *object);
+                            struct htw_group *group, int64_t span_ns, int clock,
+                            const struct htw_site *site, void *object);
 int htw_cancel(struct htw_scheduler *scheduler, htw_handle handle);
 int htw_cancel_wait(struct htw_scheduler *scheduler, htw_handle handle);
 int htw_cancel_remaining(struct htw_scheduler *scheduler, htw_handle handle, int64_t *ret_left_ns);
@@ -176,6 +182,7 @@ int py_set_clock(struct htw_scheduler *scheduler, int clock, int64_t time_ns);
 void htw_scheduler_stats_init(struct htw_scheduler_stats *stats);
 int htw_scheduler_get_stats(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats);
 char *py_scheduler_prometheus(struct htw_scheduler *scheduler);
+char *py_scheduler_dump(struct htw_scheduler *scheduler);
 
 /* ---- purgatory */
 

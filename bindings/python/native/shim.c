@@ -15,6 +15,8 @@
 #include <htw/htw.h>
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* declared by cffi below, in the same file */
 static void py_expired(void *object, htw_handle handle, int64_t deadline_ns, int64_t late_ns,
@@ -138,6 +140,27 @@ static int py_scheduler_stop(struct htw_scheduler *scheduler, void *list) {
     return htw_scheduler_stop(scheduler, hand_back, list);
 }
 
+/* A site that stays until the process ends. A text may be NULL. NULL: no memory. */
+static const struct htw_site *py_site(const char *name, const char *file, const char *function,
+                                      uint32_t line) {
+    const char *texts[] = { name, file, function };
+    char *copies[3] = { NULL, NULL, NULL };
+    struct htw_site *site = malloc(sizeof(*site));
+    bool failed = site == NULL;
+    for (size_t i = 0; i < 3; i++) {
+        copies[i] = texts[i] != NULL ? strdup(texts[i]) : NULL;
+        failed = failed || (texts[i] != NULL && copies[i] == NULL);
+    }
+    if (!failed) {
+        *site = (struct htw_site) { run, copies[0], copies[1], copies[2], line };
+        return site;
+    }
+    for (size_t i = 0; i < 3; i++)
+        free(copies[i]);
+    free(site);
+    return NULL;
+}
+
 /* Returns 0 and sets errno on failure. */
 static htw_handle schedule(struct htw_scheduler *scheduler, const struct htw_spec *spec) {
     htw_handle handle = 0;
@@ -148,13 +171,15 @@ static htw_handle schedule(struct htw_scheduler *scheduler, const struct htw_spe
     return 0;
 }
 
-static htw_handle py_schedule(struct htw_scheduler *scheduler, int64_t when_ns, void *object) {
+static htw_handle py_schedule(struct htw_scheduler *scheduler, int64_t when_ns,
+                              const struct htw_site *site, void *object) {
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.callback = run;
     spec.arg = object;
     spec.when_ns = when_ns;
     spec.latest_ns = when_ns;
     spec.release = ended;
+    spec.site = site;
     return schedule(scheduler, &spec);
 }
 
@@ -162,7 +187,8 @@ static htw_handle py_schedule_spec(struct htw_scheduler *scheduler, int64_t when
                                    int64_t latest_ns, _Bool absolute, int64_t period_ns, int repeat,
                                    const char *key, size_t key_size, _Bool has_key,
                                    _Bool keep_existing, struct htw_group *group,
-                                   int64_t span_ns, int clock, void *object) {
+                                   int64_t span_ns, int clock, const struct htw_site *site,
+                                   void *object) {
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.callback = run;
     spec.arg = object;
@@ -178,6 +204,7 @@ static htw_handle py_schedule_spec(struct htw_scheduler *scheduler, int64_t when
     spec.span_ns = span_ns;
     spec.clock = (enum htw_clock)clock;
     spec.release = ended;
+    spec.site = site;
     return schedule(scheduler, &spec);
 }
 
@@ -192,6 +219,10 @@ static int64_t py_group_cancel(struct htw_group *group, void *list) {
 
 static char *py_scheduler_prometheus(struct htw_scheduler *scheduler) {
     PY_TEXT_OF(htw_scheduler_prometheus(scheduler, stream));
+}
+
+static char *py_scheduler_dump(struct htw_scheduler *scheduler) {
+    PY_TEXT_OF(htw_scheduler_dump(scheduler, stream));
 }
 
 /* ---- purgatory */

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 import dataclasses
 import math
+import sys
 import threading
 import time
 
@@ -319,6 +320,22 @@ def test_statistics_balance(manual):
     assert dataclasses.asdict(stats)["callback"]["count"] == 10
     text = manual.prometheus()
     assert "htw_" in text and text.endswith("\n")
+
+
+def test_timers_know_where_they_were_armed(manual):
+    for _ in range(3):
+        manual.schedule(1, math.floor, 0)
+    line = sys._getframe().f_lineno - 1
+    function = "test_timers_know_where_they_were_armed"
+    manual.schedule_at_ns(10**12, int, key="key")
+    manual.repeat(60, lambda: None, first=2000)
+    text = manual.dump()
+    assert " 5 pending, 3 sites\n" in text
+    assert f"         3   1000 ms   floor {function}() {__file__}:{line}\n" in text
+    assert f"int {function}() {__file__}:{line + 3}\n" in text
+    assert f"<locals>.<lambda> {function}() {__file__}:{line + 4}\n" in text
+    manual.advance(1)
+    assert " 2 pending, 2 sites\n" in manual.dump()
 
 
 def test_timer_of_another_clock_follows_that_clock(manual):

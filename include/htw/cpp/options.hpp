@@ -109,6 +109,8 @@ struct timer_options {
     std::chrono::nanoseconds span { 0 };
     /** The clock of delays and periods. With a time point: the clock of that, or by_default. */
     htw::clock clock = htw::clock::by_default;
+    /** What the timers of this place are for, for tools: a constant text, such as "idle". */
+    const char *name = nullptr;
 };
 
 /** The bytes of an object, as a key: of a number or a pointer, or of a struct without padding. */

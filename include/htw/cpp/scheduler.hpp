@@ -6,6 +6,7 @@
 #include <htw/cpp/callback.hpp>
 #include <htw/cpp/group.hpp>
 #include <htw/cpp/options.hpp>
+#include <htw/cpp/place.hpp>
 #include <htw/cpp/sleep.hpp>
 #include <htw/cpp/timer.hpp>
 
@@ -33,6 +34,8 @@ struct calendar_options;
  * The destructor stops the scheduler: it waits for callbacks that run, and destroys the callables of
  * the others. In a callback of the same scheduler it ends the program (std::terminate). All timers,
  * except detached ones, and all groups must be destroyed before.
+ *
+ * Timers know the place of the call that has armed them: htw_scheduler_dump().
  *
  * Threads: any, also in callbacks, except moves and the destructor.
  */
@@ -79,56 +82,59 @@ class scheduler {
     /** Schedules a callback after a delay. [[nodiscard]]: a timer that is not kept is cancelled at
         once; to let it go, call detach(). */
     template <class Rep, class Period, class F>
-    [[nodiscard]] timer schedule(std::chrono::duration<Rep, Period> delay, F &&callback) {
-        return schedule(delay, timer_options(), std::forward<F>(callback));
+    [[nodiscard]] timer schedule(std::chrono::duration<Rep, Period> delay, F &&callback,
+                                 place where = place::current()) {
+        return schedule(delay, timer_options(), std::forward<F>(callback), where);
     }
 
     template <class Rep, class Period, class F>
     [[nodiscard]] timer schedule(std::chrono::duration<Rep, Period> delay, F &&callback,
-                                 std::error_code &error) {
-        return schedule(delay, timer_options(), std::forward<F>(callback), error);
+                                 std::error_code &error, place where = place::current()) {
+        return schedule(delay, timer_options(), std::forward<F>(callback), error, where);
     }
 
     /** Schedules a callback with further properties. */
     template <class Rep, class Period, class F>
     [[nodiscard]] timer schedule(std::chrono::duration<Rep, Period> delay,
-                                 const timer_options &options, F &&callback) {
-        return checked(relative(delay), options, std::forward<F>(callback));
+                                 const timer_options &options, F &&callback,
+                                 place where = place::current()) {
+        return checked(relative(delay), options, std::forward<F>(callback), where);
     }
 
     template <class Rep, class Period, class F>
     [[nodiscard]] timer schedule(std::chrono::duration<Rep, Period> delay,
-                                 const timer_options &options, F &&callback,
-                                 std::error_code &error) {
-        return reported(relative(delay), options, std::forward<F>(callback), error);
+                                 const timer_options &options, F &&callback, std::error_code &error,
+                                 place where = place::current()) {
+        return reported(relative(delay), options, std::forward<F>(callback), error, where);
     }
 
     /** Schedules a callback at a time point, of any clock: that is the clock of the timer. Of a
         clock that timers of the scheduler cannot have: EINVAL; of one that no scheduler has: the
         compiler refuses it. */
     template <class Clock, class Duration, class F>
-    [[nodiscard]] timer schedule_at(std::chrono::time_point<Clock, Duration> deadline,
-                                    F &&callback) {
-        return schedule_at(deadline, timer_options(), std::forward<F>(callback));
+    [[nodiscard]] timer schedule_at(std::chrono::time_point<Clock, Duration> deadline, F &&callback,
+                                    place where = place::current()) {
+        return schedule_at(deadline, timer_options(), std::forward<F>(callback), where);
     }
 
     template <class Clock, class Duration, class F>
     [[nodiscard]] timer schedule_at(std::chrono::time_point<Clock, Duration> deadline, F &&callback,
-                                    std::error_code &error) {
-        return schedule_at(deadline, timer_options(), std::forward<F>(callback), error);
-    }
-
-    template <class Clock, class Duration, class F>
-    [[nodiscard]] timer schedule_at(std::chrono::time_point<Clock, Duration> deadline,
-                                    const timer_options &options, F &&callback) {
-        return checked(absolute(deadline), options, std::forward<F>(callback));
+                                    std::error_code &error, place where = place::current()) {
+        return schedule_at(deadline, timer_options(), std::forward<F>(callback), error, where);
     }
 
     template <class Clock, class Duration, class F>
     [[nodiscard]] timer schedule_at(std::chrono::time_point<Clock, Duration> deadline,
                                     const timer_options &options, F &&callback,
-                                    std::error_code &error) {
-        return reported(absolute(deadline), options, std::forward<F>(callback), error);
+                                    place where = place::current()) {
+        return checked(absolute(deadline), options, std::forward<F>(callback), where);
+    }
+
+    template <class Clock, class Duration, class F>
+    [[nodiscard]] timer schedule_at(std::chrono::time_point<Clock, Duration> deadline,
+                                    const timer_options &options, F &&callback,
+                                    std::error_code &error, place where = place::current()) {
+        return reported(absolute(deadline), options, std::forward<F>(callback), error, where);
     }
 
     /* ---- repeating */
@@ -136,26 +142,30 @@ class scheduler {
     /** Schedules a callback that repeats, at first after one period, until it is cancelled. For
         another first delay: schedule() with a period in its options. */
     template <class Rep, class Period, class F>
-    [[nodiscard]] timer schedule_every(std::chrono::duration<Rep, Period> period, F &&callback) {
-        return schedule_every(period, repeat::skip, std::forward<F>(callback));
+    [[nodiscard]] timer schedule_every(std::chrono::duration<Rep, Period> period, F &&callback,
+                                       place where = place::current()) {
+        return schedule_every(period, repeat::skip, std::forward<F>(callback), where);
     }
 
     template <class Rep, class Period, class F>
     [[nodiscard]] timer schedule_every(std::chrono::duration<Rep, Period> period, F &&callback,
-                                       std::error_code &error) {
-        return schedule_every(period, repeat::skip, std::forward<F>(callback), error);
+                                       std::error_code &error, place where = place::current()) {
+        return schedule_every(period, repeat::skip, std::forward<F>(callback), error, where);
     }
 
     template <class Rep, class Period, class F>
     [[nodiscard]] timer schedule_every(std::chrono::duration<Rep, Period> period,
-                                       htw::repeat repeat, F &&callback) {
-        return checked(every(period), repeating(period, repeat), std::forward<F>(callback));
+                                       htw::repeat repeat, F &&callback,
+                                       place where = place::current()) {
+        return checked(every(period), repeating(period, repeat), std::forward<F>(callback), where);
     }
 
     template <class Rep, class Period, class F>
     [[nodiscard]] timer schedule_every(std::chrono::duration<Rep, Period> period,
-                                       htw::repeat repeat, F &&callback, std::error_code &error) {
-        return reported(every(period), repeating(period, repeat), std::forward<F>(callback), error);
+                                       htw::repeat repeat, F &&callback, std::error_code &error,
+                                       place where = place::current()) {
+        return reported(every(period), repeating(period, repeat), std::forward<F>(callback), error,
+                        where);
     }
 
     /* ---- by a calendar: with htw/calendar.hpp, where these are defined */
@@ -182,24 +192,27 @@ class scheduler {
 #if HTW_CPP_COROUTINES
     /** `co_await scheduler.after(delay)` suspends a coroutine; see class sleep. */
     template <class Rep, class Period>
-    sleep after(std::chrono::duration<Rep, Period> delay) noexcept {
-        return awaitable(relative(delay), nullptr);
+    sleep after(std::chrono::duration<Rep, Period> delay, place where = place::current()) noexcept {
+        return awaitable(relative(delay), nullptr, where);
     }
 
     template <class Rep, class Period>
-    sleep after(std::chrono::duration<Rep, Period> delay, std::error_code &error) noexcept {
-        return awaitable(relative(delay), &error);
+    sleep after(std::chrono::duration<Rep, Period> delay, std::error_code &error,
+                place where = place::current()) noexcept {
+        return awaitable(relative(delay), &error, where);
     }
 
     /** `co_await scheduler.at(time_point)`, of any clock, as schedule_at(). */
     template <class Clock, class Duration>
-    sleep at(std::chrono::time_point<Clock, Duration> deadline) noexcept {
-        return awaitable(absolute(deadline), nullptr);
+    sleep at(std::chrono::time_point<Clock, Duration> deadline,
+             place where = place::current()) noexcept {
+        return awaitable(absolute(deadline), nullptr, where);
     }
 
     template <class Clock, class Duration>
-    sleep at(std::chrono::time_point<Clock, Duration> deadline, std::error_code &error) noexcept {
-        return awaitable(absolute(deadline), &error);
+    sleep at(std::chrono::time_point<Clock, Duration> deadline, std::error_code &error,
+             place where = place::current()) noexcept {
+        return awaitable(absolute(deadline), &error, where);
     }
 #endif
 
@@ -416,7 +429,8 @@ class scheduler {
     }
 
     template <class F>
-    int start(when time, const timer_options &options, F &&callback, htw_handle *ret_handle) {
+    int start(when time, const timer_options &options, F &&callback, const place &where,
+              htw_handle *ret_handle) {
         if (time.refusal != 0)
             return time.refusal;
         // A group that was moved from is not the same as none.
@@ -437,6 +451,7 @@ class scheduler {
         spec.span_ns = options.span.count();
         spec.clock = static_cast<htw_clock>(time.absolute ? time.clock : options.clock);
         return detail::schedule(handler(), spec, std::forward<F>(callback), [&]() noexcept {
+            spec.site = detail::site_of<std::decay_t<F>>(spec.callback, options.name, where);
             return htw_schedule_spec(native_, &spec, ret_handle, nullptr);
         });
     }
@@ -445,16 +460,18 @@ class scheduler {
     int start_calendar(const calendar &calendar, const calendar_options &options, F &&callback,
                        htw_handle *ret_handle);
 
-    template <class F> timer checked(when time, const timer_options &options, F &&callback) {
+    template <class F>
+    timer checked(when time, const timer_options &options, F &&callback, const place &where) {
         htw_handle handle = 0;
-        detail::check(start(time, options, std::forward<F>(callback), &handle));
+        detail::check(start(time, options, std::forward<F>(callback), where, &handle));
         return timer(native_, handle);
     }
 
     template <class F>
-    timer reported(when time, const timer_options &options, F &&callback, std::error_code &error) {
+    timer reported(when time, const timer_options &options, F &&callback, std::error_code &error,
+                   const place &where) {
         htw_handle handle = 0;
-        error = make_error(start(time, options, std::forward<F>(callback), &handle));
+        error = make_error(start(time, options, std::forward<F>(callback), where, &handle));
         return timer(native_, handle);
     }
 
@@ -468,9 +485,9 @@ class scheduler {
     }
 
 #if HTW_CPP_COROUTINES
-    sleep awaitable(when time, std::error_code *error) noexcept {
+    sleep awaitable(when time, std::error_code *error, const place &where) noexcept {
         return sleep(native_, handler(), time.ns, time.absolute, static_cast<htw_clock>(time.clock),
-                     error);
+                     error, where);
     }
 #endif
 

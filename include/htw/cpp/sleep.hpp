@@ -13,6 +13,7 @@
 #define HTW_CPP_SLEEP_HPP
 
 #include <htw/cpp/callback.hpp>
+#include <htw/cpp/place.hpp>
 
 #if defined(__cpp_impl_coroutine) && defined(__has_include)
 #if __has_include(<coroutine>)
@@ -91,9 +92,10 @@ struct sleeper {
 class [[nodiscard]] sleep {
   public:
     sleep(htw_scheduler *scheduler, const exception_handler *handler, std::int64_t when_ns,
-          bool absolute, htw_clock clock, std::error_code *error) noexcept
+          bool absolute, htw_clock clock, std::error_code *error,
+          const place &where = place::current()) noexcept
         : scheduler_(scheduler), handler_(handler), when_ns_(when_ns), absolute_(absolute),
-          clock_(clock), error_(error) {
+          clock_(clock), error_(error), where_(where) {
     }
 
     sleep(const sleep &) = delete;
@@ -131,6 +133,7 @@ class [[nodiscard]] sleep {
         spec.when_ns = when_ns_;
         spec.absolute = absolute_;
         spec.clock = clock_;
+        spec.site = detail::site_of<detail::sleeper>(spec.callback, nullptr, where_);
         int result = htw_schedule_spec(scheduler_, &spec, &handle_, nullptr);
         if (result == 0)
             return true;
@@ -155,6 +158,7 @@ class [[nodiscard]] sleep {
     htw_clock clock_;
     int result_ = 0;
     std::error_code *error_;
+    place where_;
     detail::sleeper *sleeper_ = nullptr;
     htw_handle handle_ = 0;
 };
