@@ -205,6 +205,8 @@ def without_descriptors_those_that_are_connected_are_served(server):
             wire.close()
         return count_served() == len(clients)
     wait_for(rest, "that the others are served when some have gone")
+    for wire in clients:
+        wire.close()
     wait_for(lambda: count_descriptors() <= at_rest, "that it has noticed that they have gone")
     is_served(server)
 
