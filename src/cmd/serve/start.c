@@ -144,32 +144,32 @@ static void listen_again(struct htw__server *server, struct htw__serve_timer *ti
     set_listening(server, EPOLLIN);
 }
 
-static bool is_short(int error) {
+static bool lacks_resources(int error) {
     return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
 }
 
-/* No descriptor or memory is free. The connection would stay, and epoll would report it again and again. So it is
-   accepted with the spare descriptor, and closed; or nobody listens for a while. */
+/* No descriptor or memory is free. The connection, if there is one, would stay, and epoll would report it again and again.
+   So it is accepted with the spare descriptor, and closed; or nobody listens for a while. */
 static void refuse_one(struct htw__server *server, const struct htw__listener *listener) {
     if (server->spare_fd >= 0)
         close(server->spare_fd);
     int socket = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    bool needs_pause = socket < 0 && is_short(errno);
+    bool is_stuck = socket < 0 && lacks_resources(errno);
     if (socket >= 0)
         close(socket);
     server->spare_fd = open_spare_fd();
-    if (needs_pause) {
-        set_listening(server, 0);
-        server->pause.ring = listen_again;
-        htw__server_set_timer(server, &server->pause, htw__server_now() + PAUSE_NS);
-    }
+    if (!is_stuck)
+        return;
+    set_listening(server, 0);
+    server->pause.ring = listen_again;
+    htw__server_set_timer(server, &server->pause, htw__server_now() + PAUSE_NS);
 }
 
 void htw__server_accept(struct htw__server *server, const struct htw__listener *listener) {
     for (int i = 0; i < ACCEPTS_PER_ROUND; i++) {
         int socket = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (socket < 0) {
-            if (is_short(errno))
+            if (lacks_resources(errno))
                 refuse_one(server, listener);
             return;
         }
