@@ -266,6 +266,7 @@ static void wait_for_lock(const char *mode) {
     begin();
     notes[0].is_committed = put_note(0);
     if (sqlite3_open(path, &connection) != SQLITE_OK ||
+        sqlite3_busy_timeout(connection, 10000) != SQLITE_OK || /* the journal may just take in */
         sqlite3_exec(connection, "BEGIN EXCLUSIVE; INSERT INTO note VALUES (9)", NULL, NULL,
                      NULL) != SQLITE_OK ||
         pthread_create(&holder, NULL, hold_lock, connection) != 0)
