@@ -98,14 +98,25 @@ static int write_parts(struct htw_journal *journal, struct htw__change *change) 
     return error;
 }
 
+static size_t parts_of(const struct htw__change *change) {
+    return change->done_count + change->job_count + change->step_count + change->kick_count +
+           (change->mark != NULL) + (change->policy != NULL) + (change->recurring != NULL);
+}
+
+/* Whether all that it has are steps that leave the file as it is. */
+static bool is_in_memory_only(const struct htw__change *change) {
+    for (size_t i = 0; i < change->step_count; i++)
+        if (!change->steps[i].is_in_memory_only)
+            return false;
+    return change->step_count > 0 && change->step_count == parts_of(change);
+}
+
 /* Writes a change wholly or not at all. 0, also if the change is not possible; otherwise the whole
    batch has failed. */
 static int write_change(struct htw_journal *journal, struct htw__change *change) {
     struct htw__database *database = &journal->database;
-    size_t parts = change->done_count + change->job_count + (change->mark != NULL) +
-                   change->step_count + change->kick_count + (change->recurring != NULL ? 2u : 0u);
     bool has_key = change->jobs != NULL && change->jobs->has_key;
-    bool needs_savepoint = parts > 1 || has_key || change->step_count > 0;
+    bool needs_savepoint = parts_of(change) > 1 || has_key || change->step_count > 0;
     int error = needs_savepoint ? htw__database_savepoint(database) : 0;
     if (error != 0)
         return error;
@@ -117,21 +128,6 @@ static int write_change(struct htw_journal *journal, struct htw__change *change)
     return needs_savepoint ? htw__database_savepoint_end(database, error == 0) : 0;
 }
 
-static bool is_empty(const struct htw__change *change) {
-    return change->done_count == 0 && change->job_count == 0 && change->mark == NULL &&
-           change->step_count == 0 && change->kick_count == 0 && change->policy == NULL &&
-           change->recurring == NULL;
-}
-
-/* Whether all that it has are steps that leave the file as it is. */
-static bool is_in_memory_only(const struct htw__change *change) {
-    for (size_t i = 0; i < change->step_count; i++)
-        if (!change->steps[i].is_in_memory_only)
-            return false;
-    return change->step_count > 0 && change->done_count == 0 && change->job_count == 0 &&
-           change->mark == NULL;
-}
-
 /* 0: what has a `result` of 0 is durable. Otherwise nothing has changed, or the database is
    distrusted. `ret_commits` says whether there was a transaction. */
 static int write_batch(struct htw_journal *journal, struct htw__change *batch, uint64_t next_id,
@@ -140,7 +136,7 @@ static int write_batch(struct htw_journal *journal, struct htw__change *batch, u
     bool has_begun = false;
     int error = 0;
     for (struct htw__change *change = batch; change != NULL && error == 0; change = change->next) {
-        if (change->result != 0 || is_empty(change) || is_in_memory_only(change))
+        if (change->result != 0 || parts_of(change) == 0 || is_in_memory_only(change))
             continue;
         if (!has_begun)
             error = htw__database_begin(database);
@@ -230,14 +226,14 @@ static void finish(struct htw_journal *journal, struct htw__change *change, int 
         journal->done += change->done_count;
         count_steps(journal, change);
         keep_jobs(journal, change);
-        if (!is_empty(change))
+        if (parts_of(change) > 0)
             htw__histogram_record(&journal->durable_ns,
                                   (uint64_t)(htw__clock_monotonic_ns() - change->queued_ns));
         if (change->recurring != NULL)
-            htw__recurring_note(journal, INT64_MIN);
+            journal->recurring.at_ns = journal->next_instant != NULL ? INT64_MIN : HTW_NEVER_NS;
         if (change->mark != NULL) {
-            memcpy(journal->mark, change->mark, change->mark_size);
-            journal->mark_size = change->mark_size;
+            memcpy(journal->database.mark, change->mark, change->mark_size);
+            journal->database.mark_size = change->mark_size;
         }
         return;
     }
@@ -284,7 +280,7 @@ static struct rest finish_all(struct htw_journal *journal, struct htw__change *b
         finish(journal, change, error);
         if (change->finished == NULL) {
             append(&last_notice, change);
-        } else if (is_empty(change)) {
+        } else if (parts_of(change) == 0) {
             append(&last_sync, change);
         } else {
             append(&last_caller, change);

@@ -84,29 +84,6 @@ int htw__database_set_mark(struct htw__database *self, const void *mark, size_t 
     return htw__statement_step(self, HTW__SET_MARK);
 }
 
-int64_t htw__database_get_mark(struct htw__database *self, void *buffer) {
-    char text[HTW__SCHEMA_TEXT];
-    struct sqlite3_stmt *statement;
-    int result = sqlite3_prepare_v2(
-        self->connection,
-        htw__schema_text("SELECT mark FROM @meta WHERE one = 1", self->is_guest, text), -1,
-        &statement, NULL);
-    if (result != SQLITE_OK)
-        return htw__database_fail(self, result);
-    int64_t size = 0;
-    result = sqlite3_step(statement);
-    if (result == SQLITE_ROW) {
-        const void *mark = sqlite3_column_blob(statement, 0);
-        size = sqlite3_column_bytes(statement, 0);
-        if (size > HTW_JOURNAL_MARK_MAX)
-            size = htw__journal_fail(-EBADMSG, "%s: the mark is damaged", self->name);
-        else if (size > 0)
-            memcpy(buffer, mark, (size_t)size);
-    }
-    int again = sqlite3_finalize(statement);
-    return again == SQLITE_OK ? size : htw__database_fail(self, again);
-}
-
 int htw__database_checkpoint(struct htw__database *self) {
     bool is_whole;
     errno = 0; /* htw__journal_errno() */

@@ -100,7 +100,7 @@
     S(DELETE_RECURRING, "DELETE FROM @recurring WHERE name = ?1")                                  \
     S(LIST_INBOX, "SELECT id, length(payload) FROM @inbox WHERE id > ?1 ORDER BY id LIMIT ?2")     \
     S(FETCH_INBOX,                                                                                 \
-      "SELECT deadline, key, payload, queue, priority, lease FROM @inbox WHERE id = ?1")           \
+      "SELECT deadline, key, payload, 0, priority, 0, lease, queue FROM @inbox WHERE id = ?1")     \
     S(FIND_KEY_INBOX, "SELECT id FROM @inbox WHERE key = ?1")                                      \
     S(DELETE_INBOX, "DELETE FROM @inbox WHERE id = ?1")
 
@@ -151,6 +151,9 @@ struct htw__database {
     uint64_t first_id;   /* as of the open: of the first block */
     uint64_t next_id;    /* as the file has it: those below may be in use */
     uint64_t generation; /* commits */
+    /* Under the lock of the journal, once that has one. */
+    unsigned char mark[HTW_JOURNAL_MARK_MAX];
+    size_t mark_size;
     /* Of the transaction that is open, and at its savepoint. */
     struct htw__added {
         int64_t jobs, keyed, moved, last_put_us, inbox;
@@ -205,9 +208,6 @@ int htw__database_savepoint_end(struct htw__database *self, bool keep);
 /* ---- the mark, and the log */
 
 int htw__database_set_mark(struct htw__database *self, const void *mark, size_t mark_size);
-
-/* The mark, in `buffer` of HTW_JOURNAL_MARK_MAX bytes. Its size, or a negative errno. */
-int64_t htw__database_get_mark(struct htw__database *self, void *buffer);
 
 /* Copies the log into the file. Returns whether it was possible now, or a negative errno. */
 int htw__database_checkpoint(struct htw__database *self);

@@ -30,27 +30,14 @@ int64_t htw__inbox_list(struct htw__database *database, uint64_t *after,
 
 int htw__inbox_fetch(struct htw__database *database, uint64_t id, struct htw__job_row *ret_row,
                      const char **ret_queue) {
+    enum { QUEUE = 7 };
     struct sqlite3_stmt *statement = database->statements[HTW__FETCH_INBOX];
-    htw__statement_bind(database, HTW__FETCH_INBOX, HTW__NUMBERS((int64_t)id));
-    int result = htw__statement_step(database, HTW__FETCH_INBOX);
-    if (result != 1)
-        return result == 0 ? -ENOENT : result;
-    bool has_key = sqlite3_column_type(statement, 1) != SQLITE_NULL;
-    bool has_queue = sqlite3_column_type(statement, 3) != SQLITE_NULL;
-    const void *key = sqlite3_column_blob(statement, 1);
-    *ret_row = (struct htw__job_row) {
-        .deadline_ns = sqlite3_column_int64(statement, 0),
-        .key = has_key && key == NULL ? "" : key,
-        .key_size = (size_t)sqlite3_column_bytes(statement, 1),
-        .payload = sqlite3_column_blob(statement, 2),
-        .payload_size = (size_t)sqlite3_column_bytes(statement, 2),
-        .priority = (uint32_t)sqlite3_column_int64(statement, 4),
-        .lease_ns = sqlite3_column_int64(statement, 5),
-    };
-    *ret_queue = has_queue ? (const char *)sqlite3_column_text(statement, 3) : NULL;
-    bool no_memory =
-        ret_row->payload == NULL || (has_key && key == NULL) || (has_queue && *ret_queue == NULL);
-    if (!no_memory || (sqlite3_errcode(database->connection) & 0xff) != SQLITE_NOMEM)
+    int error = htw__database_read(database, HTW__FETCH_INBOX, id, ret_row);
+    if (error != 0)
+        return error;
+    bool has_queue = sqlite3_column_type(statement, QUEUE) != SQLITE_NULL;
+    *ret_queue = has_queue ? (const char *)sqlite3_column_text(statement, QUEUE) : NULL;
+    if (!has_queue || *ret_queue != NULL)
         return 0;
     sqlite3_reset(statement);
     return htw__database_fail(database, SQLITE_NOMEM);

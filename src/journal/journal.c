@@ -119,8 +119,27 @@ static int load_queue(void *context, const struct htw__queue_row *row) {
     return htw__queues_load(context, row);
 }
 
+/* What the file says of it. */
+static int load(struct htw_journal *journal) {
+    struct htw__database *database = &journal->database;
+    int error = htw__database_visit_queues(database, load_queue, &journal->queues);
+    if (error != 0)
+        return error;
+    uint64_t done = (uint64_t)journal->queues.all.of[HTW_JOB_DONE];
+    journal->found = journal->jobs_in_file = database->jobs - done;
+    journal->recurring.after_ns = INT64_MIN;
+    journal->recurring.at_ns = journal->next_instant != NULL ? INT64_MIN : HTW_NEVER_NS;
+    journal->forget_ns = done > 0 ? INT64_MIN : HTW_NEVER_NS;
+    journal->last_put_us = database->last_put_us;
+    journal->ids.next_block = database->first_id;
+    journal->lacks_ids = !htw__database_has_reserved(database, database->first_id);
+    if (journal->lacks_ids)
+        snprintf(journal->sentence, sizeof(journal->sentence), "%s", htw_journal_error());
+    return 0;
+}
+
 static int open_file(struct htw_journal *journal, const char *path,
-                      const struct htw_journal_options *options) {
+                     const struct htw_journal_options *options) {
     int error = htw__database_check_sqlite();
     if (error == 0)
         error = htw__journal_path_open(&journal->path, path);
@@ -129,30 +148,12 @@ static int open_file(struct htw_journal *journal, const char *path,
     error = htw__database_open(&journal->database, &journal->path, options,
                                journal->queued_jobs_max + HTW__RECUR_JOBS_MAX);
     if (error == 0) {
-        error = htw__database_visit_queues(&journal->database, load_queue, &journal->queues);
-        int64_t mark_size =
-            error != 0 ? error : htw__database_get_mark(&journal->database, journal->mark);
-        if (mark_size >= 0) {
-            journal->mark_size = (size_t)mark_size;
-            journal->jobs_in_file =
-                journal->database.jobs - (uint64_t)journal->queues.all.of[HTW_JOB_DONE];
-            journal->found = journal->jobs_in_file;
-            journal->recurring.after_ns = INT64_MIN;
-            journal->recurring.at_ns = journal->next_instant != NULL ? INT64_MIN : HTW_NEVER_NS;
-            journal->forget_ns =
-                journal->queues.all.of[HTW_JOB_DONE] > 0 ? INT64_MIN : HTW_NEVER_NS;
-            journal->last_put_us = journal->database.last_put_us;
-            journal->ids.next_block = journal->database.first_id;
-            journal->lacks_ids =
-                !htw__database_has_reserved(&journal->database, journal->ids.next_block);
-            if (journal->lacks_ids)
-                snprintf(journal->sentence, sizeof(journal->sentence), "%s", htw_journal_error());
-            return 0;
-        }
-        error = (int)mark_size;
-        htw__database_close(&journal->database, false);
+        error = load(journal);
+        if (error != 0)
+            htw__database_close(&journal->database, false);
     }
-    htw__journal_path_abandon(&journal->path);
+    if (error != 0)
+        htw__journal_path_close(&journal->path, false);
     return error;
 }
 
@@ -190,7 +191,7 @@ static int end(struct htw_journal *journal) {
         return error;
     htw__writer_stop(journal);
     htw__database_close(&journal->database, !journal->has_failed);
-    htw__journal_path_close(&journal->path);
+    htw__journal_path_close(&journal->path, true);
     return 0;
 }
 
@@ -276,11 +277,11 @@ int64_t htw_journal_get_mark(struct htw_journal *journal, void *buffer, size_t s
     if (buffer == NULL && size > 0)
         return htw__journal_fail_as(-EINVAL, "the buffer of the mark is NULL");
     htw__mutex_lock(&journal->mutex);
-    size_t mark_size = journal->mark_size;
+    size_t mark_size = journal->database.mark_size;
     if (size > mark_size)
         size = mark_size;
     if (size > 0)
-        memcpy(buffer, journal->mark, size);
+        memcpy(buffer, journal->database.mark, size);
     htw__mutex_unlock(&journal->mutex);
     return (int64_t)mark_size;
 }

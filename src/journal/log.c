@@ -72,13 +72,12 @@ static int note_pages(void *context, struct sqlite3 *connection, const char *nam
 }
 
 void htw__log_init(struct htw__log *log, struct sqlite3 *connection) {
-    *log =
-        (struct htw__log) { .connection = connection, .checkpoint_at = htw__log_checkpoint_pages };
-    sqlite3_wal_hook(connection, note_pages, log);
-}
-
-void htw__log_init_none(struct htw__log *log) {
-    *log = (struct htw__log) { .checkpoint_at = INT_MAX, .is_rewritten = true };
+    bool is_followed = connection != NULL;
+    *log = (struct htw__log) { .connection = connection,
+                               .checkpoint_at = is_followed ? htw__log_checkpoint_pages : INT_MAX,
+                               .is_rewritten = !is_followed };
+    if (is_followed)
+        sqlite3_wal_hook(connection, note_pages, log);
 }
 
 static int get_status(const char *name, struct stat *status) {

@@ -22,11 +22,8 @@ struct htw__log {
 /* The log is copied into the file when it has so many pages. Only tests change it. */
 extern int htw__log_checkpoint_pages;
 
-/* From now on, commits are followed. */
+/* From now on, commits are followed. NULL: the log is that of a program, or there is none, and nothing is done with it. */
 void htw__log_init(struct htw__log *log, struct sqlite3 *connection);
-
-/* In its place: the log is that of a program, or there is none, and nothing is done with it. */
-void htw__log_init_none(struct htw__log *log);
 
 /* The size of the log of the file of this name. For any thread. */
 uint64_t htw__log_bytes(const char *name);

@@ -102,7 +102,8 @@ static int set_up(struct htw__database *self, const struct htw__journal_path *pa
 
 static int read_meta(struct htw__database *self) {
     static const char text[] =
-        "SELECT jobs, keyed, next_sequence, generation, moved, last_put FROM @meta WHERE one = 1";
+        "SELECT jobs, keyed, next_sequence, generation, moved, last_put, mark FROM @meta "
+        "WHERE one = 1";
     char buffer[HTW__SCHEMA_TEXT];
     struct sqlite3_stmt *statement;
     int result = sqlite3_prepare_v2(
@@ -117,12 +118,18 @@ static int read_meta(struct htw__database *self) {
         self->generation = (uint64_t)sqlite3_column_int64(statement, 3);
         self->moved = (uint64_t)sqlite3_column_int64(statement, 4);
         self->last_put_us = sqlite3_column_int64(statement, 5);
+        const void *mark = sqlite3_column_blob(statement, 6);
+        self->mark_size = (size_t)sqlite3_column_bytes(statement, 6);
+        if (self->mark_size > 0 && self->mark_size <= sizeof(self->mark))
+            memcpy(self->mark, mark, self->mark_size);
     }
     int again = sqlite3_finalize(statement);
     if (result == SQLITE_DONE)
         return htw__journal_fail(-EBADMSG, "%s: the journal has lost its counters", self->name);
     if (result != SQLITE_ROW)
         return htw__database_fail(self, again);
+    if (self->mark_size > sizeof(self->mark))
+        return htw__journal_fail(-EBADMSG, "%s: the mark is damaged", self->name);
     return self->jobs <= COUNT_MAX && self->keyed <= self->jobs && self->generation <= COUNT_MAX &&
                    self->moved <= self->jobs && self->last_put_us >= 0 &&
                    self->next_id >= HTW__BLOCK_IDS && self->next_id <= HTW__ID_MAX + 1 &&
@@ -201,27 +208,21 @@ int htw__database_open(struct htw__database *self, const struct htw__journal_pat
     sqlite3_busy_timeout(self->connection,
                          self->is_guest ? GUEST_BUSY_TIMEOUT_MS : BUSY_TIMEOUT_MS);
     int version, error = set_up(self, path, &version);
-    if (error == 0 && (self->is_guest || self->is_in_memory)) {
-        htw__log_init_none(&self->log);
-    } else if (error == 0) {
-        htw__log_init(&self->log, self->connection); /* not before PRAGMA wal_autocheckpoint */
+    bool has_log = !self->is_guest && !self->is_in_memory;
+    if (error == 0) /* not before PRAGMA wal_autocheckpoint */
+        htw__log_init(&self->log, has_log ? self->connection : NULL);
+    if (error == 0 && has_log)
         error = settle_log(self);
-    }
     if (error == 0 && version == 1)
         error = migrate(self);
     if (error == 0)
         error = read_meta(self);
     if (error == 0)
         error = htw__statements_prepare(self);
-    if (error != 0) {
+    if (error == 0)
+        error = reserve_ids(self);
+    if (error != 0)
         htw__database_close(self, false);
-        return error;
-    }
-    error = reserve_ids(self);
-    if (error != 0) {
-        htw__database_close(self, false);
-        return error;
-    }
-    self->is_open = true;
-    return 0;
+    self->is_open = error == 0;
+    return error;
 }

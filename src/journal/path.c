@@ -183,10 +183,9 @@ int htw__journal_path_open(struct htw__journal_path *self, const char *path) {
     if (error != 0)
         return error;
     /* Not open(), so that there is no descriptor to close. Others must not read what is in it. */
-    self->is_new = !exists && mknod(self->name, S_IFREG | 0600, 0) == 0;
-    if (!exists && !self->is_new && errno != EEXIST) {
+    if (!exists && mknod(self->name, S_IFREG | 0600, 0) != 0 && errno != EEXIST) {
         error = errno;
-        htw__journal_path_abandon(self);
+        htw__journal_path_close(self, false);
         return fail_errno(path, error);
     }
     return 0;
@@ -207,7 +206,7 @@ int htw__journal_path_sync_folder(const struct htw__journal_path *self) {
     return error == 0 ? 0 : fail_errno(folder, error);
 }
 
-static void leave(struct htw__journal_path *self, bool removes) {
+void htw__journal_path_close(struct htw__journal_path *self, bool is_journal) {
     char file[PATH_MAX];
     if (self->is_in_memory)
         return;
@@ -217,16 +216,8 @@ static void leave(struct htw__journal_path *self, bool removes) {
     while (*place != self)
         place = &(*place)->next;
     *place = self->next;
-    if (removes) /* before the lock ends: see lock() */
+    if (!is_journal && self->made_lock_file) /* before the lock ends: see lock() */
         unlink(file);
     close(self->lock_fd);
     pthread_mutex_unlock(&open_paths.mutex);
-}
-
-void htw__journal_path_abandon(struct htw__journal_path *self) {
-    leave(self, self->made_lock_file);
-}
-
-void htw__journal_path_close(struct htw__journal_path *self) {
-    leave(self, false);
 }

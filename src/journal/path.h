@@ -17,7 +17,6 @@
 
 struct htw__journal_path {
     char name[PATH_MAX]; /* without symbolic links */
-    bool is_new;         /* the file was created */
     bool made_lock_file; /* it was not there before */
     bool is_in_memory;   /* there is no file: only `name` is set */
     int lock_fd;
@@ -34,9 +33,7 @@ int htw__journal_path_open(struct htw__journal_path *self, const char *path);
 /* Makes the entries of the folder durable. */
 int htw__journal_path_sync_folder(const struct htw__journal_path *self);
 
-/* In place of `close`, when the file is not a journal: removes the lock file if it was not there before. */
-void htw__journal_path_abandon(struct htw__journal_path *self);
-
-void htw__journal_path_close(struct htw__journal_path *self);
+/* `is_journal` false: the lock file is removed if it was not there before. */
+void htw__journal_path_close(struct htw__journal_path *self, bool is_journal);
 
 #endif /* HTW_SRC_JOURNAL_PATH_H */

@@ -180,11 +180,6 @@ int htw__recurring_prepare(const struct htw_journal *journal, const struct htw_r
 
 /* ---- when rules are to be read */
 
-void htw__recurring_note(struct htw_journal *journal, int64_t next_ns) {
-    if (journal->next_instant != NULL && next_ns < journal->recurring.at_ns)
-        journal->recurring.at_ns = next_ns;
-}
-
 bool htw__recurring_has_work(const struct htw_journal *journal) {
     const struct htw__recurring *recurring = &journal->recurring;
     return recurring->at_ns != HTW_NEVER_NS && recurring->under_way == 0 &&

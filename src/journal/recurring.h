@@ -19,9 +19,6 @@ int htw__recurring_prepare(const struct htw_journal *journal, const struct htw_r
 /* In the transaction of a change: stores a rule, or removes it (`schedule` NULL). 0, -ENOENT or an error. */
 int htw__recurring_write(struct htw_journal *journal, const struct htw_recurring *rule);
 
-/* Under the lock: when the rule is due, a slot tells the writer. */
-void htw__recurring_note(struct htw_journal *journal, int64_t next_ns);
-
 /* Under the lock: whether rules are to be read. */
 bool htw__recurring_has_work(const struct htw_journal *journal);
 

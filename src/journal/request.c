@@ -242,14 +242,11 @@ static void tell_waiter(void *arg, int result, const struct htw_delivery *delive
 int htw_journal_lease(struct htw_journal *journal, const struct htw_lease *lease,
                       htw_leased *leased, void *arg) {
     struct waiter waiter = { .leased = leased, .arg = arg };
-    int error = htw__journal_refusal(journal);
+    int error = htw__journal_refusal_to_wait(journal);
     if (error != 0)
         return error;
     if (leased == NULL)
         return htw__journal_fail_as(-EINVAL, "a lease is not valid");
-    if (htw__journal_is_inside(journal, false))
-        return htw__journal_fail(-EDEADLK, "%s: a notice of the journal must not wait for it",
-                                 journal->path.name);
     int cancel_state; /* the writer uses what is on this stack */
     sem_init(&waiter.told, 0, 0);
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);

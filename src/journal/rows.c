@@ -291,11 +291,16 @@ int htw__database_take_key(struct htw__database *self, const void *key, size_t k
 
 /* ---- reading a job */
 
-static int read_row(struct htw__database *self, struct htw__job_row *row) {
-    struct sqlite3_stmt *statement = self->statements[HTW__FETCH];
+int htw__database_read(struct htw__database *self, enum htw__statement which, uint64_t id,
+                       struct htw__job_row *ret_row) {
+    struct sqlite3_stmt *statement = self->statements[which];
+    htw__statement_bind(self, which, HTW__NUMBERS((int64_t)id));
+    int result = htw__statement_step(self, which);
+    if (result != 1)
+        return result == 0 ? -ENOENT : result;
     bool has_key = sqlite3_column_type(statement, 1) != SQLITE_NULL;
     const void *key = sqlite3_column_blob(statement, 1);
-    *row = (struct htw__job_row) {
+    *ret_row = (struct htw__job_row) {
         .deadline_ns = sqlite3_column_int64(statement, 0),
         .key = has_key && key == NULL ? "" : key,
         .key_size = (size_t)sqlite3_column_bytes(statement, 1),
@@ -307,25 +312,22 @@ static int read_row(struct htw__database *self, struct htw__job_row *row) {
         .lease_ns = sqlite3_column_int64(statement, 6),
     };
     /* A blob of which no copy could be made looks like an empty one. */
-    bool no_memory = row->payload == NULL || (has_key && key == NULL);
-    return no_memory && (sqlite3_errcode(self->connection) & 0xff) == SQLITE_NOMEM
-               ? htw__database_fail(self, SQLITE_NOMEM)
-               : 0;
+    bool no_memory = ret_row->payload == NULL || (has_key && key == NULL);
+    if (!no_memory || (sqlite3_errcode(self->connection) & 0xff) != SQLITE_NOMEM)
+        return 0;
+    sqlite3_reset(statement);
+    return htw__database_fail(self, SQLITE_NOMEM);
 }
 
 int htw__database_fetch(struct htw__database *self, uint64_t id, struct htw__job_row *ret_row,
                         struct htw__whereabouts *ret_where) {
-    htw__statement_bind(self, HTW__FETCH, HTW__NUMBERS((int64_t)id));
-    int result = htw__statement_step(self, HTW__FETCH);
-    if (result != 1)
-        return result == 0 ? -ENOENT : result;
-    int error = read_row(self, ret_row);
-    if (error == 0) {
-        error = fetch_moved(self, id, ret_where);
-        if (error == -ENOENT) {
-            *ret_where = htw__database_where_put(ret_row);
-            error = 0;
-        }
+    int error = htw__database_read(self, HTW__FETCH, id, ret_row);
+    if (error != 0)
+        return error;
+    error = fetch_moved(self, id, ret_where);
+    if (error == -ENOENT) {
+        *ret_where = htw__database_where_put(ret_row);
+        error = 0;
     }
     if (error != 0)
         htw__database_fetch_end(self);

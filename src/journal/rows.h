@@ -80,6 +80,10 @@ int htw__database_fetch(struct htw__database *self, uint64_t id, struct htw__job
                         struct htw__whereabouts *ret_where);
 void htw__database_fetch_end(struct htw__database *self);
 
+/* The row alone, by a statement whose columns are those of FETCH; that is to be reset if this returns 0. */
+int htw__database_read(struct htw__database *self, enum htw__statement which, uint64_t id,
+                       struct htw__job_row *ret_row);
+
 /* ---- keys */
 
 /* Gives the key to `id`, and returns in `ret_replaced` the job that had it, which is removed; 0:

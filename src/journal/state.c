@@ -65,6 +65,14 @@ int htw__journal_refusal(const struct htw_journal *journal) {
     return 0;
 }
 
+int htw__journal_refusal_to_wait(const struct htw_journal *journal) {
+    int error = htw__journal_refusal(journal);
+    return error == 0 && htw__journal_is_inside(journal, false)
+               ? htw__journal_fail(-EDEADLK, "%s: a notice of the journal must not wait for it",
+                                   journal->path.name)
+               : error;
+}
+
 void htw__journal_stop(struct htw_journal *journal) {
     if (journal->has_failed)
         return;

@@ -171,9 +171,6 @@ struct htw_journal {
     struct htw__slot *slots;
     uint32_t slot_count;
 
-    unsigned char mark[HTW_JOURNAL_MARK_MAX];
-    size_t mark_size;
-
     /* Counters. */
     uint64_t found, put, put_in, done, cancelled, replaced, delivered_count, refused, failed,
         commits, checkpoints, jobs_in_file;
@@ -183,6 +180,9 @@ struct htw_journal {
 
 /* The error of each call: NULL, or a child process. 0: none. */
 int htw__journal_refusal(const struct htw_journal *journal);
+
+/* The same of a call that waits for the writer: it is refused in a notice, too. */
+int htw__journal_refusal_to_wait(const struct htw_journal *journal);
 
 /* Under the lock: stops the journal for good. The sentence of this thread says why. */
 void htw__journal_stop(struct htw_journal *journal);

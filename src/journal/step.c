@@ -229,7 +229,7 @@ static int fetch(struct htw_journal *journal, uint64_t id, struct htw__job_row *
     return -ENOENT;
 }
 
-int htw__step_count_end(struct htw_journal *journal, uint64_t id) {
+static int count_end(struct htw_journal *journal, uint64_t id) {
     struct htw__job_row row;
     struct htw__whereabouts where;
     int error = fetch(journal, id, &row, &where);
@@ -276,7 +276,7 @@ int htw__step_take_key(struct htw_journal *journal, const struct htw__job_row *r
     if (error == 0 && before != 0 && is_if_absent)
         error = -EEXIST;
     if (error == 0 && before != 0)
-        error = htw__step_count_end(journal, before);
+        error = count_end(journal, before);
     return error == 0 ? htw__database_take_key(database, row->key, row->key_size, id, ret_replaced)
                       : error;
 }

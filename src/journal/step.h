@@ -28,8 +28,7 @@ void htw__step_replace(struct htw_journal *journal, uint64_t replaced);
 /* Under the lock, after. `result` 0: the step is durable. */
 void htw__step_finish(struct htw_journal *journal, struct htw__step *step, int result);
 
-/* In the transaction: counts the end of a job in its queue, and removes it, too. */
-int htw__step_count_end(struct htw_journal *journal, uint64_t id);
+/* In the transaction: a job ends. */
 int htw__step_remove(struct htw_journal *journal, uint64_t id);
 
 /* In the transaction: gives a key to the job `id`; the one that has it is replaced, or -EEXIST. */

@@ -182,12 +182,9 @@ static struct htw_job_update cancel_of(uint64_t id) {
 
 static int make_now(struct htw_journal *journal, const struct htw_journal_change *wanted,
                     const struct htw__special *special, uint64_t *ret_id, uint32_t *ret_kicked) {
-    int error = htw__journal_refusal(journal);
+    int error = htw__journal_refusal_to_wait(journal);
     if (error != 0)
         return error;
-    if (htw__journal_is_inside(journal, false))
-        return htw__journal_fail(-EDEADLK, "%s: a notice of the journal must not wait for it",
-                                 journal->path.name);
     struct htw__change *change = htw__change_create(journal, wanted, &error);
     if (change == NULL)
         return error;

@@ -531,9 +531,10 @@ def journal_recurring_jobs_are_set_listed_and_removed(directory):
            "recur", journal, "nightly", "0 3 * * *", "a job")
     data = bytes(range(256))
     change("recur", journal, "backup", "@hourly", data=data)
-    got = command("journal", "recur", journal, "wrong", "0 3 31 foo *", "a job")
-    equal(got.status, 2)
-    has(got.err, "not a cron expression: foo *")
+    if os.path.exists(PROGRAM + "-cron"):  # built with the calendar
+        got = command("journal", "recur", journal, "wrong", "0 3 31 foo *", "a job")
+        equal(got.status, 2)
+        has(got.err, "not a cron expression: foo *")
     empty = {"next": None, "next_ns": None}
     rules = [json.loads(line) for line in change("-J", "recurring", journal).splitlines()]
     equal(rules, [

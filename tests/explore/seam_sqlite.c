@@ -67,14 +67,9 @@ int __wrap_htw__journal_path_sync_folder(const struct htw__journal_path *self) {
     return 0;
 }
 
-void __wrap_htw__journal_path_abandon(struct htw__journal_path *self);
-void __wrap_htw__journal_path_abandon(struct htw__journal_path *self) {
-    (void)self;
-}
-
-void __wrap_htw__journal_path_close(struct htw__journal_path *self);
-void __wrap_htw__journal_path_close(struct htw__journal_path *self) {
-    (void)self;
+void __wrap_htw__journal_path_close(struct htw__journal_path *self, bool is_journal);
+void __wrap_htw__journal_path_close(struct htw__journal_path *self, bool is_journal) {
+    (void)self, (void)is_journal;
 }
 
 struct htw__log;

@@ -48,7 +48,7 @@ static void open_database(void) {
 
 static void close_database(bool is_clean) {
     htw__database_close(&database, is_clean);
-    htw__journal_path_close(&file);
+    htw__journal_path_close(&file, true);
 }
 
 static void begin(void) {
