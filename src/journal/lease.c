@@ -228,6 +228,7 @@ static void expire(struct htw_journal *journal, struct htw__job *job) {
                               .attempt = queued->counters.attempts };
     if (!htw__policy_is_on(&queued->queue->policy)) {
         queued->counters.timeouts++;
+        queued->is_changed = true;
         htw__jobs_become(&journal->jobs, job, HTW__JOB_READY);
         htw__leases_serve(journal, queued->queue);
         return;
