@@ -127,6 +127,7 @@ def clients_that_never_read_are_held_back_and_delay_no_other(server):
                     except (BlockingIOError, ConnectionError):
                         pass
                 time.sleep(0.001)
+
         def are_held_back():
             before = server.stat("cmd-peek")
             time.sleep(0.2)
