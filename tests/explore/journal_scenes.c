@@ -254,6 +254,23 @@ static void play_later(void) {
     scene_close_journal();
 }
 
+/* Its calls do not wake the writer: it writes the changes itself, or leaves them to a thread that uses the file. */
+static void play_process(void) {
+    scene_open_journal(NULL);
+    REQUIRE(htw_journal_process(journal_scene.journal, HTW_NEVER_NS) == 0);
+    pthread_t other = scene_start(scene_put_1);
+    scene_put_later(0, MS);
+    REQUIRE(htw_journal_process(journal_scene.journal, HTW_NEVER_NS) == 0);
+    scene_expect(0, MS);
+    scene_join(other);
+    scene_expect(1, MS);
+    explore_sleep_ns(20 * MS);
+    REQUIRE(journal_scene.notices == 1 && journal_scene.jobs[0].deliveries == 1 &&
+            journal_scene.jobs[1].deliveries == 1);
+    scene_require_counts(2, 0);
+    scene_close_journal();
+}
+
 static void play_close(void) {
     scene_open_journal(NULL);
     scene_put_later(0, 0);
@@ -306,6 +323,8 @@ const struct scene journal_scenes[] = {
     { "memory", "jobs that memory has no room for are delivered, too", play_memory, 1, 2 },
     { "sync", "all is durable, and all notices were given, when a sync returns", play_sync, 1, 2 },
     { "put-later", "a change that nobody waits for is made", play_later, 1, 2 },
+    { "process", "a thread of the program makes its changes, beside one that waits", play_process,
+      1, 2 },
     { "close-journal", "what was accepted is durable before a close returns", play_close, 1, 2 },
     { "close-delivery", "no delivery runs when a close returns", play_close_delivery, 1, 2 },
     { NULL, NULL, NULL, 0, 0 },

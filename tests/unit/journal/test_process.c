@@ -43,8 +43,8 @@ static void open_for_process(struct journal_fixture *f) {
 }
 
 static void put_later(struct journal_fixture *f, const char *text, htw_durable *durable) {
-    assert_int_equal(
-        htw_journal_put_later(f->journal, 0, text, strlen(text), durable, &told, NULL), 0);
+    assert_int_equal(htw_journal_put_later(f->journal, 0, text, strlen(text), durable, &told, NULL),
+                     0);
 }
 
 JOURNAL_TEST(process_makes_all_changes_in_one_commit_and_in_its_thread) {
@@ -170,8 +170,8 @@ JOURNAL_TEST(process_and_other_threads_make_each_change_once) {
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, put_many, f), 0);
     for (int i = 0; i < PER_THREAD; i++) {
-        assert_int_equal(
-            htw_journal_put_later(f->journal, HTW_NEVER_NS, "z", 1, count, NULL, NULL), 0);
+        assert_int_equal(htw_journal_put_later(f->journal, HTW_NEVER_NS, "z", 1, count, NULL, NULL),
+                         0);
         assert_int_equal(htw_journal_process(f->journal, HTW_NEVER_NS), 0);
     }
     for (int i = 0; i < THREADS; i++) {
