@@ -21,7 +21,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#define EVENTS_PER_ROUND 256
+#define EVENTS_PER_ROUND 32
 #define TURNS_NS (HTW_MILLISECOND / 10)
 #define TIMERS_PER_ROUND 4096
 
