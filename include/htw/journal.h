@@ -564,14 +564,14 @@ HTW_API int htw_journal_kick_later(struct htw_journal *journal, const char *queu
  * other threads. For a program with a loop: that saves two changes of threads for each round. From the first call on,
  * calls of this thread do not wake the journal's thread, so call this after them, before the thread waits for anything else.
  *
- * @param most_ns if the last commit took longer, or the file is in use, the journal's thread does it, and
- *                this does not wait. HTW_NEVER_NS: none is too long.
+ * It waits for the disk. Where another thread uses the file at the time, that of the journal does it, and this does not wait.
+ *
  * @return 0; -EDEADLK: called in a callback of this journal.
  *
  * Threads: one; of several, the last that has called it counts. Others may use the journal meanwhile.
  * Cost: that of a commit for all changes together; about 50 ns if nothing waits.
  */
-HTW_API int htw_journal_process(struct htw_journal *journal, int64_t most_ns);
+HTW_API int htw_journal_process(struct htw_journal *journal);
 
 /* ------------------------------------------------------------------ jobs of other transactions */
 

@@ -338,11 +338,10 @@ void htw__commit_queue(struct htw_journal *journal) {
         error = htw__database_settle(&journal->database, next_id);
     if (error == 0)
         error = write_batch(journal, batch, next_id, &commits);
-    int64_t took_ns = htw__clock_monotonic_ns() - begin_ns;
     if (commits)
-        htw__histogram_record(&journal->commit_ns, (uint64_t)took_ns);
+        htw__histogram_record(&journal->commit_ns,
+                              (uint64_t)(htw__clock_monotonic_ns() - begin_ns));
     htw__mutex_lock(&journal->mutex);
-    journal->commit_took_ns = took_ns;
     if (journal->database.is_distrusted && !has_failed)
         htw__journal_stop(journal);
     if (error != 0) {

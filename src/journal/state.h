@@ -135,8 +135,7 @@ struct htw_journal {
     size_t queued_bytes;
     pthread_t processor;   /* has called htw_journal_process() last, if `has_processor` */
     bool has_processor;
-    int64_t commit_took_ns; /* the last one */
-    bool is_urgent;         /* a caller waits for the queue */
+    bool is_urgent;        /* a caller waits for the queue */
     bool is_in_use;        /* the database */
     bool writer_waits;     /* for the database */
     uint64_t lookers;      /* threads that wait for it in order to read */

@@ -184,12 +184,12 @@ static bool has_changes_or_requests(const struct htw_journal *journal) {
     return journal->first != NULL || journal->leases.served != NULL;
 }
 
-static bool may_process(const struct htw_journal *journal, int64_t most_ns) {
+static bool may_process(const struct htw_journal *journal) {
     return !journal->is_in_use && !journal->writer_waits && !journal->has_failed &&
-           !htw__log_is_long(&journal->database.log) && journal->commit_took_ns <= most_ns;
+           !htw__log_is_long(&journal->database.log);
 }
 
-int htw_journal_process(struct htw_journal *journal, int64_t most_ns) {
+int htw_journal_process(struct htw_journal *journal) {
     sigset_t all, before;
     int cancel_state, error = htw__journal_refusal(journal);
     if (error != 0)
@@ -204,7 +204,7 @@ int htw_journal_process(struct htw_journal *journal, int64_t most_ns) {
         sigfillset(&all); /* as in a caller that commits by itself */
         pthread_sigmask(SIG_SETMASK, &all, &before);
         pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-        while (has_changes_or_requests(journal) && may_process(journal, most_ns))
+        while (has_changes_or_requests(journal) && may_process(journal))
             journal->leases.served != NULL ? htw__leases_tell(journal) : htw__commit_queue(journal);
         pthread_setcancelstate(cancel_state, NULL);
         pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -2,8 +2,8 @@
 /*
  * loop.c - the rounds of the server.
  *
- * A round asks epoll for events, runs the timers that are due, gives connections their turns, first come, first
- * served, makes their changes in the journal, and takes the operations that are back; all for a limited time.
+ * A round asks epoll for events, runs the timers that are due, takes the operations that are back, and gives
+ * connections their turns, first come, first served, for a limited time.
  */
 #include "loop.h"
 
@@ -24,9 +24,6 @@
 #define EVENTS_PER_ROUND 32
 #define TURNS_NS (HTW_MILLISECOND / 10)
 #define TIMERS_PER_ROUND 4096
-
-/* A commit that takes longer is made by the journal's thread. */
-#define COMMIT_NS HTW_MILLISECOND
 
 /* How long the last answers may take when the program ends. */
 #define DRAIN_NS (3 * HTW_SECOND / 2)
@@ -164,14 +161,14 @@ static bool take_operations(struct htw__server *server) {
     return first != NULL;
 }
 
-/* Until nothing is left to do, for a limited time: commands of all connections are made durable together, and then
-   those get their answers. */
+/* Until nothing is left to do, for a limited time. */
 static void run_commands(struct htw__server *server) {
     int64_t end_ns = htw__clock_monotonic_ns() + TURNS_NS;
     take_operations(server);
     do {
         run_turns(server, end_ns);
-        (void)htw_journal_process(server->journal, COMMIT_NS); /* a failure stops it */
+        if (server->options.in_memory) /* where there is no disk to wait for */
+            (void)htw_journal_process(server->journal);
     } while (take_operations(server) && htw__clock_monotonic_ns() < end_ns);
 }
 

@@ -5,10 +5,9 @@
  * PARTS. One thread, the LOOP (loop.c), has all CONNECTIONS (connection.c). They read lines (line.c) and start their
  * commands (commands.c). A job is in a journal, a tube is a queue of it. What needs the journal is an OPERATION
  * (operation.c): a change that is made later, or a look at jobs, which its notice does, because there it waits for
- * nobody. When all connections have had their turns, the loop makes the commit, which they share, and calls the notices
- * itself (htw_journal_process()); on a slow disk, and while that copies its log, the journal's thread does, and
- * nobody waits for it but those whose commands have changed something. Notices go to the mailbox, from which
- * the loop takes them.
+ * nobody. Notices go back to the loop through its mailbox. So many connections share a commit, and nobody waits for
+ * the disk but those whose commands have changed something. Without a file the loop itself makes the commit, when
+ * the connections have had their turns.
  *
  * There may be very many tubes, so what looks at all of them is done by a thread of its own, in steps (survey.c).
  *

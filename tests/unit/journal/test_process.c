@@ -39,7 +39,7 @@ static void open_for_process(struct journal_fixture *f) {
     f->options.gather_ns = HTW_JOURNAL_GATHER_NS_MAX;
     journal_open(f);
     told = (struct told) { .f = f };
-    assert_int_equal(htw_journal_process(f->journal, HTW_NEVER_NS), 0);
+    assert_int_equal(htw_journal_process(f->journal), 0);
 }
 
 static void put_later(struct journal_fixture *f, const char *text, htw_durable *durable) {
@@ -53,7 +53,7 @@ JOURNAL_TEST(process_makes_all_changes_in_one_commit_and_in_its_thread) {
     put_later(f, "b", note);
     uint64_t before = journal_stats(f).commits;
     assert_int_equal(told.count, 0);
-    assert_int_equal(htw_journal_process(f->journal, HTW_NEVER_NS), 0);
+    assert_int_equal(htw_journal_process(f->journal), 0);
     assert_int_equal(told.count, 2);
     assert_int_equal(told.result, 0);
     assert_true(pthread_equal(told.thread, pthread_self()));
@@ -70,7 +70,7 @@ JOURNAL_TEST(process_answers_requests_in_its_thread) {
     open_for_process(f);
     assert_int_equal(htw_journal_lease_later(f->journal, &lease, leased, &told, NULL), 0);
     put_later(f, "a", NULL);
-    assert_int_equal(htw_journal_process(f->journal, HTW_NEVER_NS), 0);
+    assert_int_equal(htw_journal_process(f->journal), 0);
     assert_int_equal(told.count, 1);
     assert_string_equal(told.text, "a");
     assert_true(pthread_equal(told.thread, pthread_self()));
@@ -84,42 +84,23 @@ static void put_another(void *arg, int result) {
 JOURNAL_TEST(process_makes_the_changes_of_its_notices) {
     open_for_process(f);
     put_later(f, "a", put_another);
-    assert_int_equal(htw_journal_process(f->journal, HTW_NEVER_NS), 0);
+    assert_int_equal(htw_journal_process(f->journal), 0);
     assert_int_equal(told.count, 2);
     assert_int_equal(journal_stats(f).jobs, 2);
-}
-
-JOURNAL_TEST(process_leaves_commits_to_the_thread_after_one_that_took_long) {
-    open_for_process(f);
-    put_later(f, "a", note);
-    assert_int_equal(htw_journal_process(f->journal, 0), 0); /* that took longer than that */
-    told.count = 0;
-    put_later(f, "b", note);
-    assert_int_equal(htw_journal_process(f->journal, 0), 0);
-    assert_int_equal(htw_journal_sync(f->journal), 0);
-    assert_int_equal(told.count, 1);
-    assert_false(pthread_equal(told.thread, pthread_self()));
-    /* When sync returns, the other thread may still use the file. */
-    for (int i = 0; i < 1000 && !pthread_equal(told.thread, pthread_self()); i++) {
-        put_later(f, "c", note);
-        assert_int_equal(htw_journal_process(f->journal, HTW_HOUR), 0);
-        assert_int_equal(htw_journal_sync(f->journal), 0);
-    }
-    assert_true(pthread_equal(told.thread, pthread_self()));
 }
 
 static void process(void *arg, int result) {
     struct told *self = arg;
     (void)result;
-    self->result = htw_journal_process(self->f->journal, HTW_NEVER_NS);
+    self->result = htw_journal_process(self->f->journal);
 }
 
 JOURNAL_TEST(process_is_refused_in_a_notice) {
     open_for_process(f);
     put_later(f, "a", process);
-    assert_int_equal(htw_journal_process(f->journal, HTW_NEVER_NS), 0);
+    assert_int_equal(htw_journal_process(f->journal), 0);
     assert_int_equal(told.result, -EDEADLK);
-    assert_int_equal(htw_journal_process(NULL, 0), -EINVAL);
+    assert_int_equal(htw_journal_process(NULL), -EINVAL);
 }
 
 /* The thread would not process meanwhile. */
@@ -172,7 +153,7 @@ JOURNAL_TEST(process_and_other_threads_make_each_change_once) {
     for (int i = 0; i < PER_THREAD; i++) {
         assert_int_equal(htw_journal_put_later(f->journal, HTW_NEVER_NS, "z", 1, count, NULL, NULL),
                          0);
-        assert_int_equal(htw_journal_process(f->journal, HTW_NEVER_NS), 0);
+        assert_int_equal(htw_journal_process(f->journal), 0);
     }
     for (int i = 0; i < THREADS; i++) {
         pthread_join(threads[i], &failure);

@@ -253,7 +253,7 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
-    pub fn htw_journal_process(journal: *mut htw_journal, most_ns: i64) -> ::std::os::raw::c_int;
+    pub fn htw_journal_process(journal: *mut htw_journal) -> ::std::os::raw::c_int;
 }
 #[repr(C)]
 #[derive(Copy, Clone)]
