@@ -120,7 +120,7 @@ static int load_queue(void *context, const struct htw__queue_row *row) {
 }
 
 static int open_file(struct htw_journal *journal, const char *path,
-                      const struct htw_journal_options *options) {
+                     const struct htw_journal_options *options) {
     int error = htw__database_check_sqlite();
     if (error == 0)
         error = htw__journal_path_open(&journal->path, path);
