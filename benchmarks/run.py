@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Runs a benchmark, a process a run, and prints its report.
 
-usage: run.py wheel|scheduler|purgatory|journal|relay --program PROGRAM [OPTION]...
+usage: run.py wheel|scheduler|purgatory|journal|relay|serve --program PROGRAM [OPTION]...
 
 The folder of a benchmark has two modules: plan.py says what is run, report.py what is printed of it
 (common/report.py). plan.py has these names:
@@ -87,7 +87,7 @@ def measure_all(plan, options):
 
 
 def main():
-    if len(sys.argv) < 2 or sys.argv[1] not in ("wheel", "scheduler", "purgatory", "journal", "relay"):
+    if len(sys.argv) < 2 or sys.argv[1] not in ("wheel", "scheduler", "purgatory", "journal", "relay", "serve"):
         sys.exit(__doc__)
     name = sys.argv[1]
     plan = importlib.import_module(f"{name}.plan")

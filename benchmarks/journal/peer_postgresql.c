@@ -5,9 +5,9 @@
  * SKIP LOCKED, and when they were delivered it deletes them, puts the next, and commits.
  */
 #include "peer.h"
-#include "server.h"
 
 #include "../common/report.h"
+#include "../common/server.h"
 
 #include <libpq-fe.h>
 

@@ -5,9 +5,9 @@
  */
 #include "files.h"
 #include "peer.h"
-#include "server.h"
 
 #include "../common/report.h"
+#include "../common/server.h"
 
 #include <hiredis/hiredis.h>
 

@@ -139,7 +139,7 @@ struct htw__database {
     struct sqlite3 *connection; /* NULL: not open */
     struct sqlite3_stmt *statements[HTW__STATEMENTS];
     char name[PATH_MAX]; /* for sentences */
-    bool is_in_memory; /* there is no file: what only the next open needs is not written */
+    bool is_in_memory;   /* there is no file: what only the next open needs is not written */
     enum htw_synchronous synchronous;
     bool is_guest;           /* in the file of a program */
     uint64_t jobs_that_wait; /* at most: that have an id, and are in no commit */

@@ -133,7 +133,7 @@ struct htw_journal {
     uint64_t waiting_changes;          /* in the queue */
     uint64_t queued_jobs;              /* jobs that these put */
     size_t queued_bytes;
-    pthread_t processor;   /* has called htw_journal_process() last, if `has_processor` */
+    pthread_t processor; /* has called htw_journal_process() last, if `has_processor` */
     bool has_processor;
     bool is_urgent;        /* a caller waits for the queue */
     bool is_in_use;        /* the database */

@@ -20,6 +20,9 @@ help_bench() {
                     measure htw relay over a Kafka on this machine, beside a ladder of delay topics and
                     a polled table, and write build/bench-relay/results.json; ARG: --quick,
                     --seconds N, --help
+  bench serve [ARG]...
+                    measure htw serve beside beanstalkd, and write build/bench-serve/results.json; ARG: --quick,
+                    --help
   bench calendar    measure the next instant of calendars
 END
 }
@@ -88,6 +91,12 @@ bench_relay() {
     run_bench relay build/bench-relay/results.json --kafka "$PWD/$kafka" "$@"
 }
 
+bench_serve() {
+    need "$bench_packages $journal_packages beanstalkd"
+    build_bench
+    run_bench serve build/bench-serve/results.json "$@"
+}
+
 verb_bench() {
     case ${1:-} in
     calendar)
@@ -96,7 +105,7 @@ verb_bench() {
         build/bench/benchmarks/htw-bench-calendar
         return
         ;;
-    scheduler | purgatory | journal | relay)
+    scheduler | purgatory | journal | relay | serve)
         part=$1
         shift
         "bench_$part" "$@"

@@ -102,7 +102,7 @@ struct htw__server {
     int64_t started_ns;
     char id[17];
     bool is_draining, is_stopping;
-    atomic_bool has_failed; /* the journal: set by its thread */
+    atomic_bool has_failed;          /* the journal: set by its thread */
     bool has_more, is_scheduler_due; /* timers that are due; those of the journal */
 };
 

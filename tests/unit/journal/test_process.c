@@ -47,18 +47,28 @@ static void put_later(struct journal_fixture *f, const char *text, htw_durable *
                      0);
 }
 
+/* Where the other thread uses the file at the moment, it does the work. Returns whether this one has. */
+static bool process_and_sync(struct journal_fixture *f) {
+    assert_int_equal(htw_journal_process(f->journal), 0);
+    assert_int_equal(htw_journal_sync(f->journal), 0);
+    return pthread_equal(told.thread, pthread_self()) != 0;
+}
+
 JOURNAL_TEST(process_makes_all_changes_in_one_commit_and_in_its_thread) {
     open_for_process(f);
-    put_later(f, "a", note);
-    put_later(f, "b", note);
-    uint64_t before = journal_stats(f).commits;
-    assert_int_equal(told.count, 0);
-    assert_int_equal(htw_journal_process(f->journal), 0);
-    assert_int_equal(told.count, 2);
-    assert_int_equal(told.result, 0);
+    uint64_t before;
+    int count = 0;
+    do {
+        before = journal_stats(f).commits;
+        put_later(f, "a", note);
+        put_later(f, "b", note);
+        count += 2;
+    } while (!process_and_sync(f) && count < 2000);
     assert_true(pthread_equal(told.thread, pthread_self()));
+    assert_int_equal(told.count, count);
+    assert_int_equal(told.result, 0);
     assert_int_equal(journal_stats(f).commits, before + 1);
-    assert_int_equal(journal_stats(f).jobs, 2);
+    assert_int_equal(journal_stats(f).jobs, count);
 }
 
 JOURNAL_TEST(process_answers_requests_in_its_thread) {
@@ -68,12 +78,12 @@ JOURNAL_TEST(process_answers_requests_in_its_thread) {
     lease.queue_count = 1;
     lease.wait_until_ns = HTW_NEVER_NS;
     open_for_process(f);
-    assert_int_equal(htw_journal_lease_later(f->journal, &lease, leased, &told, NULL), 0);
-    put_later(f, "a", NULL);
-    assert_int_equal(htw_journal_process(f->journal), 0);
-    assert_int_equal(told.count, 1);
-    assert_string_equal(told.text, "a");
+    do {
+        assert_int_equal(htw_journal_lease_later(f->journal, &lease, leased, &told, NULL), 0);
+        put_later(f, "a", NULL);
+    } while (!process_and_sync(f) && told.count < 1000);
     assert_true(pthread_equal(told.thread, pthread_self()));
+    assert_string_equal(told.text, "a");
 }
 
 static void put_another(void *arg, int result) {
@@ -84,7 +94,9 @@ static void put_another(void *arg, int result) {
 JOURNAL_TEST(process_makes_the_changes_of_its_notices) {
     open_for_process(f);
     put_later(f, "a", put_another);
-    assert_int_equal(htw_journal_process(f->journal), 0);
+    (void)process_and_sync(f);
+    (void)process_and_sync(
+        f); /* what the other thread has added to the queue behind the first sync */
     assert_int_equal(told.count, 2);
     assert_int_equal(journal_stats(f).jobs, 2);
 }
@@ -98,7 +110,7 @@ static void process(void *arg, int result) {
 JOURNAL_TEST(process_is_refused_in_a_notice) {
     open_for_process(f);
     put_later(f, "a", process);
-    assert_int_equal(htw_journal_process(f->journal), 0);
+    (void)process_and_sync(f);
     assert_int_equal(told.result, -EDEADLK);
     assert_int_equal(htw_journal_process(NULL), -EINVAL);
 }

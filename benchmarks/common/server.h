@@ -3,8 +3,8 @@
  * server.h - a server that the benchmark starts, in the working directory, and stops. It is killed
  * when the thread that started it ends, however that ends. What it prints is in the file "NAME.log".
  */
-#ifndef BENCH_JOURNAL_SERVER_H
-#define BENCH_JOURNAL_SERVER_H
+#ifndef BENCH_COMMON_SERVER_H
+#define BENCH_COMMON_SERVER_H
 
 #include <pwd.h>
 #include <stdbool.h>
@@ -30,5 +30,8 @@ int server_connect(const char *path);
 
 /* With its processes. */
 uint64_t server_resident_bytes(void);
+
+/* The CPU time of its threads. */
+int64_t server_cpu_ns(void);
 
 #endif

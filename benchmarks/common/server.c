@@ -2,8 +2,8 @@
 /* server.c - starts a server, and stops it. */
 #include "server.h"
 
-#include "../common/clock.h"
-#include "../common/report.h"
+#include "clock.h"
+#include "report.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -132,4 +132,12 @@ uint64_t server_resident_bytes(void) {
     if (file != NULL)
         fclose(file);
     return sum;
+}
+
+int64_t server_cpu_ns(void) {
+    clockid_t clock;
+    struct timespec used;
+    if (clock_getcpuclockid(server.process, &clock) != 0 || clock_gettime(clock, &used) != 0)
+        report_failure("%s: no CPU time", server.name);
+    return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
 }

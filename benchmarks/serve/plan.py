@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""What is run: htw serve and beanstalkd, with their files and without."""
+
+import pathlib
+import subprocess
+import tempfile
+
+from common import measure
+
+ABOUT = "Measures htw serve beside beanstalkd."
+ROUNDS = "5; delayed 1"
+LIMIT_S = 300
+SLOW_IS_WRONG = True
+
+PEERS = {"htw": "htw serve", "beanstalkd": "beanstalkd 1.12 of Debian, left out where it is not installed"}
+CLIENTS = ("1", "16", "256")
+WARM = ["--warmup", "2"]  # until the log of the journal begins at its start again
+SLOW = ["--rate", "2000"]  # what both keep with a file
+
+
+def add_options(parser):
+    parser.add_argument("--folder", default="", metavar="DIR",
+                        help="where the files are, on the disk to be measured (that of --json)")
+
+
+def listed(options, section):
+    return measure.listed(options.program, section) if section == "workloads" else PEERS
+
+
+def prepare(options, parser):
+    options.folder = options.folder or str(pathlib.Path(options.json).parent)
+    pathlib.Path(options.folder).mkdir(parents=True, exist_ok=True)
+    program = pathlib.Path(options.program).resolve()
+    options.program, options.serve = str(program), str(program.parents[2] / "htw-serve")
+    if not pathlib.Path(options.serve).exists():
+        parser.error(f"there is no {options.serve}")
+
+
+def versions(_):
+    try:
+        found = subprocess.run(["/usr/bin/beanstalkd", "-v"], capture_output=True, text=True, check=True).stdout
+    except OSError:
+        return {}
+    return {"beanstalkd": found.split()[-1]}
+
+
+def run(options, workload, is_durable, *arguments):
+    """Both, each in a folder of its own, which is removed when the next run is asked for."""
+    for peer in PEERS:
+        if workload not in options.workloads:
+            continue
+        with tempfile.TemporaryDirectory(prefix="htw-bench-", dir=options.folder) as folder:
+            yield measure.Run([options.program, "--workload", workload, "--peer", peer, "--serve", options.serve,
+                               "--folder", folder, *["--durable"] * is_durable, *["--quick"] * options.quick, *arguments])
+
+
+def plan(options):
+    for _ in range(options.rounds or (1 if options.quick else 5)):
+        for is_durable in (False, True):
+            for workload in ("put", "cycle"):
+                for clients in CLIENTS:
+                    yield from run(options, workload, is_durable, "--clients", clients, *WARM * is_durable)
+            for workload in ("hand", "beside"):
+                yield from run(options, workload, is_durable)
+            yield from run(options, "lateness", is_durable, *SLOW * is_durable)
+        yield from run(options, "waiting", False)
+    for _ in range(options.rounds or 1):
+        for is_durable in (False, True):
+            yield from run(options, "delayed", is_durable)
