@@ -21,6 +21,7 @@ mod nodes;
 mod outcome;
 mod scheduler;
 mod shared;
+mod site;
 mod stats;
 mod time;
 mod timer;

@@ -42,6 +42,8 @@ use std::time::Duration;
 /// when its timer has ended or scheduling fails: in the thread that ended the timer. A slow closure
 /// delays no other while another worker is free.
 ///
+/// Timers know the place of the call that has armed them: see [`Scheduler::dump`].
+///
 /// Dropping the scheduler stops it: that waits for closures that are running, and drops the others.
 /// If it is dropped in one of its own closures, another thread does that, and the drop does not
 /// wait.
@@ -181,6 +183,7 @@ impl Scheduler {
 
     /// Schedules a closure, once, after a delay. With [`Duration::MAX`] it waits for
     /// [`Timer::reschedule`].
+    #[track_caller]
     pub fn schedule<F>(&self, delay: Duration, function: F) -> Result<Timer, Error>
     where
         F: FnOnce(Expiration) + Send + 'static,
@@ -190,6 +193,7 @@ impl Scheduler {
 
     /// Schedules a closure, once, at a time. An [`Instant`](std::time::Instant) or a
     /// [`SystemTime`](std::time::SystemTime) also selects the clock of the timer.
+    #[track_caller]
     pub fn schedule_at<F>(&self, deadline: impl Into<Deadline>, function: F) -> Result<Timer, Error>
     where
         F: FnOnce(Expiration) + Send + 'static,
@@ -198,6 +202,7 @@ impl Scheduler {
     }
 
     /// Schedules a closure that runs after each period.
+    #[track_caller]
     pub fn schedule_every<F>(&self, period: Duration, function: F) -> Result<Timer, Error>
     where
         F: FnMut(Expiration) + Send + 'static,
@@ -254,6 +259,36 @@ impl Scheduler {
     /// The statistics since the scheduler was created.
     pub fn stats(&self) -> Result<SchedulerStats, Error> {
         SchedulerStats::of(&self.shared)
+    }
+
+    /// What is pending, for people: by the place of the call that has armed it, with
+    /// [`name`](Builder::name), and the next ten timers.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # let scheduler = htw::Scheduler::new()?;
+    /// let _timer = scheduler.timer().after(Duration::from_secs(30)).name("idle").once(|_| ())?;
+    /// assert!(scheduler.dump()?.contains(" idle "));
+    /// # Ok::<(), htw::Error>(())
+    /// ```
+    pub fn dump(&self) -> Result<String, Error> {
+        let (mut text, mut size) = (ptr::null_mut(), 0);
+        // SAFETY: fclose() sets text and size, and leaves the text to this function.
+        unsafe {
+            let stream = libc::open_memstream(&mut text, &mut size);
+            if stream.is_null() {
+                return Err(Error::OutOfMemory);
+            }
+            let result = htw_scheduler_dump(self.shared.raw(), stream);
+            let closed = libc::fclose(stream);
+            let copy = (closed == 0).then(|| {
+                let bytes = std::slice::from_raw_parts(text as *const u8, size);
+                String::from_utf8_lossy(bytes).into_owned()
+            });
+            libc::free(text as *mut libc::c_void);
+            Error::check(result)?;
+            copy.ok_or(Error::OutOfMemory)
+        }
     }
 
     /// Stops the scheduler: waits for closures that are running, drops the others, and returns how

@@ -4,6 +4,7 @@ use crate::callback::{Callback, Expiration};
 use crate::group::Group;
 use crate::outcome::Outcome;
 use crate::shared::Shared;
+use crate::site::site_of;
 use crate::time::{to_duration, to_ns, Clock, Deadline};
 use crate::Error;
 use htw_sys::*;
@@ -11,6 +12,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::os::raw::{c_int, c_void};
+use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -173,6 +175,7 @@ pub struct Builder<'a> {
     deadline: Option<Deadline>, // otherwise the delay is in the spec
     clock: Option<Clock>,
     slack_ns: i64,
+    name: Option<&'static str>,
     borrows: PhantomData<&'a [u8]>, // the key and the group
 }
 
@@ -184,7 +187,15 @@ impl<'a> Builder<'a> {
             htw_spec_init(spec.as_mut_ptr());
             spec.assume_init()
         };
-        Builder { scheduler, spec, deadline: None, clock: None, slack_ns: 0, borrows: PhantomData }
+        Builder {
+            scheduler,
+            spec,
+            deadline: None,
+            clock: None,
+            slack_ns: 0,
+            name: None,
+            borrows: PhantomData,
+        }
     }
 
     fn with(mut self, change: impl FnOnce(&mut htw_spec)) -> Builder<'a> {
@@ -259,6 +270,13 @@ impl<'a> Builder<'a> {
         })
     }
 
+    /// What the timers of this place are for, such as "idle", for
+    /// [`Scheduler::dump`](crate::Scheduler::dump).
+    pub fn name(mut self, name: &'static str) -> Builder<'a> {
+        self.name = Some(name);
+        self
+    }
+
     /// What C needs, without a callback.
     fn spec(&self) -> Result<htw_spec, Error> {
         let mut spec = self.spec;
@@ -276,12 +294,14 @@ impl<'a> Builder<'a> {
     }
 
     /// Schedules a closure that runs once. If that fails the closure is dropped.
+    #[track_caller]
     pub fn once<F>(self, function: F) -> Result<Timer, Error>
     where
         F: FnOnce(Expiration) + Send + 'static,
     {
         let mut spec = self.spec()?;
         spec.callback = Some(Callback::<Option<F>>::run_once);
+        spec.site = site_of(spec.callback, Location::caller(), self.name);
         spec.release = Some(Callback::<Option<F>>::release);
         spec.arg = Callback::into_arg(Some(function), self.scheduler.on_panic.clone());
         // SAFETY: `callback` and `release` are for this argument.
@@ -290,6 +310,7 @@ impl<'a> Builder<'a> {
 
     /// Schedules a closure that runs again and again, until the timer is cancelled. If a run
     /// panics, it is the last.
+    #[track_caller]
     pub fn every<F>(mut self, period: Duration, function: F) -> Result<Timer, Error>
     where
         F: FnMut(Expiration) + Send + 'static,
@@ -304,6 +325,7 @@ impl<'a> Builder<'a> {
         let mut spec = self.spec()?;
         spec.period_ns = period_ns;
         spec.callback = Some(Callback::<F>::run);
+        spec.site = site_of(spec.callback, Location::caller(), self.name);
         spec.release = Some(Callback::<F>::release);
         spec.arg = Callback::into_arg(function, self.scheduler.on_panic.clone());
         // SAFETY: as in once().

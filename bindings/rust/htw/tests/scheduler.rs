@@ -694,3 +694,21 @@ fn threads_that_schedule_and_cancel_leave_no_closure_behind() {
     assert_eq!(ended.load(SeqCst) + cancelled, 8000);
     assert_eq!(count.load(SeqCst), 0);
 }
+
+#[test]
+fn timers_know_where_they_were_armed() {
+    let scheduler = manual();
+    let mut timers = Vec::new();
+    for _ in 0..3 {
+        timers.push(scheduler.schedule(SECOND, |_| ()).unwrap());
+    }
+    let line = line!() - 2;
+    timers.push(scheduler.schedule_every(LONG, |_| ()).unwrap());
+    timers.push(scheduler.timer().after(LONG).name("idle").once(|_| ()).unwrap());
+    let text = scheduler.dump().unwrap();
+    assert!(text.contains(" 5 pending, 3 sites"), "{text}");
+    assert!(text.contains(&format!("         3   1000 ms   - {}:{line}\n", file!())), "{text}");
+    assert!(text.contains(&format!("idle {}:{}\n", file!(), line + 4)), "{text}");
+    scheduler.advance(SECOND).unwrap();
+    assert!(scheduler.dump().unwrap().contains(" 2 pending, 2 sites"));
+}
