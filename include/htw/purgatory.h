@@ -199,10 +199,13 @@ struct htw_purgatory_options {
     /** The allocator; NULL means the default one. Must be thread-safe. The library may call it
         while it holds a lock of its own. The struct is copied. */
     const struct htw_allocator *allocator;
+    /** The name of its timers in htw_scheduler_dump(), of which up to 31 bytes are copied; NULL:
+        "purgatory". */
+    const char *name;
 };
 
 #define HTW_PURGATORY_OPTIONS_INIT \
-    { sizeof(struct htw_purgatory_options), NULL, NULL, NULL, NULL, 0, NULL }
+    { sizeof(struct htw_purgatory_options), NULL, NULL, NULL, NULL, 0, NULL, NULL }
 
 /** Sets `options` to HTW_PURGATORY_OPTIONS_INIT, for languages without macros. NULL is ignored. */
 HTW_API void htw_purgatory_options_init(struct htw_purgatory_options *options);

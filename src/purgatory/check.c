@@ -271,8 +271,8 @@ static void make_all(struct htw__purgatory_shard *shard, struct htw__deferred *q
     htw__frame_pop(&frame);
 }
 
-/* The callback. It leaves checks that are queued meanwhile to the next one, so that it returns. */
-static void run(void *arg, const struct htw_expiration *expiration) {
+/* It leaves checks that are queued meanwhile to the next one, so that it returns. */
+void htw__run_checks(void *arg, const struct htw_expiration *expiration) {
     (void)expiration;
     struct htw__purgatory_shard *shard = arg;
     htw__lock_acquire(&shard->first.lock);
@@ -304,7 +304,7 @@ static void release_run(void *arg);
 static int schedule_run(struct htw__purgatory_shard *shard) {
     struct htw_purgatory *purgatory = shard->purgatory;
     struct htw_spec spec = HTW_SPEC_INIT;
-    spec.callback = run;
+    spec.site = &purgatory->checks;
     spec.arg = shard;
     spec.group = purgatory->callbacks;
     spec.release = release_run;

@@ -16,4 +16,7 @@ bool htw__request_is_ready(struct htw__frame *frame, struct htw_request *request
 bool htw__request_must_end(struct htw__frame *frame, struct htw_request *request, uint32_t idle,
                            enum htw_reason *ret_reason);
 
+/* The callback of the checks for later. Its argument: the shard. */
+void htw__run_checks(void *arg, const struct htw_expiration *expiration);
+
 #endif /* HTW_SRC_PURGATORY_CHECK_H */

@@ -214,10 +214,8 @@ void htw__wait_end(const struct htw_request *request) {
 
 /* ---- all of it */
 
-int htw__cpu_init(struct htw__cpu *cpu, struct htw_purgatory *purgatory, htw_callback *on_alarm) {
-    *cpu = (struct htw__cpu) { .alarm_tick = HTW_NEVER_TICK,
-                               .purgatory = purgatory,
-                               .on_alarm = on_alarm };
+int htw__cpu_init(struct htw__cpu *cpu, struct htw_purgatory *purgatory) {
+    *cpu = (struct htw__cpu) { .alarm_tick = HTW_NEVER_TICK, .purgatory = purgatory };
     htw__lock_init(&cpu->lock, HTW__RANK_PURGATORY_CPU);
     htw__lock_init(&cpu->key_pool_lock, HTW__RANK_KEY_POOL);
     htw__key_pool_init(&cpu->key_pool, &purgatory->allocator);

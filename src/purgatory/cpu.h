@@ -92,7 +92,6 @@ struct htw__cpu {
     uint64_t alarm_tick; /* for which the current alarm is set; HTW_NEVER_TICK: for none */
     struct htw_wheel *wheel;
     struct htw_purgatory *purgatory;
-    htw_callback *on_alarm;
     struct htw__counts counts;
     struct htw__wait_histogram waits;
     struct htw__timeout_alarm alarms[HTW__ALARMS];
@@ -100,9 +99,8 @@ struct htw__cpu {
     struct htw__key_pool key_pool;
 };
 
-/* Creates the wheel. `on_alarm` is the callback of the alarms; its argument is a struct
-   htw__timeout_alarm. 0 or -ENOMEM. */
-int htw__cpu_init(struct htw__cpu *cpu, struct htw_purgatory *purgatory, htw_callback *on_alarm);
+/* Creates the wheel. 0 or -ENOMEM. */
+int htw__cpu_init(struct htw__cpu *cpu, struct htw_purgatory *purgatory);
 
 /* `cpu` may be zeroed instead of initialised. */
 void htw__cpu_fini(struct htw__cpu *cpu);

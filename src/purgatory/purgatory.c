@@ -2,9 +2,12 @@
 /* purgatory.c - creates, closes and destroys a purgatory. */
 #include "../base/cpu.h"
 #include "../base/random.h"
+#include "check.h"
 #include "end.h"
 #include "owner.h"
 #include "timeout.h"
+
+#include <stdio.h>
 
 #define SHARDS_DEFAULT 4096u
 #define CPUS_MAX 1024u
@@ -48,6 +51,11 @@ static void init(struct htw_purgatory *purgatory, struct htw_scheduler *schedule
     purgatory->seed = htw__random_seed(purgatory);
     htw__lock_init(&purgatory->lock, HTW__RANK_PURGATORY);
     htw__ring_init(&purgatory->thresholds);
+    snprintf(purgatory->name, sizeof(purgatory->name), "%s",
+             options->name == NULL ? "purgatory" : options->name);
+    purgatory->timeouts =
+        (struct htw_site) { htw__expire_due, purgatory->name, NULL, "timeouts", 0 };
+    purgatory->checks = (struct htw_site) { htw__run_checks, purgatory->name, NULL, "checks", 0 };
 }
 
 static int init_shards(struct htw_purgatory *purgatory) {
@@ -69,7 +77,7 @@ static int init_cpus(struct htw_purgatory *purgatory) {
         purgatory->cpus[i] = (struct htw__cpu) { 0 };
     int error = 0;
     for (uint32_t i = 0; i < purgatory->cpu_count && error == 0; i++)
-        error = htw__cpu_init(&purgatory->cpus[i], purgatory, htw__expire_due);
+        error = htw__cpu_init(&purgatory->cpus[i], purgatory);
     return error;
 }
 

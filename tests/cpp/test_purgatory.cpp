@@ -304,6 +304,26 @@ TEST(threshold_completes_what_it_reaches) {
     CHECK(!error && other.advance(4, error) == 0 && !error);
 }
 
+TEST(purgatory_gives_its_timers_a_name) {
+    std::string log;
+    htw::scheduler scheduler(test::manual());
+    htw::purgatory_options options;
+    options.name = "fetches";
+    htw::purgatory<fetch> purgatory(scheduler, options);
+    fetch request(log);
+    CHECK(purgatory.try_complete_else_watch(request, "key", 1s) == htw::submission::watched);
+    std::string name;
+    const int result = htw_scheduler_visit_sites(
+        scheduler.native(),
+        [](void *context, const htw_site_stats *stats) {
+            if (stats->site != nullptr)
+                *static_cast<std::string *>(context) = stats->site->name;
+        },
+        &name);
+    CHECK(result == 0 && name == "fetches");
+    CHECK(purgatory.cancel_key("key") == 1);
+}
+
 TEST(exceptions_of_hooks_go_to_the_handler) {
     std::string log, caught;
     htw::scheduler scheduler(test::manual());

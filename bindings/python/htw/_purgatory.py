@@ -203,17 +203,19 @@ class Purgatory(Closing):
     1
 
     `scheduler` keeps the timeouts; close the purgatory before it. `shards`: a power of two; each
-    takes 512 bytes. Any thread may call any method, also in a hook.
+    takes 512 bytes. `name`: of its timers in ``Scheduler.dump()``. Any thread may
+    call any method, also in a hook.
     """
 
     _closed = True  # until there is one
 
-    def __init__(self, scheduler: Scheduler, *, shards: int = 16) -> None:
+    def __init__(self, scheduler: Scheduler, *, shards: int = 16,
+                 name: str = "purgatory") -> None:
         self._begin()
         self._requests: set[Request] = set()
         self._scheduler = scheduler
         pointer = ffi.new("struct htw_purgatory **")
-        checked(lib.py_purgatory_create(pointer, scheduler._pointer, shards))
+        checked(lib.py_purgatory_create(pointer, scheduler._pointer, shards, name.encode()))
         # Freed with the last reference, never while a thread is in a call of a method.
         self._pointer = pointer[0]
         self._lease = Lease(self._pointer, lib.htw_purgatory_destroy, scheduler._lease)

@@ -216,7 +216,7 @@ struct htw_purgatory_stats {
     ...;
 };
 int py_purgatory_create(struct htw_purgatory **ret_purgatory, struct htw_scheduler *scheduler,
-                        uint32_t shards);
+                        uint32_t shards, const char *name);
 int64_t py_purgatory_close(struct htw_purgatory *purgatory);
 int htw_purgatory_destroy(struct htw_purgatory *purgatory);
 int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,

@@ -254,12 +254,14 @@ static void request_ended(void *context, struct htw_request *request) {
 }
 
 static int py_purgatory_create(struct htw_purgatory **ret_purgatory,
-                               struct htw_scheduler *scheduler, uint32_t shards) {
+                               struct htw_scheduler *scheduler, uint32_t shards,
+                               const char *name) {
     struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
     options.try_complete = try_complete;
     options.on_complete = on_complete;
     options.release = request_ended;
     options.shards = shards;
+    options.name = name;
     return htw_purgatory_create(ret_purgatory, scheduler, &options);
 }
 

@@ -262,6 +262,9 @@ def test_statistics_balance(purgatory):
     assert (stats.submitted, stats.cancelled, stats.pending) == (5, 1, 4)
     assert len(stats.waits) == 24
     assert "htw_purgatory_" in purgatory.prometheus()
+    with htw.Purgatory(purgatory._scheduler, name="fetches") as named:
+        named.watch(Wait([]), "key", timeout=5)
+        assert " fetches timeouts()\n" in purgatory._scheduler.dump()
 
 
 def test_child_gets_errors(purgatory):

@@ -20,6 +20,7 @@ namespace htw {
 struct purgatory_options {
     std::uint32_t shards = 0;
     const htw_allocator *allocator = nullptr;
+    const char *name = nullptr;
     /** Receives the exceptions of hooks and visitors, in their threads; a try_complete() that has
         thrown counts as false. Must not throw. Empty: they end the program (std::terminate). */
     htw::exception_handler exception_handler {};
@@ -256,6 +257,7 @@ template <class T> class purgatory {
         native.release = &hooks::release;
         native.shards = options.shards;
         native.allocator = options.allocator;
+        native.name = options.name;
         if (options.exception_handler) {
             handler_.reset(new (std::nothrow)
                                exception_handler(std::move(options.exception_handler)));

@@ -221,3 +221,37 @@ PURGATORY_TEST(purgatory_prometheus_to_a_stream_that_fails_answers_eio) {
     assert_int_equal(htw_purgatory_prometheus(NULL, stdout), -EINVAL);
     assert_int_equal(htw_purgatory_prometheus(test->purgatory, NULL), -EINVAL);
 }
+
+/* Whether the dump of the scheduler has a line that ends so. */
+static bool dump_has(struct htw_scheduler *scheduler, const char *end) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    assert_int_equal(htw_scheduler_dump(scheduler, stream), 0);
+    fclose(stream);
+    bool has = strstr(text, end) != NULL;
+    free(text);
+    return has;
+}
+
+PURGATORY_TEST(purgatory_timers_have_its_name_in_a_dump) {
+    struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
+    struct htw_purgatory *named;
+    struct htw_request request = { 0 };
+    struct htw_key key = { "k", 1 };
+    options.on_complete = never_complete;
+    options.name = "fetches whose name is too long for it";
+    assert_int_equal(htw_purgatory_create(&named, test->scheduler, &options), 0);
+    watch(purgatory_case_waiter(test, 'a'), HTW_SECOND, "k");
+    assert_int_equal(
+        htw_purgatory_try_complete_else_watch(named, &request, &key, 1, 2 * HTW_SECOND),
+        HTW_WATCHED);
+    assert_int_equal(check_key_later(test, "k"), 0);
+    assert_true(dump_has(test->scheduler, "  purgatory timeouts()\n"));
+    assert_true(dump_has(test->scheduler, "  purgatory checks()\n"));
+    assert_true(dump_has(test->scheduler, "  fetches whose name is too long  timeouts()\n"));
+    purgatory_case_advance(test, 2 * HTW_SECOND);
+    assert_int_equal(htw_purgatory_destroy(named), 0);
+    assert_false(dump_has(test->scheduler, "fetches"));
+}

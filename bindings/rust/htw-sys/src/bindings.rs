@@ -841,6 +841,7 @@ pub struct htw_purgatory_options {
     pub context: *mut ::std::os::raw::c_void,
     pub shards: u32,
     pub allocator: *const htw_allocator,
+    pub name: *const ::std::os::raw::c_char,
 }
 extern "C" {
     pub fn htw_purgatory_options_init(options: *mut htw_purgatory_options);
