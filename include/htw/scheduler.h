@@ -130,13 +130,16 @@ typedef void htw_callback(void *arg, const struct htw_expiration *expiration);
 /** Called exactly once when a timer has ended: the library does not use `arg` any more. */
 typedef void htw_release_hook(void *arg);
 
+struct htw_site;
+
 /** A timer that ended without a run: cancelled, replaced, or not run before a stop. */
 struct htw_unexpired {
     htw_handle handle; /**< stale; 0 in ret_replaced: no timer */
     htw_callback *callback;
-    void *arg;            /**< a visitor owns it now, unless the timer has a release hook */
-    int64_t deadline_ns;  /**< HTW_NEVER_NS: never. Of a paused timer: as if resumed now */
-    enum htw_clock clock; /**< the clock of `deadline_ns`; not HTW_CLOCK_DEFAULT */
+    void *arg;                   /**< a visitor owns it now, unless the timer has a release hook */
+    int64_t deadline_ns;         /**< HTW_NEVER_NS: never. Of a paused timer: as if resumed now */
+    enum htw_clock clock;        /**< the clock of `deadline_ns`; not HTW_CLOCK_DEFAULT */
+    const struct htw_site *site; /**< where it was armed; NULL: it had none */
 };
 
 /** Called for a timer that ended without a run. `unexpired` is valid until it returns. */

@@ -159,12 +159,14 @@ void htw__attributes_detach(struct htw__shard *shard, struct htw__record *record
     const struct htw__clockwork *clockwork = htw__clockwork_of(shard, attributes);
     if (attributes != NULL && attributes->paused)
         htw__attributes_resume(record, attributes, htw__clockwork_now_ns(clockwork));
+    uint64_t status = htw__status_of(record);
     *ret_ended = (struct htw__timer_end) {
         .unexpired = { .handle = htw__handle_of(shard, record),
-                       .callback = htw__callback_of(record, htw__status_of(record)),
+                       .callback = htw__callback_of(record, status),
                        .arg = attributes != NULL ? attributes->arg : record->arg,
                        .deadline_ns = htw__clockwork_due_ns(clockwork, record->deadline_ns),
-                       .clock = clockwork->clock->name },
+                       .clock = clockwork->clock->name,
+                       .site = status & HTW__HAS_SITE ? record->site : NULL },
         .attributes = attributes,
     };
     if (attributes == NULL)

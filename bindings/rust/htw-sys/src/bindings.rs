@@ -300,6 +300,7 @@ pub struct htw_unexpired {
     pub arg: *mut ::std::os::raw::c_void,
     pub deadline_ns: i64,
     pub clock: htw_clock,
+    pub site: *const htw_site,
 }
 pub type htw_unexpired_visitor = ::std::option::Option<
     unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, unexpired: *const htw_unexpired),

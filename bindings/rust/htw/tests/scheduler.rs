@@ -708,7 +708,7 @@ fn timers_know_where_they_were_armed() {
     let text = scheduler.dump().unwrap();
     assert!(text.contains(" 5 pending, 3 sites"), "{text}");
     assert!(text.contains(&format!("         3   1000 ms   - {}:{line}\n", file!())), "{text}");
-    assert!(text.contains(&format!("idle {}:{}\n", file!(), line + 3)), "{text}");
+    assert!(text.contains(&format!("idle {}:{}\n", file!(), line + 4)), "{text}");
     scheduler.advance(SECOND).unwrap();
     assert!(scheduler.dump().unwrap().contains(" 2 pending, 2 sites"));
 }
