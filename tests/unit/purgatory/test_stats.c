@@ -5,6 +5,7 @@
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- created */
