@@ -568,7 +568,8 @@ HTW_API int htw_journal_kick_later(struct htw_journal *journal, const char *queu
  *
  * @return 0; -EDEADLK: called in a callback of this journal.
  *
- * Threads: one; of several, the last that has called it counts. Others may use the journal meanwhile.
+ * Threads: one; of several, the last that has called it counts. Others may use the journal meanwhile. If that thread ends before the
+ * journal is closed, another one is to call this: a thread that begins later may be taken for it.
  * Cost: that of a commit for all changes together; about 50 ns if nothing waits.
  */
 HTW_API int htw_journal_process(struct htw_journal *journal);

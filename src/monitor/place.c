@@ -61,9 +61,11 @@ static int open_private(const char *path) {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) /* a link, or a file: another user may have made it */
         return errno == ENOTDIR || errno == ELOOP ? -EACCES : errno == ENOENT ? -EAGAIN : -errno;
-    /* The umask may have removed bits of the owner. */
-    if (!is_private(fd) || fstat(fd, &status) != 0 ||
-        fchmod(fd, 0700 | (status.st_mode & S_ISGID)) != 0) {
+    /* The umask may have removed bits of the owner. If not, nothing is set: RestrictSUIDSGID of systemd would refuse the bit of the
+       group, which the folder has already. */
+    bool is_ours = is_private(fd) && fstat(fd, &status) == 0;
+    mode_t mode = is_ours ? 0700 | (status.st_mode & S_ISGID) : 0;
+    if (!is_ours || ((status.st_mode & 07777) != mode && fchmod(fd, mode) != 0)) {
         close(fd);
         return -EACCES;
     }

@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import socket
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -218,6 +219,31 @@ def a_job_that_is_reserved_is_its_workers(directory):
                 has(served.refused(*words, ids[0]), "leased")
             has(served.refused("move", ids[0], "+1h"), "leased")
         wait_for(lambda: served.job(ids[0])["state"] == "ready", "the end of the connection")
+
+
+def lease_durably(file, deadline_ns=4102444800 * 10**9):
+    """As a program does that has leased the only job, before the server."""
+    with contextlib.closing(sqlite3.connect(file)) as database, database:
+        number, queue, put = database.execute("SELECT id, queue, put FROM job").fetchone()
+        place = (deadline_ns // 60000000000 << 32) + queue
+        database.execute("INSERT INTO moved VALUES (?, ?, ?, ?, 0, 1, 1, 0, 0, 0, 0)", (number, place, put, deadline_ns))
+        database.execute("INSERT INTO moved_place VALUES (?, ?, ?)", (place, put, number))
+        database.execute("UPDATE meta SET moved = 1")
+        database.execute("UPDATE queue SET ready = ready - 1, leased = leased + 1 WHERE number = ?", (queue,))
+
+
+@test
+def a_job_that_the_file_says_is_leased_is_listed_once(directory):
+    file = os.path.join(directory, "jobs")
+    number = command("journal", "put", file, "0", "x", "--queue", "mail").out.decode().strip()
+    lease_durably(file)
+    equal(command("journal", "check", file).status, 0)
+    with Served(directory) as served:
+        served.ok("put", "0", "y", "--queue", "mail")
+        equal(served.job(number)["state"], "leased")
+        equal([json.loads(line).get("id") for line in served.ok("list", "--state", "leased", "--json").splitlines()], [number])
+        queues = {row["queue"]: row for row in json.loads(served.ok("stats", "--json"))["queues"]}
+        equal((queues["mail"]["ready"], queues["mail"]["leased"]), (1, 1))
 
 
 @test

@@ -5,13 +5,14 @@ Scenes with more than three workers on a tube are in crowd.py: beanstalkd serves
 """
 import random
 import re
+import signal
 import socket
 import struct
 import threading
 import time
 
 from clients import Wire
-from harness import PATIENCE, compared, equal, note, settings, wait_for
+from harness import PATIENCE, compared, equal, note, own, settings, wait_for
 
 
 def put(tube, *bodies, priority=0, delay=0, ttr=60):
@@ -189,6 +190,25 @@ def a_job_whose_worker_dies_as_it_is_served_comes_back(server):
                 assert got == (job, body), f"the next worker got {str(got)[:60]} where the first died {dies}"
                 equal(following.ask(f"delete {job}"), b"DELETED")
     return []
+
+
+@own("--memory")
+def a_job_that_a_busy_server_gives_to_a_dead_worker_comes_back(server):
+    """In one round a job is due, its worker has gone, and another client takes all the time. Nothing wakes the server after that."""
+    tubes = 5000 // settings.slowness
+    with Wire(server) as gone, Wire(server) as following, Wire(server) as busy, Wire(server) as putting:
+        for number, wire in enumerate((gone, following), 1):
+            wire.send(b"reserve\r\n")
+            server.wait_until_waiting(number)
+        for number in range(tubes):
+            busy.ask(f"watch {'x' * 190}{number}")
+        job = putting.put(b"hello", delay=1)
+        server.process.send_signal(signal.SIGSTOP)
+        vanish(gone, reset=True)
+        busy.send(f"watch {'x' * 190}{tubes - 1}\r\n".encode() * 32)
+        time.sleep(1.1)
+        server.process.send_signal(signal.SIGCONT)
+        equal(following.answer(), b"RESERVED %d 5\r\nhello" % job)
 
 
 def send_all_that_fits(wire, data):

@@ -106,14 +106,15 @@ def beanstalkd(*options):
 
 
 def htw_serve(*options, file=None, port=0, faults=None):
-    """On a new file, which goes with the server, or on `file`."""
+    """On a new file, which goes with the server, or on `file`; with --memory on none."""
     if settings.serve.endswith("beanstalkd"):
         return beanstalkd()
     folder = None
-    if file is None:
+    files = [] if "--memory" in options else [file]
+    if files == [None]:
         folder = tempfile.mkdtemp(prefix="htw-serve-")
-        file = os.path.join(folder, "jobs")
-    server = Server("htw serve", [settings.serve, "--listen", str(port), *options, file], folder,
+        files = [os.path.join(folder, "jobs")]
+    server = Server("htw serve", [settings.serve, "--listen", str(port), *options, *files], folder,
                     faults and faults.environment)
     wait_for(lambda: re.search(r"^ready: .*\n", server.said(), re.MULTILINE) or
              server.process.poll() is not None, "that htw serve is ready")

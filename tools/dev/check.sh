@@ -87,7 +87,7 @@ verb_lint() {
     shellcheck -x -a dev
     shellcheck .ci/run bindings/rust/*.sh bindings/rust/*/*.sh packaging/*.sh completions/htw.bash \
         tests/packaging/*.sh tests/amalgamated/*.sh tests/api/*.sh \
-        tests/cmd/*.sh tests/cpp/*.sh tests/detectors/*.sh debian/tests/command debian/tests/cron debian/tests/consumer debian/tests/calendar debian/tests/journal debian/tests/monitor debian/tests/top
+        tests/cmd/*.sh tests/cpp/*.sh tests/detectors/*.sh debian/tests/command debian/tests/cron debian/tests/consumer debian/tests/calendar debian/tests/journal debian/tests/monitor debian/tests/serve debian/tests/top
     say 'layering'
     python3 tests/api/layering.py .
 }

@@ -154,13 +154,37 @@ bool htw__journal_file_open(struct htw__journal_file *self, const char *path) {
            htw__journal_file_failed(self);
 }
 
+/* Of the leases those that are in the file, too, which are durable. */
+static bool drop_durable(struct htw__journal_file *self) {
+    struct htw__leases *leases = &self->leases;
+    size_t count = leases->count;
+    if (count == 0 || self->version == 1)
+        return true;
+    struct sqlite3_stmt *statement = htw__journal_file_prepare(
+        self, "SELECT 1 FROM @moved WHERE id = ?1 AND state != 0 AND deadline > ?2");
+    bool success = statement != NULL;
+    leases->count = 0;
+    for (size_t i = 0; i < count && success; i++) {
+        sqlite3_bind_int64(statement, 1, (int64_t)leases->ids[i]);
+        sqlite3_bind_int64(statement, 2, self->now_ns);
+        int result = sqlite3_step(statement);
+        if (result == SQLITE_DONE)
+            leases->ids[leases->count++] = leases->ids[i];
+        else if (result != SQLITE_ROW)
+            success = htw__journal_file_failed(self);
+        sqlite3_reset(statement);
+    }
+    sqlite3_finalize(statement);
+    return success;
+}
+
 /* First what is leased: a job that ends meanwhile is not in the file, and one that is leased meanwhile is ready there. */
 bool htw__journal_file_open_live(struct htw__journal_file *self, const char *path) {
     struct htw__leases leases;
     htw__leases_ask(&leases, path);
     bool is_open = htw__journal_file_open(self, path);
     self->leases = leases;
-    return is_open;
+    return is_open && drop_durable(self);
 }
 
 void htw__journal_file_close(struct htw__journal_file *self) {

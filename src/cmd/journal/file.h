@@ -28,7 +28,7 @@ struct htw__journal_file {
    journal, is an empty journal. Opened or not, it is to be closed. */
 bool htw__journal_file_open(struct htw__journal_file *self, const char *path);
 
-/* The same, and asks the `htw serve` that has the journal open, if one does, for what is leased there. */
+/* The same, and asks the `htw serve` that has the journal open, if one does, for what is leased there and not in the file. */
 bool htw__journal_file_open_live(struct htw__journal_file *file, const char *path);
 void htw__journal_file_close(struct htw__journal_file *self);
 

@@ -161,15 +161,19 @@ static bool take_operations(struct htw__server *server) {
     return first != NULL;
 }
 
-/* Until nothing is left to do, for a limited time. */
-static void run_commands(struct htw__server *server) {
+/* Until nothing is left to do, for a limited time. Returns whether there may be more: what operations that are back have led to
+   may be without a turn, such as a job that is given back, and still wait for htw_journal_process(). */
+static bool run_commands(struct htw__server *server) {
     int64_t end_ns = htw__clock_monotonic_ns() + TURNS_NS;
+    bool has_more;
     take_operations(server);
     do {
         run_turns(server, end_ns);
         if (server->options.in_memory) /* where there is no disk to wait for */
             (void)htw_journal_process(server->journal);
-    } while (take_operations(server) && htw__clock_monotonic_ns() < end_ns);
+        has_more = take_operations(server);
+    } while (has_more && htw__clock_monotonic_ns() < end_ns);
+    return has_more;
 }
 
 /* What other threads may read. */
@@ -191,8 +195,8 @@ static void run_round(struct htw__server *server, int timeout_ms) {
     for (int i = 0; i < count; i++)
         if (!is_listener(server, events[i].data.ptr))
             handle(server, &events[i]);
-    server->has_more = run_timers(server);
-    run_commands(server);
+    bool has_timers = run_timers(server);
+    server->has_more = run_commands(server) || has_timers;
     for (int i = 0; i < count; i++) /* last: closed connections free descriptors first */
         if (is_listener(server, events[i].data.ptr))
             htw__server_accept(server, events[i].data.ptr);

@@ -11,8 +11,6 @@
  *
  * There may be very many tubes, so what looks at all of them is done by a thread of its own, in steps (survey.c).
  *
- * There may be very many tubes, so what looks at all of them is done by a thread of its own, in steps (survey.c).
- *
  * ORDER. The answers of a connection come in the order of its commands. A command starts when those before have
  * their answers, except that changes of one kind, such as puts, may wait for the disk together.
  *
@@ -102,8 +100,9 @@ struct htw__server {
     int64_t started_ns;
     char id[17];
     bool is_draining, is_stopping;
-    atomic_bool has_failed;          /* the journal: set by its thread */
-    bool has_more, is_scheduler_due; /* timers that are due; those of the journal */
+    atomic_bool has_failed; /* the journal: set by its thread */
+    bool has_more;          /* to do, for which epoll is not to wait */
+    bool is_scheduler_due;  /* timers of the journal are due */
 };
 
 /* ---- a connection */
