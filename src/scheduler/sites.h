@@ -23,7 +23,7 @@ struct htw__next_timer {
 };
 
 #define HTW__NEXT_TIMERS 10u
-#define HTW__SITE_SLOTS (2u * HTW_SITES_MAX)
+#define HTW__SITE_SLOTS ((size_t)2 * HTW_SITES_MAX)
 
 struct htw__census {
     struct htw__site_count sites[HTW__SITE_SLOTS]; /* while it is made, a table by address */

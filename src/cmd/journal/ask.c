@@ -112,7 +112,7 @@ static bool read_answer(struct htw__answer *answer) {
     char *content = strstr(answer->text, end), *field = strcasestr(answer->text, length);
     if (strncmp(answer->text, version, strlen(version)) != 0 || content == NULL || field == NULL)
         return false;
-    answer->status = atoi(answer->text + strlen(version));
+    answer->status = (int)strtol(answer->text + strlen(version), NULL, 10);
     answer->content = content + strlen(end);
     return strlen(answer->content) == strtoull(field + strlen(length), NULL, 10);
 }

@@ -106,21 +106,19 @@ bool htw__journal_counters_visit(struct htw__journal_file *file,
 /* ---- what a server has leased, which the file says is ready */
 
 struct names {
-    char **of; /* of the queue of each; "": the default one. In order */
+    char (*of)[HTW_QUEUE_NAME_MAX + 1]; /* of the queue of each; "": the default one. In order */
     size_t count, next;
 };
 
 static bool take_name(void *context, const struct htw_job_info *job) {
     struct names *names = context;
-    if (job->state == HTW_JOB_LEASED) {
-        names->of[names->count] = strdup(job->queue == NULL ? "" : job->queue);
-        names->count += names->of[names->count] != NULL;
-    }
+    if (job->state == HTW_JOB_LEASED)
+        strcpy(names->of[names->count++], job->queue == NULL ? "" : job->queue);
     return true;
 }
 
 static int compare(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
+    return strcmp(a, b);
 }
 
 static bool read_names(struct htw__journal_file *file, struct names *names) {
@@ -149,12 +147,6 @@ static void move_leases(struct names *names, struct htw__journal_queue *queue) {
             queue->leased++;
         }
     }
-}
-
-static void free_names(struct names *names) {
-    for (size_t i = 0; i < names->count; i++)
-        free(names->of[i]);
-    free(names->of);
 }
 
 /* ---- queues */
@@ -192,6 +184,6 @@ bool htw__journal_queues_visit(struct htw__journal_file *file,
                                void *context) {
     struct names names = { NULL, 0, 0 };
     bool success = read_names(file, &names) && visit_queues(file, &names, visit, context);
-    free_names(&names);
+    free(names.of);
     return success;
 }

@@ -139,9 +139,10 @@ static bool take_queue(void *context, const struct htw_queue_stats *stats) {
     if (self->queue_count == self->queue_capacity) {
         size_t capacity = self->queue_capacity == 0 ? 16 : 2 * self->queue_capacity;
         void *queues = realloc(self->queues, capacity * sizeof(*self->queues));
-        self->has_failed = queues == NULL;
-        if (self->has_failed)
+        if (queues == NULL) {
+            self->has_failed = true;
             return false;
+        }
         self->queues = queues;
         self->queue_capacity = capacity;
     }

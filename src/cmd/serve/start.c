@@ -32,8 +32,8 @@
 /* Of listening, where nothing can be accepted. */
 #define PAUSE_NS (100 * HTW_MILLISECOND)
 
-/* Descriptors that are not connections. */
-#define OTHER_FILES 64
+/* Descriptors that are not connections: those of the file, and 64 for HTTP at each of two places. */
+#define OTHER_FILES 192
 
 static bool fail(const char *what, int error) {
     htw__terminal_error("%s: %s", what, htw_strerror(error));
