@@ -4,10 +4,10 @@
 #include "alarm.h"
 
 #include "clock.h"
+#include "pipe.h"
 #include "thread.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #define NS_PER_S 1000000000
@@ -99,16 +99,10 @@ static void *watch_time(void *arg) {
 
 /* ---- from here on: see alarm.h */
 
-/* Without pipe2(), a child that another thread forks just now and that executes a program may
-   inherit the file descriptors. */
 static int open_pipe(struct htw__alarm *alarm) {
     int fds[2];
-    if (pipe(fds) != 0)
+    if (!htw__pipe_open(fds))
         return -errno;
-    for (int i = 0; i < 2; i++) {
-        fcntl(fds[i], F_SETFD, FD_CLOEXEC);
-        fcntl(fds[i], F_SETFL, O_NONBLOCK);
-    }
     alarm->fd = fds[0];
     alarm->write_fd = fds[1];
     return 0;

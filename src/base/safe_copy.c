@@ -2,12 +2,13 @@
 /* safe_copy.c - copies memory that may be there no more. */
 #include "safe_copy.h"
 
-#include <fcntl.h>
+#include "pipe.h"
+
 #include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
-#ifdef __linux__
+#ifndef HTW_PORTABLE
 #include <sys/syscall.h>
 #endif
 
@@ -15,7 +16,7 @@
 #define PART 64u
 
 bool htw__safe_copy_init(struct htw__safe_copy *self) {
-    if (pipe2(self->fds, O_CLOEXEC | O_NONBLOCK) == 0)
+    if (htw__pipe_open(self->fds))
         return true;
     self->fds[0] = self->fds[1] = -1;
     return false;
@@ -30,7 +31,7 @@ void htw__safe_copy_fini(struct htw__safe_copy *self) {
 
 /* Not write(): AddressSanitizer would check what is read before the kernel does. */
 static long put(int fd, const void *from, size_t size) {
-#ifdef __linux__
+#ifndef HTW_PORTABLE
     return syscall(SYS_write, fd, from, size);
 #else
     return (long)write(fd, from, size);
