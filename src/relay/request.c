@@ -93,9 +93,10 @@ static bool parse_number(struct htw__bytes text, int64_t max, int64_t *ret_numbe
     for (size_t i = 0; i < text.size; i++) {
         if (digits[i] < '0' || digits[i] > '9')
             return false;
-        number = number * 10 + (digits[i] - '0');
-        if (number > max)
+        int digit = digits[i] - '0';
+        if (number > (max - digit) / 10)
             return false;
+        number = number * 10 + digit;
     }
     *ret_number = number;
     return true;

@@ -64,6 +64,12 @@ UNIT_TEST(request_reasons_of_dead_letters) {
           "more than one header htw-if-offset" },
         { { "htw-deliver-at", "5", "htw-offset", "7", NULL },
           "htw-offset is not an offset, or there is no htw-id" },
+        { { "htw-deliver-at", "5", "htw-id", "a", "htw-offset", "10000000034023009000", NULL },
+          "htw-offset is not an offset, or there is no htw-id" },
+        { { "htw-deliver-at", "5", "htw-id", "a", "htw-offset", "1152921504606846975", NULL },
+          NULL }, /* 2^60 - 1 */
+        { { "htw-deliver-at", "5", "htw-id", "a", "htw-offset", "1152921504606846976", NULL },
+          "htw-offset is not an offset, or there is no htw-id" },
         { { "htw-deliver-at", "5", "htw-id", "a", "htw-if-offset", "0", NULL }, NULL },
         { { "htw-deliver-at", "5", "htw-cancel", "", NULL },
           "htw-cancel is empty or longer than 256 bytes" },
