@@ -24,7 +24,7 @@
 static struct htw__site_count *entry_of(struct htw__census *census, uintptr_t address,
                                         bool is_site) {
     size_t mask = HTW__SITE_SLOTS - 1;
-    for (size_t i = htw__random_mix(address) & mask;; i = (i + 1) & mask) {
+    for (size_t i = (size_t)htw__random_mix(address) & mask;; i = (i + 1) & mask) {
         struct htw__site_count *entry = &census->sites[i];
         if (entry->address == address && entry->is_site == is_site)
             return entry;
