@@ -3,6 +3,7 @@
 #include "writer.h"
 
 #include "../base/clock.h"
+#include "../base/probe.h"
 #include "../base/user_code.h"
 #include "inbox.h"
 #include "select.h"
@@ -337,6 +338,7 @@ void htw__commit_queue(struct htw_journal *journal) {
     if (commits)
         htw__histogram_record(&journal->commit_ns,
                               (uint64_t)(htw__clock_monotonic_ns() - begin_ns));
+    HTW__PROBE4(journal_commit, journal, commits, begin_ns, error);
     htw__mutex_lock(&journal->mutex);
     if (journal->database.is_distrusted && !has_failed)
         htw__journal_stop(journal);

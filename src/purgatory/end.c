@@ -5,6 +5,7 @@
  */
 #include "end.h"
 
+#include "../base/probe.h"
 #include "../base/user_code.h"
 #include "owner.h"
 #include "timeout.h"
@@ -73,6 +74,7 @@ static void release(struct htw_purgatory *purgatory, struct htw_request *request
 void htw__request_end(struct htw__frame *frame, struct htw__walk *walk, struct htw_request *request,
                       enum htw_reason reason) {
     struct htw_purgatory *purgatory = frame->purgatory;
+    HTW__PROBE3(request_end, purgatory, request, reason);
     /* The request keeps its threshold alive until its last hook has returned. */
     struct htw_threshold *threshold = (request->_flags & HTW__REQUEST_ON_THRESHOLD) != 0
                                           ? request->_place._on_threshold._threshold

@@ -3,6 +3,7 @@
  * submit.c - submits a request: asks it, links it to its keys, asks it again, arms its timeout; or links
  * it to a threshold.
  */
+#include "../base/probe.h"
 #include "check.h"
 #include "end.h"
 #include "owner.h"
@@ -210,6 +211,7 @@ int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,
     int error = begin(&frame, purgatory, request);
     if (error != 0)
         return error;
+    HTW__PROBE3(request_submit, purgatory, request, timeout_ns);
     if (htw__request_is_ready(&frame, request))
         return finish(&frame, request, HTW_REASON_COMPLETED);
     return watch(&frame, request, keys, key_count, timeout_ns);
@@ -244,6 +246,7 @@ int htw_threshold_await(struct htw_threshold *threshold, struct htw_request *req
     int error = begin(&frame, purgatory, request);
     if (error != 0)
         return error;
+    HTW__PROBE3(request_submit, purgatory, request, timeout_ns);
     bool reached;
     error = link_to_threshold(threshold, request, value, &reached);
     if (error == 0 && reached) {

@@ -14,6 +14,7 @@
 #include "kafka.h"
 
 #include "../base/clock.h"
+#include "../base/probe.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -134,6 +135,7 @@ static int finish(struct htw__kafka *self, struct htw__writer *writer, bool wait
     int result;
     if (!htw__committer_take(&writer->committer, wait, &result))
         return 0;
+    HTW__PROBE3(relay_commit, self, writer->committing, result);
     if (result == 0) {
         writer->in_transaction = false;
         self->relay.stats.commits++;

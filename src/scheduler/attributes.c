@@ -229,6 +229,8 @@ enum htw_outcome htw__cancel_locked(struct htw__shard *shard, struct htw__record
         HTW__PENDING) /* first: with its last timer a group may be freed, with clockworks */
         htw__clockwork_disarm(htw__clockwork_of(shard, htw__attributes_of(record, status)), record);
     htw__attributes_detach(shard, record, status & HTW__HAS_ATTRIBUTES, ret_ended);
+    HTW__PROBE4(cancel, shard->scheduler, ret_ended->unexpired.handle, HTW__PROBE_SITE(record),
+                HTW__PROBE_FLAGS(record));
     htw__counter_add(&shard->cancelled, 1);
     htw__credit_release(shard);
     if (state == HTW__PENDING) /* a queued one is freed by the thread that has its batch */

@@ -11,12 +11,16 @@ static inline void clean_up_soon_if(struct htw__shard *shard, bool needs_cleanup
         htw__wake_for_cleanup(shard->waker);
 }
 
-/* The common case: a pending timer without attributes. False: it is not. Under the lock. */
-static inline bool cancel_plain(struct htw__shard *shard, struct htw__record *record,
-                                uint64_t status) {
+/* The common case: a pending timer without attributes. False: it is not. Under the lock. Always inline, like
+   the caller: to the compiler the text of a probe is a large function. */
+static inline __attribute__((always_inline)) bool cancel_plain(struct htw__shard *shard,
+                                                               struct htw__record *record,
+                                                               htw_handle handle, uint64_t status) {
     if (!htw__status_is_plain(status, HTW__PENDING) ||
         !htw__status_change(record, &status, htw__status_in(status, HTW__DONE, 0)))
         return false;
+    HTW__PROBE4(cancel, shard->scheduler, handle, HTW__PROBE_SITE(record),
+                HTW__PROBE_FLAGS(record));
     htw__counter_add(&shard->cancelled, 1);
     htw__credit_release(shard);
     htw__clockwork_disarm(&shard->own, record);
@@ -52,10 +56,11 @@ static __attribute__((noinline)) int cancel_slow(struct htw__shard *shard,
 }
 
 /* Under the lock of the timer's shard, which this releases. */
-static inline int cancel_under_lock(struct htw__shard *shard, htw_handle handle) {
+static inline __attribute__((always_inline)) int cancel_under_lock(struct htw__shard *shard,
+                                                                   htw_handle handle) {
     uint64_t status;
     struct htw__record *record = htw__handle_record(shard, handle, &status);
-    if (record == NULL || !cancel_plain(shard, record, status))
+    if (record == NULL || !cancel_plain(shard, record, handle, status))
         return cancel_slow(shard, record, NULL, NULL);
     bool needs_cleanup = htw__shard_needs_cleanup(shard);
     htw__lock_release(&shard->lock);
@@ -95,6 +100,8 @@ static bool claim(struct htw__shard *here, struct htw__shard *owner, htw_handle 
         record = NULL;
     uint32_t later = 0;
     if (claimed) {
+        HTW__PROBE4(cancel, owner->scheduler, handle, HTW__PROBE_SITE(record),
+                    HTW__PROBE_FLAGS(record));
         htw__counter_add(&here->cancelled, 1);
         htw__credit_release(here);
         later = swap_recent(here, index);

@@ -242,6 +242,7 @@ static void sleep_until_next(struct htw__expirer *expirer, int64_t now_ns) {
         expirer, rebalances ? htw__after_ns(now_ns, REBALANCE_PERIOD_NS) : HTW_NEVER_NS);
     htw__workers_dismiss_deputy(scheduler, htw__left_ns(now_ns, at_ns));
     htw__alarm_wait(&expirer->waker.alarm);
+    HTW__PROBE2(wake, scheduler, expirer->index);
 }
 
 /* Returns when the scheduler is being stopped, or when the thread is a worker. */

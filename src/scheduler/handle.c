@@ -113,6 +113,8 @@ static int move(struct htw_scheduler *scheduler, htw_handle handle, struct targe
         outcome = move_taken(shard, record, handle, status, target);
     if (outcome == HTW_MOVED) {
         htw__counter_add(&shard->moved, 1);
+        HTW__PROBE5(move, scheduler, handle, HTW__PROBE_SITE(record), HTW__PROBE_FLAGS(record),
+                    record->deadline_ns);
         HTW__ANNOTATE_HAND_OVER(record);
     }
     htw__lock_release(&shard->lock);

@@ -36,6 +36,7 @@ static size_t process(struct htw_scheduler *scheduler, size_t budget, bool *ret_
     struct htw__expirer *expirer = &scheduler->expirers[0];
     htw__alarm_clear(&expirer->waker.alarm);
     htw__alarm_reset(&expirer->waker.alarm);
+    HTW__PROBE2(wake, scheduler, expirer->index);
     struct htw__present present = htw__present_of(scheduler);
     htw__clock_listeners_notify(&scheduler->clock_listeners);
     size_t count = htw__expirer_run_due(expirer, NULL, &present, budget);

@@ -11,6 +11,7 @@
 
 #include "../base/annotate.h"
 #include "../base/compiler.h"
+#include "../base/probe.h"
 #include "../base/slab.h"
 
 #include <htw/scheduler.h>
@@ -116,6 +117,11 @@ static inline bool htw__status_is_plain(uint64_t status, enum htw__state state) 
 static inline htw_callback *htw__callback_of(const struct htw__record *record, uint64_t status) {
     return HTW__UNLIKELY(status & HTW__HAS_SITE) ? record->site->callback : record->callback;
 }
+
+/* What probes say of where a timer comes from: its site, or its callback without one; and the word that says
+   which it is. Read in place, where nobody changes it. */
+#define HTW__PROBE_SITE(record) ((record)->callback)
+#define HTW__PROBE_FLAGS(record) (*(const uint64_t *)(const void *)&(record)->status)
 
 /* Reads the deadline without the lock, while another thread may change it under the lock:
    see begin_plain() in run.c. */

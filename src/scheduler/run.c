@@ -253,8 +253,12 @@ static void run_one(struct pass *pass, struct htw__record *record) {
     start.expiration.handle = pass->frame.handle = htw__handle_of(shard, record);
     HTW__ANNOTATE_TAKE_OVER(record);
 
+    HTW__PROBE6(expire_entry, scheduler, start.expiration.handle, HTW__PROBE_SITE(record),
+                HTW__PROBE_FLAGS(record), start.expiration.deadline_ns, start.expiration.late_ns);
     HTW__CALL_USER("a callback", scheduler, start.callback,
                    start.callback(start.arg, &start.expiration));
+    HTW__PROBE4(expire_exit, scheduler, pass->frame.handle, HTW__PROBE_SITE(record),
+                HTW__PROBE_FLAGS(record));
     end_run(pass, record, start.has_attributes);
 }
 

@@ -115,6 +115,8 @@ arm_plain(struct htw__shard *shard, struct plan plan, htw_callback *callback,
         if (HTW__LIKELY(error == 0)) {
             *ret_handle = begin(shard, record, index, flags);
             *ret_record = record;
+            HTW__PROBE5(arm, shard->scheduler, *ret_handle, HTW__PROBE_SITE(record),
+                        HTW__PROBE_FLAGS(record), record->deadline_ns);
             return 0;
         }
         htw__shard_free_record(shard, record);
@@ -362,6 +364,8 @@ static int arm_with_attributes(struct htw__shard *shard, struct arming *arming) 
     if (old != NULL)
         replace(shard, arming, old);
     insert(shard, arming);
+    HTW__PROBE5(arm, shard->scheduler, arming->handle, HTW__PROBE_SITE(arming->record),
+                HTW__PROBE_FLAGS(arming->record), arming->record->deadline_ns);
     return 0;
 }
 

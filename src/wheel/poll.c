@@ -7,6 +7,7 @@
  * ends when its batch is full or its budget is used up, and the next call continues there. A round
  * is the sequence of calls up to the one that finds nothing more due.
  */
+#include "../base/probe.h"
 #include "state.h"
 
 #include <errno.h>
@@ -63,6 +64,7 @@ static void advance_clock(struct htw_wheel *wheel, uint64_t key) {
    at the end of the call. */
 static void demote(struct htw_wheel *wheel, struct htw_timer *timer) {
     uint64_t deadline = timer->_deadline;
+    HTW__PROBE3(demote, wheel, timer, deadline);
     htw__wheel_insert_at(wheel, timer, deadline, htw__wheel_level_for(wheel, deadline));
 }
 
@@ -110,6 +112,7 @@ static HTW__NOINLINE HTW__NO_CANARY void empty_bucket(struct htw_wheel *wheel,
  */
 static void demote_to_front(struct htw_wheel *wheel, struct htw_timer *timer, unsigned from) {
     uint64_t deadline = timer->_deadline;
+    HTW__PROBE3(demote, wheel, timer, deadline);
     unsigned lowest = (unsigned)(htw__wheel_level_for(wheel, deadline) - wheel->levels);
     unsigned level = from - 1;
     while (level > lowest &&

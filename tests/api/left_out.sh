@@ -54,11 +54,12 @@ relay='left out: htw relay: needs librdkafka 2.0.2, libmicrohttpd and the calend
 page='left out: htw serve --http: needs libmicrohttpd (Debian: libmicrohttpd-dev)'
 top='left out: htw top: needs ncurses and jansson (Debian: libncurses-dev libjansson-dev)'
 annotations='left out: what helgrind and DRD are told: needs the headers of valgrind (Debian: valgrind)'
+probes='left out: probes for bpftrace and perf: needs sys/sdt.h (Debian: systemtap-sdt-dev)'
 man='left out: the man pages: needs markdown-it-py (Debian: python3-markdown-it)'
 
 left_out nothing
-left_out first HTW_HIDDEN='cctz/time_zone.h sqlite3.h librdkafka/rdkafka.h curses.h valgrind/helgrind.h' PYTHONPATH="$work/modules"
-expect first "$calendar" "$journal" "$relay" "$top" "$annotations" "$man"
+left_out first HTW_HIDDEN='cctz/time_zone.h sqlite3.h librdkafka/rdkafka.h curses.h valgrind/helgrind.h sys/sdt.h' PYTHONPATH="$work/modules"
+expect first "$calendar" "$journal" "$relay" "$top" "$annotations" "$probes" "$man"
 left_out second HTW_HIDDEN='microhttpd.h jansson.h valgrind/drd.h' CXX="$work/none"
 expect second "$calendar" "$relay" "$page" "$top" "$annotations"
 

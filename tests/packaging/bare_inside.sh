@@ -53,18 +53,18 @@ bare_install() {
     [ ! -s /htw/log ] || wrong 'helgrind is not silent'
 
     # As a user, with a compiler, and without all that may be left out.
-    optional='g++ libcctz-dev libjansson-dev libmicrohttpd-dev libncurses-dev librdkafka-dev libsqlite3-dev python3-markdown-it valgrind'
+    optional='g++ libcctz-dev libjansson-dev libmicrohttpd-dev libncurses-dev librdkafka-dev libsqlite3-dev python3-markdown-it systemtap-sdt-dev valgrind'
     # shellcheck disable=SC2086 # words
     quiet apt-get purge -y $optional
     quiet mine ./dev install /htw/mine/prefix
     grep -q '^dev: missing packages, and neither root nor sudo' /htw/log || wrong 'what is missing is not said'
-    leaves_out 6
+    leaves_out 7
     packages=$(sed -n 's/^left out: .*(Debian: \(.*\))/\1/p' /htw/log | tr ' ' '\n' | sort | xargs)
     [ "$packages" = "$optional" ] || wrong 'other packages than these'
     user_path=/usr/bin mine prefix/bin/htw top >/htw/log 2>&1 || true # root's htw-top is in /usr/local
     grep -qx 'htw top: the program htw-top is not installed' /htw/log || wrong htw top
     quiet mine ./dev build # makes no manual
-    leaves_out 5
+    leaves_out 6
 
     # The same where there are no packages.
     mkdir /htw/bin
@@ -72,7 +72,7 @@ bare_install() {
     rm /htw/bin/dpkg-query
     user_path=/htw/bin quiet mine ./dev install /htw/mine/prefix
     ! grep -q 'missing packages' /htw/log || wrong 'packages of Debian are asked for'
-    leaves_out 6
+    leaves_out 7
 
     # The packages that these lines name bring all of it.
     # shellcheck disable=SC2086 # words

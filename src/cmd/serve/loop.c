@@ -12,6 +12,7 @@
 #include "start.h"
 
 #include "../../base/clock.h"
+#include "../../base/probe.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -154,6 +155,8 @@ static void run_turns(struct htw__server *server, int64_t end_ns) {
 /* Returns whether there were any. */
 static bool take_operations(struct htw__server *server) {
     struct htw__operation *first = htw__operations_take(server), *next;
+    if (first != NULL)
+        HTW__PROBE1(server_commit, server);
     for (struct htw__operation *operation = first; operation != NULL; operation = next) {
         next = operation->next_done;
         htw__connection_done(operation);
