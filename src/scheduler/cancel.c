@@ -96,8 +96,7 @@ static bool claim(struct htw__shard *here, struct htw__shard *owner, htw_handle 
     if (!claimed && record != NULL && htw__handle_fits(owner, handle, status) &&
         status & HTW__HAS_SITE && htw__status_is_plain(status, HTW__PENDING))
         claimed = htw__status_change(record, &status, htw__status_in(status, HTW__CLAIMED, 0));
-    if (!claimed && record != NULL && !htw__handle_fits(owner, handle, status))
-        record = NULL;
+    bool is_stale = record == NULL || (!claimed && !htw__handle_fits(owner, handle, status));
     uint32_t later = 0;
     if (claimed) {
         HTW__PROBE4(cancel, owner->scheduler, handle, HTW__PROBE_SITE(record),
@@ -110,7 +109,7 @@ static bool claim(struct htw__shard *here, struct htw__shard *owner, htw_handle 
     if (claimed) /* no other thread frees it: it is still in the wheel */
         htw__shard_push_stale(owner, record, index, later);
     *ret_outcome = claimed ? HTW_CANCELLED : HTW_GONE;
-    return claimed || record == NULL;
+    return claimed || is_stale;
 }
 
 /* Cancels a timer of another shard. Under the lock of `here`, which this releases. */
