@@ -220,7 +220,7 @@ static int remove_row(struct htw__database *self, uint64_t id) {
 /* What is only known while the row is there: its key, and the place where it was put. */
 static int prepare_removal(struct htw__database *self, uint64_t id, bool removes_key,
                            uint64_t *ret_place) {
-    struct htw__job_row row;
+    struct htw__job_row row = { 0 };
     int error = read_put_as(self, id, &row);
     if (error != 0)
         return error;
