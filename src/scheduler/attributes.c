@@ -5,6 +5,7 @@
 
 #include "../base/user_code.h"
 #include "credit.h"
+#include "observe.h"
 
 struct htw__attributes *htw__attributes_create(struct htw__clockwork *clockwork,
                                                const struct htw_spec *spec, uint64_t hash) {
@@ -233,6 +234,7 @@ enum htw_outcome htw__cancel_locked(struct htw__shard *shard, struct htw__record
                 HTW__PROBE_FLAGS(record));
     htw__counter_add(&shard->cancelled, 1);
     htw__credit_release(shard);
+    htw__observe_cancelled(shard, record, ret_ended->unexpired.handle);
     if (state == HTW__PENDING) /* a queued one is freed by the thread that has its batch */
         htw__shard_free_record(shard, record);
     return HTW_CANCELLED;

@@ -41,15 +41,15 @@ static void write_place(FILE *stream, const struct htw_site *site) {
     }
 }
 
-static void write_site(FILE *stream, const struct htw__census *census, uintptr_t address,
-                       bool is_site) {
+static void write_site(FILE *stream, const struct htw__safe_copy *copy,
+                       struct htw__origin origin) {
     struct htw__site_text text;
-    if (address == 0) {
+    if (origin.address == 0) {
         fputs("all others", stream);
-    } else if (!is_site) {
-        fprintf(stream, "callback 0x%" PRIxPTR, address);
-    } else if (!htw__site_copy(census, address, &text)) {
-        fprintf(stream, "site 0x%" PRIxPTR ", which cannot be read", address);
+    } else if (!origin.is_site) {
+        fprintf(stream, "callback 0x%" PRIxPTR, origin.address);
+    } else if (!htw__site_copy(copy, origin.address, &text)) {
+        fprintf(stream, "site 0x%" PRIxPTR ", which cannot be read", origin.address);
     } else {
         write_text(stream, text.site.name != NULL ? text.site.name : "-");
         write_place(stream, &text.site);
@@ -57,35 +57,36 @@ static void write_site(FILE *stream, const struct htw__census *census, uintptr_t
     fputc('\n', stream);
 }
 
-static void write_count(FILE *stream, const struct htw__census *census,
+static void write_count(FILE *stream, const struct htw__safe_copy *copy,
                         const struct htw__site_count *count) {
     fprintf(stream, "%10" PRIu64 "  ", count->pending);
     write_left(stream, count->next_ns);
     fputs("  ", stream);
-    write_site(stream, census, count->address, count->is_site);
+    write_site(stream, copy, count->origin);
 }
 
 static void write_census(FILE *stream, const struct htw_scheduler *scheduler,
-                         const struct htw__census *census) {
+                         const struct htw__census *census, const struct htw__safe_copy *copy) {
     uint64_t pending = census->others.pending;
-    for (uint32_t i = 0; i < census->site_count; i++)
-        pending += census->sites[i].pending;
+    uint32_t count = 0; /* those after it have no timer */
+    for (; count < census->site_count && census->sites[count].pending > 0; count++)
+        pending += census->sites[count].pending;
     fprintf(stream, "scheduler %s: %" PRIu64 " pending, %" PRIu32 " %s\n", scheduler->thread_name,
-            pending, census->site_count, census->site_count == 1 ? "site" : "sites");
+            pending, count, count == 1 ? "site" : "sites");
     if (pending == 0)
         return;
     fputs("   pending  the first  site\n", stream);
-    for (uint32_t i = 0; i < census->site_count; i++)
-        write_count(stream, census, &census->sites[i]);
+    for (uint32_t i = 0; i < count; i++)
+        write_count(stream, copy, &census->sites[i]);
     if (census->others.pending > 0)
-        write_count(stream, census, &census->others);
+        write_count(stream, copy, &census->others);
     if (census->next_count > 0)
         fputs("next           handle  site\n", stream);
     for (uint32_t i = 0; i < census->next_count; i++) {
         const struct htw__next_timer *next = &census->next[i];
         write_left(stream, next->left_ns);
         fprintf(stream, " 0x%" PRIx64 "  ", next->handle);
-        write_site(stream, census, next->address, next->is_site);
+        write_site(stream, copy, next->origin);
     }
 }
 
@@ -98,7 +99,10 @@ int htw_scheduler_dump(struct htw_scheduler *scheduler, FILE *stream) {
     struct htw__census *census = htw__census_take(scheduler);
     if (census == NULL)
         return -ENOMEM;
-    write_census(stream, scheduler, census);
+    struct htw__safe_copy copy;
+    htw__safe_copy_init(&copy);
+    write_census(stream, scheduler, census, &copy);
+    htw__safe_copy_fini(&copy);
     htw__census_release(scheduler, census);
     return ferror(stream) != 0 || fflush(stream) != 0 ? -EIO : 0;
 }

@@ -54,7 +54,7 @@ int htw_group_create(struct htw_scheduler *scheduler, struct htw_group **ret_gro
         return refusal;
     if (ret_group == NULL)
         return -EINVAL;
-    if (atomic_load_explicit(&scheduler->stopping, memory_order_relaxed))
+    if (htw__is_ending(scheduler))
         return -ESHUTDOWN;
     struct htw_group *group = htw__allocate(&scheduler->allocator, sizeof(*group));
     if (group == NULL)

@@ -2,6 +2,7 @@
 /* schedule.c - the calls that arm a timer: range of ticks (slack), shard, clock, key. */
 #include "attributes.h"
 #include "credit.h"
+#include "observe.h"
 #include "../base/compiler.h"
 
 /* ---- when a timer is due */
@@ -57,7 +58,7 @@ static inline int prepare(struct htw_scheduler *scheduler, htw_callback *callbac
         return refusal;
     if (callback == NULL)
         return -EINVAL;
-    if (HTW__UNLIKELY(!atomic_load_explicit(&scheduler->threads_started, memory_order_relaxed)))
+    if (HTW__UNLIKELY(htw__mode(scheduler) & HTW__MODE_STARTING))
         return htw__start_threads(scheduler, false);
     return 0;
 }
@@ -98,10 +99,10 @@ static inline unsigned set_callback(struct htw__record *record, htw_callback *ca
 static inline __attribute__((always_inline)) int
 arm_plain(struct htw__shard *shard, struct plan plan, htw_callback *callback,
           const struct htw_site *site, void *arg, htw_handle *ret_handle,
-          struct htw__record **ret_record, unsigned *ret_wake) {
+          struct htw__record **ret_record, unsigned *ret_wake, bool usual) {
     struct htw__record *record;
     uint32_t index;
-    if (!htw__credit_acquire(shard)) {
+    if (!usual && !htw__credit_acquire(shard)) {
         if (shard->closed)
             return -ESHUTDOWN;
         htw__counter_add(&shard->refused, 1);
@@ -117,23 +118,27 @@ arm_plain(struct htw__shard *shard, struct plan plan, htw_callback *callback,
             *ret_record = record;
             HTW__PROBE5(arm, shard->scheduler, *ret_handle, HTW__PROBE_SITE(record),
                         HTW__PROBE_FLAGS(record), record->deadline_ns);
+            if (!usual)
+                htw__observe_armed(shard, record, *ret_handle);
             return 0;
         }
         htw__shard_free_record(shard, record);
     }
-    htw__credit_release(shard);
+    if (!usual)
+        htw__credit_release(shard);
     return error;
 }
 
+/* `usual`: a constant; what observes and counts credits is left out. */
 static inline __attribute__((always_inline)) int
 schedule_plain(struct htw_scheduler *scheduler, struct plan plan, htw_callback *callback,
-               const struct htw_site *site, void *arg, htw_handle *ret_handle) {
+               const struct htw_site *site, void *arg, htw_handle *ret_handle, bool usual) {
     struct htw__shard *shard = htw__shard_here(scheduler);
     htw_handle handle;
     struct htw__record *record = NULL;
     unsigned wake = 0;
     htw__lock_acquire(&shard->lock);
-    int error = arm_plain(shard, plan, callback, site, arg, &handle, &record, &wake);
+    int error = arm_plain(shard, plan, callback, site, arg, &handle, &record, &wake, usual);
     /* Before the shard is unlocked: the callback may read it. */
     if (error == 0 && ret_handle != NULL)
         *ret_handle = handle;
@@ -144,20 +149,31 @@ schedule_plain(struct htw_scheduler *scheduler, struct plan plan, htw_callback *
     return error;
 }
 
+static __attribute__((noinline)) int schedule_unusual(struct htw_scheduler *scheduler,
+                                                      struct plan plan, htw_callback *callback,
+                                                      const struct htw_site *site, void *arg,
+                                                      htw_handle *ret_handle) {
+    return schedule_plain(scheduler, plan, callback, site, arg, ret_handle, false);
+}
+
 /* The common case: the range is a single tick. */
 static __attribute__((noinline)) int schedule_tick(struct htw_scheduler *scheduler,
                                                    int64_t deadline_ns, uint64_t tick,
                                                    htw_callback *callback, void *arg,
                                                    htw_handle *ret_handle) {
-    return schedule_plain(scheduler, (struct plan) { deadline_ns, tick, tick }, callback, NULL, arg,
-                          ret_handle);
+    struct plan plan = { deadline_ns, tick, tick };
+    if (HTW__UNLIKELY(htw__mode(scheduler) != 0))
+        return schedule_unusual(scheduler, plan, callback, NULL, arg, ret_handle);
+    return schedule_plain(scheduler, plan, callback, NULL, arg, ret_handle, true);
 }
 
 static __attribute__((noinline)) int schedule_range(struct htw_scheduler *scheduler,
                                                     struct plan plan, htw_callback *callback,
                                                     const struct htw_site *site, void *arg,
                                                     htw_handle *ret_handle) {
-    return schedule_plain(scheduler, plan, callback, site, arg, ret_handle);
+    if (HTW__UNLIKELY(htw__mode(scheduler) != 0))
+        return schedule_unusual(scheduler, plan, callback, site, arg, ret_handle);
+    return schedule_plain(scheduler, plan, callback, site, arg, ret_handle, true);
 }
 
 int htw_schedule(struct htw_scheduler *scheduler, int64_t delay_ns, htw_callback *callback,
@@ -366,6 +382,7 @@ static int arm_with_attributes(struct htw__shard *shard, struct arming *arming) 
     insert(shard, arming);
     HTW__PROBE5(arm, shard->scheduler, arming->handle, HTW__PROBE_SITE(arming->record),
                 HTW__PROBE_FLAGS(arming->record), arming->record->deadline_ns);
+    htw__observe_armed(shard, arming->record, arming->handle);
     return 0;
 }
 

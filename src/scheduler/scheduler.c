@@ -62,8 +62,11 @@ const char *htw_scheduler_options_invalid(const struct htw_scheduler_options *op
         return "manual_start_ns";
     if (options->executor != NULL && options->executor->execute == NULL)
         return "executor";
-    return options->allocator == NULL || htw__allocator_is_valid(options->allocator) ? NULL
-                                                                                     : "allocator";
+    if (options->allocator != NULL && !htw__allocator_is_valid(options->allocator))
+        return "allocator";
+    if ((options->observe & ~HTW__OBSERVE_ALL) != 0)
+        return "observe";
+    return options->event_count > HTW_EVENTS_MAX ? "event_count" : NULL;
 }
 
 static uint32_t bits_for(uint32_t count) {
@@ -86,6 +89,7 @@ static void set_options(struct htw_scheduler *scheduler,
     scheduler->worker_count = options->embedded || options->executor != NULL ? 0 : options->workers;
     scheduler->embedded = options->embedded;
     scheduler->max_pending = options->max_pending;
+    scheduler->event_count = options->event_count;
     scheduler->timer_slack_ns = options->timer_slack_ns;
     scheduler->late_threshold_ns =
         options->late_threshold_ns == 0 ? LATE_THRESHOLD_DEFAULT_NS : options->late_threshold_ns;
@@ -195,7 +199,10 @@ int htw__scheduler_create(struct htw_scheduler **ret_scheduler,
     htw__clock_listeners_init(&scheduler->clock_listeners,
                               scheduler->clock->is_settable ? scheduler->clock->read_ns : NULL);
     error = create_parts(scheduler);
-    atomic_init(&scheduler->threads_started, !htw__needs_threads(scheduler));
+    atomic_init(&scheduler->mode, (htw__needs_threads(scheduler) ? HTW__MODE_STARTING : 0u) |
+                                      (options->max_pending > 0 ? HTW__MODE_LIMITED : 0u));
+    if (error == 0)
+        error = htw_scheduler_observe(scheduler, options->observe);
     if (error == 0 && options->start_threads && htw__needs_threads(scheduler))
         error = htw__start_threads(scheduler, true);
     if (error != 0) {

@@ -9,6 +9,7 @@
 #include "../base/cpu.h"
 #include "../base/key_table.h"
 #include "clockwork.h"
+#include "observer.h"
 
 /* How many stale records ahead of the one that is freed are fetched into the cache. */
 #define HTW__STALE_AHEAD 8u
@@ -38,6 +39,7 @@ struct htw__shard {
     struct htw__record *unstarted;        /* taken by the expirer, and not run because of stop */
     struct htw__counter attributes_bytes; /* of attributes, groups, and the groups' key tables */
     struct htw__key_table keys;           /* of timers with a key and no group */
+    struct htw__observer observer;
 
     /* A stack of stale records, without the lock: the index of the topmost one (the low 32 bits),
        and how many there are. */

@@ -100,6 +100,7 @@ struct htw_scheduler {
     uint32_t expirer_count, worker_count;
     uint32_t wheel_size;
     uint64_t max_pending;
+    uint32_t event_count;
     int64_t timer_slack_ns, late_threshold_ns;
     uint64_t key_seed;
     struct htw__expirer *expirers;
@@ -112,8 +113,7 @@ struct htw_scheduler {
     struct htw_allocator users_allocator; /* see htw__allocator_hide() */
     char thread_name[16];
 
-    _Atomic bool threads_started;                /* or none is needed */
-    _Atomic bool stopping;                       /* no callback starts any more */
+    _Atomic unsigned mode; /* HTW__MODE_..., and a set of HTW_OBSERVE_... */
     _Atomic int64_t manual_ns[HTW__CLOCK_COUNT]; /* manual time, of each clock */
     _Atomic unsigned clocks_in_use; /* one bit for each clock but its own that a timer has had */
     alignas(64) _Atomic uint64_t credit; /* the part of max_pending that no shard holds */
@@ -123,9 +123,20 @@ struct htw_scheduler {
     struct htw__clock_listeners clock_listeners;
 };
 
+/* What is not as usual. Hot paths test once that nothing is, and have another copy for the rest. */
+#define HTW__OBSERVE_ALL (HTW_OBSERVE_SITES | HTW_OBSERVE_EVENTS)
+#define HTW__MODE_OBSERVE 0xffu   /* the set of what is observed */
+#define HTW__MODE_STARTING 0x100u /* threads are needed that have not all been started */
+#define HTW__MODE_STOPPING 0x200u /* no callback starts any more */
+#define HTW__MODE_LIMITED 0x400u  /* there is a max_pending; constant */
+
+static inline unsigned htw__mode(const struct htw_scheduler *scheduler) {
+    return atomic_load_explicit(&scheduler->mode, memory_order_relaxed);
+}
+
 /* Whether the scheduler is being stopped: no callback may start any more. */
 static inline bool htw__is_ending(const struct htw_scheduler *scheduler) {
-    return atomic_load_explicit(&scheduler->stopping, memory_order_relaxed);
+    return htw__mode(scheduler) & HTW__MODE_STOPPING;
 }
 
 /* What every public call begins with: 0; -EINVAL; -EOWNERDEAD if the process has forked since the

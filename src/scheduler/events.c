@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+/* events.c - visits the events of the flight recorder, in the order of their time. */
+#include "../base/user_code.h"
+#include "observe.h"
+#include "sites.h"
+#include "stats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the events of all rings */
+
+struct recording {
+    const struct htw_scheduler *scheduler;
+    struct htw__event *events;
+    size_t count, room;
+    uint64_t lost;
+};
+
+static const struct htw__event_ring *ring_of(const struct htw__observer *observer) {
+    return atomic_load_explicit(&observer->ring, memory_order_acquire);
+}
+
+static void add_room(struct recording *recording, const struct htw__observer *observer,
+                     uint32_t runner) {
+    (void)runner;
+    const struct htw__event_ring *ring = ring_of(observer);
+    recording->room += ring == NULL ? 0 : (size_t)ring->size;
+}
+
+static void add_events(struct recording *recording, const struct htw__observer *observer,
+                       uint32_t runner) {
+    const struct htw__event_ring *ring = ring_of(observer);
+    uint64_t lost;
+    recording->lost += htw__counter_read(&observer->lost);
+    if (ring == NULL || ring->size > recording->room - recording->count) /* it is new */
+        return;
+    struct htw__event *events = recording->events + recording->count;
+    size_t count = htw__event_ring_copy(ring, events, &lost);
+    for (size_t i = 0; i < count; i++) {
+        events[i].runner = runner;
+        events[i].order = (uint32_t)(recording->count + i);
+    }
+    recording->count += count;
+    recording->lost += lost;
+}
+
+/* Calls a step for each observer there is. */
+static void for_each(struct recording *recording,
+                     void (*step)(struct recording *recording, const struct htw__observer *observer,
+                                  uint32_t runner)) {
+    struct htw__observer *observer;
+    uint32_t runner;
+    for (uint32_t n = 0; htw__observer_at(recording->scheduler, n, &observer, &runner); n++)
+        if (observer != NULL)
+            step(recording, observer, runner);
+}
+
+static int by_time(const void *left, const void *right) {
+    const struct htw__event *a = left, *b = right;
+    if (a->time_ns != b->time_ns)
+        return a->time_ns < b->time_ns ? -1 : 1;
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+/* ---- the texts of their sites */
+
+/* Most events are of few sites, and to copy the text of one takes several system calls. */
+#define TEXTS 256u
+
+struct texts {
+    struct htw__safe_copy copy;
+    struct text {
+        struct htw__origin origin; /* address 0: none */
+        struct htw__site_shown shown;
+        struct htw__site_text text;
+    } texts[TEXTS];
+};
+
+static struct htw__site_shown show(struct texts *texts, struct htw__origin origin) {
+    struct text *text = &texts->texts[htw__site_place(origin.address, 8)];
+    if (text->origin.address != origin.address || text->origin.is_site != origin.is_site) {
+        text->origin = origin;
+        text->shown = htw__site_show(&texts->copy, origin, &text->text);
+    }
+    return text->shown;
+}
+
+static void visit_all(const struct recording *recording, struct texts *texts,
+                      htw_event_visitor *visitor, void *context) {
+    struct htw__callback_frame frame = { .scheduler = recording->scheduler };
+    htw__callback_frame_push(&frame);
+    for (size_t i = 0; i < recording->count; i++) {
+        const struct htw__event *event = &recording->events[i];
+        struct htw__site_shown shown = show(texts, event->origin);
+        struct htw_event public = {
+            .kind = event->kind,
+            .runner = event->runner,
+            .time_ns = event->time_ns,
+            .deadline_ns = event->deadline_ns,
+            .duration_ns = event->duration_ns,
+            .handle = event->handle,
+            .site = shown.site,
+            .address = shown.address,
+            .callback = shown.callback,
+        };
+        HTW__CALL_USER("a visitor", recording->scheduler, visitor, visitor(context, &public));
+    }
+    htw__callback_frame_pop(&frame);
+}
+
+int htw_scheduler_visit_events(struct htw_scheduler *scheduler, htw_event_visitor *visitor,
+                               void *context, uint64_t *ret_lost) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    if (visitor == NULL)
+        return -EINVAL;
+    struct recording recording = { .scheduler = scheduler };
+    for_each(&recording, add_room);
+    size_t bytes = recording.room * sizeof(*recording.events);
+    struct texts *texts = htw__allocate(&scheduler->allocator, sizeof(*texts));
+    recording.events = bytes == 0 ? NULL : htw__allocate(&scheduler->allocator, bytes);
+    int error = texts == NULL || (bytes > 0 && recording.events == NULL) ? -ENOMEM : 0;
+    if (error == 0) {
+        for_each(&recording, add_events);
+        if (recording.count > 0)
+            qsort(recording.events, recording.count, sizeof(*recording.events), by_time);
+        memset(texts, 0, sizeof(*texts));
+        htw__safe_copy_init(&texts->copy);
+        visit_all(&recording, texts, visitor, context);
+        htw__safe_copy_fini(&texts->copy);
+        if (ret_lost != NULL)
+            *ret_lost = recording.lost;
+    }
+    if (recording.events != NULL)
+        htw__release(&scheduler->allocator, recording.events, bytes);
+    if (texts != NULL)
+        htw__release(&scheduler->allocator, texts, sizeof(*texts));
+    return error;
+}

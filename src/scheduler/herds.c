@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* herds.c - how many timers were due at each tick of the last minute. */
+#include "herds.h"
+
+#include "../base/user_code.h"
+#include "expirer.h"
+#include "sites.h"
+
+#include <string.h>
+
+struct htw__herds *htw__herds_create(const struct htw_scheduler *scheduler) {
+    struct htw__herds *herds = htw__allocate(&scheduler->allocator, sizeof(*herds));
+    if (herds == NULL)
+        return NULL;
+    memset(herds, 0, sizeof(*herds));
+    htw__lock_init(&herds->lock, HTW__RANK_SCHEDULER_HERDS);
+    return herds;
+}
+
+void htw__herds_destroy(const struct htw_scheduler *scheduler, struct htw__herds *herds) {
+    htw__release(&scheduler->allocator, herds, sizeof(*herds));
+}
+
+/* Adds a herd to the greatest ones, the greatest first. Of equal ones the earlier is first. */
+static void add_to(struct htw__herd *list, uint32_t *count, const struct htw__herd *herd) {
+    struct htw__herd added = *herd;
+    uint32_t place = 0;
+    while (place < *count && list[place].at_ns != added.at_ns)
+        place++;
+    if (place < *count) /* more of one that is there */
+        added = (struct htw__herd) { added.at_ns, list[place].timers + added.timers,
+                                     list[place].origin };
+    else if (*count < HTW_HERDS_MAX)
+        (*count)++;
+    else if (list[--place].timers >= added.timers)
+        return;
+    for (; place > 0 && list[place - 1].timers < added.timers; place--)
+        list[place] = list[place - 1];
+    list[place] = added;
+}
+
+/* Takes the present herd into its part of the minute. Under the lock. */
+static void end_present(struct htw__herds *herds) {
+    int64_t number = herds->present.at_ns / HTW__HERD_PART_NS;
+    struct htw__herd_part *part = &herds->parts[(uint64_t)number % HTW__HERD_PARTS];
+    if (part->number != number)
+        *part = (struct htw__herd_part) { .number = number };
+    add_to(part->herds, &part->count, &herds->present);
+}
+
+void htw__herds_add(struct htw__herds *herds, int64_t at_ns, struct htw__origin origin) {
+    if (herds->present.timers > 0 && herds->present.at_ns == at_ns) {
+        herds->present.timers++;
+        return;
+    }
+    if (herds->present.timers > 0)
+        end_present(herds);
+    herds->present = (struct htw__herd) { at_ns, 1, origin };
+}
+
+static void add_recent(const struct htw__herd *herd, int64_t now_ns, struct htw__herd *list,
+                       uint32_t *count) {
+    int64_t ago_ns;
+    if (herd->timers > 0 && !__builtin_sub_overflow(now_ns, herd->at_ns, &ago_ns) &&
+        ago_ns >= -HTW__HERD_PART_NS && ago_ns <= HTW_MINUTE)
+        add_to(list, count, herd);
+}
+
+void htw__herds_list(struct htw__herds *herds, int64_t now_ns, struct htw__herd *list,
+                     uint32_t *count) {
+    htw__lock_acquire(&herds->lock);
+    for (uint32_t i = 0; i < HTW__HERD_PARTS; i++)
+        for (uint32_t j = 0; j < herds->parts[i].count; j++)
+            add_recent(&herds->parts[i].herds[j], now_ns, list, count);
+    add_recent(&herds->present, now_ns, list, count);
+    htw__lock_release(&herds->lock);
+}
+
+/* ---- the call */
+
+int htw_scheduler_visit_herds(struct htw_scheduler *scheduler, htw_herd_visitor *visitor,
+                              void *context) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    if (visitor == NULL)
+        return -EINVAL;
+    struct htw__herd list[HTW_HERDS_MAX];
+    uint32_t count = 0;
+    int64_t now_ns = htw__now_ns(scheduler);
+    for (uint32_t i = 0; i < scheduler->expirer_count; i++) {
+        struct htw__herds *herds =
+            atomic_load_explicit(&scheduler->expirers[i].herds, memory_order_acquire);
+        if (herds != NULL)
+            htw__herds_list(herds, now_ns, list, &count);
+    }
+    struct htw__safe_copy copy;
+    struct htw__callback_frame frame = { .scheduler = scheduler };
+    htw__safe_copy_init(&copy);
+    htw__callback_frame_push(&frame);
+    for (uint32_t i = 0; i < count; i++) {
+        struct htw__site_text text;
+        struct htw__site_shown shown = htw__site_show(&copy, list[i].origin, &text);
+        struct htw_herd herd = {
+            .ago_ns = htw__late_ns(now_ns, list[i].at_ns),
+            .timers = list[i].timers,
+            .site = shown.site,
+            .address = shown.address,
+            .callback = shown.callback,
+        };
+        HTW__CALL_USER("a visitor", scheduler, visitor, visitor(context, &herd));
+    }
+    htw__callback_frame_pop(&frame);
+    htw__safe_copy_fini(&copy);
+    return 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* herds.h - how many timers were due at each tick of the last minute: the ticks with most of them. */
+#ifndef HTW_SRC_SCHEDULER_HERDS_H
+#define HTW_SRC_SCHEDULER_HERDS_H
+
+#include "observer.h"
+
+/* The minute is divided into parts, of each of which the greatest herds are kept: so the greatest of the whole
+   are among them. */
+#define HTW__HERD_PART_NS (4 * HTW_SECOND)
+#define HTW__HERD_PARTS 16u /* one more than a minute has: the present one has just begun */
+
+struct htw__herd {
+    int64_t at_ns; /* when its tick begins, by the clock of the scheduler */
+    uint64_t timers;
+    struct htw__origin origin; /* of the first */
+};
+
+struct htw__herd_part {
+    int64_t number; /* of the part, counted from the beginning of the clock */
+    uint32_t count;
+    struct htw__herd herds[HTW_HERDS_MAX];
+};
+
+struct htw__herds {
+    struct htw__lock lock;    /* guards the rest */
+    struct htw__herd present; /* is still growing; timers: 0: none */
+    struct htw__herd_part parts[HTW__HERD_PARTS];
+};
+
+/* NULL: no memory. */
+struct htw__herds *htw__herds_create(const struct htw_scheduler *scheduler);
+void htw__herds_destroy(const struct htw_scheduler *scheduler, struct htw__herds *herds);
+
+/* Counts a timer that was due at a tick. Under the lock. */
+void htw__herds_add(struct htw__herds *herds, int64_t at_ns, struct htw__origin origin);
+
+/* Adds the herds of the minute before `now_ns` to a list, the greatest first; `*count`, of at most
+   HTW_HERDS_MAX, is how many it has. Takes the lock. */
+void htw__herds_list(struct htw__herds *herds, int64_t now_ns, struct htw__herd *list,
+                     uint32_t *count);
+
+#endif /* HTW_SRC_SCHEDULER_HERDS_H */

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/* observe.c - what is observed of a scheduler: switching it on and off, and what is counted and recorded. */
+#include "observe.h"
+
+#include "../base/clock.h"
+#include "attributes.h"
+#include "herds.h"
+#include "stats.h"
+#include "workers.h"
+
+/* ---- switching */
+
+static struct htw__herds *herds_of(struct htw__expirer *expirer) {
+    struct htw__herds *present = atomic_load_explicit(&expirer->herds, memory_order_acquire);
+    if (present != NULL)
+        return present;
+    struct htw__herds *herds = htw__herds_create(expirer->scheduler);
+    if (herds == NULL ||
+        atomic_compare_exchange_strong_explicit(&expirer->herds, &present, herds,
+                                                memory_order_acq_rel, memory_order_acquire))
+        return herds;
+    htw__herds_destroy(expirer->scheduler, herds);
+    return present;
+}
+
+/* For all that exists. A thread that starts later prepares when it needs it. */
+static int prepare(struct htw_scheduler *scheduler, uint32_t observe) {
+    struct htw__observer *observer;
+    uint32_t number;
+    for (uint32_t n = 0; htw__observer_at(scheduler, n, &observer, &number); n++)
+        if (observer != NULL && htw__observer_prepare(observer, observe) != 0)
+            return -ENOMEM;
+    for (uint32_t i = 0; (observe & HTW_OBSERVE_SITES) && i < scheduler->expirer_count; i++)
+        if (herds_of(&scheduler->expirers[i]) == NULL)
+            return -ENOMEM;
+    return 0;
+}
+
+int htw_scheduler_observe(struct htw_scheduler *scheduler, uint32_t observe) {
+    int error = htw__scheduler_refusal(scheduler);
+    if (error == 0 && (observe & ~HTW__OBSERVE_ALL) != 0)
+        error = -EINVAL;
+    if (error == 0)
+        error = prepare(scheduler, observe);
+    if (error != 0)
+        return error;
+    unsigned mode = atomic_load_explicit(&scheduler->mode, memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(&scheduler->mode, &mode,
+                                                  (mode & ~HTW__MODE_OBSERVE) | observe,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
+    return 0;
+}
+
+uint32_t htw_scheduler_observed(const struct htw_scheduler *scheduler) {
+    return htw__scheduler_refusal(scheduler) == 0 ? htw__mode(scheduler) & HTW__MODE_OBSERVE : 0;
+}
+
+/* ---- times */
+
+/* Of events: where time is manual, that of the scheduler. */
+static int64_t event_now_ns(const struct htw_scheduler *scheduler) {
+    return htw__is_manual(scheduler) ? htw__now_ns(scheduler) : htw__clock_monotonic_ns();
+}
+
+static bool is_event_clock(const struct htw_scheduler *scheduler, enum htw_clock clock) {
+    return htw__is_manual(scheduler) ? clock == scheduler->clock->name
+                                     : clock == HTW_CLOCK_MONOTONIC;
+}
+
+/* A deadline of a clock, as an instant of the clock of events. `time_ns`: the present. */
+static int64_t event_deadline_ns(const struct htw_scheduler *scheduler, enum htw_clock name,
+                                 int64_t deadline_ns, int64_t time_ns) {
+    int64_t offset_ns, at_ns;
+    if (deadline_ns == HTW_NEVER_NS || is_event_clock(scheduler, name))
+        return deadline_ns;
+    const struct htw__clock *clock = htw__clock_for(scheduler, name);
+    if (__builtin_sub_overflow(time_ns, htw__clock_now_ns(scheduler, clock), &offset_ns) ||
+        __builtin_add_overflow(deadline_ns, offset_ns, &at_ns))
+        return HTW_NEVER_NS;
+    return at_ns;
+}
+
+/* ---- under the lock of a shard */
+
+static uint64_t status_of(const struct htw__record *record) {
+    return atomic_load_explicit(&record->status, memory_order_relaxed);
+}
+
+static void record_event(struct htw__shard *shard, const struct htw__record *record,
+                         htw_handle handle, enum htw_event_kind kind) {
+    const struct htw_scheduler *scheduler = shard->scheduler;
+    struct htw__event event = {
+        .kind = kind,
+        .origin = htw__origin_of(record, status_of(record)),
+        .time_ns = event_now_ns(scheduler),
+        .deadline_ns = HTW_NEVER_NS,
+        .handle = handle,
+    };
+    if (kind != HTW_EVENT_CANCELLED) { /* the record of one that was claimed is another shard's */
+        struct htw__attributes *attributes = htw__attributes_of(record, status_of(record));
+        event.deadline_ns = event_deadline_ns(
+            scheduler, htw__clockwork_of(shard, attributes)->clock->name,
+            htw__attributes_deadline_ns(record, attributes), event.time_ns);
+    }
+    htw__observer_record(&shard->observer, &event);
+}
+
+static void count(struct htw__shard *shard, const struct htw__record *record,
+                  enum htw__site_number number) {
+    struct htw__origin origin = htw__origin_of(record, status_of(record));
+    htw__site_add(htw__observer_site(&shard->observer, origin), number, 1);
+}
+
+void htw__observe_armed(struct htw__shard *shard, const struct htw__record *record,
+                        htw_handle handle) {
+    unsigned mode = htw__mode(shard->scheduler);
+    if (mode & HTW_OBSERVE_SITES)
+        count(shard, record, HTW__SITE_ARMED);
+    if (mode & HTW_OBSERVE_EVENTS)
+        record_event(shard, record, handle, HTW_EVENT_ARMED);
+}
+
+void htw__observe_cancelled(struct htw__shard *shard, const struct htw__record *record,
+                            htw_handle handle) {
+    unsigned mode = htw__mode(shard->scheduler);
+    if (mode & HTW_OBSERVE_SITES)
+        count(shard, record, HTW__SITE_CANCELLED);
+    if (mode & HTW_OBSERVE_EVENTS)
+        record_event(shard, record, handle, HTW_EVENT_CANCELLED);
+}
+
+void htw__observe_moved(struct htw__shard *shard, const struct htw__record *record,
+                        htw_handle handle) {
+    if (htw__mode(shard->scheduler) & HTW_OBSERVE_EVENTS)
+        record_event(shard, record, handle, HTW_EVENT_MOVED);
+}
+
+/* ---- in the thread that runs a callback */
+
+/* `now_ns` of the scheduler's clock, by that of events. */
+static int64_t event_time_ns(const struct htw_scheduler *scheduler, int64_t now_ns) {
+    return is_event_clock(scheduler, scheduler->clock->name) ? now_ns : event_now_ns(scheduler);
+}
+
+struct htw__observed_run htw__observe_start(struct htw__run_stats *run_stats,
+                                            const struct htw__record *record,
+                                            const struct htw_expiration *expiration,
+                                            int64_t now_ns) {
+    const struct htw_scheduler *scheduler = expiration->scheduler;
+    struct htw__observer *observer = &run_stats->observer;
+    struct htw__origin origin = htw__origin_of(record, status_of(record));
+    struct htw__observed_run run = { .started_ns = now_ns };
+    unsigned mode = htw__mode(scheduler);
+    htw__run_stats_lock(run_stats);
+    if (mode & HTW_OBSERVE_SITES) {
+        run.entry = htw__observer_site(observer, origin);
+        htw__site_add(run.entry, HTW__SITE_EXPIRED, 1);
+        if (expiration->late_ns > scheduler->late_threshold_ns)
+            htw__site_add(run.entry, HTW__SITE_LATE, 1);
+    }
+    if (mode & HTW_OBSERVE_EVENTS) {
+        int64_t time_ns = event_time_ns(scheduler, now_ns);
+        run.event = (struct htw__event) {
+            .kind = HTW_EVENT_STARTED,
+            .origin = origin,
+            .time_ns = time_ns,
+            .deadline_ns = event_deadline_ns(scheduler, expiration->clock, expiration->deadline_ns,
+                                             time_ns),
+            .handle = expiration->handle,
+        };
+        htw__observer_record(observer, &run.event);
+    }
+    htw__run_stats_unlock(run_stats);
+    return run;
+}
+
+void htw__observe_end(struct htw__run_stats *run_stats, struct htw__observed_run *run,
+                      const struct htw_scheduler *scheduler, int64_t now_ns) {
+    int64_t duration_ns = now_ns > run->started_ns ? now_ns - run->started_ns : 0;
+    htw__run_stats_lock(run_stats);
+    if (run->entry != NULL)
+        htw__site_add(run->entry, HTW__SITE_CALLBACK_NS, (uint64_t)duration_ns);
+    if (run->event.kind != 0) {
+        run->event.kind = HTW_EVENT_ENDED;
+        run->event.time_ns = event_time_ns(scheduler, now_ns);
+        run->event.duration_ns = duration_ns;
+        htw__observer_record(&run_stats->observer, &run->event);
+    }
+    htw__run_stats_unlock(run_stats);
+}
+
+/* ---- in the role of an expirer */
+
+static void record_wakeup(struct htw__expirer *expirer, const struct htw__event *timer) {
+    struct htw__event event = *timer;
+    event.kind = HTW_EVENT_WOKEN;
+    htw__observer_record(&expirer->observer, &event);
+}
+
+/* The first timer of the batch is why the expirer has woken up. */
+static void observe_wakeup(struct htw__expirer *expirer, const struct htw__clockwork *clockwork,
+                           const struct htw__batch *batch, unsigned mode) {
+    const struct htw_scheduler *scheduler = expirer->scheduler;
+    const struct htw__record *record = batch->records[0];
+    struct htw__origin origin = htw__origin_of(record, status_of(record));
+    if (mode & HTW_OBSERVE_SITES)
+        htw__site_add(htw__observer_site(&expirer->observer, origin), HTW__SITE_WAKEUPS, 1);
+    if (mode & HTW_OBSERVE_EVENTS) {
+        int64_t time_ns = event_now_ns(scheduler);
+        const struct htw__event timer = {
+            .origin = origin,
+            .time_ns = time_ns,
+            .deadline_ns = event_deadline_ns(scheduler, clockwork->clock->name,
+                                             record->deadline_ns, time_ns),
+            .handle = htw__handle_of(batch->shard, record),
+        };
+        record_wakeup(expirer, &timer);
+    }
+}
+
+static void observe_herds(struct htw__expirer *expirer, const struct htw__clockwork *clockwork,
+                          const struct htw__batch *batch) {
+    const struct htw_scheduler *scheduler = expirer->scheduler;
+    struct htw__herds *herds = herds_of(expirer);
+    if (herds == NULL)
+        return;
+    int64_t offset_ns = clockwork->clock == scheduler->clock
+                            ? 0
+                            : htw__now_ns(scheduler) - htw__clockwork_now_ns(clockwork);
+    htw__lock_acquire(&herds->lock);
+    for (uint32_t i = 0; i < batch->count; i++) {
+        const struct htw__record *record = batch->records[i];
+        uint64_t tick = htw__tick_from(scheduler, record->deadline_ns + offset_ns);
+        htw__herds_add(herds, htw__tick_ns(scheduler, tick),
+                       htw__origin_of(record, status_of(record)));
+    }
+    htw__lock_release(&herds->lock);
+}
+
+void htw__observe_collected(struct htw__expirer *expirer, const struct htw__clockwork *clockwork,
+                            const struct htw__batch *batch) {
+    unsigned mode = htw__mode(expirer->scheduler);
+    if (batch->count == 0 || !(mode & HTW__MODE_OBSERVE))
+        return;
+    if (expirer->woken)
+        observe_wakeup(expirer, clockwork, batch, mode);
+    expirer->woken = false;
+    if (mode & HTW_OBSERVE_SITES)
+        observe_herds(expirer, clockwork, batch);
+}
+
+void htw__observe_served(struct htw__expirer *expirer) {
+    if (expirer->woken && (htw__mode(expirer->scheduler) & HTW_OBSERVE_EVENTS)) {
+        const struct htw__event nothing = { .time_ns = event_now_ns(expirer->scheduler),
+                                            .deadline_ns = HTW_NEVER_NS };
+        record_wakeup(expirer, &nothing);
+    }
+    expirer->woken = false;
+}
+
+void htw__observe_fini(struct htw__expirer *expirer) {
+    htw__observer_fini(&expirer->observer);
+    struct htw__herds *herds = atomic_load_explicit(&expirer->herds, memory_order_acquire);
+    if (herds != NULL)
+        htw__herds_destroy(expirer->scheduler, herds);
+}

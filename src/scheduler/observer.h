@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * observer.h - what is observed of timers while that is switched on: counts by site, and the ring of the
+ * flight recorder.
+ *
+ * Each shard, each expirer and each thread that runs callbacks has an observer, of which it is the only writer
+ * at a time: under the lock of the shard, in the role of the expirer, in the thread. Any thread reads, at any
+ * time and without a lock. So what an observer has allocated stays where it is until it is destroyed.
+ */
+#ifndef HTW_SRC_SCHEDULER_OBSERVER_H
+#define HTW_SRC_SCHEDULER_OBSERVER_H
+
+#include "../base/compiler.h"
+#include "../base/histogram.h"
+#include "record.h"
+#include "state.h"
+
+/* ---- counts by site */
+
+/* What a site counts. */
+enum htw__site_number {
+    HTW__SITE_ARMED,
+    HTW__SITE_CANCELLED,
+    HTW__SITE_EXPIRED,
+    HTW__SITE_LATE,
+    HTW__SITE_CALLBACK_NS,
+    HTW__SITE_WAKEUPS,
+    HTW__SITE_NUMBERS
+};
+
+/* Who armed a timer: the address of its site, or of its callback if it has none. */
+struct htw__origin {
+    uintptr_t address; /* 0: unknown */
+    bool is_site;
+};
+
+static inline struct htw__origin htw__origin_of(const struct htw__record *record, uint64_t status) {
+    return (struct htw__origin) { (uintptr_t)record->callback, status & HTW__HAS_SITE };
+}
+
+/* A line of the cache. */
+struct htw__site_entry {
+    _Atomic uintptr_t address; /* 0: not used */
+    _Atomic bool is_site;
+    struct htw__counter numbers[HTW__SITE_NUMBERS];
+};
+
+/* A table by address. The next one, four times as large, has those that find no room here. */
+struct htw__site_table {
+    struct htw__site_table *_Atomic next;
+    unsigned bits;  /* the table has 1 << bits entries */
+    uint32_t count; /* of those in use; for the writer */
+    struct htw__site_entry entries[];
+};
+
+/* ---- events */
+
+/* An event as it is kept. Numbers by themselves: a reader may find an event while another takes its place. */
+struct htw__event_record {
+    struct htw__counter time_ns, deadline_ns, duration_ns, handle, address, what;
+};
+
+#define HTW__EVENT_KIND 0xffu
+#define HTW__EVENT_HAS_SITE 0x100u
+
+struct htw__event_ring {
+    struct htw__counter count; /* of the events that were added */
+    uint64_t size;             /* a power of two */
+    struct htw__event_record events[];
+};
+
+/* ---- both */
+
+struct htw__observer {
+    struct htw_scheduler *scheduler;
+    struct htw__site_table *_Atomic table; /* NULL: not yet needed */
+    struct htw__event_ring *_Atomic ring;  /* the same */
+    uint32_t site_count;                   /* for the writer */
+    struct htw__site_entry others;         /* of the sites that found no room */
+    struct htw__counter lost;              /* events that found no ring */
+};
+
+void htw__observer_init(struct htw__observer *observer, struct htw_scheduler *scheduler);
+void htw__observer_fini(struct htw__observer *observer);
+
+/* Allocates what the bits need. 0 or -ENOMEM. Any thread. */
+int htw__observer_prepare(struct htw__observer *observer, uint32_t observe);
+
+/* The memory that it has allocated. Any thread. */
+uint64_t htw__observer_bytes(const struct htw__observer *observer);
+
+/* ---- the writer */
+
+/* htw__observer_site() for a site that is not at its first place. */
+struct htw__site_entry *htw__observer_find_site(struct htw__observer *observer,
+                                                struct htw__origin origin);
+
+static inline size_t htw__site_place(uintptr_t address, unsigned bits) {
+    return (size_t)((uint64_t)address * UINT64_C(0x9e3779b97f4a7c15) >> (64u - bits));
+}
+
+static inline bool htw__site_entry_is(const struct htw__site_entry *entry,
+                                      struct htw__origin origin) {
+    return atomic_load_explicit(&entry->address, memory_order_relaxed) == origin.address &&
+           atomic_load_explicit(&entry->is_site, memory_order_relaxed) == origin.is_site;
+}
+
+/* The entry of a site, which stays where it is. Where there is no memory or room for one: that of the
+   others. */
+static inline struct htw__site_entry *htw__observer_site(struct htw__observer *observer,
+                                                         struct htw__origin origin) {
+    struct htw__site_table *table = atomic_load_explicit(&observer->table, memory_order_acquire);
+    if (HTW__LIKELY(table != NULL)) {
+        struct htw__site_entry *entry =
+            &table->entries[htw__site_place(origin.address, table->bits)];
+        if (HTW__LIKELY(htw__site_entry_is(entry, origin)))
+            return entry;
+    }
+    return htw__observer_find_site(observer, origin);
+}
+
+static inline void htw__site_add(struct htw__site_entry *entry, enum htw__site_number number,
+                                 uint64_t n) {
+    htw__counter_add(&entry->numbers[number], n);
+}
+
+struct htw__event {
+    enum htw_event_kind kind;
+    struct htw__origin origin;
+    int64_t time_ns, deadline_ns, duration_ns;
+    htw_handle handle;
+    uint32_t runner, order; /* for readers: whose it is; a number for those of the same time */
+};
+
+void htw__observer_record(struct htw__observer *observer, const struct htw__event *event);
+
+/* ---- readers */
+
+/* Copies the events of a ring to `events`, which has room for `size` of the ring. Returns how many;
+   `*ret_lost`: how many there were before. */
+size_t htw__event_ring_copy(const struct htw__event_ring *ring, struct htw__event *events,
+                            uint64_t *ret_lost);
+
+#endif /* HTW_SRC_SCHEDULER_OBSERVER_H */
