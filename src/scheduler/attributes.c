@@ -42,25 +42,9 @@ void htw__attributes_destroy(struct htw_scheduler *scheduler, struct htw__attrib
 
 /* ---- pause and resume */
 
-/* "At 03:00" stays that time, however long the pause; the other clocks count durations. */
-static bool keeps_instant(const struct htw__attributes *attributes) {
-    return attributes->is_instant && attributes->clockwork->clock->name == HTW_CLOCK_REALTIME;
-}
-
-int64_t htw__attributes_deadline_ns(const struct htw__record *record,
-                                    const struct htw__attributes *attributes) {
-    if (attributes == NULL)
-        return record->deadline_ns;
-    const struct htw__clockwork *clockwork = attributes->clockwork;
-    if (!attributes->paused || keeps_instant(attributes))
-        return htw__clockwork_due_ns(clockwork, record->deadline_ns);
-    int64_t rest_ns = htw__left_ns(htw__clockwork_lead_ns(clockwork), record->deadline_ns);
-    return htw__after_ns(htw__clockwork_now_ns(clockwork), rest_ns);
-}
-
 void htw__attributes_pause(struct htw__record *record, struct htw__attributes *attributes,
                            int64_t now_ns) {
-    if (record->deadline_ns != HTW_NEVER_NS && !keeps_instant(attributes))
+    if (record->deadline_ns != HTW_NEVER_NS && !htw__attributes_keep_instant(attributes))
         record->deadline_ns = record->deadline_ns > now_ns ? record->deadline_ns - now_ns : 0;
     attributes->paused = true;
 }
@@ -71,7 +55,7 @@ void htw__attributes_resume(struct htw__record *record, struct htw__attributes *
         return;
     /* What was due is due from now on. */
     int64_t lead_ns = htw__clockwork_lead_ns(attributes->clockwork);
-    if (!keeps_instant(attributes))
+    if (!htw__attributes_keep_instant(attributes))
         record->deadline_ns =
             htw__after_ns(now_ns, record->deadline_ns > lead_ns ? record->deadline_ns : lead_ns);
     attributes->paused = false;

@@ -87,9 +87,22 @@ static inline struct htw__attributes *htw__attributes_of(const struct htw__recor
 
 /* In what follows, `now_ns` is a time of the timer's clock. */
 
+/* "At 03:00" stays that time, however long the pause; the other clocks count durations. */
+static inline bool htw__attributes_keep_instant(const struct htw__attributes *attributes) {
+    return attributes->is_instant && attributes->clockwork->clock->name == HTW_CLOCK_REALTIME;
+}
+
 /* The deadline of a timer; of a paused one, as if it were resumed now. `attributes` may be NULL. */
-int64_t htw__attributes_deadline_ns(const struct htw__record *record,
-                                    const struct htw__attributes *attributes);
+static inline int64_t htw__attributes_deadline_ns(const struct htw__record *record,
+                                                  const struct htw__attributes *attributes) {
+    if (attributes == NULL)
+        return record->deadline_ns;
+    const struct htw__clockwork *clockwork = attributes->clockwork;
+    if (!attributes->paused || htw__attributes_keep_instant(attributes))
+        return htw__clockwork_due_ns(clockwork, record->deadline_ns);
+    int64_t rest_ns = htw__left_ns(htw__clockwork_lead_ns(clockwork), record->deadline_ns);
+    return htw__after_ns(htw__clockwork_now_ns(clockwork), rest_ns);
+}
 
 /* Pauses a timer: deadline_ns becomes what remains, unless it is an instant of the wall clock. */
 void htw__attributes_pause(struct htw__record *record, struct htw__attributes *attributes,

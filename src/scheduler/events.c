@@ -1,12 +1,52 @@
 /* SPDX-License-Identifier: MIT */
-/* events.c - visits the events of the flight recorder, in the order of their time. */
+/* events.c - visits the herds of the last minute, and the events of the flight recorder in the order of their time. */
 #include "../base/user_code.h"
-#include "observe.h"
+#include "expirer.h"
+#include "herds.h"
 #include "sites.h"
 #include "stats.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- herds */
+
+int htw_scheduler_visit_herds(struct htw_scheduler *scheduler, htw_herd_visitor *visitor,
+                              void *context) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    if (visitor == NULL)
+        return -EINVAL;
+    struct htw__herd list[HTW_HERDS_MAX];
+    uint32_t count = 0;
+    int64_t now_ns = htw__now_ns(scheduler);
+    for (uint32_t i = 0; i < scheduler->expirer_count; i++) {
+        struct htw__herds *herds =
+            atomic_load_explicit(&scheduler->expirers[i].herds, memory_order_acquire);
+        if (herds != NULL)
+            htw__herds_list(herds, now_ns, list, &count);
+    }
+    struct htw__safe_copy copy;
+    struct htw__callback_frame frame = { .scheduler = scheduler };
+    htw__safe_copy_init(&copy);
+    htw__callback_frame_push(&frame);
+    for (uint32_t i = 0; i < count; i++) {
+        struct htw__site_text text;
+        struct htw__site_shown shown = htw__site_show(&copy, list[i].origin, &text);
+        struct htw_herd herd = {
+            .ago_ns = htw__late_ns(now_ns, list[i].at_ns),
+            .timers = list[i].timers,
+            .site = shown.site,
+            .address = shown.address,
+            .callback = shown.callback,
+        };
+        HTW__CALL_USER("a visitor", scheduler, visitor, visitor(context, &herd));
+    }
+    htw__callback_frame_pop(&frame);
+    htw__safe_copy_fini(&copy);
+    return 0;
+}
 
 /* ---- the events of all rings */
 

@@ -7,6 +7,7 @@
 #include "../base/thread.h"
 #include "clocks.h"
 #include "collect.h"
+#include "herds.h"
 #include "observe.h"
 #include "run.h"
 #include "shard.h"
@@ -36,7 +37,10 @@ void htw__expirer_fini(struct htw__expirer *expirer) {
     if (expirer->scheduler == NULL) /* not initialised */
         return;
     htw__waker_fini(&expirer->waker);
-    htw__observe_fini(expirer);
+    htw__observer_fini(&expirer->observer);
+    htw__release(&expirer->scheduler->allocator,
+                 atomic_load_explicit(&expirer->herds, memory_order_acquire),
+                 sizeof(struct htw__herds));
 }
 
 /* ---- when it must serve its shards */

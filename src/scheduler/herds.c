@@ -2,23 +2,23 @@
 /* herds.c - how many timers were due at each tick of the last minute. */
 #include "herds.h"
 
-#include "../base/user_code.h"
-#include "expirer.h"
-#include "sites.h"
-
 #include <string.h>
 
-struct htw__herds *htw__herds_create(const struct htw_scheduler *scheduler) {
+struct htw__herds *htw__herds_at(const struct htw_scheduler *scheduler,
+                                 struct htw__herds *_Atomic *place) {
+    struct htw__herds *present = atomic_load_explicit(place, memory_order_acquire);
+    if (present != NULL)
+        return present;
     struct htw__herds *herds = htw__allocate(&scheduler->allocator, sizeof(*herds));
     if (herds == NULL)
         return NULL;
     memset(herds, 0, sizeof(*herds));
     htw__lock_init(&herds->lock, HTW__RANK_SCHEDULER_HERDS);
-    return herds;
-}
-
-void htw__herds_destroy(const struct htw_scheduler *scheduler, struct htw__herds *herds) {
+    if (atomic_compare_exchange_strong_explicit(place, &present, herds, memory_order_acq_rel,
+                                                memory_order_acquire))
+        return herds;
     htw__release(&scheduler->allocator, herds, sizeof(*herds));
+    return present;
 }
 
 /* Adds a herd to the greatest ones, the greatest first. Of equal ones the earlier is first. */
@@ -74,43 +74,4 @@ void htw__herds_list(struct htw__herds *herds, int64_t now_ns, struct htw__herd 
             add_recent(&herds->parts[i].herds[j], now_ns, list, count);
     add_recent(&herds->present, now_ns, list, count);
     htw__lock_release(&herds->lock);
-}
-
-/* ---- the call */
-
-int htw_scheduler_visit_herds(struct htw_scheduler *scheduler, htw_herd_visitor *visitor,
-                              void *context) {
-    int refusal = htw__scheduler_refusal(scheduler);
-    if (refusal != 0)
-        return refusal;
-    if (visitor == NULL)
-        return -EINVAL;
-    struct htw__herd list[HTW_HERDS_MAX];
-    uint32_t count = 0;
-    int64_t now_ns = htw__now_ns(scheduler);
-    for (uint32_t i = 0; i < scheduler->expirer_count; i++) {
-        struct htw__herds *herds =
-            atomic_load_explicit(&scheduler->expirers[i].herds, memory_order_acquire);
-        if (herds != NULL)
-            htw__herds_list(herds, now_ns, list, &count);
-    }
-    struct htw__safe_copy copy;
-    struct htw__callback_frame frame = { .scheduler = scheduler };
-    htw__safe_copy_init(&copy);
-    htw__callback_frame_push(&frame);
-    for (uint32_t i = 0; i < count; i++) {
-        struct htw__site_text text;
-        struct htw__site_shown shown = htw__site_show(&copy, list[i].origin, &text);
-        struct htw_herd herd = {
-            .ago_ns = htw__late_ns(now_ns, list[i].at_ns),
-            .timers = list[i].timers,
-            .site = shown.site,
-            .address = shown.address,
-            .callback = shown.callback,
-        };
-        HTW__CALL_USER("a visitor", scheduler, visitor, visitor(context, &herd));
-    }
-    htw__callback_frame_pop(&frame);
-    htw__safe_copy_fini(&copy);
-    return 0;
 }

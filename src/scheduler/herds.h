@@ -28,9 +28,9 @@ struct htw__herds {
     struct htw__herd_part parts[HTW__HERD_PARTS];
 };
 
-/* NULL: no memory. */
-struct htw__herds *htw__herds_create(const struct htw_scheduler *scheduler);
-void htw__herds_destroy(const struct htw_scheduler *scheduler, struct htw__herds *herds);
+/* Those of an expirer, created if there are none; NULL: no memory. Any thread. */
+struct htw__herds *htw__herds_at(const struct htw_scheduler *scheduler,
+                                 struct htw__herds *_Atomic *place);
 
 /* Counts a timer that was due at a tick. Under the lock. */
 void htw__herds_add(struct htw__herds *herds, int64_t at_ns, struct htw__origin origin);

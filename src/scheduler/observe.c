@@ -1,60 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* observe.c - what is observed of a scheduler: switching it on and off, and what is counted and recorded. */
+/* observe.c - what is counted and recorded of a timer where something is observed. */
 #include "observe.h"
 
 #include "../base/clock.h"
 #include "attributes.h"
 #include "herds.h"
-#include "stats.h"
-#include "workers.h"
-
-/* ---- switching */
-
-static struct htw__herds *herds_of(struct htw__expirer *expirer) {
-    struct htw__herds *present = atomic_load_explicit(&expirer->herds, memory_order_acquire);
-    if (present != NULL)
-        return present;
-    struct htw__herds *herds = htw__herds_create(expirer->scheduler);
-    if (herds == NULL ||
-        atomic_compare_exchange_strong_explicit(&expirer->herds, &present, herds,
-                                                memory_order_acq_rel, memory_order_acquire))
-        return herds;
-    htw__herds_destroy(expirer->scheduler, herds);
-    return present;
-}
-
-/* For all that exists. A thread that starts later prepares when it needs it. */
-static int prepare(struct htw_scheduler *scheduler, uint32_t observe) {
-    struct htw__observer *observer;
-    uint32_t number;
-    for (uint32_t n = 0; htw__observer_at(scheduler, n, &observer, &number); n++)
-        if (observer != NULL && htw__observer_prepare(observer, observe) != 0)
-            return -ENOMEM;
-    for (uint32_t i = 0; (observe & HTW_OBSERVE_SITES) && i < scheduler->expirer_count; i++)
-        if (herds_of(&scheduler->expirers[i]) == NULL)
-            return -ENOMEM;
-    return 0;
-}
-
-int htw_scheduler_observe(struct htw_scheduler *scheduler, uint32_t observe) {
-    int error = htw__scheduler_refusal(scheduler);
-    if (error == 0 && (observe & ~HTW__OBSERVE_ALL) != 0)
-        error = -EINVAL;
-    if (error == 0)
-        error = prepare(scheduler, observe);
-    if (error != 0)
-        return error;
-    unsigned mode = atomic_load_explicit(&scheduler->mode, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&scheduler->mode, &mode,
-                                                  (mode & ~HTW__MODE_OBSERVE) | observe,
-                                                  memory_order_relaxed, memory_order_relaxed))
-        ;
-    return 0;
-}
-
-uint32_t htw_scheduler_observed(const struct htw_scheduler *scheduler) {
-    return htw__scheduler_refusal(scheduler) == 0 ? htw__mode(scheduler) & HTW__MODE_OBSERVE : 0;
-}
 
 /* ---- times */
 
@@ -222,7 +172,7 @@ static void observe_wakeup(struct htw__expirer *expirer, const struct htw__clock
 static void observe_herds(struct htw__expirer *expirer, const struct htw__clockwork *clockwork,
                           const struct htw__batch *batch) {
     const struct htw_scheduler *scheduler = expirer->scheduler;
-    struct htw__herds *herds = herds_of(expirer);
+    struct htw__herds *herds = htw__herds_at(scheduler, &expirer->herds);
     if (herds == NULL)
         return;
     int64_t offset_ns = clockwork->clock == scheduler->clock
@@ -257,11 +207,4 @@ void htw__observe_served(struct htw__expirer *expirer) {
         record_wakeup(expirer, &nothing);
     }
     expirer->woken = false;
-}
-
-void htw__observe_fini(struct htw__expirer *expirer) {
-    htw__observer_fini(&expirer->observer);
-    struct htw__herds *herds = atomic_load_explicit(&expirer->herds, memory_order_acquire);
-    if (herds != NULL)
-        htw__herds_destroy(expirer->scheduler, herds);
 }

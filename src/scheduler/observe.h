@@ -51,7 +51,4 @@ void htw__observe_collected(struct htw__expirer *expirer, const struct htw__cloc
 /* It has served its shards. */
 void htw__observe_served(struct htw__expirer *expirer);
 
-/* Frees what was observed of it. */
-void htw__observe_fini(struct htw__expirer *expirer);
-
 #endif /* HTW_SRC_SCHEDULER_OBSERVE_H */

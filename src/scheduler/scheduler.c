@@ -3,8 +3,10 @@
 #include "../base/cpu.h"
 #include "../base/random.h"
 #include "expirer.h"
+#include "herds.h"
 #include "run.h"
 #include "shard.h"
+#include "stats.h"
 #include "workers.h"
 
 #include <stdio.h>
@@ -168,6 +170,41 @@ static void destroy_parts(struct htw_scheduler *scheduler) {
     htw__life_fini(&scheduler->life);
     htw__clock_listeners_fini(&scheduler->clock_listeners);
     htw__release(&allocator, scheduler, sizeof(*scheduler));
+}
+
+/* ---- observing */
+
+/* For all that exists. A thread that starts later prepares when it needs it. */
+static int prepare_observers(struct htw_scheduler *scheduler, uint32_t observe) {
+    struct htw__observer *observer;
+    uint32_t number;
+    for (uint32_t n = 0; htw__observer_at(scheduler, n, &observer, &number); n++)
+        if (observer != NULL && htw__observer_prepare(observer, observe) != 0)
+            return -ENOMEM;
+    for (uint32_t i = 0; (observe & HTW_OBSERVE_SITES) && i < scheduler->expirer_count; i++)
+        if (htw__herds_at(scheduler, &scheduler->expirers[i].herds) == NULL)
+            return -ENOMEM;
+    return 0;
+}
+
+int htw_scheduler_observe(struct htw_scheduler *scheduler, uint32_t observe) {
+    int error = htw__scheduler_refusal(scheduler);
+    if (error == 0 && (observe & ~HTW__OBSERVE_ALL) != 0)
+        error = -EINVAL;
+    if (error == 0)
+        error = prepare_observers(scheduler, observe);
+    if (error != 0)
+        return error;
+    unsigned mode = htw__mode(scheduler);
+    while (!atomic_compare_exchange_weak_explicit(&scheduler->mode, &mode,
+                                                  (mode & ~HTW__MODE_OBSERVE) | observe,
+                                                  memory_order_relaxed, memory_order_relaxed))
+        ;
+    return 0;
+}
+
+uint32_t htw_scheduler_observed(const struct htw_scheduler *scheduler) {
+    return htw__scheduler_refusal(scheduler) == 0 ? htw__mode(scheduler) & HTW__MODE_OBSERVE : 0;
 }
 
 /* ---- create and destroy */

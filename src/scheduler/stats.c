@@ -3,6 +3,7 @@
 #include "stats.h"
 
 #include "expirer.h"
+#include "herds.h"
 #include "run.h"
 #include "shard.h"
 #include "workers.h"
@@ -107,6 +108,9 @@ static uint64_t own_bytes(const struct htw_scheduler *scheduler) {
     uint32_t number;
     for (uint32_t n = 0; htw__observer_at(scheduler, n, &observer, &number); n++)
         bytes += observer == NULL ? 0 : htw__observer_bytes(observer);
+    for (uint32_t i = 0; i < scheduler->expirer_count; i++)
+        if (atomic_load_explicit(&scheduler->expirers[i].herds, memory_order_relaxed) != NULL)
+            bytes += sizeof(struct htw__herds);
     return bytes;
 }
 
