@@ -4,7 +4,6 @@
 #include "expirer.h"
 #include "herds.h"
 #include "sites.h"
-#include "stats.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,11 +60,21 @@ static const struct htw__event_ring *ring_of(const struct htw__observer *observe
     return atomic_load_explicit(&observer->ring, memory_order_acquire);
 }
 
-static void add_room(struct recording *recording, const struct htw__observer *observer,
-                     uint32_t runner) {
-    (void)runner;
-    const struct htw__event_ring *ring = ring_of(observer);
-    recording->room += ring == NULL ? 0 : (size_t)ring->size;
+static size_t room_for(const struct htw_scheduler *scheduler) {
+    size_t room = 0;
+    for (uint32_t n = 0; n < scheduler->observer_count; n++) {
+        const struct htw__event_ring *ring = ring_of(&scheduler->observers[n]);
+        room += ring == NULL ? 0 : (size_t)ring->size;
+    }
+    return room;
+}
+
+/* The number of an observer among those of its kind. */
+static uint32_t runner_of(const struct htw_scheduler *scheduler, uint32_t n) {
+    if (n < scheduler->shard_count)
+        return n;
+    n -= scheduler->shard_count;
+    return n < scheduler->expirer_count ? n : n - scheduler->expirer_count;
 }
 
 static void add_events(struct recording *recording, const struct htw__observer *observer,
@@ -83,17 +92,6 @@ static void add_events(struct recording *recording, const struct htw__observer *
     }
     recording->count += count;
     recording->lost += lost;
-}
-
-/* Calls a step for each observer there is. */
-static void for_each(struct recording *recording,
-                     void (*step)(struct recording *recording, const struct htw__observer *observer,
-                                  uint32_t runner)) {
-    struct htw__observer *observer;
-    uint32_t runner;
-    for (uint32_t n = 0; htw__observer_at(recording->scheduler, n, &observer, &runner); n++)
-        if (observer != NULL)
-            step(recording, observer, runner);
 }
 
 static int by_time(const void *left, const void *right) {
@@ -157,13 +155,14 @@ int htw_scheduler_visit_events(struct htw_scheduler *scheduler, htw_event_visito
     if (visitor == NULL)
         return -EINVAL;
     struct recording recording = { .scheduler = scheduler };
-    for_each(&recording, add_room);
+    recording.room = room_for(scheduler);
     size_t bytes = recording.room * sizeof(*recording.events);
     struct texts *texts = htw__allocate(&scheduler->allocator, sizeof(*texts));
     recording.events = bytes == 0 ? NULL : htw__allocate(&scheduler->allocator, bytes);
     int error = texts == NULL || (bytes > 0 && recording.events == NULL) ? -ENOMEM : 0;
     if (error == 0) {
-        for_each(&recording, add_events);
+        for (uint32_t n = 0; n < scheduler->observer_count; n++)
+            add_events(&recording, &scheduler->observers[n], runner_of(scheduler, n));
         if (recording.count > 0)
             qsort(recording.events, recording.count, sizeof(*recording.events), by_time);
         memset(texts, 0, sizeof(*texts));

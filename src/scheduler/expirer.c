@@ -24,7 +24,7 @@ int htw__expirer_init(struct htw__expirer *expirer, struct htw_scheduler *schedu
                       unsigned index) {
     expirer->scheduler = scheduler;
     expirer->index = index;
-    htw__observer_init(&expirer->observer, scheduler);
+    expirer->observer = &scheduler->observers[scheduler->shard_count + index];
     struct htw__thread *thread = htw__first_thread_of(scheduler, index);
     thread->expirer = expirer;
     int error = htw__waker_init(&expirer->waker, scheduler);
@@ -37,7 +37,6 @@ void htw__expirer_fini(struct htw__expirer *expirer) {
     if (expirer->scheduler == NULL) /* not initialised */
         return;
     htw__waker_fini(&expirer->waker);
-    htw__observer_fini(&expirer->observer);
     htw__release(&expirer->scheduler->allocator,
                  atomic_load_explicit(&expirer->herds, memory_order_acquire),
                  sizeof(struct htw__herds));

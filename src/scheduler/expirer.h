@@ -22,7 +22,7 @@ struct htw__expirer {
     struct htw__batch batch; /* where there are no workers */
     struct htw__counter wakeups, empty_wakeups;
     bool woken; /* and has not yet found out why */
-    struct htw__observer observer;
+    struct htw__observer *observer;
     struct htw__herds *_Atomic herds; /* NULL: not yet needed */
 };
 

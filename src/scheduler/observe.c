@@ -53,13 +53,13 @@ static void record_event(struct htw__shard *shard, const struct htw__record *rec
             scheduler, htw__clockwork_of(shard, attributes)->clock->name,
             htw__attributes_deadline_ns(record, attributes), event.time_ns);
     }
-    htw__observer_record(&shard->observer, &event);
+    htw__observer_record(shard->observer, &event);
 }
 
 static void count(struct htw__shard *shard, const struct htw__record *record,
                   enum htw__site_number number) {
     struct htw__origin origin = htw__origin_of(record, status_of(record));
-    htw__site_add(htw__observer_site(&shard->observer, origin), number, 1);
+    htw__site_add(htw__observer_site(shard->observer, origin), number, 1);
 }
 
 void htw__observe_armed(struct htw__shard *shard, const struct htw__record *record,
@@ -98,7 +98,7 @@ struct htw__observed_run htw__observe_start(struct htw__run_stats *run_stats,
                                             const struct htw_expiration *expiration,
                                             int64_t now_ns) {
     const struct htw_scheduler *scheduler = expiration->scheduler;
-    struct htw__observer *observer = &run_stats->observer;
+    struct htw__observer *observer = run_stats->observer;
     struct htw__origin origin = htw__origin_of(record, status_of(record));
     struct htw__observed_run run = { .started_ns = now_ns };
     unsigned mode = htw__mode(scheduler);
@@ -135,7 +135,7 @@ void htw__observe_end(struct htw__run_stats *run_stats, struct htw__observed_run
         run->event.kind = HTW_EVENT_ENDED;
         run->event.time_ns = event_time_ns(scheduler, now_ns);
         run->event.duration_ns = duration_ns;
-        htw__observer_record(&run_stats->observer, &run->event);
+        htw__observer_record(run_stats->observer, &run->event);
     }
     htw__run_stats_unlock(run_stats);
 }
@@ -145,7 +145,7 @@ void htw__observe_end(struct htw__run_stats *run_stats, struct htw__observed_run
 static void record_wakeup(struct htw__expirer *expirer, const struct htw__event *timer) {
     struct htw__event event = *timer;
     event.kind = HTW_EVENT_WOKEN;
-    htw__observer_record(&expirer->observer, &event);
+    htw__observer_record(expirer->observer, &event);
 }
 
 /* The first timer of the batch is why the expirer has woken up. */
@@ -155,7 +155,7 @@ static void observe_wakeup(struct htw__expirer *expirer, const struct htw__clock
     const struct htw__record *record = batch->records[0];
     struct htw__origin origin = htw__origin_of(record, status_of(record));
     if (mode & HTW_OBSERVE_SITES)
-        htw__site_add(htw__observer_site(&expirer->observer, origin), HTW__SITE_WAKEUPS, 1);
+        htw__site_add(htw__observer_site(expirer->observer, origin), HTW__SITE_WAKEUPS, 1);
     if (mode & HTW_OBSERVE_EVENTS) {
         int64_t time_ns = event_now_ns(scheduler);
         const struct htw__event timer = {

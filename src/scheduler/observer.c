@@ -12,7 +12,7 @@ _Static_assert(HTW_SITES_MAX == 1u << LAST_BITS, "the last table may be filled")
 #define EVENTS_DEFAULT 65536u
 #define RING_MIN 64u
 
-void htw__observer_init(struct htw__observer *observer, struct htw_scheduler *scheduler) {
+void htw__observer_init(struct htw__observer *observer, const struct htw_scheduler *scheduler) {
     *observer = (struct htw__observer) { .scheduler = scheduler };
 }
 
@@ -200,8 +200,6 @@ uint64_t htw__observer_bytes(const struct htw__observer *observer) {
 }
 
 void htw__observer_fini(struct htw__observer *observer) {
-    if (observer->scheduler == NULL) /* not initialised */
-        return;
     const struct htw_allocator *allocator = &observer->scheduler->allocator;
     struct htw__site_table *table = atomic_load_explicit(&observer->table, memory_order_acquire);
     while (table != NULL) {

@@ -3,8 +3,8 @@
  * observer.h - what is observed of timers while that is switched on: counts by site, and the ring of the
  * flight recorder.
  *
- * Each shard, each expirer and each thread that runs callbacks has an observer, of which it is the only writer
- * at a time: under the lock of the shard, in the role of the expirer, in the thread. Any thread reads, at any
+ * Each shard, each expirer and each thread that runs callbacks has an observer, of which one thread at a time is
+ * the writer: the one with the lock of the shard, in the role of the expirer, or that thread. Any thread reads, at any
  * time and without a lock. So what an observer has allocated stays where it is until it is destroyed.
  */
 #ifndef HTW_SRC_SCHEDULER_OBSERVER_H
@@ -72,7 +72,7 @@ struct htw__event_ring {
 /* ---- both */
 
 struct htw__observer {
-    struct htw_scheduler *scheduler;
+    alignas(64) const struct htw_scheduler *scheduler;
     struct htw__site_table *_Atomic table; /* NULL: not yet needed */
     struct htw__event_ring *_Atomic ring;  /* the same */
     uint32_t site_count;                   /* for the writer */
@@ -80,7 +80,7 @@ struct htw__observer {
     struct htw__counter lost;              /* events that found no ring */
 };
 
-void htw__observer_init(struct htw__observer *observer, struct htw_scheduler *scheduler);
+void htw__observer_init(struct htw__observer *observer, const struct htw_scheduler *scheduler);
 void htw__observer_fini(struct htw__observer *observer);
 
 /* Allocates what the bits need. 0 or -ENOMEM. Any thread. */

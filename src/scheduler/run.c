@@ -7,7 +7,7 @@
 #include "credit.h"
 #include "observe.h"
 
-struct htw__run_stats *htw__run_stats_create(struct htw_scheduler *scheduler) {
+struct htw__run_stats *htw__run_stats_create(const struct htw_scheduler *scheduler, uint32_t n) {
     struct htw__run_stats *run_stats = htw__allocate(&scheduler->allocator, sizeof(*run_stats));
     if (run_stats == NULL)
         return NULL;
@@ -15,14 +15,13 @@ struct htw__run_stats *htw__run_stats_create(struct htw_scheduler *scheduler) {
     htw__lock_init(&run_stats->lock, HTW__RANK_SCHEDULER_RUN_STATS);
     htw__histogram_init(&run_stats->lateness);
     htw__histogram_init(&run_stats->duration);
-    htw__observer_init(&run_stats->observer, scheduler);
+    run_stats->observer =
+        &scheduler->observers[scheduler->shard_count + scheduler->expirer_count + n];
     return run_stats;
 }
 
 void htw__run_stats_destroy(const struct htw_scheduler *scheduler,
                             struct htw__run_stats *run_stats) {
-    if (run_stats != NULL)
-        htw__observer_fini(&run_stats->observer);
     htw__release(&scheduler->allocator, run_stats, sizeof(*run_stats));
 }
 

@@ -15,11 +15,11 @@ struct htw__run_stats {
     struct htw__counter started, rearmed, ended, late, missed;
     struct htw__histogram lateness, duration;
     uint32_t pushed[HTW__STALE_AHEAD]; /* see htw__shard_push_all_stale() */
-    struct htw__observer observer;
+    struct htw__observer *observer;
 };
 
-/* NULL: no memory. */
-struct htw__run_stats *htw__run_stats_create( struct htw_scheduler *scheduler);
+/* For the n-th thread, or for the executor behind the last one. NULL: no memory. */
+struct htw__run_stats *htw__run_stats_create(const struct htw_scheduler *scheduler, uint32_t n);
 
 /* NULL is allowed. */
 void htw__run_stats_destroy(const struct htw_scheduler *scheduler,

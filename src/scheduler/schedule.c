@@ -52,15 +52,14 @@ static struct plan plan_after(const struct htw_scheduler *scheduler, const struc
 /* ---- without attributes */
 
 /* What every call that arms a timer begins with. 0 or a negative errno. */
-static inline int prepare(struct htw_scheduler *scheduler, htw_callback *callback) {
+static inline int refusal_of(const struct htw_scheduler *scheduler, htw_callback *callback) {
     int refusal = htw__scheduler_refusal(scheduler);
-    if (refusal != 0)
-        return refusal;
-    if (callback == NULL)
-        return -EINVAL;
-    if (HTW__UNLIKELY(htw__mode(scheduler) & HTW__MODE_STARTING))
-        return htw__start_threads(scheduler, false);
-    return 0;
+    return refusal == 0 && callback == NULL ? -EINVAL : refusal;
+}
+
+/* Starts the threads where that is still to be done. 0 or -ENOMEM. */
+static int prepare(struct htw_scheduler *scheduler) {
+    return htw__mode(scheduler) & HTW__MODE_STARTING ? htw__start_threads(scheduler, false) : 0;
 }
 
 /* Puts a new record into the wheel, for a tick of the plan. Under the lock. */
@@ -153,7 +152,9 @@ static __attribute__((noinline)) int schedule_unusual(struct htw_scheduler *sche
                                                       struct plan plan, htw_callback *callback,
                                                       const struct htw_site *site, void *arg,
                                                       htw_handle *ret_handle) {
-    return schedule_plain(scheduler, plan, callback, site, arg, ret_handle, false);
+    int error = prepare(scheduler);
+    return error == 0 ? schedule_plain(scheduler, plan, callback, site, arg, ret_handle, false)
+                      : error;
 }
 
 /* The common case: the range is a single tick. */
@@ -178,7 +179,7 @@ static __attribute__((noinline)) int schedule_range(struct htw_scheduler *schedu
 
 int htw_schedule(struct htw_scheduler *scheduler, int64_t delay_ns, htw_callback *callback,
                  void *arg, htw_handle *ret_handle) {
-    int error = prepare(scheduler, callback);
+    int error = refusal_of(scheduler, callback);
     if (error != 0)
         return error;
     struct plan plan = plan_after(scheduler, scheduler->clock, delay_ns);
@@ -187,7 +188,7 @@ int htw_schedule(struct htw_scheduler *scheduler, int64_t delay_ns, htw_callback
 
 int htw_schedule_at(struct htw_scheduler *scheduler, int64_t deadline_ns, htw_callback *callback,
                     void *arg, htw_handle *ret_handle) {
-    int error = prepare(scheduler, callback);
+    int error = refusal_of(scheduler, callback);
     if (error != 0)
         return error;
     return schedule_tick(scheduler, deadline_ns, htw__tick_from(scheduler, deadline_ns), callback,
@@ -196,7 +197,7 @@ int htw_schedule_at(struct htw_scheduler *scheduler, int64_t deadline_ns, htw_ca
 
 int htw_schedule_within(struct htw_scheduler *scheduler, int64_t earliest_ns, int64_t latest_ns,
                         htw_callback *callback, void *arg, htw_handle *ret_handle) {
-    int error = prepare(scheduler, callback);
+    int error = refusal_of(scheduler, callback);
     if (error == 0 && earliest_ns > latest_ns)
         error = -EINVAL;
     if (error != 0)
@@ -208,7 +209,7 @@ int htw_schedule_within(struct htw_scheduler *scheduler, int64_t earliest_ns, in
 
 int htw_schedule_here(struct htw_scheduler *scheduler, int64_t delay_ns,
                       const struct htw_site *site, void *arg, htw_handle *ret_handle) {
-    int error = site == NULL ? -EINVAL : prepare(scheduler, site->callback);
+    int error = site == NULL ? -EINVAL : refusal_of(scheduler, site->callback);
     if (error != 0)
         return error;
     return schedule_range(scheduler, plan_after(scheduler, scheduler->clock, delay_ns), NULL, site,
@@ -228,7 +229,7 @@ static const char *invalid_beside_span(const struct htw_spec *spec) {
     return spec->latest_ns <= spec->when_ns || spec->latest_ns <= 0 ? NULL : "latest_ns";
 }
 
-/* The first member that is wrong, except for `callback`: prepare(). NULL: none. */
+/* The first member that is wrong, except for `callback`: refusal_of(). NULL: none. */
 static const char *invalid_member(const struct htw_scheduler *scheduler,
                                   const struct htw_spec *spec) {
     if (spec->struct_size != sizeof(*spec))
@@ -395,7 +396,9 @@ static int schedule_with_attributes(struct htw_scheduler *scheduler, const struc
     struct htw__shard *shard = spec->key == NULL && spec->group == NULL
                                    ? htw__shard_here(scheduler)
                                    : htw__key_shard(scheduler, spec->group, hash);
-    int error = htw__shard_clockwork(shard, clock, &clockwork);
+    int error = prepare(scheduler);
+    if (error == 0)
+        error = htw__shard_clockwork(shard, clock, &clockwork);
     if (error != 0)
         return error;
     struct arming arming = { .spec = spec, .plan = plan_of(scheduler, clock, spec) };
@@ -440,7 +443,7 @@ int htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_spec *sp
     if (error == 0 && (spec == NULL || invalid_member(scheduler, spec) != NULL))
         error = -EINVAL;
     if (error == 0)
-        error = prepare(scheduler, callback_of(spec));
+        error = refusal_of(scheduler, callback_of(spec));
     if (error != 0)
         return error;
     if (htw__attributes_are_needed(scheduler, spec))

@@ -6,7 +6,6 @@
 #include "herds.h"
 #include "run.h"
 #include "shard.h"
-#include "stats.h"
 #include "workers.h"
 
 #include <stdio.h>
@@ -113,6 +112,27 @@ static void set_options(struct htw_scheduler *scheduler,
 
 /* ---- the parts */
 
+static int create_observers(struct htw_scheduler *scheduler) {
+    scheduler->observer_count =
+        scheduler->shard_count + scheduler->expirer_count + htw__thread_count(scheduler) + 1;
+    scheduler->observers = htw__allocate(
+        &scheduler->allocator, scheduler->observer_count * sizeof(*scheduler->observers));
+    if (scheduler->observers == NULL)
+        return -ENOMEM;
+    for (uint32_t n = 0; n < scheduler->observer_count; n++)
+        htw__observer_init(&scheduler->observers[n], scheduler);
+    return 0;
+}
+
+static void destroy_observers(struct htw_scheduler *scheduler) {
+    if (scheduler->observers == NULL)
+        return;
+    for (uint32_t n = 0; n < scheduler->observer_count; n++)
+        htw__observer_fini(&scheduler->observers[n]);
+    htw__release(&scheduler->allocator, scheduler->observers,
+                 scheduler->observer_count * sizeof(*scheduler->observers));
+}
+
 static int create_expirers(struct htw_scheduler *scheduler) {
     scheduler->expirers = htw__allocate(&scheduler->allocator,
                                         scheduler->expirer_count * sizeof(*scheduler->expirers));
@@ -139,14 +159,16 @@ static int create_shards(struct htw_scheduler *scheduler) {
 }
 
 static int create_parts(struct htw_scheduler *scheduler) {
-    int error = htw__workers_init(scheduler);
+    int error = create_observers(scheduler);
+    if (error == 0)
+        error = htw__workers_init(scheduler);
     if (error == 0)
         error = create_expirers(scheduler);
     if (error == 0)
         error = create_shards(scheduler);
     if (error != 0 || !scheduler->has_executor)
         return error;
-    scheduler->executor_run_stats = htw__run_stats_create(scheduler);
+    scheduler->executor_run_stats = htw__run_stats_create(scheduler, htw__thread_count(scheduler));
     if (scheduler->executor_run_stats == NULL)
         return -ENOMEM;
     scheduler->executor_run_stats->shared = true;
@@ -169,17 +191,16 @@ static void destroy_parts(struct htw_scheduler *scheduler) {
     htw__cancel_waiters_fini(&scheduler->cancel_waiters);
     htw__life_fini(&scheduler->life);
     htw__clock_listeners_fini(&scheduler->clock_listeners);
+    destroy_observers(scheduler);
     htw__release(&allocator, scheduler, sizeof(*scheduler));
 }
 
 /* ---- observing */
 
-/* For all that exists. A thread that starts later prepares when it needs it. */
+/* Threads prepare when they run their first callback: most are never started. */
 static int prepare_observers(struct htw_scheduler *scheduler, uint32_t observe) {
-    struct htw__observer *observer;
-    uint32_t number;
-    for (uint32_t n = 0; htw__observer_at(scheduler, n, &observer, &number); n++)
-        if (observer != NULL && htw__observer_prepare(observer, observe) != 0)
+    for (uint32_t n = 0; n < scheduler->shard_count + scheduler->expirer_count; n++)
+        if (htw__observer_prepare(&scheduler->observers[n], observe) != 0)
             return -ENOMEM;
     for (uint32_t i = 0; (observe & HTW_OBSERVE_SITES) && i < scheduler->expirer_count; i++)
         if (htw__herds_at(scheduler, &scheduler->expirers[i].herds) == NULL)

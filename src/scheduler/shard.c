@@ -21,6 +21,7 @@ int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, u
     *shard = (struct htw__shard) {
         .scheduler = scheduler,
         .waker = waker,
+        .observer = &scheduler->observers[index],
         .index = index,
         .stale_to_free = NO_INDEX,
     };
@@ -34,7 +35,6 @@ int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, u
                    64u - scheduler->generation_shift < 32u ? 64u - scheduler->generation_shift
                                                            : 32u);
     htw__key_table_init(&shard->keys, &scheduler->allocator);
-    htw__observer_init(&shard->observer, scheduler);
     return 0;
 }
 
@@ -54,7 +54,6 @@ void htw__shard_fini(struct htw__shard *shard) {
         destroy_clockwork(shard, htw__shard_clockwork_at(shard, slot));
     htw__slab_fini(&shard->slab);
     htw__key_table_fini(&shard->keys);
-    htw__observer_fini(&shard->observer);
 }
 
 /* ---- clockworks of other clocks */

@@ -17,8 +17,9 @@
 /* Guarded by `lock`, except where a member says otherwise. What other CPUs read or write (the first
    members, the views of the slab, `stale`) has cache lines of its own. */
 struct htw__shard {
-    alignas(64) struct htw_scheduler *scheduler; /* this, the index and the waker are constant */
+    alignas(64) struct htw_scheduler *scheduler; /* constant, as are the next three */
     struct htw__waker *waker;                    /* of the expirer that serves this shard */
+    struct htw__observer *observer;
     uint32_t index;
     /* The clockworks of other clocks, by slot; NULL until a timer uses the clock. Any thread reads
        them. */
@@ -39,7 +40,6 @@ struct htw__shard {
     struct htw__record *unstarted;        /* taken by the expirer, and not run because of stop */
     struct htw__counter attributes_bytes; /* of attributes, groups, and the groups' key tables */
     struct htw__key_table keys;           /* of timers with a key and no group */
-    struct htw__observer observer;
 
     /* A stack of stale records, without the lock: the index of the topmost one (the low 32 bits),
        and how many there are. */

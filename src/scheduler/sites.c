@@ -12,7 +12,6 @@
 #include "../base/random.h"
 #include "../base/user_code.h"
 #include "attributes.h"
-#include "stats.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -148,11 +147,8 @@ static void add_observer(struct htw__census *census, const struct htw__observer 
 }
 
 static void add_observed(struct htw__census *census, const struct htw_scheduler *scheduler) {
-    struct htw__observer *observer;
-    uint32_t number;
-    for (uint32_t n = 0; htw__observer_at(scheduler, n, &observer, &number); n++)
-        if (observer != NULL)
-            add_observer(census, observer);
+    for (uint32_t n = 0; n < scheduler->observer_count; n++)
+        add_observer(census, &scheduler->observers[n]);
 }
 
 /* ---- the whole */

@@ -84,6 +84,7 @@
 
 struct htw__clock;
 struct htw__expirer;
+struct htw__observer;
 struct htw__run_stats;
 struct htw__thread;
 
@@ -106,7 +107,8 @@ struct htw_scheduler {
     struct htw__expirer *expirers;
     struct htw__thread *threads;
     struct htw__batch *batches;
-    uint32_t batch_count;
+    uint32_t batch_count, observer_count;
+    struct htw__observer *observers; /* of the shards, the expirers, the threads, and the executor */
     struct htw_executor executor;
     struct htw__run_stats *executor_run_stats; /* shared by the threads of the executor */
     struct htw_allocator allocator;

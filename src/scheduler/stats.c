@@ -17,28 +17,6 @@ static bool run_stats_at(const struct htw_scheduler *scheduler, uint32_t n,
     return n <= htw__thread_count(scheduler);
 }
 
-bool htw__observer_at(const struct htw_scheduler *scheduler, uint32_t n,
-                      struct htw__observer **ret_observer, uint32_t *ret_number) {
-    struct htw__run_stats *run_stats;
-    *ret_number = n;
-    if (n < scheduler->shard_count) {
-        *ret_observer = &scheduler->shards[n].observer;
-        return true;
-    }
-    n -= scheduler->shard_count;
-    *ret_number = n;
-    if (n < scheduler->expirer_count) {
-        *ret_observer = &scheduler->expirers[n].observer;
-        return true;
-    }
-    n -= scheduler->expirer_count;
-    *ret_number = n;
-    if (!run_stats_at(scheduler, n, &run_stats))
-        return false;
-    *ret_observer = run_stats == NULL ? NULL : &run_stats->observer;
-    return true;
-}
-
 static void add_run_stats(struct htw_scheduler_stats *stats,
                           const struct htw__run_stats *run_stats) {
     /* `started` is read last, so that the differences below are never negative. */
@@ -104,10 +82,8 @@ static uint64_t own_bytes(const struct htw_scheduler *scheduler) {
     struct htw__run_stats *run_stats;
     for (uint32_t n = 0; run_stats_at(scheduler, n, &run_stats); n++)
         bytes += run_stats == NULL ? 0 : sizeof(*run_stats);
-    struct htw__observer *observer;
-    uint32_t number;
-    for (uint32_t n = 0; htw__observer_at(scheduler, n, &observer, &number); n++)
-        bytes += observer == NULL ? 0 : htw__observer_bytes(observer);
+    for (uint32_t i = 0; i < scheduler->observer_count; i++)
+        bytes += sizeof(struct htw__observer) + htw__observer_bytes(&scheduler->observers[i]);
     for (uint32_t i = 0; i < scheduler->expirer_count; i++)
         if (atomic_load_explicit(&scheduler->expirers[i].herds, memory_order_relaxed) != NULL)
             bytes += sizeof(struct htw__herds);

@@ -6,11 +6,6 @@
 #include "../base/histogram.h"
 #include "shard.h"
 
-/* The n-th observer: first those of the shards, then of the expirers, then of the threads that run
-   callbacks; `*ret_number`: its number among these. NULL: the thread has none yet. False: there is none. */
-bool htw__observer_at(const struct htw_scheduler *scheduler, uint32_t n,
-                      struct htw__observer **ret_observer, uint32_t *ret_number);
-
 /* Adds up what the runners have counted. `fired` includes the timers that run now. */
 void htw__stats_add_runners(const struct htw_scheduler *scheduler,
                             struct htw_scheduler_stats *stats);
