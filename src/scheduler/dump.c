@@ -42,14 +42,15 @@ static void write_place(FILE *stream, const struct htw_site *site) {
 }
 
 static void write_site(FILE *stream, const struct htw__safe_copy *copy,
-                       struct htw__origin origin) {
+                       htw__origin origin) {
     struct htw__site_text text;
-    if (origin.address == 0) {
+    uintptr_t address = htw__origin_address(origin);
+    if (origin == 0) {
         fputs("all others", stream);
-    } else if (!origin.is_site) {
-        fprintf(stream, "callback 0x%" PRIxPTR, origin.address);
-    } else if (!htw__site_copy(copy, origin.address, &text)) {
-        fprintf(stream, "site 0x%" PRIxPTR ", which cannot be read", origin.address);
+    } else if (!htw__origin_is_site(origin)) {
+        fprintf(stream, "callback 0x%" PRIxPTR, address);
+    } else if (!htw__site_copy(copy, address, &text)) {
+        fprintf(stream, "site 0x%" PRIxPTR ", which cannot be read", address);
     } else {
         write_text(stream, text.site.name != NULL ? text.site.name : "-");
         write_place(stream, &text.site);

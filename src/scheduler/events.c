@@ -109,15 +109,15 @@ static int by_time(const void *left, const void *right) {
 struct texts {
     struct htw__safe_copy copy;
     struct text {
-        struct htw__origin origin; /* address 0: none */
+        htw__origin origin; /* 0: none */
         struct htw__site_shown shown;
         struct htw__site_text text;
     } texts[TEXTS];
 };
 
-static struct htw__site_shown show(struct texts *texts, struct htw__origin origin) {
-    struct text *text = &texts->texts[htw__site_place(origin.address, 8)];
-    if (text->origin.address != origin.address || text->origin.is_site != origin.is_site) {
+static struct htw__site_shown show(struct texts *texts, htw__origin origin) {
+    struct text *text = &texts->texts[htw__site_place(origin, 8)];
+    if (text->origin != origin) {
         text->origin = origin;
         text->shown = htw__site_show(&texts->copy, origin, &text->text);
     }

@@ -2,6 +2,8 @@
 /* herds.c - how many timers were due at each tick of the last minute. */
 #include "herds.h"
 
+#include "clocks.h"
+
 #include <string.h>
 
 struct htw__herds *htw__herds_at(const struct htw_scheduler *scheduler,
@@ -13,6 +15,7 @@ struct htw__herds *htw__herds_at(const struct htw_scheduler *scheduler,
     if (herds == NULL)
         return NULL;
     memset(herds, 0, sizeof(*herds));
+    herds->present.at_ns = INT64_MIN; /* no tick */
     htw__lock_init(&herds->lock, HTW__RANK_SCHEDULER_HERDS);
     if (atomic_compare_exchange_strong_explicit(place, &present, herds, memory_order_acq_rel,
                                                 memory_order_acquire))
@@ -48,13 +51,11 @@ static void end_present(struct htw__herds *herds) {
     add_to(part->herds, &part->count, &herds->present);
 }
 
-void htw__herds_add(struct htw__herds *herds, int64_t at_ns, struct htw__origin origin) {
-    if (herds->present.timers > 0 && herds->present.at_ns == at_ns) {
-        herds->present.timers++;
-        return;
-    }
+void htw__herds_begin(struct htw__herds *herds, const struct htw_scheduler *scheduler,
+                      int64_t deadline_ns, htw__origin origin) {
     if (herds->present.timers > 0)
         end_present(herds);
+    int64_t at_ns = htw__tick_ns(scheduler, htw__tick_from(scheduler, deadline_ns));
     herds->present = (struct htw__herd) { at_ns, 1, origin };
 }
 

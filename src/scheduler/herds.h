@@ -13,7 +13,7 @@
 struct htw__herd {
     int64_t at_ns; /* when its tick begins, by the clock of the scheduler */
     uint64_t timers;
-    struct htw__origin origin; /* of the first */
+    htw__origin origin; /* of the first */
 };
 
 struct htw__herd_part {
@@ -24,7 +24,7 @@ struct htw__herd_part {
 
 struct htw__herds {
     struct htw__lock lock;    /* guards the rest */
-    struct htw__herd present; /* is still growing; timers: 0: none */
+    struct htw__herd present; /* is still growing */
     struct htw__herd_part parts[HTW__HERD_PARTS];
 };
 
@@ -32,8 +32,20 @@ struct htw__herds {
 struct htw__herds *htw__herds_at(const struct htw_scheduler *scheduler,
                                  struct htw__herds *_Atomic *place);
 
-/* Counts a timer that was due at a tick. Under the lock. */
-void htw__herds_add(struct htw__herds *herds, int64_t at_ns, struct htw__origin origin);
+/* Begins another herd, with a timer that was due at an instant. Under the lock. */
+void htw__herds_begin(struct htw__herds *herds, const struct htw_scheduler *scheduler,
+                      int64_t deadline_ns, htw__origin origin);
+
+/* Counts a timer that was due. `offset_ns`: from its clock to that of the scheduler. Under the lock. */
+static inline void htw__herds_add(struct htw__herds *herds, const struct htw_scheduler *scheduler,
+                                  const struct htw__record *record, int64_t offset_ns) {
+    int64_t deadline_ns = record->deadline_ns + offset_ns;
+    uint64_t before = (uint64_t)herds->present.at_ns - (uint64_t)deadline_ns;
+    if (HTW__LIKELY(before < scheduler->tick.value)) /* of the same tick */
+        herds->present.timers++;
+    else
+        htw__herds_begin(herds, scheduler, deadline_ns, htw__origin_of(record));
+}
 
 /* Adds the herds of the minute before `now_ns` to a list, the greatest first; `*count`, of at most
    HTW_HERDS_MAX, is how many it has. Takes the lock. */

@@ -37,12 +37,12 @@ static uint64_t status_of(const struct htw__record *record) {
     return atomic_load_explicit(&record->status, memory_order_relaxed);
 }
 
-static void record_event(struct htw__shard *shard, const struct htw__record *record,
-                         htw_handle handle, enum htw_event_kind kind) {
+void htw__observe_event(struct htw__shard *shard, const struct htw__record *record,
+                        htw_handle handle, enum htw_event_kind kind) {
     const struct htw_scheduler *scheduler = shard->scheduler;
     struct htw__event event = {
         .kind = kind,
-        .origin = htw__origin_of(record, status_of(record)),
+        .origin = htw__origin_of(record),
         .time_ns = event_now_ns(scheduler),
         .deadline_ns = HTW_NEVER_NS,
         .handle = handle,
@@ -56,88 +56,25 @@ static void record_event(struct htw__shard *shard, const struct htw__record *rec
     htw__observer_record(shard->observer, &event);
 }
 
-static void count(struct htw__shard *shard, const struct htw__record *record,
-                  enum htw__site_number number) {
-    struct htw__origin origin = htw__origin_of(record, status_of(record));
-    htw__site_add(htw__observer_site(shard->observer, origin), number, 1);
-}
-
-void htw__observe_armed(struct htw__shard *shard, const struct htw__record *record,
-                        htw_handle handle) {
-    unsigned mode = htw__mode(shard->scheduler);
-    if (mode & HTW_OBSERVE_SITES)
-        count(shard, record, HTW__SITE_ARMED);
-    if (mode & HTW_OBSERVE_EVENTS)
-        record_event(shard, record, handle, HTW_EVENT_ARMED);
-}
-
-void htw__observe_cancelled(struct htw__shard *shard, const struct htw__record *record,
-                            htw_handle handle) {
-    unsigned mode = htw__mode(shard->scheduler);
-    if (mode & HTW_OBSERVE_SITES)
-        count(shard, record, HTW__SITE_CANCELLED);
-    if (mode & HTW_OBSERVE_EVENTS)
-        record_event(shard, record, handle, HTW_EVENT_CANCELLED);
-}
-
-void htw__observe_moved(struct htw__shard *shard, const struct htw__record *record,
-                        htw_handle handle) {
-    if (htw__mode(shard->scheduler) & HTW_OBSERVE_EVENTS)
-        record_event(shard, record, handle, HTW_EVENT_MOVED);
-}
-
 /* ---- in the thread that runs a callback */
 
-/* `now_ns` of the scheduler's clock, by that of events. */
-static int64_t event_time_ns(const struct htw_scheduler *scheduler, int64_t now_ns) {
-    return is_event_clock(scheduler, scheduler->clock->name) ? now_ns : event_now_ns(scheduler);
-}
-
-struct htw__observed_run htw__observe_start(struct htw__run_stats *run_stats,
-                                            const struct htw__record *record,
-                                            const struct htw_expiration *expiration,
-                                            int64_t now_ns) {
+void htw__observe_run_event(struct htw__run_stats *run_stats, const struct htw__observed_run *run,
+                            enum htw_event_kind kind, int64_t end_ns) {
+    const struct htw_expiration *expiration = run->expiration;
     const struct htw_scheduler *scheduler = expiration->scheduler;
-    struct htw__observer *observer = run_stats->observer;
-    struct htw__origin origin = htw__origin_of(record, status_of(record));
-    struct htw__observed_run run = { .started_ns = now_ns };
-    unsigned mode = htw__mode(scheduler);
-    htw__run_stats_lock(run_stats);
-    if (mode & HTW_OBSERVE_SITES) {
-        run.entry = htw__observer_site(observer, origin);
-        htw__site_add(run.entry, HTW__SITE_EXPIRED, 1);
-        if (expiration->late_ns > scheduler->late_threshold_ns)
-            htw__site_add(run.entry, HTW__SITE_LATE, 1);
-    }
-    if (mode & HTW_OBSERVE_EVENTS) {
-        int64_t time_ns = event_time_ns(scheduler, now_ns);
-        run.event = (struct htw__event) {
-            .kind = HTW_EVENT_STARTED,
-            .origin = origin,
-            .time_ns = time_ns,
-            .deadline_ns = event_deadline_ns(scheduler, expiration->clock, expiration->deadline_ns,
-                                             time_ns),
-            .handle = expiration->handle,
-        };
-        htw__observer_record(observer, &run.event);
-    }
-    htw__run_stats_unlock(run_stats);
-    return run;
-}
-
-void htw__observe_end(struct htw__run_stats *run_stats, struct htw__observed_run *run,
-                      const struct htw_scheduler *scheduler, int64_t now_ns) {
-    int64_t duration_ns = now_ns > run->started_ns ? now_ns - run->started_ns : 0;
-    htw__run_stats_lock(run_stats);
-    if (run->entry != NULL)
-        htw__site_add(run->entry, HTW__SITE_CALLBACK_NS, (uint64_t)duration_ns);
-    if (run->event.kind != 0) {
-        run->event.kind = HTW_EVENT_ENDED;
-        run->event.time_ns = event_time_ns(scheduler, now_ns);
-        run->event.duration_ns = duration_ns;
-        htw__observer_record(run_stats->observer, &run->event);
-    }
-    htw__run_stats_unlock(run_stats);
+    /* The clock of the scheduler was read just now. */
+    int64_t time_ns = is_event_clock(scheduler, scheduler->clock->name) ? end_ns
+                                                                        : event_now_ns(scheduler);
+    const struct htw__event event = {
+        .kind = kind,
+        .origin = run->origin,
+        .time_ns = time_ns,
+        .deadline_ns = event_deadline_ns(scheduler, expiration->clock, expiration->deadline_ns,
+                                         time_ns),
+        .duration_ns = end_ns > run->started_ns ? end_ns - run->started_ns : 0,
+        .handle = expiration->handle,
+    };
+    htw__observer_record(run_stats->observer, &event);
 }
 
 /* ---- in the role of an expirer */
@@ -153,7 +90,7 @@ static void observe_wakeup(struct htw__expirer *expirer, const struct htw__clock
                            const struct htw__batch *batch, unsigned mode) {
     const struct htw_scheduler *scheduler = expirer->scheduler;
     const struct htw__record *record = batch->records[0];
-    struct htw__origin origin = htw__origin_of(record, status_of(record));
+    htw__origin origin = htw__origin_of(record);
     if (mode & HTW_OBSERVE_SITES)
         htw__site_add(htw__observer_site(expirer->observer, origin), HTW__SITE_WAKEUPS, 1);
     if (mode & HTW_OBSERVE_EVENTS) {
@@ -179,12 +116,8 @@ static void observe_herds(struct htw__expirer *expirer, const struct htw__clockw
                             ? 0
                             : htw__now_ns(scheduler) - htw__clockwork_now_ns(clockwork);
     htw__lock_acquire(&herds->lock);
-    for (uint32_t i = 0; i < batch->count; i++) {
-        const struct htw__record *record = batch->records[i];
-        uint64_t tick = htw__tick_from(scheduler, record->deadline_ns + offset_ns);
-        htw__herds_add(herds, htw__tick_ns(scheduler, tick),
-                       htw__origin_of(record, status_of(record)));
-    }
+    for (uint32_t i = 0; i < batch->count; i++)
+        htw__herds_add(herds, scheduler, batch->records[i], offset_ns);
     htw__lock_release(&herds->lock);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observe.h - what the calls and threads of a scheduler do where something is observed, beside their work. A hot
- * path tests the mode of the scheduler (state.h), and comes here only if it is not 0.
+ * observe.h - what is counted and recorded of a timer where something is observed. A hot path tests the mode of the
+ * scheduler (state.h), and comes here only if it is not 0.
  */
 #ifndef HTW_SRC_SCHEDULER_OBSERVE_H
 #define HTW_SRC_SCHEDULER_OBSERVE_H
@@ -9,38 +9,92 @@
 #include "expirer.h"
 #include "run.h"
 
-/* These count for a timer, or record an event, as the mode says. */
-
 /* ---- under the lock of the shard */
 
-/* A timer was armed. */
-void htw__observe_armed(struct htw__shard *shard, const struct htw__record *record,
-                        htw_handle handle);
+/* Records an event of a timer: of one of this shard or, claimed by a cancel, of another. */
+void htw__observe_event(struct htw__shard *shard, const struct htw__record *record,
+                        htw_handle handle, enum htw_event_kind kind);
 
-/* A timer was cancelled: one of this shard or, claimed, of another. */
-void htw__observe_cancelled(struct htw__shard *shard, const struct htw__record *record,
-                            htw_handle handle);
+static inline void htw__observe_count(struct htw__shard *shard, const struct htw__record *record,
+                                      enum htw__site_number number) {
+    htw__site_add(htw__observer_site(shard->observer, htw__origin_of(record)), number, 1);
+}
+
+/* A timer was armed. */
+static inline void htw__observe_armed(struct htw__shard *shard, const struct htw__record *record,
+                                      htw_handle handle) {
+    unsigned mode = htw__mode(shard->scheduler);
+    if (mode & HTW_OBSERVE_SITES)
+        htw__observe_count(shard, record, HTW__SITE_ARMED);
+    if (HTW__UNLIKELY(mode & HTW_OBSERVE_EVENTS))
+        htw__observe_event(shard, record, handle, HTW_EVENT_ARMED);
+}
+
+/* A timer was cancelled, by a thread with the lock of `shard`. */
+static inline void htw__observe_cancelled(struct htw__shard *shard,
+                                          const struct htw__record *record, htw_handle handle) {
+    unsigned mode = htw__mode(shard->scheduler);
+    if (mode & HTW_OBSERVE_SITES)
+        htw__observe_count(shard, record, HTW__SITE_CANCELLED);
+    if (HTW__UNLIKELY(mode & HTW_OBSERVE_EVENTS))
+        htw__observe_event(shard, record, handle, HTW_EVENT_CANCELLED);
+}
 
 /* A timer has another deadline. */
-void htw__observe_moved(struct htw__shard *shard, const struct htw__record *record,
-                        htw_handle handle);
+static inline void htw__observe_moved(struct htw__shard *shard, const struct htw__record *record,
+                                      htw_handle handle) {
+    if (HTW__UNLIKELY(htw__mode(shard->scheduler) & HTW_OBSERVE_EVENTS))
+        htw__observe_event(shard, record, handle, HTW_EVENT_MOVED);
+}
 
 /* ---- in the thread that runs a callback */
 
-/* What its end must know of its start. */
+/* A run that is observed. */
 struct htw__observed_run {
-    struct htw__site_entry *entry; /* NULL: not counted */
-    struct htw__event event;       /* kind 0: not recorded */
-    int64_t started_ns;            /* by the clock of the scheduler, as the end */
+    const struct htw_expiration *expiration;
+    htw__origin origin;
+    unsigned mode;                 /* when it began: its end is observed if its beginning was */
+    struct htw__site_entry *entry; /* if sites are counted */
+    int64_t started_ns;            /* by the clock of the scheduler */
 };
 
-/* `record` is RUNNING. `now_ns`: of the scheduler's clock. */
-struct htw__observed_run htw__observe_start(struct htw__run_stats *run_stats,
-                                            const struct htw__record *record,
-                                            const struct htw_expiration *expiration,
-                                            int64_t now_ns);
-void htw__observe_end(struct htw__run_stats *run_stats, struct htw__observed_run *run,
-                      const struct htw_scheduler *scheduler, int64_t now_ns);
+/* `end_ns`: by the clock of the scheduler; for HTW_EVENT_STARTED it does not count. */
+void htw__observe_run_event(struct htw__run_stats *run_stats, const struct htw__observed_run *run,
+                            enum htw_event_kind kind, int64_t end_ns);
+
+/* `record` is RUNNING. `now_ns`: by the clock of the scheduler. */
+static inline void htw__observe_start(struct htw__run_stats *run_stats,
+                                      const struct htw__record *record,
+                                      const struct htw_expiration *expiration, int64_t now_ns,
+                                      struct htw__observed_run *run) {
+    const struct htw_scheduler *scheduler = expiration->scheduler;
+    run->expiration = expiration;
+    run->origin = htw__origin_of(record);
+    run->mode = htw__mode(scheduler);
+    run->started_ns = now_ns;
+    htw__run_stats_lock(run_stats);
+    if (run->mode & HTW_OBSERVE_SITES) {
+        run->entry = htw__observer_site(run_stats->observer, run->origin);
+        htw__site_add(run->entry, HTW__SITE_EXPIRED, 1);
+        if (expiration->late_ns > scheduler->late_threshold_ns)
+            htw__site_add(run->entry, HTW__SITE_LATE, 1);
+    }
+    if (HTW__UNLIKELY(run->mode & HTW_OBSERVE_EVENTS))
+        htw__observe_run_event(run_stats, run, HTW_EVENT_STARTED, now_ns);
+    htw__run_stats_unlock(run_stats);
+}
+
+static inline void htw__observe_end(struct htw__run_stats *run_stats,
+                                    const struct htw__observed_run *run, int64_t end_ns) {
+    if (!(run->mode & HTW__MODE_OBSERVE))
+        return;
+    htw__run_stats_lock(run_stats);
+    if ((run->mode & HTW_OBSERVE_SITES) && end_ns > run->started_ns)
+        htw__site_add(run->entry, HTW__SITE_CALLBACK_NS, (uint64_t)(end_ns - run->started_ns));
+    if (HTW__UNLIKELY(run->mode & HTW_OBSERVE_EVENTS))
+        htw__observe_run_event(run_stats, run, HTW_EVENT_ENDED, end_ns);
+    htw__run_stats_unlock(run_stats);
+}
 
 /* ---- in the role of an expirer */
 

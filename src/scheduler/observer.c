@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* The first table has 64 entries, which is 4 KiB. */
-#define FIRST_BITS 6u
+#define FIRST_BITS HTW__SITE_FIRST_BITS
 #define LAST_BITS 12u
 _Static_assert(HTW_SITES_MAX == 1u << LAST_BITS, "the last table may be filled");
 
@@ -45,28 +44,28 @@ static struct htw__site_table *table_at(struct htw__observer *observer,
 static struct htw__site_entry *add_site(struct htw__observer *observer,
                                         struct htw__site_table *table,
                                         struct htw__site_entry *free_entry,
-                                        struct htw__origin origin) {
+                                        htw__origin origin) {
     uint32_t most = table->bits == LAST_BITS ? HTW_SITES_MAX : 3u << (table->bits - 2u);
     if (free_entry == NULL || table->count >= most || observer->site_count == HTW_SITES_MAX)
         return NULL;
     table->count++;
     observer->site_count++;
-    atomic_store_explicit(&free_entry->is_site, origin.is_site, memory_order_relaxed);
-    atomic_store_explicit(&free_entry->address, origin.address, memory_order_release);
+    htw__counter_set(&free_entry->origin, origin);
     return free_entry;
 }
 
 /* The entry of a site in a table. NULL: there is none; then `*ret_free` is one for it, if any. */
-static struct htw__site_entry *find_in(struct htw__site_table *table, struct htw__origin origin,
+static struct htw__site_entry *find_in(struct htw__site_table *table, htw__origin origin,
                                        struct htw__site_entry **ret_free) {
     size_t mask = ((size_t)1 << table->bits) - 1;
-    size_t first = htw__site_place(origin.address, table->bits);
+    size_t first = htw__site_place(origin, table->bits);
     *ret_free = NULL;
     for (size_t i = 0; i <= mask; i++) {
         struct htw__site_entry *entry = &table->entries[(first + i) & mask];
-        if (htw__site_entry_is(entry, origin))
+        htw__origin its = htw__counter_read(&entry->origin);
+        if (its == origin)
             return entry;
-        if (atomic_load_explicit(&entry->address, memory_order_relaxed) == 0) {
+        if (its == 0) {
             *ret_free = entry;
             return NULL;
         }
@@ -75,7 +74,7 @@ static struct htw__site_entry *find_in(struct htw__site_table *table, struct htw
 }
 
 struct htw__site_entry *htw__observer_find_site(struct htw__observer *observer,
-                                                struct htw__origin origin) {
+                                                htw__origin origin) {
     struct htw__site_table *_Atomic *place = &observer->table;
     for (unsigned bits = FIRST_BITS; bits <= LAST_BITS; bits += 2) {
         struct htw__site_entry *free_entry;
@@ -150,16 +149,15 @@ void htw__observer_record(struct htw__observer *observer, const struct htw__even
     put(&to->deadline_ns, (uint64_t)event->deadline_ns);
     put(&to->duration_ns, (uint64_t)event->duration_ns);
     put(&to->handle, event->handle);
-    put(&to->address, event->origin.address);
-    put(&to->what, (unsigned)event->kind | (event->origin.is_site ? HTW__EVENT_HAS_SITE : 0u));
+    put(&to->origin, event->origin);
+    put(&to->kind, event->kind);
     put(&ring->count, count + 1);
 }
 
 static struct htw__event event_of(const struct htw__event_record *record) {
-    uint64_t what = get(&record->what);
     return (struct htw__event) {
-        .kind = (enum htw_event_kind)(what & HTW__EVENT_KIND),
-        .origin = { (uintptr_t)get(&record->address), (what & HTW__EVENT_HAS_SITE) != 0 },
+        .kind = (enum htw_event_kind)get(&record->kind),
+        .origin = get(&record->origin),
         .time_ns = (int64_t)get(&record->time_ns),
         .deadline_ns = (int64_t)get(&record->deadline_ns),
         .duration_ns = (int64_t)get(&record->duration_ns),

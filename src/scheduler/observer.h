@@ -12,6 +12,7 @@
 
 #include "../base/compiler.h"
 #include "../base/histogram.h"
+#include "../base/random.h"
 #include "record.h"
 #include "state.h"
 
@@ -28,40 +29,47 @@ enum htw__site_number {
     HTW__SITE_NUMBERS
 };
 
-/* Who armed a timer: the address of its site, or of its callback if it has none. */
-struct htw__origin {
-    uintptr_t address; /* 0: unknown */
-    bool is_site;
-};
+/* Who armed a timer, in one word: twice the address of its site and 1, or twice that of its callback; 0: unknown. (The
+   highest bit of an address is that of the kernel, or a tag that does not count.) */
+typedef uint64_t htw__origin;
 
-static inline struct htw__origin htw__origin_of(const struct htw__record *record, uint64_t status) {
-    return (struct htw__origin) { (uintptr_t)record->callback, status & HTW__HAS_SITE };
+static inline htw__origin htw__origin_of(const struct htw__record *record) {
+    uint64_t status = atomic_load_explicit(&record->status, memory_order_relaxed);
+    return (uint64_t)(uintptr_t)record->callback << 1 | (status & HTW__HAS_SITE ? 1u : 0u);
+}
+
+static inline uintptr_t htw__origin_address(htw__origin origin) {
+    return (uintptr_t)(origin >> 1);
+}
+
+static inline bool htw__origin_is_site(htw__origin origin) {
+    return origin & 1;
 }
 
 /* A line of the cache. */
 struct htw__site_entry {
-    _Atomic uintptr_t address; /* 0: not used */
-    _Atomic bool is_site;
+    struct htw__counter origin; /* 0: not used */
     struct htw__counter numbers[HTW__SITE_NUMBERS];
+    uint64_t _padding;
 };
 
-/* A table by address. The next one, four times as large, has those that find no room here. */
+/* The first table has 64 entries, which is 4 KiB; each next one four times as many. It has those that find no
+   room in the one before. */
+#define HTW__SITE_FIRST_BITS 6u
+
 struct htw__site_table {
     struct htw__site_table *_Atomic next;
     unsigned bits;  /* the table has 1 << bits entries */
     uint32_t count; /* of those in use; for the writer */
-    struct htw__site_entry entries[];
+    alignas(64) struct htw__site_entry entries[];
 };
 
 /* ---- events */
 
 /* An event as it is kept. Numbers by themselves: a reader may find an event while another takes its place. */
 struct htw__event_record {
-    struct htw__counter time_ns, deadline_ns, duration_ns, handle, address, what;
+    struct htw__counter time_ns, deadline_ns, duration_ns, handle, origin, kind;
 };
-
-#define HTW__EVENT_KIND 0xffu
-#define HTW__EVENT_HAS_SITE 0x100u
 
 struct htw__event_ring {
     struct htw__counter count; /* of the events that were added */
@@ -93,27 +101,21 @@ uint64_t htw__observer_bytes(const struct htw__observer *observer);
 
 /* htw__observer_site() for a site that is not at its first place. */
 struct htw__site_entry *htw__observer_find_site(struct htw__observer *observer,
-                                                struct htw__origin origin);
+                                                htw__origin origin);
 
-static inline size_t htw__site_place(uintptr_t address, unsigned bits) {
-    return (size_t)((uint64_t)address * UINT64_C(0x9e3779b97f4a7c15) >> (64u - bits));
-}
-
-static inline bool htw__site_entry_is(const struct htw__site_entry *entry,
-                                      struct htw__origin origin) {
-    return atomic_load_explicit(&entry->address, memory_order_relaxed) == origin.address &&
-           atomic_load_explicit(&entry->is_site, memory_order_relaxed) == origin.is_site;
+static inline size_t htw__site_place(htw__origin origin, unsigned bits) {
+    return (size_t)(origin * HTW__RANDOM_STEP >> (64u - bits));
 }
 
 /* The entry of a site, which stays where it is. Where there is no memory or room for one: that of the
    others. */
 static inline struct htw__site_entry *htw__observer_site(struct htw__observer *observer,
-                                                         struct htw__origin origin) {
+                                                         htw__origin origin) {
     struct htw__site_table *table = atomic_load_explicit(&observer->table, memory_order_acquire);
     if (HTW__LIKELY(table != NULL)) {
         struct htw__site_entry *entry =
-            &table->entries[htw__site_place(origin.address, table->bits)];
-        if (HTW__LIKELY(htw__site_entry_is(entry, origin)))
+            &table->entries[htw__site_place(origin, HTW__SITE_FIRST_BITS)];
+        if (HTW__LIKELY(htw__counter_read(&entry->origin) == origin))
             return entry;
     }
     return htw__observer_find_site(observer, origin);
@@ -126,7 +128,7 @@ static inline void htw__site_add(struct htw__site_entry *entry, enum htw__site_n
 
 struct htw__event {
     enum htw_event_kind kind;
-    struct htw__origin origin;
+    htw__origin origin;
     int64_t time_ns, deadline_ns, duration_ns;
     htw_handle handle;
     uint32_t runner, order; /* for readers: whose it is; a number for those of the same time */

@@ -81,8 +81,10 @@ count_start(const struct pass *pass, struct htw_expiration *expiration, int64_t 
 /* A timer without attributes starts without the lock. The deadline is read before the step to
    RUNNING. A thread that moves a queued timer sets HTW__REARM before it changes the deadline, so
    the deadline that was read is right if the step succeeds. */
-static bool begin_plain(struct pass *pass, struct htw__record *record, uint64_t status,
-                        struct start *start) {
+static inline __attribute__((always_inline)) bool begin_plain(struct pass *pass,
+                                                              struct htw__record *record,
+                                                              uint64_t status,
+                                                              struct start *start) {
     do {
         if (!is_to_run(status))
             return false;
@@ -121,7 +123,9 @@ static void begin_with_attributes(struct pass *pass, struct htw__record *record,
 }
 
 /* True: the timer is RUNNING, and this thread must run its callback. */
-static bool begin(struct pass *pass, struct htw__record *record, struct start *start) {
+static inline __attribute__((always_inline)) bool begin(struct pass *pass,
+                                                        struct htw__record *record,
+                                                        struct start *start) {
     struct htw__shard *shard = pass->shard;
     uint64_t status = htw__status_of(record);
     if (!(status & HTW__HAS_ATTRIBUTES) && begin_plain(pass, record, status, start))
@@ -219,7 +223,7 @@ static void end_under_lock(struct pass *pass, struct htw__record *record) {
 /* After a callback. `observed`: NULL: nothing is. */
 static inline __attribute__((always_inline)) void
 end_run(struct pass *pass, struct htw__record *record, bool has_attributes,
-        struct htw__observed_run *observed) {
+        const struct htw__observed_run *observed) {
     struct htw__run_stats *run_stats = pass->run_stats;
     int64_t end_ns = htw__now_ns(pass->shard->scheduler);
     htw__run_stats_lock(run_stats);
@@ -229,7 +233,7 @@ end_run(struct pass *pass, struct htw__record *record, bool has_attributes,
     htw__run_stats_unlock(run_stats);
     pass->now_ns = end_ns;
     if (observed != NULL)
-        htw__observe_end(run_stats, observed, pass->shard->scheduler, end_ns);
+        htw__observe_end(run_stats, observed, end_ns);
     HTW__ANNOTATE_HAND_OVER(record); /* to the next run, and to a cancel that finds it over */
     if (has_attributes || (htw__status_of(record) & HTW__REARM))
         end_under_lock(pass, record);
@@ -253,7 +257,7 @@ static inline __attribute__((always_inline)) void run_one(struct pass *pass,
     HTW__ANNOTATE_TAKE_OVER(record);
     struct htw__observed_run observed;
     if (!usual)
-        observed = htw__observe_start(pass->run_stats, record, &start.expiration, pass->now_ns);
+        htw__observe_start(pass->run_stats, record, &start.expiration, pass->now_ns, &observed);
 
     HTW__PROBE6(expire_entry, scheduler, start.expiration.handle, HTW__PROBE_SITE(record),
                 HTW__PROBE_FLAGS(record), start.expiration.deadline_ns, start.expiration.late_ns);

@@ -157,15 +157,23 @@ static __attribute__((noinline)) int schedule_unusual(struct htw_scheduler *sche
                       : error;
 }
 
-/* The common case: the range is a single tick. */
+static __attribute__((noinline)) int schedule_tick_unusual(struct htw_scheduler *scheduler,
+                                                           int64_t deadline_ns, uint64_t tick,
+                                                           htw_callback *callback, void *arg,
+                                                           htw_handle *ret_handle) {
+    struct plan plan = { deadline_ns, tick, tick };
+    int error = prepare(scheduler);
+    return error == 0 ? schedule_plain(scheduler, plan, callback, NULL, arg, ret_handle, false)
+                      : error;
+}
+
+/* The common case: the range is a single tick, and the mode is 0. */
 static __attribute__((noinline)) int schedule_tick(struct htw_scheduler *scheduler,
                                                    int64_t deadline_ns, uint64_t tick,
                                                    htw_callback *callback, void *arg,
                                                    htw_handle *ret_handle) {
-    struct plan plan = { deadline_ns, tick, tick };
-    if (HTW__UNLIKELY(htw__mode(scheduler) != 0))
-        return schedule_unusual(scheduler, plan, callback, NULL, arg, ret_handle);
-    return schedule_plain(scheduler, plan, callback, NULL, arg, ret_handle, true);
+    return schedule_plain(scheduler, (struct plan) { deadline_ns, tick, tick }, callback, NULL, arg,
+                          ret_handle, true);
 }
 
 static __attribute__((noinline)) int schedule_range(struct htw_scheduler *scheduler,
@@ -183,7 +191,10 @@ int htw_schedule(struct htw_scheduler *scheduler, int64_t delay_ns, htw_callback
     if (error != 0)
         return error;
     struct plan plan = plan_after(scheduler, scheduler->clock, delay_ns);
-    return schedule_tick(scheduler, plan.deadline_ns, plan.earliest, callback, arg, ret_handle);
+    return HTW__LIKELY(htw__mode(scheduler) == 0)
+               ? schedule_tick(scheduler, plan.deadline_ns, plan.earliest, callback, arg, ret_handle)
+               : schedule_tick_unusual(scheduler, plan.deadline_ns, plan.earliest, callback, arg,
+                                       ret_handle);
 }
 
 int htw_schedule_at(struct htw_scheduler *scheduler, int64_t deadline_ns, htw_callback *callback,
@@ -191,8 +202,10 @@ int htw_schedule_at(struct htw_scheduler *scheduler, int64_t deadline_ns, htw_ca
     int error = refusal_of(scheduler, callback);
     if (error != 0)
         return error;
-    return schedule_tick(scheduler, deadline_ns, htw__tick_from(scheduler, deadline_ns), callback,
-                         arg, ret_handle);
+    uint64_t tick = htw__tick_from(scheduler, deadline_ns);
+    return HTW__LIKELY(htw__mode(scheduler) == 0)
+               ? schedule_tick(scheduler, deadline_ns, tick, callback, arg, ret_handle)
+               : schedule_tick_unusual(scheduler, deadline_ns, tick, callback, arg, ret_handle);
 }
 
 int htw_schedule_within(struct htw_scheduler *scheduler, int64_t earliest_ns, int64_t latest_ns,

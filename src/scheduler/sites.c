@@ -21,13 +21,13 @@
 
 /* ---- the table */
 
-static struct htw__site_count *entry_of(struct htw__census *census, struct htw__origin origin) {
+static struct htw__site_count *entry_of(struct htw__census *census, htw__origin origin) {
     size_t mask = HTW__SITE_SLOTS - 1;
-    for (size_t i = (size_t)htw__random_mix(origin.address) & mask;; i = (i + 1) & mask) {
+    for (size_t i = (size_t)htw__random_mix(origin) & mask;; i = (i + 1) & mask) {
         struct htw__site_count *entry = &census->sites[i];
-        if (entry->origin.address == origin.address && entry->origin.is_site == origin.is_site)
+        if (entry->origin == origin)
             return entry;
-        if (entry->origin.address != 0)
+        if (entry->origin != 0)
             continue;
         if (census->site_count == HTW_SITES_MAX)
             return &census->others;
@@ -86,7 +86,7 @@ static void count_record(struct htw__census *census, struct htw__shard *shard,
     struct htw__next_timer timer = {
         .handle = htw__handle_of(shard, record),
         .left_ns = htw__left_ns(now_ns, deadline_ns),
-        .origin = htw__origin_of(record, status),
+        .origin = htw__origin_of(record),
     };
     struct htw__site_count *entry = entry_of(census, timer.origin);
     entry->pending++;
@@ -137,10 +137,8 @@ static void add_observer(struct htw__census *census, const struct htw__observer 
     for (; table != NULL; table = atomic_load_explicit(&table->next, memory_order_acquire))
         for (size_t i = 0; i < (size_t)1 << table->bits; i++) {
             const struct htw__site_entry *entry = &table->entries[i];
-            struct htw__origin origin;
-            origin.address = atomic_load_explicit(&entry->address, memory_order_acquire);
-            origin.is_site = atomic_load_explicit(&entry->is_site, memory_order_relaxed);
-            if (origin.address != 0)
+            htw__origin origin = htw__counter_read(&entry->origin);
+            if (origin != 0)
                 add_entry(entry_of(census, origin), entry);
         }
     add_entry(&census->others, &observer->others);
@@ -157,13 +155,13 @@ static int by_pending(const void *left, const void *right) {
     const struct htw__site_count *a = left, *b = right;
     if (a->pending != b->pending)
         return a->pending < b->pending ? 1 : -1;
-    return a->origin.address < b->origin.address ? -1 : a->origin.address > b->origin.address;
+    return a->origin < b->origin ? -1 : a->origin > b->origin;
 }
 
 /* Those that are not used are last. */
 static int by_use(const void *left, const void *right) {
     const struct htw__site_count *a = left, *b = right;
-    int unused = (a->origin.address == 0) - (b->origin.address == 0);
+    int unused = (a->origin == 0) - (b->origin == 0);
     return unused != 0 ? unused : by_pending(left, right);
 }
 
@@ -203,14 +201,15 @@ bool htw__site_copy(const struct htw__safe_copy *copy, uintptr_t address,
     return true;
 }
 
-struct htw__site_shown htw__site_show(const struct htw__safe_copy *copy, struct htw__origin origin,
+struct htw__site_shown htw__site_show(const struct htw__safe_copy *copy, htw__origin origin,
                                       struct htw__site_text *text) {
-    if (!origin.is_site)
-        return (struct htw__site_shown) { .callback = (htw_callback *)origin.address };
-    bool readable = htw__site_copy(copy, origin.address, text);
+    uintptr_t address = htw__origin_address(origin);
+    if (!htw__origin_is_site(origin))
+        return (struct htw__site_shown) { .callback = (htw_callback *)address };
+    bool readable = htw__site_copy(copy, address, text);
     return (struct htw__site_shown) {
         .site = readable ? &text->site : NULL,
-        .address = (const void *)origin.address,
+        .address = (const void *)address,
         .callback = readable ? text->site.callback : NULL,
     };
 }

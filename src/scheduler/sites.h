@@ -8,7 +8,7 @@
 
 /* The timers of a site, or of a callback without one. */
 struct htw__site_count {
-    struct htw__origin origin; /* address 0: of all that found no room */
+    htw__origin origin; /* 0: all that found no room */
     uint64_t pending;
     int64_t next_ns; /* what is left until the earliest deadline; HTW_NEVER_NS: there is none */
     uint64_t numbers[HTW__SITE_NUMBERS];
@@ -18,7 +18,7 @@ struct htw__site_count {
 struct htw__next_timer {
     htw_handle handle;
     int64_t left_ns;
-    struct htw__origin origin;
+    htw__origin origin;
 };
 
 /* The timers that are due at a tick. */
@@ -65,7 +65,7 @@ struct htw__site_shown {
 };
 
 /* `text` must stay as long as the result is used. */
-struct htw__site_shown htw__site_show(const struct htw__safe_copy *copy, struct htw__origin origin,
+struct htw__site_shown htw__site_show(const struct htw__safe_copy *copy, htw__origin origin,
                                       struct htw__site_text *text);
 
 #endif /* HTW_SRC_SCHEDULER_SITES_H */
