@@ -17,7 +17,7 @@ static __attribute__((noinline)) void end_unusual(struct htw__shard *shard,
                                                   const struct htw__record *record,
                                                   htw_handle handle) {
     htw__credit_release(shard);
-    htw__observe_cancelled(shard, record, handle);
+    htw__observe_step(shard, record, handle, HTW_EVENT_CANCELLED);
 }
 
 /* The common case: a pending timer without attributes. False: it is not. Under the lock. Always inline, like
@@ -31,7 +31,9 @@ static inline __attribute__((always_inline)) bool cancel_plain(struct htw__shard
     HTW__PROBE4(cancel, shard->scheduler, handle, HTW__PROBE_SITE(record),
                 HTW__PROBE_FLAGS(record));
     htw__counter_add(&shard->cancelled, 1);
-    if (HTW__UNLIKELY(htw__mode(shard->scheduler) != 0))
+    unsigned mode = htw__mode(shard->scheduler);
+    if (HTW__UNLIKELY(mode != 0) &&
+        !htw__observe_count_only(shard, mode, record, HTW__SITE_CANCELLED))
         end_unusual(shard, record, handle);
     htw__clockwork_disarm(&shard->own, record);
     htw__shard_free_record(shard, record);

@@ -37,8 +37,8 @@ static uint64_t status_of(const struct htw__record *record) {
     return atomic_load_explicit(&record->status, memory_order_relaxed);
 }
 
-void htw__observe_event(struct htw__shard *shard, const struct htw__record *record,
-                        htw_handle handle, enum htw_event_kind kind) {
+static void record_event(struct htw__shard *shard, const struct htw__record *record,
+                         htw_handle handle, enum htw_event_kind kind) {
     const struct htw_scheduler *scheduler = shard->scheduler;
     struct htw__event event = {
         .kind = kind,
@@ -54,6 +54,16 @@ void htw__observe_event(struct htw__shard *shard, const struct htw__record *reco
             htw__attributes_deadline_ns(record, attributes), event.time_ns);
     }
     htw__observer_record(shard->observer, &event);
+}
+
+void htw__observe_step(struct htw__shard *shard, const struct htw__record *record,
+                       htw_handle handle, enum htw_event_kind kind) {
+    unsigned mode = htw__mode(shard->scheduler);
+    if ((mode & HTW_OBSERVE_SITES) && kind != HTW_EVENT_MOVED)
+        htw__site_add(htw__observer_site(shard->observer, htw__origin_of(record)),
+                      kind == HTW_EVENT_ARMED ? HTW__SITE_ARMED : HTW__SITE_CANCELLED, 1);
+    if (mode & HTW_OBSERVE_EVENTS)
+        record_event(shard, record, handle, kind);
 }
 
 /* ---- in the thread that runs a callback */

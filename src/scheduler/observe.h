@@ -11,40 +11,41 @@
 
 /* ---- under the lock of the shard */
 
-/* Records an event of a timer: of one of this shard or, claimed by a cancel, of another. */
-void htw__observe_event(struct htw__shard *shard, const struct htw__record *record,
-                        htw_handle handle, enum htw_event_kind kind);
+/* A timer was armed or cancelled: counts, and records an event, as the mode says. For a timer of this shard or,
+   claimed by a cancel, of another. */
+void htw__observe_step(struct htw__shard *shard, const struct htw__record *record,
+                       htw_handle handle, enum htw_event_kind kind);
 
-static inline void htw__observe_count(struct htw__shard *shard, const struct htw__record *record,
-                                      enum htw__site_number number) {
-    htw__site_add(htw__observer_site(shard->observer, htw__origin_of(record)), number, 1);
+/* The common case: only sites are counted, and this one is found at once. False: it is not. */
+static inline bool htw__observe_count_only(struct htw__shard *shard, unsigned mode,
+                                           const struct htw__record *record,
+                                           enum htw__site_number number) {
+    htw__origin origin = htw__origin_of(record);
+    struct htw__site_entry *entry =
+        mode == HTW_OBSERVE_SITES ? htw__observer_first_place(shard->observer, origin) : NULL;
+    if (HTW__UNLIKELY(entry == NULL))
+        return false;
+    htw__site_add(entry, number, 1);
+    return true;
 }
 
-/* A timer was armed. */
 static inline void htw__observe_armed(struct htw__shard *shard, const struct htw__record *record,
                                       htw_handle handle) {
-    unsigned mode = htw__mode(shard->scheduler);
-    if (mode & HTW_OBSERVE_SITES)
-        htw__observe_count(shard, record, HTW__SITE_ARMED);
-    if (HTW__UNLIKELY(mode & HTW_OBSERVE_EVENTS))
-        htw__observe_event(shard, record, handle, HTW_EVENT_ARMED);
+    if (!htw__observe_count_only(shard, htw__mode(shard->scheduler), record, HTW__SITE_ARMED))
+        htw__observe_step(shard, record, handle, HTW_EVENT_ARMED);
 }
 
-/* A timer was cancelled, by a thread with the lock of `shard`. */
 static inline void htw__observe_cancelled(struct htw__shard *shard,
                                           const struct htw__record *record, htw_handle handle) {
-    unsigned mode = htw__mode(shard->scheduler);
-    if (mode & HTW_OBSERVE_SITES)
-        htw__observe_count(shard, record, HTW__SITE_CANCELLED);
-    if (HTW__UNLIKELY(mode & HTW_OBSERVE_EVENTS))
-        htw__observe_event(shard, record, handle, HTW_EVENT_CANCELLED);
+    if (!htw__observe_count_only(shard, htw__mode(shard->scheduler), record, HTW__SITE_CANCELLED))
+        htw__observe_step(shard, record, handle, HTW_EVENT_CANCELLED);
 }
 
 /* A timer has another deadline. */
 static inline void htw__observe_moved(struct htw__shard *shard, const struct htw__record *record,
                                       htw_handle handle) {
     if (HTW__UNLIKELY(htw__mode(shard->scheduler) & HTW_OBSERVE_EVENTS))
-        htw__observe_event(shard, record, handle, HTW_EVENT_MOVED);
+        htw__observe_step(shard, record, handle, HTW_EVENT_MOVED);
 }
 
 /* ---- in the thread that runs a callback */

@@ -99,26 +99,29 @@ uint64_t htw__observer_bytes(const struct htw__observer *observer);
 
 /* ---- the writer */
 
-/* htw__observer_site() for a site that is not at its first place. */
-struct htw__site_entry *htw__observer_find_site(struct htw__observer *observer,
-                                                htw__origin origin);
-
 static inline size_t htw__site_place(htw__origin origin, unsigned bits) {
     return (size_t)(origin * HTW__RANDOM_STEP >> (64u - bits));
 }
+
+/* The entry of a site, if it is at its first place; NULL: it is not. */
+static inline struct htw__site_entry *htw__observer_first_place(struct htw__observer *observer,
+                                                                htw__origin origin) {
+    struct htw__site_table *table = atomic_load_explicit(&observer->table, memory_order_acquire);
+    if (HTW__UNLIKELY(table == NULL))
+        return NULL;
+    struct htw__site_entry *entry = &table->entries[htw__site_place(origin, HTW__SITE_FIRST_BITS)];
+    return HTW__LIKELY(htw__counter_read(&entry->origin) == origin) ? entry : NULL;
+}
+
+/* htw__observer_site() for a site that is not there. */
+struct htw__site_entry *htw__observer_find_site(struct htw__observer *observer, htw__origin origin);
 
 /* The entry of a site, which stays where it is. Where there is no memory or room for one: that of the
    others. */
 static inline struct htw__site_entry *htw__observer_site(struct htw__observer *observer,
                                                          htw__origin origin) {
-    struct htw__site_table *table = atomic_load_explicit(&observer->table, memory_order_acquire);
-    if (HTW__LIKELY(table != NULL)) {
-        struct htw__site_entry *entry =
-            &table->entries[htw__site_place(origin, HTW__SITE_FIRST_BITS)];
-        if (HTW__LIKELY(htw__counter_read(&entry->origin) == origin))
-            return entry;
-    }
-    return htw__observer_find_site(observer, origin);
+    struct htw__site_entry *entry = htw__observer_first_place(observer, origin);
+    return HTW__LIKELY(entry != NULL) ? entry : htw__observer_find_site(observer, origin);
 }
 
 static inline void htw__site_add(struct htw__site_entry *entry, enum htw__site_number number,
