@@ -133,7 +133,7 @@ static inline __attribute__((always_inline)) int
 schedule_plain(struct htw_scheduler *scheduler, struct plan plan, htw_callback *callback,
                const struct htw_site *site, void *arg, htw_handle *ret_handle, bool usual) {
     struct htw__shard *shard = htw__shard_here(scheduler);
-    htw_handle handle;
+    htw_handle handle = 0;
     struct htw__record *record = NULL;
     unsigned wake = 0;
     htw__lock_acquire(&shard->lock);

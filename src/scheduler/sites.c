@@ -56,8 +56,11 @@ static void add_tick(struct htw__census *census, uint64_t tick,
     uint32_t place = census->tick_count;
     while (place > 0 && tick < census->ticks[place - 1].tick)
         place--;
-    if (place > 0 && census->ticks[place - 1].tick == tick) {
-        census->ticks[place - 1].timers++;
+    struct htw__due_tick *same = place > 0 ? &census->ticks[place - 1] : NULL;
+    if (same != NULL && same->tick == tick) {
+        same->timers++;
+        if (timer->left_ns < same->first.left_ns)
+            same->first = *timer;
         return;
     }
     if (place == HTW_WAKEUPS_MAX)
