@@ -1037,12 +1037,12 @@ struct htw_site_stats {
     int64_t next_ns;        /**< time to the earliest deadline, by each timer's clock; at least 0;
                                  HTW_NEVER_NS: none of them has one */
     /* Counted while HTW_OBSERVE_SITES is on, and kept when it is off. */
-    uint64_t armed;         /**< schedule calls that returned 0 */
-    uint64_t cancelled;     /**< timers cancelled without a run */
-    uint64_t expired;       /**< callbacks started */
-    uint64_t late;          /**< of these, later than `late_threshold_ns` */
-    uint64_t callback_ns;   /**< time in callbacks that have returned */
-    uint64_t wakeups;       /**< times an expirer woke up, and a timer of this site was the first due */
+    uint64_t armed;       /**< schedule calls that returned 0 */
+    uint64_t cancelled;   /**< timers cancelled without a run */
+    uint64_t expired;     /**< callbacks started */
+    uint64_t late;        /**< of these, later than `late_threshold_ns` */
+    uint64_t callback_ns; /**< time in callbacks that have returned */
+    uint64_t wakeups; /**< times an expirer woke up, and a timer of this site was the first due */
 };
 
 /** How many sites, and callbacks without one, are told apart. */
@@ -1108,7 +1108,8 @@ HTW_API uint32_t htw_scheduler_observed(const struct htw_scheduler *scheduler);
 
 /** An instant at which an expirer will wake up. */
 struct htw_wakeup {
-    int64_t left_ns; /**< from now; at least 0. Rounded up to a tick, and without `timer_slack_ns` */
+    int64_t
+        left_ns; /**< from now; at least 0. Rounded up to a tick, and without `timer_slack_ns` */
     uint64_t timers; /**< that are due at this tick */
     /* Of the first of them: as in struct htw_site_stats. */
     const struct htw_site *site;
@@ -1167,7 +1168,7 @@ enum htw_event_kind {
     HTW_EVENT_MOVED = 3,     /**< given a new deadline; also after a run, if it runs again */
     HTW_EVENT_STARTED = 4,   /**< its callback begins */
     HTW_EVENT_ENDED = 5,     /**< its callback has returned */
-    HTW_EVENT_WOKEN = 6      /**< an expirer has woken up, and this timer was the first due, if any */
+    HTW_EVENT_WOKEN = 6 /**< an expirer has woken up, and this timer was the first due, if any */
 };
 
 /** An event of the flight recorder. */

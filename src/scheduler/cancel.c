@@ -13,9 +13,8 @@ static inline void clean_up_soon_if(struct htw__shard *shard, bool needs_cleanup
 }
 
 /* A timer was cancelled where something is not as usual. Under the lock. */
-static __attribute__((noinline)) void end_unusual(struct htw__shard *shard,
-                                                  const struct htw__record *record,
-                                                  htw_handle handle) {
+static __attribute__((noinline)) void
+end_unusual(struct htw__shard *shard, const struct htw__record *record, htw_handle handle) {
     htw__credit_release(shard);
     htw__observe_step(shard, record, handle, HTW_EVENT_CANCELLED);
 }

@@ -41,8 +41,7 @@ static void write_place(FILE *stream, const struct htw_site *site) {
     }
 }
 
-static void write_site(FILE *stream, const struct htw__safe_copy *copy,
-                       htw__origin origin) {
+static void write_site(FILE *stream, const struct htw__safe_copy *copy, htw__origin origin) {
     struct htw__site_text text;
     uintptr_t address = htw__origin_address(origin);
     if (origin == 0) {

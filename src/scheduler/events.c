@@ -21,8 +21,7 @@ int htw_scheduler_visit_herds(struct htw_scheduler *scheduler, htw_herd_visitor 
     uint32_t count = 0;
     int64_t now_ns = htw__now_ns(scheduler);
     for (uint32_t i = 0; i < scheduler->expirer_count; i++) {
-        struct htw__herds *herds =
-            atomic_load_explicit(&scheduler->expirers[i].herds, memory_order_acquire);
+        struct htw__herds *herds = htw__herds_present(&scheduler->expirers[i].herds);
         if (herds != NULL)
             htw__herds_list(herds, now_ns, list, &count);
     }
@@ -56,14 +55,10 @@ struct recording {
     uint64_t lost;
 };
 
-static const struct htw__event_ring *ring_of(const struct htw__observer *observer) {
-    return atomic_load_explicit(&observer->ring, memory_order_acquire);
-}
-
 static size_t room_for(const struct htw_scheduler *scheduler) {
     size_t room = 0;
     for (uint32_t n = 0; n < scheduler->observer_count; n++) {
-        const struct htw__event_ring *ring = ring_of(&scheduler->observers[n]);
+        const struct htw__event_ring *ring = htw__observer_ring(&scheduler->observers[n]);
         room += ring == NULL ? 0 : (size_t)ring->size;
     }
     return room;
@@ -79,7 +74,7 @@ static uint32_t runner_of(const struct htw_scheduler *scheduler, uint32_t n) {
 
 static void add_events(struct recording *recording, const struct htw__observer *observer,
                        uint32_t runner) {
-    const struct htw__event_ring *ring = ring_of(observer);
+    const struct htw__event_ring *ring = htw__observer_ring(observer);
     uint64_t lost;
     recording->lost += htw__counter_read(&observer->lost);
     if (ring == NULL || ring->size > recording->room - recording->count) /* it is new */

@@ -37,8 +37,7 @@ void htw__expirer_fini(struct htw__expirer *expirer) {
     if (expirer->scheduler == NULL) /* not initialised */
         return;
     htw__waker_fini(&expirer->waker);
-    htw__release(&expirer->scheduler->allocator,
-                 atomic_load_explicit(&expirer->herds, memory_order_acquire),
+    htw__release(&expirer->scheduler->allocator, htw__herds_present(&expirer->herds),
                  sizeof(struct htw__herds));
 }
 

@@ -8,7 +8,7 @@
 
 struct htw__herds *htw__herds_at(const struct htw_scheduler *scheduler,
                                  struct htw__herds *_Atomic *place) {
-    struct htw__herds *present = atomic_load_explicit(place, memory_order_acquire);
+    struct htw__herds *present = htw__herds_present(place);
     if (present != NULL)
         return present;
     struct htw__herds *herds = htw__allocate(&scheduler->allocator, sizeof(*herds));

@@ -28,7 +28,12 @@ struct htw__herds {
     struct htw__herd_part parts[HTW__HERD_PARTS];
 };
 
-/* Those of an expirer, created if there are none; NULL: no memory. Any thread. */
+/* Those of an expirer; NULL: there are none. Any thread. */
+static inline struct htw__herds *htw__herds_present(struct htw__herds *_Atomic const *place) {
+    return atomic_load_explicit(place, memory_order_acquire);
+}
+
+/* The same, created if there are none; NULL: no memory. Any thread. */
 struct htw__herds *htw__herds_at(const struct htw_scheduler *scheduler,
                                  struct htw__herds *_Atomic *place);
 

@@ -78,8 +78,7 @@ static int start_expirers(struct htw_scheduler *scheduler) {
 int htw__start_threads(struct htw_scheduler *scheduler, bool all_workers) {
     int error = 0;
     htw__mutex_lock(&scheduler->life.mutex);
-    if (scheduler->life.phase == HTW__ALIVE &&
-        htw__mode(scheduler) & HTW__MODE_STARTING) {
+    if (scheduler->life.phase == HTW__ALIVE && htw__mode(scheduler) & HTW__MODE_STARTING) {
         error = htw__workers_start(scheduler, all_workers);
         if (error == 0 && !htw__is_manual(scheduler))
             error = start_expirers(scheduler);

@@ -33,10 +33,6 @@ static int64_t event_deadline_ns(const struct htw_scheduler *scheduler, enum htw
 
 /* ---- under the lock of a shard */
 
-static uint64_t status_of(const struct htw__record *record) {
-    return atomic_load_explicit(&record->status, memory_order_relaxed);
-}
-
 static void record_event(struct htw__shard *shard, const struct htw__record *record,
                          htw_handle handle, enum htw_event_kind kind) {
     const struct htw_scheduler *scheduler = shard->scheduler;
@@ -48,10 +44,10 @@ static void record_event(struct htw__shard *shard, const struct htw__record *rec
         .handle = handle,
     };
     if (kind != HTW_EVENT_CANCELLED) { /* the record of one that was claimed is another shard's */
-        struct htw__attributes *attributes = htw__attributes_of(record, status_of(record));
-        event.deadline_ns = event_deadline_ns(
-            scheduler, htw__clockwork_of(shard, attributes)->clock->name,
-            htw__attributes_deadline_ns(record, attributes), event.time_ns);
+        struct htw__attributes *attributes = htw__attributes_of(record, htw__status_of(record));
+        event.deadline_ns =
+            event_deadline_ns(scheduler, htw__clockwork_of(shard, attributes)->clock->name,
+                              htw__attributes_deadline_ns(record, attributes), event.time_ns);
     }
     htw__observer_record(shard->observer, &event);
 }
@@ -73,14 +69,14 @@ void htw__observe_run_event(struct htw__run_stats *run_stats, const struct htw__
     const struct htw_expiration *expiration = run->expiration;
     const struct htw_scheduler *scheduler = expiration->scheduler;
     /* The clock of the scheduler was read just now. */
-    int64_t time_ns = is_event_clock(scheduler, scheduler->clock->name) ? end_ns
-                                                                        : event_now_ns(scheduler);
+    int64_t time_ns =
+        is_event_clock(scheduler, scheduler->clock->name) ? end_ns : event_now_ns(scheduler);
     const struct htw__event event = {
         .kind = kind,
         .origin = run->origin,
         .time_ns = time_ns,
-        .deadline_ns = event_deadline_ns(scheduler, expiration->clock, expiration->deadline_ns,
-                                         time_ns),
+        .deadline_ns =
+            event_deadline_ns(scheduler, expiration->clock, expiration->deadline_ns, time_ns),
         .duration_ns = end_ns > run->started_ns ? end_ns - run->started_ns : 0,
         .handle = expiration->handle,
     };
@@ -108,8 +104,8 @@ static void observe_wakeup(struct htw__expirer *expirer, const struct htw__clock
         const struct htw__event timer = {
             .origin = origin,
             .time_ns = time_ns,
-            .deadline_ns = event_deadline_ns(scheduler, clockwork->clock->name,
-                                             record->deadline_ns, time_ns),
+            .deadline_ns =
+                event_deadline_ns(scheduler, clockwork->clock->name, record->deadline_ns, time_ns),
             .handle = htw__handle_of(batch->shard, record),
         };
         record_wakeup(expirer, &timer);

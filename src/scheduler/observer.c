@@ -9,7 +9,7 @@
 _Static_assert(HTW_SITES_MAX == 1u << LAST_BITS, "the last table may be filled");
 
 #define EVENTS_DEFAULT 65536u
-#define RING_MIN 64u
+#define RING_MIN 8u
 
 void htw__observer_init(struct htw__observer *observer, const struct htw_scheduler *scheduler) {
     *observer = (struct htw__observer) { .scheduler = scheduler };
@@ -25,14 +25,14 @@ static size_t table_bytes(unsigned bits) {
 static struct htw__site_table *table_at(struct htw__observer *observer,
                                         struct htw__site_table *_Atomic *place, unsigned bits) {
     const struct htw_allocator *allocator = &observer->scheduler->allocator;
-    struct htw__site_table *present = atomic_load_explicit(place, memory_order_acquire);
+    struct htw__site_table *present = htw__table_of(place);
     if (present != NULL)
         return present;
     struct htw__site_table *table = htw__allocate(allocator, table_bytes(bits));
     if (table == NULL)
         return NULL;
-    memset(table, 0, table_bytes(bits));
-    table->bits = bits;
+    *table = (struct htw__site_table) { .bits = bits };
+    memset(table->entries, 0, table_bytes(bits) - sizeof(*table));
     if (atomic_compare_exchange_strong_explicit(place, &present, table, memory_order_acq_rel,
                                                 memory_order_acquire))
         return table;
@@ -43,8 +43,7 @@ static struct htw__site_table *table_at(struct htw__observer *observer,
 /* Takes a free entry for a site; NULL: the table is full enough. */
 static struct htw__site_entry *add_site(struct htw__observer *observer,
                                         struct htw__site_table *table,
-                                        struct htw__site_entry *free_entry,
-                                        htw__origin origin) {
+                                        struct htw__site_entry *free_entry, htw__origin origin) {
     uint32_t most = table->bits == LAST_BITS ? HTW_SITES_MAX : 3u << (table->bits - 2u);
     if (free_entry == NULL || table->count >= most || observer->site_count == HTW_SITES_MAX)
         return NULL;
@@ -86,8 +85,7 @@ struct htw__site_entry *htw__observer_find_site(struct htw__observer *observer,
             entry = add_site(observer, table, free_entry, origin);
         if (entry != NULL)
             return entry;
-        if (observer->site_count == HTW_SITES_MAX && 
-            atomic_load_explicit(&table->next, memory_order_relaxed) == NULL)
+        if (observer->site_count == HTW_SITES_MAX && htw__table_of(&table->next) == NULL)
             break;
         place = &table->next;
     }
@@ -111,15 +109,14 @@ static size_t ring_bytes(uint64_t size) {
 /* The ring, created if there is none; NULL: no memory. Any thread. */
 static struct htw__event_ring *ring_of(struct htw__observer *observer) {
     const struct htw_allocator *allocator = &observer->scheduler->allocator;
-    struct htw__event_ring *present = atomic_load_explicit(&observer->ring, memory_order_acquire);
+    struct htw__event_ring *present = htw__observer_ring(observer);
     if (present != NULL)
         return present;
     uint64_t size = ring_size(observer->scheduler);
     struct htw__event_ring *ring = htw__allocate(allocator, ring_bytes(size));
     if (ring == NULL)
         return NULL;
-    memset(ring, 0, sizeof(*ring)); /* no event is read before it is written */
-    ring->size = size;
+    *ring = (struct htw__event_ring) { .size = size }; /* no event is read before it is written */
     if (atomic_compare_exchange_strong_explicit(&observer->ring, &present, ring,
                                                 memory_order_acq_rel, memory_order_acquire))
         return ring;
@@ -189,23 +186,22 @@ int htw__observer_prepare(struct htw__observer *observer, uint32_t observe) {
 
 uint64_t htw__observer_bytes(const struct htw__observer *observer) {
     uint64_t bytes = 0;
-    const struct htw__site_table *table =
-        atomic_load_explicit(&observer->table, memory_order_acquire);
-    for (; table != NULL; table = atomic_load_explicit(&table->next, memory_order_acquire))
+    const struct htw__site_table *table = htw__table_of(&observer->table);
+    for (; table != NULL; table = htw__table_of(&table->next))
         bytes += table_bytes(table->bits);
-    const struct htw__event_ring *ring = atomic_load_explicit(&observer->ring, memory_order_acquire);
+    const struct htw__event_ring *ring = htw__observer_ring(observer);
     return bytes + (ring == NULL ? 0 : ring_bytes(ring->size));
 }
 
 void htw__observer_fini(struct htw__observer *observer) {
     const struct htw_allocator *allocator = &observer->scheduler->allocator;
-    struct htw__site_table *table = atomic_load_explicit(&observer->table, memory_order_acquire);
+    struct htw__site_table *table = htw__table_of(&observer->table);
     while (table != NULL) {
-        struct htw__site_table *next = atomic_load_explicit(&table->next, memory_order_acquire);
+        struct htw__site_table *next = htw__table_of(&table->next);
         htw__release(allocator, table, table_bytes(table->bits));
         table = next;
     }
-    struct htw__event_ring *ring = atomic_load_explicit(&observer->ring, memory_order_acquire);
+    struct htw__event_ring *ring = htw__observer_ring(observer);
     if (ring != NULL)
         htw__release(allocator, ring, ring_bytes(ring->size));
 }

@@ -88,6 +88,16 @@ struct htw__observer {
     struct htw__counter lost;              /* events that found no ring */
 };
 
+/* The first table, or the next one; NULL: there is none. Any thread. */
+static inline struct htw__site_table *htw__table_of(struct htw__site_table *_Atomic const *place) {
+    return atomic_load_explicit(place, memory_order_acquire);
+}
+
+/* NULL: there is none. Any thread. */
+static inline struct htw__event_ring *htw__observer_ring(const struct htw__observer *observer) {
+    return atomic_load_explicit(&observer->ring, memory_order_acquire);
+}
+
 void htw__observer_init(struct htw__observer *observer, const struct htw_scheduler *scheduler);
 void htw__observer_fini(struct htw__observer *observer);
 
@@ -106,7 +116,7 @@ static inline size_t htw__site_place(htw__origin origin, unsigned bits) {
 /* The entry of a site, if it is at its first place; NULL: it is not. */
 static inline struct htw__site_entry *htw__observer_first_place(struct htw__observer *observer,
                                                                 htw__origin origin) {
-    struct htw__site_table *table = atomic_load_explicit(&observer->table, memory_order_acquire);
+    struct htw__site_table *table = htw__table_of(&observer->table);
     if (HTW__UNLIKELY(table == NULL))
         return NULL;
     struct htw__site_entry *entry = &table->entries[htw__site_place(origin, HTW__SITE_FIRST_BITS)];

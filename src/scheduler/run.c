@@ -81,10 +81,8 @@ count_start(const struct pass *pass, struct htw_expiration *expiration, int64_t 
 /* A timer without attributes starts without the lock. The deadline is read before the step to
    RUNNING. A thread that moves a queued timer sets HTW__REARM before it changes the deadline, so
    the deadline that was read is right if the step succeeds. */
-static inline __attribute__((always_inline)) bool begin_plain(struct pass *pass,
-                                                              struct htw__record *record,
-                                                              uint64_t status,
-                                                              struct start *start) {
+static inline __attribute__((always_inline)) bool
+begin_plain(struct pass *pass, struct htw__record *record, uint64_t status, struct start *start) {
     do {
         if (!is_to_run(status))
             return false;
@@ -123,9 +121,8 @@ static void begin_with_attributes(struct pass *pass, struct htw__record *record,
 }
 
 /* True: the timer is RUNNING, and this thread must run its callback. */
-static inline __attribute__((always_inline)) bool begin(struct pass *pass,
-                                                        struct htw__record *record,
-                                                        struct start *start) {
+static inline __attribute__((always_inline)) bool
+begin(struct pass *pass, struct htw__record *record, struct start *start) {
     struct htw__shard *shard = pass->shard;
     uint64_t status = htw__status_of(record);
     if (!(status & HTW__HAS_ATTRIBUTES) && begin_plain(pass, record, status, start))

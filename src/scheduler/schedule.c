@@ -192,7 +192,8 @@ int htw_schedule(struct htw_scheduler *scheduler, int64_t delay_ns, htw_callback
         return error;
     struct plan plan = plan_after(scheduler, scheduler->clock, delay_ns);
     return HTW__LIKELY(htw__mode(scheduler) == 0)
-               ? schedule_tick(scheduler, plan.deadline_ns, plan.earliest, callback, arg, ret_handle)
+               ? schedule_tick(scheduler, plan.deadline_ns, plan.earliest, callback, arg,
+                               ret_handle)
                : schedule_tick_unusual(scheduler, plan.deadline_ns, plan.earliest, callback, arg,
                                        ret_handle);
 }

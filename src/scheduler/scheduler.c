@@ -115,8 +115,8 @@ static void set_options(struct htw_scheduler *scheduler,
 static int create_observers(struct htw_scheduler *scheduler) {
     scheduler->observer_count =
         scheduler->shard_count + scheduler->expirer_count + htw__thread_count(scheduler) + 1;
-    scheduler->observers = htw__allocate(
-        &scheduler->allocator, scheduler->observer_count * sizeof(*scheduler->observers));
+    scheduler->observers = htw__allocate(&scheduler->allocator,
+                                         scheduler->observer_count * sizeof(*scheduler->observers));
     if (scheduler->observers == NULL)
         return -ENOMEM;
     for (uint32_t n = 0; n < scheduler->observer_count; n++)

@@ -84,8 +84,8 @@ static void count_record(struct htw__census *census, struct htw__shard *shard,
     struct htw__attributes *attributes = htw__attributes_of(record, status);
     const struct htw__clockwork *clockwork = htw__clockwork_of(shard, attributes);
     int64_t deadline_ns = htw__attributes_deadline_ns(record, attributes);
-    int64_t now_ns = clockwork->clock == shard->own.clock ? own_ns
-                                                          : htw__clockwork_now_ns(clockwork);
+    int64_t now_ns =
+        clockwork->clock == shard->own.clock ? own_ns : htw__clockwork_now_ns(clockwork);
     struct htw__next_timer timer = {
         .handle = htw__handle_of(shard, record),
         .left_ns = htw__left_ns(now_ns, deadline_ns),
@@ -98,8 +98,8 @@ static void count_record(struct htw__census *census, struct htw__shard *shard,
     if (timer.left_ns == HTW_NEVER_NS)
         return;
     add_next(census, &timer);
-    add_tick(census,
-             htw__tick_from(shard->scheduler, htw__after_ns(own_ns, timer.left_ns)), &timer);
+    add_tick(census, htw__tick_from(shard->scheduler, htw__after_ns(own_ns, timer.left_ns)),
+             &timer);
 }
 
 /* Visits the records from `index` on. Returns the index after those. */
@@ -135,9 +135,8 @@ static void add_entry(struct htw__site_count *count, const struct htw__site_entr
 }
 
 static void add_observer(struct htw__census *census, const struct htw__observer *observer) {
-    const struct htw__site_table *table =
-        atomic_load_explicit(&observer->table, memory_order_acquire);
-    for (; table != NULL; table = atomic_load_explicit(&table->next, memory_order_acquire))
+    const struct htw__site_table *table = htw__table_of(&observer->table);
+    for (; table != NULL; table = htw__table_of(&table->next))
         for (size_t i = 0; i < (size_t)1 << table->bits; i++) {
             const struct htw__site_entry *entry = &table->entries[i];
             htw__origin origin = htw__counter_read(&entry->origin);

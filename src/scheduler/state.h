@@ -108,14 +108,15 @@ struct htw_scheduler {
     struct htw__thread *threads;
     struct htw__batch *batches;
     uint32_t batch_count, observer_count;
-    struct htw__observer *observers; /* of the shards, the expirers, the threads, and the executor */
+    struct htw__observer
+        *observers; /* of the shards, the expirers, the threads, and the executor */
     struct htw_executor executor;
     struct htw__run_stats *executor_run_stats; /* shared by the threads of the executor */
     struct htw_allocator allocator;
     struct htw_allocator users_allocator; /* see htw__allocator_hide() */
     char thread_name[16];
 
-    _Atomic unsigned mode; /* HTW__MODE_..., and a set of HTW_OBSERVE_... */
+    _Atomic unsigned mode;                       /* HTW__MODE_..., and a set of HTW_OBSERVE_... */
     _Atomic int64_t manual_ns[HTW__CLOCK_COUNT]; /* manual time, of each clock */
     _Atomic unsigned clocks_in_use; /* one bit for each clock but its own that a timer has had */
     alignas(64) _Atomic uint64_t credit; /* the part of max_pending that no shard holds */

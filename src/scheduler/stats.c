@@ -85,8 +85,9 @@ static uint64_t own_bytes(const struct htw_scheduler *scheduler) {
     for (uint32_t i = 0; i < scheduler->observer_count; i++)
         bytes += sizeof(struct htw__observer) + htw__observer_bytes(&scheduler->observers[i]);
     for (uint32_t i = 0; i < scheduler->expirer_count; i++)
-        if (atomic_load_explicit(&scheduler->expirers[i].herds, memory_order_relaxed) != NULL)
-            bytes += sizeof(struct htw__herds);
+        bytes += htw__herds_present(&scheduler->expirers[i].herds) == NULL
+                     ? 0
+                     : sizeof(struct htw__herds);
     return bytes;
 }
 

@@ -54,14 +54,14 @@ static struct htw_site_stats counts(struct htw_scheduler *scheduler, const struc
     return wanted.stats;
 }
 
-#define assert_counts(scheduler, site, ...)                                                       \
-    do {                                                                                          \
-        struct htw_site_stats found_ = counts(scheduler, site);                                   \
-        const uint64_t numbers_[] = { found_.pending,   found_.armed, found_.cancelled,           \
-                                      found_.expired, found_.late,  found_.wakeups };             \
-        const uint64_t wanted_[] = { __VA_ARGS__ };                                               \
-        for (size_t i_ = 0; i_ < sizeof(wanted_) / sizeof(wanted_[0]); i_++)                      \
-            assert_int_equal(numbers_[i_], wanted_[i_]);                                          \
+#define assert_counts(scheduler, site, ...)                                           \
+    do {                                                                              \
+        struct htw_site_stats found_ = counts(scheduler, site);                       \
+        const uint64_t numbers_[] = { found_.pending, found_.armed, found_.cancelled, \
+                                      found_.expired, found_.late,  found_.wakeups }; \
+        const uint64_t wanted_[] = { __VA_ARGS__ };                                   \
+        for (size_t i_ = 0; i_ < sizeof(wanted_) / sizeof(wanted_[0]); i_++)          \
+            assert_int_equal(numbers_[i_], wanted_[i_]);                              \
     } while (0)
 
 SCHEDULER_TEST(observe_refuses_what_it_does_not_know) {
@@ -145,7 +145,6 @@ SCHEDULER_TEST(counts_say_what_is_late) {
     assert_counts(f->scheduler, &beat, 0, 1, 0, 1, 0, 0);
 }
 
-
 /* The other one of two that are due at once, which waits in the same batch. */
 static void act_cancel_other(struct probe *self) {
     self->result = cancel(self->fixture, 1 - self->number);
@@ -171,9 +170,9 @@ SCHEDULER_TEST(counts_of_more_sites_than_are_told_apart_stay_exact) {
     for (size_t round = 0; round < 3; round++)
         for (size_t i = 0; i < ALL; i++) {
             sites[i].callback = probe_run;
-            assert_int_equal(htw_schedule_here(f->scheduler, MS, &sites[i], &f->probes[0],
-                                               &f->probes[0].handle),
-                             0);
+            assert_int_equal(
+                htw_schedule_here(f->scheduler, MS, &sites[i], &f->probes[0], &f->probes[0].handle),
+                0);
             if (round == 2)
                 assert_int_equal(cancel(f, 0), HTW_CANCELLED);
         }
@@ -450,14 +449,14 @@ static struct events recorded(struct htw_scheduler *scheduler) {
     return events;
 }
 
-#define assert_event(events, number, its_kind, its_time_ns, its_deadline_ns, probe)    \
-    do {                                                                               \
-        const struct htw_event *event_ = &(events)->found[number];                     \
-        assert_int_equal(event_->kind, HTW_EVENT_##its_kind);                          \
-        assert_int_equal(event_->time_ns, START_NS + (its_time_ns));                   \
-        assert_int_equal(event_->deadline_ns, its_deadline_ns);                        \
-        assert_int_equal(event_->handle, (probe) < 0 ? 0 : f->probes[probe].handle);   \
-        assert_ptr_equal(event_->address, (probe) < 0 ? NULL : (const void *)&idle);   \
+#define assert_event(events, number, its_kind, its_time_ns, its_deadline_ns, probe)  \
+    do {                                                                             \
+        const struct htw_event *event_ = &(events)->found[number];                   \
+        assert_int_equal(event_->kind, HTW_EVENT_##its_kind);                        \
+        assert_int_equal(event_->time_ns, START_NS + (its_time_ns));                 \
+        assert_int_equal(event_->deadline_ns, its_deadline_ns);                      \
+        assert_int_equal(event_->handle, (probe) < 0 ? 0 : f->probes[probe].handle); \
+        assert_ptr_equal(event_->address, (probe) < 0 ? NULL : (const void *)&idle); \
     } while (0)
 
 LATER_TEST(events_begin_when_they_are_switched_on) {

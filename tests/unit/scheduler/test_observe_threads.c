@@ -65,7 +65,9 @@ static void *arm_and_cancel(void *arg) {
 
 static void start_arming(struct arming *all, struct htw_scheduler *scheduler, unsigned rounds) {
     for (unsigned i = 0; i < ARMING; i++) {
-        all[i] = (struct arming) { .scheduler = scheduler, .site = &sites[i], .rounds = rounds,
+        all[i] = (struct arming) { .scheduler = scheduler,
+                                   .site = &sites[i],
+                                   .rounds = rounds,
                                    .other = &all[(i + 1) % ARMING] };
         for (unsigned n = 0; n < TIMERS; n++)
             atomic_init(&all[i].handles[n], 0);
@@ -121,10 +123,10 @@ struct order {
 
 static void see_event(void *context, const struct htw_event *event) {
     struct order *order = context;
-    order->wrong |= event->time_ns < order->last_ns || event->kind < HTW_EVENT_ARMED ||
-                    event->kind > HTW_EVENT_WOKEN ||
-                    (event->kind != HTW_EVENT_WOKEN &&
-                     (event->handle == 0 || event->callback != nothing));
+    order->wrong |=
+        event->time_ns < order->last_ns || event->kind < HTW_EVENT_ARMED ||
+        event->kind > HTW_EVENT_WOKEN ||
+        (event->kind != HTW_EVENT_WOKEN && (event->handle == 0 || event->callback != nothing));
     order->last_ns = event->time_ns;
     order->count++;
 }
@@ -158,7 +160,8 @@ static void assert_sums(struct htw_scheduler *scheduler) {
 UNIT_TEST(sums_of_the_sites_are_those_of_the_statistics) {
     for (uint32_t expirers = 1; expirers <= EXPIRERS_MAX; expirers++) {
         struct arming all[ARMING];
-        struct htw_scheduler *scheduler = create(expirers == 1 ? HTW_OBSERVE_SITES : BOTH, expirers);
+        struct htw_scheduler *scheduler =
+            create(expirers == 1 ? HTW_OBSERVE_SITES : BOTH, expirers);
         start_arming(all, scheduler, 5000);
         end_arming(all);
         assert_sums(scheduler);
@@ -177,8 +180,8 @@ UNIT_TEST(expirer_that_sleeps_is_woken_by_a_site) {
     struct sums sums = { 0 };
     for (unsigned n = 1; n < 1000 && sums.wakeups == 0; n++) {
         _Atomic unsigned runs = 0;
-        assert_int_equal(
-            htw_schedule_here(scheduler, HTW_MILLISECOND, &site, (void *)&runs, NULL), 0);
+        assert_int_equal(htw_schedule_here(scheduler, HTW_MILLISECOND, &site, (void *)&runs, NULL),
+                         0);
         while (atomic_load(&runs) == 0)
             sched_yield();
         sums = sums_of(scheduler);
