@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* dump.c - writes which timers are pending, by site and by deadline. */
+/* dump.c - writes which timers are pending, by site and by deadline, and what was counted of each site. */
 #include "sites.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* Texts come from the program, and go to a terminal: no byte of them may change it. */
 static void write_text(FILE *stream, const char *text) {
@@ -90,6 +91,40 @@ static void write_census(FILE *stream, const struct htw_scheduler *scheduler,
     }
 }
 
+/* ---- what was counted */
+
+static int by_wakeups(const void *left, const void *right) {
+    const uint64_t *a = ((const struct htw__site_count *)left)->numbers;
+    const uint64_t *b = ((const struct htw__site_count *)right)->numbers;
+    if (a[HTW__SITE_WAKEUPS] != b[HTW__SITE_WAKEUPS])
+        return a[HTW__SITE_WAKEUPS] < b[HTW__SITE_WAKEUPS] ? 1 : -1;
+    return a[HTW__SITE_EXPIRED] == b[HTW__SITE_EXPIRED]  ? 0
+           : a[HTW__SITE_EXPIRED] < b[HTW__SITE_EXPIRED] ? 1
+                                                         : -1;
+}
+
+static void write_numbers(FILE *stream, const struct htw__safe_copy *copy,
+                          const struct htw__site_count *count) {
+    static const enum htw__site_number shown[] = { HTW__SITE_WAKEUPS, HTW__SITE_ARMED,
+                                                   HTW__SITE_CANCELLED, HTW__SITE_EXPIRED,
+                                                   HTW__SITE_LATE };
+    if (htw__site_is_idle(count))
+        return;
+    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
+        fprintf(stream, "%10" PRIu64, count->numbers[shown[i]]);
+    fprintf(stream, "%10" PRIu64 "  ", count->numbers[HTW__SITE_CALLBACK_NS] / HTW_MILLISECOND);
+    write_site(stream, copy, count->origin);
+}
+
+static void write_all_numbers(FILE *stream, struct htw__census *census,
+                              const struct htw__safe_copy *copy) {
+    qsort(census->sites, census->site_count, sizeof(census->sites[0]), by_wakeups);
+    fputs("  wake-ups     armed cancelled   expired      late  ms in it  site\n", stream);
+    for (uint32_t i = 0; i < census->site_count; i++)
+        write_numbers(stream, copy, &census->sites[i]);
+    write_numbers(stream, copy, &census->others);
+}
+
 int htw_scheduler_dump(struct htw_scheduler *scheduler, FILE *stream) {
     int refusal = htw__scheduler_refusal(scheduler);
     if (refusal != 0)
@@ -102,6 +137,8 @@ int htw_scheduler_dump(struct htw_scheduler *scheduler, FILE *stream) {
     struct htw__safe_copy copy;
     htw__safe_copy_init(&copy);
     write_census(stream, scheduler, census, &copy);
+    if (htw__mode(scheduler) & HTW_OBSERVE_SITES)
+        write_all_numbers(stream, census, &copy);
     htw__safe_copy_fini(&copy);
     htw__census_release(scheduler, census);
     return ferror(stream) != 0 || fflush(stream) != 0 ? -EIO : 0;

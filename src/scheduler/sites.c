@@ -267,13 +267,6 @@ static void visit(const struct show *show, const struct htw__site_count *count,
     HTW__CALL_USER("a visitor", show->scheduler, visitor, visitor(context, &stats));
 }
 
-static bool is_empty(const struct htw__site_count *count) {
-    uint64_t sum = count->pending;
-    for (unsigned i = 0; i < HTW__SITE_NUMBERS; i++)
-        sum |= count->numbers[i];
-    return sum == 0;
-}
-
 int htw_scheduler_visit_sites(struct htw_scheduler *scheduler, htw_site_visitor *visitor,
                               void *context) {
     struct show show;
@@ -282,7 +275,7 @@ int htw_scheduler_visit_sites(struct htw_scheduler *scheduler, htw_site_visitor 
         return error;
     for (uint32_t i = 0; i < show.census->site_count; i++)
         visit(&show, &show.census->sites[i], visitor, context);
-    if (!is_empty(&show.census->others))
+    if (show.census->others.pending > 0 || !htw__site_is_idle(&show.census->others))
         visit(&show, &show.census->others, visitor, context);
     end_show(&show);
     return 0;

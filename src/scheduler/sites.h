@@ -14,6 +14,14 @@ struct htw__site_count {
     uint64_t numbers[HTW__SITE_NUMBERS];
 };
 
+/* Whether nothing was counted. */
+static inline bool htw__site_is_idle(const struct htw__site_count *count) {
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < HTW__SITE_NUMBERS; i++)
+        sum |= count->numbers[i];
+    return sum == 0;
+}
+
 /* A timer that is among the next ones. */
 struct htw__next_timer {
     htw_handle handle;

@@ -420,6 +420,17 @@ static std::vector<std::string> sites_of(const htw::scheduler &scheduler) {
     return sites;
 }
 
+TEST(sites_are_counted_where_the_option_says_so) {
+    htw::scheduler_options options = test::manual();
+    options.observe = HTW_OBSERVE_SITES;
+    options.event_count = 100;
+    htw::scheduler scheduler(std::move(options));
+    CHECK(htw_scheduler_observed(scheduler.native()) == HTW_OBSERVE_SITES);
+    htw::timer timer = scheduler.schedule(1s, [] {});
+    scheduler.advance(1s);
+    CHECK(sites_of(scheduler).size() == 1); /* it has counts, and no timer */
+}
+
 static htw::timer arm_by_reference(htw::scheduler &scheduler, const std::function<void()> &function,
                                    htw::place where = htw::place::current()) {
     return scheduler.schedule(1s, function, where);

@@ -407,6 +407,8 @@ class scheduler {
         native.manual_start_ns = options.manual_start.count();
         native.thread_name = options.thread_name;
         native.allocator = options.allocator;
+        native.observe = options.observe;
+        native.event_count = options.event_count;
         if (options.executor || options.exception_handler) {
             hooks_.reset(new (std::nothrow) hooks);
             if (!hooks_)

@@ -10,8 +10,13 @@ pub const HTW_WHEEL_LEVELS_MAX: u32 = 64;
 pub const HTW_SHARDS_MAX: u32 = 1024;
 pub const HTW_EXPIRERS_MAX: u32 = 64;
 pub const HTW_WORKERS_MAX: u32 = 256;
+pub const HTW_EVENTS_MAX: u32 = 16777216;
+pub const HTW_OBSERVE_SITES: u32 = 1;
+pub const HTW_OBSERVE_EVENTS: u32 = 2;
 pub const HTW_SCHEDULER_HISTOGRAM_BUCKETS: u32 = 24;
 pub const HTW_SITES_MAX: u32 = 4096;
+pub const HTW_WAKEUPS_MAX: u32 = 10;
+pub const HTW_HERDS_MAX: u32 = 16;
 pub const HTW_LEVEL_PARTS: u32 = 64;
 pub const HTW_PURGATORY_SHARDS_MAX: u32 = 65536;
 pub const HTW_PURGATORY_WAIT_BUCKETS: u32 = 24;
@@ -341,6 +346,8 @@ pub struct htw_scheduler_options {
     pub thread_name: *const ::std::os::raw::c_char,
     pub executor: *const htw_executor,
     pub allocator: *const htw_allocator,
+    pub observe: u32,
+    pub event_count: u32,
 }
 extern "C" {
     pub fn htw_scheduler_options_init(options: *mut htw_scheduler_options);
@@ -701,6 +708,12 @@ pub struct htw_site_stats {
     pub callback: htw_callback,
     pub pending: u64,
     pub next_ns: i64,
+    pub armed: u64,
+    pub cancelled: u64,
+    pub expired: u64,
+    pub late: u64,
+    pub callback_ns: u64,
+    pub wakeups: u64,
 }
 pub type htw_site_visitor = ::std::option::Option<
     unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, stats: *const htw_site_stats),
@@ -716,6 +729,85 @@ extern "C" {
     pub fn htw_scheduler_dump(
         scheduler: *mut htw_scheduler,
         stream: *mut FILE,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_scheduler_observe(
+        scheduler: *mut htw_scheduler,
+        observe: u32,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_scheduler_observed(scheduler: *const htw_scheduler) -> u32;
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_wakeup {
+    pub left_ns: i64,
+    pub timers: u64,
+    pub site: *const htw_site,
+    pub address: *const ::std::os::raw::c_void,
+    pub callback: htw_callback,
+    pub handle: htw_handle,
+}
+pub type htw_wakeup_visitor = ::std::option::Option<
+    unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, wakeup: *const htw_wakeup),
+>;
+extern "C" {
+    pub fn htw_scheduler_visit_wakeups(
+        scheduler: *mut htw_scheduler,
+        visitor: htw_wakeup_visitor,
+        context: *mut ::std::os::raw::c_void,
+    ) -> ::std::os::raw::c_int;
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_herd {
+    pub ago_ns: i64,
+    pub timers: u64,
+    pub site: *const htw_site,
+    pub address: *const ::std::os::raw::c_void,
+    pub callback: htw_callback,
+}
+pub type htw_herd_visitor = ::std::option::Option<
+    unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, herd: *const htw_herd),
+>;
+extern "C" {
+    pub fn htw_scheduler_visit_herds(
+        scheduler: *mut htw_scheduler,
+        visitor: htw_herd_visitor,
+        context: *mut ::std::os::raw::c_void,
+    ) -> ::std::os::raw::c_int;
+}
+pub const HTW_EVENT_ARMED: htw_event_kind = 1;
+pub const HTW_EVENT_CANCELLED: htw_event_kind = 2;
+pub const HTW_EVENT_MOVED: htw_event_kind = 3;
+pub const HTW_EVENT_STARTED: htw_event_kind = 4;
+pub const HTW_EVENT_ENDED: htw_event_kind = 5;
+pub const HTW_EVENT_WOKEN: htw_event_kind = 6;
+pub type htw_event_kind = ::std::os::raw::c_uint;
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_event {
+    pub kind: htw_event_kind,
+    pub runner: u32,
+    pub time_ns: i64,
+    pub deadline_ns: i64,
+    pub duration_ns: i64,
+    pub handle: htw_handle,
+    pub site: *const htw_site,
+    pub address: *const ::std::os::raw::c_void,
+    pub callback: htw_callback,
+}
+pub type htw_event_visitor = ::std::option::Option<
+    unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, event: *const htw_event),
+>;
+extern "C" {
+    pub fn htw_scheduler_visit_events(
+        scheduler: *mut htw_scheduler,
+        visitor: htw_event_visitor,
+        context: *mut ::std::os::raw::c_void,
+        ret_lost: *mut u64,
     ) -> ::std::os::raw::c_int;
 }
 #[repr(C)]

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-use htw::{Clock, Error, Group, Outcome, Progress, Repeat, Scheduler, SchedulerOptions, Timer};
+use htw::{
+    Clock, Error, Group, Observe, Outcome, Progress, Repeat, Scheduler, SchedulerOptions, Timer,
+};
 use std::panic::panic_any;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::{channel, Sender};
@@ -693,6 +695,20 @@ fn threads_that_schedule_and_cancel_leave_no_closure_behind() {
     drop(scheduler);
     assert_eq!(ended.load(SeqCst) + cancelled, 8000);
     assert_eq!(count.load(SeqCst), 0);
+}
+
+#[test]
+fn sites_are_counted_while_that_is_on() {
+    let scheduler = manual();
+    assert_eq!(scheduler.observed(), Observe::NOTHING);
+    scheduler.observe(Observe::SITES | Observe::EVENTS).unwrap();
+    assert_eq!(scheduler.observed(), Observe::SITES | Observe::EVENTS);
+    let _timer = scheduler.timer().after(SECOND).name("idle").once(|_| ()).unwrap();
+    scheduler.advance(SECOND).unwrap();
+    let text = scheduler.dump().unwrap();
+    assert!(text.contains("         1         1         0         1         0         0  idle "));
+    let options = SchedulerOptions::new().clock(Clock::Manual).observe(Observe::SITES);
+    assert_eq!(options.create().unwrap().observed(), Observe::SITES);
 }
 
 #[test]

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+//! observe.rs - what is observed of a scheduler.
+use htw_sys::*;
+use std::ops::BitOr;
+
+/// What is observed of a scheduler: a set. See [`Scheduler::observe`](crate::Scheduler::observe).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Observe(pub(crate) u32);
+
+impl Observe {
+    /// Nothing: it costs nothing.
+    pub const NOTHING: Observe = Observe(0);
+    /// Counts by the place of the call that has armed a timer:
+    /// [`Scheduler::dump`](crate::Scheduler::dump).
+    pub const SITES: Observe = Observe(HTW_OBSERVE_SITES);
+    /// The last events of the timers, for `htw replay`.
+    pub const EVENTS: Observe = Observe(HTW_OBSERVE_EVENTS);
+}
+
+impl BitOr for Observe {
+    type Output = Observe;
+
+    fn bitor(self, other: Observe) -> Observe {
+        Observe(self.0 | other.0)
+    }
+}
