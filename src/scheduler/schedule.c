@@ -404,7 +404,7 @@ static int arm_with_attributes(struct htw__shard *shard, struct arming *arming) 
 static int schedule_with_attributes(struct htw_scheduler *scheduler, const struct htw_spec *spec,
                                     htw_handle *ret_handle, struct htw_unexpired *ret_replaced) {
     const struct htw__clock *clock = htw__clock_for(scheduler, spec->clock);
-    struct htw__clockwork *clockwork;
+    struct htw__clockwork *clockwork = NULL;
     uint64_t hash =
         spec->key == NULL ? 0 : htw__key_hash(spec->key, spec->key_size, scheduler->key_seed);
     struct htw__shard *shard = spec->key == NULL && spec->group == NULL

@@ -293,10 +293,11 @@ SCHEDULER_TEST(dump_has_what_was_counted_while_it_is) {
     fflush(stream);
     const char *counted = strstr(text, "  wake-ups");
     assert_non_null(counted);
-    assert_string_equal(counted,
-                        "  wake-ups     armed cancelled   expired      late  ms in it  site\n"
-                        "         3         3         0         3         0         0  beat start() server.c:12\n"
-                        "         0         2         1         0         0         0  idle accept_one() server.c:88\n");
+    assert_string_equal(
+        counted,
+        "  wake-ups     armed cancelled   expired      late  ms in it  site\n"
+        "         3         3         0         3         0         0  beat start() server.c:12\n"
+        "         0         2         1         0         0         0  idle accept_one() server.c:88\n");
     assert_null(strstr(text, "2 sites"));
     assert_int_equal(cancel(f, 2), HTW_CANCELLED);
     observe(f, 0);
