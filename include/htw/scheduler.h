@@ -1095,10 +1095,12 @@ HTW_API int htw_scheduler_dump(struct htw_scheduler *scheduler, FILE *stream);
  *         -ENOMEM: nothing has changed.
  *
  * Threads: any. Off, it costs nothing. HTW_OBSERVE_SITES costs some nanoseconds for each timer that is
- * armed, cancelled or run, and 6 KiB for each shard and each thread that runs callbacks, more where
- * there are more than 48 sites. HTW_OBSERVE_EVENTS costs a reading of the clock for most events, and 48
- * bytes for each of `event_count`. The memory is freed with the scheduler. If there is none for a
- * further site, it counts among those that found no room: scheduling never fails for that.
+ * armed, cancelled or run, and 4 KiB for each shard, expirer and thread that runs callbacks (up to 350 KiB
+ * where there are more than 48 sites), with 7 KiB more for each expirer. HTW_OBSERVE_EVENTS costs a reading
+ * of the clock for each timer that is armed, cancelled or moved, and 48 bytes for each of `event_count`,
+ * rounded up to a power of two for each part. The memory is freed with the scheduler. If there is none for
+ * a further site, it counts among those that found no room, and an event is lost and counted: no call
+ * fails for that.
  */
 HTW_API HTW_WARN_UNUSED int htw_scheduler_observe(struct htw_scheduler *scheduler,
                                                   uint32_t observe);

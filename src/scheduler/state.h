@@ -19,6 +19,10 @@
  * (attributes.h), a second block of memory. A group may have clockworks of its own, for timers whose
  * deadline moves with its scale (span.h).
  *
+ * While something is observed, each of these counts in an OBSERVER of its own (observer.h), when it arms,
+ * cancels, takes or runs a timer (observe.h). Whether it is, and all else that a hot path must know, is in one
+ * word, `mode`.
+ *
  * THE LIFE OF A TIMER
  *
  *     state     the timer is                        next state, and when
