@@ -142,6 +142,19 @@ static void visit_all(const struct recording *recording, struct texts *texts,
     htw__callback_frame_pop(&frame);
 }
 
+/* What is found goes into `events` and `texts`, which have room. */
+static void gather_and_visit(struct recording *recording, struct texts *texts,
+                             htw_event_visitor *visitor, void *context) {
+    const struct htw_scheduler *scheduler = recording->scheduler;
+    for (uint32_t n = 0; n < scheduler->observer_count; n++)
+        add_events(recording, &scheduler->observers[n], runner_of(scheduler, n));
+    qsort(recording->events, recording->count, sizeof(*recording->events), by_time);
+    memset(texts, 0, sizeof(*texts));
+    htw__safe_copy_init(&texts->copy);
+    visit_all(recording, texts, visitor, context);
+    htw__safe_copy_fini(&texts->copy);
+}
+
 int htw_scheduler_visit_events(struct htw_scheduler *scheduler, htw_event_visitor *visitor,
                                void *context, uint64_t *ret_lost) {
     int refusal = htw__scheduler_refusal(scheduler);
@@ -149,27 +162,17 @@ int htw_scheduler_visit_events(struct htw_scheduler *scheduler, htw_event_visito
         return refusal;
     if (visitor == NULL)
         return -EINVAL;
-    struct recording recording = { .scheduler = scheduler };
-    recording.room = room_for(scheduler);
-    size_t bytes = recording.room * sizeof(*recording.events);
-    struct texts *texts = htw__allocate(&scheduler->allocator, sizeof(*texts));
-    recording.events = bytes == 0 ? NULL : htw__allocate(&scheduler->allocator, bytes);
-    int error = texts == NULL || (bytes > 0 && recording.events == NULL) ? -ENOMEM : 0;
-    if (error == 0) {
-        for (uint32_t n = 0; n < scheduler->observer_count; n++)
-            add_events(&recording, &scheduler->observers[n], runner_of(scheduler, n));
-        if (recording.count > 0)
-            qsort(recording.events, recording.count, sizeof(*recording.events), by_time);
-        memset(texts, 0, sizeof(*texts));
-        htw__safe_copy_init(&texts->copy);
-        visit_all(&recording, texts, visitor, context);
-        htw__safe_copy_fini(&texts->copy);
-        if (ret_lost != NULL)
-            *ret_lost = recording.lost;
-    }
-    if (recording.events != NULL)
-        htw__release(&scheduler->allocator, recording.events, bytes);
-    if (texts != NULL)
-        htw__release(&scheduler->allocator, texts, sizeof(*texts));
+    const struct htw_allocator *allocator = &scheduler->allocator;
+    struct recording recording = { .scheduler = scheduler, .room = room_for(scheduler) };
+    size_t bytes = (recording.room + 1) * sizeof(*recording.events);
+    struct texts *texts = htw__allocate(allocator, sizeof(*texts));
+    recording.events = htw__allocate(allocator, bytes);
+    int error = texts == NULL || recording.events == NULL ? -ENOMEM : 0;
+    if (error == 0)
+        gather_and_visit(&recording, texts, visitor, context);
+    if (error == 0 && ret_lost != NULL)
+        *ret_lost = recording.lost;
+    htw__release(allocator, recording.events, bytes);
+    htw__release(allocator, texts, sizeof(*texts));
     return error;
 }
