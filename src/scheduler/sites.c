@@ -98,8 +98,9 @@ static void count_record(struct htw__census *census, struct htw__shard *shard,
     if (timer.left_ns == HTW_NEVER_NS)
         return;
     add_next(census, &timer);
-    add_tick(census, htw__tick_from(shard->scheduler, htw__after_ns(own_ns, timer.left_ns)),
-             &timer);
+    if (attributes == NULL || !attributes->paused) /* one that is paused wakes nobody */
+        add_tick(census, htw__tick_from(shard->scheduler, htw__after_ns(own_ns, timer.left_ns)),
+                 &timer);
 }
 
 /* Visits the records from `index` on. Returns the index after those. */

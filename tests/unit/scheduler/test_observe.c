@@ -350,6 +350,17 @@ LATER_TEST(wakeups_are_the_next_ticks_with_their_timers) {
     assert_int_equal(next_wakeups(f->scheduler).found[0].left_ns, MS);
 }
 
+LATER_TEST(wakeups_are_not_of_timers_that_are_paused) {
+    create_group(f);
+    struct htw_spec spec = grouped_spec(f, 0, MS);
+    arm_spec(f, 0, &spec);
+    assert_int_equal(next_wakeups(f->scheduler).count, 1);
+    pause_group(f);
+    assert_int_equal(next_wakeups(f->scheduler).count, 0);
+    resume_group(f);
+    assert_int_equal(next_wakeups(f->scheduler).found[0].left_ns, MS);
+}
+
 LATER_TEST(wakeups_are_ten_with_all_their_timers) {
     for (unsigned i = 0; i < 400; i++) /* 20 ticks, in an order that is not theirs */
         assert_int_equal(htw_schedule(f->scheduler, (int64_t)(1 + (i * 7) % 20) * MS, probe_run,
