@@ -132,6 +132,15 @@ typedef void htw_release_hook(void *arg);
 
 struct htw_site;
 
+/** How many frames of a stack are kept. */
+#define HTW_STACK_FRAMES 16
+
+/** The calls by which a timer was scheduled: return addresses, the innermost first. */
+struct htw_stack {
+    uint32_t depth; /**< how many frames there are */
+    const void *frames[HTW_STACK_FRAMES];
+};
+
 /** A timer that ended without a run: cancelled, replaced, or not run before a stop. */
 struct htw_unexpired {
     htw_handle handle; /**< stale; 0 in ret_replaced: no timer */
@@ -140,6 +149,8 @@ struct htw_unexpired {
     int64_t deadline_ns;         /**< HTW_NEVER_NS: never. Of a paused timer: as if resumed now */
     enum htw_clock clock;        /**< the clock of `deadline_ns`; not HTW_CLOCK_DEFAULT */
     const struct htw_site *site; /**< where it was armed; NULL: it had none */
+    /** Only for the visitor of htw_scheduler_stop(), with HTW_OBSERVE_STACKS. NULL: none was kept. */
+    const struct htw_stack *stack;
 };
 
 /** Called for a timer that ended without a run. `unexpired` is valid until it returns. */
@@ -180,6 +191,12 @@ struct htw_executor {
 #define HTW_SHARDS_MAX 1024u
 #define HTW_EXPIRERS_MAX 64u
 #define HTW_WORKERS_MAX 256u
+#define HTW_EVENTS_MAX 16777216u
+
+/** What is observed, one bit each: htw_scheduler_observe(). */
+#define HTW_OBSERVE_SITES 1u  /**< counts by site, wake-ups and herds */
+#define HTW_OBSERVE_EVENTS 2u /**< the flight recorder: htw_scheduler_visit_events() */
+#define HTW_OBSERVE_STACKS 4u /**< the stack of each call that schedules; with glibc only */
 
 /** The options of a scheduler. Start from HTW_SCHEDULER_OPTIONS_INIT. */
 struct htw_scheduler_options {
@@ -231,13 +248,18 @@ struct htw_scheduler_options {
     /** The allocator; NULL means the default one. Must be thread-safe. The library may call it
         while it holds a lock of its own. The struct is copied. */
     const struct htw_allocator *allocator;
+    /** What is observed from the beginning: a set of HTW_OBSERVE_...; 0: nothing. */
+    uint32_t observe;
+    /** How many events the flight recorder keeps, up to HTW_EVENTS_MAX; 0 means 65536. Each shard and each
+        thread that runs callbacks has its part of them. */
+    uint32_t event_count;
 };
 
 /** The defaults: one expirer and two workers, which start when needed; a tick of 1 ms. */
 #define HTW_SCHEDULER_OPTIONS_INIT                                                               \
     {                                                                                            \
         sizeof(struct htw_scheduler_options), 0, 0, 0, 0, 2, HTW_CLOCK_DEFAULT, false, false, 0, \
-            0, 0, 0, NULL, NULL, NULL                                                            \
+            0, 0, 0, NULL, NULL, NULL, 0, 0                                                      \
     }
 
 /** Sets `options` to HTW_SCHEDULER_OPTIONS_INIT, for languages without macros. NULL is ignored. */
@@ -263,6 +285,7 @@ HTW_API const char *htw_scheduler_options_invalid(const struct htw_scheduler_opt
  * @param options       NULL: the defaults. The library keeps no pointer to them.
  * @return 0: success;
  *         -EINVAL: an option is out of its range, or contradicts another one;
+ *         -ENOTSUP: `observe` has HTW_OBSERVE_STACKS, as htw_scheduler_observe();
  *         -ENOMEM: no memory, or no thread could be started;
  *         -EMFILE, -ENFILE: no file descriptor is left for a timer.
  *
@@ -437,6 +460,20 @@ struct htw_site {
 #endif
 
 /**
+ * Copies a site and its texts into memory of the scheduler, for a site that is made at run time. Sites that are
+ * alike have one copy, so what is counted of it goes on when the object that it stands for has gone and comes again.
+ *
+ * @param site its callback is not NULL.
+ * @return the copy, which is freed with the scheduler;
+ *         NULL: there is no memory, there are HTW_SITES_MAX copies, or an argument is wrong: schedule without
+ *         a site.
+ *
+ * Cost: O(copies); not for each timer.
+ */
+HTW_API const struct htw_site *htw_scheduler_keep_site(struct htw_scheduler *scheduler,
+                                                       const struct htw_site *site);
+
+/**
  * Schedules the callback of a site, once, after a delay. Otherwise as htw_schedule(). For all else that a
  * timer can have: `site` of struct htw_spec.
  *
@@ -453,7 +490,7 @@ HTW_API HTW_WARN_UNUSED int htw_schedule_here(struct htw_scheduler *scheduler, i
 struct htw_spec {
     /** sizeof(struct htw_spec); HTW_SPEC_INIT sets it. */
     size_t struct_size;
-    htw_callback *callback; /**< not NULL, unless there is a `site` */
+    htw_callback *callback; /**< NULL: that of `site` */
     void *arg;              /**< as in htw_schedule() */
     /** The delay or, with `absolute`, the deadline, in nanoseconds. */
     int64_t when_ns;
@@ -490,7 +527,8 @@ struct htw_spec {
      * is `when_ns`.
      */
     int64_t span_ns;
-    /** The site, with the callback: `callback` must be NULL or the same. NULL: none. */
+    /** The site; NULL: none. A `callback` that is not the site's runs instead of it, and the timer has
+        attributes: for a layer that calls the site's callback itself. */
     const struct htw_site *site;
 };
 
@@ -690,6 +728,14 @@ HTW_API uint64_t htw_pending(const struct htw_scheduler *scheduler);
  */
 HTW_API HTW_WARN_UNUSED int htw_group_create(struct htw_scheduler *scheduler,
                                              struct htw_group **ret_group);
+
+/**
+ * Gives a group a name, for tools to show: htw_scheduler_visit_groups(), htw_scheduler_dump().
+ *
+ * @param name up to 31 bytes are copied. NULL: none, as a new group.
+ * @return 0: success.
+ */
+HTW_API int htw_group_set_name(struct htw_group *group, const char *name);
 
 /**
  * Destroys a group; its timers continue without a group. NULL is ignored.
@@ -1026,6 +1072,13 @@ struct htw_site_stats {
     uint64_t pending;       /**< timers that wait, are due or are paused */
     int64_t next_ns;        /**< time to the earliest deadline, by each timer's clock; at least 0;
                                  HTW_NEVER_NS: none of them has one */
+    /* Counted while HTW_OBSERVE_SITES is on, and kept when it is off. */
+    uint64_t armed;       /**< schedule calls that returned 0 */
+    uint64_t cancelled;   /**< timers cancelled without a run */
+    uint64_t expired;     /**< callbacks started */
+    uint64_t late;        /**< of these, later than `late_threshold_ns` */
+    uint64_t callback_ns; /**< time in callbacks that have returned */
+    uint64_t wakeups; /**< times an expirer woke up, and a timer of this site was the first due */
 };
 
 /** How many sites, and callbacks without one, are told apart. */
@@ -1035,7 +1088,8 @@ struct htw_site_stats {
 typedef void htw_site_visitor(void *context, const struct htw_site_stats *stats);
 
 /**
- * Counts the timers of each site, and calls a visitor for each; the one with most is first.
+ * Counts the timers of each site, and calls a visitor for each; the one with most is first. Sites that have
+ * counts and no timer are visited, too.
  *
  * @param visitor not NULL. No lock is held.
  * @param context is passed to `visitor`.
@@ -1044,23 +1098,186 @@ typedef void htw_site_visitor(void *context, const struct htw_site_stats *stats)
  *
  * Each site is copied before it is visited, texts up to 63 bytes of the name, 127 of the function and 255 of
  * the file. So a library whose timers have ended may be unloaded at any time.
- * Cost: O(records), some 10 ns each; locks a shard for 64 records at a time. Takes 260 KiB,
+ * Cost: O(records), some 10 ns each; locks a shard for 64 records at a time. Takes 0.8 MiB,
  * and two file descriptors, for the time of the call; with no descriptor left, sites are as if unloaded.
  */
 HTW_API int htw_scheduler_visit_sites(struct htw_scheduler *scheduler, htw_site_visitor *visitor,
                                       void *context);
 
+/** What is known of a group. */
+struct htw_group_stats {
+    const char *name;    /**< a copy, valid until the visitor returns; "": it has none */
+    const void *address; /**< the group itself, as a name for it */
+    uint64_t count;      /**< as htw_group_count() */
+    bool paused;
+    double scale; /**< as htw_group_scale() */
+};
+
+/** Receives a group. `stats` is valid until it returns. */
+typedef void htw_group_visitor(void *context, const struct htw_group_stats *stats);
+
 /**
- * Writes which timers are pending: by site, with the earliest deadline of each, and the next ones. For
+ * Calls a visitor for each group that is not destroyed, in no particular order. A purgatory has one, with
+ * its name. Groups that are created during the call may be left out.
+ *
+ * @param visitor not NULL. No lock is held.
+ * @param context is passed to `visitor`.
+ * @return 0: success.
+ *
+ * Cost: O(groups); locks a shard for 64 groups at a time.
+ */
+HTW_API int htw_scheduler_visit_groups(struct htw_scheduler *scheduler, htw_group_visitor *visitor,
+                                       void *context);
+
+/**
+ * Writes which timers are pending: by site, with the earliest deadline of each, and the next ones; with
+ * HTW_OBSERVE_SITES also what was counted, the site that wakes most first; and the groups with most timers. For
  * people; the form may change. docs/debugging.md has an example.
  *
  * @return 0: success;
  *         -EIO: writing to the stream failed;
  *         -ENOMEM.
  *
- * Cost: as htw_scheduler_visit_sites().
+ * Cost: as htw_scheduler_visit_sites() and htw_scheduler_visit_groups().
  */
 HTW_API int htw_scheduler_dump(struct htw_scheduler *scheduler, FILE *stream);
+
+/* ------------------------------------------------------------------ observing */
+
+/**
+ * Sets what is observed, as the option `observe` does at creation: switches on the bits that are set, and
+ * off the others.
+ *
+ * What was counted or recorded stays: after switching on again it goes on. Calls and callbacks that have
+ * begun when the set changes may be observed by the old set.
+ *
+ * @param observe a set of HTW_OBSERVE_...; 0: nothing.
+ * @return 0: success;
+ *         -EINVAL also if another bit is set;
+ *         -ENOTSUP: HTW_OBSERVE_STACKS, with another C library than glibc or in a portable build;
+ *         -ENOMEM: nothing has changed.
+ *
+ * Threads: any. Off, it costs nothing. HTW_OBSERVE_SITES costs some nanoseconds for each timer that is
+ * armed, cancelled or run, and 4 KiB for each shard, expirer and thread that runs callbacks (up to 350 KiB
+ * where there are more than 48 sites), with 7 KiB more for each expirer. HTW_OBSERVE_EVENTS costs a reading
+ * of the clock for each timer that is armed, cancelled or moved, and 48 bytes for each of `event_count`,
+ * rounded up to a power of two for each part. The memory is freed with the scheduler. If there is none for
+ * a further site, it counts among those that found no room, and an event is lost and counted: no call
+ * fails for that.
+ * HTW_OBSERVE_STACKS is for finding errors: it takes a microsecond or two for each timer that is armed, and 9 MiB
+ * for the stacks of 65536 timers, 1024 of a shard at least. While these are alive, the stacks of further ones
+ * are dropped. htw_scheduler_dump() then lists the stacks of what is pending; htw_scheduler_stop() without
+ * a visitor, and htw_scheduler_destroy(), write those of what is left to standard error.
+ */
+HTW_API HTW_WARN_UNUSED int htw_scheduler_observe(struct htw_scheduler *scheduler,
+                                                  uint32_t observe);
+
+/** Returns the set of what is observed; 0 for NULL. Threads: any. Cost: O(1). */
+HTW_API uint32_t htw_scheduler_observed(const struct htw_scheduler *scheduler);
+
+/** An instant at which an expirer will wake up. */
+struct htw_wakeup {
+    int64_t
+        left_ns; /**< from now; at least 0. Rounded up to a tick, and without `timer_slack_ns` */
+    uint64_t timers; /**< that are due at this tick */
+    /* Of the first of them: as in struct htw_site_stats. */
+    const struct htw_site *site;
+    const void *address;
+    htw_callback *callback;
+    htw_handle handle;
+};
+
+/** How many are told. */
+#define HTW_WAKEUPS_MAX 10
+
+/** Receives a wake-up. `wakeup` is valid until it returns. */
+typedef void htw_wakeup_visitor(void *context, const struct htw_wakeup *wakeup);
+
+/**
+ * Calls a visitor for the next wake-ups, up to HTW_WAKEUPS_MAX, the first one first: the ticks at which timers
+ * are due. Needs no bit of htw_scheduler_observe().
+ *
+ * @return as htw_scheduler_visit_sites(). Cost: as that.
+ */
+HTW_API int htw_scheduler_visit_wakeups(struct htw_scheduler *scheduler,
+                                        htw_wakeup_visitor *visitor, void *context);
+
+/** Timers that were due at one instant. */
+struct htw_herd {
+    int64_t ago_ns;  /**< from the instant to now */
+    uint64_t timers; /**< that were due at this tick, whenever they ran */
+    /* Of the first of them: as in struct htw_site_stats. */
+    const struct htw_site *site;
+    const void *address;
+    htw_callback *callback;
+};
+
+/** How many are told. */
+#define HTW_HERDS_MAX 16
+
+/** Receives a herd. `herd` is valid until it returns. */
+typedef void htw_herd_visitor(void *context, const struct htw_herd *herd);
+
+/**
+ * Calls a visitor for the instants of the last minute at which most timers were due, up to HTW_HERDS_MAX, the
+ * greatest herd first. They are counted while HTW_OBSERVE_SITES is on.
+ *
+ * @return as htw_scheduler_visit_sites().
+ *
+ * With several expirers the parts of a herd are added up as far as each is among the 16 greatest within 4
+ * seconds of its expirer. Cost: O(expirers).
+ */
+HTW_API int htw_scheduler_visit_herds(struct htw_scheduler *scheduler, htw_herd_visitor *visitor,
+                                      void *context);
+
+/** What an event tells of a timer. */
+enum htw_event_kind {
+    HTW_EVENT_ARMED = 1,     /**< scheduled */
+    HTW_EVENT_CANCELLED = 2, /**< cancelled or replaced, without a run */
+    HTW_EVENT_MOVED = 3,     /**< given a new deadline; also after a run, if it runs again */
+    HTW_EVENT_STARTED = 4,   /**< its callback begins */
+    HTW_EVENT_ENDED = 5,     /**< its callback has returned */
+    HTW_EVENT_WOKEN = 6 /**< an expirer has woken up, and this timer was the first due, if any */
+};
+
+/** An event of the flight recorder. */
+struct htw_event {
+    enum htw_event_kind kind;
+    /** STARTED, ENDED: the thread that runs the callback; WOKEN: the expirer; otherwise the shard.
+        Numbers from 0. */
+    uint32_t runner;
+    /** By the monotonic clock; in a scheduler with HTW_CLOCK_MANUAL by its own. */
+    int64_t time_ns;
+    /** Of the timer, by the same clock, as it was at `time_ns`; HTW_NEVER_NS: none. After a run: that of
+        this run. A timer is late by the difference. */
+    int64_t deadline_ns;
+    int64_t duration_ns; /**< ENDED: of the callback; otherwise 0 */
+    htw_handle handle;   /**< 0: none */
+    /* As in struct htw_site_stats. */
+    const struct htw_site *site;
+    const void *address;
+    htw_callback *callback;
+};
+
+/** Receives an event. `event` is valid until it returns. */
+typedef void htw_event_visitor(void *context, const struct htw_event *event);
+
+/**
+ * Calls a visitor for the events that the flight recorder has, in the order of their time. They are recorded while
+ * HTW_OBSERVE_EVENTS is on. No thread waits meanwhile; what happens after the beginning of the call is not visited.
+ *
+ * @param visitor  not NULL. No lock is held.
+ * @param context  is passed to `visitor`.
+ * @param ret_lost receives how many events were recorded before and are there no more, since newer ones took
+ *                 their place. May be NULL.
+ * @return 0: success;
+ *         -ENOMEM.
+ *
+ * A busy shard or thread loses its events before a calm one does: what is older than the first event of the
+ * busiest is not complete. Cost: O(event_count log event_count); takes 72 bytes for each event, for the time of the call.
+ */
+HTW_API int htw_scheduler_visit_events(struct htw_scheduler *scheduler, htw_event_visitor *visitor,
+                                       void *context, uint64_t *ret_lost);
 
 /** The most parts into which a level is divided. */
 #define HTW_LEVEL_PARTS 64

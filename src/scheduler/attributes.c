@@ -5,6 +5,7 @@
 
 #include "../base/user_code.h"
 #include "credit.h"
+#include "observe.h"
 
 struct htw__attributes *htw__attributes_create(struct htw__clockwork *clockwork,
                                                const struct htw_spec *spec, uint64_t hash) {
@@ -17,6 +18,7 @@ struct htw__attributes *htw__attributes_create(struct htw__clockwork *clockwork,
         return NULL;
     *attributes = (struct htw__attributes) {
         .arg = spec->arg,
+        .callback = htw__replaces_callback(spec) ? spec->callback : NULL,
         .release = spec->release,
         .clockwork = clockwork,
         .period_ns = spec->period_ns,
@@ -24,7 +26,6 @@ struct htw__attributes *htw__attributes_create(struct htw__clockwork *clockwork,
         .is_instant = spec->absolute,
         .has_span = has_span,
         .group = spec->group,
-        .bytes = bytes,
     };
     if (has_span)
         attributes->span[0] = (struct htw__span) { .span_ns = spec->span_ns };
@@ -36,30 +37,14 @@ struct htw__attributes *htw__attributes_create(struct htw__clockwork *clockwork,
 
 void htw__attributes_destroy(struct htw_scheduler *scheduler, struct htw__attributes *attributes) {
     if (attributes != NULL)
-        htw__release(&scheduler->allocator, attributes, attributes->bytes);
+        htw__release(&scheduler->allocator, attributes, htw__attributes_bytes(attributes));
 }
 
 /* ---- pause and resume */
 
-/* "At 03:00" stays that time, however long the pause; the other clocks count durations. */
-static bool keeps_instant(const struct htw__attributes *attributes) {
-    return attributes->is_instant && attributes->clockwork->clock->name == HTW_CLOCK_REALTIME;
-}
-
-int64_t htw__attributes_deadline_ns(const struct htw__record *record,
-                                    const struct htw__attributes *attributes) {
-    if (attributes == NULL)
-        return record->deadline_ns;
-    const struct htw__clockwork *clockwork = attributes->clockwork;
-    if (!attributes->paused || keeps_instant(attributes))
-        return htw__clockwork_due_ns(clockwork, record->deadline_ns);
-    int64_t rest_ns = htw__left_ns(htw__clockwork_lead_ns(clockwork), record->deadline_ns);
-    return htw__after_ns(htw__clockwork_now_ns(clockwork), rest_ns);
-}
-
 void htw__attributes_pause(struct htw__record *record, struct htw__attributes *attributes,
                            int64_t now_ns) {
-    if (record->deadline_ns != HTW_NEVER_NS && !keeps_instant(attributes))
+    if (record->deadline_ns != HTW_NEVER_NS && !htw__attributes_keep_instant(attributes))
         record->deadline_ns = record->deadline_ns > now_ns ? record->deadline_ns - now_ns : 0;
     attributes->paused = true;
 }
@@ -70,7 +55,7 @@ void htw__attributes_resume(struct htw__record *record, struct htw__attributes *
         return;
     /* What was due is due from now on. */
     int64_t lead_ns = htw__clockwork_lead_ns(attributes->clockwork);
-    if (!keeps_instant(attributes))
+    if (!htw__attributes_keep_instant(attributes))
         record->deadline_ns =
             htw__after_ns(now_ns, record->deadline_ns > lead_ns ? record->deadline_ns : lead_ns);
     attributes->paused = false;
@@ -162,7 +147,7 @@ void htw__attributes_detach(struct htw__shard *shard, struct htw__record *record
     uint64_t status = htw__status_of(record);
     *ret_ended = (struct htw__timer_end) {
         .unexpired = { .handle = htw__handle_of(shard, record),
-                       .callback = htw__callback_of(record, status),
+                       .callback = htw__attributes_callback(record, status, attributes),
                        .arg = attributes != NULL ? attributes->arg : record->arg,
                        .deadline_ns = htw__clockwork_due_ns(clockwork, record->deadline_ns),
                        .clock = clockwork->clock->name,
@@ -176,8 +161,8 @@ void htw__attributes_detach(struct htw__shard *shard, struct htw__record *record
         htw__group_remove(attributes->group, &attributes->member);
         attributes->group = NULL;
     }
-    htw__counter_set(&shard->attributes_bytes,
-                     htw__counter_read(&shard->attributes_bytes) - attributes->bytes);
+    htw__counter_set(&shard->attributes_bytes, htw__counter_read(&shard->attributes_bytes) -
+                                                   htw__attributes_bytes(attributes));
 }
 
 /* In a frame: the thread that ended the timer is still in a call of the library, and a hook that
@@ -233,6 +218,7 @@ enum htw_outcome htw__cancel_locked(struct htw__shard *shard, struct htw__record
                 HTW__PROBE_FLAGS(record));
     htw__counter_add(&shard->cancelled, 1);
     htw__credit_release(shard);
+    htw__observe_cancelled(shard, record, ret_ended->unexpired.handle);
     if (state == HTW__PENDING) /* a queued one is freed by the thread that has its batch */
         htw__shard_free_record(shard, record);
     return HTW_CANCELLED;

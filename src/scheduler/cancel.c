@@ -2,6 +2,7 @@
 /* cancel.c - cancels a timer by handle or key, from any thread; waits for its callback. */
 #include "attributes.h"
 #include "credit.h"
+#include "observe.h"
 
 /* ---- by handle */
 
@@ -9,6 +10,13 @@
 static inline void clean_up_soon_if(struct htw__shard *shard, bool needs_cleanup) {
     if (needs_cleanup)
         htw__wake_for_cleanup(shard->waker);
+}
+
+/* A timer was cancelled where something is not as usual. Under the lock. */
+static __attribute__((noinline)) void
+end_unusual(struct htw__shard *shard, const struct htw__record *record, htw_handle handle) {
+    htw__credit_release(shard);
+    htw__observe_step(shard, record, handle, HTW_EVENT_CANCELLED);
 }
 
 /* The common case: a pending timer without attributes. False: it is not. Under the lock. Always inline, like
@@ -22,7 +30,10 @@ static inline __attribute__((always_inline)) bool cancel_plain(struct htw__shard
     HTW__PROBE4(cancel, shard->scheduler, handle, HTW__PROBE_SITE(record),
                 HTW__PROBE_FLAGS(record));
     htw__counter_add(&shard->cancelled, 1);
-    htw__credit_release(shard);
+    unsigned mode = htw__mode(shard->scheduler);
+    if (HTW__UNLIKELY(mode != 0) &&
+        !htw__observe_count_only(shard, mode, record, HTW__SITE_CANCELLED))
+        end_unusual(shard, record, handle);
     htw__clockwork_disarm(&shard->own, record);
     htw__shard_free_record(shard, record);
     return true;
@@ -102,7 +113,8 @@ static bool claim(struct htw__shard *here, struct htw__shard *owner, htw_handle 
         HTW__PROBE4(cancel, owner->scheduler, handle, HTW__PROBE_SITE(record),
                     HTW__PROBE_FLAGS(record));
         htw__counter_add(&here->cancelled, 1);
-        htw__credit_release(here);
+        if (HTW__UNLIKELY(htw__mode(here->scheduler) != 0))
+            end_unusual(here, record, handle);
         later = swap_recent(here, index);
     }
     htw__lock_release(&here->lock);

@@ -3,6 +3,7 @@
 #include "collect.h"
 
 #include "attributes.h"
+#include "observe.h"
 #include "../base/compiler.h"
 
 /* ---- a clock that was set back */
@@ -144,8 +145,8 @@ static bool collect_slice(struct htw__clockwork *clockwork, int64_t now_ns, uint
     return more;
 }
 
-bool htw__collect(struct htw__clockwork *clockwork, int64_t now_ns, struct htw__batch *batch,
-                  uint32_t max) {
+bool htw__collect(struct htw__expirer *expirer, struct htw__clockwork *clockwork, int64_t now_ns,
+                  struct htw__batch *batch, uint32_t max) {
     uint64_t now_tick = htw__tick_at(clockwork->scheduler, now_ns);
     struct htw_wheel *successor = create_successor(clockwork, now_tick);
     struct htw_wheel *emptied = NULL;
@@ -172,6 +173,8 @@ bool htw__collect(struct htw__clockwork *clockwork, int64_t now_ns, struct htw__
         emptied = htw__clockwork_move_from_previous(clockwork, HTW__SLICE);
     else
         more = collect_slice(clockwork, now_ns, now_tick, batch, max);
+    if (HTW__UNLIKELY(htw__mode(clockwork->scheduler) & HTW__MODE_OBSERVE))
+        htw__observe_collected(expirer, clockwork, batch);
     htw__lock_release(clockwork->lock);
     htw_wheel_destroy(emptied);
     return more;

@@ -14,7 +14,7 @@
  *
  * For the expirer, not under the lock.
  */
-bool htw__collect(struct htw__clockwork *clockwork, int64_t now_ns, struct htw__batch *batch,
-                  uint32_t max);
+bool htw__collect(struct htw__expirer *expirer, struct htw__clockwork *clockwork, int64_t now_ns,
+                  struct htw__batch *batch, uint32_t max);
 
 #endif /* HTW_SRC_SCHEDULER_COLLECT_H */

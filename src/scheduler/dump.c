@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* dump.c - writes which timers are pending, by site and by deadline. */
+/* dump.c - writes which timers are pending, by site and by deadline, what was counted of each site, and the groups
+   with most timers. */
+#include "../base/symbol.h"
 #include "sites.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* Texts come from the program, and go to a terminal: no byte of them may change it. */
 static void write_text(FILE *stream, const char *text) {
@@ -41,14 +44,15 @@ static void write_place(FILE *stream, const struct htw_site *site) {
     }
 }
 
-static void write_site(FILE *stream, const struct htw__census *census, uintptr_t address,
-                       bool is_site) {
+static void write_site(FILE *stream, const struct htw__safe_copy *copy, htw__origin origin) {
     struct htw__site_text text;
-    if (address == 0) {
+    uintptr_t address = htw__origin_address(origin);
+    if (origin == 0) {
         fputs("all others", stream);
-    } else if (!is_site) {
-        fprintf(stream, "callback 0x%" PRIxPTR, address);
-    } else if (!htw__site_copy(census, address, &text)) {
+    } else if (!htw__origin_is_site(origin)) {
+        char symbol[HTW__SYMBOL_MAX];
+        fprintf(stream, "callback %s", htw__symbol_text(copy, address, symbol));
+    } else if (!htw__site_copy(copy, address, &text)) {
         fprintf(stream, "site 0x%" PRIxPTR ", which cannot be read", address);
     } else {
         write_text(stream, text.site.name != NULL ? text.site.name : "-");
@@ -57,35 +61,112 @@ static void write_site(FILE *stream, const struct htw__census *census, uintptr_t
     fputc('\n', stream);
 }
 
-static void write_count(FILE *stream, const struct htw__census *census,
+static void write_count(FILE *stream, const struct htw__safe_copy *copy,
                         const struct htw__site_count *count) {
     fprintf(stream, "%10" PRIu64 "  ", count->pending);
     write_left(stream, count->next_ns);
     fputs("  ", stream);
-    write_site(stream, census, count->address, count->is_site);
+    write_site(stream, copy, count->origin);
 }
 
 static void write_census(FILE *stream, const struct htw_scheduler *scheduler,
-                         const struct htw__census *census) {
+                         const struct htw__census *census, const struct htw__safe_copy *copy) {
     uint64_t pending = census->others.pending;
-    for (uint32_t i = 0; i < census->site_count; i++)
-        pending += census->sites[i].pending;
+    uint32_t count = 0; /* those after it have no timer */
+    for (; count < census->site_count && census->sites[count].pending > 0; count++)
+        pending += census->sites[count].pending;
     fprintf(stream, "scheduler %s: %" PRIu64 " pending, %" PRIu32 " %s\n", scheduler->thread_name,
-            pending, census->site_count, census->site_count == 1 ? "site" : "sites");
+            pending, count, count == 1 ? "site" : "sites");
     if (pending == 0)
         return;
     fputs("   pending  the first  site\n", stream);
-    for (uint32_t i = 0; i < census->site_count; i++)
-        write_count(stream, census, &census->sites[i]);
+    for (uint32_t i = 0; i < count; i++)
+        write_count(stream, copy, &census->sites[i]);
     if (census->others.pending > 0)
-        write_count(stream, census, &census->others);
+        write_count(stream, copy, &census->others);
     if (census->next_count > 0)
         fputs("next           handle  site\n", stream);
     for (uint32_t i = 0; i < census->next_count; i++) {
         const struct htw__next_timer *next = &census->next[i];
         write_left(stream, next->left_ns);
         fprintf(stream, " 0x%" PRIx64 "  ", next->handle);
-        write_site(stream, census, next->address, next->is_site);
+        write_site(stream, copy, next->origin);
+    }
+}
+
+/* ---- what was counted */
+
+static int by_wakeups(const void *left, const void *right) {
+    const uint64_t *a = ((const struct htw__site_count *)left)->numbers;
+    const uint64_t *b = ((const struct htw__site_count *)right)->numbers;
+    if (a[HTW__SITE_WAKEUPS] != b[HTW__SITE_WAKEUPS])
+        return a[HTW__SITE_WAKEUPS] < b[HTW__SITE_WAKEUPS] ? 1 : -1;
+    return a[HTW__SITE_EXPIRED] == b[HTW__SITE_EXPIRED]  ? 0
+           : a[HTW__SITE_EXPIRED] < b[HTW__SITE_EXPIRED] ? 1
+                                                         : -1;
+}
+
+static void write_numbers(FILE *stream, const struct htw__safe_copy *copy,
+                          const struct htw__site_count *count) {
+    static const enum htw__site_number shown[] = { HTW__SITE_WAKEUPS, HTW__SITE_ARMED,
+                                                   HTW__SITE_CANCELLED, HTW__SITE_EXPIRED,
+                                                   HTW__SITE_LATE };
+    if (htw__site_is_idle(count))
+        return;
+    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
+        fprintf(stream, "%10" PRIu64, count->numbers[shown[i]]);
+    fprintf(stream, "%10" PRIu64 "  ", count->numbers[HTW__SITE_CALLBACK_NS] / HTW_MILLISECOND);
+    write_site(stream, copy, count->origin);
+}
+
+static void write_all_numbers(FILE *stream, struct htw__census *census,
+                              const struct htw__safe_copy *copy) {
+    qsort(census->sites, census->site_count, sizeof(census->sites[0]), by_wakeups);
+    fputs("  wake-ups     armed cancelled   expired      late  ms in it  site\n", stream);
+    for (uint32_t i = 0; i < census->site_count; i++)
+        write_numbers(stream, copy, &census->sites[i]);
+    write_numbers(stream, copy, &census->others);
+}
+
+/* ---- groups */
+
+#define GROUPS_MAX 10u
+
+struct groups {
+    uint64_t count;
+    uint32_t kept; /* the one with most timers is first */
+    struct {
+        struct htw_group_stats stats;
+        char name[32];
+    } most[GROUPS_MAX];
+};
+
+static void add_group(void *context, const struct htw_group_stats *stats) {
+    struct groups *groups = context;
+    uint32_t place = groups->kept;
+    groups->count++;
+    while (place > 0 && stats->count > groups->most[place - 1].stats.count)
+        place--;
+    if (place == GROUPS_MAX)
+        return;
+    if (groups->kept < GROUPS_MAX)
+        groups->kept++;
+    for (uint32_t i = groups->kept - 1; i > place; i--)
+        groups->most[i] = groups->most[i - 1];
+    groups->most[place].stats = *stats;
+    snprintf(groups->most[place].name, sizeof(groups->most[place].name), "%s", stats->name);
+}
+
+static void write_groups(FILE *stream, const struct groups *groups) {
+    if (groups->count == 0)
+        return;
+    fprintf(stream, "    timers  scale  of %" PRIu64 " %s\n", groups->count,
+            groups->count == 1 ? "group" : "groups");
+    for (uint32_t i = 0; i < groups->kept; i++) {
+        const struct htw_group_stats *stats = &groups->most[i].stats;
+        fprintf(stream, "%10" PRIu64 "  %5.2f  ", stats->count, stats->scale);
+        write_text(stream, groups->most[i].name[0] != 0 ? groups->most[i].name : "-");
+        fputs(stats->paused ? ", paused\n" : "\n", stream);
     }
 }
 
@@ -98,7 +179,21 @@ int htw_scheduler_dump(struct htw_scheduler *scheduler, FILE *stream) {
     struct htw__census *census = htw__census_take(scheduler);
     if (census == NULL)
         return -ENOMEM;
-    write_census(stream, scheduler, census);
+    struct htw__safe_copy copy;
+    htw__safe_copy_init(&copy);
+    write_census(stream, scheduler, census, &copy);
+    if (htw__mode(scheduler) & HTW_OBSERVE_SITES)
+        write_all_numbers(stream, census, &copy);
+    if (census->has_stacks) {
+        htw__stack_census_add_dropped(&census->stacks, scheduler);
+        htw__stack_census_write(&census->stacks, &copy, stream);
+    }
+    htw__safe_copy_fini(&copy);
     htw__census_release(scheduler, census);
+    struct groups groups = { .count = 0 };
+    int error = htw_scheduler_visit_groups(scheduler, add_group, &groups);
+    if (error != 0)
+        return error;
+    write_groups(stream, &groups);
     return ferror(stream) != 0 || fflush(stream) != 0 ? -EIO : 0;
 }

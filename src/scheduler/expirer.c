@@ -7,6 +7,8 @@
 #include "../base/thread.h"
 #include "clocks.h"
 #include "collect.h"
+#include "herds.h"
+#include "observe.h"
 #include "run.h"
 #include "shard.h"
 #include "workers.h"
@@ -22,6 +24,7 @@ int htw__expirer_init(struct htw__expirer *expirer, struct htw_scheduler *schedu
                       unsigned index) {
     expirer->scheduler = scheduler;
     expirer->index = index;
+    expirer->observer = &scheduler->observers[scheduler->shard_count + index];
     struct htw__thread *thread = htw__first_thread_of(scheduler, index);
     thread->expirer = expirer;
     int error = htw__waker_init(&expirer->waker, scheduler);
@@ -34,6 +37,8 @@ void htw__expirer_fini(struct htw__expirer *expirer) {
     if (expirer->scheduler == NULL) /* not initialised */
         return;
     htw__waker_fini(&expirer->waker);
+    htw__release(&expirer->scheduler->allocator, htw__herds_present(&expirer->herds),
+                 sizeof(struct htw__herds));
 }
 
 /* ---- when it must serve its shards */
@@ -146,8 +151,8 @@ static size_t run_due_of(struct htw__expirer *expirer, struct htw__thread *threa
             break;
         size_t left = budget - count;
         batch->shard = shard;
-        more =
-            htw__collect(clockwork, now_ns, batch, left < HTW__SLICE ? (uint32_t)left : HTW__SLICE);
+        more = htw__collect(expirer, clockwork, now_ns, batch,
+                            left < HTW__SLICE ? (uint32_t)left : HTW__SLICE);
         count += batch->count;
         dispatch(expirer, thread, batch);
     }
@@ -184,6 +189,7 @@ size_t htw__expirer_run_due(struct htw__expirer *expirer, struct htw__thread *th
             htw__counter_add(&expirer->empty_wakeups, 1);
     }
     expirer->begins = false;
+    htw__observe_served(expirer);
     return count;
 }
 
@@ -242,6 +248,7 @@ static void sleep_until_next(struct htw__expirer *expirer, int64_t now_ns) {
         expirer, rebalances ? htw__after_ns(now_ns, REBALANCE_PERIOD_NS) : HTW_NEVER_NS);
     htw__workers_dismiss_deputy(scheduler, htw__left_ns(now_ns, at_ns));
     htw__alarm_wait(&expirer->waker.alarm);
+    expirer->woken = true;
     HTW__PROBE2(wake, scheduler, expirer->index);
 }
 

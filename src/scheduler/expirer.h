@@ -6,8 +6,10 @@
 
 #include "../base/histogram.h"
 #include "clockwork.h"
+#include "observer.h"
 #include "wake.h"
 
+struct htw__herds;
 struct htw__thread;
 
 struct htw__expirer {
@@ -19,6 +21,9 @@ struct htw__expirer {
     int64_t busy_since_ns;   /* when it woke up last, by the monotonic clock */
     struct htw__batch batch; /* where there are no workers */
     struct htw__counter wakeups, empty_wakeups;
+    bool woken; /* and has not yet found out why */
+    struct htw__observer *observer;
+    struct htw__herds *_Atomic herds; /* NULL: not yet needed */
 };
 
 /* Starts no thread. 0 or a negative errno; in either case htw__expirer_fini() must follow. */

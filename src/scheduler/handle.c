@@ -2,6 +2,7 @@
 /* handle.c - queries by handle or key; updates of deadline and period. */
 #include "attributes.h"
 #include "credit.h"
+#include "observe.h"
 #include "stats.h"
 
 /* ---- a new deadline */
@@ -115,6 +116,7 @@ static int move(struct htw_scheduler *scheduler, htw_handle handle, struct targe
         htw__counter_add(&shard->moved, 1);
         HTW__PROBE5(move, scheduler, handle, HTW__PROBE_SITE(record), HTW__PROBE_FLAGS(record),
                     record->deadline_ns);
+        htw__observe_moved(shard, record, handle);
         HTW__ANNOTATE_HAND_OVER(record);
     }
     htw__lock_release(&shard->lock);

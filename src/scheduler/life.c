@@ -78,20 +78,19 @@ static int start_expirers(struct htw_scheduler *scheduler) {
 int htw__start_threads(struct htw_scheduler *scheduler, bool all_workers) {
     int error = 0;
     htw__mutex_lock(&scheduler->life.mutex);
-    if (scheduler->life.phase == HTW__ALIVE &&
-        !atomic_load_explicit(&scheduler->threads_started, memory_order_relaxed)) {
+    if (scheduler->life.phase == HTW__ALIVE && htw__mode(scheduler) & HTW__MODE_STARTING) {
         error = htw__workers_start(scheduler, all_workers);
         if (error == 0 && !htw__is_manual(scheduler))
             error = start_expirers(scheduler);
         if (error == 0)
-            atomic_store_explicit(&scheduler->threads_started, true, memory_order_relaxed);
+            atomic_fetch_and_explicit(&scheduler->mode, ~HTW__MODE_STARTING, memory_order_relaxed);
     }
     htw__mutex_unlock(&scheduler->life.mutex);
     return error;
 }
 
 void htw__end_threads(struct htw_scheduler *scheduler) {
-    atomic_store_explicit(&scheduler->stopping, true, memory_order_relaxed);
+    atomic_fetch_or_explicit(&scheduler->mode, HTW__MODE_STOPPING, memory_order_relaxed);
     htw__work_queue_stop(&scheduler->work_queue);
     htw__life_wait_for_processing(&scheduler->life);
     for (unsigned i = 0; i < scheduler->life.expirers_started; i++)

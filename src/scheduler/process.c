@@ -36,6 +36,7 @@ static size_t process(struct htw_scheduler *scheduler, size_t budget, bool *ret_
     struct htw__expirer *expirer = &scheduler->expirers[0];
     htw__alarm_clear(&expirer->waker.alarm);
     htw__alarm_reset(&expirer->waker.alarm);
+    expirer->woken = true;
     HTW__PROBE2(wake, scheduler, expirer->index);
     struct htw__present present = htw__present_of(scheduler);
     htw__clock_listeners_notify(&scheduler->clock_listeners);
@@ -84,6 +85,7 @@ static void run_for(struct htw_scheduler *scheduler, int64_t delta_ns) {
         pass_time(scheduler, step_ns);
         delta_ns -= step_ns;
         present = htw__present_of(scheduler);
+        expirer->woken = true;
         htw__expirer_run_due(expirer, NULL, &present, SIZE_MAX);
         if (!htw__workers_wait_until_idle(scheduler))
             return; /* stopped */

@@ -5,8 +5,9 @@
 #include "../base/user_code.h"
 #include "attributes.h"
 #include "credit.h"
+#include "observe.h"
 
-struct htw__run_stats *htw__run_stats_create(const struct htw_scheduler *scheduler) {
+struct htw__run_stats *htw__run_stats_create(const struct htw_scheduler *scheduler, uint32_t n) {
     struct htw__run_stats *run_stats = htw__allocate(&scheduler->allocator, sizeof(*run_stats));
     if (run_stats == NULL)
         return NULL;
@@ -14,22 +15,14 @@ struct htw__run_stats *htw__run_stats_create(const struct htw_scheduler *schedul
     htw__lock_init(&run_stats->lock, HTW__RANK_SCHEDULER_RUN_STATS);
     htw__histogram_init(&run_stats->lateness);
     htw__histogram_init(&run_stats->duration);
+    run_stats->observer =
+        &scheduler->observers[scheduler->shard_count + scheduler->expirer_count + n];
     return run_stats;
 }
 
 void htw__run_stats_destroy(const struct htw_scheduler *scheduler,
                             struct htw__run_stats *run_stats) {
     htw__release(&scheduler->allocator, run_stats, sizeof(*run_stats));
-}
-
-static void lock_counters(struct htw__run_stats *run_stats) {
-    if (run_stats->shared)
-        htw__lock_acquire(&run_stats->lock);
-}
-
-static void unlock_counters(struct htw__run_stats *run_stats) {
-    if (run_stats->shared)
-        htw__lock_release(&run_stats->lock);
 }
 
 /* The work of a thread on a batch. */
@@ -77,19 +70,19 @@ static inline __attribute__((always_inline)) void
 count_start(const struct pass *pass, struct htw_expiration *expiration, int64_t now_ns) {
     struct htw__run_stats *run_stats = pass->run_stats;
     expiration->late_ns = htw__late_ns(now_ns, expiration->deadline_ns);
-    lock_counters(run_stats);
+    htw__run_stats_lock(run_stats);
     if (expiration->late_ns > expiration->scheduler->late_threshold_ns)
         htw__counter_add(&run_stats->late, 1);
     htw__histogram_record(&run_stats->lateness, (uint64_t)expiration->late_ns);
     htw__counter_add(&run_stats->started, 1);
-    unlock_counters(run_stats);
+    htw__run_stats_unlock(run_stats);
 }
 
 /* A timer without attributes starts without the lock. The deadline is read before the step to
    RUNNING. A thread that moves a queued timer sets HTW__REARM before it changes the deadline, so
    the deadline that was read is right if the step succeeds. */
-static bool begin_plain(struct pass *pass, struct htw__record *record, uint64_t status,
-                        struct start *start) {
+static inline __attribute__((always_inline)) bool
+begin_plain(struct pass *pass, struct htw__record *record, uint64_t status, struct start *start) {
     do {
         if (!is_to_run(status))
             return false;
@@ -115,7 +108,7 @@ static void begin_with_attributes(struct pass *pass, struct htw__record *record,
     struct htw__attributes *attributes = record->attributes;
     htw__status_set(record, htw__status_in(status, HTW__RUNNING, HTW__HAS_ATTRIBUTES));
     start->has_attributes = true;
-    start->callback = htw__callback_of(record, status);
+    start->callback = htw__attributes_callback(record, status, attributes);
     start->repeats = attributes->period_ns > 0;
     start->arg = attributes->arg;
     start->expiration.deadline_ns = record->deadline_ns;
@@ -128,7 +121,8 @@ static void begin_with_attributes(struct pass *pass, struct htw__record *record,
 }
 
 /* True: the timer is RUNNING, and this thread must run its callback. */
-static bool begin(struct pass *pass, struct htw__record *record, struct start *start) {
+static inline __attribute__((always_inline)) bool
+begin(struct pass *pass, struct htw__record *record, struct start *start) {
     struct htw__shard *shard = pass->shard;
     uint64_t status = htw__status_of(record);
     if (!(status & HTW__HAS_ATTRIBUTES) && begin_plain(pass, record, status, start))
@@ -198,12 +192,13 @@ static void end_under_lock(struct pass *pass, struct htw__record *record) {
             status & HTW__REARM ? htw__clockwork_now_ns(clockwork) : now_of(pass, clockwork);
         uint64_t missed =
             status & HTW__REARM ? 0 : plan_next_run(attributes, &record->deadline_ns, now_ns);
-        lock_counters(pass->run_stats);
+        htw__run_stats_lock(pass->run_stats);
         htw__counter_add(&pass->run_stats->missed, missed);
         htw__counter_add(&pass->run_stats->rearmed, 1);
-        unlock_counters(pass->run_stats);
+        htw__run_stats_unlock(pass->run_stats);
         htw__status_set(record, htw__status_in(status, HTW__PENDING, status & HTW__HAS_ATTRIBUTES));
         htw__attributes_arm(shard, record, attributes, now_ns, &wake);
+        htw__observe_moved(shard, record, htw__handle_of(shard, record));
     } else {
         htw__attributes_detach(shard, record, attributes != NULL, &ended);
         if (repeats)
@@ -222,17 +217,20 @@ static void end_under_lock(struct pass *pass, struct htw__record *record) {
     finish_record(pass, record);
 }
 
-/* After a callback. */
+/* After a callback. `observed`: NULL: nothing is. */
 static inline __attribute__((always_inline)) void
-end_run(struct pass *pass, struct htw__record *record, bool has_attributes) {
+end_run(struct pass *pass, struct htw__record *record, bool has_attributes,
+        const struct htw__observed_run *observed) {
     struct htw__run_stats *run_stats = pass->run_stats;
     int64_t end_ns = htw__now_ns(pass->shard->scheduler);
-    lock_counters(run_stats);
+    htw__run_stats_lock(run_stats);
     htw__histogram_record(&run_stats->duration,
                           end_ns > pass->now_ns ? (uint64_t)(end_ns - pass->now_ns) : 0);
     htw__counter_add(&run_stats->ended, 1);
-    unlock_counters(run_stats);
+    htw__run_stats_unlock(run_stats);
     pass->now_ns = end_ns;
+    if (observed != NULL)
+        htw__observe_end(run_stats, observed, end_ns);
     HTW__ANNOTATE_HAND_OVER(record); /* to the next run, and to a cancel that finds it over */
     if (has_attributes || (htw__status_of(record) & HTW__REARM))
         end_under_lock(pass, record);
@@ -242,16 +240,21 @@ end_run(struct pass *pass, struct htw__record *record, bool has_attributes) {
 
 /* ---- a batch */
 
-static void run_one(struct pass *pass, struct htw__record *record) {
+/* `usual`: a constant; what observes and counts credits is left out. */
+static inline __attribute__((always_inline)) void run_one(struct pass *pass,
+                                                          struct htw__record *record, bool usual) {
     struct htw__shard *shard = pass->shard;
     struct htw_scheduler *scheduler = shard->scheduler;
     struct start start = { .expiration.scheduler = scheduler };
     if (!begin(pass, record, &start))
         return;
-    if (!start.repeats)
+    if (!usual && !start.repeats)
         htw__credit_release_shared(scheduler, 1);
     start.expiration.handle = pass->frame.handle = htw__handle_of(shard, record);
     HTW__ANNOTATE_TAKE_OVER(record);
+    struct htw__observed_run observed;
+    if (!usual)
+        htw__observe_start(pass->run_stats, record, &start.expiration, pass->now_ns, &observed);
 
     HTW__PROBE6(expire_entry, scheduler, start.expiration.handle, HTW__PROBE_SITE(record),
                 HTW__PROBE_FLAGS(record), start.expiration.deadline_ns, start.expiration.late_ns);
@@ -259,7 +262,11 @@ static void run_one(struct pass *pass, struct htw__record *record) {
                    start.callback(start.arg, &start.expiration));
     HTW__PROBE4(expire_exit, scheduler, pass->frame.handle, HTW__PROBE_SITE(record),
                 HTW__PROBE_FLAGS(record));
-    end_run(pass, record, start.has_attributes);
+    end_run(pass, record, start.has_attributes, usual ? NULL : &observed);
+}
+
+static __attribute__((noinline)) void run_unusual(struct pass *pass, struct htw__record *record) {
+    run_one(pass, record, false);
 }
 
 /* From this many records on it pays to leave them to the next thread that arms in the shard: it
@@ -305,8 +312,14 @@ void htw__run_batch(struct htw__run_stats *run_stats, struct htw__batch *batch) 
         .now_ns = htw__now_ns(scheduler),
     };
     htw__callback_frame_push(&pass.frame);
-    while (!htw__is_ending(scheduler) && (record = htw__batch_next(batch)) != NULL)
-        run_one(&pass, record);
+    unsigned mode;
+    while (!((mode = htw__mode(scheduler)) & HTW__MODE_STOPPING) &&
+           (record = htw__batch_next(batch)) != NULL) {
+        if (HTW__LIKELY(mode == 0))
+            run_one(&pass, record, true);
+        else
+            run_unusual(&pass, record);
+    }
     htw__callback_frame_pop(&pass.frame);
     free_ended(&pass);
     htw__keep_unstarted(batch);

@@ -15,14 +15,26 @@ struct htw__run_stats {
     struct htw__counter started, rearmed, ended, late, missed;
     struct htw__histogram lateness, duration;
     uint32_t pushed[HTW__STALE_AHEAD]; /* see htw__shard_push_all_stale() */
+    struct htw__observer *observer;
 };
 
-/* NULL: no memory. */
-struct htw__run_stats *htw__run_stats_create(const struct htw_scheduler *scheduler);
+/* For the n-th thread, or for the executor behind the last one. NULL: no memory. */
+struct htw__run_stats *htw__run_stats_create(const struct htw_scheduler *scheduler, uint32_t n);
 
 /* NULL is allowed. */
 void htw__run_stats_destroy(const struct htw_scheduler *scheduler,
                             struct htw__run_stats *run_stats);
+
+/* What is written in between is written by one thread at a time. */
+static inline void htw__run_stats_lock(struct htw__run_stats *run_stats) {
+    if (run_stats->shared)
+        htw__lock_acquire(&run_stats->lock);
+}
+
+static inline void htw__run_stats_unlock(struct htw__run_stats *run_stats) {
+    if (run_stats->shared)
+        htw__lock_release(&run_stats->lock);
+}
 
 /*
  * Runs the timers of a batch that have not started, one after the other. Meanwhile another

@@ -2,6 +2,7 @@
 /* schedule.c - the calls that arm a timer: range of ticks (slack), shard, clock, key. */
 #include "attributes.h"
 #include "credit.h"
+#include "observe.h"
 #include "../base/compiler.h"
 
 /* ---- when a timer is due */
@@ -51,15 +52,14 @@ static struct plan plan_after(const struct htw_scheduler *scheduler, const struc
 /* ---- without attributes */
 
 /* What every call that arms a timer begins with. 0 or a negative errno. */
-static inline int prepare(struct htw_scheduler *scheduler, htw_callback *callback) {
+static inline int refusal_of(const struct htw_scheduler *scheduler, htw_callback *callback) {
     int refusal = htw__scheduler_refusal(scheduler);
-    if (refusal != 0)
-        return refusal;
-    if (callback == NULL)
-        return -EINVAL;
-    if (HTW__UNLIKELY(!atomic_load_explicit(&scheduler->threads_started, memory_order_relaxed)))
-        return htw__start_threads(scheduler, false);
-    return 0;
+    return refusal == 0 && callback == NULL ? -EINVAL : refusal;
+}
+
+/* Starts the threads where that is still to be done. 0 or -ENOMEM. */
+static int prepare(struct htw_scheduler *scheduler) {
+    return htw__mode(scheduler) & HTW__MODE_STARTING ? htw__start_threads(scheduler, false) : 0;
 }
 
 /* Puts a new record into the wheel, for a tick of the plan. Under the lock. */
@@ -98,10 +98,11 @@ static inline unsigned set_callback(struct htw__record *record, htw_callback *ca
 static inline __attribute__((always_inline)) int
 arm_plain(struct htw__shard *shard, struct plan plan, htw_callback *callback,
           const struct htw_site *site, void *arg, htw_handle *ret_handle,
-          struct htw__record **ret_record, unsigned *ret_wake) {
+          struct htw__record **ret_record, unsigned *ret_wake, bool usual,
+          const struct htw_stack *stack) {
     struct htw__record *record;
     uint32_t index;
-    if (!htw__credit_acquire(shard)) {
+    if (!usual && !htw__credit_acquire(shard)) {
         if (shard->closed)
             return -ESHUTDOWN;
         htw__counter_add(&shard->refused, 1);
@@ -117,23 +118,28 @@ arm_plain(struct htw__shard *shard, struct plan plan, htw_callback *callback,
             *ret_record = record;
             HTW__PROBE5(arm, shard->scheduler, *ret_handle, HTW__PROBE_SITE(record),
                         HTW__PROBE_FLAGS(record), record->deadline_ns);
+            if (!usual)
+                htw__observe_armed(shard, record, *ret_handle, stack);
             return 0;
         }
         htw__shard_free_record(shard, record);
     }
-    htw__credit_release(shard);
+    if (!usual)
+        htw__credit_release(shard);
     return error;
 }
 
+/* `usual`: a constant; what observes and counts credits is left out. */
 static inline __attribute__((always_inline)) int
 schedule_plain(struct htw_scheduler *scheduler, struct plan plan, htw_callback *callback,
-               const struct htw_site *site, void *arg, htw_handle *ret_handle) {
+               const struct htw_site *site, void *arg, htw_handle *ret_handle, bool usual,
+               const struct htw_stack *stack) {
     struct htw__shard *shard = htw__shard_here(scheduler);
-    htw_handle handle;
+    htw_handle handle = 0;
     struct htw__record *record = NULL;
     unsigned wake = 0;
     htw__lock_acquire(&shard->lock);
-    int error = arm_plain(shard, plan, callback, site, arg, &handle, &record, &wake);
+    int error = arm_plain(shard, plan, callback, site, arg, &handle, &record, &wake, usual, stack);
     /* Before the shard is unlocked: the callback may read it. */
     if (error == 0 && ret_handle != NULL)
         *ret_handle = handle;
@@ -144,43 +150,74 @@ schedule_plain(struct htw_scheduler *scheduler, struct plan plan, htw_callback *
     return error;
 }
 
-/* The common case: the range is a single tick. */
+static __attribute__((noinline)) int schedule_unusual(struct htw_scheduler *scheduler,
+                                                      struct plan plan, htw_callback *callback,
+                                                      const struct htw_site *site, void *arg,
+                                                      htw_handle *ret_handle) {
+    struct htw_stack stack;
+    int error = prepare(scheduler);
+    return error == 0 ? schedule_plain(scheduler, plan, callback, site, arg, ret_handle, false,
+                                       htw__stack_take(scheduler, &stack))
+                      : error;
+}
+
+static __attribute__((noinline)) int schedule_tick_unusual(struct htw_scheduler *scheduler,
+                                                           int64_t deadline_ns, uint64_t tick,
+                                                           htw_callback *callback, void *arg,
+                                                           htw_handle *ret_handle) {
+    struct plan plan = { deadline_ns, tick, tick };
+    struct htw_stack stack;
+    int error = prepare(scheduler);
+    return error == 0 ? schedule_plain(scheduler, plan, callback, NULL, arg, ret_handle, false,
+                                       htw__stack_take(scheduler, &stack))
+                      : error;
+}
+
+/* The common case: the range is a single tick, and the mode is 0. */
 static __attribute__((noinline)) int schedule_tick(struct htw_scheduler *scheduler,
                                                    int64_t deadline_ns, uint64_t tick,
                                                    htw_callback *callback, void *arg,
                                                    htw_handle *ret_handle) {
     return schedule_plain(scheduler, (struct plan) { deadline_ns, tick, tick }, callback, NULL, arg,
-                          ret_handle);
+                          ret_handle, true, NULL);
 }
 
 static __attribute__((noinline)) int schedule_range(struct htw_scheduler *scheduler,
                                                     struct plan plan, htw_callback *callback,
                                                     const struct htw_site *site, void *arg,
                                                     htw_handle *ret_handle) {
-    return schedule_plain(scheduler, plan, callback, site, arg, ret_handle);
+    if (HTW__UNLIKELY(htw__mode(scheduler) != 0))
+        return schedule_unusual(scheduler, plan, callback, site, arg, ret_handle);
+    return schedule_plain(scheduler, plan, callback, site, arg, ret_handle, true, NULL);
 }
 
 int htw_schedule(struct htw_scheduler *scheduler, int64_t delay_ns, htw_callback *callback,
                  void *arg, htw_handle *ret_handle) {
-    int error = prepare(scheduler, callback);
+    int error = refusal_of(scheduler, callback);
     if (error != 0)
         return error;
     struct plan plan = plan_after(scheduler, scheduler->clock, delay_ns);
-    return schedule_tick(scheduler, plan.deadline_ns, plan.earliest, callback, arg, ret_handle);
+    return HTW__LIKELY(htw__mode(scheduler) == 0)
+               ? schedule_tick(scheduler, plan.deadline_ns, plan.earliest, callback, arg,
+                               ret_handle)
+               : schedule_tick_unusual(scheduler, plan.deadline_ns, plan.earliest, callback, arg,
+                                       ret_handle);
 }
 
 int htw_schedule_at(struct htw_scheduler *scheduler, int64_t deadline_ns, htw_callback *callback,
                     void *arg, htw_handle *ret_handle) {
-    int error = prepare(scheduler, callback);
+    int error = refusal_of(scheduler, callback);
     if (error != 0)
         return error;
-    return schedule_tick(scheduler, deadline_ns, htw__tick_from(scheduler, deadline_ns), callback,
-                         arg, ret_handle);
+    uint64_t tick = htw__tick_from(scheduler, deadline_ns);
+    return HTW__LIKELY(htw__mode(scheduler) == 0)
+               ? schedule_tick(scheduler, deadline_ns, tick, callback, arg, ret_handle)
+               : schedule_tick_unusual(scheduler, deadline_ns, tick, callback, arg, ret_handle);
 }
 
 int htw_schedule_within(struct htw_scheduler *scheduler, int64_t earliest_ns, int64_t latest_ns,
                         htw_callback *callback, void *arg, htw_handle *ret_handle) {
-    int error = prepare(scheduler, callback);
+    int error = refusal_of(scheduler, callback);
     if (error == 0 && earliest_ns > latest_ns)
         error = -EINVAL;
     if (error != 0)
@@ -192,7 +229,7 @@ int htw_schedule_within(struct htw_scheduler *scheduler, int64_t earliest_ns, in
 
 int htw_schedule_here(struct htw_scheduler *scheduler, int64_t delay_ns,
                       const struct htw_site *site, void *arg, htw_handle *ret_handle) {
-    int error = site == NULL ? -EINVAL : prepare(scheduler, site->callback);
+    int error = site == NULL ? -EINVAL : refusal_of(scheduler, site->callback);
     if (error != 0)
         return error;
     return schedule_range(scheduler, plan_after(scheduler, scheduler->clock, delay_ns), NULL, site,
@@ -212,7 +249,7 @@ static const char *invalid_beside_span(const struct htw_spec *spec) {
     return spec->latest_ns <= spec->when_ns || spec->latest_ns <= 0 ? NULL : "latest_ns";
 }
 
-/* The first member that is wrong, except for `callback`: prepare(). NULL: none. */
+/* The first member that is wrong, except for `callback`: refusal_of(). NULL: none. */
 static const char *invalid_member(const struct htw_scheduler *scheduler,
                                   const struct htw_spec *spec) {
     if (spec->struct_size != sizeof(*spec))
@@ -227,13 +264,13 @@ static const char *invalid_member(const struct htw_scheduler *scheduler,
         return "clock";
     if (spec->group != NULL && spec->group->shard->scheduler != scheduler)
         return "group";
-    if (spec->site != NULL && spec->callback != NULL && spec->callback != spec->site->callback)
+    if (spec->site != NULL && spec->site->callback == NULL)
         return "site";
     return spec->span_ns == 0 ? NULL : invalid_beside_span(spec);
 }
 
 static htw_callback *callback_of(const struct htw_spec *spec) {
-    return spec->site != NULL ? spec->site->callback : spec->callback;
+    return spec->callback != NULL || spec->site == NULL ? spec->callback : spec->site->callback;
 }
 
 static struct plan plan_of(const struct htw_scheduler *scheduler, const struct htw__clock *clock,
@@ -262,7 +299,8 @@ struct arming {
     struct htw__record *record;
     uint32_t index; /* of the record */
     bool has_credit;
-    unsigned wake; /* see htw__clockwork_arm_new() */
+    unsigned wake;                 /* see htw__clockwork_arm_new() */
+    const struct htw_stack *stack; /* of htw__stack_take() */
 };
 
 /* Whether a timer with a key releases a credit when it is cancelled. This does not change under the
@@ -337,7 +375,7 @@ static void insert(struct htw__shard *shard, struct arming *arming) {
     struct htw__attributes *attributes = arming->attributes;
     struct htw_group *group = attributes->group;
     attributes->record = arming->record;
-    htw__counter_add(&shard->attributes_bytes, attributes->bytes);
+    htw__counter_add(&shard->attributes_bytes, htw__attributes_bytes(attributes));
     if (group != NULL)
         htw__group_add(group, &attributes->member);
     if (arming->spec->key != NULL)
@@ -366,22 +404,27 @@ static int arm_with_attributes(struct htw__shard *shard, struct arming *arming) 
     insert(shard, arming);
     HTW__PROBE5(arm, shard->scheduler, arming->handle, HTW__PROBE_SITE(arming->record),
                 HTW__PROBE_FLAGS(arming->record), arming->record->deadline_ns);
+    htw__observe_armed(shard, arming->record, arming->handle, arming->stack);
     return 0;
 }
 
 static int schedule_with_attributes(struct htw_scheduler *scheduler, const struct htw_spec *spec,
                                     htw_handle *ret_handle, struct htw_unexpired *ret_replaced) {
     const struct htw__clock *clock = htw__clock_for(scheduler, spec->clock);
-    struct htw__clockwork *clockwork;
+    struct htw__clockwork *clockwork = NULL;
     uint64_t hash =
         spec->key == NULL ? 0 : htw__key_hash(spec->key, spec->key_size, scheduler->key_seed);
     struct htw__shard *shard = spec->key == NULL && spec->group == NULL
                                    ? htw__shard_here(scheduler)
                                    : htw__key_shard(scheduler, spec->group, hash);
-    int error = htw__shard_clockwork(shard, clock, &clockwork);
+    int error = prepare(scheduler);
+    if (error == 0)
+        error = htw__shard_clockwork(shard, clock, &clockwork);
     if (error != 0)
         return error;
+    struct htw_stack stack;
     struct arming arming = { .spec = spec, .plan = plan_of(scheduler, clock, spec) };
+    arming.stack = htw__stack_take(scheduler, &stack);
     arming.attributes = htw__attributes_create(clockwork, spec, hash);
     if (arming.attributes == NULL)
         return -ENOMEM;
@@ -423,7 +466,7 @@ int htw_schedule_spec(struct htw_scheduler *scheduler, const struct htw_spec *sp
     if (error == 0 && (spec == NULL || invalid_member(scheduler, spec) != NULL))
         error = -EINVAL;
     if (error == 0)
-        error = prepare(scheduler, callback_of(spec));
+        error = refusal_of(scheduler, callback_of(spec));
     if (error != 0)
         return error;
     if (htw__attributes_are_needed(scheduler, spec))

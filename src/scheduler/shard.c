@@ -2,6 +2,7 @@
 /* shard.c - a shard: its clockworks, and how its records are freed. */
 #include "shard.h"
 #include "../base/compiler.h"
+#include "stacks.h"
 
 #include <string.h>
 
@@ -21,6 +22,7 @@ int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, u
     *shard = (struct htw__shard) {
         .scheduler = scheduler,
         .waker = waker,
+        .observer = &scheduler->observers[index],
         .index = index,
         .stale_to_free = NO_INDEX,
     };
@@ -29,6 +31,7 @@ int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, u
     if (error != 0)
         return error;
     htw__lock_init(&shard->lock, HTW__RANK_SCHEDULER_SHARD);
+    htw__ring_init(&shard->all_groups);
     atomic_init(&shard->stale, NO_INDEX);
     htw__slab_init(&shard->slab, &scheduler->allocator, scheduler->index_bits,
                    64u - scheduler->generation_shift < 32u ? 64u - scheduler->generation_shift
@@ -53,6 +56,7 @@ void htw__shard_fini(struct htw__shard *shard) {
         destroy_clockwork(shard, htw__shard_clockwork_at(shard, slot));
     htw__slab_fini(&shard->slab);
     htw__key_table_fini(&shard->keys);
+    htw__stacks_fini(shard);
 }
 
 /* ---- clockworks of other clocks */

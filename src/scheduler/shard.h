@@ -8,7 +8,9 @@
 #include "../base/histogram.h"
 #include "../base/cpu.h"
 #include "../base/key_table.h"
+#include "../base/list.h"
 #include "clockwork.h"
+#include "observer.h"
 
 /* How many stale records ahead of the one that is freed are fetched into the cache. */
 #define HTW__STALE_AHEAD 8u
@@ -16,8 +18,9 @@
 /* Guarded by `lock`, except where a member says otherwise. What other CPUs read or write (the first
    members, the views of the slab, `stale`) has cache lines of its own. */
 struct htw__shard {
-    alignas(64) struct htw_scheduler *scheduler; /* this, the index and the waker are constant */
+    alignas(64) struct htw_scheduler *scheduler; /* constant, as are the next three */
     struct htw__waker *waker;                    /* of the expirer that serves this shard */
+    struct htw__observer *observer;
     uint32_t index;
     /* The clockworks of other clocks, by slot; NULL until a timer uses the clock. Any thread reads
        them. */
@@ -34,10 +37,12 @@ struct htw__shard {
     /* Indices of the records that threads of this shard claimed last; the next place to use. */
     uint32_t recent[HTW__STALE_AHEAD], recent_next;
     uint32_t groups;                      /* that exist */
+    struct htw__link all_groups;          /* ring of struct htw__listed: group.h */
     uint64_t scheduled_before;            /* at the last cleanup; used by the expirer only */
     struct htw__record *unstarted;        /* taken by the expirer, and not run because of stop */
     struct htw__counter attributes_bytes; /* of attributes, groups, and the groups' key tables */
     struct htw__key_table keys;           /* of timers with a key and no group */
+    struct htw__stacks *stacks;           /* NULL: not yet needed */
 
     /* A stack of stale records, without the lock: the index of the topmost one (the low 32 bits),
        and how many there are. */

@@ -21,19 +21,18 @@
 
 /* ---- the table */
 
-static struct htw__site_count *entry_of(struct htw__census *census, uintptr_t address,
-                                        bool is_site) {
+static struct htw__site_count *entry_of(struct htw__census *census, htw__origin origin) {
     size_t mask = HTW__SITE_SLOTS - 1;
-    for (size_t i = (size_t)htw__random_mix(address) & mask;; i = (i + 1) & mask) {
+    for (size_t i = (size_t)htw__random_mix(origin) & mask;; i = (i + 1) & mask) {
         struct htw__site_count *entry = &census->sites[i];
-        if (entry->address == address && entry->is_site == is_site)
+        if (entry->origin == origin)
             return entry;
-        if (entry->address != 0)
+        if (entry->origin != 0)
             continue;
         if (census->site_count == HTW_SITES_MAX)
             return &census->others;
         census->site_count++;
-        *entry = (struct htw__site_count) { address, is_site, 0, HTW_NEVER_NS };
+        *entry = (struct htw__site_count) { .origin = origin, .next_ns = HTW_NEVER_NS };
         return entry;
     }
 }
@@ -51,11 +50,33 @@ static void add_next(struct htw__census *census, const struct htw__next_timer *t
     census->next[place] = *timer;
 }
 
+/* Ticks that are not among the first ones do not get there later, so each that stays has all its timers. */
+static void add_tick(struct htw__census *census, uint64_t tick,
+                     const struct htw__next_timer *timer) {
+    uint32_t place = census->tick_count;
+    while (place > 0 && tick < census->ticks[place - 1].tick)
+        place--;
+    struct htw__due_tick *same = place > 0 ? &census->ticks[place - 1] : NULL;
+    if (same != NULL && same->tick == tick) {
+        same->timers++;
+        if (timer->left_ns < same->first.left_ns)
+            same->first = *timer;
+        return;
+    }
+    if (place == HTW_WAKEUPS_MAX)
+        return;
+    if (census->tick_count < HTW_WAKEUPS_MAX)
+        census->tick_count++;
+    for (uint32_t i = census->tick_count - 1; i > place; i--)
+        census->ticks[i] = census->ticks[i - 1];
+    census->ticks[place] = (struct htw__due_tick) { tick, 1, *timer };
+}
+
 /* ---- the records */
 
-/* Under the lock. `now_ns`: of the scheduler's clock. */
+/* Under the lock. `own_ns`: of the scheduler's clock. */
 static void count_record(struct htw__census *census, struct htw__shard *shard,
-                         const struct htw__record *record, int64_t now_ns) {
+                         const struct htw__record *record, int64_t own_ns) {
     uint64_t status = htw__status_of(record);
     enum htw__state state = htw__status_state(status);
     if (state != HTW__PENDING && state != HTW__QUEUED)
@@ -63,20 +84,25 @@ static void count_record(struct htw__census *census, struct htw__shard *shard,
     struct htw__attributes *attributes = htw__attributes_of(record, status);
     const struct htw__clockwork *clockwork = htw__clockwork_of(shard, attributes);
     int64_t deadline_ns = htw__attributes_deadline_ns(record, attributes);
-    if (clockwork != &shard->own)
-        now_ns = htw__clockwork_now_ns(clockwork);
+    int64_t now_ns =
+        clockwork->clock == shard->own.clock ? own_ns : htw__clockwork_now_ns(clockwork);
     struct htw__next_timer timer = {
         .handle = htw__handle_of(shard, record),
         .left_ns = htw__left_ns(now_ns, deadline_ns),
-        .is_site = status & HTW__HAS_SITE,
+        .origin = htw__origin_of(record),
     };
-    timer.address = timer.is_site ? (uintptr_t)record->site : (uintptr_t)record->callback;
-    struct htw__site_count *entry = entry_of(census, timer.address, timer.is_site);
+    struct htw__site_count *entry = entry_of(census, timer.origin);
+    if (census->has_stacks)
+        htw__stack_census_add(&census->stacks, htw__stacks_find(shard, timer.handle));
     entry->pending++;
     if (timer.left_ns < entry->next_ns)
         entry->next_ns = timer.left_ns;
-    if (timer.left_ns != HTW_NEVER_NS)
-        add_next(census, &timer);
+    if (timer.left_ns == HTW_NEVER_NS)
+        return;
+    add_next(census, &timer);
+    if (attributes == NULL || !attributes->paused) /* one that is paused wakes nobody */
+        add_tick(census, htw__tick_from(shard->scheduler, htw__after_ns(own_ns, timer.left_ns)),
+                 &timer);
 }
 
 /* Visits the records from `index` on. Returns the index after those. */
@@ -104,13 +130,44 @@ static void count_shard(struct htw__census *census, struct htw__shard *shard) {
     }
 }
 
+/* ---- what was observed */
+
+static void add_entry(struct htw__site_count *count, const struct htw__site_entry *entry) {
+    for (unsigned i = 0; i < HTW__SITE_NUMBERS; i++)
+        count->numbers[i] += htw__counter_read(&entry->numbers[i]);
+}
+
+static void add_observer(struct htw__census *census, const struct htw__observer *observer) {
+    const struct htw__site_table *table = htw__table_of(&observer->table);
+    for (; table != NULL; table = htw__table_of(&table->next))
+        for (size_t i = 0; i < (size_t)1 << table->bits; i++) {
+            const struct htw__site_entry *entry = &table->entries[i];
+            htw__origin origin = htw__counter_read(&entry->origin);
+            if (origin != 0)
+                add_entry(entry_of(census, origin), entry);
+        }
+    add_entry(&census->others, &observer->others);
+}
+
+static void add_observed(struct htw__census *census, const struct htw_scheduler *scheduler) {
+    for (uint32_t n = 0; n < scheduler->observer_count; n++)
+        add_observer(census, &scheduler->observers[n]);
+}
+
 /* ---- the whole */
 
 static int by_pending(const void *left, const void *right) {
     const struct htw__site_count *a = left, *b = right;
     if (a->pending != b->pending)
         return a->pending < b->pending ? 1 : -1;
-    return a->address < b->address ? -1 : a->address > b->address;
+    return a->origin < b->origin ? -1 : a->origin > b->origin;
+}
+
+/* Those that are not used are last. */
+static int by_use(const void *left, const void *right) {
+    const struct htw__site_count *a = left, *b = right;
+    int unused = (a->origin == 0) - (b->origin == 0);
+    return unused != 0 ? unused : by_pending(left, right);
 }
 
 struct htw__census *htw__census_take(struct htw_scheduler *scheduler) {
@@ -119,27 +176,29 @@ struct htw__census *htw__census_take(struct htw_scheduler *scheduler) {
         return NULL;
     memset(census, 0, sizeof(*census));
     census->others.next_ns = HTW_NEVER_NS;
-    htw__safe_copy_init(&census->copy);
+    census->has_stacks = htw__mode(scheduler) & HTW_OBSERVE_STACKS;
     for (uint32_t i = 0; i < scheduler->shard_count; i++)
         count_shard(census, &scheduler->shards[i]);
-    qsort(census->sites, HTW__SITE_SLOTS, sizeof(census->sites[0]), by_pending);
+    add_observed(census, scheduler);
+    qsort(census->sites, HTW__SITE_SLOTS, sizeof(census->sites[0]), by_use);
     return census;
 }
 
 void htw__census_release(struct htw_scheduler *scheduler, struct htw__census *census) {
-    htw__safe_copy_fini(&census->copy);
     htw__release(&scheduler->allocator, census, sizeof(*census));
 }
 
-bool htw__site_copy(const struct htw__census *census, uintptr_t address,
+/* ---- what a tool shows of a site */
+
+bool htw__site_copy(const struct htw__safe_copy *copy, uintptr_t address,
                     struct htw__site_text *ret_text) {
     struct htw_site *site = &ret_text->site;
-    if (!htw__safe_copy(&census->copy, site, (const void *)address, sizeof(*site)))
+    if (!htw__safe_copy(copy, site, (const void *)address, sizeof(*site)))
         return false;
     const char *name = site->name, *file = site->file, *function = site->function;
-#define COPIED(member)                                                                     \
-    htw__safe_copy_text(&census->copy, ret_text->member, sizeof(ret_text->member), member) \
-        ? ret_text->member                                                                 \
+#define COPIED(member)                                                            \
+    htw__safe_copy_text(copy, ret_text->member, sizeof(ret_text->member), member) \
+        ? ret_text->member                                                        \
         : NULL
     site->name = COPIED(name);
     site->file = COPIED(file);
@@ -148,39 +207,105 @@ bool htw__site_copy(const struct htw__census *census, uintptr_t address,
     return true;
 }
 
-static void visit(const struct htw__census *census, const struct htw__site_count *count,
-                  const struct htw_scheduler *scheduler, htw_site_visitor *visitor, void *context) {
+struct htw__site_shown htw__site_show(const struct htw__safe_copy *copy, htw__origin origin,
+                                      struct htw__site_text *text) {
+    uintptr_t address = htw__origin_address(origin);
+    if (!htw__origin_is_site(origin))
+        return (struct htw__site_shown) { .callback = (htw_callback *)address };
+    bool readable = htw__site_copy(copy, address, text);
+    return (struct htw__site_shown) {
+        .site = readable ? &text->site : NULL,
+        .address = (const void *)address,
+        .callback = readable ? text->site.callback : NULL,
+    };
+}
+
+/* ---- the calls */
+
+/* A census that is shown to a visitor. */
+struct show {
+    struct htw_scheduler *scheduler;
+    struct htw__census *census;
+    struct htw__safe_copy copy;
+    struct htw__callback_frame frame;
+};
+
+static int begin_show(struct show *show, struct htw_scheduler *scheduler, bool has_visitor) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    if (!has_visitor)
+        return -EINVAL;
+    *show = (struct show) { .scheduler = scheduler, .frame = { .scheduler = scheduler } };
+    show->census = htw__census_take(scheduler);
+    if (show->census == NULL)
+        return -ENOMEM;
+    htw__safe_copy_init(&show->copy);
+    htw__callback_frame_push(&show->frame);
+    return 0;
+}
+
+static void end_show(struct show *show) {
+    htw__callback_frame_pop(&show->frame);
+    htw__safe_copy_fini(&show->copy);
+    htw__census_release(show->scheduler, show->census);
+}
+
+static void visit(const struct show *show, const struct htw__site_count *count,
+                  htw_site_visitor *visitor, void *context) {
     struct htw__site_text text;
-    bool readable = count->is_site && htw__site_copy(census, count->address, &text);
+    struct htw__site_shown shown = htw__site_show(&show->copy, count->origin, &text);
     struct htw_site_stats stats = {
-        .site = readable ? &text.site : NULL,
-        .address = count->is_site ? (const void *)count->address : NULL,
-        .callback = readable         ? text.site.callback
-                    : count->is_site ? NULL
-                                     : (htw_callback *)count->address,
+        .site = shown.site,
+        .address = shown.address,
+        .callback = shown.callback,
         .pending = count->pending,
         .next_ns = count->next_ns,
+        .armed = count->numbers[HTW__SITE_ARMED],
+        .cancelled = count->numbers[HTW__SITE_CANCELLED],
+        .expired = count->numbers[HTW__SITE_EXPIRED],
+        .late = count->numbers[HTW__SITE_LATE],
+        .callback_ns = count->numbers[HTW__SITE_CALLBACK_NS],
+        .wakeups = count->numbers[HTW__SITE_WAKEUPS],
     };
-    HTW__CALL_USER("a visitor", scheduler, visitor, visitor(context, &stats));
+    HTW__CALL_USER("a visitor", show->scheduler, visitor, visitor(context, &stats));
 }
 
 int htw_scheduler_visit_sites(struct htw_scheduler *scheduler, htw_site_visitor *visitor,
                               void *context) {
-    int refusal = htw__scheduler_refusal(scheduler);
-    if (refusal != 0)
-        return refusal;
-    if (visitor == NULL)
-        return -EINVAL;
-    struct htw__census *census = htw__census_take(scheduler);
-    if (census == NULL)
-        return -ENOMEM;
-    struct htw__callback_frame frame = { .scheduler = scheduler };
-    htw__callback_frame_push(&frame);
-    for (uint32_t i = 0; i < census->site_count; i++)
-        visit(census, &census->sites[i], scheduler, visitor, context);
-    if (census->others.pending > 0)
-        visit(census, &census->others, scheduler, visitor, context);
-    htw__callback_frame_pop(&frame);
-    htw__census_release(scheduler, census);
+    struct show show;
+    int error = begin_show(&show, scheduler, visitor != NULL);
+    if (error != 0)
+        return error;
+    for (uint32_t i = 0; i < show.census->site_count; i++)
+        visit(&show, &show.census->sites[i], visitor, context);
+    if (show.census->others.pending > 0 || !htw__site_is_idle(&show.census->others))
+        visit(&show, &show.census->others, visitor, context);
+    end_show(&show);
+    return 0;
+}
+
+int htw_scheduler_visit_wakeups(struct htw_scheduler *scheduler, htw_wakeup_visitor *visitor,
+                                void *context) {
+    struct show show;
+    int error = begin_show(&show, scheduler, visitor != NULL);
+    if (error != 0)
+        return error;
+    int64_t now_ns = htw__now_ns(scheduler);
+    for (uint32_t i = 0; i < show.census->tick_count; i++) {
+        const struct htw__due_tick *due = &show.census->ticks[i];
+        struct htw__site_text text;
+        struct htw__site_shown shown = htw__site_show(&show.copy, due->first.origin, &text);
+        struct htw_wakeup wakeup = {
+            .left_ns = htw__left_ns(now_ns, htw__tick_ns(scheduler, due->tick)),
+            .timers = due->timers,
+            .site = shown.site,
+            .address = shown.address,
+            .callback = shown.callback,
+            .handle = due->first.handle,
+        };
+        HTW__CALL_USER("a visitor", scheduler, visitor, visitor(context, &wakeup));
+    }
+    end_show(&show);
     return 0;
 }

@@ -4,22 +4,37 @@
 #define HTW_SRC_SCHEDULER_SITES_H
 
 #include "../base/safe_copy.h"
-#include "state.h"
+#include "observer.h"
+#include "stacks.h"
 
 /* The timers of a site, or of a callback without one. */
 struct htw__site_count {
-    uintptr_t address; /* of the site or the callback; 0: of all that found no room */
-    bool is_site;
+    htw__origin origin; /* 0: all that found no room */
     uint64_t pending;
     int64_t next_ns; /* what is left until the earliest deadline; HTW_NEVER_NS: there is none */
+    uint64_t numbers[HTW__SITE_NUMBERS];
 };
+
+/* Whether nothing was counted. */
+static inline bool htw__site_is_idle(const struct htw__site_count *count) {
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < HTW__SITE_NUMBERS; i++)
+        sum |= count->numbers[i];
+    return sum == 0;
+}
 
 /* A timer that is among the next ones. */
 struct htw__next_timer {
     htw_handle handle;
     int64_t left_ns;
-    uintptr_t address;
-    bool is_site;
+    htw__origin origin;
+};
+
+/* The timers that are due at a tick. */
+struct htw__due_tick {
+    uint64_t tick; /* of the clock of the scheduler */
+    uint64_t timers;
+    struct htw__next_timer first;
 };
 
 #define HTW__NEXT_TIMERS 10u
@@ -31,12 +46,17 @@ struct htw__census {
     struct htw__site_count others;
     struct htw__next_timer next[HTW__NEXT_TIMERS]; /* the next one is first */
     uint32_t next_count;
-    struct htw__safe_copy copy;
+    struct htw__due_tick ticks[HTW_WAKEUPS_MAX]; /* the same */
+    uint32_t tick_count;
+    bool has_stacks; /* they are observed */
+    struct htw__stack_census stacks;
 };
 
 /* Sites are in the order of their number of timers. NULL: no memory. Not under a lock. */
 struct htw__census *htw__census_take(struct htw_scheduler *scheduler);
 void htw__census_release(struct htw_scheduler *scheduler, struct htw__census *census);
+
+/* ---- what a tool shows of a site */
 
 /* A site as far as its memory can be read, cut where it is longer. */
 struct htw__site_text {
@@ -45,7 +65,18 @@ struct htw__site_text {
 };
 
 /* False: the site cannot be read. */
-bool htw__site_copy(const struct htw__census *census, uintptr_t address,
+bool htw__site_copy(const struct htw__safe_copy *copy, uintptr_t address,
                     struct htw__site_text *ret_text);
+
+/* The three members that public structs have. */
+struct htw__site_shown {
+    const struct htw_site *site;
+    const void *address;
+    htw_callback *callback;
+};
+
+/* `text` must stay as long as the result is used. */
+struct htw__site_shown htw__site_show(const struct htw__safe_copy *copy, htw__origin origin,
+                                      struct htw__site_text *text);
 
 #endif /* HTW_SRC_SCHEDULER_SITES_H */

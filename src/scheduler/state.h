@@ -19,6 +19,10 @@
  * (attributes.h), a second block of memory. A group may have clockworks of its own, for timers whose
  * deadline moves with its scale (span.h).
  *
+ * While something is observed, each of these counts in an OBSERVER of its own (observer.h), when it arms,
+ * cancels, takes or runs a timer (observe.h). Whether it is, and all else that a hot path must know, is in one
+ * word, `mode`.
+ *
  * THE LIFE OF A TIMER
  *
  *     state     the timer is                        next state, and when
@@ -69,6 +73,7 @@
 #include "../base/divisor.h"
 #include "../base/fork.h"
 #include "frame.h"
+#include "kept_sites.h"
 #include "life.h"
 #include "steady.h"
 #include "work_queue.h"
@@ -84,6 +89,7 @@
 
 struct htw__clock;
 struct htw__expirer;
+struct htw__observer;
 struct htw__run_stats;
 struct htw__thread;
 
@@ -100,20 +106,22 @@ struct htw_scheduler {
     uint32_t expirer_count, worker_count;
     uint32_t wheel_size;
     uint64_t max_pending;
+    uint32_t event_count;
     int64_t timer_slack_ns, late_threshold_ns;
     uint64_t key_seed;
     struct htw__expirer *expirers;
     struct htw__thread *threads;
     struct htw__batch *batches;
-    uint32_t batch_count;
+    uint32_t batch_count, observer_count;
+    struct htw__observer
+        *observers; /* of the shards, the expirers, the threads, and the executor */
     struct htw_executor executor;
     struct htw__run_stats *executor_run_stats; /* shared by the threads of the executor */
     struct htw_allocator allocator;
     struct htw_allocator users_allocator; /* see htw__allocator_hide() */
     char thread_name[16];
 
-    _Atomic bool threads_started;                /* or none is needed */
-    _Atomic bool stopping;                       /* no callback starts any more */
+    _Atomic unsigned mode;                       /* HTW__MODE_..., and a set of HTW_OBSERVE_... */
     _Atomic int64_t manual_ns[HTW__CLOCK_COUNT]; /* manual time, of each clock */
     _Atomic unsigned clocks_in_use; /* one bit for each clock but its own that a timer has had */
     alignas(64) _Atomic uint64_t credit; /* the part of max_pending that no shard holds */
@@ -121,11 +129,23 @@ struct htw_scheduler {
     struct htw__life life;
     struct htw__cancel_waiters cancel_waiters;
     struct htw__clock_listeners clock_listeners;
+    struct htw__kept_sites kept_sites;
 };
+
+/* What is not as usual. Hot paths test once that nothing is, and have another copy for the rest. */
+#define HTW__OBSERVE_ALL (HTW_OBSERVE_SITES | HTW_OBSERVE_EVENTS | HTW_OBSERVE_STACKS)
+#define HTW__MODE_OBSERVE 0xffu   /* the set of what is observed */
+#define HTW__MODE_STARTING 0x100u /* threads are needed that have not all been started */
+#define HTW__MODE_STOPPING 0x200u /* no callback starts any more */
+#define HTW__MODE_LIMITED 0x400u  /* there is a max_pending; constant */
+
+static inline unsigned htw__mode(const struct htw_scheduler *scheduler) {
+    return atomic_load_explicit(&scheduler->mode, memory_order_relaxed);
+}
 
 /* Whether the scheduler is being stopped: no callback may start any more. */
 static inline bool htw__is_ending(const struct htw_scheduler *scheduler) {
-    return atomic_load_explicit(&scheduler->stopping, memory_order_relaxed);
+    return htw__mode(scheduler) & HTW__MODE_STOPPING;
 }
 
 /* What every public call begins with: 0; -EINVAL; -EOWNERDEAD if the process has forked since the

@@ -3,8 +3,10 @@
 #include "stats.h"
 
 #include "expirer.h"
+#include "herds.h"
 #include "run.h"
 #include "shard.h"
+#include "stacks.h"
 #include "workers.h"
 
 /* What the n-th thread that runs callbacks counts; NULL: nothing. False: there is none. */
@@ -67,7 +69,7 @@ void htw__stats_add_shard(struct htw__shard *shard, struct htw_scheduler_stats *
     for (uint32_t slot = 0; slot < HTW__SLOT_COUNT; slot++)
         add_clockwork(stats, htw__shard_clockwork_at(shard, slot), in_wheels);
     *groups += shard->groups;
-    stats->memory_bytes += htw__slab_bytes(&shard->slab) +
+    stats->memory_bytes += htw__slab_bytes(&shard->slab) + htw__stacks_bytes(shard) +
                            htw__counter_read(&shard->attributes_bytes) +
                            htw__key_table_memory(&shard->keys);
     htw__lock_release(&shard->lock);
@@ -81,6 +83,12 @@ static uint64_t own_bytes(const struct htw_scheduler *scheduler) {
     struct htw__run_stats *run_stats;
     for (uint32_t n = 0; run_stats_at(scheduler, n, &run_stats); n++)
         bytes += run_stats == NULL ? 0 : sizeof(*run_stats);
+    for (uint32_t i = 0; i < scheduler->observer_count; i++)
+        bytes += sizeof(struct htw__observer) + htw__observer_bytes(&scheduler->observers[i]);
+    for (uint32_t i = 0; i < scheduler->expirer_count; i++)
+        bytes += htw__herds_present(&scheduler->expirers[i].herds) == NULL
+                     ? 0
+                     : sizeof(struct htw__herds);
     return bytes;
 }
 
@@ -106,7 +114,7 @@ void htw__stats_gather(struct htw_scheduler *scheduler, struct htw_scheduler_sta
     uint64_t gone = stats->cancelled + stats->handed_back + stats->fired;
     stats->pending = stats->scheduled > gone ? stats->scheduled - gone : 0;
     stats->fired = stats->fired > stats->running ? stats->fired - stats->running : 0;
-    stats->memory_bytes += own_bytes(scheduler);
+    stats->memory_bytes += own_bytes(scheduler) + htw__kept_sites_bytes(scheduler);
 }
 
 void htw_scheduler_stats_init(struct htw_scheduler_stats *stats) {

@@ -55,7 +55,8 @@ void htw__workers_fini(struct htw_scheduler *scheduler) {
 }
 
 int htw__thread_add_run_stats(struct htw__thread *thread) {
-    struct htw__run_stats *run_stats = htw__run_stats_create(thread->scheduler);
+    uint32_t n = (uint32_t)(thread - thread->scheduler->threads);
+    struct htw__run_stats *run_stats = htw__run_stats_create(thread->scheduler, n);
     if (run_stats == NULL)
         return -ENOMEM;
     atomic_store_explicit(&thread->run_stats, run_stats, memory_order_release);

@@ -127,6 +127,7 @@ void ignore(struct htw_wheel *wheel, struct htw_timer *timer, struct htw_schedul
     htw_schedule_within(scheduler, 1, 2, callback, NULL, NULL);
     htw_schedule_every(scheduler, 1, 1, HTW_REPEAT_SKIP, callback, NULL, NULL);
     htw_schedule_here(scheduler, 1, NULL, NULL, NULL);
+    htw_scheduler_observe(scheduler, 0);
     htw_schedule_spec(scheduler, NULL, NULL, NULL);
     htw_cancel_remaining(scheduler, 1, NULL);
     htw_group_create(scheduler, &group);

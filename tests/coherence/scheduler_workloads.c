@@ -59,9 +59,8 @@ static const struct memory_field shard_fields[] = {
 #define FIELD(member) \
     { #member, offsetof(struct htw_scheduler, member) }
 static const struct memory_field scheduler_fields[] = {
-    FIELD(shards),         FIELD(threads_started), FIELD(stopping),   FIELD(manual_ns),
-    FIELD(clocks_in_use),  FIELD(credit),          FIELD(work_queue), FIELD(life),
-    FIELD(cancel_waiters), FIELD(clock_listeners), { NULL, 0 },
+    FIELD(shards),     FIELD(mode), FIELD(manual_ns),      FIELD(clocks_in_use),   FIELD(credit),
+    FIELD(work_queue), FIELD(life), FIELD(cancel_waiters), FIELD(clock_listeners), { NULL, 0 },
 };
 #undef FIELD
 

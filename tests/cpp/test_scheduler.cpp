@@ -420,6 +420,17 @@ static std::vector<std::string> sites_of(const htw::scheduler &scheduler) {
     return sites;
 }
 
+TEST(sites_are_counted_where_the_option_says_so) {
+    htw::scheduler_options options = test::manual();
+    options.observe = HTW_OBSERVE_SITES;
+    options.event_count = 100;
+    htw::scheduler scheduler(std::move(options));
+    CHECK(htw_scheduler_observed(scheduler.native()) == HTW_OBSERVE_SITES);
+    htw::timer timer = scheduler.schedule(1s, [] {});
+    scheduler.advance(1s);
+    CHECK(sites_of(scheduler).size() == 1); /* it has counts, and no timer */
+}
+
 static htw::timer arm_by_reference(htw::scheduler &scheduler, const std::function<void()> &function,
                                    htw::place where = htw::place::current()) {
     return scheduler.schedule(1s, function, where);
@@ -447,6 +458,24 @@ TEST(timers_know_where_they_were_armed) {
     CHECK(sites_of(scheduler).size() == 4);
     scheduler.advance(1s);
     CHECK(sites_of(scheduler).size() == 1);
+}
+
+TEST(group_has_a_name) {
+    htw::scheduler scheduler(test::manual());
+    htw::group group(scheduler), empty;
+    std::string name;
+    std::error_code error;
+    group.set_name("tenant");
+    const int result = htw_scheduler_visit_groups(
+        scheduler.native(),
+        [](void *context, const htw_group_stats *stats) {
+            *static_cast<std::string *>(context) = stats->name;
+        },
+        &name);
+    CHECK(result == 0 && name == "tenant");
+    empty.set_name("none", error);
+    CHECK(error == std::errc::invalid_argument);
+    CHECK_FAILS(empty.set_name("none"), std::errc::invalid_argument);
 }
 
 TEST(places_without_end_have_no_site) {

@@ -7,6 +7,7 @@
 
 #include <htw/purgatory.h>
 
+#include "../../src/scheduler/herds.h"
 #include "../../src/scheduler/shard.h"
 #include "../../src/scheduler/stats.h"
 
@@ -241,6 +242,121 @@ static void play_stats(void) {
     scene_close();
 }
 
+/* ---- what is observed: two threads create it, one writes, the other reads */
+
+static struct {
+    struct htw__observer observer;
+    struct htw__herds *_Atomic herds;
+} seen;
+
+static void change_observe(struct htw_scheduler_options *options) {
+    options->embedded = true;
+    options->event_count = 1; /* rings of eight */
+}
+
+static void open_observer(void) {
+    scene_open(1, 0, change_observe);
+    htw__observer_init(&seen.observer, scene.scheduler);
+    atomic_init(&seen.herds, NULL);
+}
+
+static void close_observer(void) {
+    htw__observer_fini(&seen.observer);
+    scene_settle();
+    scene_close();
+}
+
+static void *record_events(void *unused) {
+    (void)unused;
+    for (unsigned n = 1; n <= 10; n++)
+        htw__observer_record(&seen.observer, &(struct htw__event) { .kind = HTW_EVENT_ARMED,
+                                                                    .origin = n,
+                                                                    .time_ns = n,
+                                                                    .deadline_ns = n,
+                                                                    .duration_ns = n,
+                                                                    .handle = n });
+    return NULL;
+}
+
+/* An event that is found is whole, and they follow one another up to the last that was there. */
+static void play_ring(void) {
+    open_observer();
+    pthread_t other = scene_start(record_events);
+    struct htw__event events[8];
+    uint64_t lost;
+    const struct htw__event_ring *ring = htw__observer_ring(&seen.observer);
+    size_t count = ring == NULL ? 0 : htw__event_ring_copy(ring, events, &lost);
+    for (size_t i = 0; i < count; i++) {
+        const struct htw__event *event = &events[i];
+        uint64_t n = lost + i + 1;
+        REQUIRE(event->kind == HTW_EVENT_ARMED && event->origin == n && event->handle == n);
+        REQUIRE(event->time_ns == (int64_t)n && event->deadline_ns == (int64_t)n &&
+                event->duration_ns == (int64_t)n);
+    }
+    scene_join(other);
+    REQUIRE(htw__event_ring_copy(htw__observer_ring(&seen.observer), events, &lost) == 7 &&
+            lost == 3);
+    close_observer();
+}
+
+static void *observe_first(void *unused) {
+    (void)unused;
+    htw__site_add(htw__observer_site(&seen.observer, 2), HTW__SITE_ARMED, 1);
+    htw__observer_record(&seen.observer,
+                         &(struct htw__event) { .kind = HTW_EVENT_ARMED, .handle = 1 });
+    struct htw__herds *herds = htw__herds_at(scene.scheduler, &seen.herds);
+    htw__lock_acquire(&herds->lock);
+    htw__herds_begin(herds, scene.scheduler, MS, 2);
+    htw__lock_release(&herds->lock);
+    return NULL;
+}
+
+/* The thread that switches on prepares what the other one needs at the same time. */
+static void play_observe(void) {
+    open_observer();
+    pthread_t other = scene_start(observe_first);
+    REQUIRE(htw__observer_prepare(&seen.observer, HTW__OBSERVE_ALL) == 0);
+    struct htw__herds *herds = htw__herds_at(scene.scheduler, &seen.herds);
+    struct htw__herd list[HTW_HERDS_MAX];
+    struct htw__event events[8];
+    uint32_t count = 0;
+    uint64_t lost;
+    htw__herds_list(herds, MS, list, &count);
+    REQUIRE(htw__event_ring_copy(htw__observer_ring(&seen.observer), events, &lost) <= 1);
+    const struct htw__site_table *table = htw__table_of(&seen.observer.table);
+    REQUIRE(table->bits == HTW__SITE_FIRST_BITS && htw__table_of(&table->next) == NULL);
+    scene_join(other);
+    htw__herds_list(herds, MS, list, &count);
+    REQUIRE(count == 1 && list[0].timers >= 1);
+    REQUIRE(htw__event_ring_copy(htw__observer_ring(&seen.observer), events, &lost) == 1);
+    REQUIRE(htw__counter_read(&htw__observer_site(&seen.observer, 2)->numbers[HTW__SITE_ARMED]) ==
+            1);
+    htw__release(&scene.scheduler->allocator, herds, sizeof(*herds));
+    close_observer();
+}
+
+/* The same for a thread that only reads. */
+static void play_observe_reader(void) {
+    open_observer();
+    pthread_t other = scene_start(observe_first);
+    const struct htw__site_table *table = htw__table_of(&seen.observer.table);
+    if (table != NULL)
+        REQUIRE(table->bits == HTW__SITE_FIRST_BITS && htw__table_of(&table->next) == NULL);
+    const struct htw__event_ring *ring = htw__observer_ring(&seen.observer);
+    if (ring != NULL)
+        REQUIRE(ring->size == 8);
+    struct htw__herds *herds = htw__herds_present(&seen.herds);
+    struct htw__herd list[HTW_HERDS_MAX];
+    uint32_t count = 0;
+    if (herds != NULL)
+        htw__herds_list(herds, MS, list, &count);
+    REQUIRE(count <= 1);
+    scene_join(other);
+    herds = htw__herds_present(&seen.herds);
+    htw__release(&scene.scheduler->allocator, herds, sizeof(*herds));
+    close_observer();
+}
+
 static void *arm_by_wall_clock(void *number) {
     unsigned i = number == NULL ? 0 : 1;
     struct htw_spec spec = HTW_SPEC_INIT;
@@ -391,6 +507,9 @@ const struct scene order_scenes[] = {
       play_add_page, 2, 3 },
     { "stats", "statistics may be read while threads start", play_stats, 1, 2 },
     { "two-clocks", "two threads use another clock first", play_two_clocks, 1, 2 },
+    { "ring", "an event that is read is whole, and none is left out", play_ring, 3, 4 },
+    { "observe", "two threads need what is observed first", play_observe, 3, 4 },
+    { "observe-reader", "and one that reads finds it whole", play_observe_reader, 3, 4 },
     { "start", "two threads arm the first timers", play_start, 1, 2 },
     { "free-request", "a request that is not pending belongs to the user", play_free_request, 4,
       5 },

@@ -272,6 +272,21 @@ static void play_stop_workers(void) {
     play_stop_with(2);
 }
 
+/* The threads of the scheduler run already, so that the usual copy of arming meets the stop. */
+static void play_stop_started(void) {
+    scene_open(1, 0, NULL);
+    scene_arm(2, HTW_NEVER_NS, scene_count);
+    pthread_t other = scene_start(arm_two);
+    REQUIRE(htw_scheduler_stop(scene.scheduler, take_back, NULL) == 0);
+    scene_join(other);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct scene_timer *timer = &scene.timers[i];
+        REQUIRE(timer->runs + timer->releases == (timer->result == 0));
+    }
+    REQUIRE(scene.timers[2].releases == 1);
+    scene_close();
+}
+
 /* ---- groups and keys */
 
 static struct htw_spec spec_of(unsigned number, int64_t delay_ns) {
@@ -402,6 +417,7 @@ const struct scene scheduler_scenes[] = {
       2 },
     { "stop", "each timer runs, is handed back or is refused", play_stop, 3, 4 },
     { "stop-workers", "the same with workers", play_stop_workers, 2, 3 },
+    { "stop-started", "the same where the threads run already", play_stop_started, 3, 4 },
     { "pause", "a paused group starts nothing, and a resumed one loses nothing", play_pause, 2, 3 },
     { "key", "of two timers with one key each runs or is replaced", play_key, 2, 2 },
     { "scale", "a scale of 0 lets a timer run after its least delay", play_scale, 1, 2 },

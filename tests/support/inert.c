@@ -85,6 +85,12 @@ static void expect_scheduler(const struct inert *e) {
     EXPECT(htw_scheduler_set_clock(s, HTW_CLOCK_REALTIME, HTW_SECOND) == -EOWNERDEAD);
     EXPECT(htw_scheduler_get_stats(s, &stats) == -EOWNERDEAD && stats.scheduled == 0);
     EXPECT(htw_scheduler_prometheus(s, stream) == -EOWNERDEAD && ftell(stream) == 0);
+    EXPECT(htw_scheduler_observe(s, HTW_OBSERVE_SITES) == -EOWNERDEAD);
+    EXPECT(htw_scheduler_observed(s) == 0);
+    EXPECT(htw_scheduler_visit_sites(s, NULL, NULL) == -EOWNERDEAD);
+    EXPECT(htw_scheduler_visit_wakeups(s, NULL, NULL) == -EOWNERDEAD);
+    EXPECT(htw_scheduler_visit_herds(s, NULL, NULL) == -EOWNERDEAD);
+    EXPECT(htw_scheduler_visit_events(s, NULL, NULL, NULL) == -EOWNERDEAD);
     htw_task_run(e->task);
     EXPECT(htw_task_drop(e->task, NULL) == (e->task == NULL ? -EINVAL : -EOWNERDEAD));
     EXPECT(htw_scheduler_stop(s, must_not_visit, NULL) == -EOWNERDEAD);

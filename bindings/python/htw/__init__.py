@@ -28,6 +28,7 @@ from htw._scheduler import (
     Clock,
     Distribution,
     Group,
+    Observe,
     Outcome,
     Repeat,
     Scheduler,
@@ -42,7 +43,7 @@ library_version: str = _ffi.string(_lib.htw_version()).decode()
 
 __all__ = [
     "NEVER_NS", "NEVER_TICK", "Backoff", "BusyError", "Clock", "DeadlockError", "Distribution",
-    "Error", "ForkedError", "FullError", "Group", "Key", "KeyExistsError", "Outcome", "Purgatory",
-    "PurgatoryStats", "Reason", "Repeat", "Request", "Scheduler", "SchedulerStats", "StoppedError",
+    "Error", "ForkedError", "FullError", "Group", "Key", "KeyExistsError", "Observe", "Outcome",
+    "Purgatory", "PurgatoryStats", "Reason", "Repeat", "Request", "Scheduler", "SchedulerStats", "StoppedError",
     "Threshold", "Timer", "Unexpired", "Wheel", "WheelStats", "WheelTimer", "library_version",
 ]

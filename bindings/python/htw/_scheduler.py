@@ -58,6 +58,14 @@ class Clock(enum.IntEnum):
     MANUAL = 4
 
 
+class Observe(enum.IntFlag):
+    """What is observed of a scheduler."""
+
+    NOTHING = 0
+    SITES = 1  #: counts, by callback and the place of the call that has armed a timer
+    EVENTS = 2  #: the last events of its timers
+
+
 class Repeat(enum.IntEnum):
     """How a timer repeats. Its runs never overlap."""
 
@@ -401,6 +409,8 @@ class Scheduler(Closing):
         the first value of the manual clock, in seconds.
     ``thread_name``
         the prefix of the names of threads.
+    ``observe``
+        what is observed from the beginning: a set of Observe; see observe().
     ``on_error``
         see above.
     """
@@ -411,7 +421,7 @@ class Scheduler(Closing):
                  shards: int = 1, wheel_size: int = 0, clock: Clock = Clock.DEFAULT,
                  embedded: bool = False, start_threads: bool = False, max_pending: int = 0,
                  timer_slack: float = 0, late_threshold: float = 0, manual_start: float = 0,
-                 thread_name: Optional[str] = None,
+                 thread_name: Optional[str] = None, observe: Observe = Observe.NOTHING,
                  on_error: Optional[ErrorHandler] = None) -> None:
         self._begin()
         self._timers: set[Timer] = set()
@@ -429,6 +439,7 @@ class Scheduler(Closing):
         options.timer_slack_ns = to_ns(timer_slack)
         options.late_threshold_ns = to_ns(late_threshold)
         options.manual_start_ns = to_ns(manual_start)
+        options.observe = int(observe)
         name = None if thread_name is None else ffi.new("char[]", thread_name.encode())
         if name is not None:
             options.thread_name = name
@@ -642,9 +653,9 @@ class Scheduler(Closing):
         key_bytes = to_bytes(key)
         return bool(lib.htw_find_key(self._pointer, pointer_of(group), key_bytes, len(key_bytes)))
 
-    def group(self) -> Group:
-        """Creates a group of timers."""
-        return Group(self)
+    def group(self, name: Optional[str] = None) -> Group:
+        """Creates a group of timers. `name`: of it in dump()."""
+        return Group(self, name)
 
     # ---- embedded, and manual time
 
@@ -704,9 +715,19 @@ class Scheduler(Closing):
         """The statistics in the text format of Prometheus."""
         return text_of(lib.py_scheduler_prometheus(self._pointer))
 
+    def observe(self, what: Observe) -> None:
+        """Sets what is observed: ``Observe.SITES`` counts by the place of the call that has armed a
+        timer, for dump(); ``Observe.EVENTS`` records the last events, for ``htw replay``."""
+        checked(lib.htw_scheduler_observe(self._pointer, int(what)))
+
+    @property
+    def observed(self) -> Observe:
+        """What is observed."""
+        return Observe(lib.htw_scheduler_observed(self._pointer))
+
     def dump(self) -> str:
         """What is pending, for people: by callback and the place of the call that has armed it, and
-        the next ten timers."""
+        the next ten timers; with ``Observe.SITES`` also what was counted."""
         return text_of(lib.py_scheduler_dump(self._pointer))
 
 
@@ -724,13 +745,14 @@ class Group(Bound):
 
     __slots__ = ("_scheduler", "_pointer", "_lease", "__weakref__")
 
-    def __init__(self, scheduler: Scheduler) -> None:
+    def __init__(self, scheduler: Scheduler, name: Optional[str] = None) -> None:
         self._begin()
         pointer = ffi.new("struct htw_group **")
         checked(lib.htw_group_create(scheduler._pointer, pointer))
         self._scheduler = scheduler
         self._pointer = pointer[0]
         self._lease = Lease(self._pointer, lib.htw_group_destroy, scheduler._lease)
+        checked(lib.htw_group_set_name(self._pointer, _text(name)))
 
     def cancel(self) -> list[Unexpired]:
         """Cancels all timers of the group, and returns those that were pending."""

@@ -113,6 +113,7 @@ struct htw_scheduler_options {
     int64_t late_threshold_ns;
     int64_t manual_start_ns;
     const char *thread_name;
+    uint32_t observe;
     ...;
 };
 struct htw_scheduler_stats {
@@ -169,6 +170,7 @@ uint64_t htw_pending(const struct htw_scheduler *scheduler);
 int htw_group_create(struct htw_scheduler *scheduler, struct htw_group **ret_group);
 void htw_group_destroy(struct htw_group *group);
 int64_t py_group_cancel(struct htw_group *group, void *list);
+int htw_group_set_name(struct htw_group *group, const char *name);
 int htw_group_set_scale(struct htw_group *group, double scale);
 double htw_group_scale(struct htw_group *group);
 int htw_group_pause(struct htw_group *group);
@@ -183,6 +185,8 @@ void htw_scheduler_stats_init(struct htw_scheduler_stats *stats);
 int htw_scheduler_get_stats(struct htw_scheduler *scheduler, struct htw_scheduler_stats *stats);
 char *py_scheduler_prometheus(struct htw_scheduler *scheduler);
 char *py_scheduler_dump(struct htw_scheduler *scheduler);
+int htw_scheduler_observe(struct htw_scheduler *scheduler, uint32_t observe);
+uint32_t htw_scheduler_observed(const struct htw_scheduler *scheduler);
 
 /* ---- purgatory */
 

@@ -338,6 +338,26 @@ def test_timers_know_where_they_were_armed(manual):
     assert " 2 pending, 2 sites\n" in manual.dump()
 
 
+def test_sites_are_counted_while_that_is_on(manual):
+    assert manual.observed == htw.Observe.NOTHING
+    manual.observe(htw.Observe.SITES | htw.Observe.EVENTS)
+    assert manual.observed == htw.Observe.SITES | htw.Observe.EVENTS
+    manual.repeat(1, int, first=1)
+    manual.advance(3)
+    assert "         3         1         0         3         0         0  int " in manual.dump()
+    with pytest.raises(ValueError):
+        manual.observe(0x80000000)
+    with htw.Scheduler(clock=Clock.MANUAL, observe=htw.Observe.SITES) as scheduler:
+        assert scheduler.observed == htw.Observe.SITES
+
+
+def test_group_has_a_name(manual):
+    named, other = manual.group(name="tenant"), manual.group()
+    manual.schedule(1, int, group=named)
+    assert manual.dump().endswith("  of 2 groups\n         1   1.00  tenant\n         0   1.00  -\n")
+    del other
+
+
 def test_timer_of_another_clock_follows_that_clock(manual):
     ran = []
     noon = 1_700_000_000

@@ -79,6 +79,9 @@ struct scheduler_options {
     const char *thread_name = nullptr;
     /** Memory of the library. Callables are in memory of operator new. */
     const htw_allocator *allocator = nullptr;
+    /** A set of HTW_OBSERVE_SITES and the like; see htw_scheduler_observe(). */
+    std::uint32_t observe = 0;
+    std::uint32_t event_count = 0;
     /** Runs the callbacks in threads of the program, which call task::run(). Called by threads of
         the library; must not throw. Empty: the workers run them. */
     std::function<void(task)> executor {};

@@ -7,11 +7,18 @@ pub const HTW_WHEEL_SIZE_MIN: u32 = 2;
 pub const HTW_WHEEL_SIZE_DEFAULT: u32 = 256;
 pub const HTW_WHEEL_SIZE_MAX: u32 = 4096;
 pub const HTW_WHEEL_LEVELS_MAX: u32 = 64;
+pub const HTW_STACK_FRAMES: u32 = 16;
 pub const HTW_SHARDS_MAX: u32 = 1024;
 pub const HTW_EXPIRERS_MAX: u32 = 64;
 pub const HTW_WORKERS_MAX: u32 = 256;
+pub const HTW_EVENTS_MAX: u32 = 16777216;
+pub const HTW_OBSERVE_SITES: u32 = 1;
+pub const HTW_OBSERVE_EVENTS: u32 = 2;
+pub const HTW_OBSERVE_STACKS: u32 = 4;
 pub const HTW_SCHEDULER_HISTOGRAM_BUCKETS: u32 = 24;
 pub const HTW_SITES_MAX: u32 = 4096;
+pub const HTW_WAKEUPS_MAX: u32 = 10;
+pub const HTW_HERDS_MAX: u32 = 16;
 pub const HTW_LEVEL_PARTS: u32 = 64;
 pub const HTW_PURGATORY_SHARDS_MAX: u32 = 65536;
 pub const HTW_PURGATORY_WAIT_BUCKETS: u32 = 24;
@@ -294,6 +301,12 @@ pub type htw_release_hook =
     ::std::option::Option<unsafe extern "C" fn(arg: *mut ::std::os::raw::c_void)>;
 #[repr(C)]
 #[derive(Copy, Clone)]
+pub struct htw_stack {
+    pub depth: u32,
+    pub frames: [*const ::std::os::raw::c_void; 16usize],
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
 pub struct htw_unexpired {
     pub handle: htw_handle,
     pub callback: htw_callback,
@@ -301,6 +314,7 @@ pub struct htw_unexpired {
     pub deadline_ns: i64,
     pub clock: htw_clock,
     pub site: *const htw_site,
+    pub stack: *const htw_stack,
 }
 pub type htw_unexpired_visitor = ::std::option::Option<
     unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, unexpired: *const htw_unexpired),
@@ -341,6 +355,8 @@ pub struct htw_scheduler_options {
     pub thread_name: *const ::std::os::raw::c_char,
     pub executor: *const htw_executor,
     pub allocator: *const htw_allocator,
+    pub observe: u32,
+    pub event_count: u32,
 }
 extern "C" {
     pub fn htw_scheduler_options_init(options: *mut htw_scheduler_options);
@@ -427,6 +443,12 @@ pub struct htw_site {
     pub file: *const ::std::os::raw::c_char,
     pub function: *const ::std::os::raw::c_char,
     pub line: u32,
+}
+extern "C" {
+    pub fn htw_scheduler_keep_site(
+        scheduler: *mut htw_scheduler,
+        site: *const htw_site,
+    ) -> *const htw_site;
 }
 extern "C" {
     pub fn htw_schedule_here(
@@ -549,6 +571,12 @@ extern "C" {
     pub fn htw_group_create(
         scheduler: *mut htw_scheduler,
         ret_group: *mut *mut htw_group,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_group_set_name(
+        group: *mut htw_group,
+        name: *const ::std::os::raw::c_char,
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
@@ -701,6 +729,12 @@ pub struct htw_site_stats {
     pub callback: htw_callback,
     pub pending: u64,
     pub next_ns: i64,
+    pub armed: u64,
+    pub cancelled: u64,
+    pub expired: u64,
+    pub late: u64,
+    pub callback_ns: u64,
+    pub wakeups: u64,
 }
 pub type htw_site_visitor = ::std::option::Option<
     unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, stats: *const htw_site_stats),
@@ -712,10 +746,108 @@ extern "C" {
         context: *mut ::std::os::raw::c_void,
     ) -> ::std::os::raw::c_int;
 }
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_group_stats {
+    pub name: *const ::std::os::raw::c_char,
+    pub address: *const ::std::os::raw::c_void,
+    pub count: u64,
+    pub paused: bool,
+    pub scale: f64,
+}
+pub type htw_group_visitor = ::std::option::Option<
+    unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, stats: *const htw_group_stats),
+>;
+extern "C" {
+    pub fn htw_scheduler_visit_groups(
+        scheduler: *mut htw_scheduler,
+        visitor: htw_group_visitor,
+        context: *mut ::std::os::raw::c_void,
+    ) -> ::std::os::raw::c_int;
+}
 extern "C" {
     pub fn htw_scheduler_dump(
         scheduler: *mut htw_scheduler,
         stream: *mut FILE,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_scheduler_observe(
+        scheduler: *mut htw_scheduler,
+        observe: u32,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
+    pub fn htw_scheduler_observed(scheduler: *const htw_scheduler) -> u32;
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_wakeup {
+    pub left_ns: i64,
+    pub timers: u64,
+    pub site: *const htw_site,
+    pub address: *const ::std::os::raw::c_void,
+    pub callback: htw_callback,
+    pub handle: htw_handle,
+}
+pub type htw_wakeup_visitor = ::std::option::Option<
+    unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, wakeup: *const htw_wakeup),
+>;
+extern "C" {
+    pub fn htw_scheduler_visit_wakeups(
+        scheduler: *mut htw_scheduler,
+        visitor: htw_wakeup_visitor,
+        context: *mut ::std::os::raw::c_void,
+    ) -> ::std::os::raw::c_int;
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_herd {
+    pub ago_ns: i64,
+    pub timers: u64,
+    pub site: *const htw_site,
+    pub address: *const ::std::os::raw::c_void,
+    pub callback: htw_callback,
+}
+pub type htw_herd_visitor = ::std::option::Option<
+    unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, herd: *const htw_herd),
+>;
+extern "C" {
+    pub fn htw_scheduler_visit_herds(
+        scheduler: *mut htw_scheduler,
+        visitor: htw_herd_visitor,
+        context: *mut ::std::os::raw::c_void,
+    ) -> ::std::os::raw::c_int;
+}
+pub const HTW_EVENT_ARMED: htw_event_kind = 1;
+pub const HTW_EVENT_CANCELLED: htw_event_kind = 2;
+pub const HTW_EVENT_MOVED: htw_event_kind = 3;
+pub const HTW_EVENT_STARTED: htw_event_kind = 4;
+pub const HTW_EVENT_ENDED: htw_event_kind = 5;
+pub const HTW_EVENT_WOKEN: htw_event_kind = 6;
+pub type htw_event_kind = ::std::os::raw::c_uint;
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_event {
+    pub kind: htw_event_kind,
+    pub runner: u32,
+    pub time_ns: i64,
+    pub deadline_ns: i64,
+    pub duration_ns: i64,
+    pub handle: htw_handle,
+    pub site: *const htw_site,
+    pub address: *const ::std::os::raw::c_void,
+    pub callback: htw_callback,
+}
+pub type htw_event_visitor = ::std::option::Option<
+    unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, event: *const htw_event),
+>;
+extern "C" {
+    pub fn htw_scheduler_visit_events(
+        scheduler: *mut htw_scheduler,
+        visitor: htw_event_visitor,
+        context: *mut ::std::os::raw::c_void,
+        ret_lost: *mut u64,
     ) -> ::std::os::raw::c_int;
 }
 #[repr(C)]

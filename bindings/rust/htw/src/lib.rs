@@ -18,6 +18,7 @@ mod lease;
 #[cfg(test)]
 mod memory_tests;
 mod nodes;
+mod observe;
 mod outcome;
 mod scheduler;
 mod shared;
@@ -43,6 +44,7 @@ pub use journal::{journal_error, Journal, JournalOptions, LeaseOptions, ListPlac
 #[cfg(feature = "journal")]
 pub use lease::Lease;
 pub use nodes::Key;
+pub use observe::Observe;
 pub use outcome::Outcome;
 pub use scheduler::{Scheduler, SchedulerOptions};
 pub use stats::{Distribution, SchedulerStats};

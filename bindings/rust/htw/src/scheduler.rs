@@ -2,6 +2,7 @@
 //! scheduler.rs - the scheduler: closures that run at their time.
 use crate::callback::{Expiration, PanicHandler};
 use crate::group::{cancel_key, Group};
+use crate::observe::Observe;
 use crate::outcome::Outcome;
 use crate::shared::Shared;
 use crate::stats::SchedulerStats;
@@ -128,6 +129,12 @@ impl SchedulerOptions {
         self
     }
 
+    /// What is observed from the beginning; see [`Scheduler::observe`].
+    pub fn observe(mut self, what: Observe) -> SchedulerOptions {
+        self.raw.observe = what.0;
+        self
+    }
+
     /// The prefix of the names of threads, instead of "htw". What follows a NUL is cut off.
     pub fn thread_name(mut self, name: &str) -> SchedulerOptions {
         let name = name.split('\0').next().unwrap_or_default();
@@ -238,6 +245,28 @@ impl Scheduler {
     /// Cancels the timer that has a key and no group.
     pub fn cancel_key(&self, key: &[u8]) -> Result<Outcome, Error> {
         cancel_key(&self.shared, ptr::null_mut(), key)
+    }
+
+    /// Sets what is observed: switches on what is in the set, and off the rest.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # let scheduler = htw::Scheduler::new()?;
+    /// scheduler.observe(htw::Observe::SITES | htw::Observe::EVENTS)?;
+    /// let _timer = scheduler.timer().after(Duration::from_secs(30)).name("idle").once(|_| ())?;
+    /// assert!(scheduler.dump()?.contains("wake-ups"));
+    /// # Ok::<(), htw::Error>(())
+    /// ```
+    pub fn observe(&self, what: Observe) -> Result<(), Error> {
+        // SAFETY: the scheduler exists.
+        Error::check(unsafe { htw_scheduler_observe(self.shared.raw(), what.0) })?;
+        Ok(())
+    }
+
+    /// What is observed.
+    pub fn observed(&self) -> Observe {
+        // SAFETY: the scheduler exists.
+        Observe(unsafe { htw_scheduler_observed(self.shared.raw()) })
     }
 
     /// How many timers are pending.

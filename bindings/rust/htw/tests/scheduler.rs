@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
-use htw::{Clock, Error, Group, Outcome, Progress, Repeat, Scheduler, SchedulerOptions, Timer};
+use htw::{
+    Clock, Error, Group, Observe, Outcome, Progress, Repeat, Scheduler, SchedulerOptions, Timer,
+};
 use std::panic::panic_any;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::{channel, Sender};
@@ -693,6 +695,40 @@ fn threads_that_schedule_and_cancel_leave_no_closure_behind() {
     drop(scheduler);
     assert_eq!(ended.load(SeqCst) + cancelled, 8000);
     assert_eq!(count.load(SeqCst), 0);
+}
+
+#[test]
+fn sites_are_counted_while_that_is_on() {
+    let scheduler = manual();
+    assert_eq!(scheduler.observed(), Observe::NOTHING);
+    scheduler.observe(Observe::SITES | Observe::EVENTS).unwrap();
+    assert_eq!(scheduler.observed(), Observe::SITES | Observe::EVENTS);
+    let _timer = scheduler.timer().after(SECOND).name("idle").once(|_| ()).unwrap();
+    scheduler.advance(SECOND).unwrap();
+    let text = scheduler.dump().unwrap();
+    assert!(text.contains("         1         1         0         1         0         0  idle "));
+    let options = SchedulerOptions::new().clock(Clock::Manual).observe(Observe::SITES);
+    assert_eq!(options.create().unwrap().observed(), Observe::SITES);
+}
+
+#[test]
+fn stacks_say_who_armed_what_is_pending() {
+    let scheduler = manual();
+    match scheduler.observe(Observe::STACKS) {
+        Ok(()) => (),
+        Err(error) => return assert_eq!(error, Error::Unsupported),
+    }
+    let _timer = scheduler.schedule(SECOND, |_| ()).unwrap();
+    assert!(scheduler.dump().unwrap().contains("         1  armed by\n            "));
+}
+
+#[test]
+fn group_has_a_name() {
+    let scheduler = manual();
+    let group = scheduler.group().unwrap();
+    group.set_name("tenant").unwrap();
+    assert!(scheduler.dump().unwrap().ends_with("  of 1 group\n         0   1.00  tenant\n"));
+    assert_eq!(group.set_name("a\0b").unwrap_err(), Error::InvalidArgument);
 }
 
 #[test]

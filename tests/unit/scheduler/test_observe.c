@@ -1,0 +1,627 @@
+/* SPDX-License-Identifier: MIT */
+/* test_observe.c - what is counted by site, recorded and found of wake-ups and herds, where that is on. */
+#include "scheduler_fixture.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define BOTH (HTW_OBSERVE_SITES | HTW_OBSERVE_EVENTS)
+
+static const struct htw_site idle = { probe_run, "idle", "server.c", "accept_one", 88 };
+static const struct htw_site beat = { probe_run, "beat", "server.c", "start", 12 };
+
+static void observe(struct scheduler_fixture *f, uint32_t what) {
+    assert_int_equal(htw_scheduler_observe(f->scheduler, what), 0);
+    assert_int_equal(htw_scheduler_observed(f->scheduler), what);
+}
+
+static void arm_site(struct scheduler_fixture *f, unsigned number, const struct htw_site *site,
+                     int64_t delay_ns) {
+    assert_int_equal(htw_schedule_here(f->scheduler, delay_ns, site, &f->probes[number],
+                                       &f->probes[number].handle),
+                     0);
+}
+
+/* ---- counts */
+
+struct wanted {
+    const void *address; /* NULL: of all sites */
+    size_t visits;
+    struct htw_site_stats stats;
+};
+
+static void add_stats(void *context, const struct htw_site_stats *stats) {
+    struct wanted *wanted = context;
+    if (wanted->address != NULL && stats->address != wanted->address)
+        return;
+    wanted->visits++;
+    wanted->stats.pending += stats->pending;
+    wanted->stats.armed += stats->armed;
+    wanted->stats.cancelled += stats->cancelled;
+    wanted->stats.expired += stats->expired;
+    wanted->stats.late += stats->late;
+    wanted->stats.callback_ns += stats->callback_ns;
+    wanted->stats.wakeups += stats->wakeups;
+}
+
+/* The counts of a site. NULL: the sums of all. */
+static struct htw_site_stats counts(struct htw_scheduler *scheduler, const struct htw_site *site) {
+    struct wanted wanted = { .address = site };
+    assert_int_equal(htw_scheduler_visit_sites(scheduler, add_stats, &wanted), 0);
+    return wanted.stats;
+}
+
+#define assert_counts(scheduler, site, ...)                                           \
+    do {                                                                              \
+        struct htw_site_stats found_ = counts(scheduler, site);                       \
+        const uint64_t numbers_[] = { found_.pending, found_.armed, found_.cancelled, \
+                                      found_.expired, found_.late,  found_.wakeups }; \
+        const uint64_t wanted_[] = { __VA_ARGS__ };                                   \
+        for (size_t i_ = 0; i_ < sizeof(wanted_) / sizeof(wanted_[0]); i_++)          \
+            assert_int_equal(numbers_[i_], wanted_[i_]);                              \
+    } while (0)
+
+SCHEDULER_TEST(observe_refuses_what_it_does_not_know) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    assert_int_equal(htw_scheduler_observe(NULL, 0), -EINVAL);
+    assert_int_equal(htw_scheduler_observe(f->scheduler, 0x100), -EINVAL);
+    assert_int_equal(htw_scheduler_observed(NULL), 0);
+    assert_int_equal(htw_scheduler_observed(f->scheduler), 0);
+    options.observe = 0x80000000u;
+    assert_string_equal(htw_scheduler_options_invalid(&options), "observe");
+    options.observe = BOTH;
+    options.event_count = HTW_EVENTS_MAX + 1;
+    assert_string_equal(htw_scheduler_options_invalid(&options), "event_count");
+    options.event_count = HTW_EVENTS_MAX;
+    assert_null(htw_scheduler_options_invalid(&options));
+    assert_int_equal(htw_scheduler_visit_events(f->scheduler, NULL, NULL, NULL), -EINVAL);
+    assert_int_equal(htw_scheduler_visit_herds(f->scheduler, NULL, NULL), -EINVAL);
+    assert_int_equal(htw_scheduler_visit_wakeups(f->scheduler, NULL, NULL), -EINVAL);
+}
+
+SCHEDULER_TEST(counts_begin_when_they_are_switched_on_and_stay_when_off) {
+    arm_site(f, 0, &idle, MS);
+    assert_counts(f->scheduler, &idle, 1, 0, 0, 0);
+    observe(f, HTW_OBSERVE_SITES);
+    arm_site(f, 1, &idle, MS);
+    arm_site(f, 2, &idle, 2 * MS);
+    arm_site(f, 3, &beat, 5 * MS);
+    assert_int_equal(cancel(f, 2), HTW_CANCELLED);
+    assert_int_equal(cancel(f, 2), HTW_GONE);
+    advance(f, MS);
+    assert_counts(f->scheduler, &idle, 0, 2, 1, 2, 0, 1);
+    assert_counts(f->scheduler, &beat, 1, 1, 0, 0, 0, 0);
+    observe(f, 0);
+    arm_site(f, 4, &idle, MS);
+    advance(f, 10 * MS);
+    assert_counts(f->scheduler, &idle, 0, 2, 1, 2, 0, 1);
+    observe(f, HTW_OBSERVE_SITES);
+    arm_site(f, 5, &idle, 0);
+    assert_counts(f->scheduler, &idle, 1, 3, 1, 2, 0, 1);
+}
+
+SCHEDULER_TEST(counts_of_a_timer_that_repeats_are_those_of_its_runs) {
+    observe(f, HTW_OBSERVE_SITES);
+    struct htw_spec spec = probe_spec(f, 0, MS);
+    spec.site = &beat;
+    spec.period_ns = MS;
+    arm_spec(f, 0, &spec);
+    advance(f, 10 * MS);
+    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
+    assert_counts(f->scheduler, &beat, 0, 1, 1, 10, 0, 10);
+}
+
+SCHEDULER_TEST(counts_of_a_key_and_a_group) {
+    observe(f, HTW_OBSERVE_SITES);
+    struct htw_spec spec = keyed_spec(f, 0, MS, "key");
+    spec.site = &idle;
+    arm_spec(f, 0, &spec);
+    arm_spec(f, 0, &spec); /* replaces the first */
+    assert_int_equal(htw_cancel_key(f->scheduler, NULL, "key", 3, NULL), HTW_CANCELLED);
+    create_group(f);
+    spec = grouped_spec(f, 1, MS);
+    spec.site = &beat;
+    arm_spec(f, 1, &spec);
+    arm_spec(f, 2, &spec);
+    assert_int_equal(htw_group_cancel(f->group, NULL, NULL), 2);
+    arm_spec(f, 3, &spec);
+    spec.span_ns = MS;
+    arm_spec(f, 4, &spec);
+    advance(f, 2 * MS);
+    assert_counts(f->scheduler, &idle, 0, 2, 2, 0, 0, 0);
+    assert_counts(f->scheduler, &beat, 0, 4, 2, 2, 0, 2);
+}
+
+/* Late by what the callback before has taken, and by which the clock was set. */
+SCHEDULER_TEST(counts_say_what_is_late) {
+    observe(f, HTW_OBSERVE_SITES);
+    arm_site(f, 0, &idle, MS);
+    arm_site(f, 1, &beat, 20 * MS);
+    set_time(f, 21 * MS);
+    assert_counts(f->scheduler, &idle, 0, 1, 0, 1, 1, 1);
+    assert_counts(f->scheduler, &beat, 0, 1, 0, 1, 0, 0);
+}
+
+/* The other one of two that are due at once, which waits in the same batch. */
+static void act_cancel_other(struct probe *self) {
+    self->result = cancel(self->fixture, 1 - self->number);
+}
+
+SCHEDULER_TEST(counts_of_a_timer_that_is_cancelled_when_it_is_due) {
+    observe(f, HTW_OBSERVE_SITES);
+    f->probes[0].act = f->probes[1].act = act_cancel_other;
+    arm_site(f, 0, &idle, MS);
+    arm_site(f, 1, &idle, MS);
+    advance(f, MS);
+    assert_int_equal(f->probes[0].result + f->probes[1].result, HTW_CANCELLED);
+    assert_counts(f->scheduler, &idle, 0, 2, 1, 1, 0, 1);
+}
+
+/* So many that no table has room for them all. Each site still counts exactly, or among the others. */
+SCHEDULER_TEST(counts_of_more_sites_than_are_told_apart_stay_exact) {
+    enum { ALL = 3 * HTW_SITES_MAX };
+    struct htw_site *sites = calloc(ALL, sizeof(*sites));
+    assert_non_null(sites);
+    observe(f, HTW_OBSERVE_SITES);
+    uint64_t before = scheduler_stats(f).memory_bytes;
+    for (size_t round = 0; round < 3; round++)
+        for (size_t i = 0; i < ALL; i++) {
+            sites[i].callback = probe_run;
+            assert_int_equal(
+                htw_schedule_here(f->scheduler, MS, &sites[i], &f->probes[0], &f->probes[0].handle),
+                0);
+            if (round == 2)
+                assert_int_equal(cancel(f, 0), HTW_CANCELLED);
+        }
+    advance(f, MS);
+    struct wanted wanted = { .address = NULL };
+    assert_int_equal(htw_scheduler_visit_sites(f->scheduler, add_stats, &wanted), 0);
+    assert_int_equal(wanted.visits, HTW_SITES_MAX + 1);
+    assert_counts(f->scheduler, NULL, 0, 3 * ALL, ALL, 2 * ALL, 0, 1);
+    assert_counts(f->scheduler, &sites[0], 0, 3, 1);
+    assert_counts(f->scheduler, &sites[HTW_SITES_MAX - 1], 0, 3, 1);
+    assert_counts(f->scheduler, &sites[HTW_SITES_MAX], 0, 0, 0);
+    assert_in_range(scheduler_stats(f).memory_bytes - before, 1, 8 << 20);
+    free(sites);
+}
+
+/* Whichever allocation fails: scheduling goes on, and nothing is counted twice or lost. */
+SCHEDULER_TEST(counts_need_no_memory) {
+    enum { SITES = 200 };
+    static struct htw_site sites[SITES];
+    observe(f, HTW_OBSERVE_SITES);
+    for (unsigned i = 0; i < SITES; i++) {
+        sites[i].callback = probe_run;
+        arm_site(f, 0, &sites[i], MS); /* so that records are there */
+        assert_int_equal(cancel(f, 0), HTW_CANCELLED);
+    }
+    scheduler_reopen(f);
+    arm(f, 0, MS);
+    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
+    failing_allocator_fail(&f->memory, 1, true);
+    assert_int_equal(htw_scheduler_observe(f->scheduler, BOTH), -ENOMEM);
+    assert_int_equal(htw_scheduler_observed(f->scheduler), 0);
+    failing_allocator_relent(&f->memory);
+    observe(f, HTW_OBSERVE_SITES);
+    failing_allocator_fail(&f->memory, 1, true);
+    for (unsigned i = 0; i < SITES; i++) {
+        arm_site(f, 0, &sites[i], MS);
+        advance(f, MS);
+    }
+    failing_allocator_relent(&f->memory);
+    assert_counts(f->scheduler, NULL, 0, SITES, 0, SITES, 0, SITES);
+    assert_counts(f->scheduler, &sites[0], 0, 1, 0, 0, 0, 1); /* of runs: among the others */
+    arm_site(f, 0, &sites[SITES - 1], MS);
+    advance(f, MS);
+    assert_counts(f->scheduler, &sites[SITES - 1], 0, 1, 0, 1, 0, 1);
+}
+
+/* Each allocation in turn. */
+SCHEDULER_TEST(switching_on_fails_whole) {
+    bool failed = true;
+    for (unsigned n = 1; failed && n < 100; n++) {
+        scheduler_reopen(f);
+        failing_allocator_fail(&f->memory, n, false);
+        int error = htw_scheduler_observe(f->scheduler, BOTH);
+        failed = error != 0;
+        failing_allocator_relent(&f->memory);
+        assert_int_equal(error, failed ? -ENOMEM : 0);
+        assert_int_equal(htw_scheduler_observed(f->scheduler), failed ? 0 : BOTH);
+        arm_site(f, 0, &idle, MS);
+        advance(f, MS);
+        assert_counts(f->scheduler, &idle, 0, !failed, 0, !failed);
+    }
+    assert_false(failed);
+}
+
+UNIT_TEST(counts_begin_with_the_option) {
+    struct htw_scheduler_options options = scheduler_options();
+    struct htw_scheduler *scheduler;
+    options.observe = HTW_OBSERVE_SITES;
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    assert_int_equal(htw_scheduler_observed(scheduler), HTW_OBSERVE_SITES);
+    assert_int_equal(htw_schedule_here(scheduler, HTW_NEVER_NS, &idle, NULL, NULL), 0);
+    assert_counts(scheduler, &idle, 1, 1, 0, 0);
+    assert_int_equal(htw_scheduler_stop(scheduler, NULL, NULL), 0);
+    assert_counts(scheduler, &idle, 0, 1, 0, 0); /* handed back: neither cancelled nor expired */
+    assert_int_equal(htw_scheduler_observe(scheduler, 0), 0);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
+/* Where a thread that has another shard's lock cancels, it counts there; the sum is right. */
+UNIT_TEST(counts_of_a_cancel_from_another_shard) {
+    struct htw_scheduler_options options = scheduler_options();
+    struct htw_scheduler *scheduler;
+    cpu_set_t before, cpus;
+    sched_getaffinity(0, sizeof(before), &before);
+    options.shards = 2;
+    options.observe = BOTH;
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    for (size_t i = 0; i < 4; i++) {
+        htw_handle handle;
+        CPU_ZERO(&cpus);
+        CPU_SET(i / 2, &cpus); /* where there is one CPU, both are in one shard */
+        sched_setaffinity(0, sizeof(cpus), &cpus);
+        assert_int_equal(htw_schedule_here(scheduler, MS, &idle, NULL, &handle), 0);
+        CPU_ZERO(&cpus);
+        CPU_SET(i % 2, &cpus);
+        sched_setaffinity(0, sizeof(cpus), &cpus);
+        assert_int_equal(htw_cancel(scheduler, handle), HTW_CANCELLED);
+    }
+    sched_setaffinity(0, sizeof(before), &before);
+    assert_counts(scheduler, &idle, 0, 4, 4, 0, 0, 0);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
+SCHEDULER_TEST(dump_has_what_was_counted_while_it_is) {
+    char *text = NULL;
+    size_t size = 0;
+    observe(f, HTW_OBSERVE_SITES);
+    arm_site(f, 0, &idle, MS);
+    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
+    for (unsigned i = 0; i < 3; i++) {
+        arm_site(f, 1, &beat, MS);
+        advance(f, MS);
+    }
+    arm_site(f, 2, &idle, 15 * MS);
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    assert_int_equal(htw_scheduler_dump(f->scheduler, stream), 0);
+    fflush(stream);
+    const char *counted = strstr(text, "  wake-ups");
+    assert_non_null(counted);
+    assert_string_equal(
+        counted,
+        "  wake-ups     armed cancelled   expired      late  ms in it  site\n"
+        "         3         3         0         3         0         0  beat start() server.c:12\n"
+        "         0         2         1         0         0         0  idle accept_one() server.c:88\n");
+    assert_null(strstr(text, "2 sites"));
+    assert_int_equal(cancel(f, 2), HTW_CANCELLED);
+    observe(f, 0);
+    rewind(stream);
+    assert_int_equal(htw_scheduler_dump(f->scheduler, stream), 0);
+    fclose(stream);
+    assert_string_equal(text, "scheduler htw: 0 pending, 0 sites\n");
+    free(text);
+}
+
+/* ---- the next wake-ups */
+
+struct wakeups {
+    struct htw_wakeup found[HTW_WAKEUPS_MAX];
+    size_t count;
+    int destroyed;
+    struct htw_scheduler *scheduler;
+};
+
+static void keep_wakeup(void *context, const struct htw_wakeup *wakeup) {
+    struct wakeups *wakeups = context;
+    wakeups->destroyed = htw_scheduler_destroy(wakeups->scheduler);
+    if (wakeups->count < HTW_WAKEUPS_MAX)
+        wakeups->found[wakeups->count] = *wakeup;
+    wakeups->count++;
+}
+
+static struct wakeups next_wakeups(struct htw_scheduler *scheduler) {
+    struct wakeups wakeups = { .scheduler = scheduler, .destroyed = -EDEADLK };
+    assert_int_equal(htw_scheduler_visit_wakeups(scheduler, keep_wakeup, &wakeups), 0);
+    assert_int_equal(wakeups.destroyed, -EDEADLK);
+    return wakeups;
+}
+
+LATER_TEST(wakeups_are_the_next_ticks_with_their_timers) {
+    assert_int_equal(next_wakeups(f->scheduler).count, 0);
+    arm_site(f, 0, &idle, 5 * MS);
+    arm_site(f, 1, &beat, 5 * MS - 1); /* the same tick, and before */
+    arm_site(f, 2, &beat, 5 * MS + 1);
+    arm_site(f, 3, &idle, HTW_NEVER_NS);
+    struct wakeups wakeups = next_wakeups(f->scheduler);
+    assert_int_equal(wakeups.count, 2);
+    assert_int_equal(wakeups.found[0].left_ns, 5 * MS);
+    assert_int_equal(wakeups.found[0].timers, 2);
+    assert_ptr_equal(wakeups.found[0].address, &beat);
+    assert_int_equal(wakeups.found[0].handle, f->probes[1].handle);
+    assert_int_equal(wakeups.found[1].left_ns, 6 * MS);
+    assert_int_equal(wakeups.found[1].timers, 1);
+    advance(f, 5 * MS);
+    assert_int_equal(next_wakeups(f->scheduler).found[0].left_ns, MS);
+}
+
+LATER_TEST(wakeups_are_not_of_timers_that_are_paused) {
+    create_group(f);
+    struct htw_spec spec = grouped_spec(f, 0, MS);
+    arm_spec(f, 0, &spec);
+    assert_int_equal(next_wakeups(f->scheduler).count, 1);
+    pause_group(f);
+    assert_int_equal(next_wakeups(f->scheduler).count, 0);
+    resume_group(f);
+    assert_int_equal(next_wakeups(f->scheduler).found[0].left_ns, MS);
+}
+
+LATER_TEST(wakeups_are_ten_with_all_their_timers) {
+    for (unsigned i = 0; i < 400; i++) /* 20 ticks, in an order that is not theirs */
+        assert_int_equal(htw_schedule(f->scheduler, (int64_t)(1 + (i * 7) % 20) * MS, probe_run,
+                                      &f->probes[0], NULL),
+                         0);
+    struct wakeups wakeups = next_wakeups(f->scheduler);
+    assert_int_equal(wakeups.count, HTW_WAKEUPS_MAX);
+    for (unsigned i = 0; i < HTW_WAKEUPS_MAX; i++) {
+        assert_int_equal(wakeups.found[i].left_ns, (int64_t)(i + 1) * MS);
+        assert_int_equal(wakeups.found[i].timers, 20);
+        assert_ptr_equal(wakeups.found[i].callback, probe_run);
+        assert_null(wakeups.found[i].address);
+    }
+}
+
+/* ---- herds */
+
+struct herds {
+    struct htw_herd found[HTW_HERDS_MAX];
+    size_t count;
+};
+
+static void keep_herd(void *context, const struct htw_herd *herd) {
+    struct herds *herds = context;
+    if (herds->count < HTW_HERDS_MAX)
+        herds->found[herds->count] = *herd;
+    herds->count++;
+}
+
+static struct herds recent_herds(struct htw_scheduler *scheduler) {
+    struct herds herds = { .count = 0 };
+    assert_int_equal(htw_scheduler_visit_herds(scheduler, keep_herd, &herds), 0);
+    return herds;
+}
+
+static void arm_herd(struct scheduler_fixture *f, const struct htw_site *site, unsigned timers,
+                     int64_t delay_ns) {
+    for (unsigned i = 0; i < timers; i++)
+        arm_site(f, 0, site, delay_ns - (int64_t)(i % 3));
+}
+
+LATER_TEST(herds_are_the_greatest_of_the_last_minute) {
+    arm_herd(f, &beat, 500, MS);
+    advance(f, 2 * MS);
+    assert_int_equal(recent_herds(f->scheduler).count, 0); /* it was off */
+    observe(f, HTW_OBSERVE_SITES);
+    arm_herd(f, &idle, 300, HTW_SECOND);
+    for (unsigned i = 1; i <= 40; i++)
+        arm_herd(f, &beat, i, (int64_t)i * HTW_SECOND + 500 * MS);
+    advance(f, HTW_MINUTE);
+    struct herds herds = recent_herds(f->scheduler);
+    assert_int_equal(herds.count, HTW_HERDS_MAX);
+    assert_int_equal(herds.found[0].timers, 300);
+    assert_int_equal(herds.found[0].ago_ns, 59 * HTW_SECOND);
+    assert_ptr_equal(herds.found[0].address, &idle);
+    for (unsigned i = 1; i < HTW_HERDS_MAX; i++) {
+        assert_int_equal(herds.found[i].timers, 41 - i);
+        assert_int_equal(herds.found[i].ago_ns,
+                         HTW_MINUTE - (41 - (int64_t)i) * HTW_SECOND - 500 * MS);
+        assert_ptr_equal(herds.found[i].address, &beat);
+    }
+    advance(f, 2 * HTW_SECOND);
+    assert_int_equal(recent_herds(f->scheduler).found[0].timers, 40);
+    advance(f, HTW_MINUTE);
+    assert_int_equal(recent_herds(f->scheduler).count, 0);
+}
+
+/* Timers that wait for a slow callback, or a clock that was set, were due when they were due. */
+LATER_TEST(herds_are_at_the_tick_at_which_they_were_due) {
+    observe(f, HTW_OBSERVE_SITES);
+    arm_herd(f, &idle, 100, 10 * MS);
+    arm_herd(f, &beat, 200, 11 * MS);
+    set_time(f, START_NS + HTW_SECOND);
+    struct herds herds = recent_herds(f->scheduler);
+    assert_int_equal(herds.count, 2);
+    assert_int_equal(herds.found[0].timers, 200);
+    assert_int_equal(herds.found[0].ago_ns, HTW_SECOND - 11 * MS);
+    assert_int_equal(herds.found[1].ago_ns, HTW_SECOND - 10 * MS);
+    set_time(f, START_NS); /* what is in the future now has not been */
+    assert_int_equal(recent_herds(f->scheduler).count, 2);
+    set_time(f, 1);
+    assert_int_equal(recent_herds(f->scheduler).count, 0);
+}
+
+LATER_TEST(herds_of_another_clock_are_told_by_the_own_one) {
+    observe(f, HTW_OBSERVE_SITES);
+    struct htw_spec spec = probe_spec(f, 0, 10 * MS);
+    spec.clock = HTW_CLOCK_REALTIME;
+    assert_int_equal(htw_scheduler_set_clock(f->scheduler, HTW_CLOCK_REALTIME, HTW_HOUR), 0);
+    for (unsigned i = 0; i < 70; i++)
+        arm_spec(f, 0, &spec);
+    advance(f, 15 * MS);
+    struct herds herds = recent_herds(f->scheduler);
+    assert_int_equal(herds.count, 1);
+    assert_int_equal(herds.found[0].timers, 70);
+    assert_int_equal(herds.found[0].ago_ns, 5 * MS);
+}
+
+/* ---- events */
+
+#define EVENT_ROOM 64
+
+struct events {
+    struct htw_event found[EVENT_ROOM];
+    size_t count;
+    uint64_t lost;
+    int64_t last_ns;
+    bool ordered, misnamed;
+};
+
+static void keep_event(void *context, const struct htw_event *event) {
+    struct events *events = context;
+    if (events->count < EVENT_ROOM)
+        events->found[events->count] = *event;
+    if (events->count > 0 && event->time_ns < events->last_ns)
+        events->ordered = false;
+    if (event->address != NULL &&
+        strcmp(event->site->name, ((const struct htw_site *)event->address)->name) != 0)
+        events->misnamed = true;
+    events->last_ns = event->time_ns;
+    events->count++;
+}
+
+static struct events recorded(struct htw_scheduler *scheduler) {
+    struct events events = { .ordered = true };
+    assert_int_equal(htw_scheduler_visit_events(scheduler, keep_event, &events, &events.lost), 0);
+    assert_true(events.ordered);
+    assert_false(events.misnamed);
+    return events;
+}
+
+#define assert_event(events, number, its_kind, its_time_ns, its_deadline_ns, probe)  \
+    do {                                                                             \
+        const struct htw_event *event_ = &(events)->found[number];                   \
+        assert_int_equal(event_->kind, HTW_EVENT_##its_kind);                        \
+        assert_int_equal(event_->time_ns, START_NS + (its_time_ns));                 \
+        assert_int_equal(event_->deadline_ns, its_deadline_ns);                      \
+        assert_int_equal(event_->handle, (probe) < 0 ? 0 : f->probes[probe].handle); \
+        assert_ptr_equal(event_->address, (probe) < 0 ? NULL : (const void *)&idle); \
+    } while (0)
+
+LATER_TEST(events_begin_when_they_are_switched_on) {
+    arm_site(f, 0, &beat, MS);
+    observe(f, HTW_OBSERVE_EVENTS);
+    assert_int_equal(cancel(f, 0), HTW_CANCELLED); /* armed before */
+    struct events events = recorded(f->scheduler);
+    assert_int_equal(events.count, 1);
+    assert_int_equal(events.found[0].kind, HTW_EVENT_CANCELLED);
+    assert_ptr_equal(events.found[0].address, &beat);
+}
+
+LATER_TEST(events_tell_of_moves_runs_and_wakeups) {
+    observe(f, HTW_OBSERVE_EVENTS);
+    arm_site(f, 1, &idle, 3 * MS);
+    arm_site(f, 2, &idle, 5 * MS);
+    advance(f, 2 * MS);
+    assert_int_equal(reschedule(f, 1, 2 * MS), HTW_MOVED);
+    assert_int_equal(cancel(f, 2), HTW_CANCELLED);
+    advance(f, 6 * MS);
+    const int64_t at_ns = START_NS;
+    struct events events = recorded(f->scheduler);
+    assert_int_equal(events.lost, 0);
+    assert_event(&events, 0, ARMED, 0, at_ns + 3 * MS, 1);
+    assert_event(&events, 1, ARMED, 0, at_ns + 5 * MS, 2);
+    assert_event(&events, 2, MOVED, 2 * MS, at_ns + 4 * MS, 1);
+    assert_event(&events, 3, CANCELLED, 2 * MS, HTW_NEVER_NS, 2);
+    assert_event(&events, 4, WOKEN, 3 * MS, HTW_NEVER_NS, -1); /* it was moved to a later tick */
+    assert_event(&events, 5, WOKEN, 4 * MS, at_ns + 4 * MS, 1);
+    assert_event(&events, 6, STARTED, 4 * MS, at_ns + 4 * MS, 1);
+    assert_event(&events, 7, ENDED, 4 * MS, at_ns + 4 * MS, 1);
+    assert_int_equal(events.count, 8);
+    observe(f, 0);
+    arm_site(f, 1, &idle, MS);
+    assert_int_equal(recorded(f->scheduler).count, 8);
+}
+
+LATER_TEST(events_tell_when_a_timer_that_repeats_is_due_next) {
+    observe(f, HTW_OBSERVE_EVENTS);
+    struct htw_spec spec = probe_spec(f, 0, MS);
+    spec.site = &idle;
+    spec.period_ns = 10 * MS;
+    arm_spec(f, 0, &spec);
+    advance(f, MS);
+    struct events events = recorded(f->scheduler);
+    assert_int_equal(events.count, 5);
+    size_t moved = events.found[1].kind == HTW_EVENT_MOVED ? 1 : 4; /* of the same time */
+    assert_event(&events, moved, MOVED, MS, START_NS + 11 * MS, 0);
+}
+
+LATER_TEST(events_of_other_clocks_tell_deadlines_by_that_of_the_scheduler) {
+    observe(f, HTW_OBSERVE_EVENTS);
+    assert_int_equal(htw_scheduler_set_clock(f->scheduler, HTW_CLOCK_REALTIME, HTW_HOUR), 0);
+    struct events before = recorded(f->scheduler);
+    struct htw_spec spec = probe_spec(f, 0, HTW_HOUR + 10 * MS);
+    spec.clock = HTW_CLOCK_REALTIME;
+    spec.absolute = true;
+    arm_spec(f, 0, &spec);
+    spec.when_ns = HTW_NEVER_NS;
+    arm_spec(f, 1, &spec);
+    struct events events = recorded(f->scheduler);
+    assert_int_equal(events.count, before.count + 2);
+    assert_int_equal(events.found[before.count].deadline_ns, START_NS + 10 * MS);
+    assert_int_equal(events.found[before.count + 1].deadline_ns, HTW_NEVER_NS);
+}
+
+LATER_TEST(events_that_are_lost_are_counted) {
+    enum { PAIRS = 1000 };
+    f->options = scheduler_options();
+    f->options.event_count = 100;
+    scheduler_reopen(f);
+    observe(f, HTW_OBSERVE_EVENTS);
+    for (unsigned i = 0; i < PAIRS; i++) {
+        arm_site(f, 0, &idle, (int64_t)(i + 1) * MS);
+        assert_int_equal(cancel(f, 0), HTW_CANCELLED);
+    }
+    struct events events = recorded(f->scheduler);
+    assert_in_range(events.count, 50, 200);
+    assert_int_equal(events.count + events.lost, 2 * PAIRS);
+    /* The last ones, in their order. */
+    assert_true(events.count <= EVENT_ROOM);
+    assert_int_equal(events.found[events.count - 1].kind, HTW_EVENT_CANCELLED);
+    assert_int_equal(events.found[events.count - 2].deadline_ns, PAIRS * MS);
+    assert_int_equal(events.found[events.count - 4].deadline_ns, (PAIRS - 1) * MS);
+}
+
+LATER_TEST(events_without_memory_are_lost_and_counted) {
+    arm(f, 0, MS);
+    observe(f, HTW_OBSERVE_EVENTS);
+    failing_allocator_fail(&f->memory, 1, true);
+    advance(f, MS); /* the thread has no ring yet */
+    assert_ran(f, 0);
+    assert_int_equal(htw_scheduler_visit_events(f->scheduler, keep_event, NULL, NULL), -ENOMEM);
+    failing_allocator_relent(&f->memory);
+    struct events events = recorded(f->scheduler);
+    assert_int_equal(events.count, 1);
+    assert_int_equal(events.found[0].kind, HTW_EVENT_WOKEN);
+    assert_int_equal(events.lost, 2);
+}
+
+UNIT_TEST(events_of_an_embedded_scheduler_are_by_the_monotonic_clock) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct htw_scheduler *scheduler;
+    options.embedded = true;
+    options.clock = HTW_CLOCK_REALTIME;
+    options.observe = BOTH;
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t before_ns = now.tv_sec * HTW_SECOND + now.tv_nsec;
+    assert_int_equal(htw_schedule_here(scheduler, HTW_HOUR, &idle, NULL, NULL), 0);
+    assert_int_equal(htw_scheduler_process(scheduler, 0, NULL), HTW_DONE);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t after_ns = now.tv_sec * HTW_SECOND + now.tv_nsec;
+    struct events events = recorded(scheduler);
+    assert_int_equal(events.count, 2);
+    assert_int_equal(events.found[0].kind, HTW_EVENT_ARMED);
+    assert_in_range(events.found[0].time_ns, before_ns, after_ns);
+    /* The wall clock may be slewed. */
+    assert_in_range(events.found[0].deadline_ns, before_ns + HTW_HOUR - HTW_SECOND,
+                    after_ns + HTW_HOUR + HTW_SECOND);
+    assert_int_equal(events.found[1].kind, HTW_EVENT_WOKEN);
+    assert_int_equal(events.found[1].handle, 0);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
