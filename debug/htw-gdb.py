@@ -5,7 +5,7 @@ usage, in gdb: source PREFIX/share/htw/htw-gdb.py
   print *scheduler                  one line
   print *wheel                      one line
   htw-timer SCHEDULER HANDLE        the timer of a handle: state, deadline, callback or site, argument
-  htw-timers SCHEDULER              what is pending, by site; then the next timers
+  htw-timers SCHEDULER              what is pending, by site; then the next timers, and the groups with most
 
 Needs the debugging information of the library. It reads memory only, and calls no function, so it
 works on core files, too.
@@ -135,6 +135,19 @@ def waiting(scheduler):
                 yield cell.cast(pointer), status, handle
 
 
+def groups(scheduler):
+    """The groups that are not destroyed."""
+    listed = gdb.lookup_type("struct htw__listed").pointer()  # its link is first
+    for number in range(int(scheduler["shard_count"])):
+        ring = scheduler["shards"][number]["all_groups"]
+        link = ring["_next"]
+        while int(link) != int(ring.address):
+            group = link.cast(listed)["group"]
+            if int(group) != 0 and not group["destroyed"]:
+                yield group.dereference()
+            link = link["_next"]
+
+
 def list_timers(scheduler):
     origins = {}  # by the word that names it: how many, the least deadline, the text
     timers = []
@@ -152,6 +165,10 @@ def list_timers(scheduler):
         print(f"{count} from {text}: the first {deadline}")
     for _, handle, deadline, word in sorted(timers)[:10]:
         print(f"{deadline}: handle {handle:#x}, {origins[word][3]}")
+    for group in sorted(groups(scheduler), key=lambda group: -int(group["count"]))[:10]:
+        name = group["name"].string(errors="replace")
+        print(f"{counted(int(group['count']), 'timer')} in group {name or group.address}, "
+              f"scale {float(group['spans']['scale'])}{', paused' if group['paused'] else ''}")
 
 
 def scheduler_at(text):

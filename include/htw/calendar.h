@@ -242,7 +242,7 @@ struct htw_calendar_spec {
     struct htw_calendar calendar; /**< has a next instant */
     const struct htw_zone *zone;  /**< NULL: UTC. May be destroyed after the call. */
     /**
-     * Not NULL. In its expiration, `deadline_ns` is the instant of the calendar, without the jitter;
+     * NULL: that of `site`. In its expiration, `deadline_ns` is the instant of the calendar, without the jitter;
      * `late_ns` counts from the instant with the jitter; `missed` is the number of instants since the
      * previous run for which nothing ran, at most HTW_CALENDAR_MISSED_MAX.
      */
@@ -275,13 +275,14 @@ struct htw_calendar_spec {
     htw_release_hook *release; /**< as in struct htw_spec */
     /** For the memory of the timer that is not in the scheduler; NULL: malloc(). The struct is copied. */
     const struct htw_allocator *allocator;
+    const struct htw_site *site; /**< as in struct htw_spec */
 };
 
 /** Missed instants lead to one run. */
 #define HTW_CALENDAR_SPEC_INIT                                                                \
     {                                                                                         \
         sizeof(struct htw_calendar_spec), { 0, 0, 0, 0, 0, 0, 0, 0 }, NULL, NULL, NULL, 0, 0, \
-            NULL, 0, 0, 1, NULL, 0, false, NULL, NULL, NULL                                   \
+            NULL, 0, 0, 1, NULL, 0, false, NULL, NULL, NULL, NULL                             \
     }
 
 /** Sets `spec` to HTW_CALENDAR_SPEC_INIT, for languages without macros. NULL is ignored. */

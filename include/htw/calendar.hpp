@@ -263,11 +263,13 @@ struct calendar_options {
     htw::group *group = nullptr;
     /** Memory of the library for the timer. Callables are in memory of operator new. */
     const htw_allocator *allocator = nullptr;
+    /** As in timer_options. */
+    const char *name = nullptr;
 };
 
 template <class F>
 int scheduler::start_calendar(const calendar &calendar, const calendar_options &options,
-                              F &&callback, htw_handle *ret_handle) {
+                              F &&callback, const place &where, htw_handle *ret_handle) {
     // What was moved from is not the same as none.
     if ((options.zone != nullptr && !*options.zone) ||
         (options.group != nullptr && !*options.group))
@@ -287,32 +289,36 @@ int scheduler::start_calendar(const calendar &calendar, const calendar_options &
     spec.group = options.group != nullptr ? options.group->native() : nullptr;
     spec.allocator = options.allocator;
     return detail::schedule(handler(), spec, std::forward<F>(callback), [&]() noexcept {
+        spec.site = detail::site_of<std::decay_t<F>>(spec.callback, options.name, where);
         return htw_schedule_calendar(native_, &spec, ret_handle, nullptr);
     });
 }
 
-template <class F> timer scheduler::schedule_calendar(const calendar &calendar, F &&callback) {
-    return schedule_calendar(calendar, calendar_options(), std::forward<F>(callback));
+template <class F>
+timer scheduler::schedule_calendar(const calendar &calendar, F &&callback, place where) {
+    return schedule_calendar(calendar, calendar_options(), std::forward<F>(callback), where);
 }
 
 template <class F>
-timer scheduler::schedule_calendar(const calendar &calendar, F &&callback, std::error_code &error) {
-    return schedule_calendar(calendar, calendar_options(), std::forward<F>(callback), error);
+timer scheduler::schedule_calendar(const calendar &calendar, F &&callback, std::error_code &error,
+                                   place where) {
+    return schedule_calendar(calendar, calendar_options(), std::forward<F>(callback), error, where);
 }
 
 template <class F>
 timer scheduler::schedule_calendar(const calendar &calendar, const calendar_options &options,
-                                   F &&callback) {
+                                   F &&callback, place where) {
     htw_handle handle = 0;
-    detail::check(start_calendar(calendar, options, std::forward<F>(callback), &handle));
+    detail::check(start_calendar(calendar, options, std::forward<F>(callback), where, &handle));
     return timer(native_, handle);
 }
 
 template <class F>
 timer scheduler::schedule_calendar(const calendar &calendar, const calendar_options &options,
-                                   F &&callback, std::error_code &error) {
+                                   F &&callback, std::error_code &error, place where) {
     htw_handle handle = 0;
-    error = make_error(start_calendar(calendar, options, std::forward<F>(callback), &handle));
+    error =
+        make_error(start_calendar(calendar, options, std::forward<F>(callback), where, &handle));
     return timer(native_, handle);
 }
 

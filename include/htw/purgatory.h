@@ -199,8 +199,8 @@ struct htw_purgatory_options {
     /** The allocator; NULL means the default one. Must be thread-safe. The library may call it
         while it holds a lock of its own. The struct is copied. */
     const struct htw_allocator *allocator;
-    /** The name of its timers in htw_scheduler_dump(), of which up to 31 bytes are copied; NULL:
-        "purgatory". */
+    /** The name of its group and its timers, and so of all its requests, in htw_scheduler_dump(); up to 31 bytes
+        are copied. NULL: "purgatory". */
     const char *name;
 };
 

@@ -463,7 +463,7 @@ HTW_API HTW_WARN_UNUSED int htw_schedule_here(struct htw_scheduler *scheduler, i
 struct htw_spec {
     /** sizeof(struct htw_spec); HTW_SPEC_INIT sets it. */
     size_t struct_size;
-    htw_callback *callback; /**< not NULL, unless there is a `site` */
+    htw_callback *callback; /**< NULL: that of `site` */
     void *arg;              /**< as in htw_schedule() */
     /** The delay or, with `absolute`, the deadline, in nanoseconds. */
     int64_t when_ns;
@@ -500,7 +500,8 @@ struct htw_spec {
      * is `when_ns`.
      */
     int64_t span_ns;
-    /** The site, with the callback: `callback` must be NULL or the same. NULL: none. */
+    /** The site; NULL: none. A `callback` that is not the site's runs instead of it, and the timer has
+        attributes: for a layer that calls the site's callback itself. */
     const struct htw_site *site;
 };
 
@@ -700,6 +701,14 @@ HTW_API uint64_t htw_pending(const struct htw_scheduler *scheduler);
  */
 HTW_API HTW_WARN_UNUSED int htw_group_create(struct htw_scheduler *scheduler,
                                              struct htw_group **ret_group);
+
+/**
+ * Gives a group a name, for tools to show: htw_scheduler_visit_groups(), htw_scheduler_dump().
+ *
+ * @param name up to 31 bytes are copied. NULL: none, as a new group.
+ * @return 0: success.
+ */
+HTW_API int htw_group_set_name(struct htw_group *group, const char *name);
 
 /**
  * Destroys a group; its timers continue without a group. NULL is ignored.
@@ -1068,15 +1077,41 @@ typedef void htw_site_visitor(void *context, const struct htw_site_stats *stats)
 HTW_API int htw_scheduler_visit_sites(struct htw_scheduler *scheduler, htw_site_visitor *visitor,
                                       void *context);
 
+/** What is known of a group. */
+struct htw_group_stats {
+    const char *name;    /**< a copy, valid until the visitor returns; "": it has none */
+    const void *address; /**< the group itself, as a name for it */
+    uint64_t count;      /**< as htw_group_count() */
+    bool paused;
+    double scale; /**< as htw_group_scale() */
+};
+
+/** Receives a group. `stats` is valid until it returns. */
+typedef void htw_group_visitor(void *context, const struct htw_group_stats *stats);
+
+/**
+ * Calls a visitor for each group that is not destroyed, in no particular order. A purgatory has one, with
+ * its name. Groups that are created during the call may be left out.
+ *
+ * @param visitor not NULL. No lock is held.
+ * @param context is passed to `visitor`.
+ * @return 0: success.
+ *
+ * Cost: O(groups); locks a shard for 64 groups at a time.
+ */
+HTW_API int htw_scheduler_visit_groups(struct htw_scheduler *scheduler, htw_group_visitor *visitor,
+                                       void *context);
+
 /**
  * Writes which timers are pending: by site, with the earliest deadline of each, and the next ones; with
- * HTW_OBSERVE_SITES also what was counted, the site that wakes most first. For people; the form may change. docs/debugging.md has an example.
+ * HTW_OBSERVE_SITES also what was counted, the site that wakes most first; and the groups with most timers. For
+ * people; the form may change. docs/debugging.md has an example.
  *
  * @return 0: success;
  *         -EIO: writing to the stream failed;
  *         -ENOMEM.
  *
- * Cost: as htw_scheduler_visit_sites().
+ * Cost: as htw_scheduler_visit_sites() and htw_scheduler_visit_groups().
  */
 HTW_API int htw_scheduler_dump(struct htw_scheduler *scheduler, FILE *stream);
 

@@ -176,7 +176,9 @@ const char *htw_calendar_spec_invalid(const struct htw_calendar_spec *spec) {
         return NULL;
     if (spec->struct_size != sizeof(*spec))
         return "struct_size";
-    if (spec->callback == NULL)
+    if (spec->site != NULL && spec->site->callback == NULL)
+        return "site";
+    if (spec->callback == NULL && spec->site == NULL)
         return "callback";
     if (spec->jitter_ns < 0 || spec->jitter_ns > HTW_CALENDAR_JITTER_NS_MAX)
         return "jitter_ns";
@@ -217,7 +219,7 @@ static struct job *create_job(const struct htw_calendar_spec *spec) {
         .delay_ns = select_delay(spec),
         .grace_ns = spec->grace_ns == 0 ? HTW_MINUTE : spec->grace_ns,
         .catch_up = spec->catch_up,
-        .callback = spec->callback,
+        .callback = spec->callback != NULL ? spec->callback : spec->site->callback,
         .arg = spec->arg,
         .release = spec->release,
         .allocator = *allocator,
@@ -255,6 +257,7 @@ int htw_schedule_calendar(struct htw_scheduler *scheduler, const struct htw_cale
         timer.keep_existing = spec->keep_existing;
         timer.group = spec->group;
         timer.release = release_job;
+        timer.site = spec->site;
         error = htw_schedule_spec(scheduler, &timer, ret_handle, ret_replaced);
     }
     if (error != 0)

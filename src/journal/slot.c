@@ -10,6 +10,7 @@
 #include "recurring.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* The jobs that a slot delivers before other timers of its thread may run. */
 #define SLICE 64u
@@ -200,7 +201,7 @@ static void timer_ended(void *arg) {
 /* The lock is not held: the scheduler may call the allocator of the user. */
 static int schedule(struct htw__slot *slot, htw_handle *ret_handle) {
     struct htw_spec spec = HTW_SPEC_INIT;
-    spec.callback = deliver_slice;
+    spec.site = &slot->journal->deadlines;
     spec.arg = slot;
     if (!slot->journal->is_manual)
         spec.clock = HTW_CLOCK_REALTIME; /* whatever the scheduler has */
@@ -211,11 +212,19 @@ static int schedule(struct htw__slot *slot, htw_handle *ret_handle) {
     return htw_schedule_spec(slot->journal->scheduler, &spec, ret_handle, NULL);
 }
 
+/* In a dump: that of its file. */
+static const char *name_of(const struct htw__journal_path *path) {
+    const char *slash = strrchr(path->name, '/');
+    return slash == NULL ? path->name : slash + 1;
+}
+
 int htw__slots_create(struct htw_journal *journal, uint32_t count) {
     journal->slots = htw__journal_allocate(journal, count * sizeof(*journal->slots));
     if (journal->slots == NULL)
         return htw__journal_fail_as(-ENOMEM, "no memory for a journal");
     journal->slot_count = count;
+    journal->deadlines =
+        (struct htw_site) { deliver_slice, name_of(&journal->path), NULL, "deadlines", 0 };
     for (uint32_t i = 0; i < count; i++)
         journal->slots[i] = (struct htw__slot) { .journal = journal, .armed_ns = HTW_NEVER_NS };
     for (uint32_t i = 0; i < count; i++) {

@@ -119,6 +119,8 @@ int htw_purgatory_create(struct htw_purgatory **ret_purgatory, struct htw_schedu
         error = init_cpus(purgatory);
     if (error == 0)
         error = htw_group_create(scheduler, &purgatory->callbacks);
+    if (error == 0)
+        error = htw_group_set_name(purgatory->callbacks, purgatory->name);
     if (error != 0) {
         release_all(purgatory);
         return error;

@@ -18,6 +18,7 @@ struct htw__attributes *htw__attributes_create(struct htw__clockwork *clockwork,
         return NULL;
     *attributes = (struct htw__attributes) {
         .arg = spec->arg,
+        .callback = htw__replaces_callback(spec) ? spec->callback : NULL,
         .release = spec->release,
         .clockwork = clockwork,
         .period_ns = spec->period_ns,
@@ -25,7 +26,6 @@ struct htw__attributes *htw__attributes_create(struct htw__clockwork *clockwork,
         .is_instant = spec->absolute,
         .has_span = has_span,
         .group = spec->group,
-        .bytes = bytes,
     };
     if (has_span)
         attributes->span[0] = (struct htw__span) { .span_ns = spec->span_ns };
@@ -37,7 +37,7 @@ struct htw__attributes *htw__attributes_create(struct htw__clockwork *clockwork,
 
 void htw__attributes_destroy(struct htw_scheduler *scheduler, struct htw__attributes *attributes) {
     if (attributes != NULL)
-        htw__release(&scheduler->allocator, attributes, attributes->bytes);
+        htw__release(&scheduler->allocator, attributes, htw__attributes_bytes(attributes));
 }
 
 /* ---- pause and resume */
@@ -147,7 +147,7 @@ void htw__attributes_detach(struct htw__shard *shard, struct htw__record *record
     uint64_t status = htw__status_of(record);
     *ret_ended = (struct htw__timer_end) {
         .unexpired = { .handle = htw__handle_of(shard, record),
-                       .callback = htw__callback_of(record, status),
+                       .callback = htw__attributes_callback(record, status, attributes),
                        .arg = attributes != NULL ? attributes->arg : record->arg,
                        .deadline_ns = htw__clockwork_due_ns(clockwork, record->deadline_ns),
                        .clock = clockwork->clock->name,
@@ -161,8 +161,8 @@ void htw__attributes_detach(struct htw__shard *shard, struct htw__record *record
         htw__group_remove(attributes->group, &attributes->member);
         attributes->group = NULL;
     }
-    htw__counter_set(&shard->attributes_bytes,
-                     htw__counter_read(&shard->attributes_bytes) - attributes->bytes);
+    htw__counter_set(&shard->attributes_bytes, htw__counter_read(&shard->attributes_bytes) -
+                                                   htw__attributes_bytes(attributes));
 }
 
 /* In a frame: the thread that ended the timer is still in a call of the library, and a hook that

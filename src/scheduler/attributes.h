@@ -16,6 +16,7 @@ struct htw__span {
 /* Guarded by the lock of the shard. */
 struct htw__attributes {
     void *arg;
+    htw_callback *callback; /* NULL: that of the record, or of its site */
     htw_release_hook *release;
     struct htw__record *record;
     /* The one in which the timer is armed, and by whose clock deadline_ns of the record is: that of its
@@ -32,9 +33,19 @@ struct htw__attributes {
     struct htw_group *group;
     struct htw__member member; /* of `group` */
     struct htw__key_node key;
-    size_t bytes;            /* of this block, with what follows */
     struct htw__span span[]; /* none or one; then the bytes of the key */
 };
+
+/* The size of the block, with what follows it. */
+static inline size_t htw__attributes_bytes(const struct htw__attributes *attributes) {
+    return sizeof(*attributes) + attributes->has_span * sizeof(attributes->span[0]) +
+           attributes->key.size;
+}
+
+/* Whether another callback runs than that of the site. */
+static inline bool htw__replaces_callback(const struct htw_spec *spec) {
+    return spec->site != NULL && spec->callback != NULL && spec->callback != spec->site->callback;
+}
 
 /*
  * Whether a timer with this specification needs attributes.
@@ -54,7 +65,8 @@ static inline bool htw__attributes_are_needed(const struct htw_scheduler *schedu
         spec->release,     spec->clock,    spec->span_ns,       spec->site,
     };
     return all.period_ns > 0 || all.key != NULL || all.group != NULL || all.release != NULL ||
-           (all.clock != HTW_CLOCK_DEFAULT && all.clock != scheduler->clock->name);
+           (all.clock != HTW_CLOCK_DEFAULT && all.clock != scheduler->clock->name) ||
+           htw__replaces_callback(&all);
 }
 #pragma GCC diagnostic pop
 
@@ -64,6 +76,14 @@ struct htw__attributes *htw__attributes_create(struct htw__clockwork *clockwork,
 
 /* NULL is allowed. */
 void htw__attributes_destroy(struct htw_scheduler *scheduler, struct htw__attributes *attributes);
+
+/* The callback of a timer. `attributes` may be NULL. */
+static inline htw_callback *htw__attributes_callback(const struct htw__record *record,
+                                                     uint64_t status,
+                                                     const struct htw__attributes *attributes) {
+    return attributes != NULL && attributes->callback != NULL ? attributes->callback
+                                                              : htw__callback_of(record, status);
+}
 
 /* ---- under the lock of the shard */
 

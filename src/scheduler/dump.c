@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dump.c - writes which timers are pending, by site and by deadline, and what was counted of each site. */
+/* dump.c - writes which timers are pending, by site and by deadline, what was counted of each site, and the groups
+   with most timers. */
 #include "sites.h"
 
 #include <inttypes.h>
@@ -125,6 +126,48 @@ static void write_all_numbers(FILE *stream, struct htw__census *census,
     write_numbers(stream, copy, &census->others);
 }
 
+/* ---- groups */
+
+#define GROUPS_MAX 10u
+
+struct groups {
+    uint64_t count;
+    uint32_t kept; /* the one with most timers is first */
+    struct {
+        struct htw_group_stats stats;
+        char name[32];
+    } most[GROUPS_MAX];
+};
+
+static void add_group(void *context, const struct htw_group_stats *stats) {
+    struct groups *groups = context;
+    uint32_t place = groups->kept;
+    groups->count++;
+    while (place > 0 && stats->count > groups->most[place - 1].stats.count)
+        place--;
+    if (place == GROUPS_MAX)
+        return;
+    if (groups->kept < GROUPS_MAX)
+        groups->kept++;
+    for (uint32_t i = groups->kept - 1; i > place; i--)
+        groups->most[i] = groups->most[i - 1];
+    groups->most[place].stats = *stats;
+    snprintf(groups->most[place].name, sizeof(groups->most[place].name), "%s", stats->name);
+}
+
+static void write_groups(FILE *stream, const struct groups *groups) {
+    if (groups->count == 0)
+        return;
+    fprintf(stream, "    timers  scale  of %" PRIu64 " %s\n", groups->count,
+            groups->count == 1 ? "group" : "groups");
+    for (uint32_t i = 0; i < groups->kept; i++) {
+        const struct htw_group_stats *stats = &groups->most[i].stats;
+        fprintf(stream, "%10" PRIu64 "  %5.2f  ", stats->count, stats->scale);
+        write_text(stream, groups->most[i].name[0] != 0 ? groups->most[i].name : "-");
+        fputs(stats->paused ? ", paused\n" : "\n", stream);
+    }
+}
+
 int htw_scheduler_dump(struct htw_scheduler *scheduler, FILE *stream) {
     int refusal = htw__scheduler_refusal(scheduler);
     if (refusal != 0)
@@ -141,5 +184,10 @@ int htw_scheduler_dump(struct htw_scheduler *scheduler, FILE *stream) {
         write_all_numbers(stream, census, &copy);
     htw__safe_copy_fini(&copy);
     htw__census_release(scheduler, census);
+    struct groups groups = { .count = 0 };
+    int error = htw_scheduler_visit_groups(scheduler, add_group, &groups);
+    if (error != 0)
+        return error;
+    write_groups(stream, &groups);
     return ferror(stream) != 0 || fflush(stream) != 0 ? -EIO : 0;
 }

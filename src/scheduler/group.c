@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* group.c - groups: which timers belong to one, and when it is freed. sweep.c has the calls that
-   visit all timers of a group. */
+/* group.c - groups: which timers belong to one, when it is freed, and which there are. sweep.c has the
+   calls that visit all timers of a group. */
 #include "group.h"
+
+#include "../base/user_code.h"
+
+#include <stdio.h>
 
 void htw__group_add(struct htw_group *group, struct htw__member *member) {
     htw__ring_push_back(&group->members, &member->link);
@@ -21,6 +25,7 @@ static void add_bytes(struct htw_group *group, uint64_t bytes) {
 static void free_group(struct htw_group *group) {
     const struct htw_allocator *allocator = &group->shard->scheduler->allocator;
     htw__spans_fini(&group->spans);
+    htw__link_unlink(&group->listed.link);
     group->shard->groups--;
     add_bytes(group, 0 - (uint64_t)sizeof(*group));
     if (group->keys != NULL) {
@@ -61,9 +66,11 @@ int htw_group_create(struct htw_scheduler *scheduler, struct htw_group **ret_gro
         return -ENOMEM;
     *group = (struct htw_group) { .shard = htw__shard_here(scheduler), .spans = { .scale = 1 } };
     htw__ring_init(&group->members);
+    group->listed.group = group;
     htw__lock_acquire(&group->shard->lock);
     add_bytes(group, sizeof(*group));
     group->shard->groups++;
+    htw__ring_push_back(&group->shard->all_groups, &group->listed.link);
     htw__lock_release(&group->shard->lock);
     *ret_group = group;
     return 0;
@@ -97,4 +104,92 @@ double htw_group_scale(struct htw_group *group) {
     double scale = group->spans.scale;
     htw__lock_release(&group->shard->lock);
     return scale;
+}
+
+/* ---- all groups */
+
+int htw_group_set_name(struct htw_group *group, const char *name) {
+    int refusal = htw__group_refusal(group);
+    if (refusal != 0)
+        return refusal;
+    char copy[sizeof(group->name)];
+    snprintf(copy, sizeof(copy), "%s", name == NULL ? "" : name);
+    htw__lock_acquire(&group->shard->lock);
+    memcpy(group->name, copy, sizeof(copy));
+    htw__lock_release(&group->shard->lock);
+    return 0;
+}
+
+/* A visit of the groups of a shard, a slice at a time: its cursor is in their list meanwhile. */
+struct visit {
+    struct htw__shard *shard;
+    struct htw__listed cursor;
+    uint32_t count;
+    struct htw_group_stats stats[HTW__SLICE];
+    char names[HTW__SLICE][sizeof(((struct htw_group *)NULL)->name)];
+};
+
+/* Under the lock. */
+static void copy_group(struct visit *visit, const struct htw_group *group) {
+    char *name = visit->names[visit->count];
+    if (group->destroyed)
+        return;
+    memcpy(name, group->name, sizeof(group->name));
+    visit->stats[visit->count++] = (struct htw_group_stats) {
+        .name = name,
+        .address = group,
+        .count = group->count,
+        .paused = group->paused,
+        .scale = group->spans.scale,
+    };
+}
+
+/* Returns whether there is more; otherwise the cursor is in no list. Under the lock. */
+static bool copy_slice(struct visit *visit) {
+    struct htw__link *cursor = &visit->cursor.link;
+    visit->count = 0;
+    for (unsigned i = 0; i < HTW__SLICE; i++) {
+        struct htw__link *link = cursor->_next;
+        htw__link_unlink(cursor);
+        if (link == &visit->shard->all_groups)
+            return false;
+        htw__link_insert(&link->_next, cursor);
+        const struct htw_group *group = HTW_CONTAINER_OF(link, struct htw__listed, link)->group;
+        if (group != NULL)
+            copy_group(visit, group);
+    }
+    return true;
+}
+
+static void visit_shard(struct htw__shard *shard, htw_group_visitor *visitor, void *context) {
+    struct visit visit = { .shard = shard };
+    bool more = true;
+    HTW__ANNOTATE_OWN(&visit.cursor, sizeof(visit.cursor));
+    htw__lock_acquire(&shard->lock);
+    htw__ring_push_front(&shard->all_groups, &visit.cursor.link);
+    while (more) {
+        more = copy_slice(&visit);
+        htw__lock_release(&shard->lock);
+        for (uint32_t i = 0; i < visit.count; i++)
+            HTW__CALL_USER("a visitor", shard->scheduler, visitor,
+                           visitor(context, &visit.stats[i]));
+        if (more)
+            htw__lock_acquire(&shard->lock);
+    }
+}
+
+int htw_scheduler_visit_groups(struct htw_scheduler *scheduler, htw_group_visitor *visitor,
+                               void *context) {
+    int refusal = htw__scheduler_refusal(scheduler);
+    if (refusal != 0)
+        return refusal;
+    if (visitor == NULL)
+        return -EINVAL;
+    /* In a frame: a visitor that destroyed the scheduler would destroy what this thread uses. */
+    struct htw__callback_frame frame = { .scheduler = scheduler };
+    htw__callback_frame_push(&frame);
+    for (uint32_t i = 0; i < scheduler->shard_count; i++)
+        visit_shard(&scheduler->shards[i], visitor, context);
+    htw__callback_frame_pop(&frame);
+    return 0;
 }

@@ -13,6 +13,12 @@ struct htw__member {
     struct htw__attributes *attributes; /* of the timer; NULL: the cursor or the end of a sweep */
 };
 
+/* A place in the list of all groups of a shard. */
+struct htw__listed {
+    struct htw__link link;
+    const struct htw_group *group; /* NULL: the cursor of a visit */
+};
+
 /* Guarded by the lock of the shard, in which all timers of the group live. */
 struct htw_group {
     struct htw__shard *shard; /* constant */
@@ -23,6 +29,8 @@ struct htw_group {
     bool destroyed;              /* by the user: freed with its last timer or sweep */
     struct htw__key_table *keys; /* NULL until a timer of the group has a key */
     struct htw__spans spans;
+    struct htw__listed listed;
+    char name[32];
 };
 
 /* Under the lock of the shard. */

@@ -108,7 +108,7 @@ static void begin_with_attributes(struct pass *pass, struct htw__record *record,
     struct htw__attributes *attributes = record->attributes;
     htw__status_set(record, htw__status_in(status, HTW__RUNNING, HTW__HAS_ATTRIBUTES));
     start->has_attributes = true;
-    start->callback = htw__callback_of(record, status);
+    start->callback = htw__attributes_callback(record, status, attributes);
     start->repeats = attributes->period_ns > 0;
     start->arg = attributes->arg;
     start->expiration.deadline_ns = record->deadline_ns;

@@ -258,13 +258,13 @@ static const char *invalid_member(const struct htw_scheduler *scheduler,
         return "clock";
     if (spec->group != NULL && spec->group->shard->scheduler != scheduler)
         return "group";
-    if (spec->site != NULL && spec->callback != NULL && spec->callback != spec->site->callback)
+    if (spec->site != NULL && spec->site->callback == NULL)
         return "site";
     return spec->span_ns == 0 ? NULL : invalid_beside_span(spec);
 }
 
 static htw_callback *callback_of(const struct htw_spec *spec) {
-    return spec->site != NULL ? spec->site->callback : spec->callback;
+    return spec->callback != NULL || spec->site == NULL ? spec->callback : spec->site->callback;
 }
 
 static struct plan plan_of(const struct htw_scheduler *scheduler, const struct htw__clock *clock,
@@ -368,7 +368,7 @@ static void insert(struct htw__shard *shard, struct arming *arming) {
     struct htw__attributes *attributes = arming->attributes;
     struct htw_group *group = attributes->group;
     attributes->record = arming->record;
-    htw__counter_add(&shard->attributes_bytes, attributes->bytes);
+    htw__counter_add(&shard->attributes_bytes, htw__attributes_bytes(attributes));
     if (group != NULL)
         htw__group_add(group, &attributes->member);
     if (arming->spec->key != NULL)

@@ -6,6 +6,7 @@
 #include "herds.h"
 #include "run.h"
 #include "shard.h"
+#include "stacks.h"
 #include "workers.h"
 
 #include <stdio.h>

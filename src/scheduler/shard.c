@@ -30,6 +30,7 @@ int htw__shard_init(struct htw__shard *shard, struct htw_scheduler *scheduler, u
     if (error != 0)
         return error;
     htw__lock_init(&shard->lock, HTW__RANK_SCHEDULER_SHARD);
+    htw__ring_init(&shard->all_groups);
     atomic_init(&shard->stale, NO_INDEX);
     htw__slab_init(&shard->slab, &scheduler->allocator, scheduler->index_bits,
                    64u - scheduler->generation_shift < 32u ? 64u - scheduler->generation_shift

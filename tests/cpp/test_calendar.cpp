@@ -239,3 +239,21 @@ TEST(timer_of_a_thread_runs_by_the_wall_clock) {
         scheduler.schedule_calendar(htw::calendar::cron("* * * * * *"), [&] { ran.open(); });
     ran.wait();
 }
+
+TEST(calendar_timers_know_where_they_were_armed) {
+    htw::scheduler scheduler(at_start());
+    htw::calendar_options options;
+    options.name = "backup";
+    htw::timer named = scheduler.schedule_calendar(htw::calendar::daily(3), options, [] {});
+    const std::string line = std::to_string(__LINE__ - 1);
+    std::string text;
+    const int result = htw_scheduler_visit_sites(
+        scheduler.native(),
+        [](void *context, const htw_site_stats *stats) {
+            if (stats->site != nullptr)
+                *static_cast<std::string *>(context) =
+                    std::string(stats->site->name) + " " + std::to_string(stats->site->line);
+        },
+        &text);
+    CHECK(result == 0 && text == "backup " + line);
+}

@@ -460,6 +460,24 @@ TEST(timers_know_where_they_were_armed) {
     CHECK(sites_of(scheduler).size() == 1);
 }
 
+TEST(group_has_a_name) {
+    htw::scheduler scheduler(test::manual());
+    htw::group group(scheduler), empty;
+    std::string name;
+    std::error_code error;
+    group.set_name("tenant");
+    const int result = htw_scheduler_visit_groups(
+        scheduler.native(),
+        [](void *context, const htw_group_stats *stats) {
+            *static_cast<std::string *>(context) = stats->name;
+        },
+        &name);
+    CHECK(result == 0 && name == "tenant");
+    empty.set_name("none", error);
+    CHECK(error == std::errc::invalid_argument);
+    CHECK_FAILS(empty.set_name("none"), std::errc::invalid_argument);
+}
+
 TEST(places_without_end_have_no_site) {
     htw::scheduler scheduler(test::manual());
     std::vector<htw::timer> timers;

@@ -23,6 +23,7 @@ int main(void) {
     struct htw_timer timer;
     htw_handle plain, keyed, gone;
     struct htw_spec spec = HTW_SPEC_INIT;
+    struct htw_group *group;
     options.clock = HTW_CLOCK_MANUAL;
     options.thread_name = "tried";
     spec.site = HTW_HERE(callback, "keyed");
@@ -36,9 +37,13 @@ int main(void) {
     REQUIRE(htw_scheduler_create(&scheduler, &options) == 0);
     REQUIRE(htw_schedule(scheduler, 5 * HTW_SECOND, callback, &timer, &plain) == 0);
     REQUIRE(htw_schedule(scheduler, HTW_SECOND, callback, NULL, &gone) == 0);
+    REQUIRE(htw_group_create(scheduler, &group) == 0);
+    REQUIRE(htw_group_set_name(group, "tenant") == 0);
+    REQUIRE(htw_group_pause(group) == 0);
     REQUIRE(htw_schedule_spec(scheduler, &spec, &keyed, NULL) == 0);
     REQUIRE(htw_cancel(scheduler, gone) == HTW_CANCELLED);
     stop_here(scheduler, plain, keyed, gone, wheel);
+    htw_group_destroy(group);
     htw_wheel_destroy(wheel);
     REQUIRE(htw_scheduler_destroy(scheduler) == 0);
     return 0;

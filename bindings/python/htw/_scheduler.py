@@ -653,9 +653,9 @@ class Scheduler(Closing):
         key_bytes = to_bytes(key)
         return bool(lib.htw_find_key(self._pointer, pointer_of(group), key_bytes, len(key_bytes)))
 
-    def group(self) -> Group:
-        """Creates a group of timers."""
-        return Group(self)
+    def group(self, name: Optional[str] = None) -> Group:
+        """Creates a group of timers. `name`: of it in dump()."""
+        return Group(self, name)
 
     # ---- embedded, and manual time
 
@@ -745,13 +745,14 @@ class Group(Bound):
 
     __slots__ = ("_scheduler", "_pointer", "_lease", "__weakref__")
 
-    def __init__(self, scheduler: Scheduler) -> None:
+    def __init__(self, scheduler: Scheduler, name: Optional[str] = None) -> None:
         self._begin()
         pointer = ffi.new("struct htw_group **")
         checked(lib.htw_group_create(scheduler._pointer, pointer))
         self._scheduler = scheduler
         self._pointer = pointer[0]
         self._lease = Lease(self._pointer, lib.htw_group_destroy, scheduler._lease)
+        checked(lib.htw_group_set_name(self._pointer, _text(name)))
 
     def cancel(self) -> list[Unexpired]:
         """Cancels all timers of the group, and returns those that were pending."""

@@ -32,7 +32,7 @@ from htw._base import (
     to_seconds,
 )
 from htw._native import lib as _library
-from htw._scheduler import Group, Scheduler, Timer, pointer_of
+from htw._scheduler import Group, Scheduler, Timer, _site_of, pointer_of
 
 try:
     from htw._calendar_native import ffi, lib
@@ -193,7 +193,8 @@ class Calendar:
             group, callback, args, pass_timer, lib.py_schedule_calendar, self._native,
             _zone_pointer(zone), after_ns, to_ns(jitter), spread,
             0 if jitter_key is None else len(spread), grace_ns, to_index(catch_up), key_bytes,
-            len(key_bytes), key is not None, bool(keep_existing), pointer_of(group))
+            len(key_bytes), key is not None, bool(keep_existing), pointer_of(group),
+            _site_of(callback))
 
     def __str__(self) -> str:
         """The calendar as a cron expression."""

@@ -29,7 +29,8 @@ static htw_handle py_schedule_calendar(void *scheduler, const struct htw_calenda
                                        int64_t jitter_ns, const char *jitter_key,
                                        size_t jitter_key_size, int64_t grace_ns, uint32_t catch_up,
                                        const char *key, size_t key_size, _Bool has_key,
-                                       _Bool keep_existing, void *group, void *object) {
+                                       _Bool keep_existing, void *group, const void *site,
+                                       void *object) {
     struct htw_calendar_spec spec = HTW_CALENDAR_SPEC_INIT;
     spec.calendar = *calendar;
     spec.zone = zone;
@@ -45,6 +46,7 @@ static htw_handle py_schedule_calendar(void *scheduler, const struct htw_calenda
     spec.key_size = has_key ? key_size : 0;
     spec.keep_existing = keep_existing;
     spec.group = group;
+    spec.site = site;
     spec.release = library->release;
     htw_handle handle = 0;
     int result = htw_schedule_calendar(scheduler, &spec, &handle, NULL);

@@ -31,4 +31,4 @@ uint64_t py_schedule_calendar(void *scheduler, const struct htw_calendar *calend
                               const struct htw_zone *zone, int64_t after_ns, int64_t jitter_ns,
                               const char *jitter_key, size_t jitter_key_size, int64_t grace_ns,
                               uint32_t catch_up, const char *key, size_t key_size, bool has_key,
-                              bool keep_existing, void *group, void *object);
+                              bool keep_existing, void *group, const void *site, void *object);

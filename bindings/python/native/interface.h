@@ -170,6 +170,7 @@ uint64_t htw_pending(const struct htw_scheduler *scheduler);
 int htw_group_create(struct htw_scheduler *scheduler, struct htw_group **ret_group);
 void htw_group_destroy(struct htw_group *group);
 int64_t py_group_cancel(struct htw_group *group, void *list);
+int htw_group_set_name(struct htw_group *group, const char *name);
 int htw_group_set_scale(struct htw_group *group, double scale);
 double htw_group_scale(struct htw_group *group);
 int htw_group_pause(struct htw_group *group);

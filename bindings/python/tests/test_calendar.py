@@ -322,6 +322,14 @@ def test_threads_schedule_and_cancel_at_once(threaded):
     assert len(threaded.stop()) <= 24
 
 
+def test_calendar_timers_know_where_they_were_armed(threaded):
+    timer = Calendar("0 3 * * *").schedule(threaded, print)
+    line = sys._getframe().f_lineno - 1
+    assert f" print test_calendar_timers_know_where_they_were_armed() {__file__}:{line}\n" \
+        in threaded.dump()
+    timer.cancel()
+
+
 def test_child_of_a_fork_is_refused(threaded):
     timer = Calendar.daily(3).schedule(threaded, print)
 

@@ -351,6 +351,13 @@ def test_sites_are_counted_while_that_is_on(manual):
         assert scheduler.observed == htw.Observe.SITES
 
 
+def test_group_has_a_name(manual):
+    named, other = manual.group(name="tenant"), manual.group()
+    manual.schedule(1, int, group=named)
+    assert manual.dump().endswith("  of 2 groups\n         1   1.00  tenant\n         0   1.00  -\n")
+    del other
+
+
 def test_timer_of_another_clock_follows_that_clock(manual):
     ran = []
     noon = 1_700_000_000

@@ -97,6 +97,15 @@ class group {
         return htw_group_scale(native_);
     }
 
+    /** Gives the group a name, for tools; see htw_group_set_name(). */
+    void set_name(const char *name) {
+        detail::check(htw_group_set_name(native_, name));
+    }
+
+    void set_name(const char *name, std::error_code &error) noexcept {
+        error = make_error(htw_group_set_name(native_, name));
+    }
+
     /** How many timers are pending, paused or running. */
     std::uint64_t count() const noexcept {
         return htw_group_count(native_);

@@ -173,19 +173,21 @@ class scheduler {
     /** Schedules a callback that repeats by a calendar until it is cancelled; see
         htw_schedule_calendar(). A calendar without a next instant: EINVAL. */
     template <class F>
-    [[nodiscard]] timer schedule_calendar(const calendar &calendar, F &&callback);
+    [[nodiscard]] timer schedule_calendar(const calendar &calendar, F &&callback,
+                                          place where = place::current());
 
     template <class F>
     [[nodiscard]] timer schedule_calendar(const calendar &calendar, F &&callback,
-                                          std::error_code &error);
+                                          std::error_code &error, place where = place::current());
 
     template <class F>
     [[nodiscard]] timer schedule_calendar(const calendar &calendar, const calendar_options &options,
-                                          F &&callback);
+                                          F &&callback, place where = place::current());
 
     template <class F>
     [[nodiscard]] timer schedule_calendar(const calendar &calendar, const calendar_options &options,
-                                          F &&callback, std::error_code &error);
+                                          F &&callback, std::error_code &error,
+                                          place where = place::current());
 
     /* ---- coroutines */
 
@@ -460,7 +462,7 @@ class scheduler {
 
     template <class F>
     int start_calendar(const calendar &calendar, const calendar_options &options, F &&callback,
-                       htw_handle *ret_handle);
+                       const place &where, htw_handle *ret_handle);
 
     template <class F>
     timer checked(when time, const timer_options &options, F &&callback, const place &where) {

@@ -31,9 +31,10 @@ static void run(void *arg, const struct htw_expiration *expiration) {
 static int schedule(struct htw__cron *cron, struct htw__cron_job *job) {
     struct htw_calendar_spec spec = HTW_CALENDAR_SPEC_INIT;
     job->cron = cron;
+    job->site = (struct htw_site) { run, job->command, cron->path, NULL, job->line };
     spec.calendar = job->calendar;
     spec.zone = job->zone;
-    spec.callback = run;
+    spec.site = &job->site;
     spec.arg = job;
     spec.catch_up = cron->catch_up;
     spec.after_ns = cron->after_ns;
@@ -121,7 +122,7 @@ static void put_back(struct htw__cron *cron, struct htw__key_table *table,
         struct htw__cron_job *same = take(table, *at), *unused = *at;
         if (same == NULL)
             continue;
-        same->line = unused->line;
+        same->line = same->site.line = unused->line;
         same->next = unused->next;
         *at = same;
         unused->next = NULL;

@@ -22,8 +22,9 @@ struct htw__cron_job {
     struct htw__cron_job *same;         /* another one with this text */
     struct htw__cron *cron;
     htw_handle timer;
-    unsigned running; /* processes that have not ended */
-    bool is_removed;  /* it is no longer in the file: freed when nothing of it runs */
+    struct htw_site site; /* of the timer */
+    unsigned running;     /* processes that have not ended */
+    bool is_removed;      /* it is no longer in the file: freed when nothing of it runs */
 };
 
 /* Writes a line to standard error. `line`: 0 means that it is about no line. */

@@ -700,3 +700,33 @@ CALENDAR_TEST(calendar_timer_in_a_child_is_refused) {
     assert_int_equal(htw_calendar_daily(&f->spec.calendar, 3, 0, 0), 0);
     assert_int_equal(child_run(schedule_in_child, f, NULL, 0), 0);
 }
+
+/* ---- sites */
+
+static void see_site(void *context, const struct htw_site_stats *stats) {
+    *(struct htw_site_stats *)context = *stats;
+}
+
+CALENDAR_TEST(calendar_timer_shows_the_site_of_its_user) {
+    static const struct htw_site users = { run, "backup", "app.c", "main", 30 };
+    static const struct htw_site empty = { NULL, "empty", NULL, NULL, 0 };
+    struct htw_site_stats seen;
+    f->spec.callback = NULL;
+    f->spec.site = &users;
+    f->spec.release = release;
+    assert_int_equal(schedule(f, "0 3 * * *"), 0);
+    assert_int_equal(htw_scheduler_visit_sites(f->scheduler, see_site, &seen), 0);
+    assert_ptr_equal(seen.address, &users);
+    assert_ptr_equal(seen.callback, run);
+    assert_int_equal(seen.pending, 1);
+    assert_int_equal(seen.next_ns, 3 * HTW_HOUR);
+    assert_int_equal(htw_scheduler_advance(f->scheduler, 3 * HTW_HOUR), 0);
+    assert_int_equal(f->count, 1);
+    assert_int_equal(htw_scheduler_stop(f->scheduler, visit, f), 0);
+    assert_int_equal(f->visits, 1); /* htw_calendar_arg() knows it as ever */
+    assert_int_equal(f->releases, 1);
+    f->spec.site = &empty;
+    assert_string_equal(htw_calendar_spec_invalid(&f->spec), "site");
+    f->spec.site = NULL;
+    assert_string_equal(htw_calendar_spec_invalid(&f->spec), "callback");
+}

@@ -264,6 +264,26 @@ CRON_TEST(cron_file_that_has_become_wrong_changes_nothing) {
     assert_int_equal(wait_for_all(f), 1);
 }
 
+static void see_site(void *context, const struct htw_site_stats *stats) {
+    if (stats->site != NULL)
+        snprintf(context, 128, "%s %s %u", stats->site->name, stats->site->file,
+                 (unsigned)stats->site->line);
+}
+
+CRON_TEST(cron_timers_show_command_and_line) {
+    char seen[128] = "", expected[128];
+    write_table(f, "@hourly true\n");
+    load(f);
+    assert_int_equal(htw_scheduler_visit_sites(f->cron.scheduler, see_site, seen), 0);
+    snprintf(expected, sizeof(expected), "true %s 2", f->file);
+    assert_string_equal(seen, expected);
+    write_table(f, "\n@hourly true\n"); /* the same job on another line */
+    load(f);
+    assert_int_equal(htw_scheduler_visit_sites(f->cron.scheduler, see_site, seen), 0);
+    snprintf(expected, sizeof(expected), "true %s 3", f->file);
+    assert_string_equal(seen, expected);
+}
+
 static void set_clock(struct fixture *f, int64_t time_ns) {
     assert_int_equal(htw_scheduler_set_clock(f->cron.scheduler, HTW_CLOCK_REALTIME, time_ns), 0);
     htw__cron_note_clock(&f->cron, time_ns);

@@ -252,6 +252,8 @@ PURGATORY_TEST(purgatory_timers_have_its_name_in_a_dump) {
     assert_true(dump_has(test->scheduler, "  purgatory timeouts()\n"));
     assert_true(dump_has(test->scheduler, "  purgatory checks()\n"));
     assert_true(dump_has(test->scheduler, "  fetches whose name is too long  timeouts()\n"));
+    assert_true(dump_has(test->scheduler, "  1.00  purgatory\n"));
+    assert_true(dump_has(test->scheduler, "  1.00  fetches whose name is too long \n"));
     purgatory_case_advance(test, 2 * HTW_SECOND);
     assert_int_equal(htw_purgatory_destroy(named), 0);
     assert_false(dump_has(test->scheduler, "fetches"));

@@ -3,6 +3,7 @@
 #include "scheduler_fixture.h"
 
 #include <errno.h>
+#include <string.h>
 
 #define DELAY_NS (10 * MS)
 
@@ -51,6 +52,35 @@ static void assert_each_visited(struct scheduler_fixture *f, unsigned times) {
         assert_int_equal(f->probes[i].visits, times);
 }
 
+/* What a visitor has seen. */
+struct groups_seen {
+    unsigned count, named;
+    struct htw_group_stats last;
+    char name[64];           /* of the last */
+    struct htw_group **ends; /* destroys these at the first one */
+    unsigned end_count;
+    struct htw_scheduler *destroys;
+    int destroyed;
+};
+
+static void see_group(void *context, const struct htw_group_stats *stats) {
+    struct groups_seen *seen = context;
+    seen->count++;
+    seen->named += stats->name[0] != 0;
+    seen->last = *stats;
+    snprintf(seen->name, sizeof(seen->name), "%s", stats->name);
+    for (; seen->end_count > 0; seen->end_count--)
+        htw_group_destroy(seen->ends[seen->end_count - 1]);
+    if (seen->destroys != NULL)
+        seen->destroyed = htw_scheduler_destroy(seen->destroys);
+}
+
+static struct groups_seen see_groups(struct scheduler_fixture *f) {
+    struct groups_seen seen = { .count = 0 };
+    assert_int_equal(htw_scheduler_visit_groups(f->scheduler, see_group, &seen), 0);
+    return seen;
+}
+
 /* ---- bad input, counts */
 
 GROUP_TEST(group_given_as_null_is_refused) {
@@ -61,6 +91,9 @@ GROUP_TEST(group_given_as_null_is_refused) {
     assert_int_equal(htw_group_pause(NULL), -EINVAL);
     assert_int_equal(htw_group_resume(NULL), -EINVAL);
     assert_int_equal(htw_group_count(NULL), 0);
+    assert_int_equal(htw_group_set_name(NULL, "name"), -EINVAL);
+    assert_int_equal(htw_scheduler_visit_groups(NULL, see_group, NULL), -EINVAL);
+    assert_int_equal(htw_scheduler_visit_groups(f->scheduler, NULL, NULL), -EINVAL);
     htw_group_destroy(NULL);
 }
 
@@ -464,4 +497,78 @@ GROUP_TEST(groups_are_independent) {
     advance(f, DELAY_NS);
     assert_ran(f, 0);
     htw_group_destroy(other);
+}
+
+/* ---- names, all groups */
+
+GROUP_TEST(group_is_visited_with_its_name_and_state) {
+    struct groups_seen seen = see_groups(f);
+    assert_int_equal(seen.count, 1);
+    assert_string_equal(seen.name, "");
+    assert_ptr_equal(seen.last.address, f->group);
+    assert_false(seen.last.paused);
+    arm_grouped(f, 0, DELAY_NS);
+    arm_grouped(f, 1, DELAY_NS);
+    pause_group(f);
+    assert_int_equal(htw_group_set_scale(f->group, 0.5), 0);
+    assert_int_equal(htw_group_set_name(f->group, "a name that is longer than is kept"), 0);
+    seen = see_groups(f);
+    assert_string_equal(seen.name, "a name that is longer than is k");
+    assert_int_equal(seen.last.count, 2);
+    assert_true(seen.last.paused);
+    assert_true(seen.last.scale == 0.5);
+    assert_int_equal(htw_group_set_name(f->group, NULL), 0);
+    assert_string_equal(see_groups(f).name, "");
+    resume_group(f);
+    advance(f, DELAY_NS);
+}
+
+GROUP_TEST(group_that_is_destroyed_is_not_visited) {
+    arm_grouped(f, 0, DELAY_NS);
+    destroy_group(f);
+    assert_int_equal(see_groups(f).count, 0); /* but its timer is there */
+    advance(f, DELAY_NS);
+    assert_ran(f, 0);
+}
+
+GROUP_TEST(groups_of_several_slices_are_visited_once) {
+    struct htw_group *groups[MANY];
+    for (unsigned i = 0; i < MANY; i++) {
+        assert_int_equal(htw_group_create(f->scheduler, &groups[i]), 0);
+        assert_int_equal(htw_group_set_name(groups[i], "one of many"), 0);
+    }
+    struct groups_seen seen = see_groups(f);
+    assert_int_equal(seen.count, MANY + 1);
+    assert_int_equal(seen.named, MANY);
+    /* What is not copied yet, and goes during the visit, is left out. */
+    seen = (struct groups_seen) { .ends = groups, .end_count = MANY };
+    assert_int_equal(htw_scheduler_visit_groups(f->scheduler, see_group, &seen), 0);
+    assert_int_equal(seen.count, 64);
+    assert_int_equal(see_groups(f).count, 1);
+}
+
+/* Each sees the cursor of the other. */
+static void see_all_groups(void *context, const struct htw_group_stats *stats) {
+    struct scheduler_fixture *f = context;
+    struct groups_seen seen = { .count = 0 };
+    (void)stats;
+    f->probes[0].result += htw_scheduler_visit_groups(f->scheduler, see_group, &seen);
+    f->probes[0].visits += seen.count;
+}
+
+GROUP_TEST(groups_are_visited_in_a_visit) {
+    struct htw_group *groups[70];
+    for (unsigned i = 0; i < 70; i++)
+        assert_int_equal(htw_group_create(f->scheduler, &groups[i]), 0);
+    assert_int_equal(htw_scheduler_visit_groups(f->scheduler, see_all_groups, f), 0);
+    assert_int_equal(f->probes[0].result, 0);
+    assert_int_equal(f->probes[0].visits, 71 * 71);
+    for (unsigned i = 0; i < 70; i++)
+        htw_group_destroy(groups[i]);
+}
+
+GROUP_TEST(group_visitor_cannot_destroy_the_scheduler) {
+    struct groups_seen seen = { .destroys = f->scheduler };
+    assert_int_equal(htw_scheduler_visit_groups(f->scheduler, see_group, &seen), 0);
+    assert_int_equal(seen.destroyed, -EDEADLK);
 }

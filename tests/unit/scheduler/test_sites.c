@@ -67,6 +67,8 @@ SCHEDULER_TEST(site_given_wrongly_is_refused) {
     assert_string_equal(htw_spec_invalid(f->scheduler, &spec), "site");
     assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &handle, NULL), -EINVAL);
     spec.callback = NULL;
+    assert_string_equal(htw_spec_invalid(f->scheduler, &spec), "site");
+    spec.site = NULL;
     assert_string_equal(htw_spec_invalid(f->scheduler, &spec), "callback");
     assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &handle, NULL), -EINVAL);
     assert_int_equal(handle, 5);
@@ -128,6 +130,33 @@ SCHEDULER_TEST(site_of_a_spec_repeats_and_is_paused) {
     advance(f, MS);
     assert_ran(f, 0);
     assert_int_equal(htw_group_cancel(f->group, probe_visit, f), 1);
+}
+
+static void never_run(void *arg, const struct htw_expiration *expiration) {
+    (void)arg;
+    (void)expiration;
+    abort();
+}
+
+/* A layer that calls the callback of its user shows the site of that. */
+SCHEDULER_TEST(site_of_another_callback_is_only_shown) {
+    static const struct htw_site users = { never_run, "users", NULL, NULL, 0 };
+    struct htw_spec spec = probe_spec(f, 0, MS);
+    struct htw_unexpired replaced;
+    spec.site = &users;
+    arm_spec(f, 0, &spec);
+    struct seen seen = look(f->scheduler);
+    assert_int_equal(seen.count, 1);
+    assert_ptr_equal(seen.stats[0].address, &users);
+    assert_ptr_equal(seen.stats[0].callback, never_run);
+    advance(f, MS);
+    assert_ran(f, 0);
+    spec.key = "key";
+    spec.key_size = 3;
+    arm_spec(f, 0, &spec);
+    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, &replaced), 0);
+    assert_ptr_equal(replaced.callback, probe_run);
+    assert_ptr_equal(replaced.site, &users);
 }
 
 /* From a shard whose lock the cancelling thread does not hold. */
@@ -329,4 +358,68 @@ SCHEDULER_TEST(dump_lists_no_more_than_ten) {
                    "   88 s   0x  callback 0x\n"
                    "   99 s   0x  callback 0x\n"
                    "  110 s   0x  callback 0x\n");
+}
+
+SCHEDULER_TEST(dump_lists_groups) {
+    struct htw_spec spec = probe_spec(f, 0, 25 * HTW_HOUR);
+    struct htw_group *other;
+    create_group(f);
+    assert_int_equal(htw_group_create(f->scheduler, &other), 0);
+    assert_int_equal(htw_group_set_name(f->group, "tenant\t7"), 0);
+    assert_int_equal(htw_group_set_scale(f->group, 0.25), 0);
+    assert_dump(f->scheduler, "scheduler htw: 0 pending, 0 sites\n"
+                              "    timers  scale  of 2 groups\n"
+                              "         0   0.25  tenant?7\n"
+                              "         0   1.00  -\n");
+    spec.group = other;
+    arm_spec(f, 0, &spec);
+    assert_int_equal(htw_group_pause(other), 0);
+    htw_group_destroy(f->group);
+    f->group = NULL;
+    assert_dump(f->scheduler, "scheduler htw: 1 pending, 1 site\n"
+                              "   pending  the first  site\n"
+                              "         1     25 h    callback 0x\n"
+                              "next           handle  site\n"
+                              "   25 h   0x  callback 0x\n"
+                              "    timers  scale  of 1 group\n"
+                              "         1   1.00  -, paused\n");
+    htw_group_destroy(other);
+    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
+}
+
+SCHEDULER_TEST(dump_lists_the_ten_groups_with_most_timers) {
+    struct htw_group *groups[12];
+    char name[8];
+    for (unsigned i = 0; i < 12; i++) {
+        struct htw_spec spec = probe_spec(f, 0, MS);
+        assert_int_equal(htw_group_create(f->scheduler, &groups[i]), 0);
+        snprintf(name, sizeof(name), "g%u", i);
+        assert_int_equal(htw_group_set_name(groups[i], name), 0);
+        spec.group = groups[i];
+        for (unsigned count = 0; count < i * 5 % 12; count++) /* each number once, from 0 to 11 */
+            assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), 0);
+    }
+    advance(f, 0);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    assert_int_equal(htw_scheduler_dump(f->scheduler, stream), 0);
+    fclose(stream);
+    assert_non_null(strstr(text, "    timers  scale  of 12 groups\n"
+                                 "        11   1.00  g7\n"
+                                 "        10   1.00  g2\n"
+                                 "         9   1.00  g9\n"
+                                 "         8   1.00  g4\n"
+                                 "         7   1.00  g11\n"
+                                 "         6   1.00  g6\n"
+                                 "         5   1.00  g1\n"
+                                 "         4   1.00  g8\n"
+                                 "         3   1.00  g3\n"
+                                 "         2   1.00  g10\n"));
+    assert_null(strstr(text, "g5\n"));
+    free(text);
+    advance(f, MS);
+    for (unsigned i = 0; i < 12; i++)
+        htw_group_destroy(groups[i]);
 }

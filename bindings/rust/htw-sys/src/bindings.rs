@@ -559,6 +559,12 @@ extern "C" {
     ) -> ::std::os::raw::c_int;
 }
 extern "C" {
+    pub fn htw_group_set_name(
+        group: *mut htw_group,
+        name: *const ::std::os::raw::c_char,
+    ) -> ::std::os::raw::c_int;
+}
+extern "C" {
     pub fn htw_group_destroy(group: *mut htw_group);
 }
 extern "C" {
@@ -722,6 +728,25 @@ extern "C" {
     pub fn htw_scheduler_visit_sites(
         scheduler: *mut htw_scheduler,
         visitor: htw_site_visitor,
+        context: *mut ::std::os::raw::c_void,
+    ) -> ::std::os::raw::c_int;
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_group_stats {
+    pub name: *const ::std::os::raw::c_char,
+    pub address: *const ::std::os::raw::c_void,
+    pub count: u64,
+    pub paused: bool,
+    pub scale: f64,
+}
+pub type htw_group_visitor = ::std::option::Option<
+    unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, stats: *const htw_group_stats),
+>;
+extern "C" {
+    pub fn htw_scheduler_visit_groups(
+        scheduler: *mut htw_scheduler,
+        visitor: htw_group_visitor,
         context: *mut ::std::os::raw::c_void,
     ) -> ::std::os::raw::c_int;
 }

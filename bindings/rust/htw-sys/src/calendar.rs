@@ -127,6 +127,7 @@ pub struct htw_calendar_spec {
     pub group: *mut htw_group,
     pub release: htw_release_hook,
     pub allocator: *const htw_allocator,
+    pub site: *const htw_site,
 }
 extern "C" {
     pub fn htw_calendar_spec_init(spec: *mut htw_calendar_spec);

@@ -4,6 +4,7 @@ use crate::callback::{Callback, Expiration};
 use crate::group::Group;
 use crate::scheduler::Scheduler;
 use crate::shared::Shared;
+use crate::site::site_of;
 use crate::time::{instant_ns, time_of, to_ns};
 use crate::timer::Timer;
 use crate::Error;
@@ -14,6 +15,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ops::BitOr;
 use std::os::raw::{c_char, c_int, c_uint, c_void};
+use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -226,6 +228,7 @@ impl Eq for Calendar {}
 pub struct CalendarTimer<'a> {
     scheduler: &'a Arc<Shared>,
     spec: htw_calendar_spec,
+    name: Option<&'static str>,
     borrows: PhantomData<&'a [u8]>, // zone, keys and group
 }
 
@@ -250,7 +253,7 @@ impl Scheduler {
             spec.assume_init()
         };
         spec.calendar = calendar.raw;
-        CalendarTimer { scheduler: self.shared(), spec, borrows: PhantomData }
+        CalendarTimer { scheduler: self.shared(), spec, name: None, borrows: PhantomData }
     }
 }
 
@@ -312,16 +315,24 @@ impl<'a> CalendarTimer<'a> {
         self
     }
 
+    /// As [`Builder::name`](crate::Builder::name).
+    pub fn name(mut self, name: &'static str) -> CalendarTimer<'a> {
+        self.name = Some(name);
+        self
+    }
+
     /// Schedules a closure that runs at each instant, until the timer is cancelled. Its expiration
     /// has the instant as `deadline`, and as `missed` the number of instants since the previous run
     /// for which nothing ran. If a run panics, it is the last. A calendar without a next instant:
     /// [`Error::InvalidArgument`].
+    #[track_caller]
     pub fn schedule<F>(mut self, function: F) -> Result<Timer, Error>
     where
         F: FnMut(Expiration) + Send + 'static,
     {
         let spec = &mut self.spec;
         spec.callback = Some(Callback::<F>::run);
+        spec.site = site_of(spec.callback, Location::caller(), self.name);
         spec.release = Some(Callback::<F>::release);
         spec.arg = Callback::into_arg(function, self.scheduler.on_panic.clone());
         let mut handle = 0;

@@ -4,6 +4,7 @@ use crate::outcome::Outcome;
 use crate::shared::Shared;
 use crate::Error;
 use htw_sys::*;
+use std::ffi::CString;
 use std::fmt;
 use std::os::raw::{c_int, c_void};
 use std::ptr::{self, NonNull};
@@ -81,6 +82,12 @@ impl Group {
     /// The scale of the group.
     pub fn scale(&self) -> f64 {
         unsafe { htw_group_scale(self.raw()) }
+    }
+
+    /// Gives the group a name, for [`Scheduler::dump`](crate::Scheduler::dump), of which 31 bytes count.
+    pub fn set_name(&self, name: &str) -> Result<(), Error> {
+        let name = CString::new(name).map_err(|_| Error::InvalidArgument)?;
+        Error::check(unsafe { htw_group_set_name(self.raw(), name.as_ptr()) }).map(drop)
     }
 
     /// How many timers of the group are pending, paused or running.

@@ -240,3 +240,11 @@ fn threads_share_zones_and_calendars_and_run_by_the_wall_clock() {
     let _timer = scheduler.calendar_timer(&each_second).schedule(run).unwrap();
     assert!(from.recv().unwrap() >= start());
 }
+
+#[test]
+fn calendar_timers_know_where_they_were_armed() {
+    let scheduler = Scheduler::new().unwrap();
+    let _timer = scheduler.calendar_timer(&hourly()).name("backup").schedule(|_| ()).unwrap();
+    let text = scheduler.dump().unwrap();
+    assert!(text.contains(&format!(" backup {}:{}\n", file!(), line!() - 2)), "{text}");
+}

@@ -712,6 +712,15 @@ fn sites_are_counted_while_that_is_on() {
 }
 
 #[test]
+fn group_has_a_name() {
+    let scheduler = manual();
+    let group = scheduler.group().unwrap();
+    group.set_name("tenant").unwrap();
+    assert!(scheduler.dump().unwrap().ends_with("  of 1 group\n         0   1.00  tenant\n"));
+    assert_eq!(group.set_name("a\0b").unwrap_err(), Error::InvalidArgument);
+}
+
+#[test]
 fn timers_know_where_they_were_armed() {
     let scheduler = manual();
     let mut timers = Vec::new();
