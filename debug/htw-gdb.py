@@ -4,7 +4,8 @@
 usage, in gdb: source PREFIX/share/htw/htw-gdb.py
   print *scheduler                  one line
   print *wheel                      one line
-  htw-timer SCHEDULER HANDLE        the timer of a handle: state, deadline, callback or site, argument
+  htw-timer SCHEDULER HANDLE        the timer of a handle: state, deadline, callback or site, argument;
+                                    who armed it, if stacks are observed
   htw-timers SCHEDULER              what is pending, by site; then the next timers, and the groups with most
 
 Needs the debugging information of the library. It reads memory only, and calls no function, so it
@@ -16,6 +17,7 @@ import gdb
 STATES = ["free", "pending", "claimed", "queued", "running", "done", "drained"]
 HAS_ATTRIBUTES = 0x08
 HAS_SITE = 0x80
+STOPPING = 0x200
 PAGE_BITS = 12
 FIRST_BITS = 6
 STATE_BITS = 12
@@ -61,7 +63,7 @@ class SchedulerPrinter:
         held = sum(pending(clockwork[name].dereference()) for shard in shards
                    for clockwork in clockworks(shard) for name in ["wheel", "previous"]
                    if int(clockwork[name]) != 0)
-        stopping = ", stopping" if int(scheduler["stopping"]) else ""
+        stopping = ", stopping" if int(scheduler["mode"]) & STOPPING else ""
         return (f"htw_scheduler {scheduler['thread_name'].string()}: {len(shards)} shards with "
                 f"{counted(held, 'timer')}, {int(scheduler['work_queue']['started'])} of "
                 f"{int(scheduler['worker_count'])} workers started, "
@@ -96,8 +98,28 @@ def describe(scheduler, handle):
         return f"{place}: gone"
     record = cell.cast(gdb.lookup_type("struct htw__record").pointer())
     arg = record["attributes"]["arg"] if status & HAS_ATTRIBUTES else record["arg"]
-    return (f"{place}: {STATES[status & 7]}, deadline {deadline_of(record)}, "
-            f"{origin(record, status)}, arg {arg}")
+    lines = [f"{place}: {STATES[status & 7]}, deadline {deadline_of(record)}, "
+             f"{origin(record, status)}, arg {arg}"]
+    return "\n".join(lines + stack_of(scheduler["shards"][number]["stacks"], index, handle))
+
+
+def stack_of(stacks, index, handle):
+    """As htw__stacks_find(), a line for each frame."""
+    if int(stacks) == 0:
+        return []
+    kept = stacks["kept"][index & (int(stacks["size"]) - 1)]
+    if int(kept["handle"]) != handle:
+        return []
+    stack = kept["stack"]
+    return ["armed by"] + [frame_at(int(stack["frames"][i])) for i in range(int(stack["depth"]))]
+
+
+def frame_at(address):
+    """The call before a return address."""
+    symbol = gdb.execute(f"info symbol {address - 1:#x}", to_string=True).split(" in section")[0]
+    line = gdb.find_pc_line(address - 1)
+    place = f" {line.symtab.filename}:{line.line}" if line.symtab is not None else ""
+    return f"  {symbol.strip()}{place}"
 
 
 def deadline_of(record):
@@ -115,8 +137,9 @@ def origin(record, status):
         return f"callback {record['callback']}"
     try:
         site = record["site"].dereference()
-        return (f"site {text_at(site['name'])} {text_at(site['function'])}() "
-                f"{text_at(site['file'])}:{int(site['line'])}, callback {site['callback']}")
+        function = f" {text_at(site['function'])}()" if int(site["function"]) else ""
+        file = f" {text_at(site['file'])}:{int(site['line'])}" if int(site["file"]) else ""
+        return f"site {text_at(site['name'])}{function}{file}, callback {site['callback']}"
     except gdb.MemoryError:
         return f"site {record['site']}, which cannot be read"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dump.c - writes which timers are pending, by site and by deadline, what was counted of each site, and the groups
    with most timers. */
+#include "../base/symbol.h"
 #include "sites.h"
 
 #include <inttypes.h>
@@ -49,7 +50,8 @@ static void write_site(FILE *stream, const struct htw__safe_copy *copy, htw__ori
     if (origin == 0) {
         fputs("all others", stream);
     } else if (!htw__origin_is_site(origin)) {
-        fprintf(stream, "callback 0x%" PRIxPTR, address);
+        char symbol[HTW__SYMBOL_MAX];
+        fprintf(stream, "callback %s", htw__symbol_text(copy, address, symbol));
     } else if (!htw__site_copy(copy, address, &text)) {
         fprintf(stream, "site 0x%" PRIxPTR ", which cannot be read", address);
     } else {
@@ -182,6 +184,10 @@ int htw_scheduler_dump(struct htw_scheduler *scheduler, FILE *stream) {
     write_census(stream, scheduler, census, &copy);
     if (htw__mode(scheduler) & HTW_OBSERVE_SITES)
         write_all_numbers(stream, census, &copy);
+    if (census->has_stacks) {
+        htw__stack_census_add_dropped(&census->stacks, scheduler);
+        htw__stack_census_write(&census->stacks, &copy, stream);
+    }
     htw__safe_copy_fini(&copy);
     htw__census_release(scheduler, census);
     struct groups groups = { .count = 0 };

@@ -8,6 +8,7 @@
 
 #include "expirer.h"
 #include "run.h"
+#include "stacks.h"
 
 /* ---- under the lock of the shard */
 
@@ -29,10 +30,13 @@ static inline bool htw__observe_count_only(struct htw__shard *shard, unsigned mo
     return true;
 }
 
+/* `stack`: of htw__stack_take(). */
 static inline void htw__observe_armed(struct htw__shard *shard, const struct htw__record *record,
-                                      htw_handle handle) {
+                                      htw_handle handle, const struct htw_stack *stack) {
     if (!htw__observe_count_only(shard, htw__mode(shard->scheduler), record, HTW__SITE_ARMED))
         htw__observe_step(shard, record, handle, HTW_EVENT_ARMED);
+    if (HTW__UNLIKELY(stack != NULL))
+        htw__stacks_keep(shard, handle, stack);
 }
 
 static inline void htw__observe_cancelled(struct htw__shard *shard,

@@ -98,7 +98,8 @@ static inline unsigned set_callback(struct htw__record *record, htw_callback *ca
 static inline __attribute__((always_inline)) int
 arm_plain(struct htw__shard *shard, struct plan plan, htw_callback *callback,
           const struct htw_site *site, void *arg, htw_handle *ret_handle,
-          struct htw__record **ret_record, unsigned *ret_wake, bool usual) {
+          struct htw__record **ret_record, unsigned *ret_wake, bool usual,
+          const struct htw_stack *stack) {
     struct htw__record *record;
     uint32_t index;
     if (!usual && !htw__credit_acquire(shard)) {
@@ -118,7 +119,7 @@ arm_plain(struct htw__shard *shard, struct plan plan, htw_callback *callback,
             HTW__PROBE5(arm, shard->scheduler, *ret_handle, HTW__PROBE_SITE(record),
                         HTW__PROBE_FLAGS(record), record->deadline_ns);
             if (!usual)
-                htw__observe_armed(shard, record, *ret_handle);
+                htw__observe_armed(shard, record, *ret_handle, stack);
             return 0;
         }
         htw__shard_free_record(shard, record);
@@ -131,13 +132,14 @@ arm_plain(struct htw__shard *shard, struct plan plan, htw_callback *callback,
 /* `usual`: a constant; what observes and counts credits is left out. */
 static inline __attribute__((always_inline)) int
 schedule_plain(struct htw_scheduler *scheduler, struct plan plan, htw_callback *callback,
-               const struct htw_site *site, void *arg, htw_handle *ret_handle, bool usual) {
+               const struct htw_site *site, void *arg, htw_handle *ret_handle, bool usual,
+               const struct htw_stack *stack) {
     struct htw__shard *shard = htw__shard_here(scheduler);
     htw_handle handle = 0;
     struct htw__record *record = NULL;
     unsigned wake = 0;
     htw__lock_acquire(&shard->lock);
-    int error = arm_plain(shard, plan, callback, site, arg, &handle, &record, &wake, usual);
+    int error = arm_plain(shard, plan, callback, site, arg, &handle, &record, &wake, usual, stack);
     /* Before the shard is unlocked: the callback may read it. */
     if (error == 0 && ret_handle != NULL)
         *ret_handle = handle;
@@ -152,8 +154,10 @@ static __attribute__((noinline)) int schedule_unusual(struct htw_scheduler *sche
                                                       struct plan plan, htw_callback *callback,
                                                       const struct htw_site *site, void *arg,
                                                       htw_handle *ret_handle) {
+    struct htw_stack stack;
     int error = prepare(scheduler);
-    return error == 0 ? schedule_plain(scheduler, plan, callback, site, arg, ret_handle, false)
+    return error == 0 ? schedule_plain(scheduler, plan, callback, site, arg, ret_handle, false,
+                                       htw__stack_take(scheduler, &stack))
                       : error;
 }
 
@@ -162,8 +166,10 @@ static __attribute__((noinline)) int schedule_tick_unusual(struct htw_scheduler 
                                                            htw_callback *callback, void *arg,
                                                            htw_handle *ret_handle) {
     struct plan plan = { deadline_ns, tick, tick };
+    struct htw_stack stack;
     int error = prepare(scheduler);
-    return error == 0 ? schedule_plain(scheduler, plan, callback, NULL, arg, ret_handle, false)
+    return error == 0 ? schedule_plain(scheduler, plan, callback, NULL, arg, ret_handle, false,
+                                       htw__stack_take(scheduler, &stack))
                       : error;
 }
 
@@ -173,7 +179,7 @@ static __attribute__((noinline)) int schedule_tick(struct htw_scheduler *schedul
                                                    htw_callback *callback, void *arg,
                                                    htw_handle *ret_handle) {
     return schedule_plain(scheduler, (struct plan) { deadline_ns, tick, tick }, callback, NULL, arg,
-                          ret_handle, true);
+                          ret_handle, true, NULL);
 }
 
 static __attribute__((noinline)) int schedule_range(struct htw_scheduler *scheduler,
@@ -182,7 +188,7 @@ static __attribute__((noinline)) int schedule_range(struct htw_scheduler *schedu
                                                     htw_handle *ret_handle) {
     if (HTW__UNLIKELY(htw__mode(scheduler) != 0))
         return schedule_unusual(scheduler, plan, callback, site, arg, ret_handle);
-    return schedule_plain(scheduler, plan, callback, site, arg, ret_handle, true);
+    return schedule_plain(scheduler, plan, callback, site, arg, ret_handle, true, NULL);
 }
 
 int htw_schedule(struct htw_scheduler *scheduler, int64_t delay_ns, htw_callback *callback,
@@ -293,7 +299,8 @@ struct arming {
     struct htw__record *record;
     uint32_t index; /* of the record */
     bool has_credit;
-    unsigned wake; /* see htw__clockwork_arm_new() */
+    unsigned wake;                 /* see htw__clockwork_arm_new() */
+    const struct htw_stack *stack; /* of htw__stack_take() */
 };
 
 /* Whether a timer with a key releases a credit when it is cancelled. This does not change under the
@@ -397,7 +404,7 @@ static int arm_with_attributes(struct htw__shard *shard, struct arming *arming) 
     insert(shard, arming);
     HTW__PROBE5(arm, shard->scheduler, arming->handle, HTW__PROBE_SITE(arming->record),
                 HTW__PROBE_FLAGS(arming->record), arming->record->deadline_ns);
-    htw__observe_armed(shard, arming->record, arming->handle);
+    htw__observe_armed(shard, arming->record, arming->handle, arming->stack);
     return 0;
 }
 
@@ -415,7 +422,9 @@ static int schedule_with_attributes(struct htw_scheduler *scheduler, const struc
         error = htw__shard_clockwork(shard, clock, &clockwork);
     if (error != 0)
         return error;
+    struct htw_stack stack;
     struct arming arming = { .spec = spec, .plan = plan_of(scheduler, clock, spec) };
+    arming.stack = htw__stack_take(scheduler, &stack);
     arming.attributes = htw__attributes_create(clockwork, spec, hash);
     if (arming.attributes == NULL)
         return -ENOMEM;

@@ -200,6 +200,11 @@ static void destroy_parts(struct htw_scheduler *scheduler) {
 
 /* Threads prepare when they run their first callback: most are never started. */
 static int prepare_observers(struct htw_scheduler *scheduler, uint32_t observe) {
+    for (uint32_t i = 0; (observe & HTW_OBSERVE_STACKS) && i < scheduler->shard_count; i++) {
+        int error = htw__stacks_prepare(&scheduler->shards[i]);
+        if (error != 0)
+            return error;
+    }
     for (uint32_t n = 0; n < scheduler->shard_count + scheduler->expirer_count; n++)
         if (htw__observer_prepare(&scheduler->observers[n], observe) != 0)
             return -ENOMEM;

@@ -2,6 +2,7 @@
 /* shard.c - a shard: its clockworks, and how its records are freed. */
 #include "shard.h"
 #include "../base/compiler.h"
+#include "stacks.h"
 
 #include <string.h>
 
@@ -55,6 +56,7 @@ void htw__shard_fini(struct htw__shard *shard) {
         destroy_clockwork(shard, htw__shard_clockwork_at(shard, slot));
     htw__slab_fini(&shard->slab);
     htw__key_table_fini(&shard->keys);
+    htw__stacks_fini(shard);
 }
 
 /* ---- clockworks of other clocks */

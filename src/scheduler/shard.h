@@ -42,6 +42,7 @@ struct htw__shard {
     struct htw__record *unstarted;        /* taken by the expirer, and not run because of stop */
     struct htw__counter attributes_bytes; /* of attributes, groups, and the groups' key tables */
     struct htw__key_table keys;           /* of timers with a key and no group */
+    struct htw__stacks *stacks;           /* NULL: not yet needed */
 
     /* A stack of stale records, without the lock: the index of the topmost one (the low 32 bits),
        and how many there are. */

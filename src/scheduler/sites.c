@@ -92,6 +92,8 @@ static void count_record(struct htw__census *census, struct htw__shard *shard,
         .origin = htw__origin_of(record),
     };
     struct htw__site_count *entry = entry_of(census, timer.origin);
+    if (census->has_stacks)
+        htw__stack_census_add(&census->stacks, htw__stacks_find(shard, timer.handle));
     entry->pending++;
     if (timer.left_ns < entry->next_ns)
         entry->next_ns = timer.left_ns;
@@ -173,6 +175,7 @@ struct htw__census *htw__census_take(struct htw_scheduler *scheduler) {
         return NULL;
     memset(census, 0, sizeof(*census));
     census->others.next_ns = HTW_NEVER_NS;
+    census->has_stacks = htw__mode(scheduler) & HTW_OBSERVE_STACKS;
     for (uint32_t i = 0; i < scheduler->shard_count; i++)
         count_shard(census, &scheduler->shards[i]);
     add_observed(census, scheduler);

@@ -5,6 +5,7 @@
 
 #include "../base/safe_copy.h"
 #include "observer.h"
+#include "stacks.h"
 
 /* The timers of a site, or of a callback without one. */
 struct htw__site_count {
@@ -47,6 +48,8 @@ struct htw__census {
     uint32_t next_count;
     struct htw__due_tick ticks[HTW_WAKEUPS_MAX]; /* the same */
     uint32_t tick_count;
+    bool has_stacks; /* they are observed */
+    struct htw__stack_census stacks;
 };
 
 /* Sites are in the order of their number of timers. NULL: no memory. Not under a lock. */

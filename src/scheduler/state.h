@@ -131,7 +131,7 @@ struct htw_scheduler {
 };
 
 /* What is not as usual. Hot paths test once that nothing is, and have another copy for the rest. */
-#define HTW__OBSERVE_ALL (HTW_OBSERVE_SITES | HTW_OBSERVE_EVENTS)
+#define HTW__OBSERVE_ALL (HTW_OBSERVE_SITES | HTW_OBSERVE_EVENTS | HTW_OBSERVE_STACKS)
 #define HTW__MODE_OBSERVE 0xffu   /* the set of what is observed */
 #define HTW__MODE_STARTING 0x100u /* threads are needed that have not all been started */
 #define HTW__MODE_STOPPING 0x200u /* no callback starts any more */

@@ -6,6 +6,7 @@
 #include "herds.h"
 #include "run.h"
 #include "shard.h"
+#include "stacks.h"
 #include "workers.h"
 
 /* What the n-th thread that runs callbacks counts; NULL: nothing. False: there is none. */
@@ -68,7 +69,7 @@ void htw__stats_add_shard(struct htw__shard *shard, struct htw_scheduler_stats *
     for (uint32_t slot = 0; slot < HTW__SLOT_COUNT; slot++)
         add_clockwork(stats, htw__shard_clockwork_at(shard, slot), in_wheels);
     *groups += shard->groups;
-    stats->memory_bytes += htw__slab_bytes(&shard->slab) +
+    stats->memory_bytes += htw__slab_bytes(&shard->slab) + htw__stacks_bytes(shard) +
                            htw__counter_read(&shard->attributes_bytes) +
                            htw__key_table_memory(&shard->keys);
     htw__lock_release(&shard->lock);

@@ -26,6 +26,7 @@ int main(void) {
     struct htw_group *group;
     options.clock = HTW_CLOCK_MANUAL;
     options.thread_name = "tried";
+    options.observe = HTW_OBSERVE_STACKS;
     spec.site = HTW_HERE(callback, "keyed");
     spec.arg = &spec;
     spec.when_ns = spec.latest_ns = 7 * HTW_SECOND;

@@ -100,14 +100,22 @@ static void work(struct stress_thread *thread) {
     }
 }
 
-int main(int argc, char **argv) {
-    stress_begin(argc, argv, 1);
-    stress_part("dumps");
+static void part(bool with_stacks) {
+    stress_part(with_stacks ? "dumps, with stacks" : "dumps");
     scene.scheduler = stress_create(NULL);
+    if (with_stacks) {
+        int error = htw_scheduler_observe(scene.scheduler, HTW_OBSERVE_STACKS);
+        CHECK(error == 0 || error == -ENOTSUP);
+    }
     stress_run(THREADS, work, NULL);
-    CHECK(atomic_load(&scene.dumps) > 0);
-    printf("%llu dumps\n", (unsigned long long)atomic_load(&scene.dumps));
+    CHECK(atomic_exchange(&scene.dumps, 0) > 0);
     CHECK_EQUAL(htw_pending(scene.scheduler), 0);
     stress_finish(scene.scheduler);
+}
+
+int main(int argc, char **argv) {
+    stress_begin(argc, argv, 2);
+    part(false);
+    part(true);
     return 0;
 }

@@ -7,6 +7,7 @@ pub const HTW_WHEEL_SIZE_MIN: u32 = 2;
 pub const HTW_WHEEL_SIZE_DEFAULT: u32 = 256;
 pub const HTW_WHEEL_SIZE_MAX: u32 = 4096;
 pub const HTW_WHEEL_LEVELS_MAX: u32 = 64;
+pub const HTW_STACK_FRAMES: u32 = 16;
 pub const HTW_SHARDS_MAX: u32 = 1024;
 pub const HTW_EXPIRERS_MAX: u32 = 64;
 pub const HTW_WORKERS_MAX: u32 = 256;
@@ -299,6 +300,12 @@ pub type htw_release_hook =
     ::std::option::Option<unsafe extern "C" fn(arg: *mut ::std::os::raw::c_void)>;
 #[repr(C)]
 #[derive(Copy, Clone)]
+pub struct htw_stack {
+    pub depth: u32,
+    pub frames: [*const ::std::os::raw::c_void; 16usize],
+}
+#[repr(C)]
+#[derive(Copy, Clone)]
 pub struct htw_unexpired {
     pub handle: htw_handle,
     pub callback: htw_callback,
@@ -306,6 +313,7 @@ pub struct htw_unexpired {
     pub deadline_ns: i64,
     pub clock: htw_clock,
     pub site: *const htw_site,
+    pub stack: *const htw_stack,
 }
 pub type htw_unexpired_visitor = ::std::option::Option<
     unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, unexpired: *const htw_unexpired),

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* symbol.h - code by name: the symbol and the file of an address, and the stack of calls of this thread. */
+#ifndef HTW_SRC_BASE_SYMBOL_H
+#define HTW_SRC_BASE_SYMBOL_H
+
+#include "safe_copy.h"
+
+#include <stdint.h>
+
+/* "symbol+0x1f (file+0x2c40)", of which the symbol or all but the number may be missing: only exported
+   functions have symbols. `addr2line -e file` reads the number in parentheses. What the loader tells is copied
+   with care: the file may be unloaded at this moment. Returns `text`. */
+#define HTW__SYMBOL_MAX 384u
+const char *htw__symbol_text(const struct htw__safe_copy *copy, uintptr_t address,
+                             char text[HTW__SYMBOL_MAX]);
+
+/* Fills in return addresses, the innermost first, without those in this function and in `skip` functions that
+   have called it. Returns how many, at most `max`; 0: with another C library than glibc. Takes some
+   microseconds; the first call allocates. */
+uint32_t htw__stack_capture(const void **frames, uint32_t max, uint32_t skip);
+
+#endif /* HTW_SRC_BASE_SYMBOL_H */

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/* test_stacks.c - the stack of calls by which a timer was scheduled. */
+#include "scheduler_fixture.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#if !defined(__GLIBC__) || defined(HTW_PORTABLE)
+
+SCHEDULER_TEST(stacks_are_refused_here) {
+    struct htw_scheduler_options options = scheduler_options();
+    struct htw_scheduler *scheduler;
+    assert_int_equal(htw_scheduler_observe(f->scheduler, HTW_OBSERVE_STACKS), -ENOTSUP);
+    assert_int_equal(htw_scheduler_observed(f->scheduler), 0);
+    options.observe = HTW_OBSERVE_STACKS;
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), -ENOTSUP);
+}
+
+#else
+
+enum { KEPT = 65536, MORE = 100 };
+
+/* Where arm_plain() and arm_with_hook() return to: what must be in the stack of the timer. */
+static const void *callers[PROBES];
+
+static void observe(struct scheduler_fixture *f, uint32_t set) {
+    assert_int_equal(htw_scheduler_observe(f->scheduler, set), 0);
+    assert_int_equal(htw_scheduler_observed(f->scheduler), set);
+}
+
+static __attribute__((noinline)) void arm_plain(struct scheduler_fixture *f, unsigned number) {
+    callers[number] = __builtin_extract_return_addr(__builtin_return_address(0));
+    arm(f, number, MS);
+}
+
+static __attribute__((noinline)) void arm_with_hook(struct scheduler_fixture *f, unsigned number) {
+    struct htw_spec spec = hooked_spec(f, number, MS);
+    callers[number] = __builtin_extract_return_addr(__builtin_return_address(0));
+    arm_spec(f, number, &spec);
+}
+
+struct seen {
+    unsigned right, none, all;
+};
+
+static void see(void *context, const struct htw_unexpired *unexpired) {
+    struct seen *seen = context;
+    const struct probe *probe = unexpired->arg;
+    const struct htw_stack *stack = unexpired->stack;
+    seen->all++;
+    seen->none += stack == NULL;
+    for (uint32_t i = 0; probe != NULL && stack != NULL && i < stack->depth; i++)
+        seen->right += stack->frames[i] == callers[probe->number];
+}
+
+SCHEDULER_TEST(stack_says_who_armed_what_a_stop_hands_back) {
+    struct seen seen = { 0 };
+    arm_plain(f, 0);
+    observe(f, HTW_OBSERVE_STACKS);
+    arm_plain(f, 1);
+    arm_plain(f, 2);
+    arm_with_hook(f, 3);
+    observe(f, HTW_OBSERVE_SITES);
+    arm_plain(f, 4);
+    assert_int_equal(htw_scheduler_stop(f->scheduler, see, &seen), 0);
+    assert_int_equal(seen.all, 5);
+    assert_int_equal(seen.right, 3);
+    assert_int_equal(seen.none, 2);
+}
+
+/* A record that is used again has no stack of the timer before. */
+SCHEDULER_TEST(stack_ends_with_its_timer) {
+    struct seen seen = { 0 };
+    observe(f, HTW_OBSERVE_STACKS);
+    arm_plain(f, 0);
+    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
+    observe(f, 0);
+    arm_plain(f, 1);
+    observe(f, HTW_OBSERVE_STACKS);
+    assert_int_equal(htw_scheduler_stop(f->scheduler, see, &seen), 0);
+    assert_int_equal(seen.all, 1);
+    assert_int_equal(seen.none, 1);
+}
+
+SCHEDULER_TEST(stack_is_of_the_arming_also_after_moves_and_runs) {
+    struct seen seen = { 0 };
+    observe(f, HTW_OBSERVE_STACKS);
+    arm_plain(f, 0);
+    assert_int_equal(reschedule(f, 0, HTW_SECOND), HTW_MOVED);
+    arm_every(f, 1, MS, MS, HTW_REPEAT_SKIP);
+    advance(f, 10 * MS);
+    assert_int_equal(htw_scheduler_stop(f->scheduler, see, &seen), 0);
+    assert_int_equal(seen.all, 2);
+    assert_int_equal(seen.right, 1); /* the other one was not armed so */
+    assert_int_equal(seen.none, 0);
+}
+
+SCHEDULER_TEST(stack_is_not_given_before_the_stop) {
+    struct htw_spec spec = grouped_spec(f, 0, MS);
+    struct seen seen = { 0 };
+    observe(f, HTW_OBSERVE_STACKS);
+    create_group(f);
+    spec.group = f->group;
+    arm_spec(f, 0, &spec);
+    assert_int_equal(htw_group_cancel(f->group, see, &seen), 1);
+    assert_int_equal(seen.none, 1);
+}
+
+SCHEDULER_TEST(stacks_without_memory_are_not_switched_on) {
+    failing_allocator_fail(&f->memory, 1, true);
+    assert_int_equal(htw_scheduler_observe(f->scheduler, HTW_OBSERVE_STACKS), -ENOMEM);
+    failing_allocator_relent(&f->memory);
+    assert_int_equal(htw_scheduler_observed(f->scheduler), 0);
+    uint64_t before = scheduler_stats(f).memory_bytes;
+    observe(f, HTW_OBSERVE_STACKS);
+    assert_true(scheduler_stats(f).memory_bytes > before + (uint64_t)KEPT * 100);
+}
+
+/* ---- texts */
+
+static char *dump(struct htw_scheduler *scheduler) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    assert_int_equal(htw_scheduler_dump(scheduler, stream), 0);
+    fclose(stream);
+    return text;
+}
+
+SCHEDULER_TEST(stacks_are_in_a_dump) {
+    arm_plain(f, 0);
+    arm_plain(f, 1);
+    observe(f, HTW_OBSERVE_STACKS);
+    arm_with_hook(f, 2);
+    volatile unsigned end = 6; /* the loop stays one call */
+    for (unsigned i = 3; i < end; i++)
+        arm_plain(f, i);
+    char *text = dump(f->scheduler);
+    const char *first = strstr(text, "         3  armed by\n            ");
+    assert_non_null(first);
+    const char *second = strstr(first, "         1  armed by\n            ");
+    assert_non_null(second);
+    assert_non_null(strstr(second, "+0x"));
+    assert_non_null(strstr(second, "\n         2  of which no stack was kept\n"));
+    assert_null(strstr(text, "found no room"));
+    free(text);
+    observe(f, 0);
+    text = dump(f->scheduler);
+    assert_null(strstr(text, "armed by"));
+    free(text);
+    advance(f, MS);
+}
+
+/* What a scheduler writes to standard error when it is destroyed. */
+static char *destroyed(struct htw_scheduler *scheduler) {
+    static char text[65536];
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    int kept = dup(STDERR_FILENO);
+    dup2(fileno(file), STDERR_FILENO);
+    int result = htw_scheduler_destroy(scheduler);
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+    assert_int_equal(result, 0);
+    rewind(file);
+    text[fread(text, 1, sizeof(text) - 1, file)] = 0;
+    fclose(file);
+    return text;
+}
+
+static struct htw_scheduler *observing(uint32_t set) {
+    struct htw_scheduler_options options = scheduler_options();
+    struct htw_scheduler *scheduler;
+    options.observe = set;
+    options.thread_name = "leaky";
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    return scheduler;
+}
+
+static void never_run(void *arg, const struct htw_expiration *expiration) {
+    (void)arg;
+    (void)expiration;
+}
+
+UNIT_TEST(stacks_of_what_nobody_cancelled_are_written_at_the_end) {
+    struct htw_scheduler *scheduler = observing(HTW_OBSERVE_STACKS);
+    volatile unsigned count = 3;
+    for (unsigned i = 0; i < count; i++)
+        assert_int_equal(htw_schedule(scheduler, MS, never_run, NULL, NULL), 0);
+    char *text = destroyed(scheduler);
+    const char *begin = "htw: scheduler leaky has stopped, and nobody has cancelled 3 timers\n"
+                        "         3  armed by\n            ";
+    assert_memory_equal(text, begin, strlen(begin));
+    assert_string_equal(destroyed(observing(HTW_OBSERVE_STACKS)), "");
+    scheduler = observing(HTW_OBSERVE_SITES);
+    assert_int_equal(htw_schedule(scheduler, MS, never_run, NULL, NULL), 0);
+    assert_string_equal(destroyed(scheduler), "");
+}
+
+/* Each call of this has a stack of its own depth. */
+static __attribute__((noinline)) int arm_deep(struct htw_scheduler *scheduler, unsigned depth) {
+    if (depth == 0)
+        return htw_schedule(scheduler, MS, never_run, NULL, NULL);
+    int error = arm_deep(scheduler, depth - 1);
+    __asm__ volatile("" : : "r"(error)); /* not at the end: the frame stays */
+    return error;
+}
+
+static int arm_by_table(struct htw_scheduler *scheduler, unsigned number) {
+    int error = number & 1 ? arm_deep(scheduler, 1) : arm_deep(scheduler, 2);
+    if (number & 2)
+        error |= number & 4 ? arm_deep(scheduler, 3) : arm_deep(scheduler, 4);
+    return error;
+}
+
+UNIT_TEST(stacks_that_find_no_room_are_counted) {
+    struct htw_scheduler *scheduler = observing(HTW_OBSERVE_STACKS);
+    htw_handle first;
+    assert_int_equal(htw_schedule(scheduler, MS, never_run, NULL, &first), 0);
+    for (unsigned i = 1; i < KEPT + MORE; i++)
+        assert_int_equal(htw_schedule(scheduler, MS, never_run, NULL, NULL), 0);
+    char *text = dump(scheduler);
+    assert_non_null(strstr(text, "\n       100  of which no stack was kept\n"));
+    assert_non_null(strstr(text, "\n100 stacks found no room\n"));
+    free(text);
+    assert_int_equal(htw_cancel(scheduler, first), HTW_CANCELLED);
+    for (unsigned i = 0; i < 8; i++)
+        assert_int_equal(arm_by_table(scheduler, i), 0); /* the first finds room, in its record */
+    text = dump(scheduler);
+    assert_non_null(strstr(text, "\n111 stacks found no room\n"));
+    free(text);
+    assert_int_equal(htw_scheduler_stop(scheduler, see, &(struct seen) { 0 }), 0);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
+UNIT_TEST(stacks_beyond_those_that_are_told_apart_are_counted_together) {
+    struct htw_scheduler *scheduler = observing(HTW_OBSERVE_STACKS);
+    for (unsigned depth = 0; depth < 10; depth++)
+        assert_int_equal(arm_deep(scheduler, depth), 0);
+#define ARM assert_int_equal(htw_schedule(scheduler, MS, never_run, NULL, NULL), 0)
+#define ARM_8 ARM, ARM, ARM, ARM, ARM, ARM, ARM, ARM
+    ARM_8, ARM_8, ARM_8, ARM_8;
+    char *text = dump(scheduler);
+    assert_non_null(strstr(text, "\n        10  armed by other stacks\n"));
+    free(text);
+    assert_int_equal(htw_scheduler_stop(scheduler, see, &(struct seen) { 0 }), 0);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
+#endif
