@@ -460,6 +460,20 @@ struct htw_site {
 #endif
 
 /**
+ * Copies a site and its texts into memory of the scheduler, for a site that is made at run time. Sites that are
+ * alike have one copy, so what is counted of it goes on when the object that it stands for has gone and comes again.
+ *
+ * @param site its callback is not NULL.
+ * @return the copy, which is freed with the scheduler;
+ *         NULL: there is no memory, there are HTW_SITES_MAX copies, or an argument is wrong: schedule without
+ *         a site.
+ *
+ * Cost: O(copies); not for each timer.
+ */
+HTW_API const struct htw_site *htw_scheduler_keep_site(struct htw_scheduler *scheduler,
+                                                       const struct htw_site *site);
+
+/**
  * Schedules the callback of a site, once, after a delay. Otherwise as htw_schedule(). For all else that a
  * timer can have: `site` of struct htw_spec.
  *

@@ -49,6 +49,7 @@
     RANK(SCHEDULER_WORK_QUEUE, 12, "scheduler.work_queue")         /* batches and workers */       \
     RANK(SCHEDULER_RUN_STATS, 12, "scheduler.run_stats")           /* counters of an executor */   \
     RANK(SCHEDULER_HERDS, 12, "scheduler.herds")                   /* what was due of late */      \
+    RANK(SCHEDULER_SITES, 12, "scheduler.sites")                   /* copies of sites */           \
     RANK(ALARM, 13, "alarm") /* that of other systems than Linux */
 
 enum htw__lock_rank {

@@ -201,7 +201,7 @@ static void timer_ended(void *arg) {
 /* The lock is not held: the scheduler may call the allocator of the user. */
 static int schedule(struct htw__slot *slot, htw_handle *ret_handle) {
     struct htw_spec spec = HTW_SPEC_INIT;
-    spec.site = &slot->journal->deadlines;
+    spec.site = slot->journal->site;
     spec.arg = slot;
     if (!slot->journal->is_manual)
         spec.clock = HTW_CLOCK_REALTIME; /* whatever the scheduler has */
@@ -212,10 +212,14 @@ static int schedule(struct htw__slot *slot, htw_handle *ret_handle) {
     return htw_schedule_spec(slot->journal->scheduler, &spec, ret_handle, NULL);
 }
 
-/* In a dump: that of its file. */
-static const char *name_of(const struct htw__journal_path *path) {
-    const char *slash = strrchr(path->name, '/');
-    return slash == NULL ? path->name : slash + 1;
+/* In a dump it has the name of its file. */
+static const struct htw_site *site_of(const struct htw_journal *journal) {
+    static const struct htw_site unnamed = { deliver_slice, "journal", NULL, "deadlines", 0 };
+    const char *path = journal->path.name, *slash = strrchr(path, '/');
+    struct htw_site site = unnamed;
+    site.name = slash == NULL ? path : slash + 1;
+    const struct htw_site *kept = htw_scheduler_keep_site(journal->scheduler, &site);
+    return kept != NULL ? kept : &unnamed;
 }
 
 int htw__slots_create(struct htw_journal *journal, uint32_t count) {
@@ -223,8 +227,7 @@ int htw__slots_create(struct htw_journal *journal, uint32_t count) {
     if (journal->slots == NULL)
         return htw__journal_fail_as(-ENOMEM, "no memory for a journal");
     journal->slot_count = count;
-    journal->deadlines =
-        (struct htw_site) { deliver_slice, name_of(&journal->path), NULL, "deadlines", 0 };
+    journal->site = site_of(journal);
     for (uint32_t i = 0; i < count; i++)
         journal->slots[i] = (struct htw__slot) { .journal = journal, .armed_ns = HTW_NEVER_NS };
     for (uint32_t i = 0; i < count; i++) {

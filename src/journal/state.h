@@ -170,7 +170,7 @@ struct htw_journal {
     struct htw__reader reader;
     struct htw__slot *slots;
     uint32_t slot_count;
-    struct htw_site deadlines; /* of the slots */
+    const struct htw_site *site; /* of the slots */
 
     /* Counters. */
     uint64_t found, put, put_in, done, cancelled, replaced, delivered_count, refused, failed,

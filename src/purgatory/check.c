@@ -304,7 +304,7 @@ static void release_run(void *arg);
 static int schedule_run(struct htw__purgatory_shard *shard) {
     struct htw_purgatory *purgatory = shard->purgatory;
     struct htw_spec spec = HTW_SPEC_INIT;
-    spec.site = &purgatory->checks;
+    spec.site = purgatory->checks;
     spec.arg = shard;
     spec.group = purgatory->callbacks;
     spec.release = release_run;

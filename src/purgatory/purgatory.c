@@ -51,11 +51,25 @@ static void init(struct htw_purgatory *purgatory, struct htw_scheduler *schedule
     purgatory->seed = htw__random_seed(purgatory);
     htw__lock_init(&purgatory->lock, HTW__RANK_PURGATORY);
     htw__ring_init(&purgatory->thresholds);
-    snprintf(purgatory->name, sizeof(purgatory->name), "%s",
-             options->name == NULL ? "purgatory" : options->name);
-    purgatory->timeouts =
-        (struct htw_site) { htw__expire_due, purgatory->name, NULL, "timeouts", 0 };
-    purgatory->checks = (struct htw_site) { htw__run_checks, purgatory->name, NULL, "checks", 0 };
+}
+
+/* A copy of `like` with a name, which the scheduler keeps; `like` itself if that is not possible. */
+static const struct htw_site *site_of(struct htw_scheduler *scheduler, const struct htw_site *like,
+                                      const char *name) {
+    struct htw_site site = *like;
+    site.name = name;
+    const struct htw_site *kept = htw_scheduler_keep_site(scheduler, &site);
+    return kept != NULL ? kept : like;
+}
+
+static void set_name(struct htw_purgatory *purgatory, const char *name) {
+    static const struct htw_site timeouts = { htw__expire_due, "purgatory", NULL, "timeouts", 0 };
+    static const struct htw_site checks = { htw__run_checks, "purgatory", NULL, "checks", 0 };
+    char cut[32];
+    snprintf(cut, sizeof(cut), "%s", name == NULL ? "purgatory" : name);
+    purgatory->timeouts = site_of(purgatory->scheduler, &timeouts, cut);
+    purgatory->checks = site_of(purgatory->scheduler, &checks, cut);
+    (void)htw_group_set_name(purgatory->callbacks, cut);
 }
 
 static int init_shards(struct htw_purgatory *purgatory) {
@@ -119,12 +133,11 @@ int htw_purgatory_create(struct htw_purgatory **ret_purgatory, struct htw_schedu
         error = init_cpus(purgatory);
     if (error == 0)
         error = htw_group_create(scheduler, &purgatory->callbacks);
-    if (error == 0)
-        error = htw_group_set_name(purgatory->callbacks, purgatory->name);
     if (error != 0) {
         release_all(purgatory);
         return error;
     }
+    set_name(purgatory, options->name);
     htw__clock_listeners_add(htw__clock_listeners_of(scheduler), &purgatory->clock_listener);
     *ret_purgatory = purgatory;
     return 0;

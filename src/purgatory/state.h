@@ -62,8 +62,7 @@ struct htw_purgatory {
     struct htw__lock lock;                /* guards the members below */
     struct htw__link thresholds;          /* ring; those that are emptied are at its end */
     uint32_t threshold_count;
-    char name[32];
-    struct htw_site timeouts, checks; /* of the timers that the purgatory creates */
+    const struct htw_site *timeouts, *checks; /* of the timers that it creates */
 };
 
 struct htw_threshold {

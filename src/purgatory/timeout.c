@@ -43,7 +43,7 @@ static int create_alarm(struct htw__timeout_alarm *alarm, int64_t at_ns) {
     struct htw__cpu *cpu = alarm->cpu;
     struct htw_purgatory *purgatory = cpu->purgatory;
     struct htw_spec spec = HTW_SPEC_INIT;
-    spec.site = &purgatory->timeouts; /* its argument: a struct htw__timeout_alarm */
+    spec.site = purgatory->timeouts; /* its argument: a struct htw__timeout_alarm */
     spec.arg = alarm;
     spec.absolute = true;
     spec.when_ns = at_ns;

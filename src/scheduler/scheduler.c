@@ -192,6 +192,7 @@ static void destroy_parts(struct htw_scheduler *scheduler) {
     htw__cancel_waiters_fini(&scheduler->cancel_waiters);
     htw__life_fini(&scheduler->life);
     htw__clock_listeners_fini(&scheduler->clock_listeners);
+    htw__kept_sites_fini(scheduler);
     destroy_observers(scheduler);
     htw__release(&allocator, scheduler, sizeof(*scheduler));
 }
@@ -260,6 +261,7 @@ int htw__scheduler_create(struct htw_scheduler **ret_scheduler,
     htw__work_queue_init(&scheduler->work_queue);
     htw__life_init(&scheduler->life);
     htw__cancel_waiters_init(&scheduler->cancel_waiters);
+    htw__kept_sites_init(scheduler);
     htw__clock_listeners_init(&scheduler->clock_listeners,
                               scheduler->clock->is_settable ? scheduler->clock->read_ns : NULL);
     error = create_parts(scheduler);

@@ -73,6 +73,7 @@
 #include "../base/divisor.h"
 #include "../base/fork.h"
 #include "frame.h"
+#include "kept_sites.h"
 #include "life.h"
 #include "steady.h"
 #include "work_queue.h"
@@ -128,6 +129,7 @@ struct htw_scheduler {
     struct htw__life life;
     struct htw__cancel_waiters cancel_waiters;
     struct htw__clock_listeners clock_listeners;
+    struct htw__kept_sites kept_sites;
 };
 
 /* What is not as usual. Hot paths test once that nothing is, and have another copy for the rest. */

@@ -114,7 +114,7 @@ void htw__stats_gather(struct htw_scheduler *scheduler, struct htw_scheduler_sta
     uint64_t gone = stats->cancelled + stats->handed_back + stats->fired;
     stats->pending = stats->scheduled > gone ? stats->scheduled - gone : 0;
     stats->fired = stats->fired > stats->running ? stats->fired - stats->running : 0;
-    stats->memory_bytes += own_bytes(scheduler);
+    stats->memory_bytes += own_bytes(scheduler) + htw__kept_sites_bytes(scheduler);
 }
 
 void htw_scheduler_stats_init(struct htw_scheduler_stats *stats) {

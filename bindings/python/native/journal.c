@@ -43,6 +43,11 @@ enum htw_clock htw_scheduler_clock(const struct htw_scheduler *scheduler) {
 int64_t htw_scheduler_now(const struct htw_scheduler *scheduler) {
     return library->now(scheduler);
 }
+
+const struct htw_site *htw_scheduler_keep_site(struct htw_scheduler *scheduler,
+                                               const struct htw_site *site) {
+    return library->keep_site(scheduler, site);
+}
 #endif
 
 struct py_journal {

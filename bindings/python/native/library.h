@@ -19,6 +19,7 @@ struct py_library {
     int (*cancel_wait)(struct htw_scheduler *, htw_handle);
     enum htw_clock (*clock)(const struct htw_scheduler *);
     int64_t (*now)(const struct htw_scheduler *);
+    const struct htw_site *(*keep_site)(struct htw_scheduler *, const struct htw_site *);
     /* The callback and the release hook of timers whose argument is a Timer. */
     htw_callback *run;
     htw_release_hook *release;

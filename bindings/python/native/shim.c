@@ -99,6 +99,7 @@ static struct py_library library = {
     .cancel_wait = htw_cancel_wait,
     .clock = htw_scheduler_clock,
     .now = htw_scheduler_now,
+    .keep_site = htw_scheduler_keep_site,
     .run = run,
     .release = ended,
 };

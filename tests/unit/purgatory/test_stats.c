@@ -258,3 +258,32 @@ PURGATORY_TEST(purgatory_timers_have_its_name_in_a_dump) {
     assert_int_equal(htw_purgatory_destroy(named), 0);
     assert_false(dump_has(test->scheduler, "fetches"));
 }
+
+static void find_fetches(void *context, const struct htw_site_stats *stats) {
+    if (stats->site != NULL && stats->site->name != NULL &&
+        strcmp(stats->site->name, "fetches") == 0)
+        *(struct htw_site_stats *)context = *stats;
+}
+
+/* What was counted has its name when the purgatory has gone, and goes on with another one of that name. */
+PURGATORY_TEST(purgatory_site_outlives_it) {
+    struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
+    struct htw_site_stats seen[2] = { { .armed = 0 } };
+    options.on_complete = never_complete;
+    options.name = "fetches";
+    assert_int_equal(htw_scheduler_observe(test->scheduler, HTW_OBSERVE_SITES), 0);
+    for (unsigned i = 0; i < 2; i++) {
+        struct htw_purgatory *passing;
+        struct htw_request request = { 0 };
+        struct htw_key key = { "k", 1 };
+        assert_int_equal(htw_purgatory_create(&passing, test->scheduler, &options), 0);
+        assert_int_equal(
+            htw_purgatory_try_complete_else_watch(passing, &request, &key, 1, HTW_SECOND),
+            HTW_WATCHED);
+        assert_int_equal(htw_purgatory_destroy(passing), 0);
+        assert_int_equal(htw_scheduler_visit_sites(test->scheduler, find_fetches, &seen[i]), 0);
+        assert_int_equal(seen[i].pending, 0);
+    }
+    assert_ptr_equal(seen[0].address, seen[1].address);
+    assert_true(seen[0].armed > 0 && seen[1].armed > seen[0].armed);
+}

@@ -276,6 +276,50 @@ SCHEDULER_TEST(sites_of_unexpired_timers_give_the_callback) {
     assert_string_equal(replaced.site->name, "keyed");
 }
 
+/* ---- copies */
+
+SCHEDULER_TEST(site_is_kept_once_with_its_texts) {
+    char name[] = "fetches", function[] = "timeouts";
+    struct htw_site site = { probe_run, name, NULL, function, 7 };
+    const struct htw_site *kept = htw_scheduler_keep_site(f->scheduler, &site);
+    assert_non_null(kept);
+    assert_ptr_equal(htw_scheduler_keep_site(f->scheduler, kept), kept);
+    uint64_t bytes = scheduler_stats(f).memory_bytes;
+    strcpy(name, "changed");
+    const struct htw_site *other = htw_scheduler_keep_site(f->scheduler, &site);
+    assert_ptr_not_equal(other, kept);
+    assert_true(scheduler_stats(f).memory_bytes > bytes);
+    assert_string_equal(kept->name, "fetches");
+    assert_null(kept->file);
+    assert_string_equal(kept->function, "timeouts");
+    assert_int_equal(kept->line, 7);
+    assert_ptr_equal(kept->callback, probe_run);
+    site.name = NULL;
+    assert_ptr_not_equal(htw_scheduler_keep_site(f->scheduler, &site), other);
+    site.file = "";
+    site.line = 8;
+    assert_null(htw_scheduler_keep_site(f->scheduler, &site)->name);
+    assert_int_equal(htw_schedule_here(f->scheduler, MS, kept, &f->probes[0], NULL), 0);
+    assert_string_equal(look(f->scheduler).names[0], "fetches");
+    advance(f, MS);
+}
+
+SCHEDULER_TEST(site_that_cannot_be_kept_is_null) {
+    struct htw_site site = { probe_run, "name", "file", "function", 0 };
+    failing_allocator_fail(&f->memory, 1, true);
+    assert_null(htw_scheduler_keep_site(f->scheduler, &site));
+    failing_allocator_relent(&f->memory);
+    assert_null(htw_scheduler_keep_site(NULL, &site));
+    assert_null(htw_scheduler_keep_site(f->scheduler, NULL));
+    for (; site.line < HTW_SITES_MAX; site.line++)
+        assert_non_null(htw_scheduler_keep_site(f->scheduler, &site));
+    assert_null(htw_scheduler_keep_site(f->scheduler, &site));
+    site.line = 0;
+    assert_non_null(htw_scheduler_keep_site(f->scheduler, &site));
+    site.callback = NULL;
+    assert_null(htw_scheduler_keep_site(f->scheduler, &site));
+}
+
 static void keep_site(void *context, const struct htw_unexpired *unexpired) {
     const struct htw_site **sites = context;
     sites[unexpired->site == NULL ? 0 : 1] = unexpired->site;

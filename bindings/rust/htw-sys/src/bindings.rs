@@ -444,6 +444,12 @@ pub struct htw_site {
     pub line: u32,
 }
 extern "C" {
+    pub fn htw_scheduler_keep_site(
+        scheduler: *mut htw_scheduler,
+        site: *const htw_site,
+    ) -> *const htw_site;
+}
+extern "C" {
     pub fn htw_schedule_here(
         scheduler: *mut htw_scheduler,
         delay_ns: i64,
