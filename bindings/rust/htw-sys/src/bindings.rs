@@ -14,6 +14,7 @@ pub const HTW_WORKERS_MAX: u32 = 256;
 pub const HTW_EVENTS_MAX: u32 = 16777216;
 pub const HTW_OBSERVE_SITES: u32 = 1;
 pub const HTW_OBSERVE_EVENTS: u32 = 2;
+pub const HTW_OBSERVE_STACKS: u32 = 4;
 pub const HTW_SCHEDULER_HISTOGRAM_BUCKETS: u32 = 24;
 pub const HTW_SITES_MAX: u32 = 4096;
 pub const HTW_WAKEUPS_MAX: u32 = 10;
