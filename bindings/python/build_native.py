@@ -150,7 +150,9 @@ def has(part):
 def describe(name, interface, shim, arguments):
     ffi = cffi.FFI()
     ffi.cdef((HERE / "native" / interface).read_text())
-    ffi.set_source(name, (HERE / "native" / shim).read_text(), **arguments)
+    headers = [*(HERE / "native").glob("*.h"), *BUNDLE.rglob("*.h")]
+    ffi.set_source(name, (HERE / "native" / shim).read_text(),
+                   depends=sorted(str(path.relative_to(HERE)) for path in headers), **arguments)
     return ffi
 
 

@@ -15,6 +15,10 @@ impl Observe {
     pub const SITES: Observe = Observe(HTW_OBSERVE_SITES);
     /// The last events of the timers, for `htw replay`.
     pub const EVENTS: Observe = Observe(HTW_OBSERVE_EVENTS);
+    /// The stack of each call that schedules: for [`Scheduler::dump`](crate::Scheduler::dump) and, when the
+    /// scheduler is dropped, for timers that are left. With another C library than glibc:
+    /// [`Error::Unsupported`](crate::Error::Unsupported).
+    pub const STACKS: Observe = Observe(HTW_OBSERVE_STACKS);
 }
 
 impl BitOr for Observe {

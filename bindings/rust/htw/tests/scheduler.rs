@@ -712,6 +712,17 @@ fn sites_are_counted_while_that_is_on() {
 }
 
 #[test]
+fn stacks_say_who_armed_what_is_pending() {
+    let scheduler = manual();
+    match scheduler.observe(Observe::STACKS) {
+        Ok(()) => (),
+        Err(error) => return assert_eq!(error, Error::Unsupported),
+    }
+    let _timer = scheduler.schedule(SECOND, |_| ()).unwrap();
+    assert!(scheduler.dump().unwrap().contains("         1  armed by\n            "));
+}
+
+#[test]
 fn group_has_a_name() {
     let scheduler = manual();
     let group = scheduler.group().unwrap();
