@@ -15,12 +15,13 @@
  * The socket. It is $XDG_RUNTIME_DIR/htw/PID.sock or, without that folder, /tmp/htw-UID/PID.sock; or
  * the path that the program chooses. From the first instant only its owner may connect to it (mode
  * 0600); the monitor also rejects clients of all users but those of the process and root. Clients
- * can read statistics, and change nothing. docs/monitor.md describes what is read.
+ * can read statistics, and switch what schedulers observe (htw_scheduler_observe()), which costs the
+ * process time; they can change nothing else. docs/monitor.md describes what is read.
  *
- * Cost. All that the monitor shows is counted anyway: a monitor without clients costs some memory (4 KiB)
- * and a thread that sleeps. An answer takes the locks of a scheduler one after the other, each for as
- * long as an expiration does, and at most 100 answers are given in a second. The monitor serves at
- * most 8 clients at a time, each for at most 5 seconds. A client that does not read delays neither
+ * Cost. A monitor without clients costs some memory (4 KiB) and a thread that sleeps. An answer takes the
+ * locks of a scheduler one after the other, each for as long as an expiration does. At most 100 answers are
+ * given in a second, and they take at most a tenth of a CPU: after one that walks many timers, others wait. The
+ * monitor serves at most 8 clients at a time, each for at most 5 seconds. A client that does not read delays neither
  * the program nor other clients. The more sources, the longer an answer takes: 200 schedulers with 64 shards
  * and 1000 timers each, 70 ms. While the process may open no descriptor, clients wait.
  *
@@ -110,7 +111,7 @@ HTW_API HTW_WARN_UNUSED int htw_monitor_open(struct htw_monitor **ret_monitor,
  * Closes a monitor: ends its thread, removes its socket and its sources. NULL is ignored, and so is a
  * monitor of the parent process.
  *
- * Waits until the source that is being read has been read, for some milliseconds at most. Clients get no
+ * Waits until the source that is being read has been read, as htw_monitor_remove(). Clients get no
  * answer any more. It needs no descriptor.
  */
 HTW_API void htw_monitor_close(struct htw_monitor *monitor);
@@ -153,21 +154,28 @@ HTW_API int htw_monitor_add_purgatory(struct htw_monitor *monitor, const char *n
 
 struct htw_journal;
 struct htw_journal_stats;
+struct htw_queue_stats;
 
-/** htw_journal_get_stats(), with which libhtw-monitor is not linked. */
+/** htw_journal_get_stats() and htw_journal_list_queues(), with which libhtw-monitor is not linked. */
 typedef int htw_journal_get_stats_function(struct htw_journal *journal,
                                            struct htw_journal_stats *stats);
+typedef int htw_journal_list_queues_function(struct htw_journal *journal,
+                                             bool (*visit)(void *context,
+                                                           const struct htw_queue_stats *stats),
+                                             void *context);
 
 /**
  * Shows a journal. As htw_monitor_add_scheduler(); journals have names of their own.
  *
- *     htw_monitor_add_journal(monitor, "mail", journal, htw_journal_get_stats, NULL);
+ *     htw_monitor_add_journal(monitor, "mail", journal, htw_journal_get_stats, htw_journal_list_queues, NULL);
  *
- * @param get_stats htw_journal_get_stats().
+ * @param get_stats   htw_journal_get_stats().
+ * @param list_queues htw_journal_list_queues(). NULL: queues are not shown.
  */
 HTW_API int htw_monitor_add_journal(struct htw_monitor *monitor, const char *name,
                                     struct htw_journal *journal,
                                     htw_journal_get_stats_function *get_stats,
+                                    htw_journal_list_queues_function *list_queues,
                                     struct htw_monitor_source **ret_source);
 
 /**
@@ -206,8 +214,9 @@ HTW_API void htw_monitor_take_back(struct htw_monitor_source *source);
  * Shows a source no more: afterwards what it showed may be destroyed. NULL is ignored, and so is a
  * source of the parent process.
  *
- * Waits while this source is being read, and not for the rest of the answer: for some milliseconds at
- * most (a scheduler with 64 shards and a million timers: 2 ms).
+ * Waits while this source is being read, and not for the rest of the answer: for some milliseconds, or, if
+ * a client has asked for its sites, as long as htw_scheduler_visit_sites() and
+ * htw_scheduler_visit_wakeups() take.
  */
 HTW_API void htw_monitor_remove(struct htw_monitor_source *source);
 

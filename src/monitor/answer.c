@@ -1,24 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* answer.c - the requests: `json`, `metrics`, and the same by HTTP/1.0, for curl and Prometheus. */
+/* answer.c - the requests: the table below, the same by HTTP/1.0, for curl and Prometheus, and `observe`. */
 #include "answer.h"
 
+#include "events.h"
 #include "json.h"
 #include "metrics.h"
+#include "observe.h"
 
 #include <stdio.h>
 #include <string.h>
 
 struct request {
     const char *line; /* as it is without HTTP */
-    const char *path; /* by HTTP */
+    const char *path; /* by HTTP; only what changes nothing */
     const char *type; /* of the answer */
     void (*write)(struct htw_monitor *monitor, struct htw__answer_text *text);
 };
 
 static const struct request requests[] = {
     { "json", "/json", "application/json", htw__json_write },
+    { "json sites", "/json/sites", "application/json", htw__json_write_detail },
+    { "events", "/events", "application/x-ndjson", htw__events_write },
     { "metrics", "/metrics", "text/plain; version=0.0.4; charset=utf-8", htw__metrics_write },
 };
+
+#define OBSERVE "observe "
 
 /* Whether a line is a request by HTTP, whose head goes on after it. */
 static bool is_http(const char *line) {
@@ -57,21 +63,34 @@ static void write_error(struct htw__client *client, const char *status, const ch
     write_head(client, status, "text/plain");
 }
 
-void htw__answer_make(struct htw_monitor *monitor, struct htw__client *client) {
+/* NULL, or what is wrong: then the status says it by HTTP. */
+static const char *make(struct htw_monitor *monitor, struct htw__client *client,
+                        const char **ret_status, const char **ret_type) {
     const struct request *request = find(client);
-    client->has_answer = true;
-    if (request == NULL) {
-        bool is_get = !client->is_http || strncmp(client->line, "GET ", 4) == 0;
-        write_error(client, is_get ? "404 Not Found" : "405 Method Not Allowed",
-                    client->is_http ? "this monitor has GET /json and GET /metrics"
-                                    : "the requests are: json, metrics");
-        return;
+    bool is_get = !client->is_http || strncmp(client->line, "GET ", 4) == 0;
+    *ret_status = is_get ? "404 Not Found" : "405 Method Not Allowed";
+    if (request != NULL) {
+        *ret_type = request->type;
+        request->write(monitor, &client->body);
+        return NULL;
     }
-    request->write(monitor, &client->body);
-    if (client->body.has_failed)
+    if (client->is_http)
+        return "this monitor has GET /json, /json/sites, /events and /metrics";
+    if (strncmp(client->line, OBSERVE, strlen(OBSERVE)) == 0)
+        return htw__observe(monitor, client->line + strlen(OBSERVE), &client->body);
+    return "the requests are: json, json sites, events, metrics, observe";
+}
+
+void htw__answer_make(struct htw_monitor *monitor, struct htw__client *client) {
+    const char *status, *type = "";
+    const char *why = make(monitor, client, &status, &type);
+    client->has_answer = true;
+    if (why != NULL)
+        write_error(client, status, why);
+    else if (client->body.has_failed)
         write_error(client, "503 Service Unavailable", "no memory");
     else
-        write_head(client, "200 OK", request->type);
+        write_head(client, "200 OK", type);
 }
 
 static void refuse(struct htw__client *client) {

@@ -9,6 +9,8 @@
 #include "json.h"
 
 #include "../base/clock.h"
+#include "detail.h"
+#include "observe.h"
 #include "wheel_copy.h"
 
 #include <errno.h>
@@ -18,17 +20,23 @@
 /* For readers: it changes when they would misunderstand. */
 #define FORMAT 1
 
+/* The sum of times may be more, where a deadline was years ago. */
+static int64_t fitting(uint64_t number) {
+    return number < INT64_MAX ? (int64_t)number : INT64_MAX;
+}
+
 static void write_fields(const struct htw__sample *sample, struct htw__answer_text *text) {
     for (const struct htw__field *field = htw__fields(sample->source->kind); field->name != NULL;
          field++)
-        htw__text_add(text, ",\"%s\":%" PRIu64, field->name, htw__sample_value(sample, field));
+        htw__text_add(text, ",\"%s\":%" PRId64, field->name,
+                      fitting(htw__sample_value(sample, field)));
 }
 
 static void write_numbers(const char *name, const uint64_t *numbers, size_t count,
                           struct htw__answer_text *text) {
     htw__text_add(text, ",\"%s\":[", name);
     for (size_t i = 0; i < count; i++)
-        htw__text_add(text, "%s%" PRIu64, i == 0 ? "" : ",", numbers[i]);
+        htw__text_add(text, "%s%" PRId64, i == 0 ? "" : ",", fitting(numbers[i]));
     htw__text_add(text, "]");
 }
 
@@ -36,12 +44,13 @@ static void write_numbers(const char *name, const uint64_t *numbers, size_t coun
 static void write_distribution(const char *name, const struct htw_distribution *distribution,
                                const uint64_t *histogram, struct htw__answer_text *text) {
     htw__text_add(text,
-                  ",\"%s\":{\"count\":%" PRIu64 ",\"sum_ns\":%" PRIu64 ",\"p50_ns\":%" PRIu64
-                  ",\"p90_ns\":%" PRIu64 ",\"p99_ns\":%" PRIu64 ",\"p999_ns\":%" PRIu64
-                  ",\"max_ns\":%" PRIu64,
-                  name, distribution->count, distribution->sum_ns, distribution->p50_ns,
-                  distribution->p90_ns, distribution->p99_ns, distribution->p999_ns,
-                  distribution->max_ns);
+                  ",\"%s\":{\"count\":%" PRId64 ",\"sum_ns\":%" PRId64 ",\"p50_ns\":%" PRId64
+                  ",\"p90_ns\":%" PRId64 ",\"p99_ns\":%" PRId64 ",\"p999_ns\":%" PRId64
+                  ",\"max_ns\":%" PRId64,
+                  name, fitting(distribution->count), fitting(distribution->sum_ns),
+                  fitting(distribution->p50_ns), fitting(distribution->p90_ns),
+                  fitting(distribution->p99_ns), fitting(distribution->p999_ns),
+                  fitting(distribution->max_ns));
     if (histogram != NULL)
         write_numbers("histogram", histogram, HTW_SCHEDULER_HISTOGRAM_BUCKETS, text);
     htw__text_add(text, "}");
@@ -124,15 +133,14 @@ static void write_shards(struct htw_scheduler *scheduler, struct htw__answer_tex
 
 /* ---- all of it */
 
-static void write_source(void *context, const struct htw__sample *sample) {
-    struct htw__answer_text *text = context;
+struct writer {
+    struct htw__answer_text *text;
+    uint32_t sources; /* in all */
+    bool has_detail;
+};
+
+static void write_numbers_of(const struct htw__sample *sample, struct htw__answer_text *text) {
     struct htw_monitor_source *source = sample->source;
-    htw__text_add(text, "%s{\"name\":\"%s\"", htw__text_ends_with(text, '[') ? "" : ",",
-                  sample->name);
-    if (sample->error != 0) {
-        htw__text_add(text, ",\"error\":\"%s\"}", htw_strerror(sample->error));
-        return;
-    }
     write_fields(sample, text);
     switch (source->kind) {
     case HTW__SOURCE_SCHEDULER:
@@ -142,6 +150,8 @@ static void write_source(void *context, const struct htw__sample *sample) {
                            sample->of.scheduler.histograms.callback, text);
         write_levels(source->of.scheduler, text);
         write_shards(source->of.scheduler, text);
+        htw__text_add(text, ",\"observed\":");
+        htw__observed_write(htw_scheduler_observed(source->of.scheduler), text);
         break;
     case HTW__SOURCE_PURGATORY:
         write_numbers("waits", sample->of.purgatory.waits, HTW_PURGATORY_WAIT_BUCKETS, text);
@@ -155,14 +165,27 @@ static void write_source(void *context, const struct htw__sample *sample) {
         write_lent(source->of.wheel, text);
         break;
     }
-    htw__text_add(text, "}");
 }
 
-static void write_kind(const struct htw__sources *sources, enum htw__source_kind kind,
-                       const char *name, struct htw__answer_text *text) {
-    htw__text_add(text, ",\"%s\":[", name);
-    htw__sources_visit(sources, kind, write_source, text);
-    htw__text_add(text, "]");
+static void write_source(void *context, const struct htw__sample *sample) {
+    const struct writer *self = context;
+    htw__text_add(self->text, "%s{\"name\":\"%s\"", htw__text_ends_with(self->text, '[') ? "" : ",",
+                  sample->name);
+    if (sample->error != 0) {
+        htw__text_add(self->text, ",\"error\":\"%s\"}", htw_strerror(sample->error));
+        return;
+    }
+    write_numbers_of(sample, self->text);
+    if (self->has_detail)
+        htw__detail_write(sample, self->sources, self->text);
+    htw__text_add(self->text, "}");
+}
+
+static void write_kind(struct writer *self, const struct htw__sources *sources,
+                       enum htw__source_kind kind, const char *name) {
+    htw__text_add(self->text, ",\"%s\":[", name);
+    htw__sources_visit(sources, kind, write_source, self);
+    htw__text_add(self->text, "]");
 }
 
 /* The name of the program, of characters that need no escape. */
@@ -174,8 +197,7 @@ static void write_program(struct htw__answer_text *text) {
     }
 }
 
-void htw__json_write(struct htw_monitor *monitor, struct htw__answer_text *text) {
-    struct htw__sources sources = htw__sources_now(monitor);
+void htw__json_write_head(struct htw_monitor *monitor, struct htw__answer_text *text) {
     htw__text_add(text, "{\"htw\":\"%s\",\"format\":%d,\"pid\":%ld,\"program\":\"", htw_version(),
                   FORMAT, (long)getpid());
     write_program(text);
@@ -184,9 +206,23 @@ void htw__json_write(struct htw_monitor *monitor, struct htw__answer_text *text)
                   ",\"opened_ns\":%" PRId64,
                   (unsigned long)geteuid(), htw__clock_realtime_ns(), htw__clock_monotonic_ns(),
                   monitor->opened_ns);
-    write_kind(&sources, HTW__SOURCE_SCHEDULER, "schedulers", text);
-    write_kind(&sources, HTW__SOURCE_PURGATORY, "purgatories", text);
-    write_kind(&sources, HTW__SOURCE_JOURNAL, "journals", text);
-    write_kind(&sources, HTW__SOURCE_WHEEL, "wheels", text);
+}
+
+static void write_all(struct htw_monitor *monitor, bool has_detail, struct htw__answer_text *text) {
+    struct htw__sources sources = htw__sources_now(monitor);
+    struct writer self = { text, sources.count, has_detail };
+    htw__json_write_head(monitor, text);
+    write_kind(&self, &sources, HTW__SOURCE_SCHEDULER, "schedulers");
+    write_kind(&self, &sources, HTW__SOURCE_PURGATORY, "purgatories");
+    write_kind(&self, &sources, HTW__SOURCE_JOURNAL, "journals");
+    write_kind(&self, &sources, HTW__SOURCE_WHEEL, "wheels");
     htw__text_add(text, "}\n");
+}
+
+void htw__json_write(struct htw_monitor *monitor, struct htw__answer_text *text) {
+    write_all(monitor, false, text);
+}
+
+void htw__json_write_detail(struct htw_monitor *monitor, struct htw__answer_text *text) {
+    write_all(monitor, true, text);
 }

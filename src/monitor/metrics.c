@@ -6,25 +6,70 @@
  */
 #include "metrics.h"
 
+#include "queues.h"
+#include "sites.h"
+
 #include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <unistd.h>
 
+/* A sample, and what is shown of its parts. */
+struct kept {
+    struct htw__sample sample;
+    struct htw__site_rows sites;    /* without rows: they are not counted */
+    struct htw__queue_rows *queues; /* NULL: none */
+};
+
 struct writer {
-    struct htw__sample *samples; /* of the kind, without those that have failed */
+    struct kept *kept; /* of the kind, without those that have failed */
     unsigned count;
+    uint32_t sources; /* in all */
     enum htw__source_kind kind;
     struct htw__answer_text *text;
 };
 
+static void keep_sites(struct writer *self, struct kept *kept) {
+    struct htw_scheduler *scheduler = kept->sample.source->of.scheduler;
+    if ((htw_scheduler_observed(scheduler) & HTW_OBSERVE_SITES) == 0)
+        return;
+    htw__greatest_init(&kept->sites.greatest, self->sources);
+    kept->sites.rows =
+        htw__allocate(self->text->allocator, kept->sites.greatest.most * sizeof(*kept->sites.rows));
+    self->text->has_failed |=
+        kept->sites.rows == NULL || htw__site_rows_take(&kept->sites, scheduler) != 0;
+}
+
+static void keep_queues(struct writer *self, struct kept *kept) {
+    if (kept->sample.source->of.journal.list_queues == NULL)
+        return;
+    kept->queues = htw__allocate(self->text->allocator, sizeof(*kept->queues));
+    self->text->has_failed |=
+        kept->queues == NULL ||
+        htw__queue_rows_take(kept->queues, kept->sample.source, self->sources) != 0;
+}
+
 static void keep(void *context, const struct htw__sample *sample) {
     struct writer *self = context;
-    if (sample->error == 0)
-        self->samples[self->count++] = *sample;
+    if (sample->error != 0)
+        return;
+    struct kept *kept = &self->kept[self->count++];
+    *kept = (struct kept) { .sample = *sample };
+    if (self->kind == HTW__SOURCE_SCHEDULER)
+        keep_sites(self, kept);
+    else if (self->kind == HTW__SOURCE_JOURNAL)
+        keep_queues(self, kept);
+}
+
+static void release_kept(const struct writer *self, const struct kept *kept) {
+    htw__release(self->text->allocator, kept->sites.rows,
+                 kept->sites.greatest.most * sizeof(*kept->sites.rows));
+    htw__release(self->text->allocator, kept->queues, sizeof(*kept->queues));
 }
 
 /* The next sample, from `index` on; NULL: none. */
 static const struct htw__sample *next(const struct writer *self, unsigned *index) {
-    return *index < self->count ? &self->samples[(*index)++] : NULL;
+    return *index < self->count ? &self->kept[(*index)++].sample : NULL;
 }
 
 static void describe(const struct writer *self, const char *metric, const char *type,
@@ -149,38 +194,182 @@ static void write_waits(const struct writer *self) {
                                                     .sum_decimals = 3 });
 }
 
+/* ---- sites */
+
+static const struct {
+    const char *metric, *help;
+    size_t offset;
+} site_metrics[] = {
+#define SITE(metric, member, help) \
+    { metric, help, offsetof(struct htw_site_stats, member) }
+    SITE("htw_site_pending", pending, "Timers of a site that are pending."),
+    SITE("htw_site_armed_total", armed, "Timers armed at a site."),
+    SITE("htw_site_cancelled_total", cancelled, "Timers of a site cancelled."),
+    SITE("htw_site_expired_total", expired, "Callbacks of a site started."),
+    SITE("htw_site_late_total", late, "Callbacks of a site that started late."),
+    SITE("htw_site_wakeups_total", wakeups, "Times a timer of a site woke an expirer."),
+    SITE("htw_site_callback_seconds_total", callback_ns, "Time in callbacks of a site."),
+};
+
+static void add_label(const struct writer *self, const char *name, const char *value) {
+    if (*value == '\0')
+        return;
+    htw__text_add(self->text, ",%s=\"", name);
+    htw__text_add_escaped(self->text, value);
+    htw__text_add(self->text, "\"");
+}
+
+/* No two sites of a scheduler have the same labels. */
+static void add_labels(const struct writer *self, const struct htw__origin *origin) {
+    char address[24], line[16] = "";
+    const char *site = *origin->name != '\0'       ? origin->name
+                       : *origin->function != '\0' ? origin->function
+                       : *origin->symbol != '\0'   ? origin->symbol
+                                                   : address;
+    snprintf(address, sizeof(address), "0x%" PRIxPTR, origin->address);
+    if (origin->line != 0)
+        snprintf(line, sizeof(line), "%" PRIu32, origin->line);
+    add_label(self, "site", site);
+    add_label(self, "function", origin->function);
+    add_label(self, "file", origin->file);
+    add_label(self, "line", line);
+    add_label(self, "callback", origin->symbol);
+}
+
+static void write_site(const struct writer *self, size_t metric, const char *scheduler,
+                       const struct htw__origin *origin, const struct htw_site_stats *stats) {
+    uint64_t value =
+        *(const uint64_t *)(const void *)((const char *)stats + site_metrics[metric].offset);
+    htw__text_add(self->text, "%s{scheduler=\"%s\"", site_metrics[metric].metric, scheduler);
+    if (origin != NULL)
+        add_labels(self, origin);
+    else
+        add_label(self, "site", "other");
+    if (site_metrics[metric].offset == offsetof(struct htw_site_stats, callback_ns))
+        htw__text_add(self->text, "} %" PRIu64 ".%09" PRIu64 "\n", value / 1000000000,
+                      value % 1000000000);
+    else
+        htw__text_add(self->text, "} %" PRIu64 "\n", value);
+}
+
+static void write_sites(const struct writer *self) {
+    bool are_counted = false;
+    for (unsigned i = 0; i < self->count; i++)
+        are_counted |= self->kept[i].sites.rows != NULL;
+    for (size_t metric = 0; are_counted && metric < sizeof(site_metrics) / sizeof(site_metrics[0]);
+         metric++) {
+        const char *name = site_metrics[metric].metric;
+        describe(self, name, htw__metric_type(name), site_metrics[metric].help);
+        for (unsigned i = 0; i < self->count; i++) {
+            const struct htw__site_rows *sites = &self->kept[i].sites;
+            const char *scheduler = self->kept[i].sample.name;
+            for (uint32_t j = 0; j < sites->greatest.count; j++)
+                write_site(self, metric, scheduler, &sites->rows[j].origin, &sites->rows[j].stats);
+            if (sites->rows != NULL && htw__site_rows_have_others(sites))
+                write_site(self, metric, scheduler, NULL, &sites->others);
+        }
+    }
+}
+
+/* ---- queues: named as by `htw serve --http` */
+
+static const struct {
+    const char *state; /* NULL: of those that wait for jobs */
+    size_t offset;
+} queue_numbers[] = {
+#define QUEUE(state, member) \
+    { state, offsetof(struct htw__queue_row, member) }
+    QUEUE("delayed", delayed), QUEUE("ready", ready), QUEUE("leased", leased),
+    QUEUE("buried", buried),   QUEUE(NULL, waiting),
+};
+
+static void write_queue(const struct writer *self, const char *journal,
+                        const struct htw__queue_row *row, bool is_of_jobs) {
+    for (size_t i = 0; i < sizeof(queue_numbers) / sizeof(queue_numbers[0]); i++) {
+        const char *state = queue_numbers[i].state;
+        if ((state != NULL) != is_of_jobs)
+            continue;
+        htw__text_add(self->text, "%s{journal=\"%s\",queue=\"",
+                      is_of_jobs ? "htw_journal_queue_jobs" : "htw_journal_queue_waiting", journal);
+        htw__text_add_escaped(self->text, row->name);
+        htw__text_add(self->text, "\"");
+        add_label(self, "state", state != NULL ? state : "");
+        htw__text_add(
+            self->text, "} %" PRIu64 "\n",
+            *(const uint64_t *)(const void *)((const char *)row + queue_numbers[i].offset));
+    }
+}
+
+static void write_queue_metric(const struct writer *self, bool is_of_jobs) {
+    for (unsigned i = 0; i < self->count; i++) {
+        const struct htw__queue_rows *queues = self->kept[i].queues;
+        for (uint32_t j = 0; queues != NULL && j < queues->greatest.count; j++)
+            write_queue(self, self->kept[i].sample.name, &queues->rows[j], is_of_jobs);
+    }
+}
+
+static void write_queues(const struct writer *self) {
+    bool are_shown = false;
+    for (unsigned i = 0; i < self->count; i++)
+        are_shown |= self->kept[i].queues != NULL;
+    if (!are_shown)
+        return;
+    describe(self, "htw_journal_queues_left_out", "gauge",
+             "Queues that the metrics of each queue leave out: those with the fewest jobs.");
+    for (unsigned i = 0; i < self->count; i++)
+        if (self->kept[i].queues != NULL)
+            htw__text_add(self->text, "htw_journal_queues_left_out{journal=\"%s\"} %" PRIu64 "\n",
+                          self->kept[i].sample.name, self->kept[i].queues->others_count);
+    describe(self, "htw_journal_queue_jobs", "gauge", "Jobs of a queue now.");
+    write_queue_metric(self, true);
+    describe(self, "htw_journal_queue_waiting", "gauge",
+             "Requests that wait for a job of a queue.");
+    write_queue_metric(self, false);
+}
+
+/* ---- all of it */
+
+static void write_metrics(const struct writer *self) {
+    write_fields(self);
+    if (self->kind == HTW__SOURCE_SCHEDULER) {
+        write_durations(self, false);
+        write_durations(self, true);
+        write_sites(self);
+    } else if (self->kind == HTW__SOURCE_PURGATORY) {
+        write_ended(self);
+        write_waits(self);
+    } else if (self->kind == HTW__SOURCE_JOURNAL) {
+        write_queues(self);
+    }
+}
+
 static void write_kind(struct writer *self, const struct htw__sources *sources,
                        enum htw__source_kind kind) {
     self->kind = kind;
     self->count = 0;
     htw__sources_visit(sources, kind, keep, self);
-    if (self->count == 0)
-        return;
-    write_fields(self);
-    if (kind == HTW__SOURCE_SCHEDULER) {
-        write_durations(self, false);
-        write_durations(self, true);
-    } else if (kind == HTW__SOURCE_PURGATORY) {
-        write_ended(self);
-        write_waits(self);
-    }
+    if (self->count > 0)
+        write_metrics(self);
+    for (unsigned i = 0; i < self->count; i++)
+        release_kept(self, &self->kept[i]);
 }
 
 /* Without memory the text has failed. */
 static void write_sources(struct htw_monitor *monitor, struct writer *writer) {
     struct htw__sources sources = htw__sources_now(monitor);
-    size_t size = sources.count * sizeof(*writer->samples);
+    size_t size = sources.count * sizeof(*writer->kept);
     if (size == 0)
         return;
-    writer->samples = htw__allocate(&monitor->allocator, size);
-    writer->text->has_failed |= writer->samples == NULL;
-    if (writer->samples == NULL)
+    writer->sources = sources.count;
+    writer->kept = htw__allocate(&monitor->allocator, size);
+    writer->text->has_failed |= writer->kept == NULL;
+    if (writer->kept == NULL)
         return;
     write_kind(writer, &sources, HTW__SOURCE_SCHEDULER);
     write_kind(writer, &sources, HTW__SOURCE_PURGATORY);
     write_kind(writer, &sources, HTW__SOURCE_JOURNAL);
     write_kind(writer, &sources, HTW__SOURCE_WHEEL);
-    htw__release(&monitor->allocator, writer->samples, size);
+    htw__release(&monitor->allocator, writer->kept, size);
 }
 
 void htw__metrics_write(struct htw_monitor *monitor, struct htw__answer_text *text) {

@@ -44,7 +44,7 @@ static int open_descriptors(struct htw_monitor *monitor, const char *path) {
     error = htw__place_open(&monitor->place, path, HTW__PLACE_MODE);
     if (error == 0) {
         descriptors->listener = monitor->place.fd;
-        error = htw__server_open(descriptors);
+        error = htw__clients_open(descriptors);
         if (error == 0)
             htw__registry_add(descriptors);
         else
@@ -59,7 +59,7 @@ static void fini(struct htw_monitor *monitor) {
     htw__registry_lock();
     htw__registry_remove(&monitor->descriptors);
     htw__place_close(&monitor->place);
-    htw__server_close(&monitor->descriptors);
+    htw__clients_close(&monitor->descriptors);
     htw__registry_unlock();
     pthread_cond_destroy(&monitor->read);
     htw__mutex_fini(&monitor->mutex);
@@ -76,7 +76,7 @@ static int start(struct htw_monitor *monitor, const char *path) {
         return error;
     htw__mutex_init(&monitor->mutex, HTW__RANK_MONITOR);
     pthread_cond_init(&monitor->read, NULL);
-    error = htw__thread_start(&monitor->thread, "htw", "monitor", 0, htw__server_run, monitor);
+    error = htw__thread_start(&monitor->thread, "htw", "monitor", 0, htw__clients_run, monitor);
     if (error != 0)
         fini(monitor);
     return error;
@@ -112,7 +112,7 @@ void htw_monitor_close(struct htw_monitor *monitor) {
     if (monitor == NULL || htw__monitor_is_child(monitor))
         return;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-    htw__server_end(monitor);
+    htw__clients_end(monitor);
     pthread_join(monitor->thread, NULL);
     while (monitor->sources != NULL)
         htw_monitor_remove(monitor->sources);

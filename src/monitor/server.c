@@ -22,9 +22,11 @@
 #include <unistd.h>
 
 #define MS 1000000LL
-#define CLIENT_NS (5000 * MS)      /* from the accepting to the last byte */
-#define ANSWER_PAUSE_NS (10 * MS)  /* from one answer to the next: 100 in a second */
-#define ACCEPT_PAUSE_NS (100 * MS) /* after a failure */
+#define CLIENT_NS (5000 * MS)     /* from the accepting to the last byte */
+#define ANSWER_PAUSE_NS (10 * MS) /* from one answer to the next: 100 in a second at most */
+#define ANSWER_SHARE 10           /* of the time, at most the tenth part of a CPU is for answers, */
+#define ANSWER_PAUSE_MOST_NS (2000 * MS) /* ... if none takes more than a fifth of a second */
+#define ACCEPT_PAUSE_NS (100 * MS)       /* after a failure */
 #define READS_AT_ONCE 16 /* so that a client that sends without end is not read for ever */
 
 /* What epoll says has happened: the number of a client, or one of these. */
@@ -204,6 +206,27 @@ static bool wait_for_clients(struct htw_monitor *monitor) {
     return has_newcomer;
 }
 
+/* The time of a CPU that this thread has used. */
+static int64_t used_ns(void) {
+    struct timespec used = { 0, 0 };
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return used.tv_sec * HTW_SECOND + used.tv_nsec;
+}
+
+int64_t htw__clients_pause_ns(int64_t answer_ns) {
+    int64_t pause_ns = answer_ns * (ANSWER_SHARE - 1);
+    return pause_ns < ANSWER_PAUSE_NS        ? ANSWER_PAUSE_NS
+           : pause_ns > ANSWER_PAUSE_MOST_NS ? ANSWER_PAUSE_MOST_NS
+                                             : pause_ns;
+}
+
+static void answer(struct htw_monitor *monitor, struct htw__client *client) {
+    int64_t before_ns = used_ns();
+    htw__answer_make(monitor, client);
+    monitor->next_answer_ns =
+        htw__clock_monotonic_ns() + htw__clients_pause_ns(used_ns() - before_ns);
+}
+
 static void serve(struct htw_monitor *monitor, struct htw__client *client) {
     int64_t now_ns = htw__clock_monotonic_ns();
     bool stays = now_ns < client->until_ns;
@@ -211,17 +234,15 @@ static void serve(struct htw_monitor *monitor, struct htw__client *client) {
         stays = receive(monitor, client);
     else if (stays && !client->has_answer && (client->happened & (EPOLLHUP | EPOLLERR)) != 0)
         stays = false; /* it waits for its turn, and has gone */
-    if (stays && client->is_ready && !client->has_answer && now_ns >= monitor->next_answer_ns) {
-        htw__answer_make(monitor, client);
-        monitor->next_answer_ns = htw__clock_monotonic_ns() + ANSWER_PAUSE_NS;
-    }
+    if (stays && client->is_ready && !client->has_answer && now_ns >= monitor->next_answer_ns)
+        answer(monitor, client);
     if (stays && client->has_answer)
         stays = !is_closing(monitor) && respond(monitor, client);
     if (!stays)
         drop(monitor, client);
 }
 
-void *htw__server_run(void *arg) {
+void *htw__clients_run(void *arg) {
     htw__thread_begin();
     struct htw_monitor *monitor = arg;
     while (!is_closing(monitor)) {
@@ -240,7 +261,7 @@ void *htw__server_run(void *arg) {
 
 /* ---- opening and closing */
 
-int htw__server_open(struct htw__descriptors *descriptors) {
+int htw__clients_open(struct htw__descriptors *descriptors) {
     descriptors->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     int error = errno;
     descriptors->epoll = descriptors->wake < 0 ? -1 : epoll_create1(EPOLL_CLOEXEC);
@@ -249,18 +270,18 @@ int htw__server_open(struct htw__descriptors *descriptors) {
         await(descriptors->epoll, EPOLL_CTL_ADD, descriptors->listener, EPOLLIN, LISTENER))
         return 0;
     error = descriptors->wake >= 0 ? errno : error;
-    htw__server_close(descriptors);
+    htw__clients_close(descriptors);
     return error == EMFILE || error == ENFILE ? -error : -ENOMEM;
 }
 
-void htw__server_close(const struct htw__descriptors *descriptors) {
+void htw__clients_close(const struct htw__descriptors *descriptors) {
     if (descriptors->epoll >= 0)
         close(descriptors->epoll);
     if (descriptors->wake >= 0)
         close(descriptors->wake);
 }
 
-void htw__server_end(struct htw_monitor *monitor) {
+void htw__clients_end(struct htw_monitor *monitor) {
     atomic_store_explicit(&monitor->is_closing, true, memory_order_relaxed);
     eventfd_write(monitor->descriptors.wake, 1);
 }

@@ -6,13 +6,17 @@
 #include "state.h"
 
 /* Opens what the thread waits on, for a listener that is open. 0 or a negative errno. */
-int htw__server_open(struct htw__descriptors *descriptors);
-void htw__server_close(const struct htw__descriptors *descriptors);
+int htw__clients_open(struct htw__descriptors *descriptors);
+void htw__clients_close(const struct htw__descriptors *descriptors);
 
 /* The main function; the argument is the monitor. */
-void *htw__server_run(void *monitor);
+void *htw__clients_run(void *monitor);
+
+/* How long no answer is made after one that took so much of a CPU: so that clients who ask for one census of many timers after
+   the other leave the CPU to the program. */
+int64_t htw__clients_pause_ns(int64_t answer_ns);
 
 /* Has it return, at the latest when it has read a source. */
-void htw__server_end(struct htw_monitor *monitor);
+void htw__clients_end(struct htw_monitor *monitor);
 
 #endif /* HTW_SRC_MONITOR_SERVER_H */

@@ -95,10 +95,11 @@ int htw_monitor_add_purgatory(struct htw_monitor *monitor, const char *name,
 
 int htw_monitor_add_journal(struct htw_monitor *monitor, const char *name,
                             struct htw_journal *journal, htw_journal_get_stats_function *get_stats,
+                            htw_journal_list_queues_function *list_queues,
                             struct htw_monitor_source **ret_source) {
     int refusal = get_stats == NULL ? -EINVAL : refusal_of(monitor, name, journal);
     struct htw_monitor_source like = { .kind = HTW__SOURCE_JOURNAL,
-                                       .of.journal = { journal, get_stats } };
+                                       .of.journal = { journal, get_stats, list_queues } };
     return refusal != 0 ? refusal : add_like(monitor, name, &like, ret_source);
 }
 

@@ -65,6 +65,7 @@ struct htw_monitor_source {
         struct {
             struct htw_journal *journal;
             htw_journal_get_stats_function *get_stats;
+            htw_journal_list_queues_function *list_queues; /* NULL: queues are not shown */
         } journal;
         struct htw__lent_wheel *wheel;
     } of;

@@ -51,3 +51,18 @@ void htw__text_add(struct htw__answer_text *text, const char *format, ...) {
     va_end(again);
     va_end(arguments);
 }
+
+void htw__text_add_escaped(struct htw__answer_text *text, const char *string) {
+    for (; *string != '\0'; string++) {
+        if (*string == '"' || *string == '\\')
+            htw__text_add(text, "\\");
+        htw__text_add(text, "%c", *string >= ' ' && *string <= '~' ? *string : '?');
+    }
+}
+
+void htw__text_add_string(struct htw__answer_text *text, const char *before, const char *string) {
+    htw__text_add(text, *string != '\0' ? "%s\"" : "%snull", before);
+    htw__text_add_escaped(text, string);
+    if (*string != '\0')
+        htw__text_add(text, "\"");
+}

@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /* No answer is longer. */
-#define HTW__TEXT_MAX ((size_t)4 * 1024 * 1024)
+#define HTW__TEXT_MAX ((size_t)16 * 1024 * 1024)
 
 struct htw__answer_text {
     const struct htw_allocator *allocator;
@@ -28,5 +28,12 @@ static inline bool htw__text_ends_with(const struct htw__answer_text *text, char
 /* Appends as printf(). Without memory, or beyond HTW__TEXT_MAX, nothing is appended any more. */
 void htw__text_add(struct htw__answer_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Appends a text that the program has chosen, escaped as JSON and Prometheus want it. Bytes that are not printable
+   ASCII are shown as '?'. */
+void htw__text_add_escaped(struct htw__answer_text *text, const char *string);
+
+/* Appends a string of JSON after `before`; for "": null. */
+void htw__text_add_string(struct htw__answer_text *text, const char *before, const char *string);
 
 #endif /* HTW_SRC_MONITOR_TEXT_H */

@@ -362,6 +362,234 @@ def top_shows_a_journal(directory):
             assert line in run.stdout, (line, run.stdout)
 
 
+# ---- views
+
+PAGES = ("overview", "sites", "wakeups", "herds", "groups", "journals", "queues")
+
+
+def site(name, **numbers):
+    return {"name": name, "file": "src/network/connection_pool.c", "line": 1234, "function": "connection_pool_accept_one",
+            "symbol": "expire_idle_connection", "address": f"0x{sum(name.encode()):x}", **numbers}
+
+
+def views_answer(second, observed=("sites",), name="idle connection"):
+    """An answer with rows in all lists, that many seconds after the start."""
+    sites = [site(name, pending=12345, armed=100 * second, cancelled=90 * second, expired=10 * second, late=second,
+                  callback_ns=250 * 10**6 * second, wakeups=5 * second, next_ns=1500 * 10**6),
+             site("keepalive", pending=7, armed=200 * second, expired=200 * second, callback_ns=10**6, wakeups=50 * second,
+                  late=0, next_ns=-1)]
+    scheduler = {"name": "main", "pending": 12352, "observed": list(observed), "sites": sites,
+                 "others": {"sites": 77, "pending": 9, "armed": 3 * second},
+                 "next_wakeups": [{"left_ns": 1500000, "timers": 250, **site(name)}],
+                 "herds": [{"ago_ns": 2 * 10**9, "timers": 4321, **site(name)}, {"ago_ns": 1, "timers": 1, **site("alone")}],
+                 "groups": [{"name": "tenants", "address": "0x1", "pending": 55, "paused": True, "scale_ppm": 500000}],
+                 "shards": [{"scheduled": 10 * second, "cancelled": 4 * second, "moved": 0, "in_wheels": 12352, "groups": 1,
+                             "memory_bytes": 2**20}],
+                 "levels": [{"bucket_ns": 10**6, "buckets": 256, "clock": 3, "timers": [1] * 64}]}
+    journal = {"name": "mail", "delayed": 8, "queue_list": [
+        {"name": "newsletters-of-the-month", "delayed": 5, "ready": 4, "leased": 3, "buried": 2, "waiting": 1, "paused": True},
+        {"name": None, "delayed": 3, "ready": 0, "leased": 0, "buried": 0, "waiting": 0, "paused": False}]}
+    return json.dumps({"format": 1, "pid": 1, "program": "a-program-with-a-name", "htw": "1.2.3", "opened_ns": 1,
+                       "clock_ns": second * 10**9, "schedulers": [scheduler], "journals": [journal]}).encode()
+
+
+def view(directory, page, *options, width=100, answers=None):
+    path = tempfile.mktemp(dir=directory)
+    impostor = Impostor(path, *(answers or (views_answer(1), views_answer(2))))
+    run = top("--once", "--delay", "100ms", "--view", page, *options, path, COLUMNS=str(width))
+    impostor.close()
+    assert run.returncode == 0, run
+    return run.stdout
+
+
+@test
+def top_shows_all_of_each_view_in_any_width(directory):
+    shown = {
+        "overview": ("main", "12352", "shard", "scheduled/s", "level 0", "journal mail"),
+        "sites": ("idle connection", "keepalive", "77 others", "connection_pool_accept_one()", "connection_pool.c:1234", "12345",
+                  "25.0%", "1.50s", "wake-ups/s", "cancelled/s", "90.0"),
+        "wakeups": ("idle connection", "1.50ms", "250", "connection_pool.c:1234"),
+        "herds": ("idle connection", "2.00s", "4321", "connection_pool.c:1234", "htw_schedule_within()."),
+        "groups": ("tenants", "paused", "55", "0.5"),
+        "journals": ("journal mail", "delayed 8"),
+        "queues": ("newsletters-of-the-month", "paused", "5", "4", "3", "2", "1", "(the default queue)"),
+    }
+    assert set(shown) == set(PAGES)
+    for page, texts in shown.items():
+        for width in (40, 80, 200):
+            text = view(directory, page, width=width)
+            lines = text.split("\n")
+            assert max(map(len, lines)) <= width, (page, width, max(lines, key=len))
+            together = re.sub(r"\s+", " ", text)
+            for part in texts:
+                assert part in together, (page, width, part, text)
+    assert "alone" not in view(directory, "herds"), "one timer is no herd"
+
+
+@test
+def top_sorts_sites(directory):
+    for options, first, heading in (([], "keepalive", "by wakeups"), (["--sort", "pending"], "idle connection", "by pending"),
+                                    (["--sort", "cpu"], "idle connection", ""), (["--sort", "late"], "idle connection", ""),
+                                    (["--sort", "rate"], "keepalive", ""), (["--sort", "name"], "idle connection", ""),
+                                    (["--sort", "name", "--reverse"], "keepalive", ""), (["--sort", "memory"], "keepalive", "")):
+        text = view(directory, "sites", *options, width=200)
+        rows = [line for line in text.split("\n") if "idle connection" in line or "keepalive" in line]
+        assert first in rows[0], (options, text)
+        assert text.rstrip().endswith("77 others"), text
+
+
+@test
+def top_shows_rates_of_sites_or_all_that_was_counted(directory):
+    row = [line for line in view(directory, "sites", width=200).split("\n") if "idle" in line][0].split()
+    assert row[:8] == ["5.00", "12345", "25.0%", "1.00", "10.0", "100", "90.0", "1.50s"], row
+    row = [line for line in view(directory, "sites", "--total", width=200).split("\n") if "idle" in line][0].split()
+    assert row[:8] == ["10", "12345", "500ms", "2", "20", "200", "180", "1.50s"], row
+    # A site that was not told before has no rate yet.
+    unknown = (views_answer(1, name="another"), views_answer(2))
+    row = [line for line in view(directory, "sites", width=200, answers=unknown).split("\n") if "idle" in line][0].split()
+    assert row[:4] == ["0", "12345", "0.00%", "0"], row
+
+
+@test
+def top_says_how_to_count_by_site(directory):
+    for page in ("sites", "herds"):
+        text = view(directory, page, answers=(views_answer(1, observed=()), views_answer(2, observed=())))
+        assert "htw top --observe +sites" in re.sub(r"\s+", " ", text), text
+        assert "wake-ups/s" not in text, text
+
+
+@test
+def top_shows_nothing_of_rows_that_changes_the_terminal(directory):
+    hostile = "\x1b[2J\x7f\x9b\u202e\n\x01%s%n"
+    answer = json.loads(views_answer(2))
+    for source in answer["schedulers"] + answer["journals"]:
+        source["observed"] = ["sites", hostile * 9]
+        for rows in source.values():
+            for row in rows if isinstance(rows, list) else ():
+                if isinstance(row, dict):
+                    row.update({name: hostile for name in ("name", "file", "function", "symbol", "address")})
+    answers = (views_answer(1), json.dumps(answer).encode())
+    for page in PAGES:
+        text = view(directory, page, answers=answers)
+        assert not re.search("[\0-\x09\x0b-\x1f\x7f-\x9f\u202e]", text), (page, text)
+
+
+class Serving:
+    """A run of `htw serve --memory --monitor`."""
+
+    def __init__(self, directory):
+        self.path = f"{directory}/serve"
+        self.process = subprocess.Popen([HTW, "serve", "--memory", "--listen", f"unix:{directory}/jobs", f"--monitor={self.path}"],
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.is_built = bool(self.process.stdout.readline())
+        self.jobs = socket.socket(socket.AF_UNIX)
+        if self.is_built:
+            self.jobs.connect(f"{directory}/jobs")
+
+    def say(self, line, answer):
+        self.jobs.sendall(line)
+        received = self.jobs.recv(100)
+        assert received.startswith(answer), (line, received)
+        return received
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.jobs.close()
+        self.process.terminate()
+        _, errors = self.process.communicate(timeout=PATIENCE)
+        assert not self.is_built or (self.process.returncode == 0 and not os.path.exists(self.path)), errors
+
+
+def ask(path, request):
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(path)
+        client.sendall(request)
+        return b"".join(iter(lambda: client.recv(65536), b"")).decode()
+
+
+@test
+def serve_shows_its_timers_and_queues(directory):
+    with Serving(directory) as serving:
+        if not serving.is_built:
+            return  # built without journals
+        serving.say(b"use mail\r\n", b"USING")
+        serving.say(b"put 1 3600 10 2\r\nhi\r\n", b"INSERTED")
+        serving.say(b"put 1 0 10 2\r\nhi\r\n", b"INSERTED")
+        answer = json.loads(top("--once", "--json", "--view", "queues", serving.path).stdout)
+        assert [[source["name"] for source in answer[kind]] for kind in ("schedulers", "journals", "wheels")] == 3 * [["serve"]]
+        assert {"name": "mail", "delayed": 1, "ready": 1, "leased": 0, "buried": 0, "waiting": 0,
+                "paused": False} in answer["journals"][0]["queue_list"], answer
+        assert "queue_list" not in top("--once", "--json", serving.path).stdout
+        text = top("--once", "--delay", "100ms", "--view", "queues", serving.path).stdout
+        assert re.search(r"^ +1 +1 +0 +0 +0  mail$", text, re.M), text
+        assert top("--observe", "+sites", serving.path).returncode == 0
+        metrics = ask(serving.path, b"metrics\n")
+        assert 'htw_journal_queue_jobs{journal="serve",queue="mail",state="delayed"} 1\n' in metrics, metrics
+        assert 'htw_site_wakeups_total{scheduler="serve",site="' in metrics, metrics
+        samples = [line.rsplit(" ", 1)[0] for line in metrics.splitlines() if not line.startswith("#")]
+        label = r'[a-z_]+="([^"\\\n]|\\["\\n])*"'
+        assert all(re.fullmatch(rf"htw_[a-z_]+(\{{{label}(,{label})*\}})?", sample) for sample in samples), metrics
+        assert len(samples) == len(set(samples)), metrics
+
+
+@test
+def serve_counts_no_lease_that_ends_as_late(directory):
+    with Serving(directory) as serving:
+        if not serving.is_built:
+            return
+        serving.say(b"put 1 0 1 2\r\nhi\r\n", b"INSERTED")
+        serving.say(b"reserve\r\n", b"RESERVED")  # for a second: then it is given back
+        wait_for(lambda: scheduler_of(serving)["runs"] > 0, "a run of the journal")
+        assert scheduler_of(serving)["lateness"]["max_ns"] < 3600 * 10**9, scheduler_of(serving)
+
+
+def scheduler_of(serving):
+    return json.loads(top("--once", "--json", serving.path).stdout)["schedulers"][0]
+
+
+@test
+def top_switches_what_is_observed(directory):
+    with Serving(directory) as serving:
+        if not serving.is_built:
+            return
+        for words, observed in (("+sites", ["sites"]), ("+events", ["sites", "events"]), ("-sites", ["events"]),
+                                ("+sites,-events", ["sites"]), ("off", [])):
+            run = top("--observe", words, serving.path)
+            assert json.loads(run.stdout) == {"schedulers": [{"name": "serve", "observed": observed}]}, run
+        for words in ("nonsense", "", "sites," + "x" * 200):
+            run = top("--observe", words, serving.path)
+            assert run.returncode in (1, 2) and run.stderr.startswith("htw top: ") and not run.stdout, run
+
+
+@test_in_tmux
+def top_on_a_terminal_shows_views_by_keys(directory):
+    with Serving(directory) as serving, Tmux(directory, on_terminal(serving.path, "--delay 100ms")) as tmux:
+        if not serving.is_built:
+            return
+        tmux.shows("level 0")
+        for number, page in enumerate(PAGES[1:], 2):
+            tmux.keys(str(number))
+            tmux.shows(f"htw top {page}  every 100 ms")
+        tmux.shows("waiting  queue")
+        tmux.keys("Tab")
+        tmux.shows("htw top  every 100 ms")
+        tmux.keys("v")
+        tmux.shows("Nothing is counted by site")
+        tmux.keys("o")
+        tmux.shows("scheduler serve  observed sites")
+        tmux.shows("wake-ups/s")
+        tmux.keys("s")
+        tmux.shows("by pending")
+        tmux.keys("o")
+        tmux.shows("Nothing is counted by site")
+        tmux.call("resize-window", "-x", "40", "-y", "30")
+        tmux.shows("sites  100 ms  by pending  h help")
+        tmux.keys("q")
+        tmux.shows("status=0")
+
+
 # ---- the options of htw delay
 
 @test
@@ -481,7 +709,8 @@ def top_on_a_terminal_obeys_keys_and_sizes(directory):
         tmux.shows("wheel delay")
         for width, height in ((60, 12), (20, 5), (10, 2), (200, 50), (110, 40)):
             tmux.call("resize-window", "-x", str(width), "-y", str(height))
-            wait_for(lambda: tmux.screen().startswith("htw top  every"[:width]), f"{width} x {height}")
+            title = "htw top  every" if width >= 60 else "overview  100 ms"
+            wait_for(lambda: tmux.screen().startswith(title[:width].rstrip()), f"{width} x {height}")
         tmux.shows("level 2")
         tmux.call("resize-window", "-x", "110", "-y", "6")
         wait_for(lambda: "level 2" not in tmux.screen(), "the small screen")

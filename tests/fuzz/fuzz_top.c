@@ -23,9 +23,22 @@ static void check_page(const struct htw__page *page) {
     FUZZ_CHECK(lines == page->line_count);
 }
 
+/* Nothing is cut off where there is room for what cannot be parted. */
+static void check_width(const struct htw__page *page, unsigned width) {
+    for (const char *line = htw__page_first(page); width > 40 && line != NULL;
+         line = htw__page_next(page, line)) {
+        size_t end = htw__page_width(line);
+        for (const char *last = line + strlen(line);
+             last > line && (last[-1] == ' ' || last[-1] < HTW__STYLE_END); last--)
+            end -= last[-1] == ' ';
+        FUZZ_CHECK(end <= width);
+    }
+}
+
 static void draw(uint8_t form, const struct htw__top_snapshot *before,
                  struct htw__top_snapshot *now) {
     struct htw__view view = {
+        .page = (enum htw__page_kind)(form % HTW__PAGE_COUNT),
         .sort = (enum htw__sort)(form & 3),
         .is_reversed = form >> 2 & 1,
         .is_total = form >> 3 & 1,
@@ -35,6 +48,7 @@ static void draw(uint8_t form, const struct htw__top_snapshot *before,
     struct htw__page page = { 0 };
     htw__draw(&view, before, now, &page);
     check_page(&page);
+    check_width(&page, view.width);
     htw__page_free(&page);
 }
 
@@ -70,6 +84,15 @@ static const struct fuzz_attack attacks[] = {
     { "numbers", HEAD "\"wheels\":[0", "]}", { ",0" } },
     { "members", HEAD "\"a\":0", "}", { ",\"%zu\":0" } },
     { "levels", HEAD "\"wheels\":[{\"levels\":[{}", "]}]}", { ",{}" } },
+    { "sites", HEAD "\"schedulers\":[{\"sites\":[{}", "]}]}", { ",{}" } },
+    { "sites of different names",
+      HEAD "\"schedulers\":[{\"sites\":[{}",
+      "]}]}",
+      { ",{\"name\":\"%zu\"}" } },
+    { "words of what is observed",
+      HEAD "\"schedulers\":[{\"observed\":[\"a\"",
+      "]}]}",
+      { ",\"sites\"" } },
     { "parts of a level", HEAD "\"wheels\":[{\"levels\":[{\"timers\":[0", "]}]}]}", { ",0" } },
     { "arrays in arrays", HEAD "\"wheels\":", "", { "[" } },
     { "objects in objects", "\2", "", { "{\"\":" } },
@@ -83,7 +106,7 @@ static const struct fuzz_attack attacks[] = {
 const struct fuzz_target fuzz_target = {
     .name = "top",
     .run = run,
-    .memory = { 8 << 20, 250 },
+    .memory = { 12 << 20, 250 },
     .steps = { 4000000, 110 },
     .attacks = attacks,
 };

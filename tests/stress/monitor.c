@@ -81,29 +81,44 @@ static void open_another(struct stress_thread *thread) {
     htw_monitor_close(another);
 }
 
-static bool is_whole(const char *answer, size_t size, bool is_json) {
-    if (is_json)
-        return size > 10 && memcmp(answer, "{\"htw\":", 7) == 0 &&
-               memcmp(answer + size - 3, "]}\n", 3) == 0;
-    return size > 10 && memcmp(answer, "# HELP ", 7) == 0 && answer[size - 1] == '\n';
+struct request {
+    const char *line, *begins, *ends; /* the request and its answer */
+};
+
+static bool is_whole(const char *answer, size_t size, const struct request *request) {
+    size_t begins = strlen(request->begins), ends = strlen(request->ends);
+    return size > begins + ends && memcmp(answer, request->begins, begins) == 0 &&
+           memcmp(answer + size - ends, request->ends, ends) == 0;
 }
 
 static void ask(struct stress_thread *thread) {
-    static _Thread_local char answer[262144];
+    static const struct request requests[] = {
+        { "json\n", "{\"htw\":", "]}\n" },
+        { "json sites\n", "{\"htw\":", "]}\n" },
+        { "metrics\n", "# HELP ", "\n" },
+        { "events\n", "{\"htw\":", "}\n" },
+        { "observe * sites events\n", "{\"schedulers\":[", "}]}\n" },
+        { "observe * off\n", "{\"schedulers\":[", "}]}\n" },
+    };
+    const size_t capacity = (size_t)16 * 1024 * 1024;
+    char *answer = malloc(capacity);
     struct sockaddr_un address = { .sun_family = AF_UNIX };
-    bool is_json = random_below(&thread->random, 2) == 0;
-    size_t size = 0;
+    const struct request *request =
+        &requests[random_below(&thread->random, sizeof(requests) / sizeof(requests[0]))];
+    size_t size = 0, length = strlen(request->line);
     ssize_t more;
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    CHECK(answer != NULL);
     strcpy(address.sun_path, path);
     CHECK_EQUAL(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
-    CHECK(send(fd, is_json ? "json\n" : "metrics\n", is_json ? 5 : 8, MSG_NOSIGNAL) > 0);
+    CHECK(send(fd, request->line, length, MSG_NOSIGNAL) == (ssize_t)length);
     if (random_below(&thread->random, 8) != 0) { /* otherwise it has changed its mind */
-        while (size < sizeof(answer) && (more = read(fd, answer + size, sizeof(answer) - size)) > 0)
+        while (size < capacity && (more = read(fd, answer + size, capacity - size)) > 0)
             size += (size_t)more;
-        CHECK(is_whole(answer, size, is_json));
+        CHECK(is_whole(answer, size, request));
         atomic_fetch_add(&answers, 1);
     }
+    free(answer);
     close(fd);
 }
 

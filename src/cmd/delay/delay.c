@@ -6,8 +6,8 @@
  * output, and moves lines of the input into the store. Then it sleeps until a deadline, input, a
  * reader, the store or a signal. Each step does a bounded amount of work, so that none delays the others.
  */
-#include "monitored.h"
 #include "state.h"
+#include "../monitored.h"
 #include "../signals.h"
 #include "../sleep.h"
 #include "../status.h"

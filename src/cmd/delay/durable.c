@@ -6,9 +6,9 @@
 #include "delay.h"
 
 #include "durable_state.h"
-#include "monitored.h"
 #include "../../base/clock.h"
 #include "../duration.h"
+#include "../monitored.h"
 #include "../safe_file.h"
 #include "../signals.h"
 #include "../status.h"
@@ -230,8 +230,12 @@ static bool open_store(struct htw__delay *delay) {
         return false;
     htw__acknowledge_init(&self->acknowledge, options->acknowledge_fd);
     end_last_line(delay);
-    return htw__monitored_journal(options, self->scheduler, self->journal, htw_journal_get_stats) ==
-           0;
+    struct htw__monitored shown = {
+        .name = "delay",
+        .scheduler = self->scheduler,
+        .journal = { self->journal, htw_journal_get_stats, htw_journal_list_queues },
+    };
+    return !options->monitor || htw__monitored_begin(options->monitor_path, &shown);
 }
 
 static bool close_store(struct htw__delay *delay) {

@@ -3,8 +3,8 @@
 #include "memory.h"
 
 #include "delay.h"
-#include "monitored.h"
 #include "unreleased.h"
+#include "../monitored.h"
 #include "../safe_file.h"
 #include "../terminal.h"
 
@@ -58,10 +58,14 @@ static bool open_wheel(struct htw__delay *delay) {
         return false;
     htw__timeline_init(&delay->timeline, delay->options->tick_ns, delay->options->simulate);
     int error = htw_wheel_create(&self->wheel, &wheel_options);
-    if (error == 0)
-        return htw__monitored_wheel(delay->options, self->wheel) == 0;
-    htw__delay_fail(delay, "cannot start", error);
-    return false;
+    if (error != 0) {
+        htw__delay_fail(delay, "cannot start", error);
+        return false;
+    }
+    struct htw__monitored shown = { .name = "delay",
+                                    .wheel = self->wheel,
+                                    .tick_ns = delay->options->tick_ns };
+    return !delay->options->monitor || htw__monitored_begin(delay->options->monitor_path, &shown);
 }
 
 static bool close_wheel(struct htw__delay *delay) {

@@ -13,6 +13,7 @@
 
 #include "../../base/clock.h"
 #include "../../base/probe.h"
+#include "../monitored.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -193,8 +194,10 @@ static void publish(struct htw__server *server) {
 static void run_round(struct htw__server *server, int timeout_ms) {
     struct epoll_event events[EVENTS_PER_ROUND];
     arm(server);
+    htw__monitored_lend();
     int count = epoll_wait(server->epoll, events, EVENTS_PER_ROUND,
                            server->turns == NULL && !server->has_more ? timeout_ms : 0);
+    htw__monitored_take_back();
     for (int i = 0; i < count; i++)
         if (!is_listener(server, events[i].data.ptr))
             handle(server, &events[i]);

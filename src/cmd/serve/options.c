@@ -82,6 +82,10 @@ static const struct htw__option rows[] = {
       .help = "--http: the token of those who may change something; or in the\n"
               "variable HTW_SERVE_TOKEN" },
 #endif
+    { 0, "monitor", "[=PATH]", htw__set_path, AT(monitor_path),
+      .also = offsetof(struct htw__serve_options, monitor),
+      .help = "show timers, journal and queues to `htw top`, through the socket\n"
+              "PATH or, without it, one named for the process" },
 };
 
 const struct htw__command_line htw__serve_command_line = {

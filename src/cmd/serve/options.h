@@ -25,6 +25,8 @@ struct htw__serve_options {
     uint64_t max_job_size, max_jobs, max_memory, max_output;
     uint32_t max_connections;
     const char *http, *token_file; /* NULL: none */
+    bool monitor;
+    const char *monitor_path; /* NULL: the default one */
 };
 
 extern const struct htw__command_line htw__serve_command_line;

@@ -8,6 +8,7 @@
 
 #include "../../base/alloc.h"
 #include "../../base/random.h"
+#include "../monitored.h"
 #include "../terminal.h"
 
 #include <errno.h>
@@ -252,6 +253,18 @@ static void init(struct htw__server *server, const struct htw__serve_options *op
     snprintf(server->id, sizeof(server->id), "%016llx", (unsigned long long)server->seed);
 }
 
+/* Reads only what other threads may read, and the wheel while the loop sleeps. */
+static bool open_monitor(struct htw__server *server) {
+    const struct htw__monitored shown = {
+        .name = "serve",
+        .scheduler = server->scheduler,
+        .wheel = server->wheel,
+        .tick_ns = HTW_MILLISECOND,
+        .journal = { server->journal, htw_journal_get_stats, htw_journal_list_queues },
+    };
+    return !server->options.monitor || htw__monitored_begin(server->options.monitor_path, &shown);
+}
+
 /* This tube is always there. */
 static bool keep_default(struct htw__server *server) {
     struct htw__tube *tube = htw__tube_get(server, "default");
@@ -266,7 +279,7 @@ bool htw__server_open(struct htw__server *server, const struct htw__serve_option
     init(server, options);
     server->signals = open_signals();
     return keep_default(server) && open_timers(server) && open_loop(server) &&
-           open_journal(server) && listen_all(server);
+           open_journal(server) && listen_all(server) && open_monitor(server);
 }
 
 static void close_fd(int fd) {
@@ -275,6 +288,7 @@ static void close_fd(int fd) {
 }
 
 bool htw__server_close(struct htw__server *server) {
+    htw__monitored_end();
     htw__server_stop_listening(server);
     htw__survey_fini(server);
     bool is_well = server->journal == NULL || htw_journal_close(server->journal) == 0;

@@ -4,13 +4,21 @@
 
 #include "bars.h"
 #include "figures.h"
+#include "table.h"
+#include "views.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const htw__sort_names[] = { "name", "pending", "rate", "memory", NULL };
+const char *const htw__sort_names[] = { "name",    "pending", "rate", "memory",
+                                        "wakeups", "cpu",     "late", NULL };
 _Static_assert(sizeof(htw__sort_names) / sizeof(htw__sort_names[0]) == HTW__SORT_COUNT + 1,
+               "one each");
+
+const char *const htw__page_names[] = { "overview", "sites",    "wakeups", "herds",
+                                        "groups",   "journals", "queues",  NULL };
+_Static_assert(sizeof(htw__page_names) / sizeof(htw__page_names[0]) == HTW__PAGE_COUNT + 1,
                "one each");
 
 static const struct htw__top_source *source_before(const struct htw__drawing *self,
@@ -39,7 +47,7 @@ static int compare_sources(const void *left, const void *right) {
     int order = 0;
     if (a->kind != b->kind)
         return a->kind < b->kind ? -1 : 1;
-    switch (sorting->view->sort) {
+    switch (htw__view_sort(sorting->view)) {
     case HTW__SORT_PENDING:
         order = compare_numbers((double)b->pending, (double)a->pending);
         break;
@@ -52,6 +60,9 @@ static int compare_sources(const void *left, const void *right) {
         order = compare_numbers((double)b->memory, (double)a->memory);
         break;
     case HTW__SORT_NAME:
+    case HTW__SORT_WAKEUPS:
+    case HTW__SORT_CPU:
+    case HTW__SORT_LATE:
     case HTW__SORT_COUNT:
         break;
     }
@@ -68,7 +79,7 @@ struct row {
 static int compare_rows(const void *left, const void *right) {
     const struct row *a = left, *b = right;
     int order = 0;
-    switch (sorting->view->sort) {
+    switch (htw__view_sort(sorting->view)) {
     case HTW__SORT_PENDING:
         order = compare_numbers((double)b->now->in_wheels, (double)a->now->in_wheels);
         break;
@@ -80,6 +91,9 @@ static int compare_rows(const void *left, const void *right) {
         order = compare_numbers((double)b->now->memory, (double)a->now->memory);
         break;
     case HTW__SORT_NAME:
+    case HTW__SORT_WAKEUPS:
+    case HTW__SORT_CPU:
+    case HTW__SORT_LATE:
     case HTW__SORT_COUNT:
         break;
     }
@@ -89,37 +103,40 @@ static int compare_rows(const void *left, const void *right) {
 
 /* ---- sources */
 
+static void set_shard(const struct htw__drawing *self, const struct row *row,
+                      struct htw__table_row *drawn) {
+    const struct htw__top_shard *now = row->now;
+    snprintf(drawn->texts[0], sizeof(drawn->texts[0]), "%" PRIu32, now->number);
+    htw__figure_count(now->in_wheels, drawn->texts[1]);
+    htw__figure_rate(htw__line_rate(self, row->before.scheduled, now->scheduled), drawn->texts[2]);
+    htw__figure_rate(htw__line_rate(self, row->before.cancelled, now->cancelled), drawn->texts[3]);
+    htw__figure_rate(htw__line_rate(self, row->before.moved, now->moved), drawn->texts[4]);
+    htw__figure_count(now->groups, drawn->texts[5]);
+    htw__figure_bytes(now->memory, drawn->texts[6]);
+}
+
 static void draw_shards(const struct htw__drawing *self, const struct htw__top_source *before,
                         const struct htw__top_source *now) {
+    static const struct htw__column columns[] = {
+        { "shard", 5 },   { "in wheels", 9 }, { "scheduled/s", 11 }, { "cancelled/s", 11 },
+        { "moved/s", 9 }, { "groups", 6 },    { "memory", 8 },
+    };
     struct row *rows = calloc(now->shard_count + 1, sizeof(*rows));
-    if (rows == NULL) {
-        self->page->has_failed = true;
-        return;
-    }
-    for (size_t i = 0; i < now->shard_count; i++) {
+    struct htw__table_row *drawn = calloc(now->shard_count + 1, sizeof(*drawn));
+    for (size_t i = 0; rows != NULL && drawn != NULL && i < now->shard_count; i++) {
         rows[i].now = &now->shards[i];
         if (now->shards[i].number < before->shard_count)
             rows[i].before = before->shards[now->shards[i].number];
     }
-    qsort(rows, now->shard_count, sizeof(*rows), compare_rows);
-    htw__page_add(self->page, HTW__LABEL "  shard  in wheels  scheduled/s  cancelled/s    moved/s  "
-                                         "groups    memory" HTW__PLAIN);
-    htw__line_end(self);
-    for (size_t i = 0; i < now->shard_count; i++) {
-        const struct row *row = &rows[i];
-        char texts[6][HTW__FIGURE_SIZE];
-        htw__page_add(
-            self->page, "  %5" PRIu32 "  %9s  %11s  %11s  %9s  %6s  %8s", row->now->number,
-            htw__figure_count(row->now->in_wheels, texts[0]),
-            htw__figure_rate(htw__line_rate(self, row->before.scheduled, row->now->scheduled),
-                             texts[1]),
-            htw__figure_rate(htw__line_rate(self, row->before.cancelled, row->now->cancelled),
-                             texts[2]),
-            htw__figure_rate(htw__line_rate(self, row->before.moved, row->now->moved), texts[3]),
-            htw__figure_count(row->now->groups, texts[4]),
-            htw__figure_bytes(row->now->memory, texts[5]));
-        htw__line_end(self);
+    self->page->has_failed |= rows == NULL || drawn == NULL;
+    if (rows != NULL && drawn != NULL) {
+        qsort(rows, now->shard_count, sizeof(*rows), compare_rows);
+        for (size_t i = 0; i < now->shard_count; i++)
+            set_shard(self, &rows[i], &drawn[i]);
+        htw__table_draw(self, columns, sizeof(columns) / sizeof(columns[0]), "", drawn,
+                        now->shard_count);
     }
+    free(drawn);
     free(rows);
 }
 
@@ -247,41 +264,83 @@ static void draw_wheel(const struct htw__drawing *self, const struct htw__top_so
     htw__line_levels(self, now);
 }
 
+/* ---- the page */
+
+static const struct {
+    const char *name;
+    void (*draw)(const struct htw__drawing *self, const struct htw__top_source *before,
+                 const struct htw__top_source *now);
+} kinds[] = { [HTW__TOP_SCHEDULER] = { "scheduler", draw_scheduler },
+              [HTW__TOP_PURGATORY] = { "purgatory", draw_purgatory },
+              [HTW__TOP_JOURNAL] = { "journal", draw_journal },
+              [HTW__TOP_WHEEL] = { "wheel", draw_wheel } };
+
+/* A page of one kind of source: all that is known of it, or a list. */
+static const struct {
+    enum htw__top_kind kind;
+    enum htw__top_list list; /* HTW__TOP_LISTS: all */
+    const char *nothing;
+} pages[HTW__PAGE_COUNT] = {
+    [HTW__PAGE_SITES] = { HTW__TOP_SCHEDULER, HTW__TOP_SITES, "no scheduler is shown" },
+    [HTW__PAGE_WAKEUPS] = { HTW__TOP_SCHEDULER, HTW__TOP_WAKEUPS, "no scheduler is shown" },
+    [HTW__PAGE_HERDS] = { HTW__TOP_SCHEDULER, HTW__TOP_HERDS, "no scheduler is shown" },
+    [HTW__PAGE_GROUPS] = { HTW__TOP_SCHEDULER, HTW__TOP_GROUPS, "no scheduler is shown" },
+    [HTW__PAGE_JOURNALS] = { HTW__TOP_JOURNAL, HTW__TOP_LISTS, "no journal is shown" },
+    [HTW__PAGE_QUEUES] = { HTW__TOP_JOURNAL, HTW__TOP_QUEUES, "no journal is shown" },
+};
+
+static bool is_on_page(enum htw__page_kind page, const struct htw__top_source *source) {
+    return page == HTW__PAGE_OVERVIEW || pages[page].kind == source->kind;
+}
+
 static void draw_source(const struct htw__drawing *self, const struct htw__top_source *now) {
-    static const struct {
-        const char *name;
-        void (*draw)(const struct htw__drawing *self, const struct htw__top_source *before,
-                     const struct htw__top_source *now);
-    } kinds[] = { [HTW__TOP_SCHEDULER] = { "scheduler", draw_scheduler },
-                  [HTW__TOP_PURGATORY] = { "purgatory", draw_purgatory },
-                  [HTW__TOP_JOURNAL] = { "journal", draw_journal },
-                  [HTW__TOP_WHEEL] = { "wheel", draw_wheel } };
+    enum htw__page_kind page = self->view->page;
+    const struct htw__top_source *before = source_before(self, now);
     htw__line_end(self);
-    htw__page_add(self->page, HTW__TITLE "%s %s" HTW__PLAIN, kinds[now->kind].name, now->name);
+    htw__page_add(self->page, HTW__TITLE "%s " HTW__PLAIN, kinds[now->kind].name);
+    htw__flow_add_text(self, HTW__TITLE, now->name);
+    if (*now->observed != '\0')
+        htw__flow_add(self, HTW__LABEL "observed " HTW__PLAIN "%s", now->observed);
     if (*now->error != '\0')
-        htw__page_add(self->page, HTW__WARNING "  %s" HTW__PLAIN, now->error);
+        htw__flow_add_text(self, HTW__WARNING, now->error);
     htw__line_end(self);
-    if (*now->error == '\0')
-        kinds[now->kind].draw(self, source_before(self, now), now);
+    if (*now->error != '\0')
+        return;
+    if (page == HTW__PAGE_OVERVIEW || pages[page].list == HTW__TOP_LISTS)
+        kinds[now->kind].draw(self, before, now);
+    else
+        htw__view_draw_list(self, before, now, pages[page].list);
+}
+
+static void draw_program(const struct htw__drawing *self, const struct htw__top_snapshot *now) {
+    char age[HTW__FIGURE_SIZE];
+    uint64_t open_ns =
+        now->clock_ns > now->opened_ns ? (uint64_t)(now->clock_ns - now->opened_ns) : 0;
+    htw__flow_add(self, HTW__TITLE "%s " HTW__PLAIN, now->program);
+    htw__flow_add(self, "(process %" PRId64 ", htw %s), ", now->pid, now->version);
+    htw__flow_add(self, "open for %s", htw__figure_duration(open_ns, age));
+    htw__line_end(self);
 }
 
 void htw__draw(const struct htw__view *view, const struct htw__top_snapshot *before,
                struct htw__top_snapshot *now, struct htw__page *page) {
-    char age[HTW__FIGURE_SIZE];
     struct htw__drawing self = { .view = view, .before = before, .page = page };
+    size_t shown = 0;
     if (before->clock_ns > 0 && now->clock_ns > before->clock_ns)
         self.seconds = (double)(now->clock_ns - before->clock_ns) / 1e9;
     sorting = &self;
     qsort(now->sources, now->source_count, sizeof(*now->sources), compare_sources);
-    uint64_t open_ns =
-        now->clock_ns > now->opened_ns ? (uint64_t)(now->clock_ns - now->opened_ns) : 0;
-    htw__page_add(page, HTW__TITLE "%s" HTW__PLAIN " (process %" PRId64 ", htw %s), open for %s",
-                  now->program, now->pid, now->version, htw__figure_duration(open_ns, age));
-    htw__line_end(&self);
-    for (size_t i = 0; i < now->source_count; i++)
+    draw_program(&self, now);
+    for (size_t i = 0; i < now->source_count; i++) {
+        if (!is_on_page(view->page, &now->sources[i]))
+            continue;
         draw_source(&self, &now->sources[i]);
-    if (now->source_count == 0) {
-        htw__page_add(page, "the program shows nothing yet");
+        shown++;
+    }
+    if (shown == 0) {
+        htw__page_add(page, "%s",
+                      pages[view->page].nothing != NULL ? pages[view->page].nothing
+                                                        : "the program shows nothing yet");
         htw__line_end(&self);
     }
     sorting = NULL;

@@ -5,7 +5,8 @@
 
 #include "lines.h"
 
-extern const char *const htw__sort_names[]; /* and NULL */
+/* With NULL at the end. */
+extern const char *const htw__sort_names[], *const htw__page_names[];
 
 /* Draws a snapshot: counters as they have changed since `before`, which may be an empty one. Sorts the
    sources and shards of `now`. */

@@ -35,9 +35,11 @@ static int fail(struct htw__fetch *fetch, int error) {
 
 int htw__fetch_begin(struct htw__fetch *fetch, const char *path, const char *request) {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
-    char line[32];
+    char line[HTW__FETCH_REQUEST_MAX + 2];
     size_t length = (size_t)snprintf(line, sizeof(line), "%s\n", request);
     size_t path_length = strlen(path);
+    if (length >= sizeof(line))
+        return -EMSGSIZE;
     if (path_length >= sizeof(address.sun_path))
         return -ENAMETOOLONG;
     memcpy(address.sun_path, path, path_length);

@@ -9,6 +9,9 @@
 /* How long a monitor may take to answer. */
 #define HTW__FETCH_NS INT64_C(3000000000)
 
+/* The longest request. */
+#define HTW__FETCH_REQUEST_MAX 160
+
 struct htw__fetch {
     int fd;           /* -1: nothing is under way */
     int64_t until_ns; /* by the monotonic clock */

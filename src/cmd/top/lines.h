@@ -11,16 +11,38 @@ enum htw__sort {
     HTW__SORT_PENDING,
     HTW__SORT_RATE,
     HTW__SORT_MEMORY,
+    HTW__SORT_WAKEUPS,
+    HTW__SORT_CPU,
+    HTW__SORT_LATE,
     HTW__SORT_COUNT
 };
 
+/* What is shown. */
+enum htw__page_kind {
+    HTW__PAGE_OVERVIEW,
+    HTW__PAGE_SITES,
+    HTW__PAGE_WAKEUPS,
+    HTW__PAGE_HERDS,
+    HTW__PAGE_GROUPS,
+    HTW__PAGE_JOURNALS,
+    HTW__PAGE_QUEUES,
+    HTW__PAGE_COUNT
+};
+
 struct htw__view {
-    enum htw__sort sort;
+    enum htw__page_kind page;
+    enum htw__sort sort; /* HTW__SORT_COUNT: none was chosen */
     bool is_reversed;
     bool is_total;  /* percentiles and histograms are of all time */
     bool is_ascii;  /* no other characters */
     unsigned width; /* columns; at least 20 count */
 };
+
+/* What this page is sorted by: as it was chosen, if that is possible. */
+enum htw__sort htw__view_sort(const struct htw__view *view);
+
+/* The next one that is possible. */
+enum htw__sort htw__view_next_sort(const struct htw__view *view);
 
 struct htw__drawing {
     const struct htw__view *view;
@@ -31,6 +53,17 @@ struct htw__drawing {
 
 /* How often in a second. A counter that has become smaller is that of another object of the same name. */
 double htw__line_rate(const struct htw__drawing *self, uint64_t before, uint64_t now);
+
+/* Begins another line unless so many characters fit this one. */
+void htw__flow_break(const struct htw__drawing *self, size_t width);
+
+/* Adds to the line, as printf(), what belongs together; to the next line, if it does not fit this one. */
+void htw__flow_add(const struct htw__drawing *self, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Adds a text of any length, and words of which each may begin a line. */
+void htw__flow_add_text(const struct htw__drawing *self, const char *style, const char *text);
+void htw__flow_add_words(const struct htw__drawing *self, const char *words);
 
 /* Each adds its name and a figure to the line. */
 void htw__line_add_count(const struct htw__drawing *self, const char *name, uint64_t count);

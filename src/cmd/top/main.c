@@ -36,6 +36,7 @@ struct top {
     char path[HTW__FIND_PATH_MAX];
     struct htw__view view;
     struct htw__fetch fetch;
+    struct htw__fetch change;             /* of what is observed */
     struct htw__top_snapshot before, now; /* empty: none yet */
     struct htw__page page;
     int64_t next_ns; /* when the next sample is taken */
@@ -45,6 +46,12 @@ struct top {
 };
 
 /* ---- samples */
+
+/* Lists cost the program more, and the other pages have none. */
+static const char *request_of(const struct top *self) {
+    enum htw__page_kind page = self->view.page;
+    return page == HTW__PAGE_OVERVIEW || page == HTW__PAGE_JOURNALS ? "json" : "json sites";
+}
 
 /* Whether the program has ended, or never was there: waiting for it is no use. */
 static bool is_final(int error) {
@@ -139,7 +146,7 @@ static int print_sample(struct top *self, bool is_first) {
 static int run_plain(struct top *self) {
     self->next_ns = htw__clock_monotonic_ns() + self->options.interval_ns;
     for (bool is_first = true;; is_first = false) {
-        int error = htw__fetch_all(&self->fetch, self->path, "json");
+        int error = htw__fetch_all(&self->fetch, self->path, request_of(self));
         const char *why = error != 0 ? htw__fetch_sentence(error) : take_answer(self);
         if (why != NULL)
             return report(self, why);
@@ -160,7 +167,10 @@ static const char *const help_lines[] = {
     "  q             quit",
     "  h, ?          this help, and back",
     "  space, p      pause, and go on",
-    "  s             sort by name, pending, rate, memory",
+    "  1 to 7        overview, sites, wake-ups, herds, groups, journals, queues",
+    "  Tab, v        the next of these",
+    "  o             count by site from now on, or no more",
+    "  s             sort by another number",
     "  r             the other way round",
     "  t             percentiles and histograms of all time, and back",
     "  +, -          a longer or shorter time between two samples",
@@ -174,12 +184,16 @@ static const char *const help_lines[] = {
     "  A level of the wheels begins at the present time at the left; what is due later",
     "  is further to the right. A darker shade means four times as many timers.",
     "  Counting stops at 64 timers for each bucket of a shard.",
+    "  A site is a place in the program that arms timers. Wake-ups are those of which a",
+    "  timer of the site was the reason; CPU is the time in its callbacks; a herd is all",
+    "  timers that were due at one instant.",
 };
 
 static void draw_help(struct top *self) {
+    struct htw__drawing drawing = { .view = &self->view, .page = &self->page };
     htw__page_clear(&self->page);
     for (size_t i = 0; i < sizeof(help_lines) / sizeof(help_lines[0]); i++) {
-        htw__page_add(&self->page, "%s", help_lines[i]);
+        htw__flow_add_words(&drawing, help_lines[i]);
         htw__page_end_line(&self->page);
     }
 }
@@ -187,10 +201,17 @@ static void draw_help(struct top *self) {
 static void show(struct top *self) {
     char title[160], interval[HTW__DURATION_FORMAT_SIZE];
     htw__duration_format((uint64_t)self->options.interval_ns, interval);
-    snprintf(title, sizeof(title), "htw top  every %s  by %s%s%s%s    h help  q quit", interval,
-             htw__sort_names[self->view.sort], self->view.is_reversed ? ", reversed" : "",
-             self->view.is_total ? "  of all time" : "", self->is_paused ? "  PAUSED" : "");
     self->view.width = htw__screen_width();
+    bool is_narrow = self->view.width < 60;
+    snprintf(title, sizeof(title), "%s%s%s%s  by %s%s%s%s%s",
+             is_narrow                               ? ""
+             : self->view.page == HTW__PAGE_OVERVIEW ? "htw top"
+                                                     : "htw top ",
+             self->view.page == HTW__PAGE_OVERVIEW && !is_narrow ? ""
+                                                                 : htw__page_names[self->view.page],
+             is_narrow ? "  " : "  every ", interval, htw__sort_names[htw__view_sort(&self->view)],
+             self->view.is_reversed ? ", reversed" : "", self->view.is_total ? "  of all time" : "",
+             self->is_paused ? "  PAUSED" : "", is_narrow ? "  h help" : "    h help  q quit");
     if (self->shows_help)
         draw_help(self);
     else if (self->now.clock_ns > 0)
@@ -208,10 +229,54 @@ static void change_interval(struct top *self, bool is_longer) {
     self->next_ns = htw__clock_monotonic_ns() + interval_ns;
 }
 
+static void show_page(struct top *self, enum htw__page_kind page) {
+    self->view.page = page;
+    self->shows_help = false;
+    self->next_ns = htw__clock_monotonic_ns(); /* what the page needs may not have been asked for */
+}
+
+/* Whether all schedulers count by site. */
+static bool counts_sites(const struct top *self) {
+    for (size_t i = 0; i < self->now.source_count; i++)
+        if (self->now.sources[i].kind == HTW__TOP_SCHEDULER && !self->now.sources[i].counts_sites)
+            return false;
+    return true;
+}
+
+/* Begins to switch counting by site. */
+static void switch_sites(struct top *self) {
+    int error = htw__fetch_begin(&self->change, self->path,
+                                 counts_sites(self) ? "observe * -sites" : "observe * +sites");
+    if (error != 0)
+        snprintf(self->status, sizeof(self->status), "%s", htw__fetch_sentence(error));
+}
+
+/* The first line of an answer, without characters that are none. */
+static void copy_line(const struct htw__fetch *fetch, char *line, size_t size) {
+    size_t length = fetch->size < size - 1 ? fetch->size : size - 1;
+    memcpy(line, fetch->bytes, length);
+    line[length] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    htw__top_clean(line);
+}
+
+static void go_on_with_change(struct top *self) {
+    int result = self->change.fd < 0 ? 0 : htw__fetch_go_on(&self->change);
+    if (result == 0)
+        return;
+    if (result < 0)
+        snprintf(self->status, sizeof(self->status), "%s", htw__fetch_sentence(result));
+    else if (self->change.bytes[0] != '{')
+        copy_line(&self->change, self->status, sizeof(self->status));
+    self->next_ns = htw__clock_monotonic_ns();
+}
+
 /* Does what the keys ask for. False: quit. */
 static bool obey_keys(struct top *self) {
     enum htw__key key;
     while ((key = htw__screen_key()) != HTW__KEY_NONE) {
+        if (key >= HTW__KEY_PAGE_1 && key <= HTW__KEY_PAGE_LAST)
+            show_page(self, (enum htw__page_kind)(key - HTW__KEY_PAGE_1));
         switch (key) {
         case HTW__KEY_QUIT:
             return false;
@@ -225,7 +290,13 @@ static bool obey_keys(struct top *self) {
             self->is_paused = !self->is_paused;
             break;
         case HTW__KEY_SORT:
-            self->view.sort = (self->view.sort + 1) % HTW__SORT_COUNT;
+            self->view.sort = htw__view_next_sort(&self->view);
+            break;
+        case HTW__KEY_NEXT_PAGE:
+            show_page(self, (self->view.page + 1) % HTW__PAGE_COUNT);
+            break;
+        case HTW__KEY_OBSERVE:
+            switch_sites(self);
             break;
         case HTW__KEY_REVERSE:
             self->view.is_reversed = !self->view.is_reversed;
@@ -242,6 +313,9 @@ static bool obey_keys(struct top *self) {
         case HTW__KEY_REDRAW:
         case HTW__KEY_SCROLLED: /* what is shown has changed */
             break;
+        case HTW__KEY_PAGE_1: /* likewise */
+        case HTW__KEY_PAGE_LAST:
+            break;
         }
     }
     return true;
@@ -253,7 +327,7 @@ static const char *begin_sample(struct top *self) {
     if (self->is_paused || self->fetch.fd >= 0 || now_ns < self->next_ns)
         return NULL;
     self->next_ns = now_ns + self->options.interval_ns;
-    int error = htw__fetch_begin(&self->fetch, self->path, "json");
+    int error = htw__fetch_begin(&self->fetch, self->path, request_of(self));
     if (error == 0)
         return NULL;
     snprintf(self->status, sizeof(self->status), "%s", htw__fetch_sentence(error));
@@ -288,13 +362,15 @@ static int loop(struct top *self, const char **ret_why) {
             *ret_why = why;
             return HTW__EXIT_FAILED;
         }
+        go_on_with_change(self);
         show(self);
         struct pollfd wanted[] = {
             { .fd = htw__signals_fd(), .events = POLLIN },
             { .fd = STDIN_FILENO, .events = POLLIN },
             { .fd = self->fetch.fd, .events = POLLIN },
+            { .fd = self->change.fd, .events = POLLIN },
         };
-        poll(wanted, 3, timeout_ms(self));
+        poll(wanted, 4, timeout_ms(self));
         htw__signals_clear();
         if (htw__signals_stop() != 0)
             return HTW__EXIT_SIGNAL + htw__signals_stop();
@@ -352,6 +428,34 @@ static int choose(struct top *self) {
     return HTW__EXIT_FAILED;
 }
 
+/* Switches what is observed, and prints what is now. Returns an exit status. */
+static int observe(struct top *self) {
+    char request[HTW__FETCH_REQUEST_MAX + 1];
+    int length = snprintf(request, sizeof(request), "observe * %s", self->options.observe);
+    if (length >= (int)sizeof(request))
+        return report(self, "too many words");
+    for (char *c = request; *c != '\0'; c++)
+        *c = *c == ',' ? ' ' : *c;
+    int error = htw__fetch_all(&self->fetch, self->path, request);
+    if (error != 0)
+        return report(self, htw__fetch_sentence(error));
+    if (self->fetch.bytes[0] != '{') {
+        copy_line(&self->fetch, self->status, sizeof(self->status));
+        return report(self, self->status);
+    }
+    print_answer(&self->fetch);
+    int status = end_output();
+    bool is_refused = memmem(self->fetch.bytes, self->fetch.size, "\"error\":", 8) != NULL;
+    return status == 0 && is_refused ? HTW__EXIT_FAILED : status;
+}
+
+/* As a terminal would say it; for text. */
+static unsigned columns_wanted(void) {
+    const char *columns = getenv("COLUMNS");
+    long width = columns == NULL ? 0 : strtol(columns, NULL, 10);
+    return width >= 20 && width <= 1000 ? (unsigned)width : 100;
+}
+
 /* Whether a terminal can show more than lines of text. */
 static bool has_terminal(void) {
     const char *kind = getenv("TERM");
@@ -371,19 +475,22 @@ static int run(struct top *self) {
         htw__terminal_error("cannot start: %s", strerror(-error));
         return HTW__EXIT_FAILED;
     }
+    if (options->observe != NULL)
+        return observe(self);
     self->view = (struct htw__view) {
+        .page = options->page,
         .sort = options->sort,
         .is_reversed = options->is_reversed,
         .is_total = options->is_total,
         .is_ascii = options->is_ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
-        .width = 100,
+        .width = columns_wanted(),
     };
     return options->once || options->json || !has_terminal() ? run_plain(self)
                                                              : run_on_terminal(self);
 }
 
 int main(int argc, char *argv[]) {
-    static struct top top = { .fetch = HTW__FETCH_INIT };
+    static struct top top = { .fetch = HTW__FETCH_INIT, .change = HTW__FETCH_INIT };
     static char name[] = "htw top"; /* the prefix of error messages of getopt */
     argv[0] = name;
     setlocale(LC_ALL, "");
@@ -394,6 +501,7 @@ int main(int argc, char *argv[]) {
         return htw__command_line_answer(&htw__top_line, wish);
     int status = run(&top);
     htw__fetch_end(&top.fetch);
+    htw__fetch_end(&top.change);
     htw__top_snapshot_free(&top.before);
     htw__top_snapshot_free(&top.now);
     htw__page_free(&top.page);

@@ -21,11 +21,19 @@ static const struct htw__option rows[] = {
     { 'l', "list", NULL, htw__set_flag, AT(list), .help = "list the programs that can be watched" },
     { 's', "sort", "KEY", htw__set_choice, AT(sort), .choice = htw__sort_names,
       .help = "sort sources and shards by name, pending, rate or memory\n"
-              "(default name)" },
+              "(default name), and sites by wakeups, pending, cpu, late, rate\n"
+              "or name (default wakeups)" },
     { 'r', "reverse", NULL, htw__set_flag, AT(is_reversed), .help = "sort the other way round" },
     { 't', "total", NULL, htw__set_flag, AT(is_total),
       .help = "percentiles and histograms of all time, not of the time between\n"
               "two samples" },
+    { 'v', "view", "PAGE", htw__set_choice, AT(page), .choice = htw__page_names,
+      .help = "begin with overview, sites, wakeups, herds, groups, journals or\n"
+              "queues (default overview)" },
+    { 'o', "observe", "WORDS", htw__set_name, AT(observe),
+      .help = "switch what all schedulers of the program observe, and exit:\n"
+              "sites, events, stacks, with + or - besides what is observed, or\n"
+              "several of these with commas between, or off" },
     { 'A', "ascii", NULL, htw__set_flag, AT(is_ascii), .help = "draw with ASCII characters only" },
 };
 
@@ -40,10 +48,16 @@ const struct htw__command_line htw__top_line = {
         "name: the only program of this user that can be watched; if there are several, they are\n"
         "listed.\n",
     .notes =
-        "Keys: q quit, h or ? help, space or p pause, s sort, r reverse, t total, + and - the delay,\n"
-        "and the arrows, Page Up, Page Down, Home and End to scroll. If standard output is no\n"
-        "terminal, the state is printed as text every DURATION. There is no colour if NO_COLOR is\n"
-        "set.\n"
+        "Keys: q quit, h or ? help, 1 to 7 a view, Tab or v the next one, o count by site or not,\n"
+        "space or p pause, s sort, r reverse, t total, + and - the delay, and the arrows, Page Up,\n"
+        "Page Down, Home and End to scroll. If standard output is no terminal, the state is printed\n"
+        "as text every DURATION, COLUMNS wide (default 100). There is no colour if NO_COLOR is set.\n"
+        "\n"
+        "Views: sites says where timers are armed, what they cost, and which of them wake the\n"
+        "process; wakeups, when it wakes next and why; herds, which instants of the last minute had\n"
+        "most timers due. To make fewer wake-ups, give timers that need not be punctual a range,\n"
+        "with htw_schedule_within(). To part a herd, let what repeats begin at different times, and\n"
+        "what is tried again wait with jitter, as htw_backoff_next() does.\n"
         "\n"
         "Exit status:\n"
         "  0        it was quit, or --once and --list have printed\n"
@@ -55,7 +69,7 @@ const struct htw__command_line htw__top_line = {
 };
 
 enum htw__wish htw__top_options_parse(int argc, char *argv[], struct htw__top_options *options) {
-    *options = (struct htw__top_options) { .interval_ns = HTW__NS_PER_S };
+    *options = (struct htw__top_options) { .interval_ns = HTW__NS_PER_S, .sort = HTW__SORT_COUNT };
     enum htw__wish wish = htw__command_line_read(&htw__top_line, argc, argv, options);
     if (wish != HTW__WISH_RUN)
         return wish;

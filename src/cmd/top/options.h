@@ -11,6 +11,7 @@
 
 struct htw__top_options {
     int64_t interval_ns;
+    enum htw__page_kind page;
     enum htw__sort sort;
     bool is_reversed;
     bool is_total;
@@ -18,6 +19,7 @@ struct htw__top_options {
     bool once;
     bool json;
     bool list;
+    const char *observe; /* words; NULL: what is observed stays */
     const char *program; /* a process or a path; NULL: the only one that can be watched */
 };
 

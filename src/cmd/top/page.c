@@ -14,6 +14,7 @@ void htw__page_free(struct htw__page *page) {
 void htw__page_clear(struct htw__page *page) {
     page->size = 0;
     page->line_count = 0;
+    page->column = 0;
     page->has_failed = false;
 }
 
@@ -32,6 +33,13 @@ static bool reserve(struct htw__page *page, size_t more) {
     return true;
 }
 
+size_t htw__page_width(const char *text) {
+    size_t width = 0;
+    for (; *text != '\0'; text++)
+        width += (unsigned char)*text >= HTW__STYLE_END && ((unsigned char)*text & 0xC0) != 0x80;
+    return width;
+}
+
 void htw__page_add(struct htw__page *page, const char *format, ...) {
     char text[512]; /* longer than anything that is added at once */
     va_list arguments;
@@ -44,6 +52,7 @@ void htw__page_add(struct htw__page *page, const char *format, ...) {
         return;
     memcpy(page->bytes + page->size, text, length);
     page->size += length;
+    page->column += htw__page_width(text);
 }
 
 void htw__page_end_line(struct htw__page *page) {
@@ -52,6 +61,7 @@ void htw__page_end_line(struct htw__page *page) {
         return;
     page->bytes[page->size++] = '\0';
     page->line_count++;
+    page->column = 0;
 }
 
 const char *htw__page_first(const struct htw__page *page) {

@@ -35,11 +35,15 @@ struct htw__page {
     char *bytes; /* each line ends with NUL */
     size_t size, capacity;
     size_t line_count;
+    size_t column;   /* characters on the line that is being written */
     bool has_failed; /* no memory: lines are missing */
 };
 
 void htw__page_free(struct htw__page *page);
 void htw__page_clear(struct htw__page *page);
+
+/* The characters of a text, without styles. */
+size_t htw__page_width(const char *text);
 
 /* Appends to the line that is being written, as printf(); and ends it. */
 void htw__page_add(struct htw__page *page, const char *format, ...)

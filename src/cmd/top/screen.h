@@ -16,6 +16,10 @@ enum htw__key {
     HTW__KEY_SORT,
     HTW__KEY_REVERSE,
     HTW__KEY_TOTAL,
+    HTW__KEY_NEXT_PAGE,
+    HTW__KEY_OBSERVE,
+    HTW__KEY_PAGE_1, /* and so on */
+    HTW__KEY_PAGE_LAST = HTW__KEY_PAGE_1 + 6,
     HTW__KEY_SLOWER,
     HTW__KEY_FASTER,
     HTW__KEY_RESIZED,

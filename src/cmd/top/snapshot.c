@@ -19,6 +19,7 @@
 /* Not more than any monitor has: drawing looks for each of them among those of the answer before. */
 #define SOURCES_MAX HTW_MONITOR_SOURCES_MAX
 #define SHARDS_MAX ((size_t)1024 * 1024) /* of all sources */
+#define ROWS_MAX ((size_t)8192)          /* likewise */
 
 /*
  * What an answer takes as a tree is estimated before it becomes one: `{},` is three bytes, and 240 in memory. The
@@ -52,19 +53,6 @@ static bool is_tree_small(const char *bytes, size_t size) {
     return tree <= TREE_MAX;
 }
 
-static uint64_t number(const json_t *object, const char *name) {
-    json_int_t value = json_integer_value(json_object_get(object, name));
-    return value > 0 ? (uint64_t)value : 0;
-}
-
-static void text(const json_t *object, const char *name, char *into, size_t size) {
-    const char *value = json_string_value(json_object_get(object, name));
-    snprintf(into, size, "%s", value == NULL ? "" : value);
-    for (char *c = into; *c != '\0'; c++)
-        if (*c < ' ' || *c > '~')
-            *c = '?';
-}
-
 static void read_numbers(const json_t *array, uint64_t *numbers, size_t count) {
     for (size_t i = 0; i < count; i++) {
         json_int_t value = json_integer_value(json_array_get(array, i));
@@ -73,12 +61,12 @@ static void read_numbers(const json_t *array, uint64_t *numbers, size_t count) {
 }
 
 static void read_distribution(const json_t *object, struct htw__top_distribution *distribution) {
-    distribution->count = number(object, "count");
-    distribution->p50_ns = number(object, "p50_ns");
-    distribution->p90_ns = number(object, "p90_ns");
-    distribution->p99_ns = number(object, "p99_ns");
-    distribution->p999_ns = number(object, "p999_ns");
-    distribution->max_ns = number(object, "max_ns");
+    distribution->count = htw__top_number(object, "count");
+    distribution->p50_ns = htw__top_number(object, "p50_ns");
+    distribution->p90_ns = htw__top_number(object, "p90_ns");
+    distribution->p99_ns = htw__top_number(object, "p99_ns");
+    distribution->p999_ns = htw__top_number(object, "p999_ns");
+    distribution->max_ns = htw__top_number(object, "max_ns");
     read_numbers(json_object_get(object, "histogram"), distribution->histogram, HTW__TOP_BUCKETS);
 }
 
@@ -86,10 +74,11 @@ static void read_level(const json_t *object, struct htw__top_level *level) {
     const json_t *timers = json_object_get(object, "timers");
     uint64_t counts[HTW__TOP_PARTS];
     size_t parts = json_array_size(timers);
-    level->bucket_ns = number(object, "bucket_ns");
-    level->buckets = (uint32_t)number(object, "buckets");
+    level->bucket_ns = htw__top_number(object, "bucket_ns");
+    level->buckets = (uint32_t)htw__top_number(object, "buckets");
     level->parts = parts < HTW__TOP_PARTS ? (uint32_t)parts : HTW__TOP_PARTS;
-    level->clock = level->parts == 0 ? 0 : (uint32_t)(number(object, "clock") % level->parts);
+    level->clock =
+        level->parts == 0 ? 0 : (uint32_t)(htw__top_number(object, "clock") % level->parts);
     read_numbers(timers, counts, HTW__TOP_PARTS);
     for (size_t i = 0; i < HTW__TOP_PARTS; i++)
         level->timers[i] = counts[i] < UINT32_MAX ? (uint32_t)counts[i] : UINT32_MAX;
@@ -113,61 +102,74 @@ static void read_shards(const json_t *array, struct htw__top_snapshot *snapshot,
         const json_t *object = json_array_get(array, i);
         source->shards[i] = (struct htw__top_shard) {
             .number = (uint32_t)i,
-            .scheduled = number(object, "scheduled"),
-            .cancelled = number(object, "cancelled"),
-            .moved = number(object, "moved"),
-            .in_wheels = number(object, "in_wheels"),
-            .groups = number(object, "groups"),
-            .memory = number(object, "memory_bytes"),
+            .scheduled = htw__top_number(object, "scheduled"),
+            .cancelled = htw__top_number(object, "cancelled"),
+            .moved = htw__top_number(object, "moved"),
+            .in_wheels = htw__top_number(object, "in_wheels"),
+            .groups = htw__top_number(object, "groups"),
+            .memory = htw__top_number(object, "memory_bytes"),
         };
     }
+}
+
+/* The words, with blanks between them. */
+static void read_observed(const json_t *array, struct htw__top_source *source) {
+    size_t size = 0;
+    source->tells_observed = json_is_array(array);
+    for (size_t i = 0; i < json_array_size(array) && size < sizeof(source->observed); i++) {
+        const char *word = json_string_value(json_array_get(array, i));
+        source->counts_sites |= word != NULL && strcmp(word, "sites") == 0;
+        size += (size_t)snprintf(source->observed + size, sizeof(source->observed) - size, "%s%s",
+                                 size > 0 ? " " : "", word != NULL ? word : "");
+    }
+    htw__top_clean(source->observed);
 }
 
 static void read_source(const json_t *object, enum htw__top_kind kind,
                         struct htw__top_source *source) {
     *source = (struct htw__top_source) {
         .kind = kind,
-        .pending = number(object, "pending"),
-        .memory = number(object, "memory_bytes"),
-        .scheduled = number(object, "scheduled"),
-        .fired = number(object, "fired"),
-        .cancelled = number(object, "cancelled"),
-        .moved = number(object, "moved"),
-        .demoted = number(object, "demoted"),
-        .runs = number(object, "runs"),
-        .late = number(object, "late"),
-        .missed = number(object, "missed"),
-        .refused = number(object, "refused"),
-        .running = number(object, "running"),
-        .wakeups = number(object, "wakeups"),
-        .empty_wakeups = number(object, "empty_wakeups"),
-        .submitted = number(object, "submitted"),
-        .completed = number(object, "completed"),
-        .expired = number(object, "expired"),
-        .closed = number(object, "closed"),
-        .delayed = number(object, "delayed"),
-        .watched = number(object, "watched"),
-        .keys = number(object, "keys"),
-        .alarms = number(object, "alarms"),
-        .put = number(object, "put"),
-        .done = number(object, "done"),
-        .delivered = number(object, "delivered"),
-        .replaced = number(object, "replaced"),
-        .commits = number(object, "commits"),
-        .failed = number(object, "failed"),
-        .ready = number(object, "ready"),
-        .leased = number(object, "leased"),
-        .buried = number(object, "buried"),
-        .kept = number(object, "kept"),
-        .queues = number(object, "queues"),
-        .requests = number(object, "requests"),
-        .oldest_ns = number(object, "oldest_ns"),
-        .stopped = number(object, "stopped"),
-        .log = number(object, "log_bytes"),
-        .age_ns = number(object, "age_ns"),
+        .pending = htw__top_number(object, "pending"),
+        .memory = htw__top_number(object, "memory_bytes"),
+        .scheduled = htw__top_number(object, "scheduled"),
+        .fired = htw__top_number(object, "fired"),
+        .cancelled = htw__top_number(object, "cancelled"),
+        .moved = htw__top_number(object, "moved"),
+        .demoted = htw__top_number(object, "demoted"),
+        .runs = htw__top_number(object, "runs"),
+        .late = htw__top_number(object, "late"),
+        .missed = htw__top_number(object, "missed"),
+        .refused = htw__top_number(object, "refused"),
+        .running = htw__top_number(object, "running"),
+        .wakeups = htw__top_number(object, "wakeups"),
+        .empty_wakeups = htw__top_number(object, "empty_wakeups"),
+        .submitted = htw__top_number(object, "submitted"),
+        .completed = htw__top_number(object, "completed"),
+        .expired = htw__top_number(object, "expired"),
+        .closed = htw__top_number(object, "closed"),
+        .delayed = htw__top_number(object, "delayed"),
+        .watched = htw__top_number(object, "watched"),
+        .keys = htw__top_number(object, "keys"),
+        .alarms = htw__top_number(object, "alarms"),
+        .put = htw__top_number(object, "put"),
+        .done = htw__top_number(object, "done"),
+        .delivered = htw__top_number(object, "delivered"),
+        .replaced = htw__top_number(object, "replaced"),
+        .commits = htw__top_number(object, "commits"),
+        .failed = htw__top_number(object, "failed"),
+        .ready = htw__top_number(object, "ready"),
+        .leased = htw__top_number(object, "leased"),
+        .buried = htw__top_number(object, "buried"),
+        .kept = htw__top_number(object, "kept"),
+        .queues = htw__top_number(object, "queues"),
+        .requests = htw__top_number(object, "requests"),
+        .oldest_ns = htw__top_number(object, "oldest_ns"),
+        .stopped = htw__top_number(object, "stopped"),
+        .log = htw__top_number(object, "log_bytes"),
+        .age_ns = htw__top_number(object, "age_ns"),
     };
-    text(object, "name", source->name, sizeof(source->name));
-    text(object, "error", source->error, sizeof(source->error));
+    htw__top_text(object, "name", source->name, sizeof(source->name));
+    htw__top_text(object, "error", source->error, sizeof(source->error));
     read_distribution(json_object_get(object, "lateness"), &source->lateness);
     read_distribution(json_object_get(object, "callback"), &source->callback);
     read_distribution(json_object_get(object, "commit"), &source->commit);
@@ -176,6 +178,26 @@ static void read_source(const json_t *object, enum htw__top_kind kind,
         source->pending = source->delayed + source->ready + source->leased + source->buried;
     read_numbers(json_object_get(object, "waits"), source->waits, HTW__TOP_BUCKETS);
     read_levels(json_object_get(object, "levels"), source);
+    read_observed(json_object_get(object, "observed"), source);
+}
+
+/* Takes the rows of a source from those of the snapshot, of which `room` are left. */
+static void read_rows(const json_t *object, struct htw__top_snapshot *snapshot, size_t room,
+                      struct htw__top_source *source) {
+    for (int list = 0; list < HTW__TOP_LISTS; list++) {
+        struct htw__top_rows *rows = &source->lists[list];
+        rows->of = snapshot->rows + snapshot->row_count;
+        rows->count = htw__top_rows_read(object, (enum htw__top_list)list, rows->of, room);
+        snapshot->row_count += rows->count;
+        room -= rows->count;
+    }
+}
+
+static size_t count_rows(const json_t *object) {
+    size_t count = 0;
+    for (int list = 0; list < HTW__TOP_LISTS; list++)
+        count += htw__top_rows_count(object, (enum htw__top_list)list);
+    return count;
 }
 
 static bool read_sources(const json_t *root, struct htw__top_snapshot *snapshot) {
@@ -186,18 +208,22 @@ static bool read_sources(const json_t *root, struct htw__top_snapshot *snapshot)
         [HTW__TOP_WHEEL] = "wheels",
     };
     enum { KINDS = sizeof(names) / sizeof(names[0]) };
-    size_t sources = 0, shards = 0, i;
+    size_t sources = 0, shards = 0, rows = 0, i;
     for (int kind = 0; kind < KINDS; kind++) {
         const json_t *array = json_object_get(root, names[kind]);
         sources += json_array_size(array);
-        for (i = 0; i < json_array_size(array); i++)
+        for (i = 0; i < json_array_size(array); i++) {
             shards += json_array_size(json_object_get(json_array_get(array, i), "shards"));
+            rows += count_rows(json_array_get(array, i));
+        }
     }
     sources = sources < SOURCES_MAX ? sources : SOURCES_MAX;
     shards = shards < SHARDS_MAX ? shards : SHARDS_MAX;
+    rows = rows < ROWS_MAX ? rows : ROWS_MAX;
     snapshot->sources = calloc(sources + 1, sizeof(*snapshot->sources));
     snapshot->shards = calloc(shards + 1, sizeof(*snapshot->shards));
-    if (snapshot->sources == NULL || snapshot->shards == NULL)
+    snapshot->rows = calloc(rows + 1, sizeof(*snapshot->rows));
+    if (snapshot->sources == NULL || snapshot->shards == NULL || snapshot->rows == NULL)
         return false;
     for (int kind = 0; kind < KINDS; kind++) {
         const json_t *array = json_object_get(root, names[kind]);
@@ -207,22 +233,23 @@ static bool read_sources(const json_t *root, struct htw__top_snapshot *snapshot)
             read_source(object, (enum htw__top_kind)kind, source);
             read_shards(json_object_get(object, "shards"), snapshot, shards - snapshot->shard_count,
                         source);
+            read_rows(object, snapshot, rows - snapshot->row_count, source);
         }
     }
     return true;
 }
 
 static const char *read_root(const json_t *root, struct htw__top_snapshot *snapshot) {
-    if (!json_is_object(root) || number(root, "format") == 0)
+    if (!json_is_object(root) || htw__top_number(root, "format") == 0)
         return "the answer is not that of a monitor";
-    if (number(root, "format") != FORMAT)
+    if (htw__top_number(root, "format") != FORMAT)
         return "the monitor is of a newer version than htw top";
-    text(root, "htw", snapshot->version, sizeof(snapshot->version));
-    text(root, "program", snapshot->program, sizeof(snapshot->program));
-    snapshot->pid = (int64_t)number(root, "pid");
-    snapshot->wall_ns = (int64_t)number(root, "wall_ns");
-    snapshot->clock_ns = (int64_t)number(root, "clock_ns");
-    snapshot->opened_ns = (int64_t)number(root, "opened_ns");
+    htw__top_text(root, "htw", snapshot->version, sizeof(snapshot->version));
+    htw__top_text(root, "program", snapshot->program, sizeof(snapshot->program));
+    snapshot->pid = (int64_t)htw__top_number(root, "pid");
+    snapshot->wall_ns = (int64_t)htw__top_number(root, "wall_ns");
+    snapshot->clock_ns = (int64_t)htw__top_number(root, "clock_ns");
+    snapshot->opened_ns = (int64_t)htw__top_number(root, "opened_ns");
     return read_sources(root, snapshot) ? NULL : "no memory for the answer";
 }
 
@@ -242,6 +269,7 @@ const char *htw__top_snapshot_read(const char *bytes, size_t size,
 }
 
 void htw__top_snapshot_free(struct htw__top_snapshot *snapshot) {
+    free(snapshot->rows);
     free(snapshot->shards);
     free(snapshot->sources);
     *snapshot = (struct htw__top_snapshot) { 0 };

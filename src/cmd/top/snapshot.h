@@ -3,6 +3,8 @@
 #ifndef HTW_SRC_CMD_TOP_SNAPSHOT_H
 #define HTW_SRC_CMD_TOP_SNAPSHOT_H
 
+#include "rows.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -51,15 +53,20 @@ struct htw__top_source {
     struct htw__top_level levels[HTW__TOP_LEVELS];
     size_t shard_count;
     struct htw__top_shard *shards; /* among those of the snapshot */
+    bool tells_observed;           /* of schedulers: what is observed is known, */
+    bool counts_sites;             /* ... and it is sites */
+    char observed[48];
+    struct htw__top_rows lists[HTW__TOP_LISTS]; /* likewise */
 };
 
 struct htw__top_snapshot {
     char version[32], program[HTW__TOP_NAME_MAX + 1];
     int64_t pid;
     int64_t wall_ns, clock_ns, opened_ns;
-    size_t source_count, shard_count;
+    size_t source_count, shard_count, row_count;
     struct htw__top_source *sources;
     struct htw__top_shard *shards; /* of all sources */
+    struct htw__top_row *rows;     /* likewise */
 };
 
 /* Reads an answer. NULL, or why it is none, a static sentence; `*snapshot` is then empty. */

@@ -141,13 +141,14 @@ MONITOR_TEST(monitor_shows_the_numbers_of_a_journal) {
     int error = 0;
     struct htw_journal *journal = (struct htw_journal *)(void *)&error;
     struct htw_monitor_source *source;
-    assert_int_equal(htw_monitor_add_journal(f->monitor, "mail", journal, NULL, &source), -EINVAL);
-    assert_int_equal(htw_monitor_add_journal(f->monitor, "mail", NULL, journal_stats, &source),
+    assert_int_equal(htw_monitor_add_journal(f->monitor, "mail", journal, NULL, NULL, &source),
                      -EINVAL);
-    assert_int_equal(htw_monitor_add_journal(f->monitor, "mail", journal, journal_stats, &source),
-                     0);
-    assert_int_equal(htw_monitor_add_journal(f->monitor, "mail", journal, journal_stats, NULL),
-                     -EEXIST);
+    assert_int_equal(
+        htw_monitor_add_journal(f->monitor, "mail", NULL, journal_stats, NULL, &source), -EINVAL);
+    assert_int_equal(
+        htw_monitor_add_journal(f->monitor, "mail", journal, journal_stats, NULL, &source), 0);
+    assert_int_equal(
+        htw_monitor_add_journal(f->monitor, "mail", journal, journal_stats, NULL, NULL), -EEXIST);
     const char *json = client_ask(f->path, "json\n");
     assert_true(says(json, "\"journals\":[{\"name\":\"mail\",\"put\":8,"));
     assert_true(says(json, "\"ready\":7,"));
@@ -348,7 +349,7 @@ MONITOR_TEST(monitor_answers_http) {
         { "GET /jsonx HTTP/1.0\r\n\r\n", "HTTP/1.0 404 " },
         { "POST /json HTTP/1.0\r\n\r\n", "HTTP/1.0 405 " },
         { "json HTTP/1.0\r\n\r\n", "HTTP/1.0 405 " },
-        { "xml\n", "error: the requests are: json, metrics\n" },
+        { "xml\n", "error: the requests are: json, json sites, events, metrics, observe\n" },
         { "\n", "error: " },
         { "JSON\n", "error: " },
         { " HTTP/\n", "error: " },

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * events.c - writes what the flight recorders have, a line of JSON for each event.
+ *
+ * A site has a line of its own before its first event, and a number from there on. An answer is bounded: of more
+ * than EVENTS_MOST events the oldest count as lost.
+ */
+#include "events.h"
+
+#include "../base/clock.h"
+#include "../base/random.h"
+#include "json.h"
+#include "observe.h"
+#include "origin.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define EVENTS_MOST 100000u /* of all schedulers: with their sites they fit HTW__TEXT_MAX */
+#define SLOTS ((size_t)2 * HTW_SITES_MAX)
+
+struct recording {
+    struct htw__answer_text *text;
+    uint64_t most; /* events of each scheduler */
+    uint32_t scheduler_count;
+    uint64_t schedulers
+        [HTW_MONITOR_SOURCES_MAX]; /* numbers of the sources of the first line, in its order */
+    uint32_t scheduler;            /* the place there */
+    uint64_t skipped, written, lost;
+    uint64_t found; /* events of this scheduler, in the pass that counts them */
+    int site_count;
+    struct {
+        uintptr_t address; /* of the site, or the callback; 0: none */
+        int number;
+    } sites[SLOTS];
+};
+
+/* ---- the first line */
+
+static void write_scheduler(void *context, const struct htw__sample *sample) {
+    struct recording *self = context;
+    struct htw_scheduler_level level = HTW_SCHEDULER_LEVEL_INIT;
+    struct htw_scheduler *scheduler = sample->source->of.scheduler;
+    (void)htw_scheduler_get_level(scheduler, 0, &level); /* there is one */
+    htw__text_add(self->text,
+                  "%s{\"name\":\"%s\",\"tick_ns\":%" PRId64 ",\"wheel_size\":%" PRIu32
+                  ",\"observed\":",
+                  htw__text_ends_with(self->text, '[') ? "" : ",", sample->name, level.bucket_ns,
+                  level.buckets);
+    htw__observed_write(htw_scheduler_observed(scheduler), self->text);
+    htw__text_add(self->text, "}");
+    self->schedulers[self->scheduler_count++] = sample->source->number;
+}
+
+/* ---- events */
+
+static void write_site(struct recording *self, const struct htw_event *event) {
+    struct htw__origin origin;
+    htw__origin_take(&origin, event->site, event->address, event->callback);
+    htw__text_add(self->text, "{\"site\":%d,", self->site_count);
+    htw__origin_write(&origin, self->text);
+    htw__text_add(self->text, "}\n");
+}
+
+/* The number of the site, which has its line from now on; -1: none is known, or there are too many. */
+static int number_of(struct recording *self, const struct htw_event *event) {
+    uintptr_t address =
+        event->address != NULL ? (uintptr_t)event->address : (uintptr_t)event->callback;
+    size_t i = (size_t)htw__random_mix(address) & (SLOTS - 1);
+    while (self->sites[i].address != 0 && self->sites[i].address != address)
+        i = (i + 1) & (SLOTS - 1);
+    if (address == 0 || (self->sites[i].address == 0 && self->site_count == HTW_SITES_MAX))
+        return -1;
+    if (self->sites[i].address == 0) {
+        write_site(self, event);
+        self->sites[i].address = address;
+        self->sites[i].number = self->site_count++;
+    }
+    return self->sites[i].number;
+}
+
+static int64_t late_ns(const struct htw_event *event) {
+    return event->time_ns > event->deadline_ns ? event->time_ns - event->deadline_ns : 0;
+}
+
+static void write_value(struct recording *self, const struct htw_event *event) {
+    int64_t value = event->deadline_ns;
+    if (event->kind == HTW_EVENT_STARTED || event->kind == HTW_EVENT_WOKEN)
+        value = late_ns(event);
+    else if (event->kind == HTW_EVENT_ENDED)
+        value = event->duration_ns;
+    if (event->kind == HTW_EVENT_CANCELLED)
+        return;
+    if (value == HTW_NEVER_NS)
+        htw__text_add(self->text, ",null");
+    else
+        htw__text_add(self->text, ",%" PRId64, value);
+}
+
+static void write_event(void *context, const struct htw_event *event) {
+    static const char *const kinds[] = {
+        [HTW_EVENT_ARMED] = "armed", [HTW_EVENT_CANCELLED] = "cancelled",
+        [HTW_EVENT_MOVED] = "moved", [HTW_EVENT_STARTED] = "started",
+        [HTW_EVENT_ENDED] = "ended", [HTW_EVENT_WOKEN] = "woken",
+    };
+    struct recording *self = context;
+    if (self->skipped > 0) {
+        self->skipped--;
+        self->lost++;
+        return;
+    }
+    int site = number_of(self, event);
+    htw__text_add(self->text, "[%" PRId64 ",\"%s\",%" PRIu32 ",%d,\"%" PRIx64 "\"", event->time_ns,
+                  kinds[event->kind], self->scheduler, site, (uint64_t)event->handle);
+    write_value(self, event);
+    htw__text_add(self->text, "]\n");
+    self->written++;
+}
+
+static void count_event(void *context, const struct htw_event *event) {
+    struct recording *self = context;
+    (void)event;
+    self->found++;
+}
+
+static void write_events(void *context, const struct htw__sample *sample) {
+    struct recording *self = context;
+    struct htw_scheduler *scheduler = sample->source->of.scheduler;
+    uint64_t lost = 0;
+    while (self->schedulers[self->scheduler] != sample->source->number) /* that one was removed */
+        self->scheduler++;
+    self->found = 0;
+    int error = htw_scheduler_visit_events(scheduler, count_event, self, NULL);
+    self->skipped = self->found > self->most ? self->found - self->most : 0;
+    if (error == 0)
+        error = htw_scheduler_visit_events(scheduler, write_event, self, &lost);
+    self->text->has_failed |= error != 0;
+    self->lost += lost;
+}
+
+void htw__events_write(struct htw_monitor *monitor, struct htw__answer_text *text) {
+    struct htw__sources sources = htw__sources_now(monitor);
+    struct recording *self = htw__allocate(&monitor->allocator, sizeof(*self));
+    text->has_failed |= self == NULL;
+    if (self == NULL)
+        return;
+    memset(self, 0, sizeof(*self));
+    self->text = text;
+    self->most = EVENTS_MOST / (sources.count > 0 ? sources.count : 1);
+    htw__json_write_head(monitor, text);
+    htw__text_add(text, ",\"kind\":\"events\",\"schedulers\":[");
+    htw__sources_visit(&sources, HTW__SOURCE_SCHEDULER, write_scheduler, self);
+    htw__text_add(text, "]}\n");
+    htw__sources_visit(&sources, HTW__SOURCE_SCHEDULER, write_events, self);
+    htw__text_add(text, "{\"events\":%" PRIu64 ",\"lost\":%" PRIu64 "}\n", self->written,
+                  self->lost);
+    htw__release(&monitor->allocator, self, sizeof(*self));
+}
