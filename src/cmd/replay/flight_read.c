@@ -79,6 +79,17 @@ static const char *take_head(struct htw__flight *flight, const json_t *object) {
     return why;
 }
 
+/* "accept_one() server.c:88", or what of it is known. */
+static void put_place(char *into, size_t size, const char *function, const char *file,
+                      int64_t line) {
+    size_t length = 0;
+    *into = '\0';
+    if (function != NULL)
+        length = (size_t)snprintf(into, size, "%s()", function);
+    if (file != NULL && length < size)
+        snprintf(into + length, size - length, "%s%s:%" PRId64, length > 0 ? " " : "", file, line);
+}
+
 static const char *take_site(struct htw__flight *flight, const json_t *object) {
     const char *name = text(object, "name"), *file = text(object, "file");
     const char *function = text(object, "function"), *symbol = text(object, "symbol");
@@ -92,11 +103,8 @@ static const char *take_site(struct htw__flight *flight, const json_t *object) {
     if (site == NULL)
         return no_memory;
     copy(site->name, sizeof(site->name), name, function != NULL ? function : callback);
-    if (function != NULL || file != NULL)
-        snprintf(site->place, sizeof(site->place), "%s%s%s:%" PRId64,
-                 function != NULL ? function : "", function != NULL ? "() " : "",
-                 file != NULL ? file : "?", number(object, "line"));
-    else if (name != NULL)
+    put_place(site->place, sizeof(site->place), function, file, number(object, "line"));
+    if (name != NULL && function == NULL && file == NULL)
         snprintf(site->place, sizeof(site->place), "callback %s", callback);
     return NULL;
 }

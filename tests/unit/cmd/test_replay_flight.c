@@ -171,6 +171,28 @@ FLIGHT_TEST(flight_table_has_the_sites_by_wakeups) {
     free(text);
 }
 
+FLIGHT_TEST(flight_says_of_a_site_what_is_known) {
+    static const struct {
+        const char *members, *name, *place;
+    } table[] = {
+        { "", "not known", "" },
+        { ",\"name\":\"\",\"function\":\"f\"", "f", "f()" },
+        { ",\"name\":\"n\",\"function\":\"f\",\"symbol\":\"s\"", "n", "f()" },
+        { ",\"name\":\"n\",\"file\":\"a.c\",\"line\":8", "n", "a.c:8" },
+        { ",\"name\":\"n\",\"symbol\":\"s\",\"address\":\"0x1\"", "n", "callback s" },
+        { ",\"address\":\"0x1\"", "0x1", "" },
+        { ",\"name\":7,\"function\":null,\"file\":[],\"line\":-1", "not known", "" },
+    };
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        char lines[1024];
+        snprintf(lines, sizeof(lines), HEAD "{\"site\":0%s}", table[i].members);
+        assert_null(take(lines));
+        assert_string_equal(flight.sites[0].name, table[i].name);
+        assert_string_equal(flight.sites[0].place, table[i].place);
+        htw__flight_fini(&flight);
+    }
+}
+
 FLIGHT_TEST(flight_is_refused_with_a_reason) {
     static const struct {
         const char *lines, *why;
