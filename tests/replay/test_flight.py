@@ -88,6 +88,16 @@ def flight_plays_in_its_own_time(folder):
         took = time.monotonic() - began
         state = page.state()
         assert state["tick"] <= took * 1000 + 500, (state, took)
+        page.call("pause")
+        # The slider is below the time line, and goes by time, too.
+        page.run("""const slider = document.getElementById('position');
+            slider.value = slider.max / 2;
+            slider.dispatchEvent(new Event('input'))""")
+        before = page.state()
+        assert 14_900 < before["tick"] <= 15_000, before
+        page.run("document.getElementById('position').focus()")
+        page.press(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_LEFT)
+        assert page.state()["position"] == before["position"] + 1, page.state()
         page.press(Keys.END)
         counts = page.state()["counts"]
         assert counts[0] > 1000 and counts[4] > 3000, counts

@@ -446,7 +446,7 @@ const htwFlight = (flight, seek) => {
     layOut();
 
     return {
-        sites, lanes, point, pointBy, show, tellAt, topOf, xOf,
+        sites, lanes, length, point, pointBy, show, tellAt, topOf, xOf,
         view: () => ({ ...view }),
         cursor: () => cursor,
         // The colour of each timer's site, as a pixel, and as it is in the style sheet.

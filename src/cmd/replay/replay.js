@@ -331,7 +331,8 @@
         const tick = clock();
         element('clock').textContent = flight ? flight.textAt(tick * record.tick_ns) : `tick ${number(tick)} (${time(tick)})`;
         if (flight) flight.move(tick * record.tick_ns, playing);
-        const next = position < track.end ? `Next at tick ${number(track.ticks[position])}.` : 'The run is over.';
+        const next = position === track.end ? 'The run is over.'
+            : flight ? `Next after ${time(track.ticks[position] - tick)}.` : `Next at tick ${number(track.ticks[position])}.`;
         element('what').textContent = `${describe()} ${next}`;
         [pending, counts[ARMED], counts[MOVED], counts[DEMOTED], counts[CANCELLED], counts[EXPIRED]].forEach(
             (count, i) => { rows[i].textContent = number(count); });
@@ -345,9 +346,9 @@
             ? `${number(saved)} of ${number(advances[1])} advances saved: the clock goes from deadline to deadline, ` +
               'not to where buckets begin, and not to empty ones.' : '';
         const slider = element('position');
-        slider.max = track.end;
-        slider.value = position;
-        slider.setAttribute('aria-valuetext', `tick ${number(tick)}`);
+        slider.max = flight ? flight.length / record.tick_ns : track.end;
+        slider.value = flight ? tick : position; // below the time line: by time
+        slider.setAttribute('aria-valuetext', flight ? flight.textAt(tick * record.tick_ns) : `tick ${number(tick)}`);
     }
 
     // ---- time
@@ -440,7 +441,7 @@
     element('play').onclick = () => playing ? pause() : play();
     element('forward').onclick = step;
     element('back').onclick = stepBack;
-    element('position').oninput = event => seek(Number(event.target.value));
+    element('position').oninput = event => seek(flight ? stopsUpTo(track, Number(event.target.value)) : Number(event.target.value));
     element('speed').oninput = event => setSpeed(Number(event.target.value));
     element('kafka').onchange = event => setKafka(event.target.checked);
 
@@ -456,7 +457,8 @@
     };
     document.addEventListener('keydown', event => {
         const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-        const own = event.target.matches('input') && key !== 'k' || event.target.matches('button') && key === ' ';
+        const steps = flight && event.target.id === 'position' && /^Arrow(Left|Right)$/.test(key); // a tick may have no stop
+        const own = event.target.matches('input') && key !== 'k' && !steps || event.target.matches('button') && key === ' ';
         if (own || event.ctrlKey || event.altKey || event.metaKey || !Object.hasOwn(keys, key)) return;
         event.preventDefault();
         keys[key]();
