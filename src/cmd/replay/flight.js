@@ -65,7 +65,10 @@ const htwFlight = (flight, seek) => {
 
     // ---- the picture
 
-    const canvas = element('timeline'), pen = canvas.getContext('2d');
+    // The lanes are drawn when another part of the record is shown, and copied into each frame.
+    const canvas = element('timeline'), screen = canvas.getContext('2d');
+    const picture = document.createElement('canvas'), pen = picture.getContext('2d');
+    let binned = null; // null: the picture is not that of the view
     let view = { from: 0, to: length };
     let width = 0, scale = 1; // in pixels of the page; of the screen in one of these
     let head = 0; // what the player shows
@@ -89,8 +92,9 @@ const htwFlight = (flight, seek) => {
         readColors();
         scale = Math.min(devicePixelRatio || 1, 2);
         width = canvas.clientWidth;
-        canvas.width = Math.round(width * scale);
-        canvas.height = Math.round((CHART + laneCount * LANE + AXIS) * scale);
+        canvas.width = picture.width = Math.round(width * scale);
+        canvas.height = picture.height = Math.round((CHART + laneCount * LANE + AXIS) * scale);
+        binned = null;
         want();
     }
 
@@ -116,7 +120,7 @@ const htwFlight = (flight, seek) => {
     }
 
     function drawChart() {
-        const { bins, counts, total } = binWakeups(), most = total.reduce((a, b) => Math.max(a, b), 0);
+        const { bins, counts, total } = binned = binWakeups(), most = total.reduce((a, b) => Math.max(a, b), 0);
         const floor = CHART - 10, room = floor - LABEL - 4;
         pen.fillStyle = style.dim;
         const span = textOfNs(Math.round((view.to - view.from) * BIN / width));
@@ -212,29 +216,35 @@ const htwFlight = (flight, seek) => {
     function drawCursor() {
         if (cursor === null || document.activeElement !== canvas) return;
         const top = topOf(cursor.lane);
-        pen.strokeStyle = style.text;
-        pen.lineWidth = 1.5;
-        pen.strokeRect(0.75, top + LABEL - 0.5, width - 1.5, WAKES + BARS + 1);
+        screen.strokeStyle = style.text;
+        screen.lineWidth = 1.5;
+        screen.strokeRect(0.75, top + LABEL - 0.5, width - 1.5, WAKES + BARS + 1);
         if (cursor.mark === undefined) return;
-        const x = xOf(time[cursor.mark]);
-        pen.beginPath();
-        pen.arc(x, top + LABEL + WAKES / 2, 7, 0, 2 * Math.PI);
-        pen.stroke();
+        screen.beginPath();
+        screen.arc(xOf(time[cursor.mark]), top + LABEL + WAKES / 2, 7, 0, 2 * Math.PI);
+        screen.stroke();
     }
 
-    function draw() {
-        if (width === 0) return;
+    function drawPicture() {
         pen.setTransform(scale, 0, 0, scale, 0, 0);
         pen.fillStyle = style.ground;
-        pen.fillRect(0, 0, width, canvas.height);
+        pen.fillRect(0, 0, width, picture.height);
         pen.font = '12px system-ui, sans-serif';
         pen.textAlign = 'left';
         drawChart();
         for (let lane = 0; lane < laneCount; lane++) drawLane(lane);
         drawAxis();
+    }
+
+    function draw() {
+        if (width === 0) return;
+        if (binned === null) drawPicture();
+        screen.setTransform(1, 0, 0, 1, 0, 0);
+        screen.drawImage(picture, 0, 0);
+        screen.setTransform(scale, 0, 0, scale, 0, 0);
         drawCursor();
-        pen.fillStyle = style.hand;
-        pen.fillRect(xOf(head) - 1, 0, 2, topOf(laneCount) + 5);
+        screen.fillStyle = style.hand;
+        screen.fillRect(xOf(head) - 1, 0, 2, topOf(laneCount) + 5);
     }
 
     // ---- what is told
@@ -269,7 +279,8 @@ const htwFlight = (flight, seek) => {
     }
 
     function tellBin(x) {
-        const { bins, counts, total } = binWakeups(), bin = Math.min(bins - 1, Math.floor(x / BIN));
+        if (binned === null) return '';
+        const { bins, counts, total } = binned, bin = Math.min(bins - 1, Math.floor(x / BIN));
         if (bin < 0 || total[bin] === 0) return '';
         const parts = counts.map((each, lane) => [each[bin], lane === COLORS ? 'other sites' : sites[lane].name])
             .filter(([n]) => n > 0).sort((a, b) => b[0] - a[0]).map(([n, name]) => `${textOfNumber(n)} for ${name}`);
@@ -298,6 +309,7 @@ const htwFlight = (flight, seek) => {
         const span = Math.min(length, Math.max(LEAST_NS, to - from));
         from = Math.max(0, Math.min(from, length - span));
         view = { from, to: from + span };
+        binned = null;
         want();
     }
 

@@ -19,14 +19,17 @@
 
 #define FORMAT 1
 #define TICK_MAX_NS INT64_C(86400000000000)
-#define TIME_MAX_NS (INT64_MAX / 4)
+#define TIME_MAX_NS (INT64_MAX / 4) /* sums of them do not overflow */
 
 static const char no_memory[] = "no memory";
 
+static int64_t clamp(json_int_t value) {
+    return value < 0 ? 0 : value > TIME_MAX_NS ? TIME_MAX_NS : (int64_t)value;
+}
+
 /* Negative ones count as 0. */
 static int64_t number(const json_t *object, const char *name) {
-    json_int_t value = json_integer_value(json_object_get(object, name));
-    return value > 0 ? (int64_t)value : 0;
+    return clamp(json_integer_value(json_object_get(object, name)));
 }
 
 /* NULL: it is missing, empty, or no string. */
@@ -160,8 +163,7 @@ static bool find_ns(const json_t *value, int64_t *ret_ns) {
         return true;
     if (!json_is_integer(value))
         return false;
-    json_int_t ns = json_integer_value(value);
-    *ret_ns = ns < 0 ? 0 : ns > TIME_MAX_NS ? TIME_MAX_NS : (int64_t)ns;
+    *ret_ns = clamp(json_integer_value(value));
     return true;
 }
 

@@ -88,8 +88,6 @@ static int save(const struct options *options, const struct htw__page *page) {
         return error;
     if (options->html != NULL)
         write_error = htw__page_write(save.stream, page);
-    else if (page->flight != NULL)
-        write_error = htw__flight_table_write(save.stream, page->flight);
     else
         put_counts(save.stream, page->record, page->kafka);
     bool is_file = options->html != NULL && strcmp(options->html, "-") != 0;
@@ -168,20 +166,40 @@ static int replay_in_wheel(const struct options *options, const struct htw__flig
     return error;
 }
 
+static int print_table(const struct htw__flight *flight) {
+    struct htw__save save;
+    int error = htw__save_begin(&save), write_error = 0;
+    if (error == 0) {
+        write_error = htw__flight_table_write(save.stream, flight);
+        error = htw__save_end(&save, NULL, false);
+    }
+    error = error != 0 ? error : write_error;
+    if (error != 0)
+        htw__terminal_error("standard output: %s", strerror(-error));
+    return error;
+}
+
+static int play_flight(const struct options *options, const struct htw__flight *flight) {
+    uint32_t *timer_sites = calloc(flight->event_count + 1, sizeof(*timer_sites));
+    int error = -ENOMEM;
+    if (timer_sites == NULL)
+        htw__terminal_error("cannot run: %s", strerror(ENOMEM));
+    else
+        error = replay_in_wheel(options, flight, timer_sites);
+    free(timer_sites);
+    return error;
+}
+
 static int replay_flight(const struct options *options, struct htw__input *input) {
     struct htw__flight flight;
     htw__flight_init(&flight);
     bool is_read = input == NULL ? htw__flight_fetch(&flight, options->monitor)
                                  : htw__flight_read(&flight, input);
-    int error = is_read ? 0 : -EIO;
-    uint32_t *timer_sites = calloc(flight.event_count + 1, sizeof(*timer_sites));
-    if (timer_sites == NULL)
-        htw__terminal_error("cannot run: %s", strerror(ENOMEM));
-    else if (is_read)
-        error = replay_in_wheel(options, &flight, timer_sites);
-    free(timer_sites);
+    int error = !is_read                ? -EIO
+                : options->html == NULL ? print_table(&flight)
+                                        : play_flight(options, &flight);
     htw__flight_fini(&flight);
-    return error != 0 || timer_sites == NULL ? HTW__EXIT_FAILED : 0;
+    return error != 0 ? HTW__EXIT_FAILED : 0;
 }
 
 #else
