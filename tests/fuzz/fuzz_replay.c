@@ -48,7 +48,10 @@ static void check_page(const struct htw__run *run, const struct htw__replay_reco
     FILE *stream = open_memstream(&text, &size);
     if (stream == NULL)
         fuzz_fail("no memory");
-    htw__page_write(stream, "<title>", run, record, kafka);
+    FUZZ_CHECK(htw__page_write(stream, &(struct htw__page) { .title = "<title>",
+                                                             .run = run,
+                                                             .record = record,
+                                                             .kafka = kafka }) == 0);
     fclose(stream);
     const char *begin = strstr(text, "{\"tick_ns\""), *end = strstr(begin, "</script>");
     FUZZ_CHECK(end != NULL && memchr(begin, '<', (size_t)(end - begin)) == NULL);

@@ -12,33 +12,22 @@ import random
 import re
 import subprocess
 import sys
-import tempfile
 import time
-import traceback
 
-from selenium import webdriver
-from selenium.webdriver.chrome.options import Options
-from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import WebDriverWait
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "tools"))
+import browser  # noqa: E402
+from browser import Page, test  # noqa: E402
 from pictures import requests  # noqa: E402
 
 PROGRAM, KAFKA = sys.argv[1:3]
-PATIENCE = 30
 FRAME_MS = 16
 ARMED, DEMOTED, MOVED, CANCELLED, EXPIRED, ADVANCED = range(6)
 NAMES = ["armed", "demoted", "moved", "cancelled", "expired", "clock advances"]
-tests = []
-
-
-def test(function):
-    tests.append(function)
-    return function
 
 
 def server(seconds):
@@ -63,72 +52,6 @@ def counts_of(lines, *options):
                           stdout=subprocess.PIPE).stdout
     found = [re.search(rf"^{name} +(\d+) +(\d+)$", text, re.MULTILINE) for name in NAMES]
     return [[int(line[side]) for line in found] for side in (1, 2)]
-
-
-class Page:
-    """A browser with a page. At its end nothing may have been said on the console, nor asked of a network."""
-
-    def __init__(self, path, calm=False):
-        self.path, self.calm = path, calm
-
-    def __enter__(self):
-        options = Options()
-        options.binary_location = "/usr/bin/chromium"
-        for word in ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu",
-                     "--window-size=1220,900", "--disable-background-networking"]:
-            options.add_argument(word)
-        if self.calm:
-            options.add_argument("--force-prefers-reduced-motion")
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        self.driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
-        try:
-            self.driver.get(self.path.resolve().as_uri())
-        except BaseException:
-            self.driver.quit()
-            raise
-        return self
-
-    def __exit__(self, kind, *_):
-        try:
-            if kind is None:
-                log = self.driver.get_log("browser")
-                assert log == [], f"the console says: {log}"
-                asked = self.run("return performance.getEntriesByType('resource').map(each => each.name)")
-                assert asked == [], f"the page has fetched: {asked}"
-        finally:
-            self.driver.quit()
-
-    def run(self, script, *arguments):
-        return self.driver.execute_script(script, *arguments)
-
-    def state(self):
-        return self.run("return htwReplay.state()")
-
-    def call(self, name, *arguments):
-        return self.run(f"return htwReplay.{name}(...arguments)", *arguments)
-
-    def press(self, *keys):
-        for key in keys:
-            ActionChains(self.driver).send_keys(key).perform()
-
-    def wait(self, condition, what):
-        WebDriverWait(self.driver, PATIENCE, 0.05).until(lambda _: condition(), what)
-
-    def settle(self):
-        """Waits until no frame is drawn any more; how many were."""
-        before = None
-        while (frames := len(self.run("return htwReplay.frames"))) != before:
-            before = frames
-            time.sleep(0.5)
-        return frames
-
-    def text(self, name):
-        return self.run("return document.getElementById(arguments[0]).textContent", name)
-
-    def shoot(self, name):
-        folder = os.environ.get("HTW_SCREENSHOTS")
-        if folder:
-            self.driver.save_screenshot(os.path.join(folder, name + ".png"))
 
 
 @test
@@ -402,21 +325,6 @@ def replay_of_kafka_is_what_its_own_class_does(folder):
         print(f"   {size} buckets: {theirs[ADVANCED]} advances of Kafka, {counts_of(lines, '-w', size)[0][ADVANCED]} of htw")
 
 
-def main():
-    chosen = [each for each in tests if len(sys.argv) < 4 or each.__name__ in sys.argv[3:]]
-    failed = 0
-    for function in chosen:
-        began = time.monotonic()
-        try:
-            with tempfile.TemporaryDirectory() as folder:
-                function(pathlib.Path(folder))
-            print(f"ok {function.__name__} ({time.monotonic() - began:.1f} s)", flush=True)
-        except Exception:  # a fault of the test is a failed test, not the end of all
-            failed += 1
-            print(f"FAIL {function.__name__}: {traceback.format_exc()}", flush=True)
-    print(f"{len(chosen) - failed} passed, {failed} failed")
-    return 1 if failed or not chosen else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    import test_flight  # noqa: F401 # has more of them
+    sys.exit(browser.main(sys.argv[3:]))

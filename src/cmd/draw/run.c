@@ -3,7 +3,6 @@
 #include "run.h"
 
 #include "grow.h"
-#include "../delay/input.h"
 #include "../delay/line.h"
 #include "../duration.h"
 #include "../instant.h"
@@ -115,8 +114,8 @@ static void name_timer(struct htw__run *run, struct htw__run_timer *timer) {
     htw__key_table_insert(&run->by_name, &timer->node);
 }
 
-/* The latest pending timer with a name; forgets those after it, which have ended. */
-static struct htw__run_timer *find_timer(struct htw__run *run, const char *name, size_t size) {
+/* Forgets those after it, which have ended. */
+struct htw__run_timer *htw__run_find(struct htw__run *run, const char *name, size_t size) {
     struct htw__key_node *node =
         htw__key_table_find(&run->by_name, htw__key_hash(name, size, run->seed), name, size);
     struct htw__run_timer *timer = timer_of(node);
@@ -130,6 +129,33 @@ static struct htw__run_timer *find_timer(struct htw__run *run, const char *name,
     return timer;
 }
 
+static size_t timer_bytes(size_t name_size) {
+    return offsetof(struct htw__run_timer, name) + name_size + 1;
+}
+
+int htw__run_arm(struct htw__run *run, const char *name, size_t size, uint64_t deadline) {
+    int error = reserve_timer(run);
+    if (error != 0)
+        return error;
+    struct htw__run_timer *timer = htw__allocate(&htw__default_allocator, timer_bytes(size));
+    if (timer == NULL)
+        return -ENOMEM;
+    htw_timer_init(&timer->timer);
+    timer->id = (uint32_t)run->timer_count;
+    timer->name_size = (uint32_t)size;
+    memcpy(timer->name, name, size);
+    htw__key_node_set(&timer->node, htw__key_hash(timer->name, timer->name_size, run->seed),
+                      timer->name, timer->name_size);
+    error = htw_wheel_schedule(run->wheel, &timer->timer, deadline);
+    if (error != 0) {
+        htw__release(&htw__default_allocator, timer, timer_bytes(size));
+        return error;
+    }
+    run->timers[run->timer_count++] = timer;
+    name_timer(run, timer);
+    return 0;
+}
+
 static uint64_t deadline_of(const struct htw__run *run, const struct htw__line *line) {
     struct htw__time due = line->is_instant ? htw__time_subtract(line->when, run->options->start)
                                             : htw__time_add(line->when, run->now);
@@ -141,37 +167,9 @@ static uint64_t deadline_of(const struct htw__run *run, const struct htw__line *
 
 /* ---- lines */
 
-static size_t timer_bytes(size_t name_size) {
-    return offsetof(struct htw__run_timer, name) + name_size + 1;
-}
-
-static int arm(struct htw__run *run, const struct htw__line *line) {
-    int error = reserve_timer(run);
-    if (error != 0)
-        return error;
-    struct htw__run_timer *timer =
-        htw__allocate(&htw__default_allocator, timer_bytes(line->message_size));
-    if (timer == NULL)
-        return -ENOMEM;
-    htw_timer_init(&timer->timer);
-    timer->id = (uint32_t)run->timer_count;
-    timer->name_size = (uint32_t)line->message_size;
-    memcpy(timer->name, line->message, line->message_size);
-    htw__key_node_set(&timer->node, htw__key_hash(timer->name, timer->name_size, run->seed),
-                      timer->name, timer->name_size);
-    error = htw_wheel_schedule(run->wheel, &timer->timer, deadline_of(run, line));
-    if (error != 0) {
-        htw__release(&htw__default_allocator, timer, timer_bytes(line->message_size));
-        return error;
-    }
-    run->timers[run->timer_count++] = timer;
-    name_timer(run, timer);
-    return 0;
-}
-
 /* The error names the timer. */
 static int move(struct htw__run *run, struct htw__line *line, const char **ret_why) {
-    struct htw__run_timer *timer = find_timer(run, line->message, line->message_size);
+    struct htw__run_timer *timer = htw__run_find(run, line->message, line->message_size);
     if (timer == NULL) {
         *ret_why = "no pending timer to move";
         line->word = line->message;
@@ -194,7 +192,7 @@ static bool skip_word(const char **bytes, size_t *size, const char *word) {
 
 struct reader {
     struct htw__run *run;
-    struct htw__input input;
+    struct htw__input *input;
     bool is_over; /* a line waits for longer than `until` */
 };
 
@@ -219,7 +217,7 @@ static int accept_line(struct reader *reader, const char *bytes, size_t size) {
         line = (struct htw__line) { .word = bytes, .word_size = size };
         why = wait(reader, bytes, size);
     } else if (skip_word(&bytes, &size, "cancel")) {
-        struct htw__run_timer *timer = find_timer(run, bytes, size);
+        struct htw__run_timer *timer = htw__run_find(run, bytes, size);
         line = (struct htw__line) { .word = bytes, .word_size = size };
         if (timer == NULL || !htw_wheel_cancel(run->wheel, &timer->timer))
             why = "no pending timer to cancel";
@@ -227,31 +225,51 @@ static int accept_line(struct reader *reader, const char *bytes, size_t size) {
         bool is_move = skip_word(&bytes, &size, "move");
         why = htw__line_parse(bytes, size, &line);
         if (why == NULL)
-            error = is_move ? move(run, &line, &why) : arm(run, &line);
+            error = is_move ? move(run, &line, &why)
+                            : htw__run_arm(run, line.message, line.message_size,
+                                           deadline_of(run, &line));
     }
     if (why != NULL) {
-        htw__line_report(&line, &reader->input, why);
+        htw__line_report(&line, reader->input, why);
         run->has_failed = true;
     }
     return error;
 }
 
-/* Waits until the input can be read: a pipe may be slow, and is perhaps not blocking. */
-static int fill(struct htw__input *input) {
+int htw__run_fill(struct htw__input *input) {
     struct pollfd wanted = { .fd = htw__input_fd(input), .events = POLLIN };
     poll(&wanted, 1, -1);
     return htw__input_read(input);
 }
 
+int htw__run_open(struct htw__input *input, const struct htw__run_options *options) {
+    return htw__input_init(input, options->names, options->name_count, options->separator,
+                           MAX_LINE);
+}
+
+bool htw__run_begins(struct htw__input *input, char first) {
+    const char *bytes;
+    size_t size;
+    int error = 0;
+    htw__input_advance(input);
+    while (error == 0 && !htw__input_is_over(input)) {
+        if (htw__input_peek(input, &bytes, &size))
+            return size > 0 && *bytes == first;
+        error = htw__run_fill(input);
+        htw__input_advance(input);
+    }
+    return false;
+}
+
 static int read_lines(struct reader *reader) {
-    struct htw__input *input = &reader->input;
+    struct htw__input *input = reader->input;
     int error = 0;
     htw__input_advance(input);
     while (error == 0 && !reader->is_over && !htw__input_is_over(input)) {
         const char *bytes;
         size_t size;
         if (!htw__input_peek(input, &bytes, &size)) {
-            error = fill(input);
+            error = htw__run_fill(input);
         } else if (htw__input_is_too_long(input, size)) {
             htw__line_report(&(struct htw__line) { .word_size = 0 }, input, "line too long");
             reader->run->has_failed = true;
@@ -265,15 +283,22 @@ static int read_lines(struct reader *reader) {
     return error;
 }
 
+static int read_input(struct htw__run *run, struct htw__input *input) {
+    struct reader reader = { .run = run, .input = input };
+    int error = read_lines(&reader);
+    run->has_failed |= input->has_failed;
+    return error;
+}
+
 int htw__run_read(struct htw__run *run) {
     const struct htw__run_options *options = run->options;
-    struct reader reader = { .run = run };
-    int error = htw__input_init(&reader.input, options->names, options->name_count,
-                                options->separator, MAX_LINE);
+    struct htw__input input;
+    if (options->input != NULL)
+        return read_input(run, options->input);
+    int error = htw__run_open(&input, options);
     if (error == 0)
-        error = read_lines(&reader);
-    run->has_failed |= reader.input.has_failed;
-    htw__input_fini(&reader.input);
+        error = read_input(run, &input);
+    htw__input_fini(&input);
     return error;
 }
 

@@ -12,6 +12,7 @@
 #include "traced.h"
 
 #include "../command_line.h"
+#include "../delay/input.h"
 #include "../times.h"
 #include "../../base/key_table.h"
 
@@ -25,11 +26,12 @@ struct htw__run_options {
     int64_t tick_ns;
     uint32_t wheel_size;
     char separator;
-    size_t max_timers;      /* a run with more fails */
-    struct htw__time until; /* lines that come later are not read */
-    struct htw__time start; /* the instant of the wall clock at which time begins */
-    char *const *names;     /* of the files */
-    int name_count;         /* at least 1 */
+    size_t max_timers;        /* a run with more fails */
+    struct htw__time until;   /* lines that come later are not read */
+    struct htw__time start;   /* the instant of the wall clock at which time begins */
+    char *const *names;       /* of the files */
+    int name_count;           /* at least 1 */
+    struct htw__input *input; /* to read instead of them: it may have been begun; NULL: none */
 };
 
 struct htw__run_timer {
@@ -63,6 +65,23 @@ struct htw__run {
 int htw__run_init(struct htw__run *run, const struct htw__run_options *options,
                   htw__run_observer *observer, void *context);
 void htw__run_fini(struct htw__run *run);
+
+/* Arms a timer with a deadline in ticks; its name is copied. Returns 0, -ENOMEM, or -E2BIG: more than
+ * `max_timers`. */
+int htw__run_arm(struct htw__run *run, const char *name, size_t size, uint64_t deadline);
+
+/* The latest pending timer with a name; NULL: there is none. */
+struct htw__run_timer *htw__run_find(struct htw__run *run, const char *name, size_t size);
+
+/* Begins to read the files of the options. Returns 0 or -ENOMEM; htw__input_fini() ends it in both cases. */
+int htw__run_open(struct htw__input *input, const struct htw__run_options *options);
+
+/* Waits until the input can be read, and reads: a pipe may be slow, and is perhaps not blocking. Returns 0 or
+ * -ENOMEM. */
+int htw__run_fill(struct htw__input *input);
+
+/* Waits for the first line, and returns whether it begins with a character. */
+bool htw__run_begins(struct htw__input *input, char first);
 
 /* Reads all lines up to `until`. Returns 0, -ENOMEM, or -E2BIG: more than `max_timers`. */
 int htw__run_read(struct htw__run *run);

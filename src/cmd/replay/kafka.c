@@ -177,7 +177,7 @@ int htw__kafka_record(struct htw__replay_record *record, const struct htw__repla
             repeat(&kafka, &run->events[i]);
         advance(&kafka, run->end);
         record->end = run->end;
-        error = record->has_failed ? -ENOMEM : 0;
+        error = htw__record_error(record);
     }
     htw__heap_fini(&kafka.queue, &htw__default_allocator);
     free(kafka.timers);

@@ -18,6 +18,9 @@ void htw__record_fini(struct htw__replay_record *record) {
 }
 
 void htw__record_add(struct htw__replay_record *record, struct htw__event event) {
+    record->is_too_long |= record->limit != 0 && record->count == record->limit;
+    if (record->is_too_long)
+        return;
     if (record->count == record->capacity) {
         struct htw__event *events =
             record->has_failed ? NULL
@@ -104,16 +107,32 @@ static void observe(void *context, enum htw__trace_step step, const struct htw__
     htw__record_add(recording->record, event);
 }
 
-int htw__record_run(struct htw__replay_record *record, struct htw__run *run,
-                    const struct htw__run_options *options) {
+int htw__record_play(struct htw__replay_record *record, struct htw__run *run,
+                     const struct htw__run_options *options, htw__record_player *player,
+                     void *context) {
     struct recording recording = { .record = record, .run = run };
     int error = htw__run_init(run, options, observe, &recording);
     if (error == 0)
-        error = htw__run_read(run);
-    if (error == 0) {
-        htw__run_finish(run);
+        error = player(context, run);
+    if (error == 0)
         record->end = htw_wheel_now(run->wheel);
-    }
     free(recording.deadlines);
-    return error == 0 && record->has_failed ? -ENOMEM : error;
+    return error == 0 ? htw__record_error(record) : error;
+}
+
+int htw__record_error(const struct htw__replay_record *record) {
+    return record->has_failed ? -ENOMEM : record->is_too_long ? -E2BIG : 0;
+}
+
+static int play_lines(void *context, struct htw__run *run) {
+    (void)context;
+    int error = htw__run_read(run);
+    if (error == 0)
+        htw__run_finish(run);
+    return error;
+}
+
+int htw__record_run(struct htw__replay_record *record, struct htw__run *run,
+                    const struct htw__run_options *options) {
+    return htw__record_play(record, run, options, play_lines, NULL);
 }

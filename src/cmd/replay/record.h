@@ -36,7 +36,9 @@ struct htw__replay_record {
     size_t count, capacity;
     uint64_t counts[HTW__EVENT_KINDS];
     uint64_t end;    /* the tick at which the run ends */
+    size_t limit;    /* it has no more events than this; 0: any number */
     bool has_failed; /* there was no memory: the record is incomplete */
+    bool is_too_long;
 };
 
 void htw__record_init(struct htw__replay_record *record);
@@ -45,8 +47,19 @@ void htw__record_fini(struct htw__replay_record *record);
 /* Adds an event. */
 void htw__record_add(struct htw__replay_record *record, struct htw__event event);
 
-/* Records a run from its first line to when no timer is pending. Returns 0 or a negative errno; the run must
- * be finished in any case with htw__run_fini(). */
+/* Whether it lacks events: 0, -ENOMEM or -E2BIG. */
+int htw__record_error(const struct htw__replay_record *record);
+
+/* Does to the wheel of a run what is to be recorded. Returns 0 or a negative errno. */
+typedef int htw__record_player(void *context, struct htw__run *run);
+
+/* Records what a player does. Returns 0 or a negative errno; the run must be finished in any case with
+ * htw__run_fini(). */
+int htw__record_play(struct htw__replay_record *record, struct htw__run *run,
+                     const struct htw__run_options *options, htw__record_player *player,
+                     void *context);
+
+/* Records the lines of a run, from the first one to when no timer is pending. Otherwise as above. */
 int htw__record_run(struct htw__replay_record *record, struct htw__run *run,
                     const struct htw__run_options *options);
 

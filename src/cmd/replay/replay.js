@@ -3,19 +3,24 @@
 //
 // The record is a list of events. Those of one tick are a stop; the player is always between two stops. A
 // timer is a dot in its bucket: a level is a ring, level 0 the outermost, and a bucket is a piece of it.
-// There are two tracks, htw's and Kafka's, of the same timers.
+// There are two tracks, htw's and Kafka's, of the same timers. Of a flight record the dots have the colours of their
+// sites, and time passes as it did then.
 'use strict';
 (() => {
     const [ARMED, DEMOTED, MOVED, CANCELLED, EXPIRED, ADVANCED] = [0, 1, 2, 3, 4, 5];
     const NOWHERE = -3; // the places -1 (due) and -2 (never due) are in no bucket, either
     const GAP = 16 * Math.PI / 180; // on top, for the numbers of the levels
-    const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]; // stops a second
     const NAMES_SHOWN = 5;
+    const PULSES = 200; // that are drawn at once
+    const GHOSTS = 3000; // that are known at once
 
     const record = JSON.parse(document.getElementById('run').textContent);
     const slots = 2 ** record.bits;
-    const timers = record.names.length;
     const element = id => document.getElementById(id);
+    const flight = record.flight && htwFlight(record.flight, ns => { pause(); seek(stopsUpTo(track, ns / record.tick_ns)); });
+    const timers = flight ? record.flight.timer_sites.length : record.names.length;
+    // Stops a second; of a flight record: seconds a second.
+    const SPEEDS = flight ? [0.01, 0.05, 0.2, 0.5, 1, 2, 5, 10, 30, 100] : [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
     const calm = matchMedia('(prefers-reduced-motion: reduce)');
 
     // ---- the record
@@ -96,6 +101,7 @@
     let scale = 1, size = 0, center = 0, outer = 0, ring = 0;
     let picture, pixels, rings; // the frame, its pixels, and those of the rings alone
     const colors = {};
+    let sitePixels = [];
 
     const angleOf = slot => GAP / 2 + slot * (2 * Math.PI - GAP) / slots;
     const radiusOf = level => outer - ring * (level + 0.5);
@@ -128,9 +134,9 @@
         const style = getComputedStyle(document.documentElement);
         const colorOf = name => style.getPropertyValue('--' + name).trim();
         for (const name of ['pending', 'demoted', 'expired', 'cancelled']) { // as a pixel
-            const parts = colorOf(name).match(/\w\w/g).map(part => parseInt(part, 16));
-            colors[name] = new Uint32Array(Uint8Array.of(...parts, 255).buffer)[0];
+            colors[name] = pixelOf(colorOf(name));
         }
+        if (flight) sitePixels = flight.pixels();
         colors.hand = colorOf('hand');
         pen.fillStyle = colorOf('ground');
         pen.fillRect(0, 0, size, size);
@@ -159,23 +165,25 @@
     }
 
     const ease = t => t >= 1 ? 1 : 1 - (1 - t) ** 3;
-    const duration = () => calm.matches ? 0 : Math.max(130, Math.min(450, 2500 / SPEEDS[speed]));
+    const duration = () => calm.matches ? 0 : flight ? 450 : Math.max(130, Math.min(450, 2500 / SPEEDS[speed]));
+    const pixelOfTimer = (timer, otherwise) => flight ? sitePixels[flight.laneOfTimer(timer)] : otherwise;
     const shareOf = (start, now, length) => length === 0 ? 1 : ease((now - start) / length);
 
     // Draws everything; returns whether something still moves.
     function draw(now) {
         if (size === 0) return false;
-        const length = duration(), width = Math.round((timers > 3000 ? 2 : 3) * scale);
+        const length = duration(), width = Math.round((pending > 3000 || !flight && timers > 3000 ? 2 : flight ? 5 : 3) * scale);
         const moving = [];
         pixels.set(rings);
         for (let i = 0; i < timers; i++) {
             if (where[i] < 0) continue;
             if (now - since[i] < length) moving.push(i);
-            else dot(x[i], y[i], width, colors.pending);
+            else dot(x[i], y[i], width, pixelOfTimer(i, colors.pending));
         }
         for (const i of moving) {
             const share = shareOf(since[i], now, length);
-            dot(fromX[i] + share * (x[i] - fromX[i]), fromY[i] + share * (y[i] - fromY[i]), width + 1, colors.demoted);
+            dot(fromX[i] + share * (x[i] - fromX[i]), fromY[i] + share * (y[i] - fromY[i]), width + 1,
+                pixelOfTimer(i, colors.demoted));
         }
         // Those that have expired go into the middle, and stay there until the next stop.
         const isMoving = ghost => now - ghost.since < length;
@@ -184,9 +192,11 @@
         for (const ghost of ghosts) {
             const share = shareOf(ghost.since, now, length), expired = ghost.kind === EXPIRED;
             dot(ghost.x + share * (ghost.toX - ghost.x), ghost.y + share * (ghost.toY - ghost.y),
-                expired ? large : Math.ceil((width + 3) * (1 - share)), expired ? colors.expired : colors.cancelled);
+                expired ? large : Math.ceil((width + 3) * (1 - share)),
+                pixelOfTimer(ghost.timer, expired ? colors.expired : colors.cancelled));
         }
         pen.putImageData(picture, 0, 0);
+        if (flight) drawPulses(now, length);
         const share = shareOf(hand.since, now, length);
         const tick = hand.from + share * (hand.to - hand.from);
         pen.strokeStyle = colors.hand;
@@ -205,11 +215,27 @@
         return moving.length > 0 || ghosts.some(isMoving) || share < 1;
     }
 
+    // A ring that grows out of each bucket in which a timer has expired, in the colour of its site.
+    function drawPulses(now, length) {
+        const pulses = ghosts.filter(ghost => ghost.kind === EXPIRED && now - ghost.since < length).slice(-PULSES);
+        pen.lineWidth = 3 * scale;
+        for (const ghost of pulses) {
+            const share = (now - ghost.since) / length;
+            pen.globalAlpha = 1 - share;
+            pen.strokeStyle = flight.color(ghost.timer);
+            pen.beginPath();
+            pen.arc(ghost.x, ghost.y, (4 + 18 * share) * scale, 0, 2 * Math.PI);
+            pen.stroke();
+        }
+        pen.globalAlpha = 1;
+    }
+
     // A timer that ends with the stop `after`, from where it is. In the middle each has a place of its own.
     function end(timer, kind, after, now) {
         const isPlaced = where[timer] >= 0, left = isPlaced ? x[timer] : center, top = isPlaced ? y[timer] : center;
         const angle = 2 * Math.PI * spreadAngle[timer], radius = outer * 0.11 * Math.sqrt(spreadRadius[timer]);
-        ghosts.push({ x: left, y: top, kind, since: now, position: after,
+        if (ghosts.length >= GHOSTS && now !== -Infinity) ghosts.shift();
+        ghosts.push({ x: left, y: top, timer, kind, since: now, position: after,
             toX: kind === EXPIRED ? center + radius * Math.sin(angle) : left,
             toY: kind === EXPIRED ? center - radius * Math.cos(angle) : top });
     }
@@ -272,14 +298,8 @@
 
     // ---- text
 
-    const number = n => n.toLocaleString('en-US');
-
-    function time(ticks) {
-        let ns = ticks * record.tick_ns;
-        for (const [unit, length] of [['d', 864e11], ['h', 36e11], ['m', 6e10], ['s', 1e9], ['ms', 1e6], ['µs', 1e3]])
-            if (ns >= length) return `${+(ns / length).toPrecision(4)} ${unit}`;
-        return `${ns} ns`;
-    }
+    const number = textOfNumber;
+    const time = ticks => textOfNs(ticks * record.tick_ns);
 
     function row(body, name) {
         const line = body.insertRow(), head = document.createElement('th');
@@ -309,8 +329,10 @@
 
     function tell() {
         const tick = clock();
-        element('clock').textContent = `tick ${number(tick)} (${time(tick)})`;
-        const next = position < track.end ? `Next at tick ${number(track.ticks[position])}.` : 'The run is over.';
+        element('clock').textContent = flight ? flight.textAt(tick * record.tick_ns) : `tick ${number(tick)} (${time(tick)})`;
+        if (flight) flight.move(tick * record.tick_ns, playing);
+        const next = position === track.end ? 'The run is over.'
+            : flight ? `Next after ${time(track.ticks[position] - tick)}.` : `Next at tick ${number(track.ticks[position])}.`;
         element('what').textContent = `${describe()} ${next}`;
         [pending, counts[ARMED], counts[MOVED], counts[DEMOTED], counts[CANCELLED], counts[EXPIRED]].forEach(
             (count, i) => { rows[i].textContent = number(count); });
@@ -324,29 +346,43 @@
             ? `${number(saved)} of ${number(advances[1])} advances saved: the clock goes from deadline to deadline, ` +
               'not to where buckets begin, and not to empty ones.' : '';
         const slider = element('position');
-        slider.max = track.end;
-        slider.value = position;
-        slider.setAttribute('aria-valuetext', `tick ${number(tick)}`);
+        slider.max = flight ? flight.length / record.tick_ns : track.end;
+        slider.value = flight ? tick : position; // below the time line: by time
+        slider.setAttribute('aria-valuetext', flight ? flight.textAt(tick * record.tick_ns) : `tick ${number(tick)}`);
     }
 
     // ---- time
 
-    let playing = false, speed = 4, owed = 0, last = 0, frame = 0;
+    let playing = false, speed = 4, last = 0, frame = 0;
+    let owed = 0; // stops; of a flight record: ticks since the last stop
     const frames = []; // of the last frames: what drawing one took, and the time since the one before, in ms
 
     function want() {
         if (frame === 0) frame = requestAnimationFrame(show);
     }
 
+    function passStops(now) {
+        owed = Math.min(owed + (now - last) * SPEEDS[speed] / 1000, SPEEDS[speed]);
+        const due = Math.floor(owed);
+        owed -= due;
+        for (let i = 0; i < due; i++) forward(now);
+    }
+
+    function passTime(now) {
+        owed += Math.min(now - last, 1000) * SPEEDS[speed] * 1e6 / record.tick_ns;
+        while (position < track.end && track.ticks[position] - clock() <= owed) {
+            owed -= track.ticks[position] - clock();
+            forward(now);
+        }
+    }
+
     function show(now) {
         frame = 0;
         const began = performance.now();
         if (playing) {
-            owed = Math.min(owed + (now - last) * SPEEDS[speed] / 1000, SPEEDS[speed]);
-            const due = Math.floor(owed);
-            owed -= due;
-            for (let i = 0; i < due; i++) forward(now);
-            if (due > 0) tell();
+            const before = position;
+            (flight ? passTime : passStops)(now);
+            if (position > before) tell();
             if (position === track.end) pause();
         }
         const moves = draw(now);
@@ -365,7 +401,7 @@
     function play() {
         if (position === track.end) seek(0);
         playing = true;
-        owed = 1;
+        owed = flight ? 0 : 1;
         last = performance.now();
         element('play').textContent = 'Pause';
         element('what').setAttribute('aria-live', 'off'); // too fast to be read out
@@ -387,7 +423,7 @@
     function setSpeed(index) {
         speed = Math.max(0, Math.min(SPEEDS.length - 1, index));
         element('speed').value = speed;
-        element('rate').textContent = `${SPEEDS[speed]} stop${speed === 0 ? '' : 's'}/s`;
+        element('rate').textContent = flight ? `${SPEEDS[speed]} × as it was` : `${SPEEDS[speed]} stop${speed === 0 ? '' : 's'}/s`;
         element('speed').setAttribute('aria-valuetext', element('rate').textContent);
     }
 
@@ -405,7 +441,7 @@
     element('play').onclick = () => playing ? pause() : play();
     element('forward').onclick = step;
     element('back').onclick = stepBack;
-    element('position').oninput = event => seek(Number(event.target.value));
+    element('position').oninput = event => seek(flight ? stopsUpTo(track, Number(event.target.value)) : Number(event.target.value));
     element('speed').oninput = event => setSpeed(Number(event.target.value));
     element('kafka').onchange = event => setKafka(event.target.checked);
 
@@ -421,7 +457,8 @@
     };
     document.addEventListener('keydown', event => {
         const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-        const own = event.target.matches('input') && key !== 'k' || event.target.matches('button') && key === ' ';
+        const steps = flight && event.target.id === 'position' && /^Arrow(Left|Right)$/.test(key); // a tick may have no stop
+        const own = event.target.matches('input') && key !== 'k' && !steps || event.target.matches('button') && key === ' ';
         if (own || event.ctrlKey || event.altKey || event.metaKey || !Object.hasOwn(keys, key)) return;
         event.preventDefault();
         keys[key]();
@@ -451,10 +488,8 @@
         const [first, end] = rangeOf(place), names = [];
         let count = 0;
         for (let i = 0; i < timers; i++)
-            if (where[i] === place && ++count <= NAMES_SHOWN) {
-                const bytes = Uint8Array.from(record.names[i], c => c.charCodeAt(0));
-                names.push(`${new TextDecoder().decode(bytes)} (tick ${number(deadlines[i])})`);
-            }
+            if (where[i] === place && ++count <= NAMES_SHOWN)
+                names.push(`${flight ? flight.nameOfTimer(i) : textOfBytes(record.names[i])} (tick ${number(deadlines[i])})`);
         tip.textContent = `Level ${Math.floor(place / slots)}, bucket ${place % slots}: ` +
             (first === end ? `tick ${number(first)}` : `ticks ${number(first)} to ${number(end)}`) +
             `. ${number(count)} timer${count === 1 ? '' : 's'}${count > 0 ? ': ' : '.'}` +
@@ -476,7 +511,7 @@
 
     // For the tests.
     window.htwReplay = {
-        frames, where, seek, play, pause, setKafka, setSpeed, bucketAt,
+        frames, where, seek, play, pause, setKafka, setSpeed, bucketAt, flight,
         state: () => ({ position, tick: clock(), end: track.end, playing, speed, pending, counts: [...counts],
             way: track === htw ? 'htw' : 'kafka', advances: [htw, kafka].map(each => advancesUpTo(each, clock())) }),
     };

@@ -178,7 +178,11 @@ RECORD_TEST(record_on_the_page_is_escaped) {
     size_t size = 0;
     FILE *stream = open_memstream(&page, &size);
     assert_non_null(stream);
-    htw__page_write(stream, "<i>&", &run, &record, &kafka);
+    assert_int_equal(htw__page_write(stream, &(struct htw__page) { .title = "<i>&",
+                                                                   .run = &run,
+                                                                   .record = &record,
+                                                                   .kafka = &kafka }),
+                     0);
     fclose(stream);
     assert_non_null(strstr(page, "<title>&lt;i&gt;&amp;</title>"));
     assert_non_null(strstr(page, "\"\\u003c/script>\\u003cb>\\u0022\\u005c\""));

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * flight.h - a flight record: what the schedulers of a program did, in order of time.
+ *
+ * It comes as text, from a monitor that was asked for `events` (docs/monitor.md), or from a file with such an answer:
+ * lines of JSON, which may have been made by anybody. Its sites and schedulers are few, its events many.
+ */
+#ifndef HTW_SRC_CMD_REPLAY_FLIGHT_H
+#define HTW_SRC_CMD_REPLAY_FLIGHT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A record with more of them is refused. */
+#define HTW__FLIGHT_EVENTS_MAX 500000
+#define HTW__FLIGHT_SITES_MAX 8192
+#define HTW__FLIGHT_SCHEDULERS_MAX 256
+#define HTW__FLIGHT_LINE_MAX ((size_t)65536)
+
+#define HTW__FLIGHT_NAME_MAX 128
+#define HTW__FLIGHT_PLACE_MAX 448
+
+enum htw__flight_kind {
+    HTW__FLIGHT_ARMED,     /* value: the deadline by the monotonic clock; HTW__FLIGHT_NONE: never */
+    HTW__FLIGHT_MOVED,     /* the same */
+    HTW__FLIGHT_CANCELLED, /* 0 */
+    HTW__FLIGHT_STARTED,   /* how late, in ns */
+    HTW__FLIGHT_ENDED,     /* how long the callback took, in ns */
+    HTW__FLIGHT_WOKEN,     /* how late, in ns: an expirer woke for this timer */
+    HTW__FLIGHT_KINDS
+};
+
+#define HTW__FLIGHT_NONE (-1)
+
+/* A callback that starts later than this is late, as in the statistics of a scheduler without other options. */
+#define HTW__FLIGHT_LATE_NS INT64_C(10000000)
+
+struct htw__flight_event {
+    int64_t time_ns; /* by the monotonic clock */
+    int64_t value;   /* by kind */
+    uint64_t handle; /* 0: none */
+    uint32_t order;  /* its place in the input */
+    uint32_t site;   /* UINT32_MAX: none is named; until htw__flight_finish() */
+    uint16_t scheduler;
+    enum htw__flight_kind kind;
+    bool is_sudden; /* STARTED, and the record does not have for when it was armed */
+};
+
+/* A run of a callback, or that an expirer woke. */
+struct htw__flight_mark {
+    int64_t time_ns;
+    int64_t late_ns, duration_ns; /* HTW__FLIGHT_NONE: not known */
+    uint32_t site;
+    bool is_wakeup;
+};
+
+struct htw__flight_site {
+    char name[HTW__FLIGHT_NAME_MAX];   /* never empty */
+    char place[HTW__FLIGHT_PLACE_MAX]; /* function, file and line, or the callback; may be empty */
+    uint64_t armed, moved, cancelled, expired, late, callback_ns, wakeups;
+};
+
+struct htw__flight_scheduler {
+    char name[HTW__FLIGHT_NAME_MAX];
+    int64_t tick_ns;
+    uint32_t wheel_size;
+    uint64_t events;
+};
+
+struct htw__flight {
+    char program[HTW__FLIGHT_NAME_MAX];
+    int64_t pid;
+    int64_t clock_ns, wall_ns; /* of one instant, when the record was made */
+    struct htw__flight_scheduler *schedulers;
+    size_t scheduler_count, scheduler_capacity;
+    struct htw__flight_site *sites;
+    size_t site_count, site_capacity;
+    struct htw__flight_event *events;
+    size_t event_count, event_capacity;
+    struct htw__flight_mark *marks; /* in order of time */
+    size_t mark_count;
+    uint64_t skipped; /* events of kinds that are not known */
+    uint64_t lost;    /* earlier ones, whose place newer ones have taken */
+    uint64_t earlier; /* timers of which the record does not have that they were armed */
+    bool has_head, is_whole;
+};
+
+void htw__flight_init(struct htw__flight *flight);
+void htw__flight_fini(struct htw__flight *flight);
+
+/* A new site, without a name; NULL: there is no memory. */
+struct htw__flight_site *htw__flight_add_site(struct htw__flight *flight);
+
+/* Takes the next line, without its end. NULL, or what is wrong with it. */
+const char *htw__flight_take(struct htw__flight *flight, const char *line, size_t size);
+
+/* After the last line: puts the events in order of time, and counts. 0 or -ENOMEM. */
+int htw__flight_finish(struct htw__flight *flight);
+
+/* The instants of the first and the last event; 0 without any. */
+int64_t htw__flight_begin_ns(const struct htw__flight *flight);
+int64_t htw__flight_end_ns(const struct htw__flight *flight);
+
+/* The beginning of the tick of the busiest scheduler in which the first event is. */
+int64_t htw__flight_origin_ns(const struct htw__flight *flight);
+
+/* The one with most events; NULL: there is none. */
+const struct htw__flight_scheduler *htw__flight_busiest(const struct htw__flight *flight);
+
+/* The sites, those with most wake-ups first, in memory to free(); NULL: there is none. */
+const struct htw__flight_site **htw__flight_rank(const struct htw__flight *flight);
+
+#endif /* HTW_SRC_CMD_REPLAY_FLIGHT_H */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* flight_input.h - where a flight record comes from. */
+#ifndef HTW_SRC_CMD_REPLAY_FLIGHT_INPUT_H
+#define HTW_SRC_CMD_REPLAY_FLIGHT_INPUT_H
+
+#include "flight.h"
+#include "../delay/input.h"
+
+/* Reads a record whole, from an input, or from the monitor of a program: the number of its process, or the path of
+ * its socket. False: that failed, and the reason was printed. */
+bool htw__flight_read(struct htw__flight *flight, struct htw__input *input);
+bool htw__flight_fetch(struct htw__flight *flight, const char *program);
+
+#endif /* HTW_SRC_CMD_REPLAY_FLIGHT_INPUT_H */

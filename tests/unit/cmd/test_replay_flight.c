@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT */
+/* test_replay_flight.c - flight records: their lines, what is counted, the table, the wheel and the page. */
+#include "../../../src/cmd/replay/flight_table.h"
+#include "../../../src/cmd/replay/flight_wheel.h"
+#include "../../../src/cmd/replay/kafka.h"
+#include "../../../src/cmd/replay/page.h"
+
+#include "../unit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct htw__flight flight;
+static uint32_t timer_sites[64];
+
+/* How many allocations succeed before one fails; negative: all do. */
+static int allocations_left = -1;
+
+void *__real_htw__allocate(const struct htw_allocator *allocator, size_t size);
+void *__wrap_htw__allocate(const struct htw_allocator *allocator, size_t size);
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+static bool fails(void) {
+    return allocations_left >= 0 && allocations_left-- == 0;
+}
+
+void *__wrap_htw__allocate(const struct htw_allocator *allocator, size_t size) {
+    return fails() ? NULL : __real_htw__allocate(allocator, size);
+}
+
+void *__wrap_malloc(size_t size) {
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size) {
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *memory, size_t size) {
+    return fails() ? NULL : __real_realloc(memory, size);
+}
+
+static void setup(void) {
+    htw__flight_init(&flight);
+}
+
+static void teardown(void) {
+    htw__flight_fini(&flight);
+}
+
+#define FLIGHT_TEST(name) UNIT_TEST_BETWEEN(setup, teardown, name)
+
+/* NULL, or what is wrong with the first bad line. */
+static const char *take(const char *lines) {
+    const char *why = NULL;
+    while (*lines != '\0' && why == NULL) {
+        size_t size = strcspn(lines, "\n");
+        why = htw__flight_take(&flight, lines, size);
+        lines += size + (lines[size] == '\n');
+    }
+    return why;
+}
+
+#define HEAD                                                                                    \
+    "{\"htw\":\"1\",\"kind\":\"events\",\"format\":1,\"program\":\"p\",\"pid\":7,\"clock_ns\":" \
+    "9000000000,\"wall_ns\":1000000000000,\"schedulers\":[{\"name\":\"s\",\"tick_ns\":1000000," \
+    "\"wheel_size\":4},{\"name\":\"t\",\"tick_ns\":1000,\"wheel_size\":8}]}\n"
+#define SITES                                                                         \
+    "{\"site\":0,\"name\":\"idle\",\"file\":\"a.c\",\"line\":3,\"function\":\"f\"}\n" \
+    "{\"site\":1,\"name\":null,\"symbol\":\"on_retry\",\"address\":\"0x12\"}\n"       \
+    "{\"site\":2,\"address\":\"0x34\"}\n"                                             \
+    "{\"site\":3,\"name\":\"poll\",\"symbol\":\"on_poll\"}\n"
+
+/* Two schedulers, one after the other: handle 5 is of both. Time goes from 1000 ms to 1300 ms. */
+#define EVENTS                                         \
+    "[1000000000,\"armed\",0,0,\"5\",1005000000]\n"    \
+    "[1001000000,\"armed\",0,1,\"6\",1050000000]\n"    \
+    "[1002000000,\"moved\",0,1,\"6\",1100000000]\n"    \
+    "[1005100000,\"woken\",0,0,\"5\",100000]\n"        \
+    "[1005200000,\"started\",0,0,\"5\",200000]\n"      \
+    "[1006200000,\"ended\",0,0,\"5\",1000000]\n"       \
+    "[1020000000,\"cancelled\",0,1,\"6\"]\n"           \
+    "[1200000000,\"something\",0,1,\"6\",{\"a\":1}]\n" \
+    "[1300000000,\"armed\",0,3,\"a0\",null]\n"         \
+    "[1003000000,\"ended\",1,2,\"5\",2000000]\n"       \
+    "[1211000000,\"started\",1,2,\"5\",11000000]\n"    \
+    "[1215000000,\"woken\",1,-1,0]\n"
+
+FLIGHT_TEST(flight_counts_by_site) {
+    assert_null(take(HEAD SITES EVENTS "{\"events\":12,\"lost\":3}"));
+    assert_int_equal(htw__flight_finish(&flight), 0);
+    assert_int_equal(flight.event_count, 11);
+    assert_int_equal(flight.lost, 3);
+    assert_int_equal(flight.earlier, 1);
+    assert_true(flight.is_whole);
+    assert_int_equal(htw__flight_begin_ns(&flight), 1000000000);
+    assert_int_equal(htw__flight_end_ns(&flight), 1300000000);
+    assert_string_equal(htw__flight_busiest(&flight)->name, "s");
+    assert_int_equal(flight.site_count, 5);
+    static const struct {
+        const char *name, *place;
+        uint64_t armed, moved, cancelled, expired, late, callback_ns, wakeups;
+    } wanted[] = {
+        { "idle", "f() a.c:3", 1, 0, 0, 1, 0, 1000000, 1 },
+        { "on_retry", "", 1, 1, 1, 0, 0, 0, 0 },
+        { "0x34", "", 0, 0, 0, 2, 1, 2000000, 0 },
+        { "poll", "callback on_poll", 1, 0, 0, 0, 0, 0, 0 },
+        { "nothing due", "the timer had been cancelled or moved", 0, 0, 0, 0, 0, 0, 1 },
+    };
+    for (size_t i = 0; i < flight.site_count; i++) {
+        const struct htw__flight_site *site = &flight.sites[i];
+        assert_string_equal(site->name, wanted[i].name);
+        assert_string_equal(site->place, wanted[i].place);
+        assert_int_equal(site->armed, wanted[i].armed);
+        assert_int_equal(site->moved, wanted[i].moved);
+        assert_int_equal(site->cancelled, wanted[i].cancelled);
+        assert_int_equal(site->expired, wanted[i].expired);
+        assert_int_equal(site->late, wanted[i].late);
+        assert_int_equal(site->callback_ns, wanted[i].callback_ns);
+        assert_int_equal(site->wakeups, wanted[i].wakeups);
+    }
+}
+
+/* In order of time. A run without its end has no duration, one without its start is known by its end. */
+FLIGHT_TEST(flight_marks_are_runs_and_wakeups) {
+    static const struct htw__flight_mark wanted[] = {
+        { 1001000000, HTW__FLIGHT_NONE, 2000000, 2, false },
+        { 1005100000, 100000, HTW__FLIGHT_NONE, 0, true },
+        { 1005200000, 200000, 1000000, 0, false },
+        { 1211000000, 11000000, HTW__FLIGHT_NONE, 2, false },
+        { 1215000000, HTW__FLIGHT_NONE, HTW__FLIGHT_NONE, 4, true },
+    };
+    assert_null(take(HEAD SITES EVENTS));
+    assert_int_equal(htw__flight_finish(&flight), 0);
+    assert_false(flight.is_whole);
+    assert_int_equal(flight.mark_count, 5);
+    for (size_t i = 0; i < flight.mark_count; i++) {
+        assert_int_equal(flight.marks[i].time_ns, wanted[i].time_ns);
+        assert_int_equal(flight.marks[i].late_ns, wanted[i].late_ns);
+        assert_int_equal(flight.marks[i].duration_ns, wanted[i].duration_ns);
+        assert_int_equal(flight.marks[i].site, wanted[i].site);
+        assert_int_equal(flight.marks[i].is_wakeup, wanted[i].is_wakeup);
+    }
+}
+
+FLIGHT_TEST(flight_table_has_the_sites_by_wakeups) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    assert_null(take(HEAD "{\"site\":0,\"name\":\"a\\u001b[31m\"}\n{\"site\":1,\"name\":\"b\"}\n"
+                          "[5000,\"woken\",0,1,\"1\",0]\n[2005000,\"cancelled\",0,0,\"2\"]\n"
+                          "{\"events\":2,\"lost\":5}"));
+    assert_int_equal(htw__flight_finish(&flight), 0);
+    assert_int_equal(htw__flight_table_write(stream, &flight), 0);
+    fclose(stream);
+    assert_string_equal(
+        text,
+        "p (process 7): 2 events in 2.00ms; 5 earlier ones are there no more\n"
+        "1 timer was armed before these\n"
+        " wake-ups   expired      late     armed     moved cancelled callbacks  site\n"
+        "        1         0         0         0         0         0       0ns  b, callback not known\n"
+        "        0         0         0         0         0         1       0ns  "
+        "a\\x1b[31m, callback not known\n");
+    free(text);
+}
+
+FLIGHT_TEST(flight_says_of_a_site_what_is_known) {
+    static const struct {
+        const char *members, *name, *place;
+    } table[] = {
+        { "", "not known", "" },
+        { ",\"name\":\"\",\"function\":\"f\"", "f", "f()" },
+        { ",\"name\":\"n\",\"function\":\"f\",\"symbol\":\"s\"", "n", "f()" },
+        { ",\"name\":\"n\",\"file\":\"a.c\",\"line\":8", "n", "a.c:8" },
+        { ",\"name\":\"n\",\"symbol\":\"s\",\"address\":\"0x1\"", "n", "callback s" },
+        { ",\"address\":\"0x1\"", "0x1", "" },
+        { ",\"name\":7,\"function\":null,\"file\":[],\"line\":-1", "not known", "" },
+    };
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        char lines[1024];
+        snprintf(lines, sizeof(lines), HEAD "{\"site\":0%s}", table[i].members);
+        assert_null(take(lines));
+        assert_string_equal(flight.sites[0].name, table[i].name);
+        assert_string_equal(flight.sites[0].place, table[i].place);
+        htw__flight_fini(&flight);
+    }
+}
+
+FLIGHT_TEST(flight_is_refused_with_a_reason) {
+    static const struct {
+        const char *lines, *why;
+    } table[] = {
+        { "", NULL },
+        { "x", "not a line of a flight record" },
+        { "7", "not a line of a flight record" },
+        { "[1,\"woken\",0,-1,0]", "not a flight record" },
+        { "{\"site\":0}", "not a flight record" },
+        { "{\"htw\":\"1\",\"format\":1}", "not a flight record" },
+        { "{\"htw\":\"1\",\"kind\":\"events\",\"format\":2}",
+          "the flight record is of a newer version than htw replay" },
+        { HEAD HEAD, "another flight record begins" },
+        { "{\"htw\":\"1\",\"kind\":\"events\",\"format\":1,\"schedulers\":[{\"tick_ns\":5,\"wheel_size\":"
+          "6}]}",
+          "a scheduler without a tick or a size of its wheels" },
+        { HEAD "{\"site\":1}", "the number of the site is not the next one" },
+        { HEAD "[1,\"woken\",2,-1,0]", "not an event" },
+        { HEAD "[1,\"woken\",-1,-1,0]", "not an event" },
+        { HEAD "[1,\"woken\",0,0,0]", "not an event" },
+        { HEAD "[1,\"woken\",0,-2,0]", "not an event" },
+        { HEAD "[1,\"woken\",0,-1,1]", "not an event" },
+        { HEAD "[1,\"woken\",0,-1,\"\"]", "not an event" },
+        { HEAD "[1,\"woken\",0,-1,\"-1\"]", "not an event" },
+        { HEAD "[1,\"woken\",0,-1,\"11111111111111111\"]", "not an event" },
+        { HEAD "[1,\"woken\",0,-1,0,\"1\"]", "not an event" },
+        { HEAD "[1.5,\"woken\",0,-1,0]", "not an event" },
+        { HEAD "[1,2,0,-1,0]", "not an event" },
+        { HEAD "[1]", "not an event" },
+        { HEAD "{\"events\":1}", "the last line counts other events than there are" },
+        { HEAD "{\"events\":0}\n{}", "a line after the last one" },
+        { HEAD "{\"more\":0}\n{\"events\":0,\"lost\":-1}", NULL },
+    };
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        const char *why = take(table[i].lines);
+        if (table[i].why == NULL)
+            assert_null(why);
+        else
+            assert_string_equal(why, table[i].why);
+        htw__flight_fini(&flight);
+    }
+}
+
+/* What the wheel did, as the counts of its steps. */
+static int record_wheel(struct htw__replay_record *record, struct htw__run *run,
+                        struct htw__run_options *options) {
+    htw__flight_wheel_options(&flight, options);
+    htw__record_init(record);
+    return htw__flight_wheel_record(&flight, record, run, options, timer_sites);
+}
+
+/* Handle 5 expires; 6 is moved, and cancelled; a0 never expires. That of the other scheduler expires as it starts. */
+FLIGHT_TEST(flight_is_replayed_in_a_wheel) {
+    struct htw__replay_record record;
+    struct htw__run_options options;
+    struct htw__run run;
+    assert_null(take(HEAD SITES EVENTS));
+    assert_int_equal(htw__flight_finish(&flight), 0);
+    assert_int_equal(record_wheel(&record, &run, &options), 0);
+    assert_int_equal(options.tick_ns, 1000000);
+    assert_int_equal(options.wheel_size, 4);
+    assert_int_equal(record.counts[HTW__EVENT_ARMED], 4);
+    assert_int_equal(record.counts[HTW__EVENT_MOVED], 1);
+    assert_int_equal(record.counts[HTW__EVENT_CANCELLED], 1);
+    assert_int_equal(record.counts[HTW__EVENT_EXPIRED], 2);
+    assert_int_equal(record.end, 300);
+    assert_int_equal(timer_sites[0], 0);
+    assert_int_equal(timer_sites[1], 1);
+    assert_int_equal(timer_sites[2], 2);
+    assert_int_equal(timer_sites[3], 3);
+    for (size_t i = 0; i < record.count; i++)
+        if (record.events[i].kind == HTW__EVENT_EXPIRED)
+            assert_int_equal(record.events[i].tick, record.events[i].timer == 0 ? 5 : 211);
+    htw__record_fini(&record);
+    htw__run_fini(&run);
+}
+
+/* A timer that repeats has the same handle in each run. */
+FLIGHT_TEST(flight_wheel_has_the_runs_of_a_repeating_timer) {
+    struct htw__replay_record record;
+    struct htw__run_options options;
+    struct htw__run run;
+    assert_null(take(HEAD SITES "[0,\"armed\",0,0,\"5\",10000000]\n"
+                                "[10100000,\"started\",0,0,\"5\",100000]\n"
+                                "[10200000,\"ended\",0,0,\"5\",100000]\n"
+                                "[10200000,\"moved\",0,0,\"5\",20000000]\n"
+                                "[20100000,\"started\",0,0,\"5\",100000]\n"
+                                "[20200000,\"ended\",0,0,\"5\",100000]\n"));
+    assert_int_equal(htw__flight_finish(&flight), 0);
+    assert_int_equal(flight.sites[0].expired, 2);
+    assert_int_equal(flight.earlier, 0);
+    assert_int_equal(record_wheel(&record, &run, &options), 0);
+    assert_int_equal(record.counts[HTW__EVENT_EXPIRED], 2);
+    htw__record_fini(&record);
+    htw__run_fini(&run);
+}
+
+/* Its ticks are those of the program: 1000.7 ms is in tick 0, and the deadline at its end is tick 1. What has started has expired. */
+FLIGHT_TEST(flight_wheel_has_the_ticks_of_the_program) {
+    struct htw__replay_record record;
+    struct htw__run_options options;
+    struct htw__run run;
+    assert_null(take(HEAD SITES "[1000700000,\"armed\",0,0,\"5\",1000900000]\n"
+                                "[1000800000,\"armed\",0,0,\"6\",1009000000]\n"
+                                "[1001010000,\"started\",0,0,\"5\",110000]\n"
+                                "[1002000000,\"woken\",0,-1,\"7\",0]\n"
+                                "[1003000000,\"started\",0,0,\"6\",0]\n"));
+    assert_int_equal(htw__flight_finish(&flight), 0);
+    assert_string_equal(flight.sites[4].name, "no site");
+    assert_int_equal(htw__flight_origin_ns(&flight), 1000000000);
+    assert_int_equal(record_wheel(&record, &run, &options), 0);
+    assert_int_equal(record.counts[HTW__EVENT_EXPIRED], 2);
+    uint64_t ticks[2] = { 0 };
+    for (size_t i = 0; i < record.count; i++)
+        if (record.events[i].kind == HTW__EVENT_EXPIRED)
+            ticks[record.events[i].timer] = record.events[i].tick;
+    assert_int_equal(ticks[0], 1);
+    assert_int_equal(ticks[1], 3);
+    htw__record_fini(&record);
+    htw__run_fini(&run);
+}
+
+/* All that is done with a record; whether it has failed. */
+static bool use(void) {
+    static char line[128];
+    struct htw__replay_record record, kafka;
+    struct htw__run_options options;
+    struct htw__run run = { .wheel = NULL };
+    char *text = NULL;
+    size_t size = 0;
+    htw__record_init(&record);
+    htw__record_init(&kafka);
+    bool has_failed = take(HEAD SITES) != NULL;
+    for (int i = 0; i < 40 && !has_failed; i++) {
+        snprintf(line, sizeof(line), "[%d,\"armed\",0,%d,\"%x\",%d]", i * 500000, i % 5 - 1, i + 1,
+                 i * 900000);
+        has_failed = take(line) != NULL;
+    }
+    has_failed = has_failed || htw__flight_finish(&flight) != 0;
+    if (!has_failed) {
+        has_failed = record_wheel(&record, &run, &options) != 0 ||
+                     htw__kafka_record(&kafka, &record, 2) != 0;
+        FILE *stream = has_failed ? NULL : open_memstream(&text, &size);
+        if (stream != NULL) {
+            has_failed = htw__page_write(stream,
+                                         &(struct htw__page) {
+                                             .title = "t",
+                                             .run = &run,
+                                             .record = &record,
+                                             .kafka = &kafka,
+                                             .flight = &flight,
+                                             .timer_sites = timer_sites,
+                                         }) != 0 ||
+                         htw__flight_table_write(stream, &flight) != 0;
+            fclose(stream);
+        }
+        has_failed |= stream == NULL;
+        htw__run_fini(&run);
+    }
+    free(text);
+    htw__record_fini(&record);
+    htw__record_fini(&kafka);
+    htw__flight_fini(&flight);
+    return has_failed;
+}
+
+FLIGHT_TEST(flight_without_memory_fails_at_each_allocation) {
+    int failed = 0;
+    for (int count = 0;; count++) {
+        allocations_left = count;
+        bool has_failed = use();
+        bool was_last = allocations_left >= 0;
+        allocations_left = -1;
+        failed += has_failed;
+        if (was_last) {
+            assert_false(has_failed);
+            break;
+        }
+    }
+    assert_true(failed > 40);
+}
