@@ -160,8 +160,7 @@ struct htw_queue_stats;
 typedef int htw_journal_get_stats_function(struct htw_journal *journal,
                                            struct htw_journal_stats *stats);
 typedef int htw_journal_list_queues_function(struct htw_journal *journal,
-                                             bool (*visit)(void *context,
-                                                           const struct htw_queue_stats *stats),
+                                             bool (*)(void *, const struct htw_queue_stats *),
                                              void *context);
 
 /**
