@@ -120,17 +120,19 @@ static void start_reserve(struct htw__connection *connection, const struct htw__
     struct htw__operation *operation = create(connection, line);
     if (operation != NULL)
         operation->reservation = calloc(1, sizeof(*operation->reservation));
+    bool has_timeout = waits && line->timeout_s > 0 && line->timeout_s <= UINT32_MAX;
     bool is_under_way =
         operation != NULL && operation->reservation != NULL &&
+        (!has_timeout ||
+         htw__server_start_timer(server, &connection->timer, line->timeout_s * HTW_SECOND,
+                                 HTW__SERVE_SITE("reserve-with-timeout"))) &&
         htw__operation_lease(operation, is_of_id ? NULL : connection->names,
                              is_of_id ? 0 : connection->watched_count, waits, &request);
     if (is_under_way && !is_of_id) {
         server->waiting++;
         connection->request = request;
-    }
-    if (is_under_way && waits && line->timeout_s > 0 && line->timeout_s <= UINT32_MAX)
-        htw__server_set_timer(server, &connection->timer,
-                              htw__server_now() + line->timeout_s * HTW_SECOND);
+    } else
+        htw__server_stop_timer(&connection->timer);
     settle(connection, operation, is_under_way);
 }
 
@@ -148,11 +150,10 @@ static void finish_reserve(struct htw__operation *operation, struct htw__connect
     if (operation->verb != HTW__VERB_RESERVE_JOB) {
         server->waiting--;
         connection->request = 0;
-        htw_wheel_cancel(server->wheel, &connection->timer.timer);
+        htw__server_stop_timer(&connection->timer);
     }
     if (operation->result == 0) {
-        htw__reservation_begin(operation);
-        if (operation->found != NULL)
+        if (htw__reservation_begin(operation))
             answer_job(connection, "RESERVED", operation->found);
         else
             answer(connection, text_of(-ENOMEM));
@@ -232,7 +233,7 @@ static void finish_step(struct htw__operation *operation, struct htw__connection
 static void start_touch(struct htw__connection *connection, const struct htw__serve_line *line) {
     struct htw__reservation *own = htw__reservation_find(connection->server, line->id, connection);
     if (own != NULL)
-        htw__reservation_touch(connection->server, own);
+        htw__reservation_touch(own);
     answer(connection, own == NULL ? "NOT_FOUND\r\n" : "TOUCHED\r\n");
 }
 

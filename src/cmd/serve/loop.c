@@ -20,7 +20,6 @@
 #include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #define EVENTS_PER_ROUND 32
@@ -33,40 +32,11 @@
 /* ---- time */
 
 /* Returns whether more are due. */
-static bool run_own_timers(struct htw__server *server) {
-    uint64_t now = htw__server_tick(htw__server_now());
-    struct htw_timer *due;
-    for (int i = 0; i < TIMERS_PER_ROUND; i++) {
-        if ((due = htw_wheel_poll(server->wheel, now)) == NULL)
-            return false;
-        struct htw__serve_timer *timer =
-            (struct htw__serve_timer *)(void *)((char *)due -
-                                                offsetof(struct htw__serve_timer, timer));
-        timer->ring(server, timer);
-    }
-    return true;
-}
-
-/* Also those of the journal. */
 static bool run_timers(struct htw__server *server) {
-    bool has_more = run_own_timers(server);
     if (server->is_scheduler_due)
         server->is_scheduler_due =
             htw_scheduler_process(server->scheduler, TIMERS_PER_ROUND, NULL) == HTW_MORE;
-    return has_more || server->is_scheduler_due;
-}
-
-static void arm(struct htw__server *server) {
-    uint64_t next = htw_wheel_next(server->wheel);
-    if (next == server->armed_tick)
-        return;
-    struct itimerspec when = { .it_value = { 0, 0 } };
-    if (next != HTW_NEVER_TICK) {
-        when.it_value.tv_sec = (time_t)(next / 1000);
-        when.it_value.tv_nsec = (long)(next % 1000) * 1000000 + 1;
-    }
-    if (timerfd_settime(server->timer, TFD_TIMER_ABSTIME, &when, NULL) == 0)
-        server->armed_tick = next;
+    return server->is_scheduler_due;
 }
 
 /* ---- the end */
@@ -104,10 +74,8 @@ static void clear(int fd) {
 
 static void handle(struct htw__server *server, const struct epoll_event *event) {
     void *what = event->data.ptr;
-    if (what == &server->timer || what == &server->wake) {
-        clear(*(int *)what);
-        if (what == &server->timer)
-            server->armed_tick = HTW_NEVER_TICK;
+    if (what == &server->wake) {
+        clear(server->wake);
     } else if (what == &server->signals) {
         take_signals(server);
     } else if (what == &server->scheduler) {
@@ -193,11 +161,8 @@ static void publish(struct htw__server *server) {
 
 static void run_round(struct htw__server *server, int timeout_ms) {
     struct epoll_event events[EVENTS_PER_ROUND];
-    arm(server);
-    htw__monitored_lend();
     int count = epoll_wait(server->epoll, events, EVENTS_PER_ROUND,
                            server->turns == NULL && !server->has_more ? timeout_ms : 0);
-    htw__monitored_take_back();
     for (int i = 0; i < count; i++)
         if (!is_listener(server, events[i].data.ptr))
             handle(server, &events[i]);

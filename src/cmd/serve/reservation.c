@@ -18,9 +18,17 @@ static void set_soon(struct htw__reservation *reservation, bool is_soon) {
     reservation->is_soon = is_soon;
 }
 
+/* Its time begins. Returns how long it is until its timer must ring. */
+static int64_t renew(struct htw__reservation *reservation) {
+    bool is_soon = reservation->ttr_ns <= SOON_NS;
+    reservation->end_ns = htw__server_now() + reservation->ttr_ns;
+    set_soon(reservation, is_soon);
+    return reservation->ttr_ns - (is_soon ? 0 : SOON_NS);
+}
+
 static void ring(struct htw__server *server, struct htw__serve_timer *timer);
 
-void htw__reservation_begin(struct htw__operation *operation) {
+bool htw__reservation_begin(struct htw__operation *operation) {
     struct htw__server *server = operation->server;
     struct htw__reservation *reservation = operation->reservation;
     operation->reservation = NULL;
@@ -35,13 +43,17 @@ void htw__reservation_begin(struct htw__operation *operation) {
     htw__ring_push_back(&reservation->connection->reservations, &reservation->link);
     if (operation->found == NULL) { /* no memory for its body */
         htw__reservation_give_back(server, reservation, false);
-        return;
+        return false;
     }
     reservation->tube = htw__tube_get(server, operation->found->tube);
     if (reservation->tube != NULL)
         reservation->tube->holders++;
     reservation->ttr_ns = htw__reservation_ttr(operation->found->info.lease_ns);
-    htw__reservation_touch(server, reservation);
+    bool has_timer = htw__server_start_timer(server, &reservation->timer, renew(reservation),
+                                             HTW__SERVE_SITE("time to run"));
+    if (!has_timer)
+        htw__reservation_give_back(server, reservation, false);
+    return has_timer;
 }
 
 struct htw__reservation *htw__reservation_find(const struct htw__server *server, uint64_t id,
@@ -54,12 +66,8 @@ struct htw__reservation *htw__reservation_find(const struct htw__server *server,
                : NULL;
 }
 
-void htw__reservation_touch(struct htw__server *server, struct htw__reservation *reservation) {
-    int64_t now = htw__server_now();
-    reservation->end_ns = now + reservation->ttr_ns;
-    set_soon(reservation, reservation->ttr_ns <= SOON_NS);
-    htw__server_set_timer(server, &reservation->timer,
-                          reservation->end_ns - (reservation->is_soon ? 0 : SOON_NS));
+void htw__reservation_touch(struct htw__reservation *reservation) {
+    htw__server_move_timer(&reservation->timer, renew(reservation));
 }
 
 static void leave(struct htw__server *server, struct htw__reservation *reservation) {
@@ -67,7 +75,7 @@ static void leave(struct htw__server *server, struct htw__reservation *reservati
     set_soon(reservation, false);
     htw__key_table_remove(&server->reservations, &reservation->node);
     htw__link_unlink(&reservation->link);
-    htw_wheel_cancel(server->wheel, &reservation->timer.timer);
+    htw__server_stop_timer(&reservation->timer);
     reservation->connection = NULL;
     reservation->tube = NULL;
     if (tube != NULL) {
@@ -81,7 +89,7 @@ void htw__reservation_end(struct htw__server *server, struct htw__reservation *r
     free(reservation);
 }
 
-/* Tries again where there is no memory for the change. */
+/* Tries again later where there is no memory for the change. */
 static void give_back(struct htw__server *server, struct htw__reservation *reservation) {
     struct htw_job_update update = HTW_JOB_UPDATE_INIT;
     update.id = reservation->id;
@@ -89,10 +97,24 @@ static void give_back(struct htw__server *server, struct htw__reservation *reser
     update.attempt = reservation->attempt;
     update.deadline_ns = reservation->has_timed_out ? 1 : INT64_MIN;
     int error = htw_journal_update_later(server->journal, &update, NULL, NULL);
-    if (error == -ENOMEM || error == -EAGAIN)
-        htw__server_set_timer(server, &reservation->timer, htw__server_now() + RETRY_NS);
-    else
+    if (error != -ENOMEM && error != -EAGAIN) {
         free(reservation);
+        return;
+    }
+    if (htw__ring_is_empty(&server->kept))
+        htw__server_move_timer(&server->retry, RETRY_NS);
+    htw__ring_push_back(&server->kept, &reservation->link);
+}
+
+void htw__reservations_retry(struct htw__server *server, struct htw__serve_timer *timer) {
+    struct htw__link kept, *link;
+    htw__ring_init(&kept);
+    htw__ring_splice_back(&kept, &server->kept);
+    htw__server_move_timer(timer, HTW__SERVE_FAR_NS);
+    while ((link = htw__ring_pop_front(&kept)) != NULL)
+        give_back(server,
+                  (struct htw__reservation *)(void *)((char *)link -
+                                                      offsetof(struct htw__reservation, link)));
 }
 
 void htw__reservation_give_back(struct htw__server *server, struct htw__reservation *reservation,
@@ -102,16 +124,14 @@ void htw__reservation_give_back(struct htw__server *server, struct htw__reservat
     give_back(server, reservation);
 }
 
-/* A second before its time, at that, and where it could not be given back. */
+/* A second before its time, and at that. */
 static void ring(struct htw__server *server, struct htw__serve_timer *timer) {
     struct htw__reservation *reservation =
         (struct htw__reservation *)(void *)((char *)timer -
                                             offsetof(struct htw__reservation, timer));
-    if (reservation->connection == NULL) {
-        give_back(server, reservation);
-    } else if (!reservation->is_soon) {
+    if (!reservation->is_soon) {
         set_soon(reservation, true);
-        htw__server_set_timer(server, &reservation->timer, reservation->end_ns);
+        htw__server_move_timer(timer, reservation->end_ns - htw__server_now());
         htw__operation_end_wait(reservation->connection, HTW__WAIT_DEADLINE_SOON);
     } else {
         server->timeouts++;

@@ -12,7 +12,7 @@
 
 struct htw__reservation {
     struct htw__key_node node; /* by id */
-    struct htw__link link;     /* of the connection */
+    struct htw__link link;     /* of the connection; of those that could not be given back */
     struct htw__serve_timer timer;
     struct htw__connection *connection; /* NULL: it is to be given back */
     struct htw__tube *tube;
@@ -25,15 +25,15 @@ struct htw__reservation {
 
 struct htw__operation;
 
-/* Makes it of a job that was leased to the operation. */
-void htw__reservation_begin(struct htw__operation *operation);
+/* Makes it of a job that was leased to the operation. False: there is no memory, and the job goes back. */
+bool htw__reservation_begin(struct htw__operation *operation);
 
 /* NULL: nobody has reserved the job, or (`connection` is not NULL) another connection has. */
 struct htw__reservation *htw__reservation_find(const struct htw__server *server, uint64_t id,
                                                const struct htw__connection *connection);
 
 /* Its time begins again. */
-void htw__reservation_touch(struct htw__server *server, struct htw__reservation *reservation);
+void htw__reservation_touch(struct htw__reservation *reservation);
 
 /* A step has ended it. */
 void htw__reservation_end(struct htw__server *server, struct htw__reservation *reservation);
@@ -41,6 +41,9 @@ void htw__reservation_end(struct htw__server *server, struct htw__reservation *r
 /* The job is READY again. */
 void htw__reservation_give_back(struct htw__server *server, struct htw__reservation *reservation,
                                 bool has_timed_out);
+
+/* What `retry` of the server does: gives those back for which there was no memory. */
+void htw__reservations_retry(struct htw__server *server, struct htw__serve_timer *timer);
 
 /* How long reservations of a job last; where another program has put it, it may not say that. */
 static inline int64_t htw__reservation_ttr(int64_t lease_ns) {

@@ -8,15 +8,27 @@ int64_t htw__server_now(void) {
     return htw__clock_boottime_ns();
 }
 
-uint64_t htw__server_tick(int64_t ns) {
-    return (uint64_t)(ns / HTW_MILLISECOND);
+void htw__server_ring(void *arg, const struct htw_expiration *expiration) {
+    struct htw__serve_timer *timer = arg;
+    (void)expiration;
+    timer->ring(timer->server, timer);
 }
 
-void htw__server_set_timer(struct htw__server *server, struct htw__serve_timer *timer,
-                           int64_t at_ns) {
-    int error = htw_wheel_schedule(server->wheel, &timer->timer,
-                                   htw__server_tick(at_ns + HTW_MILLISECOND - 1));
-    (void)error; /* the wheel has all its levels */
+bool htw__server_start_timer(struct htw__server *server, struct htw__serve_timer *timer,
+                             int64_t delay_ns, const struct htw_site *site) {
+    timer->server = server;
+    return htw_schedule_here(server->scheduler, delay_ns, site, timer, &timer->handle) == 0;
+}
+
+void htw__server_move_timer(struct htw__serve_timer *timer, int64_t delay_ns) {
+    (void)htw_reschedule(timer->server->scheduler, timer->handle,
+                         delay_ns); /* the wheel has the level: start.c */
+}
+
+void htw__server_stop_timer(struct htw__serve_timer *timer) {
+    if (timer->handle != 0)
+        (void)htw_cancel(timer->server->scheduler, timer->handle);
+    timer->handle = 0;
 }
 
 void htw__server_queue(struct htw__connection *connection) {

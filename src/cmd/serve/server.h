@@ -15,8 +15,8 @@
  * their answers, except that changes of one kind, such as puts, may wait for the disk together.
  *
  * TIME. Delays and pauses are the journal's, by the wall clock. A job that is reserved is leased from the journal for
- * ever, and is a RESERVATION (reservation.c) here: its end, and those of waits, are timers of a wheel with ticks
- * of a millisecond, by the clock that also counts while the machine sleeps, and is never set.
+ * ever, and is a RESERVATION (reservation.c) here: its end, and those of waits, are timers of the same scheduler, by
+ * the clock that also counts while the machine sleeps, and is never set.
  */
 #ifndef HTW_SRC_CMD_SERVE_SERVER_H
 #define HTW_SRC_CMD_SERVE_SERVER_H
@@ -31,7 +31,7 @@
 #include "../listen.h"
 
 #include <htw/journal.h>
-#include <htw/wheel.h>
+#include <htw/scheduler.h>
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -53,22 +53,24 @@ struct htw__survey {
     bool has_begun, is_over;
 };
 
-/* A timer of the wheel, and what it does. */
+/* A timer, and what it does. */
 struct htw__serve_timer {
-    struct htw_timer timer;
+    struct htw__server *server;
+    htw_handle handle; /* 0: it was never set */
     void (*ring)(struct htw__server *server, struct htw__serve_timer *timer);
 };
 
 struct htw__server {
     struct htw__serve_options options;
-    struct htw_scheduler *scheduler; /* of the journal; embedded: the loop runs it */
+    struct htw_scheduler
+        *scheduler; /* of all timers, also of the journal's; embedded: the loop runs it */
     struct htw_journal *journal;
-    struct htw_wheel *wheel;
-    int epoll, timer, signals, spare_fd;
-    uint64_t armed_tick; /* of `timer` */
+    int epoll, signals, spare_fd;
     struct htw__listener listeners[HTW__SERVE_LISTENERS];
     uint32_t listener_count;
     struct htw__serve_timer pause; /* the end of a pause of listening */
+    struct htw__link kept;         /* reservations that have ended, and could not be given back */
+    struct htw__serve_timer retry; /* when that is tried again */
 
     pthread_t loop;
 
@@ -102,7 +104,7 @@ struct htw__server {
     bool is_draining, is_stopping;
     atomic_bool has_failed; /* the journal: set by its thread */
     bool has_more;          /* to do, for which epoll is not to wait */
-    bool is_scheduler_due;  /* timers of the journal are due */
+    bool is_scheduler_due;  /* timers are due */
 };
 
 /* ---- a connection */
@@ -148,13 +150,25 @@ struct htw__connection {
     bool is_closing;     /* executes nothing more; is closed when its output is sent */
 };
 
-/* The clock of the wheel, in nanoseconds, and its tick. */
+/* The clock of the scheduler, in nanoseconds. */
 int64_t htw__server_now(void);
-uint64_t htw__server_tick(int64_t ns);
 
-/* Rings at a time of this clock, or later within a tick. */
-void htw__server_set_timer(struct htw__server *server, struct htw__serve_timer *timer,
-                           int64_t at_ns);
+/* A timer that rings after a delay, or later within a tick. `timer` must stay until it is stopped or has rung. False: there is
+   no memory. */
+bool htw__server_start_timer(struct htw__server *server, struct htw__serve_timer *timer,
+                             int64_t delay_ns, const struct htw_site *site);
+
+/* The site of a timer that is started here. */
+#define HTW__SERVE_SITE(name) HTW_HERE(htw__server_ring, name)
+htw_callback htw__server_ring;
+
+/* Further away than all else. */
+#define HTW__SERVE_FAR_NS (UINT32_MAX * HTW_SECOND)
+
+/* Sets one that was started and has not been stopped or rung, or rings now. Cannot fail. */
+void htw__server_move_timer(struct htw__serve_timer *timer, int64_t delay_ns);
+
+void htw__server_stop_timer(struct htw__serve_timer *timer);
 
 /* Gives the connection a turn, unless it waits for one. */
 void htw__server_queue(struct htw__connection *connection);

@@ -3,6 +3,7 @@
 #include "start.h"
 
 #include "connection.h"
+#include "reservation.h"
 #include "survey.h"
 #include "tube.h"
 
@@ -24,7 +25,6 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #define ACCEPTS_PER_ROUND 64
@@ -68,17 +68,18 @@ static bool open_journal(struct htw__server *server) {
 
 static bool open_timers(struct htw__server *server) {
     struct htw_scheduler_options scheduler = HTW_SCHEDULER_OPTIONS_INIT;
-    struct htw_wheel_options wheel = HTW_WHEEL_OPTIONS_INIT;
     scheduler.embedded = true;
-    scheduler.clock = HTW_CLOCK_REALTIME;
+    scheduler.clock = HTW_CLOCK_BOOTTIME;
     scheduler.shards = 1;
-    wheel.start = (uint64_t)(htw__server_now() / HTW_MILLISECOND);
     int error = htw_scheduler_create(&server->scheduler, &scheduler);
-    if (error == 0)
-        error = htw_wheel_create(&server->wheel, &wheel);
-    if (error == 0) /* so that no timer can fail */
-        error = htw_wheel_reserve(server->wheel, HTW_NEVER_TICK);
-    return error == 0 || fail("cannot start", error);
+    if (error != 0)
+        return fail("cannot start", error);
+    /* These are always there. Their first time is so far away that the wheel gets all levels that it may need. */
+    return (htw__server_start_timer(server, &server->pause, HTW__SERVE_FAR_NS,
+                                    HTW__SERVE_SITE("pause of listening")) &&
+            htw__server_start_timer(server, &server->retry, HTW__SERVE_FAR_NS,
+                                    HTW__SERVE_SITE("retry"))) ||
+           fail("cannot start", -ENOMEM);
 }
 
 /* ---- sockets */
@@ -141,7 +142,7 @@ static void set_listening(struct htw__server *server, uint32_t events) {
 }
 
 static void listen_again(struct htw__server *server, struct htw__serve_timer *timer) {
-    (void)timer;
+    htw__server_move_timer(timer, HTW__SERVE_FAR_NS);
     set_listening(server, EPOLLIN);
 }
 
@@ -162,8 +163,7 @@ static void refuse_one(struct htw__server *server, const struct htw__listener *l
     if (!is_stuck)
         return;
     set_listening(server, 0);
-    server->pause.ring = listen_again;
-    htw__server_set_timer(server, &server->pause, htw__server_now() + PAUSE_NS);
+    htw__server_move_timer(&server->pause, PAUSE_NS);
 }
 
 void htw__server_accept(struct htw__server *server, const struct htw__listener *listener) {
@@ -220,24 +220,19 @@ static int open_signals(void) {
 
 static bool open_loop(struct htw__server *server) {
     server->epoll = epoll_create1(EPOLL_CLOEXEC);
-    server->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
     server->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     server->input = malloc(HTW__SERVE_INPUT);
     server->spare_fd = open_spare_fd();
-    server->armed_tick = HTW_NEVER_TICK;
     if (server->input == NULL)
         return fail("cannot start", -ENOMEM);
-    return (watch(server, server->timer, &server->timer) &&
-            watch(server, server->wake, &server->wake) &&
+    return (watch(server, server->wake, &server->wake) &&
             watch(server, server->signals, &server->signals) &&
             watch(server, htw_scheduler_fd(server->scheduler), &server->scheduler)) ||
            fail("cannot start", -errno);
 }
 
 static void init(struct htw__server *server, const struct htw__serve_options *options) {
-    *server = (struct htw__server) {
-        .options = *options, .epoll = -1, .timer = -1, .spare_fd = -1, .wake = -1
-    };
+    *server = (struct htw__server) { .options = *options, .epoll = -1, .spare_fd = -1, .wake = -1 };
     server->loop = pthread_self();
     raise_file_limit(&server->options);
     pthread_mutex_init(&server->mutex, NULL);
@@ -245,6 +240,9 @@ static void init(struct htw__server *server, const struct htw__serve_options *op
     server->last_turn = &server->turns;
     htw__ring_init(&server->connections);
     htw__ring_init(&server->held);
+    htw__ring_init(&server->kept);
+    server->pause.ring = listen_again;
+    server->retry.ring = htw__reservations_retry;
     server->seed = htw__random_seed(server);
     htw__tubes_init(server, &htw__default_allocator);
     htw__survey_init(server);
@@ -253,13 +251,11 @@ static void init(struct htw__server *server, const struct htw__serve_options *op
     snprintf(server->id, sizeof(server->id), "%016llx", (unsigned long long)server->seed);
 }
 
-/* Reads only what other threads may read, and the wheel while the loop sleeps. */
+/* Reads only what other threads may read. */
 static bool open_monitor(struct htw__server *server) {
     const struct htw__monitored shown = {
         .name = "serve",
         .scheduler = server->scheduler,
-        .wheel = server->wheel,
-        .tick_ns = HTW_MILLISECOND,
         .journal = { server->journal, htw_journal_get_stats, htw_journal_list_queues },
     };
     return !server->options.monitor || htw__monitored_begin(server->options.monitor_path, &shown);
@@ -295,13 +291,11 @@ bool htw__server_close(struct htw__server *server) {
     if (!is_well)
         htw__terminal_error("%s", htw_journal_error());
     htw_scheduler_destroy(server->scheduler);
-    htw_wheel_destroy(server->wheel);
     htw__tubes_fini(server);
     htw__key_table_fini(&server->reservations);
     pthread_mutex_destroy(&server->mutex);
     free(server->input);
     close_fd(server->epoll);
-    close_fd(server->timer);
     close_fd(server->wake);
     close_fd(server->signals);
     close_fd(server->spare_fd);
