@@ -13,8 +13,10 @@
 static void put_visible(FILE *stream, const char *text) {
     char piece[HTW__VISIBLE_MAX + 1];
     const char *end = text + strlen(text);
-    while (text < end)
-        fwrite(piece, 1, htw__visible_take(&text, end, piece), stream);
+    while (text < end) {
+        size_t size = htw__visible_take(&text, end, piece);
+        fwrite(piece, 1, size, stream);
+    }
 }
 
 static void put_site(FILE *stream, const struct htw__flight_site *site) {

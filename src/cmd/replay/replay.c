@@ -97,16 +97,18 @@ static int save(const struct options *options, const struct htw__page *page) {
 }
 
 /* Of a run that was recorded. */
-static int compare_and_save(const struct options *options, struct htw__page *page, unsigned bits) {
+static int compare_and_save(const struct options *options, const struct htw__page *page,
+                            unsigned bits) {
     struct htw__replay_record kafka;
+    struct htw__page compared = *page;
     const char *what = "cannot run";
     htw__record_init(&kafka);
     kafka.limit = page->record->limit;
-    page->kafka = &kafka;
+    compared.kafka = &kafka;
     int error = htw__kafka_record(&kafka, page->record, bits);
     if (error == 0) {
         what = options->html == NULL ? "standard output" : options->html;
-        error = save(options, page);
+        error = save(options, &compared);
     }
     if (error != 0)
         htw__terminal_error("%s: %s", what, strerror(-error));

@@ -312,8 +312,7 @@ static bool obey_keys(struct top *self) {
         case HTW__KEY_RESIZED:
         case HTW__KEY_REDRAW:
         case HTW__KEY_SCROLLED: /* what is shown has changed */
-            break;
-        case HTW__KEY_PAGE_1: /* likewise */
+        case HTW__KEY_PAGE_1:   /* likewise */
         case HTW__KEY_PAGE_LAST:
             break;
         }
@@ -435,7 +434,8 @@ static int observe(struct top *self) {
     if (length >= (int)sizeof(request))
         return report(self, "too many words");
     for (char *c = request; *c != '\0'; c++)
-        *c = *c == ',' ? ' ' : *c;
+        if (*c == ',')
+            *c = ' ';
     int error = htw__fetch_all(&self->fetch, self->path, request);
     if (error != 0)
         return report(self, htw__fetch_sentence(error));
