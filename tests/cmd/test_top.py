@@ -518,7 +518,7 @@ def serve_shows_its_timers_and_queues(directory):
         serving.say(b"put 1 3600 10 2\r\nhi\r\n", b"INSERTED")
         serving.say(b"put 1 0 10 2\r\nhi\r\n", b"INSERTED")
         answer = json.loads(top("--once", "--json", "--view", "queues", serving.path).stdout)
-        assert [[source["name"] for source in answer[kind]] for kind in ("schedulers", "journals", "wheels")] == 3 * [["serve"]]
+        assert [[source["name"] for source in answer[kind]] for kind in ("schedulers", "journals")] == 2 * [["serve"]]
         assert {"name": "mail", "delayed": 1, "ready": 1, "leased": 0, "buried": 0, "waiting": 0,
                 "paused": False} in answer["journals"][0]["queue_list"], answer
         assert "queue_list" not in top("--once", "--json", serving.path).stdout
