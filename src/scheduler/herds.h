@@ -44,7 +44,9 @@ void htw__herds_begin(struct htw__herds *herds, const struct htw_scheduler *sche
 /* Counts a timer that was due. `offset_ns`: from its clock to that of the scheduler. Under the lock. */
 static inline void htw__herds_add(struct htw__herds *herds, const struct htw_scheduler *scheduler,
                                   const struct htw__record *record, int64_t offset_ns) {
-    int64_t deadline_ns = record->deadline_ns + offset_ns;
+    int64_t deadline_ns;
+    if (__builtin_add_overflow(record->deadline_ns, offset_ns, &deadline_ns))
+        deadline_ns = INT64_MIN; /* it was due: the sum is not too great */
     uint64_t before = (uint64_t)herds->present.at_ns - (uint64_t)deadline_ns;
     if (HTW__LIKELY(before < scheduler->tick.value)) /* of the same tick */
         herds->present.timers++;

@@ -459,6 +459,21 @@ LATER_TEST(herds_of_another_clock_are_told_by_the_own_one) {
     assert_int_equal(herds.found[0].ago_ns, 5 * MS);
 }
 
+/* UBSan sees a sum that does not fit. */
+LATER_TEST(a_timer_that_was_due_before_all_time_is_in_no_recent_herd) {
+    observe(f, HTW_OBSERVE_SITES);
+    struct htw_spec spec = probe_spec(f, 0, INT64_MIN + 1);
+    spec.clock = HTW_CLOCK_REALTIME;
+    spec.absolute = true;
+    assert_int_equal(htw_scheduler_set_clock(f->scheduler, HTW_CLOCK_REALTIME, 400 * HTW_DAY), 0);
+    arm_spec(f, 0, &spec);
+    advance(f, HTW_MINUTE);
+    advance(f, HTW_MINUTE);
+    assert_int_equal(f->probes[0].runs, 1);
+    assert_int_equal(recent_herds(f->scheduler).count, 0);
+    assert_counts(f->scheduler, NULL, 0, 1, 0, 1, 1);
+}
+
 /* ---- events */
 
 #define EVENT_ROOM 64
