@@ -156,9 +156,11 @@ struct htw_journal;
 struct htw_journal_stats;
 struct htw_queue_stats;
 
-/** htw_journal_get_stats() and htw_journal_list_queues(), with which libhtw-monitor is not linked. */
+/** htw_journal_get_stats(), with which libhtw-monitor is not linked. */
 typedef int htw_journal_get_stats_function(struct htw_journal *journal,
                                            struct htw_journal_stats *stats);
+
+/** htw_journal_list_queues(), likewise. */
 typedef int htw_journal_list_queues_function(struct htw_journal *journal,
                                              bool (*)(void *, const struct htw_queue_stats *),
                                              void *context);
