@@ -474,6 +474,15 @@ def top_shows_nothing_of_rows_that_changes_the_terminal(directory):
         assert not re.search("[\0-\x09\x0b-\x1f\x7f-\x9f\u202e]", text), (page, text)
 
 
+@test
+def top_shows_no_more_rows_of_a_list_than_a_monitor_tells(directory):
+    answer = json.loads(views_answer(2))
+    answer["schedulers"][0]["sites"] = [site(f"site{i}", pending=i, armed=i) for i in range(8000)]
+    text = view(directory, "sites", answers=(views_answer(1), json.dumps(answer).encode()))
+    assert len(set(re.findall("site[0-9]+", text))) == 64, text
+    assert "77 others" in text, text
+
+
 class Serving:
     """A run of `htw serve --memory --monitor`."""
 

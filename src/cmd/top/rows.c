@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Of a list, as a monitor tells them: drawing looks for each of them among those of the answer before. */
+#define ROWS_MAX ((size_t)64)
+
 static const struct {
     const char *list, *others, *other_count, *distance;
 } names[] = {
@@ -36,9 +39,14 @@ static const json_t *others_of(const json_t *source, enum htw__top_list list) {
     return names[list].others == NULL ? NULL : json_object_get(source, names[list].others);
 }
 
+/* Without the others. */
+static size_t listed(const json_t *source, enum htw__top_list list) {
+    size_t count = json_array_size(json_object_get(source, names[list].list));
+    return count < ROWS_MAX ? count : ROWS_MAX;
+}
+
 size_t htw__top_rows_count(const json_t *source, enum htw__top_list list) {
-    return json_array_size(json_object_get(source, names[list].list)) +
-           json_is_object(others_of(source, list));
+    return listed(source, list) + json_is_object(others_of(source, list));
 }
 
 static void read_row(const json_t *object, const char *distance, struct htw__top_row *row) {
@@ -73,8 +81,8 @@ size_t htw__top_rows_read(const json_t *source, enum htw__top_list list, struct 
                           size_t room) {
     const json_t *array = json_object_get(source, names[list].list);
     const json_t *others = others_of(source, list);
-    size_t count = 0;
-    for (; count < json_array_size(array) && count < room; count++)
+    size_t count = 0, most = listed(source, list);
+    for (; count < most && count < room; count++)
         read_row(json_array_get(array, count), names[list].distance, &rows[count]);
     if (json_is_object(others) && count < room) {
         read_row(others, "", &rows[count]);

@@ -23,8 +23,8 @@
 
 /*
  * What an answer takes as a tree is estimated before it becomes one: `{},` is three bytes, and 240 in memory. The
- * figures are those of jansson on 64 bits, rounded up. The greatest answer that a monitor makes is 4 MiB: were it
- * all shards, which take most, it would be 45 MiB.
+ * figures are those of jansson on 64 bits, rounded up. 4 MiB of shards, which take most, are 45 MiB: a monitor
+ * of tens of thousands of shards is not shown.
  */
 #define TREE_MAX ((size_t)64 * 1024 * 1024)
 #define OBJECT_BYTES 256u
