@@ -191,7 +191,7 @@ struct htw_executor {
 #define HTW_SHARDS_MAX 1024u
 #define HTW_EXPIRERS_MAX 64u
 #define HTW_WORKERS_MAX 256u
-#define HTW_EVENTS_MAX 16777216u
+#define HTW_EVENTS_MAX 1048576u
 
 /** What is observed, one bit each: htw_scheduler_observe(). */
 #define HTW_OBSERVE_SITES 1u  /**< counts by site, wake-ups and herds */

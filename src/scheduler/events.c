@@ -77,8 +77,12 @@ static void add_events(struct recording *recording, const struct htw__observer *
     const struct htw__event_ring *ring = htw__observer_ring(observer);
     uint64_t lost;
     recording->lost += htw__counter_read(&observer->lost);
-    if (ring == NULL || ring->size > recording->room - recording->count) /* it is new */
+    if (ring == NULL)
         return;
+    if (ring->size > recording->room - recording->count) { /* one was new */
+        recording->lost += htw__counter_read(&ring->count);
+        return;
+    }
     struct htw__event *events = recording->events + recording->count;
     size_t count = htw__event_ring_copy(ring, events, &lost);
     for (size_t i = 0; i < count; i++) {
