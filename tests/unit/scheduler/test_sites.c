@@ -335,7 +335,8 @@ SCHEDULER_TEST(site_says_what_nobody_cancelled_before_the_stop) {
     assert_ptr_equal(sites[1], &armed);
 }
 
-/* The dump, with the handles as 0x, and so the places of callbacks in this program. */
+/* The dump, with the handles as 0x, and so the places of callbacks in this program, of which some systems know the
+   name, too. */
 static void assert_dump(struct htw_scheduler *scheduler, const char *expected) {
     char *text = NULL;
     size_t size = 0;
@@ -345,12 +346,21 @@ static void assert_dump(struct htw_scheduler *scheduler, const char *expected) {
     fclose(stream);
     char *to = text;
     size_t length = strlen(program_invocation_short_name);
+    bool is_named = false;
     for (const char *from = text; *from != 0;) {
+        if (strncmp(from, "probe_run (", 11) == 0) {
+            from += 11;
+            is_named = true;
+        }
         if (strncmp(from, program_invocation_short_name, length) == 0 && from[length] == '+')
             from += length + 1;
         *to++ = *from++;
         if (to - text >= 2 && to[-2] == '0' && to[-1] == 'x')
             from += strspn(from, "0123456789abcdef");
+        if (is_named && *from == ')') {
+            from++;
+            is_named = false;
+        }
     }
     *to = 0;
     assert_string_equal(text, expected);

@@ -115,7 +115,8 @@ SCHEDULER_TEST(stacks_without_memory_are_not_switched_on) {
     assert_int_equal(htw_scheduler_observed(f->scheduler), 0);
     uint64_t before = scheduler_stats(f).memory_bytes;
     observe(f, HTW_OBSERVE_STACKS);
-    assert_true(scheduler_stats(f).memory_bytes > before + (uint64_t)KEPT * sizeof(struct htw_stack));
+    assert_true(scheduler_stats(f).memory_bytes >
+                before + (uint64_t)KEPT * sizeof(struct htw_stack));
 }
 
 /* ---- texts */
