@@ -54,6 +54,15 @@ size_t htw__visible_take_json(const char **at, const char *end,
     return length;
 }
 
+void htw__visible_write(FILE *stream, const char *text) {
+    const char *end = text + strlen(text);
+    char piece[HTW__VISIBLE_MAX + 1];
+    while (text < end) {
+        size_t size = htw__visible_take(&text, end, piece);
+        fwrite(piece, 1, size, stream);
+    }
+}
+
 void htw__visible_write_json(FILE *stream, const char *text, size_t size) {
     const char *at = text, *end = text + size;
     char piece[HTW__VISIBLE_JSON_MAX + 1];

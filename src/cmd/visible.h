@@ -29,6 +29,9 @@ size_t htw__visible_take(const char **at, const char *end, char text[HTW__VISIBL
 size_t htw__visible_take_json(const char **at, const char *end,
                               char text[HTW__VISIBLE_JSON_MAX + 1]);
 
+/* Writes a text as htw__visible_take() does. Errors of the stream are for the caller. */
+void htw__visible_write(FILE *stream, const char *text);
+
 /* Writes text of UTF-8 as a string of JSON, with its quotes. Errors of the stream are for the caller. */
 void htw__visible_write_json(FILE *stream, const char *text, size_t size);
 

@@ -66,24 +66,24 @@ static void write_sites(struct htw_scheduler *scheduler, uint32_t sources,
 
 /* ---- wake-ups and herds */
 
-static void write_wakeup(void *context, const struct htw_wakeup *wakeup) {
-    struct htw__answer_text *text = context;
-    struct htw__origin origin;
-    htw__origin_take(&origin, wakeup->site, wakeup->address, wakeup->callback);
-    htw__text_add(text, "%s{\"left_ns\":%" PRId64 ",\"timers\":%" PRIu64 ",", separator(text),
-                  wakeup->left_ns, wakeup->timers);
-    htw__origin_write(&origin, text);
+static void write_instant(struct htw__answer_text *text, const char *member, int64_t ns,
+                          uint64_t timers, const struct htw__origin *origin) {
+    htw__text_add(text, "%s{\"%s\":%" PRId64 ",\"timers\":%" PRIu64 ",", separator(text), member,
+                  ns, timers);
+    htw__origin_write(origin, text);
     htw__text_add(text, "}");
 }
 
+static void write_wakeup(void *context, const struct htw_wakeup *wakeup) {
+    struct htw__origin origin;
+    htw__origin_take(&origin, wakeup->site, wakeup->address, wakeup->callback);
+    write_instant(context, "left_ns", wakeup->left_ns, wakeup->timers, &origin);
+}
+
 static void write_herd(void *context, const struct htw_herd *herd) {
-    struct htw__answer_text *text = context;
     struct htw__origin origin;
     htw__origin_take(&origin, herd->site, herd->address, herd->callback);
-    htw__text_add(text, "%s{\"ago_ns\":%" PRId64 ",\"timers\":%" PRIu64 ",", separator(text),
-                  herd->ago_ns, herd->timers);
-    htw__origin_write(&origin, text);
-    htw__text_add(text, "}");
+    write_instant(context, "ago_ns", herd->ago_ns, herd->timers, &origin);
 }
 
 /* ---- groups */

@@ -10,15 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put_visible(FILE *stream, const char *text) {
-    char piece[HTW__VISIBLE_MAX + 1];
-    const char *end = text + strlen(text);
-    while (text < end) {
-        size_t size = htw__visible_take(&text, end, piece);
-        fwrite(piece, 1, size, stream);
-    }
-}
-
 static void put_site(FILE *stream, const struct htw__flight_site *site) {
     const uint64_t counts[] = { site->wakeups, site->expired, site->late,
                                 site->armed,   site->moved,   site->cancelled };
@@ -26,10 +17,10 @@ static void put_site(FILE *stream, const struct htw__flight_site *site) {
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
         fprintf(stream, "%9s ", htw__figure_count(counts[i], text));
     fprintf(stream, "%9s  ", htw__figure_duration(site->callback_ns, text));
-    put_visible(stream, site->name);
+    htw__visible_write(stream, site->name);
     if (site->place[0] != '\0') {
         fputs(", ", stream);
-        put_visible(stream, site->place);
+        htw__visible_write(stream, site->place);
     }
     fputc('\n', stream);
 }
@@ -39,7 +30,7 @@ int htw__flight_table_write(FILE *stream, const struct htw__flight *flight) {
     if (sites == NULL)
         return -ENOMEM;
     char text[HTW__FIGURE_SIZE];
-    put_visible(stream, flight->program);
+    htw__visible_write(stream, flight->program);
     fprintf(stream, " (process %" PRId64 "): %zu events in %s", flight->pid, flight->event_count,
             htw__figure_duration(
                 (uint64_t)(htw__flight_end_ns(flight) - htw__flight_begin_ns(flight)), text));
