@@ -5,6 +5,7 @@
 #include "../../../src/cmd/replay/kafka.h"
 #include "../../../src/cmd/replay/page.h"
 
+#include "../../support/failing_malloc.h"
 #include "../unit.h"
 
 #include <errno.h>
@@ -13,38 +14,6 @@
 
 static struct htw__flight flight;
 static uint32_t timer_sites[64];
-
-/* How many allocations succeed before one fails; negative: all do. */
-static int allocations_left = -1;
-
-void *__real_htw__allocate(const struct htw_allocator *allocator, size_t size);
-void *__wrap_htw__allocate(const struct htw_allocator *allocator, size_t size);
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-static bool fails(void) {
-    return allocations_left >= 0 && allocations_left-- == 0;
-}
-
-void *__wrap_htw__allocate(const struct htw_allocator *allocator, size_t size) {
-    return fails() ? NULL : __real_htw__allocate(allocator, size);
-}
-
-void *__wrap_malloc(size_t size) {
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size) {
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *memory, size_t size) {
-    return fails() ? NULL : __real_realloc(memory, size);
-}
 
 static void setup(void) {
     htw__flight_init(&flight);
