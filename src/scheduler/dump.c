@@ -147,12 +147,8 @@ static void add_group(void *context, const struct htw_group_stats *stats) {
     groups->count++;
     while (place > 0 && stats->count > groups->most[place - 1].stats.count)
         place--;
-    if (place == GROUPS_MAX)
+    if (!htw__make_place(groups->most, sizeof(groups->most[0]), GROUPS_MAX, &groups->kept, place))
         return;
-    if (groups->kept < GROUPS_MAX)
-        groups->kept++;
-    for (uint32_t i = groups->kept - 1; i > place; i--)
-        groups->most[i] = groups->most[i - 1];
     groups->most[place].stats = *stats;
     snprintf(groups->most[place].name, sizeof(groups->most[place].name), "%s", stats->name);
 }

@@ -180,11 +180,9 @@ static void visit_shard(struct htw__shard *shard, htw_group_visitor *visitor, vo
 
 int htw_scheduler_visit_groups(struct htw_scheduler *scheduler, htw_group_visitor *visitor,
                                void *context) {
-    int refusal = htw__scheduler_refusal(scheduler);
+    int refusal = htw__visit_refusal(scheduler, visitor != NULL);
     if (refusal != 0)
         return refusal;
-    if (visitor == NULL)
-        return -EINVAL;
     /* In a frame: a visitor that destroyed the scheduler would destroy what this thread uses. */
     struct htw__callback_frame frame = { .scheduler = scheduler };
     htw__callback_frame_push(&frame);

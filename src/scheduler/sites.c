@@ -41,13 +41,8 @@ static void add_next(struct htw__census *census, const struct htw__next_timer *t
     uint32_t place = census->next_count;
     while (place > 0 && timer->left_ns < census->next[place - 1].left_ns)
         place--;
-    if (place == HTW__NEXT_TIMERS)
-        return;
-    if (census->next_count < HTW__NEXT_TIMERS)
-        census->next_count++;
-    for (uint32_t i = census->next_count - 1; i > place; i--)
-        census->next[i] = census->next[i - 1];
-    census->next[place] = *timer;
+    if (htw__make_place(census->next, sizeof(*timer), HTW__NEXT_TIMERS, &census->next_count, place))
+        census->next[place] = *timer;
 }
 
 /* Ticks that are not among the first ones do not get there later, so each that stays has all its timers. */
@@ -63,13 +58,9 @@ static void add_tick(struct htw__census *census, uint64_t tick,
             same->first = *timer;
         return;
     }
-    if (place == HTW_WAKEUPS_MAX)
-        return;
-    if (census->tick_count < HTW_WAKEUPS_MAX)
-        census->tick_count++;
-    for (uint32_t i = census->tick_count - 1; i > place; i--)
-        census->ticks[i] = census->ticks[i - 1];
-    census->ticks[place] = (struct htw__due_tick) { tick, 1, *timer };
+    if (htw__make_place(census->ticks, sizeof(census->ticks[0]), HTW_WAKEUPS_MAX,
+                        &census->tick_count, place))
+        census->ticks[place] = (struct htw__due_tick) { tick, 1, *timer };
 }
 
 /* ---- the records */
@@ -231,11 +222,9 @@ struct show {
 };
 
 static int begin_show(struct show *show, struct htw_scheduler *scheduler, bool has_visitor) {
-    int refusal = htw__scheduler_refusal(scheduler);
+    int refusal = htw__visit_refusal(scheduler, has_visitor);
     if (refusal != 0)
         return refusal;
-    if (!has_visitor)
-        return -EINVAL;
     *show = (struct show) { .scheduler = scheduler, .frame = { .scheduler = scheduler } };
     show->census = htw__census_take(scheduler);
     if (show->census == NULL)

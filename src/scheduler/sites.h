@@ -7,6 +7,8 @@
 #include "observer.h"
 #include "stacks.h"
 
+#include <string.h>
+
 /* The timers of a site, or of a callback without one. */
 struct htw__site_count {
     htw__origin origin; /* 0: all that found no room */
@@ -51,6 +53,19 @@ struct htw__census {
     bool has_stacks; /* they are observed */
     struct htw__stack_census stacks;
 };
+
+/* Makes a place for one more among the first ones of an ordered list, which keeps up to `most`: the last one goes where it is
+   full. False: the place is behind all of these. */
+static inline bool htw__make_place(void *list, size_t size, uint32_t most, uint32_t *count,
+                                   uint32_t place) {
+    char *at = (char *)list + place * size;
+    if (place == most)
+        return false;
+    if (*count < most)
+        (*count)++;
+    memmove(at + size, at, (*count - place - 1) * size);
+    return true;
+}
 
 /* Sites are in the order of their number of timers. NULL: no memory. Not under a lock. */
 struct htw__census *htw__census_take(struct htw_scheduler *scheduler);
