@@ -1266,18 +1266,20 @@ typedef void htw_event_visitor(void *context, const struct htw_event *event);
  * Calls a visitor for the events that the flight recorder has, in the order of their time. They are recorded while
  * HTW_OBSERVE_EVENTS is on. No thread waits meanwhile; what happens after the beginning of the call is not visited.
  *
+ * @param most     visit up to so many, the last ones; UINT64_MAX: all.
  * @param visitor  not NULL. No lock is held.
  * @param context  is passed to `visitor`.
- * @param ret_lost receives how many events were recorded before and are there no more, since newer ones took
- *                 their place. May be NULL.
+ * @param ret_lost receives how many events were recorded before those that are visited: newer ones took their
+ *                 place, or `most` leaves them out. May be NULL.
  * @return 0: success;
  *         -ENOMEM.
  *
  * A busy shard or thread loses its events before a calm one does: what is older than the first event of the
  * busiest is not complete. Cost: O(event_count log event_count); takes 72 bytes for each event, for the time of the call.
  */
-HTW_API int htw_scheduler_visit_events(struct htw_scheduler *scheduler, htw_event_visitor *visitor,
-                                       void *context, uint64_t *ret_lost);
+HTW_API int htw_scheduler_visit_events(struct htw_scheduler *scheduler, uint64_t most,
+                                       htw_event_visitor *visitor, void *context,
+                                       uint64_t *ret_lost);
 
 /** The most parts into which a level is divided. */
 #define HTW_LEVEL_PARTS 64

@@ -26,8 +26,7 @@ struct recording {
     uint64_t schedulers
         [HTW_MONITOR_SOURCES_MAX]; /* numbers of the sources of the first line, in its order */
     uint32_t scheduler;            /* the place there */
-    uint64_t skipped, written, lost;
-    uint64_t found; /* events of this scheduler, in the pass that counts them */
+    uint64_t written, lost;
     int site_count;
     struct {
         uintptr_t address; /* of the site, or the callback; 0: none */
@@ -104,11 +103,6 @@ static void write_event(void *context, const struct htw_event *event) {
         [HTW_EVENT_ENDED] = "ended", [HTW_EVENT_WOKEN] = "woken",
     };
     struct recording *self = context;
-    if (self->skipped > 0) {
-        self->skipped--;
-        self->lost++;
-        return;
-    }
     int site = number_of(self, event);
     htw__text_add(self->text, "[%" PRId64 ",\"%s\",%" PRIu32 ",%d,\"%" PRIx64 "\"", event->time_ns,
                   kinds[event->kind], self->scheduler, site, (uint64_t)event->handle);
@@ -117,24 +111,14 @@ static void write_event(void *context, const struct htw_event *event) {
     self->written++;
 }
 
-static void count_event(void *context, const struct htw_event *event) {
-    struct recording *self = context;
-    (void)event;
-    self->found++;
-}
-
 static void write_events(void *context, const struct htw__sample *sample) {
     struct recording *self = context;
     struct htw_scheduler *scheduler = sample->source->of.scheduler;
     uint64_t lost = 0;
     while (self->schedulers[self->scheduler] != sample->source->number) /* that one was removed */
         self->scheduler++;
-    self->found = 0;
-    int error = htw_scheduler_visit_events(scheduler, count_event, self, NULL);
-    self->skipped = self->found > self->most ? self->found - self->most : 0;
-    if (error == 0)
-        error = htw_scheduler_visit_events(scheduler, write_event, self, &lost);
-    self->text->has_failed |= error != 0;
+    self->text->has_failed |=
+        htw_scheduler_visit_events(scheduler, self->most, write_event, self, &lost) != 0;
     self->lost += lost;
 }
 

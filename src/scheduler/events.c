@@ -12,11 +12,9 @@
 
 int htw_scheduler_visit_herds(struct htw_scheduler *scheduler, htw_herd_visitor *visitor,
                               void *context) {
-    int refusal = htw__scheduler_refusal(scheduler);
+    int refusal = htw__visit_refusal(scheduler, visitor != NULL);
     if (refusal != 0)
         return refusal;
-    if (visitor == NULL)
-        return -EINVAL;
     struct htw__herd list[HTW_HERDS_MAX];
     uint32_t count = 0;
     int64_t now_ns = htw__now_ns(scheduler);
@@ -52,6 +50,7 @@ struct recording {
     const struct htw_scheduler *scheduler;
     struct htw__event *events;
     size_t count, room;
+    uint64_t most; /* of those that were recorded last are visited */
     uint64_t lost;
 };
 
@@ -123,11 +122,11 @@ static struct htw__site_shown show(struct texts *texts, htw__origin origin) {
     return text->shown;
 }
 
-static void visit_all(const struct recording *recording, struct texts *texts,
-                      htw_event_visitor *visitor, void *context) {
+static void visit_from(const struct recording *recording, size_t first, struct texts *texts,
+                       htw_event_visitor *visitor, void *context) {
     struct htw__callback_frame frame = { .scheduler = recording->scheduler };
     htw__callback_frame_push(&frame);
-    for (size_t i = 0; i < recording->count; i++) {
+    for (size_t i = first; i < recording->count; i++) {
         const struct htw__event *event = &recording->events[i];
         struct htw__site_shown shown = show(texts, event->origin);
         struct htw_event public = {
@@ -153,21 +152,24 @@ static void gather_and_visit(struct recording *recording, struct texts *texts,
     for (uint32_t n = 0; n < scheduler->observer_count; n++)
         add_events(recording, &scheduler->observers[n], runner_of(scheduler, n));
     qsort(recording->events, recording->count, sizeof(*recording->events), by_time);
+    size_t first =
+        recording->count > recording->most ? recording->count - (size_t)recording->most : 0;
+    recording->lost += first;
     memset(texts, 0, sizeof(*texts));
     htw__safe_copy_init(&texts->copy);
-    visit_all(recording, texts, visitor, context);
+    visit_from(recording, first, texts, visitor, context);
     htw__safe_copy_fini(&texts->copy);
 }
 
-int htw_scheduler_visit_events(struct htw_scheduler *scheduler, htw_event_visitor *visitor,
-                               void *context, uint64_t *ret_lost) {
-    int refusal = htw__scheduler_refusal(scheduler);
+int htw_scheduler_visit_events(struct htw_scheduler *scheduler, uint64_t most,
+                               htw_event_visitor *visitor, void *context, uint64_t *ret_lost) {
+    int refusal = htw__visit_refusal(scheduler, visitor != NULL);
     if (refusal != 0)
         return refusal;
-    if (visitor == NULL)
-        return -EINVAL;
     const struct htw_allocator *allocator = &scheduler->allocator;
-    struct recording recording = { .scheduler = scheduler, .room = room_for(scheduler) };
+    struct recording recording = { .scheduler = scheduler,
+                                   .room = room_for(scheduler),
+                                   .most = most };
     size_t bytes = (recording.room + 1) * sizeof(*recording.events);
     struct texts *texts = htw__allocate(allocator, sizeof(*texts));
     recording.events = htw__allocate(allocator, bytes);

@@ -90,7 +90,7 @@ static void expect_scheduler(const struct inert *e) {
     EXPECT(htw_scheduler_visit_sites(s, NULL, NULL) == -EOWNERDEAD);
     EXPECT(htw_scheduler_visit_wakeups(s, NULL, NULL) == -EOWNERDEAD);
     EXPECT(htw_scheduler_visit_herds(s, NULL, NULL) == -EOWNERDEAD);
-    EXPECT(htw_scheduler_visit_events(s, NULL, NULL, NULL) == -EOWNERDEAD);
+    EXPECT(htw_scheduler_visit_events(s, 1, NULL, NULL, NULL) == -EOWNERDEAD);
     htw_task_run(e->task);
     EXPECT(htw_task_drop(e->task, NULL) == (e->task == NULL ? -EINVAL : -EOWNERDEAD));
     EXPECT(htw_scheduler_stop(s, must_not_visit, NULL) == -EOWNERDEAD);

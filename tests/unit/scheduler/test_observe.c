@@ -77,7 +77,7 @@ SCHEDULER_TEST(observe_refuses_what_it_does_not_know) {
     assert_string_equal(htw_scheduler_options_invalid(&options), "event_count");
     options.event_count = HTW_EVENTS_MAX;
     assert_null(htw_scheduler_options_invalid(&options));
-    assert_int_equal(htw_scheduler_visit_events(f->scheduler, NULL, NULL, NULL), -EINVAL);
+    assert_int_equal(htw_scheduler_visit_events(f->scheduler, 1, NULL, NULL, NULL), -EINVAL);
     assert_int_equal(htw_scheduler_visit_herds(f->scheduler, NULL, NULL), -EINVAL);
     assert_int_equal(htw_scheduler_visit_wakeups(f->scheduler, NULL, NULL), -EINVAL);
 }
@@ -499,12 +499,17 @@ static void keep_event(void *context, const struct htw_event *event) {
     events->count++;
 }
 
-static struct events recorded(struct htw_scheduler *scheduler) {
+static struct events recorded_last(struct htw_scheduler *scheduler, uint64_t most) {
     struct events events = { .ordered = true };
-    assert_int_equal(htw_scheduler_visit_events(scheduler, keep_event, &events, &events.lost), 0);
+    assert_int_equal(htw_scheduler_visit_events(scheduler, most, keep_event, &events, &events.lost),
+                     0);
     assert_true(events.ordered);
     assert_false(events.misnamed);
     return events;
+}
+
+static struct events recorded(struct htw_scheduler *scheduler) {
+    return recorded_last(scheduler, UINT64_MAX);
 }
 
 #define assert_event(events, number, its_kind, its_time_ns, its_deadline_ns, probe)  \
@@ -581,6 +586,19 @@ LATER_TEST(events_of_other_clocks_tell_deadlines_by_that_of_the_scheduler) {
     assert_int_equal(events.found[before.count + 1].deadline_ns, HTW_NEVER_NS);
 }
 
+LATER_TEST(events_that_are_left_out_are_the_first_ones_and_lost) {
+    observe(f, HTW_OBSERVE_EVENTS);
+    for (int64_t i = 1; i <= 5; i++)
+        arm_site(f, 0, &idle, i * MS);
+    struct events events = recorded_last(f->scheduler, 2);
+    assert_int_equal(events.count, 2);
+    assert_int_equal(events.lost, 3);
+    assert_int_equal(events.found[0].deadline_ns, START_NS + 4 * MS);
+    assert_int_equal(events.found[1].deadline_ns, START_NS + 5 * MS);
+    assert_int_equal(recorded_last(f->scheduler, 0).lost, 5);
+    assert_int_equal(recorded_last(f->scheduler, 5).lost, 0);
+}
+
 LATER_TEST(events_that_are_lost_are_counted) {
     enum { PAIRS = 1000 };
     f->options = scheduler_options();
@@ -607,7 +625,8 @@ LATER_TEST(events_without_memory_are_lost_and_counted) {
     failing_allocator_fail(&f->memory, 1, true);
     advance(f, MS); /* the thread has no ring yet */
     assert_ran(f, 0);
-    assert_int_equal(htw_scheduler_visit_events(f->scheduler, keep_event, NULL, NULL), -ENOMEM);
+    assert_int_equal(htw_scheduler_visit_events(f->scheduler, UINT64_MAX, keep_event, NULL, NULL),
+                     -ENOMEM);
     failing_allocator_relent(&f->memory);
     struct events events = recorded(f->scheduler);
     assert_int_equal(events.count, 1);

@@ -202,7 +202,8 @@ UNIT_TEST(observing_is_switched_and_read_while_threads_work) {
         assert_int_equal(htw_scheduler_observe(scheduler, i % 4), 0);
         assert_int_equal(htw_scheduler_observed(scheduler), i % 4);
         sums_of(scheduler);
-        assert_int_equal(htw_scheduler_visit_events(scheduler, see_event, &order, &lost), 0);
+        assert_int_equal(
+            htw_scheduler_visit_events(scheduler, UINT64_MAX, see_event, &order, &lost), 0);
         assert_false(order.wrong);
         assert_int_equal(htw_scheduler_visit_herds(scheduler, see_herd, &timers), 0);
         assert_int_equal(htw_scheduler_visit_wakeups(scheduler, see_wakeup, &timers), 0);

@@ -845,6 +845,7 @@ pub type htw_event_visitor = ::std::option::Option<
 extern "C" {
     pub fn htw_scheduler_visit_events(
         scheduler: *mut htw_scheduler,
+        most: u64,
         visitor: htw_event_visitor,
         context: *mut ::std::os::raw::c_void,
         ret_lost: *mut u64,
