@@ -119,7 +119,7 @@ static inline htw_callback *htw__callback_of(const struct htw__record *record, u
 }
 
 /* What probes say of where a timer comes from: its site, or its callback without one; and the word that says
-   which it is. Read in place, where nobody changes it. */
+   which it is. Read in place, where it does not change. */
 #define HTW__PROBE_SITE(record) ((record)->callback)
 #define HTW__PROBE_FLAGS(record) (*(const uint64_t *)(const void *)&(record)->status)
 

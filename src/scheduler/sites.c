@@ -91,7 +91,7 @@ static void count_record(struct htw__census *census, struct htw__shard *shard,
     if (timer.left_ns == HTW_NEVER_NS)
         return;
     add_next(census, &timer);
-    if (attributes == NULL || !attributes->paused) /* one that is paused wakes nobody */
+    if (attributes == NULL || !attributes->paused) /* one that is paused wakes no thread */
         add_tick(census, htw__tick_from(shard->scheduler, htw__after_ns(own_ns, timer.left_ns)),
                  &timer);
 }

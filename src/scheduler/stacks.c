@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The stacks that a scheduler keeps, 9 MiB, but for each shard at least so many. */
+/* How many stacks a scheduler keeps, which take 9 MiB, and how many each shard keeps at least. */
 #define ALL_MAX 65536u
 #define SHARD_MIN 1024u
 

@@ -141,7 +141,7 @@ static void stop(struct htw_scheduler *scheduler, htw_unexpired_visitor *visitor
     htw__life_end_stop(&scheduler->life);
 }
 
-/* ---- what nobody has cancelled */
+/* ---- the timers that are left */
 
 struct leftovers {
     uint64_t timers;

@@ -3,7 +3,7 @@
  * flight.h - a flight record: what the schedulers of a program did, in order of time.
  *
  * It comes as text, from a monitor that was asked for `events` (docs/monitor.md), or from a file with such an answer:
- * lines of JSON, which may have been made by anybody. Its sites and schedulers are few, its events many.
+ * lines of JSON, which may come from anywhere. Its sites and schedulers are few, its events many.
  */
 #ifndef HTW_SRC_CMD_REPLAY_FLIGHT_H
 #define HTW_SRC_CMD_REPLAY_FLIGHT_H

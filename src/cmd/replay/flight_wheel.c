@@ -3,8 +3,8 @@
  * flight_wheel.c - gives the timers of a flight record to a wheel.
  *
  * The wheel is not the one of the program, which has one for each shard: it is one with the same tick and size,
- * in virtual time. A timer expires in it at its deadline, however late its callback started; one of which nobody
- * knows when it was armed, when its callback started.
+ * in virtual time. A timer expires in it at its deadline, however late its callback started; one that was armed
+ * before the record begins, when its callback started.
  */
 #include "flight_wheel.h"
 
