@@ -85,8 +85,10 @@ HTW_API const char *htw_strerror(int result);
  * An allocator. An object allocates everything through the allocator that it was created with.
  *
  * The library copies this struct; only what `context` points to must outlive the object. Both
- * functions must be set. The thread that calls the library calls them. They must not call functions
- * of the object that they work for, and must return (no exception, no longjmp).
+ * functions must be set. The thread that calls the library calls them, also while it holds a lock of
+ * the library. They must not call functions of the object that they work for, and must return: no
+ * exception, no pthread_exit(), no longjmp(). The library does not notice an allocator that does not
+ * return, and later calls may then wait for ever.
  */
 struct htw_allocator {
     /**

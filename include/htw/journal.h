@@ -156,7 +156,7 @@ typedef void htw_stopped(void *context, const char *why);
  * @param ret_next_ns receives a later one; HTW_NEVER_NS: there is none. For a later `after_ns` it must not be earlier.
  * @return 0, or an error, such as -EINVAL: then it is tried again a second later.
  *
- * Must return, and must not call this journal. Threads: called in the thread that writes, and in htw_journal_set_recurring().
+ * Must return, as callbacks must (htw_callback), and must not call this journal. Threads: called in the thread that writes, and in htw_journal_set_recurring().
  */
 typedef int htw_next_instant(const char *schedule, const char *zone, int64_t after_ns,
                              int64_t *ret_next_ns);
@@ -720,7 +720,8 @@ struct htw_job_info {
     uint32_t attempts, releases, timeouts, buries, kicks;
 };
 
-/** Receives a job. Returns whether to go on. Must not call functions that wait for this journal. */
+/** Receives a job. Returns whether to go on. Must return, as callbacks must (htw_callback), and must not call functions that
+    wait for this journal. */
 typedef bool htw_job_visit(void *context, const struct htw_job_info *info);
 
 /**
@@ -830,8 +831,8 @@ HTW_API void htw_queue_stats_init(struct htw_queue_stats *stats);
 HTW_API int htw_journal_get_queue(struct htw_journal *journal, const char *queue,
                                   struct htw_queue_stats *stats);
 
-/** Receives the numbers of a queue. Returns whether to go on. Must not call this journal, whose lock is
-    held. */
+/** Receives the numbers of a queue. Returns whether to go on. Must return, as callbacks must (htw_callback), and must not
+    call this journal, whose lock is held. */
 typedef bool htw_queue_visit(void *context, const struct htw_queue_stats *stats);
 
 /**
@@ -903,7 +904,8 @@ HTW_API HTW_WARN_UNUSED int htw_journal_set_recurring(struct htw_journal *journa
 HTW_API HTW_WARN_UNUSED int htw_journal_remove_recurring(struct htw_journal *journal,
                                                          const char *name);
 
-/** Receives a recurring job, which is valid until it returns. Returns whether to go on. Must not call this journal. */
+/** Receives a recurring job, which is valid until it returns. Returns whether to go on. Must return, as callbacks must
+    (htw_callback), and must not call this journal. */
 typedef bool htw_recurring_visit(void *context, const struct htw_recurring *rule);
 
 /**

@@ -115,7 +115,7 @@ struct htw_expiration {
 /**
  * The callback of a timer. `expiration` is valid until the callback returns.
  *
- * Callbacks, release hooks, visitors, executors and allocators must return. If one throws a C++
+ * Callbacks, release hooks, visitors and executors must return. If one throws a C++
  * exception, calls pthread_exit() or is left by a cancellation of its thread, the library writes which
  * one it was to standard error, and aborts; longjmp() out of it is not noticed. A thread that is
  * cancelled in a call of the library ends after the call, if its cancellation is not asynchronous

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* look.c - the public calls that show jobs: peeking and listing. */
+#include "../base/user_code.h"
 #include "load.h"
 #include "recurring.h"
 #include "select.h"
@@ -94,7 +95,7 @@ static int show(struct htw_journal *journal, uint64_t id, int state, htw_job_vis
         add_memory(job, &info);
     htw__mutex_unlock(&journal->mutex);
     if (state < 0 || (int)info.state == state)
-        result = visit(context, &info) ? 1 : 2;
+        HTW__CALL_USER("a visit", journal, visit, result = visit(context, &info) ? 1 : 2);
     htw__database_fetch_end(&journal->database);
     htw__mutex_lock(&journal->mutex);
     return result;
@@ -338,7 +339,7 @@ int htw_journal_list_recurring(struct htw_journal *journal, const char *after, u
         result = htw__recurring_read(&journal->database, name, &rule);
         if (result != 1)
             break;
-        goes_on = visit(context, &rule);
+        HTW__CALL_USER("a visit", journal, visit, goes_on = visit(context, &rule));
         visited++;
         strcpy(name, rule.name);
         htw__recurring_read_end(&journal->database);

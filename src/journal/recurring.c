@@ -2,6 +2,8 @@
 /* recurring.c - the rules by which jobs come again. */
 #include "recurring.h"
 
+#include "../base/user_code.h"
+
 #include <errno.h>
 #include <sqlite3.h>
 #include <string.h>
@@ -159,7 +161,10 @@ int htw__recurring_write(struct htw_journal *journal, const struct htw_recurring
 
 int htw__recurring_after(const struct htw_journal *journal, const struct htw_recurring *rule,
                          int64_t after_ns, int64_t *ret_next_ns) {
-    int error = journal->next_instant(rule->schedule, rule->zone, after_ns, ret_next_ns);
+    int error;
+    HTW__CALL_USER("next_instant", journal, journal->next_instant,
+                   error =
+                       journal->next_instant(rule->schedule, rule->zone, after_ns, ret_next_ns));
     return error == 0 && *ret_next_ns <= after_ns ? -EINVAL : error;
 }
 

@@ -226,6 +226,7 @@ int htw_journal_lease_cancel(struct htw_journal *journal, uint64_t number) {
 
 /* A thread that waits for its request. */
 struct waiter {
+    struct htw_journal *journal;
     htw_leased *leased;
     void *arg;
     int result;
@@ -235,13 +236,14 @@ struct waiter {
 static void tell_waiter(void *arg, int result, const struct htw_delivery *delivery) {
     struct waiter *waiter = arg;
     waiter->result = result;
-    waiter->leased(waiter->arg, result, delivery);
+    HTW__CALL_USER("a notice", waiter->journal, waiter->leased,
+                   waiter->leased(waiter->arg, result, delivery));
     sem_post(&waiter->told);
 }
 
 int htw_journal_lease(struct htw_journal *journal, const struct htw_lease *lease,
                       htw_leased *leased, void *arg) {
-    struct waiter waiter = { .leased = leased, .arg = arg };
+    struct waiter waiter = { .journal = journal, .leased = leased, .arg = arg };
     int error = htw__journal_refusal_to_wait(journal);
     if (error != 0)
         return error;

@@ -2,6 +2,7 @@
 /* stats.c - the statistics of a journal, as a struct and in the text format of Prometheus, and those of its queues. */
 #include "../base/metrics.h"
 #include "../base/prometheus.h"
+#include "../base/user_code.h"
 #include "state.h"
 
 #include <errno.h>
@@ -162,9 +163,11 @@ int htw_journal_list_queues(struct htw_journal *journal, htw_queue_visit *visit,
     htw__mutex_lock(&journal->mutex);
     struct htw__queue *queue = htw__queues_next(&journal->queues, NULL);
     struct htw_queue_stats stats;
+    bool goes_on = true;
     for (uint32_t shown = 1; queue != NULL; shown++) {
         htw__queue_stats(&journal->queues, queue, &journal->jobs, journal->jobs_in_file, &stats);
-        if (!visit(context, &stats))
+        HTW__CALL_USER("a visit", journal, visit, goes_on = visit(context, &stats));
+        if (!goes_on)
             break;
         queue = shown % QUEUES_AT_ONCE == 0 ? pause_at(journal, queue)
                                             : htw__queues_next(&journal->queues, queue);

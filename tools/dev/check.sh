@@ -4,7 +4,7 @@
 
 help_check() {
     cat <<'END'
-  lint [gcc|clang]  warnings as errors with gcc and clang, or one of them, layout, shell, layering
+  lint [gcc|clang]  warnings as errors with gcc and clang, or one of them, layout, shell, layering, calls of user code
   analyze [--quick] gcc -fanalyzer, clang-tidy and cppcheck over library, command and examples, where
                     something has changed; fails on any finding. --quick: without the checks of
                     clang-tidy that follow each path, which take most of the time
@@ -90,6 +90,8 @@ verb_lint() {
         tests/cmd/*.sh tests/cpp/*.sh tests/detectors/*.sh debian/tests/command debian/tests/cron debian/tests/consumer debian/tests/calendar debian/tests/journal debian/tests/monitor debian/tests/serve debian/tests/top
     say 'layering'
     python3 tests/api/layering.py .
+    say 'calls of user code'
+    python3 tests/api/user_calls.py .
 }
 
 # With assertions, from which the tools learn what holds. Findings are errors, and each tool reports

@@ -3,12 +3,8 @@
  * test_returns.c - callbacks, hooks, visitors and executors return. What does not ends the process, and says
  * what it was; threads that are cancelled in a call end after it.
  */
-#include "../../support/child.h"
+#include "../../support/leaving.h"
 #include "scheduler_fixture.h"
-#ifdef HAVE_THROWING
-#include "../../support/throwing.h"
-#endif
-#include "../unit.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -16,33 +12,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* ---- ways to leave */
-
-static void leave_by_exit(void) {
-    pthread_exit(NULL);
-}
-
-static void leave_by_cancel(void) {
-    pthread_cancel(pthread_self());
-    pthread_testcancel();
-}
-
-#ifdef HAVE_THROWING
-static void leave_by_exception(void) {
-    throwing_throw();
-}
-#endif
-
-static void (*const ways[])(void) = {
-    leave_by_exit,
-    leave_by_cancel,
-#ifdef HAVE_THROWING
-    leave_by_exception,
-#endif
-};
-
-static void (*leave)(void);
 
 static void run_and_leave(void *arg, const struct htw_expiration *expiration) {
     (void)arg;
@@ -144,57 +113,21 @@ static void in_expirer(void) {
         pause();
 }
 
-struct scene {
-    void (*play)(void);
-    const char *what;
-};
-
 static const struct scene scenes[] = {
-    { in_callback, "a callback" },       { in_hook, "a release hook" },
-    { in_visitor_of_stop, "a visitor" }, { in_visitor_of_group, "a visitor" },
-    { in_executor, "an executor" },
+    { in_callback, "a callback", .is_not_cancelled = false },
+    { in_hook, "a release hook", .is_not_cancelled = false },
+    { in_visitor_of_stop, "a visitor", .is_not_cancelled = true },
+    { in_visitor_of_group, "a visitor", .is_not_cancelled = false },
+    { in_executor, "an executor", .is_not_cancelled = false },
 };
 
 static const struct scene threads[] = {
-    { in_worker, "a callback" },
-    { in_expirer, "a callback" },
+    { in_worker, "a callback", .is_not_cancelled = true },
+    { in_expirer, "a callback", .is_not_cancelled = true },
 };
 
-static void *play(void *scene) {
-    ((const struct scene *)scene)->play();
-    return NULL;
-}
-
-static void call_play(void *scene) {
-    ((const struct scene *)scene)->play();
-}
-
-/* In the child: as a program whose thread catches what it can. */
-static void play_to_the_end(void *scene) {
-    pthread_t thread;
-#ifdef HAVE_THROWING
-    if (leave == leave_by_exception)
-        throwing_catch(call_play, scene);
-#endif
-    if (pthread_create(&thread, NULL, play, scene) == 0)
-        pthread_join(thread, NULL);
-    (void)call_play;
-}
-
-static void assert_aborts(const struct scene *scene, bool is_named) {
-    char text[4096];
-    int ended = child_run(play_to_the_end, (void *)(uintptr_t)scene, text, sizeof(text));
-    if (ended != -SIGABRT || (is_named && strstr(text, scene->what) == NULL))
-        fail_msg("%s: ended by %d, and said: %s", scene->what, ended, text);
-}
-
 UNIT_TEST(code_that_does_not_return_aborts_and_is_named) {
-    for (size_t way = 0; way < COUNT_OF(ways); way++) {
-        leave = ways[way];
-        for (size_t i = 0; i < COUNT_OF(scenes); i++)
-            if (leave != leave_by_cancel || scenes[i].play != in_visitor_of_stop) /* it cannot be */
-                assert_aborts(&scenes[i], true);
-    }
+    assert_all_abort(scenes, COUNT_OF(scenes));
 }
 
 /* There an exception meets no handler, so C++ ends the program at once. */
