@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Each command byte for byte: the same answers as from beanstalkd, errors included."""
+import itertools
 import random
 import re
 import signal
@@ -7,7 +8,7 @@ import socket
 import threading
 
 from clients import Wire
-from harness import compared, equal, note, settings, wait_for
+from harness import compared, compared_with, equal, note, own, settings, wait_for
 
 NAME = b"n" * 200
 GARBAGE = [b"", b" ", b"x", b"put", b"put ", b"reserv", b"reserve ", b"RESERVE", b"Put 0 0 1 1", b"\0", b"stats\0", b"stats ", b" stats",
@@ -92,6 +93,70 @@ def answers_of_a_long_pipeline_are_in_order(server):
     equal(told, b"".join(b"USING t%d\r\nINSERTED N\r\nINSERTED N\r\nFOUND N %d\r\n%d\r\nUNKNOWN_COMMAND\r\nWATCHING 2\r\nRESERVED N %d\r\n%d\r\n"
                          b"WATCHING 1\r\n" % (number, len(str(number)), number, len(str(number)), number) for number in range(count)))
     return []
+
+
+# Commands of a connection that has reserved job {own}, in a tube with the jobs {ready} and {buried}.
+REFUSED = ["put 0 0 60 65536\r\n" + "x" * 65536, "put 0 0 60 1\r\nx!!", "put 0 0 60 x", *(f"{command} 999999999" for command in
+           ("delete", "touch", "kick-job", "peek", "reserve-job", "stats-job")), "release 999999999 0 0", "bury 999999999 0", "stats-tube nosuch",
+           "pause-tube nosuch 0", "ignore a", "peek-delayed", "nosuch", "kick x", "x" * 300]
+TAKEN = ["put 0 0 60 1\r\nx", "bury {own} 0", "release {own} 0 0", "delete {own}", "delete {ready}", "touch {own}", "kick-job {buried}", "kick 1",
+         "peek {ready}", "peek-ready", "peek-buried", "reserve-job {ready}", "reserve-with-timeout 0", "use b", "watch b", "ignore nosuch",
+         "list-tube-used", "list-tubes-watched", "list-tubes", "stats", "stats-tube a", "stats-job {own}", "pause-tube a 0"]
+
+
+def answers_of(server, commands, at_once):
+    """The first line of each, with N in place of numbers. No job is left."""
+    with Wire(server) as wire:
+        wire.send(b"use a\r\nwatch a\r\nignore default\r\n" + b"put 0 0 60 1\r\nx\r\n" * 3)
+        ids = [answer.split()[1].decode() for answer in wire.answers(6)[3:]]
+        wire.send(f"reserve-job {ids[0]}\r\nbury {ids[0]} 0\r\nreserve-job {ids[1]}\r\n".encode())
+        wire.answers(3)
+        sent = [command.format(buried=ids[0], own=ids[1], ready=ids[2]).encode() + b"\r\n" * (not command.endswith("!")) for command in commands]
+        answers = []
+        for part in [b"".join(sent)] if at_once else sent:
+            wire.send(part)
+            answers += wire.answers(len(commands) if at_once else 1)
+        ids += [answer.split()[1].decode() for answer in answers if answer.startswith(b"INSERTED")]
+        wire.send("".join(f"delete {job}\r\n" for job in ids).encode())
+        wire.answers(len(ids))
+    return [re.sub(rb"\d+", b"N", answer.split(b"\r\n")[0]) for answer in answers]
+
+
+def pipelines_are_answered_in_order(server, refused):
+    """Each that is refused before and behind each that is not: as one by one."""
+    told = []
+    for pair in itertools.product(TAKEN, refused):
+        answers = answers_of(server, pair * 2, at_once=True)
+        equal(answers, answers_of(server, pair * 2, at_once=False), f"answers to {pair!r}"[:200])
+        told.append((pair, answers))
+    return told
+
+
+@compared
+def refusals_in_a_pipeline_are_told_in_order(server):
+    return pipelines_are_answered_in_order(server, REFUSED)
+
+
+@compared_with("--memory")
+def refusals_in_a_pipeline_are_told_in_order_without_a_file(server):
+    return pipelines_are_answered_in_order(server, REFUSED)
+
+
+def puts_beyond_the_limit_are_told_in_order(server):
+    pipelines_are_answered_in_order(server, TAKEN[:1])
+    with Wire(server) as wire:
+        wire.send(b"put 0 0 60 1\r\nx\r\n" * 6)
+        equal([answer.split()[0] for answer in wire.answers(6)], [b"INSERTED"] * 3 + [b"OUT_OF_MEMORY"] * 3)
+
+
+@own("--max-jobs", "3")
+def puts_beyond_the_limit_of_jobs_are_told_in_order(server):
+    puts_beyond_the_limit_are_told_in_order(server)
+
+
+@own("--max-jobs", "3", "--memory")
+def puts_beyond_the_limit_of_jobs_are_told_in_order_without_a_file(server):
+    puts_beyond_the_limit_are_told_in_order(server)
 
 
 PIECES = [b"\r\n", b"\n", b"0", b"1", b"-", b"9999999", b" ", b"x", b"\0", b"\xff", b"put 0 0 1 5\r\n", b"put 0 0 1 3\r\nabc\r\n", b"put 0 1 1 0\r\n\r\n",

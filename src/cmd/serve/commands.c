@@ -22,6 +22,13 @@ static void answer(struct htw__connection *connection, const char *text) {
     htw__buffer_append(&connection->output, text, strlen(text));
 }
 
+void htw__command_answer(struct htw__connection *connection, const char *text) {
+    if (connection->first == NULL)
+        answer(connection, text);
+    else
+        connection->last_answer = text;
+}
+
 /* The answer to an error of the journal. */
 static const char *text_of(int error) {
     switch (error) {
@@ -57,7 +64,7 @@ static struct htw__operation *create(struct htw__connection *connection,
 static void settle(struct htw__connection *connection, struct htw__operation *operation,
                    bool is_under_way) {
     if (!is_under_way) {
-        answer(connection, text_of(operation == NULL ? -ENOMEM : operation->result));
+        htw__command_answer(connection, text_of(operation == NULL ? -ENOMEM : operation->result));
         if (operation != NULL) {
             if (operation->tube != NULL)
                 htw__tube_release(connection->server, operation->tube);
@@ -84,7 +91,7 @@ static void start_put(struct htw__connection *connection, const struct htw__serv
         server->producers++;
     connection->is_producer = true;
     if (server->is_draining) {
-        answer(connection, "DRAINING\r\n");
+        htw__command_answer(connection, "DRAINING\r\n");
         return;
     }
     struct htw__operation *operation = create(connection, line);
@@ -184,7 +191,7 @@ static void start_step(struct htw__connection *connection, const struct htw__ser
         htw__reservation_find(connection->server, line->id, connection);
     struct htw_job_update update = HTW_JOB_UPDATE_INIT;
     if (step->is_own && own == NULL) {
-        answer(connection, "NOT_FOUND\r\n");
+        htw__command_answer(connection, "NOT_FOUND\r\n");
         return;
     }
     update.id = line->id;
@@ -234,7 +241,7 @@ static void start_touch(struct htw__connection *connection, const struct htw__se
     struct htw__reservation *own = htw__reservation_find(connection->server, line->id, connection);
     if (own != NULL)
         htw__reservation_touch(own);
-    answer(connection, own == NULL ? "NOT_FOUND\r\n" : "TOUCHED\r\n");
+    htw__command_answer(connection, own == NULL ? "NOT_FOUND\r\n" : "TOUCHED\r\n");
 }
 
 static void start_kick(struct htw__connection *connection, const struct htw__serve_line *line) {
@@ -268,7 +275,7 @@ static void finish_peek(struct htw__operation *operation, struct htw__connection
 static void start_stats_tube(struct htw__connection *connection,
                              const struct htw__serve_line *line) {
     if (!htw__tube_exists(connection->server, line->name)) {
-        answer(connection, "NOT_FOUND\r\n");
+        htw__command_answer(connection, "NOT_FOUND\r\n");
         return;
     }
     struct htw__operation *operation = create(connection, line);
@@ -310,7 +317,7 @@ static void finish_survey(struct htw__operation *operation, struct htw__connecti
 static void start_use(struct htw__connection *connection, const struct htw__serve_line *line) {
     struct htw__tube *tube = htw__tube_get(connection->server, line->name);
     if (tube == NULL) {
-        answer(connection, text_of(-ENOMEM));
+        htw__command_answer(connection, text_of(-ENOMEM));
         return;
     }
     tube->users++;
@@ -373,9 +380,9 @@ static void start_watch(struct htw__connection *connection, const struct htw__se
     size_t place = watched_place(connection, line->name);
     bool is_watched = place < connection->watched_count;
     if (line->verb == HTW__VERB_WATCH && !watch(connection, line->name)) {
-        answer(connection, text_of(-ENOMEM));
+        htw__command_answer(connection, text_of(-ENOMEM));
     } else if (line->verb == HTW__VERB_IGNORE && is_watched && connection->watched_count == 1) {
-        answer(connection, "NOT_IGNORED\r\n");
+        htw__command_answer(connection, "NOT_IGNORED\r\n");
     } else {
         if (line->verb == HTW__VERB_IGNORE && is_watched)
             ignore(connection, place);
@@ -388,7 +395,7 @@ static void start_pause(struct htw__connection *connection, const struct htw__se
     struct htw__tube *tube =
         htw__tube_exists(server, line->name) ? htw__tube_get(server, line->name) : NULL;
     if (tube == NULL) {
-        answer(connection, "NOT_FOUND\r\n");
+        htw__command_answer(connection, "NOT_FOUND\r\n");
         return;
     }
     int64_t until_ns =
@@ -399,7 +406,7 @@ static void start_pause(struct htw__connection *connection, const struct htw__se
         tube->pause_s = line->delay_s;
     }
     htw__tube_release(server, tube);
-    answer(connection, error == 0 ? "PAUSED\r\n" : text_of(error));
+    htw__command_answer(connection, error == 0 ? "PAUSED\r\n" : text_of(error));
 }
 
 /* ---- all */

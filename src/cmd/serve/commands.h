@@ -12,6 +12,10 @@ bool htw__command_may_start(const struct htw__connection *connection, enum htw__
 void htw__command_start(struct htw__connection *connection, const struct htw__serve_line *line,
                         const char *body);
 
+/* Answers a command that has no operation, behind the answers of those that are under way: until then none starts. `text` must
+   stay. */
+void htw__command_answer(struct htw__connection *connection, const char *text);
+
 /* The operation is back: does what follows from it, and answers if the connection is open. */
 void htw__command_finish(struct htw__operation *operation);
 

@@ -7,6 +7,8 @@
 #include "reservation.h"
 #include "tube.h"
 
+#include "../../base/assert.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -231,14 +233,14 @@ static size_t skip(struct htw__connection *connection, const char *bytes, size_t
         size_t now = size < connection->skipped ? size : (size_t)connection->skipped;
         connection->skipped -= now;
         if (connection->skipped == 0)
-            htw__buffer_print(&connection->output, "JOB_TOO_BIG\r\n");
+            htw__command_answer(connection, "JOB_TOO_BIG\r\n");
         return now;
     }
     const char *end = htw__serve_line_end(bytes, size);
     if (end == NULL) /* a \r may be the first half of its end */
         return size > 0 && bytes[size - 1] == '\r' ? size - 1 : size;
     connection->skips_line = false;
-    htw__buffer_print(&connection->output, "BAD_FORMAT\r\n");
+    htw__command_answer(connection, "BAD_FORMAT\r\n");
     return (size_t)(end - bytes);
 }
 
@@ -255,7 +257,7 @@ static size_t start_put(struct htw__connection *connection, const struct htw__se
         return 0;
     if (memcmp(bytes + whole - 2, "\r\n", 2) != 0) {
         connection->server->commands[HTW__VERB_PUT]++;
-        htw__buffer_print(&connection->output, "EXPECTED_CRLF\r\n");
+        htw__command_answer(connection, "EXPECTED_CRLF\r\n");
         return whole;
     }
     htw__command_start(connection, line, bytes + consumed);
@@ -269,35 +271,25 @@ static void answer_wrong_line(struct htw__connection *connection,
     else if (result == HTW__SERVE_LINE_TOO_LONG)
         connection->skips_line = true;
     else
-        htw__buffer_print(&connection->output,
-                          result == HTW__SERVE_LINE_BAD ? "BAD_FORMAT\r\n" : "UNKNOWN_COMMAND\r\n");
-}
-
-/* Whether the put has what ends without an operation, whose answer has to wait for those before. */
-static bool is_refused_put(const struct htw__connection *connection,
-                           const struct htw__serve_line *line, const char *bytes, size_t size,
-                           size_t consumed) {
-    size_t whole = consumed + line->size + 2;
-    return line->size > connection->server->options.max_job_size ||
-           connection->server->is_draining ||
-           (size >= whole && memcmp(bytes + whole - 2, "\r\n", 2) != 0);
+        htw__command_answer(connection, result == HTW__SERVE_LINE_BAD ? "BAD_FORMAT\r\n"
+                                                                      : "UNKNOWN_COMMAND\r\n");
 }
 
 /* Returns the bytes that were consumed; 0: the next command is not complete, or has to wait. */
 static size_t execute_one(struct htw__connection *connection, const char *bytes, size_t size) {
     struct htw__serve_line line;
     size_t consumed;
+    if (connection->last_answer != NULL) {
+        connection->is_blocked = true;
+        return 0;
+    }
     if (connection->skipped > 0 || connection->skips_line)
         return skip(connection, bytes, size);
     enum htw__serve_line_result result = htw__serve_line_read(bytes, size, &line, &consumed);
     if (result == HTW__SERVE_LINE_MORE)
         return 0;
     bool is_put = result == HTW__SERVE_LINE_COMMAND && line.verb == HTW__VERB_PUT;
-    bool may_start = result == HTW__SERVE_LINE_COMMAND &&
-                             !(is_put && is_refused_put(connection, &line, bytes, size, consumed))
-                         ? htw__command_may_start(connection, line.verb)
-                         : connection->first == NULL;
-    if (!may_start) {
+    if (result == HTW__SERVE_LINE_COMMAND && !htw__command_may_start(connection, line.verb)) {
         connection->is_blocked = true;
         return 0;
     }
@@ -323,7 +315,9 @@ static size_t execute(struct htw__connection *connection, const char *bytes, siz
         if (connection->is_closing || connection->is_blocked || is_throttled(connection) ||
             connection->output.size - before >= OUTPUT_PER_TURN)
             break;
+        size_t answered = connection->output.size;
         size_t consumed = execute_one(connection, bytes + at, size - at);
+        HTW_ASSERT(connection->first == NULL || connection->output.size == answered); /* in order */
         at += consumed;
         if (consumed == 0) {
             connection->is_partial = !connection->is_blocked;
@@ -461,6 +455,10 @@ void htw__connection_done(struct htw__operation *operation) {
         connection->first = operation->next;
         connection->under_way--;
         destroy_operation(operation);
+    }
+    if (connection->first == NULL && connection->last_answer != NULL) {
+        htw__command_answer(connection, connection->last_answer);
+        connection->last_answer = NULL;
     }
     if (connection->fd < 0) {
         give_back_all(connection);

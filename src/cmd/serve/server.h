@@ -12,7 +12,8 @@
  * There may be very many tubes, so what looks at all of them is done by a thread of its own, in steps (survey.c).
  *
  * ORDER. The answers of a connection come in the order of its commands. A command starts when those before have
- * their answers, except that changes of one kind, such as puts, may wait for the disk together.
+ * their answers, except that changes of one kind, such as puts, may wait for the disk together. Where one of those is refused,
+ * its answer waits for the answers of the others, and no command starts before.
  *
  * TIME. Delays and pauses are the journal's, by the wall clock. A job that is reserved is leased from the journal for
  * ever, and is a RESERVATION (reservation.c) here: its end, and those of waits, are timers of the same scheduler, by
@@ -127,6 +128,7 @@ struct htw__connection {
     size_t counted;   /* bytes in the server's `memory` */
     struct htw__operation *first, *last; /* under way, in the order of the commands */
     size_t under_way;
+    const char *last_answer; /* that follows theirs; NULL: none */
 
     struct htw__tube *use;
     struct htw__tube **watched;
