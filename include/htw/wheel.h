@@ -356,10 +356,21 @@ typedef bool htw_wheel_visitor(struct htw_timer *timer, void *arg);
 HTW_API size_t htw_wheel_for_each(struct htw_wheel *wheel, htw_wheel_visitor *visitor, void *arg);
 
 /**
+ * Returns how many buckets a level has: `size`, except that the last level that a wheel can have ends with
+ * the ticks of 64 bits, where that is fewer (16 buckets with a `size` of 64, for example).
+ *
+ * @param level from 0, the lowest; htw_wheel_stats.levels says how many there are.
+ * @return the number, a power of two; 0: the level does not exist, or `wheel` is NULL.
+ *
+ * Cost: O(1).
+ */
+HTW_API uint32_t htw_wheel_level_buckets(const struct htw_wheel *wheel, unsigned level);
+
+/**
  * Counts the timers in some buckets of a level, up to a limit, and returns the number: to show how
  * full a wheel is, with bounded work.
  *
- * @param level from 0, the lowest; htw_wheel_stats.levels says how many there are.
+ * @param level as in htw_wheel_level_buckets().
  * @param first the first bucket. A deadline of level i belongs to bucket
  *              `deadline / size^i % size` while it is in the window of that level.
  * @param count how many buckets; they end with the last of the level.
@@ -414,7 +425,7 @@ struct htw_wheel_stats {
     uint64_t advances;       /**< times the clock advanced to a bucket in use */
     uint64_t pending;        /**< timers pending now */
     uint32_t levels;         /**< levels that exist */
-    uint32_t size;           /**< buckets in a level */
+    uint32_t size;           /**< buckets in a level: htw_wheel_level_buckets() */
     uint32_t queued_buckets; /**< buckets in the delay queue, empty ones included */
     uint64_t memory_bytes;   /**< memory of the wheel, without timers */
 };

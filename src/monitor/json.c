@@ -94,16 +94,16 @@ static int64_t bucket_ns(const struct htw__lent_wheel *lent, unsigned shift) {
 
 static void write_lent(struct htw__lent_wheel *lent, struct htw__answer_text *text) {
     htw__mutex_lock(&lent->mutex);
-    uint32_t parts = htw__wheel_copy_parts(lent);
     htw__text_add(
         text, ",\"tick_ns\":%" PRId64 ",\"clock\":%" PRIu64 ",\"age_ns\":%" PRId64 ",\"levels\":[",
         lent->tick_ns, lent->clock < INT64_MAX ? lent->clock : INT64_MAX,
         htw__clock_monotonic_ns() - lent->copied_ns);
     for (unsigned number = 0; number < htw__wheel_copy_levels(lent); number++) {
         unsigned shift = number * (unsigned)__builtin_ctz(lent->stats.size);
-        uint32_t slot = (uint32_t)(lent->clock >> shift) & (lent->stats.size - 1);
-        begin_level(number, bucket_ns(lent, shift), lent->stats.size,
-                    slot / (lent->stats.size / parts), text);
+        uint32_t buckets = lent->buckets[number];
+        uint32_t parts = htw__wheel_copy_parts(lent, number);
+        uint32_t slot = (uint32_t)(lent->clock >> shift) & (buckets - 1);
+        begin_level(number, bucket_ns(lent, shift), buckets, slot / (buckets / parts), text);
         for (uint32_t part = 0; part < parts; part++)
             htw__text_add(text, "%s%u", part == 0 ? "" : ",", lent->timers[number][part]);
         htw__text_add(text, "]}");

@@ -50,6 +50,7 @@ struct htw__lent_wheel {
     int64_t copied_ns;
     struct htw_wheel_stats stats;
     uint64_t clock;
+    uint32_t buckets[HTW__LEVELS_SHOWN];
     uint16_t timers[HTW__LEVELS_SHOWN][HTW_LEVEL_PARTS]; /* at most 64 for each of 64 buckets */
 };
 

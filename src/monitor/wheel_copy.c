@@ -8,8 +8,9 @@
 #define BUCKET_MOST 64u
 
 static void copy_level(struct htw__lent_wheel *lent, unsigned level) {
-    uint32_t parts = htw__wheel_copy_parts(lent);
-    uint32_t width = lent->stats.size / parts;
+    lent->buckets[level] = htw_wheel_level_buckets(lent->wheel, level);
+    uint32_t parts = htw__wheel_copy_parts(lent, level);
+    uint32_t width = lent->buckets[level] / parts;
     for (uint32_t part = 0; part < parts; part++) {
         size_t count = 0;
         for (uint32_t slot = part * width; slot < (part + 1) * width; slot++)

@@ -5,13 +5,13 @@
 
 #include "state.h"
 
-/* How many levels are shown, and into how many parts each is divided. Under the mutex: while a copy is taken, both are 0. */
+/* How many levels are shown, and into how many parts one is divided. Under the mutex. */
 static inline unsigned htw__wheel_copy_levels(const struct htw__lent_wheel *lent) {
     return lent->stats.levels < HTW__LEVELS_SHOWN ? lent->stats.levels : HTW__LEVELS_SHOWN;
 }
 
-static inline uint32_t htw__wheel_copy_parts(const struct htw__lent_wheel *lent) {
-    return lent->stats.size < HTW_LEVEL_PARTS ? lent->stats.size : HTW_LEVEL_PARTS;
+static inline uint32_t htw__wheel_copy_parts(const struct htw__lent_wheel *lent, unsigned level) {
+    return lent->buckets[level] < HTW_LEVEL_PARTS ? lent->buckets[level] : HTW_LEVEL_PARTS;
 }
 
 /* Copies the state of the wheel. By its owner or, while it is lent, by the monitor. Under the mutex. */

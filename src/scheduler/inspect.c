@@ -85,16 +85,22 @@ void htw_scheduler_level_init(struct htw_scheduler_level *level) {
         *level = initial;
 }
 
-/* The number of levels of the wheel that has most, and the buckets in a level, which is the same for all. */
-static unsigned level_count(struct htw_scheduler *scheduler, uint32_t *ret_buckets) {
+/* The number of levels of the wheel that has most; and of level `number`, which is the same in each wheel that
+   has it, the logarithm of its width in ticks, and its buckets. */
+static unsigned level_count(struct htw_scheduler *scheduler, unsigned number, unsigned *ret_shift,
+                            uint32_t *ret_buckets) {
     unsigned most = 0;
+    *ret_buckets = 0;
     for (uint32_t i = 0; i < scheduler->shard_count; i++) {
         struct htw__shard *shard = &scheduler->shards[i];
         struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
         htw__lock_acquire(&shard->lock);
         htw_wheel_get_stats(shard->own.wheel, &stats);
+        uint32_t buckets = htw_wheel_level_buckets(shard->own.wheel, number);
         htw__lock_release(&shard->lock);
-        *ret_buckets = stats.size;
+        *ret_shift = number * (unsigned)__builtin_ctz(stats.size);
+        if (buckets > 0)
+            *ret_buckets = buckets;
         if (stats.levels > most)
             most = stats.levels;
     }
@@ -126,11 +132,11 @@ int htw_scheduler_get_level(struct htw_scheduler *scheduler, unsigned number,
         return refusal;
     if (level == NULL || level->struct_size != sizeof(*level))
         return -EINVAL;
+    unsigned shift;
     uint32_t buckets;
-    unsigned levels = level_count(scheduler, &buckets);
+    unsigned levels = level_count(scheduler, number, &shift, &buckets);
     if (number >= levels)
-        return -EINVAL;
-    unsigned shift = number * (unsigned)__builtin_ctz(buckets); /* less than 64: the level exists */
+        return -EINVAL; /* from here on the level exists, and `shift` is less than 64 */
     uint64_t now_tick = htw__tick_at(scheduler, htw__now_ns(scheduler));
     *level = (struct htw_scheduler_level) {
         .struct_size = sizeof(*level),

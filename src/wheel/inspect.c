@@ -50,15 +50,17 @@ size_t htw_wheel_for_each(struct htw_wheel *wheel, htw_wheel_visitor *visitor, v
     return visit.count;
 }
 
-/* ---- count_in */
+/* ---- buckets */
+
+uint32_t htw_wheel_level_buckets(const struct htw_wheel *wheel, unsigned level) {
+    return wheel == NULL || level >= wheel->level_count ? 0 : wheel->levels[level].buckets.count;
+}
 
 size_t htw_wheel_count_in(const struct htw_wheel *wheel, unsigned level, uint32_t first,
                           uint32_t count, size_t most) {
-    if (wheel == NULL || level >= wheel->level_count)
-        return 0;
-    uint32_t size = wheel->mask + 1;
+    uint32_t buckets = htw_wheel_level_buckets(wheel, level);
     size_t found = 0;
-    for (uint32_t slot = first; slot < size && slot - first < count && found < most; slot++)
+    for (uint32_t slot = first; slot < buckets && slot - first < count && found < most; slot++)
         if (htw__delay_queue_key(&wheel->queue, htw__wheel_bucket_id(wheel, level, slot)) !=
             HTW__DELAY_QUEUE_ABSENT)
             found += htw__wheel_timers_in(wheel, level, slot, most - found);

@@ -37,6 +37,7 @@ void htw__traced(enum htw__trace_step step, struct htw_timer *timer, uint64_t nu
 #define htw_wheel_cancel htw__traced_wheel_cancel
 #define htw_wheel_poll htw__traced_wheel_poll
 #define htw_wheel_poll_batch htw__traced_wheel_poll_batch
+#define htw_wheel_level_buckets htw__traced_wheel_level_buckets
 #define htw_wheel_next htw__traced_wheel_next
 #define htw_wheel_now htw__traced_wheel_now
 #define htw_wheel_count htw__traced_wheel_count

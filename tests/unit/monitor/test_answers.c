@@ -271,6 +271,7 @@ MONITOR_TEST(monitor_shows_wheels_of_every_size) {
         assert_int_equal(htw_monitor_add_wheel(f->monitor, "w", wheel, INT64_MAX, &source), 0);
         assert_int_equal(htw_wheel_schedule(wheel, &timers[0], HTW_NEVER_TICK), 0);
         assert_int_equal(htw_wheel_schedule(wheel, &timers[1], HTW_NEVER_TICK - 1), 0);
+        assert_int_equal(htw_wheel_reserve(wheel, HTW_NEVER_TICK), 0);
         htw_monitor_lend(source);
         const char *json = client_ask(f->path, "json\n");
         assert_true(says(json, "\"pending\":2,"));
@@ -280,6 +281,25 @@ MONITOR_TEST(monitor_shows_wheels_of_every_size) {
         htw_monitor_remove(source);
         htw_wheel_destroy(wheel);
     }
+}
+
+/* 64 = 2^6, and 2^(6 * 10) is the width of a bucket in level 10, of which 64 bits have 16. */
+MONITOR_TEST(monitor_shows_the_last_level_of_a_wheel_with_the_buckets_that_it_has) {
+    struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
+    struct htw_timer timer = { 0 };
+    struct htw_wheel *wheel;
+    struct htw_monitor_source *source;
+    options.size = 64;
+    options.start = (uint64_t)3 << 60;
+    assert_int_equal(htw_wheel_create(&wheel, &options), 0);
+    assert_int_equal(htw_wheel_schedule(wheel, &timer, (uint64_t)15 << 60), 0);
+    assert_int_equal(htw_monitor_add_wheel(f->monitor, "w", wheel, 1000000, &source), 0);
+    htw_monitor_lend(source);
+    assert_true(says(client_ask(f->path, "json\n"),
+                     "\"buckets\":16,\"clock\":3,\"timers\":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1]}]"));
+    htw_monitor_take_back(source);
+    htw_monitor_remove(source);
+    htw_wheel_destroy(wheel);
 }
 
 /* ---- names */

@@ -287,3 +287,55 @@ UNIT_TEST(wheel_count_in_of_what_does_not_exist_is_zero) {
     assert_int_equal(htw_wheel_count_in(f.wheel, 0, 3, UINT32_MAX, 100), 1);
     fixture_close(&f);
 }
+
+/* ---- all buckets */
+
+/* The deadlines are 1, 2, 4 ... ticks after the clock, and where that is too far the last before HTW_NEVER_TICK. */
+static void arm_to_the_end_of_time(struct fixture *f, uint64_t start) {
+    for (size_t i = 0; i < f->count; i++) {
+        uint64_t delay = (uint64_t)1 << i, most = HTW_NEVER_TICK - 1 - start;
+        arm(f, i, start + (delay < most ? delay : most));
+    }
+}
+
+static size_t count_of_level(const struct fixture *f, unsigned level, uint32_t buckets) {
+    size_t found = 0;
+    for (uint32_t slot = 0; slot < buckets; slot++)
+        found += htw_wheel_count_in(f->wheel, level, slot, 1, SIZE_MAX);
+    assert_int_equal(htw_wheel_count_in(f->wheel, level, 0, UINT32_MAX, SIZE_MAX), found);
+    assert_int_equal(htw_wheel_count_in(f->wheel, level, buckets, UINT32_MAX, SIZE_MAX), 0);
+    return found;
+}
+
+static void assert_all_counted(uint32_t size, uint64_t start, bool strict) {
+    struct fixture f;
+    fixture_open(&f, size, start, strict, 64);
+    assert_int_equal(htw_wheel_reserve(f.wheel, HTW_NEVER_TICK), 0);
+    arm_to_the_end_of_time(&f, start);
+    size_t found = 0;
+    uint64_t widths =
+        UINT64_MAX; /* less 1: the widths of a bucket of the level that there are in 64 bits */
+    for (unsigned level = 0; level < fixture_stats(&f).levels; level++, widths /= size) {
+        uint32_t buckets = htw_wheel_level_buckets(f.wheel, level);
+        assert_int_equal(buckets, widths < size ? widths + 1 : size);
+        found += count_of_level(&f, level, buckets);
+    }
+    assert_int_equal(found, f.count);
+    free(dump(&f));
+    fixture_close(&f);
+}
+
+UNIT_TEST(wheel_of_any_size_counts_the_buckets_of_all_its_levels) {
+    static const uint64_t starts[] = { 0, (uint64_t)1 << 63, UINT64_MAX - 5000,
+                                       HTW_NEVER_TICK - 2 };
+    for (uint32_t size = HTW_WHEEL_SIZE_MIN; size <= HTW_WHEEL_SIZE_MAX; size *= 2)
+        for (size_t i = 0; i < 2 * sizeof starts / sizeof starts[0]; i++)
+            assert_all_counted(size, starts[i / 2], i % 2 == 1);
+}
+
+WHEEL_TEST(wheel_has_no_buckets_in_a_level_that_does_not_exist, 8, 0, false, 0) {
+    assert_int_equal(htw_wheel_level_buckets(f->wheel, 0), 8);
+    assert_int_equal(htw_wheel_level_buckets(f->wheel, 1), 0);
+    assert_int_equal(htw_wheel_level_buckets(f->wheel, UINT32_MAX), 0);
+    assert_int_equal(htw_wheel_level_buckets(NULL, 0), 0);
+}

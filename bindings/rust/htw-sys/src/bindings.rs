@@ -222,6 +222,9 @@ extern "C" {
     ) -> usize;
 }
 extern "C" {
+    pub fn htw_wheel_level_buckets(wheel: *const htw_wheel, level: ::std::os::raw::c_uint) -> u32;
+}
+extern "C" {
     pub fn htw_wheel_count_in(
         wheel: *const htw_wheel,
         level: ::std::os::raw::c_uint,
