@@ -83,28 +83,62 @@ static const char *permanent_reason(rd_kafka_resp_err_t error) {
     }
 }
 
-/* What failed becomes a dead letter the next time; one that was refused becomes smaller, or waits. A bucket
- * must take it then. */
+/* Whether an error says nothing of the record: what librdkafka says itself, and what brokers say of themselves, of leaders
+ * and of producers. */
+static bool is_of_transport(rd_kafka_resp_err_t error) {
+    switch ((int)error) { /* of more than a hundred */
+    case RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION:
+    case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
+    case RD_KAFKA_RESP_ERR_BROKER_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_REPLICA_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_NETWORK_EXCEPTION:
+    case RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS:
+    case RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS_AFTER_APPEND:
+    case RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR:
+    case RD_KAFKA_RESP_ERR_FENCED_LEADER_EPOCH:
+    case RD_KAFKA_RESP_ERR_OUT_OF_ORDER_SEQUENCE_NUMBER:
+    case RD_KAFKA_RESP_ERR_DUPLICATE_SEQUENCE_NUMBER:
+    case RD_KAFKA_RESP_ERR_UNKNOWN_PRODUCER_ID:
+    case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_ID_MAPPING:
+    case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH:
+    case RD_KAFKA_RESP_ERR_PRODUCER_FENCED:
+    case RD_KAFKA_RESP_ERR_INVALID_TXN_STATE:
+    case RD_KAFKA_RESP_ERR_CONCURRENT_TRANSACTIONS:
+    case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
+    case RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
+        return true;
+    default:
+        return error < RD_KAFKA_RESP_ERR_UNKNOWN;
+    }
+}
+
+/* What failed becomes a dead letter the next time, or where another time may do after some; one that was refused becomes
+ * smaller, or waits. A bucket must take it then. */
 static void judge_failure(struct htw__kafka *self, struct htw__writer *writer) {
     const char *reason = permanent_reason(writer->failure);
     const struct htw__unacknowledged *failed = &writer->failed;
-    if (reason == NULL) {
+    htw__kafka_recover(self, rd_kafka_err2str(writer->failure));
+    if (reason == NULL)
         htw__directory_doubt(&self->directory); /* it may have been deleted */
+    if (reason == NULL &&
+        (failed->from.level == HTW__RELAY_IDS || is_of_transport(writer->failure)))
         return;
-    }
     const struct htw__refusal refusal = {
         .from = failed->from,
         .offset = failed->from_offset,
-        .reason = reason,
+        .reason = reason != NULL ? reason : "the topic refused the record again and again",
         .is_letter = failed->is_letter,
         .is_too_large = is_too_large(writer->failure),
         .is_bucket = failed->is_bucket,
     };
     if (failed->is_letter)
         htw__kafka_say(self, "%s: a dead letter was refused: %s", self->options.relay.dead_letters,
-                       reason);
-    if (htw__relay_refused(&self->relay, &refusal) == -EEXIST)
-        htw__kafka_fail(self, "%s: %s", htw__topics_name(self, failed->bucket), reason);
+                       rd_kafka_err2str(writer->failure));
+    int error = reason != NULL ? htw__relay_refused(&self->relay, &refusal)
+                               : htw__relay_failed(&self->relay, &refusal);
+    if (error == -EEXIST)
+        htw__kafka_fail(self, "%s: %s", htw__topics_name(self, failed->bucket), refusal.reason);
 }
 
 void htw__acknowledge_poll(struct htw__kafka *self) {
@@ -115,7 +149,6 @@ void htw__acknowledge_poll(struct htw__kafka *self) {
         if (writer->failure == RD_KAFKA_RESP_ERR_NO_ERROR || htw__kafka_must_recover(self))
             continue;
         judge_failure(self, writer);
-        htw__kafka_set_recover(self, true);
     }
 }
 

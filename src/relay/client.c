@@ -117,7 +117,7 @@ static void log_line(const rd_kafka_t *handle, int level, const char *facility, 
 static void note_error(rd_kafka_t *handle, int error, const char *reason, void *opaque) {
     struct htw__kafka *self = opaque;
     if (error == RD_KAFKA_RESP_ERR__FATAL)
-        htw__kafka_set_recover(self, true); /* a producer: it is made anew */
+        htw__kafka_recover(self, "a producer cannot go on"); /* it is made anew */
     else if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN ||
              error == RD_KAFKA_RESP_ERR__AUTHENTICATION)
         keep_line(self, rd_kafka_name(handle), reason);

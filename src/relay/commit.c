@@ -25,7 +25,7 @@
 #define FLUSH_MS 10000 /* for acknowledgements of what is to be committed */
 
 static int give_up(struct htw__kafka *self) {
-    htw__kafka_set_recover(self, true);
+    htw__kafka_recover(self, "a commit failed");
     self->relay.stats.failed_commits++;
     return -EAGAIN;
 }

@@ -17,6 +17,8 @@
 /* A longer key is left out of a dead letter that must become small. */
 #define LETTER_KEY_MAX 1024
 
+#define TOO_LARGE "the record is too large for the topics of the relay"
+
 /* A record on its way from the partition that it came from. */
 struct passage {
     struct htw__relay *relay;
@@ -66,12 +68,17 @@ static int wait_until(const struct passage *self, int64_t deadline_ms,
         self->relay->must_look = true;
     }
     bucket->in_flight++;
+    int error = self->relay->transport->publish(self->relay->transport, outgoing);
+    if (error != 0) {
+        bucket->in_flight--;
+        return error;
+    }
     self->relay->has_filed = true;
     if (htw__channel_of(outgoing->from) == HTW__CHANNEL_DELIVER)
         /* The clock by which it was filed is to be committed soon. */
         self->stripe->input_is_dirty = true;
     htw__relay_work_of(self->relay, outgoing->from)->filed[place.level]++;
-    return self->relay->transport->publish(self->relay->transport, outgoing);
+    return 0;
 }
 
 /* ---- to the dead letters */
@@ -163,7 +170,10 @@ static int file_until(const struct passage *self, int64_t deadline_ms, int64_t p
             ? htw__request_headers_to_retry(self->record, NULL, deadline_ms, self->relay->headers,
                                             times.deadline)
             : htw__request_headers_to_wait(self->record, &later, self->relay->headers, &times));
-    return wait_until(self, place_ms, &outgoing);
+    error = wait_until(self, place_ms, &outgoing);
+    return error == -EMSGSIZE
+               ? bury(self, self->request.is_letter ? NULL : TOO_LARGE, HTW__LETTER_WHOLE)
+               : error;
 }
 
 static int postpone(const struct passage *self) {
@@ -217,7 +227,11 @@ static int deliver(const struct passage *self) {
 /* ---- records that recur */
 
 #define NO_ZONE "htw-zone is not a time zone of the relay's machine"
-#define IS_NO_ZONE(error) ((error) == -ENOENT || (error) == -EINVAL)
+
+/* Whatever is wrong with its file: the machine may have it, and other records do not wait for that. */
+static bool is_no_zone(int error) {
+    return error != 0 && error != -ENOMEM && error != -EMFILE && error != -ENFILE;
+}
 
 /* A record of the input becomes that of its first occurrence. Returns 0, perhaps with why it is a bad one; or an error. */
 static int begin_to_recur(const struct htw__relay *self, struct htw__request *request,
@@ -228,10 +242,10 @@ static int begin_to_recur(const struct htw__relay *self, struct htw__request *re
         return 0;
     }
     int error = htw__recurrence_next(&request->recurrence, request->wanted_ms, &next_ms);
-    if (IS_NO_ZONE(error))
+    if (is_no_zone(error))
         *why = NO_ZONE;
     if (error != 0)
-        return IS_NO_ZONE(error) ? 0 : error;
+        return is_no_zone(error) ? 0 : error;
     if (!request->has_time)
         request->deadline_ms = request->wanted_ms = next_ms;
     if (request->wanted_ms >= request->recurrence.until_ms)
@@ -250,7 +264,7 @@ static int occur(const struct passage *self, const char *why, enum htw__letter l
         htw__recurrence_due(recurrence, self->request.wanted_ms, self->relay->now_ms, wanted_ms);
     if (error == 0 && *wanted_ms <= self->relay->now_ms)
         error = htw__recurrence_next(recurrence, *wanted_ms, &next_ms);
-    if (IS_NO_ZONE(error))
+    if (is_no_zone(error))
         return bury(self, NO_ZONE, letter);
     if (error != 0 || *wanted_ms == HTW__RECURRENCE_NONE)
         return error;
@@ -328,28 +342,49 @@ static struct htw__poison *find_poison(const struct htw__relay *self, struct htw
     return NULL;
 }
 
-int htw__relay_refused(struct htw__relay *self, const struct htw__refusal *refusal) {
+/* Finds it, or adds one that is a suspect. NULL: no memory. */
+static struct htw__poison *get_poison(struct htw__relay *self, const struct htw__refusal *refusal) {
     struct htw__poison *known = find_poison(self, refusal->from, refusal->offset);
-    if (known != NULL && !refusal->is_letter)
-        return -EEXIST;
-    if (known != NULL) {
-        known->letter = after(known->letter, refusal->is_too_large);
-        return 0;
-    }
+    if (known != NULL)
+        return known;
     struct htw__poison *poisons =
         realloc(self->poisons, (self->poison_count + 1) * sizeof(*poisons));
     if (poisons == NULL)
-        return -ENOMEM;
+        return NULL;
     self->poisons = poisons;
-    poisons[self->poison_count++] = (struct htw__poison) {
-        .from = refusal->from,
-        .offset = refusal->offset,
-        .reason = refusal->is_letter ? NULL : refusal->reason,
-        .letter = refusal->is_letter ? after(HTW__LETTER_WHOLE, refusal->is_too_large)
-                                     : HTW__LETTER_WHOLE,
-        .is_bucket = refusal->is_bucket,
-    };
+    poisons[self->poison_count] = (struct htw__poison) { .from = refusal->from,
+                                                         .offset = refusal->offset,
+                                                         .is_suspect = true };
+    return &poisons[self->poison_count++];
+}
+
+int htw__relay_refused(struct htw__relay *self, const struct htw__refusal *refusal) {
+    struct htw__poison *poison = get_poison(self, refusal);
+    if (poison == NULL)
+        return -ENOMEM;
+    if (!poison->is_suspect && !refusal->is_letter)
+        return -EEXIST;
+    if (refusal->is_letter)
+        poison->letter = after(poison->letter, refusal->is_too_large);
+    if (!poison->is_suspect)
+        return 0;
+    poison->is_suspect = false;
+    poison->reason = refusal->is_letter ? NULL : refusal->reason;
+    poison->is_bucket = refusal->is_bucket;
+    poison->is_bad = refusal->is_bad;
     return 0;
+}
+
+int htw__relay_failed(struct htw__relay *self, const struct htw__refusal *refusal) {
+    struct htw__poison *poison = get_poison(self, refusal);
+    if (poison == NULL)
+        return -ENOMEM;
+    poison->failures++;
+    self->failure = (struct htw__failure) { refusal->from, refusal->offset, poison->failures };
+    if (poison->failures < HTW__FAILURES_MAX)
+        return 0;
+    poison->failures = 0;
+    return htw__relay_refused(self, refusal);
 }
 
 void htw__relay_committed(struct htw__relay *self, enum htw__channel channel) {
@@ -385,16 +420,13 @@ static const char *judge(const struct htw__relay *self, const struct htw__reques
                : htw__destinations_choose(&self->options.destinations, request->to, topic);
 }
 
-/* One whose headers are in order, or `why` says what is wrong; with an id, it is alive. */
-static int pass_living(const struct passage *self, const char *why) {
-    struct htw__poison *poison = find_poison(self->relay, self->from, self->record->offset);
+/* One whose headers are in order, or `why` says what is wrong; with an id, it is alive. `poison` is NULL: it is none. */
+static int pass_living(const struct passage *self, const struct htw__poison *poison,
+                       const char *why) {
     enum htw__letter letter = poison != NULL ? poison->letter : HTW__LETTER_WHOLE;
     bool is_bad = why != NULL;
-    if (poison != NULL) {
-        poison->is_published = true;
-        if (poison->reason != NULL)
-            why = poison->reason;
-    }
+    if (poison != NULL && poison->reason != NULL)
+        why = poison->reason;
     /* An occurrence that was refused; if it was the record of the next one, in a bucket, none follows. */
     if (why != NULL && !is_bad && self->request.recurs && !poison->is_bucket)
         return occur(self, why, letter);
@@ -405,12 +437,21 @@ static int pass_living(const struct passage *self, const char *why) {
     return file(self);
 }
 
-int htw__relay_pass_on(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                       const struct htw__relay_record *record) {
-    struct passage passage = { .relay = self, .stripe = stripe, .from = from, .record = record };
-    struct htw__request *request = &passage.request;
-    bool is_input = from.level == HTW__RELAY_INPUT;
+static int pass_on(struct passage *passage) {
+    struct htw__relay *self = passage->relay;
+    struct htw__stripe *stripe = passage->stripe;
+    const struct htw__relay_record *record = passage->record;
+    struct htw__request *request = &passage->request;
+    bool is_input = passage->from.level == HTW__RELAY_INPUT;
+    struct htw__poison *poison = find_poison(self, passage->from, record->offset);
     const char *why = htw__request_parse(record, request);
+    if (poison != NULL) {
+        poison->is_published = true;
+        if (poison->is_suspect)
+            poison = NULL;
+        else if (poison->is_bad && why == NULL)
+            why = poison->reason;
+    }
     if (why == NULL && is_input)
         why = judge(self, request);
     if (why == NULL && is_input && request->recurs) {
@@ -427,9 +468,24 @@ int htw__relay_pass_on(struct htw__relay *self, struct htw__stripe *stripe, stru
         return 0;
     }
     self->has_filed = false;
-    int error = pass_living(&passage, why);
+    int error = pass_living(passage, poison, why);
     bool has_left = error == 0 && has_entry && !request->is_cancel && !self->has_filed;
-    return has_left ? htw__index_leave(self, stripe, from, record, request) : error;
+    return has_left ? htw__index_leave(self, stripe, passage->from, record, request) : error;
+}
+
+int htw__relay_pass_on(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
+                       const struct htw__relay_record *record) {
+    struct passage passage = { .relay = self, .stripe = stripe, .from = from, .record = record };
+    int error = pass_on(&passage);
+    const struct htw__refusal refusal = {
+        .from = from,
+        .offset = record->offset,
+        .reason = "the relay failed on it again and again: its log says more",
+        .is_bad = true,
+    };
+    if (error != 0 && error != -ENOMEM && error != -EAGAIN)
+        (void)htw__relay_failed(self, &refusal); /* without memory it is not counted */
+    return error;
 }
 
 int htw__relay_drop(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,

@@ -5,8 +5,8 @@
 
 #include "state.h"
 
-/* A record leaves the partition that it came from, for where its headers say. Returns 0, or a negative
- * errno: the transaction has to be aborted. */
+/* A record leaves the partition that it came from, for where its headers say. Returns 0, or a negative errno: the
+ * transaction has to be aborted. For what is wrong with one record that happens HTW__FAILURES_MAX times at most. */
 int htw__relay_pass_on(struct htw__relay *relay, struct htw__stripe *stripe,
                        struct htw__source from, const struct htw__relay_record *record);
 
@@ -28,11 +28,17 @@ struct htw__refusal {
     bool is_letter;     /* it was a dead letter */
     bool is_too_large;
     bool is_bucket; /* it was for a bucket */
+    bool is_bad;    /* it was not even judged */
 };
 
 /* When it is read again, it becomes a dead letter; one that was refused becomes smaller, or waits in a
  * bucket. Returns 0; -EEXIST: that was tried before, and a bucket did not take it; -ENOMEM. */
 int htw__relay_refused(struct htw__relay *relay, const struct htw__refusal *refusal);
+
+/* A record has aborted everything by something that is neither a lack of memory nor of the transport. One that does so
+ * HTW__FAILURES_MAX times is refused, as htw__relay_refused() says. */
+#define HTW__FAILURES_MAX 5u
+int htw__relay_failed(struct htw__relay *relay, const struct htw__refusal *refusal);
 
 /* What was published is committed: refusals that have led to something are forgotten. */
 void htw__relay_committed(struct htw__relay *relay, enum htw__channel channel);

@@ -113,7 +113,8 @@ void htw__group_rebalance(rd_kafka_t *group, rd_kafka_resp_err_t what,
         if (is_lost || htw__kafka_must_recover(self) ||
             htw__commit_now(self, HTW__CHANNEL_DELIVER) != 0 || !release(self, partitions) ||
             htw__commit_now(self, HTW__CHANNEL_FILE) != 0)
-            htw__kafka_set_recover(self, true);
+            htw__kafka_recover(self, is_lost ? "the membership was lost"
+                                             : "the last commit of stripes that go failed");
         if (htw__kafka_must_recover(self)) { /* and so for all: the transaction is one */
             htw__writers_abort(self);
             htw__relay_lose_all(&self->relay);
@@ -144,7 +145,7 @@ void htw__group_lose(struct htw__kafka *self) {
     htw__relay_lose_all(&self->relay);
     for (uint32_t i = 0; i < self->stripe_count; i++)
         self->stripes[i] = HTW__STRIPE_NONE;
-    htw__kafka_set_recover(self, true);
+    htw__kafka_recover(self, "the membership has ended");
 }
 
 /* ---- taking over */

@@ -119,14 +119,30 @@ static bool is_committing(const struct htw__kafka *self) {
            htw__commit_is_in_flight(&self->writers[1]);
 }
 
+/* One that comes again and again would otherwise be seen by nobody. */
+static void say_recovery(struct htw__kafka *self, const char *why) {
+    struct htw__failure *failure = &self->relay.failure;
+    self->relay.stats.recoveries++;
+    if (failure->times == 0)
+        htw__kafka_say(self, "all is taken over again: %s", why);
+    else
+        htw__kafka_say(self,
+                       "all is taken over again: %s: offset %" PRId64 " of partition %d of %s, for "
+                       "the %u. time; at the %u. it is a dead letter",
+                       why, failure->offset, (int)htw__topics_partition(self, failure->from),
+                       htw__topics_name(self, failure->from), failure->times, HTW__FAILURES_MAX);
+    failure->times = 0;
+}
+
 /* Back to what was committed, as soon as that is known. */
 static int recover(struct htw__kafka *self) {
     if (is_committing(self))
         return 0;
     int error = htw__writers_abort(self);
     htw__group_forget(self);
-    if (error == 0)
-        htw__kafka_set_recover(self, false);
+    if (error == 0) {
+        say_recovery(self, atomic_exchange_explicit(&self->recovery, NULL, memory_order_acq_rel));
+    }
     return error == -EAGAIN ? 0 : error;
 }
 
@@ -264,7 +280,7 @@ int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
         size_t room = room_of(self, HTW__CHANNEL_DELIVER);
         int more = htw__relay_advance(&self->relay, htw__clock_realtime_ms(), room);
         if (more < 0)
-            htw__kafka_set_recover(self, true);
+            htw__kafka_recover_from(self, more);
         has_more = more > 0 && room > 0;
         count = read_some(self);
         htw__acknowledge_poll(self);

@@ -22,6 +22,7 @@
 #include "directory.h"
 #include "relay.h"
 
+#include <errno.h>
 #include <librdkafka/rdkafka.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -157,8 +158,9 @@ struct htw__kafka {
         int64_t checked_ms;
     } skew;
     /* Failure and end. */
-    /* A transaction failed, the membership was lost, an offset is gone. Errors of a producer come from any thread. */
-    _Atomic bool must_recover;
+    /* Why everything is to be forgotten and taken over again: a transaction failed, the membership was lost, an offset is
+     * gone, ... NULL: it is not. Errors of a producer come from any thread. */
+    const char *_Atomic recovery;
     bool has_failed; /* for good: `error` says why */
     _Atomic bool is_stopping;
     bool is_leaving; /* what could be committed is: stripes only go */
@@ -190,13 +192,21 @@ static inline bool htw__kafka_is_stopping(const struct htw__kafka *kafka) {
            (kafka->options.must_stop != NULL && kafka->options.must_stop());
 }
 
-/* Whether everything is to be forgotten and taken over again. Any thread may say so. */
+/* Whether everything is to be forgotten and taken over again. */
 static inline bool htw__kafka_must_recover(const struct htw__kafka *kafka) {
-    return atomic_load_explicit(&kafka->must_recover, memory_order_acquire);
+    return atomic_load_explicit(&kafka->recovery, memory_order_acquire) != NULL;
 }
 
-static inline void htw__kafka_set_recover(struct htw__kafka *kafka, bool must_recover) {
-    atomic_store_explicit(&kafka->must_recover, must_recover, memory_order_release);
+/* It is, because of `why`, a static phrase. The first reason counts. Any thread may say so. */
+static inline void htw__kafka_recover(struct htw__kafka *kafka, const char *why) {
+    const char *none = NULL;
+    atomic_compare_exchange_strong_explicit(&kafka->recovery, &none, why, memory_order_release,
+                                            memory_order_relaxed);
+}
+
+/* The same for an error of the rules. */
+static inline void htw__kafka_recover_from(struct htw__kafka *kafka, int error) {
+    htw__kafka_recover(kafka, error == -ENOMEM ? "out of memory" : "the relay failed on a record");
 }
 
 /* How long a step waits for a broker: less when the relay is to stop. */

@@ -89,7 +89,7 @@ static int pass_record(struct htw__kafka *self, struct htw__source source,
                        const rd_kafka_message_t *message) {
     struct htw__relay_record record;
     if (!htw__reader_view(self, message, &record))
-        return -1;
+        return -ENOMEM;
     return htw__relay_take(&self->relay, source, &record);
 }
 
@@ -103,7 +103,7 @@ static void note_error(struct htw__kafka *self, const rd_kafka_message_t *messag
          * same error, when its successor deletes what it has read. The take-over tells the two apart: it
          * compares the committed positions with what is there. */
     case RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED:
-        htw__kafka_set_recover(self, true);
+        htw__kafka_recover(self, rd_kafka_err2str(message->err));
         break;
     case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
     case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
@@ -154,8 +154,10 @@ size_t htw__reader_poll(struct htw__kafka *self, rd_kafka_queue_t *queue, size_t
         ssize_t count = rd_kafka_consume_batch_queue(queue, 0, messages, wanted);
         for (ssize_t i = 0; i < count; i++) {
             /* After a failure nothing is passed on: it would be of the time before. */
-            if (!self->has_failed && !htw__kafka_must_recover(self) && pass(self, messages[i]) != 0)
-                htw__kafka_set_recover(self, true);
+            int error =
+                self->has_failed || htw__kafka_must_recover(self) ? 0 : pass(self, messages[i]);
+            if (error != 0)
+                htw__kafka_recover_from(self, error);
             rd_kafka_message_destroy(messages[i]);
         }
         if (count <= 0)

@@ -30,14 +30,24 @@ enum htw__letter {
     HTW__LETTER_WAITS, /* its topic did not take it: back into a bucket, to be tried again */
 };
 
-/* A record that could not be published, and is a dead letter when it is read again. */
+/* A record that could not be published, or that the relay failed on too often: a dead letter when it is read again. */
 struct htw__poison {
     struct htw__source from;
     int64_t offset;
+    unsigned failures;  /* times that the relay failed on it */
+    bool is_suspect;    /* it did, not too often so far: the record is tried as any other */
     const char *reason; /* NULL: that by which it was a bad one already */
     enum htw__letter letter;
+    bool is_bad;       /* as if its headers were wrong: nothing else of it is tried */
     bool is_bucket;    /* a bucket did not take it */
     bool is_published; /* as such, and the commit is to follow */
+};
+
+/* The last record that the relay failed on, until that is said. */
+struct htw__failure {
+    struct htw__source from;
+    int64_t offset;
+    unsigned times; /* 0: there is none */
 };
 
 /* Which records are published and committed together, by the partition that they come from. */
@@ -72,6 +82,7 @@ struct htw__relay {
     size_t header_room;
     struct htw__poison *poisons;
     size_t poison_count;
+    struct htw__failure failure;
     struct htw__relay_position *positions;
     size_t position_count, position_room;
     int64_t soonest_ms;             /* the earliest deadline in FILE since its last positions */

@@ -49,6 +49,8 @@ static const struct htw__metric metrics[] = {
     METRIC("commits_total", commits, "Commits of positions."),
     METRIC("failed_commits_total", failed_commits, "Commits that failed."),
     METRIC("aborted_transactions_total", aborted_transactions, "Transactions that were aborted."),
+    METRIC("recoveries_total", recoveries,
+           "Times that all stripes were forgotten after a failure, and taken over again."),
     METRIC("input_lag", input_lag,
            "Offsets of the input that were not read, those of open transactions included."),
     METRIC("input_lag_seconds", input_lag_s,

@@ -35,6 +35,7 @@ struct htw__relay_stats {
     uint64_t commits;            /* transactions, or with --at-least-once commits of positions */
     uint64_t failed_commits;     /* of these, those that failed: what was aborted was done again */
     uint64_t aborted_transactions;
+    uint64_t recoveries;    /* times that all stripes were forgotten, and taken over again */
     uint64_t catch_ups_cut; /* stripes that did not wait any longer for cancels in the input */
     /* The present state. */
     uint64_t input_lag;         /* offsets of the input that were not read */

@@ -40,7 +40,7 @@ struct htw__outgoing {
 struct htw__transport {
     /* Publishes. Returns 0; -ENOENT or -EACCES: no such topic or partition, or it may not be written
      * to; -EINPROGRESS: not known yet, ask again; -EMSGSIZE: the record is too large (in these cases nothing was
-     * published); or another negative errno: the transaction will fail. Waits when there is no room. */
+     * published); -ENOMEM; or -EAGAIN: the transaction will fail. Waits when there is no room. */
     int (*publish)(struct htw__transport *self, const struct htw__outgoing *outgoing);
     /* A record for this topic will be due soon: the transport finds out meanwhile whether it exists. */
     void (*expect)(struct htw__transport *self, const char *topic);

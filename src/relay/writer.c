@@ -114,7 +114,7 @@ int htw__writer_begin(struct htw__kafka *self, struct htw__writer *writer) {
         return 0;
     }
     rd_kafka_error_destroy(error);
-    htw__kafka_set_recover(self, true);
+    htw__kafka_recover(self, "a transaction could not be begun");
     return -EAGAIN;
 }
 
@@ -162,7 +162,7 @@ static int produce(struct htw__kafka *self, struct htw__writer *writer, const ch
                    int32_t partition, const struct htw__outgoing *outgoing) {
     const struct htw__relay_record *record = &outgoing->record;
     if (!await_room(self, writer)) {
-        htw__kafka_set_recover(self, true);
+        htw__kafka_recover(self, "acknowledgements do not come");
         return -EAGAIN;
     }
     size_t number = remember(writer, outgoing);
@@ -181,7 +181,10 @@ static int produce(struct htw__kafka *self, struct htw__writer *writer, const ch
     writer->count--;
     if (error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
         return -EMSGSIZE;
-    htw__kafka_set_recover(self, true);
+    if (outgoing->topic != NULL && (error == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
+                                    error == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION))
+        return -ENOENT; /* it was deleted, and the directory does not know yet */
+    htw__kafka_recover(self, rd_kafka_err2str(error));
     return -EAGAIN;
 }
 

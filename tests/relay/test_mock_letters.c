@@ -41,3 +41,19 @@ MOCK_TEST(mock_letter_that_is_too_large_loses_its_value) {
     assert_int_equal(mock_relay.relay.stats.done.dead_short, 1);
     assert_int_equal(htw__kafka_close(&mock_relay), 0);
 }
+
+/* An answer that another time may differ: a topic with a limit of timestamps, a plugin of the brokers that fails. */
+MOCK_TEST(mock_record_that_is_refused_again_and_again_is_a_dead_letter) {
+    const rd_kafka_resp_err_t no = RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP;
+    mock_start();
+    mock_produce(1, 0, NULL, NULL);
+    mock_flush();
+    rd_kafka_mock_push_request_errors(mock_cluster, PRODUCE, 5, no, no, no, no, no);
+    for (int i = 0; i < 1000 && mock_got[1].dead == 0; i++)
+        mock_run(20);
+    assert_int_equal(mock_got[1].dead, 1);
+    assert_int_equal(mock_got[1].count, 0);
+    assert_string_equal(mock_got[1].reason, "the topic refused the record again and again");
+    assert_int_equal(mock_relay.relay.stats.recoveries, 5);
+    assert_int_equal(htw__kafka_close(&mock_relay), 0);
+}

@@ -40,7 +40,7 @@ MOCK_TEST(mock_stripe_that_nobody_serves_is_stalled) {
     htw__relay_lose(&mock_relay.relay, 1); /* as if it belonged to a relay that does nothing */
     run_until(one_is_stalled);
     assert_true(mock_relay.survey.seen[1].still >= 6);
-    htw__kafka_set_recover(&mock_relay, true); /* all stripes are taken over again */
+    htw__kafka_recover(&mock_relay, "the test wants it"); /* all stripes are taken over again */
     run_until(none_is_stalled);
     assert_int_equal(htw__kafka_close(&mock_relay), 0);
 }
