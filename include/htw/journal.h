@@ -490,7 +490,7 @@ HTW_API HTW_WARN_UNUSED int htw_journal_update(struct htw_journal *journal,
  * none is BURIED, the DELAYED ones that would come first.
  *
  * @param queue NULL: the default queue.
- * @param count at most so many jobs, and at most HTW_KICK_MAX.
+ * @param count at most so many jobs; more than HTW_KICK_MAX is HTW_KICK_MAX.
  * @return 0 or more: so many jobs are READY now;
  *         an error at the top: none.
  *
@@ -509,8 +509,9 @@ HTW_API HTW_WARN_UNUSED int htw_journal_kick(struct htw_journal *journal, const 
  *
  * @return 0: they are;
  *         the error of the first change without a notice that has failed since the last call of
- *         this function. (If several threads call this function, use notices.) It is no failure that a
- *         job to be ended was gone (-ENOENT) or a job to be cancelled was delivered (-EALREADY);
+ *         this function. (If several threads call this function, use notices.) It is no failure if the
+ *         change was the END or CANCEL of one job that was gone (-ENOENT), delivered (-EALREADY) or
+ *         leased again (-ESTALE), or the put of one job HTW_JOB_IF_ABSENT whose key is taken (-EEXIST);
  *         -EDEADLK: called in a notice of this journal;
  *         -ESHUTDOWN, -EIO: the journal is being closed, or has stopped.
  *
@@ -671,7 +672,7 @@ typedef void htw_leased(void *arg, int result, const struct htw_delivery *delive
  * @param ret_request receives a number for htw_journal_lease_cancel(), before `leased` is called. May be
  *                    NULL.
  * @return 0: `leased` will be called;
- *         -EINVAL: also if the journal has no scheduler, or delivers a queue;
+ *         -EINVAL: also if the journal has no scheduler or delivers a queue, or a queue is named twice;
  *         -EAGAIN: there are HTW_QUEUES_MAX queues;
  *         -ENOMEM, -ESHUTDOWN, -EIO.
  *

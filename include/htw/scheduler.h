@@ -1249,7 +1249,7 @@ struct htw_event {
     /** By the monotonic clock; in a scheduler with HTW_CLOCK_MANUAL by its own. */
     int64_t time_ns;
     /** Of the timer, by the same clock, as it was at `time_ns`; HTW_NEVER_NS: none. After a run: that of
-        this run. A timer is late by the difference. */
+        this run. CANCELLED: HTW_NEVER_NS. A timer is late by the difference. */
     int64_t deadline_ns;
     int64_t duration_ns; /**< ENDED: of the callback; otherwise 0 */
     htw_handle handle;   /**< 0: none */

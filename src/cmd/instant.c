@@ -121,6 +121,18 @@ const char *htw__instant_parse_after(const char *text, struct htw__time now,
     return why;
 }
 
+const char *htw__instant_parse_ns(const char *text, struct htw__time now, int64_t *ret_ns) {
+    struct htw__time time;
+    const char *why = htw__instant_parse_after(text, now, &time);
+    if (why != NULL)
+        return why;
+    int64_t ns = htw__time_to_ns(time);
+    if (ns == INT64_MAX || ns == INT64_MIN)
+        return "later than 2262 or before 1678";
+    *ret_ns = ns;
+    return NULL;
+}
+
 size_t htw__instant_format(struct htw__time time, char text[HTW__INSTANT_FORMAT_SIZE]) {
     time_t clock = (time_t)time.s;
     struct tm date;

@@ -21,6 +21,9 @@ const char *htw__instant_parse(const char *text, size_t size, struct htw__time *
 const char *htw__instant_parse_after(const char *text, struct htw__time now,
                                      struct htw__time *ret_time);
 
+/* The same in nanoseconds, refused where 64 bits end: in 2262. */
+const char *htw__instant_parse_ns(const char *text, struct htw__time now, int64_t *ret_ns);
+
 /* The bytes that htw__instant_format() needs at most, with the final NUL. */
 #define HTW__INSTANT_FORMAT_SIZE 48
 

@@ -213,6 +213,22 @@ static void finish_steps(struct htw_journal *journal, struct htw__change *change
         change->work->finish(journal, change->result);
 }
 
+/* A change of one part that found nothing to do: the job had ended or was delivered, or the key is taken. */
+static bool is_idle(const struct htw__change *change) {
+    bool ends = change->done_count > 0 ||
+                (change->step_count > 0 &&
+                 (change->steps[0].kind == HTW_JOB_END || change->steps[0].kind == HTW_JOB_CANCEL));
+    bool is_if_absent = change->jobs != NULL && change->jobs->is_if_absent;
+    return parts_of(change) == 1 && is_answer(change->result) && (ends || is_if_absent);
+}
+
+/* For htw_journal_sync(), as nobody else is told. */
+static void keep_error(struct htw_journal *journal, const struct htw__change *change) {
+    journal->unreported = htw__change_report(journal, change);
+    snprintf(journal->unreported_sentence, sizeof(journal->unreported_sentence), "%s",
+             htw_journal_error());
+}
+
 static void finish(struct htw_journal *journal, struct htw__change *change, int error) {
     if (error != 0 && change->result == 0)
         change->result = error;
@@ -238,16 +254,13 @@ static void finish(struct htw_journal *journal, struct htw__change *change, int 
         }
         return;
     }
+    if (change->finished == NULL && change->work == NULL && change->durable == NULL &&
+        journal->unreported == 0 && !is_idle(change))
+        keep_error(journal, change);
     htw__jobs_unreserve(&journal->jobs, change->job_count);
     htw__change_discard_jobs(journal, change);
     if (!is_of_one_change(change->result) && change->result != -EINVAL)
         journal->failed++;
-    if (change->finished == NULL && change->work == NULL && change->durable == NULL &&
-        !is_answer(change->result) && journal->unreported == 0) {
-        journal->unreported = htw__change_report(journal, change);
-        snprintf(journal->unreported_sentence, sizeof(journal->unreported_sentence), "%s",
-                 htw_journal_error());
-    }
 }
 
 /* What remains to be done of a batch when the lock is free: in their order. */

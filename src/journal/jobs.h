@@ -62,6 +62,7 @@ struct htw__queue {
 
     struct htw__link waits; /* requests, in order of their calls */
     uint64_t waiting;
+    uint64_t last_request;   /* the number of the last one that has named it */
     int64_t paused_until_ns; /* INT64_MIN: not paused */
     struct htw__heap_node pause;
     struct htw_queue_policy policy;

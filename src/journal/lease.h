@@ -37,6 +37,7 @@ struct htw__request {
     uint64_t job; /* that was leased to it */
     uint32_t attempt;
     struct htw__request *next; /* in the list of those that were served */
+    size_t size;               /* of the block */
     size_t count;
     struct htw__wait waits[];
 };

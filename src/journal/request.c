@@ -21,7 +21,7 @@ static void destroy(struct htw_journal *journal, struct htw__request *request) {
         request->waits[i].queue->users--;
         htw__queues_drop(&journal->queues, request->waits[i].queue);
     }
-    htw__journal_release(journal, request, size_of(request->count));
+    htw__journal_release(journal, request, request->size);
 }
 
 /* ---- telling */
@@ -135,6 +135,7 @@ static struct htw__request *create(struct htw_journal *journal, const struct htw
     if (request == NULL)
         return NULL;
     memset(request, 0, size_of(lease->queue_count));
+    request->size = size_of(lease->queue_count);
     request->leased = leased;
     request->arg = arg;
     request->id = lease->id;
@@ -148,6 +149,7 @@ static struct htw__request *create(struct htw_journal *journal, const struct htw
 static int find_queues(struct htw_journal *journal, struct htw__request *request,
                        const struct htw_lease *lease) {
     int error = 0;
+    request->number = ++journal->leases.last_number;
     for (size_t i = 0; i < lease->queue_count && error == 0; i++) {
         struct htw__wait *wait = &request->waits[i];
         error = htw__queues_get(&journal->queues, lease->queues[i], &wait->queue);
@@ -156,6 +158,9 @@ static int find_queues(struct htw_journal *journal, struct htw__request *request
         wait->request = request;
         wait->queue->users++;
         request->count++;
+        if (wait->queue->last_request == request->number)
+            return htw__journal_fail_as(-EINVAL, "a lease names a queue twice");
+        wait->queue->last_request = request->number;
     }
     if (error == 0)
         error = htw__heap_reserve(&journal->leases.ends, &journal->allocator,
@@ -167,7 +172,6 @@ static int find_queues(struct htw_journal *journal, struct htw__request *request
 
 static void add(struct htw_journal *journal, struct htw__request *request) {
     struct htw__leases *leases = &journal->leases;
-    request->number = ++leases->last_number;
     const uint64_t *number = &request->number;
     htw__key_node_set(&request->node, htw__key_hash(number, sizeof(*number), leases->seed), number,
                       sizeof(*number));

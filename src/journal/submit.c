@@ -236,17 +236,21 @@ int htw_journal_update(struct htw_journal *journal, const struct htw_job_update 
     return make_now(journal, &change, NULL, NULL, NULL);
 }
 
-static int check_kick(const char *queue, uint32_t count) {
-    return htw__queue_name_is_valid(queue) && count <= HTW_KICK_MAX
-               ? 0
-               : htw__journal_fail_as(-EINVAL, "a kick is not valid");
+static int check_kick(const char *queue) {
+    return htw__queue_name_is_valid(queue) ? 0
+                                           : htw__journal_fail_as(-EINVAL, "a kick is not valid");
+}
+
+static struct htw__special kick_of(const char *queue, uint32_t count) {
+    return (struct htw__special) { .queue = queue,
+                                   .kick_count = count < HTW_KICK_MAX ? count : HTW_KICK_MAX };
 }
 
 int htw_journal_kick(struct htw_journal *journal, const char *queue, uint32_t count) {
     const struct htw_journal_change nothing = HTW_JOURNAL_CHANGE_INIT;
-    const struct htw__special special = { .queue = queue, .kick_count = count };
+    const struct htw__special special = kick_of(queue, count);
     uint32_t kicked = 0;
-    int error = check_kick(queue, count);
+    int error = check_kick(queue);
     if (error == 0)
         error = make_now(journal, &nothing, &special, NULL, &kicked);
     return error == 0 ? (int)kicked : error;
@@ -354,8 +358,8 @@ int htw_journal_update_later(struct htw_journal *journal, const struct htw_job_u
 int htw_journal_kick_later(struct htw_journal *journal, const char *queue, uint32_t count,
                            htw_durable *durable, void *arg) {
     const struct htw_journal_change nothing = HTW_JOURNAL_CHANGE_INIT;
-    const struct htw__special special = { .queue = queue, .kick_count = count };
-    int error = check_kick(queue, count);
+    const struct htw__special special = kick_of(queue, count);
+    int error = check_kick(queue);
     return error == 0 ? make_later(journal, &nothing, &special, durable, arg, NULL) : error;
 }
 

@@ -604,7 +604,7 @@ def journal_command_line_that_is_wrong_is_refused(directory):
             (["-p", "-J", "show", "f"], "--payload: not with --json"), (["-q", "a", "cancel", "f", "1"], "--queue: not"),
             (["--state", "gone", "list", "f"], "--state: not one of delayed, ready, leased, buried, done: gone"),
             (["--after", "1.2", "list", "f"], "--after: not what list has printed"), (["put", "f"], "WHEN expected after f"),
-            (["put", "f", "soon", "a"], "soon"), (["put", "f", "+1s", "a", "b"], "not expected: b"),
+            (["put", "f", "soon", "a"], "WHEN: number expected: soon"), (["move", "f", "1", "+99999999999d"], "WHEN: later than 2262"), (["put", "f", "+99999999999d"], "WHEN: later than 2262"), (["put", "f", "+1s", "a", "b"], "not expected: b"),
             (["move", "f", "1"], "WHEN expected after 1"), (["move", "f", "1", "2", "3"], "not expected: 3"),
             (["recur", "f"], "NAME expected after f"), (["recur", "f", "a"], "SCHEDULE expected after a"),
             (["--zone", "UTC", "list", "f"], "--zone: not with"), (["unrecur", "f", "a", "b"], "not expected: b"),

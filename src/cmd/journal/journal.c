@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -229,11 +230,13 @@ static const char *find_misused(const struct action *action,
 }
 
 static int read_when(struct htw__journal_request *request, const char *word) {
-    struct htw__time time = { 0, 0 };
-    const char *why =
-        htw__instant_parse_after(word, htw__time_of(0, htw__clock_realtime_ns()), &time);
-    request->deadline_ns = htw__time_to_ns(time);
-    return why == NULL ? 0 : complain(why, word);
+    char what[80];
+    const char *why = htw__instant_parse_ns(word, htw__time_of(0, htw__clock_realtime_ns()),
+                                            &request->deadline_ns);
+    if (why == NULL)
+        return 0;
+    snprintf(what, sizeof(what), "WHEN: %s: ", why);
+    return complain(what, word);
 }
 
 #ifdef HTW_HAS_CALENDAR

@@ -200,9 +200,8 @@ bool htw__operation_update(struct htw__operation *operation, const struct htw_jo
 }
 
 bool htw__operation_kick(struct htw__operation *operation, uint32_t count) {
-    uint32_t most = count < HTW_KICK_MAX ? count : HTW_KICK_MAX;
     return htw__operation_is_under_way(
-        operation, htw_journal_kick_later(operation->server->journal, operation->tube->name, most,
+        operation, htw_journal_kick_later(operation->server->journal, operation->tube->name, count,
                                           post_result, operation));
 }
 

@@ -89,6 +89,11 @@ void htw__reservation_end(struct htw__server *server, struct htw__reservation *r
     free(reservation);
 }
 
+/* That the job has ended meanwhile is no failure. */
+static void ignore_result(void *arg, int result) {
+    (void)arg, (void)result;
+}
+
 /* Tries again later where there is no memory for the change. */
 static void give_back(struct htw__server *server, struct htw__reservation *reservation) {
     struct htw_job_update update = HTW_JOB_UPDATE_INIT;
@@ -96,7 +101,7 @@ static void give_back(struct htw__server *server, struct htw__reservation *reser
     update.step = HTW_JOB_EXTEND;
     update.attempt = reservation->attempt;
     update.deadline_ns = reservation->has_timed_out ? 1 : INT64_MIN;
-    int error = htw_journal_update_later(server->journal, &update, NULL, NULL);
+    int error = htw_journal_update_later(server->journal, &update, ignore_result, NULL);
     if (error != -ENOMEM && error != -EAGAIN) {
         free(reservation);
         return;

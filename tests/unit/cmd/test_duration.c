@@ -269,6 +269,33 @@ UNIT_TEST(instant_is_of_a_day_that_its_month_has) {
         }
 }
 
+/* A time that 64 bits cannot hold is refused, and not taken for the last one, which means never. */
+UNIT_TEST(instant_in_nanoseconds_ends_in_2262) {
+    static const struct {
+        const char *text;
+        bool is_valid;
+    } cases[] = {
+        { "+1h", true },
+        { "+200y", false },
+        { "+90000d", true },
+        { "+99999999999d", false },
+        { "2262-01-01T00:00:00Z", true },
+        { "2262-06-01T00:00:00Z", false },
+        { "1700-01-01T00:00:00Z", true },
+        { "1600-01-01T00:00:00Z", false },
+        { "9223372037", false },
+        { "1e15", false },
+        { "soon", false },
+    };
+    const struct htw__time now = { 1000000000, 0 };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        int64_t ns = UNTOUCHED;
+        const char *why = htw__instant_parse_ns(cases[i].text, now, &ns);
+        assert_int_equal(why == NULL, cases[i].is_valid);
+        assert_int_equal(ns != UNTOUCHED, cases[i].is_valid);
+    }
+}
+
 UNIT_TEST(instant_written_is_what_was_read) {
     for (int64_t day = -200000; day < 100000; day++) {
         const struct htw__time time = htw__time_of(day * 86400, 1234567 * HTW__NS_PER_US);

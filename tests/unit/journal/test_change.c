@@ -231,6 +231,61 @@ JOURNAL_TEST(journal_one_change_that_is_impossible_leaves_those_beside_it_alone)
 
 /* ---- later */
 
+/* A step of `job`, or of the key "gone"; 0: none of these. A second id to end, a job that is put, and a mark go with it. */
+struct unheeded {
+    enum htw_job_step step;
+    bool has_step, has_key, ends_another, puts, is_if_absent, has_mark;
+    int expected; /* of htw_journal_sync() */
+};
+
+/* Only a single end, cancel or put-if-absent may find nothing to do without failing: any other change has lost something. */
+static const struct unheeded unheeded[] = {
+    { HTW_JOB_END, .has_step = true },
+    { HTW_JOB_CANCEL, .has_step = true },
+    { HTW_JOB_CANCEL, .has_step = true, .has_key = true },
+    { .ends_another = true },
+    { .puts = true, .is_if_absent = true },
+    { HTW_JOB_RELEASE, .has_step = true, .expected = -ENOENT },
+    { HTW_JOB_BURY, .has_step = true, .expected = -ENOENT },
+    { HTW_JOB_MOVE, .has_step = true, .expected = -ENOENT },
+    { HTW_JOB_END, .has_step = true, .ends_another = true, .expected = -ENOENT },
+    { HTW_JOB_END, .has_step = true, .puts = true, .expected = -ENOENT },
+    { HTW_JOB_END, .has_step = true, .has_mark = true, .expected = -ENOENT },
+    { .ends_another = true, .puts = true, .expected = -ENOENT },
+    { .puts = true, .is_if_absent = true, .has_mark = true, .expected = -EEXIST },
+};
+
+JOURNAL_TEST(journal_sync_tells_of_each_change_that_was_lost) {
+    static const uint64_t gone = 99;
+    journal_open(f);
+    put_under(f, "taken", HTW_HOUR, "first");
+    for (size_t i = 0; i < COUNT_OF(unheeded); i++) {
+        const struct unheeded *row = &unheeded[i];
+        struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+        struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+        struct htw_job job = HTW_JOB_INIT;
+        update.step = row->step;
+        update.id = row->has_key ? 0 : 98;
+        update.key = row->has_key ? "gone" : NULL;
+        update.key_size = row->has_key ? 4 : 0;
+        job.key = row->is_if_absent ? "taken" : NULL;
+        job.key_size = row->is_if_absent ? 5 : 0;
+        job.flags = row->is_if_absent ? HTW_JOB_IF_ABSENT : 0;
+        change.updates = &update;
+        change.update_count = row->has_step;
+        change.done = &gone;
+        change.done_count = row->ends_another;
+        change.jobs = &job;
+        change.job_count = row->puts;
+        change.mark = row->has_mark ? "m" : NULL;
+        change.mark_size = row->has_mark;
+        assert_int_equal(htw_journal_apply_later(f->journal, &change, NULL, NULL), 0);
+        assert_int_equal(htw_journal_sync(f->journal), row->expected);
+        assert_int_equal(htw_journal_sync(f->journal), 0);
+    }
+    assert_int_equal(journal_stats(f).jobs, 1);
+}
+
 JOURNAL_TEST(journal_cancel_right_after_its_put_takes_effect) {
     int result = 1;
     uint64_t id;
