@@ -24,6 +24,8 @@ help_check() {
                     what was reached to tests/fuzz/README.md. What fails is kept, with the command that runs it
   instructions      count the instructions of the main workloads with callgrind, and fail if
                     they have risen; with --accept, take them as they are
+  weigh [--lower]   the lines of code of each part and the words of the documents, beside their ceilings in
+                    tests/weight.txt; fails above one. --lower: take the weight of today where it is lower
   abi [--accept]    compare the binary interface with the accepted one (docs/abi.md); with --accept,
                     take it as it is
 END
@@ -223,6 +225,11 @@ verb_instructions() {
     ninja -C build/instructions --quiet benchmarks/htw-instructions
     python3 benchmarks/instructions.py build/instructions/benchmarks/htw-instructions \
         benchmarks/instructions.txt "$@"
+}
+
+verb_weigh() {
+    need 'git python3'
+    python3 tools/weigh.py tests/weight.txt "$@"
 }
 
 # Built with fixed flags, by gcc, so that nothing but the sources changes the description.
