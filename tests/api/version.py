@@ -47,8 +47,6 @@ PLACES = [
     ("include/htw/base.h", r"^#define HTW_VERSION_PATCH (.*)$", part(2)),
     ("src/libhtw.map", r"^HTW_(.*) {$", first_node),
     ("debian/changelog", r"\Ahtw \((.*)-\d+\)", str),
-    ("packaging/htw.spec", r"^Version: +(.*)$", str),
-    ("packaging/htw.spec", r"^%global soversion (.*)$", soversion),
     ("debian/control", r"^Package: libhtw([\d.]+)$", soversion),
     ("debian/control", r"^ libhtw([\d.]+) \(= ", soversion),
     ("debian/libhtw[0-9]*.install", r"libhtw\.so\.(.*)\*$", soversion),

@@ -37,7 +37,6 @@ manual_packages="$man_packages python3-myst-parser python3-sphinx furo"
 install_packages="$build_packages $calendar_packages $journal_packages $relay_packages $top_packages $man_packages man-db valgrind-if-available systemtap-sdt-dev"
 root_packages='mmdebstrap uidmap'
 deb_packages="$test_packages $manual_packages valgrind-if-available build-essential xz-utils dpkg-dev debhelper lintian $root_packages"
-rpm_packages="$test_packages $manual_packages make xz-utils rpm rpmlint cpio"
 docs_packages="$test_packages $manual_packages mandoc"
 dist_packages="$test_packages xz-utils git"
 python_packages='gcc g++ libc6-dev libcctz-dev tzdata libsqlite3-dev libxxhash-dev pkg-config python3 python3-cffi python3-dev python3-pytest python3-setuptools mypy'

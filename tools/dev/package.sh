@@ -9,9 +9,6 @@ help_package() {
                     runs, figures are those of the recorded results
   package           build the Debian packages, check them with lintian, and use them in a clean root
                     (build/package); DEB_BUILD_OPTIONS= runs the tests in the build, too
-  package rpm       build the RPM packages, check them with rpmlint, and use them (build/rpm)
-  package image     make an OCI image of htw relay from the Debian packages, and start it (build/image);
-                    without Docker, in a quarter of a minute once there are packages
   dist              pack the sources of the last commit (build/dist), and test what was packed
   reproducible      build twice in different folders, and compare each byte, also of the packages
   release           whether this commit can be tagged and released: version, changelog, binary
@@ -42,7 +39,8 @@ verb_docs() {
 lintian_exceptions=initial-upload-closes-no-bugs,no-debian-changes,debian-watch-file-is-missing
 lintian_exceptions=$lintian_exceptions,no-homepage-field
 
-package_deb() {
+verb_package() {
+    [ $# -eq 0 ] || fail "package: takes no argument: $1"
     need "$deb_packages"
     rm -rf build/package
     tarball=$(packaging/tarball.sh build/package)
@@ -54,37 +52,6 @@ package_deb() {
     say 'tests in a clean root'
     tests/packaging/clean_root.sh build/package .
     say "the packages are in $PWD/build/package"
-}
-
-package_rpm() {
-    need "$rpm_packages"
-    rm -rf build/rpm
-    tarball=$(packaging/tarball.sh build/rpm)
-    say 'building the RPM packages'
-    packaging/rpm.sh "$tarball" build/rpm
-    say 'rpmlint'
-    rpmlint --strict --config packaging/rpmlint.toml packaging/htw.spec build/rpm/RPMS/*/*.rpm \
-        build/rpm/SRPMS/*.rpm
-    say 'tests with what they hold'
-    tests/packaging/rpm_root.sh build/rpm .
-    say "the packages are in $PWD/build/rpm/RPMS"
-}
-
-# Of the Debian packages as they are; without any, these are built first.
-package_image() {
-    need "$deb_packages python3 skopeo"
-    [ -e "$(echo build/package/htw-relay_*.deb)" ] || package_deb
-    say 'building the image of the relay'
-    packaging/image.sh build/package build/image
-    tests/packaging/image_root.sh build/image/htw-relay.oci.tar
-    say "the image is $PWD/build/image/htw-relay.oci.tar: podman load -i, or skopeo copy oci-archive:..."
-}
-
-verb_package() {
-    case ${1:-deb} in
-    deb | rpm | image) "package_${1:-deb}" ;;
-    *) fail "package: no such kind of packages: $1" ;;
-    esac
 }
 
 verb_dist() {
@@ -134,11 +101,9 @@ verb_release() {
     *~dev) to_set "the version, now $version: ./dev version ${version%~dev}, and commit it" ;;
     esac
     if [ -z "$home" ]; then
-        note="The project has no public address yet. When it has: 'home' in meson.build (for htw.pc), 'Homepage:' in debian/control, 'URL:' in packaging/htw.spec."
+        note="The project has no public address yet. When it has: 'home' in meson.build (for htw.pc), 'Homepage:' in debian/control."
     else
-        { grep -qFx "Homepage: $home" debian/control &&
-            sed -n 's/^URL: *//p' packaging/htw.spec | grep -qFx "$home"; } ||
-            lacks "the address $home as Homepage in debian/control and as URL in packaging/htw.spec"
+        grep -qFx "Homepage: $home" debian/control || lacks "the address $home as Homepage in debian/control"
     fi
     ./dev version || lacks "one version everywhere, and a dated section in CHANGELOG.md"
     clean=$(git status --porcelain) || fail 'release: this is no git checkout'
@@ -151,12 +116,10 @@ verb_release() {
     say 'manual'
     ./dev docs --check || lacks 'a manual that is right (./dev docs --check)'
     ./dev dist || lacks 'an archive that builds and passes (./dev dist)'
-    for kind in deb rpm; do
-        ./dev package $kind || lacks "packages that can be installed (./dev package $kind)"
-    done
+    ./dev package || lacks 'packages that can be installed (./dev package)'
     ./dev reproducible || lacks 'two builds that are the same (./dev reproducible)'
     if [ -z "$wrong$unset_yet" ]; then
-        say "$version can be released: tag it v$version; the archive is in build/dist/meson-dist, the packages in build/package and build/rpm/RPMS, the manual in build/docs"
+        say "$version can be released: tag it v$version; the archive is in build/dist/meson-dist, the packages in build/package, the manual in build/docs"
         [ -z "$note" ] || printf '%s\n' "$note"
         return
     fi
