@@ -58,37 +58,6 @@ class Scheduler:
         self.scheduler.close()
 
 
-class Wheel:
-    """Callbacks are the values of the timers, in ticks of a millisecond."""
-
-    name = "htw.Wheel"
-
-    def __init__(self):
-        self.wheel = htw.Wheel()
-
-    def schedule(self):
-        schedule = self.wheel.schedule
-        return [schedule(call, int(delay * 1000)) for delay in DELAYS]
-
-    def cancel(self, timers):
-        cancel = self.wheel.cancel
-        for i in ORDER:
-            cancel(timers[i])
-
-    def expire(self, timers):
-        more = True
-        while more:
-            batch, more = self.wheel.poll_batch(100_000)
-            for timer in batch:
-                timer.value()
-
-    def own_bytes(self):
-        return self.wheel.stats().memory_bytes
-
-    def close(self):
-        pass
-
-
 class Asyncio:
     """The clock of the loop is set forward, so that all is due."""
 
@@ -273,7 +242,7 @@ print(f"{COUNT} timers, delays of 30 to 60 s; nanoseconds of processor time each
       f"median of {options.rounds} rounds\n")
 print("| | schedule | cancel | expire | bytes |")
 print("|---|---|---|---|---|")
-for kind in (Scheduler, HtwAsyncio, Wheel, Asyncio, Heapq, Sched):
+for kind in (Scheduler, HtwAsyncio, Asyncio, Heapq, Sched):
     figures = measure(kind)
     print(f"| {kind.name} | " + " | ".join(f"{figure:.0f}" for figure in figures) + " |")
 schedule, cancel = threads()

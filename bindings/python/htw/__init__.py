@@ -3,8 +3,6 @@
 
 Scheduler   timers whose callbacks run in threads, or in a loop of yours
 aio         the scheduler in an asyncio event loop (``import htw.aio``)
-Wheel       the engine alone: ticks of your own, no clock, no callback
-Purgatory   requests that wait for an event or for their timeout
 Backoff     how long to wait before the next attempt
 
 Times are seconds, as float or int; methods and names that end in ``_ns`` take nanoseconds.
@@ -23,7 +21,6 @@ from htw._base import (
 )
 from htw._native import ffi as _ffi
 from htw._native import lib as _lib
-from htw._purgatory import Purgatory, PurgatoryStats, Reason, Request, Threshold
 from htw._scheduler import (
     Clock,
     Distribution,
@@ -36,14 +33,12 @@ from htw._scheduler import (
     Timer,
     Unexpired,
 )
-from htw._wheel import NEVER_TICK, Wheel, WheelStats, WheelTimer
 
 #: The version of the library that runs.
 library_version: str = _ffi.string(_lib.htw_version()).decode()
 
 __all__ = [
-    "NEVER_NS", "NEVER_TICK", "Backoff", "BusyError", "Clock", "DeadlockError", "Distribution",
-    "Error", "ForkedError", "FullError", "Group", "Key", "KeyExistsError", "Observe", "Outcome",
-    "Purgatory", "PurgatoryStats", "Reason", "Repeat", "Request", "Scheduler", "SchedulerStats", "StoppedError",
-    "Threshold", "Timer", "Unexpired", "Wheel", "WheelStats", "WheelTimer", "library_version",
+    "NEVER_NS", "Backoff", "BusyError", "Clock", "DeadlockError", "Distribution", "Error", "ForkedError", "FullError",
+    "Group", "Key", "KeyExistsError", "Observe", "Outcome", "Repeat", "Scheduler", "SchedulerStats", "StoppedError",
+    "Timer", "Unexpired", "library_version",
 ]

@@ -36,60 +36,6 @@ int64_t htw_backoff_next(struct htw_backoff *backoff);
 void htw_backoff_reset(struct htw_backoff *backoff);
 unsigned htw_backoff_attempts(const struct htw_backoff *backoff);
 
-/* ---- wheel */
-
-struct htw_wheel;
-struct htw_timer {
-    ...;
-};
-struct py_timer {
-    struct htw_timer timer;
-    void *object;
-};
-struct htw_wheel_options {
-    uint32_t size;
-    bool strict_fifo;
-    uint64_t start;
-    ...;
-};
-struct htw_wheel_stats {
-    uint64_t scheduled;
-    uint64_t moved;
-    uint64_t cancelled;
-    uint64_t expired;
-    uint64_t drained;
-    uint64_t demoted;
-    uint64_t advances;
-    uint64_t pending;
-    uint32_t levels;
-    uint32_t size;
-    uint32_t queued_buckets;
-    uint64_t memory_bytes;
-    ...;
-};
-void htw_wheel_options_init(struct htw_wheel_options *options);
-const char *htw_wheel_options_invalid(const struct htw_wheel_options *options);
-int htw_wheel_create(struct htw_wheel **ret_wheel, const struct htw_wheel_options *options);
-void htw_wheel_destroy(struct htw_wheel *wheel);
-bool htw_timer_is_pending(const struct htw_timer *timer);
-uint64_t htw_timer_deadline(const struct htw_timer *timer);
-int htw_wheel_schedule(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadline);
-int htw_wheel_schedule_within(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t earliest,
-                              uint64_t latest);
-bool htw_wheel_cancel(struct htw_wheel *wheel, struct htw_timer *timer);
-uint64_t htw_wheel_next(struct htw_wheel *wheel);
-uint64_t htw_wheel_now(const struct htw_wheel *wheel);
-size_t htw_wheel_count(const struct htw_wheel *wheel);
-int htw_wheel_reserve(struct htw_wheel *wheel, uint64_t horizon);
-int htw_wheel_check(const struct htw_wheel *wheel);
-void htw_wheel_stats_init(struct htw_wheel_stats *stats);
-int htw_wheel_get_stats(const struct htw_wheel *wheel, struct htw_wheel_stats *stats);
-void *py_wheel_poll(struct htw_wheel *wheel, uint64_t now);
-int py_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now, void *objects[], size_t max,
-                        size_t budget, size_t *ret_count);
-void *py_wheel_drain(struct htw_wheel *wheel);
-char *py_wheel_dump(const struct htw_wheel *wheel);
-
 /* ---- scheduler */
 
 struct htw_scheduler;
@@ -188,67 +134,6 @@ char *py_scheduler_dump(struct htw_scheduler *scheduler);
 int htw_scheduler_observe(struct htw_scheduler *scheduler, uint32_t observe);
 uint32_t htw_scheduler_observed(const struct htw_scheduler *scheduler);
 
-/* ---- purgatory */
-
-struct htw_purgatory;
-struct htw_threshold;
-struct htw_key {
-    const void *bytes;
-    size_t size;
-};
-struct htw_request {
-    ...;
-};
-struct py_request {
-    struct htw_request request;
-    void *object;
-};
-struct htw_purgatory_stats {
-    uint64_t submitted;
-    uint64_t completed;
-    uint64_t expired;
-    uint64_t cancelled;
-    uint64_t closed;
-    uint64_t pending;
-    uint64_t delayed;
-    uint64_t watched;
-    uint64_t keys;
-    uint64_t alarms;
-    uint64_t memory_bytes;
-    uint64_t waits[...];
-    uint64_t waited_ms;
-    ...;
-};
-int py_purgatory_create(struct htw_purgatory **ret_purgatory, struct htw_scheduler *scheduler,
-                        uint32_t shards, const char *name);
-int64_t py_purgatory_close(struct htw_purgatory *purgatory);
-int htw_purgatory_destroy(struct htw_purgatory *purgatory);
-int htw_purgatory_try_complete_else_watch(struct htw_purgatory *purgatory,
-                                          struct htw_request *request, const struct htw_key *keys,
-                                          size_t key_count, int64_t timeout_ns);
-bool htw_request_complete(struct htw_purgatory *purgatory, struct htw_request *request);
-bool htw_request_cancel(struct htw_purgatory *purgatory, struct htw_request *request);
-int htw_request_set_timeout(struct htw_purgatory *purgatory, struct htw_request *request,
-                            int64_t timeout_ns);
-int64_t htw_purgatory_check(struct htw_purgatory *purgatory, const void *key, size_t key_size);
-int64_t htw_purgatory_check_at_most(struct htw_purgatory *purgatory, const void *key,
-                                    size_t key_size, uint64_t max);
-int htw_purgatory_check_later(struct htw_purgatory *purgatory, const void *key, size_t key_size);
-int64_t py_purgatory_cancel_key(struct htw_purgatory *purgatory, const char *key, size_t key_size);
-int64_t htw_purgatory_count_key(struct htw_purgatory *purgatory, const void *key, size_t key_size);
-int htw_threshold_create(struct htw_purgatory *purgatory, uint64_t initial,
-                         struct htw_threshold **ret_threshold);
-int htw_threshold_destroy(struct htw_threshold *threshold);
-int htw_threshold_await(struct htw_threshold *threshold, struct htw_request *request,
-                        uint64_t value, int64_t timeout_ns);
-int64_t htw_threshold_advance(struct htw_threshold *threshold, uint64_t value);
-int htw_threshold_lower(struct htw_threshold *threshold, uint64_t value);
-int64_t py_threshold_end_all(struct htw_threshold *threshold, int reason);
-uint64_t htw_threshold_value(struct htw_threshold *threshold);
-void htw_purgatory_stats_init(struct htw_purgatory_stats *stats);
-int htw_purgatory_get_stats(struct htw_purgatory *purgatory, struct htw_purgatory_stats *stats);
-char *py_purgatory_prometheus(struct htw_purgatory *purgatory);
-
 /* ---- the rest of shim.c, and what Python defines for it */
 
 void free(void *memory);
@@ -259,6 +144,3 @@ void *py_library(void);
 extern "Python" void py_expired(void *, htw_handle, int64_t, int64_t, uint64_t);
 extern "Python" void py_ended(void *);
 extern "Python" void py_handed_back(void *, void *, int64_t);
-extern "Python" bool py_try_complete(void *);
-extern "Python" void py_on_complete(void *, int);
-extern "Python" void py_request_ended(void *);

@@ -7,12 +7,13 @@
  * declared `extern "Python"`, in whatever thread that is. So nothing here holds it, and a call that
  * blocks in C blocks no Python thread.
  *
- * The argument of a timer or request is a handle of cffi to its Python object. The object is kept
+ * The argument of a timer is a handle of cffi to its Python object. The object is kept
  * alive until the release hook, which the library calls exactly once.
  */
 #include "library.h"
 
-#include <htw/htw.h>
+#include <htw/backoff.h>
+#include <htw/scheduler.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,9 +24,6 @@ static void py_expired(void *object, htw_handle handle, int64_t deadline_ns, int
                        uint64_t missed);
 static void py_ended(void *object);
 static void py_handed_back(void *list, void *object, int64_t deadline_ns);
-static _Bool py_try_complete(void *object);
-static void py_on_complete(void *object, int reason);
-static void py_request_ended(void *object);
 
 /* Reports an exception as sys.unraisablehook is told of one. Both are id() of objects that the
    caller keeps alive. */
@@ -43,44 +41,6 @@ static void py_untrack(uintptr_t object) {
     PyObject_GC_UnTrack((void *)object);
     PyGILState_Release(state);
 }
-
-/* ---- wheel */
-
-struct py_timer {
-    struct htw_timer timer;
-    void *object;
-};
-
-static void *py_object_of(struct htw_timer *timer) {
-    return timer == NULL ? NULL : HTW_CONTAINER_OF(timer, struct py_timer, timer)->object;
-}
-
-static void *py_wheel_poll(struct htw_wheel *wheel, uint64_t now) {
-    return py_object_of(htw_wheel_poll(wheel, now));
-}
-
-/* At most 64 timers. */
-static int py_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now, void *objects[], size_t max,
-                               size_t budget, size_t *ret_count) {
-    struct htw_timer *timers[64];
-    if (max > sizeof timers / sizeof timers[0])
-        max = sizeof timers / sizeof timers[0];
-    int result = htw_wheel_poll_batch(wheel, now, timers, max, budget, ret_count);
-    if (result >= 0)
-        for (size_t i = 0; i < *ret_count; i++)
-            objects[i] = py_object_of(timers[i]);
-    return result;
-}
-
-static void *py_wheel_drain(struct htw_wheel *wheel) {
-    return py_object_of(htw_wheel_drain(wheel));
-}
-
-static char *py_wheel_dump(const struct htw_wheel *wheel) {
-    PY_TEXT_OF(htw_wheel_dump(wheel, stream));
-}
-
-/* ---- scheduler */
 
 static void run(void *arg, const struct htw_expiration *expiration) {
     PY_CALL(py_expired(arg, expiration->handle, expiration->deadline_ns, expiration->late_ns,
@@ -108,8 +68,7 @@ static void *py_library(void) {
     return &library;
 }
 
-/* The Timer of a timer: its argument, or that of the job of a calendar. NULL: a timer of a purgatory,
-   which is the library's own. */
+/* The Timer of a timer: its argument, or that of the job of a calendar. NULL: a timer of the library's own. */
 static void *timer_of(const struct htw_unexpired *unexpired) {
     if (unexpired->callback == run)
         return unexpired->arg;
@@ -224,61 +183,4 @@ static char *py_scheduler_prometheus(struct htw_scheduler *scheduler) {
 
 static char *py_scheduler_dump(struct htw_scheduler *scheduler) {
     PY_TEXT_OF(htw_scheduler_dump(scheduler, stream));
-}
-
-/* ---- purgatory */
-
-struct py_request {
-    struct htw_request request;
-    void *object;
-};
-
-static void *object_of_request(struct htw_request *request) {
-    return HTW_CONTAINER_OF(request, struct py_request, request)->object;
-}
-
-static bool try_complete(void *context, struct htw_request *request) {
-    (void)context;
-    bool ready = false;
-    PY_CALL(ready = py_try_complete(object_of_request(request)));
-    return ready;
-}
-
-static void on_complete(void *context, struct htw_request *request, enum htw_reason reason) {
-    (void)context;
-    PY_CALL(py_on_complete(object_of_request(request), (int)reason));
-}
-
-static void request_ended(void *context, struct htw_request *request) {
-    (void)context;
-    PY_CALL(py_request_ended(object_of_request(request)));
-}
-
-static int py_purgatory_create(struct htw_purgatory **ret_purgatory,
-                               struct htw_scheduler *scheduler, uint32_t shards,
-                               const char *name) {
-    struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
-    options.try_complete = try_complete;
-    options.on_complete = on_complete;
-    options.release = request_ended;
-    options.shards = shards;
-    options.name = name;
-    return htw_purgatory_create(ret_purgatory, scheduler, &options);
-}
-
-static int64_t py_purgatory_close(struct htw_purgatory *purgatory) {
-    return htw_purgatory_close(purgatory, NULL, NULL);
-}
-
-static int64_t py_purgatory_cancel_key(struct htw_purgatory *purgatory, const char *key,
-                                       size_t key_size) {
-    return htw_purgatory_cancel_key(purgatory, key, key_size, NULL, NULL);
-}
-
-static int64_t py_threshold_end_all(struct htw_threshold *threshold, int reason) {
-    return htw_threshold_end_all(threshold, (enum htw_reason)reason, NULL, NULL);
-}
-
-static char *py_purgatory_prometheus(struct htw_purgatory *purgatory) {
-    PY_TEXT_OF(htw_purgatory_prometheus(purgatory, stream));
 }

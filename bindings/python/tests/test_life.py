@@ -194,23 +194,20 @@ def test_scheduler_collected_in_its_own_callback_is_closed_by_another_thread():
 
 def test_lease_has_no_part_in_collections(manual):
     """Otherwise it would go before the finalizers of its cycle have run."""
-    with htw.Purgatory(manual) as purgatory:
-        for owner in (manual, manual.group(), purgatory, purgatory.threshold()):
-            assert not gc.is_tracked(owner._lease)
+    for owner in (manual, manual.group()):
+        assert not gc.is_tracked(owner._lease)
 
 
 def test_copies_and_second_initialisations_are_refused(manual):
     """Both would free something twice."""
-    with htw.Purgatory(manual) as purgatory:
-        wheel = htw.Wheel()
-        owners = [manual, manual.group(), purgatory, purgatory.threshold(), wheel]
-        for thing in [*owners, manual.schedule(1, int), wheel.schedule(1, 1), htw.Request()]:
-            for refused in (copy.copy, copy.deepcopy, pickle.dumps):
-                with pytest.raises(TypeError):
-                    refused(thing)
-        for owner, args in zip(owners, [(), (manual,), (manual,), (purgatory,), ()]):
-            with pytest.raises(RuntimeError):
-                owner.__init__(*args)
+    owners = [manual, manual.group()]
+    for thing in [*owners, manual.schedule(1, int)]:
+        for refused in (copy.copy, copy.deepcopy, pickle.dumps):
+            with pytest.raises(TypeError):
+                refused(thing)
+    for owner, args in zip(owners, [(), (manual,)]):
+        with pytest.raises(RuntimeError):
+            owner.__init__(*args)
     with pytest.raises(TypeError):
         manual.schedule(1, int, group=manual)
     with pytest.raises(ValueError):
@@ -219,10 +216,9 @@ def test_copies_and_second_initialisations_are_refused(manual):
 
 
 def test_objects_that_were_never_initialised_end_quietly(unraisable):
-    for kind in (htw.Scheduler, htw.Group, htw.Wheel, htw.Purgatory, htw.Threshold):
+    for kind in (htw.Scheduler, htw.Group):
         kind.__new__(kind)
-    for refused, member in ((lambda: htw.Scheduler(tick=-1), "^tick_ns: "), (lambda: htw.Wheel(size=3), "^size: "),
-                            (lambda: htw.Backoff(cap=0), "^cap_ns: "),
+    for refused, member in ((lambda: htw.Scheduler(tick=-1), "^tick_ns: "), (lambda: htw.Backoff(cap=0), "^cap_ns: "),
                             (lambda: htw.Scheduler(workers=10**30), "")):
         with pytest.raises((ValueError, OverflowError), match=member):
             refused()
@@ -234,25 +230,17 @@ def test_finalizers_of_one_cycle_may_use_everything():
     """In whatever order the collector runs them."""
     class Node:
         def __init__(self):
-            self.wheel, self.scheduler = htw.Wheel(), htw.Scheduler(clock=Clock.MANUAL, workers=0)
-            self.group, self.purgatory = self.scheduler.group(), htw.Purgatory(self.scheduler)
-            self.threshold = self.purgatory.threshold()
+            self.scheduler = htw.Scheduler(clock=Clock.MANUAL, workers=0)
+            self.group = self.scheduler.group()
             self.timer = self.scheduler.schedule(1, self.work, group=self.group)
-            self.wheel_timer = self.wheel.schedule(self, 7)
-            self.request = htw.Request()
-            self.threshold.wait(self.request, 5)
 
         def work(self):
             pass
 
         def __del__(self):
             used.append(self)
-            self.wheel.cancel(self.wheel_timer)
             self.timer.cancel()
             self.group.cancel()
-            self.threshold.advance(9)
-            self.request.cancel()
-            self.purgatory.close()
             self.scheduler.close()
             self.scheduler.now()
 
@@ -260,7 +248,7 @@ def test_finalizers_of_one_cycle_may_use_everything():
     nodes = []
     for _ in range(50):
         node = Node()
-        node.wheel.node = node.scheduler.node = node.purgatory.node = node
+        node.scheduler.node = node
         # The order of the list of the collector is that in which objects were made.
         node.other = Node()
         nodes.append(weakref.ref(node))
@@ -439,10 +427,6 @@ print("end")
     # embedded ones have no threads, manual ones no clock
     "import htw\na = htw.Scheduler(embedded=True); a.schedule(0, print)\n"
     "b = htw.Scheduler(clock=htw.Clock.MANUAL); b.schedule(5, print)",
-    # wheels, purgatories and what waits in them
-    "import htw\nw = htw.Wheel(); w.schedule(1, 5)\ns = htw.Scheduler()\np = htw.Purgatory(s)\n"
-    "p.watch(htw.Request(), ['a', 'b'], timeout=0.01)\np.watch(htw.Request(), 'a', timeout=99)\n"
-    "p.threshold().wait(htw.Request(), 3)",
     # a thread that is not a daemon schedules while the main thread ends
     "import htw, threading, time\ns = htw.Scheduler()\n"
     "def work():\n    for i in range(3000): s.schedule(0.001, int).cancel()\n"
@@ -452,7 +436,7 @@ print("end")
     "def work():\n    while True:\n        try: s.schedule(0.001, int)\n"
     "        except htw.StoppedError: time.sleep(0.001)\n"
     "threading.Thread(target=work, daemon=True).start()\ntime.sleep(0.02)",
-], ids=["pending", "busy", "running", "cycle", "threadless", "others", "thread", "daemon"])
+], ids=["pending", "busy", "running", "cycle", "threadless", "thread", "daemon"])
 def test_interpreter_ends_cleanly(program):
     for _ in range(3):
         ended = run_python(program, timeout=30)
@@ -514,11 +498,11 @@ def test_child_gets_errors_and_may_create_its_own(threaded):
 def test_fork_while_other_threads_use_everything():
     """The locks of the package are free in the child."""
     with htw.Scheduler() as scheduler:
-        wheel, end = htw.Wheel(), threading.Event()
+        end = threading.Event()
 
         def work():
             while not end.is_set():
-                wheel.cancel(wheel.schedule(1, 10))
+                scheduler.schedule(1, int).cancel()
                 scheduler.schedule(0.0001, int)
                 htw.Scheduler().close()
 
@@ -527,7 +511,6 @@ def test_fork_while_other_threads_use_everything():
             thread.start()
 
         def child():
-            wheel.schedule(1, 20)
             with htw.Scheduler() as own:
                 own.schedule(0, int)
 
