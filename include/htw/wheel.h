@@ -383,6 +383,27 @@ HTW_API uint32_t htw_wheel_level_buckets(const struct htw_wheel *wheel, unsigned
 HTW_API size_t htw_wheel_count_in(const struct htw_wheel *wheel, unsigned level, uint32_t first,
                                   uint32_t count, size_t most);
 
+/** A bucket of the delay queue. */
+struct htw_wheel_bucket {
+    uint64_t tick;   /**< when the clock comes to it: at most the earliest deadline in it */
+    uint64_t timers; /**< how many are in it; 0 if all were cancelled and it was not discarded yet */
+    uint32_t level;  /**< from 0, the lowest */
+    uint32_t number; /**< its place in the level, from 0 */
+};
+
+/**
+ * Finds the first buckets of the delay queue, in the order in which the clock comes to them, and returns
+ * their number: to show what a wheel does next.
+ *
+ * @param buckets has room for `max` buckets.
+ * @param max     how many to find at most.
+ * @return how many were found: `max`, or all; 0 also if a pointer is NULL.
+ *
+ * Cost: O(max * buckets of the wheel + their timers).
+ */
+HTW_API size_t htw_wheel_first_buckets(const struct htw_wheel *wheel,
+                                       struct htw_wheel_bucket buckets[], size_t max);
+
 /**
  * Checks all invariants of a wheel, and reports which one is broken. For tests and debugging.
  *

@@ -59,6 +59,17 @@ static int run_delay(int argc, char *argv[]) {
     return options.journal_path == NULL ? htw__memory_run(&options) : run_durable(&options);
 }
 
+#ifdef HTW_HAS_TOP
+#define run_replay htw__replay_command
+#else
+static int run_replay(int argc, char *argv[]) {
+    (void)argc, (void)argv;
+    fputs("htw replay: this htw was built without jansson, and so reads no flight records\n",
+          stderr);
+    return HTW__EXIT_USAGE;
+}
+#endif
+
 /* In the order of the help. */
 static const struct command {
     const char *name, *title; /* the title is argv[0]: the prefix of error messages of getopt */
@@ -71,8 +82,7 @@ static const struct command {
     { "journal", "htw journal", "look at the file of `htw delay --journal`, and mend it",
       run_journal },
     { "relay", "htw relay", "deliver records of Kafka, each at its time", NULL },
-    { "replay", "htw replay", "show in a browser what the wheel does with timers",
-      htw__replay_command },
+    { "replay", "htw replay", "show in a browser which timers have woken a program", run_replay },
     { "serve", "htw serve", "keep jobs for workers: a server for any client of beanstalkd", NULL },
     { "top", "htw top", "show what the timers of a running program do", NULL },
 };

@@ -51,15 +51,13 @@ static void list_queue(const struct htw_wheel *wheel, FILE *stream) {
     uint32_t count = htw__delay_queue_count(&wheel->queue);
     fprintf(stream, "delay queue: %" PRIu32 " buckets%s\n", count,
             count > LISTED_BUCKETS ? ", the first of them:" : "");
-    struct htw__delay_queue_entry bucket = { 0, UINT32_MAX };
-    for (uint32_t listed = 0;
-         listed < LISTED_BUCKETS && htw__wheel_find_next_queued(wheel, &bucket); listed++) {
-        unsigned level = htw__wheel_id_level(wheel, bucket.id);
-        uint32_t slot = bucket.id & wheel->mask;
-        size_t timers = htw__wheel_timers_in(wheel, level, slot, SIZE_MAX);
-        fprintf(stream, "  tick %" PRIu64 ": level %u bucket %" PRIu32 ", %zu timer%s\n",
-                bucket.key, level, slot, timers, timers == 1 ? "" : "s");
-    }
+    struct htw_wheel_bucket buckets[LISTED_BUCKETS];
+    size_t listed = htw_wheel_first_buckets(wheel, buckets, LISTED_BUCKETS);
+    for (size_t i = 0; i < listed; i++)
+        fprintf(stream,
+                "  tick %" PRIu64 ": level %" PRIu32 " bucket %" PRIu32 ", %" PRIu64 " timer%s\n",
+                buckets[i].tick, buckets[i].level, buckets[i].number, buckets[i].timers,
+                buckets[i].timers == 1 ? "" : "s");
 }
 
 int htw_wheel_dump(const struct htw_wheel *wheel, FILE *stream) {

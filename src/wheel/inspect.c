@@ -67,6 +67,37 @@ size_t htw_wheel_count_in(const struct htw_wheel *wheel, unsigned level, uint32_
     return found;
 }
 
+/* ---- first_buckets */
+
+/* Replaces *last by the bucket that comes up next after it; false if there is none. */
+static bool find_next_queued(const struct htw_wheel *wheel, struct htw__delay_queue_entry *last) {
+    struct htw__delay_queue_entry next = { HTW__DELAY_QUEUE_ABSENT, 0 };
+    for (uint32_t id = 0; id < wheel->queue.capacity; id++) {
+        struct htw__delay_queue_entry bucket = { htw__delay_queue_key(&wheel->queue, id), id };
+        if (bucket.key != HTW__DELAY_QUEUE_ABSENT && htw__delay_queue_precedes(*last, bucket) &&
+            htw__delay_queue_precedes(bucket, next))
+            next = bucket;
+    }
+    *last = next;
+    return next.key != HTW__DELAY_QUEUE_ABSENT;
+}
+
+size_t htw_wheel_first_buckets(const struct htw_wheel *wheel, struct htw_wheel_bucket buckets[],
+                               size_t max) {
+    if (wheel == NULL || buckets == NULL)
+        return 0;
+    struct htw__delay_queue_entry bucket = { 0, UINT32_MAX };
+    size_t found = 0;
+    while (found < max && find_next_queued(wheel, &bucket)) {
+        unsigned level = htw__wheel_id_level(wheel, bucket.id);
+        uint32_t slot = bucket.id & wheel->mask;
+        buckets[found++] = (struct htw_wheel_bucket) {
+            bucket.key, htw__wheel_timers_in(wheel, level, slot, SIZE_MAX), level, slot
+        };
+    }
+    return found;
+}
+
 /* ---- check: the numbers are those of the invariants in wheel.c */
 
 struct check {

@@ -50,22 +50,4 @@ static inline size_t htw__wheel_timers_in(const struct htw_wheel *wheel, unsigne
     return count;
 }
 
-#ifndef HTW_FREESTANDING /* what draws a wheel */
-
-/* Replaces *last by the bucket that comes up next after it; false if there is none. */
-static inline bool htw__wheel_find_next_queued(const struct htw_wheel *wheel,
-                                               struct htw__delay_queue_entry *last) {
-    struct htw__delay_queue_entry next = { HTW__DELAY_QUEUE_ABSENT, 0 };
-    for (uint32_t id = 0; id < wheel->queue.capacity; id++) {
-        struct htw__delay_queue_entry bucket = { htw__delay_queue_key(&wheel->queue, id), id };
-        if (bucket.key != HTW__DELAY_QUEUE_ABSENT && htw__delay_queue_precedes(*last, bucket) &&
-            htw__delay_queue_precedes(bucket, next))
-            next = bucket;
-    }
-    *last = next;
-    return next.key != HTW__DELAY_QUEUE_ABSENT;
-}
-
-#endif /* HTW_FREESTANDING */
-
 #endif /* HTW_SRC_WHEEL_LISTS_H */

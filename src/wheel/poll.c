@@ -28,7 +28,6 @@ static bool is_over(const struct batch *batch) {
 static void expire(struct htw_timer *timer, struct batch *batch) {
     timer->_location = 0;
     batch->timers[batch->count++] = timer;
-    HTW__TRACE(EXPIRED, timer, 0);
 }
 
 /* Expires the timers of a ring, all of which are due, from its front. */
@@ -57,7 +56,6 @@ static void advance_clock(struct htw_wheel *wheel, uint64_t key) {
     HTW_ASSERT(key > wheel->clock);
     htw__wheel_set_clock(wheel, key);
     wheel->advances++;
-    HTW__TRACE(ADVANCED, NULL, key);
 }
 
 /* Inserts a timer that is in no list, and is not due, where it belongs now. wheel->demoted is counted
@@ -220,8 +218,6 @@ static HTW__NOINLINE struct htw_timer *expire_lone(struct htw_wheel *wheel, uint
         return NULL;
     *head = &wheel->nil;
     timer->_location = 0;
-    HTW__TRACE(ADVANCED, NULL, key);
-    HTW__TRACE(EXPIRED, timer, 0);
     htw__delay_queue_pop(&wheel->queue);
     bool ends = may_end && htw__delay_queue_top(&wheel->queue).key > now;
     wheel->in_round = !ends;

@@ -13,15 +13,6 @@
 
 #include <htw/wheel.h>
 
-/*
- * A program that draws a wheel compiles these files with its own HTW__TRACE, which is called at each step:
- * PLACED (timer, number of its bucket), MOVED in place (timer, deadline), CANCELLED, EXPIRED (timer, 0), and
- * ADVANCED (NULL, clock): src/cmd/draw/traced.h. In the library it is nothing.
- */
-#ifndef HTW__TRACE
-#define HTW__TRACE(step, timer, number) ((void)0)
-#endif
-
 /* Where a deadline belongs: the number of a level (level_count: the next one, not created yet), or
    one of these. */
 #define HTW__PLACE_DUE (HTW_WHEEL_LEVELS_MAX + 1u)   /* in `due` or `next_round` */
@@ -162,7 +153,6 @@ static inline bool htw__place_is_level(unsigned place) {
 static inline void htw__wheel_set_location(const struct htw_wheel *wheel, struct htw_timer *timer,
                                            uint32_t id) {
     timer->_location = wheel->mark | id;
-    HTW__TRACE(PLACED, timer, id);
 }
 
 static inline bool htw__wheel_owns(const struct htw_wheel *wheel, const struct htw_timer *timer) {
@@ -186,7 +176,6 @@ static inline uint32_t htw__wheel_link(struct htw_wheel *wheel, struct htw_timer
     timer->_deadline = deadline;
     timer->_location = location;
     htw__bucket_add(&level->buckets, slot, wheel->inserted++, &timer->_link);
-    HTW__TRACE(PLACED, timer, (uint32_t)location);
     return (uint32_t)location;
 }
 

@@ -321,7 +321,6 @@ static bool move_in_place(struct htw_wheel *wheel, struct htw_timer *timer, uint
     }
     timer->_deadline = deadline;
     wheel->moved_in_place++;
-    HTW__TRACE(MOVED, timer, deadline);
     HTW_ASSERT_WHEEL(wheel);
     return true;
 }
@@ -355,7 +354,6 @@ static HTW__NOINLINE int postpone(struct htw_wheel *wheel, struct htw_timer *tim
         return schedule_slow(wheel, timer, deadline);
     timer->_deadline = deadline;
     wheel->moved_in_place++;
-    HTW__TRACE(MOVED, timer, deadline);
     HTW_ASSERT_WHEEL(wheel);
     return 0;
 }
@@ -409,7 +407,6 @@ bool htw_wheel_cancel(struct htw_wheel *wheel, struct htw_timer *timer) {
     htw__bucket_unlink(&timer->_link, &wheel->nil);
     timer->_location = 0;
     wheel->cancelled++;
-    HTW__TRACE(CANCELLED, timer, 0);
     HTW_ASSERT_WHEEL(wheel);
     return true;
 }

@@ -71,14 +71,6 @@ class Page:
     def wait(self, condition, what):
         WebDriverWait(self.driver, PATIENCE, 0.05).until(lambda _: condition(), what)
 
-    def settle(self):
-        """Waits until no frame is drawn any more; how many were."""
-        before = None
-        while (frames := len(self.run("return htwReplay.frames"))) != before:
-            before = frames
-            time.sleep(0.5)
-        return frames
-
     def text(self, name):
         return self.run("return document.getElementById(arguments[0]).textContent", name)
 

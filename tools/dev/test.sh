@@ -10,7 +10,7 @@ help_test() {
                     once: kills, restarts, rebalances, each record counted; in some six minutes. --long: more
                     of them, in half an hour. HTW_KAFKA_VERSION: 3 (the default) or 4
   test replay [TEST]...
-                    the page of htw replay in headless Chromium, and its counts beside Kafka's own class
+                    the page of htw replay in headless Chromium
   test serve [ARG]...
                     htw serve beside beanstalkd: the protocol, waiting workers, random histories, hostile clients, kills; in
                     two minutes.
@@ -113,14 +113,12 @@ run_relay() {
     python3 tests/relay/test_relay.py "$folder/htw-relay" "$folder/tests" "$kafka" "$@"
 }
 
-# What a browser makes of the page. Where Kafka cannot be fetched, all but the comparison with it.
+# What a browser makes of the page.
 run_replay() {
     ninja -C "build/$1" --quiet htw
     program=build/$1/htw
     shift
-    # shellcheck disable=SC2310 # whether it can be installed decides what is compared
-    { (need "$kafka_packages") && fetch_kafka; } || kafka=-
-    "$python" tests/replay/test_replay.py "$program" "$kafka" "$@"
+    "$python" tests/replay/test_replay.py "$program" "$@"
 }
 
 run_serve() {

@@ -4,11 +4,13 @@
 
 #include "picture.h"
 #include "run.h"
-#include "save.h"
 #include "../duration.h"
+#include "../instant.h"
+#include "../save.h"
 #include "../status.h"
 #include "../terminal.h"
 
+#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,6 +24,12 @@ struct options {
 
 static bool set_at(const struct htw__option *option, void *member, const char *argument) {
     const char *why = htw__duration_parse(argument, strlen(argument), member);
+    return why == NULL || htw__option_refuse(option, why, argument);
+}
+
+static bool set_begin(const struct htw__option *option, void *member, const char *argument) {
+    argument += *argument == '@';
+    const char *why = htw__instant_parse(argument, strlen(argument), member);
     return why == NULL || htw__option_refuse(option, why, argument);
 }
 
@@ -43,14 +51,28 @@ static const struct htw__option rows[] = {
     { 'o', "output", "FILE", htw__set_word, AT(output),
       .help = "replace FILE by the drawing, unless the input has errors; not\n"
               "write it to standard output" },
-    HTW__RUN_OPTIONS(struct options),
+    HTW__OPTION_TICK(struct options, run.tick_ns,
+                     "the length of a tick, from 1ns to 1d (default 1ms)"),
+    HTW__OPTION_WHEEL_SIZE(struct options, run.wheel_size),
+    { 'b', "begin", "INSTANT", set_begin, AT(run.start),
+      .help = "the instant at which time begins, for lines with an @instant,\n"
+              "such as 2026-01-01T00:00:00Z (default: now)" },
+    { '0', "null", NULL, htw__set_null, AT(run.separator),
+      .help = "lines end in NUL, not newline" },
 };
 
 static const struct htw__command_line line = {
     .program = "htw draw",
     .usage = "Usage: htw draw [OPTION]... [FILE]...\n",
-    .about = "Draw the timing wheel that holds the timers of the input, at an instant.\n"
-             "\n" HTW__RUN_INPUT_HELP,
+    .about =
+        "Draw the timing wheel that holds the timers of the input, at an instant.\n"
+        "\n"
+        "The input consists of lines `DELAY MESSAGE`, as for `htw delay`, and of these:\n"
+        "  wait DURATION          time passes; before the first, all is armed at time 0\n"
+        "  cancel MESSAGE         cancels the latest pending timer with this message\n"
+        "  move DELAY MESSAGE     gives it another delay, counted from the present time\n"
+        "With no FILE, or when FILE is -, standard input is read. All happens at once, in virtual\n"
+        "time.\n",
     .notes =
         "The text is what SIGUSR1 makes `htw delay` print. With --begin, or without lines that have\n"
         "an @instant, the same input always gives the same drawing.\n"
@@ -78,7 +100,7 @@ static int draw(const struct htw__run *run, const struct options *options) {
 static int run_and_draw(const struct options *options) {
     struct htw__run run;
     const char *what = "cannot read";
-    int error = htw__run_init(&run, &options->run, NULL, NULL);
+    int error = htw__run_init(&run, &options->run);
     if (error == 0)
         error = htw__run_read(&run);
     if (error == 0 && options->has_time)
@@ -99,7 +121,11 @@ int htw__draw_command(int argc, char *argv[]) {
     struct options options = { .output = NULL };
     htw__terminal_name(argv[0]);
     htw__run_options_init(&options.run);
-    enum htw__wish wish = htw__run_options_read(&line, argc, argv, &options.run);
+    enum htw__wish wish = htw__command_line_read(&line, argc, argv, &options);
+    if (optind < argc) {
+        options.run.names = argv + optind;
+        options.run.name_count = argc - optind;
+    }
     if (wish != HTW__WISH_RUN)
         return htw__command_line_answer(&line, wish);
     return run_and_draw(&options);

@@ -8,7 +8,7 @@
 #include "picture.h"
 
 #include "../duration.h"
-#include "../../wheel/lists.h"
+#include "../../base/bitmap.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -41,13 +41,17 @@ struct picture {
     FILE *stream;
     int x; /* where lines of text begin */
     int y; /* of the last one */
-    struct htw__delay_queue_entry next;
+    struct htw_wheel_stats stats;
+    uint64_t clock;
+    size_t never;                                  /* timers that never come due */
+    struct htw_wheel_bucket queue[LISTED_BUCKETS]; /* the first buckets of the delay queue */
+    size_t listed;
 };
 
 /* What is drawn of a level. */
 struct level {
-    unsigned number;
-    uint32_t group; /* buckets in a mark */
+    unsigned number, shift; /* its buckets have 2^shift ticks */
+    uint32_t group;         /* buckets in a mark */
     uint32_t marks;
     uint8_t loads[MARKS_MAX]; /* 0: no timer; otherwise the power of ten, at most LOADS */
     uint64_t timers;
@@ -100,19 +104,38 @@ static uint8_t load_of(uint64_t timers) {
 }
 
 static void read_level(const struct picture *picture, unsigned number, struct level *level) {
-    uint32_t buckets = picture->wheel->levels[number].buckets.count;
+    uint32_t buckets = picture->stats.size;
     level->number = number;
+    level->shift = number * htw__lowest_bit(buckets);
+    if (level->shift > 0 && (UINT64_MAX >> level->shift) + 1 < buckets) /* the last level */
+        buckets = (uint32_t)((UINT64_MAX >> level->shift) + 1);
     level->group = (buckets + MARKS_MAX - 1) / MARKS_MAX; /* both are powers of two */
     level->marks = buckets / level->group;
     level->timers = 0;
     for (uint32_t mark = 0; mark < level->marks; mark++) {
-        uint64_t timers = 0;
-        for (uint32_t i = 0; i < level->group; i++)
-            timers +=
-                htw__wheel_timers_in(picture->wheel, number, mark * level->group + i, SIZE_MAX);
+        uint64_t timers =
+            htw_wheel_count_in(picture->wheel, number, mark * level->group, level->group, SIZE_MAX);
         level->loads[mark] = load_of(timers);
         level->timers += timers;
     }
+}
+
+static uint32_t slot_of_clock(const struct picture *picture, const struct level *level) {
+    return (uint32_t)(picture->clock >> level->shift) & (picture->stats.size - 1);
+}
+
+static bool count_never(struct htw_timer *timer, void *arg) {
+    *(size_t *)arg += htw_timer_deadline(timer) == HTW_NEVER_TICK;
+    return true;
+}
+
+static void read_wheel(struct picture *picture, struct htw_wheel *wheel) {
+    picture->wheel = wheel;
+    picture->stats = (struct htw_wheel_stats)HTW_WHEEL_STATS_INIT;
+    (void)htw_wheel_get_stats(wheel, &picture->stats);
+    picture->clock = htw_wheel_now(wheel);
+    (void)htw_wheel_for_each(wheel, count_never, &picture->never);
+    picture->listed = htw_wheel_first_buckets(wheel, picture->queue, LISTED_BUCKETS);
 }
 
 /* A number of ticks as a length of time, for people. */
@@ -128,29 +151,27 @@ static const char *format_ticks(const struct picture *picture, uint64_t ticks, c
 /* ---- text */
 
 static void header(struct picture *picture) {
-    const struct htw_wheel *wheel = picture->wheel;
+    uint64_t next = picture->queue[0].tick;
     char time[40];
     fprintf(picture->stream,
             "<text class=\"big\" x=\"%d\" y=\"%d\">clock: tick %" PRIu64 "</text>\n", picture->x,
-            picture->y, wheel->clock);
+            picture->y, picture->clock);
     picture->y += ROW + 4;
-    if (picture->next.key == HTW__DELAY_QUEUE_ABSENT)
+    if (picture->listed == 0)
         fprintf(picture->stream, "<text x=\"%d\" y=\"%d\">no wake-up is needed</text>\n",
                 picture->x, picture->y);
     else
         fprintf(picture->stream,
                 "<text x=\"%d\" y=\"%d\">next wake-up: tick %" PRIu64 "</text>\n"
                 "<text class=\"dim\" x=\"%d\" y=\"%d\">in %s</text>\n",
-                picture->x, picture->y, picture->next.key, picture->x, picture->y + ROW,
-                format_ticks(picture, picture->next.key - wheel->clock, time));
+                picture->x, picture->y, next, picture->x, picture->y + ROW,
+                format_ticks(picture, next - picture->clock, time));
     picture->y += ROW;
     picture->y += ROW;
-    size_t count = htw_wheel_count(wheel);
-    fprintf(picture->stream, "<text class=\"dim\" x=\"%d\" y=\"%d\">%zu timer%s pending",
-            picture->x, picture->y, count, count == 1 ? "" : "s");
-    size_t never = htw__list_length(htw__list_of_ring(&wheel->never), SIZE_MAX);
-    if (never > 0)
-        fprintf(picture->stream, ", %zu never due", never);
+    fprintf(picture->stream, "<text class=\"dim\" x=\"%d\" y=\"%d\">%" PRIu64 " timer%s pending",
+            picture->x, picture->y, picture->stats.pending, picture->stats.pending == 1 ? "" : "s");
+    if (picture->never > 0)
+        fprintf(picture->stream, ", %zu never due", picture->never);
     fputs("</text>\n", picture->stream);
 }
 
@@ -167,19 +188,18 @@ static void level_head(const struct picture *picture, const char *last) {
 static void level_row(struct picture *picture, const struct level *level) {
     int x = picture->x;
     char width[40];
-    unsigned shift = picture->wheel->levels[level->number].shift;
     picture->y += ROW;
     fprintf(picture->stream,
             "<text x=\"%d\" y=\"%d\">%u</text><text class=\"end\" x=\"%d\" y=\"%d\">%s</text>"
             "<text class=\"end\" x=\"%d\" y=\"%d\">%" PRIu64 "</text>",
             x, picture->y, level->number, x + 160, picture->y,
-            format_ticks(picture, (uint64_t)1 << shift, width), x + 245, picture->y, level->timers);
+            format_ticks(picture, (uint64_t)1 << level->shift, width), x + 245, picture->y,
+            level->timers);
 }
 
 static void queue(struct picture *picture) {
-    const struct htw_wheel *wheel = picture->wheel;
     FILE *stream = picture->stream;
-    uint32_t count = htw__delay_queue_count(&wheel->queue);
+    uint32_t count = picture->stats.queued_buckets;
     picture->y += 2 * ROW;
     fprintf(stream, "<text x=\"%d\" y=\"%d\">delay queue: %" PRIu32 " bucket%s</text>\n",
             picture->x, picture->y, count, count == 1 ? "" : "s");
@@ -192,18 +212,15 @@ static void queue(struct picture *picture) {
             "<text class=\"end\" x=\"%d\" y=\"%d\">timers</text></g>\n",
             picture->x + 160, picture->y, picture->x + 185, picture->y, picture->x + TEXT_WIDTH,
             picture->y);
-    struct htw__delay_queue_entry bucket = { 0, UINT32_MAX };
-    for (uint32_t i = 0; i < LISTED_BUCKETS && htw__wheel_find_next_queued(wheel, &bucket); i++) {
-        unsigned level = htw__wheel_id_level(wheel, bucket.id);
-        uint32_t slot = bucket.id & wheel->mask;
+    for (size_t i = 0; i < picture->listed; i++) {
+        const struct htw_wheel_bucket *bucket = &picture->queue[i];
         picture->y += ROW;
         fprintf(stream,
                 "<text class=\"end\" x=\"%d\" y=\"%d\">%" PRIu64 "</text>"
-                "<text x=\"%d\" y=\"%d\">L%u [%" PRIu32 "]</text>"
-                "<text class=\"end\" x=\"%d\" y=\"%d\">%zu</text>\n",
-                picture->x + 160, picture->y, bucket.key, picture->x + 185, picture->y, level, slot,
-                picture->x + TEXT_WIDTH, picture->y,
-                htw__wheel_timers_in(wheel, level, slot, SIZE_MAX));
+                "<text x=\"%d\" y=\"%d\">L%" PRIu32 " [%" PRIu32 "]</text>"
+                "<text class=\"end\" x=\"%d\" y=\"%d\">%" PRIu64 "</text>\n",
+                picture->x + 160, picture->y, bucket->tick, picture->x + 185, picture->y,
+                bucket->level, bucket->number, picture->x + TEXT_WIDTH, picture->y, bucket->timers);
     }
     if (count > LISTED_BUCKETS) {
         picture->y += ROW;
@@ -226,7 +243,7 @@ static void legend(const struct picture *picture, int y) {
         x += widths[i];
     }
     fprintf(stream, "<text class=\"dim\" x=\"%d\" y=\"%d\">timers in a %s</text>\n", x, y,
-            picture->wheel->mask + 1 > MARKS_MAX ? "group of buckets" : "bucket");
+            picture->stats.size > MARKS_MAX ? "group of buckets" : "bucket");
     fprintf(stream,
             "<path class=\"clock\" d=\"M%d %dv14\"/><text class=\"dim\" x=\"%d\" "
             "y=\"%d\">clock</text>\n"
@@ -238,15 +255,16 @@ static void legend(const struct picture *picture, int y) {
 /* For those who do not see it. */
 static void describe(const struct picture *picture, const struct level *levels) {
     FILE *stream = picture->stream;
-    size_t count = htw_wheel_count(picture->wheel);
-    fprintf(stream, "<title>A timing wheel at tick %" PRIu64 "</title>\n<desc>%zu timer%s pending.",
-            picture->wheel->clock, count, count == 1 ? " is" : "s are");
-    for (unsigned i = 0; i < picture->wheel->level_count; i++)
+    uint64_t count = picture->stats.pending;
+    fprintf(stream,
+            "<title>A timing wheel at tick %" PRIu64 "</title>\n<desc>%" PRIu64 " timer%s pending.",
+            picture->clock, count, count == 1 ? " is" : "s are");
+    for (unsigned i = 0; i < picture->stats.levels; i++)
         fprintf(stream, " Level %u has %" PRIu64 ".", i, levels[i].timers);
-    if (picture->next.key == HTW__DELAY_QUEUE_ABSENT)
+    if (picture->listed == 0)
         fputs(" No wake-up is needed.", stream);
     else
-        fprintf(stream, " The next wake-up is at tick %" PRIu64 ".", picture->next.key);
+        fprintf(stream, " The next wake-up is at tick %" PRIu64 ".", picture->queue[0].tick);
     fputs("</desc>\n", stream);
 }
 
@@ -310,8 +328,6 @@ static void mark_next(const struct picture *picture, const struct level *level, 
 }
 
 static void draw_level(const struct picture *picture, const struct level *level) {
-    const struct htw_wheel *wheel = picture->wheel;
-    HTW_ASSERT(level->group > 0);
     span(picture, level, "track", 0, level->marks);
     for (uint32_t first = 0, end; first < level->marks; first = end) {
         for (end = first + 1; end < level->marks && level->loads[end] == level->loads[first];)
@@ -321,14 +337,13 @@ static void draw_level(const struct picture *picture, const struct level *level)
         if (level->loads[first] > 0)
             span(picture, level, class, first, end);
     }
-    mark_clock(picture, level, htw__wheel_slot(wheel, level->number, wheel->clock) / level->group);
-    if (picture->next.key != HTW__DELAY_QUEUE_ABSENT &&
-        htw__wheel_id_level(wheel, picture->next.id) == level->number)
-        mark_next(picture, level, (picture->next.id & wheel->mask) / level->group);
+    mark_clock(picture, level, slot_of_clock(picture, level) / level->group);
+    if (picture->listed > 0 && picture->queue[0].level == level->number)
+        mark_next(picture, level, picture->queue[0].number / level->group);
 }
 
 static void draw_rings(struct picture *picture, struct level *levels) {
-    unsigned count = picture->wheel->level_count;
+    unsigned count = picture->stats.levels;
     double thickness = (RADIUS_OUTER - RADIUS_INNER) / (count < 3 ? 3 : count);
     picture->y += 2 * ROW;
     level_head(picture, "clock at");
@@ -339,7 +354,7 @@ static void draw_rings(struct picture *picture, struct level *levels) {
         draw_level(picture, level);
         level_row(picture, level);
         fprintf(picture->stream, "<text class=\"end\" x=\"%d\" y=\"%d\">%" PRIu32 "</text>\n",
-                TEXT_END, picture->y, htw__wheel_slot(picture->wheel, i, picture->wheel->clock));
+                TEXT_END, picture->y, slot_of_clock(picture, level));
         if (thickness >= 12)
             fprintf(picture->stream, "<text class=\"dim middle\" x=\"%d\" y=\"%.1f\">%u</text>\n",
                     CENTRE_X, CENTRE_Y - level->radius + 4.5, i);
@@ -349,7 +364,7 @@ static void draw_rings(struct picture *picture, struct level *levels) {
 static void draw_strips(struct picture *picture, struct level *levels) {
     picture->y += 2 * ROW;
     level_head(picture, "buckets, the first at the left");
-    for (unsigned i = 0; i < picture->wheel->level_count; i++) {
+    for (unsigned i = 0; i < picture->stats.levels; i++) {
         levels[i].radius = 0;
         levels[i].y = picture->y + ROW - 5;
         level_row(picture, &levels[i]);
@@ -357,20 +372,19 @@ static void draw_strips(struct picture *picture, struct level *levels) {
     }
 }
 
-void htw__picture_write(const struct htw_wheel *wheel, int64_t tick_ns,
-                        enum htw__picture_shape shape, FILE *stream) {
+void htw__picture_write(struct htw_wheel *wheel, int64_t tick_ns, enum htw__picture_shape shape,
+                        FILE *stream) {
     struct level levels[HTW_WHEEL_LEVELS_MAX] = { { .number = 0 } };
     bool are_rings = shape == HTW__PICTURE_RINGS;
-    struct picture picture = { wheel,  tick_ns,
-                               stream, are_rings ? TEXT_X : STRIP_TEXT_X,
-                               34,     htw__delay_queue_top(&wheel->queue) };
-    int lines = (int)(htw__delay_queue_count(&wheel->queue) > LISTED_BUCKETS
-                          ? LISTED_BUCKETS + 2
-                          : htw__delay_queue_count(&wheel->queue) + 1);
-    int bottom = 34 + 4 + ROW * (10 + wheel->level_count + lines);
+    struct picture picture = {
+        .tick_ns = tick_ns, .stream = stream, .x = are_rings ? TEXT_X : STRIP_TEXT_X, .y = 34
+    };
+    read_wheel(&picture, wheel);
+    int lines = (int)picture.listed + (picture.stats.queued_buckets > LISTED_BUCKETS) + 1;
+    int bottom = 34 + 4 + ROW * (10 + (int)picture.stats.levels + lines);
     if (are_rings && bottom < CENTRE_Y + 225)
         bottom = CENTRE_Y + 225;
-    for (unsigned i = 0; i < wheel->level_count; i++)
+    for (unsigned i = 0; i < picture.stats.levels; i++)
         read_level(&picture, i, &levels[i]);
     fprintf(stream,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "

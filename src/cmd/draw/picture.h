@@ -15,7 +15,7 @@ enum htw__picture_shape { HTW__PICTURE_RINGS, HTW__PICTURE_STRIPS };
  * of a level with many buckets it shows groups. The same wheel gives the same bytes. No timer of it may be due.
  * Whether writing has failed, the stream knows.
  */
-void htw__picture_write(const struct htw_wheel *wheel, int64_t tick_ns,
-                        enum htw__picture_shape shape, FILE *stream);
+void htw__picture_write(struct htw_wheel *wheel, int64_t tick_ns, enum htw__picture_shape shape,
+                        FILE *stream);
 
 #endif /* HTW_SRC_CMD_DRAW_PICTURE_H */

@@ -2,7 +2,6 @@
 /* run.c - reads the lines of a run, and does to a wheel what they say. */
 #include "run.h"
 
-#include "grow.h"
 #include "../delay/line.h"
 #include "../duration.h"
 #include "../instant.h"
@@ -11,23 +10,12 @@
 #include "../../base/random.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MAX_LINE ((size_t)16 * 1024 * 1024)
 #define BATCH 256
-
-/* The wheel has no room for a context. */
-static struct htw__run *current;
-
-void htw__traced(enum htw__trace_step step, struct htw_timer *timer, uint64_t number) {
-    if (current->observer != NULL)
-        current->observer(
-            current->context, step,
-            timer == NULL ? NULL : HTW_CONTAINER_OF(timer, struct htw__run_timer, timer), number);
-}
 
 /* ---- options */
 
@@ -38,28 +26,11 @@ void htw__run_options_init(struct htw__run_options *options) {
         .tick_ns = HTW__NS_PER_MS,
         .wheel_size = HTW_WHEEL_SIZE_DEFAULT,
         .separator = '\n',
-        .max_timers = UINT32_MAX,
         .until = { HTW__SECONDS_MAX, 0 },
         .start = htw__time_of(0, htw__clock_realtime_ns()),
         .names = no_names,
         .name_count = 1,
     };
-}
-
-bool htw__run_set_instant(const struct htw__option *option, void *member, const char *argument) {
-    argument += *argument == '@';
-    const char *why = htw__instant_parse(argument, strlen(argument), member);
-    return why == NULL || htw__option_refuse(option, why, argument);
-}
-
-enum htw__wish htw__run_options_read(const struct htw__command_line *line, int argc, char *argv[],
-                                     struct htw__run_options *options) {
-    enum htw__wish wish = htw__command_line_read(line, argc, argv, options);
-    if (optind < argc) {
-        options->names = argv + optind;
-        options->name_count = argc - optind;
-    }
-    return wish;
 }
 
 /* ---- time */
@@ -77,31 +48,10 @@ void htw__run_advance(struct htw__run *run, struct htw__time time) {
     poll_to(run, htw__time_tick_before(run->now, run->options->tick_ns));
 }
 
-void htw__run_finish(struct htw__run *run) {
-    uint64_t tick;
-    while ((tick = htw_wheel_next(run->wheel)) != HTW_NEVER_TICK) {
-        run->now = htw__time_later(run->now, htw__time_of_tick(tick, run->options->tick_ns));
-        poll_to(run, tick);
-    }
-}
-
 /* ---- timers and their names */
 
 static struct htw__run_timer *timer_of(struct htw__key_node *node) {
     return node == NULL ? NULL : HTW_CONTAINER_OF(node, struct htw__run_timer, node);
-}
-
-static int reserve_timer(struct htw__run *run) {
-    if (run->timer_count == run->options->max_timers)
-        return -E2BIG;
-    if (run->timer_count < run->timer_capacity)
-        return 0;
-    struct htw__run_timer **timers =
-        htw__grow(run->timers, &run->timer_capacity, sizeof(struct htw__run_timer *));
-    if (timers == NULL)
-        return -ENOMEM;
-    run->timers = timers;
-    return 0;
 }
 
 /* Makes a timer the latest of its name. */
@@ -115,7 +65,7 @@ static void name_timer(struct htw__run *run, struct htw__run_timer *timer) {
 }
 
 /* Forgets those after it, which have ended. */
-struct htw__run_timer *htw__run_find(struct htw__run *run, const char *name, size_t size) {
+static struct htw__run_timer *find(struct htw__run *run, const char *name, size_t size) {
     struct htw__key_node *node =
         htw__key_table_find(&run->by_name, htw__key_hash(name, size, run->seed), name, size);
     struct htw__run_timer *timer = timer_of(node);
@@ -133,25 +83,22 @@ static size_t timer_bytes(size_t name_size) {
     return offsetof(struct htw__run_timer, name) + name_size + 1;
 }
 
-int htw__run_arm(struct htw__run *run, const char *name, size_t size, uint64_t deadline) {
-    int error = reserve_timer(run);
-    if (error != 0)
-        return error;
+static int arm(struct htw__run *run, const char *name, size_t size, uint64_t deadline) {
     struct htw__run_timer *timer = htw__allocate(&htw__default_allocator, timer_bytes(size));
     if (timer == NULL)
         return -ENOMEM;
     htw_timer_init(&timer->timer);
-    timer->id = (uint32_t)run->timer_count;
     timer->name_size = (uint32_t)size;
     memcpy(timer->name, name, size);
     htw__key_node_set(&timer->node, htw__key_hash(timer->name, timer->name_size, run->seed),
                       timer->name, timer->name_size);
-    error = htw_wheel_schedule(run->wheel, &timer->timer, deadline);
+    int error = htw_wheel_schedule(run->wheel, &timer->timer, deadline);
     if (error != 0) {
         htw__release(&htw__default_allocator, timer, timer_bytes(size));
         return error;
     }
-    run->timers[run->timer_count++] = timer;
+    timer->previous = run->last;
+    run->last = timer;
     name_timer(run, timer);
     return 0;
 }
@@ -169,7 +116,7 @@ static uint64_t deadline_of(const struct htw__run *run, const struct htw__line *
 
 /* The error names the timer. */
 static int move(struct htw__run *run, struct htw__line *line, const char **ret_why) {
-    struct htw__run_timer *timer = htw__run_find(run, line->message, line->message_size);
+    struct htw__run_timer *timer = find(run, line->message, line->message_size);
     if (timer == NULL) {
         *ret_why = "no pending timer to move";
         line->word = line->message;
@@ -217,7 +164,7 @@ static int accept_line(struct reader *reader, const char *bytes, size_t size) {
         line = (struct htw__line) { .word = bytes, .word_size = size };
         why = wait(reader, bytes, size);
     } else if (skip_word(&bytes, &size, "cancel")) {
-        struct htw__run_timer *timer = htw__run_find(run, bytes, size);
+        struct htw__run_timer *timer = find(run, bytes, size);
         line = (struct htw__line) { .word = bytes, .word_size = size };
         if (timer == NULL || !htw_wheel_cancel(run->wheel, &timer->timer))
             why = "no pending timer to cancel";
@@ -226,8 +173,7 @@ static int accept_line(struct reader *reader, const char *bytes, size_t size) {
         why = htw__line_parse(bytes, size, &line);
         if (why == NULL)
             error = is_move ? move(run, &line, &why)
-                            : htw__run_arm(run, line.message, line.message_size,
-                                           deadline_of(run, &line));
+                            : arm(run, line.message, line.message_size, deadline_of(run, &line));
     }
     if (why != NULL) {
         htw__line_report(&line, reader->input, why);
@@ -236,29 +182,11 @@ static int accept_line(struct reader *reader, const char *bytes, size_t size) {
     return error;
 }
 
-int htw__run_fill(struct htw__input *input) {
+/* Waits until the input can be read, and reads: a pipe may be slow, and is perhaps not blocking. */
+static int fill(struct htw__input *input) {
     struct pollfd wanted = { .fd = htw__input_fd(input), .events = POLLIN };
     poll(&wanted, 1, -1);
     return htw__input_read(input);
-}
-
-int htw__run_open(struct htw__input *input, const struct htw__run_options *options) {
-    return htw__input_init(input, options->names, options->name_count, options->separator,
-                           MAX_LINE);
-}
-
-bool htw__run_begins(struct htw__input *input, char first) {
-    const char *bytes;
-    size_t size;
-    int error = 0;
-    htw__input_advance(input);
-    while (error == 0 && !htw__input_is_over(input)) {
-        if (htw__input_peek(input, &bytes, &size))
-            return size > 0 && *bytes == first;
-        error = htw__run_fill(input);
-        htw__input_advance(input);
-    }
-    return false;
 }
 
 static int read_lines(struct reader *reader) {
@@ -269,7 +197,7 @@ static int read_lines(struct reader *reader) {
         const char *bytes;
         size_t size;
         if (!htw__input_peek(input, &bytes, &size)) {
-            error = htw__run_fill(input);
+            error = fill(input);
         } else if (htw__input_is_too_long(input, size)) {
             htw__line_report(&(struct htw__line) { .word_size = 0 }, input, "line too long");
             reader->run->has_failed = true;
@@ -283,31 +211,23 @@ static int read_lines(struct reader *reader) {
     return error;
 }
 
-static int read_input(struct htw__run *run, struct htw__input *input) {
-    struct reader reader = { .run = run, .input = input };
-    int error = read_lines(&reader);
-    run->has_failed |= input->has_failed;
-    return error;
-}
-
 int htw__run_read(struct htw__run *run) {
     const struct htw__run_options *options = run->options;
     struct htw__input input;
-    if (options->input != NULL)
-        return read_input(run, options->input);
-    int error = htw__run_open(&input, options);
+    struct reader reader = { .run = run, .input = &input };
+    int error =
+        htw__input_init(&input, options->names, options->name_count, options->separator, MAX_LINE);
     if (error == 0)
-        error = read_input(run, &input);
+        error = read_lines(&reader);
+    run->has_failed |= input.has_failed;
     htw__input_fini(&input);
     return error;
 }
 
 /* ---- the run */
 
-int htw__run_init(struct htw__run *run, const struct htw__run_options *options,
-                  htw__run_observer *observer, void *context) {
-    *run = (struct htw__run) { .options = options, .observer = observer, .context = context };
-    current = run;
+int htw__run_init(struct htw__run *run, const struct htw__run_options *options) {
+    *run = (struct htw__run) { .options = options };
     htw__key_table_init(&run->by_name, &htw__default_allocator);
     run->seed = htw__random_seed(run);
     struct htw_wheel_options wheel_options = HTW_WHEEL_OPTIONS_INIT;
@@ -318,11 +238,10 @@ int htw__run_init(struct htw__run *run, const struct htw__run_options *options,
 void htw__run_fini(struct htw__run *run) {
     htw_wheel_destroy(run->wheel);
     htw__key_table_fini(&run->by_name);
-    for (size_t i = 0; i < run->timer_count; i++)
-        htw__release(&htw__default_allocator, run->timers[i],
-                     timer_bytes(run->timers[i]->name_size));
-    free(run->timers);
-    run->timers = NULL;
+    while (run->last != NULL) {
+        struct htw__run_timer *timer = run->last;
+        run->last = timer->previous;
+        htw__release(&htw__default_allocator, timer, timer_bytes(timer->name_size));
+    }
     run->wheel = NULL;
-    run->timer_count = 0;
 }

@@ -2,7 +2,7 @@
 /* flight.c - what is made of a flight record: its order, the runs of callbacks, and the counts of each site. */
 #include "flight.h"
 
-#include "../draw/grow.h"
+#include "grow.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,6 +17,7 @@ void htw__flight_fini(struct htw__flight *flight) {
     free(flight->sites);
     free(flight->events);
     free(flight->marks);
+    free(flight->spans);
     htw__flight_init(flight);
 }
 
@@ -163,16 +164,21 @@ static void count_change(struct htw__flight *flight, const struct htw__flight_ev
     site->cancelled += event->kind == HTW__FLIGHT_CANCELLED;
 }
 
-/* Says of each start whether the timer was armed for it. */
-static void find_sudden(struct htw__flight_event *const *events, size_t count) {
-    bool is_armed = false;
+/* The times for which one timer was armed. */
+static void take_spans(struct htw__flight *flight, struct htw__flight_event *const *events,
+                       size_t count) {
+    struct htw__flight_span *open = NULL;
     for (size_t i = 0; i < count; i++) {
-        if (events[i]->kind == HTW__FLIGHT_ARMED || events[i]->kind == HTW__FLIGHT_MOVED)
-            is_armed = true;
-        if (events[i]->kind != HTW__FLIGHT_STARTED)
+        const struct htw__flight_event *event = events[i];
+        bool arms = event->kind == HTW__FLIGHT_ARMED || event->kind == HTW__FLIGHT_MOVED;
+        if (!arms && event->kind != HTW__FLIGHT_CANCELLED && event->kind != HTW__FLIGHT_STARTED)
             continue;
-        events[i]->is_sudden = !is_armed;
-        is_armed = false;
+        if (open != NULL)
+            open->end_ns = event->time_ns;
+        open = arms ? &flight->spans[flight->span_count++] : NULL;
+        if (arms)
+            *open = (struct htw__flight_span) { event->time_ns, event->value,
+                                                htw__flight_end_ns(flight), event->site };
     }
 }
 
@@ -208,7 +214,9 @@ int htw__flight_finish(struct htw__flight *flight) {
     size_t count = flight->event_count, first = 0;
     struct htw__flight_event **events = malloc((count + 1) * sizeof(struct htw__flight_event *));
     flight->marks = malloc((count + 1) * sizeof(struct htw__flight_mark));
-    int error = events == NULL || flight->marks == NULL ? -ENOMEM : name_unknown(flight);
+    flight->spans = malloc((count + 1) * sizeof(struct htw__flight_span));
+    bool has_memory = events != NULL && flight->marks != NULL && flight->spans != NULL;
+    int error = has_memory ? name_unknown(flight) : -ENOMEM;
     if (error != 0 || count == 0) {
         free(events);
         return error;
@@ -219,8 +227,9 @@ int htw__flight_finish(struct htw__flight *flight) {
     qsort(events, count, sizeof(struct htw__flight_event *), by_timer);
     for (size_t i = 1; i <= count; i++)
         if (i == count || !is_same_timer(events[i], events[first])) {
-            find_sudden(events + first, i - first);
             take_timer(flight, events + first, i - first);
+            if (events[first]->handle != 0)
+                take_spans(flight, events + first, i - first);
             first = i;
         }
     free(events);

@@ -44,7 +44,6 @@ struct htw__flight_event {
     uint32_t site;   /* UINT32_MAX: none is named; until htw__flight_finish() */
     uint16_t scheduler;
     enum htw__flight_kind kind;
-    bool is_sudden; /* STARTED, and the record does not have for when it was armed */
 };
 
 /* A run of a callback, or that an expirer woke. */
@@ -53,6 +52,14 @@ struct htw__flight_mark {
     int64_t late_ns, duration_ns; /* HTW__FLIGHT_NONE: not known */
     uint32_t site;
     bool is_wakeup;
+};
+
+/* A time for which a timer was armed. */
+struct htw__flight_span {
+    int64_t begin_ns;
+    int64_t deadline_ns; /* HTW__FLIGHT_NONE: never */
+    int64_t end_ns;      /* it ended or was moved; that of the record, if neither is known */
+    uint32_t site;
 };
 
 struct htw__flight_site {
@@ -80,6 +87,8 @@ struct htw__flight {
     size_t event_count, event_capacity;
     struct htw__flight_mark *marks; /* in order of time */
     size_t mark_count;
+    struct htw__flight_span *spans; /* by timer */
+    size_t span_count;
     uint64_t skipped; /* events of kinds that are not known */
     uint64_t lost;    /* earlier ones, whose place newer ones have taken */
     uint64_t earlier; /* timers of which the record does not have that they were armed */

@@ -2,13 +2,14 @@
 /* flight_input.c - gets a flight record out of a file, or from a monitor. */
 #include "flight_input.h"
 
-#include "../draw/run.h"
+#include "../delay/input.h"
 #include "../terminal.h"
 #include "../top/fetch.h"
 #include "../top/path.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <string.h>
 
 static bool refuse(const char *name, uint64_t line, const char *why) {
@@ -27,12 +28,20 @@ static bool finish(struct htw__flight *flight, const char *name) {
     return false;
 }
 
-bool htw__flight_read(struct htw__flight *flight, struct htw__input *input) {
+/* A pipe may be slow, and is perhaps not blocking. */
+static int fill(struct htw__input *input) {
+    struct pollfd wanted = { .fd = htw__input_fd(input), .events = POLLIN };
+    poll(&wanted, 1, -1);
+    return htw__input_read(input);
+}
+
+static bool read_lines(struct htw__flight *flight, struct htw__input *input) {
     const char *bytes, *why;
     size_t size;
+    htw__input_advance(input);
     while (!htw__input_is_over(input)) {
         if (!htw__input_peek(input, &bytes, &size)) {
-            if (htw__run_fill(input) != 0)
+            if (fill(input) != 0)
                 return refuse(input->name, htw__input_line(input), strerror(ENOMEM));
         } else {
             why = htw__flight_take(flight, bytes, size);
@@ -43,6 +52,15 @@ bool htw__flight_read(struct htw__flight *flight, struct htw__input *input) {
         htw__input_advance(input);
     }
     return !input->has_failed && finish(flight, input->name);
+}
+
+bool htw__flight_read(struct htw__flight *flight, char *name) {
+    struct htw__input input;
+    char *const names[] = { name };
+    bool is_read = htw__input_init(&input, names, 1, '\n', HTW__FLIGHT_LINE_MAX + 1) == 0;
+    is_read = is_read && read_lines(flight, &input);
+    htw__input_fini(&input);
+    return is_read;
 }
 
 static bool take_answer(struct htw__flight *flight, const char *path, const char *bytes,

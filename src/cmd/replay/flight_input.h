@@ -4,11 +4,12 @@
 #define HTW_SRC_CMD_REPLAY_FLIGHT_INPUT_H
 
 #include "flight.h"
-#include "../delay/input.h"
 
-/* Reads a record whole, from an input, or from the monitor of a program: the number of its process, or the path of
+#include <stdbool.h>
+
+/* Reads a record whole, from a file (`-`: standard input), or from the monitor of a program: the number of its process, or the path of
  * its socket. False: that failed, and the reason was printed. */
-bool htw__flight_read(struct htw__flight *flight, struct htw__input *input);
+bool htw__flight_read(struct htw__flight *flight, char *name);
 bool htw__flight_fetch(struct htw__flight *flight, const char *program);
 
 #endif /* HTW_SRC_CMD_REPLAY_FLIGHT_INPUT_H */

@@ -7,7 +7,7 @@
  */
 #include "flight.h"
 
-#include "../draw/grow.h"
+#include "grow.h"
 
 #include <htw/wheel.h>
 

@@ -2,19 +2,16 @@
 /*
  * page.c - writes the page of `htw replay`.
  *
- * The record is JSON in an element of its own. An event is a few numbers in a flat array: the ticks since the
- * event before, the kind, and then by kind: timer, place, delay. replay.js reads it.
+ * The record is JSON in an element of its own, with marks and spans as numbers in flat arrays. replay.js reads it.
  */
 #include "page.h"
 
-#include "../../base/bitmap.h"
+#include "../page_parts.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NAME_MAX_BYTES 40 /* of the message of a timer */
 
 static void put_title(FILE *stream, const char *title) {
     for (; *title != '\0'; title++) {
@@ -47,42 +44,7 @@ static void put_text(FILE *stream, const char *text, size_t size) {
     fputc('"', stream);
 }
 
-static void put_events(FILE *stream, const struct htw__replay_record *record) {
-    uint64_t tick = 0;
-    fputc('[', stream);
-    for (size_t i = 0; i < record->count; i++) {
-        const struct htw__event *event = &record->events[i];
-        fprintf(stream, "%s%" PRIu64 ",%d", i == 0 ? "" : ",", event->tick - tick,
-                (int)event->kind);
-        tick = event->tick;
-        if (event->kind != HTW__EVENT_ADVANCED)
-            fprintf(stream, ",%" PRIu32, event->timer);
-        if (event->kind <= HTW__EVENT_MOVED)
-            fprintf(stream, ",%" PRId32, event->place);
-        if (event->kind == HTW__EVENT_ARMED || event->kind == HTW__EVENT_MOVED) {
-            if (event->deadline == HTW_NEVER_TICK)
-                fputs(",-1", stream);
-            else
-                fprintf(stream, ",%" PRIu64,
-                        event->deadline > event->tick ? event->deadline - event->tick : 0);
-        }
-    }
-    fputc(']', stream);
-}
-
-static void put_names(FILE *stream, const struct htw__run *run) {
-    fputs(",\"names\":[", stream);
-    for (size_t i = 0; i < run->timer_count; i++) {
-        const struct htw__run_timer *timer = run->timers[i];
-        if (i > 0)
-            fputc(',', stream);
-        put_text(stream, timer->name,
-                 timer->name_size < NAME_MAX_BYTES ? timer->name_size : NAME_MAX_BYTES);
-    }
-    fputs("]", stream);
-}
-
-/* ---- what a flight record has more */
+/* ---- the record */
 
 static void put_site(FILE *stream, const struct htw__flight_site *site) {
     fputc('[', stream);
@@ -99,7 +61,7 @@ static void put_site(FILE *stream, const struct htw__flight_site *site) {
  * how long. */
 static void put_marks(FILE *stream, const struct htw__flight *flight, const uint32_t *ranks) {
     int64_t time_ns = htw__flight_origin_ns(flight);
-    fputs("],\n\"marks\":[", stream);
+    fputs(",\n\"marks\":[", stream);
     for (size_t i = 0; i < flight->mark_count; i++) {
         const struct htw__flight_mark *mark = &flight->marks[i];
         fprintf(stream, "%s%" PRId64 ",%" PRIu32 ",%" PRId64 ",%" PRId64, i == 0 ? "" : ",",
@@ -110,45 +72,62 @@ static void put_marks(FILE *stream, const struct htw__flight *flight, const uint
     fputs("]", stream);
 }
 
-/* Sites are numbered by their ranks. */
-static void put_flight(FILE *stream, const struct htw__page *page,
-                       const struct htw__flight_site *const *sites, const uint32_t *ranks) {
-    const struct htw__flight *flight = page->flight;
+/* A span is four numbers: its begin since the one before; its length; its deadline since its begin, or -1; its site. */
+static void put_spans(FILE *stream, const struct htw__flight *flight, const uint32_t *ranks) {
+    int64_t time_ns = htw__flight_origin_ns(flight);
+    fputs(",\n\"spans\":[", stream);
+    for (size_t i = 0; i < flight->span_count; i++) {
+        const struct htw__flight_span *span = &flight->spans[i];
+        int64_t delay_ns = -1;
+        if (span->deadline_ns != HTW__FLIGHT_NONE)
+            delay_ns = span->deadline_ns < span->begin_ns ? 0 : span->deadline_ns - span->begin_ns;
+        fprintf(stream, "%s%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRIu32, i == 0 ? "" : ",",
+                span->begin_ns - time_ns, span->end_ns - span->begin_ns, delay_ns,
+                ranks[span->site]);
+        time_ns = span->begin_ns;
+    }
+    fputs("]", stream);
+}
+
+static void put_head(FILE *stream, const struct htw__flight *flight) {
+    static const struct htw__flight_scheduler none = { .tick_ns = 1000000, .wheel_size = 256 };
     const struct htw__flight_scheduler *busiest = htw__flight_busiest(flight);
     int64_t origin_ns = htw__flight_origin_ns(flight);
-    fputs(",\n\"flight\":{\"program\":", stream);
+    busiest = busiest == NULL ? &none : busiest;
+    fputs("{\"program\":", stream);
     put_text(stream, flight->program, strlen(flight->program));
     fputs(",\"wheel\":", stream);
-    put_text(stream, busiest == NULL ? "" : busiest->name,
-             busiest == NULL ? 0 : strlen(busiest->name));
+    put_text(stream, busiest->name, strlen(busiest->name));
+    fprintf(stream, ",\"tick_ns\":%" PRId64 ",\"size\":%" PRIu32, busiest->tick_ns,
+            busiest->wheel_size);
     fprintf(stream,
             ",\"pid\":%" PRId64 ",\"wall_ms\":%" PRId64 ",\"length_ns\":%" PRId64
             ",\"schedulers\":%zu,\"events\":%zu,\"lost\":%" PRIu64 ",\"earlier\":%" PRIu64
-            ",\"is_whole\":%s,\n\"sites\":[",
+            ",\"is_whole\":%s",
             flight->pid, (flight->wall_ns - (flight->clock_ns - origin_ns)) / 1000000,
             htw__flight_end_ns(flight) - origin_ns, flight->scheduler_count, flight->event_count,
             flight->lost, flight->earlier, flight->is_whole ? "true" : "false");
-    for (size_t i = 0; i < flight->site_count; i++) {
-        if (i > 0)
-            fputs(",\n", stream);
-        put_site(stream, sites[i]);
-    }
-    put_marks(stream, flight, ranks);
-    fputs(",\n\"timer_sites\":[", stream);
-    for (size_t i = 0; i < page->run->timer_count; i++)
-        fprintf(stream, "%s%" PRIu32, i == 0 ? "" : ",", ranks[page->timer_sites[i]]);
-    fputs("]}", stream);
 }
 
-static int rank_and_put_flight(FILE *stream, const struct htw__page *page) {
-    const struct htw__flight *flight = page->flight;
+/* Sites are numbered by their ranks. */
+static int put_record(FILE *stream, const struct htw__flight *flight) {
     const struct htw__flight_site **sites = htw__flight_rank(flight);
     uint32_t *ranks = malloc((flight->site_count + 1) * sizeof(*ranks));
     int error = sites == NULL || ranks == NULL ? -ENOMEM : 0;
     for (size_t i = 0; i < flight->site_count && error == 0; i++)
         ranks[sites[i] - flight->sites] = (uint32_t)i;
-    if (error == 0)
-        put_flight(stream, page, sites, ranks);
+    if (error == 0) {
+        put_head(stream, flight);
+        fputs(",\n\"sites\":[", stream);
+        for (size_t i = 0; i < flight->site_count; i++) {
+            fputs(i > 0 ? ",\n" : "", stream);
+            put_site(stream, sites[i]);
+        }
+        fputs("]", stream);
+        put_marks(stream, flight, ranks);
+        put_spans(stream, flight, ranks);
+        fputs("}", stream);
+    }
     free(sites);
     free(ranks);
     return error;
@@ -156,30 +135,16 @@ static int rank_and_put_flight(FILE *stream, const struct htw__page *page) {
 
 /* ---- the page */
 
-static int put_record(FILE *stream, const struct htw__page *page) {
-    int error = 0;
-    fprintf(stream, "{\"tick_ns\":%" PRId64 ",\"bits\":%u", page->run->options->tick_ns,
-            htw__lowest_bit(page->run->options->wheel_size));
-    if (page->flight == NULL)
-        put_names(stream, page->run);
-    else
-        error = rank_and_put_flight(stream, page);
-    fputs(",\n\"htw\":", stream);
-    put_events(stream, page->record);
-    fputs(",\n\"kafka\":", stream);
-    put_events(stream, page->kafka);
-    fputs("}", stream);
-    return error;
-}
-
-int htw__page_write(FILE *stream, const struct htw__page *page) {
+int htw__page_write(FILE *stream, const struct htw__flight *flight, const char *title) {
+    char own[HTW__FLIGHT_NAME_MAX + 64];
+    snprintf(own, sizeof(own), "What wakes %s (process %" PRId64 ")", flight->program, flight->pid);
     for (const struct htw__page_part *part = htw__page_parts; part->then != '\0'; part++) {
         int error = 0;
         fputs(part->text, stream);
         if (part->then == 'T')
-            put_title(stream, page->title);
+            put_title(stream, title == NULL ? own : title);
         else
-            error = put_record(stream, page);
+            error = put_record(stream, flight);
         if (error != 0)
             return error;
         if (part[1].then == '\0')

@@ -1,518 +1,658 @@
 // SPDX-License-Identifier: MIT
-// replay.js - plays a record of `htw replay`.
+// replay.js - a flight record: the time line says which sites have woken the program, and when; the wheel shows which
+// timers are armed at the time of the player.
 //
-// The record is a list of events. Those of one tick are a stop; the player is always between two stops. A
-// timer is a dot in its bucket: a level is a ring, level 0 the outermost, and a bucket is a piece of it.
-// There are two tracks, htw's and Kafka's, of the same timers. Of a flight record the dots have the colours of their
-// sites, and time passes as it did then.
+// A site is a place where timers are armed. They are numbered in the order of their wake-ups, and the first ones
+// have a colour and a lane each; the others have one together. A mark is a run of a callback, or a wake-up. A span
+// is a time for which a timer was armed.
 'use strict';
 (() => {
-    const [ARMED, DEMOTED, MOVED, CANCELLED, EXPIRED, ADVANCED] = [0, 1, 2, 3, 4, 5];
-    const NOWHERE = -3; // the places -1 (due) and -2 (never due) are in no bucket, either
-    const GAP = 16 * Math.PI / 180; // on top, for the numbers of the levels
-    const NAMES_SHOWN = 5;
-    const PULSES = 200; // that are drawn at once
-    const GHOSTS = 3000; // that are known at once
+const flight = JSON.parse(document.getElementById('run').textContent);
+const element = id => document.getElementById(id);
 
-    const record = JSON.parse(document.getElementById('run').textContent);
-    const slots = 2 ** record.bits;
-    const element = id => document.getElementById(id);
-    const flight = record.flight && htwFlight(record.flight, ns => { pause(); seek(stopsUpTo(track, ns / record.tick_ns)); });
-    const timers = flight ? record.flight.timer_sites.length : record.names.length;
-    // Stops a second; of a flight record: seconds a second.
-    const SPEEDS = flight ? [0.01, 0.05, 0.2, 0.5, 1, 2, 5, 10, 30, 100] : [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
-    const calm = matchMedia('(prefers-reduced-motion: reduce)');
+const textOfNs = ns => {
+    for (const [unit, length] of [['d', 864e11], ['h', 36e11], ['m', 6e10], ['s', 1e9], ['ms', 1e6], ['µs', 1e3]])
+        if (ns >= length) return `${+(ns / length).toPrecision(4)} ${unit}`;
+    return `${ns} ns`;
+};
+const textOfNumber = n => n.toLocaleString('en-US');
+const textOfBytes = bytes => new TextDecoder().decode(Uint8Array.from(bytes, c => c.charCodeAt(0)));
+const textOfCount = (count, name) => `${textOfNumber(count)} ${name}${count === 1 ? '' : 's'}`;
 
-    // ---- the record
+// The pixel of a colour of the style sheet.
+const pixelOf = color => new Uint32Array(Uint8Array.of(...color.match(/\w\w/g).map(part => parseInt(part, 16)), 255).buffer)[0];
 
-    // Numbers with a place: the arrays are as long as there are events. `stops` has the first event of each.
-    function decode(flat) {
-        const track = { kind: [], timer: [], place: [], deadline: [], stops: [], ticks: [], advances: [] };
-        let tick = 0, advances = 0;
-        for (let i = 0; i < flat.length;) {
-            const after = flat[i++], kind = flat[i++];
-            tick += after;
-            if (after > 0 || track.stops.length === 0) {
-                track.stops.push(track.kind.length);
-                track.ticks.push(tick);
-                track.advances.push(advances);
-            }
-            advances += kind === ADVANCED;
-            track.advances[track.advances.length - 1] = advances;
-            track.kind.push(kind);
-            track.timer.push(kind === ADVANCED ? -1 : flat[i++]);
-            track.place.push(kind <= MOVED ? flat[i++] : NOWHERE);
-            let deadline = 0;
-            if (kind === ARMED || kind === MOVED) {
-                deadline = flat[i++];
-                deadline = deadline < 0 ? Infinity : tick + deadline;
-            }
-            track.deadline.push(deadline);
-        }
-        track.end = track.stops.length;
-        track.stops.push(track.kind.length);
-        return track;
+// The time line. `seek` gets the time, in ns since the begin of the record, at which the reader points.
+const createTimeline = seek => {
+    const COLORS = 8, ROWS = 200;
+    const CHART = 96, LANE = 48, AXIS = 24, BIN = 4; // in pixels of the page
+    const LABEL = 17, WAKES = 12, BARS = 17; // the parts of a lane, from above
+    const NEAR = 6; // how far from the pointer a mark may be
+    const LEAST_NS = 1000; // what is shown at least
+
+    const sites = flight.sites.map(([name, place, wakeups, expired, late, busy, armed, moved, cancelled]) =>
+        ({ name: textOfBytes(name), place: textOfBytes(place), wakeups, expired, late, busy, armed, moved, cancelled }));
+    const seen = sites.filter(site => site.wakeups + site.expired > 0).length; // the first of them
+    const hasOthers = seen > COLORS;
+    const laneCount = Math.min(seen, COLORS) + (hasOthers ? 1 : 0);
+    const laneOf = site => Math.min(site, COLORS);
+    const length = Math.max(flight.length_ns, LEAST_NS);
+
+    // ---- the marks
+
+    const count = flight.marks.length / 4;
+    const time = new Float64Array(count), late = new Float64Array(count), took = new Float64Array(count);
+    const siteOf = new Uint32Array(count), isWake = new Uint8Array(count);
+    const lanes = Array.from({ length: laneCount }, () => ({ marks: [], longest: 0 }));
+    for (let i = 0, at = 0; i < count; i++) {
+        at += flight.marks[4 * i];
+        time[i] = at;
+        siteOf[i] = flight.marks[4 * i + 1] >>> 1;
+        isWake[i] = flight.marks[4 * i + 1] & 1;
+        late[i] = flight.marks[4 * i + 2];
+        took[i] = flight.marks[4 * i + 3];
+        const lane = lanes[laneOf(siteOf[i])];
+        lane.marks.push(i);
+        lane.longest = Math.max(lane.longest, took[i]);
     }
 
-    const htw = decode(record.htw), kafka = decode(record.kafka);
-    let levels = 2;
-    for (const track of [htw, kafka])
-        for (const place of track.place)
-            levels = Math.max(levels, Math.floor(place / slots) + 1);
-
-    // How many stops of a track are at or before a tick.
-    function stopsUpTo(track, tick) {
-        let low = 0, high = track.end;
+    // How many of the marks of a list are before a time.
+    function before(list, ns) {
+        let low = 0, high = list.length;
         while (low < high) {
             const middle = (low + high) >> 1;
-            if (track.ticks[middle] <= tick) low = middle + 1;
+            if (time[list[middle]] < ns) low = middle + 1;
             else high = middle;
         }
         return low;
     }
 
-    const advancesUpTo = (track, tick) => track.advances[stopsUpTo(track, tick) - 1] || 0;
-
-    // ---- the state
-
-    const where = new Int32Array(timers).fill(NOWHERE); // a place
-    const deadlines = new Float64Array(timers);
-    const x = new Float32Array(timers), y = new Float32Array(timers); // where the dot is to be
-    const fromX = new Float32Array(timers), fromY = new Float32Array(timers);
-    const since = new Float64Array(timers).fill(-Infinity); // when it set off
-    const spreadAngle = new Float32Array(timers), spreadRadius = new Float32Array(timers);
-    for (let i = 0; i < timers; i++) { // within a bucket, always the same
-        spreadAngle[i] = (i * 0.61803398875) % 1;
-        spreadRadius[i] = (i * 0.75487766625) % 1;
-    }
-    let ghosts = []; // timers that have just ended: { x, y, toX, toY, kind, since, position }
-    let track = htw;
-    let position = 0; // stops that are over
-    let counts, pending;
-    let hand = { from: 0, to: 0, since: -Infinity };
-
-    const clock = () => position === 0 ? 0 : track.ticks[position - 1];
-
     // ---- the picture
 
-    // In pixels of the screen. Very many dots are drawn fastest by writing pixels: the rings are drawn once, and
-    // each frame is a copy of them with dots in it.
-    const canvas = element('wheel'), pen = canvas.getContext('2d', { willReadFrequently: true });
-    let scale = 1, size = 0, center = 0, outer = 0, ring = 0;
-    let picture, pixels, rings; // the frame, its pixels, and those of the rings alone
-    const colors = {};
-    let sitePixels = [];
+    // The lanes are drawn when another part of the record is shown, and copied into each frame.
+    const canvas = element('timeline'), screen = canvas.getContext('2d');
+    const picture = document.createElement('canvas'), pen = picture.getContext('2d');
+    let binned = null; // null: the picture is not that of the view
+    let view = { from: 0, to: length };
+    let width = 0, scale = 1; // in pixels of the page; of the screen in one of these
+    let head = 0; // what the player shows
+    let cursor = null; // { lane, mark }: what the keyboard is at
+    let colors = [], style = {};
+    let frame = 0;
 
-    const angleOf = slot => GAP / 2 + slot * (2 * Math.PI - GAP) / slots;
-    const radiusOf = level => outer - ring * (level + 0.5);
+    const xOf = ns => (ns - view.from) / (view.to - view.from) * width;
+    const nsOf = x => view.from + x / width * (view.to - view.from);
+    const topOf = lane => CHART + lane * LANE;
 
-    function locate(timer) {
-        const place = where[timer];
-        if (place < 0) return;
-        const level = Math.floor(place / slots);
-        const angle = angleOf(place % slots + 0.06 + 0.88 * spreadAngle[timer]);
-        const radius = radiusOf(level) + ring * 0.8 * (spreadRadius[timer] - 0.5);
-        x[timer] = center + radius * Math.sin(angle);
-        y[timer] = center - radius * Math.cos(angle);
+    function readColors() {
+        const computed = getComputedStyle(document.documentElement);
+        const colorOf = name => computed.getPropertyValue('--' + name).trim();
+        colors = Array.from({ length: COLORS }, (_, i) => colorOf('site' + i));
+        colors.push(colorOf('others'));
+        style = Object.fromEntries(['text', 'dim', 'edge', 'track', 'ground', 'hand'].map(name => [name, colorOf(name)]));
     }
 
     function layOut() {
+        readColors();
         scale = Math.min(devicePixelRatio || 1, 2);
-        size = Math.round(canvas.clientWidth * scale);
-        if (size === 0) return;
-        canvas.width = canvas.height = size;
-        center = size / 2;
-        outer = center - 4;
-        ring = outer * 0.84 / levels;
-        for (let i = 0; i < timers; i++) locate(i);
-        showExpired();
-        drawRings();
+        width = canvas.clientWidth;
+        canvas.width = picture.width = Math.round(width * scale);
+        canvas.height = picture.height = Math.round((CHART + laneCount * LANE + AXIS) * scale);
+        binned = null;
         want();
     }
-
-    function drawRings() {
-        const style = getComputedStyle(document.documentElement);
-        const colorOf = name => style.getPropertyValue('--' + name).trim();
-        for (const name of ['pending', 'demoted', 'expired', 'cancelled']) { // as a pixel
-            colors[name] = pixelOf(colorOf(name));
-        }
-        if (flight) sitePixels = flight.pixels();
-        colors.hand = colorOf('hand');
-        pen.fillStyle = colorOf('ground');
-        pen.fillRect(0, 0, size, size);
-        pen.lineWidth = ring * 0.88;
-        pen.strokeStyle = colorOf('track');
-        pen.fillStyle = colorOf('dim');
-        pen.textAlign = 'center';
-        pen.textBaseline = 'middle';
-        pen.font = `${13 * scale}px system-ui, sans-serif`;
-        for (let level = 0; level < levels; level++) {
-            pen.beginPath();
-            pen.arc(center, center, radiusOf(level), GAP / 2 - Math.PI / 2, 1.5 * Math.PI - GAP / 2);
-            pen.stroke();
-            if (ring >= 14 * scale) pen.fillText(level, center, center - radiusOf(level));
-        }
-        picture = pen.getImageData(0, 0, size, size);
-        pixels = new Uint32Array(picture.data.buffer);
-        rings = pixels.slice();
-    }
-
-    // A square of pixels around a point. It is never at the edge.
-    function dot(left, top, width, color) {
-        const first = Math.round(top - width / 2) * size + Math.round(left - width / 2);
-        for (let row = first; row < first + width * size; row += size)
-            for (let i = row; i < row + width; i++) pixels[i] = color;
-    }
-
-    const ease = t => t >= 1 ? 1 : 1 - (1 - t) ** 3;
-    const duration = () => calm.matches ? 0 : flight ? 450 : Math.max(130, Math.min(450, 2500 / SPEEDS[speed]));
-    const pixelOfTimer = (timer, otherwise) => flight ? sitePixels[flight.laneOfTimer(timer)] : otherwise;
-    const shareOf = (start, now, length) => length === 0 ? 1 : ease((now - start) / length);
-
-    // Draws everything; returns whether something still moves.
-    function draw(now) {
-        if (size === 0) return false;
-        const length = duration(), width = Math.round((pending > 3000 || !flight && timers > 3000 ? 2 : flight ? 5 : 3) * scale);
-        const moving = [];
-        pixels.set(rings);
-        for (let i = 0; i < timers; i++) {
-            if (where[i] < 0) continue;
-            if (now - since[i] < length) moving.push(i);
-            else dot(x[i], y[i], width, pixelOfTimer(i, colors.pending));
-        }
-        for (const i of moving) {
-            const share = shareOf(since[i], now, length);
-            dot(fromX[i] + share * (x[i] - fromX[i]), fromY[i] + share * (y[i] - fromY[i]), width + 1,
-                pixelOfTimer(i, colors.demoted));
-        }
-        // Those that have expired go into the middle, and stay there until the next stop.
-        const isMoving = ghost => now - ghost.since < length;
-        ghosts = ghosts.filter(ghost => isMoving(ghost) || ghost.kind === EXPIRED && ghost.position === position);
-        const large = Math.round((ghosts.length > 1000 ? 4 : 7) * scale);
-        for (const ghost of ghosts) {
-            const share = shareOf(ghost.since, now, length), expired = ghost.kind === EXPIRED;
-            dot(ghost.x + share * (ghost.toX - ghost.x), ghost.y + share * (ghost.toY - ghost.y),
-                expired ? large : Math.ceil((width + 3) * (1 - share)),
-                pixelOfTimer(ghost.timer, expired ? colors.expired : colors.cancelled));
-        }
-        pen.putImageData(picture, 0, 0);
-        if (flight) drawPulses(now, length);
-        const share = shareOf(hand.since, now, length);
-        const tick = hand.from + share * (hand.to - hand.from);
-        pen.strokeStyle = colors.hand;
-        pen.lineWidth = 2 * scale;
-        pen.beginPath();
-        for (let level = 0; level < levels; level++) {
-            const ticks = tick / 2 ** (record.bits * level); // in buckets of this level
-            const angle = angleOf((share < 1 ? ticks : Math.floor(ticks) + 0.5) % slots);
-            for (const edge of [-0.5, 0.5]) {
-                const radius = radiusOf(level) + edge * ring * 0.96;
-                const to = edge < 0 ? 'moveTo' : 'lineTo';
-                pen[to](center + radius * Math.sin(angle), center - radius * Math.cos(angle));
-            }
-        }
-        pen.stroke();
-        return moving.length > 0 || ghosts.some(isMoving) || share < 1;
-    }
-
-    // A ring that grows out of each bucket in which a timer has expired, in the colour of its site.
-    function drawPulses(now, length) {
-        const pulses = ghosts.filter(ghost => ghost.kind === EXPIRED && now - ghost.since < length).slice(-PULSES);
-        pen.lineWidth = 3 * scale;
-        for (const ghost of pulses) {
-            const share = (now - ghost.since) / length;
-            pen.globalAlpha = 1 - share;
-            pen.strokeStyle = flight.color(ghost.timer);
-            pen.beginPath();
-            pen.arc(ghost.x, ghost.y, (4 + 18 * share) * scale, 0, 2 * Math.PI);
-            pen.stroke();
-        }
-        pen.globalAlpha = 1;
-    }
-
-    // A timer that ends with the stop `after`, from where it is. In the middle each has a place of its own.
-    function end(timer, kind, after, now) {
-        const isPlaced = where[timer] >= 0, left = isPlaced ? x[timer] : center, top = isPlaced ? y[timer] : center;
-        const angle = 2 * Math.PI * spreadAngle[timer], radius = outer * 0.11 * Math.sqrt(spreadRadius[timer]);
-        if (ghosts.length >= GHOSTS && now !== -Infinity) ghosts.shift();
-        ghosts.push({ x: left, y: top, timer, kind, since: now, position: after,
-            toX: kind === EXPIRED ? center + radius * Math.sin(angle) : left,
-            toY: kind === EXPIRED ? center - radius * Math.cos(angle) : top });
-    }
-
-    // What has expired in the last stop, without a show.
-    function showExpired() {
-        ghosts = [];
-        for (let i = track.stops[position - 1]; i < track.stops[position]; i++) // for position 0: none
-            if (track.kind[i] === EXPIRED) end(track.timer[i], EXPIRED, position, -Infinity);
-    }
-
-    // ---- going through the record
-
-    function apply(event, now) {
-        const kind = track.kind[event], timer = track.timer[event];
-        counts[kind]++;
-        if (kind === ADVANCED) return;
-        const place = track.place[event], before = where[timer];
-        if (kind === ARMED) pending++;
-        if (kind === ARMED || kind === MOVED) deadlines[timer] = track.deadline[event];
-        if (kind === CANCELLED || kind === EXPIRED) {
-            pending--;
-            if (now !== undefined && (before >= 0 || kind === EXPIRED)) end(timer, kind, position + 1, now);
-        }
-        where[timer] = place;
-        if (now === undefined) { // nothing is shown on the way
-            since[timer] = -Infinity;
-            return;
-        }
-        fromX[timer] = before >= 0 ? x[timer] : center; // a new timer comes out of the middle
-        fromY[timer] = before >= 0 ? y[timer] : center;
-        locate(timer);
-        since[timer] = place === before ? -Infinity : now;
-    }
-
-    function forward(now) {
-        if (position === track.end) return;
-        const from = clock();
-        for (let i = track.stops[position]; i < track.stops[position + 1]; i++) apply(i, now);
-        position++;
-        hand = now === undefined ? { from: clock(), to: clock(), since: -Infinity }
-            : { from, to: clock(), since: now };
-    }
-
-    // To where so many stops are over, without a show.
-    function seek(stops) {
-        stops = Math.max(0, Math.min(track.end, stops));
-        if (stops < position || counts === undefined) {
-            where.fill(NOWHERE);
-            position = pending = 0;
-            counts = [0, 0, 0, 0, 0, 0];
-        }
-        while (position < stops) forward();
-        hand = { from: clock(), to: clock(), since: -Infinity };
-        for (let i = 0; i < timers; i++) locate(i);
-        showExpired();
-        tell();
-        want();
-    }
-
-    // ---- text
-
-    const number = textOfNumber;
-    const time = ticks => textOfNs(ticks * record.tick_ns);
-
-    function row(body, name) {
-        const line = body.insertRow(), head = document.createElement('th');
-        head.scope = 'row';
-        head.textContent = name;
-        line.append(head);
-        return { line, cell: line.insertCell() };
-    }
-
-    const rows = ['pending', 'armed', 'moved', 'demoted', 'cancelled', 'expired'].map(
-        name => row(element('counts'), name).cell);
-    const advanceRows = ['htw', 'Kafka’s way'].map(name => row(element('advances').tBodies[0], name));
-
-    // What the last stop has done, in words.
-    function describe() {
-        if (position === 0) return 'The run begins.';
-        const done = [0, 0, 0, 0, 0, 0];
-        for (let i = track.stops[position - 1]; i < track.stops[position]; i++) done[track.kind[i]]++;
-        const before = position > 1 ? track.ticks[position - 2] : 0, empty = clock() - before - 1;
-        const parts = [[ARMED, 'armed'], [MOVED, 'moved'], [DEMOTED, 'demoted'], [CANCELLED, 'cancelled'],
-            [EXPIRED, 'expired']].filter(([kind]) => done[kind] > 0).map(([kind, name]) => `${number(done[kind])} ${name}`);
-        let text = done[ADVANCED] === 0 ? ''
-            : empty > 0 ? `The clock jumps over ${number(empty)} empty tick${empty === 1 ? '' : 's'}. ` : 'The clock advances. ';
-        text += parts.length > 0 ? `${parts.join(', ')}.` : 'The bucket is empty: its timers were cancelled.';
-        return text[0].toUpperCase() + text.slice(1);
-    }
-
-    function tell() {
-        const tick = clock();
-        element('clock').textContent = flight ? flight.textAt(tick * record.tick_ns) : `tick ${number(tick)} (${time(tick)})`;
-        if (flight) flight.move(tick * record.tick_ns, playing);
-        const next = position === track.end ? 'The run is over.'
-            : flight ? `Next after ${time(track.ticks[position] - tick)}.` : `Next at tick ${number(track.ticks[position])}.`;
-        element('what').textContent = `${describe()} ${next}`;
-        [pending, counts[ARMED], counts[MOVED], counts[DEMOTED], counts[CANCELLED], counts[EXPIRED]].forEach(
-            (count, i) => { rows[i].textContent = number(count); });
-        const advances = [htw, kafka].map(each => advancesUpTo(each, tick));
-        advanceRows.forEach((each, i) => {
-            each.cell.textContent = number(advances[i]);
-            each.line.className = (track === htw) === (i === 0) ? 'shown' : '';
-        });
-        const saved = advances[1] - advances[0];
-        element('saved').textContent = saved > 0
-            ? `${number(saved)} of ${number(advances[1])} advances saved: the clock goes from deadline to deadline, ` +
-              'not to where buckets begin, and not to empty ones.' : '';
-        const slider = element('position');
-        slider.max = flight ? flight.length / record.tick_ns : track.end;
-        slider.value = flight ? tick : position; // below the time line: by time
-        slider.setAttribute('aria-valuetext', flight ? flight.textAt(tick * record.tick_ns) : `tick ${number(tick)}`);
-    }
-
-    // ---- time
-
-    let playing = false, speed = 4, last = 0, frame = 0;
-    let owed = 0; // stops; of a flight record: ticks since the last stop
-    const frames = []; // of the last frames: what drawing one took, and the time since the one before, in ms
 
     function want() {
-        if (frame === 0) frame = requestAnimationFrame(show);
+        if (frame === 0) frame = requestAnimationFrame(() => { frame = 0; draw(); });
     }
 
-    function passStops(now) {
-        owed = Math.min(owed + (now - last) * SPEEDS[speed] / 1000, SPEEDS[speed]);
-        const due = Math.floor(owed);
-        owed -= due;
-        for (let i = 0; i < due; i++) forward(now);
+    // How many wake-ups each lane had in each bin of what is shown.
+    function binWakeups() {
+        const bins = Math.max(1, Math.ceil(width / BIN));
+        const counts = lanes.map(() => new Uint32Array(bins)), total = new Uint32Array(bins);
+        lanes.forEach((lane, number) => {
+            for (let i = before(lane.marks, view.from); i < lane.marks.length; i++) {
+                const mark = lane.marks[i];
+                if (time[mark] > view.to) break;
+                if (!isWake[mark]) continue;
+                const bin = Math.min(bins - 1, Math.floor(xOf(time[mark]) / BIN));
+                counts[number][bin]++;
+                total[bin]++;
+            }
+        });
+        return { bins, counts, total };
     }
 
-    function passTime(now) {
-        owed += Math.min(now - last, 1000) * SPEEDS[speed] * 1e6 / record.tick_ns;
-        while (position < track.end && track.ticks[position] - clock() <= owed) {
-            owed -= track.ticks[position] - clock();
-            forward(now);
+    function drawChart() {
+        const { bins, counts, total } = binned = binWakeups(), most = total.reduce((a, b) => Math.max(a, b), 0);
+        const floor = CHART - 10, room = floor - LABEL - 4;
+        pen.fillStyle = style.dim;
+        const span = textOfNs(Math.round((view.to - view.from) * BIN / width));
+        pen.fillText(most === 0 ? 'no wake-up' : `wake-ups by what caused them; the highest bar: ${textOfNumber(most)} in ${span}`,
+            0, 12, width);
+        for (let bin = 0; bin < bins; bin++) {
+            let y = floor;
+            for (let lane = 0; lane < laneCount; lane++) {
+                const part = counts[lane][bin] / most * room;
+                if (!(part > 0)) continue;
+                pen.fillStyle = colors[lane];
+                pen.fillRect(bin * BIN, y - part, BIN - 1, part);
+                y -= part;
+            }
+        }
+        pen.fillStyle = style.edge;
+        pen.fillRect(0, floor, width, 1);
+    }
+
+    // A run is at least 3 pixels wide; more at one place make it higher. Where wake-ups are far apart, they are discs.
+    function drawLane(number) {
+        const lane = lanes[number], top = topOf(number), columns = Math.ceil(width) + 1;
+        const change = new Int32Array(columns + 1), wakes = new Uint16Array(columns);
+        for (let i = before(lane.marks, view.from - lane.longest); i < lane.marks.length; i++) {
+            const mark = lane.marks[i], x = Math.floor(xOf(time[mark]));
+            if (time[mark] > view.to) break;
+            if (isWake[mark]) {
+                if (x >= 0) wakes[x]++;
+            } else {
+                const right = Math.max(x + 3, Math.ceil(xOf(time[mark] + Math.max(0, took[mark]))));
+                if (right > 0) {
+                    change[Math.max(0, x)]++;
+                    change[Math.min(columns, right)]--;
+                }
+            }
+        }
+        pen.fillStyle = style.track;
+        pen.fillRect(0, top + LABEL + WAKES, width, BARS);
+        pen.fillStyle = colors[number];
+        const bottom = top + LABEL + WAKES + BARS;
+        for (let x = 0, running = 0; x < columns; x++) {
+            running += change[x];
+            if (running === 0) continue;
+            const high = BARS * Math.min(1, 0.5 + 0.12 * Math.log2(running));
+            pen.fillRect(x, bottom - high, 1, high);
+        }
+        const found = [];
+        wakes.forEach((n, x) => { if (n > 0) found.push(x); });
+        found.forEach((x, i) => {
+            pen.fillRect(x, top + LABEL + 1, 1, WAKES + (wakes[x] === 1 ? BARS : 0));
+            if (x - (found[i - 1] ?? -NEAR * 2) < 9 || (found[i + 1] ?? columns + NEAR * 2) - x < 9) return;
+            pen.beginPath();
+            pen.arc(x + 0.5, top + LABEL + WAKES / 2, 4, 0, 2 * Math.PI);
+            pen.fill();
+        });
+        drawLabel(number, top);
+    }
+
+    function drawLabel(number, top) {
+        const isOthers = number === COLORS, site = sites[number];
+        const name = isOthers ? `${textOfNumber(seen - COLORS)} other sites` : site.name;
+        const wakeups = isOthers ? sites.slice(COLORS).reduce((sum, each) => sum + each.wakeups, 0) : site.wakeups;
+        const right = textOfCount(wakeups, 'wake-up');
+        pen.font = '600 13px system-ui, sans-serif';
+        pen.fillStyle = colors[number];
+        pen.fillRect(0, top + 4, 9, 9);
+        pen.fillStyle = style.text;
+        const end = width - pen.measureText(right).width - 12;
+        pen.fillText(name, 14, top + 12, Math.max(1, end - 14));
+        const at = 14 + pen.measureText(name).width + 8;
+        pen.textAlign = 'right';
+        pen.fillText(right, width, top + 12);
+        pen.textAlign = 'left';
+        pen.font = '12px system-ui, sans-serif';
+        pen.fillStyle = style.dim;
+        if (!isOthers && at + pen.measureText(site.place).width < end) pen.fillText(site.place, at, top + 12);
+    }
+
+    function drawAxis() {
+        const top = topOf(laneCount), span = view.to - view.from;
+        let step = 10 ** Math.floor(Math.log10(span / width * 90));
+        for (const factor of [1, 2, 5, 10])
+            if (step * factor / span * width >= 90) { step *= factor; break; }
+        const decimals = Math.max(0, Math.ceil(9 - Math.log10(step) - 1e-9));
+        pen.fillStyle = style.dim;
+        for (let ns = Math.ceil(view.from / step) * step; ns <= view.to; ns += step) {
+            const x = xOf(ns), text = `${(ns / 1e9).toFixed(decimals)} s`;
+            pen.fillRect(x, top, 1, 5);
+            if (x + pen.measureText(text).width + 3 < width) pen.fillText(text, x + 3, top + 14);
         }
     }
 
-    function show(now) {
-        frame = 0;
-        const began = performance.now();
-        if (playing) {
-            const before = position;
-            (flight ? passTime : passStops)(now);
-            if (position > before) tell();
-            if (position === track.end) pause();
-        }
-        const moves = draw(now);
-        frames.push([performance.now() - began, now - last]);
-        if (frames.length > 2000) frames.shift();
-        last = now;
-        if (playing || moves) want();
+    function drawCursor() {
+        if (cursor === null || document.activeElement !== canvas) return;
+        const top = topOf(cursor.lane);
+        screen.strokeStyle = style.text;
+        screen.lineWidth = 1.5;
+        screen.strokeRect(0.75, top + LABEL - 0.5, width - 1.5, WAKES + BARS + 1);
+        if (cursor.mark === undefined) return;
+        screen.beginPath();
+        screen.arc(xOf(time[cursor.mark]), top + LABEL + WAKES / 2, 7, 0, 2 * Math.PI);
+        screen.stroke();
     }
 
-    function pause() {
-        playing = false;
-        element('play').textContent = 'Play';
-        element('what').setAttribute('aria-live', 'polite');
+    function drawPicture() {
+        pen.setTransform(scale, 0, 0, scale, 0, 0);
+        pen.fillStyle = style.ground;
+        pen.fillRect(0, 0, width, picture.height);
+        pen.font = '12px system-ui, sans-serif';
+        pen.textAlign = 'left';
+        drawChart();
+        for (let lane = 0; lane < laneCount; lane++) drawLane(lane);
+        drawAxis();
     }
 
-    function play() {
-        if (position === track.end) seek(0);
-        playing = true;
-        owed = flight ? 0 : 1;
-        last = performance.now();
-        element('play').textContent = 'Pause';
-        element('what').setAttribute('aria-live', 'off'); // too fast to be read out
-        want();
+    function draw() {
+        if (width === 0) return;
+        if (binned === null) drawPicture();
+        screen.setTransform(1, 0, 0, 1, 0, 0);
+        screen.drawImage(picture, 0, 0);
+        screen.setTransform(scale, 0, 0, scale, 0, 0);
+        drawCursor();
+        screen.fillStyle = style.hand;
+        screen.fillRect(xOf(head) - 1, 0, 2, topOf(laneCount) + 5);
     }
 
-    function step() {
-        pause();
-        forward(performance.now());
-        tell();
-        want();
+    // ---- what is told
+
+    const at = ns => `${(ns / 1e9).toFixed(6)} s`;
+
+    function nameOf(site) {
+        const { name, place } = sites[site];
+        return place === '' ? name : `${name} (${place})`;
     }
 
-    function stepBack() {
-        pause();
-        seek(position - 1);
+    function tellMark(mark) {
+        const lateness = late[mark] < 0 ? '' : `, ${textOfNs(late[mark])} late`;
+        const duration = took[mark] < 0 ? '' : `, its callback took ${textOfNs(took[mark])}`;
+        return `${nameOf(siteOf[mark])}: ` + (isWake[mark] ? `woke the program at ${at(time[mark])}${lateness}`
+            : `expired at ${at(time[mark])}${lateness}${duration}`) + '.';
     }
 
-    function setSpeed(index) {
-        speed = Math.max(0, Math.min(SPEEDS.length - 1, index));
-        element('speed').value = speed;
-        element('rate').textContent = flight ? `${SPEEDS[speed]} × as it was` : `${SPEEDS[speed]} stop${speed === 0 ? '' : 's'}/s`;
-        element('speed').setAttribute('aria-valuetext', element('rate').textContent);
+    // The marks of a lane near a place; one of them by itself, more in figures.
+    function tellNear(number, x) {
+        const lane = lanes[number], first = before(lane.marks, nsOf(x - NEAR)), end = before(lane.marks, nsOf(x + NEAR));
+        const found = lane.marks.slice(first, end), wakeups = found.filter(mark => isWake[mark]);
+        if (found.length === 0) // perhaps in the middle of a long run
+            return lane.marks.slice(before(lane.marks, nsOf(x) - lane.longest), first)
+                .filter(mark => time[mark] + took[mark] >= nsOf(x)).slice(-1).map(tellMark).join('');
+        if (found.length <= 2) return found.map(tellMark).join(' ');
+        const most = values => found.reduce((a, mark) => Math.max(a, values[mark]), 0);
+        const name = new Set(found.map(mark => siteOf[mark])).size === 1 ? nameOf(siteOf[found[0]]) : 'several sites';
+        return `${name}: ${textOfCount(wakeups.length, 'wake-up')} and ${textOfCount(found.length - wakeups.length, 'expiration')} ` +
+            `from ${at(time[found[0]])} to ${at(time[found.at(-1)])}; at most ${textOfNs(most(late))} late, ` +
+            `longest callback ${textOfNs(most(took))}.`;
     }
 
-    // The other track, at the same tick.
-    function setKafka(wanted) {
-        const tick = clock(), isEnd = position === track.end;
-        track = wanted ? kafka : htw;
-        element('kafka').checked = wanted;
-        counts = undefined;
-        seek(isEnd ? track.end : stopsUpTo(track, tick));
+    function tellBin(x) {
+        if (binned === null) return '';
+        const { bins, counts, total } = binned, bin = Math.min(bins - 1, Math.floor(x / BIN));
+        if (bin < 0 || total[bin] === 0) return '';
+        const parts = counts.map((each, lane) => [each[bin], lane === COLORS ? 'other sites' : sites[lane].name])
+            .filter(([n]) => n > 0).sort((a, b) => b[0] - a[0]).map(([n, name]) => `${textOfNumber(n)} for ${name}`);
+        return `${at(nsOf(bin * BIN))} to ${at(nsOf((bin + 1) * BIN))}: ${textOfCount(total[bin], 'wake-up')}: ${parts.join(', ')}.`;
+    }
+
+    const laneAt = y => Math.floor((y - CHART) / LANE);
+
+    function tellAt(x, y) {
+        const lane = laneAt(y);
+        return lane < 0 ? tellBin(x) : lane < laneCount ? tellNear(lane, x) : '';
+    }
+
+    function showTip(text, x, y) {
+        const tip = element('told');
+        tip.hidden = text === '';
+        tip.textContent = text;
+        const room = Math.max(0, width - tip.offsetWidth);
+        tip.style.left = `${Math.max(0, Math.min(x + 14, room))}px`;
+        tip.style.top = `${y + 18}px`;
     }
 
     // ---- the reader
 
-    element('play').onclick = () => playing ? pause() : play();
-    element('forward').onclick = step;
-    element('back').onclick = stepBack;
-    element('position').oninput = event => seek(flight ? stopsUpTo(track, Number(event.target.value)) : Number(event.target.value));
-    element('speed').oninput = event => setSpeed(Number(event.target.value));
-    element('kafka').onchange = event => setKafka(event.target.checked);
+    function show(from, to) {
+        const span = Math.min(length, Math.max(LEAST_NS, to - from));
+        from = Math.max(0, Math.min(from, length - span));
+        view = { from, to: from + span };
+        binned = null;
+        want();
+    }
+
+    function zoom(factor, ns) {
+        const span = (view.to - view.from) * factor, share = (ns - view.from) / (view.to - view.from);
+        show(ns - share * span, ns + (1 - share) * span);
+    }
+
+    // What is seen of the record when no other place is meant: where the player is, if that is seen.
+    const focus = () => cursor !== null && cursor.mark !== undefined ? time[cursor.mark]
+        : head >= view.from && head <= view.to ? head : (view.from + view.to) / 2;
+
+    function point(lane, mark) {
+        cursor = { lane, mark };
+        if (mark === undefined) return want();
+        if (time[mark] < view.from || time[mark] > view.to) {
+            const span = view.to - view.from;
+            show(time[mark] - span / 2, time[mark] + span / 2);
+        }
+        showTip(tellMark(mark), xOf(time[mark]), topOf(lane) + LABEL + WAKES);
+        want();
+    }
+
+    function pointBy(steps) {
+        const lane = cursor === null ? 0 : cursor.lane, marks = lanes[lane].marks;
+        let index = before(marks, cursor === null || cursor.mark === undefined ? head : time[cursor.mark]);
+        if (cursor !== null && cursor.mark !== undefined) index = marks.indexOf(cursor.mark, index) + steps;
+        else if (steps < 0) index--;
+        index = Math.max(0, Math.min(marks.length - 1, index));
+        point(lane, marks[index]);
+    }
+
+    function pointAtLane(steps) {
+        const lane = cursor === null ? 0 : Math.max(0, Math.min(laneCount - 1, cursor.lane + steps));
+        const marks = lanes[lane].marks, ns = focus();
+        point(lane, marks[Math.min(marks.length - 1, before(marks, ns))]);
+    }
 
     const keys = {
-        ' ': () => element('play').onclick(),
-        ArrowRight: step,
-        ArrowLeft: stepBack,
-        ArrowUp: () => setSpeed(speed + 1),
-        ArrowDown: () => setSpeed(speed - 1),
-        Home: () => { pause(); seek(0); },
-        End: () => { pause(); seek(track.end); },
-        k: () => setKafka(track === htw),
+        ArrowRight: () => pointBy(1),
+        ArrowLeft: () => pointBy(-1),
+        ArrowUp: () => pointAtLane(-1),
+        ArrowDown: () => pointAtLane(1),
+        Enter: () => seek(focus()),
+        '+': () => zoom(0.5, focus()),
+        '-': () => zoom(2, focus()),
+        0: () => show(0, length),
     };
-    document.addEventListener('keydown', event => {
-        const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-        const steps = flight && event.target.id === 'position' && /^Arrow(Left|Right)$/.test(key); // a tick may have no stop
-        const own = event.target.matches('input') && key !== 'k' && !steps || event.target.matches('button') && key === ' ';
-        if (own || event.ctrlKey || event.altKey || event.metaKey || !Object.hasOwn(keys, key)) return;
+    canvas.addEventListener('keydown', event => {
+        const key = event.key === '=' ? '+' : event.key;
+        if (event.ctrlKey || event.altKey || event.metaKey || !Object.hasOwn(keys, key) || laneCount === 0) return;
         event.preventDefault();
+        event.stopPropagation(); // the player has keys of its own
         keys[key]();
     });
+    canvas.onfocus = canvas.onblur = want;
 
-    // The level and bucket at a point of the canvas; undefined: none.
-    function bucketAt(left, top) {
-        const dx = left * scale - center, dy = center - top * scale;
-        const level = Math.floor((outer - Math.hypot(dx, dy)) / ring);
-        const angle = (Math.atan2(dx, dy) + 2 * Math.PI) % (2 * Math.PI);
-        const slot = Math.floor((angle - GAP / 2) / (2 * Math.PI - GAP) * slots);
-        if (level >= 0 && level < levels && slot >= 0 && slot < slots) return level * slots + slot;
-    }
-
-    // The range of ticks that a bucket serves now: the first one that ends after the clock.
-    function rangeOf(place) {
-        const width = 2 ** (record.bits * Math.floor(place / slots)), turn = width * slots;
-        let first = Math.floor(clock() / turn) * turn + place % slots * width;
-        if (first + width <= clock()) first += turn;
-        return [first, first + width - 1];
-    }
-
-    canvas.onpointermove = event => {
-        const tip = element('tip'), place = bucketAt(event.offsetX, event.offsetY);
-        tip.hidden = place === undefined;
-        if (tip.hidden) return;
-        const [first, end] = rangeOf(place), names = [];
-        let count = 0;
-        for (let i = 0; i < timers; i++)
-            if (where[i] === place && ++count <= NAMES_SHOWN)
-                names.push(`${flight ? flight.nameOfTimer(i) : textOfBytes(record.names[i])} (tick ${number(deadlines[i])})`);
-        tip.textContent = `Level ${Math.floor(place / slots)}, bucket ${place % slots}: ` +
-            (first === end ? `tick ${number(first)}` : `ticks ${number(first)} to ${number(end)}`) +
-            `. ${number(count)} timer${count === 1 ? '' : 's'}${count > 0 ? ': ' : '.'}` +
-            names.join(', ') + (count > NAMES_SHOWN ? ', …' : '');
-        const left = canvas.offsetLeft + event.offsetX + 14;
-        tip.style.left = `${Math.max(0, Math.min(left, element('stage').clientWidth - 285))}px`;
-        tip.style.top = `${event.offsetY + 18}px`;
+    let drag = null; // { x, from, moved }
+    canvas.onpointerdown = event => {
+        drag = { x: event.offsetX, from: view.from, moved: false };
+        canvas.setPointerCapture(event.pointerId);
     };
-    canvas.onpointerleave = () => { element('tip').hidden = true; };
+    canvas.onpointermove = event => {
+        if (drag !== null && (drag.moved || Math.abs(event.offsetX - drag.x) > 4)) {
+            drag.moved = true;
+            const span = view.to - view.from, from = drag.from - (event.offsetX - drag.x) / width * span;
+            show(from, from + span);
+            return showTip('', 0, 0);
+        }
+        showTip(tellAt(event.offsetX, event.offsetY), event.offsetX, event.offsetY);
+    };
+    canvas.onpointerup = event => {
+        if (drag !== null && !drag.moved) seek(Math.max(0, Math.min(length, nsOf(event.offsetX))));
+        drag = null;
+    };
+    canvas.onpointercancel = () => { drag = null; };
+    canvas.onpointerleave = () => showTip('', 0, 0);
+    canvas.addEventListener('wheel', event => { // with Ctrl, as a page is zoomed; two fingers come as that, too
+        if (!event.ctrlKey) return;
+        event.preventDefault();
+        zoom(1.002 ** event.deltaY, nsOf(event.offsetX));
+    }, { passive: false });
+    element('closer').onclick = () => zoom(0.5, focus());
+    element('farther').onclick = () => zoom(2, focus());
+    element('whole').onclick = () => show(0, length);
 
-    // ---- the beginning
+    // ---- the words
 
+    const total = sites.reduce((sum, site) => sum + site.wakeups, 0);
+
+    function answer() {
+        if (total === 0) return 'The record has no wake-up.';
+        const { wakeups, name, place } = sites[0], share = wakeups / total * 100;
+        const often = wakeups / (length / 1e9);
+        return `${textOfNumber(wakeups)} of ${textOfCount(total, 'wake-up')} (${share < 10 ? share.toFixed(1) : Math.floor(share)} %) ` +
+            `${wakeups === 1 ? 'was' : 'were'} for “${name}”${place === '' ? '' : ` (${place})`}: ` +
+            `${+often.toPrecision(3)} a second.`;
+    }
+
+    function notes() {
+        const { lost, earlier, is_whole: isWhole, schedulers } = flight, begin = new Date(flight.wall_ms);
+        const date = Number.isNaN(begin.getTime()) ? '' : ` from ${begin.toISOString().replace('T', ' ').replace('Z', ' UTC')} on`;
+        return [
+            `${textOfNumber(flight.events)} events in ${textOfNs(flight.length_ns)}${date}.`,
+            earlier > 0 && `${textOfCount(earlier, 'timer')} had been armed before the record begins: not in the wheel.`,
+            lost > 0 && `${textOfCount(lost, 'earlier event')} ${lost === 1 ? 'is' : 'are'} there no more: newer ones took the place.`,
+            !isWhole && 'The record lacks its last line: it was cut off.',
+            schedulers > 0 && `The wheel has the tick and the size of the scheduler “${textOfBytes(flight.wheel)}”` +
+                `${schedulers > 1 ? `, and the timers of all ${textOfNumber(schedulers)} schedulers` : ''}.`,
+        ].filter(Boolean);
+    }
+
+    function fillTable() {
+        const body = element('sites').tBodies[0];
+        sites.slice(0, ROWS).forEach((site, i) => {
+            const line = body.insertRow(), name = document.createElement('th');
+            name.scope = 'row';
+            name.className = i < COLORS ? `site${i}` : 'others';
+            name.textContent = site.name;
+            const place = document.createElement('span');
+            place.textContent = ` ${site.place}`;
+            name.append(place);
+            line.append(name);
+            for (const text of [textOfNumber(site.wakeups), textOfNumber(site.expired), textOfNumber(site.late),
+                textOfNs(site.busy), textOfNumber(site.armed), textOfNumber(site.moved), textOfNumber(site.cancelled)])
+                line.insertCell().textContent = text;
+        });
+        if (sites.length > ROWS) {
+            const cell = body.insertRow().insertCell();
+            cell.colSpan = 8;
+            cell.textContent = `${textOfNumber(sites.length - ROWS)} more: htw replay without --html has them all.`;
+        }
+    }
+
+    element('answer').textContent = answer();
+    for (const note of notes()) {
+        const item = document.createElement('li');
+        item.textContent = note;
+        element('notes').append(item);
+    }
+    fillTable();
+    canvas.style.height = `${CHART + laneCount * LANE + AXIS}px`;
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', layOut);
     new ResizeObserver(layOut).observe(canvas);
-    setSpeed(speed);
     layOut();
-    seek(0);
-    if (!calm.matches) play();
 
-    // For the tests.
-    window.htwReplay = {
-        frames, where, seek, play, pause, setKafka, setSpeed, bucketAt, flight,
-        state: () => ({ position, tick: clock(), end: track.end, playing, speed, pending, counts: [...counts],
-            way: track === htw ? 'htw' : 'kafka', advances: [htw, kafka].map(each => advancesUpTo(each, clock())) }),
+    return {
+        sites, lanes, length, time, point, pointBy, show, tellAt, topOf, xOf,
+        view: () => ({ ...view }),
+        cursor: () => cursor,
+        colors: () => colors,
+        style: () => style,
+        laneOf,
+        // The player is at a time.
+        move(ns, isPlaying) {
+            head = ns;
+            const span = view.to - view.from;
+            if (isPlaying && (ns < view.from || ns > view.to)) show(ns, ns + span);
+            want();
+        },
     };
+};
+
+// The wheel, with the tick and the size that the program's has. Level 0 is the outermost ring, a dot is a timer, and
+// stands in the bucket in which it would be put at the time that is shown.
+const createWheel = timeline => {
+    const GAP = 16 * Math.PI / 180; // on top, for the numbers of the levels
+    const canvas = element('wheel'), pen = canvas.getContext('2d');
+    const { tick_ns: tickNs, size: slots } = flight, count = flight.spans.length / 4;
+    const from = new Float64Array(count), to = new Float64Array(count), deadline = new Float64Array(count);
+    const lane = new Uint8Array(count);
+    let levels = 2, size = 0, now = 0;
+
+    // The number of the bucket: its level times `slots`, and its place there; -1: the timer is due, or never will be.
+    function placeOf(tick, clock) {
+        if (tick <= clock || tick === Infinity) return -1;
+        let level = 0, width = 1;
+        while (Math.floor(tick / width) - Math.floor(clock / width) >= slots) {
+            width *= slots;
+            level++;
+        }
+        return level * slots + Math.floor(tick / width) % slots;
+    }
+
+    for (let i = 0, at = 0; i < count; i++) {
+        const [begin, length, delay, site] = flight.spans.slice(4 * i, 4 * i + 4);
+        at += begin;
+        from[i] = at;
+        to[i] = at + length;
+        deadline[i] = delay < 0 ? Infinity : Math.ceil((at + delay) / tickNs);
+        lane[i] = timeline.laneOf(site);
+        levels = Math.max(levels, Math.floor(placeOf(deadline[i], Math.floor(at / tickNs)) / slots) + 1);
+    }
+
+    // The timers that are armed, as their spans.
+    function armed() {
+        const found = [];
+        for (let i = 0; i < count; i++)
+            if (from[i] <= now && now < to[i]) found.push(i);
+        return found;
+    }
+
+    const angleOf = slot => GAP / 2 + slot * (2 * Math.PI - GAP) / slots - Math.PI / 2;
+    const radiusOf = level => size * (0.48 - 0.4 * (level + 0.5) / levels);
+
+    function drawRings(clock) {
+        const thickness = size * 0.4 / levels;
+        for (let level = 0, width = 1; level < levels; level++, width *= slots) {
+            pen.strokeStyle = timeline.style().track;
+            pen.lineWidth = thickness * 0.88;
+            pen.beginPath();
+            pen.arc(size / 2, size / 2, radiusOf(level), angleOf(0), angleOf(slots));
+            pen.stroke();
+            const middle = angleOf(Math.floor(clock / width) % slots + 0.5), half = 1 / radiusOf(level);
+            pen.strokeStyle = timeline.style().hand;
+            pen.beginPath();
+            pen.arc(size / 2, size / 2, radiusOf(level), middle - half, middle + half);
+            pen.stroke();
+        }
+    }
+
+    function draw() {
+        const clock = Math.floor(now / tickNs), timers = armed(), width = timers.length > 3000 ? 2 : 4;
+        pen.clearRect(0, 0, size, size);
+        drawRings(clock);
+        for (const i of timers) {
+            const place = placeOf(deadline[i], clock), spread = (i * 0.61803398875) % 1;
+            if (place < 0) continue;
+            const angle = angleOf(place % slots + 0.1 + 0.8 * ((i * 0.75487766625) % 1));
+            const radius = radiusOf(Math.floor(place / slots)) + size * 0.32 / levels * (spread - 0.5);
+            pen.fillStyle = timeline.colors()[lane[i]];
+            pen.fillRect(size / 2 + radius * Math.cos(angle) - width / 2, size / 2 + radius * Math.sin(angle) - width / 2,
+                width, width);
+        }
+        const never = timers.filter(i => deadline[i] === Infinity).length;
+        element('armed').textContent = `${textOfCount(timers.length, 'timer')} armed` +
+            (never > 0 ? `, ${textOfNumber(never)} without a deadline` : '');
+    }
+
+    function layOut() {
+        const scale = Math.min(devicePixelRatio || 1, 2);
+        size = canvas.clientWidth;
+        canvas.width = canvas.height = Math.round(size * scale);
+        pen.setTransform(scale, 0, 0, scale, 0, 0);
+        draw();
+    }
+
+    new ResizeObserver(layOut).observe(canvas);
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', layOut);
+    return {
+        placeOf,
+        armed: () => armed().length,
+        move(ns) {
+            now = ns;
+            draw();
+        },
+    };
+};
+
+// The player: the time that both show, and how it passes.
+const SPEEDS = [0.01, 0.05, 0.2, 0.5, 1, 2, 5, 10, 30, 100];
+let head = 0, speed = 4, playing = false, last = 0;
+const timeline = createTimeline(ns => { pause(); seek(ns); });
+const wheel = createWheel(timeline);
+
+function textAt(ns) {
+    const date = new Date(flight.wall_ms + ns / 1e6);
+    return `${(ns / 1e9).toFixed(3)} s` + (Number.isNaN(date.getTime()) ? '' : ` (${date.toISOString().slice(11, 23)} UTC)`);
+}
+
+function seek(ns) {
+    head = Math.max(0, Math.min(timeline.length, ns));
+    timeline.move(head, playing);
+    wheel.move(head);
+    element('clock').textContent = textAt(head);
+    element('position').value = head;
+    element('position').setAttribute('aria-valuetext', textAt(head));
+}
+
+function pause() {
+    playing = false;
+    element('play').textContent = 'Play';
+}
+
+function pass(now) {
+    if (!playing) return;
+    seek(head + Math.min(now - last, 1000) * SPEEDS[speed] * 1e6);
+    last = now;
+    if (head === timeline.length) pause();
+    else requestAnimationFrame(pass);
+}
+
+function play() {
+    if (head === timeline.length) seek(0);
+    playing = true;
+    last = performance.now();
+    element('play').textContent = 'Pause';
+    requestAnimationFrame(pass);
+}
+
+function setSpeed(index) {
+    speed = Math.max(0, Math.min(SPEEDS.length - 1, index));
+    element('speed').value = speed;
+    element('rate').textContent = `${SPEEDS[speed]} \u00d7 as it was`;
+    element('speed').setAttribute('aria-valuetext', element('rate').textContent);
+}
+
+// To the next mark of any site, or to the one before.
+function step(direction) {
+    pause();
+    const marks = timeline.time.filter(ns => direction > 0 ? ns > head : ns < head);
+    if (marks.length > 0) seek(direction > 0 ? marks[0] : marks[marks.length - 1]);
+}
+
+const keys = {
+    ' ': () => playing ? pause() : play(),
+    ArrowRight: () => step(1),
+    ArrowLeft: () => step(-1),
+    ArrowUp: () => setSpeed(speed + 1),
+    ArrowDown: () => setSpeed(speed - 1),
+    Home: () => { pause(); seek(0); },
+    End: () => { pause(); seek(timeline.length); },
+};
+document.addEventListener('keydown', event => {
+    const own = event.target.matches('input') || event.target.matches('button') && event.key === ' ';
+    if (own || event.ctrlKey || event.altKey || event.metaKey || !Object.hasOwn(keys, event.key)) return;
+    event.preventDefault();
+    keys[event.key]();
+});
+element('play').onclick = keys[' '];
+element('position').max = timeline.length;
+element('position').oninput = event => { pause(); seek(Number(event.target.value)); };
+element('speed').oninput = event => setSpeed(Number(event.target.value));
+setSpeed(speed);
+seek(0);
+
+// For the tests.
+window.htwReplay = {
+    seek, play, pause, setSpeed, timeline, wheel,
+    state: () => ({ ns: head, playing, speed, armed: wheel.armed() }),
+};
 })();

@@ -2,8 +2,8 @@
 /* save.c - writes the output of `htw draw` and `htw replay` at once. */
 #include "save.h"
 
-#include "../safe_file.h"
-#include "../terminal.h"
+#include "safe_file.h"
+#include "terminal.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* grow.h - arrays that become larger. */
-#ifndef HTW_SRC_CMD_DRAW_GROW_H
-#define HTW_SRC_CMD_DRAW_GROW_H
+#ifndef HTW_SRC_CMD_REPLAY_GROW_H
+#define HTW_SRC_CMD_REPLAY_GROW_H
 
 #include <stddef.h>
 
@@ -9,4 +9,4 @@
  * now, and sets `*capacity`, its number of elements. NULL: there is no memory, and nothing has changed. */
 void *htw__grow(void *array, size_t *capacity, size_t size);
 
-#endif /* HTW_SRC_CMD_DRAW_GROW_H */
+#endif /* HTW_SRC_CMD_REPLAY_GROW_H */
