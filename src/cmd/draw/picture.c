@@ -104,11 +104,9 @@ static uint8_t load_of(uint64_t timers) {
 }
 
 static void read_level(const struct picture *picture, unsigned number, struct level *level) {
-    uint32_t buckets = picture->stats.size;
+    uint32_t buckets = htw_wheel_level_buckets(picture->wheel, number);
     level->number = number;
-    level->shift = number * htw__lowest_bit(buckets);
-    if (level->shift > 0 && (UINT64_MAX >> level->shift) + 1 < buckets) /* the last level */
-        buckets = (uint32_t)((UINT64_MAX >> level->shift) + 1);
+    level->shift = number * htw__lowest_bit(picture->stats.size);
     level->group = (buckets + MARKS_MAX - 1) / MARKS_MAX; /* both are powers of two */
     level->marks = buckets / level->group;
     level->timers = 0;

@@ -101,6 +101,29 @@ WHEEL_TEST(wheel_for_each_stops_at_any_place_when_the_visitor_says_so, 8, 100, f
     }
 }
 
+/* ---- first_buckets */
+
+WHEEL_TEST(wheel_first_buckets_are_in_the_order_of_the_clock, 8, 100, false, 5) {
+    struct htw_wheel_bucket buckets[4];
+    static const uint64_t armed[] = { 5000, 103, 130, 103, HTW_NEVER_TICK };
+    for (size_t i = 0; i < 5; i++)
+        arm(f, i, armed[i]);
+    assert_int_equal(htw_wheel_first_buckets(f->wheel, buckets, 4), 3);
+    static const struct htw_wheel_bucket wanted[] = { { 103, 2, 0, 7 },
+                                                      { 130, 1, 1, 0 },
+                                                      { 5000, 1, 4, 1 } };
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(buckets[i].tick, wanted[i].tick);
+        assert_int_equal(buckets[i].timers, wanted[i].timers);
+        assert_int_equal(buckets[i].level, wanted[i].level);
+        assert_int_equal(buckets[i].number, wanted[i].number);
+    }
+    assert_int_equal(htw_wheel_first_buckets(f->wheel, buckets, 2), 2);
+    assert_int_equal(htw_wheel_first_buckets(f->wheel, buckets, 0), 0);
+    assert_int_equal(htw_wheel_first_buckets(f->wheel, NULL, 4), 0);
+    assert_int_equal(htw_wheel_first_buckets(NULL, buckets, 4), 0);
+}
+
 /* ---- dump */
 
 /* The dump of a wheel, to be freed. */

@@ -233,6 +233,21 @@ extern "C" {
         most: usize,
     ) -> usize;
 }
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct htw_wheel_bucket {
+    pub tick: u64,
+    pub timers: u64,
+    pub level: u32,
+    pub number: u32,
+}
+extern "C" {
+    pub fn htw_wheel_first_buckets(
+        wheel: *const htw_wheel,
+        buckets: *mut htw_wheel_bucket,
+        max: usize,
+    ) -> usize;
+}
 extern "C" {
     pub fn htw_wheel_check(wheel: *const htw_wheel) -> ::std::os::raw::c_int;
 }
