@@ -107,7 +107,7 @@ class HtwAsyncio(Asyncio):
 
     def expire(self, timers):
         for timer in timers:
-            timer.reschedule_ns(0)
+            timer.reschedule(0)
         while len(self.scheduler):
             self.turn()
 

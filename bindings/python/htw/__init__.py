@@ -5,11 +5,10 @@ Scheduler   timers whose callbacks run in threads, or in a loop of yours
 aio         the scheduler in an asyncio event loop (``import htw.aio``)
 Backoff     how long to wait before the next attempt
 
-Times are seconds, as float or int; methods and names that end in ``_ns`` take nanoseconds.
+Times are seconds, as int or float, or a timedelta where one is taken; ``math.inf`` is never.
 """
 from htw._backoff import Backoff
 from htw._base import (
-    NEVER_NS,
     BusyError,
     DeadlockError,
     Error,
@@ -38,7 +37,7 @@ from htw._scheduler import (
 library_version: str = _ffi.string(_lib.htw_version()).decode()
 
 __all__ = [
-    "NEVER_NS", "Backoff", "BusyError", "Clock", "DeadlockError", "Distribution", "Error", "ForkedError", "FullError",
+    "Backoff", "BusyError", "Clock", "DeadlockError", "Distribution", "Error", "ForkedError", "FullError",
     "Group", "Key", "KeyExistsError", "Observe", "Outcome", "Repeat", "Scheduler", "SchedulerStats", "StoppedError",
     "Timer", "Unexpired", "library_version",
 ]

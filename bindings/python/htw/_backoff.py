@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Iterator, Optional
 
-from htw._base import checked, to_ns
+from htw._base import Duration, checked, to_ns
 from htw._native import ffi, lib
 
 
@@ -29,7 +29,7 @@ class Backoff:
     Any thread may use it.
     """
 
-    def __init__(self, *, initial: float = 0.1, cap: float = 30, multiplier: float = 2,
+    def __init__(self, *, initial: Duration = 0.1, cap: Duration = 30, multiplier: float = 2,
                  jitter: float = 0.5, seed: int = 0) -> None:
         options = ffi.new("struct htw_backoff_options *")
         lib.htw_backoff_options_init(options)
@@ -43,14 +43,10 @@ class Backoff:
         checked(lib.htw_backoff_init(self._backoff, options),
                 lambda: lib.htw_backoff_options_invalid(options))
 
-    def next_ns(self) -> int:
-        """The delay before the next attempt, in nanoseconds; counts the attempt."""
-        with self._lock:
-            return checked(lib.htw_backoff_next(self._backoff))
-
     def next(self) -> float:
-        """As next_ns(), in seconds."""
-        return self.next_ns() / 1e9
+        """The delay before the next attempt, in seconds; counts the attempt."""
+        with self._lock:
+            return checked(lib.htw_backoff_next(self._backoff)) / 1e9
 
     def reset(self) -> None:
         """Starts again from the initial delay, after a success."""

@@ -7,6 +7,7 @@ import math
 import operator
 import sys
 import threading
+from datetime import timedelta
 from types import TracebackType
 from typing import Any, Callable, NoReturn, Optional, Type, TypeVar, Union
 
@@ -84,8 +85,14 @@ def checked(result: int, invalid: Optional[Callable[[], Any]] = None) -> int:
     return result
 
 
-def to_ns(seconds: float) -> int:
-    """Seconds as nanoseconds, rounded to the nearest; what is too great is never."""
+#: A length of time: seconds, or a timedelta.
+Duration = Union[float, timedelta]
+
+
+def to_ns(seconds: Duration) -> int:
+    """A time as nanoseconds, rounded to the nearest; what is too great is never."""
+    if isinstance(seconds, timedelta):
+        return limit_ns(seconds // timedelta(microseconds=1) * 1000)
     if isinstance(seconds, int):
         return limit_ns(seconds * 1_000_000_000)
     nanoseconds = seconds * 1e9

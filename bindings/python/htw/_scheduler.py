@@ -18,16 +18,15 @@ from htw._base import (
     NEVER_NS,
     Bound,
     Closing,
+    Duration,
     Key,
     Lease,
     checked,
     enter,
     fail,
-    limit_ns,
     report,
     text_of,
     to_bytes,
-    to_index,
     to_ns,
     to_seconds,
 )
@@ -117,7 +116,7 @@ class Unexpired(NamedTuple):
     timer: Timer
     callback: Callable[..., object]
     args: tuple[Any, ...]
-    deadline_ns: int
+    deadline: float  # in seconds of its clock
 
 
 _new_handle = ffi.new_handle
@@ -188,15 +187,10 @@ class Timer(Bound):
         That is in seconds: 0 if the timer was due, ``math.inf`` if it never was to run. Of a paused
         timer it is the rest that it kept.
         """
-        outcome, left_ns = self.cancel_remaining_ns()
-        return outcome, None if left_ns is None else to_seconds(left_ns)
-
-    def cancel_remaining_ns(self) -> tuple[Outcome, Optional[int]]:
-        """As cancel_remaining(), in nanoseconds."""
         left = ffi.new("int64_t *")
         outcome = Outcome(checked(lib.htw_cancel_remaining(self._scheduler._pointer, self._handle,
                                                            left)))
-        return outcome, int(left[0]) if outcome == Outcome.CANCELLED else None
+        return outcome, to_seconds(left[0]) if outcome == Outcome.CANCELLED else None
 
     def cancel_wait(self) -> Outcome:
         """Cancels the timer, waits until its callback is not running, and returns the outcome.
@@ -205,35 +199,23 @@ class Timer(Bound):
         """
         return Outcome(checked(enter(lib.htw_cancel_wait, self._scheduler._pointer, self._handle)))
 
-    def reschedule(self, delay: float) -> Outcome:
-        """Gives the timer a new delay, in seconds from now. In its own callback it runs again.
+    def reschedule(self, delay: Duration) -> Outcome:
+        """Gives the timer a new delay from now. In its own callback it runs again.
 
         Returns MOVED, RUNNING (nothing has changed: the callback is running) or GONE.
         """
-        return self.reschedule_ns(to_ns(delay))
-
-    def reschedule_ns(self, delay_ns: int) -> Outcome:
-        """As reschedule(), in nanoseconds."""
         return Outcome(checked(lib.htw_reschedule(self._scheduler._pointer, self._handle,
-                                                  limit_ns(delay_ns))))
+                                                  to_ns(delay))))
 
-    def reschedule_at(self, deadline: float) -> Outcome:
+    def reschedule_at(self, deadline: Duration) -> Outcome:
         """As reschedule(), with a deadline of the timer's clock."""
-        return self.reschedule_at_ns(to_ns(deadline))
-
-    def reschedule_at_ns(self, deadline_ns: int) -> Outcome:
-        """As reschedule_at(), in nanoseconds."""
         return Outcome(checked(lib.htw_reschedule_at(self._scheduler._pointer, self._handle,
-                                                     limit_ns(deadline_ns))))
+                                                     to_ns(deadline))))
 
-    def set_period(self, period: float) -> Outcome:
-        """Gives a repeating timer another period, in seconds, from its next run on."""
-        return self.set_period_ns(to_ns(period))
-
-    def set_period_ns(self, period_ns: int) -> Outcome:
-        """As set_period(), in nanoseconds."""
+    def set_period(self, period: Duration) -> Outcome:
+        """Gives a repeating timer another period from its next run on."""
         return Outcome(checked(lib.htw_set_period(self._scheduler._pointer, self._handle,
-                                                  limit_ns(period_ns))))
+                                                  to_ns(period))))
 
     @property
     def scheduler(self) -> Scheduler:
@@ -246,18 +228,12 @@ class Timer(Bound):
         return bool(lib.htw_is_pending(self._scheduler._pointer, self._handle))
 
     @property
-    def deadline_ns(self) -> Optional[int]:
-        """The deadline in nanoseconds of the timer's clock; None if the timer has ended."""
+    def deadline(self) -> Optional[float]:
+        """The deadline in seconds of the timer's clock; None if the timer has ended."""
         deadline = ffi.new("int64_t *")
         if lib.htw_deadline(self._scheduler._pointer, self._handle, deadline) != 0:
             return None
-        return int(deadline[0])
-
-    @property
-    def deadline(self) -> Optional[float]:
-        """As deadline_ns, in seconds."""
-        deadline_ns = self.deadline_ns
-        return None if deadline_ns is None else to_seconds(deadline_ns)
+        return to_seconds(deadline[0])
 
     @property
     def clock(self) -> Optional[Clock]:
@@ -266,14 +242,14 @@ class Timer(Bound):
         return None if clock <= 0 else Clock(clock)
 
     @property
-    def run_deadline_ns(self) -> int:
-        """The deadline of the latest run, in nanoseconds; NEVER_NS before the first one."""
-        return self._deadline_ns
+    def run_deadline(self) -> float:
+        """The deadline of the latest run, in seconds; ``math.inf`` before the first one."""
+        return to_seconds(self._deadline_ns)
 
     @property
-    def late_ns(self) -> int:
-        """How long after its deadline the latest run started, in nanoseconds."""
-        return self._late_ns
+    def late(self) -> float:
+        """How long after its deadline the latest run started, in seconds."""
+        return self._late_ns / 1e9
 
     @property
     def missed(self) -> int:
@@ -336,7 +312,7 @@ def py_ended(object: Any) -> None:
 def py_handed_back(list: Any, object: Any, deadline_ns: int) -> None:
     timer: Timer = _from_handle(object)
     assert timer._callback is not None
-    _from_handle(list).append(Unexpired(timer, timer._callback, timer._args, deadline_ns))
+    _from_handle(list).append(Unexpired(timer, timer._callback, timer._args, to_seconds(deadline_ns)))
 
 
 # ---- the end of the interpreter
@@ -417,10 +393,10 @@ class Scheduler(Closing):
 
     _closed = True  # until there is one
 
-    def __init__(self, *, tick: float = 0.001, workers: int = 2, expirers: int = 0,
+    def __init__(self, *, tick: Duration = 0.001, workers: int = 2, expirers: int = 0,
                  shards: int = 1, wheel_size: int = 0, clock: Clock = Clock.DEFAULT,
                  embedded: bool = False, start_threads: bool = False, max_pending: int = 0,
-                 timer_slack: float = 0, late_threshold: float = 0, manual_start: float = 0,
+                 timer_slack: Duration = 0, late_threshold: Duration = 0, manual_start: Duration = 0,
                  thread_name: Optional[str] = None, observe: Observe = Observe.NOTHING,
                  on_error: Optional[ErrorHandler] = None) -> None:
         self._begin()
@@ -503,24 +479,22 @@ class Scheduler(Closing):
 
     # ---- time
 
-    def now_ns(self, clock: Clock = Clock.DEFAULT) -> int:
-        """The time of the scheduler's clock, or of another one of its timers, in nanoseconds."""
-        return int(lib.py_now_by(self._pointer, clock))
-
     def now(self, clock: Clock = Clock.DEFAULT) -> float:
         """The time of the scheduler's clock, or of another one of its timers, in seconds."""
-        return self.now_ns(clock) / 1e9
+        return int(lib.py_now_by(self._pointer, clock)) / 1e9
 
     # ---- scheduling
 
-    def schedule(self, delay: float, callback: Callable[..., object], *args: Any,
-                 latest: Optional[float] = None, key: Optional[Key] = None,
+    def schedule(self, delay: Duration, callback: Callable[..., object], *args: Any,
+                 latest: Optional[Duration] = None, key: Optional[Key] = None,
                  keep_existing: bool = False, group: Optional[Group] = None,
-                 pass_timer: bool = False, span: float = 0, clock: Clock = Clock.DEFAULT) -> Timer:
-        """Calls ``callback(*args)`` once, `delay` seconds from now; never early.
+                 pass_timer: bool = False, span: Duration = 0, clock: Clock = Clock.DEFAULT) -> Timer:
+        """Calls ``callback(*args)`` once, `delay` from now; never early.
+
+        Times are seconds, as int or float, or a timedelta.
 
         ``latest``
-            the longest allowed delay in seconds: the callback runs somewhere between, together with
+            the longest allowed delay: the callback runs somewhere between, together with
             others where possible.
         ``key``
             at most one timer of a group, or of those without a group, is pending under a key: a new
@@ -532,94 +506,61 @@ class Scheduler(Closing):
         ``clock``
             the clock of the timer, if it is another than that of the scheduler.
         ``span``
-            how much longer than `delay` the delay may be, in seconds; the scale of the group decides.
+            how much longer than `delay` the delay may be; the scale of the group decides.
             It needs a group, and goes without `latest`.
 
         A delay of 0 or less means now, but never inside this call; ``math.inf`` means never, until
         the timer is rescheduled.
         """
-        return self.schedule_ns(to_ns(delay), callback, *args,
-                                latest_ns=None if latest is None else to_ns(latest), key=key,
-                                keep_existing=keep_existing, group=group, pass_timer=pass_timer,
-                                clock=clock, span_ns=to_ns(span))
+        return self._start(delay, latest, False, 0, 0, callback, args, key, keep_existing,
+                           group, clock, pass_timer, span)
 
-    def schedule_ns(self, delay_ns: int, callback: Callable[..., object], *args: Any,
-                    latest_ns: Optional[int] = None, key: Optional[Key] = None,
+    def schedule_at(self, deadline: Duration, callback: Callable[..., object], *args: Any,
+                    latest: Optional[Duration] = None, key: Optional[Key] = None,
                     keep_existing: bool = False, group: Optional[Group] = None,
-                    pass_timer: bool = False, span_ns: int = 0, clock: Clock = Clock.DEFAULT) -> Timer:
-        """As schedule(), in nanoseconds."""
-        return self._start(delay_ns, latest_ns, False, 0, 0, callback, args, key, keep_existing,
-                           group, clock, pass_timer, span_ns)
+                    pass_timer: bool = False, span: Duration = 0, clock: Clock = Clock.DEFAULT) -> Timer:
+        """As schedule(), with deadlines of the timer's clock, as now(clock) returns."""
+        return self._start(deadline, latest, True, 0, 0, callback, args, key, keep_existing,
+                           group, clock, pass_timer, span)
 
-    def schedule_at(self, deadline: float, callback: Callable[..., object], *args: Any,
-                    latest: Optional[float] = None, key: Optional[Key] = None,
-                    keep_existing: bool = False, group: Optional[Group] = None,
-                    pass_timer: bool = False, span: float = 0, clock: Clock = Clock.DEFAULT) -> Timer:
-        """As schedule(), with deadlines of the timer's clock in seconds, as now(clock) returns.
-
-        A float has about 200 ns at the present time of Clock.REALTIME: schedule_at_ns() is exact.
-        """
-        return self.schedule_at_ns(to_ns(deadline), callback, *args,
-                                   latest_ns=None if latest is None else to_ns(latest), key=key,
-                                   keep_existing=keep_existing, group=group, pass_timer=pass_timer,
-                                   clock=clock, span_ns=to_ns(span))
-
-    def schedule_at_ns(self, deadline_ns: int, callback: Callable[..., object], *args: Any,
-                       latest_ns: Optional[int] = None, key: Optional[Key] = None,
-                       keep_existing: bool = False, group: Optional[Group] = None,
-                       pass_timer: bool = False, span_ns: int = 0, clock: Clock = Clock.DEFAULT) -> Timer:
-        """As schedule_at(), in nanoseconds."""
-        return self._start(deadline_ns, latest_ns, True, 0, 0, callback, args, key, keep_existing,
-                           group, clock, pass_timer, span_ns)
-
-    def repeat(self, period: float, callback: Callable[..., object], *args: Any,
-               first: Optional[float] = None, policy: Repeat = Repeat.SKIP,
+    def repeat(self, period: Duration, callback: Callable[..., object], *args: Any,
+               first: Optional[Duration] = None, policy: Repeat = Repeat.SKIP,
                key: Optional[Key] = None, keep_existing: bool = False,
                group: Optional[Group] = None, pass_timer: bool = False,
                clock: Clock = Clock.DEFAULT) -> Timer:
-        """Calls ``callback(*args)`` every `period` seconds until the timer is cancelled.
+        """Calls ``callback(*args)`` every `period` until the timer is cancelled.
 
         ``first``
-            the delay of the first run, in seconds; without it, a period.
+            the delay of the first run; without it, a period.
         ``policy``
             how late runs are treated.
 
         The other options are those of schedule().
         """
-        return self.repeat_ns(to_ns(period), callback, *args,
-                              first_ns=None if first is None else to_ns(first), policy=policy,
-                              key=key, keep_existing=keep_existing, group=group,
-                              pass_timer=pass_timer, clock=clock)
-
-    def repeat_ns(self, period_ns: int, callback: Callable[..., object], *args: Any,
-                  first_ns: Optional[int] = None, policy: Repeat = Repeat.SKIP,
-                  key: Optional[Key] = None, keep_existing: bool = False,
-                  group: Optional[Group] = None, pass_timer: bool = False,
-                  clock: Clock = Clock.DEFAULT) -> Timer:
-        """As repeat(), in nanoseconds."""
+        period_ns = to_ns(period)
         if period_ns <= 0:
             raise ValueError("the period must be more than 0")
-        return self._start(period_ns if first_ns is None else first_ns, None, False, period_ns,
+        return self._start(period if first is None else first, None, False, period_ns,
                            Repeat(policy).value, callback, args, key, keep_existing, group, clock,
                            pass_timer)
 
-    def _start(self, when_ns: int, latest_ns: Optional[int], absolute: bool, period_ns: int,
+    def _start(self, when: Duration, latest: Optional[Duration], absolute: bool, period_ns: int,
                repeat: int, callback: Callable[..., object], args: tuple[Any, ...],
                key: Optional[Key], keep_existing: bool, group: Optional[Group], clock: Clock,
-               pass_timer: bool, span_ns: int = 0) -> Timer:
-        when_ns = limit_ns(to_index(when_ns))
-        if key is None and group is None and latest_ns is None and not absolute \
-                and not period_ns and not span_ns and clock == 0:
+               pass_timer: bool, span: Duration = 0) -> Timer:
+        when_ns = to_ns(when)
+        if key is None and group is None and latest is None and not absolute \
+                and not period_ns and not span and clock == 0:
             return self._keep(None, callback, args, pass_timer, _schedule, when_ns,
                               _site_of(callback))
-        latest_ns = when_ns if latest_ns is None else limit_ns(to_index(latest_ns))
+        latest_ns = when_ns if latest is None else to_ns(latest)
         if latest_ns < when_ns:
             raise ValueError("the latest time is earlier than the first")
         key_bytes = b"" if key is None else to_bytes(key)
         return self._keep(group, callback, args, pass_timer, lib.py_schedule_spec, when_ns,
-                          latest_ns, absolute, limit_ns(to_index(period_ns)), repeat, key_bytes,
+                          latest_ns, absolute, period_ns, repeat, key_bytes,
                           len(key_bytes), key is not None, bool(keep_existing),
-                          pointer_of(group), limit_ns(to_index(span_ns)), clock and Clock(clock),
+                          pointer_of(group), to_ns(span), clock and Clock(clock),
                           _site_of(callback))
 
     def _keep(self, group: Optional[Group], callback: Callable[..., object], args: tuple[Any, ...],
@@ -663,9 +604,9 @@ class Scheduler(Closing):
         """The file descriptor that is readable when process() has something to do (embedded)."""
         return checked(lib.htw_scheduler_fd(self._pointer))
 
-    def next_ns(self) -> int:
-        """When process() has something to do, by the scheduler's clock; NEVER_NS: no deadline."""
-        return int(lib.htw_scheduler_next(self._pointer))
+    def next(self) -> float:
+        """When process() has something to do, in seconds of the scheduler's clock; ``math.inf``: never."""
+        return to_seconds(lib.htw_scheduler_next(self._pointer))
 
     def process(self, budget: int = 0) -> bool:
         """Runs callbacks that are due, in this thread; returns whether to call it again (embedded).
@@ -675,21 +616,13 @@ class Scheduler(Closing):
         """
         return bool(checked(enter(lib.htw_scheduler_process, self._pointer, budget, ffi.NULL)))
 
-    def advance(self, seconds: float) -> None:
+    def advance(self, duration: Duration) -> None:
         """Advances the manual clock, and runs all that becomes due, in order."""
-        self.advance_ns(to_ns(seconds))
+        checked(enter(lib.htw_scheduler_advance, self._pointer, to_ns(duration)))
 
-    def advance_ns(self, nanoseconds: int) -> None:
-        """As advance(), in nanoseconds."""
-        checked(enter(lib.htw_scheduler_advance, self._pointer, limit_ns(nanoseconds)))
-
-    def set_time(self, time: float, clock: Clock = Clock.DEFAULT) -> None:
+    def set_time(self, time: Duration, clock: Clock = Clock.DEFAULT) -> None:
         """Sets the manual clock in one step, forward or back; or another one of the timers."""
-        self.set_time_ns(to_ns(time), clock)
-
-    def set_time_ns(self, time_ns: int, clock: Clock = Clock.DEFAULT) -> None:
-        """As set_time(), in nanoseconds."""
-        checked(enter(lib.py_set_clock, self._pointer, Clock(clock), limit_ns(time_ns)))
+        checked(enter(lib.py_set_clock, self._pointer, Clock(clock), to_ns(time)))
 
     # ---- statistics
 

@@ -20,12 +20,12 @@ import time
 from typing import Any, Callable, Optional
 
 from htw._base import (
+    Duration,
     NEVER_NS,
     Bound,
     Key,
     Lease,
     checked,
-    limit_ns,
     to_bytes,
     to_index,
     to_ns,
@@ -139,34 +139,25 @@ class Calendar:
 
         ``zone``: the time zone; without it UTC.
         """
-        return _seconds(self.next_ns(_instant_ns(after), zone))
-
-    def next_ns(self, after_ns: int, zone: Optional[Zone] = None) -> Optional[int]:
-        """As next(), in nanoseconds."""
-        instant_ns: int = lib.htw_calendar_next(self._native, _zone_pointer(zone),
-                                                limit_ns(to_index(after_ns)))
-        return None if instant_ns == NEVER_NS else instant_ns
+        instant_ns: int = lib.htw_calendar_next(self._native, _zone_pointer(zone), _instant_ns(after))
+        return None if instant_ns == NEVER_NS else to_seconds(instant_ns)
 
     def previous(self, before: Optional[float] = None,
                  zone: Optional[Zone] = None) -> Optional[float]:
         """The last instant before another one, or before now; None: there is none since 1678."""
-        return _seconds(self.previous_ns(_instant_ns(before), zone))
-
-    def previous_ns(self, before_ns: int, zone: Optional[Zone] = None) -> Optional[int]:
-        """As previous(), in nanoseconds."""
         instant_ns: int = lib.htw_calendar_previous(self._native, _zone_pointer(zone),
-                                                    limit_ns(to_index(before_ns)))
-        return None if instant_ns == -NEVER_NS - 1 else instant_ns
+                                                    _instant_ns(before))
+        return None if instant_ns == -NEVER_NS - 1 else to_seconds(instant_ns)
 
     def schedule(self, scheduler: Scheduler, callback: Callable[..., object], *args: Any,
-                 zone: Optional[Zone] = None, after: Optional[float] = None, jitter: float = 0,
-                 jitter_key: Optional[Key] = None, grace: float = 60, catch_up: int = 1,
+                 zone: Optional[Zone] = None, after: Optional[float] = None, jitter: Duration = 0,
+                 jitter_key: Optional[Key] = None, grace: Duration = 60, catch_up: int = 1,
                  key: Optional[Key] = None, keep_existing: bool = False,
                  group: Optional[Group] = None, pass_timer: bool = False) -> Timer:
         """Calls ``callback(*args)`` at each instant, until the timer is cancelled.
 
         The clock of the timer is Clock.REALTIME, whatever that of the scheduler is.
-        ``timer.run_deadline_ns`` is the instant of a run, ``timer.missed`` the number of instants
+        ``timer.run_deadline`` is the instant of a run, ``timer.missed`` the number of instants
         since the previous run for which nothing ran.
 
         ``zone``
@@ -218,10 +209,6 @@ class Calendar:
 
 def _instant_ns(instant: Optional[float]) -> int:
     return time.time_ns() if instant is None else to_ns(instant)
-
-
-def _seconds(instant_ns: Optional[int]) -> Optional[float]:
-    return None if instant_ns is None else to_seconds(instant_ns)
 
 
 def _zone_pointer(zone: Optional[Zone]) -> Any:
