@@ -29,10 +29,8 @@ static void add_number(rd_kafka_headers_t *headers, const char *name, int64_t nu
     rd_kafka_header_add(headers, name, -1, text, -1);
 }
 
-/* With the time, which a record needs that a relay before 0.3 has filed. */
 static rd_kafka_headers_t *cancel_of(const struct htw__waiting *victim) {
-    rd_kafka_headers_t *headers = rd_kafka_headers_new(2);
-    add_number(headers, "htw-deliver-at", victim->key.wanted_ms);
+    rd_kafka_headers_t *headers = rd_kafka_headers_new(1);
     rd_kafka_header_add(headers, "htw-cancel", -1, victim->request.id.bytes,
                         (ssize_t)victim->request.id.size);
     return headers;

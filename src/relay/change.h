@@ -9,7 +9,7 @@
 #include "kafka.h"
 #include "waiting.h"
 
-/* The offset by which the index knows it; -1: it was filed by a relay before 0.3. */
+/* The offset by which the index knows it. */
 int64_t htw__change_offset(const struct htw__waiting *victim);
 
 /* Sends it. `to_ms` is 0 for a cancel. Returns 0, and its offset in the input; or -EIO: `error` says why. */

@@ -146,15 +146,14 @@ static int bury(const struct passage *self, const char *reason, enum htw__letter
 
 /* ---- to its topic */
 
-/* Back into a bucket, until `deadline_ms`; that of `place_ms`. */
-static int file_until(const struct passage *self, int64_t deadline_ms, int64_t place_ms) {
+/* Back into a bucket, until `deadline_ms`. */
+static int file_until(const struct passage *self, int64_t deadline_ms) {
     struct htw__request_times times;
     struct htw__request later = self->request;
     later.deadline_ms = deadline_ms;
     int64_t last_ms = self->request.wanted_ms;
     int error = reserve_headers(self->relay, self->record->header_count);
-    if (error == 0 && self->from.level == HTW__RELAY_INPUT && self->request.id.bytes != NULL &&
-        !self->request.is_cancel) {
+    if (error == 0 && self->from.level == HTW__RELAY_INPUT && self->request.id.bytes != NULL) {
         later.offset = self->record->offset;
         if (self->request.recurs)
             error =
@@ -170,7 +169,7 @@ static int file_until(const struct passage *self, int64_t deadline_ms, int64_t p
             ? htw__request_headers_to_retry(self->record, NULL, deadline_ms, self->relay->headers,
                                             times.deadline)
             : htw__request_headers_to_wait(self->record, &later, self->relay->headers, &times));
-    error = wait_until(self, place_ms, &outgoing);
+    error = wait_until(self, deadline_ms, &outgoing);
     return error == -EMSGSIZE
                ? bury(self, self->request.is_letter ? NULL : TOO_LARGE, HTW__LETTER_WHOLE)
                : error;
@@ -183,7 +182,7 @@ static int postpone(const struct passage *self) {
     if (wait_ms > POSTPONE_MOST_MS)
         wait_ms = POSTPONE_MOST_MS;
     htw__relay_work_of(self->relay, self->from)->postponed++;
-    return file_until(self, self->relay->now_ms + wait_ms, self->relay->now_ms + wait_ms);
+    return file_until(self, self->relay->now_ms + wait_ms);
 }
 
 /* What deliver() returns where the record is not gone. */
@@ -269,63 +268,34 @@ static int occur(const struct passage *self, const char *why, enum htw__letter l
     if (error != 0 || *wanted_ms == HTW__RECURRENCE_NONE)
         return error;
     if (*wanted_ms > self->relay->now_ms)
-        return file_until(&present, *wanted_ms, *wanted_ms);
+        return file_until(&present, *wanted_ms);
     error = why != NULL ? bury(self, why, letter) : deliver(&present);
     if (error != 0 || next_ms == HTW__RECURRENCE_NONE)
         return error;
     *wanted_ms = next_ms;
-    return file_until(&present, next_ms, next_ms);
+    return file_until(&present, next_ms);
 }
 
-/* Whether a record that is due goes through level 0, where a cancel meets its victim. One that comes from there has been
- * read with all that was to be met. One beyond the highest window would move on with the clock, turn after turn, though it is
- * due: the clock was stopped for longer than that window then. Without transactions each write more may be doubled: only
- * cancels of the input go that way. */
-static bool has_to_meet(const struct passage *self) {
-    if (self->from.level == 0 || self->request.id.bytes == NULL ||
-        !htw__levels_reach(&self->stripe->levels, self->stripe->clock_ms,
-                           self->request.deadline_ms))
-        return false;
-    bool has_transactions = self->relay->options.owner != NULL;
-    if (self->from.level != HTW__RELAY_INPUT)
-        return has_transactions;
-    return self->request.is_cancel ||
-           (has_transactions && self->stripe->catch_up != HTW__CATCH_UP_DONE);
-}
-
-/* Where both are filed, in whatever order they come. A bucket from which later ones have left would not let the first
- * wait for the second: then the next one. */
-static int64_t meeting_ms(struct htw__stripe *stripe, int64_t deadline_ms) {
-    struct htw__relay_place place =
-        htw__levels_place(&stripe->levels, stripe->clock_ms, deadline_ms);
-    const struct htw__relay_bucket *bucket =
-        htw__stripe_bucket(stripe, place.level, htw__levels_slot(&stripe->levels, place.number));
-    const struct htw__relay_progress *progress =
-        bucket->loaded != NULL ? &bucket->loaded->progress : &bucket->progress;
-    return place.level == 0 && progress->deadline_ms > deadline_ms
-               ? (place.number + 1) * stripe->levels.width_ms
-               : deadline_ms;
+/* Whether a record that is due waits in level 0: while a stripe that was taken over has not read its input, a cancel may be
+ * there. One beyond the highest window would move on with the clock, turn after turn, though it is due: the clock was stopped
+ * for longer than that window then. Without transactions each write more may be doubled. */
+static bool has_to_wait(const struct passage *self) {
+    return self->from.level != 0 && self->request.id.bytes != NULL &&
+           self->stripe->catch_up != HTW__CATCH_UP_DONE && self->relay->options.owner != NULL &&
+           htw__levels_reach(&self->stripe->levels, self->stripe->clock_ms,
+                             self->request.deadline_ms);
 }
 
 static int file(const struct passage *self) {
     if (htw__channel_of(self->from) == HTW__CHANNEL_FILE &&
         self->request.deadline_ms < self->relay->soonest_ms)
         self->relay->soonest_ms = self->request.deadline_ms;
-    if (self->request.deadline_ms <= self->relay->now_ms) {
-        if (has_to_meet(self))
-            return file_until(self, self->request.deadline_ms,
-                              meeting_ms(self->stripe, self->request.deadline_ms));
-        if (self->request.is_letter)
-            return bury(self, NULL, HTW__LETTER_WHOLE);
-        if (!self->request.is_cancel) {
-            int result =
-                self->request.recurs ? occur(self, NULL, HTW__LETTER_WHOLE) : deliver(self);
-            return result == STAYS ? 0 : result;
-        }
-        htw__relay_work_of(self->relay, self->from)->cancels_late++;
-        return 0;
-    }
-    return file_until(self, self->request.deadline_ms, self->request.deadline_ms);
+    if (self->request.deadline_ms > self->relay->now_ms || has_to_wait(self))
+        return file_until(self, self->request.deadline_ms);
+    if (self->request.is_letter)
+        return bury(self, NULL, HTW__LETTER_WHOLE);
+    int result = self->request.recurs ? occur(self, NULL, HTW__LETTER_WHOLE) : deliver(self);
+    return result == STAYS ? 0 : result;
 }
 
 /* ---- records that could not be published */
@@ -405,9 +375,12 @@ void htw__relay_committed(struct htw__relay *self, enum htw__channel channel) {
             htw__index_committed(self, self->stripes[i], channel);
 }
 
-/* Why a record of the input is bad though its headers can be read; NULL: it is not. */
-static const char *judge(const struct htw__relay *self, const struct htw__request *request) {
+/* Why a record is bad though its headers can be read; NULL: it is not. */
+static const char *judge(const struct htw__relay *self, const struct htw__request *request,
+                         bool is_input) {
     char topic[HTW__TOPIC_NAME_SIZE];
+    if (!is_input)
+        return request->is_cancel ? "htw-cancel in a bucket, where no relay puts it" : NULL;
     if (request->is_letter)
         return "htw-retry-at is for the relay alone";
     if (request->deadline_ms != request->wanted_ms)
@@ -415,9 +388,7 @@ static const char *judge(const struct htw__relay *self, const struct htw__reques
     if (request->offset >= 0)
         return "htw-offset is for the relay alone";
     /* A bad topic is told when the record arrives, not when its time has come. */
-    return request->is_cancel
-               ? NULL
-               : htw__destinations_choose(&self->options.destinations, request->to, topic);
+    return htw__destinations_choose(&self->options.destinations, request->to, topic);
 }
 
 /* One whose headers are in order, or `why` says what is wrong; with an id, it is alive. `poison` is NULL: it is none. */
@@ -452,8 +423,10 @@ static int pass_on(struct passage *passage) {
         else if (poison->is_bad && why == NULL)
             why = poison->reason;
     }
-    if (why == NULL && is_input)
-        why = judge(self, request);
+    if (why == NULL && is_input && request->is_cancel)
+        return htw__index_cancel(self, stripe, record, request);
+    if (why == NULL)
+        why = judge(self, request, is_input);
     if (why == NULL && is_input && request->recurs) {
         int error = begin_to_recur(self, request, &why);
         if (error != 0)
@@ -469,7 +442,7 @@ static int pass_on(struct passage *passage) {
     }
     self->has_filed = false;
     int error = pass_living(passage, poison, why);
-    bool has_left = error == 0 && has_entry && !request->is_cancel && !self->has_filed;
+    bool has_left = error == 0 && has_entry && !self->has_filed;
     return has_left ? htw__index_leave(self, stripe, passage->from, record, request) : error;
 }
 
@@ -486,14 +459,4 @@ int htw__relay_pass_on(struct htw__relay *self, struct htw__stripe *stripe, stru
     if (error != 0 && error != -ENOMEM && error != -EAGAIN)
         (void)htw__relay_failed(self, &refusal); /* without memory it is not counted */
     return error;
-}
-
-int htw__relay_drop(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                    const struct htw__relay_record *record) {
-    struct htw__request request;
-    (void)htw__request_parse(record, &request); /* it has an id: so it is in order */
-    htw__relay_work_of(self, from)->cancelled++;
-    return request.offset >= 0 && htw__index_is_alive(stripe, record, &request)
-               ? htw__index_leave(self, stripe, from, record, &request)
-               : 0;
 }

@@ -10,10 +10,6 @@
 int htw__relay_pass_on(struct htw__relay *relay, struct htw__stripe *stripe,
                        struct htw__source from, const struct htw__relay_record *record);
 
-/* It does so because of a cancel that lay beside it. */
-int htw__relay_drop(struct htw__relay *relay, struct htw__stripe *stripe, struct htw__source from,
-                    const struct htw__relay_record *record);
-
 /* Where it is counted what becomes of a record. */
 static inline struct htw__relay_work *htw__relay_work_of(struct htw__relay *relay,
                                                          struct htw__source from) {

@@ -241,8 +241,8 @@ static int explain(struct htw__kafka *self, uint32_t stripe, enum htw__gain resu
     static const char *const why[] = {
         [HTW__GAIN_NO_MEMORY] = "out of memory",
         [HTW__GAIN_FOREIGN] =
-            "the metadata of an offset was not written by the relay: does another "
-            "program commit to this group?",
+            "the metadata of an offset was not written by this version of the relay: was it another "
+            "version, or does another program commit to this group?",
         [HTW__GAIN_OTHER] = "its buckets were filled with another --width, --size or --levels; use "
                             "these, and another input topic for new records to have others",
         [HTW__GAIN_MISSING] =

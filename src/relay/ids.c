@@ -3,6 +3,7 @@
 #include "ids.h"
 
 #include "../base/key_table.h"
+#include "../base/random.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -19,9 +20,14 @@ uint64_t htw__ids_hash(struct htw__bytes key, struct htw__bytes id) {
     return htw__key_hash(id.bytes, id.size, htw__key_hash(key.bytes, key.size, key.bytes != NULL));
 }
 
+/* Where a hash is, if nothing else is there. */
+static size_t first_place_of(const struct htw__ids *self, uint64_t hash) {
+    return (size_t)htw__key_hash(&hash, sizeof(hash), self->seed) & (self->room - 1);
+}
+
 /* Where a hash is, or would be. */
 static size_t place_of(const struct htw__ids *self, uint64_t hash) {
-    size_t at = (size_t)hash & (self->room - 1);
+    size_t at = first_place_of(self, hash);
     while (self->entries[at].offset != 0 && self->entries[at].hash != hash)
         at = (at + 1) & (self->room - 1);
     return at;
@@ -36,6 +42,7 @@ int64_t htw__ids_find(const struct htw__ids *self, uint64_t hash, int64_t *ret_f
 
 static int grow(struct htw__ids *self) {
     struct htw__ids larger = { .count = self->count, .unsure = self->unsure };
+    larger.seed = self->room == 0 ? htw__random_seed(self) : self->seed;
     larger.room = self->room == 0 ? ROOM_LEAST : self->room * 2;
     larger.entries = calloc(larger.room, sizeof(*larger.entries));
     if (larger.entries == NULL)
@@ -67,7 +74,7 @@ void htw__ids_remove(struct htw__ids *self, uint64_t hash) {
     self->count--;
     self->unsure -= (self->entries[hole].offset & HTW__ID_UNSURE) != 0;
     for (size_t at = (hole + 1) & mask; self->entries[at].offset != 0; at = (at + 1) & mask) {
-        size_t own = (size_t)self->entries[at].hash & mask;
+        size_t own = first_place_of(self, self->entries[at].hash);
         if (((at - own) & mask) < ((at - hole) & mask))
             continue;
         self->entries[hole] = self->entries[at];

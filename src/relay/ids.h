@@ -5,6 +5,9 @@
  *
  * The same stands in a compacted topic (relay.h), under the hash; so two pairs of key and id with one hash of 64 bits
  * are taken for one: with ten million of them, once in 300 000 such stripes.
+ *
+ * Producers choose keys and ids, and can compute what hash they have. So where an entry lies follows from its hash and a
+ * secret of the table.
  */
 #ifndef HTW_SRC_RELAY_IDS_H
 #define HTW_SRC_RELAY_IDS_H
@@ -27,6 +30,7 @@ struct htw__ids {
     struct htw__id *entries;
     size_t count, room; /* room: 0, or a power of two */
     size_t unsure;      /* entries with that bit */
+    uint64_t seed;      /* the secret */
 };
 
 void htw__ids_fini(struct htw__ids *ids);

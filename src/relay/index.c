@@ -135,12 +135,11 @@ static int64_t find_waiting(const struct htw__stripe *stripe, uint64_t hash, boo
     return offset;
 }
 
-static int cancel(struct htw__relay *self, struct htw__stripe *stripe,
-                  const struct htw__request *request, uint64_t hash) {
+int htw__index_cancel(struct htw__relay *self, struct htw__stripe *stripe,
+                      const struct htw__relay_record *record, const struct htw__request *request) {
+    uint64_t hash = htw__ids_hash(record->key, request->id);
     bool is_waiting;
     int64_t offset = find_waiting(stripe, hash, &is_waiting);
-    if (offset < 0 && request->has_time)
-        return 1; /* what a relay before 0.3 has filed is met in its bucket */
     struct htw__relay_work *work = &self->open[HTW__CHANNEL_FILE - 1];
     work->cancelled += is_waiting;
     work->cancels_late += !is_waiting;
@@ -151,8 +150,6 @@ static int cancel(struct htw__relay *self, struct htw__stripe *stripe,
 int htw__index_arrive(struct htw__relay *self, struct htw__stripe *stripe,
                       const struct htw__relay_record *record, const struct htw__request *request) {
     uint64_t hash = htw__ids_hash(record->key, request->id);
-    if (request->is_cancel)
-        return cancel(self, stripe, request, hash);
     if (request->if_offset < 0)
         return 1;
     int64_t flags;

@@ -42,6 +42,11 @@ bool htw__index_parse(const struct htw__relay_record *record, uint64_t *ret_hash
 /* Frees it. */
 void htw__index_fini(struct htw__relay *relay, struct htw__stripe *stripe);
 
+/* A cancel of the input: removes the entry of the record that waits. If none does, it is counted, and has no later effect.
+ * Returns 0 or a negative errno. */
+int htw__index_cancel(struct htw__relay *relay, struct htw__stripe *stripe,
+                      const struct htw__relay_record *record, const struct htw__request *request);
+
 /* A record of the input with an id. Returns 1: it goes on; 0: there is nothing more to do with it; or a negative errno. */
 int htw__index_arrive(struct htw__relay *relay, struct htw__stripe *stripe,
                       const struct htw__relay_record *record, const struct htw__request *request);

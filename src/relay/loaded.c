@@ -20,18 +20,16 @@ static bool precedes(const struct htw__heap_node *one, const struct htw__heap_no
 
 void htw__loaded_init(struct htw__loaded *self, struct htw_wheel *wheel, int64_t end_ms,
                       int64_t position, const struct htw__relay_progress *progress, int64_t end,
-                      uint64_t seed, void *owner, uint32_t slot) {
+                      void *owner, uint32_t slot) {
     *self = (struct htw__loaded) { .wheel = wheel,
                                    .owner = owner,
                                    .slot = slot,
                                    .end_ms = progress->deadline_ms >= 0 ? progress->end_ms : end_ms,
                                    .progress = *progress,
                                    .seen = position,
-                                   .target = end > progress->read_end ? end : progress->read_end,
-                                   .seed = seed };
+                                   .target = end > progress->read_end ? end : progress->read_end };
     self->is_armed = self->seen >= self->target;
     htw__ring_init(&self->entries);
-    htw__key_table_init(&self->names, &htw__default_allocator);
     htw__heap_init(&self->due, precedes);
 }
 
@@ -50,13 +48,8 @@ static void detach(struct htw__entry *entry) {
     struct htw__loaded *self = entry->loaded;
     disarm(entry);
     htw__link_unlink(&entry->link);
-    if (entry->is_named)
-        htw__key_table_remove(&self->names, &entry->name);
-    entry->is_named = false;
     self->count--;
     self->bytes -= entry->size;
-    if (entry->is_beyond)
-        self->beyond--;
 }
 
 void htw__entry_free(struct htw__entry *entry) {
@@ -79,43 +72,6 @@ static void drop_all(struct htw__loaded *self) {
 void htw__loaded_fini(struct htw__loaded *self) {
     drop_all(self);
     htw__heap_fini(&self->due, &htw__default_allocator);
-    htw__key_table_fini(&self->names);
-}
-
-/* ---- names */
-
-/* What a cancel and its victim have in common. */
-static size_t name_size(const struct htw__relay_record *record,
-                        const struct htw__request *request) {
-    return sizeof(int64_t) + 1 + request->id.size + record->key.size;
-}
-
-static void write_name(char *name, const struct htw__relay_record *record,
-                       const struct htw__request *request) {
-    unsigned char id_size = (unsigned char)(request->id.size - 1); /* 1 to 256 */
-    memcpy(name, &request->deadline_ms, sizeof(int64_t));
-    memcpy(name + sizeof(int64_t), &id_size, 1);
-    memcpy(name + sizeof(int64_t) + 1, request->id.bytes, request->id.size);
-    if (record->key.size > 0)
-        memcpy(name + sizeof(int64_t) + 1 + request->id.size, record->key.bytes, record->key.size);
-}
-
-/* Brings a cancel and its victim together: nothing comes of either when it leaves. */
-static void meet(struct htw__loaded *self, struct htw__entry *entry) {
-    struct htw__key_node *node = htw__key_table_find(
-        &self->names, entry->name.hash, htw__key_node_key(&entry->name), entry->name.size);
-    if (node != NULL) {
-        struct htw__entry *other = HTW_CONTAINER_OF(node, struct htw__entry, name);
-        if (other->is_cancel == entry->is_cancel)
-            return; /* a second one of its kind: the first keeps the place */
-        other->has_met = entry->has_met = true;
-        if (other->is_cancel)
-            return; /* for one more victim */
-        htw__key_table_remove(&self->names, &other->name);
-        other->is_named = false;
-    }
-    htw__key_table_insert(&self->names, &entry->name);
-    entry->is_named = true;
 }
 
 /* ---- the cut */
@@ -139,12 +95,11 @@ static bool is_cut_off(const struct htw__loaded *self, int64_t deadline_ms, int6
 /* Drops the later half. Without memory to sort, it makes no cut this time. */
 static void cut(struct htw__loaded *self) {
     size_t count = 0;
-    struct turn *turns = malloc((self->count - self->beyond) * sizeof(*turns));
+    struct turn *turns = malloc(self->count * sizeof(*turns));
     if (turns == NULL)
         return;
     for (struct htw__link *at = self->entries._next; at != &self->entries; at = at->_next)
-        if (!entry_of(at)->is_beyond)
-            turns[count++] = (struct turn) { entry_of(at)->deadline_ms, entry_of(at)->offset };
+        turns[count++] = (struct turn) { entry_of(at)->deadline_ms, entry_of(at)->offset };
     qsort(turns, count, sizeof(*turns), compare_turns);
     self->is_cut = true;
     self->cut_deadline_ms = turns[count / 2].deadline_ms;
@@ -153,15 +108,8 @@ static void cut(struct htw__loaded *self) {
     for (struct htw__link *at = self->entries._next, *next; at != &self->entries; at = next) {
         struct htw__entry *entry = entry_of(at);
         next = at->_next;
-        if (!is_cut_off(self, entry->deadline_ms, entry->offset))
-            continue;
-        if (!entry->is_cancel || entry->deadline_ms != self->cut_deadline_ms) {
+        if (is_cut_off(self, entry->deadline_ms, entry->offset))
             drop(entry);
-        } else if (!entry->is_beyond) {
-            disarm(entry);
-            entry->is_beyond = true;
-            self->beyond++;
-        }
     }
 }
 
@@ -169,8 +117,6 @@ static void cut(struct htw__loaded *self) {
 
 /* There is room among the due for all entries. */
 static int arm(struct htw__loaded *self, struct htw__entry *entry) {
-    if (entry->is_beyond)
-        return 0;
     uint64_t tick = (uint64_t)entry->deadline_ms;
     if (tick > htw_wheel_now(self->wheel))
         return htw_wheel_schedule(self->wheel, &entry->timer, tick);
@@ -211,11 +157,8 @@ static int see(struct htw__loaded *self, int64_t offset) {
 }
 
 static struct htw__entry *make_entry(struct htw__loaded *self,
-                                     const struct htw__relay_record *record,
-                                     const struct htw__request *request, int64_t deadline_ms) {
-    size_t named = request->id.bytes != NULL ? name_size(record, request) : 0;
-    size_t copied = htw__record_copy_size(record);
-    size_t size = sizeof(struct htw__entry) + copied + named;
+                                     const struct htw__relay_record *record, int64_t deadline_ms) {
+    size_t size = sizeof(struct htw__entry) + htw__record_copy_size(record);
     struct htw__entry *entry = malloc(size);
     if (entry == NULL ||
         htw__heap_reserve(&self->due, &htw__default_allocator, self->count + 1) != 0) {
@@ -225,59 +168,46 @@ static struct htw__entry *make_entry(struct htw__loaded *self,
     *entry = (struct htw__entry) { .loaded = self,
                                    .deadline_ms = deadline_ms,
                                    .offset = record->offset,
-                                   .size = size,
-                                   .is_cancel = request->is_cancel };
+                                   .size = size };
     entry->record = htw__record_copy(record, entry + 1);
     htw__ring_push_back(&self->entries, &entry->link);
     self->count++;
     self->bytes += size;
-    if (named > 0) {
-        char *name = (char *)(entry + 1) + copied;
-        write_name(name, record, request);
-        htw__key_node_set(&entry->name, htw__key_hash(name, named, self->seed), name, named);
-    }
     return entry;
 }
 
 /* What becomes of a record that has arrived. */
-enum fate { STAYS, STAYS_BEYOND, SKIPPED, LEAVES };
+enum fate { STAYS, SKIPPED, LEAVES };
 
-static enum fate judge(const struct htw__loaded *self, const struct htw__request *request,
-                       int64_t deadline_ms, int64_t offset) {
+static enum fate judge(const struct htw__loaded *self, int64_t deadline_ms, int64_t offset) {
     if (offset >= self->progress.read_end && deadline_ms < self->progress.deadline_ms)
         return LEAVES;
-    bool is_done = htw__progress_covers(&self->progress, deadline_ms, offset);
-    if (!is_done && !is_cut_off(self, deadline_ms, offset))
-        return STAYS;
-    /* Its turn is another, but that of its victim may be now. */
-    int64_t last_ms = is_done ? self->progress.deadline_ms : self->cut_deadline_ms;
-    return request->is_cancel && deadline_ms == last_ms ? STAYS_BEYOND : SKIPPED;
+    return htw__progress_covers(&self->progress, deadline_ms, offset) ||
+                   is_cut_off(self, deadline_ms, offset)
+               ? SKIPPED
+               : STAYS;
 }
 
 static int keep(struct htw__loaded *self, const struct htw__relay_record *record,
-                const struct htw__request *request, int64_t deadline_ms, bool is_beyond) {
-    struct htw__entry *entry = make_entry(self, record, request, deadline_ms);
+                int64_t deadline_ms) {
+    struct htw__entry *entry = make_entry(self, record, deadline_ms);
     if (entry == NULL)
         return -ENOMEM;
-    entry->is_beyond = is_beyond;
-    self->beyond += is_beyond;
-    if (entry->name.size > 0)
-        meet(self, entry);
     /* An entry that makes the bucket armed is armed with all others. */
     return self->is_armed ? arm(self, entry) : 0;
 }
 
 enum htw__arrival htw__loaded_add(struct htw__loaded *self, const struct htw__relay_record *record,
-                                  const struct htw__request *request, size_t bytes_max) {
+                                  int64_t deadline_ms, size_t bytes_max) {
     if (record->offset < self->seen)
         return HTW__ARRIVAL_KEPT;
-    int64_t deadline_ms = request->deadline_ms < self->end_ms ? request->deadline_ms : self->end_ms;
-    enum fate fate = judge(self, request, deadline_ms, record->offset);
-    bool is_kept = fate == STAYS || fate == STAYS_BEYOND;
-    if ((is_kept && keep(self, record, request, deadline_ms, fate == STAYS_BEYOND) != 0) ||
+    if (deadline_ms > self->end_ms)
+        deadline_ms = self->end_ms;
+    enum fate fate = judge(self, deadline_ms, record->offset);
+    if ((fate == STAYS && keep(self, record, deadline_ms) != 0) ||
         see(self, record->offset + 1) != 0)
         return HTW__ARRIVAL_NO_MEMORY;
-    if (is_kept && self->bytes > bytes_max && self->count - self->beyond >= 2)
+    if (fate == STAYS && self->bytes > bytes_max && self->count >= 2)
         cut(self);
     return fate == LEAVES ? HTW__ARRIVAL_DUE : HTW__ARRIVAL_KEPT;
 }
@@ -299,16 +229,15 @@ struct htw__entry *htw__loaded_leave(struct htw__loaded *self) {
 }
 
 bool htw__loaded_is_empty(const struct htw__loaded *self) {
-    return self->is_armed && self->count == self->beyond && !self->is_cut;
+    return self->is_armed && self->count == 0 && !self->is_cut;
 }
 
 bool htw__loaded_needs_pass(const struct htw__loaded *self) {
-    return self->is_armed && self->count == self->beyond && self->is_cut;
+    return self->is_armed && self->count == 0 && self->is_cut;
 }
 
 void htw__loaded_begin_pass(struct htw__loaded *self, int64_t position) {
-    drop_all(self);
-    /* All before the cut is done, also what a cancel took away: or the next pass could be as this one. */
+    /* All before the cut is done. */
     bool is_first = self->cut_offset == 0;
     self->progress.end_ms = self->end_ms;
     self->progress.deadline_ms = self->cut_deadline_ms - is_first;

@@ -7,25 +7,19 @@
  *   - nothing leaves before the bucket has been read up to what was there when it was opened;
  *   - a record that arrives later with a deadline that has passed leaves at once.
  * A record with a deadline after the end of the bucket should not be there. It leaves at the end, and
- * is filed anew, a cancel too.
+ * is filed anew.
  *
  * MEMORY. When the bucket takes more than its share, the later half of what is in memory is dropped:
  * `cut` is the first that was dropped, and nothing from there on is kept. When all before the cut has
  * left, the bucket is read again from its start: a pass. So the memory is bounded whatever a bucket
  * holds, and each pass delivers about as much as fits.
- *
- * CANCELS. A cancel and its victim have the same key, id and deadline, and so the same bucket; they
- * may arrive in either order. The first waits for the second in a table; both then leave, and nothing is
- * delivered. A cancel for the millisecond of the cut stays in memory beyond it, and one
- * for the last millisecond that has left is loaded again: the cut may lie between the two.
  */
 #ifndef HTW_SRC_RELAY_LOADED_H
 #define HTW_SRC_RELAY_LOADED_H
 
 #include "../base/heap.h"
-#include "../base/key_table.h"
 #include "progress.h"
-#include "request.h"
+#include "record.h"
 
 #include <htw/wheel.h>
 
@@ -38,12 +32,7 @@ struct htw__entry {
     struct htw__loaded *loaded;
     struct htw__link link; /* in order of offset */
     size_t size;
-    bool is_cancel;
-    bool has_met;   /* a cancel and its victim: they have met */
-    bool is_beyond; /* a cancel that is here for its victim only; its turn is another */
-    bool is_named;  /* it is in the table */
-    struct htw__key_node name;
-    struct htw__relay_record *record; /* behind the entry, and behind it the name */
+    struct htw__relay_record *record; /* behind the entry */
 };
 
 struct htw__loaded {
@@ -62,10 +51,8 @@ struct htw__loaded {
     /* What is due, by deadline and offset. The wheel hands out what was due when it was armed in the order of arming, and
        the progress of a bucket needs that of the deadlines. */
     struct htw__heap due;
-    size_t count, beyond; /* entries; those of them that are there for their victims only */
+    size_t count;
     size_t bytes;
-    struct htw__key_table names;
-    uint64_t seed;
 };
 
 /* What becomes of a record that has arrived. */
@@ -78,15 +65,15 @@ enum htw__arrival {
 /* Begins to load a bucket. Reading starts at `position`; `end` is as far as is known to be there. */
 void htw__loaded_init(struct htw__loaded *loaded, struct htw_wheel *wheel, int64_t end_ms,
                       int64_t position, const struct htw__relay_progress *progress, int64_t end,
-                      uint64_t seed, void *owner, uint32_t slot);
+                      void *owner, uint32_t slot);
 
 /* Drops everything. */
 void htw__loaded_fini(struct htw__loaded *loaded);
 
 /* A record has arrived. More than `bytes_max` in memory makes a cut. */
 enum htw__arrival htw__loaded_add(struct htw__loaded *loaded,
-                                  const struct htw__relay_record *record,
-                                  const struct htw__request *request, size_t bytes_max);
+                                  const struct htw__relay_record *record, int64_t deadline_ms,
+                                  size_t bytes_max);
 
 /* The end of the bucket has been reached; it lies at `offset`. Returns 0 or -ENOMEM. */
 int htw__loaded_reach(struct htw__loaded *loaded, int64_t offset);

@@ -48,7 +48,7 @@ static int open_bucket(struct htw__relay *self, struct htw__stripe *stripe, uint
             return -ENOMEM;
         htw__loaded_init(bucket->loaded, self->wheel,
                          (bucket->number + 1) * stripe->levels.width_ms, bucket->position,
-                         &bucket->progress, bucket->end, self->seed, stripe, slot);
+                         &bucket->progress, bucket->end, stripe, slot);
         htw__ring_push_back(&self->loaded, &bucket->loaded->link);
     }
     bucket->is_open = true;
@@ -187,17 +187,13 @@ int htw__relay_renew_wheel(struct htw__relay *self) {
     return error;
 }
 
-/* An entry has left its bucket: delivers and frees it. Of a cancel and its victim, the victim counts. */
+/* An entry has left its bucket: delivers and frees it. */
 static int leave(struct htw__relay *self, struct htw__entry *entry) {
     struct htw__loaded *loaded = entry->loaded;
     struct htw__stripe *stripe = loaded->owner;
     struct htw__source from = { stripe->index, 0, loaded->slot };
-    int error = 0;
     htw__stripe_bucket(stripe, 0, loaded->slot)->is_dirty = true;
-    if (entry->has_met && !entry->is_cancel)
-        error = htw__relay_drop(self, stripe, from, entry->record);
-    else if (!entry->has_met)
-        error = htw__relay_pass_on(self, stripe, from, entry->record);
+    int error = htw__relay_pass_on(self, stripe, from, entry->record);
     htw__entry_free(entry);
     return error;
 }

@@ -7,9 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first word of each text: what it is, and its version. */
+/* The first word of each text: what it is, and its version. That of the stripe is the version of all that a relay leaves in
+ * Kafka: it changes with anything there that another version would take for something else. */
 #define BUCKET_WORD "htw-bucket-1"
-#define STRIPE_WORD "htw-stripe-1"
+#define STRIPE_WORD "htw-stripe-2"
 
 #define NUMBERS_MAX 4
 

@@ -8,7 +8,7 @@
  * those up to (deadline_ms, offset) are done. A deadline after the end of the bucket counts as
  * `end_ms`, the end, which is written down too: who resumes must order by the same.
  *
- * Of a stripe, beside the offset of its input partition: the clock, the widths and sizes by which its
+ * Of a stripe, beside the offset of its input partition: the version, the clock, the widths and sizes by which its
  * buckets were filled, and the name of the owner, whose transaction may be in the way of a successor.
  */
 #ifndef HTW_SRC_RELAY_PROGRESS_H

@@ -5,7 +5,6 @@
 #include "index.h"
 
 #include "../base/list.h"
-#include "../base/random.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +25,6 @@ int htw__relay_init(struct htw__relay *self, const struct htw__relay_options *op
     init_work(self);
     if (!htw__levels_are_valid(&options->levels))
         return -EINVAL;
-    self->seed = htw__random_seed(self);
     return htw__relay_renew_wheel(self);
 }
 
@@ -253,7 +251,8 @@ static int load(struct htw__relay *self, struct htw__stripe *stripe,
     if (request.to.bytes != NULL &&
         htw__destinations_choose(&self->options.destinations, request.to, topic) == NULL)
         self->transport->expect(self->transport, topic);
-    switch (htw__loaded_add(bucket->loaded, record, &request, share_of_memory(self))) {
+    switch (
+        htw__loaded_add(bucket->loaded, record, request.deadline_ms, share_of_memory(self))) {
     case HTW__ARRIVAL_KEPT:
         return 0;
     case HTW__ARRIVAL_DUE:

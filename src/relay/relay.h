@@ -22,10 +22,10 @@
  * THE CLOCK of a stripe (levels.h) is committed too. After a time in which no relay ran, buckets are
  * taken in their old order from where the clock stood.
  *
- * CANCELS. A cancel meets its victim in level 0, so both have to be there before the victim leaves. Of what is due and has
- * an id, only level 0 delivers while a cancel may be behind it: in the input, up to where that ended when the stripe
- * was taken over, or in a bucket above. Meanwhile the clock of the stripe stands, level 0 is not opened, and what arrives is
- * filed by that clock. It is all in Kafka: a successor does the same from where the last commit was.
+ * CANCELS. A cancel removes its victim from the index (index.h), or has no effect. A cancel of what is due may lie in the
+ * input, up to where that ended when the stripe was taken over. Until that is read, the clock of the stripe stands, level 0
+ * is not opened, and what arrives with an id is filed by that clock. It is all in Kafka: a successor does the same from where
+ * the last commit was.
  *
  * All functions are called by one thread. Times are milliseconds since 1970.
  */

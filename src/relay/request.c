@@ -55,7 +55,7 @@ static const struct {
     [DELAY] = { "htw-delay", "more than one header htw-delay", WRITTEN | LETTER },
     [DELIVER_TO] = { "htw-deliver-to", "more than one header htw-deliver-to", BUCKET | LETTER },
     [ID] = { "htw-id", "more than one header htw-id", BUCKET | TOPIC | LETTER },
-    [CANCEL] = { "htw-cancel", "more than one header htw-cancel", WRITTEN | BUCKET | LETTER },
+    [CANCEL] = { "htw-cancel", "more than one header htw-cancel", WRITTEN | LETTER },
     [DELIVERED_FOR] = { "htw-delivered-for", NULL, WRITTEN | BUCKET | LETTER },
     [REASON] = { "htw-reason", NULL, WRITTEN | BUCKET | TOPIC | OLD_LETTER },
     [SOURCE] = { "htw-source", NULL, WRITTEN | BUCKET },
@@ -132,8 +132,6 @@ static const char *read_deadline(const struct htw__relay_record *record,
         return parse_ms(found[DELIVER_AT]->value, ret_ms)
                    ? NULL
                    : "htw-deliver-at is not a number of milliseconds up to the year 9999";
-    if (found[DELAY] == NULL && found[CANCEL] != NULL)
-        return NULL;
     if (found[DELAY] == NULL && (found[EVERY] != NULL || found[CRON] != NULL)) {
         *ret_ms = record->timestamp_ms;
         return *ret_ms >= 0 && *ret_ms <= HTW__RELAY_DEADLINE_MAX
@@ -143,8 +141,6 @@ static const char *read_deadline(const struct htw__relay_record *record,
     }
     if (found[DELAY] == NULL)
         return "neither htw-deliver-at nor htw-delay";
-    if (found[CANCEL] != NULL)
-        return "both htw-cancel and htw-delay";
     int64_t delay_ms;
     if (!parse_ms(found[DELAY]->value, &delay_ms))
         return "htw-delay is not a number of milliseconds";
@@ -201,15 +197,15 @@ const char *htw__request_parse(const struct htw__relay_record *record,
                    ? NULL
                    : "htw-retry-at is not a number of milliseconds";
     }
-    const char *why = read_deadline(record, found, &ret_request->wanted_ms);
+    ret_request->is_cancel = found[CANCEL] != NULL;
+    const char *why =
+        ret_request->is_cancel ? NULL : read_deadline(record, found, &ret_request->wanted_ms);
     if (why != NULL)
         return why;
     ret_request->deadline_ms = ret_request->wanted_ms;
-    ret_request->has_time = found[DELIVER_AT] != NULL || found[DELAY] != NULL;
     if (found[POSTPONED_TO] != NULL &&
         !parse_ms(found[POSTPONED_TO]->value, &ret_request->deadline_ms))
         return "htw-postponed-to is not a number of milliseconds";
-    ret_request->is_cancel = found[CANCEL] != NULL;
     if (found[CANCEL] != NULL && found[ID] != NULL)
         return "both htw-id and htw-cancel";
     why = read_recurrence(found, ret_request);

@@ -6,7 +6,7 @@
  *     htw-delay       or: milliseconds after the record's timestamp
  *     htw-deliver-to  the topic; without it the default one
  *     htw-id          a name for it, by which it can be cancelled
- *     htw-cancel      the record cancels the one of this id, with the same key
+ *     htw-cancel      the record cancels the one of this id, with the same key; a time beside it means nothing
  *     htw-if-offset   the record is for the place of the one with its id that has this offset in the input
  *     htw-every, htw-cron, htw-zone, htw-until, htw-catch-up: it comes again (recurrence.h)
  *
@@ -31,7 +31,7 @@ struct htw__request {
     int64_t deadline_ms; /* when it leaves its bucket */
     int64_t wanted_ms;   /* when it is to be delivered: earlier, if it was postponed */
     bool is_cancel;
-    bool has_time;        /* a cancel need not */
+    bool has_time;        /* what recurs need not */
     int64_t offset;       /* of a record in a bucket: that in the input; -1: none */
     int64_t if_offset;    /* it is for the place of the one with this offset alone; -1: any */
     bool is_letter;       /* a dead letter that waits: nothing else of it is read */

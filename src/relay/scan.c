@@ -2,6 +2,8 @@
 /* scan.c - reads all that waits. */
 #include "scan.h"
 
+#include "request.h"
+
 #include "../base/clock.h"
 
 #include <errno.h>

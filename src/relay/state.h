@@ -77,7 +77,6 @@ struct htw__relay {
     bool files_first;             /* DELIVER is not to be committed before FILE (index.h) */
     struct htw__stripe **stripes; /* by index; NULL: not ours */
     uint32_t stripe_count;        /* of the array */
-    uint64_t seed;
     struct htw__header *headers; /* room for those of one record */
     size_t header_room;
     struct htw__poison *poisons;

@@ -31,13 +31,13 @@ static uint64_t hash_all(const struct htw__relay_record *record,
         hash = add_hash(hash, record->headers[i].name);
         hash = add_hash(hash, record->headers[i].value);
     }
-    return hash == 0 ? 1 : hash;
+    return hash;
 }
 
 static struct htw__waiting_key key_of(const struct htw__relay_record *record,
                                       const struct htw__request *request) {
     struct htw__waiting_key key = { .wanted_ms = request->wanted_ms };
-    key.print = request->is_cancel ? 0 : hash_all(record, request);
+    key.print = hash_all(record, request);
     key.name =
         request->id.bytes == NULL ? key.print : add_hash(add_hash(0, record->key), request->id);
     return key;
@@ -91,7 +91,7 @@ static int arrive(struct htw__ids *ids, uint64_t hash, const struct htw__relay_r
     int64_t offset = htw__ids_find(ids, hash, NULL);
     if (request->is_cancel) {
         htw__ids_remove(ids, hash);
-        return offset < 0 && request->has_time;
+        return 0;
     }
     if (request->if_offset >= 0 && offset != request->if_offset && offset != record->offset)
         return 0;
@@ -111,7 +111,8 @@ int htw__waiting_judge(struct htw__ids *ids, struct htw__source from,
     uint64_t hash = hash_in(from, htw__ids_hash(record->key, ret_request->id));
     if (from.level == HTW__RELAY_INPUT)
         return arrive(ids, hash, record, ret_request);
-    return ret_request->offset < 0 || htw__ids_find(ids, hash, NULL) == ret_request->offset;
+    return !ret_request->is_cancel &&
+           (ret_request->offset < 0 || htw__ids_find(ids, hash, NULL) == ret_request->offset);
 }
 
 /* A record of the input may have been replaced by what came behind it there. */
@@ -136,15 +137,11 @@ static bool has_id(const struct htw__waiting_key *key, const struct htw__request
            strcmp(print, id) == 0;
 }
 
-/* Of cancels those of all records are wanted that may be: which these are is known at the end. */
 static bool is_wanted(const struct htw__waiting_filter *filter, const struct htw__waiting_key *key,
                       const struct htw__relay_record *record, const struct htw__request *request) {
     if (key->wanted_ms < filter->from_ms || key->wanted_ms >= filter->until_ms ||
         (filter->key != NULL && !htw__bytes_are_equal(record->key, htw__bytes_of(filter->key))))
         return false;
-    if (request->is_cancel)
-        return key->wanted_ms > filter->after.wanted_ms ||
-               (key->wanted_ms == filter->after.wanted_ms && key->name >= filter->after.name);
     if (filter->to != NULL && !htw__bytes_are_equal(request->to, htw__bytes_of(filter->to)))
         return false;
     if (filter->text != NULL && !has_text(record->value, filter->text) &&
@@ -192,14 +189,10 @@ static void merge(struct htw__waiting_page *self, struct htw__waiting *row,
     *row = *later;
 }
 
-/* Whether the last row is not kept. A cancel that the page before has ended with is here for its victim only. */
+/* Whether the last row is not kept. */
 static bool is_full(const struct htw__waiting_page *self) {
-    const struct htw__waiting_key *after = &self->filter.after;
-    const struct htw__waiting *first = self->rows;
-    bool is_before = self->count > 0 && first->request.is_cancel &&
-                     first->key.wanted_ms == after->wanted_ms && first->key.name == after->name;
-    return self->count > self->limit + is_before ||
-           (self->bytes > HTW__WAITING_PAGE_BYTES && self->count > 2U + is_before);
+    return self->count > self->limit ||
+           (self->bytes > HTW__WAITING_PAGE_BYTES && self->count > 2);
 }
 
 static void sort(struct htw__waiting_page *self) {
@@ -253,7 +246,7 @@ int htw__waiting_page_add(struct htw__waiting_page *self, struct htw__source fro
     const struct htw__waiting_key key = key_of(record, &request);
     if (!is_wanted(&self->filter, &key, record, &request))
         return 0;
-    self->found += !request.is_cancel;
+    self->found++;
     /* After the last one of a full page nothing is kept. */
     if (self->has_more && htw__waiting_key_compare(&key, &self->last) > 0)
         return 0;
@@ -276,19 +269,11 @@ int htw__waiting_page_add(struct htw__waiting_page *self, struct htw__source fro
     return 0;
 }
 
-/* A cancel stops one record of its name. */
 void htw__waiting_page_end(struct htw__waiting_page *self) {
     size_t count = 0;
     sort(self);
     for (size_t i = 0; i < self->count; i++) {
-        struct htw__waiting *row = &self->rows[i];
-        const struct htw__waiting *before = i > 0 ? &self->rows[i - 1] : NULL;
-        if (before != NULL && before->request.is_cancel && !row->request.is_cancel &&
-            before->key.wanted_ms == row->key.wanted_ms && before->key.name == row->key.name)
-            row->is_cancelled = true;
-    }
-    for (size_t i = 0; i < self->count; i++) {
-        if (self->rows[i].request.is_cancel || !is_alive(&self->ids, &self->rows[i]))
+        if (!is_alive(&self->ids, &self->rows[i]))
             free_row(self, &self->rows[i]);
         else
             self->rows[count++] = self->rows[i];

@@ -11,8 +11,6 @@
  *
  * IDS. Of those with an id only what the index (index.h) leads to waits. A scan passes that first; then what
  * is in the input, and not done, changes it as a relay will.
- *   What a relay before 0.3 has filed stands in no index. Cancels of it wait as it does, and have its time, key and id: so
- * they come to lie before it, and are told as what becomes of it.
  *
  * MEMORY. A page keeps up to twice as many records as it shows. When it is full, it is sorted, and the later half is
  * dropped. So a page costs one scan, whatever its size. The same at twice HTW__WAITING_PAGE_BYTES: a page of large records has
@@ -29,7 +27,7 @@
 struct htw__waiting_key {
     int64_t wanted_ms;
     uint64_t name;  /* the key and the htw-id; without one: as `print` */
-    uint64_t print; /* all that the producer wrote; of cancels: 0, so that they come first */
+    uint64_t print; /* all that the producer wrote */
 };
 
 /* As text: MILLISECONDS.NAME.PRINT, the two hashes as 16 digits. */
@@ -45,7 +43,6 @@ struct htw__waiting {
     const struct htw__relay_record *record;
     struct htw__request request;
     uint32_t copies;
-    bool is_cancelled; /* a cancel waits for it, too */
     /* Of the page: */
     uint64_t sequence; /* in which it was found */
     uint32_t here;     /* found in the present level */
@@ -95,7 +92,7 @@ void htw__waiting_page_fini(struct htw__waiting_page *page);
 int htw__waiting_page_add(struct htw__waiting_page *page, struct htw__source from,
                           const struct htw__relay_record *record);
 
-/* All were found: leaves the page in order, without cancels. */
+/* All were found: leaves the page in order. */
 void htw__waiting_page_end(struct htw__waiting_page *page);
 
 #endif /* HTW_SRC_RELAY_WAITING_H */

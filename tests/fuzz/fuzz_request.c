@@ -97,7 +97,7 @@ static void check_request(const struct htw__relay_record *record,
     FUZZ_CHECK(request->deadline_ms >= 0 && request->deadline_ms <= HTW__RELAY_DEADLINE_MAX);
     FUZZ_CHECK(request->id.size <= HTW__RELAY_ID_MAX);
     check_destination(request);
-    if (!request->is_letter)
+    if (!request->is_letter && !request->is_cancel)
         check_waiting(record, request, room);
     FUZZ_CHECK(htw__request_headers_to_deliver(record, request->deadline_ms, room, time) <= most);
 }

@@ -246,10 +246,11 @@ static void send_some(void) {
                 record->is_by_id = true;
         } else if (record->fate == DELIVER && record->every_ms == 0 && below(20) == 0 &&
                    sent_count + 1 < RECORDS_MAX && broker.sender_txn == 0) {
-            struct sent *late = &sent[sent_count + 1]; /* the cancel comes first */
+            struct sent *late = &sent[sent_count + 1]; /* a cancel comes first: it has no later effect */
             *late = *record;
-            late->root = sent_count + 1;
-            make_cancel(record, sent_count + 1);
+            record->fate = CANCEL;
+            record->root = late->root = record->victim = sent_count + 1;
+            record->is_by_id = below(2) == 0;
             send_one(record);
             record = late;
         }
@@ -413,7 +414,8 @@ static void cancel_leaving(const struct member *member) {
     size_t txn = member->txns[HTW__CHANNEL_DELIVER - 1], victim;
     for (size_t i = broker.out.count; i > 0 && sent_count < RECORDS_MAX; i--) {
         const struct broker_record *delivered = &broker.out.records[i - 1];
-        if (txn == 0 || delivered->txn != txn || broker.sender_txn != 0)
+        if (txn == 0 || delivered->txn != txn || broker.sender_txn != 0 ||
+            delivered->record == NULL) /* the broker has ended it, and the member does not know */
             break;
         memcpy(&victim, delivered->record->value.bytes, sizeof(victim));
         if (sent[victim].fate != DELIVER || sent[victim].has_cancel || sent[victim].every_ms != 0 ||

@@ -36,7 +36,7 @@ rd_kafka_error_t *rd_kafka_produceva(rd_kafka_t *producer, const rd_kafka_vu_t *
     return real(producer, parts, count);
 }
 
-/* "htw-stripe-1 WIDTH SIZE LEVELS CLOCK NAME" loses the name. */
+/* "htw-stripe-2 WIDTH SIZE LEVELS CLOCK NAME" loses the name. */
 static rd_kafka_topic_partition_list_t *
 make_nameless(const rd_kafka_topic_partition_list_t *offsets) {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_copy(offsets);

@@ -64,7 +64,7 @@ static int list(struct htw__kafka *kafka, const struct htw__relay_command *comma
 
 struct summary {
     struct htw__ids ids;
-    uint64_t count, overdue, cancels, letters, bad, bytes;
+    uint64_t count, overdue, letters, bad, bytes;
     uint64_t levels[HTW__RELAY_LEVELS_MAX], input;
     int64_t now_ms, next_ms, last_ms;
 };
@@ -79,10 +79,6 @@ static int add_to_summary(void *context, struct htw__source from,
         return waits;
     if (why != NULL) {
         summary->bad++;
-        return 0;
-    }
-    if (request.is_cancel) {
-        summary->cancels++;
         return 0;
     }
     int64_t time_ms = request.is_letter ? request.deadline_ms : request.wanted_ms;
@@ -103,11 +99,10 @@ static int add_to_summary(void *context, struct htw__source from,
 
 static void print_summary_json(FILE *out, const struct summary *summary, uint32_t levels) {
     fprintf(out,
-            "{\"records\":%" PRIu64 ",\"overdue\":%" PRIu64 ",\"cancels\":%" PRIu64
-            ",\"letters\":%" PRIu64 ",\"bad\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"input\":%" PRIu64
-            ",\"levels\":[",
-            summary->count, summary->overdue, summary->cancels, summary->letters, summary->bad,
-            summary->bytes, summary->input);
+            "{\"records\":%" PRIu64 ",\"overdue\":%" PRIu64 ",\"letters\":%" PRIu64
+            ",\"bad\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"input\":%" PRIu64 ",\"levels\":[",
+            summary->count, summary->overdue, summary->letters, summary->bad, summary->bytes,
+            summary->input);
     for (uint32_t level = 0; level < levels; level++)
         fprintf(out, "%s%" PRIu64, level == 0 ? "" : ",", summary->levels[level]);
     if (summary->count == 0)
@@ -124,10 +119,9 @@ static void print_summary(const struct summary *summary, uint32_t levels) {
         htw__rows_moment(summary->last_ms, last);
     }
     printf("records  %" PRIu64 "\noverdue  %" PRIu64 "\nnext     %s\nlast     %s\nbytes    %" PRIu64
-           "\ncancels  %" PRIu64 "\nletters  %" PRIu64 " that were refused\nbad      %" PRIu64
-           "\ninput    %" PRIu64 "\n",
-           summary->count, summary->overdue, next, last, summary->bytes, summary->cancels,
-           summary->letters, summary->bad, summary->input);
+           "\nletters  %" PRIu64 " that were refused\nbad      %" PRIu64 "\ninput    %" PRIu64 "\n",
+           summary->count, summary->overdue, next, last, summary->bytes, summary->letters,
+           summary->bad, summary->input);
     for (uint32_t level = 0; level < levels; level++)
         printf("level %" PRIu32 "  %" PRIu64 "\n", level, summary->levels[level]);
 }
@@ -190,8 +184,7 @@ static void report(const struct htw__waiting *victim, const struct htw__relay_co
 }
 
 /* Why it cannot be changed; NULL: it can. */
-static const char *why_not(const struct htw__waiting_page *page,
-                           const struct htw__relay_command *command) {
+static const char *why_not(const struct htw__waiting_page *page) {
     const struct htw__waiting *victim = &page->rows[0];
     if (page->count > 1 || victim->copies > 1)
         return "several records have this id; list prints them, and @ and its digits names one of "
@@ -200,10 +193,6 @@ static const char *why_not(const struct htw__waiting_page *page,
         return "this record has no htw-id, so it cannot be changed";
     if (victim->request.is_letter)
         return "this record is a dead letter";
-    if (victim->is_cancelled)
-        return "this record is cancelled already";
-    if (command->action == HTW__RELAY_MOVE && htw__change_offset(victim) < 0)
-        return "this record was filed by a relay before 0.3, and can be cancelled only";
     return NULL;
 }
 
@@ -258,7 +247,7 @@ static enum htw__relay_result change_page(struct htw__kafka *kafka,
                                           const struct htw__relay_command *command, const char *id,
                                           const struct htw__waiting_page *page,
                                           char reason[HTW__RELAY_REASON_SIZE]) {
-    const char *why = why_not(page, command);
+    const char *why = why_not(page);
     if (why == NULL)
         return change(kafka, command, &page->rows[0], reason);
     snprintf(reason, HTW__RELAY_REASON_SIZE, "%s: %s", id, why);

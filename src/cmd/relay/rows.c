@@ -53,8 +53,6 @@ static void print_rule(const struct htw__relay_record *record, const char *befor
 static void print_fate(const struct htw__waiting *row, const char *before) {
     if (row->copies > 1)
         printf("%s%" PRIu32 " times", before, row->copies);
-    if (row->is_cancelled)
-        printf("%scancelled", before);
     if (row->request.recurs)
         print_rule(row->record, before);
     if (row->request.is_letter)
@@ -139,10 +137,9 @@ void htw__rows_print_json(FILE *out, const struct htw__waiting *row) {
         fputs(",\"level\":null", out);
     else
         fprintf(out, ",\"level\":%" PRIu32, row->from.level);
-    fprintf(out, ",\"stripe\":%" PRIu32 ",\"copies\":%" PRIu32 ",\"cancelled\":%s,\"letter\":%s",
-            row->from.stripe, row->copies, row->is_cancelled ? "true" : "false",
-            row->request.is_letter ? "true" : "false");
-    fprintf(out, ",\"recurs\":%s", row->request.recurs ? "true" : "false");
+    fprintf(out, ",\"stripe\":%" PRIu32 ",\"copies\":%" PRIu32 ",\"letter\":%s,\"recurs\":%s",
+            row->from.stripe, row->copies, row->request.is_letter ? "true" : "false",
+            row->request.recurs ? "true" : "false");
     print_json_headers(out, row->record);
     print_json(out, "key", row->record->key);
     fprintf(out, ",\"size\":%zu,", row->record->value.size);

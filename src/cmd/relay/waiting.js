@@ -9,7 +9,7 @@ let asked = null; // the search that runs, to end it when another begins
 let after = null;
 
 function fateOf(row) {
-    return [row.copies > 1 ? row.copies + ' times' : '', row.cancelled ? 'cancelled' : '',
+    return [row.copies > 1 ? row.copies + ' times' : '',
             row.recurs ? 'comes again' : '',
             row.letter ? 'a dead letter that was refused' : ''].filter(text => text !== '').join(', ');
 }

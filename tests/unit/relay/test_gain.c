@@ -106,11 +106,3 @@ RELAY_TEST(gain_new_owner_is_committed_at_once) {
         }
     }
 }
-
-/* Producers choose keys and ids, which are hashed with it. */
-RELAY_TEST(relay_seed_is_its_own) {
-    begin(false);
-    uint64_t seed = relay.seed;
-    begin(false);
-    assert_true(relay.seed != seed);
-}

@@ -7,9 +7,8 @@
 
 #define HASHES 300
 
-/* Many of them want the same places, also at the end of the table. */
 static uint64_t hash_of(uint64_t number) {
-    return (number % 7 == 0 ? UINT64_C(0xffffffffffffffff) : number % 5) - (number << 32);
+    return number * UINT64_C(0x100000000);
 }
 
 UNIT_TEST(ids_table_is_as_an_array) {
@@ -45,6 +44,29 @@ UNIT_TEST(ids_table_is_as_an_array) {
         assert_int_equal(ids.unsure, unsure);
     }
     htw__ids_fini(&ids);
+}
+
+/* A producer can make ids whose hashes have all bits in common that choose a place in a table without a secret. */
+UNIT_TEST(ids_hashes_that_were_chosen_do_not_gather) {
+    struct htw__ids ids = { .entries = NULL };
+    size_t run = 0, longest = 0;
+    for (uint64_t i = 1; i <= 20000; i++)
+        assert_int_equal(htw__ids_put(&ids, i << 32 | 0x77, 5, 0), 0);
+    for (size_t at = 0; at < ids.room; at++) {
+        run = ids.entries[at].offset != 0 ? run + 1 : 0;
+        longest = run > longest ? run : longest;
+    }
+    assert_true(longest < 1000); /* about 50; without a secret all of them */
+    htw__ids_fini(&ids);
+}
+
+UNIT_TEST(ids_tables_have_secrets_of_their_own) {
+    struct htw__ids one = { .entries = NULL }, other = { .entries = NULL };
+    assert_int_equal(htw__ids_put(&one, 1, 5, 0), 0);
+    assert_int_equal(htw__ids_put(&other, 1, 5, 0), 0);
+    assert_true(one.seed != other.seed);
+    htw__ids_fini(&one);
+    htw__ids_fini(&other);
 }
 
 UNIT_TEST(ids_unsure_ones_are_found_in_turn) {

@@ -161,14 +161,35 @@ RELAY_TEST(index_cancel_needs_no_time) {
     assert_int_equal(relay.stats.done.cancelled, 1);
 }
 
-/* It may be meant for what a relay before 0.3 has filed. */
-RELAY_TEST(index_cancel_with_a_time_goes_to_the_bucket_if_there_is_no_entry) {
+RELAY_TEST(index_cancel_that_meets_nothing_has_no_later_effect) {
+    for (int has_time = 0; has_time < 2; has_time++) {
+        begin(0);
+        arrive(10, "htw-cancel", has_time, NULL);
+        arrive(11, "htw-id", true, NULL);
+        arrive(12, "htw-cancel", has_time, NULL);
+        arrive(13, "htw-cancel", has_time, NULL); /* perhaps of somebody else, or sent again */
+        arrive(14, "htw-id", true, NULL);
+        assert_int_equal(filed, 2);
+        assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].cancelled, 1);
+        assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].cancels_late, 2);
+        leave(11);
+        assert_int_equal(delivered, 0);
+        leave(14);
+        assert_int_equal(delivered, 1);
+    }
+}
+
+/* A stranger has filed it. */
+RELAY_TEST(index_cancel_in_a_bucket_is_a_dead_letter) {
+    struct htw__header headers[3];
+    const char *const words[6] = { "htw-cancel", "a", "htw-deliver-at", "1002000" };
+    struct htw__relay_record record = make(77, headers, words);
     begin(0);
-    arrive(10, "htw-cancel", true, NULL);
-    assert_int_equal(filed, 1);
-    arrive(11, "htw-cancel", false, NULL);
-    assert_int_equal(filed, 1);
-    assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].cancels_late, 1);
+    arrive(10, "htw-id", true, NULL);
+    relay.options.dead_letters = "dead";
+    assert_int_equal(htw__relay_pass_on(&relay, relay.stripes[0], of_bucket, &record), 0);
+    assert_true(is_alive(10));
+    assert_int_equal(relay.open[HTW__CHANNEL_DELIVER - 1].dead, 1);
 }
 
 RELAY_TEST(index_record_with_the_same_id_replaces_the_one_that_waits) {

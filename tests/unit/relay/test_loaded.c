@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_loaded.c - a bucket of level 0 in memory: order, cuts and passes, cancels, resuming. */
+/* test_loaded.c - a bucket of level 0 in memory: order, cuts and passes, resuming. */
 #include "../../../src/relay/loaded.h"
 
 #include "../unit.h"
@@ -18,7 +18,7 @@ static void begin(int64_t position, struct htw__relay_progress progress, int64_t
     struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
     options.strict_fifo = true;
     assert_int_equal(htw_wheel_create(&wheel, &options), 0);
-    htw__loaded_init(&loaded, wheel, END_MS, position, &progress, end, 1, NULL, 0);
+    htw__loaded_init(&loaded, wheel, END_MS, position, &progress, end, NULL, 0);
 }
 
 static void finish(void) {
@@ -26,22 +26,13 @@ static void finish(void) {
     htw_wheel_destroy(wheel);
 }
 
-static enum htw__arrival add_request(int64_t offset, const struct htw__request *request,
-                                     size_t bytes_max) {
+static enum htw__arrival arrive(int64_t offset, int64_t deadline_ms, size_t bytes_max) {
     struct htw__relay_record record = { .offset = offset, .key = htw__bytes_of("key") };
-    return htw__loaded_add(&loaded, &record, request, bytes_max);
-}
-
-static enum htw__arrival add_named(int64_t offset, int64_t deadline_ms, const char *id,
-                                   bool is_cancel, size_t bytes_max) {
-    struct htw__request request = { .deadline_ms = deadline_ms, .is_cancel = is_cancel };
-    if (id != NULL)
-        request.id = htw__bytes_of(id);
-    return add_request(offset, &request, bytes_max);
+    return htw__loaded_add(&loaded, &record, deadline_ms, bytes_max);
 }
 
 static void add(int64_t offset, int64_t deadline_ms) {
-    assert_int_equal(add_named(offset, deadline_ms, NULL, false, PLENTY), HTW__ARRIVAL_KEPT);
+    assert_int_equal(arrive(offset, deadline_ms, PLENTY), HTW__ARRIVAL_KEPT);
 }
 
 /* Time passes: what leaves, as offsets in order. */
@@ -54,9 +45,7 @@ static const char *leave_until(int64_t now_ms) {
     while ((timer = htw_wheel_poll(wheel, (uint64_t)now_ms)) != NULL)
         htw__loaded_fall_due(timer);
     while ((entry = htw__loaded_leave(&loaded)) != NULL) {
-        if (!entry->is_cancel && !entry->has_met)
-            size +=
-                (size_t)snprintf(text + size, sizeof(text) - size, "%" PRId64 " ", entry->offset);
+        size += (size_t)snprintf(text + size, sizeof(text) - size, "%" PRId64 " ", entry->offset);
         htw__entry_free(entry);
     }
     return text;
@@ -90,7 +79,7 @@ UNIT_TEST(loaded_late_record_leaves_at_once) {
     begin(0, HTW__PROGRESS_NONE(0), 0);
     add(0, 50);
     assert_string_equal(leave_until(60), "0 ");
-    assert_int_equal(add_named(1, 40, NULL, false, PLENTY), HTW__ARRIVAL_DUE);
+    assert_int_equal(arrive(1, 40, PLENTY), HTW__ARRIVAL_DUE);
     assert_int_equal(loaded.progress.read_end, 2);
     assert_true(htw__progress_covers(&loaded.progress, 40, 1));
     finish();
@@ -103,7 +92,7 @@ UNIT_TEST(loaded_resumes_where_another_has_stopped) {
     add(1, 30);
     add(2, 10); /* done */
     assert_string_equal(leave_until(5), "");
-    assert_int_equal(add_named(3, 10, NULL, false, PLENTY), HTW__ARRIVAL_DUE); /* came later */
+    assert_int_equal(arrive(3, 10, PLENTY), HTW__ARRIVAL_DUE); /* came later */
     add(4, 20);
     assert_string_equal(leave_until(40), "4 1 ");
     finish();
@@ -117,18 +106,6 @@ UNIT_TEST(loaded_record_of_another_turn_leaves_at_the_end) {
     finish();
 }
 
-UNIT_TEST(loaded_cancel_and_victim_meet_in_either_order) {
-    begin(0, HTW__PROGRESS_NONE(0), 0);
-    add_named(0, 10, "a", false, PLENTY);
-    add_named(1, 10, "b", true, PLENTY);
-    add_named(2, 10, "a", true, PLENTY);
-    add_named(3, 10, "b", false, PLENTY);
-    add_named(4, 11, "a", false, PLENTY); /* another deadline: another record */
-    add_named(5, 10, "c", false, PLENTY);
-    assert_string_equal(leave_until(20), "5 4 ");
-    finish();
-}
-
 /* Delivers a bucket of records in passes, as the relay does. */
 static void deliver_in_passes(const int64_t *deadlines, size_t count, const char *wanted,
                               size_t bytes_max) {
@@ -137,8 +114,7 @@ static void deliver_in_passes(const int64_t *deadlines, size_t count, const char
     begin(0, HTW__PROGRESS_NONE(0), (int64_t)count);
     for (;;) {
         for (size_t i = 0; i < count; i++)
-            assert_int_equal(add_named((int64_t)i, deadlines[i], NULL, false, bytes_max),
-                             HTW__ARRIVAL_KEPT);
+            assert_int_equal(arrive((int64_t)i, deadlines[i], bytes_max), HTW__ARRIVAL_KEPT);
         strcat(all, leave_until(END_MS));
         if (!htw__loaded_needs_pass(&loaded))
             break;
@@ -159,31 +135,6 @@ UNIT_TEST(loaded_too_large_leaves_in_passes) {
 UNIT_TEST(loaded_too_large_in_one_millisecond_leaves_in_passes) {
     static const int64_t deadlines[] = { 50, 50, 50, 50, 50, 50, 50, 50 };
     deliver_in_passes(deadlines, COUNT_OF(deadlines), "0 1 2 3 4 5 6 7 ", 1000);
-}
-
-UNIT_TEST(loaded_cut_between_cancel_and_victim_cancels) {
-    char all[256] = "";
-    begin(0, HTW__PROGRESS_NONE(0), 8);
-    for (;;) {
-        for (int64_t i = 0; i < 8; i++)
-            add_named(i, 50, i == 0 || i == 7 ? "a" : NULL, i == 7, 900);
-        strcat(all, leave_until(END_MS));
-        if (!htw__loaded_needs_pass(&loaded))
-            break;
-        htw__loaded_begin_pass(&loaded, 0);
-    }
-    assert_string_equal(all, "1 2 3 4 5 6 ");
-    finish();
-}
-
-UNIT_TEST(loaded_cancel_before_the_place_still_meets_its_victim) {
-    struct htw__relay_progress progress = { 2, 50, 0,
-                                            END_MS }; /* the cancel at 0 is done, and 1 is not */
-    begin(0, progress, 2);
-    add_named(0, 50, "a", true, PLENTY);
-    add_named(1, 50, "a", false, PLENTY);
-    assert_string_equal(leave_until(END_MS), "");
-    finish();
 }
 
 UNIT_TEST(loaded_moves_to_an_earlier_clock) {

@@ -47,7 +47,7 @@ static void begin(int64_t clock_ms) {
     begin_behind(clock_ms, 0);
 }
 
-/* That the next record of a bucket with an id had in the input; -1: a relay before 0.3 has filed it. */
+/* That the next record of a bucket with an id had in the input; -1: none. */
 static int64_t offset_of_next = -1;
 
 /* A record that is due at `deadline_ms` has arrived, with a header more (a name of NULL: none). */
@@ -118,12 +118,30 @@ RELAY_TEST(look_level_0_stays_closed_until_the_input_is_read) {
     assert_true(htw__relay_advance(&relay, NOW_MS + 90, 100) >= 0);
     assert_int_equal(opened.level, 0);
     assert_int_equal(opened.slot, filed.slot);
+    offset_of_next = 15;
     receive(opened, 100, NOW_MS - 100, "htw-id");
-    receive(opened, 101, NOW_MS - 100, "htw-cancel");
-    assert_int_equal(htw__relay_reached(&relay, opened, 102), 0);
+    assert_int_equal(htw__relay_reached(&relay, opened, 101), 0);
     assert_true(htw__relay_advance(&relay, NOW_MS + 120, 100) >= 0);
     assert_int_equal(delivered, 1);
-    assert_int_equal(relay.open[1].cancelled, 1);
+}
+
+/* A relay that was down demotes what is due. */
+RELAY_TEST(look_demoted_record_waits_in_level_0_until_the_input_is_read) {
+    begin_behind(NOW_MS, 10000);
+    receive(of_input, 15, NOW_MS + 4500, "htw-id");
+    assert_int_equal(filed.level, 1);
+    struct htw__source above = filed;
+    htw__stripe_bucket(relay.stripes[0], above.level, above.slot)->is_open = true;
+    relay.now_ms = NOW_MS + 5000;
+    relay.stripes[0]->clock_ms = NOW_MS + 2000;
+    for (int turn = 0; turn < 2; turn++) {
+        offset_of_next = 15;
+        receive(above, 100 + turn, NOW_MS + 4500, "htw-id");
+        assert_int_equal(published, 2);
+        assert_int_equal(filed.level, 0);
+        assert_int_equal(delivered, turn);
+        relay.stripes[0]->catch_up = HTW__CATCH_UP_DONE;
+    }
 }
 
 RELAY_TEST(look_level_0_does_not_wait_longer_than_it_may) {
@@ -137,44 +155,20 @@ RELAY_TEST(look_level_0_does_not_wait_longer_than_it_may) {
     assert_int_equal(relay.stats.catch_ups_cut, 1);
 }
 
-/* A cancel may come first, and have the time that relays before 0.3 wanted: then it lies beside its victim. */
-RELAY_TEST(look_victim_of_a_cancel_in_its_bucket_leaves_the_index) {
-    begin(NOW_MS);
-    receive(of_input, 15, NOW_MS + 500, "htw-cancel");
-    receive(of_input, 16, NOW_MS + 500, "htw-id");
-    assert_int_equal(relay.stripes[0]->ids.count, 1);
-    assert_true(htw__relay_advance(&relay, NOW_MS + 30, 100) >= 0);
-    assert_int_equal(opened.level, 0);
-    receive(opened, 100, NOW_MS + 500, "htw-cancel");
-    offset_of_next = 16;
-    receive(opened, 101, NOW_MS + 500, "htw-id");
-    assert_true(htw__relay_advance(&relay, NOW_MS + 600, 100) >= 0);
-    assert_int_equal(delivered, 0);
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_ALL), 0);
-        htw__relay_committed(&relay, HTW__CHANNEL_ALL);
-    }
-    assert_int_equal(relay.stats.done.cancelled, 1);
-    assert_int_equal(relay.stats.done.cancels_late, 0);
-    assert_true(htw__relay_advance(&relay, NOW_MS + 630, 100) >= 0);
-    assert_int_equal(relay.stripes[0]->ids.count, 0);
-}
-
-/* A bucket of level 1 covers two of level 0. What it holds comes first: a cancel of what a relay before 0.3 has filed may wait
- * for its victim. */
+/* A bucket of level 1 covers two of level 0. What it holds comes first, so that records of one millisecond leave in order. */
 RELAY_TEST(look_level_0_waits_for_what_lies_above) {
     begin(NOW_MS);
-    receive(of_input, 15, NOW_MS + 4500, NULL);
+    send(NOW_MS + 5500);
     assert_int_equal(filed.level, 1);
     struct htw__source above = filed;
     assert_true(htw__relay_advance(&relay, NOW_MS + 2030, 100) >= 0);
     assert_int_equal(opened.level, 1);
-    receive(of_input, 16, NOW_MS + 4500, "htw-cancel");
+    receive(of_input, 16, NOW_MS + 4500, NULL);
     assert_int_equal(filed.level, 0);
     opened.level = UINT32_MAX;
     assert_true(htw__relay_advance(&relay, NOW_MS + 5000, 100) >= 0);
     assert_int_equal(opened.level, UINT32_MAX);
-    receive(above, 100, NOW_MS + 4500, "htw-id");
+    receive(above, 100, NOW_MS + 5500, NULL);
     assert_int_equal(filed.level, 0);
     assert_int_equal(delivered, 0);
     assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_FILE), 0);

@@ -48,7 +48,7 @@ UNIT_TEST(progress_of_others_is_refused) {
         "htw-bucket-1 5 253402300800000 5 5",
         "htw-bucket-1 99999999999999999999 5 5 5",
         "htw-bucket-1 5 5 5 99999999999999999",
-        "htw-stripe-1 1000 64 5 0",
+        "htw-stripe-2 1000 64 5 0",
     };
     struct htw__relay_progress read;
     for (size_t i = 0; i < COUNT_OF(texts); i++) {
@@ -77,21 +77,23 @@ UNIT_TEST(progress_clock_is_read_as_written) {
 
 UNIT_TEST(progress_clock_of_others_is_refused) {
     static const char *const texts[] = {
-        "htw-stripe-1 1000 64 5 1", /* not the start of a bucket */
-        "htw-stripe-1 0 64 5 0",
-        "htw-stripe-1 1000 63 5 0",
-        "htw-stripe-1 1000 64 4294967301 0",
-        "htw-stripe-1 1000 4294967360 5 0",
-        "htw-stripe-1 1000 64 5 253402300800000",
-        "htw-stripe-1 1000 64 5",
-        "htw-stripe-1 1000 64 5 0 ",
-        "htw-stripe-1 1000 64 5 0  a",
-        "htw-stripe-1 1000 64 5 0 a b",
-        "htw-stripe-1 1000 64 5 0 a/b",
+        "htw-stripe-2 1000 64 5 1", /* not the start of a bucket */
+        "htw-stripe-2 0 64 5 0",
+        "htw-stripe-2 1000 63 5 0",
+        "htw-stripe-2 1000 64 4294967301 0",
+        "htw-stripe-2 1000 4294967360 5 0",
+        "htw-stripe-2 1000 64 5 253402300800000",
+        "htw-stripe-2 1000 64 5",
+        "htw-stripe-2 1000 64 5 0 ",
+        "htw-stripe-2 1000 64 5 0  a",
+        "htw-stripe-2 1000 64 5 0 a b",
+        "htw-stripe-2 1000 64 5 0 a/b",
         /* 65 bytes */
-        ("htw-stripe-1 1000 64 5 0 "
+        ("htw-stripe-2 1000 64 5 0 "
          "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"),
         "htw-bucket-1 5 5 5 5",
+        "htw-stripe-1 1000 64 5 0", /* of 0.2, whose cancels wait in buckets */
+        "htw-stripe-3 1000 64 5 0",
     };
     struct htw__relay_clock clock;
     for (size_t i = 0; i < COUNT_OF(texts); i++)

@@ -53,8 +53,6 @@ static const char *rows(void) {
                                  (const char *)row->record->value.bytes, row->from.level);
         if (row->copies > 1)
             size += (size_t)snprintf(text + size, sizeof(text) - size, "*%u", row->copies);
-        if (row->is_cancelled)
-            size += (size_t)snprintf(text + size, sizeof(text) - size, "-");
         size += (size_t)snprintf(text + size, sizeof(text) - size, " ");
     }
     return text;
@@ -161,18 +159,6 @@ UNIT_TEST(waiting_same_delay_from_input_and_level_is_one) {
     finish();
 }
 
-/* Of what a relay before 0.3 has filed. */
-UNIT_TEST(waiting_cancels_are_told_with_their_victims) {
-    begin(NULL, 10);
-    find(1, 10, "a", "one");
-    find_header(2, 10, "key", "", "htw-cancel", "one", NULL, NULL);
-    find(1, 11, "c", "one"); /* of another time */
-    find_header(2, 12, "key", "", "htw-cancel", "none", NULL, NULL);
-    assert_string_equal(rows(), "a/1- c/1 ");
-    assert_int_equal(page.found, 2);
-    finish();
-}
-
 /* An entry of the index, for the id in a stripe. */
 static void find_entry(uint32_t stripe, const char *id, int64_t offset) {
     unsigned char key[8], value[16] = { 0 };
@@ -236,20 +222,6 @@ UNIT_TEST(waiting_input_changes_what_the_index_leads_to) {
     snprintf(wanted, sizeof(wanted), "second/%u c/1 ", HTW__RELAY_INPUT);
     assert_string_equal(rows(), wanted);
     finish();
-}
-
-/* The cancel is the last of a page, and its victim the first of the next. */
-UNIT_TEST(waiting_cancel_of_the_page_before_counts) {
-    struct htw__waiting_filter filter = HTW__WAITING_ALL;
-    for (int turn = 0; turn < 2; turn++) {
-        begin(&filter, 1);
-        find(1, 10, "a", "one");
-        find_header(2, 10, "key", "", "htw-cancel", "one", NULL, NULL);
-        assert_string_equal(rows(), turn == 0 ? "" : "a/1- ");
-        assert_int_equal(page.has_more, turn == 0);
-        filter.after = page.last;
-        finish();
-    }
 }
 
 UNIT_TEST(waiting_filters) {
