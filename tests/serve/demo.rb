@@ -15,6 +15,8 @@ end
 HTW = File.expand_path(ARGV[0])
 SECONDS = Float(ARGV[1] || 4)
 CLIENTS = 4
+# What a kill is to a client: in the middle of a command, of an answer, or while it connects.
+LOST = [Beaneater::NotConnected, Beaneater::ExpectedCrlfError, SystemCallError, IOError].freeze
 
 # The server on its file; a kill and a new start are the same to its clients.
 class Server
@@ -36,17 +38,17 @@ class Server
 
   def stop(signal)
     return unless @pid
-    puts signal == 15 ? "$ kill #{@pid}" : "$ kill -#{signal} #{@pid}"
-    Process.kill(signal, @pid)
-    Process.wait(@pid)
-    @pid = nil
+    pid, @pid = @pid, nil # an error in here must not kill it twice
+    puts signal == 15 ? "$ kill #{pid}" : "$ kill -#{signal} #{pid}"
+    Process.kill(signal, pid)
+    Process.wait(pid)
     $?
   end
 
   # A client connects again by itself, but not for more than two seconds.
   def tubes
     Beaneater.new("127.0.0.1:#{@port}").tubes
-  rescue Beaneater::NotConnected
+  rescue *LOST
     sleep 0.1
     retry
   end
@@ -109,7 +111,7 @@ end
 def produce(server, record, until_)
   tube = server.tubes['default']
   record.add(record.put, tube.put('x' * 100, delay: rand(2))[:id]) while now < until_
-rescue Beaneater::NotConnected
+rescue *LOST
   retry
 end
 
@@ -118,7 +120,7 @@ end
 def delete(record, job)
   job.delete
   record.add(record.deleted, job.id)
-rescue Beaneater::NotFoundError, Beaneater::NotConnected
+rescue Beaneater::NotFoundError, *LOST
   record.add(record.unanswered, job.id)
 end
 
@@ -127,17 +129,26 @@ def is_empty(tube)
   stats.current_jobs_ready + stats.current_jobs_delayed + stats.current_jobs_reserved == 0
 end
 
+# nil: none has come for a second.
+def reserve(tubes)
+  tubes.reserve(1)
+rescue Beaneater::TimedOutError
+  nil
+end
+
 # Until the producers have ended and no job is left.
 def work(server, record, producers)
   tubes = server.tubes
   loop do
-    job = tubes.reserve(1)
-    record.reserved(job.id)
-    delete(record, job)
-  rescue Beaneater::NotConnected
+    job = reserve(tubes)
+    if job
+      record.reserved(job.id)
+      delete(record, job)
+    elsif producers.none?(&:alive?) && is_empty(tubes['default'])
+      break
+    end
+  rescue *LOST
     tubes = server.tubes
-  rescue Beaneater::TimedOutError
-    break if producers.none?(&:alive?) && is_empty(tubes['default'])
   end
 end
 
@@ -179,8 +190,7 @@ def show(server)
 end
 
 $stdout.sync = true
-Thread.report_on_exception = false
-Thread.abort_on_exception = true
+Thread.report_on_exception = false # join raises it
 %w[HUP INT TERM].each { |signal| trap(signal) { exit 1 } }
 Timeout.timeout(60) do
   Dir.mktmpdir('htw-demo-') do |folder|

@@ -63,7 +63,7 @@ class Server:
             try:
                 with Wire(self) as wire:
                     return wire.ask("list-tube-used") == b"USING default"
-            except ConnectionRefusedError:
+            except ConnectionError:
                 return False
         wait_for(answers, f"that {self.name} answers")
         return self
