@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -193,8 +194,8 @@ int htw__command_line_answer(const struct htw__command_line *line, enum htw__wis
     return HTW__EXIT_FAILED;
 }
 
-/* What getopt_long() returns for the first row; a letter, or what it has complained of, is less. */
-#define FIRST 256
+/* What getopt_long() returns for the first row; a letter is less, also where it is a character of Unicode. */
+#define FIRST 0x110000
 
 static bool takes(const struct htw__option *option, const char *argument, char *values) {
     bool is_set = (argument == NULL && option->argument != NULL) || /* it may be missing */
@@ -204,14 +205,37 @@ static bool takes(const struct htw__option *option, const char *argument, char *
     return is_set;
 }
 
+/* Whether a word could be one of the options by its beginning, and is none. */
+static bool is_ambiguous(const struct option *names, const char *word) {
+    size_t size = strcspn(word, "=");
+    while (names->name != NULL && strncmp(names->name, word, size) != 0)
+        names++;
+    return names->name != NULL;
+}
+
+/* Says what getopt_long() has found to be wrong. Its own messages would show the terminal the bytes of the word. */
+static void complain_of(const struct option *names, bool is_missing, char *const *next) {
+    if (optopt >= FIRST)
+        htw__terminal_error("option '--%s' %s", names[optopt - FIRST].name,
+                            is_missing ? "requires an argument" : "doesn't allow an argument");
+    else if (optopt != 0)
+        htw__terminal_error("%s -- '%c'",
+                            is_missing ? "option requires an argument" : "invalid option", optopt);
+    else
+        htw__terminal_error(is_ambiguous(names, next[-1] + 2) ? "option '%s' is ambiguous"
+                                                              : "unrecognized option '%s'",
+                            next[-1]);
+}
+
 enum htw__wish htw__command_line_read(const struct htw__command_line *line, int argc, char *argv[],
                                       void *values) {
     static const char *const arguments[] = {
         [no_argument] = "", [required_argument] = ":", [optional_argument] = "::"
     };
-    const struct htw__option *known[FIRST + OPTIONS_MAX] = { NULL }; /* by what getopt returns */
+    const struct htw__option *by_letter[UCHAR_MAX + 1] = { NULL };
     struct option names[OPTIONS_MAX + 1] = { { 0 } };
-    char letters[4 * OPTIONS_MAX] = "", *last = letters;
+    char letters[4 * OPTIONS_MAX] = ":",
+                     *last = letters + 1; /* a colon: ':' if an argument is missing */
     int found;
     if (line->option_count + COMMON > OPTIONS_MAX)
         abort();
@@ -219,18 +243,22 @@ enum htw__wish htw__command_line_read(const struct htw__command_line *line, int 
         const struct htw__option *option = option_at(line, i);
         int argument = takes_argument(option);
         names[i] = (struct option) { option->name, argument, NULL, FIRST + (int)i };
-        known[FIRST + i] = option;
         if (option->letter == 0)
             continue;
         last += sprintf(last, "%c%s", option->letter, arguments[argument]);
-        known[(unsigned char)option->letter] = option;
+        by_letter[(unsigned char)option->letter] = option;
     }
+    htw__terminal_name(line->program);
+    opterr = 0;
     while ((found = getopt_long(argc, argv, letters, names, NULL)) != -1) {
-        const struct htw__option *option = known[found];
+        const struct htw__option *option =
+            found >= FIRST ? option_at(line, (size_t)(found - FIRST)) : by_letter[found];
         if (option != NULL && option->set == NULL)
             return option->letter == 'h' ? HTW__WISH_HELP : HTW__WISH_VERSION;
+        if (option == NULL)
+            complain_of(names, found == ':', argv + optind);
         if (option == NULL || !takes(option, optarg, values))
-            return htw__command_line_complain(line); /* of an unknown one getopt has complained */
+            return htw__command_line_complain(line);
     }
     return HTW__WISH_RUN;
 }

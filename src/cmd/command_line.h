@@ -76,7 +76,7 @@ enum htw__wish {
     HTW__WISH_WRONG /* the error was printed */
 };
 
-/* Sets what the options say in `values`. The first argument is the prefix of error messages of getopt. */
+/* Sets what the options say in `values`. From now on error messages begin with the name of the program. */
 enum htw__wish htw__command_line_read(const struct htw__command_line *line, int argc, char *argv[],
                                       void *values);
 

@@ -6,12 +6,12 @@
 #include "journal/journal.h"
 #include "replay/replay.h"
 #include "status.h"
+#include "terminal.h"
 #include "version.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -72,19 +72,17 @@ static int run_replay(int argc, char *argv[]) {
 
 /* In the order of the help. */
 static const struct command {
-    const char *name, *title; /* the title is argv[0]: the prefix of error messages of getopt */
-    const char *about;
+    const char *name, *about;
     int (*run)(int argc, char *argv[]); /* NULL: a program of its own, htw-NAME */
 } commands[] = {
-    { "cron", "htw cron", "run the commands of a file by the calendar", NULL },
-    { "delay", "htw delay", "release the lines of the input, each at its time", run_delay },
-    { "draw", "htw draw", "draw the wheel that holds the timers of the input", htw__draw_command },
-    { "journal", "htw journal", "look at the file of `htw delay --journal`, and mend it",
-      run_journal },
-    { "relay", "htw relay", "deliver records of Kafka, each at its time", NULL },
-    { "replay", "htw replay", "show in a browser which timers have woken a program", run_replay },
-    { "serve", "htw serve", "keep jobs for workers: a server for any client of beanstalkd", NULL },
-    { "top", "htw top", "show what the timers of a running program do", NULL },
+    { "cron", "run the commands of a file by the calendar", NULL },
+    { "delay", "release the lines of the input, each at its time", run_delay },
+    { "draw", "draw the wheel that holds the timers of the input", htw__draw_command },
+    { "journal", "look at the file of `htw delay --journal`, and mend it", run_journal },
+    { "relay", "deliver records of Kafka, each at its time", NULL },
+    { "replay", "show in a browser which timers have woken a program", run_replay },
+    { "serve", "keep jobs for workers: a server for any client of beanstalkd", NULL },
+    { "top", "show what the timers of a running program do", NULL },
 };
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
@@ -110,8 +108,11 @@ static int print_help(void) {
 
 /* The program htw-NAME is beside this one, or where the shell finds it. Packages may leave it out. */
 static int run_program(const char *name, char *argv[]) {
+    static char title[32];
     char path[PATH_MAX], program[32];
     snprintf(program, sizeof(program), "htw-%s", name);
+    snprintf(title, sizeof(title), "htw %s", name);
+    htw__terminal_name(title);
     ssize_t size = readlink("/proc/self/exe", path, sizeof(path) - sizeof(program));
     argv[0] = program;
     if (size > 0) {
@@ -122,21 +123,20 @@ static int run_program(const char *name, char *argv[]) {
     }
     execvp(program, argv);
     if (errno == ENOENT)
-        fprintf(stderr, "htw %s: the program %s is not installed\n", name, program);
+        htw__terminal_error("the program %s is not installed", program);
     else
-        fprintf(stderr, "htw %s: %s\n", name, strerror(errno));
+        htw__terminal_error("%s", strerror(errno));
     return HTW__EXIT_USAGE;
 }
 
 static int run(const struct command *command, int argc, char *argv[]) {
-    if (command->run == NULL)
-        return run_program(command->name, argv);
-    argv[0] = (char *)(uintptr_t)command->title;
-    return command->run(argc, argv);
+    return command->run == NULL ? run_program(command->name, argv) : command->run(argc, argv);
 }
 
 static int usage_error(const char *what, const char *word) {
-    fprintf(stderr, "htw: %s%s\nTry 'htw --help' for more information.\n", what, word);
+    htw__terminal_name("htw");
+    htw__terminal_error("%s%s", what, word);
+    fputs("Try 'htw --help' for more information.\n", stderr);
     return HTW__EXIT_USAGE;
 }
 

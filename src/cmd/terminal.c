@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* terminal.c - error messages and the progress line on standard error. */
+/* terminal.c - messages, and the progress line on standard error. */
 #include "terminal.h"
 
 #include "visible.h"
@@ -20,18 +20,30 @@ void htw__terminal_name(const char *name) {
     program = name;
 }
 
-void htw__terminal_error(const char *format, ...) {
-    /* With one call, so that other writers do not come in between. Only the name of a file could make
-     * it too long, and no system has such names. */
+/* With one call, so that other writers do not come in between. Only the name of a file could make it too long, and no
+   system has such names. */
+__attribute__((format(printf, 3, 0))) static void print(FILE *stream, const char *name,
+                                                        const char *format, va_list arguments) {
     char text[8192], visible[HTW__VISIBLE_MAX * sizeof(text)];
     bool is_cut;
+    vsnprintf(text, sizeof(text), format, arguments);
+    htw__visible_format(text, strlen(text), visible, sizeof(visible), &is_cut);
+    fprintf(stream, "%s%s%s\n", name, *name == '\0' ? "" : ": ", visible);
+}
+
+void htw__terminal_error(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    htw__visible_format(text, strlen(text), visible, sizeof(visible), &is_cut);
     htw__terminal_erase();
-    fprintf(stderr, "%s: %s\n", program, visible);
+    print(stderr, program, format, arguments);
+    va_end(arguments);
+}
+
+void htw__terminal_print(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    print(stdout, "", format, arguments);
+    va_end(arguments);
 }
 
 bool htw__terminal_shows(uint64_t *count) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * terminal.h - standard error: error messages, and below them one line that is kept up to date. The
- * state is one for the process.
+ * terminal.h - messages on standard error and standard output, and on standard error below them one line that is
+ * kept up to date. The state is one for the process.
  */
 #ifndef HTW_SRC_CMD_TERMINAL_H
 #define HTW_SRC_CMD_TERMINAL_H
@@ -15,6 +15,9 @@ void htw__terminal_name(const char *name);
 /* Prints `htw delay: …` and a newline, after erasing the line that is shown. What could change the
  * terminal is escaped: visible.h. */
 void htw__terminal_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same on standard output, without the name: a line for people that repeats input. */
+void htw__terminal_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /*
  * Input may consist of bad lines alone, such as a binary file. `shows` counts one more error of an input,

@@ -2,6 +2,7 @@
 /* visible.c - bytes from outside as text that cannot change a terminal. */
 #include "visible.h"
 
+#include <stdint.h>
 #include <string.h>
 
 size_t htw__visible_character(const char *at, const char *end) {
@@ -23,10 +24,32 @@ size_t htw__visible_character(const char *at, const char *end) {
     return size;
 }
 
+/* The number of a character of `size` bytes. */
+static uint32_t number_of(const char *at, size_t size) {
+    uint32_t number = (unsigned char)at[0] & (size == 1 ? 0x7fu : 0x7fu >> size);
+    for (size_t i = 1; i < size; i++)
+        number = number << 6 | ((unsigned char)at[i] & 0x3fu);
+    return number;
+}
+
+/* What Unicode calls control and format characters, and separators of lines and paragraphs (Cc, Cf, Zl, Zp). */
+static const struct range {
+    uint32_t first, last;
+} invisible[] = {
+    { 0x0, 0x1f },        { 0x7f, 0x9f },       { 0xad, 0xad },       { 0x600, 0x605 },
+    { 0x61c, 0x61c },     { 0x6dd, 0x6dd },     { 0x70f, 0x70f },     { 0x890, 0x891 },
+    { 0x8e2, 0x8e2 },     { 0x180e, 0x180e },   { 0x200b, 0x200f },   { 0x2028, 0x202e },
+    { 0x2060, 0x206f },   { 0xfeff, 0xfeff },   { 0xfff9, 0xfffb },   { 0x110bd, 0x110bd },
+    { 0x110cd, 0x110cd }, { 0x13430, 0x1343f }, { 0x1bca0, 0x1bca3 }, { 0x1d173, 0x1d17a },
+    { 0xe0000, 0xe007f },
+};
+
 bool htw__visible_is_control(const char *at, size_t size) {
-    unsigned char first = (unsigned char)at[0];
-    return first < ' ' || first == 127 ||
-           (size == 2 && first == 0xc2 && (unsigned char)at[1] < 0xa0);
+    uint32_t number = number_of(at, size);
+    const struct range *range = invisible, *end = range + sizeof(invisible) / sizeof(*range);
+    while (range < end && number > range->last)
+        range++;
+    return range < end && number >= range->first;
 }
 
 size_t htw__visible_take(const char **at, const char *end, char text[HTW__VISIBLE_MAX + 1]) {
@@ -42,16 +65,18 @@ size_t htw__visible_take(const char **at, const char *end, char text[HTW__VISIBL
 
 size_t htw__visible_take_json(const char **at, const char *end,
                               char text[HTW__VISIBLE_JSON_MAX + 1]) {
-    size_t size = htw__visible_character(*at, end);
-    const char *last = *at + (size > 0 ? size - 1 : 0); /* of C1 it is the number */
-    bool is_control = size > 0 && htw__visible_is_control(*at, size);
-    if (is_control)
-        snprintf(text, HTW__VISIBLE_JSON_MAX + 1, "\\u%04x", (unsigned)(unsigned char)*last);
-    else
-        memcpy(text, *at, (size_t)(last + 1 - *at));
-    size_t length = is_control ? HTW__VISIBLE_JSON_MAX : (size_t)(last + 1 - *at);
-    *at = last + 1;
-    return length;
+    size_t size = htw__visible_character(*at, end), length = size > 0 ? size : 1;
+    const char *from = *at;
+    *at += length;
+    if (size == 0 || !htw__visible_is_control(from, size)) {
+        memcpy(text, from, length);
+        return length;
+    }
+    unsigned number = number_of(from, size);
+    int written = number <= 0xffff ? snprintf(text, HTW__VISIBLE_JSON_MAX + 1, "\\u%04x", number)
+                                   : snprintf(text, HTW__VISIBLE_JSON_MAX + 1, "\\u%04x\\u%04x",
+                                              0xd7c0 + (number >> 10), 0xdc00 + (number & 0x3ff));
+    return (size_t)written;
 }
 
 void htw__visible_write(FILE *stream, const char *text) {

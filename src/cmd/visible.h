@@ -14,7 +14,8 @@
    are longer than needed are characters. */
 size_t htw__visible_character(const char *at, const char *end);
 
-/* Whether a character of `size` bytes could change the terminal: C0, DEL and C1 (U+0080 to U+009F). */
+/* Whether a character of `size` bytes could change what a terminal shows: control characters, and those of format, such as
+   U+202E, which reverses what follows. */
 bool htw__visible_is_control(const char *at, size_t size);
 
 /* Of one character, or of one byte that belongs to none. */
@@ -24,8 +25,8 @@ bool htw__visible_is_control(const char *at, size_t size);
    is, or as \xNN if it is no character or could change the terminal. Returns the length of that. */
 size_t htw__visible_take(const char **at, const char *end, char text[HTW__VISIBLE_MAX + 1]);
 
-/* The same for text in JSON: \uNNNN for what could change the terminal, all else as it is. */
-#define HTW__VISIBLE_JSON_MAX 6
+/* The same for text in JSON: \uNNNN, or two of these, for what could change the terminal, all else as it is. */
+#define HTW__VISIBLE_JSON_MAX 12
 size_t htw__visible_take_json(const char **at, const char *end,
                               char text[HTW__VISIBLE_JSON_MAX + 1]);
 

@@ -252,9 +252,6 @@ static int serve(struct htw__cron *cron) {
 
 int main(int argc, char *argv[]) {
     struct options options = { .cron = { .catch_up = 1 } };
-    static char name[] = "htw cron"; /* the prefix of error messages of getopt */
-    argv[0] = name;
-    htw__terminal_name(name);
     enum htw__wish wish = htw__command_line_read(&command_line, argc, argv, &options);
     if (wish == HTW__WISH_RUN && optind + 1 != argc) {
         htw__terminal_error(optind == argc ? "FILE expected" : "one FILE expected, not more: %s",

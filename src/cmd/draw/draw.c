@@ -119,7 +119,6 @@ static int run_and_draw(const struct options *options) {
 
 int htw__draw_command(int argc, char *argv[]) {
     struct options options = { .output = NULL };
-    htw__terminal_name(argv[0]);
     htw__run_options_init(&options.run);
     enum htw__wish wish = htw__command_line_read(&line, argc, argv, &options);
     if (optind < argc) {

@@ -271,6 +271,6 @@ int htw__journal_compact(const struct htw__journal_request *request) {
     if (success && request->json)
         printf("{\"bytes_before\":%" PRIu64 ",\"bytes\":%" PRIu64 "}\n", before, after);
     else if (success)
-        printf("%s: %" PRIu64 " bytes, before %" PRIu64 "\n", request->path, after, before);
+        htw__terminal_print("%s: %" PRIu64 " bytes, before %" PRIu64, request->path, after, before);
     return success && fflush(stdout) == 0 ? 0 : HTW__EXIT_FAILED;
 }

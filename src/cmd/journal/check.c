@@ -3,6 +3,7 @@
 #include "actions.h"
 
 #include "../status.h"
+#include "../terminal.h"
 #include "../visible.h"
 #include "file.h"
 
@@ -171,8 +172,8 @@ int htw__journal_check(const struct htw__journal_request *request) {
     if (request->json)
         printf("],\"complete\":%s,\"jobs\":%" PRId64 "}\n", success ? "true" : "false", jobs);
     else if (is_good)
-        printf("%s: no problem found, %" PRId64 " job%s\n", request->path, jobs,
-               jobs == 1 ? "" : "s");
+        htw__terminal_print("%s: no problem found, %" PRId64 " job%s", request->path, jobs,
+                            jobs == 1 ? "" : "s");
     if (fflush(stdout) != 0)
         is_good = false;
     return is_good ? 0 : HTW__EXIT_FAILED;

@@ -317,7 +317,6 @@ int htw__journal_command(int argc, char *argv[]) {
     struct htw__journal_request request = { .filter = HTW__JOBS_ALL,
                                             .deadline_ns = INT64_MIN,
                                             .catch_up = UINT32_MAX };
-    htw__terminal_name(argv[0]);
     enum htw__wish wish = htw__command_line_read(&line, argc, argv, &request);
     if (wish != HTW__WISH_RUN)
         return htw__command_line_answer(&line, wish);

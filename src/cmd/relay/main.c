@@ -156,11 +156,7 @@ static int run(struct htw__relay_command *command) {
 
 int main(int argc, char *argv[]) {
     struct htw__relay_command command;
-    static char name[] = "htw relay";
     int status;
-    htw__terminal_name(name);
-    if (argc > 0)
-        argv[0] = name;                           /* the prefix of error messages of getopt */
     prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL); /* or the kernel sleeps 50 us longer */
     enum htw__wish wish = htw__relay_command_parse(argc, argv, &command);
     if (wish != HTW__WISH_RUN)

@@ -80,7 +80,6 @@ static int replay(const struct options *options, char *name) {
 int htw__replay_command(int argc, char *argv[]) {
     static char standard_input[] = "-";
     struct options options = { .title = NULL };
-    htw__terminal_name(argv[0]);
     enum htw__wish wish = htw__command_line_read(&line, argc, argv, &options);
     char *name = optind < argc ? argv[optind] : standard_input;
     if (wish == HTW__WISH_RUN &&

@@ -14,18 +14,15 @@
 /* False: standard output cannot be written. */
 static bool say_ready(const struct htw__server *server) {
     for (uint32_t i = 0; i < server->listener_count; i++)
-        printf("ready: %s\n", server->listeners[i].name);
+        htw__terminal_print("ready: %s", server->listeners[i].name);
     if (htw__serve_http_name() != NULL)
-        printf("ready: %s\n", htw__serve_http_name());
+        htw__terminal_print("ready: %s", htw__serve_http_name());
     return fflush(stdout) == 0;
 }
 
 int main(int argc, char *argv[]) {
-    static char title[] = "htw serve";
     static struct htw__server server; /* static: what a failed start leaves counts as reachable */
     struct htw__serve_options options;
-    argv[0] = title;
-    htw__terminal_name(title);
     enum htw__wish wish = htw__serve_options_parse(argc, argv, &options);
     if (wish != HTW__WISH_RUN)
         return htw__command_line_answer(&htw__serve_command_line, wish);

@@ -491,11 +491,8 @@ static int run(struct top *self) {
 
 int main(int argc, char *argv[]) {
     static struct top top = { .fetch = HTW__FETCH_INIT, .change = HTW__FETCH_INIT };
-    static char name[] = "htw top"; /* the prefix of error messages of getopt */
-    argv[0] = name;
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* numbers are for people and for programs alike */
-    htw__terminal_name(name);
     enum htw__wish wish = htw__top_options_parse(argc, argv, &top.options);
     if (wish != HTW__WISH_RUN)
         return htw__command_line_answer(&htw__top_line, wish);

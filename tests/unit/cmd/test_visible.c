@@ -4,6 +4,8 @@
 
 #include "../unit.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void assert_shown(const char *bytes, size_t size, const char *wanted) {
@@ -25,6 +27,33 @@ UNIT_TEST(visible_text_is_as_it_was) {
 UNIT_TEST(visible_controls_are_escaped) {
     assert_shown("\0\t\n\x1b[2J\x7f", 8, "\\x00\\x09\\x0a\\x1b[2J\\x7f");
     assert_shown("\xc2\x80\xc2\x9f\xc2\x9b", 6, "\\xc2\\x80\\xc2\\x9f\\xc2\\x9b");
+}
+
+/* U+202E reverses what follows, U+200B has no width, U+E0041 is a tag. */
+UNIT_TEST(visible_format_characters_are_escaped) {
+    static const struct {
+        const char *character, *text, *json;
+    } cases[] = {
+        { "\xe2\x80\xae", "\\xe2\\x80\\xae", "\"\\u202e\"" },
+        { "\xe2\x80\x8b", "\\xe2\\x80\\x8b", "\"\\u200b\"" },
+        { "\xe2\x81\xa6", "\\xe2\\x81\\xa6", "\"\\u2066\"" },
+        { "\xc2\xad", "\\xc2\\xad", "\"\\u00ad\"" },
+        { "\xef\xbb\xbf", "\\xef\\xbb\\xbf", "\"\\ufeff\"" },
+        { "\xf3\xa0\x81\x81", "\\xf3\\xa0\\x81\\x81", "\"\\udb40\\udc41\"" },
+        { "\xe2\x80\xaf", "\xe2\x80\xaf", "\"\xe2\x80\xaf\"" }, /* a space */
+        { "\xf0\x9f\x95\x90", "\xf0\x9f\x95\x90", "\"\xf0\x9f\x95\x90\"" },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char *json = NULL;
+        size_t size;
+        FILE *stream = open_memstream(&json, &size);
+        assert_non_null(stream);
+        htw__visible_write_json(stream, cases[i].character, strlen(cases[i].character));
+        assert_int_equal(fclose(stream), 0);
+        assert_string_equal(json, cases[i].json);
+        free(json);
+        assert_shown(cases[i].character, strlen(cases[i].character), cases[i].text);
+    }
 }
 
 /* Cut short, too long a form, a surrogate, beyond Unicode: a terminal may take them for something else. */
