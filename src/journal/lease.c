@@ -144,25 +144,38 @@ static void grant(struct htw_journal *journal, struct htw__request *request, str
     htw__leases_look(journal, queue);
 }
 
-/* Grants what is ready, or lets the request wait; also one that has waited, so that the journal may have ended. */
-static void begin(struct htw_journal *journal, struct htw__request *request) {
+/* The first job of all its queues; NULL: none. `*ret_is_blocked`: the reader has to read before that is known. */
+static struct htw__job *choose(struct htw_journal *journal, const struct htw__request *request,
+                               bool *ret_is_blocked) {
     struct htw__job *best = NULL;
-    bool is_blocked = false;
-    if (journal->has_failed || journal->is_closing) {
-        append_served(journal, request, journal->has_failed ? -EIO : -ESHUTDOWN);
-        return;
-    }
+    *ret_is_blocked = false;
     for (size_t i = 0; i < request->count; i++) {
         struct htw__queue *queue = request->waits[i].queue;
         struct htw__job *job = htw__queue_next(queue);
         if (job == NULL && !htw__queue_is_whole(queue) && queue->paused_until_ns == INT64_MIN) {
-            is_blocked = true;
+            *ret_is_blocked = true;
             htw__leases_look(journal, queue);
         } else if (job != NULL &&
                    (best == NULL || htw__turn_precedes(htw__turn_of(job), htw__turn_of(best)))) {
             best = job;
         }
     }
+    return best;
+}
+
+bool htw__lease_finds_job(struct htw_journal *journal, const struct htw__request *request) {
+    bool is_blocked;
+    return choose(journal, request, &is_blocked) != NULL && !is_blocked;
+}
+
+/* Grants what is ready, or lets the request wait; also one that has waited, so that the journal may have ended. */
+static void begin(struct htw_journal *journal, struct htw__request *request) {
+    bool is_blocked;
+    if (journal->has_failed || journal->is_closing) {
+        append_served(journal, request, journal->has_failed ? -EIO : -ESHUTDOWN);
+        return;
+    }
+    struct htw__job *best = choose(journal, request, &is_blocked);
     if (is_blocked)
         enqueue(journal, request, true);
     else if (best != NULL)

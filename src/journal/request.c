@@ -16,11 +16,16 @@ static size_t size_of(size_t count) {
     return sizeof(struct htw__request) + count * sizeof(struct htw__wait);
 }
 
-static void destroy(struct htw_journal *journal, struct htw__request *request) {
+static void forget_queues(struct htw_journal *journal, struct htw__request *request) {
     for (size_t i = 0; i < request->count; i++) {
         request->waits[i].queue->users--;
         htw__queues_drop(&journal->queues, request->waits[i].queue);
     }
+    request->count = 0;
+}
+
+static void destroy(struct htw_journal *journal, struct htw__request *request) {
+    forget_queues(journal, request);
     htw__journal_release(journal, request, request->size);
 }
 
@@ -131,11 +136,12 @@ static struct htw__request *create(struct htw_journal *journal, const struct htw
                                    htw_leased *leased, void *arg) {
     if (lease->queue_count > HTW_QUEUES_MAX)
         return NULL;
-    struct htw__request *request = htw__journal_allocate(journal, size_of(lease->queue_count));
+    const size_t size = size_of(lease->queue_count);
+    struct htw__request *request = htw__journal_allocate(journal, size);
     if (request == NULL)
         return NULL;
-    memset(request, 0, size_of(lease->queue_count));
-    request->size = size_of(lease->queue_count);
+    memset(request, 0, sizeof(*request));
+    request->size = size;
     request->leased = leased;
     request->arg = arg;
     request->id = lease->id;
@@ -145,16 +151,18 @@ static struct htw__request *create(struct htw_journal *journal, const struct htw
     return request;
 }
 
-/* Under the lock. */
+/* Those that exist, or all. Under the lock. */
 static int find_queues(struct htw_journal *journal, struct htw__request *request,
-                       const struct htw_lease *lease) {
-    int error = 0;
+                       const struct htw_lease *lease, bool all) {
+    struct htw__queues *queues = &journal->queues;
     request->number = ++journal->leases.last_number;
-    for (size_t i = 0; i < lease->queue_count && error == 0; i++) {
-        struct htw__wait *wait = &request->waits[i];
-        error = htw__queues_get(&journal->queues, lease->queues[i], &wait->queue);
+    for (size_t i = 0; i < lease->queue_count; i++) {
+        struct htw__wait *wait = &request->waits[request->count];
+        int error = all ? htw__queues_get(queues, lease->queues[i], &wait->queue) : 0;
         if (error != 0)
-            break;
+            return error;
+        if (!all && (wait->queue = htw__queues_find(queues, lease->queues[i])) == NULL)
+            continue;
         wait->request = request;
         wait->queue->users++;
         request->count++;
@@ -162,12 +170,26 @@ static int find_queues(struct htw_journal *journal, struct htw__request *request
             return htw__journal_fail_as(-EINVAL, "a lease names a queue twice");
         wait->queue->last_request = request->number;
     }
+    return 0;
+}
+
+/* A queue that has nothing is made only for a request that will wait for it: making many takes long. */
+static int prepare(struct htw_journal *journal, struct htw__request *request,
+                   const struct htw_lease *lease) {
+    int error = find_queues(journal, request, lease, false);
+    if (request->wait_until_ns <= htw__journal_now(journal))
+        request->wait_until_ns = INT64_MIN; /* also if the clock is set back */
+    else if (error == 0 && request->count < lease->queue_count &&
+             !htw__lease_finds_job(journal, request)) {
+        forget_queues(journal, request);
+        error = find_queues(journal, request, lease, true);
+    }
     if (error == 0)
         error = htw__heap_reserve(&journal->leases.ends, &journal->allocator,
                                   htw__key_table_count(&journal->leases.by_number) + 1);
-    return error == 0 ? 0
-                      : htw__journal_fail_as(error, error == -EAGAIN ? "there are too many queues"
-                                                                     : "no memory for a request");
+    if (error == -EAGAIN)
+        return htw__journal_fail_as(error, "there are too many queues");
+    return error == -ENOMEM ? htw__journal_fail_as(error, "no memory for a request") : error;
 }
 
 static void add(struct htw_journal *journal, struct htw__request *request) {
@@ -195,7 +217,7 @@ int htw_journal_lease_later(struct htw_journal *journal, const struct htw_lease 
         error =
             htw__journal_fail(-ESHUTDOWN, "%s: the journal is being closed", journal->path.name);
     else
-        error = find_queues(journal, request, lease);
+        error = prepare(journal, request, lease);
     if (error == 0) {
         add(journal, request);
         if (ret_request != NULL)

@@ -22,8 +22,6 @@ def sorted_lines(answer):
 
 INTENDED = [
     Difference("list-tubes", sorted_lines, "tubes are in no order: neither are those of beanstalkd, where some were removed"),
-    Difference("list-tubes-watched", sorted_lines, "in the order in which they were watched; in beanstalkd the last takes the "
-               "place of one that is ignored"),
     Difference("stats-job .*", without(r"\ndelay: \d+"), "the journal keeps deadlines, and no delays"),
 ]
 

@@ -59,15 +59,18 @@ def beside(server, act):
     assert limit < 50 * slowdown(), f"another client waited for {limit:.1f} ms"
 
 
+def busy(server):
+    """The seconds of a processor that it has used."""
+    with open(f"/proc/{server.process.pid}/stat", encoding="ascii") as file:
+        return sum(map(int, file.read().rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
 def sleeps(server):
     """Nobody can go on: it must not turn in a circle."""
-    def ticks():
-        with open(f"/proc/{server.process.pid}/stat", encoding="ascii") as file:
-            return sum(map(int, file.read().rsplit(")", 1)[1].split()[11:13]))
-    before = ticks()
+    before = busy(server)
     time.sleep(0.5)
-    busy = ticks() - before
-    assert busy < 0.4 * os.sysconf("SC_CLK_TCK"), f"it turns in a circle: {busy} ticks"
+    used = busy(server) - before
+    assert used < 0.4, f"it turns in a circle: {used} s"
 
 
 def send_and_count(server, command, answer, count):
@@ -293,6 +296,66 @@ def a_body_above_the_limit_is_read_and_thrown_away(server):
         equal(wire.ask("put 0 0 60 11", b"x" * 11), b"JOB_TOO_BIG")
         wire.put(b"x" * 10)
         equal(wire.stat("stats", "max-job-size"), "10")
+
+
+WATCHED = 10000
+
+
+def watch_many(wire, count):
+    """Beside the tube default."""
+    for start in range(0, count, 500):
+        numbers = range(start, min(start + 500, count))
+        wire.send(b"".join(b"watch w%d\r\n" % number for number in numbers))
+        equal(wire.answers(len(numbers))[-1], b"WATCHING %d" % (numbers[-1] + 2))
+
+
+@own("--memory")
+def a_tube_too_many_is_not_watched(server):
+    with Wire(server) as wire:
+        watch_many(wire, WATCHED - 1)
+        told = [wire.ask(command) for command in ("watch more", "watch w0", "ignore w0", "watch more", "watch w0")]
+        equal(told, [b"OUT_OF_MEMORY", b"WATCHING 10000", b"WATCHING 9999", b"WATCHING 10000", b"OUT_OF_MEMORY"])
+        wire.ask("use more")
+        equal(wire.put(), wire.reserve()[0], "job of the last one")
+
+
+@own("--memory")
+def clients_that_watch_many_tubes_delay_no_other(server):
+    """Each of their commands looks at all of them."""
+    count = 400 // settings.slowness
+    wires = [Wire(server) for _ in range(4)]
+    for wire in wires:
+        watch_many(wire, WATCHED - 1)
+
+    def reserve_all():
+        for wire in wires:
+            wire.send(b"reserve-with-timeout 0\r\n" * count)
+        for wire in wires:
+            equal(set(wire.answers(count)), {b"TIMED_OUT"})
+            wire.close()
+    before = busy(server)
+    beside(server, reserve_all)
+    each = (busy(server) - before) * 1000 / count / len(wires)
+    note(server, f"{each:.2f} ms for a command")
+    assert each < 2 * settings.slowness, f"a reserve takes {each:.2f} ms"
+
+
+@own("--memory")
+def a_kick_above_its_limit_kicks_as_many(server):
+    """And urgent jobs are counted up to theirs."""
+    count, limit = 65537, 65536
+    with Wire(server) as wire:
+        wire.send(b"put 0 1000 60 0\r\n\r\n" * 1025)
+        wire.answers(1025)
+        sender = threading.Thread(target=wire.send, args=(b"put 1024 1000 60 0\r\n\r\n" * (count - 1025),))
+        sender.start()
+        wire.answers(count - 1025)
+        sender.join()
+        equal([wire.ask(f"kick {count}"), wire.ask("kick 9")], [b"KICKED %d" % limit, b"KICKED 1"])
+        equal(wire.stat("stats-tube default", "current-jobs-urgent"), "1024")
+        wire.ask(f"delete {wire.reserve()[0]}")
+        wire.ask(f"delete {wire.reserve()[0]}")
+        equal(wire.stat("stats", "current-jobs-urgent"), "1023")
 
 
 @compared

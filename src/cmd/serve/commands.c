@@ -15,9 +15,6 @@
 /* Operations of a connection that are under way together. */
 #define UNDER_WAY_MAX 1024
 
-/* Tubes that a connection may watch. */
-#define WATCHED_MAX 10000
-
 static void answer(struct htw__connection *connection, const char *text) {
     htw__buffer_append(&connection->output, text, strlen(text));
 }
@@ -133,7 +130,7 @@ static void start_reserve(struct htw__connection *connection, const struct htw__
         (!has_timeout ||
          htw__server_start_timer(server, &connection->timer, line->timeout_s * HTW_SECOND,
                                  HTW__SERVE_SITE("reserve-with-timeout"))) &&
-        htw__operation_lease(operation, is_of_id ? NULL : connection->names,
+        htw__operation_lease(operation, is_of_id ? NULL : connection->watched,
                              is_of_id ? 0 : connection->watched_count, waits, &request);
     if (is_under_way && !is_of_id) {
         server->waiting++;
@@ -327,67 +324,18 @@ static void start_use(struct htw__connection *connection, const struct htw__serv
     htw__buffer_print(&connection->output, "USING %s\r\n", tube->name);
 }
 
-static size_t watched_place(const struct htw__connection *connection, const char *name) {
-    size_t place = 0;
-    while (place < connection->watched_count && strcmp(connection->names[place], name) != 0)
-        place++;
-    return place;
-}
-
-static bool grow_watched(struct htw__connection *connection) {
-    size_t capacity = 2 * connection->watched_capacity;
-    if (connection->watched_count < connection->watched_capacity)
-        return true;
-    if (connection->watched_count >= WATCHED_MAX)
-        return false;
-    struct htw__tube **watched = realloc(connection->watched, capacity * sizeof(*watched));
-    if (watched != NULL)
-        connection->watched = watched;
-    const char **names = realloc(connection->names, capacity * sizeof(*names));
-    if (names != NULL)
-        connection->names = names;
-    if (watched == NULL || names == NULL)
-        return false;
-    connection->watched_capacity = capacity;
-    return true;
-}
-
-static bool watch(struct htw__connection *connection, const char *name) {
-    if (watched_place(connection, name) < connection->watched_count)
-        return true;
-    struct htw__tube *tube =
-        grow_watched(connection) ? htw__tube_get(connection->server, name) : NULL;
-    if (tube == NULL)
-        return false;
-    tube->watchers++;
-    connection->watched[connection->watched_count] = tube;
-    connection->names[connection->watched_count++] = tube->name;
-    return true;
-}
-
-static void ignore(struct htw__connection *connection, size_t place) {
-    struct htw__tube *tube = connection->watched[place];
-    size_t behind = --connection->watched_count - place;
-    memmove(connection->watched + place, connection->watched + place + 1,
-            behind * sizeof(*connection->watched));
-    memmove(connection->names + place, connection->names + place + 1,
-            behind * sizeof(*connection->names));
-    tube->watchers--;
-    htw__tube_release(connection->server, tube);
-}
-
 static void start_watch(struct htw__connection *connection, const struct htw__serve_line *line) {
-    size_t place = watched_place(connection, line->name);
-    bool is_watched = place < connection->watched_count;
-    if (line->verb == HTW__VERB_WATCH && !watch(connection, line->name)) {
-        htw__command_answer(connection, text_of(-ENOMEM));
-    } else if (line->verb == HTW__VERB_IGNORE && is_watched && connection->watched_count == 1) {
-        htw__command_answer(connection, "NOT_IGNORED\r\n");
-    } else {
-        if (line->verb == HTW__VERB_IGNORE && is_watched)
-            ignore(connection, place);
+    if (htw__tube_watch(connection, line->name))
         htw__buffer_print(&connection->output, "WATCHING %zu\r\n", connection->watched_count);
-    }
+    else
+        htw__command_answer(connection, text_of(-ENOMEM));
+}
+
+static void start_ignore(struct htw__connection *connection, const struct htw__serve_line *line) {
+    if (htw__tube_ignore(connection, line->name))
+        htw__buffer_print(&connection->output, "WATCHING %zu\r\n", connection->watched_count);
+    else
+        htw__command_answer(connection, "NOT_IGNORED\r\n");
 }
 
 static void start_pause(struct htw__connection *connection, const struct htw__serve_line *line) {
@@ -463,7 +411,7 @@ static const struct {
     [HTW__VERB_STATS] = { start_survey, finish_survey },
     [HTW__VERB_USE] = { start_use, NULL },
     [HTW__VERB_WATCH] = { start_watch, NULL },
-    [HTW__VERB_IGNORE] = { start_watch, NULL },
+    [HTW__VERB_IGNORE] = { start_ignore, NULL },
     [HTW__VERB_LIST_TUBES_WATCHED] = { start_list, NULL },
     [HTW__VERB_LIST_TUBE_USED] = { start_list, NULL },
     [HTW__VERB_LIST_TUBES] = { start_survey, finish_survey },

@@ -8,6 +8,7 @@
 #include "tube.h"
 
 #include "../../base/assert.h"
+#include "../../base/clock.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -18,7 +19,7 @@
 #include <unistd.h>
 
 /* Limits of a turn, so that others get theirs. */
-#define COMMANDS_PER_TURN 32
+#define TURN_NS (HTW_MILLISECOND / 20)
 #define OUTPUT_PER_TURN ((size_t)256 << 10)
 
 /* What is read ahead behind a command that waits. */
@@ -36,27 +37,17 @@ static void end_of_wait(struct htw__server *server, struct htw__serve_timer *tim
         HTW__WAIT_TIMED_OUT);
 }
 
+/* That tube is always there. */
 static bool use_default(struct htw__connection *connection) {
-    struct htw__tube *tube = htw__tube_get(connection->server, "default");
-    connection->watched = malloc(sizeof(*connection->watched));
-    connection->names = malloc(sizeof(*connection->names));
-    if (tube == NULL || connection->watched == NULL || connection->names == NULL) {
-        if (tube != NULL)
-            htw__tube_release(connection->server, tube);
+    if (!htw__tube_watch(connection, "default"))
         return false;
-    }
-    tube->users++;
-    tube->watchers++;
-    connection->use = tube;
-    connection->watched[0] = tube;
-    connection->names[0] = tube->name;
-    connection->watched_count = connection->watched_capacity = 1;
+    connection->use = htw__tube_get(connection->server, "default");
+    connection->use->users++;
     return true;
 }
 
 static void destroy(struct htw__connection *connection) {
     free(connection->watched);
-    free(connection->names);
     free(connection);
 }
 
@@ -115,13 +106,9 @@ static void unhold(struct htw__connection *connection) {
 
 static void leave_tubes(struct htw__connection *connection) {
     struct htw__server *server = connection->server;
-    for (size_t i = 0; i < connection->watched_count; i++) {
-        connection->watched[i]->watchers--;
-        htw__tube_release(server, connection->watched[i]);
-    }
+    htw__tube_ignore_all(connection);
     connection->use->users--;
     htw__tube_release(server, connection->use);
-    connection->watched_count = 0;
     connection->use = NULL;
 }
 
@@ -310,8 +297,9 @@ static size_t execute_one(struct htw__connection *connection, const char *bytes,
 /* Executes commands within the limits of a turn. Returns the bytes that were consumed. */
 static size_t execute(struct htw__connection *connection, const char *bytes, size_t size) {
     size_t at = 0, before = connection->output.size;
+    int64_t end_ns = htw__clock_monotonic_ns() + TURN_NS;
     connection->is_partial = false;
-    for (unsigned count = 0; at < size && count < COMMANDS_PER_TURN; count++) {
+    while (at < size && (at == 0 || htw__clock_monotonic_ns() < end_ns)) {
         if (connection->is_closing || connection->is_blocked || is_throttled(connection) ||
             connection->output.size - before >= OUTPUT_PER_TURN)
             break;

@@ -3,7 +3,7 @@
  * connection.h - a client: its turns, its input and output.
  *
  * A connection works in turns. An event of epoll, or an operation that is back, puts it into the queue of the loop. A
- * turn executes a limited number of commands, and writes once. Buffers exist only while they have bytes, so an idle
+ * turn executes commands for a limited time, at least one, and writes once. Buffers exist only while they have bytes, so an idle
  * or waiting connection takes some 300 bytes.
  *
  * - With `max_output` bytes of unsent answers, it is not read, and none of its commands starts.

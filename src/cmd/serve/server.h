@@ -131,8 +131,7 @@ struct htw__connection {
     const char *last_answer; /* that follows theirs; NULL: none */
 
     struct htw__tube *use;
-    struct htw__tube **watched;
-    const char **names; /* of those */
+    const char **watched; /* the names of the tubes: tube.h */
     size_t watched_count, watched_capacity;
 
     struct htw__link reservations;

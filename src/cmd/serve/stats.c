@@ -28,7 +28,9 @@ static void add(struct htw__buffer *body, const char *name, uint64_t value) {
 }
 
 static void add_item(struct htw__buffer *body, const char *name) {
-    htw__buffer_print(body, "- %s\n", name);
+    htw__buffer_append(body, "- ", 2);
+    htw__buffer_append(body, name, strlen(name));
+    htw__buffer_append(body, "\n", 1);
 }
 
 /* ---- lists */
@@ -45,7 +47,7 @@ void htw__serve_stats_list_watched(struct htw__connection *connection) {
     struct htw__buffer body = { .bytes = NULL };
     htw__buffer_print(&body, "---\n");
     for (size_t i = 0; i < connection->watched_count; i++)
-        add_item(&body, connection->names[i]);
+        add_item(&body, connection->watched[i]);
     answer(&connection->output, &body);
 }
 

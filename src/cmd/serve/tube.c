@@ -93,6 +93,67 @@ bool htw__tube_exists(const struct htw__server *server, const char *name) {
     return (tube != NULL && !htw__tube_is_idle(tube)) || has_queue(server, name);
 }
 
+/* ---- those that a connection watches */
+
+/* Where the name is among those, by its address: of 10 000 that takes some microseconds. Their count: it is not watched. */
+static size_t place_of(const struct htw__connection *connection, const struct htw__tube *tube) {
+    size_t place = 0;
+    while (place < connection->watched_count &&
+           (tube == NULL || connection->watched[place] != tube->name))
+        place++;
+    return place;
+}
+
+static bool grow(struct htw__connection *connection) {
+    size_t capacity = connection->watched_capacity == 0 ? 1 : 2 * connection->watched_capacity;
+    if (connection->watched_count < connection->watched_capacity)
+        return true;
+    const char **watched = realloc(connection->watched, capacity * sizeof(*watched));
+    if (watched == NULL)
+        return false;
+    connection->watched = watched;
+    connection->watched_capacity = capacity;
+    return true;
+}
+
+bool htw__tube_watch(struct htw__connection *connection, const char *name) {
+    struct htw__tube *tube = htw__tube_find(connection->server, name);
+    if (place_of(connection, tube) < connection->watched_count)
+        return true;
+    if (connection->watched_count >= HTW__WATCHED_MAX || !grow(connection) ||
+        (tube = htw__tube_get(connection->server, name)) == NULL)
+        return false;
+    tube->watchers++;
+    connection->watched[connection->watched_count++] = tube->name;
+    return true;
+}
+
+static void release_watched(struct htw__server *server, const char *name) {
+    struct htw__tube *tube =
+        (struct htw__tube *)(void *)((char *)(uintptr_t)name - offsetof(struct htw__tube, name));
+    tube->watchers--;
+    htw__tube_release(server, tube);
+}
+
+bool htw__tube_ignore(struct htw__connection *connection, const char *name) {
+    struct htw__tube *tube = htw__tube_find(connection->server, name);
+    size_t place = place_of(connection, tube);
+    if (place == connection->watched_count)
+        return true;
+    if (connection->watched_count == 1)
+        return false;
+    connection->watched[place] = connection->watched[--connection->watched_count];
+    release_watched(connection->server, tube->name);
+    return true;
+}
+
+void htw__tube_ignore_all(struct htw__connection *connection) {
+    while (connection->watched_count > 0)
+        release_watched(connection->server, connection->watched[--connection->watched_count]);
+}
+
+/* ---- all */
+
 void htw__tubes_init(struct htw__server *server, const struct htw_allocator *allocator) {
     htw__key_table_init(&server->tubes, allocator);
     htw__ring_init(&server->idle_tubes);

@@ -44,6 +44,18 @@ void htw__tube_release(struct htw__server *server, struct htw__tube *tube);
 /* Whether it exists for clients: somebody uses or watches it, or it has jobs. */
 bool htw__tube_exists(const struct htw__server *server, const char *name);
 
+/* ---- those that a connection watches */
+
+/* False: it watches as many as it may, or there is no memory. */
+#define HTW__WATCHED_MAX 10000
+bool htw__tube_watch(struct htw__connection *connection, const char *name);
+
+/* False: it is the only one. */
+bool htw__tube_ignore(struct htw__connection *connection, const char *name);
+void htw__tube_ignore_all(struct htw__connection *connection);
+
+/* ---- all */
+
 void htw__tubes_init(struct htw__server *server, const struct htw_allocator *allocator);
 void htw__tubes_fini(struct htw__server *server);
 
