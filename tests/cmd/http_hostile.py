@@ -19,6 +19,23 @@ def raw_answer(server, text):
         return got.decode(errors="replace")
 
 
+def shuts_nobody_out(server):
+    """300 that connect and say nothing; then others, whose requests are answered at once all the same."""
+    silent = []
+    try:
+        for _ in range(300):
+            silent.append(server.raw())
+            if len(silent) % 20 == 0:
+                time.sleep(0.05)  # or the kernel's queue is what is full
+        begin = time.monotonic()
+        for _ in range(20):
+            assert server.ask("GET", "/health")[0] == 200
+        assert time.monotonic() - begin < 4, "silent clients shut others out"
+    finally:
+        for client in silent:
+            client.close()
+
+
 def try_hostile_clients(server, read, change):
     """`read` and `change` are requests without the blank line: GET PATH HTTP/1.1 and so on. `change` has no token."""
     read, change = (text.encode() + b" HTTP/1.1\r\nHost: localhost\r\n" for text in (read, change))
@@ -28,6 +45,10 @@ def try_hostile_clients(server, read, change):
     assert " 403 " in raw_answer(server, b"GET / HTTP/1.0\r\n\r\n")  # without a Host
     got = raw_answer(server, (read + b"\r\n") * 3 + change + b"\r\n")  # one request a connection, and nothing behind it counts
     assert got.count("HTTP/1.1 ") == 1 and " 200 " in got, got[:200]
+    got = raw_answer(server, read.replace(b"GET", b"HEAD") + b"\r\n")
+    assert " 200 " in got and got.endswith("\r\n\r\n"), got[:200]
+    assert raw_answer(server, b"HEAD /health HTTP/1.1\r\nHost: some.pod\r\n\r\n").startswith("HTTP/1.1 200 ")
+    shuts_nobody_out(server)
     # 200 that say nothing, and one that is slow, lose their places when their time is over; the server goes on.
     slow = [server.raw() for _ in range(200)]
     try:

@@ -28,6 +28,17 @@ static bool has_token(const struct htw__http_ask *ask, const struct htw__http_gu
            is_token(guard->token, ask->authorization + length);
 }
 
+/* Whether a host, which may have a port, is one of a list. */
+static bool is_listed_host(const char *host, const char *hosts) {
+    size_t size = strcspn(host, ":");
+    for (size_t length; hosts != NULL && *hosts != '\0'; hosts += length + (hosts[length] == ',')) {
+        length = strcspn(hosts, ",");
+        if (length == size && size > 0 && strncasecmp(host, hosts, size) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Whether a host, which may have a port, is no name that somebody else could lead here. */
 static bool is_own_host(const char *host) {
     static const char name[] = "localhost";
@@ -86,6 +97,11 @@ static void refuse(struct htw__http_target *target, unsigned status, const char 
     target->why = why;
 }
 
+/* A HEAD is answered as the GET would be, without its body. */
+static bool is_method(const struct htw__http_route *route, const char *method) {
+    return strcmp(route->method, strcmp(method, "HEAD") == 0 ? "GET" : method) == 0;
+}
+
 static void find(const struct htw__http_routes *routes, const struct htw__http_ask *ask,
                  struct htw__http_target *target) {
     size_t length = 0;
@@ -93,13 +109,14 @@ static void find(const struct htw__http_routes *routes, const struct htw__http_a
         const struct htw__http_route *route = &routes->all[i];
         if (!fits(route->path, ask->path, target))
             continue;
-        if (strcmp(route->method, ask->method) == 0) {
+        if (is_method(route, ask->method)) {
             target->route = route;
             target->methods[0] = '\0';
             return;
         }
         length += (size_t)snprintf(target->methods + length, sizeof(target->methods) - length,
-                                   "%s%s", length == 0 ? "" : ", ", route->method);
+                                   "%s%s%s", length == 0 ? "" : ", ", route->method,
+                                   is_method(route, "HEAD") ? ", HEAD" : "");
     }
     if (length == 0)
         refuse(target, 404, routes->paths);
@@ -114,8 +131,13 @@ struct htw__http_target htw__http_find(const struct htw__http_routes *routes,
     find(routes, ask, &target);
     const struct htw__http_route *route = target.route;
     bool changes = route != NULL && route->right == HTW__HTTP_CHANGE && !guard->is_owners;
-    if (guard->is_local && (ask->host == NULL || !is_own_host(ask->host)))
-        refuse(&target, 403, "the Host of the request is neither localhost nor an address");
+    if (route != NULL && route->right == HTW__HTTP_HEALTH)
+        return target;
+    if (guard->is_local &&
+        (ask->host == NULL || !(is_own_host(ask->host) || is_listed_host(ask->host, guard->hosts))))
+        refuse(
+            &target, 403,
+            "the Host of the request is neither localhost, nor an address, nor a name of --host");
     else if (target.status != 0 || route->right == HTW__HTTP_PAGE)
         return target;
     else if (!is_own_page(ask))

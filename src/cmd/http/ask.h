@@ -6,7 +6,7 @@
  * machine itself, or at a path its user. A browser on this machine reaches it, too, so that any page of the web could ask in its
  * user's name:
  * - A page under a name that is made to lead here (DNS rebinding) is refused by the Host that its browser sends: only an
- *   address in digits and `localhost` are taken.
+ *   address in digits, `localhost` and the names that the operator has listed are taken.
  * - One under its own name is refused by the Origin or the Sec-Fetch-Site of its browser. It could not read the answer, as no answer
  *   permits that; but it could have everything read again and again.
  * - Changes have a token in a header, which no other page can send, and a method that is not GET.
@@ -27,6 +27,7 @@ struct htw__http_guard {
     char token[HTW__HTTP_TOKEN_MAX + 1]; /* "": none */
     bool is_local;                       /* reads need none */
     bool is_owners;                      /* changes need none */
+    const char *hosts; /* names that the Host may be, with commas between them; NULL: none */
 };
 
 /* Takes a token, without the white space around it. Returns NULL, or why not (a static phrase). */
@@ -39,14 +40,15 @@ struct htw__http_ask {
 };
 
 enum htw__http_right {
-    HTW__HTTP_PAGE, /* the page itself, which tells nothing */
+    HTW__HTTP_HEALTH, /* that the server answers: for anybody, under any Host */
+    HTW__HTTP_PAGE,   /* the page itself, which tells nothing */
     HTW__HTTP_READ,
     HTW__HTTP_CHANGE
 };
 
 struct htw__http_route {
-    const char *method;
-    const char *path; /* a `*` stands for a name of at least one byte */
+    const char *method; /* GET is HEAD, too */
+    const char *path;   /* a `*` stands for a name of at least one byte */
     enum htw__http_right right;
     int action; /* for the service */
     const char
@@ -67,7 +69,7 @@ struct htw__http_target {
     /* Why not, if not. */
     unsigned status;  /* of HTTP; 0: it may */
     const char *why;  /* a sentence */
-    char methods[48]; /* 405: those of the path */
+    char methods[64]; /* 405: those of the path */
 };
 struct htw__http_target htw__http_find(const struct htw__http_routes *routes,
                                        const struct htw__http_ask *ask,

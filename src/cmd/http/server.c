@@ -19,7 +19,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define CONNECTIONS_MAX 64 /* at a place: who hogs one leaves the other */
+#define CONNECTIONS_MAX 64  /* at a place: who hogs one leaves the other */
+#define CONNECTIONS_MANY 32 /* from there on, one ends for each that begins */
 #define PEERS_MAX ((size_t)CONNECTIONS_MAX * HTW__HTTP_PLACES)
 #define REQUEST_NS (5 * HTW__NS_PER_S) /* from the accepting to the last byte */
 #define ANSWER_NS (30 * HTW__NS_PER_S)
@@ -30,7 +31,8 @@
 #define HEAD_MAX ((size_t)16 << 10) /* of a request */
 
 struct peer {
-    bool is_taken;
+    bool is_taken, is_ended;
+    const struct place *place;
     int fd;
     int64_t until_ns; /* INT64_MAX: while it is answered */
 };
@@ -60,10 +62,31 @@ static _Thread_local int answered_fd = -1;
 
 /* ---- connections */
 
+/* Under the lock, as long as it is taken: its descriptor is open. */
+static void end_peer(struct peer *peer) {
+    peer->is_ended = true;
+    shutdown(peer->fd, SHUT_RDWR);
+}
+
+/* Makes room at a place for a connection that has just begun. What is answered just now stays. */
+static void make_room(const struct peer *begun) {
+    struct peer *next = NULL;
+    size_t count = 0;
+    for (struct peer *peer = server.peers; peer < server.peers + PEERS_MAX; peer++) {
+        if (!peer->is_taken || peer->is_ended || peer->place != begun->place)
+            continue;
+        count++;
+        if (peer != begun && peer->until_ns != INT64_MAX &&
+            (next == NULL || peer->until_ns < next->until_ns))
+            next = peer;
+    }
+    if (count > CONNECTIONS_MANY && next != NULL)
+        end_peer(next);
+}
+
 static void note_connection(void *context, struct MHD_Connection *connection, void **socket_context,
                             enum MHD_ConnectionNotificationCode code) {
     struct peer *peer = *socket_context;
-    (void)context;
     pthread_mutex_lock(&server.lock);
     if (code == MHD_CONNECTION_NOTIFY_CLOSED && peer != NULL) {
         peer->is_taken = false;
@@ -73,11 +96,14 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
         if (server.peers[i].is_taken)
             continue;
         server.peers[i] = (struct peer) {
-            true,
-            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
-            htw__clock_monotonic_ns() + REQUEST_NS,
+            .is_taken = true,
+            .place = context,
+            .fd =
+                MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
+            .until_ns = htw__clock_monotonic_ns() + REQUEST_NS,
         };
         *socket_context = &server.peers[i];
+        make_room(&server.peers[i]);
         if (server.taken++ == 0)
             pthread_cond_signal(&server.changed);
         break;
@@ -95,11 +121,11 @@ static void set_end(struct peer *peer, int64_t until_ns) {
     pthread_mutex_unlock(&server.lock);
 }
 
-/* Under the lock. Their descriptors are open as long as these are taken. */
+/* Under the lock. */
 static void end_late(int64_t now_ns) {
     for (size_t i = 0; i < PEERS_MAX; i++)
         if (server.peers[i].is_taken && server.peers[i].until_ns < now_ns)
-            shutdown(server.peers[i].fd, SHUT_RDWR);
+            end_peer(&server.peers[i]);
 }
 
 static void *watch(void *arg) {
@@ -189,9 +215,9 @@ static void set_error(struct answer *answer, unsigned status, const char *why) {
     (void)fclose(stream);
 }
 
-static void set_page(struct answer *answer) {
-    *answer = (struct answer) { .status = MHD_HTTP_OK, .type = "text/html; charset=utf-8" };
-    answer->text = strdup(server.service->page);
+static void set_text(struct answer *answer, const char *type, const char *text) {
+    *answer = (struct answer) { .status = MHD_HTTP_OK, .type = type };
+    answer->text = strdup(text);
     answer->size = answer->text == NULL ? 0 : strlen(answer->text);
 }
 
@@ -318,8 +344,10 @@ static void make_answer(struct MHD_Connection *connection, struct incoming *inco
     } else if (incoming->has_nul ||
                (!incoming->takes_payload && strlen(incoming->request.body) != incoming->size)) {
         set_error(answer, MHD_HTTP_BAD_REQUEST, "it has a NUL");
+    } else if (target->route->right == HTW__HTTP_HEALTH) {
+        set_text(answer, "application/json", "{\"serves\":true}\n");
     } else if (target->route->right == HTW__HTTP_PAGE) {
-        set_page(answer);
+        set_text(answer, "text/html; charset=utf-8", server.service->page);
     } else if (!begin_answer()) {
         set_error(answer, MHD_HTTP_SERVICE_UNAVAILABLE, "others read now: try again");
     } else {
@@ -436,8 +464,8 @@ static struct MHD_Daemon *start_daemon(struct place *place, int fd) {
                             MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
                             MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_MAX,
                             MHD_OPTION_THREAD_STACK_SIZE, STACK_SIZE, MHD_OPTION_NOTIFY_CONNECTION,
-                            note_connection, NULL, MHD_OPTION_URI_LOG_CALLBACK, begin_request, NULL,
-                            MHD_OPTION_NOTIFY_COMPLETED, end_request, NULL, MHD_OPTION_END);
+                            note_connection, place, MHD_OPTION_URI_LOG_CALLBACK, begin_request,
+                            NULL, MHD_OPTION_NOTIFY_COMPLETED, end_request, NULL, MHD_OPTION_END);
 }
 
 static bool start_watcher(void) {
@@ -506,7 +534,7 @@ static void close_places(void) {
 
 bool htw__http_start(const struct htw__http_service *service, const struct htw__http_place *places,
                      size_t count) {
-    struct htw__http_guard token = { .token = "" };
+    struct htw__http_guard token = { .token = "", .hosts = service->hosts };
     server.service = service;
     if (!find_token(service, &token))
         return false;

@@ -4,7 +4,8 @@
  * several places.
  *
  * Each connection has a thread of libmicrohttpd, one request, and times: for sending that, and for taking the answer. A thread
- * ends connections whose time is over; it sleeps while there are none. At most `at_once` requests are answered at the same time;
+ * ends connections whose time is over; it sleeps while there are none. Where a place is almost full, each new connection ends
+ * the one whose time is over next: so clients that say nothing shut nobody out. At most `at_once` requests are answered at the same time;
  * others are told to come again.
  */
 #ifndef HTW_SRC_CMD_HTTP_SERVER_H
@@ -52,6 +53,7 @@ struct htw__http_service {
     const char *option;   /* which says where to listen, for messages: `--listen` */
     const char *token_file,
         *token_variable; /* NULL file: the variable of the environment, if it is set */
+    const char *hosts;   /* as in struct htw__http_guard */
     void (*answer)(void *context, struct htw__http_request *request);
     void *context;
 };

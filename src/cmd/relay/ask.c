@@ -8,6 +8,7 @@
 #define BODY "the body is {\"at\": \"WHEN\"}"
 
 static const struct htw__http_route routes[] = {
+    { "GET", "/health", HTW__HTTP_HEALTH, HTW__RELAY_NO_ACTION, NULL },
     { "GET", "/", HTW__HTTP_PAGE, HTW__RELAY_NO_ACTION, NULL },
     { "GET", "/waiting", HTW__HTTP_READ, HTW__RELAY_LIST, NULL },
     { "GET", "/waiting/*", HTW__HTTP_READ, HTW__RELAY_SHOW, NULL },
@@ -15,7 +16,7 @@ static const struct htw__http_route routes[] = {
     { "PATCH", "/waiting/*", HTW__HTTP_CHANGE, HTW__RELAY_MOVE, BODY ", as application/json" },
 };
 const struct htw__http_routes htw__ask_routes = { routes, sizeof(routes) / sizeof(routes[0]),
-                                                  "there are /, /waiting and /waiting/ID" };
+                                                  "there are /, /health, /waiting and /waiting/ID" };
 
 const char *htw__ask_set(void *context, const char *name, const char *value) {
     struct htw__relay_command *command = context;

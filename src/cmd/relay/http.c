@@ -106,6 +106,7 @@ int htw__http_run(struct htw__relay_command *command) {
         .option = "--listen",
         .token_file = command->token_file,
         .token_variable = "HTW_RELAY_TOKEN",
+        .hosts = command->hosts,
         .answer = answer,
         .context = command,
     };

@@ -171,6 +171,8 @@ static const struct htw__option rows[] = {
     { 0, "token-file", "FILE", htw__set_name, AT(token_file), .also = ACTION,
       .help = "http: the token of those who may cancel and move; or in the\n"
               "environment, HTW_RELAY_TOKEN" },
+    { 0, "host", "NAME[,NAME]...", htw__set_name, AT(hosts), .also = ACTION,
+      .help = "http: names besides localhost and addresses by which it is asked" },
 };
 
 const struct htw__command_line htw__relay_line = {

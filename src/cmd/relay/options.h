@@ -41,6 +41,7 @@ struct htw__relay_command {
     /* Of HTTP: */
     const char *listen;     /* [ADDRESS:]PORT, or unix:PATH */
     const char *token_file; /* NULL: none */
+    const char *hosts;      /* NULL: none */
     /* What the options lead to. */
     const char **patterns;
     struct htw__properties properties;

@@ -59,6 +59,7 @@ bool htw__serve_http_start(struct htw__server *server) {
     service = (struct htw__http_service) { .option = "--http",
                                            .token_file = server->options.token_file,
                                            .token_variable = "HTW_SERVE_TOKEN",
+                                           .hosts = server->options.hosts,
                                            .payload_max = server->options.max_job_size };
     htw__page_serve(&page, &service);
     is_open = htw__http_start(&service, places, place_count);

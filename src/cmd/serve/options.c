@@ -81,6 +81,8 @@ static const struct htw__option rows[] = {
     { 0, "token-file", "FILE", htw__set_name, AT(token_file),
       .help = "--http: the token of those who may change something; or in the\n"
               "variable HTW_SERVE_TOKEN" },
+    { 0, "host", "NAME[,NAME]...", htw__set_name, AT(hosts),
+      .help = "--http: names besides localhost and addresses by which it is asked" },
 #endif
     { 0, "monitor", "[=PATH]", htw__set_path, AT(monitor_path),
       .also = offsetof(struct htw__serve_options, monitor),
@@ -167,7 +169,8 @@ enum htw__wish htw__serve_options_parse(int argc, char *argv[],
     const char *why = find_sockets(options);
     if (why != NULL)
         return refuse(why);
-    if (options->token_file != NULL && options->http == NULL && htw__serve_http_fd(options) < 0)
-        return refuse("--token-file is for --http");
+    if ((options->token_file != NULL || options->hosts != NULL) && options->http == NULL &&
+        htw__serve_http_fd(options) < 0)
+        return refuse("--token-file and --host are for --http");
     return HTW__WISH_RUN;
 }

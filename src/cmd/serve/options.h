@@ -24,7 +24,7 @@ struct htw__serve_options {
     uint32_t socket_mode;
     uint64_t max_job_size, max_jobs, max_memory, max_output;
     uint32_t max_connections;
-    const char *http, *token_file; /* NULL: none */
+    const char *http, *token_file, *hosts; /* NULL: none */
     bool monitor;
     const char *monitor_path; /* NULL: the default one */
 };

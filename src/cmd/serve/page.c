@@ -8,6 +8,7 @@
 #define AT_ONCE 4
 
 static const struct htw__http_route routes[] = {
+    { "GET", "/health", HTW__HTTP_HEALTH, HTW__PAGE_SHOW, NULL },
     { "GET", "/", HTW__HTTP_PAGE, HTW__PAGE_SHOW, NULL },
     { "GET", "/queues", HTW__HTTP_READ, HTW__PAGE_QUEUES, NULL },
     { "GET", "/queue", HTW__HTTP_READ, HTW__PAGE_QUEUE, NULL },

@@ -8,12 +8,13 @@
 
 #define TOKEN "0123456789abcdef"
 
-static const struct htw__http_guard local = { TOKEN, true, false },
-                                    remote = { TOKEN, false, false }, without = { "", true, false },
-                                    owners = { "", true, true };
+static const struct htw__http_guard local = { .token = TOKEN, .is_local = true },
+                                    remote = { .token = TOKEN }, without = { .is_local = true },
+                                    owners = { .is_local = true, .is_owners = true };
 
 static const struct htw__http_route all[] = {
     { "GET", "/", HTW__HTTP_PAGE, 0, NULL },
+    { "GET", "/health", HTW__HTTP_HEALTH, 6, NULL },
     { "GET", "/a", HTW__HTTP_READ, 1, NULL },
     { "GET", "/a/*", HTW__HTTP_READ, 2, NULL },
     { "DELETE", "/a/*", HTW__HTTP_CHANGE, 3, NULL },
@@ -41,11 +42,15 @@ UNIT_TEST(http_ask_paths_and_methods_lead_to_routes) {
     } cases[] = {
         { "GET", "/", 0, "", "" },
         { "GET", "/a", 1, "", "" },
+        { "HEAD", "/a", 1, "", "" },
+        { "HEAD", "/a/x", 2, "x", "" },
+        { "GET", "/health", 6, "", "" },
+        { "HEAD", "/b/x/kick", -1, "", "POST" },
         { "GET", "/a/b/kick", 2, "b/kick", "" },
         { "POST", "/b/x/kick", 5, "x", "" },
         { "POST", "/b/x/y/kick", 5, "x/y", "" },
-        { "POST", "/a/b", -1, "", "GET, DELETE, PATCH" },
-        { "get", "/a", -1, "", "GET" },
+        { "POST", "/a/b", -1, "", "GET, HEAD, DELETE, PATCH" },
+        { "get", "/a", -1, "", "GET, HEAD" },
         { "GET", "/b/x/kick", -1, "", "POST" },
         { "POST", "/b//kick", -1, "", "" },
         { "POST", "/b/kick", -1, "", "" },
@@ -144,6 +149,32 @@ UNIT_TEST(http_ask_hosts_that_could_be_led_here_are_refused) {
     assert_int_equal(status_of(&ask, &local), 403);
 }
 
+UNIT_TEST(http_ask_hosts_that_are_listed_are_taken) {
+    static const char *const right[] = { "relay.tools.svc", "RELAY.tools.svc:8480", "b",
+                                         "localhost" };
+    static const char *const wrong[] = {
+        "", ":80", ",", "relay", "relay.tools.svc.evil.example", "relay.tools.svc,b", "c"
+    };
+    struct htw__http_guard guard = local;
+    struct htw__http_ask ask = good;
+    guard.hosts = "relay.tools.svc,,b";
+    for (size_t i = 0; i < COUNT_OF(right); i++) {
+        ask.host = right[i];
+        assert_int_equal(status_of(&ask, &guard), 0);
+    }
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        ask.host = wrong[i];
+        assert_int_equal(status_of(&ask, &guard), 403);
+    }
+}
+
+/* What asks for it has neither a token nor a name that anybody knows. */
+UNIT_TEST(http_ask_health_is_for_all) {
+    const struct htw__http_ask ask = { .method = "HEAD", .path = "/health", .host = "10-1.pod" };
+    assert_int_equal(status_of(&ask, &local), 0);
+    assert_int_equal(status_of(&ask, &remote), 0);
+}
+
 UNIT_TEST(http_ask_other_pages_are_refused) {
     static const struct {
         const char *origin, *site;
@@ -187,7 +218,7 @@ UNIT_TEST(http_ask_tokens_are_long_and_plain) {
     static const char *const wrong[] = {
         "", "\n", "short", "0123456789abcde", TOKEN " more", "0123456789\xc3\xa4-abcdef"
     };
-    struct htw__http_guard guard = { "", true, false };
+    struct htw__http_guard guard = { .is_local = true };
     char text[HTW__HTTP_TOKEN_MAX + 2];
     for (size_t i = 0; i < COUNT_OF(wrong); i++)
         assert_non_null(htw__http_set_token(&guard, wrong[i]));

@@ -9,7 +9,7 @@
 
 #define TOKEN "0123456789abcdef"
 
-static const struct htw__http_guard local = { TOKEN, true, false };
+static const struct htw__http_guard local = { .token = TOKEN, .is_local = true };
 
 /* A request that may do everything. */
 static const struct htw__http_ask good = { .method = "GET",
