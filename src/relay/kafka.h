@@ -180,8 +180,10 @@ int htw__kafka_fail(struct htw__kafka *kafka, const char *format, ...)
 /* Says what librdkafka has logged since the last call. */
 void htw__kafka_say_log(struct htw__kafka *kafka);
 
-/* Says something by options.say: a warning. */
+/* Says something by options.say: a warning; or what was done as it should be. */
 void htw__kafka_say(struct htw__kafka *kafka, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void htw__kafka_inform(struct htw__kafka *kafka, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* ---- kafka.c */

@@ -49,7 +49,10 @@ static bool read_headers(struct htw__kafka *self, const rd_kafka_message_t *mess
     rd_kafka_headers_t *headers;
     record->headers = NULL;
     record->header_count = 0;
-    if (rd_kafka_message_headers(message, &headers) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    rd_kafka_resp_err_t error = rd_kafka_message_headers(message, &headers);
+    record->has_unread_headers =
+        error != RD_KAFKA_RESP_ERR_NO_ERROR && error != RD_KAFKA_RESP_ERR__NOENT;
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
         return true;
     size_t count = rd_kafka_header_cnt(headers);
     if (count > self->view.room) {

@@ -26,6 +26,7 @@ struct htw__relay_record {
     struct htw__bytes value;
     const struct htw__header *headers;
     size_t header_count;
+    bool has_unread_headers; /* librdkafka does not read more than 100 000: there are none here */
 };
 
 /* Whether two byte strings are the same; absent ones are the same as each other only. */

@@ -18,8 +18,9 @@
 /* The calendar ends there, in 2262. */
 #define CALENDAR_END_MS (INT64_MAX / NS_PER_MS - 1)
 
-/* A longer text is no expression that anybody writes. */
+/* Longer texts are none that anybody writes. */
 #define CRON_MAX 256
+#define EVERY_MAX 256
 
 /* As in struct htw_calendar_spec: what is later than this has been missed. */
 #define GRACE_MS 60000
@@ -36,7 +37,8 @@ static bool copy_text(char *text, size_t size, const struct htw__bytes *from) {
 
 static const char *read_every(const struct htw__bytes *text, int64_t *ret_ms) {
     struct htw__time time;
-    if (text->bytes == NULL || htw__duration_parse(text->bytes, text->size, &time) != NULL)
+    if (text->bytes == NULL || text->size > EVERY_MAX ||
+        htw__duration_parse(text->bytes, text->size, &time) != NULL)
         return "htw-every is not a duration such as 15m or 1h30m";
     if (time.s > HTW__RELAY_DEADLINE_MAX / 1000)
         return "htw-every is longer than up to the year 9999";

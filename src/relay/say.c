@@ -18,13 +18,25 @@ int htw__kafka_fail(struct htw__kafka *self, const char *format, ...) {
     return -EIO;
 }
 
-void htw__kafka_say(struct htw__kafka *self, const char *format, ...) {
+static void say(struct htw__kafka *self, enum htw__severity level, const char *format,
+                va_list arguments) {
     char text[1024];
+    vsnprintf(text, sizeof(text), format, arguments);
+    self->options.say(level, text);
+}
+
+void htw__kafka_say(struct htw__kafka *self, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
+    say(self, HTW__SEVERITY_WARNING, format, arguments);
     va_end(arguments);
-    self->options.say(HTW__SEVERITY_WARNING, text);
+}
+
+void htw__kafka_inform(struct htw__kafka *self, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    say(self, HTW__SEVERITY_INFO, format, arguments);
+    va_end(arguments);
 }
 
 void htw__kafka_say_log(struct htw__kafka *self) {

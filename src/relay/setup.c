@@ -277,6 +277,9 @@ static int finish(struct htw__kafka *self, rd_kafka_queue_t *queue,
                                                       &count);
     int error = note_results(self, results, count, what);
     rd_kafka_event_destroy(event);
+    for (size_t i = 0; i < wanted->count && error == 0; i++)
+        htw__kafka_inform(self, "topic %s now has %d partition(s)", wanted->names[i],
+                          (int)wanted->counts[i]);
     return error;
 }
 
@@ -288,8 +291,6 @@ static int extend(struct htw__kafka *self, const struct htw__wanted *wanted) {
     for (size_t i = 0; i < wanted->count; i++) {
         requests[i] = rd_kafka_NewPartitions_new(wanted->names[i], (size_t)wanted->counts[i], why,
                                                  sizeof(why));
-        htw__kafka_say(self, "topic %s: extended to %d partitions", wanted->names[i],
-                       (int)wanted->counts[i]);
     }
     rd_kafka_queue_t *queue = rd_kafka_queue_new(self->admin);
     rd_kafka_CreatePartitions(self->admin, requests, wanted->count, NULL, queue);
@@ -333,8 +334,6 @@ static int create(struct htw__kafka *self, const struct htw__wanted *wanted) {
             break;
         }
         configure(self, requests[count], name);
-        htw__kafka_say(self, "topic %s: created with %d partition(s)", name,
-                       (int)wanted->counts[count]);
     }
     rd_kafka_queue_t *queue = NULL;
     if (count > 0 && !self->has_failed) {

@@ -130,11 +130,10 @@ static bool has_text(struct htw__bytes bytes, const char *text) {
 }
 
 static bool has_id(const struct htw__waiting_key *key, const struct htw__request *request,
-                   const char *id) {
+                   struct htw__bytes id) {
     char print[24];
     snprintf(print, sizeof(print), "@%016" PRIx64, key->print);
-    return (request->id.bytes != NULL && htw__bytes_are_equal(request->id, htw__bytes_of(id))) ||
-           strcmp(print, id) == 0;
+    return htw__bytes_are_equal(request->id, id) || htw__bytes_are_equal(htw__bytes_of(print), id);
 }
 
 static bool is_wanted(const struct htw__waiting_filter *filter, const struct htw__waiting_key *key,
@@ -147,7 +146,7 @@ static bool is_wanted(const struct htw__waiting_filter *filter, const struct htw
     if (filter->text != NULL && !has_text(record->value, filter->text) &&
         !has_text(record->key, filter->text) && !has_text(request->id, filter->text))
         return false;
-    if (filter->id != NULL && !has_id(key, request, filter->id))
+    if (filter->id.bytes != NULL && !has_id(key, request, filter->id))
         return false;
     return htw__waiting_key_compare(key, &filter->after) > 0;
 }
@@ -191,8 +190,7 @@ static void merge(struct htw__waiting_page *self, struct htw__waiting *row,
 
 /* Whether the last row is not kept. */
 static bool is_full(const struct htw__waiting_page *self) {
-    return self->count > self->limit ||
-           (self->bytes > HTW__WAITING_PAGE_BYTES && self->count > 2);
+    return self->count > self->limit || (self->bytes > HTW__WAITING_PAGE_BYTES && self->count > 2);
 }
 
 static void sort(struct htw__waiting_page *self) {

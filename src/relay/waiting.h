@@ -55,7 +55,7 @@ struct htw__waiting_filter {
     const char *to;   /* NULL: any topic */
     const char *key;  /* NULL: any */
     const char *text; /* in the value, the key or the htw-id; NULL: none */
-    const char *id;   /* a htw-id, or '@' and the 16 digits of `print`; NULL: any */
+    struct htw__bytes id;          /* a htw-id, or '@' and the 16 digits of `print`; absent: any */
     struct htw__waiting_key after; /* those that come later in the order */
 };
 

@@ -139,16 +139,11 @@ static int show_all(struct htw__kafka *kafka, const struct htw__relay_command *c
 
 /* ---- show: some */
 
-static int find(struct htw__kafka *kafka, const char *id, struct htw__waiting_page *page,
-                char reason[HTW__RELAY_REASON_SIZE]) {
+static int find(struct htw__kafka *kafka, struct htw__bytes id, struct htw__waiting_page *page) {
     struct htw__waiting_filter filter = HTW__WAITING_ALL;
     filter.id = id;
     htw__waiting_page_init(page, &filter, ALIKE_MAX);
-    int error = scan_page(kafka, page);
-    if (error == 0 && page->count == 0)
-        snprintf(reason, HTW__RELAY_REASON_SIZE, "%s: no record waits that has the id %s",
-                 kafka->options.input, id);
-    return error;
+    return scan_page(kafka, page);
 }
 
 static void show_row(const struct htw__waiting *row, const struct htw__relay_command *command) {
@@ -199,27 +194,20 @@ static const char *why_not(const struct htw__waiting_page *page) {
 /* Others may have changed the record after it was found, so that a move does not count (htw-if-offset): then what was sent is not
  * what waits. What is due has perhaps been delivered already. Returns 1: it counts, 0: it does not, or -errno. */
 static int has_counted(struct htw__kafka *kafka, const struct htw__relay_command *command,
-                       const struct htw__waiting *victim, int64_t offset,
-                       char reason[HTW__RELAY_REASON_SIZE]) {
+                       const struct htw__waiting *victim, int64_t offset) {
     struct htw__waiting_page page;
-    char *id = strndup(victim->request.id.bytes, victim->request.id.size);
-    if (id == NULL)
-        return htw__kafka_fail(kafka, "out of memory");
-    int error = find(kafka, id, &page, reason);
+    int error = find(kafka, victim->request.id, &page);
     bool is_found = command->to_ms <= htw__clock_realtime_ms();
     for (size_t i = 0; i < page.count; i++)
         is_found = is_found || (page.rows[i].from.stripe == victim->from.stripe &&
                                 htw__change_offset(&page.rows[i]) == offset);
     htw__waiting_page_fini(&page);
-    snprintf(reason, HTW__RELAY_REASON_SIZE, "%s: not moved: it was changed at the same time", id);
-    free(id);
     return error != 0 ? error : is_found;
 }
 
 static enum htw__relay_result change(struct htw__kafka *kafka,
                                      const struct htw__relay_command *command,
-                                     const struct htw__waiting *victim,
-                                     char reason[HTW__RELAY_REASON_SIZE]) {
+                                     const struct htw__waiting *victim, const char **ret_why) {
     int64_t offset;
     int counts;
     bool moves = command->action == HTW__RELAY_MOVE;
@@ -227,7 +215,8 @@ static enum htw__relay_result change(struct htw__kafka *kafka,
         return HTW__RELAY_FAILED;
     switch (htw__change_await(kafka, victim, offset, AWAIT_MS)) {
     case HTW__CHANGE_SURE:
-        counts = moves ? has_counted(kafka, command, victim, offset, reason) : 1;
+        counts = moves ? has_counted(kafka, command, victim, offset) : 1;
+        *ret_why = "not moved: it was changed at the same time";
         if (counts <= 0)
             return counts < 0 ? HTW__RELAY_FAILED : HTW__RELAY_REFUSED;
         report(victim, command, "sure", moves ? "moved" : "cancelled");
@@ -248,10 +237,11 @@ static enum htw__relay_result change_page(struct htw__kafka *kafka,
                                           const struct htw__waiting_page *page,
                                           char reason[HTW__RELAY_REASON_SIZE]) {
     const char *why = why_not(page);
-    if (why == NULL)
-        return change(kafka, command, &page->rows[0], reason);
-    snprintf(reason, HTW__RELAY_REASON_SIZE, "%s: %s", id, why);
-    return HTW__RELAY_REFUSED;
+    enum htw__relay_result result =
+        why == NULL ? change(kafka, command, &page->rows[0], &why) : HTW__RELAY_REFUSED;
+    if (result == HTW__RELAY_REFUSED)
+        snprintf(reason, HTW__RELAY_REASON_SIZE, "%s: %s", id, why);
+    return result;
 }
 
 /* ---- all */
@@ -261,9 +251,12 @@ static enum htw__relay_result do_one(struct htw__kafka *kafka,
                                      char reason[HTW__RELAY_REASON_SIZE]) {
     struct htw__waiting_page page;
     enum htw__relay_result result = HTW__RELAY_MISSING;
-    if (find(kafka, id, &page, reason) != 0)
+    if (find(kafka, htw__bytes_of(id), &page) != 0)
         result = HTW__RELAY_FAILED;
-    else if (page.count > 0)
+    else if (page.count == 0)
+        snprintf(reason, HTW__RELAY_REASON_SIZE, "%s: no record waits that has the id %s",
+                 kafka->options.input, id);
+    else
         result = command->action == HTW__RELAY_SHOW
                      ? show_page(command, &page)
                      : change_page(kafka, command, id, &page, reason);

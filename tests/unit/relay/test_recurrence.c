@@ -60,8 +60,14 @@ UNIT_TEST(recurrence_has_a_last_occurrence_if_it_has_an_end) {
 }
 
 UNIT_TEST(recurrence_reasons_of_dead_letters) {
-    static char long_text[400];
+    static char long_text[400], long_every[258]; /* 1s1s1s... */
     memset(long_text, '*', sizeof(long_text) - 1);
+    for (size_t i = 0; i < sizeof(long_every) - 1; i++)
+        long_every[i] = "1s"[i % 2];
+    long_every[sizeof(long_every) - 2] = '\0';
+    assert_string_equal(&long_every[254], "1s");
+    assert_null(parse((const char *const[4]) { long_every }, &(struct htw__recurrence) { 0 }));
+    memcpy(&long_every[254], "1ms", 3);
     static const struct {
         const char *words[4];
         const char *why;
@@ -72,6 +78,7 @@ UNIT_TEST(recurrence_reasons_of_dead_letters) {
         { { "15m", "* * * * *", NULL, NULL }, "both htw-every and htw-cron" },
         { { "15m", NULL, "UTC", NULL }, "htw-zone needs htw-cron" },
         { { "", NULL, NULL, NULL }, "htw-every is not a duration such as 15m or 1h30m" },
+        { { long_every, NULL, NULL, NULL }, "htw-every is not a duration such as 15m or 1h30m" },
         { { "-5s", NULL, NULL, NULL }, "htw-every is not a duration such as 15m or 1h30m" },
         { { "999ms", NULL, NULL, NULL }, "htw-every is shorter than a second" },
         { { "0", NULL, NULL, NULL }, "htw-every is shorter than a second" },

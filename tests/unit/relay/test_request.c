@@ -27,8 +27,9 @@ static struct htw__relay_record make(const char *const *words) {
 }
 
 UNIT_TEST(request_reasons_of_dead_letters) {
-    static char long_id[258];
+    static char long_id[258], long_number[34];
     memset(long_id, 'x', 257);
+    memset(long_number, '0', 33);
     const struct sample samples[] = {
         { { NULL }, "neither htw-deliver-at nor htw-delay" },
         { { "Htw-deliver-at", "5", NULL }, "neither htw-deliver-at nor htw-delay" },
@@ -37,6 +38,9 @@ UNIT_TEST(request_reasons_of_dead_letters) {
           "more than one header htw-deliver-at" },
         { { "htw-deliver-at", "", NULL },
           "htw-deliver-at is not a number of milliseconds up to the year 9999" },
+        { { "htw-deliver-at", long_number, NULL },
+          "htw-deliver-at is not a number of milliseconds up to the year 9999" },
+        { { "htw-deliver-at", &long_number[1], NULL }, NULL },
         { { "htw-deliver-at", "-5", NULL },
           "htw-deliver-at is not a number of milliseconds up to the year 9999" },
         { { "htw-deliver-at", "5 ", NULL },
@@ -106,6 +110,16 @@ UNIT_TEST(request_reasons_of_dead_letters) {
         else
             assert_string_equal(why, samples[i].why);
     }
+}
+
+UNIT_TEST(request_headers_that_cannot_be_read_are_told) {
+    static const char *const words[] = { NULL };
+    struct htw__relay_record record = make(words);
+    struct htw__request request;
+    record.has_unread_headers = true;
+    assert_string_equal(
+        htw__request_parse(&record, &request),
+        "its headers cannot be read, and are not here: there are more than 100 000");
 }
 
 UNIT_TEST(request_delay_counts_from_the_timestamp) {

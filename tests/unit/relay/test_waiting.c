@@ -234,7 +234,7 @@ UNIT_TEST(waiting_filters) {
     filters[2].to = "out";
     filters[3].text = "on";
     filters[4].key = "other";
-    filters[5].id = "one";
+    filters[5].id = htw__bytes_of("one");
     for (size_t i = 0; i < COUNT_OF(filters); i++) {
         begin(&filters[i], 10);
         find(1, 10, "a", "one");
@@ -256,13 +256,37 @@ UNIT_TEST(waiting_record_is_found_by_its_print) {
     snprintf(id, sizeof(id), "@%016" PRIx64, page.rows[1].key.print);
     char value = *(const char *)page.rows[1].record->value.bytes;
     finish();
-    filter.id = id;
+    filter.id = htw__bytes_of(id);
     begin(&filter, 10);
     find(1, 10, "a", NULL);
     find(1, 10, "b", NULL);
     assert_int_equal(rows()[0], value);
     assert_int_equal(page.count, 1);
     finish();
+}
+
+/* An id is bytes: with a NUL it is another one than what stands before that. */
+UNIT_TEST(waiting_record_is_found_by_an_id_with_a_nul) {
+    static const char id[] = { 'a', '\0', 'b' };
+    struct htw__header headers[] = { { htw__bytes_of("htw-deliver-at"), htw__bytes_of("10") },
+                                     { htw__bytes_of("htw-id"), { id, sizeof(id) } } };
+    const struct htw__relay_record record = { .value = htw__bytes_of("with"),
+                                              .headers = headers,
+                                              .header_count = COUNT_OF(headers) };
+    static const struct {
+        struct htw__bytes id;
+        const char *wanted;
+    } cases[] = { { { id, 3 }, "with/1 " }, { { id, 1 }, "without/1 " }, { { id, 2 }, "" } };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct htw__waiting_filter filter = HTW__WAITING_ALL;
+        filter.id = cases[i].id;
+        begin(&filter, 10);
+        assert_int_equal(htw__waiting_page_add(&page, (struct htw__source) { .level = 1 }, &record),
+                         0);
+        find(1, 10, "without", "a");
+        assert_string_equal(rows(), cases[i].wanted);
+        finish();
+    }
 }
 
 UNIT_TEST(waiting_letter_waits_for_its_next_try) {
