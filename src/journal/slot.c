@@ -61,9 +61,8 @@ static void set_alarm(struct htw__slot *slot, int64_t deadline_ns) {
     struct htw_journal *journal = slot->journal;
     /* For the scheduler it cannot be late before it is set: leases end by an instant of 1970, too. */
     int64_t least_ns = journal->is_manual ? INT64_MIN : htw__journal_now(journal);
-    int result = htw_reschedule_at(journal->scheduler, slot->handle,
-                                   deadline_ns > least_ns ? deadline_ns : least_ns);
-    slot->armed_ns = deadline_ns;
+    slot->armed_ns = deadline_ns > least_ns ? deadline_ns : least_ns;
+    int result = htw_reschedule_at(journal->scheduler, slot->handle, slot->armed_ns);
     if (result == HTW_MOVED)
         return;
     slot->armed_ns = HTW_NEVER_NS;

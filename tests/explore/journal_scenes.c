@@ -99,6 +99,27 @@ static void play_far(void) {
     scene_close_journal();
 }
 
+static void *set_back(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    explore_set_wall_ns(scene_wall_ns() - 10 * MS);
+    return NULL;
+}
+
+/* The alarm of an overdue job is set for now; it must not stay there when now becomes earlier. */
+static void play_set_back(void) {
+    scene_open_journal(NULL);
+    pthread_t other = scene_start(set_back);
+    REQUIRE(scene_put(0, -20 * MS) == 0);
+    scene_join(other);
+    REQUIRE(scene_put(1, 0) == 0);
+    scene_expect(0, MS);
+    scene_expect(1, MS);
+    explore_sleep_ns(20 * MS);
+    REQUIRE(journal_scene.jobs[0].deliveries == 1 && journal_scene.jobs[1].deliveries == 1);
+    scene_close_journal();
+}
+
 /* ---- ends */
 
 static void play_end(void) {
@@ -315,6 +336,8 @@ const struct scene journal_scenes[] = {
     { "put-earlier", "a job that is due before all others is delivered in time", play_earlier, 1,
       2 },
     { "put-far", "a job that is held in the file is delivered in time", play_far, 1, 2 },
+    { "set-back", "an overdue job is delivered, though the clock is set back before", play_set_back,
+      0, 1 },
     { "end", "a job that ends while it is delivered does not come again", play_end, 1, 2 },
     { "end-inside", "a job may end in its delivery", play_end_inside, 1, 2 },
     { "cancel-job", "a cancel and a delivery agree who comes first", play_cancel, 1, 2 },

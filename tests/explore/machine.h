@@ -32,6 +32,7 @@ struct machine_thread {
     struct machine_past past;     /* of itself: the number of its present step */
     struct machine_past released; /* of its last release fence */
     struct machine_past pending;  /* what relaxed loads have seen, for its next acquire fence */
+    int64_t *read_to; /* receives its next reading of the steady clock; NULL: nothing does */
 };
 
 /* The thread that runs. */

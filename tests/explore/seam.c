@@ -25,6 +25,10 @@
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *now) {
     int64_t ns = clock == CLOCK_REALTIME ? machine_wall_ns() : machine_now_ns();
+    if (clock != CLOCK_REALTIME && machine_self != NULL && machine_self->read_to != NULL) {
+        *machine_self->read_to = ns;
+        machine_self->read_to = NULL;
+    }
     *now = (struct timespec) { (time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S) };
     return 0;
 }

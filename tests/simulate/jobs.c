@@ -83,9 +83,18 @@ static void settle(struct job *job, int result, bool may_have_stopped, enum know
     job->is_busy = false;
 }
 
-/* Of a call that waits: the journal says whether it has stopped. */
+/* Of a call that waits: the journal says whether it has stopped, once it has memory for that. One that is being closed
+   can not be asked. */
 static bool has_stopped_now(int result) {
-    return result == -EIO && htw_journal_sync(journal) == -EIO;
+    if (result != -EIO)
+        return false;
+    while (journal != NULL) {
+        int said = htw_journal_sync(journal);
+        if (!program_may_fail(said))
+            return said == -EIO;
+        threads_sleep_ns(10 * HTW_MILLISECOND);
+    }
+    return true;
 }
 
 static void settle_put(struct job *job, int result, bool may_have_stopped) {

@@ -16,8 +16,12 @@ struct timer {
     bool is_busy;  /* a client is in a call about it */
     bool repeats, is_inside;
     struct due due;    /* not before this */
-    struct due latest; /* late after this; not known while it is armed or moved */
+    struct due latest; /* late after this; never: not known */
+    int64_t read_ns;   /* what the library has read last for the next run; 0: nothing yet */
+    int64_t first_ns;  /* of one that repeats: the delay of its first run */
+    int64_t run_ns;    /* of one that repeats: the deadline of its last run; 0: none */
     int64_t period_ns;
+    enum htw_repeat repeat;
     struct group *group;   /* NULL: none */
     int64_t armed_from_ns; /* when its call began */
     struct due kept;       /* its `latest` from before a pause */
@@ -42,7 +46,44 @@ static struct due never(void) {
     return (struct due) { .deadline_ns = HTW_NEVER_NS, .at_ns = MACHINE_NEVER };
 }
 
-static void require_in_time(const struct timer *timer) {
+/* ---- what the library reads
+
+   A thread may be stopped for seconds between a call, or the end of a run, and the moment at which the library reads the
+   clock for it. So what is due is judged from that reading. */
+
+static void begin_reading(struct timer *timer) {
+    timer->read_ns = 0;
+    machine_self->read_to = &timer->read_ns;
+}
+
+/* After a call, which may have failed before it has read anything. */
+static void end_reading(void) {
+    machine_self->read_to = NULL;
+}
+
+/* The deadline that the next run of a repeating timer must have. */
+static int64_t next_ns(const struct timer *timer) {
+    int64_t period_ns = timer->period_ns, ns = timer->run_ns + period_ns;
+    bool is_overdue = ns <= timer->read_ns;
+    if (timer->run_ns == 0)
+        return timer->read_ns + timer->first_ns;
+    if (timer->repeat == HTW_REPEAT_AFTER || (timer->repeat == HTW_REPEAT_DELAY && is_overdue))
+        return timer->read_ns + period_ns;
+    if (timer->repeat == HTW_REPEAT_SKIP && is_overdue)
+        return ns + ((timer->read_ns - ns) / period_ns + 1) * period_ns;
+    return ns;
+}
+
+/* Of one that repeats: once its thread has read when the run has ended. */
+static void follow_reading(struct timer *timer) {
+    if (!timer->repeats || timer->read_ns == 0)
+        return;
+    int64_t ns = next_ns(timer);
+    timer->latest.at_ns = ns > timer->read_ns ? ns : timer->read_ns;
+}
+
+static void require_in_time(struct timer *timer) {
+    follow_reading(timer);
     bool is_known = timer->latest.at_ns != MACHINE_NEVER;
     int64_t late_ns = is_known ? due_late_ns(&timer->latest, false) : 0;
     if (late_ns > world->counts.late_timer_ns)
@@ -86,6 +127,7 @@ static void run_again(void *arg, const struct htw_expiration *expiration) {
     struct timer *timer = arg;
     note("runs again", index_of(timer), expiration->late_ns);
     REQUIRE(timer->is_armed && !timer->is_inside);
+    REQUIRE(expiration->deadline_ns == next_ns(timer));
     REQUIRE(machine_now_ns() >= expiration->deadline_ns);
     require_in_time(timer);
     timer->is_inside = true;
@@ -93,6 +135,8 @@ static void run_again(void *arg, const struct htw_expiration *expiration) {
     work();
     timer->is_inside = false;
     timer->latest = due_at(machine_now_ns() + timer->period_ns, false);
+    timer->run_ns = expiration->deadline_ns;
+    begin_reading(timer);
 }
 
 /* ---- calls */
@@ -141,6 +185,15 @@ static int arm_by_wall(struct timer *timer, int64_t deadline_ns) {
     return htw_schedule_spec(scheduler, &spec, &timer->handle, NULL);
 }
 
+static int arm_repeating(struct timer *timer, int64_t first_ns) {
+    timer->repeats = true;
+    timer->first_ns = first_ns;
+    timer->period_ns = 10 * HTW_MILLISECOND + chance_ns(100 * HTW_MILLISECOND);
+    timer->repeat = (enum htw_repeat)chance_below(4);
+    return htw_schedule_every(scheduler, first_ns, timer->period_ns, timer->repeat, run_again,
+                              timer, &timer->handle);
+}
+
 static void arm(void) {
     struct timer *timer = find(false);
     if (timer == NULL)
@@ -155,6 +208,7 @@ static void arm(void) {
                               .kept = never(),
                               .armed_from_ns = machine_now_ns() };
     timer->due = is_wall ? due_at(wall_ns, true) : due_at(machine_now_ns() + delay_ns, false);
+    begin_reading(timer);
     if (is_wall) {
         result = arm_by_wall(timer, wall_ns);
     } else if (chance_one_in(4)) {
@@ -164,15 +218,14 @@ static void arm(void) {
         result = htw_schedule_within(scheduler, delay_ns, delay_ns + slack_ns, run_once, timer,
                                      &timer->handle);
     } else if (chance_one_in(8) && count_repeating() < REPEATING_MAX) {
-        timer->repeats = true;
-        timer->period_ns = 10 * HTW_MILLISECOND + chance_ns(100 * HTW_MILLISECOND);
-        result =
-            htw_schedule_every(scheduler, delay_ns, timer->period_ns,
-                               (enum htw_repeat)chance_below(4), run_again, timer, &timer->handle);
+        result = arm_repeating(timer, delay_ns);
     } else {
         result = htw_schedule(scheduler, delay_ns, run_once, timer, &timer->handle);
     }
+    end_reading();
     note("arms", index_of(timer), result);
+    if (!is_wall && !timer->repeats)
+        timer->due = due_at(timer->read_ns + delay_ns, false);
     if (result != 0) {
         REQUIRE(program_may_fail(result) && timer->is_armed);
         timer->is_armed = false;
@@ -218,15 +271,16 @@ static void move(void) {
     if (before.at_ns < timer->due.at_ns)
         timer->due = before;
     timer->latest = never();
+    begin_reading(timer);
     int outcome = htw_reschedule(scheduler, timer->handle, delay_ns);
+    end_reading();
     note("moves", index_of(timer), outcome);
     REQUIRE(outcome == HTW_MOVED || outcome == HTW_GONE || outcome == HTW_RUNNING ||
             program_may_fail(outcome));
     REQUIRE(outcome != HTW_GONE || !timer->is_armed);
-    if (outcome == HTW_MOVED && timer->is_armed)
-        timer->latest = due_at(machine_now_ns() + delay_ns, false);
-    else
-        timer->latest = latest;
+    bool is_moved = outcome == HTW_MOVED;
+    timer->due = is_moved ? due_at(timer->read_ns + delay_ns, false) : before;
+    timer->latest = is_moved ? timer->due : latest;
     world->counts.moved += outcome == HTW_MOVED;
     timer->is_busy = false;
 }
