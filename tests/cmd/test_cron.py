@@ -90,24 +90,24 @@ def next_times_end_where_time_ends(directory):
 @test
 def check_names_each_wrong_line(directory):
     table = table_with(directory, "* * * *", "1 2 3 4 5", "foo", "0 0 30 2 * x", "TZ=No/where",
-                       "61 * * * * x", "* * * * * * x", "MAILTO=root", "TZ=" + 300 * "x", "0 0\0 * * * x",
-                       "0 4 * * * right", "  1 2,x 3 4 5 y", "TX=UTC", "CRON_TX=UTC", "TZ='UTC\"", "TZ='")
+                       "61 * * * * x", "* * * * * * x", "@reboot x", "TZ=" + 300 * "x", "0 0\0 * * * x",
+                       "0 4 * * * right", "  1 2,x 3 4 5 y", "T X=UTC", "=UTC", "TZ='UTC\"", "TZ='")
     got = command("cron", "--check", table)
     equal((got.status, got.out), (1, b""))
     equal([line.replace(f"htw cron: {table}:", "") for line in got.err.splitlines()], [
         "1: five fields and a command expected",
         "2: five fields and a command expected",
-        "3: neither `minute hour day month weekday command` nor `TZ=zone`",
+        "3: neither `minute hour day month weekday command` nor `NAME=VALUE`",
         "4: this never comes: 0 0 30 2 *",
         "5: time zone No/where: there is none of this name",
         "6: not a time, at column 1: 61 * * * *",
         "7: five fields and a command expected, and not six fields",
-        "8: only TZ and CRON_TZ can be set; write others before the command",
+        "8: @reboot is no time: run its command before this program starts",
         f"9: time zone {300 * 'x'}: there is none of this name",
         "10: there is a zero byte",
         "12: not a time, at column 7: 1 2,x 3 4 5",
-        "13: only TZ and CRON_TZ can be set; write others before the command",
-        "14: only TZ and CRON_TZ can be set; write others before the command",
+        "13: neither `minute hour day month weekday command` nor `NAME=VALUE`",
+        "14: neither `minute hour day month weekday command` nor `NAME=VALUE`",
         "15: time zone 'UTC\": there is none of this name",
         "16: time zone ': there is none of this name"])
 
@@ -118,6 +118,42 @@ def check_of_what_is_right_says_nothing(directory):
     equal((got.status, got.out, got.err), (0, b"", ""))
     got = command("cron", "--check", file_with(directory, "without_newline", b"@daily x"))
     equal((got.status, got.err), (0, ""))
+
+
+@test
+def check_warns_of_what_means_something_else_in_a_crontab(directory):
+    user = "root: there is no column for one, and this runs it as a command".replace("root", "root is a user")
+    percent = "% is as any other character: it ends no command, and needs no backslash"
+    mail = "MAILTO: no mail is sent; the output is that of this program"
+    for lines, wanted in (
+            (["17 * * * * root tidy"], [f"1: warning: {user}"]), (["@daily\troot \t tidy"], [f"1: warning: {user}"]),
+            (["0 0 * * * root"], []), (["0 0 * * * root --help"], []), (["0 0 * * * nobody-of-this-name x"], []),
+            (["0 0 * * * date +\\%F"], [f"1: warning: {percent}"]),
+            (["MAILTO=a", "MAILTO=b", "0 0 * * * x", "0 1 * * * x"], [f"3: warning: {mail}"]),
+            (["HOME=/", "0 0 * * * x"], ["2: warning: HOME: commands start in the folder of this program"]),
+            (["SHELL=/bin/bash", "PATH=/bin", "MAILTO_=", "XHOME=", "0 0 * * * x"], []), (["MAILTO=a", "TZ=UTC"], None)):
+        table = table_with(directory, *lines)
+        got = command("cron", "--check", table)
+        if wanted is not None:
+            equal((got.status, got.err.splitlines()), (0, [f"htw cron: {table}:{line}" for line in wanted]), str(lines))
+        equal(command("cron", "--next", "1", table).err, "" if wanted is not None else got.err, "without --check")
+
+
+@test
+def variables_are_those_of_the_commands_that_follow(directory):
+    out = os.path.join(directory, "out")
+    shell = file_with(directory, "shell", f"#!/bin/sh\necho shell $* >>{out}\n".encode())
+    os.chmod(shell, 0o700)
+    table = table_with(directory, "A=1", "B = ' x=2 '", "A=3", "TZ=Europe/Berlin", "CRON_TZ=UTC", f"PATH={directory}:/bin:/usr/bin",
+                       f"* * * * * echo \"$A|$B|$TZ|${{PATH%%:*}}\" >>{out}", f"SHELL={shell}", "* * * * * second")
+    process = start_due(table)
+    wait_for(lambda: os.path.exists(out) and len(content_of(out).splitlines()) == 2, "both runs")
+    equal(sorted(content_of(out).decode().splitlines()), [f"3| x=2 |Europe/Berlin|{directory}", "shell -c -- second"])
+    equal(stop(process, signal.SIGTERM).status, 0)
+    table = table_with(directory, *(f"V{i}={'x' * 80}" for i in range(100)), "0 0 * * * x")
+    got = command("cron", "--check", table)
+    equal(got.status, 1)
+    has(got.err, f"{table}:97: the variables take more than 8192 bytes")
 
 
 @test
@@ -171,7 +207,7 @@ def file_may_be_standard_input(directory):
     got = command("cron", "-n1", "-a", "@0.5", "-", input=b"TZ=UTC\n@daily x\n")
     equal((got.status, got.out, got.err), (0, b"1970-01-02T00:00:00+00:00 x\n", ""))
     got = command("cron", "-c", "-", input=b"x\n")
-    equal((got.status, got.err), (1, "htw cron: -:1: neither `minute hour day month weekday command` nor `TZ=zone`\n"))
+    equal((got.status, got.err), (1, "htw cron: -:1: neither `minute hour day month weekday command` nor `NAME=VALUE`\n"))
     begun = os.path.join(directory, "begun")
     process = subprocess.Popen([PROGRAM, "cron", "--after", str(int(time.time()) - 90), "-"], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)

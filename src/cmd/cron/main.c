@@ -38,7 +38,9 @@ static bool set_instant(const struct htw__option *option, void *member, const ch
 #define AT(member) HTW__OPTION_AT(struct options, member)
 
 static const struct htw__option rows[] = {
-    { 'c', "check", NULL, htw__set_flag, AT(checks), .help = "only check FILE" },
+    { 'c', "check", NULL, htw__set_flag, AT(checks),
+      .help = "only check FILE; warn of what a crontab of the system\n"
+              "says and this program does not do" },
     { 'n', "next", "N", htw__set_number, AT(next), .least = 1, .most = 1000000,
       .help = "only print the next N times of each line" },
     { 'a', "after", "INSTANT", set_instant, AT(cron.after_ns),
@@ -66,8 +68,9 @@ static const struct htw__command_line command_line = {
         "  0 0 L * *         report      at midnight of the last day of each month\n"
         "  0 9 * * fri#2     remind      on the second Friday of each month\n"
         "  @daily            tidy        also @hourly @weekly @monthly @yearly\n"
-        "  TZ=Europe/Berlin              the time zone of the lines that follow, and of their\n"
-        "                                commands; CRON_TZ: not of the commands\n"
+        "  PATH=/usr/bin:/bin            of the commands that follow; SHELL= is what runs them\n"
+        "  TZ=Europe/Berlin              also the time zone of the lines that follow; CRON_TZ= is\n"
+        "                                that of the lines alone\n"
         "  # a comment\n"
         "Without a TZ line, times are those of the local time zone. A time that is skipped when\n"
         "clocks are put forward comes right after; one that comes twice counts once, unless the\n"
@@ -75,8 +78,8 @@ static const struct htw__command_line command_line = {
         "the clock is set back by more than three hours, its new time counts.\n"
         "\n"
         "/bin/sh runs a COMMAND, all of the line (`%` means nothing here), with the environment of\n"
-        "this program, its outputs, and no input. A job that still runs is not started again. What\n"
-        "ends with another status than 0 is reported on standard error.\n",
+        "this program and those variables, its outputs, and no input. A job that still runs is not\n"
+        "started again. What ends with another status than 0 is reported on standard error.\n",
     .notes =
         "SIGHUP reads FILE again, if it is a regular file: lines that have not changed go on, and if\n"
         "there is an error, all do.\n"
@@ -128,6 +131,8 @@ static int check(const struct options *options) {
         options->cron.after_ns == 0 ? clock_ns(CLOCK_REALTIME) : options->cron.after_ns;
     if (!htw__cron_table_read(options->cron.path, -1, &jobs))
         return HTW__EXIT_FAILED;
+    if (options->checks)
+        htw__cron_warn(options->cron.path, jobs);
     for (const struct htw__cron_job *job = jobs; job != NULL; job = job->next) {
         int64_t instant_ns = after_ns;
         for (uint64_t i = 0; i < options->next; i++) {

@@ -21,9 +21,16 @@ static _Noreturn void become(const struct htw__cron_job *job) {
     close(STDIN_FILENO);
     (void)!open("/dev/null", O_RDONLY); /* in its place, which is free whatever the limit is */
     /* uncovered: in the child */
-    if (job->time_zone == NULL || setenv("TZ", job->time_zone, 1) == 0)
-        execl("/bin/sh", "sh", "-c", "--", job->command, (char *)NULL);
-    htw__cron_complain(job->cron->path, job->line, "/bin/sh: %s", strerror(errno));
+    const char *shell = "/bin/sh";
+    bool is_set = true;
+    for (char *variable = job->text; *variable != '\0'; variable += strlen(variable) + 1) {
+        is_set = putenv(variable) == 0 && is_set;
+        if (strncmp(variable, "SHELL=", 6) == 0)
+            shell = variable + 6;
+    }
+    if (is_set)
+        execl(shell, shell, "-c", "--", job->command, (char *)NULL);
+    htw__cron_complain(job->cron->path, job->line, "%s: %s", shell, strerror(errno));
     _exit(127);
 }
 

@@ -17,6 +17,7 @@
 
 #define BLANKS " \t"
 #define DIGITS "0123456789"
+#define NAME DIGITS "_ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 /* More than any table: what has no end must not take all memory. */
 #define FILE_MAX ((size_t)64 * 1024 * 1024)
@@ -56,9 +57,12 @@ struct reading {
     const char *path;
     unsigned line;
     uint64_t errors;
-    bool sets_time_zone;        /* TZ, which is also for the commands; otherwise CRON_TZ */
-    char zone[PATH_MAX];        /* of the lines that follow; empty: the local one */
+    char
+        zone[PATH_MAX]; /* of the lines that follow: the last TZ or CRON_TZ; empty: the local one */
     struct htw__cron_job **end; /* where the next job is linked */
+    size_t variables_size;
+    char variables
+        [8192]; /* of the commands that follow, each with a NUL; what was set last is last */
 };
 
 #define WRONG(reading, ...)                                                    \
@@ -83,12 +87,30 @@ static struct htw_zone *open_zone(struct reading *reading, const char *name) {
     return zone;
 }
 
+/* Replaces the variable of this name. False: no room. */
+static bool set_variable(struct reading *reading, const char *name, size_t name_size,
+                         const char *value) {
+    char *at = reading->variables, *end = at + reading->variables_size;
+    while (at < end && (strncmp(at, name, name_size) != 0 || at[name_size] != '='))
+        at += strlen(at) + 1;
+    if (at < end) {
+        size_t size = strlen(at) + 1;
+        memmove(at, at + size, (size_t)(end - at) - size);
+        end -= size;
+    }
+    size_t used = (size_t)(end - reading->variables), room = sizeof(reading->variables) - used;
+    int size = snprintf(end, room, "%.*s=%s", (int)name_size, name, value);
+    bool fits = size >= 0 && (size_t)size < room;
+    reading->variables_size = used + (fits ? (size_t)size + 1 : 0);
+    return fits;
+}
+
 /* `NAME=VALUE`, perhaps in quotes. */
 static void read_variable(struct reading *reading, char *text) {
-    size_t name_size = strcspn(text, BLANKS "=");
+    size_t name_size = strspn(text, NAME);
     char *value = text + name_size + strspn(text + name_size, BLANKS);
-    if (*value != '=') {
-        WRONG(reading, "neither `minute hour day month weekday command` nor `TZ=zone`");
+    if (name_size == 0 || *value != '=') {
+        WRONG(reading, "neither `minute hour day month weekday command` nor `NAME=VALUE`");
         return;
     }
     value += 1 + strspn(value + 1, BLANKS);
@@ -98,17 +120,15 @@ static void read_variable(struct reading *reading, char *text) {
         value++;
     }
     bool is_cron_tz = name_size == 7 && strncmp(text, "CRON_TZ", 7) == 0;
-    bool is_tz = name_size == 2 && strncmp(text, "TZ", 2) == 0;
-    if (!is_cron_tz && !is_tz) {
-        WRONG(reading, "only TZ and CRON_TZ can be set; write others before the command");
-        return;
+    if (is_cron_tz || (name_size == 2 && strncmp(text, "TZ", 2) == 0)) {
+        struct htw_zone *zone = open_zone(reading, value);
+        if (zone == NULL)
+            return;
+        htw_zone_destroy(zone);
+        snprintf(reading->zone, sizeof(reading->zone), "%s", value); /* the names of files fit */
     }
-    struct htw_zone *zone = open_zone(reading, value);
-    if (zone == NULL)
-        return;
-    htw_zone_destroy(zone);
-    snprintf(reading->zone, sizeof(reading->zone), "%s", value); /* the names of files fit */
-    reading->sets_time_zone = is_tz;
+    if (!set_variable(reading, text, name_size, value))
+        WRONG(reading, "the variables take more than %zu bytes", sizeof(reading->variables));
 }
 
 /* The end of the times of a line: of five fields, or of a word with an at sign. */
@@ -120,19 +140,17 @@ static char *end_of_times(char *text) {
     return text;
 }
 
-/* Of strings that end with a zero byte. False: no memory. */
+/* False: no memory. */
 static bool set_text(struct htw__cron_job *job, const struct reading *reading, const char *times,
                      const char *command) {
-    int size = asprintf(&job->text, "%s=%s%c%s%c%s", reading->sets_time_zone ? "TZ" : "CRON_TZ",
-                        reading->zone, 0, times, 0, command);
-    if (size < 0) {
-        job->text = NULL;
+    size_t times_at = reading->variables_size + 1, command_at = times_at + strlen(times) + 1;
+    job->text_size = command_at + strlen(command) + 1;
+    job->text = calloc(1, job->text_size);
+    if (job->text == NULL)
         return false;
-    }
-    job->text_size = (size_t)size;
-    job->time_zone = reading->sets_time_zone ? job->text + strlen("TZ=") : NULL;
-    job->times = strchr(job->text, '\0') + 1;
-    job->command = strchr(job->times, '\0') + 1;
+    memcpy(job->text, reading->variables, reading->variables_size);
+    job->times = strcpy(job->text + times_at, times);
+    job->command = strcpy(job->text + command_at, command);
     return true;
 }
 
@@ -185,7 +203,9 @@ static void read_line(struct reading *reading, char *line, size_t size) {
     char *end = end_of_times(text);
     char *command = end + strspn(end, BLANKS);
     *end = '\0';
-    if (*command == '\0')
+    if (strcmp(text, "@reboot") == 0)
+        WRONG(reading, "@reboot is no time: run its command before this program starts");
+    else if (*command == '\0')
         WRONG(reading, "five fields and a command expected");
     else if (*command == '*')
         WRONG(reading, "five fields and a command expected, and not six fields");

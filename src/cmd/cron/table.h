@@ -11,9 +11,10 @@
 struct htw__cron_job {
     struct htw__cron_job *next;
     unsigned line; /* from 1 */
-    char *text;    /* zone, times and command: what has the same text is the same job */
+    char *
+        text; /* the variables, each with a NUL, an empty one, times and command: what has the same text is the same job */
     size_t text_size;
-    const char *time_zone, *times, *command; /* in `text`. TZ for the command; NULL: as it is */
+    const char *times, *command; /* in `text` */
     struct htw_calendar calendar;
     struct htw_zone *zone;
 
@@ -40,6 +41,9 @@ void htw__cron_complain(const char *path, unsigned line, const char *format, ...
  * to read for long: this ends, without a complaint, when `stop_fd` (-1: none) can be read.
  */
 bool htw__cron_table_read(const char *path, int stop_fd, struct htw__cron_job **ret_jobs);
+
+/* Warns of what means something else in a crontab: crontab.c. */
+void htw__cron_warn(const char *path, const struct htw__cron_job *jobs);
 
 /* Frees a job. */
 void htw__cron_job_free(struct htw__cron_job *job);
