@@ -45,7 +45,9 @@ CONFIGURATION = """\
  *   HTW_MALLOC(size), HTW_FREE(memory)
  *                     are used in place of malloc() and free(); any alignment will do. An allocator
  *                     in the options of a wheel goes before them.
- *   HTW_CHECK_LEVEL   1: assertions that cost a comparison. 2: checks the whole wheel after each step.
+ *   HTW_CHECK_LEVEL   1: assertions that cost a comparison; they find timers that were freed,
+ *                     overwritten or initialised while pending, and wheels used after their end.
+ *                     2: checks the whole wheel after each step.
  *   HTW_NO_BUILTINS   Plain C in place of what gcc and clang have built in; other compilers get it
  *                     anyway.
  */

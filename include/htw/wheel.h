@@ -161,7 +161,7 @@ HTW_API void htw_wheel_destroy(struct htw_wheel *wheel);
 
 /**
  * Initialises a timer, which is not pending then; the same as zeroing it. Do not call this for a
- * pending timer. NULL is ignored. Cost: O(1).
+ * pending timer: a build with assertions aborts when it gets to it. NULL is ignored. Cost: O(1).
  */
 HTW_API void htw_timer_init(struct htw_timer *timer);
 

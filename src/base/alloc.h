@@ -3,6 +3,8 @@
 #ifndef HTW_SRC_BASE_ALLOC_H
 #define HTW_SRC_BASE_ALLOC_H
 
+#include "assert.h"
+
 #include <htw/base.h>
 
 #include <stdbool.h>
@@ -29,6 +31,20 @@ void *htw__allocate(const struct htw_allocator *allocator, size_t size);
 
 /* `memory` may be NULL. `size` is the size with which it was allocated. */
 void htw__release(const struct htw_allocator *allocator, void *memory, size_t size);
+
+/*
+ * Objects that have the member `allocator` are known to exist by it: with check_level 1 its end forgets the function,
+ * and the memory says so until it is used again.
+ */
+#define HTW_ASSERT_EXISTS(object, kind)                                \
+    HTW_ASSERT_USE((object)->allocator.allocate != NULL, kind, object, \
+                   "is used after it was destroyed")
+
+static inline void htw__allocator_forget(struct htw_allocator *allocator) {
+    void *(*volatile * allocate)(void *, size_t, size_t) = &allocator->allocate;
+    if (HTW_CHECK_LEVEL >= 1)
+        *allocate = NULL; /* volatile: it is the last store before the memory is released */
+}
 
 #ifdef HTW_ANNOTATE
 /*

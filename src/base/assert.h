@@ -5,6 +5,9 @@
  *
  * Assertions are for errors of the library, and for those errors of a caller that a function
  * cannot see (memory freed while it is in use). Errors that it can see are answered with -EINVAL.
+ *
+ * HTW_ASSERT_USE() is for the errors of a caller: its sentence names the object, not a line of the library. It cannot
+ * find all: memory that was freed may be unchanged, or not be there any more.
  */
 #ifndef HTW_SRC_BASE_ASSERT_H
 #define HTW_SRC_BASE_ASSERT_H
@@ -28,13 +31,27 @@
         }                                                                                 \
     } while (0)
 
+#define HTW__ASSERT_USE_ALWAYS(condition, kind, object, misuse)                       \
+    do {                                                                              \
+        if (!(condition)) {                                                           \
+            fprintf(stderr, "htw: %s %p %s\n", kind, (const void *)(object), misuse); \
+            abort();                                                                  \
+        }                                                                             \
+    } while (0)
+
+/* What became of a timer or request whose memory is not as the library has left it. */
+#define HTW__NOT_LEFT_ALONE "was freed, overwritten or initialised while pending"
+
 /* The condition is compiled, but never evaluated. */
 #define HTW__ASSERT_NEVER(condition) ((void)sizeof(!(condition)))
 
 #if HTW_CHECK_LEVEL >= 1
 #define HTW_ASSERT(condition) HTW__ASSERT_ALWAYS(condition)
+#define HTW_ASSERT_USE(condition, kind, object, misuse) \
+    HTW__ASSERT_USE_ALWAYS(condition, kind, object, misuse)
 #else
 #define HTW_ASSERT(condition) HTW__ASSERT_NEVER(condition)
+#define HTW_ASSERT_USE(condition, kind, object, misuse) HTW__ASSERT_NEVER(condition)
 #endif
 
 #if HTW_CHECK_LEVEL >= 2

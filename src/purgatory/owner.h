@@ -50,6 +50,19 @@ enum {
     HTW__REQUEST_MEASURED = 1u << 4      /* counts in the histogram of waits, since `_since_ms` */
 };
 
+/* Whether a request to which a list of the purgatory leads is what it was when it was linked. Under the lock of that
+   list, which keeps it pending. */
+static inline bool htw__request_is_intact(const struct htw_request *request,
+                                          const struct htw_purgatory *purgatory) {
+    uint32_t bits = HTW__REQUEST_DONE * 2u - 1u;
+    uint32_t state = __atomic_load_n(&request->_state, __ATOMIC_RELAXED);
+    return request->_purgatory == purgatory && (state & HTW__REQUEST_PENDING) != 0 && state <= bits;
+}
+
+#define HTW_ASSERT_REQUEST(request, purgatory)                                     \
+    HTW_ASSERT_USE(htw__request_is_intact(request, purgatory), "request", request, \
+                   HTW__NOT_LEFT_ALONE)
+
 /* Also makes visible what happened before the state was set. Any thread. */
 static inline uint32_t htw__request_state(const struct htw_request *request) {
     uint32_t state = __atomic_load_n(&request->_state, __ATOMIC_ACQUIRE);

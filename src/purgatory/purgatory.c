@@ -106,6 +106,7 @@ static void release_all(struct htw_purgatory *purgatory) {
     htw__release(&allocator, purgatory->cpus, purgatory->cpu_count * sizeof(struct htw__cpu));
     htw__release(&allocator, purgatory->shards,
                  purgatory->shard_count * sizeof(struct htw__purgatory_shard));
+    htw__allocator_forget(&purgatory->allocator);
     htw__release(&allocator, purgatory, sizeof(*purgatory));
 }
 

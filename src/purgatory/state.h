@@ -115,6 +115,7 @@ static inline bool htw__frame_is_inside(const struct htw_purgatory *purgatory) {
 static inline int htw__purgatory_refusal(const struct htw_purgatory *purgatory) {
     if (purgatory == NULL)
         return -EINVAL;
+    HTW_ASSERT_EXISTS(purgatory, "purgatory");
     return HTW__UNLIKELY(purgatory->fork_count != htw__fork_count()) ? -EOWNERDEAD : 0;
 }
 

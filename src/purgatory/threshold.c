@@ -82,6 +82,7 @@ static struct htw_request *next_of_some(struct htw_threshold *threshold, struct 
             *ret_more = false;
             break;
         }
+        HTW_ASSERT_REQUEST(request_of(waiting), threshold->purgatory);
         walk->value = waiting->_value;
         walk->arrival = waiting->_arrival;
         if (waiting->_arrival > walk->last_arrival)

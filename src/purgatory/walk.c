@@ -96,6 +96,7 @@ static inline bool own(struct htw__walk *walk, struct htw_request *request) {
 static struct htw_request *own_first(struct htw__walk *walk, struct position at) {
     for (; seek(walk, &at); at.index++) {
         struct htw_request *request = at.cell->watches[at.index];
+        HTW_ASSERT_REQUEST(request, walk->purgatory);
         if (!own(walk, request))
             continue;
         struct position next = behind(at);

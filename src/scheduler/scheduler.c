@@ -194,6 +194,7 @@ static void destroy_parts(struct htw_scheduler *scheduler) {
     htw__clock_listeners_fini(&scheduler->clock_listeners);
     htw__kept_sites_fini(scheduler);
     destroy_observers(scheduler);
+    htw__allocator_forget(&scheduler->allocator);
     htw__release(&allocator, scheduler, sizeof(*scheduler));
 }
 

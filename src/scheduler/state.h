@@ -153,6 +153,7 @@ static inline bool htw__is_ending(const struct htw_scheduler *scheduler) {
 static inline int htw__scheduler_refusal(const struct htw_scheduler *scheduler) {
     if (HTW__UNLIKELY(scheduler == NULL))
         return -EINVAL;
+    HTW_ASSERT_EXISTS(scheduler, "scheduler");
     return HTW__UNLIKELY(scheduler->fork_count != htw__fork_count()) ? -EOWNERDEAD : 0;
 }
 

@@ -51,6 +51,9 @@ void htw__clock_listeners_init(struct htw__clock_listeners *listeners, int64_t (
 }
 
 void htw__clock_listeners_fini(struct htw__clock_listeners *listeners) {
+    HTW_ASSERT_USE(htw__ring_is_empty(&listeners->ring), "scheduler",
+                   HTW_CONTAINER_OF(listeners, struct htw_scheduler, clock_listeners),
+                   "is destroyed before a purgatory that uses it");
     htw__mutex_fini(&listeners->mutex);
 }
 

@@ -21,8 +21,13 @@
 #ifndef HTW_SRC_WHEEL_BUCKET_H
 #define HTW_SRC_WHEEL_BUCKET_H
 
+#include "../base/assert.h"
 #include "../base/compiler.h"
 #include "../base/list.h"
+
+/* A list leads to a timer from `back`. */
+#define HTW_ASSERT_LISTED(link, back) \
+    HTW_ASSERT_USE((link)->_back == (back), "timer", link, HTW__NOT_LEFT_ALONE)
 
 /* Chains of a bucket: at level 0, where it is emptied soon after it was filled, and above, where
    its timers are no longer in the cache. Powers of two, found by measurement. */
@@ -117,13 +122,59 @@ static inline bool htw__bucket_is_empty(const struct htw__bucket *bucket,
     return true;
 }
 
-/* Adds a timer: at the end of a ring, or to the chain that `running_count` chooses. */
+/* ---- rings of timers */
+
+static inline void htw__timers_check_last(const struct htw__link *ring) {
+    HTW_ASSERT_USE(*ring->_back == ring, "timer", htw__ring_last(ring), HTW__NOT_LEFT_ALONE);
+}
+
+/* The same as of any ring. What they write to the neighbours would hide that one was overwritten, so they are
+   compared before. */
+static inline struct htw__link *htw__timers_pop_front(struct htw__link *ring) {
+    HTW_ASSERT_LISTED(ring->_next, &ring->_next);
+    HTW_ASSERT_LISTED(ring->_next->_next, &ring->_next->_next);
+    return htw__ring_pop_front(ring);
+}
+
+static inline struct htw__link *htw__timers_pop_back(struct htw__link *ring) {
+    htw__timers_check_last(ring);
+    HTW_ASSERT_USE(*htw__ring_last(ring)->_back == htw__ring_last(ring), "timer",
+                   htw__ring_last(htw__ring_last(ring)), HTW__NOT_LEFT_ALONE);
+    return htw__ring_pop_back(ring);
+}
+
+static inline void htw__timers_push_front(struct htw__link *ring, struct htw__link *link) {
+    HTW_ASSERT_LISTED(ring->_next, &ring->_next);
+    htw__ring_push_front(ring, link);
+}
+
+static inline void htw__timers_push_back(struct htw__link *ring, struct htw__link *link) {
+    htw__timers_check_last(ring);
+    htw__ring_push_back(ring, link);
+}
+
+/* ---- buckets */
+
+/* Adds a timer: at the end of a ring, or to the chain that `running_count` chooses. `nil`: see list.h. */
 static inline void htw__bucket_add(const struct htw__buckets *buckets, uint32_t slot,
-                                   uint64_t running_count, struct htw__link *link) {
+                                   uint64_t running_count, struct htw__link *link,
+                                   const struct htw__link *nil) {
     struct htw__link **place = buckets->chains == 0
                                    ? htw__bucket_ring(buckets, slot)->_back
                                    : htw__bucket_chain_for(buckets, slot, running_count);
+    if (buckets->chains == 0)
+        htw__timers_check_last(htw__bucket_ring(buckets, slot));
+    else if (*place != nil)
+        HTW_ASSERT_LISTED(*place, place);
     htw__link_insert(place, link);
+}
+
+/* Before a timer is unlinked: its neighbours lead to it, and so it does to them. */
+static inline void htw__bucket_check_neighbours(const struct htw__link *link,
+                                                const struct htw__link *nil) {
+    HTW_ASSERT_USE(*link->_back == link &&
+                       (link->_next == nil || link->_next->_back == &link->_next),
+                   "timer", link, "or a neighbour of it " HTW__NOT_LEFT_ALONE);
 }
 
 /*
@@ -139,6 +190,7 @@ static inline void htw__bucket_add(const struct htw__buckets *buckets, uint32_t 
  * make one out of a conditional expression, so the address is computed.
  */
 static inline void htw__bucket_unlink(struct htw__link *link, const struct htw__link *nil) {
+    htw__bucket_check_neighbours(link, nil);
     uintptr_t at_end = (uintptr_t)0 - (uintptr_t)(link->_next == nil); /* all bits, or none */
     uintptr_t difference = (uintptr_t)link ^ (uintptr_t)link->_back;
     const struct htw__link *newer = (const void *)((uintptr_t)link ^ (difference & at_end));
@@ -152,11 +204,15 @@ static inline struct htw__link *htw__bucket_pop(const struct htw__bucket *bucket
                                                 const struct htw__link *nil) {
     const struct htw__buckets *buckets = bucket->buckets;
     if (buckets->chains == 0)
-        return htw__ring_pop_front(htw__bucket_ring(buckets, bucket->slot));
+        return htw__timers_pop_front(htw__bucket_ring(buckets, bucket->slot));
     for (uint32_t i = 0; i < buckets->chains; i++) {
-        struct htw__link *link =
-            *htw__bucket_chain(buckets, bucket->slot, (uint32_t)(turn + i) & (buckets->chains - 1));
+        struct htw__link **head =
+            htw__bucket_chain(buckets, bucket->slot, (uint32_t)(turn + i) & (buckets->chains - 1));
+        struct htw__link *link = *head;
         if (link != nil) {
+            HTW_ASSERT_LISTED(link, head);
+            if (link->_next != nil)
+                HTW_ASSERT_LISTED(link->_next, &link->_next);
             /* It is needed after the other chains had their turn. */
             HTW__PREFETCH(link->_next);
             htw__link_unlink(link);
@@ -190,6 +246,7 @@ static inline void htw__bucket_walk_start(struct htw__bucket_walk *walk,
         struct htw__link *link = *head;
         if (link == nil)
             continue;
+        HTW_ASSERT_LISTED(link, head);
         HTW__PREFETCH(link);
         walk->links[walk->live] = link;
         walk->heads[walk->live++] = head;
@@ -204,6 +261,7 @@ static inline struct htw__link *htw__bucket_walk_step(struct htw__bucket_walk *w
     struct htw__link *link = walk->links[chain_index];
     struct htw__link *next = link->_next;
     if (next != nil) {
+        HTW_ASSERT_LISTED(next, &link->_next);
         HTW__PREFETCH(next);
         walk->links[chain_index++] = next;
     } else { /* the last chain takes the place of this one */

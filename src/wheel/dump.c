@@ -61,7 +61,7 @@ static void list_queue(const struct htw_wheel *wheel, FILE *stream) {
 }
 
 int htw_wheel_dump(const struct htw_wheel *wheel, FILE *stream) {
-    if (wheel == NULL || stream == NULL)
+    if (htw__wheel_is_null(wheel) || stream == NULL)
         return -EINVAL;
     fprintf(stream, "wheel: clock %" PRIu64 "%s, %" PRIu32 " buckets a level, %u of %u levels%s\n",
             wheel->clock, wheel->in_round ? " (in a round)" : "", wheel->mask + 1,

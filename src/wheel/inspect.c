@@ -5,14 +5,15 @@
 #include <errno.h>
 
 size_t htw_wheel_count(const struct htw_wheel *wheel) {
-    return wheel == NULL ? 0
-                         : (size_t)(htw__wheel_scheduled(wheel) - wheel->cancelled -
-                                    wheel->expired - wheel->drained);
+    return htw__wheel_is_null(wheel) ? 0
+                                     : (size_t)(htw__wheel_scheduled(wheel) - wheel->cancelled -
+                                                wheel->expired - wheel->drained);
 }
 
 /* ---- for_each */
 
 struct visit {
+    const struct htw_wheel *wheel;
     htw_wheel_visitor *visitor;
     void *arg;
     size_t count;
@@ -20,7 +21,10 @@ struct visit {
 
 /* False: the visitor wants no more. */
 static bool visit_list(struct visit *visit, struct htw__list list) {
-    for (struct htw__link *link = *list.head; link != list.end; link = link->_next) {
+    struct htw__link **back = list.head;
+    for (struct htw__link *link; (link = *back) != list.end; back = &link->_next) {
+        HTW_ASSERT_LISTED(link, back);
+        HTW_ASSERT_OWNED(visit->wheel, htw__timer_of(link));
         visit->count++;
         if (!visit->visitor(htw__timer_of(link), visit->arg))
             return false;
@@ -37,9 +41,9 @@ static bool visit_bucket(struct htw_wheel *wheel, struct visit *visit, uint32_t 
 }
 
 size_t htw_wheel_for_each(struct htw_wheel *wheel, htw_wheel_visitor *visitor, void *arg) {
-    if (wheel == NULL || visitor == NULL)
+    if (htw__wheel_is_null(wheel) || visitor == NULL)
         return 0;
-    struct visit visit = { visitor, arg, 0 };
+    struct visit visit = { wheel, visitor, arg, 0 };
     bool more = visit_list(&visit, htw__list_of_ring(&wheel->due)) &&
                 visit_list(&visit, htw__list_of_ring(&wheel->next_round)) &&
                 visit_list(&visit, htw__list_of_ring(&wheel->never));
@@ -53,7 +57,9 @@ size_t htw_wheel_for_each(struct htw_wheel *wheel, htw_wheel_visitor *visitor, v
 /* ---- buckets */
 
 uint32_t htw_wheel_level_buckets(const struct htw_wheel *wheel, unsigned level) {
-    return wheel == NULL || level >= wheel->level_count ? 0 : wheel->levels[level].buckets.count;
+    return htw__wheel_is_null(wheel) || level >= wheel->level_count
+               ? 0
+               : wheel->levels[level].buckets.count;
 }
 
 size_t htw_wheel_count_in(const struct htw_wheel *wheel, unsigned level, uint32_t first,
@@ -223,7 +229,7 @@ static bool levels_are_sound(const struct htw_wheel *wheel) {
 }
 
 int htw_wheel_check(const struct htw_wheel *wheel) {
-    if (wheel == NULL)
+    if (htw__wheel_is_null(wheel))
         return -EINVAL;
     if (!levels_are_sound(wheel))
         return 8;
@@ -252,7 +258,7 @@ void htw_wheel_stats_init(struct htw_wheel_stats *stats) {
 }
 
 int htw_wheel_get_stats(const struct htw_wheel *wheel, struct htw_wheel_stats *stats) {
-    if (wheel == NULL || stats == NULL || stats->struct_size != sizeof(*stats))
+    if (htw__wheel_is_null(wheel) || stats == NULL || stats->struct_size != sizeof(*stats))
         return -EINVAL;
     *stats = (struct htw_wheel_stats) {
         .struct_size = sizeof(*stats),

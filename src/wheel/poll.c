@@ -31,9 +31,11 @@ static void expire(struct htw_timer *timer, struct batch *batch) {
 }
 
 /* Expires the timers of a ring, all of which are due, from its front. */
-static void expire_ring(struct htw__link *ring, struct batch *batch) {
+static void expire_ring(const struct htw_wheel *wheel, struct htw__link *ring,
+                        struct batch *batch) {
     struct htw__link *link;
-    while (!is_over(batch) && (link = htw__ring_pop_front(ring)) != NULL) {
+    while (!is_over(batch) && (link = htw__timers_pop_front(ring)) != NULL) {
+        HTW_ASSERT_OWNED(wheel, htw__timer_of(link));
         batch->budget--;
         expire(htw__timer_of(link), batch);
     }
@@ -88,6 +90,7 @@ static HTW__NOINLINE HTW__NO_CANARY void empty_bucket(struct htw_wheel *wheel,
     while (walk.live > 0 && batch->budget > (batch->count < batch->max ? 0 : budget_after_slice)) {
         struct htw__link *link = htw__bucket_walk_step(&walk, &wheel->nil);
         struct htw_timer *timer = htw__timer_of(link);
+        HTW_ASSERT_OWNED(wheel, timer);
         batch->budget--;
         if (timer->_deadline > wheel->clock) {
             demote(wheel, timer);
@@ -95,7 +98,7 @@ static HTW__NOINLINE HTW__NO_CANARY void empty_bucket(struct htw_wheel *wheel,
             expire(timer, batch);
         } else {
             htw__wheel_set_location(wheel, timer, HTW__ID_DUE);
-            htw__ring_push_back(&wheel->due, link);
+            htw__timers_push_back(&wheel->due, link);
         }
     }
     htw__bucket_walk_finish(&walk);
@@ -120,7 +123,7 @@ static void demote_to_front(struct htw_wheel *wheel, struct htw_timer *timer, un
     uint32_t slot = htw__wheel_slot(wheel, level, deadline);
     uint32_t id = htw__wheel_bucket_id(wheel, level, slot);
     htw__wheel_set_location(wheel, timer, id);
-    htw__ring_push_front(htw__bucket_ring(&wheel->levels[level].buckets, slot), &timer->_link);
+    htw__timers_push_front(htw__bucket_ring(&wheel->levels[level].buckets, slot), &timer->_link);
     htw__delay_queue_offer(&wheel->queue, id, deadline, wheel->inserted++);
 }
 
@@ -138,7 +141,7 @@ static HTW__NOINLINE void empty_in_order(struct htw_wheel *wheel, const struct t
     const struct htw__link *ahead = ring->_next;
     wheel->emptying = true;
     while (!is_over(batch)) {
-        struct htw__link *link = htw__ring_pop_back(ring);
+        struct htw__link *link = htw__timers_pop_back(ring);
         if (link == NULL) {
             htw__wheel_discard_top(wheel);
             return;
@@ -150,9 +153,10 @@ static HTW__NOINLINE void empty_in_order(struct htw_wheel *wheel, const struct t
             ahead = ahead->_next;
         HTW__PREFETCH(ahead);
         struct htw_timer *timer = htw__timer_of(link);
+        HTW_ASSERT_OWNED(wheel, timer);
         if (timer->_deadline <= wheel->clock) {
             htw__wheel_set_location(wheel, timer, HTW__ID_DUE);
-            htw__ring_push_front(&wheel->due, link);
+            htw__timers_push_front(&wheel->due, link);
         } else {
             demote_to_front(wheel, timer, top->level);
         }
@@ -167,7 +171,7 @@ static void empty_top(struct htw_wheel *wheel, const struct top *top, struct bat
         empty_in_order(wheel, top, batch);
     } else {
         struct htw__link *ring = htw__bucket_ring(top->bucket.buckets, top->bucket.slot);
-        expire_ring(ring, batch);
+        expire_ring(wheel, ring, batch);
         if (htw__ring_is_empty(ring))
             htw__wheel_discard_top(wheel);
     }
@@ -194,6 +198,7 @@ static bool nothing_is_due(const struct htw_wheel *wheel, uint64_t now) {
 static void end_round(struct htw_wheel *wheel, uint64_t now) {
     wheel->in_round = false;
     htw__wheel_set_clock(wheel, now);
+    HTW_ASSERT_LISTED(wheel->next_round._next, &wheel->next_round._next);
     htw__ring_splice_back(&wheel->due, &wheel->next_round);
 }
 
@@ -214,6 +219,8 @@ static HTW__NOINLINE struct htw_timer *expire_lone(struct htw_wheel *wheel, uint
     if (head == NULL || *head == &wheel->nil || (*head)->_next != &wheel->nil)
         return NULL;
     struct htw_timer *timer = htw__timer_of(*head);
+    HTW_ASSERT_LISTED(&timer->_link, head);
+    HTW_ASSERT_OWNED(wheel, timer);
     if (timer->_deadline > key)
         return NULL;
     *head = &wheel->nil;
@@ -233,7 +240,7 @@ run_round(struct htw_wheel *wheel, uint64_t now, struct batch *batch) {
     wheel->in_round = true;
     for (;;) {
         if (!wheel->emptying)
-            expire_ring(&wheel->due, batch);
+            expire_ring(wheel, &wheel->due, batch);
         /* A full batch never reports that the round has ended, even if it has. */
         if (batch->count == batch->max)
             return HTW_MORE;
@@ -284,7 +291,7 @@ static inline bool advance_idle(struct htw_wheel *wheel, uint64_t now) {
 }
 
 HTW__NO_CANARY struct htw_timer *htw_wheel_poll(struct htw_wheel *wheel, uint64_t now) {
-    if (wheel == NULL || advance_idle(wheel, now))
+    if (htw__wheel_is_null(wheel) || advance_idle(wheel, now))
         return NULL;
     struct htw_timer *timer = expire_lone(wheel, now, false);
     if (timer != NULL) {
@@ -316,7 +323,7 @@ static HTW__NOINLINE HTW__NO_CANARY int poll_batch(struct htw_wheel *wheel, uint
 HTW__NO_CANARY int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now,
                                         struct htw_timer *timers[], size_t max, size_t budget,
                                         size_t *ret_count) {
-    if (wheel == NULL || timers == NULL || max == 0 || ret_count == NULL)
+    if (htw__wheel_is_null(wheel) || timers == NULL || max == 0 || ret_count == NULL)
         return -EINVAL;
     /* With a budget, empty buckets are discarded, too. */
     if (budget == 0 && advance_idle(wheel, now)) {
@@ -335,7 +342,7 @@ HTW__NO_CANARY int htw_wheel_poll_batch(struct htw_wheel *wheel, uint64_t now,
 }
 
 uint64_t htw_wheel_next(struct htw_wheel *wheel) {
-    if (wheel == NULL)
+    if (htw__wheel_is_null(wheel))
         return HTW_NEVER_TICK;
     if (!htw__ring_is_empty(&wheel->due) || !htw__ring_is_empty(&wheel->next_round))
         return wheel->clock;
@@ -358,7 +365,7 @@ static struct htw__link *remove_any(struct htw_wheel *wheel) {
     }
     struct htw__link *rings[] = { &wheel->due, &wheel->next_round, &wheel->never };
     for (size_t i = 0; i < sizeof(rings) / sizeof(rings[0]); i++) {
-        struct htw__link *link = htw__ring_pop_front(rings[i]);
+        struct htw__link *link = htw__timers_pop_front(rings[i]);
         if (link != NULL)
             return link;
     }
@@ -366,10 +373,11 @@ static struct htw__link *remove_any(struct htw_wheel *wheel) {
 }
 
 struct htw_timer *htw_wheel_drain(struct htw_wheel *wheel) {
-    struct htw__link *link = wheel == NULL ? NULL : remove_any(wheel);
+    struct htw__link *link = htw__wheel_is_null(wheel) ? NULL : remove_any(wheel);
     if (link == NULL)
         return NULL;
     struct htw_timer *timer = htw__timer_of(link);
+    HTW_ASSERT_OWNED(wheel, timer);
     timer->_location = 0;
     wheel->drained++;
     HTW_ASSERT_WHEEL(wheel);

@@ -65,6 +65,18 @@ struct htw_wheel {
     struct htw_allocator allocator;
 };
 
+/* Public calls answer NULL. With check_level 1 they end the process for a wheel that was destroyed. A macro, so that
+   without that the code is that of the comparison. */
+#if HTW_CHECK_LEVEL >= 1
+static inline bool htw__wheel_is_null(const struct htw_wheel *wheel) {
+    if (wheel != NULL)
+        HTW_ASSERT_EXISTS(wheel, "wheel");
+    return wheel == NULL;
+}
+#else
+#define htw__wheel_is_null(wheel) ((wheel) == NULL)
+#endif
+
 static inline struct htw_timer *htw__timer_of(struct htw__link *link) {
     return HTW_CONTAINER_OF(link, struct htw_timer, _link);
 }
@@ -159,6 +171,10 @@ static inline bool htw__wheel_owns(const struct htw_wheel *wheel, const struct h
     return (timer->_location ^ wheel->mark) >> 32 == 0;
 }
 
+/* For a timer to which a list of the wheel leads. */
+#define HTW_ASSERT_OWNED(wheel, timer) \
+    HTW_ASSERT_USE(htw__wheel_owns(wheel, timer), "timer", timer, HTW__NOT_LEFT_ALONE)
+
 static inline uint32_t htw__timer_id(const struct htw_timer *timer) {
     return (uint32_t)timer->_location;
 }
@@ -175,7 +191,7 @@ static inline uint32_t htw__wheel_link(struct htw_wheel *wheel, struct htw_timer
     uint64_t location = level->first_location + slot;
     timer->_deadline = deadline;
     timer->_location = location;
-    htw__bucket_add(&level->buckets, slot, wheel->inserted++, &timer->_link);
+    htw__bucket_add(&level->buckets, slot, wheel->inserted++, &timer->_link, &wheel->nil);
     return (uint32_t)location;
 }
 
@@ -199,7 +215,7 @@ static inline void htw__wheel_insert(struct htw_wheel *wheel, struct htw_timer *
     struct htw__link *ring = place == HTW__PLACE_NEVER ? &wheel->never
                              : wheel->in_round         ? &wheel->next_round
                                                        : &wheel->due;
-    htw__ring_push_back(ring, &timer->_link);
+    htw__timers_push_back(ring, &timer->_link);
 }
 
 /* Discards the bucket at the top of the delay queue, which is empty. */

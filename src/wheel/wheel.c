@@ -242,10 +242,11 @@ static bool mark_not_pending(struct htw_timer *timer, void *arg) {
 }
 
 void htw_wheel_destroy(struct htw_wheel *wheel) {
-    if (wheel == NULL)
+    if (htw__wheel_is_null(wheel))
         return;
     htw_wheel_for_each(wheel, mark_not_pending, NULL);
     struct htw_allocator allocator = wheel->allocator;
+    htw__allocator_forget(&wheel->allocator);
     for (unsigned level = 0; level < wheel->level_count; level++)
         htw__release(&allocator, wheel->levels[level].buckets.lists,
                      htw__buckets_bytes(&wheel->levels[level].buckets));
@@ -254,7 +255,7 @@ void htw_wheel_destroy(struct htw_wheel *wheel) {
 }
 
 int htw_wheel_reserve(struct htw_wheel *wheel, uint64_t horizon) {
-    if (wheel == NULL)
+    if (htw__wheel_is_null(wheel))
         return -EINVAL;
     int error = 0;
     while (error == 0 && distance_covered(wheel) < horizon)
@@ -286,6 +287,7 @@ static int arm(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadli
     if (error != 0)
         return error;
     if (timer->_location != 0) {
+        htw__bucket_check_neighbours(&timer->_link, &wheel->nil);
         htw__link_unlink(&timer->_link);
         wheel->moved_by_insertion++;
     }
@@ -361,7 +363,7 @@ static HTW__NOINLINE int postpone(struct htw_wheel *wheel, struct htw_timer *tim
 /* The common cases come first. They call other functions only as their last act, so that no
    register has to be saved: with many timers, stores limit the speed of an arm (bucket.h). */
 static inline int schedule(struct htw_wheel *wheel, struct htw_timer *timer, uint64_t deadline) {
-    if (wheel == NULL || timer == NULL || deadline <= wheel->clock ||
+    if (htw__wheel_is_null(wheel) || timer == NULL || deadline <= wheel->clock ||
         deadline > wheel->max_deadline)
         return schedule_slow(wheel, timer, deadline);
     if (timer->_location != 0)
@@ -402,7 +404,7 @@ int htw_wheel_schedule_within(struct htw_wheel *wheel, struct htw_timer *timer, 
 }
 
 bool htw_wheel_cancel(struct htw_wheel *wheel, struct htw_timer *timer) {
-    if (wheel == NULL || timer == NULL || !htw__wheel_owns(wheel, timer))
+    if (htw__wheel_is_null(wheel) || timer == NULL || !htw__wheel_owns(wheel, timer))
         return false;
     htw__bucket_unlink(&timer->_link, &wheel->nil);
     timer->_location = 0;
@@ -412,5 +414,5 @@ bool htw_wheel_cancel(struct htw_wheel *wheel, struct htw_timer *timer) {
 }
 
 uint64_t htw_wheel_now(const struct htw_wheel *wheel) {
-    return wheel == NULL ? HTW_NEVER_TICK : wheel->clock;
+    return htw__wheel_is_null(wheel) ? HTW_NEVER_TICK : wheel->clock;
 }

@@ -36,7 +36,7 @@ END
 verb_coverage() {
     need "$coverage_packages"
     rm -rf build/coverage
-    CC=clang-19 CXX=clang++-19 configure coverage -Dbuildtype=debug -Doptimization=1 -Dexamples=false \
+    CC=clang-19 CXX=clang++-19 configure coverage -Dbuildtype=debug -Dcheck_level=0 -Doptimization=1 -Dexamples=false \
         -Dc_args="-fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc -include $PWD/tests/support/coverage_exit.h" \
         -Dc_link_args=-fprofile-instr-generate -Dcpp_link_args=-fprofile-instr-generate >/dev/null
     ninja -C build/coverage >build/coverage/build.log || fail "see build/coverage/build.log"
@@ -235,7 +235,7 @@ verb_weigh() {
 # Built with fixed flags, by gcc, so that nothing but the sources changes the description.
 verb_abi() {
     need "$abi_packages"
-    CC=gcc CXX=g++ CFLAGS='' configure abi -Dbuildtype=debug -Dtests=false -Dexamples=false -Dcalendar=true -Djournal=true -Dmonitor=true
+    CC=gcc CXX=g++ CFLAGS='' configure abi -Dbuildtype=debug -Dcheck_level=0 -Dtests=false -Dexamples=false -Dcalendar=true -Djournal=true -Dmonitor=true
     compile abi
     CC=gcc python3 tests/api/abi.py . build/abi build/abi "$@"
 }

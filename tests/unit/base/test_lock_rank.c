@@ -3,11 +3,7 @@
    that names both. Each case runs in a child. */
 #include "../../../src/base/lock.h"
 
-#include "../../support/child.h"
-#include "../unit.h"
-
-#include <signal.h>
-#include <string.h>
+#include "../../support/abort_cases.h"
 
 static struct htw__mutex wall, life, pool, alarm_mutex, second_alarm;
 static struct htw__lock shard, other_shard, cpu, unranked;
@@ -138,13 +134,7 @@ static void sleep_without_the_mutex(void) {
     htw__mutex_wait(&life, &condition);
 }
 
-struct rank_case {
-    const char *name;
-    void (*run)(void);
-    const char *message; /* NULL: it is allowed */
-};
-
-static const struct rank_case cases[] = {
+static const struct abort_case cases[] = {
     { "in order", take_in_order, NULL },
     { "released in another order", release_in_another_order, NULL },
     { "one after the other", take_shards_one_after_the_other, NULL },
@@ -170,20 +160,10 @@ static const struct rank_case cases[] = {
       "sleeps on scheduler.life which it does not hold" },
 };
 
-static void run_case(void *arg) {
-    ((const struct rank_case *)arg)->run();
-}
-
 UNIT_TEST(lock_taken_against_the_order_aborts) {
     if (HTW_CHECK_LEVEL < 1)
         skip(); /* locks have no ranks then */
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        char message[500];
-        int end = child_run(run_case, (void *)(uintptr_t)&cases[i], message, sizeof(message));
-        if (cases[i].message == NULL ? end != 0
-                                     : end != -SIGABRT || strstr(message, cases[i].message) == NULL)
-            fail_msg("%s: ended by %d, message: %s", cases[i].name, end, message);
-    }
+    assert_abort_cases(cases, COUNT_OF(cases));
 }
 
 UNIT_TEST(lock_without_checks_has_no_rank) {
