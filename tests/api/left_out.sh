@@ -54,7 +54,7 @@ relay='left out: htw relay: needs librdkafka 2.0.2, libmicrohttpd and the calend
 page='left out: htw serve --http: needs libmicrohttpd (Debian: libmicrohttpd-dev)'
 top='left out: htw top and htw replay: needs ncurses and jansson (Debian: libncurses-dev libjansson-dev)'
 annotations='left out: what helgrind and DRD are told: needs the headers of valgrind (Debian: valgrind)'
-probes='left out: probes for bpftrace and perf: needs sys/sdt.h (Debian: systemtap-sdt-dev)'
+probes='left out: probes for bpftrace and perf: needs sys/sdt.h of SystemTap (Debian: systemtap-sdt-dev)'
 man='left out: the man pages: needs markdown-it-py (Debian: python3-markdown-it)'
 
 left_out nothing
@@ -65,6 +65,14 @@ expect second "$calendar" "$relay" "$page" "$top" "$annotations"
 
 left_out third HTW_HIDDEN=cctz/time_zone.h
 expect third "$calendar" "$relay"
+
+# The header of FreeBSD: its probes are calls that only dtrace resolves.
+mkdir -p "$work/freebsd/sys"
+for probe in 'PROBE(htw, name)' 'PROBE1(htw, name, a)' 'PROBE6(htw, name, a, b, c, d, e, f)'; do
+    printf '#define DTRACE_%s { extern void __dtrace_##htw##___##name(void); __dtrace_##htw##___##name(); }\n' "$probe"
+done >"$work/freebsd/sys/sdt.h"
+left_out fourth CFLAGS="-I$work/freebsd"
+expect fourth "$probes"
 
 # Each of these packages is one that ./dev install installs.
 installed=$(sed -n "s/^\(build\|calendar\|journal\|relay\|top\|man\|install\)_packages=['\"]\([^'\"]*\)['\"].*/ \2 /p" "$root/tools/dev/common.sh")
