@@ -8,7 +8,7 @@
 #define REQUESTS 2u
 #define LEASE_NS (4 * MS)
 
-static const char *const queues[] = { "q" };
+static const char *const queues[] = { "q", "other" };
 
 /* A request: told once. */
 static struct request {
@@ -57,40 +57,48 @@ static void leased(void *arg, int result, const struct htw_delivery *delivery) {
     request->was_told = true;
 }
 
+static int ask_with(unsigned number, const struct htw_lease *lease) {
+    struct request *request = &requests[number];
+    int result =
+        htw_journal_lease_later(journal_scene.journal, lease, leased, request, &request->number);
+    request->was_asked = result == 0;
+    return result;
+}
+
 /* A request that waits for ever, or, since time may pass anywhere, for at least so long. */
 static int ask_for(unsigned number, bool is_durable, int64_t wait_ns, int64_t lease_ns) {
-    struct request *request = &requests[number];
     struct htw_lease lease = HTW_LEASE_INIT;
     lease.queues = queues;
     lease.queue_count = 1;
     lease.lease_ns = lease_ns;
     lease.is_durable = is_durable;
     lease.wait_until_ns = wait_ns == HTW_NEVER_NS ? HTW_NEVER_NS : scene_wall_ns() + wait_ns;
-    int result =
-        htw_journal_lease_later(journal_scene.journal, &lease, leased, request, &request->number);
-    request->was_asked = result == 0;
-    return result;
+    return ask_with(number, &lease);
 }
 
 static int ask(unsigned number, bool is_durable) {
     return ask_for(number, is_durable, HTW_NEVER_NS, LEASE_NS);
 }
 
-/* A job of the queue that is due now, or some time later. */
-static int put_in_queue(unsigned number, int64_t delay_ns) {
+/* A job of a queue that is due now, or some time later. */
+static int put_in(const char *queue, unsigned number, int64_t delay_ns) {
     struct one *one = &journal_scene.jobs[number];
     struct htw_job job = HTW_JOB_INIT;
     struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
     job.deadline_ns = scene_wall_ns() + delay_ns;
     job.payload = scene_payloads[number];
     job.payload_size = SCENE_SIZE;
-    job.queue = queues[0];
+    job.queue = queue;
     change.jobs = &job;
     change.job_count = 1;
     one->put = htw_journal_apply(journal_scene.journal, &change);
     one->id = job.id;
     atomic_store(&one->is_put, one->put == 0);
     return one->put;
+}
+
+static int put_in_queue(unsigned number, int64_t delay_ns) {
+    return put_in(queues[0], number, delay_ns);
 }
 
 static void *put_0(void *unused) {
@@ -183,6 +191,27 @@ static void play_cancel_request(void) {
     expect_told(1, LEASE_NS);
     REQUIRE(is_told_at_last(&requests[1], 2 * LEASE_NS + MS / 4));
     REQUIRE(requests[1].has_job && requests[1].attempt > (was_cancelled ? 0 : 1));
+    scene_close_journal();
+}
+
+/* One that waits for what is in the file of another queue holds up those behind it, but not when it is cancelled. */
+static void play_cancel_behind(void) {
+    struct htw_lease lease = HTW_LEASE_INIT;
+    lease.queues = queues;
+    lease.queue_count = 2;
+    lease.wait_until_ns = HTW_NEVER_NS;
+    open_queue(NULL);
+    REQUIRE(put_in(queues[1], 1, 0) == 0);
+    scene_cut_power(NULL);
+    scene_stop_journal();
+    scene_open_again();
+    REQUIRE(ask_with(0, &lease) == 0 && ask(1, false) == 0);
+    REQUIRE(put_in_queue(0, 0) == 0);
+    cancel_request_0(NULL);
+    explore_sleep_ns(5 * MS);
+    REQUIRE(requests[0].was_told && (requests[0].result == -ECANCELED || requests[0].has_job));
+    REQUIRE((requests[0].has_job && requests[0].job == 0) !=
+            (requests[1].has_job && requests[1].job == 0));
     scene_close_journal();
 }
 
@@ -361,6 +390,7 @@ const struct scene journal_lease_scenes[] = {
       play_two_requests, 1, 2 },
     { "cancel-request", "a request is cancelled, or has a job, and no job is lost",
       play_cancel_request, 1, 2 },
+    { "cancel-behind", "a request that is cancelled holds up nobody", play_cancel_behind, 0, 1 },
     { "lease-ends", "a job ends in its lease, or comes again after that", play_lease_ends, 1, 2 },
     { "lease-ends-policy", "the same where the end of a lease is a change",
       play_lease_ends_by_policy, 1, 2 },

@@ -136,6 +136,56 @@ static void play_cancel_repeating(void) {
     scene_close();
 }
 
+static void stay_long(void *arg, const struct htw_expiration *expiration) {
+    scene_count(arg, expiration);
+    explore_sleep_ns(5 * MS);
+}
+
+static void *await_the_run(void *number) {
+    struct scene_timer *waits = &scene.timers[number == NULL ? 1 : 2];
+    explore_set_cpu(number != NULL);
+    waits->result = htw_cancel_wait(scene.scheduler, scene.timers[0].handle);
+    waits->ran = true;
+    return NULL;
+}
+
+/* Two threads wait for one run. */
+static void play_cancel_waits(void) {
+    pthread_t threads[2];
+    scene_open(2, 0, NULL);
+    scene_arm(0, 0, stay_long);
+    explore_sleep_ns(MS);
+    for (unsigned i = 0; i < 2; i++) {
+        REQUIRE(pthread_create(&threads[i], NULL, await_the_run, i == 0 ? NULL : &scene) == 0);
+        explore_expect(&scene.timers[1 + i].ran, explore_now_ns() + 10 * MS);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        scene_join(threads[i]);
+        REQUIRE(scene.timers[1 + i].result == HTW_RUNNING);
+    }
+    scene_settle();
+    scene_close();
+}
+
+static void *set_period(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    scene.timers[0].result = htw_set_period(scene.scheduler, scene.timers[0].handle, 500 * MS);
+    return NULL;
+}
+
+/* The next run may be planned already. */
+static void play_period(void) {
+    scene_open(2, 0, NULL);
+    REQUIRE(htw_schedule_every(scene.scheduler, 0, MS, HTW_REPEAT_SKIP, scene_count,
+                               &scene.timers[0], &scene.timers[0].handle) == 0);
+    scene_join(scene_start(set_period));
+    REQUIRE(scene.timers[0].result == HTW_MOVED);
+    scene_settle();
+    REQUIRE(scene.timers[0].runs >= 2 && scene.timers[0].runs <= 10);
+    scene_close();
+}
+
 /* A record that is used again is not the timer of an old handle. */
 static void *cancel_and_arm(void *unused) {
     (void)unused;
@@ -408,7 +458,9 @@ const struct scene scheduler_scenes[] = {
     { "cancel-twice", "one of two cancels takes effect", play_cancel_twice, 2, 3 },
     { "cancel-wait", "after cancel_wait no callback runs, and what it did is seen",
       play_cancel_wait, 2, 3 },
+    { "cancel-waits", "the end of a run wakes all that wait for it", play_cancel_waits, 1, 2 },
     { "cancel-repeating", "a cancelled run is the last", play_cancel_repeating, 2, 3 },
+    { "period", "a new period holds from the next run on", play_period, 2, 3 },
     { "reuse", "an old handle does not reach the new timer of its record", play_reuse, 2, 3 },
     { "move", "a timer that is moved runs once", play_move, 2, 3 },
     { "move-and-cancel", "a move and a cancel agree", play_move_and_cancel, 2, 3 },

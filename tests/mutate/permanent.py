@@ -7,7 +7,7 @@ usage: permanent.py ROOT FOLDER [CALL | WORD]...
        permanent.py ROOT --names
 
 FOLDER holds the copy and its builds, and makes the next run faster. CALLs: only these; a WORD: what has
-it in its description. --names: only asks whether the source has each call and line that the tables name.
+it in its description or in its test, such as the name of a suite: explore, simulate, unit. --names: only asks whether the source has each call and line that the tables name.
 """
 import os
 import pathlib
@@ -104,7 +104,7 @@ def read_table():
     for line in (root / "tests/mutate/permanent.txt").read_text().splitlines():
         if line and not line.startswith("#"):
             kind, files, call, *test = line.split()
-            if not chosen or call in chosen:
+            if not chosen or call in chosen or any(word in " ".join(test) for word in chosen):
                 yield kind, files, call, test
 
 
@@ -124,7 +124,7 @@ def read_planted():
         lines = [line.split(None, 1) for line in part.splitlines() if line and not line.startswith("#")]
         if lines:
             row = dict(lines)
-            if not chosen or any(word in row["WHAT"] for word in chosen):
+            if not chosen or any(word in row["WHAT"] or word in row["TEST"] for word in chosen):
                 yield row
 
 
@@ -134,7 +134,7 @@ def find_planted(row):
     if len(places) != 1 or places[0][0].read_text().count(row["OLD"]) != 1:
         fail(f"not once in {row['FILES']}: {row['OLD']}: correct tests/mutate/planted.txt")
     path, begin = places[0]
-    return Mutant("plain", path, (begin, begin + len(row["OLD"])), row["NEW"], row["WHAT"], row["TEST"].split())
+    return Mutant(row.get("BUILD", "plain"), path, (begin, begin + len(row["OLD"])), row["NEW"], row["WHAT"], row["TEST"].split())
 
 
 def check_unchanged(mutants):

@@ -14,9 +14,9 @@ help_check() {
   mutate [LAYER]... [--seed N] [--count N] [--survivors]
                     break each LAYER (as in coverage; all) in 40 small ways, or COUNT, one at a time, and say
                     which of them its tests do not notice; goes on where it was interrupted
-  mutate permanent [FUNCTION]...
-                    delete each call that tests/mutate/permanent.txt lists, one at a time: the
-                    test named there must fail
+  mutate permanent [WORD]...
+                    delete each call that tests/mutate/permanent.txt lists, and make each mistake of planted.txt, one at a
+                    time: the test named there must fail. WORD: only such a function, suite (explore) or description
   fuzz [SECONDS]    fuzz each input from outside with libFuzzer (tests/fuzz/README.md), for 60 seconds or SECONDS,
                     as many at a time as there are cores
   fuzz keep         store the inputs that these runs have found, where they reach more

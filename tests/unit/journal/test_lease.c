@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -529,6 +530,44 @@ JOURNAL_TEST(lease_makes_a_queue_only_to_wait_for_it) {
         assert_int_equal(told[1].result, rows[i].result);
     }
     told_count = 0;
+}
+
+static sem_t is_inside, may_return;
+
+/* The thread that tells requests is in here until the test lets it go on. */
+static void leased_and_stay(void *arg, int result, const struct htw_delivery *delivery) {
+    leased(arg, result, delivery);
+    sem_post(&is_inside);
+    sem_wait(&may_return);
+}
+
+JOURNAL_TEST(lease_that_has_ended_before_it_is_told_is_not_told) {
+    struct htw_job jobs[] = { HTW_JOB_INIT, HTW_JOB_INIT };
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    static const char *const queues[] = { "a", "b" };
+    const struct htw_lease lease = lease_of(queues, 1, HTW_NEVER_NS);
+    f->options.lease_ns = HTW_SECOND;
+    open_for_lease(f);
+    sem_init(&is_inside, 0, 0);
+    sem_init(&may_return, 0, 0);
+    assert_int_equal(htw_journal_lease_later(f->journal, &lease, leased_and_stay, NULL, NULL), 0);
+    ask(f, "b", HTW_NEVER_NS);
+    for (int i = 0; i < 2; i++) {
+        jobs[i].queue = jobs[i].payload = queues[i];
+        jobs[i].payload_size = 1;
+    }
+    change.jobs = jobs;
+    change.job_count = 2;
+    assert_int_equal(htw_journal_apply(f->journal, &change), 0);
+    sem_wait(&is_inside);
+    ask(f, "b", HTW_NEVER_NS);
+    assert_int_equal(htw_scheduler_advance(f->scheduler,
+                                           START_NS + HTW_SECOND - htw_scheduler_now(f->scheduler)),
+                     0);
+    sem_post(&may_return);
+    assert_string_equal(answers(f), "a b");
+    assert_int_equal(told[1].attempt, 2);
+    assert_string_equal(counts(f, "b"), "0 0 1 0");
 }
 
 /* In the thread that writes, which goes on when the journal is being closed. */

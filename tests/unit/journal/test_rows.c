@@ -116,10 +116,10 @@ static struct htw__whereabouts random_where(void) {
     uint32_t queue = (uint32_t)random_below(&source, 3);
     struct htw__whereabouts where = { .rank = (int64_t)random_below(&source, 50),
                                       .priority = (uint32_t)random_below(&source, 3),
-                                      .counters.attempts = 1,
-                                      .counters.releases = 2,
-                                      .counters.timeouts = 3,
-                                      .counters.buries = 4,
+                                      .counters.attempts = UINT32_MAX - 1,
+                                      .counters.releases = UINT32_MAX - 2,
+                                      .counters.timeouts = UINT32_MAX - 3,
+                                      .counters.buries = UINT32_MAX - 4,
                                       .counters.kicks = UINT32_MAX };
     where.deadline_ns = BASE_NS + (int64_t)random_below(&source, 4) * HTW_MINUTE;
     switch (random_below(&source, 4)) {
@@ -349,10 +349,10 @@ ROWS_TEST(rows_have_all_that_was_put_and_where_it_is) {
     assert_int_equal(where.deadline_ns, now->deadline_ns);
     assert_int_equal(where.priority, now->priority);
     assert_int_equal(where.is_leased, now->is_leased);
-    assert_int_equal(where.counters.attempts, 1);
-    assert_int_equal(where.counters.releases, 2);
-    assert_int_equal(where.counters.timeouts, 3);
-    assert_int_equal(where.counters.buries, 4);
+    assert_int_equal(where.counters.attempts, UINT32_MAX - 1);
+    assert_int_equal(where.counters.releases, UINT32_MAX - 2);
+    assert_int_equal(where.counters.timeouts, UINT32_MAX - 3);
+    assert_int_equal(where.counters.buries, UINT32_MAX - 4);
     assert_int_equal(where.counters.kicks, UINT32_MAX);
     uint64_t id;
     assert_int_equal(htw__database_find_key(&database, "", 0, &id), 0);
