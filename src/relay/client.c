@@ -227,3 +227,12 @@ rd_kafka_resp_err_t htw__client_produce(rd_kafka_t *producer, const char *topic,
     }
     return error;
 }
+
+rd_kafka_event_t *htw__client_await(rd_kafka_queue_t *queue, int timeout_ms) {
+    rd_kafka_event_t *event = rd_kafka_queue_poll(queue, timeout_ms);
+    if (event != NULL && rd_kafka_event_error(event) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        rd_kafka_event_destroy(event);
+        event = NULL;
+    }
+    return event;
+}

@@ -262,6 +262,18 @@ static int explain(struct htw__kafka *self, uint32_t stripe, enum htw__gain resu
                            why[result]);
 }
 
+/* The others go on. */
+static void stop(struct htw__kafka *self, uint32_t stripe) {
+    self->stripes[stripe] = HTW__STRIPE_STOPPED;
+    htw__kafka_say(
+        self,
+        "partition %u of %s has lost entries: was the topic deleted or made anew, or has it "
+        "had a retention? So it is unknown which records with an id were cancelled, and "
+        "partition %u of %s stands still. With --lost-ids deliver those that have lost their "
+        "entries are delivered, cancelled ones too; with --lost-ids bury they become dead letters",
+        stripe, self->topics.ids, stripe, self->options.input);
+}
+
 static void read_input(struct htw__kafka *self, uint32_t stripe, int64_t offset) {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_list_add(list, self->options.input, (int32_t)stripe)->offset = offset;
@@ -281,15 +293,18 @@ static void read_inputs(struct htw__kafka *self) {
 }
 
 /* A broker that has just become the leader does not know yet how far a partition goes. */
+static bool has_patience(const struct htw__kafka *self) {
+    return htw__clock_monotonic_ms() - self->taking.beyond_ms < BEYOND_MS;
+}
+
 static bool may_grow(struct htw__kafka *self, enum htw__gain result) {
-    int64_t now_ms = htw__clock_monotonic_ms();
-    if (result != HTW__GAIN_BEYOND) {
+    if (result != HTW__GAIN_BEYOND && result != HTW__GAIN_IDS) {
         self->taking.beyond_ms = 0;
         return false;
     }
     if (self->taking.beyond_ms == 0)
-        self->taking.beyond_ms = now_ms;
-    return now_ms - self->taking.beyond_ms < BEYOND_MS;
+        self->taking.beyond_ms = htw__clock_monotonic_ms();
+    return has_patience(self);
 }
 
 /* Returns 0: taken, or to be tried again (*ret_taken is false). */
@@ -306,17 +321,22 @@ static int take(struct htw__kafka *self, uint32_t stripe, bool *ret_taken) {
                  htw__fence_covers(self, found[0].metadata);
     if (*ret_taken) {
         self->relay.now_ms = htw__clock_realtime_ms();
+        self->relay.options.lost_ids = self->taking.beyond_ms == 0 || has_patience(self)
+                                           ? HTW__LOST_IDS_STOP
+                                           : self->options.relay.lost_ids;
         result = htw__relay_gain(&self->relay, stripe, &found[0], &found[1],
-                                 found[1 + levels->count * levels->size].end);
+                                 &found[1 + levels->count * levels->size]);
     }
     rd_kafka_topic_partition_list_destroy(list);
     rd_kafka_topic_partition_list_destroy(committed);
     free(found);
     if (*ret_taken && may_grow(self, result))
         *ret_taken = false;
+    else if (result == HTW__GAIN_IDS)
+        stop(self, stripe);
     else if (result != HTW__GAIN_OK)
         return explain(self, stripe, result);
-    if (*ret_taken)
+    else if (*ret_taken)
         self->stripes[stripe] = HTW__STRIPE_TAKEN;
     return 0;
 }
@@ -327,8 +347,9 @@ static void look_for_buckets(struct htw__kafka *self) {
     if (self->taking.asked_ms != 0 && now_ms - self->taking.asked_ms < LOOK_MS)
         return;
     self->taking.asked_ms = now_ms;
-    self->relay.stats.stripes_waiting = 0;
+    self->relay.stats.stripes_waiting = self->relay.stats.stripes_stopped = 0;
     for (uint32_t i = 0; i < self->stripe_count; i++) {
+        self->relay.stats.stripes_stopped += self->stripes[i] == HTW__STRIPE_STOPPED;
         if (self->stripes[i] != HTW__STRIPE_WAITING)
             continue;
         if (htw__topics_have_buckets(self, i)) {

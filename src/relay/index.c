@@ -184,10 +184,23 @@ bool htw__index_is_alive(struct htw__stripe *stripe, const struct htw__relay_rec
     uint64_t hash = htw__ids_hash(record->key, request->id);
     int64_t offset = htw__ids_find(&stripe->ids, hash, &flags);
     if (offset != request->offset)
-        return false;
+        return htw__index_has_lost(stripe, record, request);
     if ((flags & HTW__ID_UNSURE) != 0) /* it is here; and no memory is needed for what is there */
         (void)htw__ids_put(&stripe->ids, hash, offset, flags & ~HTW__ID_UNSURE);
     return true;
+}
+
+bool htw__index_has_lost(const struct htw__stripe *stripe, const struct htw__relay_record *record,
+                         const struct htw__request *request) {
+    return request->offset < stripe->ids_log.since &&
+           htw__ids_find(&stripe->ids, htw__ids_hash(record->key, request->id), NULL) < 0;
+}
+
+void htw__index_published(struct htw__stripe *stripe, int64_t offset) {
+    if (offset < stripe->ids_log.end)
+        stripe->ids_began_anew = true;
+    else
+        stripe->ids_log.end = offset + 1;
 }
 
 static int add_leaving(struct htw__stripe *stripe, struct htw__leaving *leaving, uint64_t hash,

@@ -17,6 +17,11 @@
  *   What DELIVER has delivered is LEAVING until that is committed: too late for a cancel and for htw-if-offset. Its entry is
  * removed by the FILE transaction after that: earlier, and an abort of DELIVER would leave a record that is dead.
  *
+ * A LOST INDEX. That an entry is missing kills its record, so all of the index must be there. What is known of its
+ * partition stands beside the position of the input (struct htw__ids_log). If it ends earlier or begins later, by a deleted
+ * topic or by retention, the stripe is not taken over. An option of the operator takes it over all the same: then a record
+ * that came before that, and has no entry, is not dropped.
+ *
  * STALE ENTRIES. A crash between the two leaves an entry whose record was delivered. It must not let a htw-if-offset
  * through, which would deliver twice. So an entry whose time is over when a stripe is taken over, or whose record may be in
  * level 0, is UNSURE until its record comes out of a bucket: too late for htw-if-offset. When the clock of the stripe has
@@ -59,6 +64,13 @@ int htw__index_enter(struct htw__relay *relay, struct htw__stripe *stripe,
 /* Whether a record that comes out of a bucket is alive. */
 bool htw__index_is_alive(struct htw__stripe *stripe, const struct htw__relay_record *record,
                          const struct htw__request *request);
+
+/* Whether one that is has lost its entry. */
+bool htw__index_has_lost(const struct htw__stripe *stripe, const struct htw__relay_record *record,
+                         const struct htw__request *request);
+
+/* An entry that was published is there, at this offset. */
+void htw__index_published(struct htw__stripe *stripe, int64_t offset);
 
 /* It was delivered, or is a dead letter. Returns 0 or a negative errno. */
 int htw__index_leave(struct htw__relay *relay, struct htw__stripe *stripe, struct htw__source from,

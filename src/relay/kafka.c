@@ -339,6 +339,7 @@ int htw__kafka_close(struct htw__kafka *self) {
         rd_kafka_topic_partition_list_destroy(self->trim.list);
     if (self->trim.queue != NULL)
         rd_kafka_queue_destroy(self->trim.queue);
+    htw__settings_end(self);
     if (self->admin != NULL)
         rd_kafka_destroy(self->admin);
     if (self->member != NULL)

@@ -26,6 +26,7 @@
 #include <librdkafka/rdkafka.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 
 /* How long anything waits for a broker when the relay is to stop. */
 #define HTW__STOP_MS 3000
@@ -82,6 +83,7 @@ struct htw__writer {
 enum htw__stripe_state {
     HTW__STRIPE_NONE,
     HTW__STRIPE_WAITING, /* assigned, and its buckets do not exist yet */
+    HTW__STRIPE_STOPPED, /* assigned, and its index has lost entries */
     HTW__STRIPE_ASSIGNED,
     HTW__STRIPE_TAKEN, /* its index is being read */
     HTW__STRIPE_READ   /* its input is */
@@ -90,7 +92,8 @@ enum htw__stripe_state {
 /* Where a stripe was at the last look, whoever owns it. */
 struct htw__seen {
     int64_t offset, clock_ms;
-    uint32_t still; /* looks since then that have found no change */
+    uint32_t still;  /* looks since then that have found no change */
+    int64_t ids_end; /* of ours: how far the index went at least when its end was asked for */
 };
 
 struct htw__kafka {
@@ -146,7 +149,11 @@ struct htw__kafka {
         struct htw__seen *seen; /* of the stripes below `count` */
         uint32_t count;
         int64_t asked_ms, measured_ms; /* when the positions and the ends of the input were */
+        int64_t looked_ms;             /* when our own topics were last looked at */
+        int to_ask; /* of the indexes: 2: starts, then ends; 1: ends; 0: nothing */
     } survey;
+    rd_kafka_queue_t
+        *settings; /* to which the settings of our topics come; NULL: they were not asked for */
     struct {
         rd_kafka_topic_partition_list_t *list; /* what may be deleted; NULL: nothing */
         rd_kafka_queue_t *queue;
@@ -267,6 +274,9 @@ rd_kafka_resp_err_t htw__client_produce(rd_kafka_t *producer, const char *topic,
 /* Closes a consumer, if there is one. librdkafka calls `rebalance` meanwhile, unless the member has a fatal error. */
 void htw__client_close(rd_kafka_t **consumer, rd_kafka_queue_t **queue);
 
+/* Waits for the answer to a request of an administrator. NULL: none came. */
+rd_kafka_event_t *htw__client_await(rd_kafka_queue_t *queue, int timeout_ms);
+
 /* What became of a record of HTW__CLIENT_CHANGE. It leads here by its opaque. */
 struct htw__sent {
     bool is_done;
@@ -282,7 +292,23 @@ int htw__setup_check(struct htw__kafka *kafka);
 /* Makes those that are missing, and adds partitions to those that have too few. Returns 0 or -EIO. */
 int htw__setup_create(struct htw__kafka *kafka);
 
+/* ---- settings.c */
+
+/* Checks the settings of our topics; one with which records would be lost is an error: `error` says which. Where the relay may
+ * not ask for them, or the broker does not tell them, it says so and goes on. */
+void htw__settings_check(struct htw__kafka *kafka);
+
+/* Asks for them again, without waiting, and takes what has come. */
+void htw__settings_ask(struct htw__kafka *kafka);
+void htw__settings_take(struct htw__kafka *kafka);
+void htw__settings_end(struct htw__kafka *kafka);
+
 /* ---- topics.c */
+
+/* Whether a topic is that of the index. */
+static inline bool htw__topics_is_index(const struct htw__kafka *kafka, const char *topic) {
+    return strcmp(topic, kafka->topics.ids) == 0;
+}
 
 /* The number of partitions of a topic, by the administrator; 0: there is none; negative: no answer. */
 int32_t htw__topics_ask(struct htw__kafka *kafka, const char *name, int timeout_ms);
@@ -427,7 +453,8 @@ bool htw__acknowledge_await(struct htw__kafka *kafka, enum htw__channel channel,
 
 /* ---- survey.c */
 
-/* From time to time: how far the input goes, and whether each of its partitions has a relay. Waits for nothing. */
+/* From time to time: how far the input goes, whether each of its partitions has a relay, and whether our topics are as they
+ * were. Waits for nothing. */
 void htw__survey_run(struct htw__kafka *kafka, int64_t now_ms);
 
 /* ---- trim.c */

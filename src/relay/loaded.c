@@ -165,10 +165,9 @@ static struct htw__entry *make_entry(struct htw__loaded *self,
         free(entry);
         return NULL;
     }
-    *entry = (struct htw__entry) { .loaded = self,
-                                   .deadline_ms = deadline_ms,
-                                   .offset = record->offset,
-                                   .size = size };
+    *entry = (struct htw__entry) {
+        .loaded = self, .deadline_ms = deadline_ms, .offset = record->offset, .size = size
+    };
     entry->record = htw__record_copy(record, entry + 1);
     htw__ring_push_back(&self->entries, &entry->link);
     self->count++;

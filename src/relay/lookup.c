@@ -17,7 +17,7 @@
 /* Between two such requests: the answer to one is as long as the list of all topics. */
 #define PAUSE_MS 1000
 
-#define POSITIONS_MS 1000 /* for positions: names wait meanwhile */
+#define OFFSETS_MS 1000 /* for offsets: names wait meanwhile */
 
 static int32_t partitions_of(const rd_kafka_metadata_topic_t *topic) {
     switch ((int)topic->err) { /* of more than a hundred */
@@ -81,8 +81,8 @@ static void answer_all(struct htw__lookup *self, struct htw__lookup_item *items,
         rd_kafka_metadata_destroy(metadata);
 }
 
-static bool must_ask_positions(const struct htw__lookup *self) {
-    return self->positions != NULL && !self->positions_are_known;
+static bool must_ask_offsets(const struct htw__lookup *self) {
+    return self->list != NULL && !self->list_is_known;
 }
 
 /* Waits for a question, and where `pause` is set also for the end of a pause. False: the thread must end. */
@@ -92,7 +92,7 @@ static bool await_question(struct htw__lookup *self, bool pause) {
     end.tv_sec += PAUSE_MS / 1000;
     while (pause && !self->must_end)
         pause = pthread_cond_timedwait(&self->wake, &self->lock, &end) != ETIMEDOUT;
-    while (self->question_count == 0 && !must_ask_positions(self) && !self->must_end)
+    while (self->question_count == 0 && !must_ask_offsets(self) && !self->must_end)
         pthread_cond_wait(&self->wake, &self->lock);
     return !self->must_end;
 }
@@ -106,15 +106,25 @@ static void answer(struct htw__lookup *self, struct htw__lookup_item *items, siz
                 htw__lookup_now(self->client, items[i].name, HTW__LOOKUP_MS, NULL);
 }
 
+static rd_kafka_resp_err_t find_offsets(rd_kafka_t *client, enum htw__lookup_offsets offsets,
+                                        rd_kafka_topic_partition_list_t *list) {
+    if (offsets == HTW__LOOKUP_POSITIONS)
+        return rd_kafka_committed(client, list, OFFSETS_MS);
+    for (int i = 0; i < list->cnt; i++)
+        list->elems[i].offset =
+            offsets == HTW__LOOKUP_STARTS ? RD_KAFKA_OFFSET_BEGINNING : RD_KAFKA_OFFSET_END;
+    return rd_kafka_offsets_for_times(client, list, OFFSETS_MS);
+}
+
 /* With the lock, which is given up meanwhile. */
-static void answer_positions(struct htw__lookup *self) {
-    rd_kafka_topic_partition_list_t *list = self->positions;
+static void answer_offsets(struct htw__lookup *self) {
+    rd_kafka_topic_partition_list_t *list = self->list;
     pthread_mutex_unlock(&self->lock);
-    rd_kafka_resp_err_t error = rd_kafka_committed(self->client, list, POSITIONS_MS);
+    rd_kafka_resp_err_t error = find_offsets(self->client, self->offsets, list);
     for (int i = 0; i < list->cnt && error != RD_KAFKA_RESP_ERR_NO_ERROR; i++)
         list->elems[i].err = error;
     pthread_mutex_lock(&self->lock);
-    self->positions_are_known = true;
+    self->list_is_known = true;
 }
 
 static void *run(void *context) {
@@ -123,8 +133,8 @@ static void *run(void *context) {
     bool must_pause = false;
     pthread_mutex_lock(&self->lock);
     while (await_question(self, must_pause)) {
-        if (must_ask_positions(self))
-            answer_positions(self);
+        if (must_ask_offsets(self))
+            answer_offsets(self);
         size_t count = self->question_count;
         memcpy(self->asked, self->questions, count * sizeof(*self->asked));
         self->question_count = 0;
@@ -178,8 +188,8 @@ void htw__lookup_stop(struct htw__lookup *self) {
         pthread_cond_destroy(&self->wake);
         pthread_mutex_destroy(&self->lock);
     }
-    if (self->positions != NULL)
-        rd_kafka_topic_partition_list_destroy(self->positions);
+    if (self->list != NULL)
+        rd_kafka_topic_partition_list_destroy(self->list);
     free(self->questions);
     *self = (struct htw__lookup) { .client = NULL };
 }
@@ -208,24 +218,29 @@ size_t htw__lookup_take(struct htw__lookup *self, struct htw__lookup_item *items
     return count;
 }
 
-bool htw__lookup_ask_positions(struct htw__lookup *self, rd_kafka_topic_partition_list_t *list) {
+bool htw__lookup_ask_offsets(struct htw__lookup *self, enum htw__lookup_offsets offsets,
+                             rd_kafka_topic_partition_list_t *list) {
     pthread_mutex_lock(&self->lock);
-    bool has_room = self->positions == NULL;
+    bool has_room = self->list == NULL;
     if (has_room) {
-        self->positions = list;
-        self->positions_are_known = false;
+        self->list = list;
+        self->offsets = offsets;
+        self->list_is_known = false;
         pthread_cond_signal(&self->wake);
     }
     pthread_mutex_unlock(&self->lock);
     return has_room;
 }
 
-rd_kafka_topic_partition_list_t *htw__lookup_take_positions(struct htw__lookup *self) {
+rd_kafka_topic_partition_list_t *htw__lookup_take_offsets(struct htw__lookup *self,
+                                                          enum htw__lookup_offsets *ret_offsets) {
     rd_kafka_topic_partition_list_t *list = NULL;
     pthread_mutex_lock(&self->lock);
-    if (self->positions_are_known) {
-        list = self->positions;
-        self->positions = NULL;
+    if (self->list_is_known) {
+        list = self->list;
+        *ret_offsets = self->offsets;
+        self->list = NULL;
+        self->list_is_known = false;
     }
     pthread_mutex_unlock(&self->lock);
     return list;

@@ -24,6 +24,9 @@ struct htw__lookup_item {
     int32_t partitions; /* of an answer: as htw__lookup_now() */
 };
 
+/* Offsets that are asked for: what the client's group has committed, the first ones, or the last ones. */
+enum htw__lookup_offsets { HTW__LOOKUP_POSITIONS, HTW__LOOKUP_STARTS, HTW__LOOKUP_ENDS };
+
 struct htw__lookup {
     rd_kafka_t *client;
     int event_fd; /* is written to when there are answers */
@@ -34,8 +37,9 @@ struct htw__lookup {
     /* Rooms for HTW__LOOKUPS_MAX; `asked` is what the thread works on, without the lock. */
     struct htw__lookup_item *questions, *asked, *answers;
     size_t question_count, asked_count, answer_count;
-    rd_kafka_topic_partition_list_t *positions; /* the thread's while they are asked for */
-    bool positions_are_known;
+    rd_kafka_topic_partition_list_t *list; /* the thread's while the offsets are asked for */
+    enum htw__lookup_offsets offsets;
+    bool list_is_known;
     bool must_end;
 };
 
@@ -53,12 +57,14 @@ bool htw__lookup_ask(struct htw__lookup *lookup, const char *name);
 /* Takes up to `max` answers, in any order; returns their number. */
 size_t htw__lookup_take(struct htw__lookup *lookup, struct htw__lookup_item *items, size_t max);
 
-/* Asks for the committed positions of the client's group, and takes the list over. False: another such question waits, or
+/* Asks for offsets of partitions, and takes the list over. False: another such question waits, or
  * its answer was not taken; the list stays the caller's. */
-bool htw__lookup_ask_positions(struct htw__lookup *lookup, rd_kafka_topic_partition_list_t *list);
+bool htw__lookup_ask_offsets(struct htw__lookup *lookup, enum htw__lookup_offsets offsets,
+                             rd_kafka_topic_partition_list_t *list);
 
 /* The list, with an error in each partition that is not known; the caller destroys it. NULL: there is no answer yet. */
-rd_kafka_topic_partition_list_t *htw__lookup_take_positions(struct htw__lookup *lookup);
+rd_kafka_topic_partition_list_t *htw__lookup_take_offsets(struct htw__lookup *lookup,
+                                                          enum htw__lookup_offsets *ret_offsets);
 
 /* Asks by another client, and waits for the answer: the number of partitions of a topic; 0: it does not exist; -EACCES: it
  * may not be seen; -EAGAIN: no answer. The client knows the topic from then on. `ret_replicas`: of the first partition; it may

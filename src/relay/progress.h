@@ -8,8 +8,8 @@
  * those up to (deadline_ms, offset) are done. A deadline after the end of the bucket counts as
  * `end_ms`, the end, which is written down too: who resumes must order by the same.
  *
- * Of a stripe, beside the offset of its input partition: the version, the clock, the widths and sizes by which its
- * buckets were filled, and the name of the owner, whose transaction may be in the way of a successor.
+ * Of a stripe, beside the offset of its input partition: the version, the clock, the widths and sizes by which its buckets were
+ * filled, how much of its index is there, and the name of the owner, whose transaction may be in the way of a successor.
  */
 #ifndef HTW_SRC_RELAY_PROGRESS_H
 #define HTW_SRC_RELAY_PROGRESS_H
@@ -18,7 +18,7 @@
 #include "record.h"
 
 /* The most bytes of a text here, with the final NUL. Brokers allow 4096 (offset.metadata.max.bytes). */
-#define HTW__PROGRESS_TEXT_SIZE 128
+#define HTW__PROGRESS_TEXT_SIZE 256
 
 struct htw__relay_progress {
     int64_t read_end;
@@ -49,10 +49,20 @@ int htw__progress_parse(struct htw__bytes text, int64_t position,
 /* Whether a name is one of an owner: letters, digits, '.', '_' and '-', not too many. */
 bool htw__owner_is_valid(struct htw__bytes name);
 
+/* How much of the index of a stripe (index.h) is known to be there. While all of it is, an entry that is missing was
+ * removed. */
+struct htw__ids_log {
+    int64_t start, end; /* its partition begins there, or before, and goes that far at least */
+    int64_t
+        since; /* records of the input before this offset may have lost their entries: one without an entry ... */
+    bool buries; /* ... becomes a dead letter, or, if this is false, is delivered */
+};
+
 /* What stands beside the offset of an input partition. */
 struct htw__relay_clock {
     struct htw__levels levels;
     int64_t time_ms;
+    struct htw__ids_log ids;
     struct htw__bytes owner; /* absent: it had no transactions */
 };
 

@@ -76,6 +76,7 @@ static enum htw__gain find_clock(const struct htw__relay *self, const struct htw
     struct htw__relay_clock clock = { .time_ms = 0 };
     int error = htw__clock_parse(input->metadata, &clock);
     stripe->clock_ms = clock.time_ms;
+    stripe->ids_log = clock.ids;
     /* The owner is committed at once, before this one can leave a transaction that it does not name. */
     stripe->input_is_dirty = error != 0 || !htw__bytes_are_equal(clock.owner, owner_of(self));
     if (error == 0)
@@ -104,6 +105,22 @@ static enum htw__gain find_position(const struct htw__relay *self, const struct 
     return found->offset < found->start ? HTW__GAIN_DELETED : HTW__GAIN_BEYOND;
 }
 
+/* A new stripe takes its index as it is. With options.recover nothing is known of it but that nothing is deleted there. */
+static enum htw__gain find_ids(const struct htw__relay *self, const struct htw__found *ids,
+                               bool is_new, struct htw__stripe *stripe) {
+    struct htw__ids_log *log = &stripe->ids_log;
+    if (is_new)
+        *log = (struct htw__ids_log) { .start = ids->start, .end = ids->end };
+    if (ids->start <= log->start && ids->end >= log->end)
+        return HTW__GAIN_OK;
+    if (self->options.lost_ids == HTW__LOST_IDS_STOP)
+        return HTW__GAIN_IDS;
+    *log = (struct htw__ids_log) { ids->start, ids->end, stripe->input_position,
+                                   self->options.lost_ids == HTW__LOST_IDS_BURY };
+    stripe->input_is_dirty = true; /* whoever is next has to know */
+    return HTW__GAIN_OK;
+}
+
 static enum htw__gain fill_bucket(const struct htw__relay *self, struct htw__relay_bucket *bucket,
                                   const struct htw__found *found, bool stripe_is_new) {
     enum htw__gain result = find_position(self, found, stripe_is_new, &bucket->position);
@@ -119,8 +136,8 @@ static enum htw__gain fill_bucket(const struct htw__relay *self, struct htw__rel
 }
 
 static enum htw__gain fill_stripe(struct htw__relay *self, struct htw__stripe *stripe,
-                                  const struct htw__found *input,
-                                  const struct htw__found *buckets) {
+                                  const struct htw__found *input, const struct htw__found *buckets,
+                                  const struct htw__found *ids) {
     enum htw__gain result = find_clock(self, input, buckets, stripe);
     if (result != HTW__GAIN_OK)
         return result;
@@ -129,6 +146,8 @@ static enum htw__gain fill_stripe(struct htw__relay *self, struct htw__stripe *s
     stripe->input_end = input->end;
     stripe->input_is_dirty |= input->offset != stripe->input_position;
     stripe->clock_is_dirty = input->offset < 0 || input->metadata.size == 0;
+    if (result == HTW__GAIN_OK)
+        result = find_ids(self, ids, stripe_is_new && stripe->clock_is_dirty, stripe);
     for (size_t i = 0; i < htw__stripe_count(stripe) && result == HTW__GAIN_OK; i++) {
         struct htw__source source = htw__stripe_source(stripe, i);
         result = fill_bucket(self, &stripe->buckets[i], &buckets[i], stripe_is_new);
@@ -178,20 +197,20 @@ static bool reserve_stripes(struct htw__relay *self, uint32_t count) {
 
 enum htw__gain htw__relay_gain(struct htw__relay *self, uint32_t index,
                                const struct htw__found *input, const struct htw__found *buckets,
-                               int64_t ids_end) {
+                               const struct htw__found *ids) {
     htw__relay_lose(self, index);
     if (!reserve_stripes(self, index + 1))
         return HTW__GAIN_NO_MEMORY;
     struct htw__stripe *stripe = htw__stripe_create(index, &self->options.levels);
     if (stripe == NULL)
         return HTW__GAIN_NO_MEMORY;
-    enum htw__gain result = fill_stripe(self, stripe, input, buckets);
+    enum htw__gain result = fill_stripe(self, stripe, input, buckets, ids);
     if (result != HTW__GAIN_OK) {
         htw__stripe_destroy(stripe);
         return result;
     }
     begin_to_catch_up(self, stripe, input);
-    htw__index_begin(self, stripe, ids_end);
+    htw__index_begin(self, stripe, ids->end);
     self->stripes[index] = stripe;
     self->stats.stripes++;
     self->must_look = true;
@@ -200,6 +219,11 @@ enum htw__gain htw__relay_gain(struct htw__relay *self, uint32_t index,
 
 static struct htw__stripe *find_stripe(const struct htw__relay *self, uint32_t index) {
     return index < self->stripe_count ? self->stripes[index] : NULL;
+}
+
+const struct htw__ids_log *htw__relay_ids(const struct htw__relay *self, uint32_t index) {
+    const struct htw__stripe *stripe = find_stripe(self, index);
+    return stripe != NULL ? &stripe->ids_log : NULL;
 }
 
 void htw__relay_release(struct htw__relay *self, uint32_t index) {
@@ -251,8 +275,7 @@ static int load(struct htw__relay *self, struct htw__stripe *stripe,
     if (request.to.bytes != NULL &&
         htw__destinations_choose(&self->options.destinations, request.to, topic) == NULL)
         self->transport->expect(self->transport, topic);
-    switch (
-        htw__loaded_add(bucket->loaded, record, request.deadline_ms, share_of_memory(self))) {
+    switch (htw__loaded_add(bucket->loaded, record, request.deadline_ms, share_of_memory(self))) {
     case HTW__ARRIVAL_KEPT:
         return 0;
     case HTW__ARRIVAL_DUE:
@@ -346,8 +369,12 @@ int htw__relay_reached(struct htw__relay *self, struct htw__source from, int64_t
 
 void htw__relay_published(struct htw__relay *self, struct htw__source source, int64_t offset) {
     struct htw__stripe *stripe = find_stripe(self, source.stripe);
-    if (stripe == NULL || source.level == HTW__RELAY_IDS)
+    if (stripe == NULL)
         return;
+    if (source.level == HTW__RELAY_IDS) {
+        htw__index_published(stripe, offset);
+        return;
+    }
     struct htw__relay_bucket *bucket = htw__stripe_bucket(stripe, source.level, source.slot);
     if (bucket->in_flight > 0)
         bucket->in_flight--;
@@ -403,7 +430,9 @@ static int add_input(struct htw__relay *self, struct htw__stripe *stripe) {
         return -ENOMEM;
     *position = (struct htw__relay_position) { .source = { stripe->index, HTW__RELAY_INPUT, 0 },
                                                .offset = stripe->input_position };
-    struct htw__relay_clock clock = { .levels = stripe->levels, .time_ms = stripe->clock_ms };
+    struct htw__relay_clock clock = { .levels = stripe->levels,
+                                      .time_ms = stripe->clock_ms,
+                                      .ids = stripe->ids_log };
     if (!stripe->is_released)
         clock.owner = owner_of(self);
     htw__clock_format(&clock, position->metadata);
@@ -420,6 +449,8 @@ static bool must_sign(const struct htw__relay *self, const struct htw__stripe *s
 static int add_stripe(struct htw__relay *self, struct htw__stripe *stripe,
                       enum htw__channel channel) {
     size_t before = self->position_count;
+    if (stripe->ids_began_anew)
+        return -ESTALE;
     htw__index_positions(stripe, channel);
     if (add_buckets(self, stripe, channel) != 0)
         return -ENOMEM;

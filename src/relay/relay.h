@@ -61,16 +61,20 @@ enum htw__gain {
     HTW__GAIN_MISSING, /* a position is missing, though there was something */
     HTW__GAIN_DELETED, /* records of a position were deleted before they were read */
     HTW__GAIN_BEYOND,  /* a position lies beyond the end */
+    HTW__GAIN_IDS, /* the index has lost entries, and the options do not say what is to be done */
 };
 
 /*
- * Takes a stripe over, whose index ends at `ids_end`. `buckets` has levels.count * levels.size, by level and slot.
+ * Takes a stripe over, whose index is `ids` (its offset means nothing). `buckets` has levels.count * levels.size, by level and slot.
  * Nothing has changed without HTW__GAIN_OK. A stripe that is new has positions to commit, all in one transaction, and no
  * record must be read before they are.
  */
 enum htw__gain htw__relay_gain(struct htw__relay *relay, uint32_t stripe,
                                const struct htw__found *input, const struct htw__found *buckets,
-                               int64_t ids_end);
+                               const struct htw__found *ids);
+
+/* How much of its index is known to be there; NULL: the stripe is not ours. */
+const struct htw__ids_log *htw__relay_ids(const struct htw__relay *relay, uint32_t stripe);
 
 /* From where the input of a stripe is to be read; -1: not before its index was. */
 int64_t htw__relay_reads_input(const struct htw__relay *relay, uint32_t stripe);
@@ -103,7 +107,7 @@ void htw__relay_published(struct htw__relay *relay, struct htw__source bucket, i
 
 /* Lists the positions of a channel that have changed since the last call, in relay->positions. To be
  * called when everything that was published there is acknowledged, just before the commit. If that then
- * fails, all stripes are to be forgotten. Returns 0 or -ENOMEM. */
+ * fails, all stripes are to be forgotten. Returns 0, -ENOMEM, or -ESTALE: an index was made anew. */
 int htw__relay_positions(struct htw__relay *relay, enum htw__channel channel);
 
 /* Makes the next htw__relay_positions() list all: positions that are not committed again expire. */

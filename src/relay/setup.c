@@ -9,11 +9,8 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define ASK_MS 10000
-#define CONFIG_MS 2000 /* not all brokers answer */
 
 /* How often a topic that is missing is asked for: one that was made may be known only later. */
 #define TIMES 5
@@ -41,7 +38,14 @@ static int check_topic(struct htw__kafka *self, const char *name, int32_t wanted
         return htw__kafka_fail(self, "no answer from the brokers: %s", self->options.brokers);
     if (count == 0)
         return htw__kafka_fail(
-            self, "topic %s does not exist; --create-topics makes what is missing", name);
+            self,
+            "topic %s does not exist. For a new input, --create-topics makes it. If relays have worked on "
+            "this one, %s",
+            name,
+            htw__topics_is_index(self, name)
+                ? "it is lost which records with an id were cancelled: after --create-topics, "
+                  "--lost-ids says what becomes of those that wait"
+                : "what was in it is lost");
     if (count < wanted)
         return htw__kafka_fail(self,
                                "topic %s has %d partitions and needs %d; --create-topics adds them",
@@ -59,153 +63,8 @@ static int count_stripes(struct htw__kafka *self) {
     return 0;
 }
 
-static bool is_index(const struct htw__kafka *self, const char *topic) {
-    return strcmp(topic, self->topics.ids) == 0;
-}
-
 static int32_t wanted_partitions(const struct htw__kafka *self) {
     return (int32_t)(self->stripe_count * self->options.relay.levels.size);
-}
-
-/* What lets brokers lose records that they have acknowledged, where there are several. */
-static void check_safety(struct htw__kafka *self, const char *topic, const char *name,
-                         const char *value) {
-    if (self->replicas > 1 && strcmp(name, "min.insync.replicas") == 0 && strcmp(value, "1") == 0)
-        htw__kafka_say(
-            self,
-            "topic %s has min.insync.replicas=1: a record that was acknowledged may be on "
-            "one broker alone, and is lost with it",
-            topic);
-    else if (strcmp(name, "unclean.leader.election.enable") == 0 && strcmp(value, "true") == 0)
-        htw__kafka_say(
-            self,
-            "topic %s has unclean.leader.election.enable=true: a broker that lacks records "
-            "may become the leader, and they are lost",
-            topic);
-}
-
-/* What would delete records before they are read. The input may: see docs/relay.md. */
-static void check_config(struct htw__kafka *self, const rd_kafka_ConfigResource_t *resource) {
-    size_t count;
-    const char *topic = rd_kafka_ConfigResource_name(resource);
-    const rd_kafka_ConfigEntry_t **entries = rd_kafka_ConfigResource_configs(resource, &count);
-    bool is_level = strcmp(topic, self->options.input) != 0 && !is_index(self, topic);
-    for (size_t i = 0; i < count; i++) {
-        const char *name = rd_kafka_ConfigEntry_name(entries[i]);
-        const char *value = rd_kafka_ConfigEntry_value(entries[i]);
-        if (value == NULL)
-            continue;
-        check_safety(self, topic, name, value);
-        bool compacts = strcmp(value, "compact") == 0;
-        if (is_index(self, topic) && strcmp(name, "cleanup.policy") == 0 && !compacts)
-            htw__kafka_fail(
-                self,
-                "topic %s has cleanup.policy=%s: it would lose ids, or grow without end; "
-                "it must be compact",
-                topic, value);
-        if (!is_level)
-            continue;
-        bool deletes =
-            (strcmp(name, "retention.ms") == 0 || strcmp(name, "retention.bytes") == 0) &&
-            strcmp(value, "-1") != 0;
-        if (deletes)
-            htw__kafka_fail(self,
-                            "topic %s has %s=%s: records would be deleted before they are due; it "
-                            "must be -1",
-                            topic, name, value);
-        else if (strcmp(name, "cleanup.policy") == 0 && strstr(value, "compact") != NULL)
-            htw__kafka_fail(self,
-                            "topic %s has cleanup.policy=%s: it would lose records; it must be "
-                            "delete",
-                            topic, value);
-    }
-}
-
-/* Waits for the answer to a request of an administrator. NULL: none came. */
-static rd_kafka_event_t *wait_for(rd_kafka_queue_t *queue, int timeout_ms) {
-    rd_kafka_event_t *event = rd_kafka_queue_poll(queue, timeout_ms);
-    if (event != NULL && rd_kafka_event_error(event) != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        rd_kafka_event_destroy(event);
-        event = NULL;
-    }
-    return event;
-}
-
-/* The offsets of topics that the group does not subscribe to expire. A broker says after what time. */
-static void read_retention(struct htw__kafka *self, const rd_kafka_ConfigResource_t *resource) {
-    size_t count;
-    const rd_kafka_ConfigEntry_t **entries = rd_kafka_ConfigResource_configs(resource, &count);
-    for (size_t i = 0; i < count && self->options.recommit_ms == 0; i++) {
-        const char *value = rd_kafka_ConfigEntry_value(entries[i]);
-        if (value == NULL ||
-            strcmp(rd_kafka_ConfigEntry_name(entries[i]), "offsets.retention.minutes") != 0)
-            continue;
-        long long minutes = strtoll(value, NULL, 10);
-        if (minutes > 0)
-            self->options.recommit_ms = minutes * 60000 / 4;
-    }
-}
-
-/* Checks an answer about topics. */
-static void check_answer(struct htw__kafka *self, const rd_kafka_event_t *event) {
-    size_t count = 0;
-    rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR__TIMED_OUT;
-    const rd_kafka_ConfigResource_t **answers =
-        event == NULL
-            ? NULL
-            : rd_kafka_DescribeConfigs_result_resources(
-                  rd_kafka_event_DescribeConfigs_result((rd_kafka_event_t *)event), &count);
-    for (size_t i = 0; i < count; i++) {
-        error = rd_kafka_ConfigResource_error(answers[i]);
-        if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
-            break;
-        check_config(self, answers[i]);
-    }
-    if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
-        htw__kafka_say(
-            self,
-            "the configuration of the topics could not be checked (%s): level topics must "
-            "have retention.ms=-1 and retention.bytes=-1, or records are lost",
-            rd_kafka_err2str(error));
-}
-
-/* Where the relay may not ask for configurations, or the broker does not tell them, it says so and goes on. */
-static void check_configs(struct htw__kafka *self) {
-    uint32_t levels = self->options.relay.levels.count, topics = levels + 2;
-    rd_kafka_ConfigResource_t *resources[HTW__RELAY_LEVELS_MAX + 3];
-    char broker[32] = "1";
-    const struct rd_kafka_metadata *metadata;
-    if (rd_kafka_metadata(self->admin, 0, NULL, &metadata, ASK_MS) == RD_KAFKA_RESP_ERR_NO_ERROR) {
-        if (metadata->broker_cnt > 0)
-            snprintf(broker, sizeof(broker), "%d", (int)metadata->brokers[0].id);
-        rd_kafka_metadata_destroy(metadata);
-    }
-    for (uint32_t level = 0; level < levels; level++)
-        resources[level] =
-            rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, self->topics.levels[level]);
-    resources[levels] = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, self->options.input);
-    resources[levels + 1] = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, self->topics.ids);
-    resources[topics] = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_BROKER, broker);
-    rd_kafka_queue_t *queue = rd_kafka_queue_new(self->admin);
-    /* One broker at a time, and the topics with it or without. */
-    rd_kafka_DescribeConfigs(self->admin, resources, topics, NULL, queue);
-    rd_kafka_event_t *event = wait_for(queue, CONFIG_MS);
-    check_answer(self, event);
-    if (event != NULL) {
-        rd_kafka_event_destroy(event);
-        rd_kafka_DescribeConfigs(self->admin, &resources[topics], 1, NULL, queue);
-        event = wait_for(queue, CONFIG_MS);
-    }
-    if (event != NULL) {
-        size_t count = 0;
-        const rd_kafka_ConfigResource_t **answers = rd_kafka_DescribeConfigs_result_resources(
-            rd_kafka_event_DescribeConfigs_result(event), &count);
-        for (size_t i = 0; i < count; i++)
-            read_retention(self, answers[i]);
-        rd_kafka_event_destroy(event);
-    }
-    rd_kafka_queue_destroy(queue);
-    rd_kafka_ConfigResource_destroy_array(resources, topics + 1);
 }
 
 int htw__setup_check(struct htw__kafka *self) {
@@ -217,7 +76,7 @@ int htw__setup_check(struct htw__kafka *self) {
     if (error == 0)
         error = check_topic(self, self->options.relay.dead_letters, 1, TIMES);
     if (error == 0)
-        check_configs(self);
+        htw__settings_check(self);
     return self->has_failed ? -EIO : error;
 }
 
@@ -265,7 +124,7 @@ static int note_results(struct htw__kafka *self, const rd_kafka_topic_result_t *
 static int finish(struct htw__kafka *self, rd_kafka_queue_t *queue,
                   const struct htw__wanted *wanted, const char *what) {
     size_t count = 0;
-    rd_kafka_event_t *event = wait_for(queue, 2 * ASK_MS);
+    rd_kafka_event_t *event = htw__client_await(queue, 2 * ASK_MS);
     rd_kafka_queue_destroy(queue);
     if (event == NULL)
         return htw__kafka_fail(self, "cannot %s topic %s: no answer, or no permission", what,
@@ -301,7 +160,7 @@ static int extend(struct htw__kafka *self, const struct htw__wanted *wanted) {
 static void configure(const struct htw__kafka *self, rd_kafka_NewTopic_t *request,
                       const char *name) {
     rd_kafka_NewTopic_set_config(request, "retention.ms", "-1");
-    if (is_index(self, name)) {
+    if (htw__topics_is_index(self, name)) {
         rd_kafka_NewTopic_set_config(request, "cleanup.policy", "compact");
         /* The last segment is not compacted, and is read at each take-over. */
         rd_kafka_NewTopic_set_config(request, "segment.bytes", "16777216");

@@ -24,6 +24,7 @@ void htw__relay_work_move(struct htw__relay_work *into, struct htw__relay_work *
     into->postponed += from->postponed;
     into->cancelled += from->cancelled;
     into->cancels_late += from->cancels_late;
+    into->ids_lost += from->ids_lost;
     if (from->delivered > 0)
         htw__histogram_merge(&into->late_us, &from->late_us);
     htw__relay_work_init(from);
@@ -43,6 +44,8 @@ static const struct htw__metric metrics[] = {
            "Times that a record waited for what is known of its topic."),
     METRIC("cancelled_total", done.cancelled, "Records that were cancelled or replaced."),
     METRIC("cancels_late_total", done.cancels_late, "Cancels that found no record."),
+    METRIC("ids_lost_total", done.ids_lost,
+           "Records that were delivered or buried by --lost-ids, since their ids were lost."),
     METRIC("catch_ups_cut_total", catch_ups_cut,
            "Stripes that delivered before all of their input was read for cancels."),
     METRIC("passes_total", passes, "Times that a bucket was read again."),
@@ -62,6 +65,8 @@ static const struct htw__metric metrics[] = {
     METRIC("stripes_stalled", stripes_stalled,
            "Input partitions, of all relays, for which none has committed for half a minute."),
     METRIC("stripes", stripes, "Input partitions that this process owns."),
+    METRIC("stripes_stopped", stripes_stopped,
+           "Input partitions that stand still, since their indexes have lost entries."),
     METRIC("stripes_waiting", stripes_waiting, "New input partitions that have no buckets yet."),
     METRIC("overdue", overdue, "Records in memory whose time has come."),
     METRIC("in_memory", in_memory, "Records in memory."),

@@ -19,7 +19,8 @@ struct htw__relay_work {
     uint64_t dead_refused; /* times that one was put back into a bucket */
     uint64_t postponed; /* times that one was due, and it was not known whether its topic exists */
     uint64_t cancelled; /* records that were cancelled or replaced */
-    uint64_t cancels_late;         /* cancels and moves that found no record */
+    uint64_t cancels_late; /* cancels and moves that found no record */
+    uint64_t ids_lost;     /* records that left without an entry in an index that had lost some */
     struct htw__histogram late_us; /* of those delivered */
 };
 
@@ -43,6 +44,7 @@ struct htw__relay_stats {
     uint64_t since_commit_s[2]; /* by channel - 1: since all that was done has been committed */
     uint64_t stripes_stalled;   /* of all relays: nothing is committed for them */
     uint64_t stripes;
+    uint64_t stripes_stopped; /* the index of these has lost entries */
     uint64_t stripes_waiting; /* new partitions of the input whose buckets do not exist */
     uint64_t overdue;         /* records in memory whose time has come */
     uint64_t in_memory, bytes_in_memory;

@@ -59,6 +59,8 @@ struct htw__stripe {
     struct htw__ids ids;            /* index.h: those that wait, by id; ... */
     bool ids_are_read;              /* ... nothing is opened before, and the input is not read */
     int64_t ids_end;                /* up to which it is read */
+    struct htw__ids_log ids_log;    /* as far as it is acknowledged */
+    bool ids_began_anew;            /* an offset came back: its topic was made anew */
     int64_t ids_ms;                 /* when the stripe was taken over, ... */
     int64_t ids_unsure_ms;          /* no entry that is unsure is due later */
     int64_t ids_input_end;          /* ... and where its input ended then */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * survey.c - how far the input is read, and whether each of its partitions has a relay that works.
+ * survey.c - how far the input is read, whether each of its partitions has a relay that works, and whether its index is whole.
  *
  * The ends of our own partitions are what the last fetch has told: librdkafka keeps them, and nobody is asked.
  *
@@ -9,6 +9,9 @@
  * row has no owner, or one that does not get on. Looks are counted, not seconds: a relay that stood still itself finds
  * nothing wrong. Each relay sees all stripes; positions are asked for by the thread of lookup.c. (librdkafka 2.0.2 can ask for
  * the members of a group, but ends the program where the coordinator does not answer in time.)
+ *
+ * Each minute, our own topics are looked at: their settings (settings.c), and whether the indexes of our stripes begin and end
+ * where they did. If one does not, all is taken over again: that compares what was committed, and stops the stripe.
  */
 #include "kafka.h"
 
@@ -16,6 +19,7 @@
 
 #define MEASURE_MS 1000
 #define STILL_MAX 6 /* looks: half a minute */
+#define LOOK_MS 60000
 
 static void measure_ends(struct htw__kafka *self) {
     int64_t start, end;
@@ -40,13 +44,36 @@ static bool reserve(struct htw__kafka *self) {
     return true;
 }
 
-static void ask(struct htw__kafka *self) {
+/* The positions of all stripes, or the offsets of the indexes of ours. */
+static bool ask(struct htw__kafka *self, enum htw__lookup_offsets offsets) {
     rd_kafka_topic_partition_list_t *list =
         rd_kafka_topic_partition_list_new((int)self->survey.count);
-    for (uint32_t i = 0; i < self->survey.count; i++)
-        rd_kafka_topic_partition_list_add(list, self->options.input, (int32_t)i);
-    if (!htw__lookup_ask_positions(&self->directory.lookup, list))
-        rd_kafka_topic_partition_list_destroy(list);
+    bool is_index = offsets != HTW__LOOKUP_POSITIONS;
+    for (uint32_t i = 0; i < self->survey.count; i++) {
+        const struct htw__ids_log *ids = htw__relay_ids(&self->relay, i);
+        if (ids != NULL && is_index)
+            self->survey.seen[i].ids_end = ids->end;
+        if (ids != NULL || !is_index)
+            rd_kafka_topic_partition_list_add(
+                list, is_index ? self->topics.ids : self->options.input, (int32_t)i);
+    }
+    if (list->cnt > 0 && htw__lookup_ask_offsets(&self->directory.lookup, offsets, list))
+        return true;
+    rd_kafka_topic_partition_list_destroy(list);
+    return false;
+}
+
+static void note_index(struct htw__kafka *self, enum htw__lookup_offsets offsets,
+                       const rd_kafka_topic_partition_t *found) {
+    uint32_t stripe = (uint32_t)found->partition;
+    const struct htw__ids_log *ids = htw__relay_ids(&self->relay, stripe);
+    if (found->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+        htw__kafka_fail(self, "topic %s does not exist any more", found->topic);
+    if (found->err != RD_KAFKA_RESP_ERR_NO_ERROR || ids == NULL)
+        return;
+    if (offsets == HTW__LOOKUP_STARTS ? found->offset > ids->start
+                                      : found->offset < self->survey.seen[stripe].ids_end)
+        htw__kafka_recover(self, "an index has lost entries");
 }
 
 static void note(struct htw__kafka *self, const rd_kafka_topic_partition_t *found) {
@@ -68,15 +95,38 @@ static void note(struct htw__kafka *self, const rd_kafka_topic_partition_t *foun
 }
 
 static void take_answer(struct htw__kafka *self) {
-    rd_kafka_topic_partition_list_t *list = htw__lookup_take_positions(&self->directory.lookup);
+    enum htw__lookup_offsets offsets;
+    rd_kafka_topic_partition_list_t *list =
+        htw__lookup_take_offsets(&self->directory.lookup, &offsets);
     if (list == NULL)
         return;
     for (int i = 0; i < list->cnt; i++)
-        note(self, &list->elems[i]);
+        if (offsets == HTW__LOOKUP_POSITIONS)
+            note(self, &list->elems[i]);
+        else
+            note_index(self, offsets, &list->elems[i]);
     rd_kafka_topic_partition_list_destroy(list);
+    if (offsets != HTW__LOOKUP_POSITIONS)
+        return;
     self->relay.stats.stripes_stalled = 0;
     for (uint32_t i = 0; i < self->survey.count; i++)
         self->relay.stats.stripes_stalled += self->survey.seen[i].still >= STILL_MAX;
+}
+
+/* A stripe that was stopped is tried again: its topic may have been given back. */
+static void look(struct htw__kafka *self, int64_t now_ms) {
+    htw__settings_take(self);
+    if (self->survey.to_ask > 0 &&
+        ask(self, self->survey.to_ask == 2 ? HTW__LOOKUP_STARTS : HTW__LOOKUP_ENDS))
+        self->survey.to_ask--;
+    if (now_ms - self->survey.looked_ms < LOOK_MS)
+        return;
+    self->survey.looked_ms = now_ms;
+    self->survey.to_ask = 2;
+    htw__settings_ask(self);
+    for (uint32_t i = 0; i < self->stripe_count; i++)
+        if (self->stripes[i] == HTW__STRIPE_STOPPED)
+            self->stripes[i] = HTW__STRIPE_ASSIGNED;
 }
 
 void htw__survey_run(struct htw__kafka *self, int64_t now_ms) {
@@ -87,6 +137,7 @@ void htw__survey_run(struct htw__kafka *self, int64_t now_ms) {
     }
     if (now_ms - self->survey.asked_ms >= self->options.survey_ms && reserve(self)) {
         self->survey.asked_ms = now_ms;
-        ask(self);
+        (void)ask(self, HTW__LOOKUP_POSITIONS);
     }
+    look(self, now_ms);
 }

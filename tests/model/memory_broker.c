@@ -297,8 +297,8 @@ enum htw__gain member_gain(struct member *self, uint32_t stripe) {
     struct htw__found input = find(&self->broker->inputs[stripe]);
     input.end = stable_end(self->broker, &self->broker->inputs[stripe]);
     self->relay.now_ms = member_now(self);
-    enum htw__gain result = htw__relay_gain(&self->relay, stripe, &input, buckets,
-                                            (int64_t)self->broker->ids[stripe].count);
+    const struct htw__found ids = { .end = (int64_t)self->broker->ids[stripe].count };
+    enum htw__gain result = htw__relay_gain(&self->relay, stripe, &input, buckets, &ids);
     free(buckets);
     self->owns[stripe] = result == HTW__GAIN_OK;
     self->gained_end[stripe] = input.end;

@@ -5,7 +5,7 @@ import random
 import time
 
 from case import LONG, now_ms, scenario
-from relay import wait_for
+from relay import Relay, wait_for
 
 
 def list_all(case, *options, limit=1000):
@@ -166,3 +166,29 @@ def a_relay_takes_over_with_many_ids(case):
         taken = restart()
         print(f"    {count} more with an id: {each:.1f} us a record, {filed} MiB; take-over {taken:.1f} s, {resident()} MiB", flush=True)
         assert taken < 3, taken
+
+
+@scenario()
+def records_whose_index_was_lost_wait_until_it_is_said_what_becomes_of_them(case):
+    relay = case.relay("a").ready()
+    at = now_ms() + 6000
+    for number in range(20):
+        case.client.send(case.name, f"k{number}", "v", f"htw-deliver-at={at}", f"htw-id=n{number}")
+    case.next = 20
+    wait_for(lambda: case.act("show")[0][0]["input"] == 0, "all are filed")
+    assert relay.stop() == 0
+    case.client.delete(case.name + ".ids")
+    relay.start()
+    wait_for(lambda: not relay.running(), "a relay that misses its index")
+    relay.is_stopped = True  # as it should be
+    assert "--lost-ids says" in relay.text(), relay.text()
+    create = Relay(case.world.program, case.cluster, case.name, *case.options, "--create-topics")
+    assert create.process.wait(60) == 0, create.text()
+    relay = case.relay("b")
+    wait_for(lambda: relay.text().count("stands still") == 2, relay.text)
+    time.sleep(max(0, at - now_ms()) / 1000 + 1)
+    assert relay.running() and case.arrived() == 0, relay.text()
+    assert relay.stop() == 0
+    case.relay("c", "--lost-ids", "deliver").ready()
+    case.wait_arrived()
+    case.end().require()

@@ -36,7 +36,7 @@ rd_kafka_error_t *rd_kafka_produceva(rd_kafka_t *producer, const rd_kafka_vu_t *
     return real(producer, parts, count);
 }
 
-/* "htw-stripe-2 WIDTH SIZE LEVELS CLOCK NAME" loses the name. */
+/* A text of a stripe (progress.h) loses the name of the owner. */
 static rd_kafka_topic_partition_list_t *
 make_nameless(const rd_kafka_topic_partition_list_t *offsets) {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_copy(offsets);
@@ -46,7 +46,7 @@ make_nameless(const rd_kafka_topic_partition_list_t *offsets) {
         if (list->elems[i].metadata_size < 6 || memcmp(text, "htw-st", 6) != 0)
             continue;
         for (size_t at = 0; at < list->elems[i].metadata_size; at++)
-            if (text[at] == ' ' && ++blanks == 5)
+            if (text[at] == ' ' && ++blanks == 9)
                 list->elems[i].metadata_size = at;
     }
     return list;

@@ -40,7 +40,7 @@ MOCK_TEST(mock_each_record_is_delivered_and_none_early) {
 /* As when its first commit was still under way: the name is not there yet, but comes with the positions. */
 MOCK_TEST(mock_owner_that_is_named_late_is_fenced) {
     mock_has_transactions = true;
-    mock_commit("in", 0, "htw-stripe-2 200 8 3 0 other");
+    mock_commit("in", 0, "htw-stripe-2 200 8 3 0 0 0 0 0 other");
     unanswered = 1;
     mock_start();
     assert_int_equal(unanswered, 0);

@@ -56,3 +56,49 @@ MOCK_TEST(mock_input_is_behind_until_it_is_read) {
     assert_in_range(mock_relay.relay.stats.since_commit_s[0], 0, 60);
     assert_int_equal(htw__kafka_close(&mock_relay), 0);
 }
+
+/* ---- the indexes */
+
+static bool one_has_stopped(void) {
+    return mock_relay.relay.stats.stripes_stopped == 1 && mock_relay.relay.stats.stripes == 1;
+}
+
+static bool one_is_delivered(void) {
+    return mock_got[1].count == 1;
+}
+
+static bool all_are_ours(void) {
+    return mock_relay.relay.stats.stripes == MOCK_STRIPES;
+}
+
+static bool has_recovered(void) {
+    return mock_relay.relay.stats.recoveries > 0;
+}
+
+/* As after a topic was made anew: what was committed says that it went on to 1000. */
+MOCK_TEST(mock_stripe_whose_index_was_lost_stands_still_and_the_others_go_on) {
+    struct htw__kafka_options options = mock_options();
+    mock_commit("in", 0, "htw-stripe-2 200 8 3 0 0 1000 0 0");
+    options.relay.recover = true; /* of the buckets nothing is committed */
+    assert_int_equal(htw__kafka_open(&mock_relay, &options), 0);
+    assert_int_equal(htw__kafka_start(&mock_relay), 0);
+    run_until(one_has_stopped);
+    mock_produce(1, mock_now_ms(), NULL, NULL);
+    run_until(one_is_delivered);
+    assert_true(one_has_stopped());
+    mock_relay.options.relay.lost_ids = HTW__LOST_IDS_DELIVER;
+    mock_relay.survey.looked_ms -= 60000;
+    run_until(all_are_ours);
+    assert_int_equal(htw__relay_ids(&mock_relay.relay, 0)->end, 0);
+    assert_int_equal(htw__kafka_close(&mock_relay), 0);
+}
+
+MOCK_TEST(mock_index_is_looked_at_each_minute) {
+    mock_start();
+    mock_run(300);
+    assert_false(has_recovered());
+    mock_relay.relay.stripes[1]->ids_log.end = 7; /* which it never had */
+    mock_relay.survey.looked_ms -= 60000;
+    run_until(has_recovered);
+    assert_int_equal(htw__kafka_close(&mock_relay), 0);
+}

@@ -92,6 +92,11 @@ static const char *const log_formats[] = {
     [HTW__LOG_TEXT] = "text", [HTW__LOG_JSON] = "json", NULL
 };
 
+static const char *const lost_ids[] = { [HTW__LOST_IDS_STOP] = "stop",
+                                        [HTW__LOST_IDS_DELIVER] = "deliver",
+                                        [HTW__LOST_IDS_BURY] = "bury",
+                                        NULL };
+
 static const struct htw__option rows[] = {
     { 'b', "brokers", "LIST", htw__set_name, AT(kafka.brokers),
       .help = "HOST:PORT[,HOST:PORT]... of the cluster" },
@@ -134,6 +139,10 @@ static const struct htw__option rows[] = {
       .help = "deliver to the partition with the number of the input's" },
     { 0, "recover", NULL, htw__set_flag, AT(kafka.relay.recover),
       .help = "go on even if positions are missing: with all that is left" },
+    { 0, "lost-ids", "WHAT", htw__set_choice, AT(kafka.relay.lost_ids), .choice = lost_ids,
+      .help = "if TOPIC.ids has lost entries: their partition stands still (stop, the\n"
+              "default), or records that have lost theirs are delivered, cancelled ones\n"
+              "too (deliver), or become dead letters (bury)" },
     { 0, "metrics", "[ADDRESS:]PORT", htw__set_name, AT(metrics),
       .help = "serve metrics for Prometheus (default address 127.0.0.1)" },
     { 0, "log-format", "FORMAT", htw__set_choice, AT(log_format), .choice = log_formats,

@@ -41,7 +41,8 @@ static inline void relay_take_over(struct htw__found input, int64_t clock_ms,
     htw__clock_format(&(struct htw__relay_clock) { .levels = LEVELS, .time_ms = clock_ms }, text);
     if (input.offset >= 0) /* it was in use */
         input.metadata = htw__bytes_of(text);
-    assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, ids_end), HTW__GAIN_OK);
+    const struct htw__found ids = { .end = ids_end };
+    assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, &ids), HTW__GAIN_OK);
 }
 
 /** Defines a test, after which the relay ends. */

@@ -2,9 +2,10 @@
 /* test_gain.c - taking a stripe over: what is done with positions that cannot be true. */
 #include "relay_fixture.h"
 
+#include <errno.h>
 #include <string.h>
 
-static struct htw__found input, buckets[BUCKETS];
+static struct htw__found input, buckets[BUCKETS], ids;
 static char clock_text[HTW__PROGRESS_TEXT_SIZE];
 
 static struct htw__transport transport = { NULL, NULL, nothing_is_opened, nothing_is_closed };
@@ -15,6 +16,7 @@ static void begin(bool recover) {
     htw__clock_format(&(struct htw__relay_clock) { .levels = LEVELS, .time_ms = NOW_MS },
                       clock_text);
     input = (struct htw__found) { 15, htw__bytes_of(clock_text), 10, 20 };
+    ids = (struct htw__found) { .end = 0 };
     for (size_t i = 0; i < BUCKETS; i++)
         buckets[i] = (struct htw__found) { .offset = 15, .start = 10, .end = 20 };
 }
@@ -25,7 +27,7 @@ static int64_t gain_with(int64_t offset, bool in_bucket, bool recover) {
     int64_t from = -1;
     begin(recover);
     (in_bucket ? &buckets[5] : &input)->offset = offset;
-    enum htw__gain result = htw__relay_gain(&relay, 0, &input, buckets, 0);
+    enum htw__gain result = htw__relay_gain(&relay, 0, &input, buckets, &ids);
     assert_int_equal(relay.stats.stripes, result == HTW__GAIN_OK);
     if (result != HTW__GAIN_OK)
         from = -(int64_t)result;
@@ -73,7 +75,7 @@ UNIT_TEST(gain_recovering_reads_what_is_there_from_the_start) {
 RELAY_TEST(gain_recovered_position_is_committed) {
     begin(true);
     buckets[5].offset = 21;
-    assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, 0), HTW__GAIN_OK);
+    assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, &ids), HTW__GAIN_OK);
     assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_ALL), 0);
     const struct htw__relay_position *found = NULL;
     for (size_t i = 0; i < relay.position_count; i++)
@@ -95,7 +97,7 @@ RELAY_TEST(gain_new_owner_is_committed_at_once) {
             htw__clock_format(&clock, clock_text);
             input.metadata = htw__bytes_of(clock_text);
             relay.options.owner = names[now];
-            assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, 0), HTW__GAIN_OK);
+            assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, &ids), HTW__GAIN_OK);
             assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_ALL), 0);
             assert_int_equal(relay.position_count, before == now ? 0 : 1);
             if (before != now && names[now] != NULL) {
@@ -105,4 +107,83 @@ RELAY_TEST(gain_new_owner_is_committed_at_once) {
             }
         }
     }
+}
+
+/* What stands beside the position of the input. */
+static struct htw__relay_clock committed(void) {
+    struct htw__relay_clock clock;
+    assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_ALL), 0);
+    for (size_t i = 0; i < relay.position_count; i++)
+        if (relay.positions[i].source.level == HTW__RELAY_INPUT) {
+            assert_int_equal(htw__clock_parse(htw__bytes_of(relay.positions[i].metadata), &clock),
+                             0);
+            return clock;
+        }
+    fail_msg("the position of the input is not committed");
+    return clock;
+}
+
+/* The index was known from 3 to 10. */
+static enum htw__gain gain_with_ids(int64_t start, int64_t end, enum htw__lost_ids lost_ids) {
+    const struct htw__relay_clock clock = { .levels = LEVELS,
+                                            .time_ms = NOW_MS,
+                                            .ids = { .start = 3, .end = 10 } };
+    begin(false);
+    relay.options.lost_ids = lost_ids;
+    htw__clock_format(&clock, clock_text);
+    input.metadata = htw__bytes_of(clock_text);
+    ids = (struct htw__found) { .start = start, .end = end };
+    return htw__relay_gain(&relay, 0, &input, buckets, &ids);
+}
+
+RELAY_TEST(gain_index_that_begins_later_or_ends_earlier_is_refused) {
+    static const struct {
+        int64_t start, end;
+        enum htw__gain result;
+    } cases[] = {
+        { 3, 10, HTW__GAIN_OK },   { 0, 10, HTW__GAIN_OK },     { 3, 1000, HTW__GAIN_OK },
+        { 3, 9, HTW__GAIN_IDS },   { 0, 0, HTW__GAIN_IDS },     { 4, 10, HTW__GAIN_IDS },
+        { 10, 10, HTW__GAIN_IDS }, { 11, 2000, HTW__GAIN_IDS },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        assert_int_equal(gain_with_ids(cases[i].start, cases[i].end, HTW__LOST_IDS_STOP),
+                         cases[i].result);
+        assert_int_equal(relay.stats.stripes, cases[i].result == HTW__GAIN_OK);
+    }
+}
+
+RELAY_TEST(gain_lost_index_by_option_is_noted_with_what_it_means) {
+    for (int buries = 0; buries < 2; buries++) {
+        enum htw__lost_ids option = buries ? HTW__LOST_IDS_BURY : HTW__LOST_IDS_DELIVER;
+        assert_int_equal(gain_with_ids(3, 10, option), HTW__GAIN_OK);
+        assert_int_equal(htw__relay_ids(&relay, 0)->since, 0); /* nothing is lost */
+        assert_int_equal(gain_with_ids(5, 8, option), HTW__GAIN_OK);
+        struct htw__ids_log log = committed().ids;
+        assert_true(log.start == 5 && log.end == 8);
+        assert_int_equal(log.since, 15);
+        assert_int_equal(log.buries, buries);
+    }
+}
+
+RELAY_TEST(gain_new_stripe_takes_its_index_as_it_is) {
+    begin(false);
+    input = (struct htw__found) { .offset = -1 };
+    for (size_t i = 0; i < BUCKETS; i++)
+        buckets[i] = (struct htw__found) { .offset = -1 };
+    ids = (struct htw__found) { .start = 20, .end = 30 };
+    assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, &ids), HTW__GAIN_OK);
+    struct htw__ids_log log = committed().ids;
+    assert_true(log.start == 20 && log.end == 30);
+}
+
+/* What is acknowledged is committed; an offset that comes back is that of another topic. */
+RELAY_TEST(gain_index_that_is_made_anew_meanwhile_is_not_committed) {
+    const struct htw__source of_ids = { 0, HTW__RELAY_IDS, 0 };
+    assert_int_equal(gain_with_ids(3, 12, HTW__LOST_IDS_STOP), HTW__GAIN_OK);
+    htw__relay_published(&relay, of_ids, 12);
+    htw__relay_published(&relay, of_ids, 14);
+    htw__relay_touch(&relay);
+    assert_int_equal(committed().ids.end, 15);
+    htw__relay_published(&relay, of_ids, 14);
+    assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_FILE), -ESTALE);
 }

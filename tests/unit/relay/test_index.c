@@ -366,3 +366,30 @@ RELAY_TEST(index_condition_holds_for_what_it_has_let_in_itself) {
     record.offset = 12; /* another one is too late */
     assert_int_equal(htw__index_arrive(&relay, relay.stripes[0], &record, &request), 0);
 }
+
+/* Those of the input before offset 20 may have lost their entries. */
+RELAY_TEST(index_that_was_lost_kills_only_what_it_could_know) {
+    begin(0);
+    struct htw__ids_log *log = &relay.stripes[0]->ids_log;
+    assert_false(is_alive(15));
+    log->since = 20;
+    assert_true(is_alive(15));
+    assert_false(is_alive(20));
+    arrive(30, "htw-id", true, NULL); /* replaces it */
+    assert_false(is_alive(15));
+    assert_true(is_alive(30));
+}
+
+RELAY_TEST(index_that_was_lost_lets_records_out_or_buries_them) {
+    for (int buries = 0; buries < 2; buries++) {
+        begin(0);
+        struct htw__ids_log *log = &relay.stripes[0]->ids_log;
+        log->since = 20;
+        log->buries = buries == 1;
+        leave(15);
+        leave(25); /* was cancelled, and is not counted */
+        assert_int_equal(relay.open[HTW__CHANNEL_DELIVER - 1].ids_lost, 1);
+        assert_int_equal(relay.open[HTW__CHANNEL_DELIVER - 1].delivered, buries == 0);
+        assert_int_equal(relay.open[HTW__CHANNEL_DELIVER - 1].dead, buries == 1);
+    }
+}

@@ -60,7 +60,9 @@ UNIT_TEST(progress_of_others_is_refused) {
 UNIT_TEST(progress_clock_is_read_as_written) {
     char text[HTW__PROGRESS_TEXT_SIZE], longest[HTW__RELAY_OWNER_MAX + 1];
     const char *const owners[] = { NULL, "a", "Relay_7.eu-1", longest };
-    struct htw__relay_clock read, clock = { .levels = { 250, 8, 4 }, .time_ms = 1700000000250 };
+    struct htw__relay_clock read, clock = { .levels = { 250, 8, 4 },
+                                            .time_ms = 1700000000250,
+                                            .ids = { 3, INT64_MAX / 10, 77, true } };
     memset(longest, 'x', sizeof(longest) - 1);
     longest[sizeof(longest) - 1] = '\0';
     for (size_t i = 0; i < COUNT_OF(owners); i++) {
@@ -70,6 +72,8 @@ UNIT_TEST(progress_clock_is_read_as_written) {
         assert_int_equal(htw__clock_parse(htw__bytes_of(text), &read), 0);
         assert_memory_equal(&read.levels, &clock.levels, sizeof(read.levels));
         assert_int_equal(read.time_ms, clock.time_ms);
+        assert_true(read.ids.start == 3 && read.ids.end == clock.ids.end);
+        assert_true(read.ids.since == 77 && read.ids.buries);
         assert_true(htw__bytes_are_equal(read.owner, clock.owner));
     }
     assert_int_equal(htw__clock_parse((struct htw__bytes) { NULL, 0 }, &read), -ENOENT);
@@ -77,23 +81,25 @@ UNIT_TEST(progress_clock_is_read_as_written) {
 
 UNIT_TEST(progress_clock_of_others_is_refused) {
     static const char *const texts[] = {
-        "htw-stripe-2 1000 64 5 1", /* not the start of a bucket */
-        "htw-stripe-2 0 64 5 0",
-        "htw-stripe-2 1000 63 5 0",
-        "htw-stripe-2 1000 64 4294967301 0",
-        "htw-stripe-2 1000 4294967360 5 0",
-        "htw-stripe-2 1000 64 5 253402300800000",
-        "htw-stripe-2 1000 64 5",
-        "htw-stripe-2 1000 64 5 0 ",
-        "htw-stripe-2 1000 64 5 0  a",
-        "htw-stripe-2 1000 64 5 0 a b",
-        "htw-stripe-2 1000 64 5 0 a/b",
+        "htw-stripe-2 1000 64 5 1 0 0 0 0", /* not the start of a bucket */
+        "htw-stripe-2 0 64 5 0 0 0 0 0",
+        "htw-stripe-2 1000 63 5 0 0 0 0 0",
+        "htw-stripe-2 1000 64 4294967301 0 0 0 0 0",
+        "htw-stripe-2 1000 4294967360 5 0 0 0 0 0",
+        "htw-stripe-2 1000 64 5 253402300800000 0 0 0 0",
+        "htw-stripe-2 1000 64 5 0 0 0 0",
+        "htw-stripe-2 1000 64 5 0 7 6 0 0", /* an index that ends before it begins */
+        "htw-stripe-2 1000 64 5 0 0 0 0 2",
+        "htw-stripe-2 1000 64 5 0 0 0 0 0 ",
+        "htw-stripe-2 1000 64 5 0 0 0 0 0  a",
+        "htw-stripe-2 1000 64 5 0 0 0 0 0 a b",
+        "htw-stripe-2 1000 64 5 0 0 0 0 0 a/b",
         /* 65 bytes */
-        ("htw-stripe-2 1000 64 5 0 "
+        ("htw-stripe-2 1000 64 5 0 0 0 0 0 "
          "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"),
         "htw-bucket-1 5 5 5 5",
         "htw-stripe-1 1000 64 5 0", /* of 0.2, whose cancels wait in buckets */
-        "htw-stripe-3 1000 64 5 0",
+        "htw-stripe-3 1000 64 5 0 0 0 0 0",
     };
     struct htw__relay_clock clock;
     for (size_t i = 0; i < COUNT_OF(texts); i++)
