@@ -2,21 +2,24 @@
 /*
  * job_queue.c - a queue of jobs that are tried again with back-off, and that survives kill -9.
  *
- * Jobs are in a queue of a journal, whose policy says when a job that has failed is tried again. A worker leases one job
- * after the other. A job that was done ends; one that has failed is released.
+ * Jobs are in a queue of a journal, whose policy says when a job that has failed is tried again. Threads lease one job
+ * after the other, each for itself. A job that was done ends; one that has failed is released.
  *
  * The work of a job may be done twice: a crash can come between the work and the moment when its end
  * is durable. So what it does must be harmless the second time. Here it creates a file, named after
  * the job; in a shop, it would be a payment with the id of the job as its reference.
  *
- * usage: job_queue FOLDER     starts a worker, kills it (SIGKILL) again and again until all is done,
+ * usage: job_queue FOLDER     starts a program with workers, kills it (SIGKILL) again and again until all is done,
  *                             and checks that each job was done; without FOLDER in a folder in /tmp
  */
 #define _GNU_SOURCE /* mkdtemp(), usleep() */
 #include <htw/journal.h>
 
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +29,14 @@
 
 #define JOBS 60
 #define ATTEMPTS_MAX 10
+#define WORKERS 4
 
 static const char *folder;
 static const char *const queues[] = { "work" };
 
-/* ---- the worker */
+/* ---- the workers */
+
+static atomic_bool all_is_done;
 
 /* What may fail: here, every third job succeeds at its fourth attempt only. */
 static bool do_work(unsigned number, unsigned attempt) {
@@ -42,30 +48,51 @@ static bool do_work(unsigned number, unsigned attempt) {
     return fd >= 0 && close(fd) == 0;
 }
 
-static void attempt(void *journal, int result, const struct htw_delivery *delivery);
+/* What a worker needs of a job. */
+struct job {
+    uint64_t id;
+    uint32_t attempt;
+    unsigned number;
+};
 
-static void ask_for_work(struct htw_journal *journal) {
-    struct htw_lease lease = HTW_LEASE_INIT;
-    lease.queues = queues;
-    lease.queue_count = 1;
-    lease.wait_until_ns = HTW_NEVER_NS;
-    if (htw_journal_lease_later(journal, &lease, attempt, journal, NULL) != 0)
-        fprintf(stderr, "%s\n", htw_journal_error());
+/* In the thread that writes, for which all others wait: copies the job, and no more. */
+static void take(void *arg, int result, const struct htw_delivery *delivery) {
+    struct job *job = arg;
+    if (result != 0)
+        return;
+    job->id = delivery->id;
+    job->attempt = delivery->attempt;
+    memcpy(&job->number, delivery->payload, sizeof(job->number));
 }
 
-/* In the thread that writes, so nothing waits for the disk here. Longer work is handed to other threads. */
-static void attempt(void *journal, int result, const struct htw_delivery *delivery) {
-    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
-    unsigned number;
-    if (result != 0) /* the journal is being closed */
-        return;
-    memcpy(&number, delivery->payload, sizeof(number));
-    update.id = delivery->id;
-    update.attempt = delivery->attempt;
-    update.step = do_work(number, delivery->attempt) ? HTW_JOB_END : HTW_JOB_RELEASE;
-    if (htw_journal_update_later(journal, &update, NULL, NULL) != 0) /* the lease ends by itself */
-        fprintf(stderr, "job %u: %s\n", number, htw_journal_error());
-    ask_for_work(journal);
+/* Waits for a job, for a while: then it looks whether the program ends. */
+static int lease_job(struct htw_journal *journal, struct job *job) {
+    struct htw_lease lease = HTW_LEASE_INIT;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    lease.queues = queues;
+    lease.queue_count = 1;
+    lease.wait_until_ns = now.tv_sec * HTW_SECOND + now.tv_nsec + 50 * HTW_MILLISECOND;
+    return htw_journal_lease(journal, &lease, take, job);
+}
+
+/* A thread: the work, and the wait for the disk when it has ended, hold up nobody else. */
+static void *work(void *journal) {
+    struct job job;
+    int error = 0;
+    while ((error == 0 || error == -ETIMEDOUT) && !all_is_done) {
+        error = lease_job(journal, &job);
+        if (error != 0)
+            continue;
+        struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+        update.id = job.id;
+        update.attempt = job.attempt; /* refused, if the lease has ended meanwhile */
+        update.step = do_work(job.number, job.attempt) ? HTW_JOB_END : HTW_JOB_RELEASE;
+        error = htw_journal_update(journal, &update);
+    }
+    if (error != 0 && error != -ETIMEDOUT)
+        fprintf(stderr, "%s\n", htw_journal_error());
+    return NULL;
 }
 
 /* All jobs at once, with a mark that says that they were put: a later start puts no others. */
@@ -93,7 +120,7 @@ static int put_jobs(struct htw_journal *journal) {
     return htw_journal_apply(journal, &change);
 }
 
-static int run_worker(void) {
+static int run_workers(void) {
     char path[300];
     struct htw_scheduler *scheduler;
     struct htw_journal *journal;
@@ -108,32 +135,39 @@ static int run_worker(void) {
         fprintf(stderr, "%s\n", htw_journal_error());
         return 1;
     }
-    ask_for_work(journal);
+    pthread_t threads[WORKERS];
+    for (int i = 0; i < WORKERS; i++)
+        if (pthread_create(&threads[i], NULL, work, journal) != 0)
+            return 1;
     struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
     do {
         usleep(5000);
         htw_journal_get_stats(journal, &stats);
     } while (stats.jobs > 0);
-    int error = htw_journal_close(journal); /* before the scheduler */
+    all_is_done = true;
+    for (int i = 0; i < WORKERS; i++)
+        pthread_join(threads[i], NULL);
+    int error = htw_journal_close(
+        journal); /* no thread is in a call with it any more; before the scheduler */
     htw_scheduler_destroy(scheduler);
     return error != 0;
 }
 
 /* ---- who kills it */
 
-/* Whether a worker that lived for so long has come to its end. */
+/* Whether a program that lived for so long has come to its end. */
 static bool run_for(unsigned milliseconds) {
-    pid_t worker = fork();
-    if (worker == 0)
-        _exit(run_worker());
+    pid_t program = fork();
+    if (program == 0)
+        _exit(run_workers());
     int status = 0;
     for (unsigned waited = 0; waited < milliseconds; waited++) {
-        if (waitpid(worker, &status, WNOHANG) == worker)
+        if (waitpid(program, &status, WNOHANG) == program)
             return WIFEXITED(status) && WEXITSTATUS(status) == 0;
         usleep(1000);
     }
-    kill(worker, SIGKILL);
-    waitpid(worker, &status, 0);
+    kill(program, SIGKILL);
+    waitpid(program, &status, 0);
     return false;
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """What the documents say of the tree is so: the programs that the README shows stand in examples/
-(which are built and run), the page of the examples lists each, links lead somewhere, the C++ that
+(which are built and run), the page of the examples lists each, and calls that it makes, links lead somewhere, the C++ that
 docs/cpp.md shows is in its tests, what the documents call by name is declared, each test that docs/guarantees.md names exists,
 and the plots of docs/pictures show the recorded figures.
 
@@ -22,6 +22,9 @@ if not shown or not all(any(program in text for text in examples.values()) for p
     errors.append("README.md must show C programs, and only such as stand in examples/")
 listed = (root / "examples/README.md").read_text()
 errors += [f"examples/README.md does not list {name}" for name in examples if f"({name})" not in listed]
+# The last column of a row of a program: calls that it makes.
+errors += [f"examples/README.md: {name} does not call {call}" for name, calls in re.findall(r"^\| \[`(\w+\.c)`\].*\|([^|]*) \|$", listed, re.M)
+           for call in re.findall(r"`(htw_\w+)`", calls) if call not in examples[name]]
 loops = (root / "docs/loops.md").read_text()
 errors += [f"docs/loops.md does not list {path.name}, or how it is built" for path in (root / "examples/loops").glob("*.c")
            if f"(../examples/loops/{path.name})" not in loops or f"cc -std=c11 {path.name} " not in loops]

@@ -82,9 +82,9 @@ def c(place, text):
             file += " htw_wheel.c"
         command = f"cc -std=c11 {' '.join(WARNINGS)} {file} -o block {flags(text)}"
         return place.run(["sh", "-c", command]) or place.run(["./block"])
-    # A part: `...` is what is left out. Functions come first.
+    # A part: `...` is what is left out. Structs and functions come first.
     text = re.sub(r"^ *\.\.\.$", ";", text, flags=re.MULTILINE)
-    functions, body = re.fullmatch(r"(static .*?^}\n)?(.*)", text, re.MULTILINE | re.DOTALL).groups(default="")
+    functions, body = re.fullmatch(r"((?:(?:/\*[^\n]*\n)?(?:static|struct \w+ \{).*?^\};?\n\n?)*)(.*)", text, re.MULTILINE | re.DOTALL).groups()
     place.write("part.c", f'#include "{place.root}/tests/docs/context.h"\n{functions}int part(void);\n'
                           f"int part(void) {{\n#line 1\n{body}\nreturn 0;\n}}\n")
     return place.run(["sh", "-c", "cc -std=c11 -Wall -Werror -Wno-unused -fsyntax-only part.c $(pkg-config --cflags htw)"])

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 extern struct htw_scheduler *scheduler;
 extern struct htw_group *idle;
