@@ -9,6 +9,7 @@ help_package() {
                     runs, figures are those of the recorded results
   package           build the Debian packages, check them with lintian, and use them in a clean root
                     (build/package); DEB_BUILD_OPTIONS= runs the tests in the build, too
+  package --quick   the same without the manual in HTML (build/package-quick)
   dist              pack the sources of the last commit (build/dist), and test what was packed
   reproducible      build twice in different folders, and compare each byte, also of the packages
   release           whether this commit can be tagged and released: version, changelog, binary
@@ -39,19 +40,31 @@ verb_docs() {
 lintian_exceptions=initial-upload-closes-no-bugs,no-debian-changes,debian-watch-file-is-missing
 lintian_exceptions=$lintian_exceptions,no-homepage-field
 
-verb_package() {
-    [ $# -eq 0 ] || fail "package: takes no argument: $1"
+# make_packages FOLDER KIND [EXCEPT]...: builds the packages of a kind of dpkg-buildpackage, and tests them, except by those
+# tests.
+make_packages() {
     need "$deb_packages"
-    rm -rf build/package
-    tarball=$(packaging/tarball.sh build/package)
+    folder=$1
+    kind=$2
+    shift 2
+    rm -rf "$folder"
+    tarball=$(packaging/tarball.sh "$folder")
     say 'building the Debian packages'
-    packaging/deb.sh "$tarball" build/package
+    packaging/deb.sh "$tarball" "$folder" "--build=$kind"
     say 'lintian'
     lintian --allow-root --pedantic --display-info --suppress-tags "$lintian_exceptions" \
-        --fail-on error,warning,info build/package/*.changes
+        --fail-on error,warning,info "$folder"/*.changes
     say 'tests in a clean root'
-    tests/packaging/clean_root.sh build/package .
-    say "the packages are in $PWD/build/package"
+    tests/packaging/clean_root.sh "$folder" . "$@"
+    say "the packages are in $PWD/$folder"
+}
+
+verb_package() {
+    case ${1:-} in
+    '') make_packages build/package full ;;
+    --quick) make_packages build/package-quick any manual ;;
+    *) fail "package: no such option: $1" ;;
+    esac
 }
 
 verb_dist() {
