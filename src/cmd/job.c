@@ -17,13 +17,19 @@ static size_t cut(const char *bytes, size_t size, size_t most) {
     return most;
 }
 
+int64_t htw__job_deadline(const struct htw_job_info *job) {
+    bool has_none =
+        job->state == HTW_JOB_BURIED || (job->state == HTW_JOB_READY && job->deadline_ns <= 0);
+    return has_none ? HTW__JOB_NO_DEADLINE : job->deadline_ns;
+}
+
 void htw__job_print_json(FILE *stream, const struct htw_job_info *job, size_t payload_max) {
     static const char *const states[] = { HTW__JOB_STATES };
     size_t shown = cut(job->payload, job->payload_size, payload_max);
     fprintf(stream, "{\"id\":\"%" PRIu64 "\",\"state\":\"%s\",", job->id, states[job->state]);
     htw__text_print_json(stream, "queue", job->queue, job->queue == NULL ? 0 : strlen(job->queue));
     fprintf(stream, ",\"priority\":%" PRIu32 ",", job->priority);
-    htw__text_print_json_deadline(stream, "deadline", job->deadline_ns);
+    htw__text_print_json_instant(stream, "deadline", htw__job_deadline(job), HTW__JOB_NO_DEADLINE);
     putc(',', stream);
     htw__text_print_json_instant(stream, "put", job->put_ns, INT64_MIN);
     if (job->lease_ns == 0)

@@ -7,30 +7,44 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #define BACKLOG 4096
+#define HOST_MAX 254 /* of a name, with its NUL */
 
-const char *htw__listen_parse(const char *where, struct sockaddr_in *ret_address) {
-    static const char wrong[] = "not [ADDRESS:]PORT with an IPv4 address";
-    char host[INET_ADDRSTRLEN] = "127.0.0.1";
+/* Cuts [HOST:]PORT in two. Returns NULL, or why it is wrong. */
+static const char *split(const char *where, char host[HOST_MAX], const char **ret_port) {
+    static const char wrong[] = "not [ADDRESS:]PORT, with an address of IPv6 in brackets";
     const char *colon = strrchr(where, ':');
+    size_t size = colon == NULL ? 0 : (size_t)(colon - where);
     uint64_t port;
-    if (colon != NULL) {
-        if ((size_t)(colon - where) >= sizeof(host))
-            return wrong;
-        memcpy(host, where, (size_t)(colon - where));
-        host[colon - where] = '\0';
-    }
-    if (!htw__count_parse(colon == NULL ? where : colon + 1, &port) || port > 65535)
+    strcpy(host, "127.0.0.1");
+    *ret_port = colon == NULL ? where : colon + 1;
+    if (!htw__count_parse(*ret_port, &port) || port > 65535)
         return wrong;
-    memset(ret_address, 0, sizeof(*ret_address));
-    ret_address->sin_family = AF_INET;
-    ret_address->sin_port = htons((uint16_t)port);
-    return inet_pton(AF_INET, host, &ret_address->sin_addr) == 1 ? NULL : wrong;
+    if (colon == NULL)
+        return NULL;
+    bool has_brackets = size > 2 && where[0] == '[' && where[size - 1] == ']';
+    if (has_brackets) {
+        where++;
+        size -= 2;
+    }
+    if (size == 0 || size >= HOST_MAX || (!has_brackets && memchr(where, ':', size) != NULL))
+        return wrong;
+    memcpy(host, where, size);
+    host[size] = '\0';
+    return NULL;
+}
+
+const char *htw__listen_check(const char *where) {
+    char host[HOST_MAX];
+    const char *port;
+    return split(where, host, &port);
 }
 
 /* What the name and who reaches it are. */
@@ -65,18 +79,38 @@ static const char *describe(struct htw__listener *self) {
     return NULL;
 }
 
-static const char *open_address(struct htw__listener *self, const char *where) {
-    struct sockaddr_in address;
+static bool listen_at(struct htw__listener *self, const struct addrinfo *address) {
     const int on = 1;
-    const char *why = htw__listen_parse(where, &address);
+    self->fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (self->fd < 0)
+        return false;
+    if (setsockopt(self->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
+        bind(self->fd, address->ai_addr, address->ai_addrlen) == 0 &&
+        listen(self->fd, BACKLOG) == 0)
+        return true;
+    int error = errno;
+    close(self->fd);
+    self->fd = -1;
+    errno = error;
+    return false;
+}
+
+/* At the first address of the name where that is possible. */
+static const char *open_address(struct htw__listener *self, const char *where) {
+    const struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV };
+    char host[HOST_MAX];
+    const char *port, *why = split(where, host, &port);
+    struct addrinfo *all, *one;
     if (why != NULL)
         return why;
-    self->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (self->fd < 0 || setsockopt(self->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
-        bind(self->fd, (struct sockaddr *)&address, sizeof(address)) != 0 ||
-        listen(self->fd, BACKLOG) != 0)
-        return strerror(errno);
-    return describe(self);
+    int error = getaddrinfo(host, port, &hints, &all);
+    if (error != 0)
+        return error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error);
+    for (one = all; one != NULL && !listen_at(self, one);)
+        one = one->ai_next;
+    why = one == NULL ? strerror(errno) : NULL;
+    freeaddrinfo(all);
+    return why != NULL ? why : describe(self);
 }
 
 static const char *open_path(struct htw__listener *self, const char *path, unsigned mode) {

@@ -5,11 +5,10 @@
 
 #include "../monitor/place.h"
 
-#include <netinet/in.h>
 #include <stdbool.h>
 
-/* Reads [ADDRESS:]PORT; without an address it is 127.0.0.1. Returns NULL, or why it is wrong (a static phrase). */
-const char *htw__listen_parse(const char *where, struct sockaddr_in *ret_address);
+/* Whether it is [ADDRESS:]PORT, of which a name need not exist. Returns NULL, or why not (a static phrase). */
+const char *htw__listen_check(const char *where);
 
 struct htw__listener {
     int fd;
@@ -20,7 +19,7 @@ struct htw__listener {
     char name[128]; /* for people: ADDRESS:PORT, of port 0 the one that was chosen, or the path */
 };
 
-/* Listens at [ADDRESS:]PORT, or at unix:PATH, with this mode and in place of a socket whose process has died.
+/* Listens at [ADDRESS:]PORT, without an address at 127.0.0.1, or at unix:PATH, with this mode and in place of a socket whose process has died.
  * Returns NULL, or why that failed (a static phrase, or one of strerror()). */
 #define HTW__LISTEN_MODE 0600 /* this user alone */
 const char *htw__listen_open(struct htw__listener *listener, const char *where, unsigned mode);

@@ -123,7 +123,7 @@ static void count(void *context, struct htw__page_numbers *ret_numbers) {
 int main(int argc, char *argv[]) {
     static char line[200000];
     struct htw_scheduler *scheduler;
-    struct htw__page page = { NULL, count, NULL };
+    struct htw__page page = { NULL, count, NULL, NULL };
     struct htw__http_place place = { .where = argv[2] };
     struct htw__http_service service = { .option = "--http",
                                          .token_variable = "HTW_SERVE_TOKEN",
@@ -132,6 +132,7 @@ int main(int argc, char *argv[]) {
         htw_journal_open(&journal, scheduler, argv[1], NULL) != 0)
         return 1;
     page.journal = journal;
+    page.path = realpath(argv[1], NULL);
     htw__page_serve(&page, &service);
     if (!htw__http_start(&service, &place, 1))
         return 1;

@@ -32,6 +32,7 @@ class Server:
 
     def __init__(self, folder, where="127.0.0.1:0", token=TOKEN, name="journal"):
         environment = {**os.environ, **({"HTW_SERVE_TOKEN": token} if token else {})}
+        self.folder = os.path.realpath(folder)
         self.said = open(os.path.join(folder, name + ".said"), "w+", encoding="utf-8")  # each change is a line of it
         self.process = subprocess.Popen([PROGRAM, os.path.join(folder, name), where], text=True, env=environment,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said)
@@ -77,6 +78,7 @@ class Server:
         answer = connection.getresponse()
         text = answer.read().decode()
         connection.close()
+        assert answer.status < 400 or self.folder not in text, text  # nor is anything told of where the file is
         return answer.status, answer.headers, json.loads(text) if answer.getheader("Content-Type") == "application/json" else text
 
     def get(self, path, **words):
@@ -185,7 +187,7 @@ def changes_jobs(server):
     assert {job["id"] for job in server.jobs("c", "ready")} == {ready, delayed}
     assert server.post(f"/jobs/{ready}/kick")[0] == 409  # it is ready
     assert server.post(f"/jobs/{ready}/bury")[1]["done"] == "buried"
-    assert [job["id"] for job in server.jobs("c", "buried")] == [ready]
+    assert [(job["id"], job["deadline"], job["deadline_ns"]) for job in server.jobs("c", "buried")] == [(ready, None, None)]
     assert server.post(f"/jobs/{ready}/move", at="+2h")[0] == 200
     job = server.get("/jobs/" + ready)
     assert job["state"] == "delayed" and abs(int(job["deadline_ns"]) / 1e9 - time.time() - 7200) < 60
@@ -379,6 +381,7 @@ def serves_beside_the_protocol(_):
         try:
             port = int(serve.stdout.readline().rsplit(":", 1)[1])
             server = Server.__new__(Server)
+            server.folder = os.path.realpath(folder)
             server.address = serve.stdout.readline().split("http://")[1].split("/")[0]
             with socket.create_connection(("127.0.0.1", port), PATIENCE) as client:
                 lines = client.makefile("r", newline="\r\n")

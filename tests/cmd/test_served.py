@@ -99,6 +99,49 @@ class Client:
         return self.lines.readline().rstrip("\r\n")
 
 
+# ---- where it listens
+
+@test
+def places_are_names_or_addresses_of_either_kind(directory):
+    places = ["localhost:0", "127.0.0.1:0"]
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET6) as probe:
+        probe.bind(("::1", 0))
+        places.append("[::1]:0")
+    for place in places:
+        with Served(directory, "--listen", place, "--http", place) as served:
+            host, port = served.places()[0].rsplit(":", 1)
+            assert host == place.rsplit(":", 1)[0] or place.startswith("localhost"), served.places()
+            with socket.create_connection((host.strip("[]"), int(port)), PATIENCE) as client:
+                client.sendall(b"list-tube-used\r\n")
+                equal(client.recv(100), b"USING default\r\n")
+    for place in ("::1:0", "[::1:0", "[]:0", ":0", "localhost:65536", "localhost:", "x" * 300 + ":0", "no.such.name.invalid:0"):
+        got = subprocess.run([SERVE, "--listen", place, "--memory"], capture_output=True, text=True, timeout=PATIENCE, check=False)
+        assert got.returncode in (1, 2) and place in got.stderr, (place, got)
+
+
+# ---- what is told of a job
+
+@test
+def a_deadline_is_told_only_where_it_means_something(directory):
+    with Served(directory, "--listen", "0") as served, served.client() as client:
+        jobs = []
+        for delay in (0, 0, 0, 1000):
+            jobs.append(client.ask(f"put 0 {delay} 60 0\r\n\r\n").split()[1])
+        buried, leased, ready, delayed = jobs
+        for job in (buried, leased):
+            client.ask(f"reserve-job {job}\r\n")
+            client.lines.readline()
+        client.ask(f"bury {buried} 0\r\n")
+        equal([(served.job(job)["state"], served.job(job)["deadline"]) for job in (buried, leased, ready)],
+              [("buried", None), ("leased", None), ("ready", None)])
+        equal([served.job(job)["deadline_ns"] for job in (buried, leased, ready)], [None, str(2**63 - 1), None])
+        assert served.job(delayed)["deadline"].startswith("20")
+        lines = {line.split()[0]: line.split()[1] for line in served.ok("list").splitlines()[1:]}
+        equal([lines[job] for job in (buried, leased, ready)], ["-", "never", "-"])
+        assert "deadline" not in served.ok("show", buried) and "1970" not in served.ok("stats") + served.ok("list")
+        assert "htw serve: there is no job 9" in served.refused("delete", "9")
+
+
 # ---- all tubes
 
 def read_yaml(client, command):

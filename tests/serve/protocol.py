@@ -74,6 +74,14 @@ def bodies_are_taken_as_by_beanstalkd(server):
 
 
 @compared
+def jobs_of_any_number_are_not_found_as_by_beanstalkd(server):
+    with Wire(server) as wire:
+        return [told(wire, b"%b %d%b\r\n" % (command, number, more)) for number in (0, 2**31, 2**32, 2**53, 2**63 - 1, 2**63, 2**64 - 1)
+                for command, more in ((b"delete", b""), (b"touch", b""), (b"kick-job", b""), (b"peek", b""), (b"reserve-job", b""),
+                                      (b"stats-job", b""), (b"release", b" 0 0"), (b"bury", b" 0"))]
+
+
+@compared
 def a_pipeline_is_answered_in_order_as_by_beanstalkd(server):
     with Wire(server) as wire:
         wire.send(b"use a\r\nput 1 0 9 1\r\nx\r\nwatch a\r\nreserve\r\nreserve-with-timeout 0\r\nignore default\r\nlist-tubes-watched\r\n"

@@ -110,8 +110,10 @@ static struct htw_job_info job_of(const struct htw__journal_file *file, struct s
         job.kicks = count_of(row, KICKS);
     }
     job.state = htw__place_state(class, is_leased, job.deadline_ns, file->now_ns);
-    if (job.state == HTW_JOB_READY && htw__leases_have(&file->leases, id))
+    if (job.state == HTW_JOB_READY && htw__leases_have(&file->leases, id)) {
         job.state = HTW_JOB_LEASED;
+        job.deadline_ns = HTW_NEVER_NS; /* until its connection ends */
+    }
     return job;
 }
 

@@ -35,14 +35,16 @@ static void print_queue(const char *name) {
 
 static bool print_row(void *context, const struct htw_job_info *job) {
     const struct htw__journal_request *request = context;
-    char deadline[HTW__TEXT_DEADLINE_SIZE];
+    char text[HTW__TEXT_DEADLINE_SIZE];
+    int64_t deadline_ns = htw__job_deadline(job);
     if (request->json) {
         htw__job_print_json(stdout, job, SIZE_MAX);
         putchar('\n');
         return !ferror(stdout);
     }
     printf("%-19" PRIu64 "  %-27s %9zu  %-7s  ", job->id,
-           htw__text_deadline(job->deadline_ns, deadline), job->payload_size, states[job->state]);
+           deadline_ns == HTW__JOB_NO_DEADLINE ? "-" : htw__text_deadline(deadline_ns, text),
+           job->payload_size, states[job->state]);
     print_queue(job->queue);
     fputs("  ", stdout);
     if (job->key != NULL) {
@@ -93,9 +95,10 @@ static void print_all(const struct htw_job_info *job) {
     char deadline[HTW__TEXT_DEADLINE_SIZE], lease[HTW__DURATION_FORMAT_SIZE];
     printf("id        %" PRIu64 "\nstate     %s\nqueue     ", job->id, states[job->state]);
     print_queue(job->queue);
-    printf("\npriority  %" PRIu32 "\n%s  %s\n", job->priority,
-           job->state == HTW_JOB_DONE ? "ended   " : "deadline",
-           htw__text_deadline(job->deadline_ns, deadline));
+    printf("\npriority  %" PRIu32 "\n", job->priority);
+    if (htw__job_deadline(job) != HTW__JOB_NO_DEADLINE)
+        printf("%s  %s\n", job->state == HTW_JOB_DONE ? "ended   " : "deadline",
+               htw__text_deadline(job->deadline_ns, deadline));
     print_age(job);
     if (job->lease_ns > 0) {
         htw__duration_format((uint64_t)job->lease_ns, lease);
@@ -151,11 +154,11 @@ struct summary {
     uint64_t file_bytes, log_bytes;
 };
 
-/* BURIED jobs come last, and have no time. */
+/* BURIED jobs come last. */
 static bool take_first(void *context, const struct htw_job_info *job) {
     struct summary *summary = context;
-    summary->has_next = job->state != HTW_JOB_BURIED;
-    summary->next_ns = job->deadline_ns;
+    summary->next_ns = htw__job_deadline(job);
+    summary->has_next = summary->next_ns != HTW__JOB_NO_DEADLINE;
     return false;
 }
 

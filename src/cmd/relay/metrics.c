@@ -47,17 +47,22 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 
 const char *htw__metrics_open(struct htw__metrics *self, const char *where,
                               void (*write)(void *context, FILE *stream), void *context) {
-    struct sockaddr_in address;
+    struct htw__listener listener;
     *self = (struct htw__metrics) { NULL, write, context };
     if (where == NULL)
         return NULL;
-    const char *why = htw__listen_parse(where, &address);
+    const char *why = htw__listen_check(where); /* no path */
+    if (why == NULL)
+        why = htw__listen_open(&listener, where, HTW__LISTEN_MODE);
     if (why != NULL)
         return why;
     self->daemon =
-        MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, handle, self, MHD_OPTION_SOCK_ADDR, &address,
+        MHD_start_daemon(MHD_USE_EPOLL, 0, NULL, NULL, handle, self, MHD_OPTION_LISTEN_SOCKET,
+                         listener.fd, /* which it closes */
                          MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
                          MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_END);
+    if (self->daemon == NULL)
+        htw__listen_close(&listener);
     return self->daemon != NULL ? NULL : "cannot listen there";
 }
 

@@ -120,6 +120,10 @@ static void start_reserve(struct htw__connection *connection, const struct htw__
     if (!connection->is_worker)
         server->workers++;
     connection->is_worker = true;
+    if (is_of_id && line->id == 0) { /* for the journal: any job */
+        htw__command_answer(connection, "NOT_FOUND\r\n");
+        return;
+    }
     connection->end = connection->soon > 0 ? HTW__WAIT_DEADLINE_SOON : HTW__WAIT_TIMED_OUT;
     struct htw__operation *operation = create(connection, line);
     if (operation != NULL)

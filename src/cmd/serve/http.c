@@ -6,9 +6,12 @@
 #include "../terminal.h"
 #include "page.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 static struct htw__page page;
+static char file_name[PATH_MAX];
 static struct htw__http_service service;
 static struct htw__beside beside = { .folder = -1 };
 static struct htw__listener beside_listener = { .fd = -1 };
@@ -55,7 +58,9 @@ bool htw__serve_http_start(struct htw__server *server) {
             (struct htw__http_place) { .fd = beside_listener.fd, .is_owners = true };
     if (place_count == 0)
         return true;
-    page = (struct htw__page) { server->journal, count, server };
+    page = (struct htw__page) { server->journal, count, server, NULL };
+    if (server->options.path != NULL)
+        page.path = realpath(server->options.path, file_name);
     service = (struct htw__http_service) { .option = "--http",
                                            .token_file = server->options.token_file,
                                            .token_variable = "HTW_SERVE_TOKEN",

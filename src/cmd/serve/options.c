@@ -17,9 +17,7 @@ static const char *const synchronous[] = { "full", "normal", NULL };
 
 static bool set_place(const struct htw__option *option, void *member, const char *argument) {
     struct htw__serve_places *places = member;
-    struct sockaddr_in address;
-    const char *why =
-        strncmp(argument, "unix:", 5) == 0 ? NULL : htw__listen_parse(argument, &address);
+    const char *why = strncmp(argument, "unix:", 5) == 0 ? NULL : htw__listen_check(argument);
     if (why != NULL)
         return htw__option_refuse(option, why, argument);
     if (places->count == HTW__SERVE_LISTENERS)

@@ -18,6 +18,8 @@ struct htw__page {
     /* Called in any thread. NULL: nothing else is known. */
     void (*count)(void *context, struct htw__page_numbers *ret_numbers);
     void *context;
+    const char *
+        path; /* of the journal, resolved: its errors begin with it, and clients are not told; NULL: none */
 };
 
 /* Sets the routes, the page and what answers. `page` must stay. */

@@ -33,6 +33,8 @@ function timeOf(instant) {
 
 /* A server's own leases last as long as their connections. */
 function dueOf(job) {
+    if (job.deadline_ns === null) // buried, or ready and given none
+        return '';
     return job.state === 'leased' && job.deadline === null ? 'when its connection ends' : timeOf(job.deadline);
 }
 

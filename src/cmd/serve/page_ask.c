@@ -162,6 +162,9 @@ void htw__page_fail(const struct htw__page_ask *ask, int error) {
     for (size_t i = 0; i < sizeof(statuses) / sizeof(*statuses); i++)
         if (statuses[i].error == error)
             status = statuses[i].status;
-    const char *why = htw_journal_error();
+    const char *why = htw_journal_error(), *path = ask->page->path;
+    size_t size = path == NULL ? 0 : strlen(path);
+    if (size > 0 && strncmp(why, path, size) == 0 && strncmp(why + size, ": ", 2) == 0)
+        why += size + 2;
     htw__http_refuse(ask->http, status, *why != '\0' ? why : strerror(-error));
 }
