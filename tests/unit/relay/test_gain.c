@@ -111,7 +111,7 @@ RELAY_TEST(gain_new_owner_is_committed_at_once) {
 
 /* What stands beside the position of the input. */
 static struct htw__relay_clock committed(void) {
-    struct htw__relay_clock clock;
+    struct htw__relay_clock clock = { .time_ms = 0 };
     assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_ALL), 0);
     for (size_t i = 0; i < relay.position_count; i++)
         if (relay.positions[i].source.level == HTW__RELAY_INPUT) {
