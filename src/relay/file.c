@@ -377,11 +377,13 @@ void htw__relay_committed(struct htw__relay *self, enum htw__channel channel) {
 }
 
 /* Why a record is bad though its headers can be read; NULL: it is not. */
-static const char *judge(const struct htw__relay *self, const struct htw__request *request,
-                         bool is_input) {
+static const char *judge(const struct passage *self) {
+    const struct htw__request *request = &self->request;
     char topic[HTW__TOPIC_NAME_SIZE];
-    if (!is_input)
+    if (self->from.level != HTW__RELAY_INPUT)
         return request->is_cancel ? "htw-cancel in a bucket, where no relay puts it" : NULL;
+    if (self->record->header_count > HTW__RELAY_HEADERS_MAX)
+        return "more than 99 990 headers";
     if (request->is_letter)
         return "htw-retry-at is for the relay alone";
     if (request->deadline_ms != request->wanted_ms)
@@ -389,7 +391,7 @@ static const char *judge(const struct htw__relay *self, const struct htw__reques
     if (request->offset >= 0)
         return "htw-offset is for the relay alone";
     /* A bad topic is told when the record arrives, not when its time has come. */
-    return htw__destinations_choose(&self->options.destinations, request->to, topic);
+    return htw__destinations_choose(&self->relay->options.destinations, request->to, topic);
 }
 
 /* One whose headers are in order, or `why` says what is wrong; with an id, it is alive. `poison` is NULL: it is none. */
@@ -427,7 +429,7 @@ static int pass_on(struct passage *passage) {
     if (why == NULL && is_input && request->is_cancel)
         return htw__index_cancel(self, stripe, record, request);
     if (why == NULL)
-        why = judge(self, request, is_input);
+        why = judge(passage);
     if (why == NULL && is_input && request->recurs) {
         int error = begin_to_recur(self, request, &why);
         if (error != 0)

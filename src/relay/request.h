@@ -24,6 +24,9 @@
 
 #define HTW__RELAY_ID_MAX 256u
 
+/* Of a record of the input: librdkafka reads 100 000, and a relay adds some. */
+#define HTW__RELAY_HEADERS_MAX 99990
+
 /* No offset is larger: Kafka would need centuries. */
 #define HTW__RELAY_OFFSET_MAX ((INT64_C(1) << 60) - 1)
 

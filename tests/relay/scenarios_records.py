@@ -160,7 +160,7 @@ def large_records_and_bad_ones(case):
         "bad-none": ["a=b"],
         "bad-topic": [f"htw-deliver-at={at}", "htw-deliver-to=elsewhere"],
         "bad-own": [f"htw-deliver-at={at}", f"htw-deliver-to={case.name}.l0"],
-        "bad-many": [f"htw-deliver-at={at}"] + ["a=b"] * 100000,  # more than librdkafka reads
+        "bad-many": [f"htw-deliver-at={at}", *(f"{number:x}=" for number in range(100000))],  # more than librdkafka reads
     }
     for key, headers in bad.items():
         case.client.send(case.name, key, "v", *headers)

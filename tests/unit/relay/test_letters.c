@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* test_letters.c - dead letters that their topic refuses: nothing stops, and nothing is dropped. */
+#include "../../../src/relay/request.h"
+
 #include "relay_fixture.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define RETRY_MS 2500
@@ -211,4 +214,26 @@ RELAY_TEST(letter_that_was_aborted_is_not_counted) {
     htw__relay_committed(&relay, HTW__CHANNEL_FILE);
     assert_int_equal(relay.stats.done.dead, 1);
     assert_int_equal(relay.stats.done.received, 1);
+}
+
+/* In a bucket it would have more, which librdkafka did not read any more. */
+RELAY_TEST(letter_of_a_record_with_many_headers) {
+    struct htw__header *many = calloc(HTW__RELAY_HEADERS_MAX + 1, sizeof(*many));
+    assert_non_null(many);
+    for (size_t i = 0; i <= HTW__RELAY_HEADERS_MAX; i++)
+        many[i] = (struct htw__header) { htw__bytes_of("a"), htw__bytes_of("b") };
+    many[0] = (struct htw__header) { htw__bytes_of("htw-delay"), htw__bytes_of("500") };
+    begin();
+    relay.options.destinations.default_topic = "out";
+    for (int64_t more = 0; more < 2; more++) {
+        const struct htw__relay_record record = { .offset = more,
+                                                  .timestamp_ms = NOW_MS,
+                                                  .headers = many,
+                                                  .header_count =
+                                                      HTW__RELAY_HEADERS_MAX + (size_t)more };
+        assert_int_equal(htw__relay_take(&relay, of_input, &record), 0);
+        assert_int_equal(filed, 1);
+        assert_int_equal(letters, more);
+    }
+    free(many);
 }
