@@ -32,7 +32,7 @@ import time
 import warnings
 import weakref
 from types import TracebackType
-from typing import Any, Callable, Generator, Iterator, Optional, Type, TypeVar, Union
+from typing import Any, Callable, Generator, Iterator, Literal, Optional, Type, TypeVar, Union
 
 from htw import _base
 from htw._base import (
@@ -77,7 +77,7 @@ from htw._journal_native import ffi, lib
 from htw._scheduler import Distribution, Scheduler
 
 __all__ = ["Change", "JobInfo", "JobState", "Journal", "JournalStats", "Later", "Lease", "LeaseEndedError",
-           "QueuePolicy", "QueueStats", "Recurring", "Step", "Synchronous", "put_in"]
+           "NoLease", "QueuePolicy", "QueueStats", "Recurring", "Step", "Synchronous", "put_in"]
 
 T = TypeVar("T")
 
@@ -172,7 +172,7 @@ def py_leased(arg: int, result: int, delivery: Any) -> None:
     later, _ = _notices.pop(arg)
     journal = later._journal
     assert journal is not None
-    lease = Lease._of(journal, delivery) if result == 0 else None
+    lease = Lease._of(journal, delivery) if result == 0 else _no_lease
     if not later.set_running_or_notify_cancel():
         return  # and a job is given back, when the lease goes
     if result in (0, -errno.ETIMEDOUT):
@@ -331,6 +331,24 @@ class Lease(Bound):
 
     def __repr__(self) -> str:
         return f"<htw.journal.Lease of job {self.id}{', ended' if self._ended else ''}>"
+
+
+class NoLease:
+    """In place of a lease: no job has come in time, or it cannot be leased. It is false, and ``with`` gives None of it."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> Literal[False]:
+        return False
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *exception: object) -> None:
+        return None
+
+
+_no_lease = NoLease()
 
 
 # ---- journals
@@ -564,8 +582,8 @@ class Journal(Closing):
     # ---- leases
 
     def lease(self, *queues: Optional[str], timeout: Optional[float] = 0, lasts: float = 0,
-              durable: bool = False) -> Optional[Lease]:
-        """Leases the first ready job of some queues; None: there was none in time.
+              durable: bool = False) -> Union[Lease, NoLease]:
+        """Leases the first ready job of some queues; a NoLease: there was none in time.
 
         ``timeout``
             how long to wait, in seconds of the clock of the journal; None: for ever.
@@ -577,12 +595,12 @@ class Journal(Closing):
         return self._wait(self._lease_of(queues, timeout, lasts, durable, True))
 
     def lease_later(self, *queues: Optional[str], timeout: Optional[float] = None, lasts: float = 0,
-                    durable: bool = False) -> Later[Optional[Lease]]:
+                    durable: bool = False) -> Later[Union[Lease, NoLease]]:
         """As lease(), without waiting for a job. To cancel the Later ends the request."""
         return self._lease_of(queues, timeout, lasts, durable, False)
 
     def _lease_of(self, queues: tuple[Optional[str], ...], timeout: Optional[float], lasts: float,
-                  durable: bool, waits: bool) -> Later[Optional[Lease]]:
+                  durable: bool, waits: bool) -> Later[Union[Lease, NoLease]]:
         names = [name_to_c(queue) for queue in queues]
         lease = self._wanted(timeout, lasts, durable)
         pointers = ffi.new("char *[]", names)
@@ -590,8 +608,8 @@ class Journal(Closing):
         lease.queue_count = len(names)
         return self._request(lease, waits)
 
-    def lease_id(self, id: int, *, lasts: float = 0, durable: bool = False) -> Optional[Lease]:
-        """Leases the job with an id, ready or not; None: it is leased, or there is none."""
+    def lease_id(self, id: int, *, lasts: float = 0, durable: bool = False) -> Union[Lease, NoLease]:
+        """Leases the job with an id, ready or not; a NoLease: it is leased, or there is none."""
         lease = self._wanted(0, lasts, durable)
         lease.id = id
         try:
@@ -599,7 +617,7 @@ class Journal(Closing):
         except Error as failure:
             if failure.errno not in LOST:
                 raise
-            return None
+            return _no_lease
 
     def _wanted(self, timeout: Optional[float], lasts: float, durable: bool) -> Any:
         lease = ffi.new("struct htw_lease *")
@@ -612,10 +630,10 @@ class Journal(Closing):
             lease.wait_until_ns = self._after(timeout)
         return lease
 
-    def _request(self, lease: Any, waits: bool) -> Later[Optional[Lease]]:
+    def _request(self, lease: Any, waits: bool) -> Later[Union[Lease, NoLease]]:
         if waits and lib.py_is_in_notice(self._pointer):
             raise _base.DeadlockError(errno.EDEADLK, "a callback of the journal must not wait for it")
-        later: Later[Optional[Lease]] = Later()
+        later: Later[Union[Lease, NoLease]] = Later()
         later._journal = self
         number = self._expect(later, None)
         request = ffi.new("uint64_t *")
@@ -623,7 +641,7 @@ class Journal(Closing):
         later._request = request[0]
         return later
 
-    def _wait(self, later: Later[Optional[Lease]]) -> Optional[Lease]:
+    def _wait(self, later: Later[Union[Lease, NoLease]]) -> Union[Lease, NoLease]:
         try:
             return later.result()
         except BaseException:

@@ -97,7 +97,7 @@ def test_job_that_is_not_done_comes_again_when_the_file_is_opened_again(manual, 
     with Journal(tmp_path / "jobs", manual) as journal:
         again = journal.lease("mail")
         assert again.id == id and again.done()
-        assert states(journal, "kept") == (0, 0, 1, 0) and journal.lease("kept") is None
+        assert states(journal, "kept") == (0, 0, 1, 0) and not journal.lease("kept")
         manual.advance(61)
         assert journal.lease("kept", timeout=None).attempt == 2
 
@@ -144,7 +144,7 @@ def test_leases_come_by_priority_and_end_once(manual, journal):
     assert not second.done() and second.ended
     third = journal.lease("mail")
     assert third.attempt == 2 and journal.done(third.id) and not third.done()
-    assert journal.lease("mail") is None
+    assert not journal.lease("mail")
 
 
 def test_lease_that_is_dropped_or_released_is_leased_again(manual, journal):
@@ -157,7 +157,7 @@ def test_lease_that_is_dropped_or_released_is_leased_again(manual, journal):
     journal.sync()
     assert lease.ended
     lease = journal.lease("mail")
-    assert lease.attempt == 3 and lease.release(60, priority=4) and journal.lease("mail") is None
+    assert lease.attempt == 3 and lease.release(60, priority=4) and not journal.lease("mail")
     manual.advance(60)
     with journal.lease("mail") as lease:
         lease.bury()
@@ -165,7 +165,7 @@ def test_lease_that_is_dropped_or_released_is_leased_again(manual, journal):
     info = journal.peek(id)
     assert (info.attempts, info.releases, info.buries, info.kicks, info.priority) == (4, 3, 1, 1, 4)
     lease = journal.lease_id(id)
-    assert journal.lease_id(id) is None and journal.lease_id(12345) is None
+    assert not journal.lease_id(id) and not journal.lease_id(12345)
     assert journal.update(Step.release(id)) and not lease.done()
     with journal.lease("mail"):
         pass
@@ -179,7 +179,8 @@ def test_lease_waits_for_a_job_of_another_thread(threaded, tmp_path):
         with journal.lease("mail", timeout=None) as lease:
             assert lease.payload == b"mail"
         thread.join()
-        assert journal.lease("mail", timeout=0.01) is None
+        with journal.lease("mail", timeout=0.01) as none, journal.lease_id(12345) as neither:
+            assert none is None and neither is None
 
 
 def test_close_ends_the_requests_that_wait(manual, tmp_path):
@@ -489,7 +490,7 @@ def test_transaction_of_a_program_puts_jobs(manual, tmp_path):
             journal.sync()
         with journal.lease("mail") as job:
             assert (job.id, job.payload, job.key, job.priority) == (id, b"mail", b"k", 3)
-        assert journal.lease("mail") is None
+        assert not journal.lease("mail")
         with pytest.raises(ValueError):
             put_in(program, at=0, delay=0)
     program.close()
