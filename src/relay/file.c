@@ -260,8 +260,8 @@ static int occur(const struct passage *self, const char *why, enum htw__letter l
     struct passage present = *self;
     int64_t *wanted_ms = &present.request.wanted_ms;
     int64_t next_ms = HTW__RECURRENCE_NONE;
-    int error =
-        htw__recurrence_due(recurrence, self->request.wanted_ms, self->relay->now_ms, wanted_ms);
+    int error = htw__recurrence_due(recurrence, self->request.wanted_ms, self->relay->now_ms,
+                                    &present.request.counted_ms, wanted_ms);
     if (error == 0 && *wanted_ms <= self->relay->now_ms)
         error = htw__recurrence_next(recurrence, *wanted_ms, &next_ms);
     if (is_no_zone(error))
@@ -390,6 +390,8 @@ static const char *judge(const struct passage *self) {
         return "htw-postponed-to is for the relay alone";
     if (request->offset >= 0)
         return "htw-offset is for the relay alone";
+    if (request->counted_ms >= 0)
+        return "htw-counted-to is for the relay alone";
     /* A bad topic is told when the record arrives, not when its time has come. */
     return htw__destinations_choose(&self->relay->options.destinations, request->to, topic);
 }

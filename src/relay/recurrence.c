@@ -143,8 +143,11 @@ int htw__recurrence_last(const struct htw__recurrence *self, int64_t first_ms,
 }
 
 int htw__recurrence_due(const struct htw__recurrence *self, int64_t first_ms, int64_t now_ms,
-                        int64_t *ret_ms) {
+                        int64_t *counted_ms, int64_t *ret_ms) {
     struct htw_zone *zone;
+    *ret_ms = first_ms;
+    if (first_ms <= *counted_ms)
+        return 0;
     int error = open_zone(self, &zone);
     if (error != 0)
         return error;
@@ -156,6 +159,7 @@ int htw__recurrence_due(const struct htw__recurrence *self, int64_t first_ms, in
     for (uint32_t i = 1; i < count && at_ms > first_ms; i++)
         at_ms = previous(self, zone, first_ms, at_ms);
     *ret_ms = count > 0 ? at_ms : next(self, zone, last_ms);
+    *counted_ms = last_ms;
     htw_zone_destroy(zone);
     return 0;
 }

@@ -52,8 +52,10 @@ int htw__recurrence_last(const struct htw__recurrence *recurrence, int64_t first
                          int64_t *ret_last_ms);
 
 /* Of the occurrences from `first_ms`, which is due, on: the first that is to come. It is later than `now_ms` if all that
- * are due are missed and not to be caught up with. Returns as htw__recurrence_next(). */
+ * are due are missed and not to be caught up with. Those up to `*counted_ms` were counted before, and all come: `first_ms` if it is
+ * one of them; otherwise it counts, which costs a step for each that comes, and sets `*counted_ms` to the last that is due.
+ * Returns as htw__recurrence_next(). */
 int htw__recurrence_due(const struct htw__recurrence *recurrence, int64_t first_ms, int64_t now_ms,
-                        int64_t *ret_ms);
+                        int64_t *counted_ms, int64_t *ret_ms);
 
 #endif /* HTW_SRC_RELAY_RECURRENCE_H */

@@ -23,6 +23,7 @@ enum name {
     RETRY_AT,
     POSTPONED_TO,
     OFFSET,
+    COUNTED_TO,
     IF_OFFSET,
     EVERY,
     CRON,
@@ -63,6 +64,7 @@ static const struct {
     [RETRY_AT] = { "htw-retry-at", NULL, WRITTEN | BUCKET },
     [POSTPONED_TO] = { "htw-postponed-to", NULL, WRITTEN },
     [OFFSET] = { "htw-offset", NULL, WRITTEN },
+    [COUNTED_TO] = { "htw-counted-to", NULL, WRITTEN },
     [IF_OFFSET] = { "htw-if-offset", "more than one header htw-if-offset", WRITTEN | LETTER },
     [EVERY] = { "htw-every", "more than one header htw-every", BUCKET | LETTER },
     [CRON] = { "htw-cron", "more than one header htw-cron", BUCKET | LETTER },
@@ -183,7 +185,7 @@ static const char *read_recurrence(const struct htw__header *const found[NAMES],
 const char *htw__request_parse(const struct htw__relay_record *record,
                                struct htw__request *ret_request) {
     const struct htw__header *found[NAMES] = { NULL };
-    *ret_request = (struct htw__request) { .offset = -1, .if_offset = -1 };
+    *ret_request = (struct htw__request) { .offset = -1, .if_offset = -1, .counted_ms = -1 };
     if (record->has_unread_headers)
         return "its headers cannot be read, and are not here: there are more than 100 000";
     for (size_t i = 0; i < record->header_count; i++) {
@@ -221,6 +223,8 @@ const char *htw__request_parse(const struct htw__relay_record *record,
                                          : "htw-id is empty or longer than 256 bytes";
         ret_request->id = id->value;
     }
+    if (found[COUNTED_TO] != NULL && !parse_ms(found[COUNTED_TO]->value, &ret_request->counted_ms))
+        return "htw-counted-to is not a number of milliseconds";
     if (found[OFFSET] != NULL &&
         (id == NULL || !parse_offset(found[OFFSET]->value, &ret_request->offset)))
         return "htw-offset is not an offset, or there is no htw-id";
@@ -266,6 +270,8 @@ size_t htw__request_headers_to_wait(const struct htw__relay_record *record,
     count = add_deadline(headers, count, DELIVER_AT, request->wanted_ms, times->wanted);
     if (request->offset >= 0)
         count = add_deadline(headers, count, OFFSET, request->offset, times->offset);
+    if (request->recurs && request->counted_ms >= request->wanted_ms)
+        count = add_deadline(headers, count, COUNTED_TO, request->counted_ms, times->counted);
     if (request->deadline_ms == request->wanted_ms)
         return count;
     return add_deadline(headers, count, POSTPONED_TO, request->deadline_ms, times->deadline);

@@ -14,6 +14,7 @@
  * relay reads input and buckets by the same rules. Two kinds of records wait in a bucket for a second try:
  *
  *     htw-offset        in a bucket: that of the record in the input, if it has an id
+ *     htw-counted-to    of one that comes again: up to when it was counted which of the missed occurrences come
  *     htw-postponed-to  the record is due, and it is not known yet whether its topic exists
  *     htw-retry-at      a dead letter that its topic did not take; it has all its headers, and htw-reason
  */
@@ -42,6 +43,8 @@ struct htw__request {
     struct htw__bytes id; /* absent: none. Of a cancel: that of the victim */
     bool recurs;
     struct htw__recurrence recurrence; /* if it recurs */
+    int64_t
+        counted_ms; /* all its occurrences up to then come, however many are missed; -1: it was not counted */
 };
 
 /* Reads the headers of a record. Returns NULL, or why it is a bad one (a static phrase). The request
@@ -57,7 +60,7 @@ bool htw__request_is_written(const struct htw__header *header);
 
 struct htw__request_times {
     char wanted[HTW__REQUEST_TIME_SIZE], deadline[HTW__REQUEST_TIME_SIZE];
-    char offset[HTW__REQUEST_TIME_SIZE];
+    char offset[HTW__REQUEST_TIME_SIZE], counted[HTW__REQUEST_TIME_SIZE];
 };
 
 /* The most headers that htw__request_...() add. */

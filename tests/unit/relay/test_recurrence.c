@@ -37,8 +37,8 @@ static int64_t next(const struct htw__recurrence *recurrence, int64_t after_ms) 
 }
 
 static int64_t due(const struct htw__recurrence *recurrence, int64_t first_ms, int64_t now_ms) {
-    int64_t due_ms = -1;
-    assert_int_equal(htw__recurrence_due(recurrence, first_ms, now_ms, &due_ms), 0);
+    int64_t due_ms = -1, counted_ms = -1;
+    assert_int_equal(htw__recurrence_due(recurrence, first_ms, now_ms, &counted_ms, &due_ms), 0);
     return due_ms;
 }
 
@@ -163,4 +163,31 @@ UNIT_TEST(recurrence_that_ended_in_an_outage_comes_a_last_time) {
     assert_int_equal(due(&recurrence, 8 * HOUR_MS, 100 * HOUR_MS), 10 * HOUR_MS);
     recurrence.catch_up = 0;
     assert_int_equal(due(&recurrence, 8 * HOUR_MS, 100 * HOUR_MS), HTW__RECURRENCE_NONE);
+}
+
+/* A count costs a step for each that comes. So it is not made again before all of these have left. */
+UNIT_TEST(recurrence_missed_occurrences_are_counted_once) {
+    const struct htw__recurrence each = make(NULL, "0 9 * * MON-FRI", "Europe/Berlin", "1000");
+    const struct htw__recurrence lost = { .catch_up = 1, .until_ms = INT64_MAX, .zone = "Nowhere" };
+    const int64_t now_ms = INT64_C(1774661400000);
+    int64_t counted_ms = -1, at_ms, first_ms;
+    assert_int_equal(htw__recurrence_due(&each, 1, now_ms, &counted_ms, &first_ms), 0);
+    int64_t last_ms = counted_ms, later_ms = now_ms + 7 * 24 * HOUR_MS;
+    assert_in_range(last_ms, first_ms, now_ms);
+    assert_true(next(&each, last_ms) > now_ms);
+    unsigned count = 0;
+    for (at_ms = first_ms; at_ms <= last_ms; at_ms = next(&each, at_ms)) {
+        int64_t due_ms;
+        assert_int_equal(htw__recurrence_due(&each, at_ms, later_ms, &counted_ms, &due_ms), 0);
+        assert_true(due_ms == at_ms && counted_ms == last_ms);
+        count++;
+    }
+    assert_int_equal(count, 1000);
+    /* It does not even look for the zone. */
+    assert_int_equal(htw__recurrence_due(&lost, last_ms, later_ms, &counted_ms, &at_ms), 0);
+    /* What has been missed meanwhile is counted then. */
+    first_ms = next(&each, last_ms);
+    assert_int_equal(htw__recurrence_due(&each, first_ms, later_ms, &counted_ms, &at_ms), 0);
+    assert_int_equal(at_ms, first_ms);
+    assert_true(counted_ms > last_ms);
 }

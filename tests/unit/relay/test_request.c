@@ -66,6 +66,8 @@ UNIT_TEST(request_reasons_of_dead_letters) {
         { { "htw-deliver-at", "5", "htw-id", "a", "htw-if-offset", "1", "htw-if-offset", "1",
             NULL },
           "more than one header htw-if-offset" },
+        { { "htw-deliver-at", "5", "htw-counted-to", "x", NULL },
+          "htw-counted-to is not a number of milliseconds" },
         { { "htw-deliver-at", "5", "htw-offset", "7", NULL },
           "htw-offset is not an offset, or there is no htw-id" },
         { { "htw-deliver-at", "5", "htw-id", "a", "htw-offset", "10000000034023009000", NULL },
@@ -224,6 +226,18 @@ UNIT_TEST(request_delivered_says_nothing_of_its_recurrence) {
     expect_header(&room[1], "trace", "x");
     expect_header(&room[2], "htw-delivered-for", "1250");
     assert_int_equal(htw__request_headers_to_wait(&record, &request, room, &times), 7);
+    /* The one after an occurrence that was counted; and that after the last of these. */
+    for (request.wanted_ms = 5000; request.wanted_ms <= 5001; request.wanted_ms++) {
+        bool is_counted = request.wanted_ms == 5000;
+        struct htw__request again;
+        request.deadline_ms = request.wanted_ms;
+        request.counted_ms = 5000;
+        struct htw__relay_record filed = { .headers = room };
+        filed.header_count = htw__request_headers_to_wait(&record, &request, room, &times);
+        assert_int_equal(filed.header_count, 7 + is_counted);
+        assert_null(htw__request_parse(&filed, &again));
+        assert_int_equal(again.counted_ms, is_counted ? 5000 : -1);
+    }
 }
 
 UNIT_TEST(request_dead_letter_keeps_all_and_says_why) {
