@@ -18,8 +18,8 @@ int htw__kafka_fail(struct htw__kafka *self, const char *format, ...) {
     return -EIO;
 }
 
-static void say(struct htw__kafka *self, enum htw__severity level, const char *format,
-                va_list arguments) {
+__attribute__((format(printf, 3, 0))) static void
+say(struct htw__kafka *self, enum htw__severity level, const char *format, va_list arguments) {
     char text[1024];
     vsnprintf(text, sizeof(text), format, arguments);
     self->options.say(level, text);
