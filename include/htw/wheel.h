@@ -385,9 +385,10 @@ HTW_API size_t htw_wheel_count_in(const struct htw_wheel *wheel, unsigned level,
 
 /** A bucket of the delay queue. */
 struct htw_wheel_bucket {
-    uint64_t tick;   /**< when the clock comes to it: at most the earliest deadline in it */
-    uint64_t timers; /**< how many are in it; 0 if all were cancelled and it was not discarded yet */
-    uint32_t level;  /**< from 0, the lowest */
+    uint64_t tick; /**< when the clock comes to it: at most the earliest deadline in it */
+    uint64_t
+        timers;     /**< how many are in it; 0 if all were cancelled and it was not discarded yet */
+    uint32_t level; /**< from 0, the lowest */
     uint32_t number; /**< its place in the level, from 0 */
 };
 

@@ -246,7 +246,8 @@ static void send_some(void) {
                 record->is_by_id = true;
         } else if (record->fate == DELIVER && record->every_ms == 0 && below(20) == 0 &&
                    sent_count + 1 < RECORDS_MAX && broker.sender_txn == 0) {
-            struct sent *late = &sent[sent_count + 1]; /* a cancel comes first: it has no later effect */
+            struct sent *late =
+                &sent[sent_count + 1]; /* a cancel comes first: it has no later effect */
             *late = *record;
             record->fate = CANCEL;
             record->root = late->root = record->victim = sent_count + 1;

@@ -15,8 +15,9 @@ static const struct htw__http_route routes[] = {
     { "DELETE", "/waiting/*", HTW__HTTP_CHANGE, HTW__RELAY_CANCEL, NULL },
     { "PATCH", "/waiting/*", HTW__HTTP_CHANGE, HTW__RELAY_MOVE, BODY ", as application/json" },
 };
-const struct htw__http_routes htw__ask_routes = { routes, sizeof(routes) / sizeof(routes[0]),
-                                                  "there are /, /health, /waiting and /waiting/ID" };
+const struct htw__http_routes htw__ask_routes = {
+    routes, sizeof(routes) / sizeof(routes[0]), "there are /, /health, /waiting and /waiting/ID"
+};
 
 const char *htw__ask_set(void *context, const char *name, const char *value) {
     struct htw__relay_command *command = context;
