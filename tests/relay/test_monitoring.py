@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,9 @@ import urllib.request
 
 sys.dont_write_bytecode = True  # the source tree stays clean
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../cmd"))
+
+from http_hostile import shuts_nobody_out  # noqa: E402
 from brokers import relay_in_memory  # noqa: E402
 from relay import PATIENCE  # noqa: E402
 
@@ -37,10 +41,17 @@ def expressions():
 def metrics(relay_program, brokers_program):
     """The names of the samples that a relay serves."""
     process = os.getpid()  # an address of its own on the loopback network, so that no port is taken
-    address = f"127.{process >> 16 & 127 | 64}.{process >> 8 & 255}.{process & 255}:9644"
-    with relay_in_memory(relay_program, brokers_program, "--metrics", address), \
-            urllib.request.urlopen(f"http://{address}/metrics", timeout=PATIENCE) as answer:
-        text = answer.read().decode()
+    host = f"127.{process >> 16 & 127 | 64}.{process >> 8 & 255}.{process & 255}"
+
+    def ask(method="GET"):
+        request = urllib.request.Request(f"http://{host}:9644/metrics", method=method)
+        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+            return answer.status, answer.read().decode()
+
+    with relay_in_memory(relay_program, brokers_program, "--metrics", f"{host}:9644"):
+        text = ask()[1]
+        assert ask("HEAD") == (200, "")
+        shuts_nobody_out(lambda: socket.create_connection((host, 9644), timeout=PATIENCE), lambda: ask()[0])
     return set(re.findall(r"^(htw_\w+)", text, re.MULTILINE))
 
 

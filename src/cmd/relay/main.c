@@ -114,7 +114,7 @@ static int loop(struct htw__kafka *kafka, const struct htw__relay_command *comma
 
 static int deliver(const struct htw__relay_command *command) {
     static struct htw__kafka kafka; /* large, and there is one */
-    struct htw__metrics metrics = { NULL, NULL, NULL };
+    struct htw__metrics metrics = { .daemon = NULL };
     int error = htw__kafka_open(&kafka, &command->kafka);
     if (error == 0 && command->create_topics)
         error = htw__setup_create(&kafka);

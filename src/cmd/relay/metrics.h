@@ -12,10 +12,14 @@
 
 struct MHD_Daemon;
 
+#define HTW__METRICS_CONNECTIONS 16
+
 struct htw__metrics {
     struct MHD_Daemon *daemon; /* NULL: none */
     void (*write)(void *context, FILE *stream);
     void *context;
+    int fds[HTW__METRICS_CONNECTIONS]; /* of its connections, the oldest first */
+    size_t count;
 };
 
 /* Listens at [ADDRESS:]PORT; without an address at 127.0.0.1. Returns NULL, or why that failed (a static
