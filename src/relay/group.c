@@ -265,6 +265,7 @@ static int explain(struct htw__kafka *self, uint32_t stripe, enum htw__gain resu
 /* The others go on. */
 static void stop(struct htw__kafka *self, uint32_t stripe) {
     self->stripes[stripe] = HTW__STRIPE_STOPPED;
+    self->taking.beyond_ms = 0; /* or the next one would have no time to grow */
     htw__kafka_say(
         self,
         "partition %u of %s has lost entries: was the topic deleted or made anew, or has it "
