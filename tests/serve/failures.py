@@ -80,7 +80,7 @@ class Session:
             self.ask(wire, f"watch {tube}", rb"WATCHING %d" % number)
         self.ask(wire, "ignore default", rb"WATCHING 8")
         self.ask(wire, "list-tubes", rb"OK .*\n- default\n.*- a\n.*|OK .*\n- a\n.*- default\n.*")
-        self.ask(wire, "list-tubes-watched", rb"OK .*\n- a\n.*- h\n.*")
+        self.ask(wire, "list-tubes-watched", rb"OK .*\n- h\n- a\n.*- g\n")
 
     def use_jobs(self, wire):
         self.put(wire, "first", b"1")
