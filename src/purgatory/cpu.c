@@ -165,8 +165,11 @@ void htw__counts_end(struct htw__counts *counts, const struct htw_request *reque
 
 /* ---- how long requests waited */
 
-static uint32_t to_ms(int64_t time_ns) {
-    return (uint32_t)(time_ns / HTW_MILLISECOND);
+/* The bits of an instant that a request has room for: it comes again after 278 years. */
+#define MS_MASK ((UINT64_C(1) << 43) - 1)
+
+static uint64_t to_ms(int64_t time_ns) {
+    return (uint64_t)(time_ns / HTW_MILLISECOND) & MS_MASK;
 }
 
 /* Two threads may count as one here; then some more requests are measured. */
@@ -176,17 +179,19 @@ static void count_begun(struct htw__wait_histogram *waits, uint32_t begun) {
 
 void htw__wait_begin(struct htw__cpu *cpu, struct htw_request *request, int64_t now_ns) {
     struct htw__wait_histogram *waits = &cpu->waits;
-    uint32_t now_ms = to_ms(now_ns);
+    uint64_t now_ms = to_ms(now_ns);
+    uint32_t low_ms = (uint32_t)now_ms;
     uint32_t begun = atomic_load_explicit(&waits->begun, memory_order_relaxed);
-    if (atomic_load_explicit(&waits->begun_ms, memory_order_relaxed) != now_ms) {
-        atomic_store_explicit(&waits->begun_ms, now_ms, memory_order_relaxed);
+    if (atomic_load_explicit(&waits->begun_ms, memory_order_relaxed) != low_ms) {
+        atomic_store_explicit(&waits->begun_ms, low_ms, memory_order_relaxed);
         begun = 0;
     }
     count_begun(waits, begun);
     if (begun >= MEASURED_A_MS)
         return;
-    request->_since_ms = now_ms;
-    request->_flags |= HTW__REQUEST_MEASURED;
+    request->_since_ms = low_ms;
+    request->_flags |=
+        (uint16_t)(HTW__REQUEST_MEASURED | (now_ms >> 32 << HTW__REQUEST_SINCE_SHIFT));
 }
 
 void htw__wait_begin_without_clock(struct htw__cpu *cpu, struct htw_request *request) {
@@ -200,10 +205,12 @@ void htw__wait_begin_without_clock(struct htw__cpu *cpu, struct htw_request *req
 void htw__wait_end(const struct htw_request *request) {
     struct htw__cpu *cpu = htw__cpu_here(request->_purgatory);
     struct htw_scheduler *scheduler = request->_purgatory->scheduler;
-    uint32_t waited_ms = to_ms(htw__steady_now_ns(scheduler)) - request->_since_ms;
-    if (waited_ms > INT32_MAX && htw__steady_is_manual(scheduler))
+    uint64_t since_ms =
+        (uint64_t)(request->_flags >> HTW__REQUEST_SINCE_SHIFT) << 32 | request->_since_ms;
+    uint64_t waited_ms = (to_ms(htw__steady_now_ns(scheduler)) - since_ms) & MS_MASK;
+    if (waited_ms > MS_MASK / 2 && htw__steady_is_manual(scheduler))
         waited_ms = 0; /* the clock was set back */
-    unsigned bucket = waited_ms == 0 ? 0 : 32u - (unsigned)__builtin_clz(waited_ms);
+    unsigned bucket = waited_ms == 0 ? 0 : 64u - (unsigned)__builtin_clzll(waited_ms);
     if (bucket >= HTW_PURGATORY_WAIT_BUCKETS)
         bucket = HTW_PURGATORY_WAIT_BUCKETS - 1;
     htw__lock_acquire(&cpu->lock);

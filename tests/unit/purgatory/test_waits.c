@@ -37,13 +37,14 @@ PURGATORY_TEST(purgatory_waits_are_counted_by_their_length) {
     static const struct {
         int64_t ms;
         unsigned bucket;
-    } cases[] = { { 0, 0 },     { 1, 1 },        { 2, 2 },        { 3, 2 },
-                  { 4, 3 },     { 7, 3 },        { 8, 4 },        { 1023, 10 },
-                  { 1024, 11 }, { 4194303, 22 }, { 4194304, 23 }, { 100000000, 23 } };
+    } cases[] = { { 0, 0 },           { 1, 1 },          { 2, 2 },        { 3, 2 },
+                  { 4, 3 },           { 7, 3 },          { 8, 4 },        { 1023, 10 },
+                  { 1024, 11 },       { 4194303, 22 },   { 4194304, 23 }, { 100000000, 23 },
+                  { 4294967296, 23 }, { 5000000000, 23 } }; /* more than 32 bits */
     struct waiter *a = purgatory_case_waiter(test, 'a');
     for (unsigned i = 0; i < 2 * sizeof(cases) / sizeof(cases[0]); i++) {
         int64_t ms = cases[i / 2].ms;
-        watch(a, i % 2 == 0 ? HTW_NEVER_NS : 1000000 * HTW_SECOND, "k");
+        watch(a, i % 2 == 0 ? HTW_NEVER_NS : 100000000 * HTW_SECOND, "k");
         purgatory_case_advance(test, ms * MS);
         assert_true(i % 4 < 2 ? cancel(a) : complete(a));
         assert_added(test, cases[i / 2].bucket, 1, (uint64_t)ms);
