@@ -38,8 +38,7 @@
  * until the disk has answered: those that change something and are not named ..._later, and
  * htw_journal_sync(), htw_journal_open() and htw_journal_close(); htw_journal_lease() waits for a job,
  * too. In a notice of the same journal they return -EDEADLK, because it runs in the thread that writes.
- * htw_journal_peek() and htw_journal_list() read the file, also in a notice, and otherwise wait for the
- * commit that is under way. If nothing else is to be written, a
+ * htw_journal_peek() and htw_journal_list() read the file, also in a notice. If nothing else is to be written, a
  * change that waits uses SQLite in the calling thread: that takes up to 32 KiB of its stack, and a
  * signal of the thread is handled afterwards. Such a change is no cancellation point. The other
  * functions do not wait for the disk. The journal holds no lock while it calls `deliver` or a notice;
@@ -723,8 +722,8 @@ struct htw_job_info {
     uint32_t attempts, releases, timeouts, buries, kicks;
 };
 
-/** Receives a job. Returns whether to go on. Must return, as callbacks must (htw_callback), and must not call functions that
-    wait for this journal. */
+/** Receives a copy of a job. Returns whether to go on. Must return, as callbacks must (htw_callback). It may call what its
+    caller may call: nothing is held meanwhile. */
 typedef bool htw_job_visit(void *context, const struct htw_job_info *info);
 
 /**
@@ -732,7 +731,8 @@ typedef bool htw_job_visit(void *context, const struct htw_job_info *info);
  *
  * @return 0: it was visited; -ENOENT: there is none; -ENOMEM, -EBUSY, -EIO, -ESHUTDOWN.
  *
- * Cost: some 5 us, and the commit that is under way; in a notice, which has the file, that is none.
+ * Cost: some 10 us, and a copy of the job. It waits for no commit, and no commit waits for it, except in the file of a
+ * program or without a file: there it is the commit that is under way.
  */
 HTW_API HTW_WARN_UNUSED int htw_journal_peek(struct htw_journal *journal, uint64_t id,
                                              htw_job_visit *visit, void *context);
@@ -746,14 +746,14 @@ struct htw_list_place {
  * Shows jobs of a queue in a state: DELAYED by deadline, READY by priority, BURIED in the order of burying, DONE by
  * their end, LEASED in no order. `count` 1 with a zeroed place shows the first.
  *
- * @param place is moved behind the last job that was visited. Jobs that change between two calls may be
+ * @param place is moved behind the last job that was visited. Jobs that change meanwhile, or between two calls, may be
  *              missed or come twice; those that stay come once.
  * @return 0 or more: so many were visited; less than `count`: these were the last, or `visit` has ended
  *         it;
  *         -ENOMEM, -EBUSY, -EIO, -ESHUTDOWN.
  *
  * Cost: some 5 us for each job, and for DELAYED and DONE the minutes in which jobs of any queue are due, or
- * have ended.
+ * have ended. It waits as htw_journal_peek(). Copies of jobs take up to 256 KiB, and one job more.
  */
 HTW_API HTW_WARN_UNUSED int htw_journal_list(struct htw_journal *journal, const char *queue,
                                              enum htw_job_state state, struct htw_list_place *place,
@@ -917,7 +917,7 @@ typedef bool htw_recurring_visit(void *context, const struct htw_recurring *rule
  * @param after those behind this name; NULL: from the first on.
  * @return as htw_journal_list().
  *
- * Cost: some 5 us for each, and others wait meanwhile.
+ * Cost: some 5 us for each, and others that look wait meanwhile.
  */
 HTW_API HTW_WARN_UNUSED int htw_journal_list_recurring(struct htw_journal *journal,
                                                        const char *after, uint32_t count,

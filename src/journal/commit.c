@@ -361,6 +361,10 @@ void htw__commit_queue(struct htw_journal *journal) {
         snprintf(journal->sentence, sizeof(journal->sentence), "%s", htw_journal_error());
     }
     journal->commits += commits;
+    journal->generation =
+        journal->database.generation; /* and memory follows, before the lock is released */
+    if (journal->snapshot_waits)
+        pthread_cond_broadcast(&journal->idle);
     journal->put_in = journal->database.from_inbox;
     journal->lacks_ids = !htw__database_has_reserved(&journal->database, next_id);
     struct rest rest = finish_all(journal, batch, error);

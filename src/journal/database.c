@@ -77,6 +77,23 @@ int htw__statement_step(struct htw__database *self, enum htw__statement which) {
     return result == SQLITE_DONE ? 0 : htw__database_fail(self, again);
 }
 
+/* ---- transactions that read: as long as the statement has its row */
+
+int htw__database_begin_snapshot(struct htw__database *self, uint64_t *ret_generation) {
+    struct sqlite3_stmt *statement = self->statements[HTW__SNAPSHOT];
+    int result = htw__statement_step(self, HTW__SNAPSHOT);
+    if (result != 1)
+        return result < 0 ? result
+                          : htw__database_distrust(self, "the journal has lost its counters");
+    *ret_generation = (uint64_t)sqlite3_column_int64(statement, 0);
+    self->moved = (uint64_t)sqlite3_column_int64(statement, 1);
+    return 0;
+}
+
+void htw__database_end_snapshot(struct htw__database *self) {
+    sqlite3_reset(self->statements[HTW__SNAPSHOT]);
+}
+
 /* ---- the mark */
 
 int htw__database_set_mark(struct htw__database *self, const void *mark, size_t mark_size) {

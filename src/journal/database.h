@@ -33,6 +33,7 @@
     S(ROLLBACK_TO, "ROLLBACK TO change")                                                           \
     S(SET_META, "UPDATE @meta SET jobs=?,keyed=?,next_sequence=?,generation=?,moved=?,last_put=? " \
                 "WHERE one=1 AND generation=?")                                                    \
+    S(SNAPSHOT, "SELECT generation, moved FROM @meta WHERE one = 1")                               \
     S(SET_MARK, "UPDATE @meta SET mark = ?1 WHERE one = 1")                                        \
     S(INSERT, "INSERT INTO @job (id, deadline, key, payload, queue, priority, put, lease) VALUES " \
               "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")                                                  \
@@ -176,6 +177,13 @@ int htw__database_check_sqlite(void);
    into the file, if there is space. `jobs_that_wait` is not 0. Errors as htw_journal_open(). */
 int htw__database_open(struct htw__database *self, const struct htw__journal_path *path,
                        const struct htw_journal_options *options, uint64_t jobs_that_wait);
+
+/* A second connection, to a file that is open and has a log. It only reads, and is closed by the same. */
+int htw__database_open_to_read(struct htw__database *self, const struct htw__journal_path *path);
+
+/* Begins a transaction that reads, and says which commit it sees. 0 or an error, and then there is none. */
+int htw__database_begin_snapshot(struct htw__database *self, uint64_t *ret_generation);
+void htw__database_end_snapshot(struct htw__database *self);
 
 /* `trusts_file`: false after the disk has failed; nothing more is written then. */
 void htw__database_close(struct htw__database *self, bool trusts_file);

@@ -197,6 +197,7 @@ void htw__jobs_init(struct htw__jobs *jobs, const struct htw_allocator *allocato
     htw__heap_init(&jobs->waiting, comes_before);
     htw__heap_init(&jobs->leases, ends_before);
     htw__ring_init(&jobs->ready);
+    htw__ring_init(&jobs->held);
     htw__ring_init(&jobs->crowded);
     jobs->seed = htw__random_seed(jobs);
 }
@@ -317,15 +318,32 @@ int64_t htw__jobs_oldest_ns(const struct htw__jobs *jobs) {
     return htw__clock_earlier(waiting_ns, ready_ns);
 }
 
+struct htw__job *htw__jobs_next_held(const struct htw__jobs *jobs, const struct htw__job *job) {
+    const struct htw__link *next = job == NULL ? jobs->held._next : job->queued->held._next;
+    if (next == &jobs->held)
+        return NULL;
+    return (struct htw__job *)(void *)((char *)(uintptr_t)next -
+                                       offsetof(struct htw__queued, held)) -
+           1;
+}
+
 void htw__jobs_hold(struct htw__jobs *jobs, struct htw__job *job) {
     remove_from_heap(jobs, job);
     jobs->reserved += job->state == HTW__JOB_WAITING;
     job->is_held = true;
+    if (job->queued != NULL)
+        htw__ring_push_back(&jobs->held, &job->queued->held);
+}
+
+static void end_hold(struct htw__jobs *jobs, struct htw__job *job) {
+    jobs->reserved -= job->state == HTW__JOB_WAITING;
+    job->is_held = job->is_granted = false;
+    if (job->queued != NULL)
+        htw__link_unlink(&job->queued->held);
 }
 
 void htw__jobs_unhold(struct htw__jobs *jobs, struct htw__job *job) {
-    jobs->reserved -= job->state == HTW__JOB_WAITING;
-    job->is_held = job->is_granted = false;
+    end_hold(jobs, job);
     push(jobs, job);
 }
 
@@ -363,10 +381,10 @@ bool htw__jobs_restore_bytes(struct htw__jobs *jobs, struct htw__job *job, const
 
 void htw__jobs_end(struct htw__jobs *jobs, struct htw__job *job) {
     htw__key_table_remove(&jobs->by_id, &job->node);
-    if (!job->is_held)
+    if (job->is_held)
+        end_hold(jobs, job);
+    else
         remove_from_heap(jobs, job);
-    else if (job->state == HTW__JOB_WAITING)
-        jobs->reserved--;
     leave(jobs, job);
     jobs->in_flight -= job->state == HTW__JOB_DELIVERING || job->state == HTW__JOB_IN_FLIGHT;
     if (job->state == HTW__JOB_DELIVERING)

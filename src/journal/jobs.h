@@ -99,7 +99,8 @@ int htw__position_compare(const void *a, const void *b);
 
 /* What a job has more that is leased, or was moved. */
 struct htw__queued {
-    struct htw__link age; /* READY: in the ring of these */
+    struct htw__link age;  /* READY: in the ring of these */
+    struct htw__link held; /* among those that are held */
     struct htw__queue *queue;
     int64_t put_us;
     int64_t lease_ns;     /* 0: as the options say */
@@ -152,17 +153,18 @@ size_t htw__job_memory(const struct htw__job *job);
 
 struct htw__jobs {
     struct htw_allocator allocator;
-    struct htw__key_table by_id;    /* all but QUEUED and ENDED */
-    uint64_t seed;                  /* of its hashes: ids may come from a file of others */
-    struct htw__heap waiting;       /* WAITING, by position */
-    uint32_t reserved;              /* places that are promised */
-    struct htw__heap leases;        /* LEASED, by the end */
-    size_t attached;                /* jobs that are */
-    uint64_t in_flight;             /* DELIVERING and IN_FLIGHT */
-    size_t waiting_bytes;           /* of WAITING */
-    size_t ready_bytes;             /* of READY */
-    size_t in_flight_bytes;         /* of LEASED, DELIVERING and IN_FLIGHT */
-    struct htw__link ready;         /* READY, of all queues, in the order in which they became so */
+    struct htw__key_table by_id; /* all but QUEUED and ENDED */
+    uint64_t seed;               /* of its hashes: ids may come from a file of others */
+    struct htw__heap waiting;    /* WAITING, by position */
+    uint32_t reserved;           /* places that are promised */
+    struct htw__heap leases;     /* LEASED, by the end */
+    size_t attached;             /* jobs that are */
+    uint64_t in_flight;          /* DELIVERING and IN_FLIGHT */
+    size_t waiting_bytes;        /* of WAITING */
+    size_t ready_bytes;          /* of READY */
+    size_t in_flight_bytes;      /* of LEASED, DELIVERING and IN_FLIGHT */
+    struct htw__link ready;      /* READY, of all queues, in the order in which they became so */
+    struct htw__link held;       /* those that are held, and have `queued`: lists show them, too */
     struct htw__queue_counts apart; /* the sum of those of the queues */
     struct htw__link crowded;       /* queues with two or more READY jobs */
 };
@@ -216,6 +218,9 @@ struct htw__job *htw__jobs_first(const struct htw__jobs *jobs);
 /* Since when the oldest job in memory is to be delivered or leased: its deadline or its put. It may be to come.
    INT64_MAX: none. */
 int64_t htw__jobs_oldest_ns(const struct htw__jobs *jobs);
+
+/* The next job that is held and has `queued`, behind `job`; NULL: the first, and none. */
+struct htw__job *htw__jobs_next_held(const struct htw__jobs *jobs, const struct htw__job *job);
 
 /* Takes a job out of the heap of its state, and puts it back. */
 void htw__jobs_hold(struct htw__jobs *jobs, struct htw__job *job);

@@ -4,6 +4,7 @@
 #include "reader.h"
 #include "recurring.h"
 #include "slot.h"
+#include "snapshot.h"
 #include "writer.h"
 
 #include <errno.h>
@@ -131,6 +132,7 @@ static int load(struct htw_journal *journal) {
     journal->recurring.at_ns = journal->next_instant != NULL ? INT64_MIN : HTW_NEVER_NS;
     journal->forget_ns = done > 0 ? INT64_MIN : HTW_NEVER_NS;
     journal->last_put_us = database->last_put_us;
+    journal->generation = database->generation;
     journal->ids.next_block = database->first_id;
     journal->lacks_ids = !htw__database_has_reserved(database, database->first_id);
     if (journal->lacks_ids)
@@ -190,6 +192,7 @@ static int end(struct htw_journal *journal) {
     if (error != 0)
         return error;
     htw__writer_stop(journal);
+    htw__snapshots_close(journal);
     htw__database_close(&journal->database, !journal->has_failed);
     htw__journal_path_close(&journal->path, true);
     return 0;

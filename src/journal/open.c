@@ -187,6 +187,40 @@ static int reserve_ids(struct htw__database *self) {
     return error == -ENOSPC ? 0 : error;
 }
 
+/* READWRITE or READONLY. */
+static int connect(struct htw__database *self, int mode) {
+    errno = 0; /* htw__journal_errno() */
+    int result = sqlite3_open_v2(self->is_in_memory ? ":memory:" : self->name, &self->connection,
+                                 mode | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, NULL);
+    if (result != SQLITE_OK)
+        return htw__database_fail(self, result);
+    sqlite3_extended_result_codes(self->connection, 1);
+    sqlite3_busy_timeout(self->connection,
+                         self->is_guest ? GUEST_BUSY_TIMEOUT_MS : BUSY_TIMEOUT_MS);
+    return 0;
+}
+
+/* Its pages are read again after each commit, so few of them are kept. */
+int htw__database_open_to_read(struct htw__database *self, const struct htw__journal_path *path) {
+    int version = 0;
+    memset(self, 0, sizeof(*self));
+    memcpy(self->name, path->name, sizeof(self->name));
+    int error = connect(self, SQLITE_OPEN_READONLY);
+    if (error == 0)
+        error = htw__schema_identify(self->connection, self->name, false, &version);
+    if (error == 0 && version != HTW__SCHEMA_VERSION)
+        error = htw__journal_fail(-EIO, "%s: the file was replaced", self->name);
+    if (error == 0)
+        error = execute(self, "PRAGMA cache_size = -1024; PRAGMA temp_store = MEMORY;"
+                              "PRAGMA cell_size_check = ON");
+    if (error == 0)
+        error = htw__statements_prepare(self);
+    if (error != 0)
+        htw__database_close(self, false);
+    self->is_open = error == 0;
+    return error;
+}
+
 int htw__database_open(struct htw__database *self, const struct htw__journal_path *path,
                        const struct htw_journal_options *options, uint64_t jobs_that_wait) {
     memset(self, 0, sizeof(*self));
@@ -195,19 +229,9 @@ int htw__database_open(struct htw__database *self, const struct htw__journal_pat
     self->synchronous = options->synchronous;
     self->is_guest = options->is_guest;
     self->jobs_that_wait = jobs_that_wait;
-    errno = 0; /* htw__journal_errno() */
-    int result = sqlite3_open_v2(
-        self->is_in_memory ? ":memory:" : path->name, &self->connection,
-        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE, NULL);
-    if (result != SQLITE_OK) {
-        int error = htw__database_fail(self, result);
-        htw__database_close(self, false);
-        return error;
-    }
-    sqlite3_extended_result_codes(self->connection, 1);
-    sqlite3_busy_timeout(self->connection,
-                         self->is_guest ? GUEST_BUSY_TIMEOUT_MS : BUSY_TIMEOUT_MS);
-    int version, error = set_up(self, path, &version);
+    int version = 0, error = connect(self, SQLITE_OPEN_READWRITE);
+    if (error == 0)
+        error = set_up(self, path, &version);
     bool has_log = !self->is_guest && !self->is_in_memory;
     if (error == 0) /* not before PRAGMA wal_autocheckpoint */
         htw__log_init(&self->log, has_log ? self->connection : NULL);

@@ -29,7 +29,8 @@
  * delivered. The file has the truth, for the next open.
  *
  * LOCK. One, `mutex`. It is not held while the database is used. One thread uses that at a time, the
- * one that has set `is_in_use`: the writer, or a caller that commits by itself or processes.
+ * one that has set `is_in_use`: the writer, or a caller that commits by itself or processes. Those that look at
+ * jobs have a connection of their own, if there is a log (snapshot.h).
  * With it held, slots are rescheduled, so it comes before the locks of the scheduler.
  */
 #ifndef HTW_SRC_JOURNAL_STATE_H
@@ -102,6 +103,13 @@ struct htw__guest {
     bool is_taking;               /* a change of what is there is under way */
 };
 
+/* Those that look at jobs: snapshot.h. */
+struct htw__looks {
+    struct htw__database
+        *database; /* the second connection; NULL: not yet open. Of the thread that has the turn */
+    uint64_t taken, ended; /* turns */
+};
+
 struct htw_journal {
     struct htw_allocator allocator;
     struct htw_scheduler *scheduler; /* of the slots; may be NULL if there are none */
@@ -126,7 +134,7 @@ struct htw_journal {
     struct htw__mutex mutex; /* for all that follows */
     pthread_cond_t work;     /* for the writer */
     pthread_cond_t read;     /* the reader has done a step: for manual time */
-    pthread_cond_t idle;     /* for those that look */
+    pthread_cond_t idle;     /* for those that look: snapshot.h */
 
     struct htw__change *first, **last; /* the queue */
     uint64_t queued;                   /* changes, those of the batch included */
@@ -135,10 +143,12 @@ struct htw_journal {
     size_t queued_bytes;
     pthread_t processor; /* has called htw_journal_process() last, if `has_processor` */
     bool has_processor;
-    bool is_urgent;        /* a caller waits for the queue */
+    bool is_urgent; /* a caller waits for the queue */
+    struct htw__looks looks;
+    uint64_t generation;   /* of the database, as memory has followed it */
     bool is_in_use;        /* the database */
     bool writer_waits;     /* for the database */
-    uint64_t lookers;      /* threads that wait for it in order to read */
+    bool snapshot_waits;   /* for the database, or for memory to follow a commit */
     uint64_t last_callers; /* that waited for the last batch */
     struct htw__ids ids;
     bool lacks_ids;   /* none is reserved in the file: jobs are refused until one could be */

@@ -69,6 +69,7 @@ struct pace {
     int64_t retry_ns; /* when slots are repaired; HTW_NEVER_NS: not planned */
     int64_t copy_ns;  /* where space lacks, the log is copied from then on */
     bool has_written; /* then it is the turn of the reader, however long the queue is */
+    bool has_yielded; /* since, to those that look and have no connection of their own */
 };
 
 enum step { YIELDS, COPIES_LOG, TELLS, LOOKS, COMMITS, READS, REPAIRS, SLEEPS, ENDS };
@@ -80,7 +81,7 @@ static bool lacks_space(const struct htw_journal *journal) {
 static enum step next_step(struct htw_journal *journal, const struct pace *pace, int64_t now) {
     bool can_read = htw__reader_has_work(journal) || htw__window_has_work(journal) ||
                     htw__history_has_work(journal) || htw__recurring_has_work(journal);
-    if (journal->is_in_use)
+    if (journal->is_in_use || (journal->snapshot_waits && !pace->has_yielded))
         return YIELDS;
     if ((htw__log_is_long(&journal->database.log) && !journal->has_failed) ||
         (lacks_space(journal) && now >= pace->copy_ns))
@@ -98,7 +99,7 @@ static enum step next_step(struct htw_journal *journal, const struct pace *pace,
     return now >= pace->retry_ns ? REPAIRS : SLEEPS;
 }
 
-/* A caller commits by itself, and wakes this thread then. */
+/* A caller commits by itself, or looks, and wakes this thread then. */
 static void wait_for_caller(struct htw_journal *journal) {
     journal->writer_waits = true;
     htw__mutex_wait(&journal->mutex, &journal->work);
@@ -145,6 +146,7 @@ static void *write_and_read(void *arg) {
         switch (next_step(journal, &pace, now)) {
         case YIELDS:
             wait_for_caller(journal);
+            pace.has_yielded = true;
             break;
         case COPIES_LOG:
             copy_log(journal);
@@ -159,6 +161,7 @@ static void *write_and_read(void *arg) {
         case COMMITS:
             htw__commit_queue(journal);
             pace.has_written = true;
+            pace.has_yielded = false;
             break;
         case READS:
             pace.has_written = false;

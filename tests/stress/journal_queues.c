@@ -122,6 +122,21 @@ static void check_result(const struct lease *lease, int result, const char *what
     stress_fail(__FILE__, __LINE__, "%s: %d: %s", what, result, htw_journal_error());
 }
 
+static bool see_state(void *context, const struct htw_job_info *info) {
+    *(enum htw_job_state *)context = info->state;
+    return true;
+}
+
+/* A look sees what this thread was told. */
+static void check_look(const struct lease *lease, bool has_ended) {
+    enum htw_job_state state = HTW_JOB_DONE;
+    int result = htw_journal_peek(journal, lease->id, see_state, &state);
+    if (has_ended)
+        CHECK_EQUAL(result, -ENOENT);
+    else
+        CHECK((result == 0 && state == HTW_JOB_LEASED) || now_ns() >= lease->end_ns);
+}
+
 static void update(const struct lease *lease, enum htw_job_step step, int64_t deadline_ns) {
     struct htw_job_update update = step_of(lease, step);
     update.deadline_ns = deadline_ns;
@@ -132,11 +147,14 @@ static void finish(const struct lease *lease) {
     struct htw_job_update update = step_of(lease, HTW_JOB_END);
     int result = htw_journal_update(journal, &update);
     check_result(lease, result, "end");
-    if (result == 0)
-        end(lease->number);
+    if (result != 0)
+        return;
+    end(lease->number);
+    check_look(lease, true);
 }
 
 static void consume_lease(struct stress_thread *thread, const struct lease *lease) {
+    check_look(lease, false);
     int64_t soon_ns = now_ns() + (int64_t)random_below(&thread->random, 5 * HTW_MILLISECOND);
     switch (is_stopping ? 0 : random_below(&thread->random, 8)) {
     case 0:

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/* test_look.c - peeking and listing beside commits: what a look sees, waits for, keeps, and holds up. */
+#include "../../../src/journal/log.h"
+#include "../../../src/journal/state.h"
+#include "journal_fixture.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+static void open_for_lease(struct journal_fixture *f, bool in_memory) {
+    f->options.deliver = NULL;
+    assert_int_equal(
+        htw_journal_open(&f->journal, f->scheduler, in_memory ? NULL : f->path, &f->options), 0);
+}
+
+static uint64_t put_sized(struct journal_fixture *f, const char *queue, const void *payload,
+                          size_t size) {
+    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    struct htw_job job = HTW_JOB_INIT;
+    job.queue = queue;
+    job.payload = payload;
+    job.payload_size = size;
+    change.jobs = &job;
+    change.job_count = 1;
+    assert_int_equal(htw_journal_apply(f->journal, &change), 0);
+    return job.id;
+}
+
+static int step(struct journal_fixture *f, uint64_t id, enum htw_job_step kind) {
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+    update.id = id;
+    update.step = kind;
+    return htw_journal_update(f->journal, &update);
+}
+
+static bool count_job(void *context, const struct htw_job_info *info) {
+    (void)info;
+    ++*(size_t *)context;
+    return true;
+}
+
+/* The state of a job, or an error. */
+static bool see_state(void *context, const struct htw_job_info *info) {
+    *(int *)context = (int)info->state;
+    return true;
+}
+
+static int state_of(struct journal_fixture *f, uint64_t id) {
+    int state = -1, error = htw_journal_peek(f->journal, id, see_state, &state);
+    return error == 0 ? state : error;
+}
+
+/* How many jobs a list shows, some at a time. */
+static size_t listed(struct journal_fixture *f, enum htw_job_state state) {
+    struct htw_list_place place = { { 0 } };
+    size_t count = 0;
+    while (htw_journal_list(f->journal, "q", state, &place, 3, count_job, &count) == 3)
+        continue;
+    return count;
+}
+
+/* ---- what a look sees */
+
+JOURNAL_TEST(look_sees_each_change_that_was_answered) {
+    for (int in_memory = 0; in_memory < 2; in_memory++) {
+        open_for_lease(f, in_memory);
+        for (int i = 0; i < 50; i++) {
+            uint64_t id = put_sized(f, "q", "x", 1);
+            assert_int_equal(state_of(f, id), HTW_JOB_READY);
+            assert_int_equal(listed(f, HTW_JOB_READY), 1);
+            assert_int_equal(step(f, id, HTW_JOB_BURY), 0);
+            assert_int_equal(state_of(f, id), HTW_JOB_BURIED);
+            assert_int_equal(listed(f, HTW_JOB_READY), 0);
+            assert_int_equal(listed(f, HTW_JOB_BURIED), 1);
+            assert_int_equal(step(f, id, HTW_JOB_END), 0);
+            assert_int_equal(state_of(f, id), -ENOENT);
+            assert_int_equal(listed(f, HTW_JOB_BURIED), 0);
+        }
+        journal_close(f);
+    }
+}
+
+/* A change of it is being written: it is in no heap. */
+JOURNAL_TEST(look_lists_jobs_that_are_held) {
+    open_for_lease(f, false);
+    uint64_t ids[7];
+    for (size_t i = 0; i < COUNT_OF(ids); i++)
+        ids[i] = put_sized(f, "q", "x", 1);
+    for (size_t i = 0; i < COUNT_OF(ids); i += 2) {
+        htw__mutex_lock(&f->journal->mutex);
+        htw__jobs_hold(&f->journal->jobs, htw__jobs_find(&f->journal->jobs, ids[i]));
+        htw__mutex_unlock(&f->journal->mutex);
+        assert_int_equal(listed(f, HTW_JOB_READY), COUNT_OF(ids));
+    }
+    for (size_t i = 0; i < COUNT_OF(ids); i += 2) {
+        htw__mutex_lock(&f->journal->mutex);
+        htw__jobs_unhold(&f->journal->jobs, htw__jobs_find(&f->journal->jobs, ids[i]));
+        htw__mutex_unlock(&f->journal->mutex);
+    }
+    assert_int_equal(listed(f, HTW_JOB_READY), COUNT_OF(ids));
+}
+
+/* ---- what a look waits for */
+
+JOURNAL_TEST(look_does_not_wait_for_a_commit) {
+    open_for_lease(f, false);
+    uint64_t id = put_sized(f, "q", "x", 1);
+    htw__mutex_lock(&f->journal->mutex);
+    f->journal->is_in_use = true; /* as while a commit waits for the disk */
+    htw__mutex_unlock(&f->journal->mutex);
+    int state = state_of(f, id);
+    size_t count = listed(f, HTW_JOB_READY);
+    htw__mutex_lock(&f->journal->mutex);
+    htw__journal_release_database(f->journal);
+    htw__mutex_unlock(&f->journal->mutex);
+    assert_int_equal(state, HTW_JOB_READY);
+    assert_int_equal(count, 1);
+}
+
+struct looker {
+    struct journal_fixture *f;
+    uint64_t id;
+    int state;
+    atomic_bool has_ended;
+};
+
+static void *look(void *arg) {
+    struct looker *looker = arg;
+    looker->state = state_of(looker->f, looker->id);
+    atomic_store(&looker->has_ended, true);
+    return NULL;
+}
+
+/* Between a commit and the lock the file is ahead of memory: a look waits until memory has followed. */
+JOURNAL_TEST(look_waits_for_memory_to_follow_the_file) {
+    pthread_t thread;
+    open_for_lease(f, false);
+    struct looker looker = { .f = f, .id = put_sized(f, "q", "x", 1) };
+    struct htw_journal *journal = f->journal;
+    bool waits = false;
+    htw__mutex_lock(&journal->mutex);
+    journal->is_in_use = true;
+    journal->generation--;
+    htw__mutex_unlock(&journal->mutex);
+    assert_int_equal(pthread_create(&thread, NULL, look, &looker), 0);
+    while (!waits && !atomic_load(&looker.has_ended)) {
+        sched_yield();
+        htw__mutex_lock(&journal->mutex);
+        waits = journal->snapshot_waits;
+        htw__mutex_unlock(&journal->mutex);
+    }
+    htw__mutex_lock(&journal->mutex);
+    journal->generation++;
+    htw__journal_release_database(journal);
+    htw__mutex_unlock(&journal->mutex);
+    pthread_join(thread, NULL);
+    assert_true(waits);
+    assert_int_equal(looker.state, HTW_JOB_READY);
+}
+
+/* ---- what a look holds up, and keeps */
+
+#define LARGE 100000u
+
+struct visitor {
+    struct journal_fixture *f;
+    size_t visits, live_bytes; /* the most that was allocated in a visit */
+    bool has_failed;
+};
+
+static bool use_journal(void *context, const struct htw_job_info *info) {
+    struct visitor *visitor = context;
+    struct journal_fixture *f = visitor->f;
+    int state = -1;
+    uint64_t id;
+    visitor->visits++;
+    visitor->has_failed |= htw_journal_put(f->journal, START_NS + HTW_HOUR, "y", 1, &id) != 0 ||
+                           htw_journal_peek(f->journal, info->id, see_state, &state) != 0 ||
+                           state != (int)info->state || htw_journal_cancel(f->journal, id) != 0;
+    return true;
+}
+
+JOURNAL_TEST(look_holds_nothing_while_a_job_is_visited) {
+    for (int in_memory = 0; in_memory < 2; in_memory++) {
+        struct htw_list_place place = { { 0 } };
+        struct visitor visitor = { .f = f };
+        open_for_lease(f, in_memory);
+        uint64_t id = put_sized(f, "q", "x", 1);
+        put_sized(f, "q", "x", 1);
+        assert_int_equal(htw_journal_peek(f->journal, id, use_journal, &visitor), 0);
+        assert_int_equal(
+            htw_journal_list(f->journal, "q", HTW_JOB_READY, &place, 9, use_journal, &visitor), 2);
+        assert_int_equal(visitor.visits, 3);
+        assert_false(visitor.has_failed);
+        journal_close(f);
+    }
+}
+
+static bool measure(void *context, const struct htw_job_info *info) {
+    struct visitor *visitor = context;
+    struct journal_fixture *f = visitor->f;
+    pthread_mutex_lock(&f->memory_mutex);
+    if (f->memory.live_bytes > visitor->live_bytes)
+        visitor->live_bytes = f->memory.live_bytes;
+    pthread_mutex_unlock(&f->memory_mutex);
+    visitor->visits++;
+    visitor->has_failed |= info->payload_size != LARGE;
+    return true;
+}
+
+/* 256 KiB, and one job above that. */
+JOURNAL_TEST(look_copies_few_bytes_at_a_time) {
+    static char large[LARGE];
+    struct htw_list_place place = { { 0 } };
+    struct visitor visitor = { .f = f };
+    open_for_lease(f, false);
+    for (int i = 0; i < 40; i++) {
+        uint64_t id = put_sized(f, "q", large, sizeof(large));
+        assert_int_equal(step(f, id, HTW_JOB_BURY), 0); /* not in memory */
+    }
+    assert_int_equal(listed(f, HTW_JOB_BURIED), 40);
+    size_t before = f->memory.live_bytes;
+    assert_int_equal(
+        htw_journal_list(f->journal, "q", HTW_JOB_BURIED, &place, 100, measure, &visitor), 40);
+    assert_int_equal(visitor.visits, 40);
+    assert_false(visitor.has_failed);
+    assert_true(visitor.live_bytes - before < ((size_t)256 << 10) + 2 * LARGE);
+}
+
+static bool write_much(void *context, const struct htw_job_info *info) {
+    struct visitor *visitor = context;
+    char text[1000];
+    (void)info;
+    memset(text, 'z', sizeof(text));
+    for (int i = 0; i < 500; i++) {
+        uint64_t id = put_sized(visitor->f, "other", text, sizeof(text));
+        visitor->has_failed |= step(visitor->f, id, HTW_JOB_END) != 0;
+    }
+    visitor->visits++;
+    return true;
+}
+
+/* A snapshot that lasts would keep the log from beginning again. */
+JOURNAL_TEST(look_lets_the_log_begin_again_beside_a_slow_visit) {
+    int pages = htw__log_checkpoint_pages;
+    struct visitor visitor = { .f = f };
+    htw__log_checkpoint_pages = 40;
+    open_for_lease(f, false);
+    uint64_t id = put_sized(f, "q", "x", 1);
+    assert_int_equal(htw_journal_peek(f->journal, id, write_much, &visitor), 0);
+    struct htw_journal_stats stats = journal_stats(f);
+    htw__log_checkpoint_pages = pages;
+    assert_false(visitor.has_failed);
+    assert_true(stats.checkpoints > 10);
+    assert_true(stats.log_bytes < 400 * 4096);
+}
+
+/* ---- without memory */
+
+JOURNAL_TEST(look_without_memory_fails_and_can_be_tried_again) {
+    open_for_lease(f, false);
+    uint64_t id = put_sized(f, "q", "x", 1);
+    int result = -ENOMEM;
+    for (size_t nth = 1; result != 0; nth++) {
+        size_t count = 0;
+        struct htw_list_place place = { { 0 } };
+        assert_true(nth < 20);
+        pthread_mutex_lock(&f->memory_mutex);
+        failing_allocator_fail(&f->memory, nth, false);
+        pthread_mutex_unlock(&f->memory_mutex);
+        result = htw_journal_list(f->journal, "q", HTW_JOB_READY, &place, 5, count_job, &count);
+        failing_allocator_relent(&f->memory);
+        assert_int_equal(count, result == 1 ? 1 : 0);
+        assert_true(result == 1 || result == -ENOMEM);
+        result -= result == 1;
+    }
+    assert_int_equal(state_of(f, id), HTW_JOB_READY);
+}
