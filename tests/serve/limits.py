@@ -154,6 +154,32 @@ def clients_that_never_read_are_held_back_and_delay_no_other(server):
 
 
 @own()
+def large_bodies_that_nobody_reads_delay_no_other_and_take_little_memory(server):
+    """Each client is owed far more than it is sent; none is closed for what the others do not read."""
+    count = 200 // settings.slowness
+    with Wire(server) as wire:
+        job = wire.put(b"v" * 60000)
+        wires = [Wire(server, receive_buffer=4096) for _ in range(count)]
+
+        def ask_all():
+            for one in wires:
+                one.send(b"peek %d\r\n" % job * 100)
+            for _ in range(100):
+                equal(wire.ask(f"delete {wire.put()}"), b"DELETED")
+        beside(server, ask_all)
+        with open(f"/proc/{server.process.pid}/statm", encoding="ascii") as file:
+            used = int(file.read().split()[1]) * resource.getpagesize()
+        note(server, f"{used >> 20} MiB are resident")
+        if settings.slowness == 1:
+            assert used < count * (256 << 10) + (32 << 20), f"{used} bytes are kept for {count} clients"
+        for one in wires:
+            for _ in range(3):
+                equal(len(one.answer()), len(b"FOUND %d 60000\r\n" % job) + 60000)
+            one.close()
+    is_served(server)
+
+
+@own()
 def clients_that_send_slowly_delay_no_other(server):
     """Each sends a part of a command."""
     wires = [Wire(server) for _ in range(200)]

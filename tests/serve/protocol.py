@@ -90,6 +90,36 @@ def a_pipeline_is_answered_in_order_as_by_beanstalkd(server):
 
 
 @compared
+def looks_in_a_pipeline_see_what_was_done_before(server):
+    with Wire(server) as wire:
+        wire.ask("watch a")
+        wire.ask("use a")
+        for _ in range(300 // settings.slowness):
+            job = wire.put(b"x")
+            found = b"FOUND %d 1\r\nx" % job
+            wire.send(b"peek %d\r\npeek-ready\r\nreserve-job %d\r\npeek-ready\r\nbury %d 0\r\npeek-buried\r\nkick 1\r\n"
+                      b"peek-buried\r\npeek-ready\r\ndelete %d\r\npeek %d\r\npeek-ready\r\n" % ((job,) * 5))
+            equal(wire.answers(12), [found, found, b"RESERVED %d 1\r\nx" % job, b"NOT_FOUND", b"BURIED", found, b"KICKED 1",
+                                     b"NOT_FOUND", found, b"DELETED", b"NOT_FOUND", b"NOT_FOUND"])
+    return []
+
+
+@compared
+def a_job_that_a_client_leaves_is_seen_at_once(server):
+    """What the server gives back by itself, too, is seen by the looks that come after it."""
+    with Wire(server) as wire:
+        job = wire.put(b"x")
+        for _ in range(100 // settings.slowness):
+            with Wire(server) as worker:
+                worker.ask(f"reserve-job {job}")
+                equal(wire.ask("peek-ready"), b"NOT_FOUND")
+                worker.send(b"quit\r\n")
+                equal(worker.until_closed(), b"")
+            equal(wire.ask("peek-ready"), b"FOUND %d 1\r\nx" % job)
+    return []
+
+
+@compared
 def answers_of_a_long_pipeline_are_in_order(server):
     """Of commands that wait for the disk and such as do not; then the client closes its end."""
     count = 300 // settings.slowness

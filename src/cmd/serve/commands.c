@@ -2,9 +2,9 @@
 /* commands.c - what each command does, at its start and when its operation is back. */
 #include "commands.h"
 
+#include "look.h"
 #include "reservation.h"
 #include "stats.h"
-#include "survey.h"
 #include "tube.h"
 
 #include <errno.h>
@@ -209,7 +209,7 @@ static void start_step(struct htw__connection *connection, const struct htw__ser
     }
     bool is_cancel = line->verb == HTW__VERB_DELETE && own == NULL;
     settle(connection, operation,
-           operation != NULL && (is_cancel ? htw__operation_cancel(operation)
+           operation != NULL && (is_cancel ? htw__look_cancel(operation)
                                            : htw__operation_update(operation, &update)));
 }
 
@@ -261,7 +261,7 @@ static void start_peek(struct htw__connection *connection, const struct htw__ser
         operation->tube = connection->use;
     settle(connection, operation,
            operation != NULL &&
-               (is_first ? htw__operation_peek_first(operation) : htw__operation_peek(operation)));
+               (is_first ? htw__look_peek_first(operation) : htw__look_peek(operation)));
 }
 
 static void finish_peek(struct htw__operation *operation, struct htw__connection *connection) {
@@ -285,8 +285,7 @@ static void start_stats_tube(struct htw__connection *connection,
         htw__buffer_append(&operation->tubes, line->name, strlen(line->name) + 1);
         operation->tube = htw__tube_get(connection->server, line->name);
         is_under_way =
-            !operation->tubes.failed && operation->tube != NULL &&
-            htw__operation_is_under_way(operation, htw__operation_count_urgent(operation));
+            !operation->tubes.failed && operation->tube != NULL && htw__look_tube(operation);
     }
     settle(connection, operation, is_under_way);
 }
@@ -301,7 +300,7 @@ static void finish_stats_tube(struct htw__operation *operation,
 
 static void start_survey(struct htw__connection *connection, const struct htw__serve_line *line) {
     struct htw__operation *operation = create(connection, line);
-    settle(connection, operation, operation != NULL && htw__survey_start(operation));
+    settle(connection, operation, operation != NULL && htw__look_survey(operation));
 }
 
 static void finish_survey(struct htw__operation *operation, struct htw__connection *connection) {

@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "operation.h"
+#include "reader.h"
 #include "reservation.h"
 #include "tube.h"
 
@@ -428,6 +429,7 @@ static void destroy_operation(struct htw__operation *operation) {
         operation->tube->holders--;
         htw__tube_release(server, operation->tube);
     }
+    htw__reader_release(operation);
     free(operation->reservation);
     free(operation->found);
     htw__buffer_fini(&operation->tubes);

@@ -2,8 +2,8 @@
 /*
  * operation.h - what a command asks of the journal, on its way there and back.
  *
- * The loop submits it. A notice of the journal, in the loop or in the thread that writes, adds what was found, and posts it to the
- * mailbox; the loop takes it from there, and gives the answers of each connection in order. Nothing is freed
+ * The loop submits it. A notice of the journal, in the loop or in the thread that writes, or a reader (reader.h) adds what was
+ * found, and posts it to the mailbox; the loop takes it from there, and gives the answers of each connection in order. Nothing is freed
  * before that, so a connection that was closed stays until its operations are back.
  */
 #ifndef HTW_SRC_CMD_SERVE_OPERATION_H
@@ -36,13 +36,18 @@ struct htw__operation {
     struct htw__tube *tube;               /* that it holds; NULL: none */
     struct htw__reservation *reservation; /* of a reserve: for the job that may come */
     struct htw__serve_found *found;
+    struct htw__serve_reader *reader;               /* of a look, */
+    void (*read)(struct htw__operation *operation); /* ... what that does, and ends with, */
+    size_t read_bytes;                              /* ... and what it has copied */
     struct htw__buffer
         tubes; /* stats: the names of those with READY jobs, each with its NUL; list-tubes: the answer */
-    size_t counted;             /* of these bytes */
     uint64_t urgent;            /* of these, the jobs with a small priority */
     struct htw_queue_stats sum; /* of stats: all tubes, */
     uint64_t tube_count;        /* ... and how many there are */
 };
+
+/* A copy; NULL: no memory. */
+struct htw__serve_found *htw__found_copy(const struct htw_job_info *info);
 
 /* Ends an operation, in any thread. */
 void htw__operation_post(struct htw__operation *operation, int result);
@@ -54,15 +59,7 @@ bool htw__operation_is_under_way(struct htw__operation *operation, int error);
 bool htw__operation_put(struct htw__operation *operation, const struct htw__serve_line *line,
                         const char *body);
 bool htw__operation_update(struct htw__operation *operation, const struct htw_job_update *update);
-bool htw__operation_cancel(struct htw__operation *operation);
 bool htw__operation_kick(struct htw__operation *operation, uint32_t count);
-
-/* Look at the job with the id, or at the first of the tube in a state. */
-bool htw__operation_peek(struct htw__operation *operation);
-bool htw__operation_peek_first(struct htw__operation *operation);
-
-/* Counts the urgent jobs of `tubes`. 0, or an error: it is not submitted. In any thread. */
-int htw__operation_count_urgent(struct htw__operation *operation);
 
 /* Leases a job of the tubes, or that with the id. `*ret_request` is for htw_journal_lease_cancel(). */
 bool htw__operation_lease(struct htw__operation *operation, const char *const *tubes, size_t count,

@@ -70,7 +70,7 @@ static const struct htw__option rows[] = {
       .help = "more connections are closed at once (default 10000)" },
     { 'o', "max-output", "BYTES", set_size, AT(max_output), .least = 1024,
       .help = "with so many bytes that it has not read, a client must read\n"
-              "before its next command counts (default 1M)" },
+              "before its next command counts (default 64K)" },
 #ifndef HTW_WITHOUT_HTTP
     { 0, "http", "PLACE", htw__set_name, AT(http),
       .help = "also a page of queues and jobs, JSON and metrics, at\n"
@@ -152,7 +152,7 @@ enum htw__wish htw__serve_options_parse(int argc, char *argv[],
     *options = (struct htw__serve_options) {
         .max_job_size = 65535,
         .max_connections = 10000,
-        .max_output = 1 << 20,
+        .max_output = 1 << 16,
         .max_memory = 64 << 20,
         .socket_mode = HTW__LISTEN_MODE,
     };

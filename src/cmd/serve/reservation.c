@@ -90,8 +90,10 @@ void htw__reservation_end(struct htw__server *server, struct htw__reservation *r
 }
 
 /* That the job has ended meanwhile is no failure. */
-static void ignore_result(void *arg, int result) {
-    (void)arg, (void)result;
+static void given_back(void *arg, int result) {
+    struct htw__server *server = arg;
+    (void)result;
+    atomic_fetch_sub_explicit(&server->given_back, 1, memory_order_relaxed);
 }
 
 /* Tries again later where there is no memory for the change. */
@@ -101,7 +103,10 @@ static void give_back(struct htw__server *server, struct htw__reservation *reser
     update.step = HTW_JOB_EXTEND;
     update.attempt = reservation->attempt;
     update.deadline_ns = reservation->has_timed_out ? 1 : INT64_MIN;
-    int error = htw_journal_update_later(server->journal, &update, ignore_result, NULL);
+    atomic_fetch_add_explicit(&server->given_back, 1, memory_order_relaxed);
+    int error = htw_journal_update_later(server->journal, &update, given_back, server);
+    if (error != 0)
+        given_back(server, error);
     if (error != -ENOMEM && error != -EAGAIN) {
         free(reservation);
         return;

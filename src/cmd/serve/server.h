@@ -4,12 +4,10 @@
  *
  * PARTS. One thread, the LOOP (loop.c), has all CONNECTIONS (connection.c). They read lines (line.c) and start their
  * commands (commands.c). A job is in a journal, a tube is a queue of it. What needs the journal is an OPERATION
- * (operation.c): a change that is made later, or a look at jobs, which its notice does, because there it waits for
- * nobody. Notices go back to the loop through its mailbox. So many connections share a commit, and nobody waits for
+ * (operation.c): a change that is made later, and comes back by a notice, or a look, which a READER does, a thread
+ * (reader.h). Both go back to the loop through its mailbox. So many connections share a commit, and nobody waits for
  * the disk but those whose commands have changed something. Without a file the loop itself makes the commit, when
  * the connections have had their turns.
- *
- * There may be very many tubes, so what looks at all of them is done by a thread of its own, in steps (survey.c).
  *
  * ORDER. The answers of a connection come in the order of its commands. A command starts when those before have
  * their answers, except that changes of one kind, such as puts, may wait for the disk together. Where one of those is refused,
@@ -45,12 +43,13 @@ struct htw__connection;
 struct htw__operation;
 struct htw__server;
 
-/* What looks at all tubes: survey.h. */
-struct htw__survey {
+/* A thread that reads: reader.h. */
+struct htw__serve_reader {
     pthread_t thread;
-    pthread_mutex_t mutex;
+    pthread_mutex_t mutex; /* for all that follows */
     pthread_cond_t changed;
-    struct htw__operation *first, **last; /* those that wait, guarded by the mutex */
+    struct htw__operation *first, **last; /* those that wait */
+    size_t bytes;                         /* that were read, and are in no output yet */
     bool has_begun, is_over;
 };
 
@@ -98,7 +97,8 @@ struct htw__server {
     struct htw__key_table reservations; /* by the id of the job */
     uint64_t seed;
 
-    struct htw__survey survey;
+    struct htw__serve_reader of_jobs, of_tubes;
+    atomic_uint given_back; /* jobs that the journal has not taken yet */
     uint64_t commands[HTW__VERBS], timeouts, total_jobs;
     int64_t started_ns;
     char id[17];

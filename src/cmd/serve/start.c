@@ -3,8 +3,8 @@
 #include "start.h"
 
 #include "connection.h"
+#include "reader.h"
 #include "reservation.h"
-#include "survey.h"
 #include "tube.h"
 
 #include "../../base/alloc.h"
@@ -245,7 +245,7 @@ static void init(struct htw__server *server, const struct htw__serve_options *op
     server->retry.ring = htw__reservations_retry;
     server->seed = htw__random_seed(server);
     htw__tubes_init(server, &htw__default_allocator);
-    htw__survey_init(server);
+    htw__readers_init(server);
     htw__key_table_init(&server->reservations, &htw__default_allocator);
     server->started_ns = htw__server_now();
     snprintf(server->id, sizeof(server->id), "%016llx", (unsigned long long)server->seed);
@@ -286,7 +286,7 @@ static void close_fd(int fd) {
 bool htw__server_close(struct htw__server *server) {
     htw__monitored_end();
     htw__server_stop_listening(server);
-    htw__survey_fini(server);
+    htw__readers_fini(server);
     bool is_well = server->journal == NULL || htw_journal_close(server->journal) == 0;
     if (!is_well)
         htw__terminal_error("%s", htw_journal_error());

@@ -10,6 +10,10 @@
 #include <string.h>
 #include <time.h>
 
+/* Jobs with a smaller priority are urgent, and so many of them are counted. */
+#define URGENT_BELOW 1024u
+#define URGENT_COUNTED 1024u
+
 #define AT_ONCE 128 /* tubes for which the loop waits */
 
 /* ---- the tubes that are in use */
@@ -72,7 +76,7 @@ static bool copy_names(struct htw__server *server, struct names *names) {
     return sort(names);
 }
 
-/* ---- all */
+/* ---- the queues */
 
 struct survey {
     struct htw__operation *operation;
@@ -105,7 +109,40 @@ static bool add_queue(void *context, const struct htw_queue_stats *stats) {
     return !operation->tubes.failed;
 }
 
-static void answer(struct htw__operation *operation) {
+/* ---- urgent jobs */
+
+static bool is_urgent(void *context, const struct htw_job_info *info) {
+    struct htw__operation *operation = context;
+    operation->urgent += info->priority < URGENT_BELOW;
+    return info->priority < URGENT_BELOW;
+}
+
+/* 0 or an error. */
+static int count_urgent_of(struct htw__operation *operation, const char *tube) {
+    struct htw_list_place place = { { 0 } };
+    if (operation->urgent >= URGENT_COUNTED)
+        return 0;
+    int result =
+        htw_journal_list(operation->server->journal, tube, HTW_JOB_READY, &place,
+                         (uint32_t)(URGENT_COUNTED - operation->urgent), is_urgent, operation);
+    return result < 0 ? result : 0;
+}
+
+static int count_urgent(struct htw__operation *operation) {
+    const struct htw__buffer *tubes = &operation->tubes;
+    int result = 0;
+    for (size_t at = 0; at < tubes->size && result == 0; at += strlen(tubes->bytes + at) + 1)
+        result = count_urgent_of(operation, tubes->bytes + at);
+    return result;
+}
+
+void htw__survey_read_tube(struct htw__operation *operation) {
+    htw__operation_post(operation, count_urgent(operation));
+}
+
+/* ---- all */
+
+void htw__survey_read(struct htw__operation *operation) {
     struct survey survey = { .operation = operation };
     int result = copy_names(operation->server, &survey.in_use) ? 0 : -ENOMEM;
     for (size_t i = 0; i < survey.in_use.count && result == 0; i++)
@@ -116,64 +153,7 @@ static void answer(struct htw__operation *operation) {
         result = -ENOMEM;
     free(survey.in_use.of);
     htw__buffer_fini(&survey.in_use.bytes);
-    bool goes_on = result == 0 && operation->verb == HTW__VERB_STATS;
-    if (goes_on)
-        result = htw__operation_count_urgent(operation); /* it ends there, and may be gone now */
-    if (!goes_on || result != 0)
-        htw__operation_post(operation, result);
-}
-
-/* ---- the thread */
-
-/* NULL: it is over. */
-static struct htw__operation *take(struct htw__survey *survey) {
-    pthread_mutex_lock(&survey->mutex);
-    while (survey->first == NULL && !survey->is_over)
-        pthread_cond_wait(&survey->changed, &survey->mutex);
-    struct htw__operation *operation = survey->first;
-    if (operation != NULL && (survey->first = operation->next_done) == NULL)
-        survey->last = &survey->first;
-    pthread_mutex_unlock(&survey->mutex);
-    return operation;
-}
-
-static void *run(void *context) {
-    struct htw__operation *operation;
-    while ((operation = take(context)) != NULL)
-        answer(operation);
-    return NULL;
-}
-
-void htw__survey_init(struct htw__server *server) {
-    struct htw__survey *survey = &server->survey;
-    pthread_mutex_init(&survey->mutex, NULL);
-    pthread_cond_init(&survey->changed, NULL);
-    survey->last = &survey->first;
-}
-
-void htw__survey_fini(struct htw__server *server) {
-    struct htw__survey *survey = &server->survey;
-    pthread_mutex_lock(&survey->mutex);
-    survey->is_over = true;
-    pthread_cond_signal(&survey->changed);
-    pthread_mutex_unlock(&survey->mutex);
-    if (survey->has_begun)
-        pthread_join(survey->thread, NULL);
-    pthread_cond_destroy(&survey->changed);
-    pthread_mutex_destroy(&survey->mutex);
-}
-
-bool htw__survey_start(struct htw__operation *operation) {
-    struct htw__survey *survey = &operation->server->survey;
-    if (!survey->has_begun)
-        survey->has_begun = pthread_create(&survey->thread, NULL, run, survey) == 0;
-    if (!survey->has_begun)
-        return htw__operation_is_under_way(operation, -ENOMEM);
-    operation->next_done = NULL;
-    pthread_mutex_lock(&survey->mutex);
-    *survey->last = operation;
-    survey->last = &operation->next_done;
-    pthread_cond_signal(&survey->changed);
-    pthread_mutex_unlock(&survey->mutex);
-    return htw__operation_is_under_way(operation, 0);
+    if (result == 0 && operation->verb == HTW__VERB_STATS)
+        result = count_urgent(operation);
+    htw__operation_post(operation, result);
 }
