@@ -282,5 +282,5 @@ FLIGHT_TEST(flight_without_memory_fails_at_each_allocation) {
             break;
         }
     }
-    assert_true(failed > 10);
+    assert_true(failed >= 8); /* six arrays, and the ranks of page and table */
 }
