@@ -20,7 +20,7 @@ static char *region, *next_block;
 
 /* ---- the last accesses to each byte */
 
-/* Of a byte; or of eight, in the place of the first, as long as all accesses were to all eight. */
+/* Of eight bytes, as long as all accesses were to all eight; then of each byte. */
 struct cell {
     unsigned run;
     bool is_split, is_free;
@@ -32,7 +32,8 @@ struct cell {
 
 extern char __data_start[], _end[]; /* of the program's variables */
 
-static struct cell *region_cells, *variable_cells;
+/* Those of eight bytes lie together, since most accesses need no others. */
+static struct cells { struct cell *eights, *bytes; } region_cells, variable_cells;
 
 static void *map(size_t size, void *where) {
     void *memory = mmap(where, size, PROT_READ | PROT_WRITE,
@@ -48,10 +49,15 @@ static uintptr_t variables(void) {
     return (uintptr_t)__data_start & ~(uintptr_t)7;
 }
 
+static struct cells create_cells(size_t bytes) {
+    return (struct cells) { map((bytes / 8 + 1) * sizeof(struct cell), NULL),
+                            map((bytes + 8) * sizeof(struct cell), NULL) };
+}
+
 static void create(void) {
     region = map(REGION_SIZE, (void *)UINT64_C(0x100000000000));
-    region_cells = map(REGION_SIZE * sizeof(struct cell), NULL);
-    variable_cells = map(((uintptr_t)_end + 8 - variables()) * sizeof(struct cell), NULL);
+    region_cells = create_cells(REGION_SIZE);
+    variable_cells = create_cells((uintptr_t)_end - variables());
 }
 
 void memory_reset(void) {
@@ -67,15 +73,20 @@ void *memory_stack(unsigned number, size_t *ret_size) {
     return region + BLOCKS_SIZE + number * STACK_SIZE;
 }
 
-/* NULL: nobody can share it. */
-static struct cell *cells_at(uintptr_t address, size_t size) {
-    size_t in_region = address - (uintptr_t)region;
-    if (in_region < REGION_SIZE && in_region + size <= REGION_SIZE)
-        return &region_cells[in_region];
-    size_t in_variables = address - variables();
-    if (address >= variables() && address + size <= (uintptr_t)_end)
-        return &variable_cells[in_variables];
-    return NULL;
+/* Those from the eight bytes on in which `address` is. Without any: nobody can share it. */
+static struct cells cells_at(uintptr_t address, size_t size) {
+    struct cells cells = { NULL, NULL };
+    size_t at = address - (uintptr_t)region;
+    if (at < REGION_SIZE && at + size <= REGION_SIZE) {
+        cells = region_cells;
+    } else {
+        at = address - variables();
+        if (address >= variables() && address + size <= (uintptr_t)_end)
+            cells = variable_cells;
+    }
+    if (cells.eights == NULL)
+        return cells;
+    return (struct cells) { cells.eights + at / 8, cells.bytes + at / 8 * 8 };
 }
 
 struct access {
@@ -126,9 +137,10 @@ static void record(const struct access *access, struct cell *cell) {
     cell->is_free = access->is_release;
 }
 
-/* The cells of eight bytes, from `from` to before `to`. */
-static void record_in_eight(const struct access *access, struct cell *eight, size_t from,
+/* Eight bytes, from `from` to before `to`. */
+static void record_in_eight(const struct access *access, struct cells cells, size_t from,
                             size_t to) {
+    struct cell *eight = cells.eights;
     if (eight->run != memory_run) {
         memset(eight, 0, sizeof(*eight));
         eight->run = memory_run;
@@ -136,24 +148,25 @@ static void record_in_eight(const struct access *access, struct cell *eight, siz
     bool is_whole = from == 0 && to == 8;
     if (!is_whole && !eight->is_split) {
         eight->is_split = true;
-        for (size_t i = 1; i < 8; i++)
-            eight[i] = eight[0];
+        for (size_t i = 0; i < 8; i++)
+            cells.bytes[i] = *eight;
     }
     if (!eight->is_split)
         record(access, eight);
     for (size_t i = from; eight->is_split && i < to; i++)
-        record(access, &eight[i]);
+        record(access, &cells.bytes[i]);
 }
 
 static void record_all(const struct access *access, size_t size) {
     uintptr_t address = (uintptr_t)access->address, end = address + size;
-    struct cell *cells = cells_at(address, size);
-    if (cells == NULL || size == 0)
+    struct cells cells = cells_at(address, size);
+    if (cells.eights == NULL || size == 0)
         return;
-    cells -= address % 8;
-    for (uintptr_t at = address & ~(uintptr_t)7; at < end; at += 8, cells += 8)
+    for (uintptr_t at = address & ~(uintptr_t)7; at < end; at += 8) {
         record_in_eight(access, cells, at < address ? address - at : 0,
                         end - at < 8 ? end - at : 8);
+        cells.eights++, cells.bytes += 8;
+    }
 }
 
 bool memory_is_recorded(void) {
