@@ -34,6 +34,9 @@
  * times of that clock, and htw_scheduler_advance() also waits until the journal has read the jobs of
  * the new time.
  *
+ * Ids. Each commit reserves ids for the next 4096 jobs at least. The first put after an open, and one of more jobs than are
+ * reserved, waits for a commit more.
+ *
  * Threads. Any thread may call any function at any time, also in `deliver`. These functions block
  * until the disk has answered: those that change something and are not named ..._later, and
  * htw_journal_sync(), htw_journal_open() and htw_journal_close(); htw_journal_lease() waits for a job,
@@ -318,7 +321,7 @@ HTW_API const char *htw_journal_error(void);
  * @param payload      is copied. May be NULL if `payload_size` is 0.
  * @param payload_size 0 to HTW_JOURNAL_JOB_MAX.
  * @param ret_id       receives the id, before the job can be delivered. May be NULL. Also written
- *                     where the put fails after that; 0: a full disk leaves no id to be given.
+ *                     where the put fails after that; no other job receives this id.
  * @return 0: the job is durable; otherwise an error at the top.
  *
  * Cost: about one fdatasync() of the disk (HTW_SYNCHRONOUS_FULL) or some 30 us (NORMAL). Threads that
@@ -531,7 +534,7 @@ HTW_API HTW_WARN_UNUSED int htw_journal_sync(struct htw_journal *journal);
  * the rest.
  */
 
-/** As htw_journal_put(), without waiting. `ret_id` receives the id in this call. */
+/** As htw_journal_put(), without waiting, except for ids. `ret_id` receives the id in this call. */
 HTW_API HTW_WARN_UNUSED int htw_journal_put_later(struct htw_journal *journal, int64_t deadline_ns,
                                                   const void *payload, size_t payload_size,
                                                   htw_durable *durable, void *arg,

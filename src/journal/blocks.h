@@ -7,6 +7,10 @@
  * open, one for each place, are in memory, a bounded number of them. What is left of a block is not used when it is
  * forgotten, or when the journal is opened again.
  *
+ * A caller may know an id before it is durable. So each commit RESERVES the ids ahead of those that were given: the file
+ * says that they may be in use, and only these are given. A close stores the next one exactly; after a crash those that
+ * were reserved are lost.
+ *
  * A row of `block` is there when a job of it is, and goes after its last job has gone.
  * An end does not look for other jobs of its block each time: a table knows how many there are at least, by puts and by
  * earlier looks. A block that has become empty may be in use by the next put, so its row stays for a while: it waits in a ring, and is
@@ -17,6 +21,10 @@
 #define HTW_SRC_JOURNAL_BLOCKS_H
 
 #include "database.h"
+#include "place.h"
+
+/* So many are reserved by each commit. */
+#define HTW__IDS_AHEAD (UINT64_C(1) << 20)
 
 #define HTW__IDS_SETS 512u
 #define HTW__IDS_WAYS 8u
@@ -28,12 +36,19 @@ struct htw__open_block {
 
 struct htw__ids {
     uint64_t next_block; /* its first id */
+    uint64_t reserved;   /* as of the last commit: those below are */
+    uint64_t end;        /* there are none from here on */
     /* By place; the last used one is first. */
     struct htw__open_block open[HTW__IDS_SETS][HTW__IDS_WAYS];
 };
 
 /* An id for a job that is put into the place. Under the lock of the journal; the others are for the thread that has the database. */
 uint64_t htw__ids_give(struct htw__ids *self, uint64_t place);
+
+/* Whether so many jobs can each have a block, which are reserved or not. */
+static inline bool htw__ids_have(uint64_t next_block, uint64_t end, size_t jobs) {
+    return next_block <= end && jobs <= (end - next_block) / HTW__BLOCK_IDS;
+}
 
 /* Reads up to `capacity` jobs with an id from `*next` to `last`, stores those that were not moved, and
    sets `*next` behind them. Returns how many are stored, or an error. `ret_more`: there may be more. */

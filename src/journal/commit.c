@@ -338,15 +338,13 @@ void htw__commit_queue(struct htw_journal *journal) {
     /* What is taken in may make the first queue. */
     journal->counts_queues = journal->database.is_guest || journal->history_ns > 0 ||
                              htw__queues_are_used(&journal->queues);
-    bool has_failed = journal->has_failed, lacks_ids = journal->lacks_ids, commits = false;
+    bool has_failed = journal->has_failed, commits = false;
     htw__mutex_unlock(&journal->mutex);
     int64_t begin_ns = htw__clock_monotonic_ns();
     int error = 0;
     if (has_failed)
         error = htw__journal_fail_as(-EIO, journal->failure);
-    else if (lacks_ids || !htw__database_has_reserved(&journal->database, next_id))
-        error = htw__database_settle(&journal->database, next_id);
-    if (error == 0)
+    else
         error = write_batch(journal, batch, next_id, &commits);
     if (commits)
         htw__histogram_record(&journal->commit_ns,
@@ -366,7 +364,7 @@ void htw__commit_queue(struct htw_journal *journal) {
     if (journal->snapshot_waits)
         pthread_cond_broadcast(&journal->idle);
     journal->put_in = journal->database.from_inbox;
-    journal->lacks_ids = !htw__database_has_reserved(&journal->database, next_id);
+    journal->ids.reserved = journal->database.next_id;
     struct rest rest = finish_all(journal, batch, error);
     htw__queues_end_transaction(&journal->queues, &journal->changed, error == 0);
     journal->jobs_in_file = journal->database.jobs - (uint64_t)journal->queues.all.of[HTW_JOB_DONE];

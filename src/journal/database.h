@@ -142,15 +142,14 @@ struct htw__database {
     char name[PATH_MAX]; /* for sentences */
     bool is_in_memory;   /* there is no file: what only the next open needs is not written */
     enum htw_synchronous synchronous;
-    bool is_guest;           /* in the file of a program */
-    uint64_t jobs_that_wait; /* at most: that have an id, and are in no commit */
+    bool is_guest; /* in the file of a program */
     /* As of the last commit. */
     uint64_t jobs;       /* rows */
     uint64_t keyed;      /* rows with a key */
     uint64_t moved;      /* rows of `moved` */
     int64_t last_put_us; /* the greatest `put_us` of all jobs that ever were */
-    uint64_t first_id;   /* as of the open: of the first block */
     uint64_t next_id;    /* as the file has it: those below may be in use */
+    uint64_t ids_end;    /* there are none from here on */
     uint64_t generation; /* commits */
     /* Under the lock of the journal, once that has one. */
     unsigned char mark[HTW_JOURNAL_MARK_MAX];
@@ -174,9 +173,9 @@ struct htw__database {
 int htw__database_check_sqlite(void);
 
 /* Opens the database, creates its tables if the file is empty, and copies a log that a crash left
-   into the file, if there is space. `jobs_that_wait` is not 0. Errors as htw_journal_open(). */
+   into the file, if there is space. Errors as htw_journal_open(). */
 int htw__database_open(struct htw__database *self, const struct htw__journal_path *path,
-                       const struct htw_journal_options *options, uint64_t jobs_that_wait);
+                       const struct htw_journal_options *options);
 
 /* A second connection, to a file that is open and has a log. It only reads, and is closed by the same. */
 int htw__database_open_to_read(struct htw__database *self, const struct htw__journal_path *path);
@@ -185,29 +184,25 @@ int htw__database_open_to_read(struct htw__database *self, const struct htw__jou
 int htw__database_begin_snapshot(struct htw__database *self, uint64_t *ret_generation);
 void htw__database_end_snapshot(struct htw__database *self);
 
-/* `trusts_file`: false after the disk has failed; nothing more is written then. */
-void htw__database_close(struct htw__database *self, bool trusts_file);
+/* `trusts_file`: false after the disk has failed; nothing more is written then. `next_id` as in a commit; the file receives
+   it exactly, if it has space. */
+void htw__database_close(struct htw__database *self, bool trusts_file, uint64_t next_id);
 
 /* ---- changes: between begin and commit or rollback */
 
 int htw__database_begin(struct htw__database *self);
 
-/* Stores `next_id`, from which on no id was given, and makes all durable. After a failure the caller rolls
+/* Reserves ids behind `next_id`, from which on none was given, and makes all durable. After a failure the caller rolls
    back, and settles what the file has: htw__database_settle(). */
 int htw__database_commit(struct htw__database *self, uint64_t next_id);
 
 void htw__database_rollback(struct htw__database *self);
 
 /*
- * After a failed commit: makes sure that no crash brings back the transaction that failed, of which
- * a complete copy may be at the end of the log, by writing over it. Stores `next_id`, too. 0,
- * or the error of that.
+ * Reserves ids behind `next_id`. After a failed commit it also makes sure that no crash brings back the transaction
+ * that failed, of which a complete copy may be at the end of the log, by writing over it. 0, or the error of that.
  */
 int htw__database_settle(struct htw__database *self, uint64_t next_id);
-
-/* Whether the file says of `next_id`, and of as many blocks behind it as jobs may wait, that they may be in use, so
-   that no later open gives them again. */
-bool htw__database_has_reserved(const struct htw__database *self, uint64_t next_id);
 
 /* A part of a transaction that can be undone alone. */
 int htw__database_savepoint(struct htw__database *self);

@@ -17,9 +17,6 @@
 #define INBOX_NS (100 * HTW_MILLISECOND)
 #define MAX_MEMORY ((uint64_t)64 << 20)
 #define MAX_IN_FLIGHT 100000u
-/* Of the jobs that wait to be written. An open skips twice as many of the 2^45 blocks of ids. */
-#define QUEUED_JOBS_MIN (UINT64_C(1) << 16)
-#define QUEUED_JOBS_MAX (UINT64_C(1) << 26)
 
 /* ---- options */
 
@@ -75,11 +72,6 @@ static void set_options(struct htw_journal *journal, struct htw_scheduler *sched
     journal->queued_max = half > SIZE_MAX / 4 ? SIZE_MAX / 4 : (size_t)half;
     journal->waiting_max = journal->queued_max;
     journal->ready_max = journal->waiting_max / 2;
-    /* What the queue can hold, since each job of it counts for max_memory. */
-    uint64_t jobs = journal->queued_max / sizeof(struct htw__job) + 1;
-    journal->queued_jobs_max = jobs < QUEUED_JOBS_MIN   ? QUEUED_JOBS_MIN
-                               : jobs > QUEUED_JOBS_MAX ? QUEUED_JOBS_MAX
-                                                        : jobs;
 }
 
 /* ---- opening */
@@ -133,10 +125,8 @@ static int load(struct htw_journal *journal) {
     journal->forget_ns = done > 0 ? INT64_MIN : HTW_NEVER_NS;
     journal->last_put_us = database->last_put_us;
     journal->generation = database->generation;
-    journal->ids.next_block = database->first_id;
-    journal->lacks_ids = !htw__database_has_reserved(database, database->first_id);
-    if (journal->lacks_ids)
-        snprintf(journal->sentence, sizeof(journal->sentence), "%s", htw_journal_error());
+    journal->ids.next_block = journal->ids.reserved = database->next_id;
+    journal->ids.end = database->ids_end;
     return 0;
 }
 
@@ -147,12 +137,11 @@ static int open_file(struct htw_journal *journal, const char *path,
         error = htw__journal_path_open(&journal->path, path);
     if (error != 0)
         return error;
-    error = htw__database_open(&journal->database, &journal->path, options,
-                               journal->queued_jobs_max + HTW__RECUR_JOBS_MAX);
+    error = htw__database_open(&journal->database, &journal->path, options);
     if (error == 0) {
         error = load(journal);
         if (error != 0)
-            htw__database_close(&journal->database, false);
+            htw__database_close(&journal->database, false, 0);
     }
     if (error != 0)
         htw__journal_path_close(&journal->path, false);
@@ -193,7 +182,7 @@ static int end(struct htw_journal *journal) {
         return error;
     htw__writer_stop(journal);
     htw__snapshots_close(journal);
-    htw__database_close(&journal->database, !journal->has_failed);
+    htw__database_close(&journal->database, !journal->has_failed, journal->ids.next_block);
     htw__journal_path_close(&journal->path, true);
     return 0;
 }

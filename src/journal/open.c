@@ -173,20 +173,6 @@ static int migrate(struct htw__database *self) {
     return error == 0 ? execute(self, "COMMIT") : error; /* closing rolls back */
 }
 
-/* Makes durable that the next ids are in use, before any is given out. On a full disk the first change
-   tries it again. */
-static int reserve_ids(struct htw__database *self) {
-    self->first_id = self->next_id;
-    int error = htw__database_begin(self);
-    if (error == 0)
-        error = htw__database_commit(self, self->first_id);
-    if (error != 0)
-        htw__database_rollback(self);
-    if (error == -ENOSPC)
-        error = htw__database_settle(self, self->first_id);
-    return error == -ENOSPC ? 0 : error;
-}
-
 /* READWRITE or READONLY. */
 static int connect(struct htw__database *self, int mode) {
     errno = 0; /* htw__journal_errno() */
@@ -216,19 +202,19 @@ int htw__database_open_to_read(struct htw__database *self, const struct htw__jou
     if (error == 0)
         error = htw__statements_prepare(self);
     if (error != 0)
-        htw__database_close(self, false);
+        htw__database_close(self, false, 0);
     self->is_open = error == 0;
     return error;
 }
 
 int htw__database_open(struct htw__database *self, const struct htw__journal_path *path,
-                       const struct htw_journal_options *options, uint64_t jobs_that_wait) {
+                       const struct htw_journal_options *options) {
     memset(self, 0, sizeof(*self));
     memcpy(self->name, path->name, sizeof(self->name));
     self->is_in_memory = path->is_in_memory;
     self->synchronous = options->synchronous;
     self->is_guest = options->is_guest;
-    self->jobs_that_wait = jobs_that_wait;
+    self->ids_end = self->is_guest ? (uint64_t)HTW__GUEST_ID_MIN : HTW__ID_MAX + 1;
     int version = 0, error = connect(self, SQLITE_OPEN_READWRITE);
     if (error == 0)
         error = set_up(self, path, &version);
@@ -243,10 +229,8 @@ int htw__database_open(struct htw__database *self, const struct htw__journal_pat
         error = read_meta(self);
     if (error == 0)
         error = htw__statements_prepare(self);
-    if (error == 0)
-        error = reserve_ids(self);
     if (error != 0)
-        htw__database_close(self, false);
+        htw__database_close(self, false, 0);
     self->is_open = error == 0;
     return error;
 }

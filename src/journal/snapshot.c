@@ -129,6 +129,6 @@ void htw__snapshots_close(struct htw_journal *journal) {
     struct htw__database *database = journal->looks.database;
     if (database == NULL)
         return;
-    htw__database_close(database, false);
+    htw__database_close(database, false, 0);
     htw__journal_release(journal, database, sizeof(*database));
 }

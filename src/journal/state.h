@@ -123,7 +123,6 @@ struct htw_journal {
     uint64_t max_jobs, max_in_flight;
     size_t queued_max, waiting_max; /* bytes: the halves of max_memory */
     size_t ready_max;               /* of the second, for READY jobs */
-    uint64_t queued_jobs_max;       /* a single change that a caller waits for may have more */
 
     struct htw__journal_path path;
     struct htw__database database;                 /* of the thread that has set is_in_use */
@@ -151,7 +150,6 @@ struct htw_journal {
     bool snapshot_waits;   /* for the database, or for memory to follow a commit */
     uint64_t last_callers; /* that waited for the last batch */
     struct htw__ids ids;
-    bool lacks_ids;   /* none is reserved in the file: jobs are refused until one could be */
     bool is_closing;  /* nothing is delivered any more */
     bool is_stopping; /* no change is accepted any more */
     bool needs_retry; /* a slot could not be rescheduled */

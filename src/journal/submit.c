@@ -15,6 +15,38 @@ static int refuse(struct htw_journal *journal, int error, const char *sentence) 
     return htw__journal_fail(error, "%s: %s", journal->path.name, sentence);
 }
 
+static bool has_reserved(const struct htw_journal *journal, const struct htw__change *change) {
+    return htw__ids_have(journal->ids.next_block, journal->ids.reserved, change->job_count);
+}
+
+/*
+ * Callers know ids before they are durable, or where a put fails. If more are wanted than the last commit has reserved,
+ * this waits for one that reserves them. Under the lock, which it releases meanwhile.
+ */
+static int reserve_ids(struct htw_journal *journal, const struct htw__change *change) {
+    struct htw__ids *ids = &journal->ids;
+    bool is_inside = htw__journal_is_inside(journal, false);
+    if (change->work != NULL || has_reserved(journal, change))
+        return 0;
+    journal->lookers++;
+    while (!is_inside && journal->is_in_use && !has_reserved(journal, change))
+        htw__mutex_wait(&journal->mutex, &journal->idle);
+    journal->lookers--;
+    if (journal->has_failed || has_reserved(journal, change))
+        return 0;
+    uint64_t wanted = ids->next_block + (uint64_t)change->job_count * HTW__BLOCK_IDS;
+    journal->is_in_use = true;
+    htw__mutex_unlock(&journal->mutex);
+    int error = htw__database_settle(&journal->database, wanted < ids->end ? wanted : ids->end);
+    htw__mutex_lock(&journal->mutex);
+    if (!is_inside)
+        htw__journal_release_database(journal);
+    ids->reserved = journal->database.next_id;
+    if (journal->database.is_distrusted)
+        htw__journal_stop(journal);
+    return error;
+}
+
 /* Under the lock. 0, or why the change is not accepted. */
 static int admit(struct htw_journal *journal, const struct htw__change *change) {
     if (journal->has_failed)
@@ -30,9 +62,8 @@ static int admit(struct htw_journal *journal, const struct htw__change *change) 
         (journal->queued_bytes >= journal->queued_max ||
          change->bytes > journal->queued_max - journal->queued_bytes))
         return refuse(journal, -EAGAIN, "max_memory is reached");
-    /* Its ids would be known before the file says that they are in use. */
-    if (change->finished == NULL && change->job_count > journal->queued_jobs_max)
-        return refuse(journal, -EMSGSIZE, "the change has more jobs than may wait");
+    if (!htw__ids_have(journal->ids.next_block, journal->ids.end, change->job_count))
+        return refuse(journal, -ENOSPC, "all ids of the file have been given");
     if (htw__jobs_reserve(&journal->jobs, change->job_count) != 0)
         return refuse(journal, -ENOMEM, "no memory for a job");
     return 0;
@@ -60,16 +91,9 @@ static int attach(struct htw_journal *journal, const struct htw__change *change,
     return 0;
 }
 
-/* Without ids the change fails; its commit tries to reserve some, for later ones. */
 static void give_ids(struct htw_journal *journal, struct htw__change *change,
                      const struct htw_journal_change *wanted) {
     size_t i = 0;
-    if (journal->lacks_ids && change->job_count > 0) {
-        change->result = -ENOSPC;
-        while (i < change->job_count)
-            wanted->jobs[i++].id = 0;
-        return;
-    }
     for (struct htw__job *job = change->jobs; job != NULL; job = job->next, i++) {
         if (job->queued != NULL)
             job->queued->put_us = htw__journal_put_time(journal, job->position.deadline_ns);
@@ -109,7 +133,9 @@ static int find_queue(struct htw_journal *journal, struct htw__change *change,
 static int submit(struct htw_journal *journal, struct htw__change *change,
                   const struct htw_journal_change *wanted, const struct htw__special *special,
                   uint64_t *ret_id) {
-    int error = admit(journal, change);
+    int error = reserve_ids(journal, change);
+    if (error == 0)
+        error = admit(journal, change);
     if (error == 0) {
         error = special == NULL ? attach(journal, change, wanted)
                                 : find_queue(journal, change, special);

@@ -66,14 +66,11 @@ static int check_files(struct htw__database *self) {
                : htw__database_distrust(self, "the log of the file (-wal) was removed or replaced");
 }
 
-/*
- * Ids that were given to changes which a crash has lost are not given again: the file says which may be in use. While
- * a commit is under way as many jobs wait as may, and as many are in it; each may open a block.
- */
+/* Never less than before: those that were reserved then may be in use by now. */
 static uint64_t reserve_from(const struct htw__database *self, uint64_t next_id) {
-    uint64_t ids = 2 * self->jobs_that_wait * HTW__BLOCK_IDS;
-    uint64_t end = self->is_guest ? (uint64_t)HTW__GUEST_ID_MIN : HTW__ID_MAX + 1;
-    return next_id + ids < end ? next_id + ids : end;
+    uint64_t end =
+        self->ids_end - next_id > HTW__IDS_AHEAD ? next_id + HTW__IDS_AHEAD : self->ids_end;
+    return end > self->next_id ? end : self->next_id;
 }
 
 static int commit(struct htw__database *self, uint64_t reserved) {
@@ -118,11 +115,6 @@ int htw__database_settle(struct htw__database *self, uint64_t next_id) {
     return error;
 }
 
-bool htw__database_has_reserved(const struct htw__database *self, uint64_t next_id) {
-    return self->next_id >= next_id &&
-           self->next_id - next_id >= self->jobs_that_wait * HTW__BLOCK_IDS;
-}
-
 int htw__database_savepoint(struct htw__database *self) {
     self->saved = self->added;
     return htw__statement_step(self, HTW__SAVEPOINT);
@@ -140,23 +132,23 @@ int htw__database_savepoint_end(struct htw__database *self, bool keep) {
 
 /* ---- closing */
 
-/* No block without jobs is left, as far as it is known. */
-static bool sweep(struct htw__database *self) {
-    if (self->blocks.count == 0)
+/* No block without jobs is left, as far as it is known, and no id is reserved. */
+static bool tidy_up(struct htw__database *self, uint64_t next_id) {
+    if (self->is_in_memory || (self->blocks.count == 0 && self->next_id == next_id))
         return true;
     int error = htw__database_begin(self);
     if (error == 0)
         error = htw__blocks_sweep(self, 0);
     if (error == 0)
-        error = commit(self, self->next_id);
+        error = commit(self, next_id);
     if (error != 0)
         htw__database_rollback(self);
     return error == 0 || error == -ENOSPC;
 }
 
-void htw__database_close(struct htw__database *self, bool trusts_file) {
+void htw__database_close(struct htw__database *self, bool trusts_file, uint64_t next_id) {
     if (trusts_file)
-        trusts_file = sweep(self);
+        trusts_file = tidy_up(self, next_id);
     htw__statements_finalize(self);
     if ((!trusts_file || !self->log.is_rewritten || self->is_guest) && self->connection != NULL)
         sqlite3_db_config(self->connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);

@@ -170,6 +170,8 @@ def journal_check_finds_what_does_not_agree(directory):
              "1 jobs that were moved differ between the counter and the table"),
             ("UPDATE meta SET next_sequence = 256", "UPDATE meta SET next_sequence = 1 << 40",
              "1 rows of counters are behind the jobs or out of range"),
+            ("UPDATE meta SET next_sequence = 3 << 51", "UPDATE meta SET next_sequence = 1 << 40",
+             "75 percent of all ids have been given: begin a new file before they end"),
             ("INSERT INTO job_key VALUES (x'61', 1); UPDATE meta SET keyed = 1",
              "DELETE FROM job_key; UPDATE meta SET keyed = 0", "1 keys lead to a job that does not have them"),
     ):

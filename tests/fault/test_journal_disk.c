@@ -232,23 +232,19 @@ static void put_and_keep_id(int expected, uint64_t *ret_id) {
     assert_int_equal(result, expected);
 }
 
-/* While the disk is full at the open, it cannot be made durable that ids are in use. */
-UNIT_TEST_BETWEEN(begin, end, id_of_a_put_that_fails_first_is_not_given_again) {
-    unsigned opened = 0, without_id = 0;
+UNIT_TEST_BETWEEN(begin, end, id_of_a_put_that_fails_is_not_given_again) {
+    unsigned told = 0;
     for (long nth = 1; nth < 8; nth++) {
-        uint64_t failed = 1, later, of_copy;
+        uint64_t failed = 0, later, of_copy;
         must_open(path);
         assert_int_equal(put("a"), 0);
         close_journal();
         faulty_vfs_plan(FAULT_QUOTA, faulty_vfs_operations() + nth, EVER);
         if (open_at(path) == 0) {
-            opened++;
-            put_and_keep_id(-ENOSPC, &failed);
-            without_id += failed == 0;
+            put_and_keep_id(-ENOSPC, &failed); /* without an id, if none can be reserved */
+            told += failed != 0;
             copy_files();
             faulty_vfs_relent();
-            if (failed == 0) /* this one makes it durable */
-                put_and_keep_id(-ENOSPC, &later);
             put_and_keep_id(0, &later);
             assert_true(later != 0 && later != failed);
             close_journal();
@@ -260,7 +256,7 @@ UNIT_TEST_BETWEEN(begin, end, id_of_a_put_that_fails_first_is_not_given_again) {
         }
         begin_again();
     }
-    assert_true(opened > without_id && without_id > 0);
+    assert_true(told > 0);
 }
 
 static void expect_full_disk(enum fault fault) {

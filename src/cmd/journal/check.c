@@ -70,6 +70,8 @@ static const struct {
       "jobs differ between the counter and the table", 0 },
     { "SELECT abs((SELECT count(*) FROM @job_key) - (SELECT keyed FROM @meta))",
       "keys differ between the counter and the table", 0 },
+    { "SELECT max(next_sequence * 100 >> 53) FROM @meta WHERE next_sequence > 1 << 52",
+      "percent of all ids have been given: begin a new file before they end", 2 },
     { "SELECT abs((SELECT count(*) FROM @meta) - 1)", "rows of counters are missing", 0 },
     /* As src/journal/open.c reads them. */
     { "SELECT count(*) FROM @meta WHERE jobs NOT BETWEEN 0 AND 1 << 62 OR keyed NOT BETWEEN 0 AND "

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_open.c - what is opened, what is refused, and what a refusal says. */
 #include "../../../src/base/clock.h"
+#include "../../../src/journal/blocks.h"
+#include "../../../src/journal/state.h"
 #include "../../support/child.h"
 #include "../../support/returning_child.h"
 #include "journal_fixture.h"
@@ -617,26 +619,77 @@ JOURNAL_TEST(journal_id_that_a_killed_process_has_given_is_not_given_again) {
     sem_destroy(&gate);
 }
 
-/* Its ids are reserved before it is written; a change that is made later cannot wait for that. */
-JOURNAL_TEST(journal_change_of_very_many_jobs_is_made_at_once_only) {
-    enum { MANY = 70000 };
+/* ---- ids over many opens */
+
+/* One for each of so many places, in a change that nobody waits for: the last id. */
+static uint64_t put_apart(struct journal_fixture *f, size_t count) {
     struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
-    f->options.allocator = NULL;
-    f->options.max_memory = 1 << 20;
-    change.jobs = calloc(MANY, sizeof(*change.jobs));
+    change.jobs = calloc(count, sizeof(*change.jobs));
     assert_non_null(change.jobs);
-    for (change.job_count = 0; change.job_count < MANY; change.job_count++) {
+    for (change.job_count = 0; change.job_count < count; change.job_count++) {
         htw_job_init(&change.jobs[change.job_count]);
-        change.jobs[change.job_count].deadline_ns = START_NS + HTW_HOUR;
+        change.jobs[change.job_count].deadline_ns =
+            START_NS + HTW_HOUR + (int64_t)change.job_count * HTW_MINUTE;
     }
-    journal_open(f);
-    assert_int_equal(htw_journal_apply_later(f->journal, &change, NULL, NULL), -EMSGSIZE);
-    assert_int_equal(htw_journal_apply(f->journal, &change), 0);
-    assert_int_equal(htw_journal_apply(f->journal, &change), 0);
-    assert_int_equal(journal_stats(f).jobs, 2 * MANY);
-    change.job_count = 65536;
     assert_int_equal(htw_journal_apply_later(f->journal, &change, NULL, NULL), 0);
-    assert_int_equal(htw_journal_sync(f->journal), 0);
-    assert_int_equal(journal_stats(f).jobs, 2 * MANY + 65536);
+    uint64_t last = change.jobs[count - 1].id;
     free(change.jobs);
+    return last;
+}
+
+/* A put by a caller that waits, or that does not. */
+static uint64_t put_one(struct journal_fixture *f, bool waits) {
+    return waits ? journal_put(f, HTW_HOUR, "a") : put_apart(f, 1);
+}
+
+JOURNAL_TEST(journal_that_is_closed_and_opened_very_often_loses_no_ids) {
+    uint64_t last = 0;
+    for (int i = 0; i < 100; i++) {
+        journal_open(f);
+        uint64_t id = put_one(f, i % 2 == 0);
+        assert_true(id > last && id <= last + HTW__BLOCK_IDS);
+        last = id;
+        journal_close(f);
+    }
+}
+
+/* What a kill leaves, right after changes that nobody has waited for. */
+JOURNAL_TEST(journal_that_is_killed_loses_a_million_ids_at_most_and_gives_none_twice) {
+    static const size_t counts[] = { 1, 4096, 4097, 70000 };
+    char copy[160], path[160];
+    f->options.allocator = NULL;
+    snprintf(path, sizeof(path), "%s", f->path);
+    for (size_t i = 0; i < COUNT_OF(counts); i++) {
+        snprintf(f->path, sizeof(f->path), "%.90s%zu", path, i);
+        beside(f, "-copy", copy);
+        journal_open(f);
+        uint64_t last = put_apart(f, counts[i]);
+        copy_file(f, "", copy);
+        copy_file(f, "-wal", copy);
+        journal_close(f);
+        assert_int_equal(htw_journal_open(&f->journal, f->scheduler, copy, &f->options), 0);
+        uint64_t id = journal_put(f, HTW_HOUR, "b");
+        assert_true(id > last && id <= last + (1 << 20) + HTW__BLOCK_IDS);
+        journal_close(f);
+    }
+}
+
+/* Jobs that are there can still be ended, and each refusal has a sentence. */
+JOURNAL_TEST(journal_without_ids_refuses_puts_alone) {
+    journal_open(f);
+    uint64_t first = journal_put(f, HTW_HOUR, "a");
+    f->journal->ids.end = f->journal->ids.next_block + HTW__BLOCK_IDS;
+    f->journal->database.ids_end = f->journal->ids.end;
+    journal_put(f, HTW_DAY, "b");
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(htw_journal_put(f->journal, START_NS, "c", 1, NULL), -ENOSPC);
+        assert_non_null(strstr(htw_journal_error(), "all ids"));
+    }
+    assert_int_equal(htw_journal_put_later(f->journal, START_NS, "c", 1, NULL, NULL, NULL),
+                     -ENOSPC);
+    assert_non_null(strstr(htw_journal_error(), "all ids"));
+    assert_int_equal(htw_journal_cancel(f->journal, first), 0);
+    journal_close(f);
+    journal_open(f);
+    assert_int_equal(journal_stats(f).jobs, 1);
 }

@@ -40,14 +40,14 @@ static void open_database(void) {
     assert_int_equal(htw__journal_path_open(&file, path), 0);
     struct htw_journal_options options = HTW_JOURNAL_OPTIONS_INIT;
     options.synchronous = HTW_SYNCHRONOUS_NORMAL;
-    if (htw__database_open(&database, &file, &options, 100) != 0)
+    if (htw__database_open(&database, &file, &options) != 0)
         fail_msg("%s", htw_journal_error());
     memset(&ids, 0, sizeof(ids));
-    ids.next_block = database.first_id;
+    ids.next_block = database.next_id;
 }
 
 static void close_database(bool is_clean) {
-    htw__database_close(&database, is_clean);
+    htw__database_close(&database, is_clean, ids.next_block);
     htw__journal_path_close(&file, true);
 }
 

@@ -226,26 +226,6 @@ JOURNAL_TEST(journal_that_stops_while_a_slot_waits_for_the_reader_wakes_it) {
 
 /* ---- bounds */
 
-JOURNAL_TEST(journal_queue_holds_jobs_by_max_memory_between_two_bounds) {
-    const uint64_t size = sizeof(struct htw__job);
-    const struct {
-        uint64_t max_memory, jobs;
-    } table[] = {
-        { 1, 65536 },
-        { 2 * size * 65534, 65536 },
-        { 2 * size * 65535, 65536 },
-        { 2 * size * 65536, 65537 },
-        { 2 * size * 1000000, 1000001 },
-        { UINT64_MAX, UINT64_C(1) << 26 },
-    };
-    for (size_t i = 0; i < COUNT_OF(table); i++) {
-        f->options.max_memory = table[i].max_memory;
-        journal_open(f);
-        assert_int_equal(f->journal->queued_jobs_max, table[i].jobs);
-        journal_close(f);
-    }
-}
-
 /* The rest of the bucket is left for the next scan. */
 JOURNAL_TEST(journal_array_of_the_reader_grows_to_its_bound_only) {
     enum { JOBS = 3000 };
