@@ -57,7 +57,8 @@
  * child process after fork. htw_journal_error() has a sentence about each failure. Calls that change
  * something also return:
  *    -ENOSPC     the disk or a quota is full, or the process may not make a file longer
- *                (RLIMIT_FSIZE). Nothing has changed; later calls are tried again
+ *                (RLIMIT_FSIZE); or all ids were given. Nothing has changed; later calls are tried again.
+ *                Room is kept for what ends, buries, releases or kicks jobs: docs/journal.md
  *    -ENOMEM     no memory. Nothing has changed
  *    -EAGAIN     `max_jobs`, `max_memory` or HTW_QUEUES_MAX is reached. Nothing has changed. Only where
  *                jobs are put, or a queue is named that did not exist

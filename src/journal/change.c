@@ -228,8 +228,12 @@ int htw__change_report(const struct htw_journal *journal, const struct htw__chan
         return htw__journal_fail(result, "%s: another job has the key", journal->path.name);
     case -EINVAL:
         return htw__journal_fail(result, "%s: a job is there twice", journal->path.name);
+    case -EMSGSIZE:
+        return htw__journal_fail(result, "%s: a job is too large", journal->path.name);
     default:
-        return htw__journal_fail_as(result, journal->sentence);
+        return result == journal->sentence_error
+                   ? htw__journal_fail_as(result, journal->sentence)
+                   : htw__journal_fail(result, "%s: %s", journal->path.name, htw_strerror(result));
     }
 }
 

@@ -58,6 +58,7 @@ struct htw__change {
     const struct htw__work *work; /* NULL: it is a caller's */
     sem_t *finished;              /* of a caller that waits; NULL: none */
     int result;                   /* as far as it is known */
+    bool is_refused;              /* before it was written */
     int64_t queued_ns;
     const uint64_t *done;
     size_t done_count;

@@ -10,6 +10,7 @@
 #include "load.h"
 #include "reader.h"
 #include "recurring.h"
+#include "room.h"
 #include "slot.h"
 #include "step.h"
 
@@ -32,6 +33,7 @@ static void hold(struct htw_journal *journal, struct htw__change *change) {
         change->result = htw__step_waits(journal, &change->steps[i])
                              ? -EINVAL
                              : htw__step_hold(journal, &change->steps[i]);
+    change->is_refused = change->result != 0;
 }
 
 /* Up to a change that must wait. */
@@ -84,7 +86,7 @@ static int write_parts(struct htw_journal *journal, struct htw__change *change) 
     int error = 0;
     for (size_t i = 0; i < change->done_count && error == 0; i++)
         error = htw__step_remove(journal, change->done[i]);
-    if (change->kick_count > 0 && change->queue != NULL)
+    if (change->kick_count > 0 && change->queue != NULL && change->steps_size == 0)
         error = htw__kick_select(journal, change);
     for (size_t i = 0; i < change->step_count && error == 0; i++)
         error = write(journal, &change->steps[i]);
@@ -110,6 +112,22 @@ static bool is_in_memory_only(const struct htw__change *change) {
         if (!change->steps[i].is_in_memory_only)
             return false;
     return change->step_count > 0 && change->step_count == parts_of(change);
+}
+
+/* Whether it ends, buries or releases jobs, and may use the room that is kept for that. */
+static bool change_frees(const struct htw__change *change) {
+    bool frees = change->done_count + change->step_count + change->kick_count == parts_of(change);
+    for (size_t i = 0; i < change->step_count; i++)
+        frees = frees && (change->steps[i].kind <= HTW__STEP_EXPIRE ||
+                          change->steps[i].kind == HTW__STEP_NONE);
+    return frees;
+}
+
+static bool batch_frees(const struct htw__change *batch) {
+    bool frees = true;
+    for (; batch != NULL; batch = batch->next)
+        frees = frees && change_frees(batch);
+    return frees;
 }
 
 /* Writes a change wholly or not at all. 0, also if the change is not possible; otherwise the whole
@@ -154,7 +172,7 @@ static int write_batch(struct htw_journal *journal, struct htw__change *batch, u
         htw__database_rollback(database);
         return error;
     }
-    error = htw__database_commit(database, next_id);
+    error = htw__database_commit(database, next_id, batch_frees(batch));
     if (error == 0)
         return 0;
     *ret_commits = false;
@@ -172,6 +190,29 @@ static int write_batch(struct htw_journal *journal, struct htw__change *batch, u
     if (settled != 0 && !(settled == -ENOSPC && error == -ENOSPC))
         database->is_distrusted = true;
     return htw__journal_fail_as(error, sentence);
+}
+
+/* What a transaction that was undone has left in the changes. */
+static void forget_try(struct htw_journal *journal, struct htw__change *batch) {
+    htw__mutex_lock(&journal->mutex);
+    htw__queues_end_transaction(&journal->queues, &journal->changed, false);
+    for (struct htw__change *change = batch; change != NULL; change = change->next) {
+        if (!change->is_refused)
+            change->result = 0;
+        for (size_t i = 0; i < change->step_count; i++)
+            htw__step_forget(journal, &change->steps[i]);
+    }
+    htw__mutex_unlock(&journal->mutex);
+}
+
+/* Where there is no space, once more when the log was copied and begins again. */
+static int write_twice(struct htw_journal *journal, struct htw__change *batch, uint64_t next_id,
+                       bool *ret_commits) {
+    int error = write_batch(journal, batch, next_id, ret_commits);
+    if (error != -ENOSPC || !htw__room_regain(&journal->database))
+        return error;
+    forget_try(journal, batch);
+    return write_batch(journal, batch, next_id, ret_commits);
 }
 
 /* ---- after: under the lock */
@@ -331,34 +372,15 @@ bool htw__commit_is_idle(const struct htw_journal *journal) {
            !htw__log_is_long(&journal->database.log) && !htw__reader_has_work(journal);
 }
 
-void htw__commit_queue(struct htw_journal *journal) {
-    journal->is_in_use = true;
-    struct htw__change *batch = take_queue(journal);
-    uint64_t next_id = journal->ids.next_block;
-    /* What is taken in may make the first queue. */
-    journal->counts_queues = journal->database.is_guest || journal->history_ns > 0 ||
-                             htw__queues_are_used(&journal->queues);
-    bool has_failed = journal->has_failed, commits = false;
-    htw__mutex_unlock(&journal->mutex);
-    int64_t begin_ns = htw__clock_monotonic_ns();
-    int error = 0;
-    if (has_failed)
-        error = htw__journal_fail_as(-EIO, journal->failure);
-    else
-        error = write_batch(journal, batch, next_id, &commits);
-    if (commits)
-        htw__histogram_record(&journal->commit_ns,
-                              (uint64_t)(htw__clock_monotonic_ns() - begin_ns));
-    HTW__PROBE4(journal_commit, journal, commits, begin_ns, error);
-    htw__mutex_lock(&journal->mutex);
-    if (journal->database.is_distrusted && !has_failed)
-        htw__journal_stop(journal);
+/* Under the lock, which it releases meanwhile: what became of the changes, and their callers are told. */
+static void settle_batch(struct htw_journal *journal, struct htw__change *batch, int error) {
+    struct htw__change *next;
     if (error != 0) {
         if (journal->has_failed)
             error = htw__journal_fail_as(-EIO, journal->failure);
         snprintf(journal->sentence, sizeof(journal->sentence), "%s", htw_journal_error());
+        journal->sentence_error = error;
     }
-    journal->commits += commits;
     journal->generation =
         journal->database.generation; /* and memory follows, before the lock is released */
     if (journal->snapshot_waits)
@@ -368,7 +390,6 @@ void htw__commit_queue(struct htw_journal *journal) {
     struct rest rest = finish_all(journal, batch, error);
     htw__queues_end_transaction(&journal->queues, &journal->changed, error == 0);
     journal->jobs_in_file = journal->database.jobs - (uint64_t)journal->queues.all.of[HTW_JOB_DONE];
-    struct htw__change *next;
     htw__reader_evict(journal);
     htw__slots_arm(journal);
     htw__mutex_unlock(&journal->mutex);
@@ -380,6 +401,57 @@ void htw__commit_queue(struct htw_journal *journal) {
         htw__change_destroy(journal, change);
     }
     wake(rest.syncs);
+    htw__mutex_lock(&journal->mutex);
+}
+
+/* The second half of a list of two or more. */
+static struct htw__change *split(struct htw__change *batch) {
+    struct htw__change *middle = batch, *end = batch->next->next;
+    for (; end != NULL && end->next != NULL; end = end->next->next)
+        middle = middle->next;
+    struct htw__change *half = middle->next;
+    middle->next = NULL;
+    return half;
+}
+
+/* In one transaction; where there is no space, each half in one of its own, so that a put that needs space fails alone.
+   Without the lock. */
+static void commit_batch(struct htw_journal *journal, struct htw__change *batch, uint64_t next_id,
+                         bool has_failed) {
+    bool commits = false;
+    int64_t begin_ns = htw__clock_monotonic_ns();
+    int error = has_failed ? htw__journal_fail_as(-EIO, journal->failure)
+                           : write_twice(journal, batch, next_id, &commits);
+    if (error == -ENOSPC && batch->next != NULL && !journal->database.is_distrusted &&
+        !journal->database.is_guest) {
+        forget_try(journal, batch);
+        struct htw__change *half = split(batch);
+        commit_batch(journal, batch, next_id, false);
+        commit_batch(journal, half, next_id, journal->database.is_distrusted);
+        return;
+    }
+    if (commits)
+        htw__histogram_record(&journal->commit_ns,
+                              (uint64_t)(htw__clock_monotonic_ns() - begin_ns));
+    HTW__PROBE4(journal_commit, journal, commits, begin_ns, error);
+    htw__mutex_lock(&journal->mutex);
+    if (journal->database.is_distrusted && !has_failed)
+        htw__journal_stop(journal);
+    journal->commits += commits;
+    settle_batch(journal, batch, error);
+    htw__mutex_unlock(&journal->mutex);
+}
+
+void htw__commit_queue(struct htw_journal *journal) {
+    journal->is_in_use = true;
+    struct htw__change *batch = take_queue(journal);
+    uint64_t next_id = journal->ids.next_block;
+    /* What is taken in may make the first queue. */
+    journal->counts_queues = journal->database.is_guest || journal->history_ns > 0 ||
+                             htw__queues_are_used(&journal->queues);
+    bool has_failed = journal->has_failed;
+    htw__mutex_unlock(&journal->mutex);
+    commit_batch(journal, batch, next_id, has_failed);
     htw__mutex_lock(&journal->mutex);
     htw__journal_release_database(journal);
 }

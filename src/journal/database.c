@@ -3,6 +3,7 @@
 #include "database.h"
 
 #include "error.h"
+#include "room.h"
 #include "schema.h"
 
 #include <errno.h>
@@ -24,11 +25,8 @@ int htw__database_fail(struct htw__database *self, int result) {
     if (self->is_open && error != -ENOMEM && error != -ENOSPC && error != -EBUSY &&
         error != -EMSGSIZE)
         error = -EIO;
-    const char *why =
-        self->connection == NULL ? sqlite3_errstr(result) : sqlite3_errmsg(self->connection);
-    if (error == -ENOSPC) /* of a quota SQLite says only that a write has failed */
-        why = sqlite3_errstr(SQLITE_FULL);
-    return htw__journal_fail(error, "%s: %s", self->name, why);
+    return htw__journal_fail(error, "%s: %s", self->name,
+                             htw__journal_why(self->connection, result, error));
 }
 
 int htw__database_distrust(struct htw__database *self, const char *why) {
@@ -110,9 +108,9 @@ int htw__database_checkpoint(struct htw__database *self) {
     if (result != SQLITE_OK) {
         int error = htw__database_fail(self, result);
         return htw__journal_fail(error, "%s-wal: the log cannot be copied into the file: %s",
-                                 self->name,
-                                 sqlite3_errstr(error == -ENOSPC ? SQLITE_FULL : result));
+                                 self->name, htw__journal_why(NULL, result, error));
     }
     self->lacks_space = self->lacks_space && !is_whole;
+    htw__room_after_copy(self);
     return true;
 }

@@ -58,6 +58,8 @@
       "LIMIT 1")                                                                                   \
     S(COUNT_JOBS,                                                                                  \
       "SELECT count(*), 0 FROM (SELECT 1 FROM @job WHERE id >= ?1 AND id <= ?2 LIMIT ?3)")         \
+    S(PAGE_COUNT, "PRAGMA page_count")                                                             \
+    S(PAGE_SIZE, "PRAGMA page_size")                                                               \
     S(COUNT_UNMOVED,                                                                               \
       "SELECT count(*), total(m) FROM (SELECT EXISTS (SELECT 1 FROM @moved WHERE id = "            \
       "@job.id) AS m FROM @job WHERE id >= ?1 AND id <= ?2 LIMIT ?3)")                             \
@@ -136,6 +138,9 @@ struct htw__blocks {
     size_t begun; /* `first` when the transaction began */
 };
 
+/* How long to wait for another program that has locked the file. */
+#define HTW__DATABASE_BUSY_MS 2000
+
 struct htw__database {
     struct sqlite3 *connection; /* NULL: not open */
     struct sqlite3_stmt *statements[HTW__STATEMENTS];
@@ -161,8 +166,10 @@ struct htw__database {
     uint64_t from_inbox; /* jobs that have left the inbox */
     struct htw__blocks blocks;
     struct htw__log log;
-    int64_t checked_ns; /* when the files were last seen in place; 0: not yet */
-    bool is_open;       /* and all statements are prepared */
+    int64_t checked_ns;            /* when the files were last seen in place; 0: not yet */
+    bool is_open;                  /* and all statements are prepared */
+    int64_t file_bytes, page_size; /* room.h */
+    bool has_log_room;
     bool lacks_space;   /* until the whole log is copied */
     bool is_distrusted; /* an fsync has failed, or the file is damaged */
 };
@@ -192,9 +199,10 @@ void htw__database_close(struct htw__database *self, bool trusts_file, uint64_t 
 
 int htw__database_begin(struct htw__database *self);
 
-/* Reserves ids behind `next_id`, from which on none was given, and makes all durable. After a failure the caller rolls
+/* Reserves ids behind `next_id`, from which on none was given, and makes all durable. `frees`: the transaction may use
+   the room that is kept (room.h). After a failure the caller rolls
    back, and settles what the file has: htw__database_settle(). */
-int htw__database_commit(struct htw__database *self, uint64_t next_id);
+int htw__database_commit(struct htw__database *self, uint64_t next_id, bool frees);
 
 void htw__database_rollback(struct htw__database *self);
 

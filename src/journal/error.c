@@ -71,3 +71,10 @@ int htw__journal_errno(struct sqlite3 *database, int result) {
         return -system_error;
     return -EIO;
 }
+
+/* Of a quota SQLite says only that a write has failed. */
+const char *htw__journal_why(struct sqlite3 *database, int result, int error) {
+    if (error == -ENOSPC || error == -ENOMEM)
+        return sqlite3_errstr(error == -ENOSPC ? SQLITE_FULL : SQLITE_NOMEM);
+    return database == NULL ? sqlite3_errstr(result) : sqlite3_errmsg(database);
+}

@@ -22,4 +22,7 @@ bool htw__journal_is_full(int system_error);
 /* The negative errno of a result of SQLite, which must be a failure. `database` may be NULL. */
 int htw__journal_errno(struct sqlite3 *database, int result);
 
+/* What the sentence says of the result whose errno that is. `database` may be NULL. */
+const char *htw__journal_why(struct sqlite3 *database, int result, int error);
+
 #endif /* HTW_SRC_JOURNAL_ERROR_H */

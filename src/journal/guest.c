@@ -21,7 +21,8 @@
 
 static int fail_put(struct sqlite3 *connection, int result) {
     int error = htw__journal_errno(connection, result);
-    return htw__journal_fail(error == -EBADMSG ? -EINVAL : error, "%s", sqlite3_errmsg(connection));
+    return htw__journal_fail(error == -EBADMSG ? -EINVAL : error, "%s",
+                             htw__journal_why(connection, result, error));
 }
 
 static void bind_job(struct sqlite3_stmt *statement, const struct htw_job *job) {

@@ -4,13 +4,13 @@
 
 #include "error.h"
 #include "place.h"
+#include "room.h"
 #include "schema.h"
 
 #include <errno.h>
 #include <sqlite3.h>
 #include <string.h>
 
-#define BUSY_TIMEOUT_MS 2000
 #define GUEST_BUSY_TIMEOUT_MS \
     30000 /* others write to the file, and their transactions may be long */
 
@@ -182,7 +182,7 @@ static int connect(struct htw__database *self, int mode) {
         return htw__database_fail(self, result);
     sqlite3_extended_result_codes(self->connection, 1);
     sqlite3_busy_timeout(self->connection,
-                         self->is_guest ? GUEST_BUSY_TIMEOUT_MS : BUSY_TIMEOUT_MS);
+                         self->is_guest ? GUEST_BUSY_TIMEOUT_MS : HTW__DATABASE_BUSY_MS);
     return 0;
 }
 
@@ -229,6 +229,8 @@ int htw__database_open(struct htw__database *self, const struct htw__journal_pat
         error = read_meta(self);
     if (error == 0)
         error = htw__statements_prepare(self);
+    if (error == 0)
+        htw__room_measure(self);
     if (error != 0)
         htw__database_close(self, false, 0);
     self->is_open = error == 0;

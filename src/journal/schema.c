@@ -329,6 +329,11 @@ bool htw__schema_is_guest(struct sqlite3 *connection) {
     return contents.count > 0;
 }
 
+static int fail(struct sqlite3 *connection, int result, const char *name) {
+    int error = htw__journal_errno(connection, result);
+    return htw__journal_fail(error, "%s: %s", name, htw__journal_why(connection, result, error));
+}
+
 int htw__schema_identify(struct sqlite3 *connection, const char *name, bool is_guest,
                          int *ret_version) {
     struct contents contents = { .is_guest = is_guest };
@@ -343,7 +348,6 @@ int htw__schema_identify(struct sqlite3 *connection, const char *name, bool is_g
     if ((result & 0xff) == SQLITE_INTERRUPT || (result & 0xff) == SQLITE_TOOBIG)
         return htw__journal_fail(-EBADMSG, "%s: not a journal: its schema is too long", name);
     if (result != SQLITE_OK)
-        return htw__journal_fail(htw__journal_errno(connection, result), "%s: %s", name,
-                                 sqlite3_errmsg(connection));
+        return fail(connection, result, name);
     return is_empty ? 0 : judge(&contents, name);
 }

@@ -148,6 +148,7 @@ struct htw_journal {
     bool is_in_use;        /* the database */
     bool writer_waits;     /* for the database */
     bool snapshot_waits;   /* for the database, or for memory to follow a commit */
+    uint64_t ids_wait;     /* threads that wait for it to reserve ids */
     uint64_t last_callers; /* that waited for the last batch */
     struct htw__ids ids;
     bool is_closing;  /* nothing is delivered any more */
@@ -157,8 +158,9 @@ struct htw_journal {
     bool has_failed;
     bool has_told;                        /* `stopped` */
     char failure[HTW__JOURNAL_SENTENCE];  /* why */
-    char sentence[HTW__JOURNAL_SENTENCE]; /* of the last batch that failed */
-    int unreported;                       /* the error of a change without a notice */
+    char sentence[HTW__JOURNAL_SENTENCE]; /* of the last batch that failed, with `sentence_error` */
+    int sentence_error;
+    int unreported; /* the error of a change without a notice */
     char unreported_sentence[HTW__JOURNAL_SENTENCE];
 
     struct htw__jobs jobs;

@@ -403,15 +403,19 @@ static void finish_in_memory(struct htw_journal *journal, struct htw__step *step
     htw__lease_start(journal, step->request, job);
 }
 
+void htw__step_forget(struct htw_journal *journal, struct htw__step *step) {
+    if (step->job == NULL)
+        return;
+    struct htw__queue *queue = step->job->queued == NULL ? NULL : step->job->queued->queue;
+    htw__jobs_give_up(&journal->jobs, step->job);
+    if (queue != NULL)
+        htw__queues_drop(&journal->queues, queue);
+    step->job = NULL;
+}
+
 /* The step was not made: the job is as before. */
 static void undo(struct htw_journal *journal, struct htw__step *step, struct htw__job *job) {
-    if (step->job != NULL) {
-        struct htw__queue *queue = step->job->queued == NULL ? NULL : step->job->queued->queue;
-        htw__jobs_give_up(&journal->jobs, step->job);
-        if (queue != NULL)
-            htw__queues_drop(&journal->queues, queue);
-        step->job = NULL;
-    }
+    htw__step_forget(journal, step);
     if (job == NULL || !step->is_held)
         return;
     if (step->kind == HTW__STEP_EXPIRE) /* again */

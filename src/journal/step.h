@@ -28,6 +28,9 @@ void htw__step_replace(struct htw_journal *journal, uint64_t replaced);
 /* Under the lock, after. `result` 0: the step is durable. */
 void htw__step_finish(struct htw_journal *journal, struct htw__step *step, int result);
 
+/* Under the lock: the transaction was undone, and the step may be written again. */
+void htw__step_forget(struct htw_journal *journal, struct htw__step *step);
+
 /* In the transaction: a job ends. */
 int htw__step_remove(struct htw_journal *journal, uint64_t id);
 

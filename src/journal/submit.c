@@ -28,10 +28,10 @@ static int reserve_ids(struct htw_journal *journal, const struct htw__change *ch
     bool is_inside = htw__journal_is_inside(journal, false);
     if (change->work != NULL || has_reserved(journal, change))
         return 0;
-    journal->lookers++;
+    journal->ids_wait++;
     while (!is_inside && journal->is_in_use && !has_reserved(journal, change))
         htw__mutex_wait(&journal->mutex, &journal->idle);
-    journal->lookers--;
+    journal->ids_wait--;
     if (journal->has_failed || has_reserved(journal, change))
         return 0;
     uint64_t wanted = ids->next_block + (uint64_t)change->job_count * HTW__BLOCK_IDS;
@@ -39,9 +39,12 @@ static int reserve_ids(struct htw_journal *journal, const struct htw__change *ch
     htw__mutex_unlock(&journal->mutex);
     int error = htw__database_settle(&journal->database, wanted < ids->end ? wanted : ids->end);
     htw__mutex_lock(&journal->mutex);
+    ids->reserved = journal->database.next_id;
+    journal->generation = journal->database.generation;
+    if (journal->snapshot_waits)
+        pthread_cond_broadcast(&journal->idle);
     if (!is_inside)
         htw__journal_release_database(journal);
-    ids->reserved = journal->database.next_id;
     if (journal->database.is_distrusted)
         htw__journal_stop(journal);
     return error;

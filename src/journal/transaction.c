@@ -6,6 +6,7 @@
 #include "blocks.h"
 #include "error.h"
 #include "place.h"
+#include "room.h"
 #include "schema.h"
 
 #include <errno.h>
@@ -73,10 +74,12 @@ static uint64_t reserve_from(const struct htw__database *self, uint64_t next_id)
     return end > self->next_id ? end : self->next_id;
 }
 
-static int commit(struct htw__database *self, uint64_t reserved) {
+static int commit(struct htw__database *self, uint64_t reserved, bool frees) {
     int error = self->is_in_memory ? 0 : set_meta(self, reserved, self->generation + 1);
     if (error == 0 && !self->is_in_memory)
         error = check_files(self);
+    if (error == 0)
+        error = htw__room_secure(self, frees);
     if (error == 0)
         error = htw__statement_step(self, HTW__COMMIT);
     if (error == 0)
@@ -84,9 +87,9 @@ static int commit(struct htw__database *self, uint64_t reserved) {
     return error;
 }
 
-int htw__database_commit(struct htw__database *self, uint64_t next_id) {
+int htw__database_commit(struct htw__database *self, uint64_t next_id, bool frees) {
     int error = htw__blocks_sweep(self, HTW__BLOCKS_REST);
-    return error == 0 ? commit(self, reserve_from(self, next_id)) : error;
+    return error == 0 ? commit(self, reserve_from(self, next_id), frees) : error;
 }
 
 /* Some failures have rolled back already. Keeps the sentence of what failed before. */
@@ -140,7 +143,7 @@ static bool tidy_up(struct htw__database *self, uint64_t next_id) {
     if (error == 0)
         error = htw__blocks_sweep(self, 0);
     if (error == 0)
-        error = commit(self, next_id);
+        error = commit(self, next_id, true);
     if (error != 0)
         htw__database_rollback(self);
     return error == 0 || error == -ENOSPC;
@@ -149,6 +152,8 @@ static bool tidy_up(struct htw__database *self, uint64_t next_id) {
 void htw__database_close(struct htw__database *self, bool trusts_file, uint64_t next_id) {
     if (trusts_file)
         trusts_file = tidy_up(self, next_id);
+    if (trusts_file && self->log.is_rewritten)
+        htw__room_leave(self);
     htw__statements_finalize(self);
     if ((!trusts_file || !self->log.is_rewritten || self->is_guest) && self->connection != NULL)
         sqlite3_db_config(self->connection, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);

@@ -68,7 +68,7 @@ static void end(void) {
 #define ROWS_TEST(name) UNIT_TEST_BETWEEN(begin, end, name)
 
 static void commit(void) {
-    if (htw__database_commit(&database, ids.next_block) != 0)
+    if (htw__database_commit(&database, ids.next_block, false) != 0)
         fail_msg("%s", htw_journal_error());
 }
 

@@ -180,8 +180,8 @@ static _Atomic unsigned reader_waits;
 
 int __real_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
 int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex);
-int __real_htw__database_commit(struct htw__database *self, uint64_t next_id);
-int __wrap_htw__database_commit(struct htw__database *self, uint64_t next_id);
+int __real_htw__database_commit(struct htw__database *self, uint64_t next_id, bool frees);
+int __wrap_htw__database_commit(struct htw__database *self, uint64_t next_id, bool frees);
 
 int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex) {
     if (failing != NULL && condition == &failing->journal->read)
@@ -199,9 +199,9 @@ static void let_slot_wait_again(struct htw_journal *journal) {
         usleep(1000);
 }
 
-int __wrap_htw__database_commit(struct htw__database *self, uint64_t next_id) {
+int __wrap_htw__database_commit(struct htw__database *self, uint64_t next_id, bool frees) {
     if (failing == NULL || failing->journal == NULL)
-        return __real_htw__database_commit(self, next_id);
+        return __real_htw__database_commit(self, next_id, frees);
     let_slot_wait_again(failing->journal);
     self->is_distrusted = true;
     return -EIO;

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * room.h - the space that is kept for changes that end jobs, so that a full disk never stops these.
+ *
+ * No commit adds pages to the log for which the file has no space: so the log can always be copied into the file, and begins
+ * again. A change that puts jobs also leaves ROOM: pages of the file behind those that are in use, and a log that is long
+ * enough for a change of some jobs. What ends, buries or releases jobs uses this room. SQLite cuts the file after its last
+ * page when it has copied the whole log; the room is made again right after that.
+ *
+ * This is not so on a file system that copies what is written over, for a guest, and while another program reads: then the log
+ * does not begin again.
+ */
+#ifndef HTW_SRC_JOURNAL_ROOM_H
+#define HTW_SRC_JOURNAL_ROOM_H
+
+#include "database.h"
+
+/* Follows the size of the file: at the open. */
+void htw__room_measure(struct htw__database *self);
+
+/* After the log was copied: makes the room again, if there is space. */
+void htw__room_after_copy(struct htw__database *self);
+
+/* Before a commit: the file has space for all pages of the transaction, and, unless it `frees`, the room is there. 0,
+   -ENOSPC or another error. */
+int htw__room_secure(struct htw__database *self, bool frees);
+
+/* After a change has found no space: copies the log, and waits a moment for those that read it. Whether another try may
+   succeed. */
+bool htw__room_regain(struct htw__database *self);
+
+/* Before the file is closed: where the disk is nearly full, the log stays, as zeros, so that no other program takes its space. */
+void htw__room_leave(struct htw__database *self);
+
+#endif /* HTW_SRC_JOURNAL_ROOM_H */
