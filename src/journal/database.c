@@ -3,7 +3,6 @@
 #include "database.h"
 
 #include "error.h"
-#include "room.h"
 #include "schema.h"
 
 #include <errno.h>
@@ -97,20 +96,4 @@ void htw__database_end_snapshot(struct htw__database *self) {
 int htw__database_set_mark(struct htw__database *self, const void *mark, size_t mark_size) {
     htw__statement_bind_blob(self->statements[HTW__SET_MARK], 1, mark, mark_size);
     return htw__statement_step(self, HTW__SET_MARK);
-}
-
-int htw__database_checkpoint(struct htw__database *self) {
-    bool is_whole;
-    errno = 0; /* htw__journal_errno() */
-    int result = htw__log_checkpoint(&self->log, &is_whole);
-    if ((result & 0xff) == SQLITE_BUSY)
-        return false;
-    if (result != SQLITE_OK) {
-        int error = htw__database_fail(self, result);
-        return htw__journal_fail(error, "%s-wal: the log cannot be copied into the file: %s",
-                                 self->name, htw__journal_why(NULL, result, error));
-    }
-    self->lacks_space = self->lacks_space && !is_whole;
-    htw__room_after_copy(self);
-    return true;
 }

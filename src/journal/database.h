@@ -216,12 +216,9 @@ int htw__database_settle(struct htw__database *self, uint64_t next_id);
 int htw__database_savepoint(struct htw__database *self);
 int htw__database_savepoint_end(struct htw__database *self, bool keep);
 
-/* ---- the mark, and the log */
+/* ---- the mark */
 
 int htw__database_set_mark(struct htw__database *self, const void *mark, size_t mark_size);
-
-/* Copies the log into the file. Returns whether it was possible now, or a negative errno. */
-int htw__database_checkpoint(struct htw__database *self);
 
 /* ---- for the parts of the database */
 

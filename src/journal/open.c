@@ -154,7 +154,7 @@ int htw__database_check_sqlite(void) {
 
 /* Where space lacks, the log stays, and the writer tries it again. */
 static int settle_log(struct htw__database *self) {
-    int result = htw__database_checkpoint(self);
+    int result = htw__room_copy_log(self);
     if (result < 0)
         return result == -ENOSPC ? 0 : result;
     return self->log.is_rewritten

@@ -91,10 +91,27 @@ int htw__room_secure(struct htw__database *self, bool frees) {
     return error;
 }
 
-void htw__room_after_copy(struct htw__database *self) {
+/* If there is space. */
+static void make_again(struct htw__database *self) {
     htw__room_measure(self);
     if (keeps_room(self) && self->is_open && self->has_log_room)
         (void)cover(self, ROOM_PAGES);
+}
+
+int htw__room_copy_log(struct htw__database *self) {
+    bool is_whole;
+    errno = 0; /* htw__journal_errno() */
+    int result = htw__log_checkpoint(&self->log, &is_whole);
+    if ((result & 0xff) == SQLITE_BUSY)
+        return false;
+    if (result != SQLITE_OK) {
+        int error = htw__database_fail(self, result);
+        return htw__journal_fail(error, "%s-wal: the log cannot be copied into the file: %s",
+                                 self->name, htw__journal_why(NULL, result, error));
+    }
+    self->lacks_space = self->lacks_space && !is_whole;
+    make_again(self);
+    return true;
 }
 
 bool htw__room_regain(struct htw__database *self) {
@@ -106,7 +123,7 @@ bool htw__room_regain(struct htw__database *self) {
     sqlite3_busy_timeout(self->connection, HTW__DATABASE_BUSY_MS);
     if (result != SQLITE_OK && (result & 0xff) != SQLITE_BUSY)
         (void)htw__database_fail(self, result);
-    htw__room_after_copy(self);
+    make_again(self);
     return result == SQLITE_OK;
 }
 

@@ -18,8 +18,8 @@
 /* Follows the size of the file: at the open. */
 void htw__room_measure(struct htw__database *self);
 
-/* After the log was copied: makes the room again, if there is space. */
-void htw__room_after_copy(struct htw__database *self);
+/* Copies the log into the file, and makes the room again. Returns whether it was possible now, or a negative errno. */
+int htw__room_copy_log(struct htw__database *self);
 
 /* Before a commit: the file has space for all pages of the transaction, and, unless it `frees`, the room is there. 0,
    -ENOSPC or another error. */

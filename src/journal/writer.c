@@ -10,6 +10,7 @@
 #include "lease.h"
 #include "reader.h"
 #include "recurring.h"
+#include "room.h"
 #include "slot.h"
 
 #include <errno.h>
@@ -30,7 +31,7 @@ static int64_t queue_due_ns(const struct htw_journal *journal) {
 static void copy_log(struct htw_journal *journal) {
     journal->is_in_use = true;
     htw__mutex_unlock(&journal->mutex);
-    int result = htw__database_checkpoint(&journal->database);
+    int result = htw__room_copy_log(&journal->database);
     htw__mutex_lock(&journal->mutex);
     htw__journal_release_database(journal);
     if (result > 0)
