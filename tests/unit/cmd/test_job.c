@@ -36,7 +36,7 @@ UNIT_TEST(job_in_json_has_all_its_members) {
     assert_string_equal(
         text,
         "{\"id\":\"7\",\"state\":\"buried\",\"queue\":\"a\\\"b\",\"priority\":6,\"deadline\":null,"
-        "\"deadline_ns\":\"9223372036854775807\",\"put\":null,\"put_ns\":null,\"lease_ns\":null,"
+        "\"deadline_ns\":null,\"put\":null,\"put_ns\":null,\"lease_ns\":null,"
         "\"attempts\":1,\"releases\":2,\"timeouts\":3,\"buries\":4,\"kicks\":5,\"key\":null,"
         "\"size\":1,\"payload\":\"x\"}");
     free(text);
