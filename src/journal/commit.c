@@ -20,8 +20,12 @@
 
 /* ---- before: under the lock */
 
-/* Whether another change of the batch has a job of this one, whose steps then depend on that. */
-static bool must_wait(const struct htw_journal *journal, const struct htw__change *change) {
+/* Whether another change of the batch has a job of this one, whose steps then depend on that: of a kick any that has steps,
+   since it is not yet known which jobs it kicks. */
+static bool must_wait(const struct htw_journal *journal, const struct htw__change *change,
+                      bool has_steps) {
+    if (has_steps && change->kick_count > 0)
+        return true;
     for (size_t i = 0; i < change->step_count; i++)
         if (htw__step_waits(journal, &change->steps[i]))
             return true;
@@ -40,8 +44,11 @@ static void hold(struct htw_journal *journal, struct htw__change *change) {
 static struct htw__change *take_queue(struct htw_journal *journal) {
     struct htw__change *batch = journal->first, **last = &batch;
     uint64_t taken = 0;
-    for (; *last != NULL && !must_wait(journal, *last); last = &(*last)->next, taken++)
+    bool has_steps = false;
+    for (; *last != NULL && !must_wait(journal, *last, has_steps); last = &(*last)->next, taken++) {
         hold(journal, *last);
+        has_steps = has_steps || (*last)->step_count > 0;
+    }
     journal->first = *last;
     *last = NULL;
     if (journal->first == NULL)

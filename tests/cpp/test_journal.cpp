@@ -233,7 +233,9 @@ TEST(journal_notices_come_once_with_the_result) {
         durable++;
     });
     journal.sync();
-    CHECK(durable == 2 && destroyed == 1 && kicked == 1);
+    CHECK(durable == 2);
+    CHECK(destroyed == 1);
+    CHECK(kicked == 1);
     CHECK(refused == std::errc::no_such_file_or_directory);
     journal.close();
     CHECK_FAILS(

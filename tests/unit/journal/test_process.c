@@ -71,6 +71,20 @@ JOURNAL_TEST(process_makes_all_changes_in_one_commit_and_in_its_thread) {
     assert_int_equal(journal_stats(f).jobs, count);
 }
 
+/* Both wait for one commit, and the job is in memory, held by the first. */
+JOURNAL_TEST(process_kicks_a_job_that_the_change_before_has_buried) {
+    struct htw_job_update bury = HTW_JOB_UPDATE_INIT;
+    open_for_process(f);
+    assert_int_equal(htw_journal_put(f->journal, 0, "a", 1, &bury.id), 0);
+    bury.step = HTW_JOB_BURY;
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(htw_journal_update_later(f->journal, &bury, NULL, NULL), 0);
+        assert_int_equal(htw_journal_kick_later(f->journal, NULL, 1, note, &told), 0);
+        process_and_sync(f);
+        assert_int_equal(told.result, 1);
+    }
+}
+
 JOURNAL_TEST(process_answers_requests_in_its_thread) {
     static const char *const queue = NULL;
     struct htw_lease lease = HTW_LEASE_INIT;
