@@ -76,7 +76,7 @@ static bool look(struct htw__operation *operation, struct htw__serve_reader *rea
     operation->reader = reader;
     operation->read = read;
     return htw__operation_is_under_way(
-        operation, atomic_load_explicit(&server->given_back, memory_order_relaxed) == 0
+        operation, atomic_load_explicit(&server->given_back, memory_order_acquire) == 0
                        ? htw__reader_add(operation)
                        : htw_journal_apply_later(server->journal, &nothing, begin_look, operation));
 }

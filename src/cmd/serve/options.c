@@ -80,7 +80,7 @@ static const struct htw__option rows[] = {
       .help = "--http: the token of those who may change something; or in the\n"
               "variable HTW_SERVE_TOKEN" },
     { 0, "host", "NAME[,NAME]...", htw__set_name, AT(hosts),
-      .help = "--http: names besides localhost and addresses by which it is asked" },
+      .help = "names besides localhost and addresses by which --http is asked" },
 #endif
     { 0, "monitor", "[=PATH]", htw__set_path, AT(monitor_path),
       .also = offsetof(struct htw__serve_options, monitor),

@@ -93,7 +93,7 @@ void htw__reservation_end(struct htw__server *server, struct htw__reservation *r
 static void given_back(void *arg, int result) {
     struct htw__server *server = arg;
     (void)result;
-    atomic_fetch_sub_explicit(&server->given_back, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&server->given_back, 1, memory_order_release);
 }
 
 /* Tries again later where there is no memory for the change. */
