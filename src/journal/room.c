@@ -10,7 +10,7 @@
 
 /* Of the file, and bytes of the log: 40 pages, with their headers. */
 #define ROOM_PAGES 16
-#define LOG_ROOM (168 * 1024)
+#define LOG_ROOM (INT64_C(168) << 10)
 
 /* With less free space a close leaves the log. */
 #define SCARCE (UINT64_C(20) << 20)
