@@ -75,10 +75,10 @@ static int begin_to_read(struct htw_journal *journal, struct htw__database **ret
 /* ---- on the only one */
 
 static void take_database(struct htw_journal *journal) {
-    journal->snapshot_waits = true;
+    journal->look_waits = true;
     while (journal->is_in_use)
         htw__mutex_wait(&journal->mutex, &journal->idle);
-    journal->snapshot_waits = false;
+    journal->look_waits = false;
     journal->is_in_use = true;
 }
 

@@ -37,7 +37,7 @@ void htw__journal_release_database(struct htw_journal *journal) {
     if (journal->writer_waits || htw__log_is_long(&journal->database.log) ||
         journal->database.lacks_space)
         pthread_cond_signal(&journal->work);
-    if (journal->snapshot_waits || journal->ids_wait > 0)
+    if (journal->look_waits || journal->snapshot_waits || journal->ids_wait > 0)
         pthread_cond_broadcast(&journal->idle);
 }
 

@@ -144,10 +144,11 @@ struct htw_journal {
     bool has_processor;
     bool is_urgent; /* a caller waits for the queue */
     struct htw__looks looks;
-    uint64_t generation;   /* of the database, as memory has followed it */
-    bool is_in_use;        /* the database */
-    bool writer_waits;     /* for the database */
-    bool snapshot_waits;   /* for the database, or for memory to follow a commit */
+    uint64_t generation; /* of the database, as memory has followed it */
+    bool is_in_use;      /* the database */
+    bool writer_waits;   /* for the database */
+    bool look_waits; /* for the database, where there is one connection: the writer yields to it */
+    bool snapshot_waits;   /* for memory to follow a commit */
     uint64_t ids_wait;     /* threads that wait for it to reserve ids */
     uint64_t last_callers; /* that waited for the last batch */
     struct htw__ids ids;

@@ -82,7 +82,7 @@ static bool lacks_space(const struct htw_journal *journal) {
 static enum step next_step(struct htw_journal *journal, const struct pace *pace, int64_t now) {
     bool can_read = htw__reader_has_work(journal) || htw__window_has_work(journal) ||
                     htw__history_has_work(journal) || htw__recurring_has_work(journal);
-    if (journal->is_in_use || (journal->snapshot_waits && !pace->has_yielded))
+    if (journal->is_in_use || (journal->look_waits && !pace->has_yielded))
         return YIELDS;
     if ((htw__log_is_long(&journal->database.log) && !journal->has_failed) ||
         (lacks_space(journal) && now >= pace->copy_ns))

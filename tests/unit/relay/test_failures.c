@@ -16,9 +16,9 @@ static char reason[128];
 
 static int publish(struct htw__transport *transport, const struct htw__outgoing *outgoing) {
     (void)transport;
-    const struct htw__header *last =
-        outgoing->record.headers + outgoing->record.header_count - 1; /* htw-reason */
     if (outgoing->is_letter) {
+        const struct htw__header *last =
+            &outgoing->record.headers[outgoing->record.header_count - 1]; /* htw-reason */
         letters++;
         snprintf(reason, sizeof(reason), "%.*s", (int)last->value.size,
                  (const char *)last->value.bytes);
