@@ -84,8 +84,8 @@ static void schedule_all(struct stress_thread *thread) {
     struct htw_scheduler *scheduler = thread->context;
     for (unsigned i = 0; i < 300; i++) {
         uint64_t some = random_next(&thread->random);
-        uintptr_t kind = some % 16 == 0 ? AWAKE + some / 16 % 2 : SHORT;
-        uintptr_t arg = kind + KINDS * (some / 64 % 8);
+        uintptr_t kind = some % 16 == 0 ? AWAKE + (uintptr_t)(some / 16 % 2) : SHORT;
+        uintptr_t arg = kind + KINDS * (uintptr_t)(some / 64 % 8);
         int64_t delay_ns = (int64_t)(some / 1024 % 20) * HTW_MILLISECOND;
         CHECK_EQUAL(htw_schedule(scheduler, delay_ns, run, (void *)arg, NULL), 0);
     }
