@@ -388,12 +388,8 @@ static void settle_batch(struct htw_journal *journal, struct htw__change *batch,
         snprintf(journal->sentence, sizeof(journal->sentence), "%s", htw_journal_error());
         journal->sentence_error = error;
     }
-    journal->generation =
-        journal->database.generation; /* and memory follows, before the lock is released */
-    if (journal->snapshot_waits)
-        pthread_cond_broadcast(&journal->idle);
+    htw__journal_follow(journal); /* and so does the rest of memory, before the lock is released */
     journal->put_in = journal->database.from_inbox;
-    journal->ids.reserved = journal->database.next_id;
     struct rest rest = finish_all(journal, batch, error);
     htw__queues_end_transaction(&journal->queues, &journal->changed, error == 0);
     journal->jobs_in_file = journal->database.jobs - (uint64_t)journal->queues.all.of[HTW_JOB_DONE];

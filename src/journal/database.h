@@ -187,6 +187,11 @@ int htw__database_open(struct htw__database *self, const struct htw__journal_pat
 /* A second connection, to a file that is open and has a log. It only reads, and is closed by the same. */
 int htw__database_open_to_read(struct htw__database *self, const struct htw__journal_path *path);
 
+/* Whether the journal has a log of its own: not in memory, nor in the file of a program. */
+static inline bool htw__database_has_log(const struct htw__database *self) {
+    return !self->is_guest && !self->is_in_memory;
+}
+
 /* Begins a transaction that reads, and says which commit it sees. 0 or an error, and then there is none. */
 int htw__database_begin_snapshot(struct htw__database *self, uint64_t *ret_generation);
 void htw__database_end_snapshot(struct htw__database *self);

@@ -218,7 +218,7 @@ int htw__database_open(struct htw__database *self, const struct htw__journal_pat
     int version = 0, error = connect(self, SQLITE_OPEN_READWRITE);
     if (error == 0)
         error = set_up(self, path, &version);
-    bool has_log = !self->is_guest && !self->is_in_memory;
+    bool has_log = htw__database_has_log(self);
     if (error == 0) /* not before PRAGMA wal_autocheckpoint */
         htw__log_init(&self->log, has_log ? self->connection : NULL);
     if (error == 0 && has_log)

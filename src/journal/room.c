@@ -18,10 +18,6 @@
 /* For those that read the log. */
 #define PATIENCE_MS 100
 
-static bool keeps_room(const struct htw__database *self) {
-    return !self->is_guest && !self->is_in_memory;
-}
-
 static sqlite3_file *file_of(const struct htw__database *self, int which) {
     sqlite3_file *file = NULL;
     int result = sqlite3_file_control(self->connection, "main", which, &file);
@@ -79,7 +75,7 @@ static int cover(struct htw__database *self, int64_t more) {
 }
 
 int htw__room_secure(struct htw__database *self, bool frees) {
-    if (!keeps_room(self))
+    if (!htw__database_has_log(self))
         return 0;
     int error = cover(self, frees ? 0 : ROOM_PAGES);
     if (error != 0 || frees || self->has_log_room)
@@ -94,7 +90,7 @@ int htw__room_secure(struct htw__database *self, bool frees) {
 /* If there is space. */
 static void make_again(struct htw__database *self) {
     htw__room_measure(self);
-    if (keeps_room(self) && self->is_open && self->has_log_room)
+    if (htw__database_has_log(self) && self->is_open && self->has_log_room)
         (void)cover(self, ROOM_PAGES);
 }
 
@@ -115,7 +111,7 @@ int htw__room_copy_log(struct htw__database *self) {
 }
 
 bool htw__room_regain(struct htw__database *self) {
-    if (!keeps_room(self) || self->is_distrusted)
+    if (!htw__database_has_log(self) || self->is_distrusted)
         return false;
     sqlite3_busy_timeout(self->connection, PATIENCE_MS);
     int result =
@@ -137,7 +133,7 @@ static bool is_scarce(const struct htw__database *self) {
 void htw__room_leave(struct htw__database *self) {
     sqlite3_file *log = file_of(self, SQLITE_FCNTL_JOURNAL_POINTER);
     int keeps = 1;
-    if (!keeps_room(self) || log == NULL || !is_scarce(self) ||
+    if (!htw__database_has_log(self) || log == NULL || !is_scarce(self) ||
         sqlite3_wal_checkpoint_v2(self->connection, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) !=
             SQLITE_OK ||
         extend(self, log, LOG_ROOM) != 0)

@@ -24,10 +24,6 @@ static void end_turn(struct htw_journal *journal) {
 
 /* ---- on the second connection */
 
-static bool has_log(const struct htw_journal *journal) {
-    return !journal->database.is_guest && !journal->database.is_in_memory;
-}
-
 /* The first time. */
 static int open_connection(struct htw_journal *journal) {
     if (journal->looks.database != NULL)
@@ -99,7 +95,7 @@ int htw__snapshot_begin(struct htw_journal *journal, struct htw__database **ret_
     if (htw__journal_is_inside(journal, false))
         return 0;
     take_turn(journal);
-    if (!has_log(journal))
+    if (!htw__database_has_log(&journal->database))
         take_database(journal);
     else if ((error = begin_to_read(journal, ret_database)) != 0)
         end_turn(journal);

@@ -32,6 +32,13 @@ void htw__journal_call_writer(struct htw_journal *journal) {
         pthread_cond_signal(&journal->work);
 }
 
+void htw__journal_follow(struct htw_journal *journal) {
+    journal->generation = journal->database.generation;
+    journal->ids.reserved = journal->database.next_id;
+    if (journal->snapshot_waits)
+        pthread_cond_broadcast(&journal->idle);
+}
+
 void htw__journal_release_database(struct htw_journal *journal) {
     journal->is_in_use = false;
     if (journal->writer_waits || htw__log_is_long(&journal->database.log) ||

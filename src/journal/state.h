@@ -202,6 +202,9 @@ void htw__journal_stop(struct htw_journal *journal);
 /* Under the lock: changes or requests wait for the writer. The thread that processes the journal sees to them itself. */
 void htw__journal_call_writer(struct htw_journal *journal);
 
+/* Under the lock, after a commit: memory knows its number and the ids that it has reserved; snapshots wait for that. */
+void htw__journal_follow(struct htw_journal *journal);
+
 /* Under the lock: the thread no longer uses the database. */
 void htw__journal_release_database(struct htw_journal *journal);
 

@@ -39,10 +39,7 @@ static int reserve_ids(struct htw_journal *journal, const struct htw__change *ch
     htw__mutex_unlock(&journal->mutex);
     int error = htw__database_settle(&journal->database, wanted < ids->end ? wanted : ids->end);
     htw__mutex_lock(&journal->mutex);
-    ids->reserved = journal->database.next_id;
-    journal->generation = journal->database.generation;
-    if (journal->snapshot_waits)
-        pthread_cond_broadcast(&journal->idle);
+    htw__journal_follow(journal);
     if (!is_inside)
         htw__journal_release_database(journal);
     if (journal->database.is_distrusted)
