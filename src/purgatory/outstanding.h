@@ -17,7 +17,9 @@
 
 /* All zero: none, and open. */
 struct htw__outstanding {
-    _Atomic uint64_t state; /* twice the count, and 1 when it is closed */
+    /* Twice the count, and 1 when it is closed. Where a member of 64 bits is aligned to 4 bytes only (i386), it could lie in
+       two cache lines, and each change of it would lock the bus: up to milliseconds. */
+    _Alignas(8) _Atomic uint64_t state;
 };
 
 /* Counts one more. False: it is closed. The caller must be in a public call, or counted itself. */
