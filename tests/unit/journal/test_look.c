@@ -106,12 +106,20 @@ JOURNAL_TEST(look_lists_jobs_that_are_held) {
 
 /* ---- what a look waits for */
 
+/* As a commit does; the thread that writes may still be at work for the put before. */
+static void take_database(struct htw_journal *journal) {
+    for (bool was_free = false; !was_free; sched_yield()) {
+        htw__mutex_lock(&journal->mutex);
+        was_free = !journal->is_in_use;
+        journal->is_in_use = true;
+        htw__mutex_unlock(&journal->mutex);
+    }
+}
+
 JOURNAL_TEST(look_does_not_wait_for_a_commit) {
     open_for_lease(f, false);
     uint64_t id = put_sized(f, "q", "x", 1);
-    htw__mutex_lock(&f->journal->mutex);
-    f->journal->is_in_use = true; /* as while a commit waits for the disk */
-    htw__mutex_unlock(&f->journal->mutex);
+    take_database(f->journal);
     int state = state_of(f, id);
     size_t count = listed(f, HTW_JOB_READY);
     htw__mutex_lock(&f->journal->mutex);
@@ -142,10 +150,8 @@ JOURNAL_TEST(look_waits_for_memory_to_follow_the_file) {
     struct looker looker = { .f = f, .id = put_sized(f, "q", "x", 1) };
     struct htw_journal *journal = f->journal;
     bool waits = false;
-    htw__mutex_lock(&journal->mutex);
-    journal->is_in_use = true;
-    journal->generation--;
-    htw__mutex_unlock(&journal->mutex);
+    take_database(journal);
+    journal->generation--; /* which is read only by who has the database, or has the lock and waits */
     assert_int_equal(pthread_create(&thread, NULL, look, &looker), 0);
     while (!waits && !atomic_load(&looker.has_ended)) {
         sched_yield();
