@@ -2,9 +2,7 @@
 /* server.c - the HTTP listener of commands, by libmicrohttpd. */
 #include "server.h"
 
-#include "../../base/clock.h"
 #include "../terminal.h"
-#include "../times.h"
 #include "../visible.h"
 #include "../listen.h"
 
@@ -22,19 +20,18 @@
 #define CONNECTIONS_MAX 64  /* at a place: who hogs one leaves the other */
 #define CONNECTIONS_MANY 32 /* from there on, one ends for each that begins */
 #define PEERS_MAX ((size_t)CONNECTIONS_MAX * HTW__HTTP_PLACES)
-#define REQUEST_NS (5 * HTW__NS_PER_S) /* from the accepting to the last byte */
-#define ANSWER_NS (30 * HTW__NS_PER_S)
-#define LOOK_NS (HTW__NS_PER_S / 2)
+#define REQUEST_S 5u /* without a byte of the request */
+#define ANSWER_S 30u /* without a byte of the answer that is taken */
 #define STOP_MS 2000
 #define STOP_LOOK_MS 20
 #define STACK_SIZE ((size_t)512 << 10)
 #define HEAD_MAX ((size_t)16 << 10) /* of a request */
 
 struct peer {
-    bool is_taken, is_ended;
+    bool is_taken, is_ended, is_answered;
     const struct place *place;
     int fd;
-    int64_t until_ns; /* INT64_MAX: while it is answered */
+    uint64_t turn; /* when it began, or received its answer, among all */
 };
 
 struct place {
@@ -48,12 +45,11 @@ static struct {
     const struct htw__http_service *service;
     struct place places[HTW__HTTP_PLACES];
     size_t place_count;
-    char name[256]; /* of the first place */
-    pthread_t watcher;
-    pthread_cond_t changed; /* a connection begins, or the server ends */
-    pthread_mutex_t lock;   /* of what follows */
+    char name[256];       /* of the first place */
+    pthread_mutex_t lock; /* of what follows */
     struct peer peers[PEERS_MAX];
-    unsigned taken, answered;
+    uint64_t turns;
+    unsigned answered;
     bool is_over;
 } server = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -62,36 +58,30 @@ static _Thread_local int answered_fd = -1;
 
 /* ---- connections */
 
-/* Under the lock, as long as it is taken: its descriptor is open. */
-static void end_peer(struct peer *peer) {
-    peer->is_ended = true;
-    shutdown(peer->fd, SHUT_RDWR);
-}
-
-/* Makes room at a place for a connection that has just begun. What is answered just now stays. */
+/* Makes room at a place for a connection that has just begun: ends the one whose turn was the longest ago. What is answered
+   just now stays. Under the lock: the descriptor is open as long as the peer is taken. */
 static void make_room(const struct peer *begun) {
-    struct peer *next = NULL;
+    struct peer *oldest = NULL;
     size_t count = 0;
     for (struct peer *peer = server.peers; peer < server.peers + PEERS_MAX; peer++) {
         if (!peer->is_taken || peer->is_ended || peer->place != begun->place)
             continue;
         count++;
-        if (peer != begun && peer->until_ns != INT64_MAX &&
-            (next == NULL || peer->until_ns < next->until_ns))
-            next = peer;
+        if (peer != begun && !peer->is_answered && (oldest == NULL || peer->turn < oldest->turn))
+            oldest = peer;
     }
-    if (count > CONNECTIONS_MANY && next != NULL)
-        end_peer(next);
+    if (count <= CONNECTIONS_MANY || oldest == NULL)
+        return;
+    oldest->is_ended = true;
+    shutdown(oldest->fd, SHUT_RDWR);
 }
 
 static void note_connection(void *context, struct MHD_Connection *connection, void **socket_context,
                             enum MHD_ConnectionNotificationCode code) {
     struct peer *peer = *socket_context;
     pthread_mutex_lock(&server.lock);
-    if (code == MHD_CONNECTION_NOTIFY_CLOSED && peer != NULL) {
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED && peer != NULL)
         peer->is_taken = false;
-        server.taken--;
-    }
     for (size_t i = 0; code == MHD_CONNECTION_NOTIFY_STARTED && i < PEERS_MAX; i++) {
         if (server.peers[i].is_taken)
             continue;
@@ -100,12 +90,10 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
             .place = context,
             .fd =
                 MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
-            .until_ns = htw__clock_monotonic_ns() + REQUEST_NS,
+            .turn = ++server.turns,
         };
         *socket_context = &server.peers[i];
         make_room(&server.peers[i]);
-        if (server.taken++ == 0)
-            pthread_cond_signal(&server.changed);
         break;
     }
     pthread_mutex_unlock(&server.lock);
@@ -115,33 +103,15 @@ static struct peer *peer_of(struct MHD_Connection *connection) {
     return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
-static void set_end(struct peer *peer, int64_t until_ns) {
+/* While it is answered, no time runs. */
+static void set_answered(struct MHD_Connection *connection, struct peer *peer, bool is_answered) {
+    MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT,
+                              is_answered ? 0 : ANSWER_S);
+    answered_fd = is_answered ? peer->fd : -1;
     pthread_mutex_lock(&server.lock);
-    peer->until_ns = until_ns;
+    peer->is_answered = is_answered;
+    peer->turn = ++server.turns;
     pthread_mutex_unlock(&server.lock);
-}
-
-/* Under the lock. */
-static void end_late(int64_t now_ns) {
-    for (size_t i = 0; i < PEERS_MAX; i++)
-        if (server.peers[i].is_taken && server.peers[i].until_ns < now_ns)
-            end_peer(&server.peers[i]);
-}
-
-static void *watch(void *arg) {
-    pthread_mutex_lock(&server.lock);
-    while (!server.is_over) {
-        int64_t now_ns = htw__clock_monotonic_ns(), next_ns = now_ns + LOOK_NS;
-        struct timespec next = { (time_t)(next_ns / HTW__NS_PER_S),
-                                 (long)(next_ns % HTW__NS_PER_S) };
-        end_late(now_ns);
-        if (server.taken == 0)
-            pthread_cond_wait(&server.changed, &server.lock);
-        else
-            pthread_cond_timedwait(&server.changed, &server.lock, &next);
-    }
-    pthread_mutex_unlock(&server.lock);
-    return arg;
 }
 
 bool htw__http_is_unwanted(void) {
@@ -420,11 +390,9 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         return goes_on ? MHD_YES : MHD_NO;
     }
     set_who(connection, peer->fd, incoming->request.who);
-    set_end(peer, INT64_MAX);
-    answered_fd = peer->fd;
+    set_answered(connection, peer, true);
     make_answer(connection, incoming, &target, &answer);
-    answered_fd = -1;
-    set_end(peer, htw__clock_monotonic_ns() + ANSWER_NS);
+    set_answered(connection, peer, false);
     return send_answer(connection, &answer);
 }
 
@@ -458,31 +426,14 @@ static bool find_token(const struct htw__http_service *service, struct htw__http
 /* ---- all */
 
 static struct MHD_Daemon *start_daemon(struct place *place, int fd) {
-    return MHD_start_daemon(MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
-                                MHD_USE_POLL | MHD_USE_ITC,
-                            0, NULL, NULL, handle, place, MHD_OPTION_LISTEN_SOCKET, fd,
-                            MHD_OPTION_CONNECTION_LIMIT, (unsigned)CONNECTIONS_MAX,
-                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_MAX,
-                            MHD_OPTION_THREAD_STACK_SIZE, STACK_SIZE, MHD_OPTION_NOTIFY_CONNECTION,
-                            note_connection, place, MHD_OPTION_URI_LOG_CALLBACK, begin_request,
-                            NULL, MHD_OPTION_NOTIFY_COMPLETED, end_request, NULL, MHD_OPTION_END);
-}
-
-static bool start_watcher(void) {
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&server.changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-    return pthread_create(&server.watcher, NULL, watch, NULL) == 0;
-}
-
-static void stop_watcher(void) {
-    pthread_mutex_lock(&server.lock);
-    server.is_over = true;
-    pthread_cond_signal(&server.changed);
-    pthread_mutex_unlock(&server.lock);
-    pthread_join(server.watcher, NULL);
+    return MHD_start_daemon(
+        MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
+            MHD_USE_ITC,
+        0, NULL, NULL, handle, place, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, REQUEST_S,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_MAX, MHD_OPTION_THREAD_STACK_SIZE, STACK_SIZE,
+        MHD_OPTION_NOTIFY_CONNECTION, note_connection, place, MHD_OPTION_URI_LOG_CALLBACK,
+        begin_request, NULL, MHD_OPTION_NOTIFY_COMPLETED, end_request, NULL, MHD_OPTION_END);
 }
 
 static const char *open_listener(struct place *place, const struct htw__http_place *asked) {
@@ -538,10 +489,6 @@ bool htw__http_start(const struct htw__http_service *service, const struct htw__
     server.service = service;
     if (!find_token(service, &token))
         return false;
-    if (!start_watcher()) {
-        htw__terminal_error("%s: cannot serve HTTP", service->option);
-        return false;
-    }
     while (server.place_count < count) {
         struct place *place = &server.places[server.place_count];
         place->guard = token;
@@ -554,7 +501,6 @@ bool htw__http_start(const struct htw__http_service *service, const struct htw__
         return true;
     }
     close_places();
-    stop_watcher();
     return false;
 }
 
@@ -562,8 +508,12 @@ const char *htw__http_name(void) {
     return server.name;
 }
 
+/* Refuses what comes from now on. */
 static bool await_answers(void) {
     bool are_over = false;
+    pthread_mutex_lock(&server.lock);
+    server.is_over = true;
+    pthread_mutex_unlock(&server.lock);
     for (int i = 0; i < STOP_MS / STOP_LOOK_MS && !are_over; i++) {
         poll(NULL, 0, STOP_LOOK_MS);
         pthread_mutex_lock(&server.lock);
@@ -574,7 +524,6 @@ static bool await_answers(void) {
 }
 
 bool htw__http_stop(void) {
-    stop_watcher();
     bool are_over = await_answers();
     for (size_t i = 0; i < server.place_count && !are_over; i++)
         server.places[i].daemon = NULL; /* it has what still answers */

@@ -3,10 +3,9 @@
  * server.h - the HTTP listener of commands: a page, and a service beneath it. The state is one for the process, which may listen at
  * several places.
  *
- * Each connection has a thread of libmicrohttpd, one request, and times: for sending that, and for taking the answer. A thread
- * ends connections whose time is over; it sleeps while there are none. Where a place is almost full, each new connection ends
- * the one whose time is over next: so clients that say nothing shut nobody out. At most `at_once` requests are answered at the same time;
- * others are told to come again.
+ * Each connection has a thread of libmicrohttpd and one request, and ends after some seconds in which no byte comes or is taken.
+ * Where a place is half full, each new connection ends the oldest one: so clients that are slow or say nothing shut nobody out. At
+ * most `at_once` requests are answered at the same time; others are told to come again.
  */
 #ifndef HTW_SRC_CMD_HTTP_SERVER_H
 #define HTW_SRC_CMD_HTTP_SERVER_H
