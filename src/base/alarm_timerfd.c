@@ -79,6 +79,7 @@ static void close_if_open(int fd) {
 /* Sets the shared timer, for the thread that has claimed it. */
 static void set_claimed(struct htw__alarm *alarm, int64_t at_ns) {
     set_timer(alarm->shared_fd, 0, at_ns);
+    /* order: The release of `version` that follows publishes it. */
     atomic_store_explicit(&alarm->shared_ns, at_ns, memory_order_relaxed);
 }
 
@@ -86,67 +87,87 @@ static void set_claimed(struct htw__alarm *alarm, int64_t at_ns) {
    enough. False: another thread is setting it. */
 static bool set_shared(struct htw__alarm *alarm, uint64_t resets, int64_t at_ns) {
     uint64_t present = 2 * resets;
+    /* order: `shared_ns` is read next, and must be as new as the version. [relaxed: `alarm-put-off`] */
     uint64_t version = atomic_load_explicit(&alarm->version, memory_order_acquire);
     do {
         if (version >= present + 2)
             return true; /* there was another reset */
         if (version & 1)
             return false;
+        /* order: The version was acquired before. */
         if (version == present &&
             atomic_load_explicit(&alarm->shared_ns, memory_order_relaxed) <= at_ns)
             return true;
+        /* order: The claim: what the timer is set to must be as new as the version. It publishes nothing.
+       [relaxed: `alarm-of-two`; failed relaxed: `alarm-own`] */
     } while (!atomic_compare_exchange_weak_explicit(&alarm->version, &version, present + 1,
                                                     memory_order_acquire, memory_order_acquire));
     /* Another thread may have set it and given it back, without another version. */
+    /* order: The claim was acquired before. */
     if (version != present || atomic_load_explicit(&alarm->shared_ns, memory_order_relaxed) > at_ns)
         set_claimed(alarm, at_ns);
+    /* order: Publishes `shared_ns`. [relaxed: `alarm-of-two`] */
     atomic_store_explicit(&alarm->version, present, memory_order_release);
     return true;
 }
 
 bool htw__alarm_claim(struct htw__alarm *alarm, int64_t before_ns) {
+    /* order: A hint: the exchange below decides. */
     if (atomic_load_explicit(&alarm->shared_ns, memory_order_relaxed) >= before_ns)
         return false;
-    /* If the owner has reset it, it will plan. */
+    /* order: An old number lets the exchange fail, and the owner plans. */
     uint64_t present = 2 * atomic_load_explicit(&alarm->resets, memory_order_relaxed);
+    /* order: As in `set_shared()`: a store to `shared_ns` that came before an unseen one would hide
+       what the timer is set to. [relaxed: `alarm-put-off`] */
     return atomic_compare_exchange_strong_explicit(&alarm->version, &present, present + 1,
                                                    memory_order_acquire, memory_order_relaxed);
 }
 
 void htw__alarm_put_off(struct htw__alarm *alarm, int64_t at_ns) {
+    /* order: Nobody else changes it while it is claimed. */
     uint64_t claimed = atomic_load_explicit(&alarm->version, memory_order_relaxed);
+    /* order: The claim was acquired before. */
     if (atomic_load_explicit(&alarm->shared_ns, memory_order_relaxed) != at_ns)
         set_claimed(alarm, at_ns);
+    /* order: Publishes `shared_ns`. [relaxed: `alarm-put-off`] */
     atomic_store_explicit(&alarm->version, claimed - 1, memory_order_release);
 }
 
 static void set_own(struct htw__alarm *alarm, int64_t at_ns) {
     set_timer(alarm->own_fd, 0, at_ns);
     alarm->own_is_set = at_ns != INT64_MAX;
+    /* order: A number alone; `resets` orders it behind a reset. */
     atomic_store_explicit(&alarm->own_ns, at_ns, memory_order_relaxed);
-    /* The kernel sets a timer under a lock of its own. So if that of the other thread came before, the
-       flag is seen; an order of the loads and stores alone could not promise that. */
+    /* order: The kernel sets a timer under a lock of its own. So if that of the other thread came before,
+       the flag is seen. No order of C11 could promise that: it is store buffering. */
     if (atomic_load_explicit(&alarm->alert, memory_order_relaxed))
         set_timer(alarm->own_fd, 0, 0);
 }
 
 void htw__alarm_set(struct htw__alarm *alarm, int64_t at_ns) {
-    /* Not a load: the owner, if it counts on from here, must see what this thread has armed. */
+    /* order: Not a load. Release: an owner that counts on from here sees what was armed. Acquire: `own_ns` is not
+       of an earlier reset. [acquire: `cleanup`; release: `alarm-own-again`] */
     uint64_t resets = atomic_fetch_add_explicit(&alarm->resets, 0, memory_order_acq_rel);
+    /* order: `resets` was acquired before. */
     if (atomic_load_explicit(&alarm->own_ns, memory_order_relaxed) <= at_ns ||
         set_shared(alarm, resets, at_ns))
         return;
+    /* order: As its load in `set_own()`. */
     atomic_store_explicit(&alarm->alert, true, memory_order_relaxed);
     set_timer(alarm->own_fd, 0, 0);
 }
 
 void htw__alarm_reset(struct htw__alarm *alarm) {
+    /* order: The release of `resets` that follows publishes it. */
     atomic_store_explicit(&alarm->own_ns, INT64_MAX, memory_order_relaxed);
     atomic_store_explicit(&alarm->alert, false, memory_order_relaxed);
+    /* order: Acquire: what was armed before is seen. Release: what it was set to before does not count
+       any more. [acquire: `alarm-own-again`; release: `cleanup`] */
     atomic_fetch_add_explicit(&alarm->resets, 1, memory_order_acq_rel);
 }
 
 void htw__alarm_plan(struct htw__alarm *alarm, int64_t at_ns) {
+    /* order: The owner alone adds to it. */
     uint64_t resets = atomic_load_explicit(&alarm->resets, memory_order_relaxed);
     bool is_shared = set_shared(alarm, resets, at_ns);
     if (!is_shared || alarm->own_is_set)
@@ -168,6 +189,7 @@ int htw__alarm_init(struct htw__alarm *alarm, clockid_t clock, bool blocking) {
 }
 
 void htw__alarm_fini(struct htw__alarm *alarm) {
+    /* order: No other thread uses the alarm. */
     close_if_open(atomic_load_explicit(&alarm->wall_fd, memory_order_relaxed));
     close_if_open(alarm->own_fd);
     close_if_open(alarm->shared_fd);
@@ -181,6 +203,7 @@ static int add_wall_timer(struct htw__alarm *alarm) {
     if (fd < 0)
         return fd;
     set_timer(fd, TFD_TIMER_CANCEL_ON_SET, INT64_MAX - 1);
+    /* order: A number alone; the kernel has what it names. */
     if (!atomic_compare_exchange_strong_explicit(&alarm->wall_fd, &none, fd, memory_order_relaxed,
                                                  memory_order_relaxed))
         close(fd); /* another thread has added one */
@@ -188,6 +211,7 @@ static int add_wall_timer(struct htw__alarm *alarm) {
 }
 
 int htw__alarm_watch_wall_clock(struct htw__alarm *alarm) {
+    /* order: A number alone; the kernel has what it names. */
     if (atomic_load_explicit(&alarm->wall_fd, memory_order_relaxed) >= 0)
         return 0;
     int cancel_state;

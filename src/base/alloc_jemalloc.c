@@ -71,6 +71,10 @@ static int create_arena(void) {
     if (htw__je_mallctl("arenas.create", &arena, &size, NULL, 0) != 0)
         return 0;
     int flag = 0;
+    /* order: Another thread uses the arena that was created: what jemalloc has written for it must be
+       visible. [acquire: not played, as the release is what publishes the arena; release: not played, and
+       kept: C11 wants it no weaker than the order of a failure; failed relaxed: not played, as the arena
+       of the other thread is used then] */
     if (decay_at_once(arena) == 0 &&
         atomic_compare_exchange_strong_explicit(&arena_flag, &flag, MALLOCX_ARENA(arena),
                                                 memory_order_acq_rel, memory_order_acquire))
@@ -85,6 +89,8 @@ static int flags(size_t size, size_t alignment) {
 
 static void *allocate_in_arena(void *context, size_t size, size_t alignment) {
     (void)context;
+    /* order: Another thread uses the arena that was created: what jemalloc has written for it must be
+       visible. [relaxed: not played, as the arena of another thread is used then] */
     int arena = atomic_load_explicit(&arena_flag, memory_order_acquire);
     if (arena == 0 && (arena = create_arena()) == 0)
         return NULL;

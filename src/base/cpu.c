@@ -21,6 +21,7 @@ uint32_t htw__cpu_count(uint32_t max) {
 uint32_t htw__cpu_current(void) {
     static _Atomic uint32_t threads;
     static _Thread_local uint32_t number; /* from 1; 0: none yet */
+    /* order: A number for each thread. */
     if (number == 0)
         number = atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) + 1;
     return number - 1;

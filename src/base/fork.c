@@ -9,12 +9,14 @@
 _Atomic unsigned htw__fork_depth;
 
 static void in_child(void) {
+    /* order: The child has one thread. */
     atomic_fetch_add_explicit(&htw__fork_depth, 1, memory_order_relaxed);
 }
 
 int htw__fork_init(void) {
     /* It publishes nothing: pthread_atfork() and fork() share a lock. */
     static _Atomic bool registered;
+    /* order: Twice does no harm. */
     if (atomic_load_explicit(&registered, memory_order_relaxed))
         return 0;
     /* If two threads come here at once, each fork counts as two, which does no harm. A lock could

@@ -13,6 +13,7 @@ extern _Atomic unsigned htw__fork_depth __attribute__((visibility("hidden")));
 int htw__fork_init(void);
 
 static inline unsigned htw__fork_count(void) {
+    /* order: It changes in a new process only. */
     return atomic_load_explicit(&htw__fork_depth, memory_order_relaxed);
 }
 

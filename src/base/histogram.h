@@ -33,11 +33,13 @@ struct htw__counter {
 };
 
 static inline uint64_t htw__counter_read(const struct htw__counter *counter) {
+    /* order: A statistic: whole, and in no order with others. */
     return atomic_load_explicit(&counter->value, memory_order_relaxed);
 }
 
 /* The writer only. */
 static inline void htw__counter_set(struct htw__counter *counter, uint64_t value) {
+    /* order: A statistic; one thread at a time writes. */
     atomic_store_explicit(&counter->value, value, memory_order_relaxed);
 }
 

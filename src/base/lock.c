@@ -28,7 +28,9 @@ static void pause_cpu(void) {
 }
 
 static bool try_lock(struct htw__lock *lock) {
+    /* order: A hint: the exchange that follows decides. */
     return atomic_load_explicit(&lock->locked, memory_order_relaxed) == 0 &&
+           /* order: What the last holder wrote must be visible. [relaxed: `close`] */
            atomic_exchange_explicit(&lock->locked, 1u, memory_order_acquire) == 0;
 }
 

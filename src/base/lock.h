@@ -109,12 +109,14 @@ void htw__lock_wait(struct htw__lock *lock);
 
 static inline void htw__lock_acquire(struct htw__lock *lock) {
     HTW__LOCK_RANK_ACQUIRE(lock);
+    /* order: What the last holder wrote must be visible. [relaxed: `close`] */
     if (HTW__UNLIKELY(atomic_exchange_explicit(&lock->locked, 1u, memory_order_acquire) != 0))
         htw__lock_wait(lock);
 }
 
 static inline void htw__lock_release(struct htw__lock *lock) {
     HTW__LOCK_RANK_RELEASE(lock);
+    /* order: Publishes what the holder wrote. [relaxed: `close`] */
     atomic_store_explicit(&lock->locked, 0u, memory_order_release);
 }
 

@@ -22,6 +22,7 @@ static size_t segment_bytes(unsigned segment) {
 }
 
 static struct htw__slab_view *segment_views(const struct htw__slab *slab, unsigned segment) {
+    /* order: Under the lock under which it changes. */
     return atomic_load_explicit(&slab->views[segment], memory_order_relaxed);
 }
 
@@ -33,6 +34,8 @@ static struct htw__slab_view *view_of(const struct htw__slab *slab,
 
 static void set_fresh(const struct htw__slab *slab, struct htw__slab_page *page, uint32_t fresh) {
     page->fresh = fresh;
+    /* order: A thread that finds the cell without the lock must see it initialized. [relaxed: `handle`]
+       */
     atomic_store_explicit(&view_of(slab, page)->fresh, fresh, memory_order_release);
 }
 
@@ -40,10 +43,13 @@ static void set_fresh(const struct htw__slab *slab, struct htw__slab_page *page,
 static void set_cells(const struct htw__slab *slab, struct htw__slab_page *page,
                       struct htw__cell *cells) {
     page->cells = cells;
+    /* order: A thread that finds the new memory must see that its cells are not fresh yet. [relaxed:
+       `add-page`] */
     atomic_store_explicit(&view_of(slab, page)->cells, cells, memory_order_release);
 }
 
 static struct htw__slab_page *page_of(const struct htw__slab *slab, const struct htw__cell *cell) {
+    /* order: The page of a cell never changes. */
     return htw__slab_page(
         slab, htw__status_page(atomic_load_explicit(&cell->status, memory_order_relaxed)));
 }
@@ -109,6 +115,8 @@ static int create_segment(struct htw__slab *slab, unsigned segment) {
         atomic_init(&views[i].fresh, 0);
     }
     slab->pages[segment] = (struct htw__slab_page *)(void *)(views + count);
+    /* order: A thread that finds the segment without the lock must see it initialized. [relaxed:
+       `handle`] */
     atomic_store_explicit(&slab->views[segment], views, memory_order_release);
     return 0;
 }
@@ -206,6 +214,7 @@ static struct htw__cell *allocate_from(const struct htw__slab *slab, struct htw_
     uint32_t slot = page->fresh;
     struct htw__cell *cell = &page->cells[slot];
     memset(cell->content, 0, sizeof(cell->content));
+    /* order: set_fresh() publishes it. */
     atomic_store_explicit(&cell->status,
                           (uint64_t)page->min_generation << 32 | (uint64_t)page->number
                                                                      << HTW__STATUS_STATE_BITS,
@@ -255,6 +264,7 @@ static void relist(struct htw__slab *slab, struct htw__slab_page *page, bool had
 
 void htw__slab_free_slow(struct htw__slab *slab, struct htw__cell *cell) {
     struct htw__slab_page *page = page_of(slab, cell);
+    /* order: Under the lock; the cell is in use. */
     uint64_t status = atomic_load_explicit(&cell->status, memory_order_relaxed);
     bool had_room = has_room(page);
     HTW_ASSERT(page->used > 0);
@@ -263,6 +273,8 @@ void htw__slab_free_slow(struct htw__slab *slab, struct htw__cell *cell) {
     } else { /* retired: in no list */
         page->used--;
         page->retired = true;
+        /* order: The generation stays, so a thread that finds the cell without the lock takes the lock.
+           */
         atomic_store_explicit(&cell->status, status & ~HTW__STATUS_STATE, memory_order_relaxed);
     }
     relist(slab, page, had_room);

@@ -124,8 +124,10 @@ static inline struct htw__slab_page *htw__slab_page(const struct htw__slab *slab
 
 /* The index of a cell that is in use. */
 static inline uint32_t htw__slab_index(const struct htw__slab *slab, const struct htw__cell *cell) {
+    /* order: The page of a cell never changes. */
     uint32_t number = htw__status_page(atomic_load_explicit(&cell->status, memory_order_relaxed));
     struct htw__slab_place place = htw__slab_place_of(number);
+    /* order: The cell is in use, so its page has long been there. */
     const struct htw__slab_view *views =
         atomic_load_explicit(&slab->views[place.segment], memory_order_relaxed);
     const struct htw__cell *first =
@@ -163,6 +165,8 @@ static inline void htw__slab_raise_generation(struct htw__slab_page *page, struc
     uint32_t generation = htw__status_generation(status) + 1;
     if (page->highest < generation)
         page->highest = generation;
+    /* order: A thread that finds the new generation without the lock, a foreign cancel, must see that
+       the timer has ended. [relaxed: `gone`] */
     atomic_store_explicit(&cell->status,
                           (uint64_t)generation << 32 | ((uint32_t)status & ~HTW__STATUS_STATE),
                           memory_order_release);
@@ -180,6 +184,7 @@ static inline void htw__slab_free_in_page(struct htw__slab_page *page, struct ht
 /* Frees a cell. */
 static inline void htw__slab_free(struct htw__slab *slab, struct htw__cell *cell) {
     struct htw__slab_page *page = slab->current;
+    /* order: Under the lock; the cell is in use. */
     uint64_t status = atomic_load_explicit(&cell->status, memory_order_relaxed);
     if (HTW__UNLIKELY(page == NULL || page->number != htw__status_page(status) || page->used == 1 ||
                       htw__status_generation(status) == slab->generation_max))
@@ -190,6 +195,7 @@ static inline void htw__slab_free(struct htw__slab *slab, struct htw__cell *cell
 
 /* Frees a cell and allocates it again. False: it has no generation left, and is retired. */
 static inline bool htw__slab_renew(struct htw__slab *slab, struct htw__cell *cell) {
+    /* order: Under the lock; the cell is in use. */
     uint64_t status = atomic_load_explicit(&cell->status, memory_order_relaxed);
     if (HTW__UNLIKELY(htw__status_generation(status) == slab->generation_max)) {
         htw__slab_free_slow(slab, cell);
@@ -203,13 +209,17 @@ static inline bool htw__slab_renew(struct htw__slab *slab, struct htw__cell *cel
 static inline struct htw__cell *htw__slab_find(const struct htw__slab *slab, uint32_t index) {
     uint32_t slot = index & (HTW__SLAB_PAGE_CELLS - 1);
     struct htw__slab_place place = htw__slab_place_of(index >> HTW__SLAB_PAGE_BITS);
+    /* order: The segment must be seen initialized. [relaxed: `handle`] */
     const struct htw__slab_view *views =
         atomic_load_explicit(&slab->views[place.segment], memory_order_acquire);
     if (views == NULL)
         return NULL;
     const struct htw__slab_view *view = &views[place.offset];
+    /* order: `fresh`, read next, must not be that of memory which was there before. [relaxed:
+       `add-page`] */
     struct htw__cell *cells = atomic_load_explicit(&view->cells, memory_order_acquire);
     /* A cell that was never used is not initialized. */
+    /* order: The cell must be seen initialized. [relaxed: `handle`] */
     if (cells == NULL || slot >= atomic_load_explicit(&view->fresh, memory_order_acquire))
         return NULL;
     return &cells[slot];

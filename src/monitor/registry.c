@@ -41,8 +41,8 @@ static void in_child(void) {
 }
 
 int htw__registry_init(void) {
-    /* It publishes nothing: pthread_atfork() and fork() share a lock. */
     static _Atomic bool registered;
+    /* order: pthread_atfork() and fork() share a lock. */
     if (atomic_load_explicit(&registered, memory_order_relaxed))
         return 0;
     if (pthread_atfork(before_fork, in_parent, in_child) != 0)

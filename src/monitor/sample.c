@@ -114,6 +114,7 @@ struct htw__sources htw__sources_now(struct htw_monitor *monitor) {
 static struct htw_monitor_source *find(const struct htw__sources *sources,
                                        enum htw__source_kind kind,
                                        struct htw_monitor_source *source) {
+    /* order: A hint to stop early. */
     if (atomic_load_explicit(&sources->monitor->is_closing, memory_order_relaxed))
         return NULL;
     while (source != NULL && source->kind != kind)

@@ -33,6 +33,7 @@
 enum { LISTENER = HTW__CLIENTS, WAKE, DESCRIPTORS };
 
 static bool is_closing(struct htw_monitor *monitor) {
+    /* order: A hint to stop early; the thread is joined. */
     return atomic_load_explicit(&monitor->is_closing, memory_order_relaxed);
 }
 
@@ -282,6 +283,7 @@ void htw__clients_close(const struct htw__descriptors *descriptors) {
 }
 
 void htw__clients_end(struct htw_monitor *monitor) {
+    /* order: A hint to stop early; the thread is joined. */
     atomic_store_explicit(&monitor->is_closing, true, memory_order_relaxed);
     eventfd_write(monitor->descriptors.wake, 1);
 }

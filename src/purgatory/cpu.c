@@ -174,6 +174,7 @@ static uint64_t to_ms(int64_t time_ns) {
 
 /* Two threads may count as one here; then some more requests are measured. */
 static void count_begun(struct htw__wait_histogram *waits, uint32_t begun) {
+    /* order: An estimate of how many requests are measured. */
     atomic_store_explicit(&waits->begun, begun + 1, memory_order_relaxed);
 }
 
@@ -181,6 +182,7 @@ void htw__wait_begin(struct htw__cpu *cpu, struct htw_request *request, int64_t 
     struct htw__wait_histogram *waits = &cpu->waits;
     uint64_t now_ms = to_ms(now_ns);
     uint32_t low_ms = (uint32_t)now_ms;
+    /* order: An estimate of how many requests are measured. */
     uint32_t begun = atomic_load_explicit(&waits->begun, memory_order_relaxed);
     if (atomic_load_explicit(&waits->begun_ms, memory_order_relaxed) != low_ms) {
         atomic_store_explicit(&waits->begun_ms, low_ms, memory_order_relaxed);
@@ -195,6 +197,7 @@ void htw__wait_begin(struct htw__cpu *cpu, struct htw_request *request, int64_t 
 }
 
 void htw__wait_begin_without_clock(struct htw__cpu *cpu, struct htw_request *request) {
+    /* order: An estimate of how many requests are measured. */
     uint32_t begun = atomic_load_explicit(&cpu->waits.begun, memory_order_relaxed);
     if (begun >= MEASURED_A_MS && begun % MEASURED_A_MS != 0)
         count_begun(&cpu->waits, begun);

@@ -15,6 +15,7 @@
 #define NAP_MAX_NS 5000000L
 
 bool htw__outstanding_add(struct htw__outstanding *outstanding) {
+    /* order: The caller keeps the object alive. */
     uint64_t before = atomic_fetch_add_explicit(&outstanding->state, ONE, memory_order_relaxed);
     if ((before & CLOSED) == 0)
         return true;
@@ -25,16 +26,21 @@ bool htw__outstanding_add(struct htw__outstanding *outstanding) {
 /* The release makes what this thread has done visible to the thread that waits. */
 void htw__outstanding_remove(struct htw__outstanding *outstanding) {
     HTW__ANNOTATE_HAND_OVER(outstanding);
+    /* order: The thread that destroys the object must see what this one has done. [relaxed:
+       `destroy-threshold`] */
     uint64_t before = atomic_fetch_sub_explicit(&outstanding->state, ONE, memory_order_release);
     HTW_ASSERT(before >= ONE);
     (void)before;
 }
 
 void htw__outstanding_close(struct htw__outstanding *outstanding) {
+    /* order: An addition that comes later finds it, or is counted. */
     atomic_fetch_or_explicit(&outstanding->state, CLOSED, memory_order_relaxed);
 }
 
 static bool is_none(const struct htw__outstanding *outstanding) {
+    /* order: What the other threads have done comes before the destruction. [relaxed:
+       `destroy-threshold`] */
     bool none = atomic_load_explicit(&outstanding->state, memory_order_acquire) < ONE;
     if (none)
         HTW__ANNOTATE_TAKE_OVER(outstanding);

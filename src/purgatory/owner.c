@@ -6,6 +6,7 @@ _Thread_local struct htw__frame *htw__innermost_frame;
 
 /* Sets and clears bits, and returns the state before. */
 static uint32_t update(struct htw_request *request, uint32_t set, uint32_t clear) {
+    /* order: An old state lets the exchange fail. */
     uint32_t state = __atomic_load_n(&request->_state, __ATOMIC_RELAXED);
     while (!htw__request_change(request, &state, (state | set) & ~clear))
         ;
@@ -34,6 +35,7 @@ bool htw__request_own_slow(struct htw_request *request) {
 }
 
 bool htw__request_own_to_end(struct htw_request *request, uint32_t mark, bool *ret_marked) {
+    /* order: An old state lets the exchange fail; a request that has ended stays so. */
     uint32_t state = __atomic_load_n(&request->_state, __ATOMIC_RELAXED);
     *ret_marked = false;
     for (;;) {
@@ -56,11 +58,13 @@ bool htw__request_own_expired(struct htw_request *request) {
 /* A plain store is cheaper than a compare-and-swap. It may overwrite marks that come at the same
    time; they change nothing, since the reason is decided. */
 void htw__request_set_done(struct htw_request *request) {
+    /* order: By the owner; marks that it hides change nothing, and nobody acquires it. */
     __atomic_store_n(&request->_state, HTW__REQUEST_PENDING | HTW__REQUEST_BUSY | HTW__REQUEST_DONE,
                      __ATOMIC_RELAXED);
 }
 
 bool htw__request_disown_marked(struct htw_request *request) {
+    /* order: An old state lets the exchange fail. */
     uint32_t state = __atomic_load_n(&request->_state, __ATOMIC_RELAXED);
     do {
         if ((state & HTW__REQUEST_FORCED) != 0)
@@ -75,6 +79,7 @@ uint32_t htw__request_clear_events(struct htw_request *request) {
 
 void htw__request_set_free(struct htw_request *request) {
     HTW__ANNOTATE_HAND_OVER(request);
+    /* order: The user who sees it owns all of the request. [relaxed: `free-request`] */
     __atomic_store_n(&request->_state, 0, __ATOMIC_RELEASE);
 }
 

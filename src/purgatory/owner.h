@@ -56,6 +56,7 @@ enum {
 static inline bool htw__request_is_intact(const struct htw_request *request,
                                           const struct htw_purgatory *purgatory) {
     uint32_t bits = HTW__REQUEST_DONE * 2u - 1u;
+    /* order: An assertion of `check_level` 1; the lock of the list orders what it compares. */
     uint32_t state = __atomic_load_n(&request->_state, __ATOMIC_RELAXED);
     return request->_purgatory == purgatory && (state & HTW__REQUEST_PENDING) != 0 && state <= bits;
 }
@@ -66,6 +67,8 @@ static inline bool htw__request_is_intact(const struct htw_request *request,
 
 /* Also makes visible what happened before the state was set. Any thread. */
 static inline uint32_t htw__request_state(const struct htw_request *request) {
+    /* order: For the user who sees 0, and for the owner who sees what another thread marked. [relaxed:
+       `free-request`] */
     uint32_t state = __atomic_load_n(&request->_state, __ATOMIC_ACQUIRE);
     HTW__ANNOTATE_TAKE_OVER(request);
     return state;
@@ -74,6 +77,8 @@ static inline uint32_t htw__request_state(const struct htw_request *request) {
 /* Changes the state from `*state` to `to`, or reads it into `*state`. */
 static inline bool htw__request_change(struct htw_request *request, uint32_t *state, uint32_t to) {
     HTW__ANNOTATE_HAND_OVER(request);
+    /* order: Acquire: to own. Release: to disown, and to mark, for which the owner must see the event.
+       [acquire: `check`; release: `check`] */
     bool changed = __atomic_compare_exchange_n(&request->_state, state, to, false, __ATOMIC_ACQ_REL,
                                                __ATOMIC_RELAXED);
     HTW__ANNOTATE_TAKE_OVER(request);
@@ -92,6 +97,8 @@ bool htw__request_own_slow(struct htw_request *request);
    once, not twice. */
 static inline bool htw__request_own(struct htw_request *request) {
     uint32_t state = HTW__REQUEST_PENDING;
+    /* order: What the last owner wrote must be visible. It publishes nothing; a failure starts again.
+       [relaxed: `check`] */
     if (!HTW__ANNOTATED() && __atomic_compare_exchange_n(&request->_state, &state,
                                                          HTW__REQUEST_PENDING | HTW__REQUEST_BUSY,
                                                          true, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))

@@ -165,6 +165,7 @@ int64_t htw_purgatory_close(struct htw_purgatory *purgatory, htw_request_visitor
         return refusal;
     struct htw__frame frame = { .visitor = visitor, .visitor_context = context };
     htw__frame_push(&frame, purgatory);
+    /* order: The locks of the shards, under which requests are linked, decide. */
     atomic_store_explicit(&purgatory->closed, true, memory_order_relaxed);
     int64_t closed = 0;
     for (uint32_t i = 0; i < purgatory->shard_count; i++)

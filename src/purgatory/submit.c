@@ -33,14 +33,19 @@ static int begin(struct htw__frame *frame, struct htw_purgatory *purgatory,
                  struct htw_request *request) {
     if (HTW__ANNOTATED())
         take_over(request);
+    /* order: The last owner, another thread, must be done with the request. [relaxed: `submit-again`]
+       */
     if (__atomic_load_n(&request->_state, __ATOMIC_ACQUIRE) != 0)
         return -EBUSY;
+    /* order: A hint: linking asks again under a lock. */
     if (atomic_load_explicit(&purgatory->closed, memory_order_relaxed))
         return -ESHUTDOWN;
     request->_count = 0;
     request->_flags = 0;
     request->_purgatory = purgatory;
+    /* order: No other thread finds the request yet. */
     __atomic_store_n(&request->_cpu, HTW__NO_CPU, __ATOMIC_RELAXED);
+    /* order: No other thread finds the request; linking publishes it under a lock. */
     __atomic_store_n(&request->_state, HTW__REQUEST_PENDING | HTW__REQUEST_BUSY, __ATOMIC_RELAXED);
     htw__frame_push(frame, purgatory);
     return 0;

@@ -16,6 +16,7 @@ static struct htw_threshold *threshold_of(struct htw__link *link) {
 /* -ESHUTDOWN if the purgatory was closed: no call would close the threshold. */
 static int enlist(struct htw_purgatory *purgatory, struct htw_threshold *threshold) {
     htw__lock_acquire(&purgatory->lock);
+    /* order: A hint; closing takes the same lock afterwards. */
     bool closed = atomic_load_explicit(&purgatory->closed, memory_order_relaxed);
     if (!closed) {
         htw__ring_push_front(&purgatory->thresholds, &threshold->link);

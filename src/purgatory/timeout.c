@@ -189,6 +189,7 @@ static int count_and_schedule(struct htw__cpu *cpu, struct htw_request *request,
         return error;
     }
     htw__counts_begin(&cpu->counts, request);
+    /* order: Under the lock of the CPU, which the reader takes. */
     __atomic_store_n(&request->_cpu, (uint16_t)(cpu - cpu->purgatory->cpus), __ATOMIC_RELAXED);
     return 0;
 }
@@ -222,6 +223,7 @@ int htw__timeout_begin(struct htw_request *request, int64_t timeout_ns) {
 
 int htw__timeout_move(struct htw_purgatory *purgatory, struct htw_request *request,
                       int64_t timeout_ns) {
+    /* order: The lock of the CPU orders what is read next. */
     uint16_t number = __atomic_load_n(&request->_cpu, __ATOMIC_RELAXED);
     if (number == HTW__NO_CPU)
         return -ENOENT;

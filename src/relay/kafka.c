@@ -141,6 +141,8 @@ static int recover(struct htw__kafka *self) {
     int error = htw__writers_abort(self);
     htw__group_forget(self);
     if (error == 0) {
+        /* order: As `htw__kafka_recover`. [acquire: not played, and kept; release: not played, and
+           kept] */
         say_recovery(self, atomic_exchange_explicit(&self->recovery, NULL, memory_order_acq_rel));
     }
     return error == -EAGAIN ? 0 : error;
@@ -312,6 +314,8 @@ void htw__kafka_measure(struct htw__kafka *self) {
  * another relay has just ended our transactions, nothing needs to be done again. */
 static int leave(struct htw__kafka *self) {
     int error = 0;
+    /* order: The flag counts alone; a call of librdkafka costs far more than the order. [relaxed: not
+       played, and kept: what the thread did before is visible to one that stops] */
     atomic_store_explicit(&self->is_stopping, true, memory_order_release);
     htw__commits_await(self);
     if (self->member != NULL && (htw__commit_now(self, HTW__CHANNEL_DELIVER) != 0 ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kafka.h - the relay over Kafka, by librdkafka: an overview, and what its files share. docs/architecture.md lists them;
+ * kafka.h - the relay over Kafka, by librdkafka: an overview, and what its files share. The manual lists them;
  * kafka.c is where to start.
  *
  * HANDLES. `group` is the member of the consumer group, and reads the input. `readers` read buckets
@@ -197,18 +197,22 @@ void htw__kafka_inform(struct htw__kafka *kafka, const char *format, ...)
 
 /* Whether the relay is to stop, so that no more is begun, and less time is given to brokers. */
 static inline bool htw__kafka_is_stopping(const struct htw__kafka *kafka) {
+    /* order: As its store. [relaxed: not played, and kept as its store] */
     return atomic_load_explicit(&kafka->is_stopping, memory_order_acquire) ||
            (kafka->options.must_stop != NULL && kafka->options.must_stop());
 }
 
 /* Whether everything is to be forgotten and taken over again. */
 static inline bool htw__kafka_must_recover(const struct htw__kafka *kafka) {
+    /* order: As its store. [relaxed: not played, and kept as its store] */
     return atomic_load_explicit(&kafka->recovery, memory_order_acquire) != NULL;
 }
 
 /* It is, because of `why`, a static phrase. The first reason counts. Any thread may say so. */
 static inline void htw__kafka_recover(struct htw__kafka *kafka, const char *why) {
     const char *none = NULL;
+    /* order: A thread that recovers sees what made the other one ask for it. [relaxed: not played, and
+       kept: the reasons are in many places] */
     atomic_compare_exchange_strong_explicit(&kafka->recovery, &none, why, memory_order_release,
                                             memory_order_relaxed);
 }

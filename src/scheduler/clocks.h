@@ -38,6 +38,7 @@ static inline bool htw__is_manual(const struct htw_scheduler *scheduler) {
 static inline int64_t htw__clock_now_ns(const struct htw_scheduler *scheduler,
                                         const struct htw__clock *clock) {
     int64_t (*read_ns)(void) = clock->read_ns;
+    /* order: Manual time: a number alone. */
     return HTW__LIKELY(read_ns != NULL)
                ? read_ns()
                : atomic_load_explicit(&scheduler->manual_ns[clock->name], memory_order_relaxed);

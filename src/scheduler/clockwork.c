@@ -123,6 +123,7 @@ struct htw_wheel *htw__clockwork_move_from_previous(struct htw__clockwork *clock
  */
 void htw__clockwork_set_wake_tick(struct htw__clockwork *clockwork, uint64_t tick) {
     uint64_t later = tick > clockwork->clock_read_tick ? tick : clockwork->clock_read_tick;
+    /* order: Alarms order it: see `resets`. */
     atomic_store_explicit(&clockwork->wake_tick, tick, memory_order_relaxed);
     clockwork->fast_after_tick =
         clockwork->waking == 0 && later != HTW_NEVER_TICK ? later + 1 : HTW_NEVER_TICK;

@@ -81,6 +81,7 @@ static inline int64_t htw__clockwork_lead_ns(const struct htw__clockwork *clockw
 int64_t htw__clockwork_due_ns(const struct htw__clockwork *clockwork, int64_t deadline_ns);
 
 static inline uint64_t htw__clockwork_wake_tick(const struct htw__clockwork *clockwork) {
+    /* order: Alarms order it: see `resets`. */
     return atomic_load_explicit(&clockwork->wake_tick, memory_order_relaxed);
 }
 

@@ -152,6 +152,7 @@ bool htw__collect(struct htw__expirer *expirer, struct htw__clockwork *clockwork
     struct htw_wheel *emptied = NULL;
     bool more = true;
     batch->count = 0;
+    /* order: The mutex of the queue publishes the batch. */
     atomic_store_explicit(&batch->next, 0, memory_order_relaxed);
     htw__lock_acquire(clockwork->lock);
     /* Since `now_ns` was read, callbacks have run, and the clock may have been set back: what was armed

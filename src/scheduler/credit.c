@@ -6,6 +6,7 @@
 #define BLOCK 64u
 
 static uint64_t take_block(struct htw_scheduler *scheduler) {
+    /* order: A count alone: credits carry no data. */
     uint64_t left = atomic_load_explicit(&scheduler->credit, memory_order_relaxed);
     uint64_t taken;
     do
@@ -55,6 +56,7 @@ void htw__credit_release_excess(struct htw__shard *shard) {
 }
 
 void htw__credit_release_shared(struct htw_scheduler *scheduler, uint64_t count) {
+    /* order: A count alone: credits carry no data. */
     if (scheduler->max_pending != 0)
         atomic_fetch_add_explicit(&scheduler->credit, count, memory_order_relaxed);
 }

@@ -44,6 +44,7 @@ void htw__expirer_fini(struct htw__expirer *expirer) {
 /* ---- when it must serve its shards */
 
 static unsigned slots_of(const struct htw_scheduler *scheduler) {
+    /* order: Alarms order it: see `resets`. */
     return 1u | atomic_load_explicit(&scheduler->clocks_in_use, memory_order_relaxed);
 }
 
@@ -106,6 +107,7 @@ int64_t htw__expirer_plan_alarm(struct htw__expirer *expirer, int64_t latest_ns)
     int64_t at_ns = htw__after_ns(htw__expirer_next_ns(expirer), scheduler->timer_slack_ns);
     if (at_ns > latest_ns)
         at_ns = latest_ns;
+    /* order: The thread that sets it sets the alarm, too. */
     if (atomic_load_explicit(&waker->cleanup, memory_order_relaxed)) {
         int64_t cleanup_ns = htw__after_ns(htw__now_ns(scheduler), HTW__CLEANUP_DELAY_NS);
         at_ns = at_ns < cleanup_ns ? at_ns : cleanup_ns;
@@ -219,8 +221,11 @@ static bool is_urgent(const struct htw__expirer *expirer) {
 bool htw__expirer_clean_up(struct htw__expirer *expirer, bool all) {
     const struct htw_scheduler *scheduler = expirer->scheduler;
     bool again = false, urgent = false;
+    /* order: A hint: the exchange that follows decides. */
     if (!atomic_load_explicit(&expirer->waker.cleanup, memory_order_relaxed))
         return true;
+    /* order: What other threads have pushed before they found the flag set must be visible. [relaxed:
+       `cleanup-again`] */
     atomic_exchange_explicit(&expirer->waker.cleanup, false, memory_order_acquire);
     for (uint32_t i = expirer->index; i < scheduler->shard_count && !urgent;
          i += scheduler->expirer_count) {
@@ -231,8 +236,9 @@ bool htw__expirer_clean_up(struct htw__expirer *expirer, bool all) {
         while (!urgent && htw__shard_clean_up_some(&scheduler->shards[i]))
             urgent = is_urgent(expirer);
     }
-    /* The alarm has yet to be planned. Not a store: it would hide the exchange of another thread, whose
-       records the next cleanup must see. */
+    /* The alarm has yet to be planned. */
+    /* order: Not a store: it would hide the release of another thread, whose records the next cleanup
+       must see. */
     if (again || urgent)
         atomic_exchange_explicit(&expirer->waker.cleanup, true, memory_order_relaxed);
     return !urgent;

@@ -17,6 +17,9 @@ struct htw__herds *htw__herds_at(const struct htw_scheduler *scheduler,
     memset(herds, 0, sizeof(*herds));
     herds->present.at_ns = INT64_MIN; /* no tick */
     htw__lock_init(&herds->lock, HTW__RANK_SCHEDULER_HERDS);
+    /* order: Release: who finds the herds must see them initialized. Acquire: the same, where another
+       thread was faster. [acquire: `observe`; release: no, as what it publishes is plain memory, of which
+       the explorer has no older values; failed relaxed: `observe`] */
     if (atomic_compare_exchange_strong_explicit(place, &present, herds, memory_order_acq_rel,
                                                 memory_order_acquire))
         return herds;

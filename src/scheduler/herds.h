@@ -30,6 +30,7 @@ struct htw__herds {
 
 /* Those of an expirer; NULL: there are none. Any thread. */
 static inline struct htw__herds *htw__herds_present(struct htw__herds *_Atomic const *place) {
+    /* order: The herds must be seen initialized. [relaxed: `observe`] */
     return atomic_load_explicit(place, memory_order_acquire);
 }
 

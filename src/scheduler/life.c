@@ -82,6 +82,7 @@ int htw__start_threads(struct htw_scheduler *scheduler, bool all_workers) {
         error = htw__workers_start(scheduler, all_workers);
         if (error == 0 && !htw__is_manual(scheduler))
             error = start_expirers(scheduler);
+        /* order: A thread that sees it uses nothing of the others; they are under mutexes. */
         if (error == 0)
             atomic_fetch_and_explicit(&scheduler->mode, ~HTW__MODE_STARTING, memory_order_relaxed);
     }
@@ -90,6 +91,7 @@ int htw__start_threads(struct htw_scheduler *scheduler, bool all_workers) {
 }
 
 void htw__end_threads(struct htw_scheduler *scheduler) {
+    /* order: The flag counts alone: what is left is under locks, and the threads are joined. */
     atomic_fetch_or_explicit(&scheduler->mode, HTW__MODE_STOPPING, memory_order_relaxed);
     htw__work_queue_stop(&scheduler->work_queue);
     htw__life_wait_for_processing(&scheduler->life);

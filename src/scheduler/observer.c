@@ -33,6 +33,9 @@ static struct htw__site_table *table_at(struct htw__observer *observer,
         return NULL;
     *table = (struct htw__site_table) { .bits = bits };
     memset(table->entries, 0, table_bytes(bits) - sizeof(*table));
+    /* order: Release: who finds the table must see it empty. Acquire: the same, where another thread
+       was faster. [acquire: `observe`; release: no, as what it publishes is plain memory, of which the
+       explorer has no older values; failed relaxed: `observe`] */
     if (atomic_compare_exchange_strong_explicit(place, &present, table, memory_order_acq_rel,
                                                 memory_order_acquire))
         return table;
@@ -117,6 +120,9 @@ static struct htw__event_ring *ring_of(struct htw__observer *observer) {
     if (ring == NULL)
         return NULL;
     *ring = (struct htw__event_ring) { .size = size }; /* no event is read before it is written */
+    /* order: Release: who finds the ring must see its size. Acquire: the same, where another thread was
+       faster. [acquire: `observe`; release: no, as what it publishes is plain memory, of which the
+       explorer has no older values; failed relaxed: `observe`] */
     if (atomic_compare_exchange_strong_explicit(&observer->ring, &present, ring,
                                                 memory_order_acq_rel, memory_order_acquire))
         return ring;
@@ -127,10 +133,13 @@ static struct htw__event_ring *ring_of(struct htw__observer *observer) {
 /* Each word is a release of the count before: a reader that finds a part of an event also finds, when it
    reads the count again, that the place was taken. */
 static void put(struct htw__counter *word, uint64_t value) {
+    /* order: Of the count: publishes the event. Of a word of an event: a reader that finds it finds the
+       count that says that its place was taken. [relaxed: `ring`] */
     atomic_store_explicit(&word->value, value, memory_order_release);
 }
 
 static uint64_t get(const struct htw__counter *word) {
+    /* order: Pairs with put(). [relaxed: `ring`] */
     return atomic_load_explicit(&word->value, memory_order_acquire);
 }
 

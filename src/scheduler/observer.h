@@ -34,6 +34,7 @@ enum htw__site_number {
 typedef uint64_t htw__origin;
 
 static inline htw__origin htw__origin_of(const struct htw__record *record) {
+    /* order: The flag is the same from the arming until the record is free. */
     uint64_t status = atomic_load_explicit(&record->status, memory_order_relaxed);
     return (uint64_t)(uintptr_t)record->callback << 1 | (status & HTW__HAS_SITE ? 1u : 0u);
 }
@@ -90,11 +91,13 @@ struct htw__observer {
 
 /* The first table, or the next one; NULL: there is none. Any thread. */
 static inline struct htw__site_table *htw__table_of(struct htw__site_table *_Atomic const *place) {
+    /* order: The table must be seen empty, except for what was counted. [relaxed: `observe`] */
     return atomic_load_explicit(place, memory_order_acquire);
 }
 
 /* NULL: there is none. Any thread. */
 static inline struct htw__event_ring *htw__observer_ring(const struct htw__observer *observer) {
+    /* order: The size of the ring must be seen. [relaxed: `observe`] */
     return atomic_load_explicit(&observer->ring, memory_order_acquire);
 }
 

@@ -68,6 +68,7 @@ int htw_scheduler_process(struct htw_scheduler *scheduler, size_t budget, size_t
 /* Lets all clocks go on. */
 static void pass_time(struct htw_scheduler *scheduler, int64_t delta_ns) {
     for (unsigned i = 0; i < HTW__CLOCK_COUNT; i++) {
+        /* order: Manual time: a number alone. */
         int64_t now_ns = atomic_load_explicit(&scheduler->manual_ns[i], memory_order_relaxed);
         atomic_store_explicit(&scheduler->manual_ns[i], htw__after_ns(now_ns, delta_ns),
                               memory_order_relaxed);
@@ -127,6 +128,7 @@ int htw_scheduler_set_clock(struct htw_scheduler *scheduler, enum htw_clock cloc
     int error = begin_manual(scheduler, time_ns);
     if (error != 0)
         return error;
+    /* order: Manual time: a number alone. */
     atomic_store_explicit(&scheduler->manual_ns[set->name], time_ns, memory_order_relaxed);
     run_for(scheduler, 0);
     return end_manual(scheduler);

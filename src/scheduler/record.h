@@ -86,10 +86,14 @@ static inline struct htw__record *htw__record_of(struct htw_timer *timer) {
 }
 
 static inline uint64_t htw__status_of(const struct htw__record *record) {
+    /* order: Who sees a step sees what came before it. [relaxed: `gone`] */
     return atomic_load_explicit(&record->status, memory_order_acquire);
 }
 
 static inline bool htw__status_change(struct htw__record *record, uint64_t *expected, uint64_t to) {
+    /* order: Release: a step publishes what came before it, such as the end of a callback. Acquire: the
+       next step follows it. A failure may be the answer of a cancel. [acquire: `gone`; release: `handle`;
+       failed relaxed: `gone`] */
     return atomic_compare_exchange_strong_explicit(&record->status, expected, to,
                                                    memory_order_acq_rel, memory_order_acquire);
 }
@@ -97,6 +101,7 @@ static inline bool htw__status_change(struct htw__record *record, uint64_t *expe
 /* Only where no other thread can change the status: under the lock, or before the record is
    reachable. */
 static inline void htw__status_set(struct htw__record *record, uint64_t to) {
+    /* order: Who sees a step sees what came before it. [relaxed: `handle`] */
     atomic_store_explicit(&record->status, to, memory_order_release);
 }
 
@@ -126,10 +131,12 @@ static inline htw_callback *htw__callback_of(const struct htw__record *record, u
 /* Reads the deadline without the lock, while another thread may change it under the lock:
    see begin_plain() in run.c. */
 static inline int64_t htw__deadline_peek(const struct htw__record *record) {
+    /* order: The step to RUNNING fails if the deadline has changed. */
     return __atomic_load_n(&record->deadline_ns, __ATOMIC_RELAXED);
 }
 
 static inline void htw__deadline_change(struct htw__record *record, int64_t deadline_ns) {
+    /* order: The step to RUNNING fails if the deadline has changed. */
     __atomic_store_n(&record->deadline_ns, deadline_ns, __ATOMIC_RELAXED);
 }
 

@@ -78,6 +78,7 @@ static inline int arm(struct htw__clockwork *clockwork, struct htw__record *reco
 /* Makes a record that is in the wheel PENDING. Returns its handle. Under the lock. */
 static inline htw_handle begin(struct htw__shard *shard, struct htw__record *record, uint32_t index,
                                unsigned flags) {
+    /* order: The record is new, and this thread's. */
     uint64_t status = atomic_load_explicit(&record->status, memory_order_relaxed) |
                       (unsigned)HTW__PENDING | flags; /* the state was HTW__FREE, which is 0 */
     htw__status_set(record, status);

@@ -225,6 +225,7 @@ int htw_scheduler_observe(struct htw_scheduler *scheduler, uint32_t observe) {
     if (error != 0)
         return error;
     unsigned mode = htw__mode(scheduler);
+    /* order: A set of flags alone: what they need is found by pointers of its own, or made. */
     while (!atomic_compare_exchange_weak_explicit(&scheduler->mode, &mode,
                                                   (mode & ~HTW__MODE_OBSERVE) | observe,
                                                   memory_order_relaxed, memory_order_relaxed))

@@ -86,8 +86,10 @@ static bool add_clockwork(struct htw__shard *shard, struct htw__clockwork *clock
     htw__counter_add(&shard->attributes_bytes, sizeof(*clockwork));
     /* The bit first: a thread that finds the clockwork may set the alarm, and the expirer that it
        wakes must see the bit. */
+    /* order: Alarms order it: see `resets`. */
     atomic_fetch_or_explicit(&shard->scheduler->clocks_in_use, 1u << clockwork->slot,
                              memory_order_relaxed);
+    /* order: A thread that finds the clockwork must see it initialized. [relaxed: `two-clocks`] */
     atomic_store_explicit(&shard->others[clockwork->slot], clockwork, memory_order_release);
     return true;
 }
@@ -124,11 +126,14 @@ void htw__shard_wake(struct htw__shard *shard, unsigned slots) {
 /* Pushes records that are linked by next_stale, from `first` to `last`. */
 static void push_chain(struct htw__shard *shard, uint32_t first, struct htw__record *last,
                        uint32_t count) {
+    /* order: An old top lets the exchange fail. */
     uint64_t top = atomic_load_explicit(&shard->stale, memory_order_relaxed);
     uint64_t pushed;
     do {
         last->next_stale = (uint32_t)top;
         pushed = ((top >> 32) + count) << 32 | first;
+        /* order: Publishes the links of the records, and what the claiming thread did. [relaxed: `cleanup`]
+       */
     } while (!atomic_compare_exchange_weak_explicit(&shard->stale, &top, pushed,
                                                     memory_order_release, memory_order_relaxed));
     if ((uint32_t)top == NO_INDEX) /* in case no thread of the shard reuses them */
@@ -160,8 +165,10 @@ void htw__shard_push_all_stale(struct htw__shard *shard, struct htw__record *con
 static bool take_stale(struct htw__shard *shard) {
     if (shard->stale_to_free != NO_INDEX)
         return true;
+    /* order: A hint; the flag `cleanup` lets nothing be forgotten. */
     if ((uint32_t)atomic_load_explicit(&shard->stale, memory_order_relaxed) == NO_INDEX)
         return false;
+    /* order: The links of the records are read next. [relaxed: `cleanup`] */
     uint64_t top = atomic_exchange_explicit(&shard->stale, NO_INDEX, memory_order_acquire);
     shard->stale_to_free = (uint32_t)top;
     htw__counter_set(&shard->taken, top >> 32);
@@ -201,6 +208,7 @@ bool htw__shard_reclaim(struct htw__shard *shard) {
 
 bool htw__shard_has_room_for_stale(struct htw__shard *shard) {
     const uint32_t most = HTW__STALE_MAX / 2;
+    /* order: An estimate. */
     if (atomic_load_explicit(&shard->stale, memory_order_relaxed) >> 32 < most)
         return true;
     htw__lock_acquire(&shard->lock);

@@ -74,6 +74,7 @@ static inline htw_handle htw__handle_at(const struct htw__shard *shard, uint64_t
 
 static inline htw_handle htw__handle_of(const struct htw__shard *shard,
                                         const struct htw__record *record) {
+    /* order: Under the lock; the generation does not change meanwhile. */
     return htw__handle_at(shard, atomic_load_explicit(&record->status, memory_order_relaxed),
                           htw__slab_index(&shard->slab, &record->cell));
 }
@@ -151,6 +152,7 @@ static inline void htw__shard_free_record(struct htw__shard *shard, struct htw__
 /* The clockwork of a slot; NULL: there is none yet. Any thread. */
 static inline struct htw__clockwork *htw__shard_clockwork_at(struct htw__shard *shard,
                                                              uint32_t slot) {
+    /* order: The clockwork must be seen initialized. [relaxed: `two-clocks`] */
     return slot == 0 ? &shard->own
                      : atomic_load_explicit(&shard->others[slot], memory_order_acquire);
 }
@@ -175,6 +177,7 @@ bool htw__shard_reclaim(struct htw__shard *shard);
 
 /* Any thread. */
 static inline uint32_t htw__shard_stale_count(const struct htw__shard *shard) {
+    /* order: An estimate. */
     return (uint32_t)(htw__counter_read(&shard->taken) +
                       (atomic_load_explicit(&shard->stale, memory_order_relaxed) >> 32));
 }

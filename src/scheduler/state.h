@@ -140,6 +140,7 @@ struct htw_scheduler {
 #define HTW__MODE_LIMITED 0x400u  /* there is a max_pending; constant */
 
 static inline unsigned htw__mode(const struct htw_scheduler *scheduler) {
+    /* order: The flags count alone. */
     return atomic_load_explicit(&scheduler->mode, memory_order_relaxed);
 }
 

@@ -111,6 +111,7 @@ static void empty_shard(struct htw__shard *shard, htw_unexpired_visitor *visitor
     htw__lock_acquire(&shard->lock);
     for (uint32_t slot = 0; slot < HTW__SLOT_COUNT; slot++) {
         struct htw__clockwork *clockwork = htw__shard_clockwork_at(shard, slot);
+        /* order: Under the lock; the threads have ended. */
         if (clockwork != NULL)
             atomic_store_explicit(&clockwork->wake_tick, HTW_NEVER_TICK, memory_order_relaxed);
     }

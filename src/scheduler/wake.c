@@ -47,8 +47,8 @@ void htw__wake_at(struct htw__waker *waker, const struct htw__clock *clock, int6
 }
 
 void htw__wake_for_cleanup(struct htw__waker *waker) {
-    /* An exchange, not a load: if the flag is still set, the expirer must see what there is to
-       clean up when it clears the flag. */
+    /* order: An exchange, not a load: if the flag is still set, the expirer that clears it must see what
+       there is to clean up. [relaxed: `cleanup-again`] */
     if (atomic_exchange_explicit(&waker->cleanup, true, memory_order_release))
         return;
     if (!htw__is_manual(waker->scheduler))

@@ -59,12 +59,14 @@ void htw__work_queue_fini(struct htw__work_queue *queue);
 
 /* The next record of a batch that has not started; NULL: none. Any thread. */
 static inline struct htw__record *htw__batch_next(struct htw__batch *batch) {
+    /* order: A number for each thread; the mutex of the queue published the records. */
     uint32_t next = atomic_fetch_add_explicit(&batch->next, 1, memory_order_relaxed);
     return next < batch->count ? batch->records[next] : NULL;
 }
 
 /* Whether a batch has a record that has not started. Any thread. */
 static inline bool htw__batch_has_next(const struct htw__batch *batch) {
+    /* order: A hint. */
     return atomic_load_explicit(&batch->next, memory_order_relaxed) < batch->count;
 }
 

@@ -59,11 +59,13 @@ int htw__thread_add_run_stats(struct htw__thread *thread) {
     struct htw__run_stats *run_stats = htw__run_stats_create(thread->scheduler, n);
     if (run_stats == NULL)
         return -ENOMEM;
+    /* order: A thread that reads statistics must see them initialized. [relaxed: `stats`] */
     atomic_store_explicit(&thread->run_stats, run_stats, memory_order_release);
     return 0;
 }
 
 struct htw__run_stats *htw__thread_run_stats(const struct htw__thread *thread) {
+    /* order: The statistics must be seen initialized. [relaxed: `stats`] */
     return atomic_load_explicit(&thread->run_stats, memory_order_acquire);
 }
 
@@ -199,6 +201,7 @@ static void rebalance(struct htw_scheduler *scheduler) {
         struct htw__batch *batch = &scheduler->batches[i];
         if (batch->runners == 0)
             continue;
+        /* order: A hint. */
         uint32_t next = atomic_load_explicit(&batch->next, memory_order_relaxed);
         if (next == batch->seen_next)
             share(scheduler, batch);

@@ -81,32 +81,12 @@ for name in re.findall(r"`((?:\w+/)?test_\w+\.c)`", guarantees):
 if not named:
     errors.append("docs/guarantees.md names no tests")
 
-# docs/architecture.md lists the files of each layer by their names, those of src/cmd/ also without the endings.
-architecture = (root / "docs/architecture.md").read_text()
+# The list of files in the manual is made from their head comments.
+sys.dont_write_bytecode = True
+sys.path += [str(root.resolve() / "tools"), str(root.resolve() / "tools/manual")]
+import tables  # noqa: E402
 
-def listed_in(text):
-    """The names between backticks; of `name.{h,c}` both."""
-    for name in re.findall(r"`([^`]+)`", text):
-        stem, _, endings = name.partition("{")
-        yield from (stem + ending for ending in endings.rstrip("}").split(",")) if endings else [name]
-
-def list_files(folder, text):
-    files = {path.name for path in (root / folder).iterdir() if path.is_file() and path.name[0] != "."} - {"meson.build"}
-    names = set(listed_in(text))
-    stems = {name.partition(".")[0] for name in names} if folder.startswith("src/cmd") else set()
-    return [f"docs/architecture.md: {folder} has a file that is not listed: {name}" for name in sorted(files)
-            if name not in names and name.partition(".")[0] not in stems] + \
-        [f"docs/architecture.md: {folder} has no such file: {name}" for name in sorted(names)
-         if re.fullmatch(r"\w+\.(c|cc|h)", name) and name not in files]
-
-layers = dict(re.findall(r"^### (src/\w+)\n(.*?)(?=^##)", architecture, re.DOTALL | re.MULTILINE))
-for folder in sorted(path.relative_to(root).as_posix() for path in (root / "src").iterdir() if path.is_dir()):
-    text = layers.get(folder, "")
-    rows = dict(re.findall(r"^\| `(\w+)/` \|(.*)$", text, re.MULTILINE))
-    errors += list_files(folder, re.sub(r"^\| `\w+/` \|.*$", "", text, flags=re.MULTILINE))
-    for path in sorted((root / folder).iterdir()):
-        if path.is_dir():
-            errors += list_files(f"{folder}/{path.name}", rows.get(path.name, ""))
+errors += [f"{path}: its head comment is not `name - what it is.`" for path in tables.files_without_sentence(root)]
 
 # The tables of tests/fuzz/README.md have a row for each fuzzer.
 fuzzers = sorted(path.stem for path in (root / "tests/fuzz").glob("fuzz_*.c"))
@@ -115,8 +95,6 @@ for table in re.split(r"^\|---.*$", (root / "tests/fuzz/README.md").read_text(),
     errors += [f"tests/fuzz/README.md: a table has no row, or two, for {name}" for name in fuzzers if rows.count(name) != 1]
 
 # The plots show what is recorded: their descriptions have the figures. On a phone, 360 pixels wide, they can be read.
-sys.dont_write_bytecode = True
-sys.path.append(str(root.resolve() / "tools"))
 import pictures  # noqa: E402
 import plot  # noqa: E402, which pictures finds
 

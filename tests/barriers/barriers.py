@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: MIT
 """barriers.py - ./dev barriers: is each memory order of src/ needed, and does a check fail without it?
 
-  barriers.py --check                    whether docs/barriers.md has each atomic operation of src/ as it is
+  barriers.py --check                    whether a comment says of each atomic operation of src/ why its order is enough
   barriers.py EXPLORE [--quick] [FILE]...
                                          weakens each order in turn, of all files or FILE (base/lock.h), and judges it by
                                          the scenes of tests/explore/, whose program is EXPLORE
 
-A weaker order that a scene finds must be said so in the table, with the scene; one that no scene finds must not. --quick: only
-those that are said to be found, each by its scene. GENMC names the model checker GenMC, which then judges the orders of
+The comment `order: REASON [WEAKER: SCENE; ...]` stands before the operation, and holds for those that follow in its function
+up to the next one. It names the scene that finds each weaker order, or says why there is none. --quick: only those for
+which a scene is named, each by its scene. GENMC names the model checker GenMC, which then judges the orders of
 the files that the harnesses of tests/proof/ include, too. What has been judged is kept in build/barriers and not judged
 again, unless the program has changed.
 """
@@ -28,50 +29,12 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-TABLE = ROOT / "docs" / "barriers.md"
 sys.path[:0] = [str(HERE), str(ROOT / "tests" / "proof")]
 
 import proof  # noqa: E402
-from operations import all_operations  # noqa: E402
+from operations import all_comments, all_operations  # noqa: E402
 
-# ---- the table
-
-COLUMNS = 5
-
-
-def rows_of_table():
-    """Of each row its file, function, operation with its orders, reason and what is found. The file is the last heading."""
-    file = None
-    for line in TABLE.read_text().split("\n"):
-        heading = re.match(r"### `src/(.*)`$", line)
-        cells = [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-        if heading:
-            file = heading.group(1)
-        elif file and len(cells) == COLUMNS and cells[0].startswith("`"):
-            yield file, *cells
-
-
-def key_of_row(row):
-    file, function, operation, orders, _, _ = row
-    return file, function.strip("`()"), operation.replace("`", ""), orders
-
-
-def key_of(operation):
-    return operation.file, operation.function, f"{operation.name} {operation.word}", " / ".join(operation.orders)
-
-
-def said_of(cell):
-    """Of each weaker order what the last cell says: "acquire: `cancel`; release: no"."""
-    said = {}
-    for part in cell.split(";"):
-        weaker, _, finder = part.strip().partition(": ")
-        said[weaker] = finder.strip("`")
-    return said
-
-
-def name_of(weakening):
-    _, weaker, index = weakening
-    return f"failed {weaker}" if index == 1 else weaker
+# ---- what the source says
 
 
 def scenes_of_sources():
@@ -83,30 +46,30 @@ def is_finder(said):
     return said.split(",")[0] in scenes_of_sources() or said.startswith(("not played, ", "no, ", "GenMC "))
 
 
-def check():
-    """What of the table is not as in the source."""
-    operations, rows = all_operations(ROOT / "src"), list(rows_of_table())
-    wrong = []
-    keys, row_keys = [key_of(operation) for operation in operations], [key_of_row(row) for row in rows]
-    for key in sorted(set(keys) | set(row_keys)):
-        here, there = keys.count(key), row_keys.count(key)
-        if here != there:
-            wrong.append(f"src/{key[0]}: {key[1]}(): {key[2]}, {key[3]}: {here} times in the source, {there} in the table")
-    if wrong:
-        return wrong
-    if keys != row_keys:
-        return ["the rows are not in the order of the source"]
-    for operation, row in zip(operations, rows):
-        names = sorted(name_of(weakening) for weakening in operation.weakenings())
-        said = sorted(name for name in said_of(row[5]) if name != "")
-        if names != said:
-            wrong.append(f"src/{operation.file}: {operation.function}(): {operation.text()}: says {said}, must say {names}")
-        for finder in said_of(row[5]).values():
-            if finder and not is_finder(finder):
-                wrong.append(f"src/{operation.file}: {operation.function}(): {operation.text()}: no scene, and no reason: {finder}")
-        if not row[4]:
-            wrong.append(f"src/{operation.file}: {operation.function}(): {operation.text()}: has no reason")
+def check(operations):
+    """What is wrong in the comments."""
+    wrong, used, there = [], {}, {}
+    for operation in operations:
+        where = f"src/{operation.file}: {operation.function}(): {operation.text()}"
+        if operation.comment is None:
+            wrong.append(f"{where}: no comment `order: ...` before it says why")
+            continue
+        names = {name_of(weakening) for weakening in operation.weakenings()}
+        said = operation.comment.found
+        there[operation.comment.place] = set(said)
+        used.setdefault(operation.comment.place, set()).update(names)
+        wrong += [f"{where}: which scene finds it if it is weaker ({name})?" for name in sorted(names - set(said))]
+        wrong += [f"{where}: no scene, and no reason: {said[name]}" for name in sorted(names & set(said)) if not is_finder(said[name])]
+    for (file, line), names in there.items():
+        wrong += [f"src/{file}:{line}: no operation can be weaker so: {name}" for name in sorted(names - used[file, line])]
+    lines = {(operation.file, operation.comment.place[1]) for operation in operations if operation.comment}
+    wrong += [f"src/{file}:{line}: a comment on an order, and no atomic operation" for file, line in all_comments(ROOT / "src") if (file, line) not in lines]
     return wrong
+
+
+def name_of(weakening):
+    _, weaker, index = weakening
+    return f"failed {weaker}" if index == 1 else weaker
 
 
 # ---- where the operations are in the program
@@ -275,16 +238,16 @@ class Judge:
 def main():
     arguments = sys.argv[1:]
     if arguments == ["--check"]:
-        wrong = check()
-        print("\n".join(wrong) or "docs/barriers.md has each atomic operation of src/")
+        wrong = check(all_operations(ROOT / "src"))
+        print("\n".join(wrong) or "each atomic operation of src/ has its reason")
         sys.exit(bool(wrong))
     is_quick = "--quick" in arguments
     program, *files = [argument for argument in arguments if argument != "--quick"]
-    wrong = check()
+    operations = all_operations(ROOT / "src")
+    wrong = check(operations)
     if wrong:
         sys.exit("\n".join(wrong))
-    operations = all_operations(ROOT / "src")
-    said = {id(operation): said_of(row[5]) for operation, row in zip(operations, rows_of_table())}
+    said = {id(operation): operation.comment.found for operation in operations}
     unknown = set(files) - {operation.file for operation in operations}
     if unknown:
         sys.exit(f"barriers: no such file with an atomic operation below src/: {' '.join(unknown)}")
@@ -310,7 +273,7 @@ def main():
             right = judge.is_as_said(found, expected)
             also = f", and GenMC by {harness}" if harness and not found.startswith("GenMC") else ""
             what = f"src/{operation.file}: {operation.function}(): {operation.text()}, weaker: {name_of(weakening)}"
-            print(f"{what}: {found}{also}{'' if right else f', but docs/barriers.md says: {expected}'}", flush=True)
+            print(f"{what}: {found}{also}{'' if right else f', but its comment says: {expected}'}", flush=True)
             different += [] if right else [what]
             kind = found if found in NOT_FOUND else "found"
             counts[kind] = counts.get(kind, 0) + 1
@@ -318,7 +281,7 @@ def main():
         print("NOT done: the harnesses of tests/proof/ by GENMC, which names no tool")
     print(", ".join(f"{count} {kind}" for kind, count in sorted(counts.items())), f"in {time.monotonic() - begin:.0f} s")
     if different:
-        sys.exit(f"FAILED: {len(different)} not as docs/barriers.md says")
+        sys.exit(f"FAILED: {len(different)} not as the comments say")
 
 
 main()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""operations.py - the atomic operations of src/: of each the function, what it does to which word, and its memory orders."""
+"""operations.py - the atomic operations of src/: of each the function, what it does to which word, its memory orders, and
+the comment that says why these are enough."""
 
 import re
 from dataclasses import dataclass
@@ -23,6 +24,17 @@ WEAKER = {
 }
 
 
+COMMENT = re.compile(r"/\*\s*order: (.*?)(?:\[(.*?)\]\s*)?\*/", re.S)
+
+
+@dataclass
+class Comment:
+    place: tuple  # file and line
+    begin: int  # in the text of the file
+    reason: str
+    found: dict  # of each weaker order the scene that finds it
+
+
 @dataclass
 class Operation:
     file: str  # below src/
@@ -34,6 +46,7 @@ class Operation:
     last_line: int
     begin: int  # in the text of the file
     end: int
+    comment: Comment  # the last one before it in its function; None: there is none
 
     def text(self):
         return f"{self.name} {self.word}, {' / '.join(self.orders)}"
@@ -66,23 +79,39 @@ def without_comments(text):
 
 
 def function_at(lines, line):
-    for text in reversed(lines[: line + 1]):
-        found = FUNCTION.match(text)
+    """The name of a function, and the line on which it begins."""
+    for at in range(line, -1, -1):
+        found = FUNCTION.match(lines[at])
         if found:
-            return found.group(1)
-    return "?"
+            return found.group(1), at
+    return "?", 0
+
+
+def comments_of(text, file):
+    for found in COMMENT.finditer(text):
+        pairs = (part.partition(": ") for part in " ".join((found.group(2) or "").split()).split("; ") if part)
+        yield Comment(
+            place=(file, text.count("\n", 0, found.start()) + 1),
+            begin=found.start(),
+            reason=" ".join(found.group(1).split()),
+            found={weaker: finder.strip("`") for weaker, _, finder in pairs},
+        )
 
 
 def operations_of(source, file):
-    text = without_comments((source / file).read_text())
+    whole = (source / file).read_text()
+    comments = list(comments_of(whole, file))
+    text = without_comments(whole)
     lines = text.split("\n")
     for call in CALL.finditer(text):
         arguments, end = arguments_from(text, call.end())
         orders = [found.group(1).lower() for found in map(ORDER.search, arguments) if found]
         line = text.count("\n", 0, call.start())
+        function, first = function_at(lines, line)
+        before = [comment for comment in comments if comment.begin < call.start() and comment.place[1] > first]
         yield Operation(
             file=file,
-            function=function_at(lines, line),
+            function=function,
             name=re.sub(r"_explicit$|_n$", "", call.group(1)),
             word=arguments[0].lstrip("&"),
             orders=orders or ["seq_cst"],
@@ -90,10 +119,19 @@ def operations_of(source, file):
             last_line=text.count("\n", 0, end) + 1,
             begin=call.start(),
             end=end,
+            comment=before[-1] if before else None,
         )
+
+
+def files_of(source):
+    return sorted(str(path.relative_to(source)) for kind in "ch" for path in source.rglob(f"*.{kind}"))
 
 
 def all_operations(source):
     source = Path(source)
-    files = sorted(str(path.relative_to(source)) for kind in "ch" for path in source.rglob(f"*.{kind}"))
-    return [operation for file in files for operation in operations_of(source, file)]
+    return [operation for file in files_of(source) for operation in operations_of(source, file)]
+
+
+def all_comments(source):
+    source = Path(source)
+    return [comment.place for file in files_of(source) for comment in comments_of((source / file).read_text(), file)]

@@ -43,7 +43,7 @@ help_test() {
                     same seed gives the same run (tests/simulate)
   barriers [--quick] [FILE]...
                     make each memory order of src, or of FILE (base/lock.h), weaker in turn, and see which scene of
-                    explore fails; and whether docs/barriers.md says the same, in some minutes. --quick: only those
+                    explore fails; and whether the comments say the same, in some minutes. --quick: only those
                     that it says are found. GENMC: this model checker judges them, too
   stress [SECONDS]  threads against each other: each stress test for 60 seconds, or SECONDS
   soak [MINUTES [ARG]...]

@@ -24,6 +24,7 @@ import commands
 import comment
 import headers
 import reference
+import tables
 
 # Folders of documents, besides the top.
 FOLDERS = ("docs", "examples", "benchmarks", "bindings")
@@ -173,6 +174,14 @@ class Site:
             page.write_text(page.read_text().replace("---\norphan: true\n---\n", "").replace("# include/", "# ", 1))
         return names
 
+    def tables(self):
+        """What the source says of itself."""
+        self.used.update(tables.sources(self.root))
+        pages = {"docs/files": tables.files(self.root), "docs/orders": tables.barriers(self.root)}
+        for name, text in pages.items():
+            self.write(f"{name}.md", text)
+        return list(pages)
+
     def commands(self, htw):
         names = []
         for command in commands.read_all(self.root, htw):
@@ -198,7 +207,7 @@ class Site:
                 front = text
                 continue
             self.write(self.pages[source], text)
-        made = {"@reference": self.reference(), "@c++": self.cpp(), "@commands": self.commands(htw)}
+        made = {"@reference": self.reference(), "@c++": self.cpp(), "@commands": self.commands(htw), "@tables": self.tables()}
         for heading, pages in trees:
             names = []
             for page in pages:

@@ -56,6 +56,8 @@ static void change_is_durable(void *arg, int result) {
     self->change.result = result;
     if (result != 0)
         snprintf(self->change.sentence, sizeof(self->change.sentence), "%s", htw_journal_error());
+    /* order: Publishes the result and its sentence. [relaxed: not played, as the result and the
+       sentence are written before] */
     atomic_store_explicit(&self->change.is_finished, true, memory_order_release);
     htw__inbox_wake(&self->inbox);
 }
@@ -95,6 +97,7 @@ static void begin(struct htw__durable *self) {
     self->change.job_count = change.job_count;
     self->change.done_count = change.done_count;
     self->change.has_lines = has_lines;
+    /* order: The lock of the journal, in the next call, publishes it. */
     atomic_store_explicit(&self->change.is_finished, false, memory_order_relaxed);
     int error = htw_journal_apply_later(self->journal, &change, change_is_durable, self);
     self->delay.is_busy = error == 0;
@@ -106,6 +109,8 @@ static void begin(struct htw__durable *self) {
 
 void htw__durable_change_ended(struct htw__durable *self) {
     struct htw__durable_change *change = &self->change;
+    /* order: The result and its sentence are read next. [relaxed: not played, as the result and the
+       sentence are written before] */
     if (!self->delay.is_busy || !atomic_load_explicit(&change->is_finished, memory_order_acquire))
         return;
     self->delay.is_busy = false;
@@ -128,12 +133,14 @@ void htw__durable_change_ended(struct htw__durable *self) {
 void htw__durable_stopped(void *context, const char *why) {
     struct htw__durable *self = context;
     snprintf(self->stopped_because, sizeof(self->stopped_because), "%s", why);
+    /* order: Publishes the reason. [relaxed: not played, as the reason is written before] */
     atomic_store_explicit(&self->journal_has_stopped, true, memory_order_release);
     htw__inbox_wake(&self->inbox);
 }
 
 /* What the loop makes of that. */
 static void look_after_journal(struct htw__durable *self) {
+    /* order: The reason is read next. [relaxed: not played, as the reason is written before] */
     if (self->delay.is_broken ||
         !atomic_load_explicit(&self->journal_has_stopped, memory_order_acquire))
         return;

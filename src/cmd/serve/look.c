@@ -75,6 +75,8 @@ static bool look(struct htw__operation *operation, struct htw__serve_reader *rea
     struct htw__server *server = operation->server;
     operation->reader = reader;
     operation->read = read;
+    /* order: Where it is 0, the commits of the jobs that were given back come before the snapshot of
+       the look. [relaxed: not played, as a scene has no server] */
     return htw__operation_is_under_way(
         operation, atomic_load_explicit(&server->given_back, memory_order_acquire) == 0
                        ? htw__reader_add(operation)

@@ -176,6 +176,7 @@ static void run_round(struct htw__server *server, int timeout_ms) {
 }
 
 void htw__serve_loop(struct htw__server *server) {
+    /* order: A hint that is looked at in each round; nothing is read by it. */
     while (!server->is_stopping && !atomic_load_explicit(&server->has_failed, memory_order_relaxed))
         run_round(server, -1);
     int64_t end_ns = htw__server_now() + DRAIN_NS;

@@ -93,6 +93,8 @@ void htw__reservation_end(struct htw__server *server, struct htw__reservation *r
 static void given_back(void *arg, int result) {
     struct htw__server *server = arg;
     (void)result;
+    /* order: The commit comes before: pairs with `look`. [relaxed: not played, as a scene has no
+       server] */
     atomic_fetch_sub_explicit(&server->given_back, 1, memory_order_release);
 }
 
@@ -103,6 +105,7 @@ static void give_back(struct htw__server *server, struct htw__reservation *reser
     update.step = HTW_JOB_EXTEND;
     update.attempt = reservation->attempt;
     update.deadline_ns = reservation->has_timed_out ? 1 : INT64_MIN;
+    /* order: The loop alone adds, and loads. */
     atomic_fetch_add_explicit(&server->given_back, 1, memory_order_relaxed);
     int error = htw_journal_update_later(server->journal, &update, given_back, server);
     if (error != 0)

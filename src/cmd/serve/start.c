@@ -48,6 +48,7 @@ static void stopped(void *context, const char *why) {
     struct htw__server *server = context;
     const uint64_t one = 1;
     htw__terminal_error("%s", why);
+    /* order: A hint; what is written to `wake` wakes the loop. */
     atomic_store_explicit(&server->has_failed, true, memory_order_relaxed);
     (void)!write(server->wake, &one, sizeof(one));
 }
@@ -299,5 +300,6 @@ bool htw__server_close(struct htw__server *server) {
     close_fd(server->wake);
     close_fd(server->signals);
     close_fd(server->spare_fd);
+    /* order: The journal is closed: its thread has ended. */
     return is_well && !atomic_load_explicit(&server->has_failed, memory_order_relaxed);
 }
