@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# holds: scheduler-22
 """Fails where the library calls code of the user without its guard, HTW__CALL_USER() of src/base/user_code.h.
 
 A pointer of the user has a type of a function of a public header, or is a member there. What it is called in a folder of

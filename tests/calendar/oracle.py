@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# holds: calendar-1, calendar-2, calendar-3
 """Compares the instants of calendars from 1990 to 2040 with those of another source: Python's zoneinfo
 for zones, and croniter for what the fields of an expression mean.
 

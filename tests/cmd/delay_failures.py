@@ -166,6 +166,7 @@ def run_without_a_reader(*options, data, **kwargs):
 
 
 @test
+# holds: delay-7
 def delay_to_a_closed_reader_ends_quietly():
     for data in (b"0 a\n", b"1h a\n"):  # at a write, and while there is nothing to write
         got = run_without_a_reader(data=data)
@@ -176,6 +177,7 @@ def delay_to_a_closed_reader_ends_quietly():
 
 
 @test
+# holds: delay-7
 def delay_to_a_closed_reader_saves_the_rest(directory):
     path = os.path.join(directory, "rest")
     process = start_with(b"1h a\n1h b\n0 x\n", "-u", path)
@@ -196,6 +198,7 @@ def delay_to_a_closed_reader_with_nothing_left_leaves_the_file_alone(directory):
 
 
 @test
+# holds: delay-7
 def delay_to_a_closed_reader_fails_if_sigpipe_was_ignored():
     def ignore():
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)

@@ -30,6 +30,7 @@ def delay_from_start_counts_from_the_start():
 
 
 @test
+# holds: delay-1
 def delay_simulated_has_the_order_of_the_real_run(directory):
     rng = random.Random(99)
     delays = [rng.randrange(0, 1500) for _ in range(5000)]

@@ -65,6 +65,7 @@ def delay_of_a_long_line_leaves_no_memory_behind():
 
 
 @test
+# holds: delay-9
 def delay_longer_than_max_line_is_skipped_in_every_place(directory):
     """Of every length about the limit and the buffer; in the middle, and at the end of a file."""
     for size in (98, 99, 100, 262143, 262144, 262145, 1000000):
@@ -82,6 +83,7 @@ def delay_longer_than_max_line_is_skipped_in_every_place(directory):
 
 
 @test
+# holds: delay-9
 def delay_of_a_line_without_an_end_takes_no_memory():
     """It is named while it still comes, and what follows it is read."""
     process = start("--max-line", "100000", "--stats", bufsize=0)
@@ -101,6 +103,7 @@ def delay_of_a_line_without_an_end_takes_no_memory():
 
 
 @test
+# holds: delay-9
 def delay_stopped_before_a_line_that_is_too_long_saves_all_behind_it(directory):
     rest = os.path.join(directory, "rest")
     long = b"1h " + b"y" * 100

@@ -18,6 +18,7 @@ def run_and_stop(path, data=b"1h a\n1h b\n", **kwargs):
 
 
 @test
+# holds: delay-4
 def delay_stopped_keeps_the_owner_and_drops_setuid(directory):
     """A program with set-uid would become another user's, and what is private must stay so."""
     rest = file_with(directory, "rest", b"old\n")
@@ -33,6 +34,7 @@ def delay_stopped_keeps_the_owner_and_drops_setuid(directory):
 
 
 @test
+# holds: delay-4
 def delay_stopped_gives_a_new_file_the_usual_mode(directory):
     for mask, mode in ((0o027, 0o640), (0o077, 0o600), (0, 0o666)):
         rest = os.path.join(directory, f"rest{mask}")
@@ -41,6 +43,7 @@ def delay_stopped_gives_a_new_file_the_usual_mode(directory):
 
 
 @test
+# holds: delay-2
 def delay_stopped_with_nothing_left_leaves_the_file_alone(directory):
     rest = file_with(directory, "rest", b"1h old\n")
     got = run_and_stop(rest, data=b"")
@@ -50,6 +53,7 @@ def delay_stopped_with_nothing_left_leaves_the_file_alone(directory):
 
 
 @test
+# holds: delay-5
 def delay_stopped_keeps_instants(directory):
     """They are those that were asked for, whatever time passes until the next run."""
     data = (b"@4000000000.123456789 a\n@2100-02-28T23:59:59.5+01:00 b\n"
@@ -66,6 +70,7 @@ def delay_stopped_keeps_instants(directory):
 
 
 @test
+# holds: delay-5
 def delay_stopped_keeps_instants_of_the_past(directory):
     """Due, but not written, as the disk is full."""
     line = b"@1700000000.000000001 %s\n" % (b"y" * 1000000)
@@ -82,6 +87,7 @@ def elsewhere_of(err):
 
 
 @test
+# holds: delay-3
 def delay_that_cannot_save_beside_saves_elsewhere(directory):
     """The directory has gone, or the name is taken by one: the status and a message say so."""
     elsewhere = os.path.join(directory, "elsewhere")
@@ -104,6 +110,7 @@ def delay_that_cannot_save_beside_saves_elsewhere(directory):
 
 
 @test
+# holds: delay-3
 def delay_that_finds_a_fifo_without_a_reader_saves_elsewhere(directory):
     fifo = os.path.join(directory, "fifo")
     os.mkfifo(fifo)
@@ -116,6 +123,7 @@ def delay_that_finds_a_fifo_without_a_reader_saves_elsewhere(directory):
 
 
 @test
+# holds: delay-3
 def delay_that_fills_the_disk_keeps_whole_records(directory):
     """What fits is kept and named, the rest is counted."""
     rest = file_with(directory, "rest", b"old\n")
@@ -138,6 +146,7 @@ def delay_that_fills_the_disk_keeps_whole_records(directory):
 
 
 @test
+# holds: delay-6
 def delay_stopped_again_ends_a_save_that_waits(directory):
     """The FIFO has a reader that takes nothing."""
     fifo = os.path.join(directory, "fifo")
@@ -164,6 +173,7 @@ def delay_stopped_again_ends_a_save_that_waits(directory):
 
 
 @test
+# holds: delay-3
 def delay_without_a_free_descriptor_still_saves(directory):
     rest = os.path.join(directory, "rest")
     process = start("-u", rest, shell="ulimit -n 5", bufsize=0)

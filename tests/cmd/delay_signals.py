@@ -62,6 +62,7 @@ def delay_stopped_by_sigint_leaves_the_rest(directory):
 
 
 @test
+# holds: delay-2
 def delay_stopped_by_sigterm_leaves_the_rest(directory):
     interrupt(directory, signal.SIGTERM, 143)
 
@@ -174,6 +175,7 @@ def delay_asked_for_a_dump_draws_and_goes_on():
 
 
 @test
+# holds: delay-4
 def delay_stopped_keeps_the_mode_of_the_file(directory):
     rest = file_with(directory, "rest", b"old\n")
     os.chmod(rest, 0o600)

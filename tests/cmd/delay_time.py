@@ -12,6 +12,7 @@ from harness import (PATIENCE, TICK, content_of, equal, file_with, finish, has, 
 
 
 @test
+# holds: delay-1
 def delay_of_200000_lines_through_pipes_is_kept():
     """None early (by our clock and by its own), none lost, none twice, the order right."""
     rng = random.Random(4711)
@@ -72,6 +73,7 @@ def delay_of_200000_lines_through_pipes_is_kept():
 
 
 @test
+# holds: delay-1
 def delay_equal_keeps_the_order_of_input():
     got = run(data=b"".join(b"%s %d\n" % ([b"0", b"200ms"][n % 2], n) for n in range(20000)))
     equal([int(n) for n in got.lines if int(n) % 2 == 0], list(range(0, 20000, 2)), "zeros")

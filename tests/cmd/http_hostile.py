@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# holds: relay-19
 """Clients that mean ill, against the HTTP listener of commands: what each program that has it must stand."""
 import http.client
 import time

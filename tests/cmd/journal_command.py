@@ -36,6 +36,7 @@ def jobs_of(journal):
 
 
 @test
+# holds: delay-17
 def journal_list_is_in_order_of_deadline_and_works_while_it_is_open(directory):
     journal = os.path.join(directory, "journal")
     process = open_with(journal, b"3h c\n1h a\n@2200-01-01T00:00:00.5Z d\n2h b\n")
@@ -74,6 +75,7 @@ def journal_show_tells_of_the_journal_and_of_jobs(directory):
 
 
 @test
+# holds: delay-17
 def journal_json_has_the_bytes_of_any_payload(directory):
     rng = random.Random(5)
     payloads = [b"", b'"\\/\x07\x1f\x7f', "zürich \u2028 \U0001f552".encode(), b"\xff", b"\xc0\x80",
@@ -111,6 +113,7 @@ def journal_cancel_removes_jobs_for_good(directory):
 
 
 @test
+# holds: delay-17
 def journal_changes_are_refused_while_it_is_open(directory):
     journal = os.path.join(directory, "journal")
     process = open_with(journal, b"1h a\n")
@@ -291,6 +294,7 @@ def file_is_refused(journal, actions):
 
 
 @test
+# holds: delay-17
 def journal_whose_tables_are_others_is_refused(directory):
     journal = journal_with(directory, b"1h a\n")
     whole = content_of(journal)
@@ -313,6 +317,7 @@ def journal_whose_tables_are_others_is_refused(directory):
 
 
 @test
+# holds: delay-17
 def journal_whose_pages_lead_to_each_other_is_read_to_an_end(directory):
     """Seven pages of one table, each of which is beneath the one before many times over."""
     journal = journal_with(directory, b"".join(b"1h %d %s\n" % (number, b"y" * 99) for number in range(3000)))
@@ -466,6 +471,7 @@ def pages_of(journal, limit, *options):
 
 
 @test
+# holds: delay-17
 def journal_pages_have_all_jobs_once_and_in_order(directory):
     rng = random.Random(8)
     journal = os.path.join(directory, "journal")

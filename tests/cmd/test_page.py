@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# holds: serve-12, serve-13
 """The page of a journal over HTTP: test_page.py PROGRAM SERVE [NAME...]
 
 PROGRAM is that of page_program.c, SERVE is htw-serve. With a browser (Debian: chromium-driver, python3-selenium) the page is tried as well.
@@ -156,6 +157,7 @@ def lists_jobs_in_pages(server):
 
 
 @test
+# holds: serve-13
 def shows_payloads_of_any_bytes(server):
     binary = server.get("/jobs/" + server.put("b", BINARY))
     assert binary["payload_base64"] == "AP/+Cjw=" and binary["size"] == 5
@@ -290,6 +292,7 @@ def writes_metrics_of_a_bounded_number_of_queues(server):
 
 
 @test
+# holds: serve-13
 def passes_forty_thousand_queues_in_pages(server):
     server.do("queues", 40000)
     begin = time.monotonic()
@@ -339,6 +342,7 @@ def refuses_what_is_wrong(server):
 
 
 @test
+# holds: serve-12
 def stands_hostile_clients(server):
     job = server.put("g", b"x")
     try_hostile_clients(server, "GET /queues", f"POST /jobs/{job}/delete")

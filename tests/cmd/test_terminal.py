@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# holds: commands-1
 """What a program repeats of its input changes no terminal: test_terminal.py PROGRAM [NAME...]. As test_delay.py.
 
 Each program and verb is given text with characters that control a terminal, or that reverse or hide what it shows, wherever it

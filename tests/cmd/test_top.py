@@ -237,6 +237,7 @@ class Impostor(threading.Thread):
 
 
 @test
+# holds: monitor-8
 def top_survives_answers_that_are_none(directory):
     deep = b"[" * 100000
     answers = [b"", b"x", b"{}", b"[1]", b'{"format":2}', b'{"format":"1"}', b"{" * 10, deep, b"\0" * 1000,
@@ -459,6 +460,7 @@ def top_says_how_to_count_by_site(directory):
 
 
 @test
+# holds: monitor-8, commands-1
 def top_shows_nothing_of_rows_that_changes_the_terminal(directory):
     hostile = "\x1b[2J\x7f\x9b\u202e\n\x01%s%n"
     answer = json.loads(views_answer(2))
@@ -734,6 +736,7 @@ def top_on_a_terminal_obeys_keys_and_sizes(directory):
 
 
 @test_in_tmux
+# holds: monitor-8
 def top_on_a_terminal_ends_with_the_program(directory):
     path = f"{directory}/socket"
     with Watched(f"--monitor={path}") as watched, Tmux(directory, on_terminal(path, "-d 100ms")) as tmux:
@@ -760,6 +763,7 @@ def top_on_a_terminal_waits_for_a_program_that_is_stopped(directory):
 
 
 @test_in_tmux
+# holds: monitor-8
 def top_on_a_terminal_gives_it_back_after_a_signal(directory):
     path = f"{directory}/socket"
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -809,6 +813,7 @@ def terminal_output(path, samples):
 
 
 @test
+# holds: monitor-8
 def top_does_not_flicker(directory):
     path = f"{directory}/socket"
     with Watched(f"--monitor={path}"):

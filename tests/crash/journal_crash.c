@@ -19,6 +19,7 @@
  *
  * usage: journal_crash [ROUNDS [SEED [FOLDER]]]
  */
+/* holds: journal-1, journal-2, journal-3, journal-10a, journal-10c, journal-10d, journal-10h */
 #include "../support/random.h"
 #include "wall_clock.h"
 #include "worker.h"

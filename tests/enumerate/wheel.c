@@ -16,6 +16,7 @@
  * they are does not matter, nor what an idle timer was armed for; add_chains() and trim_left() say what else
  * does not.
  */
+/* holds: wheel-2, wheel-5, wheel-6, wheel-7, wheel-8, wheel-9 */
 #include "../../src/wheel/lists.h"
 #include "../support/history_compare.h"
 #include "search.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* journal_lease_scenes.c - what a journal promises to threads that ask for jobs, pause queues, and end leases. */
+/* holds: journal-10a, journal-10b, journal-10c, journal-10f */
 #include "disk.h"
 #include "journal_case.h"
 

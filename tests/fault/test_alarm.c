@@ -7,6 +7,7 @@
  * The test's thread is the owner of the alarm, and any other thread besides the stopped one: in
  * htw__alarm_set() they are all the same.
  */
+/* holds: scheduler-19 */
 #include "../../src/base/alarm.h"
 #include "../../src/base/clock.h"
 #include "../unit/unit.h"
@@ -271,6 +272,7 @@ UNIT_TEST(alarm_that_a_stopped_thread_puts_off_can_be_set) {
 }
 
 /* Again and again, although nobody reads the timer. */
+/* holds: purgatory-9a */
 UNIT_TEST(alarm_expires_whenever_the_wall_clock_is_set) {
     static const clockid_t clocks[] = { CLOCK_MONOTONIC, CLOCK_REALTIME, CLOCK_BOOTTIME };
     static const struct itimerspec at_once = { .it_value = { 0, 1 } };

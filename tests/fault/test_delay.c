@@ -451,6 +451,7 @@ static void tear_down(void) {
 }
 
 /* While the file is written that takes what is left: what is there by then is kept. */
+/* holds: delay-6 */
 UNIT_TEST_BETWEEN(set_up, tear_down, delay_stopped_again_while_it_saves_keeps_whole_records) {
     static char input[MESSAGES * 21000];
     size_t used = 0;
@@ -489,6 +490,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, delay_stopped_releases_all_that_is_due) {
 }
 
 /* What was read before is saved. */
+/* holds: delay-12 */
 UNIT_TEST_BETWEEN(set_up, tear_down, delay_without_memory_for_a_long_line_goes_on) {
     static char input[600000];
     snprintf(input, sizeof(input), "1h m0\n0 m1\n1h %0500000dm2\n", 0);
@@ -515,6 +517,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, delay_that_meets_no_fault_ends_as_planned) 
     }
 }
 
+/* holds: delay-12 */
 UNIT_TEST_BETWEEN(set_up, tear_down, delay_that_meets_any_fault_reports_every_loss) {
     for (size_t i = 0; i < sizeof(scenarios) / sizeof(scenarios[0]); i++)
         fail_all_of(&scenarios[i]);

@@ -8,6 +8,8 @@
  *
  * usage: as that of a model (arguments.h); a history is a round
  */
+/* holds: journal-1, journal-2, journal-3, journal-4, journal-5, journal-10, journal-10h, journal-11,
+   journal-19 */
 #include "../model/arguments.h"
 #include "../support/random.h"
 #include "../support/test_folder.h"

@@ -9,6 +9,7 @@
  * usage: fault_journal_calls [--all]: each call, with more errors; otherwise, of the calls of one
  * name, the first ones and fewer behind them
  */
+/* holds: journal-4 */
 #include "../../src/journal/database.h"
 #include "../support/manual_time.h"
 #include "../support/process.h"

@@ -126,6 +126,7 @@ static void copy_files(void) {
 
 /* A complete copy of a transaction that has failed may be in the log, and there may be no space to
    write over it. */
+/* holds: journal-4 */
 UNIT_TEST_BETWEEN(begin, end, put_that_has_failed_is_not_in_the_log) {
     unsigned failed = 0;
     for (long nth = 1; nth < 30; nth++) {
@@ -186,6 +187,7 @@ static void fail_each_fsync(enum fault fault) {
     assert_true(stopped > 3);
 }
 
+/* holds: journal-5 */
 UNIT_TEST_BETWEEN(begin, end, fsync_that_has_failed_stops_the_journal_for_good) {
     fail_each_fsync(FAULT_SYNC);
     begin_again();
@@ -203,6 +205,7 @@ static bool waits_for_checkpoint(void) {
     return stats.checkpoints > 0;
 }
 
+/* holds: journal-5 */
 UNIT_TEST_BETWEEN(begin, end, fsync_of_a_checkpoint_that_finds_no_space_stops_the_journal) {
     static char payload[40000];
     unsigned stopped = 0;
@@ -274,10 +277,12 @@ static void expect_full_disk(enum fault fault) {
     close_journal();
 }
 
+/* holds: journal-4 */
 UNIT_TEST_BETWEEN(begin, end, quota_that_is_used_up_is_a_full_disk) {
     expect_full_disk(FAULT_QUOTA);
 }
 
+/* holds: journal-4 */
 UNIT_TEST_BETWEEN(begin, end, file_that_may_not_be_longer_is_a_full_disk) {
     expect_full_disk(FAULT_LIMIT);
 }
@@ -319,6 +324,7 @@ static bool play_rule(const struct way *way, long nth) {
     return has_failed;
 }
 
+/* holds: journal-10h */
 UNIT_TEST_BETWEEN(begin, end, rule_that_is_cut_off_at_each_write_puts_a_job_once_for_each_instant) {
     for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
         long nth = 0;
@@ -403,6 +409,7 @@ static void leave_copy(void) {
 }
 
 /* From each operation on. */
+/* holds: journal-19 */
 UNIT_TEST_BETWEEN(begin, end, journal_that_was_killed_on_a_full_disk_opens_and_delivers) {
     for (unsigned i = 0; i < sizeof(full_disks) / sizeof(full_disks[0]); i++)
         for (long nth = 0; nth < 25; nth++) {
@@ -422,6 +429,7 @@ UNIT_TEST_BETWEEN(begin, end, journal_that_was_killed_on_a_full_disk_opens_and_d
 }
 
 /* The copy of the log in the file would be longer: a put that adds to that is refused, an end is not. */
+/* holds: journal-19 */
 UNIT_TEST_BETWEEN(begin, end, journal_ends_jobs_where_its_file_cannot_grow) {
     static char payload[8000];
     uint64_t id;
@@ -449,6 +457,7 @@ UNIT_TEST_BETWEEN(begin, end, journal_ends_jobs_where_its_file_cannot_grow) {
 
 /* An fsync of an earlier process has failed: what was appended behind its commits could be lost with
    them. */
+/* holds: journal-19 */
 UNIT_TEST_BETWEEN(begin, end, journal_changes_nothing_before_its_log_is_on_the_disk) {
     leave_copy();
     faulty_vfs_plan(FAULT_FULL, 0, EVER);
@@ -475,6 +484,7 @@ UNIT_TEST_BETWEEN(begin, end, journal_changes_nothing_before_its_log_is_on_the_d
 }
 
 /* The kernel has the log as it was written, and the disk has not. */
+/* holds: journal-19 */
 UNIT_TEST_BETWEEN(begin, end, change_is_not_appended_to_what_a_power_cut_can_take_away) {
     unsigned refused = 0;
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -511,6 +521,7 @@ static void truncate_log(void) {
 }
 
 /* A power cut may bring the truncated log back, in part, with what was written over it. */
+/* holds: journal-1 */
 UNIT_TEST_BETWEEN(begin, end, journal_loses_nothing_if_another_program_truncates_its_log) {
     for (uint64_t seed = 1; seed <= 8; seed++)
         for (long nth = 1; nth < 25; nth++) {

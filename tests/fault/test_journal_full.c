@@ -8,6 +8,7 @@
  *
  * usage: fault_journal_full [HTW]: the command
  */
+/* holds: journal-1, journal-10c, journal-19 */
 #include "../../src/journal/database.h"
 #include "../support/manual_time.h"
 

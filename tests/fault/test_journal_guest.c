@@ -8,6 +8,7 @@
  *
  * usage: fault_journal_guest [HTW]: with the command
  */
+/* holds: journal-20, journal-21 */
 #include "../support/manual_time.h"
 #include "../support/test_folder.h"
 #include "faulty_vfs.h"

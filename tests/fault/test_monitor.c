@@ -3,6 +3,7 @@
  * test_monitor.c - each system call of a monitor fails in turn, once: opening is refused with a named
  * error and leaves nothing behind, or goes on; a monitor that is open answers again afterwards.
  */
+/* holds: monitor-5 */
 #include "../support/process.h"
 #include "../support/test_folder.h"
 #include "../unit/unit.h"

@@ -3,6 +3,7 @@
  * test_threads.c - the system refuses threads and timers. pthread_create() and what an alarm is made
  * of are replaced (-Wl,--wrap) and fail on demand.
  */
+/* holds: scheduler-16 */
 #include "../support/failing_allocator.h"
 #include "../support/process.h"
 #include "../unit/unit.h"
@@ -331,6 +332,7 @@ static int schedule_by(struct htw_scheduler *scheduler, enum htw_clock clock, _A
 }
 
 #ifndef HTW_PORTABLE
+/* holds: scheduler-26 */
 UNIT_TEST_BETWEEN(relent, relent, other_clock_that_lacks_a_timer_answers_why) {
     static const int errors[] = { EMFILE, ENFILE, ENOMEM };
     for (int i = 0; i < 3; i++) {

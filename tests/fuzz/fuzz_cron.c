@@ -3,6 +3,7 @@
  * fuzz_cron.c - a fuzz target: what the input says as a cron expression, and its instants in a zone that
  * the first byte selects.
  */
+/* holds: calendar-1, calendar-5 */
 #include "fuzz.h"
 
 #include <htw/calendar.h>

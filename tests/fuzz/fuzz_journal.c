@@ -6,6 +6,7 @@
  * An input begins with 'r', and the file follows; or with any other byte, and edits follow. An edit is a
  * byte L, the number of a page, a place in it (two bytes), and L % 32 + 1 bytes to be put there.
  */
+/* holds: delay-17 */
 #include "fuzz.h"
 
 #include "../../src/cmd/journal/actions.h"

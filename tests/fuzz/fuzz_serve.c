@@ -3,6 +3,7 @@
  * fuzz_serve.c - what a client sends to `htw serve`: its lines. Pieces are read as the whole, and what a line means does
  * not depend on what follows it.
  */
+/* holds: serve-4 */
 #include "fuzz.h"
 
 #include "../../src/cmd/serve/line.h"

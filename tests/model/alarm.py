@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
+# holds: scheduler-19
 """Every order of the steps of alarm_timerfd.c, for one sleeper and a few threads that arm timers.
 
 What must hold whenever the sleeper sleeps, wherever the other threads are stopped: one of the two

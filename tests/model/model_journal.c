@@ -6,6 +6,7 @@
  * Histories put, replace, cancel and end jobs, near and far, advance and set the clock, close and
  * open the file, with memory for few jobs and for many. Usage: arguments.h.
  */
+/* holds: journal-2, journal-3, journal-6, journal-7, journal-9, journal-10, journal-18 */
 #include "../support/manual_time.h"
 #include "../support/random.h"
 #include "arguments.h"

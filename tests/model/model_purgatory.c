@@ -8,6 +8,8 @@
  * with which reason, and in which order, is known before each step, except for the order of those
  * that expire or are closed in one step.
  */
+/* holds: purgatory-7, purgatory-9a, purgatory-11, purgatory-16, purgatory-17, purgatory-19,
+   purgatory-20, purgatory-21 */
 #include "arguments.h"
 #include "purgatory_oracle.h"
 

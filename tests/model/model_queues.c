@@ -9,6 +9,8 @@
  * history of done jobs and without. In half of the histories the journal is a guest, and a program puts jobs, too.
  * Usage: arguments.h.
  */
+/* holds: journal-10a, journal-10b, journal-10c, journal-10d, journal-10e, journal-10f, journal-10g,
+   journal-10h, journal-20 */
 #include "../support/manual_time.h"
 #include "../support/random.h"
 #include "arguments.h"

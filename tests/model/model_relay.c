@@ -12,6 +12,8 @@
  * whose cancel could be read when that member took the stripe over. Producers send in transactions, too.
  * Histories without faults also say how late. Usage: arguments.h.
  */
+/* holds: relay-1, relay-2, relay-3, relay-5, relay-6, relay-7, relay-8, relay-9, relay-15, relay-17,
+   relay-18 */
 #include "../support/random.h"
 #include "arguments.h"
 #include "memory_broker.h"

@@ -8,6 +8,7 @@
  * in a step, and at what time, is known before it, except for the order of those of one instant. Some
  * timers of groups have a span; the scales of the groups change.
  */
+/* holds: scheduler-9, scheduler-25, scheduler-28, scheduler-29 */
 #include "arguments.h"
 
 #include "../support/random.h"

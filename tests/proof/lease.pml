@@ -10,6 +10,7 @@
  *
  * Left out: several jobs and queues, priorities, windows, clocks that are set.
  */
+/* holds: journal-10a, journal-10c */
 
 /* ---- bounds; the verb proof sets others for a longer search */
 

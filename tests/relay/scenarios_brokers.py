@@ -10,6 +10,7 @@ from relay import Relay, wait_for
 
 
 @scenario(CI)
+# holds: relay-1
 def a_broker_that_is_killed_and_comes_back_costs_nothing_but_time(case):
     case.relay("a").ready()
     case.relay("b")
@@ -83,6 +84,7 @@ def too_few_replicas_in_sync_cost_nothing_but_time(case):
 
 
 @scenario()
+# holds: relay-13
 def a_new_partition_of_the_input_is_used_when_it_has_buckets(case):
     relay = case.relay("a", "-X", "topic.metadata.refresh.interval.ms=1000").ready()
     case.produce(2000, 1000, 5000)

@@ -38,6 +38,7 @@ def members_that_join_and_leave_under_load_lose_nothing(case):
 
 
 @scenario(CI)
+# holds: relay-1
 def killed_relays_that_come_back_lose_and_double_nothing(case):
     case.read("all", "uncommitted", case.out)
     relays = [case.relay(name).ready() for name in "ab"]
@@ -60,6 +61,7 @@ def killed_relays_that_come_back_lose_and_double_nothing(case):
 
 
 @scenario()
+# holds: relay-12
 def a_member_takes_over_from_one_that_was_killed(case):
     # The transaction that it leaves open would be in the way for a minute, if its successor did not end it.
     for name in "ab":
@@ -93,6 +95,7 @@ def suspend_one_of_two(case, after, **environment):
 
 
 @scenario(CI)
+# holds: relay-3
 def a_member_that_was_suspended_is_fenced(case):
     suspend_one_of_two(case, case.out).require()
 
@@ -104,6 +107,7 @@ def a_member_that_was_suspended_while_it_filed_is_fenced(case):
 
 
 @scenario(CI)
+# holds: relay-3
 def without_fencing_a_suspended_member_doubles_records(case):
     # Unless its successor is so slow that it takes over the positions that the ghost commits: three tries.
     for _ in range(3):
@@ -246,6 +250,7 @@ def a_fleet_that_was_down_goes_on_where_it_was(case):
 
 
 @scenario(CI)
+# holds: relay-11
 def at_least_once_loses_nothing_when_relays_are_killed(case):
     case.options.append("--at-least-once")
     relays = [case.relay(name).ready() for name in "ab"]

@@ -75,6 +75,7 @@ def delays_count_from_the_timestamp_that_the_broker_sets(case):
 
 
 @scenario()
+# holds: relay-7
 def a_cancelled_record_is_not_delivered(case):
     case.relay("a").ready()
     at = now_ms() + 6000
@@ -147,6 +148,7 @@ def read_letters(case, number):
 
 
 @scenario()
+# holds: relay-8
 def large_records_and_bad_ones(case):
     dead = case.name + ".dead"
     case.read("dead", "committed", dead)
@@ -190,6 +192,7 @@ def large_headers_come_with_little_memory(case):
 
 
 @scenario()
+# holds: relay-9
 def dead_letters_that_are_refused_are_not_lost(case):
     dead = case.name + ".dead"
     case.read("dead", "committed", dead)
@@ -253,6 +256,7 @@ def a_destination_that_refuses_writes_stops_no_other(case):
 
 
 @scenario(CI, **{"auto.create.topics.enable": "true"})
+# holds: relay-8
 def a_flood_of_unknown_destinations_stops_nothing(case):
     count, spread = 10000, 4000
     case.options += ["--allow", case.name + "-x*"]
@@ -298,6 +302,7 @@ def a_million_records_due_in_one_millisecond(case):
 
 
 @scenario()
+# holds: relay-18
 def records_that_recur_come_once_for_each_time_when_relays_are_killed(case):
     relays = [case.relay(name).ready() for name in "ab"]
     until = now_ms() + 30000

@@ -22,6 +22,7 @@ def list_all(case, *options, limit=1000):
 
 
 @scenario()
+# holds: relay-16
 def what_waits_is_listed_while_relays_move_it(case):
     case.relay("a").ready()
     case.relay("b").ready()
@@ -67,6 +68,7 @@ def a_million_that_wait_are_listed(case):
 
 
 @scenario()
+# holds: relay-16
 def what_waits_is_shown_cancelled_and_moved(case):
     relay = case.relay("a").ready()
     at = now_ms() + 20000
@@ -105,6 +107,7 @@ def what_waits_is_shown_cancelled_and_moved(case):
 
 
 @scenario()
+# holds: relay-15
 def cancels_and_replacements_by_id_do_what_they_say_while_relays_are_killed(case):
     relays = [case.relay(name).ready() for name in "ab"]
     begin = now_ms()
@@ -169,6 +172,7 @@ def a_relay_takes_over_with_many_ids(case):
 
 
 @scenario()
+# holds: relay-20
 def records_whose_index_was_lost_wait_until_it_is_said_what_becomes_of_them(case):
     relay = case.relay("a").ready()
     at = now_ms() + 6000

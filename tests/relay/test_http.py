@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# holds: relay-19
 """`htw relay http` over brokers in memory: test_http.py RELAY BROKERS
 
 BROKERS is the program of mock.c. Ends with status 77 where confluent-kafka is missing. With a browser (Debian: chromium-driver,

@@ -18,6 +18,7 @@ rd_kafka_resp_err_t __wrap_rd_kafka_committed(rd_kafka_t *client,
     return RD_KAFKA_RESP_ERR__TIMED_OUT;
 }
 
+/* holds: relay-2 */
 MOCK_TEST(mock_each_record_is_delivered_and_none_early) {
     mock_width_ms = 100;
     mock_start();
@@ -38,6 +39,7 @@ MOCK_TEST(mock_each_record_is_delivered_and_none_early) {
 }
 
 /* As when its first commit was still under way: the name is not there yet, but comes with the positions. */
+/* holds: relay-12 */
 MOCK_TEST(mock_owner_that_is_named_late_is_fenced) {
     mock_has_transactions = true;
     mock_commit("in", 0, "htw-stripe-2 200 8 3 0 0 0 0 0 other");
@@ -51,6 +53,7 @@ MOCK_TEST(mock_owner_that_is_named_late_is_fenced) {
 
 /* As after a successor has deleted what this relay had not read: whether anything is lost, the committed
  * positions say. */
+/* holds: relay-3 */
 MOCK_TEST(mock_offset_that_is_gone_is_judged_by_the_take_over) {
     bool has_recovered = false;
     mock_listen(false); /* or it would get the errors below */

@@ -68,6 +68,7 @@ static void end(unsigned count) {
     assert_int_equal(htw__kafka_close(&mock_relay), 0);
 }
 
+/* holds: relay-17 */
 UNIT_TEST_BETWEEN(set_up, tear_down, mock_filing_goes_on_while_a_commit_of_deliveries_hangs) {
     start("in-one-deliver");
     int64_t soon_ms = mock_now_ms() + 1500;
@@ -83,6 +84,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, mock_filing_goes_on_while_a_commit_of_deliv
     end(RECORDS + 5);
 }
 
+/* holds: relay-17 */
 UNIT_TEST_BETWEEN(set_up, tear_down, mock_deliveries_go_on_while_a_commit_of_filing_hangs) {
     start("in-one-file");
     int64_t soon_ms = mock_now_ms() + 3000;

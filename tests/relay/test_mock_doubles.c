@@ -17,6 +17,7 @@ static unsigned count_doubles(unsigned count) {
 }
 
 /* What was filed is committed as soon as what was delivered. */
+/* holds: relay-11 */
 MOCK_TEST(mock_what_was_published_an_interval_ago_is_not_doubled) {
     mock_width_ms = 1000;
     mock_start();
@@ -35,6 +36,7 @@ MOCK_TEST(mock_what_was_published_an_interval_ago_is_not_doubled) {
 }
 
 /* However long the interval is, and however much there is to catch up with. */
+/* holds: relay-11 */
 MOCK_TEST(mock_what_is_doubled_is_limited_by_its_number) {
     mock_width_ms = 1000;
     mock_commit_ms = 60000;

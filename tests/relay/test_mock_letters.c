@@ -16,6 +16,7 @@ static void refuse(rd_kafka_resp_err_t error) {
     assert_int_not_equal(stats->done.dead_refused + stats->done.dead_short, 0);
 }
 
+/* holds: relay-9 */
 MOCK_TEST(mock_letter_whose_topic_is_refused_is_tried_again) {
     mock_start();
     refuse(RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
@@ -43,6 +44,7 @@ MOCK_TEST(mock_letter_that_is_too_large_loses_its_value) {
 }
 
 /* An answer that another time may differ: a topic with a limit of timestamps, a plugin of the brokers that fails. */
+/* holds: relay-8 */
 MOCK_TEST(mock_record_that_is_refused_again_and_again_is_a_dead_letter) {
     const rd_kafka_resp_err_t no = RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP;
     mock_start();

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+/* holds: relay-7 */
 MOCK_TEST(mock_cancelled_record_is_not_delivered) {
     mock_width_ms =
         1000; /* both are filed to level 0 long before it is loaded, however slow the machine */
@@ -22,6 +23,7 @@ MOCK_TEST(mock_cancelled_record_is_not_delivered) {
     assert_int_equal(htw__kafka_close(&mock_relay), 0);
 }
 
+/* holds: relay-4 */
 MOCK_TEST(mock_successor_goes_on_where_the_relay_has_stopped) {
     mock_start();
     int64_t begin_ms = mock_now_ms();
@@ -38,6 +40,7 @@ MOCK_TEST(mock_successor_goes_on_where_the_relay_has_stopped) {
     assert_int_equal(htw__kafka_close(&mock_relay), 0);
 }
 
+/* holds: relay-8 */
 MOCK_TEST(mock_missing_destination_is_a_dead_letter) {
     static const char *const all[] = { "*" };
     struct htw__kafka_options options = mock_options();
@@ -81,6 +84,7 @@ MOCK_TEST(mock_missing_topic_is_told) {
     htw__kafka_close(&mock_relay);
 }
 
+/* holds: relay-10 */
 MOCK_TEST(mock_other_widths_are_refused) {
     mock_start();
     mock_produce(0, mock_now_ms(), NULL, NULL);

@@ -76,6 +76,7 @@ static bool has_recovered(void) {
 }
 
 /* As after a topic was made anew: what was committed says that it went on to 1000. */
+/* holds: relay-20 */
 MOCK_TEST(mock_stripe_whose_index_was_lost_stands_still_and_the_others_go_on) {
     struct htw__kafka_options options = mock_options();
     mock_commit("in", 0, "htw-stripe-2 200 8 3 0 0 1000 0 0");
@@ -93,6 +94,7 @@ MOCK_TEST(mock_stripe_whose_index_was_lost_stands_still_and_the_others_go_on) {
     assert_int_equal(htw__kafka_close(&mock_relay), 0);
 }
 
+/* holds: relay-20 */
 MOCK_TEST(mock_index_is_looked_at_each_minute) {
     mock_start();
     mock_run(300);

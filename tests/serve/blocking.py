@@ -90,6 +90,7 @@ def puts_of_a_pipeline_are_served_in_their_order(server):
 
 
 @compared
+# holds: serve-10
 def jobs_that_are_kicked_or_released_serve_workers(server):
     with Wire(server) as holder:
         holder.ask("use a")
@@ -109,6 +110,7 @@ def jobs_that_are_kicked_or_released_serve_workers(server):
 
 
 @compared
+# holds: serve-10
 def the_end_of_a_time_serves_workers(server):
     """Of a delay, of a lease, of a connection, and of a pause."""
     with Wire(server) as wire, Wire(server) as holder:
@@ -133,6 +135,7 @@ def the_end_of_a_time_serves_workers(server):
 
 
 @compared
+# holds: serve-9
 def commands_behind_a_wait_are_answered_after_it(server):
     with Wire(server) as waiter, Wire(server) as other:
         waiter.send(b"list-tube-used\r\nreserve\r\nuse b\r\nreserve\r\npeek-ready\r\nreserve-with-timeout 1\r\nput 0 0 9 4\r\nmine\r\n")
@@ -150,6 +153,7 @@ def commands_behind_a_wait_are_answered_after_it(server):
 
 
 @compared
+# holds: serve-2
 def a_worker_that_goes_leaves_what_it_waited_for(server):
     first, second = waiting(server, "a b", "a")
     first.close()
@@ -168,6 +172,7 @@ def vanish(wire, reset):
 
 
 @compared
+# holds: serve-2
 def a_job_whose_worker_dies_as_it_is_served_comes_back(server):
     """Before or after the put, unnoticed yet, or with a part of the body: the next worker gets the job."""
     rng = random.Random(1)
@@ -193,6 +198,7 @@ def a_job_whose_worker_dies_as_it_is_served_comes_back(server):
 
 
 @own("--memory")
+# holds: serve-2
 def a_job_that_a_busy_server_gives_to_a_dead_worker_comes_back(server):
     """In one round a job is due, its worker has gone, and another client takes all the time. Nothing wakes the server after that."""
     tubes = 5000 // settings.slowness
@@ -225,6 +231,7 @@ def send_all_that_fits(wire, data):
 
 
 @compared
+# holds: serve-8
 def a_worker_that_sends_much_while_it_waits_is_held_back(server):
     """It gets its job, and all answers behind it."""
     line = b"list-tube-used\r\n"
@@ -242,6 +249,7 @@ def a_worker_that_sends_much_while_it_waits_is_held_back(server):
 
 
 @compared
+# holds: serve-2
 def a_worker_that_sent_much_before_it_went_takes_no_job(server):
     """The end of its connection comes behind more input than the kernel buffers."""
     with Wire(server) as other:
@@ -255,6 +263,7 @@ def a_worker_that_sent_much_before_it_went_takes_no_job(server):
 
 
 @compared
+# holds: serve-10
 def time_outs_race_with_puts(server):
     """A worker gets a job or TIMED_OUT, and a job has a worker or is ready."""
     count, taken = 60 // settings.slowness, 0

@@ -98,6 +98,7 @@ def nothing_is_left(server, jobs=0):
 
 
 @own(*OPTIONS)
+# holds: serve-10
 def first_come_is_first_served_on_each_of_500_tubes(server):
     with Crowd(server, MANY) as crowd, Wire(server) as other:
         turn = {}
@@ -114,6 +115,7 @@ def first_come_is_first_served_on_each_of_500_tubes(server):
 
 
 @compared_with(*OPTIONS)
+# holds: serve-10
 def ten_thousand_workers_get_one_job_each(server):
     before = resident(server)
     with Crowd(server, MOST) as crowd, Wire(server) as other:
@@ -135,6 +137,7 @@ def ten_thousand_workers_get_one_job_each(server):
 
 
 @compared
+# holds: serve-2
 def workers_that_vanish_take_no_job(server):
     """Half of them go while they wait. All jobs reach the others."""
     with Crowd(server, MANY) as crowd, Wire(server) as other:
@@ -225,6 +228,7 @@ class Storm:
 
 
 @compared
+# holds: serve-2
 def a_storm_loses_and_doubles_nothing(server):
     with Crowd(server, MANY // 2) as crowd:
         storm = Storm(server, crowd, random.Random(2))
@@ -246,6 +250,7 @@ def check_late(server, late):
 
 
 @compared
+# holds: serve-10
 def time_outs_come_in_time(server):
     """Never early, on a quiet machine (--strict) not late by much: of workers that begin within a second."""
     with Crowd(server, MANY) as crowd:
@@ -268,6 +273,7 @@ def time_outs_come_in_time(server):
 
 
 @compared
+# holds: serve-10
 def time_outs_come_while_others_keep_it_busy(server):
     """As much work for timers as for sockets: put, reserve, a lease of a second, delete."""
     ended = threading.Event()

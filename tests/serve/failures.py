@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# holds: serve-5, serve-6
 """Allocations and system calls fail in turn, once or from then on, while clients do a bit of everything.
 
 A command is done and answered as always, or refused, and has changed nothing: sent again, it is done. Or its connection
@@ -216,12 +217,14 @@ def each_fails(name, error, **more):
 
 
 @own()
+# holds: serve-5
 def each_allocation_that_fails_is_refused_or_closes_a_connection(_):
     each_fails("malloc", errno.ENOMEM, apart=8)
     each_fails("malloc", errno.ENOMEM, times=EVER, may_end=True, apart=30)
 
 
 @own()
+# holds: serve-5
 def each_call_of_a_socket_that_fails_costs_at_most_its_connection(_):
     for name, error in (("recv", errno.EINTR), ("recv", errno.ENOMEM), ("recv", SHORT), ("send", errno.EINTR),
                         ("send", errno.EPIPE), ("send", SHORT), ("accept4", errno.ECONNABORTED), ("accept4", errno.EMFILE),
@@ -230,6 +233,7 @@ def each_call_of_a_socket_that_fails_costs_at_most_its_connection(_):
 
 
 @own()
+# holds: serve-7
 def a_listener_that_cannot_accept_does_not_spin_and_recovers(_):
     for error in (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS):
         with Faults() as faults, htw_serve(faults=faults) as server, Wire(server) as wire:
@@ -250,6 +254,7 @@ def a_listener_that_cannot_accept_does_not_spin_and_recovers(_):
 
 
 @own()
+# holds: serve-6
 def each_call_of_the_disk_that_fails_loses_nothing(_):
     for name, error in (("pwrite64", errno.ENOSPC), ("pwrite64", errno.EIO), ("pwrite64", SHORT), ("fdatasync", errno.EIO)):
         each_fails(name, error, may_end=True, apart=4 if name == "pwrite64" else 1)

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# holds: serve-2
 """Random histories of the whole protocol: beanstalkd and htw serve give the same answers.
 
 A second is the unit of the protocol, so hundreds of histories run side by side, each on connections and tubes
@@ -516,6 +517,7 @@ def run_all(make, seeds, limit_s):
 
 
 @paired
+# holds: serve-4
 def random_histories_are_answered_alike(*servers):
     seed = settings.seed if settings.seed is not None else int.from_bytes(os.urandom(4), "little")
     if settings.replay:

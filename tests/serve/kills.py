@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# holds: serve-1, serve-2, serve-3, serve-5, serve-6
 """kill -9 at random moments under mixed load, while the clock is set and the disk is full or fails: what was acknowledged holds.
 
 Several clients put, reserve, delete, release, bury, kick and pause, until the server is killed, or ends because its disk
@@ -304,6 +305,7 @@ def kill(rounds, relay=None):
 
 
 @own()
+# holds: serve-1
 def kills_lose_and_revive_nothing(_):
     count, wrong = kill(settings.kills)
     notes.append(f"{settings.kills} kills: " + ", ".join(f"{what} {times}" for what, times in count.items()))

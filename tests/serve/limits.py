@@ -88,12 +88,14 @@ def send_and_count(server, command, answer, count):
 
 
 @compared
+# holds: serve-8
 def a_million_commands_of_one_client_delay_no_other(server):
     beside(server, lambda: send_and_count(server, b"use a\r\n", b"USING a\r\n", MANY // settings.slowness // 4))
     return []
 
 
 @own()
+# holds: serve-8
 def puts_of_one_client_in_a_pipeline_delay_no_other(server):
     """Each is on the disk before it is answered, many in one commit."""
     count = 100000 // settings.slowness
@@ -112,6 +114,7 @@ def puts_of_one_client_in_a_pipeline_delay_no_other(server):
 
 
 @own("--max-output", "1M")
+# holds: serve-8
 def clients_that_never_read_are_held_back_and_delay_no_other(server):
     with Wire(server) as wire:
         job = wire.put(b"v" * 60000)
@@ -154,6 +157,7 @@ def clients_that_never_read_are_held_back_and_delay_no_other(server):
 
 
 @own()
+# holds: serve-8
 def large_bodies_that_nobody_reads_delay_no_other_and_take_little_memory(server):
     """Each client is owed far more than it is sent; none is closed for what the others do not read."""
     count = 200 // settings.slowness
@@ -180,6 +184,7 @@ def large_bodies_that_nobody_reads_delay_no_other_and_take_little_memory(server)
 
 
 @own()
+# holds: serve-8
 def clients_that_send_slowly_delay_no_other(server):
     """Each sends a part of a command."""
     wires = [Wire(server) for _ in range(200)]
@@ -193,6 +198,7 @@ def clients_that_send_slowly_delay_no_other(server):
 
 
 @own("--max-clients", "50")
+# holds: serve-7
 def a_client_too_many_is_closed(server):
     wait_for(lambda: server.stat("current-connections") == "1", "only one client")
     clients = [Wire(server) for _ in range(50)]
@@ -217,6 +223,7 @@ def a_client_too_many_is_closed(server):
 
 
 @own()
+# holds: serve-7
 def without_descriptors_those_that_are_connected_are_served(server):
     def count_descriptors():
         return len(os.listdir(f"/proc/{server.process.pid}/fd"))
@@ -255,6 +262,7 @@ def without_descriptors_those_that_are_connected_are_served(server):
 
 
 @own()
+# holds: serve-12
 def a_page_in_a_browser_puts_no_job(server):
     for first in (b"POST / HTTP/1.1\r\n", b"GET /x HTTP/1.1\r\n", b"POST /?a=b HTTP/1.0\r\n", b"OPTIONS * HTTP/1.1\r\n"):
         with Wire(server) as wire:
@@ -268,6 +276,7 @@ def a_page_in_a_browser_puts_no_job(server):
 
 
 @own("--max-memory", "8M", "--max-job-size", "1M")
+# holds: serve-8
 def unfinished_commands_are_limited_altogether(server):
     """40 clients, each within its own limits: some are closed, and the others go on."""
     wires = [Wire(server) for _ in range(40)]
@@ -293,6 +302,7 @@ def unfinished_commands_are_limited_altogether(server):
 
 
 @own("--max-output", "64M")
+# holds: serve-8
 def a_client_that_reads_late_gets_all(server):
     with Wire(server) as wire, Wire(server, receive_buffer=4096) as late:
         bodies = [bytes([65 + number]) * 65535 for number in range(26)]
@@ -306,6 +316,7 @@ def a_client_that_reads_late_gets_all(server):
 
 
 @own("--max-jobs", "10")
+# holds: serve-7
 def jobs_beyond_their_limit_are_refused(server):
     with Wire(server) as wire:
         ids = [wire.put() for _ in range(10)]
@@ -317,6 +328,7 @@ def jobs_beyond_their_limit_are_refused(server):
 
 
 @own("--max-job-size", "10")
+# holds: serve-7
 def a_body_above_the_limit_is_read_and_thrown_away(server):
     with Wire(server) as wire:
         equal(wire.ask("put 0 0 60 11", b"x" * 11), b"JOB_TOO_BIG")
@@ -336,6 +348,7 @@ def watch_many(wire, count):
 
 
 @own("--memory")
+# holds: serve-7
 def a_tube_too_many_is_not_watched(server):
     with Wire(server) as wire:
         watch_many(wire, WATCHED - 1)
@@ -346,6 +359,7 @@ def a_tube_too_many_is_not_watched(server):
 
 
 @own("--memory")
+# holds: serve-8
 def clients_that_watch_many_tubes_delay_no_other(server):
     """Each of their commands looks at all of them."""
     count = 400 // settings.slowness
@@ -367,6 +381,7 @@ def clients_that_watch_many_tubes_delay_no_other(server):
 
 
 @own("--memory")
+# holds: serve-7
 def a_kick_above_its_limit_kicks_as_many(server):
     """And urgent jobs are counted up to theirs."""
     count, limit = 65537, 65536

@@ -47,12 +47,14 @@ def parts(text):
 
 # Not those where the end of the line falls on the end of its buffer, of 224 bytes: beanstalkd never sees it then.
 @compared
+# holds: serve-4
 def malformed_lines_are_refused_as_by_beanstalkd(server):
     with Wire(server) as wire:
         return [told(wire, line + b"\r\n") for line in GARBAGE if line != b"quitx "]
 
 
 @compared
+# holds: serve-4
 def bodies_are_taken_as_by_beanstalkd(server):
     """Each body in one piece, and byte by byte around its end."""
     answers = []
@@ -90,6 +92,7 @@ def a_pipeline_is_answered_in_order_as_by_beanstalkd(server):
 
 
 @compared
+# holds: serve-9
 def looks_in_a_pipeline_see_what_was_done_before(server):
     with Wire(server) as wire:
         wire.ask("watch a")
@@ -105,6 +108,7 @@ def looks_in_a_pipeline_see_what_was_done_before(server):
 
 
 @compared
+# holds: serve-9
 def a_job_that_a_client_leaves_is_seen_at_once(server):
     """What the server gives back by itself, too, is seen by the looks that come after it."""
     with Wire(server) as wire:
@@ -120,6 +124,7 @@ def a_job_that_a_client_leaves_is_seen_at_once(server):
 
 
 @compared
+# holds: serve-9
 def answers_of_a_long_pipeline_are_in_order(server):
     """Of commands that wait for the disk and such as do not; then the client closes its end."""
     count = 300 // settings.slowness
@@ -171,6 +176,7 @@ def pipelines_are_answered_in_order(server, refused):
 
 
 @compared
+# holds: serve-9
 def refusals_in_a_pipeline_are_told_in_order(server):
     return pipelines_are_answered_in_order(server, REFUSED)
 
@@ -188,6 +194,7 @@ def puts_beyond_the_limit_are_told_in_order(server):
 
 
 @own("--max-jobs", "3")
+# holds: serve-9
 def puts_beyond_the_limit_of_jobs_are_told_in_order(server):
     puts_beyond_the_limit_are_told_in_order(server)
 
@@ -256,6 +263,7 @@ def without_varying(answer):
 
 
 @compared
+# holds: serve-4
 def random_commands_of_two_clients_are_answered_as_by_beanstalkd(server):
     """The server is alone: stats, and all lists in their order. Nothing here depends on time."""
     rng = random.Random(settings.seed or 6)
@@ -294,6 +302,7 @@ def drain_mode_is_told_as_by_beanstalkd(server):
 
 
 @compared
+# holds: serve-10
 def a_half_closed_client_that_waits_is_timed_out(server):
     answers = []
     for command in (b"reserve\r\n", b"reserve-with-timeout 1000\r\n"):

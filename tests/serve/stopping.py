@@ -20,6 +20,7 @@ def stop(server, number=signal.SIGTERM):
 
 
 @own()
+# holds: serve-11
 def clients_that_wait_are_answered_when_it_ends(server):
     wires = [Wire(server) for _ in range(1000)]
     for number, wire in enumerate(wires):
@@ -41,6 +42,7 @@ def sigint_ends_it_as_well(server):
 
 
 @own()
+# holds: serve-11
 def what_is_to_be_done_later_does_not_hold_it_up(server):
     with Wire(server) as wire, Wire(server) as other:
         wire.put(b"x", delay=4294967295, ttr=4294967295)
@@ -53,6 +55,7 @@ def what_is_to_be_done_later_does_not_hold_it_up(server):
 
 
 @own("--max-output", "64M")
+# holds: serve-11
 def a_client_that_does_not_read_does_not_hold_it_up(server):
     with Wire(server, receive_buffer=4096) as wire, Wire(server) as other:
         job = other.put(b"v" * 60000)
@@ -62,6 +65,7 @@ def a_client_that_does_not_read_does_not_hold_it_up(server):
 
 
 @own()
+# holds: serve-9
 def answers_are_in_order_when_it_ends_under_load(server):
     """Up to some command. The last one may be cut off: if a client continues to send, the kernel discards
     unsent bytes when the server closes."""
@@ -84,6 +88,7 @@ def answers_are_in_order_when_it_ends_under_load(server):
 
 
 @own()
+# holds: serve-1, serve-11
 def what_it_keeps_is_there_when_it_starts_again(_):
     """States, priorities, delays and counts; a reserved job is ready again."""
     with tempfile.TemporaryDirectory(prefix="htw-serve-") as folder:

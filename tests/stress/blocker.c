@@ -5,6 +5,7 @@
  *
  * The callback returns when all others have run. A timer that waits for it would wait for ever.
  */
+/* holds: scheduler-13 */
 #include "stress.h"
 
 enum { TIMERS = 200 };

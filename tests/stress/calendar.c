@@ -7,6 +7,7 @@
  * No run is early or overlaps with itself, every hook is called once, and after htw_cancel_wait()
  * nothing runs.
  */
+/* holds: calendar-8, calendar-11 */
 #include "stress.h"
 
 #include <htw/calendar.h>

@@ -4,6 +4,7 @@
  * fall due meanwhile run, never more callbacks at once than there are workers, whatever way a
  * callback ends and whenever the scheduler is stopped.
  */
+/* holds: scheduler-13 */
 #include "stress.h"
 
 #include <pthread.h>

@@ -5,6 +5,7 @@
  *
  * One thread, in manual time. All memory comes from an allocator that counts.
  */
+/* holds: scheduler-17 */
 #include "stress.h"
 
 #include <stdio.h>

@@ -6,6 +6,7 @@
  * The expirer wakes up to give the memory back. Each way runs on a scheduler of its own, so that
  * nothing else wakes it.
  */
+/* holds: scheduler-17 */
 #include "stress.h"
 
 #include <stdio.h>

@@ -9,6 +9,7 @@
  * rounds, and then the journal is closed and opened again. What the first epoch has left is compared
  * with what each later one leaves.
  */
+/* holds: journal-8 */
 #include "../support/process.h"
 #include "../support/test_folder.h"
 #include "stress.h"

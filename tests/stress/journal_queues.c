@@ -5,6 +5,7 @@
  *
  *     stress_journal_queues SECONDS
  */
+/* holds: journal-10a */
 #include "../support/test_folder.h"
 #include "stress.h"
 

@@ -3,6 +3,7 @@
  * keys.c - eight threads replace, cancel and find a few keys while the timers expire, with and
  * without a limit that is reached all the time. Every argument comes back to exactly one owner.
  */
+/* holds: scheduler-25 */
 #include "stress.h"
 
 #define THREADS 8u

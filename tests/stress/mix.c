@@ -5,6 +5,8 @@
  * Every argument comes back to exactly one owner, no callback is early, and in the end the
  * counters agree with the results of the calls.
  */
+/* holds: scheduler-1, scheduler-2, scheduler-3, scheduler-4, scheduler-6, scheduler-8, scheduler-9,
+   scheduler-10, scheduler-11, scheduler-12, scheduler-14, scheduler-25 */
 #include "stress.h"
 
 #define THREADS 8u

@@ -3,6 +3,7 @@
  * monitor.c - a monitor that is read while threads use what it shows, add and remove sources, destroy what
  * these showed, and open other monitors. Each answer must be whole: a source is in it, or is not.
  */
+/* holds: monitor-2, monitor-3 */
 #include "stress.h"
 
 #include "../support/test_folder.h"

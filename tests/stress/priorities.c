@@ -6,6 +6,7 @@
  * timer must run or be cancelled, whatever thread was stopped where. How late it may be is not
  * promised (docs/decisions.md, "Locks have no priority inheritance"), so that is not looked at.
  */
+/* holds: scheduler-19 */
 #include "stress.h"
 
 #include <sched.h>

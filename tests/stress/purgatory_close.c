@@ -7,6 +7,7 @@
  * that processes an embedded scheduler. A submission is refused, or its request ends once. When
  * destroy has returned no hook runs any more. In some rounds the scheduler is stopped before.
  */
+/* holds: purgatory-12 */
 #include "request.h"
 
 #include <pthread.h>

@@ -6,6 +6,7 @@
  * No call may go on for ever because of other threads' events: the test counts what it asks. No
  * event may be lost: when all is quiet, there is no token that a request waits for.
  */
+/* holds: purgatory-23 */
 #include "request.h"
 
 #include <sched.h>

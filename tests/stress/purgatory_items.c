@@ -11,6 +11,7 @@
  * that is woken may take an item of another key, and with it what that key's check was for. There
  * a producer goes on until its queue is empty or its check has ended no request.
  */
+/* holds: purgatory-3 */
 #include "request.h"
 
 #include <pthread.h>

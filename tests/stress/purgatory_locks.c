@@ -7,6 +7,7 @@
  * one, under which threads call only htw_purgatory_check_later(). Nothing may deadlock, and no
  * request may wait for a token that is there.
  */
+/* holds: purgatory-5 */
 #include "request.h"
 
 #include <pthread.h>

@@ -9,6 +9,7 @@
  * In each round two threads submit, two make requests ready and check their keys, and two check
  * keys without a reason. All go through the same requests at the same time.
  */
+/* holds: purgatory-2 */
 #include "request.h"
 
 #include <pthread.h>

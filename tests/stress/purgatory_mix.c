@@ -7,6 +7,8 @@
  * their release. Each must end once, for a reason that a call or a timeout gave, and none may be
  * left.
  */
+/* holds: purgatory-1, purgatory-4, purgatory-9, purgatory-10, purgatory-15, purgatory-19,
+   purgatory-21, purgatory-24, purgatory-25 */
 #include "slots.h"
 
 #include <stdio.h>

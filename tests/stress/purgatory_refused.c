@@ -6,6 +6,7 @@
  * Either the request is the caller's again, and no call has returned that it ends it, or it has
  * ended in the call.
  */
+/* holds: purgatory-13 */
 #include "slots.h"
 
 #include <sched.h>

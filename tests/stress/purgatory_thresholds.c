@@ -9,6 +9,7 @@
  * call ends its requests in the order of their values. When all is quiet, no request waits for a
  * value that is reached or with a timeout that is due.
  */
+/* holds: purgatory-11, purgatory-16, purgatory-17, purgatory-21 */
 #include "slots.h"
 
 #define THREADS 10u

@@ -6,6 +6,7 @@
  * Every argument comes back to exactly one owner, and no callback comes before the least delay. In the
  * second part threads sleep until timers of an hour, and a smaller scale must wake them.
  */
+/* holds: scheduler-29, scheduler-30 */
 #include "stress.h"
 
 #define THREADS 8u

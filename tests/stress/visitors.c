@@ -8,6 +8,7 @@
  * timers, which have ended, over and over. A record that is given back too early is not mapped any
  * more when they read it.
  */
+/* holds: scheduler-17 */
 #include "stress.h"
 
 #include <stdio.h>

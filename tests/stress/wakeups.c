@@ -7,6 +7,7 @@
  * scheduler of its own, and begins when its threads sleep. A timer that nothing wakes the
  * scheduler for never runs, and stress_await() fails.
  */
+/* holds: scheduler-21 */
 #include "stress.h"
 
 #include <dirent.h>

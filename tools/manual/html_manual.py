@@ -177,7 +177,7 @@ class Site:
     def tables(self):
         """What the source says of itself."""
         self.used.update(tables.sources(self.root))
-        pages = {"docs/files": tables.files(self.root), "docs/orders": tables.barriers(self.root)}
+        pages = {"docs/files": tables.files(self.root), "docs/orders": tables.barriers(self.root), "docs/held": tables.promises(self.root)}
         for name, text in pages.items():
             self.write(f"{name}.md", text)
         return list(pages)

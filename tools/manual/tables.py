@@ -63,3 +63,32 @@ def barriers(root):
     for file, rows in files.items():
         out += [f"## `src/{file}`", table(("function", "operation", "order", "why", "found if weaker"), rows)]
     return "\n\n".join(out) + "\n"
+
+
+PROMISE = re.compile(r"^- \*\*([a-z]+-\d+[a-z]?)\*\* ", re.M)
+HOLDS = re.compile(r"(?:/\*|#) holds: ((?:[a-z]+-\d+[a-z]?[,\s#]*)+)")
+TEST = re.compile(r"\s*(?:\*/)?\s*(?:static void (\w+)\(|[A-Z]+_TEST\w*\((?:\w+, )*([a-z]\w+)[,)]|def (\w+)\()")
+
+
+def promises_of(root):
+    return PROMISE.findall((root / "docs/guarantees.md").read_text())
+
+
+def tests_of_promises(root):
+    """{identifier: the tests that hold it}: the function after the comment, or all of its file."""
+    tests = {}
+    for path in sorted(path for ending in ("c", "h", "py", "pml") for path in (root / "tests").rglob(f"*.{ending}")):
+        text = path.read_text()
+        for comment in HOLDS.finditer(text):
+            test = TEST.match(text, comment.end())
+            name = path.relative_to(root).as_posix() + (f": {next(filter(None, test.groups()))}" if test else "")
+            for promise in re.findall(r"[a-z]+-\d+[a-z]?", comment.group(1)):
+                tests.setdefault(promise, []).append(name)
+    return tests
+
+
+def promises(root):
+    tests = tests_of_promises(root)
+    out = ["# Which tests hold a promise", "Made from the comments `holds:` at the tests; [guarantees.md](guarantees.md) has the promises."]
+    rows = [(promise, "<br>".join(f"`{test}`" for test in tests[promise])) for promise in promises_of(root)]
+    return "\n\n".join([*out, table(("promise", "tests"), rows)]) + "\n"

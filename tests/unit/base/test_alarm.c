@@ -175,6 +175,7 @@ static void *wait_for_alarm(void *arg) {
     return NULL;
 }
 
+/* holds: scheduler-26 */
 UNIT_TEST(alarm_that_begins_to_watch_the_wall_clock_leaves_no_thread_asleep) {
     for (size_t i = 0; i < COUNT_OF(clocks); i++) {
         struct htw__alarm alarm;

@@ -109,6 +109,7 @@ UNIT_TEST(cron_calls_with_values_out_of_range_are_refused) {
     assert_memory_equal(&calendar, &untouched, sizeof(calendar));
 }
 
+/* holds: calendar-5 */
 UNIT_TEST(cron_what_is_no_expression_is_refused_where_it_is_wrong) {
     static const struct {
         const char *expression;
@@ -245,6 +246,7 @@ static void random_field(struct random_source *random, char *text) {
     } while (random_one_in(random, 3) && strcat(text, ","));
 }
 
+/* holds: calendar-5 */
 UNIT_TEST(cron_that_is_written_is_read_as_the_same) {
     struct random_source random = { 1 };
     unsigned accepted = 0;

@@ -61,6 +61,7 @@ UNIT_TEST(next_needs_a_calendar_of_48_bytes) { /* as docs/calendar.md says */
     assert_int_equal(sizeof(struct htw_calendar), 48);
 }
 
+/* holds: calendar-1 */
 UNIT_TEST(next_is_after_the_given_instant) {
     struct htw_calendar calendar = cron("0 3 * * *");
     int64_t at_ns = utc("2024-01-01 03:00");
@@ -84,6 +85,7 @@ UNIT_TEST(next_knows_months_and_leap_years) {
     INSTANTS("UTC", "0 0 1 1 *", "1969-12-31", "1970-01-01 00:00+0", "1971-01-01 00:00+0");
 }
 
+/* holds: calendar-4 */
 UNIT_TEST(next_that_is_impossible_is_never) {
     static const char *const impossible[] = { "0 0 30 2 *", "0 0 31 4,6,9,11 *", "0 0 30,31 2 */7",
                                               "* * 30 2 *", "0 0 31 2,4,6,9,11 */2" };
@@ -100,6 +102,7 @@ UNIT_TEST(next_that_is_impossible_is_never) {
     assert_int_equal(htw_calendar_previous(NULL, NULL, 0), INT64_MIN);
 }
 
+/* holds: calendar-1 */
 UNIT_TEST(next_works_at_both_ends_of_time) {
     static const char *const zones[] = { "UTC", "Europe/Berlin", "Pacific/Apia",
                                          "America/New_York" };
@@ -127,6 +130,7 @@ UNIT_TEST(next_works_at_both_ends_of_time) {
 
 /* ---- gaps and folds. Berlin: 2024-03-31 02:00 becomes 03:00, 2024-10-27 03:00 becomes 02:00. */
 
+/* holds: calendar-2 */
 UNIT_TEST(next_of_a_fixed_hour_in_a_gap_is_the_first_instant_after_it) {
     INSTANTS("Europe/Berlin", "30 2 * * *", "2024-03-29 12:00", "2024-03-30 02:30+60",
              "2024-03-31 03:00+120", "2024-04-01 02:30+120");
@@ -134,12 +138,14 @@ UNIT_TEST(next_of_a_fixed_hour_in_a_gap_is_the_first_instant_after_it) {
              "2024-04-01 02:00+120");
 }
 
+/* holds: calendar-2 */
 UNIT_TEST(next_of_several_fixed_times_in_a_gap_comes_once) {
     INSTANTS("Europe/Berlin", "*/15 2,3 * * *", "2024-03-30 12:00", "2024-03-31 03:00+120",
              "2024-03-31 03:15+120", "2024-03-31 03:30+120", "2024-03-31 03:45+120",
              "2024-04-01 02:00+120");
 }
 
+/* holds: calendar-2 */
 UNIT_TEST(next_of_a_fixed_hour_in_a_fold_is_the_first_of_two) {
     INSTANTS("Europe/Berlin", "30 2 * * *", "2024-10-26 12:00", "2024-10-27 02:30+120",
              "2024-10-28 02:30+60");
@@ -150,6 +156,7 @@ UNIT_TEST(next_of_a_fixed_hour_in_a_fold_is_the_first_of_two) {
     INSTANTS("Europe/Berlin", "30 2 * * *", "2024-10-27 01:15", "2024-10-28 02:30+60");
 }
 
+/* holds: calendar-3 */
 UNIT_TEST(next_of_any_hour_keeps_its_interval) {
     INSTANTS("Europe/Berlin", "30 * * * *", "2024-03-31 00:00", "2024-03-31 01:30+60",
              "2024-03-31 03:30+120");
@@ -172,6 +179,7 @@ UNIT_TEST(next_knows_half_hours) { /* Lord Howe: 2024-10-06 02:00 becomes 02:30 
     INSTANTS("Asia/Kolkata", "0 3 * * *", "2024-01-01", "2024-01-02 03:00+330");
 }
 
+/* holds: calendar-2 */
 UNIT_TEST(next_of_a_day_that_was_skipped_is_the_first_instant_after_it) { /* 2011-12-30 in Apia */
     INSTANTS("Pacific/Apia", "0 3 * * *", "2011-12-28 20:00", "2011-12-29 03:00-600",
              "2011-12-31 00:00+840", "2011-12-31 03:00+840");

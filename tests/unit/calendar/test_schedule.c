@@ -104,6 +104,7 @@ static void assert_hours(struct fixture *f, const int *hours) {
 
 /* ---- runs on time */
 
+/* holds: calendar-8 */
 CALENDAR_TEST(calendar_timer_runs_at_each_instant_of_its_zone) {
     f->spec.zone = f->berlin;
     assert_int_equal(schedule(f, "0 3 * * *"), 0);
@@ -146,6 +147,7 @@ CALENDAR_TEST(calendar_timer_has_the_deadline_of_its_next_instant) {
 
 /* ---- jitter */
 
+/* holds: calendar-10 */
 CALENDAR_TEST(calendar_jitter_is_the_same_in_every_run_and_for_every_key) {
     static const char *const keys[] = { "alpha/backup", "beta/backup", "" };
     int64_t delays_ns[3];
@@ -173,6 +175,7 @@ CALENDAR_TEST(calendar_jitter_is_the_same_in_every_run_and_for_every_key) {
     assert_int_equal(delays_ns[2] / HTW_SECOND, 581);
 }
 
+/* holds: calendar-10 */
 CALENDAR_TEST(calendar_jitter_spreads_keys_evenly) {
     unsigned tenths[10] = { 0 };
     f->spec.jitter_ns = 10 * HTW_MINUTE - 1;
@@ -215,6 +218,7 @@ CALENDAR_TEST(calendar_timer_whose_jitter_ends_after_time_never_runs) {
 /* ---- what was missed */
 
 /* The clock is set from 00:00 to half past an hour. */
+/* holds: calendar-8 */
 CALENDAR_TEST(calendar_missed_instants_run_late_as_catch_up_says) {
     static const struct {
         uint32_t catch_up;
@@ -247,6 +251,7 @@ CALENDAR_TEST(calendar_missed_instants_run_late_as_catch_up_says) {
     }
 }
 
+/* holds: calendar-8 */
 CALENDAR_TEST(calendar_skipped_instants_add_up_until_a_run) {
     f->spec.catch_up = 0;
     assert_int_equal(schedule(f, "0 * * * *"), 0);
@@ -308,6 +313,7 @@ CALENDAR_TEST(calendar_instants_since_the_last_run_of_the_program_are_missed) {
 }
 
 /* The clock was set back since then: by a little, so that it waits, or it was wrong by far. */
+/* holds: calendar-9 */
 CALENDAR_TEST(calendar_last_run_that_is_in_the_future_counts_up_to_three_hours) {
     f->spec.after_ns = START_NS + 3 * HTW_HOUR;
     assert_int_equal(schedule(f, "0 * * * *"), 0);
@@ -329,6 +335,7 @@ CALENDAR_TEST(calendar_count_of_missed_instants_has_a_bound) {
 }
 
 /* As at the start of a machine that has no clock of its own: 2024 comes after 1970. */
+/* holds: calendar-9 */
 CALENDAR_TEST(calendar_clock_that_jumps_by_decades_costs_little) {
     set_time(f, 0);
     f->spec.catch_up = HTW_CALENDAR_CATCH_UP_MAX;
@@ -339,6 +346,7 @@ CALENDAR_TEST(calendar_clock_that_jumps_by_decades_costs_little) {
     assert_int_equal(f->runs[0].missed, HTW_CALENDAR_MISSED_MAX);
 }
 
+/* holds: calendar-9 */
 CALENDAR_TEST(calendar_clock_that_is_set_back_runs_no_instant_twice) {
     assert_int_equal(schedule(f, "0 * * * *"), 0);
     advance(f, 3 * HTW_HOUR);
@@ -357,6 +365,7 @@ CALENDAR_TEST(calendar_clock_that_is_set_back_runs_no_instant_twice) {
 }
 
 /* The clock of the scheduler, by which its other timers go, may be any other. */
+/* holds: calendar-8 */
 CALENDAR_TEST(calendar_timer_follows_the_wall_clock_in_any_scheduler) {
     static const enum htw_clock clocks[] = {
         HTW_CLOCK_DEFAULT,
@@ -411,6 +420,7 @@ CALENDAR_TEST(calendar_timer_resumed_before_its_instant_is_on_time) {
     htw_group_destroy(f->spec.group);
 }
 
+/* holds: calendar-8 */
 CALENDAR_TEST(calendar_instants_that_a_pause_held_back_are_missed) {
     for (uint32_t catch_up = 0; catch_up < 3; catch_up++) {
         set_time(f, START_NS);
@@ -445,6 +455,7 @@ CALENDAR_TEST(calendar_timer_that_is_moved_runs_then_and_goes_on) {
 }
 
 /* The instants that it passes over are counted; they do not run late. */
+/* holds: calendar-8 */
 CALENDAR_TEST(calendar_timer_that_is_moved_beyond_instants_runs_once_at_that_time) {
     static const struct {
         int64_t to_ns, now_ns; /* where it is moved to, and the time when it runs */
@@ -533,6 +544,7 @@ int64_t __wrap_htw_calendar_next(const struct htw_calendar *calendar, const stru
 }
 
 /* The run has begun, and has not yet set its next deadline. */
+/* holds: calendar-8 */
 CALENDAR_TEST(calendar_timer_that_is_moved_as_its_run_begins_stays_moved) {
     assert_int_equal(schedule(f, "0 3 * * *"), 0);
     moved_in_next = f->handle;
@@ -576,6 +588,7 @@ CALENDAR_TEST(calendar_callback_may_cancel_its_timer) {
     assert_int_equal(f->memory.live_blocks, 0);
 }
 
+/* holds: calendar-11 */
 CALENDAR_TEST(calendar_release_hook_runs_once_however_the_timer_ends) {
     struct htw_unexpired replaced;
     f->spec.release = release;
@@ -663,6 +676,7 @@ CALENDAR_TEST(calendar_timer_without_memory_is_refused) {
     assert_int_equal(htw_cancel(f->scheduler, f->handle), HTW_CANCELLED);
 }
 
+/* holds: calendar-11 */
 CALENDAR_TEST(calendar_timer_that_the_scheduler_refuses_leaves_nothing_behind) {
     struct htw_scheduler_options options = manual_options(0);
     struct failing_allocator memory;

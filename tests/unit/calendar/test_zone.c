@@ -30,6 +30,7 @@ static int open_with(const char *name, int successes) {
     return error;
 }
 
+/* holds: calendar-6 */
 UNIT_TEST(zone_that_finds_no_memory_is_refused_and_loads_later) {
     static const char *const names[] = { "Europe/Lisbon", "Asia/Tokyo", "UTC" };
     if (!failing_new_works())
@@ -66,6 +67,7 @@ UNIT_TEST(zone_with_a_name_that_is_none_is_refused) {
     assert_null(zone);
 }
 
+/* holds: calendar-6 */
 UNIT_TEST(zone_that_does_not_exist_is_refused) {
     static const char *const names[] = { "Nowhere/Else", "Europe", "Europe/Berlin/Mitte", "UTCC" };
     struct htw_zone *zone = NULL;
@@ -75,6 +77,7 @@ UNIT_TEST(zone_that_does_not_exist_is_refused) {
     assert_null(zone);
 }
 
+/* holds: calendar-6 */
 UNIT_TEST(zone_that_meets_a_limit_of_files_can_be_loaded_later) {
     struct htw_zone *zone = NULL;
     rlim_t most = limit_descriptors(0);
@@ -86,6 +89,7 @@ UNIT_TEST(zone_that_meets_a_limit_of_files_can_be_loaded_later) {
     htw_zone_destroy(zone);
 }
 
+/* holds: calendar-6 */
 UNIT_TEST(zone_with_a_damaged_file_is_refused) {
     char folder[] = "/tmp/htw-zones-XXXXXX", path[64];
     struct htw_zone *zone = NULL;
@@ -132,6 +136,7 @@ static int lowest_free_descriptor(void) {
 }
 
 /* cctz keeps what it has read for each name. Users may choose the name. */
+/* holds: calendar-6 */
 UNIT_TEST(zone_has_one_name_and_its_other_spellings_take_no_memory) {
     struct htw_zone *zone;
     char name[64];
@@ -208,6 +213,7 @@ static int local_offset(void) {
     return offset_s;
 }
 
+/* holds: calendar-6 */
 UNIT_TEST(zone_that_is_local_is_that_of_the_variable_or_refused) {
     static const struct {
         const char *value;
@@ -246,6 +252,7 @@ UNIT_TEST(zone_that_is_local_is_that_of_the_variable_or_refused) {
 }
 
 /* localtime(5): where the file is missing, it is UTC. A link to a zone that is not installed is not. */
+/* holds: calendar-6 */
 UNIT_TEST(zone_of_the_machine_is_utc_without_a_file_and_refused_without_that_of_its_zone) {
     static const struct {
         const char *link;
@@ -323,6 +330,7 @@ static void *use_zones(void *arg) {
     return (void *)(intptr_t)sum;
 }
 
+/* holds: calendar-7 */
 UNIT_TEST(zone_and_calendar_can_be_used_by_threads_at_once) {
     pthread_t threads[4];
     void *sums[COUNT_OF(threads)];

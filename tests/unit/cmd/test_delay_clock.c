@@ -41,6 +41,7 @@ static struct htw__timeline start(bool is_simulated) {
     return timeline;
 }
 
+/* holds: delay-10 */
 UNIT_TEST(timeline_after_the_clock_was_set_follows_it) {
     static const int64_t steps_ns[] = { 3600 * HTW__NS_PER_S, -3600 * HTW__NS_PER_S,
                                         2 * HTW__NS_PER_MS, -2 * HTW__NS_PER_MS };
@@ -59,6 +60,7 @@ UNIT_TEST(timeline_after_the_clock_was_set_follows_it) {
 }
 
 /* Lines with one instant stay in order although the clock is adjusted a little. */
+/* holds: delay-10 */
 UNIT_TEST(timeline_adjusted_a_little_stays) {
     static const int64_t steps_ns[] = { HTW__NS_PER_MS, -HTW__NS_PER_MS, 1, -1 };
     for (size_t i = 0; i < 4; i++) {

@@ -6,6 +6,7 @@
 #include "delay_runs.h"
 
 /* The first sleep is for the input: it is readable, and then it has ended. */
+/* holds: delay-1 */
 UNIT_TEST(delay_run_sleeps_until_each_deadline) {
     struct run run = run_with("30ms c\n10ms a\n20ms b\n10ms d\n");
     run.options.stats = true;

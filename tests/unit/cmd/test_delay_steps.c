@@ -76,6 +76,7 @@ static void assert_collects_in_slices(size_t wanted) {
     assert_true(calls >= wanted / STEPS_MAX);
 }
 
+/* holds: delay-8 */
 UNIT_TEST_BETWEEN(set_up, tear_down, delay_with_all_due_at_once_collects_in_slices) {
     for (int i = 0; i < MESSAGES; i++)
         schedule(5);
@@ -84,6 +85,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, delay_with_all_due_at_once_collects_in_slic
 }
 
 /* To find the first of them, all have to be sorted into buckets. */
+/* holds: delay-8 */
 UNIT_TEST_BETWEEN(set_up, tear_down, delay_with_all_in_one_far_bucket_collects_in_slices) {
     for (int i = 0; i < MESSAGES; i++)
         schedule((uint64_t)(70000 + i % 200));
@@ -105,6 +107,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, delay_that_sorts_first_counts_no_empty_wake
     assert_int_equal(delay->report.idle_wakes, 1);
 }
 
+/* holds: delay-8 */
 UNIT_TEST_BETWEEN(set_up, tear_down, delay_with_many_lines_at_once_takes_them_in_slices) {
     int ends[2];
     static char lines[40000];

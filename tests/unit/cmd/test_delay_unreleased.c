@@ -207,6 +207,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_of_nothing_is_empty) {
 #define RECORDS "7 one\n8 two\n9 three\n"
 
 /* What fits is kept, in whole records, wherever there is most room. */
+/* holds: delay-3 */
 UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_that_fills_the_disk_keeps_whole_records) {
     char beside[96];
     char elsewhere[96];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_duration.c - durations, instants, and the lines that contain them. */
+/* holds: delay-11 */
 #include "../../../src/cmd/duration.h"
 #include "../../../src/cmd/instant.h"
 #include "../../../src/cmd/delay/line.h"

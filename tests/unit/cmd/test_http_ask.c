@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_http_ask.c - requests over HTTP: which route they take, and whether they may. */
+/* holds: serve-12, relay-19 */
 #include "../../../src/cmd/http/ask.h"
 
 #include "../unit.h"

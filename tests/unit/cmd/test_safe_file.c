@@ -178,6 +178,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_not_committed_leaves_the_old_one)
     assert_content(target, "old");
 }
 
+/* holds: delay-4 */
 UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_takes_the_mode_of_the_old_one_or_the_usual) {
     static const struct {
         mode_t old; /* 0: there is none */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_serve_line.c - the lines of the protocol of `htw serve`. */
+/* holds: serve-4 */
 #include "../../../src/cmd/serve/line.h"
 
 #include "../unit.h"

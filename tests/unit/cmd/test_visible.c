@@ -30,6 +30,7 @@ UNIT_TEST(visible_controls_are_escaped) {
 }
 
 /* U+202E reverses what follows, U+200B has no width, U+E0041 is a tag. */
+/* holds: commands-1 */
 UNIT_TEST(visible_format_characters_are_escaped) {
     static const struct {
         const char *character, *text, *json;

@@ -12,6 +12,7 @@ static void store(void *arg, int result) {
     *(int *)arg = result;
 }
 
+/* holds: journal-6 */
 JOURNAL_TEST(journal_cancelled_job_never_comes) {
     journal_open(f);
     uint64_t near_id = journal_put(f, HTW_SECOND, "near");
@@ -28,6 +29,7 @@ JOURNAL_TEST(journal_cancelled_job_never_comes) {
     assert_string_equal(journal_texts(f), "other");
 }
 
+/* holds: journal-6 */
 JOURNAL_TEST(journal_delivered_job_is_not_cancelled) {
     f->keeps = true;
     journal_open(f);
@@ -50,6 +52,7 @@ JOURNAL_TEST(journal_job_that_is_done_before_its_time_never_comes) {
     assert_int_equal(f->seen_count, 0);
 }
 
+/* holds: journal-14 */
 JOURNAL_TEST(journal_ids_stay_valid_after_an_open_and_are_not_used_again) {
     journal_open(f);
     uint64_t id = journal_put(f, HTW_HOUR, "a");
@@ -84,6 +87,7 @@ static uint64_t put_under(struct journal_fixture *f, const char *key, int64_t af
     return job.id;
 }
 
+/* holds: journal-10 */
 JOURNAL_TEST(journal_job_replaces_the_one_of_its_key) {
     journal_open(f);
     put_under(f, "k", HTW_SECOND, "a"); /* in memory */
@@ -133,6 +137,7 @@ static void try_again(struct journal_fixture *f, const struct htw_delivery *deli
         f->early++;
 }
 
+/* holds: journal-10 */
 JOURNAL_TEST(journal_job_in_flight_is_replaced_under_its_key) {
     f->keeps = true;
     f->act = try_again;
@@ -151,6 +156,7 @@ JOURNAL_TEST(journal_job_in_flight_is_replaced_under_its_key) {
 
 /* ---- several parts */
 
+/* holds: journal-4 */
 JOURNAL_TEST(journal_change_is_made_wholly_or_not_at_all) {
     journal_open(f);
     uint64_t a = journal_put(f, HTW_HOUR, "a");
@@ -208,6 +214,7 @@ JOURNAL_TEST(journal_mark_can_become_empty_and_has_a_greatest_size) {
     assert_int_equal(htw_journal_get_mark(f->journal, read, sizeof(read)), 0);
 }
 
+/* holds: journal-4 */
 JOURNAL_TEST(journal_one_change_that_is_impossible_leaves_those_beside_it_alone) {
     int results[3] = { 1, 1, 1 };
     journal_open(f);
@@ -317,6 +324,7 @@ static void try_to_block(void *arg, int result) {
         chain->result = 1;
 }
 
+/* holds: journal-11 */
 JOURNAL_TEST(journal_notice_may_change_more_but_not_wait) {
     struct chain chain = { .result = 1 };
     journal_open(f);
@@ -348,6 +356,7 @@ JOURNAL_TEST(journal_is_not_closed_by_deliver) {
 
 /* ---- limits and misuse */
 
+/* holds: journal-9 */
 JOURNAL_TEST(journal_holds_no_more_than_max_jobs) {
     uint64_t id = 0;
     f->options.max_jobs = 3;
@@ -365,6 +374,7 @@ JOURNAL_TEST(journal_holds_no_more_than_max_jobs) {
                      -EAGAIN);
 }
 
+/* holds: journal-8 */
 JOURNAL_TEST(journal_refuses_what_would_exceed_max_memory_until_it_is_written) {
     static char bytes[1 << 20];
     f->options.max_memory = 256 * 1024;

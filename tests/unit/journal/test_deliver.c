@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* holds: journal-2 */
 JOURNAL_TEST(journal_job_comes_at_its_deadline_and_not_before) {
     journal_open(f);
     uint64_t id = journal_put(f, 5 * HTW_SECOND, "a");
@@ -20,6 +21,7 @@ JOURNAL_TEST(journal_job_comes_at_its_deadline_and_not_before) {
     assert_int_equal(journal_stats(f).jobs, 0);
 }
 
+/* holds: journal-7 */
 JOURNAL_TEST(journal_jobs_come_in_order_of_deadline_and_then_of_putting) {
     journal_open(f);
     journal_put(f, 3 * HTW_SECOND, "c");
@@ -84,6 +86,7 @@ JOURNAL_TEST(journal_job_nearer_than_all_that_was_read_comes) {
     assert_string_equal(journal_texts(f), "b");
 }
 
+/* holds: journal-1 */
 JOURNAL_TEST(journal_job_that_is_not_done_comes_again_after_the_next_open) {
     journal_open(f);
     f->keeps = true;
@@ -148,6 +151,7 @@ JOURNAL_TEST(journal_payload_and_key_of_any_size_come_whole) {
     free(bytes);
 }
 
+/* holds: journal-9 */
 JOURNAL_TEST(journal_delivers_no_more_than_may_be_in_flight) {
     f->keeps = true;
     f->options.max_in_flight = 3;
@@ -205,6 +209,7 @@ static void assert_backlog_comes(struct journal_fixture *f, unsigned count) {
 }
 
 /* With room for some hundred jobs, and an array for 1024 rows. */
+/* holds: journal-8 */
 JOURNAL_TEST(journal_backlog_of_one_bucket_comes_in_order_in_little_memory) {
     f->options.max_memory = 64 * 1024;
     journal_open(f);
@@ -217,6 +222,7 @@ JOURNAL_TEST(journal_backlog_of_one_bucket_comes_in_order_in_little_memory) {
     assert_true(journal_stats(f).memory_bytes < before + 300 * 1024);
 }
 
+/* holds: journal-7 */
 JOURNAL_TEST(journal_backlog_of_many_buckets_comes_in_order_in_little_memory) {
     f->options.max_memory = 64 * 1024;
     journal_open(f);
@@ -227,6 +233,7 @@ JOURNAL_TEST(journal_backlog_of_many_buckets_comes_in_order_in_little_memory) {
 }
 
 /* Jobs that are put for the near future do not all fit, so the later ones go back to the file. */
+/* holds: journal-8 */
 JOURNAL_TEST(journal_with_little_memory_holds_fewer_jobs_ahead) {
     f->options.max_memory = 64 * 1024;
     journal_open(f);
@@ -243,6 +250,7 @@ JOURNAL_TEST(journal_with_little_memory_holds_fewer_jobs_ahead) {
 }
 
 /* Not even a place among the jobs in memory. */
+/* holds: journal-8 */
 JOURNAL_TEST(journal_jobs_of_the_far_future_take_no_memory) {
     journal_open(f);
     journal_put(f, HTW_HOUR, "a");
@@ -254,6 +262,7 @@ JOURNAL_TEST(journal_jobs_of_the_far_future_take_no_memory) {
 
 /* ---- the clock */
 
+/* holds: journal-2 */
 JOURNAL_TEST(journal_follows_a_clock_that_is_set) {
     journal_open(f);
     journal_put(f, HTW_HOUR, "a");

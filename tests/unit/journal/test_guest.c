@@ -103,6 +103,7 @@ GUEST_TEST(guest_transaction_puts_jobs_and_changes_a_table) {
     assert_int_equal(journal_stats(f).put, 3);
 }
 
+/* holds: journal-20 */
 GUEST_TEST(guest_transaction_that_is_rolled_back_puts_nothing) {
     journal_open(f);
     run_sql("BEGIN");
@@ -113,6 +114,7 @@ GUEST_TEST(guest_transaction_that_is_rolled_back_puts_nothing) {
     assert_int_equal(put_in(0, "later"), id + 1); /* one that was committed is not given again */
 }
 
+/* holds: journal-20 */
 GUEST_TEST(guest_job_is_taken_in_when_the_file_is_opened_again) {
     journal_open(f);
     put_in(HTW_HOUR, "far");
@@ -158,6 +160,7 @@ GUEST_TEST(guest_journal_puts_beside_its_guests) {
 
 /* ---- keys */
 
+/* holds: journal-20 */
 GUEST_TEST(guest_job_replaces_the_one_that_has_its_key) {
     journal_open(f);
     run_sql("BEGIN"); /* the journal takes nothing in */
@@ -195,6 +198,7 @@ GUEST_TEST(guest_job_if_absent_is_refused_while_another_has_the_key) {
 
 /* ---- ends in the inbox */
 
+/* holds: journal-20 */
 GUEST_TEST(guest_job_in_the_inbox_is_ended_by_id_or_key) {
     journal_open(f);
     uint64_t first = put_in(0, "a"), second = put_in(0, "b");
@@ -256,6 +260,7 @@ GUEST_TEST(guest_job_of_a_queue_is_leased_by_priority) {
 
 /* ---- the file of the program */
 
+/* holds: journal-21 */
 GUEST_TEST(guest_leaves_the_settings_of_the_file) {
     run_sql("PRAGMA user_version = 7; PRAGMA application_id = 9");
     journal_open(f);
@@ -277,6 +282,7 @@ static int64_t log_size(const struct journal_fixture *f) {
     return stat(name, &status) == 0 ? (int64_t)status.st_size : -1;
 }
 
+/* holds: journal-21 */
 GUEST_TEST(guest_never_copies_the_log) {
     run_sql("PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0");
     journal_open(f);

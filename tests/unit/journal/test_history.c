@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_history.c - jobs that are done and stay for a time. */
+/* holds: journal-10d */
 #include "journal_fixture.h"
 
 #include <errno.h>

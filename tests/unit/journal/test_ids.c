@@ -30,6 +30,7 @@ UNIT_TEST_BETWEEN(begin, NULL, ids_of_each_place_are_in_blocks_of_their_own) {
 }
 
 /* More places than can be open: a block that was forgotten is not used again, and no id is given twice. */
+/* holds: journal-14 */
 UNIT_TEST_BETWEEN(begin, NULL, ids_of_many_places_rise_and_are_never_given_twice) {
     enum { PLACES = 20000, GIVEN = 200000 };
     struct random_source source = { 1 };

@@ -170,6 +170,7 @@ static void open_for_lease(struct journal_fixture *f) {
 
 /* ---- states and steps */
 
+/* holds: journal-10a */
 JOURNAL_TEST(lease_takes_the_first_job_by_priority_and_then_by_putting) {
     open_for_lease(f);
     put(f, "a", 2, -1, "late");
@@ -188,6 +189,7 @@ JOURNAL_TEST(lease_takes_the_first_job_by_priority_and_then_by_putting) {
     assert_string_equal(counts(f, "b"), "-2");
 }
 
+/* holds: journal-10a */
 JOURNAL_TEST(lease_is_ended_by_its_attempt_alone) {
     open_for_lease(f);
     put(f, "a", 0, 0, "a");
@@ -205,6 +207,7 @@ JOURNAL_TEST(lease_is_ended_by_its_attempt_alone) {
     assert_string_equal(counts(f, "a"), "-2"); /* it has gone with its last job */
 }
 
+/* holds: journal-10f */
 JOURNAL_TEST(lease_that_has_ended_gives_the_job_back) {
     f->options.lease_ns = 2 * HTW_SECOND;
     open_for_lease(f);
@@ -260,6 +263,7 @@ JOURNAL_TEST(lease_says_how_long_those_of_its_job_last) {
     told_count = 0;
 }
 
+/* holds: journal-10e */
 JOURNAL_TEST(lease_steps_begin_with_certain_states) {
     static const struct {
         enum htw_job_step step;
@@ -291,6 +295,7 @@ JOURNAL_TEST(lease_steps_begin_with_certain_states) {
     assert_int_equal(journal_stats(f).jobs, 0);
 }
 
+/* holds: journal-10e */
 JOURNAL_TEST(lease_steps_change_state_deadline_and_priority) {
     struct htw_job_update update = HTW_JOB_UPDATE_INIT;
     open_for_lease(f);
@@ -323,6 +328,7 @@ JOURNAL_TEST(lease_steps_change_state_deadline_and_priority) {
     assert_int_equal(seen_info.put_ns, START_NS);
 }
 
+/* holds: journal-10e */
 JOURNAL_TEST(lease_key_is_cancelled_and_kept_from_a_second_job) {
     struct htw_job job = HTW_JOB_INIT;
     struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
@@ -354,6 +360,7 @@ JOURNAL_TEST(lease_key_is_cancelled_and_kept_from_a_second_job) {
     assert_int_equal(journal_stats(f).jobs, 0);
 }
 
+/* holds: journal-10e */
 JOURNAL_TEST(lease_updates_of_a_change_are_made_together_or_not_at_all) {
     struct htw_job_update updates[2] = { HTW_JOB_UPDATE_INIT, HTW_JOB_UPDATE_INIT };
     struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
@@ -376,6 +383,7 @@ JOURNAL_TEST(lease_updates_of_a_change_are_made_together_or_not_at_all) {
 }
 
 /* A later change of the same job waits for the earlier one, in one batch of changes. */
+/* holds: journal-10a */
 JOURNAL_TEST(lease_steps_of_one_job_follow_each_other) {
     struct htw_job_update update = HTW_JOB_UPDATE_INIT;
     open_for_lease(f);
@@ -391,6 +399,7 @@ JOURNAL_TEST(lease_steps_of_one_job_follow_each_other) {
     assert_int_equal(journal_stats(f).done, 1);
 }
 
+/* holds: journal-10e */
 JOURNAL_TEST(lease_kick_takes_buried_jobs_first_and_then_delayed_ones) {
     open_for_lease(f);
     put(f, "a", 0, 2 * HTW_DAY, "d2");
@@ -440,6 +449,7 @@ static void note_kick(void *arg, int result) {
     kicked = result;
 }
 
+/* holds: journal-10e */
 JOURNAL_TEST(lease_notice_of_a_kick_has_the_number_of_jobs) {
     open_for_lease(f);
     for (int i = 0; i < 3; i++)
@@ -452,6 +462,7 @@ JOURNAL_TEST(lease_notice_of_a_kick_has_the_number_of_jobs) {
 
 /* ---- requests */
 
+/* holds: journal-10b */
 JOURNAL_TEST(lease_requests_are_served_in_order_and_once) {
     open_for_lease(f);
     const char *both[] = { "a", "b" };
@@ -472,6 +483,7 @@ JOURNAL_TEST(lease_requests_are_served_in_order_and_once) {
     assert_string_equal(answers(f), "2 5");
 }
 
+/* holds: journal-10b */
 JOURNAL_TEST(lease_request_waits_until_its_time_or_its_cancel) {
     open_for_lease(f);
     ask(f, "a", START_NS + HTW_SECOND);
@@ -578,6 +590,7 @@ static void stay_until_close(void *arg, int result) {
         sched_yield();
 }
 
+/* holds: journal-10b */
 JOURNAL_TEST(lease_request_whose_job_has_ended_is_told_by_a_close) {
     const char *queue = "a";
     struct htw_lease lease = lease_of(&queue, 1, HTW_NEVER_NS);
@@ -606,6 +619,7 @@ JOURNAL_TEST(lease_of_a_delayed_job_is_given_at_its_time) {
 }
 
 /* Also after an open, which remembers the order of putting. */
+/* holds: journal-2, serve-3 */
 JOURNAL_TEST(lease_of_a_delayed_job_is_not_early_after_the_clock_was_set_back) {
     open_for_lease(f);
     journal_advance_to(f, HTW_HOUR);
@@ -643,6 +657,7 @@ JOURNAL_TEST(lease_of_a_certain_job_takes_it_from_each_state) {
     assert_string_equal(counts(f, "a"), "0 3 0 0");
 }
 
+/* holds: journal-10f */
 JOURNAL_TEST(lease_pause_keeps_jobs_until_its_end) {
     open_for_lease(f);
     put(f, "a", 0, 0, "a");
@@ -674,6 +689,7 @@ static bool see_queue(void *context, const struct htw_queue_stats *stats) {
     return --listing->left > 0;
 }
 
+/* holds: journal-10g */
 JOURNAL_TEST(lease_queues_are_listed_once_after_the_default_one) {
     struct listing all = { "", 100 }, some = { "", 2 };
     open_for_lease(f);
@@ -692,6 +708,7 @@ JOURNAL_TEST(lease_queues_are_listed_once_after_the_default_one) {
 
 /* ---- policies */
 
+/* holds: journal-10f */
 JOURNAL_TEST(lease_policy_delays_attempts_and_buries_after_the_last) {
     struct htw_queue_policy policy = HTW_QUEUE_POLICY_INIT;
     open_for_lease(f);
@@ -724,6 +741,7 @@ JOURNAL_TEST(lease_policy_delays_attempts_and_buries_after_the_last) {
 
 /* ---- opening again */
 
+/* holds: journal-10c */
 JOURNAL_TEST(lease_ends_with_the_process_unless_it_is_durable) {
     struct htw_lease lease = HTW_LEASE_INIT;
     const char *queue = "a";
@@ -750,6 +768,7 @@ JOURNAL_TEST(lease_ends_with_the_process_unless_it_is_durable) {
     assert_int_equal(step(f, again.id, HTW_JOB_END, 1, 0), -ESTALE);
 }
 
+/* holds: journal-10c, journal-10g */
 JOURNAL_TEST(lease_states_survive_an_open) {
     open_for_lease(f);
     uint64_t buried = put(f, "a", 0, 0, "buried");
@@ -775,6 +794,7 @@ JOURNAL_TEST(lease_states_survive_an_open) {
 
 /* ---- more jobs than memory has room for */
 
+/* holds: journal-10a, journal-10g */
 JOURNAL_TEST(lease_order_holds_with_more_ready_jobs_than_memory_holds) {
     enum { JOBS = 3000 };
     f->options.max_memory = 256 << 10;
@@ -857,6 +877,7 @@ static void release_twice(struct journal_fixture *f, const struct htw_delivery *
     htw_journal_update_later(f->journal, &update, NULL, NULL);
 }
 
+/* holds: journal-10b */
 JOURNAL_TEST(lease_of_a_job_that_the_file_has_lost_stops_the_journal) {
     const char *queue = "a";
     const struct htw_lease lease = lease_of(&queue, 1, HTW_NEVER_NS);
@@ -953,6 +974,7 @@ JOURNAL_TEST(lease_age_of_the_oldest_job_is_known) {
 
 /* ---- no memory */
 
+/* holds: journal-10c */
 JOURNAL_TEST(lease_without_memory_fails_or_is_made_wholly) {
     open_for_lease(f);
     for (size_t nth = 1; nth < 40; nth++) {

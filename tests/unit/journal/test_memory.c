@@ -147,6 +147,7 @@ static void refuse_of_sqlite(struct journal_fixture *f, long nth) {
         refuse_sqlite(nth);
 }
 
+/* holds: journal-4 */
 JOURNAL_TEST(journal_refused_memory_at_each_allocation_changes_nothing) {
     long nth = 1;
     while (run_round(f, refuse_own, nth))
@@ -154,6 +155,7 @@ JOURNAL_TEST(journal_refused_memory_at_each_allocation_changes_nothing) {
     assert_true(nth > 10);
 }
 
+/* holds: journal-4 */
 JOURNAL_TEST(journal_refused_memory_of_sqlite_changes_nothing) {
     long nth = 1, rounds = 0;
     while (run_round(f, refuse_of_sqlite, nth)) {

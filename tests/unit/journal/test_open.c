@@ -37,6 +37,7 @@ static void beside(const struct journal_fixture *f, const char *suffix, char pat
     snprintf(path, 160, "%s%s", f->path, suffix);
 }
 
+/* holds: journal-13 */
 JOURNAL_TEST(journal_file_is_for_its_owner_alone) {
     static const char *const suffixes[] = { "", "-wal", "-shm", "-lock" };
     struct stat status;
@@ -65,6 +66,7 @@ static off_t size_of_log(const struct journal_fixture *f) {
 
 /* It keeps its size while it is begun again and again. Only a change that is larger than all others, or
    a long reader, makes it longer for a while. */
+/* holds: journal-19 */
 JOURNAL_TEST(journal_log_that_was_made_longer_shrinks_when_it_begins_again) {
     const size_t size = 25 << 20;
     char *payload = calloc(1, size);
@@ -93,6 +95,7 @@ static void copy_file(const struct journal_fixture *f, const char *suffix, const
 }
 
 /* What a crash of the system may leave: a log that ends in zeros. */
+/* holds: journal-1 */
 JOURNAL_TEST(journal_finds_all_jobs_in_a_log_that_ends_in_zeros) {
     char copy[160], copy_of_log[170];
     beside(f, "-copy", copy);
@@ -108,6 +111,7 @@ JOURNAL_TEST(journal_finds_all_jobs_in_a_log_that_ends_in_zeros) {
     assert_int_equal(journal_stats(f).found, 50);
 }
 
+/* holds: journal-12 */
 JOURNAL_TEST(journal_is_open_once_by_any_name) {
     struct htw_journal *second;
     char link[160], other[160];
@@ -132,6 +136,7 @@ static void open_in_child(void *arg) {
 }
 
 /* A child process asks; the parent has the file open. Then the other way round. */
+/* holds: journal-12 */
 JOURNAL_TEST(journal_is_open_in_one_process) {
     int ready[2], end[2];
     char byte;
@@ -158,6 +163,7 @@ JOURNAL_TEST(journal_is_open_in_one_process) {
 }
 
 /* As long as nothing is written, neither knows of the other. */
+/* holds: journal-12 */
 JOURNAL_TEST(journal_whose_lock_file_was_removed_stops_when_another_has_written) {
     struct htw_journal *second;
     char lock[160];
@@ -186,6 +192,7 @@ static int put_until_it_fails(struct journal_fixture *f) {
     return result;
 }
 
+/* holds: journal-5 */
 JOURNAL_TEST(journal_whose_file_was_removed_or_replaced_stops) {
     static const char *const suffixes[] = { "", "-wal" };
     for (int i = 0; i < 4; i++) {
@@ -217,6 +224,7 @@ static void ask_in_child(void *journal) {
     EXPECT(htw_journal_close(journal) == -EOWNERDEAD);
 }
 
+/* holds: journal-16 */
 JOURNAL_TEST(journal_in_a_child_process_answers_and_does_nothing) {
     journal_open(f);
     journal_put(f, HTW_HOUR, "a");
@@ -240,6 +248,7 @@ static void fork_in_notice(void *arg, int result) {
     returning_child_fork(&returning);
 }
 
+/* holds: journal-16 */
 JOURNAL_TEST(journal_child_that_returns_from_deliver_or_a_notice_ends) {
     journal_open(f);
     f->act = fork_in_deliver;
@@ -289,6 +298,7 @@ static void find_lock_in_child(void *path) {
     EXPECT(fcntl(open(path, O_RDWR), F_GETLK, &request) == 0 && request.l_type == F_WRLCK);
 }
 
+/* holds: journal-12 */
 JOURNAL_TEST(journal_lock_file_that_was_removed_meanwhile_locks_nothing) {
     char path[160];
     beside(f, "-lock", path);
@@ -301,6 +311,7 @@ JOURNAL_TEST(journal_lock_file_that_was_removed_meanwhile_locks_nothing) {
                      0); /* it does not inherit the lock */
 }
 
+/* holds: journal-12 */
 JOURNAL_TEST(journal_foreign_file_is_refused_and_left_alone) {
     char bytes[4096], after[4096], path[160];
     memset(bytes, 'x', sizeof(bytes));
@@ -327,6 +338,7 @@ JOURNAL_TEST(journal_foreign_file_is_refused_and_left_alone) {
     journal_open(f);
 }
 
+/* holds: journal-12 */
 JOURNAL_TEST(journal_of_a_newer_version_is_refused) {
     journal_open(f);
     journal_close(f);
@@ -379,6 +391,7 @@ JOURNAL_TEST(journal_without_a_scheduler_leaves_jobs_that_are_delivered) {
     assert_string_equal(journal_texts(f), "put moved kicked");
 }
 
+/* holds: journal-12 */
 JOURNAL_TEST(journal_path_that_cannot_be_used_is_refused) {
     char other[160];
     assert_int_equal(htw_journal_open(&f->journal, f->scheduler, f->folder, &f->options), -EISDIR);
@@ -418,6 +431,7 @@ static void open_as_another_user(void *arg) {
     EXPECT(strstr(htw_journal_error(), "Permission denied") != NULL);
 }
 
+/* holds: journal-12 */
 JOURNAL_TEST(journal_that_cannot_be_written_is_refused) {
     journal_open(f);
     journal_close(f);
@@ -509,6 +523,7 @@ static void write_damaged(struct journal_fixture *f, int jobs, off_t begin, off_
     close(fd);
 }
 
+/* holds: journal-12 */
 JOURNAL_TEST(journal_damaged_file_is_refused) {
     write_damaged(f, 300, 1, 5);
     assert_refused(f, -EBADMSG, "malformed");
@@ -527,6 +542,7 @@ static void note_stopped(void *context, const char *why) {
 }
 
 /* Damage that the open cannot see is found when a job is read, and stops the journal. */
+/* holds: journal-5 */
 JOURNAL_TEST(journal_that_finds_damage_stops) {
     write_damaged(f, 3000, 12, 20);
     f->options.stopped = note_stopped;
@@ -550,6 +566,7 @@ JOURNAL_TEST(journal_that_finds_damage_stops) {
 }
 
 /* A page that stands for another one, too: its jobs come again, and so would pages in a circle. */
+/* holds: journal-12 */
 JOURNAL_TEST(journal_whose_pages_lead_back_stops) {
     char page[4096];
     write_damaged(f, 3000, 0, 0);
@@ -568,6 +585,7 @@ JOURNAL_TEST(journal_whose_pages_lead_back_stops) {
 /* ---- ids */
 
 /* Not by a journal: the file was tampered with. */
+/* holds: journal-14 */
 JOURNAL_TEST(journal_whose_ids_were_set_back_stops) {
     journal_open(f);
     uint64_t id = journal_put(f, HTW_HOUR, "a");
@@ -591,6 +609,7 @@ static void wait_at_gate(void *arg, int result) {
 }
 
 /* More jobs than ids were reserved for wait while the writer stands still, and then it is killed. */
+/* holds: journal-14 */
 JOURNAL_TEST(journal_id_that_a_killed_process_has_given_is_not_given_again) {
     enum { WAITING = 400000 };
     char copy[160];

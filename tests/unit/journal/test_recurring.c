@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_recurring.c - jobs that come again: when, the policy of missed ones, what survives an open, and failures. */
+/* holds: journal-10h */
 #include "journal_fixture.h"
 
 #ifdef HTW_HAS_CALENDAR

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_returns.c - visits, notices and schedules of a journal return. What does not ends the process, and says what it was. */
+/* holds: scheduler-22 */
 #include "../../support/leaving.h"
 #include "journal_fixture.h"
 

@@ -3,6 +3,7 @@
  * test_rows.c - the rows of the tables, below the journal: jobs as they were put, jobs that were moved, the blocks of
  * both, the order of places, queues. Random histories run beside a list.
  */
+/* holds: journal-14b */
 #include "../../../src/journal/blocks.h"
 #include "../../../src/journal/rows.h"
 #include "../../support/random.h"

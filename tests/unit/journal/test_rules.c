@@ -208,6 +208,7 @@ int __wrap_htw__database_commit(struct htw__database *self, uint64_t next_id, bo
 }
 
 /* Advancing would not return otherwise: a journal that has stopped reads no more. */
+/* holds: journal-5 */
 JOURNAL_TEST(journal_that_stops_while_a_slot_waits_for_the_reader_wakes_it) {
     enum { JOBS = 1000 };
     f->options.gather_ns = 1;
@@ -273,6 +274,7 @@ int64_t __wrap_htw__database_scan(struct htw__database *self, struct htw__scan *
 
 /* Memory has no room for them, and all come after the first job that is selected: none may stay, since
    the reader will find them again. */
+/* holds: journal-7 */
 JOURNAL_TEST(journal_jobs_that_are_put_after_a_selection_come_once) {
     enum { JOBS = 10 };
     f->options.gather_ns = 1;

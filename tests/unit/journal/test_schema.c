@@ -73,6 +73,7 @@ JOURNAL_TEST(journal_of_format_1_becomes_one_of_format_2_with_the_same_tables) {
 }
 
 /* Each is delivered once and in order, and can be ended by its id. */
+/* holds: journal-14 */
 JOURNAL_TEST(journal_of_format_1_keeps_the_jobs_of_all_minutes) {
     static const int64_t deadlines[] = {
         INT64_MIN, -1, 0, 59 * HTW_SECOND, HTW_MINUTE, 100 * HTW_DAY, START_NS, START_NS + HTW_HOUR
@@ -147,6 +148,7 @@ JOURNAL_TEST(journal_of_format_1_with_a_full_minute_is_read_in_order) {
 
 #define ENDLESS "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT "
 
+/* holds: journal-12 */
 JOURNAL_TEST(journal_whose_tables_are_others_is_refused_before_they_are_used) {
     static const char *const alterations[] = {
         "DROP TABLE job; CREATE VIEW job AS " ENDLESS

@@ -24,6 +24,7 @@ static void assert_refused(struct journal_fixture *f, const char *part) {
     assert_int_equal(access(f->path, F_OK), -1);
 }
 
+/* holds: journal-12 */
 JOURNAL_TEST(journal_refuses_a_sqlite_that_is_too_old_or_has_no_mutexes) {
     version = 3030001;
     threadsafe = 1;

@@ -92,6 +92,7 @@ static void run_threads(struct journal_fixture *f) {
     journal_close(f);
 }
 
+/* holds: journal-6 */
 JOURNAL_TEST(journal_threads_put_and_cancel_and_each_job_is_delivered_or_cancelled) {
     use_real_time(f, 2, NULL);
     run_threads(f);
@@ -276,6 +277,7 @@ static void stay(struct journal_fixture *f, const struct htw_delivery *delivery)
     inside--;
 }
 
+/* holds: journal-9 */
 JOURNAL_TEST(journal_delivers_as_many_at_once_as_the_option_says) {
     use_real_time(f, 4, NULL);
     f->options.parallel = 3;
@@ -333,6 +335,7 @@ static void *open_again_and_again(void *arg) {
 }
 
 /* The lock of a file keeps other processes away, and not other threads. */
+/* holds: journal-12 */
 JOURNAL_TEST(journal_is_opened_by_one_of_the_threads_that_try) {
     struct opener openers[THREADS];
     pthread_t threads[THREADS];
@@ -391,6 +394,7 @@ static void drop_or_run(void *context, struct htw_task *const *tasks, size_t cou
             htw_task_run(tasks[i]);
 }
 
+/* holds: journal-15 */
 JOURNAL_TEST(journal_whose_timer_was_dropped_delivers_a_second_later) {
     const struct htw_executor executor = { drop_or_run, NULL };
     use_real_time(f, 0, &executor);
@@ -403,6 +407,7 @@ JOURNAL_TEST(journal_whose_timer_was_dropped_delivers_a_second_later) {
     assert_true(await_seen(f, 1));
 }
 
+/* holds: journal-15 */
 JOURNAL_TEST(journal_whose_scheduler_was_stopped_accepts_and_closes) {
     use_real_time(f, 2, NULL);
     journal_open(f);
@@ -436,6 +441,7 @@ static void *wait_for_put(void *arg) {
     return (void *)(intptr_t)htw_journal_put(f->journal, START_NS, "x", 1, NULL);
 }
 
+/* holds: journal-17 */
 JOURNAL_TEST(journal_put_of_a_cancelled_thread_is_finished) {
     journal_open(f);
     for (int i = 0; i < 50; i++) {

@@ -77,6 +77,7 @@ MONITOR_TEST(monitor_shows_the_name_of_the_program_in_characters_that_need_no_es
     }
 }
 
+/* holds: monitor-2 */
 MONITOR_TEST(monitor_shows_the_numbers_of_a_scheduler) {
     struct htw_scheduler *scheduler = make_scheduler();
     struct htw_monitor_source *source;
@@ -165,6 +166,7 @@ MONITOR_TEST(monitor_shows_the_numbers_of_a_journal) {
     assert_true(says(client_ask(f->path, "json\n"), "\"journals\":[]"));
 }
 
+/* holds: monitor-2 */
 MONITOR_TEST(monitor_shows_the_numbers_of_a_purgatory) {
     struct htw_scheduler *scheduler = make_scheduler();
     struct htw_purgatory *purgatory = make_purgatory(scheduler);
@@ -193,6 +195,7 @@ MONITOR_TEST(monitor_shows_the_numbers_of_a_purgatory) {
     htw_scheduler_destroy(scheduler);
 }
 
+/* holds: monitor-2 */
 MONITOR_TEST(monitor_puts_the_samples_of_a_metric_together) {
     struct htw_scheduler *schedulers[2] = { make_scheduler(), make_scheduler() };
     assert_int_equal(htw_monitor_add_scheduler(f->monitor, "one", schedulers[0], NULL), 0);
@@ -208,6 +211,7 @@ MONITOR_TEST(monitor_puts_the_samples_of_a_metric_together) {
 
 /* ---- wheels */
 
+/* holds: monitor-3 */
 MONITOR_TEST(monitor_reads_a_wheel_while_it_is_lent_and_asks_for_a_copy_otherwise) {
     struct htw_wheel *wheel;
     struct htw_timer timers[3] = { 0 };
@@ -260,6 +264,7 @@ MONITOR_TEST(monitor_shows_in_which_part_of_each_level_the_clock_of_a_wheel_is) 
     htw_wheel_destroy(wheel);
 }
 
+/* holds: monitor-2 */
 MONITOR_TEST(monitor_shows_wheels_of_every_size) {
     struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
     struct htw_timer timers[2] = { 0 };

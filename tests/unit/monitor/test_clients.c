@@ -53,6 +53,7 @@ MONITOR_TEST(monitor_refuses_a_line_that_is_too_long) {
     assert_true(is_json(client_ask(f->path, "json\n")));
 }
 
+/* holds: monitor-4 */
 MONITOR_TEST(monitor_refuses_a_head_without_end) {
     int fd = client_connect(f->path);
     client_send(fd, "GET /json HTTP/1.1\r\n");
@@ -109,6 +110,7 @@ MONITOR_TEST(monitor_answers_after_bytes_of_every_kind) {
     assert_true(is_json(client_ask(f->path, "json\n")));
 }
 
+/* holds: monitor-4 */
 MONITOR_TEST(monitor_survives_clients_that_vanish) {
     static const char *const parts[] = { "", "js", "json\n", "GET /json HTTP/1.0\r\n" };
     for (int i = 0; i < 100; i++) {
@@ -130,6 +132,7 @@ MONITOR_TEST(monitor_forgets_a_client_whose_descriptor_is_open_elsewhere) {
     close(kept);
 }
 
+/* holds: monitor-4 */
 MONITOR_TEST(monitor_answers_200_clients_at_once) {
     int fds[200];
     /* The first places are taken by clients that say nothing; they lose them when their time is over. */
@@ -158,6 +161,7 @@ MONITOR_TEST(monitor_answers_200_clients_at_once) {
     }
 }
 
+/* holds: monitor-4 */
 MONITOR_TEST(monitor_gives_up_a_client_that_does_not_read) {
     struct htw_scheduler *schedulers[64];
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
@@ -190,6 +194,7 @@ MONITOR_TEST(monitor_gives_up_a_client_that_does_not_read) {
         htw_scheduler_destroy(schedulers[i]);
 }
 
+/* holds: monitor-4 */
 MONITOR_TEST(monitor_closes_at_once_with_clients_in_every_state) {
     int fds[CLIENTS];
     static const char *const parts[] = { "", "js", "json\n", "GET /json HTTP/1.0\r\n" };

@@ -112,6 +112,7 @@ static void create(struct sources *s) {
     assert_int_equal(htw_monitor_add_wheel(s->f->monitor, "lent", s->wheel, 1, &s->lent), 0);
 }
 
+/* holds: monitor-4 */
 MONITOR_TEST(monitor_stays_as_it_is_whatever_is_called_how_often) {
     struct sources s = { .f = f };
     create(&s);

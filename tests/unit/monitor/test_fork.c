@@ -49,6 +49,7 @@ static int look_in_child(struct monitor_fixture *f, struct htw_monitor_source *s
     return 0;
 }
 
+/* holds: monitor-6 */
 MONITOR_TEST(monitor_in_a_child_does_nothing_and_the_parent_goes_on) {
     skip_in_emulator();
     struct htw_scheduler *scheduler;
@@ -77,6 +78,7 @@ MONITOR_TEST(monitor_in_a_child_does_nothing_and_the_parent_goes_on) {
 
 /* A child that lives on does not keep the socket alive: clients are refused when the parent is gone. The
    child closes its copy of the listener before fork() returns in it, for which the parent waits. */
+/* holds: monitor-6 */
 MONITOR_TEST(monitor_of_a_parent_that_has_died_is_dead) {
     int fds[2], began[2];
     char byte = 0;
@@ -189,6 +191,7 @@ static void *open_and_close(void *arg) {
     return NULL;
 }
 
+/* holds: monitor-6 */
 MONITOR_TEST(monitor_children_have_no_descriptor_of_it_whenever_they_are_forked) {
     skip_in_emulator();
     pthread_t thread;

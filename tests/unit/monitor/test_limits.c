@@ -37,6 +37,7 @@ static rlim_t begin(struct monitor_fixture *f, rlim_t most, int *ret_client) {
     return before;
 }
 
+/* holds: monitor-5a */
 MONITOR_TEST(monitor_closes_whatever_the_limit_of_descriptors_is) {
     for (rlim_t most = 0; most < 3; most++) {
         int client;
@@ -49,6 +50,7 @@ MONITOR_TEST(monitor_closes_whatever_the_limit_of_descriptors_is) {
     }
 }
 
+/* holds: monitor-5a */
 MONITOR_TEST(monitor_without_a_descriptor_for_a_client_answers_it_later) {
     int client;
     rlim_t before = begin(f, 0, &client);

@@ -14,6 +14,7 @@ MONITOR_TEST(monitor_holds_little_memory) {
     f->fail_at = 0;
 }
 
+/* holds: monitor-5 */
 MONITOR_TEST(monitor_open_without_memory_leaves_nothing) {
     monitor_close(f);
     f->fail_at = f->calls + 1;
@@ -23,6 +24,7 @@ MONITOR_TEST(monitor_open_without_memory_leaves_nothing) {
     assert_int_equal(monitor_open(f), 0);
 }
 
+/* holds: monitor-5 */
 MONITOR_TEST(monitor_sources_without_memory_are_refused) {
     struct htw_wheel *wheel;
     struct htw_scheduler *scheduler;
@@ -48,6 +50,7 @@ MONITOR_TEST(monitor_sources_without_memory_are_refused) {
 }
 
 /* An answer without memory is a sentence, or nothing; the next one is right. */
+/* holds: monitor-5 */
 MONITOR_TEST(monitor_answers_without_memory_say_so) {
     struct htw_wheel *wheel;
     struct htw_scheduler *scheduler;

@@ -81,6 +81,7 @@ MONITOR_TEST(monitor_open_wrongly_is_refused) {
     assert_null(htw_monitor_path(NULL));
 }
 
+/* holds: monitor-1 */
 MONITOR_TEST(monitor_socket_is_for_its_owner_alone_whatever_the_umask) {
     static const mode_t masks[] = { 0, 022, 077, 0777 };
     for (size_t i = 0; i < COUNT_OF(masks); i++) {
@@ -98,6 +99,7 @@ MONITOR_TEST(monitor_socket_is_for_its_owner_alone_whatever_the_umask) {
     }
 }
 
+/* holds: monitor-7 */
 MONITOR_TEST(monitor_is_the_only_one_at_a_path) {
     struct htw_monitor *second = NULL;
     assert_int_equal(open_at(&second, f->path), -EBUSY);
@@ -106,6 +108,7 @@ MONITOR_TEST(monitor_is_the_only_one_at_a_path) {
     htw_monitor_close(second);
 }
 
+/* holds: monitor-7 */
 MONITOR_TEST(monitor_leaves_what_is_no_socket_alone) {
     monitor_close(f);
     FILE *file = fopen(f->path, "w");
@@ -141,6 +144,7 @@ static void leave_socket(const char *path) {
     close(fd);
 }
 
+/* holds: monitor-7 */
 MONITOR_TEST(monitor_replaces_the_socket_of_a_process_that_has_died) {
     monitor_close(f);
     leave_socket(f->path);
@@ -158,6 +162,7 @@ MONITOR_TEST(monitor_takes_the_place_of_a_socket_that_is_removed_while_it_looks)
     client_ask(f->path, "json\n");
 }
 
+/* holds: monitor-7 */
 MONITOR_TEST(monitor_that_is_closed_leaves_the_socket_of_its_successor) {
     struct htw_monitor *second = NULL;
     assert_int_equal(unlink(f->path), 0); /* it has been removed by hand */
@@ -216,6 +221,7 @@ MONITOR_TEST(monitor_without_a_runtime_folder_uses_one_in_tmp) {
     unsetenv("XDG_RUNTIME_DIR");
 }
 
+/* holds: monitor-1 */
 MONITOR_TEST(monitor_refuses_a_folder_that_lets_others_in) {
     struct htw_monitor *monitor = NULL;
     begin_default(f);
@@ -236,6 +242,7 @@ MONITOR_TEST(monitor_refuses_a_folder_that_lets_others_in) {
 }
 
 /* Any user may hold a lock on a folder that it may read, such as /tmp. */
+/* holds: monitor-7a */
 MONITOR_TEST(monitor_opens_at_once_in_a_folder_that_others_have_locked) {
     monitor_close(f);
     leave_socket(f->path);
@@ -249,6 +256,7 @@ MONITOR_TEST(monitor_opens_at_once_in_a_folder_that_others_have_locked) {
 }
 
 /* Two that open one path at once: one puts its socket there when it has the lock of the fresh folder. */
+/* holds: monitor-7 */
 MONITOR_TEST(monitor_waits_a_while_for_another_one_that_opens_the_same_path) {
     char fresh[sizeof(f->path) + 4];
     monitor_close(f);
@@ -265,6 +273,7 @@ MONITOR_TEST(monitor_waits_a_while_for_another_one_that_opens_the_same_path) {
     assert_int_equal(mode_of(fresh), (mode_t)-1);
 }
 
+/* holds: monitor-7a */
 MONITOR_TEST(monitor_refuses_a_fresh_folder_that_is_not_its_own) {
     char fresh[sizeof(f->path) + 4];
     monitor_close(f);
@@ -287,6 +296,7 @@ static int dead_process(void) {
     return (int)child;
 }
 
+/* holds: monitor-7, monitor-7a */
 MONITOR_TEST(monitor_removes_the_sockets_of_the_dead_and_nothing_else) {
     static const char *const kept[] = { "1.sock", "name.sock", "77.sock.old", "12x.sock" };
     struct htw_monitor *monitor = NULL;
@@ -316,6 +326,7 @@ MONITOR_TEST(monitor_removes_the_sockets_of_the_dead_and_nothing_else) {
     end_default();
 }
 
+/* holds: monitor-1 */
 MONITOR_TEST(monitor_refuses_clients_of_other_users) {
     if (geteuid() != 0)
         skip();

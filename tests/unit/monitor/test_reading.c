@@ -86,6 +86,7 @@ static void end(struct scene *scene) {
         htw_scheduler_destroy(scene->schedulers[i]);
 }
 
+/* holds: monitor-2 */
 MONITOR_TEST(monitor_that_reads_a_source_holds_up_no_other) {
     static const char *const requests[] = { "json\n", "metrics\n" };
     for (size_t i = 0; i < COUNT_OF(requests); i++) {
@@ -118,6 +119,7 @@ static void *remove_source(void *source) {
     return NULL;
 }
 
+/* holds: monitor-2 */
 MONITOR_TEST(monitor_source_stays_while_it_is_read) {
     struct scene scene;
     pthread_t thread;
@@ -140,6 +142,7 @@ static void *close_monitor(void *fixture) {
 }
 
 /* In the middle of an answer, and of that answer nothing is sent. */
+/* holds: monitor-2 */
 MONITOR_TEST(monitor_closes_when_the_source_that_it_reads_is_read) {
     struct scene scene;
     pthread_t thread;

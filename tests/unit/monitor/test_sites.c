@@ -110,6 +110,7 @@ MONITOR_TEST(monitor_tells_what_is_counted_by_site_while_it_is_observed) {
     end(f, scheduler);
 }
 
+/* holds: monitor-4b */
 MONITOR_TEST(monitor_switches_what_a_client_asks_for_and_nothing_else) {
     struct htw_scheduler *one = show_scheduler(f, "one"), *two = show_scheduler(f, "two");
     static const char *const refused[] = {
@@ -161,6 +162,7 @@ MONITOR_TEST(monitor_switches_what_a_client_asks_for_and_nothing_else) {
     htw_scheduler_destroy(two);
 }
 
+/* holds: monitor-4a */
 MONITOR_TEST(monitor_tells_64_sites_of_any_number_and_adds_up_the_rest) {
     enum { SITES = 100 };
     static struct htw_site sites[SITES];
@@ -189,6 +191,7 @@ MONITOR_TEST(monitor_tells_64_sites_of_any_number_and_adds_up_the_rest) {
 }
 
 /* Prometheus refuses two samples with the same labels. */
+/* holds: monitor-4b */
 MONITOR_TEST(monitor_adds_up_sites_that_a_reader_cannot_tell_apart) {
     static const struct htw_site twins[2] = { { expire, "twin", "d.h", "f", 4 },
                                               { expire, "twin", "d.h", "f", 4 } };
@@ -201,6 +204,7 @@ MONITOR_TEST(monitor_adds_up_sites_that_a_reader_cannot_tell_apart) {
     end(f, scheduler);
 }
 
+/* holds: monitor-4b */
 MONITOR_TEST(monitor_escapes_what_a_site_is_called) {
     static const struct htw_site site = { expire, "a\"b\\c\nd\x1b[2J\xff", "\t", "\"", 1 };
     struct htw_scheduler *scheduler = show_scheduler(f, "s");
@@ -215,6 +219,7 @@ MONITOR_TEST(monitor_escapes_what_a_site_is_called) {
     end(f, scheduler);
 }
 
+/* holds: monitor-4a */
 MONITOR_TEST(monitor_tells_groups) {
     struct htw_scheduler *scheduler = show_scheduler(f, "s");
     struct htw_group *groups[70];
@@ -264,6 +269,7 @@ static int list_queues(struct htw_journal *journal, htw_queue_visit *visit, void
     return 0;
 }
 
+/* holds: monitor-4a */
 MONITOR_TEST(monitor_tells_the_queues_of_a_journal) {
     int queues = 2;
     struct htw_journal *journal = (struct htw_journal *)(void *)&queues;
@@ -338,6 +344,7 @@ MONITOR_TEST(monitor_whose_scheduler_has_no_memory_says_so) {
     end(f, scheduler);
 }
 
+/* holds: monitor-4a */
 MONITOR_TEST(monitor_pauses_nine_times_as_long_as_an_answer_took) {
     (void)f;
     assert_int_equal(htw__clients_pause_ns(0), 10 * MS);

@@ -9,6 +9,7 @@
  * of each of its keys, except for checks from its own `try_complete`. HTW_SEED chooses another
  * history; the test prints its seed.
  */
+/* holds: purgatory-1, purgatory-5, purgatory-15, purgatory-21, purgatory-22 */
 #include "../../support/purgatory_case.h"
 #include "../../support/random.h"
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+/* holds: purgatory-7 */
 PURGATORY_TEST(purgatory_check_asks_in_order_of_arrival) {
     watch_each(test, "bdaec", HTW_NEVER_NS, "k");
     assert_check_log(test, "k", 0, "b? d? a? e? c?");
@@ -51,6 +52,7 @@ PURGATORY_TEST(purgatory_check_given_wrongly_is_refused) {
     assert_log_after(test, MS, "");
 }
 
+/* holds: purgatory-7 */
 PURGATORY_TEST(purgatory_check_at_most_stops_at_its_limit) {
     watch_each(test, "aBcDEFg", HTW_NEVER_NS, "k");
     assert_int_equal(check_key_at_most(test, "k", 0), 0);
@@ -76,6 +78,7 @@ static void bring_peer(struct waiter *self) {
         self->result = submit(peer, HTW_NEVER_NS, "k");
 }
 
+/* holds: purgatory-7 */
 PURGATORY_TEST(purgatory_check_asks_no_request_twice_when_others_arrive_meanwhile) {
     watch_each(test, "abc", HTW_NEVER_NS, "k");
     struct waiter *a = &test->waiters[0], *x = purgatory_case_waiter(test, 'x');
@@ -140,6 +143,7 @@ static void count_from_inside(struct waiter *self) {
 }
 
 /* By an event, by its own end of time, and by hand. */
+/* holds: purgatory-6 */
 PURGATORY_TEST(purgatory_request_is_removed_from_all_keys_before_on_complete) {
     for (unsigned way = 0; way < 4; way++) {
         struct waiter *a = purgatory_case_waiter(test, 'a');

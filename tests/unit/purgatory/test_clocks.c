@@ -4,6 +4,7 @@
  * clocks are replaced (-Wl,--wrap), and the scheduler is embedded, so that nothing takes real
  * time.
  */
+/* holds: purgatory-9a */
 #include "../../../src/base/clock.h"
 #include "../../support/failing_allocator.h"
 #include "../unit.h"
@@ -312,10 +313,12 @@ static void check_third(void (*first)(void), bool is_refused) {
     end();
 }
 
+/* holds: purgatory-9 */
 UNIT_TEST(purgatory_alarm_expires_while_two_hooks_run) {
     check_third(let_another_run, false);
 }
 
+/* holds: purgatory-9b */
 UNIT_TEST(purgatory_alarm_that_is_refused_while_two_hooks_run_expires_after_them) {
     check_third(let_another_run_without_memory, true);
 }

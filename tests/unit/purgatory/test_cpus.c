@@ -50,12 +50,14 @@ static void check_refusal_after_a_drop(bool rings) {
     purgatory_case_end(&test);
 }
 
+/* holds: purgatory-9b */
 UNIT_TEST(purgatory_alarm_refused_after_one_was_dropped_loses_no_timeout) {
     check_refusal_after_a_drop(false);
     check_refusal_after_a_drop(true);
 }
 
 /* The alarm that was set is lost, and there is no memory for another. */
+/* holds: purgatory-9b */
 UNIT_TEST(purgatory_alarm_dropped_without_memory_loses_no_timeout) {
     struct purgatory_case test;
     purgatory_case_begin_dropping(&test, 0, false);
@@ -70,6 +72,7 @@ UNIT_TEST(purgatory_alarm_dropped_without_memory_loses_no_timeout) {
 }
 
 /* Both alarms are lost, and there is no memory: the next submission is refused, or sets another. */
+/* holds: purgatory-9b */
 UNIT_TEST(purgatory_submission_after_all_alarms_were_lost_sets_one) {
     struct purgatory_case test;
     purgatory_case_begin_dropping(&test, 0, false);
@@ -86,6 +89,7 @@ UNIT_TEST(purgatory_submission_after_all_alarms_were_lost_sets_one) {
     purgatory_case_end(&test);
 }
 
+/* holds: purgatory-9b */
 UNIT_TEST(purgatory_executor_that_drops_everything_gets_tasks_less_often) {
     struct purgatory_case test;
     purgatory_case_begin_dropping(&test, UINT_MAX, false);
@@ -116,6 +120,7 @@ static void forget(void *context, const struct htw_unexpired *leftover) {
     (void)leftover;
 }
 
+/* holds: purgatory-12 */
 PURGATORY_TEST(purgatory_whose_scheduler_was_stopped_refuses_requests) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     watch(a, MS, "k");
@@ -144,6 +149,7 @@ PURGATORY_TEST(purgatory_whose_alarm_is_refused_still_expires_requests) {
     assert_ends_after(test, 5 * MS, "bE");
 }
 
+/* holds: purgatory-9b */
 UNIT_TEST(purgatory_at_the_limit_of_its_scheduler_expires_requests) {
     struct purgatory_case test;
     purgatory_case_begin_limited(&test, 1);
@@ -171,6 +177,7 @@ PURGATORY_TEST(purgatory_timeout_after_the_clock_was_set_back_is_not_early) {
 
 /* A timeout follows a manual clock: it ends when that shows the instant that it showed when the
    request was submitted, and the timeout more. Whatever is submitted meanwhile. */
+/* holds: purgatory-9a */
 UNIT_TEST(purgatory_timeout_by_a_manual_clock_follows_it) {
     for (unsigned submits = 0; submits < 2; submits++) {
         struct purgatory_case test;
@@ -195,6 +202,7 @@ UNIT_TEST(purgatory_timeout_by_a_manual_clock_follows_it) {
     }
 }
 
+/* holds: purgatory-9a */
 PURGATORY_TEST(purgatory_timeout_after_a_small_step_back_is_not_late) {
     static const int64_t steps[] = { HTW_MICROSECOND, MS, 500 * MS, 999 * MS, HTW_SECOND };
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
@@ -228,6 +236,7 @@ PURGATORY_TEST(purgatory_timeout_after_a_step_back_without_memory_is_not_early) 
     assert_int_equal(test->ends[HTW_REASON_EXPIRED], 4);
 }
 
+/* holds: purgatory-9 */
 UNIT_TEST(purgatory_timeout_in_the_last_hour_of_the_range_expires) {
     struct purgatory_case test;
     struct htw_scheduler_options options = purgatory_case_scheduler_options();
@@ -318,6 +327,7 @@ static void check_slow_hooks(enum htw_clock clock) {
 }
 
 /* By each of the kernel's clocks. */
+/* holds: purgatory-9 */
 UNIT_TEST(purgatory_slow_hook_delays_no_other_timeout) {
     for (int clock = HTW_CLOCK_MONOTONIC; clock <= HTW_CLOCK_REALTIME; clock++)
         if (clock != HTW_CLOCK_BOOTTIME || HAS_BOOTTIME)

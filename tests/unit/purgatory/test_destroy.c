@@ -199,6 +199,7 @@ static void destroy_while_a_hook_schedules(enum stop where, bool cancels) {
     end();
 }
 
+/* holds: purgatory-12 */
 UNIT_TEST(purgatory_destroyed_while_a_hook_asks_for_a_check_later_returns) {
     destroy_while_a_hook_schedules(BEFORE, false);
     destroy_while_a_hook_schedules(AFTER, false);
@@ -223,6 +224,7 @@ static void destroy_while_an_executor_drops(enum stop where) {
     end();
 }
 
+/* holds: purgatory-12 */
 UNIT_TEST(purgatory_destroyed_while_an_executor_drops_a_check_waits_for_its_hook) {
     destroy_while_an_executor_drops(BEFORE);
     destroy_while_an_executor_drops(AFTER);
@@ -246,6 +248,7 @@ UNIT_TEST(purgatory_destroyed_while_a_request_is_asked_sets_no_alarm) {
 }
 
 /* A request has expired, and the callback of the alarm is in its hook. */
+/* holds: purgatory-12 */
 UNIT_TEST(threshold_destroyed_while_a_hook_of_its_request_runs_waits_for_it) {
     begin(NOWHERE, false);
     struct htw_threshold *threshold;

@@ -85,6 +85,7 @@ static void assert_shut(struct purgatory_case *test) {
     assert_int_equal(cancel_key(test, "k"), 0);
 }
 
+/* holds: purgatory-12 */
 PURGATORY_TEST(purgatory_closed_ends_all_and_refuses_new_requests) {
     watch(purgatory_case_waiter(test, 'a'), MS, "k");
     watch(purgatory_case_waiter(test, 'b'), HTW_NEVER_NS, "k", "l", "m");
@@ -137,6 +138,7 @@ PURGATORY_TEST(purgatory_closed_from_try_complete_ends_its_own_request_behind_it
     assert_shut(test);
 }
 
+/* holds: purgatory-3 */
 PURGATORY_TEST(purgatory_closed_from_try_complete_that_returns_true_completes_the_request) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     watch(a, MS, "k");
@@ -196,6 +198,7 @@ UNIT_TEST(purgatory_closed_from_other_hooks_ends_all_others) {
     }
 }
 
+/* holds: purgatory-12 */
 UNIT_TEST(purgatory_destroyed_closes_what_is_pending) {
     struct purgatory_case test;
     purgatory_case_begin(&test, NULL, NULL);
@@ -249,6 +252,7 @@ PURGATORY_TEST(purgatory_over_a_stopped_scheduler_still_ends_requests) {
 }
 
 /* The purgatory needs but one timer, for its first timeout. */
+/* holds: purgatory-13 */
 UNIT_TEST(purgatory_at_the_limit_of_the_scheduler_refuses_and_changes_nothing) {
     struct purgatory_case test;
     purgatory_case_begin_limited(&test, 1);

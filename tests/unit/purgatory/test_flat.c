@@ -109,6 +109,7 @@ static void (*const operations[])(struct purgatory_case *test, unsigned call) = 
     check_nothing, cancel_its_key,         finish_it_at_once, use_a_threshold, read_statistics,
 };
 
+/* holds: purgatory-6 */
 PURGATORY_TEST(purgatory_stays_as_it_is_whatever_is_called_how_often) {
     purgatory_case_waiter(test, 'a');
     for (size_t i = 0; i < COUNT_OF(operations); i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_fork.c - the purgatory of a parent is inert in the child. */
+/* holds: purgatory-14 */
 #include "../../support/child.h"
 #include "../../support/purgatory_case.h"
 

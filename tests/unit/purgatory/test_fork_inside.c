@@ -3,6 +3,7 @@
  * test_fork_inside.c - a child that returns from the hook or visitor in which it was forked ends there,
  * whatever call that is in.
  */
+/* holds: purgatory-14 */
 #include "../../support/purgatory_case.h"
 #include "../../support/returning_child.h"
 

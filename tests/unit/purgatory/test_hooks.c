@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_hooks.c - hooks that call the library, on their own request and on others. */
+/* holds: purgatory-5 */
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>
@@ -54,12 +55,14 @@ static void get_ready_and_check(struct waiter *self) {
     }
 }
 
+/* holds: purgatory-2 */
 PURGATORY_TEST(purgatory_event_inside_try_complete_is_not_lost) {
     ready_at = 3;
     watch_each(test, "a", HTW_SECOND, "k")->on_asked = get_ready_and_check;
     assert_check_log(test, "k", 1, "a? a? aC a=");
 }
 
+/* holds: purgatory-2 */
 PURGATORY_TEST(purgatory_event_inside_the_second_try_is_not_lost) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     ready_at = 2;

@@ -33,6 +33,7 @@ static void make_keys(struct htw_key *keys, char (*names)[8], size_t count, size
     }
 }
 
+/* holds: purgatory-8 */
 PURGATORY_TEST(purgatory_hundreds_of_duplicate_keys_count_once) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     static char names[900][8];
@@ -100,6 +101,7 @@ PURGATORY_TEST(purgatory_empty_key_is_a_key) {
 }
 
 /* Keys that differ in nothing but their last byte, or in their size. */
+/* holds: purgatory-8 */
 PURGATORY_TEST(purgatory_keys_of_any_size_are_distinguished) {
     static const size_t sizes[] = { 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 240, 241, 10000 };
     enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
@@ -173,6 +175,7 @@ static void count_own_key(struct waiter *self) {
 }
 
 /* While it is asked, by a walk that is on the key; and when it has ended. */
+/* holds: purgatory-19 */
 PURGATORY_TEST(purgatory_count_in_hooks_is_of_those_that_wait) {
     watch_each(test, "abc", MS, "k");
     struct waiter *a = &test->waiters[0], *b = &test->waiters[1];
@@ -184,6 +187,7 @@ PURGATORY_TEST(purgatory_count_in_hooks_is_of_those_that_wait) {
 }
 
 /* More than are counted under one lock. */
+/* holds: purgatory-19 */
 PURGATORY_TEST(purgatory_count_of_many_is_exact_and_needs_no_memory) {
     static struct waiter waiters[1000];
     for (unsigned i = 0; i < 1000; i++) {

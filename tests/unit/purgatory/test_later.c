@@ -12,6 +12,7 @@ static struct waiter *watch_two(struct purgatory_case *test) {
     return test->waiters;
 }
 
+/* holds: purgatory-10 */
 PURGATORY_TEST(purgatory_check_later_runs_no_hook_in_the_call) {
     struct waiter *w = watch_two(test);
     w[1].ready = true;
@@ -22,6 +23,7 @@ PURGATORY_TEST(purgatory_check_later_runs_no_hook_in_the_call) {
     assert_log_after(test, MS, "");
 }
 
+/* holds: purgatory-10 */
 PURGATORY_TEST(purgatory_checks_later_of_one_key_are_merged) {
     watch_two(test);
     for (unsigned i = 0; i < 100; i++)
@@ -157,6 +159,7 @@ UNIT_TEST(purgatory_check_later_takes_room_only_while_it_waits) {
 /* ---- waiters come and go */
 
 /* The queued check must not die with the last waiter, or each new one would bring another. */
+/* holds: purgatory-10 */
 PURGATORY_TEST(purgatory_checks_later_are_merged_while_requests_come_and_go) {
     size_t before = test->memory.live_bytes;
     struct waiter *a = purgatory_case_waiter(test, 'a');
@@ -208,6 +211,7 @@ static struct waiter *begin_dropping(struct purgatory_case *test, unsigned drops
     return a;
 }
 
+/* holds: purgatory-10 */
 UNIT_TEST(purgatory_check_later_dropped_and_refused_is_made) {
     struct purgatory_case test;
     begin_dropping(&test, 1, true);
@@ -217,6 +221,7 @@ UNIT_TEST(purgatory_check_later_dropped_and_refused_is_made) {
     purgatory_case_end(&test);
 }
 
+/* holds: purgatory-10 */
 UNIT_TEST(purgatory_check_later_that_is_always_dropped_is_tried_less_often) {
     struct purgatory_case test;
     struct waiter *a = begin_dropping(&test, UINT_MAX, false);

@@ -3,6 +3,7 @@
  * test_marks.c - hooks that complete or cancel their own request, which is then marked and ends
  * after the hook, or other requests, which end at once.
  */
+/* holds: purgatory-5 */
 #include "../../support/purgatory_case.h"
 
 /* In its n-th call, `try_complete` cancels its own request or, with itself for a peer, completes it.
@@ -73,6 +74,7 @@ static void end_itself_again(struct waiter *self) {
     self->answer = complete(self) || cancel(self);
 }
 
+/* holds: purgatory-1 */
 PURGATORY_TEST(purgatory_request_that_has_ended_cannot_be_ended_again) {
     for (unsigned way = 0; way < 4; way++) {
         struct waiter *a = watch_each(test, "a", HTW_SECOND, "k");

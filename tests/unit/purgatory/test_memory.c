@@ -148,6 +148,7 @@ static void check_submit(struct purgatory_case *test, size_t count, size_t size)
     }
 }
 
+/* holds: purgatory-13 */
 PURGATORY_TEST(purgatory_submit_refused_memory_changes_nothing) {
     static const size_t counts[] = { 1, 2, 3, 40, 300 };
     static const size_t sizes[] = { 3, 16, 17, 100 };

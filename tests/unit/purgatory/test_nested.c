@@ -3,6 +3,7 @@
  * test_nested.c - `try_complete` hooks that check the key which the same thread is checking. The
  * check in progress goes round again, no event is lost, and the number of calls is bounded.
  */
+/* holds: purgatory-22 */
 #include "../../support/purgatory_case.h"
 
 enum { MANY = 1000 };

@@ -170,6 +170,7 @@ PURGATORY_TEST(purgatory_timeout_forever_never_expires) {
     assert_int_equal(check_key(test, "k"), 2);
 }
 
+/* holds: purgatory-9 */
 PURGATORY_TEST(purgatory_timeout_is_never_early) {
     static struct waiter waiters[500];
     for (unsigned i = 0; i < 500; i++) {

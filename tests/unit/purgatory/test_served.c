@@ -151,6 +151,7 @@ static void end(void) {
     sem_destroy(&scene.released);
 }
 
+/* holds: purgatory-23 */
 UNIT_TEST(purgatory_call_that_others_keep_busy_returns_and_no_event_is_lost) {
     for (uint32_t workers = 0; workers < 2; workers++) {
         struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
@@ -168,6 +169,7 @@ static void never_due(void *arg, const struct htw_expiration *expiration) {
 }
 
 /* The scheduler has no place for the check. */
+/* holds: purgatory-23 */
 UNIT_TEST(purgatory_busy_call_goes_on_where_no_check_can_be_queued) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.max_pending = 1;
@@ -179,6 +181,7 @@ UNIT_TEST(purgatory_busy_call_goes_on_where_no_check_can_be_queued) {
 }
 
 /* In manual time, and in embedded mode: the user may not come to run callbacks. */
+/* holds: purgatory-23 */
 UNIT_TEST(purgatory_busy_call_goes_on_where_no_thread_runs_callbacks) {
     for (unsigned way = 0; way < 2; way++) {
         struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
@@ -299,6 +302,7 @@ static void *cancel_all(void *arg) {
 }
 
 /* A sanitizer sees the library touch the request after it has been freed. */
+/* holds: purgatory-25 */
 UNIT_TEST(purgatory_request_without_release_is_free_when_it_is_not_pending) {
     enum htw_reason reason = HTW_REASON_CLOSED;
     struct htw_scheduler_options timed = HTW_SCHEDULER_OPTIONS_INIT;

@@ -96,6 +96,7 @@ UNIT_TEST(purgatory_with_one_shard_or_many_behaves_the_same) {
 
 /* ---- counted */
 
+/* holds: purgatory-1 */
 PURGATORY_TEST(purgatory_stats_count_every_end) {
     struct htw_threshold *threshold;
     assert_int_equal(htw_threshold_create(test->purgatory, 0, &threshold), 0);
@@ -130,6 +131,7 @@ PURGATORY_TEST(purgatory_stats_count_every_end) {
     assert_waiting(test, 1, 1, 1, 1);
 }
 
+/* holds: purgatory-6 */
 PURGATORY_TEST(purgatory_memory_is_back_at_its_beginning_when_all_have_ended) {
     static struct waiter waiters[4000];
     uint64_t before = purgatory_case_stats(test).memory_bytes;

@@ -102,6 +102,7 @@ PURGATORY_TEST(purgatory_check_at_most_passes_over_one_that_another_thread_asks)
     assert_log(test, "a? c?"); /* a again, for the mark */
 }
 
+/* holds: purgatory-24 */
 UNIT_TEST(purgatory_request_that_another_thread_asks_is_ended_by_it) {
     for (unsigned way = 0; way < 5; way++) {
         struct purgatory_case test;
@@ -132,6 +133,7 @@ UNIT_TEST(purgatory_request_that_another_thread_asks_is_ended_by_it) {
 }
 
 /* Of several calls that want its end, the first counts it. */
+/* holds: purgatory-24 */
 PURGATORY_TEST(purgatory_request_that_another_thread_asks_is_counted_once) {
     struct waiter *w = begin(test, 3);
     assert_int_equal(check_key(test, "k"), 0);
@@ -147,6 +149,7 @@ PURGATORY_TEST(purgatory_request_that_another_thread_asks_is_counted_once) {
  * A check counts what its `try_complete` has said, and nothing else: a request that another call has
  * ended belongs to that call, and takes no turn of the check. Otherwise one item would wake no waiter.
  */
+/* holds: purgatory-24 */
 UNIT_TEST(purgatory_request_that_another_call_completes_is_not_of_the_check) {
     for (unsigned way = 0; way < 3; way++) {
         struct purgatory_case test;
@@ -166,6 +169,7 @@ UNIT_TEST(purgatory_request_that_another_call_completes_is_not_of_the_check) {
 }
 
 /* If both want its end at the same time, both are told: the call before it knows what the hook says. */
+/* holds: purgatory-24 */
 PURGATORY_TEST(purgatory_request_that_is_ready_in_another_thread_counts_in_its_check_too) {
     struct waiter *w = begin_at_most(test, 2, 1);
     assert_true(complete(&w[0]));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_threshold.c - requests wait until a value is reached. */
+/* holds: purgatory-11 */
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>

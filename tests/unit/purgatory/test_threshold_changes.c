@@ -25,6 +25,7 @@ THRESHOLD_TEST(threshold_lowered_makes_new_requests_wait_again) {
     assert_advance_log(test, 100, 1, "aC a=");
 }
 
+/* holds: purgatory-16 */
 THRESHOLD_TEST(threshold_lowered_ends_no_request) {
     await_value(test, 'a', 101);
     await_value(test, 'b', 150);
@@ -48,6 +49,7 @@ THRESHOLD_TEST(threshold_lowered_to_more_keeps_its_value) {
 }
 
 /* As often as one likes, over the whole range. */
+/* holds: purgatory-16 */
 THRESHOLD_TEST(threshold_lowered_and_raised_again_and_again_keeps_the_order) {
     for (unsigned round = 0; round < 5; round++) {
         lower(test, 0);
@@ -68,6 +70,7 @@ static void lower_and_await(struct waiter *self) {
 }
 
 /* An advance completes all that it has reached, and none that came after a hook has lowered. */
+/* holds: purgatory-16 */
 THRESHOLD_TEST(threshold_lowered_by_a_hook_does_not_delay_the_advance) {
     await_value(test, 'a', 101)->on_ended = lower_and_await;
     await_value(test, 'b', 102);
@@ -80,6 +83,7 @@ THRESHOLD_TEST(threshold_lowered_by_a_hook_does_not_delay_the_advance) {
 
 /* ---- all ended */
 
+/* holds: purgatory-17 */
 THRESHOLD_TEST(threshold_whose_requests_were_ended_can_be_used_as_before) {
     static const struct {
         enum htw_reason reason;
@@ -124,6 +128,7 @@ static void await_more(struct waiter *self) {
 }
 
 /* One that waits for less, one for more, and the same again. */
+/* holds: purgatory-17 */
 THRESHOLD_TEST(threshold_whose_hooks_wait_again_does_not_end_those) {
     static const uint64_t values[] = { 101, 104, 107 };
     for (unsigned i = 0; i < 3; i++)
@@ -154,6 +159,7 @@ static void end_all_again(struct waiter *self) {
     self->result = end_all(self->test, HTW_REASON_CANCELLED);
 }
 
+/* holds: purgatory-17 */
 THRESHOLD_TEST(threshold_whose_hook_ends_all_ends_each_once) {
     struct waiter *a = await_value(test, 'a', 101);
     await_value(test, 'b', 102);
@@ -178,6 +184,7 @@ THRESHOLD_TEST(threshold_closed_by_a_hook_ends_each_once) {
     assert_int_equal(end_all(test, HTW_REASON_CANCELLED), 0);
 }
 
+/* holds: purgatory-18 */
 THRESHOLD_TEST(threshold_needs_no_memory_to_wait_to_be_lowered_and_to_end_all) {
     uint64_t before = test->memory.live_bytes;
     failing_allocator_fail(&test->memory, 1, true);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 
+/* holds: purgatory-21 */
 PURGATORY_TEST(purgatory_timeout_made_longer_expires_later) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     watch(a, 5 * MS, "k");
@@ -57,6 +58,7 @@ PURGATORY_TEST(purgatory_timeout_on_a_threshold_can_be_changed) {
     assert_log_after(test, HTW_SECOND, "");
 }
 
+/* holds: purgatory-21 */
 PURGATORY_TEST(purgatory_timeout_that_does_not_run_is_not_changed) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     assert_int_equal(set_timeout(a, MS), -ENOENT); /* never submitted */
@@ -149,6 +151,7 @@ static void cancel_and_set(struct waiter *self) {
     self->result = set_timeout(self, HTW_SECOND);
 }
 
+/* holds: purgatory-21 */
 PURGATORY_TEST(purgatory_timeout_of_a_marked_request_does_not_keep_it) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     a->on_asked = ring_and_set;
@@ -167,6 +170,7 @@ PURGATORY_TEST(purgatory_timeout_of_a_marked_request_does_not_keep_it) {
 
 /* On a clock that goes on by itself, since on a manual one the wheel has a place for every deadline
    from the beginning. */
+/* holds: purgatory-21 */
 UNIT_TEST(purgatory_timeout_refused_memory_stays_as_it_was) {
     struct purgatory_case test;
     struct htw_scheduler_options options = purgatory_case_scheduler_options();

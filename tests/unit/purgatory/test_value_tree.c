@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_value_tree.c - the tree of a threshold, compared with a sorted array. */
+/* holds: purgatory-11 */
 #include "../../../src/purgatory/value_tree.h"
 
 #include "../../support/random.h"

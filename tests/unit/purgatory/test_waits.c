@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_waits.c - the histogram of how long requests waited. */
+/* holds: purgatory-20 */
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>

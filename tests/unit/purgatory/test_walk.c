@@ -5,6 +5,7 @@
  *
  * The walk pins the cell of four requests in which it is, and the one in which it ends.
  */
+/* holds: purgatory-7 */
 #include "../../support/purgatory_case.h"
 
 /* ---- the request stays */
@@ -102,6 +103,7 @@ static void read_stats(struct waiter *self) {
 }
 
 /* The walk ends when it unlinks the request: so the key is gone before on_complete. */
+/* holds: purgatory-6 */
 PURGATORY_TEST(purgatory_key_is_freed_before_the_last_hook_of_its_last_request) {
     struct waiter *w = watch_each(test, "Ab", HTW_SECOND, "k");
     w[0].on_asked = cancel_peer;

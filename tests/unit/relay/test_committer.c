@@ -40,6 +40,7 @@ static void let_end(bool may) {
     pthread_mutex_unlock(&lock);
 }
 
+/* holds: relay-17 */
 UNIT_TEST(committer_waits_and_its_caller_does_not) {
     struct htw__committer committer;
     int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), wanted = -5, result = 0;

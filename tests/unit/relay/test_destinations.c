@@ -15,6 +15,7 @@ static const char *choose(const char *to, const char *default_topic) {
     return htw__destinations_choose(&destinations, to == NULL ? none : htw__bytes_of(to), topic);
 }
 
+/* holds: relay-14 */
 UNIT_TEST(destinations_that_match_are_allowed) {
     assert_null(choose("orders.eu", NULL));
     assert_string_equal(topic, "orders.eu");
@@ -23,6 +24,7 @@ UNIT_TEST(destinations_that_match_are_allowed) {
     assert_non_null(choose("order", NULL));
 }
 
+/* holds: relay-14 */
 UNIT_TEST(destinations_own_topics_are_never_allowed) {
     assert_non_null(choose("orders.dead", NULL)); /* though it matches */
     assert_non_null(choose("in.l0", "in.l0"));

@@ -116,6 +116,7 @@ static void drop_zones(void) {
 
 #define NO_ZONE "htw-zone is not a time zone of the relay's machine"
 
+/* holds: relay-8 */
 UNIT_TEST_BETWEEN(use_zones, drop_zones, failure_to_read_a_zone_is_a_dead_letter) {
     static const char *const names[] = { "Strange", "Strange/Inner", "Nowhere", "../etc" };
     for (unsigned i = 0; i < COUNT_OF(names); i++) {
@@ -143,6 +144,7 @@ UNIT_TEST_BETWEEN(use_zones, drop_zones,
 }
 
 /* No memory is lacking, and no broker. */
+/* holds: relay-8 */
 UNIT_TEST_BETWEEN(use_zones, drop_zones, failure_that_lasts_is_a_dead_letter_after_five_times) {
     struct rlimit before, none;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);

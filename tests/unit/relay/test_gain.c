@@ -48,6 +48,7 @@ UNIT_TEST(gain_position_between_start_and_end_is_kept) {
     }
 }
 
+/* holds: relay-10 */
 UNIT_TEST(gain_position_outside_its_partition_is_refused) {
     static const struct {
         int64_t offset;
@@ -86,6 +87,7 @@ RELAY_TEST(gain_recovered_position_is_committed) {
 }
 
 /* Or a successor would not know whose transaction is in its way. */
+/* holds: relay-12 */
 RELAY_TEST(gain_new_owner_is_committed_at_once) {
     static const char *const names[] = { "a", "b", NULL };
     for (size_t before = 0; before < COUNT_OF(names); before++) {
@@ -136,6 +138,7 @@ static enum htw__gain gain_with_ids(int64_t start, int64_t end, enum htw__lost_i
     return htw__relay_gain(&relay, 0, &input, buckets, &ids);
 }
 
+/* holds: relay-20 */
 RELAY_TEST(gain_index_that_begins_later_or_ends_earlier_is_refused) {
     static const struct {
         int64_t start, end;
@@ -177,6 +180,7 @@ RELAY_TEST(gain_new_stripe_takes_its_index_as_it_is) {
 }
 
 /* What is acknowledged is committed; an offset that comes back is that of another topic. */
+/* holds: relay-20 */
 RELAY_TEST(gain_index_that_is_made_anew_meanwhile_is_not_committed) {
     const struct htw__source of_ids = { 0, HTW__RELAY_IDS, 0 };
     assert_int_equal(gain_with_ids(3, 12, HTW__LOST_IDS_STOP), HTW__GAIN_OK);

@@ -144,6 +144,7 @@ RELAY_TEST(index_record_without_an_id_costs_nothing) {
     assert_null(relay.stripes[0]->ids.entries);
 }
 
+/* holds: relay-7 */
 RELAY_TEST(index_cancel_needs_no_time) {
     begin(0);
     arrive(10, "htw-id", true, NULL);
@@ -161,6 +162,7 @@ RELAY_TEST(index_cancel_needs_no_time) {
     assert_int_equal(relay.stats.done.cancelled, 1);
 }
 
+/* holds: relay-7 */
 RELAY_TEST(index_cancel_that_meets_nothing_has_no_later_effect) {
     for (int has_time = 0; has_time < 2; has_time++) {
         begin(0);
@@ -192,6 +194,7 @@ RELAY_TEST(index_cancel_in_a_bucket_is_a_dead_letter) {
     assert_int_equal(relay.open[HTW__CHANNEL_DELIVER - 1].dead, 1);
 }
 
+/* holds: relay-15 */
 RELAY_TEST(index_record_with_the_same_id_replaces_the_one_that_waits) {
     begin(0);
     arrive(10, "htw-id", true, NULL);
@@ -209,6 +212,7 @@ RELAY_TEST(index_record_with_the_same_id_replaces_the_one_that_waits) {
 }
 
 /* Or the successor, which asks again, would find that the victim has left. */
+/* holds: relay-15 */
 RELAY_TEST(index_accepted_condition_is_committed_before_deliveries) {
     begin(0);
     arrive(10, "htw-id", true, NULL);
@@ -222,6 +226,7 @@ RELAY_TEST(index_accepted_condition_is_committed_before_deliveries) {
     assert_true(is_alive(11));
 }
 
+/* holds: relay-15 */
 RELAY_TEST(index_condition_for_another_record_is_too_late) {
     begin(0);
     arrive(10, "htw-id", true, NULL);
@@ -291,6 +296,7 @@ static void read_entry(int64_t deadline_ms) {
     assert_int_equal(closed, 1);
 }
 
+/* holds: relay-7 */
 RELAY_TEST(index_is_read_before_the_input) {
     read_entry(NOW_MS + 2000);
     assert_true(is_alive(10));
@@ -298,6 +304,7 @@ RELAY_TEST(index_is_read_before_the_input) {
     assert_true(is_alive(11));
 }
 
+/* holds: relay-15 */
 RELAY_TEST(index_entry_whose_time_was_over_is_unsure) {
     read_entry(NOW_MS);
     arrive(11, "htw-id", true, "10");
@@ -368,6 +375,7 @@ RELAY_TEST(index_condition_holds_for_what_it_has_let_in_itself) {
 }
 
 /* Those of the input before offset 20 may have lost their entries. */
+/* holds: relay-20 */
 RELAY_TEST(index_that_was_lost_kills_only_what_it_could_know) {
     begin(0);
     struct htw__ids_log *log = &relay.stripes[0]->ids_log;

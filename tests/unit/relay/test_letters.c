@@ -86,6 +86,7 @@ RELAY_TEST(letter_that_is_taken_is_whole) {
     assert_string_equal(headers, "a=b;htw-deliver-at=soon;" REASON);
 }
 
+/* holds: relay-9 */
 RELAY_TEST(letter_that_is_too_large_loses_its_value_and_large_headers) {
     begin();
     refusals[0] = -EMSGSIZE;
@@ -133,6 +134,7 @@ static void expect_that_it_waits_and_comes_again(void) {
     assert_string_equal(headers, "htw-deliver-at=soon;htw-cancel=;htw-reason=why;");
 }
 
+/* holds: relay-9 */
 RELAY_TEST(letter_that_nobody_takes_waits_in_a_bucket) {
     static const int cases[][2] = { { -ENOENT, 0 }, { -EACCES, 0 }, { -EMSGSIZE, -EMSGSIZE } };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {

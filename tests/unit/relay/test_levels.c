@@ -79,6 +79,7 @@ UNIT_TEST(levels_turn_finds_the_number_of_every_slot) {
  * The argument on which everything rests: a bucket is demoted while the clock lies from one bucket before
  * it to its end, and all that it may hold then goes to a lower level; or, from the highest, to another slot.
  */
+/* holds: relay-5 */
 UNIT_TEST(levels_demotion_never_returns_to_the_same_slot) {
     struct random_source source = { 7 };
     for (int i = 0; i < 200000; i++) {

@@ -51,6 +51,7 @@ static const char *leave_until(int64_t now_ms) {
     return text;
 }
 
+/* holds: relay-4 */
 UNIT_TEST(loaded_records_leave_by_deadline_and_then_offset) {
     begin(0, HTW__PROGRESS_NONE(0), 4);
     add(0, 30);
@@ -85,6 +86,7 @@ UNIT_TEST(loaded_late_record_leaves_at_once) {
     finish();
 }
 
+/* holds: relay-4 */
 UNIT_TEST(loaded_resumes_where_another_has_stopped) {
     struct htw__relay_progress progress = { 3, 20, 0, END_MS };
     begin(0, progress, 5);
@@ -127,16 +129,19 @@ static void deliver_in_passes(const int64_t *deadlines, size_t count, const char
     finish();
 }
 
+/* holds: relay-6 */
 UNIT_TEST(loaded_too_large_leaves_in_passes) {
     static const int64_t deadlines[] = { 90, 10, 80, 20, 70, 30, 60, 40, 50, 55 };
     deliver_in_passes(deadlines, COUNT_OF(deadlines), "1 3 5 7 8 9 6 4 2 0 ", 1000);
 }
 
+/* holds: relay-6 */
 UNIT_TEST(loaded_too_large_in_one_millisecond_leaves_in_passes) {
     static const int64_t deadlines[] = { 50, 50, 50, 50, 50, 50, 50, 50 };
     deliver_in_passes(deadlines, COUNT_OF(deadlines), "0 1 2 3 4 5 6 7 ", 1000);
 }
 
+/* holds: relay-2 */
 UNIT_TEST(loaded_moves_to_an_earlier_clock) {
     begin(0, HTW__PROGRESS_NONE(0), 0);
     add(0, 50);

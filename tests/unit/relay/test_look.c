@@ -98,6 +98,7 @@ RELAY_TEST(look_present_bucket_is_opened_though_the_clock_of_its_stripe_is_ahead
     assert_int_equal(opened.slot, filed.slot);
 }
 
+/* holds: relay-7 */
 RELAY_TEST(look_level_0_stays_closed_until_the_input_is_read) {
     begin_behind(NOW_MS, 10000);
     receive(of_input, 15, NOW_MS - 100, "htw-id");
@@ -126,6 +127,7 @@ RELAY_TEST(look_level_0_stays_closed_until_the_input_is_read) {
 }
 
 /* A relay that was down demotes what is due. */
+/* holds: relay-7 */
 RELAY_TEST(look_demoted_record_waits_in_level_0_until_the_input_is_read) {
     begin_behind(NOW_MS, 10000);
     receive(of_input, 15, NOW_MS + 4500, "htw-id");

@@ -33,6 +33,7 @@ UNIT_TEST(progress_covers_what_was_read_up_to_its_place) {
     assert_false(htw__progress_covers(&progress, 0, 100)); /* came later */
 }
 
+/* holds: relay-10 */
 UNIT_TEST(progress_of_others_is_refused) {
     static const char *const texts[] = {
         "x",
@@ -79,6 +80,7 @@ UNIT_TEST(progress_clock_is_read_as_written) {
     assert_int_equal(htw__clock_parse((struct htw__bytes) { NULL, 0 }, &read), -ENOENT);
 }
 
+/* holds: relay-10 */
 UNIT_TEST(progress_clock_of_others_is_refused) {
     static const char *const texts[] = {
         "htw-stripe-2 1000 64 5 1 0 0 0 0", /* not the start of a bucket */
@@ -107,6 +109,7 @@ UNIT_TEST(progress_clock_of_others_is_refused) {
 }
 
 /* Changed bytes never crash, and never give what the rules could not have written. */
+/* holds: relay-10 */
 UNIT_TEST(progress_changed_bytes_are_refused_or_in_range) {
     struct random_source source = { 3 };
     for (int i = 0; i < 100000; i++) {

@@ -114,6 +114,7 @@ UNIT_TEST(recurrence_zone_that_does_not_exist_is_told) {
 }
 
 /* 2:30 does not exist on 29 March 2026, and exists twice on 25 October. */
+/* holds: relay-18 */
 UNIT_TEST(recurrence_by_calendar_comes_once_a_day_also_when_clocks_change) {
     const struct htw__recurrence daily = make(NULL, "30 2 * * *", "Europe/Berlin", NULL);
     const int64_t march_28 = INT64_C(1774661400000); /* 01:30 UTC */
@@ -138,6 +139,7 @@ UNIT_TEST(recurrence_ends_before_until_and_with_the_calendar) {
 }
 
 /* 8:00 was due; now it is 12:05, or 12:00:30. */
+/* holds: relay-18 */
 UNIT_TEST(recurrence_missed_occurrences_come_as_often_as_is_asked_for) {
     static const struct {
         const char *catch_up;

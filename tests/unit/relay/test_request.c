@@ -26,6 +26,7 @@ static struct htw__relay_record make(const char *const *words) {
     return record;
 }
 
+/* holds: relay-8 */
 UNIT_TEST(request_reasons_of_dead_letters) {
     static char long_id[258], long_number[34];
     memset(long_id, 'x', 257);
@@ -170,6 +171,7 @@ UNIT_TEST(request_in_a_bucket_says_the_same) {
 }
 
 /* Also when it is filed again: by a demotion, or because it has to wait for longer. */
+/* holds: relay-8 */
 UNIT_TEST(request_that_is_postponed_keeps_the_time_that_was_wanted) {
     static const char *const words[] = { "htw-deliver-at", "1250", "htw-deliver-to", "orders",
                                          NULL };

@@ -74,6 +74,7 @@ UNIT_TEST(waiting_rows_come_by_their_time) {
 }
 
 /* A thousand in a random order, in pages of seven: each once, in order. */
+/* holds: relay-16 */
 UNIT_TEST(waiting_pages_together_show_all_once) {
     struct htw__waiting_filter filter = HTW__WAITING_ALL;
     int64_t last_ms = -1;
@@ -127,6 +128,7 @@ UNIT_TEST(waiting_page_of_large_records_is_short) {
     assert_int_equal(next_ms, 64);
 }
 
+/* holds: relay-16 */
 UNIT_TEST(waiting_record_that_moves_down_meanwhile_is_one) {
     begin(NULL, 10);
     find(HTW__RELAY_INPUT, 10, "a", NULL);
@@ -174,6 +176,7 @@ static void find_entry(uint32_t stripe, const char *id, int64_t offset) {
     assert_int_equal(htw__waiting_page_add(&page, from, &record), 0);
 }
 
+/* holds: relay-16 */
 UNIT_TEST(waiting_is_what_the_index_leads_to) {
     begin(NULL, 10);
     find_entry(0, "one", 4);
@@ -206,6 +209,7 @@ static void find_input(int64_t offset, const char *value, const char *name, cons
     assert_int_equal(htw__waiting_page_add(&page, from, &record), 0);
 }
 
+/* holds: relay-16 */
 UNIT_TEST(waiting_input_changes_what_the_index_leads_to) {
     begin(NULL, 10);
     find_entry(0, "one", 4);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_advance.c - htw_scheduler_advance() waits for the tasks of an executor. */
+/* holds: scheduler-15 */
 #include "../unit.h"
 
 #include <htw/scheduler.h>

@@ -86,6 +86,7 @@ static void leave_window(void) {
     assert_null(failed);
 }
 
+/* holds: scheduler-9 */
 SCHEDULER_TEST(scheduler_paused_group_starts_nothing_that_was_about_to_start) {
     open_window(f);
     pause_group(f);
@@ -96,6 +97,7 @@ SCHEDULER_TEST(scheduler_paused_group_starts_nothing_that_was_about_to_start) {
     assert_ran(f, 1);
 }
 
+/* holds: scheduler-8 */
 SCHEDULER_TEST(scheduler_key_taken_from_a_timer_about_to_start_replaces_it) {
     open_window(f);
     struct htw_spec spec = spec_of(f, 2, MS);
@@ -124,6 +126,7 @@ SCHEDULER_TEST(scheduler_group_cancelled_when_about_to_start_runs_nothing) {
     assert_ran(f, 0);
 }
 
+/* holds: scheduler-8 */
 SCHEDULER_TEST(scheduler_timer_that_started_runs_on_without_its_key) {
     open_window(f);
     leave_window();

@@ -53,6 +53,7 @@ static void count_run(void *arg, const struct htw_expiration *expiration) {
     ++*(unsigned *)arg;
 }
 
+/* holds: scheduler-24 */
 UNIT_TEST(scheduler_budget_that_is_exactly_used_up_answers_more) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.embedded = true;

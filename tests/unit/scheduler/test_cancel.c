@@ -25,6 +25,7 @@ SCHEDULER_TEST(scheduler_cancel_of_forever_is_a_cancel) {
     assert_int_equal(htw_pending(f->scheduler), 0);
 }
 
+/* holds: scheduler-2 */
 SCHEDULER_TEST(scheduler_cancel_of_due_but_not_started_prevents_the_run) {
     arm(f, 0, 0);
     assert_int_equal(cancel(f, 0), HTW_CANCELLED);
@@ -111,6 +112,7 @@ SCHEDULER_TEST(scheduler_cancel_of_running_elsewhere_says_so) {
     cancel_while_it_runs(f, 1);
 }
 
+/* holds: scheduler-3 */
 SCHEDULER_TEST(scheduler_cancel_of_repeating_that_runs_elsewhere_ends_it) {
     f->probes[0].act = act_stay;
     arm_every(f, 0, MS, MS, HTW_REPEAT_BURST);
@@ -206,6 +208,7 @@ static void *arm_and_let_others_cancel(void *arg) {
     return NULL;
 }
 
+/* holds: scheduler-2 */
 SCHEDULER_TEST(scheduler_cancel_from_another_shard_is_exact) {
     f->options.shards = 2;
     f->count = FOREIGN;
@@ -230,6 +233,7 @@ static void act_count(struct probe *self) {
     self->fixture->probes[1].result++;
 }
 
+/* holds: scheduler-28 */
 LATER_TEST(scheduler_cancel_tells_what_was_left_of_the_delay) {
     int64_t left_ns = 77;
     arm(f, 0, 10 * MS);
@@ -259,6 +263,7 @@ LATER_TEST(scheduler_cancel_tells_what_was_left_of_the_delay) {
     assert_log(f, "A");
 }
 
+/* holds: scheduler-28 */
 LATER_TEST(scheduler_cancel_tells_what_is_left_by_the_clock_of_the_timer) {
     int64_t left_ns;
     struct htw_spec spec = probe_spec(f, 0, 10 * MS);
@@ -270,6 +275,7 @@ LATER_TEST(scheduler_cancel_tells_what_is_left_by_the_clock_of_the_timer) {
     assert_int_equal(left_ns, HTW_SECOND + 10 * MS);
 }
 
+/* holds: scheduler-28 */
 LATER_TEST(scheduler_cancel_of_a_paused_timer_tells_the_rest_that_it_kept) {
     int64_t left_ns;
     create_group(f);

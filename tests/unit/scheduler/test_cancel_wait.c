@@ -120,6 +120,7 @@ UNIT_TEST(cancel_wait_returns_when_the_callback_has) {
     check_wait(false, 0, 3);
 }
 
+/* holds: scheduler-6 */
 UNIT_TEST(cancel_wait_returns_when_the_hook_has) {
     check_wait(true, 0, 4);
 }
@@ -242,6 +243,7 @@ UNIT_TEST(cancel_wait_of_two_for_each_other_refuses_one) {
     check_ring(2);
 }
 
+/* holds: scheduler-6 */
 UNIT_TEST(cancel_wait_of_three_in_a_cycle_refuses_one) {
     check_ring(3);
 }

@@ -6,6 +6,7 @@
  * The monotonic clock and the release of pages are the test's own (-Wl,--wrap): the clock may go on at
  * each reading, and a timer may be armed while a page is released.
  */
+/* holds: scheduler-17 */
 #include "../unit.h"
 
 #include "../../../src/scheduler/shard.h"
@@ -160,6 +161,7 @@ UNIT_TEST_BETWEEN(setup, teardown, cleanup_leaves_the_rest_when_a_timer_is_due) 
 }
 
 /* However large the burst, the cleanup after it is short. */
+/* holds: scheduler-17 */
 UNIT_TEST_BETWEEN(setup, teardown, burst_leaves_few_records_to_the_cleanup) {
     is_injected = true;
     clock_ns = START_NS;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_clock_mix.c - timers of several clocks of the kernel in one scheduler. The wall clock that is
    set is the test's own (-Wl,--wrap). */
+/* holds: scheduler-25 */
 #include "../../../src/base/clock.h"
 #include "../../support/random.h"
 #include "../unit.h"
@@ -112,6 +113,7 @@ UNIT_TEST(clocks_in_one_scheduler_are_never_early) {
 }
 
 /* The thread sleeps on the own clock when the first timer of another one comes, which is earlier. */
+/* holds: scheduler-26 */
 UNIT_TEST(clock_used_first_wakes_a_thread_that_sleeps_longer) {
     for (unsigned i = 0; i < COUNT_OF(clocks); i++) {
         struct htw_scheduler *scheduler = create(clocks[i], false, 0);
@@ -147,6 +149,7 @@ static void *use_clocks(void *arg) {
     return NULL;
 }
 
+/* holds: scheduler-26 */
 UNIT_TEST(clocks_used_first_by_several_threads_at_once_lose_no_timer) {
     static struct user users[4];
     for (unsigned round = 0; round < 20; round++) {
@@ -177,6 +180,7 @@ static void *use_clock_and_end(void *arg) {
     return arg;
 }
 
+/* holds: scheduler-26 */
 UNIT_TEST(clock_used_first_by_a_thread_that_is_cancelled_can_be_used) {
     static struct user user;
     void *result;

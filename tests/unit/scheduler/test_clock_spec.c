@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_clock_spec.c - timers of several clocks in one scheduler, in manual time, where each clock has
    a time of its own. */
+/* holds: scheduler-25 */
 #include "scheduler_fixture.h"
 
 #include <errno.h>
@@ -79,6 +80,7 @@ LATER_TEST(clock_that_is_named_as_the_schedulers_takes_no_attributes) {
     assert_true(plain > before);
 }
 
+/* holds: scheduler-27 */
 LATER_TEST(clocks_advance_together_and_callbacks_run_in_order) {
     arm_by(f, 0, HTW_CLOCK_REALTIME, 7 * MS);
     arm(f, 1, 5 * MS);
@@ -94,6 +96,7 @@ LATER_TEST(clocks_advance_together_and_callbacks_run_in_order) {
 
 /* ---- a clock that is set */
 
+/* holds: scheduler-27 */
 LATER_TEST(clock_set_forward_runs_its_own_timers_only) {
     arm(f, 0, HTW_MINUTE);
     arm_by(f, 1, HTW_CLOCK_MONOTONIC, HTW_MINUTE);
@@ -119,6 +122,7 @@ LATER_TEST(clock_set_back_delays_its_own_timers_only) {
     assert_int_equal(f->probes[1].last.deadline_ns, NOON_NS + 3 * MS);
 }
 
+/* holds: scheduler-27 */
 LATER_TEST(clock_of_the_scheduler_set_leaves_the_timers_of_others) {
     arm(f, 0, HTW_HOUR);
     arm_by(f, 1, HTW_CLOCK_MONOTONIC, HTW_HOUR);
@@ -280,6 +284,7 @@ static void arm_at_noon(struct scheduler_fixture *f) {
     arm_spec(f, 0, &spec);
 }
 
+/* holds: scheduler-9 */
 LATER_TEST(clock_instant_in_a_pause_that_ends_before_it_is_kept) {
     arm_at_noon(f);
     pause_group(f);
@@ -289,6 +294,7 @@ LATER_TEST(clock_instant_in_a_pause_that_ends_before_it_is_kept) {
     assert_runs_after(f, HTW_MINUTE / 2, 0);
 }
 
+/* holds: scheduler-9 */
 LATER_TEST(clock_instant_in_a_pause_that_ends_after_it_is_due_at_once) {
     arm_at_noon(f);
     pause_group(f);
@@ -447,6 +453,7 @@ LATER_TEST(clock_that_is_manual_is_refused_where_the_scheduler_is_not) {
 
 /* ---- no memory */
 
+/* holds: scheduler-26 */
 LATER_TEST(clock_used_first_without_memory_changes_nothing) {
     struct htw_spec spec = clock_spec(f, 0, HTW_CLOCK_REALTIME, HTW_HOUR);
     arm(f, 1, MS);

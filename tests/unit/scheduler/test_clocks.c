@@ -106,6 +106,7 @@ UNIT_TEST(clock_of_the_time_since_boot_is_never_early_or_refused) {
         assert_int_equal(htw_scheduler_create(&scheduler, &options), -EINVAL);
 }
 
+/* holds: scheduler-1 */
 UNIT_TEST(clock_on_the_wall_is_never_early) {
     check_clock_in_all_ways(HTW_CLOCK_REALTIME);
 }

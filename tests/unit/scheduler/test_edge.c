@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_edge.c - the file descriptor of an embedded scheduler in an edge-triggered event loop. */
+/* holds: scheduler-24 */
 #include "../unit.h"
 
 #include <htw/scheduler.h>

@@ -3,6 +3,7 @@
  * test_embedded.c - a scheduler inside an event loop. Its clock is a real one, so
  * these tests wait for it; how long that takes does not matter to them.
  */
+/* holds: scheduler-24 */
 #include "scheduler_fixture.h"
 
 #include <errno.h>

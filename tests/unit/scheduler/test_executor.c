@@ -268,6 +268,7 @@ static void stop_inside(struct taker *self) {
     wait_answer = htw_cancel_wait(self->f->scheduler, self->f->probes[0].handle);
 }
 
+/* holds: scheduler-12 */
 LATER_TEST(executor_that_would_wait_for_itself_gets_edeadlk) {
     begin(f, RUN);
     taker.before = stop_inside;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_fork.c - a child finds the scheduler of its parent inert. */
+/* holds: scheduler-14 */
 #include "../../../src/base/fork.h"
 #include "../../support/child.h"
 #include "../../support/inert.h"

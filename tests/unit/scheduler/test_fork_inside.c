@@ -3,6 +3,7 @@
  * test_fork_inside.c - a child that returns from the callback, hook, visitor or executor in which it
  * was forked ends there, whichever thread that is.
  */
+/* holds: scheduler-14 */
 #include "../../support/returning_child.h"
 #include "scheduler_fixture.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_groups.c - timers that are cancelled, paused and resumed together. */
+/* holds: scheduler-9 */
 #include "scheduler_fixture.h"
 
 #include <errno.h>

@@ -20,6 +20,7 @@ static void assert_names_nothing(struct scheduler_fixture *f, htw_handle handle)
     assert_int_equal(htw_pending(f->scheduler), pending);
 }
 
+/* holds: scheduler-5 */
 SCHEDULER_TEST(scheduler_handle_of_ended_never_touches_its_successor) {
     htw_handle handles[1000];
     for (unsigned i = 0; i < 1000; i++) {
@@ -58,6 +59,7 @@ static void forge(struct scheduler_fixture *f, uint32_t shards, uint32_t index_b
     assert_ran(f, 0);
 }
 
+/* holds: scheduler-5 */
 SCHEDULER_TEST(scheduler_forged_handle_names_nothing) {
     forge(f, 1, 0);
     forge(f, 1, 12);
@@ -114,6 +116,7 @@ static int compare(const void *a, const void *b) {
 #define LIVES 5u
 
 /* Pages of records come and go with many timers: no handle is ever given out twice. */
+/* holds: scheduler-5 */
 SCHEDULER_TEST(scheduler_handles_stay_unique_when_memory_comes_and_goes) {
     f->count = 3 * PAGE;
     scheduler_reopen(f);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_hooks.c - release hooks: called exactly once for whatever way a timer ends, after its callback, or
    after the visitor. */
+/* holds: scheduler-4, scheduler-12 */
 #include "scheduler_fixture.h"
 
 #include <errno.h>

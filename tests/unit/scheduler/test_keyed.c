@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_keyed.c - timers that are known by a key. */
+/* holds: scheduler-8 */
 #include "../../../src/scheduler/group.h"
 #include "../../support/collisions.h"
 #include "scheduler_fixture.h"

@@ -36,6 +36,7 @@ static void act_return_to_1(struct probe *self) {
 }
 
 /* The first callback of many that a smaller scale has ended gives the others their time back. */
+/* holds: scheduler-21 */
 LEADING_TEST(leading_wheel_that_goes_back_in_the_middle_of_a_tick_wakes_the_expirer_seldom) {
     for (unsigned i = 0; i < MANY; i++) {
         f->probes[i].act = act_return_to_1;
@@ -86,6 +87,7 @@ LEADING_TEST(leading_wheel_that_is_replaced_counts_no_demotion_twice) {
 }
 
 /* Its new wheel lacks a level, and the timer is in the previous one. */
+/* holds: scheduler-32 */
 LEADING_TEST(leading_timer_that_is_moved_without_memory_is_not_lost) {
     for (size_t nth = 1; nth < 6; nth++) {
         scheduler_reopen(f);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_limit.c - max_pending is reached exactly, and never exceeded. */
+/* holds: scheduler-10 */
 #include "scheduler_fixture.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_manual.c - htw_scheduler_advance(): every tick in turn, and quiet at the end. */
+/* holds: scheduler-15 */
 #include "scheduler_fixture.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_memory.c - every allocation refused in turn: the answer is -ENOMEM, nothing has changed, nothing leaks. */
+/* holds: scheduler-16 */
 #include "scheduler_fixture.h"
 
 #include <errno.h>
@@ -160,6 +161,7 @@ static int schedule_with_a_span(struct scheduler_fixture *f) {
 }
 
 /* The group keeps a class that it has made. */
+/* holds: scheduler-31 */
 LATER_TEST(schedule_with_a_span_refused_memory_changes_nothing) {
     create_group(f);
     check_attempt(f, schedule_with_a_span, 0, 40);
@@ -260,6 +262,7 @@ LATER_TEST(timer_rearmed_without_memory_expires_in_time) {
 
 /* It waits in the farthest bucket that there is, and each time that this comes up costs one
    wake-up: with one level of 256 ticks 255 apart, with two 65 280. */
+/* holds: scheduler-16 */
 LATER_TEST(rearmed_without_memory_wakes_up_once_a_turn) {
     static const struct {
         int64_t longest_ns; /* what there is room for before */
@@ -306,6 +309,7 @@ LATER_TEST(timer_resumed_without_memory_expires_in_time) {
 }
 
 /* A step back wants a new wheel. */
+/* holds: scheduler-1 */
 LATER_TEST(clock_set_back_without_memory_runs_nothing_early) {
     for (size_t nth = 1; nth < 8; nth++) {
         scheduler_reopen(f);

@@ -5,6 +5,7 @@
  * A tick of an hour makes the difference plain. The monotonic clock shows what the test says where
  * it says something (-Wl,--wrap).
  */
+/* holds: scheduler-1 */
 #include "scheduler_fixture.h"
 
 #include <poll.h>

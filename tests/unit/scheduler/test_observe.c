@@ -161,6 +161,7 @@ SCHEDULER_TEST(counts_of_a_timer_that_is_cancelled_when_it_is_due) {
 }
 
 /* So many that no table has room for them all. Each site still counts exactly, or among the others. */
+/* holds: scheduler-33 */
 SCHEDULER_TEST(counts_of_more_sites_than_are_told_apart_stay_exact) {
     enum { ALL = 3 * HTW_SITES_MAX };
     struct htw_site *sites = calloc(ALL, sizeof(*sites));
@@ -189,6 +190,7 @@ SCHEDULER_TEST(counts_of_more_sites_than_are_told_apart_stay_exact) {
 }
 
 /* Whichever allocation fails: scheduling goes on, and nothing is counted twice or lost. */
+/* holds: scheduler-33 */
 SCHEDULER_TEST(counts_need_no_memory) {
     enum { SITES = 200 };
     static struct htw_site sites[SITES];
@@ -220,6 +222,7 @@ SCHEDULER_TEST(counts_need_no_memory) {
 }
 
 /* Each allocation in turn. */
+/* holds: scheduler-33 */
 SCHEDULER_TEST(switching_on_fails_whole) {
     bool failed = true;
     for (unsigned n = 1; failed && n < 100; n++) {
@@ -599,6 +602,7 @@ LATER_TEST(events_that_are_left_out_are_the_first_ones_and_lost) {
     assert_int_equal(recorded_last(f->scheduler, 5).lost, 0);
 }
 
+/* holds: scheduler-33 */
 LATER_TEST(events_that_are_lost_are_counted) {
     enum { PAIRS = 1000 };
     f->options = scheduler_options();

@@ -157,6 +157,7 @@ static void assert_sums(struct htw_scheduler *scheduler) {
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
 }
 
+/* holds: scheduler-33 */
 UNIT_TEST(sums_of_the_sites_are_those_of_the_statistics) {
     for (uint32_t expirers = 1; expirers <= EXPIRERS_MAX; expirers++) {
         struct arming all[ARMING];
@@ -192,6 +193,7 @@ UNIT_TEST(expirer_that_sleeps_is_woken_by_a_site) {
 }
 
 /* Everything is read and switched while it changes: for ThreadSanitizer. What is whole is what was recorded. */
+/* holds: scheduler-33 */
 UNIT_TEST(observing_is_switched_and_read_while_threads_work) {
     struct arming all[ARMING];
     struct htw_scheduler *scheduler = create(0, 1);

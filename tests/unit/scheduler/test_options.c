@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_options.c - what may be chosen, what is refused; and calls on nothing. */
+/* holds: scheduler-18 */
 #include "scheduler_fixture.h"
 
 #include <errno.h>

@@ -5,6 +5,7 @@
  * The monotonic clock shows what the test says (-Wl,--wrap), and the executor only takes tasks. So
  * time can pass between a timer's being due and its start.
  */
+/* holds: scheduler-9 */
 #include "scheduler_fixture.h"
 
 #include <sched.h>
@@ -197,6 +198,7 @@ static void open_queue_with_a_span(struct scheduler_fixture *f) {
     clock_ns += HTW_SECOND;
 }
 
+/* holds: scheduler-30 */
 QUEUED_TEST(queued_timer_that_a_scale_has_ended_runs_whatever_the_scale_is_then) {
     open_queue_with_a_span(f);
     int64_t due_ns = clock_ns - HTW_SECOND;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_repeat.c - timers that repeat, and what becomes of periods that were missed. */
+/* holds: scheduler-7 */
 #include "scheduler_fixture.h"
 
 #include <errno.h>
@@ -205,6 +206,7 @@ SCHEDULER_TEST(scheduler_repeating_from_before_all_time_follows_its_way) {
     }
 }
 
+/* holds: scheduler-3 */
 SCHEDULER_TEST(scheduler_repeating_cancelled_between_runs_does_not_run_again) {
     for (size_t i = 0; i < 4; i++) {
         scheduler_reopen(f);

@@ -17,6 +17,7 @@ static void stay_on_this_cpu(cpu_set_t *before) {
     (void)sched_setaffinity(0, sizeof(one), &one);
 }
 
+/* holds: scheduler-5 */
 SCHEDULER_TEST(scheduler_record_without_a_generation_left_is_retired) {
     f->options.shards = HTW_SHARDS_MAX;
     f->index_bits = 32;

@@ -3,6 +3,7 @@
  * test_returns.c - callbacks, hooks, visitors and executors return. What does not ends the process, and says
  * what it was; threads that are cancelled in a call end after it.
  */
+/* holds: scheduler-22 */
 #include "../../support/leaving.h"
 #include "scheduler_fixture.h"
 

@@ -29,6 +29,7 @@ SCHEDULER_TEST(scheduler_delay_of_zero_or_less_runs_now_but_not_in_the_call) {
     }
 }
 
+/* holds: scheduler-1 */
 SCHEDULER_TEST(scheduler_deadline_between_ticks_is_rounded_up) {
     f->options.manual_start_ns = MS / 2;
     scheduler_reopen(f);

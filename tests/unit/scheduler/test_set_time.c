@@ -35,6 +35,7 @@ SCHEDULER_TEST(scheduler_set_to_the_present_is_an_advance_by_nothing) {
     assert_ran(f, 0);
 }
 
+/* holds: scheduler-1 */
 SCHEDULER_TEST(scheduler_set_back_runs_nothing_early) {
     f->options.manual_start_ns = 100 * MS;
     scheduler_reopen(f);

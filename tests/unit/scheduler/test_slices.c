@@ -3,6 +3,7 @@
  * test_slices.c - how much is done while the lock of a shard is held. The calls that take timers out of the wheels
  * are the test's own, which count the emptied buckets that each of them discards.
  */
+/* holds: scheduler-20 */
 #include "scheduler_fixture.h"
 
 /* As in src/scheduler/state.h. */

@@ -78,6 +78,7 @@ SPAN_TEST(span_that_does_not_fit_its_spec_is_refused) {
 
 /* ---- the deadline */
 
+/* holds: scheduler-29 */
 SPAN_TEST(span_deadline_moves_with_the_scale) {
     arm_span(f, 0, 10 * MS, 100 * MS);
     assert_int_equal(deadline_of(f, 0), START_NS + 110 * MS);
@@ -148,6 +149,7 @@ static void check_spans_at_all_scales(struct scheduler_fixture *f, double rounde
         }
 }
 
+/* holds: scheduler-29 */
 SPAN_TEST(span_never_ends_before_the_least_delay_and_little_after_its_part) {
     check_spans_at_all_scales(f, 0);
     reopen(f);
@@ -194,6 +196,7 @@ SPAN_TEST(span_of_a_group_with_many_counts_with_two_digits) {
 }
 
 /* The timers of a group may have any spans, and many: the memory for them has a limit. */
+/* holds: scheduler-31 */
 SPAN_TEST(span_classes_of_a_group_are_not_as_many_as_its_timers) {
     size_t before = f->memory.live_bytes;
     for (unsigned i = 0; i < 3000; i++) {
@@ -215,6 +218,7 @@ SPAN_TEST(span_of_a_timer_without_a_deadline_changes_nothing) {
 
 /* ---- a change of the scale */
 
+/* holds: scheduler-30 */
 SPAN_TEST(span_that_a_smaller_scale_ends_is_late_from_then_on) {
     arm_span(f, 0, 10 * MS, 1000 * MS);
     arm_span(f, 1, 990 * MS, 1000 * MS);
@@ -238,6 +242,7 @@ SPAN_TEST(span_that_was_ended_and_not_taken_is_restored_by_a_greater_scale) {
     assert_runs_after(f, 510 * MS, 0);
 }
 
+/* holds: scheduler-30 */
 SPAN_TEST(span_scale_that_returns_to_1_restores_those_that_are_left) {
     for (unsigned i = 0; i < MANY; i++)
         arm_span(f, i, (int64_t)i * MS, 1000 * MS);
@@ -305,6 +310,7 @@ static void act_touch_again(struct probe *self) {
         self->result = htw_reschedule(self->fixture->scheduler, self->handle, 10 * MS);
 }
 
+/* holds: scheduler-29 */
 SPAN_TEST(span_is_kept_when_the_timer_is_moved) {
     f->probes[0].act = act_touch_again;
     arm_span(f, 0, 10 * MS, 100 * MS);
@@ -352,6 +358,7 @@ SPAN_TEST(span_timer_of_a_key_is_replaced_and_found) {
 
 /* ---- pauses */
 
+/* holds: scheduler-29 */
 SPAN_TEST(span_in_a_paused_group_keeps_what_remains) {
     arm_span(f, 0, 10 * MS, 100 * MS);
     advance(f, 60 * MS);
@@ -384,6 +391,7 @@ SPAN_TEST(span_that_the_scale_ended_in_the_pause_is_late_from_the_resume_on) {
 
 /* ---- clocks */
 
+/* holds: scheduler-29 */
 SPAN_TEST(span_is_of_the_clock_of_the_timer) {
     struct htw_spec spec = span_spec(f, 0, 10 * MS, 100 * MS);
     spec.clock = HTW_CLOCK_REALTIME;
@@ -447,6 +455,7 @@ static void assert_they_run_in_time(struct scheduler_fixture *f, unsigned behind
         assert_int_equal(f->probes[i].last.late_ns, 0);
 }
 
+/* holds: scheduler-32 */
 SPAN_TEST(span_timer_for_the_past_of_its_wheel_runs_in_time) {
     static const unsigned cases[] = { 1, 3, 100 };
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
@@ -459,6 +468,7 @@ SPAN_TEST(span_timer_for_the_past_of_its_wheel_runs_in_time) {
     }
 }
 
+/* holds: scheduler-32 */
 SPAN_TEST(span_timer_for_the_past_of_its_wheel_runs_in_time_without_memory) {
     for (size_t nth = 1; nth < 12; nth++) {
         reopen(f);
@@ -486,6 +496,7 @@ SPAN_TEST(span_timer_for_the_past_of_its_wheel_runs_in_time_without_memory) {
 
 /* ---- the end */
 
+/* holds: scheduler-32 */
 SPAN_TEST(span_timers_of_a_destroyed_group_keep_its_scale) {
     set_scale(f, 0.5);
     for (unsigned i = 0; i < 3; i++)
@@ -508,6 +519,7 @@ SPAN_TEST(span_timer_that_is_the_last_of_a_destroyed_group_can_be_cancelled) {
     assert_none_ran(f);
 }
 
+/* holds: scheduler-32 */
 SPAN_TEST(span_timers_are_handed_back_by_stop) {
     for (unsigned i = 0; i < MANY; i++) {
         struct htw_spec spec = span_spec(f, i, 10 * MS, (1 + i % 100) * HTW_SECOND);

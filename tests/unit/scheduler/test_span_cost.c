@@ -50,6 +50,7 @@ static unsigned calls_of_a_change(struct scheduler_fixture *f, unsigned timers, 
     return counted;
 }
 
+/* holds: scheduler-31 */
 SCHEDULER_TEST(span_scale_costs_as_much_with_many_timers_as_with_few) {
     assert_int_equal(calls_of_a_change(f, 1, 1), 1);
     assert_int_equal(calls_of_a_change(f, 5000, 1), 1);

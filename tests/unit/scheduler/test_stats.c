@@ -326,6 +326,7 @@ LATER_TEST(stats_of_memory_count_groups) {
     assert_memory_is_told(f);
 }
 
+/* holds: scheduler-17 */
 LATER_TEST(stats_of_memory_fall_when_many_timers_have_ended) {
     enum { COUNT = 40000 };
     static htw_handle handles[COUNT];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_stop.c - what is left goes to the visitor, once, and then nothing goes on. */
+/* holds: scheduler-11 */
 #include "../../support/random.h"
 #include "scheduler_fixture.h"
 

@@ -349,6 +349,7 @@ static void compare_handle(void *arg, const struct htw_expiration *expiration) {
     stored->result = stored->handle == expiration->handle ? 1 : -1;
 }
 
+/* holds: scheduler-23 */
 UNIT_TEST(scheduler_handle_is_stored_before_the_callback_runs) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     struct htw_scheduler *scheduler;

@@ -4,6 +4,7 @@
  * or in the system call. htw__alarm_set() and timerfd_settime() are the test's own, and stop a thread
  * before the kernel's timer is touched.
  */
+/* holds: scheduler-19 */
 #include "../../../src/base/alarm.h"
 #include "../../../src/scheduler/expirer.h"
 #include "../../../src/scheduler/workers.h"

@@ -69,6 +69,7 @@ static void open_at_half_past(struct scheduler_fixture *f, size_t probes) {
     scheduler_reopen(f);
 }
 
+/* holds: scheduler-1 */
 SCHEDULER_TEST(scheduler_range_that_ends_within_the_tick_that_it_is_runs_now) {
     static const int64_t ranges[][2] = { { -5, -1 },       { -5, 0 },         { 0, 0 },
                                          { INT64_MIN, 0 }, { INT64_MIN, -1 }, { -5, 1 },
@@ -84,6 +85,7 @@ SCHEDULER_TEST(scheduler_range_that_ends_within_the_tick_that_it_is_runs_now) {
     }
 }
 
+/* holds: scheduler-1 */
 SCHEDULER_TEST(scheduler_spec_with_a_negative_delay_runs_now) {
     static const int64_t delays[] = { -1, -HTW_TICK_NS_MAX, INT64_MIN };
     enum { COUNT = COUNT_OF(delays) };

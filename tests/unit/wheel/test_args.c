@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_args - bad arguments are refused and change nothing. */
+/* holds: wheel-13 */
 #include "../../support/fixture.h"
 
 #include <errno.h>

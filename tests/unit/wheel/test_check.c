@@ -5,6 +5,7 @@
  * Each test changes one field of a sound wheel, expects the number, and puts the field back.
  * The numbers are those of the list in src/wheel/wheel.c.
  */
+/* holds: wheel-15 */
 #include "../../../src/wheel/state.h"
 #include "../../support/fixture.h"
 

@@ -78,6 +78,7 @@ static void demote_while_cancelling(bool strict) {
     fixture_close(&f);
 }
 
+/* holds: wheel-9 */
 UNIT_TEST(wheel_million_timers_demoted_in_slices_can_be_cancelled_meanwhile) {
     demote_while_cancelling(false);
 }

@@ -24,6 +24,7 @@ static void check_lone_timer(uint32_t size, bool strict, uint64_t start, uint64_
     fixture_close(&f);
 }
 
+/* holds: wheel-1 */
 UNIT_TEST(wheel_deadline_near_a_power_of_two_expires_on_its_tick) {
     static const uint64_t starts[] = { 0,
                                        1,
@@ -114,6 +115,7 @@ static void check_all_positions(uint32_t size, unsigned levels, uint64_t base) {
     }
 }
 
+/* holds: wheel-1 */
 UNIT_TEST(wheel_first_and_last_bucket_of_each_level_work_from_every_position) {
     check_all_positions(2, 7, 0);
     check_all_positions(4, 4, 0);
@@ -131,6 +133,7 @@ UNIT_TEST(wheel_positions_of_a_large_wheel_work_at_the_edges) {
     }
 }
 
+/* holds: wheel-1 */
 WHEEL_TEST_BOTH_ORDERS(wheel_clock_that_lags_more_than_a_turn_loses_nothing, 8, 0, 6) {
     /* The time is tick 1000, but the wheel has not been polled; a turn of level 0 is 8 ticks. */
     arm(f, 0, 1001);

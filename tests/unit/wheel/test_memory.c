@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_memory - what the wheel allocates, and what happens when it cannot. */
+/* holds: wheel-11 */
 #include "../../support/fixture.h"
 
 #include "../../support/random.h"
@@ -16,6 +17,7 @@ WHEEL_TEST(wheel_stats_agree_with_the_allocator, 256, 0, false, 1) {
     assert_int_equal(fixture_stats(f).levels, 8);
 }
 
+/* holds: wheel-14 */
 WHEEL_TEST_BOTH_ORDERS(wheel_with_a_horizon_of_a_day_holds_at_most_160_kib, 0, 1767225600000, 1) {
     assert_int_equal(htw_wheel_reserve(f->wheel, day), 0);
     arm(f, 0, htw_wheel_now(f->wheel) + day);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* test_next - when to wake up, and what a wake-up costs. */
+/* holds: wheel-4 */
 #include "../../support/fixture.h"
 
 #include "../../support/random.h"
 
 static const uint64_t trillion = UINT64_C(1000000000000);
 
+/* holds: wheel-10 */
 UNIT_TEST(wheel_emptied_bucket_causes_no_wake_up) {
     /* At the lowest level and above; alone, and with a later bucket behind it. */
     static const uint64_t deadlines[] = { 3, 20, 100, 5000, UINT64_C(1) << 40 };
@@ -52,6 +54,7 @@ WHEEL_TEST(wheel_next_after_a_round_is_later_than_now, 8, 0, false, 60) {
     }
 }
 
+/* holds: wheel-10 */
 UNIT_TEST(wheel_trillion_empty_ticks_cost_as_much_as_one) {
     for (int strict = 0; strict < 2; strict++) {
         uint64_t advances[2];
@@ -70,6 +73,7 @@ UNIT_TEST(wheel_trillion_empty_ticks_cost_as_much_as_one) {
     }
 }
 
+/* holds: wheel-10 */
 UNIT_TEST(wheel_single_far_timer_costs_one_advance) {
     /* From a random clock, so that a wheel that demotes level by level would cross each level. */
     static const uint32_t sizes[] = { 2, 8, 256 };

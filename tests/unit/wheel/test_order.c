@@ -96,6 +96,7 @@ static size_t run_in_steps(uint32_t size, bool strict, uint64_t end, uint64_t st
     return count;
 }
 
+/* holds: wheel-3 */
 UNIT_TEST(wheel_step_of_ten_equals_ten_steps_of_one) {
     static const uint64_t steps[] = { 10, 100, 2500 };
     size_t by_one[400];
@@ -110,6 +111,7 @@ UNIT_TEST(wheel_step_of_ten_equals_ten_steps_of_one) {
     }
 }
 
+/* holds: wheel-2 */
 UNIT_TEST(wheel_relaxed_order_is_the_same_every_time) {
     size_t first[400];
     size_t again[400];

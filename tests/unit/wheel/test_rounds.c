@@ -43,6 +43,7 @@ static size_t poll_all(struct fixture *f, uint64_t now, size_t max, size_t budge
     return total;
 }
 
+/* holds: wheel-9 */
 UNIT_TEST(wheel_budgets_and_batches_hand_out_the_same) {
     static const size_t budgets[] = { 1, 2, 64, 0 };
     static const size_t maxima[] = { 1, 2, 64 };
@@ -82,6 +83,7 @@ WHEEL_TEST_BOTH_ORDERS(wheel_batch_that_is_full_does_not_end_the_round, 8, 0, 1)
 }
 
 /* Nothing is due, and many buckets before the first one with a timer were emptied by cancels. */
+/* holds: wheel-9 */
 UNIT_TEST(wheel_budget_covers_emptied_buckets_ahead) {
     enum { COUNT = 200, LAST = COUNT - 1 };
     static const size_t budgets[] = { 1, 7, 64 };

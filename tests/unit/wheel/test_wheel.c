@@ -24,6 +24,7 @@ UNIT_TEST(wheel_without_options_has_the_defaults) {
     htw_wheel_destroy(wheel);
 }
 
+/* holds: wheel-14 */
 UNIT_TEST(wheel_timer_is_at_most_32_bytes) {
     assert_int_equal(sizeof(struct htw_timer), sizeof(void *) == 8 ? 32 : 24);
 }
@@ -163,6 +164,7 @@ WHEEL_TEST(wheel_drained_goes_on_working, 8, 1000, false, 16) {
     assert_comes_alone(f, 4, 5000000);
 }
 
+/* holds: wheel-12 */
 UNIT_TEST(wheel_destroyed_leaves_timers_that_another_wheel_can_use) {
     struct fixture f;
     struct fixture other;
