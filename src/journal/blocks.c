@@ -9,9 +9,12 @@
 
 /* So many jobs of a block a look counts: few, unless others of it have ended before. */
 #define LOOK 16u
-#define LOOK_AGAIN HTW__BLOCK_IDS
 #define COUNT_BITS 9u
-_Static_assert(LOOK_AGAIN < 1u << COUNT_BITS, "they fit below the number of the block");
+_Static_assert(HTW__BLOCK_IDS < 1u << COUNT_BITS, "they fit below the number of the block");
+
+static uint64_t first_of(uint64_t id) {
+    return id - id % HTW__BLOCK_IDS;
+}
 
 /* 0 is that of no id. */
 static uint64_t number_of(uint64_t id) {
@@ -81,7 +84,7 @@ int64_t htw__blocks_read(struct htw__database *self, uint64_t *next, uint64_t la
 }
 
 int htw__blocks_use(struct htw__database *self, uint64_t id, uint64_t place) {
-    uint64_t first = id - id % HTW__BLOCK_IDS, *entry = entry_of(&self->blocks, id);
+    uint64_t first = first_of(id), *entry = entry_of(&self->blocks, id);
     if (is_of_block(*entry, id)) {
         ++*entry;
         return 0;
@@ -95,52 +98,31 @@ int htw__blocks_use(struct htw__database *self, uint64_t id, uint64_t place) {
     return error;
 }
 
-static int remove_block(struct htw__database *self, uint64_t place, uint64_t first) {
-    uint64_t *entry = entry_of(&self->blocks, first);
-    if (is_of_block(*entry, first))
+static int remove_block(struct htw__database *self, uint64_t place, uint64_t id) {
+    uint64_t *entry = entry_of(&self->blocks, id);
+    if (is_of_block(*entry, id))
         *entry = 0;
-    htw__statement_bind(self, HTW__DELETE_BLOCK, HTW__NUMBERS((int64_t)place, (int64_t)first));
+    htw__statement_bind(self, HTW__DELETE_BLOCK,
+                        HTW__NUMBERS((int64_t)place, (int64_t)first_of(id)));
     return htw__statement_step(self, HTW__DELETE_BLOCK);
 }
 
-/* What a look at a block has found. */
-struct look {
-    bool exists; /* its row */
-    uint64_t first, last;
-    unsigned jobs; /* at least */
-};
-
-/* Jobs that were moved do not count. A block of format 1 may have very many of them: then it may have others. */
-static int count_jobs(struct htw__database *self, struct look *look, unsigned most) {
+/* The jobs of the block of this id, those alone that were not moved: at least, if there are more rows than `most`. */
+static int count_jobs(struct htw__database *self, uint64_t id, unsigned most, unsigned *ret_jobs) {
     enum htw__statement which =
         htw__database_has_moved(self) ? HTW__COUNT_UNMOVED : HTW__COUNT_JOBS;
     struct sqlite3_stmt *statement = self->statements[which];
-    htw__statement_bind(self, which, HTW__NUMBERS((int64_t)look->first, (int64_t)look->last, most));
+    uint64_t first = first_of(id);
+    htw__statement_bind(self, which,
+                        HTW__NUMBERS((int64_t)first, (int64_t)(first + HTW__BLOCK_IDS - 1), most));
     int result = htw__statement_step(self, which);
     if (result < 0)
         return result;
     unsigned rows = (unsigned)sqlite3_column_int64(statement, 0);
-    look->jobs = rows - (unsigned)sqlite3_column_int64(statement, 1);
+    *ret_jobs = rows - (unsigned)sqlite3_column_int64(statement, 1);
     sqlite3_reset(statement);
-    bool is_sure = look->jobs > 0 || rows < most || look->last - look->first < most;
-    if (!is_sure && most < LOOK_AGAIN)
-        return count_jobs(self, look, LOOK_AGAIN);
-    look->jobs += !is_sure;
-    return 0;
-}
-
-static int look_at(struct htw__database *self, uint64_t id, uint64_t place, unsigned most,
-                   struct look *look) {
-    struct sqlite3_stmt *statement = self->statements[HTW__BLOCK_OF];
-    htw__statement_bind(self, HTW__BLOCK_OF, HTW__NUMBERS((int64_t)place, (int64_t)id));
-    int result = htw__statement_step(self, HTW__BLOCK_OF);
-    *look = (struct look) { .exists = result == 1 };
-    if (result != 1)
-        return result;
-    look->first = (uint64_t)sqlite3_column_int64(statement, 0);
-    look->last = (uint64_t)sqlite3_column_int64(statement, 1);
-    sqlite3_reset(statement);
-    return count_jobs(self, look, most);
+    bool is_sure = *ret_jobs > 0 || rows < most || most >= HTW__BLOCK_IDS;
+    return is_sure ? 0 : count_jobs(self, id, HTW__BLOCK_IDS, ret_jobs);
 }
 
 /* ---- the ring */
@@ -165,12 +147,12 @@ int htw__blocks_sweep(struct htw__database *self, size_t rest) {
     int error = 0;
     while (blocks->count > rest && error == 0) {
         struct htw__empty_block block = blocks->empty[blocks->first];
-        struct look look;
+        unsigned jobs;
         blocks->first = (blocks->first + 1) % HTW__BLOCKS_EMPTY;
         blocks->count--;
-        error = look_at(self, block.id, block.place, HTW__BLOCK_IDS, &look);
-        if (error == 0 && look.exists && look.jobs == 0)
-            error = remove_block(self, block.place, look.first);
+        error = count_jobs(self, block.id, HTW__BLOCK_IDS, &jobs);
+        if (error == 0 && jobs == 0)
+            error = remove_block(self, block.place, block.id);
     }
     return error;
 }
@@ -182,22 +164,24 @@ bool htw__blocks_have_more(struct htw__blocks *self, uint64_t id) {
     return is_of_block(entry, id) && entry % (1u << COUNT_BITS) > 1;
 }
 
-/* Blocks of format 1 have other numbers, and are looked at each time. */
 int htw__blocks_leave(struct htw__database *self, uint64_t id, uint64_t place) {
     uint64_t *entry = entry_of(&self->blocks, id);
     if (htw__blocks_have_more(&self->blocks, id)) {
         --*entry;
         return 0;
     }
-    struct look look;
-    int error = look_at(self, id, place, is_of_block(*entry, id) ? LOOK_AGAIN : LOOK, &look);
+    if (id >= self->ids_end) /* of no block */
+        return 0;
+    bool has_row = is_of_block(*entry, id);
+    unsigned jobs;
+    int error = count_jobs(self, id, has_row ? HTW__BLOCK_IDS : LOOK, &jobs);
     *entry = 0;
-    if (error != 0 || !look.exists)
+    if (error != 0)
         return error;
-    if (look.jobs == 0 && !add(&self->blocks, id, place))
-        return remove_block(self, place, look.first);
-    if (look.last - look.first < HTW__BLOCK_IDS)
-        *entry = number_of(id) << COUNT_BITS | look.jobs;
+    if (jobs == 0 && !add(&self->blocks, id, place))
+        return remove_block(self, place, id);
+    if (jobs > 0 || has_row)
+        *entry = number_of(id) << COUNT_BITS | jobs;
     return 0;
 }
 

@@ -53,9 +53,6 @@
     S(STORE_MOVED_PLACE, "INSERT INTO @moved_place (place, rank, id) VALUES (?1, ?2, ?3)")         \
     S(DELETE_MOVED_PLACE, "DELETE FROM @moved_place WHERE place = ?1 AND rank = ?2 AND id = ?3")   \
     S(STORE_BLOCK, "INSERT OR IGNORE INTO @block (place, first, last) VALUES (?1, ?2, ?3)")        \
-    S(BLOCK_OF,                                                                                    \
-      "SELECT first, last FROM @block WHERE place = ?1 AND first <= ?2 ORDER BY first DESC "       \
-      "LIMIT 1")                                                                                   \
     S(COUNT_JOBS,                                                                                  \
       "SELECT count(*), 0 FROM (SELECT 1 FROM @job WHERE id >= ?1 AND id <= ?2 LIMIT ?3)")         \
     S(PAGE_COUNT, "PRAGMA page_count")                                                             \
@@ -65,8 +62,7 @@
       "@job.id) AS m FROM @job WHERE id >= ?1 AND id <= ?2 LIMIT ?3)")                             \
     S(DELETE_BLOCK, "DELETE FROM @block WHERE place = ?1 AND first = ?2")                          \
     S(NEXT_BLOCK,                                                                                  \
-      "SELECT first, last FROM @block WHERE place = ?1 AND first > ?2 ORDER BY first LIMIT "       \
-      "1")                                                                                         \
+      "SELECT first FROM @block WHERE place = ?1 AND first > ?2 ORDER BY first LIMIT 1")           \
     S(NEXT_PLACE, "SELECT place FROM @block WHERE place >= ?1 ORDER BY place LIMIT 1")             \
     S(NEXT_MOVED_PLACE, "SELECT place FROM @moved_place WHERE place >= ?1 ORDER BY place LIMIT 1") \
     S(SCAN, "SELECT id, deadline, put, 0 FROM @job WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT " \

@@ -86,12 +86,8 @@ struct htw__position {
     uint64_t id;
 };
 
-/* The last of equal deadlines. Ids of format 1, which are above it, come first: those jobs were put before. */
-#define HTW__ID_LAST HTW__ID_MAX
-
 static inline bool htw__position_precedes(struct htw__position a, struct htw__position b) {
-    return a.deadline_ns < b.deadline_ns ||
-           (a.deadline_ns == b.deadline_ns && a.id - HTW__ID_LAST - 1 < b.id - HTW__ID_LAST - 1);
+    return a.deadline_ns < b.deadline_ns || (a.deadline_ns == b.deadline_ns && a.id < b.id);
 }
 
 /* For qsort(). */

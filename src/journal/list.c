@@ -243,7 +243,6 @@ static void store(struct htw_list_place *ret_place, const struct list_place *pla
     clean.scan.is_in_place = place->scan.is_in_place;
     clean.scan.is_done = place->scan.is_done;
     clean.scan.block = place->scan.block;
-    clean.scan.block_last = place->scan.block_last;
     clean.scan.id = place->scan.id;
     clean.scan.block_has_jobs = place->scan.block_has_jobs;
     clean.scan.rank = place->scan.rank;

@@ -162,17 +162,6 @@ static int settle_log(struct htw__database *self) {
                : htw__journal_fail(-EBUSY, "%s: another program writes to the file", self->name);
 }
 
-/* Not before all that an earlier process has left in the log is on the disk. */
-static int migrate(struct htw__database *self) {
-    if (!self->log.is_rewritten)
-        return htw__journal_fail(-ENOSPC, "%s: no space to make the journal one of format %d",
-                                 self->name, HTW__SCHEMA_VERSION);
-    int error = execute(self, "BEGIN IMMEDIATE"), result;
-    if (error == 0 && (result = htw__schema_migrate(self->connection)) != SQLITE_OK)
-        error = htw__database_fail(self, result);
-    return error == 0 ? execute(self, "COMMIT") : error; /* closing rolls back */
-}
-
 /* READWRITE or READONLY. */
 static int connect(struct htw__database *self, int mode) {
     errno = 0; /* htw__journal_errno() */
@@ -223,8 +212,6 @@ int htw__database_open(struct htw__database *self, const struct htw__journal_pat
         htw__log_init(&self->log, has_log ? self->connection : NULL);
     if (error == 0 && has_log)
         error = settle_log(self);
-    if (error == 0 && version == 1)
-        error = migrate(self);
     if (error == 0)
         error = read_meta(self);
     if (error == 0)

@@ -22,7 +22,7 @@ enum htw__place_class {
 #define HTW__PLACE_LOW_BITS 32u   /* queue or priority, below bucket or queue */
 #define HTW__QUEUE_MAX ((UINT32_C(1) << 29) - 1)
 #define HTW__QUEUE_DEFAULT 0u
-/* The greatest id. Those of format 1 are above, with few exceptions: their high bits were the minute of the deadline. */
+/* The greatest id. */
 #define HTW__ID_MAX ((UINT64_C(1) << 53) - 1)
 #define HTW__BLOCK_IDS 256u
 #define HTW__BUCKET_NONE UINT64_MAX

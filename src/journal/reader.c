@@ -23,13 +23,13 @@
 static struct htw__position end_of_bucket(uint64_t bucket) {
     int64_t start;
     if (__builtin_mul_overflow((int64_t)bucket + 1, HTW_MINUTE, &start))
-        return (struct htw__position) { INT64_MAX, HTW__ID_LAST };
-    return (struct htw__position) { start - 1, HTW__ID_LAST };
+        return (struct htw__position) { INT64_MAX, HTW__ID_MAX };
+    return (struct htw__position) { start - 1, HTW__ID_MAX };
 }
 
 int htw__reader_init(struct htw_journal *journal) {
     struct htw__reader *reader = &journal->reader;
-    journal->cursor = (struct htw__position) { INT64_MIN, HTW__ID_LAST + 1 };
+    journal->cursor = (struct htw__position) { INT64_MIN, 0 };
     journal->delivered = journal->cursor;
     journal->evict_above = journal->waiting_max;
     reader->next_bucket = journal->database.jobs == 0 ? HTW__BUCKET_NONE : 0;

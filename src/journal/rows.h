@@ -104,7 +104,7 @@ int htw__database_find_as(struct htw__database *self, enum htw__statement which,
 struct htw__scan {
     uint64_t place, last_place;
     bool is_in_place, is_done;
-    uint64_t block, block_last, id; /* block: its first id */
+    uint64_t block, id; /* block: its first id */
     bool block_has_jobs;
     int64_t rank;
     uint64_t moved;

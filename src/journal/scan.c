@@ -77,12 +77,10 @@ static int enter_block(struct htw__database *self, struct htw__scan *scan, bool 
     if (result != 1)
         return result;
     uint64_t first = (uint64_t)sqlite3_column_int64(statement, 0);
-    uint64_t last = (uint64_t)sqlite3_column_int64(statement, 1);
     sqlite3_reset(statement);
-    if (first <= scan->block || last < first || last >= INT64_MAX)
+    if (first <= scan->block || first % HTW__BLOCK_IDS != 0 || first > HTW__ID_MAX)
         return htw__database_distrust(self, "the table of blocks is damaged");
     scan->block = first;
-    scan->block_last = last;
     scan->block_has_jobs = false;
     if (scan->id < first)
         scan->id = first - 1;
@@ -96,7 +94,8 @@ static int read_put(struct htw__database *self, struct htw__scan *scan, struct p
     int64_t count = 0;
     part->next = scan->id + 1;
     if (scan->block != 0)
-        count = htw__blocks_read(self, &part->next, scan->block_last, part->rows, capacity, &more);
+        count = htw__blocks_read(self, &part->next, scan->block + HTW__BLOCK_IDS - 1, part->rows,
+                                 capacity, &more);
     if (count < 0)
         return (int)count;
     part->count = (size_t)count;

@@ -19,24 +19,15 @@
 #define STEPS_MAX 20000
 #define TEXT_MAX 10000
 
-#define JOB_1 \
-    "CREATE TABLE @job (id INTEGER PRIMARY KEY, deadline INTEGER NOT NULL, key BLOB, payload BLOB NOT NULL"
-#define JOB_2 ", queue INTEGER, priority INTEGER, put INTEGER, lease INTEGER"
-#define META_1                                                                                   \
-    "CREATE TABLE @meta (one INTEGER PRIMARY KEY CHECK (one = 1), jobs INTEGER NOT NULL, keyed " \
-    "INTEGER NOT NULL, next_sequence INTEGER NOT NULL, generation INTEGER NOT NULL, mark BLOB"
-#define META_2 ", moved INTEGER NOT NULL DEFAULT 0, last_put INTEGER NOT NULL DEFAULT 0"
-
 /*
  * All that the schema may hold: the text as SQLite keeps it, which depends neither on its version nor
- * on `htw journal compact`, nor on whether the table is new or was one of format 1. Files have this text for ever:
- * other text is a new version, whose identification also accepts this one. Columns that are null or constant cost
- * a byte each. rows.h says what the tables are for. `next_sequence` is the first id that was not reserved.
- * In a guest, the names are those of htw__schema_text().
+ * on `htw journal compact`. Files have this text for ever: other text is a new format. Columns that are null or
+ * constant cost a byte each. rows.h says what the tables are for. `next_sequence` is the first id that was not
+ * reserved. In a guest, the names are those of htw__schema_text().
  */
 static const struct object {
     const char *name, *text;
-    int first, last; /* the formats that it is of; 0: other programs add it, and it does no harm */
+    enum { ADDED, OWN, OF_GUESTS } kind; /* ADDED: by other programs, and it does no harm */
 } objects[] = {
     /* Of guests alone: what others have put, and the journal has not yet taken in (guest.h); the format. */
     { "inbox",
@@ -47,52 +38,57 @@ static const struct object {
       "instr(CAST(queue AS BLOB), x'00') = 0), priority INTEGER NOT NULL DEFAULT 0 CHECK "
       "(typeof(priority) = 'integer' AND priority BETWEEN 0 AND 4294967295), lease INTEGER NOT "
       "NULL DEFAULT 0 CHECK (typeof(lease) = 'integer' AND lease >= 0))",
-      2, 2 },
-    { "inbox_key", "CREATE UNIQUE INDEX @inbox_key ON @inbox (key) WHERE key IS NOT NULL", 2, 2 },
-    { "format", "CREATE TABLE @format (version INTEGER NOT NULL)", 2, 2 },
+      OF_GUESTS },
+    { "inbox_key", "CREATE UNIQUE INDEX @inbox_key ON @inbox (key) WHERE key IS NOT NULL",
+      OF_GUESTS },
+    { "format", "CREATE TABLE @format (version INTEGER NOT NULL)", OF_GUESTS },
 
-    { "job", JOB_1 ")", 1, 1 },
-    { "job", JOB_1 JOB_2 ")", 2, 2 },
+    { "job",
+      "CREATE TABLE @job (id INTEGER PRIMARY KEY, deadline INTEGER NOT NULL, key BLOB, payload "
+      "BLOB NOT NULL, queue INTEGER, priority INTEGER, put INTEGER, lease INTEGER)",
+      OWN },
     { "job_key", "CREATE TABLE @job_key (key BLOB PRIMARY KEY, id INTEGER NOT NULL) WITHOUT ROWID",
-      1, 2 },
-    { "meta", META_1 ")", 1, 1 },
-    { "meta", META_1 META_2 ")", 2, 2 },
+      OWN },
+    { "meta",
+      "CREATE TABLE @meta (one INTEGER PRIMARY KEY CHECK (one = 1), jobs INTEGER NOT NULL, keyed "
+      "INTEGER NOT NULL, next_sequence INTEGER NOT NULL, generation INTEGER NOT NULL, mark BLOB, "
+      "moved INTEGER NOT NULL DEFAULT 0, last_put INTEGER NOT NULL DEFAULT 0)",
+      OWN },
     { "block",
       "CREATE TABLE @block (place INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, "
       "PRIMARY KEY (place, first)) WITHOUT ROWID",
-      2, 2 },
+      OWN },
     { "moved",
       "CREATE TABLE @moved (id INTEGER PRIMARY KEY, place INTEGER NOT NULL, rank INTEGER NOT NULL, "
       "deadline INTEGER NOT NULL, priority INTEGER NOT NULL, state INTEGER NOT NULL, attempts "
       "INTEGER NOT NULL, releases INTEGER NOT NULL, timeouts INTEGER NOT NULL, buries INTEGER NOT "
       "NULL, kicks INTEGER NOT NULL)",
-      2, 2 },
+      OWN },
     { "moved_place",
       "CREATE TABLE @moved_place (place INTEGER NOT NULL, rank INTEGER NOT NULL, id INTEGER NOT "
       "NULL, PRIMARY KEY (place, rank, id)) WITHOUT ROWID",
-      2, 2 },
+      OWN },
     { "queue",
       "CREATE TABLE @queue (number INTEGER PRIMARY KEY, name BLOB NOT NULL, delayed INTEGER NOT "
       "NULL, ready INTEGER NOT NULL, leased INTEGER NOT NULL, buried INTEGER NOT NULL, done "
       "INTEGER NOT NULL, policy BLOB)",
-      2, 2 },
+      OWN },
     { "recurring",
       "CREATE TABLE @recurring (name BLOB PRIMARY KEY, next INTEGER NOT NULL, schedule BLOB NOT NULL, "
       "zone BLOB, grace INTEGER NOT NULL, catch_up INTEGER NOT NULL, queue BLOB, priority INTEGER "
       "NOT NULL, flags INTEGER NOT NULL, lease INTEGER NOT NULL, key BLOB, payload BLOB NOT NULL) "
       "WITHOUT ROWID",
-      2, 2 },
-    { "recurring_next", "CREATE INDEX @recurring_next ON @recurring (next, name)", 2, 2 },
+      OWN },
+    { "recurring_next", "CREATE INDEX @recurring_next ON @recurring (next, name)", OWN },
     /* ANALYZE */
-    { "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)", 0, 0 },
-    { "sqlite_stat4", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)", 0, 0 },
+    { "sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)", ADDED },
+    { "sqlite_stat4", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)", ADDED },
     /* Litestream (0.1 to 0.5), which copies databases while they are in use */
-    { "_litestream_seq", "CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)", 0,
-      0 },
-    { "_litestream_lock", "CREATE TABLE _litestream_lock (id INTEGER)", 0, 0 },
+    { "_litestream_seq", "CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)",
+      ADDED },
+    { "_litestream_lock", "CREATE TABLE _litestream_lock (id INTEGER)", ADDED },
 };
 
-#define GUEST_OBJECTS 3u
 #define OBJECTS (sizeof(objects) / sizeof(objects[0]))
 
 /* ---- names of tables */
@@ -116,9 +112,8 @@ const char *htw__schema_text(const char *text, bool is_guest, char buffer[HTW__S
 
 /* ---- creating them */
 
-static bool is_of(size_t object, int version, bool is_guest) {
-    return objects[object].first <= version && version <= objects[object].last &&
-           (is_guest || object >= GUEST_OBJECTS);
+static bool is_of(const struct object *object, bool is_guest) {
+    return object->kind == OWN || (object->kind == OF_GUESTS && is_guest);
 }
 
 static int execute(struct sqlite3 *connection, const char *text, bool is_guest) {
@@ -126,24 +121,11 @@ static int execute(struct sqlite3 *connection, const char *text, bool is_guest) 
     return sqlite3_exec(connection, htw__schema_text(text, is_guest, buffer), NULL, NULL, NULL);
 }
 
-static bool has_table(int version, const char *name) {
-    for (size_t i = 0; i < OBJECTS; i++)
-        if (is_of(i, version, false) && strcmp(objects[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-/* The tables that a file of format `before` lacks; 0: it is empty. */
-static int create_tables(struct sqlite3 *connection, int before, bool is_guest) {
+int htw__schema_create(struct sqlite3 *connection, bool is_guest) {
     int result = SQLITE_OK;
     for (size_t i = 0; i < OBJECTS && result == SQLITE_OK; i++)
-        if (is_of(i, HTW__SCHEMA_VERSION, is_guest) && !has_table(before, objects[i].name))
+        if (is_of(&objects[i], is_guest))
             result = execute(connection, objects[i].text, is_guest);
-    return result;
-}
-
-int htw__schema_create(struct sqlite3 *connection, bool is_guest) {
-    int result = create_tables(connection, 0, is_guest);
     if (result == SQLITE_OK)
         result = execute(connection,
                          "INSERT INTO @meta (one, jobs, keyed, next_sequence, generation) VALUES "
@@ -158,40 +140,6 @@ int htw__schema_create(struct sqlite3 *connection, bool is_guest) {
                                   : "PRAGMA application_id = 1752463210;"
                                     "PRAGMA user_version = 2",
                          is_guest);
-    return result;
-}
-
-/*
- * An id of format 1 is the minute of its deadline << 35 | a number. So the jobs of a minute are beside each other,
- * and become one block, which no other ids are in: new ones begin above all that are below 2^53.
- */
-int htw__schema_migrate(struct sqlite3 *connection) {
-    int result = execute(connection,
-                         "ALTER TABLE @job ADD COLUMN queue INTEGER;"
-                         "ALTER TABLE @job ADD COLUMN priority INTEGER;"
-                         "ALTER TABLE @job ADD COLUMN put INTEGER;"
-                         "ALTER TABLE @job ADD COLUMN lease INTEGER;"
-                         "ALTER TABLE @meta ADD COLUMN moved INTEGER NOT NULL DEFAULT 0;"
-                         "ALTER TABLE @meta ADD COLUMN last_put INTEGER NOT NULL DEFAULT 0",
-                         false);
-    if (result == SQLITE_OK)
-        result = create_tables(connection, 1, false);
-    if (result == SQLITE_OK)
-        result = execute(
-            connection,
-            /* UNION ends it also where damaged pages lead back */
-            "WITH RECURSIVE minute (first) AS ("
-            "SELECT (SELECT id FROM @job WHERE id > 0 ORDER BY id LIMIT 1) UNION "
-            "SELECT (SELECT id FROM @job WHERE id >= ((first >> 35) + 1) << 35 ORDER BY id LIMIT 1) "
-            "FROM minute WHERE first IS NOT NULL) "
-            "INSERT INTO @block SELECT first >> 35 << 32, first, (SELECT id FROM @job WHERE "
-            "id < ((first >> 35) + 1) << 35 ORDER BY id DESC LIMIT 1) FROM minute "
-            "WHERE first IS NOT NULL;"
-            "UPDATE @meta SET next_sequence = (max(next_sequence & ((1 << 35) - 1), 1 + ifnull("
-            "(SELECT id FROM @job WHERE id < 1 << 53 ORDER BY id DESC LIMIT 1), 0)) + 255) "
-            "/ 256 * 256;"
-            "PRAGMA user_version = 2",
-            false);
     return result;
 }
 
@@ -290,8 +238,7 @@ static int read_contents(struct sqlite3 *connection, struct contents *contents) 
 
 static int judge_schema(const struct contents *contents, const char *name) {
     for (size_t i = 0; i < OBJECTS; i++)
-        if (objects[i].first > 0 &&
-            is_of(i, (int)contents->version, contents->is_guest) != contents->has[i])
+        if (objects[i].kind != ADDED && is_of(&objects[i], contents->is_guest) != contents->has[i])
             return htw__journal_fail(-EBADMSG,
                                      "%s: the table %s of the journal is missing or altered", name,
                                      objects[i].name);
@@ -311,15 +258,14 @@ static int judge(const struct contents *contents, const char *name) {
                                      ? "%s: a journal, and not the database of a program"
                                      : "%s: a database, but not a journal",
                                  name);
-    if (contents->version > HTW__SCHEMA_VERSION)
+    if (contents->version <= 0)
+        return htw__journal_fail(-EBADMSG, "%s: the format of the journal is damaged", name);
+    if (contents->version != HTW__SCHEMA_VERSION)
         return htw__journal_fail(
             -EPROTONOSUPPORT,
-            "%s: the journal has format %lld, and this version of libhtw knows "
-            "formats up to %d",
+            "%s: the journal has format %lld, and this version of libhtw knows format %d alone",
             name, (long long)contents->version, HTW__SCHEMA_VERSION);
-    return contents->version > 0
-               ? judge_schema(contents, name)
-               : htw__journal_fail(-EBADMSG, "%s: the format of the journal is damaged", name);
+    return judge_schema(contents, name);
 }
 
 bool htw__schema_is_guest(struct sqlite3 *connection) {

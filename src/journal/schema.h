@@ -14,7 +14,7 @@
 
 struct sqlite3;
 
-/* The newest format of the file. */
+/* The format of the file. Those before it were of development versions, and are refused. */
 #define HTW__SCHEMA_VERSION 2
 
 /* Whether the database is a journal that this version knows. `ret_version`: its format; 0: it has no table at all:
@@ -37,9 +37,5 @@ const char *htw__schema_text(const char *text, bool is_guest, char buffer[HTW__S
 
 /* The ids that guests give: from this one to the greatest of all. Those that the journal of a guest gives are below. */
 #define HTW__GUEST_ID_MIN (INT64_C(1) << 52)
-
-/* Makes format 2 of format 1, in a transaction of the caller. No job is touched: it takes two reads for each minute
-   in which jobs are due. A result of SQLite. */
-int htw__schema_migrate(struct sqlite3 *connection);
 
 #endif /* HTW_SRC_JOURNAL_SCHEMA_H */

@@ -190,35 +190,6 @@ def journal_check_finds_what_does_not_agree(directory):
 
 
 @test
-def journal_of_format_1_is_read_and_stays_as_it_is(directory):
-    journal = os.path.join(directory, "journal")
-    header = os.path.join(os.path.dirname(__file__), "..", "support", "journal_format_1.h")
-    with open(header, encoding="ascii") as stream:
-        tables = "".join(re.findall(r'"(.*?)"', stream.read()))
-    connection = sqlite3.connect(journal)
-    connection.executescript(tables)
-    for minute, second, payload in ((28333393, 30, b"b"), (28333333, 7, b"a"), (28333393, 10, b"c")):
-        deadline = minute * 60 * 10**9 + second * 10**9
-        connection.execute("INSERT INTO job VALUES (?, ?, NULL, ?)", ((minute << 35) + second, deadline, payload))
-    connection.execute("INSERT INTO meta VALUES (1, 3, 0, 31, 0, NULL)")
-    connection.commit()
-    connection.close()
-    jobs = jobs_of(journal)
-    equal([job["payload"] for job in jobs], ["a", "c", "b"])
-    equal(json.loads(command("journal", "-J", "show", journal, jobs[0]["id"]).out), jobs[0])
-    equal(json.loads(command("journal", "-J", "show", journal).out)["overdue"], 3)
-    equal(command("journal", "check", journal).out, f"{journal}: no problem found, 3 jobs\n".encode())
-    connection = sqlite3.connect(journal)
-    equal(connection.execute("PRAGMA user_version").fetchone(), (1,))
-    connection.execute("UPDATE job SET deadline = deadline + 60000000000 WHERE payload = x'61'")
-    connection.commit()
-    connection.close()
-    equal(command("journal", "check", journal).out, b"1 jobs have an id that does not fit their deadline\n")
-    equal(command("journal", "cancel", journal, jobs[1]["id"]).status, 0)
-    equal([job["payload"] for job in jobs_of(journal)][-1], "b")
-
-
-@test
 def journal_check_finds_a_damaged_page(directory):
     journal = journal_with(directory, b"".join(b"1h %d\n" % number for number in range(5000)))
     with open(journal, "r+b") as stream:
@@ -254,7 +225,7 @@ def journal_file_that_is_none_is_refused(directory):
     connection = sqlite3.connect(journal)
     connection.executescript("PRAGMA user_version = 3")
     connection.close()
-    has(command("journal", "list", journal).err, "the journal has format 3, and this version of libhtw knows formats up to 2")
+    has(command("journal", "list", journal).err, "the journal has format 3, and this version of libhtw knows format 2 alone")
     equal(content_of(os.path.join(directory, "text")), b"no journal\n" * 1000)
 
 
@@ -572,33 +543,6 @@ def journal_stats_tell_since_when_the_oldest_ready_job_waits(directory):
     assert stats["file_bytes"] >= 4096 and "log_bytes" in stats, stats
     text = change("stats", journal).splitlines()
     equal(text[2].split()[:5] + text[2].split()[6:], ["1", "2", "0", "0", "0", "mail"])
-
-
-@test
-def journal_of_format_1_is_listed_in_pages(directory):
-    journal = os.path.join(directory, "journal")
-    minute, now = 60 * 10**9, time.time_ns()
-    deadlines = [now - 5 * minute, now + minute, now + minute + 1, now + 9 * minute]
-    alter(journal, "PRAGMA journal_mode = WAL; PRAGMA application_id = 1752463210; PRAGMA user_version = 1;"
-          "CREATE TABLE job (id INTEGER PRIMARY KEY, deadline INTEGER NOT NULL, key BLOB, payload BLOB NOT NULL);"
-          "CREATE TABLE job_key (key BLOB PRIMARY KEY, id INTEGER NOT NULL) WITHOUT ROWID;"
-          "CREATE TABLE meta (one INTEGER PRIMARY KEY CHECK (one = 1), jobs INTEGER NOT NULL, keyed INTEGER NOT NULL, "
-          "next_sequence INTEGER NOT NULL, generation INTEGER NOT NULL, mark BLOB);"
-          "INSERT INTO meta VALUES (1, 4, 0, 100, 0, NULL);" +
-          "".join(f"INSERT INTO job VALUES ({(deadline // minute << 35) + 9 - number}, {deadline}, NULL, x'6{number}');"
-                  for number, deadline in enumerate(deadlines)))
-    rows = rows_of(journal)
-    equal([(row["state"], int(row["deadline_ns"])) for row in rows],
-          list(zip(["ready", "delayed", "delayed", "delayed"], deadlines)))
-    for options, wanted in (([], rows), (["--state", "ready"], rows[:1]), (["--state", "delayed", "-q", ""], rows[1:]),
-                            (["--state", "leased"], []), (["--state", "buried"], []), (["--state", "done"], []), (["-q", "mail"], [])):
-        for limit in (1, 2, 1000):
-            equal(pages_of(journal, limit, *options), wanted, (options, limit))
-    stats = json.loads(change("-J", "stats", journal))["queues"]
-    equal(stats, [{"queue": None, "delayed": 3, "ready": 1, "leased": 0, "buried": 0, "done": 0, "oldest": rows[0]["deadline"],
-                   "oldest_ns": str(deadlines[0])}])
-    change("move", journal, rows[3]["id"], "+1s")
-    equal((rows_of(journal)[1]["id"], queues_of(journal)), (rows[3]["id"], {None: [3, 1, 0, 0]}))
 
 
 @test

@@ -7,7 +7,6 @@
  * is then opened, or a power cut (faulty_vfs.h).
  */
 #include "../../src/journal/database.h"
-#include "../support/journal_format_1.h"
 #include "../support/manual_time.h"
 #include "../support/test_folder.h"
 #include "../unit/unit.h"
@@ -342,55 +341,6 @@ UNIT_TEST_BETWEEN(begin, end, rule_that_is_cut_off_at_each_write_puts_a_job_once
         else
             assert_true(nth > 5);
         begin_again();
-    }
-}
-
-/* ---- a file of format 1 becomes one of format 2 */
-
-static void leave_format_1(void) {
-    static const char text[] = JOURNAL_FORMAT_1
-        "INSERT INTO job SELECT ((28333333 + value) << 35) + value, (28333333 + value) * "
-        "60000000000, NULL, CAST(char(97 + value) AS BLOB) FROM "
-        "(SELECT 0 AS value UNION SELECT 1 UNION SELECT 2);"
-        "INSERT INTO meta VALUES (1, 3, 0, 131075, 7, NULL)";
-    struct sqlite3 *connection;
-    FILE *created = fopen(path, "w");
-    assert_true(created != NULL && fclose(created) == 0);
-    assert_int_equal(sqlite3_open_v2(path, &connection, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(connection, text, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(connection);
-    faulty_vfs_reset(1);
-}
-
-/* The file is of one format or of the other, with all jobs. */
-UNIT_TEST_BETWEEN(begin, end, journal_of_format_1_that_is_cut_off_at_each_write_loses_nothing) {
-    for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
-        unsigned refused = 0;
-        bool is_cut = true;
-        for (long nth = 0; is_cut; nth++) {
-            leave_format_1();
-            faulty_vfs_plan(ways[i].fault, nth, ways[i].times);
-            int result = open_at(path), put_result = -1;
-            refused += result != 0;
-            bool is_full = ways[i].fault == FAULT_FULL || ways[i].fault == FAULT_QUOTA ||
-                           ways[i].fault == FAULT_GROWTH;
-            if (result != 0 && is_full)
-                assert_int_equal(result, -ENOSPC);
-            if (result == 0) {
-                put_result = put("z");
-                close_journal();
-            }
-            is_cut = faulty_vfs_failures() > 0;
-            faulty_vfs_lose(ways[i].loss);
-            faulty_vfs_cut();
-            const char *all = all_of(path);
-            bool has_put = strchr(all, 'z') != NULL;
-            if (strncmp(all, "abzc", has_put ? 4 : 0) != 0 ||
-                (!has_put && strcmp(all, "abc") != 0) || (put_result == 0 && !has_put))
-                fail_msg("way %zu, operation %ld: result %d, and then: %s", i, nth, result, all);
-            begin_again();
-        }
-        assert_true(refused > 3);
     }
 }
 

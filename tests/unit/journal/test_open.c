@@ -339,9 +339,11 @@ JOURNAL_TEST(journal_foreign_file_is_refused_and_left_alone) {
 }
 
 /* holds: journal-12 */
-JOURNAL_TEST(journal_of_a_newer_version_is_refused) {
+JOURNAL_TEST(journal_of_another_format_is_refused) {
     journal_open(f);
     journal_close(f);
+    journal_execute(f, "PRAGMA user_version = 1");
+    assert_refused(f, -EPROTONOSUPPORT, "has format 1, and this version of libhtw knows format 2");
     journal_execute(f, "PRAGMA user_version = 3");
     assert_refused(f, -EPROTONOSUPPORT, "has format 3");
     journal_execute(f, "PRAGMA user_version = 0");

@@ -495,7 +495,7 @@ ROWS_TEST(rows_of_blocks_go_when_all_their_jobs_were_moved) {
 }
 
 static int looks(void) {
-    return sqlite3_stmt_status(database.statements[HTW__BLOCK_OF], SQLITE_STMTSTATUS_RUN, 1);
+    return sqlite3_stmt_status(database.statements[HTW__COUNT_JOBS], SQLITE_STMTSTATUS_RUN, 1);
 }
 
 /* A look counts jobs of a block; a few are enough for all ends. */
@@ -560,7 +560,7 @@ ROWS_TEST(rows_of_a_block_that_was_undone_come_with_the_next_job) {
 ROWS_TEST(rows_of_blocks_that_are_damaged_are_refused) {
     struct htw__scan_row rows[8];
     struct htw__scan scan = htw__scan_of(0, INT64_MAX);
-    assert_int_equal(sqlite3_exec(database.connection, "INSERT INTO block VALUES (5, 300, 299)",
+    assert_int_equal(sqlite3_exec(database.connection, "INSERT INTO block VALUES (5, 300, 555)",
                                   NULL, NULL, NULL),
                      SQLITE_OK);
     int64_t result = 0;
