@@ -53,7 +53,7 @@ def calls(text):
 
 lines = NAMES.splitlines()
 where = {}
-for name in ["guide", "choosing", "loops", "coming-from"]:
+for name in ["guide", "scheduler", "loops", "coming-from"]:
     lines.append(f"void in_{name.replace('-', '_')}(void) {{")
     for call in calls((root / f"docs/{name}.md").read_text()):
         # The options of which kind: that of the function.

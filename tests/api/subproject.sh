@@ -12,7 +12,7 @@ cd "$work/consumer"
 mkdir subprojects
 ln -s "$root" subprojects/htw
 # The wrap file that the documents show; Meson fetches nothing where the folder is there.
-sed -n '/^\[wrap-git\]$/,/^```$/p' "$root/docs/import.md" | sed '$d' >subprojects/htw.wrap
+sed -n '/^\[wrap-git\]$/,/^```$/p' "$root/docs/install.md" | sed '$d' >subprojects/htw.wrap
 grep -q '^dependency_names = htw$' subprojects/htw.wrap
 
 # quiet COMMAND...: what it prints shows only where it fails.

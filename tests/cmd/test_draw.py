@@ -233,7 +233,7 @@ def draw_picture_of_the_readme_is_what_the_program_draws(directory):
     drawn = content_of(os.path.join(directory, "wheel.svg"))
     equal(drawn, content_of(os.path.join(ROOT, "docs/pictures/wheel.svg")), "run ./dev pictures: picture")
     readme = content_of(os.path.join(ROOT, "README.md"))
-    timers, buckets = re.search(rb"after twelve seconds, .*: (\d+) timers in three \[levels\].*?and (\d+) \[buckets\]", readme, re.DOTALL).groups()
+    timers, buckets = re.search(rb"after twelve seconds, .*: (\d+) timers in three levels.*?and (\d+) buckets", readme, re.DOTALL).groups()
     has(drawn, timers + b" timers pending")
     has(drawn, b"delay queue: " + buckets + b" buckets")
 

@@ -14,7 +14,7 @@ DOCUMENTS = {
     "draw": "docs/draw.md#the-picture",
     "journal": "docs/journal.md#the-command-htw-journal",
     "relay": "docs/relay.md#what-a-record-says|operating|security|when-something-fails",
-    "replay": "docs/replay.md#what-wakes-a-program|in-the-page",
+    "replay": "docs/monitor.md#htw-replay",
     "serve": "docs/serve.md#start|limits|coming-from-beanstalkd|differences-from-beanstalkd",
     "top": "docs/monitor.md#htw-top|who-may-read-it",
 }
