@@ -15,7 +15,7 @@
  * counted the resets after it had armed, and finds a greater number later, is done. A timer that
  * was set before the last reset counts as not set: whoever relied on it, the owner has seen.
  *
- * tests/model/alarm.py tries every order of these steps for a few threads.
+ * The scenes of tests/explore/alarm_scenes.c play these steps for a few threads.
  */
 #include "alarm.h"
 

@@ -286,6 +286,42 @@ static void play_deputy(void) {
     scene_close();
 }
 
+static void use_fine_ticks(struct htw_scheduler_options *options) {
+    options->tick_ns = 100 * HTW_MICROSECOND;
+}
+
+/* After a short callback the deputy is put off, and must come for the next one. */
+static void play_deputy_again(void) {
+    scene_open(1, 2, use_fine_ticks);
+    begun = 0;
+    scene_arm(2, 100 * HTW_MICROSECOND, scene_count);
+    scene_arm(0, 800 * HTW_MICROSECOND, meet);
+    scene_arm(1, 2 * MS, meet);
+    scene_settle();
+    REQUIRE(scene.timers[0].runs == 1 && scene.timers[1].runs == 1 && scene.timers[2].runs == 1);
+    scene_close();
+}
+
+static void use_two_expirers(struct htw_scheduler_options *options) {
+    use_fine_ticks(options);
+    options->expirers = 2;
+}
+
+/* The deputy of two expirers, of which one puts it off while the other one wants it. */
+static void play_deputy_of_two(void) {
+    scene_open(2, 3, use_two_expirers);
+    begun = 0;
+    scene_arm(2, 100 * HTW_MICROSECOND, scene_count);
+    scene_arm(3, 800 * HTW_MICROSECOND, scene_count);
+    explore_set_cpu(1);
+    scene_arm(0, 800 * HTW_MICROSECOND, meet);
+    scene_arm(1, 3 * MS, meet);
+    scene_settle();
+    for (unsigned i = 0; i < 4; i++)
+        REQUIRE(scene.timers[i].runs == 1);
+    scene_close();
+}
+
 /* ---- stop */
 
 static void *arm_two(void *unused) {
@@ -467,6 +503,8 @@ const struct scene scheduler_scenes[] = {
     { "batch", "a callback that stays does not hold up those behind it", play_batch, 1, 2 },
     { "deputy", "a timer that falls due while the expirer is in a callback runs", play_deputy, 1,
       2 },
+    { "deputy-again", "the same after a short callback", play_deputy_again, 1, 2 },
+    { "deputy-of-two", "the same for two expirers", play_deputy_of_two, 1, 2 },
     { "stop", "each timer runs, is handed back or is refused", play_stop, 3, 4 },
     { "stop-workers", "the same with workers", play_stop_workers, 2, 3 },
     { "stop-started", "the same where the threads run already", play_stop_started, 3, 4 },
