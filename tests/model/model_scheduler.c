@@ -6,7 +6,9 @@
  * There is one thread, and manual time; each clock is advanced with the others, and at times set alone,
  * forward or back. All times are whole ticks: tests/unit/scheduler has the rounding. Which timers run
  * in a step, and at what time, is known before it, except for the order of those of one instant. Some
- * timers of groups have a span; the scales of the groups change.
+ * timers of groups have a span; the scales of the groups change. Timers repeat in all ways, some move or cancel
+ * themselves in their callback, and some have a release hook. Half of the histories have a limit of timers. The
+ * counters are those of the oracle.
  */
 /* holds: scheduler-9, scheduler-25, scheduler-28, scheduler-29 */
 #include "arguments.h"
@@ -32,16 +34,26 @@ static const enum htw_clock clocks[] = { HTW_CLOCK_MANUAL, HTW_CLOCK_MANUAL, HTW
 #endif
 };
 
+/* What a callback does with its own timer. */
+enum act { ACT_NOTHING, ACT_MOVE, ACT_CANCEL };
+
 struct timed {
     htw_handle handle;
     enum htw_clock clock;
     bool pending;
     /* By its clock, at scale 1; while its group is paused: the rest, unless `keeps_instant`. */
     int64_t deadline_ns;
-    bool keeps_instant;     /* an instant of the wall clock, which a pause does not move */
-    int64_t span_ns;        /* 0: none */
-    int group, key;         /* -1: none */
-    int64_t period_ns;      /* 0: runs once */
+    bool keeps_instant; /* an instant of the wall clock, which a pause does not move */
+    int64_t span_ns;    /* 0: none */
+    int group, key;     /* -1: none */
+    int64_t period_ns;  /* 0: runs once */
+    enum htw_repeat repeat;
+    uint64_t missed;                     /* periods that were left out since the last run */
+    uint64_t told_missed, wanted_missed; /* what the last run was told of them */
+    enum act act;                        /* in every third run nothing */
+    int64_t act_ns;                      /* the delay of a move */
+    bool is_hooked;
+    uint64_t releases, wanted_releases;
     uint64_t runs, wanted;  /* what the library and the oracle have counted */
     int64_t ran_ns, due_ns; /* the own clock at the last run, and what the oracle wants there */
 };
@@ -53,6 +65,8 @@ static struct model {
     double scales[GROUPS];
     struct timed timers[TIMERS];
     int64_t now_ns[CLOCKS];
+    uint64_t limit; /* 0: none */
+    struct htw_scheduler_stats counted;
     struct random_source source;
     uint64_t history, step;
     const char *failure;
@@ -138,17 +152,45 @@ static int64_t least_left_ns(void) {
     return least;
 }
 
-static void run_in_oracle(struct timed *timer) {
+static void end_in_oracle(struct timed *timer, uint64_t *counter) {
+    timer->pending = false;
+    timer->wanted_releases += timer->is_hooked;
+    ++*counter;
+}
+
+static enum act act_of(const struct timed *timer, uint64_t run) {
+    return run % 3 == 0 ? ACT_NOTHING : timer->act;
+}
+
+static void plan_next_run(struct timed *timer) {
     int64_t now_ns = model.now_ns[timer->clock];
-    timer->wanted++;
-    timer->due_ns = model.now_ns[HTW_CLOCK_MANUAL];
-    if (timer->period_ns == 0) {
-        timer->pending = false;
-        return;
-    }
-    do /* HTW_REPEAT_SKIP */
+    timer->deadline_ns += timer->period_ns;
+    bool is_overdue = timer->deadline_ns <= now_ns;
+    if (timer->repeat == HTW_REPEAT_AFTER || (timer->repeat == HTW_REPEAT_DELAY && is_overdue))
+        timer->deadline_ns = now_ns + timer->period_ns;
+    for (; timer->repeat == HTW_REPEAT_SKIP && timer->deadline_ns <= now_ns; timer->missed++)
         timer->deadline_ns += timer->period_ns;
-    while (timer->deadline_ns <= now_ns);
+    model.counted.missed += timer->missed;
+}
+
+static void run_in_oracle(struct timed *timer) {
+    timer->wanted++;
+    timer->wanted_missed = timer->missed;
+    timer->missed = 0;
+    timer->due_ns = model.now_ns[HTW_CLOCK_MANUAL];
+    model.counted.runs++;
+    enum act act = act_of(timer, timer->wanted);
+    if (timer->period_ns == 0)
+        timer->key = -1;
+    if (act == ACT_MOVE) {
+        timer->keeps_instant = false;
+        timer->deadline_ns = sum(model.now_ns[timer->clock], timer->act_ns + timer->span_ns);
+        model.counted.moved++;
+    } else if (timer->period_ns == 0 || act == ACT_CANCEL) {
+        end_in_oracle(timer, &model.counted.fired);
+    } else {
+        plan_next_run(timer);
+    }
 }
 
 static void pass_time(int64_t delta_ns) {
@@ -171,12 +213,29 @@ static void advance_oracle(int64_t delta_ns) {
 static void note_run(void *arg, const struct htw_expiration *expiration) {
     struct timed *timer = arg;
     timer->runs++;
+    timer->told_missed = expiration->missed;
     timer->ran_ns = htw_scheduler_now(expiration->scheduler);
     EXPECT(expiration->clock == timer->clock);
     EXPECT(expiration->handle == timer->handle);
     int64_t now_ns = htw_scheduler_now_by(expiration->scheduler, timer->clock);
     EXPECT(expiration->deadline_ns <= now_ns);
     EXPECT(expiration->late_ns == now_ns - expiration->deadline_ns);
+    switch (act_of(timer, timer->runs)) {
+    case ACT_MOVE:
+        EXPECT(htw_reschedule(expiration->scheduler, expiration->handle, timer->act_ns) ==
+               HTW_MOVED);
+        break;
+    case ACT_CANCEL:
+        EXPECT(htw_cancel(expiration->scheduler, expiration->handle) == HTW_RUNNING);
+        break;
+    default:
+        break;
+    }
+}
+
+static void note_release(void *arg) {
+    struct timed *timer = arg;
+    timer->releases++;
 }
 
 static struct timed *some_timer(void) {
@@ -223,10 +282,16 @@ static void schedule(void) {
     timer->group = (int)below(GROUPS + 2) - 2 < 0 ? -1 : (int)below(GROUPS);
     timer->key = below(3) == 0 ? (int)below(KEYS) : -1;
     timer->period_ns = below(6) == 0 ? TICK_NS + ticks(500) : 0;
+    timer->repeat = (enum htw_repeat)below(HTW_REPEAT_AFTER + 1);
+    timer->missed = 0;
+    timer->act = below(4) == 0 ? (enum act)(1 + below(2)) : ACT_NOTHING;
+    timer->act_ns = TICK_NS + ticks(50);
     timer->span_ns = timer->group >= 0 && timer->period_ns == 0 ? class_of_span() : 0;
     int64_t delay_ns = below(20) == 0 ? HTW_NEVER_NS : some_span();
     bool plain = timer->clock == HTW_CLOCK_MANUAL && timer->group < 0 && timer->key < 0 &&
-                 timer->period_ns == 0;
+                 timer->period_ns == 0 && below(2) == 0;
+    timer->is_hooked = !plain && below(3) == 0;
+    bool is_full = model.limit > 0 && model.counted.pending == model.limit;
     struct timed *old = holder_of(timer->group, timer->key);
     spec.callback = note_run;
     spec.arg = timer;
@@ -240,23 +305,29 @@ static void schedule(void) {
     spec.key = timer->key < 0 ? NULL : &timer->key;
     spec.key_size = sizeof(timer->key);
     spec.period_ns = timer->period_ns;
+    spec.repeat = timer->repeat;
+    spec.release = timer->is_hooked ? note_release : NULL;
     spec.keep_existing = below(4) == 0;
     bool is_instant = spec.absolute;
-    if (plain && below(2) == 0) {
-        EXPECT(htw_schedule(model.scheduler, delay_ns, note_run, timer, &timer->handle) == 0);
-    } else {
-        int result = htw_schedule_spec(model.scheduler, &spec, &timer->handle, &replaced);
-        if (old != NULL && spec.keep_existing) {
-            EXPECT(result == -EEXIST);
-            return;
-        }
-        EXPECT(result == 0);
-        EXPECT((replaced.handle == 0) == (old == NULL));
-        EXPECT(old == NULL || (replaced.arg == old && replaced.clock == old->clock));
+    int result = plain ? htw_schedule(model.scheduler, delay_ns, note_run, timer, &timer->handle)
+                       : htw_schedule_spec(model.scheduler, &spec, &timer->handle, &replaced);
+    if (old != NULL && spec.keep_existing) {
+        EXPECT(result == -EEXIST);
+        return;
     }
-    if (old != NULL)
-        old->pending = false;
+    if (old == NULL && is_full) {
+        EXPECT(result == -EAGAIN);
+        model.counted.refused++;
+        return;
+    }
+    EXPECT(result == 0);
+    EXPECT(plain || (replaced.handle == 0) == (old == NULL));
+    if (old != NULL) {
+        EXPECT(replaced.arg == (old->is_hooked ? NULL : old) && replaced.clock == old->clock);
+        end_in_oracle(old, &model.counted.cancelled);
+    }
     timer->pending = true;
+    model.counted.scheduled++;
     set_deadline(timer, delay_ns, is_instant);
 }
 
@@ -269,7 +340,7 @@ static struct timed *cancel_by_key(const struct timed *timer) {
     int result = htw_cancel_key(model.scheduler, group_of(timer->group), &timer->key,
                                 sizeof(timer->key), &arg);
     EXPECT(result == (holder == NULL ? HTW_GONE : HTW_CANCELLED));
-    EXPECT(arg == holder);
+    EXPECT(arg == (holder != NULL && holder->is_hooked ? NULL : holder));
     return holder;
 }
 
@@ -291,8 +362,21 @@ static void cancel(void) {
     default:
         EXPECT(htw_cancel(model.scheduler, timer->handle) == wanted);
     }
-    if (timer != NULL)
-        timer->pending = false;
+    if (timer != NULL && timer->pending)
+        end_in_oracle(timer, &model.counted.cancelled);
+}
+
+static void set_period(void) {
+    struct timed *timer = some_timer();
+    int64_t period_ns = TICK_NS + ticks(300);
+    int result = htw_set_period(model.scheduler, timer->handle, period_ns);
+    if (!timer->pending) {
+        EXPECT(result == HTW_GONE);
+        return;
+    }
+    EXPECT(result == (timer->period_ns > 0 ? HTW_MOVED : -EINVAL));
+    if (timer->period_ns > 0)
+        timer->period_ns = period_ns;
 }
 
 static void reschedule(void) {
@@ -305,8 +389,10 @@ static void reschedule(void) {
     int result = absolute ? htw_reschedule_at(model.scheduler, timer->handle, at_ns)
                           : htw_reschedule(model.scheduler, timer->handle, delay_ns);
     EXPECT(result == (timer->pending ? HTW_MOVED : HTW_GONE));
-    if (timer->pending)
-        set_deadline(timer, delay_ns, absolute);
+    if (!timer->pending)
+        return;
+    set_deadline(timer, delay_ns, absolute);
+    model.counted.moved++;
 }
 
 static void set_scale(void) {
@@ -345,7 +431,7 @@ static void cancel_group(void) {
     int64_t count = 0;
     for (int i = 0; i < TIMERS; i++)
         if (model.timers[i].pending && model.timers[i].group == group) {
-            model.timers[i].pending = false;
+            end_in_oracle(&model.timers[i], &model.counted.cancelled);
             count++;
         }
     EXPECT(htw_group_cancel(model.groups[group], NULL, NULL) == count);
@@ -372,6 +458,8 @@ static void set_clock(void) {
 static void compare_timer(struct timed *timer) {
     int64_t deadline_ns = 77, now_ns = model.now_ns[timer->clock];
     EXPECT(timer->runs == timer->wanted);
+    EXPECT(timer->told_missed == timer->wanted_missed);
+    EXPECT(timer->releases == timer->wanted_releases);
     EXPECT(timer->runs == 0 || timer->ran_ns == timer->due_ns);
     EXPECT(htw_is_pending(model.scheduler, timer->handle) == timer->pending);
     int result = htw_deadline(model.scheduler, timer->handle, &deadline_ns);
@@ -391,6 +479,19 @@ static void compare_timer(struct timed *timer) {
            (timer->span_ns > 0 && deadline_ns > wanted_ns && deadline_ns <= now_ns));
 }
 
+/* What the oracle counts. */
+static void compare_counters(void) {
+    struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
+    const struct htw_scheduler_stats *counted = &model.counted;
+    EXPECT(htw_scheduler_get_stats(model.scheduler, &stats) == 0);
+    EXPECT(stats.scheduled == counted->scheduled && stats.fired == counted->fired);
+    EXPECT(stats.cancelled == counted->cancelled && stats.handed_back == counted->handed_back);
+    EXPECT(stats.runs == counted->runs && stats.missed == counted->missed);
+    EXPECT(stats.refused == counted->refused && stats.moved == counted->moved);
+    EXPECT(stats.pending == counted->pending && stats.running == 0);
+    EXPECT(stats.lateness.count == counted->runs && stats.callback.count == counted->runs);
+}
+
 static void compare(void) {
     uint64_t pending = 0, grouped[GROUPS] = { 0 };
     for (int i = 0; i < TIMERS; i++) {
@@ -400,7 +501,10 @@ static void compare(void) {
         if (timer->pending && timer->group >= 0)
             grouped[timer->group]++;
     }
+    model.counted.pending = pending;
     EXPECT(htw_pending(model.scheduler) == pending);
+    if (model.step % 8 == 0)
+        compare_counters();
     for (int i = 0; i < GROUPS; i++)
         EXPECT(htw_group_count(model.groups[i]) == grouped[i]);
     for (int i = 0; i < CLOCKS; i++)
@@ -413,8 +517,9 @@ static void compare(void) {
 
 static void take_step(void) {
     static void (*const kinds[])(void) = {
-        schedule,        schedule,     schedule,  schedule, cancel,  cancel,     reschedule,
-        pause_or_resume, cancel_group, set_clock, advance,  advance, reschedule, set_scale,
+        schedule, schedule,   schedule,        schedule,     cancel,
+        cancel,   reschedule, pause_or_resume, cancel_group, set_clock,
+        advance,  advance,    reschedule,      set_scale,    set_period,
     };
     uint64_t kind = below(sizeof(kinds) / sizeof(kinds[0]));
     if (kinds[kind] == cancel_group && below(4) != 0)
@@ -430,7 +535,8 @@ static void take_step(void) {
 static void count_unexpired(void *context, const struct htw_unexpired *unexpired) {
     struct timed *timer = unexpired->arg;
     EXPECT(timer->pending && unexpired->clock == timer->clock);
-    timer->pending = false;
+    EXPECT(timer->releases == timer->wanted_releases);
+    end_in_oracle(timer, &model.counted.handed_back);
     ++*(uint64_t *)context;
 }
 
@@ -443,6 +549,8 @@ static void begin(uint64_t seed) {
     options.shards = 1 + (uint32_t)below(3);
     options.wheel_size = 4u << 2 * below(4);
     options.manual_start_ns = ticks(10000000);
+    model.limit = below(2) == 0 ? 0 : 1 + below(TIMERS);
+    options.max_pending = model.limit;
     for (int i = 0; i < CLOCKS; i++)
         model.now_ns[i] = options.manual_start_ns;
     EXPECT(htw_scheduler_create(&model.scheduler, &options) == 0);
@@ -459,7 +567,10 @@ static void end(void) {
     EXPECT(htw_scheduler_stop(model.scheduler, count_unexpired, &count) == 0);
     EXPECT(count == pending);
     for (int i = 0; i < TIMERS; i++)
-        EXPECT(!model.timers[i].pending);
+        EXPECT(!model.timers[i].pending &&
+               model.timers[i].releases == model.timers[i].wanted_releases);
+    model.counted.pending = 0;
+    compare_counters();
     for (int i = 0; i < GROUPS; i++)
         htw_group_destroy(model.groups[i]);
     EXPECT(htw_scheduler_destroy(model.scheduler) == 0);
