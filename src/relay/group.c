@@ -20,7 +20,6 @@
 #define RETRY_MS 200
 #define OFFSETS_MS 10000 /* for the ends of partitions */
 #define LOOK_MS 2000     /* between questions for the buckets of new partitions */
-#define BEYOND_MS 10000  /* how long a position may be beyond the end of its partition */
 
 /* ---- the generation */
 
@@ -295,7 +294,7 @@ static void read_inputs(struct htw__kafka *self) {
 
 /* A broker that has just become the leader does not know yet how far a partition goes. */
 static bool has_patience(const struct htw__kafka *self) {
-    return htw__clock_monotonic_ms() - self->taking.beyond_ms < BEYOND_MS;
+    return htw__clock_monotonic_ms() - self->taking.beyond_ms < self->options.patience_ms;
 }
 
 static bool may_grow(struct htw__kafka *self, enum htw__gain result) {

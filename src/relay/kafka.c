@@ -36,6 +36,9 @@
 /* Between two looks at the positions of all stripes. A relay commits for each of its own twice as seldom, or more often. */
 #define SURVEY_MS 5000
 
+/* A broker that has just become the leader of a partition does not know at once how far that goes. */
+#define PATIENCE_MS 10000
+
 #define TOUCH_MS 3600000 /* where the broker does not say how long it keeps positions */
 
 /* ---- start */
@@ -74,6 +77,8 @@ int htw__kafka_open(struct htw__kafka *self, const struct htw__kafka_options *op
     name_owner(self);
     if (self->options.survey_ms == 0)
         self->options.survey_ms = SURVEY_MS;
+    if (self->options.patience_ms == 0)
+        self->options.patience_ms = PATIENCE_MS;
     self->options.relay.sign_ms = 2 * self->options.survey_ms;
     self->has_relay = true;
     if (htw__relay_init(&self->relay, &self->options.relay, &self->transport,

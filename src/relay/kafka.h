@@ -43,6 +43,7 @@ struct htw__kafka_options {
     int64_t commit_ms;   /* the interval of delivery */
     int64_t survey_ms;   /* between two looks at the positions of all stripes; 0: chosen */
     int64_t recommit_ms; /* positions are committed again after this; 0: chosen */
+    int64_t patience_ms; /* how long a position may be beyond the end of its partition; 0: chosen */
     bool at_least_once;
     int replication; /* of topics that are created; -1: that of the input */
     struct htw__relay_options relay;

@@ -24,7 +24,7 @@
 static void measure_ends(struct htw__kafka *self) {
     int64_t start, end;
     for (uint32_t i = 0; i < self->stripe_count; i++)
-        if (self->stripes[i] == HTW__STRIPE_TAKEN &&
+        if (self->stripes[i] == HTW__STRIPE_READ &&
             rd_kafka_get_watermark_offsets(self->group, self->options.input, (int32_t)i, &start,
                                            &end) == RD_KAFKA_RESP_ERR_NO_ERROR)
             htw__relay_input_end(&self->relay, i, end); /* negative: not known yet */

@@ -27,7 +27,6 @@ extern rd_kafka_mock_cluster_t *mock_cluster;
 extern struct htw__kafka mock_relay;
 extern int64_t mock_width_ms;     /* of the lowest buckets; 200 at first */
 extern int64_t mock_commit_ms;    /* 50 at first */
-extern int64_t mock_survey_ms;    /* 0 at first: as is usual */
 extern const char *mock_instance; /* NULL at first */
 extern int
     mock_brokers; /* 1 at first; to be set before the cluster is made. The first one leads all */
@@ -46,16 +45,28 @@ int64_t mock_now_ms(void);
 /* Those of the relay that mock_start() starts. */
 struct htw__kafka_options mock_options(void);
 
-/* Starts a relay, and waits until it has all stripes. */
+/* Starts a relay; the second one waits until it has all stripes. */
+void mock_begin(const struct htw__kafka_options *options);
 void mock_start(void);
+bool mock_has_all_stripes(void);
+
+/* Ends it: all is committed. */
+void mock_end(void);
 
 /* Ends the relay without a commit. (It leaves the group, so that the next member need not wait for its session.) */
 void mock_kill(void);
 
-/* Runs the relay, and takes what it delivers, for a time; or until `count` records have arrived, for as
- * long as a loaded machine may need. */
+/* Runs the relay, and takes what it delivers, for a time; or until something is the case, or `count` records from `first`
+ * on have arrived, for as long as a loaded machine may need. */
 void mock_run(int64_t span_ms);
-void mock_run_until_all(unsigned count);
+void mock_run_until(bool (*is_done)(void));
+void mock_run_until_all(unsigned first, unsigned count);
+
+/* Runs the relay until it fails, and closes it: mock_relay.error says why. Returns 0 if it did not fail. */
+int mock_run_until_failure(void);
+
+/* How often a record has arrived, as a dead letter or not. */
+unsigned mock_came(unsigned number);
 
 /* Whether what arrives is read, from the beginning. It is at first. */
 void mock_listen(bool listens);

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: MIT
 """What can happen to Kafka and to its topics; each with all records counted at the end."""
-import errno
-import os
-import shutil
 import time
 
 from case import CI, LONG, now_ms, scenario
@@ -18,32 +15,6 @@ def a_broker_that_is_killed_and_comes_back_costs_nothing_but_time(case):
     time.sleep(3)
     case.cluster.nodes[0].kill()
     case.cluster.nodes[0].start()
-    case.wait_arrived(seconds=120)
-    case.end().require()
-
-
-@scenario(disk="200m")
-def a_broker_whose_disk_was_full_costs_nothing_but_time(case):
-    if not case.cluster.has_disk:
-        print("    skipped: a file system cannot be mounted here")
-        return
-    node = case.cluster.nodes[0]
-    for name in "ab":
-        case.relay(name).ready()
-    case.produce(10000, 500, 20000)
-    time.sleep(4)
-    filler = os.path.join(node.folder, "filler")
-    with open(filler, "wb") as stream:
-        # The broker writes meanwhile: then there is less than was seen, and it is tried again with that.
-        while (free := shutil.disk_usage(node.folder).free - (256 << 10)) > 0:
-            try:
-                os.posix_fallocate(stream.fileno(), os.fstat(stream.fileno()).st_size, free)
-            except OSError as error:
-                if error.errno != errno.ENOSPC:
-                    raise
-    wait_for(lambda: node.process.poll() is not None, "a broker that ends for lack of space")
-    os.unlink(filler)
-    node.start()
     case.wait_arrived(seconds=120)
     case.end().require()
 

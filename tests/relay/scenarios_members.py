@@ -9,32 +9,10 @@ import signal
 import time
 import urllib.request
 
-from case import CI, LONG, Case, scenario
+from case import CI, Case, scenario
 from cluster import free_ports
 from judge import Verdict
 from relay import wait_for
-
-
-@scenario()
-def records_pass_all_levels_once(case):
-    case.relay("a").ready()
-    case.produce(20000, 4000, 12000)
-    case.wait_arrived()
-    case.end().require()
-
-
-@scenario()
-def members_that_join_and_leave_under_load_lose_nothing(case):
-    first = case.relay("a").ready()
-    case.produce(20000, 1000, 10000)
-    second = case.relay("b")
-    time.sleep(4)
-    assert first.stop() == 0, first.text()
-    second.ready()
-    time.sleep(2)
-    case.relay("c")
-    case.wait_arrived()
-    case.end().require()
 
 
 @scenario(CI)
@@ -235,20 +213,6 @@ def relays_that_are_stopped_leave_at_once(case):
     case.end().require()
 
 
-@scenario()
-def a_fleet_that_was_down_goes_on_where_it_was(case):
-    relays = [case.relay(name).ready() for name in "ab"]
-    case.produce(10000, 1000, 30000)
-    time.sleep(5)
-    for relay in relays:
-        assert relay.stop() == 0, relay.text()
-    time.sleep(12)  # six turns of the lowest level
-    for relay in relays:
-        relay.start()
-    case.wait_arrived()
-    case.end().require()
-
-
 @scenario(CI)
 # holds: relay-11
 def at_least_once_loses_nothing_when_relays_are_killed(case):
@@ -266,32 +230,3 @@ def at_least_once_loses_nothing_when_relays_are_killed(case):
     # committed, to buckets and to destinations.
     assert len(verdict.doubled) <= 5 * 2 * 2000, f"more doubles than five kills explain: {verdict}"
     assert verdict.doubled, f"five kills without a record that came twice: {verdict}"
-
-
-@scenario(LONG)
-def kills_for_five_minutes_lose_and_double_nothing(case):
-    relays = [case.relay("a").ready()] + [case.relay(name) for name in "bc"]  # of whom one has nothing to do
-    case.produce(200000, 5000, 300000)
-    for turn in range(20):
-        time.sleep(15)
-        victim = relays[turn % 3]
-        victim.kill()
-        if turn % 2:
-            time.sleep(12)  # others take over
-        victim.start()
-    case.wait_arrived(seconds=180)
-    case.end().require()
-
-
-@scenario(LONG)
-def a_fleet_that_was_down_for_ten_minutes_goes_on_where_it_was(case):
-    relays = [case.relay(name).ready() for name in "ab"]
-    case.produce(40000, 1000, 800000)
-    time.sleep(10)
-    for relay in relays:
-        assert relay.stop() == 0, relay.text()
-    time.sleep(600)
-    for relay in relays:
-        relay.start()
-    case.wait_arrived(seconds=400)
-    case.end().require()

@@ -1,95 +1,192 @@
 /* SPDX-License-Identifier: MIT */
-/* test_mock.c - the relay over a mock cluster: what is quick. test_mock_long.c has the rest. */
+/*
+ * test_mock.c - one relay over a mock cluster, on which these tests follow one another: each sends records of its own
+ * numbers, and leaves the relay with all stripes.
+ */
 #include "mock_fixture.h"
 
-#define FETCH 1 /* the request, by its number in the protocol */
+#include <unistd.h>
 
-static unsigned unanswered; /* so many questions for the position of one partition */
+/* Numbers of requests in Kafka's protocol. */
+#define PRODUCE 0
+#define FETCH 1
 
-rd_kafka_resp_err_t __real_rd_kafka_committed(rd_kafka_t *client,
-                                              rd_kafka_topic_partition_list_t *list, int limit_ms);
-rd_kafka_resp_err_t __wrap_rd_kafka_committed(rd_kafka_t *client,
-                                              rd_kafka_topic_partition_list_t *list, int limit_ms);
-rd_kafka_resp_err_t __wrap_rd_kafka_committed(rd_kafka_t *client,
-                                              rd_kafka_topic_partition_list_t *list, int limit_ms) {
-    if (unanswered == 0 || list->cnt > 1)
-        return __real_rd_kafka_committed(client, list, limit_ms);
-    unanswered--;
-    return RD_KAFKA_RESP_ERR__TIMED_OUT;
-}
+static const struct htw__relay_stats *const stats = &mock_relay.relay.stats;
 
-/* holds: relay-2 */
-MOCK_TEST(mock_each_record_is_delivered_and_none_early) {
+UNIT_SETUP(start) {
+    mock_set_up();
     mock_width_ms = 100;
     mock_start();
-    int64_t begin_ms = mock_now_ms();
-    /* From the past to what needs all levels: buckets of 0.1, 0.4 and 1.6 s, eight of each. */
-    for (unsigned i = 0; i < 200; i++)
-        mock_produce(i, begin_ms - 300 + (int64_t)i * 20, NULL, NULL);
-    mock_run_until_all(200);
-    for (unsigned i = 0; i < 200; i++) {
-        bool is_secret = i % 50 == 7;
-        assert_int_equal(mock_got[i].count, is_secret ? 0 : 1);
-        assert_int_equal(mock_got[i].dead, is_secret ? 1 : 0);
-        assert_true(mock_got[i].late_ms >= 0);
-    }
-    assert_string_equal(mock_got[7].reason,
-                        "htw-deliver-to is not a topic to which the relay may deliver");
-    assert_int_equal(htw__kafka_close(&mock_relay), 0);
-}
-
-/* As when its first commit was still under way: the name is not there yet, but comes with the positions. */
-/* holds: relay-12 */
-MOCK_TEST(mock_owner_that_is_named_late_is_fenced) {
-    mock_has_transactions = true;
-    mock_commit("in", 0, "htw-stripe-2 200 8 3 0 0 0 0 0 other");
-    unanswered = 1;
-    mock_start();
-    assert_int_equal(unanswered, 0);
-    assert_string_equal(mock_relay.fence.owner, "other");
-    assert_int_equal(htw__kafka_close(&mock_relay), 0);
-    mock_has_transactions = false;
-}
-
-/* As after a successor has deleted what this relay had not read: whether anything is lost, the committed
- * positions say. */
-/* holds: relay-3 */
-MOCK_TEST(mock_offset_that_is_gone_is_judged_by_the_take_over) {
-    bool has_recovered = false;
-    mock_listen(false); /* or it would get the errors below */
-    mock_start();
-    for (unsigned i = 0; i < 20; i++)
-        mock_produce(i, mock_now_ms() + 500, NULL, NULL);
-    for (int i = 0; i < 10000 && !has_recovered; i++) {
-        if (i % 500 == 0) /* again: another consumer of the relay may have got those before */
-            rd_kafka_mock_push_request_errors(
-                mock_cluster, FETCH, 3, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE,
-                RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE);
-        mock_run(1);
-        has_recovered = htw__kafka_must_recover(&mock_relay);
-    }
-    assert_true(has_recovered);
-    rd_kafka_mock_clear_request_errors(mock_cluster, FETCH);
-    mock_listen(true);
-    mock_run_until_all(20);
-    for (unsigned i = 0; i < 20; i++)
-        assert_true(mock_got[i].count + mock_got[i].dead >= 1);
-    assert_int_equal(htw__kafka_close(&mock_relay), 0);
 }
 
 /* A producer that does not know a topic asks for it once a second. */
-MOCK_TEST(mock_first_record_of_a_destination_does_not_wait) {
-    mock_start();
+UNIT_TEST(mock_first_record_of_a_destination_does_not_wait) {
     mock_run(1200);
     mock_produce(1, mock_now_ms(), NULL, NULL);
     mock_flush();
-    for (int i = 0; i < 10000 && mock_relay.relay.stats.done.delivered == 0; i++)
+    for (int i = 0; i < 10000 && stats->done.delivered == 0; i++)
         mock_run(1);
     int64_t begin_ms = mock_now_ms();
     while (mock_relay.writers[0].acknowledged < mock_relay.writers[0].count &&
            mock_now_ms() < begin_ms + 5000)
         mock_run(1);
     assert_in_range(mock_now_ms() - begin_ms, 0, 500);
-    assert_int_equal(mock_relay.relay.stats.done.delivered, 1);
-    assert_int_equal(htw__kafka_close(&mock_relay), 0);
+    assert_int_equal(stats->done.delivered, 1);
+}
+
+/* holds: relay-2 */
+UNIT_TEST(mock_each_record_is_delivered_and_none_early) {
+    int64_t begin_ms = mock_now_ms();
+    /* From the past to what needs all levels: buckets of 0.1, 0.4 and 1.6 s, eight of each. */
+    for (unsigned i = 100; i < 300; i++)
+        mock_produce(i, begin_ms - 300 + (int64_t)(i - 100) * 20, NULL, NULL);
+    mock_run_until_all(100, 200);
+    for (unsigned i = 100; i < 300; i++) {
+        bool is_secret = i % 50 == 7;
+        assert_int_equal(mock_got[i].count, is_secret ? 0 : 1);
+        assert_int_equal(mock_got[i].dead, is_secret ? 1 : 0);
+        assert_true(mock_got[i].late_ms >= 0);
+    }
+    assert_string_equal(mock_got[107].reason,
+                        "htw-deliver-to is not a topic to which the relay may deliver");
+}
+
+/* ---- what is refused */
+
+static bool one_is_refused(void) {
+    return stats->done.dead_refused == 1;
+}
+
+/* The answer to the next request is for the client that produces next, so no other may before the relay has got it. */
+/* holds: relay-9 */
+UNIT_TEST(mock_letter_whose_topic_is_refused_is_tried_again) {
+    mock_produce(307, 0, NULL, NULL); /* to a topic that is not allowed */
+    mock_flush();
+    rd_kafka_mock_push_request_errors(mock_cluster, PRODUCE, 1,
+                                      RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED);
+    mock_run_until(one_is_refused);
+    mock_produce(308, 0, NULL, NULL);
+    mock_run_until_all(308, 1);
+    assert_int_equal(mock_got[308].count, 1); /* others do not wait for it */
+    mock_run_until_all(307, 1);
+    assert_int_equal(mock_got[307].dead, 1);
+    assert_string_equal(mock_got[307].reason,
+                        "htw-deliver-to is not a topic to which the relay may deliver");
+}
+
+/* An answer that another time may differ: a topic with a limit of timestamps, a plugin of the brokers that fails. */
+/* holds: relay-8 */
+UNIT_TEST(mock_record_that_is_refused_again_and_again_is_a_dead_letter) {
+    const rd_kafka_resp_err_t no = RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP;
+    uint64_t before = stats->recoveries;
+    mock_produce(311, 0, NULL, NULL);
+    mock_flush();
+    rd_kafka_mock_push_request_errors(mock_cluster, PRODUCE, 5, no, no, no, no, no);
+    mock_run_until_all(311, 1);
+    assert_int_equal(mock_got[311].dead, 1);
+    assert_int_equal(mock_got[311].count, 0);
+    assert_string_equal(mock_got[311].reason, "the topic refused the record again and again");
+    assert_int_equal(stats->recoveries - before, 5);
+}
+
+static bool must_recover(void) {
+    return htw__kafka_must_recover(&mock_relay);
+}
+
+/* As after a successor has deleted what this relay had not read: whether anything is lost, the committed
+ * positions say. */
+/* holds: relay-3 */
+UNIT_TEST(mock_offset_that_is_gone_is_judged_by_the_take_over) {
+    mock_listen(false); /* or it would get the errors below */
+    for (unsigned i = 320; i < 340; i++)
+        mock_produce(i, mock_now_ms() + 500, NULL, NULL);
+    for (int i = 0; i < 10000 && !must_recover(); i++) {
+        if (i % 500 == 0) /* again: another consumer of the relay may have got those before */
+            rd_kafka_mock_push_request_errors(
+                mock_cluster, FETCH, 3, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE,
+                RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE);
+        mock_run(1);
+    }
+    assert_true(must_recover());
+    rd_kafka_mock_clear_request_errors(mock_cluster, FETCH);
+    mock_run_until(mock_has_all_stripes);
+    mock_listen(true);
+    mock_run_until_all(320, 20);
+    for (unsigned i = 320; i < 340; i++)
+        assert_true(mock_came(i) >= 1);
+}
+
+/* ---- what a relay sees of the group */
+
+static bool one_is_stalled(void) {
+    return stats->stripes_stalled == 1;
+}
+
+static bool none_is_stalled(void) {
+    return stats->stripes_stalled == 0;
+}
+
+/* Looks at the stripes since the test began. */
+static int64_t looked_ms;
+static unsigned looks;
+
+static bool has_looked(void) {
+    looks += mock_relay.survey.asked_ms != looked_ms;
+    looked_ms = mock_relay.survey.asked_ms;
+    return looks > 20;
+}
+
+UNIT_TEST(mock_stripe_that_nobody_serves_is_stalled) {
+    mock_run_until(has_looked); /* with nothing to do, all the same each stripe gives signs */
+    assert_true(none_is_stalled());
+    htw__relay_lose(&mock_relay.relay, 1); /* as if it belonged to a relay that does nothing */
+    mock_run_until(one_is_stalled);
+    assert_true(mock_relay.survey.seen[1].still >= 6);
+    htw__kafka_recover(&mock_relay, "the test wants it"); /* all stripes are taken over again */
+    mock_run_until(none_is_stalled);
+    mock_run_until(mock_has_all_stripes);
+}
+
+static bool all_is_read(void) {
+    htw__kafka_measure(&mock_relay);
+    return mock_relay.relay.stats.input_lag == 0;
+}
+
+/* A relay that has read all before, and is stopped for more than a second. */
+UNIT_TEST(mock_input_is_behind_until_it_is_read) {
+    mock_run_until(all_is_read);
+    for (unsigned i = 0; i < 3000; i++)
+        mock_produce(1000 + i, mock_now_ms() + 600000, NULL, NULL);
+    mock_flush();
+    for (int i = 0; i < 300 && rd_kafka_queue_length(mock_relay.group_queue) < 3000; i++)
+        usleep(10000);
+    usleep(1000000);
+    assert_int_equal(htw__kafka_run(&mock_relay, -1, 5), 0);
+    assert_false(all_is_read());
+    assert_in_range(stats->input_lag, 1000, 3000);
+    mock_run_until(all_is_read);
+    assert_int_equal(stats->input_lag_s, 0);
+    assert_in_range(stats->since_commit_s[0], 0, 60);
+}
+
+static uint64_t recoveries;
+
+static bool has_recovered(void) {
+    return stats->recoveries > recoveries;
+}
+
+/* holds: relay-20 */
+UNIT_TEST(mock_index_is_looked_at_each_minute) {
+    recoveries = stats->recoveries;
+    mock_run(300);
+    assert_false(has_recovered());
+    mock_relay.relay.stripes[1]->ids_log.end = 7; /* which it never had */
+    mock_relay.survey.looked_ms -= 60000;
+    mock_run_until(has_recovered);
+    mock_run_until(mock_has_all_stripes);
+}
+
+UNIT_TEST(mock_relay_that_ends_has_committed_all) {
+    mock_end();
+    mock_tear_down();
 }

@@ -6,18 +6,8 @@
 #define JOIN_GROUP 11
 #define HEARTBEAT 12
 
-static void run_until(bool (*is_done)(void)) {
-    for (int i = 0; i < 3000 && !is_done(); i++)
-        mock_run(10);
-    assert_true(is_done());
-}
-
 static bool has_joined_again(void) {
     return mock_relay.rejoin.count > 0;
-}
-
-static bool has_all_stripes(void) {
-    return mock_relay.relay.stats.stripes == MOCK_STRIPES;
 }
 
 /* As after a coordinator that was away for a session: librdkafka has forgotten its member id, and is then
@@ -29,25 +19,21 @@ MOCK_TEST(mock_member_without_id_that_is_fenced_joins_again) {
                                       RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID);
     rd_kafka_mock_push_request_errors(mock_cluster, JOIN_GROUP, 1,
                                       RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID);
-    run_until(has_joined_again);
+    mock_run_until(has_joined_again);
     assert_int_equal(mock_relay.relay.stats.stripes, 0);
-    run_until(has_all_stripes);
+    mock_run_until(mock_has_all_stripes);
     assert_int_equal(mock_relay.rejoin.count, 0);
     for (unsigned i = 0; i < 7; i++)
         mock_produce(i, mock_now_ms() + 300, NULL, NULL);
-    mock_run_until_all(7);
+    mock_run_until_all(0, 7);
     for (unsigned i = 0; i < 7; i++)
         assert_int_equal(mock_got[i].count, 1);
-    assert_int_equal(htw__kafka_close(&mock_relay), 0);
+    mock_end();
 }
 
 static void run_until_end(void) {
-    int error = 0;
-    for (int i = 0; i < 30000 && error == 0; i++)
-        error = htw__kafka_run(&mock_relay, -1, 5);
-    assert_int_not_equal(error, 0);
+    assert_int_not_equal(mock_run_until_failure(), 0);
     assert_string_equal(mock_relay.error, "another relay runs as the same --instance");
-    htw__kafka_close(&mock_relay);
 }
 
 MOCK_TEST(mock_member_whose_name_was_taken_ends) {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The relay over a real Kafka: test_relay.py [--quick | --long] RELAY TOOLS JARS [NAME...]
 
-RELAY is the program htw-relay, TOOLS the folder with relay_facts and what is preloaded, beside that of the examples, JARS that of
+RELAY is the program htw-relay, TOOLS the folder with what is preloaded, beside that of the examples, JARS that of
 Kafka's artifacts. NAME: tests whose name contains it. --quick: those that CI runs; --long: also those that take minutes. Ends with
 status 77 where Java, Maven or the network is missing.
 """
@@ -9,7 +9,6 @@ import argparse
 import contextlib
 import os
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -53,15 +52,6 @@ class World:
         self.stack.close()
 
 
-def run_facts(arguments, world):
-    environment = dict(os.environ, HTW_KAFKA=world.cluster.bootstrap)
-    if arguments.long:
-        environment["HTW_LONG"] = "1"
-    result = subprocess.run([os.path.join(arguments.tools, "relay_facts")], env=environment, text=True, stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, timeout=300)
-    assert result.returncode == 0, result.stdout
-
-
 def run_scenario(function, world):
     case = cases.Case(world)
     try:
@@ -87,26 +77,21 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         judge.self_test(folder)
 
-    # The facts want offsets that expire soon, in their long form, and transactions that end soon.
-    facts = {"offsets.retention.minutes": 1, "offsets.retention.check.interval.ms": 5000,
-             "transaction.abort.timed.out.transaction.cleanup.interval.ms": 500}
-    plan = [("facts", lambda world: run_facts(arguments, world), 1, facts)]
-    plan += [(function.__name__, lambda world, function=function: run_scenario(function, world), nodes, settings)
-             for function, kind, nodes, settings in cases.tests
+    plan = [(function, nodes, settings) for function, kind, nodes, settings in cases.tests
              if kind == cases.CI or kind == cases.USUAL and not arguments.quick or arguments.long]
-    plan = [one for one in plan if not arguments.names or any(name in one[0] for name in arguments.names)]
+    plan = [one for one in plan if not arguments.names or any(name in one[0].__name__ for name in arguments.names)]
 
     passed, failed = 0, []
     while plan:
-        nodes, settings = plan[0][2:]
-        group = [one for one in plan if one[2:] == (nodes, settings)]
+        nodes, settings = plan[0][1:]
+        group = [one for one in plan if one[1:] == (nodes, settings)]
         plan = [one for one in plan if one not in group]
         with World(arguments, nodes, settings) as world:
-            for name, run, *_ in group:
-                begin = time.monotonic()
+            for function, *_ in group:
+                name, begin = function.__name__, time.monotonic()
                 print(f"{name} ...", flush=True)
                 try:
-                    run(world)
+                    run_scenario(function, world)
                 except Exception:
                     failed.append(name)
                     traceback.print_exc(file=sys.stdout)

@@ -95,19 +95,14 @@ sanitizer_options='-Doptimization=1 -Dc_args=-g1 -Dcpp_args=-g1'
 run_relay() {
     folder=build/$1
     shift
-    ninja -C "$folder" --quiet htw htw-relay tests/relay_facts tests/relay_suspend.so tests/relay_set_clock.so \
-        tests/test_relay_mock_commits tests/test_relay_mock_doubles tests/test_relay_mock_letters tests/test_relay_mock_members \
-        tests/test_relay_mock_long examples/relay_producer examples/relay_consumer
+    ninja -C "$folder" --quiet htw htw-relay tests/relay_suspend.so tests/relay_set_clock.so tests/test_relay_mock_commits \
+        tests/test_relay_mock_doubles tests/test_relay_mock_members examples/relay_producer examples/relay_consumer
     case $* in
     '' | --quick | --long)
         "$folder/tests/test_relay_mock_commits"
         "$folder/tests/test_relay_mock_doubles"
-        "$folder/tests/test_relay_mock_letters"
         "$folder/tests/test_relay_mock_members"
         ;;
-    esac
-    case $* in
-    '' | --long) "$folder/tests/test_relay_mock_long" ;;
     esac
     fetch_kafka
     python3 tests/relay/test_relay.py "$folder/htw-relay" "$folder/tests" "$kafka" "$@"

@@ -97,12 +97,6 @@ class Node:
         self.properties = os.path.join(cluster.folder, f"node{number}.properties")
         self.process = None
 
-    def mount(self, size):
-        """Whether its folder is a file system of this size now: that takes rights that not every root has."""
-        os.mkdir(self.folder)
-        return subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", self.folder],
-                              stderr=subprocess.DEVNULL).returncode == 0
-
     def format(self, voters, controller_port, settings):
         count = len(self.cluster.nodes)
         values = {
@@ -175,11 +169,9 @@ class Node:
 class Cluster:
     """Nodes of one Kafka. Use it in a `with` statement: at its end all is stopped and removed."""
 
-    def __init__(self, jars, nodes=1, heap="512m", keep=False, disk=None, **settings):
-        """disk: the size of a file system of its own for each node, such as 100m; has_disk says whether it could be made."""
+    def __init__(self, jars, nodes=1, heap="512m", **settings):
         fetch(jars)
-        self.jars, self.heap, self.keep, self.disk = os.path.abspath(jars), heap, keep, disk
-        self.has_disk = False
+        self.jars, self.heap = os.path.abspath(jars), heap
         self.folder = tempfile.mkdtemp(prefix="htw-kafka-")
         ports = free_ports(2 * nodes)
         self.nodes = []
@@ -204,8 +196,6 @@ class Cluster:
         voters = ",".join(f"{node.number}@127.0.0.1:{port}"
                           for node, port in zip(self.nodes, self.controllers))
         try:
-            if self.disk:
-                self.has_disk = all([node.mount(self.disk) for node in self.nodes])
             for node, port in zip(self.nodes, self.controllers):
                 node.format(voters, port, self.settings)
             for node in self.nodes:
@@ -225,11 +215,7 @@ class Cluster:
             node.process.terminate()
         for node in running:
             node.stop(patience=10)
-        if self.disk:
-            for node in self.nodes:
-                subprocess.run(["umount", node.folder], stderr=subprocess.DEVNULL)
-        if not self.keep:
-            shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def main(arguments):

@@ -64,6 +64,21 @@ UNIT_TEST(gain_position_outside_its_partition_is_refused) {
     }
 }
 
+/* holds: relay-10 */
+RELAY_TEST(gain_of_what_others_have_committed_is_refused) {
+    char text[HTW__PROGRESS_TEXT_SIZE];
+    const struct htw__relay_clock other = { .levels = { 2000, 4, 2 }, .time_ms = NOW_MS };
+    begin(false);
+    htw__clock_format(&other, text);
+    input.metadata = htw__bytes_of(text);
+    assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, &ids), HTW__GAIN_OTHER);
+    input.metadata = htw__bytes_of("another program");
+    assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, &ids), HTW__GAIN_FOREIGN);
+    input.metadata = htw__bytes_of(clock_text);
+    buckets[1].metadata = htw__bytes_of("another program");
+    assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, &ids), HTW__GAIN_FOREIGN);
+}
+
 UNIT_TEST(gain_recovering_reads_what_is_there_from_the_start) {
     static const int64_t offsets[] = { -1, 9, 21 };
     for (size_t i = 0; i < COUNT_OF(offsets); i++) {

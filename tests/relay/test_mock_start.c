@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* test_mock_start.c - what a relay finds when it starts, and whose stripes it takes over. */
+#include "mock_fixture.h"
+
+#include <string.h>
+
+static unsigned unanswered; /* so many questions for the position of one partition */
+
+rd_kafka_resp_err_t __real_rd_kafka_committed(rd_kafka_t *client,
+                                              rd_kafka_topic_partition_list_t *list, int limit_ms);
+rd_kafka_resp_err_t __wrap_rd_kafka_committed(rd_kafka_t *client,
+                                              rd_kafka_topic_partition_list_t *list, int limit_ms);
+rd_kafka_resp_err_t __wrap_rd_kafka_committed(rd_kafka_t *client,
+                                              rd_kafka_topic_partition_list_t *list, int limit_ms) {
+    if (unanswered == 0 || list->cnt > 1)
+        return __real_rd_kafka_committed(client, list, limit_ms);
+    unanswered--;
+    return RD_KAFKA_RESP_ERR__TIMED_OUT;
+}
+
+static bool first_has_come(void) {
+    return mock_got[1].count == 1;
+}
+
+/* As when its first commit was still under way: the name is not there yet, but comes with the positions. */
+/* holds: relay-12 */
+MOCK_TEST(mock_owner_that_is_named_late_is_fenced) {
+    mock_has_transactions = true;
+    mock_commit("in", 0, "htw-stripe-2 200 8 3 0 0 0 0 0 other");
+    unanswered = 1;
+    mock_start();
+    assert_int_equal(unanswered, 0);
+    assert_string_equal(mock_relay.fence.owner, "other");
+    mock_end();
+    mock_has_transactions = false;
+}
+
+static bool one_has_stopped(void) {
+    return mock_relay.relay.stats.stripes_stopped == 1 && mock_relay.relay.stats.stripes == 1;
+}
+
+/* As after a topic was made anew: what was committed says that it went on to 1000. */
+/* holds: relay-20 */
+MOCK_TEST(mock_stripe_whose_index_was_lost_stands_still_and_the_others_go_on) {
+    struct htw__kafka_options options = mock_options();
+    mock_commit("in", 0, "htw-stripe-2 200 8 3 0 0 1000 0 0");
+    options.relay.recover = true; /* of the buckets nothing is committed */
+    mock_begin(&options);
+    mock_run_until(one_has_stopped);
+    mock_produce(1, mock_now_ms(), NULL, NULL);
+    mock_run_until(first_has_come);
+    assert_true(one_has_stopped());
+    mock_relay.options.relay.lost_ids = HTW__LOST_IDS_DELIVER;
+    mock_relay.survey.looked_ms -= 60000;
+    mock_run_until(mock_has_all_stripes);
+    assert_int_equal(htw__relay_ids(&mock_relay.relay, 0)->end, 0);
+    mock_end();
+}
+
+MOCK_TEST(mock_position_beyond_the_end_is_waited_for_and_then_told) {
+    struct htw__kafka_options options = mock_options();
+    options.patience_ms = 3000;
+    mock_commit("in", 0, "htw-stripe-2 200 8 3 1700000000000 0 0 0 0");
+    mock_commit("in.l0", 1000, NULL);
+    mock_begin(&options);
+    mock_produce(1, mock_now_ms(), NULL, NULL); /* to the other stripe, which does not wait */
+    mock_run_until(first_has_come);
+    assert_int_equal(mock_relay.relay.stats.stripes, 1);
+    assert_int_not_equal(mock_run_until_failure(), 0);
+    assert_non_null(strstr(mock_relay.error, "beyond the end"));
+}
