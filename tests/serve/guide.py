@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The programs of docs/serve-clients.md, as they stand there: one puts a job with a delay, and a worker gets it. And the
-one of docs/serve.md, which moves jobs from beanstalkd."""
+"""The programs of docs/serve.md, as they stand there: one puts a job with a delay, and a worker gets it; and the
+one which moves jobs from beanstalkd."""
 import itertools
 import os
 import pathlib
@@ -27,7 +27,7 @@ def follow(server, language, ending, command, prepare=lambda file: file, **more)
     """Runs them, with the port of the server: each is a file that is prepared and appended to the command."""
     with tempfile.TemporaryDirectory(prefix="htw-serve-") as folder:
         files = []
-        for name, program in zip(("put", "work"), programs("serve-clients.md", language), strict=True):
+        for name, program in zip(("put", "work"), programs("serve.md", language), strict=True):
             equal(program.count("11300"), 1, f"ports in {language}")
             files.append(pathlib.Path(folder) / (name + ending))
             files[-1].write_text(program.replace("11300", str(server.port)))

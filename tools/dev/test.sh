@@ -15,7 +15,7 @@ help_test() {
                     htw serve beside beanstalkd: the protocol, waiting workers, random histories, hostile clients, kills; in
                     two minutes.
                     ARG: --histories N --rounds N, --kills N kills, suites (of libraries that are fetched), guide (the
-                    programs of docs/serve-clients.md), --help; also after the verbs asan and tsan
+                    programs of docs/serve.md), --help; also after the verbs asan and tsan
   test bare [install | demo | test]...
                     install, demo and test, or some of these, each as the only command in a new Debian system:
                     what works there, and what is said where packages cannot be installed; in some five minutes
