@@ -231,7 +231,7 @@ static void keep_jobs(struct htw_journal *journal, struct htw__change *change) {
         htw__step_replace(journal, job->replaced);
         const struct htw__job_row row = htw__job_row_of(job);
         const struct htw__whereabouts where = htw__database_where_put(&row);
-        htw__job_place(journal, job, &where, false);
+        htw__job_place(journal, job, &where);
     }
     journal->put += change->job_count;
     change->jobs = NULL;

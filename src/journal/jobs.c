@@ -100,12 +100,6 @@ size_t htw__job_memory(const struct htw__job *job) {
 
 /* ---- the heaps */
 
-int htw__position_compare(const void *a, const void *b) {
-    struct htw__position left = *(const struct htw__position *)a;
-    struct htw__position right = *(const struct htw__position *)b;
-    return htw__position_precedes(right, left) - htw__position_precedes(left, right);
-}
-
 struct htw__job *htw__job_of_turn(const struct htw__heap_node *turn) {
     return (struct htw__job *)(void *)((char *)(uintptr_t)turn - offsetof(struct htw__job, turn));
 }
@@ -395,23 +389,17 @@ void htw__jobs_end(struct htw__jobs *jobs, struct htw__job *job) {
 
 /* ---- less memory */
 
-static struct htw__job *last_of(const struct htw__jobs *jobs) {
-    return htw__job_of_turn(jobs->waiting.nodes[jobs->waiting.count - 1]);
-}
-
-void htw__jobs_cut(struct htw__jobs *jobs, struct htw__position last) {
-    htw__heap_sort(&jobs->waiting);
-    while (jobs->waiting.count > 0 && htw__position_precedes(last, last_of(jobs)->position))
-        htw__jobs_end(jobs, last_of(jobs));
-}
-
 struct htw__position htw__jobs_evict(struct htw__jobs *jobs, struct htw__position keep) {
-    struct htw__position last = keep;
+    const struct htw__heap *heap = &jobs->waiting;
+    uint32_t first = 0;
     htw__heap_sort(&jobs->waiting);
-    if (jobs->waiting.count > 1)
-        last = htw__job_of_turn(jobs->waiting.nodes[jobs->waiting.count / 2 - 1])->position;
-    if (htw__position_precedes(last, keep))
-        last = keep;
-    htw__jobs_cut(jobs, last);
-    return last;
+    while (first < heap->count &&
+           !htw__position_precedes(keep, htw__job_of_turn(heap->nodes[first])->position))
+        first++;
+    uint32_t left = first + (heap->count - first + 1) / 2;
+    if (left > first)
+        keep = htw__job_of_turn(heap->nodes[left - 1])->position;
+    while (heap->count > left)
+        htw__jobs_end(jobs, htw__job_of_turn(heap->nodes[heap->count - 1]));
+    return keep;
 }

@@ -90,9 +90,6 @@ static inline bool htw__position_precedes(struct htw__position a, struct htw__po
     return a.deadline_ns < b.deadline_ns || (a.deadline_ns == b.deadline_ns && a.id < b.id);
 }
 
-/* For qsort(). */
-int htw__position_compare(const void *a, const void *b);
-
 /* What a job has more that is leased, or was moved. */
 struct htw__queued {
     struct htw__link age;  /* READY: in the ring of these */
@@ -231,11 +228,8 @@ void htw__jobs_delivered(struct htw__jobs *jobs, struct htw__job *job);
 /* Forgets a job of the table, in any state. It is destroyed, if `deliver` is not running. */
 void htw__jobs_end(struct htw__jobs *jobs, struct htw__job *job);
 
-/* Forgets the later half of the WAITING jobs, but none up to `keep`. Returns the last that is left
-   in the heap, or `keep`. O(n log n). */
+/* Forgets the later half of the WAITING jobs behind `keep`, but not the first one. Returns the last that is left in
+   the heap, or `keep`. O(n log n). */
 struct htw__position htw__jobs_evict(struct htw__jobs *jobs, struct htw__position keep);
-
-/* Forgets the WAITING jobs after `last`. O(n log n). */
-void htw__jobs_cut(struct htw__jobs *jobs, struct htw__position last);
 
 #endif /* HTW_SRC_JOURNAL_JOBS_H */

@@ -97,7 +97,6 @@ static void init(struct htw_journal *journal) {
 static void fini(struct htw_journal *journal) {
     struct htw_allocator allocator = journal->allocator;
     htw__slots_destroy(journal);
-    htw__reader_fini(journal);
     htw__jobs_fini(&journal->jobs);
     htw__leases_fini(&journal->leases, &journal->allocator);
     htw__queues_fini(&journal->queues);
@@ -150,9 +149,8 @@ static int open_file(struct htw_journal *journal, const char *path,
 
 /* 0 or a negative errno, and then the file may be open. */
 static int start(struct htw_journal *journal, uint32_t parallel) {
-    int error = htw__reader_init(journal);
-    if (error != 0)
-        return htw__journal_fail_as(error, "no memory for a journal");
+    int error;
+    htw__reader_init(journal);
     if (journal->scheduler != NULL) {
         error = htw__slots_create(journal, parallel == 0 ? 1 : parallel);
         if (error != 0)

@@ -18,6 +18,12 @@ enum htw_job_state htw__state_in_file(const struct htw_journal *journal,
                             htw__journal_now(journal));
 }
 
+enum htw__job_state htw__state_in_memory(const struct htw__whereabouts *where) {
+    static const enum htw__job_state states[] = { HTW__JOB_WAITING, HTW__JOB_READY, HTW__JOB_LEASED,
+                                                  HTW__JOB_QUEUED, HTW__JOB_QUEUED };
+    return states[htw__filed_state(where)];
+}
+
 /* ---- from the file */
 
 static bool is_zero(const struct htw__counters *counters) {
@@ -46,7 +52,8 @@ static int attach(struct htw_journal *journal, struct htw__job *job, uint32_t nu
 int htw__job_load(struct htw_journal *journal, uint64_t id, const struct htw__job_row *row,
                   const struct htw__whereabouts *where, struct htw__job **ret_job) {
     bool is_plain = journal->deliver != NULL && row->queue == HTW__QUEUE_DEFAULT &&
-                    where->priority == 0 && row->put_us == 0 && is_zero(&where->counters);
+                    where->priority == 0 && row->put_us == 0 && !where->is_leased &&
+                    is_zero(&where->counters);
     const struct htw__queued queued = {
         .put_us = row->put_us,
         .lease_ns = row->lease_ns,
@@ -71,17 +78,42 @@ int htw__job_load(struct htw_journal *journal, uint64_t id, const struct htw__jo
     return 0;
 }
 
-int htw__job_read(struct htw_journal *journal, uint64_t id, struct htw__job **ret_job,
-                  struct htw__whereabouts *ret_where) {
+int64_t htw__jobs_scan(struct htw_journal *journal, struct htw__scan *scan) {
+    htw__mutex_unlock(&journal->mutex);
+    int64_t count =
+        htw__database_scan(&journal->database, scan, journal->scan_rows, HTW__READ_STEP);
+    htw__mutex_lock(&journal->mutex);
+    return count;
+}
+
+/* Without the lock. */
+static int read_job(struct htw_journal *journal, uint64_t id, struct htw__job **ret_job,
+                    struct htw__whereabouts *ret_where) {
     struct htw__job_row row;
-    struct htw__whereabouts where;
-    int error = htw__database_fetch(&journal->database, id, &row, &where);
+    int error = htw__database_fetch(&journal->database, id, &row, ret_where);
     if (error != 0)
         return error;
-    error = htw__job_load(journal, id, &row, &where, ret_job);
+    error = htw__job_load(journal, id, &row, ret_where, ret_job);
     htw__database_fetch_end(&journal->database);
-    *ret_where = where;
     return error;
+}
+
+int htw__job_take(struct htw_journal *journal, uint64_t id) {
+    struct htw__job *job;
+    struct htw__whereabouts where;
+    if (htw__jobs_find(&journal->jobs, id) != NULL)
+        return 0;
+    htw__mutex_unlock(&journal->mutex);
+    int error = read_job(journal, id, &job, &where);
+    htw__mutex_lock(&journal->mutex);
+    if (error != 0)
+        return error;
+    enum htw__job_state state = htw__state_in_memory(&where);
+    if (state == HTW__JOB_QUEUED) /* a damaged file */
+        htw__jobs_give_up(&journal->jobs, job);
+    else
+        htw__jobs_add(&journal->jobs, job, state);
+    return 0;
 }
 
 /* ---- to the file */

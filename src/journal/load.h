@@ -5,14 +5,20 @@
 
 #include "state.h"
 
-/* A job of memory from what the file has: as htw__job_read(). */
+/* Makes a job of memory of what the file has: QUEUED, attached if it has a queue, with a place reserved among those that
+   wait. Without the lock, in the thread that has the database. 0 or an error. */
 int htw__job_load(struct htw_journal *journal, uint64_t id, const struct htw__job_row *row,
                   const struct htw__whereabouts *where, struct htw__job **ret_job);
 
-/* Reads a job and makes it one of memory: QUEUED, attached if it has a queue, with a place reserved among those that wait. Without
-   the lock, in the thread that has the database. 0, -ENOENT or an error. */
-int htw__job_read(struct htw_journal *journal, uint64_t id, struct htw__job **ret_job,
-                  struct htw__whereabouts *ret_where);
+/* Reads on in a scan, into `scan_rows`. Then: reads a job that the scan has found, and adds it to memory, unless it is
+   there. Under the lock, which they release meanwhile, in the thread that has the database. The number of rows, or 0;
+   or an error. */
+#define HTW__READ_STEP 64u
+int64_t htw__jobs_scan(struct htw_journal *journal, struct htw__scan *scan);
+int htw__job_take(struct htw_journal *journal, uint64_t id);
+
+/* What memory has of a job that is there; QUEUED: nothing. */
+enum htw__job_state htw__state_in_memory(const struct htw__whereabouts *where);
 
 /* The state of a job in the file, without the clock; and with it, for one that is not in memory. */
 enum htw_job_state htw__filed_state(const struct htw__whereabouts *where);

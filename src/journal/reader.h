@@ -2,19 +2,18 @@
 /*
  * reader.h - brings the jobs of the near future from the file into memory, in order of deadline.
  *
- * It goes from bucket to bucket. In a bucket it SCANS ids and deadlines, and selects the earliest
- * jobs behind the cursor, as many as its array holds; then it FETCHES these in order of deadline. If
- * the bucket has more, it scans it again. So a bucket of any size is read in bounded memory. The
- * writer calls it in small steps, so that commits do not wait. Under the lock, except as said.
+ * It goes from bucket to bucket, and scans each in the order of ids. Where memory is full, the later half of what it
+ * has read is dropped, and what comes behind the rest is passed over: the bucket is scanned again when there is room.
+ * So a bucket of any size is read in bounded memory. None of its jobs is delivered before the end of its scan, since
+ * an earlier one may follow. The writer calls it in small steps, so that commits do not wait. Under the lock, except
+ * as said.
  */
 #ifndef HTW_SRC_JOURNAL_READER_H
 #define HTW_SRC_JOURNAL_READER_H
 
 #include "state.h"
 
-/* 0 or -ENOMEM. */
-int htw__reader_init(struct htw_journal *journal);
-void htw__reader_fini(struct htw_journal *journal);
+void htw__reader_init(struct htw_journal *journal);
 
 /* Whether there is something to read now. */
 bool htw__reader_has_work(const struct htw_journal *journal);
@@ -25,10 +24,8 @@ int64_t htw__reader_next(const struct htw_journal *journal);
 /* One step; for the writer. Releases the lock meanwhile. */
 void htw__reader_step(struct htw_journal *journal);
 
-/* Whether a job that is durable now, and DELAYED, belongs in memory. If not, the reader will find it. `is_moved`: it
-   has a row in `moved`. */
-bool htw__reader_covers(struct htw_journal *journal, struct htw__position position,
-                        const struct htw__whereabouts *where, bool is_moved);
+/* Whether a job that is durable now, and DELAYED, belongs in memory. If not, the reader will find it. */
+bool htw__reader_covers(struct htw_journal *journal, struct htw__position position);
 
 /* Whether all before this job is in memory. */
 bool htw__reader_is_past(const struct htw_journal *journal, struct htw__position position);

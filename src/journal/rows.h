@@ -120,16 +120,11 @@ static inline struct htw__scan htw__scan_of(uint64_t first, uint64_t last) {
  * come by id, which is the order of putting, and those that were moved among them by rank. Returns how many; fewer,
  * or none, does not mean the end, which is `scan->is_done`: a call does a bounded amount of work. Or a negative errno.
  *
- * Between two calls jobs may come and go. One that comes to a position that the scan has passed is not read:
- * htw__scan_has_passed().
+ * Between two calls jobs may come and go. One that comes to a position that the scan has passed is not read.
  */
 #define HTW__SCAN_MAX 256u
 int64_t htw__database_scan(struct htw__database *self, struct htw__scan *scan,
                            struct htw__scan_row *rows, size_t capacity);
-
-/* Whether the scan would no longer read the job, which is in its places. `is_moved`: it has a row in `moved`. */
-bool htw__scan_has_passed(const struct htw__scan *scan, uint64_t id,
-                          const struct htw__whereabouts *where, bool is_moved);
 
 /* The first place of `first` to `last` that has jobs, or has had some; UINT64_MAX: none. 0 or an error. */
 int htw__database_next_place(struct htw__database *self, uint64_t first, uint64_t last,

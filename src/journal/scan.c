@@ -197,14 +197,3 @@ int64_t htw__database_scan(struct htw__database *self, struct htw__scan *scan,
     }
     return (int64_t)count;
 }
-
-bool htw__scan_has_passed(const struct htw__scan *scan, uint64_t id,
-                          const struct htw__whereabouts *where, bool is_moved) {
-    if (scan->is_done || where->place != scan->place)
-        return scan->is_done || where->place < scan->place;
-    if (!scan->is_in_place)
-        return false;
-    if (!is_moved)
-        return id <= scan->id;
-    return where->rank < scan->rank || (where->rank == scan->rank && id <= scan->moved);
-}

@@ -23,8 +23,14 @@ void htw__selection_fini(struct htw_journal *journal, struct htw__selection *sel
     htw__journal_release(journal, selection->rows, size_of(selection->room));
 }
 
+static int compare(const void *a, const void *b) {
+    struct htw__position left = *(const struct htw__position *)a;
+    struct htw__position right = *(const struct htw__position *)b;
+    return htw__position_precedes(right, left) - htw__position_precedes(left, right);
+}
+
 static void keep_first(struct htw__selection *selection) {
-    qsort(selection->rows, selection->count, sizeof(*selection->rows), htw__position_compare);
+    qsort(selection->rows, selection->count, sizeof(*selection->rows), compare);
     if (selection->count > selection->wanted)
         selection->count = selection->wanted;
 }

@@ -58,22 +58,10 @@ struct htw__slot {
     bool is_running;
 };
 
-/* Where the reader is in its work. */
-enum htw__reader_phase {
-    HTW__READER_IDLE,  /* looks for the next bucket that has jobs */
-    HTW__READER_SCAN,  /* selects the earliest jobs of a bucket */
-    HTW__READER_FETCH, /* reads those that it has selected, in order of deadline */
-};
-
 struct htw__reader {
-    enum htw__reader_phase phase;
     uint64_t next_bucket; /* none before it has unread jobs; HTW__BUCKET_NONE: none at all */
-    uint64_t bucket;      /* SCAN and FETCH: that it reads */
+    bool is_scanning;     /* reads it, by `scan` */
     struct htw__scan scan;
-    bool is_partial; /* not all of the bucket was selected */
-    struct htw__position *rows;
-    size_t count, capacity, capacity_max;
-    size_t fetched;    /* FETCH: of `rows` */
     bool is_full;      /* waits for memory to become free */
     int64_t paused_ns; /* no memory: tries again after this, by the monotonic clock */
 };
@@ -176,6 +164,7 @@ struct htw_journal {
     int64_t forget_ns; /* when it is the turn of the next one; HTW_NEVER_NS: of none */
     int64_t last_put_us;
     struct htw__position cursor;
+    struct htw__position reach; /* memory takes jobs up to here; behind the cursor during a scan */
     struct htw__position delivered; /* none after it was delivered */
     size_t evict_above;             /* bytes that wait */
     struct htw__reader reader;

@@ -21,7 +21,6 @@ static uint64_t memory_of(const struct htw_journal *journal) {
     return sizeof(*journal) + journal->queued_bytes + jobs->waiting_bytes + jobs->ready_bytes +
            jobs->in_flight_bytes + htw__key_table_memory(&jobs->by_id) +
            htw__heap_memory(&jobs->waiting) + htw__heap_memory(&jobs->leases) +
-           journal->reader.capacity * sizeof(*journal->reader.rows) +
            journal->slot_count * sizeof(*journal->slots);
 }
 

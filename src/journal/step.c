@@ -13,20 +13,13 @@
 
 /* ---- in memory */
 
-/* What memory has of a job that is there; QUEUED: nothing. */
-static enum htw__job_state state_in_memory(const struct htw__whereabouts *where) {
-    static const enum htw__job_state states[] = { HTW__JOB_WAITING, HTW__JOB_READY, HTW__JOB_LEASED,
-                                                  HTW__JOB_QUEUED, HTW__JOB_QUEUED };
-    return states[htw__filed_state(where)];
-}
-
 void htw__job_place(struct htw_journal *journal, struct htw__job *job,
-                    const struct htw__whereabouts *where, bool is_moved) {
+                    const struct htw__whereabouts *where) {
     struct htw__queue *queue = job->queued == NULL ? NULL : job->queued->queue;
-    enum htw__job_state state = state_in_memory(where);
+    enum htw__job_state state = htw__state_in_memory(where);
     bool belongs = journal->slot_count > 0 && state == HTW__JOB_LEASED;
     if (state == HTW__JOB_WAITING)
-        belongs = htw__reader_covers(journal, job->position, where, is_moved);
+        belongs = htw__reader_covers(journal, job->position);
     if (state == HTW__JOB_READY) {
         job->queued->filed = HTW_JOB_READY;
         belongs = journal->slot_count > 0 && htw__queue_covers(queue, htw__turn_of(job));
@@ -317,7 +310,7 @@ static int write_move(struct htw_journal *journal, struct htw__step *step, struc
     if (error == 0) {
         aim(journal, step, row, where);
         step->to = *where;
-        if (state_in_memory(where) != HTW__JOB_QUEUED)
+        if (htw__state_in_memory(where) != HTW__JOB_QUEUED)
             error = htw__job_load(journal, step->id, row, where, &step->job);
     }
     htw__database_fetch_end(&journal->database);
@@ -453,7 +446,7 @@ void htw__step_finish(struct htw_journal *journal, struct htw__step *step, int r
     if (job == NULL)
         return;
     if (step->kind != HTW__STEP_LEASE) {
-        htw__job_place(journal, job, &step->to, true);
+        htw__job_place(journal, job, &step->to);
         return;
     }
     if (!step->request->is_durable)

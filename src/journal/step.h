@@ -38,9 +38,8 @@ int htw__step_remove(struct htw_journal *journal, uint64_t id);
 int htw__step_take_key(struct htw_journal *journal, const struct htw__job_row *row, uint64_t id,
                        bool is_if_absent, uint64_t *ret_replaced);
 
-/* Gives memory a job that is durable at a place, if it belongs there; `is_moved`: it has a row in `moved`. Under
-   the lock. */
+/* Gives memory a job that is durable at a place, if it belongs there. Under the lock. */
 void htw__job_place(struct htw_journal *journal, struct htw__job *job,
-                    const struct htw__whereabouts *where, bool is_moved);
+                    const struct htw__whereabouts *where);
 
 #endif /* HTW_SRC_JOURNAL_STEP_H */

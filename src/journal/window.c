@@ -9,9 +9,6 @@
 
 #include <errno.h>
 
-/* Jobs that a step reads. */
-#define FILL_STEP 64u
-
 /* Jobs that one change moves. */
 #define STAGE_MAX 4096u
 
@@ -27,24 +24,6 @@ static const struct htw__work staging = { .finish = end_staging };
 
 /* ---- forward */
 
-/* Reads a job that the scan has found, if it is not in memory. */
-static int read_one(struct htw_journal *journal, uint64_t id) {
-    struct htw__job *job;
-    struct htw__whereabouts where;
-    if (htw__jobs_find(&journal->jobs, id) != NULL)
-        return 0;
-    htw__mutex_unlock(&journal->mutex);
-    int error = htw__job_read(journal, id, &job, &where);
-    htw__mutex_lock(&journal->mutex);
-    if (error != 0)
-        return error;
-    if (htw__place_class_of(where.place) == HTW__PLACE_READY)
-        htw__jobs_add(&journal->jobs, job, HTW__JOB_READY);
-    else
-        htw__jobs_give_up(&journal->jobs, job);
-    return 0;
-}
-
 /* A job that comes to a place that the scan has left would not be read. */
 static void include_passed(struct htw__queue *queue) {
     struct htw__turn last = { htw__place_priority(queue->scan.place) - 1, INT64_MAX, UINT64_MAX };
@@ -56,7 +35,7 @@ static void include_passed(struct htw__queue *queue) {
 
 /* The default queue was leased, and is delivered now: its READY jobs become due like others. */
 static int hand_over(struct htw_journal *journal, const struct htw__scan_row *rows, int64_t count) {
-    struct htw__step steps[FILL_STEP];
+    struct htw__step steps[HTW__READ_STEP];
     for (int64_t i = 0; i < count; i++)
         steps[i] =
             (struct htw__step) { .id = rows[i].id, .kind = HTW__STEP_STAGE, .is_optional = true };
@@ -67,16 +46,14 @@ static int hand_over(struct htw_journal *journal, const struct htw__scan_row *ro
 
 static int fill(struct htw_journal *journal, struct htw__queue *queue) {
     struct htw__scan scan = queue->scan;
-    struct htw__scan_row *rows = journal->scan_rows;
-    htw__mutex_unlock(&journal->mutex);
-    int64_t count = htw__database_scan(&journal->database, &scan, rows, FILL_STEP);
-    htw__mutex_lock(&journal->mutex);
+    const struct htw__scan_row *rows = journal->scan_rows;
+    int64_t count = htw__jobs_scan(journal, &scan);
     int error = count < 0 ? (int)count : queue->is_delivered ? hand_over(journal, rows, count) : 0;
     for (int64_t i = 0; i < count && error == 0 && !queue->is_delivered; i++) {
         struct htw__turn turn = { htw__place_priority(rows[i].place), rows[i].rank, rows[i].id };
         if (htw__queue_covers(queue, turn))
             continue;
-        error = read_one(journal, rows[i].id);
+        error = htw__job_take(journal, rows[i].id);
         if (error == 0)
             queue->window = turn;
     }

@@ -28,7 +28,7 @@ UNIT_TEST(commit_is_left_to_a_writer_that_waits_for_the_database) {
 
 UNIT_TEST(commit_is_left_to_the_writer_while_it_has_jobs_to_read) {
     struct htw_journal *journal = idle_journal();
-    journal->reader.phase = HTW__READER_SCAN;
+    journal->reader.is_scanning = true;
     assert_true(htw__reader_has_work(journal));
     assert_false(htw__commit_is_idle(journal));
     free(journal);

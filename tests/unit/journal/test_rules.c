@@ -225,23 +225,9 @@ JOURNAL_TEST(journal_that_stops_while_a_slot_waits_for_the_reader_wakes_it) {
     assert_int_equal(f->seen_count, 0);
 }
 
-/* ---- bounds */
+/* ---- jobs that are put while others are read */
 
-/* The rest of the bucket is left for the next scan. */
-JOURNAL_TEST(journal_array_of_the_reader_grows_to_its_bound_only) {
-    enum { JOBS = 3000 };
-    f->options.max_memory = 64 * 1024;
-    journal_open(f);
-    for (int i = 0; i < JOBS; i += 100)
-        put_many(f, 100);
-    journal_advance_to(f, HTW_HOUR);
-    assert_int_equal(f->seen_count, JOBS);
-    assert_in_range(f->journal->reader.capacity, 1, f->journal->reader.capacity_max);
-}
-
-/* ---- jobs that are put while others are selected */
-
-static struct journal_fixture *crowd; /* puts many jobs while the reader selects; NULL: does not */
+static struct journal_fixture *crowd; /* puts many jobs while the reader scans; NULL: does not */
 
 enum { CROWD = 30 };
 
@@ -250,7 +236,7 @@ int64_t __real_htw__database_scan(struct htw__database *self, struct htw__scan *
 int64_t __wrap_htw__database_scan(struct htw__database *self, struct htw__scan *scan,
                                   struct htw__scan_row *rows, size_t capacity);
 
-/* In the thread of the journal, which commits them before it fetches what it has selected. */
+/* In the thread of the journal, which commits them before the end of the scan. */
 static void put_crowd(struct journal_fixture *f) {
     struct htw_job jobs[CROWD];
     struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
@@ -272,10 +258,9 @@ int64_t __wrap_htw__database_scan(struct htw__database *self, struct htw__scan *
     return __real_htw__database_scan(self, scan, rows, capacity);
 }
 
-/* Memory has no room for them, and all come after the first job that is selected: none may stay, since
-   the reader will find them again. */
+/* Memory has no room for them. */
 /* holds: journal-7 */
-JOURNAL_TEST(journal_jobs_that_are_put_after_a_selection_come_once) {
+JOURNAL_TEST(journal_jobs_that_are_put_during_a_scan_come_once) {
     enum { JOBS = 10 };
     f->options.gather_ns = 1;
     f->options.max_memory = CROWD * sizeof(struct htw__job);
@@ -289,31 +274,6 @@ JOURNAL_TEST(journal_jobs_that_are_put_after_a_selection_come_once) {
     journal_advance_to(f, HTW_HOUR + HTW_MINUTE);
     assert_int_equal(f->seen_count, JOBS + CROWD);
     assert_int_equal(journal_stats(f).jobs, 0);
-}
-
-/* ---- jobs that end while they are selected */
-
-/* Memory has room for exactly FETCHED jobs: with one more, the next commit would give the selection up. */
-JOURNAL_TEST(journal_job_that_ends_after_it_was_selected_is_not_fetched) {
-    enum { JOBS = 100, FETCHED = 20 };
-    uint64_t ids[JOBS];
-    f->options.max_memory = 2 * FETCHED * sizeof(struct htw__job);
-    journal_open(f);
-    for (int i = 0; i < JOBS; i++)
-        ids[i] = journal_put(f, HTW_HOUR, "");
-    journal_advance_to(f, HTW_HOUR - HTW_MINUTE);
-    assert_int_equal(f->journal->reader.phase, HTW__READER_FETCH);
-    assert_int_equal(f->journal->reader.count, JOBS);
-    assert_int_equal(f->journal->reader.fetched, FETCHED);
-    for (int i = FETCHED; i < JOBS; i += 2)
-        assert_int_equal(htw_journal_cancel(f->journal, ids[i]), 0);
-    journal_advance_to(f, HTW_HOUR);
-    size_t seen = 0;
-    for (int i = 0; i < JOBS; i++)
-        if (i < FETCHED || i % 2 != 0)
-            assert_true(f->seen[seen++].id == ids[i]);
-    assert_int_equal(f->seen_count, seen);
-    assert_int_equal(journal_stats(f).in_memory, 0);
 }
 
 /* ---- what is synced */
