@@ -106,9 +106,8 @@ bool htw__set_power(const struct htw__option *option, void *member, const char *
 
 bool htw__set_duration(const struct htw__option *option, void *member, const char *argument) {
     char out_of_range[64];
-    struct htw__time time = { 0, 0 };
-    const char *why = htw__duration_parse(argument, strlen(argument), &time);
-    int64_t ns = htw__time_to_ns(time);
+    int64_t ns = 0;
+    const char *why = htw__duration_parse(argument, strlen(argument), &ns);
     snprintf(out_of_range, sizeof(out_of_range), "not from %s", option->range);
     if (why == NULL && !is_in_range(option, (uint64_t)ns))
         why = out_of_range;

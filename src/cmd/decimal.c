@@ -2,13 +2,14 @@
 /* decimal.c - reads decimal numbers in text that has no terminator. */
 #include "decimal.h"
 
+#include "times.h"
+
 #include <string.h>
 
 #define FRACTION_DIGITS 18
 #define FRACTION_ONE INT64_C(1000000000000000000)
 #define WHOLE_DIGITS 19
 #define NS_PER_S ((uint64_t)HTW__NS_PER_S)
-#define SECONDS_MAX ((uint64_t)HTW__SECONDS_MAX)
 #define EXPONENT_MAX INT64_C(1000000000000)
 
 bool htw__text_at_digit(const struct htw__text *text) {
@@ -143,18 +144,15 @@ static uint64_t divide_up(uint64_t number, uint64_t divisor) {
     return number / divisor + (number % divisor != 0);
 }
 
-struct htw__time htw__decimal_times(const struct htw__decimal *decimal, int64_t unit_ns) {
-    uint64_t ones = decimal->whole, s, ns;
+int64_t htw__decimal_times(const struct htw__decimal *decimal, int64_t unit_ns) {
+    uint64_t ns, fraction = decimal->fraction;
     if (unit_ns < HTW__NS_PER_S) {
-        uint64_t in_a_second = (uint64_t)(HTW__NS_PER_S / unit_ns);
-        uint64_t in_a_ns = (uint64_t)(FRACTION_ONE / unit_ns);
-        s = ones / in_a_second;
-        ns = ones % in_a_second * (uint64_t)unit_ns + divide_up(decimal->fraction, in_a_ns);
+        ns = divide_up(fraction, (uint64_t)(FRACTION_ONE / unit_ns));
     } else {
         uint64_t unit_s = (uint64_t)(unit_ns / HTW__NS_PER_S);
-        uint64_t high = decimal->fraction / NS_PER_S, low = decimal->fraction % NS_PER_S;
-        s = ones > SECONDS_MAX / unit_s ? SECONDS_MAX + 1 : ones * unit_s;
-        ns = high * unit_s + divide_up(low * unit_s, NS_PER_S);
+        ns = fraction / NS_PER_S * unit_s + divide_up(fraction % NS_PER_S * unit_s, NS_PER_S);
     }
-    return htw__time_of((int64_t)(s > SECONDS_MAX ? SECONDS_MAX + 1 : s), (int64_t)ns);
+    if (decimal->whole > ((uint64_t)INT64_MAX - ns) / (uint64_t)unit_ns)
+        return INT64_MAX;
+    return (int64_t)(decimal->whole * (uint64_t)unit_ns + ns);
 }

@@ -3,10 +3,9 @@
 #ifndef HTW_SRC_CMD_DECIMAL_H
 #define HTW_SRC_CMD_DECIMAL_H
 
-#include "times.h"
-
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The rest of a text that is being read. */
 struct htw__text {
@@ -43,8 +42,8 @@ const char *htw__text_read_decimal(struct htw__text *text, struct htw__decimal *
  */
 const char *htw__text_read_number(struct htw__text *text, struct htw__decimal *ret_decimal);
 
-/* `decimal` times `unit_ns`, rounded up to a whole nanosecond; more than HTW__SECONDS_MAX if it is too
- * much. `unit_ns` is up to a week: whole seconds, or the whole part of one. */
-struct htw__time htw__decimal_times(const struct htw__decimal *decimal, int64_t unit_ns);
+/* `decimal` times `unit_ns`, rounded up to a whole nanosecond; INT64_MAX if it is too much. `unit_ns` is
+ * up to a week: whole seconds, or the whole part of one. */
+int64_t htw__decimal_times(const struct htw__decimal *decimal, int64_t unit_ns);
 
 #endif /* HTW_SRC_CMD_DECIMAL_H */

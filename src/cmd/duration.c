@@ -35,12 +35,12 @@ static int64_t read_unit(struct htw__text *text) {
     return 0;
 }
 
-const char *htw__duration_parse(const char *text, size_t size, struct htw__time *ret_time) {
+const char *htw__duration_parse(const char *text, size_t size, int64_t *ret_ns) {
     struct htw__text rest = { text, text + size };
     if (size > 0 && *text == '-')
         return "negative delay";
     htw__text_skip(&rest, '+');
-    struct htw__time sum = { 0, 0 };
+    int64_t sum_ns = 0;
     bool first = true;
     do {
         struct htw__decimal number;
@@ -53,12 +53,12 @@ const char *htw__duration_parse(const char *text, size_t size, struct htw__time 
         int64_t unit_ns = bare ? HTW__NS_PER_S : read_unit(&rest);
         if (unit_ns == 0)
             return "unknown unit (w d h m min s ms us ns are known)";
-        sum = htw__time_add(sum, htw__decimal_times(&number, unit_ns));
-        if (htw__time_is_before(htw__time_of(HTW__SECONDS_MAX, 0), sum))
+        sum_ns = htw__time_add(sum_ns, htw__decimal_times(&number, unit_ns));
+        if (sum_ns == INT64_MAX)
             return "delay too long";
         first = false;
     } while (rest.at < rest.end);
-    *ret_time = sum;
+    *ret_ns = sum_ns;
     return NULL;
 }
 

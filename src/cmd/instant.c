@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+static const char out_of_range[] = "later than 2262 or before 1678";
+
 struct date {
     int year;
     int month;
@@ -62,7 +64,7 @@ static bool read_offset(struct htw__text *text, int *ret_seconds) {
     return true;
 }
 
-static const char *parse_date_time(struct htw__text *text, struct htw__time *ret_time) {
+static const char *parse_date_time(struct htw__text *text, int64_t *ret_ns) {
     struct date date;
     int hour;
     int minute;
@@ -87,12 +89,13 @@ static const char *parse_date_time(struct htw__text *text, struct htw__time *ret
     int64_t seconds = days_since_1970(&date) * 86400 + of_day - offset;
     if (second == 60 && seconds % 86400 != 0)
         return "a leap second comes only at 23:59:60 UTC";
-    *ret_time =
-        htw__time_add(htw__time_of(seconds, 0), htw__decimal_times(&fraction, HTW__NS_PER_S));
+    if (seconds >= INT64_MAX / HTW__NS_PER_S || seconds <= INT64_MIN / HTW__NS_PER_S)
+        return out_of_range;
+    *ret_ns = seconds * HTW__NS_PER_S + htw__decimal_times(&fraction, HTW__NS_PER_S);
     return NULL;
 }
 
-const char *htw__instant_parse(const char *text, size_t size, struct htw__time *ret_time) {
+const char *htw__instant_parse(const char *text, size_t size, int64_t *ret_ns) {
     struct htw__text rest = { text, text + size };
     struct htw__decimal seconds;
     if (size > 0 && *text == '-')
@@ -102,44 +105,38 @@ const char *htw__instant_parse(const char *text, size_t size, struct htw__time *
         return why;
     if (rest.at < rest.end) {
         rest.at = text;
-        return parse_date_time(&rest, ret_time);
+        return parse_date_time(&rest, ret_ns);
     }
-    if (seconds.whole > (uint64_t)HTW__SECONDS_MAX)
-        return "instant too far away";
-    *ret_time = htw__decimal_times(&seconds, HTW__NS_PER_S);
-    return NULL;
-}
-
-const char *htw__instant_parse_after(const char *text, struct htw__time now,
-                                     struct htw__time *ret_time) {
-    struct htw__time delay;
-    if (*text != '+')
-        return htw__instant_parse(text, strlen(text), ret_time);
-    const char *why = htw__duration_parse(text, strlen(text), &delay);
-    if (why == NULL)
-        *ret_time = htw__time_add(now, delay);
-    return why;
-}
-
-const char *htw__instant_parse_ns(const char *text, struct htw__time now, int64_t *ret_ns) {
-    struct htw__time time;
-    const char *why = htw__instant_parse_after(text, now, &time);
-    if (why != NULL)
-        return why;
-    int64_t ns = htw__time_to_ns(time);
-    if (ns == INT64_MAX || ns == INT64_MIN)
-        return "later than 2262 or before 1678";
+    int64_t ns = htw__decimal_times(&seconds, HTW__NS_PER_S);
+    if (ns == INT64_MAX)
+        return out_of_range;
     *ret_ns = ns;
     return NULL;
 }
 
-size_t htw__instant_format(struct htw__time time, char text[HTW__INSTANT_FORMAT_SIZE]) {
-    time_t clock = (time_t)time.s;
+const char *htw__instant_parse_after(const char *text, int64_t now_ns, int64_t *ret_ns) {
+    int64_t delay_ns;
+    if (*text != '+')
+        return htw__instant_parse(text, strlen(text), ret_ns);
+    const char *why = htw__duration_parse(text, strlen(text), &delay_ns);
+    if (why != NULL)
+        return why;
+    int64_t ns = htw__time_add(now_ns, delay_ns);
+    if (ns == INT64_MAX)
+        return out_of_range;
+    *ret_ns = ns;
+    return NULL;
+}
+
+size_t htw__instant_format(int64_t s, int64_t ns, char text[HTW__INSTANT_FORMAT_SIZE]) {
+    int64_t borrowed = ns % HTW__NS_PER_S < 0;
+    time_t clock = (time_t)(s + ns / HTW__NS_PER_S - borrowed);
+    int64_t us = (ns % HTW__NS_PER_S + borrowed * HTW__NS_PER_S) / HTW__NS_PER_US;
     struct tm date;
     if (gmtime_r(&clock, &date) == NULL) /* farther than what the parsers let in */
         date = (struct tm) { .tm_mday = 1 };
     int length = snprintf(text, HTW__INSTANT_FORMAT_SIZE, "%04lld-%02d-%02dT%02d:%02d:%02d.%06dZ",
                           (long long)date.tm_year + 1900, date.tm_mon + 1, date.tm_mday,
-                          date.tm_hour, date.tm_min, date.tm_sec, (int)(time.ns / HTW__NS_PER_US));
+                          date.tm_hour, date.tm_min, date.tm_sec, (int)us);
     return (size_t)length;
 }

@@ -29,25 +29,12 @@ static int print_version(void) {
 }
 
 #ifdef HTW_HAS_JOURNAL
-static int run_durable(const struct htw__options *options) {
-    return htw__durable_run(options);
-}
-
 #define run_journal htw__journal_command
 #else
-static int refuse(const char *what) {
-    fprintf(stderr, "%s: this htw was built without SQLite, and so without journals\n", what);
-    return HTW__EXIT_USAGE;
-}
-
-static int run_durable(const struct htw__options *options) {
-    (void)options;
-    return refuse("htw delay: --journal");
-}
-
 static int run_journal(int argc, char *argv[]) {
     (void)argc, (void)argv;
-    return refuse("htw journal");
+    fputs("htw journal: this htw was built without SQLite, and so without journals\n", stderr);
+    return HTW__EXIT_USAGE;
 }
 #endif
 
@@ -56,7 +43,7 @@ static int run_delay(int argc, char *argv[]) {
     enum htw__wish wish = htw__options_parse(argc, argv, &options);
     if (wish != HTW__WISH_RUN)
         return htw__command_line_answer(&htw__options_line, wish);
-    return options.journal_path == NULL ? htw__memory_run(&options) : run_durable(&options);
+    return htw__delay_run(&options);
 }
 
 #ifdef HTW_HAS_TOP
@@ -78,7 +65,7 @@ static const struct command {
     { "cron", "run the commands of a file by the calendar", NULL },
     { "delay", "release the lines of the input, each at its time", run_delay },
     { "draw", "draw the wheel that holds the timers of the input", htw__draw_command },
-    { "journal", "look at the file of `htw delay --journal`, and mend it", run_journal },
+    { "journal", "put jobs into a file, take them at their time, and look at them", run_journal },
     { "relay", "deliver records of Kafka, each at its time", NULL },
     { "replay", "show in a browser which timers have woken a program", run_replay },
     { "serve", "keep jobs for workers: a server for any client of beanstalkd", NULL },

@@ -78,7 +78,7 @@ const char *htw__text_deadline(int64_t deadline_ns, char text[HTW__TEXT_DEADLINE
     if (deadline_ns == HTW_NEVER_NS)
         snprintf(text, HTW__TEXT_DEADLINE_SIZE, "never");
     else
-        htw__instant_format(htw__time_of(0, deadline_ns), text);
+        htw__instant_format(0, deadline_ns, text);
     return text;
 }
 

@@ -36,15 +36,13 @@ static bool copy_text(char *text, size_t size, const struct htw__bytes *from) {
 }
 
 static const char *read_every(const struct htw__bytes *text, int64_t *ret_ms) {
-    struct htw__time time;
+    int64_t ns;
     if (text->bytes == NULL || text->size > EVERY_MAX ||
-        htw__duration_parse(text->bytes, text->size, &time) != NULL)
+        htw__duration_parse(text->bytes, text->size, &ns) != NULL)
         return "htw-every is not a duration such as 15m or 1h30m";
-    if (time.s > HTW__RELAY_DEADLINE_MAX / 1000)
-        return "htw-every is longer than up to the year 9999";
-    if (time.ns % NS_PER_MS != 0)
+    if (ns % NS_PER_MS != 0)
         return "htw-every is not a whole number of milliseconds";
-    *ret_ms = time.s * 1000 + time.ns / NS_PER_MS;
+    *ret_ms = ns / NS_PER_MS;
     return *ret_ms >= HTW__RECURRENCE_EVERY_LEAST_MS ? NULL : "htw-every is shorter than a second";
 }
 

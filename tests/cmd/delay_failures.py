@@ -39,15 +39,14 @@ def delay_that_is_bad_cannot_change_the_terminal(directory):
 def delay_of_a_binary_file_prints_few_errors(directory):
     many = file_with(directory, "many", b"bad\n" * 300000 + b"0 good\n" + b"bad\n")
     few = file_with(directory, "few", b"bad\n" * 20)
-    for options in ([], ["--journal", os.path.join(directory, "journal")]):
-        got = run(*options, many, few)
-        equal((got.status, got.out), (1, b"good\n"))
-        lines = got.err.splitlines()
-        equal(len(lines), 20 + 4 + 1 + 20, "errors")
-        for number, line in enumerate([*range(1, 21), 100, 1000, 10000, 100000]):
-            has(lines[number], f"{many}:{line}: number expected: bad")
-        equal(lines[24], f"htw delay: {many}: 300001 errors, not all of which were printed")
-        has(lines[44], f"{few}:20: ")
+    got = run(many, few)
+    equal((got.status, got.out), (1, b"good\n"))
+    lines = got.err.splitlines()
+    equal(len(lines), 20 + 4 + 1 + 20, "errors")
+    for number, line in enumerate([*range(1, 21), 100, 1000, 10000, 100000]):
+        has(lines[number], f"{many}:{line}: number expected: bad")
+    equal(lines[24], f"htw delay: {many}: 300001 errors, not all of which were printed")
+    has(lines[44], f"{few}:20: ")
 
 
 @test
@@ -101,7 +100,7 @@ def delay_help_and_version_are_printed():
         equal((got.status, got.err), (0, ""))
         text = got.out.decode()
         for name in ("--tick", "--wheel-size", "--max-pending", "--max-line", "--from-start", "--simulate",
-                     "--timestamps", "--null", "--strict", "--stats", "--progress",
+                     "--timestamps", "--null", "--strict", "--stats",
                      "--unreleased", "--help", "--version", "PLANNED REAL LATENESS",
                      "Exit status:", "\n  3  ", "\n  141  "):
             has(text, name)

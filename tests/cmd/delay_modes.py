@@ -1,17 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The options that change how it runs, or what it prints."""
-import fcntl
-import os
-import pty
 import random
 import resource
-import struct
-import termios
-import threading
 import time
 
-from harness import (PATIENCE, content_of, equal, file_with, finish, has, parse_time, run, start,
-                     start_with, test)
+from harness import PATIENCE, equal, file_with, finish, parse_time, run, start_with, test
 
 
 @test
@@ -70,15 +63,6 @@ def delay_with_coarse_ticks_is_rounded_up():
 
 
 @test
-def delay_beyond_the_ticks_is_reported_when_simulated(directory):
-    path = os.path.join(directory, "rest")
-    got = run("--simulate", "--tick", "1ns", "-u", path, data=b"4000000d never\n1 a\n")
-    equal((got.status, got.out), (1, b"a\n"))
-    has(got.err, "1 not released")
-    equal(content_of(path).split()[1], b"never")
-
-
-@test
 def delay_with_any_wheel_size_is_the_same():
     rng = random.Random(5)
     data = b"".join(b"%dms %d\n" % (rng.choice((1, 10, 10**4, 10**8)) * rng.randrange(99), n)
@@ -88,50 +72,11 @@ def delay_with_any_wheel_size_is_the_same():
     equal(len(outputs[0].splitlines()), 3000)
 
 
-def on_terminal(*options, data):
-    """Runs with standard error on a terminal; what was shown there, and the messages."""
-    master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
-    process = start(*options, stderr=slave)
-    os.close(slave)
-    shown = []
-
-    def read():
-        try:
-            while piece := os.read(master, 65536):
-                shown.append(piece)
-        except OSError:  # on Linux: the other end is closed
-            pass
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    got = finish(process, data)
-    reader.join(PATIENCE)
-    os.close(master)
-    return b"".join(shown), got
-
-
 @test
-def delay_progress_is_shown_on_a_terminal_only():
-    data = b"0 a\n2 b\n"
-    shown, got = on_terminal("--progress", data=data)
-    equal(got.lines, [b"a", b"b"])
-    has(shown.decode(), "\rread 2  pending 1  released 1  next due in ")
-    assert shown.endswith(b"\r\x1b[K"), "not erased at the end"
-    assert shown.count(b"\r") >= 5, "not kept up to date"
-    assert b"\n" not in shown, "more than one line"
-    assert all(len(line) < 70 for line in shown.split(b"\r")), "wider than the terminal"
-    equal(on_terminal(data=data)[0], b"", "without the option")
-    equal(run("--progress", data=data).err, "", "without a terminal")
-
-
-# As a sandbox does when everything is open. (A limit on the size of files is a full disk: tests/fault/.)
-@test
-def delay_goes_on_when_limits_are_lowered(directory):
+def delay_goes_on_when_limits_are_lowered():
     for limit in (resource.RLIMIT_NOFILE, resource.RLIMIT_NPROC, resource.RLIMIT_MEMLOCK):
-        for options in ((), ("--journal", os.path.join(directory, f"journal-{limit}"))):
-            process = start_with(b"0 up\n", *options, until=b"up\n")
-            hard = resource.prlimit(process.pid, limit)[1]
-            resource.prlimit(process.pid, limit, (8 if limit == resource.RLIMIT_NOFILE else 0, hard))
-            got = finish(process, b"100ms b\n0 a\n")
-            equal((got.status, got.out), (0, b"a\nb\n"), f"limit {limit}, {options}: {got.err}")
+        process = start_with(b"0 up\n", until=b"up\n")
+        hard = resource.prlimit(process.pid, limit)[1]
+        resource.prlimit(process.pid, limit, (8 if limit == resource.RLIMIT_NOFILE else 0, hard))
+        got = finish(process, b"100ms b\n0 a\n")
+        equal((got.status, got.out), (0, b"a\nb\n"), f"limit {limit}: {got.err}")

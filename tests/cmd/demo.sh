@@ -33,4 +33,4 @@ awk -v n="$messages" -v seconds="$seconds" 'BEGIN {
     srand(7)
     for (i = 1; i <= n; i++)
         printf "%.3f message %d\n", seconds * rand(), i
-}' | "$htw" delay --progress --stats | wc -l
+}' | "$htw" delay --stats | wc -l

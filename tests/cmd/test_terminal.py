@@ -72,7 +72,7 @@ def nothing_of_a_name_of_a_file_changes_the_terminal(directory):
     assert len(journal_verbs) > 12, journal_verbs
     more = {"put": [WHEN, "x"], "move": ["1", WHEN], "recur": ["x", "@daily", "x"], "unrecur": ["x"], "kick": ["1"],
             **{verb: ["1"] for verb in ("cancel", "delete", "release", "bury")}}
-    rows = [["delay", place], ["delay", "--unreleased", place], ["delay", "--journal", place], ["draw", place],
+    rows = [["delay", place], ["delay", "--unreleased", place], ["draw", place],
             ["draw", "-o", place, "/dev/null"], ["replay", place],
             ["replay", "--monitor=" + os.fsdecode(place)], ["cron", "--check", place], ["top", "--once", place],
             ["serve", "--listen", "unix:none/x", place], ["serve", "--memory", "--listen", b"unix:" + place],

@@ -9,13 +9,12 @@ import re
 import shlex
 import shutil
 import signal
-import stat
 import subprocess
 import sys
 
 sys.dont_write_bytecode = True  # the source tree stays clean
 
-from harness import PATIENCE, PROGRAM, content_of, equal, file_with, has, main, messages_of, test, wait_for  # noqa: E402
+from harness import PATIENCE, PROGRAM, command, content_of, equal, file_with, has, main, test, wait_for  # noqa: E402
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "packaging", "systemd")
 PROGRAMS = os.path.dirname(PROGRAM)
@@ -109,34 +108,16 @@ def each_variable_of_the_relay_is_explained_or_set(directory):
 
 
 @test
-def delayed_lines_come_through_the_pipe_of_the_socket(directory):
-    # As systemd opens it: for both directions, so that it never ends, and without waiting.
-    has(read("htw-delay@.socket"), "ListenFIFO=%t/htw-delay/%i\n")
-    pipe = os.path.join(directory, "pipe")
-    os.mkfifo(pipe)
-    fd = os.open(pipe, os.O_RDWR | os.O_NONBLOCK)
+def delayed_lines_are_put_while_the_service_runs(directory):
     words = command_of("htw-delay@.service", {"CREDENTIALS_DIRECTORY": ""})
-    released = os.path.join(directory, "released")
-
-    def start():
-        return subprocess.Popen(words, stdin=fd, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, cwd=directory)
-
-    def end(process):
-        process.send_signal(signal.SIGTERM)
-        _, said = process.communicate(timeout=PATIENCE)
-        has(read("htw-delay@.service"), f"SuccessExitStatus={128 + signal.SIGTERM}\n")
-        equal(process.returncode, 128 + signal.SIGTERM, said)
-
-    process = start()
-    os.write(fd, b"1ms one\n1d never\n@2000-01-01T00:00:00Z two\n")
-    wait_for(lambda: os.path.exists(released) and sorted(messages_of(released)) == [b"one", b"two"], "two lines")
-    end(process)
-    os.write(fd, b"0s three\n")  # it waits in the pipe, which systemd holds open
-    process = start()
-    wait_for(lambda: messages_of(released)[-1] == b"three", "the third line")
-    end(process)
-    os.close(fd)
-    assert stat.S_ISREG(os.stat(os.path.join(directory, "journal")).st_mode)
+    jobs, released = os.path.join(directory, "jobs"), os.path.join(directory, "released")
+    with subprocess.Popen(words, stderr=subprocess.PIPE, cwd=directory, start_new_session=True) as process:
+        wait_for(lambda: command("journal", "list", jobs).status == 0, "the file")
+        for when, line in (("+1ms", "one"), ("+1d", "never"), ("2000-01-01T00:00:00Z", "two")):
+            equal(command("journal", "put", jobs, when, line).err, "")
+        wait_for(lambda: sorted(content_of(released).split()) == [b"one", b"two"], "two lines")
+        os.killpg(process.pid, signal.SIGTERM)
+    has(command("journal", "list", jobs).out, b"never")
 
 
 @test

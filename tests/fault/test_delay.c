@@ -181,7 +181,7 @@ static void run_command(const struct scenario *scenario, int in, int out) {
     close(out);
     close(err);
     fault_plan->is_active = true;
-    int status = htw__memory_run(&options);
+    int status = htw__delay_run(&options);
     fault_plan->is_active = false;
 #ifdef HAS_ASAN
     _exit(status); /* looking for leaks takes longer than the run; others look for them */

@@ -14,50 +14,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct htw__time untouched = { -7, 7 };
-
-static bool is_same(struct htw__time a, struct htw__time b) {
-    return a.s == b.s && a.ns == b.ns;
-}
+#define UNTOUCHED INT64_C(-7777)
 
 static void check_duration(const char *text, size_t size) {
-    struct htw__time time = untouched, again;
+    int64_t ns = UNTOUCHED, again;
     char written[64];
-    if (htw__duration_parse(text, size, &time) != NULL) {
-        FUZZ_CHECK(is_same(time, untouched));
+    if (htw__duration_parse(text, size, &ns) != NULL) {
+        FUZZ_CHECK(ns == UNTOUCHED);
         return;
     }
-    FUZZ_CHECK(time.s >= 0 && time.ns >= 0 && time.ns < HTW__NS_PER_S);
-    FUZZ_CHECK(!htw__time_is_before(htw__time_of(HTW__SECONDS_MAX, 0), time));
-    int length = snprintf(written, sizeof(written), "%" PRId64 "s%" PRId64 "ns", time.s, time.ns);
-    FUZZ_CHECK(htw__duration_parse(written, (size_t)length, &again) == NULL &&
-               is_same(again, time));
+    FUZZ_CHECK(ns >= 0 && ns < INT64_MAX);
+    int length = snprintf(written, sizeof(written), "%" PRId64 "s%" PRId64 "ns", ns / HTW__NS_PER_S,
+                          ns % HTW__NS_PER_S);
+    FUZZ_CHECK(htw__duration_parse(written, (size_t)length, &again) == NULL && again == ns);
     for (int64_t tick_ns = 1; tick_ns <= HTW__NS_PER_DAY; tick_ns *= 86400) {
-        uint64_t before = htw__time_tick_before(time, tick_ns),
-                 after = htw__time_tick_after(time, tick_ns);
+        uint64_t before = htw__time_tick_before(ns, tick_ns),
+                 after = htw__time_tick_after(ns, tick_ns);
         FUZZ_CHECK(before == after || before + 1 == after);
-        if (after != HTW_NEVER_TICK)
-            FUZZ_CHECK(!htw__time_is_before(htw__time_of_tick(after, tick_ns), time));
+        FUZZ_CHECK(htw__time_of_tick(after, tick_ns) >= ns);
     }
-    htw__duration_format((uint64_t)htw__time_to_ns(time), written);
+    htw__duration_format((uint64_t)ns, written);
     FUZZ_CHECK(strlen(written) < HTW__DURATION_FORMAT_SIZE);
 }
 
 static void check_instant(const char *text, size_t size) {
-    struct htw__time time = untouched, again;
+    int64_t ns = UNTOUCHED, again;
     char written[HTW__INSTANT_FORMAT_SIZE];
-    if (htw__instant_parse(text, size, &time) != NULL) {
-        FUZZ_CHECK(is_same(time, untouched));
+    if (htw__instant_parse(text, size, &ns) != NULL) {
+        FUZZ_CHECK(ns == UNTOUCHED);
         return;
     }
-    FUZZ_CHECK(time.ns >= 0 && time.ns < HTW__NS_PER_S);
-    size_t length = htw__instant_format(time, written);
+    size_t length = htw__instant_format(0, ns, written);
     FUZZ_CHECK(length == strlen(written) && length < sizeof(written));
-    if (time.s >= -INT64_C(62167219200) &&
-        time.s <= INT64_C(253402300799)) { /* four digits of a year */
-        FUZZ_CHECK(htw__instant_parse(written, length, &again) == NULL);
-        FUZZ_CHECK(again.s == time.s && again.ns == time.ns / 1000 * 1000);
-    }
+    FUZZ_CHECK(htw__instant_parse(written, length, &again) == NULL);
+    FUZZ_CHECK(again <= ns && ns - again < HTW__NS_PER_US);
 }
 
 static void check_numbers(const char *text) {

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 # are separated by `|`; without one it is the whole document.
 DOCUMENTS = {
     "cron": "docs/calendar.md#the-command|cron-expressions|daylight-saving",
-    "delay": "docs/delay.md#with-a-journal",
+    "delay": "docs/delay.md#delays-that-survive-a-crash",
     "draw": "docs/draw.md#the-picture",
     "journal": "docs/journal.md#the-command-htw-journal",
     "relay": "docs/relay.md#what-a-record-says|operating|security|when-something-fails",

@@ -27,11 +27,9 @@ struct options {
 };
 
 static bool set_instant(const struct htw__option *option, void *member, const char *argument) {
-    struct htw__time time;
     int64_t *ns = member;
     const char *text = argument + (*argument == '@');
-    *ns = htw__instant_parse(text, strlen(text), &time) == NULL ? htw__time_to_ns(time) : 0;
-    return (*ns >= 1 && *ns < HTW_NEVER_NS) ||
+    return (htw__instant_parse(text, strlen(text), ns) == NULL && *ns >= 1) ||
            htw__option_refuse(option, "not an instant from 1970 to 2262", argument);
 }
 

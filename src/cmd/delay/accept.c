@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* accept.c - gives lines of the input to the store. */
+/* accept.c - accepts lines of the input. */
 #include "state.h"
 
 #include "../safe_file.h"
@@ -31,7 +31,7 @@ bool htw__delay_is_reading(const struct htw__delay *delay) {
 }
 
 bool htw__delay_wants_input(const struct htw__delay *delay) {
-    return htw__delay_is_reading(delay) && delay->store->room(delay) > 0;
+    return htw__delay_is_reading(delay) && htw__delay_room(delay) > 0;
 }
 
 bool htw__delay_has_line(struct htw__delay *delay) {
@@ -40,11 +40,11 @@ bool htw__delay_has_line(struct htw__delay *delay) {
     return htw__input_peek(&delay->input, &bytes, &size);
 }
 
-static struct htw__time due_of(const struct htw__delay *delay, const struct htw__line *line,
-                               struct htw__time now) {
+static int64_t due_of(const struct htw__delay *delay, const struct htw__line *line,
+                      int64_t now_ns) {
     if (line->is_instant) /* a past one: in the order of the input */
-        return htw__time_later(htw__timeline_from_wall(&delay->timeline, line->when), now);
-    return delay->options->from_start ? line->when : htw__time_add(line->when, now);
+        return htw__time_later(htw__timeline_from_wall(&delay->timeline, line->when_ns), now_ns);
+    return delay->options->from_start ? line->when_ns : htw__time_add(line->when_ns, now_ns);
 }
 
 void htw__delay_stop_reading(struct htw__delay *delay, int error) {
@@ -54,15 +54,22 @@ void htw__delay_stop_reading(struct htw__delay *delay, int error) {
     delay->has_stopped_reading = true;
 }
 
-static void accept_line(struct htw__delay *delay, const char *bytes, size_t size,
-                        struct htw__time now) {
+static void accept_line(struct htw__delay *delay, const char *bytes, size_t size, int64_t now_ns) {
     struct htw__line line;
+    int64_t due_ns = 0;
     const char *why = htw__line_parse(bytes, size, &line);
     if (htw__input_is_too_long(&delay->input, size))
         why = "line longer than --max-line";
-    if (why == NULL)
-        why = delay->store->put(delay, &line, due_of(delay, &line, now), now);
-    if (why != NULL) {
+    if (why == NULL) {
+        due_ns = due_of(delay, &line, now_ns);
+        if (due_ns == INT64_MAX) /* simulated time has gone on that far */
+            why = "delay too long";
+    }
+    if (why == NULL) {
+        int error = htw__delay_put(delay, &line, due_ns, now_ns);
+        if (error != 0)
+            htw__delay_stop_reading(delay, error);
+    } else {
         htw__line_report(&line, &delay->input, why);
         delay->report.bad++;
         delay->has_failed = true;
@@ -70,27 +77,20 @@ static void accept_line(struct htw__delay *delay, const char *bytes, size_t size
     }
     if (why != NULL || !delay->has_stopped_reading)
         delay->report.read++;
-    if (delay->has_stopped_reading) /* before this line: another run comes to it again */
-        return;
-    delay->taken++;
-    htw__input_consume(&delay->input, size);
-    if (!delay->input.is_skipping)
-        delay->place = htw__input_place(&delay->input);
+    if (!delay->has_stopped_reading) /* before this line: another run comes to it again */
+        htw__input_consume(&delay->input, size);
 }
 
-void htw__delay_accept_lines(struct htw__delay *delay, bool is_last) {
+void htw__delay_accept_lines(struct htw__delay *delay) {
     const char *bytes;
     size_t size;
-    if (delay->is_busy)
-        return;
     htw__timeline_follow_wall_clock(&delay->timeline);
-    struct htw__time now = htw__timeline_now(&delay->timeline);
-    for (size_t room = delay->store->room(delay);
-         room > 0 && htw__delay_is_reading(delay) && (is_last || htw__signals_stop() == 0) &&
-         htw__input_peek(&delay->input, &bytes, &size) &&
-         (!is_last || htw__input_is_whole(&delay->input, size));
+    int64_t now_ns = htw__timeline_now(&delay->timeline);
+    for (size_t room = htw__delay_room(delay);
+         room > 0 && htw__delay_is_reading(delay) && htw__signals_stop() == 0 &&
+         htw__input_peek(&delay->input, &bytes, &size);
          room--)
-        accept_line(delay, bytes, size, now);
-    if (!delay->has_stopped_reading && !is_last)
+        accept_line(delay, bytes, size, now_ns);
+    if (!delay->has_stopped_reading)
         htw__input_advance(&delay->input);
 }

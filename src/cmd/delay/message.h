@@ -7,30 +7,22 @@
 
 #include <htw/wheel.h>
 
-#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct htw__message {
     union {
-        struct htw_timer timer; /* while it waits in the wheel */
-        struct {
-            struct htw__message *next; /* while it waits in the output queue */
-            uint64_t id;               /* of its job, if there is a journal */
-        };
+        struct htw_timer timer;    /* while it waits in the wheel */
+        struct htw__message *next; /* while it waits in the output queue */
     } in;
-    struct htw__time due; /* since the start of the program */
-    size_t size;          /* of `bytes`, with the terminator that ends the record */
-    bool has_instant;     /* it follows `bytes`: most messages have none */
+    int64_t due_ns;     /* since the start of the program */
+    size_t size;        /* of `bytes`, with the terminator that ends the record */
+    int64_t instant_ns; /* by the wall clock, as the line said; INT64_MAX: the line had a delay */
     char bytes[];
 };
 
-/* Copies a message and ends it with `terminator`. `instant` is when it is to be released, by
- * the wall clock, as the line said; NULL if the line had a delay. NULL when there is no memory. */
-struct htw__message *htw__message_create(const char *bytes, size_t size, char terminator,
-                                         const struct htw__time *instant);
-
-/* Returns whether the message has an instant, and stores it. */
-bool htw__message_instant(const struct htw__message *message, struct htw__time *ret_instant);
+/* Copies a message and ends it with `terminator`. NULL when there is no memory. */
+struct htw__message *htw__message_create(const char *bytes, size_t size, char terminator);
 
 /* Frees it; the message must be neither in a wheel nor in a queue. */
 void htw__message_destroy(struct htw__message *message);

@@ -19,12 +19,7 @@ struct htw__options {
     bool timestamps;
     bool strict;
     bool stats;
-    bool progress;
     char separator;
-    bool ids;
-    bool reread;
-    int acknowledge_fd;          /* -1: none */
-    const char *journal_path;    /* NULL: none */
     const char *unreleased_path; /* NULL: none */
     bool monitor;
     const char *monitor_path; /* NULL: the default one */

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <linux/magic.h>
 #include <poll.h>
@@ -80,21 +79,17 @@ struct htw__message *htw__output_pop(struct htw__output *output) {
     return message;
 }
 
-static size_t format_id(uint64_t id, char *prefix) {
-    return (size_t)snprintf(prefix, HTW__OUTPUT_PREFIX_SIZE, "%" PRIu64 " ", id);
-}
-
-static size_t format_times(const struct htw__output *output, struct htw__time due,
-                           struct htw__time now, char *prefix, size_t room) {
+static size_t format_times(const struct htw__output *output, int64_t due_ns, int64_t now_ns,
+                           char prefix[HTW__OUTPUT_PREFIX_SIZE]) {
     char planned[HTW__INSTANT_FORMAT_SIZE];
     char real[HTW__INSTANT_FORMAT_SIZE];
-    htw__instant_format(htw__timeline_to_wall(output->timeline, due), planned);
-    htw__instant_format(htw__timeline_to_wall(output->timeline, now), real);
-    int64_t late_ns = htw__time_to_ns(htw__time_subtract(now, due));
+    htw__instant_format(0, htw__timeline_to_wall(output->timeline, due_ns), planned);
+    htw__instant_format(0, htw__timeline_to_wall(output->timeline, now_ns), real);
+    int64_t late_ns = now_ns - due_ns;
     char sign = late_ns < 0 ? '-' : '+';
     uint64_t late_us = (uint64_t)((late_ns < 0 ? -late_ns : late_ns) / HTW__NS_PER_US);
-    return (size_t)snprintf(prefix, room, "%s %s %c%llu.%06llu ", planned, real, sign,
-                            (unsigned long long)(late_us / 1000000),
+    return (size_t)snprintf(prefix, HTW__OUTPUT_PREFIX_SIZE, "%s %s %c%llu.%06llu ", planned, real,
+                            sign, (unsigned long long)(late_us / 1000000),
                             (unsigned long long)(late_us % 1000000));
 }
 
@@ -107,21 +102,19 @@ static void add_piece(struct batch *batch, char *bytes, size_t size) {
 
 /* A message of which a part was written keeps the prefix that it had then. */
 static size_t prefix_of(struct htw__output *output, struct htw__message *message, size_t index,
-                        struct htw__time now) {
+                        int64_t now_ns) {
     bool begun = index == 0 && output->head_written > 0;
     if (begun)
         return output->prefix_sizes[index];
-    char *prefix = output->prefixes[index];
-    size_t size = output->has_ids ? format_id(message->in.id, prefix) : 0;
-    if (output->has_timestamps)
-        size +=
-            format_times(output, message->due, now, prefix + size, HTW__OUTPUT_PREFIX_SIZE - size);
-    output->prefix_sizes[index] = size;
-    return size;
+    output->prefix_sizes[index] =
+        output->has_timestamps
+            ? format_times(output, message->due_ns, now_ns, output->prefixes[index])
+            : 0;
+    return output->prefix_sizes[index];
 }
 
 /* Whole messages as long as they fit. The first is cut if it does not fit. */
-static void collect(struct htw__output *output, struct htw__time now, struct batch *batch) {
+static void collect(struct htw__output *output, int64_t now_ns, struct batch *batch) {
     size_t room = output->is_regular ? FILE_BYTES : PIPE_BUF;
     batch->piece_count = 0;
     batch->messages = 0;
@@ -130,7 +123,7 @@ static void collect(struct htw__output *output, struct htw__time now, struct bat
     for (struct htw__message *message = output->head;
          message != NULL && batch->messages < HTW__OUTPUT_BATCH; message = message->in.next) {
         size_t index = batch->messages;
-        size_t prefix_size = prefix_of(output, message, index, now);
+        size_t prefix_size = prefix_of(output, message, index, now_ns);
         size_t left = prefix_size + message->size - skip;
         if (left > room - batch->bytes && index > 0)
             break;
@@ -146,8 +139,8 @@ static void collect(struct htw__output *output, struct htw__time now, struct bat
 }
 
 /* Frees the messages that were written whole, and notes how much of the next one was. */
-static void free_written(struct htw__output *output, size_t written, struct htw__time before,
-                         struct htw__time after) {
+static void free_written(struct htw__output *output, size_t written, int64_t before_ns,
+                         int64_t after_ns) {
     size_t index = 0;
     written += output->head_written;
     output->head_written = 0;
@@ -159,10 +152,8 @@ static void free_written(struct htw__output *output, size_t written, struct htw_
         written -= size;
         index++;
         htw__output_pop(output);
-        htw__report_released(output->report, htw__message_memory(message), message->due, before,
-                             after);
-        if (output->released != NULL)
-            output->released(output->context, message);
+        htw__report_released(output->report, htw__message_memory(message), message->due_ns,
+                             before_ns, after_ns);
         htw__message_destroy(message);
         if (written == 0)
             return;
@@ -191,14 +182,14 @@ int htw__output_write(struct htw__output *output) {
         output->is_blocked = !can_write(output);
         if (output->is_blocked)
             break;
-        struct htw__time before = htw__timeline_now(output->timeline);
-        collect(output, before, &batch);
+        int64_t before_ns = htw__timeline_now(output->timeline);
+        collect(output, before_ns, &batch);
         ssize_t written = writev(output->fd, batch.pieces, batch.piece_count);
         if (written < 0) {
             output->is_blocked = errno == EINTR || errno == EAGAIN;
             return output->is_blocked ? 0 : -errno;
         }
-        free_written(output, (size_t)written, before, htw__timeline_now(output->timeline));
+        free_written(output, (size_t)written, before_ns, htw__timeline_now(output->timeline));
     }
     return 0;
 }

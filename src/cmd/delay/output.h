@@ -16,17 +16,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* `ID PLANNED REAL LATENESS `: a number, two instants, a sign and a number of seconds. */
-#define HTW__OUTPUT_PREFIX_SIZE 160
+/* `PLANNED REAL LATENESS `: two instants, a sign and a number of seconds. */
+#define HTW__OUTPUT_PREFIX_SIZE 128
 #define HTW__OUTPUT_BATCH 256
-
-/* Is told of each message that was written whole. */
-typedef void htw__output_released(void *context, const struct htw__message *message);
 
 struct htw__output {
     int fd;
     bool has_timestamps;
-    bool has_ids;
     bool is_regular; /* a file: always writable */
     bool is_pipe;    /* one without a name: if its reader goes away, none comes back */
     bool is_blocked; /* the last write stopped because the reader is behind */
@@ -39,8 +35,6 @@ struct htw__output {
     size_t prefix_sizes[HTW__OUTPUT_BATCH];
     const struct htw__timeline *timeline;
     struct htw__report *report;
-    htw__output_released *released; /* NULL: none */
-    void *context;                  /* of `released` */
 };
 
 /* Writes to `fd`, which stays the caller's. Both pointers must outlive the output. */

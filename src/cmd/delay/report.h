@@ -3,7 +3,6 @@
 #ifndef HTW_SRC_CMD_DELAY_REPORT_H
 #define HTW_SRC_CMD_DELAY_REPORT_H
 
-#include "../times.h"
 #include "../../base/histogram.h"
 
 #include <htw/wheel.h>
@@ -30,13 +29,10 @@ void htw__report_init(struct htw__report *report);
 void htw__report_accepted(struct htw__report *report, size_t message_bytes, size_t pending);
 
 /* A message was written whole, by a call that lasted from `before_ns` to `after_ns`. */
-void htw__report_released(struct htw__report *report, size_t message_bytes, struct htw__time due,
-                          struct htw__time before, struct htw__time after);
+void htw__report_released(struct htw__report *report, size_t message_bytes, int64_t due_ns,
+                          int64_t before_ns, int64_t after_ns);
 
-/* Prints how many messages there were, and their lateness with a histogram, in at most 80 columns. */
-void htw__report_print_messages(const struct htw__report *report, FILE *stream);
-
-/* Prints all, with a histogram of the lateness, in at most 80 columns. */
+/* Prints all, in at most 80 columns. */
 void htw__report_print(const struct htw__report *report, const struct htw_wheel *wheel,
                        FILE *stream);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* timeline.c - the time of one run: real, simulated or the wall clock's. */
+/* timeline.c - the time of one run: real or simulated. */
 #include "timeline.h"
 
 #include "../../base/clock.h"
@@ -32,21 +32,15 @@ void htw__timeline_init(struct htw__timeline *timeline, int64_t tick_ns, bool is
     timeline->wall_offset_ns = measure_wall_offset(timeline, 5);
 }
 
-void htw__timeline_init_wall(struct htw__timeline *timeline, int64_t tick_ns) {
-    *timeline = (struct htw__timeline) { .tick_ns = tick_ns, .is_wall = true };
-}
-
-struct htw__time htw__timeline_now(const struct htw__timeline *timeline) {
+int64_t htw__timeline_now(const struct htw__timeline *timeline) {
     if (timeline->is_simulated)
-        return timeline->simulated;
-    if (timeline->is_wall)
-        return htw__time_of(0, htw__clock_realtime_ns());
-    return htw__time_of(0, htw__clock_monotonic_ns() - timeline->start_ns);
+        return timeline->simulated_ns;
+    return htw__clock_monotonic_ns() - timeline->start_ns;
 }
 
 void htw__timeline_jump(struct htw__timeline *timeline, uint64_t tick) {
-    timeline->simulated =
-        htw__time_later(timeline->simulated, htw__time_of_tick(tick, timeline->tick_ns));
+    timeline->simulated_ns =
+        htw__time_later(timeline->simulated_ns, htw__time_of_tick(tick, timeline->tick_ns));
 }
 
 /* Small differences do not count: lines with the same instant must stay in order. */
@@ -55,7 +49,7 @@ static bool is_set(int64_t change_ns) {
 }
 
 void htw__timeline_follow_wall_clock(struct htw__timeline *timeline) {
-    if (timeline->is_simulated || timeline->is_wall)
+    if (timeline->is_simulated)
         return;
     if (!is_set(measure_wall_offset(timeline, 1) - timeline->wall_offset_ns))
         return;
@@ -65,12 +59,10 @@ void htw__timeline_follow_wall_clock(struct htw__timeline *timeline) {
         timeline->wall_offset_ns += change_ns;
 }
 
-struct htw__time htw__timeline_to_wall(const struct htw__timeline *timeline,
-                                       struct htw__time time) {
-    return htw__time_of(time.s, time.ns + timeline->wall_offset_ns);
+int64_t htw__timeline_to_wall(const struct htw__timeline *timeline, int64_t time_ns) {
+    return htw__time_add(time_ns, timeline->wall_offset_ns);
 }
 
-struct htw__time htw__timeline_from_wall(const struct htw__timeline *timeline,
-                                         struct htw__time wall) {
-    return htw__time_of(wall.s, wall.ns - timeline->wall_offset_ns);
+int64_t htw__timeline_from_wall(const struct htw__timeline *timeline, int64_t wall_ns) {
+    return htw__time_subtract(wall_ns, timeline->wall_offset_ns);
 }

@@ -2,7 +2,7 @@
 /* unreleased.c - saves the messages that a run has not released. */
 #include "unreleased.h"
 
-#include "line.h"
+#include "../line.h"
 #include "../safe_file.h"
 #include "../signals.h"
 
@@ -38,21 +38,20 @@ static int count_one(void *context, const struct record *record, char separator)
     return 0;
 }
 
-static void format_head(struct record *record, const char *sign, struct htw__time time) {
-    time = htw__time_later(time, htw__time_of(0, 0));
-    snprintf(record->head, sizeof(record->head), "%s%" PRId64 ".%09" PRId64 " ", sign, time.s,
-             time.ns);
+static void format_head(struct record *record, const char *sign, int64_t time_ns) {
+    time_ns = htw__time_later(time_ns, 0);
+    snprintf(record->head, sizeof(record->head), "%s%" PRId64 ".%09" PRId64 " ", sign,
+             time_ns / HTW__NS_PER_S, time_ns % HTW__NS_PER_S);
 }
 
 /* An instant is saved as an instant: as a delay it would be late by the time until the next run. */
 static struct record record_of(const struct htw__unreleased *unreleased,
                                const struct htw__message *message) {
     struct record record = { .bytes = message->bytes, .size = message->size, .is_ended = true };
-    struct htw__time instant;
-    if (htw__message_instant(message, &instant))
-        format_head(&record, "@", instant);
+    if (message->instant_ns != INT64_MAX)
+        format_head(&record, "@", message->instant_ns);
     else
-        format_head(&record, "", htw__time_subtract(message->due, unreleased->now));
+        format_head(&record, "", message->due_ns - unreleased->now_ns);
     return record;
 }
 
@@ -63,7 +62,7 @@ static struct record record_of_input(const struct htw__unreleased *unreleased, c
     struct htw__line line;
     if (!unreleased->from_start || htw__line_parse(bytes, size, &line) != NULL || line.is_instant)
         return record;
-    format_head(&record, "", htw__time_subtract(line.when, unreleased->now));
+    format_head(&record, "", line.when_ns - unreleased->now_ns);
     record.bytes = line.message;
     record.size = line.message_size;
     return record;
@@ -98,9 +97,6 @@ void htw__unreleased_collect(struct htw__unreleased *unreleased, struct htw__out
     while ((message = htw__output_pop(output)) != NULL)
         push(&tail, message);
     while ((message = htw__message_of(htw_wheel_poll(wheel, HTW_NEVER_TICK))) != NULL)
-        push(&tail, message);
-    /* Those that lie beyond the last tick. */
-    while ((message = htw__message_of(htw_wheel_drain(wheel))) != NULL)
         push(&tail, message);
     unreleased->count = 0;
     struct htw__input input;

@@ -6,7 +6,7 @@
 #ifndef HTW_SRC_CMD_DELAY_UNRELEASED_H
 #define HTW_SRC_CMD_DELAY_UNRELEASED_H
 
-#include "input.h"
+#include "../input.h"
 #include "output.h"
 
 #include <htw/wheel.h>
@@ -16,7 +16,7 @@
 
 struct htw__unreleased {
     struct htw__input *input;
-    struct htw__time now;          /* the time from which all remaining delays count */
+    int64_t now_ns;                /* the time from which all remaining delays count */
     bool from_start;               /* delays in the input count from the start of the run */
     struct htw__message *messages; /* first those that are due, then the others in their order */
     uint64_t count;                /* of the messages and of the records of the input */

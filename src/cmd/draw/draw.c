@@ -40,7 +40,7 @@ static const char *const shapes[] = {
 #define AT(member) HTW__OPTION_AT(struct options, member)
 
 static const struct htw__option rows[] = {
-    { 'a', "at", "DURATION", set_at, AT(run.until), .also = offsetof(struct options, has_time),
+    { 'a', "at", "DURATION", set_at, AT(run.until_ns), .also = offsetof(struct options, has_time),
       .help = "draw the wheel at this time, counted from the start, without\n"
               "the lines that come later (default: when all lines have been\n"
               "read)" },
@@ -54,7 +54,7 @@ static const struct htw__option rows[] = {
     HTW__OPTION_TICK(struct options, run.tick_ns,
                      "the length of a tick, from 1ns to 1d (default 1ms)"),
     HTW__OPTION_WHEEL_SIZE(struct options, run.wheel_size),
-    { 'b', "begin", "INSTANT", set_begin, AT(run.start),
+    { 'b', "begin", "INSTANT", set_begin, AT(run.start_ns),
       .help = "the instant at which time begins, for lines with an @instant,\n"
               "such as 2026-01-01T00:00:00Z (default: now)" },
     { '0', "null", NULL, htw__set_null, AT(run.separator),
@@ -104,7 +104,7 @@ static int run_and_draw(const struct options *options) {
     if (error == 0)
         error = htw__run_read(&run);
     if (error == 0 && options->has_time)
-        htw__run_advance(&run, options->run.until);
+        htw__run_advance(&run, options->run.until_ns);
     if (error == 0) {
         (void)htw_wheel_next(run.wheel); /* discards buckets that cancels have emptied */
         what = options->output == NULL ? "standard output" : options->output;

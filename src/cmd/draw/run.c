@@ -2,7 +2,7 @@
 /* run.c - reads the lines of a run, and does to a wheel what they say. */
 #include "run.h"
 
-#include "../delay/line.h"
+#include "../line.h"
 #include "../duration.h"
 #include "../instant.h"
 #include "../terminal.h"
@@ -26,8 +26,8 @@ void htw__run_options_init(struct htw__run_options *options) {
         .tick_ns = HTW__NS_PER_MS,
         .wheel_size = HTW_WHEEL_SIZE_DEFAULT,
         .separator = '\n',
-        .until = { HTW__SECONDS_MAX, 0 },
-        .start = htw__time_of(0, htw__clock_realtime_ns()),
+        .until_ns = INT64_MAX,
+        .start_ns = htw__clock_realtime_ns(),
         .names = no_names,
         .name_count = 1,
     };
@@ -42,10 +42,9 @@ static void poll_to(struct htw__run *run, uint64_t tick) {
         continue;
 }
 
-void htw__run_advance(struct htw__run *run, struct htw__time time) {
-    if (htw__time_is_before(run->now, time))
-        run->now = time;
-    poll_to(run, htw__time_tick_before(run->now, run->options->tick_ns));
+void htw__run_advance(struct htw__run *run, int64_t time_ns) {
+    run->now_ns = htw__time_later(run->now_ns, time_ns);
+    poll_to(run, htw__time_tick_before(run->now_ns, run->options->tick_ns));
 }
 
 /* ---- timers and their names */
@@ -104,12 +103,12 @@ static int arm(struct htw__run *run, const char *name, size_t size, uint64_t dea
 }
 
 static uint64_t deadline_of(const struct htw__run *run, const struct htw__line *line) {
-    struct htw__time due = line->is_instant ? htw__time_subtract(line->when, run->options->start)
-                                            : htw__time_add(line->when, run->now);
     int64_t tick_ns = run->options->tick_ns;
-    if (!htw__time_is_before(run->now, due)) /* as in `htw delay` */
-        return htw__time_tick_before(run->now, tick_ns);
-    return htw__time_tick_after(due, tick_ns);
+    int64_t due_ns = line->is_instant ? htw__time_subtract(line->when_ns, run->options->start_ns)
+                                      : htw__time_add(line->when_ns, run->now_ns);
+    if (due_ns <= run->now_ns) /* as in `htw delay` */
+        return htw__time_tick_before(run->now_ns, tick_ns);
+    return htw__time_tick_after(due_ns, tick_ns);
 }
 
 /* ---- lines */
@@ -145,13 +144,13 @@ struct reader {
 
 static const char *wait(struct reader *reader, const char *bytes, size_t size) {
     struct htw__run *run = reader->run;
-    struct htw__time duration;
-    const char *why = htw__duration_parse(bytes, size, &duration);
+    int64_t duration_ns, until_ns = run->options->until_ns;
+    const char *why = htw__duration_parse(bytes, size, &duration_ns);
     if (why != NULL)
         return why;
-    struct htw__time time = htw__time_add(run->now, duration);
-    reader->is_over = htw__time_is_before(run->options->until, time);
-    htw__run_advance(run, reader->is_over ? run->options->until : time);
+    int64_t time_ns = htw__time_add(run->now_ns, duration_ns);
+    reader->is_over = until_ns < time_ns;
+    htw__run_advance(run, reader->is_over ? until_ns : time_ns);
     return NULL;
 }
 

@@ -10,7 +10,7 @@
 #define HTW_SRC_CMD_DRAW_RUN_H
 
 #include "../command_line.h"
-#include "../delay/input.h"
+#include "../input.h"
 #include "../times.h"
 #include "../../base/key_table.h"
 
@@ -24,10 +24,10 @@ struct htw__run_options {
     int64_t tick_ns;
     uint32_t wheel_size;
     char separator;
-    struct htw__time until; /* lines that come later are not read */
-    struct htw__time start; /* the instant of the wall clock at which time begins */
-    char *const *names;     /* of the files */
-    int name_count;         /* at least 1 */
+    int64_t until_ns;   /* lines that come later are not read */
+    int64_t start_ns;   /* the instant of the wall clock at which time begins */
+    char *const *names; /* of the files */
+    int name_count;     /* at least 1 */
 };
 
 struct htw__run_timer {
@@ -42,7 +42,7 @@ struct htw__run_timer {
 struct htw__run {
     const struct htw__run_options *options;
     struct htw_wheel *wheel;
-    struct htw__time now;
+    int64_t now_ns;
     struct htw__run_timer *last; /* of all that were made */
     struct htw__key_table by_name;
     uint64_t seed;   /* of its hashes: strangers may choose the names */
@@ -56,8 +56,8 @@ void htw__run_fini(struct htw__run *run);
 /* Reads all lines up to `until`. Returns 0 or -ENOMEM. */
 int htw__run_read(struct htw__run *run);
 
-/* Lets time pass until `time`, if that is later. */
-void htw__run_advance(struct htw__run *run, struct htw__time time);
+/* Lets time pass until `time_ns`, if that is later. */
+void htw__run_advance(struct htw__run *run, int64_t time_ns);
 
 /* Sets what the options mean where they are not given. */
 void htw__run_options_init(struct htw__run_options *options);

@@ -23,6 +23,9 @@ struct htw__journal_request {
     /* Of recurring jobs: */
     const char *name, *schedule, *zone;
     uint32_t catch_up; /* UINT32_MAX: not said */
+    /* Of lease: */
+    const char *command; /* NULL: what is taken is printed */
+    uint32_t attempts;   /* after so many it is buried; UINT32_MAX: never */
 };
 
 /* These read the file, also while a program has it open. */
@@ -38,5 +41,19 @@ int htw__journal_step(const struct htw__journal_request *request);
 int htw__journal_kick(const struct htw__journal_request *request);
 int htw__journal_unrecur(const struct htw__journal_request *request);
 int htw__journal_compact(const struct htw__journal_request *request);
+int htw__journal_lease(const struct htw__journal_request *request);
+
+/* What these share. Prints the error of the library, if it is one. */
+bool htw__journal_succeeds(int error);
+
+/* The queue as the library names it. */
+const char *htw__journal_queue_of(const struct htw__journal_request *request);
+
+/* Whether the file is a journal, and of what kind; if not, why was printed. */
+bool htw__journal_identify(const char *path, bool *ret_is_guest);
+
+/* Opens a journal for what a server is not asked to do. NULL: why not was printed. */
+struct htw_journal *htw__journal_open_unserved(const char *path, bool is_guest,
+                                               struct htw_scheduler *scheduler);
 
 #endif /* HTW_SRC_CMD_JOURNAL_ACTIONS_H */

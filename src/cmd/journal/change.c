@@ -28,8 +28,7 @@ static uint64_t size_of(const char *path) {
     return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
 }
 
-/* Whether the file is a journal, and of what kind; if not, why was printed. */
-static bool identify(const char *path, bool *ret_is_guest) {
+bool htw__journal_identify(const char *path, bool *ret_is_guest) {
     struct htw__journal_file file;
     bool is_journal = htw__journal_file_open(&file, path);
     htw__journal_file_close(&file);
@@ -38,11 +37,12 @@ static bool identify(const char *path, bool *ret_is_guest) {
 }
 
 /* NULL: it cannot be opened. Why was printed, unless `ret_is_served`: the server is to be asked. */
-static struct htw_journal *open_as(const char *path, bool is_guest, bool *ret_is_served) {
+static struct htw_journal *open_as(const char *path, bool is_guest, struct htw_scheduler *scheduler,
+                                   bool *ret_is_served) {
     struct htw_journal_options options = HTW_JOURNAL_OPTIONS_INIT;
     struct htw_journal *journal = NULL;
     options.is_guest = is_guest;
-    int error = htw_journal_open(&journal, NULL, path, &options);
+    int error = htw_journal_open(&journal, scheduler, path, &options);
     *ret_is_served = error == -EBUSY && htw__journal_is_served(path);
     if (error == -EBUSY && !*ret_is_served)
         htw__terminal_error("%s, which is no htw serve that can be asked", htw_journal_error());
@@ -51,10 +51,10 @@ static struct htw_journal *open_as(const char *path, bool is_guest, bool *ret_is
     return journal;
 }
 
-/* The same for what a server is not asked to do. */
-static struct htw_journal *open_unserved(const char *path, bool is_guest) {
+struct htw_journal *htw__journal_open_unserved(const char *path, bool is_guest,
+                                               struct htw_scheduler *scheduler) {
     bool is_served;
-    struct htw_journal *journal = open_as(path, is_guest, &is_served);
+    struct htw_journal *journal = open_as(path, is_guest, scheduler, &is_served);
     if (is_served)
         htw__terminal_error("%s: not while htw serve has it open", path);
     return journal;
@@ -64,7 +64,8 @@ static struct htw_journal *open_unserved(const char *path, bool is_guest) {
 static struct htw_journal *open_journal(const char *path, bool *ret_is_served) {
     bool is_guest;
     *ret_is_served = false;
-    return identify(path, &is_guest) ? open_as(path, is_guest, ret_is_served) : NULL;
+    return htw__journal_identify(path, &is_guest) ? open_as(path, is_guest, NULL, ret_is_served)
+                                                  : NULL;
 }
 
 /* Whether all was done and printed. */
@@ -73,15 +74,13 @@ static int end(struct htw_journal *journal, bool success) {
     return htw__text_flush() && success ? 0 : HTW__EXIT_FAILED;
 }
 
-/* Prints the error, if there is one. */
-static bool succeeds(int error) {
+bool htw__journal_succeeds(int error) {
     if (error < 0)
         htw__terminal_error("%s", htw_journal_error());
     return error >= 0;
 }
 
-/* The queue as the library names it. */
-static const char *name_of(const struct htw__journal_request *request) {
+const char *htw__journal_queue_of(const struct htw__journal_request *request) {
     const char *queue = request->filter.queue;
     return queue == NULL || *queue == '\0' ? NULL : queue;
 }
@@ -117,7 +116,7 @@ static struct htw_job job_of(const struct htw__journal_request *request, const c
     job.payload_size = size;
     job.key = request->key;
     job.key_size = request->key == NULL ? 0 : strlen(request->key);
-    job.queue = name_of(request);
+    job.queue = htw__journal_queue_of(request);
     job.priority = request->priority;
     return job;
 }
@@ -125,12 +124,13 @@ static struct htw_job job_of(const struct htw__journal_request *request, const c
 /* The job gets its id. */
 static bool put(const struct htw__journal_request *request, struct htw_job *job) {
     bool is_served;
-    struct htw_journal *journal = open_as(request->path, false, &is_served);
+    struct htw_journal *journal = open_as(request->path, false, NULL, &is_served);
     struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
     change.jobs = job;
     change.job_count = 1;
-    bool success = is_served ? htw__served_put(request, job)
-                             : journal != NULL && succeeds(htw_journal_apply(journal, &change));
+    bool success =
+        is_served ? htw__served_put(request, job)
+                  : journal != NULL && htw__journal_succeeds(htw_journal_apply(journal, &change));
     htw_journal_close(journal);
     return success;
 }
@@ -145,7 +145,8 @@ static bool put_as_guest(const struct htw__journal_request *request, struct htw_
         result = sqlite3_exec(connection, "PRAGMA synchronous = EXTRA", NULL, NULL, NULL);
     if (result != SQLITE_OK)
         htw__terminal_error("%s: %s", request->path, sqlite3_errmsg(connection));
-    bool success = result == SQLITE_OK && succeeds(htw_journal_put_in(connection, job));
+    bool success =
+        result == SQLITE_OK && htw__journal_succeeds(htw_journal_put_in(connection, job));
     sqlite3_close(connection);
     return success;
 }
@@ -153,14 +154,15 @@ static bool put_as_guest(const struct htw__journal_request *request, struct htw_
 static bool recur(const struct htw__journal_request *request, const struct htw_job *job,
                   bool is_guest) {
     struct htw_recurring rule = HTW_RECURRING_INIT;
-    struct htw_journal *journal = open_unserved(request->path, is_guest);
+    struct htw_journal *journal = htw__journal_open_unserved(request->path, is_guest, NULL);
     rule.name = request->name;
     rule.schedule = request->schedule;
     rule.zone = request->zone;
     if (request->catch_up != UINT32_MAX)
         rule.catch_up = request->catch_up;
     rule.job = *job;
-    bool success = journal != NULL && succeeds(htw_journal_set_recurring(journal, &rule));
+    bool success =
+        journal != NULL && htw__journal_succeeds(htw_journal_set_recurring(journal, &rule));
     htw_journal_close(journal);
     return success;
 }
@@ -172,7 +174,7 @@ int htw__journal_put(const struct htw__journal_request *request) {
     const char *payload = request->content == NULL ? input : request->content;
     struct htw_job job = job_of(request, payload, size);
     bool is_guest = false, exists = access(request->path, F_OK) == 0;
-    bool success = payload != NULL && (!exists || identify(request->path, &is_guest));
+    bool success = payload != NULL && (!exists || htw__journal_identify(request->path, &is_guest));
     if (success && request->schedule != NULL)
         success = recur(request, &job, is_guest);
     else if (success)
@@ -185,10 +187,11 @@ int htw__journal_put(const struct htw__journal_request *request) {
 
 int htw__journal_unrecur(const struct htw__journal_request *request) {
     bool is_guest;
-    struct htw_journal *journal =
-        identify(request->path, &is_guest) ? open_unserved(request->path, is_guest) : NULL;
-    return end(journal,
-               journal != NULL && succeeds(htw_journal_remove_recurring(journal, request->name)));
+    struct htw_journal *journal = htw__journal_identify(request->path, &is_guest)
+                                      ? htw__journal_open_unserved(request->path, is_guest, NULL)
+                                      : NULL;
+    return end(journal, journal != NULL && htw__journal_succeeds(htw_journal_remove_recurring(
+                                               journal, request->name)));
 }
 
 /* ---- steps */
@@ -203,7 +206,7 @@ static bool step(struct htw_journal *journal, const struct htw__journal_request 
     update.deadline_ns = request->deadline_ns;
     update.has_priority = request->has_priority;
     update.priority = request->priority;
-    return succeeds(htw_journal_update(journal, &update));
+    return htw__journal_succeeds(htw_journal_update(journal, &update));
 }
 
 int htw__journal_step(const struct htw__journal_request *request) {
@@ -228,8 +231,9 @@ int htw__journal_kick(const struct htw__journal_request *request) {
     if (is_served)
         success = htw__served_kick(request, &count);
     else if (journal != NULL)
-        success = succeeds(
-            count = htw_journal_kick(journal, name_of(request), (uint32_t)request->filter.limit));
+        success =
+            htw__journal_succeeds(count = htw_journal_kick(journal, htw__journal_queue_of(request),
+                                                           (uint32_t)request->filter.limit));
     if (success)
         printf(request->json ? "{\"kicked\":%d}\n" : "%d\n", count);
     return end(journal, success);
@@ -258,12 +262,12 @@ static bool compact(const char *path) {
 int htw__journal_compact(const struct htw__journal_request *request) {
     bool is_guest;
     struct htw_journal *journal = NULL;
-    bool is_journal = identify(request->path, &is_guest);
+    bool is_journal = htw__journal_identify(request->path, &is_guest);
     if (is_journal && is_guest)
         htw__terminal_error("%s: the database of a program, which alone compacts it",
                             request->path);
     else if (is_journal)
-        journal = open_unserved(request->path, false);
+        journal = htw__journal_open_unserved(request->path, false, NULL);
     uint64_t before = size_of(request->path);
     bool success = journal != NULL && compact(request->path);
     htw_journal_close(journal);

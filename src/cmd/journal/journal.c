@@ -43,7 +43,7 @@ static const struct htw__option options[] = {
     { 0, "after", "CURSOR", set_after, AT(filter.after),
       .help = "list: those after the end of another page, which list has printed" },
     { 'q', "queue", "NAME", htw__set_word, AT(filter.queue),
-      .help = "list: only jobs of this queue; put, recur, kick: the queue. '' is the\n"
+      .help = "list: only jobs of this queue; put, lease, recur, kick: the queue. '' is the\n"
               "default queue" },
     { 0, "state", "STATE", htw__set_choice, AT(filter.state), .choice = states,
       .help = "list: only jobs in this state: delayed, ready, leased, buried, or done,\n"
@@ -57,13 +57,20 @@ static const struct htw__option options[] = {
       .help = "recur: the time zone, such as Europe/Berlin (default UTC)" },
     { 0, "catch-up", "N", htw__set_number, AT(catch_up), .least = 0, .most = 1000,
       .help = "recur: how many missed jobs are put late (default 1, for all)" },
+    { 0, "exec", "COMMAND", htw__set_word, AT(command),
+      .help = "lease: run this for each job, with the payload as its input and\n"
+              "the id in JOB_ID. If it succeeds, the job ends; if not, it is\n"
+              "given back, as the policy of the queue says, or for 1 second\n"
+              "after the first attempt, 2 after the next, up to half an hour" },
+    { 0, "attempts", "N", htw__set_number, AT(attempts), .least = 1, .most = UINT32_MAX,
+      .help = "lease --exec: bury a job that has failed so often" },
 };
 
 static const struct htw__command_line line = {
     .program = "htw journal",
     .usage = "Usage: htw journal [OPTION]... ACTION FILE [ID]...\n",
     .about =
-        "Look at a journal, the file of `htw delay --journal` and other programs, and change it.\n"
+        "Look at a journal, a file of jobs, put jobs into it, and take them at their time.\n"
         "\n"
         "Actions:\n"
         "  list FILE              print the jobs: id, deadline, size, state, queue, key and payload.\n"
@@ -79,6 +86,10 @@ static const struct htw__command_line line = {
         "  check FILE             read all of the file, and print what is wrong with it\n"
         "  put FILE WHEN PAYLOAD  put a job, and print its id. WHEN is an instant, or +DURATION\n"
         "                         from now. Without PAYLOAD: all of standard input. Creates FILE\n"
+        "  lease FILE             take the jobs of a queue as they come due, and print each. It ends\n"
+        "                         when the next is asked for by a line of standard input, or with\n"
+        "                         the success of --exec. Creates FILE as one that others may put\n"
+        "                         jobs into meanwhile\n"
         "  cancel FILE ID...      remove these jobs, unless they are leased\n"
         "  delete FILE ID...      remove these jobs\n"
         "  move FILE ID WHEN      change the deadline of a job that is not leased\n"
@@ -121,7 +132,8 @@ enum {
     STATE = 16,
     KEY = 32,
     PRIORITY = 64,
-    RULE = 128
+    RULE = 128,
+    EXEC = 256
 };
 
 static const struct action {
@@ -143,6 +155,7 @@ static const struct action {
       .options = QUEUE | KEY | PRIORITY,
       .takes_when = true,
       .takes_payload = true },
+    { .name = "lease", .run = htw__journal_lease, .options = QUEUE | EXEC },
     { .name = "cancel",
       .run = htw__journal_step,
       .ids_least = 1,
@@ -222,6 +235,8 @@ static const char *find_misused(const struct action *action,
         { PRIORITY, request->has_priority, "--priority" },
         { RULE, request->zone != NULL, "--zone" },
         { RULE, request->catch_up != UINT32_MAX, "--catch-up" },
+        { EXEC, request->command != NULL, "--exec" },
+        { EXEC, request->attempts != UINT32_MAX, "--attempts" },
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         if (all[i].is_set && (action->options & all[i].option) == 0)
@@ -231,8 +246,8 @@ static const char *find_misused(const struct action *action,
 
 static int read_when(struct htw__journal_request *request, const char *word) {
     char what[80];
-    const char *why = htw__instant_parse_ns(word, htw__time_of(0, htw__clock_realtime_ns()),
-                                            &request->deadline_ns);
+    const char *why =
+        htw__instant_parse_after(word, htw__clock_realtime_ns(), &request->deadline_ns);
     if (why == NULL)
         return 0;
     snprintf(what, sizeof(what), "WHEN: %s: ", why);
@@ -316,7 +331,8 @@ static int run(const struct action *action, struct htw__journal_request *request
 int htw__journal_command(int argc, char *argv[]) {
     struct htw__journal_request request = { .filter = HTW__JOBS_ALL,
                                             .deadline_ns = INT64_MIN,
-                                            .catch_up = UINT32_MAX };
+                                            .catch_up = UINT32_MAX,
+                                            .attempts = UINT32_MAX };
     enum htw__wish wish = htw__command_line_read(&line, argc, argv, &request);
     if (wish != HTW__WISH_RUN)
         return htw__command_line_answer(&line, wish);

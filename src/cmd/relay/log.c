@@ -39,7 +39,7 @@ static void write_head(FILE *line, enum htw__severity level) {
     static const char *const names[] = { "info", "warning", "error" };
     const char *quote = format == HTW__LOG_JSON ? "\"" : "";
     char time[HTW__INSTANT_FORMAT_SIZE];
-    htw__instant_format(htw__time_of(0, htw__clock_realtime_ns()), time);
+    htw__instant_format(0, htw__clock_realtime_ns(), time);
     write_name(line, "time");
     fprintf(line, "%s%s%s", quote, time, quote);
     write_name(line, "level");

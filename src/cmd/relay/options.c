@@ -18,13 +18,12 @@
 #include <unistd.h>
 
 const char *htw__relay_moment(const char *text, int64_t *ret_ms) {
-    struct htw__time time = { 0, 0 };
-    const char *why =
-        htw__instant_parse_after(text, htw__time_of(0, htw__clock_realtime_ns()), &time);
-    if (why == NULL && (time.s < 0 || time.s > HTW__RELAY_DEADLINE_MAX / 1000 - 1))
-        why = "not between the years 1970 and 9999";
+    int64_t ns = 0;
+    const char *why = htw__instant_parse_after(text, htw__clock_realtime_ns(), &ns);
+    if (why == NULL && ns < 0)
+        why = "before 1970";
     if (why == NULL)
-        *ret_ms = time.s * 1000 + (time.ns + HTW__NS_PER_MS - 1) / HTW__NS_PER_MS;
+        *ret_ms = ns / HTW__NS_PER_MS + (ns % HTW__NS_PER_MS != 0);
     return why;
 }
 
@@ -37,10 +36,10 @@ static bool set_instance(const struct htw__option *option, void *member, const c
 }
 
 static bool set_ms(const struct htw__option *option, void *member, const char *argument) {
-    struct htw__time time = { 0, 0 };
-    const char *why = htw__duration_parse(argument, strlen(argument), &time);
-    int64_t ns = htw__time_to_ns(time), ms = ns / HTW__NS_PER_MS;
-    if (why == NULL && (ns % HTW__NS_PER_MS != 0 || ms < (int64_t)option->least || ns == INT64_MAX))
+    int64_t ns = 0;
+    const char *why = htw__duration_parse(argument, strlen(argument), &ns);
+    int64_t ms = ns / HTW__NS_PER_MS;
+    if (why == NULL && (ns % HTW__NS_PER_MS != 0 || ms < (int64_t)option->least))
         why = "not a whole number of milliseconds in the range that is allowed";
     if (why != NULL)
         return htw__option_refuse(option, why, argument);

@@ -4,6 +4,7 @@
 
 #include "../instant.h"
 #include "../text.h"
+#include "../times.h"
 
 #include <inttypes.h>
 
@@ -11,7 +12,7 @@
 #define ALL_COLUMNS SIZE_MAX
 
 const char *htw__rows_moment(int64_t ms, char text[HTW__ROWS_MOMENT_SIZE]) {
-    htw__instant_format(htw__time_of(ms / 1000, ms % 1000 * HTW__NS_PER_MS), text);
+    htw__instant_format(ms / 1000, ms % 1000 * HTW__NS_PER_MS, text);
     return text;
 }
 

@@ -2,7 +2,7 @@
 /* flight_input.c - gets a flight record out of a file, or from a monitor. */
 #include "flight_input.h"
 
-#include "../delay/input.h"
+#include "../input.h"
 #include "../terminal.h"
 #include "../top/fetch.h"
 #include "../top/path.h"

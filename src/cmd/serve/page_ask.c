@@ -71,8 +71,8 @@ static const char *set_priority(struct htw__page_ask *ask, const char *value) {
 }
 
 static const char *set_instant(struct htw__page_ask *ask, const char *value, const char *why) {
-    struct htw__time now = htw__time_of(0, htw__clock_realtime_ns());
-    return htw__instant_parse_ns(value, now, &ask->until_ns) == NULL ? NULL : why;
+    return htw__instant_parse_after(value, htw__clock_realtime_ns(), &ask->until_ns) == NULL ? NULL
+                                                                                             : why;
 }
 
 static const char *set_value(struct htw__page_ask *ask, unsigned parameter, const char *value) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * delay_runs.h - whole runs of `htw delay`, each in a process of its own, in a time that passes
- * only in ppoll(): that and the clocks are linked to those below (-Wl,--wrap), and isatty() and
+ * only in ppoll(): that and the clocks are linked to those below (-Wl,--wrap), and
  * getrusage() too. A sleep takes no time, and its length is exact.
  */
 #ifndef TESTS_UNIT_CMD_DELAY_RUNS_H
@@ -46,7 +46,6 @@ struct run {
     const char *input;
     const struct event *events; /* of one sleep after the other; NULL: undisturbed */
     bool is_open;               /* the input does not end after `input` */
-    bool has_terminal;          /* standard error is one, it thinks */
     bool has_reader_gone;
     bool ignores_sigpipe;
     bool is_full;    /* the disk of the output */
@@ -81,11 +80,6 @@ int64_t __wrap_htw__clock_monotonic_ns(void) {
 int64_t __wrap_htw__clock_realtime_ns(void);
 int64_t __wrap_htw__clock_realtime_ns(void) {
     return now_ns;
-}
-
-int __wrap_isatty(int fd);
-int __wrap_isatty(int fd) {
-    return fd == STDERR_FILENO && run_of->has_terminal;
 }
 
 int __wrap_getrusage(int who, struct rusage *usage);
@@ -162,7 +156,7 @@ static inline void become_the_run(const struct run *run, int out, int err) {
     dup2(err, STDERR_FILENO);
     event = run->events != NULL ? run->events : &undisturbed;
     run_of = run;
-    exit(htw__memory_run(&run->options));
+    exit(htw__delay_run(&run->options));
 }
 
 static inline const struct result *result_of(const struct run *run) {

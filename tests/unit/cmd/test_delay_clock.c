@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_delay_clock.c - the clocks of `htw delay`, which are replaced (-Wl,--wrap). */
-#include "../../../src/cmd/delay/progress.h"
 #include "../../../src/cmd/delay/timeline.h"
 #include "../../../src/base/clock.h"
 
@@ -50,12 +49,8 @@ UNIT_TEST(timeline_after_the_clock_was_set_follows_it) {
         pass(5 * HTW__NS_PER_S);
         wall_ns += steps_ns[i];
         htw__timeline_follow_wall_clock(&timeline);
-        assert_int_equal(
-            htw__time_to_ns(htw__timeline_to_wall(&timeline, htw__timeline_now(&timeline))),
-            wall_ns);
-        assert_int_equal(
-            htw__time_to_ns(htw__timeline_from_wall(&timeline, htw__time_of(0, wall_ns))),
-            5 * HTW__NS_PER_S);
+        assert_int_equal(htw__timeline_to_wall(&timeline, htw__timeline_now(&timeline)), wall_ns);
+        assert_int_equal(htw__timeline_from_wall(&timeline, wall_ns), 5 * HTW__NS_PER_S);
     }
 }
 
@@ -88,33 +83,8 @@ UNIT_TEST(timeline_simulated_follows_no_clock) {
     wall_ns += 3600 * HTW__NS_PER_S;
     htw__timeline_follow_wall_clock(&timeline);
     assert_true(timeline.wall_offset_ns == offset_ns);
-    assert_int_equal(htw__time_to_ns(htw__timeline_now(&timeline)), 0);
+    assert_int_equal(htw__timeline_now(&timeline), 0);
     htw__timeline_jump(&timeline, 5);
     htw__timeline_jump(&timeline, 3);
-    assert_int_equal(htw__time_to_ns(htw__timeline_now(&timeline)), 5 * HTW__NS_PER_MS);
-}
-
-UNIT_TEST(progress_is_due_ten_times_a_second) {
-    const struct htw__progress_numbers numbers = { .next_in_ns = -1 };
-    struct htw__progress progress = { .next_ns = INT64_MAX };
-    start(false);
-    int saved = dup(STDERR_FILENO); /* where it is shown */
-    int nowhere = open("/dev/null", O_WRONLY);
-    assert_true(dup2(nowhere, STDERR_FILENO) >= 0 && close(nowhere) == 0);
-    htw__progress_init(&progress, true);
-    assert_int_equal(htw__progress_wait_ns(&progress), 0);
-    htw__progress_update(&progress, &numbers);
-    assert_int_equal(htw__progress_wait_ns(&progress), 100 * HTW__NS_PER_MS);
-    pass(99 * HTW__NS_PER_MS);
-    htw__progress_update(&progress, &numbers); /* not yet */
-    assert_int_equal(htw__progress_wait_ns(&progress), HTW__NS_PER_MS);
-    pass(2 * HTW__NS_PER_MS);
-    assert_int_equal(htw__progress_wait_ns(&progress), 0);
-    htw__progress_update(&progress, &numbers);
-    htw__progress_erase(&progress);
-    assert_int_equal(htw__progress_wait_ns(&progress), 0); /* it is shown again at once */
-    assert_true(dup2(saved, STDERR_FILENO) >= 0 && close(saved) == 0);
-    htw__progress_init(&progress, false);
-    htw__progress_update(&progress, &numbers);
-    assert_true(htw__progress_wait_ns(&progress) == INT64_MAX);
+    assert_int_equal(htw__timeline_now(&timeline), 5 * HTW__NS_PER_MS);
 }

@@ -42,7 +42,7 @@ UNIT_TEST(options_without_any_are_the_defaults) {
     assert_true(options.max_pending == SIZE_MAX);
     assert_int_equal(options.max_line, 16777216);
     assert_false(options.from_start || options.simulate || options.timestamps || options.strict ||
-                 options.stats || options.progress);
+                 options.stats);
     assert_int_equal(options.separator, '\n');
     assert_null(options.unreleased_path);
     assert_int_equal(options.name_count, 1);
@@ -52,14 +52,13 @@ UNIT_TEST(options_without_any_are_the_defaults) {
 
 UNIT_TEST(options_in_short_and_long_form_are_the_same) {
     static const char *const forms[][ARGUMENTS_MAX] = {
-        { "-fnTSsp0", "-t5us", "-w", "4096", "-m7", "-l9", "-uout", "in" },
-        { "--from-start", "--simulate", "--timestamps", "--strict", "--stats", "--progress",
-          "--null", "in" },
+        { "-fnTSs0", "-t5us", "-w", "4096", "-m7", "-l9", "-uout", "in" },
+        { "--from-start", "--simulate", "--timestamps", "--strict", "--stats", "--null", "in" },
     };
     for (size_t i = 0; i < COUNT(forms); i++) {
         assert_int_equal(parse(forms[i]), HTW__WISH_RUN);
         assert_true(options.from_start && options.simulate && options.timestamps &&
-                    options.strict && options.stats && options.progress);
+                    options.strict && options.stats);
         assert_int_equal(options.separator, '\0');
         assert_int_equal(options.name_count, 1);
         assert_string_equal(options.names[0], "in");
@@ -85,7 +84,7 @@ UNIT_TEST(options_alone_set_one_thing_each) {
         const bool *set;
     } cases[] = {
         { "-f", &options.from_start }, { "-n", &options.simulate }, { "-T", &options.timestamps },
-        { "-S", &options.strict },     { "-s", &options.stats },    { "-p", &options.progress },
+        { "-S", &options.strict },     { "-s", &options.stats },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         assert_int_equal(PARSE(cases[i].word), HTW__WISH_RUN);

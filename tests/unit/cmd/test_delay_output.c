@@ -121,9 +121,9 @@ static void tear_down(void) {
 }
 
 static void push(const char *bytes, size_t size, int64_t due_ns) {
-    struct htw__message *message = htw__message_create(bytes, size, '\n', NULL);
+    struct htw__message *message = htw__message_create(bytes, size, '\n');
     assert_non_null(message);
-    message->due = htw__time_of(0, due_ns);
+    message->due_ns = due_ns;
     htw__report_accepted(&report, htw__message_memory(message), 0);
     htw__output_push(&output, message);
 }
@@ -219,7 +219,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, output_queue_counts_what_it_holds) {
     push("yy", 2, 4);
     size_t bytes = output.bytes;
     struct htw__message *first = htw__output_pop(&output);
-    assert_int_equal(first->due.ns, 3);
+    assert_int_equal(first->due_ns, 3);
     assert_int_equal(output.count, 1);
     assert_int_equal(output.bytes, bytes - htw__message_memory(first));
     htw__message_destroy(first);
@@ -227,7 +227,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, output_queue_counts_what_it_holds) {
     assert_int_equal(output.count, 0);
     assert_int_equal(output.bytes, 0);
     push("z", 1, 5); /* after the last one was taken */
-    assert_int_equal(output.head->due.ns, 5);
+    assert_int_equal(output.head->due_ns, 5);
 }
 
 /* 256 messages or 256 KiB. */

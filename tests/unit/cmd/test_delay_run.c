@@ -12,9 +12,9 @@ UNIT_TEST(delay_run_sleeps_until_each_deadline) {
     run.options.stats = true;
     const struct result *result = assert_run(&run, 0, "a\nd\nb\nc\n", NULL);
     SLEEPS(result, -1, 10 * MS, 10 * MS, 10 * MS, 10 * MS);
-    assert_non_null(strstr(result->err, "read 4, bad 0, released 4, unreleased 0\n"
-                                        "early 0, lateness min 0 ns, p50 0 ns, p99 0 ns, max 0 ns\n"
-                                        "  from      0 ns              4  "));
+    assert_non_null(strstr(result->err,
+                           "read 4, bad 0, released 4, unreleased 0\n"
+                           "early 0, lateness min 0 ns, p50 0 ns, p99 0 ns, max 0 ns\n"));
     assert_non_null(strstr(result->err, "\nwake-ups 3 (empty 0), "));
     assert_non_null(strstr(result->err, "\npeak pending 4\n"));
 }
@@ -106,51 +106,13 @@ UNIT_TEST(delay_run_of_centuries_sleeps_in_pieces) {
     }
 }
 
-UNIT_TEST(delay_run_shows_progress_ten_times_a_second) {
-    struct run run = run_with("250ms a\n");
-    run.options.progress = true;
-    run.has_terminal = true;
-    const struct result *result =
-        assert_run(&run, 0, "a\n",
-                   "\rread 0  pending 0  released 0  next due in -\033[K"
-                   "\rread 1  pending 1  released 0  next due in 150 ms\033[K"
-                   "\rread 1  pending 1  released 0  next due in 50.0 ms\033[K"
-                   "\r\033[K");
-    run.options.progress = false;
-    result = result_of(&run);
-    assert_string_equal(result->err, "");
-    run.options.progress = true;
-    run.has_terminal = false;
-    result = result_of(&run);
-    assert_string_equal(result->err, "");
-    SLEEPS(result, -1, 250 * MS, 250 * MS);
-}
-
-/* A sleep that ends for the progress line alone is no wake-up. */
-UNIT_TEST(delay_run_counts_no_wake_up_for_progress) {
-    struct run run = run_with("100ms b\n250ms a\n");
-    run.options.progress = true;
-    run.options.stats = true;
-    run.has_terminal = true;
-    const struct result *result = assert_run(&run, 0, "b\na\n", NULL);
-    assert_non_null(strstr(result->err, "\nwake-ups 2 (empty 0), "));
-}
-
-/* The progress line makes room for the picture. */
 UNIT_TEST(delay_run_asked_for_a_dump_draws_the_wheel_once) {
     struct run run = run_with("50ms a\n");
     run.events = EVENTS({ .kind = PASSES }, { .kind = SIGNAL, .number = SIGUSR1 });
-    run.has_terminal = true;
-    run.options.progress = true;
     const struct result *result = assert_run(&run, 0, "a\n", NULL);
-    const char shown[] = "\rread 0  pending 0  released 0  next due in -\033[K\r\033[K";
-    assert_memory_equal(result->err, shown, sizeof(shown) - 1);
-    const char *picture = result->err + sizeof(shown) - 1;
-    const char *line =
-        strstr(picture, "\rread 1  pending 1  released 0  next due in 50.0 ms\033[K");
-    assert_non_null(line);
-    assert_true(line > picture);
-    assert_null(strstr(line + 1, "\rread 1  pending 1"));
+    const char *picture = strstr(result->err, "wheel");
+    assert_non_null(picture);
+    assert_non_null(strstr(picture, "1 timer"));
 }
 
 UNIT_TEST(delay_run_with_bad_lines_reports_them_and_fails) {

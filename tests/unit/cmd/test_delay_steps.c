@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_delay_steps.c - each step of the loop of `htw delay` does a bounded amount of work. */
-#include "../../../src/cmd/delay/memory.h"
+#include "../../../src/cmd/delay/state.h"
 
 #include "../unit.h"
 
@@ -11,8 +11,8 @@
 #define STEPS_MAX 10000
 
 /* Too large for the stack; one test at a time uses it. */
-static struct htw__memory memory;
-static struct htw__delay *const delay = &memory.delay;
+static struct htw__delay run;
+static struct htw__delay *const delay = &run;
 
 static void set_up(void) {
     static char name[] = "-";
@@ -21,14 +21,13 @@ static void set_up(void) {
         .tick_ns = 1, .max_pending = SIZE_MAX, .max_line = 1000, .separator = '\n', .simulate = true
     };
     struct htw_wheel_options wheel_options = HTW_WHEEL_OPTIONS_INIT;
-    memset(&memory, 0, sizeof(memory));
-    delay->store = &htw__memory_store;
+    memset(&run, 0, sizeof(run));
     wheel_options.strict_fifo = true;
     delay->options = &options;
     htw__timeline_init(&delay->timeline, 1, true);
     htw__report_init(&delay->report);
     htw__output_init(&delay->output, STDOUT_FILENO, false, &delay->timeline, &delay->report);
-    assert_int_equal(htw_wheel_create(&memory.wheel, &wheel_options), 0);
+    assert_int_equal(htw_wheel_create(&run.wheel, &wheel_options), 0);
     assert_int_equal(htw__input_init(&delay->input, names, 1, '\n', options.max_line), 0);
 }
 
@@ -36,37 +35,37 @@ static void tear_down(void) {
     struct htw__message *message;
     while ((message = htw__output_pop(&delay->output)) != NULL)
         htw__message_destroy(message);
-    while ((message = htw__message_of(htw_wheel_drain(memory.wheel))) != NULL)
+    while ((message = htw__message_of(htw_wheel_drain(run.wheel))) != NULL)
         htw__message_destroy(message);
     htw__input_fini(&delay->input);
-    htw_wheel_destroy(memory.wheel);
+    htw_wheel_destroy(run.wheel);
 }
 
 static void schedule(uint64_t tick) {
-    struct htw__message *message = htw__message_create("x", 1, '\n', NULL);
+    struct htw__message *message = htw__message_create("x", 1, '\n');
     assert_non_null(message);
-    message->due = htw__time_of(0, (int64_t)tick);
-    assert_int_equal(htw_wheel_schedule(memory.wheel, &message->in.timer, tick), 0);
+    message->due_ns = (int64_t)tick;
+    assert_int_equal(htw_wheel_schedule(run.wheel, &message->in.timer, tick), 0);
 }
 
 /* Calls until nothing more is due; each call must do a little, and the order must be right. */
 static void assert_collects_in_slices(size_t wanted) {
-    struct htw__time last = { 0, 0 };
+    int64_t last_ns = 0;
     size_t collected = 0;
     bool has_more;
     size_t calls = 0;
     do {
         struct htw_wheel_stats before = HTW_WHEEL_STATS_INIT;
         struct htw_wheel_stats after = HTW_WHEEL_STATS_INIT;
-        htw_wheel_get_stats(memory.wheel, &before);
-        has_more = htw__memory_store.collect_due(delay);
-        htw_wheel_get_stats(memory.wheel, &after);
+        htw_wheel_get_stats(run.wheel, &before);
+        has_more = htw__delay_collect_due(delay);
+        htw_wheel_get_stats(run.wheel, &after);
         assert_true(delay->output.count <= STEPS_MAX);
         assert_true(after.demoted - before.demoted <= STEPS_MAX);
         struct htw__message *message;
         while ((message = htw__output_pop(&delay->output)) != NULL) {
-            assert_false(htw__time_is_before(message->due, last));
-            last = message->due;
+            assert_true(message->due_ns >= last_ns);
+            last_ns = message->due_ns;
             htw__message_destroy(message);
             collected++;
         }
@@ -103,7 +102,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, delay_that_sorts_first_counts_no_empty_wake
     assert_int_equal(delay->report.idle_wakes, 0);
     assert_false(delay->slept_until_due);
     delay->slept_until_due = true;
-    assert_false(htw__memory_store.collect_due(delay));
+    assert_false(htw__delay_collect_due(delay));
     assert_int_equal(delay->report.idle_wakes, 1);
 }
 
@@ -119,13 +118,13 @@ UNIT_TEST_BETWEEN(set_up, tear_down, delay_with_many_lines_at_once_takes_them_in
     delay->input.names_left = 0;
     delay->input.fd = ends[0];
     assert_int_equal(htw__input_read(&delay->input), 0);
-    htw__delay_accept_lines(delay, false);
+    htw__delay_accept_lines(delay);
     assert_in_range(delay->report.read, 1, sizeof(lines) / 4 / 2);
 }
 
 UNIT_TEST_BETWEEN(set_up, tear_down, delay_output_popped_begins_the_next_message_from_its_start) {
     for (int i = 0; i < 2; i++)
-        htw__output_push(&delay->output, htw__message_create("abc", 3, '\n', NULL));
+        htw__output_push(&delay->output, htw__message_create("abc", 3, '\n'));
     delay->output.head_written = 2;
     htw__message_destroy(htw__output_pop(&delay->output));
     assert_int_equal(htw__output_partial(&delay->output), 0);

@@ -106,18 +106,17 @@ static void begin_input_ended(const char *content) {
     assert_int_equal(htw__input_fd(&input), -1);
 }
 
-static struct htw__message *message_of(const char *text, struct htw__time due,
-                                       const struct htw__time *instant) {
-    struct htw__message *message = htw__message_create(text, strlen(text), '\n', instant);
+static struct htw__message *message_of(const char *text, int64_t due_ns) {
+    struct htw__message *message = htw__message_create(text, strlen(text), '\n');
     assert_non_null(message);
-    message->due = due;
+    message->due_ns = due_ns;
     return message;
 }
 
-static void schedule(const char *text, struct htw__time due, const struct htw__time *instant) {
-    struct htw__message *message = message_of(text, due, instant);
-    uint64_t tick = htw__time_tick_after(due, 1);
-    assert_int_equal(htw_wheel_schedule(wheel, &message->in.timer, tick), 0);
+static void schedule(const char *text, int64_t due_ns, int64_t instant_ns) {
+    struct htw__message *message = message_of(text, due_ns);
+    message->instant_ns = instant_ns;
+    assert_int_equal(htw_wheel_schedule(wheel, &message->in.timer, (uint64_t)due_ns), 0);
 }
 
 static const char *content_of(const char *path) {
@@ -139,18 +138,16 @@ static void assert_saved(const char *wanted, uint64_t count) {
 }
 
 UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_is_in_order_of_time_then_the_input) {
-    const struct htw__time instant = { 5, 1 };
-    const struct htw__time before_1970 = { -1, 999999999 };
-    const struct htw__time beyond_all_ticks = { 1237940039285380274, 899124224 };
+    const int64_t s = HTW__NS_PER_S;
     begin_input_ended("7 i\nbad\n\n@9 j");
-    schedule("far", beyond_all_ticks, NULL);
-    schedule("b", htw__time_of(3, 0), NULL);
-    schedule("a", htw__time_of(2, 500000001), NULL);
-    schedule("c", htw__time_of(3, 0), &instant);
-    schedule("d", htw__time_of(4, 0), &before_1970);
-    htw__output_push(&output, message_of("due", htw__time_of(0, 1), NULL));
-    htw__output_push(&output, message_of("now", htw__time_of(2, 0), NULL));
-    unreleased.now = htw__time_of(2, 0);
+    schedule("far", INT64_MAX - 1, INT64_MAX);
+    schedule("b", 3 * s, INT64_MAX);
+    schedule("a", 2 * s + 500000001, INT64_MAX);
+    schedule("c", 3 * s, 5 * s + 1);
+    schedule("d", 4 * s, -1);
+    htw__output_push(&output, message_of("due", 1));
+    htw__output_push(&output, message_of("now", 2 * s));
+    unreleased.now_ns = 2 * s;
     htw__unreleased_collect(&unreleased, &output, wheel);
     assert_true(unreleased.count == 11);
     assert_true(unreleased.fragment_line == 0);
@@ -163,7 +160,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_is_in_order_of_time_then_the_inp
                  "1.000000000 b\n"
                  "@5.000000001 c\n"
                  "@0.000000000 d\n"
-                 "1237940039285380272.899124224 far\n"
+                 "9223372034.854775806 far\n"
                  "7 i\nbad\n\n@9 j\n",
                  11);
     htw__unreleased_fini(&unreleased);
@@ -173,7 +170,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_is_in_order_of_time_then_the_inp
 
 UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_of_input_stays_as_it_came) {
     begin_input_ended("7 i\nbad\n\n@9 j");
-    unreleased.now = htw__time_of(2, 0);
+    unreleased.now_ns = 2 * HTW__NS_PER_S;
     htw__unreleased_collect(&unreleased, &output, wheel);
     assert_true(unreleased.count == 4);
     assert_saved("7 i\nbad\n\n@9 j\n", 4);
@@ -181,7 +178,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_of_input_stays_as_it_came) {
 
 UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_from_start_has_the_delays_that_remain) {
     begin_input_ended("7 i\n1 late\nbad x\n@9 j\n3\n");
-    unreleased.now = htw__time_of(2, 0);
+    unreleased.now_ns = 2 * HTW__NS_PER_S;
     unreleased.from_start = true;
     htw__unreleased_collect(&unreleased, &output, wheel);
     assert_true(unreleased.count == 5);

@@ -32,7 +32,7 @@ static int read_lines(const char *lines) {
 static void setup(void) {
     htw__run_options_init(&options);
     options.wheel_size = 4; /* the wheel of the example in src/wheel/wheel.c */
-    options.start = htw__time_of(0, 0);
+    options.start_ns = 0;
 }
 
 static void teardown(void) {
@@ -64,7 +64,7 @@ DRAW_TEST(run_does_the_worked_example) {
                                 "cancel G\nwait 14ms\nmove 69ms E\n"),
                      0);
     assert_buckets("0.3:1 2.3:1 ");
-    htw__run_advance(&run, htw__time_of(0, 99000000));
+    htw__run_advance(&run, 99000000);
     assert_int_equal(htw_wheel_now(run.wheel), 99);
     assert_int_equal(htw_wheel_count(run.wheel), 0);
     assert_int_equal(htw_wheel_check(run.wheel), 0);
@@ -78,7 +78,7 @@ DRAW_TEST(run_without_wait_arms_all_at_the_start) {
 }
 
 DRAW_TEST(run_stops_at_until) {
-    options.until = htw__time_of(2, 0);
+    options.until_ns = 2 * HTW__NS_PER_S;
     assert_int_equal(read_lines("9s a\nwait 2s\n9s b\nwait 1ms\n9s c\n"), 0);
     assert_int_equal(htw_wheel_count(run.wheel), 2);
     assert_int_equal(htw_wheel_now(run.wheel), 2000);

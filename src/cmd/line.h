@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* line.h - one record of the input: a DELAY, a blank or tab, and the message. */
-#ifndef HTW_SRC_CMD_DELAY_LINE_H
-#define HTW_SRC_CMD_DELAY_LINE_H
+#ifndef HTW_SRC_CMD_LINE_H
+#define HTW_SRC_CMD_LINE_H
 
-#include "../times.h"
 #include "input.h"
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct htw__line {
     /* From when the line was read; or since 1970 by the wall clock, if `is_instant`. */
-    struct htw__time when;
+    int64_t when_ns;
     bool is_instant;
     /* The first word as it was written, for error messages; set for bad lines as well. */
     const char *word;
@@ -28,4 +28,4 @@ const char *htw__line_parse(const char *bytes, size_t size, struct htw__line *re
 /* Prints why a line, which the input is at, is bad, unless there were many such errors before. */
 void htw__line_report(const struct htw__line *line, struct htw__input *input, const char *why);
 
-#endif /* HTW_SRC_CMD_DELAY_LINE_H */
+#endif /* HTW_SRC_CMD_LINE_H */

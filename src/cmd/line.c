@@ -2,10 +2,10 @@
 /* line.c - divides a record of the input into delay and message. */
 #include "line.h"
 
-#include "../duration.h"
-#include "../instant.h"
-#include "../terminal.h"
-#include "../visible.h"
+#include "duration.h"
+#include "instant.h"
+#include "terminal.h"
+#include "visible.h"
 
 #include <inttypes.h>
 
@@ -33,8 +33,8 @@ const char *htw__line_parse(const char *bytes, size_t size, struct htw__line *re
         return "empty line";
     line->is_instant = *bytes == '@';
     if (line->is_instant)
-        return htw__instant_parse(bytes + 1, line->word_size - 1, &line->when);
-    return htw__duration_parse(bytes, line->word_size, &line->when);
+        return htw__instant_parse(bytes + 1, line->word_size - 1, &line->when_ns);
+    return htw__duration_parse(bytes, line->word_size, &line->when_ns);
 }
 
 void htw__line_report(const struct htw__line *line, struct htw__input *input, const char *why) {

@@ -6,23 +6,12 @@
  * waits, except that one read of a file that is not ready would: poll for it.
  * Files that cannot be opened or read are reported and skipped.
  */
-#ifndef HTW_SRC_CMD_DELAY_INPUT_H
-#define HTW_SRC_CMD_DELAY_INPUT_H
+#ifndef HTW_SRC_CMD_INPUT_H
+#define HTW_SRC_CMD_INPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Where reading begins in a file: bytes and records of it that are skipped. */
-struct htw__input_place {
-    uint64_t offset;
-    uint64_t records;
-};
-
-/* Is told of each file that was opened, and may move its offset: then it says so in `place`, which is
- * the beginning otherwise. False: the file is not to be read; the reason was printed. */
-typedef bool htw__input_opened(void *context, int fd, const char *name,
-                               struct htw__input_place *place);
 
 struct htw__input {
     char *const *names; /* those that were not opened yet, `-` is standard input */
@@ -35,9 +24,6 @@ struct htw__input {
     bool has_failed;  /* a file could not be opened or read */
     uint64_t errors;  /* that were printed or counted, of the present file */
     bool is_skipping; /* the rest of a record that is too long */
-    uint64_t offset;  /* in the file, of `end` */
-    htw__input_opened *opened; /* NULL: none */
-    void *context;             /* of `opened` */
 
     char *buffer;
     size_t capacity;
@@ -79,10 +65,7 @@ bool htw__input_is_whole(const struct htw__input *input, size_t size);
 /* The number of the record that peek gives, in its file, from 1. */
 uint64_t htw__input_line(const struct htw__input *input);
 
-/* Where the record that peek gives begins in its file. Not while a record is skipped. */
-struct htw__input_place htw__input_place(const struct htw__input *input);
-
 /* Whether a part of a record was read, but not its end: after all others were consumed. */
 bool htw__input_has_fragment(const struct htw__input *input);
 
-#endif /* HTW_SRC_CMD_DELAY_INPUT_H */
+#endif /* HTW_SRC_CMD_INPUT_H */

@@ -2,8 +2,8 @@
 /* input.c - reads the records of the named files, one file after the other. */
 #include "input.h"
 
-#include "../signals.h"
-#include "../terminal.h"
+#include "signals.h"
+#include "terminal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -71,14 +71,7 @@ static void open_next(struct htw__input *input) {
         input->has_failed = true;
         return;
     }
-    struct htw__input_place place = { 0, 0 };
     input->fd = fd; /* of a directory, too: reading that fails */
-    if (input->opened != NULL && !input->opened(input->context, fd, input->name, &place)) {
-        input->has_failed = true;
-        close_file(input);
-    }
-    input->offset = place.offset;
-    input->line = place.records;
 }
 
 void htw__input_advance(struct htw__input *input) {
@@ -135,14 +128,12 @@ int htw__input_read(struct htw__input *input) {
     if (error != 0)
         return error;
     ssize_t size = read(input->fd, input->buffer + input->end, input->capacity - input->end);
-    if (size > 0) {
+    if (size > 0)
         input->end += (size_t)size;
-        input->offset += (uint64_t)size;
-    } else if (size == 0) {
+    else if (size == 0)
         close_file(input);
-    } else if (errno != EINTR && errno != EAGAIN) {
+    else if (errno != EINTR && errno != EAGAIN)
         fail_to_read(input, errno);
-    }
     return 0;
 }
 
@@ -187,11 +178,6 @@ void htw__input_consume(struct htw__input *input, size_t size) {
         input->begin++;
     input->scanned = input->begin;
     input->line++;
-}
-
-struct htw__input_place htw__input_place(const struct htw__input *input) {
-    return (struct htw__input_place) { .offset = input->offset - (input->end - input->begin),
-                                       .records = input->line };
 }
 
 uint64_t htw__input_line(const struct htw__input *input) {
