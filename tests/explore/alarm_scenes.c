@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* alarm_scenes.c - what an alarm promises its owner, which sleeps on it, and threads that arm beside the owner. */
+/* holds: scheduler-19 */
 #include "scenes.h"
 
 #include "../../src/base/alarm.h"

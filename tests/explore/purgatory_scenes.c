@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* purgatory_scenes.c - what the purgatory promises to threads that use it at the same time. */
+/* holds: purgatory-2 */
 #include "scenes.h"
 
 #include <htw/purgatory.h>

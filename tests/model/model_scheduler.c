@@ -46,6 +46,7 @@ struct timed {
     bool keeps_instant; /* an instant of the wall clock, which a pause does not move */
     int64_t span_ns;    /* 0: none */
     int group, key;     /* -1: none */
+    double kept_scale;  /* of the group that it had, which was destroyed */
     int64_t period_ns;  /* 0: runs once */
     enum htw_repeat repeat;
     uint64_t missed;                     /* periods that were left out since the last run */
@@ -121,7 +122,8 @@ static int64_t lead_ns(const struct timed *timer) {
     if (timer->span_ns == 0)
         return 0;
     int64_t span = timer->span_ns / TICK_NS;
-    return (span - (int64_t)(model.scales[timer->group] * (double)span + 0.5)) * TICK_NS;
+    double scale = timer->group < 0 ? timer->kept_scale : model.scales[timer->group];
+    return (span - (int64_t)(scale * (double)span + 0.5)) * TICK_NS;
 }
 
 /* A time that is left, as long as it is left. */
@@ -129,6 +131,17 @@ static int64_t less(int64_t left, int64_t by) {
     if (left == HTW_NEVER_NS)
         return left;
     return left > by ? left - by : 0;
+}
+
+/* Whether the library may say so. One that a change of the scale made due is so since then. */
+static bool is_deadline(const struct timed *timer, int64_t deadline_ns) {
+    int64_t wanted_ns = timer->deadline_ns, now_ns = model.now_ns[timer->clock];
+    if (has_rest(timer))
+        wanted_ns = sum(now_ns, less(wanted_ns, lead_ns(timer)));
+    else if (wanted_ns != HTW_NEVER_NS)
+        wanted_ns -= lead_ns(timer);
+    return deadline_ns == wanted_ns ||
+           (timer->span_ns > 0 && deadline_ns > wanted_ns && deadline_ns <= now_ns);
 }
 
 /* How long until its deadline, if no clock is set. */
@@ -324,6 +337,7 @@ static void schedule(void) {
     EXPECT(plain || (replaced.handle == 0) == (old == NULL));
     if (old != NULL) {
         EXPECT(replaced.arg == (old->is_hooked ? NULL : old) && replaced.clock == old->clock);
+        EXPECT(is_deadline(old, replaced.deadline_ns));
         end_in_oracle(old, &model.counted.cancelled);
     }
     timer->pending = true;
@@ -405,36 +419,73 @@ static void set_scale(void) {
     EXPECT(htw_group_scale(model.groups[group]) == scale);
 }
 
+static bool moves_with_pause(const struct timed *timer, int group) {
+    return timer->pending && timer->group == group && !timer->keeps_instant &&
+           timer->deadline_ns != HTW_NEVER_NS;
+}
+
 /* The rest of a delay is at least 0, so that of a timer that is due does not say how late it is. */
+static void pause_in_oracle(int group) {
+    for (int i = 0; i < TIMERS && !model.paused[group]; i++) {
+        struct timed *timer = &model.timers[i];
+        if (moves_with_pause(timer, group))
+            timer->deadline_ns = less(timer->deadline_ns, model.now_ns[timer->clock]);
+    }
+    model.paused[group] = true;
+}
+
+static void resume_in_oracle(int group) {
+    for (int i = 0; i < TIMERS && model.paused[group]; i++) {
+        struct timed *timer = &model.timers[i];
+        if (!moves_with_pause(timer, group))
+            continue;
+        int64_t lead = lead_ns(timer);
+        timer->deadline_ns =
+            model.now_ns[timer->clock] + (timer->deadline_ns > lead ? timer->deadline_ns : lead);
+    }
+    model.paused[group] = false;
+}
+
 static void pause_or_resume(void) {
     int group = (int)below(GROUPS);
     bool pauses = below(2) == 0;
     EXPECT((pauses ? htw_group_pause : htw_group_resume)(model.groups[group]) == 0);
-    if (model.paused[group] == pauses)
-        return;
-    for (int i = 0; i < TIMERS; i++) {
-        struct timed *timer = &model.timers[i];
-        if (!timer->pending || timer->group != group || timer->keeps_instant ||
-            timer->deadline_ns == HTW_NEVER_NS)
-            continue;
-        int64_t now_ns = model.now_ns[timer->clock], lead = lead_ns(timer);
-        if (pauses)
-            timer->deadline_ns = less(timer->deadline_ns, now_ns);
-        else
-            timer->deadline_ns = now_ns + (timer->deadline_ns > lead ? timer->deadline_ns : lead);
-    }
-    model.paused[group] = pauses;
+    (pauses ? pause_in_oracle : resume_in_oracle)(group);
+}
+
+static void take_unexpired(void *context, const struct htw_unexpired *unexpired) {
+    struct timed *timer = unexpired->arg;
+    EXPECT(timer->pending && unexpired->clock == timer->clock);
+    EXPECT(is_deadline(timer, unexpired->deadline_ns));
+    EXPECT(timer->releases == timer->wanted_releases);
+    end_in_oracle(timer, context);
 }
 
 static void cancel_group(void) {
     int group = (int)below(GROUPS);
+    uint64_t before = model.counted.cancelled;
     int64_t count = 0;
     for (int i = 0; i < TIMERS; i++)
-        if (model.timers[i].pending && model.timers[i].group == group) {
-            end_in_oracle(&model.timers[i], &model.counted.cancelled);
-            count++;
-        }
-    EXPECT(htw_group_cancel(model.groups[group], NULL, NULL) == count);
+        count += model.timers[i].pending && model.timers[i].group == group;
+    EXPECT(htw_group_cancel(model.groups[group], take_unexpired, &model.counted.cancelled) ==
+           count);
+    EXPECT(model.counted.cancelled == before + (uint64_t)count);
+}
+
+/* Its timers go on without it, and another group has its place. */
+static void replace_group(void) {
+    int group = (int)below(GROUPS);
+    resume_in_oracle(group);
+    for (int i = 0; i < TIMERS; i++) {
+        struct timed *timer = &model.timers[i];
+        if (!timer->pending || timer->group != group)
+            continue;
+        timer->kept_scale = model.scales[group];
+        timer->group = timer->key = -1;
+    }
+    htw_group_destroy(model.groups[group]);
+    EXPECT(htw_group_create(model.scheduler, &model.groups[group]) == 0);
+    model.scales[group] = 1;
 }
 
 static void advance(void) {
@@ -456,7 +507,7 @@ static void set_clock(void) {
 /* ---- comparison */
 
 static void compare_timer(struct timed *timer) {
-    int64_t deadline_ns = 77, now_ns = model.now_ns[timer->clock];
+    int64_t deadline_ns = 77;
     EXPECT(timer->runs == timer->wanted);
     EXPECT(timer->told_missed == timer->wanted_missed);
     EXPECT(timer->releases == timer->wanted_releases);
@@ -469,14 +520,7 @@ static void compare_timer(struct timed *timer) {
         return;
     }
     EXPECT(result == 0 && clock == (int)timer->clock);
-    int64_t wanted_ns = timer->deadline_ns;
-    if (has_rest(timer))
-        wanted_ns = sum(now_ns, less(wanted_ns, lead_ns(timer)));
-    else if (wanted_ns != HTW_NEVER_NS)
-        wanted_ns -= lead_ns(timer);
-    /* One that a change of the scale made due is so since then. */
-    EXPECT(deadline_ns == wanted_ns ||
-           (timer->span_ns > 0 && deadline_ns > wanted_ns && deadline_ns <= now_ns));
+    EXPECT(is_deadline(timer, deadline_ns));
 }
 
 /* What the oracle counts. */
@@ -517,12 +561,12 @@ static void compare(void) {
 
 static void take_step(void) {
     static void (*const kinds[])(void) = {
-        schedule, schedule,   schedule,        schedule,     cancel,
-        cancel,   reschedule, pause_or_resume, cancel_group, set_clock,
-        advance,  advance,    reschedule,      set_scale,    set_period,
+        schedule,   schedule,        schedule,     schedule,      cancel,  cancel,
+        reschedule, pause_or_resume, cancel_group, set_clock,     advance, advance,
+        reschedule, set_scale,       set_period,   replace_group,
     };
     uint64_t kind = below(sizeof(kinds) / sizeof(kinds[0]));
-    if (kinds[kind] == cancel_group && below(4) != 0)
+    if ((kinds[kind] == cancel_group || kinds[kind] == replace_group) && below(4) != 0)
         return;
     if (model.trace)
         printf("step %" PRIu64 ": kind %" PRIu64 "\n", model.step, kind);
@@ -531,14 +575,6 @@ static void take_step(void) {
 }
 
 /* ---- histories */
-
-static void count_unexpired(void *context, const struct htw_unexpired *unexpired) {
-    struct timed *timer = unexpired->arg;
-    EXPECT(timer->pending && unexpired->clock == timer->clock);
-    EXPECT(timer->releases == timer->wanted_releases);
-    end_in_oracle(timer, &model.counted.handed_back);
-    ++*(uint64_t *)context;
-}
 
 static void begin(uint64_t seed) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
@@ -563,9 +599,9 @@ static void begin(uint64_t seed) {
 }
 
 static void end(void) {
-    uint64_t pending = htw_pending(model.scheduler), count = 0;
-    EXPECT(htw_scheduler_stop(model.scheduler, count_unexpired, &count) == 0);
-    EXPECT(count == pending);
+    uint64_t pending = htw_pending(model.scheduler);
+    EXPECT(htw_scheduler_stop(model.scheduler, take_unexpired, &model.counted.handed_back) == 0);
+    EXPECT(model.counted.handed_back == pending);
     for (int i = 0; i < TIMERS; i++)
         EXPECT(!model.timers[i].pending &&
                model.timers[i].releases == model.timers[i].wanted_releases);

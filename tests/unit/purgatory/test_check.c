@@ -13,32 +13,6 @@ PURGATORY_TEST(purgatory_check_asks_in_order_of_arrival) {
     assert_check_log(test, "k", 0, "b? a? e? c? d?");
 }
 
-PURGATORY_TEST(purgatory_check_ends_those_that_return_true) {
-    watch_each(test, "aBcDE", HTW_NEVER_NS, "k");
-    assert_check_ends(test, "k", 3, "bC dC eC");
-    assert_waiting(test, 2, 2, 1, 0);
-    assert_check_log(test, "k", 0, "a? c?");
-}
-
-PURGATORY_TEST(purgatory_check_of_a_key_without_requests_does_nothing) {
-    assert_int_equal(check_key(test, "k"), 0);
-    assert_int_equal(check_key_at_most(test, "k", 1), 0);
-    assert_int_equal(cancel_key(test, "k"), 0);
-    watch_each(test, "A", HTW_NEVER_NS, "k");
-    assert_int_equal(check_key(test, "k"), 1);
-    assert_check_log(test, "k", 0, "a? aC a=");
-    assert_waiting(test, 0, 0, 0, 0);
-}
-
-PURGATORY_TEST(purgatory_check_asks_no_request_of_other_keys) {
-    watch_each(test, "AB", HTW_NEVER_NS, "k");
-    watch_each(test, "CD", HTW_NEVER_NS, "l");
-    assert_check_log(test, "m", 0, "");
-    assert_check_ends(test, "l", 2, "cC dC");
-    assert_int_equal(test->waiters[0].asked + test->waiters[1].asked, 4);
-    assert_waiting(test, 2, 2, 1, 0);
-}
-
 PURGATORY_TEST(purgatory_check_given_wrongly_is_refused) {
     watch_each(test, "A", HTW_NEVER_NS, "k");
     assert_int_equal(htw_purgatory_check(NULL, "k", 1), -EINVAL);
@@ -98,44 +72,6 @@ PURGATORY_TEST(purgatory_check_asks_no_request_twice_when_others_arrive_meanwhil
     assert_check_log(test, "k", 0, "a? c? x? y?");
 }
 
-/* Ready once, then not any more, and back on the key from release. */
-static void leave_and_come_back(struct waiter *self) {
-    self->ready = false;
-    self->result = submit(self, HTW_NEVER_NS, "k");
-}
-
-PURGATORY_TEST(purgatory_check_ends_a_request_that_is_submitted_again_once) {
-    watch_each(test, "ABC", HTW_NEVER_NS, "k");
-    for (unsigned i = 0; i < 3; i++)
-        test->waiters[i].on_released = leave_and_come_back;
-    assert_int_equal(check_key(test, "k"), 3);
-    for (unsigned i = 0; i < 3; i++) {
-        assert_int_equal(test->waiters[i].ended, 1);
-        assert_int_equal(test->waiters[i].result, HTW_WATCHED);
-    }
-    assert_waiting(test, 3, 3, 1, 0);
-    purgatory_case_forget_log(test);
-    assert_check_log(test, "k", 0, "a? b? c?");
-}
-
-static void end_peer(struct waiter *self) {
-    if (self->peer != NULL && self->peer->life == WAITER_PENDING)
-        self->answer = cancel(self->peer);
-}
-
-PURGATORY_TEST(purgatory_check_goes_on_when_requests_not_yet_asked_end) {
-    watch_each(test, "abcd", HTW_NEVER_NS, "k");
-    struct waiter *w = test->waiters;
-    w[0].on_asked = end_peer; /* the one that is next */
-    w[0].peer = &w[1];
-    w[2].on_asked = end_peer; /* one before */
-    w[2].peer = &w[0];
-    w[3].on_asked = end_peer; /* the one that is asked just now */
-    w[3].peer = &w[3];
-    assert_check_log(test, "k", 0, "a? bX b= c? aX a= d? dX d=");
-    assert_waiting(test, 1, 1, 1, 0);
-}
-
 static void count_from_inside(struct waiter *self) {
     self->result = (int64_t)htw_purgatory_watched(self->test->purgatory);
     self->answer = htw_purgatory_delayed(self->test->purgatory) == 0 &&
@@ -165,35 +101,4 @@ PURGATORY_TEST(purgatory_request_is_removed_from_all_keys_before_on_complete) {
         assert_waiting(test, 0, 0, 0, 0);
         assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
     }
-}
-
-PURGATORY_TEST(purgatory_check_of_one_key_removes_the_request_from_the_others) {
-    struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
-    watch(a, MS, "k", "l", "m");
-    watch(b, MS, "m", "l");
-    a->ready = b->ready = true;
-    assert_int_equal(check_key(test, "k"), 1);
-    assert_waiting(test, 1, 2, 2, 1);
-    assert_int_equal(check_key(test, "l"), 1);
-    assert_waiting(test, 0, 0, 0, 0);
-    assert_check_ends(test, "m", 0, "aC bC");
-}
-
-PURGATORY_TEST(purgatory_check_of_thousands_asks_each_once_in_order) {
-    static struct waiter waiters[5000];
-    for (unsigned i = 0; i < 5000; i++) {
-        waiter_init(&waiters[i], test, '\0');
-        watch(&waiters[i], HTW_SECOND, "k", "l");
-    }
-    assert_int_equal(check_key(test, "k"), 0);
-    for (unsigned i = 0; i < 5000; i++) {
-        assert_int_equal(waiters[i].asked, 3);
-        waiters[i].ready = true;
-    }
-    assert_int_equal(check_key_at_most(test, "l", 1999), 1999);
-    assert_ended_up_to(test, waiters, 1999);
-    assert_waiting(test, 3001, 6002, 2, 3001);
-    assert_int_equal(check_key(test, "k"), 3001);
-    assert_ended_up_to(test, waiters + 1999, 3001);
-    assert_waiting(test, 0, 0, 0, 0);
 }

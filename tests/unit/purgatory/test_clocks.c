@@ -143,35 +143,6 @@ static bool has_expired(unsigned which) {
 
 /* ---- the wall clock */
 
-/* Whether or not another request is submitted meanwhile. */
-static void check_steps(int64_t first_ns, int64_t second_ns, bool submits) {
-    begin(HTW_CLOCK_REALTIME, NULL);
-    assert_int_equal(submit(0, 100 * HTW_SECOND), HTW_WATCHED);
-    pass(10 * HTW_SECOND);
-    step(first_ns);
-    if (submits)
-        assert_int_equal(submit(1, 5 * HTW_SECOND), HTW_WATCHED);
-    pass(10 * HTW_SECOND);
-    assert_int_equal(has_expired(1), submits);
-    step(second_ns);
-    assert_false(has_expired(0));
-    assert_expires_after(0, 80 * HTW_SECOND);
-    end();
-}
-
-UNIT_TEST(purgatory_timeout_by_the_wall_clock_lasts_as_long_as_it_says) {
-    static const int64_t steps[] = {
-        1, MS / 2, 900 * MS, 3 * HTW_SECOND, HTW_SECOND * 50, 98 * HTW_SECOND, 86400 * HTW_SECOND
-    };
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
-        for (unsigned submits = 0; submits < 2; submits++) {
-            check_steps(-steps[i], steps[i], submits);
-            check_steps(steps[i], -steps[i], submits);
-            check_steps(-steps[i], 0, submits);
-            check_steps(steps[i], 0, submits);
-        }
-}
-
 static void set_back_by_an_hour(void) {
     kernel.realtime_ns -= 3600 * HTW_SECOND;
 }
@@ -232,18 +203,6 @@ UNIT_TEST(purgatory_timeout_goes_on_while_the_machine_sleeps_by_boottime_only) {
         assert_int_equal(has_expired(0), clocks[i] == HTW_CLOCK_BOOTTIME);
         if (!has_expired(0))
             assert_expires_after(0, 90 * HTW_SECOND);
-        end();
-    }
-}
-
-UNIT_TEST(purgatory_timeout_by_a_steady_clock_does_not_follow_the_wall_clock) {
-    for (int clock = HTW_CLOCK_MONOTONIC; clock < HTW_CLOCK_BOOTTIME + HAS_BOOTTIME; clock++) {
-        begin((enum htw_clock)clock, NULL);
-        assert_int_equal(submit(0, 100 * HTW_SECOND), HTW_WATCHED);
-        step(-3600 * HTW_SECOND);
-        step(7200 * HTW_SECOND);
-        assert_false(has_expired(0));
-        assert_expires_after(0, 100 * HTW_SECOND);
         end();
     }
 }

@@ -7,17 +7,6 @@
 
 /* ---- one request */
 
-PURGATORY_TEST(purgatory_request_ended_by_hand_is_not_asked) {
-    for (unsigned way = 0; way < 2; way++) {
-        struct waiter *a = watch_each(test, "A", MS, "k", "l", "m");
-        assert_true(way == 0 ? complete(a) : cancel(a));
-        assert_log(test, way == 0 ? "aC a=" : "aX a=");
-        assert_waiting(test, 0, 0, 0, 0);
-        assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
-        assert_log_after(test, MS, "");
-    }
-}
-
 PURGATORY_TEST(purgatory_null_request_is_not_ended) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     watch(a, MS, "k");
@@ -27,44 +16,6 @@ PURGATORY_TEST(purgatory_null_request_is_not_ended) {
     assert_false(htw_request_cancel(NULL, &a->request));
     assert_true(htw_request_is_pending(&a->request));
     assert_log(test, "a? a?");
-}
-
-/* At the very tick of its end, whichever comes first. */
-PURGATORY_TEST(purgatory_event_before_the_timeout_wins) {
-    struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
-    watch(a, MS, "k");
-    watch(b, MS, "l");
-    purgatory_case_advance(test, MS - 1);
-    a->ready = b->ready = true;
-    assert_int_equal(check_key(test, "k"), 1);
-    purgatory_case_advance(test, 1);
-    assert_check_ends(test, "l", 0, "aC bE");
-}
-
-/* ---- a key */
-
-PURGATORY_TEST(purgatory_cancel_key_ends_all_in_order_of_arrival) {
-    for (const char *name = "bdac"; *name != '\0'; name++)
-        watch(purgatory_case_waiter(test, *name), MS, "k", "l", "m");
-    watch(purgatory_case_waiter(test, 'e'), MS, "l");
-    purgatory_case_forget_log(test);
-    assert_int_equal(cancel_key(test, "k"), 4);
-    assert_log(test, "b! bX b= d! dX d= a! aX a= c! cX c=");
-    assert_waiting(test, 1, 1, 1, 1);
-    assert_int_equal(cancel_key(test, "k"), 0);
-    assert_int_equal(htw_purgatory_cancel_key(test->purgatory, "l", 1, NULL, NULL), 1);
-    assert_log(test, "eX e=");
-}
-
-PURGATORY_TEST(purgatory_cancel_key_of_thousands_ends_each_in_order) {
-    static struct waiter waiters[3000];
-    for (unsigned i = 0; i < 3000; i++) {
-        waiter_init(&waiters[i], test, '\0');
-        watch(&waiters[i], MS, "k", "l", "m");
-    }
-    assert_int_equal(cancel_key(test, "l"), 3000);
-    assert_ended_up_to(test, waiters, 3000);
-    assert_waiting(test, 0, 0, 0, 0);
 }
 
 /* ---- all of it */
@@ -105,37 +56,8 @@ PURGATORY_TEST(purgatory_closed_ends_all_and_refuses_new_requests) {
     assert_int_equal(htw_purgatory_close(NULL, waiter_visit, test), -EINVAL);
 }
 
-PURGATORY_TEST(purgatory_closed_with_thousands_visits_each_once) {
-    static struct waiter waiters[3000];
-    char name[16];
-    for (unsigned i = 0; i < 3000; i++) {
-        waiter_init(&waiters[i], test, '\0');
-        snprintf(name, sizeof(name), "%u", i % 700);
-        watch(&waiters[i], i % 3 == 0 ? HTW_NEVER_NS : MS, name, "all");
-    }
-    assert_waiting(test, 3000, 6000, 701, 2000);
-    assert_int_equal(htw_purgatory_close(test->purgatory, waiter_visit, test), 3000);
-    for (unsigned i = 0; i < 3000; i++) {
-        assert_int_equal(waiters[i].visited, 1);
-        assert_int_equal(waiters[i].ended, 1);
-        assert_int_equal(waiters[i].released, 1);
-    }
-}
-
 static void close_all(struct waiter *self) {
     self->result = htw_purgatory_close(self->test->purgatory, waiter_visit, self->test);
-}
-
-PURGATORY_TEST(purgatory_closed_from_try_complete_ends_its_own_request_behind_it) {
-    struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
-    watch(a, MS, "k");
-    watch(b, MS, "k");
-    purgatory_case_forget_log(test);
-    a->on_asked = close_all;
-    assert_int_equal(check_key(test, "k"), 0);
-    assert_int_equal(a->result, 2);
-    assert_log(test, "a? b! bS b= aS a=");
-    assert_shut(test);
 }
 
 /* holds: purgatory-3 */
@@ -148,54 +70,6 @@ PURGATORY_TEST(purgatory_closed_from_try_complete_that_returns_true_completes_th
     assert_int_equal(a->result, 1);
     assert_ends(test, "aC");
     assert_shut(test);
-}
-
-static void close_on_keys(struct waiter *self) {
-    if (self->asked == 2)
-        close_all(self);
-}
-
-PURGATORY_TEST(purgatory_closed_from_the_second_try_finishes_the_request) {
-    struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
-    watch(b, MS, "k");
-    purgatory_case_forget_log(test);
-    a->on_asked = close_on_keys;
-    assert_int_equal(submit(a, MS, "k", "l", "m"), HTW_FINISHED);
-    assert_int_equal(a->result, 2);
-    assert_log(test, "a? a? b! bS b= aS a=");
-    assert_shut(test);
-}
-
-/* It is on no key yet: the call may refuse it or end it, but not let it wait. */
-PURGATORY_TEST(purgatory_closed_from_the_first_try_refuses_the_request) {
-    struct waiter *a = purgatory_case_waiter(test, 'a');
-    a->on_asked = close_all;
-    int result = submit(a, MS, "k", "l", "m");
-    assert_int_equal(a->ended, result == -ESHUTDOWN ? 0 : 1);
-    assert_true(result == -ESHUTDOWN || (result == HTW_FINISHED && a->reason == HTW_REASON_CLOSED));
-    assert_waiting(test, 0, 0, 0, 0);
-    purgatory_case_forget_log(test);
-    assert_shut(test);
-}
-
-UNIT_TEST(purgatory_closed_from_other_hooks_ends_all_others) {
-    for (unsigned way = 0; way < 3; way++) {
-        struct purgatory_case test;
-        purgatory_case_begin(&test, NULL, NULL);
-        struct waiter *a = purgatory_case_waiter(&test, 'a');
-        watch(a, MS, "k");
-        watch(purgatory_case_waiter(&test, 'b'), MS, "l");
-        *(way == 0 ? &a->on_ended : way == 1 ? &a->on_released : &a->on_visited) = close_all;
-        if (way == 2)
-            assert_int_equal(cancel_key(&test, "k") + a->result, 2);
-        else
-            assert_true(complete(a));
-        assert_int_equal(a->ended + test.waiters[1].ended, 2);
-        assert_int_equal(test.waiters[1].reason, HTW_REASON_CLOSED);
-        purgatory_case_forget_log(&test);
-        assert_shut(&test);
-        purgatory_case_end(&test);
-    }
 }
 
 /* holds: purgatory-12 */

@@ -7,44 +7,6 @@
 
 /* ---- keys */
 
-static void check_own_key(struct waiter *self) {
-    self->result = check_key(self->test, "k");
-}
-
-static void check_other_key(struct waiter *self) {
-    self->result = check_key(self->test, "l");
-}
-
-/* A hook that always checks its own key is asked again for that, but only once. */
-PURGATORY_TEST(purgatory_try_complete_that_checks_its_own_key_is_asked_once_more) {
-    struct waiter *a = purgatory_case_waiter(test, 'a');
-    a->on_asked = check_own_key;
-    watch(a, HTW_SECOND, "k");
-    assert_log(test, "a? a? a?"); /* the first time it is not on the key yet */
-    assert_check_log(test, "k", 0, "a? a?");
-    a->yes_at = a->asked + 2;
-    assert_check_log(test, "k", 1, "a? a? aC a=");
-    assert_int_equal(a->result, 0); /* it was marked, and not counted */
-    assert_waiting(test, 0, 0, 0, 0);
-}
-
-PURGATORY_TEST(purgatory_try_completes_that_check_each_other_end) {
-    struct waiter *w = watch_each(test, "abcd", HTW_SECOND, "k");
-    for (unsigned i = 0; i < 4; i++) {
-        w[i].name = '\0';
-        w[i].on_asked = check_own_key;
-    }
-    assert_int_equal(check_key(test, "k"), 0);
-    for (unsigned i = 0; i < 4; i++) {
-        assert_true(w[i].asked >= 3);
-        w[i].ready = true;
-    }
-    assert_true(check_key(test, "k") > 0);
-    for (unsigned i = 0; i < 4; i++)
-        assert_int_equal(w[i].ended, 1);
-    assert_waiting(test, 0, 0, 0, 0);
-}
-
 /* In its n-th call, `try_complete` makes its request ready and checks its key, and says no. */
 static unsigned ready_at;
 
@@ -69,81 +31,6 @@ PURGATORY_TEST(purgatory_event_inside_the_second_try_is_not_lost) {
     a->on_asked = get_ready_and_check;
     assert_int_equal(submit(a, HTW_SECOND, "k", "l"), HTW_FINISHED);
     assert_log(test, "a? a? a? aC a=");
-    assert_waiting(test, 0, 0, 0, 0);
-}
-
-PURGATORY_TEST(purgatory_on_complete_may_check_its_own_key) {
-    struct waiter *w = watch_each(test, "abc", HTW_SECOND, "k");
-    for (unsigned i = 0; i < 3; i++) {
-        w[i].ready = true;
-        w[i].on_ended = check_own_key;
-    }
-    assert_int_equal(check_key(test, "k") + w[0].result + w[1].result + w[2].result, 3);
-    for (unsigned i = 0; i < 3; i++)
-        assert_int_equal(w[i].ended, 1);
-    assert_waiting(test, 0, 0, 0, 0);
-}
-
-PURGATORY_TEST(purgatory_hooks_may_check_other_keys) {
-    struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
-    struct waiter *c = purgatory_case_waiter(test, 'c'), *d = purgatory_case_waiter(test, 'd');
-    watch(a, HTW_SECOND, "k");
-    watch(b, HTW_SECOND, "k");
-    watch(c, HTW_SECOND, "l");
-    watch(d, HTW_SECOND, "l");
-    purgatory_case_forget_log(test);
-    a->on_asked = check_other_key;
-    b->on_ended = check_other_key;
-    b->ready = true;
-    d->yes_at = 4;
-    assert_int_equal(check_key(test, "k"), 1);
-    assert_int_equal(a->result, 0);
-    assert_int_equal(b->result, 1);
-    assert_log(test, "a? c? d? b? bC c? d? dC d= b=");
-}
-
-static void cancel_own_key(struct waiter *self) {
-    self->result = cancel_key(self->test, "k");
-}
-
-PURGATORY_TEST(purgatory_try_complete_may_cancel_its_own_key) {
-    struct waiter *w = watch_each(test, "abc", HTW_SECOND, "k");
-    w[1].on_asked = cancel_own_key;
-    assert_int_equal(check_key(test, "k"), 0);
-    assert_int_equal(w[1].result, 3);
-    /* The one that is in its hook is marked, ends behind it, and without a visitor. */
-    assert_log(test, "a? b? a! aX a= c! cX c= bX b=");
-    w = watch_each(test, "abc", HTW_SECOND, "k");
-    w[0].on_asked = cancel_own_key;
-    w[0].ready = true;
-    assert_check_log(test, "k", 1, "a? b! bX b= c! cX c= aC a=");
-}
-
-PURGATORY_TEST(purgatory_on_complete_may_cancel_its_own_key) {
-    struct waiter *w = watch_each(test, "abc", HTW_SECOND, "k");
-    w[1].ready = true;
-    w[1].on_ended = cancel_own_key;
-    assert_int_equal(check_key(test, "k"), 1);
-    assert_int_equal(w[1].result, 2);
-    assert_ends(test, "bC aX cX");
-    assert_int_equal(w[0].visited + w[2].visited, 2);
-    assert_waiting(test, 0, 0, 0, 0);
-}
-
-PURGATORY_TEST(purgatory_visitor_may_check_and_cancel_the_key) {
-    struct waiter *w = watch_each(test, "abcd", HTW_SECOND, "k");
-    w[0].on_visited = cancel_own_key;
-    assert_int_equal(cancel_key(test, "k") + w[0].result, 4);
-    for (unsigned i = 0; i < 4; i++) {
-        assert_int_equal(w[i].ended, 1);
-        assert_int_equal(w[i].visited, 1);
-    }
-    w = watch_each(test, "abc", HTW_SECOND, "k");
-    w[0].on_visited = check_own_key;
-    w[1].ready = true;
-    assert_int_equal(cancel_key(test, "k") + w[0].result, 3);
-    assert_int_equal(w[0].reason, HTW_REASON_CANCELLED);
-    assert_int_equal(w[2].reason, HTW_REASON_CANCELLED);
     assert_waiting(test, 0, 0, 0, 0);
 }
 

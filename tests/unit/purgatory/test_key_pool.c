@@ -56,16 +56,6 @@ UNIT_TEST_BETWEEN(set_up, tear_down, key_pool_slots_are_aligned_and_apart) {
     }
 }
 
-UNIT_TEST_BETWEEN(set_up, tear_down, key_pool_without_slots_holds_no_memory) {
-    assert_int_equal(htw__key_pool_memory(&pool), 0);
-    allocate_first(SLOTS);
-    assert_in_range(htw__key_pool_memory(&pool), SLOTS * HTW__SLOT_BYTES,
-                    (SLOTS + HTW__CHUNK_SLOTS) * (HTW__SLOT_BYTES + 3));
-    for (int i = SLOTS; i-- > 0;) /* in the other order */
-        release(i);
-    assert_int_equal(htw__key_pool_memory(&pool), 0);
-}
-
 UNIT_TEST_BETWEEN(set_up, tear_down, key_pool_with_free_slots_does_not_grow) {
     allocate_first(SLOTS);
     size_t bytes = htw__key_pool_memory(&pool);
@@ -77,15 +67,6 @@ UNIT_TEST_BETWEEN(set_up, tear_down, key_pool_with_free_slots_does_not_grow) {
         assert_int_equal(htw__key_pool_memory(&pool), bytes);
     }
     for (int i = 0; i < SLOTS; i++)
-        release(i);
-}
-
-UNIT_TEST_BETWEEN(set_up, tear_down, key_pool_chunks_that_are_empty_are_freed) {
-    allocate_first(SLOTS);
-    for (int i = 100; i < SLOTS; i++)
-        release(i);
-    assert_true(htw__key_pool_memory(&pool) <= 300 * HTW__SLOT_BYTES);
-    for (int i = 0; i < 100; i++)
         release(i);
 }
 
@@ -101,13 +82,4 @@ UNIT_TEST_BETWEEN(set_up, tear_down, key_pool_at_the_edge_of_a_chunk_does_not_al
     assert_int_equal(memory.calls, calls);
     for (int i = 0; i <= (int)HTW__CHUNK_SLOTS; i++)
         release(i);
-}
-
-UNIT_TEST_BETWEEN(set_up, tear_down, key_pool_without_memory_refuses) {
-    uint8_t number;
-    failing_allocator_fail(&memory, 1, false);
-    assert_null(htw__key_pool_allocate(&pool, &number));
-    assert_int_equal(htw__key_pool_memory(&pool), 0);
-    allocate(0);
-    release(0);
 }

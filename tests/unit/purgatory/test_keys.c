@@ -8,24 +8,6 @@
 #include <errno.h>
 #include <string.h>
 
-PURGATORY_TEST(purgatory_duplicate_keys_count_once) {
-    struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
-    struct waiter *c = purgatory_case_waiter(test, 'c');
-    watch(a, MS, "k", "k");
-    assert_waiting(test, 1, 1, 1, 1);
-    watch(b, MS, "l", "m", "l");
-    assert_waiting(test, 2, 3, 3, 2);
-    watch(c, MS, "k", "l", "l", "k", "k");
-    assert_waiting(test, 3, 5, 3, 3);
-    assert_log(test, "a? a? b? b? c? c?");
-    assert_check_log(test, "l", 0, "b? c?");
-    c->ready = true;
-    assert_check_log(test, "k", 1, "a? c? cC c=");
-    assert_waiting(test, 2, 3, 3, 2);
-    assert_int_equal(cancel_key(test, "l"), 1);
-    assert_waiting(test, 1, 1, 1, 1);
-}
-
 static void make_keys(struct htw_key *keys, char (*names)[8], size_t count, size_t distinct) {
     for (size_t i = 0; i < count; i++) {
         int size = snprintf(names[i], sizeof(names[i]), "%u", (unsigned)(i * 7 % distinct));
@@ -63,26 +45,6 @@ PURGATORY_TEST(purgatory_keys_are_copied) {
     assert_check_log(test, "a name of more than sixteen bytes", 0, "a? a?");
     assert_int_equal(htw_purgatory_check(test->purgatory, name, 5), 0);
     assert_log(test, "");
-}
-
-/* A key of up to 16 bytes is in its shard if there is room, or else in a chunk of 4 KiB with room for more; a
-   longer one is alone. */
-UNIT_TEST(purgatory_key_of_sixteen_bytes_is_in_its_shard_or_a_chunk) {
-    struct purgatory_case test;
-    struct htw_purgatory_options options = purgatory_case_options();
-    options.shards = 1;
-    purgatory_case_begin(&test, NULL, &options);
-    size_t before = test.memory.live_bytes;
-    watch(purgatory_case_waiter(&test, 'a'), HTW_NEVER_NS, "a key longer than");
-    assert_in_range(test.memory.live_bytes - before, 1 + 17, HTW__SLOT_BYTES - 16 + 17);
-    before = test.memory.live_bytes;
-    watch(purgatory_case_waiter(&test, 'b'), HTW_NEVER_NS, "sixteen bytes...");
-    assert_int_equal(test.memory.live_bytes - before, 0);
-    watch(purgatory_case_waiter(&test, 'c'), HTW_NEVER_NS, "another sixteen.");
-    assert_int_equal(test.memory.live_bytes - before, 0);
-    watch(purgatory_case_waiter(&test, 'd'), HTW_NEVER_NS, "and another one.");
-    assert_int_equal(test.memory.live_bytes - before, 64 * HTW__SLOT_BYTES);
-    purgatory_case_end(&test);
 }
 
 PURGATORY_TEST(purgatory_empty_key_is_a_key) {
@@ -124,50 +86,10 @@ PURGATORY_TEST(purgatory_keys_of_any_size_are_distinguished) {
     }
 }
 
-PURGATORY_TEST(purgatory_request_on_a_thousand_keys_is_on_each_of_them) {
-    static char names[1000][8];
-    static struct htw_key keys[1000];
-    static const size_t counts[] = { 1, 2, 3, 4, 33, 1000 };
-    make_keys(keys, names, 1000, 1000);
-    for (size_t round = 0; round < sizeof(counts) / sizeof(counts[0]); round++) {
-        struct waiter *a = purgatory_case_waiter(test, 'a');
-        a->name = '\0';
-        size_t count = counts[round];
-        size_t before = test->memory.live_bytes;
-        assert_int_equal(waiter_submit_keys(a, MS, keys, count), HTW_WATCHED);
-        assert_waiting(test, 1, count, count, 1);
-        for (size_t i = 0; i < 1000; i++) {
-            assert_int_equal(htw_purgatory_check(test->purgatory, keys[i].bytes, keys[i].size), 0);
-            assert_int_equal(a->asked, 2 + (i < count ? i + 1 : count));
-        }
-        a->ready = true;
-        assert_int_equal(check_key(test, names[count - 1]), 1);
-        assert_waiting(test, 0, 0, 0, 0);
-        assert_int_equal(test->memory.live_bytes, before);
-    }
-}
-
 /* ---- counted */
 
 static int64_t count_key(struct purgatory_case *test, const char *key) {
     return htw_purgatory_count_key(test->purgatory, key, strlen(key));
-}
-
-PURGATORY_TEST(purgatory_count_of_a_key_is_how_many_wait_on_it) {
-    assert_int_equal(count_key(test, "k"), 0);
-    watch(purgatory_case_waiter(test, 'a'), MS, "k", "l", "k");
-    watch(purgatory_case_waiter(test, 'b'), HTW_NEVER_NS, "k", "");
-    watch(purgatory_case_waiter(test, 'c'), MS, "l", "m", "n", "o");
-    assert_int_equal(count_key(test, "k"), 2);
-    assert_int_equal(count_key(test, "l"), 2);
-    assert_int_equal(count_key(test, "o"), 1);
-    assert_int_equal(htw_purgatory_count_key(test->purgatory, NULL, 0), 1);
-    assert_int_equal(count_key(test, "p"), 0);
-    purgatory_case_advance(test, MS);
-    assert_int_equal(count_key(test, "k"), 1);
-    assert_int_equal(count_key(test, "l"), 0);
-    assert_int_equal(htw_purgatory_close(test->purgatory, NULL, NULL), 1);
-    assert_int_equal(count_key(test, "k"), 0);
 }
 
 static void count_own_key(struct waiter *self) {

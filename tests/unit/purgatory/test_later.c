@@ -37,85 +37,12 @@ PURGATORY_TEST(purgatory_checks_later_of_one_key_are_merged) {
     assert_log_after(test, 0, "a? b?");
 }
 
-PURGATORY_TEST(purgatory_check_later_of_a_key_without_requests_has_nothing_to_do) {
-    size_t before = test->memory.live_bytes;
-    assert_int_equal(check_key_later(test, "k"), 0);
-    assert_int_equal(test->memory.live_bytes, before);
-    struct waiter *w = watch_two(test);
-    assert_int_equal(check_key_later(test, "k"), 0);
-    assert_int_equal(check_key_later(test, "l"), 0);
-    assert_true(cancel(&w[0]));
-    assert_true(cancel(&w[1]));
-    purgatory_case_forget_log(test);
-    assert_waiting(test, 0, 0, 0, 0);
-    assert_log_after(test, 0, "");
-    assert_int_equal(test->memory.live_bytes, before);
-    assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
-}
-
-/* The event was before those came; they may still be asked, but nothing may be lost. */
-PURGATORY_TEST(purgatory_check_later_finds_the_key_when_it_was_created_again) {
-    struct waiter *w = watch_two(test);
-    assert_int_equal(check_key_later(test, "k"), 0);
-    assert_int_equal(cancel_key(test, "k"), 2);
-    w = watch_two(test);
-    w[1].ready = true;
-    assert_int_equal(check_key_later(test, "k"), 0);
-    assert_ends_after(test, 0, "bC");
-    assert_ends_after(test, HTW_SECOND, "aE");
-}
-
-static void check_again_later(struct waiter *self) {
-    if (self->asked < 20)
-        self->result |= check_key_later(self->test, "k");
-}
-
-/* One that has begun is not one with the next. */
-PURGATORY_TEST(purgatory_check_later_from_a_hook_is_another) {
-    struct waiter *a = purgatory_case_waiter(test, 'a');
-    watch(a, HTW_SECOND, "k");
-    a->on_asked = check_again_later;
-    purgatory_case_forget_log(test);
-    a->name = '\0';
-    assert_int_equal(check_key_later(test, "k"), 0);
-    purgatory_case_advance(test, 0);
-    assert_int_equal(a->asked, 20);
-    assert_int_equal(a->result, 0);
-}
-
-static void check_peer_later(struct waiter *self) {
-    self->result = check_key_later(self->test, "chain");
-}
-
-/* A chain of events each of which causes the next, without a stack of hooks. */
-PURGATORY_TEST(purgatory_check_later_from_on_complete_makes_a_chain) {
-    static struct waiter waiters[2000];
-    for (unsigned i = 0; i < 2000; i++) {
-        waiter_init(&waiters[i], test, '\0');
-        watch(&waiters[i], HTW_SECOND, "chain");
-        waiters[i].on_ended = check_peer_later;
-        waiters[i].yes_at = 3 + i;
-    }
-    assert_int_equal(check_key_later(test, "chain"), 0);
-    purgatory_case_advance(test, 0);
-    assert_ended_up_to(test, waiters, 2000);
-}
-
 PURGATORY_TEST(purgatory_check_later_that_is_pending_ends_with_the_purgatory) {
     static const char *const keys[] = { "k", "l", "m" };
     watch_two(test);
     for (unsigned i = 0; i < 3; i++)
         assert_int_equal(check_key_later(test, keys[i]), 0);
     /* The end of the case closes, destroys, and looks whether all was given back. */
-}
-
-PURGATORY_TEST(purgatory_check_later_that_is_pending_finds_a_closed_purgatory) {
-    watch_two(test);
-    assert_int_equal(check_key_later(test, "k"), 0);
-    assert_int_equal(htw_purgatory_close(test->purgatory, NULL, NULL), 2);
-    purgatory_case_forget_log(test);
-    assert_log_after(test, MS, "");
-    assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
 }
 
 PURGATORY_TEST(purgatory_check_later_that_is_pending_ends_with_the_scheduler) {
@@ -138,21 +65,6 @@ UNIT_TEST(purgatory_check_later_refused_at_the_limit_can_be_repeated) {
     assert_int_equal(htw_cancel(test.scheduler, stranger), HTW_CANCELLED);
     assert_int_equal(check_key_later(&test, "k"), 0);
     assert_log_after(&test, 0, "bX b= a?");
-    purgatory_case_end(&test);
-}
-
-/* With the limit used up by checks that wait: requests are refused, and later let in. */
-UNIT_TEST(purgatory_check_later_takes_room_only_while_it_waits) {
-    struct purgatory_case test;
-    purgatory_case_begin_limited(&test, 3);
-    watch_two(&test);
-    struct waiter *c = purgatory_case_waiter(&test, 'c');
-    for (unsigned round = 0; round < 100; round++) {
-        assert_int_equal(check_key_later(&test, "k"), 0);
-        purgatory_case_advance(&test, 0);
-    }
-    purgatory_case_forget_log(&test);
-    watch(c, MS, "k");
     purgatory_case_end(&test);
 }
 
@@ -179,26 +91,6 @@ PURGATORY_TEST(purgatory_checks_later_are_merged_while_requests_come_and_go) {
     assert_int_equal(htw_purgatory_check(test->purgatory, "k", 1), 0);
     assert_true(cancel(a));
     assert_int_equal(test->memory.live_bytes, before);
-}
-
-/* In a closed purgatory, too, a queued check holds a key, and no longer than it must. */
-PURGATORY_TEST(purgatory_check_later_of_a_key_without_requests_left_frees_it) {
-    size_t before = test->memory.live_bytes;
-    for (unsigned closed = 0; closed < 2; closed++) {
-        watch(purgatory_case_waiter(test, 'a'), HTW_NEVER_NS, "a key of more than sixteen bytes");
-        watch(purgatory_case_waiter(test, 'b'), HTW_NEVER_NS, "k");
-        assert_int_equal(check_key_later(test, "k"), 0);
-        assert_int_equal(check_key_later(test, "a key of more than sixteen bytes"), 0);
-        assert_true(cancel(&test->waiters[0]));
-        if (closed != 0)
-            assert_int_equal(htw_purgatory_close(test->purgatory, NULL, NULL), 1);
-        else
-            assert_true(cancel(&test->waiters[1]));
-        assert_waiting(test, 0, 0, 0, 0);
-        purgatory_case_advance(test, 0);
-        assert_waiting(test, 0, 0, 0, 0);
-        assert_int_equal(test->memory.live_bytes, before);
-    }
 }
 
 /* ---- an executor that drops */

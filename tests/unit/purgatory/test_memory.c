@@ -165,42 +165,6 @@ PURGATORY_TEST(purgatory_submit_refused_memory_changes_nothing) {
     assert_true(cancel(&test->waiters[0]));
 }
 
-/* A key has two cells in its shard, and needs another one behind eight requests. */
-PURGATORY_TEST(purgatory_submit_refused_a_cell_changes_nothing) {
-    watch_each(test, "abcdefgh", MS, "k");
-    failing_allocator_fail(&test->memory, 1, true);
-    assert_int_equal(submit(purgatory_case_waiter(test, 'i'), MS, "k"), -ENOMEM);
-    failing_allocator_relent(&test->memory);
-    assert_waiting(test, 8, 8, 1, 8);
-    purgatory_case_forget_log(test);
-    assert_check_log(test, "k", 0, "a? b? c? d? e? f? g? h?");
-}
-
-/* The key exists already, and has room. */
-PURGATORY_TEST(purgatory_submit_on_a_key_that_exists_needs_no_memory) {
-    struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
-    watch(a, MS, "k", "a key that is longer than sixteen");
-    size_t calls = test->memory.calls;
-    watch(b, MS, "k", "k");
-    assert_int_equal(test->memory.calls, calls);
-    failing_allocator_fail(&test->memory, 1, true);
-    a->ready = true;
-    assert_int_equal(check_key(test, "k"), 1);
-    assert_int_equal(cancel_key(test, "k"), 1);
-    failing_allocator_relent(&test->memory);
-    assert_waiting(test, 0, 0, 0, 0);
-}
-
-/* One that can be completed at once, or gives up while it is refused, needs no memory. */
-PURGATORY_TEST(purgatory_submit_of_what_is_ready_needs_no_memory) {
-    struct waiter *a = purgatory_case_waiter(test, 'a');
-    a->ready = true;
-    failing_allocator_fail(&test->memory, 1, true);
-    failing_allocator_fail(&test->scheduler_memory, 1, true);
-    assert_int_equal(submit(a, MS, "k", "l", "m"), HTW_FINISHED);
-    assert_log(test, "a? aC a=");
-}
-
 static void cancel_itself(struct waiter *self) {
     self->answer = cancel(self);
 }
@@ -218,44 +182,7 @@ PURGATORY_TEST(purgatory_submit_cancelled_before_memory_is_refused_ends_cancelle
     assert_waiting(test, 0, 0, 0, 0);
 }
 
-/* Others on the same keys when it has been put on some of them only. */
-PURGATORY_TEST(purgatory_submit_refused_memory_leaves_others_on_its_keys) {
-    choose_keys(40, 3);
-    timeout_ns = HTW_SECOND;
-    struct waiter *a = purgatory_case_waiter(test, 'a'), *c = purgatory_case_waiter(test, 'c');
-    assert_int_equal(waiter_submit_keys(a, HTW_SECOND, keys, 20), HTW_WATCHED);
-    purgatory_case_waiter(test, 's');
-    refuse(test, &test->memory, submit_chosen, HTW_WATCHED, no_spare);
-    assert_int_equal(waiter_submit_keys(c, HTW_SECOND, keys, 20), HTW_WATCHED);
-    for (unsigned i = 0; i < 20; i++) {
-        purgatory_case_forget_log(test);
-        assert_int_equal(htw_purgatory_check(test->purgatory, keys[i].bytes, keys[i].size), 0);
-        assert_log(test, "a? s? c?");
-    }
-}
-
 /* ---- the rest */
-
-static int check_later_chosen(struct purgatory_case *test) {
-    return htw_purgatory_check_later(test->purgatory, keys[0].bytes, keys[0].size);
-}
-
-PURGATORY_TEST(purgatory_check_later_refused_memory_checks_nothing) {
-    static const size_t sizes[] = { 3, 100 };
-    timeout_ns = HTW_NEVER_NS;
-    for (unsigned i = 0; i < 4; i++) {
-        choose_keys(2, sizes[i % 2]);
-        purgatory_case_waiter(test, 's');
-        assert_int_equal(submit_chosen(test), HTW_WATCHED);
-        purgatory_case_forget_log(test);
-        refuse(test, i < 2 ? &test->memory : &test->scheduler_memory, check_later_chosen, 0,
-               (struct spare) { 0, 1 }); /* a callback, which finds nothing to do */
-        assert_log(test, "");
-        assert_log_after(test, 0, "s?");
-        assert_true(cancel(&test->waiters['s' - 'a']));
-        assert_ends(test, "sX");
-    }
-}
 
 static int create_threshold(struct purgatory_case *test) {
     return htw_threshold_create(test->purgatory, 1000, &test->threshold);

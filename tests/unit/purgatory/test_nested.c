@@ -43,27 +43,6 @@ PURGATORY_TEST(purgatory_hooks_that_always_check_their_key_are_asked_a_few_times
     assert_waiting(test, 7, 7, 1, 0);
 }
 
-PURGATORY_TEST(purgatory_thousand_hooks_that_check_their_key_are_asked_a_few_times) {
-    watch_all(test, MANY, check_own_key);
-    assert_int_equal(check_key(test, "k"), 0);
-    assert_in_range(asked_in_all(MANY), 2 * MANY, 3 * MANY);
-    for (unsigned i = 0; i < MANY; i++)
-        waiters[i].ready = true;
-    assert_int_equal(check_key(test, "k"), MANY);
-    assert_waiting(test, 0, 0, 0, 0);
-}
-
-/* On the way to the key, too: each is submitted while the others wait there. */
-PURGATORY_TEST(purgatory_hooks_that_check_their_key_are_submitted_in_few_calls) {
-    for (unsigned i = 0; i < 20; i++) {
-        waiter_init(&waiters[i], test, '\0');
-        waiters[i].on_asked = check_own_key;
-        watch(&waiters[i], HTW_NEVER_NS, "k");
-    }
-    assert_in_range(asked_in_all(20), 20, 5000);
-    assert_int_equal(cancel_key(test, "k"), 20);
-}
-
 /* ---- no event is lost */
 
 static unsigned turn;
@@ -87,26 +66,6 @@ PURGATORY_TEST(purgatory_events_that_go_against_the_order_of_arrival_are_all_see
     assert_int_equal(turn, 0);
     assert_true(asked_in_all(COUNT) <= (COUNT + 1) * COUNT);
     assert_waiting(test, 0, 0, 0, 0);
-}
-
-static void bring_another(struct waiter *self) {
-    struct waiter *peer = self->peer;
-    self->peer = NULL;
-    if (peer == NULL)
-        return;
-    self->result = submit(peer, HTW_NEVER_NS, "k");
-    peer->ready = true;
-    self->result += check_key(self->test, "k");
-}
-
-/* One that has come since the check began is there at the event, and is asked. */
-PURGATORY_TEST(purgatory_check_inside_finds_requests_that_arrived_since) {
-    watch_all(test, 2, bring_another);
-    waiter_init(&waiters[2], test, '\0');
-    waiters[1].peer = &waiters[2];
-    assert_int_equal(check_key(test, "k"), 1);
-    assert_int_equal(waiters[2].ended, 1);
-    assert_int_equal(waiters[1].result, HTW_WATCHED);
 }
 
 static void check_for_one_more(struct waiter *self) {
@@ -138,37 +97,6 @@ PURGATORY_TEST(purgatory_check_of_all_inside_one_of_a_few_ends_all) {
     assert_int_equal(check_key_at_most(test, "k", 2), 4);
     assert_int_equal(waiters[0].asked, 2);
     assert_waiting(test, 1, 1, 1, 0);
-}
-
-/* The outer check of "k" is two hooks away. */
-static void check_the_other_key(struct waiter *self) {
-    self->result = check_key(self->test, self == &waiters[0] ? "l" : "k");
-}
-
-PURGATORY_TEST(purgatory_check_of_a_key_that_is_being_checked_repeats_that_check) {
-    watch_all(test, 1, check_the_other_key);
-    waiter_init(&waiters[1], test, '\0');
-    watch(&waiters[1], HTW_NEVER_NS, "l");
-    waiters[1].on_asked = check_the_other_key;
-    waiters[0].yes_at = 2;
-    assert_int_equal(check_key(test, "k"), 1);
-    assert_int_equal(waiters[1].result, 0);
-    assert_waiting(test, 1, 1, 1, 0);
-}
-
-static void check_key_that_is_no_more(struct waiter *self) {
-    assert_true(cancel(self->peer));
-    self->result = check_key(self->test, "k");
-    self->ready = true;
-}
-
-/* When the next round begins no request waits on the key, which is gone. */
-PURGATORY_TEST(purgatory_check_inside_of_a_key_that_is_freed_ends) {
-    watch_all(test, 2, NULL);
-    waiters[0].on_asked = check_key_that_is_no_more;
-    waiters[0].peer = &waiters[1];
-    assert_int_equal(check_key(test, "k"), 1);
-    assert_waiting(test, 0, 0, 0, 0);
 }
 
 static void come_back(struct waiter *self) {

@@ -63,15 +63,6 @@ static void begin(unsigned removed_at) {
     scene.removed_at = removed_at;
 }
 
-UNIT_TEST(outstanding_without_references_is_not_waited_for) {
-    begin(0);
-    htw__outstanding_wait(&scene.outstanding, NULL);
-    assert_true(htw__outstanding_add(&scene.outstanding));
-    htw__outstanding_remove(&scene.outstanding);
-    htw__outstanding_wait(&scene.outstanding, NULL);
-    assert_int_equal(scene.naps, 0);
-}
-
 UNIT_TEST(outstanding_closed_refuses_references_and_waits_for_the_rest) {
     begin(1);
     assert_true(htw__outstanding_add(&scene.outstanding));

@@ -3,23 +3,9 @@
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- asked */
-
-/* Before it is on its keys, and when it is. */
-PURGATORY_TEST(purgatory_request_that_is_ready_ends_in_the_call) {
-    for (unsigned yes_at = 1; yes_at <= 2; yes_at++) {
-        struct waiter *a = purgatory_case_waiter(test, 'a');
-        a->yes_at = yes_at;
-        assert_int_equal(submit(a, MS, "k", "l", "m"), HTW_FINISHED);
-        assert_log(test, yes_at == 1 ? "a? aC a=" : "a? a? aC a=");
-        assert_waiting(test, 0, 0, 0, 0);
-        assert_int_equal(htw_purgatory_delayed(test->purgatory), 0);
-        assert_log_after(test, HTW_SECOND, "");
-    }
-}
 
 static int64_t count_on_all(struct purgatory_case *test) {
     int64_t count = 0;
@@ -147,29 +133,6 @@ PURGATORY_TEST(purgatory_request_in_its_hooks_is_busy) {
 
 /* ---- timeouts */
 
-PURGATORY_TEST(purgatory_timeout_of_zero_or_less_expires_but_not_inside_the_call) {
-    static const int64_t timeouts[] = { 0, -1, -HTW_SECOND, INT64_MIN };
-    for (size_t i = 0; i < sizeof(timeouts) / sizeof(timeouts[0]); i++) {
-        struct waiter *a = purgatory_case_waiter(test, 'a');
-        watch(a, timeouts[i], "k");
-        assert_log(test, "a? a?");
-        assert_waiting(test, 1, 1, 1, 1);
-        assert_log_after(test, 0, "aE a=");
-        assert_waiting(test, 0, 0, 0, 0);
-    }
-}
-
-PURGATORY_TEST(purgatory_timeout_forever_never_expires) {
-    struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
-    watch(a, HTW_NEVER_NS, "k", "l");
-    assert_waiting(test, 1, 2, 2, 0); /* it is not delayed */
-    watch(b, HTW_NEVER_NS - 1, "k");
-    assert_waiting(test, 2, 3, 2, 1);
-    assert_log_after(test, 1000000 * HTW_SECOND, "a? a? b? b?");
-    a->ready = b->ready = true;
-    assert_int_equal(check_key(test, "k"), 2);
-}
-
 /* holds: purgatory-9 */
 PURGATORY_TEST(purgatory_timeout_is_never_early) {
     static struct waiter waiters[500];
@@ -211,40 +174,6 @@ PURGATORY_TEST(purgatory_request_may_be_used_again_from_release) {
     assert_int_equal(submit(a, MS, "k"), HTW_FINISHED);
     assert_int_equal(a->result, HTW_FINISHED);
     assert_log(test, "a? aC a= a? aC a=");
-}
-
-static void free_it(struct waiter *self) {
-    free(self);
-}
-
-static struct waiter *loose_waiter(struct purgatory_case *test) {
-    struct waiter *self = malloc(sizeof(*self));
-    assert_non_null(self);
-    waiter_init(self, test, 'z');
-    self->on_released = free_it;
-    return self;
-}
-
-/* Memory checkers see what the library would touch afterwards. */
-PURGATORY_TEST(purgatory_request_may_be_freed_in_release) {
-    struct waiter *ready = loose_waiter(test), *late = loose_waiter(test);
-    ready->ready = true;
-    assert_int_equal(submit(ready, MS, "k"), HTW_FINISHED);
-    late->yes_at = 2;
-    assert_int_equal(submit(late, MS, "k", "l", "m"), HTW_FINISHED);
-    struct waiter *waiters[8];
-    for (unsigned i = 0; i < 8; i++) {
-        waiters[i] = loose_waiter(test);
-        watch(waiters[i], i < 4 ? MS : HTW_NEVER_NS, "k", "l", "m");
-    }
-    assert_true(complete(waiters[0]));
-    assert_true(cancel(waiters[1]));
-    purgatory_case_advance(test, MS);
-    waiters[4]->ready = waiters[5]->ready = true;
-    assert_int_equal(check_key(test, "l"), 2);
-    assert_int_equal(cancel_key(test, "m"), 2);
-    watch(loose_waiter(test), MS, "k", "l", "m");
-    assert_int_equal(htw_purgatory_close(test->purgatory, waiter_visit, test), 1);
 }
 
 PURGATORY_TEST(purgatory_request_that_is_new_or_null_is_not_pending) {

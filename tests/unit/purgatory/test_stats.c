@@ -60,40 +60,6 @@ PURGATORY_TEST(purgatory_created_wrongly_is_refused) {
     assert_string_equal(htw_purgatory_options_invalid(&bad), "allocator");
 }
 
-PURGATORY_TEST(purgatory_is_created_with_any_number_of_shards) {
-    struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
-    options.on_complete = never_complete;
-    assert_int_equal(create_with(test, &options), 0); /* and with the default memory */
-    options.allocator = &test->memory.allocator;
-    for (options.shards = 1; options.shards <= 1024; options.shards *= 2)
-        assert_int_equal(create_with(test, &options), 0);
-    options.allocator = NULL;
-    options.shards = HTW_PURGATORY_SHARDS_MAX;
-    assert_int_equal(create_with(test, &options), 0);
-}
-
-UNIT_TEST(purgatory_with_one_shard_or_many_behaves_the_same) {
-    for (uint32_t shards = 1; shards <= 4096; shards *= 16) {
-        struct purgatory_case test;
-        struct htw_purgatory_options options = purgatory_case_options();
-        options.shards = shards;
-        purgatory_case_begin(&test, NULL, &options);
-        static struct waiter waiters[300];
-        char names[2][16];
-        for (unsigned i = 0; i < 300; i++) {
-            waiter_init(&waiters[i], &test, '\0');
-            snprintf(names[0], sizeof(names[0]), "%u", i % 100);
-            snprintf(names[1], sizeof(names[1]), "%u", i % 30);
-            watch(&waiters[i], MS + i, names[0], names[1], "all");
-        }
-        assert_int_equal(check_key(&test, "99"), 0);
-        assert_int_equal(waiters[99].asked + waiters[199].asked + waiters[299].asked, 9);
-        assert_int_equal(cancel_key(&test, "29"), 12); /* ten, and two on the first of their keys */
-        assert_int_equal(check_key(&test, "all"), 0);
-        purgatory_case_end(&test);
-    }
-}
-
 /* ---- counted */
 
 /* holds: purgatory-1 */

@@ -79,29 +79,6 @@ static struct waiter *begin(struct purgatory_case *test, unsigned count) {
     return begin_at_most(test, count, UINT64_MAX);
 }
 
-PURGATORY_TEST(purgatory_event_while_another_thread_asks_is_not_lost) {
-    struct waiter *a = begin(test, 1);
-    assert_int_equal(check_key(test, "l"), 0); /* it is marked */
-    a->yes_at = 4;
-    assert_log(test, "a?");
-    let_go();
-    assert_true(await_inside());
-    assert_log(test, "a?");
-    assert_int_equal(check_key_at_most(test, "m", 1), 0);
-    assert_int_equal(join(), 1);
-    assert_log(test, "aC a=");
-}
-
-PURGATORY_TEST(purgatory_check_at_most_passes_over_one_that_another_thread_asks) {
-    struct waiter *w = begin(test, 3);
-    w[1].ready = true;
-    assert_int_equal(check_key_at_most(test, "m", 1), 1);
-    assert_log(test, "a? b? bC b=");
-    w[0].on_asked = NULL;
-    assert_int_equal(join(), 0);
-    assert_log(test, "a? c?"); /* a again, for the mark */
-}
-
 /* holds: purgatory-24 */
 UNIT_TEST(purgatory_request_that_another_thread_asks_is_ended_by_it) {
     for (unsigned way = 0; way < 5; way++) {
@@ -176,75 +153,4 @@ PURGATORY_TEST(purgatory_request_that_is_ready_in_another_thread_counts_in_its_c
     w[0].ready = true;
     assert_int_equal(join(), 1);
     assert_ends(test, "aC");
-}
-
-UNIT_TEST(purgatory_request_that_returns_true_in_another_thread_is_completed) {
-    for (unsigned way = 0; way < 4; way++) {
-        struct purgatory_case test;
-        purgatory_case_begin(&test, NULL, NULL);
-        struct waiter *a = begin(&test, 1);
-        if (way == 0)
-            assert_true(cancel(a));
-        else if (way == 1)
-            assert_int_equal(cancel_key(&test, "l"), 1);
-        else if (way == 2)
-            assert_int_equal(htw_purgatory_close(test.purgatory, waiter_visit, &test), 1);
-        else
-            purgatory_case_advance(&test, MS);
-        a->ready = true;
-        assert_int_equal(join(), 1);
-        assert_ends(&test, "aC");
-        purgatory_case_end(&test);
-    }
-}
-
-/* The slow hook of one request delays no other on the key. */
-PURGATORY_TEST(purgatory_slow_hook_delays_no_other_request) {
-    struct waiter *w = begin(test, 12);
-    assert_true(cancel(&w[1]));
-    assert_true(complete(&w[2]));
-    w[3].ready = true;
-    assert_check_ends(test, "l", 1, "bX cC dC");
-    assert_int_equal(htw_purgatory_cancel_key(test->purgatory, "m", 1, NULL, NULL), 9);
-    assert_int_equal(w[4].reason + w[11].reason, 2 * HTW_REASON_CANCELLED);
-    w[0].on_asked = NULL;
-    join();
-    assert_int_equal(w[0].ended, 1);
-}
-
-PURGATORY_TEST(purgatory_timeouts_of_others_do_not_wait_for_a_slow_hook) {
-    struct waiter *w = begin(test, 12);
-    purgatory_case_advance(test, MS);
-    for (unsigned i = 1; i < 12; i++)
-        assert_int_equal(w[i].released, 1);
-    assert_int_equal(w[0].ended, 0);
-    join();
-    assert_int_equal(w[0].reason, HTW_REASON_EXPIRED);
-}
-
-/*
- * In `release` a request is used again, at once, by the same thread and in the same place. What
- * that thread does to it from now on, still inside, does not come from the new request's own hook.
- */
-static void use_again(struct waiter *self) {
-    self->on_released = NULL;
-    self->result = submit(self, HTW_NEVER_NS, "k");
-    start(self->test, UINT64_MAX);
-    for (unsigned i = 0; i < 4 && await_inside(); i++) {
-        self->result += check_key(self->test, "k");
-        let_go();
-    }
-    self->answer = await_inside(); /* asked for the fourth of them, too */
-}
-
-PURGATORY_TEST(purgatory_event_from_the_release_before_it_was_submitted_again_is_not_lost) {
-    struct waiter *a = purgatory_case_waiter(test, 'a');
-    watch(a, HTW_NEVER_NS, "k");
-    a->on_asked = stay;
-    a->on_released = use_again;
-    assert_true(complete(a));
-    assert_true(a->answer);
-    assert_int_equal(join(), 0);
-    assert_int_equal(a->asked, 2 + 2 + 5);
-    assert_int_equal(a->result, 0);
 }

@@ -14,17 +14,6 @@ static int64_t end_all(struct purgatory_case *test, enum htw_reason reason) {
 
 /* ---- lowered */
 
-THRESHOLD_TEST(threshold_lowered_makes_new_requests_wait_again) {
-    lower(test, 50);
-    assert_int_equal(htw_threshold_value(test->threshold), 50);
-    await_value(test, 'a', 100);
-    await_value(test, 'b', 51);
-    assert_int_equal(waiter_await(purgatory_case_waiter(test, 'c'), 50, MS), HTW_FINISHED);
-    purgatory_case_forget_log(test);
-    assert_advance_log(test, 99, 1, "bC b=");
-    assert_advance_log(test, 100, 1, "aC a=");
-}
-
 /* holds: purgatory-16 */
 THRESHOLD_TEST(threshold_lowered_ends_no_request) {
     await_value(test, 'a', 101);
@@ -37,15 +26,6 @@ THRESHOLD_TEST(threshold_lowered_ends_no_request) {
     assert_int_equal(advance_to(test, 100), 1);
     assert_int_equal(advance_to(test, 149), 2);
     assert_advance_log(test, 150, 1, "cC c= aC a= dC d= bC b=");
-}
-
-THRESHOLD_TEST(threshold_lowered_to_more_keeps_its_value) {
-    await_value(test, 'a', 101);
-    lower(test, 100);
-    lower(test, 101);
-    lower(test, UINT64_MAX);
-    assert_int_equal(htw_threshold_value(test->threshold), 100);
-    assert_log(test, "");
 }
 
 /* As often as one likes, over the whole range. */
@@ -109,19 +89,6 @@ THRESHOLD_TEST(threshold_whose_requests_were_ended_can_be_used_as_before) {
     assert_advance_log(test, 101, 1, "aC a=");
 }
 
-THRESHOLD_TEST(threshold_whose_requests_were_ended_is_counted_by_reason) {
-    await_value(test, 'a', 101);
-    assert_int_equal(htw_threshold_end_all(test->threshold, HTW_REASON_COMPLETED, NULL, NULL), 1);
-    await_value(test, 'b', 101);
-    assert_int_equal(htw_threshold_end_all(test->threshold, HTW_REASON_CLOSED, NULL, NULL), 1);
-    struct htw_purgatory_stats stats = purgatory_case_stats(test);
-    assert_int_equal(stats.completed, 1);
-    assert_int_equal(stats.closed, 1);
-    assert_log(test, "aC a= bS b=");
-    purgatory_case_advance(test, HTW_SECOND); /* no timeout is left */
-    assert_log(test, "");
-}
-
 static void await_more(struct waiter *self) {
     if (self->released < 50)
         self->result = waiter_await(self, 101 + self->released % 7, HTW_SECOND);
@@ -139,22 +106,6 @@ THRESHOLD_TEST(threshold_whose_hooks_wait_again_does_not_end_those) {
         assert_int_equal(test->waiters[i].released, 1);
 }
 
-/* More new ones than are passed over under one lock. */
-static void add_many(struct waiter *self) {
-    static struct waiter others[100];
-    for (unsigned i = 0; i < 100; i++) {
-        waiter_init(&others[i], self->test, '\0');
-        self->result = waiter_await(&others[i], 102, HTW_SECOND);
-    }
-}
-
-THRESHOLD_TEST(threshold_to_which_a_hook_adds_many_ends_the_others) {
-    await_value(test, 'a', 101)->on_ended = add_many;
-    await_value(test, 'b', 103);
-    assert_int_equal(end_all(test, HTW_REASON_COMPLETED), 2);
-    assert_waiting(test, 100, 0, 0, 100);
-}
-
 static void end_all_again(struct waiter *self) {
     self->result = end_all(self->test, HTW_REASON_CANCELLED);
 }
@@ -167,21 +118,6 @@ THRESHOLD_TEST(threshold_whose_hook_ends_all_ends_each_once) {
     assert_int_equal(end_all(test, HTW_REASON_COMPLETED), 1);
     assert_int_equal(a->result, 1);
     assert_log(test, "a! aC b! bX b= a=");
-}
-
-static void close_purgatory(struct waiter *self) {
-    self->result = htw_purgatory_close(self->test->purgatory, NULL, NULL);
-}
-
-THRESHOLD_TEST(threshold_closed_by_a_hook_ends_each_once) {
-    struct waiter *a = await_value(test, 'a', 101);
-    await_value(test, 'b', 102);
-    a->on_ended = close_purgatory;
-    assert_int_equal(end_all(test, HTW_REASON_CANCELLED), 1);
-    assert_int_equal(a->result, 1);
-    assert_log(test, "a! aX bS b= a=");
-    lower(test, 0);
-    assert_int_equal(end_all(test, HTW_REASON_CANCELLED), 0);
 }
 
 /* holds: purgatory-18 */

@@ -17,47 +17,6 @@ PURGATORY_TEST(purgatory_timeout_made_longer_expires_later) {
     assert_log_after(test, MS, "aE a=");
 }
 
-PURGATORY_TEST(purgatory_timeout_made_shorter_expires_earlier) {
-    struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
-    static const int64_t none_ns[] = { 0, -1, INT64_MIN };
-    watch(a, HTW_SECOND, "k");
-    assert_int_equal(set_timeout(a, 2 * MS), 0);
-    purgatory_case_forget_log(test);
-    assert_log_after(test, MS, "");
-    assert_log_after(test, MS, "aE a=");
-    for (unsigned i = 0; i < 3; i++) {
-        watch(b, HTW_SECOND, "k");
-        assert_int_equal(set_timeout(b, none_ns[i]), 0);
-        assert_ends(test, "");
-        assert_ends_after(test, 0, "bE");
-    }
-}
-
-PURGATORY_TEST(purgatory_timeout_removed_never_expires_and_can_be_set_again) {
-    static const int64_t long_ns[] = { HTW_NEVER_NS, HTW_NEVER_NS - 1, HTW_NEVER_NS / 2 };
-    struct waiter *a = purgatory_case_waiter(test, 'a');
-    watch(a, MS, "k");
-    for (unsigned i = 0; i < 3; i++) {
-        assert_int_equal(set_timeout(a, long_ns[i]), 0);
-        assert_ends_after(test, 1000000 * HTW_SECOND, "");
-        assert_waiting(test, 1, 1, 1, 1);
-    }
-    assert_int_equal(set_timeout(a, MS), 0);
-    assert_ends_after(test, MS, "aE");
-}
-
-PURGATORY_TEST(purgatory_timeout_on_a_threshold_can_be_changed) {
-    assert_int_equal(htw_threshold_create(test->purgatory, 0, &test->threshold), 0);
-    struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
-    assert_int_equal(waiter_await(a, 10, MS), HTW_WATCHED);
-    assert_int_equal(waiter_await(b, 10, MS), HTW_WATCHED);
-    assert_int_equal(set_timeout(a, 2 * MS), 0);
-    assert_log_after(test, MS, "bE b=");
-    assert_int_equal(htw_threshold_advance(test->threshold, 10), 1);
-    assert_log(test, "aC a=");
-    assert_log_after(test, HTW_SECOND, "");
-}
-
 /* holds: purgatory-21 */
 PURGATORY_TEST(purgatory_timeout_that_does_not_run_is_not_changed) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
@@ -91,17 +50,6 @@ static void set_own(struct waiter *self) {
     self->result = set_timeout(self, 3 * MS);
 }
 
-PURGATORY_TEST(purgatory_timeout_is_changed_in_try_complete_of_one_that_waits) {
-    struct waiter *a = purgatory_case_waiter(test, 'a');
-    a->on_asked = set_own;
-    watch(a, MS, "k");
-    assert_int_equal(a->result, -ENOENT); /* it did not wait yet */
-    assert_int_equal(check_key(test, "k"), 0);
-    assert_int_equal(a->result, 0);
-    assert_ends_after(test, 2 * MS, "");
-    assert_ends_after(test, MS, "aE");
-}
-
 PURGATORY_TEST(purgatory_timeout_is_not_changed_in_hooks_of_one_that_ends) {
     struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
     a->on_ended = b->on_released = set_own;
@@ -112,26 +60,6 @@ PURGATORY_TEST(purgatory_timeout_is_not_changed_in_hooks_of_one_that_ends) {
     assert_int_equal(b->result, -ENOENT);
     purgatory_case_advance(test, HTW_SECOND);
     assert_int_equal(a->ended + b->ended, 2);
-}
-
-static void set_peer(struct waiter *self) {
-    self->result = set_timeout(self->peer, 3 * MS);
-}
-
-/* The timer has rung, and one of two requests is taken: the other is still in time. */
-PURGATORY_TEST(purgatory_timeout_that_is_due_can_be_changed_until_it_is_taken) {
-    struct waiter *a = purgatory_case_waiter(test, 'a'), *b = purgatory_case_waiter(test, 'b');
-    a->peer = b;
-    b->peer = a;
-    a->on_ended = b->on_ended = set_peer;
-    watch(a, MS, "k");
-    watch(b, MS, "k");
-    purgatory_case_advance(test, MS);
-    assert_int_equal(a->ended + b->ended, 1);
-    assert_int_equal(a->ended ? a->result : b->result, 0);
-    purgatory_case_advance(test, 3 * MS);
-    assert_int_equal(a->ended + b->ended, 2);
-    assert_int_equal(a->result + b->result, -ENOENT);
 }
 
 /* The timer expires while a hook runs, and leaves a mark; that is not taken back. */
@@ -199,17 +127,4 @@ PURGATORY_TEST(purgatory_timeout_after_the_scheduler_was_stopped_stays_as_it_was
     assert_int_equal(set_timeout(a, MS), -ESHUTDOWN);
     assert_int_equal(htw_timer_deadline(&a->request._timeout), before);
     assert_true(cancel(a));
-}
-
-PURGATORY_TEST(purgatory_timeout_changed_often_takes_no_memory_and_no_timers) {
-    struct waiter *a = purgatory_case_waiter(test, 'a');
-    watch(a, MS, "k");
-    struct htw_purgatory_stats before = purgatory_case_stats(test);
-    for (int64_t i = 0; i < 5000; i++) {
-        assert_int_equal(set_timeout(a, (i * 7919 % 1000 + 2) * MS), 0);
-        if (i % 50 == 0)
-            purgatory_case_advance(test, MS);
-    }
-    assert_same_stats(test, &before);
-    assert_ends(test, "");
 }

@@ -67,16 +67,6 @@ UNIT_TEST(value_tree_with_any_history_stays_in_order) {
     }
 }
 
-UNIT_TEST(value_tree_removes_a_node_that_is_in_none_without_effect) {
-    struct htw__value_tree tree = { NULL, 0, 0 };
-    htw__value_tree_add(&tree, &nodes[0], 7);
-    htw__value_tree_remove(&tree, &nodes[1]);
-    check(&tree, 1);
-    htw__value_tree_remove(&tree, &nodes[0]);
-    htw__value_tree_remove(&tree, &nodes[0]);
-    check(&tree, 0);
-}
-
 UNIT_TEST(value_tree_finds_the_first_behind_any_place) {
     struct htw__value_tree tree = { NULL, 0, 99 };
     static const uint64_t values[] = { 0, 0, 5, 5, UINT64_MAX, UINT64_MAX }; /* arrivals 1 to 6 */

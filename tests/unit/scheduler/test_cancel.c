@@ -4,26 +4,7 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-
-SCHEDULER_TEST(scheduler_cancel_of_pending_prevents_the_run) {
-    arm(f, 0, 5 * MS);
-    arm(f, 1, 5 * MS);
-    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
-    assert_false(is_pending(f, 0));
-    assert_int_equal(htw_pending(f->scheduler), 1);
-    assert_int_equal(cancel(f, 0), HTW_GONE);
-    advance(f, 10 * MS);
-    assert_ran(f, 1);
-    assert_int_equal(scheduler_stats(f).cancelled, 1);
-}
-
-SCHEDULER_TEST(scheduler_cancel_of_forever_is_a_cancel) {
-    arm(f, 0, HTW_NEVER_NS);
-    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
-    assert_int_equal(htw_pending(f->scheduler), 0);
-}
 
 /* holds: scheduler-2 */
 SCHEDULER_TEST(scheduler_cancel_of_due_but_not_started_prevents_the_run) {
@@ -33,43 +14,12 @@ SCHEDULER_TEST(scheduler_cancel_of_due_but_not_started_prevents_the_run) {
     assert_none_ran(f);
 }
 
-SCHEDULER_TEST(scheduler_cancel_after_the_run_answers_gone) {
-    arm(f, 0, 0);
-    advance(f, 0);
-    assert_int_equal(cancel(f, 0), HTW_GONE);
-    assert_int_equal(cancel_wait(f, 0), HTW_GONE);
-    assert_int_equal(scheduler_stats(f).cancelled, 0);
-}
-
 SCHEDULER_TEST(scheduler_cancel_of_zero_answers_gone) {
     assert_int_equal(htw_cancel(f->scheduler, 0), HTW_GONE);
     arm(f, 0, MS);
     assert_int_equal(htw_cancel(f->scheduler, 0), HTW_GONE);
     assert_int_equal(htw_cancel_wait(f->scheduler, 0), HTW_GONE);
     assert_int_equal(htw_pending(f->scheduler), 1);
-}
-
-static void act_cancel_self(struct probe *self) {
-    self->result = htw_cancel(self->last.scheduler, self->last.handle);
-}
-
-SCHEDULER_TEST(scheduler_cancel_in_own_callback_says_running) {
-    f->probes[0].act = act_cancel_self;
-    arm(f, 0, 0);
-    advance(f, 0);
-    assert_int_equal(f->probes[0].result, HTW_RUNNING);
-    assert_int_equal(scheduler_stats(f).fired, 1);
-    assert_int_equal(scheduler_stats(f).cancelled, 0);
-}
-
-SCHEDULER_TEST(scheduler_cancel_of_repeating_in_own_callback_ends_it) {
-    f->probes[0].act = act_cancel_self;
-    arm_every(f, 0, MS, MS, HTW_REPEAT_SKIP);
-    advance(f, 10 * MS);
-    assert_ran(f, 0);
-    assert_int_equal(f->probes[0].result, HTW_RUNNING);
-    assert_int_equal(cancel(f, 0), HTW_GONE);
-    assert_int_equal(scheduler_stats(f).fired, 1);
 }
 
 static void act_cancel_other(struct probe *self) {
@@ -91,27 +41,6 @@ SCHEDULER_TEST(scheduler_cancel_of_the_next_in_the_batch_prevents_the_run) {
 
 /* ---- with a second thread */
 
-/* With `workers`: a worker runs the callback, otherwise the thread that advances. */
-static void cancel_while_it_runs(struct scheduler_fixture *f, uint32_t workers) {
-    f->options.workers = workers;
-    scheduler_reopen(f);
-    f->probes[0].act = act_stay;
-    arm(f, 0, MS);
-    advance_to_gate(f, MS);
-    assert_false(is_pending(f, 0));
-    assert_int_equal(htw_pending(f->scheduler), 0);
-    assert_int_equal(cancel(f, 0), HTW_RUNNING);
-    assert_int_equal(cancel(f, 0), HTW_RUNNING);
-    advance_past_gate(f);
-    assert_int_equal(cancel(f, 0), HTW_GONE);
-    assert_int_equal(scheduler_stats(f).fired, 1);
-}
-
-SCHEDULER_TEST(scheduler_cancel_of_running_elsewhere_says_so) {
-    cancel_while_it_runs(f, 0);
-    cancel_while_it_runs(f, 1);
-}
-
 /* holds: scheduler-3 */
 SCHEDULER_TEST(scheduler_cancel_of_repeating_that_runs_elsewhere_ends_it) {
     f->probes[0].act = act_stay;
@@ -120,44 +49,6 @@ SCHEDULER_TEST(scheduler_cancel_of_repeating_that_runs_elsewhere_ends_it) {
     assert_int_equal(cancel(f, 0), HTW_RUNNING);
     advance_past_gate(f);
     assert_ran(f, 0);
-}
-
-enum stage { EARLY, INSIDE, OVER };
-
-static int written;            /* by the first callback */
-static _Atomic unsigned stage; /* of the second one, in the same thread; orders nothing */
-
-static void write_plainly(void *arg, const struct htw_expiration *expiration) {
-    (void)arg;
-    (void)expiration;
-    written++;
-}
-
-static void stay_inside(void *arg, const struct htw_expiration *expiration) {
-    (void)arg;
-    (void)expiration;
-    atomic_store_explicit(&stage, INSIDE, memory_order_relaxed);
-    while (atomic_load_explicit(&stage, memory_order_relaxed) == INSIDE)
-        sched_yield();
-}
-
-/* The thread of the callbacks has released no lock since the first one. Of a race, ThreadSanitizer
-   tells. */
-SCHEDULER_TEST(scheduler_cancel_that_finds_the_run_over_sees_what_it_wrote) {
-    htw_handle first, second;
-    written = 0;
-    stage = EARLY;
-    assert_int_equal(htw_schedule(f->scheduler, MS, stay_inside, NULL, &second), 0);
-    assert_int_equal(htw_schedule(f->scheduler, MS, write_plainly, NULL, &first),
-                     0); /* runs first */
-    advancer_start(&f->advancer, f, MS);
-    while (atomic_load_explicit(&stage, memory_order_relaxed) != INSIDE)
-        sched_yield();
-    assert_int_equal(htw_cancel(f->scheduler, first), HTW_GONE);
-    assert_int_equal(written, 1);
-    atomic_store_explicit(&stage, OVER, memory_order_relaxed);
-    assert_int_equal(advancer_join(&f->advancer), 0);
-    f->runs = 2;
 }
 
 /* ---- from another CPU's shard */
@@ -286,19 +177,4 @@ LATER_TEST(scheduler_cancel_of_a_paused_timer_tells_the_rest_that_it_kept) {
     advance(f, HTW_HOUR);
     assert_int_equal(cancel_remaining(f, 0, &left_ns), HTW_CANCELLED);
     assert_int_equal(left_ns, 7 * MS);
-}
-
-static void act_cancel_remaining(struct probe *self) {
-    int64_t left_ns = 77;
-    self->result = cancel_remaining(self->fixture, self->number, &left_ns);
-    if (left_ns != 77)
-        self->result = -1;
-}
-
-LATER_TEST(scheduler_cancel_of_running_tells_nothing_left) {
-    arm_every(f, 0, MS, MS, HTW_REPEAT_SKIP);
-    f->probes[0].act = act_cancel_remaining;
-    advance(f, 10 * MS);
-    assert_ran(f, 0);
-    assert_int_equal(f->probes[0].result, HTW_RUNNING);
 }

@@ -116,55 +116,9 @@ static void check_wait(bool hooked, int64_t period_ns, int last_stage) {
             ;
 }
 
-UNIT_TEST(cancel_wait_returns_when_the_callback_has) {
-    check_wait(false, 0, 3);
-}
-
 /* holds: scheduler-6 */
 UNIT_TEST(cancel_wait_returns_when_the_hook_has) {
     check_wait(true, 0, 4);
-}
-
-UNIT_TEST(cancel_wait_ends_a_repeating_timer) {
-    check_wait(true, 1000, 4);
-}
-
-UNIT_TEST(cancel_wait_from_several_threads_returns_in_all) {
-    struct slow slow = { .scheduler = create(1) };
-    pthread_t threads[4];
-    struct waiter waiters[4];
-    assert_int_equal(htw_schedule(slow.scheduler, 0, run_slowly, &slow, &slow.handle), 0);
-    wait_for(&slow.stage, 1);
-    for (int i = 0; i < 4; i++) {
-        waiters[i] = (struct waiter) { .slow = &slow };
-        assert_int_equal(pthread_create(&threads[i], NULL, cancel_and_wait, &waiters[i]), 0);
-    }
-    wait_for(&slow.waiting, 4);
-    atomic_store(&slow.stage, 2);
-    for (int i = 0; i < 4; i++) {
-        pthread_join(threads[i], NULL);
-        assert_int_equal(waiters[i].seen, 3);
-    }
-    destroy(slow.scheduler);
-}
-
-static void never_run(void *arg, const struct htw_expiration *expiration) {
-    (void)expiration;
-    *(bool *)arg = true;
-}
-
-UNIT_TEST(cancel_wait_of_what_has_not_started_does_not_wait) {
-    struct htw_scheduler *scheduler = create(1);
-    bool ran = false;
-    htw_handle handle;
-    assert_int_equal(htw_schedule(scheduler, HTW_NEVER_NS, never_run, &ran, &handle), 0);
-    assert_int_equal(htw_cancel_wait(scheduler, handle), HTW_CANCELLED);
-    assert_int_equal(htw_cancel_wait(scheduler, handle), HTW_GONE);
-    assert_int_equal(htw_cancel_wait(scheduler, 0), HTW_GONE);
-    assert_int_equal(htw_cancel_wait(scheduler, UINT64_MAX), HTW_GONE);
-    assert_int_equal(htw_cancel_wait(NULL, handle), -EINVAL);
-    assert_false(ran);
-    destroy(scheduler);
 }
 
 /* ---- waiting for itself, and rings */
@@ -239,31 +193,9 @@ UNIT_TEST(cancel_wait_in_the_own_callback_answers_edeadlk) {
     check_ring(1);
 }
 
-UNIT_TEST(cancel_wait_of_two_for_each_other_refuses_one) {
-    check_ring(2);
-}
-
 /* holds: scheduler-6 */
 UNIT_TEST(cancel_wait_of_three_in_a_cycle_refuses_one) {
     check_ring(3);
-}
-
-UNIT_TEST(cancel_wait_in_own_callback_ends_a_repeating_timer) {
-    struct htw_scheduler *scheduler = create(1);
-    _Atomic htw_handle awaited;
-    _Atomic int begun;
-    struct link link = { .scheduler = scheduler, .awaited = &awaited, .begun = &begun, .ring = 1 };
-    htw_handle handle;
-    atomic_init(&begun, 0);
-    assert_int_equal(htw_schedule_every(scheduler, HTW_NEVER_NS, HTW_MILLISECOND, HTW_REPEAT_BURST,
-                                        wait_for_next, &link, &handle),
-                     0);
-    atomic_init(&awaited, handle);
-    assert_int_equal(htw_reschedule(scheduler, handle, 0), HTW_MOVED);
-    wait_for(&link.over, 1);
-    destroy(scheduler);
-    assert_int_equal(link.result, -EDEADLK);
-    assert_int_equal(link.runs, 1);
 }
 
 /* ---- a callback that advances another scheduler */
@@ -303,38 +235,4 @@ UNIT_TEST(cancel_wait_of_nested_schedulers_sees_both_callbacks) {
     assert_int_equal(nested.inner_stop, -EDEADLK);
     destroy(nested.inner);
     destroy(nested.outer);
-}
-
-/* ---- against expiry: when cancel_wait has returned, the argument has no other owner */
-
-struct short_lived {
-    _Atomic bool dead;
-    bool used_after;
-};
-
-static void use(void *arg, const struct htw_expiration *expiration) {
-    struct short_lived *object = arg;
-    (void)expiration;
-    for (int i = 0; i < 50; i++)
-        object->used_after |= atomic_load(&object->dead);
-}
-
-UNIT_TEST(cancel_wait_against_expiry_leaves_nothing_running) {
-    struct htw_scheduler *scheduler = create(2);
-    for (int round = 0; round < 3000; round++) {
-        struct short_lived object = { .used_after = false };
-        htw_handle handle;
-        assert_int_equal(
-            htw_schedule(scheduler, round % 3 == 0 ? HTW_MILLISECOND : 0, use, &object, &handle),
-            0);
-        for (int i = 0; i < round % 64; i++)
-            sched_yield();
-        int outcome = htw_cancel_wait(scheduler, handle);
-        atomic_store(&object.dead, true);
-        assert_in_range(outcome, HTW_GONE, HTW_RUNNING);
-        assert_int_equal(htw_cancel(scheduler, handle), HTW_GONE);
-        assert_false(object.used_after);
-    }
-    assert_int_equal(htw_pending(scheduler), 0);
-    destroy(scheduler);
 }

@@ -6,7 +6,6 @@
 #include "../../support/random.h"
 #include "../unit.h"
 
-#include <errno.h>
 #include <htw/scheduler.h>
 
 #include <poll.h>
@@ -16,8 +15,6 @@
 
 int64_t __real_htw__clock_realtime_ns(void);
 int64_t __wrap_htw__clock_realtime_ns(void);
-
-#define NOON_NS (INT64_C(1700000000) * HTW_SECOND)
 
 /* How far the wall clock is ahead of the real one, and how far it goes on at each reading. */
 static _Atomic int64_t wall_ahead_ns, wall_step_ns;
@@ -88,29 +85,6 @@ static void await(const struct timed *timed, unsigned runs) {
 /* ---- in real threads */
 
 enum { TIMERS = 900 };
-
-static void check_mix(enum htw_clock own, uint32_t workers) {
-    static struct timed timers[TIMERS];
-    struct random_source random = { (uint64_t)own + 10 * workers };
-    struct htw_scheduler *scheduler = create(own, false, workers);
-    for (unsigned i = 0; i < TIMERS; i++)
-        arm(scheduler, &timers[i], clocks[i % COUNT_OF(clocks)],
-            (int64_t)random_below(&random, 8 * HTW_MILLISECOND));
-    for (unsigned i = 0; i < TIMERS; i++)
-        await(&timers[i], 1);
-    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-    for (unsigned i = 0; i < TIMERS; i++) {
-        assert_int_equal(timers[i].runs, 1);
-        assert_false(timers[i].early);
-        assert_false(timers[i].told_wrong);
-    }
-}
-
-UNIT_TEST(clocks_in_one_scheduler_are_never_early) {
-    for (unsigned i = 0; i < COUNT_OF(clocks); i++)
-        for (uint32_t workers = 0; workers <= 2; workers += 2)
-            check_mix(clocks[i], workers);
-}
 
 /* The thread sleeps on the own clock when the first timer of another one comes, which is earlier. */
 /* holds: scheduler-26 */
@@ -227,51 +201,6 @@ UNIT_TEST(clocks_make_the_same_descriptor_readable) {
     }
 }
 
-UNIT_TEST(clock_on_the_wall_that_is_set_moves_only_its_own_timers) {
-    struct htw_scheduler *scheduler = create(HTW_CLOCK_MONOTONIC, true, 0);
-    struct timed own, wall;
-    arm(scheduler, &own, HTW_CLOCK_DEFAULT, HTW_HOUR);
-    arm(scheduler, &wall, HTW_CLOCK_REALTIME, HTW_HOUR);
-    int64_t next_ns = htw_scheduler_next(scheduler);
-    atomic_store(&wall_ahead_ns, HTW_HOUR - HTW_MINUTE);
-    assert_in_range(htw_scheduler_next(scheduler), next_ns - HTW_HOUR,
-                    next_ns - HTW_HOUR + HTW_MINUTE + 2 * HTW_MILLISECOND);
-    assert_int_equal(process(scheduler, 0), 0);
-    atomic_store(&wall_ahead_ns, HTW_HOUR + HTW_SECOND);
-    assert_int_equal(process(scheduler, 0), 1);
-    assert_int_equal(wall.runs, 1);
-    assert_int_equal(own.runs, 0);
-    arm(scheduler, &wall, HTW_CLOCK_REALTIME, 0);
-    atomic_store(&wall_ahead_ns, 0); /* and back, before it has run */
-    assert_int_equal(process(scheduler, 0), 0);
-    atomic_store(&wall_ahead_ns, HTW_HOUR + 2 * HTW_SECOND);
-    assert_int_equal(process(scheduler, 0), 1);
-    assert_false(wall.early || wall.told_wrong);
-    assert_int_equal(own.runs, 0);
-    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-}
-
-static void set_back_and_arm(void *wall, const struct htw_expiration *expiration) {
-    atomic_store(&wall_ahead_ns, 0);
-    arm(expiration->scheduler, wall, HTW_CLOCK_REALTIME, HTW_MINUTE);
-}
-
-/* A round reads all clocks before its first callback. */
-UNIT_TEST(clock_on_the_wall_that_a_callback_sets_back_lets_what_it_arms_wait) {
-    struct htw_scheduler *scheduler = create(HTW_CLOCK_MONOTONIC, true, 0);
-    struct timed later, wall;
-    arm(scheduler, &later, HTW_CLOCK_REALTIME, HTW_DAY);
-    atomic_store(&wall_ahead_ns, HTW_HOUR);
-    assert_int_equal(htw_schedule(scheduler, 0, set_back_and_arm, &wall, NULL), 0);
-    assert_int_equal(process(scheduler, 0), 1);
-    assert_int_equal(process(scheduler, 0), 0);
-    assert_int_equal(wall.runs, 0);
-    atomic_store(&wall_ahead_ns, 2 * HTW_MINUTE);
-    assert_int_equal(process(scheduler, 0), 1);
-    assert_false(wall.early || wall.told_wrong);
-    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-}
-
 /* On a slow machine time passes from one reading of the clock to the next. What is due then waits for the
    next round, and the wheel is not taken for one whose clock was set back. */
 UNIT_TEST(clock_on_the_wall_that_passes_while_timers_are_collected_ends_a_round) {
@@ -312,54 +241,5 @@ UNIT_TEST(clock_that_always_has_something_due_leaves_others_their_turn) {
             assert_int_equal(modest[j].runs, 1);
         assert_true(greedy.runs > 5);
         assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-    }
-}
-
-/* Histories of several clocks, of which one is set: nothing is early, and nothing is lost. */
-static void wander(uint64_t seed) {
-    enum { COUNT = 600 };
-    static struct timed timers[COUNT];
-    static htw_handle handles[COUNT];
-    static int64_t due_ns[COUNT]; /* by its clock; HTW_NEVER_NS: cancelled */
-    struct random_source random = { seed };
-    struct htw_scheduler *scheduler = create(HTW_CLOCK_MONOTONIC, true, 0);
-    for (unsigned i = 0; i < COUNT; i++) {
-        int64_t delay_ns = (int64_t)random_below(&random, 100 * HTW_MILLISECOND);
-        enum htw_clock clock = clocks[random_below(&random, COUNT_OF(clocks))];
-        handles[i] = arm(scheduler, &timers[i], clock, delay_ns);
-        due_ns[i] = htw_scheduler_now_by(scheduler, clock) + delay_ns; /* or earlier */
-    }
-    for (unsigned step = 0; step < 60; step++) {
-        int64_t ahead_ns = (int64_t)random_below(&random, 200 * HTW_MILLISECOND);
-        atomic_store(&wall_ahead_ns, ahead_ns - 100 * HTW_MILLISECOND);
-        process(scheduler, random_one_in(&random, 2) ? 0 : 1 + (size_t)random_below(&random, 20));
-        unsigned i = (unsigned)random_below(&random, COUNT);
-        bool ran = atomic_load(&timers[i].runs) > 0;
-        if (random_one_in(&random, 2)) {
-            int64_t delay_ns = (int64_t)random_below(&random, 50 * HTW_MILLISECOND);
-            int result = htw_reschedule(scheduler, handles[i], delay_ns);
-            assert_int_equal(result, ran || due_ns[i] == HTW_NEVER_NS ? HTW_GONE : HTW_MOVED);
-        } else if (htw_cancel(scheduler, handles[i]) == HTW_CANCELLED) {
-            assert_false(ran);
-            due_ns[i] = HTW_NEVER_NS;
-        }
-    }
-    atomic_store(&wall_ahead_ns, HTW_SECOND);
-    while (htw_pending(scheduler) > 0) {
-        assert_true(is_readable(scheduler, 60000));
-        process(scheduler, 0);
-    }
-    for (unsigned i = 0; i < COUNT; i++) {
-        assert_int_equal(timers[i].runs, due_ns[i] == HTW_NEVER_NS ? 0 : 1);
-        assert_false(timers[i].early || timers[i].told_wrong);
-    }
-    assert_int_equal(htw_scheduler_next(scheduler), HTW_NEVER_NS);
-    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-}
-
-UNIT_TEST(clocks_of_which_one_is_set_again_and_again_lose_nothing) {
-    for (uint64_t seed = 1; seed <= 8; seed++) {
-        print_message("seed %llu\n", (unsigned long long)seed);
-        wander(seed);
     }
 }

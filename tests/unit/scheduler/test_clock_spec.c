@@ -43,17 +43,6 @@ static const enum htw_clock others[] = { HTW_CLOCK_MONOTONIC, HTW_CLOCK_REALTIME
 
 /* ---- each by its own clock */
 
-LATER_TEST(clock_of_a_timer_is_that_of_the_scheduler_unless_told) {
-    arm(f, 0, MS);
-    arm_by(f, 1, HTW_CLOCK_DEFAULT, MS);
-    arm_by(f, 2, HTW_CLOCK_MANUAL, MS);
-    for (unsigned i = 0; i < 3; i++)
-        assert_int_equal(clock_of(f, i), HTW_CLOCK_MANUAL);
-    advance(f, MS);
-    for (unsigned i = 0; i < 3; i++)
-        assert_int_equal(f->probes[i].last.clock, HTW_CLOCK_MANUAL);
-}
-
 LATER_TEST(clock_of_another_kind_is_told_with_deadline_and_lateness) {
     for (unsigned i = 0; i < COUNT_OF(others); i++) {
         int64_t now_ns = NOON_NS + i * HTW_HOUR;
@@ -68,16 +57,6 @@ LATER_TEST(clock_of_another_kind_is_told_with_deadline_and_lateness) {
         assert_int_equal(htw_scheduler_now_by(f->scheduler, others[i]), now_ns + 6 * MS);
         assert_int_equal(clock_of(f, i), -ENOENT);
     }
-}
-
-LATER_TEST(clock_that_is_named_as_the_schedulers_takes_no_attributes) {
-    struct htw_spec spec = clock_spec(f, 0, HTW_CLOCK_MANUAL, HTW_HOUR);
-    uint64_t before = scheduler_stats(f).memory_bytes;
-    arm_spec(f, 0, &spec);
-    uint64_t plain = scheduler_stats(f).memory_bytes;
-    arm(f, 1, HTW_HOUR);
-    assert_int_equal(scheduler_stats(f).memory_bytes, plain);
-    assert_true(plain > before);
 }
 
 /* holds: scheduler-27 */
@@ -110,18 +89,6 @@ LATER_TEST(clock_set_forward_runs_its_own_timers_only) {
     assert_runs_after(f, HTW_MINUTE - MS, 0, 1);
 }
 
-LATER_TEST(clock_set_back_delays_its_own_timers_only) {
-    set_clock(f, HTW_CLOCK_REALTIME, NOON_NS);
-    arm(f, 0, 2 * MS);
-    arm_by(f, 1, HTW_CLOCK_REALTIME, 3 * MS);
-    set_clock(f, HTW_CLOCK_REALTIME, NOON_NS - HTW_HOUR);
-    assert_runs_after(f, 2 * MS, 0);
-    arm_by(f, 2, HTW_CLOCK_REALTIME, HTW_MINUTE); /* before what the first wheel had come to */
-    assert_runs_after(f, HTW_MINUTE, 2);
-    assert_runs_after(f, HTW_HOUR - HTW_MINUTE + MS, 1);
-    assert_int_equal(f->probes[1].last.deadline_ns, NOON_NS + 3 * MS);
-}
-
 /* holds: scheduler-27 */
 LATER_TEST(clock_of_the_scheduler_set_leaves_the_timers_of_others) {
     arm(f, 0, HTW_HOUR);
@@ -136,67 +103,7 @@ LATER_TEST(clock_of_the_scheduler_set_leaves_the_timers_of_others) {
     assert_int_equal(htw_scheduler_now(f->scheduler), NOON_NS + 1);
 }
 
-LATER_TEST(clock_set_while_a_timer_repeats_skips_the_periods) {
-    struct htw_spec spec = clock_spec(f, 0, HTW_CLOCK_REALTIME, HTW_MINUTE);
-    spec.period_ns = HTW_MINUTE;
-    arm_spec(f, 0, &spec);
-    set_clock(f, HTW_CLOCK_REALTIME, START_NS + 5 * HTW_MINUTE + MS);
-    assert_ran(f, 0);
-    assert_int_equal(deadline_of(f, 0), START_NS + 6 * HTW_MINUTE);
-    assert_runs_after(f, HTW_MINUTE - MS, 0);
-    assert_int_equal(f->probes[0].last.missed, 4);
-    assert_int_equal(set_period(f, 0, HTW_HOUR), HTW_MOVED);
-    set_clock(f, HTW_CLOCK_REALTIME, START_NS); /* the next run is at its planned time still */
-    assert_runs_after(f, 7 * HTW_MINUTE, 0);
-    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
-}
-
 /* ---- handles */
-
-LATER_TEST(clock_stays_when_a_timer_is_moved) {
-    set_clock(f, HTW_CLOCK_REALTIME, NOON_NS);
-    arm_by(f, 0, HTW_CLOCK_REALTIME, HTW_HOUR);
-    assert_int_equal(reschedule(f, 0, 2 * MS), HTW_MOVED);
-    assert_int_equal(deadline_of(f, 0), NOON_NS + 2 * MS);
-    assert_int_equal(reschedule_at(f, 0, NOON_NS + 3 * MS), HTW_MOVED);
-    assert_true(is_pending(f, 0));
-    assert_runs_after(f, 3 * MS, 0);
-    arm_by(f, 0, HTW_CLOCK_REALTIME, HTW_HOUR);
-    assert_int_equal(reschedule(f, 0, 0), HTW_MOVED);
-    advance(f, 0);
-    assert_ran(f, 0);
-    assert_int_equal(scheduler_stats(f).moved, 3);
-}
-
-static void act_move(struct probe *self) {
-    self->result = htw_reschedule(self->fixture->scheduler, self->handle, 4 * MS);
-    self->act = NULL;
-}
-
-LATER_TEST(clock_stays_when_a_callback_moves_its_own_timer) {
-    set_clock(f, HTW_CLOCK_REALTIME, NOON_NS);
-    arm_by(f, 0, HTW_CLOCK_REALTIME, MS);
-    f->probes[0].act = act_move;
-    assert_runs_after(f, MS, 0);
-    assert_int_equal(f->probes[0].result, HTW_MOVED);
-    assert_int_equal(deadline_of(f, 0), NOON_NS + 5 * MS);
-    assert_int_equal(clock_of(f, 0), HTW_CLOCK_REALTIME);
-    assert_runs_after(f, 4 * MS, 0);
-}
-
-LATER_TEST(clock_of_a_timer_that_is_cancelled_keeps_no_memory) {
-    arm_by(f, 0, HTW_CLOCK_REALTIME, HTW_HOUR);
-    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
-    uint64_t before = scheduler_stats(f).memory_bytes;
-    for (unsigned i = 0; i < 1000; i++) {
-        arm_by(f, 0, HTW_CLOCK_REALTIME, HTW_HOUR + i * MS);
-        assert_int_equal(cancel(f, 0), HTW_CANCELLED);
-        assert_int_equal(cancel(f, 0), HTW_GONE);
-    }
-    advance(f, 2 * HTW_HOUR);
-    assert_none_ran(f);
-    assert_int_equal(scheduler_stats(f).memory_bytes, before);
-}
 
 LATER_TEST(clock_of_a_range_with_slack_is_used_for_both_ends) {
     set_clock(f, HTW_CLOCK_REALTIME, NOON_NS);
@@ -206,70 +113,6 @@ LATER_TEST(clock_of_a_range_with_slack_is_used_for_both_ends) {
     assert_in_range(deadline_of(f, 0), NOON_NS + 100 * MS, NOON_NS + 200 * MS);
     advance(f, 200 * MS);
     assert_ran(f, 0);
-}
-
-/* ---- keys, groups, limits */
-
-LATER_TEST(clocks_share_the_keys) {
-    struct htw_spec spec = keyed_spec(f, 0, HTW_HOUR, "key");
-    struct htw_unexpired replaced;
-    spec.clock = HTW_CLOCK_REALTIME;
-    set_clock(f, HTW_CLOCK_REALTIME, NOON_NS);
-    arm_spec(f, 0, &spec);
-    spec = keyed_spec(f, 1, MS, "key");
-    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &f->probes[1].handle, &replaced), 0);
-    assert_ptr_equal(replaced.arg, &f->probes[0]);
-    assert_int_equal(replaced.clock, HTW_CLOCK_REALTIME);
-    assert_int_equal(replaced.deadline_ns, NOON_NS + HTW_HOUR);
-    assert_int_equal(htw_find_key(f->scheduler, NULL, "key", 3), f->probes[1].handle);
-    spec = keyed_spec(f, 2, MS, "key");
-    spec.clock = HTW_CLOCK_MONOTONIC;
-    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &f->probes[2].handle, &replaced), 0);
-    assert_int_equal(replaced.clock, HTW_CLOCK_MANUAL);
-    assert_runs_after(f, MS, 2);
-}
-
-static void arm_grouped(struct scheduler_fixture *f) {
-    create_group(f);
-    for (unsigned i = 0; i < COUNT_OF(others); i++) {
-        struct htw_spec spec = grouped_spec(f, i, 10 * MS);
-        spec.clock = others[i];
-        arm_spec(f, i, &spec);
-    }
-    struct htw_spec own = grouped_spec(f, 3, 10 * MS);
-    arm_spec(f, 3, &own);
-}
-
-LATER_TEST(clocks_of_a_paused_group_keep_the_rest_of_each_delay) {
-    arm_grouped(f);
-    advance(f, 4 * MS);
-    pause_group(f);
-    set_clock(f, HTW_CLOCK_REALTIME, NOON_NS);
-    advance(f, HTW_HOUR);
-    assert_none_ran(f);
-    for (unsigned i = 0; i < COUNT_OF(others); i++)
-        assert_int_equal(deadline_of(f, i), htw_scheduler_now_by(f->scheduler, others[i]) + 6 * MS);
-    set_clock(f, HTW_CLOCK_REALTIME, START_NS);
-    resume_group(f);
-    advance(f, 6 * MS - 1);
-    assert_none_ran(f);
-    advance(f, 1);
-    assert_each_ran(f, 0, COUNT_OF(others), 1);
-    assert_int_equal(f->probes[3].runs, 1);
-}
-
-LATER_TEST(clock_armed_in_a_paused_group_waits_for_it) {
-    create_group(f);
-    pause_group(f);
-    struct htw_spec spec = grouped_spec(f, 0, 3 * MS);
-    spec.clock = HTW_CLOCK_REALTIME;
-    arm_spec(f, 0, &spec);
-    set_clock(f, HTW_CLOCK_REALTIME, NOON_NS);
-    assert_none_ran(f);
-    assert_int_equal(reschedule(f, 0, 2 * MS), HTW_MOVED);
-    assert_int_equal(deadline_of(f, 0), NOON_NS + 2 * MS);
-    resume_group(f);
-    assert_runs_after(f, 2 * MS, 0);
 }
 
 /* ---- instants of the wall clock in a group that is paused */
@@ -308,81 +151,6 @@ LATER_TEST(clock_instant_in_a_pause_that_ends_after_it_is_due_at_once) {
     assert_int_equal(f->probes[0].last.late_ns, HTW_HOUR - HTW_MINUTE);
 }
 
-LATER_TEST(clock_instant_in_a_pause_follows_the_clock_that_is_set) {
-    arm_at_noon(f);
-    pause_group(f);
-    set_clock(f, HTW_CLOCK_REALTIME, NOON_NS - HTW_HOUR);
-    resume_group(f);
-    assert_runs_after(f, HTW_HOUR, 0);
-}
-
-LATER_TEST(clock_instant_that_was_moved_by_a_delay_keeps_the_rest) {
-    arm_at_noon(f);
-    assert_int_equal(reschedule(f, 0, 2 * HTW_MINUTE), HTW_MOVED);
-    pause_group(f);
-    advance(f, HTW_HOUR);
-    resume_group(f);
-    assert_runs_after(f, 2 * HTW_MINUTE, 0);
-}
-
-LATER_TEST(clock_delay_that_was_moved_to_an_instant_is_one_in_the_pause) {
-    struct htw_spec spec = (create_group(f), grouped_spec(f, 0, 0));
-    spec.when_ns = HTW_HOUR;
-    spec.clock = HTW_CLOCK_REALTIME;
-    set_clock(f, HTW_CLOCK_REALTIME, NOON_NS);
-    arm_spec(f, 0, &spec);
-    for (unsigned i = 0; i < 2; i++) { /* also a timer that is paused already */
-        assert_int_equal(
-            htw_reschedule_at(f->scheduler, f->probes[0].handle, NOON_NS + HTW_MINUTE + i * MS),
-            HTW_MOVED);
-        pause_group(f);
-    }
-    advance(f, HTW_MINUTE / 2);
-    resume_group(f);
-    assert_runs_after(f, HTW_MINUTE / 2 + MS, 0);
-}
-
-LATER_TEST(clock_instant_of_another_clock_keeps_the_rest_in_a_pause) {
-    struct htw_spec spec = (create_group(f), grouped_spec(f, 0, 0));
-    spec.clock = HTW_CLOCK_MONOTONIC;
-    spec.absolute = true;
-    spec.when_ns = htw_scheduler_now_by(f->scheduler, HTW_CLOCK_MONOTONIC) + HTW_MINUTE;
-    arm_spec(f, 0, &spec);
-    pause_group(f);
-    advance(f, HTW_HOUR);
-    resume_group(f);
-    assert_runs_after(f, HTW_MINUTE, 0);
-}
-
-static void note_clock(void *context, const struct htw_unexpired *unexpired) {
-    ((enum htw_clock *)context)[((struct probe *)unexpired->arg)->number] = unexpired->clock;
-}
-
-LATER_TEST(clocks_of_a_group_are_cancelled_together) {
-    enum htw_clock told[4] = { 0 };
-    arm_grouped(f);
-    assert_int_equal(htw_group_count(f->group), COUNT_OF(others) + 1);
-    assert_int_equal(htw_group_cancel(f->group, note_clock, told), COUNT_OF(others) + 1);
-    for (unsigned i = 0; i < COUNT_OF(others); i++)
-        assert_int_equal(told[i], others[i]);
-    assert_int_equal(told[3], HTW_CLOCK_MANUAL);
-    advance(f, HTW_HOUR);
-    assert_none_ran(f);
-}
-
-LATER_TEST(clocks_count_for_the_same_limit) {
-    f->options.max_pending = 2;
-    scheduler_reopen(f);
-    arm(f, 0, HTW_HOUR);
-    arm_by(f, 1, HTW_CLOCK_REALTIME, MS);
-    struct htw_spec spec = clock_spec(f, 2, HTW_CLOCK_REALTIME, MS);
-    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -EAGAIN);
-    assert_runs_after(f, MS, 1);
-    arm_spec(f, 2, &spec);
-    assert_int_equal(htw_pending(f->scheduler), 2);
-    assert_int_equal(scheduler_stats(f).refused, 1);
-}
-
 /* ---- next, stop, statistics */
 
 LATER_TEST(clocks_are_converted_by_next) {
@@ -398,27 +166,6 @@ LATER_TEST(clocks_are_converted_by_next) {
     assert_int_equal(htw_scheduler_next(f->scheduler), START_NS + 2 * MS);
     set_clock(f, HTW_CLOCK_REALTIME, NOON_NS);
     assert_int_equal(htw_scheduler_next(f->scheduler), START_NS + 5 * MS);
-}
-
-static void sum_clocks(void *context, const struct htw_unexpired *unexpired) {
-    probe_visit(NULL, unexpired);
-    *(unsigned *)context |= 1u << unexpired->clock;
-}
-
-LATER_TEST(clocks_are_all_handed_back_by_stop) {
-    unsigned clocks = 0;
-    set_clock(f, HTW_CLOCK_REALTIME, NOON_NS);
-    for (unsigned i = 0; i < PROBES; i++)
-        arm_by(f, i, i % 2 == 0 ? HTW_CLOCK_REALTIME : HTW_CLOCK_MANUAL, HTW_HOUR);
-    set_clock(f, HTW_CLOCK_REALTIME, START_NS); /* some are in the wheel of before */
-    assert_int_equal(htw_scheduler_stop(f->scheduler, sum_clocks, &clocks), 0);
-    assert_int_equal(clocks, 1u << HTW_CLOCK_REALTIME | 1u << HTW_CLOCK_MANUAL);
-    for (unsigned i = 0; i < PROBES; i++) {
-        assert_int_equal(f->probes[i].visits, 1);
-        assert_int_equal(f->probes[i].unexpired_ns, (i % 2 == 0 ? NOON_NS : START_NS) + HTW_HOUR);
-    }
-    struct htw_spec spec = clock_spec(f, 0, HTW_CLOCK_MONOTONIC, MS);
-    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -ESHUTDOWN);
 }
 
 /* ---- refusals */

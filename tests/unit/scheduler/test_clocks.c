@@ -92,10 +92,6 @@ static void check_clock_in_all_ways(enum htw_clock clock) {
     }
 }
 
-UNIT_TEST(clock_that_is_monotonic_is_never_early) {
-    check_clock_in_all_ways(HTW_CLOCK_MONOTONIC);
-}
-
 UNIT_TEST(clock_of_the_time_since_boot_is_never_early_or_refused) {
     struct htw_scheduler *scheduler;
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
@@ -230,124 +226,6 @@ UNIT_TEST(wall_clock_set_back_arms_all_timers_again) {
     process(scheduler, 0);
     check_all(wall_ns);
     assert_int_equal(htw_pending(scheduler), 0);
-    destroy(scheduler);
-}
-
-/* Now and then one is moved or cancelled, or all that is due is run in small portions. */
-static void disturb(struct htw_scheduler *scheduler, struct random_source *random) {
-    for (unsigned i = 0; i < 50; i++) {
-        struct dated *timer = &dated[random_below(random, DATED)];
-        if (timer->runs > 0 || timer->cancelled)
-            continue;
-        if (random_one_in(random, 4)) {
-            assert_int_equal(htw_cancel(scheduler, timer->handle), HTW_CANCELLED);
-            timer->cancelled = true;
-        } else {
-            timer->deadline_ns = NOON_NS + (int64_t)random_below(random, (uint64_t)SPAN_NS);
-            assert_int_equal(htw_reschedule_at(scheduler, timer->handle, timer->deadline_ns),
-                             HTW_MOVED);
-        }
-    }
-}
-
-static void wander(uint64_t seed) {
-    struct random_source random = { seed };
-    struct htw_scheduler *scheduler = create_at(NOON_NS);
-    schedule_all(scheduler, &random);
-    for (unsigned step = 0; step < 150; step++) {
-        int64_t reach_ns = random_one_in(&random, 3) ? 60 * HTW_SECOND : 2 * HTW_SECOND;
-        int64_t change_ns = (int64_t)random_below(&random, (uint64_t)reach_ns);
-        wall_ns += random_one_in(&random, 2) ? -change_ns : change_ns;
-        if (wall_ns > NOON_NS + SPAN_NS / 2 + step * SPAN_NS / 300)
-            wall_ns -= 40 * HTW_SECOND;
-        process(scheduler, random_one_in(&random, 2) ? 0 : 1 + (size_t)random_below(&random, 300));
-        check_all(wall_ns);
-        disturb(scheduler, &random);
-        assert_true(htw_scheduler_next(scheduler) > NOON_NS - 3600 * HTW_SECOND);
-    }
-    wall_ns = NOON_NS + 2 * SPAN_NS;
-    process(scheduler, 0);
-    check_all(wall_ns);
-    assert_int_equal(htw_pending(scheduler), 0);
-    assert_int_equal(htw_scheduler_next(scheduler), HTW_NEVER_NS);
-    destroy(scheduler);
-}
-
-UNIT_TEST(wall_clock_set_again_and_again_runs_nothing_early_and_loses_nothing) {
-    for (uint64_t seed = 1; seed <= 6; seed++) {
-        print_message("seed %llu\n", (unsigned long long)seed);
-        wander(seed);
-    }
-}
-
-UNIT_TEST(wall_clock_set_forward_runs_what_has_become_due) {
-    struct random_source random = { 7 };
-    struct htw_scheduler *scheduler = create_at(NOON_NS);
-    schedule_all(scheduler, &random);
-    wall_ns = NOON_NS + 1000000 * SPAN_NS;
-    size_t count;
-    assert_int_equal(htw_scheduler_process(scheduler, 0, &count), HTW_DONE);
-    assert_int_equal(count, DATED);
-    check_all(wall_ns);
-    destroy(scheduler);
-}
-
-/* Delays follow, too, as the header says: they are added to the clock's present value. */
-UNIT_TEST(wall_clock_set_back_makes_a_delay_longer) {
-    struct htw_scheduler *scheduler = create_at(NOON_NS);
-    dated[0] = (struct dated) { .deadline_ns = NOON_NS + HTW_SECOND };
-    assert_int_equal(htw_schedule(scheduler, HTW_SECOND, check_date, &dated[0], NULL), 0);
-    wall_ns = NOON_NS - 10 * HTW_SECOND;
-    process(scheduler, 0);
-    wall_ns = NOON_NS + HTW_SECOND - 1;
-    process(scheduler, 0);
-    assert_int_equal(dated[0].runs, 0);
-    wall_ns++;
-    process(scheduler, 0);
-    assert_int_equal(dated[0].runs, 1);
-    assert_false(dated[0].early);
-    destroy(scheduler);
-}
-
-/* Due at once, and then the clock is set back before any thread has polled. */
-UNIT_TEST(wall_clock_set_back_after_a_timer_was_due_lets_it_wait) {
-    struct htw_scheduler *scheduler = create_at(NOON_NS);
-    dated[0] = (struct dated) { .deadline_ns = NOON_NS };
-    assert_int_equal(htw_schedule(scheduler, 0, check_date, &dated[0], NULL), 0);
-    wall_ns = NOON_NS - 5 * HTW_SECOND;
-    process(scheduler, 0);
-    assert_int_equal(dated[0].runs, 0);
-    assert_int_equal(htw_pending(scheduler), 1);
-    wall_ns = NOON_NS;
-    process(scheduler, 0);
-    assert_int_equal(dated[0].runs, 1);
-    assert_false(dated[0].early);
-    destroy(scheduler);
-}
-
-static void count_leftover(void *context, const struct htw_unexpired *unexpired) {
-    struct dated *timer = unexpired->arg;
-    timer->runs++;
-    timer->early |= unexpired->deadline_ns != timer->deadline_ns;
-    ++*(unsigned *)context;
-}
-
-UNIT_TEST(wall_clock_set_back_before_stop_gives_each_timer_back) {
-    struct random_source random = { 9 };
-    struct htw_scheduler *scheduler = create_at(NOON_NS);
-    unsigned count = 0;
-    schedule_all(scheduler, &random);
-    wall_ns = NOON_NS + 10 * HTW_SECOND;
-    process(scheduler, 0);
-    wall_ns = NOON_NS - 10 * HTW_SECOND;
-    htw_scheduler_process(scheduler, 1, NULL);
-    uint64_t pending = htw_pending(scheduler);
-    assert_int_equal(htw_scheduler_stop(scheduler, count_leftover, &count), 0);
-    assert_int_equal(count, pending);
-    for (unsigned i = 0; i < DATED; i++) {
-        assert_int_equal(dated[i].runs, 1);
-        assert_false(dated[i].early);
-    }
     destroy(scheduler);
 }
 

@@ -4,7 +4,6 @@
 #include "scheduler_fixture.h"
 
 #include <errno.h>
-#include <string.h>
 
 #define DELAY_NS (10 * MS)
 
@@ -41,11 +40,6 @@ static void arm_many(struct scheduler_fixture *f, int64_t apart_ns, void (*act)(
         f->probes[i].act = act;
         arm_grouped(f, i, DELAY_NS + i * apart_ns);
     }
-}
-
-static void assert_deadlines(struct scheduler_fixture *f, int64_t first_ns) {
-    for (unsigned i = 0; i < MANY; i++)
-        assert_int_equal(deadline_of(f, i), first_ns + i * MS);
 }
 
 static void assert_each_visited(struct scheduler_fixture *f, unsigned times) {
@@ -131,50 +125,7 @@ GROUP_TEST(group_after_stop_answers_eshutdown) {
     resume_group(f);
 }
 
-static void act_count(struct probe *self) {
-    self->result = (int)htw_group_count(self->fixture->group);
-}
-
-GROUP_TEST(group_counts_what_is_pending_paused_or_running) {
-    assert_int_equal(htw_group_count(f->group), 0);
-    f->probes[0].act = act_count;
-    arm_grouped(f, 0, DELAY_NS);
-    arm_grouped(f, 1, HTW_NEVER_NS);
-    assert_int_equal(htw_group_count(f->group), 2);
-    pause_group(f);
-    assert_int_equal(htw_group_count(f->group), 2);
-    resume_group(f);
-    advance(f, DELAY_NS);
-    assert_int_equal(f->probes[0].result, 2);
-    assert_int_equal(htw_group_count(f->group), 1);
-    assert_int_equal(cancel(f, 1), HTW_CANCELLED);
-    assert_int_equal(htw_group_count(f->group), 0);
-}
-
 /* ---- cancel */
-
-GROUP_TEST(group_cancelled_gives_each_timer_to_the_visitor) {
-    arm_many(f, MS, NULL);
-    arm(f, MANY, DELAY_NS); /* of no group */
-    assert_int_equal(htw_group_cancel(f->group, probe_visit, NULL), MANY);
-    assert_each_visited(f, 1);
-    for (unsigned i = 0; i < MANY; i++) {
-        assert_int_equal(f->probes[i].unexpired_ns, START_NS + DELAY_NS + i * MS);
-        assert_int_equal(cancel(f, i), HTW_GONE);
-    }
-    assert_int_equal(htw_group_count(f->group), 0);
-    assert_int_equal(htw_group_cancel(f->group, probe_visit, NULL), 0);
-    f->log_count = 0;
-    advance(f, HTW_SECOND);
-    assert_ran(f, MANY);
-}
-
-GROUP_TEST(group_cancelled_without_a_visitor_counts_only) {
-    arm_many(f, 0, NULL);
-    assert_int_equal(htw_group_cancel(f->group, NULL, NULL), MANY);
-    assert_int_equal(scheduler_stats(f).cancelled, MANY);
-    assert_int_equal(htw_pending(f->scheduler), 0);
-}
 
 static void act_cancel_group(struct probe *self) {
     self->result = (int)htw_group_cancel(self->fixture->group, probe_visit, NULL);
@@ -189,28 +140,6 @@ GROUP_TEST(group_cancelled_by_one_of_its_callbacks_leaves_that_one) {
         assert_int_equal(f->probes[i].visits, f->probes[i].runs == 0);
         assert_int_equal(f->probes[i].result, f->probes[i].runs == 0 ? 0 : MANY - 1);
     }
-}
-
-GROUP_TEST(group_cancelled_in_a_repeating_callback_ends_it) {
-    f->probes[0].act = act_cancel_group;
-    arm_grouped_every(f, 0, DELAY_NS);
-    advance(f, HTW_SECOND);
-    assert_log(f, "a");
-    assert_int_equal(f->probes[0].result, 0);
-    assert_int_equal(htw_group_count(f->group), 0);
-}
-
-GROUP_TEST(group_cancelled_while_paused_reports_deadlines_as_if_resumed) {
-    arm_grouped(f, 0, DELAY_NS);
-    arm_grouped(f, 1, HTW_NEVER_NS);
-    pause_group(f);
-    advance(f, HTW_SECOND);
-    assert_int_equal(htw_group_cancel(f->group, probe_visit, NULL), 2);
-    assert_int_equal(f->probes[0].unexpired_ns, START_NS + HTW_SECOND + DELAY_NS);
-    assert_int_equal(f->probes[1].unexpired_ns, HTW_NEVER_NS);
-    resume_group(f);
-    advance(f, HTW_SECOND);
-    assert_int_equal(f->runs, 0);
 }
 
 /* ---- visitors that change the group that is being cancelled */
@@ -292,31 +221,6 @@ GROUP_TEST(group_paused_keeps_what_remained) {
     assert_int_equal(f->probes[1].last.deadline_ns, start_ns + 3 * DELAY_NS);
 }
 
-GROUP_TEST(group_paused_twice_is_paused_once) {
-    arm_grouped(f, 0, DELAY_NS);
-    for (unsigned i = 0; i < 2; i++) {
-        pause_group(f);
-        advance(f, HTW_SECOND);
-    }
-    resume_group(f);
-    resume_group(f);
-    assert_int_equal(deadline_of(f, 0), START_NS + 2 * HTW_SECOND + DELAY_NS);
-    assert_runs_after(f, DELAY_NS, 0);
-}
-
-GROUP_TEST(group_paused_again_and_again_loses_no_time) {
-    arm_many(f, MS, NULL);
-    for (unsigned i = 0; i < 9; i++) {
-        advance(f, MS);
-        pause_group(f);
-        advance(f, 3 * MS + i);
-        resume_group(f);
-    }
-    assert_deadlines(f, START_NS + 9 * 3 * MS + 36 + DELAY_NS);
-    advance(f, HTW_SECOND);
-    assert_int_equal(f->runs, MANY);
-}
-
 static void act_pause_group(struct probe *self) {
     self->result = htw_group_pause(self->fixture->group);
 }
@@ -346,45 +250,6 @@ GROUP_TEST(group_paused_and_resumed_when_due_runs_each_once) {
     assert_each_ran(f, 0, MANY, 1);
 }
 
-static void act_pause_and_cancel_group(struct probe *self) {
-    act_pause_group(self);
-    act_cancel_group(self);
-}
-
-GROUP_TEST(group_paused_then_cancelled_when_due_runs_no_more) {
-    arm_many(f, 0, act_pause_and_cancel_group);
-    advance(f, HTW_SECOND);
-    assert_int_equal(f->runs, 1);
-    assert_int_equal(htw_group_count(f->group), 0);
-}
-
-GROUP_TEST(group_paused_with_a_timer_of_forever_keeps_it_so) {
-    arm_grouped(f, 0, HTW_NEVER_NS);
-    pause_group(f);
-    advance(f, HTW_SECOND);
-    assert_int_equal(deadline_of(f, 0), HTW_NEVER_NS);
-    resume_group(f);
-    assert_int_equal(deadline_of(f, 0), HTW_NEVER_NS);
-    advance(f, 1000 * HTW_SECOND);
-    assert_none_ran(f);
-    assert_int_equal(reschedule(f, 0, DELAY_NS), HTW_MOVED);
-    advance(f, DELAY_NS);
-    assert_ran(f, 0);
-}
-
-GROUP_TEST(group_paused_stops_a_repeating_timer_between_two_runs) {
-    arm_grouped_every(f, 0, DELAY_NS);
-    advance(f, 2 * DELAY_NS + 3 * MS);
-    assert_ran(f, 0, 0);
-    pause_group(f);
-    advance(f, 100 * DELAY_NS);
-    assert_none_ran(f);
-    resume_group(f);
-    assert_runs_after(f, 7 * MS, 0);
-    assert_int_equal(f->probes[0].last.missed, 0);
-    assert_runs_after(f, DELAY_NS, 0);
-}
-
 GROUP_TEST(group_paused_by_a_repeating_callback_lets_it_wait) {
     f->probes[0].act = act_pause_group;
     arm_grouped_every(f, 0, 4 * DELAY_NS);
@@ -395,80 +260,7 @@ GROUP_TEST(group_paused_by_a_repeating_callback_lets_it_wait) {
     assert_runs_after(f, 4 * DELAY_NS, 0);
 }
 
-GROUP_TEST(group_paused_keeps_its_keys) {
-    struct htw_spec specs[2];
-    struct htw_unexpired replaced;
-    for (unsigned i = 0; i < 2; i++) {
-        specs[i] = keyed_spec(f, i, DELAY_NS, "key");
-        specs[i].group = f->group;
-    }
-    arm_spec(f, 0, &specs[0]);
-    pause_group(f);
-    assert_int_equal(htw_find_key(f->scheduler, f->group, "key", 3), f->probes[0].handle);
-    assert_int_equal(htw_schedule_spec(f->scheduler, &specs[1], NULL, &replaced), 0);
-    assert_ptr_equal(replaced.arg, &f->probes[0]);
-    advance(f, HTW_SECOND);
-    assert_none_ran(f);
-    resume_group(f);
-    advance(f, DELAY_NS);
-    assert_ran(f, 1);
-}
-
-GROUP_TEST(group_paused_makes_timers_that_join_wait) {
-    pause_group(f);
-    arm_grouped(f, 0, DELAY_NS);
-    arm_grouped(f, 1, -5);
-    advance(f, HTW_SECOND);
-    assert_none_ran(f);
-    assert_int_equal(deadline_of(f, 0), START_NS + HTW_SECOND + DELAY_NS);
-    resume_group(f);
-    advance(f, 0);
-    assert_ran(f, 1);
-    advance(f, DELAY_NS);
-    assert_ran(f, 0);
-}
-
-GROUP_TEST(group_paused_makes_a_new_delay_wait) {
-    arm_grouped(f, 0, DELAY_NS);
-    arm_grouped(f, 1, DELAY_NS);
-    pause_group(f);
-    advance(f, HTW_SECOND);
-    int64_t now_ns = htw_scheduler_now(f->scheduler);
-    assert_int_equal(reschedule(f, 0, 5 * DELAY_NS), HTW_MOVED);
-    assert_int_equal(reschedule_at(f, 1, now_ns + 2 * DELAY_NS), HTW_MOVED);
-    advance(f, HTW_SECOND);
-    assert_int_equal(deadline_of(f, 0), now_ns + HTW_SECOND + 5 * DELAY_NS);
-    assert_int_equal(deadline_of(f, 1), now_ns + HTW_SECOND + 2 * DELAY_NS);
-    assert_none_ran(f);
-    resume_group(f);
-    advance(f, 2 * DELAY_NS);
-    assert_ran(f, 1);
-    advance(f, 3 * DELAY_NS);
-    assert_ran(f, 0);
-}
-
 /* ---- the end of a group */
-
-GROUP_TEST(group_destroyed_while_paused_resumes_its_timers) {
-    arm_many(f, MS, NULL);
-    pause_group(f);
-    advance(f, HTW_SECOND);
-    destroy_group(f);
-    assert_deadlines(f, START_NS + HTW_SECOND + DELAY_NS);
-    advance(f, HTW_SECOND);
-    assert_int_equal(f->runs, MANY);
-}
-
-GROUP_TEST(group_destroyed_lets_its_keyed_and_repeating_timers_go_on) {
-    struct htw_spec spec = keyed_spec(f, 0, DELAY_NS, "key");
-    spec.group = f->group;
-    arm_spec(f, 0, &spec);
-    arm_grouped_every(f, 1, DELAY_NS);
-    destroy_group(f);
-    advance(f, 3 * DELAY_NS);
-    assert_int_equal(f->probes[0].runs, 1);
-    assert_int_equal(f->probes[1].runs, 3);
-}
 
 static void act_destroy_group(struct probe *self) {
     destroy_group(self->fixture);
@@ -481,23 +273,6 @@ GROUP_TEST(group_destroyed_by_the_last_of_its_callbacks_is_freed_after_it) {
     arm_spec(f, 0, &spec);
     advance(f, DELAY_NS);
     assert_log(f, "aA");
-}
-
-GROUP_TEST(groups_are_independent) {
-    struct htw_group *other;
-    assert_int_equal(htw_group_create(f->scheduler, &other), 0);
-    struct htw_spec spec = grouped_spec(f, 1, DELAY_NS);
-    spec.group = other;
-    arm_grouped(f, 0, DELAY_NS);
-    arm_spec(f, 1, &spec);
-    pause_group(f);
-    advance(f, DELAY_NS);
-    assert_ran(f, 1);
-    assert_int_equal(htw_group_cancel(other, NULL, NULL), 0);
-    resume_group(f);
-    advance(f, DELAY_NS);
-    assert_ran(f, 0);
-    htw_group_destroy(other);
 }
 
 /* ---- names, all groups */

@@ -144,14 +144,6 @@ SCHEDULER_TEST(scheduler_handles_stay_unique_when_memory_comes_and_goes) {
 
 /* ---- questions */
 
-SCHEDULER_TEST(scheduler_is_pending_is_true_of_a_pending_timer) {
-    arm(f, 0, 5 * MS + 3);
-    assert_true(is_pending(f, 0));
-    assert_int_equal(deadline_of(f, 0), 5 * MS + 3);
-    assert_int_equal(htw_deadline(f->scheduler, f->probes[0].handle, NULL), -EINVAL);
-    assert_int_equal(htw_pending(f->scheduler), 1);
-}
-
 static struct {
     bool own_pending, other_pending;
     int64_t own_deadline;
@@ -164,19 +156,6 @@ static void act_look(struct probe *self) {
     seen.other_pending = htw_is_pending(self->last.scheduler, self[1].handle);
     seen.result = htw_deadline(self->last.scheduler, self->last.handle, &seen.own_deadline);
     seen.pending = htw_pending(self->last.scheduler);
-}
-
-SCHEDULER_TEST(scheduler_is_pending_in_a_callback_does_not_count_what_runs) {
-    f->probes[0].act = act_look;
-    arm(f, 0, 2 * MS - 1);
-    arm(f, 1, 9 * MS);
-    advance(f, 2 * MS);
-    assert_ran(f, 0);
-    assert_false(seen.own_pending);
-    assert_true(seen.other_pending);
-    assert_int_equal(seen.result, 0);
-    assert_int_equal(seen.own_deadline, 2 * MS - 1);
-    assert_int_equal(seen.pending, 1);
 }
 
 SCHEDULER_TEST(scheduler_is_pending_in_a_repeating_callback_does_not_count_it) {

@@ -57,78 +57,6 @@ LATER_TEST(keyed_scheduled_again_replaces_and_gives_the_argument_back) {
     assert_int_equal(stats.fired, 1);
 }
 
-LATER_TEST(keyed_replaced_with_a_hook_gives_no_argument) {
-    struct htw_spec first = keyed(f, 0, "key"), second = keyed(f, 1, "key");
-    struct htw_unexpired replaced;
-    void *arg = f;
-    first.release = probe_release;
-    arm_spec(f, 0, &first);
-    assert_int_equal(htw_schedule_spec(f->scheduler, &second, NULL, &replaced), 0);
-    assert_int_equal(replaced.handle, f->probes[0].handle);
-    assert_null(replaced.arg);
-    assert_log(f, "A");
-    /* Both outputs may be left out. */
-    assert_int_equal(htw_schedule_spec(f->scheduler, &first, NULL, NULL), 0);
-    assert_int_equal(cancel_key(f, "key", &arg), HTW_CANCELLED);
-    assert_null(arg);
-    assert_int_equal(f->probes[0].releases, 2);
-}
-
-LATER_TEST(keyed_to_keep_what_exists_answers_eexist) {
-    struct htw_spec first = keyed(f, 0, "key"), second = keyed(f, 1, "key");
-    htw_handle handle = 77;
-    struct htw_unexpired replaced = { .handle = 77 };
-    second.keep_existing = true;
-    second.release = probe_release;
-    arm_spec(f, 0, &first);
-    assert_int_equal(htw_schedule_spec(f->scheduler, &second, &handle, &replaced), -EEXIST);
-    assert_int_equal(handle, 77);
-    assert_int_equal(replaced.handle, 77);
-    assert_int_equal(found(f, "key"), f->probes[0].handle);
-    assert_int_equal(scheduler_stats(f).scheduled, 1);
-    advance(f, DELAY_NS);
-    assert_log(f, "a");
-    /* Nothing is under the key any more. */
-    arm_spec(f, 1, &second);
-    advance(f, DELAY_NS);
-    assert_log(f, "bB");
-}
-
-LATER_TEST(keyed_cancelled_by_its_key_is_given_back_once) {
-    void *arg = f;
-    assert_int_equal(cancel_key(f, "key", &arg), HTW_GONE);
-    assert_ptr_equal(arg, f);
-    arm_keyed(f, 0, "key");
-    assert_int_equal(cancel_key(f, "other", &arg), HTW_GONE);
-    assert_int_equal(cancel_key(f, "ke", &arg), HTW_GONE);
-    assert_int_equal(cancel_key(f, "key", &arg), HTW_CANCELLED);
-    assert_ptr_equal(arg, &f->probes[0]);
-    assert_int_equal(cancel_key(f, "key", NULL), HTW_GONE);
-    assert_int_equal(found(f, "key"), 0);
-    assert_int_equal(cancel(f, 0), HTW_GONE);
-    advance(f, DELAY_NS);
-    assert_int_equal(f->probes[0].runs, 0);
-}
-
-LATER_TEST(keyed_cancelled_by_its_handle_frees_the_key) {
-    arm_keyed(f, 0, "key");
-    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
-    assert_int_equal(found(f, "key"), 0);
-    arm_keyed(f, 0, "key");
-}
-
-LATER_TEST(keyed_moved_keeps_its_key) {
-    arm_keyed(f, 0, "key");
-    assert_int_equal(reschedule(f, 0, 5 * DELAY_NS), HTW_MOVED);
-    assert_int_equal(found(f, "key"), f->probes[0].handle);
-    advance(f, 5 * DELAY_NS - 1);
-    assert_int_equal(f->probes[0].runs, 0);
-    assert_int_equal(found(f, "key"), f->probes[0].handle);
-    advance(f, 1);
-    assert_int_equal(f->probes[0].runs, 1);
-    assert_int_equal(found(f, "key"), 0);
-}
-
 /* ---- what a key may be */
 
 LATER_TEST(key_of_no_bytes_is_a_key) {
@@ -217,47 +145,6 @@ LATER_TEST(key_is_free_when_the_callback_starts) {
     assert_log(f, "ab");
 }
 
-static void act_succeed_and_come_again(struct probe *self) {
-    if (self->runs > 1)
-        return;
-    act_schedule_successor(self);
-    if (self->result == 0)
-        self->result = htw_reschedule(self->last.scheduler, self->handle, 2 * DELAY_NS);
-}
-
-/* The key went when the callback started; the successor has it. */
-LATER_TEST(key_stays_with_the_successor_when_the_first_timer_is_armed_again) {
-    f->probes[0].act = act_succeed_and_come_again;
-    arm_keyed(f, 0, "key");
-    advance(f, DELAY_NS);
-    assert_int_equal(f->probes[0].result, HTW_MOVED);
-    assert_int_equal(found(f, "key"), f->probes[1].handle);
-    advance(f, 2 * DELAY_NS);
-    assert_log(f, "aba");
-    assert_int_equal(found(f, "key"), 0);
-}
-
-static void act_find_itself(struct probe *self) {
-    self->result = found(self->fixture, "key") == self->handle;
-}
-
-LATER_TEST(keyed_repeating_is_found_in_every_run) {
-    f->probes[0].act = act_find_itself;
-    arm_keyed_every(f, 0, "key");
-    for (unsigned run = 1; run <= 3; run++) {
-        f->probes[0].result = 0;
-        advance(f, DELAY_NS);
-        assert_int_equal(f->probes[0].runs, run);
-        assert_true(f->probes[0].result);
-        assert_int_equal(found(f, "key"), f->probes[0].handle);
-    }
-    void *arg;
-    assert_int_equal(cancel_key(f, "key", &arg), HTW_CANCELLED);
-    assert_ptr_equal(arg, &f->probes[0]);
-    advance(f, 10 * DELAY_NS);
-    assert_int_equal(f->probes[0].runs, 3);
-}
-
 static void act_replace_itself(struct probe *self) {
     int kept = schedule_successor(self, true);
     self->result = kept == -EEXIST ? schedule_successor(self, false) : 99;
@@ -318,30 +205,6 @@ LATER_TEST(keyed_that_is_due_but_has_not_started_is_replaced) {
 }
 
 /* ---- groups, limits, many */
-
-LATER_TEST(key_belongs_to_its_group) {
-    struct htw_group *groups[3] = { NULL };
-    assert_int_equal(htw_group_create(f->scheduler, &groups[1]), 0);
-    assert_int_equal(htw_group_create(f->scheduler, &groups[2]), 0);
-    assert_int_equal(htw_find_key(f->scheduler, groups[1], "key", 3), 0);
-    assert_int_equal(htw_cancel_key(f->scheduler, groups[1], "key", 3, NULL), HTW_GONE);
-    for (unsigned i = 0; i < 3; i++) {
-        struct htw_spec spec = keyed(f, i, "key");
-        spec.group = groups[i];
-        arm_spec(f, i, &spec);
-    }
-    for (unsigned i = 0; i < 3; i++)
-        assert_int_equal(htw_find_key(f->scheduler, groups[i], "key", 3), f->probes[i].handle);
-    assert_int_equal(htw_cancel_key(f->scheduler, groups[1], "key", 3, NULL), HTW_CANCELLED);
-    assert_int_equal(htw_find_key(f->scheduler, groups[1], "key", 3), 0);
-    htw_group_destroy(groups[2]); /* the timer keeps the key, which has no name any more */
-    assert_int_equal(htw_find_key(f->scheduler, NULL, "key", 3), f->probes[0].handle);
-    advance(f, DELAY_NS);
-    assert_int_equal(f->probes[0].runs, 1);
-    assert_int_equal(f->probes[1].runs, 0);
-    assert_int_equal(f->probes[2].runs, 1);
-    htw_group_destroy(groups[1]);
-}
 
 static void count_run(void *arg, const struct htw_expiration *expiration) {
     (void)expiration;

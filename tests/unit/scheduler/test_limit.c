@@ -76,15 +76,6 @@ SCHEDULER_TEST(scheduler_limit_moves_between_shards) {
     }
 }
 
-SCHEDULER_TEST(scheduler_without_a_limit_there_is_none) {
-    open_capped(f, 0, 2, 1);
-    for (unsigned i = 0; i < 20000; i++)
-        assert_int_equal(htw_schedule(f->scheduler, HTW_NEVER_NS, probe_run, &f->probes[0], NULL),
-                         0);
-    assert_int_equal(htw_pending(f->scheduler), 20000);
-    assert_int_equal(scheduler_stats(f).refused, 0);
-}
-
 /* ---- what runs does not count */
 
 static void act_schedule_another(struct probe *self) {
@@ -112,41 +103,6 @@ SCHEDULER_TEST(scheduler_callback_at_a_limit_of_one_may_schedule) {
     arm(f, 199, MS);
 }
 
-static void act_again_twice(struct probe *self) {
-    if (self->runs < 3)
-        self->result = htw_reschedule(self->last.scheduler, self->last.handle, MS);
-}
-
-SCHEDULER_TEST(scheduler_reschedule_in_own_callback_takes_its_place_again) {
-    open_capped(f, 1, 1, 2);
-    f->probes[0].act = act_again_twice;
-    arm(f, 0, MS);
-    advance(f, MS);
-    assert_int_equal(f->probes[0].result, HTW_MOVED);
-    assert_int_equal(htw_schedule(f->scheduler, MS, probe_run, &f->probes[1], NULL), -EAGAIN);
-    advance(f, 2 * MS);
-    assert_int_equal(f->probes[0].runs, 3);
-    arm(f, 1, MS);
-}
-
-static void act_again_and_cancel(struct probe *self) {
-    self->result = htw_reschedule(self->last.scheduler, self->last.handle, MS) == HTW_MOVED &&
-                   htw_cancel(self->last.scheduler, self->last.handle) == HTW_RUNNING;
-}
-
-SCHEDULER_TEST(scheduler_cancel_in_a_rescheduled_callback_gives_the_place_back) {
-    open_capped(f, 1, 1, 1);
-    f->probes[0].act = act_again_and_cancel;
-    for (unsigned i = 0; i < 5; i++) {
-        arm(f, 0, MS);
-        advance(f, MS);
-        assert_int_equal(f->probes[0].runs, i + 1);
-        assert_true(f->probes[0].result);
-    }
-    arm(f, 0, MS);
-    assert_int_equal(htw_schedule(f->scheduler, MS, probe_run, &f->probes[0], NULL), -EAGAIN);
-}
-
 static void act_take_the_place(struct probe *self) {
     struct probe *other = self + 1;
     if (htw_schedule(self->last.scheduler, MS, probe_run, other, &other->handle) != 0)
@@ -166,80 +122,7 @@ SCHEDULER_TEST(scheduler_reschedule_in_own_callback_at_the_limit_is_refused) {
     assert_int_equal(htw_pending(f->scheduler), 0);
 }
 
-SCHEDULER_TEST(scheduler_repeating_keeps_its_place_between_runs) {
-    open_capped(f, 2, 1, 3);
-    arm_every(f, 0, MS, MS, HTW_REPEAT_SKIP);
-    arm_every(f, 1, MS, MS, HTW_REPEAT_AFTER);
-    for (unsigned i = 0; i < 300; i++) {
-        advance(f, MS);
-        assert_int_equal(htw_schedule(f->scheduler, 0, probe_run, &f->probes[2], NULL), -EAGAIN);
-    }
-    assert_int_equal(f->probes[0].runs, 300);
-    assert_int_equal(f->probes[1].runs, 300);
-    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
-    arm(f, 2, MS);
-    assert_int_equal(htw_schedule(f->scheduler, 0, probe_run, &f->probes[2], NULL), -EAGAIN);
-}
-
-static void act_cancel_self(struct probe *self) {
-    self->result = htw_cancel(self->last.scheduler, self->last.handle);
-}
-
-SCHEDULER_TEST(scheduler_repeating_cancelled_in_its_run_gives_its_place_back) {
-    open_capped(f, 1, 1, 1);
-    f->probes[0].act = act_cancel_self;
-    for (unsigned i = 0; i < 5; i++) {
-        arm_every(f, 0, MS, MS, HTW_REPEAT_SKIP);
-        assert_int_equal(htw_schedule(f->scheduler, 0, probe_run, &f->probes[0], NULL), -EAGAIN);
-        advance(f, MS);
-        assert_int_equal(f->probes[0].runs, i + 1);
-    }
-    arm(f, 0, MS);
-}
-
 /* ---- replacing */
-
-static void replace_at_limit(struct scheduler_fixture *f, uint64_t cap, uint32_t shards) {
-    open_capped(f, cap, shards, (size_t)cap + 1);
-    for (unsigned i = 0; i < cap; i++)
-        assert_int_equal(schedule_numbered(f, i, MS, NULL), 0);
-    for (unsigned round = 0; round < 3; round++)
-        for (unsigned i = 0; i < cap; i++) {
-            struct htw_unexpired replaced;
-            assert_int_equal(schedule_numbered(f, i, 2 * MS, &replaced), 0);
-            assert_ptr_equal(replaced.arg, &f->probes[i]);
-        }
-    assert_full(f);
-    assert_int_equal(htw_pending(f->scheduler), cap);
-    assert_int_equal(scheduler_stats(f).cancelled, 3 * cap);
-    advance(f, 2 * MS);
-    assert_int_equal(f->log_count, cap);
-    for (unsigned i = 0; i < cap; i++)
-        assert_int_equal(schedule_numbered(f, i, MS, NULL), 0);
-    assert_full(f);
-}
-
-SCHEDULER_TEST(scheduler_replaced_key_at_the_limit_takes_the_place) {
-    replace_at_limit(f, 1, 1);
-    replace_at_limit(f, 200, 1);
-    replace_at_limit(f, 200, 4);
-}
-
-SCHEDULER_TEST(scheduler_kept_key_at_the_limit_answers_eexist) {
-    open_capped(f, 1, 1, 1);
-    struct htw_spec spec = HTW_SPEC_INIT;
-    spec.callback = probe_run;
-    spec.arg = &f->probes[0];
-    spec.when_ns = MS;
-    spec.key = "k";
-    spec.key_size = 1;
-    spec.keep_existing = true;
-    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), 0);
-    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -EEXIST);
-    assert_int_equal(scheduler_stats(f).refused, 0);
-    advance(f, MS);
-    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), 0);
-}
 
 /* Nothing is refused for the limit's sake once all scheduling is. */
 SCHEDULER_TEST(scheduler_at_the_limit_after_stop_says_shutdown) {

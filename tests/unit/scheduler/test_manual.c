@@ -86,18 +86,6 @@ SCHEDULER_TEST(scheduler_advance_ends_chains_without_delay_in_their_tick) {
     chain(f, 4, 4);
 }
 
-SCHEDULER_TEST(scheduler_advance_by_nothing_runs_what_is_due) {
-    advance(f, 0);
-    assert_none_ran(f);
-    arm(f, 0, 0);
-    arm(f, 1, -1);
-    arm(f, 2, 1);
-    advance(f, 0);
-    assert_int_equal(f->log_count, 2);
-    assert_int_equal(f->probes[2].runs, 0);
-    assert_int_equal(htw_scheduler_now(f->scheduler), 0);
-}
-
 SCHEDULER_TEST(scheduler_advance_by_less_than_nothing_is_refused) {
     arm(f, 0, 0);
     assert_int_equal(htw_scheduler_advance(f->scheduler, -1), -EINVAL);

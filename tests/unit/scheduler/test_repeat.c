@@ -30,29 +30,6 @@ SCHEDULER_TEST(scheduler_repeating_runs_every_period) {
     }
 }
 
-SCHEDULER_TEST(scheduler_repeating_with_no_first_delay_runs_now) {
-    for (size_t i = 0; i < 4; i++) {
-        scheduler_reopen(f);
-        arm_every(f, 0, 0, 10 * MS, ways[i]);
-        arm_every(f, 1, -7, 10 * MS, ways[i]);
-        assert_none_ran(f);
-        advance(f, 0);
-        assert_int_equal(f->log_count, 2);
-        advance(f, 10 * MS);
-        assert_int_equal(f->log_count, 4);
-        assert_int_equal(f->probes[0].last.deadline_ns, 10 * MS);
-    }
-}
-
-SCHEDULER_TEST(scheduler_repeating_with_a_first_delay_of_forever_waits_for_its_move) {
-    arm_every(f, 0, HTW_NEVER_NS, MS, HTW_REPEAT_SKIP);
-    advance(f, HTW_SECOND);
-    assert_none_ran(f);
-    assert_int_equal(reschedule(f, 0, 0), HTW_MOVED);
-    advance(f, 2 * MS);
-    assert_ran(f, 0, 0, 0);
-}
-
 /* The first run is due at 10 ms and comes at 47 ms: 20, 30 and 40 have passed. */
 static void open_late(struct scheduler_fixture *f, enum htw_repeat way) {
     scheduler_reopen(f);
@@ -76,17 +53,6 @@ SCHEDULER_TEST(scheduler_skip_leaves_missed_periods_out_and_counts_them) {
     assert_ran(f, 0);
     assert_int_equal(f->probes[0].last.missed, 0);
     assert_int_equal(scheduler_stats(f).missed, 3);
-}
-
-/* The next one is after the end of the run, not at it. */
-SCHEDULER_TEST(scheduler_skip_that_ends_on_a_planned_instant_leaves_it_out) {
-    arm_every(f, 0, 10 * MS, 10 * MS, HTW_REPEAT_SKIP);
-    set_time(f, 40 * MS);
-    assert_ran(f, 0);
-    set_time(f, 50 * MS);
-    assert_ran(f, 0);
-    assert_int_equal(f->probes[0].last.deadline_ns, 50 * MS);
-    assert_int_equal(f->probes[0].last.missed, 3);
 }
 
 SCHEDULER_TEST(scheduler_burst_catches_up) {
@@ -115,16 +81,6 @@ SCHEDULER_TEST(scheduler_delay_counts_periods_from_the_end_of_what_was_overdue) 
     assert_ran(f, 0);
 }
 
-/* Late by less than a period: the next instant is the planned one. */
-SCHEDULER_TEST(scheduler_delay_that_is_not_overdue_keeps_its_rate) {
-    arm_every(f, 0, 10 * MS, 10 * MS, HTW_REPEAT_DELAY);
-    set_time(f, 17 * MS);
-    assert_ran(f, 0);
-    set_time(f, 20 * MS);
-    assert_ran(f, 0);
-    assert_int_equal(f->probes[0].last.deadline_ns, 20 * MS);
-}
-
 SCHEDULER_TEST(scheduler_after_counts_each_period_from_the_end_of_the_run) {
     arm_every(f, 0, 10 * MS, 10 * MS, HTW_REPEAT_AFTER);
     set_time(f, 13 * MS); /* 3 ms late */
@@ -134,17 +90,6 @@ SCHEDULER_TEST(scheduler_after_counts_each_period_from_the_end_of_the_run) {
     set_time(f, 23 * MS);
     assert_ran(f, 0);
     assert_int_equal(f->probes[0].last.deadline_ns, 23 * MS);
-}
-
-/* In one advance no period is missed, since every tick is visited. */
-SCHEDULER_TEST(scheduler_repeating_in_one_advance_misses_nothing) {
-    for (size_t i = 0; i < 4; i++) {
-        scheduler_reopen(f);
-        arm_every(f, 0, MS, 7 * MS, ways[i]);
-        advance(f, 7001 * MS);
-        assert_int_equal(f->probes[0].runs, 1001);
-        assert_int_equal(scheduler_stats(f).missed, 0);
-    }
 }
 
 /* A tick has three periods and a third: at each, BURST runs those that lie before it. */
@@ -216,26 +161,6 @@ SCHEDULER_TEST(scheduler_repeating_cancelled_between_runs_does_not_run_again) {
         advance(f, HTW_SECOND);
         assert_int_equal(f->probes[0].runs, 3);
         assert_int_equal(cancel(f, 0), HTW_GONE);
-    }
-}
-
-static void act_cancel_third(struct probe *self) {
-    if (self->runs == 3)
-        self->result = htw_cancel(self->last.scheduler, self->last.handle);
-}
-
-SCHEDULER_TEST(scheduler_repeating_cancelled_in_a_run_does_not_run_again) {
-    for (size_t i = 0; i < 4; i++) {
-        scheduler_reopen(f);
-        f->probes[0].act = act_cancel_third;
-        arm_every(f, 0, MS, MS, ways[i]);
-        set_time(f, 2 * MS);
-        set_time(f, 100 * MS); /* BURST has more to catch up with */
-        advance(f, 100 * MS);
-        assert_int_equal(f->probes[0].runs, 3);
-        assert_int_equal(f->probes[0].result, HTW_RUNNING);
-        assert_int_equal(scheduler_stats(f).fired, 1);
-        assert_int_equal(scheduler_stats(f).pending, 0);
     }
 }
 

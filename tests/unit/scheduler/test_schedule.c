@@ -4,16 +4,6 @@
 
 #include <errno.h>
 
-SCHEDULER_TEST(scheduler_delay_runs_at_its_time) {
-    arm(f, 0, 30 * MS);
-    assert_runs_after(f, 30 * MS, 0);
-    assert_int_equal(f->probes[0].last.deadline_ns, 30 * MS);
-    assert_int_equal(f->probes[0].last.late_ns, 0);
-    assert_int_equal(f->probes[0].ran_ns, 30 * MS);
-    advance(f, HTW_SECOND);
-    assert_none_ran(f);
-}
-
 SCHEDULER_TEST(scheduler_delay_of_zero_or_less_runs_now_but_not_in_the_call) {
     static const int64_t delays[] = { 0, -1, -HTW_SECOND, INT64_MIN };
     for (size_t i = 0; i < COUNT_OF(delays); i++) {
@@ -57,21 +47,6 @@ SCHEDULER_TEST(scheduler_tick_of_the_options_is_what_deadlines_are_rounded_to) {
         assert_runs_after(f, 3 * ticks[i], 0);
         assert_int_equal(f->probes[0].last.late_ns, ticks[i] - 1);
     }
-}
-
-SCHEDULER_TEST(scheduler_delay_of_forever_never_ends) {
-    f->options.manual_start_ns = HTW_SECOND;
-    scheduler_reopen(f);
-    arm(f, 0, HTW_NEVER_NS);
-    arm_at(f, 1, HTW_NEVER_NS);
-    for (unsigned i = 0; i < 2; i++) {
-        assert_int_equal(deadline_of(f, i), HTW_NEVER_NS);
-    }
-    assert_int_equal(htw_scheduler_next(f->scheduler), HTW_NEVER_NS);
-    advance(f, HTW_NEVER_NS);
-    assert_none_ran(f);
-    assert_int_equal(htw_scheduler_now(f->scheduler), INT64_MAX);
-    assert_int_equal(htw_pending(f->scheduler), 2);
 }
 
 SCHEDULER_TEST(scheduler_delay_beyond_the_range_saturates) {
@@ -124,26 +99,6 @@ SCHEDULER_TEST(scheduler_instant_before_all_time_saturates_the_lateness) {
     assert_int_equal(f->probes[0].last.late_ns, INT64_MAX);
 }
 
-SCHEDULER_TEST(scheduler_instant_to_come_runs_at_it) {
-    f->options.manual_start_ns = 10 * MS;
-    scheduler_reopen(f);
-    arm_at(f, 0, 25 * MS);
-    assert_runs_after(f, 15 * MS, 0);
-}
-
-SCHEDULER_TEST(scheduler_expiration_names_handle_and_scheduler) {
-    arm(f, 0, MS);
-    arm(f, 1, MS);
-    assert_int_not_equal(f->probes[0].handle, 0);
-    assert_int_not_equal(f->probes[0].handle, f->probes[1].handle);
-    advance(f, MS);
-    for (unsigned i = 0; i < 2; i++) {
-        assert_int_equal(f->probes[i].last.handle, f->probes[i].handle);
-        assert_ptr_equal(f->probes[i].last.scheduler, f->scheduler);
-        assert_int_equal(f->probes[i].last.missed, 0);
-    }
-}
-
 SCHEDULER_TEST(scheduler_without_a_result_pointer_for_the_handle_runs_the_timer) {
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.callback = probe_run;
@@ -159,16 +114,6 @@ SCHEDULER_TEST(scheduler_without_a_result_pointer_for_the_handle_runs_the_timer)
     assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), 0);
     advance(f, 5 * MS);
     assert_ran(f, 0, 1, 2, 3, 4);
-}
-
-SCHEDULER_TEST(scheduler_timers_run_in_order_of_deadline) {
-    static const int64_t delays[] = { 400 * MS, 3 * MS, 300000 * MS, MS, 5000 * MS, 2 * MS };
-    for (unsigned i = 0; i < 6; i++)
-        arm(f, i, delays[i]);
-    advance(f, 400 * HTW_SECOND);
-    assert_ran(f, 3, 5, 1, 0, 4, 2);
-    for (unsigned i = 0; i < 6; i++)
-        assert_int_equal(f->probes[i].ran_ns, delays[i]);
 }
 
 static void act_schedule_next(struct probe *self) {
@@ -206,12 +151,6 @@ SCHEDULER_TEST(scheduler_without_a_callback_is_refused) {
     assert_each_schedule_call_answers(f->scheduler, NULL, -EINVAL);
     assert_int_equal(htw_schedule_spec(f->scheduler, NULL, NULL, NULL), -EINVAL);
     assert_int_equal(scheduler_stats(f).scheduled, 0);
-}
-
-SCHEDULER_TEST(scheduler_argument_may_be_null) {
-    htw_handle handle = 0;
-    assert_int_equal(htw_schedule(f->scheduler, HTW_NEVER_NS, probe_run, NULL, &handle), 0);
-    assert_int_equal(htw_cancel(f->scheduler, handle), HTW_CANCELLED);
 }
 
 LATER_TEST(schedule_spec_that_is_refused_names_its_member) {

@@ -95,21 +95,6 @@ SPAN_TEST(span_deadline_moves_with_the_scale) {
     assert_runs_after(f, 80 * MS, 1);
 }
 
-SPAN_TEST(span_is_all_of_it_at_1_and_nothing_at_0) {
-    arm_span(f, 0, 7 * MS + 1, 100 * MS + 1); /* 107 ms and 2 ns: rounded up to a tick */
-    assert_int_equal(deadline_of(f, 0), START_NS + 107 * MS + 2);
-    assert_runs_after(f, 108 * MS, 0);
-    assert_int_equal(f->probes[0].last.late_ns, MS - 2);
-    set_scale(f, 0);
-    arm_span(f, 1, 0, 100 * MS);
-    advance(f, 0);
-    assert_ran(f, 1);
-    assert_int_equal(f->probes[1].last.late_ns, 0);
-    arm_span(f, 2, -1, 100 * MS);
-    advance(f, 0);
-    assert_ran(f, 2);
-}
-
 /* As many different spans as count exactly; none of them is one of the tests below. */
 static void use_up_the_exact_ones(struct scheduler_fixture *f) {
     for (unsigned i = 0; i < 64; i++) {
@@ -206,16 +191,6 @@ SPAN_TEST(span_classes_of_a_group_are_not_as_many_as_its_timers) {
     assert_in_range(f->memory.live_bytes - before, 64 * 1024, (64 + 90) * 16384);
 }
 
-SPAN_TEST(span_of_a_timer_without_a_deadline_changes_nothing) {
-    arm_span(f, 0, HTW_NEVER_NS, 100 * MS);
-    set_scale(f, 0);
-    assert_int_equal(deadline_of(f, 0), HTW_NEVER_NS);
-    assert_int_equal(htw_scheduler_next(f->scheduler), HTW_NEVER_NS);
-    advance(f, HTW_DAY);
-    assert_none_ran(f);
-    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
-}
-
 /* ---- a change of the scale */
 
 /* holds: scheduler-30 */
@@ -231,15 +206,6 @@ SPAN_TEST(span_that_a_smaller_scale_ends_is_late_from_then_on) {
     assert_int_equal(f->probes[0].last.deadline_ns, START_NS + 700 * MS);
     assert_int_equal(f->probes[0].last.late_ns, 3 * MS);
     assert_runs_after(f, 287 * MS, 1);
-}
-
-SPAN_TEST(span_that_was_ended_and_not_taken_is_restored_by_a_greater_scale) {
-    arm_span(f, 0, 10 * MS, 1000 * MS);
-    advance(f, 500 * MS);
-    set_scale(f, 0);
-    set_scale(f, 1);
-    assert_int_equal(deadline_of(f, 0), START_NS + 1010 * MS);
-    assert_runs_after(f, 510 * MS, 0);
 }
 
 /* holds: scheduler-30 */
@@ -258,37 +224,6 @@ SPAN_TEST(span_scale_that_returns_to_1_restores_those_that_are_left) {
     assert_each_ran(f, 100, 200, 1);
     advance(f, 100 * MS);
     assert_each_ran(f, 0, MANY, 1);
-}
-
-/* With timers of other kinds in between, which come in their order. */
-SPAN_TEST(span_timers_that_become_due_together_all_run_once) {
-    struct htw_group *groups[4];
-    for (unsigned i = 0; i < 4; i++)
-        assert_int_equal(htw_group_create(f->scheduler, &groups[i]), 0);
-    for (unsigned i = 0; i < MANY; i++) {
-        struct htw_spec spec = span_spec(f, i, MS, HTW_HOUR + i % 3 * HTW_MINUTE);
-        spec.group = i % 5 == 0 ? f->group : groups[i % 4];
-        spec.span_ns = i % 7 == 0 ? 0 : spec.span_ns;
-        arm_spec(f, i, &spec);
-    }
-    for (unsigned i = 0; i < 4; i++)
-        assert_int_equal(htw_group_set_scale(groups[i], 0), 0);
-    set_scale(f, 0);
-    advance(f, HTW_MINUTE * 6);
-    assert_each_ran(f, 0, MANY, 1);
-    for (unsigned i = 0; i < 4; i++)
-        htw_group_destroy(groups[i]);
-}
-
-SPAN_TEST(span_scale_reaches_every_one_of_many_classes) {
-    for (unsigned i = 0; i < 90; i++)
-        arm_span(f, i, MS, (10 + (int64_t)i) * HTW_SECOND);
-    set_scale(f, 0.5);
-    for (unsigned i = 0; i < 90; i++)
-        assert_int_equal(deadline_of(f, i), START_NS + MS + (10 + (int64_t)i) * HTW_SECOND / 2);
-    set_scale(f, 0);
-    advance(f, MS);
-    assert_each_ran(f, 0, 90, 1);
 }
 
 static void act_scale_down(struct probe *self) {
@@ -326,34 +261,6 @@ SPAN_TEST(span_is_kept_when_the_timer_is_moved) {
     set_scale(f, 0);
     assert_runs_after(f, 10 * MS, 0);
     assert_false(is_pending(f, 0));
-}
-
-SPAN_TEST(span_timer_that_is_cancelled_tells_what_was_left) {
-    int64_t left_ns;
-    arm_span(f, 0, 10 * MS, 100 * MS);
-    set_scale(f, 0.5);
-    advance(f, 20 * MS);
-    assert_int_equal(htw_cancel_remaining(f->scheduler, f->probes[0].handle, &left_ns),
-                     HTW_CANCELLED);
-    assert_int_equal(left_ns, 40 * MS);
-    set_scale(f, 0);
-    advance(f, HTW_HOUR);
-    assert_none_ran(f);
-}
-
-SPAN_TEST(span_timer_of_a_key_is_replaced_and_found) {
-    struct htw_spec spec = span_spec(f, 0, 10 * MS, 100 * MS);
-    struct htw_unexpired replaced;
-    spec.key = "key";
-    spec.key_size = 3;
-    arm_spec(f, 0, &spec);
-    set_scale(f, 0.1);
-    spec.arg = &f->probes[1];
-    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &f->probes[1].handle, &replaced), 0);
-    assert_ptr_equal(replaced.arg, &f->probes[0]);
-    assert_int_equal(replaced.deadline_ns, START_NS + 20 * MS);
-    assert_int_equal(htw_find_key(f->scheduler, f->group, "key", 3), f->probes[1].handle);
-    assert_runs_after(f, 20 * MS, 1);
 }
 
 /* ---- pauses */
@@ -536,14 +443,4 @@ SPAN_TEST(span_timers_are_handed_back_by_stop) {
     set_scale(f, 0); /* changes nothing */
     struct htw_spec spec = span_spec(f, 0, 10 * MS, HTW_SECOND);
     assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -ESHUTDOWN);
-}
-
-SPAN_TEST(span_timers_of_a_paused_group_are_handed_back_by_stop) {
-    for (unsigned i = 0; i < MANY; i++)
-        arm_span(f, i, 10 * MS, 100 * MS);
-    arm_behind(f, 0);
-    pause_group(f);
-    assert_int_equal(htw_scheduler_stop(f->scheduler, probe_visit, NULL), 0);
-    for (unsigned i = 1; i < MANY; i++)
-        assert_int_equal(f->probes[i].visits, 2); /* each was armed twice */
 }

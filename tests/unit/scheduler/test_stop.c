@@ -6,9 +6,7 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct visit {
     struct scheduler_fixture *fixture;
@@ -101,69 +99,6 @@ SCHEDULER_TEST(scheduler_stop_hands_back_what_is_overdue) {
         arm_at(f, i, deadlines_ns[i]);
     struct visit *visited = stop(f);
     assert_visited(visited, deadlines_ns, 5);
-    free(visited);
-}
-
-/* Moved timers stay for a while where they were. */
-SCHEDULER_TEST(scheduler_stop_hands_back_moved_ones_with_their_new_deadlines) {
-    static const int64_t deadlines_ns[] = { 100 * MS, 99 * MS + 1, 3 * MS, 1 };
-    for (unsigned i = 0; i < 4; i++)
-        arm(f, i, (i + 1) * MS);
-    for (unsigned i = 0; i < 4; i++)
-        if (i != 2)
-            assert_int_equal(reschedule(f, i, deadlines_ns[i]), HTW_MOVED);
-    struct visit *visited = stop(f);
-    assert_visited(visited, deadlines_ns, 4);
-    free(visited);
-}
-
-/* Under keys, so that all shards have some. */
-static void stop_many(struct scheduler_fixture *f, uint32_t shards) {
-    f->options.shards = shards;
-    f->count = 1500;
-    scheduler_reopen(f);
-    struct random_source random = { 4711 };
-    for (unsigned i = 0; i < 1500; i++) {
-        struct htw_spec spec = HTW_SPEC_INIT;
-        char key[16];
-        snprintf(key, sizeof(key), "%u", i);
-        spec.callback = probe_run;
-        spec.arg = &f->probes[i];
-        spec.key = key;
-        spec.key_size = strlen(key);
-        spec.when_ns = i % 50 == 0 ? HTW_NEVER_NS
-                       : i % 2     ? (int64_t)random_below(&random, 10 * MS)
-                                   : (int64_t)random_below(&random, 1u << 31) << 10;
-        arm_spec(f, i, &spec);
-    }
-    struct visit *visited = stop(f);
-    assert_int_equal(visited->count, 1500);
-    for (size_t i = 0; i < 1500; i++)
-        ((struct probe *)visited->seen[i].leftover.arg)->result++;
-    for (unsigned i = 0; i < 1500; i++)
-        assert_int_equal(f->probes[i].result, 1);
-    free(visited);
-}
-
-SCHEDULER_TEST(scheduler_stop_hands_back_each_once) {
-    stop_many(f, 1);
-    stop_many(f, 4);
-}
-
-SCHEDULER_TEST(scheduler_stop_with_the_clock_set_back_hands_back_each_once) {
-    f->count = 300;
-    scheduler_reopen(f);
-    set_time(f, 10 * HTW_SECOND);
-    for (unsigned i = 0; i < 299; i++)
-        arm(f, i, (299 - i) * MS);
-    set_time(f, HTW_SECOND);
-    arm(f, 299, 0);
-    struct visit *visited = stop(f);
-    assert_int_equal(visited->count, 300);
-    for (unsigned i = 0; i < 300; i++)
-        ((struct probe *)visited->seen[i].leftover.arg)->result++;
-    for (unsigned i = 0; i < 300; i++)
-        assert_int_equal(f->probes[i].result, 1);
     free(visited);
 }
 
