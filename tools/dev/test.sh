@@ -4,7 +4,8 @@
 
 help_test() {
     cat <<'END'
-  test [TEST]...    build and run the tests (build/test)
+  test [TEST]...    build and run the tests (build/test), without those that take long or install something, which are in
+                    the suite ci: ./dev test --suite ci
   test relay [--quick | --long] [TEST]...
                     run the relay over librdkafka's mock cluster, and over a real Kafka, which Maven fetches
                     once: kills, restarts, rebalances, each record counted; in some six minutes. --long: more
@@ -150,6 +151,7 @@ verb_test() {
         return
     fi
     need "$test_packages"
+    [ $# -gt 0 ] || set -- --no-suite ci
     test_in test run_tests "$test_options" "$@"
 }
 
