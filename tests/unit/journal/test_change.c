@@ -13,23 +13,6 @@ static void store(void *arg, int result) {
 }
 
 /* holds: journal-6 */
-JOURNAL_TEST(journal_cancelled_job_never_comes) {
-    journal_open(f);
-    uint64_t near_id = journal_put(f, HTW_SECOND, "near");
-    uint64_t far_id = journal_put(f, HTW_HOUR, "far");
-    journal_put(f, HTW_SECOND, "other");
-    assert_int_equal(htw_journal_cancel(f->journal, near_id), 0);
-    assert_int_equal(htw_journal_cancel(f->journal, far_id), 0);
-    assert_int_equal(htw_journal_cancel(f->journal, near_id), -ENOENT);
-    assert_non_null(strstr(htw_journal_error(), "there is no job"));
-    assert_int_equal(htw_journal_cancel(f->journal, far_id), -ENOENT);
-    assert_int_equal(htw_journal_cancel(f->journal, 0), -ENOENT);
-    assert_int_equal(htw_journal_cancel(f->journal, UINT64_MAX), -ENOENT);
-    journal_advance_to(f, HTW_DAY);
-    assert_string_equal(journal_texts(f), "other");
-}
-
-/* holds: journal-6 */
 JOURNAL_TEST(journal_delivered_job_is_not_cancelled) {
     f->keeps = true;
     journal_open(f);
@@ -40,16 +23,6 @@ JOURNAL_TEST(journal_delivered_job_is_not_cancelled) {
     assert_int_equal(htw_journal_done(f->journal, id), 0);
     assert_int_equal(htw_journal_done(f->journal, id), -ENOENT);
     assert_int_equal(htw_journal_cancel(f->journal, id), -ENOENT);
-}
-
-JOURNAL_TEST(journal_job_that_is_done_before_its_time_never_comes) {
-    journal_open(f);
-    uint64_t near_id = journal_put(f, HTW_SECOND, "near");
-    uint64_t far_id = journal_put(f, HTW_HOUR, "far");
-    assert_int_equal(htw_journal_done(f->journal, near_id), 0);
-    assert_int_equal(htw_journal_done(f->journal, far_id), 0);
-    journal_advance_to(f, HTW_DAY);
-    assert_int_equal(f->seen_count, 0);
 }
 
 /* holds: journal-14 */
@@ -104,54 +77,6 @@ JOURNAL_TEST(journal_job_replaces_the_one_of_its_key) {
     assert_string_equal(journal_texts(f), "c d");
     put_under(f, "k", HTW_DAY, "e"); /* the key is free again */
     assert_int_equal(journal_stats(f).replaced, 2);
-}
-
-JOURNAL_TEST(journal_key_of_a_cancelled_job_is_free_after_an_open_too) {
-    journal_open(f);
-    uint64_t id = put_under(f, "k", HTW_HOUR, "a");
-    uint64_t other = put_under(f, "l", HTW_HOUR, "b");
-    journal_close(f);
-    journal_open(f);
-    assert_int_equal(htw_journal_cancel(f->journal, id), 0);
-    put_under(f, "k", HTW_HOUR, "c");
-    assert_int_equal(journal_stats(f).replaced, 0);
-    put_under(f, "l", HTW_HOUR, "d");
-    assert_int_equal(journal_stats(f).replaced, 1);
-    assert_int_equal(htw_journal_done(f->journal, other), -ENOENT);
-    journal_advance_to(f, HTW_DAY);
-    assert_string_equal(journal_texts(f), "c d");
-}
-
-/* Trying again: under its key, a job in flight is replaced by its next attempt. */
-static void try_again(struct journal_fixture *f, const struct htw_delivery *delivery) {
-    struct htw_job job = HTW_JOB_INIT;
-    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
-    job.deadline_ns = delivery->deadline_ns + HTW_SECOND;
-    job.payload = delivery->payload;
-    job.payload_size = delivery->payload_size;
-    job.key = delivery->key;
-    job.key_size = delivery->key_size;
-    change.jobs = &job;
-    change.job_count = 1;
-    if (htw_journal_apply(delivery->journal, &change) != 0)
-        f->early++;
-}
-
-/* holds: journal-10 */
-JOURNAL_TEST(journal_job_in_flight_is_replaced_under_its_key) {
-    f->keeps = true;
-    f->act = try_again;
-    journal_open(f);
-    put_under(f, "k", HTW_SECOND, "a");
-    journal_advance_to(f, 3 * HTW_SECOND);
-    assert_string_equal(journal_texts(f), "a a a");
-    assert_int_equal(journal_stats(f).in_flight, 0);
-    assert_int_equal(journal_stats(f).jobs, 1);
-    journal_close(f);
-    f->act = NULL;
-    journal_open(f);
-    journal_advance_to(f, 4 * HTW_SECOND);
-    assert_string_equal(journal_texts(f), "a");
 }
 
 /* ---- several parts */
@@ -291,18 +216,6 @@ JOURNAL_TEST(journal_sync_tells_of_each_change_that_was_lost) {
         assert_int_equal(htw_journal_sync(f->journal), 0);
     }
     assert_int_equal(journal_stats(f).jobs, 1);
-}
-
-JOURNAL_TEST(journal_cancel_right_after_its_put_takes_effect) {
-    int result = 1;
-    uint64_t id;
-    journal_open(f);
-    assert_int_equal(htw_journal_put_later(f->journal, START_NS, "a", 1, NULL, NULL, &id), 0);
-    assert_int_equal(htw_journal_cancel_later(f->journal, id, store, &result), 0);
-    assert_int_equal(htw_journal_sync(f->journal), 0);
-    assert_int_equal(result, 0);
-    journal_advance_to(f, HTW_MINUTE);
-    assert_int_equal(f->seen_count, 0);
 }
 
 struct chain {

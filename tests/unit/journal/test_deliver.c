@@ -34,18 +34,6 @@ JOURNAL_TEST(journal_jobs_come_in_order_of_deadline_and_then_of_putting) {
     assert_string_equal(journal_texts(f), "a b c d e f");
 }
 
-JOURNAL_TEST(journal_job_of_the_past_comes_now) {
-    journal_open(f);
-    journal_advance_to(f, HTW_HOUR);
-    journal_put(f, 0, "a");
-    journal_put(f, -HTW_DAY, "b");
-    uint64_t id;
-    assert_int_equal(htw_journal_put(f->journal, INT64_MIN, "c", 1, &id), 0);
-    assert_int_equal(htw_journal_put(f->journal, -1, "d", 1, &id), 0);
-    journal_advance_to(f, HTW_HOUR);
-    assert_string_equal(journal_texts(f), "c d b a");
-}
-
 JOURNAL_TEST(journal_job_without_a_deadline_waits_until_it_is_cancelled) {
     uint64_t id;
     journal_open(f);
@@ -57,33 +45,6 @@ JOURNAL_TEST(journal_job_without_a_deadline_waits_until_it_is_cancelled) {
     assert_int_equal(f->seen_count, 0);
     assert_int_equal(htw_journal_cancel(f->journal, id), 0);
     assert_int_equal(journal_stats(f).jobs, 0);
-}
-
-/* Every minute of two hours, with a horizon of ten minutes: each is read in before its time. */
-JOURNAL_TEST(journal_jobs_beyond_the_horizon_are_read_in_time) {
-    char text[16];
-    journal_open(f);
-    for (int minute = 120; minute > 0; minute--) {
-        snprintf(text, sizeof(text), "%d", minute);
-        journal_put(f, minute * HTW_MINUTE + 7, text);
-    }
-    assert_true(journal_stats(f).in_memory <= 12);
-    for (int minute = 1; minute <= 120; minute++) {
-        journal_advance_to(f, minute * HTW_MINUTE + HTW_MILLISECOND);
-        snprintf(text, sizeof(text), "%d", minute);
-        assert_string_equal(journal_texts(f), text);
-    }
-}
-
-JOURNAL_TEST(journal_job_nearer_than_all_that_was_read_comes) {
-    journal_open(f);
-    journal_put(f, 5 * HTW_MINUTE, "b");
-    journal_advance_to(f, HTW_MINUTE);
-    journal_put(f, 2 * HTW_MINUTE, "a");
-    journal_advance_to(f, 3 * HTW_MINUTE);
-    assert_string_equal(journal_texts(f), "a");
-    journal_advance_to(f, 5 * HTW_MINUTE);
-    assert_string_equal(journal_texts(f), "b");
 }
 
 /* holds: journal-1 */
@@ -170,17 +131,6 @@ JOURNAL_TEST(journal_delivers_no_more_than_may_be_in_flight) {
     assert_int_equal(journal_stats(f).in_flight, 3);
 }
 
-/* In manual time the callbacks of all slots run in one thread, one after the other. */
-JOURNAL_TEST(journal_in_parallel_delivers_each_job_once) {
-    f->options.parallel = 4;
-    journal_open(f);
-    for (int i = 0; i < 1000; i++)
-        journal_put(f, HTW_SECOND + i % 7, "x");
-    journal_advance_to(f, HTW_MINUTE);
-    assert_int_equal(f->seen_count, 1000);
-    assert_int_equal(journal_stats(f).jobs, 0);
-}
-
 /* ---- a backlog */
 
 static void fill_backlog(struct journal_fixture *f, unsigned count, int64_t spread_ns) {
@@ -222,16 +172,6 @@ JOURNAL_TEST(journal_backlog_of_one_bucket_comes_in_order_in_little_memory) {
     assert_true(journal_stats(f).memory_bytes < before + 300 * 1024);
 }
 
-/* holds: journal-7 */
-JOURNAL_TEST(journal_backlog_of_many_buckets_comes_in_order_in_little_memory) {
-    f->options.max_memory = 64 * 1024;
-    journal_open(f);
-    fill_backlog(f, 9000, 10 * HTW_HOUR);
-    journal_close(f);
-    journal_open(f);
-    assert_backlog_comes(f, 9000);
-}
-
 /* Jobs that are put for the near future do not all fit, so the later ones go back to the file. */
 /* holds: journal-8 */
 JOURNAL_TEST(journal_with_little_memory_holds_fewer_jobs_ahead) {
@@ -261,24 +201,6 @@ JOURNAL_TEST(journal_jobs_of_the_far_future_take_no_memory) {
 }
 
 /* ---- the clock */
-
-/* holds: journal-2 */
-JOURNAL_TEST(journal_follows_a_clock_that_is_set) {
-    journal_open(f);
-    journal_put(f, HTW_HOUR, "a");
-    journal_put(f, 2 * HTW_HOUR, "b");
-    assert_int_equal(htw_scheduler_set_time(f->scheduler, START_NS + HTW_HOUR), 0);
-    assert_int_equal(htw_journal_sync(f->journal), 0);
-    assert_string_equal(journal_texts(f), "a");
-    assert_int_equal(htw_scheduler_set_time(f->scheduler, START_NS), 0);
-    journal_put(f, HTW_MINUTE, "c");
-    assert_int_equal(htw_scheduler_advance(f->scheduler, HTW_MINUTE - 1), 0);
-    assert_int_equal(f->seen_count, 0);
-    assert_int_equal(htw_scheduler_advance(f->scheduler, 1), 0);
-    assert_string_equal(journal_texts(f), "c");
-    assert_int_equal(htw_scheduler_set_time(f->scheduler, START_NS + HTW_DAY), 0);
-    assert_string_equal(journal_texts(f), "b");
-}
 
 JOURNAL_TEST(journal_without_deliver_keeps_all) {
     journal_open(f);

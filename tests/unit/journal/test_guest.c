@@ -150,14 +150,6 @@ GUEST_TEST(guest_takes_in_a_job_of_which_nobody_tells) {
     assert_string_equal(journal_texts(f), "a");
 }
 
-GUEST_TEST(guest_journal_puts_beside_its_guests) {
-    journal_open(f);
-    uint64_t own = journal_put(f, HTW_SECOND, "own");
-    uint64_t id = put_in(HTW_SECOND, "guest");
-    assert_true(own < UINT64_C(1) << 52 && id > own);
-    assert_string_equal(deliver_until(f, HTW_SECOND), "own guest");
-}
-
 /* ---- keys */
 
 /* holds: journal-20 */
@@ -181,21 +173,6 @@ GUEST_TEST(guest_job_replaces_the_one_that_has_its_key) {
     assert_string_equal(deliver_until(f, HTW_MINUTE), "e");
 }
 
-GUEST_TEST(guest_job_if_absent_is_refused_while_another_has_the_key) {
-    journal_open(f);
-    put_job(keyed(HTW_SECOND, "a", HTW_JOB_IF_ABSENT));
-    struct htw_job job = keyed(HTW_SECOND, "b", HTW_JOB_IF_ABSENT);
-    const struct htw_journal_change change = { .struct_size = sizeof(change),
-                                               .jobs = &job,
-                                               .job_count = 1 };
-    assert_int_equal(htw_journal_put_in(program, &job), -EEXIST);
-    assert_int_equal(htw_journal_apply(f->journal, &change), -EEXIST);
-    take_in(f);
-    assert_int_equal(htw_journal_put_in(program, &job), -EEXIST);
-    assert_string_equal(deliver_until(f, HTW_SECOND), "a");
-    assert_int_equal(htw_journal_put_in(program, &job), 0);
-}
-
 /* ---- ends in the inbox */
 
 /* holds: journal-20 */
@@ -216,46 +193,6 @@ GUEST_TEST(guest_job_in_the_inbox_is_ended_by_id_or_key) {
     assert_string_equal(deliver_until(f, HTW_SECOND), "");
     assert_int_equal(journal_stats(f).put, 3);
     assert_int_equal(journal_stats(f).cancelled, 2);
-}
-
-/* ---- queues */
-
-static void keep_text(void *arg, int result, const struct htw_delivery *delivery) {
-    char *text = arg;
-    snprintf(text, 64, "%d %.*s %u %s", result, result != 0 ? 0 : (int)delivery->payload_size,
-             result != 0 ? "" : (const char *)delivery->payload,
-             result != 0 ? 0 : delivery->priority, result != 0 ? "" : delivery->queue);
-    if (result == 0)
-        htw_journal_done_later(delivery->journal, delivery->id, NULL, NULL);
-}
-
-GUEST_TEST(guest_job_of_a_queue_is_leased_by_priority) {
-    static const char *const queues[] = { "mail" };
-    char text[64];
-    journal_open(f);
-    for (uint32_t i = 0; i < 3; i++) {
-        struct htw_job job = job_of(0, i == 1 ? "first" : "later");
-        job.queue = "mail";
-        job.priority = i == 1 ? 1 : 5;
-        job.lease_ns = HTW_HOUR;
-        put_job(job);
-    }
-    take_in(f);
-    struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
-    assert_int_equal(htw_journal_get_queue(f->journal, "mail", &stats), 0);
-    assert_int_equal(stats.ready, 3);
-    struct htw_lease lease = HTW_LEASE_INIT;
-    lease.queues = queues;
-    lease.queue_count = 1;
-    assert_int_equal(htw_journal_lease(f->journal, &lease, keep_text, text), 0);
-    assert_string_equal(text, "0 first 1 mail");
-    journal_close(f);
-    journal_open(f); /* from the file */
-    assert_int_equal(htw_journal_lease(f->journal, &lease, keep_text, text), 0);
-    assert_string_equal(text, "0 later 5 mail");
-    assert_int_equal(htw_journal_lease(f->journal, &lease, keep_text, text), 0);
-    assert_int_equal(htw_journal_sync(f->journal), 0);
-    assert_int_equal(htw_journal_get_queue(f->journal, "mail", &stats), -ENOENT);
 }
 
 /* ---- the file of the program */
@@ -294,14 +231,6 @@ GUEST_TEST(guest_never_copies_the_log) {
     assert_true(log_size(f) > 1000 * 4096);
     assert_int_equal(sqlite3_open(f->path, &program), SQLITE_OK);
     assert_int_equal(number_of("SELECT jobs FROM htw_meta"), 1100);
-}
-
-GUEST_TEST(guest_works_with_a_log) {
-    run_sql("PRAGMA journal_mode = WAL");
-    journal_open(f);
-    put_in(0, "a");
-    journal_put(f, 0, "b");
-    assert_string_equal(deliver_until(f, HTW_SECOND), "b a");
 }
 
 GUEST_TEST(guest_trigger_of_a_table_puts_a_job) {
@@ -402,29 +331,3 @@ GUEST_TEST(guest_rule_puts_no_job_whose_key_is_in_the_inbox) {
     assert_int_equal(number_of("SELECT count(*) FROM htw_recurring"), 0);
 }
 
-static bool see_state(void *context, const struct htw_job_info *info) {
-    *(enum htw_job_state *)context = info->state;
-    return true;
-}
-
-GUEST_TEST(guest_history_keeps_a_job_of_the_inbox_that_is_done) {
-    enum htw_job_state state = HTW_JOB_DELAYED;
-    f->options.history_ns = HTW_HOUR;
-    journal_open(f);
-    uint64_t id = put_job(keyed(0, "done", 0));
-    assert_string_equal(deliver_until(f, 0), "done");
-    assert_int_equal(htw_journal_peek(f->journal, id, see_state, &state), 0);
-    assert_int_equal(state, HTW_JOB_DONE);
-    assert_int_equal(htw_journal_cancel(f->journal, id), -ENOENT);
-    uint64_t in_inbox = put_job(keyed(0, "ended", 0));
-    assert_int_equal(htw_journal_done(f->journal, in_inbox), 0);
-    journal_close(f);
-    journal_open(f);
-    assert_int_equal(journal_stats(f).kept, 1);
-    assert_int_equal(number_of("SELECT count(*) FROM htw_job"), 1);
-    journal_advance_to(f, 2 * HTW_HOUR);
-    assert_int_equal(journal_stats(f).kept, 0);
-    assert_int_equal(number_of("SELECT count(*) FROM htw_job"), 0);
-    assert_int_equal(number_of("SELECT count(*) FROM htw_moved"), 0);
-    assert_string_equal(journal_texts(f), "");
-}

@@ -117,69 +117,6 @@ JOURNAL_TEST(history_counts_the_delivery_of_a_mere_delay_as_an_attempt) {
     assert_int_equal(done_in(f, NULL), 1);
 }
 
-JOURNAL_TEST(history_jobs_do_not_exist_for_changes_and_their_keys_are_free) {
-    f->options.max_jobs = 1;
-    f->options.deliver = NULL;
-    open_with(f, HTW_HOUR);
-    uint64_t id = put(f, "q", "a");
-    assert_int_equal(htw_journal_done(f->journal, id), 0);
-    for (int kind = HTW_JOB_END; kind <= HTW_JOB_EXTEND; kind++) {
-        struct htw_job_update update = HTW_JOB_UPDATE_INIT;
-        update.id = id;
-        update.step = (enum htw_job_step)kind;
-        assert_int_equal(htw_journal_update(f->journal, &update), -ENOENT);
-    }
-    assert_int_equal(htw_journal_done(f->journal, id), -ENOENT);
-    assert_int_equal(htw_journal_cancel(f->journal, id), -ENOENT);
-    assert_int_equal(lease(f, id), -ENOENT);
-    assert_int_equal(htw_journal_kick(f->journal, "q", 10), 0);
-    uint64_t next = put(f, "q", "a"); /* neither its key nor max_jobs is in the way */
-    assert_int_equal(journal_stats(f).replaced, 0);
-    journal_advance_to(f, 2 * HTW_HOUR); /* and its removal leaves the key to the other one */
-    assert_int_equal(htw_journal_done(f->journal, next), 0);
-    assert_string_equal(listed(f, "q", 9), "a");
-    assert_int_equal(done_in(f, "q"), 1);
-}
-
-JOURNAL_TEST(history_is_removed_when_its_time_is_over_and_not_before) {
-    open_with(f, HTW_HOUR);
-    for (int i = 0; i < 3; i++) {
-        journal_advance_to(f, i * HTW_MINUTE + i * HTW_SECOND);
-        assert_int_equal(htw_journal_done(f->journal, put(f, "q", "a")), 0);
-    }
-    journal_advance_to(f, HTW_HOUR + HTW_MINUTE - HTW_MILLISECOND);
-    assert_int_equal(done_in(f, "q"), 3);
-    journal_advance_to(f, HTW_HOUR + HTW_MINUTE);
-    assert_int_equal(done_in(f, "q"), 2);
-    journal_advance_to(f, HTW_HOUR + 3 * HTW_MINUTE - HTW_MILLISECOND);
-    assert_int_equal(done_in(f, "q"), 1);
-    journal_advance_to(f, HTW_HOUR + 3 * HTW_MINUTE);
-    struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
-    assert_int_equal(htw_journal_get_queue(f->journal, "q", &stats), -ENOENT);
-}
-
-JOURNAL_TEST(history_of_an_earlier_open_ends_when_the_option_is_smaller_or_0) {
-    enum { JOBS = 700 }; /* some commits */
-    open_with(f, HTW_DAY);
-    for (int i = 0; i < JOBS; i++) {
-        uint64_t id;
-        assert_int_equal(htw_journal_put_later(f->journal, START_NS, "x", 1, NULL, NULL, &id), 0);
-        assert_int_equal(htw_journal_done_later(f->journal, id, NULL, NULL), 0);
-    }
-    assert_int_equal(htw_journal_sync(f->journal), 0);
-    assert_int_equal(done_in(f, NULL), JOBS);
-    journal_close(f);
-    open_with(f, 2 * HTW_HOUR);
-    assert_int_equal(journal_stats(f).found, 0);
-    journal_advance_to(f, HTW_HOUR);
-    assert_int_equal(done_in(f, NULL), JOBS);
-    journal_close(f);
-    open_with(f, 0);
-    journal_advance_to(f, HTW_HOUR + HTW_MILLISECOND);
-    assert_int_equal(done_in(f, NULL), 0);
-    assert_string_equal(listed(f, NULL, 9), "");
-}
-
 JOURNAL_TEST(history_stays_while_there_is_no_scheduler) {
     open_with(f, HTW_HOUR);
     assert_int_equal(htw_journal_done(f->journal, put(f, "q", "a")), 0);

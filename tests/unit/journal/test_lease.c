@@ -296,71 +296,6 @@ JOURNAL_TEST(lease_steps_begin_with_certain_states) {
 }
 
 /* holds: journal-10e */
-JOURNAL_TEST(lease_steps_change_state_deadline_and_priority) {
-    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
-    open_for_lease(f);
-    uint64_t id = put(f, "a", 5, 0, "a");
-    put(f, "a", 3, 0, "b");
-    take(f, "a");
-    assert_int_equal(take(f, "a").id, id);
-    update.id = id;
-    update.step = HTW_JOB_RELEASE;
-    update.deadline_ns = START_NS + HTW_SECOND;
-    update.has_priority = true;
-    update.priority = 1;
-    assert_int_equal(htw_journal_update(f->journal, &update), 0);
-    assert_string_equal(counts(f, "a"), "1 0 1 0");
-    assert_int_equal(step(f, id, HTW_JOB_BURY, 0, 0), 0);
-    assert_string_equal(counts(f, "a"), "0 0 1 1");
-    assert_int_equal(step(f, id, HTW_JOB_KICK, 0, 0), 0);
-    assert_string_equal(counts(f, "a"), "0 1 1 0");
-    assert_int_equal(step(f, id, HTW_JOB_MOVE, 0, START_NS + HTW_HOUR), 0);
-    assert_string_equal(counts(f, "a"), "1 0 1 0");
-    journal_advance_to(f, HTW_HOUR);
-    assert_string_equal(take(f, "a").text, "a");
-    assert_string_equal(take(f, "a").text, "b"); /* whose lease has ended */
-    assert_int_equal(htw_journal_peek(f->journal, id, see, NULL), 0);
-    assert_int_equal(seen_info.priority, 1);
-    assert_int_equal(seen_info.attempts, 2);
-    assert_int_equal(seen_info.releases, 1);
-    assert_int_equal(seen_info.buries, 1);
-    assert_int_equal(seen_info.kicks, 1);
-    assert_int_equal(seen_info.put_ns, START_NS);
-}
-
-/* holds: journal-10e */
-JOURNAL_TEST(lease_key_is_cancelled_and_kept_from_a_second_job) {
-    struct htw_job job = HTW_JOB_INIT;
-    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
-    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
-    open_for_lease(f);
-    job.queue = "a";
-    job.key = "k";
-    job.key_size = 1;
-    job.flags = HTW_JOB_IF_ABSENT;
-    job.payload = "1";
-    job.payload_size = 1;
-    change.jobs = &job;
-    change.job_count = 1;
-    assert_int_equal(htw_journal_apply(f->journal, &change), 0);
-    assert_int_equal(htw_journal_apply(f->journal, &change), -EEXIST);
-    assert_string_equal(counts(f, "a"), "0 1 0 0");
-    job.flags = 0;
-    assert_int_equal(htw_journal_apply(f->journal, &change), 0);
-    assert_string_equal(counts(f, "a"), "0 1 0 0");
-    update.step = HTW_JOB_CANCEL;
-    update.key = "k";
-    update.key_size = 1;
-    take(f, "a");
-    assert_int_equal(htw_journal_update(f->journal, &update), -EALREADY);
-    assert_int_equal(step(f, job.id, HTW_JOB_RELEASE, 0, 0), 0);
-    assert_int_equal(htw_journal_update_later(f->journal, &update, NULL, NULL), 0);
-    sync_all(f);
-    assert_int_equal(htw_journal_update(f->journal, &update), -ENOENT);
-    assert_int_equal(journal_stats(f).jobs, 0);
-}
-
-/* holds: journal-10e */
 JOURNAL_TEST(lease_updates_of_a_change_are_made_together_or_not_at_all) {
     struct htw_job_update updates[2] = { HTW_JOB_UPDATE_INIT, HTW_JOB_UPDATE_INIT };
     struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
@@ -397,31 +332,6 @@ JOURNAL_TEST(lease_steps_of_one_job_follow_each_other) {
     sync_all(f);
     assert_int_equal(journal_stats(f).jobs, 0);
     assert_int_equal(journal_stats(f).done, 1);
-}
-
-/* holds: journal-10e */
-JOURNAL_TEST(lease_kick_takes_buried_jobs_first_and_then_delayed_ones) {
-    open_for_lease(f);
-    put(f, "a", 0, 2 * HTW_DAY, "d2");
-    put(f, "a", 0, HTW_HOUR, "d1");
-    put(f, "other", 0, HTW_MINUTE, "o");
-    uint64_t x = put(f, "a", 0, 0, "x"), y = put(f, "a", 0, 0, "y");
-    assert_int_equal(step(f, y, HTW_JOB_BURY, 0, 0), 0);
-    assert_int_equal(step(f, x, HTW_JOB_BURY, 0, 0), 0);
-    assert_string_equal(listed(f, "a", HTW_JOB_BURIED, 1), "y x");
-    assert_int_equal(htw_journal_kick(f->journal, "a", 1), 1);
-    assert_string_equal(take(f, "a").text, "y");
-    assert_int_equal(htw_journal_kick(f->journal, "a", 10), 1);
-    assert_string_equal(take(f, "a").text, "x");
-    assert_string_equal(listed(f, "a", HTW_JOB_DELAYED, 1), "d1 d2");
-    assert_int_equal(htw_journal_kick(f->journal, "a", 1), 1);
-    assert_string_equal(take(f, "a").text, "d1");
-    assert_int_equal(htw_journal_kick(f->journal, "a", HTW_KICK_MAX + 1), 1);
-    assert_int_equal(htw_journal_kick(f->journal, "a", 1), 0);
-    assert_int_equal(htw_journal_kick(f->journal, "none", 1), 0);
-    assert_int_equal(htw_journal_kick(f->journal, "a", UINT32_MAX), 0);
-    assert_string_equal(counts(f, "a"), "0 1 3 0");
-    assert_string_equal(counts(f, "other"), "1 0 0 0");
 }
 
 JOURNAL_TEST(lease_that_names_a_queue_twice_is_refused) {
@@ -608,16 +518,6 @@ JOURNAL_TEST(lease_request_whose_job_has_ended_is_told_by_a_close) {
     assert_int_equal(told[0].result, -ESHUTDOWN);
 }
 
-JOURNAL_TEST(lease_of_a_delayed_job_is_given_at_its_time) {
-    open_for_lease(f);
-    put(f, "a", 0, HTW_HOUR, "a");
-    ask(f, "a", HTW_NEVER_NS);
-    journal_advance_to(f, HTW_HOUR - 1);
-    assert_string_equal(answers(f), "");
-    journal_advance_to(f, HTW_HOUR);
-    assert_string_equal(answers(f), "a");
-}
-
 /* Also after an open, which remembers the order of putting. */
 /* holds: journal-2, serve-3 */
 JOURNAL_TEST(lease_of_a_delayed_job_is_not_early_after_the_clock_was_set_back) {
@@ -637,24 +537,6 @@ JOURNAL_TEST(lease_of_a_delayed_job_is_not_early_after_the_clock_was_set_back) {
     assert_string_equal(take(f, "b").text, "c");
     put(f, "b", 0, 0, "d");
     assert_string_equal(take(f, "b").text, "d");
-}
-
-JOURNAL_TEST(lease_of_a_certain_job_takes_it_from_each_state) {
-    struct htw_lease lease = HTW_LEASE_INIT;
-    open_for_lease(f);
-    uint64_t ids[] = { put(f, "a", 0, HTW_DAY, "delayed"), put(f, "a", 0, 0, "ready"),
-                       put(f, "a", 0, 0, "buried") };
-    assert_int_equal(step(f, ids[2], HTW_JOB_BURY, 0, 0), 0);
-    for (size_t i = 0; i < COUNT_OF(ids); i++) {
-        lease.id = ids[i];
-        assert_int_equal(htw_journal_lease(f->journal, &lease, leased, NULL), 0);
-        assert_int_equal(htw_journal_lease(f->journal, &lease, leased, NULL), -EALREADY);
-    }
-    assert_string_equal(counts(f, "a"), "0 0 3 0");
-    lease.id = UINT64_MAX;
-    assert_int_equal(htw_journal_lease(f->journal, &lease, leased, NULL), -ENOENT);
-    journal_advance_to(f, HTW_MINUTE);
-    assert_string_equal(counts(f, "a"), "0 3 0 0");
 }
 
 /* holds: journal-10f */
@@ -768,30 +650,6 @@ JOURNAL_TEST(lease_ends_with_the_process_unless_it_is_durable) {
     assert_int_equal(step(f, again.id, HTW_JOB_END, 1, 0), -ESTALE);
 }
 
-/* holds: journal-10c, journal-10g */
-JOURNAL_TEST(lease_states_survive_an_open) {
-    open_for_lease(f);
-    uint64_t buried = put(f, "a", 0, 0, "buried");
-    put(f, "a", 2, 0, "r2");
-    put(f, "a", 1, 0, "r1");
-    uint64_t kept = put(f, "a", 0, 0, "r0");
-    put(f, "a", 0, HTW_DAY, "delayed");
-    put(f, NULL, 0, HTW_DAY, "mere");
-    assert_int_equal(step(f, buried, HTW_JOB_BURY, 0, 0), 0);
-    assert_int_equal(take(f, "a").id, kept);
-    assert_int_equal(step(f, kept, HTW_JOB_RELEASE, 0, 0), 0);
-    journal_close(f);
-    open_for_lease(f);
-    assert_string_equal(counts(f, "a"), "1 3 0 1");
-    assert_string_equal(counts(f, NULL), "1 0 0 0");
-    assert_string_equal(listed(f, "a", HTW_JOB_READY, 2), "r0 r1 r2");
-    assert_string_equal(take(f, "a").text, "r0");
-    assert_string_equal(listed(f, "a", HTW_JOB_READY, 2), "r1 r2");
-    assert_string_equal(listed(f, "a", HTW_JOB_LEASED, 2), "r0");
-    assert_string_equal(listed(f, "a", HTW_JOB_BURIED, 2), "buried");
-    assert_string_equal(listed(f, "a", HTW_JOB_DELAYED, 2), "delayed");
-}
-
 /* ---- more jobs than memory has room for */
 
 /* holds: journal-10a, journal-10g */
@@ -824,25 +682,6 @@ JOURNAL_TEST(lease_order_holds_with_more_ready_jobs_than_memory_holds) {
             assert_int_equal(step(f, got.id, HTW_JOB_END, got.attempt, 0), 0);
         }
     assert_int_equal(journal_stats(f).jobs, 0);
-}
-
-/* Nothing is written when the lease ends. */
-JOURNAL_TEST(lease_that_has_ended_is_counted_also_when_the_job_has_left_memory) {
-    struct htw_lease lease = HTW_LEASE_INIT;
-    f->options.max_memory = 256 << 10;
-    open_for_lease(f);
-    lease.id = put(f, "a", 9, HTW_DAY, "last"); /* the lease of what is not in memory is written */
-    lease.lease_ns = HTW_SECOND;
-    assert_int_equal(htw_journal_lease(f->journal, &lease, leased, NULL), 0);
-    journal_advance_to(f, HTW_SECOND);
-    for (int i = 0; i < 3000; i++)
-        put(f, "a", 0, 0, "first");
-    sync_all(f);
-    assert_true(journal_stats(f).in_memory < 3000);
-    assert_int_equal(htw_journal_peek(f->journal, lease.id, see, NULL), 0);
-    assert_int_equal(seen_info.state, HTW_JOB_READY);
-    assert_int_equal(seen_info.attempts, 1);
-    assert_int_equal(seen_info.timeouts, 1);
 }
 
 /* Each queue keeps a job in memory, also where that is more than READY jobs may take. */
@@ -902,20 +741,6 @@ JOURNAL_TEST(lease_default_queue_is_delivered_again_when_it_is_released) {
         journal_advance_to(f, i * HTW_SECOND);
     assert_string_equal(journal_texts(f), "a a a");
     assert_int_equal(journal_stats(f).jobs, 0);
-}
-
-JOURNAL_TEST(lease_default_queue_without_deliver_is_leased) {
-    open_for_lease(f);
-    journal_put(f, HTW_SECOND, "a");
-    journal_close(f);
-    f->options.deliver = NULL;
-    open_for_lease(f);
-    journal_put(f, HTW_SECOND, "b");
-    assert_string_equal(counts(f, NULL), "2 0 0 0");
-    journal_advance_to(f, HTW_SECOND);
-    assert_string_equal(take(f, NULL).text, "a");
-    assert_string_equal(counts(f, NULL), "0 1 1 0");
-    assert_string_equal(take(f, NULL).text, "b");
 }
 
 JOURNAL_TEST(lease_default_queue_that_was_leased_is_delivered_again) {

@@ -57,11 +57,6 @@ static uint64_t put_under_key(struct journal_fixture *f) {
     return job.id;
 }
 
-JOURNAL_TEST(journal_prometheus_of_a_new_journal_is_well_formed) {
-    journal_open(f);
-    assert_agrees(f);
-}
-
 /* Each number differs from the others of its kind where it can. */
 JOURNAL_TEST(journal_prometheus_after_some_life_agrees_with_the_stats) {
     journal_open(f);

@@ -50,56 +50,11 @@ QUEUE_TEST(queue_is_found_by_name_and_by_number) {
     assert_ptr_equal(htw__queues_next(&queues, NULL), queues.unnamed);
 }
 
-QUEUE_TEST(queue_that_stays_leads_to_the_next_one_whatever_goes) {
-    struct htw__queue *before = get("a"), *here = get("b"), *after = get("c"), *last = get("d");
-    here->users++;
-    htw__queues_drop(&queues, before);
-    htw__queues_drop(&queues, here);
-    htw__queues_drop(&queues, after);
-    assert_ptr_equal(htw__queues_next(&queues, queues.unnamed), here);
-    assert_ptr_equal(htw__queues_next(&queues, here), last);
-    assert_ptr_equal(htw__queues_next(&queues, last), NULL);
-    here->users--;
-    htw__queues_drop(&queues, here);
-    assert_ptr_equal(htw__queues_next(&queues, queues.unnamed), last);
-}
-
-QUEUE_TEST(queue_goes_when_nothing_is_left_of_it) {
-    struct htw__queue *queue = get("a");
-    queue->users++;
-    htw__queues_drop(&queues, queue);
-    assert_ptr_equal(htw__queues_find(&queues, "a"), queue);
-    queue->users--;
-    assert_int_equal(htw__queue_pause(&queues, queue, 5), 0);
-    htw__queues_drop(&queues, queue);
-    assert_ptr_equal(htw__queues_find(&queues, "a"), queue);
-    assert_null(htw__queues_resume(&queues, 4));
-    assert_ptr_equal(htw__queues_resume(&queues, 5), queue);
-    htw__queues_drop(&queues, queue);
-    assert_null(htw__queues_find(&queues, "a"));
-    htw__queues_drop(&queues, queues.unnamed);
-    assert_non_null(htw__queues_find(&queues, NULL));
-}
-
 QUEUE_TEST(queue_number_is_given_again_only_when_it_is_free) {
     uint64_t first = get("a")->number;
     queues.next_number = HTW__QUEUE_MAX;
     assert_int_equal(get("b")->number, HTW__QUEUE_MAX);
     assert_int_equal(get("c")->number, first + 1);
-}
-
-QUEUE_TEST(queue_pauses_end_in_order) {
-    static const int64_t ends[] = { 30, 10, 20 };
-    static const char *const names[] = { "a", "b", "c" };
-    for (size_t i = 0; i < COUNT_OF(ends); i++)
-        assert_int_equal(htw__queue_pause(&queues, get(names[i]), ends[i]), 0);
-    assert_int_equal(htw__queue_pause(&queues, get("b"), 40), 0);
-    assert_int_equal(htw__queues_next_end(&queues), 20);
-    assert_ptr_equal(htw__queues_resume(&queues, 100), get("c"));
-    assert_ptr_equal(htw__queues_resume(&queues, 100), get("a"));
-    assert_ptr_equal(htw__queues_resume(&queues, 100), get("b"));
-    assert_null(htw__queues_resume(&queues, 100));
-    assert_int_equal(htw__queues_next_end(&queues), HTW_NEVER_NS);
 }
 
 QUEUE_TEST(queue_backoff_grows_to_its_cap_and_is_off_by_default) {
@@ -123,57 +78,24 @@ QUEUE_TEST(queue_of_a_file_is_refused_if_it_is_damaged) {
                                          .jobs = { 2, 1, 0, 2 },
                                          .policy = "3 0 0 0 0",
                                          .policy_size = 9 };
-    struct htw__queue_row row = good;
-    char name[HTW_QUEUE_NAME_MAX + 1];
-    memset(name, 'n', sizeof(name));
-    row.jobs[1] = -1;
-    assert_int_equal(htw__queues_load(&queues, &row), -EBADMSG);
-    row = good;
-    row.number = 0;
-    assert_int_equal(htw__queues_load(&queues, &row), -EBADMSG);
-    row = good;
-    row.name_size = 0;
-    assert_int_equal(htw__queues_load(&queues, &row), -EBADMSG);
-    row = good;
-    row.name = name;
-    row.name_size = sizeof(name);
-    assert_int_equal(htw__queues_load(&queues, &row), -EBADMSG);
-    row = good;
-    row.name = "a\0b";
-    row.name_size = 3;
-    assert_int_equal(htw__queues_load(&queues, &row), -EBADMSG);
-    row = good;
-    row.jobs[3] = INT64_MAX;
-    assert_int_equal(htw__queues_load(&queues, &row), -EBADMSG);
+    static const char name[HTW_QUEUE_NAME_MAX + 1] = { 'n' };
+    const struct htw__queue_row damaged[] = {
+        { .number = 7, .name = "a", .name_size = 1, .jobs = { 2, -1 } },
+        { .number = 7, .name = "a", .name_size = 1, .jobs = { 0, 0, 0, INT64_MAX } },
+        { .number = 0, .name = "a", .name_size = 1 },
+        { .number = 7, .name = "a", .name_size = 0 },
+        { .number = 7, .name = "a\0b", .name_size = 3 },
+        { .number = 7, .name = name, .name_size = sizeof(name) },
+        { .number = 9, .name = "c", .name_size = 1, .policy = "3", .policy_size = 1 },
+    };
+    for (size_t i = 0; i < COUNT_OF(damaged); i++)
+        assert_int_equal(htw__queues_load(&queues, &damaged[i]), -EBADMSG);
+    tear_down();
+    set_up();
     assert_int_equal(htw__queues_load(&queues, &good), 0);
     assert_int_equal(htw__queues_load(&queues, &good), -EBADMSG);
     assert_int_equal(htw__queues_find(&queues, "a")->policy.attempts_max, 3);
     assert_int_equal(get("b")->number, 8);
-    row = good;
-    row.number = 9;
-    row.name = "c";
-    row.policy = "3";
-    row.policy_size = 1;
-    assert_int_equal(htw__queues_load(&queues, &row), -EBADMSG);
-}
-
-QUEUE_TEST(queue_counts_of_a_change_that_fails_do_not_count) {
-    struct htw__queue *queue = get("a");
-    struct htw__queues_changed changed = { NULL, NULL };
-    htw__queue_count(&changed, queue, HTW_JOB_READY, 1);
-    htw__queue_count(&changed, queue, HTW_JOB_DELAYED, 1);
-    htw__queues_end_change(&changed, true);
-    htw__queue_count(&changed, queue, HTW_JOB_BURIED, 1);
-    htw__queues_end_change(&changed, false);
-    queue->users++;
-    htw__queues_end_transaction(&queues, &changed, true);
-    assert_int_equal(queue->counts.of[HTW_JOB_READY], 1);
-    assert_int_equal(queue->counts.of[HTW_JOB_DELAYED], 1);
-    assert_int_equal(queue->counts.of[HTW_JOB_BURIED], 0);
-    htw__queue_count(&changed, queue, HTW_JOB_READY, 5);
-    htw__queues_end_change(&changed, true);
-    htw__queues_end_transaction(&queues, &changed, false);
-    assert_int_equal(queue->counts.of[HTW_JOB_READY], 1);
 }
 
 UNIT_TEST(queue_without_memory_is_not_there) {

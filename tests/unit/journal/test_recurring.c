@@ -100,19 +100,6 @@ JOURNAL_TEST(recurring_job_comes_at_each_instant_with_that_as_its_deadline) {
     assert_string_equal(deadlines(f), "");
 }
 
-JOURNAL_TEST(recurring_jobs_of_years_come_each_once) {
-    enum { DAYS = 2 * 365 };
-    open_with(f, every);
-    struct htw_recurring rule = rule_of("a", "86400");
-    set(f, &rule);
-    for (int day = 1; day <= DAYS; day++)
-        journal_advance_to(f, day * HTW_DAY);
-    assert_int_equal(f->seen_count, DAYS);
-    for (size_t i = 1; i < f->seen_count; i++)
-        assert_int_equal(f->seen[i].deadline_ns, f->seen[i - 1].deadline_ns + HTW_DAY);
-    f->seen_count = 0;
-}
-
 JOURNAL_TEST(recurring_job_that_was_missed_comes_by_its_policy) {
     static const struct {
         uint32_t catch_up;
@@ -225,24 +212,6 @@ JOURNAL_TEST(recurring_job_with_a_key_is_there_once) {
     journal_advance_to(f, 240 * HTW_SECOND);
     assert_int_equal(f->seen_count, 6);
     f->seen_count = 0;
-}
-
-JOURNAL_TEST(recurring_job_goes_to_its_queue_with_all_that_its_template_has) {
-    open_with(f, every);
-    struct htw_recurring rule = rule_of("a", "60");
-    rule.job.queue = "q";
-    rule.job.priority = 7;
-    rule.job.lease_ns = HTW_HOUR;
-    set(f, &rule);
-    journal_close(f);
-    open_with(f, every);
-    journal_advance_to(f, 60 * HTW_SECOND);
-    struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
-    assert_int_equal(htw_journal_get_queue(f->journal, "q", &stats), 0);
-    assert_int_equal(stats.ready, 1);
-    struct htw_journal_stats all = journal_stats(f);
-    assert_int_equal(all.put, 1);
-    assert_int_equal(all.jobs, 1);
 }
 
 JOURNAL_TEST(recurring_jobs_come_all_though_one_is_not_obeyed) {

@@ -94,11 +94,6 @@ static void run_threads(struct journal_fixture *f) {
 
 /* holds: journal-6 */
 JOURNAL_TEST(journal_threads_put_and_cancel_and_each_job_is_delivered_or_cancelled) {
-    use_real_time(f, 2, NULL);
-    run_threads(f);
-}
-
-JOURNAL_TEST(journal_threads_put_and_cancel_while_several_deliver) {
     use_real_time(f, 4, NULL);
     f->options.parallel = 4;
     run_threads(f);
@@ -355,32 +350,6 @@ JOURNAL_TEST(journal_is_opened_by_one_of_the_threads_that_try) {
     pthread_barrier_destroy(&start);
 }
 
-/* ---- closing */
-
-JOURNAL_TEST(journal_close_waits_for_deliver_and_writes_what_it_has_done) {
-    use_real_time(f, 2, NULL);
-    f->act = stay;
-    inside = most = 0;
-    open_gate = false;
-    journal_open(f);
-    assert_int_equal(htw_journal_put(f->journal, 0, "x", 1, NULL), 0);
-    while (inside == 0)
-        usleep(1000);
-    pthread_t closer;
-    assert_int_equal(pthread_create(&closer, NULL,
-                                    (void *(*)(void *))(void (*)(void))htw_journal_close,
-                                    f->journal),
-                     0);
-    usleep(20000);
-    assert_int_equal(inside, 1);
-    open_gate = true;
-    pthread_join(closer, NULL);
-    f->act = NULL;
-    f->seen_count = 0;
-    journal_open(f);
-    assert_int_equal(journal_stats(f).found, 0);
-}
-
 /* ---- an executor that drops tasks, and a scheduler that was stopped */
 
 static _Atomic bool drops;
@@ -416,22 +385,6 @@ JOURNAL_TEST(journal_whose_scheduler_was_stopped_accepts_and_closes) {
     journal_close(f);
     assert_int_equal(journal_try_open(f), -ESHUTDOWN);
     assert_null(f->journal);
-}
-
-JOURNAL_TEST(journal_whose_scheduler_is_stopped_meanwhile_accepts) {
-    struct flood flood = { .f = f };
-    pthread_t thread;
-    void *result;
-    use_real_time(f, 2, NULL);
-    journal_open(f);
-    assert_int_equal(pthread_create(&thread, NULL, put_and_wait_without_end, &flood), 0);
-    await_calls(&flood);
-    assert_int_equal(htw_scheduler_stop(f->scheduler, NULL, NULL), 0);
-    flood.calls = 0;
-    await_calls(&flood);
-    flood.stop = true;
-    pthread_join(thread, &result);
-    assert_null(result);
 }
 
 /* ---- a thread that ends inside a call */
