@@ -94,15 +94,15 @@ int htw__commits_start(struct htw__kafka *self) {
     int error = 0;
     for (int i = 0; i < 2 && error == 0; i++) {
         self->writers[i].kafka = self;
-        error = htw__committer_start(&self->writers[i].committer, commit, &self->writers[i],
-                                     self->event_fd);
+        error = htw__background_start(&self->writers[i].committer, "commit", commit,
+                                      &self->writers[i], self->event_fd);
     }
     return error == 0 ? 0 : htw__kafka_fail(self, "cannot start a thread");
 }
 
 void htw__commits_stop(struct htw__kafka *self) {
     for (int i = 0; i < 2; i++)
-        htw__committer_stop(&self->writers[i].committer);
+        htw__background_stop(&self->writers[i].committer);
 }
 
 static void note_done(struct htw__writer *writer) {
@@ -126,14 +126,14 @@ static int begin(struct htw__kafka *self, enum htw__channel channel, int flush_m
         return give_up(self);
     writer->list = list_positions(self);
     writer->committing = channel;
-    htw__committer_begin(&writer->committer);
+    htw__background_begin(&writer->committer);
     return 0;
 }
 
 /* Does what follows from a commit that has ended. Returns 0: it has succeeded, or there was none. */
 static int finish(struct htw__kafka *self, struct htw__writer *writer, bool wait) {
     int result;
-    if (!htw__committer_take(&writer->committer, wait, &result))
+    if (!htw__background_take(&writer->committer, wait, &result))
         return 0;
     HTW__PROBE3(relay_commit, self, writer->committing, result);
     if (result == 0) {

@@ -170,12 +170,10 @@ static void note_answer(struct htw__directory *self, const struct htw__lookup_it
 }
 
 void htw__directory_learn(struct htw__directory *self) {
-    struct htw__lookup_item answers[32];
-    size_t count;
-    while ((count =
-                htw__lookup_take(&self->lookup, answers, sizeof(answers) / sizeof(answers[0]))) > 0)
-        for (size_t i = 0; i < count; i++)
-            note_answer(self, &answers[i]);
+    const struct htw__lookup_item *answers;
+    size_t count = htw__lookup_take(&self->lookup, &answers);
+    for (size_t i = 0; i < count; i++)
+        note_answer(self, &answers[i]);
 }
 
 void htw__directory_refused(struct htw__directory *self, const char *name,

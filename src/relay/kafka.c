@@ -120,8 +120,7 @@ int htw__kafka_start(struct htw__kafka *self) {
 /* ---- the loop */
 
 static bool is_committing(const struct htw__kafka *self) {
-    return htw__commit_is_in_flight(&self->writers[0]) ||
-           htw__commit_is_in_flight(&self->writers[1]);
+    return self->writers[0].committer.is_in_flight || self->writers[1].committer.is_in_flight;
 }
 
 /* One that comes again and again would otherwise be seen by nobody. */
@@ -156,7 +155,7 @@ static int recover(struct htw__kafka *self) {
 /* How many records of a channel may be taken in one go. */
 static size_t room_of(struct htw__kafka *self, enum htw__channel channel) {
     const struct htw__writer *writer = htw__writer_of(self, channel);
-    if (writer->closing_ms != 0 || htw__commit_is_in_flight(writer))
+    if (writer->closing_ms != 0 || writer->committer.is_in_flight)
         return 0;
     if (htw__trust_is_careful(&self->directory))
         return self->directory.unproven[channel] > 0 ? 0 : 1;
@@ -191,7 +190,7 @@ static bool is_large(const struct htw__kafka *self, const struct htw__writer *wr
 static int64_t commit_time(struct htw__kafka *self, enum htw__channel channel) {
     const struct htw__writer *writer = htw__writer_of(self, channel);
     int64_t delay_ms = self->options.commit_ms;
-    if (htw__commit_is_in_flight(writer)) /* its end wakes the loop */
+    if (writer->committer.is_in_flight) /* its end wakes the loop */
         return INT64_MAX;
     if (is_large(self, writer) ||
         (htw__trust_is_careful(&self->directory) && self->directory.unproven[channel] > 0))
@@ -296,6 +295,7 @@ int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
         has_room |= commit_some(self);
     htw__trim_run(self, htw__clock_monotonic_ms());
     htw__survey_run(self, htw__clock_monotonic_ms());
+    htw__lookup_send(&self->directory.lookup);
     if (self->has_failed)
         return -EIO;
     if (htw__kafka_must_recover(self))

@@ -18,7 +18,7 @@
 #ifndef HTW_SRC_RELAY_KAFKA_H
 #define HTW_SRC_RELAY_KAFKA_H
 
-#include "committer.h"
+#include "background.h"
 #include "directory.h"
 #include "relay.h"
 
@@ -72,7 +72,7 @@ struct htw__writer {
     int64_t done_ms;        /* when the last commit succeeded, by the same */
     int64_t closing_ms;     /* since when a commit waits for acknowledgements; 0: none does */
     /* The commit that is in flight. */
-    struct htw__committer committer;
+    struct htw__background committer;
     struct htw__kafka *kafka;
     enum htw__channel committing;
     rd_kafka_topic_partition_list_t *list; /* of the positions */
@@ -109,7 +109,8 @@ struct htw__kafka {
     struct htw__directory directory;
     struct {
         char levels[HTW__RELAY_LEVELS_MAX][HTW__TOPIC_NAME_SIZE];
-        char ids[HTW__TOPIC_NAME_SIZE];
+        char ids[HTW__TOPIC_NAME_SIZE], dead[HTW__TOPIC_NAME_SIZE];
+        const char *own[HTW__RELAY_LEVELS_MAX + 3]; /* these, and the input */
     } topics;
     /* The stripes. */
     uint32_t stripe_count; /* partitions of the input */
@@ -179,22 +180,7 @@ struct htw__kafka {
     } log;
 };
 
-/* ---- say.c */
-
-/* Notes an error that ends the relay; the first one counts. Returns -EIO. */
-int htw__kafka_fail(struct htw__kafka *kafka, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* Says what librdkafka has logged since the last call. */
-void htw__kafka_say_log(struct htw__kafka *kafka);
-
-/* Says something by options.say: a warning; or what was done as it should be. */
-void htw__kafka_say(struct htw__kafka *kafka, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-void htw__kafka_inform(struct htw__kafka *kafka, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* ---- kafka.c */
+/* ---- what all of its files ask and say of it */
 
 /* Whether the relay is to stop, so that no more is begun, and less time is given to brokers. */
 static inline bool htw__kafka_is_stopping(const struct htw__kafka *kafka) {
@@ -227,6 +213,38 @@ static inline void htw__kafka_recover_from(struct htw__kafka *kafka, int error) 
 static inline int htw__kafka_limit_ms(const struct htw__kafka *kafka, int usual_ms) {
     return htw__kafka_is_stopping(kafka) ? HTW__STOP_MS : usual_ms;
 }
+
+static inline bool htw__writer_has_transactions(const struct htw__kafka *kafka) {
+    return !kafka->options.at_least_once;
+}
+
+/* Without transactions the channels differ in nothing but what is flushed. */
+static inline struct htw__writer *htw__writer_of(struct htw__kafka *kafka,
+                                                 enum htw__channel channel) {
+    return &kafka->writers[channel == HTW__CHANNEL_DELIVER];
+}
+
+/* Whether a topic is that of the index. */
+static inline bool htw__topics_is_index(const struct htw__kafka *kafka, const char *topic) {
+    return strcmp(topic, kafka->topics.ids) == 0;
+}
+
+/* ---- say.c */
+
+/* Notes an error that ends the relay; the first one counts. Returns -EIO. */
+int htw__kafka_fail(struct htw__kafka *kafka, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Says what librdkafka has logged since the last call. */
+void htw__kafka_say_log(struct htw__kafka *kafka);
+
+/* Says something by options.say: a warning; or what was done as it should be. */
+void htw__kafka_say(struct htw__kafka *kafka, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void htw__kafka_inform(struct htw__kafka *kafka, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- kafka.c */
 
 /* Makes what asks and creates topics. Returns 0, or -EIO: `error` says why. In both cases
  * htw__kafka_close() ends its use. */
@@ -310,18 +328,10 @@ void htw__settings_end(struct htw__kafka *kafka);
 
 /* ---- topics.c */
 
-/* Whether a topic is that of the index. */
-static inline bool htw__topics_is_index(const struct htw__kafka *kafka, const char *topic) {
-    return strcmp(topic, kafka->topics.ids) == 0;
-}
-
-/* The number of partitions of a topic, by the administrator; 0: there is none; negative: no answer. */
-int32_t htw__topics_ask(struct htw__kafka *kafka, const char *name, int timeout_ms);
-
 /* Whether the buckets of a stripe exist, as far as is known now. All clients know them then, too. */
 bool htw__topics_have_buckets(struct htw__kafka *kafka, uint32_t stripe);
 
-/* Names the topics of the levels. Returns 0 or -EIO. */
+/* Names the topics of the relay, to which it delivers nothing. Returns 0 or -EIO. */
 int htw__topics_name_all(struct htw__kafka *kafka);
 
 /* Asks for the destinations that are allowed by name, and for the topic of dead letters, before the first record. */
@@ -399,21 +409,11 @@ void htw__writers_close(struct htw__kafka *kafka);
  * -EIO. */
 int htw__writers_abort(struct htw__kafka *kafka);
 
-static inline bool htw__writer_has_transactions(const struct htw__kafka *kafka) {
-    return !kafka->options.at_least_once;
-}
-
 /* Opens a transaction, if none is open. Returns 0, or -EAGAIN: all is to be forgotten. */
 int htw__writer_begin(struct htw__kafka *kafka, struct htw__writer *writer);
 
 /* Forgets the records that were produced: they are committed, or aborted. */
 void htw__writer_forget(struct htw__writer *writer);
-
-/* Without transactions the channels differ in nothing but what is flushed. */
-static inline struct htw__writer *htw__writer_of(struct htw__kafka *kafka,
-                                                 enum htw__channel channel) {
-    return &kafka->writers[channel == HTW__CHANNEL_DELIVER];
-}
 
 /* ---- commit.c */
 
@@ -434,11 +434,6 @@ void htw__commits_await(struct htw__kafka *kafka);
 /* Commits, and waits for acknowledgements and for the end. Returns 0, or -EAGAIN: all is to be forgotten;
  * the relay recovers (htw__kafka_must_recover()). */
 int htw__commit_now(struct htw__kafka *kafka, enum htw__channel channel);
-
-/* A channel publishes nothing while its commit is in flight. */
-static inline bool htw__commit_is_in_flight(const struct htw__writer *writer) {
-    return writer->committer.is_in_flight;
-}
 
 /* ---- acknowledge.c */
 

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* lookup.c - a thread that asks the brokers which topics there are, and how far the group is. */
+/* lookup.c - asks the brokers in the background which topics there are, and how far the group is. */
 #include "lookup.h"
 
-#include "../base/thread.h"
+#include "../base/clock.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 /* So many questions are asked by one request for all topics, which costs the brokers more than a few single ones. */
 #define MANY 16
@@ -59,7 +57,7 @@ static int compare_names(const void *a, const void *b) {
 }
 
 /* A topic that is not in the list does not exist, or may not be seen. */
-static void answer_all(struct htw__lookup *self, struct htw__lookup_item *items, size_t count) {
+static void answer_many(struct htw__lookup *self, struct htw__lookup_item *items, size_t count) {
     const struct rd_kafka_metadata *metadata = NULL;
     bool has_answer = rd_kafka_metadata(self->client, 1, NULL, &metadata, HTW__LOOKUP_MS) ==
                       RD_KAFKA_RESP_ERR_NO_ERROR;
@@ -81,25 +79,9 @@ static void answer_all(struct htw__lookup *self, struct htw__lookup_item *items,
         rd_kafka_metadata_destroy(metadata);
 }
 
-static bool must_ask_offsets(const struct htw__lookup *self) {
-    return self->list != NULL && !self->list_is_known;
-}
-
-/* Waits for a question, and where `pause` is set also for the end of a pause. False: the thread must end. */
-static bool await_question(struct htw__lookup *self, bool pause) {
-    struct timespec end;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_sec += PAUSE_MS / 1000;
-    while (pause && !self->must_end)
-        pause = pthread_cond_timedwait(&self->wake, &self->lock, &end) != ETIMEDOUT;
-    while (self->question_count == 0 && !must_ask_offsets(self) && !self->must_end)
-        pthread_cond_wait(&self->wake, &self->lock);
-    return !self->must_end;
-}
-
-static void answer(struct htw__lookup *self, struct htw__lookup_item *items, size_t count) {
+static void answer_names(struct htw__lookup *self, struct htw__lookup_item *items, size_t count) {
     if (count >= MANY)
-        answer_all(self, items, count);
+        answer_many(self, items, count);
     else
         for (size_t i = 0; i < count; i++)
             items[i].partitions =
@@ -116,132 +98,98 @@ static rd_kafka_resp_err_t find_offsets(rd_kafka_t *client, enum htw__lookup_off
     return rd_kafka_offsets_for_times(client, list, OFFSETS_MS);
 }
 
-/* With the lock, which is given up meanwhile. */
 static void answer_offsets(struct htw__lookup *self) {
-    rd_kafka_topic_partition_list_t *list = self->list;
-    pthread_mutex_unlock(&self->lock);
-    rd_kafka_resp_err_t error = find_offsets(self->client, self->offsets, list);
-    for (int i = 0; i < list->cnt && error != RD_KAFKA_RESP_ERR_NO_ERROR; i++)
-        list->elems[i].err = error;
-    pthread_mutex_lock(&self->lock);
-    self->list_is_known = true;
+    rd_kafka_resp_err_t error = find_offsets(self->client, self->offsets, self->list);
+    for (int i = 0; i < self->list->cnt && error != RD_KAFKA_RESP_ERR_NO_ERROR; i++)
+        self->list->elems[i].err = error;
 }
 
-static void *run(void *context) {
-    static const uint64_t one = 1;
+static int answer_all(void *context) {
     struct htw__lookup *self = context;
-    bool must_pause = false;
-    pthread_mutex_lock(&self->lock);
-    while (await_question(self, must_pause)) {
-        if (must_ask_offsets(self))
-            answer_offsets(self);
-        size_t count = self->question_count;
-        memcpy(self->asked, self->questions, count * sizeof(*self->asked));
-        self->question_count = 0;
-        self->asked_count = count;
-        pthread_mutex_unlock(&self->lock);
-        answer(self, self->asked, count);
-        must_pause = count >= MANY;
-        pthread_mutex_lock(&self->lock);
-        memcpy(&self->answers[self->answer_count], self->asked, count * sizeof(*self->asked));
-        self->answer_count += count;
-        self->asked_count = 0;
-        (void)!write(self->event_fd, &one, sizeof(one));
-    }
-    pthread_mutex_unlock(&self->lock);
-    return NULL;
+    if (self->list_state == HTW__LIST_IS_ASKED)
+        answer_offsets(self);
+    answer_names(self, self->asked, self->asked_count);
+    return 0;
 }
 
 /* ---- start and end */
 
-static int start(struct htw__lookup *self) {
-    pthread_condattr_t attributes;
-    self->questions = malloc(3 * HTW__LOOKUPS_MAX * sizeof(*self->questions));
-    if (self->questions == NULL)
-        return -ENOMEM;
-    self->asked = self->questions + HTW__LOOKUPS_MAX;
-    self->answers = self->asked + HTW__LOOKUPS_MAX;
-    pthread_mutex_init(&self->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&self->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
-    return htw__thread_start(&self->thread, "htw", "lookup", 0, run, self);
-}
-
 int htw__lookup_start(struct htw__lookup *self, rd_kafka_t *client, int event_fd) {
-    *self = (struct htw__lookup) { .client = client, .event_fd = event_fd };
-    int error = start(self);
-    self->is_running = error == 0;
-    return error;
+    *self = (struct htw__lookup) {
+        .client = client,
+        .waiting = malloc(HTW__LOOKUPS_MAX * sizeof(*self->waiting)),
+        .asked = malloc(HTW__LOOKUPS_MAX * sizeof(*self->asked)),
+    };
+    if (self->waiting == NULL || self->asked == NULL)
+        return -ENOMEM;
+    return htw__background_start(&self->background, "lookup", answer_all, self, event_fd);
 }
 
 void htw__lookup_stop(struct htw__lookup *self) {
-    if (self->is_running) {
-        pthread_mutex_lock(&self->lock);
-        self->must_end = true;
-        pthread_cond_signal(&self->wake);
-        pthread_mutex_unlock(&self->lock);
-        pthread_join(self->thread, NULL);
-    }
-    if (self->questions != NULL) {
-        pthread_cond_destroy(&self->wake);
-        pthread_mutex_destroy(&self->lock);
-    }
+    htw__background_stop(&self->background);
     if (self->list != NULL)
         rd_kafka_topic_partition_list_destroy(self->list);
-    free(self->questions);
+    free(self->waiting);
+    free(self->asked);
     *self = (struct htw__lookup) { .client = NULL };
 }
 
 /* ---- questions and answers */
 
 bool htw__lookup_ask(struct htw__lookup *self, const char *name) {
-    pthread_mutex_lock(&self->lock);
-    bool has_room =
-        self->question_count + self->asked_count + self->answer_count < HTW__LOOKUPS_MAX;
-    if (has_room) {
-        snprintf(self->questions[self->question_count].name, HTW__TOPIC_NAME_SIZE, "%s", name);
-        self->question_count++;
-        pthread_cond_signal(&self->wake);
-    }
-    pthread_mutex_unlock(&self->lock);
-    return has_room;
-}
-
-size_t htw__lookup_take(struct htw__lookup *self, struct htw__lookup_item *items, size_t max) {
-    pthread_mutex_lock(&self->lock);
-    size_t count = self->answer_count < max ? self->answer_count : max;
-    self->answer_count -= count;
-    memcpy(items, &self->answers[self->answer_count], count * sizeof(*items));
-    pthread_mutex_unlock(&self->lock);
-    return count;
+    if (self->waiting_count == HTW__LOOKUPS_MAX)
+        return false;
+    snprintf(self->waiting[self->waiting_count].name, HTW__TOPIC_NAME_SIZE, "%s", name);
+    self->waiting_count++;
+    return true;
 }
 
 bool htw__lookup_ask_offsets(struct htw__lookup *self, enum htw__lookup_offsets offsets,
                              rd_kafka_topic_partition_list_t *list) {
-    pthread_mutex_lock(&self->lock);
-    bool has_room = self->list == NULL;
-    if (has_room) {
-        self->list = list;
-        self->offsets = offsets;
-        self->list_is_known = false;
-        pthread_cond_signal(&self->wake);
+    if (self->list != NULL)
+        return false;
+    self->list = list;
+    self->offsets = offsets;
+    self->list_state = HTW__LIST_WAITS;
+    return true;
+}
+
+void htw__lookup_send(struct htw__lookup *self) {
+    bool is_paused = self->paused_ms != 0 && htw__clock_monotonic_ms() - self->paused_ms < PAUSE_MS;
+    bool has_list = self->list != NULL && self->list_state == HTW__LIST_WAITS;
+    size_t count = is_paused ? 0 : self->waiting_count;
+    if (self->background.is_in_flight || (count == 0 && !has_list))
+        return;
+    if (has_list)
+        self->list_state = HTW__LIST_IS_ASKED;
+    if (count > 0) {
+        struct htw__lookup_item *free_room = self->asked;
+        self->asked = self->waiting;
+        self->waiting = free_room;
+        self->waiting_count = 0;
     }
-    pthread_mutex_unlock(&self->lock);
-    return has_room;
+    self->asked_count = count;
+    htw__background_begin(&self->background);
+}
+
+size_t htw__lookup_take(struct htw__lookup *self, const struct htw__lookup_item **ret_items) {
+    int result;
+    if (!htw__background_take(&self->background, false, &result))
+        return 0;
+    if (self->list != NULL && self->list_state == HTW__LIST_IS_ASKED)
+        self->list_state = HTW__LIST_IS_KNOWN;
+    if (self->asked_count >= MANY)
+        self->paused_ms = htw__clock_monotonic_ms();
+    *ret_items = self->asked;
+    return self->asked_count;
 }
 
 rd_kafka_topic_partition_list_t *htw__lookup_take_offsets(struct htw__lookup *self,
                                                           enum htw__lookup_offsets *ret_offsets) {
-    rd_kafka_topic_partition_list_t *list = NULL;
-    pthread_mutex_lock(&self->lock);
-    if (self->list_is_known) {
-        list = self->list;
-        *ret_offsets = self->offsets;
-        self->list = NULL;
-        self->list_is_known = false;
-    }
-    pthread_mutex_unlock(&self->lock);
+    rd_kafka_topic_partition_list_t *list = self->list;
+    if (list == NULL || self->list_state != HTW__LIST_IS_KNOWN)
+        return NULL;
+    *ret_offsets = self->offsets;
+    self->list = NULL;
     return list;
 }

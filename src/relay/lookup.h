@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lookup.h - a thread that asks the brokers which topics there are, and how far the group is, so that the relay's own thread need not wait.
+ * lookup.h - asks the brokers in the background which topics there are, and how far the group is.
  *
  * Questions are names, and each gets one answer. One name is asked for by itself. Where many wait (as when records name
  * thousands of topics that do not exist), one request for all topics of the cluster answers all of them, once a second
@@ -11,12 +11,12 @@
 #ifndef HTW_SRC_RELAY_LOOKUP_H
 #define HTW_SRC_RELAY_LOOKUP_H
 
+#include "background.h"
 #include "destinations.h"
 
 #include <librdkafka/rdkafka.h>
-#include <pthread.h>
 
-/* Questions that wait, and answers that were not taken: no more. */
+/* Questions that wait, and those that are asked: no more. */
 #define HTW__LOOKUPS_MAX ((size_t)4096)
 
 struct htw__lookup_item {
@@ -29,24 +29,20 @@ enum htw__lookup_offsets { HTW__LOOKUP_POSITIONS, HTW__LOOKUP_STARTS, HTW__LOOKU
 
 struct htw__lookup {
     rd_kafka_t *client;
-    int event_fd; /* is written to when there are answers */
-    pthread_t thread;
-    bool is_running;
-    pthread_mutex_t lock; /* guards what follows */
-    pthread_cond_t wake;  /* there is a question, or the thread must end */
-    /* Rooms for HTW__LOOKUPS_MAX; `asked` is what the thread works on, without the lock. */
-    struct htw__lookup_item *questions, *asked, *answers;
-    size_t question_count, asked_count, answer_count;
-    rd_kafka_topic_partition_list_t *list; /* the thread's while the offsets are asked for */
+    struct htw__background background;
+    struct htw__lookup_item *waiting, *asked; /* rooms for HTW__LOOKUPS_MAX */
+    size_t waiting_count, asked_count;
+    int64_t paused_ms; /* when all topics were asked for */
+    rd_kafka_topic_partition_list_t *list;
     enum htw__lookup_offsets offsets;
-    bool list_is_known;
-    bool must_end;
+    enum { HTW__LIST_WAITS, HTW__LIST_IS_ASKED, HTW__LIST_IS_KNOWN } list_state;
 };
 
-/* Starts the thread. The client and the descriptor stay the caller's, and outlive it. Returns 0 or a negative errno. */
+/* Starts the thread. The client and the descriptor, which is written to when there are answers, stay the caller's, and
+ * outlive it. Returns 0 or a negative errno. */
 int htw__lookup_start(struct htw__lookup *lookup, rd_kafka_t *client, int event_fd);
 
-/* Ends it, and may wait for a request that no broker answers, for HTW__LOOKUP_MS at most. One that was not started, but is
+/* Ends it, and may wait for a request that no broker answers, for HTW__LOOKUP_MS each. One that was not started, but is
  * zero, may be stopped. */
 #define HTW__LOOKUP_MS 3000
 void htw__lookup_stop(struct htw__lookup *lookup);
@@ -54,13 +50,16 @@ void htw__lookup_stop(struct htw__lookup *lookup);
 /* Asks for a topic. False: too much waits; the caller asks again another time. */
 bool htw__lookup_ask(struct htw__lookup *lookup, const char *name);
 
-/* Takes up to `max` answers, in any order; returns their number. */
-size_t htw__lookup_take(struct htw__lookup *lookup, struct htw__lookup_item *items, size_t max);
-
 /* Asks for offsets of partitions, and takes the list over. False: another such question waits, or
  * its answer was not taken; the list stays the caller's. */
 bool htw__lookup_ask_offsets(struct htw__lookup *lookup, enum htw__lookup_offsets offsets,
                              rd_kafka_topic_partition_list_t *list);
+
+/* Sends what waits, if nothing is asked for now. */
+void htw__lookup_send(struct htw__lookup *lookup);
+
+/* Takes the answers about topics that have come, which stay until htw__lookup_send(); returns their number. */
+size_t htw__lookup_take(struct htw__lookup *lookup, const struct htw__lookup_item **ret_items);
 
 /* The list, with an error in each partition that is not known; the caller destroys it. NULL: there is no answer yet. */
 rd_kafka_topic_partition_list_t *htw__lookup_take_offsets(struct htw__lookup *lookup,

@@ -22,10 +22,10 @@
 /* A topic that was just made is not known to all brokers at once. */
 static int32_t await_partitions(struct htw__kafka *self, const char *name, int32_t wanted,
                                 int times) {
-    int32_t count = htw__topics_ask(self, name, ASK_MS);
+    int32_t count = htw__lookup_now(self->admin, name, ASK_MS, NULL);
     for (int i = 0; i < times && count >= 0 && count < wanted; i++) {
         poll(NULL, 0, PATIENCE_MS);
-        count = htw__topics_ask(self, name, ASK_MS);
+        count = htw__lookup_now(self->admin, name, ASK_MS, NULL);
     }
     return count;
 }
@@ -63,47 +63,51 @@ static int count_stripes(struct htw__kafka *self) {
     return 0;
 }
 
-static int32_t wanted_partitions(const struct htw__kafka *self) {
-    return (int32_t)(self->stripe_count * self->options.relay.levels.size);
+/* One for each level, the index, and the dead letters. */
+#define TOPICS_MAX (HTW__RELAY_LEVELS_MAX + 2)
+
+/* Topics, and partitions that they must have. */
+struct wanted {
+    const char *names[TOPICS_MAX];
+    int32_t counts[TOPICS_MAX];
+    size_t count;
+};
+
+static void want(struct wanted *self, const char *name, uint32_t count) {
+    self->names[self->count] = name;
+    self->counts[self->count++] = (int32_t)count;
+}
+
+/* All but the input. */
+static struct wanted list_topics(const struct htw__kafka *self) {
+    const struct htw__levels *levels = &self->options.relay.levels;
+    struct wanted all = { .count = 0 };
+    for (uint32_t level = 0; level < levels->count; level++)
+        want(&all, self->topics.levels[level], self->stripe_count * levels->size);
+    want(&all, self->topics.ids, self->stripe_count);
+    want(&all, self->options.relay.dead_letters, 1);
+    return all;
+}
+
+static int check_all(struct htw__kafka *self, const struct wanted *wanted, int times) {
+    int error = 0;
+    for (size_t i = 0; i < wanted->count && error == 0; i++)
+        error = check_topic(self, wanted->names[i], wanted->counts[i], times);
+    return error;
 }
 
 int htw__setup_check(struct htw__kafka *self) {
     int error = count_stripes(self);
-    for (uint32_t level = 0; level < self->options.relay.levels.count && error == 0; level++)
-        error = check_topic(self, self->topics.levels[level], wanted_partitions(self), TIMES);
-    if (error == 0)
-        error = check_topic(self, self->topics.ids, (int32_t)self->stripe_count, TIMES);
-    if (error == 0)
-        error = check_topic(self, self->options.relay.dead_letters, 1, TIMES);
+    if (error != 0)
+        return error;
+    const struct wanted all = list_topics(self);
+    error = check_all(self, &all, TIMES);
     if (error == 0)
         htw__settings_check(self);
     return self->has_failed ? -EIO : error;
 }
 
 /* ---- creating */
-
-/* One for each level, the index, and the dead letters. */
-#define TOPICS_MAX (HTW__RELAY_LEVELS_MAX + 2)
-
-/* What is to be made: topics, or partitions of them. All is asked for in one request. */
-struct htw__wanted {
-    const char *names[TOPICS_MAX];
-    int32_t counts[TOPICS_MAX];
-    size_t count;
-};
-
-static int want(struct htw__kafka *self, const char *name, int32_t count,
-                struct htw__wanted *to_create, struct htw__wanted *to_extend) {
-    int32_t present = htw__topics_ask(self, name, ASK_MS);
-    if (present < 0)
-        return htw__kafka_fail(self, "no answer from the brokers: %s", self->options.brokers);
-    if (present >= count)
-        return 0;
-    struct htw__wanted *wanted = present == 0 ? to_create : to_extend;
-    wanted->names[wanted->count] = name;
-    wanted->counts[wanted->count++] = count;
-    return 0;
-}
 
 /* Says what became of each topic; fails by the first that was refused. */
 static int note_results(struct htw__kafka *self, const rd_kafka_topic_result_t **results,
@@ -121,8 +125,8 @@ static int note_results(struct htw__kafka *self, const rd_kafka_topic_result_t *
     return self->has_failed ? -EIO : 0;
 }
 
-static int finish(struct htw__kafka *self, rd_kafka_queue_t *queue,
-                  const struct htw__wanted *wanted, const char *what) {
+static int finish(struct htw__kafka *self, rd_kafka_queue_t *queue, const struct wanted *wanted,
+                  const char *what) {
     size_t count = 0;
     rd_kafka_event_t *event = htw__client_await(queue, 2 * ASK_MS);
     rd_kafka_queue_destroy(queue);
@@ -142,7 +146,7 @@ static int finish(struct htw__kafka *self, rd_kafka_queue_t *queue,
     return error;
 }
 
-static int extend(struct htw__kafka *self, const struct htw__wanted *wanted) {
+static int extend(struct htw__kafka *self, const struct wanted *wanted) {
     char why[256];
     rd_kafka_NewPartitions_t *requests[TOPICS_MAX];
     if (wanted->count == 0)
@@ -178,7 +182,7 @@ static void configure(const struct htw__kafka *self, rd_kafka_NewTopic_t *reques
     rd_kafka_NewTopic_set_config(request, "max.message.bytes", "10485760");
 }
 
-static int create(struct htw__kafka *self, const struct htw__wanted *wanted) {
+static int create(struct htw__kafka *self, const struct wanted *wanted) {
     char why[256];
     rd_kafka_NewTopic_t *requests[TOPICS_MAX];
     size_t count = 0;
@@ -203,29 +207,21 @@ static int create(struct htw__kafka *self, const struct htw__wanted *wanted) {
     return queue != NULL ? finish(self, queue, wanted, "create") : self->has_failed ? -EIO : 0;
 }
 
-/* A topic that was just made or extended is known to all brokers after a moment. */
-static int await_all(struct htw__kafka *self, const struct htw__wanted *wanted) {
-    int error = 0;
-    for (size_t i = 0; i < wanted->count && error == 0; i++)
-        error = check_topic(self, wanted->names[i], wanted->counts[i], TIMES_CREATED);
-    return error;
-}
-
 int htw__setup_create(struct htw__kafka *self) {
-    struct htw__wanted to_create = { .count = 0 }, to_extend = { .count = 0 };
+    struct wanted to_create = { .count = 0 }, to_extend = { .count = 0 };
     int error = count_stripes(self);
-    for (uint32_t level = 0; level < self->options.relay.levels.count && error == 0; level++)
-        error =
-            want(self, self->topics.levels[level], wanted_partitions(self), &to_create, &to_extend);
-    if (error == 0)
-        error = want(self, self->topics.ids, (int32_t)self->stripe_count, &to_create, &to_extend);
-    if (error == 0)
-        error = want(self, self->options.relay.dead_letters, 1, &to_create, &to_extend);
-    if (error == 0)
-        error = create(self, &to_create);
+    if (error != 0)
+        return error;
+    const struct wanted all = list_topics(self);
+    for (size_t i = 0; i < all.count; i++) {
+        int32_t present = htw__lookup_now(self->admin, all.names[i], ASK_MS, NULL);
+        if (present < 0)
+            return htw__kafka_fail(self, "no answer from the brokers: %s", self->options.brokers);
+        if (present < all.counts[i])
+            want(present == 0 ? &to_create : &to_extend, all.names[i], (uint32_t)all.counts[i]);
+    }
+    error = create(self, &to_create);
     if (error == 0)
         error = extend(self, &to_extend);
-    if (error == 0)
-        error = await_all(self, &to_create);
-    return error == 0 ? await_all(self, &to_extend) : error;
+    return error == 0 ? check_all(self, &all, TIMES_CREATED) : error;
 }

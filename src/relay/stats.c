@@ -125,16 +125,3 @@ void htw__relay_stats_prometheus(const struct htw__relay_stats *self, uint32_t l
                  "Offsets in the buckets of a level that are not done.", self->lag, levels);
     print_lateness(self, stream);
 }
-
-void htw__relay_stats_print(const struct htw__relay_stats *self, uint32_t levels, FILE *stream) {
-    for (size_t i = 0; i < METRICS; i++)
-        fprintf(stream, "%12" PRIu64 "  %s\n", htw__metric_value(&metrics[i], self),
-                metrics[i].help);
-    for (uint32_t level = 0; level < levels; level++)
-        fprintf(stream, "%12" PRIu64 "  Records published to buckets of level %u.\n",
-                self->done.filed[level], level);
-    fprintf(stream, "%12.1f  Milliseconds late: median.\n%12.1f  99 %%.\n%12.1f  The most.\n",
-            (double)htw__histogram_percentile(&self->done.late_us, 50) / 1000,
-            (double)htw__histogram_percentile(&self->done.late_us, 99) / 1000,
-            (double)htw__histogram_max(&self->done.late_us) / 1000);
-}

@@ -63,7 +63,4 @@ bool htw__relay_stats_get(const struct htw__relay_stats *stats, size_t index, co
 void htw__relay_stats_prometheus(const struct htw__relay_stats *stats, uint32_t levels,
                                  FILE *stream);
 
-/* For people: a line a number. */
-void htw__relay_stats_print(const struct htw__relay_stats *stats, uint32_t levels, FILE *stream);
-
 #endif /* HTW_SRC_RELAY_STATS_H */

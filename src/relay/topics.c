@@ -16,18 +16,38 @@
 #define LOOK_MS 500
 #define INTRODUCE_MS 5000
 
-int htw__topics_name_all(struct htw__kafka *self) {
-    int length =
-        snprintf(self->topics.ids, sizeof(self->topics.ids), "%s.ids", self->options.input);
-    if (length < 0 || (size_t)length >= sizeof(self->topics.ids))
+static int name_topic(struct htw__kafka *self, char name[HTW__TOPIC_NAME_SIZE],
+                      const char *suffix) {
+    struct htw__destinations *destinations = &self->options.relay.destinations;
+    int size = snprintf(name, HTW__TOPIC_NAME_SIZE, "%s.%s", self->options.input, suffix);
+    if (size < 0 || size >= HTW__TOPIC_NAME_SIZE)
         return htw__kafka_fail(self, "the name of the topic is too long: %s", self->options.input);
-    for (uint32_t level = 0; level < self->options.relay.levels.count; level++) {
-        int size = snprintf(self->topics.levels[level], sizeof(self->topics.levels[level]),
-                            "%s.l%u", self->options.input, level);
-        if (size < 0 || (size_t)size >= sizeof(self->topics.levels[level]))
-            return htw__kafka_fail(self, "the name of the topic is too long: %s",
-                                   self->options.input);
+    self->topics.own[destinations->own_count++] = name;
+    return 0;
+}
+
+int htw__topics_name_all(struct htw__kafka *self) {
+    struct htw__relay_options *relay = &self->options.relay;
+    struct htw__destinations *destinations = &relay->destinations;
+    char suffix[16], topic[HTW__TOPIC_NAME_SIZE];
+    self->topics.own[0] = self->options.input;
+    destinations->own = self->topics.own;
+    destinations->own_count = 1;
+    for (uint32_t level = 0; level < relay->levels.count; level++) {
+        snprintf(suffix, sizeof(suffix), "l%u", level);
+        if (name_topic(self, self->topics.levels[level], suffix) != 0)
+            return -EIO;
     }
+    if (name_topic(self, self->topics.ids, "ids") != 0 ||
+        name_topic(self, self->topics.dead, "dead") != 0)
+        return -EIO;
+    if (relay->dead_letters == NULL)
+        relay->dead_letters = self->topics.dead;
+    self->topics.own[destinations->own_count - 1] = relay->dead_letters;
+    if (destinations->default_topic != NULL &&
+        htw__destinations_choose(destinations, (struct htw__bytes) { NULL, 0 }, topic) != NULL)
+        return htw__kafka_fail(self, "--to: a topic of the relay itself: %s",
+                               destinations->default_topic);
     return 0;
 }
 
@@ -63,10 +83,6 @@ bool htw__topics_source(const struct htw__kafka *self, const char *topic, int32_
 
 /* ---- asking */
 
-int32_t htw__topics_ask(struct htw__kafka *self, const char *name, int timeout_ms) {
-    return htw__lookup_now(self->admin, name, timeout_ms, NULL);
-}
-
 void htw__topics_meet(struct htw__kafka *self, rd_kafka_t *client) {
     for (uint32_t level = 0; level < self->options.relay.levels.count; level++)
         if (htw__lookup_now(client, self->topics.levels[level], LOOK_MS, NULL) < 0)
@@ -92,7 +108,7 @@ bool htw__topics_have_buckets(struct htw__kafka *self, uint32_t stripe) {
 static void introduce(struct htw__kafka *self, const char *name) {
     if (strpbrk(name, "*?[\\") != NULL || htw__directory_has(&self->directory, name))
         return;
-    int32_t count = htw__topics_ask(self, name, INTRODUCE_MS);
+    int32_t count = htw__lookup_now(self->admin, name, INTRODUCE_MS, NULL);
     if (count == 0)
         htw__kafka_say(self, "topic %s does not exist: until it does, records to it are bad ones",
                        name);

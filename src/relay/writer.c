@@ -222,7 +222,7 @@ int htw__writer_publish(struct htw__transport *transport, const struct htw__outg
         if (partition >= destination->partitions || destination->partitions == 0)
             return -ENOENT;
     }
-    HTW_ASSERT(!htw__commit_is_in_flight(writer)); /* it would belong to that */
+    HTW_ASSERT(!writer->committer.is_in_flight); /* it would belong to that */
     int error = htw__writer_begin(self, writer);
     if (error == 0)
         error = produce(self, writer, topic, partition < 0 ? RD_KAFKA_PARTITION_UA : partition,
@@ -261,7 +261,7 @@ static void judge_refusal(struct htw__kafka *self, enum htw__channel channel) {
 /* A producer whose error is fatal is replaced. */
 static int abort_writer(struct htw__kafka *self, enum htw__channel channel, enum htw__client kind) {
     struct htw__writer *writer = htw__writer_of(self, channel);
-    HTW_ASSERT(!htw__commit_is_in_flight(writer));
+    HTW_ASSERT(!writer->committer.is_in_flight);
     if (is_refused(writer))
         judge_refusal(self, channel);
     htw__trust_aborted(&self->directory, channel);

@@ -296,7 +296,7 @@ end:
         errors++; must_recover[member] = true; unacknowledged[id] = 0 }
 
     /* src/relay/commit.c: begin(); src/relay/acknowledge.c: htw__acknowledge_await();
-       src/relay/relay.c: htw__relay_positions(); src/relay/committer.c: htw__committer_begin() */
+       src/relay/relay.c: htw__relay_positions(); src/relay/background.c: htw__background_begin() */
     :: atomic { WORKS(member) && commit[id] == IDLE && is_dirty[id] && (stripe[member] == TAKEN || stripe[member] == READS) &&
                 (unacknowledged[id] == 0 || MISTAKE == NO_AWAIT) -> commit[id] = SENDS }
 

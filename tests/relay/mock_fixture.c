@@ -14,7 +14,6 @@ static rd_kafka_resp_err_t send_error; /* of `producer` */
 static const char *const patterns[] = { "out" };
 /* Kept short: the mock cluster waits for it when a relay follows another. */
 static char *const properties[] = { "session.timeout.ms=5000", "heartbeat.interval.ms=200" };
-static const char *const own[] = { "in", "in.l0", "in.l1", "in.l2", "in.ids", "in.dead" };
 
 rd_kafka_mock_cluster_t *mock_cluster;
 struct htw__kafka mock_relay;
@@ -47,8 +46,7 @@ struct htw__kafka_options mock_options(void) {
         .properties = properties,
         .property_count = COUNT_OF(properties),
         .relay = { .levels = { mock_width_ms, 8, 3 },
-                   .destinations = { patterns, COUNT_OF(patterns), own, COUNT_OF(own), NULL },
-                   .dead_letters = "in.dead",
+                   .destinations = { patterns, COUNT_OF(patterns), NULL, 0, NULL },
                    .retry_ms = 1000,
                    .catch_up_ms = 10000,
                    .max_memory = 1 << 20,
@@ -106,8 +104,9 @@ void mock_set_up(void) {
     assert_non_null(host);
     mock_cluster = rd_kafka_mock_cluster_new(host, mock_brokers);
     make_topic("in", MOCK_STRIPES);
-    for (int level = 0; level < 3; level++)
-        make_topic(own[1 + level], MOCK_STRIPES * 8);
+    make_topic("in.l0", MOCK_STRIPES * 8);
+    make_topic("in.l1", MOCK_STRIPES * 8);
+    make_topic("in.l2", MOCK_STRIPES * 8);
     make_topic("in.ids", MOCK_STRIPES);
     make_topic("in.dead", 1);
     make_topic("out", 2);

@@ -51,6 +51,25 @@ UNIT_TEST(mock_each_record_is_delivered_and_none_early) {
                         "htw-deliver-to is not a topic to which the relay may deliver");
 }
 
+/* holds: relay-14 */
+UNIT_TEST(mock_topics_of_the_relay_are_no_destinations) {
+    static const char *const names[] = { "in", "in.l0", "in.l2", "in.ids", "in.dead" };
+    static struct htw__kafka other;
+    static char long_name[HTW__TOPIC_NAME_SIZE];
+    struct htw__kafka_options options = mock_options();
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        options.relay.destinations.default_topic = names[i];
+        assert_int_equal(htw__kafka_open(&other, &options), -EIO);
+        assert_non_null(strstr(other.error, "--to: a topic of the relay itself: in"));
+        htw__kafka_close(&other);
+    }
+    memset(long_name, 't', 247);
+    options.input = long_name;
+    assert_int_equal(htw__kafka_open(&other, &options), -EIO);
+    assert_non_null(strstr(other.error, "the name of the topic is too long"));
+    htw__kafka_close(&other);
+}
+
 /* ---- what is refused */
 
 static bool one_is_refused(void) {

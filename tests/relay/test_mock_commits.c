@@ -18,7 +18,7 @@ static void tear_down(void) {
 }
 
 static bool is_hanging(enum htw__channel channel) {
-    return htw__commit_is_in_flight(htw__writer_of(&mock_relay, channel));
+    return htw__writer_of(&mock_relay, channel)->committer.is_in_flight;
 }
 
 static uint64_t done_of(enum htw__channel channel) {

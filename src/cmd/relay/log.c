@@ -46,6 +46,22 @@ static void write_head(FILE *line, enum htw__severity level) {
     fprintf(line, "%s%s%s", quote, names[level], quote);
 }
 
+static void write_stats(FILE *line, const struct htw__relay_stats *stats) {
+    static const unsigned percents[] = { 50, 99, 100 };
+    const char *name;
+    uint64_t value;
+    char percentile[32];
+    for (size_t i = 0; htw__relay_stats_get(stats, i, &name, &value); i++) {
+        write_name(line, name);
+        fprintf(line, "%" PRIu64, value);
+    }
+    for (size_t i = 0; i < sizeof(percents) / sizeof(percents[0]); i++) {
+        snprintf(percentile, sizeof(percentile), "late_p%u_us", percents[i]);
+        write_name(line, percentile);
+        fprintf(line, "%" PRIu64, htw__histogram_percentile(&stats->done.late_us, percents[i]));
+    }
+}
+
 /* A line goes out by one call, so that other writers do not come in between. */
 static void say(enum htw__severity level, const char *text, const struct htw__relay_stats *stats) {
     char *bytes = NULL;
@@ -57,12 +73,8 @@ static void say(enum htw__severity level, const char *text, const struct htw__re
     }
     write_head(line, level);
     write_message(line, text);
-    const char *name;
-    uint64_t value;
-    for (size_t i = 0; stats != NULL && htw__relay_stats_get(stats, i, &name, &value); i++) {
-        write_name(line, name);
-        fprintf(line, "%" PRIu64, value);
-    }
+    if (stats != NULL)
+        write_stats(line, stats);
     bool is_complete = fclose(line) == 0;
     htw__terminal_erase();
     if (is_complete)

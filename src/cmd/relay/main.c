@@ -11,7 +11,6 @@
 #include "../status.h"
 #include "../version.h"
 #include "../terminal.h"
-#include "../times.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,6 +21,7 @@
 #include <unistd.h>
 
 #define WAIT_MS 1000
+#define LOG_MS 60000 /* between two lines of statistics */
 
 static bool must_stop(void) {
     return htw__signals_stop() != 0;
@@ -39,37 +39,7 @@ static void write_metrics(void *context, FILE *stream) {
     htw__relay_stats_prometheus(&kafka->relay.stats, kafka->options.relay.levels.count, stream);
 }
 
-static void print_stats(struct htw__kafka *kafka) {
-    htw__terminal_erase();
-    htw__kafka_measure(kafka);
-    htw__relay_stats_print(&kafka->relay.stats, kafka->options.relay.levels.count, stderr);
-}
-
-static void show_progress(struct htw__kafka *kafka) {
-    static int64_t last_ns;
-    char line[160];
-    int64_t now_ns = htw__clock_monotonic_ns();
-    if (now_ns - last_ns < HTW__NS_PER_S / 2)
-        return;
-    last_ns = now_ns;
-    htw__kafka_measure(kafka);
-    const struct htw__relay_stats *stats = &kafka->relay.stats;
-    snprintf(line, sizeof(line),
-             "%" PRIu64 " received, %" PRIu64 " delivered, %" PRIu64 " dead; %" PRIu64
-             " in memory; partitions: %" PRIu64,
-             stats->done.received, stats->done.delivered, stats->done.dead, stats->in_memory,
-             stats->stripes);
-    htw__terminal_show(line);
-}
-
 static void log_statistics(struct htw__kafka *kafka) {
-    static int64_t last_ns;
-    int64_t now_ns = htw__clock_monotonic_ns();
-    if (last_ns == 0)
-        last_ns = now_ns;
-    if (now_ns - last_ns < 60 * HTW__NS_PER_S)
-        return;
-    last_ns = now_ns;
     htw__kafka_measure(kafka);
     htw__log_stats("statistics", &kafka->relay.stats);
 }
@@ -86,27 +56,26 @@ static void say_ready(const struct htw__kafka *kafka) {
     htw__log(HTW__SEVERITY_INFO, text);
 }
 
-static int loop(struct htw__kafka *kafka, const struct htw__relay_command *command,
-                struct htw__metrics *metrics) {
+static int loop(struct htw__kafka *kafka, struct htw__metrics *metrics) {
     int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    bool shows = command->progress && isatty(STDERR_FILENO), was_ready = false;
+    bool was_ready = false;
+    int64_t logged_ms = htw__clock_monotonic_ms();
     int error = epoll_fd < 0 || add_fd(epoll_fd, htw__signals_fd()) != 0 ||
                 add_fd(epoll_fd, htw__metrics_fd(metrics)) != 0;
     while (error == 0 && htw__signals_stop() == 0) {
         error = htw__kafka_run(kafka, epoll_fd, WAIT_MS);
         htw__signals_clear();
         htw__metrics_run(metrics);
-        if (htw__signals_take_dump())
-            print_stats(kafka);
+        if (htw__signals_take_dump() || htw__clock_monotonic_ms() - logged_ms >= LOG_MS) {
+            logged_ms = htw__clock_monotonic_ms();
+            log_statistics(kafka);
+        }
         if (!was_ready && kafka->relay.stats.stripes > 0) {
             say_ready(kafka);
             was_ready = true;
         }
-        log_statistics(kafka);
-        if (shows)
-            show_progress(kafka);
     }
-    htw__terminal_erase();
+    log_statistics(kafka);
     if (epoll_fd >= 0)
         close(epoll_fd);
     return error;
@@ -127,9 +96,7 @@ static int deliver(const struct htw__relay_command *command) {
         if (error == -EAGAIN)
             error = 0; /* stopped before it had started */
         else if (error == 0)
-            error = loop(&kafka, command, &metrics);
-        if (command->stats && kafka.stripes != NULL)
-            print_stats(&kafka);
+            error = loop(&kafka, &metrics);
     }
     if (kafka.has_failed)
         htw__log(HTW__SEVERITY_ERROR, kafka.error);

@@ -120,13 +120,8 @@ static const struct htw__option rows[] = {
     { 0, "levels", "N", htw__set_number, AT(kafka.relay.levels.count),
       .least = HTW__RELAY_LEVELS_MIN, .most = HTW__RELAY_LEVELS_MAX,
       .help = "2 to 12 (default 5); cannot be changed later" },
-    { 0, "lead", "DURATION", set_ms, AT(kafka.relay.lead_ms),
-      .help = "load a bucket so long before its start (default 1s, or the width)" },
     { 'i', "commit-interval", "DURATION", set_ms, AT(kafka.commit_ms), .least = 1,
       .help = "between commits of what was delivered (default 100ms)" },
-    { 0, "recommit", "DURATION", set_ms, AT(kafka.recommit_ms), .least = 1000,
-      .help = "commit positions again, so that they do not expire (default: a\n"
-              "quarter of the broker's offsets.retention.minutes)" },
     { 0, "at-least-once", NULL, htw__set_flag, AT(kafka.at_least_once),
       .help = "without transactions: records become visible sooner; after a failure\n"
               "those of one commit interval may be delivered twice" },
@@ -146,10 +141,6 @@ static const struct htw__option rows[] = {
       .help = "serve metrics for Prometheus (default address 127.0.0.1)" },
     { 0, "log-format", "FORMAT", htw__set_choice, AT(log_format), .choice = log_formats,
       .help = "of what it says while it runs: text (time=... level=... msg=...), or json" },
-    { 's', "stats", NULL, htw__set_flag, AT(stats),
-      .help = "print statistics to standard error at the end" },
-    { 'p', "progress", NULL, htw__set_flag, AT(progress),
-      .help = "show progress, if standard error is a terminal" },
     { 'X', "property", "NAME=VALUE", add_property, AT(properties),
       .help = "a property of librdkafka, such as security.protocol=ssl; those that the\n"
               "promises rest on are refused" },
@@ -222,7 +213,7 @@ const struct htw__command_line htw__relay_line = {
              "All read everything that waits from the topics themselves, while relays run or\n"
              "not. cancel and move need a htw-id. Each says whether it came in time.\n",
     .notes = "SIGTERM, SIGINT and SIGHUP: commit what was done, leave the group, exit. SIGUSR1\n"
-             "prints the statistics.\n"
+             "writes the statistics to the log, as each minute and the end do.\n"
              "\n"
              "Exit status:\n"
              "  0  it was stopped by a signal, and everything was committed\n"
@@ -234,49 +225,10 @@ const struct htw__command_line htw__relay_line = {
     .option_count = sizeof(rows) / sizeof(rows[0]),
 };
 
-/* TOPIC.SUFFIX */
-static bool write_name(char name[HTW__TOPIC_NAME_SIZE], const char *topic, const char *suffix) {
-    int size = snprintf(name, HTW__TOPIC_NAME_SIZE, "%s.%s", topic, suffix);
-    if (size > 0 && size < HTW__TOPIC_NAME_SIZE)
-        return true;
-    htw__terminal_error("the name of the topic is too long: %s", topic);
-    return false;
-}
-
-/* The topics to which the relay delivers nothing: its own. */
-static bool name_topics(struct htw__relay_command *command, const char *topic) {
-    struct htw__relay_options *relay = &command->kafka.relay;
-    size_t count = 0;
-    for (uint32_t level = 0; level < relay->levels.count; level++) {
-        char suffix[16];
-        snprintf(suffix, sizeof(suffix), "l%u", level);
-        if (!write_name(command->names[count], topic, suffix))
-            return false;
-        command->own[count] = command->names[count];
-        count++;
-    }
-    if (relay->dead_letters == NULL) {
-        if (!write_name(command->names[count], topic, "dead"))
-            return false;
-        relay->dead_letters = command->names[count];
-    }
-    command->own[count++] = relay->dead_letters;
-    if (!write_name(command->names[count], topic, "ids"))
-        return false;
-    command->own[count] = command->names[count];
-    count++;
-    command->own[count++] = topic;
-    relay->destinations.own = command->own;
-    relay->destinations.own_count = count;
-    relay->destinations.patterns = command->patterns;
-    return true;
-}
-
 /* Whether everything is there, and goes together. */
 static bool complete(struct htw__relay_command *command, const char *topic) {
     struct htw__kafka_options *kafka = &command->kafka;
     struct htw__relay_options *relay = &kafka->relay;
-    const char *own_topic = relay->destinations.default_topic;
     if (kafka->brokers == NULL) {
         htw__terminal_error("--brokers is missing");
         return false;
@@ -290,18 +242,10 @@ static bool complete(struct htw__relay_command *command, const char *topic) {
     kafka->property_count = command->properties.count;
     if (kafka->group == NULL)
         kafka->group = topic;
-    if (relay->lead_ms < 0)
-        relay->lead_ms = relay->levels.width_ms < 1000 ? relay->levels.width_ms : 1000;
-    if (!name_topics(command, topic))
-        return false;
-    for (size_t i = 0; own_topic != NULL && i < relay->destinations.own_count; i++) {
-        if (strcmp(own_topic, command->own[i]) == 0) {
-            htw__terminal_error("--to: a topic of the relay itself: %s", own_topic);
-            return false;
-        }
-    }
-    if (own_topic == NULL && relay->destinations.pattern_count == 0 && !command->create_topics &&
-        command->action == HTW__RELAY_NO_ACTION) {
+    relay->lead_ms = relay->levels.width_ms < 1000 ? relay->levels.width_ms : 1000;
+    relay->destinations.patterns = command->patterns;
+    if (relay->destinations.default_topic == NULL && relay->destinations.pattern_count == 0 &&
+        !command->create_topics && command->action == HTW__RELAY_NO_ACTION) {
         htw__terminal_error("no destination is allowed: --to or --allow is missing");
         return false;
     }
@@ -368,7 +312,6 @@ enum htw__wish htw__relay_command_parse(int argc, char *argv[],
                    .relay = { .retry_ms = 60000,
                               .catch_up_ms = 10000,
                               .levels = { 1000, 64, 5 },
-                              .lead_ms = -1,
                               .max_memory = (size_t)256 << 20 } },
         .limit = 100,
         .out = stdout,

@@ -11,8 +11,6 @@
 
 #include <stdio.h>
 
-#define HTW__RELAY_OWN_TOPICS (HTW__RELAY_LEVELS_MAX + 3)
-
 enum htw__relay_action {
     HTW__RELAY_NO_ACTION,
     HTW__RELAY_LIST,
@@ -25,8 +23,6 @@ enum htw__relay_action {
 struct htw__relay_command {
     struct htw__kafka_options kafka;
     bool create_topics;
-    bool stats;
-    bool progress;
     enum htw__log_format log_format;
     const char *metrics; /* NULL, or [ADDRESS:]PORT */
     enum htw__relay_action action;
@@ -45,8 +41,6 @@ struct htw__relay_command {
     /* What the options lead to. */
     const char **patterns;
     struct htw__properties properties;
-    const char *own[HTW__RELAY_OWN_TOPICS];
-    char names[HTW__RELAY_OWN_TOPICS][HTW__TOPIC_NAME_SIZE];
 };
 
 /* Reads the arguments, of which the first is the prefix of error messages. The command must not move

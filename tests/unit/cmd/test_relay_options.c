@@ -50,9 +50,8 @@ UNIT_TEST(relay_options_not_given_have_defaults) {
     assert_null(kafka->instance);
     assert_int_equal(kafka->property_count, 0);
     assert_int_equal(kafka->commit_ms, 100);
-    assert_int_equal(kafka->recommit_ms, 0);
     assert_int_equal(kafka->replication, -1);
-    assert_string_equal(relay->dead_letters, "later.dead");
+    assert_null(relay->dead_letters);
     assert_int_equal(relay->levels.width_ms, 1000);
     assert_int_equal(relay->levels.size, 64);
     assert_int_equal(relay->levels.count, 5);
@@ -62,17 +61,16 @@ UNIT_TEST(relay_options_not_given_have_defaults) {
     assert_int_equal(relay->destinations.pattern_count, 0);
     assert_null(command.metrics);
     assert_false(kafka->at_least_once || relay->keep_partition || relay->recover ||
-                 command.create_topics || command.stats || command.progress);
+                 command.create_topics);
 }
 
 UNIT_TEST(relay_options_in_short_and_long_form_are_the_same) {
     static const char *const forms[][ARGUMENTS_MAX] = {
         { "-ba:1,b:2", "-tout", "-ap*", "-aq", "-ddead", "-ggroup", "-c", "-w250ms", "-i20ms",
-          "-m64M", "-ksp", "-Xa=b", "-X", "c=d=e", "in" },
+          "-m64M", "-k", "-Xa=b", "-X", "c=d=e", "in" },
         { "--brokers=a:1,b:2", "--to", "out", "--allow=p*", "--allow", "q", "--dead-letters=dead",
           "--group=group", "--create-topics", "--width=250ms", "--commit-interval=20ms",
-          "--max-memory=64M", "--keep-partition", "--stats", "--progress", "--property=a=b",
-          "--property", "c=d=e", "in" },
+          "--max-memory=64M", "--keep-partition", "--property=a=b", "--property", "c=d=e", "in" },
     };
     for (size_t i = 0; i < COUNT_OF(forms); i++) {
         assert_int_equal(parse(forms[i]), HTW__WISH_RUN);
@@ -93,44 +91,31 @@ UNIT_TEST(relay_options_in_short_and_long_form_are_the_same) {
         assert_int_equal(kafka->property_count, 2);
         assert_string_equal(kafka->properties[0], "a=b");
         assert_string_equal(kafka->properties[1], "c=d=e");
-        assert_true(command.create_topics && relay->keep_partition && command.stats &&
-                    command.progress);
+        assert_true(command.create_topics && relay->keep_partition);
         assert_string_equal(kafka->input, "in");
     }
 }
 
 UNIT_TEST(relay_options_that_have_no_short_form_are_taken) {
-    assert_int_equal(PARSE("-bx", "-tout", "--replication=3", "--size=8", "--levels=7", "--lead=2s",
-                           "--recommit=1m", "--at-least-once", "--instance=Relay-1.a_b",
-                           "--recover", "--lost-ids=bury", "--metrics=[127.0.0.1]:9100", "in"),
+    assert_int_equal(PARSE("-bx", "-tout", "--replication=3", "--size=8", "--levels=7",
+                           "--at-least-once", "--instance=Relay-1.a_b", "--recover",
+                           "--lost-ids=bury", "--metrics=[127.0.0.1]:9100", "in"),
                      HTW__WISH_RUN);
     assert_string_equal(complaint, "");
     assert_int_equal(command.kafka.replication, 3);
     assert_int_equal(command.kafka.relay.levels.size, 8);
     assert_int_equal(command.kafka.relay.levels.count, 7);
-    assert_int_equal(command.kafka.relay.lead_ms, 2000);
-    assert_int_equal(command.kafka.recommit_ms, 60000);
     assert_true(command.kafka.at_least_once && command.kafka.relay.recover);
     assert_int_equal(command.kafka.relay.lost_ids, HTW__LOST_IDS_BURY);
     assert_string_equal(command.kafka.instance, "Relay-1.a_b");
     assert_string_equal(command.metrics, "[127.0.0.1]:9100");
 }
 
-/* Its own topics, whatever --allow says. */
-UNIT_TEST(relay_options_name_the_topics_of_the_relay) {
-    static const char *const wanted[] = { "in.l0", "in.l1", "in.l2", "in.dead", "in.ids", "in" };
-    assert_int_equal(PARSE("-bx", "-a*", "--levels=3", "in"), HTW__WISH_RUN);
-    assert_int_equal(command.kafka.relay.destinations.own_count, COUNT_OF(wanted));
-    for (size_t i = 0; i < COUNT_OF(wanted); i++)
-        assert_string_equal(command.kafka.relay.destinations.own[i], wanted[i]);
-}
-
 UNIT_TEST(relay_options_at_the_ends_of_their_ranges_are_taken) {
-    assert_int_equal(PARSE("-bx", "-tout", "-w1ms", "--size=4", "--levels=2", "--lead=0", "-i1ms",
-                           "--recommit=1s", "-m1K", "--replication=1", "in"),
+    assert_int_equal(PARSE("-bx", "-tout", "-w1ms", "--size=4", "--levels=2", "-i1ms", "-m1K",
+                           "--replication=1", "in"),
                      HTW__WISH_RUN);
     assert_int_equal(command.kafka.relay.levels.width_ms, 1);
-    assert_int_equal(command.kafka.relay.lead_ms, 0);
     assert_int_equal(command.kafka.relay.max_memory, 1024);
     assert_int_equal(
         PARSE("-bx", "-tout", "--size=1024", "--levels=4", "--replication=32767", "in"),
@@ -163,7 +148,7 @@ UNIT_TEST(relay_options_to_create_topics_need_no_destination) {
 UNIT_TEST(relay_options_that_are_wrong_are_named) {
     static const char ms[] = "not a whole number of milliseconds in the range that is allowed";
     static const char instance[] = "not 1 to 64 letters, digits, '.', '_' and '-'";
-    static char long_instance[128] = "--instance=", long_topic[300];
+    static char long_instance[128] = "--instance=";
     const struct {
         const char *word, *name, *why, *value;
     } cases[] = {
@@ -184,10 +169,8 @@ UNIT_TEST(relay_options_that_are_wrong_are_named) {
         { "--size=63", "--size", "not a power of two from 4 to 1024", "63" },
         { "--levels=1", "--levels", "not a number from 2 to 12", "1" },
         { "--levels=13", "--levels", "not a number from 2 to 12", "13" },
-        { "--lead=1us", "--lead", ms, "1us" },
         { "--commit-interval=0", "--commit-interval", ms, "0" },
         { "--log-format=xml", "--log-format", "not one of text, json", "xml" },
-        { "--recommit=999ms", "--recommit", ms, "999ms" },
         { "-m1023", "--max-memory", "not a size of at least 1K, such as 256M", "1023" },
         { "-mx", "--max-memory", "not a size of at least 1K, such as 256M", "x" },
         { "--instance=", "--instance", instance, "" },
@@ -203,9 +186,6 @@ UNIT_TEST(relay_options_that_are_wrong_are_named) {
         { "-Xtransactional.id=x", "-X", OWN("transactional.id"), NULL },
         { "--properties=/nowhere/at/all", "cannot read /nowhere/at/all",
           "No such file or directory", NULL },
-        { "-tin", "--to", "a topic of the relay itself", "in" },
-        { "-tin.l4", "--to", "a topic of the relay itself", "in.l4" },
-        { "-tin.dead", "--to", "a topic of the relay itself", "in.dead" },
         { "--levels=12", "--width, --size and --levels", "the highest level is too wide", NULL },
         { "more", "one TOPIC expected, not more", "more", NULL },
     };
@@ -224,9 +204,6 @@ UNIT_TEST(relay_options_that_are_wrong_are_named) {
     assert_int_equal(PARSE("-bx", "in"), HTW__WISH_WRONG);
     assert_string_equal(complaint,
                         "htw relay: no destination is allowed: --to or --allow is missing\n" TRY);
-    memset(long_topic, 't', 247);
-    assert_int_equal(PARSE("-bx", "-tout", long_topic), HTW__WISH_WRONG);
-    assert_non_null(strstr(complaint, "the name of the topic is too long"));
     assert_int_equal(PARSE("-bx", "-tout", "in", "--unknown"), HTW__WISH_WRONG);
     assert_non_null(strstr(complaint, "--unknown"));
 }
@@ -367,5 +344,4 @@ UNIT_TEST(relay_options_of_http_are_for_it_alone) {
 UNIT_TEST(relay_help_shows_how_options_are_written) {
     assert_help_has(&htw__relay_line, "\n      --metrics [ADDRESS:]PORT\n");
     assert_help_has(&htw__relay_line, "\n  -b, --brokers LIST       HOST:PORT");
-    assert_help_has(&htw__relay_line, "\n  -s, --stats              print");
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_committer.c - a thread that commits, beside one that does not wait for it. */
-#include "../../../src/relay/committer.h"
+/* test_background.c - a thread that does jobs, beside one that does not wait for it. */
+#include "../../../src/relay/background.h"
 
 #include "../unit.h"
 
@@ -41,40 +41,40 @@ static void let_end(bool may) {
 }
 
 /* holds: relay-17 */
-UNIT_TEST(committer_waits_and_its_caller_does_not) {
-    struct htw__committer committer;
+UNIT_TEST(background_waits_and_its_caller_does_not) {
+    struct htw__background background;
     int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), wanted = -5, result = 0;
-    assert_int_equal(htw__committer_start(&committer, commit, &wanted, fd), 0);
-    assert_false(htw__committer_take(&committer, true, &result)); /* none is in flight */
-    htw__committer_begin(&committer);
+    assert_int_equal(htw__background_start(&background, "commit", commit, &wanted, fd), 0);
+    assert_false(htw__background_take(&background, true, &result)); /* none is in flight */
+    htw__background_begin(&background);
     await_commit(1);
-    assert_true(committer.is_in_flight);
-    assert_false(htw__committer_take(&committer, false, &result));
+    assert_true(background.is_in_flight);
+    assert_false(htw__background_take(&background, false, &result));
     let_end(true);
     struct pollfd readable = { .fd = fd, .events = POLLIN };
     assert_int_equal(poll(&readable, 1, -1), 1); /* its end wakes the caller */
-    assert_true(htw__committer_take(&committer, true, &result));
+    assert_true(htw__background_take(&background, true, &result));
     assert_int_equal(result, -5);
-    assert_false(committer.is_in_flight);
-    assert_false(htw__committer_take(&committer, true, &result));
-    htw__committer_stop(&committer);
+    assert_false(background.is_in_flight);
+    assert_false(htw__background_take(&background, true, &result));
+    htw__background_stop(&background);
     close(fd);
 }
 
-UNIT_TEST(committer_that_is_stopped_ends_what_is_in_flight) {
-    struct htw__committer committer, idle = { .commit = NULL };
+UNIT_TEST(background_that_is_stopped_ends_what_is_in_flight) {
+    struct htw__background background, idle = { .job = NULL };
     int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), wanted = 0, result = -1;
     commits = 0;
     may_end = true;
-    htw__committer_stop(&idle);
-    assert_int_equal(htw__committer_start(&committer, commit, &wanted, fd), 0);
+    htw__background_stop(&idle);
+    assert_int_equal(htw__background_start(&background, "commit", commit, &wanted, fd), 0);
     for (int i = 0; i < 3; i++) {
-        htw__committer_begin(&committer);
-        assert_true(htw__committer_take(&committer, true, &result));
+        htw__background_begin(&background);
+        assert_true(htw__background_take(&background, true, &result));
         assert_int_equal(result, 0);
     }
-    htw__committer_begin(&committer);
-    htw__committer_stop(&committer);
+    htw__background_begin(&background);
+    htw__background_stop(&background);
     assert_int_equal(commits, 4);
     close(fd);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* committer.c - a thread that commits, one commit at a time. */
-#include "committer.h"
+/* background.c - a thread that does one job at a time. */
+#include "background.h"
 
 #include "../base/assert.h"
 #include "../base/thread.h"
@@ -10,7 +10,7 @@
 
 static void *run(void *context) {
     static const uint64_t one = 1;
-    struct htw__committer *self = context;
+    struct htw__background *self = context;
     pthread_mutex_lock(&self->lock);
     for (;;) {
         while (!self->has_work && !self->must_end)
@@ -18,7 +18,7 @@ static void *run(void *context) {
         if (!self->has_work)
             break;
         pthread_mutex_unlock(&self->lock);
-        int result = self->commit(self->context);
+        int result = self->job(self->context);
         pthread_mutex_lock(&self->lock);
         self->result = result;
         self->has_work = false;
@@ -30,12 +30,12 @@ static void *run(void *context) {
     return NULL;
 }
 
-int htw__committer_start(struct htw__committer *self, int (*commit)(void *context), void *context,
-                         int event_fd) {
-    *self = (struct htw__committer) { .commit = commit, .context = context, .event_fd = event_fd };
+int htw__background_start(struct htw__background *self, const char *name, int (*job)(void *context),
+                          void *context, int event_fd) {
+    *self = (struct htw__background) { .job = job, .context = context, .event_fd = event_fd };
     pthread_mutex_init(&self->lock, NULL);
     pthread_cond_init(&self->changed, NULL);
-    int error = htw__thread_start(&self->thread, "htw", "commit", 0, run, self);
+    int error = htw__thread_start(&self->thread, "htw", name, 0, run, self);
     self->is_running = error == 0;
     if (!self->is_running) {
         pthread_cond_destroy(&self->changed);
@@ -44,7 +44,7 @@ int htw__committer_start(struct htw__committer *self, int (*commit)(void *contex
     return error;
 }
 
-void htw__committer_stop(struct htw__committer *self) {
+void htw__background_stop(struct htw__background *self) {
     if (!self->is_running)
         return;
     pthread_mutex_lock(&self->lock);
@@ -54,10 +54,10 @@ void htw__committer_stop(struct htw__committer *self) {
     pthread_join(self->thread, NULL);
     pthread_cond_destroy(&self->changed);
     pthread_mutex_destroy(&self->lock);
-    *self = (struct htw__committer) { .commit = NULL };
+    *self = (struct htw__background) { .job = NULL };
 }
 
-void htw__committer_begin(struct htw__committer *self) {
+void htw__background_begin(struct htw__background *self) {
     HTW_ASSERT(self->is_running && !self->is_in_flight);
     self->is_in_flight = true;
     pthread_mutex_lock(&self->lock);
@@ -66,7 +66,7 @@ void htw__committer_begin(struct htw__committer *self) {
     pthread_mutex_unlock(&self->lock);
 }
 
-bool htw__committer_take(struct htw__committer *self, bool wait, int *ret_result) {
+bool htw__background_take(struct htw__background *self, bool wait, int *ret_result) {
     if (!self->is_in_flight)
         return false;
     pthread_mutex_lock(&self->lock);
