@@ -2,9 +2,6 @@
 /* job.c - a job of a journal in JSON. */
 #include "job.h"
 
-#include "text.h"
-
-#include <inttypes.h>
 #include <string.h>
 
 /* No character of UTF-8 is cut in two, or the bytes would be no text. */
@@ -23,26 +20,29 @@ int64_t htw__job_deadline(const struct htw_job_info *job) {
     return has_none ? HTW__JOB_NO_DEADLINE : job->deadline_ns;
 }
 
-void htw__job_print_json(FILE *stream, const struct htw_job_info *job, size_t payload_max) {
+void htw__job_write(struct htw__json *json, const struct htw_job_info *job, size_t payload_max) {
     static const char *const states[] = { HTW__JOB_STATES };
     size_t shown = cut(job->payload, job->payload_size, payload_max);
-    fprintf(stream, "{\"id\":\"%" PRIu64 "\",\"state\":\"%s\",", job->id, states[job->state]);
-    htw__text_print_json(stream, "queue", job->queue, job->queue == NULL ? 0 : strlen(job->queue));
-    fprintf(stream, ",\"priority\":%" PRIu32 ",", job->priority);
-    htw__text_print_json_instant(stream, "deadline", htw__job_deadline(job), HTW__JOB_NO_DEADLINE);
-    putc(',', stream);
-    htw__text_print_json_instant(stream, "put", job->put_ns, INT64_MIN);
+    htw__json_begin(json, NULL, '{');
+    htw__json_exact(json, "id", (int64_t)job->id);
+    htw__json_word(json, "state", states[job->state]);
+    htw__json_bytes(json, "queue", job->queue, job->queue == NULL ? 0 : strlen(job->queue));
+    htw__json_number(json, "priority", job->priority);
+    htw__json_instant(json, "deadline", htw__job_deadline(job), HTW__JOB_NO_DEADLINE);
+    htw__json_instant(json, "put", job->put_ns, INT64_MIN);
     if (job->lease_ns == 0)
-        fputs(",\"lease_ns\":null", stream);
+        htw__json_null(json, "lease_ns");
     else
-        fprintf(stream, ",\"lease_ns\":\"%" PRId64 "\"", job->lease_ns);
-    fprintf(stream,
-            ",\"attempts\":%" PRIu32 ",\"releases\":%" PRIu32 ",\"timeouts\":%" PRIu32
-            ",\"buries\":%" PRIu32 ",\"kicks\":%" PRIu32 ",",
-            job->attempts, job->releases, job->timeouts, job->buries, job->kicks);
-    htw__text_print_json(stream, "key", job->key, job->key_size);
-    fprintf(stream, ",\"size\":%zu,%s", job->payload_size,
-            shown < job->payload_size ? "\"cut\":true," : "");
-    htw__text_print_json(stream, "payload", job->payload, shown);
-    putc('}', stream);
+        htw__json_exact(json, "lease_ns", job->lease_ns);
+    htw__json_number(json, "attempts", job->attempts);
+    htw__json_number(json, "releases", job->releases);
+    htw__json_number(json, "timeouts", job->timeouts);
+    htw__json_number(json, "buries", job->buries);
+    htw__json_number(json, "kicks", job->kicks);
+    htw__json_bytes(json, "key", job->key, job->key_size);
+    htw__json_number(json, "size", job->payload_size);
+    if (shown < job->payload_size)
+        htw__json_bool(json, "cut", true);
+    htw__json_bytes(json, "payload", job->payload, shown);
+    htw__json_end(json, '}');
 }

@@ -3,9 +3,9 @@
 #ifndef HTW_SRC_CMD_JOB_H
 #define HTW_SRC_CMD_JOB_H
 
-#include <htw/journal.h>
+#include "json.h"
 
-#include <stdio.h>
+#include <htw/journal.h>
 
 /* By enum htw_job_state. */
 #define HTW__JOB_STATES "delayed", "ready", "leased", "buried", "done"
@@ -16,6 +16,6 @@
 int64_t htw__job_deadline(const struct htw_job_info *job);
 
 /* An object, with at most so many bytes of the payload: "cut":true says that it has more. */
-void htw__job_print_json(FILE *stream, const struct htw_job_info *job, size_t payload_max);
+void htw__job_write(struct htw__json *json, const struct htw_job_info *job, size_t payload_max);
 
 #endif /* HTW_SRC_CMD_JOB_H */

@@ -2,6 +2,7 @@
 /* server.c - the HTTP listener of commands, by libmicrohttpd. */
 #include "server.h"
 
+#include "../json.h"
 #include "../terminal.h"
 #include "../visible.h"
 #include "../listen.h"
@@ -179,9 +180,11 @@ static void set_error(struct answer *answer, unsigned status, const char *why) {
     FILE *stream = open_memstream(&answer->text, &answer->size);
     if (stream == NULL)
         return; /* the status alone */
-    fputs("{\"error\":", stream);
-    htw__visible_write_json(stream, visible, size);
-    fputs("}\n", stream);
+    struct htw__json json = { .out = stream };
+    htw__json_begin(&json, NULL, '{');
+    htw__json_bytes(&json, "error", visible, size);
+    htw__json_end(&json, '}');
+    putc('\n', stream);
     (void)fclose(stream);
 }
 

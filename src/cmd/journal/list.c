@@ -38,7 +38,7 @@ static bool print_row(void *context, const struct htw_job_info *job) {
     char text[HTW__TEXT_DEADLINE_SIZE];
     int64_t deadline_ns = htw__job_deadline(job);
     if (request->json) {
-        htw__job_print_json(stdout, job, SIZE_MAX);
+        htw__job_write(&(struct htw__json) { .out = stdout }, job, SIZE_MAX);
         putchar('\n');
         return !ferror(stdout);
     }
@@ -120,7 +120,7 @@ static void print_all(const struct htw_job_info *job) {
 static bool print_job(void *context, const struct htw_job_info *job) {
     const struct htw__journal_request *request = context;
     if (request->json) {
-        htw__job_print_json(stdout, job, SIZE_MAX);
+        htw__job_write(&(struct htw__json) { .out = stdout }, job, SIZE_MAX);
         putchar('\n');
     } else if (request->payload) {
         fwrite(job->payload, 1, job->payload_size, stdout);
@@ -166,14 +166,22 @@ static void print_summary(const struct summary *summary) {
     const struct htw__journal_counters *counters = &summary->counters;
     char next[HTW__TEXT_DEADLINE_SIZE] = "-";
     if (summary->request->json) {
-        printf("{\"jobs\":%" PRIu64 ",\"keyed\":%" PRIu64 ",\"overdue\":%" PRIu64 ",\"next\":%s",
-               counters->jobs, counters->keyed, summary->overdue, summary->has_next ? "{" : "null");
-        if (summary->has_next)
-            htw__text_print_json_deadline(stdout, "deadline", summary->next_ns);
-        printf("%s,\"file_bytes\":%" PRIu64 ",\"log_bytes\":%" PRIu64 ",",
-               summary->has_next ? "}" : "", summary->file_bytes, summary->log_bytes);
-        htw__text_print_json(stdout, "mark", counters->mark.bytes, counters->mark.size);
-        fputs("}\n", stdout);
+        struct htw__json json = { .out = stdout };
+        htw__json_begin(&json, NULL, '{');
+        htw__json_number(&json, "jobs", counters->jobs);
+        htw__json_number(&json, "keyed", counters->keyed);
+        htw__json_number(&json, "overdue", summary->overdue);
+        if (summary->has_next) {
+            htw__json_begin(&json, "next", '{');
+            htw__json_instant(&json, "deadline", summary->next_ns, INT64_MIN);
+            htw__json_end(&json, '}');
+        } else
+            htw__json_null(&json, "next");
+        htw__json_number(&json, "file_bytes", summary->file_bytes);
+        htw__json_number(&json, "log_bytes", summary->log_bytes);
+        htw__json_bytes(&json, "mark", counters->mark.bytes, counters->mark.size);
+        htw__json_end(&json, '}');
+        putchar('\n');
         return;
     }
     if (summary->has_next)
@@ -221,21 +229,24 @@ int htw__journal_show(const struct htw__journal_request *request) {
 /* ---- stats */
 
 struct stats {
-    bool json;
-    uint64_t count;
+    bool is_json;
+    struct htw__json json;
 };
 
 static void print_numbers(void *context, const struct htw__journal_queue *queue) {
     struct stats *stats = context;
     char oldest[HTW__TEXT_DEADLINE_SIZE] = "-";
-    if (stats->json) {
-        fputs(stats->count++ == 0 ? "{" : ",{", stdout);
-        htw__text_print_json(stdout, "queue", queue->name.bytes, queue->name.size);
-        printf(",\"delayed\":%" PRIu64 ",\"ready\":%" PRIu64 ",\"leased\":%" PRIu64
-               ",\"buried\":%" PRIu64 ",\"done\":%" PRIu64 ",",
-               queue->delayed, queue->ready, queue->leased, queue->buried, queue->done);
-        htw__text_print_json_instant(stdout, "oldest", queue->oldest_ns, HTW_NEVER_NS);
-        putchar('}');
+    if (stats->is_json) {
+        struct htw__json *json = &stats->json;
+        htw__json_begin(json, NULL, '{');
+        htw__json_bytes(json, "queue", queue->name.bytes, queue->name.size);
+        htw__json_number(json, "delayed", queue->delayed);
+        htw__json_number(json, "ready", queue->ready);
+        htw__json_number(json, "leased", queue->leased);
+        htw__json_number(json, "buried", queue->buried);
+        htw__json_number(json, "done", queue->done);
+        htw__json_instant(json, "oldest", queue->oldest_ns, HTW_NEVER_NS);
+        htw__json_end(json, '}');
         return;
     }
     if (queue->oldest_ns != HTW_NEVER_NS)
@@ -251,20 +262,26 @@ static void print_numbers(void *context, const struct htw__journal_queue *queue)
 
 int htw__journal_stats(const struct htw__journal_request *request) {
     struct htw__journal_file file;
-    struct stats stats = { request->json, 0 };
+    struct stats stats = { request->json, { .out = stdout } };
     bool success = htw__journal_file_open_live(&file, request->path);
     if (success) {
-        if (request->json)
-            fputs("{\"queues\":[", stdout);
-        else
+        if (request->json) {
+            htw__json_begin(&stats.json, NULL, '{');
+            htw__json_begin(&stats.json, "queues", '[');
+        } else
             printf("%9s %9s %9s %9s %9s  %-27s  %s\n", "DELAYED", "READY", "LEASED", "BURIED",
                    "DONE", "OLDEST READY", "QUEUE");
         success = htw__journal_queues_visit(&file, print_numbers, &stats);
     }
-    if (success)
-        printf(request->json ? "],\"file_bytes\":%" PRIu64 ",\"log_bytes\":%" PRIu64 "}\n"
-                             : "%" PRIu64 " bytes, and %" PRIu64 " in the log\n",
-               htw__journal_file_bytes(&file), htw__journal_file_log_bytes(&file));
+    if (success && request->json) {
+        htw__json_end(&stats.json, ']');
+        htw__json_number(&stats.json, "file_bytes", htw__journal_file_bytes(&file));
+        htw__json_number(&stats.json, "log_bytes", htw__journal_file_log_bytes(&file));
+        htw__json_end(&stats.json, '}');
+        putchar('\n');
+    } else if (success)
+        printf("%" PRIu64 " bytes, and %" PRIu64 " in the log\n", htw__journal_file_bytes(&file),
+               htw__journal_file_log_bytes(&file));
     htw__journal_file_close(&file);
     return htw__text_flush() && success ? 0 : HTW__EXIT_FAILED;
 }
@@ -278,19 +295,18 @@ static void print_json_recurring(struct sqlite3_stmt *row) {
         [NAME] = "name", [SCHEDULE] = "schedule", [ZONE] = "zone",         [QUEUE] = "queue",
         [KEY] = "key",   [PAYLOAD] = "payload",   [CATCH_UP] = "catch_up", [PRIORITY] = "priority"
     };
-    putchar('{');
-    htw__text_print_json_instant(stdout, "next", sqlite3_column_int64(row, NEXT), INT64_MIN);
+    struct htw__json json = { .out = stdout };
+    htw__json_begin(&json, NULL, '{');
+    htw__json_instant(&json, "next", sqlite3_column_int64(row, NEXT), INT64_MIN);
     for (int i = NAME; i <= PAYLOAD; i++) {
         struct htw__file_bytes bytes = htw__journal_file_column(row, i);
-        if (i == NEXT)
-            continue;
-        putchar(',');
         if (i == CATCH_UP || i == PRIORITY)
-            printf("\"%s\":%" PRId64, names[i], (int64_t)sqlite3_column_int64(row, i));
-        else
-            htw__text_print_json(stdout, names[i], bytes.bytes, bytes.size);
+            htw__json_number(&json, names[i], (uint64_t)sqlite3_column_int64(row, i));
+        else if (i != NEXT)
+            htw__json_bytes(&json, names[i], bytes.bytes, bytes.size);
     }
-    fputs("}\n", stdout);
+    htw__json_end(&json, '}');
+    putchar('\n');
 }
 
 static void print_recurring(struct sqlite3_stmt *row) {

@@ -5,6 +5,7 @@
 #include "../../base/clock.h"
 #include "../../relay/change.h"
 #include "../../relay/scan.h"
+#include "../json.h"
 #include "../signals.h"
 #include "../status.h"
 #include "../terminal.h"
@@ -98,18 +99,27 @@ static int add_to_summary(void *context, struct htw__source from,
 }
 
 static void print_summary_json(FILE *out, const struct summary *summary, uint32_t levels) {
-    fprintf(out,
-            "{\"records\":%" PRIu64 ",\"overdue\":%" PRIu64 ",\"letters\":%" PRIu64
-            ",\"bad\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"input\":%" PRIu64 ",\"levels\":[",
-            summary->count, summary->overdue, summary->letters, summary->bad, summary->bytes,
-            summary->input);
+    struct htw__json json = { .out = out };
+    htw__json_begin(&json, NULL, '{');
+    htw__json_number(&json, "records", summary->count);
+    htw__json_number(&json, "overdue", summary->overdue);
+    htw__json_number(&json, "letters", summary->letters);
+    htw__json_number(&json, "bad", summary->bad);
+    htw__json_number(&json, "bytes", summary->bytes);
+    htw__json_number(&json, "input", summary->input);
+    htw__json_begin(&json, "levels", '[');
     for (uint32_t level = 0; level < levels; level++)
-        fprintf(out, "%s%" PRIu64, level == 0 ? "" : ",", summary->levels[level]);
-    if (summary->count == 0)
-        fputs("],\"next_ms\":null,\"last_ms\":null}\n", out);
-    else
-        fprintf(out, "],\"next_ms\":\"%" PRId64 "\",\"last_ms\":\"%" PRId64 "\"}\n",
-                summary->next_ms, summary->last_ms);
+        htw__json_number(&json, NULL, summary->levels[level]);
+    htw__json_end(&json, ']');
+    if (summary->count == 0) {
+        htw__json_null(&json, "next_ms");
+        htw__json_null(&json, "last_ms");
+    } else {
+        htw__json_exact(&json, "next_ms", summary->next_ms);
+        htw__json_exact(&json, "last_ms", summary->last_ms);
+    }
+    htw__json_end(&json, '}');
+    putc('\n', out);
 }
 
 static void print_summary(const struct summary *summary, uint32_t levels) {
@@ -168,10 +178,13 @@ static void report(const struct htw__waiting *victim, const struct htw__relay_co
                    const char *state, const char *sentence) {
     char time[HTW__ROWS_MOMENT_SIZE];
     if (command->json) {
-        putc('{', command->out);
-        htw__text_print_json(command->out, "id", victim->request.id.bytes, victim->request.id.size);
-        fprintf(command->out, ",\"time_ms\":\"%" PRId64 "\",\"state\":\"%s\"}\n",
-                victim->key.wanted_ms, state);
+        struct htw__json json = { .out = command->out };
+        htw__json_begin(&json, NULL, '{');
+        htw__json_bytes(&json, "id", victim->request.id.bytes, victim->request.id.size);
+        htw__json_exact(&json, "time_ms", victim->key.wanted_ms);
+        htw__json_word(&json, "state", state);
+        htw__json_end(&json, '}');
+        putc('\n', command->out);
         return;
     }
     htw__rows_print_id(victim);

@@ -3,6 +3,7 @@
 #include "rows.h"
 
 #include "../instant.h"
+#include "../json.h"
 #include "../text.h"
 #include "../times.h"
 
@@ -21,10 +22,6 @@ static void print_bytes(struct htw__bytes bytes, size_t columns) {
         htw__text_print(bytes.bytes, bytes.size, columns);
     else
         putchar('-');
-}
-
-static void print_json(FILE *out, const char *name, struct htw__bytes bytes) {
-    htw__text_print_json(out, name, bytes.bytes, bytes.size);
 }
 
 void htw__rows_print_id(const struct htw__waiting *row) {
@@ -111,39 +108,45 @@ void htw__rows_print_all(const struct htw__waiting *row) {
     putchar('\n');
 }
 
-static void print_json_headers(FILE *out, const struct htw__relay_record *record) {
-    const char *before = "";
-    fputs(",\"headers\":[", out);
+static void write_bytes(struct htw__json *json, const char *name, struct htw__bytes bytes) {
+    htw__json_bytes(json, name, bytes.bytes, bytes.size);
+}
+
+static void write_headers(struct htw__json *json, const struct htw__relay_record *record) {
+    htw__json_begin(json, "headers", '[');
     for (size_t i = 0; i < record->header_count; i++) {
         if (htw__request_is_written(&record->headers[i]))
             continue;
-        fprintf(out, "%s{", before);
-        print_json(out, "name", record->headers[i].name);
-        putc(',', out);
-        print_json(out, "value", record->headers[i].value);
-        putc('}', out);
-        before = ",";
+        htw__json_begin(json, NULL, '{');
+        write_bytes(json, "name", record->headers[i].name);
+        write_bytes(json, "value", record->headers[i].value);
+        htw__json_end(json, '}');
     }
-    fputs("],", out);
+    htw__json_end(json, ']');
 }
 
 void htw__rows_print_json(FILE *out, const struct htw__waiting *row) {
-    char text[HTW__ROWS_MOMENT_SIZE];
-    putc('{', out);
-    print_json(out, "id", row->request.id);
-    fprintf(out, ",\"print\":\"@%016" PRIx64 "\",\"time\":\"%s\",\"time_ms\":\"%" PRId64 "\",",
-            row->key.print, htw__rows_moment(row->key.wanted_ms, text), row->key.wanted_ms);
-    print_json(out, "to", row->request.to);
+    struct htw__json json = { .out = out };
+    char text[HTW__ROWS_MOMENT_SIZE], print[24];
+    snprintf(print, sizeof(print), "@%016" PRIx64, row->key.print);
+    htw__json_begin(&json, NULL, '{');
+    write_bytes(&json, "id", row->request.id);
+    htw__json_word(&json, "print", print);
+    htw__json_word(&json, "time", htw__rows_moment(row->key.wanted_ms, text));
+    htw__json_exact(&json, "time_ms", row->key.wanted_ms);
+    write_bytes(&json, "to", row->request.to);
     if (row->from.level == HTW__RELAY_INPUT)
-        fputs(",\"level\":null", out);
+        htw__json_null(&json, "level");
     else
-        fprintf(out, ",\"level\":%" PRIu32, row->from.level);
-    fprintf(out, ",\"stripe\":%" PRIu32 ",\"copies\":%" PRIu32 ",\"letter\":%s,\"recurs\":%s",
-            row->from.stripe, row->copies, row->request.is_letter ? "true" : "false",
-            row->request.recurs ? "true" : "false");
-    print_json_headers(out, row->record);
-    print_json(out, "key", row->record->key);
-    fprintf(out, ",\"size\":%zu,", row->record->value.size);
-    print_json(out, "value", row->record->value);
-    fputs("}\n", out);
+        htw__json_number(&json, "level", row->from.level);
+    htw__json_number(&json, "stripe", row->from.stripe);
+    htw__json_number(&json, "copies", row->copies);
+    htw__json_bool(&json, "letter", row->request.is_letter);
+    htw__json_bool(&json, "recurs", row->request.recurs);
+    write_headers(&json, row->record);
+    write_bytes(&json, "key", row->record->key);
+    htw__json_number(&json, "size", row->record->value.size);
+    write_bytes(&json, "value", row->record->value);
+    htw__json_end(&json, '}');
+    putc('\n', out);
 }

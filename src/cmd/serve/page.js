@@ -2,16 +2,14 @@
 // page.js - the page of `htw serve`, after ../http/page.js. It reads itself again, more seldom where an answer took long, and
 // puts new text into the rows that are there: so neither what is typed nor the focus is lost.
 
-const PAGE = 50;
+const LIMIT = 50, LIMIT_MAX = 1000;
 const QUIET_MS = 5000;
 const get = id => document.getElementById(id);
 const form = get('search');
-let after = { queues: null, jobs: null };  // where the page that is shown begins
-let next = { queues: null, jobs: null };
-let opened = null;                         // the queue that is shown
+let limits = { queues: LIMIT, jobs: LIMIT };
+let opened = null;  // the queue that is shown
 let state = 'ready';
-let shown = null;                          // the job in the dialog
-let asHex = false;
+let shown = null;   // the job in the dialog
 
 /* ---- names and numbers */
 
@@ -36,12 +34,6 @@ function dueOf(job) {
     if (job.deadline_ns === null) // buried, or ready and given none
         return '';
     return job.state === 'leased' && job.deadline === null ? 'when its connection ends' : timeOf(job.deadline);
-}
-
-function lengthOf(seconds) {
-    const units = [['day', 86400], ['hour', 3600], ['minute', 60], ['second', 1]];
-    const [word, size] = units.find(([, size]) => seconds % size === 0);
-    return plural(seconds / size, word);
 }
 
 async function askOne(path, options) {
@@ -96,20 +88,16 @@ function updateQueue(row, queue) {
 }
 
 async function readQueues() {
-    const words = new URLSearchParams({ sort: form.sort.value, limit: PAGE });
+    const words = new URLSearchParams({ sort: form.sort.value, limit: limits.queues });
     if (form.text.value !== '')
         words.set('text', form.text.value);
-    if (after.queues !== null)
-        words.set('after', after.queues);
     const all = await askOne('queues?' + words);
     fillRows(get('rows'), all.queues, queue => keyOf(queue, 'name'), makeQueue, updateQueue);
-    const server = all.server === null ? '' : `; ${plural(all.server.connections, 'connection')}, ` +
+    const server = `; ${plural(all.server.connections, 'connection')}, ` +
         `${number(all.server.waiting)} of them waiting for a job${all.server.draining ? '; draining' : ''}`;
     put(get('totals'), `${plural(all.all, 'queue')}: ${number(all.ready)} ready, ${number(all.delayed)} delayed, ` +
         `${number(all.leased)} leased, ${number(all.buried)} buried${server}`);
-    next.queues = all.after;
-    get('more').hidden = all.after === null;
-    get('first').hidden = after.queues === null;
+    get('more').hidden = all.found <= all.queues.length || limits.queues === LIMIT_MAX;
     return all.found === 0 ? 'No queue has such a name.' : all.found === all.all ? '' : `${number(all.found)} fit.`;
 }
 
@@ -117,35 +105,13 @@ async function readQueues() {
 
 function openQueue(queue) {
     opened = queue;
-    after.jobs = null;
+    limits.jobs = LIMIT;
     state = ['buried', 'ready', 'delayed', 'leased'].find(name => queue[name] > 0) ?? 'ready';
     get('jobs').replaceChildren();
     put(get('queue-name'), nameOf(queue));
     get('queue').hidden = false;
     get('queue').scrollIntoView();
     refresh();
-}
-
-function showBars(times) {
-    get('times').hidden = times.seen === 0;
-    if (times.seen === 0)
-        return;
-    const most = Math.max(...times.bars);
-    const bars = get('bars');
-    while (bars.childElementCount > times.bars.length)
-        bars.lastElementChild.remove();
-    while (bars.childElementCount < times.bars.length)
-        bars.append(document.createElement('div'));
-    times.bars.forEach((count, i) => {
-        const bar = bars.children[i];
-        bar.style.height = (count === 0 ? 0 : Math.max(2, 100 * count / most)) + '%';
-        bar.title = `${plural(count, 'job')} from ${timeOf((times.from_s + i * times.width_s) * 1000)}`;
-    });
-    const text = `${times.more ? 'The first ' : ''}${plural(times.seen, 'delayed job')} by time: a bar is ` +
-        `${lengthOf(times.width_s)}, the highest ${plural(most, 'job')}, the last ends at ` +
-        timeOf((times.from_s + times.bars.length * times.width_s) * 1000) + '.';
-    put(get('times-text'), text);
-    bars.setAttribute('aria-label', text);
 }
 
 function makeJob(row, job) {
@@ -173,8 +139,7 @@ async function readQueue() {
         return;
     const key = keyOf(opened, 'name'), mine = opened;
     const queue = await askOne('queue?queue=' + key);
-    const list = await askOne(`jobs?queue=${key}&state=${state}&limit=${PAGE}` + (after.jobs ? '&after=' + after.jobs : ''));
-    const times = queue.delayed > 0 ? await askOne('queue/times?queue=' + key) : { seen: 0 };
+    const list = await askOne(`jobs?queue=${key}&state=${state}&limit=${limits.jobs}`);
     if (opened !== mine)
         return;
     put(get('queue-numbers'), `${number(queue.ready)} ready, ${number(queue.delayed)} delayed, ${number(queue.leased)} leased, ` +
@@ -187,11 +152,8 @@ async function readQueue() {
         button.setAttribute('aria-pressed', button.dataset.state === state);
         put(button, `${button.dataset.state[0].toUpperCase()}${button.dataset.state.slice(1)} (${number(queue[button.dataset.state])})`);
     });
-    showBars(times);
     fillRows(get('jobs'), list.jobs, job => job.id, makeJob, updateJob);
-    next.jobs = list.after;
-    get('jobs-more').hidden = list.after === null;
-    get('jobs-first').hidden = after.jobs === null;
+    get('jobs-more').hidden = list.jobs.length < limits.jobs || limits.jobs === LIMIT_MAX;
 }
 
 /* ---- one job */
@@ -201,18 +163,18 @@ function toolsOf(job) {
         .filter(([states]) => states.includes(job.state)).map(([, text]) => [text, text.toLowerCase()]);
 }
 
-function showPayload() {
-    const bytes = 'payload_base64' in shown ? Uint8Array.from(atob(shown.payload_base64), c => c.charCodeAt(0))
-                                            : new TextEncoder().encode(shown.payload);
+/* Bytes that are no text are shown in hexadecimal digits. */
+function payloadOf(job) {
+    if (!('payload_base64' in job))
+        return job.payload;
+    const bytes = Array.from(atob(job.payload_base64), c => c.charCodeAt(0));
     const lines = [];
-    for (let i = 0; asHex && i < bytes.length; i += 16) {
-        const part = [...bytes.slice(i, i + 16)];
+    for (let i = 0; i < bytes.length; i += 16) {
+        const part = bytes.slice(i, i + 16);
         lines.push(i.toString(16).padStart(6, '0') + '  ' + part.map(byte => byte.toString(16).padStart(2, '0')).join(' ').padEnd(49) +
             part.map(byte => byte > 31 && byte < 127 ? String.fromCharCode(byte) : '.').join(''));
     }
-    put(get('payload'), asHex ? lines.join('\n') : new TextDecoder().decode(bytes));
-    get('as-hex').setAttribute('aria-pressed', asHex);
-    get('as-text').setAttribute('aria-pressed', !asHex);
+    return lines.join('\n');
 }
 
 async function readJob(id) {
@@ -234,15 +196,12 @@ async function readJob(id) {
     get('job-tools').replaceChildren();
     toolsOf(job).forEach(([text, verb]) => addButton(get('job-tools'), text, 'job ' + id, () => changeJob(id, verb)));
     get('move').disabled = job.state === 'leased';
-    showPayload();
+    put(get('payload'), payloadOf(job));
 }
 
 async function openJob(id) {
     try {
-        asHex = false;
         await readJob(id);
-        asHex = 'payload_base64' in shown;
-        showPayload();
         if (!get('job').open)
             get('job').showModal();
     } catch (error) {
@@ -294,26 +253,6 @@ async function kickAll(key) {
     return plural(kicked, 'job') + ' kicked';
 }
 
-/* ---- the log of changes */
-
-function whatOf(change) {
-    const queue = textOf(change, 'queue') || '(default)';
-    return change.id !== null ? `${change.done} job ${change.id}`
-        : change.count ? `${change.done} ${plural(change.count, 'job')} of ${queue}` : `${change.done} ${queue}`;
-}
-
-async function readChanges() {
-    if (!get('log').open)
-        return;
-    const log = await askOne('changes');
-    fillRows(get('changes'), log.changes.map((change, i) => ({ ...change, number: log.all - i })), change => change.number,
-             row => ['When', 'Who', 'What'].forEach(name => addCell(row, name)), (row, change) => {
-        put(row.cells[0], timeOf(change.at));
-        put(row.cells[1], change.who);
-        put(row.cells[2], whatOf(change));
-    });
-}
-
 /* ---- all */
 
 let timer = 0, reading = null, again = false;
@@ -330,18 +269,11 @@ async function refresh() {
         do {
             again = false;
             say(await readQueues());
-            await readChanges();
             try {
                 await readQueue();
-            } catch (error) { // the queue has gone, or its page is forgotten
-                if (after.jobs !== null) {
-                    after.jobs = null;
-                    again = true;
-                } else {
-                    get('jobs').replaceChildren();
-                    get('times').hidden = true;
-                    put(get('queue-numbers'), error.message);
-                }
+            } catch (error) { // the queue has gone
+                get('jobs').replaceChildren();
+                put(get('queue-numbers'), error.message);
             }
         } while (again);
     })();
@@ -362,23 +294,21 @@ function tick() {
         refresh();
 }
 
-function turn(what, place) {
-    after[what] = place;
+function show(what, limit) {
+    limits[what] = Math.min(limit, LIMIT_MAX);
     refresh();
 }
 
 form.addEventListener('submit', event => {
     event.preventDefault();
-    after.queues = null;
+    limits.queues = LIMIT;
     if (form.id.value.trim() !== '')
         openJob(encodeURIComponent(form.id.value.trim()));
     refresh();
 });
-form.sort.addEventListener('change', () => turn('queues', null));
-get('more').addEventListener('click', () => turn('queues', next.queues));
-get('first').addEventListener('click', () => turn('queues', null));
-get('jobs-more').addEventListener('click', () => turn('jobs', next.jobs));
-get('jobs-first').addEventListener('click', () => turn('jobs', null));
+form.sort.addEventListener('change', () => show('queues', LIMIT));
+get('more').addEventListener('click', () => show('queues', 4 * limits.queues));
+get('jobs-more').addEventListener('click', () => show('jobs', 4 * limits.jobs));
 get('close').addEventListener('click', () => {
     opened = null;
     get('queue').hidden = true;
@@ -386,7 +316,7 @@ get('close').addEventListener('click', () => {
 });
 document.querySelectorAll('button[data-state]').forEach(button => button.addEventListener('click', () => {
     state = button.dataset.state;
-    turn('jobs', null);
+    show('jobs', LIMIT);
 }));
 get('kick').addEventListener('click', () => change(() => kickAll(keyOf(opened, 'name'))));
 get('pause').addEventListener('click', () => change(async () => {
@@ -395,9 +325,6 @@ get('pause').addEventListener('click', () => change(async () => {
 }));
 get('resume').addEventListener('click', () => change(async () =>
     nameOf(opened) + ': ' + (await post('queue/resume?queue=' + keyOf(opened, 'name'))).done));
-get('log').addEventListener('toggle', refresh);
-get('as-text').addEventListener('click', () => { asHex = false; showPayload(); });
-get('as-hex').addEventListener('click', () => { asHex = true; showPayload(); });
 get('move').addEventListener('click', () => changeJob(shown.id, 'move', '?' + new URLSearchParams({ at: get('move-to').value })));
 get('job-close').addEventListener('click', () => get('job').close());
 refresh();

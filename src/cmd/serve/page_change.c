@@ -1,42 +1,44 @@
 /* SPDX-License-Identifier: MIT */
-/* page_change.c - changes of jobs and queues over HTTP. What is answered is durable, and is in the log, except what is put. */
+/* page_change.c - changes of jobs and queues over HTTP. What is answered is durable, and is a line of standard error, except what is put. */
 #include "page.h"
+
+#include "../terminal.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+
+/* So that it can be seen later who has changed something. */
+static void log_change(const struct htw__page_ask *ask, const char *done) {
+    const char *queue = ask->queue == NULL ? "" : ask->queue;
+    if (ask->id != 0)
+        htw__terminal_error("%s: %s job %" PRIu64, ask->http->who, done, ask->id);
+    else
+        htw__terminal_error("%s: %s queue %s", ask->http->who, done, queue);
+}
+
+static void answer_done(struct htw__page_ask *ask, const char *done) {
+    log_change(ask, done);
+    htw__json_begin(&ask->json, NULL, '{');
+    if (ask->id != 0)
+        htw__json_exact(&ask->json, "id", (int64_t)ask->id);
+    htw__json_word(&ask->json, "done", done);
+    htw__json_end(&ask->json, '}');
+}
 
 static bool take_state(void *context, const struct htw_job_info *job) {
     *(enum htw_job_state *)context = job->state;
     return true;
 }
 
-/* A job that is leased is for its worker to end. BURY takes it in any state, so a lease that begins in between ends. */
-static int refuse_leased(const struct htw__page_ask *ask) {
-    enum htw_job_state state = HTW_JOB_DELAYED;
-    int error = htw_journal_peek(ask->page->journal, ask->id, take_state, &state);
-    if (error == 0 && state == HTW_JOB_LEASED) {
-        htw__http_refuse(ask->http, 409, "the job is leased, so its worker has it");
-        return -EALREADY;
-    }
-    if (error != 0)
-        htw__page_fail(ask, error);
-    return error;
-}
-
-static bool is_draining(const struct htw__page *page) {
-    struct htw__page_numbers numbers = { .is_draining = false };
-    if (page->count != NULL)
-        page->count(page->context, &numbers);
-    return numbers.is_draining;
-}
-
-void htw__page_put(const struct htw__page_ask *ask) {
+int htw__page_put(struct htw__page_ask *ask) {
     struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
     struct htw_job job = HTW_JOB_INIT;
-    if (is_draining(ask->page)) {
+    struct htw__page_numbers numbers;
+    ask->page->count(ask->page->context, &numbers);
+    if (numbers.is_draining) {
         htw__http_refuse(ask->http, 409, "the server takes no more jobs: it is draining");
-        return;
+        return 0;
     }
     job.payload = ask->http->body;
     job.payload_size = ask->http->body_size;
@@ -49,13 +51,14 @@ void htw__page_put(const struct htw__page_ask *ask) {
     change.jobs = &job;
     change.job_count = 1;
     int error = htw_journal_apply(ask->page->journal, &change);
-    if (error != 0)
-        htw__page_fail(ask, error);
-    else
-        fprintf(ask->http->out, "{\"put\":\"%" PRIu64 "\"}\n", job.id);
+    htw__json_begin(&ask->json, NULL, '{');
+    htw__json_exact(&ask->json, "put", (int64_t)job.id);
+    htw__json_end(&ask->json, '}');
+    return error;
 }
 
-void htw__page_change(const struct htw__page_ask *ask) {
+/* A job that is leased is for its worker to end. BURY takes it in any state, so a lease that begins in between ends. */
+int htw__page_change(struct htw__page_ask *ask) {
     static const struct {
         enum htw_job_step step;
         const char *done;
@@ -65,48 +68,47 @@ void htw__page_change(const struct htw__page_ask *ask) {
         [HTW__PAGE_MOVE] = { HTW_JOB_MOVE, "moved" },
         [HTW__PAGE_DELETE] = { HTW_JOB_CANCEL, "deleted" },
     };
+    enum htw_job_state state = HTW_JOB_DELAYED;
     struct htw_job_update update = HTW_JOB_UPDATE_INIT;
     update.id = ask->id;
     update.step = changes[ask->action].step;
     update.deadline_ns = ask->until_ns;
     update.has_priority = ask->has_priority;
     update.priority = ask->priority;
-    if (refuse_leased(ask) != 0)
-        return;
-    int error = htw_journal_update(ask->page->journal, &update);
-    if (error != 0) {
-        htw__page_fail(ask, error);
-        return;
+    int error = htw_journal_peek(ask->page->journal, ask->id, take_state, &state);
+    if (error == 0 && state == HTW_JOB_LEASED) {
+        htw__http_refuse(ask->http, 409, "the job is leased, so its worker has it");
+        return 0;
     }
-    htw__page_log(ask, changes[ask->action].done, ask->id, 0);
-    fprintf(ask->http->out, "{\"id\":\"%" PRIu64 "\",\"done\":\"%s\"}\n", ask->id,
-            changes[ask->action].done);
+    if (error == 0)
+        error = htw_journal_update(ask->page->journal, &update);
+    if (error == 0)
+        answer_done(ask, changes[ask->action].done);
+    return error;
 }
 
-void htw__page_kick(const struct htw__page_ask *ask) {
+int htw__page_kick(struct htw__page_ask *ask) {
     struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
     int kicked = htw_journal_kick(ask->page->journal, ask->queue, (uint32_t)ask->count);
-    if (kicked < 0) {
-        htw__page_fail(ask, kicked);
-        return;
-    }
+    if (kicked < 0)
+        return kicked;
     if (kicked > 0)
-        htw__page_log(ask, "kicked", 0, (uint64_t)kicked);
+        log_change(ask, "kicked");
     (void)htw_journal_get_queue(ask->page->journal, ask->queue, &stats);
-    fprintf(ask->http->out, "{\"kicked\":%d,\"buried\":%" PRIu64 "}\n", kicked, stats.buried);
+    htw__json_begin(&ask->json, NULL, '{');
+    htw__json_number(&ask->json, "kicked", (uint64_t)kicked);
+    htw__json_number(&ask->json, "buried", stats.buried);
+    htw__json_end(&ask->json, '}');
+    return 0;
 }
 
 /* A queue that does not exist must not come into being by a mistake in its name. A RESUME is a pause until the past. */
-void htw__page_pause(const struct htw__page_ask *ask) {
-    const char *done = ask->action == HTW__PAGE_PAUSE ? "paused" : "resumed";
+int htw__page_pause(struct htw__page_ask *ask) {
     struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
     int error = htw_journal_get_queue(ask->page->journal, ask->queue, &stats);
     if (error == 0)
         error = htw_journal_pause(ask->page->journal, ask->queue, ask->until_ns);
-    if (error != 0) {
-        htw__page_fail(ask, error);
-        return;
-    }
-    htw__page_log(ask, done, 0, 0);
-    fprintf(ask->http->out, "{\"done\":\"%s\"}\n", done);
+    if (error == 0)
+        answer_done(ask, ask->action == HTW__PAGE_PAUSE ? "paused" : "resumed");
+    return error;
 }

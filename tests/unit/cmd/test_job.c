@@ -26,7 +26,7 @@ static char *print(const struct htw_job_info *job, size_t payload_max) {
     size_t size;
     FILE *stream = open_memstream(&text, &size);
     assert_non_null(stream);
-    htw__job_print_json(stream, job, payload_max);
+    htw__job_write(&(struct htw__json) { .out = stream }, job, payload_max);
     assert_int_equal(fclose(stream), 0);
     return text;
 }
