@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # holds: relay-19
 """Clients that mean ill, against the HTTP listener of commands: what each program that has it must stand."""
+import contextlib
 import http.client
 import time
 
@@ -56,8 +57,9 @@ def try_hostile_clients(server, read, change):
         end, status = time.monotonic() + PATIENCE, None
         while status != 200:
             assert time.monotonic() < end, "slow clients keep the server"
-            try:
+            with contextlib.suppress(OSError):  # it has lost its place
                 slow[0].send(b"G")
+            try:
                 status = server.ask("GET", "/")[0]
             except (OSError, http.client.HTTPException):
                 time.sleep(0.1)
