@@ -50,7 +50,7 @@ static bool lease(struct taken *taken) {
 }
 
 static bool write_json(void *stream, const struct htw_job_info *job) {
-    htw__job_print_json(stream, job, SIZE_MAX);
+    htw__job_write(&(struct htw__json) { .out = stream }, job, SIZE_MAX);
     putc('\n', stream);
     return true;
 }
