@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True  # the source tree stays clean
 
 SERVE = os.path.abspath(sys.argv.pop(2))
 
-from harness import PATIENCE, command, content_of, equal, finish, has, main, start_with, test, wait_for  # noqa: E402
+from harness import PATIENCE, command, content_of, equal, has, main, test, wait_for  # noqa: E402
 
 NOBODY = 65534
 
@@ -306,11 +306,11 @@ def what_the_server_has_answered_survives_its_end(directory):
 
 @contextlib.contextmanager
 def held(directory):
-    """A journal that a program has open which is no server."""
-    process = start_with(b"1ms x\n1d y\n", "--journal", os.path.join(directory, "jobs"))
-    yield process
-    process.kill()
-    finish(process)
+    """A journal that a program has open which nobody can ask."""
+    with Served(directory) as served:
+        os.unlink(served.file + "-socket")
+        yield
+        served.kill()
 
 
 @test
