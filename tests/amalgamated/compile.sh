@@ -3,7 +3,7 @@
 # The wheel in two files compiles without a warning with each compiler that is there, in each
 # standard, with and without a C library; it exports functions named htw_ and nothing else, and
 # needs nothing but what it says. Small programs that contain it are built and run.
-# usage: compile.sh FOLDER_OF_THE_TWO_FILES FOLDER_OF_THE_PROGRAMS EMBED.MD
+# usage: compile.sh FOLDER_OF_THE_TWO_FILES FOLDER_OF_THE_PROGRAMS DOCUMENT
 set -eu
 files=$1
 programs=$2
@@ -44,9 +44,10 @@ needs_only() {
     [ -z "$wrong" ] || fail "$compiler: the wheel needs:" "$wrong"
 }
 
-# The program that the document shows.
+# The first program that the document shows, with the header of the two files.
 # shellcheck disable=SC2016 # backquotes of Markdown
-sed -n '/^```c$/,/^```$/p' "$document" | grep -v '^```' >"$work/shown.c"
+sed -n '/^```c$/,/^```$/p' "$document" | sed '/^```$/q' | grep -v '^```' |
+    sed 's|<htw/wheel.h>|"htw_wheel.h"|' >"$work/shown.c"
 
 tested=0
 for compiler in gcc clang i686-linux-gnu-gcc arm-linux-gnueabihf-gcc x86_64-w64-mingw32-gcc musl-gcc tcc; do
@@ -104,7 +105,7 @@ for compiler in gcc clang i686-linux-gnu-gcc arm-linux-gnueabihf-gcc x86_64-w64-
         compile "$compiler" -std=c99 $strict $static -I "$files" -o "$work/shown" "$work/shown.c" \
             "$work/hosted-c99.o"
         run "$compiler" "$work/shown"
-        [ "$(cat "$work/output")" = "$(printf 'session %d has timed out\n' 1 3)" ] ||
+        [ "$(cat "$work/output")" = "$(printf 'request %d timed out\n' 1 3)" ] ||
             fail "$compiler: the program of $document: $(cat "$work/output")"
         ;;
     esac
