@@ -50,63 +50,6 @@ static bool is_readable(const struct htw__alarm *alarm, int timeout_ms) {
     return poll(&poll_fd, 1, timeout_ms) == 1;
 }
 
-UNIT_TEST(alarm_set_twice_expires_at_the_earlier_time) {
-    for (size_t i = 0; i < COUNT_OF(clocks); i++) {
-        struct htw__alarm alarm;
-        start(&alarm, clocks[i]);
-        int64_t start_ns = now_ns(clocks[i]);
-        htw__alarm_set(&alarm, start_ns + 5 * HOUR_NS);
-        assert_in_range(remaining_ns(&alarm), 4 * HOUR_NS, 5 * HOUR_NS);
-        htw__alarm_set(&alarm, start_ns + 9 * HOUR_NS);
-        assert_in_range(remaining_ns(&alarm), 4 * HOUR_NS, 5 * HOUR_NS);
-        htw__alarm_set(&alarm, start_ns + 2 * HOUR_NS);
-        assert_in_range(remaining_ns(&alarm), HOUR_NS, 2 * HOUR_NS);
-        assert_false(is_readable(&alarm, 0));
-        htw__alarm_fini(&alarm);
-    }
-}
-
-UNIT_TEST(alarm_reset_takes_a_later_time) {
-    struct htw__alarm alarm;
-    start(&alarm, CLOCK_MONOTONIC);
-    int64_t start_ns = htw__clock_monotonic_ns();
-    htw__alarm_set(&alarm, start_ns + HOUR_NS);
-    htw__alarm_reset(&alarm);
-    assert_true(remaining_ns(&alarm) <= HOUR_NS); /* it stays until it is set or disarmed */
-    assert_true(remaining_ns(&alarm) > 0);
-    htw__alarm_set(&alarm, start_ns + 9 * HOUR_NS);
-    assert_in_range(remaining_ns(&alarm), 8 * HOUR_NS, 9 * HOUR_NS);
-    htw__alarm_fini(&alarm);
-}
-
-UNIT_TEST(alarm_planned_for_never_forgets_what_was_set_before_the_reset) {
-    struct htw__alarm alarm;
-    start(&alarm, CLOCK_MONOTONIC);
-    int64_t start_ns = htw__clock_monotonic_ns();
-    htw__alarm_set(&alarm, start_ns + HOUR_NS);
-    htw__alarm_plan(&alarm, INT64_MAX); /* set since the reset: stays */
-    assert_true(remaining_ns(&alarm) > 0);
-    htw__alarm_reset(&alarm);
-    htw__alarm_plan(&alarm, INT64_MAX);
-    assert_int_equal(remaining_ns(&alarm), 0);
-    htw__alarm_set(&alarm, start_ns + HOUR_NS);
-    assert_true(remaining_ns(&alarm) > 0);
-    htw__alarm_fini(&alarm);
-}
-
-UNIT_TEST(alarm_planned_expires_at_the_earlier_of_two_times) {
-    for (int is_planned_later = 0; is_planned_later < 2; is_planned_later++) {
-        struct htw__alarm alarm;
-        start(&alarm, CLOCK_MONOTONIC);
-        int64_t start_ns = htw__clock_monotonic_ns();
-        htw__alarm_set(&alarm, start_ns + 5 * HOUR_NS);
-        htw__alarm_plan(&alarm, start_ns + (is_planned_later ? 9 : 2) * HOUR_NS);
-        assert_in_range(remaining_ns(&alarm), (is_planned_later ? 4 : 1) * HOUR_NS,
-                        (is_planned_later ? 5 : 2) * HOUR_NS);
-        htw__alarm_fini(&alarm);
-    }
-}
-
 UNIT_TEST(alarm_for_the_past_expires_at_once) {
     static const int64_t past[] = { INT64_MIN, -1, 0, 1 };
     for (size_t i = 0; i < COUNT_OF(clocks); i++)

@@ -5,33 +5,6 @@
 #include "../../support/random.h"
 #include "../unit.h"
 
-UNIT_TEST(bitmap_without_members_has_no_next) {
-    struct htw__bitmap bitmap = { 0 };
-    assert_int_equal(htw__bitmap_next(&bitmap, 0), HTW__BITMAP_NONE);
-    assert_int_equal(htw__bitmap_next(&bitmap, HTW__BITMAP_SIZE - 1), HTW__BITMAP_NONE);
-    assert_int_equal(htw__bitmap_count(&bitmap), 0);
-}
-
-UNIT_TEST(bitmap_with_one_member_finds_it_from_everywhere) {
-    static const uint32_t members[] = { 0, 1, 63, 64, 65, 2048, 4031, 4032, 4095 };
-    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++) {
-        struct htw__bitmap bitmap = { 0 };
-        htw__bitmap_add(&bitmap, members[i]);
-        for (uint32_t from = 0; from < HTW__BITMAP_SIZE; from++)
-            assert_int_equal(htw__bitmap_next(&bitmap, from), members[i]);
-    }
-}
-
-UNIT_TEST(bitmap_member_added_twice_is_removed_by_one_remove) {
-    struct htw__bitmap bitmap = { 0 };
-    htw__bitmap_add(&bitmap, 100);
-    htw__bitmap_add(&bitmap, 100);
-    assert_int_equal(htw__bitmap_count(&bitmap), 1);
-    htw__bitmap_remove(&bitmap, 100);
-    assert_false(htw__bitmap_has(&bitmap, 100));
-    assert_int_equal(htw__bitmap_next(&bitmap, 0), HTW__BITMAP_NONE);
-}
-
 /* Adds and removes at random, beside an array of flags. */
 UNIT_TEST(bitmap_in_random_use_agrees_with_an_array) {
     struct htw__bitmap bitmap = { 0 };

@@ -25,27 +25,6 @@ static uint64_t count_of_all_buckets(void) {
     return count;
 }
 
-UNIT_TEST_BETWEEN(empty, NULL, histogram_without_values_is_all_zero) {
-    assert_int_equal(htw__histogram_count(&histogram), 0);
-    assert_int_equal(htw__histogram_sum(&histogram), 0);
-    assert_int_equal(htw__histogram_min(&histogram), 0);
-    assert_int_equal(htw__histogram_max(&histogram), 0);
-    assert_int_equal(htw__histogram_percentile(&histogram, 50.0), 0);
-    assert_int_equal(count_of_all_buckets(), 0);
-}
-
-UNIT_TEST_BETWEEN(empty, NULL, histogram_of_small_values_is_exact) {
-    for (uint64_t value = 100; value >= 1; value--)
-        htw__histogram_record(&histogram, value);
-    assert_int_equal(htw__histogram_min(&histogram), 1);
-    assert_int_equal(htw__histogram_max(&histogram), 100);
-    assert_int_equal(htw__histogram_percentile(&histogram, 0.0), 1);
-    assert_int_equal(htw__histogram_percentile(&histogram, 50.0), 50);
-    assert_int_equal(htw__histogram_percentile(&histogram, 98.5), 99);
-    assert_int_equal(htw__histogram_percentile(&histogram, 99.0), 99);
-    assert_int_equal(htw__histogram_percentile(&histogram, 100.0), 100);
-}
-
 /* A single value is in a bucket that is narrow enough, and is its own median. */
 static void assert_is_recorded_well(uint64_t value) {
     struct htw__histogram_bucket bucket;
@@ -106,12 +85,6 @@ UNIT_TEST_BETWEEN(empty, NULL, histogram_sum_is_exact_beyond_the_buckets) {
     assert_true(htw__histogram_sum(&histogram) == 500500 * UINT64_C(1000003));
 }
 
-UNIT_TEST_BETWEEN(empty, NULL, histogram_of_the_greatest_value_alone_has_it_as_minimum) {
-    htw__histogram_record(&histogram, UINT64_MAX);
-    assert_true(htw__histogram_min(&histogram) == UINT64_MAX);
-    assert_true(htw__histogram_max(&histogram) == UINT64_MAX);
-}
-
 static void assert_same(const struct htw__histogram *a, const struct htw__histogram *b) {
     assert_true(htw__histogram_count(a) == htw__histogram_count(b));
     assert_true(htw__histogram_sum(a) == htw__histogram_sum(b));
@@ -132,17 +105,6 @@ UNIT_TEST_BETWEEN(empty, NULL, histogram_merged_is_as_if_all_had_been_recorded_t
     }
     htw__histogram_merge(&histogram, &other);
     assert_same(&histogram, &all);
-}
-
-UNIT_TEST_BETWEEN(empty, NULL, histogram_merged_with_an_empty_one_is_as_before) {
-    htw__histogram_record(&histogram, 300);
-    htw__histogram_record(&histogram, 70000);
-    htw__histogram_merge(&histogram, &other);
-    assert_int_equal(htw__histogram_count(&histogram), 2);
-    assert_int_equal(htw__histogram_min(&histogram), 300);
-    assert_int_equal(htw__histogram_max(&histogram), 70000);
-    htw__histogram_merge(&other, &histogram);
-    assert_same(&other, &histogram);
 }
 
 UNIT_TEST_BETWEEN(empty, NULL, histogram_merged_with_a_narrower_one_keeps_its_extremes) {

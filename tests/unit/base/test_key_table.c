@@ -8,7 +8,6 @@
 #include "../unit.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { FEW = 3000, MANY = 1000000, SEED = 77 };
 
@@ -105,16 +104,6 @@ UNIT_TEST(key_hash_is_xxh3) {
     assert_true(htw__key_hash("request", 7, 1) != htw__key_hash("request", 6, 1));
 }
 
-UNIT_TEST_BETWEEN(open_for_few, close_table, key_table_without_nodes_holds_no_memory) {
-    assert_int_equal(htw__key_table_count(&table), 0);
-    assert_int_equal(htw__key_table_memory(&table), 0);
-    assert_null(find(0));
-    assert_null(htw__key_table_next(&table, NULL));
-    assert_null(htw__key_table_remove_any(&table));
-    assert_true(htw__key_table_is_valid(&table));
-    assert_int_equal(memory.calls, 0);
-}
-
 UNIT_TEST_BETWEEN(open_for_few, close_table,
                   key_table_with_keys_of_any_size_finds_them_by_content) {
     static const size_t sizes[] = { 0, 1, 7, 16, 128, 240, 241, 1024, 1 << 20 };
@@ -179,22 +168,6 @@ UNIT_TEST_BETWEEN(open_for_many, close_table,
     assert_all_are_told_rightly(MANY);
 }
 
-UNIT_TEST_BETWEEN(open_for_many, close_table, key_table_emptied_by_removes_holds_no_memory) {
-    for (size_t i = 0; i < MANY; i++)
-        insert(i);
-    for (size_t i = 0; i < MANY; i++) {
-        size_t buckets = table.buckets;
-        take_out(
-            (size_t)((uint64_t)i * 7919 % MANY)); /* 7919 is prime to MANY: comes to each once */
-        assert_true(buckets - table.buckets <= 2);
-        assert_true(table.buckets <= 2 * table.count + 16);
-    }
-    assert_int_equal(htw__key_table_count(&table), 0);
-    assert_int_equal(htw__key_table_memory(&table), 0);
-    assert_int_equal(memory.live_blocks, 0);
-    assert_true(htw__key_table_is_valid(&table));
-}
-
 UNIT_TEST_BETWEEN(open_for_many, close_table, key_table_emptied_by_takes_gives_each_node_once) {
     for (size_t i = 0; i < MANY; i++)
         insert(i);
@@ -247,18 +220,6 @@ UNIT_TEST_BETWEEN(open_for_few, close_table, key_table_refused_memory_takes_ever
             take_out(i);
         assert_int_equal(memory.live_blocks, 0);
     }
-}
-
-UNIT_TEST_BETWEEN(open_for_few, close_table, key_table_given_memory_again_catches_up) {
-    failing_allocator_fail(&memory, 1, true);
-    for (size_t i = 0; i < 1000; i++)
-        insert(i);
-    assert_int_equal(table.buckets, 4);
-    failing_allocator_relent(&memory);
-    for (size_t i = 1000; i < 2000; i++)
-        insert(i);
-    assert_true(table.buckets >= table.count);
-    assert_all_are_told_rightly(2000);
 }
 
 /* One history: grows and shrinks in turn, sometimes without memory. */

@@ -82,17 +82,6 @@ static struct htw__cell *find(struct name name) {
                : NULL;
 }
 
-UNIT_TEST(slab_without_pages_gives_nothing) {
-    begin(20, 32);
-    assert_null(allocate_from_pages());
-    assert_null(htw__slab_remove_page(&slab, 0));
-    assert_int_equal(htw__slab_bytes(&slab), 0);
-    for (uint64_t index = 0; index <= UINT32_MAX; index = index * 3 + 1)
-        assert_null(htw__slab_find(&slab, (uint32_t)index));
-    assert_null(htw__slab_find(&slab, UINT32_MAX));
-    end();
-}
-
 UNIT_TEST(slab_cell_allocated_is_found_and_its_successor_has_a_new_name) {
     begin(20, 32);
     struct htw__cell *first = allocate();
@@ -112,15 +101,6 @@ UNIT_TEST(slab_cell_allocated_is_found_and_its_successor_has_a_new_name) {
     end();
 }
 
-UNIT_TEST(slab_cells_never_used_are_not_found) {
-    begin(20, 32);
-    allocate();
-    assert_non_null(htw__slab_find(&slab, 0));
-    assert_null(htw__slab_find(&slab, 1));
-    assert_null(htw__slab_find(&slab, HTW__SLAB_PAGE_CELLS - 1));
-    end();
-}
-
 UNIT_TEST(slab_that_is_full_refuses_another_page) {
     begin(HTW__SLAB_PAGE_BITS + 2, 32);
     for (unsigned i = 0; i < 4 * HTW__SLAB_PAGE_CELLS; i++)
@@ -130,18 +110,6 @@ UNIT_TEST(slab_that_is_full_refuses_another_page) {
     assert_null(allocate_from_pages());
     htw__slab_free(&slab, htw__slab_find(&slab, 5000));
     assert_int_equal(name_of(allocate()).index, 5000);
-    end();
-}
-
-UNIT_TEST(slab_bytes_are_what_was_allocated) {
-    begin(20, 32);
-    for (unsigned page = 0; page < 70; page++) { /* into the second segment */
-        assert_int_equal(add_page(), 0);
-        assert_int_equal(htw__slab_bytes(&slab), memory.live_bytes);
-    }
-    while (remove_page(3))
-        assert_int_equal(htw__slab_bytes(&slab), memory.live_bytes);
-    assert_int_equal(slab.present_count, 3);
     end();
 }
 

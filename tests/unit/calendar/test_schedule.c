@@ -12,9 +12,8 @@
 
 enum { RUNS_MAX = 256 };
 
-/* 2024-03-28 00:00 UTC, a Thursday; and the change of Berlin's clocks on the Sunday after it. */
+/* 2024-03-28 00:00 UTC, a Thursday. */
 #define START_NS (INT64_C(1711584000) * HTW_SECOND)
-#define CHANGE_NS (INT64_C(1711846800) * HTW_SECOND)
 
 /* A scheduler in manual time, and what the callback of one timer was told. */
 struct fixture {
@@ -121,17 +120,6 @@ CALENDAR_TEST(calendar_timer_runs_at_each_instant_of_its_zone) {
         assert_int_equal(f->runs[i].handle, f->handle);
     }
     assert_int_equal(htw_cancel(f->scheduler, f->handle), HTW_CANCELLED);
-}
-
-CALENDAR_TEST(calendar_timer_in_a_gap_runs_once_after_it) {
-    f->spec.zone = f->berlin;
-    assert_int_equal(schedule(f, "0,30 2 * * *"), 0);
-    set_time(f, CHANGE_NS - HTW_MILLISECOND);
-    f->count = 0;
-    advance(f, HTW_DAY - 2 * HTW_HOUR);
-    assert_int_equal(f->count, 1);
-    assert_int_equal(f->runs[0].deadline_ns, CHANGE_NS);
-    assert_int_equal(f->runs[0].missed, 0);
 }
 
 CALENDAR_TEST(calendar_timer_has_the_deadline_of_its_next_instant) {
@@ -410,16 +398,6 @@ static void resume(struct fixture *f) {
     advance(f, 0);
 }
 
-CALENDAR_TEST(calendar_timer_resumed_before_its_instant_is_on_time) {
-    schedule_in_paused_group(f, "0 3 * * *");
-    advance(f, 2 * HTW_HOUR);
-    resume(f);
-    advance(f, HTW_HOUR);
-    assert_int_equal(f->runs[0].late_ns, 0);
-    HOURS(f, 3);
-    htw_group_destroy(f->spec.group);
-}
-
 /* holds: calendar-8 */
 CALENDAR_TEST(calendar_instants_that_a_pause_held_back_are_missed) {
     for (uint32_t catch_up = 0; catch_up < 3; catch_up++) {
@@ -443,16 +421,6 @@ CALENDAR_TEST(calendar_instants_that_a_pause_held_back_are_missed) {
 }
 
 /* ---- what callers and callbacks do with the timer */
-
-CALENDAR_TEST(calendar_timer_that_is_moved_runs_then_and_goes_on) {
-    assert_int_equal(schedule(f, "0 3 * * *"), 0);
-    assert_int_equal(htw_reschedule(f->scheduler, f->handle, HTW_HOUR), HTW_MOVED);
-    advance(f, HTW_DAY);
-    HOURS(f, 1, 3);
-    assert_int_equal(htw_set_period(f->scheduler, f->handle, HTW_SECOND), HTW_MOVED);
-    advance(f, HTW_DAY);
-    HOURS(f, 27);
-}
 
 /* The instants that it passes over are counted; they do not run late. */
 /* holds: calendar-8 */
@@ -556,36 +524,6 @@ CALENDAR_TEST(calendar_timer_that_is_moved_as_its_run_begins_stays_moved) {
     f->count = 0;
     advance(f, HTW_DAY);
     HOURS(f, 27);
-}
-
-static void act_again_in_ten_minutes(struct fixture *f) {
-    f->act = NULL;
-    (void)htw_reschedule(f->scheduler, f->handle, 10 * HTW_MINUTE);
-}
-
-CALENDAR_TEST(calendar_callback_may_move_its_timer) {
-    f->act = act_again_in_ten_minutes;
-    assert_int_equal(schedule(f, "0 3 * * *"), 0);
-    advance(f, 2 * HTW_DAY);
-    assert_int_equal(f->count, 3);
-    assert_int_equal(f->runs[1].deadline_ns, START_NS + 190 * HTW_MINUTE);
-    assert_int_equal(f->runs[2].deadline_ns, START_NS + 27 * HTW_HOUR);
-    assert_int_equal(f->runs[2].missed, 0);
-}
-
-static void act_cancel(struct fixture *f) {
-    f->visits += htw_cancel(f->scheduler, f->handle) == HTW_RUNNING;
-}
-
-CALENDAR_TEST(calendar_callback_may_cancel_its_timer) {
-    f->act = act_cancel;
-    f->spec.release = release;
-    assert_int_equal(schedule(f, "0 3 * * *"), 0);
-    advance(f, 3 * HTW_DAY);
-    assert_int_equal(f->count, 1);
-    assert_int_equal(f->visits, 1);
-    assert_int_equal(f->releases, 1);
-    assert_int_equal(f->memory.live_blocks, 0);
 }
 
 /* holds: calendar-11 */

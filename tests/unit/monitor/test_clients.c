@@ -5,10 +5,8 @@
  */
 #include "monitor_fixture.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -88,26 +86,6 @@ MONITOR_TEST(monitor_answers_a_request_that_ends_with_the_stream) {
     shutdown(fd, SHUT_WR);
     assert_string_equal(client_read(fd, NULL), "");
     close(fd);
-}
-
-MONITOR_TEST(monitor_answers_the_first_of_many_requests) {
-    char requests[5 * 1000 + 1];
-    for (int i = 0; i < 1000; i++)
-        memcpy(requests + (size_t)i * 5, "json\n", 6);
-    const char *answer = client_ask(f->path, requests);
-    assert_true(is_json(answer));
-    assert_null(strstr(answer + 7, "{\"htw\":"));
-}
-
-MONITOR_TEST(monitor_answers_after_bytes_of_every_kind) {
-    char bytes[256];
-    for (int i = 0; i < 256; i++)
-        bytes[i] = (char)(255 - i);
-    int fd = client_connect(f->path);
-    assert_int_equal(send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL), sizeof(bytes));
-    assert_memory_equal(client_read(fd, NULL), "error: ", 7);
-    close(fd);
-    assert_true(is_json(client_ask(f->path, "json\n")));
 }
 
 /* holds: monitor-4 */

@@ -32,40 +32,6 @@ static uint32_t offer(struct htw__delay_queue *queue, uint32_t level, uint64_t d
     return id;
 }
 
-UNIT_TEST(delay_queue_without_buckets_is_empty) {
-    struct htw__delay_queue queue = reserved();
-    assert_true(htw__delay_queue_is_empty(&queue));
-    assert_true(htw__delay_queue_is_valid(&queue));
-    assert_int_equal(htw__delay_queue_count(&queue), 0);
-    htw__delay_queue_fini(&queue, memory);
-}
-
-UNIT_TEST(delay_queue_gives_the_buckets_of_all_levels_by_key) {
-    struct htw__delay_queue queue = reserved();
-    uint32_t ids[4];
-    ids[3] = offer(&queue, 0, 14);
-    ids[2] = offer(&queue, 2, 13);
-    ids[0] = offer(&queue, 0, 11);
-    ids[1] = offer(&queue, 1, 12);
-    for (uint32_t i = 0; i < 4; i++) {
-        assert_int_equal(htw__delay_queue_count(&queue), 4 - i);
-        expect_top(&queue, 11 + i, ids[i]);
-        htw__delay_queue_pop(&queue);
-        assert_int_equal(htw__delay_queue_key(&queue, ids[i]), HTW__DELAY_QUEUE_ABSENT);
-    }
-    assert_true(htw__delay_queue_is_empty(&queue));
-    htw__delay_queue_fini(&queue, memory);
-}
-
-UNIT_TEST(delay_queue_asked_for_less_room_keeps_what_it_has) {
-    struct htw__delay_queue queue = reserved();
-    uint64_t *keys = queue.keys;
-    assert_int_equal(htw__delay_queue_reserve(&queue, memory, IDS - 1), 0);
-    assert_int_equal(queue.capacity, IDS);
-    assert_ptr_equal(queue.keys, keys);
-    htw__delay_queue_fini(&queue, memory);
-}
-
 UNIT_TEST(delay_queue_with_equal_keys_gives_the_higher_level_first) {
     struct htw__delay_queue queue = reserved();
     offer(&queue, 1, 12);
@@ -80,36 +46,6 @@ UNIT_TEST(delay_queue_with_equal_keys_gives_the_higher_level_first) {
     htw__delay_queue_fini(&queue, memory);
 }
 
-/* As the clock goes on, so does the window. */
-UNIT_TEST(delay_queue_keys_wrap_around_the_slots_of_each_level) {
-    struct htw__delay_queue queue = reserved();
-    for (uint32_t level = 0; level < 3; level++) {
-        uint64_t width = UINT64_C(1) << (BITS * level);
-        for (uint64_t i = 5; i < 5 + NEAR; i++)
-            offer(&queue, level, i * width);
-        for (uint64_t i = 5; i < 100; i++) {
-            expect_top(&queue, i * width, level << BITS | (uint32_t)i % NEAR);
-            htw__delay_queue_pop(&queue);
-            offer(&queue, level, (i + NEAR) * width);
-        }
-        while (!htw__delay_queue_is_empty(&queue))
-            htw__delay_queue_pop(&queue);
-    }
-    htw__delay_queue_fini(&queue, memory);
-}
-
-UNIT_TEST(delay_queue_offered_an_earlier_key_takes_it_and_ignores_a_later_one) {
-    struct htw__delay_queue queue = reserved();
-    uint32_t id = offer(&queue, 1, 22);
-    offer(&queue, 2, 20);
-    assert_int_equal(offer(&queue, 1, 18), id);
-    expect_top(&queue, 18, id);
-    assert_int_equal(offer(&queue, 1, 23), id);
-    expect_top(&queue, 18, id);
-    assert_int_equal(htw__delay_queue_count(&queue), 2);
-    htw__delay_queue_fini(&queue, memory);
-}
-
 UNIT_TEST(delay_queue_keeps_the_moment_at_which_a_bucket_was_queued) {
     struct htw__delay_queue queue = reserved();
     htw__delay_queue_offer(&queue, 2, 10, 7);
@@ -120,27 +56,6 @@ UNIT_TEST(delay_queue_keeps_the_moment_at_which_a_bucket_was_queued) {
     htw__delay_queue_pop(&queue);
     htw__delay_queue_offer(&queue, 2, 18, 20);
     assert_int_equal(htw__delay_queue_since(&queue, 2), 20);
-    htw__delay_queue_fini(&queue, memory);
-}
-
-/* As many levels as there can be, of two buckets: the heap is as deep as it gets. */
-UNIT_TEST(delay_queue_of_64_levels_gives_them_by_key) {
-    enum { LEVELS = HTW__DELAY_QUEUE_LEVELS_MAX };
-    struct htw__delay_queue queue;
-    htw__delay_queue_init(&queue, 1);
-    assert_int_equal(htw__delay_queue_reserve(&queue, memory, 2 * LEVELS), 0);
-    for (uint32_t step = 1; step < LEVELS; step += 2) { /* each order visits every level once */
-        for (uint32_t i = 0, level = 0; i < LEVELS; i++, level = (level + step) % LEVELS) {
-            htw__delay_queue_offer(&queue, 2 * level + 1, UINT64_C(1) << level, 0);
-            assert_true(htw__delay_queue_is_valid(&queue));
-        }
-        for (uint32_t level = 0; level < LEVELS; level++) {
-            expect_top(&queue, UINT64_C(1) << level, 2 * level + 1);
-            htw__delay_queue_pop(&queue);
-        }
-        assert_true(htw__delay_queue_is_empty(&queue));
-        assert_true(htw__delay_queue_is_valid(&queue));
-    }
     htw__delay_queue_fini(&queue, memory);
 }
 

@@ -83,10 +83,6 @@ UNIT_TEST(wheel_million_timers_demoted_in_slices_can_be_cancelled_meanwhile) {
     demote_while_cancelling(false);
 }
 
-UNIT_TEST(wheel_strict_million_timers_demoted_in_slices_can_be_cancelled_meanwhile) {
-    demote_while_cancelling(true);
-}
-
 /* Buckets of ten levels come up at the same tick. When they have been emptied between two
    slices, each is a step of the budget. */
 WHEEL_TEST(wheel_buckets_emptied_between_slices_are_discarded_within_the_budget, 2, 0, false, 11) {
@@ -107,35 +103,6 @@ WHEEL_TEST(wheel_buckets_emptied_between_slices_are_discarded_within_the_budget,
         assert_int_equal(fixture_stats(f).queued_buckets, queued - 1);
     }
     assert_round(f, 2000, 10);
-}
-
-/* Whether the bucket is walked or emptied one by one, and whatever is cancelled in between. */
-UNIT_TEST(wheel_far_bucket_of_one_tick_expires_one_by_one_and_in_batches) {
-    for (size_t max = 1; max <= 3; max++) {
-        struct fixture f;
-        fixture_open(&f, 256, 0, false, 3000);
-        for (size_t i = 0; i < 3000; i++)
-            arm(&f, i, i % 10 == 0 ? 30001 : 30000);
-        size_t came = 0;
-        size_t cancelled = 0;
-        struct htw_timer *timers[3];
-        size_t count;
-        int progress;
-        do {
-            progress = htw_wheel_poll_batch(f.wheel, 30000, timers, max, 0, &count);
-            for (size_t i = 0; i < count; i++)
-                assert_int_equal(htw_timer_deadline(timers[i]), 30000);
-            came += count;
-            if (came % 7 == 0 && htw_wheel_cancel(f.wheel, &f.timers[(came * 11 + 1) % 3000]))
-                cancelled++;
-            assert_sound(&f);
-        } while (progress == HTW_MORE);
-        assert_true(cancelled > 0);
-        while (htw_wheel_poll(f.wheel, 30001) != NULL)
-            came++;
-        assert_int_equal(came + cancelled, 3000);
-        fixture_close(&f);
-    }
 }
 
 WHEEL_TEST_BOTH_ORDERS(wheel_demoted_timers_go_to_the_lowest_level_that_fits, 8, 0, 3) {

@@ -7,66 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Arms three timers for `deadline`, damages the second with `damage`, and expects the check
- * to find that; then puts the timer back as it was.
- */
-static void assert_found(uint64_t deadline, bool strict, void (*damage)(struct htw_timer *timer)) {
-    struct fixture f;
-    fixture_open(&f, 8, 100, strict, 3);
-    for (size_t i = 0; i < 3; i++)
-        arm(&f, i, deadline);
-    assert_sound(&f);
-    struct htw_timer intact = f.timers[1];
-    damage(&f.timers[1]);
-    int broken = htw_wheel_check(f.wheel);
-    f.timers[1] = intact;
-    assert_true(broken > 0);
-    fixture_close(&f);
-}
-
-static void assert_found_everywhere(void (*damage)(struct htw_timer *timer)) {
-    static const uint64_t deadlines[] = { 50, 101, 120, 5000, HTW_NEVER_TICK };
-    for (size_t i = 0; i < sizeof deadlines / sizeof deadlines[0]; i++) {
-        assert_found(deadlines[i], false, damage);
-        assert_found(deadlines[i], true, damage);
-    }
-}
-
-static void initialise(struct htw_timer *timer) {
-    memset(timer, 0, sizeof *timer);
-}
-
-UNIT_TEST(wheel_check_finds_a_pending_timer_that_was_initialised_again) {
-    assert_found_everywhere(initialise);
-}
-
-static void forget_the_rest(struct htw_timer *timer) {
-    /* Clears all after the links and the deadline: as if it were not pending. */
-    size_t kept = offsetof(struct htw_timer, _deadline) + sizeof timer->_deadline;
-    memset((char *)timer + kept, 0, sizeof *timer - kept);
-}
-
-UNIT_TEST(wheel_check_finds_a_pending_timer_without_an_owner) {
-    assert_found_everywhere(forget_the_rest);
-}
-
-static void set_an_early_deadline(struct htw_timer *timer) {
-    timer->_deadline = 100;
-}
-
-UNIT_TEST(wheel_check_finds_a_deadline_before_the_key_of_its_bucket) {
-    static const uint64_t deadlines[] = { 102, 120, 5000 };
-    for (size_t i = 0; i < 3; i++) {
-        assert_found(deadlines[i], false, set_an_early_deadline);
-        assert_found(deadlines[i], true, set_an_early_deadline);
-    }
-}
-
-UNIT_TEST(wheel_check_finds_a_deadline_overwritten_among_those_of_never) {
-    assert_found(HTW_NEVER_TICK, false, set_an_early_deadline);
-}
-
 WHEEL_TEST(wheel_check_finds_a_timer_that_has_left_unnoticed, 8, 100, true, 3) {
     /* The neighbours are linked past the second timer, as by a race of two threads. */
     for (size_t i = 0; i < 3; i++)

@@ -25,24 +25,6 @@ WHEEL_TEST_BOTH_ORDERS(wheel_with_a_horizon_of_a_day_holds_at_most_160_kib, 0, 1
     assert_int_equal(fixture_stats(f).memory_bytes, f->memory.live_bytes);
 }
 
-WHEEL_TEST(wheel_fresh_has_the_lowest_level_only, 0, 0, false, 0) {
-    assert_int_equal(fixture_stats(f).levels, 1);
-    assert_in_range(f->memory.live_bytes, 1, 24 * 1024);
-}
-
-WHEEL_TEST(wheel_creates_levels_when_a_deadline_needs_them, 8, 0, false, 1) {
-    arm(f, 0, 7);
-    assert_int_equal(fixture_stats(f).levels, 1);
-    arm(f, 0, 8);
-    assert_int_equal(fixture_stats(f).levels, 2);
-    arm(f, 0, 511);
-    assert_int_equal(fixture_stats(f).levels, 3);
-    size_t calls = f->memory.calls;
-    for (uint64_t deadline = 0; deadline < 512; deadline++)
-        arm(f, 0, deadline);
-    assert_int_equal(f->memory.calls, calls);
-}
-
 UNIT_TEST(wheel_reserved_horizon_needs_no_memory_whatever_the_clock) {
     static const uint32_t sizes[] = { 2, 4, 8, 64, 256 };
     static const uint64_t extra[] = { 0, 1, 2 };
@@ -84,15 +66,6 @@ UNIT_TEST(wheel_reserved_for_never_has_every_level) {
         assert_comes_alone(&f, 0, HTW_NEVER_TICK - 1);
         fixture_close(&f);
     }
-}
-
-WHEEL_TEST(wheel_reserve_of_less_changes_nothing, 8, 0, false, 0) {
-    assert_int_equal(htw_wheel_reserve(f->wheel, 100000), 0);
-    size_t calls = f->memory.calls;
-    assert_int_equal(htw_wheel_reserve(f->wheel, 100000), 0);
-    assert_int_equal(htw_wheel_reserve(f->wheel, 10), 0);
-    assert_int_equal(htw_wheel_reserve(f->wheel, 0), 0);
-    assert_int_equal(f->memory.calls, calls);
 }
 
 /* ---- failures */
@@ -203,16 +176,6 @@ UNIT_TEST(wheel_move_that_lacks_memory_leaves_the_timer_pending_as_it_was) {
     }
 }
 
-WHEEL_TEST(wheel_move_later_creates_the_levels_that_the_poll_will_need, 8, 0, false, 2) {
-    arm(f, 0, 5);
-    arm(f, 1, 5);
-    arm(f, 0, UINT64_C(1) << 50);
-    failing_allocator_fail(&f->memory, 1, true);
-    assert_round(f, 5, 1);
-    assert_comes_alone(f, 0, UINT64_C(1) << 50);
-    assert_int_equal(f->memory.refusals, 0);
-}
-
 UNIT_TEST(wheel_reserve_that_lacks_memory_can_be_tried_again) {
     size_t refused = 0;
     for (size_t nth = 1;; nth++) {
@@ -237,22 +200,4 @@ UNIT_TEST(wheel_reserve_that_lacks_memory_can_be_tried_again) {
             break;
     }
     assert_in_range(refused, 2, 100);
-}
-
-WHEEL_TEST(wheel_reserve_keeps_the_levels_that_could_be_created, 8, 0, false, 0) {
-    failing_allocator_fail(&f->memory, 5, true);
-    assert_int_equal(htw_wheel_reserve(f->wheel, HTW_NEVER_TICK), -ENOMEM);
-    assert_in_range(fixture_stats(f).levels, 2, 21);
-    assert_int_equal(fixture_stats(f).memory_bytes, f->memory.live_bytes);
-}
-
-WHEEL_TEST(wheel_without_memory_takes_what_needs_none, 8, 100, false, 4) {
-    failing_allocator_fail(&f->memory, 1, true);
-    arm(f, 0, 3);
-    arm(f, 1, 101);
-    arm(f, 2, HTW_NEVER_TICK);
-    assert_int_equal(htw_wheel_schedule(f->wheel, &f->timers[3], 100000), -ENOMEM);
-    assert_false(htw_timer_is_pending(&f->timers[3]));
-    assert_round(f, 101, 0, 1);
-    assert_true(htw_wheel_cancel(f->wheel, &f->timers[2]));
 }

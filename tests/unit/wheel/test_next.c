@@ -31,29 +31,6 @@ UNIT_TEST(wheel_emptied_bucket_causes_no_wake_up) {
     }
 }
 
-WHEEL_TEST(wheel_emptied_bucket_costs_a_poll_no_advance, 8, 0, false, 100) {
-    for (size_t i = 0; i < 100; i++)
-        arm(f, i, i < 99 ? 7 * i + 1 : 5000);
-    for (size_t i = 0; i < 99; i++)
-        assert_true(htw_wheel_cancel(f->wheel, &f->timers[i]));
-    assert_round(f, 10000,
-                 99); /* no htw_wheel_next() before, which would discard the empty buckets */
-    assert_int_equal(fixture_stats(f).advances, 1);
-    assert_int_equal(fixture_stats(f).queued_buckets, 0);
-}
-
-WHEEL_TEST(wheel_next_after_a_round_is_later_than_now, 8, 0, false, 60) {
-    struct random_source source = { 3 };
-    for (uint64_t now = 0; now < 3000; now++) {
-        for (int i = 0; i < 3; i++)
-            arm(f, random_below(&source, 60), now + 1 + random_below(&source, 200));
-        htw_wheel_cancel(f->wheel, &f->timers[random_below(&source, 60)]);
-        while (htw_wheel_poll(f->wheel, now) != NULL)
-            continue;
-        assert_true(htw_wheel_next(f->wheel) > now);
-    }
-}
-
 /* holds: wheel-10 */
 UNIT_TEST(wheel_trillion_empty_ticks_cost_as_much_as_one) {
     for (int strict = 0; strict < 2; strict++) {
@@ -90,13 +67,6 @@ UNIT_TEST(wheel_single_far_timer_costs_one_advance) {
             fixture_close(&f);
         }
     }
-}
-
-WHEEL_TEST(wheel_timers_far_apart_cost_one_advance_each, 256, 0, false, 8) {
-    for (size_t i = 0; i < 8; i++)
-        arm(f, i, trillion * (i + 1));
-    assert_round(f, 9 * trillion, 0, 1, 2, 3, 4, 5, 6, 7);
-    assert_int_equal(fixture_stats(f).advances, 8);
 }
 
 UNIT_TEST(wheel_timer_is_demoted_at_most_once_a_level) {

@@ -4,32 +4,6 @@
 
 #include "../../support/random.h"
 
-#include <string.h>
-
-UNIT_TEST(wheel_timers_expire_by_deadline) {
-    static const uint32_t sizes[] = { 2, 8, 256 };
-    for (size_t size = 0; size < 3; size++) {
-        for (int strict = 0; strict < 2; strict++) {
-            struct fixture f;
-            fixture_open(&f, sizes[size], 0, strict != 0, 3000);
-            struct random_source source = { 11 };
-            for (size_t i = 0; i < 3000; i++)
-                arm(&f, i, random_magnitude(&source) >> 1);
-            uint64_t last = 0;
-            size_t count = 0;
-            struct htw_timer *timer;
-            while ((timer = htw_wheel_poll(f.wheel, HTW_NEVER_TICK)) != NULL) {
-                assert_true(htw_timer_deadline(timer) >= last);
-                last = htw_timer_deadline(timer);
-                assert_true(htw_wheel_now(f.wheel) == last);
-                count++;
-            }
-            assert_int_equal(count, 3000);
-            fixture_close(&f);
-        }
-    }
-}
-
 WHEEL_TEST(wheel_strict_order_survives_demotion_to_a_tick_armed_from_near, 8, 0, true, 8) {
     /* The same tick, armed when the clock is nearer and nearer: at each level one of its buckets.
        */
@@ -45,34 +19,6 @@ WHEEL_TEST(wheel_strict_order_survives_demotion_to_a_tick_armed_from_near, 8, 0,
     assert_round(f, 4997, 1);
     arm(f, 0, 5000);
     assert_round(f, 5000, 7, 6, 4, 2, 0);
-}
-
-WHEEL_TEST(wheel_strict_order_survives_a_budget_with_arms_in_between, 8, 0, true, 41) {
-    arm(f, 0, 576);
-    for (size_t i = 1; i < 21; i++) /* the same bucket of level 3 as timer 0 */
-        arm(f, i, 600);
-    struct htw_timer *timers[64];
-    size_t numbers[41];
-    size_t total = 0;
-    size_t armed = 21;
-    size_t count;
-    int progress;
-    do {
-        progress = htw_wheel_poll_batch(f->wheel, 590, timers, 64, 1, &count);
-        if (armed < 41)
-            arm(f, armed++, 600);
-        assert_in_range(count, 0, 1);
-        if (count == 1)
-            numbers[total++] = fixture_number(f, timers[0]);
-        assert_sound(f);
-    } while (progress == HTW_MORE);
-    assert_int_equal(total, 1);
-    while (armed < 41)
-        arm(f, armed++, 600);
-    assert_quiet_round(f, 599);
-    for (size_t i = 1; i < 41; i++)
-        assert_ptr_equal(htw_wheel_poll(f->wheel, 600), &f->timers[i]);
-    assert_int_equal(numbers[0], 0);
 }
 
 /* Arms the same timers and polls up to `end` in steps of `step`; notes the order. */

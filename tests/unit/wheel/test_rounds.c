@@ -4,8 +4,6 @@
 
 #include "../../support/random.h"
 
-#include <string.h>
-
 WHEEL_TEST(wheel_loop_that_rearms_one_tick_on_ends_at_now, 8, 0, false, 1) {
     arm(f, 0, 1);
     uint64_t handed_out = 0;
@@ -116,67 +114,6 @@ UNIT_TEST(wheel_budget_covers_emptied_buckets_ahead) {
     }
 }
 
-WHEEL_TEST_BOTH_ORDERS(wheel_budget_of_one_lets_no_later_timer_pass, 8, 0, 50) {
-    for (size_t i = 0; i < 50; i++) /* one bucket of level 2, the earliest last */
-        arm(f, i, 113 - i);
-    size_t numbers[50];
-    assert_int_equal(poll_all(f, 200, 1, 1, numbers), 50);
-    for (size_t i = 0; i < 50; i++)
-        assert_int_equal(numbers[i], 49 - i);
-}
-
-UNIT_TEST(wheel_batch_armed_for_the_past_inside_a_round_waits_for_the_next) {
-    static const size_t budgets[] = { 1, 2, 64 };
-    for (size_t i = 0; i < 3; i++) {
-        struct fixture f;
-        fixture_open(&f, 8, 0, true, 6);
-        for (size_t number = 0; number < 4; number++)
-            arm(&f, number, 9 + number % 2);
-        struct htw_timer *timers[1];
-        size_t count = 0;
-        while (count == 0)
-            assert_int_equal(htw_wheel_poll_batch(f.wheel, 12, timers, 1, budgets[i], &count),
-                             HTW_MORE);
-        assert_ptr_equal(timers[0], &f.timers[0]);
-        arm(&f, 4, 9);
-        arm(&f, 5, 10);
-        size_t numbers[6];
-        assert_int_equal(poll_all(&f, 12, 1, budgets[i], numbers), 4);
-        assert_int_equal(numbers[0], 2);
-        assert_int_equal(numbers[1], 1);
-        assert_int_equal(numbers[2], 3);
-        assert_int_equal(numbers[3], 5);
-        assert_int_equal(poll_all(&f, 12, 1, budgets[i], numbers), 1);
-        assert_int_equal(numbers[0], 4);
-        fixture_close(&f);
-    }
-}
-
-/* The timers of one bucket are armed so far apart that they are in all of its chains. */
-WHEEL_TEST(wheel_bucket_filled_over_a_long_time_loses_no_timer, 4, 0, false, 80) {
-    for (size_t between = 1; between < 70; between += 3) {
-        uint64_t clock = htw_wheel_now(f->wheel);
-        for (size_t i = 0; i < 20; i++) {
-            arm(f, i, clock + 9 + i % 3);
-            for (size_t other = 0; other < between; other++) {
-                arm(f, 20 + i, clock + 2 + other % 30);
-                assert_true(htw_wheel_cancel(f->wheel, &f->timers[20 + i]));
-            }
-            assert_sound(f);
-        }
-        for (size_t i = 0; i < 20; i += 2)
-            assert_true(htw_wheel_cancel(f->wheel, &f->timers[i]));
-        assert_sound(f);
-        struct htw_timer *timer;
-        size_t total = 0;
-        while ((timer = htw_wheel_poll(f->wheel, clock + 12)) != NULL) {
-            assert_int_equal(fixture_number(f, timer) % 2, 1);
-            total++;
-        }
-        assert_int_equal(total, 10);
-    }
-}
-
 /* Also discarding the bucket: a budget for its timers is enough. In strict order, timers that are due
    above the lowest level take two steps. */
 WHEEL_TEST_BOTH_ORDERS(wheel_budget_is_a_step_for_each_timer_of_a_bucket, 8, 0, 9) {
@@ -190,36 +127,4 @@ WHEEL_TEST_BOTH_ORDERS(wheel_budget_is_a_step_for_each_timer_of_a_bucket, 8, 0, 
                          HTW_DONE);
         assert_int_equal(count, f->count);
     }
-}
-
-/* One call empties part of a bucket: what is due waits in a list of its own, what is not has been demoted. */
-WHEEL_TEST_BOTH_ORDERS(wheel_bucket_emptied_in_parts_lets_its_timers_be_cancelled_and_moved, 8, 0,
-                       300) {
-    for (size_t i = 0; i < f->count;
-         i++) /* of one bucket: half of them are due before the others */
-        arm(f, i, 64 + i % 2);
-    unsigned polled = 0, cancelled = 0, moved = 0;
-    for (struct htw_timer *timer; (timer = htw_wheel_poll(f->wheel, 64)) != NULL; polled++) {
-        assert_int_equal(fixture_number(f, timer) % 2, 0);
-        for (size_t kept = 0, i = f->count - 1; i > 0 && kept < 2; i--) {
-            if (!htw_timer_is_pending(&f->timers[i]) || htw_timer_deadline(&f->timers[i]) > 64)
-                continue;
-            if (kept++ == 0) {
-                assert_true(htw_wheel_cancel(f->wheel, &f->timers[i]));
-                cancelled++;
-            } else {
-                arm(f, i, 70);
-                moved++;
-            }
-        }
-        assert_sound(f);
-    }
-    assert_int_equal(polled + cancelled + moved, 150);
-    assert_int_equal(htw_wheel_next(f->wheel), 65);
-    assert_int_equal(htw_wheel_count(f->wheel), 150 + moved);
-    polled = 0;
-    for (struct htw_timer *timer; (timer = htw_wheel_poll(f->wheel, 70)) != NULL; polled++)
-        assert_true(polled < 150 ? fixture_number(f, timer) % 2 == 1
-                                 : htw_timer_deadline(timer) == 70);
-    assert_int_equal(polled, 150 + moved);
 }

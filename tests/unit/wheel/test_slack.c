@@ -72,21 +72,6 @@ WHEEL_TEST(wheel_slack_in_the_past_is_due_at_once, 8, 1000, false, 1) {
     assert_round(f, 1000, 0);
 }
 
-UNIT_TEST(wheel_slack_timer_expires_at_the_tick_chosen) {
-    struct random_source source = { 2 };
-    for (int i = 0; i < 3000; i++) {
-        struct fixture f;
-        fixture_open(&f, UINT32_C(2) << random_below(&source, 8), random_magnitude(&source) >> 2,
-                     i % 2 == 0, 2);
-        uint64_t earliest = htw_wheel_now(f.wheel) + 1 + (random_magnitude(&source) >> 2);
-        if (i % 3 == 0) /* so that coarser levels than the timer needs exist */
-            assert_int_equal(htw_wheel_reserve(f.wheel, HTW_NEVER_TICK), 0);
-        uint64_t tick = chosen(&f, earliest, earliest + (random_magnitude(&source) >> 2));
-        assert_comes_alone(&f, 0, tick);
-        fixture_close(&f);
-    }
-}
-
 WHEEL_TEST(wheel_slack_lets_timers_fall_due_together_without_demotion, 256, 12345, false, 1000) {
     /* A thousand timeouts of 30 s, armed over a second, give or take 1 %. */
     for (size_t i = 0; i < 1000; i++) {
@@ -114,21 +99,4 @@ WHEEL_TEST(wheel_slack_timer_at_the_start_of_a_bucket_is_never_demoted, 8, 0, fa
     }
     assert_round(f, 1000, 0, 1, 2, 3, 4, 5, 6);
     assert_int_equal(fixture_stats(f).demoted, 0);
-}
-
-WHEEL_TEST_BOTH_ORDERS(wheel_slack_moves_a_pending_timer, 8, 0, 1) {
-    arm(f, 0, 70);
-    assert_int_equal(chosen(f, 130, 200), 192);
-    assert_int_equal(fixture_stats(f).moved, 1);
-    assert_int_equal(chosen(f, 65, 80), 80);
-    assert_quiet_round(f, 79);
-    assert_round(f, 80, 0);
-}
-
-WHEEL_TEST(wheel_slack_keeps_the_order_among_other_timers, 8, 0, true, 4) {
-    arm(f, 1, 512);
-    assert_int_equal(chosen(f, 400, 600), 512);
-    arm(f, 2, 512);
-    arm(f, 3, 511);
-    assert_round(f, 512, 3, 1, 0, 2);
 }

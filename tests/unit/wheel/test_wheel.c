@@ -39,45 +39,6 @@ UNIT_TEST(wheel_initialised_timer_equals_zeroed_one) {
     assert_false(htw_timer_is_pending(&initialised));
 }
 
-UNIT_TEST(wheel_cancel_leaves_the_neighbours) {
-    for (size_t victim = 0; victim < 5; victim++) {
-        struct fixture f;
-        fixture_open(&f, 8, 0, true, 5);
-        for (size_t i = 0; i < 5; i++)
-            arm(&f, i, 6);
-        assert_true(htw_wheel_cancel(f.wheel, &f.timers[victim]));
-        assert_sound(&f);
-        size_t expected = 0;
-        struct htw_timer *timer;
-        while ((timer = htw_wheel_poll(f.wheel, 6)) != NULL) {
-            expected += expected == victim;
-            assert_int_equal(fixture_number(&f, timer), expected);
-            expected++;
-        }
-        assert_int_equal(expected + (victim == 4), 5);
-        fixture_close(&f);
-    }
-}
-
-WHEEL_TEST(wheel_stats_add_up, 8, 0, false, 10) {
-    for (size_t i = 0; i < 10; i++)
-        arm(f, i, 10 * i + 1);
-    arm(f, 9, 500);
-    arm(f, 8, HTW_NEVER_TICK);
-    assert_true(htw_wheel_cancel(f->wheel, &f->timers[5]));
-    assert_round(f, 25, 0, 1, 2);
-    assert_non_null(htw_wheel_drain(f->wheel));
-    struct htw_wheel_stats stats = fixture_stats(f);
-    assert_int_equal(stats.scheduled, 10);
-    assert_int_equal(stats.moved, 2);
-    assert_int_equal(stats.cancelled, 1);
-    assert_int_equal(stats.expired, 3);
-    assert_int_equal(stats.drained, 1);
-    assert_int_equal(stats.pending, 5);
-    assert_int_equal(stats.pending, htw_wheel_count(f->wheel));
-    assert_int_equal(stats.size, 8);
-}
-
 /* ---- for_each, drain, destroy */
 
 struct census {
@@ -115,14 +76,6 @@ static void arm_everywhere(struct fixture *f) {
         arm(f, i, deadlines[i]);
 }
 
-WHEEL_TEST_BOTH_ORDERS(wheel_for_each_visits_each_timer_once, 8, 1000, 16) {
-    arm_everywhere(f);
-    struct census census = { .fixture = f };
-    assert_int_equal(htw_wheel_for_each(f->wheel, count_visit, &census), 16);
-    for (size_t i = 0; i < 16; i++)
-        assert_int_equal(census.seen[i], 1);
-}
-
 UNIT_TEST(wheel_for_each_stops_when_the_visitor_says_so) {
     for (size_t stop_at = 1; stop_at <= 16; stop_at++) {
         struct fixture f;
@@ -152,16 +105,6 @@ WHEEL_TEST_BOTH_ORDERS(wheel_drain_takes_all_and_leaves_the_clock, 8, 1000, 16) 
     assert_int_equal(htw_wheel_now(f->wheel), 1000);
     assert_int_equal(htw_wheel_next(f->wheel), HTW_NEVER_TICK);
     assert_int_equal(fixture_stats(f).drained, 16);
-}
-
-WHEEL_TEST(wheel_drained_goes_on_working, 8, 1000, false, 16) {
-    arm_everywhere(f);
-    while (htw_wheel_drain(f->wheel) != NULL)
-        continue;
-    arm(f, 3, 1001);
-    assert_comes_alone(f, 3, 1001);
-    arm(f, 4, 5000000);
-    assert_comes_alone(f, 4, 5000000);
 }
 
 /* holds: wheel-12 */
