@@ -8,13 +8,8 @@
 #define HTW__ACTIVATION_FIRST 3 /* the first of the descriptors, which follow each other */
 #define HTW__ACTIVATION_MAX 9
 
-struct htw__activation {
-    uint32_t count;
-    const char *names[HTW__ACTIVATION_MAX]; /* "": it has none */
-};
-
-/* Takes the descriptors out of the variables LISTEN_PID, LISTEN_FDS and LISTEN_FDNAMES, and removes these: no child has them.
- * Those for another process do not count. To be called once, before there are threads. Returns NULL, or why not (a static phrase). */
-const char *htw__activation_take(struct htw__activation *ret_activation);
+/* Takes the descriptors out of the variables LISTEN_PID and LISTEN_FDS, and removes these: no child has them. Those for another
+ * process do not count. To be called once, before there are threads. Returns NULL, or why not (a static phrase). */
+const char *htw__activation_take(uint32_t *ret_count);
 
 #endif /* HTW_SRC_CMD_ACTIVATION_H */

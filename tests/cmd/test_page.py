@@ -448,14 +448,17 @@ class Page:
             with contextlib.suppress(Exception):
                 if condition():
                     return
-            assert time.monotonic() < end, f"no {what}; {self.text('#state')} {self.text('#job-text')}"
+            assert time.monotonic() < end, f"no {what}; {self.text('#state')}"
             time.sleep(0.05)
 
-    def click(self, selector, accept=False):
+    def click(self, selector, accept=None):
         self.run("arguments[0].scrollIntoView({block: 'center'})", self.one(selector))
         self.one(selector).click()
-        if accept:
-            self.driver.switch_to.alert.accept()
+        if accept is not None:
+            alert = self.driver.switch_to.alert
+            if accept:
+                alert.send_keys(accept)
+            alert.accept()
 
     def fits(self):
         wide = self.run("return document.documentElement.scrollWidth - innerWidth")
@@ -517,22 +520,21 @@ def try_page(server, width, height, dark):
         page.fits()
         page.picture("queue")
         page.click(f"[aria-label='Job {binary}']")
-        page.wait(lambda: page.one("#job").is_displayed(), "a dialog")
-        assert "000000  00 ff fe 0a 3c" in page.text("#payload")
+        page.wait(lambda: page.one("#job").is_displayed() and '"payload_base64": "AP/+Cjw="' in page.text("#job-text"), "a job")
         page.click("#job-close")
         page.click(f"[aria-label='Job {job}']")
-        page.wait(lambda: page.text("#payload") == MARKUP, "the payload")
+        page.wait(lambda: json.loads(page.text("#job-text"))["payload"] == MARKUP, "the payload")
         page.fits()
         page.picture("job")
         # Move, and then delete.
-        page.click("#move")
-        page.wait(lambda: "moved" in page.text("#job-text") and server.get("/jobs/" + job)["state"] == "delayed", "a move")
-        page.one("#move-to").clear()
-        page.one("#move-to").send_keys("soon")
-        page.click("#move")
-        page.wait(lambda: "neither an instant" in page.text("#job-text"), "a refusal")
-        page.click(f"[aria-label='Delete job {job}']", accept=True)
-        page.wait(lambda: server.ask("GET", "/jobs/" + job)[0] == 404 and not page.one("#job").is_displayed(), "a delete")
+        page.click(f"[aria-label='Move {job}']", accept="soon")
+        page.wait(lambda: "neither an instant" in page.text("#state"), "a refusal")
+        page.click(f"[aria-label='Move {job}']", accept="+1h")
+        page.wait(lambda: "moved" in page.text("#state") and server.get("/jobs/" + job)["state"] == "delayed", "a move")
+        page.click("button[data-state=delayed]")
+        page.wait(lambda: len(page.all("#jobs tr")) == 1, "a delayed job")
+        page.click(f"[aria-label='Delete {job}']", accept="")
+        page.wait(lambda: server.ask("GET", "/jobs/" + job)[0] == 404, "a delete")
         # Pause and resume.
         page.click("#pause")
         page.wait(lambda: "paused until" in page.text("#queue-numbers"), "a pause")
@@ -541,7 +543,7 @@ def try_page(server, width, height, dark):
         page.wait(lambda: "paused until" not in page.text("#queue-numbers"), "its end")
         # A job by its number; by time.
         page.one("[name=id]").send_keys(binary + "\n")
-        page.wait(lambda: page.one("#job").is_displayed() and page.text("#job-name") == "Job " + binary, "a job by its number")
+        page.wait(lambda: json.loads(page.text("#job-text"))["id"] == binary, "a job by its number")
         page.click("#job-close")
         page.one("[name=id]").clear()
         page.open("later")

@@ -386,12 +386,10 @@ os.execv(sys.argv[1], sys.argv[1:])
 """
 
 
-def launched(sockets, names=None, **variables):
+def launched(sockets, **variables):
     """How a process is started with these sockets: the keywords for Served."""
     fds = [each.fileno() for each in sockets]
     environment = {**os.environ, "FDS": " ".join(map(str, fds)), **variables}
-    if names is not None:
-        environment["LISTEN_FDNAMES"] = names
     return {"launch": (sys.executable, "-c", LAUNCH), "pass_fds": fds, "env": environment}
 
 
@@ -405,23 +403,17 @@ def listening(address):
 @test
 def sockets_of_systemd_are_used(directory):
     path = os.path.join(directory, "socket")
-    with listening(("127.0.0.1", 0)) as tcp, listening(path) as unix, listening(("127.0.0.1", 0)) as http:
-        ports = [each.getsockname()[1] for each in (tcp, http)]
-        sockets = launched([tcp, http, unix], "htw-serve.socket:http:other")
+    with listening(("127.0.0.1", 0)) as tcp, listening(path) as unix:
+        sockets = launched([tcp, unix], LISTEN_FDNAMES="htw-serve.socket:other")
         for _ in range(2):
             with Client(path) as early:  # systemd listens before the server does
                 early.socket.sendall(b"put 0 0 60 1\r\nx\r\n")
                 with Served(directory, "--max-jobs", "9", **sockets) as served:
-                    equal(served.places()[:2], [f"127.0.0.1:{ports[0]}", path])
-                    has(served.places()[2], f"http://127.0.0.1:{ports[1]}/")
-                    equal(len(served.places()), 3, "places: nothing else")
+                    equal(served.places(), [f"127.0.0.1:{tcp.getsockname()[1]}", path])
                     equal(early.lines.readline()[:9], "INSERTED ")
                     with served.client() as client:
                         equal(client.ask("list-tube-used\r\n"), "USING default")
-                    with socket.create_connection(("127.0.0.1", ports[1]), PATIENCE) as page:
-                        page.sendall(b"GET /queues HTTP/1.1\r\nHost: localhost\r\n\r\n")
-                        has(page.recv(100), b"HTTP/1.1 200 OK")
-                    for fd in (3, 4, 5):
+                    for fd in (3, 4):
                         flags = content_of(f"/proc/{served.process.pid}/fdinfo/{fd}").decode().split("flags:")[1].split()[0]
                         assert int(flags, 8) & os.O_CLOEXEC, (fd, flags)
             assert os.path.exists(path), "it is systemd's"
@@ -451,18 +443,9 @@ def wrong_sockets_of_systemd_are_refused(directory):
         refused(2, "LISTEN_FDS is not a number up to 9", [tcp], LISTEN_FDS="-1")
         refused(2, "LISTEN_FDS is not a number up to 9", [tcp], LISTEN_FDS="10")
         refused(2, "more descriptors than there are", [tcp], LISTEN_FDS="2")
-        refused(2, "as many names", [tcp], names="a:b")
-        refused(2, "as many names", [tcp, tcp], names="a")
-        refused(2, "one place for HTTP", [tcp, tcp], names="http:http")
-        refused(2, "one place for HTTP", [tcp], "--http", "0", names="http")
         refused(2, "too many places", [tcp] * 8, *["--listen", "0"])
         for wrong in (silent, datagrams):
             refused(1, "descriptor 4: not a socket that listens", [tcp, wrong])
-        refused(1, "not a socket that listens", [tcp, silent], names="a:http")
-    with listening(("0.0.0.0", 0)) as everywhere:
-        refused(1, "needs a token", [everywhere], "--listen", "0", names="http")
-        with Served(directory, "--listen", "0", **launched([everywhere], "http", HTW_SERVE_TOKEN="0123456789abcdef")) as served:
-            equal(len(served.places()), 2)
 
 
 @test

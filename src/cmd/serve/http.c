@@ -47,12 +47,10 @@ static void stop_beside(void) {
 
 bool htw__serve_http_start(struct htw__server *server) {
     struct htw__http_place places[2];
-    const int fd = htw__serve_http_fd(&server->options);
     size_t place_count = 0;
-    has_page = server->options.http != NULL || fd >= 0;
+    has_page = server->options.http != NULL;
     if (has_page)
-        places[place_count++] =
-            (struct htw__http_place) { .where = server->options.http, .fd = fd };
+        places[place_count++] = (struct htw__http_place) { .where = server->options.http };
     if (server->options.path != NULL && listen_beside(server->options.path))
         places[place_count++] =
             (struct htw__http_place) { .fd = beside_listener.fd, .is_owners = true };

@@ -114,32 +114,16 @@ const struct htw__command_line htw__serve_command_line = {
     .option_count = sizeof(rows) / sizeof(rows[0]),
 };
 
-int htw__serve_http_fd(const struct htw__serve_options *options) {
-    for (uint32_t i = 0; i < options->activation.count; i++)
-        if (strcmp(options->activation.names[i], HTW__SERVE_HTTP) == 0)
-            return HTW__ACTIVATION_FIRST + (int)i;
-    return -1;
-}
-
 /* Where it listens without options. */
 static const char *find_sockets(struct htw__serve_options *options) {
-    const char *why = htw__activation_take(&options->activation);
-    uint32_t pages = 0;
-    for (uint32_t i = 0; i < options->activation.count; i++)
-        pages += strcmp(options->activation.names[i], HTW__SERVE_HTTP) == 0;
-    uint32_t passed = options->activation.count - pages;
-    if (options->listen.count + passed == 0)
+    const char *why = htw__activation_take(&options->passed);
+    if (options->listen.count + options->passed == 0)
         options->listen.of[options->listen.count++] = "11300";
     if (why != NULL)
         return why;
-#ifdef HTW_WITHOUT_HTTP
-    if (pages > 0)
-        return "a socket is named http, and this program has no HTTP";
-#endif
-    if (pages > 1 || (pages > 0 && options->http != NULL))
-        return "one place for HTTP, not more";
-    return options->listen.count + passed > HTW__SERVE_LISTENERS ? "too many places to listen at"
-                                                                 : NULL;
+    return options->listen.count + options->passed > HTW__SERVE_LISTENERS
+               ? "too many places to listen at"
+               : NULL;
 }
 
 static enum htw__wish refuse(const char *why) {
@@ -167,8 +151,7 @@ enum htw__wish htw__serve_options_parse(int argc, char *argv[],
     const char *why = find_sockets(options);
     if (why != NULL)
         return refuse(why);
-    if ((options->token_file != NULL || options->hosts != NULL) && options->http == NULL &&
-        htw__serve_http_fd(options) < 0)
+    if ((options->token_file != NULL || options->hosts != NULL) && options->http == NULL)
         return refuse("--token-file and --host are for --http");
     return HTW__WISH_RUN;
 }

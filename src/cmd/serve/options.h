@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #define HTW__SERVE_LISTENERS 8 /* --listen may be given so often; with the sockets of systemd */
-#define HTW__SERVE_HTTP "http" /* the name of that for the page */
 
 struct htw__serve_options {
     const char *path; /* of the journal; NULL: --memory */
@@ -20,7 +19,7 @@ struct htw__serve_options {
         const char *of[HTW__SERVE_LISTENERS];
         uint32_t count;
     } listen;
-    struct htw__activation activation;
+    uint32_t passed; /* sockets of systemd */
     uint32_t socket_mode;
     uint64_t max_job_size, max_jobs, max_memory, max_output;
     uint32_t max_connections;
@@ -32,8 +31,5 @@ struct htw__serve_options {
 extern const struct htw__command_line htw__serve_command_line;
 enum htw__wish htw__serve_options_parse(int argc, char *argv[],
                                         struct htw__serve_options *ret_options);
-
-/* The socket of systemd for the page; -1: none. */
-int htw__serve_http_fd(const struct htw__serve_options *options);
 
 #endif /* HTW_SRC_CMD_SERVE_OPTIONS_H */

@@ -9,7 +9,6 @@ const form = get('search');
 let limits = { queues: LIMIT, jobs: LIMIT };
 let opened = null;  // the queue that is shown
 let state = 'ready';
-let shown = null;   // the job in the dialog
 
 /* ---- names and numbers */
 
@@ -159,60 +158,20 @@ async function readQueue() {
 /* ---- one job */
 
 function toolsOf(job) {
-    return [[['buried', 'delayed'], 'Kick'], [['ready', 'delayed'], 'Bury'], [['ready', 'delayed', 'buried'], 'Delete']]
+    return [[['buried', 'delayed'], 'Kick'], [['ready', 'delayed'], 'Bury'], [['ready', 'delayed', 'buried'], 'Move'],
+            [['ready', 'delayed', 'buried'], 'Delete']]
         .filter(([states]) => states.includes(job.state)).map(([, text]) => [text, text.toLowerCase()]);
 }
 
-/* Bytes that are no text are shown in hexadecimal digits. */
-function payloadOf(job) {
-    if (!('payload_base64' in job))
-        return job.payload;
-    const bytes = Array.from(atob(job.payload_base64), c => c.charCodeAt(0));
-    const lines = [];
-    for (let i = 0; i < bytes.length; i += 16) {
-        const part = bytes.slice(i, i + 16);
-        lines.push(i.toString(16).padStart(6, '0') + '  ' + part.map(byte => byte.toString(16).padStart(2, '0')).join(' ').padEnd(49) +
-            part.map(byte => byte > 31 && byte < 127 ? String.fromCharCode(byte) : '.').join(''));
-    }
-    return lines.join('\n');
-}
-
-async function readJob(id) {
-    const job = shown = await askOne('jobs/' + id);
-    put(get('job-name'), 'Job ' + id);
-    put(get('job-text'), '');
-    const facts = [['State', job.state], ['Queue', textOf(job, 'queue') || '(default)'], ['Due', dueOf(job)],
-                   ['Put', job.put === null ? 'not known' : timeOf(job.put)], ['Priority', job.priority],
-                   ['Attempts', `${job.attempts}; ${job.releases} released, ${job.timeouts} timed out, ${job.buries} buried, ${job.kicks} kicked`],
-                   ['Size', plural(job.size, 'byte') + (job.cut ? ', of which the first 65 536 are shown' : '')]];
-    if (textOf(job, 'key') !== '')
-        facts.push(['Key', textOf(job, 'key')]);
-    get('job-facts').replaceChildren(...facts.flatMap(([name, value]) => {
-        const pair = [document.createElement('dt'), document.createElement('dd')];
-        pair[0].textContent = name;
-        pair[1].textContent = value;
-        return pair;
-    }));
-    get('job-tools').replaceChildren();
-    toolsOf(job).forEach(([text, verb]) => addButton(get('job-tools'), text, 'job ' + id, () => changeJob(id, verb)));
-    get('move').disabled = job.state === 'leased';
-    put(get('payload'), payloadOf(job));
-}
-
+/* As it comes, with its whole payload. */
 async function openJob(id) {
     try {
-        await readJob(id);
-        if (!get('job').open)
-            get('job').showModal();
+        put(get('job-text'), JSON.stringify(await askOne('jobs/' + id), null, 4));
+        get('job').hidden = false;
+        get('job').scrollIntoView();
     } catch (error) {
-        tell(error.message, true);
+        say(error.message, true);
     }
-}
-
-/* In the dialog, as long as it hides what is below. */
-function tell(text, isWrong) {
-    say(text, isWrong);
-    put(get('job-text'), text);
 }
 
 /* ---- changes */
@@ -222,23 +181,18 @@ async function change(act) {
     try {
         const text = await act();
         await refresh();
-        tell(text, false);
+        say(text);
     } catch (error) {
-        tell(error.message, true);
+        say(error.message, true);
     }
 }
 
-function changeJob(id, verb, words = '') {
-    if (verb === 'delete' && !confirm(`Delete job ${id}?`))
+function changeJob(id, verb) {
+    const when = verb === 'move' ? prompt(`Job ${id} is due at an instant, or after +DURATION:`, '+1h') : null;
+    if (verb === 'move' ? when === null : verb === 'delete' && !confirm(`Delete job ${id}?`))
         return;
-    change(async () => {
-        const done = await post(`jobs/${id}/${verb}${words}`);
-        if (verb === 'delete')
-            get('job').close();
-        else if (get('job').open)
-            await readJob(id);
-        return `Job ${id}: ${done.done}`;
-    });
+    const words = verb === 'move' ? '?' + new URLSearchParams({ at: when }) : '';
+    change(async () => `Job ${id}: ${(await post(`jobs/${id}/${verb}${words}`)).done}`);
 }
 
 /* In parts, so that others can write in between; and no more than were buried, as a kick without buried ones takes delayed ones. */
@@ -325,6 +279,5 @@ get('pause').addEventListener('click', () => change(async () => {
 }));
 get('resume').addEventListener('click', () => change(async () =>
     nameOf(opened) + ': ' + (await post('queue/resume?queue=' + keyOf(opened, 'name'))).done));
-get('move').addEventListener('click', () => changeJob(shown.id, 'move', '?' + new URLSearchParams({ at: get('move-to').value })));
-get('job-close').addEventListener('click', () => get('job').close());
+get('job-close').addEventListener('click', () => { get('job').hidden = true; });
 refresh();

@@ -106,13 +106,10 @@ static bool add_listener(struct htw__server *server, const char *where, const ch
 
 static bool listen_all(struct htw__server *server) {
     const struct htw__serve_options *options = &server->options;
-    const int http = htw__serve_http_fd(options);
-    for (int fd = HTW__ACTIVATION_FIRST;
-         fd < HTW__ACTIVATION_FIRST + (int)options->activation.count; fd++) {
+    for (int fd = HTW__ACTIVATION_FIRST; fd < HTW__ACTIVATION_FIRST + (int)options->passed; fd++) {
         char where[32];
         snprintf(where, sizeof(where), "descriptor %d", fd);
-        if (fd != http &&
-            !add_listener(server, where,
+        if (!add_listener(server, where,
                           htw__listen_adopt(&server->listeners[server->listener_count], fd)))
             return false;
     }
