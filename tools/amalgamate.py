@@ -95,7 +95,8 @@ class Tree:
     def __init__(self, root):
         self.root = root
         self.texts = {}
-        self.sources = sorted((root / "src").rglob("*.c"))
+        lines = (root / "src/sources.txt").read_text().splitlines()
+        self.sources = [root / "src" / line for line in lines if not line.startswith("#")]
 
     def text(self, path):
         if path not in self.texts:

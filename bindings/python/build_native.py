@@ -32,15 +32,8 @@ def in_repository():
 
 
 def library_sources():
-    """The sources of the library for Linux, with the default allocator, as meson.build lists them."""
-    text = (REPOSITORY / "meson.build").read_text()
-    sources = []
-    for name in ("core_sources", "linux_sources", "default_allocator"):
-        files = re.search(rf"^{name} = files\((.*?)^\)", text, re.DOTALL | re.MULTILINE)
-        if files is None:
-            raise SystemExit(f"build_native.py: meson.build has no list {name} = files(...)")
-        sources += re.findall(r"'(src/[\w/]+\.c)'", files[1])
-    return sources
+    lines = (REPOSITORY / "src/sources.txt").read_text().splitlines()
+    return [f"src/{name}" for name in lines if not name.startswith("#")]
 
 
 def version():

@@ -17,8 +17,10 @@ cp -r "$here/Cargo.toml" "$here/htw" "$here/htw-sys" "$work/source"
 xxhash=$(echo '#include <xxhash.h>' | ${CC:-cc} -E - | sed -n 's/^# [0-9]* "\(.*xxhash\.h\)".*/\1/p' | head -n 1)
 csrc=$work/source/htw-sys/csrc
 mkdir -p "$csrc/include/htw"
-cp "$root/meson.build" "$xxhash" "$csrc"
+cp "$xxhash" "$csrc"
 cp "$root"/include/htw/*.h "$csrc/include/htw"
+mkdir "$csrc/src"
+cp "$root/src/sources.txt" "$csrc/src"
 for folder in base wheel scheduler purgatory calendar journal; do
     mkdir -p "$csrc/src/$folder"
     cp "$root/src/$folder"/*.[ch]* "$csrc/src/$folder"

@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Fails where a file includes what its folder must not use, or where files include or call each other in a circle.
+"""Fails where a file includes what its folder does not use, or where files include or call each other in a circle.
+
+The meson.build of each folder of src/ begins with what the folder uses: other folders, or single headers of these. Of
+base, and of a folder without a public header, it may include all headers, of others the public one. A line `# circle: FILE` there
+names one of the files of a circle that is meant.
 
 usage: layering.py ROOT
 """
@@ -10,24 +14,10 @@ import re
 import sys
 
 root = pathlib.Path(sys.argv[1]).resolve()
-# Each folder of src/ may include itself and base, and the public headers of those before it.
-ORDER = ["base", "wheel", "scheduler", "purgatory", "cmd"]
-# Libraries of their own, each above one of these, which no other folder includes.
-OWN = {"calendar": "scheduler", "journal": "scheduler", "monitor": "purgatory", "relay": "wheel"}
-PUBLIC = {"base": {"base", "backoff"}, "wheel": {"wheel"}, "scheduler": {"scheduler"},
-          "purgatory": {"purgatory"}, "cmd": {"htw", "calendar", "journal", "monitor"}, "monitor": {"monitor", "journal"}, "calendar": {"calendar"}, "journal": {"journal"},
-          "relay": {"calendar"}}
-# What docs/architecture.md explains: includes that go past the public header, and circles (each by
-# one of its files).
-INSIDE = {"cmd": "relay"}
-PRIVATE = {"src/purgatory/state.h": "src/scheduler/steady.h",
-           "src/relay/recurrence.c": "src/cmd/duration.h",
-           "src/cmd/journal/file.c": "src/journal/schema.h", "src/cmd/journal/jobs.c": "src/journal/place.h",
-           "src/cmd/journal/numbers.c": "src/journal/place.h",
-           "src/cmd/listen.h": "src/monitor/place.h"}
-EXPLAINED = {"src/scheduler/expirer"}
+src = root / "src"
 errors = []
 uses = {}  # by file without its suffix: the files of the project that it includes, likewise
+explained = set()  # a file of each circle that may be
 
 
 def node_of(path):
@@ -35,22 +25,49 @@ def node_of(path):
     return path if path.suffix == ".hpp" else path.with_suffix("")
 
 
-def folder_of(path):
-    return path.relative_to(root / "src").parts[0]
+def says(folder, what):
+    """The words of a line of the folder's meson.build."""
+    found = re.search(rf"^# {what}: (.*)$", (folder / "meson.build").read_text(), re.MULTILINE)
+    return re.split(r",? ", found.group(1)) if found else []
 
 
+def public(folder):
+    return root / f"include/htw/{folder.name}.h" if folder.parent == src else folder / "none"
+
+
+def folders_of(name):
+    """The folders to which a public header belongs: htw.h has those of all that it includes."""
+    if (src / name).is_dir():
+        return {src / name}
+    sources = {path.parent for path in src.glob(f"*/{name}.c")}
+    return sources or set().union(*map(folders_of, re.findall(r"#include <htw/(\w+)\.h>", (root / f"include/htw/{name}.h").read_text())))
+
+
+def check_folder(folder):
+    """The includes of its files are those that it says, and what it says is included."""
+    said, used = {src / name for name in says(folder, "uses")} - {src / "nothing"}, set()
+    for path in [*folder.glob("*.[ch]*"), public(folder)]:
+        text = path.read_text() if path.exists() else ""
+        for name in re.findall(r"#include <htw/(\w+)\.h>", text):
+            used |= folders_of(name) - {folder}
+            if not folders_of(name) <= said | {folder}:
+                errors.append(f"{path.relative_to(root)} includes <htw/{name}.h>")
+        for target in ((folder / name).resolve() for name in re.findall(r'#include "([^"]+)"', text)):
+            where = target if target in said else target.parent
+            if where != folder:
+                used.add(where)
+                if where not in said or (where.name != "base" and where != target and public(where).exists()):
+                    errors.append(f"{path.relative_to(root)} includes {target.relative_to(root)}")
+    errors.extend(f"{folder.relative_to(root)}/meson.build: nothing of {one.relative_to(src)} is included" for one in said - used)
+    explained.update(folder / name for name in says(folder, "circle"))
+
+
+for folder in {path.parent for path in src.rglob("*.[ch]")}:
+    check_folder(folder)
 for path in sorted(path for top in ["src", "include", "benchmarks", "examples"]
                    for ending in ["*.[ch]", "*.cc", "*.[ch]pp"] for path in (root / top).rglob(ending)):
     own = uses.setdefault(node_of(path), set())
     text = path.read_text()
-    inside = root / "src" in path.parents
-    folder = folder_of(path) if inside else None
-    allowed = ([*ORDER, *OWN] if not inside else
-               [*ORDER[:ORDER.index(OWN.get(folder, folder)) + 1], folder])
-    headers = set().union(*(PUBLIC[folder] for folder in allowed))
-    for name in re.findall(r"#include <htw/(\w+)\.h>", text):
-        if inside and name not in headers:
-            errors.append(f"{path.relative_to(root)} includes <htw/{name}.h>")
     if root / "include" in path.parents:
         own.update(node_of(root / "include" / name)
                    for name in re.findall(r"#include <(htw/[\w/]+\.h(?:pp)?)>", text))
@@ -59,9 +76,7 @@ for path in sorted(path for top in ["src", "include", "benchmarks", "examples"]
                    for name in re.findall(r"#include <(htw/[\w/]+\.hpp)>", text)]
     for name in re.findall(r'#include "([^"]+)"', text):
         target = (path.parent / name).resolve()
-        if root / "src" in target.parents and not (
-                inside and folder_of(target) in ("base", folder_of(path), INSIDE.get(folder)) or
-                PRIVATE.get(str(path.relative_to(root))) == str(target.relative_to(root))):
+        if src in target.parents and src not in path.parents:
             errors.append(f"{path.relative_to(root)} includes {target.relative_to(root)}")
         if target.with_suffix("") != path.with_suffix(""):
             own.add(target.with_suffix(""))
@@ -95,9 +110,8 @@ for folder in {path.parent for path in (root / "src").rglob("*.c")}:
 for what, graph in [("includes", uses), ("calls", calls)]:
     far = {file: led_to(graph[file], graph) for file in graph}
     for circle in {frozenset(one for one in far[file] if file in far.get(one, ())) for file in far if file in far[file]}:
-        names = sorted(str(file.relative_to(root).with_suffix("")) for file in circle)
-        if not EXPLAINED & set(names):
-            errors.append(f"a circle of {what}: " + " ".join(names))
+        if not explained & {node.with_suffix("") for node in circle}:
+            errors.append(f"a circle of {what}: " + " ".join(sorted(str(file.relative_to(root)) for file in circle)))
 
 print("\n".join(sorted(errors)) or "layering: every include is allowed, and every circle is explained")
 sys.exit(1 if errors else 0)

@@ -28,7 +28,7 @@ END
     chmod +x "$work/$compiler"
 done
 mkdir "$work/modules"
-echo 'raise ImportError("hidden")' >"$work/modules/markdown_it.py"
+echo 'raise ImportError("hidden")' >"$work/modules/myst_parser.py"
 
 # left_out NAME [VARIABLE=VALUE]...: the lines, to $work/NAME.
 left_out() {
@@ -55,7 +55,7 @@ page='left out: htw serve --http: needs libmicrohttpd (Debian: libmicrohttpd-dev
 top='left out: htw top and htw replay: needs ncurses and jansson (Debian: libncurses-dev libjansson-dev)'
 annotations='left out: what helgrind and DRD are told: needs the headers of valgrind (Debian: valgrind)'
 probes='left out: probes for bpftrace and perf: needs sys/sdt.h of SystemTap (Debian: systemtap-sdt-dev)'
-man='left out: the man pages: needs markdown-it-py (Debian: python3-markdown-it)'
+man='left out: the man pages: needs Sphinx and MyST (Debian: python3-myst-parser python3-sphinx)'
 
 left_out nothing
 left_out first HTW_HIDDEN='cctz/time_zone.h sqlite3.h librdkafka/rdkafka.h curses.h valgrind/helgrind.h sys/sdt.h' PYTHONPATH="$work/modules"

@@ -38,7 +38,7 @@ def read(name):
 
 
 def units():
-    return sorted(name.removesuffix(".in") for name in os.listdir(FOLDER))
+    return sorted(name.removesuffix(".in") for name in os.listdir(FOLDER) if name != "meson.build")
 
 
 def write_all(directory):

@@ -41,7 +41,7 @@ import operators  # noqa: E402
 WANTED = 95  # percent of the mutants of each layer
 DECLARED_MAX = 5  # percent of them that may be declared equivalent
 FOLDER = ROOT / "build/mutate"
-PLAIN = ["-Dcalendar=true", "-Djournal=true", "-Dmonitor=true", "-Dtop=enabled", "-Dbuildtype=plain", "-Doptimization=2", "-Dcheck_level=1", "-Db_ndebug=false"]
+PLAIN = ["-Dcalendar=enabled", "-Djournal=enabled", "-Dmonitor=enabled", "-Dtop=enabled", "-Dbuildtype=plain", "-Doptimization=2", "-Dcheck_level=1", "-Db_ndebug=false"]
 TSAN = [*PLAIN, "-Db_sanitize=thread"]
 
 

@@ -231,7 +231,7 @@ verb_yields() {
 # build_hooked PROGRAM...: what plays the accesses of scheduler, purgatory and journal to memory, and no other part.
 build_hooked() {
     need "$test_packages"
-    configure hooked -Dbuildtype=release -Dexamples=false -Dcalendar=false -Djournal=true -Drelay=disabled
+    configure hooked -Dbuildtype=release -Dexamples=false -Dcalendar=disabled -Djournal=enabled -Drelay=disabled
     compile hooked "$@"
     programs=build/hooked/tests
 }
@@ -308,7 +308,7 @@ verb_soak() {
     esac
     [ $# -eq 0 ] || shift
     need "$test_packages"
-    configure soak -Dbuildtype=release -Dtests=true -Djournal=true -Dmonitor=true -Drelay=auto
+    configure soak -Dbuildtype=release -Dtests=true -Djournal=enabled -Dmonitor=enabled -Drelay=auto
     targets='htw htw-serve tests/soak_program'
     if ninja -C build/soak -t query htw-relay >/dev/null 2>&1; then
         targets="$targets htw-relay tests/relay_brokers"

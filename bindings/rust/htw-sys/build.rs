@@ -48,19 +48,10 @@ mod vendored {
         }
     }
 
-    /// The sources of the library for Linux, with the default allocator, as meson.build lists them.
     fn sources(root: &Path) -> Vec<PathBuf> {
-        let text = fs::read_to_string(root.join("meson.build")).expect("meson.build");
-        let list = |name| {
-            let files = text.split(&format!("\n{} = files(", name)).nth(1);
-            let files = files.and_then(|rest| rest.split(')').next());
-            files.unwrap_or_else(|| panic!("meson.build has no list {}", name)).split('\'')
-        };
-        ["core_sources", "linux_sources", "default_allocator"]
-            .into_iter()
-            .flat_map(|name| list(name).skip(1).step_by(2))
-            .map(|file| root.join(file))
-            .collect()
+        let text = fs::read_to_string(root.join("src/sources.txt")).expect("src/sources.txt");
+        let files = text.lines().filter(|line| !line.starts_with('#'));
+        files.map(|file| root.join("src").join(file)).collect()
     }
 
     fn build(root: &Path) -> cc::Build {
@@ -109,7 +100,7 @@ mod vendored {
             std::process::exit(1);
         }
         let root = root();
-        for part in ["meson.build", "include", "src"] {
+        for part in ["include", "src"] {
             println!("cargo:rerun-if-changed={}", root.join(part).display());
         }
         #[cfg(feature = "calendar")]
