@@ -30,7 +30,7 @@ diff "$work/listed" "$work/exported" ||
 # For Debian, each node stands for its functions.
 awk '/^HTW_/ { version = $1; sub(/^HTW_([A-Z]+_)?/, "", version); print " (symver)" $1, version ".0~" }' \
     "$map" >"$work/nodes"
-grep -h symver "$3/debian/$library"[0-9]*.symbols | diff "$work/nodes" - ||
+sed -n "/^$library\.so/,/^lib/ { /symver/p }" "$3"/debian/*.symbols | diff "$work/nodes" - ||
     { echo "the nodes of $map (<) are not those of the symbols file of debian/ (>)"; exit 1; }
 defined=$(nm -g --defined-only "$2" | awk 'NF == 3 { print $3 }')
 # (The compiler's reference to the routine that unwinds the stack is allowed, AddressSanitizer's

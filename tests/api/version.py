@@ -35,65 +35,46 @@ def semantic(version):
     return version.replace("~", "-")
 
 
-# The file, how the version stands there (the only group), and what is written there for a version.
+# The files, how the version stands there (the only group; it may stand there several times), and what is written there
+# for a version.
 SOURCE = ("meson.build", r"^project\('htw', 'c',\n  version: '([^']*)'", str)
-# The libraries beside libhtw.
-OWN = ["calendar", "journal", "monitor"]
 PLACES = [
     SOURCE,
     ("include/htw/base.h", r'^#define HTW_VERSION "(.*)"$', str),
     ("include/htw/base.h", r"^#define HTW_VERSION_MAJOR (.*)$", part(0)),
     ("include/htw/base.h", r"^#define HTW_VERSION_MINOR (.*)$", part(1)),
     ("include/htw/base.h", r"^#define HTW_VERSION_PATCH (.*)$", part(2)),
-    ("src/libhtw.map", r"^HTW_(.*) {$", first_node),
+    ("src/libhtw*.map", r"^HTW_(?:[A-Z]+_)?(\S+) {$", first_node),
     ("debian/changelog", r"\Ahtw \((.*)-\d+\)", str),
-    ("debian/control", r"^Package: libhtw([\d.]+)$", soversion),
-    ("debian/control", r"^ libhtw([\d.]+) \(= ", soversion),
-    ("debian/libhtw[0-9]*.install", r"libhtw\.so\.(.*)\*$", soversion),
-    ("debian/libhtw[0-9]*.symbols", r"^libhtw\.so\.(\S+) ", soversion),
-    ("debian/libhtw[0-9]*.symbols", r"^libhtw\.so\.\S+ libhtw(\S+) ", soversion),
-    ("debian/libhtw[0-9]*.symbols", r"^ \(symver\)HTW_(\S+) ", first_node),
-    ("debian/libhtw[0-9]*.symbols", r"^ \(symver\)HTW_\S+ (\S+)~$",
-     lambda version: first_node(version) + ".0"),
+    ("debian/control", r"^(?:Package:)? libhtw(?:-[a-z]+)?(\d\S*)", soversion),
+    ("debian/libhtw*[0-9].install", r"\.so\.(.*)\*$", soversion),
+    ("debian/libhtw*[0-9].symbols", r"^\S+\.so\.(\S+) ", soversion),
+    ("debian/libhtw*[0-9].symbols", r"^\S+ libhtw(?:-[a-z]+)?(\S+) #", soversion),
+    ("debian/libhtw*[0-9].symbols", r"^ \(symver\)HTW_(?:[A-Z]+_)?(\S+) ", first_node),
+    ("debian/libhtw*[0-9].symbols", r"^ \(symver\)\S+ (\S+)~$", lambda version: first_node(version) + ".0"),
     ("tests/api/consumer/CMakeLists.txt", r"^find_package\(htw (\S+) CONFIG", soversion),
     ("bindings/rust/Cargo.toml", r'^version = "(.*)"$', semantic),
     ("bindings/rust/Cargo.toml", r'^htw-sys = .* version = "(.*)" }$', semantic),
-] + [place for own in OWN for place in [
-    (f"src/libhtw-{own}.map", rf"^HTW_{own.upper()}_(.*) {{$", first_node),
-    ("debian/control", rf"^Package: libhtw-{own}([\d.]+)$", soversion),
-    ("debian/control", rf"^ libhtw-{own}([\d.]+) \(= ", soversion),
-    (f"debian/libhtw-{own}[0-9]*.install", rf"libhtw-{own}\.so\.(.*)\*$", soversion),
-    (f"debian/libhtw-{own}[0-9]*.symbols", rf"^libhtw-{own}\.so\.(\S+) ", soversion),
-    (f"debian/libhtw-{own}[0-9]*.symbols", rf"^libhtw-{own}\.so\.\S+ libhtw-{own}(\S+) ", soversion),
-    (f"debian/libhtw-{own}[0-9]*.symbols", rf"^ \(symver\)HTW_{own.upper()}_(\S+) ", first_node),
-    (f"debian/libhtw-{own}[0-9]*.symbols", rf"^ \(symver\)HTW_{own.upper()}_\S+ (\S+)~$",
-     lambda version: first_node(version) + ".0"),
-]]
+]
 HEADING = re.compile(r"^## .*$", re.MULTILINE)
 
 
-def path_of(name):
-    """The files of Debian's package of a library have its name: htw 0.2.0 is in libhtw0.2."""
-    paths = list(root.glob(name))
-    if len(paths) != 1:
-        sys.exit(f"{name}: {len(paths)} files where there must be one")
-    return paths[0]
-
-
 def library_files():
-    return [path for name in ["", *(f"-{own}" for own in OWN)]
-            for path in root.glob(f"debian/libhtw{name}[0-9]*")]
+    """The files of Debian's packages of libraries have their names: htw 0.2.0 is in libhtw0.2."""
+    return root.glob("debian/libhtw*[0-9].*")
 
 
 def named_for(path, version):
     return re.sub(r"^(libhtw(?:-[a-z]+)?)[\d.]+\.", rf"\g<1>{soversion(version)}.", path.name)
 
 
-def find(name, pattern):
-    found = re.search(pattern, path_of(name).read_text(), re.MULTILINE)
-    if found is None:
-        sys.exit(f"{name}: no version stands where it is expected: {pattern}")
-    return found
+def find(files, pattern):
+    """Where the version stands: each of these files has it."""
+    for path in list(root.glob(files)) or sys.exit(f"no such file: {files}"):
+        found = list(re.finditer(pattern, path.read_text(), re.MULTILINE))
+        if not found:
+            sys.exit(f"{path}: no version stands where it is expected: {pattern}")
+        yield from ((path, one) for one in reversed(found))
 
 
 def is_heading_of(heading, version):
@@ -111,9 +92,9 @@ def write(version):
     if re.fullmatch(r"\d+\.\d+\.\d+(~dev)?", version) is None:
         sys.exit(f"not a version as 1.2.3 or 1.2.3~dev: {version}")
     for name, pattern, form in PLACES:
-        found = find(name, pattern)
-        text = found.string
-        path_of(name).write_text(text[:found.start(1)] + form(version) + text[found.end(1):])
+        for path, found in find(name, pattern):
+            text = path.read_text()
+            path.write_text(text[:found.start(1)] + form(version) + text[found.end(1):])
     for path in library_files():
         path.rename(path.with_name(named_for(path, version)))
     changelog = root / "CHANGELOG.md"
@@ -130,12 +111,11 @@ def write(version):
 
 
 def check():
-    version = find(*SOURCE[:2])[1]
+    version = next(find(*SOURCE[:2]))[1][1]
     errors = []
     for name, pattern, form in PLACES:
-        found = find(name, pattern)
-        if found[1] != form(version):
-            errors.append(f"{name}: {found[1]!r} stands where {form(version)!r} belongs")
+        errors += [f"{path}: {found[1]!r} stands where {form(version)!r} belongs"
+                   for path, found in find(name, pattern) if found[1] != form(version)]
     for path in library_files():
         if path.name != named_for(path, version):
             errors.append(f"debian/{path.name}: {named_for(path, version)} belongs there")

@@ -38,8 +38,8 @@ bare_install() {
 
     quiet ./dev install
     leaves_out 0
-    for command in command serve cron relay top calendar journal monitor; do
-        quiet "debian/tests/$command"
+    for test in command serve cron relay top libraries; do
+        quiet "debian/tests/$test"
     done
     for page in htw-cron htw-delay htw-draw htw-journal htw-relay htw-replay htw-serve htw-top; do
         quiet man -w 1 "$page"
@@ -53,7 +53,7 @@ bare_install() {
     [ ! -s /htw/log ] || wrong 'helgrind is not silent'
 
     # As a user, with a compiler, and without all that may be left out.
-    optional='g++ libcctz-dev libjansson-dev libmicrohttpd-dev libncurses-dev librdkafka-dev libsqlite3-dev python3-markdown-it systemtap-sdt-dev valgrind'
+    optional='g++ libcctz-dev libjansson-dev libmicrohttpd-dev libncurses-dev librdkafka-dev libsqlite3-dev python3-myst-parser python3-sphinx systemtap-sdt-dev valgrind'
     # shellcheck disable=SC2086 # words
     quiet apt-get purge -y $optional
     quiet mine ./dev install /htw/mine/prefix
