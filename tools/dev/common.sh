@@ -29,15 +29,14 @@ jemalloc_packages="$test_packages libjemalloc-dev"
 valgrind_packages="$test_packages valgrind"
 detector_packages="$build_packages g++ clang libclang-rt-dev valgrind gdb binutils"
 coverage_packages="$test_packages clang-19 llvm-19 libclang-rt-19-dev"
-abi_packages="$build_packages $calendar_packages $journal_packages abigail-tools python3"
 demo_packages="$build_packages mawk"
-man_packages='python3-markdown-it'
-manual_packages="$man_packages python3-myst-parser python3-sphinx furo"
+man_packages='python3-myst-parser python3-sphinx'
+manual_packages="$man_packages furo"
 # What is not in $build_packages can be left out; the list left_out in meson.build says the same.
 install_packages="$build_packages $calendar_packages $journal_packages $relay_packages $top_packages $man_packages man-db valgrind-if-available systemtap-sdt-dev"
 root_packages='mmdebstrap uidmap'
 deb_packages="$test_packages $manual_packages valgrind-if-available build-essential xz-utils dpkg-dev debhelper lintian $root_packages"
-docs_packages="$test_packages $manual_packages mandoc"
+docs_packages="$test_packages $manual_packages man-db"
 dist_packages="$test_packages xz-utils git"
 python_packages='gcc g++ libc6-dev libcctz-dev tzdata libsqlite3-dev libxxhash-dev pkg-config python3 python3-cffi python3-dev python3-pytest python3-setuptools mypy'
 python_package_packages="$build_packages $python_packages python3-pip python3-venv python3-wheel binutils"
@@ -159,7 +158,7 @@ test_in() {
     shift 3
     # The relay is left out where librdkafka is missing or too old, so that all else can be tested.
     # shellcheck disable=SC2086 # a list of words
-    configure "$place" -Dbuildtype=debugoptimized -Dcheck_level=1 -Dcalendar=true -Djournal=true -Drelay=auto $own_options
+    configure "$place" -Dbuildtype=debugoptimized -Dcheck_level=1 -Dcalendar=enabled -Djournal=enabled -Drelay=auto $own_options
     "$run" "$place" "$@"
 }
 

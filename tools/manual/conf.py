@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
-# conf.py - how Sphinx makes the HTML manual: offline, light and dark, with a search. html_manual.py calls it.
+# conf.py - how Sphinx makes the man pages, and the HTML manual: offline, light and dark, with a search. manual.py calls it.
+import email.utils
+import json
 import os
 import pathlib
 import re
@@ -26,13 +28,21 @@ smartquotes = False
 highlight_language = "none"
 primary_domain = None
 
-# Each name of htw that a page refers to exists; those of the C library are not described here.
-nitpicky = True
+# The man pages. Their date is that of the package, not today: two builds make the same.
+pages = pathlib.Path(os.environ["HTW_PAGES"])
+is_man = (pages / "man_pages.json").is_file()
+man_pages = json.loads((pages / "man_pages.json").read_text()) if is_man else []
+packaged = re.search(r"^ -- .*>  (.*)", (root / "debian/changelog").read_text(), re.MULTILINE).group(1)
+today = str(email.utils.parsedate_to_datetime(packaged).date())
+
+# Each name of htw that a page refers to exists; those of the C library are not described here. A man page may refer to a
+# part that is not built.
+nitpicky = not is_man
 nitpick_ignore_regex = [("c:identifier", r"(?!htw_|HTW_).*")]
 
 html_theme = "furo"
 html_title = f"htw {version}"
-pictures = pathlib.Path(os.environ["HTW_PAGES"]) / "_static"
+pictures = pages / "_static"
 html_static_path = ["manual.css"] + ([str(pictures)] if pictures.is_dir() else [])
 html_css_files = ["manual.css"]
 html_copy_source = False

@@ -1,24 +1,16 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes the HTML manual, by Sphinx: the documents of this project as they are, with the reference from the headers and
-the help of the commands. A warning is an error.
-
-usage: html_manual.py ROOT FOLDER SOURCE_FOLDER [--htw PROGRAM] [--depfile FILE]
-
-FOLDER receives the pages, SOURCE_FOLDER what Sphinx reads.
+"""html_manual.py - writes what Sphinx makes the HTML manual of: the documents of this project as they are, with the reference
+from the headers and the help of the commands.
 
 The pages lie as in the tree, so that links between them hold; README.md is the first page. A link to a header leads
 to its page of the reference, one to another file to a page with the text of that file. docs/contents.txt has the
 order.
 """
 
-import argparse
 import os
 import pathlib
 import re
 import shutil
-import subprocess
-import sys
 
 import commands
 import comment
@@ -215,37 +207,3 @@ class Site:
             if names:
                 front += f"\n```{{toctree}}\n:hidden:\n:caption: {heading}\n\n" + "\n".join(names) + "\n```\n"
         self.write("index.md", front)
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("root", type=pathlib.Path)
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("source", type=pathlib.Path)
-    parser.add_argument("--htw")
-    parser.add_argument("--depfile", type=pathlib.Path)
-    arguments = parser.parse_args()
-    root, folder, source = (path.resolve() for path in (arguments.root, arguments.folder, arguments.source))
-    for old in (folder, source):
-        shutil.rmtree(old, ignore_errors=True)
-    site = Site(root, source / "pages")
-    site.build(arguments.htw)
-    here = pathlib.Path(__file__).resolve().parent
-    # The hash seed: two builds make the same.
-    run = subprocess.run(
-        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html", "-c", here, "-d", source / "doctrees",
-         source / "pages", folder], check=False,
-        env=dict(os.environ, HTW_ROOT=str(root), HTW_PAGES=str(source / "pages"), PYTHONHASHSEED="0",
-                 PYTHONDONTWRITEBYTECODE="1", LC_ALL="C.UTF-8"))
-    if run.returncode != 0:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise SystemExit("the HTML manual has errors")
-    (folder / ".buildinfo").unlink()
-    if arguments.depfile:
-        used = sorted(site.used) + sorted(here.glob("*.*"))
-        words = [str(path).replace(" ", "\\ ") for path in used]
-        arguments.depfile.write_text(f"{arguments.folder.name}: {' '.join(words)}\n")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,356 +1,150 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes the man pages: section 1 from the help of the commands and the parts of docs/ that commands.py names, htw(7)
-from README.md, section 3 from the headers, a page for each function and type and one for each header.
+"""man_pages.py - writes what Sphinx makes the man pages of, and their list (man_pages.json).
 
-usage: man_pages.py ROOT FOLDER [--htw PROGRAM] [--without NAME]... [--depfile FILE]
-
-NAME is a header that was not built.
+Section 3 is made of the headers: a page for each header and one for each group of its functions; each name of a page is
+found by `man` (add_names). Section 1 is made of the help of the commands and of the parts of docs/ that commands.py
+names, htw(7) of README.md.
 """
 
-import argparse
-import pathlib
+import itertools
+import json
 import re
-import shutil
-import textwrap
+
+from markdown_it import MarkdownIt
 
 import commands
 import comment
 import headers
-import roff
+import reference
 
 # What a program is linked with.
 LIBRARIES = {"calendar": "htw-calendar", "journal": "htw-journal", "monitor": "htw-monitor"}
 # Of README.md, htw(7) has the text before its first heading, and these parts.
-OVERVIEW = ("Which layer do I need?", "What it promises", "When not to use it")
+OVERVIEW = "which-layer-do-i-need|what-it-promises|when-not-to-use-it"
 
 
-def words(text):
-    """A sentence as the NAME of a page has it: no capital, no full stop, no markup."""
-    text = re.sub(r"[`\\]", "", text).rstrip(".:")
-    return text if re.match(r"[A-Z]{2}|HTW", text) else text[:1].lower() + text[1:]
+def row(head, cells):
+    """A row of a table as an entry of a list; where there are several cells, each with its heading."""
+    rest = cells[1:] if len(cells) == 2 else [f"{name}: {cell}" for name, cell in zip(head[1:], cells[1:]) if cell]
+    return f"{cells[0]}\n: {'; '.join(rest)}\n\n"
 
 
-def slug(title):
-    """The anchor of a heading, as forges make it."""
-    return re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-")
+def plain(text):
+    """A document without what a terminal cannot show: pictures, links and tables."""
+    def table(found):
+        head, _, *rows = [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in found[0].splitlines()]
+        return "".join(row(head, cells) for cells in rows)
+    text = re.sub(r"!\[[^\]]*\]\([^)]*\)|<!--.*?-->", "", text, flags=re.DOTALL)
+    text = re.sub(r"\[([^\[\]]*)\]\([^)]*\)", r"\1", text)
+    return re.sub(r"(?:^\|.*\n)+", table, text, flags=re.MULTILINE)
 
 
-def part_of(text, anchor):
-    """What stands under the heading with an anchor, that included."""
+def parts_of(text, anchors):
+    """What stands under the headings with these anchors, each with its heading."""
     lines = text.split("\n")
-    in_code, start, level = False, None, 0
-    for at, line in enumerate(lines):
-        in_code ^= line.lstrip().startswith("```")
-        found = None if in_code else re.match(r"(#+) (.*)", line)
-        if not found:
-            continue
-        if start is None and slug(found.group(2)) == anchor:
-            start, level = at, len(found.group(1))
-        elif start is not None and len(found.group(1)) <= level:
-            return "\n".join(lines[start:at])
-    if start is None:
-        raise SystemExit(f"no heading #{anchor}")
-    return "\n".join(lines[start:])
+    tokens = MarkdownIt().parse(text)
+    heads = [(token.map[0], token.tag, words.content) for token, words in itertools.pairwise(tokens)
+             if token.type == "heading_open"]
+    for anchor in anchors.split("|"):
+        for at, (start, level, title) in enumerate(heads):
+            if re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") == anchor:
+                end = next((line for line, other, _ in heads[at + 1:] if other <= level), len(lines))
+                yield f"## {title}\n\n" + plain("\n".join(lines[start + 1:end]) + "\n")
+                break
+        else:
+            raise SystemExit(f"no heading #{anchor}")
 
 
-class Manual:
-    def __init__(self, root, folder, version, date):
-        self.root, self.folder, self.version, self.date = root, folder, version, date
-        self.headers = headers.read_all(root)
-        self.pages = {}  # name: section
-        self.used = []
+def help_of(command):
+    """The help of a command: its tables stay as they are, between paragraphs."""
+    usage, _, text = command.help.partition("\n\n" if "\n\n" in command.help.split("\n  ")[0] else "\n")
+    out = []
+    for is_table, lines in itertools.groupby(text.split("\n"), lambda line: line.startswith("  ")):
+        lines = list(lines)
+        out += ["```text", *lines, "```"] if is_table else map(comment.inline, lines)
+    return usage, "\n".join(out)
 
-    def write(self, name, section, body):
-        path = self.folder / f"man{section}" / f"{name}.{section}"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        title = "htw manual" if section != 3 else "htw library functions"
-        # No empty paragraph after a heading.
-        body = re.sub(r"(?m)^(\.S[HS] .*)\n(?:\.[PI]P\n)+", r"\1\n", re.sub(r"\n{2,}", "\n", body))
-        path.write_text(f'.\\" Made by tools/manual; do not change it.\n'
-                        f'.TH {name} {section} {self.date} "htw {self.version}" "{title}"\n{body.rstrip()}\n')
+
+class Pages:
+    def __init__(self, root, folder):
+        self.root, self.folder = root, folder
+        self.pages = []  # as man_pages of conf.py
+        self.names = {}  # of each page, what else it describes
+        self.used = set()
 
     def read(self, name):
-        path = self.root / name
-        self.used.append(path)
-        return path.read_text()
+        self.used.add(self.root / name)
+        return (self.root / name).read_text()
 
-    @staticmethod
-    def see(names):
-        return ".SH SEE ALSO\n" + " ,\n".join(f".BR {name} ({section})" for name, section in names)
+    def write(self, name, section, summary, parts, also=()):
+        text = "\n\n".join(["---\norphan: true\n---", f"# {name}", *filter(None, parts)])
+        (self.folder / f"{name}.{section}.md").write_text(text + "\n")
+        self.pages.append((f"{name}.{section}", name, summary, [], section))
+        self.names[f"{name}.{section}"] = [name, *also]
 
     # ---- section 3
 
-    def overview_name(self, header):
-        return f"htw_{header.name}"
-
-    def list_pages(self, all_headers):
-        for header in all_headers:
-            self.pages[self.overview_name(header)] = 3
-            for item in header.items():
-                if item.kind != "macro":
-                    self.pages[item.name] = 3
-
     @staticmethod
-    def prototype(declaration):
-        """In lines of 78 columns, as it is in the header."""
-        lines = textwrap.wrap(declaration + ";", 74, subsequent_indent="    ", break_long_words=False)
-        return "\n".join(roff.guard("\\fB" + roff.escape_code(line) + "\\fR") for line in lines)
+    def name_of(header, group):
+        """That of a group is its first function that does more than to fill in a struct."""
+        functions = [item.name for item in group.items if item.kind == "function"]
+        return next(name for name in functions if not re.search("_(init|invalid)$", name)) if group.title else f"htw_{header.name}"
 
-    def struct(self, item):
-        lines = [f"{item.declaration} {{"]
-        for each in item.members:
-            lines.append(f"    {each.declaration}" + ("," if item.kind == "enum" else ";"))
-        return "\n".join("\\fB" + roff.escape_code(line) + "\\fR" for line in lines + ["};"])
+    def header(self, header):
+        if header.groups[0].title:
+            header.groups.insert(0, headers.Group(""))
+        names = [self.name_of(header, group) for group in header.groups]
 
-    def synopsis(self, header, code):
-        library = LIBRARIES.get(header.name, "htw")
-        return (f".SH SYNOPSIS\n.nf\n\\fB#include <{header.file}>\\fR\n.PP\n{code}\n.fi\n.PP\n"
-                f"Compile and link with\n.IR \"pkg\\-config \\-\\-cflags \\-\\-libs {roff.escape_code(library)}\" .")
+        def above(text):
+            """The top of the header is the first page."""
+            return re.sub(r"\bat the\s+top\b", f"in {names[0]}(3)", text)
+        for name, group in zip(names, header.groups):
+            is_first = group is header.groups[0]
+            link = f"Compile and link with `pkg-config --cflags --libs {LIBRARIES.get(header.name, 'htw')}`."
+            others = [f"**{other}**(3)" for other in names if other != name] + ["**htw**(7)"]
+            described = [item.name for item in group.items if item.kind != "macro" and item.name not in names]
+            self.write(name, 3, header.summary.rstrip(".") if is_first else f"{group.title} ({header.file})",
+                       ["## Synopsis", f"```text\n#include <{header.file}>\n```", link, "## Description",
+                        comment.head(header.comment) if is_first else "", *map(above, reference.contents(group)),
+                        "## See also", ", ".join(others)], described)
 
-    def described(self, header, item):
-        """DESCRIPTION, parameters and results of a comment."""
-        # The top of the header is the page of the header.
-        top = f"{self.overview_name(header)}(3)"
-        parts = comment.parts(re.sub(r"\bat the\s+top\b", f"in {top}", item.comment))
-        writer = roff.Writer(self.pages, [name for name, _ in parts.params])
-        out = [".SH DESCRIPTION", writer.blocks(parts.text)]
-        for name, text in parts.params:
-            out.append(f".TP\n.I {name}\n{writer.text(text)}")
-        if parts.returns:
-            out.append(".SH RETURN VALUE")
-        for value, text in parts.returns:
-            if value:
-                elsewhere = f'see "Errors" in {top}' if re.search(r"(?m)^Errors\.", header.comment) else "\\&"
-                out.append(f".TP\n\\fB{roff.escape_code(value)}\\fR\n{writer.text(text) or elsewhere}")
-            else:
-                out.append(f".PP\n{writer.text(text)}")
-        if parts.notes:
-            out.append(".SH NOTES\n" + writer.blocks(parts.notes))
-        return "\n".join(out)
-
-    def members(self, item):
-        writer = roff.Writer(self.pages)
-        out = []
-        for each in item.members:
-            parts = comment.parts(each.comment)
-            out.append(f".TP\n\\fB{roff.escape_code(each.name)}\\fR")
-            out.append(writer.blocks(parts.text).removeprefix(".PP\n").replace("\n.PP\n", "\n.IP\n") or "\\&")
-            for name, text in parts.params:
-                out.append(f".RS\n.TP\n.I {name}\n{writer.text(text)}\n.RE")
-            for value, text in parts.returns:
-                out.append(f".IP\nReturns {roff.escape_code(value)} {writer.text(text)}")
-        return "\n".join(out)
-
-    def related(self, header, group, item):
-        """The overview, the others of the group, and what the text names."""
-        names = [self.overview_name(header)]
-        names += [name for name in re.findall(r"\bhtw_\w+", item.comment + " " + item.declaration)]
-        if group.title:
-            names += [other.name for other in group.items if other.kind == "function"]
-        names = [name for name in dict.fromkeys(names) if name in self.pages and name != item.name]
-        return self.see([(name, 3) for name in names[:1] + sorted(names[1:])] + [("htw", 7)])
-
-    def item(self, header, group, item):
-        name = f".SH NAME\n{item.name} \\- {roff.escape(words(headers.sentence(item.comment)))}"
-        if item.kind in ("struct", "enum") and not item.is_opaque:
-            body = [self.synopsis(header, self.struct(item)), self.described(header, item),
-                    f".SH {'MEMBERS' if item.kind == 'struct' else 'VALUES'}", self.members(item)]
-            for macro in [other for other in group.items if other.name == item.name.upper() + "_INIT"]:
-                body.append(f".TP\n\\fB{macro.name}\\fR\n" + (
-                    roff.Writer(self.pages).text(comment.parts(macro.comment).text) or "The initial value."))
-        else:
-            body = [self.synopsis(header, self.prototype(
-                item.declaration if item.kind != "typedef" else f"typedef {item.declaration}")), self.described(header, item)]
-        self.write(item.name, 3, "\n".join([name, *body, self.related(header, group, item)]))
-
-    def overview(self, header):
-        """The page of a header: its head comment, its constants, and a list of what it has."""
-        name = self.overview_name(header)
-        writer = roff.Writer(self.pages)
-        out = [f".SH NAME\n{name} \\- {roff.escape(words(headers.sentence(header.summary)))}",
-               f".SH SYNOPSIS\n.nf\n\\fB#include <{header.file}>\\fR\n.fi", ".SH DESCRIPTION",
-               writer.blocks(comment.inline(header.summary[0].upper() + header.summary[1:])),
-               writer.blocks(comment.head(header.comment))]
-        for group in header.groups:
-            out.append(f".SH {(group.title or 'types and constants').upper()}")
-            if group.comment:
-                out.append(writer.blocks(comment.blocks(group.comment)))
-            for item in group.items:
-                text = comment.parts(item.comment).text
-                if item.kind == "macro":
-                    names = ", ".join(f"\\fB{roff.escape_code(each)}\\fR" for each, _ in item.macros)
-                    out.append(f".TP\n{names}\n{writer.text(text) or 'The initial value.'}")
-                elif item.name == name: # such as struct htw_calendar
-                    out.append(f".TP\n\\fB{item.declaration}\\fR\n{writer.text(text)}")
-                else:
-                    short = comment.inline(headers.sentence(item.comment))
-                    out.append(f".TP\n.BR {item.name} (3)\n{writer.text(short)}")
-        out.append(self.see([(self.overview_name(other), 3) for other in self.headers if other is not header] + [("htw", 7)]))
-        self.write(name, 3, "\n".join(out))
-
-    def section_3(self, without):
-        shown = [header for header in self.headers if header.name not in without]
-        self.list_pages(shown)
-        for header in shown:
-            self.used.append(self.root / "include" / header.file)
-            self.overview(header)
-            for group in header.groups:
-                for item in group.items:
-                    if item.kind != "macro" and item.name != self.overview_name(header):
-                        self.item(header, group, item)
-
-    # ---- section 1
-
-    def help_blocks(self, text):
-        """The paragraphs of a help text: prose stays prose, a table of options becomes a list."""
-        out, sections = [], {}
-        body = text.split("\n")
-        at = 0
-        heading = "DESCRIPTION"
-        while at < len(body):
-            line = body[at]
-            if line == "Exit status:":
-                heading = "EXIT STATUS"
-                at += 1
-                continue
-            out = sections.setdefault(heading, [])
-            if not line.strip():
-                at += 1
-            elif line.startswith("  "):
-                rows = []
-                while at < len(body) and body[at].startswith("  "):
-                    rows.append(body[at])
-                    at += 1
-                is_options = any(re.match(r"  ( {4}|-\w, )--", row) for row in rows)
-                target = sections.setdefault("OPTIONS", []) if is_options else out
-                target.append(self.rows(rows))
-            else:
-                lines = []
-                while at < len(body) and body[at].strip() and not body[at].startswith("  "):
-                    lines.append(body[at])
-                    at += 1
-                out.append(".PP\n" + roff.wrapped(self.prose(" ".join(lines))))
-        return sections
-
-    @staticmethod
-    def prose(text):
-        pieces = re.split(r"`([^`]*)`", text)
-        text = "".join(f"\\fB{roff.escape_code(piece)}\\fR" if at % 2 else roff.escape(piece)
-                       for at, piece in enumerate(pieces))
-        return re.sub(r"(?<![\w\\-])--(?=[a-z])", r"\\-\\-", text)
-
-    def rows(self, rows):
-        """`  -t, --tick DURATION      the precision`, with the lines that go on."""
-        if any(len(re.split(r"  +", row.strip())) > 2 for row in rows):  # examples in columns
-            return ".PP\n.RS 2\n.EX\n" + "\n".join(roff.guard(roff.escape_code(row[2:])) for row in rows) + "\n.EE\n.RE"
-        entries = []
-        for row in rows:
-            found = re.match(r"( {2,6}\S.*?)(?:  +(\S.*))?$", row)
-            indent = len(row) - len(row.lstrip())
-            if indent > 6 and entries:
-                entries[-1][1].append(row.strip())
-                continue
-            term = found.group(1).strip()
-            entries.append([term, [found.group(2)] if found.group(2) else []])
-            # One blank only, where the option is long.
-            long = re.match(r"(-\w, --[\w-]+ [A-Z]+) ([a-z].*)", term)
-            if long and not found.group(2):
-                entries[-1] = [long.group(1), [long.group(2)]]
-        return "\n".join(f".TP\n\\fB{roff.escape_code(term)}\\fR\n{roff.wrapped(self.prose(' '.join(text))) or chr(92) + '&'}"
-                         for term, text in entries)
-
-    @staticmethod
-    def beside_help(text, help_text):
-        """A part of a document without what the help says as well: its table of actions, and the exit status."""
-        out = []
-        for paragraph in text.split("\n\n"):
-            rows = [row.split("|")[1].strip() for row in paragraph.partition("\n|---")[2].splitlines()[1:]]
-            in_help = all(row[0] == row[-1] == "`" and row[1:-1] in help_text for row in rows if row)
-            if not (rows and in_help or paragraph.startswith("Exit status:")):
-                out.append(paragraph)
-        return "\n\n".join(out)
+    # ---- sections 1 and 7
 
     def command(self, command, others):
-        first = re.match(r"(?:(?:Usage:|  or: ) .*\n)+", command.help).group(0)
-        usages = [line[7:].strip() for line in first.splitlines()]
-        sections = self.help_blocks(command.help[len(first):])
-        out = [f".SH NAME\n{command.program} \\- {roff.escape(words(command.summary))}",
-               ".SH SYNOPSIS\n" + "\n.br\n".join(f"\\fB{roff.escape_code(usage)}\\fR" for usage in usages)]
-        for heading in ("DESCRIPTION", "OPTIONS", "EXIT STATUS"):
-            if heading in sections:
-                out.append(f".SH {heading}")
-                out += sections[heading]
+        usage, text = help_of(command)
         document, _, anchors = command.document.partition("#")
-        writer = roff.Writer(self.pages)
-        if command.name and not anchors:
-            out.append(".SH NOTES\n" + writer.blocks(self.read(document).partition("\n")[2]))
-        elif command.name:
-            for anchor in anchors.split("|"):
-                title, _, text = part_of(self.read(document), anchor).partition("\n")
-                title = re.sub(r"[#`]", "", title).strip().upper()
-                out.append(f".SH {'NOTES' if title.startswith('THE COMMAND') else title}")
-                out.append(writer.blocks(self.beside_help(text, command.help)))
-        out.append(self.see([(other.program, 1) for other in others if other is not command] + [("htw", 7)]))
-        self.write(command.program, 1, "\n".join(out))
+        parts = list(parts_of(self.read(document), anchors)) if command.name else []
+        see = [f"**{other.program}**(1)" for other in others if other is not command] + ["**htw**(7)"]
+        self.write(command.program, 1, command.summary, ["## Synopsis", f"```text\n{usage}\n```", "## Description", text,
+                                                          *parts, "## See also", ", ".join(see)])
 
-    def section_1(self, htw):
+    def overview(self, found):
+        text = self.read("README.md")
+        intro = re.split(r"\n(?=<|!\[|```|## )", text.partition("\n")[2])[0]  # no picture, nor what is said of it
+        see = [f"**{command.program}**(1)" for command in found] + [f"**{name}**(3)" for _, name, _, _, section in self.pages if section == 3]
+        self.write("htw", 7, "hierarchical timing wheels", ["## Description", plain(intro), *parts_of(text, OVERVIEW),
+                                                            "## See also", ", ".join(see)])
+
+    def build(self, htw, without):
+        self.folder.mkdir(parents=True)
+        for header in headers.read_all(self.root):
+            if header.name not in without:
+                self.used.add(self.root / "include" / header.file)
+                self.header(header)
         found = commands.read_all(self.root, htw)
         for command in found:
-            self.pages[command.program] = 1
-        for command in found:
             self.command(command, found)
-        return found
+        self.overview(found)
+        (self.folder / "man_pages.json").write_text(json.dumps(self.pages))
+        (self.folder / "index.md").write_text("# htw\n")
 
-    # ---- section 7
-
-    def section_7(self, found):
-        text = self.read("README.md")
-        # Without pictures and what is said of them.
-        intro = re.split(r"\n(?=<|!\[|```|## )", text.partition("\n")[2])[0]
-        writer = roff.Writer(self.pages)
-        out = [".SH NAME\nhtw \\- hierarchical timing wheels", ".SH DESCRIPTION", writer.blocks(intro)]
-        for title in OVERVIEW:
-            out.append(f".SH {title.upper()}")
-            out.append(writer.blocks(part_of(text, slug(title)).partition("\n")[2]))
-        names = [(self.overview_name(header), 3) for header in self.headers if self.overview_name(header) in self.pages]
-        out.append(self.see([(command.program, 1) for command in found] + names))
-        self.write("htw", 7, "\n".join(out))
-
-
-def date_of(root, version):
-    """The date of a release; between releases that of the package. Not today: two builds make the same."""
-    released = re.search(rf"^## {re.escape(version)} \((\d{{4}}-\d\d-\d\d)\)$", (root / "CHANGELOG.md").read_text(),
-                         re.MULTILINE)
-    if released:
-        return released.group(1)
-    day, month, year = re.search(r"^ -- .*>  \w+, (\d+) (\w+) (\d+)", (root / "debian/changelog").read_text(),
-                                 re.MULTILINE).groups()
-    months = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
-    return f"{year}-{months.index(month) + 1:02}-{day}"
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("root", type=pathlib.Path)
-    parser.add_argument("folder", type=pathlib.Path)
-    parser.add_argument("--htw")
-    parser.add_argument("--without", action="append", default=[])
-    parser.add_argument("--depfile", type=pathlib.Path)
-    arguments = parser.parse_args()
-    shutil.rmtree(arguments.folder, ignore_errors=True)
-    root = arguments.root.resolve()
-    version = re.search(r"version: '([^']+)'", (root / "meson.build").read_text()).group(1)
-    manual = Manual(root, arguments.folder, version, date_of(root, version))
-    manual.section_3(arguments.without)
-    found = manual.section_1(arguments.htw)
-    manual.section_7(found)
-    if arguments.depfile:
-        used = {*manual.used, root / "meson.build", root / "debian/changelog", root / "CHANGELOG.md",
-                *pathlib.Path(__file__).resolve().parent.glob("*.py")}
-        words = [str(path).replace(" ", "\\ ") for path in sorted(used)]
-        arguments.depfile.write_text(f"{arguments.folder.name}: {' '.join(words)}\n")
-
-
-if __name__ == "__main__":
-    main()
+    def add_names(self, made, folder):
+        """Puts the pages into the folders of their sections, and says of each what it describes: in its NAME, by which
+        apropos finds it, and by a page for each name that leads to it."""
+        for page, (name, *also) in self.names.items():
+            place = folder / f"man{page[-1]}"
+            place.mkdir(parents=True, exist_ok=True)
+            text = (made / page).read_text()
+            (place / page).write_text(text.replace(f".SH NAME\n{name} ", f".SH NAME\n{', '.join([name, *also])} ", 1))
+            for other in also:
+                (place / f"{other}.{page[-1]}").write_text(f".so {place.name}/{page}\n")

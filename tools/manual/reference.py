@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""reference.py - the reference of the HTML manual: a page for each header, in Markdown with the directives that
-Sphinx has for C, so that every name can be linked to."""
+"""reference.py - the reference of the functions, in Markdown with the directives that Sphinx has for C, so that every name
+can be linked to. The HTML manual has a page for each header."""
 
 import re
 
@@ -65,6 +65,11 @@ def item_of(item):
     return directive(kind, item.name, "\n\n".join(filter(None, [body, members])))
 
 
+def contents(group):
+    """What stands under the heading of a group."""
+    return [comment.blocks(group.comment), *map(item_of, group.items)]
+
+
 def page(header):
     """The page of a header."""
     out = [f"# {header.file}", comment.inline(header.summary[0].upper() + header.summary[1:]),
@@ -74,7 +79,5 @@ def page(header):
             out.append(f"## {group.title[0].upper()}{group.title[1:]}")
         elif len(header.groups) > 1:
             out.append("## Types and constants")
-        if group.comment:
-            out.append(comment.blocks(group.comment))
-        out += [item_of(item) for item in group.items]
-    return "\n\n".join(out) + "\n"
+        out += contents(group)
+    return "\n\n".join(filter(None, out)) + "\n"
