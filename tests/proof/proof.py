@@ -27,14 +27,6 @@ ROOT = HERE.parent.parent
 
 # Bounds of the searches, and of those of --long; those of the goals and mistakes that the first search does not reach.
 MODELS = {
-    "journal.pml": {
-        "searches": [{}],
-        "long": [{"CRASHES": 4, "FAILURES": 3, "EVICTIONS": 3}],
-    },
-    "lease.pml": {
-        "searches": [{}],
-        "long": [{"CRASHES": 2, "TIMES": 3}],
-    },
     "relay.pml": {
         "searches": [
             {"RECORDS": 1, "KILLS": 0, "REBALANCES": 1, "ERRORS": 0},
