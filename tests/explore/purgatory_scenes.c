@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* purgatory_scenes.c - what the purgatory promises to threads that use it at the same time. */
-/* holds: purgatory-2 */
+/* holds: purgatory-2, purgatory-11, purgatory-16, purgatory-17, purgatory-21 */
 #include "scenes.h"
 
 #include <htw/purgatory.h>
@@ -23,6 +23,7 @@ static struct {
     unsigned ends, releases;
     enum htw_reason reason;
     bool has_ended;
+    bool is_kept; /* the request may be looked at when it has ended */
     _Atomic bool is_ready;
     int64_t result;
 } at;
@@ -46,7 +47,8 @@ static void release(void *context, struct htw_request *request) {
     at.ends += item->ends;
     at.releases++;
     at.has_ended = true;
-    explore_allocator.release(NULL, item, sizeof(*item), 8);
+    if (!at.is_kept)
+        explore_allocator.release(NULL, item, sizeof(*item), 8);
 }
 
 static void create_item(void) {
@@ -69,6 +71,8 @@ static void open_purgatory(void) {
 
 static void close_purgatory(void) {
     REQUIRE(at.ends == 1 && at.releases == 1);
+    if (at.is_kept)
+        explore_allocator.release(NULL, at.item, sizeof(*at.item), 8);
     REQUIRE(htw_purgatory_destroy(at.purgatory) == 0);
     scene_settle();
     scene_close();
@@ -241,6 +245,66 @@ static void play_threshold_timeout(void) {
     close_purgatory();
 }
 
+/* What is reached once completes the request, though the value is lowered again at the same time. */
+static void play_threshold_lower(void) {
+    open_purgatory();
+    REQUIRE(htw_threshold_create(at.purgatory, 5, &at.threshold) == 0);
+    REQUIRE(htw_threshold_await(at.threshold, &at.item->request, 10, HTW_NEVER_NS) == HTW_WATCHED);
+    pthread_t other = scene_start(advance_threshold);
+    REQUIRE(htw_threshold_lower(at.threshold, 3) == 0);
+    scene_join(other);
+    REQUIRE(at.has_ended && at.reason == HTW_REASON_COMPLETED && at.result == 1);
+    REQUIRE(htw_threshold_destroy(at.threshold) >= 0);
+    close_purgatory();
+}
+
+/* A request that comes meanwhile is ended, or waits and can be ended as before. */
+static void *end_all_of_threshold(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    at.result = htw_threshold_end_all(at.threshold, HTW_REASON_CANCELLED, NULL, NULL);
+    return NULL;
+}
+
+static void play_threshold_end_all(void) {
+    open_purgatory();
+    REQUIRE(htw_threshold_create(at.purgatory, 0, &at.threshold) == 0);
+    pthread_t other = scene_start(end_all_of_threshold);
+    REQUIRE(htw_threshold_await(at.threshold, &at.item->request, 10, HTW_NEVER_NS) >= 0);
+    scene_join(other);
+    REQUIRE(at.has_ended == (at.result == 1));
+    if (!at.has_ended)
+        REQUIRE(htw_threshold_advance(at.threshold, 10) == 1);
+    REQUIRE(at.has_ended);
+    REQUIRE(htw_threshold_destroy(at.threshold) >= 0);
+    close_purgatory();
+}
+
+/* ---- a timeout that is changed while it expires, or the request ends */
+
+static void *move_timeout(void *unused) {
+    (void)unused;
+    explore_set_cpu(1);
+    at.result = htw_request_set_timeout(at.purgatory, &at.item->request, 40 * MS);
+    return NULL;
+}
+
+static void play_move_timeout(void) {
+    open_purgatory();
+    at.is_kept = true;
+    REQUIRE(htw_threshold_create(at.purgatory, 0, &at.threshold) == 0);
+    REQUIRE(htw_threshold_await(at.threshold, &at.item->request, 10, 2 * MS) >= 0);
+    explore_sleep_ns(2 * MS);
+    pthread_t other = scene_start(move_timeout);
+    explore_sleep_ns(20 * MS);
+    scene_join(other);
+    REQUIRE(at.result == 0 || at.result == -ENOENT);
+    explore_sleep_ns(40 * MS);
+    REQUIRE(at.has_ended && at.reason == HTW_REASON_EXPIRED);
+    REQUIRE(htw_threshold_destroy(at.threshold) >= 0);
+    close_purgatory();
+}
+
 const struct scene purgatory_scenes[] = {
     { "check", "an event before or after a submission completes the request", play_check, 4, 5 },
     { "deferred", "the same for a check that is made later", play_deferred, 2, 2 },
@@ -256,5 +320,11 @@ const struct scene purgatory_scenes[] = {
       play_threshold, 4, 5 },
     { "threshold-timeout", "a threshold and a timeout agree who ends a request",
       play_threshold_timeout, 2, 2 },
+    { "threshold-lower", "what was reached completes the request, though the value is lowered",
+      play_threshold_lower, 3, 4 },
+    { "threshold-end-all", "a request of a threshold is ended with all others, or waits",
+      play_threshold_end_all, 3, 4 },
+    { "move-timeout", "a request expires by the earlier timeout, or by the later one",
+      play_move_timeout, 1, 2 },
     { NULL, NULL, NULL, 0, 0 },
 };

@@ -7,7 +7,7 @@
  * that processes an embedded scheduler. A submission is refused, or its request ends once. When
  * destroy has returned no hook runs any more. In some rounds the scheduler is stopped before.
  */
-/* holds: purgatory-12 */
+/* holds: purgatory-11, purgatory-12, purgatory-16, purgatory-17 */
 #include "request.h"
 
 #include <pthread.h>
@@ -27,6 +27,7 @@ struct request {
     uint64_t keys[3];
     size_t key_count;
     struct htw_threshold *threshold; /* what it waits on, if not on keys */
+    uint64_t value;
 };
 
 struct scene {
@@ -99,9 +100,9 @@ static int submit(struct request *request) {
     struct random_source *random = stress_own_random();
     int result;
     if (request->threshold != NULL) {
-        uint64_t value = htw_threshold_value(request->threshold) + random_below(random, 50);
-        result =
-            stress_await_value(&request->base, request->threshold, value, some_timeout(random));
+        request->value = htw_threshold_value(request->threshold) + random_below(random, 50);
+        result = stress_await_value(&request->base, request->threshold, request->value,
+                                    some_timeout(random));
     } else {
         request->key_count = 1 + (size_t)random_below(random, 3);
         for (size_t i = 0; i < request->key_count; i++)
@@ -121,6 +122,17 @@ static struct request *create(void) {
     return request;
 }
 
+/* Mostly forward. */
+static void change_threshold(struct random_source *random) {
+    uint64_t value = htw_threshold_value(scene.threshold);
+    if (random_one_in(random, 8))
+        CHECK_EQUAL(htw_threshold_lower(scene.threshold, value - random_below(random, value)), 0);
+    else if (random_one_in(random, 32))
+        stress_end_all(&scene.home, scene.threshold, HTW_REASON_CANCELLED);
+    else
+        stress_advance(&scene.home, scene.threshold, value + random_below(random, 5));
+}
+
 static void act(struct random_source *random) {
     uint64_t key = random_below(random, KEYS);
     switch (random_below(random, 8)) {
@@ -137,8 +149,7 @@ static void act(struct random_source *random) {
         break;
     case 4:
         if (scene.threshold != NULL)
-            stress_advance(&scene.home, scene.threshold,
-                           htw_threshold_value(scene.threshold) + random_below(random, 5));
+            change_threshold(random);
         break;
     default:
         submit(create());
@@ -184,8 +195,10 @@ static bool ask(struct stress_request *base) {
 
 static void end(struct stress_request *base, enum htw_reason reason) {
     struct request *request = (struct request *)base;
-    (void)reason;
     enter();
+    if (request->threshold != NULL &&
+        (reason == HTW_REASON_COMPLETED || reason == HTW_REASON_CANCELLED))
+        stress_in_order(request->value);
     play(stress_own_random());
     if (request->threshold != NULL) /* destroying it waits for this hook */
         CHECK(htw_threshold_value(request->threshold) > 0);

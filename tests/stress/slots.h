@@ -21,7 +21,6 @@ struct slot_life {
     bool refused; /* it was not submitted, and has no reason */
     enum htw_reason reason;
     bool said_yes; /* its try_complete has */
-    bool reached;  /* what it has waited for has come in another way: a threshold */
 };
 
 struct slot {
@@ -62,8 +61,5 @@ void slot_end_some(struct random_source *random);
 void slot_set_some_timeout(struct random_source *random, int64_t timeout_ns);
 
 bool slots_are_empty(void);
-
-/* Calls `visitor` for each request in a slot; no other thread may be at work. */
-void slots_visit(void (*visitor)(const struct stress_request *request));
 
 #endif /* HTW_TESTS_STRESS_SLOTS_H */
