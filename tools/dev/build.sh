@@ -5,15 +5,12 @@
 help_build() {
     cat <<'END'
   setup             install every package that any verb needs
-  build             build the library and the htw command, optimised (build/release); ends with a line for
-                    each part that is left out, and the packages that bring it
-  demo              show the library in a small program, then htw delay: a dozen lines, a million messages
-  demo relay        show htw relay: start a Kafka, and send a thousand records for the next ten seconds
-  demo serve        show htw serve with a client that others wrote: delayed jobs, and kill -9 under load; counted
+  build             build everything, optimised (build/release); ends with what is left out, and why
+  demo [relay | serve]
+                    show the library and htw delay; htw relay with a Kafka; htw serve with a client of others
   pictures          draw the pictures of README.md and the manual again (docs/pictures)
   amalgamate [FOLDER]
-                    write the wheel as two files, htw_wheel.h and htw_wheel.c, to be copied into
-                    any project, to build/amalgamated or FOLDER
+                    write the wheel as two files, to be copied into any project (build/amalgamated)
   install [PREFIX]  build and install, to /usr/local or PREFIX; ends as build does
   environment PREFIX
                     the lines that a shell needs to find what is installed in PREFIX

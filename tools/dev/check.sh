@@ -4,30 +4,20 @@
 
 help_check() {
     cat <<'END'
-  lint [gcc|clang]  warnings as errors with gcc and clang, or one of them, layout, shell, layering, calls of user code
-  analyze [--quick] gcc -fanalyzer, clang-tidy and cppcheck over library, command and examples, where
-                    something has changed; fails on any finding. --quick: without the checks of
-                    clang-tidy that follow each path, which take most of the time
-  coverage [LAYER]  how many branches and MC/DC conditions of each layer the tests reach, by
-                    clang 19; fails below the floors. LAYER (wheel, scheduler, purgatory,
-                    calendar, journal, monitor, cmd): what of it no test reaches
+  lint [gcc|clang]  warnings as errors, layout, shell, layering, calls of user code
+  analyze [--quick] gcc -fanalyzer, clang-tidy and cppcheck; --quick: without what follows each path
+  coverage [LAYER]  branches and MC/DC conditions that the tests reach, by clang 19; LAYER: what no test reaches
   mutate [LAYER]... [--seed N] [--count N] [--survivors]
-                    break each LAYER (as in coverage; all) in 40 small ways, or COUNT, one at a time, and say
-                    which of them its tests do not notice; goes on where it was interrupted
+                    break each LAYER (or all) in 40 small ways, or N: which do its tests not notice?
   mutate permanent [WORD]...
-                    delete each call that tests/mutate/permanent.txt lists, and make each mistake of planted.txt, one at a
-                    time: the test named there must fail. WORD: only such a function, suite (explore) or description
-  fuzz [SECONDS]    fuzz each input from outside with libFuzzer (tests/fuzz/README.md), for 60 seconds or SECONDS,
-                    as many at a time as there are cores
+                    each mistake of permanent.txt and planted.txt, or those with WORD: the named test must fail
+  fuzz [SECONDS]    fuzz each input from outside for 60 seconds, or SECONDS (tests/fuzz)
   fuzz keep         store the inputs that these runs have found, where they reach more
-  campaign [HOURS]  fuzz all of it for 8 hours, or HOURS, on all cores; store the inputs that reach more, and write
-                    what was reached to tests/fuzz/README.md. What fails is kept, with the command that runs it
-  instructions      count the instructions of the main workloads with callgrind, and fail if
-                    they have risen; with --accept, take them as they are
-  weigh [--lower]   the lines of code of each part and the words of the documents, beside their ceilings in
-                    tests/weight.txt; fails above one. --lower: take the weight of today where it is lower
-  abi [--accept]    compare the binary interface with the accepted one (docs/abi.md); with --accept,
-                    take it as it is
+  campaign [HOURS]  fuzz all of it for 8 hours, or HOURS; store inputs, and what was reached
+  instructions [--accept]
+                    count the instructions of the main workloads; fail if they have risen
+  weigh [--lower]   lines of code and words of documents, beside their ceilings in tests/weight.txt
+  abi [--accept]    compare the binary interface with the accepted one (docs/abi.md)
 END
 }
 
@@ -61,7 +51,7 @@ verb_mutate() {
 lint_options='-Dbuildtype=debugoptimized -Ddebug=false -Dwerror=true -Dbenchmarks=true'
 
 verb_lint() {
-    need "$lint_packages"
+    need "$lint_packages git"
     [ $# -gt 0 ] || set -- gcc clang
     for compiler in "$@"; do
         case $compiler in
@@ -87,9 +77,7 @@ verb_lint() {
         -exec clang-format --dry-run -Werror {} +
     say 'shell scripts'
     shellcheck -x -a dev
-    shellcheck .ci/run bindings/rust/*.sh bindings/rust/*/*.sh packaging/*.sh completions/htw.bash \
-        tests/packaging/*.sh tests/amalgamated/*.sh tests/api/*.sh \
-        tests/cmd/*.sh tests/cpp/*.sh tests/detectors/*.sh $(grep -l "^#!/bin/sh" debian/tests/*)
+    git grep -lE '^#!/bin/(sh|bash)|^#!/usr/bin/env bash|^# shellcheck shell=bash' | grep -vx dev | xargs shellcheck
     say 'layering'
     python3 tests/api/layering.py .
     say 'calls of user code'
@@ -181,10 +169,7 @@ build_fuzzers() {
 }
 
 verb_fuzz() {
-    case ${1:-60} in
-    keep) ;;
-    0 | *[!0-9]*) fail "fuzz: not a number of seconds: $1" ;;
-    esac
+    [ "${1:-}" = keep ] || number seconds "${1:-60}"
     build_fuzzers
     if [ "${1:-}" = keep ]; then
         for name in $names; do

@@ -61,6 +61,13 @@ fail() {
     exit 1
 }
 
+# number OF VALUE
+number() {
+    case $2 in
+    0 | '' | *[!0-9]*) fail "not a number of $1: $2" ;;
+    esac
+}
+
 # need "PACKAGE...": installs the Debian packages that are missing.
 need() {
     if ! command -v dpkg-query >/dev/null 2>&1; then # not Debian: the tools must be there

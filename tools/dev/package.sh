@@ -4,16 +4,12 @@
 
 help_package() {
     cat <<'END'
-  docs              build the manual: build/docs/html/index.html, and man pages in build/docs/man
-  docs --check      and check it: each function has its page, links hold, the code in the documents compiles and
-                    runs, figures are those of the recorded results
-  package           build the Debian packages, check them with lintian, and use them in a clean root
-                    (build/package); DEB_BUILD_OPTIONS= runs the tests in the build, too
-  package --quick   the same without the manual in HTML (build/package-quick)
+  docs [--check]    build the manual: build/docs/html/index.html and build/docs/man; --check: pages, links, code and figures
+  package [--quick] build the Debian packages, check them with lintian, and use them in a clean root; --quick: no HTML.
+                    DEB_BUILD_OPTIONS= runs the tests in the build, too
   dist              pack the sources of the last commit (build/dist), and test what was packed
   reproducible      build twice in different folders, and compare each byte, also of the packages
-  release           whether this commit can be tagged and released: version, changelog, binary
-                    interface, manual, archive, packages; in about half an hour. Publishes nothing
+  release           whether this commit can be tagged and released. Publishes nothing
   version [NEW]     print the version; with NEW (1.2.3 or 1.2.3~dev), write it wherever it stands
 END
 }

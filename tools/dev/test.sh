@@ -4,88 +4,45 @@
 
 help_test() {
     cat <<'END'
-  test [TEST]...    build and run the tests (build/test), without those that take long or install something, which are in
-                    the suite ci: ./dev test --suite ci
+  test [TEST]...    build and run the tests (build/test), but those of the suite ci
   test relay [--quick | --long] [TEST]...
-                    run the relay over librdkafka's mock cluster, and over a real Kafka, which Maven fetches
-                    once: kills, restarts, rebalances, each record counted; in some six minutes. --long: more
-                    of them, in half an hour. HTW_KAFKA_VERSION: 3 (the default) or 4
+                    the relay over a mock cluster and a real Kafka, which Maven fetches (HTW_KAFKA_VERSION: 3 or 4)
   test replay [TEST]...
                     the page of htw replay in headless Chromium
   test serve [ARG]...
-                    htw serve beside beanstalkd: the protocol, waiting workers, random histories, hostile clients, kills; in
-                    two minutes.
-                    ARG: --histories N --rounds N, --kills N kills, suites (of libraries that are fetched), guide (the
-                    programs of docs/serve.md), --help; also after the verbs asan and tsan
+                    htw serve beside beanstalkd; --help; also after the verbs asan and tsan
   test bare [install | demo | test]...
-                    install, demo and test, or some of these, each as the only command in a new Debian system:
-                    what works there, and what is said where packages cannot be installed; in some five minutes
-  clang [TEST]...   the tests built with clang
-  jemalloc [TEST]...
-                    the tests with the option jemalloc
-  asan [TEST]...    the tests under AddressSanitizer and UBSan
-  tsan [TEST]...    the tests under ThreadSanitizer
-  yields [tsan|asan] [ARG]...
-                    the stress tests under both, or one of them, in a library whose threads yield or
-                    sleep at random at each atomic operation and mutex; HTW_YIELD_SEED: another
-                    seed than 1
+                    each as the only command in a new Debian system
+  clang, jemalloc, asan, tsan, portable [TEST]...
+                    the tests built with clang, with the option jemalloc, under AddressSanitizer and UBSan,
+                    under ThreadSanitizer, in the form for other systems than Linux
+  yields [tsan | asan] [ARG]...
+                    the stress tests with a pause at random at each atomic operation; HTW_YIELD_SEED
   coherence [ARG]...
-                    count the cache lines that change hands between 2 to 64 virtual CPUs in an
-                    operation; --lines WORKLOAD CPUS: which lines these are, and which code;
-                    --table: what that makes of the throughput, by what two real CPUs take
-  explore [--full] [--random] [ARG]...
-                    run the real code of scheduler, purgatory and journal in schedules that it chooses: for each
-                    scene all that deviate at few steps, each step of memory being one, in two minutes; --full: at
-                    more, in hours; --random: others. --list: the scenes. A failure prints its steps, and a command
-                    that plays them again
+                    count the cache lines that change hands between 2 to 64 virtual CPUs; --lines, --table
+  explore [--full] [--random] [--list]
+                    the real code in schedules that it chooses; a failure prints the command that plays it again
   simulate [--hours H] [--seed S] [--twice] [--tell [LIFE]]
-                    run a program with scheduler, purgatory and journal for an hour of virtual time, or H, in seconds,
-                    while memory, disk, clock and threads fail, and it crashes; what it promises must hold. The
-                    same seed gives the same run (tests/simulate)
+                    an hour of virtual time, in which memory, disk, clock and threads fail (tests/simulate)
   barriers [--quick] [FILE]...
-                    make each memory order of src, or of FILE (base/lock.h), weaker in turn, and see which scene of
-                    explore fails; and whether the comments say the same, in some minutes. --quick: only those
-                    that it says are found. GENMC: this model checker judges them, too
-  stress [SECONDS]  threads against each other: each stress test for 60 seconds, or SECONDS
-  soak [MINUTES [ARG]...]
-                    the programs under mixed load for 30 minutes, or MINUTES: a program with scheduler and
-                    purgatory, htw delay, htw serve, htw relay. Fails unless memory, descriptors, threads and
-                    files stay level and lateness is bounded; ARG: --only NAME,... or --seed N (tests/soak)
-  proof [--long]    let model checkers try every execution of small models and programs: spin, and where GENMC and
-                    DARTAGNAN name them these (tests/proof)
+                    make each memory order weaker in turn, and see which scene of explore fails; GENMC: judges, too
+  stress [SECONDS]  each stress test for 60 seconds, or SECONDS
+  soak [MINUTES [--only NAME,...] [--seed N]]
+                    the programs under mixed load for 30 minutes, or MINUTES (tests/soak)
+  proof [--long]    model checkers try every execution of small models; GENMC, DARTAGNAN (tests/proof)
   journal-crash [ROUNDS [SEED]]
-                    kill a process that uses a journal 500 times, or ROUNDS, while the clock is set and
-                    the disk fails, and judge what is left
+                    kill a process that uses a journal 500 times, or ROUNDS
   journal-scale [JOBS [MS]]
-                    kill a process whose journal has ten million jobs, or JOBS, and open it again, in
-                    a second, or MS, with a cold cache: exact counts, little memory
-  loaded [ARG]...   the tests three times, on one core beside eight busy processes, in about half an
-                    hour; ARG as for meson test, such as --suite unit
+                    kill one whose journal has ten million jobs, or JOBS, and open it again within a second, or MS
+  loaded [ARG]...   the tests three times beside eight busy processes; ARG as for meson test
   cross [--quick] [ARCH]...
-                    the tests on other machines: i686 armhf aarch64 s390x riscv64, or ARCH; i686
-                    runs on the processor itself, the others run in qemu. --quick: the unit tests
-                    alone, on i686 and s390x, or ARCH
+                    the tests on i686 armhf aarch64 s390x riscv64, or ARCH. --quick: unit tests, i686 and s390x
   musl              the tests with the C library musl, shared and static
-  portable [TEST]...
-                    the tests of the form for other systems than Linux, built on Linux
-  enumerate [DEPTH] every short history: of a wheel beside the oracle, with three timers, sizes 2 4 16 64, both orders,
-                    five starts, up to six steps, or DEPTH; and all that follows; in an hour
-  enumerate wheel SIZE fifo|any zero|wrap|high|end|last DEPTH
-                    one of these searches; in place of DEPTH the text of one history, as a difference
-                    prints it
-  enumerate purgatory DEPTH
-                    every history of two requests and three threads, which meet in hooks; seven steps take
-                    three minutes
-  enumerate journal DEPTH [--quick]
-                    every history of a journal, cut off in four ways at every write of its last step; three steps
-                    take a minute, four ten
-  enumerate calendar
-                    every kind of day and time that a cron expression may name, in all months of 14 years
-  oracle            compare the instants of calendars over 50 years with Python's zoneinfo and
-                    croniter, all that ./dev test compares in part, in some minutes
+  enumerate [DEPTH | wheel SIZE fifo|any START DEPTH | purgatory DEPTH | journal DEPTH [--quick] | calendar]
+                    every short history (tests/enumerate); all of it takes an hour
+  oracle            calendars over 50 years beside Python's zoneinfo and croniter
   valgrind          the unit tests under memcheck
-  detectors         programs of users under ThreadSanitizer, helgrind and DRD, against the installed
-                    library: silent about those without a race, and not about the others; and the script for gdb
+  detectors         programs of users under ThreadSanitizer, helgrind and DRD; the script for gdb
 END
 }
 
@@ -126,33 +83,26 @@ run_serve() {
 }
 
 verb_test() {
-    if [ "${1:-}" = serve ]; then
-        shift
-        need "$test_packages $serve_packages"
-        test_in test run_serve "$test_options" "$@"
-        return
-    fi
-    if [ "${1:-}" = replay ]; then
-        shift
-        need "$test_packages $replay_packages"
-        test_in test run_replay "$test_options" "$@"
-        return
-    fi
-    if [ "${1:-}" = relay ]; then
-        shift
-        need "$test_packages $kafka_packages"
-        test_in test run_relay "$test_options" "$@"
-        return
-    fi
-    if [ "${1:-}" = bare ]; then
-        shift
+    case ${1:-} in
+    serve) need "$test_packages $serve_packages" ;;
+    replay) need "$test_packages $replay_packages" ;;
+    relay) need "$test_packages $kafka_packages" ;;
+    bare)
         need "$root_packages"
+        shift
         tests/packaging/bare_root.sh . build/bare "$@"
         return
-    fi
-    need "$test_packages"
-    [ $# -gt 0 ] || set -- --no-suite ci
-    test_in test run_tests "$test_options" "$@"
+        ;;
+    *)
+        need "$test_packages"
+        [ $# -gt 0 ] || set -- --no-suite ci
+        test_in test run_tests "$test_options" "$@"
+        return
+        ;;
+    esac
+    run=run_$1
+    shift
+    test_in test "$run" "$test_options" "$@"
 }
 
 verb_jemalloc() {
@@ -160,30 +110,31 @@ verb_jemalloc() {
     test_in jemalloc run_tests -Djemalloc=enabled "$@"
 }
 
-asan_options="-Dbenchmarks=true -Db_sanitize=address,undefined $sanitizer_options"
-tsan_options="-Dbenchmarks=true -Db_sanitize=thread $sanitizer_options"
-
-# serve_under BUILD OPTIONS [ARG]...: the tests of htw serve with a sanitizer.
-serve_under() {
-    build=$1
-    options=$2
+# sanitized NAME SANITIZERS [serve] [ARG]...
+sanitized() {
+    place=$1
+    options="-Dbenchmarks=true -Db_sanitize=$2 $sanitizer_options"
     shift 2
+    need "$test_packages"
+    if [ "${1:-}" != serve ]; then
+        test_in "$place" "run_$place" "$options" "$@"
+        return
+    fi
+    shift
     need "$serve_packages"
-    test_in "$build" run_serve "$options" --slowness 4 "$@"
+    test_in "$place" run_serve "$options" --slowness 4 "$@"
+}
+
+verb_asan() {
+    sanitized asan address,undefined "$@"
+}
+
+verb_tsan() {
+    sanitized tsan thread "$@"
 }
 
 run_asan() {
     UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 run_tests "$@" --timeout-multiplier 4
-}
-
-verb_asan() {
-    need "$test_packages"
-    if [ "${1:-}" = serve ]; then
-        shift
-        serve_under asan "$asan_options" "$@"
-        return
-    fi
-    test_in asan run_asan "$asan_options" "$@"
 }
 
 # Where the kernel spreads addresses widely (vm.mmap_rnd_bits above 28), something may lie where
@@ -196,34 +147,18 @@ run_tsan() {
         run_tests "$@" --timeout-multiplier 4
 }
 
-verb_tsan() {
-    need "$test_packages"
-    if [ "${1:-}" = serve ]; then
-        shift
-        serve_under tsan "$tsan_options" "$@"
-        return
-    fi
-    test_in tsan run_tsan "$tsan_options" "$@"
-}
-
-configure_yields() {
-    # shellcheck disable=SC2086 # a list of words
-    configure "$1" -Dbuildtype=debugoptimized -Dcheck_level=1 -Dexamples=false \
-        -Dyield_points=true "-Db_sanitize=$2" $sanitizer_options
-}
-
 verb_yields() {
     need "$test_packages"
-    sanitizers='thread address,undefined'
     case "${1:-}" in
-    tsan) sanitizers=thread ;;
-    asan) sanitizers=address,undefined ;;
+    tsan | asan) places=$1 && shift ;;
+    *) places='tsan asan' ;;
     esac
-    [ "$sanitizers" = 'thread address,undefined' ] || shift
-    for sanitizer in $sanitizers; do
-        place=tsan
-        [ "$sanitizer" = thread ] || place=asan
-        configure_yields "yields-$place" "$sanitizer"
+    for place in $places; do
+        sanitizer=thread
+        [ "$place" = tsan ] || sanitizer=address,undefined
+        # shellcheck disable=SC2086 # a list of words
+        configure "yields-$place" -Dbuildtype=debugoptimized -Dcheck_level=1 -Dexamples=false \
+            -Dyield_points=true "-Db_sanitize=$sanitizer" $sanitizer_options
         "run_$place" "yields-$place" --suite stress "$@"
     done
 }
@@ -273,9 +208,7 @@ verb_loaded() {
 }
 
 verb_journal_crash() {
-    case ${1:-500} in
-    0 | *[!0-9]*) fail "journal-crash: not a number of rounds: $1" ;;
-    esac
+    number rounds "${1:-500}"
     need "$test_packages"
     build_tests
     build/test/tests/journal_crash "${1:-500}" "${2:-1}"
@@ -288,9 +221,7 @@ verb_journal_scale() {
 }
 
 verb_stress() {
-    case ${1:-60} in
-    0 | *[!0-9]*) fail "stress: not a number of seconds: $1" ;;
-    esac
+    number seconds "${1:-60}"
     need "$test_packages"
     build_tests
     for program in build/test/tests/stress_*; do
@@ -303,9 +234,7 @@ verb_stress() {
 # The programs as users have them, optimised.
 verb_soak() {
     minutes=${1:-30}
-    case $minutes in
-    0 | *[!0-9]*) fail "soak: not a number of minutes: $minutes" ;;
-    esac
+    number minutes "$minutes"
     [ $# -eq 0 ] || shift
     need "$test_packages"
     configure soak -Dbuildtype=release -Dtests=true -Djournal=enabled -Dmonitor=enabled -Drelay=auto
