@@ -17,24 +17,6 @@ static int no_memory(void) {
 
 /* ---- what a caller describes */
 
-void htw_job_init(struct htw_job *job) {
-    static const struct htw_job initial = HTW_JOB_INIT;
-    if (job != NULL)
-        *job = initial;
-}
-
-void htw_journal_change_init(struct htw_journal_change *change) {
-    static const struct htw_journal_change initial = HTW_JOURNAL_CHANGE_INIT;
-    if (change != NULL)
-        *change = initial;
-}
-
-void htw_job_update_init(struct htw_job_update *update) {
-    static const struct htw_job_update initial = HTW_JOB_UPDATE_INIT;
-    if (update != NULL)
-        *update = initial;
-}
-
 static bool is_update_valid(const struct htw_job_update *update) {
     bool has_key = update->key != NULL;
     return update->struct_size == sizeof(*update) && (unsigned)update->step <= HTW_JOB_EXTEND &&
@@ -195,46 +177,41 @@ void htw__change_destroy(struct htw_journal *journal, struct htw__change *change
     htw__journal_release(journal, change, change->size);
 }
 
+/* With the path and an id. */
+static const struct {
+    int result;
+    const char *of_one, *of_several;
+} answers[] = {
+    { -ENOENT, "%s: there is no job %llu",
+      "%s: a job of those that are done or changed does not exist (the first is %llu)" },
+    { -EALREADY, "%s: job %llu has been delivered, or its state is another one",
+      "%s: a job has been delivered, or its state is another one (the first is %llu)" },
+    { -ESTALE, "%s: the lease of job %llu has ended", "%s: the lease of job %llu has ended" },
+    { -EEXIST, "%s: another job has the key", "%s: another job has the key" },
+    { -EINVAL, "%s: a job is there twice", "%s: a job is there twice" },
+    { -EMSGSIZE, "%s: a job is too large", "%s: a job is too large" },
+};
+
 int htw__change_report(const struct htw_journal *journal, const struct htw__change *change) {
     int result = change->result;
     size_t count = change->done_count + change->step_count;
     uint64_t id = change->done_count > 0   ? change->done[0]
                   : change->step_count > 0 ? change->steps[0].id
                                            : 0;
-    switch (result) {
-    case 0:
+    const char *path = journal->path.name, *text = NULL;
+    if (result == 0)
         return 0;
-    case -ENOENT:
-        if (change->recurring != NULL)
-            return htw__journal_fail(result, "%s: no job recurs by the name %s", journal->path.name,
-                                     change->recurring->name);
-        return htw__journal_fail(result,
-                                 count > 1 ? "%s: a job of those that are done or changed does not "
-                                             "exist (the first is %llu)"
-                                           : "%s: there is no job %llu",
-                                 journal->path.name, (unsigned long long)id);
-    case -EALREADY:
-        return htw__journal_fail(result,
-                                 count > 1
-                                     ? "%s: a job has been delivered, or its state is another "
-                                       "one (the first is %llu)"
-                                     : "%s: job %llu has been delivered, or its state is "
-                                       "another one",
-                                 journal->path.name, (unsigned long long)id);
-    case -ESTALE:
-        return htw__journal_fail(result, "%s: the lease of job %llu has ended", journal->path.name,
-                                 (unsigned long long)id);
-    case -EEXIST:
-        return htw__journal_fail(result, "%s: another job has the key", journal->path.name);
-    case -EINVAL:
-        return htw__journal_fail(result, "%s: a job is there twice", journal->path.name);
-    case -EMSGSIZE:
-        return htw__journal_fail(result, "%s: a job is too large", journal->path.name);
-    default:
-        return result == journal->sentence_error
-                   ? htw__journal_fail_as(result, journal->sentence)
-                   : htw__journal_fail(result, "%s: %s", journal->path.name, htw_strerror(result));
-    }
+    if (result == -ENOENT && change->recurring != NULL)
+        return htw__journal_fail(result, "%s: no job recurs by the name %s", path,
+                                 change->recurring->name);
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]) && text == NULL; i++)
+        if (answers[i].result == result)
+            text = count > 1 ? answers[i].of_several : answers[i].of_one;
+    if (text != NULL)
+        return htw__journal_fail(result, text, path, (unsigned long long)id);
+    return result == journal->sentence_error
+               ? htw__journal_fail_as(result, journal->sentence)
+               : htw__journal_fail(result, "%s: %s", path, htw_strerror(result));
 }
 
 /* ---- the queue of changes */

@@ -368,17 +368,6 @@ static void give_notice(struct htw_journal *journal, struct htw__change *change)
     htw__journal_frame_pop(&frame);
 }
 
-/*
- * With several callers the writer is better: while it commits, the others come together for the next
- * batch. A caller that commits by itself as soon as it can commits alone.
- */
-bool htw__commit_is_idle(const struct htw_journal *journal) {
-    return journal->first == NULL && journal->leases.served == NULL && journal->last_callers <= 1 &&
-           !journal->is_in_use && !journal->writer_waits &&
-           !(journal->database.is_guest && journal->guest.look_ns == 0) &&
-           !htw__log_is_long(&journal->database.log) && !htw__reader_has_work(journal);
-}
-
 /* Under the lock, which it releases meanwhile: what became of the changes, and their callers are told. */
 static void settle_batch(struct htw_journal *journal, struct htw__change *batch, int error) {
     struct htw__change *next;

@@ -101,7 +101,7 @@ size_t htw__job_memory(const struct htw__job *job) {
 /* ---- the heaps */
 
 struct htw__job *htw__job_of_turn(const struct htw__heap_node *turn) {
-    return (struct htw__job *)(void *)((char *)(uintptr_t)turn - offsetof(struct htw__job, turn));
+    return HTW_CONTAINER_OF((uintptr_t)turn, struct htw__job, turn);
 }
 
 static bool comes_before(const struct htw__heap_node *a, const struct htw__heap_node *b) {
@@ -197,7 +197,7 @@ void htw__jobs_init(struct htw__jobs *jobs, const struct htw_allocator *allocato
 }
 
 static struct htw__job *job_of(struct htw__key_node *node) {
-    return (struct htw__job *)(void *)((char *)node - offsetof(struct htw__job, node));
+    return HTW_CONTAINER_OF(node, struct htw__job, node);
 }
 
 void htw__jobs_fini(struct htw__jobs *jobs) {
@@ -277,15 +277,12 @@ struct htw__job *htw__jobs_first_ready(const struct htw__queue *queue) {
     return first_of(&queue->ready);
 }
 
-static struct htw__queue *queue_of_crowded(struct htw__link *link) {
-    return (struct htw__queue *)(void *)((char *)link - offsetof(struct htw__queue, crowded));
-}
-
 struct htw__queue *htw__jobs_crowded(struct htw__jobs *jobs) {
     enum { LOOKS = 64 };
     struct htw__queue *largest = NULL;
     for (int i = 0; i < LOOKS && !htw__ring_is_empty(&jobs->crowded); i++) {
-        struct htw__queue *queue = queue_of_crowded(jobs->crowded._next);
+        struct htw__queue *queue =
+            HTW_CONTAINER_OF(jobs->crowded._next, struct htw__queue, crowded);
         if (queue == largest) /* the only one, or all were looked at */
             break;
         htw__link_unlink(&queue->crowded);
@@ -316,8 +313,7 @@ struct htw__job *htw__jobs_next_held(const struct htw__jobs *jobs, const struct 
     const struct htw__link *next = job == NULL ? jobs->held._next : job->queued->held._next;
     if (next == &jobs->held)
         return NULL;
-    return (struct htw__job *)(void *)((char *)(uintptr_t)next -
-                                       offsetof(struct htw__queued, held)) -
+    return (struct htw__job *)(void *)HTW_CONTAINER_OF((uintptr_t)next, struct htw__queued, held) -
            1;
 }
 

@@ -13,6 +13,7 @@
 #include "rows.h"
 
 #include <htw/journal.h>
+#include <htw/wheel.h>
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,13 +23,13 @@
 
 /* A place in the order of a queue. */
 struct htw__turn {
-    uint32_t priority;
+    uint64_t priority; /* without padding: list.c */
     int64_t put_us;
     uint64_t id;
 };
 
 #define HTW__TURN_FIRST ((struct htw__turn) { 0, INT64_MIN, 0 })
-#define HTW__TURN_LAST ((struct htw__turn) { UINT32_MAX, INT64_MAX, UINT64_MAX })
+#define HTW__TURN_LAST ((struct htw__turn) { UINT64_MAX, INT64_MAX, UINT64_MAX })
 
 /* Jobs by state. DELAYED of the default queue is what is left of all jobs. */
 struct htw__queue_counts {

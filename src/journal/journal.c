@@ -20,35 +20,6 @@
 
 /* ---- options */
 
-void htw_journal_options_init(struct htw_journal_options *options) {
-    static const struct htw_journal_options initial = HTW_JOURNAL_OPTIONS_INIT;
-    if (options != NULL)
-        *options = initial;
-}
-
-const char *htw_journal_options_invalid(const struct htw_journal_options *options) {
-    if (options == NULL)
-        return NULL;
-    if (options->struct_size != sizeof(*options))
-        return "struct_size";
-    if ((unsigned)options->synchronous > HTW_SYNCHRONOUS_NORMAL)
-        return "synchronous";
-    if (options->parallel > HTW_JOURNAL_PARALLEL_MAX)
-        return "parallel";
-    if (options->near_ns < 0 || options->near_ns > HTW_JOURNAL_NEAR_NS_MAX)
-        return "near_ns";
-    if (options->lease_ns < 0)
-        return "lease_ns";
-    if (options->history_ns < 0)
-        return "history_ns";
-    if (options->gather_ns < 0 || options->gather_ns > HTW_JOURNAL_GATHER_NS_MAX)
-        return "gather_ns";
-    if (options->inbox_ns < 0 || (options->inbox_ns != 0 && !options->is_guest))
-        return "inbox_ns";
-    return options->allocator == NULL || htw__allocator_is_valid(options->allocator) ? NULL
-                                                                                     : "allocator";
-}
-
 static uint64_t or_default(uint64_t value, uint64_t default_value) {
     return value == 0 ? default_value : value;
 }

@@ -20,8 +20,7 @@ static const struct htw__work work = { 0 };
 /* ---- requests */
 
 static struct htw__request *request_of_end(const struct htw__heap_node *end) {
-    return (struct htw__request *)(void *)((char *)(uintptr_t)end -
-                                           offsetof(struct htw__request, end));
+    return HTW_CONTAINER_OF((uintptr_t)end, struct htw__request, end);
 }
 
 static bool ends_before(const struct htw__heap_node *a, const struct htw__heap_node *b) {

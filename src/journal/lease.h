@@ -43,7 +43,7 @@ struct htw__request {
 };
 
 static inline struct htw__request *htw__request_of(struct htw__key_node *node) {
-    return (struct htw__request *)(void *)((char *)node - offsetof(struct htw__request, node));
+    return HTW_CONTAINER_OF(node, struct htw__request, node);
 }
 
 void htw__leases_init(struct htw__leases *leases, const struct htw_allocator *allocator);

@@ -12,14 +12,15 @@
 #include <errno.h>
 #include <string.h>
 
-/* What the public struct holds. */
+/* What the public struct holds. Without padding: callers compare the bytes of places. */
 struct list_place {
     struct htw__turn turn;      /* READY, LEASED: the last one */
     struct htw__scan scan;      /* READY: behind the window. BURIED */
     struct htw__position after; /* DELAYED, DONE. LEASED: not in memory, by an earlier process */
-    bool has_begun, is_in_file;
+    uint32_t has_begun, is_in_file; /* yes or no */
 };
 _Static_assert(sizeof(struct list_place) <= sizeof(struct htw_list_place), "room for a place");
+_Static_assert(sizeof(struct list_place) == 112, "no padding");
 
 /* So many jobs are found at a time. */
 #define FOUND_MAX HTW__SCAN_MAX
@@ -231,28 +232,6 @@ static int run_with_memory(struct list *list, struct htw__look *look) {
     return error;
 }
 
-/* The same place has the same bytes, also between members: callers compare places. */
-static void store(struct htw_list_place *ret_place, const struct list_place *place) {
-    struct list_place clean;
-    memset(&clean, 0, sizeof(clean));
-    clean.turn.priority = place->turn.priority;
-    clean.turn.put_us = place->turn.put_us;
-    clean.turn.id = place->turn.id;
-    clean.scan.place = place->scan.place;
-    clean.scan.last_place = place->scan.last_place;
-    clean.scan.is_in_place = place->scan.is_in_place;
-    clean.scan.is_done = place->scan.is_done;
-    clean.scan.block = place->scan.block;
-    clean.scan.id = place->scan.id;
-    clean.scan.block_has_jobs = place->scan.block_has_jobs;
-    clean.scan.rank = place->scan.rank;
-    clean.scan.moved = place->scan.moved;
-    clean.after = place->after;
-    clean.has_begun = place->has_begun;
-    clean.is_in_file = place->is_in_file;
-    memcpy(ret_place, &clean, sizeof(clean));
-}
-
 int htw_journal_list(struct htw_journal *journal, const char *queue, enum htw_job_state state,
                      struct htw_list_place *place, uint32_t count, htw_job_visit *visit,
                      void *context) {
@@ -286,6 +265,6 @@ int htw_journal_list(struct htw_journal *journal, const char *queue, enum htw_jo
     list.queue->users--;
     htw__queues_drop(&journal->queues, list.queue);
     htw__mutex_unlock(&journal->mutex);
-    store(place, &list.place);
+    memcpy(place, &list.place, sizeof(list.place));
     return error == 0 ? (int)look.shown : error;
 }

@@ -13,11 +13,16 @@
 
 int htw__log_checkpoint_pages = 4096; /* 16 MiB */
 
-/* NULL: there is none. */
-static sqlite3_file *file_of(struct sqlite3 *connection) {
+sqlite3_file *htw__log_file(struct sqlite3 *connection, int which) {
     sqlite3_file *file = NULL;
-    int result = sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
+    int result = sqlite3_file_control(connection, "main", which, &file);
     return result == SQLITE_OK && file != NULL && file->pMethods != NULL ? file : NULL;
+}
+
+int htw__log_result(sqlite3_file *file, int result) {
+    int system_error = 0;
+    (void)file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &system_error);
+    return htw__journal_is_full(system_error) ? SQLITE_FULL : result;
 }
 
 /* ---- a log that a process has left */
@@ -33,9 +38,7 @@ static int copy_onto_itself(sqlite3_file *file, unsigned char *buffer, int capac
     }
     if (result == SQLITE_OK)
         return file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
-    int system_error = 0;
-    (void)file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &system_error);
-    return htw__journal_is_full(system_error) ? SQLITE_FULL : result;
+    return htw__log_result(file, result);
 }
 
 /*
@@ -50,7 +53,7 @@ static int rewrite(struct sqlite3 *connection) {
     int result = sqlite3_exec(connection, "BEGIN IMMEDIATE", NULL, NULL, NULL);
     if (result != SQLITE_OK)
         return result;
-    sqlite3_file *file = file_of(connection);
+    sqlite3_file *file = htw__log_file(connection, SQLITE_FCNTL_JOURNAL_POINTER);
     if (file != NULL) {
         unsigned char *buffer = sqlite3_malloc(CAPACITY);
         result = buffer == NULL ? SQLITE_NOMEM : copy_onto_itself(file, buffer, CAPACITY);

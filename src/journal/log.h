@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct sqlite3;
+struct sqlite3_file;
 
 struct htw__log {
     struct sqlite3 *connection;
@@ -21,6 +22,11 @@ struct htw__log {
 
 /* The log is copied into the file when it has so many pages. Only tests change it. */
 extern int htw__log_checkpoint_pages;
+
+/* The database or its log as SQLite has it open, by SQLITE_FCNTL_FILE_POINTER or _JOURNAL_POINTER; NULL: there is none. And the
+   result of a call of it that has failed: SQLITE_FULL where that was the reason. */
+struct sqlite3_file *htw__log_file(struct sqlite3 *connection, int which);
+int htw__log_result(struct sqlite3_file *file, int result);
 
 /* From now on, commits are followed. NULL: the log is that of a program, or there is none, and nothing is done with it. */
 void htw__log_init(struct htw__log *log, struct sqlite3 *connection);

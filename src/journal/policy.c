@@ -13,12 +13,6 @@
 /* Beyond, the backoff stays as it is. */
 #define ATTEMPTS_COUNTED 1000u
 
-void htw_queue_policy_init(struct htw_queue_policy *policy) {
-    static const struct htw_queue_policy initial = HTW_QUEUE_POLICY_INIT;
-    if (policy != NULL)
-        *policy = initial;
-}
-
 bool htw__policy_is_on(const struct htw_queue_policy *policy) {
     return policy->attempts_max > 0 || policy->initial_ns > 0;
 }

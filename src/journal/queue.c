@@ -11,8 +11,7 @@
 
 #define ALIGNMENT ((size_t)16) /* that of malloc() */
 
-#define CONTAINER(node, member) \
-    ((struct htw__queue *)(void *)((char *)(uintptr_t)(node)-offsetof(struct htw__queue, member)))
+#define CONTAINER(node, member) HTW_CONTAINER_OF((uintptr_t)(node), struct htw__queue, member)
 
 /* ---- all queues */
 

@@ -7,8 +7,6 @@
 
 #include <errno.h>
 
-#define PAUSE_NS (100 * HTW_MILLISECOND)
-
 /* The last place of a bucket in the order of delivery. */
 static struct htw__position end_of_bucket(uint64_t bucket) {
     int64_t start;
@@ -168,10 +166,7 @@ void htw__reader_step(struct htw_journal *journal) {
     struct htw__reader *reader = &journal->reader;
     reader->paused_ns = 0;
     int error = reader->is_scanning ? scan(journal) : find_bucket(journal);
-    if (error == -ENOMEM || error == -EBUSY)
-        reader->paused_ns = htw__clock_monotonic_ns() + PAUSE_NS;
-    else if (error != 0)
-        htw__journal_stop(journal);
+    htw__journal_pause_or_stop(journal, error);
     pthread_cond_broadcast(&journal->read);
 }
 

@@ -8,12 +8,6 @@
 #include <sqlite3.h>
 #include <string.h>
 
-void htw_recurring_init(struct htw_recurring *rule) {
-    static const struct htw_recurring initial = HTW_RECURRING_INIT;
-    if (rule != NULL)
-        *rule = initial;
-}
-
 /* ---- rows */
 
 static const char *text_of(struct sqlite3_stmt *row, int column) {

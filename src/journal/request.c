@@ -108,12 +108,6 @@ void htw__leases_tell(struct htw_journal *journal) {
 
 /* ---- the public calls */
 
-void htw_lease_init(struct htw_lease *lease) {
-    static const struct htw_lease initial = HTW_LEASE_INIT;
-    if (lease != NULL)
-        *lease = initial;
-}
-
 static int validate(const struct htw_journal *journal, const struct htw_lease *lease,
                     htw_leased *leased) {
     if (lease == NULL || leased == NULL || lease->struct_size != sizeof(*lease) ||

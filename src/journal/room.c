@@ -18,26 +18,17 @@
 /* For those that read the log. */
 #define PATIENCE_MS 100
 
-static sqlite3_file *file_of(const struct htw__database *self, int which) {
-    sqlite3_file *file = NULL;
-    int result = sqlite3_file_control(self->connection, "main", which, &file);
-    return result == SQLITE_OK && file != NULL && file->pMethods != NULL ? file : NULL;
-}
-
 /* Zeros behind its end take the space; SQLite writes over them. */
 static int extend(struct htw__database *self, sqlite3_file *file, sqlite3_int64 wanted) {
     static const char zeros[4096];
     sqlite3_int64 size = 0;
-    int system_error = 0, result = file->pMethods->xFileSize(file, &size);
+    int result = file->pMethods->xFileSize(file, &size);
     for (; size < wanted && result == SQLITE_OK; size += (sqlite3_int64)sizeof(zeros)) {
         int part = wanted - size < (sqlite3_int64)sizeof(zeros) ? (int)(wanted - size)
                                                                 : (int)sizeof(zeros);
         result = file->pMethods->xWrite(file, zeros, part, size);
     }
-    if (result == SQLITE_OK)
-        return 0;
-    (void)file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &system_error);
-    return htw__database_fail(self, htw__journal_is_full(system_error) ? SQLITE_FULL : result);
+    return result == SQLITE_OK ? 0 : htw__database_fail(self, htw__log_result(file, result));
 }
 
 /* A result of SQLite that is a number. */
@@ -50,7 +41,7 @@ static int64_t number(struct htw__database *self, enum htw__statement which) {
 }
 
 void htw__room_measure(struct htw__database *self) {
-    sqlite3_file *file = file_of(self, SQLITE_FCNTL_FILE_POINTER);
+    sqlite3_file *file = htw__log_file(self->connection, SQLITE_FCNTL_FILE_POINTER);
     sqlite3_int64 size = 0;
     if (file == NULL || file->pMethods->xFileSize(file, &size) != SQLITE_OK)
         size = 0;
@@ -66,7 +57,8 @@ static int cover(struct htw__database *self, int64_t more) {
     if (self->page_size == 0)
         self->page_size = number(self, HTW__PAGE_SIZE);
     int64_t wanted = (pages + more) * self->page_size;
-    if (wanted <= self->file_bytes || (file = file_of(self, SQLITE_FCNTL_FILE_POINTER)) == NULL)
+    if (wanted <= self->file_bytes ||
+        (file = htw__log_file(self->connection, SQLITE_FCNTL_FILE_POINTER)) == NULL)
         return 0;
     int error = extend(self, file, wanted);
     if (error == 0)
@@ -80,7 +72,7 @@ int htw__room_secure(struct htw__database *self, bool frees) {
     int error = cover(self, frees ? 0 : ROOM_PAGES);
     if (error != 0 || frees || self->has_log_room)
         return error;
-    sqlite3_file *log = file_of(self, SQLITE_FCNTL_JOURNAL_POINTER);
+    sqlite3_file *log = htw__log_file(self->connection, SQLITE_FCNTL_JOURNAL_POINTER);
     if (log != NULL)
         error = extend(self, log, LOG_ROOM);
     self->has_log_room = error == 0;
@@ -131,7 +123,7 @@ static bool is_scarce(const struct htw__database *self) {
 
 /* It was cut to nothing by SQLite, so no reader and no later open finds a page in it, also beside another file. */
 void htw__room_leave(struct htw__database *self) {
-    sqlite3_file *log = file_of(self, SQLITE_FCNTL_JOURNAL_POINTER);
+    sqlite3_file *log = htw__log_file(self->connection, SQLITE_FCNTL_JOURNAL_POINTER);
     int keeps = 1;
     if (!htw__database_has_log(self) || log == NULL || !is_scarce(self) ||
         sqlite3_wal_checkpoint_v2(self->connection, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL) !=

@@ -103,11 +103,11 @@ int htw__database_find_as(struct htw__database *self, enum htw__statement which,
    those that were moved. */
 struct htw__scan {
     uint64_t place, last_place;
-    bool is_in_place, is_done;
     uint64_t block, id; /* block: its first id */
-    bool block_has_jobs;
     int64_t rank;
     uint64_t moved;
+    /* Yes or no. Without padding: the same scan has the same bytes. */
+    uint32_t is_in_place, is_done, block_has_jobs, unused;
 };
 
 /* The jobs of the places from `first` to `last`. */

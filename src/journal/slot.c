@@ -3,11 +3,10 @@
 #include "slot.h"
 
 #include "../base/user_code.h"
-#include "history.h"
 #include "lease.h"
 #include "load.h"
 #include "reader.h"
-#include "recurring.h"
+#include "writer.h"
 
 #include <errno.h>
 #include <string.h>
@@ -74,11 +73,10 @@ static void set_alarm(struct htw__slot *slot, int64_t deadline_ns) {
     pthread_cond_signal(&journal->work);
 }
 
-/* Whether the writer has something to read, or to move out of the way. */
+/* Whether the writer has something to read, or writes a change of the journal itself. */
 static bool awaits_writer(const struct htw_journal *journal) {
-    return htw__reader_has_work(journal) || htw__window_has_work(journal) || journal->is_staging ||
-           htw__history_has_work(journal) || journal->is_forgetting ||
-           htw__recurring_has_work(journal) || journal->recurring.under_way > 0;
+    return journal->is_staging || journal->is_forgetting || journal->recurring.under_way > 0 ||
+           htw__writer_can_read(journal);
 }
 
 void htw__slots_arm(struct htw_journal *journal) {

@@ -188,6 +188,9 @@ int htw__journal_refusal_to_wait(const struct htw_journal *journal);
 /* Under the lock: stops the journal for good. The sentence of this thread says why. */
 void htw__journal_stop(struct htw_journal *journal);
 
+/* Under the lock: what the writer reads, or moves, has failed. For lack of memory it pauses; otherwise the journal stops. */
+void htw__journal_pause_or_stop(struct htw_journal *journal, int error);
+
 /* Under the lock: changes or requests wait for the writer. The thread that processes the journal sees to them itself. */
 void htw__journal_call_writer(struct htw_journal *journal);
 

@@ -10,12 +10,6 @@
 
 #define QUEUES_AT_ONCE 128
 
-void htw_journal_stats_init(struct htw_journal_stats *stats) {
-    static const struct htw_journal_stats initial = HTW_JOURNAL_STATS_INIT;
-    if (stats != NULL)
-        *stats = initial;
-}
-
 static uint64_t memory_of(const struct htw_journal *journal) {
     const struct htw__jobs *jobs = &journal->jobs;
     return sizeof(*journal) + journal->queued_bytes + jobs->waiting_bytes + jobs->ready_bytes +
@@ -114,12 +108,6 @@ int htw_journal_prometheus(struct htw_journal *journal, FILE *stream) {
 }
 
 /* ---- queues */
-
-void htw_queue_stats_init(struct htw_queue_stats *stats) {
-    static const struct htw_queue_stats initial = HTW_QUEUE_STATS_INIT;
-    if (stats != NULL)
-        *stats = initial;
-}
 
 int htw_journal_get_queue(struct htw_journal *journal, const char *name,
                           struct htw_queue_stats *stats) {

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 
 static int refuse(struct htw_journal *journal, int error, const char *sentence) {
@@ -103,16 +102,6 @@ static void give_ids(struct htw_journal *journal, struct htw__change *change,
     }
 }
 
-/* The queue has the change of this thread only, so there is no notice. A signal handler must neither
-   interrupt the sync nor leave the commit half done. */
-static void commit_alone(struct htw_journal *journal) {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    htw__commit_queue(journal);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
 /* The queue of what is not in struct htw_journal_change. A queue that is not there has nothing to be kicked. */
 static int find_queue(struct htw_journal *journal, struct htw__change *change,
                       const struct htw__special *special) {
@@ -149,10 +138,10 @@ static int submit(struct htw_journal *journal, struct htw__change *change,
         if (ret_id != NULL)
             *ret_id = wanted->jobs[0].id;
         bool is_waited_for = change->finished != NULL;
-        bool is_alone = is_waited_for && htw__commit_is_idle(journal);
+        bool is_alone = is_waited_for && htw__writer_is_idle(journal);
         bool is_news = htw__change_append(journal, change);
         if (is_alone)
-            commit_alone(journal);
+            htw__writer_run_here(journal, true);
         else if (is_waited_for) /* also by the thread that processes the journal */
             pthread_cond_signal(&journal->work);
         else if (is_news)

@@ -12,8 +12,6 @@
 /* Jobs that one change moves. */
 #define STAGE_MAX 4096u
 
-#define PAUSE_NS (100 * HTW_MILLISECOND)
-
 static void end_staging(struct htw_journal *journal, int result) {
     (void)result;
     journal->is_staging = false;
@@ -68,13 +66,9 @@ static void move_forward(struct htw_journal *journal, struct htw__queue *queue) 
     queue->users++;
     int error = fill(journal, queue);
     queue->users--;
-    if (error == -ENOMEM || error == -EBUSY) {
-        journal->reader.paused_ns = htw__clock_monotonic_ns() + PAUSE_NS;
-        htw__queues_want(&journal->queues, queue);
-        return;
-    }
+    htw__journal_pause_or_stop(journal, error);
     if (error != 0)
-        htw__journal_stop(journal);
+        htw__queues_want(&journal->queues, queue);
     else
         htw__leases_restart(journal, queue);
     htw__leases_look(journal, queue);
@@ -89,8 +83,8 @@ static void lower_window(struct htw__queue *queue, struct htw__turn last) {
     if (!htw__queue_covers(queue, last))
         return;
     queue->window = last;
-    queue->scan =
-        htw__scan_of(htw__place_ready(number, last.priority), htw__place_ready(number, UINT32_MAX));
+    queue->scan = htw__scan_of(htw__place_ready(number, (uint32_t)last.priority),
+                               htw__place_ready(number, UINT32_MAX));
 }
 
 /* Forgets the jobs with these ids, but for those that have no place of READY yet: of these `steps` receives some.
@@ -132,8 +126,7 @@ static void move_back(struct htw_journal *journal) {
     int error = steps == NULL ? -ENOMEM : halve(journal, htw__jobs_crowded(&journal->jobs), steps);
     if (steps != NULL)
         htw__journal_release(journal, steps, STAGE_MAX * sizeof(*steps));
-    if (error != 0)
-        journal->reader.paused_ns = htw__clock_monotonic_ns() + PAUSE_NS;
+    htw__journal_pause_or_stop(journal, error);
 }
 
 /* ---- steps */

@@ -79,9 +79,27 @@ static bool lacks_space(const struct htw_journal *journal) {
     return journal->database.lacks_space && !journal->has_failed;
 }
 
+/* What the writer reads from the file, or moves within it. */
+static const struct {
+    bool (*has_work)(const struct htw_journal *journal);
+    void (*step)(struct htw_journal *journal); /* with the lock, which it releases meanwhile */
+} readers[] = {
+    { htw__reader_has_work, htw__reader_step },
+    { htw__window_has_work, htw__window_step },
+    { htw__history_has_work, htw__history_step },
+    { htw__recurring_has_work, htw__recur_step },
+};
+enum { READERS = sizeof(readers) / sizeof(readers[0]) };
+
+bool htw__writer_can_read(const struct htw_journal *journal) {
+    bool can_read = false;
+    for (size_t i = 0; i < READERS && !can_read; i++)
+        can_read = readers[i].has_work(journal);
+    return can_read;
+}
+
 static enum step next_step(struct htw_journal *journal, const struct pace *pace, int64_t now) {
-    bool can_read = htw__reader_has_work(journal) || htw__window_has_work(journal) ||
-                    htw__history_has_work(journal) || htw__recurring_has_work(journal);
+    bool can_read = htw__writer_can_read(journal);
     if (journal->is_in_use || (journal->look_waits && !pace->has_yielded))
         return YIELDS;
     if ((htw__log_is_long(&journal->database.log) && !journal->has_failed) ||
@@ -109,14 +127,9 @@ static void wait_for_caller(struct htw_journal *journal) {
 
 static void read_step(struct htw_journal *journal) {
     journal->is_in_use = true;
-    if (htw__reader_has_work(journal))
-        htw__reader_step(journal);
-    if (htw__window_has_work(journal))
-        htw__window_step(journal);
-    if (htw__history_has_work(journal))
-        htw__history_step(journal);
-    if (htw__recurring_has_work(journal))
-        htw__recur_step(journal);
+    for (size_t i = 0; i < READERS; i++)
+        if (readers[i].has_work(journal))
+            readers[i].step(journal);
     htw__journal_release_database(journal);
     htw__slots_arm(journal);
 }
@@ -193,9 +206,32 @@ static bool may_process(const struct htw_journal *journal) {
            !htw__log_is_long(&journal->database.log);
 }
 
-int htw_journal_process(struct htw_journal *journal) {
+/*
+ * With several callers the writer is better: while it commits, the others come together for the next
+ * batch. A caller that commits by itself as soon as it can commits alone.
+ */
+bool htw__writer_is_idle(const struct htw_journal *journal) {
+    return !has_changes_or_requests(journal) && may_process(journal) &&
+           journal->last_callers <= 1 &&
+           !(journal->database.is_guest && journal->guest.look_ns == 0) &&
+           !htw__reader_has_work(journal);
+}
+
+void htw__writer_run_here(struct htw_journal *journal, bool is_once) {
     sigset_t all, before;
-    int cancel_state, error = htw__journal_refusal(journal);
+    int cancel_state;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+    do
+        journal->leases.served != NULL ? htw__leases_tell(journal) : htw__commit_queue(journal);
+    while (!is_once && has_changes_or_requests(journal) && may_process(journal));
+    pthread_setcancelstate(cancel_state, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+int htw_journal_process(struct htw_journal *journal) {
+    int error = htw__journal_refusal(journal);
     if (error != 0)
         return error;
     if (htw__journal_is_inside(journal, true))
@@ -204,15 +240,8 @@ int htw_journal_process(struct htw_journal *journal) {
     htw__mutex_lock(&journal->mutex);
     journal->processor = pthread_self();
     journal->has_processor = true;
-    if (has_changes_or_requests(journal)) {
-        sigfillset(&all); /* as in a caller that commits by itself */
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
-        while (has_changes_or_requests(journal) && may_process(journal))
-            journal->leases.served != NULL ? htw__leases_tell(journal) : htw__commit_queue(journal);
-        pthread_setcancelstate(cancel_state, NULL);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-    }
+    if (has_changes_or_requests(journal) && may_process(journal))
+        htw__writer_run_here(journal, false);
     if (has_changes_or_requests(journal)) {
         journal->is_urgent = journal->first != NULL;
         pthread_cond_signal(&journal->work);

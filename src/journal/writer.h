@@ -14,11 +14,19 @@ int htw__writer_start(struct htw_journal *journal);
 /* Writes what waits, and ends the thread. */
 void htw__writer_stop(struct htw_journal *journal);
 
+/* Whether it has something to read, or to move out of the way. */
+bool htw__writer_can_read(const struct htw_journal *journal);
+
 /* Takes the queue, writes it, and tells the callers. With the lock held, which it releases meanwhile;
    `is_in_use` must not be set. */
 void htw__commit_queue(struct htw_journal *journal);
 
 /* Whether a caller may commit its change by itself, because nothing else is to be done. */
-bool htw__commit_is_idle(const struct htw_journal *journal);
+bool htw__writer_is_idle(const struct htw_journal *journal);
+
+/* In a thread of the program: commits what waits and tells those that were served, as long as the writer has nothing
+   else to do, or once. A signal handler must neither interrupt the sync nor leave the commit half done. With the lock
+   held, which it releases meanwhile. */
+void htw__writer_run_here(struct htw_journal *journal, bool is_once);
 
 #endif /* HTW_SRC_JOURNAL_WRITER_H */

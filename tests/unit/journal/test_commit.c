@@ -12,7 +12,7 @@ static struct htw_journal *idle_journal(void) {
     journal->slot_count = 1;
     journal->reader.next_bucket = HTW__BUCKET_NONE;
     journal->database.log.checkpoint_at = 1;
-    assert_true(htw__commit_is_idle(journal));
+    assert_true(htw__writer_is_idle(journal));
     return journal;
 }
 
@@ -29,7 +29,7 @@ UNIT_TEST(commit_is_left_to_the_writer_where_there_is_more_to_do) {
         journal->is_in_use = i == 3;
         journal->first = i == 4 ? &change : NULL;
         journal->last_callers = i == 5 ? 2 : 1;
-        assert_false(htw__commit_is_idle(journal));
+        assert_false(htw__writer_is_idle(journal));
         free(journal);
     }
 }
