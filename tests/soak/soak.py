@@ -111,8 +111,7 @@ def start_subjects(started, build, folder, options):
         "mock": "tests/relay_brokers"}.items()}
     makers = {
         "program": (["program"], lambda place, seed: Program(place, seed, programs["program"], options.threads, options.leak)),
-        "delay": (["htw"], lambda place, seed: Delay(place, seed, programs["htw"], False)),
-        "delay+journal": (["htw"], lambda place, seed: Delay(place, seed, programs["htw"], True)),
+        "delay": (["htw"], lambda place, seed: Delay(place, seed, programs["htw"])),
         "serve": (["serve"], lambda place, seed: Serve(place, seed, programs["serve"])),
         "relay": (["relay", "mock"], lambda place, seed: RelayOverMock(place, seed, programs["relay"], programs["mock"])),
     }
@@ -176,7 +175,7 @@ def soak(build, folder, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
+    parser = argparse.ArgumentParser(usage=__doc__.replace("%", "%%"))
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--only", default="")
