@@ -8,7 +8,6 @@ import re
 import signal
 import socket
 import struct
-import threading
 import time
 
 from clients import Wire
@@ -289,44 +288,4 @@ def time_outs_race_with_puts(server):
                 equal(other.ask(f"delete {job}"), b"DELETED")
             taken += len(got)
     note(server, f"{taken} of {2 * count} puts came before the time-out of a worker")
-    return []
-
-
-@compared
-def a_worker_may_wait_again_and_again(server):
-    with Wire(server) as waiter, Wire(server) as other:
-        for tube in ("a", "b", "c"):
-            waiter.ask(f"watch {tube}")
-        for number in range(100 // settings.slowness):
-            waiter.send(b"reserve\r\n")
-            if number % 10 == 0:
-                server.wait_until_waiting(1)
-            other.ask(f"use {'abc'[number % 3]}")
-            job = other.put(b"%d" % number)
-            equal(waiter.answer(), b"RESERVED %d %d\r\n%d" % (job, len(str(number)), number))
-            equal(waiter.ask(f"delete {job}"), b"DELETED")
-    equal(server.stat("current-waiting"), "0")
-    return []
-
-
-@compared
-def clients_that_go_before_their_answers_do_no_harm(server):
-    """What they have put is there, or is not: but whole."""
-    count = 200 // settings.slowness
-
-    def come_and_go():
-        for _ in range(count):
-            with Wire(server) as wire:
-                wire.send(b"put 0 1000 60 3\r\nabc\r\n" * 20 + b"reserve\r\n")
-    threads = [threading.Thread(target=come_and_go) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    wait_for(lambda: server.stat("current-connections") == "1", "that all have gone")
-    equal(server.stat("current-waiting"), "0")
-    kept = int(server.stat("current-jobs-delayed"))
-    assert 0 < kept <= 2 * count * 20, kept
-    equal(server.stat("total-jobs"), str(kept), "jobs")
-    note(server, f"{kept} of {2 * count * 20} jobs were put")
     return []

@@ -136,25 +136,6 @@ def ten_thousand_workers_get_one_job_each(server):
     return []
 
 
-@compared
-# holds: serve-2
-def workers_that_vanish_take_no_job(server):
-    """Half of them go while they wait. All jobs reach the others."""
-    with Crowd(server, MANY) as crowd, Wire(server) as other:
-        crowd.wait_on(crowd.wires, lambda number: [tube_name(number), "all"])
-        tube_of = {wire: tube_name(number) for number, wire in enumerate(crowd.wires)}
-        for number, wire in enumerate(random.Random(1).sample(crowd.wires, MANY // 2)):
-            crowd.remove(wire, reset=number % 2 == 0)
-        server.wait_until_waiting(MANY // 2)
-        waiting = collections.Counter(tube_of[wire] for wire in crowd.wires)
-        put_all(other, [(tube, tube.encode()) for tube, count in waiting.items() for _ in range(count)])
-        for wire, answer, _ in crowd.answers(MANY // 2):
-            equal(answer.split(b"\r\n")[1], tube_of[wire].encode(), "tube of a job")
-        equal(server.stat("current-jobs-ready"), "0", "jobs that nobody got")
-    nothing_is_left(server, MANY // 2)
-    return []
-
-
 class Storm:
     """Workers wait on several tubes, time out, vanish and come back, with and without a job, while jobs are put."""
 

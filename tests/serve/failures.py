@@ -11,7 +11,6 @@ import errno
 import os
 import random
 import re
-import resource
 import tempfile
 import time
 
@@ -258,45 +257,3 @@ def a_listener_that_cannot_accept_does_not_spin_and_recovers(_):
 def each_call_of_the_disk_that_fails_loses_nothing(_):
     for name, error in (("pwrite64", errno.ENOSPC), ("pwrite64", errno.EIO), ("pwrite64", SHORT), ("fdatasync", errno.EIO)):
         each_fails(name, error, may_end=True, apart=4 if name == "pwrite64" else 1)
-
-
-@contextlib.contextmanager
-def started_on_a_full_disk(file, bytes_max):
-    """A server none of whose files may become longer, which is a full disk for it."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (bytes_max, hard))
-    try:
-        server = htw_serve(file=file)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    with server:
-        yield server
-
-
-@own()
-def a_full_disk_refuses_puts_and_nothing_else(_):
-    """Also after a kill there, and where it is full from the start."""
-    with tempfile.TemporaryDirectory(prefix="htw-serve-") as folder:
-        file, jobs = os.path.join(folder, "jobs"), []
-        with started_on_a_full_disk(file, 400 << 10) as server, Wire(server) as wire:
-            while (answer := wire.ask("put 0 0 600 5000", b"x" * 5000)).startswith(b"INSERTED"):
-                jobs.append(int(answer.split()[1]))
-            assert answer in REFUSED and len(jobs) > 20, (answer, len(jobs))
-            end_some(wire, jobs, len(jobs) // 3)
-            server.kill()
-        for part in (2, 1):
-            with started_on_a_full_disk(file, os.path.getsize(file)) as server, Wire(server) as wire:
-                end_some(wire, jobs, len(jobs) // part)
-                server.finish()
-
-
-def end_some(wire, jobs, count):
-    """Takes jobs to each state, and ends them."""
-    for _ in range(count):
-        answer = wire.ask("reserve-with-timeout 0")
-        job = int(answer.split()[1])
-        for command, wanted in ((f"release {job} 0 0", b"RELEASED"), (f"reserve-job {job}", None), (f"bury {job} 0", b"BURIED"),
-                                (f"kick-job {job}", b"KICKED"), (f"peek {job}", None), ("stats", None), (f"delete {job}", b"DELETED")):
-            answer = wire.ask(command)
-            assert answer == wanted or wanted is None and answer not in REFUSED, f"{command}: {answer[:60]}"
-        jobs.remove(job)

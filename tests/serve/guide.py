@@ -42,7 +42,7 @@ def follow(server, language, ending, command, prepare=lambda file: file, **more)
             finally:
                 worker.kill()
     assert took >= DELAY_S, f"{took} s after the program began"
-    equal(server.stat("current-jobs-reserved"), "0", "jobs that are reserved")
+    wait_for(lambda: server.stat("current-jobs-reserved") == "0", f"that no job is reserved in {language}")
     return [("the worker", got)]
 
 

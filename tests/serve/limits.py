@@ -6,7 +6,7 @@ import threading
 import time
 
 from clients import Wire
-from harness import PATIENCE, compared, equal, note, own, percentiles, settings, slowdown, wait_for
+from harness import compared, equal, note, own, percentiles, settings, slowdown, wait_for
 
 MANY = 1000000
 PAGE = b"POST / HTTP/1.1\r\nHost: localhost:11300\r\nContent-Type: text/plain\r\n\r\nput 0 0 60 4\r\nevil\r\n"
@@ -315,18 +315,6 @@ def a_client_that_reads_late_gets_all(server):
         equal(late.answer(), b"USING default")
 
 
-@own("--max-jobs", "10")
-# holds: serve-7
-def jobs_beyond_their_limit_are_refused(server):
-    with Wire(server) as wire:
-        ids = [wire.put() for _ in range(10)]
-        equal(wire.ask("put 0 0 60 1", b"x"), b"OUT_OF_MEMORY")
-        equal(wire.ask("put 0 100 60 1", b"x"), b"OUT_OF_MEMORY")
-        equal(wire.ask(f"delete {ids[0]}"), b"DELETED")
-        wire.put()
-        equal(wire.ask("put 0 0 60 1", b"x"), b"OUT_OF_MEMORY")
-
-
 @own("--max-job-size", "10")
 # holds: serve-7
 def a_body_above_the_limit_is_read_and_thrown_away(server):
@@ -397,19 +385,3 @@ def a_kick_above_its_limit_kicks_as_many(server):
         wire.ask(f"delete {wire.reserve()[0]}")
         wire.ask(f"delete {wire.reserve()[0]}")
         equal(wire.stat("stats", "current-jobs-urgent"), "1023")
-
-
-@compared
-def a_delay_of_jobs_and_leases_is_kept(server):
-    """Not early at all, and not late by much."""
-    late = []
-    with Wire(server) as wire:
-        for _ in range(3):
-            began = time.monotonic()
-            job = wire.put(b"x", delay=1, ttr=1)
-            equal(wire.reserve(PATIENCE)[0], job)
-            late.append((time.monotonic() - began - 1) * 1000)
-            wire.ask(f"delete {job}")
-    assert min(late) > -2, f"{-min(late):.1f} ms early"
-    note(server, f"late by {percentiles(sorted(late))}")
-    return []

@@ -30,7 +30,9 @@ GARBAGE = [b"", b" ", b"x", b"put", b"put ", b"reserv", b"reserve ", b"RESERVE",
            b"put 1", b"put 1 1", b"put 1 1 1", b"put x 1 1 1", b"put 1 x 1 1", b"put 1 1 x 1", b"put 1 1 1 x", b"put -1 1 1 1", b"put 1 -1 1 1",
            b"put 1 1 -1 1", b"put 1 1 1 -1", b"put 4294967296 1 1 1", b"put 1 4294967296 1 1", b"put 1 1 4294967296 1", b"put 1 1 1 4294967296",
            b"put 1 1 1 1 1", b"put  1  1  1  1x", b"put +1 1 1 1", b"put 0x1 1 1 1", b"x" * 221, b"x" * 222, b"x" * 224, b"x" * 225,
-           b"x" * 448, b"x" * 449, b"x" * 10000, b"a\nb", b"\n"]
+           b"x" * 448, b"x" * 449, b"x" * 10000, b"a\nb", b"\n",
+           b"use aZ09-+/;.$_()", b"use a!", b"kick 9 and more", b"kick +1", b"kick -", b"kick -0", b"kick 9223372036854775808", b"kick 18446744073709551615", b"reserve-with-timeout x",
+           b"reserve-with-timeout ", b"reserve-with-timeout -", b"release 18446744073709551615 7 8"]
 
 
 def told(wire, sent):
@@ -81,14 +83,6 @@ def jobs_of_any_number_are_not_found_as_by_beanstalkd(server):
         return [told(wire, b"%b %d%b\r\n" % (command, number, more)) for number in (0, 2**31, 2**32, 2**53, 2**63 - 1, 2**63, 2**64 - 1)
                 for command, more in ((b"delete", b""), (b"touch", b""), (b"kick-job", b""), (b"peek", b""), (b"reserve-job", b""),
                                       (b"stats-job", b""), (b"release", b" 0 0"), (b"bury", b" 0"))]
-
-
-@compared
-def a_pipeline_is_answered_in_order_as_by_beanstalkd(server):
-    with Wire(server) as wire:
-        wire.send(b"use a\r\nput 1 0 9 1\r\nx\r\nwatch a\r\nreserve\r\nreserve-with-timeout 0\r\nignore default\r\nlist-tubes-watched\r\n"
-                  b"peek-ready\r\nkick 5\r\nnosuch\r\nreserve-with-timeout 1\r\nuse b\r\nlist-tube-used\r\n")
-        return [(number, re.sub(rb"(INSERTED|RESERVED) \d+", rb"\1 N", wire.answer())) for number in range(13)]
 
 
 @compared
@@ -194,7 +188,7 @@ def puts_beyond_the_limit_are_told_in_order(server):
 
 
 @own("--max-jobs", "3")
-# holds: serve-9
+# holds: serve-7, serve-9
 def puts_beyond_the_limit_of_jobs_are_told_in_order(server):
     puts_beyond_the_limit_are_told_in_order(server)
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What others wrote: the suites of two libraries, and a life cycle through each of several libraries. The same results on
-beanstalkd and on htw serve.
+"""What others wrote: the suites of two libraries. The same results on beanstalkd and on htw serve.
 
-npm, pip, go and cargo fetch the libraries by name, once, into the folder --peers; those of PHP and Ruby are Debian's packages. What
-cannot be fetched or is not installed is skipped, with the reason.
+npm, pip and go fetch the libraries by name, once, into the folder --peers; that of PHP is Debian's package. What cannot be fetched
+or is not installed is skipped, with the reason.
 """
 import os
 import pathlib
@@ -15,12 +14,10 @@ import tempfile
 
 from harness import Skipped, compared, equal, note, settings
 
-HERE = pathlib.Path(__file__).resolve().parent / "life"
 LIMIT_S = 300
-NPM = ["fivebeans@1.5.0", "mocha@3.0.2", "must@0.13.2", "node-beanstalk@1.6.7", "jackd@2.2.2"]
-PYTHON = ["pystalkd==1.3.0", "greenstalk==2.1.1", "aiostalk==1.3.1", "PyYAML"]
+NPM = ["fivebeans@1.5.0", "mocha@3.0.2", "must@0.13.2", "jackd@2.2.2"]
+PYTHON = ["pystalkd==1.3.0", "greenstalk==2.1.1", "PyYAML"]
 GO = "github.com/beanstalkd/go-beanstalk@v0.2.0"
-CRATE = "beanstalkc@=1.0.0"
 
 
 def folder(name):
@@ -73,17 +70,6 @@ def pheanstalk():
         raise Skipped("not installed: php-pda-pheanstalk")
 
 
-def lines(output):
-    return list(enumerate(output.splitlines()))
-
-
-def life(server, command, **more):
-    status, output = execute([*command, str(server.port)], **more)
-    equal(status, 0, f"exit status of {command[-1]}, which says {output!r}")
-    note(server, f"{len(output.splitlines())} lines")
-    return lines(output)
-
-
 @compared
 def the_tests_of_fivebeans_give_the_same(server):
     """Its files have the port 11300, which is replaced in a copy of them."""
@@ -119,53 +105,3 @@ def the_tests_of_pystalkd_give_the_same(server):
     note(server, f"{ran[1]} tests: {result}")
     equal(result, "OK", output[-2000:])
     return [("ran", ran[1])]
-
-
-@compared
-def a_life_through_greenstalk_is_the_same(server):
-    return life(server, [sys.executable, HERE / "greenstalk.py"], env={**os.environ, "PYTHONPATH": str(python())})
-
-
-@compared
-def a_life_through_aiostalk_is_the_same(server):
-    return life(server, [sys.executable, HERE / "aiostalk.py"], env={**os.environ, "PYTHONPATH": str(python())})
-
-
-@compared
-def a_life_through_node_beanstalk_is_the_same(server):
-    return life(server, ["node", HERE / "node-beanstalk.js"], env={**os.environ, "NODE_PATH": str(npm() / "node_modules")})
-
-
-@compared
-def a_life_through_jackd_is_the_same(server):
-    return life(server, ["node", HERE / "jackd.js"], env={**os.environ, "NODE_PATH": str(npm() / "node_modules")})
-
-
-@compared
-def a_life_through_go_beanstalk_is_the_same(server):
-    need("go")
-    place = fetched("go", [["go", "mod", "init", "life"], ["go", "get", GO], ["cp", HERE / "life.go", "."],
-                           ["go", "build", "-o", "life-of-a-job", "life.go"]])
-    return life(server, [place / "life-of-a-job"])
-
-
-@compared
-def a_life_through_the_crate_beanstalkc_is_the_same(server):
-    need("cargo")
-    place = fetched("crate", [["cargo", "init", "--quiet", "--vcs", "none", "--name", "life"], ["cargo", "add", "--quiet", CRATE],
-                              ["cp", HERE / "life.rs", "src/main.rs"], ["cargo", "build", "--quiet"]])
-    return life(server, [place / "target/debug/life"])
-
-
-@compared
-def a_life_through_pheanstalk_is_the_same(server):
-    pheanstalk()
-    return life(server, ["php", HERE / "pheanstalk.php"])
-
-
-@compared
-def a_life_through_beaneater_is_the_same(server):
-    need("ruby")
-    if execute(["ruby", "-e", "require 'beaneater'"])[0] != 0:
-        raise Skipped("not installed: ruby-beaneater")
-    return life(server, ["ruby", HERE / "beaneater.rb"])

@@ -72,26 +72,35 @@ static bool read_number_32(struct cursor *cursor, uint32_t *ret_number) {
     return is_right;
 }
 
-/* As strtol() reads it: there may be a sign, and without a number it is 0. False: too large. */
-static bool read_signed(struct cursor *cursor, int64_t *ret_number) {
-    uint64_t number = 0;
+struct number {
+    uint64_t size;
+    bool is_negative;
+};
+
+/* There may be a sign, and without a digit it is 0. False: above `most`. */
+static bool read_signed(struct cursor *cursor, uint64_t most, struct number *ret_number) {
+    *ret_number = (struct number) { 0, false };
     skip_spaces(cursor);
     bool has_sign = cursor->at < cursor->end && (*cursor->at == '-' || *cursor->at == '+');
-    bool is_negative = has_sign && *cursor->at == '-';
+    ret_number->is_negative = has_sign && *cursor->at == '-';
     cursor->at += has_sign;
-    bool fits = !is_digit(cursor) || read_number(cursor, INT64_MAX, &number);
-    *ret_number = is_negative ? -(int64_t)number : (int64_t)number;
-    return fits;
+    return !is_digit(cursor) || read_number(cursor, most, &ret_number->size);
+}
+
+static bool read_timeout(struct cursor *cursor, int64_t *ret_timeout) {
+    struct number number;
+    bool is_right = read_signed(cursor, INT64_MAX, &number);
+    *ret_timeout = number.is_negative ? -(int64_t)number.size : (int64_t)number.size;
+    return is_right;
 }
 
 /* A negative one is as large as can be. */
 static bool read_count(struct cursor *cursor, uint32_t *ret_count) {
-    int64_t number = 0;
-    struct cursor digits = *cursor;
-    bool is_right = read_signed(cursor, &number);
-    skip_spaces(&digits);
-    *ret_count = number < 0 || number > UINT32_MAX ? UINT32_MAX : (uint32_t)number;
-    return is_right && cursor->at > digits.at && cursor->at[-1] >= '0' && cursor->at[-1] <= '9';
+    struct number number;
+    bool is_right = read_signed(cursor, UINT64_MAX, &number);
+    bool is_large = number.size > UINT32_MAX || (number.is_negative && number.size > 0);
+    *ret_count = is_large ? UINT32_MAX : (uint32_t)number.size;
+    return is_right && cursor->at[-1] >= '0' && cursor->at[-1] <= '9';
 }
 
 static bool is_name_byte(char byte) {
@@ -126,7 +135,7 @@ static bool read_argument(struct cursor *cursor, char kind, struct htw__serve_li
     case 'c':
         return read_count(cursor, &line->count);
     case 'w':
-        return read_signed(cursor, &line->timeout_s);
+        return read_timeout(cursor, &line->timeout_s);
     case 'n':
         return read_name(cursor, line->name);
     case ' ':
