@@ -71,14 +71,11 @@ void htw__fence(struct htw__kafka *self, uint32_t stripe) {
     self->fence.ended_ms = htw__clock_monotonic_ms();
 }
 
-static bool is_name(const char *name, struct htw__bytes bytes) {
-    return strlen(name) == bytes.size && memcmp(name, bytes.bytes, bytes.size) == 0;
-}
-
 bool htw__fence_covers(const struct htw__kafka *self, struct htw__bytes metadata) {
     struct htw__relay_clock clock;
     if (self->options.at_least_once || htw__clock_parse(metadata, &clock) != 0 ||
         clock.owner.size == 0)
         return true;
-    return is_name(self->owner, clock.owner) || is_name(self->fence.found, clock.owner);
+    return htw__bytes_are_equal(clock.owner, htw__bytes_of(self->owner)) ||
+           htw__bytes_are_equal(clock.owner, htw__bytes_of(self->fence.found));
 }

@@ -75,10 +75,14 @@ static void revoke(struct htw__kafka *self, const rd_kafka_topic_partition_list_
     }
 }
 
-static bool release(struct htw__kafka *self, const rd_kafka_topic_partition_list_t *partitions) {
+/* What was done for stripes that go is committed while they are ours; last, that they are given away (a position of the
+ * channel FILE). */
+static int commit_last(struct htw__kafka *self, const rd_kafka_topic_partition_list_t *partitions) {
+    if (htw__kafka_must_recover(self) || htw__commit_now(self, HTW__CHANNEL_DELIVER) != 0)
+        return -EAGAIN;
     for (int i = 0; i < partitions->cnt; i++)
         htw__relay_release(&self->relay, (uint32_t)partitions->elems[i].partition);
-    return true;
+    return htw__commit_now(self, HTW__CHANNEL_FILE);
 }
 
 static void answer(struct htw__kafka *self, rd_kafka_error_t *error) {
@@ -105,15 +109,12 @@ void htw__group_rebalance(rd_kafka_t *group, rd_kafka_resp_err_t what,
         answer(self, rd_kafka_incremental_assign(group, now)); /* read after the take-over */
     } else {
         bool is_lost = rd_kafka_assignment_lost(group) != 0;
-        keep_membership(self,
-                        !is_lost); /* of the new generation: a commit of the old one is refused */
-        /* What was done for these stripes is committed while they are ours; last, that they are given
-         * away (a position of the channel FILE). */
-        if (is_lost || htw__kafka_must_recover(self) ||
-            htw__commit_now(self, HTW__CHANNEL_DELIVER) != 0 || !release(self, partitions) ||
-            htw__commit_now(self, HTW__CHANNEL_FILE) != 0)
-            htw__kafka_recover(self, is_lost ? "the membership was lost"
-                                             : "the last commit of stripes that go failed");
+        /* Of the new generation: a commit of the old one is refused. */
+        keep_membership(self, !is_lost);
+        if (is_lost)
+            htw__kafka_recover(self, "the membership was lost");
+        else if (commit_last(self, partitions) != 0)
+            htw__kafka_recover(self, "the last commit of stripes that go failed");
         if (htw__kafka_must_recover(self)) { /* and so for all: the transaction is one */
             htw__writers_abort(self);
             htw__relay_lose_all(&self->relay);

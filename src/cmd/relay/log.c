@@ -15,70 +15,44 @@
 #define SAME_AGAIN_NS (10 * HTW__NS_PER_S)
 #define TEXT_MAX 1024 /* bytes of a message: librdkafka's, and those of kafka.c, are shorter */
 
-static enum htw__log_format format;
-
-void htw__log_use(enum htw__log_format wanted) {
-    format = wanted;
-}
-
-static void write_name(FILE *line, const char *name) {
-    const char *separator = ftell(line) == 0 ? "" : format == HTW__LOG_JSON ? "," : " ";
-    fprintf(line, format == HTW__LOG_JSON ? "%s\"%s\":" : "%s%s=", separator, name);
-}
-
-/* Both formats quote alike. What the terminal could take for more than text is escaped first. */
+/* Quotes as JSON does. What the terminal could take for more than text is escaped first. */
 static void write_message(FILE *line, const char *text) {
     char visible[HTW__VISIBLE_MAX * TEXT_MAX];
     bool is_cut;
     size_t size = htw__visible_format(text, strlen(text), visible, sizeof(visible), &is_cut);
-    write_name(line, "msg");
     htw__visible_write_json(line, visible, size);
-}
-
-static void write_head(FILE *line, enum htw__severity level) {
-    static const char *const names[] = { "info", "warning", "error" };
-    const char *quote = format == HTW__LOG_JSON ? "\"" : "";
-    char time[HTW__INSTANT_FORMAT_SIZE];
-    htw__instant_format(0, htw__clock_realtime_ns(), time);
-    write_name(line, "time");
-    fprintf(line, "%s%s%s", quote, time, quote);
-    write_name(line, "level");
-    fprintf(line, "%s%s%s", quote, names[level], quote);
 }
 
 static void write_stats(FILE *line, const struct htw__relay_stats *stats) {
     static const unsigned percents[] = { 50, 99, 100 };
     const char *name;
     uint64_t value;
-    char percentile[32];
-    for (size_t i = 0; htw__relay_stats_get(stats, i, &name, &value); i++) {
-        write_name(line, name);
-        fprintf(line, "%" PRIu64, value);
-    }
-    for (size_t i = 0; i < sizeof(percents) / sizeof(percents[0]); i++) {
-        snprintf(percentile, sizeof(percentile), "late_p%u_us", percents[i]);
-        write_name(line, percentile);
-        fprintf(line, "%" PRIu64, htw__histogram_percentile(&stats->done.late_us, percents[i]));
-    }
+    for (size_t i = 0; htw__relay_stats_get(stats, i, &name, &value); i++)
+        fprintf(line, " %s=%" PRIu64, name, value);
+    for (size_t i = 0; i < sizeof(percents) / sizeof(percents[0]); i++)
+        fprintf(line, " late_p%u_us=%" PRIu64, percents[i],
+                htw__histogram_percentile(&stats->done.late_us, percents[i]));
 }
 
 /* A line goes out by one call, so that other writers do not come in between. */
 static void say(enum htw__severity level, const char *text, const struct htw__relay_stats *stats) {
-    char *bytes = NULL;
+    static const char *const levels[] = { "info", "warning", "error" };
+    char *bytes = NULL, time[HTW__INSTANT_FORMAT_SIZE];
     size_t size;
     FILE *line = open_memstream(&bytes, &size);
     if (line == NULL) {
         htw__terminal_error("%s", text);
         return;
     }
-    write_head(line, level);
+    htw__instant_format(0, htw__clock_realtime_ns(), time);
+    fprintf(line, "time=%s level=%s msg=", time, levels[level]);
     write_message(line, text);
     if (stats != NULL)
         write_stats(line, stats);
     bool is_complete = fclose(line) == 0;
     htw__terminal_erase();
     if (is_complete)
-        fprintf(stderr, format == HTW__LOG_JSON ? "{%s}\n" : "%s\n", bytes);
+        fprintf(stderr, "%s\n", bytes);
     else
         htw__terminal_error("%s", text);
     free(bytes);

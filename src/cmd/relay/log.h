@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * log.h - what a relay says while it runs: a line a message on standard error, with its time and its level, as
- * logfmt (time=... level=warning msg="...") or as JSON. The state is one for the process.
+ * logfmt: time=... level=warning msg="...". The state is one for the process.
  */
 #ifndef HTW_SRC_CMD_RELAY_LOG_H
 #define HTW_SRC_CMD_RELAY_LOG_H
 
 #include "../../relay/kafka.h"
-
-enum htw__log_format { HTW__LOG_TEXT, HTW__LOG_JSON };
-
-/* Chooses the format: text at first. */
-void htw__log_use(enum htw__log_format format);
 
 /* Says a sentence, which may hold any bytes: visible.h. One that was said last, less than ten seconds ago, is not
  * repeated. */

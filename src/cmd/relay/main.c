@@ -112,8 +112,6 @@ static int run(struct htw__relay_command *command) {
     bool acts = command->action != HTW__RELAY_NO_ACTION && command->action != HTW__RELAY_HTTP;
     command->kafka.say = acts ? say_plainly : htw__log;
     command->kafka.must_stop = must_stop;
-    if (!acts)
-        htw__log_use(command->log_format);
     if (htw__signals_install() != 0)
         return HTW__EXIT_FAILED;
     return acts                                 ? htw__relay_act(command)

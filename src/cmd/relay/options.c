@@ -87,10 +87,6 @@ static bool read_properties(const struct htw__option *option, void *member, cons
 /* An option of actions alone. */
 #define ACTION offsetof(struct htw__relay_command, has_action_options)
 
-static const char *const log_formats[] = {
-    [HTW__LOG_TEXT] = "text", [HTW__LOG_JSON] = "json", NULL
-};
-
 static const char *const lost_ids[] = { [HTW__LOST_IDS_STOP] = "stop",
                                         [HTW__LOST_IDS_DELIVER] = "deliver",
                                         [HTW__LOST_IDS_BURY] = "bury",
@@ -139,8 +135,6 @@ static const struct htw__option rows[] = {
               "too (deliver), or become dead letters (bury)" },
     { 0, "metrics", "[ADDRESS:]PORT", htw__set_name, AT(metrics),
       .help = "serve metrics for Prometheus (default address 127.0.0.1)" },
-    { 0, "log-format", "FORMAT", htw__set_choice, AT(log_format), .choice = log_formats,
-      .help = "of what it says while it runs: text (time=... level=... msg=...), or json" },
     { 'X', "property", "NAME=VALUE", add_property, AT(properties),
       .help = "a property of librdkafka, such as security.protocol=ssl; those that the\n"
               "promises rest on are refused" },

@@ -23,7 +23,6 @@ enum htw__relay_action {
 struct htw__relay_command {
     struct htw__kafka_options kafka;
     bool create_topics;
-    enum htw__log_format log_format;
     const char *metrics; /* NULL, or [ADDRESS:]PORT */
     enum htw__relay_action action;
     bool has_action_options;

@@ -123,15 +123,6 @@ UNIT_TEST(relay_options_at_the_ends_of_their_ranges_are_taken) {
     assert_int_equal(PARSE("-bx", "-tout", "--size=4", "--levels=12", "in"), HTW__WISH_RUN);
 }
 
-UNIT_TEST(relay_options_choose_the_format_of_the_log) {
-    assert_int_equal(PARSE("-bx", "-tout", "in"), HTW__WISH_RUN);
-    assert_int_equal(command.log_format, HTW__LOG_TEXT);
-    assert_int_equal(PARSE("-bx", "-tout", "--log-format=json", "in"), HTW__WISH_RUN);
-    assert_int_equal(command.log_format, HTW__LOG_JSON);
-    assert_int_equal(PARSE("-bx", "-tout", "--log-format", "text", "in"), HTW__WISH_RUN);
-    assert_int_equal(command.log_format, HTW__LOG_TEXT);
-}
-
 /* Nothing is delivered then. */
 UNIT_TEST(relay_options_to_create_topics_need_no_destination) {
     assert_int_equal(PARSE("-bx", "-c", "in"), HTW__WISH_RUN);
@@ -170,7 +161,6 @@ UNIT_TEST(relay_options_that_are_wrong_are_named) {
         { "--levels=1", "--levels", "not a number from 2 to 12", "1" },
         { "--levels=13", "--levels", "not a number from 2 to 12", "13" },
         { "--commit-interval=0", "--commit-interval", ms, "0" },
-        { "--log-format=xml", "--log-format", "not one of text, json", "xml" },
         { "-m1023", "--max-memory", "not a size of at least 1K, such as 256M", "1023" },
         { "-mx", "--max-memory", "not a size of at least 1K, such as 256M", "x" },
         { "--instance=", "--instance", instance, "" },
