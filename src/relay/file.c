@@ -420,7 +420,7 @@ static int pass_on(struct passage *passage) {
     struct htw__request *request = &passage->request;
     bool is_input = passage->from.level == HTW__RELAY_INPUT;
     struct htw__poison *poison = find_poison(self, passage->from, record->offset);
-    const char *why = htw__request_parse(record, request);
+    const char *why = request->why;
     if (poison != NULL) {
         poison->is_published = true;
         if (poison->is_suspect)
@@ -456,8 +456,8 @@ static int pass_on(struct passage *passage) {
 }
 
 int htw__relay_pass_on(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                       const struct htw__relay_record *record) {
-    struct passage passage = { .relay = self, .stripe = stripe, .from = from, .record = record };
+                       const struct htw__relay_record *record, const struct htw__request *request) {
+    struct passage passage = { self, stripe, from, record, *request };
     int error = pass_on(&passage);
     const struct htw__refusal refusal = {
         .from = from,

@@ -3,12 +3,14 @@
 #ifndef HTW_SRC_RELAY_FILE_H
 #define HTW_SRC_RELAY_FILE_H
 
+#include "request.h"
 #include "state.h"
 
 /* A record leaves the partition that it came from, for where its headers say. Returns 0, or a negative errno: the
  * transaction has to be aborted. For what is wrong with one record that happens HTW__FAILURES_MAX times at most. */
 int htw__relay_pass_on(struct htw__relay *relay, struct htw__stripe *stripe,
-                       struct htw__source from, const struct htw__relay_record *record);
+                       struct htw__source from, const struct htw__relay_record *record,
+                       const struct htw__request *request);
 
 /* Where it is counted what becomes of a record. */
 static inline struct htw__relay_work *htw__relay_work_of(struct htw__relay *relay,

@@ -157,7 +157,8 @@ static int see(struct htw__loaded *self, int64_t offset) {
 }
 
 static struct htw__entry *make_entry(struct htw__loaded *self,
-                                     const struct htw__relay_record *record, int64_t deadline_ms) {
+                                     const struct htw__relay_record *record,
+                                     const struct htw__request *request, int64_t deadline_ms) {
     size_t size = sizeof(struct htw__entry) + htw__record_copy_size(record);
     struct htw__entry *entry = malloc(size);
     if (entry == NULL ||
@@ -169,6 +170,7 @@ static struct htw__entry *make_entry(struct htw__loaded *self,
         .loaded = self, .deadline_ms = deadline_ms, .offset = record->offset, .size = size
     };
     entry->record = htw__record_copy(record, entry + 1);
+    entry->request = htw__request_of_copy(request, record, entry->record);
     htw__ring_push_back(&self->entries, &entry->link);
     self->count++;
     self->bytes += size;
@@ -188,8 +190,8 @@ static enum fate judge(const struct htw__loaded *self, int64_t deadline_ms, int6
 }
 
 static int keep(struct htw__loaded *self, const struct htw__relay_record *record,
-                int64_t deadline_ms) {
-    struct htw__entry *entry = make_entry(self, record, deadline_ms);
+                const struct htw__request *request, int64_t deadline_ms) {
+    struct htw__entry *entry = make_entry(self, record, request, deadline_ms);
     if (entry == NULL)
         return -ENOMEM;
     /* An entry that makes the bucket armed is armed with all others. */
@@ -197,13 +199,14 @@ static int keep(struct htw__loaded *self, const struct htw__relay_record *record
 }
 
 enum htw__arrival htw__loaded_add(struct htw__loaded *self, const struct htw__relay_record *record,
-                                  int64_t deadline_ms, size_t bytes_max) {
+                                  const struct htw__request *request, size_t bytes_max) {
+    int64_t deadline_ms = request->why == NULL ? request->deadline_ms : 0;
     if (record->offset < self->seen)
         return HTW__ARRIVAL_KEPT;
     if (deadline_ms > self->end_ms)
         deadline_ms = self->end_ms;
     enum fate fate = judge(self, deadline_ms, record->offset);
-    if ((fate == STAYS && keep(self, record, deadline_ms) != 0) ||
+    if ((fate == STAYS && keep(self, record, request, deadline_ms) != 0) ||
         see(self, record->offset + 1) != 0)
         return HTW__ARRIVAL_NO_MEMORY;
     if (fate == STAYS && self->bytes > bytes_max && self->count >= 2)

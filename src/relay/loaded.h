@@ -19,7 +19,7 @@
 
 #include "../base/heap.h"
 #include "progress.h"
-#include "record.h"
+#include "request.h"
 
 #include <htw/wheel.h>
 
@@ -33,6 +33,7 @@ struct htw__entry {
     struct htw__link link; /* in order of offset */
     size_t size;
     struct htw__relay_record *record; /* behind the entry */
+    struct htw__request request;      /* what it asks for */
 };
 
 struct htw__loaded {
@@ -70,10 +71,10 @@ void htw__loaded_init(struct htw__loaded *loaded, struct htw_wheel *wheel, int64
 /* Drops everything. */
 void htw__loaded_fini(struct htw__loaded *loaded);
 
-/* A record has arrived. More than `bytes_max` in memory makes a cut. */
+/* A record has arrived; a bad one is due at once. More than `bytes_max` in memory makes a cut. */
 enum htw__arrival htw__loaded_add(struct htw__loaded *loaded,
-                                  const struct htw__relay_record *record, int64_t deadline_ms,
-                                  size_t bytes_max);
+                                  const struct htw__relay_record *record,
+                                  const struct htw__request *request, size_t bytes_max);
 
 /* The end of the bucket has been reached; it lies at `offset`. Returns 0 or -ENOMEM. */
 int htw__loaded_reach(struct htw__loaded *loaded, int64_t offset);

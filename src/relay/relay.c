@@ -264,23 +264,20 @@ static size_t share_of_memory(const struct htw__relay *self) {
     return self->options.max_memory / (2 * (size_t)self->stats.stripes);
 }
 
-/* A record of a bucket of level 0. A bad one has the deadline 0, and so leaves at once. */
+/* A record of a bucket of level 0. */
 static int load(struct htw__relay *self, struct htw__stripe *stripe,
                 struct htw__relay_bucket *bucket, struct htw__source from,
-                const struct htw__relay_record *record) {
-    struct htw__request request;
+                const struct htw__relay_record *record, const struct htw__request *request) {
     char topic[HTW__TOPIC_NAME_SIZE];
-    if (htw__request_parse(record, &request) != NULL)
-        request = (struct htw__request) { 0 };
-    if (request.to.bytes != NULL &&
-        htw__destinations_choose(&self->options.destinations, request.to, topic) == NULL)
+    if (request->why == NULL && request->to.bytes != NULL &&
+        htw__destinations_choose(&self->options.destinations, request->to, topic) == NULL)
         self->transport->expect(self->transport, topic);
-    switch (htw__loaded_add(bucket->loaded, record, request.deadline_ms, share_of_memory(self))) {
+    switch (htw__loaded_add(bucket->loaded, record, request, share_of_memory(self))) {
     case HTW__ARRIVAL_KEPT:
         return 0;
     case HTW__ARRIVAL_DUE:
         bucket->is_dirty = true;
-        return htw__relay_pass_on(self, stripe, from, record);
+        return htw__relay_pass_on(self, stripe, from, record, request);
     case HTW__ARRIVAL_NO_MEMORY:
         break;
     }
@@ -289,6 +286,7 @@ static int load(struct htw__relay *self, struct htw__stripe *stripe,
 
 int htw__relay_take(struct htw__relay *self, struct htw__source from,
                     const struct htw__relay_record *record) {
+    struct htw__request request;
     struct htw__stripe *stripe = find_stripe(self, from.stripe);
     if (stripe == NULL)
         return 0;
@@ -301,20 +299,22 @@ int htw__relay_take(struct htw__relay *self, struct htw__source from,
         stripe->input_is_dirty = true;
         stripe->read_ms = record->timestamp_ms;
         htw__relay_work_of(self, from)->received++;
-        int error = htw__relay_pass_on(self, stripe, from, record);
+        htw__request_parse(record, &request);
+        int error = htw__relay_pass_on(self, stripe, from, record, &request);
         note_read(self, stripe, record->offset + 1);
         return error;
     }
     struct htw__relay_bucket *bucket = htw__stripe_bucket(stripe, from.level, from.slot);
     if (!bucket->is_open)
         return 0;
+    htw__request_parse(record, &request);
     if (from.level == 0)
-        return load(self, stripe, bucket, from, record);
+        return load(self, stripe, bucket, from, record, &request);
     if (record->offset < bucket->position)
         return 0;
     bucket->position = record->offset + 1;
     bucket->is_dirty = true;
-    return htw__relay_pass_on(self, stripe, from, record);
+    return htw__relay_pass_on(self, stripe, from, record, &request);
 }
 
 int64_t htw__relay_reads_input(const struct htw__relay *self, uint32_t index) {

@@ -182,8 +182,7 @@ static const char *read_recurrence(const struct htw__header *const found[NAMES],
                : "htw-until is not a number of milliseconds up to the year 9999";
 }
 
-const char *htw__request_parse(const struct htw__relay_record *record,
-                               struct htw__request *ret_request) {
+static const char *parse(const struct htw__relay_record *record, struct htw__request *ret_request) {
     const struct htw__header *found[NAMES] = { NULL };
     *ret_request = (struct htw__request) { .offset = -1, .if_offset = -1, .counted_ms = -1 };
     if (record->has_unread_headers)
@@ -237,6 +236,31 @@ const char *htw__request_parse(const struct htw__relay_record *record,
         ret_request->to = found[DELIVER_TO]->value;
     }
     return NULL;
+}
+
+const char *htw__request_parse(const struct htw__relay_record *record,
+                               struct htw__request *ret_request) {
+    return ret_request->why = parse(record, ret_request);
+}
+
+static struct htw__bytes bytes_of_copy(struct htw__bytes value,
+                                       const struct htw__relay_record *record,
+                                       const struct htw__relay_record *copy) {
+    for (size_t i = 0; i < record->header_count; i++)
+        if (record->headers[i].value.bytes == value.bytes)
+            return copy->headers[i].value;
+    return value;
+}
+
+struct htw__request htw__request_of_copy(const struct htw__request *request,
+                                         const struct htw__relay_record *record,
+                                         const struct htw__relay_record *copy) {
+    struct htw__request result = *request;
+    if (result.to.bytes != NULL)
+        result.to = bytes_of_copy(result.to, record, copy);
+    if (result.id.bytes != NULL)
+        result.id = bytes_of_copy(result.id, record, copy);
+    return result;
 }
 
 static struct htw__header make_header(enum name name, const char *value) {

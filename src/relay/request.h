@@ -32,6 +32,8 @@
 #define HTW__RELAY_OFFSET_MAX ((INT64_C(1) << 60) - 1)
 
 struct htw__request {
+    const char *
+        why; /* it is a bad one: a static phrase, and nothing else means anything; NULL: it is not */
     int64_t deadline_ms; /* when it leaves its bucket */
     int64_t wanted_ms;   /* when it is to be delivered: earlier, if it was postponed */
     bool is_cancel;
@@ -47,10 +49,14 @@ struct htw__request {
         counted_ms; /* all its occurrences up to then come, however many are missed; -1: it was not counted */
 };
 
-/* Reads the headers of a record. Returns NULL, or why it is a bad one (a static phrase). The request
- * leads into the record. */
+/* Reads the headers of a record. Returns request->why. The request leads into the record. */
 const char *htw__request_parse(const struct htw__relay_record *record,
                                struct htw__request *ret_request);
+
+/* The same of a copy of the record. */
+struct htw__request htw__request_of_copy(const struct htw__request *request,
+                                         const struct htw__relay_record *record,
+                                         const struct htw__relay_record *copy);
 
 /* Whether a header is the relay's to write, and may be another when the record is read again. */
 bool htw__request_is_written(const struct htw__header *header);

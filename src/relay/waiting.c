@@ -99,20 +99,16 @@ static int arrive(struct htw__ids *ids, uint64_t hash, const struct htw__relay_r
 }
 
 int htw__waiting_judge(struct htw__ids *ids, struct htw__source from,
-                       const struct htw__relay_record *record, struct htw__request *ret_request,
-                       const char **ret_why) {
-    *ret_why = NULL;
+                       const struct htw__relay_record *record, struct htw__request *ret_request) {
     *ret_request = (struct htw__request) { .offset = -1, .if_offset = -1 };
     if (from.level == HTW__RELAY_IDS)
         return take_entry(ids, from, record);
-    *ret_why = htw__request_parse(record, ret_request);
-    if (*ret_why != NULL || ret_request->id.bytes == NULL)
+    if (htw__request_parse(record, ret_request) != NULL || ret_request->id.bytes == NULL)
         return 1;
     uint64_t hash = hash_in(from, htw__ids_hash(record->key, ret_request->id));
     if (from.level == HTW__RELAY_INPUT)
         return arrive(ids, hash, record, ret_request);
-    return !ret_request->is_cancel &&
-           (ret_request->offset < 0 || htw__ids_find(ids, hash, NULL) == ret_request->offset);
+    return !ret_request->is_cancel && htw__ids_find(ids, hash, NULL) == ret_request->offset;
 }
 
 /* A record of the input may have been replaced by what came behind it there. */
@@ -231,9 +227,8 @@ static int reserve(struct htw__waiting_page *self) {
 int htw__waiting_page_add(struct htw__waiting_page *self, struct htw__source from,
                           const struct htw__relay_record *record) {
     struct htw__request request;
-    const char *why;
-    int waits = htw__waiting_judge(&self->ids, from, record, &request, &why);
-    if (waits <= 0 || why != NULL) /* what is bad goes to the dead letters */
+    int waits = htw__waiting_judge(&self->ids, from, record, &request);
+    if (waits <= 0 || request.why != NULL) /* what is bad goes to the dead letters */
         return waits < 0 ? waits : 0;
     if (request.is_letter)
         request.wanted_ms = request.deadline_ms;
@@ -262,8 +257,7 @@ int htw__waiting_page_add(struct htw__waiting_page *self, struct htw__source fro
                                    .copies = 1,
                                    .sequence = self->found,
                                    .here = 1 };
-    (void)htw__request_parse(row->record, &row->request); /* the request leads into the copy */
-    row->request.wanted_ms = key.wanted_ms;
+    row->request = htw__request_of_copy(&request, record, row->record);
     return 0;
 }
 

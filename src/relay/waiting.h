@@ -77,11 +77,10 @@ struct htw__waiting_page {
     struct htw__waiting_key last; /* what the next page comes after */
 };
 
-/* What was found is an entry of the index, or its end, or a record, whose request is read if it is in order (`ret_why`: NULL).
+/* What was found is an entry of the index, or its end, or a record, whose request is read.
  * Returns 1: it waits; 0: it does not; or -ENOMEM. */
 int htw__waiting_judge(struct htw__ids *ids, struct htw__source from,
-                       const struct htw__relay_record *record, struct htw__request *ret_request,
-                       const char **ret_why);
+                       const struct htw__relay_record *record, struct htw__request *ret_request);
 
 /* Begins a page of at most `limit` records, at least 1. The strings of the filter stay the caller's. */
 void htw__waiting_page_init(struct htw__waiting_page *page,

@@ -74,11 +74,10 @@ static int add_to_summary(void *context, struct htw__source from,
                           const struct htw__relay_record *record) {
     struct summary *summary = context;
     struct htw__request request;
-    const char *why;
-    int waits = htw__waiting_judge(&summary->ids, from, record, &request, &why);
+    int waits = htw__waiting_judge(&summary->ids, from, record, &request);
     if (waits <= 0)
         return waits;
-    if (why != NULL) {
+    if (request.why != NULL) {
         summary->bad++;
         return 0;
     }

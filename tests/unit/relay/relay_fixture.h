@@ -45,6 +45,13 @@ static inline void relay_take_over(struct htw__found input, int64_t clock_ms,
     assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, &ids), HTW__GAIN_OK);
 }
 
+/** A record comes out of a bucket. */
+static inline int relay_pass_on(struct htw__source from, const struct htw__relay_record *record) {
+    struct htw__request request;
+    (void)htw__request_parse(record, &request);
+    return htw__relay_pass_on(&relay, relay.stripes[0], from, record, &request);
+}
+
 /** Defines a test, after which the relay ends. */
 #define RELAY_TEST(name) UNIT_TEST_BETWEEN(NULL, relay_end, name)
 

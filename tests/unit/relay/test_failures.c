@@ -137,8 +137,7 @@ UNIT_TEST_BETWEEN(use_zones, drop_zones,
         { htw__bytes_of("htw-id"), htw__bytes_of("a") },
     };
     const struct htw__relay_record record = { .offset = 3, .headers = headers, .header_count = 4 };
-    assert_int_equal(
-        htw__relay_pass_on(&relay, relay.stripes[0], (struct htw__source) { 0, 0, 2 }, &record), 0);
+    assert_int_equal(relay_pass_on((struct htw__source) { 0, 0, 2 }, &record), 0);
     assert_int_equal(letters, 1);
     assert_string_equal(reason, NO_ZONE);
 }

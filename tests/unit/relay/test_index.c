@@ -104,7 +104,7 @@ static void leave(int64_t offset) {
     snprintf(text, sizeof(text), "%" PRId64, offset);
     const char *const words[6] = { "htw-deliver-at", "1000000", "htw-id", "a", "htw-offset", text };
     struct htw__relay_record record = make(77, headers, words);
-    assert_int_equal(htw__relay_pass_on(&relay, relay.stripes[0], of_bucket, &record), 0);
+    assert_int_equal(relay_pass_on(of_bucket, &record), 0);
 }
 
 static void commit(enum htw__channel channel) {
@@ -189,7 +189,7 @@ RELAY_TEST(index_cancel_in_a_bucket_is_a_dead_letter) {
     begin(0);
     arrive(10, "htw-id", true, NULL);
     relay.options.dead_letters = "dead";
-    assert_int_equal(htw__relay_pass_on(&relay, relay.stripes[0], of_bucket, &record), 0);
+    assert_int_equal(relay_pass_on(of_bucket, &record), 0);
     assert_true(is_alive(10));
     assert_int_equal(relay.open[HTW__CHANNEL_DELIVER - 1].dead, 1);
 }

@@ -122,14 +122,14 @@ static void expect_that_it_waits_and_comes_again(void) {
                                               .headers = given,
                                               .header_count = COUNT_OF(given) };
     const struct htw__source from = { 0, 1, 2 };
-    assert_int_equal(htw__relay_pass_on(&relay, relay.stripes[0], from, &record), 0);
+    assert_int_equal(relay_pass_on(from, &record), 0);
     assert_int_equal(filed, 2);
     assert_string_equal(headers,
                         "htw-deliver-at=soon;htw-cancel=;htw-reason=why;htw-retry-at=1002500;");
     /* And when its time has come, it is a letter. */
     refusals[0] = refusals[1] = 0;
     relay.now_ms = NOW_MS + RETRY_MS;
-    assert_int_equal(htw__relay_pass_on(&relay, relay.stripes[0], from, &record), 0);
+    assert_int_equal(relay_pass_on(from, &record), 0);
     assert_int_equal(letters, 1);
     assert_string_equal(headers, "htw-deliver-at=soon;htw-cancel=;htw-reason=why;");
 }

@@ -28,7 +28,8 @@ static void finish(void) {
 
 static enum htw__arrival arrive(int64_t offset, int64_t deadline_ms, size_t bytes_max) {
     struct htw__relay_record record = { .offset = offset, .key = htw__bytes_of("key") };
-    return htw__loaded_add(&loaded, &record, deadline_ms, bytes_max);
+    const struct htw__request request = { .deadline_ms = deadline_ms };
+    return htw__loaded_add(&loaded, &record, &request, bytes_max);
 }
 
 static void add(int64_t offset, int64_t deadline_ms) {

@@ -100,7 +100,7 @@ UNIT_TEST(progress_clock_of_others_is_refused) {
         ("htw-stripe-2 1000 64 5 0 0 0 0 0 "
          "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"),
         "htw-bucket-1 5 5 5 5",
-        "htw-stripe-1 1000 64 5 0", /* of 0.2, whose cancels wait in buckets */
+        "htw-stripe-1 1000 64 5 0",
         "htw-stripe-3 1000 64 5 0 0 0 0 0",
     };
     struct htw__relay_clock clock;

@@ -188,7 +188,7 @@ UNIT_TEST(waiting_is_what_the_index_leads_to) {
     find_header(1, 11, "key", "b", "htw-id", "one", "htw-offset", "5");
     find_header(1, 12, "key", "c", "htw-id", "two", "htw-offset", "6");
     find_header(1, 13, "key", "d", "htw-id", "two", "htw-offset", "7");
-    find(1, 14, "e", "two"); /* filed by a relay before 0.3 */
+    find(1, 14, "e", "two"); /* a stranger has put it there */
     assert_string_equal(rows(), "b/1 e/1 ");
     assert_int_equal(page.found, 2);
     finish();
