@@ -66,6 +66,7 @@ int htw__kafka_open(struct htw__kafka *self, const struct htw__kafka_options *op
         .transport = { htw__writer_publish, htw__writer_expect, htw__reader_open,
                        htw__reader_close },
         .options = *options,
+        .recommit_ms = TOUCH_MS,
         .event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
     };
     pthread_mutex_init(&self->log.lock, NULL);
@@ -97,8 +98,6 @@ int htw__kafka_start(struct htw__kafka *self) {
     int error;
     if (htw__setup_check(self) != 0 || open_readers(self) != 0)
         return -EIO;
-    if (self->options.recommit_ms == 0)
-        self->options.recommit_ms = TOUCH_MS;
     self->built_count = self->stripe_count;
     self->stripes = calloc(self->stripe_count, sizeof(*self->stripes));
     if (self->stripes == NULL)
@@ -236,7 +235,7 @@ static bool commit_channel(struct htw__kafka *self, enum htw__channel channel, i
 
 static bool commit_some(struct htw__kafka *self) {
     int64_t now_ms = htw__clock_monotonic_ms();
-    if (now_ms - self->last_touch_ms >= self->options.recommit_ms) {
+    if (now_ms - self->last_touch_ms >= self->recommit_ms) {
         self->last_touch_ms = now_ms;
         htw__relay_touch(&self->relay);
     }

@@ -42,7 +42,6 @@ struct htw__kafka_options {
     size_t property_count;
     int64_t commit_ms;   /* the interval of delivery */
     int64_t survey_ms;   /* between two looks at the positions of all stripes; 0: chosen */
-    int64_t recommit_ms; /* positions are committed again after this; 0: chosen */
     int64_t patience_ms; /* how long a position may be beyond the end of its partition; 0: chosen */
     bool at_least_once;
     int replication; /* of topics that are created; -1: that of the input */
@@ -145,7 +144,7 @@ struct htw__kafka {
         struct htw__header *headers;
         size_t room;
     } view;
-    int64_t last_touch_ms;
+    int64_t last_touch_ms, recommit_ms; /* positions are committed again after this */
     /* What is done from time to time. */
     struct {
         struct htw__seen *seen; /* of the stripes below `count` */
@@ -154,8 +153,10 @@ struct htw__kafka {
         int64_t looked_ms;             /* when our own topics were last looked at */
         int to_ask; /* of the indexes: 2: starts, then ends; 1: ends; 0: nothing */
     } survey;
-    rd_kafka_queue_t
-        *settings; /* to which the settings of our topics come; NULL: they were not asked for */
+    struct {                     /* of our topics */
+        rd_kafka_queue_t *queue; /* of answers; NULL: they were not asked for */
+        bool were_checked;
+    } settings;
     struct {
         rd_kafka_topic_partition_list_t *list; /* what may be deleted; NULL: nothing */
         rd_kafka_queue_t *queue;
