@@ -85,8 +85,7 @@ static int64_t ask_position(struct htw__kafka *kafka, const struct htw__waiting 
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
     const rd_kafka_topic_partition_t *input =
         rd_kafka_topic_partition_list_add(list, kafka->options.input, (int32_t)victim->from.stripe);
-    bool is_known = rd_kafka_committed(kafka->admin, list, ASK_MS) == RD_KAFKA_RESP_ERR_NO_ERROR &&
-                    input->err == RD_KAFKA_RESP_ERR_NO_ERROR;
+    bool is_known = htw__lookup_offsets(kafka->admin, HTW__LOOKUP_POSITIONS, list, ASK_MS) == 0;
     int64_t offset = !is_known ? -2 : input->offset < 0 ? -1 : input->offset;
     rd_kafka_topic_partition_list_destroy(list);
     return offset;

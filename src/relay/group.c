@@ -168,16 +168,6 @@ static rd_kafka_topic_partition_list_t *list_partitions(const struct htw__kafka 
     return list;
 }
 
-/* Asks for the first or the last offset of each partition. */
-static bool ask_offsets(rd_kafka_t *client, rd_kafka_topic_partition_list_t *list, int64_t which) {
-    for (int i = 0; i < list->cnt; i++)
-        list->elems[i].offset = which;
-    rd_kafka_resp_err_t error = rd_kafka_offsets_for_times(client, list, OFFSETS_MS);
-    for (int i = 0; i < list->cnt && error == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
-        error = list->elems[i].err;
-    return error == RD_KAFKA_RESP_ERR_NO_ERROR;
-}
-
 /* Brokers answer in any order; so do not rely on that of the list. */
 static struct htw__found *found_of(const struct htw__kafka *self, struct htw__found *found,
                                    const rd_kafka_topic_partition_t *partition) {
@@ -195,13 +185,38 @@ static struct htw__found *found_of(const struct htw__kafka *self, struct htw__fo
 /* Of the input, whose producers may have open transactions: as far as a client gets that reads what is committed. */
 static bool ask_stable_end(struct htw__kafka *self, uint32_t stripe, struct htw__found *input) {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-    rd_kafka_topic_partition_t *partition =
-        rd_kafka_topic_partition_list_add(list, self->options.input, (int32_t)stripe);
-    bool is_known = ask_offsets(self->group, list, RD_KAFKA_OFFSET_END);
+    rd_kafka_topic_partition_list_add(list, self->options.input, (int32_t)stripe);
+    bool is_known = htw__lookup_offsets(self->group, HTW__LOOKUP_ENDS, list, OFFSETS_MS) == 0;
     if (is_known)
-        input->end = partition->offset;
+        input->end = list->elems[0].offset;
     rd_kafka_topic_partition_list_destroy(list);
     return is_known;
+}
+
+static void note_offset(struct htw__found *found, enum htw__lookup_offsets which,
+                        const rd_kafka_topic_partition_t *partition) {
+    if (which == HTW__LOOKUP_STARTS)
+        found->start = partition->offset;
+    else if (which == HTW__LOOKUP_ENDS)
+        found->end = partition->offset;
+    else {
+        found->offset = partition->offset >= 0 ? partition->offset : -1;
+        found->metadata = (struct htw__bytes) { partition->metadata, partition->metadata_size };
+    }
+}
+
+/* The metadata leads into the list. */
+static bool fill_in(struct htw__kafka *self, rd_kafka_t *client, enum htw__lookup_offsets which,
+                    rd_kafka_topic_partition_list_t *list, struct htw__found *found) {
+    int timeout_ms = which == HTW__LOOKUP_POSITIONS ? ASK_MS : OFFSETS_MS;
+    if (htw__lookup_offsets(client, which, list, timeout_ms) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return false;
+    for (int i = 0; i < list->cnt; i++) {
+        struct htw__found *one = found_of(self, found, &list->elems[i]);
+        if (one != NULL)
+            note_offset(one, which, &list->elems[i]);
+    }
+    return true;
 }
 
 /*
@@ -212,29 +227,10 @@ static bool ask_stable_end(struct htw__kafka *self, uint32_t stripe, struct htw_
 static bool fill(struct htw__kafka *self, uint32_t stripe, struct htw__found *found,
                  rd_kafka_topic_partition_list_t *committed,
                  rd_kafka_topic_partition_list_t *list) {
-    struct htw__found *one;
-    if (!ask_offsets(self->admin, list, RD_KAFKA_OFFSET_BEGINNING))
-        return false;
-    for (int i = 0; i < list->cnt; i++)
-        if ((one = found_of(self, found, &list->elems[i])) != NULL)
-            one->start = list->elems[i].offset;
-    if (rd_kafka_committed(self->group, committed, ASK_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
-        return false;
-    for (int i = 0; i < committed->cnt; i++) {
-        const rd_kafka_topic_partition_t *partition = &committed->elems[i];
-        if (partition->err != RD_KAFKA_RESP_ERR_NO_ERROR)
-            return false;
-        if ((one = found_of(self, found, partition)) != NULL) {
-            one->offset = partition->offset >= 0 ? partition->offset : -1;
-            one->metadata = (struct htw__bytes) { partition->metadata, partition->metadata_size };
-        }
-    }
-    if (!ask_offsets(self->admin, list, RD_KAFKA_OFFSET_END))
-        return false;
-    for (int i = 0; i < list->cnt; i++)
-        if ((one = found_of(self, found, &list->elems[i])) != NULL)
-            one->end = list->elems[i].offset;
-    return ask_stable_end(self, stripe, &found[0]);
+    return fill_in(self, self->admin, HTW__LOOKUP_STARTS, list, found) &&
+           fill_in(self, self->group, HTW__LOOKUP_POSITIONS, committed, found) &&
+           fill_in(self, self->admin, HTW__LOOKUP_ENDS, list, found) &&
+           ask_stable_end(self, stripe, &found[0]);
 }
 
 static int explain(struct htw__kafka *self, uint32_t stripe, enum htw__gain result) {

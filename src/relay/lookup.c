@@ -49,7 +49,26 @@ int32_t htw__lookup_now(rd_kafka_t *client, const char *name, int timeout_ms,
     return count;
 }
 
-/* ---- the thread */
+/* Each partition may have an error of its own. */
+static rd_kafka_resp_err_t find_offsets(rd_kafka_t *client, enum htw__lookup_offsets which,
+                                        rd_kafka_topic_partition_list_t *list, int timeout_ms) {
+    if (which == HTW__LOOKUP_POSITIONS)
+        return rd_kafka_committed(client, list, timeout_ms);
+    for (int i = 0; i < list->cnt; i++)
+        list->elems[i].offset =
+            which == HTW__LOOKUP_STARTS ? RD_KAFKA_OFFSET_BEGINNING : RD_KAFKA_OFFSET_END;
+    return rd_kafka_offsets_for_times(client, list, timeout_ms);
+}
+
+rd_kafka_resp_err_t htw__lookup_offsets(rd_kafka_t *client, enum htw__lookup_offsets which,
+                                        rd_kafka_topic_partition_list_t *list, int timeout_ms) {
+    rd_kafka_resp_err_t error = find_offsets(client, which, list, timeout_ms);
+    for (int i = 0; i < list->cnt && error == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
+        error = list->elems[i].err;
+    return error;
+}
+
+/* ---- in the background */
 
 static int compare_names(const void *a, const void *b) {
     const rd_kafka_metadata_topic_t *one = a, *other = b;
@@ -88,18 +107,8 @@ static void answer_names(struct htw__lookup *self, struct htw__lookup_item *item
                 htw__lookup_now(self->client, items[i].name, HTW__LOOKUP_MS, NULL);
 }
 
-static rd_kafka_resp_err_t find_offsets(rd_kafka_t *client, enum htw__lookup_offsets offsets,
-                                        rd_kafka_topic_partition_list_t *list) {
-    if (offsets == HTW__LOOKUP_POSITIONS)
-        return rd_kafka_committed(client, list, OFFSETS_MS);
-    for (int i = 0; i < list->cnt; i++)
-        list->elems[i].offset =
-            offsets == HTW__LOOKUP_STARTS ? RD_KAFKA_OFFSET_BEGINNING : RD_KAFKA_OFFSET_END;
-    return rd_kafka_offsets_for_times(client, list, OFFSETS_MS);
-}
-
 static void answer_offsets(struct htw__lookup *self) {
-    rd_kafka_resp_err_t error = find_offsets(self->client, self->offsets, self->list);
+    rd_kafka_resp_err_t error = find_offsets(self->client, self->offsets, self->list, OFFSETS_MS);
     for (int i = 0; i < self->list->cnt && error != RD_KAFKA_RESP_ERR_NO_ERROR; i++)
         self->list->elems[i].err = error;
 }

@@ -71,4 +71,8 @@ rd_kafka_topic_partition_list_t *htw__lookup_take_offsets(struct htw__lookup *lo
 int32_t htw__lookup_now(rd_kafka_t *client, const char *name, int timeout_ms,
                         int32_t *ret_replicas);
 
+/* The same for offsets. Returns the error of the answer, or the first one of a partition. */
+rd_kafka_resp_err_t htw__lookup_offsets(rd_kafka_t *client, enum htw__lookup_offsets which,
+                                        rd_kafka_topic_partition_list_t *list, int timeout_ms);
+
 #endif /* HTW_SRC_RELAY_LOOKUP_H */

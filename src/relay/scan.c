@@ -61,36 +61,21 @@ static rd_kafka_topic_partition_list_t *list_parts(const struct scan *self, uint
 
 /* ---- asking */
 
-typedef rd_kafka_resp_err_t question(rd_kafka_t *client, rd_kafka_topic_partition_list_t *list,
-                                     int timeout_ms);
-
-/* Brokers that have just got a partition do not know it yet. */
-static int ask(struct scan *self, question *one, rd_kafka_topic_partition_list_t *list,
-               const char *what) {
+/* Brokers that have just got a partition do not know it yet. Of positions, what is not committed yet does not count: nothing
+ * has happened, then. */
+static int ask(struct scan *self, enum htw__lookup_offsets which,
+               rd_kafka_topic_partition_list_t *list) {
     int64_t begin_ms = htw__clock_monotonic_ms();
     for (;;) {
-        rd_kafka_resp_err_t error = one(self->kafka->admin, list, ASK_MS);
-        for (int i = 0; i < list->cnt && error == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
-            error = list->elems[i].err;
+        rd_kafka_resp_err_t error = htw__lookup_offsets(self->kafka->admin, which, list, ASK_MS);
         if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
             return 0;
         if (htw__clock_monotonic_ms() - begin_ms > ASK_MS || htw__kafka_is_stopping(self->kafka))
-            return htw__kafka_fail(self->kafka, "no answer for the %s of %s: %s", what,
+            return htw__kafka_fail(self->kafka, "no answer for the %s of %s: %s",
+                                   which == HTW__LOOKUP_ENDS ? "ends" : "positions",
                                    list->elems[0].topic, rd_kafka_err2str(error));
         poll(NULL, 0, POLL_MS);
     }
-}
-
-/* What is not committed yet does not count: nothing has happened, then. */
-static int ask_positions(struct scan *self, rd_kafka_topic_partition_list_t *list) {
-    return ask(self, rd_kafka_committed, list, "positions");
-}
-
-static rd_kafka_resp_err_t find_ends(rd_kafka_t *client, rd_kafka_topic_partition_list_t *list,
-                                     int timeout_ms) {
-    for (int i = 0; i < list->cnt; i++)
-        list->elems[i].offset = RD_KAFKA_OFFSET_END;
-    return rd_kafka_offsets_for_times(client, list, timeout_ms);
 }
 
 /* How many partitions there are. A new stripe may have no buckets yet. The reader asks: so it knows the leaders when it
@@ -136,7 +121,7 @@ static int read_levels(struct scan *self) {
     if (error != 0)
         return error;
     rd_kafka_topic_partition_list_t *list = list_parts(self, HTW__RELAY_INPUT);
-    error = ask_positions(self, list);
+    error = ask(self, HTW__LOOKUP_POSITIONS, list);
     if (error == 0)
         error = find_levels(self, list);
     rd_kafka_topic_partition_list_destroy(list);
@@ -164,7 +149,7 @@ static int read_positions(struct scan *self, uint32_t level) {
         return htw__kafka_fail(self->kafka, "out of memory");
     self->parts[index_of(level)] = parts;
     rd_kafka_topic_partition_list_t *list = list_parts(self, level);
-    error = ask_positions(self, list);
+    error = ask(self, HTW__LOOKUP_POSITIONS, list);
     for (int i = 0; i < list->cnt && error == 0; i++)
         error = keep_position(self, level, &list->elems[i]);
     rd_kafka_topic_partition_list_destroy(list);
@@ -183,7 +168,7 @@ static bool is_wanted(const struct part *part, uint32_t level, int64_t end) {
 static int begin_level(struct scan *self, uint32_t level,
                        rd_kafka_topic_partition_list_t *ret_wanted) {
     rd_kafka_topic_partition_list_t *list = list_parts(self, level);
-    int error = ask(self, find_ends, list, "ends");
+    int error = ask(self, HTW__LOOKUP_ENDS, list);
     self->reading = 0;
     for (int i = 0; i < list->cnt && error == 0; i++) {
         const rd_kafka_topic_partition_t *one = &list->elems[i];

@@ -5,13 +5,12 @@
 #include "../terminal.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PREFIX "HTW_RELAY_X_"
-#define FILE_MAX ((size_t)64 << 10)
+#define LINE_MAX_SIZE 4096
 
 /* What the relay sets itself: its promises rest on it, or an option of its own says it. */
 static const char *const own[] = {
@@ -73,55 +72,32 @@ static char *trim(char *text) {
     return text;
 }
 
-static bool add_lines(struct htw__properties *self, char *text, const char *path) {
-    char where[256], *line;
-    for (unsigned long number = 1; (line = strsep(&text, "\n")) != NULL; number++) {
-        line = trim(line);
-        if (*line == '\0' || *line == '#')
-            continue;
-        snprintf(where, sizeof(where), "%s: line %lu", path, number);
-        if (!htw__properties_add(self, line, where))
-            return false;
-    }
-    return true;
-}
-
-/* NULL: `*ret_why` says why. */
-static char *read_text(FILE *stream, const char **ret_why) {
-    char *text = malloc(FILE_MAX + 1);
-    *ret_why = "out of memory";
-    if (text == NULL)
-        return NULL;
-    size_t size = fread(text, 1, FILE_MAX + 1, stream);
-    if (ferror(stream))
-        *ret_why = strerror(errno);
-    else if (size > FILE_MAX)
-        *ret_why = "larger than 64 KiB";
-    else if (memchr(text, '\0', size) != NULL)
-        *ret_why = "has a zero byte";
-    else {
-        text[size] = '\0';
-        return text;
-    }
-    free(text);
-    return NULL;
-}
-
 bool htw__properties_read(struct htw__properties *self, const char *path) {
-    const char *why = NULL;
+    char text[LINE_MAX_SIZE], where[256];
     FILE *stream = fopen(path, "re");
-    char *text = stream == NULL ? NULL : read_text(stream, &why);
-    if (text == NULL)
-        htw__terminal_error("cannot read %s: %s", path, why == NULL ? strerror(errno) : why);
-    bool is_good = text != NULL && add_lines(self, text, path);
-    free(text);
+    bool is_good = stream != NULL;
+    for (unsigned long number = 1; is_good && fgets(text, sizeof(text), stream) != NULL; number++) {
+        size_t size = strlen(text);
+        char *line = trim(text);
+        snprintf(where, sizeof(where), "%s: line %lu", path, number);
+        if (size == 0 || size == sizeof(text) - 1) {
+            htw__terminal_error("%s: too long, or has a zero byte", where);
+            is_good = false;
+        } else if (*line != '\0' && *line != '#') {
+            is_good = htw__properties_add(self, line, where);
+        }
+    }
+    if (stream == NULL || ferror(stream)) {
+        htw__terminal_error("cannot read %s: %m", path);
+        is_good = false;
+    }
     if (stream != NULL)
         (void)fclose(stream);
     return is_good;
 }
 
 bool htw__properties_from(struct htw__properties *self, char *const *environment) {
-    char text[4096];
+    char text[LINE_MAX_SIZE];
     bool is_good = true;
     for (; *environment != NULL && is_good; environment++) {
         size_t size = sizeof(PREFIX) - 1;

@@ -36,28 +36,28 @@ void htw__rows_print_head(void) {
 }
 
 /* How it comes again: the headers that say so. */
-static void print_rule(const struct htw__relay_record *record, const char *before) {
+static void print_rule(const struct htw__relay_record *record) {
     static const char *const names[] = { "htw-every", "htw-cron", "htw-zone", "htw-until",
                                          "htw-catch-up" };
     for (size_t i = 0; i < record->header_count; i++)
         for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
             if (htw__bytes_are_equal(record->headers[i].name, htw__bytes_of(names[k]))) {
-                printf("%s%s ", before, names[k] + sizeof("htw-") - 1);
+                printf("; %s ", names[k] + sizeof("htw-") - 1);
                 print_bytes(record->headers[i].value, ALL_COLUMNS);
             }
 }
 
 /* What becomes of it, if that is not what it says itself. */
-static void print_fate(const struct htw__waiting *row, const char *before) {
+static void print_fate(const struct htw__waiting *row) {
     if (row->copies > 1)
-        printf("%s%" PRIu32 " times", before, row->copies);
+        printf("; %" PRIu32 " times", row->copies);
     if (row->request.recurs)
-        print_rule(row->record, before);
+        print_rule(row->record);
     if (row->request.is_letter)
-        printf("%sa dead letter that was refused", before);
+        fputs("; a dead letter that was refused", stdout);
 }
 
-void htw__rows_print(const struct htw__waiting *row) {
+static void print_row(const struct htw__waiting *row, size_t columns) {
     char text[HTW__ROWS_MOMENT_SIZE];
     printf("%-27s %9zu  ", htw__rows_moment(row->key.wanted_ms, text), row->record->value.size);
     htw__rows_print_id(row);
@@ -66,46 +66,30 @@ void htw__rows_print(const struct htw__waiting *row) {
     fputs("  ", stdout);
     if (row->record->key.bytes != NULL) {
         putchar('[');
-        print_bytes(row->record->key, VALUE_COLUMNS / 2);
+        print_bytes(row->record->key, columns / 2);
         fputs("] ", stdout);
     }
-    print_bytes(row->record->value, VALUE_COLUMNS);
-    print_fate(row, "; ");
+    print_bytes(row->record->value, columns);
+    print_fate(row);
     putchar('\n');
 }
 
-static void print_place(const struct htw__source *from) {
-    if (from->level == HTW__RELAY_INPUT)
-        fputs("input", stdout);
-    else
-        printf("level %" PRIu32, from->level);
-    printf(", stripe %" PRIu32, from->stripe);
+void htw__rows_print(const struct htw__waiting *row) {
+    print_row(row, VALUE_COLUMNS);
 }
 
 void htw__rows_print_all(const struct htw__waiting *row) {
-    char text[HTW__ROWS_MOMENT_SIZE];
-    fputs("id           ", stdout);
-    htw__rows_print_id(row);
-    printf("\nprint        @%016" PRIx64 "\ntime         %s\ndestination  ", row->key.print,
-           htw__rows_moment(row->key.wanted_ms, text));
-    print_bytes(row->request.to, ALL_COLUMNS);
-    fputs("\nplace        ", stdout);
-    print_place(&row->from);
-    print_fate(row, "\nfate         ");
-    fputs("\nkey          ", stdout);
-    print_bytes(row->record->key, ALL_COLUMNS);
+    print_row(row, ALL_COLUMNS);
     for (size_t i = 0; i < row->record->header_count; i++) {
         const struct htw__header *header = &row->record->headers[i];
         if (htw__request_is_written(header))
             continue;
-        fputs("\nheader       ", stdout);
+        fputs("    ", stdout);
         print_bytes(header->name, ALL_COLUMNS);
         putchar('=');
         print_bytes(header->value, ALL_COLUMNS);
+        putchar('\n');
     }
-    printf("\nbytes        %zu\nvalue        ", row->record->value.size);
-    print_bytes(row->record->value, ALL_COLUMNS);
-    putchar('\n');
 }
 
 static void write_bytes(struct htw__json *json, const char *name, struct htw__bytes bytes) {

@@ -11,7 +11,7 @@
 void htw__rows_print_head(void);
 void htw__rows_print(const struct htw__waiting *row);
 
-/* For people: a line for each thing that is known, the whole value, the headers of the producer. */
+/* The same with all of key and value, and a line for each header of the producer. */
 void htw__rows_print_all(const struct htw__waiting *row);
 
 /* A JSON object in a line. */

@@ -230,7 +230,7 @@ UNIT_TEST(relay_options_say_which_property_is_wrong) {
     assert_non_null(strstr(complaint, ": line 1: " OWN("group.id")));
     assert_null(strstr(complaint, "secret"));
     assert_int_equal(PARSE("-bx", "-tout", "--properties=/dev/zero", "in"), HTW__WISH_WRONG);
-    assert_non_null(strstr(complaint, "cannot read /dev/zero: larger than 64 KiB\n"));
+    assert_non_null(strstr(complaint, "/dev/zero: line 1: too long, or has a zero byte\n"));
     setenv("HTW_RELAY_X_ACKS", "secret", 1);
     assert_int_equal(PARSE("-bx", "-tout", "in"), HTW__WISH_WRONG);
     assert_string_equal(complaint, "htw relay: environment: " OWN("acks") "\n");
