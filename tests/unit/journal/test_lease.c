@@ -660,8 +660,10 @@ JOURNAL_TEST(lease_order_holds_with_more_ready_jobs_than_memory_holds) {
     char text[16];
     for (int i = 0; i < JOBS; i++) {
         snprintf(text, sizeof(text), "%d", i);
-        put(f, "a", (uint32_t)(i % 3), i % 2 == 0 ? 0 : HTW_SECOND, text);
+        put(f, "a", (uint32_t)(i % 3), i % 3 == 0 ? 0 : HTW_SECOND, text);
     }
+    journal_close(f); /* most of the READY jobs are read when they are wanted */
+    open_for_lease(f);
     journal_advance_to(f, HTW_SECOND);
     for (int i = 0; i < 100 && strcmp(counts(f, "a"), "0 3000 0 0") != 0; i++)
         journal_advance_to(f, HTW_SECOND);
@@ -682,6 +684,25 @@ JOURNAL_TEST(lease_order_holds_with_more_ready_jobs_than_memory_holds) {
             assert_int_equal(step(f, got.id, HTW_JOB_END, got.attempt, 0), 0);
         }
     assert_int_equal(journal_stats(f).jobs, 0);
+}
+
+/* Nothing is written when the lease ends. */
+JOURNAL_TEST(lease_that_has_ended_is_counted_also_when_the_job_has_left_memory) {
+    struct htw_lease lease = HTW_LEASE_INIT;
+    f->options.max_memory = 256 << 10;
+    open_for_lease(f);
+    lease.id = put(f, "a", 9, HTW_DAY, "last"); /* the lease of what is not in memory is written */
+    lease.lease_ns = HTW_SECOND;
+    assert_int_equal(htw_journal_lease(f->journal, &lease, leased, NULL), 0);
+    journal_advance_to(f, HTW_SECOND);
+    for (int i = 0; i < 3000; i++)
+        put(f, "a", 0, 0, "first");
+    sync_all(f);
+    assert_true(journal_stats(f).in_memory < 3000);
+    assert_int_equal(htw_journal_peek(f->journal, lease.id, see, NULL), 0);
+    assert_int_equal(seen_info.state, HTW_JOB_READY);
+    assert_int_equal(seen_info.attempts, 1);
+    assert_int_equal(seen_info.timeouts, 1);
 }
 
 /* Each queue keeps a job in memory, also where that is more than READY jobs may take. */
