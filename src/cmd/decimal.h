@@ -13,10 +13,10 @@ struct htw__text {
     const char *end;
 };
 
-/* A number that is not negative, in two parts. */
+/* A number that is not negative, as it stands in the text. */
 struct htw__decimal {
-    uint64_t whole;
-    uint64_t fraction; /* in units of 10^-18, rounded up; 10^18 at most */
+    const char *digits, *end; /* with a point, or none */
+    int64_t whole; /* how many of the digits are before the point when the exponent has moved it */
 };
 
 /* Whether a digit comes next. */
@@ -36,14 +36,11 @@ bool htw__text_read_fixed(struct htw__text *text, unsigned digits, int *ret_numb
  */
 const char *htw__text_read_decimal(struct htw__text *text, struct htw__decimal *ret_decimal);
 
-/*
- * The same with an optional exponent, as programs print numbers: 1e-06, 1.5E+3. The digits are
- * rounded once, after the exponent has moved the point.
- */
+/* The same with an optional exponent, as programs print numbers: 1e-06, 1.5E+3. */
 const char *htw__text_read_number(struct htw__text *text, struct htw__decimal *ret_decimal);
 
 /* `decimal` times `unit_ns`, rounded up to a whole nanosecond; INT64_MAX if it is too much. `unit_ns` is
- * up to a week: whole seconds, or the whole part of one. */
+ * up to a week. */
 int64_t htw__decimal_times(const struct htw__decimal *decimal, int64_t unit_ns);
 
 #endif /* HTW_SRC_CMD_DECIMAL_H */

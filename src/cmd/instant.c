@@ -70,7 +70,7 @@ static const char *parse_date_time(struct htw__text *text, int64_t *ret_ns) {
     int minute;
     int second;
     int offset;
-    struct htw__decimal fraction = { 0, 0 };
+    struct htw__decimal fraction = { .digits = NULL };
     if (!read_date(text, &date) || !read_either(text, 'T', 't') ||
         !htw__text_read_fixed(text, 2, &hour) || !htw__text_skip(text, ':') ||
         !htw__text_read_fixed(text, 2, &minute) || !htw__text_skip(text, ':') ||
