@@ -33,12 +33,13 @@ def read(name):
     """The text of a unit, with the programs of this build."""
     for path in (name, name + ".in"):
         if os.path.exists(os.path.join(FOLDER, path)):
-            return content_of(os.path.join(FOLDER, path)).decode().replace("@BINDIR@", PROGRAMS)
+            text, sandbox = (content_of(os.path.join(FOLDER, file)).decode() for file in (path, "sandbox.in"))
+            return text.replace("@BINDIR@", PROGRAMS).replace("@SANDBOX@", sandbox)
     raise AssertionError(f"there is no unit {name}")
 
 
 def units():
-    return sorted(name.removesuffix(".in") for name in os.listdir(FOLDER) if name != "meson.build")
+    return sorted(name.removesuffix(".in") for name in os.listdir(FOLDER) if ".s" in name)
 
 
 def write_all(directory):
