@@ -91,56 +91,31 @@ verb_version() {
     python3 tests/api/version.py . "$@"
 }
 
-# All checks run, also in a state between releases, so that what is missing shows early. What the
-# maintainer has to set comes apart from what fails. Verbs are called as commands: a function that stands
-# before || does not stop where something in it fails.
+# All checks run, also in a state between releases, so that what is missing shows early. Verbs are called as commands: a
+# function that stands before || does not stop where something in it fails.
 verb_release() {
     need "$test_packages $docs_packages git"
     version=$(sed -n "s/^  version: '\(.*\)',\$/\1/p" meson.build)
     home=$(sed -n "s/^home = '\(.*\)'\$/\1/p" meson.build)
     wrong=
-    unset_yet=
-    note=
     lacks() {
         wrong="$wrong
   - $*"
     }
-    to_set() {
-        unset_yet="$unset_yet
-  - $*"
-    }
-    case $version in
-    *~dev) to_set "the version, now $version: ./dev version ${version%~dev}, and commit it" ;;
-    esac
-    if [ -z "$home" ]; then
-        note="The project has no public address yet. When it has: 'home' in meson.build (for htw.pc), 'Homepage:' in debian/control."
-    else
-        grep -qFx "Homepage: $home" debian/control || lacks "the address $home as Homepage in debian/control"
-    fi
-    ./dev version || lacks "one version everywhere, and a dated section in CHANGELOG.md"
     clean=$(git status --porcelain) || fail 'release: this is no git checkout'
     [ -z "$clean" ] || lacks 'a clean tree: what is not committed is not released'
+    case $version in
+    *~dev) lacks "a version without ~dev: ./dev version ${version%~dev}, and commit it" ;;
+    esac
     tagged=$(git rev-parse -q --verify "refs/tags/v$version^{commit}" 2>/dev/null || true)
     [ -z "$tagged" ] || [ "$tagged" = "$(git rev-parse HEAD)" ] ||
         lacks "a version of its own: the tag v$version is on another commit"
-    say 'binary interface'
-    ./dev abi || lacks 'an accepted binary interface (./dev abi)'
-    say 'manual'
-    ./dev docs --check || lacks 'a manual that is right (./dev docs --check)'
-    ./dev dist || lacks 'an archive that builds and passes (./dev dist)'
-    ./dev package || lacks 'packages that can be installed (./dev package)'
-    ./dev reproducible || lacks 'two builds that are the same (./dev reproducible)'
-    if [ -z "$wrong$unset_yet" ]; then
-        say "$version can be released: tag it v$version; the archive is in build/dist/meson-dist, the packages in build/package, the manual in build/docs"
-        [ -z "$note" ] || printf '%s\n' "$note"
-        return
-    fi
-    if [ -n "$wrong" ]; then
-        printf '%s lacks:%s\n' "$version" "$wrong"
-    else
-        printf 'all checks passed\n'
-    fi
-    [ -z "$unset_yet" ] || printf 'the maintainer must still set:%s\n' "$unset_yet"
-    [ -z "$note" ] || printf '%s\n' "$note"
-    fail "release: $version cannot be released yet"
+    [ -z "$home" ] || grep -qFx "Homepage: $home" debian/control || lacks "the address $home as Homepage in debian/control"
+    for check in version abi 'docs --check' dist package reproducible; do
+        # shellcheck disable=SC2086 # a verb and its option
+        ./dev $check || lacks "./dev $check"
+    done
+    [ -n "$home" ] || say "the project has no public address yet: 'home' in meson.build, 'Homepage:' in debian/control"
+    [ -z "$wrong" ] || fail "release: $version cannot be released yet; it lacks:$wrong"
+    say "$version can be released: tag it v$version; the archive is in build/dist/meson-dist, the packages in build/package, the manual in build/docs"
 }

@@ -306,22 +306,14 @@ verb_detectors() {
     sh tests/detectors/run.sh "$prefix" "$PWD/build/detectors/programs"
 }
 
-# Prints the word for an architecture in Debian's names of cross compilers.
-triple_of() {
-    case $1 in
-    armhf) echo arm-linux-gnueabihf ;;
-    i686 | aarch64 | s390x | riscv64) echo "$1-linux-gnu" ;;
-    *) fail "cross: no such architecture: $1 (there are i686 armhf aarch64 s390x riscv64)" ;;
-    esac
-}
-
 architectures='i686 armhf aarch64 s390x riscv64'
 
 # need_cross ARCH...
 need_cross() {
     packages=$cross_packages
     for arch in "$@"; do
-        triple=$(triple_of "$arch")
+        [ -f "cross/$arch.ini" ] || fail "cross: no such architecture: $arch (there are $architectures)"
+        triple=$(sed -n "s/^triple = '\(.*\)'$/\1/p" "cross/$arch.ini")
         packages="$packages gcc-$triple g++-$triple"
     done
     need "$packages"
@@ -344,9 +336,7 @@ need_foreign_cmocka() {
     rm -rf "$place" subprojects/cmocka
     mkdir -p "$place/lists/partial" "$place/sources" subprojects
     say 'fetching the sources of cmocka'
-    for file in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
-        [ ! -e "$file" ] || sed 's/^deb /deb-src /; s/^Types:.*/Types: deb-src/' "$file" >"$place/sources/${file##*/}"
-    done
+    packaging/debian_sources.sh | sed 's/^deb /deb-src /' >"$place/sources/debian.list"
     set_apt="apt-get -qq -o Dir::Etc::SourceList=/dev/null -o Dir::Etc::SourceParts=$place/sources
         -o Dir::State::Lists=$place/lists -o APT::Sandbox::User=root"
     # shellcheck disable=SC2086 # a list of words
@@ -379,7 +369,10 @@ verb_cross() {
     other_headers cross-include '/usr/include/xxhash.h /usr/include/xxh3.h'
     for arch in "$@"; do
         say "$arch"
-        configure "cross-$arch" --cross-file "cross/$arch.ini" -Dbuildtype=debugoptimized \
+        qemu=
+        [ "$arch" = i686 ] || qemu='--cross-file cross/qemu.ini'
+        # shellcheck disable=SC2086 # none or two words
+        configure "cross-$arch" --cross-file "cross/$arch.ini" --cross-file cross/debian.ini $qemu -Dbuildtype=debugoptimized \
             -Ddebug=false -Dcheck_level=1 -Dwerror=true "-Dc_args=-isystem$PWD/build/cross-include -Wno-psabi"
         if [ -n "$quick" ]; then
             run_tests "cross-$arch" --suite unit --timeout-multiplier 4
