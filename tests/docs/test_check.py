@@ -91,7 +91,7 @@ def broken_manual(root, build, work):
     wrong += judge("a link to no man page", check.man_pages(man), "no such page: htw_cancel(3)")
     page = man / "man3/htw_schedule.3"
     page.write_text(page.read_text().replace(" \\- ", " \\- \n.TX ", 1))
-    wrong += judge("a man page without a sentence", check.symbols(root, man, pages), "htw_schedule: its man page has no")
+    wrong += judge("a man page without a sentence", check.symbols(root, man, pages), "htw_schedule: its man page does not name it")
     wrong += judge("a man page with an unknown macro", check.man_pages(man), "TX")
     page = pages / "reference/wheel.html"
     page.write_text(page.read_text().replace('id="c.htw_wheel_poll"', 'id="c.nothing"'))
