@@ -64,7 +64,6 @@ struct setter {
     struct htw__alarm *alarm;
     int64_t at_ns;
     int stops;
-    bool puts_off;
 };
 
 static void put_off(struct htw__alarm *alarm, int64_t at_ns) {
@@ -75,10 +74,7 @@ static void put_off(struct htw__alarm *alarm, int64_t at_ns) {
 static void *set_and_stop(void *arg) {
     const struct setter *setter = arg;
     stops = setter->stops;
-    if (setter->puts_off)
-        put_off(setter->alarm, setter->at_ns);
-    else
-        htw__alarm_set(setter->alarm, setter->at_ns);
+    htw__alarm_set(setter->alarm, setter->at_ns);
     return NULL;
 }
 
@@ -93,12 +89,6 @@ static void start_thread(struct setter *setter) {
 
 static void start(struct setter *setter, struct htw__alarm *alarm, int64_t at_ns, int where) {
     *setter = (struct setter) { .alarm = alarm, .at_ns = at_ns, .stops = where };
-    start_thread(setter);
-}
-
-static void start_to_put_off(struct setter *setter, struct htw__alarm *alarm, int64_t at_ns,
-                             int where) {
-    *setter = (struct setter) { .alarm = alarm, .at_ns = at_ns, .stops = where, .puts_off = true };
     start_thread(setter);
 }
 
@@ -164,67 +154,6 @@ UNIT_TEST(alarm_that_a_stopped_thread_is_setting_can_be_set) {
     }
 }
 
-/* What the stopped thread sets in the end wakes the owner too early at most. */
-UNIT_TEST(alarm_that_a_stopped_thread_sets_late_is_planned_with_one_timer_again) {
-    struct htw__alarm alarm = created(CLOCK_MONOTONIC);
-    struct setter setter;
-    start(&setter, &alarm, in_minutes(60), STOPS_BEFORE);
-    htw__alarm_set(&alarm, in_minutes(30));
-    wake_up_and_plan(&alarm, 30);
-    finish(&setter);
-    assert_int_equal(minutes_left(alarm.shared_fd), 60);
-    htw__alarm_set(&alarm, in_minutes(10)); /* counts again: nobody is setting it */
-    assert_int_equal(minutes_left(alarm.shared_fd), 10);
-    assert_false(is_readable(&alarm, 0));
-    htw__alarm_reset(&alarm);
-    htw__alarm_plan(&alarm, in_minutes(20));
-    assert_int_equal(minutes_left(alarm.shared_fd), 20);
-    assert_int_equal(minutes_left(alarm.own_fd), 0);
-    htw__alarm_fini(&alarm);
-}
-
-UNIT_TEST(alarm_planned_for_never_leaves_the_timer_to_the_thread_that_sets_it) {
-    struct htw__alarm alarm = created(CLOCK_MONOTONIC);
-    struct setter setter;
-    start(&setter, &alarm, in_minutes(60), STOPS_BEFORE);
-    htw__alarm_reset(&alarm);
-    htw__alarm_plan(&alarm, INT64_MAX);
-    assert_int_equal(minutes_left(alarm.own_fd), 0);
-    finish(&setter);
-    assert_int_equal(minutes_left(alarm.shared_fd), 60);
-    htw__alarm_fini(&alarm);
-}
-
-/* Two threads stop: one sets the shared timer, the next is about to wake the owner, which plans
-   meanwhile. */
-UNIT_TEST(alarm_planned_while_a_thread_wakes_the_owner_expires_at_once) {
-    for (int where = STOPS_BEFORE; where <= STOPS_AFTER; where++) {
-        struct htw__alarm alarm = created(CLOCK_MONOTONIC);
-        struct setter waking;
-        alarm.version++; /* a thread has claimed the timer */
-        start(&waking, &alarm, in_minutes(60), where);
-        htw__alarm_plan(&alarm, in_minutes(90));
-        wake_up_and_plan(&alarm, 50);
-        finish(&waking);
-        if (where == STOPS_BEFORE)
-            wake_up_and_plan(&alarm, 50);
-        assert_int_equal(minutes_left(alarm.own_fd), 50);
-        htw__alarm_fini(&alarm);
-    }
-}
-
-/* A thread has counted the resets, then others were made: the owner has seen what it has armed. */
-UNIT_TEST(alarm_set_for_before_the_last_reset_stays_as_it_is) {
-    struct htw__alarm alarm = created(CLOCK_MONOTONIC);
-    htw__alarm_reset(&alarm);
-    htw__alarm_plan(&alarm, in_minutes(60));
-    alarm.resets--; /* as the thread has read it */
-    htw__alarm_set(&alarm, in_minutes(30));
-    assert_int_equal(minutes_left(alarm.shared_fd), 60);
-    assert_int_equal(minutes_left(alarm.own_fd), 0);
-    htw__alarm_fini(&alarm);
-}
-
 UNIT_TEST(alarm_that_is_put_off_expires_later) {
     struct htw__alarm alarm = created(CLOCK_MONOTONIC);
     int64_t hour_ns = in_minutes(60);
@@ -252,23 +181,6 @@ UNIT_TEST(alarm_that_was_reset_is_not_put_off) {
     htw__alarm_reset(&alarm);
     assert_false(htw__alarm_claim(&alarm, INT64_MAX));
     htw__alarm_fini(&alarm);
-}
-
-UNIT_TEST(alarm_that_a_stopped_thread_puts_off_can_be_set) {
-    for (int where = STOPS_BEFORE; where <= STOPS_AFTER; where++) {
-        struct htw__alarm alarm = created(CLOCK_MONOTONIC);
-        struct setter setter;
-        htw__alarm_set(&alarm, in_minutes(10));
-        start_to_put_off(&setter, &alarm, in_minutes(60), where);
-        htw__alarm_set(&alarm, in_minutes(30)); /* wakes the owner */
-        wake_up_and_plan(&alarm, 30);
-        assert_int_equal(minutes_left(alarm.own_fd), 30);
-        finish(&setter);
-        assert_int_equal(minutes_left(alarm.own_fd), 30);
-        htw__alarm_set(&alarm, in_minutes(20));
-        assert_int_equal(minutes_left(alarm.shared_fd), 20);
-        htw__alarm_fini(&alarm);
-    }
 }
 
 /* Again and again, although nobody reads the timer. */

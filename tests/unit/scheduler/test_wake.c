@@ -44,10 +44,8 @@ struct barrier {
 
 static struct barrier barrier = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0 };
 /* Where this thread stops. */
-enum place { NOWHERE, BEFORE_THE_ALARM, IN_THE_KERNEL, WITH_THE_DEPUTY };
+enum place { NOWHERE, BEFORE_THE_ALARM, IN_THE_KERNEL };
 static _Thread_local enum place slow_place;
-/* Of this scheduler the first marked expirer stops that disarms the deputy's alarm. */
-static struct htw_scheduler *_Atomic deputy_of;
 static _Thread_local int this_cpu; /* on which the thread seems to run: that of a shard */
 static _Atomic unsigned alarms_set;
 static struct htw_scheduler *_Atomic counted; /* how often its expirer has disarmed the deputy: */
@@ -93,14 +91,9 @@ static bool disarms_deputy(struct htw_scheduler *scheduler, int fd,
 
 int __wrap_timerfd_settime(int fd, int flags, const struct itimerspec *setting,
                            struct itimerspec *before) {
-    struct htw_scheduler *scheduler = atomic_load(&deputy_of);
     stop_if_at(IN_THE_KERNEL);
     if (atomic_load(&counted) != NULL && disarms_deputy(atomic_load(&counted), fd, setting))
         atomic_fetch_add(&deputy_disarmed, 1);
-    if (scheduler != NULL && slow_place == WITH_THE_DEPUTY &&
-        disarms_deputy(scheduler, fd, setting) &&
-        atomic_compare_exchange_strong(&deputy_of, &scheduler, NULL))
-        stop_if_at(WITH_THE_DEPUTY);
     return __real_timerfd_settime(fd, flags, setting, before);
 }
 
@@ -200,45 +193,6 @@ UNIT_TEST(wake_of_a_stopped_thread_delays_no_other_timer) {
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
 }
 
-/* The first sets the alarm for its own timer, not for the second's. */
-UNIT_TEST(wake_of_one_of_two_stopped_threads_is_not_taken_for_both) {
-    struct htw_scheduler *scheduler = create();
-    struct arming first, second;
-    arm(scheduler, 10 * HOUR_NS);
-    start_arming(&first, scheduler, 3 * HOUR_NS);
-    start_arming(&second, scheduler, 1 * HOUR_NS);
-    finish_arming(&first);
-    int64_t before_ns = remaining_ns(scheduler);
-    arm(scheduler, 2 * HOUR_NS);
-    int64_t after_ns = remaining_ns(scheduler);
-    finish_arming(&second);
-    assert_rings_within(before_ns, 2, 3);
-    assert_rings_within(after_ns, 0, 2);
-    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-}
-
-/* The expirer looks between the two halves of the first call, and sees its timer; the second
-   thread then arms for the same tick. */
-UNIT_TEST(wake_that_is_out_of_date_is_not_taken_for_a_newer_one) {
-    struct htw_scheduler *scheduler = create();
-    struct arming first, second;
-    arm(scheduler, 10 * HOUR_NS);
-    start_arming(&first, scheduler, 0);
-    int progress = htw_scheduler_process(scheduler, 0, NULL);
-    start_arming(&second, scheduler, 0);
-    finish_arming(&first); /* sets the alarm, which expires; the expirer then finds the second */
-    int next_progress = htw_scheduler_process(scheduler, 0, NULL);
-    int64_t before_ns = remaining_ns(scheduler);
-    arm(scheduler, 5 * HOUR_NS);
-    int64_t after_ns = remaining_ns(scheduler);
-    finish_arming(&second);
-    assert_int_equal(progress, HTW_DONE);
-    assert_int_equal(next_progress, HTW_DONE);
-    assert_rings_within(before_ns, 9, 10);
-    assert_rings_within(after_ns, 0, 5);
-    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-}
-
 UNIT_TEST(wake_is_not_repeated_for_later_timers) {
     struct htw_scheduler *scheduler = create();
     struct arming slow;
@@ -295,24 +249,6 @@ static void start_arming_in_the_kernel(struct arming *arming, struct htw_schedul
     start(arming);
 }
 
-/* If a timer waited for the stopped thread, this would never end. */
-UNIT_TEST(wake_of_a_thread_stopped_in_the_kernel_delays_no_other_timer) {
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    struct htw_scheduler *scheduler;
-    struct arming slow;
-    sem_t ran;
-    assert_int_equal(sem_init(&ran, 0, 0), 0);
-    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
-    start_arming_in_the_kernel(&slow, scheduler);
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(htw_schedule(scheduler, HTW_MILLISECOND, post, &ran, NULL), 0);
-        assert_int_equal(sem_wait(&ran), 0);
-    }
-    finish_arming(&slow);
-    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-    sem_destroy(&ran);
-}
-
 UNIT_TEST(wake_of_an_event_loop_does_not_wait_for_a_thread_stopped_in_the_kernel) {
     struct htw_scheduler *scheduler = create();
     struct pollfd loop = { htw_scheduler_fd(scheduler), POLLIN, 0 };
@@ -334,29 +270,7 @@ UNIT_TEST(wake_of_an_event_loop_does_not_wait_for_a_thread_stopped_in_the_kernel
     sem_destroy(&ran);
 }
 
-/* ---- an expirer that is stopped in the system call for the deputy */
-
-static unsigned ran;
-static bool stays;
-
-static void count_and_stop_later(void *arg, const struct htw_expiration *expiration) {
-    (void)arg;
-    (void)expiration;
-    slow_place = WITH_THE_DEPUTY;
-    pthread_mutex_lock(&barrier.mutex);
-    ran++;
-    pthread_cond_broadcast(&barrier.changed);
-    pthread_mutex_unlock(&barrier.mutex);
-}
-
-static void stay(void *arg, const struct htw_expiration *expiration) {
-    (void)expiration;
-    pthread_mutex_lock(&barrier.mutex);
-    sem_post(arg);
-    while (stays)
-        pthread_cond_wait(&barrier.changed, &barrier.mutex);
-    pthread_mutex_unlock(&barrier.mutex);
-}
+/* ---- an expirer that sleeps for less time than the deputy */
 
 static void await_deputy(struct htw_scheduler *scheduler) {
     bool present = false;
@@ -368,56 +282,6 @@ static void await_deputy(struct htw_scheduler *scheduler) {
     }
 }
 
-/* An expirer that is replaced by chance, because its callback took long, is not stopped. So it is
-   tried again. */
-static void stop_an_expirer(struct htw_scheduler *scheduler) {
-    pthread_mutex_lock(&barrier.mutex);
-    unsigned before = barrier.stopped, rounds = ran;
-    pthread_mutex_unlock(&barrier.mutex);
-    atomic_store(&deputy_of, scheduler);
-    for (bool is_stopped = false; !is_stopped;) {
-        assert_int_equal(htw_schedule(scheduler, 0, count_and_stop_later, NULL, NULL), 0);
-        rounds++;
-        pthread_mutex_lock(&barrier.mutex);
-        while (ran < rounds && barrier.stopped == before)
-            pthread_cond_wait(&barrier.changed, &barrier.mutex);
-        is_stopped = barrier.stopped != before;
-        pthread_mutex_unlock(&barrier.mutex);
-    }
-}
-
-/* The callback of the other expirer takes long. Its place is taken by the deputy, whose alarm the
-   stopped thread has claimed; if that thread had the mutex of the work queue, this would never end. */
-UNIT_TEST(deputy_takes_over_while_another_expirer_is_stopped_in_the_kernel) {
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    struct htw_scheduler *scheduler;
-    sem_t reached;
-    options.shards = options.expirers = 2;
-    options.workers = 4;
-    options.start_threads = true;
-    stays = true;
-    assert_int_equal(sem_init(&reached, 0, 0), 0);
-    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
-    await_deputy(scheduler);
-    this_cpu = 0;
-    stop_an_expirer(scheduler);
-    this_cpu = 1;
-    assert_int_equal(htw_schedule(scheduler, 0, stay, &reached, NULL), 0);
-    assert_int_equal(sem_wait(&reached), 0);
-    assert_int_equal(htw_schedule(scheduler, 0, post, &reached, NULL), 0);
-    assert_int_equal(sem_wait(&reached), 0);
-    pthread_mutex_lock(&barrier.mutex);
-    stays = false;
-    barrier.admitted++;
-    pthread_cond_broadcast(&barrier.changed);
-    pthread_mutex_unlock(&barrier.mutex);
-    this_cpu = 0;
-    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-    sem_destroy(&reached);
-}
-
-/* ---- an expirer that sleeps for less time than the deputy */
-
 #define SHORT_SLEEPS 100
 
 static void count_down(void *arg, const struct htw_expiration *expiration) {
@@ -428,8 +292,7 @@ static void count_down(void *arg, const struct htw_expiration *expiration) {
     sem_post(arg);
 }
 
-/* Otherwise each sleep of some microseconds would cost two more system calls. A longer one disarms
-   the deputy: the test above waits for that. */
+/* Otherwise each sleep of some microseconds would cost two more system calls. */
 UNIT_TEST(deputy_stays_armed_while_the_expirer_sleeps_for_a_moment) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     struct htw_scheduler *scheduler;
