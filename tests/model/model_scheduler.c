@@ -23,7 +23,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIMERS = 48, GROUPS = 2, KEYS = 4, CLOCKS = HTW_CLOCK_MANUAL + 1, STEPS_A_HISTORY = 1500 };
+enum {
+    TIMERS = 48,
+    GROUPS = 2,
+    KEYS = 4,
+    SITES = 3,
+    CLOCKS = HTW_CLOCK_MANUAL + 1,
+    STEPS_A_HISTORY = 1500
+};
 
 #define TICK_NS HTW_MILLISECOND
 
@@ -51,6 +58,7 @@ struct timed {
     enum htw_repeat repeat;
     uint64_t missed;                     /* periods that were left out since the last run */
     uint64_t told_missed, wanted_missed; /* what the last run was told of them */
+    int site;                            /* -1: none */
     enum act act;                        /* in every third run nothing */
     int64_t act_ns;                      /* the delay of a move */
     bool is_hooked;
@@ -68,6 +76,8 @@ static struct model {
     int64_t now_ns[CLOCKS];
     uint64_t limit; /* 0: none */
     struct htw_scheduler_stats counted;
+    bool observes;
+    struct htw_site_stats sites[SITES]; /* as counted */
     struct random_source source;
     uint64_t history, step;
     const char *failure;
@@ -168,6 +178,8 @@ static int64_t least_left_ns(void) {
 static void end_in_oracle(struct timed *timer, uint64_t *counter) {
     timer->pending = false;
     timer->wanted_releases += timer->is_hooked;
+    if (timer->site >= 0 && counter == &model.counted.cancelled)
+        model.sites[timer->site].cancelled++;
     ++*counter;
 }
 
@@ -192,6 +204,8 @@ static void run_in_oracle(struct timed *timer) {
     timer->missed = 0;
     timer->due_ns = model.now_ns[HTW_CLOCK_MANUAL];
     model.counted.runs++;
+    if (timer->site >= 0)
+        model.sites[timer->site].expired++;
     enum act act = act_of(timer, timer->wanted);
     if (timer->period_ns == 0)
         timer->key = -1;
@@ -251,6 +265,10 @@ static void note_release(void *arg) {
     timer->releases++;
 }
 
+static const struct htw_site sites[SITES] = { { note_run, "first", "model", "schedule", 1 },
+                                              { note_run, "second", "model", "schedule", 2 },
+                                              { note_run, "third", "model", "schedule", 3 } };
+
 static struct timed *some_timer(void) {
     return &model.timers[below(TIMERS)];
 }
@@ -299,6 +317,7 @@ static void schedule(void) {
     timer->missed = 0;
     timer->act = below(4) == 0 ? (enum act)(1 + below(2)) : ACT_NOTHING;
     timer->act_ns = TICK_NS + ticks(50);
+    timer->site = (int)below(2 * SITES) - SITES;
     timer->span_ns = timer->group >= 0 && timer->period_ns == 0 ? class_of_span() : 0;
     int64_t delay_ns = below(20) == 0 ? HTW_NEVER_NS : some_span();
     bool plain = timer->clock == HTW_CLOCK_MANUAL && timer->group < 0 && timer->key < 0 &&
@@ -319,11 +338,17 @@ static void schedule(void) {
     spec.key_size = sizeof(timer->key);
     spec.period_ns = timer->period_ns;
     spec.repeat = timer->repeat;
+    spec.site = timer->site < 0 ? NULL : &sites[timer->site];
     spec.release = timer->is_hooked ? note_release : NULL;
     spec.keep_existing = below(4) == 0;
     bool is_instant = spec.absolute;
-    int result = plain ? htw_schedule(model.scheduler, delay_ns, note_run, timer, &timer->handle)
-                       : htw_schedule_spec(model.scheduler, &spec, &timer->handle, &replaced);
+    int result;
+    if (!plain)
+        result = htw_schedule_spec(model.scheduler, &spec, &timer->handle, &replaced);
+    else if (timer->site < 0)
+        result = htw_schedule(model.scheduler, delay_ns, note_run, timer, &timer->handle);
+    else
+        result = htw_schedule_here(model.scheduler, delay_ns, spec.site, timer, &timer->handle);
     if (old != NULL && spec.keep_existing) {
         EXPECT(result == -EEXIST);
         return;
@@ -342,6 +367,8 @@ static void schedule(void) {
     }
     timer->pending = true;
     model.counted.scheduled++;
+    if (timer->site >= 0)
+        model.sites[timer->site].armed++;
     set_deadline(timer, delay_ns, is_instant);
 }
 
@@ -523,6 +550,31 @@ static void compare_timer(struct timed *timer) {
     EXPECT(is_deadline(timer, deadline_ns));
 }
 
+/* Timers that are pending count always, the rest while it is observed. */
+static void compare_site(void *context, const struct htw_site_stats *stats) {
+    unsigned *seen = context;
+    for (int i = 0; i < SITES; i++) {
+        const struct htw_site_stats *counted = &model.sites[i];
+        if (stats->address != &sites[i])
+            continue;
+        *seen |= 1u << i;
+        uint64_t pending = 0;
+        for (int j = 0; j < TIMERS; j++)
+            pending += model.timers[j].pending && model.timers[j].site == i;
+        EXPECT(stats->pending == pending);
+        EXPECT(stats->armed == (model.observes ? counted->armed : 0));
+        EXPECT(stats->cancelled == (model.observes ? counted->cancelled : 0));
+        EXPECT(stats->expired == (model.observes ? counted->expired : 0));
+    }
+}
+
+static void compare_sites(void) {
+    unsigned seen = 0;
+    EXPECT(htw_scheduler_visit_sites(model.scheduler, compare_site, &seen) == 0);
+    for (int i = 0; i < SITES; i++)
+        EXPECT((seen >> i & 1) != 0 || !model.observes || model.sites[i].armed == 0);
+}
+
 /* What the oracle counts. */
 static void compare_counters(void) {
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
@@ -549,6 +601,8 @@ static void compare(void) {
     EXPECT(htw_pending(model.scheduler) == pending);
     if (model.step % 8 == 0)
         compare_counters();
+    if (model.step % 8 == 4)
+        compare_sites();
     for (int i = 0; i < GROUPS; i++)
         EXPECT(htw_group_count(model.groups[i]) == grouped[i]);
     for (int i = 0; i < CLOCKS; i++)
@@ -587,6 +641,8 @@ static void begin(uint64_t seed) {
     options.manual_start_ns = ticks(10000000);
     model.limit = below(2) == 0 ? 0 : 1 + below(TIMERS);
     options.max_pending = model.limit;
+    model.observes = below(2) == 0;
+    options.observe = model.observes ? HTW_OBSERVE_SITES : 0;
     for (int i = 0; i < CLOCKS; i++)
         model.now_ns[i] = options.manual_start_ns;
     EXPECT(htw_scheduler_create(&model.scheduler, &options) == 0);
@@ -607,6 +663,7 @@ static void end(void) {
                model.timers[i].releases == model.timers[i].wanted_releases);
     model.counted.pending = 0;
     compare_counters();
+    compare_sites();
     for (int i = 0; i < GROUPS; i++)
         htw_group_destroy(model.groups[i]);
     EXPECT(htw_scheduler_destroy(model.scheduler) == 0);

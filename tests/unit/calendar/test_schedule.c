@@ -122,17 +122,6 @@ CALENDAR_TEST(calendar_timer_runs_at_each_instant_of_its_zone) {
     assert_int_equal(htw_cancel(f->scheduler, f->handle), HTW_CANCELLED);
 }
 
-CALENDAR_TEST(calendar_timer_has_the_deadline_of_its_next_instant) {
-    int64_t deadline_ns;
-    assert_int_equal(schedule(f, "0 5 * * *"), 0);
-    assert_int_equal(htw_deadline(f->scheduler, f->handle, &deadline_ns), 0);
-    assert_int_equal(deadline_ns, START_NS + 5 * HTW_HOUR);
-    advance(f, 6 * HTW_HOUR);
-    assert_int_equal(htw_deadline(f->scheduler, f->handle, &deadline_ns), 0);
-    assert_int_equal(deadline_ns, START_NS + 29 * HTW_HOUR);
-    assert_true(htw_is_pending(f->scheduler, f->handle));
-}
-
 /* ---- jitter */
 
 /* holds: calendar-10 */

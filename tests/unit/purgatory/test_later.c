@@ -2,7 +2,6 @@
 /* test_later.c - htw_purgatory_check_later(): events for callers that hold locks. */
 #include "../../support/purgatory_case.h"
 
-#include <errno.h>
 #include <limits.h>
 
 static struct waiter *watch_two(struct purgatory_case *test) {
@@ -50,22 +49,6 @@ PURGATORY_TEST(purgatory_check_later_that_is_pending_ends_with_the_scheduler) {
     assert_int_equal(check_key_later(test, "k"), 0);
     assert_int_equal(htw_scheduler_stop(test->scheduler, NULL, NULL), 0);
     assert_log(test, "");
-}
-
-/* Refused for want of a timer, it can be tried again, and comes then. */
-UNIT_TEST(purgatory_check_later_refused_at_the_limit_can_be_repeated) {
-    struct purgatory_case test;
-    purgatory_case_begin_limited(&test, 2);
-    htw_handle stranger = purgatory_case_stranger(&test);
-    struct waiter *w = watch_two(&test);
-    assert_int_equal(check_key_later(&test, "k"), -EAGAIN);
-    assert_int_equal(check_key_later(&test, "k"), -EAGAIN);
-    assert_log_after(&test, MS, "");
-    assert_true(cancel(&w[1]));
-    assert_int_equal(htw_cancel(test.scheduler, stranger), HTW_CANCELLED);
-    assert_int_equal(check_key_later(&test, "k"), 0);
-    assert_log_after(&test, 0, "bX b= a?");
-    purgatory_case_end(&test);
 }
 
 /* ---- waiters come and go */

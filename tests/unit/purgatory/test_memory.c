@@ -165,23 +165,6 @@ PURGATORY_TEST(purgatory_submit_refused_memory_changes_nothing) {
     assert_true(cancel(&test->waiters[0]));
 }
 
-static void cancel_itself(struct waiter *self) {
-    self->answer = cancel(self);
-}
-
-/* It has been answered that the cancel will come, so it does, and not the failure. */
-PURGATORY_TEST(purgatory_submit_cancelled_before_memory_is_refused_ends_cancelled) {
-    struct waiter *a = purgatory_case_waiter(test, 'a');
-    a->on_asked = cancel_itself;
-    failing_allocator_fail(&test->memory, 1, true);
-    failing_allocator_fail(&test->scheduler_memory, 1, true);
-    assert_int_equal(submit(a, MS, "k", "a key that is longer than sixteen"), HTW_FINISHED);
-    assert_true(a->answer);
-    assert_ends(test, "aX");
-    failing_allocator_relent(&test->memory);
-    assert_waiting(test, 0, 0, 0, 0);
-}
-
 /* ---- the rest */
 
 static int create_threshold(struct purgatory_case *test) {

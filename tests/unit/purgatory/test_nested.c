@@ -84,21 +84,6 @@ PURGATORY_TEST(purgatory_check_inside_adds_its_limit_to_that_of_the_one_outside)
     assert_int_equal(waiters[3].asked + waiters[4].asked, 0);
 }
 
-static void check_all(struct waiter *self) {
-    if (self->asked == 1)
-        self->result = check_key(self->test, "k");
-}
-
-PURGATORY_TEST(purgatory_check_of_all_inside_one_of_a_few_ends_all) {
-    watch_all(test, 5, NULL);
-    waiters[0].on_asked = check_all;
-    for (unsigned i = 1; i < 5; i++)
-        waiters[i].ready = true;
-    assert_int_equal(check_key_at_most(test, "k", 2), 4);
-    assert_int_equal(waiters[0].asked, 2);
-    assert_waiting(test, 1, 1, 1, 0);
-}
-
 static void come_back(struct waiter *self) {
     self->result = submit(self, HTW_NEVER_NS, "k");
 }

@@ -21,20 +21,6 @@ THRESHOLD_TEST(threshold_completes_in_order_of_values) {
     assert_ended_up_to(test, waiters + 1001, 1999);
 }
 
-THRESHOLD_TEST(threshold_requests_are_on_no_key) {
-    struct waiter *a = await_value(test, 'a', 101);
-    assert_int_equal(check_key(test, ""), 0);
-    assert_int_equal(cancel_key(test, ""), 0);
-    assert_true(htw_request_is_pending(&a->request));
-    assert_int_equal(submit(a, MS, "k"), -EBUSY);
-    assert_int_equal(waiter_await(a, 101, MS), -EBUSY);
-    assert_int_equal(waiter_await(a, 1, MS), -EBUSY);
-    watch(purgatory_case_waiter(test, 'b'), MS, "k");
-    assert_int_equal(waiter_await(&test->waiters[1], 101, MS), -EBUSY);
-    assert_waiting(test, 2, 1, 1, 2);
-    assert_ends(test, "");
-}
-
 THRESHOLD_TEST(threshold_given_wrongly_is_refused) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     struct htw_threshold *threshold = NULL;

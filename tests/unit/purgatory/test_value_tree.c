@@ -67,23 +67,6 @@ UNIT_TEST(value_tree_with_any_history_stays_in_order) {
     }
 }
 
-UNIT_TEST(value_tree_finds_the_first_behind_any_place) {
-    struct htw__value_tree tree = { NULL, 0, 99 };
-    static const uint64_t values[] = { 0, 0, 5, 5, UINT64_MAX, UINT64_MAX }; /* arrivals 1 to 6 */
-    for (unsigned i = 0; i < 6; i++)
-        htw__value_tree_add(&tree, &nodes[i], values[i]);
-    assert_ptr_equal(htw__value_tree_after(&tree, 0, 0), &nodes[0]);
-    assert_ptr_equal(htw__value_tree_after(&tree, 0, 1), &nodes[1]);
-    assert_ptr_equal(htw__value_tree_after(&tree, 0, 2), &nodes[2]);
-    assert_ptr_equal(htw__value_tree_after(&tree, 4, UINT64_MAX), &nodes[2]);
-    assert_ptr_equal(htw__value_tree_after(&tree, 5, 3), &nodes[3]);
-    assert_ptr_equal(htw__value_tree_after(&tree, 5, 4), &nodes[4]);
-    assert_ptr_equal(htw__value_tree_after(&tree, UINT64_MAX, 5), &nodes[5]);
-    assert_null(htw__value_tree_after(&tree, UINT64_MAX, 6));
-    for (unsigned i = 0; i < 6; i++)
-        htw__value_tree_remove(&tree, &nodes[i]);
-}
-
 /* 12 levels would be perfect; a random tree has some 28 at most. */
 UNIT_TEST(value_tree_of_ordered_values_is_not_deep) {
     for (unsigned i = 0; i < 3; i++) { /* ascending, descending, all equal */

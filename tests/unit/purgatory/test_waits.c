@@ -3,7 +3,6 @@
 /* holds: purgatory-20 */
 #include "../../support/purgatory_case.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -81,16 +80,6 @@ PURGATORY_TEST(purgatory_request_that_ends_in_its_submission_has_not_waited) {
     assert_int_equal(htw_threshold_create(test->purgatory, 0, &test->threshold), 0);
     assert_int_equal(waiter_await(a, 0, MS), HTW_FINISHED);
     assert_int_equal(measured(test), 0);
-}
-
-UNIT_TEST(purgatory_submission_that_is_refused_has_not_waited) {
-    struct purgatory_case test;
-    purgatory_case_begin_limited(&test, 1);
-    htw_handle stranger = purgatory_case_stranger(&test);
-    assert_int_equal(submit(purgatory_case_waiter(&test, 'a'), MS, "k"), -EAGAIN);
-    assert_int_equal(measured(&test), 0);
-    assert_int_equal(htw_cancel(test.scheduler, stranger), HTW_CANCELLED);
-    purgatory_case_end(&test);
 }
 
 PURGATORY_TEST(purgatory_waits_while_the_clock_is_set_back_count_as_none) {

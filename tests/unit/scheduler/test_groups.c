@@ -199,28 +199,6 @@ GROUP_TEST(group_cancelled_ends_though_its_visitor_schedules_more) {
 
 /* ---- pause and resume */
 
-GROUP_TEST(group_paused_keeps_what_remained) {
-    arm_grouped(f, 0, DELAY_NS + 123);
-    arm_grouped(f, 1, 3 * DELAY_NS);
-    advance(f, 4 * MS + 77);
-    pause_group(f);
-    advance(f, 7 * HTW_SECOND + 11);
-    assert_true(is_pending(f, 0));
-    assert_int_equal(htw_pending(f->scheduler), 2);
-    assert_int_equal(htw_scheduler_next(f->scheduler), HTW_NEVER_NS);
-    int64_t start_ns = START_NS + 7 * HTW_SECOND + 11;
-    assert_int_equal(deadline_of(f, 0), start_ns + DELAY_NS + 123);
-    advance(f, 1);
-    start_ns++;
-    assert_int_equal(deadline_of(f, 0), start_ns + DELAY_NS + 123);
-    resume_group(f);
-    assert_int_equal(deadline_of(f, 0), start_ns + DELAY_NS + 123);
-    advance(f, HTW_SECOND);
-    assert_log(f, "ab");
-    assert_int_equal(f->probes[0].last.deadline_ns, start_ns + DELAY_NS + 123);
-    assert_int_equal(f->probes[1].last.deadline_ns, start_ns + 3 * DELAY_NS);
-}
-
 static void act_pause_group(struct probe *self) {
     self->result = htw_group_pause(self->fixture->group);
 }

@@ -35,28 +35,6 @@ static int cancel_key(const struct scheduler_fixture *f, const char *key, void *
     return htw_cancel_key(f->scheduler, NULL, key, strlen(key), ret_arg);
 }
 
-LATER_TEST(keyed_scheduled_again_replaces_and_gives_the_argument_back) {
-    struct htw_spec first = keyed(f, 0, "key"), second = keyed(f, 1, "key");
-    struct htw_unexpired replaced = { .handle = 77 };
-    assert_int_equal(htw_schedule_spec(f->scheduler, &first, &f->probes[0].handle, &replaced), 0);
-    assert_int_equal(replaced.handle, 0);
-    assert_null(replaced.arg);
-    assert_int_equal(htw_schedule_spec(f->scheduler, &second, &f->probes[1].handle, &replaced), 0);
-    assert_int_equal(replaced.handle, f->probes[0].handle);
-    assert_ptr_equal(replaced.callback, probe_run);
-    assert_ptr_equal(replaced.arg, &f->probes[0]);
-    assert_int_equal(replaced.deadline_ns, START_NS + DELAY_NS);
-    assert_true(f->probes[0].handle != f->probes[1].handle);
-    assert_int_equal(cancel(f, 0), HTW_GONE);
-    assert_int_equal(htw_pending(f->scheduler), 1);
-    advance(f, DELAY_NS);
-    assert_log(f, "b");
-    struct htw_scheduler_stats stats = scheduler_stats(f);
-    assert_int_equal(stats.scheduled, 2);
-    assert_int_equal(stats.cancelled, 1);
-    assert_int_equal(stats.fired, 1);
-}
-
 /* ---- what a key may be */
 
 LATER_TEST(key_of_no_bytes_is_a_key) {

@@ -103,38 +103,6 @@ SCHEDULER_TEST(counts_begin_when_they_are_switched_on_and_stay_when_off) {
     assert_counts(f->scheduler, &idle, 1, 3, 1, 2, 0, 1);
 }
 
-SCHEDULER_TEST(counts_of_a_timer_that_repeats_are_those_of_its_runs) {
-    observe(f, HTW_OBSERVE_SITES);
-    struct htw_spec spec = probe_spec(f, 0, MS);
-    spec.site = &beat;
-    spec.period_ns = MS;
-    arm_spec(f, 0, &spec);
-    advance(f, 10 * MS);
-    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
-    assert_counts(f->scheduler, &beat, 0, 1, 1, 10, 0, 10);
-}
-
-SCHEDULER_TEST(counts_of_a_key_and_a_group) {
-    observe(f, HTW_OBSERVE_SITES);
-    struct htw_spec spec = keyed_spec(f, 0, MS, "key");
-    spec.site = &idle;
-    arm_spec(f, 0, &spec);
-    arm_spec(f, 0, &spec); /* replaces the first */
-    assert_int_equal(htw_cancel_key(f->scheduler, NULL, "key", 3, NULL), HTW_CANCELLED);
-    create_group(f);
-    spec = grouped_spec(f, 1, MS);
-    spec.site = &beat;
-    arm_spec(f, 1, &spec);
-    arm_spec(f, 2, &spec);
-    assert_int_equal(htw_group_cancel(f->group, NULL, NULL), 2);
-    arm_spec(f, 3, &spec);
-    spec.span_ns = MS;
-    arm_spec(f, 4, &spec);
-    advance(f, 2 * MS);
-    assert_counts(f->scheduler, &idle, 0, 2, 2, 0, 0, 0);
-    assert_counts(f->scheduler, &beat, 0, 4, 2, 2, 0, 2);
-}
-
 /* Late by what the callback before has taken, and by which the clock was set. */
 SCHEDULER_TEST(counts_say_what_is_late) {
     observe(f, HTW_OBSERVE_SITES);

@@ -86,52 +86,6 @@ SCHEDULER_TEST(site_without_memory_is_not_counted) {
     failing_allocator_relent(&f->memory);
 }
 
-SCHEDULER_TEST(site_runs_its_callback) {
-    arm_here(f, 0, MS);
-    arm_here(f, 1, 2 * MS);
-    advance(f, MS);
-    assert_ran(f, 0);
-    advance(f, MS);
-    assert_ran(f, 1);
-    assert_int_equal(look(f->scheduler).count, 0);
-}
-
-/* The flag of the site survives each state, and does not outlive the record. */
-SCHEDULER_TEST(site_stays_through_cancel_move_and_reuse) {
-    arm_here(f, 0, MS);
-    assert_int_equal(reschedule(f, 0, 5 * MS), HTW_MOVED);
-    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
-    arm(f, 1, MS); /* in the record of the first */
-    advance(f, 5 * MS);
-    assert_ran(f, 1);
-    arm_here(f, 2, MS);
-    advance(f, MS);
-    assert_ran(f, 2);
-}
-
-SCHEDULER_TEST(site_of_a_spec_repeats_and_is_paused) {
-    struct htw_spec spec = probe_spec(f, 0, MS);
-    spec.callback = NULL;
-    spec.site = HTW_HERE(probe_run, "beat");
-    spec.period_ns = MS;
-    create_group(f);
-    spec.group = f->group;
-    arm_spec(f, 0, &spec);
-    advance(f, 2 * MS);
-    assert_ran(f, 0, 0);
-    pause_group(f);
-    advance(f, 5 * MS);
-    struct seen seen = look(f->scheduler);
-    assert_int_equal(seen.count, 1);
-    assert_int_equal(seen.pending, 1);
-    assert_string_equal(seen.names[0], "beat");
-    assert_int_equal(seen.stats[0].next_ns, MS);
-    resume_group(f);
-    advance(f, MS);
-    assert_ran(f, 0);
-    assert_int_equal(htw_group_cancel(f->group, probe_visit, f), 1);
-}
-
 static void never_run(void *arg, const struct htw_expiration *expiration) {
     (void)arg;
     (void)expiration;

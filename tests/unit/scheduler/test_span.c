@@ -418,14 +418,6 @@ SPAN_TEST(span_timers_of_a_destroyed_group_keep_its_scale) {
     assert_in_range(f->memory.live_blocks, 1, blocks - 10); /* the group is gone, and its classes */
 }
 
-SPAN_TEST(span_timer_that_is_the_last_of_a_destroyed_group_can_be_cancelled) {
-    arm_span(f, 0, 10 * MS, 100 * MS);
-    destroy_group(f);
-    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
-    advance(f, HTW_HOUR);
-    assert_none_ran(f);
-}
-
 /* holds: scheduler-32 */
 SPAN_TEST(span_timers_are_handed_back_by_stop) {
     for (unsigned i = 0; i < MANY; i++) {
