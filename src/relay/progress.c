@@ -36,16 +36,12 @@ static const char *parse(struct htw__bytes text, const char *word, int64_t *numb
     for (size_t i = 0; i < count; i++) {
         if (end - at < 2 || at[0] != ' ')
             return NULL;
-        int64_t number = 0;
         const char *first = ++at;
-        for (; at < end && *at >= '0' && *at <= '9'; at++) {
-            if (number > (INT64_MAX - 9) / 10)
-                return NULL;
-            number = number * 10 + (*at - '0');
-        }
-        if (at == first)
+        while (at < end && *at >= '0' && *at <= '9')
+            at++;
+        if (!htw__bytes_number((struct htw__bytes) { first, (size_t)(at - first) }, INT64_MAX,
+                               &numbers[i]))
             return NULL;
-        numbers[i] = number;
     }
     return at;
 }
@@ -74,19 +70,6 @@ int htw__progress_parse(struct htw__bytes text, int64_t position,
     return 0;
 }
 
-bool htw__owner_is_valid(struct htw__bytes name) {
-    const char *text = name.bytes;
-    if (text == NULL || name.size == 0 || name.size > HTW__RELAY_OWNER_MAX)
-        return false;
-    for (size_t i = 0; i < name.size; i++) {
-        char c = text[i];
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-              c == '.' || c == '_' || c == '-'))
-            return false;
-    }
-    return true;
-}
-
 void htw__clock_format(const struct htw__relay_clock *clock, char text[HTW__PROGRESS_TEXT_SIZE]) {
     const struct htw__levels *levels = &clock->levels;
     const struct htw__ids_log *ids = &clock->ids;
@@ -109,7 +92,7 @@ int htw__clock_parse(struct htw__bytes text, struct htw__relay_clock *ret_clock)
         return -EINVAL;
     if (rest < end_of(text)) {
         owner = (struct htw__bytes) { rest + 1, (size_t)(end_of(text) - rest) - 1 };
-        if (*rest != ' ' || !htw__owner_is_valid(owner))
+        if (*rest != ' ' || !htw__bytes_are_name(owner, HTW__RELAY_OWNER_MAX))
             return -EINVAL;
     }
     struct htw__levels levels = { numbers[0], (uint32_t)numbers[1], (uint32_t)numbers[2] };

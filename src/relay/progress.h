@@ -43,11 +43,8 @@ void htw__progress_format(const struct htw__relay_progress *progress,
 int htw__progress_parse(struct htw__bytes text, int64_t position,
                         struct htw__relay_progress *ret_progress);
 
-/* The longest name of an owner. */
+/* The longest name of an owner (htw__bytes_are_name()). */
 #define HTW__RELAY_OWNER_MAX 64u
-
-/* Whether a name is one of an owner: letters, digits, '.', '_' and '-', not too many. */
-bool htw__owner_is_valid(struct htw__bytes name);
 
 /* How much of the index of a stripe (index.h) is known to be there. While all of it is, an entry that is missing was
  * removed. */

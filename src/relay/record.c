@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* record.c - compares and copies records. */
+/* record.c - compares, reads and copies what records have. */
 #include "record.h"
 
 #include <string.h>
+
+#define DIGITS_MAX 32u /* what nobody writes costs no time */
 
 bool htw__bytes_are_equal(struct htw__bytes a, struct htw__bytes b) {
     if (a.bytes == NULL || b.bytes == NULL)
@@ -12,6 +14,35 @@ bool htw__bytes_are_equal(struct htw__bytes a, struct htw__bytes b) {
 
 struct htw__bytes htw__bytes_of(const char *text) {
     return (struct htw__bytes) { text, strlen(text) };
+}
+
+bool htw__bytes_number(struct htw__bytes text, int64_t max, int64_t *ret_number) {
+    const char *digits = text.bytes;
+    int64_t number = 0;
+    if (text.bytes == NULL || text.size == 0 || text.size > DIGITS_MAX)
+        return false;
+    for (size_t i = 0; i < text.size; i++) {
+        int digit = digits[i] - '0';
+        if (digit < 0 || digit > 9 || number > (max - digit) / 10)
+            return false;
+        number = number * 10 + digit;
+    }
+    *ret_number = number;
+    return true;
+}
+
+bool htw__bytes_are_name(struct htw__bytes text, size_t max) {
+    static const char others[] = "._-";
+    const char *name = text.bytes;
+    if (name == NULL || text.size == 0 || text.size > max)
+        return false;
+    for (size_t i = 0; i < text.size; i++) {
+        char c = name[i];
+        bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!is_word && memchr(others, c, sizeof(others) - 1) == NULL)
+            return false;
+    }
+    return true;
 }
 
 size_t htw__record_copy_size(const struct htw__relay_record *record) {

@@ -35,6 +35,12 @@ bool htw__bytes_are_equal(struct htw__bytes a, struct htw__bytes b);
 /* The bytes of a string literal or another string. */
 struct htw__bytes htw__bytes_of(const char *text);
 
+/* Reads decimal digits alone, not too many, up to a number. False: they are none. */
+bool htw__bytes_number(struct htw__bytes text, int64_t max, int64_t *ret_number);
+
+/* Whether they are 1 to `max` letters, digits, '.', '_' and '-'. */
+bool htw__bytes_are_name(struct htw__bytes text, size_t max);
+
 /* The memory that htw__record_copy() needs. */
 size_t htw__record_copy_size(const struct htw__relay_record *record);
 

@@ -46,27 +46,17 @@ static const char *read_every(const struct htw__bytes *text, int64_t *ret_ms) {
     return *ret_ms >= HTW__RECURRENCE_EVERY_LEAST_MS ? NULL : "htw-every is shorter than a second";
 }
 
-static bool read_catch_up(const struct htw__bytes *text, uint32_t *ret_count) {
-    const char *digits = text->bytes;
-    if (digits == NULL || text->size == 0 || text->size > 4)
-        return false;
-    *ret_count = 0;
-    for (size_t i = 0; i < text->size; i++) {
-        if (digits[i] < '0' || digits[i] > '9')
-            return false;
-        *ret_count = *ret_count * 10 + (uint32_t)(digits[i] - '0');
-    }
-    return *ret_count <= HTW_CALENDAR_CATCH_UP_MAX;
-}
-
 const char *htw__recurrence_parse(const struct htw__recurrence_texts *texts,
                                   struct htw__recurrence *self) {
     char cron[CRON_MAX];
-    *self = (struct htw__recurrence) { .until_ms = INT64_MAX, .catch_up = 1 };
+    int64_t catch_up = 1;
+    *self = (struct htw__recurrence) { .until_ms = INT64_MAX };
     if (texts->every != NULL && texts->cron != NULL)
         return "both htw-every and htw-cron";
-    if (texts->catch_up != NULL && !read_catch_up(texts->catch_up, &self->catch_up))
+    if (texts->catch_up != NULL &&
+        !htw__bytes_number(*texts->catch_up, HTW_CALENDAR_CATCH_UP_MAX, &catch_up))
         return "htw-catch-up is not a number from 0 to 1000";
+    self->catch_up = (uint32_t)catch_up;
     if (texts->every != NULL)
         return texts->zone != NULL ? "htw-zone needs htw-cron"
                                    : read_every(texts->every, &self->every_ms);

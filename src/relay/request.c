@@ -2,14 +2,12 @@
 /* request.c - reads and writes the headers that steer the relay. */
 #include "request.h"
 
+#include "destinations.h"
 #include "levels.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-
-#define TOPIC_NAME_MAX 249u /* Kafka's limit */
-#define DIGITS_MAX 32u      /* what nobody writes costs no time */
 
 enum name {
     DELIVER_AT,
@@ -87,44 +85,19 @@ bool htw__request_is_written(const struct htw__header *header) {
     return name != NONE && (names[name].goes & WRITTEN) != 0;
 }
 
-/* Reads digits alone, not too many, up to a number. */
-static bool parse_number(struct htw__bytes text, int64_t max, int64_t *ret_number) {
-    const char *digits = text.bytes;
-    int64_t number = 0;
-    if (text.bytes == NULL || text.size == 0 || text.size > DIGITS_MAX)
-        return false;
-    for (size_t i = 0; i < text.size; i++) {
-        if (digits[i] < '0' || digits[i] > '9')
-            return false;
-        int digit = digits[i] - '0';
-        if (number > (max - digit) / 10)
-            return false;
-        number = number * 10 + digit;
-    }
-    *ret_number = number;
-    return true;
-}
-
 static bool parse_ms(struct htw__bytes text, int64_t *ret_ms) {
-    return parse_number(text, HTW__RELAY_DEADLINE_MAX, ret_ms);
+    return htw__bytes_number(text, HTW__RELAY_DEADLINE_MAX, ret_ms);
 }
 
 /* One that fits beside the marks in an entry of ids.h. */
 static bool parse_offset(struct htw__bytes text, int64_t *ret_offset) {
-    return parse_number(text, HTW__RELAY_OFFSET_MAX, ret_offset);
+    return htw__bytes_number(text, HTW__RELAY_OFFSET_MAX, ret_offset);
 }
 
 static bool is_topic_name(struct htw__bytes name) {
     const char *text = name.bytes;
-    if (text == NULL || name.size == 0 || name.size > TOPIC_NAME_MAX)
-        return false;
-    for (size_t i = 0; i < name.size; i++) {
-        char c = text[i];
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-              c == '.' || c == '_' || c == '-'))
-            return false;
-    }
-    return !(text[0] == '.' && (name.size == 1 || (name.size == 2 && text[1] == '.')));
+    return htw__bytes_are_name(name, HTW__TOPIC_NAME_SIZE - 1) &&
+           !(text[0] == '.' && (name.size == 1 || (name.size == 2 && text[1] == '.')));
 }
 
 static const char *read_deadline(const struct htw__relay_record *record,

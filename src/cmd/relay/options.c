@@ -29,7 +29,7 @@ const char *htw__relay_moment(const char *text, int64_t *ret_ms) {
 
 static bool set_instance(const struct htw__option *option, void *member, const char *argument) {
     _Static_assert(HTW__RELAY_OWNER_MAX == 64, "the message says so");
-    return htw__owner_is_valid(htw__bytes_of(argument))
+    return htw__bytes_are_name(htw__bytes_of(argument), HTW__RELAY_OWNER_MAX)
                ? htw__set_word(option, member, argument)
                : htw__option_refuse(option, "not 1 to 64 letters, digits, '.', '_' and '-'",
                                     argument);
