@@ -2,8 +2,8 @@
 /* fields.c - which local times match a calendar. */
 #include "fields.h"
 
+#include "../base/civil.h"
 #include "../base/compiler.h"
-#include "civil.h"
 
 /* After the last instant that an int64_t of nanoseconds can hold. */
 enum { YEAR_END = 2263 };

@@ -2,50 +2,33 @@
 /* instant.c - reads and writes moments of the wall clock. */
 #include "instant.h"
 
+#include "../base/civil.h"
 #include "decimal.h"
 #include "duration.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 static const char out_of_range[] = "later than 2262 or before 1678";
-
-struct date {
-    int year;
-    int month;
-    int day;
-};
-
-static bool is_leap(int year) {
-    return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-}
-
-static bool date_is_valid(const struct date *date) {
-    static const int days[12] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-    if (date->month < 1 || date->month > 12 || date->day < 1)
-        return false;
-    return date->day <= days[date->month - 1] + (date->month == 2 && is_leap(date->year));
-}
-
-/* Days from 1970-01-01 to a valid date of the years 0 to 9999. */
-static int64_t days_since_1970(const struct date *date) {
-    static const int before_month[12] = { 0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334 };
-    int passed = date->year - 1; /* whole years since the year 1; the year 0 gives -1 */
-    int leap_days = date->year == 0 ? -1 : passed / 4 - passed / 100 + passed / 400;
-    int64_t days = (int64_t)passed * 365 + leap_days + before_month[date->month - 1];
-    days += date->month > 2 && is_leap(date->year);
-    return days + date->day - 1 - 719162; /* the days from 0001-01-01 to 1970-01-01 */
-}
 
 static bool read_either(struct htw__text *text, char upper, char lower) {
     return htw__text_skip(text, upper) || htw__text_skip(text, lower);
 }
 
-static bool read_date(struct htw__text *text, struct date *date) {
-    return htw__text_read_fixed(text, 4, &date->year) && htw__text_skip(text, '-') &&
-           htw__text_read_fixed(text, 2, &date->month) && htw__text_skip(text, '-') &&
-           htw__text_read_fixed(text, 2, &date->day);
+static bool read_date(struct htw__text *text, struct htw__date *ret_date) {
+    int month, day;
+    if (!htw__text_read_fixed(text, 4, &ret_date->year) || !htw__text_skip(text, '-') ||
+        !htw__text_read_fixed(text, 2, &month) || !htw__text_skip(text, '-') ||
+        !htw__text_read_fixed(text, 2, &day))
+        return false;
+    ret_date->month = (unsigned)month;
+    ret_date->day = (unsigned)day;
+    return true;
+}
+
+static bool date_is_valid(struct htw__date date) {
+    return date.month >= 1 && date.month <= 12 && date.day >= 1 &&
+           date.day <= htw__days_of_month(date.year, date.month);
 }
 
 /* Seconds to the east of Greenwich: Z, +hh:mm or -hh:mm. */
@@ -65,11 +48,8 @@ static bool read_offset(struct htw__text *text, int *ret_seconds) {
 }
 
 static const char *parse_date_time(struct htw__text *text, int64_t *ret_ns) {
-    struct date date;
-    int hour;
-    int minute;
-    int second;
-    int offset;
+    struct htw__date date;
+    int hour, minute, second, offset;
     struct htw__decimal fraction = { .digits = NULL };
     if (!read_date(text, &date) || !read_either(text, 'T', 't') ||
         !htw__text_read_fixed(text, 2, &hour) || !htw__text_skip(text, ':') ||
@@ -80,14 +60,13 @@ static const char *parse_date_time(struct htw__text *text, int64_t *ret_ns) {
         return "fraction of a second expected after the point";
     if (!read_offset(text, &offset) || text->at != text->end)
         return "instant does not end with Z, +hh:mm or -hh:mm";
-    if (!date_is_valid(&date))
+    if (!date_is_valid(date))
         return "no such date";
     if (hour > 23 || minute > 59 || second > 60)
         return "no such time of day";
-
     int of_day = (hour * 60 + minute) * 60 + second;
-    int64_t seconds = days_since_1970(&date) * 86400 + of_day - offset;
-    if (second == 60 && seconds % 86400 != 0)
+    int64_t seconds = htw__days_of(date) * HTW__DAY_S + of_day - offset;
+    if (second == 60 && seconds % HTW__DAY_S != 0)
         return "a leap second comes only at 23:59:60 UTC";
     if (seconds >= INT64_MAX / HTW__NS_PER_S || seconds <= INT64_MIN / HTW__NS_PER_S)
         return out_of_range;
@@ -130,13 +109,14 @@ const char *htw__instant_parse_after(const char *text, int64_t now_ns, int64_t *
 
 size_t htw__instant_format(int64_t s, int64_t ns, char text[HTW__INSTANT_FORMAT_SIZE]) {
     int64_t borrowed = ns % HTW__NS_PER_S < 0;
-    time_t clock = (time_t)(s + ns / HTW__NS_PER_S - borrowed);
     int64_t us = (ns % HTW__NS_PER_S + borrowed * HTW__NS_PER_S) / HTW__NS_PER_US;
-    struct tm date;
-    if (gmtime_r(&clock, &date) == NULL) /* farther than what the parsers let in */
-        date = (struct tm) { .tm_mday = 1 };
-    int length = snprintf(text, HTW__INSTANT_FORMAT_SIZE, "%04lld-%02d-%02dT%02d:%02d:%02d.%06dZ",
-                          (long long)date.tm_year + 1900, date.tm_mon + 1, date.tm_mday,
-                          date.tm_hour, date.tm_min, date.tm_sec, (int)us);
+    s += ns / HTW__NS_PER_S - borrowed;
+    int64_t of_day = (s % HTW__DAY_S + HTW__DAY_S) % HTW__DAY_S;
+    int64_t days = (s - of_day) / HTW__DAY_S;
+    /* Before the year 0 there is no date; no parser lets that in. */
+    struct htw__date date = htw__date_of(days > -HTW__CIVIL_EPOCH ? days : -HTW__CIVIL_EPOCH);
+    int length = snprintf(text, HTW__INSTANT_FORMAT_SIZE, "%04d-%02u-%02uT%02d:%02d:%02d.%06dZ",
+                          date.year, date.month, date.day, (int)(of_day / 3600),
+                          (int)(of_day / 60 % 60), (int)(of_day % 60), (int)us);
     return (size_t)length;
 }

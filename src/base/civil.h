@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* civil.h - days since 1970-01-01 as years, months and days of the Gregorian calendar, and back. */
-#ifndef HTW_SRC_CALENDAR_CIVIL_H
-#define HTW_SRC_CALENDAR_CIVIL_H
+#ifndef HTW_SRC_BASE_CIVIL_H
+#define HTW_SRC_BASE_CIVIL_H
 
 #include <stdint.h>
 
@@ -55,4 +55,4 @@ static inline unsigned htw__weekday_of(int64_t days) {
     return (unsigned)(((days + 4) % 7 + 7) % 7);
 }
 
-#endif /* HTW_SRC_CALENDAR_CIVIL_H */
+#endif /* HTW_SRC_BASE_CIVIL_H */
