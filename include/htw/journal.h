@@ -291,6 +291,21 @@ HTW_API HTW_WARN_UNUSED int htw_journal_open(struct htw_journal **ret_journal,
                                              const struct htw_journal_options *options);
 
 /**
+ * Opens the file of a journal to look at it, also while another process has it open, and changes nothing of it.
+ *
+ * The calls that look work: peek, list, list_queues, get_queue, list_recurring, get_mark, get_stats, htw_journal_check().
+ * Changes return -EROFS. Jobs are as the file says, by the clock: one that is delivered or leased in the memory of a process is READY.
+ * Queues and the mark are as they were at the open.
+ *
+ * @param ret_journal  as of htw_journal_open(); the caller closes it with htw_journal_close().
+ * @param path         the file. One without tables, as a crash leaves it at the first open of a journal, is an empty journal.
+ * @param ret_is_guest receives whether it is the database of a program, as `is_guest` of the options. May be NULL.
+ * @return as htw_journal_open().
+ */
+HTW_API HTW_WARN_UNUSED int htw_journal_open_to_read(struct htw_journal **ret_journal,
+                                                     const char *path, bool *ret_is_guest);
+
+/**
  * Closes a journal: stops to deliver, waits for calls of `deliver` that are running, and makes all
  * changes durable that were made before. NULL is ignored.
  *
@@ -929,6 +944,20 @@ HTW_API HTW_WARN_UNUSED int htw_journal_list_recurring(struct htw_journal *journ
 
 /* ------------------------------------------------------------------ the rest */
 
+/** Receives a sentence about what is wrong in a file. Must return, as callbacks must (htw_callback). */
+typedef void htw_problem(void *context, const char *problem);
+
+/**
+ * Reads all of the file of a journal that was opened by htw_journal_open_to_read(), as of one instant.
+ *
+ * @param problem called for each thing that is wrong.
+ * @return 0: all was read; -EINVAL: also if the journal was opened otherwise; -EIO, -EBUSY, -ENOMEM.
+ *
+ * Cost: that of reading the file. The log of the file grows meanwhile.
+ */
+HTW_API HTW_WARN_UNUSED int htw_journal_check(struct htw_journal *journal, htw_problem *problem,
+                                              void *context);
+
 /**
  * Copies the mark, and returns its size. A mark that is not yet durable does not count.
  *
@@ -968,7 +997,7 @@ struct htw_journal_stats {
     uint64_t queues;   /**< how many there are now, the default one included */
     uint64_t requests; /**< for jobs, that wait now */
     /** How long the oldest job in memory has been due and waits to be delivered or leased, by its deadline or its put.
-        Those that memory has no room for may be older: `htw journal stats` reads them all. */
+        Those that memory has no room for may be older. */
     uint64_t oldest_ns;
     uint64_t stopped;                 /**< 1: the journal has stopped by itself */
     struct htw_distribution commit;   /**< duration of a transaction */

@@ -167,6 +167,7 @@ struct htw__database {
     int64_t file_bytes, page_size; /* room.h */
     bool has_log_room;
     bool lacks_space;   /* until the whole log is copied */
+    uint64_t steps;     /* of SQLite's machine, where it only reads: these are limited */
     bool is_distrusted; /* an fsync has failed, or the file is damaged */
 };
 
@@ -181,6 +182,9 @@ int htw__database_open(struct htw__database *self, const struct htw__journal_pat
                        const struct htw_journal_options *options);
 
 /* A second connection, to a file that is open and has a log. It only reads, and is closed by the same. */
+int htw__database_open_second(struct htw__database *self, const struct htw__journal_path *path);
+
+/* The only connection of this process, which only reads. A file without tables is an empty journal, in memory. */
 int htw__database_open_to_read(struct htw__database *self, const struct htw__journal_path *path);
 
 /* Whether the journal has a log of its own: not in memory, nor in the file of a program. */

@@ -100,20 +100,27 @@ static int load(struct htw_journal *journal) {
     return 0;
 }
 
-static int open_file(struct htw_journal *journal, const char *path,
-                     const struct htw_journal_options *options) {
+static int open_path(struct htw_journal *journal, const char *path) {
     int error = htw__database_check_sqlite();
-    if (error == 0)
-        error = htw__journal_path_open(&journal->path, path);
     if (error != 0)
         return error;
-    error = htw__database_open(&journal->database, &journal->path, options);
+    return journal->is_read_only ? htw__journal_path_find(&journal->path, path)
+                                 : htw__journal_path_open(&journal->path, path);
+}
+
+static int open_file(struct htw_journal *journal, const char *path,
+                     const struct htw_journal_options *options) {
+    int error = open_path(journal, path);
+    if (error != 0)
+        return error;
+    error = journal->is_read_only ? htw__database_open_to_read(&journal->database, &journal->path)
+                                  : htw__database_open(&journal->database, &journal->path, options);
     if (error == 0) {
         error = load(journal);
         if (error != 0)
             htw__database_close(&journal->database, false, 0);
     }
-    if (error != 0)
+    if (error != 0 && !journal->is_read_only)
         htw__journal_path_close(&journal->path, false);
     return error;
 }
@@ -121,6 +128,8 @@ static int open_file(struct htw_journal *journal, const char *path,
 /* 0 or a negative errno, and then the file may be open. */
 static int start(struct htw_journal *journal, uint32_t parallel) {
     int error;
+    if (journal->is_read_only)
+        return 0;
     htw__reader_init(journal);
     if (journal->scheduler != NULL) {
         error = htw__slots_create(journal, parallel == 0 ? 1 : parallel);
@@ -151,13 +160,16 @@ static int end(struct htw_journal *journal) {
         return error;
     htw__writer_stop(journal);
     htw__snapshots_close(journal);
-    htw__database_close(&journal->database, !journal->has_failed, journal->ids.next_block);
-    htw__journal_path_close(&journal->path, true);
+    htw__database_close(&journal->database, !journal->has_failed && !journal->is_read_only,
+                        journal->ids.next_block);
+    if (!journal->is_read_only)
+        htw__journal_path_close(&journal->path, true);
     return 0;
 }
 
 static int open_journal(struct htw_journal **ret_journal, struct htw_scheduler *scheduler,
-                        const char *path, const struct htw_journal_options *options) {
+                        const char *path, const struct htw_journal_options *options,
+                        bool is_read_only) {
     int error = htw__fork_init();
     if (error != 0)
         return htw__journal_fail_as(error, "no memory for a journal");
@@ -169,7 +181,10 @@ static int open_journal(struct htw_journal **ret_journal, struct htw_scheduler *
         return htw__journal_fail_as(-ENOMEM, "no memory for a journal");
     memset(journal, 0, sizeof(*journal));
     journal->allocator = *allocator;
+    journal->is_read_only = is_read_only;
     set_options(journal, scheduler, options);
+    if (is_read_only)
+        journal->lease_ns = 0; /* it is not known */
     init(journal);
     error =
         htw__queues_init(&journal->queues, &journal->allocator, htw__journal_may_deliver(journal));
@@ -206,7 +221,18 @@ int htw_journal_open(struct htw_journal **ret_journal, struct htw_scheduler *sch
         return htw__journal_fail(-EINVAL, "the option %s of the journal is not valid", member);
     if (options->deliver != NULL && scheduler == NULL)
         return htw__journal_fail_as(-EINVAL, "a journal that delivers needs a scheduler");
-    return open_journal(ret_journal, scheduler, path, options);
+    return open_journal(ret_journal, scheduler, path, options, false);
+}
+
+int htw_journal_open_to_read(struct htw_journal **ret_journal, const char *path,
+                             bool *ret_is_guest) {
+    static const struct htw_journal_options initial = HTW_JOURNAL_OPTIONS_INIT;
+    if (ret_journal == NULL || path == NULL)
+        return htw__journal_fail_as(-EINVAL, "an argument of htw_journal_open_to_read() is NULL");
+    int error = open_journal(ret_journal, NULL, path, &initial, true);
+    if (error == 0 && ret_is_guest != NULL)
+        *ret_is_guest = (*ret_journal)->database.is_guest;
+    return error;
 }
 
 /* ---- closing */

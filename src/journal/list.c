@@ -107,7 +107,8 @@ static void add_turns(struct list *list, struct htw__turn last) {
     }
 }
 
-static int find_by_time(struct list *list) {
+/* Up to an instant. */
+static int find_by_time(struct list *list, int64_t last_ns) {
     struct htw__selection selection;
     int error = htw__selection_init(
         list->journal, &selection,
@@ -117,7 +118,8 @@ static int find_by_time(struct list *list) {
     selection.after = list->place.after;
     selection.wanted = list->capacity - list->count;
     error = htw__selection_find(list->database, (uint32_t)list->queue->number, &selection);
-    for (size_t i = 0; i < selection.count && error == 0; i++) {
+    for (size_t i = 0;
+         i < selection.count && error == 0 && selection.rows[i].deadline_ns <= last_ns; i++) {
         list->place.after = selection.rows[i];
         add(list, selection.rows[i].id);
     }
@@ -157,6 +159,12 @@ static int find_from(struct list *list, struct htw__turn window, struct htw__sca
     bool is_of_memory = list->state == HTW_JOB_READY || list->state == HTW_JOB_LEASED;
     if (is_of_memory && !place->is_in_file)
         add_turns(list, list->state == HTW_JOB_READY ? window : HTW__TURN_LAST);
+    /* Nothing has read those whose time has come. */
+    if (list->journal->is_read_only && list->state == HTW_JOB_READY && !place->is_in_file) {
+        int error = find_by_time(list, htw__journal_now(list->journal));
+        if (error != 0)
+            return error;
+    }
     if (is_full(list))
         return 0;
     if (!place->is_in_file)
@@ -164,8 +172,9 @@ static int find_from(struct list *list, struct htw__turn window, struct htw__sca
     place->is_in_file = true;
     if (list->state == HTW_JOB_LEASED && !has_leased)
         return 0;
-    return list->state == HTW_JOB_READY || list->state == HTW_JOB_BURIED ? find_by_scan(list)
-                                                                         : find_by_time(list);
+    return list->state == HTW_JOB_READY || list->state == HTW_JOB_BURIED
+               ? find_by_scan(list)
+               : find_by_time(list, INT64_MAX);
 }
 
 /* Finds the next jobs. If the list is not full then, these were the last. */
@@ -232,6 +241,13 @@ static int run_with_memory(struct list *list, struct htw__look *look) {
     return error;
 }
 
+/* Without a reader, those whose time has come are DELAYED in the file, and READY. */
+static struct htw__position first_of(const struct htw_journal *journal, enum htw_job_state state) {
+    return journal->is_read_only && state == HTW_JOB_DELAYED
+               ? (struct htw__position) { htw__journal_now(journal), UINT64_MAX }
+               : (struct htw__position) { INT64_MIN, 0 };
+}
+
 int htw_journal_list(struct htw_journal *journal, const char *queue, enum htw_job_state state,
                      struct htw_list_place *place, uint32_t count, htw_job_visit *visit,
                      void *context) {
@@ -249,7 +265,7 @@ int htw_journal_list(struct htw_journal *journal, const char *queue, enum htw_jo
     };
     memcpy(&list.place, place, sizeof(list.place));
     if (!list.place.has_begun)
-        list.place = (struct list_place) { .after = { INT64_MIN, 0 },
+        list.place = (struct list_place) { .after = first_of(journal, state),
                                            .turn = HTW__TURN_FIRST,
                                            .has_begun = true };
     htw__mutex_lock(&journal->mutex);

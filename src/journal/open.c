@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <sqlite3.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define GUEST_BUSY_TIMEOUT_MS \
     30000 /* others write to the file, and their transactions may be long */
@@ -176,7 +177,18 @@ static int connect(struct htw__database *self, int mode) {
 }
 
 /* Its pages are read again after each commit, so few of them are kept. */
-int htw__database_open_to_read(struct htw__database *self, const struct htw__journal_path *path) {
+static int set_up_to_read(struct htw__database *self) {
+    int error = execute(self, "PRAGMA cache_size = -1024; PRAGMA temp_store = MEMORY;"
+                              "PRAGMA cell_size_check = ON");
+    if (error == 0)
+        error = htw__statements_prepare(self);
+    if (error != 0)
+        htw__database_close(self, false, 0);
+    self->is_open = error == 0;
+    return error;
+}
+
+int htw__database_open_second(struct htw__database *self, const struct htw__journal_path *path) {
     int version = 0;
     memset(self, 0, sizeof(*self));
     memcpy(self->name, path->name, sizeof(self->name));
@@ -186,13 +198,56 @@ int htw__database_open_to_read(struct htw__database *self, const struct htw__jou
     if (error == 0 && version != HTW__SCHEMA_VERSION)
         error = htw__journal_fail(-EIO, "%s: the file was replaced", self->name);
     if (error == 0)
-        error = execute(self, "PRAGMA cache_size = -1024; PRAGMA temp_store = MEMORY;"
-                              "PRAGMA cell_size_check = ON");
+        return set_up_to_read(self);
+    htw__database_close(self, false, 0);
+    return error;
+}
+
+/* To read all of a journal takes less than STEPS_A_BYTE steps of SQLite's machine for each byte of it. Pages that lead to
+   each other in a circle, as only a damaged file has them, would take more. The file grows while it is read. */
+#define STEPS_A_BYTE 16u
+#define STEPS_ANYHOW 100000u
+#define STEPS_BETWEEN_CHECKS 10000
+
+static int is_too_long(void *context) {
+    struct htw__database *self = context;
+    struct stat status;
+    uint64_t bytes = htw__log_bytes(self->name);
+    if (stat(self->name, &status) == 0)
+        bytes += (uint64_t)status.st_size;
+    self->steps += STEPS_BETWEEN_CHECKS;
+    return self->steps > STEPS_ANYHOW && (self->steps - STEPS_ANYHOW) / STEPS_A_BYTE > bytes;
+}
+
+/* In the place of a file without tables. */
+static int open_empty(struct htw__database *self) {
+    htw__database_close(self, false, 0);
+    self->is_in_memory = true;
+    int error = connect(self, SQLITE_OPEN_READWRITE), result;
+    if (error == 0 && (result = htw__schema_create(self->connection, false)) != SQLITE_OK)
+        error = htw__database_fail(self, result);
+    return error;
+}
+
+int htw__database_open_to_read(struct htw__database *self, const struct htw__journal_path *path) {
+    int version = 0;
+    memset(self, 0, sizeof(*self));
+    memcpy(self->name, path->name, sizeof(self->name));
+    int error = connect(self, SQLITE_OPEN_READONLY);
+    if (error == 0) {
+        self->is_guest = htw__schema_is_guest(self->connection);
+        error = htw__schema_identify(self->connection, self->name, self->is_guest, &version);
+    }
+    if (error == 0 && version == 0)
+        error = open_empty(self);
+    else if (error == 0)
+        sqlite3_progress_handler(self->connection, STEPS_BETWEEN_CHECKS, is_too_long, self);
+    self->ids_end = self->is_guest ? (uint64_t)HTW__GUEST_ID_MIN : HTW__ID_MAX + 1;
     if (error == 0)
-        error = htw__statements_prepare(self);
-    if (error != 0)
-        htw__database_close(self, false, 0);
-    self->is_open = error == 0;
+        error = read_meta(self);
+    if (error == 0)
+        return set_up_to_read(self);
+    htw__database_close(self, false, 0);
     return error;
 }
 

@@ -162,6 +162,18 @@ static int lock(struct htw__journal_path *self) {
     return 0;
 }
 
+int htw__journal_path_find(struct htw__journal_path *self, const char *path) {
+    struct stat status;
+    memset(self, 0, sizeof(*self));
+    if (realpath(path, self->name) == NULL || stat(self->name, &status) != 0)
+        return fail_errno(path, errno);
+    if (S_ISDIR(status.st_mode))
+        return fail_errno(path, EISDIR);
+    if (!S_ISREG(status.st_mode))
+        return htw__journal_fail(-EBADMSG, "%s: not a regular file", path);
+    return access(self->name, R_OK) == 0 ? 0 : fail_errno(path, errno);
+}
+
 int htw__journal_path_open(struct htw__journal_path *self, const char *path) {
     bool exists;
     if (path == NULL) {

@@ -30,6 +30,9 @@ struct htw__journal_path {
    negative errno, with a sentence. `self` must not move until it is released. */
 int htw__journal_path_open(struct htw__journal_path *self, const char *path);
 
+/* Only the name of a file that exists and is a regular one. It needs no close. */
+int htw__journal_path_find(struct htw__journal_path *self, const char *path);
+
 /* Makes the entries of the folder durable. */
 int htw__journal_path_sync_folder(const struct htw__journal_path *self);
 

@@ -31,7 +31,7 @@ static int open_connection(struct htw_journal *journal) {
     struct htw__database *database = htw__journal_allocate(journal, sizeof(*database));
     if (database == NULL)
         return htw__journal_fail_as(-ENOMEM, "no memory to read the journal");
-    int error = htw__database_open_to_read(database, &journal->path);
+    int error = htw__database_open_second(database, &journal->path);
     if (error != 0)
         htw__journal_release(journal, database, sizeof(*database));
     else
@@ -80,8 +80,13 @@ static void take_database(struct htw_journal *journal) {
 
 /* ---- both */
 
+static bool is_transaction(const struct htw_journal *journal,
+                           const struct htw__database *database) {
+    return database != &journal->database || journal->is_read_only;
+}
+
 static void release(struct htw_journal *journal, const struct htw__database *database) {
-    if (database == &journal->database)
+    if (!is_transaction(journal, database))
         htw__journal_release_database(journal);
     end_turn(journal);
 }
@@ -95,10 +100,15 @@ int htw__snapshot_begin(struct htw_journal *journal, struct htw__database **ret_
     if (htw__journal_is_inside(journal, false))
         return 0;
     take_turn(journal);
-    if (!htw__database_has_log(&journal->database))
+    uint64_t generation;
+    if (journal->is_read_only) {
+        if ((error = htw__database_begin_snapshot(&journal->database, &generation)) != 0)
+            end_turn(journal);
+    } else if (!htw__database_has_log(&journal->database)) {
         take_database(journal);
-    else if ((error = begin_to_read(journal, ret_database)) != 0)
+    } else if ((error = begin_to_read(journal, ret_database)) != 0) {
         end_turn(journal);
+    }
     if (error == 0 && journal->has_failed) {
         htw__mutex_unlock(&journal->mutex);
         return htw__snapshot_end(journal, *ret_database,
@@ -110,7 +120,7 @@ int htw__snapshot_begin(struct htw_journal *journal, struct htw__database **ret_
 }
 
 int htw__snapshot_end(struct htw_journal *journal, struct htw__database *database, int error) {
-    if (database != &journal->database)
+    if (is_transaction(journal, database))
         htw__database_end_snapshot(database);
     htw__mutex_lock(&journal->mutex);
     if (database->is_distrusted)

@@ -10,6 +10,8 @@
  * Without a log, in memory or in the file of a program, a snapshot is the journal's own connection between two commits:
  * the writer waits until it has ended. In a notice, whose thread has that connection, it is this one, too.
  *
+ * A journal that was opened to be read has one connection and no writer: a snapshot is a transaction of it.
+ *
  * One thread at a time has a snapshot; the others wait in the order in which they came.
  */
 #ifndef HTW_SRC_JOURNAL_SNAPSHOT_H

@@ -106,7 +106,9 @@ struct htw_journal {
     htw_stopped *stopped;
     void *context;
     unsigned fork_count;
-    bool is_manual; /* the clock of the scheduler */
+    bool is_manual;       /* the clock of the scheduler */
+    bool is_read_only;    /* opened to be read */
+    bool has_counted_due; /* in it: `queues` count as READY what is due */
     int64_t near_ns, gather_ns, lease_ns, history_ns;
     uint64_t max_jobs, max_in_flight;
     size_t queued_max, waiting_max; /* bytes: the halves of max_memory */

@@ -3,7 +3,7 @@
 #include "../base/metrics.h"
 #include "../base/prometheus.h"
 #include "../base/user_code.h"
-#include "state.h"
+#include "snapshot.h"
 
 #include <errno.h>
 #include <time.h>
@@ -141,12 +141,60 @@ static struct htw__queue *pause_at(struct htw_journal *journal, struct htw__queu
     return next;
 }
 
+/* Without a reader: a job whose time has come, or whose lease has ended, is READY. */
+static int count_as_ready(struct htw_journal *journal, const struct htw__scan_row *row) {
+    struct htw__queue *queue = htw__queues_find_number(&journal->queues, row->place & UINT32_MAX);
+    enum htw_job_state state = HTW_JOB_DELAYED;
+    struct htw__job_row job;
+    struct htw__whereabouts where;
+    if (queue == NULL)
+        return 0;
+    if (queue->counts.of[HTW_JOB_LEASED] > 0) {
+        int error = htw__database_fetch(&journal->database, row->id, &job, &where);
+        if (error != 0)
+            return error;
+        state = where.is_leased ? HTW_JOB_LEASED : HTW_JOB_DELAYED;
+        htw__database_fetch_end(&journal->database);
+    }
+    queue->counts.of[state]--;
+    queue->counts.of[HTW_JOB_READY]++;
+    journal->queues.all.of[state]--;
+    journal->queues.all.of[HTW_JOB_READY]++;
+    return 0;
+}
+
+/* The first time. */
+static int count_due(struct htw_journal *journal) {
+    int64_t now = htw__journal_now(journal);
+    struct htw__scan scan = htw__scan_of(0, htw__place_delayed(now, UINT32_MAX));
+    struct htw__database *database;
+    if (!journal->is_read_only || journal->has_counted_due)
+        return 0;
+    int error = htw__snapshot_begin(journal, &database);
+    if (error != 0)
+        return error;
+    htw__mutex_unlock(&journal->mutex);
+    while (!scan.is_done && error == 0) {
+        struct htw__scan_row rows[HTW__SCAN_MAX];
+        int64_t count = htw__database_scan(database, &scan, rows, HTW__SCAN_MAX);
+        error = count < 0 ? (int)count : 0;
+        for (int64_t i = 0; i < count && error == 0; i++)
+            if (rows[i].deadline_ns <= now)
+                error = count_as_ready(journal, &rows[i]);
+    }
+    journal->has_counted_due = error == 0;
+    return htw__snapshot_end(journal, database, error);
+}
+
 int htw_journal_list_queues(struct htw_journal *journal, htw_queue_visit *visit, void *context) {
     int error = htw__journal_refusal(journal);
     if (error != 0)
         return error;
     if (visit == NULL)
         return htw__journal_fail_as(-EINVAL, "the visit is NULL");
+    error = count_due(journal);
+    if (error != 0)
+        return error;
     htw__mutex_lock(&journal->mutex);
     struct htw__queue *queue = htw__queues_next(&journal->queues, NULL);
     struct htw_queue_stats stats;

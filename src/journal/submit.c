@@ -122,7 +122,10 @@ static int find_queue(struct htw_journal *journal, struct htw__change *change,
 static int submit(struct htw_journal *journal, struct htw__change *change,
                   const struct htw_journal_change *wanted, const struct htw__special *special,
                   uint64_t *ret_id) {
-    int error = reserve_ids(journal, change);
+    int error =
+        journal->is_read_only
+            ? htw__journal_fail(-EROFS, "%s: the journal is open to be read", journal->path.name)
+            : reserve_ids(journal, change);
     if (error == 0)
         error = admit(journal, change);
     if (error == 0) {

@@ -145,6 +145,8 @@ void ignore(struct htw_wheel *wheel, struct htw_timer *timer, struct htw_schedul
     htw_calendar_next_of(NULL, NULL, 0, NULL);
     htw_schedule_calendar(scheduler, NULL, NULL, NULL);
     htw_journal_open(&journal, scheduler, "", NULL);
+    htw_journal_open_to_read(&journal, "", NULL);
+    htw_journal_check(journal, NULL, NULL);
     htw_journal_put(journal, 1, "", 0, NULL);
     htw_journal_cancel(journal, 1);
     htw_journal_done(journal, 1);

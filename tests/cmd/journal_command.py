@@ -63,7 +63,7 @@ def journal_list_is_in_order_of_deadline_and_works_while_it_is_open(directory):
     equal((last["deadline"], last["deadline_ns"], last["size"], last["key"]),
           ("2200-01-01T00:00:00.500000Z", "7258118400500000000", 1, None))
     got = command("journal", "list", "-n", "2", journal)
-    equal([line.split()[-1] for line in got.lines[:-1]], [b"PAYLOAD", b"a", b"b"])
+    equal([line.split()[-1] for line in got.lines], [b"PAYLOAD", b"a", b"b"])
     equal(got.lines[1].split()[0], jobs_of(journal)[0]["id"].encode())
     stop(process, signal.SIGTERM)
 
@@ -73,9 +73,9 @@ def journal_show_tells_of_the_journal_and_of_jobs(directory):
     journal = journal_with(directory, b"+1h a b", b"2200-01-01T00:00:00Z " + b"y" * 100)
     alter(journal, "UPDATE meta SET mark = 'a mark'")
     summary = json.loads(command("journal", "-J", "show", journal).out)
-    equal([summary[name] for name in ("jobs", "keyed", "overdue")], [2, 0, 0])
+    equal([summary[name] for name in ("jobs", "delayed", "ready", "leased", "buried")], [2, 2, 0, 0, 0])
     jobs = jobs_of(journal)
-    equal(summary["next"]["deadline_ns"], jobs[0]["deadline_ns"])
+    equal(summary["next_ns"], jobs[0]["deadline_ns"])
     assert summary["file_bytes"] > 4096 and summary["mark"] == "a mark", summary
     got = command("journal", "show", journal)
     has(got.out, b"jobs     2\n")
@@ -248,14 +248,11 @@ def alter(journal, statements):
 
 @test
 def journal_whose_creation_was_interrupted_is_an_empty_one(directory):
-    for name in ("file", "header", "undone"):
+    for name in ("file", "header"):
         journal = os.path.join(directory, name)
         file_with(directory, name, b"")
         if name != "file":
             alter(journal, "PRAGMA journal_mode = WAL")
-        if name == "undone":  # SQLite's copy says that there was no page before
-            header = bytes.fromhex("d9d505f920a163d7") + struct.pack(">5I", 0, 1, 0, 512, 4096)
-            file_with(directory, name + "-journal", header.ljust(512, b"\0"))
         before = content_of(journal)
         equal(jobs_of(journal), [])
         equal(command("journal", "check", journal).out, f"{journal}: no problem found, 0 jobs\n".encode())
@@ -320,7 +317,7 @@ def journal_whose_pages_lead_to_each_other_is_read_to_an_end(directory):
         damaged = file_with(directory, table, pages)
         got = command("journal", "check", damaged)
         equal(got.status, 1)
-        assert got.out, "no problem was named"
+        assert got.out or got.err, "no problem was named"
         if table == "job":
             file_is_refused(damaged, ("list", "show"))
     connection.close()
@@ -434,7 +431,7 @@ def journal_lease_prints_jobs_as_they_come_due_and_ends_those_that_were_asked_be
     journal = journal_with(directory, b"+1h later", b"+0s a", b"+0.1s b", b"+0.5s c")
     got = command("journal", "lease", journal, input=b"\n\n")
     equal((got.status, got.out, got.err), (0, b"a\nb\nc\n", ""))
-    equal([row["payload"] for row in rows_of(journal)], ["c", "later"])
+    equal([row["payload"] for row in rows_of(journal)], ["later", "c"])
 
 
 @test
@@ -480,49 +477,29 @@ def journal_lease_that_creates_its_file_takes_what_others_put_and_repeats_it_aft
     equal([row["payload"] for row in rows_of(journal)], ["b"])
 
 
-def pages_of(journal, limit, *options):
-    """All jobs, read in pages."""
-    rows, after = [], []
-    while True:
-        page = rows_of(journal, "-n", str(limit), *options, *after)
-        rest = page.pop()["after"] if page and "after" in page[-1] else None
-        assert len(page) <= limit and (rest is None or len(page) == limit), page
-        rows += page
-        if rest is None:
-            return rows
-        after = ["--after", rest]
-
-
 @test
 # holds: delay-17
-def journal_pages_have_all_jobs_once_and_in_order(directory):
+def journal_list_has_all_jobs_once_and_in_order(directory):
     rng = random.Random(8)
     journal = os.path.join(directory, "journal")
-    put = [change("-q", rng.choice(("", "a", "b")), "--priority", rng.choice(("0", "9")), "put", journal,
-                  rng.choice(("+0s", "2001-01-01T00:00:00Z", "+30m", "+30m", "+99d")), "x") for _ in range(40)]
-    for words in (("bury", journal, *put[:9]), *(("move", journal, job, "+40m") for job in put[5:15]),
-                  ("kick", journal, put[4], put[7])):
+    jobs = [change("-q", rng.choice(("", "a", "b")), "--priority", rng.choice(("0", "9")), "put", journal,
+                   rng.choice(("+0s", "2001-01-01T00:00:00Z", "+30m", "+30m", "+99d")), "x") for _ in range(40)]
+    for words in (("bury", journal, *jobs[:9]), *(("move", journal, job, "+40m") for job in jobs[5:15]),
+                  ("kick", journal, jobs[4], jobs[7])):
         change(*words)
     rows = rows_of(journal)
-    equal(sorted(row["id"] for row in rows), sorted(put))
-    ranks = [("delayed", "ready", "buried").index(row["state"]) for row in rows]
-    equal(ranks[ranks.index(2):], [2] * ranks.count(2))
-    delayed = [int(row["deadline_ns"]) for row in rows if row["state"] == "delayed"]
-    equal(delayed, sorted(delayed))
+    equal(sorted(row["id"] for row in rows), sorted(jobs))
+    states = ("delayed", "ready", "leased", "buried")
+    places = [(row["queue"] or "", states.index(row["state"]), row["state"] == "delayed" and int(row["deadline_ns"])) for row in rows]
+    equal(places, sorted(places))
     for queue in (None, "", "a", "b", "none"):
-        for state in (None, "delayed", "ready", "leased", "buried"):
+        for state in (None, *states):
             options = (["-q", queue] if queue is not None else []) + (["--state", state] if state else [])
             wanted = [row for row in rows if queue in (None, row["queue"] or "") and state in (None, row["state"])]
             for limit in (1, 3, 1000):
-                equal(pages_of(journal, limit, *options), wanted, (queue, state, limit))
-    counts = queues_of(journal)
-    for name, numbers in counts.items():
-        equal(numbers, [sum(row["queue"] == name and row["state"] == state for row in rows)
-                        for state in ("delayed", "ready", "leased", "buried")], name)
-    more = command("journal", "-n", "3", "list", journal).lines[-1].split()
-    equal(more[:2], [b"more:", b"--after"])
-    change("delete", journal, rows[2]["id"])  # the end of a page may go
-    equal([json.loads(line) for line in change("-J", "--after", more[2].decode(), "list", journal).splitlines()], rows[3:])
+                equal(rows_of(journal, "-n", str(limit), *options), wanted[:limit], (queue, state, limit))
+    for name, numbers in queues_of(journal).items():
+        equal(numbers, [sum(row["queue"] == name and row["state"] == state for row in rows) for state in states], name)
 
 
 @test
@@ -541,7 +518,6 @@ def journal_done_jobs_are_in_a_list_of_their_own(directory):
         rows = rows_of(journal, "--state", "done", *options)
         equal([(row["id"], row["state"], row["attempts"], int(row["deadline_ns"])) for row in rows],
               [(job, "done", 4, end) for job, end in zip(jobs, ends)])
-        equal(pages_of(journal, 1, "--state", "done", *options), rows)
     equal(rows_of(journal, "--state", "done", "-q", ""), [])
     has(change("show", journal, jobs[1]), "ended     2025-02-19T21:21:00.000000Z\n")
     equal(json.loads(change("-J", "show", journal))["jobs"], 1)
@@ -584,17 +560,15 @@ def journal_recurring_jobs_are_set_listed_and_removed(directory):
 
 
 @test
-def journal_stats_tell_since_when_the_oldest_ready_job_waits(directory):
+def journal_stats_count_jobs_by_the_clock(directory):
     journal = os.path.join(directory, "journal")
     change("-q", "mail", "put", journal, "+1h", "a")
     change("-q", "mail", "put", journal, "2001-01-01T00:00:00Z", "b")
     change("-q", "mail", "put", journal, "+0s", "c")
-    rows = rows_of(journal, "--state", "ready")
     stats = json.loads(change("-J", "stats", journal))
-    equal([queue["oldest_ns"] for queue in stats["queues"]], [None, min(row["put_ns"] for row in rows)])
     assert stats["file_bytes"] >= 4096 and "log_bytes" in stats, stats
     text = change("stats", journal).splitlines()
-    equal(text[2].split()[:5] + text[2].split()[6:], ["1", "2", "0", "0", "0", "mail"])
+    equal(text[2].split(), ["1", "2", "0", "0", "0", "mail"])
 
 
 @test
@@ -607,7 +581,7 @@ def journal_command_line_that_is_wrong_is_refused(directory):
             (["-n", "1", "show", "f"], "--limit: not with this action"), (["-p", "list", "f"], "--payload: not"),
             (["-p", "-J", "show", "f"], "--payload: not with --json"), (["-q", "a", "cancel", "f", "1"], "--queue: not"),
             (["--state", "gone", "list", "f"], "--state: not one of delayed, ready, leased, buried, done: gone"),
-            (["--after", "1.2", "list", "f"], "--after: not what list has printed"), (["put", "f"], "WHEN expected after f"),
+            (["put", "f"], "WHEN expected after f"),
             (["put", "f", "soon", "a"], "WHEN: number expected: soon"), (["move", "f", "1", "+99999999999d"], "WHEN: delay too long"), (["put", "f", "+106000d"], "WHEN: later than 2262"), (["put", "f", "+1s", "a", "b"], "not expected: b"),
             (["move", "f", "1"], "WHEN expected after 1"), (["move", "f", "1", "2", "3"], "not expected: 3"),
             (["recur", "f"], "NAME expected after f"), (["recur", "f", "a"], "SCHEDULE expected after a"),

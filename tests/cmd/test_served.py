@@ -255,9 +255,8 @@ def a_job_that_is_reserved_is_its_workers(directory):
             equal(sorted(listed()), sorted(ids))
             client.ask("reserve\r\n")
             client.lines.readline()
-            page = served.ok("list", "--state", "leased", "--limit", "1", "--json").splitlines()
-            equal(json.loads(page[0])["id"], ids[0])
-            equal(listed("--state", "leased", "--limit", "1", "--after", json.loads(page[1])["after"]), [ids[1]])
+            equal(listed("--state", "leased", "--limit", "1"), ids[:1])
+            equal(listed("--state", "leased"), ids[:2])
             for words in (("delete",), ("cancel",), ("bury",), ("kick",)):
                 has(served.refused(*words, ids[0]), "leased")
             has(served.refused("move", ids[0], "+1h"), "leased")

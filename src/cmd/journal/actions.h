@@ -3,13 +3,21 @@
 #ifndef HTW_SRC_CMD_JOURNAL_ACTIONS_H
 #define HTW_SRC_CMD_JOURNAL_ACTIONS_H
 
-#include "jobs.h"
+#include <htw/journal.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HTW__STATE_ANY UINT32_MAX
 
 struct htw__journal_request {
     const char *path;
     bool json;
-    bool payload;                      /* show: the bytes of the payload alone */
-    struct htw__journal_filter filter; /* list; the queue also of put and kick, the limit of kick */
+    bool payload;      /* show: the bytes of the payload alone */
+    const char *queue; /* NULL: of list all, otherwise the default one, as the empty name */
+    uint32_t state;    /* list: enum htw_job_state; HTW__STATE_ANY: in any */
+    uint64_t limit;    /* list, kick: the most jobs; UINT64_MAX: not said */
     const uint64_t *ids;
     size_t id_count;
     /* Of put, move and the other steps: */

@@ -29,11 +29,10 @@ static uint64_t size_of(const char *path) {
 }
 
 bool htw__journal_identify(const char *path, bool *ret_is_guest) {
-    struct htw__journal_file file;
-    bool is_journal = htw__journal_file_open(&file, path);
-    htw__journal_file_close(&file);
-    *ret_is_guest = file.is_guest;
-    return is_journal;
+    struct htw_journal *journal = NULL;
+    int error = htw_journal_open_to_read(&journal, path, ret_is_guest);
+    htw_journal_close(journal);
+    return htw__journal_succeeds(error);
 }
 
 /* NULL: it cannot be opened. Why was printed, unless `ret_is_served`: the server is to be asked. */
@@ -81,7 +80,7 @@ bool htw__journal_succeeds(int error) {
 }
 
 const char *htw__journal_queue_of(const struct htw__journal_request *request) {
-    const char *queue = request->filter.queue;
+    const char *queue = request->queue;
     return queue == NULL || *queue == '\0' ? NULL : queue;
 }
 
@@ -233,7 +232,7 @@ int htw__journal_kick(const struct htw__journal_request *request) {
     else if (journal != NULL)
         success =
             htw__journal_succeeds(count = htw_journal_kick(journal, htw__journal_queue_of(request),
-                                                           (uint32_t)request->filter.limit));
+                                                           (uint32_t)request->limit));
     if (success)
         printf(request->json ? "{\"kicked\":%d}\n" : "%d\n", count);
     return end(journal, success);

@@ -25,11 +25,6 @@
 
 static const char *const states[] = { "delayed", "ready", "leased", "buried", "done", NULL };
 
-static bool set_after(const struct htw__option *option, void *member, const char *argument) {
-    return htw__journal_cursor_parse(argument, member) ||
-           htw__option_refuse(option, "not what list has printed", argument);
-}
-
 static const struct htw__option options[] = {
     { 'J', "json", NULL, htw__set_flag, AT(json),
       .help = "print for programs: one JSON object in a line. Ids and\n"
@@ -38,14 +33,12 @@ static const struct htw__option options[] = {
               "\"payload_base64\" instead of \"payload\"" },
     { 'p', "payload", NULL, htw__set_flag, AT(payload),
       .help = "show: print the payloads alone, byte for byte" },
-    { 'n', "limit", "N", htw__set_number, AT(filter.limit), .least = 1, .most = UINT32_MAX,
+    { 'n', "limit", "N", htw__set_number, AT(limit), .least = 1, .most = UINT32_MAX,
       .help = "list: at most N jobs (default all); kick: at most N (up to 65536)" },
-    { 0, "after", "CURSOR", set_after, AT(filter.after),
-      .help = "list: those after the end of another page, which list has printed" },
-    { 'q', "queue", "NAME", htw__set_word, AT(filter.queue),
+    { 'q', "queue", "NAME", htw__set_word, AT(queue),
       .help = "list: only jobs of this queue; put, lease, recur, kick: the queue. '' is the\n"
               "default queue" },
-    { 0, "state", "STATE", htw__set_choice, AT(filter.state), .choice = states,
+    { 0, "state", "STATE", htw__set_choice, AT(state), .choice = states,
       .help = "list: only jobs in this state: delayed, ready, leased, buried, or done,\n"
               "which are kept for a time, and are in no other list" },
     { 0, "key", "KEY", htw__set_word, AT(key),
@@ -74,15 +67,13 @@ static const struct htw__command_line line = {
         "\n"
         "Actions:\n"
         "  list FILE              print the jobs: id, deadline, size, state, queue, key and payload.\n"
-        "                         Those that wait for an instant come first, by deadline; then\n"
-        "                         those that are ready without, by queue and priority; then\n"
-        "                         those that are buried\n"
-        "  show FILE              print how many jobs there are, how many are overdue, when the\n"
-        "                         next one is due, how large the file is, and the mark of its\n"
-        "                         program\n"
+        "                         Of each queue those that are delayed come first, by deadline;\n"
+        "                         then those that are ready, leased and buried\n"
+        "  show FILE              print how many jobs are in each state, when the next one is due,\n"
+        "                         how large the file is, and the mark of its program\n"
         "  show FILE ID...        print these jobs, with the whole payload\n"
-        "  stats FILE             print how many jobs of each queue are in each state, since when\n"
-        "                         the oldest one that is ready waits, and how large the file is\n"
+        "  stats FILE             print how many jobs of each queue are in each state, and how large\n"
+        "                         the file is\n"
         "  check FILE             read all of the file, and print what is wrong with it\n"
         "  put FILE WHEN PAYLOAD  put a job, and print its id. WHEN is an instant, or +DURATION\n"
         "                         from now. Without PAYLOAD: all of standard input. Creates FILE\n"
@@ -127,7 +118,6 @@ static const struct htw__command_line line = {
 enum {
     PAYLOAD = 1,
     LIMIT = 2,
-    AFTER = 4,
     QUEUE = 8,
     STATE = 16,
     KEY = 32,
@@ -146,7 +136,7 @@ static const struct action {
     enum htw_job_step step;
     const char *done;
 } actions[] = {
-    { .name = "list", .run = htw__journal_list, .options = LIMIT | AFTER | QUEUE | STATE },
+    { .name = "list", .run = htw__journal_list, .options = LIMIT | QUEUE | STATE },
     { .name = "show", .run = htw__journal_show, .options = PAYLOAD, .ids_most = INT_MAX },
     { .name = "stats", .run = htw__journal_stats },
     { .name = "check", .run = htw__journal_check },
@@ -227,10 +217,9 @@ static const char *find_misused(const struct action *action,
         const char *name;
     } all[] = {
         { PAYLOAD, request->payload, "--payload" },
-        { LIMIT, request->filter.limit != UINT64_MAX, "--limit" },
-        { AFTER, request->filter.after.moment != HTW__CURSOR_FIRST.moment, "--after" },
-        { QUEUE, request->filter.queue != NULL, "--queue" },
-        { STATE, request->filter.state != HTW__STATE_ANY, "--state" },
+        { LIMIT, request->limit != UINT64_MAX, "--limit" },
+        { QUEUE, request->queue != NULL, "--queue" },
+        { STATE, request->state != HTW__STATE_ANY, "--state" },
         { KEY, request->key != NULL, "--key" },
         { PRIORITY, request->has_priority, "--priority" },
         { RULE, request->zone != NULL, "--zone" },
@@ -271,10 +260,10 @@ static int check_schedule(const char *schedule) {
 
 /* What kick needs beside its words. */
 static int check_kick(const struct htw__journal_request *request) {
-    uint64_t limit = request->filter.limit;
+    uint64_t limit = request->limit;
     if (request->id_count == 0 && limit == UINT64_MAX)
         return complain("ID or --limit expected after ", request->path);
-    if (request->id_count > 0 && (limit != UINT64_MAX || request->filter.queue != NULL))
+    if (request->id_count > 0 && (limit != UINT64_MAX || request->queue != NULL))
         return complain("--limit and --queue: not with ", "an ID");
     if (limit != UINT64_MAX && limit > HTW_KICK_MAX)
         return complain("--limit: at most 65536 with kick", "");
@@ -329,7 +318,8 @@ static int run(const struct action *action, struct htw__journal_request *request
 }
 
 int htw__journal_command(int argc, char *argv[]) {
-    struct htw__journal_request request = { .filter = HTW__JOBS_ALL,
+    struct htw__journal_request request = { .state = HTW__STATE_ANY,
+                                            .limit = UINT64_MAX,
                                             .deadline_ns = INT64_MIN,
                                             .catch_up = UINT32_MAX,
                                             .attempts = UINT32_MAX };

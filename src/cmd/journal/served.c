@@ -77,8 +77,8 @@ bool htw__served_put(const struct htw__journal_request *request, struct htw_job 
     fputs("/jobs", target.stream);
     add_instant(&target, request->deadline_ns);
     add_number(&target, "priority", request->priority);
-    if (request->filter.queue != NULL)
-        add(&target, "queue", request->filter.queue);
+    if (request->queue != NULL)
+        add(&target, "queue", request->queue);
     if (request->key != NULL)
         add(&target, "key", request->key);
     return end(&target, request, job->payload, job->payload_size, "{\"put\":\"", &job->id);
@@ -111,9 +111,9 @@ bool htw__served_kick(const struct htw__journal_request *request, int *ret_count
     if (!begin(&target))
         return false;
     fputs("/queue/kick", target.stream);
-    add_number(&target, "count", request->filter.limit);
-    if (request->filter.queue != NULL)
-        add(&target, "queue", request->filter.queue);
+    add_number(&target, "count", request->limit);
+    if (request->queue != NULL)
+        add(&target, "queue", request->queue);
     bool is_done = end(&target, request, NULL, 0, "{\"kicked\":", &count);
     *ret_count = (int)count;
     return is_done;

@@ -65,6 +65,53 @@ static size_t listed(struct journal_fixture *f, enum htw_job_state state) {
 
 /* ---- what a look sees */
 
+static void count_problem(void *context, const char *problem) {
+    (void)problem;
+    ++*(size_t *)context;
+}
+
+static bool see_queue(void *context, const struct htw_queue_stats *stats) {
+    if (stats->name != NULL)
+        *(struct htw_queue_stats *)context = *stats;
+    return true;
+}
+
+/* By the clock of the system: what was put in 2023 is due. */
+JOURNAL_TEST(look_by_one_who_only_reads_sees_what_the_file_says) {
+    struct journal_fixture view = { .journal = NULL };
+    struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
+    size_t problems = 0;
+    bool is_guest = true;
+    open_for_lease(f, false);
+    uint64_t ready = put_sized(f, "q", "x", 1);
+    uint64_t due = put_sized(f, "q", "x", 1), never = put_sized(f, "q", "x", 1);
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+    update.step = HTW_JOB_MOVE;
+    update.id = due;
+    update.deadline_ns = START_NS + HTW_HOUR;
+    assert_int_equal(htw_journal_update(f->journal, &update), 0);
+    update.id = never;
+    update.deadline_ns = HTW_NEVER_NS;
+    assert_int_equal(htw_journal_update(f->journal, &update), 0);
+    assert_int_equal(htw_journal_open_to_read(&view.journal, f->path, &is_guest), 0);
+    assert_false(is_guest);
+    assert_int_equal(state_of(&view, due), HTW_JOB_READY);
+    assert_int_equal(listed(&view, HTW_JOB_READY), 2);
+    assert_int_equal(listed(&view, HTW_JOB_DELAYED), 1);
+    assert_int_equal(htw_journal_list_queues(view.journal, see_queue, &stats), 0);
+    assert_true(stats.delayed == 1 && stats.ready == 2 && stats.leased == 0);
+    assert_int_equal(step(f, ready, HTW_JOB_BURY), 0); /* the file is free */
+    assert_int_equal(state_of(&view, ready), HTW_JOB_BURIED);
+    assert_int_equal(listed(&view, HTW_JOB_READY), 1);
+    assert_int_equal(htw_journal_check(view.journal, count_problem, &problems), 0);
+    assert_int_equal(problems, 0);
+    assert_int_equal(htw_journal_check(f->journal, count_problem, &problems), -EINVAL);
+    assert_int_equal(step(&view, due, HTW_JOB_BURY), -EROFS);
+    assert_int_equal(htw_journal_put(view.journal, 0, "x", 1, NULL), -EROFS);
+    assert_int_equal(htw_journal_close(view.journal), 0);
+    assert_int_equal(htw_journal_open_to_read(&view.journal, f->folder, NULL), -EISDIR);
+}
+
 JOURNAL_TEST(look_sees_each_change_that_was_answered) {
     for (int in_memory = 0; in_memory < 2; in_memory++) {
         open_for_lease(f, in_memory);
@@ -151,7 +198,8 @@ JOURNAL_TEST(look_waits_for_memory_to_follow_the_file) {
     struct htw_journal *journal = f->journal;
     bool waits = false;
     take_database(journal);
-    journal->generation--; /* which is read only by who has the database, or has the lock and waits */
+    journal
+        ->generation--; /* which is read only by who has the database, or has the lock and waits */
     assert_int_equal(pthread_create(&thread, NULL, look, &looker), 0);
     while (!waits && !atomic_load(&looker.has_ended)) {
         sched_yield();

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* check.c - the public call that reads all of a file: whether it is whole and its tables agree with each other. */
+#include "schema.h"
+#include "snapshot.h"
+
+#include "../base/user_code.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NO_KEY "NOT EXISTS (SELECT 1 FROM @job_key k WHERE k.key = @job.key AND k.id = @job.id)"
+
+/* How many jobs are wrong in a way. The open has judged the counters. */
+static const struct {
+    const char *query;
+    const char *problem;
+} rules[] = {
+    /* The place of a job as it was put: src/journal/place.h. */
+    { "SELECT count(*) FROM @job j WHERE NOT EXISTS (SELECT 1 FROM @moved m WHERE m.id = j.id) AND "
+      "NOT ifnull((SELECT j.id <= b.last FROM @block b WHERE b.place = CASE WHEN put != 0 AND "
+      "deadline / 1000 <= put THEN (1 << 61) + (ifnull(queue, 0) << 32) + ifnull(priority, 0) ELSE "
+      "(max(deadline, 0) / 60000000000 << 32) + ifnull(queue, 0) END AND b.first <= j.id "
+      "ORDER BY b.first DESC LIMIT 1), 0)",
+      "jobs are in no block of their place" },
+    { "SELECT count(*) FROM @block WHERE place < 0 OR first <= 0 OR last < first OR "
+      "last >= 9223372036854775807",
+      "blocks are out of range" },
+    { "SELECT count(*) FROM (SELECT last, lead(first) OVER (ORDER BY first) AS next FROM @block) "
+      "WHERE next <= last",
+      "blocks overlap" },
+    { "SELECT count(*) FROM @moved m WHERE NOT EXISTS (SELECT 1 FROM @job WHERE @job.id = m.id) OR "
+      "NOT EXISTS (SELECT 1 FROM @moved_place p WHERE p.place = m.place AND p.rank = m.rank AND "
+      "p.id = m.id)",
+      "jobs that were moved are missing or in another place" },
+    { "SELECT abs((SELECT count(*) FROM @moved) - (SELECT count(*) FROM @moved_place))",
+      "places have a job that was not moved there" },
+    { "SELECT abs((SELECT count(*) FROM @moved) - (SELECT moved FROM @meta))",
+      "jobs that were moved differ between the counter and the table" },
+    { "SELECT count(*) FROM @meta WHERE next_sequence NOT BETWEEN 256 AND 1 << 53 OR "
+      "next_sequence % 256 != 0 OR moved NOT BETWEEN 0 AND jobs OR last_put < 0 OR EXISTS (SELECT "
+      "1 FROM @job WHERE id < 1 << 52 AND id >= next_sequence) OR last_put < (SELECT "
+      "ifnull(max(put), 0) FROM @job)",
+      "rows of counters are behind the jobs or out of range" },
+    { "SELECT count(*) FROM @job WHERE typeof(id) != 'integer' OR typeof(deadline) != 'integer' OR "
+      "typeof(payload) != 'blob' OR typeof(key) NOT IN ('null', 'blob')",
+      "jobs have a value of a wrong type" },
+    /* Those that are done have lost it. */
+    { "SELECT count(*) FROM @job WHERE key IS NOT NULL AND " NO_KEY
+      " != EXISTS (SELECT 1 FROM @moved m "
+      "WHERE m.id = @job.id AND place >> 61 = 3)",
+      "jobs have a key that leads to another job or to none" },
+    { "SELECT abs((SELECT count(*) FROM @moved WHERE place >> 61 = 3) - (SELECT ifnull(sum(done), 0) "
+      "FROM @queue))",
+      "jobs that are done differ between the queues and the table" },
+    { "SELECT count(*) FROM @job_key k WHERE NOT EXISTS (SELECT 1 FROM @job WHERE @job.id = k.id AND "
+      "@job.key = k.key)",
+      "keys lead to a job that does not have them" },
+    { "SELECT abs((SELECT count(*) FROM @job) - (SELECT jobs FROM @meta))",
+      "jobs differ between the counter and the table" },
+    { "SELECT abs((SELECT count(*) FROM @job_key) - (SELECT keyed FROM @meta))",
+      "keys differ between the counter and the table" },
+    { "SELECT max(next_sequence * 100 >> 53) FROM @meta WHERE next_sequence > 1 << 52",
+      "percent of all ids have been given: begin a new file before they end" },
+};
+
+struct problems {
+    struct htw_journal *journal;
+    struct htw__database *database;
+    htw_problem *tell;
+    void *context;
+    uint64_t count;
+};
+
+static void tell(struct problems *self, const char *problem) {
+    HTW__CALL_USER("a check", self->journal, self->tell, self->tell(self->context, problem));
+    self->count++;
+}
+
+/* The first row of a query has a problem; so have all of PRAGMA integrity_check. */
+static int ask(struct problems *self, const char *query, const char *problem) {
+    char buffer[HTW__SCHEMA_TEXT], text[256];
+    struct sqlite3_stmt *statement;
+    int result = sqlite3_prepare_v2(self->database->connection,
+                                    htw__schema_text(query, self->database->is_guest, buffer), -1,
+                                    &statement, NULL);
+    while (result == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+        const char *row = (const char *)sqlite3_column_text(statement, 0);
+        bool is_good = row == NULL || strcmp(row, problem == NULL ? "ok" : "0") == 0;
+        if (is_good)
+            continue;
+        snprintf(text, sizeof(text), "%s%s%s", row, problem == NULL ? "" : " ",
+                 problem == NULL ? "" : problem);
+        tell(self, text);
+    }
+    result = sqlite3_finalize(statement);
+    return result == SQLITE_OK ? 0 : htw__database_fail(self->database, result);
+}
+
+/* SQLite reads a file whose version of writing is later than its own, and refuses to write it. */
+static void check_version(struct problems *self) {
+    enum { WRITE_VERSION_AT = 18, WRITE_VERSION_MAX = 2 };
+    FILE *stream = fopen(self->journal->path.name, "rbe");
+    if (stream == NULL)
+        return;
+    if (fseek(stream, WRITE_VERSION_AT, SEEK_SET) == 0 && getc(stream) > WRITE_VERSION_MAX)
+        tell(self, "the file has a version that SQLite only reads");
+    (void)fclose(stream);
+}
+
+int htw_journal_check(struct htw_journal *journal, htw_problem *problem, void *context) {
+    struct problems self = { .journal = journal, .tell = problem, .context = context };
+    int error = htw__journal_refusal(journal);
+    if (error != 0)
+        return error;
+    if (problem == NULL || !journal->is_read_only)
+        return htw__journal_fail_as(-EINVAL, "only a journal that is open to be read is checked");
+    error = htw__snapshot_begin(journal, &self.database);
+    if (error != 0)
+        return error;
+    htw__mutex_unlock(&journal->mutex);
+    error = ask(&self, "PRAGMA integrity_check(20)", NULL);
+    check_version(&self);
+    /* Further messages about a damaged file do not help. */
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]) && error == 0 && self.count == 0; i++)
+        error = ask(&self, rules[i].query, rules[i].problem);
+    return htw__snapshot_end(journal, self.database, error);
+}
