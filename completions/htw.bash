@@ -42,7 +42,6 @@ _htw() {
     fi
     case $previous in
     --sort) mapfile -t COMPREPLY < <(compgen -W "name pending rate memory" -- "$current") ;;
-    --shape) mapfile -t COMPREPLY < <(compgen -W "rings strips" -- "$current") ;;
     --state) mapfile -t COMPREPLY < <(compgen -W "delayed ready leased buried done" -- "$current") ;;
     *)
         if [[ $current == -* ]]; then

@@ -21,13 +21,11 @@ import plot  # noqa: E402
 
 def requests(seconds, random_of):
     """The timers of a server, as lines for `htw draw`: most requests are answered before their time-out."""
-    request = 0
     for _ in range(int(seconds * 100)):
         for _ in range(random_of.choice([0, 2, 5, 12])):
-            request += 1
-            yield f"{random_of.choice([1, 5, 30])}s request {request}"
-            if random_of.random() < 0.8:
-                yield f"cancel request {request}"
+            timeout = random_of.choice([1, 5, 30])
+            if random_of.random() >= 0.8:
+                yield f"{timeout}s request"
         for _ in range(random_of.choice([0, 1, 2, 5])):
             yield f"{random_of.expovariate(8):.3f} retry"
         yield f"{random_of.uniform(55, 70):.3f} idle connection"

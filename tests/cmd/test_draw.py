@@ -56,19 +56,17 @@ def texts(picture):
 @test
 def draw_pictures_are_valid_and_no_text_covers_another():
     for name, (options, data) in CASES.items():
-        for shape in ("rings", "strips"):
-            got = draw("--svg", "--shape", shape, *options, data=data)
-            equal((got.status, got.err), (0, ""), name)
-            picture = ET.fromstring(got.out)
-            equal(picture.get("width"), str(WIDTH), "width")
-            assert picture[0].tag.endswith("}title") and picture[1].tag.endswith("}desc"), "no title"
-            boxes = list(texts(picture))
-            for i, (left, right, y, content) in enumerate(boxes):
-                assert left >= 0 and right <= WIDTH and 0 < y < float(picture.get("height")), \
-                    f"{name}, {shape}: outside: {content}"
-                for other_left, other_right, other_y, other in boxes[i + 1:]:
-                    assert right <= other_left or other_right <= left or abs(y - other_y) >= 13, \
-                        f"{name}, {shape}: {content!r} and {other!r}"
+        got = draw("--svg", *options, data=data)
+        equal((got.status, got.err), (0, ""), name)
+        picture = ET.fromstring(got.out)
+        equal(picture.get("width"), str(WIDTH), "width")
+        assert picture[0].tag.endswith("}title") and picture[1].tag.endswith("}desc"), "no title"
+        boxes = list(texts(picture))
+        for i, (left, right, y, content) in enumerate(boxes):
+            assert left >= 0 and right <= WIDTH and 0 < y < float(picture.get("height")), f"{name}: outside: {content}"
+            for other_left, other_right, other_y, other in boxes[i + 1:]:
+                assert right <= other_left or other_right <= left or abs(y - other_y) >= 13, \
+                    f"{name}: {content!r} and {other!r}"
 
 
 @test
@@ -100,13 +98,13 @@ def draw_text_is_that_of_delay():
 
 @test
 def draw_without_a_time_draws_what_all_lines_leave(directory):
-    lines = b"1s a\n1h b\nwait 1500ms\n30s c\ncancel b\nwait 1s\n2s d\n"
+    lines = b"1s a\nwait 1500ms\n30s c\nwait 1s\n2s d\n"
     equal(draw(data=lines).out, draw("--at", "2500ms", data=lines).out, "drawing")
     has(draw(data=lines).out, b"wheel: clock 2500, ")
     has(draw(data=lines).out, b"pending 2: ")
     early = draw("--at", "0", data=lines)  # without the lines that come later
     equal((early.status, early.err), (0, ""), "result")
-    has(early.out, b"pending 2: due 0")
+    has(early.out, b"pending 1: due 0")
     has(early.out, b"wheel: clock 0, ")
 
 
@@ -120,14 +118,6 @@ def draw_and_replay_leave_a_file_when_their_input_fails(directory):
             assert got.err.startswith("htw "), got.err
             equal(content_of(path), b"good", "the file")
         equal(os.listdir(directory), ["picture"], "files")
-
-
-@test
-def draw_names_the_timer_that_is_not_pending():
-    got = draw(data=b"cancel job 7\nmove 1s a\033[2Jb\nwait soon\n")
-    equal(got.err.splitlines(), ["htw draw: -:1: no pending timer to cancel: job 7",
-                                 "htw draw: -:2: no pending timer to move: a\\x1b[2Jb",
-                                 "htw draw: -:3: number expected: soon"], "errors")
 
 
 @test
@@ -162,19 +152,9 @@ def draw_counts_one_timer_as_one():
 
 
 @test
-def draw_has_no_wake_up_for_what_was_cancelled():
-    got = draw("-s", data=b"1s a\n5s b\ncancel a\n")
-    found = [content for _, _, _, content in texts(ET.fromstring(got.out))]
-    assert "next wake-up: tick 5000" in found and "delay queue: 1 bucket" in found, found
-    got = draw("-s", data=b"1s a\ncancel a\n")
-    found = [content for _, _, _, content in texts(ET.fromstring(got.out))]
-    assert "no wake-up is needed" in found and "delay queue: 0 buckets" in found, found
-
-
-@test
 def draw_is_the_same_each_time():
     data = delays(3000, 5000)
-    for options in (["-s"], ["-s", "-p", "strips"], []):
+    for options in (["-s"], []):
         equal(draw(*options, data=data).out, draw(*options, data=data).out, "drawing")
     instants = b"@2026-01-01T00:00:10Z x\n"
     got = draw("--begin", "2026-01-01T00:00:00Z", data=instants)
@@ -217,9 +197,9 @@ def draw_reports_a_full_disk():
 def draw_help_names_each_option():
     text = command("help", "draw").out
     equal(command("draw", "--help").out, text, "help")
-    for option in ("at", "svg", "shape", "output", "tick", "wheel-size", "begin", "null", "help", "version"):
+    for option in ("at", "svg", "output", "tick", "wheel-size", "begin", "null", "help", "version"):
         has(text, b"--%s" % option.encode())
-    for bad in (["--at", "soon"], ["--shape", "cube"], ["--tick", "0"], ["-w", "3"], ["--begin", "x"],
+    for bad in (["--at", "soon"], ["--tick", "0"], ["-w", "3"], ["--begin", "x"],
                 ["--unknown"]):
         got = draw(*bad)
         equal((got.status, got.out), (2, b""), bad)

@@ -18,7 +18,6 @@ struct options {
     struct htw__run_options run;
     bool has_time; /* --at */
     bool svg;
-    enum htw__picture_shape shape;
     const char *output; /* NULL: standard output */
 };
 
@@ -33,10 +32,6 @@ static bool set_begin(const struct htw__option *option, void *member, const char
     return why == NULL || htw__option_refuse(option, why, argument);
 }
 
-static const char *const shapes[] = {
-    [HTW__PICTURE_RINGS] = "rings", [HTW__PICTURE_STRIPS] = "strips", NULL
-};
-
 #define AT(member) HTW__OPTION_AT(struct options, member)
 
 static const struct htw__option rows[] = {
@@ -45,9 +40,6 @@ static const struct htw__option rows[] = {
               "the lines that come later (default: when all lines have been\n"
               "read)" },
     { 's', "svg", NULL, htw__set_flag, AT(svg), .help = "write an SVG picture, not text" },
-    { 'p', "shape", "SHAPE", htw__set_choice, AT(shape), .choice = shapes,
-      .also = offsetof(struct options, svg),
-      .help = "the levels of the picture: `rings` (the default) or `strips`" },
     { 'o', "output", "FILE", htw__set_word, AT(output),
       .help = "replace FILE by the drawing, unless the input has errors; not\n"
               "write it to standard output" },
@@ -67,10 +59,8 @@ static const struct htw__command_line line = {
     .about =
         "Draw the timing wheel that holds the timers of the input, at an instant.\n"
         "\n"
-        "The input consists of lines `DELAY MESSAGE`, as for `htw delay`, and of these:\n"
+        "The input consists of lines `DELAY MESSAGE`, as for `htw delay`, and of this one:\n"
         "  wait DURATION          time passes; before the first, all is armed at time 0\n"
-        "  cancel MESSAGE         cancels the latest pending timer with this message\n"
-        "  move DELAY MESSAGE     gives it another delay, counted from the present time\n"
         "With no FILE, or when FILE is -, standard input is read. All happens at once, in virtual\n"
         "time.\n",
     .notes =
@@ -91,7 +81,7 @@ static int draw(const struct htw__run *run, const struct options *options) {
     if (error != 0)
         return error;
     if (options->svg)
-        htw__picture_write(run->wheel, options->run.tick_ns, options->shape, save.stream);
+        htw__picture_write(run->wheel, options->run.tick_ns, save.stream);
     else
         htw_wheel_dump(run->wheel, save.stream);
     return htw__save_end(&save, options->output, run->has_failed);
@@ -106,7 +96,6 @@ static int run_and_draw(const struct options *options) {
     if (error == 0 && options->has_time)
         htw__run_advance(&run, options->run.until_ns);
     if (error == 0) {
-        (void)htw_wheel_next(run.wheel); /* discards buckets that cancels have emptied */
         what = options->output == NULL ? "standard output" : options->output;
         error = draw(&run, options);
     }

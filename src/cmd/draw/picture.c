@@ -2,8 +2,8 @@
 /*
  * picture.c - writes a wheel as SVG.
  *
- * The rings have a column of text beside them, the strips have it in their rows. All text is in columns wide
- * enough for the longest number that may stand there, so nothing overlaps. No text comes from the input.
+ * The levels are rings, with a column of text beside them. All text is in columns wide enough for the longest number
+ * that may stand there, so nothing overlaps. No text comes from the input.
  */
 #include "picture.h"
 
@@ -28,10 +28,6 @@
 /* The columns of text. */
 #define TEXT_X 470
 #define TEXT_END (WIDTH - 15)
-#define TEXT_WIDTH (TEXT_END - TEXT_X)
-#define STRIP_TEXT_X 20
-#define STRIP_X 290
-#define STRIP_WIDTH (TEXT_END - STRIP_X)
 
 #define LOADS 5
 
@@ -39,8 +35,7 @@ struct picture {
     const struct htw_wheel *wheel;
     int64_t tick_ns;
     FILE *stream;
-    int x; /* where lines of text begin */
-    int y; /* of the last one */
+    int y; /* of the last line of text */
     struct htw_wheel_stats stats;
     uint64_t clock;
     size_t never;                                  /* timers that never come due */
@@ -55,8 +50,7 @@ struct level {
     uint32_t marks;
     uint8_t loads[MARKS_MAX]; /* 0: no timer; otherwise the power of ten, at most LOADS */
     uint64_t timers;
-    double radius, thickness; /* of a ring */
-    int y;                    /* of a strip */
+    double radius, thickness; /* of the ring */
 };
 
 static const char style[] =
@@ -152,55 +146,55 @@ static void header(struct picture *picture) {
     uint64_t next = picture->queue[0].tick;
     char time[40];
     fprintf(picture->stream,
-            "<text class=\"big\" x=\"%d\" y=\"%d\">clock: tick %" PRIu64 "</text>\n", picture->x,
+            "<text class=\"big\" x=\"%d\" y=\"%d\">clock: tick %" PRIu64 "</text>\n", TEXT_X,
             picture->y, picture->clock);
     picture->y += ROW + 4;
     if (picture->listed == 0)
-        fprintf(picture->stream, "<text x=\"%d\" y=\"%d\">no wake-up is needed</text>\n",
-                picture->x, picture->y);
+        fprintf(picture->stream, "<text x=\"%d\" y=\"%d\">no wake-up is needed</text>\n", TEXT_X,
+                picture->y);
     else
         fprintf(picture->stream,
                 "<text x=\"%d\" y=\"%d\">next wake-up: tick %" PRIu64 "</text>\n"
                 "<text class=\"dim\" x=\"%d\" y=\"%d\">in %s</text>\n",
-                picture->x, picture->y, next, picture->x, picture->y + ROW,
+                TEXT_X, picture->y, next, TEXT_X, picture->y + ROW,
                 format_ticks(picture, next - picture->clock, time));
     picture->y += ROW;
     picture->y += ROW;
     fprintf(picture->stream, "<text class=\"dim\" x=\"%d\" y=\"%d\">%" PRIu64 " timer%s pending",
-            picture->x, picture->y, picture->stats.pending, picture->stats.pending == 1 ? "" : "s");
+            TEXT_X, picture->y, picture->stats.pending, picture->stats.pending == 1 ? "" : "s");
     if (picture->never > 0)
         fprintf(picture->stream, ", %zu never due", picture->never);
     fputs("</text>\n", picture->stream);
 }
 
-static void level_head(const struct picture *picture, const char *last) {
-    int x = picture->x;
+static void level_head(const struct picture *picture) {
     fprintf(picture->stream,
             "<g class=\"dim\"><text x=\"%d\" y=\"%d\">level</text>"
             "<text class=\"end\" x=\"%d\" y=\"%d\">a bucket</text>"
             "<text class=\"end\" x=\"%d\" y=\"%d\">timers</text>"
-            "<text class=\"end\" x=\"%d\" y=\"%d\">%s</text></g>\n",
-            x, picture->y, x + 160, picture->y, x + 245, picture->y, TEXT_END, picture->y, last);
+            "<text class=\"end\" x=\"%d\" y=\"%d\">clock at</text></g>\n",
+            TEXT_X, picture->y, TEXT_X + 160, picture->y, TEXT_X + 245, picture->y, TEXT_END,
+            picture->y);
 }
 
 static void level_row(struct picture *picture, const struct level *level) {
-    int x = picture->x;
     char width[40];
     picture->y += ROW;
     fprintf(picture->stream,
             "<text x=\"%d\" y=\"%d\">%u</text><text class=\"end\" x=\"%d\" y=\"%d\">%s</text>"
-            "<text class=\"end\" x=\"%d\" y=\"%d\">%" PRIu64 "</text>",
-            x, picture->y, level->number, x + 160, picture->y,
-            format_ticks(picture, (uint64_t)1 << level->shift, width), x + 245, picture->y,
-            level->timers);
+            "<text class=\"end\" x=\"%d\" y=\"%d\">%" PRIu64 "</text>"
+            "<text class=\"end\" x=\"%d\" y=\"%d\">%" PRIu32 "</text>\n",
+            TEXT_X, picture->y, level->number, TEXT_X + 160, picture->y,
+            format_ticks(picture, (uint64_t)1 << level->shift, width), TEXT_X + 245, picture->y,
+            level->timers, TEXT_END, picture->y, slot_of_clock(picture, level));
 }
 
 static void queue(struct picture *picture) {
     FILE *stream = picture->stream;
     uint32_t count = picture->stats.queued_buckets;
     picture->y += 2 * ROW;
-    fprintf(stream, "<text x=\"%d\" y=\"%d\">delay queue: %" PRIu32 " bucket%s</text>\n",
-            picture->x, picture->y, count, count == 1 ? "" : "s");
+    fprintf(stream, "<text x=\"%d\" y=\"%d\">delay queue: %" PRIu32 " bucket%s</text>\n", TEXT_X,
+            picture->y, count, count == 1 ? "" : "s");
     if (count == 0)
         return;
     picture->y += ROW;
@@ -208,8 +202,7 @@ static void queue(struct picture *picture) {
             "<g class=\"dim\"><text class=\"end\" x=\"%d\" y=\"%d\">earliest tick</text>"
             "<text x=\"%d\" y=\"%d\">level [bucket]</text>"
             "<text class=\"end\" x=\"%d\" y=\"%d\">timers</text></g>\n",
-            picture->x + 160, picture->y, picture->x + 185, picture->y, picture->x + TEXT_WIDTH,
-            picture->y);
+            TEXT_X + 160, picture->y, TEXT_X + 185, picture->y, TEXT_END, picture->y);
     for (size_t i = 0; i < picture->listed; i++) {
         const struct htw_wheel_bucket *bucket = &picture->queue[i];
         picture->y += ROW;
@@ -217,13 +210,13 @@ static void queue(struct picture *picture) {
                 "<text class=\"end\" x=\"%d\" y=\"%d\">%" PRIu64 "</text>"
                 "<text x=\"%d\" y=\"%d\">L%" PRIu32 " [%" PRIu32 "]</text>"
                 "<text class=\"end\" x=\"%d\" y=\"%d\">%" PRIu64 "</text>\n",
-                picture->x + 160, picture->y, bucket->tick, picture->x + 185, picture->y,
-                bucket->level, bucket->number, picture->x + TEXT_WIDTH, picture->y, bucket->timers);
+                TEXT_X + 160, picture->y, bucket->tick, TEXT_X + 185, picture->y, bucket->level,
+                bucket->number, TEXT_END, picture->y, bucket->timers);
     }
     if (count > LISTED_BUCKETS) {
         picture->y += ROW;
         fprintf(stream, "<text class=\"dim\" x=\"%d\" y=\"%d\">and %" PRIu32 " more</text>\n",
-                picture->x, picture->y, count - LISTED_BUCKETS);
+                TEXT_X, picture->y, count - LISTED_BUCKETS);
     }
 }
 
@@ -282,47 +275,30 @@ static void point(const struct picture *picture, double radius, double angle) {
 /* The marks from `first` to `end` - 1 as one line, as thick as the level. */
 static void span(const struct picture *picture, const struct level *level, const char *class,
                  uint32_t first, uint32_t end) {
-    FILE *stream = picture->stream;
-    if (level->radius > 0) {
-        double from = angle_of(level, first), to = angle_of(level, end);
-        fprintf(stream, "<path class=\"%s\" stroke-width=\"%.1f\" d=\"M", class,
-                level->thickness * 0.86);
-        point(picture, level->radius, from);
-        fprintf(stream, "A%.1f %.1f 0 %d 1 ", level->radius, level->radius, to - from > 3.14159);
-        point(picture, level->radius, to);
-        fputs("\"/>\n", stream);
-    } else {
-        double width = (double)STRIP_WIDTH / level->marks;
-        fprintf(stream, "<path class=\"%s\" stroke-width=\"12\" d=\"M%.1f %dh%.1f\"/>\n", class,
-                STRIP_X + first * width, level->y, (end - first) * width);
-    }
+    double from = angle_of(level, first), to = angle_of(level, end);
+    fprintf(picture->stream, "<path class=\"%s\" stroke-width=\"%.1f\" d=\"M", class,
+            level->thickness * 0.86);
+    point(picture, level->radius, from);
+    fprintf(picture->stream, "A%.1f %.1f 0 %d 1 ", level->radius, level->radius,
+            to - from > 3.14159);
+    point(picture, level->radius, to);
+    fputs("\"/>\n", picture->stream);
 }
 
 static void mark_clock(const struct picture *picture, const struct level *level, uint32_t mark) {
+    double angle = angle_of(level, mark + 0.5);
     fputs("<path class=\"clock\" d=\"M", picture->stream);
-    if (level->radius > 0) {
-        double angle = angle_of(level, mark + 0.5);
-        point(picture, level->radius - level->thickness / 2, angle);
-        fputs("L", picture->stream);
-        point(picture, level->radius + level->thickness / 2, angle);
-    } else {
-        fprintf(picture->stream, "%.1f %dv16",
-                STRIP_X + (mark + 0.5) * (double)STRIP_WIDTH / level->marks, level->y - 8);
-    }
+    point(picture, level->radius - level->thickness / 2, angle);
+    fputs("L", picture->stream);
+    point(picture, level->radius + level->thickness / 2, angle);
     fputs("\"/>\n", picture->stream);
 }
 
 static void mark_next(const struct picture *picture, const struct level *level, uint32_t mark) {
-    double x = STRIP_X + (mark + 0.5) * (double)STRIP_WIDTH / level->marks, y = level->y;
-    double size = 4;
-    if (level->radius > 0) {
-        double angle = angle_of(level, mark + 0.5);
-        x = CENTRE_X + level->radius * sin(angle);
-        y = CENTRE_Y - level->radius * cos(angle);
-        size = level->thickness < 12 ? level->thickness / 3 : 4;
-    }
-    fprintf(picture->stream, "<circle class=\"next\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>\n", x, y,
-            size);
+    double angle = angle_of(level, mark + 0.5);
+    fprintf(picture->stream, "<circle class=\"next\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>\n",
+            CENTRE_X + level->radius * sin(angle), CENTRE_Y - level->radius * cos(angle),
+            level->thickness < 12 ? level->thickness / 3 : 4);
 }
 
 static void draw_level(const struct picture *picture, const struct level *level) {
@@ -344,43 +320,26 @@ static void draw_rings(struct picture *picture, struct level *levels) {
     unsigned count = picture->stats.levels;
     double thickness = (RADIUS_OUTER - RADIUS_INNER) / (count < 3 ? 3 : count);
     picture->y += 2 * ROW;
-    level_head(picture, "clock at");
+    level_head(picture);
     for (unsigned i = 0; i < count; i++) {
         struct level *level = &levels[i];
         level->thickness = thickness;
         level->radius = RADIUS_OUTER - thickness * (i + 0.5);
         draw_level(picture, level);
         level_row(picture, level);
-        fprintf(picture->stream, "<text class=\"end\" x=\"%d\" y=\"%d\">%" PRIu32 "</text>\n",
-                TEXT_END, picture->y, slot_of_clock(picture, level));
         if (thickness >= 12)
             fprintf(picture->stream, "<text class=\"dim middle\" x=\"%d\" y=\"%.1f\">%u</text>\n",
                     CENTRE_X, CENTRE_Y - level->radius + 4.5, i);
     }
 }
 
-static void draw_strips(struct picture *picture, struct level *levels) {
-    picture->y += 2 * ROW;
-    level_head(picture, "buckets, the first at the left");
-    for (unsigned i = 0; i < picture->stats.levels; i++) {
-        levels[i].radius = 0;
-        levels[i].y = picture->y + ROW - 5;
-        level_row(picture, &levels[i]);
-        draw_level(picture, &levels[i]);
-    }
-}
-
-void htw__picture_write(struct htw_wheel *wheel, int64_t tick_ns, enum htw__picture_shape shape,
-                        FILE *stream) {
+void htw__picture_write(struct htw_wheel *wheel, int64_t tick_ns, FILE *stream) {
     struct level levels[HTW_WHEEL_LEVELS_MAX] = { { .number = 0 } };
-    bool are_rings = shape == HTW__PICTURE_RINGS;
-    struct picture picture = {
-        .tick_ns = tick_ns, .stream = stream, .x = are_rings ? TEXT_X : STRIP_TEXT_X, .y = 34
-    };
+    struct picture picture = { .tick_ns = tick_ns, .stream = stream, .y = 34 };
     read_wheel(&picture, wheel);
     int lines = (int)picture.listed + (picture.stats.queued_buckets > LISTED_BUCKETS) + 1;
     int bottom = 34 + 4 + ROW * (10 + (int)picture.stats.levels + lines);
-    if (are_rings && bottom < CENTRE_Y + 225)
+    if (bottom < CENTRE_Y + 225)
         bottom = CENTRE_Y + 225;
     for (unsigned i = 0; i < picture.stats.levels; i++)
         read_level(&picture, i, &levels[i]);
@@ -393,10 +352,7 @@ void htw__picture_write(struct htw_wheel *wheel, int64_t tick_ns, enum htw__pict
     fprintf(stream, "<rect class=\"ground\" width=\"%d\" height=\"%d\" rx=\"8\"/>\n", WIDTH,
             bottom + 30);
     header(&picture);
-    if (are_rings)
-        draw_rings(&picture, levels);
-    else
-        draw_strips(&picture, levels);
+    draw_rings(&picture, levels);
     queue(&picture);
     legend(&picture, bottom + 12);
     fputs("</svg>\n", stream);

@@ -7,7 +7,6 @@
 #include "../instant.h"
 #include "../terminal.h"
 #include "../../base/clock.h"
-#include "../../base/random.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -47,58 +46,20 @@ void htw__run_advance(struct htw__run *run, int64_t time_ns) {
     poll_to(run, htw__time_tick_before(run->now_ns, run->options->tick_ns));
 }
 
-/* ---- timers and their names */
+/* ---- lines */
 
-static struct htw__run_timer *timer_of(struct htw__key_node *node) {
-    return node == NULL ? NULL : HTW_CONTAINER_OF(node, struct htw__run_timer, node);
-}
-
-/* Makes a timer the latest of its name. */
-static void name_timer(struct htw__run *run, struct htw__run_timer *timer) {
-    struct htw__key_node *node =
-        htw__key_table_find(&run->by_name, timer->node.hash, timer->name, timer->name_size);
-    if (node != NULL)
-        htw__key_table_remove(&run->by_name, node);
-    timer->shadowed = timer_of(node);
-    htw__key_table_insert(&run->by_name, &timer->node);
-}
-
-/* Forgets those after it, which have ended. */
-static struct htw__run_timer *find(struct htw__run *run, const char *name, size_t size) {
-    struct htw__key_node *node =
-        htw__key_table_find(&run->by_name, htw__key_hash(name, size, run->seed), name, size);
-    struct htw__run_timer *timer = timer_of(node);
-    while (timer != NULL && !htw_timer_is_pending(&timer->timer))
-        timer = timer->shadowed;
-    if (timer_of(node) != timer) {
-        htw__key_table_remove(&run->by_name, node);
-        if (timer != NULL)
-            htw__key_table_insert(&run->by_name, &timer->node);
-    }
-    return timer;
-}
-
-static size_t timer_bytes(size_t name_size) {
-    return offsetof(struct htw__run_timer, name) + name_size + 1;
-}
-
-static int arm(struct htw__run *run, const char *name, size_t size, uint64_t deadline) {
-    struct htw__run_timer *timer = htw__allocate(&htw__default_allocator, timer_bytes(size));
+static int arm(struct htw__run *run, uint64_t deadline) {
+    struct htw__run_timer *timer = malloc(sizeof(*timer));
     if (timer == NULL)
         return -ENOMEM;
     htw_timer_init(&timer->timer);
-    timer->name_size = (uint32_t)size;
-    memcpy(timer->name, name, size);
-    htw__key_node_set(&timer->node, htw__key_hash(timer->name, timer->name_size, run->seed),
-                      timer->name, timer->name_size);
     int error = htw_wheel_schedule(run->wheel, &timer->timer, deadline);
     if (error != 0) {
-        htw__release(&htw__default_allocator, timer, timer_bytes(size));
+        free(timer);
         return error;
     }
     timer->previous = run->last;
     run->last = timer;
-    name_timer(run, timer);
     return 0;
 }
 
@@ -109,31 +70,6 @@ static uint64_t deadline_of(const struct htw__run *run, const struct htw__line *
     if (due_ns <= run->now_ns) /* as in `htw delay` */
         return htw__time_tick_before(run->now_ns, tick_ns);
     return htw__time_tick_after(due_ns, tick_ns);
-}
-
-/* ---- lines */
-
-/* The error names the timer. */
-static int move(struct htw__run *run, struct htw__line *line, const char **ret_why) {
-    struct htw__run_timer *timer = find(run, line->message, line->message_size);
-    if (timer == NULL) {
-        *ret_why = "no pending timer to move";
-        line->word = line->message;
-        line->word_size = line->message_size;
-        return 0;
-    }
-    return htw_wheel_schedule(run->wheel, &timer->timer, deadline_of(run, line));
-}
-
-/* Whether the line begins with a word and a blank; `*bytes` and `*size` are then what follows. */
-static bool skip_word(const char **bytes, size_t *size, const char *word) {
-    size_t length = strlen(word);
-    if (*size <= length || memcmp(*bytes, word, length) != 0 ||
-        ((*bytes)[length] != ' ' && (*bytes)[length] != '\t'))
-        return false;
-    *bytes += length + 1;
-    *size -= length + 1;
-    return true;
 }
 
 struct reader {
@@ -155,24 +91,19 @@ static const char *wait(struct reader *reader, const char *bytes, size_t size) {
 }
 
 static int accept_line(struct reader *reader, const char *bytes, size_t size) {
+    static const char wait_for[] = "wait ";
     struct htw__run *run = reader->run;
     struct htw__line line;
     const char *why = NULL;
     int error = 0;
-    if (skip_word(&bytes, &size, "wait")) {
-        line = (struct htw__line) { .word = bytes, .word_size = size };
-        why = wait(reader, bytes, size);
-    } else if (skip_word(&bytes, &size, "cancel")) {
-        struct htw__run_timer *timer = find(run, bytes, size);
-        line = (struct htw__line) { .word = bytes, .word_size = size };
-        if (timer == NULL || !htw_wheel_cancel(run->wheel, &timer->timer))
-            why = "no pending timer to cancel";
+    size_t length = strlen(wait_for);
+    if (size > length && memcmp(bytes, wait_for, length) == 0) {
+        line = (struct htw__line) { .word = bytes + length, .word_size = size - length };
+        why = wait(reader, line.word, line.word_size);
     } else {
-        bool is_move = skip_word(&bytes, &size, "move");
         why = htw__line_parse(bytes, size, &line);
         if (why == NULL)
-            error = is_move ? move(run, &line, &why)
-                            : arm(run, line.message, line.message_size, deadline_of(run, &line));
+            error = arm(run, deadline_of(run, &line));
     }
     if (why != NULL) {
         htw__line_report(&line, reader->input, why);
@@ -227,8 +158,6 @@ int htw__run_read(struct htw__run *run) {
 
 int htw__run_init(struct htw__run *run, const struct htw__run_options *options) {
     *run = (struct htw__run) { .options = options };
-    htw__key_table_init(&run->by_name, &htw__default_allocator);
-    run->seed = htw__random_seed(run);
     struct htw_wheel_options wheel_options = HTW_WHEEL_OPTIONS_INIT;
     wheel_options.size = options->wheel_size;
     return htw_wheel_create(&run->wheel, &wheel_options);
@@ -236,11 +165,10 @@ int htw__run_init(struct htw__run *run, const struct htw__run_options *options) 
 
 void htw__run_fini(struct htw__run *run) {
     htw_wheel_destroy(run->wheel);
-    htw__key_table_fini(&run->by_name);
     while (run->last != NULL) {
         struct htw__run_timer *timer = run->last;
         run->last = timer->previous;
-        htw__release(&htw__default_allocator, timer, timer_bytes(timer->name_size));
+        free(timer);
     }
     run->wheel = NULL;
 }

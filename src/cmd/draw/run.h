@@ -2,9 +2,8 @@
 /*
  * run.h - a run of timers in virtual time, as lines describe it: the wheel of `htw draw`.
  *
- * The lines are those of `htw delay`, `DELAY MESSAGE`, and three more, which say what else a program does with
- * its timers: `wait DURATION` lets time pass, `cancel MESSAGE` and `move DELAY MESSAGE` are for the latest
- * pending timer with this message. Time begins at 0 and passes only in `wait` and htw__run_advance().
+ * The lines are those of `htw delay`, `DELAY MESSAGE`, and `wait DURATION`, which lets time pass. Time begins at 0 and
+ * passes only in `wait` and htw__run_advance().
  */
 #ifndef HTW_SRC_CMD_DRAW_RUN_H
 #define HTW_SRC_CMD_DRAW_RUN_H
@@ -12,7 +11,6 @@
 #include "../command_line.h"
 #include "../input.h"
 #include "../times.h"
-#include "../../base/key_table.h"
 
 #include <htw/wheel.h>
 
@@ -32,11 +30,7 @@ struct htw__run_options {
 
 struct htw__run_timer {
     struct htw_timer timer;
-    struct htw__key_node node;       /* in `by_name`, if it is the latest of its name */
-    struct htw__run_timer *shadowed; /* the one before it with its name */
     struct htw__run_timer *previous; /* the one that was made before it */
-    uint32_t name_size;
-    char name[];
 };
 
 struct htw__run {
@@ -44,8 +38,6 @@ struct htw__run {
     struct htw_wheel *wheel;
     int64_t now_ns;
     struct htw__run_timer *last; /* of all that were made */
-    struct htw__key_table by_name;
-    uint64_t seed;   /* of its hashes: strangers may choose the names */
     bool has_failed; /* a line was bad or a file could not be read: the reason was printed */
 };
 

@@ -2,7 +2,6 @@
 /* test_draw_run.c - the lines that `htw draw` reads, and what they do to its wheel. */
 #include "../../../src/cmd/draw/run.h"
 
-#include "../../support/collisions.h"
 #include "capture.h"
 
 #include <sys/mman.h>
@@ -61,7 +60,7 @@ DRAW_TEST(run_does_the_worked_example) {
     assert_buckets("0.2:1 1.3:1 2.1:2 2.3:1 ");
     htw__run_fini(&run);
     assert_int_equal(read_lines("2ms A\n7ms B\n21ms C\n23ms D\n61ms E\nwait 7ms\n3ms F\n5ms G\n"
-                                "cancel G\nwait 14ms\nmove 69ms E\n"),
+                                "wait 14ms\n"),
                      0);
     assert_buckets("0.3:1 2.3:1 ");
     htw__run_advance(&run, 99000000);
@@ -84,22 +83,12 @@ DRAW_TEST(run_stops_at_until) {
     assert_int_equal(htw_wheel_now(run.wheel), 2000);
 }
 
-DRAW_TEST(run_cancels_the_latest_pending_timer_of_a_name) {
-    assert_int_equal(read_lines("3s x\n1s x\n2s x\ncancel x\nwait 1s\ncancel x\n"), 0);
-    assert_string_equal(complaints, "");
-    assert_int_equal(htw_wheel_count(run.wheel), 0);
-    assert_int_equal(htw_wheel_now(run.wheel), 1000);
-}
-
 DRAW_TEST(run_reports_bad_lines_and_reads_on) {
-    assert_int_equal(
-        read_lines("soon a\n1s b\ncancel a\nmove 1s a\nwait long\nwait 1s\ncancel b\n"), 0);
+    assert_int_equal(read_lines("soon a\n1s b\nwait long\nwait 1s\n"), 0);
     assert_true(run.has_failed);
     assert_non_null(strstr(complaints, ":1: number expected: soon"));
-    assert_non_null(strstr(complaints, ":3: no pending timer to cancel"));
-    assert_non_null(strstr(complaints, ":4: no pending timer to move"));
-    assert_non_null(strstr(complaints, ":5: number expected"));
-    assert_non_null(strstr(complaints, ":7: no pending timer to cancel"));
+    assert_non_null(strstr(complaints, ":3: number expected: long"));
+    assert_int_equal(htw_wheel_now(run.wheel), 1000);
 }
 
 DRAW_TEST(run_reports_a_file_that_cannot_be_read) {
@@ -111,17 +100,4 @@ DRAW_TEST(run_reports_a_file_that_cannot_be_read) {
     assert_int_equal(htw__run_read(&run), 0);
     assert_non_null(strstr(capture_end(), "/nonexistent/lines"));
     assert_true(run.has_failed);
-}
-
-/* Whoever writes the input chooses the names. */
-DRAW_TEST(run_with_crafted_names_has_short_chains) {
-    static char lines[COLLISIONS * 16];
-    size_t size = 0;
-    collisions_find();
-    for (size_t i = 0; i < COLLISIONS; i++)
-        size += (size_t)snprintf(lines + size, sizeof(lines) - size, "1s %.*s\n", COLLISION_SIZE,
-                                 collisions[i]);
-    assert_int_equal(read_lines(lines), 0);
-    assert_int_equal(htw__key_table_count(&run.by_name), COLLISIONS);
-    assert_in_range(longest_chain(&run.by_name), 1, COLLISIONS_CHAIN_MAX);
 }
