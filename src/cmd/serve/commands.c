@@ -209,8 +209,8 @@ static void start_step(struct htw__connection *connection, const struct htw__ser
     }
     bool is_cancel = line->verb == HTW__VERB_DELETE && own == NULL;
     settle(connection, operation,
-           operation != NULL && (is_cancel ? htw__look_cancel(operation)
-                                           : htw__operation_update(operation, &update)));
+           operation != NULL &&
+               (is_cancel ? htw__look(operation) : htw__operation_update(operation, &update)));
 }
 
 static void count_delete(const struct htw__operation *operation) {
@@ -259,9 +259,7 @@ static void start_peek(struct htw__connection *connection, const struct htw__ser
     bool is_first = line->verb != HTW__VERB_PEEK && line->verb != HTW__VERB_STATS_JOB;
     if (operation != NULL && is_first)
         operation->tube = connection->use;
-    settle(connection, operation,
-           operation != NULL &&
-               (is_first ? htw__look_peek_first(operation) : htw__look_peek(operation)));
+    settle(connection, operation, operation != NULL && htw__look(operation));
 }
 
 static void finish_peek(struct htw__operation *operation, struct htw__connection *connection) {
@@ -284,8 +282,7 @@ static void start_stats_tube(struct htw__connection *connection,
     if (operation != NULL) {
         htw__buffer_append(&operation->tubes, line->name, strlen(line->name) + 1);
         operation->tube = htw__tube_get(connection->server, line->name);
-        is_under_way =
-            !operation->tubes.failed && operation->tube != NULL && htw__look_tube(operation);
+        is_under_way = !operation->tubes.failed && operation->tube != NULL && htw__look(operation);
     }
     settle(connection, operation, is_under_way);
 }
@@ -300,7 +297,7 @@ static void finish_stats_tube(struct htw__operation *operation,
 
 static void start_survey(struct htw__connection *connection, const struct htw__serve_line *line) {
     struct htw__operation *operation = create(connection, line);
-    settle(connection, operation, operation != NULL && htw__look_survey(operation));
+    settle(connection, operation, operation != NULL && htw__look(operation));
 }
 
 static void finish_survey(struct htw__operation *operation, struct htw__connection *connection) {

@@ -12,7 +12,6 @@
 #include "../../base/clock.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -33,9 +32,7 @@
 
 static void end_of_wait(struct htw__server *server, struct htw__serve_timer *timer) {
     (void)server;
-    htw__operation_end_wait(
-        (struct htw__connection *)(void *)((char *)timer - offsetof(struct htw__connection, timer)),
-        HTW__WAIT_TIMED_OUT);
+    htw__operation_end_wait(HTW__HOLDER(timer, htw__connection, timer), HTW__WAIT_TIMED_OUT);
 }
 
 /* That tube is always there. */
@@ -114,12 +111,10 @@ static void leave_tubes(struct htw__connection *connection) {
 }
 
 static void give_back_all(struct htw__connection *connection) {
-    while (!htw__ring_is_empty(&connection->reservations)) {
-        char *first = (char *)connection->reservations._next;
-        struct htw__reservation *reservation =
-            (struct htw__reservation *)(void *)(first - offsetof(struct htw__reservation, link));
-        htw__reservation_give_back(connection->server, reservation, false);
-    }
+    while (!htw__ring_is_empty(&connection->reservations))
+        htw__reservation_give_back(
+            connection->server, HTW__HOLDER(connection->reservations._next, htw__reservation, link),
+            false);
 }
 
 void htw__connection_close(struct htw__connection *connection) {
@@ -413,9 +408,7 @@ static void resume_held(struct htw__server *server) {
     struct htw__link *link;
     while (server->bytes_under_way < UNDER_WAY_MAX / 2 &&
            (link = htw__ring_pop_front(&server->held)) != NULL) {
-        struct htw__connection *connection =
-            (struct htw__connection *)(void *)((char *)link -
-                                               offsetof(struct htw__connection, held));
+        struct htw__connection *connection = HTW__HOLDER(link, htw__connection, held);
         connection->is_held = false;
         resume(connection);
     }

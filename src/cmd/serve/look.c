@@ -67,38 +67,32 @@ static void begin_look(void *arg, int result) {
         htw__operation_post(operation, result);
 }
 
+static const struct {
+    void (*read)(struct htw__operation *operation);
+    bool is_of_tubes;
+} looks[HTW__VERBS] = {
+    [HTW__VERB_PEEK] = { peek, false },
+    [HTW__VERB_PEEK_READY] = { peek_first, false },
+    [HTW__VERB_PEEK_DELAYED] = { peek_first, false },
+    [HTW__VERB_PEEK_BURIED] = { peek_first, false },
+    [HTW__VERB_STATS_JOB] = { peek, false },
+    [HTW__VERB_DELETE] = { cancel, false },
+    [HTW__VERB_STATS_TUBE] = { htw__survey_read_tube, true },
+    [HTW__VERB_STATS] = { htw__survey_read, true },
+    [HTW__VERB_LIST_TUBES] = { htw__survey_read, true },
+};
+
 /* What this connection has changed was answered, so it is in the file. Jobs that the server gives back by itself are
    answered to nobody: where some are under way, the look begins behind them. */
-static bool look(struct htw__operation *operation, struct htw__serve_reader *reader,
-                 void (*read)(struct htw__operation *operation)) {
+bool htw__look(struct htw__operation *operation) {
     const struct htw_journal_change nothing = HTW_JOURNAL_CHANGE_INIT;
     struct htw__server *server = operation->server;
-    operation->reader = reader;
-    operation->read = read;
+    operation->reader = looks[operation->verb].is_of_tubes ? &server->of_tubes : &server->of_jobs;
+    operation->read = looks[operation->verb].read;
     /* order: Where it is 0, the commits of the jobs that were given back come before the snapshot of
        the look. [relaxed: not played, as a scene has no server] */
     return htw__operation_is_under_way(
         operation, atomic_load_explicit(&server->given_back, memory_order_acquire) == 0
                        ? htw__reader_add(operation)
                        : htw_journal_apply_later(server->journal, &nothing, begin_look, operation));
-}
-
-bool htw__look_peek(struct htw__operation *operation) {
-    return look(operation, &operation->server->of_jobs, peek);
-}
-
-bool htw__look_peek_first(struct htw__operation *operation) {
-    return look(operation, &operation->server->of_jobs, peek_first);
-}
-
-bool htw__look_survey(struct htw__operation *operation) {
-    return look(operation, &operation->server->of_tubes, htw__survey_read);
-}
-
-bool htw__look_tube(struct htw__operation *operation) {
-    return look(operation, &operation->server->of_tubes, htw__survey_read_tube);
-}
-
-bool htw__look_cancel(struct htw__operation *operation) {
-    return look(operation, &operation->server->of_jobs, cancel);
 }

@@ -9,6 +9,7 @@
 
 #include "connection.h"
 #include "operation.h"
+#include "reservation.h"
 #include "start.h"
 
 #include "../../base/clock.h"
@@ -17,7 +18,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -25,6 +25,9 @@
 #define EVENTS_PER_ROUND 32
 #define TURNS_NS (HTW_MILLISECOND / 10)
 #define TIMERS_PER_ROUND 4096
+
+/* When what could not be given back for want of memory is tried again. */
+#define RETRY_MS 1000
 
 /* How long the last answers may take when the program ends. */
 #define DRAIN_NS (3 * HTW_SECOND / 2)
@@ -41,17 +44,12 @@ static bool run_timers(struct htw__server *server) {
 
 /* ---- the end */
 
-static struct htw__connection *connection_of(struct htw__link *link) {
-    return (struct htw__connection *)(void *)((char *)link -
-                                              offsetof(struct htw__connection, link));
-}
-
 static void for_each_connection(struct htw__server *server,
                                 void (*act)(struct htw__connection *connection)) {
     for (struct htw__link *link = server->connections._next, *next; link != &server->connections;
          link = next) {
         next = link->_next; /* `act` may close the connection */
-        act(connection_of(link));
+        act(HTW__HOLDER(link, htw__connection, link));
     }
 }
 
@@ -99,7 +97,7 @@ static void limit_memory(struct htw__server *server) {
         struct htw__connection *largest = NULL;
         for (struct htw__link *link = server->connections._next; link != &server->connections;
              link = link->_next) {
-            struct htw__connection *connection = connection_of(link);
+            struct htw__connection *connection = HTW__HOLDER(link, htw__connection, link);
             if (largest == NULL || connection->counted > largest->counted)
                 largest = connection;
         }
@@ -161,6 +159,8 @@ static void publish(struct htw__server *server) {
 
 static void run_round(struct htw__server *server, int timeout_ms) {
     struct epoll_event events[EVENTS_PER_ROUND];
+    if (!htw__ring_is_empty(&server->kept) && (timeout_ms < 0 || timeout_ms > RETRY_MS))
+        timeout_ms = RETRY_MS;
     int count = epoll_wait(server->epoll, events, EVENTS_PER_ROUND,
                            server->turns == NULL && !server->has_more ? timeout_ms : 0);
     for (int i = 0; i < count; i++)
@@ -168,6 +168,7 @@ static void run_round(struct htw__server *server, int timeout_ms) {
             handle(server, &events[i]);
     bool has_timers = run_timers(server);
     server->has_more = run_commands(server) || has_timers;
+    htw__reservations_retry(server);
     for (int i = 0; i < count; i++) /* last: closed connections free descriptors first */
         if (is_listener(server, events[i].data.ptr))
             htw__server_accept(server, events[i].data.ptr);

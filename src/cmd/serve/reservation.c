@@ -6,11 +6,9 @@
 #include "tube.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 
 #define SOON_NS HTW_SECOND
-#define RETRY_NS HTW_SECOND
 
 static void set_soon(struct htw__reservation *reservation, bool is_soon) {
     if (reservation->is_soon != is_soon)
@@ -93,7 +91,7 @@ void htw__reservation_end(struct htw__server *server, struct htw__reservation *r
 static void given_back(void *arg, int result) {
     struct htw__server *server = arg;
     (void)result;
-    /* order: The commit comes before: pairs with `look`. [relaxed: not played, as a scene has no
+    /* order: The commit comes before: pairs with htw__look(). [relaxed: not played, as a scene has no
        server] */
     atomic_fetch_sub_explicit(&server->given_back, 1, memory_order_release);
 }
@@ -114,20 +112,15 @@ static void give_back(struct htw__server *server, struct htw__reservation *reser
         free(reservation);
         return;
     }
-    if (htw__ring_is_empty(&server->kept))
-        htw__server_move_timer(&server->retry, RETRY_NS);
     htw__ring_push_back(&server->kept, &reservation->link);
 }
 
-void htw__reservations_retry(struct htw__server *server, struct htw__serve_timer *timer) {
+void htw__reservations_retry(struct htw__server *server) {
     struct htw__link kept, *link;
     htw__ring_init(&kept);
     htw__ring_splice_back(&kept, &server->kept);
-    htw__server_move_timer(timer, HTW__SERVE_FAR_NS);
     while ((link = htw__ring_pop_front(&kept)) != NULL)
-        give_back(server,
-                  (struct htw__reservation *)(void *)((char *)link -
-                                                      offsetof(struct htw__reservation, link)));
+        give_back(server, HTW__HOLDER(link, htw__reservation, link));
 }
 
 void htw__reservation_give_back(struct htw__server *server, struct htw__reservation *reservation,
@@ -139,9 +132,7 @@ void htw__reservation_give_back(struct htw__server *server, struct htw__reservat
 
 /* A second before its time, and at that. */
 static void ring(struct htw__server *server, struct htw__serve_timer *timer) {
-    struct htw__reservation *reservation =
-        (struct htw__reservation *)(void *)((char *)timer -
-                                            offsetof(struct htw__reservation, timer));
+    struct htw__reservation *reservation = HTW__HOLDER(timer, htw__reservation, timer);
     if (!reservation->is_soon) {
         set_soon(reservation, true);
         htw__server_move_timer(timer, reservation->end_ns - htw__server_now());

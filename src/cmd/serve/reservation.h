@@ -42,8 +42,8 @@ void htw__reservation_end(struct htw__server *server, struct htw__reservation *r
 void htw__reservation_give_back(struct htw__server *server, struct htw__reservation *reservation,
                                 bool has_timed_out);
 
-/* What `retry` of the server does: gives those back for which there was no memory. */
-void htw__reservations_retry(struct htw__server *server, struct htw__serve_timer *timer);
+/* Gives those back for which there was no memory. */
+void htw__reservations_retry(struct htw__server *server);
 
 /* How long reservations of a job last; where another program has put it, it may not say that. */
 static inline int64_t htw__reservation_ttr(int64_t lease_ns) {

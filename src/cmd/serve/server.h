@@ -35,6 +35,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #define HTW__SERVE_VERSION "1.12" /* of the protocol */
 #define HTW__SERVE_INPUT 65536    /* the size of a read */
@@ -70,7 +71,6 @@ struct htw__server {
     uint32_t listener_count;
     struct htw__serve_timer pause; /* the end of a pause of listening */
     struct htw__link kept;         /* reservations that have ended, and could not be given back */
-    struct htw__serve_timer retry; /* when that is tried again */
 
     pthread_t loop;
 
@@ -107,6 +107,10 @@ struct htw__server {
     bool has_more;          /* to do, for which epoll is not to wait */
     bool is_scheduler_due;  /* timers are due */
 };
+
+/* The struct that has `pointer` as its member. */
+#define HTW__HOLDER(pointer, type, member) \
+    ((struct type *)(void *)((char *)(uintptr_t)(pointer)-offsetof(struct type, member)))
 
 /* ---- a connection */
 

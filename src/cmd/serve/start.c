@@ -4,7 +4,6 @@
 
 #include "connection.h"
 #include "reader.h"
-#include "reservation.h"
 #include "tube.h"
 
 #include "../../base/alloc.h"
@@ -75,11 +74,9 @@ static bool open_timers(struct htw__server *server) {
     int error = htw_scheduler_create(&server->scheduler, &scheduler);
     if (error != 0)
         return fail("cannot start", error);
-    /* These are always there. Their first time is so far away that the wheel gets all levels that it may need. */
-    return (htw__server_start_timer(server, &server->pause, HTW__SERVE_FAR_NS,
-                                    HTW__SERVE_SITE("pause of listening")) &&
-            htw__server_start_timer(server, &server->retry, HTW__SERVE_FAR_NS,
-                                    HTW__SERVE_SITE("retry"))) ||
+    /* This is always there. Its first time is so far away that the wheel gets all levels that it may need. */
+    return htw__server_start_timer(server, &server->pause, HTW__SERVE_FAR_NS,
+                                   HTW__SERVE_SITE("pause of listening")) ||
            fail("cannot start", -ENOMEM);
 }
 
@@ -240,7 +237,6 @@ static void init(struct htw__server *server, const struct htw__serve_options *op
     htw__ring_init(&server->held);
     htw__ring_init(&server->kept);
     server->pause.ring = listen_again;
-    server->retry.ring = htw__reservations_retry;
     server->seed = htw__random_seed(server);
     htw__tubes_init(server, &htw__default_allocator);
     htw__readers_init(server);

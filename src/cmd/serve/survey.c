@@ -5,7 +5,6 @@
 #include "tube.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -24,11 +23,6 @@ struct names {
     const char **of; /* in order */
 };
 
-static const struct htw__tube *tube_of(const struct htw__link *link) {
-    return (const struct htw__tube *)(const void *)((const char *)link -
-                                                    offsetof(struct htw__tube, all));
-}
-
 /* Moves the mark, a link among the tubes, past some of them. Returns whether there are more. */
 static bool copy_some(struct htw__server *server, struct htw__link *mark, struct names *names) {
     if (!htw__buffer_reserve(&names->bytes, (size_t)AT_ONCE * (HTW_QUEUE_NAME_MAX + 1)))
@@ -36,7 +30,7 @@ static bool copy_some(struct htw__server *server, struct htw__link *mark, struct
     pthread_mutex_lock(&server->mutex);
     struct htw__link *next = mark->_next;
     for (int i = 0; i < AT_ONCE && next != &server->all_tubes; i++, next = next->_next) {
-        const struct htw__tube *tube = tube_of(next);
+        const struct htw__tube *tube = HTW__HOLDER(next, htw__tube, all);
         if (tube->is_listed)
             continue;
         htw__buffer_append(&names->bytes, tube->name, tube->size + 1u);

@@ -2,7 +2,6 @@
 /* tube.c - the table of tubes. */
 #include "tube.h"
 
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,8 +62,7 @@ static void sweep(struct htw__server *server) {
     htw__ring_splice_back(&idle, &server->idle_tubes);
     server->idle_tube_count = 0;
     while ((link = htw__ring_pop_front(&idle)) != NULL) {
-        struct htw__tube *tube =
-            (struct htw__tube *)(void *)((char *)link - offsetof(struct htw__tube, idle));
+        struct htw__tube *tube = HTW__HOLDER(link, htw__tube, idle);
         if (has_queue(server, tube->name)) {
             htw__ring_push_back(&server->idle_tubes, &tube->idle);
             server->idle_tube_count++;
@@ -129,8 +127,7 @@ bool htw__tube_watch(struct htw__connection *connection, const char *name) {
 }
 
 static void release_watched(struct htw__server *server, const char *name) {
-    struct htw__tube *tube =
-        (struct htw__tube *)(void *)((char *)(uintptr_t)name - offsetof(struct htw__tube, name));
+    struct htw__tube *tube = HTW__HOLDER(name, htw__tube, name);
     tube->watchers--;
     htw__tube_release(server, tube);
 }
