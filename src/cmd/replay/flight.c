@@ -2,51 +2,44 @@
 /* flight.c - what is made of a flight record: its order, the runs of callbacks, and the counts of each site. */
 #include "flight.h"
 
-#include "grow.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* What an array has room for at first. */
+#define FIRST 1024
 
 void htw__flight_init(struct htw__flight *flight) {
     *flight = (struct htw__flight) { .pid = 0 };
 }
 
 void htw__flight_fini(struct htw__flight *flight) {
-    free(flight->schedulers);
     free(flight->sites);
     free(flight->events);
     free(flight->marks);
-    free(flight->spans);
     htw__flight_init(flight);
-}
-
-const struct htw__flight_scheduler *htw__flight_busiest(const struct htw__flight *flight) {
-    const struct htw__flight_scheduler *busiest = NULL;
-    for (size_t i = 0; i < flight->scheduler_count; i++)
-        if (busiest == NULL || flight->schedulers[i].events > busiest->events)
-            busiest = &flight->schedulers[i];
-    return busiest;
 }
 
 int64_t htw__flight_begin_ns(const struct htw__flight *flight) {
     return flight->event_count == 0 ? 0 : flight->events[0].time_ns;
 }
 
-int64_t htw__flight_origin_ns(const struct htw__flight *flight) {
-    const struct htw__flight_scheduler *scheduler = htw__flight_busiest(flight);
-    int64_t begin_ns = htw__flight_begin_ns(flight);
-    return scheduler == NULL ? begin_ns : begin_ns - begin_ns % scheduler->tick_ns;
-}
-
 int64_t htw__flight_end_ns(const struct htw__flight *flight) {
     return flight->event_count == 0 ? 0 : flight->events[flight->event_count - 1].time_ns;
 }
 
+void *htw__flight_grow(void *array, size_t *capacity, size_t size) {
+    size_t wanted = *capacity == 0 ? FIRST : *capacity * 2;
+    void *grown = realloc(array, wanted * size);
+    if (grown != NULL)
+        *capacity = wanted;
+    return grown;
+}
+
 struct htw__flight_site *htw__flight_add_site(struct htw__flight *flight) {
     if (flight->site_count == flight->site_capacity) {
-        struct htw__flight_site *grown =
-            htw__grow(flight->sites, &flight->site_capacity, sizeof(struct htw__flight_site));
+        struct htw__flight_site *grown = htw__flight_grow(flight->sites, &flight->site_capacity,
+                                                          sizeof(struct htw__flight_site));
         if (grown == NULL)
             return NULL;
         flight->sites = grown;
@@ -164,24 +157,6 @@ static void count_change(struct htw__flight *flight, const struct htw__flight_ev
     site->cancelled += event->kind == HTW__FLIGHT_CANCELLED;
 }
 
-/* The times for which one timer was armed. */
-static void take_spans(struct htw__flight *flight, struct htw__flight_event *const *events,
-                       size_t count) {
-    struct htw__flight_span *open = NULL;
-    for (size_t i = 0; i < count; i++) {
-        const struct htw__flight_event *event = events[i];
-        bool arms = event->kind == HTW__FLIGHT_ARMED || event->kind == HTW__FLIGHT_MOVED;
-        if (!arms && event->kind != HTW__FLIGHT_CANCELLED && event->kind != HTW__FLIGHT_STARTED)
-            continue;
-        if (open != NULL)
-            open->end_ns = event->time_ns;
-        open = arms ? &flight->spans[flight->span_count++] : NULL;
-        if (arms)
-            *open = (struct htw__flight_span) { event->time_ns, event->value,
-                                                htw__flight_end_ns(flight), event->site };
-    }
-}
-
 /* All events of one timer, in order of time; those without a handle are of any. */
 static void take_timer(struct htw__flight *flight, struct htw__flight_event *const *events,
                        size_t count) {
@@ -214,8 +189,7 @@ int htw__flight_finish(struct htw__flight *flight) {
     size_t count = flight->event_count, first = 0;
     struct htw__flight_event **events = malloc((count + 1) * sizeof(struct htw__flight_event *));
     flight->marks = malloc((count + 1) * sizeof(struct htw__flight_mark));
-    flight->spans = malloc((count + 1) * sizeof(struct htw__flight_span));
-    bool has_memory = events != NULL && flight->marks != NULL && flight->spans != NULL;
+    bool has_memory = events != NULL && flight->marks != NULL;
     int error = has_memory ? name_unknown(flight) : -ENOMEM;
     if (error != 0 || count == 0) {
         free(events);
@@ -228,8 +202,6 @@ int htw__flight_finish(struct htw__flight *flight) {
     for (size_t i = 1; i <= count; i++)
         if (i == count || !is_same_timer(events[i], events[first])) {
             take_timer(flight, events + first, i - first);
-            if (events[first]->handle != 0)
-                take_spans(flight, events + first, i - first);
             first = i;
         }
     free(events);

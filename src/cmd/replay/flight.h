@@ -54,41 +54,23 @@ struct htw__flight_mark {
     bool is_wakeup;
 };
 
-/* A time for which a timer was armed. */
-struct htw__flight_span {
-    int64_t begin_ns;
-    int64_t deadline_ns; /* HTW__FLIGHT_NONE: never */
-    int64_t end_ns;      /* it ended or was moved; that of the record, if neither is known */
-    uint32_t site;
-};
-
 struct htw__flight_site {
     char name[HTW__FLIGHT_NAME_MAX];   /* never empty */
     char place[HTW__FLIGHT_PLACE_MAX]; /* function, file and line, or the callback; may be empty */
     uint64_t armed, moved, cancelled, expired, late, callback_ns, wakeups;
 };
 
-struct htw__flight_scheduler {
-    char name[HTW__FLIGHT_NAME_MAX];
-    int64_t tick_ns;
-    uint32_t wheel_size;
-    uint64_t events;
-};
-
 struct htw__flight {
     char program[HTW__FLIGHT_NAME_MAX];
     int64_t pid;
     int64_t clock_ns, wall_ns; /* of one instant, when the record was made */
-    struct htw__flight_scheduler *schedulers;
-    size_t scheduler_count, scheduler_capacity;
+    size_t scheduler_count;
     struct htw__flight_site *sites;
     size_t site_count, site_capacity;
     struct htw__flight_event *events;
     size_t event_count, event_capacity;
     struct htw__flight_mark *marks; /* in order of time */
     size_t mark_count;
-    struct htw__flight_span *spans; /* by timer */
-    size_t span_count;
     uint64_t skipped; /* events of kinds that are not known */
     uint64_t lost;    /* earlier ones, whose place newer ones have taken */
     uint64_t earlier; /* timers of which the record does not have that they were armed */
@@ -97,6 +79,9 @@ struct htw__flight {
 
 void htw__flight_init(struct htw__flight *flight);
 void htw__flight_fini(struct htw__flight *flight);
+
+/* A larger array, of at least one element more; NULL: there is no memory. */
+void *htw__flight_grow(void *array, size_t *capacity, size_t size);
 
 /* A new site, without a name; NULL: there is no memory. */
 struct htw__flight_site *htw__flight_add_site(struct htw__flight *flight);
@@ -110,12 +95,6 @@ int htw__flight_finish(struct htw__flight *flight);
 /* The instants of the first and the last event; 0 without any. */
 int64_t htw__flight_begin_ns(const struct htw__flight *flight);
 int64_t htw__flight_end_ns(const struct htw__flight *flight);
-
-/* The beginning of the tick of the busiest scheduler in which the first event is. */
-int64_t htw__flight_origin_ns(const struct htw__flight *flight);
-
-/* The one with most events; NULL: there is none. */
-const struct htw__flight_scheduler *htw__flight_busiest(const struct htw__flight *flight);
 
 /* The sites, those with most wake-ups first, in memory to free(); NULL: there is none. */
 const struct htw__flight_site **htw__flight_rank(const struct htw__flight *flight);

@@ -2,14 +2,13 @@
 /* flight_input.c - gets a flight record out of a file, or from a monitor. */
 #include "flight_input.h"
 
-#include "../input.h"
 #include "../terminal.h"
 #include "../top/fetch.h"
 #include "../top/path.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <poll.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool refuse(const char *name, uint64_t line, const char *why) {
@@ -28,53 +27,44 @@ static bool finish(struct htw__flight *flight, const char *name) {
     return false;
 }
 
-/* A pipe may be slow, and is perhaps not blocking. */
-static int fill(struct htw__input *input) {
-    struct pollfd wanted = { .fd = htw__input_fd(input), .events = POLLIN };
-    poll(&wanted, 1, -1);
-    return htw__input_read(input);
-}
-
-static bool read_lines(struct htw__flight *flight, struct htw__input *input) {
-    const char *bytes, *why;
-    size_t size;
-    htw__input_advance(input);
-    while (!htw__input_is_over(input)) {
-        if (!htw__input_peek(input, &bytes, &size)) {
-            if (fill(input) != 0)
-                return refuse(input->name, htw__input_line(input), strerror(ENOMEM));
-        } else {
-            why = htw__flight_take(flight, bytes, size);
-            if (why != NULL)
-                return refuse(input->name, htw__input_line(input), why);
-            htw__input_consume(input, size);
-        }
-        htw__input_advance(input);
+/* A NUL ends a line too early, and so makes it a wrong one. */
+static bool read_lines(struct htw__flight *flight, const char *name, FILE *stream) {
+    static char line[HTW__FLIGHT_LINE_MAX + 2];
+    for (uint64_t number = 1; fgets(line, sizeof(line), stream) != NULL; number++) {
+        size_t size = strlen(line);
+        size -= size > 0 && line[size - 1] == '\n';
+        const char *why = htw__flight_take(flight, line, size);
+        if (why != NULL)
+            return refuse(name, number, why);
     }
-    return !input->has_failed && finish(flight, input->name);
+    if (!ferror(stream))
+        return finish(flight, name);
+    htw__terminal_error("%s: %s", name, strerror(errno));
+    return false;
 }
 
-bool htw__flight_read(struct htw__flight *flight, char *name) {
-    struct htw__input input;
-    char *const names[] = { name };
-    bool is_read = htw__input_init(&input, names, 1, '\n', HTW__FLIGHT_LINE_MAX + 1) == 0;
-    is_read = is_read && read_lines(flight, &input);
-    htw__input_fini(&input);
+bool htw__flight_read(struct htw__flight *flight, const char *name) {
+    bool is_standard = strcmp(name, "-") == 0;
+    FILE *stream = is_standard ? stdin : fopen(name, "re");
+    if (stream == NULL) {
+        htw__terminal_error("%s: %s", name, strerror(errno));
+        return false;
+    }
+    bool is_read = read_lines(flight, name, stream);
+    if (!is_standard)
+        (void)fclose(stream);
     return is_read;
 }
 
-static bool take_answer(struct htw__flight *flight, const char *path, const char *bytes,
-                        size_t size) {
-    const char *end = bytes + size;
-    for (uint64_t line = 1; bytes < end; line++) {
-        const char *stop = memchr(bytes, '\n', (size_t)(end - bytes));
-        size_t length = (size_t)((stop == NULL ? end : stop) - bytes);
-        const char *why = htw__flight_take(flight, bytes, length);
-        if (why != NULL)
-            return refuse(path, line, why);
-        bytes += length + (stop != NULL);
+static bool take_answer(struct htw__flight *flight, const char *path, char *bytes, size_t size) {
+    FILE *stream = fmemopen(bytes, size, "r");
+    if (stream == NULL) {
+        htw__terminal_error("%s: %s", path, strerror(errno));
+        return false;
     }
-    return finish(flight, path);
+    bool is_read = read_lines(flight, path, stream);
+    (void)fclose(stream);
+    return is_read;
 }
 
 bool htw__flight_fetch(struct htw__flight *flight, const char *program) {

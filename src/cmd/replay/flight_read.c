@@ -7,10 +7,6 @@
  */
 #include "flight.h"
 
-#include "grow.h"
-
-#include <htw/wheel.h>
-
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -18,7 +14,6 @@
 #include <string.h>
 
 #define FORMAT 1
-#define TICK_MAX_NS INT64_C(86400000000000)
 #define TIME_MAX_NS (INT64_MAX / 4) /* sums of them do not overflow */
 
 static const char no_memory[] = "no memory";
@@ -42,29 +37,8 @@ static void copy(char *into, size_t size, const char *value, const char *otherwi
     snprintf(into, size, "%s", value != NULL ? value : otherwise);
 }
 
-static const char *take_scheduler(struct htw__flight *flight, const json_t *object) {
-    if (flight->scheduler_count == HTW__FLIGHT_SCHEDULERS_MAX)
-        return "more schedulers than any program has";
-    if (flight->scheduler_count == flight->scheduler_capacity) {
-        struct htw__flight_scheduler *grown = htw__grow(
-            flight->schedulers, &flight->scheduler_capacity, sizeof(struct htw__flight_scheduler));
-        if (grown == NULL)
-            return no_memory;
-        flight->schedulers = grown;
-    }
-    int64_t tick_ns = number(object, "tick_ns"), size = number(object, "wheel_size");
-    if (tick_ns == 0 || tick_ns > TICK_MAX_NS || size < HTW_WHEEL_SIZE_MIN ||
-        size > HTW_WHEEL_SIZE_MAX || (size & (size - 1)) != 0)
-        return "a scheduler without a tick or a size of its wheels";
-    struct htw__flight_scheduler *scheduler = &flight->schedulers[flight->scheduler_count++];
-    *scheduler =
-        (struct htw__flight_scheduler) { .tick_ns = tick_ns, .wheel_size = (uint32_t)size };
-    copy(scheduler->name, sizeof(scheduler->name), text(object, "name"), "?");
-    return NULL;
-}
-
 static const char *take_head(struct htw__flight *flight, const json_t *object) {
-    const char *kind = text(object, "kind"), *why = NULL;
+    const char *kind = text(object, "kind");
     if (kind == NULL || strcmp(kind, "events") != 0)
         return "not a flight record";
     if (flight->has_head)
@@ -76,10 +50,10 @@ static const char *take_head(struct htw__flight *flight, const json_t *object) {
     flight->pid = number(object, "pid");
     flight->clock_ns = number(object, "clock_ns");
     flight->wall_ns = number(object, "wall_ns");
-    const json_t *schedulers = json_object_get(object, "schedulers");
-    for (size_t i = 0; i < json_array_size(schedulers) && why == NULL; i++)
-        why = take_scheduler(flight, json_array_get(schedulers, i));
-    return why;
+    flight->scheduler_count = json_array_size(json_object_get(object, "schedulers"));
+    return flight->scheduler_count > HTW__FLIGHT_SCHEDULERS_MAX
+               ? "more schedulers than any program has"
+               : NULL;
 }
 
 /* "accept_one() server.c:88", or what of it is known. */
@@ -182,7 +156,7 @@ static const char *reserve_event(struct htw__flight *flight) {
     if (flight->event_count < flight->event_capacity)
         return NULL;
     struct htw__flight_event *grown =
-        htw__grow(flight->events, &flight->event_capacity, sizeof(struct htw__flight_event));
+        htw__flight_grow(flight->events, &flight->event_capacity, sizeof(struct htw__flight_event));
     if (grown == NULL)
         return no_memory;
     flight->events = grown;
@@ -210,7 +184,6 @@ static const char *take_event(struct htw__flight *flight, const json_t *array) {
     if (why != NULL)
         return why;
     event.scheduler = (uint16_t)scheduler;
-    flight->schedulers[scheduler].events++;
     flight->events[flight->event_count++] = event;
     return NULL;
 }

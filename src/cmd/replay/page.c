@@ -2,7 +2,7 @@
 /*
  * page.c - writes the page of `htw replay`.
  *
- * The record is JSON in an element of its own, with marks and spans as numbers in flat arrays. replay.js reads it.
+ * The record is JSON in an element of its own, with the marks as numbers in a flat array. replay.js reads it.
  */
 #include "page.h"
 
@@ -60,7 +60,7 @@ static void put_site(FILE *stream, const struct htw__flight_site *site) {
 /* A mark is four numbers: the time since the one before; twice its site, and one more for a wake-up; how late;
  * how long. */
 static void put_marks(FILE *stream, const struct htw__flight *flight, const uint32_t *ranks) {
-    int64_t time_ns = htw__flight_origin_ns(flight);
+    int64_t time_ns = htw__flight_begin_ns(flight);
     fputs(",\n\"marks\":[", stream);
     for (size_t i = 0; i < flight->mark_count; i++) {
         const struct htw__flight_mark *mark = &flight->marks[i];
@@ -72,41 +72,16 @@ static void put_marks(FILE *stream, const struct htw__flight *flight, const uint
     fputs("]", stream);
 }
 
-/* A span is four numbers: its begin since the one before; its length; its deadline since its begin, or -1; its site. */
-static void put_spans(FILE *stream, const struct htw__flight *flight, const uint32_t *ranks) {
-    int64_t time_ns = htw__flight_origin_ns(flight);
-    fputs(",\n\"spans\":[", stream);
-    for (size_t i = 0; i < flight->span_count; i++) {
-        const struct htw__flight_span *span = &flight->spans[i];
-        int64_t delay_ns = -1;
-        if (span->deadline_ns != HTW__FLIGHT_NONE)
-            delay_ns = span->deadline_ns < span->begin_ns ? 0 : span->deadline_ns - span->begin_ns;
-        fprintf(stream, "%s%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRIu32, i == 0 ? "" : ",",
-                span->begin_ns - time_ns, span->end_ns - span->begin_ns, delay_ns,
-                ranks[span->site]);
-        time_ns = span->begin_ns;
-    }
-    fputs("]", stream);
-}
-
 static void put_head(FILE *stream, const struct htw__flight *flight) {
-    static const struct htw__flight_scheduler none = { .tick_ns = 1000000, .wheel_size = 256 };
-    const struct htw__flight_scheduler *busiest = htw__flight_busiest(flight);
-    int64_t origin_ns = htw__flight_origin_ns(flight);
-    busiest = busiest == NULL ? &none : busiest;
+    int64_t begin_ns = htw__flight_begin_ns(flight);
     fputs("{\"program\":", stream);
     put_text(stream, flight->program, strlen(flight->program));
-    fputs(",\"wheel\":", stream);
-    put_text(stream, busiest->name, strlen(busiest->name));
-    fprintf(stream, ",\"tick_ns\":%" PRId64 ",\"size\":%" PRIu32, busiest->tick_ns,
-            busiest->wheel_size);
     fprintf(stream,
             ",\"pid\":%" PRId64 ",\"wall_ms\":%" PRId64 ",\"length_ns\":%" PRId64
-            ",\"schedulers\":%zu,\"events\":%zu,\"lost\":%" PRIu64 ",\"earlier\":%" PRIu64
-            ",\"is_whole\":%s",
-            flight->pid, (flight->wall_ns - (flight->clock_ns - origin_ns)) / 1000000,
-            htw__flight_end_ns(flight) - origin_ns, flight->scheduler_count, flight->event_count,
-            flight->lost, flight->earlier, flight->is_whole ? "true" : "false");
+            ",\"events\":%zu,\"lost\":%" PRIu64 ",\"earlier\":%" PRIu64 ",\"is_whole\":%s",
+            flight->pid, (flight->wall_ns - (flight->clock_ns - begin_ns)) / 1000000,
+            htw__flight_end_ns(flight) - begin_ns, flight->event_count, flight->lost,
+            flight->earlier, flight->is_whole ? "true" : "false");
 }
 
 /* Sites are numbered by their ranks. */
@@ -125,7 +100,6 @@ static int put_record(FILE *stream, const struct htw__flight *flight) {
         }
         fputs("]", stream);
         put_marks(stream, flight, ranks);
-        put_spans(stream, flight, ranks);
         fputs("}", stream);
     }
     free(sites);

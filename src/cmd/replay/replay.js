@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
-// replay.js - a flight record: the time line says which sites have woken the program, and when; the wheel shows which
-// timers are armed at the time of the player.
+// replay.js - a flight record: the time line says which sites have woken the program, and when.
 //
 // A site is a place where timers are armed. They are numbered in the order of their wake-ups, and the first ones
-// have a colour and a lane each; the others have one together. A mark is a run of a callback, or a wake-up. A span
-// is a time for which a timer was armed.
+// have a colour and a lane each; the others have one together. A mark is a run of a callback, or a wake-up.
 'use strict';
 (() => {
 const flight = JSON.parse(document.getElementById('run').textContent);
@@ -414,15 +412,13 @@ const createTimeline = seek => {
     }
 
     function notes() {
-        const { lost, earlier, is_whole: isWhole, schedulers } = flight, begin = new Date(flight.wall_ms);
+        const { lost, earlier, is_whole: isWhole } = flight, begin = new Date(flight.wall_ms);
         const date = Number.isNaN(begin.getTime()) ? '' : ` from ${begin.toISOString().replace('T', ' ').replace('Z', ' UTC')} on`;
         return [
             `${textOfNumber(flight.events)} events in ${textOfNs(flight.length_ns)}${date}.`,
-            earlier > 0 && `${textOfCount(earlier, 'timer')} had been armed before the record begins: not in the wheel.`,
+            earlier > 0 && `${textOfCount(earlier, 'timer')} had been armed before the record begins.`,
             lost > 0 && `${textOfCount(lost, 'earlier event')} ${lost === 1 ? 'is' : 'are'} there no more: newer ones took the place.`,
             !isWhole && 'The record lacks its last line: it was cut off.',
-            schedulers > 0 && `The wheel has the tick and the size of the scheduler “${textOfBytes(flight.wheel)}”` +
-                `${schedulers > 1 ? `, and the timers of all ${textOfNumber(schedulers)} schedulers` : ''}.`,
         ].filter(Boolean);
     }
 
@@ -465,8 +461,6 @@ const createTimeline = seek => {
         view: () => ({ ...view }),
         cursor: () => cursor,
         colors: () => colors,
-        style: () => style,
-        laneOf,
         // The player is at a time.
         move(ns, isPlaying) {
             head = ns;
@@ -477,107 +471,10 @@ const createTimeline = seek => {
     };
 };
 
-// The wheel, with the tick and the size that the program's has. Level 0 is the outermost ring, a dot is a timer, and
-// stands in the bucket in which it would be put at the time that is shown.
-const createWheel = timeline => {
-    const GAP = 16 * Math.PI / 180; // on top, for the numbers of the levels
-    const canvas = element('wheel'), pen = canvas.getContext('2d');
-    const { tick_ns: tickNs, size: slots } = flight, count = flight.spans.length / 4;
-    const from = new Float64Array(count), to = new Float64Array(count), deadline = new Float64Array(count);
-    const lane = new Uint8Array(count);
-    let levels = 2, size = 0, now = 0;
-
-    // The number of the bucket: its level times `slots`, and its place there; -1: the timer is due, or never will be.
-    function placeOf(tick, clock) {
-        if (tick <= clock || tick === Infinity) return -1;
-        let level = 0, width = 1;
-        while (Math.floor(tick / width) - Math.floor(clock / width) >= slots) {
-            width *= slots;
-            level++;
-        }
-        return level * slots + Math.floor(tick / width) % slots;
-    }
-
-    for (let i = 0, at = 0; i < count; i++) {
-        const [begin, length, delay, site] = flight.spans.slice(4 * i, 4 * i + 4);
-        at += begin;
-        from[i] = at;
-        to[i] = at + length;
-        deadline[i] = delay < 0 ? Infinity : Math.ceil((at + delay) / tickNs);
-        lane[i] = timeline.laneOf(site);
-        levels = Math.max(levels, Math.floor(placeOf(deadline[i], Math.floor(at / tickNs)) / slots) + 1);
-    }
-
-    // The timers that are armed, as their spans.
-    function armed() {
-        const found = [];
-        for (let i = 0; i < count; i++)
-            if (from[i] <= now && now < to[i]) found.push(i);
-        return found;
-    }
-
-    const angleOf = slot => GAP / 2 + slot * (2 * Math.PI - GAP) / slots - Math.PI / 2;
-    const radiusOf = level => size * (0.48 - 0.4 * (level + 0.5) / levels);
-
-    function drawRings(clock) {
-        const thickness = size * 0.4 / levels;
-        for (let level = 0, width = 1; level < levels; level++, width *= slots) {
-            pen.strokeStyle = timeline.style().track;
-            pen.lineWidth = thickness * 0.88;
-            pen.beginPath();
-            pen.arc(size / 2, size / 2, radiusOf(level), angleOf(0), angleOf(slots));
-            pen.stroke();
-            const middle = angleOf(Math.floor(clock / width) % slots + 0.5), half = 1 / radiusOf(level);
-            pen.strokeStyle = timeline.style().hand;
-            pen.beginPath();
-            pen.arc(size / 2, size / 2, radiusOf(level), middle - half, middle + half);
-            pen.stroke();
-        }
-    }
-
-    function draw() {
-        const clock = Math.floor(now / tickNs), timers = armed(), width = timers.length > 3000 ? 2 : 4;
-        pen.clearRect(0, 0, size, size);
-        drawRings(clock);
-        for (const i of timers) {
-            const place = placeOf(deadline[i], clock), spread = (i * 0.61803398875) % 1;
-            if (place < 0) continue;
-            const angle = angleOf(place % slots + 0.1 + 0.8 * ((i * 0.75487766625) % 1));
-            const radius = radiusOf(Math.floor(place / slots)) + size * 0.32 / levels * (spread - 0.5);
-            pen.fillStyle = timeline.colors()[lane[i]];
-            pen.fillRect(size / 2 + radius * Math.cos(angle) - width / 2, size / 2 + radius * Math.sin(angle) - width / 2,
-                width, width);
-        }
-        const never = timers.filter(i => deadline[i] === Infinity).length;
-        element('armed').textContent = `${textOfCount(timers.length, 'timer')} armed` +
-            (never > 0 ? `, ${textOfNumber(never)} without a deadline` : '');
-    }
-
-    function layOut() {
-        const scale = Math.min(devicePixelRatio || 1, 2);
-        size = canvas.clientWidth;
-        canvas.width = canvas.height = Math.round(size * scale);
-        pen.setTransform(scale, 0, 0, scale, 0, 0);
-        draw();
-    }
-
-    new ResizeObserver(layOut).observe(canvas);
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', layOut);
-    return {
-        placeOf,
-        armed: () => armed().length,
-        move(ns) {
-            now = ns;
-            draw();
-        },
-    };
-};
-
-// The player: the time that both show, and how it passes.
+// The player: the time that is shown, and how it passes.
 const SPEEDS = [0.01, 0.05, 0.2, 0.5, 1, 2, 5, 10, 30, 100];
 let head = 0, speed = 4, playing = false, last = 0;
 const timeline = createTimeline(ns => { pause(); seek(ns); });
-const wheel = createWheel(timeline);
 
 function textAt(ns) {
     const date = new Date(flight.wall_ms + ns / 1e6);
@@ -587,7 +484,6 @@ function textAt(ns) {
 function seek(ns) {
     head = Math.max(0, Math.min(timeline.length, ns));
     timeline.move(head, playing);
-    wheel.move(head);
     element('clock').textContent = textAt(head);
     element('position').value = head;
     element('position').setAttribute('aria-valuetext', textAt(head));
@@ -652,7 +548,7 @@ seek(0);
 
 // For the tests.
 window.htwReplay = {
-    seek, play, pause, setSpeed, timeline, wheel,
-    state: () => ({ ns: head, playing, speed, armed: wheel.armed() }),
+    seek, play, pause, setSpeed, timeline,
+    state: () => ({ ns: head, playing, speed }),
 };
 })();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_replay_flight.c - flight records: their lines, what is counted, the table, the spans and the page. */
+/* test_replay_flight.c - flight records: their lines, what is counted, the table and the page. */
 #include "../../../src/cmd/replay/flight_table.h"
 #include "../../../src/cmd/replay/page.h"
 
@@ -66,7 +66,6 @@ FLIGHT_TEST(flight_counts_by_site) {
     assert_true(flight.is_whole);
     assert_int_equal(htw__flight_begin_ns(&flight), 1000000000);
     assert_int_equal(htw__flight_end_ns(&flight), 1300000000);
-    assert_string_equal(htw__flight_busiest(&flight)->name, "s");
     assert_int_equal(flight.site_count, 5);
     static const struct {
         const char *name, *place;
@@ -171,9 +170,6 @@ FLIGHT_TEST(flight_is_refused_with_a_reason) {
         { "{\"htw\":\"1\",\"kind\":\"events\",\"format\":2}",
           "the flight record is of a newer version than htw replay" },
         { HEAD HEAD, "another flight record begins" },
-        { "{\"htw\":\"1\",\"kind\":\"events\",\"format\":1,\"schedulers\":[{\"tick_ns\":5,\"wheel_size\":"
-          "6}]}",
-          "a scheduler without a tick or a size of its wheels" },
         { HEAD "{\"site\":1}", "the number of the site is not the next one" },
         { HEAD "[1,\"woken\",2,-1,0]", "not an event" },
         { HEAD "[1,\"woken\",-1,-1,0]", "not an event" },
@@ -201,26 +197,6 @@ FLIGHT_TEST(flight_is_refused_with_a_reason) {
     }
 }
 
-/* Each time for which a timer was armed, by timer: 5 until it runs; 6 until it is moved, then until it is cancelled;
-   a0, which is never due, until the end. The timer of the other scheduler was never armed in the record. */
-FLIGHT_TEST(flight_spans_are_the_times_for_which_timers_were_armed) {
-    static const struct htw__flight_span wanted[] = {
-        { 1000000000, 1005000000, 1005200000, 0 },
-        { 1001000000, 1050000000, 1002000000, 1 },
-        { 1002000000, 1100000000, 1020000000, 1 },
-        { 1300000000, HTW__FLIGHT_NONE, 1300000000, 3 },
-    };
-    assert_null(take(HEAD SITES EVENTS));
-    assert_int_equal(htw__flight_finish(&flight), 0);
-    assert_int_equal(flight.span_count, 4);
-    for (size_t i = 0; i < flight.span_count; i++) {
-        assert_int_equal(flight.spans[i].begin_ns, wanted[i].begin_ns);
-        assert_int_equal(flight.spans[i].deadline_ns, wanted[i].deadline_ns);
-        assert_int_equal(flight.spans[i].end_ns, wanted[i].end_ns);
-        assert_int_equal(flight.spans[i].site, wanted[i].site);
-    }
-}
-
 /* A timer that repeats has the same handle in each run. */
 FLIGHT_TEST(flight_has_the_runs_of_a_repeating_timer) {
     assert_null(take(HEAD SITES "[0,\"armed\",0,0,\"5\",10000000]\n"
@@ -232,17 +208,12 @@ FLIGHT_TEST(flight_has_the_runs_of_a_repeating_timer) {
     assert_int_equal(htw__flight_finish(&flight), 0);
     assert_int_equal(flight.sites[0].expired, 2);
     assert_int_equal(flight.earlier, 0);
-    assert_int_equal(flight.span_count, 2);
-    assert_int_equal(flight.spans[1].end_ns, 20100000);
 }
 
-/* Time begins with the tick of the program in which the first event is. */
-FLIGHT_TEST(flight_begins_with_a_tick) {
-    assert_null(take(HEAD SITES "[1000700000,\"armed\",0,0,\"5\",1000900000]\n"
-                                "[1002000000,\"woken\",0,-1,\"7\",0]\n"));
+FLIGHT_TEST(flight_event_without_a_site_has_one_of_its_own) {
+    assert_null(take(HEAD SITES "[1002000000,\"woken\",0,-1,\"7\",0]\n"));
     assert_int_equal(htw__flight_finish(&flight), 0);
     assert_string_equal(flight.sites[4].name, "no site");
-    assert_int_equal(htw__flight_origin_ns(&flight), 1000000000);
 }
 
 /* All that is done with a record; whether it has failed. */
@@ -282,5 +253,5 @@ FLIGHT_TEST(flight_without_memory_fails_at_each_allocation) {
             break;
         }
     }
-    assert_true(failed >= 8); /* six arrays, and the ranks of page and table */
+    assert_true(failed >= 6); /* four arrays, and the ranks of page and table */
 }
