@@ -208,12 +208,6 @@ void purgatory_case_assert_log(struct purgatory_case *test, const char *expected
         assert_log(test, expected);                    \
     } while (0)
 
-#define assert_check_ends(test, key, count, expected)  \
-    do {                                               \
-        assert_int_equal(check_key(test, key), count); \
-        assert_ends(test, expected);                   \
-    } while (0)
-
 /** Advances the case's threshold: so many requests end, and the hooks write this. */
 #define assert_advance_log(test, value, count, expected)  \
     do {                                                  \
