@@ -37,35 +37,25 @@ static uint64_t activity(const struct htw__top_source *source) {
     return source->scheduled + source->submitted + source->put;
 }
 
-static int compare_numbers(double a, double b) {
-    return a < b ? -1 : a > b;
+/* The greatest number first; where there is none to sort by, all have the same. */
+static int compare_numbers(double left, double right) {
+    return left > right ? -1 : left < right;
 }
 
-/* The greatest number first, names in ascending order. */
+static double source_number(const struct htw__top_source *source) {
+    enum htw__sort sort = htw__view_sort(sorting->view);
+    return sort == HTW__SORT_PENDING  ? (double)source->pending
+           : sort == HTW__SORT_MEMORY ? (double)source->memory_bytes
+           : sort == HTW__SORT_RATE
+               ? htw__line_rate(sorting, activity(source_before(sorting, source)), activity(source))
+               : 0;
+}
+
 static int compare_sources(const void *left, const void *right) {
     const struct htw__top_source *a = left, *b = right;
-    int order = 0;
     if (a->kind != b->kind)
         return a->kind < b->kind ? -1 : 1;
-    switch (htw__view_sort(sorting->view)) {
-    case HTW__SORT_PENDING:
-        order = compare_numbers((double)b->pending, (double)a->pending);
-        break;
-    case HTW__SORT_RATE:
-        order = compare_numbers(
-            htw__line_rate(sorting, activity(source_before(sorting, b)), activity(b)),
-            htw__line_rate(sorting, activity(source_before(sorting, a)), activity(a)));
-        break;
-    case HTW__SORT_MEMORY:
-        order = compare_numbers((double)b->memory, (double)a->memory);
-        break;
-    case HTW__SORT_NAME:
-    case HTW__SORT_WAKEUPS:
-    case HTW__SORT_CPU:
-    case HTW__SORT_LATE:
-    case HTW__SORT_COUNT:
-        break;
-    }
+    int order = compare_numbers(source_number(a), source_number(b));
     order = order != 0 ? order : strcmp(a->name, b->name);
     return sorting->view->is_reversed ? -order : order;
 }
@@ -76,27 +66,18 @@ struct row {
     struct htw__top_shard before;
 };
 
+static double row_number(const struct row *row) {
+    enum htw__sort sort = htw__view_sort(sorting->view);
+    return sort == HTW__SORT_PENDING  ? (double)row->now->in_wheels
+           : sort == HTW__SORT_MEMORY ? (double)row->now->memory_bytes
+           : sort == HTW__SORT_RATE
+               ? htw__line_rate(sorting, row->before.scheduled, row->now->scheduled)
+               : 0;
+}
+
 static int compare_rows(const void *left, const void *right) {
     const struct row *a = left, *b = right;
-    int order = 0;
-    switch (htw__view_sort(sorting->view)) {
-    case HTW__SORT_PENDING:
-        order = compare_numbers((double)b->now->in_wheels, (double)a->now->in_wheels);
-        break;
-    case HTW__SORT_RATE:
-        order = compare_numbers(htw__line_rate(sorting, b->before.scheduled, b->now->scheduled),
-                                htw__line_rate(sorting, a->before.scheduled, a->now->scheduled));
-        break;
-    case HTW__SORT_MEMORY:
-        order = compare_numbers((double)b->now->memory, (double)a->now->memory);
-        break;
-    case HTW__SORT_NAME:
-    case HTW__SORT_WAKEUPS:
-    case HTW__SORT_CPU:
-    case HTW__SORT_LATE:
-    case HTW__SORT_COUNT:
-        break;
-    }
+    int order = compare_numbers(row_number(a), row_number(b));
     order = order != 0 ? order : a->now->number < b->now->number ? -1 : 1;
     return sorting->view->is_reversed ? -order : order;
 }
@@ -112,7 +93,7 @@ static void set_shard(const struct htw__drawing *self, const struct row *row,
     htw__figure_rate(htw__line_rate(self, row->before.cancelled, now->cancelled), drawn->texts[3]);
     htw__figure_rate(htw__line_rate(self, row->before.moved, now->moved), drawn->texts[4]);
     htw__figure_count(now->groups, drawn->texts[5]);
-    htw__figure_bytes(now->memory, drawn->texts[6]);
+    htw__figure_bytes(now->memory_bytes, drawn->texts[6]);
 }
 
 static void draw_shards(const struct htw__drawing *self, const struct htw__top_source *before,
@@ -149,7 +130,7 @@ static void draw_scheduler(const struct htw__drawing *self, const struct htw__to
     htw__line_add_count(self, "pending", now->pending);
     htw__line_add_count(self, "running", now->running);
     htw__line_add_count(self, "groups", groups);
-    htw__line_add_size(self, "memory", now->memory);
+    htw__line_add_size(self, "memory", now->memory_bytes);
     htw__line_add_trouble(self, "late", now->late);
     htw__line_add_trouble(self, "missed periods", now->missed);
     htw__line_add_trouble(self, "refused", now->refused);
@@ -181,7 +162,7 @@ static void draw_purgatory(const struct htw__drawing *self, const struct htw__to
     htw__line_add_count(self, "keys", now->keys);
     htw__line_add_count(self, "watches", now->watched);
     htw__line_add_count(self, "with a timeout", now->delayed);
-    htw__line_add_size(self, "memory", now->memory);
+    htw__line_add_size(self, "memory", now->memory_bytes);
     htw__line_end(self);
     /* The scheduler counts these as its own, and a group for each purgatory. */
     htw__page_add(self->page, "  ");
@@ -225,8 +206,8 @@ static void draw_journal(const struct htw__drawing *self, const struct htw__top_
     htw__line_add_count(self, "requests", now->requests);
     htw__line_add_count(self, "queues", now->queues);
     htw__line_add_count(self, "done", now->kept);
-    htw__line_add_size(self, "log", now->log);
-    htw__line_add_size(self, "memory", now->memory);
+    htw__line_add_size(self, "log", now->log_bytes);
+    htw__line_add_size(self, "memory", now->memory_bytes);
     htw__line_end(self);
     htw__page_add(self->page, HTW__LABEL "  per second: ");
     htw__line_add_rate(self, "commits", before->commits, now->commits);
@@ -248,7 +229,7 @@ static void draw_wheel(const struct htw__drawing *self, const struct htw__top_so
                        const struct htw__top_source *now) {
     htw__page_add(self->page, "  ");
     htw__line_add_count(self, "pending", now->pending);
-    htw__line_add_size(self, "memory", now->memory);
+    htw__line_add_size(self, "memory", now->memory_bytes);
     if (now->age_ns > 2000000000) /* its owner has not slept since, or copies when it is asked */
         htw__line_add_duration(self, "as of", now->age_ns);
     if (now->age_ns > 2000000000)

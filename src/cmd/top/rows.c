@@ -23,6 +23,14 @@ uint64_t htw__top_number(const json_t *object, const char *name) {
     return value > 0 ? (uint64_t)value : 0;
 }
 
+void htw__top_numbers_read(const json_t *object, const struct htw__top_member *members,
+                           size_t count, void *into) {
+    for (size_t i = 0; i < count; i++) {
+        uint64_t number = htw__top_number(object, members[i].name);
+        memcpy((char *)into + members[i].offset, &number, sizeof(number));
+    }
+}
+
 void htw__top_clean(char *text) {
     for (; *text != '\0'; text++)
         if (*text < ' ' || *text > '~')
@@ -50,26 +58,19 @@ size_t htw__top_rows_count(const json_t *source, enum htw__top_list list) {
 }
 
 static void read_row(const json_t *object, const char *distance, struct htw__top_row *row) {
+#define M(name) HTW__TOP_MEMBER(struct htw__top_row, name)
+    static const struct htw__top_member members[] = {
+        M(pending), M(armed),   M(cancelled), M(expired), M(late),   M(callback_ns), M(wakeups),
+        M(timers),  M(delayed), M(ready),     M(leased),  M(buried), M(waiting),     M(scale_ppm)
+    };
+#undef M
     const json_t *instant = json_object_get(object, distance);
     *row = (struct htw__top_row) {
         .line = (uint32_t)htw__top_number(object, "line"),
-        .pending = htw__top_number(object, "pending"),
-        .armed = htw__top_number(object, "armed"),
-        .cancelled = htw__top_number(object, "cancelled"),
-        .expired = htw__top_number(object, "expired"),
-        .late = htw__top_number(object, "late"),
-        .callback_ns = htw__top_number(object, "callback_ns"),
-        .wakeups = htw__top_number(object, "wakeups"),
-        .timers = htw__top_number(object, "timers"),
         .distance_ns = json_is_integer(instant) ? json_integer_value(instant) : -1,
-        .delayed = htw__top_number(object, "delayed"),
-        .ready = htw__top_number(object, "ready"),
-        .leased = htw__top_number(object, "leased"),
-        .buried = htw__top_number(object, "buried"),
-        .waiting = htw__top_number(object, "waiting"),
-        .scale_ppm = htw__top_number(object, "scale_ppm"),
         .is_paused = json_is_true(json_object_get(object, "paused")),
     };
+    htw__top_numbers_read(object, members, sizeof(members) / sizeof(members[0]), row);
     htw__top_text(object, "name", row->name, sizeof(row->name));
     htw__top_text(object, "function", row->function, sizeof(row->function));
     htw__top_text(object, "file", row->file, sizeof(row->file));

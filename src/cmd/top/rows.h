@@ -44,6 +44,16 @@ void htw__top_clean(char *text);
 void htw__top_text(const json_t *object, const char *name, char *into, size_t size);
 uint64_t htw__top_number(const json_t *object, const char *name);
 
+/* Members that are numbers: their names in the answer, and where they are in a struct. */
+struct htw__top_member {
+    const char *name;
+    size_t offset;
+};
+#define HTW__TOP_MEMBER(type, name) \
+    { #name, offsetof(type, name) }
+void htw__top_numbers_read(const json_t *object, const struct htw__top_member *members,
+                           size_t count, void *into);
+
 /* How many rows a source has in a list. */
 size_t htw__top_rows_count(const json_t *source, enum htw__top_list list);
 

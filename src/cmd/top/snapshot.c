@@ -61,12 +61,11 @@ static void read_numbers(const json_t *array, uint64_t *numbers, size_t count) {
 }
 
 static void read_distribution(const json_t *object, struct htw__top_distribution *distribution) {
-    distribution->count = htw__top_number(object, "count");
-    distribution->p50_ns = htw__top_number(object, "p50_ns");
-    distribution->p90_ns = htw__top_number(object, "p90_ns");
-    distribution->p99_ns = htw__top_number(object, "p99_ns");
-    distribution->p999_ns = htw__top_number(object, "p999_ns");
-    distribution->max_ns = htw__top_number(object, "max_ns");
+#define M(name) HTW__TOP_MEMBER(struct htw__top_distribution, name)
+    static const struct htw__top_member members[] = { M(count),  M(p50_ns),  M(p90_ns),
+                                                      M(p99_ns), M(p999_ns), M(max_ns) };
+#undef M
+    htw__top_numbers_read(object, members, sizeof(members) / sizeof(members[0]), distribution);
     read_numbers(json_object_get(object, "histogram"), distribution->histogram, HTW__TOP_BUCKETS);
 }
 
@@ -94,21 +93,18 @@ static void read_levels(const json_t *array, struct htw__top_source *source) {
 /* Takes the shards of a source from those of the snapshot, of which `room` are left. */
 static void read_shards(const json_t *array, struct htw__top_snapshot *snapshot, size_t room,
                         struct htw__top_source *source) {
+#define M(name) HTW__TOP_MEMBER(struct htw__top_shard, name)
+    static const struct htw__top_member members[] = { M(scheduled), M(cancelled), M(moved),
+                                                      M(in_wheels), M(groups),    M(memory_bytes) };
+#undef M
     size_t count = json_array_size(array);
     source->shard_count = count < room ? count : room;
     source->shards = snapshot->shards + snapshot->shard_count;
     snapshot->shard_count += source->shard_count;
     for (size_t i = 0; i < source->shard_count; i++) {
-        const json_t *object = json_array_get(array, i);
-        source->shards[i] = (struct htw__top_shard) {
-            .number = (uint32_t)i,
-            .scheduled = htw__top_number(object, "scheduled"),
-            .cancelled = htw__top_number(object, "cancelled"),
-            .moved = htw__top_number(object, "moved"),
-            .in_wheels = htw__top_number(object, "in_wheels"),
-            .groups = htw__top_number(object, "groups"),
-            .memory = htw__top_number(object, "memory_bytes"),
-        };
+        source->shards[i].number = (uint32_t)i;
+        htw__top_numbers_read(json_array_get(array, i), members,
+                              sizeof(members) / sizeof(members[0]), &source->shards[i]);
     }
 }
 
@@ -127,47 +123,19 @@ static void read_observed(const json_t *array, struct htw__top_source *source) {
 
 static void read_source(const json_t *object, enum htw__top_kind kind,
                         struct htw__top_source *source) {
-    *source = (struct htw__top_source) {
-        .kind = kind,
-        .pending = htw__top_number(object, "pending"),
-        .memory = htw__top_number(object, "memory_bytes"),
-        .scheduled = htw__top_number(object, "scheduled"),
-        .fired = htw__top_number(object, "fired"),
-        .cancelled = htw__top_number(object, "cancelled"),
-        .moved = htw__top_number(object, "moved"),
-        .demoted = htw__top_number(object, "demoted"),
-        .runs = htw__top_number(object, "runs"),
-        .late = htw__top_number(object, "late"),
-        .missed = htw__top_number(object, "missed"),
-        .refused = htw__top_number(object, "refused"),
-        .running = htw__top_number(object, "running"),
-        .wakeups = htw__top_number(object, "wakeups"),
-        .empty_wakeups = htw__top_number(object, "empty_wakeups"),
-        .submitted = htw__top_number(object, "submitted"),
-        .completed = htw__top_number(object, "completed"),
-        .expired = htw__top_number(object, "expired"),
-        .closed = htw__top_number(object, "closed"),
-        .delayed = htw__top_number(object, "delayed"),
-        .watched = htw__top_number(object, "watched"),
-        .keys = htw__top_number(object, "keys"),
-        .alarms = htw__top_number(object, "alarms"),
-        .put = htw__top_number(object, "put"),
-        .done = htw__top_number(object, "done"),
-        .delivered = htw__top_number(object, "delivered"),
-        .replaced = htw__top_number(object, "replaced"),
-        .commits = htw__top_number(object, "commits"),
-        .failed = htw__top_number(object, "failed"),
-        .ready = htw__top_number(object, "ready"),
-        .leased = htw__top_number(object, "leased"),
-        .buried = htw__top_number(object, "buried"),
-        .kept = htw__top_number(object, "kept"),
-        .queues = htw__top_number(object, "queues"),
-        .requests = htw__top_number(object, "requests"),
-        .oldest_ns = htw__top_number(object, "oldest_ns"),
-        .stopped = htw__top_number(object, "stopped"),
-        .log = htw__top_number(object, "log_bytes"),
-        .age_ns = htw__top_number(object, "age_ns"),
+#define M(name) HTW__TOP_MEMBER(struct htw__top_source, name)
+    static const struct htw__top_member members[] = {
+        M(pending),   M(memory_bytes),  M(scheduled), M(fired),     M(cancelled), M(moved),
+        M(demoted),   M(runs),          M(late),      M(missed),    M(refused),   M(running),
+        M(wakeups),   M(empty_wakeups), M(submitted), M(completed), M(expired),   M(closed),
+        M(delayed),   M(watched),       M(keys),      M(alarms),    M(put),       M(done),
+        M(delivered), M(replaced),      M(commits),   M(failed),    M(ready),     M(leased),
+        M(buried),    M(kept),          M(queues),    M(requests),  M(oldest_ns), M(stopped),
+        M(log_bytes), M(age_ns)
     };
+#undef M
+    *source = (struct htw__top_source) { .kind = kind };
+    htw__top_numbers_read(object, members, sizeof(members) / sizeof(members[0]), source);
     htw__top_text(object, "name", source->name, sizeof(source->name));
     htw__top_text(object, "error", source->error, sizeof(source->error));
     read_distribution(json_object_get(object, "lateness"), &source->lateness);

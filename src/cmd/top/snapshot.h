@@ -29,7 +29,7 @@ struct htw__top_level {
 
 struct htw__top_shard {
     uint32_t number;
-    uint64_t scheduled, cancelled, moved, in_wheels, groups, memory;
+    uint64_t scheduled, cancelled, moved, in_wheels, groups, memory_bytes;
 };
 
 enum htw__top_kind { HTW__TOP_SCHEDULER, HTW__TOP_PURGATORY, HTW__TOP_JOURNAL, HTW__TOP_WHEEL };
@@ -39,14 +39,14 @@ struct htw__top_source {
     enum htw__top_kind kind;
     char name[HTW__TOP_NAME_MAX + 1];
     char error[128]; /* "" or why there is nothing else */
-    uint64_t pending, memory;
+    uint64_t pending, memory_bytes;
     uint64_t scheduled, fired, cancelled, moved, demoted, runs, late, missed, refused, running;
     uint64_t wakeups, empty_wakeups; /* of schedulers */
     uint64_t submitted, completed, expired, closed, delayed, watched, keys,
         alarms; /* of purgatories */
     uint64_t put, done, delivered, replaced, commits, failed, ready, leased, buried, kept, queues,
-        requests, oldest_ns, log, stopped; /* of journals, which have `delayed`, too */
-    uint64_t age_ns;                       /* of wheels */
+        requests, oldest_ns, log_bytes, stopped; /* of journals, which have `delayed`, too */
+    uint64_t age_ns;                             /* of wheels */
     struct htw__top_distribution lateness, callback, commit, durable;
     uint64_t waits[HTW__TOP_BUCKETS];
     unsigned level_count;
