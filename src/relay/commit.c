@@ -153,14 +153,9 @@ void htw__commit_begin(struct htw__kafka *self, enum htw__channel channel) {
     begin(self, channel, 0);
 }
 
-void htw__commits_take(struct htw__kafka *self) {
+void htw__commits_take(struct htw__kafka *self, bool wait) {
     for (int i = 0; i < 2; i++)
-        finish(self, &self->writers[i], false);
-}
-
-void htw__commits_await(struct htw__kafka *self) {
-    for (int i = 0; i < 2; i++)
-        finish(self, &self->writers[i], true);
+        finish(self, &self->writers[i], wait);
 }
 
 int htw__commit_now(struct htw__kafka *self, enum htw__channel channel) {

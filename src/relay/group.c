@@ -25,7 +25,7 @@
 
 /* After what is in flight, which names the former one. */
 static void keep_membership(struct htw__kafka *self, bool is_joined) {
-    htw__commits_await(self);
+    htw__commits_take(self, true);
     if (self->member != NULL)
         rd_kafka_consumer_group_metadata_destroy(self->member);
     self->member = is_joined ? rd_kafka_consumer_group_metadata(self->group) : NULL;

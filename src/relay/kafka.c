@@ -274,7 +274,7 @@ int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
     bool has_more = false, has_room = false;
     htw__kafka_say_log(self);
     htw__directory_learn(&self->directory);
-    htw__commits_take(self);
+    htw__commits_take(self, false);
     if (htw__member_check(self) != 0 || (htw__kafka_must_recover(self) && recover(self) != 0))
         return -EIO;
     if (htw__kafka_is_stopping(self))
@@ -321,7 +321,7 @@ static int leave(struct htw__kafka *self) {
     /* order: The flag counts alone; a call of librdkafka costs far more than the order. [relaxed: not
        played, and kept: what the thread did before is visible to one that stops] */
     atomic_store_explicit(&self->is_stopping, true, memory_order_release);
-    htw__commits_await(self);
+    htw__commits_take(self, true);
     if (self->member != NULL && (htw__commit_now(self, HTW__CHANNEL_DELIVER) != 0 ||
                                  htw__commit_now(self, HTW__CHANNEL_FILE) != 0))
         error = -EIO;

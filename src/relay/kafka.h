@@ -426,11 +426,8 @@ void htw__commits_stop(struct htw__kafka *kafka);
  * channel is in flight. If it fails, now or later, the relay recovers (htw__kafka_must_recover()). */
 void htw__commit_begin(struct htw__kafka *kafka, enum htw__channel channel);
 
-/* Does what follows from the commits that have ended. */
-void htw__commits_take(struct htw__kafka *kafka);
-
-/* The same, and waits for those that are in flight. */
-void htw__commits_await(struct htw__kafka *kafka);
+/* Does what follows from the commits that have ended; with `wait`, from all that are in flight. */
+void htw__commits_take(struct htw__kafka *kafka, bool wait);
 
 /* Commits, and waits for acknowledgements and for the end. Returns 0, or -EAGAIN: all is to be forgotten;
  * the relay recovers (htw__kafka_must_recover()). */

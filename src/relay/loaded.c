@@ -52,10 +52,6 @@ static void detach(struct htw__entry *entry) {
     self->bytes -= entry->size;
 }
 
-void htw__entry_free(struct htw__entry *entry) {
-    free(entry);
-}
-
 static void drop(struct htw__entry *entry) {
     detach(entry);
     free(entry);
@@ -144,8 +140,7 @@ void htw__loaded_fall_due(struct htw_timer *timer) {
     htw__heap_push(&entry->loaded->due, &entry->turn);
 }
 
-/* Notes that all before `offset` has been read. */
-static int see(struct htw__loaded *self, int64_t offset) {
+int htw__loaded_reach(struct htw__loaded *self, int64_t offset) {
     if (offset > self->seen)
         self->seen = offset;
     if (self->seen > self->progress.read_end)
@@ -207,15 +202,11 @@ enum htw__arrival htw__loaded_add(struct htw__loaded *self, const struct htw__re
         deadline_ms = self->end_ms;
     enum fate fate = judge(self, deadline_ms, record->offset);
     if ((fate == STAYS && keep(self, record, request, deadline_ms) != 0) ||
-        see(self, record->offset + 1) != 0)
+        htw__loaded_reach(self, record->offset + 1) != 0)
         return HTW__ARRIVAL_NO_MEMORY;
     if (fate == STAYS && self->bytes > bytes_max && self->count >= 2)
         cut(self);
     return fate == LEAVES ? HTW__ARRIVAL_DUE : HTW__ARRIVAL_KEPT;
-}
-
-int htw__loaded_reach(struct htw__loaded *self, int64_t offset) {
-    return see(self, offset);
 }
 
 struct htw__entry *htw__loaded_leave(struct htw__loaded *self) {

@@ -76,16 +76,15 @@ enum htw__arrival htw__loaded_add(struct htw__loaded *loaded,
                                   const struct htw__relay_record *record,
                                   const struct htw__request *request, size_t bytes_max);
 
-/* The end of the bucket has been reached; it lies at `offset`. Returns 0 or -ENOMEM. */
+/* All before `offset` has been read. Returns 0 or -ENOMEM. */
 int htw__loaded_reach(struct htw__loaded *loaded, int64_t offset);
 
 /* The wheel has handed out the timer of an entry. */
 void htw__loaded_fall_due(struct htw_timer *timer);
 
 /* The next entry that is due leaves; NULL: none is. The caller delivers the record, and then frees the
- * entry. */
+ * entry by free(). */
 struct htw__entry *htw__loaded_leave(struct htw__loaded *loaded);
-void htw__entry_free(struct htw__entry *entry);
 
 /* Whether everything up to the cut has left, and another pass is needed. */
 bool htw__loaded_needs_pass(const struct htw__loaded *loaded);

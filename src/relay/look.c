@@ -194,7 +194,7 @@ static int leave(struct htw__relay *self, struct htw__entry *entry) {
     struct htw__source from = { stripe->index, 0, loaded->slot };
     htw__stripe_bucket(stripe, 0, loaded->slot)->is_dirty = true;
     int error = htw__relay_pass_on(self, stripe, from, entry->record, &entry->request);
-    htw__entry_free(entry);
+    free(entry);
     return error;
 }
 

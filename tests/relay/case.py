@@ -108,18 +108,18 @@ class Case:
         assert run.returncode == status, (run.returncode, run.stderr)
         return [json.loads(line) for line in run.stdout.splitlines()], run.stderr
 
-    def verdict(self, ahead_ms=0):
+    def verdict(self):
         for what in ("sent", "got"):
             self.client.finish(self.files[what])
-        return Verdict(self.files["sent"], self.files["got"], ahead_ms)
+        return Verdict(self.files["sent"], self.files["got"])
 
-    def end(self, ahead_ms=0):
+    def end(self):
         """Stops all, and judges: each once, none early."""
         time.sleep(1)  # for what should not come
         for relay in self.relays:
             if relay.running():
                 assert relay.stop() == 0, relay.text()[-2000:]
-        verdict = self.verdict(ahead_ms)
+        verdict = self.verdict()
         print(f"    {verdict}", flush=True)
         return verdict
 

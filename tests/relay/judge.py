@@ -27,10 +27,9 @@ class Verdict:
     each of the others arrived at the consumer, in milliseconds, in order. A key that begins with "bad" is that of a dead
     letter: it was sent, and must not arrive. A record for which a cancel was sent may be missing. Several records of one
     key have one htw-id, and each replaces the one before: `replaced` are the keys of which the last alone has come. Of one
-    with a condition (htw-if-offset) and its victim one may come. `ahead_ms`: what the clock of a relay was ahead of the
-    broker's at most."""
+    with a condition (htw-if-offset) and its victim one may come."""
 
-    def __init__(self, sent, got, ahead_ms=0):
+    def __init__(self, sent, got):
         deadlines, conditional, self.cancels = collections.defaultdict(list), set(), set()
         for _, timestamp, key, headers in fields(sent):
             if key.startswith("bad"):
@@ -54,7 +53,7 @@ class Verdict:
                 continue
             # The timestamp is the broker's at the moment of appending: the topics are made so. The consumer may see
             # it much later.
-            if timestamp + ahead_ms < wanted or wanted not in deadlines[key]:
+            if timestamp < wanted or wanted not in deadlines[key]:
                 self.early.append(key)
             late.append(arrival - wanted)
         self.missing = [key for key in deadlines if key not in times and key not in self.cancels]
@@ -108,7 +107,6 @@ def self_test(folder):
     verdict = Verdict(changed, written("not replaced", [("k1", 2001, "htw-delivered-for=2001;"), soon, good[2]]))
     verdict.require()
     assert not verdict.replaced, vars(verdict)
-    Verdict(sent, written("ahead", good[1:] + [("k0", 1999, "htw-delivered-for=2000;")]), 1).require()
     for name, records in {
             "missing": good[1:], "doubled": good + good[:1],
             "early": good[1:] + [("k0", 1999, "htw-delivered-for=2000;")],

@@ -171,22 +171,6 @@ def what_is_not_read_and_who_does_not_read_is_seen(case):
 
 
 @scenario()
-def of_two_relays_of_one_name_one_ends(case):
-    case.relay("a").ready()
-    case.produce(5000, 1000, 15000)
-    time.sleep(2)
-    case.relay("a")
-    wait_for(lambda: not all(relay.running() for relay in case.relays), "a relay that ends")
-    time.sleep(5)
-    ended = [relay for relay in case.relays if not relay.running()]
-    assert len(ended) == 1 and ended[0].process.returncode == 1, f"{len(ended)} have ended"
-    assert "another relay runs as the same --instance" in ended[0].text(), ended[0].text()
-    ended[0].is_stopped = True
-    case.wait_arrived()
-    case.end().require()
-
-
-@scenario()
 def relays_that_are_stopped_leave_at_once(case):
     first = case.relay("a").ready()
     case.produce(10000, 500, 30000)

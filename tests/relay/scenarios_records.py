@@ -1,53 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""What records, clocks and destinations can be like; each with all records counted at the end."""
+"""What records and destinations can be like; each with all records counted at the end."""
 import collections
-import os
 import random
 import re
-import struct
 import time
 
 from case import CI, LONG, now_ms, scenario
 from client import read_records
 from relay import wait_for
 import test_examples
-
-
-class Clock:
-    """A wall clock for relays that are started with its environment."""
-
-    def __init__(self, case):
-        self.path = os.path.join(case.cluster.folder, case.name + ".clock")
-        self.environment = {"LD_PRELOAD": case.world.set_clock, "HTW_CLOCK": self.path}
-        self.set_ahead(0)
-
-    def set_ahead(self, seconds):
-        """Of the real time. Those that run see it at once."""
-        with open(self.path, "r+b" if os.path.exists(self.path) else "wb") as stream:
-            stream.write(struct.pack("=q", seconds * 10 ** 9))
-
-
-@scenario()
-def deadlines_within_ten_years_wait_and_come(case):
-    year = 365 * 24 * 3600
-    clock = Clock(case)
-    # Its buckets reach half a minute ahead, and turn within the test: records beyond move on each time.
-    relay = case.relay("a", "--levels", "3", environment=clock.environment).ready()
-    case.produce(5000, -10 ** 12, 10 ** 12)
-    case.produce(5000, 0, 40000)
-    case.produce(10000, 100000, 10 * year * 1000)
-    wait_for(lambda: case.arrived() >= 10000, lambda: f"10000 records; {len(case.keys)} have come", 90)
-    time.sleep(5)
-    assert case.arrived() == 10000, f"{case.arrived()} have come"
-    assert case.waiting(levels=3) == {str(number): 1 for number in range(10000, 20000)}
-    clock.set_ahead(11 * year)
-    case.wait_arrived()
-    # A clock that was wrong does not make the relay wait until it is that late.
-    clock.set_ahead(0)
-    case.produce(5000, 0, 10000)
-    case.wait_arrived()
-    assert relay.running()
-    case.end(ahead_ms=11 * year * 1000).require()
 
 
 @scenario()

@@ -37,7 +37,6 @@ class World:
         self.suspend = os.path.join(os.path.abspath(arguments.tools), "relay_suspend.so")
         examples = os.path.join(os.path.abspath(arguments.tools), "..", "examples")
         self.examples = [os.path.join(examples, name) for name in ("relay_producer", "relay_consumer")]
-        self.set_clock = os.path.join(os.path.abspath(arguments.tools), "relay_set_clock.so")
         self.cluster = Cluster(arguments.jars, nodes, **settings)
 
     def __enter__(self):

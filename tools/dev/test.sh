@@ -53,7 +53,7 @@ sanitizer_options='-Doptimization=1 -Dc_args=-g1 -Dcpp_args=-g1'
 run_relay() {
     folder=build/$1
     shift
-    ninja -C "$folder" --quiet htw htw-relay tests/relay_suspend.so tests/relay_set_clock.so tests/test_relay_mock_commits \
+    ninja -C "$folder" --quiet htw htw-relay tests/relay_suspend.so tests/test_relay_mock_commits \
         tests/test_relay_mock_doubles tests/test_relay_mock_members examples/relay_producer examples/relay_consumer
     case $* in
     '' | --quick | --long)

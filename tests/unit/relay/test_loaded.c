@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define END_MS 1000
@@ -47,7 +48,7 @@ static const char *leave_until(int64_t now_ms) {
         htw__loaded_fall_due(timer);
     while ((entry = htw__loaded_leave(&loaded)) != NULL) {
         size += (size_t)snprintf(text + size, sizeof(text) - size, "%" PRId64 " ", entry->offset);
-        htw__entry_free(entry);
+        free(entry);
     }
     return text;
 }

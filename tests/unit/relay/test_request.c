@@ -148,28 +148,6 @@ static void expect_header(const struct htw__header *header, const char *name, co
     assert_true(htw__bytes_are_equal(header->value, htw__bytes_of(value)));
 }
 
-UNIT_TEST(request_in_a_bucket_says_the_same) {
-    static const char *const words[] = { "trace",  "x",     "htw-delay",      "250",
-                                         "htw-id", "my id", "htw-deliver-to", "orders",
-                                         NULL };
-    struct htw__header waiting[HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
-    struct htw__request_times times;
-    struct htw__relay_record record = make(words);
-    struct htw__request first, second;
-    assert_null(htw__request_parse(&record, &first));
-    assert_int_equal(first.offset, -1);
-    first.offset = 42; /* as it is filed */
-    record.header_count = htw__request_headers_to_wait(&record, &first, waiting, &times);
-    record.headers = waiting;
-    record.timestamp_ms = 77777;
-    assert_null(htw__request_parse(&record, &second));
-    assert_int_equal(second.deadline_ms, 1250);
-    assert_int_equal(second.offset, 42);
-    assert_true(htw__bytes_are_equal(first.to, second.to));
-    assert_true(htw__bytes_are_equal(first.id, second.id));
-    expect_header(&waiting[0], "trace", "x");
-}
-
 /* Also when it is filed again: by a demotion, or because it has to wait for longer. */
 /* holds: relay-8 */
 UNIT_TEST(request_that_is_postponed_keeps_the_time_that_was_wanted) {
@@ -249,40 +227,4 @@ UNIT_TEST(request_dead_letter_keeps_all_and_says_why) {
     assert_int_equal(htw__request_headers_of_dead(&record, "no", dead), 2);
     expect_header(&dead[0], "htw-deliver-at", "soon");
     expect_header(&dead[1], "htw-reason", "no");
-}
-
-/* In a bucket it is known by its own offset, and what is delivered has neither. */
-UNIT_TEST(request_offsets_do_not_outlive_their_record) {
-    static const char *const words[] = { "htw-deliver-at", "1250", "htw-id", "a",
-                                         "htw-if-offset",  "7",    NULL };
-    struct htw__header room[2][HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
-    struct htw__request_times times[2];
-    struct htw__relay_record record = make(words);
-    struct htw__request request;
-    assert_null(htw__request_parse(&record, &request));
-    assert_int_equal(request.if_offset, 7);
-    request.offset = INT64_C(1000000007); /* of the record itself */
-    for (int i = 0; i < 2; i++) {
-        record.header_count = htw__request_headers_to_wait(&record, &request, room[i], &times[i]);
-        record.headers = room[i];
-        assert_int_equal(record.header_count, 3);
-        assert_null(htw__request_parse(&record, &request));
-        assert_int_equal(request.offset, 1000000007);
-        assert_int_equal(request.if_offset, -1);
-    }
-    char time[HTW__REQUEST_TIME_SIZE];
-    assert_int_equal(htw__request_headers_to_deliver(&record, 1250, headers, time), 2);
-    expect_header(&headers[0], "htw-id", "a");
-    expect_header(&headers[1], "htw-delivered-for", "1250");
-}
-
-/* As large as an offset may be: larger than any time. */
-UNIT_TEST(request_reads_all_offsets) {
-    static const char *const words[] = {
-        "htw-deliver-at", "1250", "htw-id", "a", "htw-if-offset", "1000000000000000000", NULL
-    };
-    struct htw__relay_record record = make(words);
-    struct htw__request request;
-    assert_null(htw__request_parse(&record, &request));
-    assert_int_equal(request.if_offset, INT64_C(1000000000000000000));
 }
