@@ -120,10 +120,12 @@ def find_mutants(kind, files, call, test):
 
 
 def read_planted():
+    above = {}
     for part in (root / "tests/mutate/planted.txt").read_text().split("\n\n"):
         lines = [line.split(None, 1) for line in part.splitlines() if line and not line.startswith("#")]
         if lines:
-            row = dict(lines)
+            row = {**above, **dict(lines)}
+            above = {"FILES": row["FILES"], "TEST": row["TEST"]}
             if not chosen or any(word in row["WHAT"] or word in row["TEST"] for word in chosen):
                 yield row
 
