@@ -29,7 +29,7 @@ LAYERS = {
         r"relay_(destinations|failures|gain|ids|index|input|letters|levels|loaded|look|progress|recurrence|request|waiting)|model_relay"),
     "cmd": (
         r"cmd/(?!relay/).*\.[ch]",
-        r"duration|safe_file|signals|terminal|delay(?!_queue).*|demo|draw.*|replay_.*|fault_(delay.*|journal_command)|cron.*|top.*"),
+        r"duration|safe_file|signals|delay(?!_queue).*|demo|draw.*|replay_.*|fault_(delay.*|journal_command)|cron.*|top.*"),
 }
 
 

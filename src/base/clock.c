@@ -22,11 +22,3 @@ int64_t htw__clock_boottime_ns(void) {
 int64_t htw__clock_realtime_ns(void) {
     return read_ns(CLOCK_REALTIME);
 }
-
-#ifndef HTW_PORTABLE
-int64_t htw__clock_wall_ahead_ns(clockid_t clock) {
-    /* In this order: a thread that is stopped in between gets too little. */
-    int64_t wall_ns = read_ns(CLOCK_REALTIME);
-    return wall_ns - read_ns(clock);
-}
-#endif

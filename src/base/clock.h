@@ -29,7 +29,4 @@ static inline int64_t htw__clock_earlier(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
-/* How far the kernel's wall clock is ahead of another clock, or a little less. Only for Linux. */
-int64_t htw__clock_wall_ahead_ns(clockid_t clock);
-
 #endif /* HTW_SRC_BASE_CLOCK_H */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* terminal.c - messages, and the progress line on standard error. */
+/* terminal.c - messages. */
 #include "terminal.h"
 
 #include "visible.h"
@@ -8,12 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-#define COLUMNS_IF_UNKNOWN 80
-
-static bool line_is_shown;
 static const char *program = "htw delay";
 
 void htw__terminal_name(const char *name) {
@@ -34,7 +29,6 @@ __attribute__((format(printf, 3, 0))) static void print(FILE *stream, const char
 void htw__terminal_error(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    htw__terminal_erase();
     print(stderr, program, format, arguments);
     va_end(arguments);
 }
@@ -58,23 +52,4 @@ bool htw__terminal_shows(uint64_t *count) {
 void htw__terminal_count(const char *name, uint64_t count) {
     if (count > HTW__TERMINAL_ALIKE)
         htw__terminal_error("%s: %" PRIu64 " errors, not all of which were printed", name, count);
-}
-
-static int columns(void) {
-    struct winsize size;
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return COLUMNS_IF_UNKNOWN;
-    return size.ws_col;
-}
-
-void htw__terminal_show(const char *line) {
-    /* A line that reached the last column could not be erased by a carriage return. */
-    fprintf(stderr, "\r%.*s\033[K", columns() - 1, line);
-    line_is_shown = true;
-}
-
-void htw__terminal_erase(void) {
-    if (line_is_shown)
-        fputs("\r\033[K", stderr);
-    line_is_shown = false;
 }

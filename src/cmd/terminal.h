@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * terminal.h - messages on standard error and standard output, and on standard error below them one line that is
- * kept up to date. The state is one for the process.
- */
+/* terminal.h - messages on standard error and standard output. The state is one for the process. */
 #ifndef HTW_SRC_CMD_TERMINAL_H
 #define HTW_SRC_CMD_TERMINAL_H
 
@@ -12,8 +9,7 @@
 /* Names the program in error messages: `htw delay` at first. The string is not copied. */
 void htw__terminal_name(const char *name);
 
-/* Prints `htw delay: …` and a newline, after erasing the line that is shown. What could change the
- * terminal is escaped: visible.h. */
+/* Prints `htw delay: …` and a newline. What could change the terminal is escaped: visible.h. */
 void htw__terminal_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same on standard output, without the name: a line for people that repeats input. */
@@ -27,11 +23,5 @@ void htw__terminal_print(const char *format, ...) __attribute__((format(printf, 
 #define HTW__TERMINAL_ALIKE 20
 bool htw__terminal_shows(uint64_t *count);
 void htw__terminal_count(const char *name, uint64_t count);
-
-/* Shows a line, as much of it as fits, in place of the one before. */
-void htw__terminal_show(const char *line);
-
-/* Erases the line that is shown, if there is one. */
-void htw__terminal_erase(void);
 
 #endif /* HTW_SRC_CMD_TERMINAL_H */

@@ -50,7 +50,6 @@ static void say(enum htw__severity level, const char *text, const struct htw__re
     if (stats != NULL)
         write_stats(line, stats);
     bool is_complete = fclose(line) == 0;
-    htw__terminal_erase();
     if (is_complete)
         fprintf(stderr, "%s\n", bytes);
     else
