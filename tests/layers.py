@@ -24,9 +24,6 @@ LAYERS = {
     "monitor": (
         r"monitor/.*\.[ch]",
         r"monitor.*|fault_monitor|stress_monitor"),
-    "relay": (
-        r"relay/(destinations|file|ids|index|levels|loaded|look|progress|record|recurrence|relay|request|stripe|waiting)\.[ch]",
-        r"relay_(destinations|failures|gain|ids|index|input|letters|levels|loaded|look|progress|recurrence|request|waiting)|model_relay"),
     "cmd": (
         r"cmd/(?!relay/).*\.[ch]",
         r"duration|safe_file|signals|delay(?!_queue).*|demo|draw.*|replay_.*|fault_(delay.*|journal_command)|cron.*|top.*"),

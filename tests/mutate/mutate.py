@@ -6,7 +6,7 @@ usage: mutate.py [LAYER]... [--seed N] [--count N] [--jobs N] [--survivors]
 
 A mutant is a copy of the source with one thing changed: a relation, a constant, a missing statement
 (operators.py has the list). COUNT of them (40) are chosen in each LAYER (wheel, scheduler, purgatory,
-calendar, journal, monitor, relay, cmd; all) by the seed, and the layer's own tests run until one fails. Mutants that do not compile, or
+calendar, journal, monitor, cmd; all) by the seed, and the layer's own tests run until one fails. Mutants that do not compile, or
 of which the compiler makes the same objects, do not count. The score is how many are caught of those
 that are left; below 95 % the exit status is 1.
 
