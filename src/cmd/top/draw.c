@@ -99,8 +99,10 @@ static void set_shard(const struct htw__drawing *self, const struct row *row,
 static void draw_shards(const struct htw__drawing *self, const struct htw__top_source *before,
                         const struct htw__top_source *now) {
     static const struct htw__column columns[] = {
-        { "shard", 5 },   { "in wheels", 9 }, { "scheduled/s", 11 }, { "cancelled/s", 11 },
-        { "moved/s", 9 }, { "groups", 6 },    { "memory", 8 },
+        { .title = "shard", .width = 5 },        { .title = "in wheels", .width = 9 },
+        { .title = "scheduled/s", .width = 11 }, { .title = "cancelled/s", .width = 11 },
+        { .title = "moved/s", .width = 9 },      { .title = "groups", .width = 6 },
+        { .title = "memory", .width = 8 },
     };
     struct row *rows = calloc(now->shard_count + 1, sizeof(*rows));
     struct htw__table_row *drawn = calloc(now->shard_count + 1, sizeof(*drawn));

@@ -6,12 +6,16 @@
 #include "figures.h"
 #include "lines.h"
 
+#include <stddef.h>
+
 #define HTW__COLUMNS_MAX 8
 
 /* A column of numbers, at least as wide as its title. */
 struct htw__column {
     const char *title;
     unsigned width;
+    int how;       /* for the one who fills it in: how a number is shown, */
+    size_t offset; /* ... and where it is in a struct */
 };
 
 struct htw__table_row {

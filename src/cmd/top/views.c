@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef void cells_function(const struct htw__drawing *self, const struct htw__top_row *before,
-                            const struct htw__top_row *now, char (*texts)[HTW__FIGURE_SIZE]);
-
 /* ---- what a row is about */
 
 static void describe_others(const struct htw__top_row *row, struct htw__table_row *ret_row) {
@@ -76,50 +73,42 @@ static void cpu(const struct htw__drawing *self, uint64_t before_ns, uint64_t no
                  100 * (share < 9999 ? share : 9999));
 }
 
-static void site_pending_cells(const struct htw__drawing *self, const struct htw__top_row *before,
-                               const struct htw__top_row *now, char (*texts)[HTW__FIGURE_SIZE]) {
-    (void)self, (void)before;
-    htw__figure_count(now->pending, texts[0]);
-    distance(now->distance_ns, texts[1]);
-}
-
-static void site_cells(const struct htw__drawing *self, const struct htw__top_row *before,
-                       const struct htw__top_row *now, char (*texts)[HTW__FIGURE_SIZE]) {
-    changes(self, before->wakeups, now->wakeups, texts[0]);
-    htw__figure_count(now->pending, texts[1]);
-    cpu(self, before->callback_ns, now->callback_ns, texts[2]);
-    changes(self, before->late, now->late, texts[3]);
-    changes(self, before->expired, now->expired, texts[4]);
-    changes(self, before->armed, now->armed, texts[5]);
-    changes(self, before->cancelled, now->cancelled, texts[6]);
-    distance(now->distance_ns, texts[7]);
-}
-
-static void instant_cells(const struct htw__drawing *self, const struct htw__top_row *before,
-                          const struct htw__top_row *now, char (*texts)[HTW__FIGURE_SIZE]) {
-    (void)self, (void)before;
-    distance(now->distance_ns, texts[0]);
-    htw__figure_count(now->timers, texts[1]);
-}
-
-static void group_cells(const struct htw__drawing *self, const struct htw__top_row *before,
-                        const struct htw__top_row *now, char (*texts)[HTW__FIGURE_SIZE]) {
-    (void)self, (void)before;
-    htw__figure_count(now->pending, texts[0]);
-    if (now->others > 0)
-        snprintf(texts[1], HTW__FIGURE_SIZE, "-");
+static void scale(const struct htw__top_row *row, char text[HTW__FIGURE_SIZE]) {
+    if (row->others > 0)
+        snprintf(text, HTW__FIGURE_SIZE, "-");
     else
-        snprintf(texts[1], HTW__FIGURE_SIZE, "%.3g", (double)now->scale_ppm / 1e6);
+        snprintf(text, HTW__FIGURE_SIZE, "%.3g", (double)row->scale_ppm / 1e6);
 }
 
-static void queue_cells(const struct htw__drawing *self, const struct htw__top_row *before,
-                        const struct htw__top_row *now, char (*texts)[HTW__FIGURE_SIZE]) {
-    (void)self, (void)before;
-    htw__figure_count(now->delayed, texts[0]);
-    htw__figure_count(now->ready, texts[1]);
-    htw__figure_count(now->leased, texts[2]);
-    htw__figure_count(now->buried, texts[3]);
-    htw__figure_count(now->waiting, texts[4]);
+/* How a number of a row is shown. */
+enum how { COUNT, CHANGE, CPU, DISTANCE, SCALE };
+
+static uint64_t number_at(const struct htw__top_row *row, size_t offset) {
+    uint64_t number;
+    memcpy(&number, (const char *)row + offset, sizeof(number));
+    return number;
+}
+
+static void set_cell(const struct htw__drawing *self, const struct htw__column *column,
+                     const struct htw__top_row *before, const struct htw__top_row *now,
+                     char text[HTW__FIGURE_SIZE]) {
+    switch ((enum how)column->how) {
+    case COUNT:
+        htw__figure_count(number_at(now, column->offset), text);
+        break;
+    case CHANGE:
+        changes(self, number_at(before, column->offset), number_at(now, column->offset), text);
+        break;
+    case CPU:
+        cpu(self, before->callback_ns, now->callback_ns, text);
+        break;
+    case DISTANCE:
+        distance(now->distance_ns, text);
+        break;
+    case SCALE:
+        scale(now, text);
+        break;
+    }
 }
 
 /* ---- lists */
@@ -128,81 +117,60 @@ struct list {
     const char *subject; /* of a row */
     const char *nothing; /* what is said if there are no rows */
     void (*describe)(const struct htw__top_row *row, struct htw__table_row *ret_row);
-    cells_function *cells;
     unsigned column_count;
     struct htw__column columns[HTW__COLUMNS_MAX];
 };
 
-static const struct list counted_sites = {
-    "site",
-    "no timer was armed",
-    describe_site,
-    site_cells,
-    8,
-    { { "wake-ups/s", 10 },
-      { "pending", 7 },
-      { "CPU", 6 },
-      { "late/s", 6 },
-      { "runs/s", 6 },
-      { "armed/s", 7 },
-      { "cancelled/s", 11 },
-      { "next", 6 } },
-};
+#define AT(member) offsetof(struct htw__top_row, member)
+#define NEXT \
+    { "next", 6, DISTANCE, 0 }
+#define PENDING \
+    { "pending", 7, COUNT, AT(pending) }
+#define TIMERS \
+    { "timers", 6, COUNT, AT(timers) }
 
-static const struct list total_sites = {
-    "site",
-    "no timer was armed",
-    describe_site,
-    site_cells,
-    8,
-    { { "wake-ups", 8 },
-      { "pending", 7 },
-      { "CPU", 6 },
-      { "late", 6 },
-      { "runs", 6 },
-      { "armed", 6 },
-      { "cancelled", 9 },
-      { "next", 6 } },
-};
+/* `per` is "/s", where it is not of all time. */
+#define SITES(per)                                                                             \
+    {                                                                                          \
+        "site", "no timer was armed", describe_site, 8, {                                      \
+            { "wake-ups" per, 7 + sizeof(per), CHANGE, AT(wakeups) }, PENDING,                 \
+                { "CPU", 6, CPU, 0 }, { "late" per, 6, CHANGE, AT(late) },                     \
+                { "runs" per, 6, CHANGE, AT(expired) }, { "armed" per, 7, CHANGE, AT(armed) }, \
+                { "cancelled" per, 8 + sizeof(per), CHANGE, AT(cancelled) }, NEXT              \
+        }                                                                                      \
+    }
+
+static const struct list counted_sites = SITES("/s"), total_sites = SITES("");
 
 static const struct list pending_sites = {
-    "site",
-    "no timer is pending",
-    describe_site,
-    site_pending_cells,
-    2,
-    { { "pending", 7 }, { "next", 6 } },
+    "site", "no timer is pending", describe_site, 2, { PENDING, NEXT }
 };
 
 static const struct list other_lists[HTW__TOP_LISTS] = {
     [HTW__TOP_WAKEUPS] = { "the first of them",
                            "no timer is pending",
                            describe_site,
-                           instant_cells,
                            2,
-                           { { "wakes in", 8 }, { "timers", 6 } } },
+                           { { "wakes in", 8, DISTANCE, 0 }, TIMERS } },
     [HTW__TOP_HERDS] = { "the first of them",
                          "no two timers were due at one instant in the last minute",
                          describe_site,
-                         instant_cells,
                          2,
-                         { { "ago", 6 }, { "timers", 6 } } },
+                         { { "ago", 6, DISTANCE, 0 }, TIMERS } },
     [HTW__TOP_GROUPS] = { "group",
                           "no group",
                           describe_group,
-                          group_cells,
                           2,
-                          { { "pending", 7 }, { "scale", 6 } } },
+                          { PENDING, { "scale", 6, SCALE, 0 } } },
     [HTW__TOP_QUEUES] = { "queue",
                           "no queue",
                           describe_queue,
-                          queue_cells,
                           5,
-                          { { "delayed", 7 },
-                            { "ready", 6 },
-                            { "leased", 6 },
-                            { "buried", 6 },
-                            { "waiting", 7 } } },
+                          { { "delayed", 7, COUNT, AT(delayed) },
+                            { "ready", 6, COUNT, AT(ready) },
+                            { "leased", 6, COUNT, AT(leased) },
+                            { "buried", 6, COUNT, AT(buried) },
+                            { "waiting", 7, COUNT, AT(waiting) } } },
 };
 
 static const struct list *list_of(const struct htw__drawing *self,
@@ -330,7 +298,9 @@ void htw__view_draw_list(const struct htw__drawing *self, const struct htw__top_
         greatest = row->timers > greatest ? row->timers : greatest;
         struct htw__table_row *drawn_row = &drawn[drawn_count++];
         (row->others > 0 ? describe_others : form->describe)(row, drawn_row);
-        form->cells(self, row_before(&before->lists[list], row), row, drawn_row->texts);
+        const struct htw__top_row *as_before = row_before(&before->lists[list], row);
+        for (unsigned j = 0; j < form->column_count; j++)
+            set_cell(self, &form->columns[j], as_before, row, drawn_row->texts[j]);
     }
     draw_hints(self, now, list, greatest);
     if (drawn_count > 0)
