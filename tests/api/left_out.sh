@@ -51,7 +51,7 @@ expect() {
 calendar='left out: the calendar and htw cron: needs cctz and a C++ compiler (Debian: libcctz-dev g++)'
 journal='left out: the journal, htw journal and htw serve: needs SQLite (Debian: libsqlite3-dev)'
 relay='left out: htw relay: needs librdkafka 2.0.2, libmicrohttpd and the calendar (Debian: librdkafka-dev libmicrohttpd-dev libcctz-dev g++)'
-page='left out: htw serve --http: needs libmicrohttpd (Debian: libmicrohttpd-dev)'
+page='left out: htw serve: needs libmicrohttpd (Debian: libmicrohttpd-dev)'
 top='left out: htw top and htw replay: needs ncurses and jansson (Debian: libncurses-dev libjansson-dev)'
 annotations='left out: what helgrind and DRD are told: needs the headers of valgrind (Debian: valgrind)'
 probes='left out: probes for bpftrace and perf: needs sys/sdt.h of SystemTap (Debian: systemtap-sdt-dev)'

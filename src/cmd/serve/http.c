@@ -17,13 +17,6 @@ static struct htw__beside beside = { .folder = -1 };
 static struct htw__listener beside_listener = { .fd = -1 };
 static bool is_open, has_page;
 
-static void count(void *context, struct htw__page_numbers *ret_numbers) {
-    struct htw__server *server = context;
-    pthread_mutex_lock(&server->mutex);
-    *ret_numbers = server->numbers;
-    pthread_mutex_unlock(&server->mutex);
-}
-
 /* Without it the server does all but what `htw journal` asks of it. */
 static bool listen_beside(const char *file) {
     char where[sizeof("unix:") + HTW__BESIDE_PATH];
@@ -56,7 +49,7 @@ bool htw__serve_http_start(struct htw__server *server) {
             (struct htw__http_place) { .fd = beside_listener.fd, .is_owners = true };
     if (place_count == 0)
         return true;
-    page = (struct htw__page) { server->journal, count, server, NULL };
+    page = (struct htw__page) { server, NULL };
     if (server->options.path != NULL)
         page.path = realpath(server->options.path, file_name);
     service = (struct htw__http_service) { .option = "--http",

@@ -149,11 +149,9 @@ static bool run_commands(struct htw__server *server) {
 /* What other threads may read. */
 static void publish(struct htw__server *server) {
     pthread_mutex_lock(&server->mutex);
-    server->numbers.connections = server->connection_count;
-    server->numbers.producers = server->producers;
-    server->numbers.workers = server->workers;
-    server->numbers.waiting = server->waiting;
-    server->numbers.is_draining = server->is_draining;
+    server->numbers =
+        (struct htw__server_numbers) { server->connection_count, server->producers, server->workers,
+                                       server->waiting, server->is_draining };
     pthread_mutex_unlock(&server->mutex);
 }
 

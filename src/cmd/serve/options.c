@@ -71,7 +71,6 @@ static const struct htw__option rows[] = {
     { 'o', "max-output", "BYTES", set_size, AT(max_output), .least = 1024,
       .help = "with so many bytes that it has not read, a client must read\n"
               "before its next command counts (default 64K)" },
-#ifndef HTW_WITHOUT_HTTP
     { 0, "http", "PLACE", htw__set_name, AT(http),
       .help = "also a page of queues and jobs, JSON and metrics, at\n"
               "[ADDRESS:]PORT or unix:PATH. Other addresses than 127.0.0.0/8\n"
@@ -81,7 +80,6 @@ static const struct htw__option rows[] = {
               "variable HTW_SERVE_TOKEN" },
     { 0, "host", "NAME[,NAME]...", htw__set_name, AT(hosts),
       .help = "names besides localhost and addresses by which --http is asked" },
-#endif
     { 0, "monitor", "[=PATH]", htw__set_path, AT(monitor_path),
       .also = offsetof(struct htw__serve_options, monitor),
       .help = "show timers, journal and queues to `htw top`, through the socket\n"

@@ -198,7 +198,9 @@ static void fail(const struct htw__page_ask *ask, int error) {
 }
 
 static void answer(void *context, struct htw__http_request *http) {
-    struct htw__page_ask ask = { .page = context,
+    const struct htw__page *page = context;
+    struct htw__page_ask ask = { .page = page,
+                                 .journal = page->server->journal,
                                  .http = http,
                                  .json = { .out = http->out },
                                  .action = (enum htw__page_action)http->target->route->action,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * page.h - an open journal over HTTP: its queues and jobs as JSON, a page, and metrics. It uses the public calls of the journal alone.
+ * page.h - an open journal over HTTP: its queues and jobs as JSON, a page, and metrics.
  *
  * COST. An answer is bounded whatever the journal holds: lists have at most `limit` members; queues are passed once, and of them
  * so many are kept; jobs are read some at a time, and others may write in between.
@@ -10,15 +10,10 @@
 
 #include "../http/server.h"
 #include "../json.h"
-
-#include "numbers.h"
-
-#include <htw/journal.h>
+#include "server.h"
 
 struct htw__page {
-    struct htw_journal *journal;
-    void (*count)(void *context, struct htw__page_numbers *ret_numbers); /* in any thread */
-    void *context;
+    struct htw__server *server;
     /* Of the journal, resolved: its errors begin with it, and clients are not told; NULL: none. */
     const char *path;
 };
@@ -49,6 +44,7 @@ enum htw__page_action {
 /* A request, with its parameters. */
 struct htw__page_ask {
     const struct htw__page *page;
+    struct htw_journal *journal;
     struct htw__http_request *http;
     struct htw__json json; /* the answer */
     enum htw__page_action action;

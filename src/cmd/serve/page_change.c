@@ -34,9 +34,7 @@ static bool take_state(void *context, const struct htw_job_info *job) {
 int htw__page_put(struct htw__page_ask *ask) {
     struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
     struct htw_job job = HTW_JOB_INIT;
-    struct htw__page_numbers numbers;
-    ask->page->count(ask->page->context, &numbers);
-    if (numbers.is_draining) {
+    if (htw__server_numbers(ask->page->server).is_draining) {
         htw__http_refuse(ask->http, 409, "the server takes no more jobs: it is draining");
         return 0;
     }
@@ -50,7 +48,7 @@ int htw__page_put(struct htw__page_ask *ask) {
         job.deadline_ns = ask->until_ns;
     change.jobs = &job;
     change.job_count = 1;
-    int error = htw_journal_apply(ask->page->journal, &change);
+    int error = htw_journal_apply(ask->journal, &change);
     htw__json_begin(&ask->json, NULL, '{');
     htw__json_exact(&ask->json, "put", (int64_t)job.id);
     htw__json_end(&ask->json, '}');
@@ -75,13 +73,13 @@ int htw__page_change(struct htw__page_ask *ask) {
     update.deadline_ns = ask->until_ns;
     update.has_priority = ask->has_priority;
     update.priority = ask->priority;
-    int error = htw_journal_peek(ask->page->journal, ask->id, take_state, &state);
+    int error = htw_journal_peek(ask->journal, ask->id, take_state, &state);
     if (error == 0 && state == HTW_JOB_LEASED) {
         htw__http_refuse(ask->http, 409, "the job is leased, so its worker has it");
         return 0;
     }
     if (error == 0)
-        error = htw_journal_update(ask->page->journal, &update);
+        error = htw_journal_update(ask->journal, &update);
     if (error == 0)
         answer_done(ask, changes[ask->action].done);
     return error;
@@ -89,12 +87,12 @@ int htw__page_change(struct htw__page_ask *ask) {
 
 int htw__page_kick(struct htw__page_ask *ask) {
     struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
-    int kicked = htw_journal_kick(ask->page->journal, ask->queue, (uint32_t)ask->count);
+    int kicked = htw_journal_kick(ask->journal, ask->queue, (uint32_t)ask->count);
     if (kicked < 0)
         return kicked;
     if (kicked > 0)
         log_change(ask, "kicked");
-    (void)htw_journal_get_queue(ask->page->journal, ask->queue, &stats);
+    (void)htw_journal_get_queue(ask->journal, ask->queue, &stats);
     htw__json_begin(&ask->json, NULL, '{');
     htw__json_number(&ask->json, "kicked", (uint64_t)kicked);
     htw__json_number(&ask->json, "buried", stats.buried);
@@ -105,9 +103,9 @@ int htw__page_kick(struct htw__page_ask *ask) {
 /* A queue that does not exist must not come into being by a mistake in its name. A RESUME is a pause until the past. */
 int htw__page_pause(struct htw__page_ask *ask) {
     struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
-    int error = htw_journal_get_queue(ask->page->journal, ask->queue, &stats);
+    int error = htw_journal_get_queue(ask->journal, ask->queue, &stats);
     if (error == 0)
-        error = htw_journal_pause(ask->page->journal, ask->queue, ask->until_ns);
+        error = htw_journal_pause(ask->journal, ask->queue, ask->until_ns);
     if (error == 0)
         answer_done(ask, ask->action == HTW__PAGE_PAUSE ? "paused" : "resumed");
     return error;

@@ -26,8 +26,7 @@ static int list_jobs(const struct htw__page_ask *ask, const char *queue, enum ht
     struct htw_list_place place = { { 0 } };
     for (size_t shown = 0; shown < limit;) {
         uint32_t wanted = limit - shown < SLICE ? (uint32_t)(limit - shown) : SLICE;
-        int got =
-            htw_journal_list(ask->page->journal, queue, state, &place, wanted, visit, context);
+        int got = htw_journal_list(ask->journal, queue, state, &place, wanted, visit, context);
         if (got < 0)
             return got;
         shown += (size_t)got;
@@ -79,7 +78,7 @@ static bool write_id(void *context, const struct htw_job_info *job) {
 
 /* How many, or an error. */
 static int write_leases(struct htw__page_ask *ask, struct queues *queues) {
-    int error = htw_journal_list_queues(ask->page->journal, take_queue, queues);
+    int error = htw_journal_list_queues(ask->journal, take_queue, queues);
     int count = queues->has_failed ? -ENOMEM : error;
     for (size_t i = 0; i < queues->count && count >= 0 && count < LEASES_MAX; i++) {
         const char *queue = queues->names[i][0] == '\0' ? NULL : queues->names[i];
@@ -110,5 +109,5 @@ static bool write_whole(void *context, const struct htw_job_info *job) {
 }
 
 int htw__page_job(struct htw__page_ask *ask) {
-    return htw_journal_peek(ask->page->journal, ask->id, write_whole, &ask->json);
+    return htw_journal_peek(ask->journal, ask->id, write_whole, &ask->json);
 }

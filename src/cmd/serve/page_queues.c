@@ -109,8 +109,7 @@ static void write_row(struct htw__json *json, const struct row *row) {
 }
 
 static void write_server(struct htw__page_ask *ask) {
-    struct htw__page_numbers numbers;
-    ask->page->count(ask->page->context, &numbers);
+    struct htw__server_numbers numbers = htw__server_numbers(ask->page->server);
     htw__json_begin(&ask->json, "server", '{');
     htw__json_number(&ask->json, "connections", numbers.connections);
     htw__json_number(&ask->json, "producers", numbers.producers);
@@ -136,7 +135,7 @@ static void write_all(struct htw__page_ask *ask, const struct selection *self) {
 
 int htw__page_queues(struct htw__page_ask *ask) {
     struct selection self = { .text = ask->text, .sort = ask->sort, .limit = ask->limit };
-    int error = select_queues(ask->page->journal, &self);
+    int error = select_queues(ask->journal, &self);
     if (error == 0)
         write_all(ask, &self);
     end_selection(&self);
@@ -146,7 +145,7 @@ int htw__page_queues(struct htw__page_ask *ask) {
 int htw__page_queue(struct htw__page_ask *ask) {
     struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
     struct row row;
-    int error = htw_journal_get_queue(ask->page->journal, ask->queue, &stats);
+    int error = htw_journal_get_queue(ask->journal, ask->queue, &stats);
     if (error != 0)
         return error;
     stats.name = ask->queue;
@@ -184,7 +183,7 @@ static void print_metric(FILE *out, const struct selection *self, const char *na
 
 static void print_metrics(struct htw__page_ask *ask, const struct selection *self) {
     FILE *out = ask->http->out;
-    struct htw__page_numbers numbers;
+    struct htw__server_numbers numbers = htw__server_numbers(ask->page->server);
     htw__prometheus_value(
         out, "htw_journal_queues_left_out",
         "queues that the metrics of each queue leave out: those with the fewest jobs",
@@ -193,7 +192,6 @@ static void print_metrics(struct htw__page_ask *ask, const struct selection *sel
                  HTW__SORT_BURIED);
     print_metric(out, self, "htw_journal_queue_waiting", "requests that wait for a job of a queue",
                  HTW__SORT_WAITING, HTW__SORT_WAITING);
-    ask->page->count(ask->page->context, &numbers);
     htw__prometheus_value(out, "htw_serve_connections", "connections now", numbers.connections);
     htw__prometheus_value(out, "htw_serve_producers", "connections that have put jobs",
                           numbers.producers);
@@ -205,9 +203,9 @@ static void print_metrics(struct htw__page_ask *ask, const struct selection *sel
 
 int htw__page_metrics(struct htw__page_ask *ask) {
     struct selection self = { .sort = HTW__SORT_JOBS, .limit = METRICS_QUEUES_MAX };
-    int error = select_queues(ask->page->journal, &self);
+    int error = select_queues(ask->journal, &self);
     if (error == 0)
-        error = htw_journal_prometheus(ask->page->journal, ask->http->out);
+        error = htw_journal_prometheus(ask->journal, ask->http->out);
     if (error == 0)
         print_metrics(ask, &self);
     ask->http->type = "text/plain; version=0.0.4; charset=utf-8";

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* server.c - timers, and the queue of turns. */
+/* server.c - timers, the queue of turns, and what the page tells. */
 #include "server.h"
 
 #include "../../base/clock.h"
 
 int64_t htw__server_now(void) {
     return htw__clock_boottime_ns();
+}
+
+struct htw__server_numbers htw__server_numbers(struct htw__server *server) {
+    pthread_mutex_lock(&server->mutex);
+    struct htw__server_numbers numbers = server->numbers;
+    pthread_mutex_unlock(&server->mutex);
+    return numbers;
 }
 
 void htw__server_ring(void *arg, const struct htw_expiration *expiration) {

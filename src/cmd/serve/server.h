@@ -22,7 +22,6 @@
 
 #include "buffer.h"
 #include "line.h"
-#include "numbers.h"
 #include "options.h"
 
 #include "../../base/key_table.h"
@@ -43,6 +42,12 @@
 struct htw__connection;
 struct htw__operation;
 struct htw__server;
+
+/* What the page tells of the server. */
+struct htw__server_numbers {
+    uint64_t connections, producers, workers, waiting;
+    bool is_draining;
+};
 
 /* A thread that reads: reader.h. */
 struct htw__serve_reader {
@@ -77,7 +82,7 @@ struct htw__server {
     /* The mailbox. */
     pthread_mutex_t mutex;
     struct htw__operation *done, **last_done; /* guarded by the mutex */
-    struct htw__page_numbers numbers;         /* those of the last round, for the page; likewise */
+    struct htw__server_numbers numbers;       /* those of the last round, for the page; likewise */
     int wake;                                 /* an eventfd */
 
     struct htw__link connections;
@@ -154,6 +159,9 @@ struct htw__connection {
     bool is_partial;     /* it is not complete */
     bool is_closing;     /* executes nothing more; is closed when its output is sent */
 };
+
+/* In any thread. */
+struct htw__server_numbers htw__server_numbers(struct htw__server *server);
 
 /* The clock of the scheduler, in nanoseconds. */
 int64_t htw__server_now(void);
