@@ -52,7 +52,7 @@ struct fault {
     bool is_planned;
     unsigned skipped;
 };
-static struct fault full, bad_write, bad_sync;
+static struct fault full, bad_sync;
 static int last_error;
 
 static bool meets(struct fault *fault) {
@@ -72,16 +72,12 @@ void disk_fill(unsigned skipped) {
     plan(&full, skipped);
 }
 
-void disk_damage_write(unsigned skipped) {
-    plan(&bad_write, skipped);
-}
-
 void disk_damage_sync(unsigned skipped) {
     plan(&bad_sync, skipped);
 }
 
 bool disk_has_failed(void) {
-    return !full.is_planned && !bad_write.is_planned && !bad_sync.is_planned;
+    return !full.is_planned && !bad_sync.is_planned;
 }
 
 static void copy(struct contents *to, const struct contents *from) {
@@ -179,10 +175,9 @@ static int file_read(sqlite3_file *base, void *bytes, int size, sqlite3_int64 of
 
 static int file_write(sqlite3_file *base, const void *bytes, int size, sqlite3_int64 offset) {
     struct contents *present = &file_of(base)->present;
-    bool is_full = meets(&full);
-    if (is_full || meets(&bad_write)) {
-        errno = last_error = is_full ? ENOSPC : EIO;
-        return is_full ? SQLITE_FULL : SQLITE_IOERR_WRITE;
+    if (meets(&full)) {
+        errno = last_error = ENOSPC;
+        return SQLITE_FULL;
     }
     if (offset + size > FILE_MAX)
         return SQLITE_FULL;
@@ -302,7 +297,7 @@ static void begin(void) {
 
 void disk_reset(void) {
     static bool has_begun;
-    full = bad_write = bad_sync = (struct fault) { false, 0 };
+    full = bad_sync = (struct fault) { false, 0 };
     last_error = 0;
     if (!has_begun)
         begin();

@@ -19,7 +19,6 @@ void disk_reset(void);
 
 /* Of the next writes or syncs, one after `skipped` others fails: the disk is full, or is damaged. */
 void disk_fill(unsigned skipped);
-void disk_damage_write(unsigned skipped);
 void disk_damage_sync(unsigned skipped);
 
 /* Whether all of that has failed that was to fail. */

@@ -119,26 +119,6 @@ SCHEDULER_TEST(child_that_returns_from_a_hook_ends) {
     returning_child_assert_ended(&child, "a release hook");
 }
 
-static struct htw_task *kept;
-
-static void keep(void *context, struct htw_task *const *tasks, size_t count) {
-    (void)context;
-    (void)count;
-    kept = tasks[0];
-}
-
-SCHEDULER_TEST(child_that_returns_from_the_hook_of_a_dropped_task_ends) {
-    const struct htw_executor executor = { keep, NULL };
-    f->options.executor = &executor;
-    f->options.clock = HTW_CLOCK_MONOTONIC;
-    f->options.embedded = true;
-    scheduler_reopen(f);
-    arm_hooked(f, 0);
-    assert_int_equal(htw_scheduler_process(f->scheduler, 0, NULL), HTW_DONE);
-    assert_int_equal(htw_task_drop(kept, NULL), HTW_CANCELLED);
-    returning_child_assert_ended(&child, "a release hook");
-}
-
 SCHEDULER_TEST(child_that_returns_from_a_visitor_ends) {
     create_group(f);
     for (unsigned i = 0; i < PROBES; i++) {
