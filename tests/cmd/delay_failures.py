@@ -10,20 +10,6 @@ from harness import (PATIENCE, PROGRAM, close_output, content_of, equal, file_wi
 
 
 @test
-def delay_that_is_bad_is_named_and_skipped():
-    bad = [b"", b" ", b"x y", b"99999999999999999999 y", b"@2026-02-29T00:00:00Z y", b"1S y",
-           b"\xff\x1b[2J y", b"1s\r"]
-    data = b"".join(b"0 good\n%s\n" % line for line in bad)
-    got = run(data=data)
-    equal((got.status, got.out), (1, b"good\n" * len(bad)))
-    complaints = got.err.splitlines()
-    equal(len(complaints), len(bad), "complaints")
-    for number, complaint in enumerate(complaints):
-        has(complaint, f"htw delay: -:{2 * number + 2}: ")
-        assert "\x1b" not in complaint, "a control character in a complaint"
-
-
-@test
 def delay_that_is_bad_cannot_change_the_terminal(directory):
     name = os.path.join(os.fsencode(directory), b"\x1b]0;x\x07\xc2\x9b2J")
     with open(name, "wb") as stream:
@@ -55,42 +41,6 @@ def delay_that_is_bad_and_long_is_named_in_short():
         got = run(data=word + b" y\n")
         shown = word.decode() if len(word) <= 40 else "x" * 40 + "..."
         equal(got.err, f"htw delay: -:1: number expected: {shown}\n")
-
-
-@test
-def delay_that_is_bad_is_named_with_its_file(directory):
-    one = file_with(directory, "one", b"0 a\n")
-    two = file_with(directory, "two", b"0 b\nbad\n0 c\n")
-    got = run(one, two)
-    equal((got.status, got.lines), (1, [b"a", b"b", b"c"]))
-    has(got.err, f"htw delay: {two}:2: ")
-
-
-@test
-def delay_that_is_bad_ends_a_strict_run(directory):
-    two = file_with(directory, "two", b"0 d\n")
-    got = run("--strict", "-", two, data=b"0.3 a\n0 b\nbad line\n0 c\n")
-    equal((got.status, got.lines), (1, [b"b", b"a"]))
-    has(got.err, "htw delay: -:3: ")
-
-
-@test
-def delay_that_is_bad_is_not_released_by_a_strict_run(directory):
-    rest = os.path.join(directory, "rest")
-    got = run("--strict", "-u", rest, data=b"0 a\nbad line\n0 c\n")
-    equal((got.status, got.lines), (1, [b"a"]))
-    has(got.err, f"htw delay: 2 not released, written to {rest}\n")
-    equal(content_of(rest), b"bad line\n0 c\n")
-
-
-@test
-def delay_with_wrong_options_prints_the_usage():
-    for options in (["--bogus"], ["--tick", "0"], ["--stats=1"], ["-u", "-"]):
-        got = run(*options, data=b"0 x\n")
-        equal((got.status, got.out), (2, b""), str(options))
-        has(got.err, "htw delay: ")
-        has(got.err, "Usage: htw delay [OPTION]... [FILE]...\n")
-        has(got.err, "Try 'htw delay --help'")
 
 
 @test
@@ -166,17 +116,6 @@ def run_without_a_reader(*options, data, **kwargs):
 
 @test
 # holds: delay-7
-def delay_to_a_closed_reader_ends_quietly():
-    for data in (b"0 a\n", b"1h a\n"):  # at a write, and while there is nothing to write
-        got = run_without_a_reader(data=data)
-        equal((got.status, got.err), (128 + signal.SIGPIPE, ""))
-    got = subprocess.run(["sh", "-c", 'yes "0 x" | { "$0" delay; echo $? >&2; } | head -1',
-                          PROGRAM], capture_output=True, timeout=PATIENCE, check=False)
-    equal((got.stdout, got.stderr), (b"x\n", b"141\n"))
-
-
-@test
-# holds: delay-7
 def delay_to_a_closed_reader_saves_the_rest(directory):
     path = os.path.join(directory, "rest")
     process = start_with(b"1h a\n1h b\n0 x\n", "-u", path)
@@ -194,16 +133,6 @@ def delay_to_a_closed_reader_with_nothing_left_leaves_the_file_alone(directory):
     close_output(process)
     equal(process.wait(PATIENCE), 128 + signal.SIGPIPE)
     equal((finish(process).err, content_of(path)), ("", b"old\n"))
-
-
-@test
-# holds: delay-7
-def delay_to_a_closed_reader_fails_if_sigpipe_was_ignored():
-    def ignore():
-        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    got = run_without_a_reader(data=b"0 a\n", preexec_fn=ignore)
-    equal(got.status, 1)
-    has(got.err, "htw delay: standard output: Broken pipe\n")
 
 
 @test

@@ -8,21 +8,6 @@ from harness import PATIENCE, equal, file_with, finish, parse_time, run, start_w
 
 
 @test
-def delay_from_start_counts_from_the_start():
-    began = time.time()
-    process = start_with(b"0 up\n", "--from-start", "--timestamps", until=b"up\n")
-    time.sleep(0.5)
-    wrote = time.time()
-    process.stdin.write(b"1.5 b\n0.5 a\n")
-    got = finish(process)
-    planned = [parse_time(line.split()[0]) / 1e9 for line in got.lines]
-    equal([line.split()[3] for line in got.lines], [b"a", b"b"])
-    assert abs(planned[1] - planned[0] - 1.0) < 1e-5, "planned times"
-    assert planned[0] < wrote + 0.5, "the delay was counted from the reading"
-    assert planned[0] >= began + 0.4999, "early"
-
-
-@test
 # holds: delay-1
 def delay_simulated_has_the_order_of_the_real_run(directory):
     rng = random.Random(99)
@@ -60,16 +45,6 @@ def delay_with_coarse_ticks_is_rounded_up():
     equal([line.split()[2:] for line in got.lines],
           [[b"+0.000000", b"d"], [b"+0.499000", b"a"], [b"+0.000000", b"b"],
            [b"+0.499000", b"c"]])
-
-
-@test
-def delay_with_any_wheel_size_is_the_same():
-    rng = random.Random(5)
-    data = b"".join(b"%dms %d\n" % (rng.choice((1, 10, 10**4, 10**8)) * rng.randrange(99), n)
-                    for n in range(3000))
-    outputs = [run("-n", "-w", size, data=data).out for size in ("2", "64", "4096")]
-    assert outputs[0] == outputs[1] == outputs[2], "the order differs"
-    equal(len(outputs[0].splitlines()), 3000)
 
 
 @test

@@ -18,13 +18,6 @@ def memory_kib(process, name):
 
 
 @test
-def delay_lines_of_every_shape_are_read():
-    got = run(data=b"  0 leading blanks\n\t0\ttab\n0  two blanks\n0\n0 \n0 \xff\x00\xfe\r\n0 no newline")
-    equal(got.out, b"leading blanks\ntab\n two blanks\n\n\n\xff\x00\xfe\r\nno newline\n")
-    equal(got.status, 0)
-
-
-@test
 def delay_with_null_keeps_binary_messages():
     rng = random.Random(1)
     messages = [bytes(rng.randrange(1, 256) for _ in range(rng.randrange(300)))
@@ -117,15 +110,6 @@ def delay_stopped_before_a_line_that_is_too_long_saves_all_behind_it(directory):
 
 
 @test
-def delay_files_are_read_one_after_the_other(directory):
-    one = file_with(directory, "one", b"0 a\n0 b")
-    two = file_with(directory, "two", b"0 c\n")
-    got = run(one, "-", two, data=b"0 s")
-    equal((got.status, got.lines), (0, [b"a", b"b", b"s", b"c"]))
-    equal(run("--", one).lines, [b"a", b"b"])
-
-
-@test
 def delay_of_a_fifo_releases_while_it_waits_for_a_writer(directory):
     path = os.path.join(directory, "fifo")
     os.mkfifo(path)
@@ -186,15 +170,3 @@ def delay_to_a_slow_reader_loses_nothing_and_reads_no_further():
     assert got == b"".join(b"%0100d\n" % n for n in range(count)), "messages differ"
     process.stdin = None
     equal(finish(process).status, 0)
-
-
-@test
-def delay_with_max_pending_holds_no_more(directory):
-    path = file_with(directory, "in", b"".join(b"%dms %d\n" % (n % 7, n) for n in range(3000)))
-    got = run("--max-pending", "50", "--stats", path)
-    equal(got.status, 0)
-    equal(sorted(map(int, got.lines)), list(range(3000)))
-    equal(int(re.search(r"peak pending (\d+)", got.err)[1]), 50, "peak")
-    few = file_with(directory, "few", b"".join(b"%dms %d\n" % (n % 7, n) for n in range(300)))
-    got = run("-m1", few)
-    equal(list(map(int, got.lines)), list(range(300)))

@@ -6,7 +6,7 @@ import signal
 import stat
 import time
 
-from harness import (content_of, equal, file_with, finish, has, messages_of, read_until, run, start,
+from harness import (content_of, equal, file_with, finish, has, messages_of, run, start,
                      start_with, stop, test, wait_for)
 
 UNSAVED = 3
@@ -31,15 +31,6 @@ def delay_stopped_keeps_the_owner_and_drops_setuid(directory):
     if os.getuid() == 0:
         equal((status.st_uid, status.st_gid), (12345, 23456))
     equal(messages_of(rest), [b"a", b"b"])
-
-
-@test
-# holds: delay-4
-def delay_stopped_gives_a_new_file_the_usual_mode(directory):
-    for mask, mode in ((0o027, 0o640), (0o077, 0o600), (0, 0o666)):
-        rest = os.path.join(directory, f"rest{mask}")
-        run_and_stop(rest, preexec_fn=lambda mask=mask: os.umask(mask) and None)
-        equal(oct(stat.S_IMODE(os.stat(rest).st_mode)), oct(mode))
 
 
 @test
@@ -120,29 +111,6 @@ def delay_that_finds_a_fifo_without_a_reader_saves_elsewhere(directory):
     equal(os.path.dirname(path), directory)
     equal(messages_of(path), [b"a", b"b"])
     assert stat.S_ISFIFO(os.stat(fifo).st_mode), "the FIFO was replaced"
-
-
-@test
-# holds: delay-3
-def delay_that_fills_the_disk_keeps_whole_records(directory):
-    """What fits is kept and named, the rest is counted."""
-    rest = file_with(directory, "rest", b"old\n")
-    process = start_with(b"0 x\n", "-u", rest, shell="ulimit -f 128",
-                         env={**os.environ, "TMPDIR": directory})
-    for number in range(4000):
-        process.stdin.write(b"1h %099d\n" % number)
-    process.stdin.write(b"0 y\n")
-    read_until(process.stdout.fileno(), b"y\n")
-    got = stop(process, signal.SIGTERM)
-    equal(got.status, UNSAVED)
-    has(got.err, f"htw delay: {rest}: File too large\n")
-    found = re.search(r": 4000 not released: the first (\d+) are in (\S+), the others are lost",
-                      got.err)
-    saved, path = int(found[1]), found[2]
-    equal([int(message) for message in messages_of(path)], list(range(saved)))
-    assert content_of(path).endswith(b"\n") and saved > 500, saved
-    equal(content_of(rest), b"old\n")
-    equal(sorted(os.listdir(directory)), sorted(["rest", os.path.basename(path)]))
 
 
 @test

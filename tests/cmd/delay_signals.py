@@ -57,11 +57,6 @@ def interrupt(directory, number, status):
 
 
 @test
-def delay_stopped_by_sigint_leaves_the_rest(directory):
-    interrupt(directory, signal.SIGINT, 130)
-
-
-@test
 # holds: delay-2
 def delay_stopped_by_sigterm_leaves_the_rest(directory):
     interrupt(directory, signal.SIGTERM, 143)
@@ -154,55 +149,11 @@ def delay_stopped_with_null_leaves_null_records(directory):
 
 
 @test
-def delay_stopped_replaces_the_file_and_keeps_its_link(directory):
-    target = file_with(directory, "target", b"old and longer than what is new\n" * 10)
-    link = os.path.join(directory, "link")
-    os.symlink("target", link)
-    stop(start_with(b"0 x\n1h a\n", "-u", link), signal.SIGTERM)
-    assert os.path.islink(link), "the link was replaced"
-    equal(len(content_of(target).splitlines()), 1)
-    equal(sorted(os.listdir(directory)), ["link", "target"])
-
-
-@test
-def delay_asked_for_a_dump_draws_and_goes_on():
-    process = start_with(b"0 x\n5 a\n")
-    process.send_signal(signal.SIGUSR1)
-    read_until(process.stderr.fileno(), b"pending 1")
-    process.stdin.write(b"0 y\n")
-    got = finish(process)
-    equal((got.status, sorted(got.lines)), (0, [b"a", b"y"]))
-
-
-@test
-# holds: delay-4
-def delay_stopped_keeps_the_mode_of_the_file(directory):
-    rest = file_with(directory, "rest", b"old\n")
-    os.chmod(rest, 0o600)
-    stop(start_with(b"0 x\n1h a\n", "-u", rest), signal.SIGTERM)
-    equal(os.stat(rest).st_mode & 0o777, 0o600)
-    assert content_of(rest).endswith(b" a\n")
-
-
-@test
 def delay_that_ends_well_leaves_the_file_alone(directory):
     rest = file_with(directory, "rest", b"1h old\n")
     equal(run("-u", rest, data=b"0 x\n").status, 0)
     equal(run("-u", rest, os.path.join(directory, "typo")).status, 1)
     equal(content_of(rest), b"1h old\n")
-
-
-@test
-def delay_asked_to_replace_its_input_does_not_start(directory):
-    rest = file_with(directory, "rest", b"0 a\n")
-    link = os.path.join(directory, "link")
-    os.symlink("rest", link)
-    with open(rest, "rb") as stream:
-        for got in (run("-u", rest, rest), run("-u", rest, "-", link),
-                    finish(start("-u", rest, stdin=stream))):
-            equal((got.status, got.out), (1, b""))
-            has(got.err, "is to be read, and so cannot be the --unreleased file")
-    equal(content_of(rest), b"0 a\n")
 
 
 @test
