@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # holds: serve-12, serve-13
-"""The page of htw serve: test_page.py SERVE [NAME...]
+"""The page of htw serve: test_page.py PROGRAM SERVE [NAME...]. As test_served.py.
 
-SERVE is htw-serve. With a browser (Debian: chromium-driver, python3-selenium) the page is tried as well.
+With a browser (Debian: chromium-driver, python3-selenium) the page is tried as well.
 HTW_SCREENSHOTS: a folder for pictures of it, for people.
 """
 import contextlib
@@ -14,7 +14,6 @@ import re
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import urllib.parse
@@ -24,45 +23,34 @@ sys.dont_write_bytecode = True  # the source tree stays clean
 sys.path.append(str(pathlib.Path(__file__).parent.parent / "serve"))
 
 from clients import Wire  # noqa: E402
+from harness import PATIENCE, main, test, wait_for  # noqa: E402
 from http_hostile import raw_answer, try_hostile_clients  # noqa: E402
+from served import SERVE, Served  # noqa: E402
 
-SERVE = sys.argv[1]
-PATIENCE = 30
 TOKEN = "0123456789abcdef-token"
 MARKUP = "<img src=x onerror='document.title=`hacked`'>\"&\u202e"
 BINARY = bytes([0, 255, 254, 10, 60])
 
 
-def command(folder, where, *options):
-    return [SERVE, "--listen=0", "--max-job-size=100000", "--http", where, *options, os.path.join(folder, "journal")]
+def environment(token):
+    return {**os.environ, **({"HTW_SERVE_TOKEN": token} if token else {})}
 
 
-class Server:
-    """A server with its page, and clients of both."""
+class Server(Served):
+    """With its page, and clients of both."""
 
-    def __init__(self, folder, where="127.0.0.1:0", token=TOKEN, *options):
-        environment = {**os.environ, **({"HTW_SERVE_TOKEN": token} if token else {})}
-        self.folder = os.path.realpath(folder)
-        self.said = open(os.path.join(folder, "said"), "w+", encoding="utf-8")  # each change is a line of it
-        self.process = subprocess.Popen(command(folder, where, *options), text=True, env=environment, stdout=subprocess.PIPE, stderr=self.said)
-        self.port = int(self.process.stdout.readline().split(":")[-1])
-        self.name = self.process.stdout.readline().strip()
+    def __init__(self, directory, where="127.0.0.1:0", token=TOKEN, *options):
+        super().__init__(directory, "--listen=0", "--max-job-size=100000", "--http", where, *options, env=environment(token))
+        wait_for(lambda: len(self.places()) == 2, "the page")
+        self.folder = os.path.realpath(directory)
+        self.port, self.name = int(self.places()[0].split(":")[-1]), self.places()[1]
         self.address = self.name.split("http://")[-1].split("/")[0].replace("0.0.0.0", "127.0.0.1")
         self.workers = []
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, *_):
+    def __exit__(self, *details):
         for worker in self.workers:
             worker.close()
-        self.process.terminate()
-        status = self.process.wait(PATIENCE)
-        if status != 0:
-            self.said.seek(0)
-            print(self.said.read()[-5000:])
-        self.said.close()
-        assert status == 0 or kind
+        super().__exit__(*details)
 
     def put(self, queue, payload, count=1, delay=0):
         """Returns the last id. Over HTTP where no tube has such a name."""
@@ -130,15 +118,17 @@ class Server:
         return self.get("/jobs", queue=queue, state=state, **words)["jobs"]
 
 
-tests = []
-
-
-def test(function):
-    tests.append(function)
+def on_server(function):
+    """A test of a server of its own."""
+    def run(directory):
+        with Server(directory) as server:
+            function(server)
+    run.__name__ = function.__name__
+    test(run)
     return function
 
 
-@test
+@on_server
 def lists_queues_by_each_order(server):
     for i in range(7):
         server.put(f"queue-{i}", b"x", count=i + 1)
@@ -160,7 +150,7 @@ def lists_queues_by_each_order(server):
     assert server.get("/queue", queue="odd\udcff name")["ready"] == 1
 
 
-@test
+@on_server
 def lists_the_first_jobs(server):
     server.put("a", b"payload", count=250, delay=1000)
     got = server.jobs("a", "delayed", limit=160)
@@ -172,7 +162,7 @@ def lists_the_first_jobs(server):
     assert (job["payload"], job["queue"], job["state"], job["size"]) == ("payload", "a", "delayed", 7), job
 
 
-@test
+@on_server
 # holds: serve-13
 def shows_payloads_of_any_bytes(server):
     binary = server.get("/jobs/" + server.put("b", BINARY))
@@ -186,7 +176,7 @@ def shows_payloads_of_any_bytes(server):
     assert got["payload"] == "a" + "ä" * 32767
 
 
-@test
+@on_server
 def changes_jobs(server):
     ready, delayed = server.put("c", b"1"), server.put("c", b"2", delay=3600)
     assert server.post(f"/jobs/{delayed}/kick") == (200, {"id": delayed, "done": "kicked"})
@@ -210,7 +200,7 @@ def changes_jobs(server):
     assert server.get("/jobs/" + leased)["state"] == "leased"
 
 
-@test
+@on_server
 def changes_queues(server):
     for _ in range(5):
         server.bury(server.put("d", b"x"))
@@ -230,7 +220,7 @@ def changes_queues(server):
     assert server.get("/queue", queue="e")["waiting"] == 1
 
 
-@test
+@on_server
 def takes_jobs(server):
     head = {"Content-Type": "text/plain"}
 
@@ -256,7 +246,7 @@ def takes_jobs(server):
     assert server.get("/queue", queue="p")["ready"] == 1
 
 
-@test
+@on_server
 def tells_what_is_leased(server):
     wanted = set()
     for queue in ("k", "l", "m"):
@@ -266,18 +256,17 @@ def tells_what_is_leased(server):
     assert set(got["leased"]) == wanted and len(got["leased"]) == 122 and got["more"] is False
 
 
-@test
+@on_server
 def says_what_was_changed(server):
     jobs = [server.put("n", b"x", delay=3600) for _ in range(3)]
     assert server.post(f"/jobs/{jobs[0]}/kick")[0] == 200 and server.post("/queue/kick", queue="n", count=2)[0] == 200
     assert server.post("/queue/pause", queue="n", until="+1h")[0] == 200
     assert server.post("/jobs/1/delete")[0] == 404 and server.post("/queue/kick", queue="none", count=2)[0] == 200  # nothing has changed
-    server.said.seek(0)
-    said = [line.split(": ", 1)[1] for line in server.said.read().splitlines()]
+    said = [line.split(": ", 1)[1] for line in server.text().splitlines() if "127.0.0.1: " in line]
     assert said == [f"127.0.0.1: kicked job {jobs[0]}", "127.0.0.1: kicked queue n", "127.0.0.1: paused queue n"], said
 
 
-@test
+@on_server
 def writes_metrics_of_a_bounded_number_of_queues(server):
     server.put('a"b\\c\n', b"x", count=2)
     text = server.get("/metrics")
@@ -291,7 +280,7 @@ def writes_metrics_of_a_bounded_number_of_queues(server):
     assert all(name.startswith("htw_") for name in names)
 
 
-@test
+@on_server
 # holds: serve-13
 def passes_forty_thousand_queues(server):
     server.make_queues(40000)
@@ -303,7 +292,7 @@ def passes_forty_thousand_queues(server):
     assert [row["name"] for row in server.get("/queues", text="-12345")["queues"]] == ["many-12345"]
 
 
-@test
+@on_server
 def refuses_what_is_wrong(server):
     job = server.put("f", b"x")
     for path in ("/queues?limit=0", "/queues?limit=1001", "/queues?sort=x", "/queues?state=ready", "/queues?after=1", "/jobs",
@@ -337,7 +326,7 @@ def refuses_what_is_wrong(server):
     assert server.get("/jobs/" + job)["state"] == "ready"
 
 
-@test
+@on_server
 # holds: serve-12
 def stands_hostile_clients(server):
     job = server.put("g", b"x")
@@ -355,39 +344,34 @@ def stands_hostile_clients(server):
 
 
 @test
-def listens_where_it_is_told(_):
-    with tempfile.TemporaryDirectory() as folder:
-        with Server(folder, token=None) as server:
-            assert "without a token" in server.name
-            job = server.put("h", b"x")
-            status, _, got = server.ask("POST", f"/jobs/{job}/delete")
-            assert status == 403 and "token" in got["error"]
-        with Server(folder, "0.0.0.0:0") as server:
-            for path in ("/queues", "/jobs/" + job, "/metrics"):
-                assert server.ask("GET", path, token=None)[0] == 401 and server.ask("GET", path)[0] == 200
-            assert server.ask("GET", "/", token=None)[0] == 200
-        for where, token in (("0.0.0.0:0", ""), ("127.0.0.1:0", "short"), ("nowhere:80", TOKEN)):
-            got = subprocess.run(command(folder, where), text=True, stdin=subprocess.DEVNULL,
-                                 env={**os.environ, **({"HTW_SERVE_TOKEN": token} if token else {})}, capture_output=True,
-                                 timeout=PATIENCE, check=False)
-            assert got.returncode == 1 and got.stderr.count("\n") == 1 and TOKEN not in got.stderr, (where, got.stderr)
+def listens_where_it_is_told(directory):
+    with Server(directory, token=None) as server:
+        assert "without a token" in server.name
+        job = server.put("h", b"x")
+        status, _, got = server.ask("POST", f"/jobs/{job}/delete")
+        assert status == 403 and "token" in got["error"]
+    with Server(directory, "0.0.0.0:0") as server:
+        for path in ("/queues", "/jobs/" + job, "/metrics"):
+            assert server.ask("GET", path, token=None)[0] == 401 and server.ask("GET", path)[0] == 200
+        assert server.ask("GET", "/", token=None)[0] == 200
+    token = os.path.join(directory, "token")
+    with open(token, "w", encoding="ascii") as stream:
+        stream.write(TOKEN + "\n")
+    with Server(directory, "127.0.0.1:0", None, "--token-file", token) as server:
+        assert server.post("/jobs", b"x")[0] == 200
+    for options, token in ((["--http", "0.0.0.0:0"], ""), (["--http", "127.0.0.1:0"], "short"), (["--http", "nowhere:80"], TOKEN),
+                           (["--token-file", token], None)):
+        got = subprocess.run([SERVE, "--listen=0", *options, server.file], text=True, env=environment(token), capture_output=True,
+                             timeout=PATIENCE, check=False)
+        assert got.returncode in (1, 2) and "http" in got.stderr + " ".join(options) and TOKEN not in got.stderr, (options, got.stderr)
 
 
-@test
-def ends_in_time_and_takes_a_token_from_a_file(server):
+@on_server
+def ends_in_time(server):
     server.raw().sendall(b"GET /que")  # a request that does not come
     begin = time.monotonic()
     server.process.terminate()
     assert server.process.wait(PATIENCE) == 0 and time.monotonic() - begin < 5, "it ends late"
-    token = os.path.join(server.folder, "token")
-    with open(token, "w", encoding="ascii") as stream:
-        stream.write(TOKEN + "\n")
-    with Server(server.folder, "127.0.0.1:0", "", "--token-file", token) as other:
-        assert other.post("/jobs", b"x")[0] == 200
-    for options in (["--token-file", token], ["--http", "nowhere:1"], ["--http", "0.0.0.0:0"]):
-        got = subprocess.run([SERVE, "--listen", "0", *options, os.path.join(server.folder, "journal")], capture_output=True, text=True,
-                             timeout=PATIENCE, check=False)
-        assert got.returncode in (1, 2) and "http" in got.stderr, got
 
 
 # ---- the page
@@ -563,24 +547,14 @@ def has_browser():
 
 
 if has_browser():
-    @test
+    @on_server
     def page_on_a_phone(server):
         try_page(server, 360, 740, dark=True)
 
-    @test
+    @on_server
     def page_on_a_desktop(server):
         try_page(server, 1440, 900, dark=False)
 
 
-def main(names):
-    for function in tests:
-        if names and function.__name__ not in names:
-            continue
-        begin = time.monotonic()
-        with tempfile.TemporaryDirectory() as folder, Server(folder) as server:
-            function(server)
-        print(f"{function.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
-
-
 if __name__ == "__main__":
-    main(sys.argv[2:])
+    sys.exit(main(threads=1))
