@@ -28,12 +28,6 @@ static void arm_grouped(struct scheduler_fixture *f, unsigned number, int64_t de
     arm_spec(f, number, &spec);
 }
 
-static void arm_grouped_every(struct scheduler_fixture *f, unsigned number, int64_t period_ns) {
-    struct htw_spec spec = grouped_spec(f, number, DELAY_NS);
-    spec.period_ns = period_ns;
-    arm_spec(f, number, &spec);
-}
-
 /* DELAY_NS from now, and `apart_ns` apart. */
 static void arm_many(struct scheduler_fixture *f, int64_t apart_ns, void (*act)(struct probe *)) {
     for (unsigned i = 0; i < MANY; i++) {
@@ -230,7 +224,9 @@ GROUP_TEST(group_paused_and_resumed_when_due_runs_each_once) {
 
 GROUP_TEST(group_paused_by_a_repeating_callback_lets_it_wait) {
     f->probes[0].act = act_pause_group;
-    arm_grouped_every(f, 0, 4 * DELAY_NS);
+    struct htw_spec spec = grouped_spec(f, 0, DELAY_NS);
+    spec.period_ns = 4 * DELAY_NS;
+    arm_spec(f, 0, &spec);
     advance(f, HTW_SECOND);
     assert_ran(f, 0);
     assert_true(is_pending(f, 0));

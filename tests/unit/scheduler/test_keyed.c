@@ -20,13 +20,6 @@ static void arm_keyed(struct scheduler_fixture *f, unsigned number, const char *
     arm_spec(f, number, &spec);
 }
 
-/* Repeats every DELAY_NS. */
-static void arm_keyed_every(struct scheduler_fixture *f, unsigned number, const char *key) {
-    struct htw_spec spec = keyed(f, number, key);
-    spec.period_ns = DELAY_NS;
-    arm_spec(f, number, &spec);
-}
-
 static htw_handle found(const struct scheduler_fixture *f, const char *key) {
     return htw_find_key(f->scheduler, NULL, key, strlen(key));
 }
@@ -151,7 +144,9 @@ static void act_cancel_own_key(struct probe *self) {
 
 LATER_TEST(keyed_repeating_cancelled_by_key_in_its_run_answers_running) {
     f->probes[0].act = act_cancel_own_key;
-    arm_keyed_every(f, 0, "key");
+    struct htw_spec spec = keyed(f, 0, "key");
+    spec.period_ns = DELAY_NS;
+    arm_spec(f, 0, &spec);
     advance(f, 5 * DELAY_NS);
     assert_int_equal(f->probes[0].result, HTW_RUNNING);
     assert_int_equal(f->probes[0].runs, 1);
