@@ -100,11 +100,13 @@ static struct htw__change *allocate(struct htw_journal *journal, size_t step_cou
     return change;
 }
 
-/* Copies steps with their keys to `room`. */
-static void copy_updates(struct htw__change *change, const struct htw_journal_change *wanted,
-                         char *room) {
-    for (size_t i = 0; i < wanted->update_count; i++) {
-        struct htw__step *step = &change->steps[i];
+/* What is done is a step that asks for no state. Copies the steps, and their keys to `room`. */
+static void copy_steps(struct htw__change *change, const struct htw_journal_change *wanted,
+                       char *room) {
+    struct htw__step *step = change->steps;
+    for (size_t i = 0; i < wanted->done_count; i++)
+        *step++ = (struct htw__step) { .id = wanted->done[i], .kind = HTW_JOB_END };
+    for (size_t i = 0; i < wanted->update_count; i++, step++) {
         *step = step_of(&wanted->updates[i]);
         if (step->key == NULL)
             continue;
@@ -120,29 +122,26 @@ struct htw__change *htw__change_create(struct htw_journal *journal,
     *ret_error = validate(wanted);
     if (*ret_error != 0)
         return NULL;
-    size_t ids = wanted->done_count * sizeof(*wanted->done), keys = 0;
-    if (wanted->done_count > (SIZE_MAX / 4) / sizeof(*wanted->done) ||
-        wanted->update_count > (SIZE_MAX / 4) / sizeof(struct htw__step)) {
+    const size_t steps_max = (SIZE_MAX / 4) / sizeof(struct htw__step);
+    size_t keys = 0;
+    if (wanted->done_count > steps_max || wanted->update_count > steps_max) {
         *ret_error = no_memory();
         return NULL;
     }
     for (size_t i = 0; i < wanted->update_count; i++)
         keys += wanted->updates[i].key_size;
     struct htw__change *change =
-        allocate(journal, wanted->update_count, ids + wanted->mark_size + keys);
+        allocate(journal, wanted->done_count + wanted->update_count, wanted->mark_size + keys);
     if (change == NULL) {
         *ret_error = no_memory();
         return NULL;
     }
     char *room = (char *)(change->steps + change->step_count);
-    copy_updates(change, wanted, room + ids + wanted->mark_size);
-    if (ids > 0)
-        change->done = memcpy(room, wanted->done, ids);
+    copy_steps(change, wanted, room + wanted->mark_size);
     if (wanted->mark_size > 0)
-        change->mark = memcpy(room + ids, wanted->mark, wanted->mark_size);
+        change->mark = memcpy(room, wanted->mark, wanted->mark_size);
     else if (wanted->mark != NULL)
         change->mark = "";
-    change->done_count = wanted->done_count;
     change->job_count = wanted->job_count;
     change->mark_size = wanted->mark_size;
     *ret_error = create_jobs(journal, change, wanted);
@@ -194,10 +193,7 @@ static const struct {
 
 int htw__change_report(const struct htw_journal *journal, const struct htw__change *change) {
     int result = change->result;
-    size_t count = change->done_count + change->step_count;
-    uint64_t id = change->done_count > 0   ? change->done[0]
-                  : change->step_count > 0 ? change->steps[0].id
-                                           : 0;
+    uint64_t id = change->step_count > 0 ? change->steps[0].id : 0;
     const char *path = journal->path.name, *text = NULL;
     if (result == 0)
         return 0;
@@ -206,7 +202,7 @@ int htw__change_report(const struct htw_journal *journal, const struct htw__chan
                                  change->recurring->name);
     for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]) && text == NULL; i++)
         if (answers[i].result == result)
-            text = count > 1 ? answers[i].of_several : answers[i].of_one;
+            text = change->step_count > 1 ? answers[i].of_several : answers[i].of_one;
     if (text != NULL)
         return htw__journal_fail(result, text, path, (unsigned long long)id);
     return result == journal->sentence_error

@@ -60,8 +60,6 @@ struct htw__change {
     int result;                   /* as far as it is known */
     bool is_refused;              /* before it was written */
     int64_t queued_ns;
-    const uint64_t *done;
-    size_t done_count;
     struct htw__step *steps;
     size_t step_count;
     size_t steps_size;        /* of a block of their own; 0: they follow the change */

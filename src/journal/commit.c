@@ -91,8 +91,6 @@ static int write_parts(struct htw_journal *journal, struct htw__change *change) 
     int (*write)(struct htw_journal *, struct htw__step *) =
         change->work == NULL || change->work->write == NULL ? htw__step_write : change->work->write;
     int error = 0;
-    for (size_t i = 0; i < change->done_count && error == 0; i++)
-        error = htw__step_remove(journal, change->done[i]);
     if (change->kick_count > 0 && change->queue != NULL && change->steps_size == 0)
         error = htw__kick_select(journal, change);
     for (size_t i = 0; i < change->step_count && error == 0; i++)
@@ -109,8 +107,8 @@ static int write_parts(struct htw_journal *journal, struct htw__change *change) 
 }
 
 static size_t parts_of(const struct htw__change *change) {
-    return change->done_count + change->job_count + change->step_count + change->kick_count +
-           (change->mark != NULL) + (change->policy != NULL) + (change->recurring != NULL);
+    return change->job_count + change->step_count + change->kick_count + (change->mark != NULL) +
+           (change->policy != NULL) + (change->recurring != NULL);
 }
 
 /* Whether all that it has are steps that leave the file as it is. */
@@ -123,7 +121,7 @@ static bool is_in_memory_only(const struct htw__change *change) {
 
 /* Whether it ends, buries or releases jobs, and may use the room that is kept for that. */
 static bool change_frees(const struct htw__change *change) {
-    bool frees = change->done_count + change->step_count + change->kick_count == parts_of(change);
+    bool frees = change->step_count + change->kick_count == parts_of(change);
     for (size_t i = 0; i < change->step_count; i++)
         frees = frees && (change->steps[i].kind <= HTW__STEP_EXPIRE ||
                           change->steps[i].kind == HTW__STEP_NONE);
@@ -142,7 +140,8 @@ static bool batch_frees(const struct htw__change *batch) {
 static int write_change(struct htw_journal *journal, struct htw__change *change) {
     struct htw__database *database = &journal->database;
     bool has_key = change->jobs != NULL && change->jobs->has_key;
-    bool needs_savepoint = parts_of(change) > 1 || has_key || change->step_count > 0;
+    bool needs_savepoint = parts_of(change) > 1 || has_key ||
+                           (change->step_count > 0 && !htw__step_ends(&change->steps[0]));
     int error = needs_savepoint ? htw__database_savepoint(database) : 0;
     if (error != 0)
         return error;
@@ -263,9 +262,7 @@ static void finish_steps(struct htw_journal *journal, struct htw__change *change
 
 /* A change of one part that found nothing to do: the job had ended or was delivered, or the key is taken. */
 static bool is_idle(const struct htw__change *change) {
-    bool ends = change->done_count > 0 ||
-                (change->step_count > 0 &&
-                 (change->steps[0].kind == HTW_JOB_END || change->steps[0].kind == HTW_JOB_CANCEL));
+    bool ends = change->step_count > 0 && htw__step_ends(&change->steps[0]);
     bool is_if_absent = change->jobs != NULL && change->jobs->is_if_absent;
     return parts_of(change) == 1 && is_answer(change->result) && (ends || is_if_absent);
 }
@@ -286,9 +283,6 @@ static void finish(struct htw_journal *journal, struct htw__change *change, int 
     finish_steps(journal, change);
     release_queue(journal, change);
     if (change->result == 0) {
-        for (size_t i = 0; i < change->done_count; i++)
-            htw__step_end_in_memory(journal, change->done[i]);
-        journal->done += change->done_count;
         count_steps(journal, change);
         keep_jobs(journal, change);
         if (parts_of(change) > 0)

@@ -245,20 +245,6 @@ static int end(struct htw_journal *journal, uint64_t id, uint32_t queue,
     return error;
 }
 
-int htw__step_remove(struct htw_journal *journal, uint64_t id) {
-    struct htw__job_row row;
-    struct htw__whereabouts where;
-    if (!journal->counts_queues)
-        return htw__database_remove(&journal->database, id);
-    int error = fetch(journal, id, &row, &where);
-    if (error == -ENOENT)
-        return htw__inbox_remove(&journal->database, id);
-    if (error != 0)
-        return error;
-    htw__database_fetch_end(&journal->database);
-    return end(journal, id, row.queue, &where, journal->history_ns > 0);
-}
-
 int htw__step_take_key(struct htw_journal *journal, const struct htw__job_row *row, uint64_t id,
                        bool is_if_absent, uint64_t *ret_replaced) {
     struct htw__database *database = &journal->database;
@@ -359,24 +345,18 @@ static int write_step(struct htw_journal *journal, struct htw__step *step, bool 
 }
 
 int htw__step_write(struct htw_journal *journal, struct htw__step *step) {
-    bool ends = step->kind == HTW_JOB_END || step->kind == HTW_JOB_CANCEL;
+    bool ends = htw__step_ends(step);
     int error = write_step(journal, step, ends);
     return error == -ENOENT && ends ? htw__inbox_remove(&journal->database, step->id) : error;
 }
 
 /* ---- after */
 
-void htw__step_end_in_memory(struct htw_journal *journal, uint64_t id) {
-    struct htw__job *job = htw__jobs_find(&journal->jobs, id);
+void htw__step_replace(struct htw_journal *journal, uint64_t replaced) {
+    struct htw__job *job = replaced == 0 ? NULL : htw__jobs_find(&journal->jobs, replaced);
     if (job != NULL)
         htw__jobs_end(&journal->jobs, job);
-}
-
-void htw__step_replace(struct htw_journal *journal, uint64_t replaced) {
-    if (replaced == 0)
-        return;
-    htw__step_end_in_memory(journal, replaced);
-    journal->replaced++;
+    journal->replaced += replaced != 0;
 }
 
 static void finish_in_memory(struct htw_journal *journal, struct htw__step *step,

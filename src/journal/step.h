@@ -12,6 +12,11 @@
 
 #include "change.h"
 
+/* Whether it is the end of a job. Where that is impossible, nothing was written. */
+static inline bool htw__step_ends(const struct htw__step *step) {
+    return step->kind == HTW_JOB_END || step->kind == HTW_JOB_CANCEL;
+}
+
 /* Whether the job of the step is held by another one. */
 bool htw__step_waits(const struct htw_journal *journal, const struct htw__step *step);
 
@@ -21,8 +26,7 @@ int htw__step_hold(struct htw_journal *journal, struct htw__step *step);
 /* In the transaction. 0 or an error: of this change alone, or of all. */
 int htw__step_write(struct htw_journal *journal, struct htw__step *step);
 
-/* Under the lock, after: a job has ended, or was replaced under its key (0: none). */
-void htw__step_end_in_memory(struct htw_journal *journal, uint64_t id);
+/* Under the lock, after: a job was replaced under its key (0: none). */
 void htw__step_replace(struct htw_journal *journal, uint64_t replaced);
 
 /* Under the lock, after. `result` 0: the step is durable. */
@@ -30,9 +34,6 @@ void htw__step_finish(struct htw_journal *journal, struct htw__step *step, int r
 
 /* Under the lock: the transaction was undone, and the step may be written again. */
 void htw__step_forget(struct htw_journal *journal, struct htw__step *step);
-
-/* In the transaction: a job ends. */
-int htw__step_remove(struct htw_journal *journal, uint64_t id);
 
 /* In the transaction: gives a key to the job `id`; the one that has it is replaced, or -EEXIST. */
 int htw__step_take_key(struct htw_journal *journal, const struct htw__job_row *row, uint64_t id,
