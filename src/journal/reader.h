@@ -4,6 +4,7 @@
  *
  * It goes from bucket to bucket, and scans each in the order of ids. Where memory is full, the later half of what it
  * has read is dropped, and what comes behind the rest is passed over: the bucket is scanned again when there is room.
+ * Such a bucket is CROWDED: a scan counts its jobs by their time first, and the next one takes the earliest.
  * So a bucket of any size is read in bounded memory. None of its jobs is delivered before the end of its scan, since
  * an earlier one may follow. The writer calls it in small steps, so that commits do not wait. Under the lock, except
  * as said.

@@ -58,10 +58,16 @@ struct htw__slot {
     bool is_running;
 };
 
+#define HTW__READER_SLOTS 256u
+
 struct htw__reader {
     uint64_t next_bucket; /* none before it has unread jobs; HTW__BUCKET_NONE: none at all */
     bool is_scanning;     /* reads it, by `scan` */
     struct htw__scan scan;
+    bool is_crowded; /* memory has no room for all of it, */
+    bool
+        is_counting; /* so its jobs are counted before some are taken: by the time within the bucket */
+    uint32_t counts[HTW__READER_SLOTS];
     bool is_full;      /* waits for memory to become free */
     int64_t paused_ns; /* no memory: tries again after this, by the monotonic clock */
 };
