@@ -4,10 +4,9 @@
 
 usage: amalgamate.py ROOT FOLDER [DEPFILE]
 
-The header is include/htw/wheel.h with the public headers that it includes. The source is every file
-that defines a function of that header, with the private headers that it includes and the files that
-define what these declare. So files may move, split and join; what is private becomes static. DEPFILE
-receives the names of all files that were used, for make or ninja.
+The header is include/htw/wheel.h with the public headers that it includes. The source is every file of the wheel in
+src/sources.txt, with the private headers that it includes and the sources beside these. What is private becomes static.
+DEPFILE receives the names of all files that were used, for make or ninja.
 """
 
 import pathlib
@@ -19,8 +18,6 @@ PUBLIC = "wheel.h"
 ALLOCATOR = "src/base/alloc_malloc.c"
 
 INCLUDE = re.compile(r'^ *#include (?:"([^"]+)"|<([^>]+)>)\n', re.MULTILINE)
-EXPORTED = re.compile(r"^HTW_API\b[^;{]*?\b(htw_\w+)\(", re.MULTILINE)
-DEFINED = re.compile(r"^(?:HTW__(?:NOINLINE|NO_CANARY) )*[a-z][\w *]*?\b(\w+)\([^;{}]*\) \{", re.MULTILINE)
 # What other files use: functions and constants that are neither static nor public.
 SHARED = re.compile(r"^(?:extern )?(?!static\b|typedef\b)((?:HTW__(?:NOINLINE|NO_CANARY) )*[a-z][\w *]*\bhtw__\w+(?:\(| =|;))", re.MULTILINE)
 HEADERS_OF_C_IN_HEADER = {"stddef.h", "stdint.h", "stdbool.h"}
@@ -117,20 +114,6 @@ class Tree:
                 self.add_headers(header, headers)
                 headers.append(header)
 
-    def sources_of(self, functions):
-        """The files that define these functions, one each."""
-        found = {}
-        for source in self.sources:
-            for name in DEFINED.findall(self.text(source)):
-                if name in functions:
-                    if name in found:
-                        fail(f"{name}() is defined in {found[name]} and in {source}")
-                    found[name] = source
-        missing = sorted(functions - found.keys())
-        if missing:
-            fail(f"no file defines {', '.join(missing)}()")
-        return sorted(set(found.values()))
-
 
 def part(tree, path, dropped_headers):
     """A file, without the first line, which is about its licence, and what the result has elsewhere."""
@@ -153,27 +136,15 @@ def head(name, what, tree, version):
             f" * Generated from the sources of htw: change those, not this file.\n *\n{licence} */\n")
 
 
-def refuse_equal_names(tree, sources):
-    """Two sources may each have a static function of one name; in one file they may not."""
-    owner = {}
-    for source in sources:
-        for name in DEFINED.findall(tree.text(source)):
-            if name in owner:
-                fail(f"{owner[name]} and {source} both define {name}(): give one another name")
-            owner[name] = source
-
-
 def amalgamate(root):
     tree = Tree(root)
     public = []
     wheel = root / "include" / "htw" / PUBLIC
     tree.add_headers(wheel, public)
     public.append(wheel)
-    exported = {name for header in public for name in EXPORTED.findall(tree.text(header))}
-    if "htw_wheel_schedule" not in exported:
-        fail(f"{wheel} declares no functions")
-
-    sources = tree.sources_of(exported)
+    # The wheel, what the other public headers declare, and beside each private header what it declares.
+    names = {header.stem for header in public}
+    sources = sorted(source for source in tree.sources if source.parent.name == "wheel" or source.stem in names)
     private = []
     for source in sources: # grows while it is walked
         headers = []
@@ -189,7 +160,6 @@ def amalgamate(root):
                 sources.append(beside)
     sources.append(root / ALLOCATOR)
     sources.sort(key=lambda path: (path.parent, path.name != PUBLIC.replace(".h", ".c"), path.name))
-    refuse_equal_names(tree, sources)
 
     version = re.search(r'^#define HTW_VERSION "(.+)"', "".join(map(tree.text, public)), re.MULTILINE)
     if version is None:

@@ -42,8 +42,7 @@ nitpick_ignore_regex = [("c:identifier", r"(?!htw_|HTW_).*")]
 
 html_theme = "furo"
 html_title = f"htw {version}"
-pictures = pages / "_static"
-html_static_path = ["manual.css"] + ([str(pictures)] if pictures.is_dir() else [])
+html_static_path = ["manual.css"]
 html_css_files = ["manual.css"]
 html_copy_source = False
 html_show_sourcelink = False

@@ -22,9 +22,8 @@ import tables
 FOLDERS = ("docs", "examples", "benchmarks", "bindings")
 LANGUAGES = {".c": "c", ".h": "c", ".cpp": "cpp", ".cc": "cpp", ".hpp": "cpp", ".py": "python", ".sh": "sh",
              ".rs": "rust", ".build": "meson", ".json": "json"}
-# A link or image of Markdown, and an image of HTML.
+# A link or image of Markdown.
 LINK = re.compile(r"(\]\()([^()\s:#]*)(#[^()\s]*)?(\))")
-IMAGE = re.compile(r"(\b(?:src|srcset)=\")([^\":]+)(\")")
 
 
 def documents(root):
@@ -36,21 +35,6 @@ def documents(root):
         if "/build/" not in name and "/target/" not in name:
             pages[name] = "index.md" if name == "README.md" else name
     return pages
-
-
-def contents(root):
-    """docs/contents.txt: [(heading, [path])]. A pattern (`docs/guide*.md`) may match nothing; a name must exist."""
-    sections = []
-    for line in (root / "docs/contents.txt").read_text().splitlines():
-        if not line.strip() or line.startswith("#"):
-            continue
-        if not line.startswith(" "):
-            sections.append((line.strip(), []))
-            continue
-        name = line.strip()
-        found = sorted(path.relative_to(root).as_posix() for path in root.glob(name)) if "*" in name else [name]
-        sections[-1][1].extend(path for path in found if path not in sections[-1][1])
-    return sections
 
 
 def outside_code(text, change):
@@ -122,14 +106,7 @@ class Site:
                 to = self.link(source, page, found.group(2), found.group(3))
                 return f"{found.group(1)}{to}{found.group(4)}" if to else f"{found.group(1)}#{found.group(4)}"
 
-            def picture(found):
-                to = self.link(source, page, found.group(2), None)
-                static = os.path.relpath("_static", os.path.dirname(page) or ".")
-                copy = self.folder / "_static" / os.path.basename(to)
-                copy.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile((self.folder / page).parent / to, copy)
-                return f"{found.group(1)}{static}/{copy.name}{found.group(3)}"
-            piece = LINK.sub(replace, IMAGE.sub(picture, piece))
+            piece = LINK.sub(replace, piece)
             # A link to a folder is words.
             return re.sub(r"\[((?:[^\[\]])*)\]\(#\)", r"\1", piece)
         text = outside_code(text, change)
@@ -139,7 +116,6 @@ class Site:
         return text
 
     def reference(self):
-        names = []
         for header in headers.read_all(self.root):
             path = f"include/{header.file}"
             self.used.add(self.root / path)
@@ -149,8 +125,6 @@ class Site:
                 r"(?<![\w/`(\[])(docs/[\w-]+\.md|htw/\w+\.h)\b(?!\`)", self.named, piece))
             page = page.replace(f"# [{header.file}]({header.name}.md)\n", f"# {header.file}\n", 1)
             self.write(f"reference/{header.name}.md", page)
-            names.append(f"reference/{header.name}")
-        return names
 
     def named(self, found):
         target = found.group(1) if found.group(1).startswith("docs/") else "include/" + found.group(1)
@@ -158,52 +132,34 @@ class Site:
             return found.group()
         return f"[{found.group(1)}]({os.path.relpath(self.pages[target], 'reference')})"
 
-    def cpp(self):
-        names = []
-        for path in sorted((self.root / "include/htw").rglob("*.hpp")):
-            names.append(self.page_of(path.relative_to(self.root).as_posix())[:-3])
-            page = self.folder / (names[-1] + ".md")
-            page.write_text(page.read_text().replace("---\norphan: true\n---\n", "").replace("# include/", "# ", 1))
-        return names
-
     def tables(self):
         """What the source says of itself."""
         self.used.update(tables.sources(self.root))
         pages = {"docs/files": tables.files(self.root), "docs/orders": tables.barriers(self.root), "docs/held": tables.promises(self.root)}
         for name, text in pages.items():
             self.write(f"{name}.md", text)
-        return list(pages)
 
     def commands(self, htw):
-        names = []
         for command in commands.read_all(self.root, htw):
             document, _, parts = command.document.partition("#")
             anchor = "#" + parts.split("|")[0] if parts else ""
             out = [f"# {command.program}", comment.inline(command.summary), f"```text\n{command.help}```",
                    f"More: [{document}](../{self.pages[document]}{anchor})."]
             self.write(f"commands/{command.program}.md", "\n\n".join(out) + "\n")
-            names.append(f"commands/{command.program}")
-        return names
 
     def build(self, htw):
-        in_contents = []
-        trees = []
-        for heading, paths in contents(self.root):
-            in_contents += paths
-            trees.append((heading, [path if path.startswith("@") else self.pages[path][:-3] for path in paths]))
-        for source in [name for name in self.pages if name.endswith(".md")]:
-            text = self.document(source)
-            if source not in in_contents and not source.startswith("docs/"):
-                text = "---\norphan: true\n---\n" + text
-            if source == "README.md":
-                front = text
-                continue
-            self.write(self.pages[source], text)
-        made = {"@reference": self.reference(), "@c++": self.cpp(), "@commands": self.commands(htw), "@tables": self.tables()}
-        for heading, pages in trees:
-            names = []
-            for page in pages:
-                names += made.get(page, [page])
-            if names:
-                front += f"\n```{{toctree}}\n:hidden:\n:caption: {heading}\n\n" + "\n".join(names) + "\n```\n"
-        self.write("index.md", front)
+        self.used.add(self.root / "docs/contents.txt")
+        contents = (self.root / "docs/contents.txt").read_text()
+        for source, page in list(self.pages.items()):
+            if source.endswith(".md"):
+                text = self.document(source)
+                if page[:-3] + "\n" not in contents and not source.startswith("docs/"):
+                    text = "---\norphan: true\n---\n" + text
+                self.write(page, text)
+        self.reference()
+        self.commands(htw)
+        self.tables()
+        for path in sorted((self.root / "include/htw").rglob("*.hpp")):
+            self.page_of(path.relative_to(self.root).as_posix())
+        with open(self.folder / "index.md", "a") as index:
+            index.write("\n" + (contents if htw else contents.replace("commands/*\n", "")))
