@@ -10,6 +10,57 @@
 
 #define QUEUES_AT_ONCE 128
 
+/* ---- a journal that is open to be read */
+
+/* Without a reader: a job whose time has come, or whose lease has ended, is READY. */
+static int count_as_ready(struct htw_journal *journal, const struct htw__scan_row *row) {
+    struct htw__queue *queue = htw__queues_find_number(&journal->queues, row->place & UINT32_MAX);
+    enum htw_job_state state = HTW_JOB_DELAYED;
+    struct htw__job_row job;
+    struct htw__whereabouts where;
+    if (queue == NULL)
+        return 0;
+    if (queue->counts.of[HTW_JOB_LEASED] > 0) {
+        int error = htw__database_fetch(&journal->database, row->id, &job, &where);
+        if (error != 0)
+            return error;
+        state = where.is_leased ? HTW_JOB_LEASED : HTW_JOB_DELAYED;
+        htw__database_fetch_end(&journal->database);
+    }
+    htw__mutex_lock(&journal->mutex);
+    queue->counts.of[state]--;
+    queue->counts.of[HTW_JOB_READY]++;
+    journal->queues.all.of[state]--;
+    journal->queues.all.of[HTW_JOB_READY]++;
+    htw__mutex_unlock(&journal->mutex);
+    return 0;
+}
+
+/* The first time: one thread has the turn. After a failure the counts are wrong, so the journal stops. */
+static int count_due(struct htw_journal *journal) {
+    int64_t now = htw__journal_now(journal);
+    struct htw__scan scan = htw__scan_of(0, htw__place_delayed(now, UINT32_MAX));
+    struct htw__database *database;
+    int error = journal->is_read_only ? htw__snapshot_begin(journal, &database) : 0;
+    if (error != 0 || !journal->is_read_only)
+        return error;
+    scan.is_done = journal->has_counted_due;
+    journal->has_counted_due = true;
+    htw__mutex_unlock(&journal->mutex);
+    while (!scan.is_done && error == 0) {
+        struct htw__scan_row rows[HTW__SCAN_MAX];
+        int64_t count = htw__database_scan(database, &scan, rows, HTW__SCAN_MAX);
+        error = count < 0 ? (int)count : 0;
+        for (int64_t i = 0; i < count && error == 0; i++)
+            if (rows[i].deadline_ns <= now)
+                error = count_as_ready(journal, &rows[i]);
+    }
+    database->is_distrusted = database->is_distrusted || error != 0;
+    return htw__snapshot_end(journal, database, error);
+}
+
+/* ---- statistics */
+
 static uint64_t memory_of(const struct htw_journal *journal) {
     const struct htw__jobs *jobs = &journal->jobs;
     return sizeof(*journal) + journal->queued_bytes + jobs->waiting_bytes + jobs->ready_bytes +
@@ -24,6 +75,9 @@ int htw_journal_get_stats(struct htw_journal *journal, struct htw_journal_stats 
         return error;
     if (stats == NULL || stats->struct_size != sizeof(*stats))
         return htw__journal_fail_as(-EINVAL, "the statistics are NULL or of an unknown size");
+    error = count_due(journal);
+    if (error != 0)
+        return error;
     uint64_t log_bytes = journal->path.is_in_memory ? 0 : htw__log_bytes(journal->path.name);
     int64_t now = htw__journal_now(journal), oldest_ns = 0;
     htw__mutex_lock(&journal->mutex);
@@ -117,6 +171,9 @@ int htw_journal_get_queue(struct htw_journal *journal, const char *name,
     if (stats == NULL || stats->struct_size != sizeof(*stats) || !htw__queue_name_is_valid(name))
         return htw__journal_fail_as(-EINVAL,
                                     "the numbers of a queue are NULL or of an unknown size");
+    error = count_due(journal);
+    if (error != 0)
+        return error;
     htw__mutex_lock(&journal->mutex);
     const struct htw__queue *queue = htw__queues_find(&journal->queues, name);
     if (queue != NULL)
@@ -139,51 +196,6 @@ static struct htw__queue *pause_at(struct htw_journal *journal, struct htw__queu
     struct htw__queue *next = htw__queues_next(&journal->queues, queue);
     htw__queues_drop(&journal->queues, queue);
     return next;
-}
-
-/* Without a reader: a job whose time has come, or whose lease has ended, is READY. */
-static int count_as_ready(struct htw_journal *journal, const struct htw__scan_row *row) {
-    struct htw__queue *queue = htw__queues_find_number(&journal->queues, row->place & UINT32_MAX);
-    enum htw_job_state state = HTW_JOB_DELAYED;
-    struct htw__job_row job;
-    struct htw__whereabouts where;
-    if (queue == NULL)
-        return 0;
-    if (queue->counts.of[HTW_JOB_LEASED] > 0) {
-        int error = htw__database_fetch(&journal->database, row->id, &job, &where);
-        if (error != 0)
-            return error;
-        state = where.is_leased ? HTW_JOB_LEASED : HTW_JOB_DELAYED;
-        htw__database_fetch_end(&journal->database);
-    }
-    queue->counts.of[state]--;
-    queue->counts.of[HTW_JOB_READY]++;
-    journal->queues.all.of[state]--;
-    journal->queues.all.of[HTW_JOB_READY]++;
-    return 0;
-}
-
-/* The first time. */
-static int count_due(struct htw_journal *journal) {
-    int64_t now = htw__journal_now(journal);
-    struct htw__scan scan = htw__scan_of(0, htw__place_delayed(now, UINT32_MAX));
-    struct htw__database *database;
-    if (!journal->is_read_only || journal->has_counted_due)
-        return 0;
-    int error = htw__snapshot_begin(journal, &database);
-    if (error != 0)
-        return error;
-    htw__mutex_unlock(&journal->mutex);
-    while (!scan.is_done && error == 0) {
-        struct htw__scan_row rows[HTW__SCAN_MAX];
-        int64_t count = htw__database_scan(database, &scan, rows, HTW__SCAN_MAX);
-        error = count < 0 ? (int)count : 0;
-        for (int64_t i = 0; i < count && error == 0; i++)
-            if (rows[i].deadline_ns <= now)
-                error = count_as_ready(journal, &rows[i]);
-    }
-    journal->has_counted_due = error == 0;
-    return htw__snapshot_end(journal, database, error);
 }
 
 int htw_journal_list_queues(struct htw_journal *journal, htw_queue_visit *visit, void *context) {

@@ -630,22 +630,6 @@ def delay_removes_its_socket_at_the_end(directory):
             watched.process.stdin = None
 
 
-@test
-def delay_with_a_journal_shows_it_and_its_scheduler(directory):
-    path = f"{directory}/socket"
-    with Watched(f"--monitor={path}", "--journal", f"{directory}/journal") as watched:
-        wait_for(lambda: os.path.exists(path) or watched.process.poll() is not None, path)
-        if watched.process.poll() == 2:
-            return  # built without journals
-        answer = json.loads(top("--once", "--json", path).stdout)
-        assert [source["name"] for source in answer["schedulers"]] == ["delay"], answer
-        text = top("--once", "--delay", "100ms", path).stdout
-        assert [source["name"] for source in answer["journals"]] == ["delay"], answer
-        assert answer["journals"][0]["queues"] == 1 and "lateness" in answer["journals"][0], answer
-        for word in ("journal delay", "  per second: commits ", "scheduler delay", "lateness  p50", "callback  p50", "level 0", "  shard  in wheels"):
-            assert word in text, text
-
-
 # ---- on a terminal
 
 class Tmux:
