@@ -140,25 +140,60 @@ def has(part):
     return found.returncode == 0
 
 
-def describe(name, interface, shim, arguments):
+def preprocessed(header, flags):
+    """What the preprocessor makes of a public header, with all macros, as pairs of a file and a line."""
+    command = [*shlex.split(os.environ.get("CC", "cc")), "-E", "-dD", "-DHTW_API=HTW_API", *flags, "-"]
+    text = subprocess.run(command, input=f"#include <htw/{header}>\n", check=True, capture_output=True, text=True).stdout
+    file = ""
+    for line in text.splitlines():
+        marker = re.match(r'# \d+ "(.*)"', line)
+        if marker:
+            file = marker[1]
+        else:
+            yield file, line
+
+
+def declarations(headers, flags):
+    """What cffi reads of public headers: their types and functions, and the macros that are integers."""
+    lines = []
+    for header in headers:
+        lines += [line for file, line in preprocessed(header, flags) if file.endswith(f"/htw/{header}")]
+    numbers = [re.match(r"#define (HTW_[A-Z]\w*) ([\w() +*<|-]+)$", line) for line in lines]
+    macros = [f"#define {number[1]} ...\n" for number in numbers if number and "__" not in number[2]]
+    text = "\n".join(line for line in lines if not line.startswith("#"))
+    text = re.sub(r"\bHTW_API\b|__attribute__\(\(.*?\)\)", "", text)
+    return "".join(macros) + text
+
+
+def functions_of(shim):
+    """The same of a file of native/: its functions that Python calls, and those of Python that it declares."""
+    found = re.findall(r"^static ([^=;{}#]*?\bpy_\w+\([^;{}]*\))( \{|;)", shim, re.MULTILINE)
+    return "".join(('' if end == " {" else 'extern "Python" ') + function + ";\n" for function, end in found)
+
+
+def describe(name, headers, shim, arguments, base=None):
+    """An extension: the interface of public headers and of a file of native/, over that of another extension."""
+    text = (HERE / "native" / shim).read_text()
+    flags = [f"-I{HERE / folder}" for folder in arguments["include_dirs"]] + arguments["extra_compile_args"]
     ffi = cffi.FFI()
-    ffi.cdef((HERE / "native" / interface).read_text())
-    headers = [*(HERE / "native").glob("*.h"), *BUNDLE.rglob("*.h")]
-    ffi.set_source(name, (HERE / "native" / shim).read_text(),
-                   depends=sorted(str(path.relative_to(HERE)) for path in headers), **arguments)
+    if base is not None:
+        ffi.include(base)
+    ffi.cdef(declarations(headers, flags) + functions_of(text))
+    files = [*(HERE / "native").glob("*.h"), *BUNDLE.rglob("*.h")]
+    ffi.set_source(name, text, depends=sorted(str(path.relative_to(HERE)) for path in files), **arguments)
     return ffi
 
 
 def describe_native():
     others = {path for part in OPTIONAL for path in BUNDLE.rglob(f"{part}/*")}
-    return describe("htw._native", "interface.h", "shim.c", linked("htw") if SYSTEM else
-                    compiled(set(BUNDLE.rglob("*.c")) - others))
+    return describe("htw._native", ("base.h", "backoff.h", "scheduler.h"), "shim.c",
+                    linked("htw") if SYSTEM else compiled(set(BUNDLE.rglob("*.c")) - others))
 
 
 def describe_calendar():
-    return describe("htw._calendar_native", "calendar_interface.h", "calendar.c",
+    return describe("htw._calendar_native", ("calendar.h",), "calendar.c",
                     linked("htw-calendar") if SYSTEM else
-                    compiled(BUNDLE.rglob("calendar/*.c*"), *OPTIONAL["calendar"][2]))
+                    compiled(BUNDLE.rglob("calendar/*.c*"), *OPTIONAL["calendar"][2]), describe_native())
 
 
 # What the sources of the journal use of base, as its shared library. Without state of the process.
@@ -168,6 +203,6 @@ JOURNAL_BASE = ("alloc", "alloc_system", "annotate", "backoff", "base", "clock",
 
 def describe_journal():
     base = {BUNDLE / f"src/base/{name}.c" for name in JOURNAL_BASE}
-    return describe("htw._journal_native", "journal_interface.h", "journal.c",
+    return describe("htw._journal_native", ("journal.h",), "journal.c",
                     linked("htw-journal") if SYSTEM else
-                    compiled(base.union(BUNDLE.rglob("journal/*.c")), *OPTIONAL["journal"][2]))
+                    compiled(base.union(BUNDLE.rglob("journal/*.c")), *OPTIONAL["journal"][2]), describe_native())

@@ -131,7 +131,7 @@ def text_of(memory: Any) -> str:
         text: str = ffi.string(memory).decode()
         return text
     finally:
-        lib.free(memory)
+        lib.py_free(memory)
 
 
 # ---- exceptions of callbacks

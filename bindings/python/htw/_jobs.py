@@ -6,14 +6,11 @@ import enum
 import errno
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Optional
+from typing import Any, Callable, Optional, Protocol
 
 from htw._base import NEVER_NS, Error, Key, error_of, to_bytes, to_index, to_ns, to_seconds
 from htw._native import lib as _library
 from htw._scheduler import Distribution
-
-if TYPE_CHECKING:
-    from htw.journal import Journal, Lease
 
 try:
     from htw._journal_native import ffi, lib
@@ -253,6 +250,11 @@ class Step:
         """The lease of the job ends at that instant."""
         return cls(lib.HTW_JOB_EXTEND, id, deadline=at)
 
+    def _of(self, lease: Leased) -> Step:
+        """The step fails if that lease has ended."""
+        self._attempt = lease.attempt
+        return self
+
     def _fill(self, update: Any, kept: list[Any]) -> None:
         lib.htw_job_update_init(ffi.addressof(update))
         update.id = self._id
@@ -269,6 +271,14 @@ class Step:
             update.priority = self._priority
 
 
+class Leased(Protocol):
+    """A Lease, as a change sees it."""
+
+    id: int
+    attempt: int
+    _ended: bool
+
+
 class Change:
     """Changes that are made together or not at all, by Journal.apply(). Each method returns the change.
 
@@ -278,7 +288,7 @@ class Change:
     def __init__(self) -> None:
         self._jobs: list[dict[str, Any]] = []
         self._steps: list[Step] = []
-        self._leases: list[Lease] = []
+        self._leases: list[Leased] = []
         self._mark: Optional[bytes] = None
 
     def put(self, payload: Key = b"", **properties: Any) -> Change:
@@ -286,10 +296,10 @@ class Change:
         self._jobs.append(job_of(payload, **properties))
         return self
 
-    def done(self, lease: Lease) -> Change:
+    def done(self, lease: Leased) -> Change:
         """Ends the job of a lease."""
         self._leases.append(lease)
-        return self.add(lease._step(Step.done(lease.id)))
+        return self.add(Step.done(lease.id)._of(lease))
 
     def add(self, step: Step) -> Change:
         """Makes a step."""
@@ -325,13 +335,13 @@ def fill_job(native: Any, job: dict[str, Any]) -> None:
 
 
 class NativeChange:
-    """A change in the words of C."""
+    """A change in the words of C. ``after(delay)`` is an instant, in nanoseconds."""
 
-    def __init__(self, journal: Journal, change: Change) -> None:
+    def __init__(self, change: Change, after: Callable[[float], int]) -> None:
         self.kept: list[Any] = []
         self.jobs = ffi.new("struct htw_job[]", len(change._jobs))
         for native, job in zip(self.jobs, change._jobs):
-            self._fill(journal, native, job)
+            self._fill(after, native, job)
         updates = ffi.new("struct htw_job_update[]", len(change._steps))
         for native, step in zip(updates, change._steps):
             step._fill(native, self.kept)
@@ -346,13 +356,13 @@ class NativeChange:
             self.change.mark_size = len(change._mark)
         self.kept += [updates, change]
 
-    def _fill(self, journal: Journal, native: Any, job: dict[str, Any]) -> None:
+    def _fill(self, after: Callable[[float], int], native: Any, job: dict[str, Any]) -> None:
         lib.htw_job_init(ffi.addressof(native))
         fill_job(native, job)
         if job["at"] is not None:
             native.deadline_ns = to_ns(job["at"])
         elif job["delay"] is not None:
-            native.deadline_ns = journal._after(job["delay"])
+            native.deadline_ns = after(job["delay"])
 
     def ids(self) -> list[int]:
         return [job.id for job in self.jobs]

@@ -12,7 +12,7 @@ import warnings
 import weakref
 from dataclasses import dataclass
 from types import FrameType, TracebackType
-from typing import Any, Callable, NamedTuple, Optional
+from typing import Any, Callable, NamedTuple, Optional, TypeVar
 
 from htw._base import (
     NEVER_NS,
@@ -108,6 +108,18 @@ class SchedulerStats:
     memory_bytes: int
     lateness: Distribution
     callback: Distribution
+
+
+_Stats = TypeVar("_Stats")
+
+
+def copy_of(kind: type[_Stats], native: Any) -> _Stats:
+    """The statistics of a struct of C, whose members have the same names."""
+    values = {}
+    for name, type_name in kind.__annotations__.items():
+        value = getattr(native, name)
+        values[name] = copy_of(Distribution, value) if type_name == "Distribution" else value
+    return kind(**values)
 
 
 class Unexpired(NamedTuple):
@@ -416,6 +428,7 @@ class Scheduler(Closing):
         options.late_threshold_ns = to_ns(late_threshold)
         options.manual_start_ns = to_ns(manual_start)
         options.observe = int(observe)
+        options.clock = int(clock)
         name = None if thread_name is None else ffi.new("char[]", thread_name.encode())
         if name is not None:
             options.thread_name = name
@@ -423,7 +436,7 @@ class Scheduler(Closing):
         with _live_lock:
             if _exiting:
                 raise RuntimeError("no scheduler can be created while the interpreter ends")
-            checked(lib.py_scheduler_create(pointer, options, int(clock)),
+            checked(lib.htw_scheduler_create(pointer, options),
                     lambda: lib.htw_scheduler_options_invalid(options))
             # Freed with the last reference, never while a thread is in a call of a method.
             self._pointer = pointer[0]
@@ -481,7 +494,7 @@ class Scheduler(Closing):
 
     def now(self, clock: Clock = Clock.DEFAULT) -> float:
         """The time of the scheduler's clock, or of another one of its timers, in seconds."""
-        return int(lib.py_now_by(self._pointer, clock)) / 1e9
+        return int(lib.htw_scheduler_now_by(self._pointer, clock)) / 1e9
 
     # ---- scheduling
 
@@ -556,16 +569,22 @@ class Scheduler(Closing):
         latest_ns = when_ns if latest is None else to_ns(latest)
         if latest_ns < when_ns:
             raise ValueError("the latest time is earlier than the first")
-        key_bytes = b"" if key is None else to_bytes(key)
-        return self._keep(group, callback, args, pass_timer, lib.py_schedule_spec, when_ns,
-                          latest_ns, absolute, period_ns, repeat, key_bytes,
-                          len(key_bytes), key is not None, bool(keep_existing),
-                          pointer_of(group), to_ns(span), clock and Clock(clock),
-                          _site_of(callback))
+        spec = ffi.new("struct htw_spec *")
+        lib.htw_spec_init(spec)
+        spec.when_ns = when_ns
+        spec.latest_ns = latest_ns
+        spec.absolute = absolute
+        spec.period_ns = period_ns
+        spec.repeat = repeat
+        spec.span_ns = to_ns(span)
+        spec.clock = clock and Clock(clock)
+        key_bytes = None if key is None else to_bytes(key)
+        fill_common(spec, key_bytes, keep_existing, group, callback)
+        return self._keep(group, callback, args, pass_timer, lib.py_schedule_spec, spec)
 
     def _keep(self, group: Optional[Group], callback: Callable[..., object], args: tuple[Any, ...],
               pass_timer: bool, schedule: Callable[..., int], *properties: Any) -> Timer:
-        """Makes a Timer, and schedules it by a function of C, whose `properties` have its types."""
+        """Makes a Timer, and schedules it by a function of C, which takes such `properties`."""
         if not callable(callback):
             raise TypeError(f"the callback {callback!r} is not callable")
         timer = Timer(self, group, callback, args, pass_timer)
@@ -586,8 +605,8 @@ class Scheduler(Closing):
     def cancel_key(self, key: Key, group: Optional[Group] = None) -> Outcome:
         """Cancels the timer that is pending or repeats under a key, and returns the outcome."""
         key_bytes = to_bytes(key)
-        return Outcome(checked(lib.py_cancel_key(self._pointer, pointer_of(group), key_bytes,
-                                                 len(key_bytes))))
+        return Outcome(checked(lib.htw_cancel_key(self._pointer, pointer_of(group), key_bytes,
+                                                  len(key_bytes), ffi.NULL)))
 
     def has_key(self, key: Key, group: Optional[Group] = None) -> bool:
         """Whether a timer is pending or repeats under a key."""
@@ -622,7 +641,7 @@ class Scheduler(Closing):
 
     def set_time(self, time: Duration, clock: Clock = Clock.DEFAULT) -> None:
         """Sets the manual clock in one step, forward or back; or another one of the timers."""
-        checked(enter(lib.py_set_clock, self._pointer, Clock(clock), to_ns(time)))
+        checked(enter(lib.htw_scheduler_set_clock, self._pointer, Clock(clock), to_ns(time)))
 
     # ---- statistics
 
@@ -638,11 +657,7 @@ class Scheduler(Closing):
         stats = ffi.new("struct htw_scheduler_stats *")
         lib.htw_scheduler_stats_init(stats)
         checked(lib.htw_scheduler_get_stats(self._pointer, stats))
-        return SchedulerStats(**{
-            name: Distribution(**{part: getattr(getattr(stats, name), part)
-                                  for part in Distribution.__dataclass_fields__})
-            if name in ("lateness", "callback") else getattr(stats, name)
-            for name in SchedulerStats.__dataclass_fields__})
+        return copy_of(SchedulerStats, stats)
 
     def prometheus(self) -> str:
         """The statistics in the text format of Prometheus."""
@@ -671,6 +686,17 @@ def pointer_of(group: Optional[Group]) -> Any:
     if not isinstance(group, Group):
         raise TypeError(f"{group!r} is not a Group")
     return group._pointer
+
+
+def fill_common(spec: Any, key: Optional[bytes], keep_existing: bool, group: Optional[Group],
+                callback: Callable[..., object]) -> None:
+    """Fills in what the specs of all timers have. The caller keeps `key` until the timer is scheduled."""
+    if key is not None:
+        spec.key = ffi.from_buffer(key)
+        spec.key_size = len(key)
+    spec.keep_existing = bool(keep_existing)
+    spec.group = pointer_of(group)
+    spec.site = _site_of(callback)
 
 
 class Group(Bound):

@@ -32,7 +32,7 @@ from htw._base import (
     to_seconds,
 )
 from htw._native import lib as _library
-from htw._scheduler import Group, Scheduler, Timer, _site_of, pointer_of
+from htw._scheduler import Group, Scheduler, Timer, fill_common
 
 try:
     from htw._calendar_native import ffi, lib
@@ -45,9 +45,9 @@ __all__ = ["Calendar", "Weekday", "Zone"]
 lib.py_connect(_library.py_library())
 
 
-def next_of() -> int:
-    """The address of the C function that finds instants: htw.journal hands it to a journal."""
-    return int(ffi.cast("uintptr_t", ffi.addressof(lib, "htw_calendar_next_of")))
+def next_of() -> Any:
+    """The C function that finds instants: htw.journal hands it to a journal."""
+    return ffi.addressof(lib, "htw_calendar_next_of")
 
 
 class Weekday(enum.IntFlag):
@@ -174,18 +174,23 @@ class Calendar:
 
         The other options are those of Scheduler.schedule().
         """
-        after_ns = 0 if after is None else to_ns(after) or 1  # to C 0 means now
-        grace_ns = to_ns(grace) or 1  # to C 0 means a minute
         if not 0 <= catch_up <= lib.HTW_CALENDAR_CATCH_UP_MAX:
             raise ValueError(f"catch_up is from 0 to {lib.HTW_CALENDAR_CATCH_UP_MAX}")
-        spread = ffi.NULL if jitter_key is None else to_bytes(jitter_key)
-        key_bytes = b"" if key is None else to_bytes(key)
-        return scheduler._keep(
-            group, callback, args, pass_timer, lib.py_schedule_calendar, self._native,
-            _zone_pointer(zone), after_ns, to_ns(jitter), spread,
-            0 if jitter_key is None else len(spread), grace_ns, to_index(catch_up), key_bytes,
-            len(key_bytes), key is not None, bool(keep_existing), pointer_of(group),
-            _site_of(callback))
+        spec = ffi.new("struct htw_calendar_spec *")
+        lib.htw_calendar_spec_init(spec)
+        spec.calendar = self._native[0]
+        spec.zone = _zone_pointer(zone)
+        spec.after_ns = 0 if after is None else to_ns(after) or 1  # to C 0 means now
+        spec.jitter_ns = to_ns(jitter)
+        spread = None if jitter_key is None else to_bytes(jitter_key)
+        if spread is not None:
+            spec.jitter_key = ffi.from_buffer(spread)
+            spec.jitter_key_size = len(spread)
+        spec.grace_ns = to_ns(grace) or 1  # to C 0 means a minute
+        spec.catch_up = to_index(catch_up)
+        key_bytes = None if key is None else to_bytes(key)
+        fill_common(spec, key_bytes, keep_existing, group, callback)
+        return scheduler._keep(group, callback, args, pass_timer, lib.py_schedule_calendar, spec)
 
     def __str__(self) -> str:
         """The calendar as a cron expression."""

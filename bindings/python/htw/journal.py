@@ -44,6 +44,7 @@ from htw._base import (
     KeyExistsError,
     limit_ns,
     report,
+    text_of,
     to_bytes,
     to_index,
     to_ns,
@@ -74,7 +75,7 @@ from htw._jobs import (
     stats_of,
 )
 from htw._journal_native import ffi, lib
-from htw._scheduler import Distribution, Scheduler
+from htw._scheduler import Clock, Scheduler, copy_of
 
 __all__ = ["Change", "JobInfo", "JobState", "Journal", "JournalStats", "Later", "Lease", "LeaseEndedError",
            "NoLease", "QueuePolicy", "QueueStats", "Recurring", "Step", "Synchronous", "put_in"]
@@ -291,14 +292,10 @@ class Lease(Bound):
         at = None if delay is None else to_seconds(self._journal._after(delay))
         return Step.release(self.id, at, priority=priority)
 
-    def _step(self, step: Step) -> Step:
-        step._attempt = self.attempt
-        return step
-
     def _own(self, step: Step) -> Step:
         if self._ended:
             raise LeaseEndedError(errno.ESTALE, "the lease has ended")
-        return self._step(step)
+        return step._of(self)
 
     def _finish(self, step: Step) -> bool:
         result = self._journal._update(self._own(step))
@@ -411,6 +408,7 @@ class Journal(Closing):
             raise ValueError("a path has no NUL")
         options = ffi.new("struct htw_journal_options *")
         lib.htw_journal_options_init(options)
+        options.synchronous = Synchronous(synchronous)
         options.parallel = parallel
         options.near_ns = to_ns(near)
         options.max_memory = max_memory
@@ -421,7 +419,7 @@ class Journal(Closing):
         options.history_ns = to_ns(history)
         if calendar:
             from htw.calendar import next_of
-            options.next_instant = ffi.cast("htw_next_instant *", next_of())
+            options.next_instant = next_of()
         options.is_guest = guest
         options.inbox_ns = to_ns(inbox)
         self._number = next(_numbers)
@@ -431,7 +429,7 @@ class Journal(Closing):
         try:
             checked(lib.py_journal_open(
                 pointer, ffi.NULL if scheduler is None else scheduler._pointer, name, options,
-                Synchronous(synchronous), deliver is not None, stopped is not None, self._number))
+                deliver is not None, stopped is not None, self._number))
         except BaseException:
             del _hooks[self._number]
             raise
@@ -472,11 +470,13 @@ class Journal(Closing):
 
     def now(self) -> float:
         """The present time of instants, in seconds."""
-        return int(lib.py_journal_now(self._pointer)) / 1e9
+        return self._after(0) / 1e9
 
     def _after(self, delay: float) -> int:
-        now: int = lib.py_journal_now(self._pointer)
-        return limit_ns(now + to_ns(delay))
+        now_ns = time.time_ns()
+        if self._scheduler is not None and lib.htw_scheduler_clock(self._scheduler._pointer) == Clock.MANUAL:
+            now_ns = lib.htw_scheduler_now(self._scheduler._pointer)
+        return limit_ns(now_ns + to_ns(delay))
 
     # ---- changes
 
@@ -525,7 +525,7 @@ class Journal(Closing):
 
     def apply(self, change: Change) -> list[int]:
         """Makes a change, waits until it is durable, and returns the ids of the jobs that were put."""
-        native = NativeChange(self, change)
+        native = NativeChange(change, self._after)
         checked(lib.py_apply(self._pointer, native.change, 0))
         for lease in change._leases:
             lease._ended = True
@@ -536,12 +536,12 @@ class Journal(Closing):
         return self._later(change, lambda native: native.ids())
 
     def _update(self, step: Step) -> int:
-        native = NativeChange(self, Change().add(step))
+        native = NativeChange(Change().add(step), self._after)
         result: int = lib.py_apply(self._pointer, native.change, 0)
         return result
 
     def _later(self, change: Change, value_of: Callable[[NativeChange], T]) -> Later[T]:
-        native = NativeChange(self, change)
+        native = NativeChange(change, self._after)
         later: Later[T] = Later()
         number = self._expect(later, lambda: value_of(native))
         self._submitted(number, lib.py_apply(self._pointer, native.change, number))
@@ -735,12 +735,12 @@ class Journal(Closing):
 
     def queues(self) -> list[QueueStats]:
         """The numbers of all queues, the default queue first."""
-        queues = ffi.new("struct py_queues *")
+        stats = ffi.new("struct htw_queue_stats **")
+        count = checked(lib.py_list_queues(self._pointer, stats))
         try:
-            checked(lib.py_list_queues(self._pointer, queues))
-            return [stats_of(name_of(queues.stats[i].name), queues.stats[i]) for i in range(queues.count)]
+            return [stats_of(name_of(stats[0][i].name), stats[0][i]) for i in range(count)]
         finally:
-            lib.py_free_queues(queues)
+            lib.py_free_queues(stats[0], count)
 
     def set_policy(self, queue: Optional[str], policy: QueuePolicy) -> None:
         """Gives a queue a policy, and waits until that is durable; QueuePolicy() is none."""
@@ -775,22 +775,14 @@ class Journal(Closing):
         stats = ffi.new("struct htw_journal_stats *")
         lib.htw_journal_stats_init(stats)
         checked(lib.py_get_stats(self._pointer, stats))
-        return JournalStats(**{
-            name: Distribution(**{part: getattr(getattr(stats, name), part)
-                                  for part in Distribution.__dataclass_fields__})
-            if name in ("commit", "durable", "lateness") else getattr(stats, name)
-            for name in JournalStats.__dataclass_fields__})
+        return copy_of(JournalStats, stats)
 
     def prometheus(self) -> str:
         """The statistics in the text format of Prometheus."""
         memory = lib.py_prometheus(self._pointer)
         if memory == ffi.NULL:
             raise failure_of(-ffi.errno)
-        try:
-            text: str = ffi.string(memory).decode()
-            return text
-        finally:
-            lib.free(memory)
+        return text_of(memory)
 
 
 def put_in(connection: sqlite3.Connection, payload: Key = b"", *, delay: Optional[float] = None,

@@ -23,33 +23,14 @@ bool htw_is_pending(struct htw_scheduler *scheduler, htw_handle handle) {
 }
 #endif
 
-/* Returns 0 and sets errno on failure. */
-static htw_handle py_schedule_calendar(void *scheduler, const struct htw_calendar *calendar,
-                                       const struct htw_zone *zone, int64_t after_ns,
-                                       int64_t jitter_ns, const char *jitter_key,
-                                       size_t jitter_key_size, int64_t grace_ns, uint32_t catch_up,
-                                       const char *key, size_t key_size, _Bool has_key,
-                                       _Bool keep_existing, void *group, const void *site,
-                                       void *object) {
-    struct htw_calendar_spec spec = HTW_CALENDAR_SPEC_INIT;
-    spec.calendar = *calendar;
-    spec.zone = zone;
-    spec.callback = library->run;
-    spec.arg = object;
-    spec.after_ns = after_ns;
-    spec.jitter_ns = jitter_ns;
-    spec.jitter_key = jitter_key;
-    spec.jitter_key_size = jitter_key_size;
-    spec.grace_ns = grace_ns;
-    spec.catch_up = catch_up;
-    spec.key = has_key ? key : NULL;
-    spec.key_size = has_key ? key_size : 0;
-    spec.keep_existing = keep_existing;
-    spec.group = group;
-    spec.site = site;
-    spec.release = library->release;
+/* Schedules a timer whose argument is a Timer. Returns 0 and sets errno on failure. */
+static htw_handle py_schedule_calendar(struct htw_scheduler *scheduler,
+                                       struct htw_calendar_spec *spec, void *object) {
     htw_handle handle = 0;
-    int result = htw_schedule_calendar(scheduler, &spec, &handle, NULL);
+    spec->callback = library->run;
+    spec->arg = object;
+    spec->release = library->release;
+    int result = htw_schedule_calendar(scheduler, spec, &handle, NULL);
     if (result == 0)
         return handle;
     errno = -result;

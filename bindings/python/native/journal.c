@@ -16,9 +16,8 @@
 
 #include <string.h>
 #include <sys/types.h>
-#include <time.h>
 
-/* declared by cffi below, in the same file */
+/* written in Python; cffi defines them below, in the same file */
 static void py_deliver(uintptr_t arg, const struct htw_delivery *delivery);
 static void py_stopped(uintptr_t arg, const char *why);
 static void py_durable(uintptr_t arg, int result);
@@ -52,8 +51,7 @@ const struct htw_site *htw_scheduler_keep_site(struct htw_scheduler *scheduler,
 
 struct py_journal {
     struct htw_journal *native; /* NULL: closed */
-    void *scheduler;
-    uintptr_t arg; /* of py_deliver() and py_stopped() */
+    uintptr_t arg;              /* of py_deliver() and py_stopped() */
     pid_t process;
     pthread_mutex_t mutex;
     pthread_cond_t unused;
@@ -87,12 +85,12 @@ static _Bool py_is_in_notice(const struct py_journal *journal) {
 }
 
 /* Calls a function of Python in a hook of a journal. */
-#define PY_HOOK(of, is_notice, call)                       \
-    do {                                                   \
+#define PY_HOOK(of, is_notice, call)                        \
+    do {                                                    \
         struct frame frame = { (of), (is_notice), frames }; \
-        frames = &frame;                                   \
-        PY_CALL(call);                                     \
-        frames = frame.outer;                              \
+        frames = &frame;                                    \
+        PY_CALL(call);                                      \
+        frames = frame.outer;                               \
     } while (0)
 
 static void deliver(void *context, const struct htw_delivery *delivery) {
@@ -144,17 +142,15 @@ static bool visit_recurring(void *arg, const struct htw_recurring *rule) {
 
 /* ---- opening and closing */
 
-static int py_journal_open(struct py_journal **ret_journal, void *scheduler, const char *path,
-                           struct htw_journal_options *options, int synchronous,
-                           _Bool has_deliver, _Bool has_stopped, uintptr_t arg) {
+static int py_journal_open(struct py_journal **ret_journal, struct htw_scheduler *scheduler,
+                           const char *path, struct htw_journal_options *options, _Bool has_deliver,
+                           _Bool has_stopped, uintptr_t arg) {
     struct py_journal *journal = calloc(1, sizeof(*journal));
     if (journal == NULL)
         return -ENOMEM;
-    options->synchronous = (enum htw_synchronous)synchronous;
     options->deliver = has_deliver ? deliver : NULL;
     options->stopped = has_stopped ? stopped : NULL;
     options->context = journal;
-    journal->scheduler = scheduler;
     journal->arg = arg;
     journal->process = getpid();
     pthread_mutex_init(&journal->mutex, NULL);
@@ -193,28 +189,28 @@ static void end_use(struct py_journal *journal) {
 }
 
 /* Calls a function of an open journal, which is named `native`, and returns what it does. */
-#define PY_USE(type, call)                   \
-    struct htw_journal *native;              \
-    type result = use(journal, &native);     \
-    if (result == 0) {                       \
-        result = (call);                     \
-        end_use(journal);                    \
-    }                                        \
+#define PY_USE(type, call)               \
+    struct htw_journal *native;          \
+    type result = use(journal, &native); \
+    if (result == 0) {                   \
+        result = (call);                 \
+        end_use(journal);                \
+    }                                    \
     return result
 
 /* The same with a notice, which is named `notice`; NULL if `arg` is 0. */
-#define PY_USE_LATER(call)                                                    \
-    struct notice *notice = arg == 0 ? NULL : create_notice(journal, arg);    \
-    if (arg != 0 && notice == NULL)                                           \
-        return -ENOMEM;                                                       \
-    struct htw_journal *native;                                               \
-    int result = use(journal, &native);                                       \
-    if (result == 0) {                                                        \
-        result = (call);                                                      \
-        end_use(journal);                                                     \
-    }                                                                         \
-    if (result < 0)                                                           \
-        free(notice);                                                         \
+#define PY_USE_LATER(call)                                                 \
+    struct notice *notice = arg == 0 ? NULL : create_notice(journal, arg); \
+    if (arg != 0 && notice == NULL)                                        \
+        return -ENOMEM;                                                    \
+    struct htw_journal *native;                                            \
+    int result = use(journal, &native);                                    \
+    if (result == 0) {                                                     \
+        result = (call);                                                   \
+        end_use(journal);                                                  \
+    }                                                                      \
+    if (result < 0)                                                        \
+        free(notice);                                                      \
     return result
 
 /* -EALREADY: it was closed, or another thread does that. */
@@ -249,14 +245,6 @@ static int py_journal_destroy(struct py_journal *journal) {
     pthread_mutex_destroy(&journal->mutex);
     free(journal);
     return 0;
-}
-
-static int64_t py_journal_now(struct py_journal *journal) {
-    if (journal->scheduler != NULL && library->clock(journal->scheduler) == HTW_CLOCK_MANUAL)
-        return library->now(journal->scheduler);
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * HTW_SECOND + now.tv_nsec;
 }
 
 /* ---- changes. `arg` 0: they wait; otherwise py_durable() tells. */
@@ -306,10 +294,9 @@ static int py_peek(struct py_journal *journal, uint64_t id, uintptr_t arg) {
     PY_USE(int, htw_journal_peek(native, id, visit, (void *)arg));
 }
 
-static int py_list(struct py_journal *journal, const char *queue, int state,
+static int py_list(struct py_journal *journal, const char *queue, enum htw_job_state state,
                    struct htw_list_place *place, uint32_t count, uintptr_t arg) {
-    PY_USE(int, htw_journal_list(native, queue, (enum htw_job_state)state, place, count, visit,
-                                 (void *)arg));
+    PY_USE(int, htw_journal_list(native, queue, state, place, count, visit, (void *)arg));
 }
 
 static int py_get_queue(struct py_journal *journal, const char *queue,
@@ -318,41 +305,53 @@ static int py_get_queue(struct py_journal *journal, const char *queue,
 }
 
 /* Copies of all queues: Python must not be called under the lock of the journal. */
-struct py_queues {
+struct queues {
     struct htw_queue_stats *stats;
-    size_t count, capacity;
+    size_t count;
     bool lacks_memory;
 };
 
 static bool copy_queue(void *context, const struct htw_queue_stats *stats) {
-    struct py_queues *queues = context;
-    if (queues->count == queues->capacity) {
-        size_t capacity = queues->capacity * 2 + 16;
-        void *more = realloc(queues->stats, capacity * sizeof(*stats));
-        if (more == NULL) {
-            queues->lacks_memory = true;
-            return false;
-        }
-        queues->stats = more;
-        queues->capacity = capacity;
+    struct queues *queues = context;
+    size_t count = queues->count;
+    struct htw_queue_stats copy = *stats;
+    copy.name = stats->name == NULL ? NULL : strdup(stats->name);
+    queues->lacks_memory = stats->name != NULL && copy.name == NULL;
+    if (!queues->lacks_memory && (count & (count - 1)) == 0) { /* the array is full */
+        void *more = realloc(queues->stats, (2 * count + 1) * sizeof(copy));
+        queues->lacks_memory = more == NULL;
+        queues->stats = more != NULL ? more : queues->stats;
     }
-    struct htw_queue_stats *copy = &queues->stats[queues->count];
-    *copy = *stats;
-    copy->name = stats->name == NULL ? NULL : strdup(stats->name);
-    queues->lacks_memory = stats->name != NULL && copy->name == NULL;
-    queues->count += !queues->lacks_memory;
-    return !queues->lacks_memory;
+    if (queues->lacks_memory) {
+        free((char *)copy.name);
+        return false;
+    }
+    queues->stats[queues->count++] = copy;
+    return true;
 }
 
-/* To be freed by py_free_queues(), also after a failure. */
-static int py_list_queues(struct py_journal *journal, struct py_queues *queues) {
+static int list_queues(struct py_journal *journal, struct queues *queues) {
     PY_USE(int, htw_journal_list_queues(native, copy_queue, queues));
 }
 
-static void py_free_queues(struct py_queues *queues) {
-    for (size_t i = 0; i < queues->count; i++)
-        free((char *)queues->stats[i].name);
-    free(queues->stats);
+static void py_free_queues(struct htw_queue_stats *stats, int count) {
+    for (int i = 0; i < count; i++)
+        free((char *)stats[i].name);
+    free(stats);
+}
+
+/* Returns how many there are, to be freed by py_free_queues(). */
+static int py_list_queues(struct py_journal *journal, struct htw_queue_stats **ret_stats) {
+    struct queues queues = { NULL, 0, false };
+    int result = list_queues(journal, &queues);
+    if (result == 0 && queues.lacks_memory)
+        result = -ENOMEM;
+    if (result < 0) {
+        py_free_queues(queues.stats, (int)queues.count);
+        return result;
+    }
+    *ret_stats = queues.stats;
+    return (int)queues.count;
 }
 
 static int py_set_policy(struct py_journal *journal, const char *queue,

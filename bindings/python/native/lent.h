@@ -5,6 +5,8 @@
  */
 #include "library.h"
 
+#include <htw/backoff.h>
+
 static struct py_library *library;
 
 #ifdef PY_BUNDLED

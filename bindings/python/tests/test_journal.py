@@ -85,44 +85,35 @@ def test_delivery_that_raises_goes_to_on_error_and_the_job_comes_again(manual, t
         assert len(calls) == 2 and errors == ["no network"] and journal.stats().jobs == 0
 
 
-def test_job_that_is_not_done_comes_again_when_the_file_is_opened_again(manual, tmp_path):
-    with Journal(tmp_path / "jobs", manual) as journal:
+def test_lease_of_a_closed_journal_is_refused_unless_it_is_durable(manual, tmp_path):
+    with Journal(tmp_path / "jobs", manual, history=3600) as journal:
         id = journal.put("mail", queue="mail")
         lease = journal.lease("mail")
         journal.put("kept", queue="kept")
-        lease_durable = journal.lease("kept", durable=True, lasts=60)
-    assert not lease_durable.ended
+        kept = journal.lease("kept", durable=True, lasts=60)
+    assert not kept.ended
     with pytest.raises(htw.StoppedError):
         lease.done()
-    with Journal(tmp_path / "jobs", manual) as journal:
-        again = journal.lease("mail")
-        assert again.id == id and again.done()
-        assert states(journal, "kept") == (0, 0, 1, 0) and not journal.lease("kept")
-        manual.advance(61)
-        assert journal.lease("kept", timeout=None).attempt == 2
-
-
-def test_keys_replace_or_refuse(journal):
-    old = journal.put("old", key=b"invoice 7")
-    new = journal.put("new", key=b"invoice 7")
-    with pytest.raises(htw.KeyExistsError):
-        journal.put("third", key="invoice 7", if_absent=True)
-    assert journal.peek(old) is None and journal.peek(new).payload == b"new"
-    assert journal.cancel_key("invoice 7") and not journal.cancel(new) and not journal.done(new)
+    with Journal(tmp_path / "jobs", manual, history=3600) as journal:
+        assert journal.lease("mail").done() and states(journal, "kept") == (0, 0, 1, 0)
+        info, = journal.jobs("mail", JobState.DONE)
+        assert (info.id, info.attempts, info.deadline) == (id, 1, journal.now()) and journal.peek(id) == info
 
 
 def test_change_is_made_wholly_or_not_at_all_and_ends_its_leases(journal):
     journal.put("first", queue="mail")
     lease = journal.lease("mail")
-    change = Change().done(lease).put("next", queue="mail").put("last", delay=5).mark("here")
+    change = Change().done(lease).put("next", queue="mail").put("last", delay=5, key=b"k").mark("here")
     ids = journal.apply(change)
     assert lease.ended and len(ids) == 2 and journal.mark == b"here"
     assert journal.peek(ids[1]).state == JobState.DELAYED
+    with pytest.raises(htw.KeyExistsError):
+        journal.put("third", key="k", if_absent=True)
     lease = journal.lease("mail")
     with pytest.raises(htw.Error) as raised:
         journal.apply(Change().put("never").done(lease).add(Step.cancel(12345)))
     assert raised.value.errno == errno.ENOENT and not lease.ended and journal.stats().jobs == 2
-    assert lease.done() and journal.apply(Change()) == []
+    assert lease.done() and journal.apply(Change()) == [] and journal.cancel_key("k") and not journal.cancel(ids[1])
 
 
 # ---- leases
@@ -281,19 +272,6 @@ def test_asyncio_awaits_changes_and_leases(tmp_path):
 # ---- history, recurring jobs
 
 
-def test_done_jobs_are_kept_for_the_history(manual, tmp_path):
-    with Journal(tmp_path / "jobs", manual, history=3600) as journal:
-        id = journal.put("mail", queue="mail")
-        manual.advance(5)
-        assert journal.lease("mail").done()
-        info, = journal.jobs("mail", JobState.DONE)
-        assert (info.id, info.state, info.attempts, info.deadline) == (id, JobState.DONE, 1, journal.now())
-        assert journal.queue("mail").done == 1 and journal.peek(id) == info
-        manual.advance(3660)
-        journal.sync()
-        assert journal.queue("mail") is None and journal.peek(id) is None
-
-
 def test_jobs_recur_by_the_calendar(manual, tmp_path):
     pytest.importorskip("htw.calendar")
     with Journal(tmp_path / "jobs", manual, calendar=True) as journal:
@@ -442,20 +420,6 @@ def test_child_process_can_use_nothing_of_its_parent(journal):
     assert journal.stats().jobs == 1
 
 
-def test_kill_loses_nothing_that_was_put(tmp_path):
-    program = """
-import os, signal, sys, htw
-from htw.journal import Journal
-journal = Journal(sys.argv[1], htw.Scheduler())
-journal.put("mail", queue="mail")
-lease = journal.lease("mail")
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-    assert run_python(program, str(tmp_path / "jobs")).returncode == -9
-    with htw.Scheduler() as scheduler, Journal(tmp_path / "jobs", scheduler) as journal:
-        assert journal.lease("mail").payload == b"mail"
-
-
 def test_package_works_without_the_extension():
     program = "import sys; sys.modules['htw._journal_native'] = None; import htw.aio, htw.journal"
     ended = run_python(program)
@@ -494,8 +458,3 @@ def test_transaction_of_a_program_puts_jobs(manual, tmp_path):
         with pytest.raises(ValueError):
             put_in(program, at=0, delay=0)
     program.close()
-
-
-def test_wake_is_for_guests(journal):
-    with pytest.raises(ValueError):
-        journal.wake()

@@ -74,7 +74,6 @@ def test_ended_timer_keeps_neither_callback_nor_arguments(manual, unraisable, en
     group = manual.group()
     callback, argument = Payload(), Payload()
     references = weakref.ref(callback), weakref.ref(argument)
-    counts = sys.getrefcount(None)
     timer = manual.schedule(1, callback, argument, key="key", group=group)
     del callback, argument
     gc.collect()
@@ -82,26 +81,9 @@ def test_ended_timer_keeps_neither_callback_nor_arguments(manual, unraisable, en
     end(manual, timer, group)
     unraisable.clear()
     assert all(reference() is None for reference in references), "without a collection"
-    assert abs(sys.getrefcount(None) - counts) < 50
     kept = weakref.ref(timer)
     del timer
     assert kept() is None, "without a collection"
-
-
-def test_many_ended_timers_leave_no_objects(manual):
-    def rounds(count):
-        for i in range(count):
-            manual.schedule(1, int)
-            manual.schedule(1, int, key="k").cancel()
-            manual.repeat(1, int, key="k")
-            manual.cancel_key("k")
-        manual.advance(1)
-        gc.collect()
-        return len(gc.get_objects())
-
-    rounds(10)
-    before = rounds(10)
-    assert rounds(2000) - before < 20
 
 
 def test_memory_of_many_rounds_does_not_grow(manual):
@@ -111,7 +93,9 @@ def test_memory_of_many_rounds_does_not_grow(manual):
         def rounds(count):
             for i in range(count):
                 manual.schedule(1, Payload(), i)
-                manual.schedule(1, Payload(), i).cancel()
+                manual.schedule(1, Payload(), i, key="k").cancel()
+                manual.repeat(1, int, key="k")
+                manual.cancel_key("k")
                 manual.advance(1)
             return tracemalloc.get_traced_memory()[0]
 
@@ -314,12 +298,6 @@ def test_exception_goes_to_the_handler_and_its_own_to_the_hook(unraisable):
         scheduler.advance(1)
     assert received[0][0] is timer and type(received[0][1]) is ZeroDivisionError
     assert type(unraisable[0][0]) is RuntimeError and unraisable[0][1] is on_error
-
-
-def test_repeating_timer_goes_on_after_an_exception(manual, unraisable):
-    timer = manual.repeat(1, lambda: 1 / 0)
-    manual.advance(5)
-    assert len(unraisable) == 5 and timer.pending
 
 
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit, GeneratorExit])
