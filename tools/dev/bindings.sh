@@ -131,24 +131,13 @@ rust_bench() {
     taskset -c "$(($(nproc) - 1))" build/rust-bench/release/htw-bench "$@"
 }
 
-# write_bindings FOLDER
-write_bindings() {
-    bindings/rust/htw-sys/generate.sh >"$1/bindings.rs"
-    for part in calendar journal; do
-        bindings/rust/htw-sys/generate.sh $part >"$1/$part.rs"
-    done
-}
-
 # The declarations are those of the headers, and the compiler lays out each struct as C does.
 check_bindings() {
     mkdir -p build/rust
-    write_bindings build/rust
-    for file in bindings calendar journal; do
-        diff -u "bindings/rust/htw-sys/src/$file.rs" "build/rust/$file.rs" ||
-            fail 'the headers have changed: ./dev rust bindings'
-    done
-    bindings/rust/htw-sys/generate.sh --layout-tests |
-        sed 's/^use libc::FILE;/type FILE = std::os::raw::c_void;/' >build/rust/layout.rs
+    bindings/rust/htw-sys/generate.sh >build/rust/bindings.rs
+    diff -u bindings/rust/htw-sys/src/bindings.rs build/rust/bindings.rs ||
+        fail 'the headers have changed: ./dev rust bindings'
+    bindings/rust/htw-sys/generate.sh --layout-tests >build/rust/layout.rs
     "${RUSTC:-rustc}" --edition 2021 --test -A warnings -o build/rust/layout build/rust/layout.rs
     build/rust/layout --quiet
 }
@@ -173,8 +162,8 @@ verb_rust() {
     bindings)
         need "$rust_test_packages"
         mkdir -p build/rust
-        write_bindings build/rust
-        mv build/rust/bindings.rs build/rust/calendar.rs build/rust/journal.rs bindings/rust/htw-sys/src
+        bindings/rust/htw-sys/generate.sh >build/rust/bindings.rs
+        mv build/rust/bindings.rs bindings/rust/htw-sys/src
         ;;
     valgrind)
         shift

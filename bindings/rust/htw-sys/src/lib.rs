@@ -31,15 +31,7 @@
 #![allow(non_camel_case_types)]
 
 mod bindings;
-#[cfg(feature = "calendar")]
-mod calendar;
-#[cfg(feature = "journal")]
-mod journal;
 pub use bindings::*;
-#[cfg(feature = "calendar")]
-pub use calendar::*;
-#[cfg(feature = "journal")]
-pub use journal::*;
 
 /// A deadline that the clock never reaches, in ticks.
 pub const HTW_NEVER_TICK: u64 = u64::MAX;

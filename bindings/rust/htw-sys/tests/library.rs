@@ -3,7 +3,6 @@
 //! the headers, `./dev rust` shows: generate.sh makes them again.
 use htw_sys::*;
 use std::mem::{size_of, MaybeUninit};
-use std::os::raw::{c_int, c_void};
 use std::{collections::BTreeSet, ffi::CStr, fs, path::Path, ptr};
 
 /// The library fills in its own size, and writes no byte behind it.
@@ -43,22 +42,6 @@ fn embedded_structs_have_the_size_of_the_library() {
 }
 
 #[test]
-fn defaults_stand_in_the_members_that_the_headers_name() {
-    unsafe {
-        let mut backoff = MaybeUninit::<htw_backoff_options>::uninit();
-        htw_backoff_options_init(backoff.as_mut_ptr());
-        let backoff = backoff.assume_init();
-        assert_eq!((backoff.initial_ns, backoff.cap_ns), (100 * HTW_MILLISECOND, 30 * HTW_SECOND));
-        assert_eq!((backoff.multiplier, backoff.jitter, backoff.seed), (2.0, 0.5, 0));
-        let mut options = MaybeUninit::<htw_scheduler_options>::uninit();
-        htw_scheduler_options_init(options.as_mut_ptr());
-        let options = options.assume_init();
-        assert_eq!((options.workers, options.clock), (2, HTW_CLOCK_DEFAULT));
-        assert!(options.thread_name.is_null() && options.allocator.is_null());
-    }
-}
-
-#[test]
 fn never_is_the_tick_that_an_empty_wheel_names() {
     let mut wheel = ptr::null_mut();
     unsafe {
@@ -66,32 +49,6 @@ fn never_is_the_tick_that_an_empty_wheel_names() {
         assert_eq!(htw_wheel_next(wheel), HTW_NEVER_TICK);
         htw_wheel_destroy(wheel);
     }
-}
-
-#[test]
-fn scheduler_with_a_manual_clock_runs_a_callback() {
-    unsafe extern "C" fn count(arg: *mut c_void, expiration: *const htw_expiration) {
-        assert_eq!((*expiration).deadline_ns, HTW_SECOND);
-        *(arg as *mut u32) += 1;
-    }
-    let mut runs = 0u32;
-    let (mut scheduler, mut handle) = (ptr::null_mut(), 0);
-    unsafe {
-        let mut options = MaybeUninit::<htw_scheduler_options>::uninit();
-        htw_scheduler_options_init(options.as_mut_ptr());
-        let mut options = options.assume_init();
-        options.clock = HTW_CLOCK_MANUAL;
-        options.workers = 0;
-        assert_eq!(htw_scheduler_create(&mut scheduler, &options), 0);
-        let arg = &mut runs as *mut u32 as *mut c_void;
-        assert_eq!(htw_schedule(scheduler, HTW_SECOND, Some(count), arg, &mut handle), 0);
-        assert_eq!(htw_scheduler_advance(scheduler, HTW_SECOND - 1), 0);
-        assert!(htw_is_pending(scheduler, handle));
-        assert_eq!(htw_scheduler_advance(scheduler, 1), 0);
-        assert_eq!(htw_cancel(scheduler, handle), HTW_GONE as c_int);
-        assert_eq!(htw_scheduler_destroy(scheduler), 0);
-    }
-    assert_eq!(runs, 1);
 }
 
 #[test]
@@ -106,12 +63,6 @@ fn library_is_of_the_version_of_the_crate() {
 #[cfg(feature = "calendar")]
 fn calendar_struct_has_the_size_of_the_library() {
     assert_same_size!(htw_calendar_spec_init(htw_calendar_spec));
-    let mut calendar = MaybeUninit::<htw_calendar>::uninit();
-    unsafe {
-        assert_eq!(htw_calendar_daily(calendar.as_mut_ptr(), 3, 0, 0), 0);
-        assert_eq!(htw_calendar_next(calendar.as_ptr(), ptr::null(), 0), 3 * HTW_HOUR);
-        assert_eq!(htw_calendar_next(calendar.as_ptr(), ptr::null(), HTW_NEVER_NS), HTW_NEVER_NS);
-    }
 }
 
 #[test]
@@ -131,31 +82,24 @@ fn journal_structs_have_the_size_of_the_library() {
 }
 
 /// In a package there is no list to compare with.
-fn assert_declares_what_is_exported(map: &str, bindings: &str, least: usize) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
-    let map = match fs::read_to_string(root.join("src").join(map)) {
-        Ok(map) => map,
-        Err(_) => return,
-    };
-    let exported: BTreeSet<&str> = map
-        .lines()
+#[test]
+fn functions_are_those_that_the_libraries_export() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../src");
+    let maps = ["libhtw.map", "libhtw-calendar.map", "libhtw-journal.map"];
+    let maps: Vec<_> = maps.iter().flat_map(|map| fs::read_to_string(root.join(map))).collect();
+    if maps.is_empty() {
+        return;
+    }
+    let exported: BTreeSet<&str> = maps
+        .iter()
+        .flat_map(|map| map.lines())
         .filter_map(|line| line.trim().strip_suffix(';'))
         .filter(|name| name.starts_with("htw_"))
         .collect();
-    let declared: BTreeSet<&str> = bindings
+    let declared: BTreeSet<&str> = include_str!("../src/bindings.rs")
         .lines()
         .filter_map(|line| line.trim().strip_prefix("pub fn ")?.split('(').next())
         .collect();
-    assert!(exported.len() >= least);
+    assert!(exported.len() >= 140);
     assert_eq!(declared, exported);
-}
-
-#[test]
-fn functions_are_those_that_the_libraries_export() {
-    let bindings = include_str!("../src/bindings.rs");
-    assert_declares_what_is_exported("libhtw.map", bindings, 90);
-    let calendar = include_str!("../src/calendar.rs");
-    assert_declares_what_is_exported("libhtw-calendar.map", calendar, 13);
-    let journal = include_str!("../src/journal.rs");
-    assert_declares_what_is_exported("libhtw-journal.map", journal, 37);
 }

@@ -2,6 +2,7 @@
 //! calendar.rs - local times in a time zone, and timers that repeat by them (feature `calendar`).
 use crate::callback::{Callback, Expiration};
 use crate::group::Group;
+use crate::raw::{c_text, initial};
 use crate::scheduler::Scheduler;
 use crate::shared::Shared;
 use crate::site::site_of;
@@ -36,7 +37,7 @@ impl Zone {
     /// Loads a zone by its name of tzdata, such as "Europe/Berlin" or "UTC".
     /// [`Error::NotFound`]: there is no such zone.
     pub fn new(name: &str) -> Result<Zone, Error> {
-        let name = CString::new(name).map_err(|_| Error::InvalidArgument)?;
+        let name = c_text(name)?;
         Zone::load(name.as_ptr())
     }
 
@@ -246,12 +247,8 @@ impl Scheduler {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn calendar_timer(&self, calendar: &Calendar) -> CalendarTimer<'_> {
-        let mut spec = MaybeUninit::uninit();
         // SAFETY: the library fills in all members.
-        let mut spec = unsafe {
-            htw_calendar_spec_init(spec.as_mut_ptr());
-            spec.assume_init()
-        };
+        let mut spec = unsafe { initial(htw_calendar_spec_init) };
         spec.calendar = calendar.raw;
         CalendarTimer { scheduler: self.shared(), spec, name: None, borrows: PhantomData }
     }

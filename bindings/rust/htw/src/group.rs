@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! group.rs - timers that are cancelled, paused and resumed together.
 use crate::outcome::Outcome;
+use crate::raw::c_text;
 use crate::shared::Shared;
 use crate::Error;
 use htw_sys::*;
-use std::ffi::CString;
 use std::fmt;
 use std::os::raw::{c_int, c_void};
 use std::ptr::{self, NonNull};
@@ -86,7 +86,7 @@ impl Group {
 
     /// Gives the group a name, for [`Scheduler::dump`](crate::Scheduler::dump), of which 31 bytes count.
     pub fn set_name(&self, name: &str) -> Result<(), Error> {
-        let name = CString::new(name).map_err(|_| Error::InvalidArgument)?;
+        let name = c_text(name)?;
         Error::check(unsafe { htw_group_set_name(self.raw(), name.as_ptr()) }).map(drop)
     }
 

@@ -1,30 +1,15 @@
 // SPDX-License-Identifier: MIT
-//! job.rs - what a journal is told and shows: jobs, steps, changes, queues (feature `journal`).
-use crate::lease::Lease;
-use crate::stats::Distribution;
+//! job.rs - what a journal is told and shows: jobs, steps, queues (feature `journal`).
+use crate::raw::{bytes_of, c_text, initial, text_of};
+use crate::stats::{stats, Distribution};
 use crate::time::{instant_ns, time_of, to_duration, to_ns};
 use crate::Error;
 use htw_sys::*;
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
 use std::os::raw::{c_char, c_void};
 use std::ptr;
-use std::slice;
 use std::time::{Duration, SystemTime};
-
-/// The value that an `_init` function of the library has filled in.
-///
-/// # Safety
-///
-/// The function fills in all members.
-pub(crate) unsafe fn initial<T>(init: unsafe extern "C" fn(*mut T)) -> T {
-    let mut value = MaybeUninit::uninit();
-    unsafe {
-        init(value.as_mut_ptr());
-        value.assume_init()
-    }
-}
 
 /// The name of a queue for C. "" is the default queue, to C NULL.
 pub(crate) struct QueueName(Option<CString>);
@@ -34,30 +19,13 @@ impl QueueName {
         if name.is_empty() {
             return Ok(QueueName(None));
         }
-        Ok(QueueName(Some(CString::new(name).map_err(|_| Error::InvalidArgument)?)))
+        Ok(QueueName(Some(c_text(name)?)))
     }
 
     /// Valid while the name is.
     pub fn raw(&self) -> *const c_char {
         self.0.as_ref().map_or(ptr::null(), |name| name.as_ptr())
     }
-}
-
-/// # Safety
-///
-/// `data` is NULL or has `size` bytes.
-pub(crate) unsafe fn bytes_of(data: *const c_void, size: usize) -> Option<Vec<u8>> {
-    (!data.is_null()).then(|| unsafe { slice::from_raw_parts(data as *const u8, size) }.to_vec())
-}
-
-/// # Safety
-///
-/// `name` is NULL or a string.
-pub(crate) unsafe fn name_of(name: *const c_char) -> String {
-    if name.is_null() {
-        return String::new();
-    }
-    unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
 }
 
 /// A job that is to be put. Made by `Job::new(payload)`, and the methods below.
@@ -70,7 +38,7 @@ pub struct Job<'a> {
     deadline_ns: i64,
     key: Option<&'a [u8]>,
     if_absent: bool,
-    queue: &'a str,
+    pub(crate) queue: &'a str,
     priority: u32,
     lease: Duration,
 }
@@ -131,7 +99,7 @@ impl<'a> Job<'a> {
         self
     }
 
-    fn raw(&self, queue: &QueueName) -> htw_job {
+    pub(crate) fn raw(&self, queue: &QueueName) -> htw_job {
         // SAFETY: the library fills in all members.
         let mut raw = unsafe { initial(htw_job_init) };
         raw.deadline_ns = self.deadline_ns;
@@ -149,7 +117,7 @@ impl<'a> Job<'a> {
     }
 }
 
-/// What is done with a job that exists, by [`Journal::update`](crate::Journal::update) or in a [`Change`].
+/// What is done with a job that exists, by [`Journal::update`](crate::Journal::update) or in a [`Change`](crate::Change).
 #[derive(Clone, Copy)]
 #[must_use = "a step is made by Journal::update()"]
 pub struct Step<'a> {
@@ -237,77 +205,6 @@ impl<'a> Step<'a> {
     }
 }
 
-/// Changes that are made together or not at all, by [`Journal::apply`](crate::Journal::apply): first jobs end and
-/// steps are made, then jobs are put.
-#[derive(Default)]
-#[must_use = "a change is made by Journal::apply()"]
-pub struct Change<'a> {
-    jobs: Vec<Job<'a>>,
-    steps: Vec<Step<'a>>,
-    leases: Vec<Lease>,
-    mark: Option<&'a [u8]>,
-}
-
-impl<'a> Change<'a> {
-    /// A change of nothing.
-    pub fn new() -> Change<'a> {
-        Change::default()
-    }
-
-    /// Puts a job.
-    pub fn put(mut self, job: Job<'a>) -> Change<'a> {
-        self.jobs.push(job);
-        self
-    }
-
-    /// Ends the job of a lease. If the change fails, it is given back.
-    pub fn done(mut self, lease: Lease) -> Change<'a> {
-        self.steps.push(Step::done(lease.id()).of_attempt(lease.attempt()));
-        self.leases.push(lease);
-        self
-    }
-
-    /// Makes a step.
-    pub fn step(mut self, step: Step<'a>) -> Change<'a> {
-        self.steps.push(step);
-        self
-    }
-
-    /// Sets the mark of the journal, for the program to know where it is: up to 4096 bytes.
-    pub fn mark(mut self, mark: &'a [u8]) -> Change<'a> {
-        self.mark = Some(mark);
-        self
-    }
-
-    /// Calls a function of the library for the change, and returns the ids of the jobs that were put.
-    pub(crate) fn submit(
-        self,
-        call: impl FnOnce(*const htw_journal_change) -> Result<(), Error>,
-    ) -> Result<Vec<u64>, Error> {
-        let names: Result<Vec<_>, _> =
-            self.jobs.iter().map(|job| QueueName::new(job.queue)).collect();
-        let names = names?;
-        let mut jobs: Vec<_> =
-            self.jobs.iter().zip(&names).map(|(job, name)| job.raw(name)).collect();
-        let updates: Vec<_> = self.steps.iter().map(|step| step.raw).collect();
-        // SAFETY: the library fills in all members.
-        let mut raw = unsafe { initial(htw_journal_change_init) };
-        raw.jobs = jobs.as_mut_ptr();
-        raw.job_count = jobs.len();
-        raw.updates = updates.as_ptr();
-        raw.update_count = updates.len();
-        if let Some(mark) = self.mark {
-            raw.mark = mark.as_ptr() as *const c_void;
-            raw.mark_size = mark.len();
-        }
-        call(&raw)?;
-        for lease in self.leases {
-            lease.detach();
-        }
-        Ok(jobs.iter().map(|job| job.id).collect())
-    }
-}
-
 /// The state of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum JobState {
@@ -319,7 +216,7 @@ pub enum JobState {
     Leased,
     /// It was put aside until it is kicked.
     Buried,
-    /// It has ended, and is kept for [`history`](crate::journal::JournalOptions::history).
+    /// It has ended, and is kept for [`history`](crate::JournalOptions::history).
     Done,
 }
 
@@ -390,7 +287,7 @@ impl JobInfo {
                 state: JobState::from_raw(raw.state),
                 payload: bytes_of(raw.payload, raw.payload_size).unwrap_or_default(),
                 key: bytes_of(raw.key, raw.key_size),
-                queue: name_of(raw.queue),
+                queue: text_of(raw.queue),
                 deadline: (raw.deadline_ns != HTW_NEVER_NS).then(|| time_of(raw.deadline_ns)),
                 put: (raw.put_ns != i64::MIN).then(|| time_of(raw.put_ns)),
                 lease: to_duration(raw.lease_ns),
@@ -462,9 +359,8 @@ impl<'a> Recurring<'a> {
         &self,
         call: impl FnOnce(&htw_recurring) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let text = |text: &str| CString::new(text).map_err(|_| Error::InvalidArgument);
-        let (name, schedule) = (text(self.name)?, text(self.schedule)?);
-        let (zone, queue) = (self.zone.map(text).transpose()?, QueueName::new(self.job.queue)?);
+        let (name, schedule) = (c_text(self.name)?, c_text(self.schedule)?);
+        let (zone, queue) = (self.zone.map(c_text).transpose()?, QueueName::new(self.job.queue)?);
         // SAFETY: the library fills in all members.
         let mut raw = unsafe { initial(htw_recurring_init) };
         raw.name = name.as_ptr();
@@ -515,15 +411,15 @@ impl RecurringInfo {
         let next = raw.next_ns;
         unsafe {
             RecurringInfo {
-                name: name_of(raw.name),
-                schedule: name_of(raw.schedule),
-                zone: name_of(raw.zone),
+                name: text_of(raw.name),
+                schedule: text_of(raw.schedule),
+                zone: text_of(raw.zone),
                 grace: to_duration(raw.grace_ns),
                 catch_up: raw.catch_up,
                 payload: bytes_of(raw.job.payload, raw.job.payload_size).unwrap_or_default(),
                 key: bytes_of(raw.job.key, raw.job.key_size),
                 if_absent: raw.job.flags & HTW_JOB_IF_ABSENT != 0,
-                queue: name_of(raw.job.queue),
+                queue: text_of(raw.job.queue),
                 priority: raw.job.priority,
                 lease: to_duration(raw.job.lease_ns),
                 next: (next != i64::MIN && next != HTW_NEVER_NS).then(|| time_of(next)),
@@ -608,7 +504,7 @@ impl QueueStats {
     /// The name is NULL or a string.
     pub(crate) unsafe fn of(raw: &htw_queue_stats) -> QueueStats {
         QueueStats {
-            name: unsafe { name_of(raw.name) },
+            name: unsafe { text_of(raw.name) },
             delayed: raw.delayed,
             ready: raw.ready,
             leased: raw.leased,
@@ -621,36 +517,10 @@ impl QueueStats {
     }
 }
 
-macro_rules! stats {
-    ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// What a [`Journal`](crate::Journal) has done since it was opened. When no thread is in a call and nothing
-        /// waits to be written, `found + put = jobs + done + cancelled + replaced`.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[non_exhaustive]
-        pub struct JournalStats {
-            $($(#[$doc])* pub $name: u64,)*
-            /// How long a transaction took.
-            pub commit: Distribution,
-            /// From the call of a change until it was durable.
-            pub durable: Distribution,
-            /// From the deadline until a job was delivered.
-            pub lateness: Distribution,
-        }
-
-        impl JournalStats {
-            pub(crate) fn of(raw: &htw_journal_stats) -> JournalStats {
-                JournalStats {
-                    $($name: raw.$name,)*
-                    commit: Distribution::new(&raw.commit),
-                    durable: Distribution::new(&raw.durable),
-                    lateness: Distribution::new(&raw.lateness),
-                }
-            }
-        }
-    };
-}
-
 stats! {
+    /// What a [`Journal`](crate::Journal) has done since it was opened. When no thread is in a call and nothing
+    /// waits to be written, `found + put = jobs + done + cancelled + replaced`.
+    JournalStats of htw_journal_stats;
     /// Jobs that were in the file.
     found,
     /// Jobs that were put.
@@ -701,4 +571,11 @@ stats! {
     oldest_ns,
     /// 1: the journal has stopped by itself.
     stopped,
+    ;
+    /// How long a transaction took.
+    commit,
+    /// From the call of a change until it was durable.
+    durable,
+    /// From the deadline until a job was delivered.
+    lateness,
 }

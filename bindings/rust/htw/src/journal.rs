@@ -1,156 +1,26 @@
 // SPDX-License-Identifier: MIT
 //! journal.rs - jobs in a file, which survive a crash, and queues of them (feature `journal`).
-use crate::callback::{guard, PanicHandler};
+use crate::callback::PanicHandler;
+use crate::change::Change;
 use crate::job::{
-    initial, Change, Job, JobInfo, JobState, JournalStats, QueueName, QueuePolicy, QueueStats,
-    Recurring, RecurringInfo, Step,
+    Job, JobInfo, JobState, JournalStats, QueueName, QueuePolicy, QueueStats, Recurring,
+    RecurringInfo, Step,
 };
 use crate::lease::{Lease, LeaseNotice, Receiver};
+use crate::open::{check_step, later, Deliver, Open, Stopped};
+use crate::raw::{c_text, initial};
 use crate::scheduler::Scheduler;
 use crate::shared::Shared;
 use crate::time::{instant_ns, time_of, to_ns, Clock};
 use crate::Error;
 use htw_sys::*;
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 use std::fmt;
-use std::os::raw::{c_char, c_int, c_void};
+use std::os::raw::{c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-
-type Deliver = dyn Fn(Lease) + Send + Sync;
-type Stopped = dyn Fn(&str) + Send + Sync;
-
-/// What the hooks of the library use.
-struct Hooks {
-    journal: Weak<Inner>,
-    on_panic: Arc<PanicHandler>,
-    deliver: Option<Box<Deliver>>,
-    stopped: Option<Box<Stopped>>,
-}
-
-/// The journal of C, which leases keep open.
-pub(crate) struct Inner {
-    raw: AtomicPtr<htw_journal>, // NULL until it was opened
-    hooks: AtomicPtr<Hooks>,
-    scheduler: Option<Arc<Shared>>, // whose memory it uses
-    on_panic: Arc<PanicHandler>,
-}
-
-impl Inner {
-    fn raw(&self) -> *mut htw_journal {
-        self.raw.load(Ordering::Acquire)
-    }
-
-    /// Closes the journal. Nobody else uses it, now or later.
-    fn close(&mut self) -> Result<(), Error> {
-        let closing = Closing {
-            raw: *self.raw.get_mut(),
-            hooks: *self.hooks.get_mut(),
-            _scheduler: self.scheduler.take(),
-        };
-        *self.raw.get_mut() = ptr::null_mut();
-        *self.hooks.get_mut() = ptr::null_mut();
-        match closing.close() {
-            // The last lease went in a closure of the journal, which this would wait for.
-            Err(Error::Deadlock) => {
-                // Without a thread the journal stays open, as if it had been leaked.
-                let closer = std::thread::Builder::new().name("htw-close".into());
-                closer.spawn(move || closing.close()).map_or(Err(Error::OutOfMemory), |_| Ok(()))
-            }
-            result => result,
-        }
-    }
-}
-
-struct Closing {
-    raw: *mut htw_journal,
-    hooks: *mut Hooks,
-    _scheduler: Option<Arc<Shared>>,
-}
-
-// SAFETY: any thread may close a journal that nobody else uses.
-unsafe impl Send for Closing {}
-
-impl Closing {
-    fn close(&self) -> Result<(), Error> {
-        // SAFETY: nobody uses the journal, except its hooks, for which this waits.
-        let result = Error::check(unsafe { htw_journal_close(self.raw) }).map(drop);
-        // A child after fork may be in a hook.
-        if !matches!(result, Err(Error::Deadlock | Error::Forked)) && !self.hooks.is_null() {
-            // SAFETY: no hook is called any more, and this is called once then.
-            drop(unsafe { Box::from_raw(self.hooks) });
-        }
-        result
-    }
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        if !self.raw.get_mut().is_null() {
-            let _ = self.close();
-        }
-    }
-}
-
-unsafe extern "C" fn deliver_hook(context: *mut c_void, raw: *const htw_delivery) {
-    // SAFETY: the hooks live until the journal is closed; `raw` is valid here.
-    let (hooks, raw) = unsafe { (&*(context as *const Hooks), &*raw) };
-    // If it is being closed, the job comes when it is opened again.
-    if let (Some(journal), Some(deliver)) = (hooks.journal.upgrade(), &hooks.deliver) {
-        guard(&*hooks.on_panic, || deliver(unsafe { Lease::of(journal, raw) }));
-    }
-}
-
-unsafe extern "C" fn stopped_hook(context: *mut c_void, why: *const c_char) {
-    // SAFETY: as above; `why` is a string.
-    let (hooks, why) = unsafe { (&*(context as *const Hooks), CStr::from_ptr(why)) };
-    if let Some(stopped) = &hooks.stopped {
-        guard(&*hooks.on_panic, || stopped(&why.to_string_lossy()));
-    }
-}
-
-/// A closure that is the notice of a change.
-struct Notice<F> {
-    on_panic: Arc<PanicHandler>,
-    function: F,
-}
-
-impl<F: FnOnce(Result<c_int, Error>)> Notice<F> {
-    unsafe extern "C" fn call(arg: *mut c_void, result: c_int) {
-        // SAFETY: this is called once.
-        let Notice { on_panic, function } = *unsafe { Box::from_raw(arg as *mut Notice<F>) };
-        guard(&*on_panic, || function(Error::check(result)));
-    }
-}
-
-/// Calls a function of C that takes a notice, and returns a negative number if it will not call it.
-pub(crate) fn later<F: FnOnce(Result<c_int, Error>) + Send + 'static>(
-    inner: &Inner,
-    function: F,
-    call: impl FnOnce(htw_durable, *mut c_void) -> c_int,
-) -> Result<(), Error> {
-    let notice = Box::new(Notice { on_panic: inner.on_panic.clone(), function });
-    let arg = Box::into_raw(notice);
-    let result = Error::check(call(Some(Notice::<F>::call), arg as *mut c_void));
-    if result.is_err() {
-        // SAFETY: the library has not taken it.
-        drop(unsafe { Box::from_raw(arg) });
-    }
-    result.map(drop)
-}
-
-/// Whether a step was made. `false`: it does not apply to the job as it is, or there is none.
-pub(crate) fn check_step(result: c_int) -> Result<bool, Error> {
-    match Error::check(result) {
-        Ok(_) => Ok(true),
-        Err(Error::NotFound | Error::InUse | Error::LeaseEnded) => Ok(false),
-        Err(error) => Err(error),
-    }
-}
 
 /// A sentence about the last failure of a journal in this thread, with the file and the cause; in a closure that was
 /// given an error: about that.
@@ -180,6 +50,8 @@ impl JournalOptions {
     where
         F: Fn(Lease) + Send + Sync + 'static,
     {
+        // SAFETY: the delivery is that of a hook.
+        let deliver = move |journal, raw: &_| deliver(unsafe { Lease::of(journal, raw) });
         self.deliver = Some(Box::new(deliver));
         self
     }
@@ -280,36 +152,8 @@ impl JournalOptions {
         on_panic: Arc<PanicHandler>,
         path: &Path,
     ) -> Result<Journal, Error> {
-        let path = CString::new(path.as_os_str().as_bytes()).map_err(|_| Error::InvalidArgument)?;
-        let raw_scheduler = scheduler.as_ref().map_or(ptr::null_mut(), |shared| shared.raw());
-        let mut inner = Inner {
-            raw: AtomicPtr::default(),
-            hooks: AtomicPtr::default(),
-            scheduler,
-            on_panic: on_panic.clone(),
-        };
-        let mut options = self.raw;
-        options.deliver = self.deliver.as_ref().map(|_| deliver_hook as _);
-        options.stopped = self.stopped.as_ref().map(|_| stopped_hook as _);
-        let (deliver, stopped) = (self.deliver, self.stopped);
-        let inner = Arc::new_cyclic(|journal| {
-            let journal = journal.clone();
-            let hooks = Box::new(Hooks { journal, on_panic, deliver, stopped });
-            *inner.hooks.get_mut() = Box::into_raw(hooks);
-            inner
-        });
-        let hooks = inner.hooks.load(Ordering::Relaxed);
-        options.context = hooks as *mut c_void;
-        let mut raw = ptr::null_mut();
-        // SAFETY: scheduler and hooks live until the journal is closed; the library keeps no pointer to the rest.
-        let result = unsafe { htw_journal_open(&mut raw, raw_scheduler, path.as_ptr(), &options) };
-        if let Err(error) = Error::check(result) {
-            // SAFETY: no hook will be called.
-            drop(unsafe { Box::from_raw(hooks) });
-            return Err(error);
-        }
-        let raw = NonNull::new(raw).expect("a journal was opened");
-        inner.raw.store(raw.as_ptr(), Ordering::Release);
+        let path = c_text(path.as_os_str().as_bytes())?;
+        let inner = Open::create(self.raw, self.deliver, self.stopped, scheduler, on_panic, &path)?;
         Ok(Journal { inner })
     }
 }
@@ -427,7 +271,7 @@ impl fmt::Debug for ListPlace {
 /// The file is closed when the journal and all its leases are dropped, which waits for closures that run, and for all
 /// changes. Drop them before the scheduler: what is due after that is not handed out.
 pub struct Journal {
-    inner: Arc<Inner>,
+    inner: Arc<Open>,
 }
 
 impl Journal {
@@ -689,7 +533,7 @@ impl Journal {
 
     /// Ends what recurs by this name, and waits until that is durable. `false`: nothing does.
     pub fn remove_recurring(&self, name: &str) -> Result<bool, Error> {
-        let name = CString::new(name).map_err(|_| Error::InvalidArgument)?;
+        let name = c_text(name)?;
         match Error::check(unsafe { htw_journal_remove_recurring(self.raw(), name.as_ptr()) }) {
             Ok(_) => Ok(true),
             Err(Error::NotFound) => Ok(false),
@@ -699,7 +543,7 @@ impl Journal {
 
     /// At most `count` of the jobs that recur, in the order of their names, behind one ("": from the first on).
     pub fn list_recurring(&self, after: &str, count: u32) -> Result<Vec<RecurringInfo>, Error> {
-        let after = CString::new(after).map_err(|_| Error::InvalidArgument)?;
+        let after = c_text(after)?;
         let mut rules: Vec<RecurringInfo> = Vec::new();
         let arg = &mut rules as *mut Vec<RecurringInfo> as *mut c_void;
         // SAFETY: the visits are made in the call.

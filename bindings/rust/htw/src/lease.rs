@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //! lease.rs - a job that is handed out (feature `journal`).
 use crate::callback::{guard, PanicHandler};
-use crate::job::{bytes_of, name_of, Step};
-use crate::journal::{check_step, later, Inner};
+use crate::job::Step;
+use crate::open::{check_step, later, Open};
+use crate::raw::{bytes_of, text_of};
 use crate::time::{time_of, to_duration};
 use crate::Error;
 use htw_sys::*;
@@ -20,7 +21,7 @@ use std::time::{Duration, SystemTime};
 /// It has a copy of the job, and keeps the journal open.
 #[must_use = "a lease that is dropped gives its job back"]
 pub struct Lease {
-    journal: Option<(Arc<Inner>, *mut htw_journal)>, // None: it was ended
+    journal: Option<(Arc<Open>, *mut htw_journal)>, // None: it was ended
     id: u64,
     attempt: u32,
     priority: u32,
@@ -32,7 +33,7 @@ pub struct Lease {
     end_ns: i64,
 }
 
-// SAFETY: any thread may call any function of a journal, which exists while `Inner` does.
+// SAFETY: any thread may call any function of a journal, which exists while `Open` does.
 unsafe impl Send for Lease {}
 unsafe impl Sync for Lease {}
 
@@ -40,7 +41,7 @@ impl Lease {
     /// # Safety
     ///
     /// `raw` is what a hook of the journal was given.
-    pub(crate) unsafe fn of(journal: Arc<Inner>, raw: &htw_delivery) -> Lease {
+    pub(crate) unsafe fn of(journal: Arc<Open>, raw: &htw_delivery) -> Lease {
         unsafe {
             Lease {
                 journal: Some((journal, raw.journal)),
@@ -49,7 +50,7 @@ impl Lease {
                 priority: raw.priority,
                 payload: bytes_of(raw.payload, raw.payload_size).unwrap_or_default(),
                 key: bytes_of(raw.key, raw.key_size),
-                queue: name_of(raw.queue),
+                queue: text_of(raw.queue),
                 deadline_ns: raw.deadline_ns,
                 late_ns: raw.late_ns,
                 end_ns: raw.lease_end_ns,
@@ -152,7 +153,7 @@ impl Lease {
     fn update(&self, step: Step<'_>) -> c_int {
         let step = step.of_attempt(self.attempt);
         let raw = self.journal.as_ref().expect("a lease is ended once").1;
-        // SAFETY: the journal is open while `Inner` exists.
+        // SAFETY: the journal is open while `Open` exists.
         unsafe { htw_journal_update(raw, step.raw()) }
     }
 
@@ -165,7 +166,7 @@ impl Lease {
     fn finish_later(mut self, step: Step<'_>) -> Result<(), Error> {
         let step = step.of_attempt(self.attempt);
         let raw = self.journal.as_ref().expect("a lease is ended once").1;
-        // SAFETY: the journal is open while `Inner` exists. There is no notice.
+        // SAFETY: the journal is open while `Open` exists. There is no notice.
         let result =
             unsafe { htw_journal_update_later(raw, step.raw(), None, std::ptr::null_mut()) };
         Error::check(result)?;
@@ -182,7 +183,7 @@ impl Lease {
         let step = Step::done(self.id).of_attempt(self.attempt);
         let (inner, raw) = self.journal.as_ref().expect("a lease is ended once");
         let notice = move |result: Result<c_int, Error>| then(result.map(drop));
-        // SAFETY: the journal is open while `Inner` exists.
+        // SAFETY: the journal is open while `Open` exists.
         later(inner, notice, |durable, arg| unsafe {
             htw_journal_update_later(*raw, step.raw(), durable, arg)
         })?;
@@ -195,7 +196,7 @@ impl Drop for Lease {
     fn drop(&mut self) {
         if let Some((_, raw)) = &self.journal {
             let step = Step::release(self.id).of_attempt(self.attempt);
-            // SAFETY: the journal is open while `Inner` exists. Where this fails the lease ends by its time.
+            // SAFETY: the journal is open while `Open` exists. Where this fails the lease ends by its time.
             let _ =
                 unsafe { htw_journal_update_later(*raw, step.raw(), None, std::ptr::null_mut()) };
         }
@@ -214,7 +215,7 @@ impl fmt::Debug for Lease {
 
 /// What Journal::lease() waits for.
 pub(crate) struct Receiver {
-    pub journal: Arc<Inner>,
+    pub journal: Arc<Open>,
     pub lease: Option<Lease>,
 }
 
@@ -230,7 +231,7 @@ impl Receiver {
 
 /// A closure that Journal::lease_later() has taken.
 pub(crate) struct LeaseNotice<F> {
-    pub journal: Weak<Inner>,
+    pub journal: Weak<Open>,
     pub on_panic: Arc<PanicHandler>,
     pub function: F,
 }

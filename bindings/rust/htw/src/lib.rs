@@ -6,6 +6,8 @@
 #[cfg(feature = "calendar")]
 mod calendar;
 mod callback;
+#[cfg(feature = "journal")]
+mod change;
 mod error;
 mod group;
 mod iter;
@@ -19,7 +21,10 @@ mod lease;
 mod memory_tests;
 mod nodes;
 mod observe;
+#[cfg(feature = "journal")]
+mod open;
 mod outcome;
+mod raw;
 mod scheduler;
 mod shared;
 mod site;
@@ -31,13 +36,14 @@ mod wheel;
 #[cfg(feature = "calendar")]
 pub use calendar::{Calendar, CalendarTimer, CronError, Weekdays, Zone};
 pub use callback::Expiration;
+#[cfg(feature = "journal")]
+pub use change::Change;
 pub use error::Error;
 pub use group::Group;
 pub use iter::{Drain, Expire, Iter};
 #[cfg(feature = "journal")]
 pub use job::{
-    Change, Job, JobInfo, JobState, JournalStats, QueuePolicy, QueueStats, Recurring,
-    RecurringInfo, Step,
+    Job, JobInfo, JobState, JournalStats, QueuePolicy, QueueStats, Recurring, RecurringInfo, Step,
 };
 #[cfg(feature = "journal")]
 pub use journal::{journal_error, Journal, JournalOptions, LeaseOptions, ListPlace};

@@ -4,6 +4,7 @@ use crate::callback::{Expiration, PanicHandler};
 use crate::group::{cancel_key, Group};
 use crate::observe::Observe;
 use crate::outcome::Outcome;
+use crate::raw::initial;
 use crate::shared::Shared;
 use crate::stats::SchedulerStats;
 use crate::time::{to_duration, to_ns, Clock, Deadline};
@@ -14,7 +15,6 @@ use htw_sys::*;
 use std::any::Any;
 use std::ffi::CString;
 use std::fmt;
-use std::mem::MaybeUninit;
 use std::os::unix::io::RawFd;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
@@ -69,12 +69,8 @@ impl SchedulerOptions {
     /// The defaults: a tick of 1 ms, the monotonic clock, two workers, which start when they are
     /// needed.
     pub fn new() -> SchedulerOptions {
-        let mut raw = MaybeUninit::uninit();
         // SAFETY: the library fills in all members.
-        let raw = unsafe {
-            htw_scheduler_options_init(raw.as_mut_ptr());
-            raw.assume_init()
-        };
+        let raw = unsafe { initial(htw_scheduler_options_init) };
         SchedulerOptions {
             raw,
             clock: Clock::Monotonic,
@@ -287,7 +283,10 @@ impl Scheduler {
 
     /// The statistics since the scheduler was created.
     pub fn stats(&self) -> Result<SchedulerStats, Error> {
-        SchedulerStats::of(&self.shared)
+        // SAFETY: the library fills in all members.
+        let mut raw = unsafe { initial(htw_scheduler_stats_init) };
+        Error::check(unsafe { htw_scheduler_get_stats(self.shared.raw(), &mut raw) })?;
+        Ok(SchedulerStats::of(&raw))
     }
 
     /// What is pending, for people: by the place of the call that has armed it, with

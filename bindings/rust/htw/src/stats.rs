@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! stats.rs - the statistics of a scheduler.
-use crate::shared::Shared;
-use crate::Error;
 use htw_sys::*;
-use std::mem::MaybeUninit;
 use std::time::Duration;
 
 /// How often a duration was measured, and how long it was. Percentiles are at most 1/64 too high.
@@ -26,47 +23,6 @@ pub struct Distribution {
     pub max: Duration,
 }
 
-/// What a [`Scheduler`](crate::Scheduler) has done since it was created. When no thread is in a call
-/// and nothing runs, `scheduled = fired + cancelled + handed_back + pending`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SchedulerStats {
-    /// Timers scheduled.
-    pub scheduled: u64,
-    /// Timers that ended with a run.
-    pub fired: u64,
-    /// Timers that were cancelled or replaced.
-    pub cancelled: u64,
-    /// Timers that had not run when the scheduler was stopped.
-    pub handed_back: u64,
-    /// Runs of closures.
-    pub runs: u64,
-    /// Runs that started later than the threshold for that.
-    pub late: u64,
-    /// Periods that were skipped.
-    pub missed: u64,
-    /// Timers refused because too many were pending.
-    pub refused: u64,
-    /// How often a timer got another deadline.
-    pub moved: u64,
-    /// How often a timer was moved to a lower level of its wheel.
-    pub demoted: u64,
-    /// How often a thread woke up to serve deadlines.
-    pub wakeups: u64,
-    /// How often it then found nothing due.
-    pub empty_wakeups: u64,
-    /// Timers that are pending.
-    pub pending: u64,
-    /// Closures that are running.
-    pub running: u64,
-    /// The memory of the scheduler with its timers, without the closures.
-    pub memory_bytes: u64,
-    /// From the deadline to the start of a run.
-    pub lateness: Distribution,
-    /// How long closures ran.
-    pub callback: Distribution,
-}
-
 impl Distribution {
     pub(crate) fn new(raw: &htw_distribution) -> Distribution {
         Distribution {
@@ -81,33 +37,68 @@ impl Distribution {
     }
 }
 
-impl SchedulerStats {
-    pub(crate) fn of(scheduler: &Shared) -> Result<SchedulerStats, Error> {
-        let mut stats = MaybeUninit::uninit();
-        // SAFETY: the library fills in all members.
-        let raw = unsafe {
-            htw_scheduler_stats_init(stats.as_mut_ptr());
-            Error::check(htw_scheduler_get_stats(scheduler.raw(), stats.as_mut_ptr()))?;
-            stats.assume_init()
-        };
-        Ok(SchedulerStats {
-            scheduled: raw.scheduled,
-            fired: raw.fired,
-            cancelled: raw.cancelled,
-            handed_back: raw.handed_back,
-            runs: raw.runs,
-            late: raw.late,
-            missed: raw.missed,
-            refused: raw.refused,
-            moved: raw.moved,
-            demoted: raw.demoted,
-            wakeups: raw.wakeups,
-            empty_wakeups: raw.empty_wakeups,
-            pending: raw.pending,
-            running: raw.running,
-            memory_bytes: raw.memory_bytes,
-            lateness: Distribution::new(&raw.lateness),
-            callback: Distribution::new(&raw.callback),
-        })
-    }
+/// Statistics: the names of their counters, and of their distributions.
+macro_rules! stats {
+    ($(#[$about:meta])* $stats:ident of $raw:ident;
+     $($(#[$doc:meta])* $count:ident,)* ; $($(#[$distribution_doc:meta])* $distribution:ident,)*) => {
+        $(#[$about])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub struct $stats {
+            $($(#[$doc])* pub $count: u64,)*
+            $($(#[$distribution_doc])* pub $distribution: Distribution,)*
+        }
+
+        impl $stats {
+            pub(crate) fn of(raw: &$raw) -> $stats {
+                $stats {
+                    $($count: raw.$count,)*
+                    $($distribution: Distribution::new(&raw.$distribution),)*
+                }
+            }
+        }
+    };
+}
+#[cfg(feature = "journal")]
+pub(crate) use stats;
+
+stats! {
+    /// What a [`Scheduler`](crate::Scheduler) has done since it was created. When no thread is in a call
+    /// and nothing runs, `scheduled = fired + cancelled + handed_back + pending`.
+    SchedulerStats of htw_scheduler_stats;
+    /// Timers scheduled.
+    scheduled,
+    /// Timers that ended with a run.
+    fired,
+    /// Timers that were cancelled or replaced.
+    cancelled,
+    /// Timers that had not run when the scheduler was stopped.
+    handed_back,
+    /// Runs of closures.
+    runs,
+    /// Runs that started later than the threshold for that.
+    late,
+    /// Periods that were skipped.
+    missed,
+    /// Timers refused because too many were pending.
+    refused,
+    /// How often a timer got another deadline.
+    moved,
+    /// How often a timer was moved to a lower level of its wheel.
+    demoted,
+    /// How often a thread woke up to serve deadlines.
+    wakeups,
+    /// How often it then found nothing due.
+    empty_wakeups,
+    /// Timers that are pending.
+    pending,
+    /// Closures that are running.
+    running,
+    /// The memory of the scheduler with its timers, without the closures.
+    memory_bytes,
+    ;
+    /// From the deadline to the start of a run.
+    lateness,
+    /// How long closures ran.
+    callback,
 }

@@ -3,6 +3,7 @@
 use crate::callback::{Callback, Expiration};
 use crate::group::Group;
 use crate::outcome::Outcome;
+use crate::raw::initial;
 use crate::shared::Shared;
 use crate::site::site_of;
 use crate::time::{to_duration, to_ns, Clock, Deadline};
@@ -10,7 +11,6 @@ use crate::Error;
 use htw_sys::*;
 use std::fmt;
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
 use std::os::raw::{c_int, c_void};
 use std::panic::Location;
 use std::sync::Arc;
@@ -181,12 +181,8 @@ pub struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     pub(crate) fn new(scheduler: &'a Arc<Shared>) -> Builder<'a> {
-        let mut spec = MaybeUninit::uninit();
         // SAFETY: the library fills in all members.
-        let spec = unsafe {
-            htw_spec_init(spec.as_mut_ptr());
-            spec.assume_init()
-        };
+        let spec = unsafe { initial(htw_spec_init) };
         Builder {
             scheduler,
             spec,

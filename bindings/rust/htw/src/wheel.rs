@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //! wheel.rs - the wheel as a collection of values that have deadlines.
 use crate::nodes::{Key, Nodes};
+use crate::raw::initial;
 use crate::Error;
 use htw_sys::*;
 use std::fmt;
-use std::mem::MaybeUninit;
 use std::ops::RangeInclusive;
 use std::os::raw::c_int;
 use std::ptr::{self, NonNull};
@@ -131,12 +131,10 @@ impl<T> Wheel<T> {
 
     /// Creates a wheel. Fails if an option is out of its range or memory is refused.
     pub fn with_options(options: &WheelOptions) -> Result<Wheel<T>, Error> {
-        let mut raw_options = MaybeUninit::uninit();
         let mut raw = ptr::null_mut();
         // SAFETY: the library fills in the options, and copies them.
         unsafe {
-            htw_wheel_options_init(raw_options.as_mut_ptr());
-            let mut raw_options = raw_options.assume_init();
+            let mut raw_options = initial(htw_wheel_options_init);
             raw_options.size = options.size;
             raw_options.strict_fifo = options.strict_fifo;
             raw_options.start = options.start;
@@ -334,14 +332,10 @@ impl<T> Wheel<T> {
 
     /// Exact counters.
     pub fn stats(&self) -> WheelStats {
-        let mut stats = MaybeUninit::uninit();
         // SAFETY: the library fills in all members.
-        let raw = unsafe {
-            htw_wheel_stats_init(stats.as_mut_ptr());
-            let result = htw_wheel_get_stats(self.raw.as_ptr(), stats.as_mut_ptr());
-            debug_assert_eq!(result, 0);
-            stats.assume_init()
-        };
+        let mut raw = unsafe { initial(htw_wheel_stats_init) };
+        let result = unsafe { htw_wheel_get_stats(self.raw.as_ptr(), &mut raw) };
+        debug_assert_eq!(result, 0);
         WheelStats {
             inserted: raw.scheduled,
             moved: raw.moved,

@@ -38,15 +38,12 @@ fn types_go_where_threads_need_them() {
 }
 
 #[test]
-fn instants_are_those_of_the_zone_across_daylight_saving() {
+fn instants_are_those_of_the_zone() {
     let berlin = Zone::new("Europe/Berlin").unwrap();
     let nightly = Calendar::daily(2, 30, 0).unwrap();
     assert_eq!(nightly.next(start(), None), Some(start() + HOUR * 5 / 2));
     assert_eq!(nightly.next(start(), Some(&berlin)), Some(start() + HOUR * 3 / 2));
-    let change = start() + 3 * DAY - HOUR;
-    assert_eq!(nightly.next(change, Some(&berlin)), Some(change + 2 * HOUR)); // 03:00: a gap
     assert_eq!(nightly.previous(start(), Some(&berlin)), Some(start() - DAY + HOUR * 3 / 2));
-    assert_eq!(nightly.previous(start(), None), Some(start() - DAY + HOUR * 5 / 2));
     assert_eq!((berlin.offset(start()), berlin.offset(start() + 5 * DAY)), (3600, 7200));
     assert!(nightly.next(SystemTime::now(), Some(&Zone::local().unwrap())) > Some(start()));
 }
@@ -116,44 +113,22 @@ fn timer_repeats_by_a_calendar_and_outlives_its_zone() {
 }
 
 #[test]
-fn timer_that_is_late_runs_as_its_options_say() {
-    let scheduler = manual();
-    let (to, from) = channel();
-    let timer = |name: &'static str, catch_up, grace| {
-        let to = to.clone();
-        scheduler
-            .calendar_timer(&hourly())
-            .catch_up(catch_up)
-            .grace(grace)
-            .schedule(move |expiration| to.send((name, expiration.missed)).unwrap())
-            .unwrap()
-    };
-    let _timers = [timer("strike", 0, HOUR / 60), timer("report", 3, HOUR / 60)];
-    let _strict = timer("strict", 0, Duration::ZERO);
-    let runs = || {
-        let mut runs: Vec<_> = from.try_iter().collect();
-        runs.sort_unstable();
-        runs
-    };
-    scheduler.set_time(Clock::Realtime, START + 5 * HOUR + HOUR / 3600).unwrap();
-    assert_eq!(runs(), [("report", 0), ("report", 0), ("report", 2), ("strike", 4)]);
-    scheduler.set_time(Clock::Realtime, START + 6 * HOUR).unwrap();
-    assert_eq!(runs(), [("report", 0), ("strict", 5), ("strike", 0)]);
-}
-
-#[test]
 fn timer_makes_good_what_the_program_has_missed() {
     let scheduler = manual();
-    let count = Arc::new(AtomicUsize::new(0));
-    let timer = |after| {
-        let count = count.clone();
-        let late = Calendar::daily(22, 0, 0).unwrap();
-        let timer = scheduler.calendar_timer(&late).after(after);
-        timer.schedule(move |_| assert!(count.fetch_add(1, SeqCst) < 2)).unwrap()
+    let (to, from) = channel();
+    let timer = |name: &'static str, catch_up, after| {
+        let to = to.clone();
+        let timer = scheduler.calendar_timer(&hourly()).catch_up(catch_up).after(after);
+        timer.schedule(move |_| to.send(name).unwrap()).unwrap()
     };
-    let _timers = [timer(start() - 3 * HOUR), timer(start()), timer(UNIX_EPOCH)];
+    let _timers = [
+        timer("report", 2, start() - 3 * HOUR),
+        timer("old", 1, UNIX_EPOCH), // 0 means now in C
+    ];
     scheduler.advance(Duration::ZERO).unwrap();
-    assert_eq!(count.load(SeqCst), 2);
+    let mut runs: Vec<_> = from.try_iter().collect();
+    runs.sort_unstable();
+    assert_eq!(runs, ["old", "report", "report"]);
 }
 
 #[test]
@@ -168,12 +143,8 @@ fn jitter_key_selects_when_a_timer_runs() {
     assert!(first >= START + 3 * HOUR && first <= START + 4 * HOUR);
     assert_eq!(deadline(b"host 1"), first);
     assert_ne!(deadline(b"host 2"), first);
-    let invalid = Some(Error::InvalidArgument);
-    let timer = || scheduler.calendar_timer(&daily);
-    assert_eq!(timer().jitter(2 * DAY, b"x").schedule(|_| ()).err(), invalid);
-    assert_eq!(timer().catch_up(1001).schedule(|_| ()).err(), invalid);
-    let never: Calendar = "0 0 30 2 *".parse().unwrap();
-    assert_eq!(scheduler.calendar_timer(&never).schedule(|_| ()).err(), invalid);
+    let refused = scheduler.calendar_timer(&daily).jitter(2 * DAY, b"x").schedule(|_| ());
+    assert_eq!(refused.err(), Some(Error::InvalidArgument));
 }
 
 #[test]

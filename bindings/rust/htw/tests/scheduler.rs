@@ -70,34 +70,22 @@ fn types_go_where_threads_need_them() {
 }
 
 #[test]
-fn closures_run_at_their_time_in_order() {
-    let scheduler = manual();
-    let (to, from) = channel();
-    let count = Arc::default();
-    for seconds in [3, 1, 2] {
-        scheduler.schedule(seconds * SECOND, send(&to, seconds, &count)).unwrap().detach();
-    }
-    scheduler.schedule_at(4 * SECOND, send(&to, 4, &count)).unwrap().detach();
-    scheduler.advance(SECOND - Duration::from_millis(1)).unwrap();
-    assert_eq!(from.try_iter().count(), 0);
-    scheduler.advance(SECOND).unwrap();
-    assert_eq!(from.try_iter().collect::<Vec<_>>(), [1]);
-    scheduler.advance(LONG).unwrap();
-    assert_eq!(from.try_iter().collect::<Vec<_>>(), [2, 3, 4]);
-    assert_eq!((count.load(SeqCst), scheduler.pending()), (0, 0));
-}
-
-#[test]
 fn closure_learns_about_its_run() {
     let scheduler = manual();
     let (to, from) = channel();
-    scheduler.schedule(SECOND, move |expiration| to.send(expiration).unwrap()).unwrap().detach();
-    scheduler.advance(LONG).unwrap();
-    let expiration = from.recv().unwrap();
-    assert_eq!(
-        (expiration.deadline, expiration.late, expiration.missed),
-        (SECOND, Duration::ZERO, 0)
-    );
+    let send = |to: &Sender<_>| {
+        let to = to.clone();
+        move |expiration| to.send(expiration).unwrap()
+    };
+    scheduler.schedule_at(SECOND, send(&to)).unwrap().detach();
+    let builder = scheduler.timer().after(SECOND).repeat(Repeat::Skip);
+    let _skips = builder.every(SECOND, send(&to)).unwrap();
+    scheduler.set_time(Clock::Manual, 3 * SECOND).unwrap();
+    let runs: Vec<_> =
+        from.try_iter().map(|run: htw::Expiration| (run.deadline, run.late)).collect();
+    assert_eq!(runs, [(SECOND, 2 * SECOND), (SECOND, 2 * SECOND)]);
+    scheduler.advance(SECOND).unwrap();
+    assert_eq!(from.try_iter().map(|run| run.missed).collect::<Vec<_>>(), [2]);
 }
 
 #[test]
@@ -196,20 +184,6 @@ fn repeating_timer_keeps_its_state_and_its_rate() {
     assert_eq!(from.try_iter().collect::<Vec<_>>(), [(4, 4), (5, 14)]);
     drop(timer);
     assert!(from.recv().is_err()); // the closure is dropped, too
-}
-
-#[test]
-fn repetition_is_of_the_kind_that_was_asked_for() {
-    for repeat in [Repeat::Skip, Repeat::Burst, Repeat::Delay, Repeat::After] {
-        let scheduler = manual();
-        let (to, from) = channel();
-        let builder = scheduler.timer().after(Duration::ZERO).repeat(repeat);
-        let timer = builder.every(SECOND, move |expiration| to.send(expiration).unwrap()).unwrap();
-        scheduler.advance(Duration::ZERO).unwrap();
-        scheduler.advance(2 * SECOND).unwrap();
-        assert!((2..=3).contains(&from.try_iter().count()), "{:?}", repeat);
-        drop(timer);
-    }
 }
 
 #[test]
@@ -351,30 +325,12 @@ fn group_is_cancelled_paused_and_resumed() {
 fn group_shortens_delays_by_its_scale() {
     let scheduler = manual();
     let group = scheduler.group().unwrap();
-    let (to, from) = channel();
-    let count = Arc::default();
-    let timer = || scheduler.timer().after(10 * SECOND).span(50 * SECOND);
-    assert_eq!(group.scale(), 1.0);
-    timer().group(&group).once(send(&to, "idle", &count)).unwrap().detach();
-    let other = timer().group(&group).once(send(&to, "other", &count)).unwrap();
-    scheduler.advance(20 * SECOND).unwrap();
-    other.reschedule(10 * SECOND).unwrap();
-    group.set_scale(0.5).unwrap(); // the first one by 35 s, the other by 55 s
-    scheduler.advance(14 * SECOND).unwrap();
-    assert_eq!((from.try_iter().count(), group.scale()), (0, 0.5));
-    scheduler.advance(2 * SECOND).unwrap();
-    assert_eq!(from.try_iter().collect::<Vec<_>>(), ["idle"]);
-    group.set_scale(0.0).unwrap();
-    scheduler.advance(Duration::ZERO).unwrap();
-    assert_eq!(from.try_iter().collect::<Vec<_>>(), ["other"]);
-    let invalid = Err(Error::InvalidArgument);
-    assert_eq!((group.set_scale(1.5), group.set_scale(f64::NAN)), (invalid, invalid));
-    let refused = |result: Result<Timer, Error>| result.err() == Some(Error::InvalidArgument);
-    assert!(refused(timer().once(|_| ()))); // without a group
-    assert!(refused(timer().group(&group).slack(SECOND).once(|_| ())));
-    assert!(refused(timer().group(&group).every(SECOND, |_| ())));
-    assert!(refused(timer().group(&group).span(Duration::MAX).once(|_| ())));
-    assert_eq!(count.load(SeqCst), 0);
+    let builder = || scheduler.timer().after(10 * SECOND).span(50 * SECOND);
+    let timer = builder().group(&group).once(|_| ()).unwrap();
+    group.set_scale(0.5).unwrap();
+    assert_eq!((group.scale(), timer.deadline()), (0.5, Some(35 * SECOND)));
+    assert_eq!(group.set_scale(f64::NAN), Err(Error::InvalidArgument));
+    assert_eq!(builder().once(|_| ()).err(), Some(Error::InvalidArgument)); // without a group
 }
 
 #[test]
@@ -391,9 +347,7 @@ fn group_of_another_scheduler_is_refused() {
 fn options_out_of_range_are_refused() {
     let error = |options: SchedulerOptions| options.create().err();
     assert_eq!(error(SchedulerOptions::new().tick(Duration::ZERO)), Some(Error::InvalidArgument));
-    assert_eq!(error(SchedulerOptions::new().tick(2 * LONG)), Some(Error::InvalidArgument));
     assert_eq!(error(SchedulerOptions::new().workers(1000)), Some(Error::InvalidArgument));
-    assert_eq!(error(SchedulerOptions::new().shards(5000)), Some(Error::InvalidArgument));
     let named = SchedulerOptions::new().thread_name("a\0b").timer_slack(SECOND).shards(1);
     assert_eq!(error(named), None);
     let scheduler = Scheduler::new().unwrap();
@@ -422,34 +376,12 @@ fn instants_and_wall_times_are_deadlines_and_never_early() {
 }
 
 #[test]
-fn timers_of_several_clocks_are_in_one_scheduler() {
+fn time_of_another_clock_than_the_timers_is_refused() {
     let scheduler = Scheduler::new().unwrap();
-    let (to, from) = channel();
     let start = (Instant::now(), SystemTime::now());
-    let send = |to: &Sender<_>| {
-        let to = to.clone();
-        move |expiration: htw::Expiration| to.send(expiration.clock).unwrap()
-    };
-    let short = Duration::from_millis(5);
-    let timers = [
-        scheduler.schedule_at(start.0 + short, send(&to)).unwrap(),
-        scheduler.schedule_at(start.1 + short, send(&to)).unwrap(),
-        scheduler.timer().after(short).clock(Clock::Boottime).once(send(&to)).unwrap(),
-        scheduler.timer().after(short).clock(Clock::Realtime).once(send(&to)).unwrap(),
-    ];
-    let mut ran: Vec<_> = timers.iter().map(|_| from.recv().unwrap()).collect();
-    ran.sort_by_key(|clock| *clock as u32);
-    assert_eq!(ran, [Clock::Monotonic, Clock::Boottime, Clock::Realtime, Clock::Realtime]);
-    for timer in timers {
-        timer.cancel_wait().unwrap();
-        assert_eq!(timer.clock(), None);
-    }
-    assert!(start.0.elapsed() >= short && start.1.elapsed().unwrap() >= short);
-    let period = scheduler.timer().clock(Clock::Realtime).every(LONG, send(&to)).unwrap();
+    let period = scheduler.timer().clock(Clock::Realtime).every(LONG, |_| ()).unwrap();
     assert_eq!(period.clock(), Some(Clock::Realtime));
     assert!(period.deadline().unwrap() >= to_1970(start.1 + LONG));
-
-    // A time of another clock than the timer's.
     let refused = |result: Result<Timer, Error>| result.err() == Some(Error::InvalidArgument);
     let timer = || scheduler.timer();
     assert!(refused(timer().at(SystemTime::now()).clock(Clock::Monotonic).once(|_| ())));
@@ -470,74 +402,45 @@ fn to_1970(time: SystemTime) -> Duration {
 #[test]
 fn clocks_of_manual_time_are_set_one_by_one() {
     let scheduler = manual();
-    let (to, from) = channel();
-    let count = Arc::default();
     let wall = SystemTime::UNIX_EPOCH + 100 * SECOND;
-    scheduler.schedule_at(wall, send(&to, "wall", &count)).unwrap().detach();
-    scheduler.schedule(3 * SECOND, send(&to, "own", &count)).unwrap().detach();
+    let timer = scheduler.schedule_at(wall, |_| ()).unwrap();
     scheduler.set_time(Clock::Realtime, 99 * SECOND).unwrap();
-    assert_eq!((from.try_iter().count(), scheduler.now()), (0, Duration::ZERO));
+    assert_eq!((timer.is_pending(), scheduler.now()), (true, Duration::ZERO));
     assert_eq!(scheduler.now_by(Clock::Realtime), 99 * SECOND);
     scheduler.advance(SECOND).unwrap();
-    assert_eq!(from.try_iter().collect::<Vec<_>>(), ["wall"]);
-    scheduler.set_time(Clock::Manual, 3 * SECOND).unwrap();
-    assert_eq!(from.try_iter().collect::<Vec<_>>(), ["own"]);
-    assert_eq!(scheduler.now_by(Clock::Realtime), 100 * SECOND);
-    let threaded = Scheduler::new().unwrap();
-    assert_eq!(threaded.set_time(Clock::Realtime, SECOND), Err(Error::Unsupported));
+    assert!(!timer.is_pending());
 }
 
 #[test]
 fn cancel_remaining_tells_what_was_left() {
     let scheduler = manual();
-    let group = scheduler.group().unwrap();
     let timer = scheduler.schedule(5 * SECOND, |_| ()).unwrap();
     let never = scheduler.schedule(Duration::MAX, |_| ()).unwrap();
-    let paused = scheduler.timer().after(5 * SECOND).group(&group).once(|_| ()).unwrap();
-    let (to, from) = channel();
-    let slot: Arc<Mutex<Option<Timer>>> = Arc::default();
-    let own = slot.clone();
-    let run = move |_| {
-        to.send(own.lock().unwrap().as_ref().unwrap().cancel_remaining()).unwrap();
-    };
-    *slot.lock().unwrap() = Some(scheduler.schedule(SECOND, run).unwrap());
-    scheduler.advance(2 * SECOND).unwrap();
-    group.pause().unwrap();
-    scheduler.advance(SECOND).unwrap();
+    scheduler.advance(3 * SECOND).unwrap();
     assert_eq!(timer.cancel_remaining(), (Outcome::Cancelled, Some(2 * SECOND)));
     assert_eq!(timer.cancel_remaining(), (Outcome::Gone, None));
     assert_eq!(never.cancel_remaining(), (Outcome::Cancelled, Some(Duration::MAX)));
-    assert_eq!(paused.cancel_remaining(), (Outcome::Cancelled, Some(3 * SECOND)));
-    assert_eq!(from.recv().unwrap(), (Outcome::Running, None));
-    slot.lock().unwrap().take();
 }
 
 #[test]
-fn statistics_count_what_was_done() {
+fn statistics_are_those_of_the_library() {
     let scheduler =
         SchedulerOptions::new().clock(Clock::Manual).workers(0).max_pending(3).create().unwrap();
-    let timer = scheduler.schedule(SECOND, |_| ()).unwrap();
-    let late = scheduler.schedule(2 * SECOND, |_| ()).unwrap();
-    let pending = scheduler.schedule(LONG, |_| ()).unwrap();
+    let timers: Vec<_> =
+        (0..3).map(|i| scheduler.schedule((i + 2) * SECOND, |_| ()).unwrap()).collect();
     assert_eq!(scheduler.schedule(LONG, |_| ()).err(), Some(Error::LimitReached));
-    timer.cancel();
+    timers[0].cancel();
+    timers[1].reschedule(2 * SECOND).unwrap();
+    timers[2].reschedule(LONG).unwrap();
     scheduler.set_time(Clock::Manual, 5 * SECOND).unwrap();
-    pending.reschedule(2 * LONG).unwrap();
     let stats = scheduler.stats().unwrap();
     assert_eq!((stats.scheduled, stats.fired, stats.cancelled, stats.pending), (3, 1, 1, 1));
-    assert_eq!((stats.runs, stats.late, stats.refused, stats.moved), (1, 1, 1, 1));
-    assert_eq!((stats.handed_back, stats.missed, stats.running), (0, 0, 0));
+    assert_eq!((stats.runs, stats.late, stats.refused, stats.moved), (1, 1, 1, 2));
     assert_eq!((stats.lateness.count, stats.lateness.max), (1, 3 * SECOND));
     assert_eq!((stats.lateness.sum, stats.callback.count), (3 * SECOND, 1));
-    let spread = stats.lateness;
-    for percentile in [spread.p50, spread.p90, spread.p99, spread.p999] {
-        assert!(percentile >= 3 * SECOND && percentile <= 3 * SECOND + 3 * SECOND / 64);
-    }
-    assert!(stats.memory_bytes > 0);
+    assert!(stats.lateness.p50 >= 3 * SECOND && stats.memory_bytes > 0);
     scheduler.stop().unwrap();
-    let stats = scheduler.stats().unwrap();
-    assert_eq!((stats.handed_back, stats.pending), (1, 0));
-    drop(late);
+    assert_eq!(scheduler.stats().unwrap().handed_back, 1);
 }
 
 #[test]
@@ -698,28 +601,13 @@ fn threads_that_schedule_and_cancel_leave_no_closure_behind() {
 }
 
 #[test]
-fn sites_are_counted_while_that_is_on() {
+fn what_is_observed_can_be_changed() {
     let scheduler = manual();
     assert_eq!(scheduler.observed(), Observe::NOTHING);
     scheduler.observe(Observe::SITES | Observe::EVENTS).unwrap();
     assert_eq!(scheduler.observed(), Observe::SITES | Observe::EVENTS);
-    let _timer = scheduler.timer().after(SECOND).name("idle").once(|_| ()).unwrap();
-    scheduler.advance(SECOND).unwrap();
-    let text = scheduler.dump().unwrap();
-    assert!(text.contains("         1         1         0         1         0         0  idle "));
     let options = SchedulerOptions::new().clock(Clock::Manual).observe(Observe::SITES);
     assert_eq!(options.create().unwrap().observed(), Observe::SITES);
-}
-
-#[test]
-fn stacks_say_who_armed_what_is_pending() {
-    let scheduler = manual();
-    match scheduler.observe(Observe::STACKS) {
-        Ok(()) => (),
-        Err(error) => return assert_eq!(error, Error::Unsupported),
-    }
-    let _timer = scheduler.schedule(SECOND, |_| ()).unwrap();
-    assert!(scheduler.dump().unwrap().contains("         1  armed by\n            "));
 }
 
 #[test]
@@ -739,12 +627,8 @@ fn timers_know_where_they_were_armed() {
         timers.push(scheduler.schedule(SECOND, |_| ()).unwrap());
     }
     let line = line!() - 2;
-    timers.push(scheduler.schedule_every(LONG, |_| ()).unwrap());
     timers.push(scheduler.timer().after(LONG).name("idle").once(|_| ()).unwrap());
     let text = scheduler.dump().unwrap();
-    assert!(text.contains(" 5 pending, 3 sites"), "{text}");
     assert!(text.contains(&format!("         3   1000 ms   - {}:{line}\n", file!())), "{text}");
-    assert!(text.contains(&format!("idle {}:{}\n", file!(), line + 4)), "{text}");
-    scheduler.advance(SECOND).unwrap();
-    assert!(scheduler.dump().unwrap().contains(" 2 pending, 2 sites"));
+    assert!(text.contains(&format!("idle {}:{}\n", file!(), line + 3)), "{text}");
 }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+//! raw.rs - values and texts as C has them.
+use crate::Error;
+#[cfg(feature = "journal")]
+use std::ffi::CStr;
+use std::ffi::CString;
+use std::mem::MaybeUninit;
+#[cfg(feature = "journal")]
+use std::os::raw::{c_char, c_void};
+
+/// The value that an `_init` function of the library has filled in.
+///
+/// # Safety
+///
+/// The function fills in all members.
+pub(crate) unsafe fn initial<T>(init: unsafe extern "C" fn(*mut T)) -> T {
+    let mut value = MaybeUninit::uninit();
+    unsafe {
+        init(value.as_mut_ptr());
+        value.assume_init()
+    }
+}
+
+/// A text for C, which has no NUL in it.
+pub(crate) fn c_text(text: impl Into<Vec<u8>>) -> Result<CString, Error> {
+    CString::new(text).map_err(|_| Error::InvalidArgument)
+}
+
+/// # Safety
+///
+/// `data` is NULL or has `size` bytes.
+#[cfg(feature = "journal")]
+pub(crate) unsafe fn bytes_of(data: *const c_void, size: usize) -> Option<Vec<u8>> {
+    let bytes = data as *const u8;
+    (!data.is_null()).then(|| unsafe { std::slice::from_raw_parts(bytes, size) }.to_vec())
+}
+
+/// # Safety
+///
+/// `text` is NULL or a string.
+#[cfg(feature = "journal")]
+pub(crate) unsafe fn text_of(text: *const c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
