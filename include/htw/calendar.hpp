@@ -33,43 +33,18 @@ class zone {
     /** Empty, which is no zone, and not UTC. */
     zone() noexcept = default;
 
-    /** Loads a zone by its name of tzdata, such as "Europe/Berlin" or "UTC". Throws on failure:
-        std::errc::no_such_file_or_directory if there is no such zone. */
-    explicit zone(const std::string &name) {
-        detail::check(load(name));
-    }
-
-    /** Empty on failure. */
-    zone(const std::string &name, std::error_code &error) noexcept {
-        error = make_error(load(name));
+    /** Loads a zone by its name of tzdata, such as "Europe/Berlin" or "UTC". On failure this is empty, or the
+        constructor throws: std::errc::no_such_file_or_directory if there is no such zone. */
+    explicit zone(const std::string &name, failure_to error = {}) {
+        const bool has_nul = name.find('\0') != std::string::npos;
+        error.report(has_nul ? -EINVAL : htw_zone_create(detail::into(native_), name.c_str()));
     }
 
     /** Loads the local time zone of the process. */
-    static zone local() {
+    static zone local(failure_to error = {}) {
         zone zone;
-        detail::check(htw_zone_create(&zone.native_, nullptr));
+        error.report(htw_zone_create(detail::into(zone.native_), nullptr));
         return zone;
-    }
-
-    static zone local(std::error_code &error) noexcept {
-        zone zone;
-        error = make_error(htw_zone_create(&zone.native_, nullptr));
-        return zone;
-    }
-
-    zone(zone &&other) noexcept : native_(std::exchange(other.native_, nullptr)) {
-    }
-
-    /** Destroys the zone that this object owned. */
-    zone &operator=(zone &&other) noexcept {
-        zone moved(std::move(other));
-        std::swap(native_, moved.native_);
-        return *this;
-    }
-
-    /** Timers that were scheduled with the zone continue. */
-    ~zone() {
-        htw_zone_destroy(native_);
     }
 
     explicit operator bool() const noexcept {
@@ -80,21 +55,16 @@ class zone {
     template <class Duration>
     std::chrono::seconds
     offset(std::chrono::time_point<std::chrono::system_clock, Duration> when) const noexcept {
-        return std::chrono::seconds(htw_zone_offset(native_, detail::instant_ns(when)));
+        return std::chrono::seconds(htw_zone_offset(native(), detail::instant_ns(when)));
     }
 
     htw_zone *native() const noexcept {
-        return native_;
+        return native_.get();
     }
 
   private:
-    int load(const std::string &name) noexcept {
-        if (name.find('\0') != std::string::npos)
-            return -EINVAL;
-        return htw_zone_create(&native_, name.c_str());
-    }
-
-    htw_zone *native_ = nullptr;
+    /* Timers that were scheduled with the zone continue without it. */
+    detail::owned<htw_zone, &htw_zone_destroy> native_;
 };
 
 /** The days of the week, to be combined with `|`. */
@@ -145,27 +115,24 @@ class calendar {
         return made;
     }
 
-    /** The local times of a cron expression; see htw_calendar_cron(). The exception says where in
-        the expression the error is. */
-    static calendar cron(const std::string &expression) {
-        calendar made;
-        std::size_t position = 0;
-        if (made.read(expression, position) != 0)
-            refuse(position);
-        return made;
-    }
-
-    /** Empty on failure; `position` then is where in the expression the error is. */
-    static calendar cron(const std::string &expression, std::size_t &position,
-                         std::error_code &error) noexcept {
-        calendar made;
-        error = make_error(made.read(expression, position));
-        return made;
-    }
-
-    static calendar cron(const std::string &expression, std::error_code &error) noexcept {
+    /** The local times of a cron expression; see htw_calendar_cron(). On failure the result is empty, or
+        the exception says where in the expression the error is. */
+    static calendar cron(const std::string &expression, failure_to error = {}) {
         std::size_t position = 0;
         return cron(expression, position, error);
+    }
+
+    /** The same; on failure `position` is where in the expression the error is. */
+    static calendar cron(const std::string &expression, std::size_t &position,
+                         failure_to error = {}) {
+        calendar made;
+        const int result = made.read(expression, position);
+        if (result == 0 || error.code() != nullptr)
+            error.report(result);
+        else
+            detail::raise(result,
+                          ("cron expression, position " + std::to_string(position)).c_str());
+        return made;
     }
 
     /** The cron expression of the calendar; see htw_calendar_format(). Fails if it is empty. */
@@ -229,16 +196,6 @@ class calendar {
         return -EINVAL;
     }
 
-    [[noreturn]] static void refuse(std::size_t position) {
-#if HTW_CPP_EXCEPTIONS
-        throw std::system_error(make_error(-EINVAL),
-                                "cron expression, position " + std::to_string(position));
-#else
-        static_cast<void>(position);
-        std::terminate();
-#endif
-    }
-
     htw_calendar native_ = {};
 };
 
@@ -268,8 +225,8 @@ struct calendar_options {
 };
 
 template <class F>
-int scheduler::start_calendar(const calendar &calendar, const calendar_options &options,
-                              F &&callback, const place &where, htw_handle *ret_handle) {
+int scheduler::arm_calendar(const calendar &calendar, const calendar_options &options, F &&callback,
+                            const place &where, htw_handle &ret_handle) {
     // What was moved from is not the same as none.
     if ((options.zone != nullptr && !*options.zone) ||
         (options.group != nullptr && !*options.group))
@@ -283,43 +240,26 @@ int scheduler::start_calendar(const calendar &calendar, const calendar_options &
     spec.jitter_key_size = options.jitter_key.size();
     spec.grace_ns = options.grace.count();
     spec.catch_up = options.catch_up;
-    spec.key = options.key.data();
-    spec.key_size = options.key.size();
-    spec.keep_existing = options.keep_existing;
-    spec.group = options.group != nullptr ? options.group->native() : nullptr;
     spec.allocator = options.allocator;
+    fill_common(spec, options);
     return detail::schedule(handler(), spec, std::forward<F>(callback), [&]() noexcept {
         spec.site = detail::site_of<std::decay_t<F>>(spec.callback, options.name, where);
-        return htw_schedule_calendar(native_, &spec, ret_handle, nullptr);
+        return htw_schedule_calendar(native(), &spec, &ret_handle, nullptr);
     });
 }
 
 template <class F>
-timer scheduler::schedule_calendar(const calendar &calendar, F &&callback, place where) {
-    return schedule_calendar(calendar, calendar_options(), std::forward<F>(callback), where);
-}
-
-template <class F>
-timer scheduler::schedule_calendar(const calendar &calendar, F &&callback, std::error_code &error,
+timer scheduler::schedule_calendar(const calendar &calendar, F &&callback, failure_to error,
                                    place where) {
     return schedule_calendar(calendar, calendar_options(), std::forward<F>(callback), error, where);
 }
 
 template <class F>
 timer scheduler::schedule_calendar(const calendar &calendar, const calendar_options &options,
-                                   F &&callback, place where) {
+                                   F &&callback, failure_to error, place where) {
     htw_handle handle = 0;
-    detail::check(start_calendar(calendar, options, std::forward<F>(callback), where, &handle));
-    return timer(native_, handle);
-}
-
-template <class F>
-timer scheduler::schedule_calendar(const calendar &calendar, const calendar_options &options,
-                                   F &&callback, std::error_code &error, place where) {
-    htw_handle handle = 0;
-    error =
-        make_error(start_calendar(calendar, options, std::forward<F>(callback), where, &handle));
-    return timer(native_, handle);
+    error.report(arm_calendar(calendar, options, std::forward<F>(callback), where, handle));
+    return timer(native(), handle);
 }
 
 } // namespace htw

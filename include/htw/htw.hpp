@@ -14,9 +14,9 @@
  *  - The C headers describe threads, cost and errors of each function, and so of the method with its
  *    name. A comment here says what is different.
  *  - A method that fails throws std::system_error of htw::error_category(), with the errno value of
- *    the C function. A lack of memory is such an error, too (std::errc::not_enough_memory). The
- *    overload with a std::error_code as its last parameter does not throw; it clears the code when
- *    it succeeds. Without exceptions (-fno-exceptions) what would throw ends the program
+ *    the C function. A lack of memory is such an error, too (std::errc::not_enough_memory). With
+ *    a std::error_code as its last argument it does not throw; it clears the code when it succeeds
+ *    (class failure_to). Without exceptions (-fno-exceptions) what would throw ends the program
  *    (std::terminate). All files of a program that include this header must agree on that option.
  *  - Delays, deadlines and periods are of any std::chrono type. They are rounded up to nanoseconds.
  *    What is too long becomes htw::never.

@@ -367,44 +367,17 @@ inline queue_stats stats_of(const htw_queue_stats &native) {
  */
 class journal {
   public:
-    /** Opens a journal, or creates its file. Throws on failure; what() has a sentence with the file and
-        the cause. */
+    /** Opens a journal, or creates its file. On failure this is empty, or the constructor throws; what()
+        has a sentence with the file and the cause. */
     journal(scheduler &scheduler, const std::string &path,
-            journal_options options = journal_options()) {
-        detail::check_journal(open(scheduler.native(), path, std::move(options)));
-    }
-
-    /** Empty on failure. */
-    journal(scheduler &scheduler, const std::string &path, journal_options options,
-            std::error_code &error) noexcept {
-        error = make_error(open(scheduler.native(), path, std::move(options)));
+            journal_options options = journal_options(), failure_to error = {}) {
+        detail::report_journal(open(scheduler.native(), path, std::move(options)), error);
     }
 
     /** Opens a journal without a scheduler: jobs are put, cancelled and looked at, not handed out. */
-    explicit journal(const std::string &path, journal_options options = journal_options()) {
-        detail::check_journal(open(nullptr, path, std::move(options)));
-    }
-
-    journal(journal &&other) noexcept
-        : native_(std::exchange(other.native_, nullptr)),
-          scheduler_(std::exchange(other.scheduler_, nullptr)), hooks_(std::move(other.hooks_)) {
-    }
-
-    /** Closes the journal that this object owned. */
-    journal &operator=(journal &&other) noexcept {
-        journal moved(std::move(other));
-        std::swap(native_, moved.native_);
-        std::swap(scheduler_, moved.scheduler_);
-        std::swap(hooks_, moved.hooks_);
-        return *this;
-    }
-
-    ~journal() {
-        const int result = htw_journal_close(native_);
-        if (result == -EDEADLK)
-            std::terminate(); // the call below this one would use what is destroyed next
-        if (result == -EOWNERDEAD)
-            static_cast<void>(hooks_.release()); // a hook below this call may need it
+    explicit journal(const std::string &path, journal_options options = journal_options(),
+                     failure_to error = {}) {
+        detail::report_journal(open(nullptr, path, std::move(options)), error);
     }
 
     explicit operator bool() const noexcept {
@@ -413,24 +386,19 @@ class journal {
 
     /** Closes the journal, which is empty then, and says what the destructor cannot: whether changes
         without a notice were lost. Throws on failure. */
-    void close() {
-        std::error_code error;
-        close(error);
-        if (error)
-            detail::raise_journal(-error.value());
-    }
-
-    void close(std::error_code &error) noexcept {
-        const int result = htw_journal_close(native_);
-        error = make_error(result);
-        if (result != -EDEADLK && result != -EOWNERDEAD)
-            native_ = nullptr;
+    void close(failure_to error = {}) {
+        const int result = htw_journal_close(native());
+        if (result != -EDEADLK && result != -EOWNERDEAD) {
+            static_cast<void>(native_.release());
+            native_.get_deleter().kept.reset();
+        }
+        detail::report_journal(result, error);
     }
 
     /** The present time of deadlines. */
     instant now() const noexcept {
         const bool is_manual =
-            scheduler_ != nullptr && htw_scheduler_clock(scheduler_) == HTW_CLOCK_MANUAL;
+            native_ && scheduler_ != nullptr && htw_scheduler_clock(scheduler_) == HTW_CLOCK_MANUAL;
         return is_manual ? instant(std::chrono::nanoseconds(htw_scheduler_now(scheduler_)))
                          : instant(std::chrono::system_clock::now());
     }
@@ -438,41 +406,23 @@ class journal {
     /* ---- changes that wait until they are durable */
 
     /** Puts a job, and returns its id; see htw_journal_put(). Throws on failure. */
-    std::uint64_t put(const job &job) {
-        std::error_code error;
-        const std::uint64_t id = put(job, error);
-        if (error)
-            detail::raise_journal(-error.value());
-        return id;
+    std::uint64_t put(const job &job, failure_to error = {}) {
+        htw_job raw = detail::native_job(job);
+        const htw_journal_change change = put_of(raw);
+        detail::report_journal(htw_journal_apply(native(), &change), error);
+        return raw.id;
     }
 
-    std::uint64_t put(const job &job, std::error_code &error) noexcept {
-        htw_job native = detail::native_job(job);
-        const htw_journal_change change = put_of(native);
-        error = make_error(htw_journal_apply(native_, &change));
-        return native.id;
-    }
-
-    /** Puts a job in a transaction of a program, and returns its id; see htw_journal_put_in(). Throws on
-        failure. */
-    static std::uint64_t put_in(::sqlite3 *connection, const job &job) {
-        std::error_code error;
-        const std::uint64_t id = put_in(connection, job, error);
-        if (error)
-            detail::raise_journal(-error.value());
-        return id;
-    }
-
-    static std::uint64_t put_in(::sqlite3 *connection, const job &job,
-                                std::error_code &error) noexcept {
-        htw_job native = detail::native_job(job);
-        error = make_error(htw_journal_put_in(connection, &native));
-        return native.id;
+    /** Puts a job in a transaction of a program, and returns its id; see htw_journal_put_in(). */
+    static std::uint64_t put_in(::sqlite3 *connection, const job &job, failure_to error = {}) {
+        htw_job raw = detail::native_job(job);
+        detail::report_journal(htw_journal_put_in(connection, &raw), error);
+        return raw.id;
     }
 
     /** A transaction with jobs was committed; see htw_journal_wake(). Throws on failure. */
     void wake() {
-        detail::check_journal(htw_journal_wake(native_));
+        detail::report_journal(htw_journal_wake(native()));
     }
 
     /** Cancels a job. Returns false if it was delivered or leased, or has ended; see
@@ -487,26 +437,17 @@ class journal {
     }
 
     /** Makes a step of a job. Returns false if there is none, or its state is another one than the step
-        begins with; see htw_journal_update(). Throws on other failures. */
-    bool update(const step &step) {
-        const int result = htw_journal_update(native_, &step.native());
-        if (result < 0 && !detail::is_lost(result))
-            detail::raise_journal(result);
-        return result == 0;
-    }
-
-    /** The same; the error also says why a step was not made: std::errc::no_such_file_or_directory,
-        std::errc::connection_already_in_progress or ESTALE. */
-    bool update(const step &step, std::error_code &error) noexcept {
-        error = make_error(htw_journal_update(native_, &step.native()));
-        return !error;
+        begins with; see htw_journal_update(). Throws on other failures. A std::error_code also says why a step was
+        not made: std::errc::no_such_file_or_directory, std::errc::connection_already_in_progress or ESTALE. */
+    bool update(const step &step, failure_to error = {}) {
+        return detail::report_step(htw_journal_update(native(), &step.native()), error) == 0;
     }
 
     /** Makes several changes at once, and returns the ids of the jobs that were put; see
         htw_journal_apply(). The change is empty then. Throws on failure: then nothing has changed. */
     std::vector<std::uint64_t> apply(change &change) {
-        return change.submit([&](const htw_journal_change &native) noexcept {
-            return htw_journal_apply(native_, &native);
+        return change.submit([&](const htw_journal_change &raw) noexcept {
+            return htw_journal_apply(native(), &raw);
         });
     }
 
@@ -517,16 +458,12 @@ class journal {
     /** Kicks jobs of a queue, and returns how many; see htw_journal_kick(). Throws on failure. */
     std::uint32_t kick(const char *queue, std::uint32_t count) {
         return static_cast<std::uint32_t>(
-            detail::check_journal(htw_journal_kick(native_, queue, count)));
+            detail::report_journal(htw_journal_kick(native(), queue, count)));
     }
 
     /** Waits until all that was changed before is durable; see htw_journal_sync(). Throws on failure. */
-    void sync() {
-        detail::check_journal(htw_journal_sync(native_));
-    }
-
-    void sync(std::error_code &error) noexcept {
-        error = make_error(htw_journal_sync(native_));
+    void sync(failure_to error = {}) {
+        detail::report_journal(htw_journal_sync(native()), error);
     }
 
     /* ---- changes that are made later */
@@ -534,28 +471,28 @@ class journal {
     /** As put(), without waiting. `notice(std::error_code)` is called in the thread that writes, when the
         job is durable or the put has failed; see htw_durable. Throws on what fails at once. */
     template <class F = no_notice> std::uint64_t put_later(const job &job, F &&notice = F()) {
-        htw_job native = detail::native_job(job);
-        const htw_journal_change change = put_of(native);
+        htw_job raw = detail::native_job(job);
+        const htw_journal_change change = put_of(raw);
         later<F>(notice, [&](htw_durable *durable, void *arg) noexcept {
-            return htw_journal_apply_later(native_, &change, durable, arg);
+            return htw_journal_apply_later(native(), &change, durable, arg);
         });
-        return native.id;
+        return raw.id;
     }
 
     /** As update(), without waiting. The error of the notice is that of update(). */
     template <class F = no_notice> void update_later(const step &step, F &&notice = F()) {
         later<F>(notice, [&](htw_durable *durable, void *arg) noexcept {
-            return htw_journal_update_later(native_, &step.native(), durable, arg);
+            return htw_journal_update_later(native(), &step.native(), durable, arg);
         });
     }
 
     /** As apply(), without waiting. */
     template <class F = no_notice>
     std::vector<std::uint64_t> apply_later(change &change, F &&notice = F()) {
-        return change.submit([&](const htw_journal_change &native) {
+        return change.submit([&](const htw_journal_change &raw) {
             return detail::with_notice(
                 handler(), std::forward<F>(notice), [&](htw_durable *durable, void *arg) noexcept {
-                    return htw_journal_apply_later(native_, &native, durable, arg);
+                    return htw_journal_apply_later(native(), &raw, durable, arg);
                 });
         });
     }
@@ -569,7 +506,7 @@ class journal {
     template <class F = no_notice>
     void kick_later(const char *queue, std::uint32_t count, F &&notice = F()) {
         later<F>(notice, [&](htw_durable *durable, void *arg) noexcept {
-            return htw_journal_kick_later(native_, queue, count, durable, arg);
+            return htw_journal_kick_later(native(), queue, count, durable, arg);
         });
     }
 
@@ -593,12 +530,12 @@ class journal {
         that writes; the errors are those of htw_leased. Returns a number for cancel_lease(). */
     template <class F>
     std::uint64_t lease_later(const queues &queues, const lease_options &options, F &&receiver) {
-        const htw_lease native = wanted(&queues, 0, options);
+        const htw_lease raw = wanted(&queues, 0, options);
         using notice = detail::lease_notice<std::decay_t<F>>;
         std::unique_ptr<notice> arg(new notice { handler(), std::forward<F>(receiver) });
         std::uint64_t request = 0;
-        detail::check_journal(
-            htw_journal_lease_later(native_, &native, &notice::call, arg.get(), &request));
+        detail::report_journal(
+            htw_journal_lease_later(native(), &raw, &notice::call, arg.get(), &request));
         static_cast<void>(arg.release()); // the notice deletes it
         return request;
     }
@@ -606,7 +543,7 @@ class journal {
     /** Ends a request that waits: its receiver is called with std::errc::operation_canceled. Returns false
         if it was called, or is about to be. */
     bool cancel_lease(std::uint64_t request) noexcept {
-        return htw_journal_lease_cancel(native_, request) == 0;
+        return htw_journal_lease_cancel(native(), request) == 0;
     }
 
     /* ---- looking at jobs and queues */
@@ -615,12 +552,12 @@ class journal {
     std::optional<job_info> peek(std::uint64_t id) {
         std::optional<job_info> found;
         const int result = detail::visit_all<htw_job_info>(
-            [&](const htw_job_info &native) { found = detail::info_of(native); },
+            [&](const htw_job_info &raw) { found = detail::info_of(raw); },
             [&](htw_job_visit *visit, void *context) noexcept {
-                return htw_journal_peek(native_, id, visit, context);
+                return htw_journal_peek(native(), id, visit, context);
             });
         if (result != -ENOENT)
-            detail::check_journal(result);
+            detail::report_journal(result);
         return found;
     }
 
@@ -629,10 +566,10 @@ class journal {
     std::vector<job_info> list(const char *queue, job_state state, htw_list_place &place,
                                std::uint32_t count) {
         std::vector<job_info> jobs;
-        detail::check_journal(detail::visit_all<htw_job_info>(
-            [&](const htw_job_info &native) { jobs.push_back(detail::info_of(native)); },
+        detail::report_journal(detail::visit_all<htw_job_info>(
+            [&](const htw_job_info &raw) { jobs.push_back(detail::info_of(raw)); },
             [&](htw_job_visit *visit, void *context) noexcept {
-                return htw_journal_list(native_, queue, static_cast<htw_job_state>(state), &place,
+                return htw_journal_list(native(), queue, static_cast<htw_job_state>(state), &place,
                                         count, visit, context);
             }));
         return jobs;
@@ -640,22 +577,22 @@ class journal {
 
     /** The numbers of a queue, if it exists; see htw_journal_get_queue(). Throws on failure. */
     std::optional<queue_stats> queue(const char *name) const {
-        htw_queue_stats native = HTW_QUEUE_STATS_INIT;
-        const int result = htw_journal_get_queue(native_, name, &native);
+        htw_queue_stats raw = HTW_QUEUE_STATS_INIT;
+        const int result = htw_journal_get_queue(native(), name, &raw);
         if (result == -ENOENT)
             return std::nullopt;
-        detail::check_journal(result);
-        native.name = name;
-        return detail::stats_of(native);
+        detail::report_journal(result);
+        raw.name = name;
+        return detail::stats_of(raw);
     }
 
     /** The numbers of all queues, the default queue first. Throws on failure. */
     std::vector<queue_stats> list_queues() const {
         std::vector<queue_stats> all;
-        detail::check_journal(detail::visit_all<htw_queue_stats>(
-            [&](const htw_queue_stats &native) { all.push_back(detail::stats_of(native)); },
+        detail::report_journal(detail::visit_all<htw_queue_stats>(
+            [&](const htw_queue_stats &raw) { all.push_back(detail::stats_of(raw)); },
             [&](htw_queue_visit *visit, void *context) noexcept {
-                return htw_journal_list_queues(native_, visit, context);
+                return htw_journal_list_queues(native(), visit, context);
             }));
         return all;
     }
@@ -663,19 +600,19 @@ class journal {
     /** Gives a queue a policy, and waits until that is durable; queue_policy() ends the effect of one.
         Throws on failure. */
     void set_policy(const char *queue, const queue_policy &policy) {
-        htw_queue_policy native = HTW_QUEUE_POLICY_INIT;
-        native.attempts_max = policy.attempts_max;
-        native.initial_ns = policy.initial.count();
-        native.cap_ns = policy.cap.count();
-        native.multiplier = policy.multiplier;
-        native.jitter = policy.jitter;
-        detail::check_journal(htw_journal_set_policy(native_, queue, &native));
+        htw_queue_policy raw = HTW_QUEUE_POLICY_INIT;
+        raw.attempts_max = policy.attempts_max;
+        raw.initial_ns = policy.initial.count();
+        raw.cap_ns = policy.cap.count();
+        raw.multiplier = policy.multiplier;
+        raw.jitter = policy.jitter;
+        detail::report_journal(htw_journal_set_policy(native(), queue, &raw));
     }
 
     /** None of the jobs of a queue is leased before an instant; see htw_journal_pause(). Throws on
         failure. */
     void pause(const char *queue, instant until) {
-        detail::check_journal(htw_journal_pause(native_, queue, detail::instant_ns(until)));
+        detail::report_journal(htw_journal_pause(native(), queue, detail::instant_ns(until)));
     }
 
     void resume(const char *queue) {
@@ -687,31 +624,31 @@ class journal {
     /** Makes a job recur, and waits until that is durable; see htw_journal_set_recurring(). Throws on
         failure. */
     void set_recurring(const recurring &rule) {
-        htw_recurring native = HTW_RECURRING_INIT;
-        native.name = rule.name;
-        native.schedule = rule.schedule;
-        native.zone = rule.zone;
-        native.after_ns = rule.after ? detail::instant_ns(*rule.after) : 0;
-        native.grace_ns = rule.grace.count();
-        native.catch_up = rule.catch_up;
-        native.job = detail::native_job(rule.job);
-        detail::check_journal(htw_journal_set_recurring(native_, &native));
+        htw_recurring raw = HTW_RECURRING_INIT;
+        raw.name = rule.name;
+        raw.schedule = rule.schedule;
+        raw.zone = rule.zone;
+        raw.after_ns = rule.after ? detail::instant_ns(*rule.after) : 0;
+        raw.grace_ns = rule.grace.count();
+        raw.catch_up = rule.catch_up;
+        raw.job = detail::native_job(rule.job);
+        detail::report_journal(htw_journal_set_recurring(native(), &raw));
     }
 
     /** Ends that. Returns false if nothing recurs by this name. Throws on other failures. */
     bool remove_recurring(const char *name) {
-        const int result = htw_journal_remove_recurring(native_, name);
-        detail::check_journal(result == -ENOENT ? 0 : result);
+        const int result = htw_journal_remove_recurring(native(), name);
+        detail::report_journal(result == -ENOENT ? 0 : result);
         return result == 0;
     }
 
     /** What recurs, by name: at most `count` behind `after` (nullptr: from the first on). Throws on failure. */
     std::vector<recurring_info> list_recurring(const char *after, std::uint32_t count) {
         std::vector<recurring_info> all;
-        detail::check_journal(detail::visit_all<htw_recurring>(
-            [&](const htw_recurring &native) { all.push_back(detail::recurring_of(native)); },
+        detail::report_journal(detail::visit_all<htw_recurring>(
+            [&](const htw_recurring &raw) { all.push_back(detail::recurring_of(raw)); },
             [&](htw_recurring_visit *visit, void *context) noexcept {
-                return htw_journal_list_recurring(native_, after, count, visit, context);
+                return htw_journal_list_recurring(native(), after, count, visit, context);
             }));
         return all;
     }
@@ -721,49 +658,50 @@ class journal {
     /** The mark that a change has set; empty: none. See htw_journal_get_mark(). Throws on failure. */
     std::string mark() const {
         char bytes[HTW_JOURNAL_MARK_MAX];
-        const std::int64_t size = htw_journal_get_mark(native_, bytes, sizeof(bytes));
-        detail::check_journal(size < 0 ? static_cast<int>(size) : 0);
+        const std::int64_t size = htw_journal_get_mark(native(), bytes, sizeof(bytes));
+        detail::report_journal(size < 0 ? static_cast<int>(size) : 0);
         return std::string(bytes, static_cast<std::size_t>(size));
     }
 
     /** The statistics; see htw_journal_get_stats(). Throws on failure. */
     htw_journal_stats stats() const {
         htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
-        detail::check_journal(htw_journal_get_stats(native_, &stats));
+        detail::report_journal(htw_journal_get_stats(native(), &stats));
         return stats;
     }
 
     htw_journal *native() const noexcept {
-        return native_;
+        return native_.get();
     }
 
   private:
     int open(htw_scheduler *scheduler, const std::string &path,
              journal_options &&options) noexcept {
-        hooks_.reset(new (std::nothrow) detail::journal_hooks {
+        auto &hooks = native_.get_deleter().kept;
+        hooks.reset(new (std::nothrow) detail::journal_hooks {
             std::move(options.deliver), std::move(options.stopped),
             std::move(options.exception_handler) });
-        if (!hooks_)
+        if (!hooks)
             return -ENOMEM;
-        htw_journal_options native = HTW_JOURNAL_OPTIONS_INIT;
-        native.deliver = hooks_->deliver ? &detail::journal_hooks::deliver_hook : nullptr;
-        native.stopped = hooks_->stopped ? &detail::journal_hooks::stopped_hook : nullptr;
-        native.context = hooks_.get();
-        native.synchronous = static_cast<htw_synchronous>(options.synchronous);
-        native.parallel = options.parallel;
-        native.near_ns = options.near.count();
-        native.max_memory = options.max_memory;
-        native.max_jobs = options.max_jobs;
-        native.max_in_flight = options.max_in_flight;
-        native.gather_ns = options.gather.count();
-        native.lease_ns = options.lease.count();
-        native.history_ns = options.history.count();
-        native.next_instant = options.next_instant;
-        native.is_guest = options.is_guest;
-        native.inbox_ns = options.inbox.count();
-        native.allocator = options.allocator;
+        htw_journal_options raw = HTW_JOURNAL_OPTIONS_INIT;
+        raw.deliver = hooks->deliver ? &detail::journal_hooks::deliver_hook : nullptr;
+        raw.stopped = hooks->stopped ? &detail::journal_hooks::stopped_hook : nullptr;
+        raw.context = hooks.get();
+        raw.synchronous = static_cast<htw_synchronous>(options.synchronous);
+        raw.parallel = options.parallel;
+        raw.near_ns = options.near.count();
+        raw.max_memory = options.max_memory;
+        raw.max_jobs = options.max_jobs;
+        raw.max_in_flight = options.max_in_flight;
+        raw.gather_ns = options.gather.count();
+        raw.lease_ns = options.lease.count();
+        raw.history_ns = options.history.count();
+        raw.next_instant = options.next_instant;
+        raw.is_guest = options.is_guest;
+        raw.inbox_ns = options.inbox.count();
+        raw.allocator = options.allocator;
         scheduler_ = scheduler;
-        return htw_journal_open(&native_, scheduler, path.c_str(), &native);
+        return htw_journal_open(detail::into(native_), scheduler, path.c_str(), &raw);
     }
 
     static htw_journal_change put_of(htw_job &job) noexcept {
@@ -774,43 +712,55 @@ class journal {
     }
 
     const exception_handler *handler() const noexcept {
-        return hooks_ ? hooks_->handler() : nullptr;
+        const auto &hooks = native_.get_deleter().kept;
+        return hooks ? hooks->handler() : nullptr;
     }
 
     template <class F, class Submit>
     void later(std::remove_reference_t<F> &notice, Submit &&submit) {
-        detail::check_journal(
+        detail::report_journal(
             detail::with_notice(handler(), std::forward<F>(notice), std::forward<Submit>(submit)));
     }
 
     static htw_lease wanted(const queues *queues, std::uint64_t id,
                             const lease_options &options) noexcept {
-        htw_lease native = HTW_LEASE_INIT;
+        htw_lease raw = HTW_LEASE_INIT;
         if (queues != nullptr) {
-            native.queues = queues->data();
-            native.queue_count = queues->size();
+            raw.queues = queues->data();
+            raw.queue_count = queues->size();
         }
-        native.id = id;
-        native.lease_ns = options.lasts.count();
-        native.wait_until_ns = detail::instant_ns(options.wait_until);
-        native.is_durable = options.is_durable;
-        return native;
+        raw.id = id;
+        raw.lease_ns = options.lasts.count();
+        raw.wait_until_ns = detail::instant_ns(options.wait_until);
+        raw.is_durable = options.is_durable;
+        return raw;
     }
 
     htw::lease wait_for(const htw_lease &wanted) {
         detail::lease_receiver receiver { handler(), htw::lease(), 0 };
-        int result = htw_journal_lease(native_, &wanted, &detail::lease_receiver::call, &receiver);
+        int result = htw_journal_lease(native(), &wanted, &detail::lease_receiver::call, &receiver);
         if (result == 0)
             result = receiver.result;
         if (result != -ETIMEDOUT && !(wanted.id != 0 && detail::is_lost(result)))
-            detail::check_journal(result);
+            detail::report_journal(result);
         return std::move(receiver.lease);
     }
 
-    htw_journal *native_ = nullptr;
+    /* Keeps what the hooks refer to until the journal is closed. */
+    struct closer {
+        std::unique_ptr<detail::journal_hooks> kept;
+
+        void operator()(htw_journal *raw) noexcept {
+            const int result = htw_journal_close(raw);
+            if (result == -EDEADLK)
+                std::terminate(); // the call below this one would use what is destroyed next
+            if (result == -EOWNERDEAD)
+                static_cast<void>(kept.release()); // a hook below this call may need it
+        }
+    };
+
     htw_scheduler *scheduler_ = nullptr;
-    /* What the hooks refer to. Does not move with the journal. */
-    std::unique_ptr<detail::journal_hooks> hooks_;
+    std::unique_ptr<htw_journal, closer> native_;
 };
 
 } // namespace htw

@@ -147,14 +147,14 @@ inline htw_job native_job(const job &job) noexcept {
     return native;
 }
 
-[[noreturn]] inline void raise_journal(int result) {
-    raise(result, htw_journal_error());
+/* As failure_to::report(); what() of the exception is a sentence with the file and the cause. */
+inline int report_journal(int result, const failure_to &error = {}) {
+    return error.report(result, result < 0 ? htw_journal_error() : nullptr);
 }
 
-inline int check_journal(int result) {
-    if (result < 0)
-        raise_journal(result);
-    return result;
+/* The same of a step; a race that was lost, not a failure, is not thrown. */
+inline int report_step(int result, const failure_to &error) {
+    return error.code() == nullptr && is_lost(result) ? result : report_journal(result, error);
 }
 
 /* A callable as the notice of a change that is made later. */
@@ -216,37 +216,39 @@ class lease {
     /** What a hook of C was given. The exceptions of notices go to the handler, if there is one. */
     static lease of(const htw_delivery &delivery, const exception_handler *handler = nullptr) {
         lease made;
+        held &job = made.held_;
+        job.handler = handler;
+        job.id = delivery.id;
+        job.attempt = delivery.attempt;
+        job.priority = delivery.priority;
+        job.deadline_ns = delivery.deadline_ns;
+        job.late_ns = delivery.late_ns;
+        job.end_ns = delivery.lease_end_ns;
         made.journal_ = delivery.journal;
-        made.handler_ = handler;
-        made.id_ = delivery.id;
-        made.attempt_ = delivery.attempt;
-        made.priority_ = delivery.priority;
-        made.deadline_ns_ = delivery.deadline_ns;
-        made.late_ns_ = delivery.late_ns;
-        made.end_ns_ = delivery.lease_end_ns;
         // If there is no memory for it, the job is given back.
-        made.payload_.assign(static_cast<const char *>(delivery.payload), delivery.payload_size);
+        job.payload.assign(static_cast<const char *>(delivery.payload), delivery.payload_size);
         if (delivery.key != nullptr)
-            made.key_.emplace(static_cast<const char *>(delivery.key), delivery.key_size);
+            job.key.emplace(static_cast<const char *>(delivery.key), delivery.key_size);
         if (delivery.queue != nullptr)
-            made.queue_.emplace(delivery.queue);
+            job.queue.emplace(delivery.queue);
         return made;
     }
 
-    lease(lease &&other) noexcept {
-        swap(other);
+    lease(lease &&other) noexcept
+        : journal_(std::exchange(other.journal_, nullptr)), held_(std::move(other.held_)) {
     }
 
     /** Gives back the job that this object had. */
     lease &operator=(lease &&other) noexcept {
         lease moved(std::move(other));
-        swap(moved);
+        std::swap(journal_, moved.journal_);
+        std::swap(held_, moved.held_);
         return *this;
     }
 
     ~lease() {
         if (journal_ != nullptr) {
-            const step back = step::release(id_).of_attempt(attempt_);
+            const step back = own(step::release(id()));
             htw_journal_update_later(journal_, &back.native(), nullptr, nullptr);
         }
     }
@@ -257,177 +259,137 @@ class lease {
     }
 
     std::uint64_t id() const noexcept {
-        return id_;
+        return held_.id;
     }
 
     const std::string &payload() const noexcept {
-        return payload_;
+        return held_.payload;
     }
 
     /** None: the job has no key. */
     const std::optional<std::string> &key() const noexcept {
-        return key_;
+        return held_.key;
     }
 
     /** None: the default queue. */
     const std::optional<std::string> &queue() const noexcept {
-        return queue_;
+        return held_.queue;
     }
 
     std::uint32_t priority() const noexcept {
-        return priority_;
+        return held_.priority;
     }
 
     /** Which attempt this is: 1, 2, ... */
     std::uint32_t attempt() const noexcept {
-        return attempt_;
+        return held_.attempt;
     }
 
     instant deadline() const noexcept {
-        return instant(std::chrono::nanoseconds(deadline_ns_));
+        return instant(std::chrono::nanoseconds(held_.deadline_ns));
     }
 
     std::chrono::nanoseconds late() const noexcept {
-        return std::chrono::nanoseconds(late_ns_);
+        return std::chrono::nanoseconds(held_.late_ns);
     }
 
     /** When the lease ends by itself; instant::max(): it does not, as the job was delivered. */
     instant end() const noexcept {
-        return instant(std::chrono::nanoseconds(end_ns_));
+        return instant(std::chrono::nanoseconds(held_.end_ns));
     }
 
     /** Ends the job, and waits until that is durable. Throws on failure. */
-    bool done() {
-        return finish(step::done(id_));
-    }
-
-    bool done(std::error_code &error) noexcept {
-        return finish(step::done(id_), error);
+    bool done(failure_to error = {}) {
+        return finish(step::done(id()), error);
     }
 
     /** Ends the job, without waiting. `notice(std::error_code)` is called when it is durable or has
         failed; after a failure the lease ends by its time. */
     template <class F = no_notice> void done_later(F &&notice = F()) {
-        finish_later(step::done(id_), std::forward<F>(notice));
+        finish_later(step::done(id()), std::forward<F>(notice));
     }
 
     /** Gives the job back: as the policy of its queue says, and without one at once. */
-    bool release() {
-        return finish(step::release(id_));
-    }
-
-    bool release(std::error_code &error) noexcept {
-        return finish(step::release(id_), error);
+    bool release(failure_to error = {}) {
+        return finish(step::release(id()), error);
     }
 
     template <class F = no_notice> void release_later(F &&notice = F()) {
-        finish_later(step::release(id_), std::forward<F>(notice));
+        finish_later(step::release(id()), std::forward<F>(notice));
     }
 
     /** Gives the job back until an instant. */
-    bool release_at(instant deadline) {
-        return finish(step::release_at(id_, deadline));
-    }
-
-    bool release_at(instant deadline, std::error_code &error) noexcept {
-        return finish(step::release_at(id_, deadline), error);
+    bool release_at(instant deadline, failure_to error = {}) {
+        return finish(step::release_at(id(), deadline), error);
     }
 
     /** Puts the job aside until it is kicked. */
-    bool bury() {
-        return finish(step::bury(id_));
-    }
-
-    bool bury(std::error_code &error) noexcept {
-        return finish(step::bury(id_), error);
+    bool bury(failure_to error = {}) {
+        return finish(step::bury(id()), error);
     }
 
     template <class F = no_notice> void bury_later(F &&notice = F()) {
-        finish_later(step::bury(id_), std::forward<F>(notice));
+        finish_later(step::bury(id()), std::forward<F>(notice));
     }
 
     /** The lease ends at that time. Returns false if it has ended; then this is empty. */
     bool extend(instant end) {
-        const step longer = step::extend(id_, end).of_attempt(attempt_);
+        const step longer = own(step::extend(id(), end));
         const int result = htw_journal_update(journal_, &longer.native());
-        if (result == 0) {
-            end_ns_ = detail::instant_ns(end);
-        } else if (detail::is_lost(result)) {
-            if (result != -EALREADY) // which says that it has no end
-                forget();
-        } else {
-            detail::raise_journal(result);
-        }
+        if (result == 0)
+            held_.end_ns = detail::instant_ns(end);
+        else if (detail::is_lost(result) && result != -EALREADY) // which says that it has no end
+            journal_ = nullptr;
+        detail::report_step(result, {});
         return result == 0;
     }
 
     /** Leaves the job to itself, and returns its id: the lease ends by its time, or by a step that
         names id() and attempt(). */
     std::uint64_t detach() noexcept {
-        forget();
-        return id_;
+        journal_ = nullptr;
+        return id();
     }
 
   private:
-    bool finish(const step &step) {
-        const int result = make(step);
-        if (result < 0 && !detail::is_lost(result))
-            detail::raise_journal(result);
-        return result == 0;
+    /* A copy of the job, and what is known of the lease. */
+    struct held {
+        const exception_handler *handler = nullptr;
+        std::uint64_t id = 0;
+        std::uint32_t attempt = 0;
+        std::uint32_t priority = 0;
+        std::int64_t deadline_ns = 0;
+        std::int64_t late_ns = 0;
+        std::int64_t end_ns = 0;
+        std::string payload {};
+        std::optional<std::string> key {};
+        std::optional<std::string> queue {};
+    };
+
+    step own(const step &step) const noexcept {
+        return step.of_attempt(attempt());
     }
 
-    bool finish(const step &step, std::error_code &error) noexcept {
-        const int result = make(step);
-        error = make_error(result);
+    bool finish(const step &step, const failure_to &error) {
+        const htw::step made = own(step);
+        const int result = htw_journal_update(journal_, &made.native());
+        if (result == 0 || detail::is_lost(result))
+            journal_ = nullptr;
+        detail::report_step(result, error);
         return result == 0;
     }
 
     template <class F = no_notice> void finish_later(const step &step, F &&notice = F()) {
-        const htw::step own = step.of_attempt(attempt_);
-        detail::check_journal(detail::with_notice(
-            handler_, std::forward<F>(notice), [&](htw_durable *durable, void *arg) noexcept {
-                return htw_journal_update_later(journal_, &own.native(), durable, arg);
+        const htw::step made = own(step);
+        detail::report_journal(detail::with_notice(
+            held_.handler, std::forward<F>(notice), [&](htw_durable *durable, void *arg) noexcept {
+                return htw_journal_update_later(journal_, &made.native(), durable, arg);
             }));
-        forget();
-    }
-
-    int make(const step &step) noexcept {
-        const htw::step own = step.of_attempt(attempt_);
-        const int result = htw_journal_update(journal_, &own.native());
-        if (result == 0 || detail::is_lost(result))
-            forget();
-        return result;
-    }
-
-    void forget() noexcept {
         journal_ = nullptr;
     }
 
-    void swap(lease &other) noexcept {
-        std::swap(journal_, other.journal_);
-        std::swap(handler_, other.handler_);
-        std::swap(id_, other.id_);
-        std::swap(attempt_, other.attempt_);
-        std::swap(priority_, other.priority_);
-        std::swap(deadline_ns_, other.deadline_ns_);
-        std::swap(late_ns_, other.late_ns_);
-        std::swap(end_ns_, other.end_ns_);
-        payload_.swap(other.payload_);
-        key_.swap(other.key_);
-        queue_.swap(other.queue_);
-    }
-
-    htw_journal *journal_ = nullptr;
-    const exception_handler *handler_ = nullptr;
-    std::uint64_t id_ = 0;
-    std::uint32_t attempt_ = 0;
-    std::uint32_t priority_ = 0;
-    std::int64_t deadline_ns_ = 0;
-    std::int64_t late_ns_ = 0;
-    std::int64_t end_ns_ = 0;
-    std::string payload_;
-    std::optional<std::string> key_;
-    std::optional<std::string> queue_;
+    htw_journal *journal_ = nullptr; /* nullptr: there is no job, or it was ended by this object */
+    held held_;
 };
 
 /**
@@ -474,7 +436,7 @@ class change {
         native.update_count = steps_.size();
         native.mark = !has_mark_ ? nullptr : mark_.data() == nullptr ? "" : mark_.data();
         native.mark_size = mark_.size();
-        detail::check_journal(submit(native));
+        detail::report_journal(submit(native));
         for (std::size_t i = 0; i < ids.size(); i++)
             ids[i] = jobs_[i].id;
         for (lease &lease : leases_)

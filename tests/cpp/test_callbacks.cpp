@@ -27,86 +27,58 @@ struct fixture {
 
 } // namespace
 
-TEST(callable_of_timer_that_runs_is_destroyed_once) {
-    fixture f;
-    htw::scheduler scheduler(test::manual());
-    htw::timer timer = scheduler.schedule(1ms, f.callable());
-    scheduler.advance(500us);
-    CHECK(f.runs == 0 && f.destroyed == 0);
-    scheduler.advance(500us);
-    CHECK(f.runs == 1 && f.destroyed == 1);
-    timer.reset();
-    CHECK(f.destroyed == 1);
-}
-
-TEST(callable_of_destroyed_timer_is_destroyed_once) {
-    fixture f;
-    htw::scheduler scheduler(test::manual());
-    {
-        htw::timer timer = scheduler.schedule(1ms, f.callable());
-        CHECK(f.destroyed == 0);
-    }
-    CHECK(f.destroyed == 1);
-    scheduler.advance(1s);
-    CHECK(f.runs == 0 && f.destroyed == 1);
-}
-
-TEST(callable_of_cancelled_timer_is_destroyed_once) {
-    fixture f;
-    htw::scheduler scheduler(test::manual());
-    htw::timer timer = scheduler.schedule(1ms, f.callable());
-    CHECK(timer.cancel() == htw::outcome::cancelled);
-    CHECK(f.destroyed == 1);
-    CHECK(timer.cancel() == htw::outcome::gone);
-    CHECK(timer.cancel_wait() == htw::outcome::gone);
-    CHECK(f.runs == 0 && f.destroyed == 1);
-}
-
-TEST(callable_of_detached_timer_is_destroyed_by_the_scheduler) {
-    fixture f;
-    {
+TEST(callable_is_destroyed_once_however_its_timer_ends) {
+    using ending = void (*)(htw::scheduler &, htw::group &, htw::timer &);
+    const ending endings[] = {
+        [](htw::scheduler &, htw::group &, htw::timer &timer) { timer.reset(); },
+        [](htw::scheduler &, htw::group &, htw::timer &timer) {
+            CHECK(timer.cancel() == htw::outcome::cancelled);
+            CHECK(timer.cancel_wait() == htw::outcome::gone);
+        },
+        [](htw::scheduler &scheduler, htw::group &group, htw::timer &timer) {
+            CHECK(scheduler.find_key("key", &group) == timer.handle());
+            CHECK(scheduler.cancel_key("key", &group) == htw::outcome::cancelled);
+        },
+        [](htw::scheduler &scheduler, htw::group &group, htw::timer &) {
+            htw::timer_options options;
+            options.key = "key";
+            options.group = &group;
+            htw::timer replacing = scheduler.schedule(1ms, options, [] {});
+            CHECK(group.count() == 1);
+        },
+        [](htw::scheduler &, htw::group &group, htw::timer &) {
+            CHECK(group.cancel() == 1 && group.cancel() == 0);
+        },
+        [](htw::scheduler &, htw::group &group, htw::timer &timer) {
+            timer.detach();
+            group = htw::group();
+        },
+        [](htw::scheduler &scheduler, htw::group &, htw::timer &) {
+            CHECK(scheduler.stop() == 1 && scheduler.stop() == 0);
+        },
+        [](htw::scheduler &scheduler, htw::group &group, htw::timer &timer) {
+            timer.detach();
+            group.detach();
+            scheduler = htw::scheduler(test::manual());
+        },
+    };
+    for (const ending end : endings) {
+        fixture f;
         htw::scheduler scheduler(test::manual());
-        CHECK(scheduler.schedule(1ms, f.callable()).detach() != 0);
-        CHECK(f.destroyed == 0);
-    }
-    CHECK(f.runs == 0 && f.destroyed == 1);
-}
-
-TEST(callable_is_destroyed_once_by_stop) {
-    fixture f;
-    htw::scheduler scheduler(test::manual());
-    htw::timer timer = scheduler.schedule(1ms, f.callable());
-    CHECK(scheduler.stop() == 1);
-    CHECK(f.runs == 0 && f.destroyed == 1);
-    CHECK(scheduler.stop() == 0);
-    CHECK(timer.cancel() == htw::outcome::gone);
-}
-
-TEST(callable_is_destroyed_once_by_cancel_of_its_group) {
-    fixture f;
-    htw::scheduler scheduler(test::manual());
-    htw::group group(scheduler);
-    htw::timer_options options;
-    options.group = &group;
-    htw::timer timer = scheduler.schedule(1ms, options, f.callable());
-    CHECK(group.count() == 1);
-    CHECK(group.cancel() == 1);
-    CHECK(f.destroyed == 1);
-    CHECK(group.count() == 0 && group.cancel() == 0);
-    scheduler.advance(1s);
-    CHECK(f.runs == 0 && f.destroyed == 1);
-}
-
-TEST(callable_is_destroyed_once_with_its_group) {
-    fixture f;
-    htw::scheduler scheduler(test::manual());
-    {
         htw::group group(scheduler);
         htw::timer_options options;
         options.group = &group;
-        scheduler.schedule(1ms, options, f.callable()).detach();
+        options.key = "key";
+        options.period = 1ms;
+        htw::timer timer = scheduler.schedule(1ms, options, f.callable());
+        scheduler.advance(2ms);
+        CHECK(f.runs == 2 && f.destroyed == 0);
+        end(scheduler, group, timer);
+        CHECK(f.destroyed == 1);
+        const int late = htw_scheduler_advance(scheduler.native(), HTW_SECOND);
+        CHECK(late == 0 || late == -ESHUTDOWN);
+        CHECK(f.runs == 2 && f.destroyed == 1);
     }
-    CHECK(f.runs == 0 && f.destroyed == 1);
 }
 
 TEST(timer_of_detached_group_runs) {
@@ -121,21 +93,6 @@ TEST(timer_of_detached_group_runs) {
     CHECK_FAILS(scheduler.schedule(1ms, options, [] {}), std::errc::invalid_argument);
     scheduler.advance(1ms);
     CHECK(f.runs == 1 && f.destroyed == 1);
-}
-
-TEST(callable_is_destroyed_once_when_its_key_is_replaced) {
-    fixture first, second;
-    htw::scheduler scheduler(test::manual());
-    htw::timer_options options;
-    options.key = "key";
-    htw::timer old = scheduler.schedule(1ms, options, first.callable());
-    CHECK(scheduler.find_key("key") == old.handle());
-    htw::timer timer = scheduler.schedule(2ms, options, second.callable());
-    CHECK(first.destroyed == 1 && first.runs == 0);
-    CHECK(!old.is_pending() && scheduler.find_key("key") == timer.handle());
-    CHECK(scheduler.cancel_key("key") == htw::outcome::cancelled);
-    CHECK(scheduler.cancel_key("key") == htw::outcome::gone);
-    CHECK(second.destroyed == 1 && second.runs == 0);
 }
 
 TEST(callable_is_destroyed_once_when_scheduling_fails) {
@@ -191,18 +148,6 @@ TEST(callable_of_dropped_task_is_destroyed_once) {
     CHECK(tasks.size() == 1 && stopped.destroyed == 1);
     CHECK(tasks[0].drop() == htw::outcome::gone);
     tasks.clear();
-}
-
-TEST(callable_that_repeats_is_destroyed_after_the_last_run) {
-    fixture f;
-    htw::scheduler scheduler(test::manual());
-    htw::timer timer = scheduler.schedule_every(1ms, f.callable());
-    scheduler.advance(3ms);
-    CHECK(f.runs == 3 && f.destroyed == 0);
-    timer.reset();
-    CHECK(f.destroyed == 1);
-    scheduler.advance(3ms);
-    CHECK(f.runs == 3);
 }
 
 TEST(callable_that_cancels_or_reschedules_itself_is_destroyed_once) {

@@ -255,33 +255,6 @@ TEST(coroutines_move_between_threads) {
         CHECK(trace.steps == count && trace.destroyed == 1);
 }
 
-/* One worker runs both the coroutine and the callback that destroys it, so it is never destroyed
-   while it runs; but its timer may have expired, and wait in the batch of the worker. */
-TEST(coroutines_are_destroyed_by_the_thread_that_resumes_them) {
-    htw::scheduler_options options;
-    options.workers = 1;
-    options.tick = 1us;
-    htw::scheduler scheduler(options);
-    for (int i = 0; i < 300; i++) {
-        trace trace;
-        test::gate ended;
-        htw::timer timer = scheduler.schedule(0s, [&] {
-            job job = sleeps(scheduler, trace, 1);
-            scheduler
-                .schedule(1ms,
-                          [&, job] {
-                              if (trace.destroyed == 0)
-                                  job.handle.destroy();
-                              ended.open();
-                          })
-                .detach();
-        });
-        ended.wait();
-        CHECK(trace.destroyed == 1 && trace.errors == 0);
-    }
-    CHECK(scheduler.pending() == 0);
-}
-
 /* A callback and a cancel race: the coroutine is resumed once, by one of them. */
 TEST(callback_and_hook_resume_a_coroutine_once) {
     htw::scheduler_options options;

@@ -30,6 +30,14 @@ enum class outcome {
     moved = HTW_MOVED          ///< it has its new deadline or period
 };
 
+namespace detail {
+
+inline outcome report_outcome(int result, const failure_to &error) {
+    return error.report(result) < 0 ? outcome::gone : static_cast<outcome>(result);
+}
+
+} // namespace detail
+
 /** Receives the exceptions of callbacks, in the threads of the callbacks. Must not throw. */
 using exception_handler = std::function<void(std::exception_ptr)>;
 
@@ -65,17 +73,9 @@ class expiration {
 
     /** Makes this timer run again after a delay, with the same callable. */
     template <class Rep, class Period>
-    outcome reschedule(std::chrono::duration<Rep, Period> delay) const {
-        return static_cast<outcome>(detail::check(
-            htw_reschedule(native_->scheduler, native_->handle, detail::to_ns(delay))));
-    }
-
-    template <class Rep, class Period>
-    outcome reschedule(std::chrono::duration<Rep, Period> delay,
-                       std::error_code &error) const noexcept {
-        int result = htw_reschedule(native_->scheduler, native_->handle, detail::to_ns(delay));
-        error = make_error(result);
-        return result < 0 ? outcome::gone : static_cast<outcome>(result);
+    outcome reschedule(std::chrono::duration<Rep, Period> delay, failure_to error = {}) const {
+        return detail::report_outcome(
+            htw_reschedule(native_->scheduler, native_->handle, detail::to_ns(delay)), error);
     }
 
     /** Makes this run of a repeating timer the last one, and undoes reschedule(). */

@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <exception>
+#include <memory>
 #include <new>
 #include <string>
 #include <system_error>
@@ -80,7 +81,66 @@ inline int check(int result, const char *invalid = nullptr) {
     return result;
 }
 
+/* Owns a native object, which a function of C destroys. */
+template <auto Destroy> struct destroy_by {
+    template <class Native> void operator()(Native *native) const noexcept {
+        static_cast<void>(Destroy(native));
+    }
+};
+
+template <class Native, auto Destroy> using owned = std::unique_ptr<Native, destroy_by<Destroy>>;
+
+/* The output of a function of C that creates a native object for an owner. */
+template <class Owner> class into {
+  public:
+    explicit into(Owner &owner) noexcept : owner_(owner) {
+    }
+
+    into(const into &) = delete;
+    into &operator=(const into &) = delete;
+
+    ~into() {
+        owner_.reset(native_);
+    }
+
+    operator typename Owner::pointer *() noexcept {
+        return &native_;
+    }
+
+  private:
+    Owner &owner_;
+    typename Owner::pointer native_ = nullptr;
+};
+
 } // namespace detail
+
+/**
+ * Where the failure of a method goes, as its last argument: to the std::error_code that is passed, which is cleared
+ * when the method succeeds; without one it is thrown.
+ */
+class failure_to {
+  public:
+    failure_to() noexcept = default;
+
+    failure_to(std::error_code &code) noexcept : code_(&code) {
+    }
+
+    /** Reports a result of a C function, and returns it. `what` begins what() of the exception. */
+    int report(int result, const char *what = nullptr) const {
+        if (code_ == nullptr)
+            return detail::check(result, what);
+        *code_ = make_error(result);
+        return result;
+    }
+
+    std::error_code *code() const noexcept {
+        return code_;
+    }
+
+  private:
+    std::error_code *code_ = nullptr;
+};
+
 } // namespace htw
 
 #endif // HTW_CPP_ERROR_HPP

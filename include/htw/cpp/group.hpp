@@ -8,7 +8,6 @@
 #include <htw/scheduler.h>
 
 #include <cstdint>
-#include <utility>
 
 namespace htw {
 
@@ -26,28 +25,8 @@ class group {
     /** Empty. */
     group() noexcept = default;
 
-    /** Throws on failure. */
-    explicit group(scheduler &scheduler);
-
-    /** Empty on failure. */
-    group(scheduler &scheduler, std::error_code &error) noexcept;
-
-    group(group &&other) noexcept : native_(std::exchange(other.native_, nullptr)) {
-    }
-
-    /** Destroys the group that this object owned. */
-    group &operator=(group &&other) noexcept {
-        group moved(std::move(other));
-        std::swap(native_, moved.native_);
-        return *this;
-    }
-
-    ~group() {
-        if (native_ == nullptr)
-            return;
-        htw_group_cancel(native_, nullptr, nullptr);
-        htw_group_destroy(native_);
-    }
+    /** On failure this is empty, or the constructor throws. */
+    explicit group(scheduler &scheduler, failure_to error = {});
 
     explicit operator bool() const noexcept {
         return native_ != nullptr;
@@ -55,68 +34,57 @@ class group {
 
     /** Destroys the group; its timers continue without one. This is empty then. */
     void detach() noexcept {
-        htw_group_destroy(std::exchange(native_, nullptr));
+        htw_group_destroy(native_.release());
     }
 
     /** Cancels all timers of the group, and returns how many; see htw_group_cancel(). Destroys their
         callables inside the call. */
     std::uint64_t cancel() noexcept {
-        std::int64_t count = htw_group_cancel(native_, nullptr, nullptr);
+        std::int64_t count = htw_group_cancel(native(), nullptr, nullptr);
         return count < 0 ? 0 : static_cast<std::uint64_t>(count);
     }
 
     /** Afterwards no callback of the group starts until resume(). */
-    void pause() {
-        detail::check(htw_group_pause(native_));
+    void pause(failure_to error = {}) {
+        error.report(htw_group_pause(native()));
     }
 
-    void pause(std::error_code &error) noexcept {
-        error = make_error(htw_group_pause(native_));
-    }
-
-    void resume() {
-        detail::check(htw_group_resume(native_));
-    }
-
-    void resume(std::error_code &error) noexcept {
-        error = make_error(htw_group_resume(native_));
+    void resume(failure_to error = {}) {
+        error.report(htw_group_resume(native()));
     }
 
     /** Sets how much of its span each timer waits beyond its least delay: from 0 (nothing) to 1 (all of
         it, as in a new group). See htw_group_set_scale(). */
-    void set_scale(double scale) {
-        detail::check(htw_group_set_scale(native_, scale));
-    }
-
-    void set_scale(double scale, std::error_code &error) noexcept {
-        error = make_error(htw_group_set_scale(native_, scale));
+    void set_scale(double scale, failure_to error = {}) {
+        error.report(htw_group_set_scale(native(), scale));
     }
 
     /** The scale; 0 if this is empty. */
     double scale() const noexcept {
-        return htw_group_scale(native_);
+        return htw_group_scale(native());
     }
 
     /** Gives the group a name, for tools; see htw_group_set_name(). */
-    void set_name(const char *name) {
-        detail::check(htw_group_set_name(native_, name));
-    }
-
-    void set_name(const char *name, std::error_code &error) noexcept {
-        error = make_error(htw_group_set_name(native_, name));
+    void set_name(const char *name, failure_to error = {}) {
+        error.report(htw_group_set_name(native(), name));
     }
 
     /** How many timers are pending, paused or running. */
     std::uint64_t count() const noexcept {
-        return htw_group_count(native_);
+        return htw_group_count(native());
     }
 
     htw_group *native() const noexcept {
-        return native_;
+        return native_.get();
     }
 
   private:
-    htw_group *native_ = nullptr;
+    static void cancel_and_destroy(htw_group *native) noexcept {
+        htw_group_cancel(native, nullptr, nullptr);
+        htw_group_destroy(native);
+    }
+
+    detail::owned<htw_group, &group::cancel_and_destroy> native_;
 };
 
 } // namespace htw

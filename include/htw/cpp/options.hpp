@@ -28,19 +28,6 @@ class task {
     explicit task(htw_task *native) noexcept : native_(native) {
     }
 
-    task(task &&other) noexcept : native_(other.release()) {
-    }
-
-    task &operator=(task &&other) noexcept {
-        task moved(std::move(other));
-        std::swap(native_, moved.native_);
-        return *this;
-    }
-
-    ~task() {
-        drop();
-    }
-
     /** Runs the callback, unless its timer was cancelled or the scheduler stopped. */
     void run() {
         htw_task_run(release());
@@ -49,17 +36,20 @@ class task {
     /** Cancels the timer. outcome::gone: it was cancelled before, or this is empty. */
     outcome drop() noexcept {
         htw_task *native = release();
-        return native == nullptr ? outcome::gone
-                                 : static_cast<outcome>(htw_task_drop(native, nullptr));
+        return native == nullptr ? outcome::gone : static_cast<outcome>(drop_native(native));
     }
 
     /** The task, for htw_task_run() or htw_task_drop(); this is empty then. */
     htw_task *release() noexcept {
-        return std::exchange(native_, nullptr);
+        return native_.release();
     }
 
   private:
-    htw_task *native_;
+    static int drop_native(htw_task *native) noexcept {
+        return htw_task_drop(native, nullptr);
+    }
+
+    detail::owned<htw_task, &task::drop_native> native_;
 };
 
 /** The options of a scheduler, as struct htw_scheduler_options. 0 means the default. */

@@ -62,36 +62,27 @@ template <class T> class threshold;
  */
 template <class T> class purgatory {
   public:
-    /** Throws on failure. */
-    explicit purgatory(scheduler &scheduler, purgatory_options options = purgatory_options()) {
-        const char *invalid = nullptr;
-        const int result = create(scheduler, std::move(options), &invalid);
-        detail::check(result, invalid);
-    }
-
-    /** Empty on failure. */
-    purgatory(scheduler &scheduler, purgatory_options options, std::error_code &error) noexcept {
-        error = make_error(create(scheduler, std::move(options)));
-    }
-
-    purgatory(purgatory &&other) noexcept
-        : native_(std::exchange(other.native_, nullptr)), handler_(std::move(other.handler_)) {
-    }
-
-    /** Destroys the purgatory that this object owned. */
-    purgatory &operator=(purgatory &&other) noexcept {
-        purgatory moved(std::move(other));
-        std::swap(native_, moved.native_);
-        std::swap(handler_, moved.handler_);
-        return *this;
-    }
-
-    ~purgatory() {
-        int result = htw_purgatory_destroy(native_);
-        if (result == -EDEADLK || result == -EBUSY)
-            std::terminate(); // hooks and thresholds would use what is destroyed next
-        if (result == -EOWNERDEAD)
-            static_cast<void>(handler_.release()); // a hook below this call may need it
+    /** On failure this is empty, or the constructor throws. */
+    explicit purgatory(scheduler &scheduler, purgatory_options options = purgatory_options(),
+                       failure_to error = {}) {
+        htw_purgatory_options native = HTW_PURGATORY_OPTIONS_INIT;
+        if constexpr (hooks::has_try_complete)
+            native.try_complete = &hooks::try_complete;
+        native.on_complete = &hooks::on_complete;
+        native.release = &hooks::release;
+        native.shards = options.shards;
+        native.allocator = options.allocator;
+        native.name = options.name;
+        int result = 0;
+        if (options.exception_handler) {
+            std::unique_ptr<exception_handler> &kept = native_.get_deleter().kept;
+            kept.reset(new (std::nothrow) exception_handler(std::move(options.exception_handler)));
+            native.context = kept.get();
+            result = kept ? 0 : -ENOMEM;
+        }
+        if (result == 0)
+            result = htw_purgatory_create(detail::into(native_), scheduler.native(), &native);
+        error.report(result, result == -EINVAL ? htw_purgatory_options_invalid(&native) : nullptr);
     }
 
     explicit operator bool() const noexcept {
@@ -105,63 +96,41 @@ template <class T> class purgatory {
         and no hook is called. std::errc::device_or_resource_busy: it is pending. */
     template <class Rep, class Period>
     submission try_complete_else_watch(T &request, const keys &keys,
-                                       std::chrono::duration<Rep, Period> timeout) {
-        return detail::to_submission(detail::check(watch(request, nullptr, keys, timeout)));
-    }
-
-    template <class Rep, class Period>
-    submission try_complete_else_watch(T &request, const keys &keys,
                                        std::chrono::duration<Rep, Period> timeout,
-                                       std::error_code &error) noexcept {
-        int result = watch(request, nullptr, keys, timeout);
-        error = make_error(result);
-        return detail::to_submission(result);
+                                       failure_to error = {}) {
+        return detail::report_submission(watch(request, nullptr, keys, timeout), error);
     }
 
     /** The same; the purgatory keeps the request alive until it has ended. */
     template <class Rep, class Period>
     submission try_complete_else_watch(std::shared_ptr<T> request, const keys &keys,
-                                       std::chrono::duration<Rep, Period> timeout) {
-        return detail::to_submission(detail::check(watch(std::move(request), keys, timeout)));
-    }
-
-    template <class Rep, class Period>
-    submission try_complete_else_watch(std::shared_ptr<T> request, const keys &keys,
                                        std::chrono::duration<Rep, Period> timeout,
-                                       std::error_code &error) noexcept {
-        int result = watch(std::move(request), keys, timeout);
-        error = make_error(result);
-        return detail::to_submission(result);
+                                       failure_to error = {}) {
+        T *object = request.get();
+        const int result =
+            object == nullptr ? -EINVAL : watch(*object, std::move(request), keys, timeout);
+        return detail::report_submission(result, error);
     }
 
     /** Ends a request with reason::completed, without try_complete(); see htw_request_complete().
         It must exist, and have been submitted to this purgatory. */
     bool complete(T &request) noexcept {
-        return htw_request_complete(native_, detail::native_of(request));
+        return htw_request_complete(native(), detail::native_of(request));
     }
 
     /** Ends a request with reason::cancelled; see htw_request_cancel(). Otherwise as complete(). */
     bool cancel(T &request) noexcept {
-        return htw_request_cancel(native_, detail::native_of(request));
+        return htw_request_cancel(native(), detail::native_of(request));
     }
 
     /** Gives a request that waits another timeout, and returns whether it has it; see
         htw_request_set_timeout(). false: no timeout of the request is running. Throws on failure. */
     template <class Rep, class Period>
-    bool set_timeout(T &request, std::chrono::duration<Rep, Period> timeout) {
-        std::error_code error;
-        bool changed = set_timeout(request, timeout, error);
-        if (error)
-            detail::raise(-error.value());
-        return changed;
-    }
-
-    template <class Rep, class Period>
     bool set_timeout(T &request, std::chrono::duration<Rep, Period> timeout,
-                     std::error_code &error) noexcept {
+                     failure_to error = {}) {
         int result =
-            htw_request_set_timeout(native_, detail::native_of(request), detail::to_ns(timeout));
-        error = make_error(result == -ENOENT ? 0 : result);
+            htw_request_set_timeout(native(), detail::native_of(request), detail::to_ns(timeout));
+        error.report(result == -ENOENT ? 0 : result);
         return result == 0;
     }
 
@@ -169,53 +138,40 @@ template <class T> class purgatory {
 
     /** Reports an event on a key: asks the requests that wait on it, and returns how many have ended;
         see htw_purgatory_check(). Throws on failure: this is empty, or of the parent process. */
-    std::uint64_t check(const key &key) {
-        return detail::check_count(htw_purgatory_check(native_, key.bytes, key.size));
-    }
-
-    std::uint64_t check(const key &key, std::error_code &error) noexcept {
-        return detail::report_count(htw_purgatory_check(native_, key.bytes, key.size), error);
+    std::uint64_t check(const key &key, failure_to error = {}) {
+        return detail::report_count(htw_purgatory_check(native(), key.bytes, key.size), error);
     }
 
     /** As check(), but stops when `max` requests have ended; see htw_purgatory_check_at_most(). */
-    std::uint64_t check_at_most(const key &key, std::uint64_t max) {
-        return detail::check_count(htw_purgatory_check_at_most(native_, key.bytes, key.size, max));
-    }
-
-    std::uint64_t check_at_most(const key &key, std::uint64_t max,
-                                std::error_code &error) noexcept {
-        return detail::report_count(htw_purgatory_check_at_most(native_, key.bytes, key.size, max),
+    std::uint64_t check_at_most(const key &key, std::uint64_t max, failure_to error = {}) {
+        return detail::report_count(htw_purgatory_check_at_most(native(), key.bytes, key.size, max),
                                     error);
     }
 
     /** Schedules a check in a callback of the scheduler, and runs no hook in this call; see
-        htw_purgatory_check_later(). Throws on failure: no check will be made. */
-    void check_later(const key &key) {
-        detail::check(htw_purgatory_check_later(native_, key.bytes, key.size));
-    }
-
-    void check_later(const key &key, std::error_code &error) noexcept {
-        error = make_error(htw_purgatory_check_later(native_, key.bytes, key.size));
+        htw_purgatory_check_later(). After a failure no check will be made. */
+    void check_later(const key &key, failure_to error = {}) {
+        error.report(htw_purgatory_check_later(native(), key.bytes, key.size));
     }
 
     /** Ends all requests on a key with reason::cancelled, and returns how many; see
         htw_purgatory_cancel_key(). Throws on failure. */
     std::uint64_t cancel_key(const key &key) {
-        return detail::check_count(
-            htw_purgatory_cancel_key(native_, key.bytes, key.size, nullptr, nullptr));
+        return detail::report_count(
+            htw_purgatory_cancel_key(native(), key.bytes, key.size, nullptr, nullptr));
     }
 
     /** The same. `visitor(T &)` is called for each request that this call ends, before its
         on_complete(). */
     template <class Visitor> std::uint64_t cancel_key(const key &key, Visitor &&visitor) {
-        detail::visit<T, std::remove_reference_t<Visitor>> visit { handler_.get(), visitor };
-        return detail::check_count(
-            htw_purgatory_cancel_key(native_, key.bytes, key.size, &visit.call, &visit));
+        detail::visit<T, std::remove_reference_t<Visitor>> visit { handler(), visitor };
+        return detail::report_count(
+            htw_purgatory_cancel_key(native(), key.bytes, key.size, &visit.call, &visit));
     }
 
     /** How many requests wait on a key; 0 if this is empty. See htw_purgatory_count_key(). */
     std::uint64_t count_key(const key &key) const noexcept {
-        std::int64_t count = htw_purgatory_count_key(native_, key.bytes, key.size);
+        std::int64_t count = htw_purgatory_count_key(native(), key.bytes, key.size);
         return count < 0 ? 0 : static_cast<std::uint64_t>(count);
     }
 
@@ -224,72 +180,57 @@ template <class T> class purgatory {
     /** Ends all requests with reason::closed, refuses new ones, and returns how many; see
         htw_purgatory_close(). Does not wait. Throws on failure. */
     std::uint64_t close() {
-        return detail::check_count(htw_purgatory_close(native_, nullptr, nullptr));
+        return detail::report_count(htw_purgatory_close(native(), nullptr, nullptr));
     }
 
     /** The same, with a visitor as that of cancel_key(). */
     template <class Visitor> std::uint64_t close(Visitor &&visitor) {
-        detail::visit<T, std::remove_reference_t<Visitor>> visit { handler_.get(), visitor };
-        return detail::check_count(htw_purgatory_close(native_, &visit.call, &visit));
+        detail::visit<T, std::remove_reference_t<Visitor>> visit { handler(), visitor };
+        return detail::report_count(htw_purgatory_close(native(), &visit.call, &visit));
     }
 
     /** The statistics; see htw_purgatory_get_stats(). Throws on failure. */
     htw_purgatory_stats stats() const {
         htw_purgatory_stats stats = HTW_PURGATORY_STATS_INIT;
-        detail::check(htw_purgatory_get_stats(native_, &stats));
+        detail::check(htw_purgatory_get_stats(native(), &stats));
         return stats;
     }
 
     htw_purgatory *native() const noexcept {
-        return native_;
+        return native_.get();
     }
 
   private:
     friend class threshold<T>;
     using hooks = detail::hooks<T>;
 
-    int create(scheduler &scheduler, purgatory_options &&options,
-               const char **invalid = nullptr) noexcept {
-        htw_purgatory_options native = HTW_PURGATORY_OPTIONS_INIT;
-        if constexpr (hooks::has_try_complete)
-            native.try_complete = &hooks::try_complete;
-        native.on_complete = &hooks::on_complete;
-        native.release = &hooks::release;
-        native.shards = options.shards;
-        native.allocator = options.allocator;
-        native.name = options.name;
-        if (options.exception_handler) {
-            handler_.reset(new (std::nothrow)
-                               exception_handler(std::move(options.exception_handler)));
-            if (!handler_)
-                return -ENOMEM;
-            native.context = handler_.get();
-        }
-        const int result = htw_purgatory_create(&native_, scheduler.native(), &native);
-        if (invalid != nullptr && result == -EINVAL)
-            *invalid = htw_purgatory_options_invalid(&native);
-        return result;
-    }
-
     template <class Rep, class Period>
     int watch(T &request, std::shared_ptr<T> owner, const keys &keys,
               std::chrono::duration<Rep, Period> timeout) noexcept {
-        return hooks::submit(request, std::move(owner), [&](htw_request *native) {
-            return htw_purgatory_try_complete_else_watch(native_, native, keys.data(), keys.size(),
+        return hooks::submit(request, std::move(owner), [&](htw_request *raw) {
+            return htw_purgatory_try_complete_else_watch(native(), raw, keys.data(), keys.size(),
                                                          detail::to_ns(timeout));
         });
     }
 
-    template <class Rep, class Period>
-    int watch(std::shared_ptr<T> request, const keys &keys,
-              std::chrono::duration<Rep, Period> timeout) noexcept {
-        T *object = request.get();
-        return object == nullptr ? -EINVAL : watch(*object, std::move(request), keys, timeout);
+    /* Keeps what the hooks refer to until the purgatory is destroyed. */
+    struct destroyer {
+        std::unique_ptr<exception_handler> kept;
+
+        void operator()(htw_purgatory *native) noexcept {
+            int result = htw_purgatory_destroy(native);
+            if (result == -EDEADLK || result == -EBUSY)
+                std::terminate(); // hooks and thresholds would use what is destroyed next
+            if (result == -EOWNERDEAD)
+                static_cast<void>(kept.release()); // a hook below this call may need it
+        }
+    };
+
+    const exception_handler *handler() const noexcept {
+        return native_.get_deleter().kept.get();
     }
 
-    htw_purgatory *native_ = nullptr;
-    /* What the hooks refer to. Does not move with the purgatory. */
-    std::unique_ptr<exception_handler> handler_;
+    std::unique_ptr<htw_purgatory, destroyer> native_;
 };
 
 /**
@@ -310,33 +251,10 @@ template <class T> class threshold {
     /** Empty. */
     threshold() noexcept = default;
 
-    /** Throws on failure. */
-    explicit threshold(purgatory<T> &purgatory, std::uint64_t initial = 0)
-        : handler_(purgatory.handler_.get()) {
-        detail::check(htw_threshold_create(purgatory.native(), initial, &native_));
-    }
-
-    /** Empty on failure. */
-    threshold(purgatory<T> &purgatory, std::uint64_t initial, std::error_code &error) noexcept
-        : handler_(purgatory.handler_.get()) {
-        error = make_error(htw_threshold_create(purgatory.native(), initial, &native_));
-    }
-
-    threshold(threshold &&other) noexcept
-        : native_(std::exchange(other.native_, nullptr)), handler_(other.handler_) {
-    }
-
-    /** Destroys the threshold that this object owned. */
-    threshold &operator=(threshold &&other) noexcept {
-        threshold moved(std::move(other));
-        std::swap(native_, moved.native_);
-        std::swap(handler_, moved.handler_);
-        return *this;
-    }
-
-    ~threshold() {
-        if (htw_threshold_destroy(native_) == -EDEADLK)
-            std::terminate();
+    /** On failure this is empty, or the constructor throws. */
+    explicit threshold(purgatory<T> &purgatory, std::uint64_t initial = 0, failure_to error = {})
+        : handler_(purgatory.handler()) {
+        error.report(htw_threshold_create(purgatory.native(), initial, detail::into(native_)));
     }
 
     explicit operator bool() const noexcept {
@@ -346,85 +264,67 @@ template <class T> class threshold {
     /** Submits a request that is completed when the threshold has reached `value`; see
         htw_threshold_await(). Otherwise as purgatory::try_complete_else_watch(). */
     template <class Rep, class Period>
-    submission await(T &request, std::uint64_t value, std::chrono::duration<Rep, Period> timeout) {
-        return detail::to_submission(detail::check(submit(request, nullptr, value, timeout)));
-    }
-
-    template <class Rep, class Period>
     submission await(T &request, std::uint64_t value, std::chrono::duration<Rep, Period> timeout,
-                     std::error_code &error) noexcept {
-        int result = submit(request, nullptr, value, timeout);
-        error = make_error(result);
-        return detail::to_submission(result);
+                     failure_to error = {}) {
+        return detail::report_submission(submit(request, nullptr, value, timeout), error);
     }
 
     template <class Rep, class Period>
     submission await(std::shared_ptr<T> request, std::uint64_t value,
-                     std::chrono::duration<Rep, Period> timeout) {
-        return detail::to_submission(detail::check(submit(std::move(request), value, timeout)));
-    }
-
-    template <class Rep, class Period>
-    submission await(std::shared_ptr<T> request, std::uint64_t value,
-                     std::chrono::duration<Rep, Period> timeout, std::error_code &error) noexcept {
-        int result = submit(std::move(request), value, timeout);
-        error = make_error(result);
-        return detail::to_submission(result);
+                     std::chrono::duration<Rep, Period> timeout, failure_to error = {}) {
+        T *object = request.get();
+        const int result =
+            object == nullptr ? -EINVAL : submit(*object, std::move(request), value, timeout);
+        return detail::report_submission(result, error);
     }
 
     /** Raises the value, completes the requests that it reaches, and returns how many; see
         htw_threshold_advance(). Throws on failure. */
-    std::uint64_t advance(std::uint64_t value) {
-        return detail::check_count(htw_threshold_advance(native_, value));
-    }
-
-    std::uint64_t advance(std::uint64_t value, std::error_code &error) noexcept {
-        return detail::report_count(htw_threshold_advance(native_, value), error);
+    std::uint64_t advance(std::uint64_t value, failure_to error = {}) {
+        return detail::report_count(htw_threshold_advance(native(), value), error);
     }
 
     /** Lowers the value, and ends no request; see htw_threshold_lower(). Throws on failure. */
     void lower(std::uint64_t value) {
-        detail::check(htw_threshold_lower(native_, value));
+        detail::check(htw_threshold_lower(native(), value));
     }
 
     /** Ends all requests, and returns how many; see htw_threshold_end_all(). Throws on failure. */
     std::uint64_t end_all(reason reason) {
-        return detail::check_count(
-            htw_threshold_end_all(native_, static_cast<htw_reason>(reason), nullptr, nullptr));
+        return detail::report_count(
+            htw_threshold_end_all(native(), static_cast<htw_reason>(reason), nullptr, nullptr));
     }
 
     /** The same, with a visitor as that of purgatory::cancel_key(). */
     template <class Visitor> std::uint64_t end_all(reason reason, Visitor &&visitor) {
         detail::visit<T, std::remove_reference_t<Visitor>> visit { handler_, visitor };
-        return detail::check_count(
-            htw_threshold_end_all(native_, static_cast<htw_reason>(reason), &visit.call, &visit));
+        return detail::report_count(
+            htw_threshold_end_all(native(), static_cast<htw_reason>(reason), &visit.call, &visit));
     }
 
     std::uint64_t value() const noexcept {
-        return htw_threshold_value(native_);
+        return htw_threshold_value(native());
     }
 
     htw_threshold *native() const noexcept {
-        return native_;
+        return native_.get();
     }
 
   private:
     template <class Rep, class Period>
     int submit(T &request, std::shared_ptr<T> owner, std::uint64_t value,
                std::chrono::duration<Rep, Period> timeout) noexcept {
-        return detail::hooks<T>::submit(request, std::move(owner), [&](htw_request *native) {
-            return htw_threshold_await(native_, native, value, detail::to_ns(timeout));
+        return detail::hooks<T>::submit(request, std::move(owner), [&](htw_request *raw) {
+            return htw_threshold_await(native(), raw, value, detail::to_ns(timeout));
         });
     }
 
-    template <class Rep, class Period>
-    int submit(std::shared_ptr<T> request, std::uint64_t value,
-               std::chrono::duration<Rep, Period> timeout) noexcept {
-        T *object = request.get();
-        return object == nullptr ? -EINVAL : submit(*object, std::move(request), value, timeout);
+    static void destroy(htw_threshold *native) noexcept {
+        if (htw_threshold_destroy(native) == -EDEADLK)
+            std::terminate();
     }
 
-    htw_threshold *native_ = nullptr;
+    detail::owned<htw_threshold, &threshold::destroy> native_;
     const exception_handler *handler_ = nullptr;
 };
 

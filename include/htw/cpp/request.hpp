@@ -246,21 +246,13 @@ template <class T, class Visitor> struct visit {
     }
 };
 
-inline submission to_submission(int result) noexcept {
-    return result < 0 ? submission::refused : static_cast<submission>(result);
+inline submission report_submission(int result, const failure_to &error) {
+    return error.report(result) < 0 ? submission::refused : static_cast<submission>(result);
 }
 
-inline std::uint64_t report_count(std::int64_t count, std::error_code &error) noexcept {
-    error = make_error(count < 0 ? static_cast<int>(count) : 0);
+inline std::uint64_t report_count(std::int64_t count, const failure_to &error = {}) {
+    error.report(count < 0 ? static_cast<int>(count) : 0);
     return count < 0 ? 0 : static_cast<std::uint64_t>(count);
-}
-
-inline std::uint64_t check_count(std::int64_t count) {
-    std::error_code error;
-    std::uint64_t result = report_count(count, error);
-    if (error)
-        raise(-error.value());
-    return result;
 }
 
 } // namespace detail

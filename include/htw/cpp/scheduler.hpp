@@ -41,36 +41,11 @@ struct calendar_options;
  */
 class scheduler {
   public:
-    /** Throws on failure. */
-    explicit scheduler(scheduler_options options = scheduler_options()) {
+    /** On failure this is empty, or the constructor throws. */
+    explicit scheduler(scheduler_options options = scheduler_options(), failure_to error = {}) {
         const char *invalid = nullptr;
-        const int result = create(std::move(options), &invalid);
-        detail::check(result, invalid);
-    }
-
-    /** Empty on failure. */
-    scheduler(scheduler_options options, std::error_code &error) noexcept {
-        error = make_error(create(std::move(options)));
-    }
-
-    scheduler(scheduler &&other) noexcept
-        : native_(std::exchange(other.native_, nullptr)), hooks_(std::move(other.hooks_)) {
-    }
-
-    /** Destroys the scheduler that this object owned. */
-    scheduler &operator=(scheduler &&other) noexcept {
-        scheduler moved(std::move(other));
-        std::swap(native_, moved.native_);
-        std::swap(hooks_, moved.hooks_);
-        return *this;
-    }
-
-    ~scheduler() {
-        int result = htw_scheduler_destroy(native_);
-        if (result == -EDEADLK)
-            std::terminate(); // the threads of the scheduler would use what is destroyed next
-        if (result == -EOWNERDEAD)
-            static_cast<void>(hooks_.release()); // a callback below this call may need them
+        const int result = create(std::move(options), invalid);
+        error.report(result, invalid);
     }
 
     explicit operator bool() const noexcept {
@@ -83,29 +58,16 @@ class scheduler {
         once; to let it go, call detach(). */
     template <class Rep, class Period, class F>
     [[nodiscard]] timer schedule(std::chrono::duration<Rep, Period> delay, F &&callback,
-                                 place where = place::current()) {
-        return schedule(delay, timer_options(), std::forward<F>(callback), where);
-    }
-
-    template <class Rep, class Period, class F>
-    [[nodiscard]] timer schedule(std::chrono::duration<Rep, Period> delay, F &&callback,
-                                 std::error_code &error, place where = place::current()) {
-        return schedule(delay, timer_options(), std::forward<F>(callback), error, where);
+                                 failure_to error = {}, place where = place::current()) {
+        return start(relative(delay), timer_options(), std::forward<F>(callback), error, where);
     }
 
     /** Schedules a callback with further properties. */
     template <class Rep, class Period, class F>
     [[nodiscard]] timer schedule(std::chrono::duration<Rep, Period> delay,
-                                 const timer_options &options, F &&callback,
+                                 const timer_options &options, F &&callback, failure_to error = {},
                                  place where = place::current()) {
-        return checked(relative(delay), options, std::forward<F>(callback), where);
-    }
-
-    template <class Rep, class Period, class F>
-    [[nodiscard]] timer schedule(std::chrono::duration<Rep, Period> delay,
-                                 const timer_options &options, F &&callback, std::error_code &error,
-                                 place where = place::current()) {
-        return reported(relative(delay), options, std::forward<F>(callback), error, where);
+        return start(relative(delay), options, std::forward<F>(callback), error, where);
     }
 
     /** Schedules a callback at a time point, of any clock: that is the clock of the timer. Of a
@@ -113,28 +75,15 @@ class scheduler {
         compiler refuses it. */
     template <class Clock, class Duration, class F>
     [[nodiscard]] timer schedule_at(std::chrono::time_point<Clock, Duration> deadline, F &&callback,
-                                    place where = place::current()) {
-        return schedule_at(deadline, timer_options(), std::forward<F>(callback), where);
-    }
-
-    template <class Clock, class Duration, class F>
-    [[nodiscard]] timer schedule_at(std::chrono::time_point<Clock, Duration> deadline, F &&callback,
-                                    std::error_code &error, place where = place::current()) {
-        return schedule_at(deadline, timer_options(), std::forward<F>(callback), error, where);
+                                    failure_to error = {}, place where = place::current()) {
+        return start(absolute(deadline), timer_options(), std::forward<F>(callback), error, where);
     }
 
     template <class Clock, class Duration, class F>
     [[nodiscard]] timer schedule_at(std::chrono::time_point<Clock, Duration> deadline,
                                     const timer_options &options, F &&callback,
-                                    place where = place::current()) {
-        return checked(absolute(deadline), options, std::forward<F>(callback), where);
-    }
-
-    template <class Clock, class Duration, class F>
-    [[nodiscard]] timer schedule_at(std::chrono::time_point<Clock, Duration> deadline,
-                                    const timer_options &options, F &&callback,
-                                    std::error_code &error, place where = place::current()) {
-        return reported(absolute(deadline), options, std::forward<F>(callback), error, where);
+                                    failure_to error = {}, place where = place::current()) {
+        return start(absolute(deadline), options, std::forward<F>(callback), error, where);
     }
 
     /* ---- repeating */
@@ -143,29 +92,21 @@ class scheduler {
         another first delay: schedule() with a period in its options. */
     template <class Rep, class Period, class F>
     [[nodiscard]] timer schedule_every(std::chrono::duration<Rep, Period> period, F &&callback,
-                                       place where = place::current()) {
-        return schedule_every(period, repeat::skip, std::forward<F>(callback), where);
-    }
-
-    template <class Rep, class Period, class F>
-    [[nodiscard]] timer schedule_every(std::chrono::duration<Rep, Period> period, F &&callback,
-                                       std::error_code &error, place where = place::current()) {
+                                       failure_to error = {}, place where = place::current()) {
         return schedule_every(period, repeat::skip, std::forward<F>(callback), error, where);
     }
 
     template <class Rep, class Period, class F>
     [[nodiscard]] timer schedule_every(std::chrono::duration<Rep, Period> period,
-                                       htw::repeat repeat, F &&callback,
+                                       htw::repeat repeat, F &&callback, failure_to error = {},
                                        place where = place::current()) {
-        return checked(every(period), repeating(period, repeat), std::forward<F>(callback), where);
-    }
-
-    template <class Rep, class Period, class F>
-    [[nodiscard]] timer schedule_every(std::chrono::duration<Rep, Period> period,
-                                       htw::repeat repeat, F &&callback, std::error_code &error,
-                                       place where = place::current()) {
-        return reported(every(period), repeating(period, repeat), std::forward<F>(callback), error,
-                        where);
+        timer_options options;
+        options.period = std::chrono::nanoseconds(detail::to_ns(period));
+        options.repeat = repeat;
+        when first = relative(period);
+        if (first.ns <= 0)
+            first.refusal = -EINVAL; // in C a period of 0 means once
+        return start(first, options, std::forward<F>(callback), error, where);
     }
 
     /* ---- by a calendar: with htw/calendar.hpp, where these are defined */
@@ -174,19 +115,11 @@ class scheduler {
         htw_schedule_calendar(). A calendar without a next instant: EINVAL. */
     template <class F>
     [[nodiscard]] timer schedule_calendar(const calendar &calendar, F &&callback,
-                                          place where = place::current());
-
-    template <class F>
-    [[nodiscard]] timer schedule_calendar(const calendar &calendar, F &&callback,
-                                          std::error_code &error, place where = place::current());
+                                          failure_to error = {}, place where = place::current());
 
     template <class F>
     [[nodiscard]] timer schedule_calendar(const calendar &calendar, const calendar_options &options,
-                                          F &&callback, place where = place::current());
-
-    template <class F>
-    [[nodiscard]] timer schedule_calendar(const calendar &calendar, const calendar_options &options,
-                                          F &&callback, std::error_code &error,
+                                          F &&callback, failure_to error = {},
                                           place where = place::current());
 
     /* ---- coroutines */
@@ -194,27 +127,16 @@ class scheduler {
 #if HTW_CPP_COROUTINES
     /** `co_await scheduler.after(delay)` suspends a coroutine; see class sleep. */
     template <class Rep, class Period>
-    sleep after(std::chrono::duration<Rep, Period> delay, place where = place::current()) noexcept {
-        return awaitable(relative(delay), nullptr, where);
-    }
-
-    template <class Rep, class Period>
-    sleep after(std::chrono::duration<Rep, Period> delay, std::error_code &error,
+    sleep after(std::chrono::duration<Rep, Period> delay, failure_to error = {},
                 place where = place::current()) noexcept {
-        return awaitable(relative(delay), &error, where);
+        return awaitable(relative(delay), error, where);
     }
 
     /** `co_await scheduler.at(time_point)`, of any clock, as schedule_at(). */
     template <class Clock, class Duration>
-    sleep at(std::chrono::time_point<Clock, Duration> deadline,
+    sleep at(std::chrono::time_point<Clock, Duration> deadline, failure_to error = {},
              place where = place::current()) noexcept {
-        return awaitable(absolute(deadline), nullptr, where);
-    }
-
-    template <class Clock, class Duration>
-    sleep at(std::chrono::time_point<Clock, Duration> deadline, std::error_code &error,
-             place where = place::current()) noexcept {
-        return awaitable(absolute(deadline), &error, where);
+        return awaitable(absolute(deadline), error, where);
     }
 #endif
 
@@ -223,23 +145,16 @@ class scheduler {
     /** Gives a timer a new deadline, of the timer's clock (of another one: EINVAL); see
         htw_reschedule_at(). */
     template <class Clock, class Duration>
-    outcome reschedule_at(const timer &timer, std::chrono::time_point<Clock, Duration> deadline) {
-        return static_cast<outcome>(detail::check(move_to(timer, absolute(deadline))));
-    }
-
-    template <class Clock, class Duration>
     outcome reschedule_at(const timer &timer, std::chrono::time_point<Clock, Duration> deadline,
-                          std::error_code &error) noexcept {
-        int result = move_to(timer, absolute(deadline));
-        error = make_error(result);
-        return result < 0 ? outcome::gone : static_cast<outcome>(result);
+                          failure_to error = {}) {
+        return detail::report_outcome(move_to(timer, absolute(deadline)), error);
     }
 
     /** Cancels the timer that has a key, of `group` or of those without a group. */
     outcome cancel_key(std::string_view key, group *group = nullptr) noexcept {
         if (group != nullptr && !*group)
             return outcome::gone;
-        int result = htw_cancel_key(native_, group != nullptr ? group->native() : nullptr,
+        int result = htw_cancel_key(native(), group != nullptr ? group->native() : nullptr,
                                     key.data(), key.size(), nullptr);
         return result < 0 ? outcome::gone : static_cast<outcome>(result);
     }
@@ -248,27 +163,21 @@ class scheduler {
     htw_handle find_key(std::string_view key, group *group = nullptr) noexcept {
         if (group != nullptr && !*group)
             return 0;
-        return htw_find_key(native_, group != nullptr ? group->native() : nullptr, key.data(),
+        return htw_find_key(native(), group != nullptr ? group->native() : nullptr, key.data(),
                             key.size());
     }
 
     std::uint64_t pending() const noexcept {
-        return htw_pending(native_);
+        return htw_pending(native());
     }
 
     /* ---- life */
 
     /** Stops the scheduler, and returns how many timers had not run; see htw_scheduler_stop().
         Their callables are destroyed, and coroutines that wait continue (see class sleep). */
-    std::uint64_t stop() {
+    std::uint64_t stop(failure_to error = {}) {
         std::uint64_t count = 0;
-        detail::check(htw_scheduler_stop(native_, &count_one, &count));
-        return count;
-    }
-
-    std::uint64_t stop(std::error_code &error) noexcept {
-        std::uint64_t count = 0;
-        error = make_error(htw_scheduler_stop(native_, &count_one, &count));
+        error.report(htw_scheduler_stop(native(), &count_one, &count));
         return count;
     }
 
@@ -276,36 +185,31 @@ class scheduler {
         epoch. */
     std::chrono::nanoseconds now(htw::clock clock = htw::clock::by_default) const noexcept {
         return std::chrono::nanoseconds(
-            htw_scheduler_now_by(native_, static_cast<htw_clock>(clock)));
+            htw_scheduler_now_by(native(), static_cast<htw_clock>(clock)));
     }
 
     /** The statistics; see htw_scheduler_get_stats(). Throws on failure. */
     htw_scheduler_stats stats() const {
         htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
-        detail::check(htw_scheduler_get_stats(native_, &stats));
+        detail::check(htw_scheduler_get_stats(native(), &stats));
         return stats;
     }
 
     htw_scheduler *native() const noexcept {
-        return native_;
+        return native_.get();
     }
 
     /* ---- embedded */
 
     /** The file descriptor that becomes readable when process() has work; see htw_scheduler_fd(). */
-    int fd() const {
-        return detail::check(htw_scheduler_fd(native_));
-    }
-
-    int fd(std::error_code &error) const noexcept {
-        int result = htw_scheduler_fd(native_);
-        error = make_error(result);
+    int fd(failure_to error = {}) const {
+        int result = error.report(htw_scheduler_fd(native()));
         return result < 0 ? -1 : result;
     }
 
     /** When process() has work, since the epoch of the clock; htw::never: not at all. */
     std::chrono::nanoseconds next() noexcept {
-        return std::chrono::nanoseconds(htw_scheduler_next(native_));
+        return std::chrono::nanoseconds(htw_scheduler_next(native()));
     }
 
     /** What process() has done. */
@@ -315,17 +219,10 @@ class scheduler {
     };
 
     /** Runs callbacks that are due, in this thread; see htw_scheduler_process(). */
-    progress process(std::size_t budget = 0) {
+    progress process(std::size_t budget = 0, failure_to error = {}) {
         progress done;
-        done.more = detail::check(htw_scheduler_process(native_, budget, &done.count)) == HTW_MORE;
-        return done;
-    }
-
-    progress process(std::size_t budget, std::error_code &error) {
-        progress done;
-        int result = htw_scheduler_process(native_, budget, &done.count);
-        error = make_error(result);
-        done.more = result == HTW_MORE;
+        int result = htw_scheduler_process(native(), budget, &done.count);
+        done.more = error.report(result) == HTW_MORE;
         return done;
     }
 
@@ -333,16 +230,16 @@ class scheduler {
 
     /** Advances the clock, and runs all that becomes due; see htw_scheduler_advance(). */
     template <class Rep, class Period> void advance(std::chrono::duration<Rep, Period> duration) {
-        detail::check(htw_scheduler_advance(native_, detail::to_ns(duration)));
+        detail::check(htw_scheduler_advance(native(), detail::to_ns(duration)));
     }
 
     /** Sets the clock of a time point in one step: the scheduler's own, or another one of its
         timers; see htw_scheduler_set_clock(). Throws as advance(). */
     template <class Clock, class Duration>
     void set_time(std::chrono::time_point<Clock, Duration> time) {
-        detail::check(
-            htw_scheduler_set_clock(native_, static_cast<htw_clock>(detail::clock_of<Clock>::value),
-                                    detail::to_ns(time.time_since_epoch())));
+        detail::check(htw_scheduler_set_clock(
+            native(), static_cast<htw_clock>(detail::clock_of<Clock>::value),
+            detail::to_ns(time.time_since_epoch())));
     }
 
   private:
@@ -376,23 +273,7 @@ class scheduler {
                       detail::clock_of<Clock>::value, 0 };
     }
 
-    /* In C a period of 0 means once. */
-    template <class Rep, class Period>
-    static when every(std::chrono::duration<Rep, Period> period) noexcept {
-        std::int64_t period_ns = detail::to_ns(period);
-        return when { period_ns, false, clock::by_default, period_ns > 0 ? 0 : -EINVAL };
-    }
-
-    template <class Rep, class Period>
-    static timer_options repeating(std::chrono::duration<Rep, Period> period,
-                                   htw::repeat repeat) noexcept {
-        timer_options options;
-        options.period = std::chrono::nanoseconds(detail::to_ns(period));
-        options.repeat = repeat;
-        return options;
-    }
-
-    int create(scheduler_options &&options, const char **invalid = nullptr) noexcept {
+    int create(scheduler_options &&options, const char *&ret_invalid) noexcept {
         htw_scheduler_options native = HTW_SCHEDULER_OPTIONS_INIT;
         htw_executor executor = {};
         native.tick_ns = options.tick.count();
@@ -412,29 +293,39 @@ class scheduler {
         native.observe = options.observe;
         native.event_count = options.event_count;
         if (options.executor || options.exception_handler) {
-            hooks_.reset(new (std::nothrow) hooks);
-            if (!hooks_)
+            std::unique_ptr<hooks> &made = native_.get_deleter().kept;
+            made.reset(new (std::nothrow) hooks);
+            if (!made)
                 return -ENOMEM;
-            hooks_->handler = std::move(options.exception_handler);
-            hooks_->executor = std::move(options.executor);
+            made->handler = std::move(options.exception_handler);
+            made->executor = std::move(options.executor);
             executor.execute = &hooks::execute;
-            executor.context = hooks_.get();
-            if (hooks_->executor)
+            executor.context = made.get();
+            if (made->executor)
                 native.executor = &executor;
         }
-        const int result = htw_scheduler_create(&native_, &native);
-        if (invalid != nullptr && result == -EINVAL)
-            *invalid = htw_scheduler_options_invalid(&native);
+        const int result = htw_scheduler_create(detail::into(native_), &native);
+        if (result == -EINVAL)
+            ret_invalid = htw_scheduler_options_invalid(&native);
         return result;
     }
 
     const exception_handler *handler() const noexcept {
-        return hooks_ && hooks_->handler ? &hooks_->handler : nullptr;
+        const std::unique_ptr<hooks> &kept = native_.get_deleter().kept;
+        return kept && kept->handler ? &kept->handler : nullptr;
     }
 
     template <class F>
-    int start(when time, const timer_options &options, F &&callback, const place &where,
-              htw_handle *ret_handle) {
+    timer start(when time, const timer_options &options, F &&callback, const failure_to &error,
+                const place &where) {
+        htw_handle handle = 0;
+        error.report(arm(time, options, std::forward<F>(callback), where, handle));
+        return timer(native(), handle);
+    }
+
+    template <class F>
+    int arm(when time, const timer_options &options, F &&callback, const place &where,
+            htw_handle &ret_handle) {
         if (time.refusal != 0)
             return time.refusal;
         // A group that was moved from is not the same as none.
@@ -448,50 +339,41 @@ class scheduler {
         spec.absolute = time.absolute;
         spec.period_ns = options.period.count();
         spec.repeat = static_cast<htw_repeat>(options.repeat);
+        spec.span_ns = options.span.count();
+        spec.clock = static_cast<htw_clock>(time.absolute ? time.clock : options.clock);
+        fill_common(spec, options);
+        return detail::schedule(handler(), spec, std::forward<F>(callback), [&]() noexcept {
+            spec.site = detail::site_of<std::decay_t<F>>(spec.callback, options.name, where);
+            return htw_schedule_spec(native(), &spec, &ret_handle, nullptr);
+        });
+    }
+
+    /* What the specs of all timers have. */
+    template <class Spec, class Options>
+    static void fill_common(Spec &spec, const Options &options) noexcept {
         spec.key = options.key.data();
         spec.key_size = options.key.size();
         spec.keep_existing = options.keep_existing;
         spec.group = options.group != nullptr ? options.group->native() : nullptr;
-        spec.span_ns = options.span.count();
-        spec.clock = static_cast<htw_clock>(time.absolute ? time.clock : options.clock);
-        return detail::schedule(handler(), spec, std::forward<F>(callback), [&]() noexcept {
-            spec.site = detail::site_of<std::decay_t<F>>(spec.callback, options.name, where);
-            return htw_schedule_spec(native_, &spec, ret_handle, nullptr);
-        });
     }
 
     template <class F>
-    int start_calendar(const calendar &calendar, const calendar_options &options, F &&callback,
-                       const place &where, htw_handle *ret_handle);
-
-    template <class F>
-    timer checked(when time, const timer_options &options, F &&callback, const place &where) {
-        htw_handle handle = 0;
-        detail::check(start(time, options, std::forward<F>(callback), where, &handle));
-        return timer(native_, handle);
-    }
-
-    template <class F>
-    timer reported(when time, const timer_options &options, F &&callback, std::error_code &error,
-                   const place &where) {
-        htw_handle handle = 0;
-        error = make_error(start(time, options, std::forward<F>(callback), where, &handle));
-        return timer(native_, handle);
-    }
+    int arm_calendar(const calendar &calendar, const calendar_options &options, F &&callback,
+                     const place &where, htw_handle &ret_handle);
 
     int move_to(const timer &timer, when time) noexcept {
-        int its = timer ? htw_clock_of(native_, timer.handle()) : -ENOENT;
+        int its = timer ? htw_clock_of(native(), timer.handle()) : -ENOENT;
         if (its == -ENOENT)
             return HTW_GONE;
         if (its > 0 && its != static_cast<int>(time.clock))
             return -EINVAL;
-        return htw_reschedule_at(native_, timer.handle(), time.ns);
+        return htw_reschedule_at(native(), timer.handle(), time.ns);
     }
 
 #if HTW_CPP_COROUTINES
-    sleep awaitable(when time, std::error_code *error, const place &where) noexcept {
-        return sleep(native_, handler(), time.ns, time.absolute, static_cast<htw_clock>(time.clock),
-                     error, where);
+    sleep awaitable(when time, const failure_to &error, const place &where) noexcept {
+        return sleep(native(), handler(), time.ns, time.absolute,
+                     static_cast<htw_clock>(time.clock), error.code(), where);
     }
 #endif
 
@@ -499,16 +381,24 @@ class scheduler {
         ++*static_cast<std::uint64_t *>(context);
     }
 
-    htw_scheduler *native_ = nullptr;
-    std::unique_ptr<hooks> hooks_;
+    /* Keeps what the callbacks refer to until the scheduler is destroyed. */
+    struct destroyer {
+        std::unique_ptr<hooks> kept;
+
+        void operator()(htw_scheduler *native) noexcept {
+            int result = htw_scheduler_destroy(native);
+            if (result == -EDEADLK)
+                std::terminate(); // the threads of the scheduler would use what is destroyed next
+            if (result == -EOWNERDEAD)
+                static_cast<void>(kept.release()); // a callback below this call may need them
+        }
+    };
+
+    std::unique_ptr<htw_scheduler, destroyer> native_;
 };
 
-inline group::group(scheduler &scheduler) {
-    detail::check(htw_group_create(scheduler.native(), &native_));
-}
-
-inline group::group(scheduler &scheduler, std::error_code &error) noexcept {
-    error = make_error(htw_group_create(scheduler.native(), &native_));
+inline group::group(scheduler &scheduler, failure_to error) {
+    error.report(htw_group_create(scheduler.native(), detail::into(native_)));
 }
 
 } // namespace htw

@@ -95,40 +95,27 @@ class [[nodiscard]] timer {
     /** Cancels the timer and waits until its callback is not running; see htw_cancel_wait(). Fails
         with std::errc::resource_deadlock_would_occur where it would wait for itself; the timer is
         cancelled then. */
-    outcome cancel_wait() {
-        return static_cast<outcome>(detail::check(cancel_and_wait()));
-    }
-
-    outcome cancel_wait(std::error_code &error) {
-        int result = cancel_and_wait();
-        error = make_error(result);
+    outcome cancel_wait(failure_to error = {}) {
+        int result = error.report(handle_ != 0 ? htw_cancel_wait(scheduler_, handle_) : HTW_GONE);
         return result < 0 ? outcome::running : static_cast<outcome>(result);
     }
 
     /** Gives the timer a new delay; see htw_reschedule(). */
     template <class Rep, class Period>
-    outcome reschedule(std::chrono::duration<Rep, Period> delay) {
-        return static_cast<outcome>(detail::check(move_to(detail::to_ns(delay))));
-    }
-
-    template <class Rep, class Period>
-    outcome reschedule(std::chrono::duration<Rep, Period> delay, std::error_code &error) noexcept {
-        int result = move_to(detail::to_ns(delay));
-        error = make_error(result);
-        return result < 0 ? outcome::gone : static_cast<outcome>(result);
+    outcome reschedule(std::chrono::duration<Rep, Period> delay, failure_to error = {}) {
+        int result = HTW_GONE;
+        if (handle_ != 0)
+            result = htw_reschedule(scheduler_, handle_, detail::to_ns(delay));
+        return detail::report_outcome(result, error);
     }
 
     /** Gives a repeating timer another period; see htw_set_period(). */
     template <class Rep, class Period>
-    outcome set_period(std::chrono::duration<Rep, Period> period) {
-        return static_cast<outcome>(detail::check(move_period(detail::to_ns(period))));
-    }
-
-    template <class Rep, class Period>
-    outcome set_period(std::chrono::duration<Rep, Period> period, std::error_code &error) noexcept {
-        int result = move_period(detail::to_ns(period));
-        error = make_error(result);
-        return result < 0 ? outcome::gone : static_cast<outcome>(result);
+    outcome set_period(std::chrono::duration<Rep, Period> period, failure_to error = {}) {
+        int result = HTW_GONE;
+        if (handle_ != 0)
+            result = htw_set_period(scheduler_, handle_, detail::to_ns(period));
+        return detail::report_outcome(result, error);
     }
 
     /** Whether the timer waits for a run. */
@@ -149,18 +136,6 @@ class [[nodiscard]] timer {
     }
 
   private:
-    int cancel_and_wait() {
-        return handle_ != 0 ? htw_cancel_wait(scheduler_, handle_) : HTW_GONE;
-    }
-
-    int move_to(std::int64_t delay_ns) noexcept {
-        return handle_ != 0 ? htw_reschedule(scheduler_, handle_, delay_ns) : HTW_GONE;
-    }
-
-    int move_period(std::int64_t period_ns) noexcept {
-        return handle_ != 0 ? htw_set_period(scheduler_, handle_, period_ns) : HTW_GONE;
-    }
-
     htw_scheduler *scheduler_ = nullptr;
     htw_handle handle_ = 0;
 };

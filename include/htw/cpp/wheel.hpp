@@ -32,66 +32,44 @@ struct wheel_options {
  *
  * Time is in ticks. The wheel owns no object. An object must not move, and must not be destroyed,
  * while its timer is pending; the wheel must be destroyed before objects that are pending in it.
- * Throws only where it says so. Costs as much as the C functions.
+ * Costs as much as the C functions.
  */
 template <class T, htw_timer T::*Timer> class wheel {
   public:
-    /** Throws on failure. */
-    explicit wheel(const wheel_options &options = wheel_options()) {
-        const char *invalid = nullptr;
-        const int result = create(options, &invalid);
-        detail::check(result, invalid);
-    }
-
-    /** Empty on failure. */
-    wheel(const wheel_options &options, std::error_code &error) noexcept {
-        error = make_error(create(options));
-    }
-
-    wheel(wheel &&other) noexcept : native_(std::exchange(other.native_, nullptr)) {
-    }
-
-    wheel &operator=(wheel &&other) noexcept {
-        wheel moved(std::move(other));
-        std::swap(native_, moved.native_);
-        return *this;
-    }
-
-    ~wheel() {
-        htw_wheel_destroy(native_);
+    /** On failure this is empty, or the constructor throws. */
+    explicit wheel(const wheel_options &options = wheel_options(), failure_to error = {}) {
+        htw_wheel_options native = HTW_WHEEL_OPTIONS_INIT;
+        native.size = options.size;
+        native.strict_fifo = options.strict_fifo;
+        native.start = options.start;
+        native.allocator = options.allocator;
+        const int result = htw_wheel_create(detail::into(native_), &native);
+        error.report(result, result == -EINVAL ? htw_wheel_options_invalid(&native) : nullptr);
     }
 
     explicit operator bool() const noexcept {
         return native_ != nullptr;
     }
 
-    /** Arms or moves the timer of an object; see htw_wheel_schedule(). Throws on failure. */
-    void schedule(T &object, std::uint64_t deadline) {
-        detail::check(htw_wheel_schedule(native_, timer_of(object), deadline));
+    /** Arms or moves the timer of an object; see htw_wheel_schedule(). */
+    void schedule(T &object, std::uint64_t deadline, failure_to error = {}) {
+        error.report(htw_wheel_schedule(native(), timer_of(object), deadline));
     }
 
-    void schedule(T &object, std::uint64_t deadline, std::error_code &error) noexcept {
-        error = make_error(htw_wheel_schedule(native_, timer_of(object), deadline));
-    }
-
-    /** See htw_wheel_schedule_within(). Throws on failure. */
-    void schedule_within(T &object, std::uint64_t earliest, std::uint64_t latest) {
-        detail::check(htw_wheel_schedule_within(native_, timer_of(object), earliest, latest));
-    }
-
+    /** See htw_wheel_schedule_within(). */
     void schedule_within(T &object, std::uint64_t earliest, std::uint64_t latest,
-                         std::error_code &error) noexcept {
-        error = make_error(htw_wheel_schedule_within(native_, timer_of(object), earliest, latest));
+                         failure_to error = {}) {
+        error.report(htw_wheel_schedule_within(native(), timer_of(object), earliest, latest));
     }
 
     /** Cancels the timer of an object, and returns whether it was pending here. */
     bool cancel(T &object) noexcept {
-        return htw_wheel_cancel(native_, timer_of(object));
+        return htw_wheel_cancel(native(), timer_of(object));
     }
 
     /** The next object that is due at `now`; nullptr: no more are due. */
     [[nodiscard]] T *poll(std::uint64_t now) noexcept {
-        return object_of(htw_wheel_poll(native_, now));
+        return object_of(htw_wheel_poll(native(), now));
     }
 
     /** What poll_batch() hands out; iterate over it. */
@@ -128,7 +106,7 @@ template <class T, htw_timer T::*Timer> class wheel {
         batch<Max> result;
         htw_timer *timers[Max];
         result.more_ =
-            htw_wheel_poll_batch(native_, now, timers, Max, budget, &result.count_) == HTW_MORE;
+            htw_wheel_poll_batch(native(), now, timers, Max, budget, &result.count_) == HTW_MORE;
         for (std::size_t i = 0; i < result.count_; i++)
             result.objects_[i] = object_of(timers[i]);
         return result;
@@ -136,34 +114,30 @@ template <class T, htw_timer T::*Timer> class wheel {
 
     /** Removes and returns any pending object; nullptr: there is none. */
     [[nodiscard]] T *drain() noexcept {
-        return object_of(htw_wheel_drain(native_));
+        return object_of(htw_wheel_drain(native()));
     }
 
     /** The tick at which to poll next; HTW_NEVER_TICK: none. */
     [[nodiscard]] std::uint64_t next() noexcept {
-        return htw_wheel_next(native_);
+        return htw_wheel_next(native());
     }
 
     [[nodiscard]] std::uint64_t now() const noexcept {
-        return htw_wheel_now(native_);
+        return htw_wheel_now(native());
     }
 
     [[nodiscard]] std::size_t count() const noexcept {
-        return htw_wheel_count(native_);
+        return htw_wheel_count(native());
     }
 
-    /** See htw_wheel_reserve(). Throws on failure. */
-    void reserve(std::uint64_t horizon) {
-        detail::check(htw_wheel_reserve(native_, horizon));
-    }
-
-    void reserve(std::uint64_t horizon, std::error_code &error) noexcept {
-        error = make_error(htw_wheel_reserve(native_, horizon));
+    /** See htw_wheel_reserve(). */
+    void reserve(std::uint64_t horizon, failure_to error = {}) {
+        error.report(htw_wheel_reserve(native(), horizon));
     }
 
     htw_wheel_stats stats() const noexcept {
         htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
-        htw_wheel_get_stats(native_, &stats);
+        htw_wheel_get_stats(native(), &stats);
         return stats;
     }
 
@@ -177,22 +151,10 @@ template <class T, htw_timer T::*Timer> class wheel {
     }
 
     htw_wheel *native() const noexcept {
-        return native_;
+        return native_.get();
     }
 
   private:
-    int create(const wheel_options &options, const char **invalid = nullptr) noexcept {
-        htw_wheel_options native = HTW_WHEEL_OPTIONS_INIT;
-        native.size = options.size;
-        native.strict_fifo = options.strict_fifo;
-        native.start = options.start;
-        native.allocator = options.allocator;
-        const int result = htw_wheel_create(&native_, &native);
-        if (invalid != nullptr && result == -EINVAL)
-            *invalid = htw_wheel_options_invalid(&native);
-        return result;
-    }
-
     static htw_timer *timer_of(T &object) noexcept {
         return std::addressof(object.*Timer);
     }
@@ -210,7 +172,7 @@ template <class T, htw_timer T::*Timer> class wheel {
             static_cast<void *>(reinterpret_cast<unsigned char *>(timer) - offset));
     }
 
-    htw_wheel *native_ = nullptr;
+    detail::owned<htw_wheel, &htw_wheel_destroy> native_;
 };
 
 } // namespace htw
