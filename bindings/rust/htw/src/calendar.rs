@@ -2,7 +2,7 @@
 //! calendar.rs - local times in a time zone, and timers that repeat by them (feature `calendar`).
 use crate::callback::{Callback, Expiration};
 use crate::group::Group;
-use crate::raw::{c_text, initial};
+use crate::raw::{c_text, initial, setters};
 use crate::scheduler::Scheduler;
 use crate::shared::Shared;
 use crate::site::site_of;
@@ -255,67 +255,48 @@ impl Scheduler {
 }
 
 impl<'a> CalendarTimer<'a> {
-    /// The time zone; without it UTC.
-    pub fn zone(mut self, zone: &'a Zone) -> CalendarTimer<'a> {
-        self.spec.zone = zone.raw.as_ptr();
-        self
-    }
+    setters! {
+        /// The time zone; without it UTC.
+        zone(zone: &'a Zone) self => self.spec.zone = zone.raw.as_ptr();
 
-    /// Instants after this one count, for example the last for which the program knows that it ran;
-    /// without it, those after now.
-    pub fn after(mut self, time: SystemTime) -> CalendarTimer<'a> {
-        self.spec.after_ns = match instant_ns(time) {
-            0 => 1, // to C 0 means now
-            after_ns => after_ns,
+        /// Instants after this one count, for example the last for which the program knows that it ran;
+        /// without it, those after now.
+        after(time: SystemTime) self => {
+            self.spec.after_ns = match instant_ns(time) {
+                0 => 1, // to C 0 means now
+                after_ns => after_ns,
+            };
         };
-        self
-    }
 
-    /// Each run is later by the same part of this time, up to a day, which the key selects: so that
-    /// the machines of a fleet spread.
-    pub fn jitter(mut self, jitter: Duration, key: &'a [u8]) -> CalendarTimer<'a> {
-        self.spec.jitter_ns = to_ns(jitter);
-        self.spec.jitter_key = key.as_ptr() as *const c_void;
-        self.spec.jitter_key_size = key.len();
-        self
-    }
+        /// Each run is later by the same part of this time, up to a day, which the key selects: so that
+        /// the machines of a fleet spread.
+        jitter(jitter: Duration, key: &'a [u8]) self => {
+            self.spec.jitter_ns = to_ns(jitter);
+            self.spec.jitter_key = key.as_ptr() as *const c_void;
+            self.spec.jitter_key_size = key.len();
+        };
 
-    /// An instant is missed if the closure runs more than this later; without it a minute.
-    pub fn grace(mut self, grace: Duration) -> CalendarTimer<'a> {
-        self.spec.grace_ns = to_ns(grace).max(1); // to C 0 means a minute
-        self
-    }
+        /// An instant is missed if the closure runs more than this later; without it a minute.
+        grace(grace: Duration) self => self.spec.grace_ns = to_ns(grace).max(1); // to C 0 means a minute
 
-    /// How many missed instants run late. 0: none, and the next run receives their number; 1, as
-    /// without this: one run for all of them; N, up to 1000: the last N, the oldest first.
-    pub fn catch_up(mut self, runs: u32) -> CalendarTimer<'a> {
-        self.spec.catch_up = runs;
-        self
-    }
+        /// How many missed instants run late. 0: none, and the next run receives their number; 1, as
+        /// without this: one run for all of them; N, up to 1000: the last N, the oldest first.
+        catch_up(runs: u32) self => self.spec.catch_up = runs;
 
-    /// The key, as [`Builder::key`](crate::Builder::key).
-    pub fn key(mut self, key: &'a [u8]) -> CalendarTimer<'a> {
-        self.spec.key = key.as_ptr() as *const c_void;
-        self.spec.key_size = key.len();
-        self
-    }
+        /// The key, as [`Builder::key`](crate::Builder::key).
+        key(key: &'a [u8]) self => {
+            self.spec.key = key.as_ptr() as *const c_void;
+            self.spec.key_size = key.len();
+        };
 
-    /// As [`Builder::keep_existing`](crate::Builder::keep_existing).
-    pub fn keep_existing(mut self) -> CalendarTimer<'a> {
-        self.spec.keep_existing = true;
-        self
-    }
+        /// As [`Builder::keep_existing`](crate::Builder::keep_existing).
+        keep_existing() self => self.spec.keep_existing = true;
 
-    /// The group, which must be of the same scheduler.
-    pub fn group(mut self, group: &'a Group) -> CalendarTimer<'a> {
-        self.spec.group = group.raw();
-        self
-    }
+        /// The group, which must be of the same scheduler.
+        group(group: &'a Group) self => self.spec.group = group.raw();
 
-    /// As [`Builder::name`](crate::Builder::name).
-    pub fn name(mut self, name: &'static str) -> CalendarTimer<'a> {
-        self.name = Some(name);
-        self
+        /// As [`Builder::name`](crate::Builder::name).
+        name(name: &'static str) self => self.name = Some(name);
     }
 
     /// Schedules a closure that runs at each instant, until the timer is cancelled. Its expiration

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //! job.rs - what a journal is told and shows: jobs, steps, queues (feature `journal`).
-use crate::raw::{bytes_of, c_text, initial, text_of};
+use crate::raw::{bytes_of, c_text, initial, setters, text_of};
 use crate::stats::{stats, Distribution};
 use crate::time::{instant_ns, time_of, to_duration, to_ns};
 use crate::Error;
@@ -57,46 +57,27 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// It is handed out at that time: see [`Journal::now`](crate::Journal::now).
-    pub fn at(mut self, time: SystemTime) -> Job<'a> {
-        self.deadline_ns = instant_ns(time);
-        self
-    }
+    setters! {
+        /// It is handed out at that time: see [`Journal::now`](crate::Journal::now).
+        at(time: SystemTime) self => self.deadline_ns = instant_ns(time);
 
-    /// It is handed out when a step makes it ready.
-    pub fn never(mut self) -> Job<'a> {
-        self.deadline_ns = HTW_NEVER_NS;
-        self
-    }
+        /// It is handed out when a step makes it ready.
+        never() self => self.deadline_ns = HTW_NEVER_NS;
 
-    /// At most one job has a key: a new one replaces the one that has it.
-    pub fn key(mut self, key: &'a [u8]) -> Job<'a> {
-        self.key = Some(key);
-        self
-    }
+        /// At most one job has a key: a new one replaces the one that has it.
+        key(key: &'a [u8]) self => self.key = Some(key);
 
-    /// If a job has the key, that one stays, and the put fails with [`Error::KeyExists`].
-    pub fn if_absent(mut self) -> Job<'a> {
-        self.if_absent = true;
-        self
-    }
+        /// If a job has the key, that one stays, and the put fails with [`Error::KeyExists`].
+        if_absent() self => self.if_absent = true;
 
-    /// The queue that it is in.
-    pub fn queue(mut self, queue: &'a str) -> Job<'a> {
-        self.queue = queue;
-        self
-    }
+        /// The queue that it is in.
+        queue(queue: &'a str) self => self.queue = queue;
 
-    /// 0, as without this, comes first; of equal ones the job that was put first.
-    pub fn priority(mut self, priority: u32) -> Job<'a> {
-        self.priority = priority;
-        self
-    }
+        /// 0, as without this, comes first; of equal ones the job that was put first.
+        priority(priority: u32) self => self.priority = priority;
 
-    /// How long its leases last; without this as the options of the journal say.
-    pub fn lease(mut self, lease: Duration) -> Job<'a> {
-        self.lease = lease;
-        self
+        /// How long its leases last; without this as the options of the journal say.
+        lease(lease: Duration) self => self.lease = lease;
     }
 
     pub(crate) fn raw(&self, queue: &QueueName) -> htw_job {
@@ -187,17 +168,15 @@ impl<'a> Step<'a> {
         Step::new(id, HTW_JOB_EXTEND).at(end)
     }
 
-    /// The step also gives the job a priority.
-    pub fn priority(mut self, priority: u32) -> Step<'a> {
-        self.raw.has_priority = true;
-        self.raw.priority = priority;
-        self
-    }
+    setters! {
+        /// The step also gives the job a priority.
+        priority(priority: u32) self => {
+            self.raw.has_priority = true;
+            self.raw.priority = priority;
+        };
 
-    /// The step fails with [`Error::LeaseEnded`] if the lease of this attempt has ended.
-    pub fn of_attempt(mut self, attempt: u32) -> Step<'a> {
-        self.raw.attempt = attempt;
-        self
+        /// The step fails with [`Error::LeaseEnded`] if the lease of this attempt has ended.
+        of_attempt(attempt: u32) self => self.raw.attempt = attempt;
     }
 
     pub(crate) fn raw(&self) -> &htw_job_update {
@@ -331,28 +310,18 @@ impl<'a> Recurring<'a> {
         }
     }
 
-    /// In this time zone, such as `"Europe/Berlin"`.
-    pub fn zone(mut self, zone: &'a str) -> Recurring<'a> {
-        self.zone = Some(zone);
-        self
-    }
+    setters! {
+        /// In this time zone, such as `"Europe/Berlin"`.
+        zone(zone: &'a str) self => self.zone = Some(zone);
 
-    /// Instants after this one count; without this those after now, or, if the schedule was the same before, as before.
-    pub fn after(mut self, time: SystemTime) -> Recurring<'a> {
-        self.after_ns = instant_ns(time);
-        self
-    }
+        /// Instants after this one count; without this those after now, or, if the schedule was the same before, as before.
+        after(time: SystemTime) self => self.after_ns = instant_ns(time);
 
-    /// A job is missed if it is put later than that, or not before the next instant; without this a minute.
-    pub fn grace(mut self, grace: Duration) -> Recurring<'a> {
-        self.grace = grace;
-        self
-    }
+        /// A job is missed if it is put later than that, or not before the next instant; without this a minute.
+        grace(grace: Duration) self => self.grace = grace;
 
-    /// How many missed jobs are put late: 0: none; 1, as without this: one for all of them; more: the last ones.
-    pub fn catch_up(mut self, jobs: u32) -> Recurring<'a> {
-        self.catch_up = jobs;
-        self
+        /// How many missed jobs are put late: 0: none; 1, as without this: one for all of them; more: the last ones.
+        catch_up(jobs: u32) self => self.catch_up = jobs;
     }
 
     pub(crate) fn submit<T>(

@@ -8,7 +8,7 @@ use crate::job::{
 };
 use crate::lease::{Lease, LeaseNotice, Receiver};
 use crate::open::{check_step, later, Deliver, Open, Stopped};
-use crate::raw::{c_text, initial};
+use crate::raw::{c_text, initial, setters};
 use crate::scheduler::Scheduler;
 use crate::shared::Shared;
 use crate::time::{instant_ns, time_of, to_ns, Clock};
@@ -65,74 +65,45 @@ impl JournalOptions {
         self
     }
 
-    /// Changes are durable when the operating system has them: a power cut may undo those of the last seconds.
-    pub fn synchronous_normal(mut self) -> JournalOptions {
-        self.raw.synchronous = HTW_SYNCHRONOUS_NORMAL;
-        self
-    }
+    setters! {
+        /// Changes are durable when the operating system has them: a power cut may undo those of the last seconds.
+        synchronous_normal() self => self.raw.synchronous = HTW_SYNCHRONOUS_NORMAL;
 
-    /// How many jobs are delivered at once, up to 256; without this one at a time, in order.
-    pub fn parallel(mut self, parallel: u32) -> JournalOptions {
-        self.raw.parallel = parallel;
-        self
-    }
+        /// How many jobs are delivered at once, up to 256; without this one at a time, in order.
+        parallel(parallel: u32) self => self.raw.parallel = parallel;
 
-    /// How far ahead jobs are held in memory, up to a day.
-    pub fn near(mut self, near: Duration) -> JournalOptions {
-        self.raw.near_ns = to_ns(near);
-        self
-    }
+        /// How far ahead jobs are held in memory, up to a day.
+        near(near: Duration) self => self.raw.near_ns = to_ns(near);
 
-    /// The most bytes of jobs in memory.
-    pub fn max_memory(mut self, bytes: u64) -> JournalOptions {
-        self.raw.max_memory = bytes;
-        self
-    }
+        /// The most bytes of jobs in memory.
+        max_memory(bytes: u64) self => self.raw.max_memory = bytes;
 
-    /// The most jobs in the file.
-    pub fn max_jobs(mut self, jobs: u64) -> JournalOptions {
-        self.raw.max_jobs = jobs;
-        self
-    }
+        /// The most jobs in the file.
+        max_jobs(jobs: u64) self => self.raw.max_jobs = jobs;
 
-    /// The most jobs that are delivered and not done.
-    pub fn max_in_flight(mut self, jobs: u64) -> JournalOptions {
-        self.raw.max_in_flight = jobs;
-        self
-    }
+        /// The most jobs that are delivered and not done.
+        max_in_flight(jobs: u64) self => self.raw.max_in_flight = jobs;
 
-    /// How long a change that is made later may wait for others, up to a second.
-    pub fn gather(mut self, gather: Duration) -> JournalOptions {
-        self.raw.gather_ns = to_ns(gather).max(1); // 0 means the default in C
-        self
-    }
+        /// How long a change that is made later may wait for others, up to a second.
+        gather(gather: Duration) self => self.raw.gather_ns = to_ns(gather).max(1); // 0 means the default in C
 
-    /// How long leases last where neither the request nor the job says it; without this a minute.
-    pub fn lease(mut self, lease: Duration) -> JournalOptions {
-        self.raw.lease_ns = to_ns(lease);
-        self
-    }
+        /// How long leases last where neither the request nor the job says it; without this a minute.
+        lease(lease: Duration) self => self.raw.lease_ns = to_ns(lease);
 
-    /// How long a job that is done stays in the file, to be looked at; without this not at all.
-    pub fn history(mut self, history: Duration) -> JournalOptions {
-        self.raw.history_ns = to_ns(history);
-        self
-    }
+        /// How long a job that is done stays in the file, to be looked at; without this not at all.
+        history(history: Duration) self => self.raw.history_ns = to_ns(history);
 
-    /// Jobs recur by cron expressions: [`Journal::set_recurring`].
-    #[cfg(feature = "calendar")]
-    pub fn calendar(mut self) -> JournalOptions {
-        self.raw.next_instant = Some(htw_calendar_next_of);
-        self
-    }
+        /// Jobs recur by cron expressions: [`Journal::set_recurring`].
+        #[cfg(feature = "calendar")]
+        calendar() self => self.raw.next_instant = Some(htw_calendar_next_of);
 
-    /// The file is the database of SQLite of a program, whose transactions put jobs by an `INSERT` into
-    /// `htw_inbox`; see "Jobs in your own transactions" in docs/journal.md. The journal looks for them at this
-    /// interval, or when it is told by [`wake`](Journal::wake); `Duration::MAX`: only then.
-    pub fn guest(mut self, inbox: Duration) -> JournalOptions {
-        self.raw.is_guest = true;
-        self.raw.inbox_ns = to_ns(inbox).max(1); // 0 means the default in C
-        self
+        /// The file is the database of SQLite of a program, whose transactions put jobs by an `INSERT` into
+        /// `htw_inbox`; see "Jobs in your own transactions" in docs/journal.md. The journal looks for them at this
+        /// interval, or when it is told by [`wake`](Journal::wake); `Duration::MAX`: only then.
+        guest(inbox: Duration) self => {
+            self.raw.is_guest = true;
+            self.raw.inbox_ns = to_ns(inbox).max(1); // 0 means the default in C
+        };
     }
 
     /// Opens a journal, or creates its file.
@@ -184,28 +155,18 @@ impl LeaseOptions {
         LeaseOptions { wait_until_ns: i64::MIN, lasts: Duration::ZERO, is_durable: false }
     }
 
-    /// Waits for a job until that time: see [`Journal::now`].
-    pub fn wait_until(mut self, time: SystemTime) -> LeaseOptions {
-        self.wait_until_ns = instant_ns(time);
-        self
-    }
+    setters! {
+        /// Waits for a job until that time: see [`Journal::now`].
+        wait_until(time: SystemTime) self => self.wait_until_ns = instant_ns(time);
 
-    /// Waits for a job for ever.
-    pub fn wait(mut self) -> LeaseOptions {
-        self.wait_until_ns = HTW_NEVER_NS;
-        self
-    }
+        /// Waits for a job for ever.
+        wait() self => self.wait_until_ns = HTW_NEVER_NS;
 
-    /// How long the lease lasts. Then the job is ready again, unless the policy of its queue says otherwise.
-    pub fn lasts(mut self, lasts: Duration) -> LeaseOptions {
-        self.lasts = lasts;
-        self
-    }
+        /// How long the lease lasts. Then the job is ready again, unless the policy of its queue says otherwise.
+        lasts(lasts: Duration) self => self.lasts = lasts;
 
-    /// The lease survives a crash.
-    pub fn durable(mut self) -> LeaseOptions {
-        self.is_durable = true;
-        self
+        /// The lease survives a crash.
+        durable() self => self.is_durable = true;
     }
 
     fn raw(&self) -> htw_lease {

@@ -45,3 +45,15 @@ pub(crate) unsafe fn text_of(text: *const c_char) -> String {
     }
     unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
+
+/// Methods of options and builders: each sets something, and returns what it is called on.
+macro_rules! setters {
+    ($($(#[$about:meta])* $name:ident($($argument:ident: $type:ty),*) $self:ident => $set:expr;)*) => {$(
+        $(#[$about])*
+        pub fn $name(mut $self $(, $argument: $type)*) -> Self {
+            $set;
+            $self
+        }
+    )*};
+}
+pub(crate) use setters;

@@ -4,7 +4,7 @@ use crate::callback::{Expiration, PanicHandler};
 use crate::group::{cancel_key, Group};
 use crate::observe::Observe;
 use crate::outcome::Outcome;
-use crate::raw::initial;
+use crate::raw::{initial, setters};
 use crate::shared::Shared;
 use crate::stats::SchedulerStats;
 use crate::time::{to_duration, to_ns, Clock, Deadline};
@@ -79,63 +79,42 @@ impl SchedulerOptions {
         }
     }
 
-    /// The length of a tick, from 1 us to an hour.
-    pub fn tick(mut self, tick: Duration) -> SchedulerOptions {
-        self.raw.tick_ns = to_ns(tick).max(1); // 0 means the default in C
-        self
-    }
+    setters! {
+        /// The length of a tick, from 1 us to an hour.
+        tick(tick: Duration) self => self.raw.tick_ns = to_ns(tick).max(1); // 0 means the default in C
 
-    /// The clock of all timers that have no other one.
-    pub fn clock(mut self, clock: Clock) -> SchedulerOptions {
-        self.clock = clock;
-        self.raw.clock = clock.raw();
-        self
-    }
+        /// The clock of all timers that have no other one.
+        clock(clock: Clock) self => {
+            self.clock = clock;
+            self.raw.clock = clock.raw();
+        };
 
-    /// The number of threads that run closures, up to 256. 0: the thread that waits for deadlines
-    /// runs them, and a slow closure delays all others; with [`Clock::Manual`], the thread that
-    /// calls [`Scheduler::advance`].
-    pub fn workers(mut self, workers: u32) -> SchedulerOptions {
-        self.raw.workers = workers;
-        self
-    }
+        /// The number of threads that run closures, up to 256. 0: the thread that waits for deadlines
+        /// runs them, and a slow closure delays all others; with [`Clock::Manual`], the thread that
+        /// calls [`Scheduler::advance`].
+        workers(workers: u32) self => self.raw.workers = workers;
 
-    /// The number of independent parts, each with its lock; 0: one for each CPU.
-    pub fn shards(mut self, shards: u32) -> SchedulerOptions {
-        self.raw.shards = shards;
-        self
-    }
+        /// The number of independent parts, each with its lock; 0: one for each CPU.
+        shards(shards: u32) self => self.raw.shards = shards;
 
-    /// No threads: your event loop waits for [`Scheduler::fd`], and calls [`Scheduler::process`].
-    pub fn embedded(mut self) -> SchedulerOptions {
-        self.raw.embedded = true;
-        self
-    }
+        /// No threads: your event loop waits for [`Scheduler::fd`], and calls [`Scheduler::process`].
+        embedded() self => self.raw.embedded = true;
 
-    /// The most timers that may be pending at once; 0: no limit.
-    pub fn max_pending(mut self, max: u64) -> SchedulerOptions {
-        self.raw.max_pending = max;
-        self
-    }
+        /// The most timers that may be pending at once; 0: no limit.
+        max_pending(max: u64) self => self.raw.max_pending = max;
 
-    /// How much longer than to the earliest deadline the scheduler may sleep, to serve several
-    /// timers at once.
-    pub fn timer_slack(mut self, slack: Duration) -> SchedulerOptions {
-        self.raw.timer_slack_ns = to_ns(slack);
-        self
-    }
+        /// How much longer than to the earliest deadline the scheduler may sleep, to serve several
+        /// timers at once.
+        timer_slack(slack: Duration) self => self.raw.timer_slack_ns = to_ns(slack);
 
-    /// What is observed from the beginning; see [`Scheduler::observe`].
-    pub fn observe(mut self, what: Observe) -> SchedulerOptions {
-        self.raw.observe = what.0;
-        self
-    }
+        /// What is observed from the beginning; see [`Scheduler::observe`].
+        observe(what: Observe) self => self.raw.observe = what.0;
 
-    /// The prefix of the names of threads, instead of "htw". What follows a NUL is cut off.
-    pub fn thread_name(mut self, name: &str) -> SchedulerOptions {
-        let name = name.split('\0').next().unwrap_or_default();
-        self.thread_name = CString::new(name).ok();
-        self
+        /// The prefix of the names of threads, instead of "htw". What follows a NUL is cut off.
+        thread_name(name: &str) self => {
+            let name = name.split('\0').next().unwrap_or_default();
+            self.thread_name = CString::new(name).ok();
+        };
     }
 
     /// Receives what a closure panicked with, in the thread in which it ran. If this panics, the

@@ -3,7 +3,7 @@
 use crate::callback::{Callback, Expiration};
 use crate::group::Group;
 use crate::outcome::Outcome;
-use crate::raw::initial;
+use crate::raw::{initial, setters};
 use crate::shared::Shared;
 use crate::site::site_of;
 use crate::time::{to_duration, to_ns, Clock, Deadline};
@@ -194,16 +194,13 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn with(mut self, change: impl FnOnce(&mut htw_spec)) -> Builder<'a> {
-        change(&mut self.spec);
-        self
-    }
-
-    /// The delay until the first run; 0 if nothing else is said, and a period for a timer that
-    /// repeats.
-    pub fn after(mut self, delay: Duration) -> Builder<'a> {
-        self.deadline = None;
-        self.with(|spec| spec.when_ns = to_ns(delay))
+    setters! {
+        /// The delay until the first run; 0 if nothing else is said, and a period for a timer that
+        /// repeats.
+        after(delay: Duration) self => {
+            self.deadline = None;
+            self.spec.when_ns = to_ns(delay);
+        };
     }
 
     /// The deadline of the first run. An [`Instant`](std::time::Instant) or a
@@ -215,62 +212,45 @@ impl<'a> Builder<'a> {
         self
     }
 
-    /// The clock of the timer, of its delay and period; without this, that of the scheduler.
-    pub fn clock(mut self, clock: Clock) -> Builder<'a> {
-        self.clock = Some(clock);
-        self
-    }
+    setters! {
+        /// The clock of the timer, of its delay and period; without this, that of the scheduler.
+        clock(clock: Clock) self => self.clock = Some(clock);
 
-    /// How much later the first run may be, so that timers run together.
-    pub fn slack(mut self, slack: Duration) -> Builder<'a> {
-        self.slack_ns = to_ns(slack);
-        self
-    }
+        /// How much later the first run may be, so that timers run together.
+        slack(slack: Duration) self => self.slack_ns = to_ns(slack);
 
-    /// The key. At most one timer of a group, or of those without a group, is pending under a key;
-    /// the new one replaces the other.
-    pub fn key(self, key: &'a [u8]) -> Builder<'a> {
-        self.with(|spec| {
-            spec.key = key.as_ptr() as *const c_void;
-            spec.key_size = key.len();
-        })
-    }
+        /// The key. At most one timer of a group, or of those without a group, is pending under a key;
+        /// the new one replaces the other.
+        key(key: &'a [u8]) self => {
+            self.spec.key = key.as_ptr() as *const c_void;
+            self.spec.key_size = key.len();
+        };
 
-    /// Keeps the timer that is pending under the key: scheduling fails with [`Error::KeyExists`]
-    /// then.
-    pub fn keep_existing(self) -> Builder<'a> {
-        self.with(|spec| spec.keep_existing = true)
-    }
+        /// Keeps the timer that is pending under the key: scheduling fails with [`Error::KeyExists`]
+        /// then.
+        keep_existing() self => self.spec.keep_existing = true;
 
-    /// How much longer than [`after`](Builder::after) or [`at`](Builder::at) say the timer may wait:
-    /// the scale of its group decides, see [`Group::set_scale`]. It needs a group, and goes without
-    /// slack and period.
-    pub fn span(self, span: Duration) -> Builder<'a> {
-        self.with(|spec| spec.span_ns = to_ns(span))
-    }
+        /// How much longer than [`after`](Builder::after) or [`at`](Builder::at) say the timer may wait:
+        /// the scale of its group decides, see [`Group::set_scale`]. It needs a group, and goes without
+        /// slack and period.
+        span(span: Duration) self => self.spec.span_ns = to_ns(span);
 
-    /// The group, which must be of the same scheduler.
-    pub fn group(self, group: &'a Group) -> Builder<'a> {
-        self.with(|spec| spec.group = group.raw())
-    }
+        /// The group, which must be of the same scheduler.
+        group(group: &'a Group) self => self.spec.group = group.raw();
 
-    /// How the timer repeats; [`Repeat::Skip`] if nothing else is said.
-    pub fn repeat(self, repeat: Repeat) -> Builder<'a> {
-        self.with(|spec| {
-            spec.repeat = match repeat {
+        /// How the timer repeats; [`Repeat::Skip`] if nothing else is said.
+        repeat(repeat: Repeat) self => {
+            self.spec.repeat = match repeat {
                 Repeat::Skip => HTW_REPEAT_SKIP,
                 Repeat::Burst => HTW_REPEAT_BURST,
                 Repeat::Delay => HTW_REPEAT_DELAY,
                 Repeat::After => HTW_REPEAT_AFTER,
-            }
-        })
-    }
+            };
+        };
 
-    /// What the timers of this place are for, such as "idle", for
-    /// [`Scheduler::dump`](crate::Scheduler::dump).
-    pub fn name(mut self, name: &'static str) -> Builder<'a> {
-        self.name = Some(name);
-        self
+        /// What the timers of this place are for, such as "idle", for
+        /// [`Scheduler::dump`](crate::Scheduler::dump).
+        name(name: &'static str) self => self.name = Some(name);
     }
 
     /// What C needs, without a callback.
