@@ -7,10 +7,11 @@ usage: run.py wheel|scheduler|purgatory|journal|relay|serve --program PROGRAM [O
 The folder of a benchmark has two modules: plan.py says what is run, report.py what is printed of it
 (common/report.py). plan.py has these names:
     ABOUT, ROUNDS, LIMIT_S      for --help, --rounds and --limit
-    SLOW_IS_WRONG               whether a run that exceeds the limit counts as a failure
+    SLOW_IS_WRONG               optional: whether a run that exceeds the limit counts as a failure (True)
+    WORKLOADS, PEERS            optional: workloads in place of those of the program, peers besides its own, with
+                                what --list says of them
     add_options(parser)         the benchmark's own options
-    prepare(options, parser)    checks these, and compiles what the runs need
-    versions(options)           of peers that were built, by name
+    prepare(options, parser)    checks these, and compiles what the runs need; options.versions: of the peers, by name
     plan(options)               the runs of each round, in order
 Peers take turns within a round, so that a machine that slows down slows all of them.
 """
@@ -55,6 +56,7 @@ def parse(name, plan, report, arguments):
         parser.error("--rounds, --limit: not a number above 0")
     if options.tables and not pathlib.Path(options.json).exists():
         parser.error(f"--tables: there is no {options.json}")
+    options.versions = {}
     if not options.tables and not options.list:
         plan.prepare(options, parser)
     return options
@@ -72,8 +74,8 @@ def measure_all(plan, options):
     if options.keep and path.stat().st_size > 0:
         kept = [line for line in json.loads(path.read_text())["results"]
                 if line["workload"] not in options.workloads]
-    runner = measure.Runner(options.limit, plan.SLOW_IS_WRONG)
-    machine = measure.machine(options.program, plan.versions(options))
+    runner = measure.Runner(options.limit, getattr(plan, "SLOW_IS_WRONG", True))
+    machine = measure.machine(options.program, options.versions)
 
     def save():  # each time, so that a run that is interrupted leaves what it has measured
         document = {"machine": machine, "results": kept + runner.results}
@@ -86,6 +88,12 @@ def measure_all(plan, options):
     return runner.failures
 
 
+def print_names(section, names):
+    print(f"{section}:")
+    for name, about in names.items():
+        print(f"  {name:14} {about}")
+
+
 def main():
     if len(sys.argv) < 2 or sys.argv[1] not in ("wheel", "scheduler", "purgatory", "journal", "relay", "serve"):
         sys.exit(__doc__)
@@ -94,10 +102,9 @@ def main():
     report = importlib.import_module(f"{name}.report")
     options = parse(name, plan, report, sys.argv[2:])
     if options.list:
-        for section in ("workloads", "peers"):
-            print(f"{section}:")
-            for found, about in plan.listed(options, section).items():
-                print(f"  {found:14} {about}")
+        print_names("workloads", getattr(plan, "WORKLOADS", None) or measure.names(options.program, "workloads"))
+        peers = measure.names(options.program, "peers", getattr(options, "plugin", ()))
+        print_names("peers", {**peers, **getattr(plan, "PEERS", {})})
         return 0
     failures = 0 if options.tables else measure_all(plan, options)
     if not options.no_table:

@@ -93,14 +93,15 @@ class Runner:
         return [{**run.labels, "metric": "state", "value": f"{state}: {why}"}]
 
 
-def listed(program, section, *options):
-    """The names in a section of a program's --help."""
-    done = subprocess.run([program, *options, "--help"], capture_output=True, text=True,
-                          check=False)
+def names(program, section, plugins=()):
+    """The names in a section of a program's --help, with what is said of each; none if it has no such section."""
+    more = [word for path in plugins for word in ("--plugin", path)]
+    done = subprocess.run([program, *more, "--help"], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.stderr.write(done.stderr)
         sys.exit(2)
-    lines = done.stdout.split(f"\n{section}:\n")[1].split("\n\n")[0].splitlines()
+    _, _, found = done.stdout.partition(f"\n{section}:\n")
+    lines = found.split("\n\n")[0].splitlines()
     return {line.split()[0]: line.split(None, 1)[1] for line in lines}
 
 

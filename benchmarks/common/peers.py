@@ -124,9 +124,9 @@ def compile_java(folder, name, place, *sources):
     return ":".join([str(classes), *beside])
 
 
-def java(path, heap_mib, main, program="java"):
+def java(path, heap_mib, program="java"):
     """The start of a command: a heap that does not grow, and G1."""
-    return [program, f"-Xms{heap_mib}m", f"-Xmx{heap_mib}m", "-XX:+UseG1GC", "-cp", path, main]
+    return [program, f"-Xms{heap_mib}m", f"-Xmx{heap_mib}m", "-XX:+UseG1GC", "-cp", path, "Bench"]
 
 
 def java_version(program="java"):
@@ -146,7 +146,7 @@ def build_go(folder, source):
 
 
 def build_rust(folder, source, flags=""):
-    """Returns the program of a crate with a Cargo.lock, and the version of rustc, which gets these flags."""
+    """Returns the shared object of a crate with a Cargo.lock, and the version of rustc, which gets these flags."""
     cargo = tool("cargo", "cargo-web")
     manifest = BENCHMARKS / source / "Cargo.toml"
     wanted = re.search(r'rust-version = "(.*)"', manifest.read_text()).group(1)
@@ -158,8 +158,8 @@ def build_rust(folder, source, flags=""):
     execute([cargo, "build", "--quiet", "--release", "--locked", "--manifest-path", manifest,
              "--target-dir", target], "cargo cannot fetch or build it (is there a network?)",
             env={**os.environ, "RUSTFLAGS": flags})
-    name = re.search(r'name = "(.*)"', manifest.read_text()).group(1)
-    return str(target / "release" / name), f"rustc {rustc}"
+    name = re.search(r'\[lib\]\nname = "(.*)"', manifest.read_text()).group(1)
+    return str(target / f"release/lib{name}.so"), f"rustc {rustc}"
 
 
 def locked_version(source, crate):

@@ -94,10 +94,10 @@ static void run(const struct options *options) {
     for (unsigned i = 0; i < count; i++)
         begin(&clients[i]);
 
-    clock_sleep_until(clock_now_ns() + clock_ns(options->warmup));
+    clock_sleep_until(clock_now_ns() + clock_ns(given.warmup));
     int64_t begin_ns = clock_now_ns(), cpu_ns = process_cpu_ns();
     uint64_t ended = sum_ended(clients, count);
-    clock_sleep_until(begin_ns + clock_ns(options->seconds));
+    clock_sleep_until(begin_ns + clock_ns(given.seconds));
     ended = sum_ended(clients, count) - ended;
     cpu_ns = process_cpu_ns() - cpu_ns;
     double seconds = (double)(clock_now_ns() - begin_ns) / 1e9;

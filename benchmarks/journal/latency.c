@@ -84,7 +84,7 @@ static void run(const struct options *options) {
         report_out_of_memory();
     int appended = create("appended", NULL, size), overwritten = create("overwritten", bytes, size);
 
-    int64_t end_ns = clock_now_ns() + clock_ns(options->seconds);
+    int64_t end_ns = clock_now_ns() + clock_ns(given.seconds);
     off_t append_at = 0, overwrite_at = 0;
     while (clock_now_ns() < end_ns) {
         put(peer, connection, &load, &puts);

@@ -49,7 +49,7 @@ static void run(const struct options *options) {
         if (peer->receive != NULL)
             peer->receive(load);
         int64_t cpu_ns = process_cpu_ns();
-        double seconds = i == 0 ? options->warmup : options->seconds;
+        double seconds = i == 0 ? given.warmup : given.seconds;
         keep_pace(peer, connection, load, options->jobs, seconds);
         cpu_ns = process_cpu_ns() - cpu_ns;
         await_all(peer, connection, load);

@@ -5,16 +5,14 @@
 
 #include "peer.h"
 
-#include "../common/workload.h"
+#include "../common/program.h"
 
 #include <stdbool.h>
 
 struct options {
-    const struct workload *workload;
     const struct peer *peer;
-    char folder[4096]; /* of all files; absolute. It is the working directory, too */
-    char place[8];     /* "disk", or "tmpfs" */
-    char case_name[60];
+    char folder[4096];     /* of all files; absolute. It is the working directory, too */
+    char place[8];         /* "disk", or "tmpfs" */
     uint64_t threads;      /* that put */
     uint64_t jobs;         /* pending; of lateness: a second */
     uint64_t payload_size; /* bytes */
@@ -22,11 +20,6 @@ struct options {
     uint64_t log_mib;      /* of restart: the size of the log at the kill; 0: as it comes */
     bool is_random;        /* of space: deadlines in no order */
     double delay;          /* of cycle: the longest, in seconds */
-    double seconds;
-    double warmup;
 };
-
-/* Ends the process if the command line is wrong or asks for help. */
-void options_read(struct options *options, int argc, char **argv);
 
 #endif

@@ -6,17 +6,18 @@
 #ifndef BENCH_JOURNAL_PEER_H
 #define BENCH_JOURNAL_PEER_H
 
+#include "../common/program.h"
 #include "load.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct peer {
-    const char *name;
-    const char *about; /* one line for --help; its durability */
-    bool is_embedded;  /* in this process; otherwise a server */
-    bool has_delays;   /* of fractions of a second */
-    unsigned clients;  /* of cycle */
+    const char *name; /* as struct named */
+    const char *about;
+    bool is_embedded; /* in this process; otherwise a server */
+    bool has_delays;  /* of fractions of a second */
+    unsigned clients; /* of cycle */
 
     /* Starts on what the folder holds, or with nothing. Returns when it answers. `in_flight`: the
        most jobs that callbacks may have received and not ended. */
@@ -52,10 +53,5 @@ struct peer {
     /* Lets the log grow from now on, as a backup does that takes long; NULL: there is no such log. */
     void (*hold_log)(void);
 };
-
-/* Ends with NULL. */
-extern const struct peer *const peers[];
-
-const struct peer *peer_named(const char *name);
 
 #endif

@@ -198,12 +198,12 @@ static uint64_t count(void) {
 
 static void start(const struct peer *peer, size_t in_flight) {
     (void)in_flight;
-    const char *program = server_find("beanstalkd", "/usr/bin/beanstalkd");
+    const char *path = server_find("beanstalkd", "/usr/bin/beanstalkd");
     if (mkdir(LOG, 0700) != 0 && errno != EEXIST)
         report_failure("%s: %s", LOG, strerror(errno));
     unlink(SOCKET);
     const char *sync = strcmp(peer->name, "beanstalkd") == 0 ? "-f0" : "-f50";
-    const char *const arguments[] = { program, "-l", "unix:" SOCKET, "-b", LOG, sync, NULL };
+    const char *const arguments[] = { path, "-l", "unix:" SOCKET, "-b", LOG, sync, NULL };
     server_start("beanstalkd", arguments, NULL, SIGTERM);
     (void)count(); /* it accepts connections before it has read its log */
 }

@@ -61,10 +61,10 @@ static void run(PGconn *pg, const char *text) {
     PQclear(execute(pg, text, 0, NULL));
 }
 
-static void create_cluster(const char *program, const struct passwd *user) {
+static void create_cluster(const char *path, const struct passwd *user) {
     char initdb[4096];
-    snprintf(initdb, sizeof(initdb), "%.*s/initdb", (int)(strrchr(program, '/') - program),
-             program);
+    snprintf(initdb, sizeof(initdb), "%.*s/initdb", (int)(strrchr(path, '/') - path),
+             path);
     if (mkdir(DATA, 0700) != 0 || (user != NULL && chown(DATA, user->pw_uid, user->pw_gid) != 0))
         report_failure(DATA ": %s", strerror(errno));
     const char *const arguments[] = { initdb,  "-D", folder, "-U",         "bench", "-A",
@@ -74,16 +74,16 @@ static void create_cluster(const char *program, const struct passwd *user) {
 
 static void start(const struct peer *peer, size_t in_flight) {
     (void)peer, (void)in_flight;
-    const char *program = server_find("PostgreSQL", "/usr/lib/postgresql/*/bin/postgres");
+    const char *path = server_find("PostgreSQL", "/usr/lib/postgresql/*/bin/postgres");
     const struct passwd *user = user_of_server();
     if (getcwd(folder, sizeof(folder) - sizeof(DATA) - 1) == NULL ||
         strlen(folder) > PATH_MAX_OF_SOCKETS)
         report_left_out("the path of the folder is too long for a socket of PostgreSQL");
     strcat(folder, "/" DATA);
     if (access(DATA, F_OK) != 0)
-        create_cluster(program, user);
+        create_cluster(path, user);
     const char *const arguments[] = {
-        program, "-D", folder, "-k", folder, "-c", "listen_addresses=", "-c", "max_connections=300",
+        path, "-D", folder, "-k", folder, "-c", "listen_addresses=", "-c", "max_connections=300",
         NULL
     };
     server_start("postgresql", arguments, user, SIGINT);

@@ -64,10 +64,10 @@ static void *connect_to(void) {
 
 static void start(const struct peer *peer, size_t in_flight) {
     (void)in_flight;
-    const char *program = server_find("redis-server", "/usr/bin/redis-server");
+    const char *path = server_find("redis-server", "/usr/bin/redis-server");
     const char *sync = strcmp(peer->name, "redis") == 0 ? "always" : "everysec";
     const char *const arguments[] = {
-        program, "--port", "0", "--unixsocket",  SOCKET, "--appendonly",
+        path, "--port", "0", "--unixsocket",  SOCKET, "--appendonly",
         "yes",   "--save", "",  "--appendfsync", sync,   NULL,
     };
     server_start("redis-server", arguments, NULL, SIGTERM);

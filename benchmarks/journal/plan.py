@@ -9,7 +9,6 @@ from common import measure
 ABOUT = "Measures htw's journal, SQLite alone, and beanstalkd, Redis and PostgreSQL."
 ROUNDS = "3; space and restart 1"
 LIMIT_S = 300
-SLOW_IS_WRONG = True
 
 EMBEDDED = ["htw", "htw-normal", "sqlite", "sqlite-normal"]
 DURABLE = ["htw", "sqlite", "beanstalkd", "redis", "postgresql"]  # synced before they answer
@@ -25,22 +24,14 @@ def add_options(parser):
     parser.add_argument("--no-servers", action="store_true", help="htw and SQLite only")
 
 
-def listed(options, section):
-    return measure.listed(options.program, section)
-
-
 def prepare(options, parser):
     options.folder = options.folder or str(pathlib.Path(options.json).parent)
     pathlib.Path(options.folder).mkdir(parents=True, exist_ok=True)
     if options.tmpfs and not pathlib.Path(options.tmpfs).is_dir():
         parser.error(f"--tmpfs: there is no folder {options.tmpfs}")
     options.program = str(pathlib.Path(options.program).resolve())
-    options.peers = [peer for peer in listed(options, "peers")
+    options.peers = [peer for peer in measure.names(options.program, "peers")
                      if peer in EMBEDDED or not options.no_servers]
-
-
-def versions(_):
-    return {}
 
 
 def run(options, place, workload, peer, *arguments):

@@ -64,10 +64,10 @@ static void run(const struct options *options, enum passage passage) {
         putter_init(&putters[i], options, i, passage);
     for (unsigned i = 0; i < options->threads; i++)
         putters[i].thread = thread_start(put, &putters[i]);
-    clock_sleep_until(clock_now_ns() + clock_ns(options->warmup));
+    clock_sleep_until(clock_now_ns() + clock_ns(given.warmup));
     int64_t begin_ns = clock_now_ns();
     atomic_store(&phase, MEASURED);
-    clock_sleep_until(begin_ns + clock_ns(options->seconds));
+    clock_sleep_until(begin_ns + clock_ns(given.seconds));
     atomic_store(&phase, ENDING);
     double seconds = (double)(clock_now_ns() - begin_ns) / 1e9;
 

@@ -96,7 +96,7 @@ static void report_outcome(const struct outcome *outcome) {
 static void find_rate(const struct options *options, double most) {
     static struct outcome outcome;
     for (double rate = most; rate >= most * LOWEST; rate *= STEP_DOWN) {
-        try_rate(options, rate, options->seconds, &outcome);
+        try_rate(options, rate, given.seconds, &outcome);
         if (!outcome.sustained)
             continue;
         report_number("sustained_per_s", outcome.served_per_s);
@@ -112,17 +112,17 @@ static void run(const struct options *options) {
     service_start(&service, options, &driver_hooks, NULL);
     static struct outcome outcome;
     if (options->rate != 0) {
-        try_rate(options, options->rate, options->seconds, &outcome);
+        try_rate(options, options->rate, given.seconds, &outcome);
         report_number("served_per_s", outcome.served_per_s);
         report_number("cpu_ns_per_operation", outcome.cpu_ns);
         report_count("sustained", outcome.sustained);
         report_outcome(&outcome);
         return;
     }
-    try_rate(options, TOO_FAST, options->warmup, &outcome); /* allocates memory, warms up */
-    try_rate(options, COMMON_RATE, options->seconds, &outcome);
+    try_rate(options, TOO_FAST, given.warmup, &outcome); /* allocates memory, warms up */
+    try_rate(options, COMMON_RATE, given.seconds, &outcome);
     report_number("cpu_ns_per_operation_at_200k", outcome.cpu_ns);
-    try_rate(options, TOO_FAST, options->seconds, &outcome);
+    try_rate(options, TOO_FAST, given.seconds, &outcome);
     report_number("served_per_s_at_most", outcome.served_per_s);
     report_number("cpu_ns_per_operation_at_most", outcome.cpu_ns);
     find_rate(options, outcome.served_per_s);

@@ -169,11 +169,11 @@ static uint64_t operations(uint64_t threads) {
 }
 
 static void measure(const struct options *options) {
-    clock_sleep_until(clock_now_ns() + clock_ns(options->warmup));
+    clock_sleep_until(clock_now_ns() + clock_ns(given.warmup));
     atomic_store(&phase, MEASURING);
     uint64_t before = operations(options->threads);
     int64_t start_ns = clock_now_ns(), cpu_before_ns = process_cpu_ns();
-    int64_t end_ns = start_ns + clock_ns(options->seconds);
+    int64_t end_ns = start_ns + clock_ns(given.seconds);
     do
         clock_sleep_until(end_ns > clock_now_ns() ? end_ns : clock_now_ns() + HTW_MILLISECOND);
     while (operations(options->threads) - before < options->threads * LAP * 2);

@@ -6,8 +6,8 @@ from common import measure, peers
 ABOUT = "Measures htw's purgatory and Kafka's."
 ROUNDS = "1; pair 3"
 LIMIT_S = 120
-SLOW_IS_WRONG = True
 
+PEERS = {"htw": "<htw/purgatory.h>", "kafka": "DelayedOperationPurgatory"}
 HEAP_MIB = 4096
 FEW = ["--keys", "1000", "--requests", "1000"]
 MANY = ["--keys", "100000", "--requests", "10000"]
@@ -29,15 +29,9 @@ def add_options(parser):
     parser.add_argument("--no-jvm", action="store_true", help="without Kafka's purgatory")
 
 
-def listed(options, section):
-    if section == "peers":
-        return {"htw": "<htw/purgatory.h>", "kafka": "DelayedOperationPurgatory"}
-    return measure.listed(options.program, section)
-
-
 def prepare(options, _):
     """Builds the driver of Kafka's purgatory, where --build says. options.kafka: its class path."""
-    options.kafka, options.versions = None, {}
+    options.kafka = None
     if options.build and not options.no_jvm:
         peers.build({"kafka": lambda: build_kafka(options)}, options.versions)
 
@@ -49,10 +43,6 @@ def build_kafka(options):
     options.versions["kafka"] = peers.version_of(place, "kafka-server-common")
 
 
-def versions(options):
-    return options.versions
-
-
 def htw(options, workload, *arguments):
     is_alone = workload == "memory" or workload == "pair" and "--threads" not in arguments
     return measure.Run([options.program, "--workload", workload, *arguments,
@@ -61,7 +51,7 @@ def htw(options, workload, *arguments):
 
 def kafka(options, workload, *arguments):
     heap = min(HEAP_MIB, measure.available_mib() * 3 // 4)
-    return measure.Run([*peers.java(options.kafka, heap, "PurgatoryBench"), "--workload", workload, *arguments,
+    return measure.Run([*peers.java(options.kafka, heap), "--workload", workload, *arguments,
                         *["--quick", "--warmup", "0.7"] * options.quick])
 
 

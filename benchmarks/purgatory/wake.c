@@ -56,7 +56,7 @@ static void wake(struct waiter *waiter, uint32_t number) {
 static void run(const struct options *options) {
     static const struct hooks hooks = { is_ready, note, service_count_release };
     service_start(&service, options, &hooks, NULL);
-    uint64_t waiters = (uint64_t)(options->seconds * 1e9) / PERIOD_NS;
+    uint64_t waiters = (uint64_t)(given.seconds * 1e9) / PERIOD_NS;
     struct waiter *all = calloc(waiters, sizeof(*all));
     if (all == NULL)
         report_out_of_memory();

@@ -3,14 +3,11 @@
 #ifndef BENCH_RELAY_OPTIONS_H
 #define BENCH_RELAY_OPTIONS_H
 
-#include "../common/workload.h"
-
-#include <stdbool.h>
+#include "../common/program.h"
 
 #define STEPS_MAX 16
 
 struct options {
-    const struct workload *workload;
     const char *brokers;
     const char *topic;
     const char *to; /* of ladder: the destination */
@@ -23,9 +20,6 @@ struct options {
     bool at_least_once;
     bool has_ids; /* each record has a htw-id */
 };
-
-/* Ends the process if the command line is wrong or asks for help. */
-void options_read(struct options *options, int argc, char **argv);
 
 /* The topic of a delay of the ladder. */
 void options_step_topic(const struct options *options, uint64_t step, char name[256]);

@@ -3,15 +3,13 @@
 
 import pathlib
 import re
-import subprocess
 import sys
 
-from common import measure
+from common import measure, peers
 
 ABOUT = "Measures htw relay over a Kafka on this machine, beside a ladder of delay topics and a polled table."
 ROUNDS = "1"
 LIMIT_S = 1200
-SLOW_IS_WRONG = True
 
 WORKLOADS = {"steady": "records a second through one, two or three hops, and how late they are",
              "late": "the same at 1 000 and 20 000 records a second",
@@ -46,10 +44,6 @@ def add_options(parser):
     parser.add_argument("--rate", type=int, default=0, metavar="N", help="of steady runs")
 
 
-def listed(_, section):
-    return WORKLOADS if section == "workloads" else PEERS
-
-
 def prepare(options, parser):
     program = pathlib.Path(options.program).resolve()
     options.programs = ["--program", str(program), "--relay", str(program.parents[2] / "htw-relay"),
@@ -58,13 +52,8 @@ def prepare(options, parser):
                         "--windows", str(pathlib.Path(options.json).with_suffix(".log"))]
     if not pathlib.Path(options.kafka, ".complete").exists():
         parser.error(f"--kafka: there is no Kafka in {options.kafka or 'no folder'}")
-
-
-def versions(options):
-    """Of Kafka, by the name of its artifact, and of the JVM."""
     kafka = next(pathlib.Path(options.kafka).glob("kafka_*.jar")).stem.rsplit("-", 1)[1]
-    java = subprocess.run(["java", "-version"], capture_output=True, text=True, check=True).stderr
-    return {"Kafka": kafka, "JVM": java.splitlines()[0].replace('"', "")}
+    options.versions = {"Kafka": kafka, "JVM": peers.java_version()}
 
 
 def run(options, label, workload, *arguments, peer="htw", mode="exactly once", case=""):

@@ -15,7 +15,7 @@
 
 static void warm_up(const struct options *options, struct delays *delays) {
     uint64_t warm = expirations_keep_pace(&expirations_warmup, options->peer, delays,
-                                          WARMUP_TIMERS_PER_MS, options->warmup);
+                                          WARMUP_TIMERS_PER_MS, given.warmup);
     expirations_await(&expirations_warmup, warm, clock_now_ns() + clock_ns(PATIENCE_SECONDS));
 }
 
@@ -51,7 +51,7 @@ static void run(const struct options *options) {
 
     int64_t cpu_before_ns = process_cpu_ns();
     int64_t start_ns = clock_now_ns();
-    uint64_t scheduled = schedule(options, &delays, start_ns + clock_ns(options->seconds));
+    uint64_t scheduled = schedule(options, &delays, start_ns + clock_ns(given.seconds));
     uint64_t fired = expirations_count(&expirations_measured);
     int64_t stop_ns = clock_now_ns();
     bool drained =

@@ -14,12 +14,11 @@ static void run(const struct options *options) {
     options->peer->start(options->workers);
     struct delays delays;
     delays_init(&delays, 1, HTW_MILLISECOND, HTW_SECOND);
-    expirations_keep_pace(&expirations_warmup, options->peer, &delays, TIMERS_PER_MS,
-                          options->warmup);
+    expirations_keep_pace(&expirations_warmup, options->peer, &delays, TIMERS_PER_MS, given.warmup);
 
     int64_t cpu_before_ns = process_cpu_ns();
     uint64_t timers = expirations_keep_pace(&expirations_measured, options->peer, &delays,
-                                            TIMERS_PER_MS, options->seconds);
+                                            TIMERS_PER_MS, given.seconds);
     int64_t cpu_ns = process_cpu_ns() - cpu_before_ns;
     int64_t patience_ns = clock_now_ns() + clock_ns(PATIENCE_SECONDS);
     if (!expirations_await(&expirations_measured, timers, patience_ns))

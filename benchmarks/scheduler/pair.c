@@ -47,8 +47,8 @@ static void run(const struct options *options) {
         peer_schedule(peer, clock_now_ns(), delays_next_ns(&delays), stray_expired, NULL,
                       &handles[i]);
     static struct histogram warmup, measured;
-    repeat(peer, &delays, &warmup, options->warmup);
-    repeat(peer, &delays, &measured, options->seconds);
+    repeat(peer, &delays, &warmup, given.warmup);
+    repeat(peer, &delays, &measured, given.seconds);
     if (peer->pending() != LAG || stray_count() != 0)
         report_failure("%llu timers are pending", (unsigned long long)peer->pending());
     report_number("ns_per_pair_p50", (double)histogram_quantile_ns(&measured, 0.5) / LAPS / LAG);

@@ -6,16 +6,19 @@
 #ifndef BENCH_SCHEDULER_PEER_H
 #define BENCH_SCHEDULER_PEER_H
 
+#include "../common/program.h"
+#include "../common/report.h"
+
 #include <htw/scheduler.h>
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct peer {
-    const char *name;
-    const char *about; /* one line */
-    bool has_workers;  /* start() uses `workers` */
+    const char *name; /* as struct named */
+    const char *about;
+    bool has_workers; /* start() uses `workers` */
+    bool arms_later;  /* in a thread of its own, some time after schedule(); so it cancels */
 
     /* Starts the service, or ends the process. `workers`: the threads that run callbacks. 0: the
        thread that waits for deadlines does; -1: the peer's own choice. */
@@ -33,24 +36,16 @@ struct peer {
                     uint64_t *ret_handle);
     /* Returns whether the callback will not run. */
     bool (*cancel)(uint64_t handle);
-    /* How many timers are pending. */
+    /* How many timers are pending; NULL: it does not count them. */
     uint64_t (*pending)(void);
     /* The bytes that it reports; or NULL. */
     uint64_t (*memory_bytes)(void);
 };
 
-/* The list ends with NULL. */
-extern const struct peer *const peers[];
-
-const struct peer *peer_named(const char *name);
-
-/* Ends the run: schedule() found no memory. */
-void peer_exhausted(void) __attribute__((noreturn, cold));
-
 static inline void peer_schedule(const struct peer *peer, int64_t now_ns, int64_t delay_ns,
                                  htw_callback *callback, void *arg, uint64_t *ret_handle) {
     if (__builtin_expect(peer->schedule(now_ns, delay_ns, callback, arg, ret_handle) != 0, 0))
-        peer_exhausted();
+        report_out_of_memory();
 }
 
 #endif

@@ -54,46 +54,38 @@ static uint64_t memory_bytes(void) {
     return htw_scheduler_get_stats(scheduler, &stats) == 0 ? stats.memory_bytes : 0;
 }
 
+/* The members that are the same in all of them. */
+#define HTW_MEMBERS \
+    .has_workers = true, .cancel = cancel, .pending = pending, .memory_bytes = memory_bytes
+
 const struct peer peer_htw = {
     .name = "htw",
     .about = "htw_schedule(), tick 1 ms",
-    .has_workers = true,
     .start = start_1ms,
     .schedule = schedule,
-    .cancel = cancel,
-    .pending = pending,
-    .memory_bytes = memory_bytes,
+    HTW_MEMBERS,
 };
 
 const struct peer peer_htw_absolute = {
     .name = "htw-absolute",
     .about = "htw_schedule_at(), tick 1 ms",
-    .has_workers = true,
     .start = start_1ms,
     .schedule = schedule_absolute,
-    .cancel = cancel,
-    .pending = pending,
-    .memory_bytes = memory_bytes,
+    HTW_MEMBERS,
 };
 
 const struct peer peer_htw_100us = {
     .name = "htw-100us",
     .about = "htw_schedule(), tick 100 us",
-    .has_workers = true,
     .start = start_100us,
     .schedule = schedule,
-    .cancel = cancel,
-    .pending = pending,
-    .memory_bytes = memory_bytes,
+    HTW_MEMBERS,
 };
 
 const struct peer peer_htw_fine = {
     .name = "htw-fine",
     .about = "htw_schedule(), tick 5 us, an alarm up to 45 us later",
-    .has_workers = true,
     .start = start_fine,
     .schedule = schedule,
-    .cancel = cancel,
-    .pending = pending,
-    .memory_bytes = memory_bytes,
+    HTW_MEMBERS,
 };

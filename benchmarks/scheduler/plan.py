@@ -6,10 +6,21 @@ from common import measure, peers
 ABOUT = "Measures htw's scheduler and the timers of C programs, of the JVM, of Go and of tokio."
 ROUNDS = "1; threads, foreign and pair 2"
 LIMIT_S = 300
-SLOW_IS_WRONG = True
 
 JVM_PEERS = {"jdk": ["jdk"], "netty": ["netty-1ms", "netty-100ms"], "kafka": ["kafka"]}
 ARTIFACTS = {"netty": "netty-common", "kafka": "kafka-server-common"}
+PEERS = {
+    "jdk": "ScheduledThreadPoolExecutor",
+    "jdk-forkjoin": "ForkJoinPool.schedule() of JDK 25",
+    "netty-1ms": "HashedWheelTimer, tick 1 ms",
+    "netty-100ms": "HashedWheelTimer, tick 100 ms",
+    "kafka": "SystemTimer",
+    "go": "time.AfterFunc()",
+    "tokio": "a task that sleeps",
+    "tokio-sleep": "a sleep without a task",
+    "tokio-alt": "a task that sleeps, with tokio's alternative timer",
+    "tokio-sleep-alt": "a sleep without a task, with tokio's alternative timer",
+}
 GO = "scheduler/go"
 TOKIO = "scheduler/tokio"
 HEAP_MIB_MAX = 31000  # above, pointers are no longer compressed
@@ -22,26 +33,13 @@ def add_options(parser):
     parser.add_argument("--no-tokio", action="store_true", help="without tokio's timers")
 
 
-def listed(options, section):
-    found = measure.listed(options.program, section)
-    if section == "peers":
-        found.update({"jdk": "ScheduledThreadPoolExecutor",
-                      "jdk-forkjoin": "ForkJoinPool.schedule() of JDK 25", "netty-1ms": "HashedWheelTimer, tick 1 ms",
-                      "netty-100ms": "HashedWheelTimer, tick 100 ms", "kafka": "SystemTimer",
-                      "go": "time.AfterFunc()", "tokio": "a task that sleeps",
-                      "tokio-sleep": "a sleep without a task",
-                      "tokio-alt": "a task that sleeps, with tokio's alternative timer",
-                      "tokio-sleep-alt": "a sleep without a task, with tokio's alternative timer"})
-    return found
-
-
 def prepare(options, _):
     """Builds the peers that are not C, where --build says. options.outside: the start of the command of
     each, or the class path of those of the JVM."""
-    options.peers = list(measure.listed(options.program, "peers"))
+    options.peers = list(measure.names(options.program, "peers"))
     if options.quick:
         options.peers = [peer for peer in options.peers if not peer.startswith("lib")]
-    options.outside, options.jvm_peers, options.versions = {}, [], {}
+    options.outside, options.jvm_peers = {}, []
     options.java = {}  # of the peers that need another one than that on the PATH
     recipes = {}
     if options.build and not options.no_jvm:
@@ -88,13 +86,10 @@ def build_go(options):
 
 
 def build_tokio(options, suffix, flags=""):
-    program, version = peers.build_rust(options.build, TOKIO, flags)
-    options.outside.update({f"{peer}{suffix}": [program] for peer in ("tokio", "tokio-sleep")})
+    plugin, version = peers.build_rust(options.build, TOKIO, flags)
+    command = [options.program, "--plugin", plugin]
+    options.outside.update({f"{peer}{suffix}": command for peer in ("tokio", "tokio-sleep")})
     options.versions["tokio"] = f"{peers.locked_version(TOKIO, 'tokio')} ({version})"
-
-
-def versions(options):
-    return options.versions
 
 
 def run(options, workload, peer, *arguments):
@@ -105,7 +100,7 @@ def run(options, workload, peer, *arguments):
     if workload == "idle":
         heap = IDLE_HEAP_MIB
     java = options.java.get(peer, "java")
-    return measure.Run([*peers.java(options.outside[peer], heap, "Bench", java), *what])
+    return measure.Run([*peers.java(options.outside[peer], heap, java), *what])
 
 
 def native(options):

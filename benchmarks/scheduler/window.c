@@ -17,7 +17,7 @@ struct peaks {
 };
 
 static void sample(const struct peer *peer, unsigned number, struct peaks *peaks) {
-    uint64_t pending = peer->pending();
+    uint64_t pending = peer->pending != NULL ? peer->pending() : 0;
     if (pending > peaks->pending)
         peaks->pending = pending;
     if (peer->memory_bytes == NULL || number % MEMORY_SAMPLE != 0)
@@ -28,11 +28,11 @@ static void sample(const struct peer *peer, unsigned number, struct peaks *peaks
 }
 
 void window_measure_pairs(const struct options *options, window_pairs *pairs) {
-    clock_sleep_until(clock_now_ns() + clock_ns(options->warmup));
+    clock_sleep_until(clock_now_ns() + clock_ns(given.warmup));
     uint64_t pairs_before = pairs();
     int64_t cpu_before_ns = process_cpu_ns();
     int64_t start_ns = clock_now_ns();
-    int64_t end_ns = start_ns + clock_ns(options->seconds);
+    int64_t end_ns = start_ns + clock_ns(given.seconds);
     struct peaks peaks = { 0 };
     unsigned number = 0;
     for (int64_t next_ns = start_ns; next_ns < end_ns; next_ns += SAMPLE_NS) {
@@ -50,19 +50,23 @@ void window_measure_pairs(const struct options *options, window_pairs *pairs) {
         report_failure("no pair was done in the measured time");
     report_number("pairs_per_s", (double)done / seconds);
     report_number("cpu_ns_per_pair", (double)cpu_ns / (double)done);
-    report_count("pending_max", peaks.pending);
+    if (options->peer->pending != NULL)
+        report_count("pending_max", peaks.pending);
     if (options->peer->memory_bytes != NULL)
         report_count("memory_bytes_max", peaks.memory_bytes);
 }
 
 void window_check(const struct options *options, uint64_t scheduled, uint64_t cancelled) {
+    const struct peer *peer = options->peer;
     int64_t deadline_ns = clock_now_ns() + PATIENCE_NS;
-    while (cancelled + stray_count() != scheduled || options->peer->pending() != 0) {
+    for (;;) {
+        uint64_t pending = peer->pending != NULL ? peer->pending() : 0;
+        if (cancelled + stray_count() == scheduled && pending == 0)
+            return;
         if (clock_now_ns() >= deadline_ns)
             report_failure("of %llu timers %llu were cancelled, %llu fired, %llu are pending",
                            (unsigned long long)scheduled, (unsigned long long)cancelled,
-                           (unsigned long long)stray_count(),
-                           (unsigned long long)options->peer->pending());
+                           (unsigned long long)stray_count(), (unsigned long long)pending);
         clock_sleep_until(clock_now_ns() + SAMPLE_NS);
     }
 }

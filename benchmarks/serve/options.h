@@ -3,24 +3,17 @@
 #ifndef BENCH_SERVE_OPTIONS_H
 #define BENCH_SERVE_OPTIONS_H
 
-#include "../common/workload.h"
-
-#include <stdbool.h>
+#include "../common/program.h"
 
 struct options {
-    const struct workload *workload;
-    const char *peer;   /* "htw" or "beanstalkd" */
+    bool is_htw;        /* otherwise beanstalkd */
     bool is_durable;    /* INSERTED comes when the disk has the job; otherwise there is no file */
     char program[4096]; /* htw-serve */
     char folder[4096];  /* of all files. It is the working directory, too */
     uint64_t clients;
     uint64_t count; /* jobs or commands */
     uint64_t rate;  /* jobs a second; 0: half of what it can do */
-    double seconds, warmup;
 };
-
-/* Ends the process if the command line is wrong or asks for help. */
-void options_read(struct options *options, int argc, char **argv);
 
 /* Starts the server on what the folder holds, or with nothing. Returns its port; it may not listen yet. */
 unsigned peer_start(const struct options *options);

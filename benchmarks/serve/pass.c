@@ -104,9 +104,9 @@ static void run_hand(const struct options *options) {
     begin(options, count < 2 ? 2 : count, count < 2 ? 1 : count / 2);
     double rate = (double)options->rate;
     if (rate == 0)
-        rate = saturate(options->seconds / 2) / 2;
-    run_for(options->warmup, rate);
-    measure(options->seconds, rate);
+        rate = saturate(given.seconds / 2) / 2;
+    run_for(given.warmup, rate);
+    measure(given.seconds, rate);
 }
 
 static void run_lateness(const struct options *options) {
@@ -114,7 +114,7 @@ static void run_lateness(const struct options *options) {
     begin(options, LATENESS_CLIENTS, LATENESS_CLIENTS / 2);
     delay_s = 1;
     run_for(1.2, rate); /* the first are due */
-    measure(options->seconds, rate);
+    measure(given.seconds, rate);
 }
 
 static void run_waiting(const struct options *options) {
@@ -128,10 +128,10 @@ static void run_waiting(const struct options *options) {
     producers = 1;
     for (unsigned i = 1; i <= count; i++)
         client_say(&clients.of[i], "reserve\r\n");
-    run_for(options->warmup, 0);
+    run_for(given.warmup, 0);
     report_number("bytes_per_worker", (double)(server_resident_bytes() - before) / count);
-    run_for(options->warmup, WAITING_RATE);
-    measure(options->seconds, WAITING_RATE);
+    run_for(given.warmup, WAITING_RATE);
+    measure(given.seconds, WAITING_RATE);
 }
 
 const struct workload workload_hand = {

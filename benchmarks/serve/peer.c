@@ -39,8 +39,8 @@ static void start_htw(const struct options *options, const char *port) {
 }
 
 static void start_beanstalkd(const struct options *options, const char *port) {
-    const char *program = server_find("beanstalkd", "/usr/bin/beanstalkd");
-    const char *const arguments[] = { program,  "-l",  "127.0.0.1",
+    const char *path = server_find("beanstalkd", "/usr/bin/beanstalkd");
+    const char *const arguments[] = { path,  "-l",  "127.0.0.1",
                                       "-p",     port,  options->is_durable ? "-b" : NULL,
                                       "binlog", "-f0", NULL };
     if (options->is_durable && mkdir("binlog", 0700) != 0 && errno != EEXIST)
@@ -64,7 +64,7 @@ unsigned peer_start(const struct options *options) {
     char port[16];
     snprintf(port, sizeof(port), "%u", number);
     share_cpus(true);
-    if (strcmp(options->peer, "htw") == 0)
+    if (options->is_htw)
         start_htw(options, port);
     else
         start_beanstalkd(options, port);

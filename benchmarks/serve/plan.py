@@ -10,9 +10,9 @@ from common import measure
 ABOUT = "Measures htw serve beside beanstalkd."
 ROUNDS = "5; delayed 1"
 LIMIT_S = 300
-SLOW_IS_WRONG = True
 
-PEERS = {"htw": "htw serve", "beanstalkd": "beanstalkd 1.12 of Debian, left out where it is not installed"}
+PEERS = {"beanstalkd": "beanstalkd 1.12 of Debian, left out where it is not installed"}
+BEANSTALKD = "/usr/bin/beanstalkd"
 CLIENTS = ("1", "16", "256")
 WARM = ["--warmup", "2"]  # until the log of the journal begins at its start again
 SLOW = ["--rate", "2000"]  # what both keep with a file
@@ -23,10 +23,6 @@ def add_options(parser):
                         help="where the files are, on the disk to be measured (that of --json)")
 
 
-def listed(options, section):
-    return measure.listed(options.program, section) if section == "workloads" else PEERS
-
-
 def prepare(options, parser):
     options.folder = options.folder or str(pathlib.Path(options.json).parent)
     pathlib.Path(options.folder).mkdir(parents=True, exist_ok=True)
@@ -34,19 +30,14 @@ def prepare(options, parser):
     options.program, options.serve = str(program), str(program.parents[2] / "htw-serve")
     if not pathlib.Path(options.serve).exists():
         parser.error(f"there is no {options.serve}")
-
-
-def versions(_):
-    try:
-        found = subprocess.run(["/usr/bin/beanstalkd", "-v"], capture_output=True, text=True, check=True).stdout
-    except OSError:
-        return {}
-    return {"beanstalkd": found.split()[-1]}
+    if pathlib.Path(BEANSTALKD).exists():
+        said = subprocess.run([BEANSTALKD, "-v"], capture_output=True, text=True, check=True).stdout
+        options.versions = {"beanstalkd": said.split()[-1]}
 
 
 def run(options, workload, is_durable, *arguments):
     """Both, each in a folder of its own, which is removed when the next run is asked for."""
-    for peer in PEERS:
+    for peer in ("htw", "beanstalkd"):
         if workload not in options.workloads:
             continue
         with tempfile.TemporaryDirectory(prefix="htw-bench-", dir=options.folder) as folder:

@@ -75,10 +75,10 @@ static void measure(const struct options *options, bool is_cycle) {
     clients_connect(&clients, peer_start(options), (unsigned)options->clients);
     for (unsigned i = 0; i < clients.count; i++)
         begin(&clients.of[i]);
-    run_until(&clients, clock_now_ns() + clock_ns(options->warmup), is_cycle);
+    run_until(&clients, clock_now_ns() + clock_ns(given.warmup), is_cycle);
     memset(&times, 0, sizeof(times));
     int64_t begin_ns = clock_now_ns(), cpu_ns = server_cpu_ns();
-    run_until(&clients, begin_ns + clock_ns(options->seconds), is_cycle);
+    run_until(&clients, begin_ns + clock_ns(given.seconds), is_cycle);
     double seconds = (double)(clock_now_ns() - begin_ns) / 1e9;
     cpu_ns = server_cpu_ns() - cpu_ns;
     report_number("jobs_per_s", (double)times.total / seconds);

@@ -8,8 +8,8 @@
  *     object   [ struct bench_record | the timer, timer_size bytes | padding ]
  *
  * Objects start on a cache line and fill whole lines, like the connections and requests in which
- * timers are embedded. An implementation that is not in the tree is a shared object that defines
- * `bench_plugin` (README.md).
+ * timers are embedded. Implementations that are not in the tree are in a shared object
+ * that defines `bench_plugins`, a list of pointers to them with NULL at its end (README.md).
  */
 #ifndef BENCH_WHEEL_BENCH_H
 #define BENCH_WHEEL_BENCH_H

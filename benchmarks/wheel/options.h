@@ -3,11 +3,10 @@
 #ifndef BENCH_WHEEL_OPTIONS_H
 #define BENCH_WHEEL_OPTIONS_H
 
-#include "../common/workload.h"
+#include "../common/program.h"
 #include "bench.h"
 
 struct options {
-    const struct workload *workload;
     const struct bench_implementation *implementation;
     uint64_t timers;
     uint64_t operations; /* pairs or moves to measure, where the timers do not say how many */
@@ -15,8 +14,5 @@ struct options {
     bool has_end; /* let what is armed at the end expire, and check that; it can take longer than
                      what is measured */
 };
-
-/* Loads plugins. Ends the process if the command line is wrong or asks for help. */
-void options_read(struct options *options, int argc, char **argv);
 
 #endif

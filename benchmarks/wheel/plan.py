@@ -2,7 +2,7 @@
 """What is run: each workload with each implementation and number of timers."""
 
 from common import peers
-from common.measure import Run, listed as names_listed
+from common.measure import Run, names
 
 ABOUT = "Measures htw's wheel and its peers on one core, in virtual time."
 ROUNDS = "5; 3 with --quick; memory always 1"
@@ -18,6 +18,7 @@ USUAL_SIZES = [1000000]
 FIXED = {"sparse", "phase"}  # no other number makes sense
 EXACT = {"memory"}  # all rounds are the same
 AGRONA = "agrona"
+PEERS = {AGRONA: "Agrona's DeadlineTimerWheel, 65 536 spokes; on the JVM"}
 AGRONA_WORKLOADS = {"churn", "fifo", "expire"}
 HEAP_MIB = 4096
 
@@ -28,23 +29,12 @@ def add_options(parser):
     parser.add_argument("--n", default="", metavar="N,...", help=(
         "these numbers of timers instead of each workload's own; sparse and phase have fixed ones"))
     parser.add_argument("--plugin", action="append", default=[], metavar="FILE", help=(
-        "a shared object that defines bench_plugin; may be repeated (benchmarks/wheel/bench.h)"))
+        "a shared object that defines bench_plugins; may be repeated (benchmarks/wheel/bench.h)"))
     parser.add_argument("--no-jvm", action="store_true", help="without Agrona's wheel")
 
 
-def plugins(options):
-    return [word for path in options.plugin for word in ("--plugin", path)]
-
-
-def listed(options, section):
-    found = names_listed(options.program, section, *plugins(options))
-    if section == "peers":
-        found[AGRONA] = "Agrona's DeadlineTimerWheel, 65 536 spokes; on the JVM"
-    return found
-
-
 def prepare(options, parser):
-    known = list(listed(options, "peers"))
+    known = [*names(options.program, "peers", options.plugin), *PEERS]
     options.peers = options.impl.split(",") if options.impl else known
     if not set(options.peers) <= set(known):
         parser.error(f"--impl: no such name in: {options.impl}")
@@ -54,7 +44,7 @@ def prepare(options, parser):
         if not text.isdecimal() or not 1 <= int(text) <= 1000000000:
             parser.error(f"--n: not a number of timers: {text}")
         options.sizes.append(int(text))
-    options.agrona, options.versions = None, {}
+    options.agrona = None
     if options.build and not options.no_jvm and AGRONA in options.peers:
         peers.build({AGRONA: lambda: build_agrona(options)}, options.versions)
 
@@ -66,17 +56,13 @@ def build_agrona(options):
     options.versions[AGRONA] = peers.version_of(place, AGRONA)
 
 
-def versions(options):
-    return options.versions
-
-
 def start(options, workload, peer):
     """The start of the command of a run; None if the peer does not have the workload."""
     if peer != AGRONA:
-        return [options.program, *plugins(options)]
+        return [options.program, *(word for path in options.plugin for word in ("--plugin", path))]
     if options.agrona is None or workload not in AGRONA_WORKLOADS:
         return None
-    return peers.java(options.agrona, HEAP_MIB, "WheelBench")
+    return peers.java(options.agrona, HEAP_MIB)
 
 
 def sizes(options, workload):

@@ -79,7 +79,7 @@ static size_t count(void *self_) {
     return htw_wheel_count(self->wheel) + has(self, "miscount");
 }
 
-const struct bench_implementation bench_plugin = {
+static const struct bench_implementation faulty = {
     .name = "faulty",
     .about = "wrong on purpose",
     .timer_size = sizeof(struct htw_timer),
@@ -91,3 +91,5 @@ const struct bench_implementation bench_plugin = {
     .advance = advance,
     .count = count,
 };
+
+const struct bench_implementation *const bench_plugins[] = { &faulty, NULL };

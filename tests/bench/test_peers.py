@@ -39,8 +39,7 @@ WORKING = {
           "echo '#!/bin/sh' >\"$4\"; echo '" + PRINT % ("go", 4321) + "' >>\"$4\"; /bin/chmod +x \"$4\"",
     "rustc": "echo rustc 1.99.0",
     "cargo": 'for word; do target=$word; done; /bin/mkdir -p "$target/release"; '
-             "program=$target/release/htw-bench-tokio; echo '#!/bin/sh' >$program; "
-             "echo '" + PRINT % ("tokio", 8765) + "' >>$program; /bin/chmod +x $program",
+             "echo >$target/release/libhtw_bench_tokio.so",
 }
 FAILING = {
     **WORKING,
@@ -134,7 +133,8 @@ def bench_peers_that_were_built_are_measured():
     assert machine["netty"] == "9.8.7" and machine["Go"] == "go9.9", machine
     assert re.fullmatch(r"1\.\d+\.\d+ \(rustc 1\.99\.0\)", machine["tokio"]), machine
     text = re.sub(" +", " ", run.stdout)
-    assert "\n| go | 4321 |" in text and "\n| tokio | 8765 |" in text, text
+    assert "\n| go | 4321 |" in text, text
+    assert "tokio" in {line["peer"] for line in document["results"]}, document
 
 
 def bench_kafka_and_agrona_are_looked_for():

@@ -14,12 +14,19 @@ final class Arguments {
             if (flags.contains(name))
                 given.put(name, "");
             else if (!options.contains(name))
-                throw new IllegalArgumentException("no such option: " + name);
+                throw wrong("no such option: " + name);
             else if (i + 1 == arguments.length)
-                throw new IllegalArgumentException(name + " lacks its value");
+                throw wrong(name + " lacks its value");
             else
                 given.put(name, arguments[++i]);
         }
+    }
+
+    /** Ends the process: the command line is wrong. */
+    static RuntimeException wrong(String what) {
+        System.err.println("Bench: " + what);
+        System.exit(2);
+        return new IllegalArgumentException(what);
     }
 
     boolean has(String flag) {
@@ -30,7 +37,7 @@ final class Arguments {
     String name(String option, List<String> names) {
         String value = given.getOrDefault(option, "");
         if (!names.contains(value))
-            throw new IllegalArgumentException(option + ": not one of " + names + ": " + value);
+            throw wrong(option + ": not one of " + names + ": " + value);
         return value;
     }
 
@@ -46,13 +53,13 @@ final class Arguments {
         } catch (NumberFormatException wrong) {
             // as a number that is out of range
         }
-        throw new IllegalArgumentException(option + ": not a number above 0: " + value);
+        throw wrong(option + ": not a number above 0: " + value);
     }
 
     int whole(String option, int usual) {
         double number = number(option, usual);
         if (number != (int) number)
-            throw new IllegalArgumentException(option + ": not a whole number: " + number);
+            throw wrong(option + ": not a whole number: " + number);
         return (int) number;
     }
 }

@@ -94,7 +94,7 @@ final class PurgatoryArrivals {
         long patience = System.nanoTime() + PATIENCE_NS;
         while (driver.completed + driver.expired.get() != driver.submitted) {
             if (System.nanoTime() > patience)
-                PurgatoryBench.fail("of " + driver.submitted + " requests " + driver.completed
+                Bench.fail("of " + driver.submitted + " requests " + driver.completed
                     + " completed and " + driver.expired.get() + " expired");
             Clock.sleepUntil(System.nanoTime() + 1_000_000);
         }

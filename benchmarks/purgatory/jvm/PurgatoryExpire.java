@@ -52,7 +52,7 @@ final class PurgatoryExpire {
         long patience = System.nanoTime() + PATIENCE_NS;
         while (EXPIRED.get() < count) {
             if (System.nanoTime() > patience)
-                PurgatoryBench.fail(count - EXPIRED.get() + " requests have not expired");
+                Bench.fail(count - EXPIRED.get() + " requests have not expired");
             Clock.sleepUntil(System.nanoTime() + PERIOD_NS);
         }
     }

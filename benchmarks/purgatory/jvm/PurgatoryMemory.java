@@ -36,7 +36,7 @@ final class PurgatoryMemory {
             purgatory.checkAndComplete(key);
         report.line("retained_watches", purgatory.watched());
         if (purgatory.numDelayed() != 0)
-            PurgatoryBench.fail("requests are left that were completed");
+            Bench.fail("requests are left that were completed");
     }
 
     private PurgatoryMemory() {

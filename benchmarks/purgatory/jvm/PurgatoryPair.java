@@ -56,7 +56,7 @@ final class PurgatoryPair {
             for (Waiter waiter : submitter.pending) {
                 while (waiter != null && !waiter.isCompleted()) {
                     if (System.nanoTime() > patience)
-                        PurgatoryBench.fail("a request has not completed");
+                        Bench.fail("a request has not completed");
                     Thread.onSpinWait();
                 }
             }
@@ -150,7 +150,7 @@ final class PurgatoryPair {
                 on = List.of(drawn);
             }
             if (purgatory.tryCompleteElseWatch(waiter, on))
-                PurgatoryBench.fail("a request was not watched");
+                Bench.fail("a request was not watched");
             return waiter;
         }
 
@@ -162,7 +162,7 @@ final class PurgatoryPair {
             waiter.ready = true;
             int completed = purgatory.checkAndComplete(waiter.key);
             if (options.threads == 1 && completed != 1)
-                PurgatoryBench.fail("an event has completed " + completed + " requests");
+                Bench.fail("an event has completed " + completed + " requests");
         }
     }
 

@@ -22,7 +22,7 @@ final class Options {
         seconds = given.number("--seconds", usualSeconds() / (quick ? 5 : 1));
         warmup = given.number("--warmup", quick ? 1 : 2);
         if (producers != 1 && !workload.equals("threads") && !workload.equals("foreign"))
-            throw new IllegalArgumentException(workload + " has one producer");
+            throw Arguments.wrong(workload + " has one producer");
     }
 
     private double usualSeconds() {

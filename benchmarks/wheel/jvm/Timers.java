@@ -59,7 +59,7 @@ final class Timers {
 
     void pair(int timer, long deadline) {
         if (!wheel.cancelTimer(ids[timer]))
-            WheelBench.fail("a timer that was pending could not be cancelled");
+            Bench.fail("a timer that was pending could not be cancelled");
         schedule(timer, deadline);
     }
 
@@ -81,13 +81,13 @@ final class Timers {
 
     void checkCount(long count) {
         if (wheel.timerCount() != count)
-            WheelBench.fail(wheel.timerCount() + " timers are armed, not " + count);
+            Bench.fail(wheel.timerCount() + " timers are armed, not " + count);
     }
 
     /** Fails unless so many have fired, each once and in time, and none is armed. */
     void checkEnd(long count) {
         if (wrong != 0 || late != 0 || fired != count)
-            WheelBench.fail(fired + " timers fired, not " + count + "; " + wrong + " wrongly, "
+            Bench.fail(fired + " timers fired, not " + count + "; " + wrong + " wrongly, "
                 + late + " late");
         checkCount(0);
     }
