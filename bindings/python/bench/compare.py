@@ -9,9 +9,7 @@ import asyncio
 import gc
 import heapq
 import random
-import sched
 import statistics
-import threading
 import time
 import tracemalloc
 
@@ -34,7 +32,15 @@ def call():
     calls += 1
 
 
-class Scheduler:
+class Peer:
+    def own_bytes(self):
+        return 0
+
+    def close(self):
+        pass
+
+
+class Scheduler(Peer):
     name = "htw.Scheduler"
 
     def __init__(self):
@@ -58,7 +64,7 @@ class Scheduler:
         self.scheduler.close()
 
 
-class Asyncio:
+class Asyncio(Peer):
     """The clock of the loop is set forward, so that all is due."""
 
     name = "asyncio call_later"
@@ -84,9 +90,6 @@ class Asyncio:
         self.ahead = 100
         self.turn()
         self.turn()
-
-    def own_bytes(self):
-        return 0
 
     def close(self):
         self.loop.close()
@@ -119,7 +122,7 @@ class HtwAsyncio(Asyncio):
         super().close()
 
 
-class Heapq:
+class Heapq(Peer):
     """A heap in which cancelled entries stay, marked, as most programs write it."""
 
     name = "heapq"
@@ -147,40 +150,6 @@ class Heapq:
             callback = pop(heap)[2]
             if callback is not None:
                 callback()
-
-    def own_bytes(self):
-        return 0
-
-    def close(self):
-        pass
-
-
-class Sched:
-    """A cancel is O(timers): of a thousandth of them, and times a thousand."""
-
-    name = "sched"
-
-    def __init__(self):
-        self.time = 0.0
-        self.sched = sched.scheduler(lambda: self.time, lambda seconds: None)
-
-    def schedule(self):
-        enter = self.sched.enter
-        return [enter(delay, 0, call) for delay in DELAYS]
-
-    def cancel(self, timers):
-        for i in ORDER[:COUNT // 1000]:
-            self.sched.cancel(timers[i])
-
-    def expire(self, timers):
-        self.time = 100.0
-        self.sched.run(blocking=False)
-
-    def own_bytes(self):
-        return 0
-
-    def close(self):
-        pass
 
 
 def clocked(function, *args):
@@ -210,8 +179,6 @@ def measure(kind):
         peer = kind()
         schedule, timers = clocked(peer.schedule)
         cancel, _ = clocked(peer.cancel, timers)
-        if kind is Sched:
-            cancel *= 1000
         peer.close()
         peer = kind()
         timers = peer.schedule()
@@ -224,26 +191,10 @@ def measure(kind):
     return [statistics.median(column) for column in zip(*rows)] + [bytes_each(kind)]
 
 
-def threads(count=200):
-    """threading.Timer is a thread for each timer: a sample."""
-    start = time.process_time_ns()
-    timers = [threading.Timer(60, call) for _ in range(count)]
-    for timer in timers:
-        timer.start()
-    middle = time.process_time_ns()
-    for timer in timers:
-        timer.cancel()
-    for timer in timers:
-        timer.join()
-    return (middle - start) / count, (time.process_time_ns() - middle) / count
-
-
 print(f"{COUNT} timers, delays of 30 to 60 s; nanoseconds of processor time each, "
       f"median of {options.rounds} rounds\n")
 print("| | schedule | cancel | expire | bytes |")
 print("|---|---|---|---|---|")
-for kind in (Scheduler, HtwAsyncio, Asyncio, Heapq, Sched):
+for kind in (Scheduler, HtwAsyncio, Asyncio, Heapq):
     figures = measure(kind)
     print(f"| {kind.name} | " + " | ".join(f"{figure:.0f}" for figure in figures) + " |")
-schedule, cancel = threads()
-print(f"| threading.Timer, 200 of them | {schedule:.0f} | {cancel:.0f} | - | - |")

@@ -17,7 +17,7 @@ import pytest
 
 import htw
 import htw.aio
-from conftest import in_child, in_threads, run_python
+from conftest import run_python
 
 if os.environ.get("HTW_PYTHON_CALENDAR") == "0":  # build_native.py has left it out
     with pytest.raises(ImportError, match="needs the library cctz"):
@@ -217,52 +217,18 @@ def test_arguments_are_dropped_when_the_timer_ends(scheduler):
     assert reference() is None
 
 
-def test_exception_is_reported_and_the_timer_goes_on():
-    seen = []
-    with htw.Scheduler(clock=htw.Clock.MANUAL, workers=0, manual_start=START,
-                       on_error=lambda timer, error: seen.append((timer, str(error)))) as scheduler:
-        def fail():
-            raise RuntimeError("no disk")
-
-        timer = Calendar.daily(3).schedule(scheduler, fail)
-        scheduler.advance(2 * DAY)
-        assert seen == [(timer, "no disk")] * 2
-        Calendar.daily(3).schedule(scheduler, sys.exit, 3, key="exit")
-        with pytest.raises(SystemExit):
-            scheduler.advance(DAY)
-
-
-def test_timer_of_an_event_loop_runs_in_its_thread_and_context():
+def test_timer_of_an_event_loop_runs_in_its_thread():
     async def main():
-        loop = asyncio.get_running_loop()
+        ran = asyncio.get_running_loop().create_future()
         async with htw.aio.Scheduler() as scheduler:
-            ran = loop.create_future()
-
             def run(timer):
                 if not ran.done():
                     ran.set_result((threading.get_ident(), timer))
 
             timer = Calendar("* * * * * *").schedule(scheduler, run, pass_timer=True)
             assert await asyncio.wait_for(ran, 20) == (threading.get_ident(), timer)
-            with pytest.raises(TypeError):
-                Calendar("* * * * * *").schedule(scheduler, main)
 
     asyncio.run(main())
-
-
-def test_threads_schedule_and_cancel_at_once(threaded):
-    zone, hourly = Zone("Europe/Berlin"), Calendar("@hourly")
-
-    def use(i):
-        for j in range(200):
-            timer = hourly.schedule(threaded, print, zone=zone, key=f"{i} {j % 3}")
-            assert hourly.next(START + j, zone) is not None
-            if j % 2:
-                assert timer.cancel() == htw.Outcome.CANCELLED
-
-    in_threads(8, use)
-    assert len(threaded) <= 24
-    assert len(threaded.stop()) <= 24
 
 
 def test_calendar_timers_know_where_they_were_armed(threaded):
@@ -271,18 +237,6 @@ def test_calendar_timers_know_where_they_were_armed(threaded):
     assert f" print test_calendar_timers_know_where_they_were_armed() {__file__}:{line}\n" \
         in threaded.dump()
     timer.cancel()
-
-
-def test_child_of_a_fork_is_refused(threaded):
-    timer = Calendar.daily(3).schedule(threaded, print)
-
-    def child():
-        for call in (timer.cancel, lambda: Calendar.daily(3).schedule(threaded, print)):
-            with pytest.raises(htw.ForkedError):
-                call()
-        assert Calendar.daily(3).next(START, Zone("UTC")) == START + 3 * HOUR
-
-    assert in_child(child) == 0
 
 
 # ---- the optional part

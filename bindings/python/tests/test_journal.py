@@ -299,15 +299,12 @@ def test_jobs_recur_by_the_calendar(manual, tmp_path):
 
 
 def test_jobs_and_queues_are_shown_and_obey_policy_and_pause(manual, journal):
-    policy = QueuePolicy(attempts_max=2, initial=60, cap=3600, jitter=0)
+    policy = QueuePolicy(attempts_max=1, initial=60, cap=3600, jitter=0)
     journal.set_policy("mail", policy)
     ids = journal.apply(Change().put("one", queue="mail").put("two", queue="mail"))
     journal.lease("mail").release()
-    assert states(journal) == (1, 1, 0, 0)
-    manual.advance(60)
-    journal.lease("mail").release()
+    assert states(journal) == (0, 1, 0, 1)
     assert [job.id for job in journal.jobs("mail", JobState.BURIED)] == ids[:1]
-    assert [job.payload for job in journal.jobs("mail", JobState.READY)] == [b"two"]
     journal.pause("mail", 60)
     assert journal.queue("mail").paused_until == journal.now() + 60 and not journal.lease("mail")
     journal.resume("mail")
@@ -316,15 +313,11 @@ def test_jobs_and_queues_are_shown_and_obey_policy_and_pause(manual, journal):
     default, mail = journal.queues()
     assert default.name is None and mail.name == "mail" and mail.policy == policy
     assert mail.paused_until is None and journal.queue("none") is None
-    many = journal.apply(_many(250))
-    assert [job.id for job in journal.jobs("many", JobState.READY)] == many
-
-
-def _many(count):
     change = Change()
-    for i in range(count):
+    for i in range(250):
         change.put(str(i), queue="many")
-    return change
+    many = journal.apply(change)
+    assert [job.id for job in journal.jobs("many", JobState.READY)] == many
 
 
 def test_statistics_are_those_of_the_library(journal):

@@ -123,23 +123,6 @@ def test_dropped_scheduler_is_collected_with_its_cycle_and_warns():
     wait_until(lambda: len(os.listdir("/proc/self/task")) <= threads)
 
 
-def test_closed_scheduler_goes_without_a_collection():
-    gc.collect()
-    gc.disable()
-    try:
-        scheduler = htw.Scheduler()
-        timer = scheduler.schedule(1000, print)
-        scheduler.close()
-        reference = weakref.ref(scheduler)
-        del scheduler
-        assert reference() is not None, "the timer keeps it"
-        assert timer.cancel() is Outcome.GONE
-        del timer
-        assert reference() is None
-    finally:
-        gc.enable()
-
-
 def test_last_reference_dropped_in_a_callback_of_the_scheduler():
     """The scheduler cannot be destroyed in its own thread: another one does it."""
     threads = len(os.listdir("/proc/self/task"))
@@ -321,9 +304,6 @@ def test_system_exit_in_a_thread_of_the_library_is_reported(threaded, unraisable
     assert type(unraisable[0][0]) is SystemExit
 
 
-def test_hook_that_raises_ends_nothing():
-    program = """
-import htw, sys
 def hook(args): raise RuntimeError("the hook")
 sys.unraisablehook = hook
 with htw.Scheduler(clock=htw.Clock.MANUAL, workers=0) as scheduler:

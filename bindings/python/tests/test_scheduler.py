@@ -179,12 +179,13 @@ def test_group_is_cancelled_paused_and_resumed(manual):
     assert ran == [0]
 
 
-def test_group_shortens_delays_by_its_scale(manual):
-    group = manual.group()
+def test_group_has_a_scale_and_a_name(manual):
+    group = manual.group(name="tenant")
     assert group.scale == 1.0
     timer = manual.schedule(10, print, group=group, span=50)
     group.scale = 0.5
     assert group.scale == 0.5 and timer.deadline == 35
+    assert manual.dump().endswith("  of 1 group\n         1   0.50  tenant\n")
     with pytest.raises(ValueError):
         group.scale = math.nan
     with pytest.raises(ValueError):
@@ -291,13 +292,6 @@ def test_what_is_observed_can_be_changed(manual):
         assert scheduler.observed == htw.Observe.SITES
 
 
-def test_group_has_a_name(manual):
-    named, other = manual.group(name="tenant"), manual.group()
-    manual.schedule(1, int, group=named)
-    assert manual.dump().endswith("  of 2 groups\n         1   1.00  tenant\n         0   1.00  -\n")
-    del other
-
-
 def test_timer_of_another_clock_follows_that_clock(manual):
     ran = []
     noon = 1_700_000_000
@@ -359,15 +353,6 @@ def test_schedule_from_many_threads_runs_each_timer_once(threaded):
     wait_until(lambda: len(ran) == 3000)
     assert len(set(ran)) == 3000
     wait_until(lambda: not threaded._timers)
-
-
-def test_callbacks_run_while_the_main_thread_computes(threaded):
-    ran = threading.Event()
-    threaded.schedule(0.005, ran.set)
-    end = time.monotonic() + 20
-    while not ran.is_set() and time.monotonic() < end:
-        sum(range(100))
-    assert ran.is_set()
 
 
 def test_close_while_threads_schedule_and_cancel():
