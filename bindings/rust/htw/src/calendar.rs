@@ -2,7 +2,7 @@
 //! calendar.rs - local times in a time zone, and timers that repeat by them (feature `calendar`).
 use crate::callback::{Callback, Expiration};
 use crate::group::Group;
-use crate::raw::{c_text, initial, setters};
+use crate::raw::{c_text, initial, opaque, setters};
 use crate::scheduler::Scheduler;
 use crate::shared::Shared;
 use crate::site::site_of;
@@ -64,12 +64,6 @@ impl Drop for Zone {
     fn drop(&mut self) {
         // SAFETY: nothing refers to it; timers have references of their own.
         unsafe { htw_zone_destroy(self.raw.as_ptr()) };
-    }
-}
-
-impl fmt::Debug for Zone {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Zone").finish_non_exhaustive()
     }
 }
 
@@ -323,3 +317,5 @@ impl<'a> CalendarTimer<'a> {
         }
     }
 }
+
+opaque!(Zone);

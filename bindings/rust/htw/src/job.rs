@@ -188,28 +188,18 @@ impl<'a> Step<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum JobState {
     /// Its time is to come.
-    Delayed,
+    Delayed = HTW_JOB_DELAYED as isize,
     /// It waits to be leased.
-    Ready,
+    Ready = HTW_JOB_READY as isize,
     /// It is leased, or was delivered and is not done.
-    Leased,
+    Leased = HTW_JOB_LEASED as isize,
     /// It was put aside until it is kicked.
-    Buried,
+    Buried = HTW_JOB_BURIED as isize,
     /// It has ended, and is kept for [`history`](crate::JournalOptions::history).
-    Done,
+    Done = HTW_JOB_DONE as isize,
 }
 
 impl JobState {
-    pub(crate) fn raw(self) -> htw_job_state {
-        match self {
-            JobState::Delayed => HTW_JOB_DELAYED,
-            JobState::Ready => HTW_JOB_READY,
-            JobState::Leased => HTW_JOB_LEASED,
-            JobState::Buried => HTW_JOB_BURIED,
-            JobState::Done => HTW_JOB_DONE,
-        }
-    }
-
     fn from_raw(raw: htw_job_state) -> JobState {
         match raw {
             HTW_JOB_READY => JobState::Ready,
@@ -221,64 +211,59 @@ impl JobState {
     }
 }
 
-/// A job as it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct JobInfo {
-    /// The id.
-    pub id: u64,
-    /// The state.
-    pub state: JobState,
-    /// The payload.
-    pub payload: Vec<u8>,
-    /// The key, if it has one.
-    pub key: Option<Vec<u8>>,
-    /// The queue; "": the default one.
-    pub queue: String,
-    /// When it is ready, or when its lease ends; `None`: never.
-    pub deadline: Option<SystemTime>,
-    /// When it was put, if that is known.
-    pub put: Option<SystemTime>,
-    /// How long its leases last.
-    pub lease: Duration,
-    /// The priority.
-    pub priority: u32,
-    /// How often it was leased or delivered.
-    pub attempts: u32,
-    /// How often it was given back.
-    pub releases: u32,
-    /// How often its lease has ended by itself.
-    pub timeouts: u32,
-    /// How often it was buried.
-    pub buries: u32,
-    /// How often it was kicked.
-    pub kicks: u32,
-}
+/// What the library shows of a thing: its members, each with its value from the struct of C.
+macro_rules! record {
+    ($(#[$about:meta])* $name:ident of $struct:ident as $raw:ident;
+     $($(#[$doc:meta])* $member:ident: $type:ty = $value:expr;)*) => {
+        $(#[$about])*
+        pub struct $name {
+            $($(#[$doc])* pub $member: $type,)*
+        }
 
-impl JobInfo {
-    /// # Safety
-    ///
-    /// As in a visit of the library.
-    pub(crate) unsafe fn of(raw: &htw_job_info) -> JobInfo {
-        unsafe {
-            JobInfo {
-                id: raw.id,
-                state: JobState::from_raw(raw.state),
-                payload: bytes_of(raw.payload, raw.payload_size).unwrap_or_default(),
-                key: bytes_of(raw.key, raw.key_size),
-                queue: text_of(raw.queue),
-                deadline: (raw.deadline_ns != HTW_NEVER_NS).then(|| time_of(raw.deadline_ns)),
-                put: (raw.put_ns != i64::MIN).then(|| time_of(raw.put_ns)),
-                lease: to_duration(raw.lease_ns),
-                priority: raw.priority,
-                attempts: raw.attempts,
-                releases: raw.releases,
-                timeouts: raw.timeouts,
-                buries: raw.buries,
-                kicks: raw.kicks,
+        impl $name {
+            /// # Safety
+            ///
+            /// As in a visit of the library.
+            pub(crate) unsafe fn of($raw: &$struct) -> $name {
+                unsafe { $name { $($member: $value,)* } }
             }
         }
-    }
+    };
+}
+
+record! {
+    /// A job as it is.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    #[non_exhaustive]
+    JobInfo of htw_job_info as raw;
+    /// The id.
+    id: u64 = raw.id;
+    /// The state.
+    state: JobState = JobState::from_raw(raw.state);
+    /// The payload.
+    payload: Vec<u8> = bytes_of(raw.payload, raw.payload_size).unwrap_or_default();
+    /// The key, if it has one.
+    key: Option<Vec<u8>> = bytes_of(raw.key, raw.key_size);
+    /// The queue; "": the default one.
+    queue: String = text_of(raw.queue);
+    /// When it is ready, or when its lease ends; `None`: never.
+    deadline: Option<SystemTime> = (raw.deadline_ns != HTW_NEVER_NS).then(|| time_of(raw.deadline_ns));
+    /// When it was put, if that is known.
+    put: Option<SystemTime> = (raw.put_ns != i64::MIN).then(|| time_of(raw.put_ns));
+    /// How long its leases last.
+    lease: Duration = to_duration(raw.lease_ns);
+    /// The priority.
+    priority: u32 = raw.priority;
+    /// How often it was leased or delivered.
+    attempts: u32 = raw.attempts;
+    /// How often it was given back.
+    releases: u32 = raw.releases;
+    /// How often its lease has ended by itself.
+    timeouts: u32 = raw.timeouts;
+    /// How often it was buried.
+    buries: u32 = raw.buries;
+    /// How often it was kicked.
+    kicks: u32 = raw.kicks;
 }
 
 /// A job that comes again, for [`Journal::set_recurring`](crate::Journal::set_recurring).
@@ -343,58 +328,34 @@ impl<'a> Recurring<'a> {
     }
 }
 
-/// The same, as it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RecurringInfo {
+record! {
+    /// The same, as it is.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    RecurringInfo of htw_recurring as raw;
     /// The name.
-    pub name: String,
+    name: String = text_of(raw.name);
     /// The cron expression.
-    pub schedule: String,
+    schedule: String = text_of(raw.schedule);
     /// The time zone; "": UTC.
-    pub zone: String,
+    zone: String = text_of(raw.zone);
     /// See [`Recurring::grace`]; zero: a minute.
-    pub grace: Duration,
+    grace: Duration = to_duration(raw.grace_ns);
     /// See [`Recurring::catch_up`].
-    pub catch_up: u32,
+    catch_up: u32 = raw.catch_up;
     /// The payload of the job.
-    pub payload: Vec<u8>,
+    payload: Vec<u8> = bytes_of(raw.job.payload, raw.job.payload_size).unwrap_or_default();
     /// The key of the job, if it has one.
-    pub key: Option<Vec<u8>>,
+    key: Option<Vec<u8>> = bytes_of(raw.job.key, raw.job.key_size);
     /// Whether it does not come while another job has the key.
-    pub if_absent: bool,
+    if_absent: bool = raw.job.flags & HTW_JOB_IF_ABSENT != 0;
     /// The queue of the job; "": the default one.
-    pub queue: String,
+    queue: String = text_of(raw.job.queue);
     /// The priority of the job.
-    pub priority: u32,
+    priority: u32 = raw.job.priority;
     /// How long the leases of the job last; zero: as the options of the journal say.
-    pub lease: Duration,
+    lease: Duration = to_duration(raw.job.lease_ns);
     /// The next instant, if it is known and there is one.
-    pub next: Option<SystemTime>,
-}
-
-impl RecurringInfo {
-    /// # Safety
-    ///
-    /// As in a visit of the library.
-    pub(crate) unsafe fn of(raw: &htw_recurring) -> RecurringInfo {
-        let next = raw.next_ns;
-        unsafe {
-            RecurringInfo {
-                name: text_of(raw.name),
-                schedule: text_of(raw.schedule),
-                zone: text_of(raw.zone),
-                grace: to_duration(raw.grace_ns),
-                catch_up: raw.catch_up,
-                payload: bytes_of(raw.job.payload, raw.job.payload_size).unwrap_or_default(),
-                key: bytes_of(raw.job.key, raw.job.key_size),
-                if_absent: raw.job.flags & HTW_JOB_IF_ABSENT != 0,
-                queue: text_of(raw.job.queue),
-                priority: raw.job.priority,
-                lease: to_duration(raw.job.lease_ns),
-                next: (next != i64::MIN && next != HTW_NEVER_NS).then(|| time_of(next)),
-            }
-        }
-    }
+    next: Option<SystemTime> = (raw.next_ns != i64::MIN && raw.next_ns != HTW_NEVER_NS).then(|| time_of(raw.next_ns));
 }
 
 /// What a queue does with a job whose attempt has failed: whose lease was released or has ended by itself.
@@ -443,47 +404,29 @@ impl QueuePolicy {
     }
 }
 
-/// The numbers of a queue.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct QueueStats {
+record! {
+    /// The numbers of a queue.
+    #[derive(Clone, Debug, PartialEq)]
+    #[non_exhaustive]
+    QueueStats of htw_queue_stats as raw;
     /// The name; "": the default queue.
-    pub name: String,
+    name: String = text_of(raw.name);
     /// Jobs in this state, as in those below.
-    pub delayed: u64,
+    delayed: u64 = raw.delayed;
     /// See [`JobState`].
-    pub ready: u64,
+    ready: u64 = raw.ready;
     /// See [`JobState`].
-    pub leased: u64,
+    leased: u64 = raw.leased;
     /// See [`JobState`].
-    pub buried: u64,
+    buried: u64 = raw.buried;
     /// See [`JobState`].
-    pub done: u64,
+    done: u64 = raw.done;
     /// Requests for a lease that name it.
-    pub waiting: u64,
+    waiting: u64 = raw.waiting;
     /// Until when it is paused, if it is.
-    pub paused_until: Option<SystemTime>,
+    paused_until: Option<SystemTime> = (raw.paused_until_ns != i64::MIN).then(|| time_of(raw.paused_until_ns));
     /// The policy.
-    pub policy: QueuePolicy,
-}
-
-impl QueueStats {
-    /// # Safety
-    ///
-    /// The name is NULL or a string.
-    pub(crate) unsafe fn of(raw: &htw_queue_stats) -> QueueStats {
-        QueueStats {
-            name: unsafe { text_of(raw.name) },
-            delayed: raw.delayed,
-            ready: raw.ready,
-            leased: raw.leased,
-            buried: raw.buried,
-            done: raw.done,
-            waiting: raw.waiting,
-            paused_until: (raw.paused_until_ns != i64::MIN).then(|| time_of(raw.paused_until_ns)),
-            policy: QueuePolicy::of(&raw.policy),
-        }
-    }
+    policy: QueuePolicy = QueuePolicy::of(&raw.policy);
 }
 
 stats! {

@@ -8,14 +8,13 @@ use crate::job::{
 };
 use crate::lease::{Lease, LeaseNotice, Receiver};
 use crate::open::{check_step, later, Deliver, Open, Stopped};
-use crate::raw::{c_text, initial, setters};
+use crate::raw::{by_default_new, c_text, initial, opaque, setters};
 use crate::scheduler::Scheduler;
 use crate::shared::Shared;
 use crate::time::{instant_ns, time_of, to_ns, Clock};
 use crate::Error;
 use htw_sys::*;
 use std::ffi::CStr;
-use std::fmt;
 use std::os::raw::{c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -129,18 +128,6 @@ impl JournalOptions {
     }
 }
 
-impl Default for JournalOptions {
-    fn default() -> JournalOptions {
-        JournalOptions::new()
-    }
-}
-
-impl fmt::Debug for JournalOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JournalOptions").finish_non_exhaustive()
-    }
-}
-
 /// How a job is leased.
 #[derive(Clone, Copy, Debug)]
 pub struct LeaseOptions {
@@ -179,12 +166,6 @@ impl LeaseOptions {
     }
 }
 
-impl Default for LeaseOptions {
-    fn default() -> LeaseOptions {
-        LeaseOptions::new()
-    }
-}
-
 /// Where [`Journal::list`] goes on.
 #[derive(Clone, Copy)]
 pub struct ListPlace(htw_list_place);
@@ -194,12 +175,6 @@ impl Default for ListPlace {
     fn default() -> ListPlace {
         // SAFETY: zeroed is the beginning.
         ListPlace(unsafe { std::mem::zeroed() })
-    }
-}
-
-impl fmt::Debug for ListPlace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ListPlace").finish_non_exhaustive()
     }
 }
 
@@ -440,7 +415,7 @@ impl Journal {
             htw_journal_list(
                 self.raw(),
                 queue.raw(),
-                state.raw(),
+                state as htw_job_state,
                 &mut place.0,
                 count,
                 Some(visit_job),
@@ -585,8 +560,5 @@ fn with_queues<T>(
     call(&raw)
 }
 
-impl fmt::Debug for Journal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Journal").finish_non_exhaustive()
-    }
-}
+opaque!(JournalOptions, ListPlace, Journal);
+by_default_new!(JournalOptions, LeaseOptions);

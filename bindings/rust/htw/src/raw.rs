@@ -57,3 +57,27 @@ macro_rules! setters {
     )*};
 }
 pub(crate) use setters;
+
+/// Types whose Debug shows their name alone.
+macro_rules! opaque {
+    ($($name:ident),*) => {$(
+        impl std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+pub(crate) use opaque;
+
+/// Types whose default is what new() makes.
+macro_rules! by_default_new {
+    ($($name:ident),*) => {$(
+        impl Default for $name {
+            fn default() -> $name {
+                $name::new()
+            }
+        }
+    )*};
+}
+pub(crate) use by_default_new;

@@ -4,7 +4,7 @@ use crate::callback::{Expiration, PanicHandler};
 use crate::group::{cancel_key, Group};
 use crate::observe::Observe;
 use crate::outcome::Outcome;
-use crate::raw::{initial, setters};
+use crate::raw::{by_default_new, initial, opaque, setters};
 use crate::shared::Shared;
 use crate::stats::SchedulerStats;
 use crate::time::{to_duration, to_ns, Clock, Deadline};
@@ -140,17 +140,8 @@ impl SchedulerOptions {
     }
 }
 
-impl Default for SchedulerOptions {
-    fn default() -> SchedulerOptions {
-        SchedulerOptions::new()
-    }
-}
-
-impl fmt::Debug for SchedulerOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SchedulerOptions").field("clock", &self.clock).finish_non_exhaustive()
-    }
-}
+opaque!(SchedulerOptions);
+by_default_new!(SchedulerOptions);
 
 impl Scheduler {
     /// Creates a scheduler with the default options.

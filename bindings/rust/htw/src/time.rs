@@ -7,25 +7,20 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Clock {
     /// Never set; stops while the machine is suspended. The clock of [`Instant`] on Linux.
-    Monotonic,
+    Monotonic = HTW_CLOCK_MONOTONIC as isize,
     /// Never set; continues while the machine is suspended. Only on Linux.
-    Boottime,
+    Boottime = HTW_CLOCK_BOOTTIME as isize,
     /// The wall clock, that of [`SystemTime`]. When it is set, deadlines follow.
-    Realtime,
+    Realtime = HTW_CLOCK_REALTIME as isize,
     /// Changes only in [`Scheduler::advance`](crate::Scheduler::advance) and
     /// [`set_time`](crate::Scheduler::set_time): for tests. It starts at 0. The other clocks of
     /// timers of such a scheduler are manual, too.
-    Manual,
+    Manual = HTW_CLOCK_MANUAL as isize,
 }
 
 impl Clock {
     pub(crate) fn raw(self) -> htw_clock {
-        match self {
-            Clock::Monotonic => HTW_CLOCK_MONOTONIC,
-            Clock::Boottime => HTW_CLOCK_BOOTTIME,
-            Clock::Realtime => HTW_CLOCK_REALTIME,
-            Clock::Manual => HTW_CLOCK_MANUAL,
-        }
+        self as htw_clock
     }
 
     /// Of a timer or an expiration, which never has HTW_CLOCK_DEFAULT.

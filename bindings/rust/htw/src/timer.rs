@@ -21,13 +21,13 @@ use std::time::Duration;
 pub enum Repeat {
     /// Fixed rate. Periods that passed during a run are skipped; the next run receives their
     /// number.
-    Skip,
+    Skip = HTW_REPEAT_SKIP as isize,
     /// Fixed rate. Overdue runs follow one another until they have caught up.
-    Burst,
+    Burst = HTW_REPEAT_BURST as isize,
     /// Fixed rate. If a run was overdue, later periods count from its end.
-    Delay,
+    Delay = HTW_REPEAT_DELAY as isize,
     /// Fixed delay: a period from the end of a run to the start of the next one.
-    After,
+    After = HTW_REPEAT_AFTER as isize,
 }
 
 /// A timer of a [`Scheduler`](crate::Scheduler). Dropping it cancels the timer, but does not wait
@@ -239,14 +239,7 @@ impl<'a> Builder<'a> {
         group(group: &'a Group) self => self.spec.group = group.raw();
 
         /// How the timer repeats; [`Repeat::Skip`] if nothing else is said.
-        repeat(repeat: Repeat) self => {
-            self.spec.repeat = match repeat {
-                Repeat::Skip => HTW_REPEAT_SKIP,
-                Repeat::Burst => HTW_REPEAT_BURST,
-                Repeat::Delay => HTW_REPEAT_DELAY,
-                Repeat::After => HTW_REPEAT_AFTER,
-            };
-        };
+        repeat(repeat: Repeat) self => self.spec.repeat = repeat as htw_repeat;
 
         /// What the timers of this place are for, such as "idle", for
         /// [`Scheduler::dump`](crate::Scheduler::dump).

@@ -3,7 +3,6 @@
 use htw::{
     Calendar, Clock, CronError, Error, Outcome, Scheduler, SchedulerOptions, Weekdays, Zone,
 };
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::channel;
 use std::sync::Arc;
 use std::thread;
@@ -101,6 +100,8 @@ fn timer_repeats_by_a_calendar_and_outlives_its_zone() {
         assert_eq!(expiration.clock, Clock::Realtime);
         to.send(expiration.deadline - START).unwrap();
     };
+    let late = scheduler.calendar_timer(&daily).jitter(2 * DAY, b"x").schedule(|_| ());
+    assert_eq!(late.err(), Some(Error::InvalidArgument));
     let timer = scheduler.calendar_timer(&daily).zone(&zone).schedule(run).unwrap();
     drop(zone);
     assert_eq!(timer.clock(), Some(Clock::Realtime));
@@ -132,22 +133,6 @@ fn timer_makes_good_what_the_program_has_missed() {
 }
 
 #[test]
-fn jitter_key_selects_when_a_timer_runs() {
-    let scheduler = manual();
-    let daily = Calendar::daily(3, 0, 0).unwrap();
-    let deadline = |key: &[u8]| {
-        let timer = scheduler.calendar_timer(&daily).jitter(HOUR, key).schedule(|_| ()).unwrap();
-        timer.deadline().unwrap()
-    };
-    let first = deadline(b"host 1");
-    assert!(first >= START + 3 * HOUR && first <= START + 4 * HOUR);
-    assert_eq!(deadline(b"host 1"), first);
-    assert_ne!(deadline(b"host 2"), first);
-    let refused = scheduler.calendar_timer(&daily).jitter(2 * DAY, b"x").schedule(|_| ());
-    assert_eq!(refused.err(), Some(Error::InvalidArgument));
-}
-
-#[test]
 fn closure_is_dropped_once_in_whichever_way_its_timer_ends() {
     let scheduler = manual();
     let group = scheduler.group().unwrap();
@@ -172,22 +157,6 @@ fn closure_is_dropped_once_in_whichever_way_its_timer_ends() {
     timer(&group).unwrap().detach();
     assert_eq!((scheduler.stop(), count()), (Ok(1), 0));
     assert_eq!((timer(&group).err(), count()), (Some(Error::Stopped), 0));
-}
-
-#[test]
-fn closure_that_panics_ends_its_timer() {
-    let panics = Arc::new(AtomicUsize::new(0));
-    let count = panics.clone();
-    let scheduler = SchedulerOptions::new()
-        .clock(Clock::Manual)
-        .workers(0)
-        .on_panic(move |_| assert_eq!(count.fetch_add(1, SeqCst), 0))
-        .create()
-        .unwrap();
-    let run = |_| std::panic::resume_unwind(Box::new("on purpose"));
-    let timer = scheduler.calendar_timer(&hourly()).schedule(run).unwrap();
-    scheduler.advance(3 * HOUR).unwrap();
-    assert_eq!((panics.load(SeqCst), timer.is_pending()), (1, false));
 }
 
 #[test]

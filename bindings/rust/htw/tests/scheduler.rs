@@ -245,44 +245,29 @@ fn value_that_panics_when_a_closure_is_dropped_goes_to_the_handler() {
 }
 
 #[test]
-fn closure_that_runs_once_does_not_run_again_when_it_is_rescheduled_by_itself() {
+fn closure_moves_and_ends_its_own_timer() {
     let scheduler = manual();
     let runs = Arc::new(AtomicUsize::new(0));
-    let timer = Arc::new(Mutex::new(None::<Timer>));
-    let (counter, own) = (runs.clone(), timer.clone());
-    *timer.lock().unwrap() = scheduler
-        .schedule(SECOND, move |_| {
-            counter.fetch_add(1, SeqCst);
-            assert_eq!(
-                own.lock().unwrap().as_ref().unwrap().reschedule(SECOND),
-                Ok(Outcome::Moved)
-            );
-        })
-        .ok();
+    let timers: [Arc<Mutex<Option<Timer>>>; 2] = Default::default();
+    let (own, counter) = (timers[0].clone(), runs.clone());
+    let once = move |_| {
+        counter.fetch_add(1, SeqCst); // once: the second time there is no closure
+        let own = own.lock().unwrap();
+        assert_eq!(own.as_ref().unwrap().reschedule(SECOND), Ok(Outcome::Moved));
+    };
+    *timers[0].lock().unwrap() = scheduler.schedule(SECOND, once).ok();
+    let (own, counter) = (timers[1].clone(), runs.clone());
+    let every = move |_| {
+        if counter.fetch_add(1, SeqCst) == 3 {
+            let own = own.lock().unwrap();
+            assert_eq!(own.as_ref().unwrap().cancel(), Outcome::Running);
+            assert_eq!(own.as_ref().unwrap().cancel_wait(), Err(Error::Deadlock));
+        }
+    };
+    *timers[1].lock().unwrap() = scheduler.schedule_every(SECOND, every).ok();
     scheduler.advance(10 * SECOND).unwrap();
-    assert_eq!((runs.load(SeqCst), scheduler.pending()), (1, 0));
-}
-
-#[test]
-fn timer_ends_itself_by_its_handle() {
-    let scheduler = manual();
-    let timer = Arc::new(Mutex::new(None::<Timer>));
-    let own = timer.clone();
-    let runs = Arc::new(AtomicUsize::new(0));
-    let counter = runs.clone();
-    *timer.lock().unwrap() = scheduler
-        .schedule_every(SECOND, move |_| {
-            if counter.fetch_add(1, SeqCst) == 2 {
-                let own = own.lock().unwrap();
-                let own = own.as_ref().unwrap();
-                assert_eq!(own.cancel(), Outcome::Running);
-                assert_eq!(own.cancel_wait(), Err(Error::Deadlock));
-            }
-        })
-        .ok();
-    scheduler.advance(10 * SECOND).unwrap();
-    assert_eq!(runs.load(SeqCst), 3);
-    timer.lock().unwrap().take();
+    assert_eq!((runs.load(SeqCst), scheduler.pending()), (4, 0));
+    timers.iter().for_each(|timer| drop(timer.lock().unwrap().take()));
 }
 
 #[test]
@@ -292,29 +277,20 @@ fn group_is_cancelled_paused_and_resumed() {
     let count = Arc::default();
     let group = scheduler.group().unwrap();
     let add = |key: &'static [u8]| {
-        scheduler
-            .timer()
-            .after(SECOND)
-            .key(key)
-            .group(&group)
-            .once(send(&to, key, &count))
-            .unwrap()
-            .detach()
+        let timer = scheduler.timer().after(SECOND).key(key).group(&group);
+        timer.once(send(&to, key, &count)).unwrap().detach()
     };
     add(b"a");
-    scheduler.timer().after(SECOND).key(b"a").once(send(&to, b"other", &count)).unwrap().detach();
     group.pause().unwrap();
     scheduler.advance(10 * SECOND).unwrap();
-    assert_eq!(from.try_iter().collect::<Vec<_>>(), [b"other"]);
     group.resume().unwrap();
-    assert_eq!((group.len(), group.is_empty()), (1, false));
+    assert_eq!((from.try_iter().count(), group.len(), group.is_empty()), (0, 1, false));
     scheduler.advance(SECOND).unwrap();
     assert_eq!(from.try_iter().collect::<Vec<_>>(), [b"a"]);
     add(b"b");
     add(b"c");
     assert_eq!(group.cancel_key(b"b"), Ok(Outcome::Cancelled));
-    assert_eq!(group.cancel(), Ok(1));
-    assert_eq!(count.load(SeqCst), 0);
+    assert_eq!((group.cancel(), count.load(SeqCst)), (Ok(1), 0));
     add(b"d");
     drop(group); // its timer continues
     scheduler.advance(SECOND).unwrap();
@@ -322,7 +298,7 @@ fn group_is_cancelled_paused_and_resumed() {
 }
 
 #[test]
-fn group_shortens_delays_by_its_scale() {
+fn group_has_a_scale_and_a_name() {
     let scheduler = manual();
     let group = scheduler.group().unwrap();
     let builder = || scheduler.timer().after(10 * SECOND).span(50 * SECOND);
@@ -331,6 +307,9 @@ fn group_shortens_delays_by_its_scale() {
     assert_eq!((group.scale(), timer.deadline()), (0.5, Some(35 * SECOND)));
     assert_eq!(group.set_scale(f64::NAN), Err(Error::InvalidArgument));
     assert_eq!(builder().once(|_| ()).err(), Some(Error::InvalidArgument)); // without a group
+    group.set_name("tenant").unwrap();
+    assert!(scheduler.dump().unwrap().ends_with("  of 1 group\n         1   0.50  tenant\n"));
+    assert_eq!(group.set_name("a\0b").unwrap_err(), Error::InvalidArgument);
 }
 
 #[test]
@@ -400,18 +379,6 @@ fn to_1970(time: SystemTime) -> Duration {
 }
 
 #[test]
-fn clocks_of_manual_time_are_set_one_by_one() {
-    let scheduler = manual();
-    let wall = SystemTime::UNIX_EPOCH + 100 * SECOND;
-    let timer = scheduler.schedule_at(wall, |_| ()).unwrap();
-    scheduler.set_time(Clock::Realtime, 99 * SECOND).unwrap();
-    assert_eq!((timer.is_pending(), scheduler.now()), (true, Duration::ZERO));
-    assert_eq!(scheduler.now_by(Clock::Realtime), 99 * SECOND);
-    scheduler.advance(SECOND).unwrap();
-    assert!(!timer.is_pending());
-}
-
-#[test]
 fn cancel_remaining_tells_what_was_left() {
     let scheduler = manual();
     let timer = scheduler.schedule(5 * SECOND, |_| ()).unwrap();
@@ -444,48 +411,26 @@ fn statistics_are_those_of_the_library() {
 }
 
 #[test]
-fn cancel_wait_returns_when_the_closure_has_returned() {
-    let scheduler = Scheduler::new().unwrap();
-    let (started, has_started) = channel();
-    let (finish, may_finish) = channel::<()>();
-    let ended = Arc::new(AtomicUsize::new(0));
-    let mark = ended.clone();
-    let timer = scheduler
-        .schedule(Duration::ZERO, move |_| {
+fn cancel_wait_and_drop_wait_for_the_closure_that_runs() {
+    for drops in [false, true] {
+        let scheduler = Scheduler::new().unwrap();
+        let (started, has_started) = channel();
+        let ended = Arc::new(AtomicUsize::new(0));
+        let mark = ended.clone();
+        let run = move |_| {
             started.send(()).unwrap();
-            may_finish.recv().unwrap_err();
+            thread::sleep(Duration::from_millis(20));
             mark.store(1, SeqCst);
-        })
-        .unwrap();
-    has_started.recv().unwrap();
-    assert_eq!(timer.cancel(), Outcome::Running);
-    let other = thread::spawn(move || {
-        let outcome = timer.cancel_wait();
-        (outcome, timer)
-    });
-    drop(finish);
-    let (outcome, _timer) = other.join().unwrap();
-    assert_ne!(outcome, Ok(Outcome::Cancelled));
-    assert_eq!(ended.load(SeqCst), 1);
-}
-
-#[test]
-fn scheduler_that_is_dropped_waits_for_what_runs() {
-    let scheduler = Scheduler::new().unwrap();
-    let (started, has_started) = channel();
-    let ended = Arc::new(AtomicUsize::new(0));
-    let mark = ended.clone();
-    scheduler
-        .schedule(Duration::ZERO, move |_| {
-            started.send(()).unwrap();
-            thread::sleep(Duration::from_millis(50));
-            mark.store(1, SeqCst);
-        })
-        .unwrap()
-        .detach();
-    has_started.recv().unwrap();
-    drop(scheduler);
-    assert_eq!(ended.load(SeqCst), 1);
+        };
+        let timer = scheduler.schedule(Duration::ZERO, run).unwrap();
+        has_started.recv().unwrap();
+        if drops {
+            drop(scheduler);
+        } else {
+            assert_ne!(timer.cancel_wait(), Ok(Outcome::Cancelled));
+        }
+        assert_eq!(ended.load(SeqCst), 1);
+    }
 }
 
 #[test]
@@ -608,15 +553,6 @@ fn what_is_observed_can_be_changed() {
     assert_eq!(scheduler.observed(), Observe::SITES | Observe::EVENTS);
     let options = SchedulerOptions::new().clock(Clock::Manual).observe(Observe::SITES);
     assert_eq!(options.create().unwrap().observed(), Observe::SITES);
-}
-
-#[test]
-fn group_has_a_name() {
-    let scheduler = manual();
-    let group = scheduler.group().unwrap();
-    group.set_name("tenant").unwrap();
-    assert!(scheduler.dump().unwrap().ends_with("  of 1 group\n         0   1.00  tenant\n"));
-    assert_eq!(group.set_name("a\0b").unwrap_err(), Error::InvalidArgument);
 }
 
 #[test]
