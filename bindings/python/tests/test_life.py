@@ -304,6 +304,9 @@ def test_system_exit_in_a_thread_of_the_library_is_reported(threaded, unraisable
     assert type(unraisable[0][0]) is SystemExit
 
 
+def test_hook_that_raises_ends_nothing():
+    program = """
+import htw, sys
 def hook(args): raise RuntimeError("the hook")
 sys.unraisablehook = hook
 with htw.Scheduler(clock=htw.Clock.MANUAL, workers=0) as scheduler:

@@ -1411,6 +1411,13 @@ mod journal {
         ) -> ::std::os::raw::c_int;
     }
     extern "C" {
+        pub fn htw_journal_open_to_read(
+            ret_journal: *mut *mut htw_journal,
+            path: *const ::std::os::raw::c_char,
+            ret_is_guest: *mut bool,
+        ) -> ::std::os::raw::c_int;
+    }
+    extern "C" {
         pub fn htw_journal_close(journal: *mut htw_journal) -> ::std::os::raw::c_int;
     }
     extern "C" {
@@ -1784,6 +1791,19 @@ mod journal {
             after: *const ::std::os::raw::c_char,
             count: u32,
             visit: htw_recurring_visit,
+            context: *mut ::std::os::raw::c_void,
+        ) -> ::std::os::raw::c_int;
+    }
+    pub type htw_problem = ::std::option::Option<
+        unsafe extern "C" fn(
+            context: *mut ::std::os::raw::c_void,
+            problem: *const ::std::os::raw::c_char,
+        ),
+    >;
+    extern "C" {
+        pub fn htw_journal_check(
+            journal: *mut htw_journal,
+            problem: htw_problem,
             context: *mut ::std::os::raw::c_void,
         ) -> ::std::os::raw::c_int;
     }

@@ -103,8 +103,12 @@ fn job_whose_closure_panics_is_delivered_again() {
     let (count, count_panics) = (calls.clone(), panics.clone());
     let mut place = Place::new();
     let options = SchedulerOptions::new().clock(Clock::Manual).workers(0);
-    place.scheduler =
-        options.on_panic(move |_| drop(count_panics.fetch_add(1, SeqCst))).create().unwrap();
+    place.scheduler = options
+        .on_panic(move |_| {
+            count_panics.fetch_add(1, SeqCst);
+        })
+        .create()
+        .unwrap();
     let journal = place.open_with(JournalOptions::new().deliver(move |lease| {
         if count.fetch_add(1, SeqCst) == 0 {
             std::panic::resume_unwind(Box::new("on purpose"));
