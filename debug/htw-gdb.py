@@ -203,30 +203,17 @@ def scheduler_at(text):
     return scheduler.address.cast(whole.pointer()).dereference()
 
 
-class TimersCommand(gdb.Command):
-    """Shows what is pending, by site, and the next timers: htw-timers SCHEDULER"""
-
-    def __init__(self):
-        super().__init__("htw-timers", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
-
-    def invoke(self, argument, from_tty):
-        words = gdb.string_to_argv(argument)
-        if len(words) != 1:
-            raise gdb.GdbError("usage: htw-timers SCHEDULER")
-        list_timers(scheduler_at(words[0]))
-
-
-class TimerCommand(gdb.Command):
-    """Shows the timer of a handle: htw-timer SCHEDULER HANDLE"""
-
-    def __init__(self):
-        super().__init__("htw-timer", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
+class Command(gdb.Command):
+    def __init__(self, name, words, text, function):
+        self.__doc__ = f"{text}: {name} {words}"  # what gdb shows as its help
+        super().__init__(name, gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
+        self.usage, self.count, self.function = f"usage: {name} {words}", len(words.split()), function
 
     def invoke(self, argument, from_tty):
         words = gdb.string_to_argv(argument)
-        if len(words) != 2:
-            raise gdb.GdbError("usage: htw-timer SCHEDULER HANDLE")
-        print(describe(scheduler_at(words[0]), int(gdb.parse_and_eval(words[1]))))
+        if len(words) != self.count:
+            raise gdb.GdbError(self.usage)
+        self.function(scheduler_at(words[0]), *words[1:])
 
 
 def printer_of(value):
@@ -239,5 +226,6 @@ def printer_of(value):
 
 
 gdb.pretty_printers.append(printer_of)
-TimerCommand()
-TimersCommand()
+Command("htw-timer", "SCHEDULER HANDLE", "Shows the timer of a handle",
+        lambda scheduler, handle: print(describe(scheduler, int(gdb.parse_and_eval(handle)))))
+Command("htw-timers", "SCHEDULER", "Shows what is pending, by site, and the next timers", list_timers)
