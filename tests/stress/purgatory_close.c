@@ -118,7 +118,7 @@ static int submit(struct request *request) {
 
 static struct request *create(void) {
     struct request *request = stress_request_create(&scene.home, sizeof(*request));
-    request->threshold = random_one_in(stress_own_random(), 6) ? scene.threshold : NULL;
+    request->threshold = random_one_in(stress_own_random(), 3) ? scene.threshold : NULL;
     return request;
 }
 

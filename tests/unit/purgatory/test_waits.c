@@ -3,8 +3,6 @@
 /* holds: purgatory-20 */
 #include "../../support/purgatory_case.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define BUCKETS HTW_PURGATORY_WAIT_BUCKETS
@@ -109,29 +107,4 @@ PURGATORY_TEST(purgatory_waits_under_load_are_those_of_a_sample) {
         assert_int_equal(purgatory_case_stats(test).waits[2], before);
         assert_int_equal(purgatory_case_stats(test).waited_ms, 3 * before);
     }
-}
-
-/* ---- Prometheus */
-
-PURGATORY_TEST(purgatory_prometheus_shows_the_waits) {
-    static const int64_t waits_ms[] = { 0, 1, 1, 3, 1500, 5000000 };
-    for (unsigned i = 0; i < 6; i++) {
-        struct waiter *a = purgatory_case_waiter(test, 'a');
-        watch(a, HTW_NEVER_NS, "k");
-        purgatory_case_advance(test, waits_ms[i] * MS);
-        assert_true(cancel(a));
-    }
-    char *text = purgatory_case_prometheus(test);
-    const char *histogram = strstr(text, "# TYPE htw_purgatory_wait_seconds histogram\n");
-    assert_non_null(histogram);
-    static const char *const lines[] = {
-        "_bucket{le=\"0.001\"} 1\n", "_bucket{le=\"0.002\"} 3\n", "_bucket{le=\"0.004\"} 4\n",
-        "_bucket{le=\"1.024\"} 4\n", "_bucket{le=\"2.048\"} 5\n", "_bucket{le=\"4194.304\"} 5\n",
-        "_bucket{le=\"+Inf\"} 6\n",  "_sum 5001.505\n",           "_count 6\n",
-    };
-    for (unsigned i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
-        histogram = strstr(histogram, lines[i]); /* in this order */
-        assert_non_null(histogram);
-    }
-    free(text);
 }

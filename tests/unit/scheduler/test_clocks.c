@@ -121,128 +121,28 @@ UNIT_TEST(clock_of_each_kind_is_what_now_returns) {
     }
 }
 
-/* ---- a wall clock that is set */
+/* ---- what the purgatory asks */
 
 #define NOON_NS (INT64_C(1700000000) * HTW_SECOND)
-#define SPAN_NS (100 * HTW_SECOND)
-
-enum { DATED = 10000 };
-
-struct dated {
-    htw_handle handle;
-    int64_t deadline_ns;
-    unsigned runs;
-    bool early, cancelled;
-};
-
-static struct dated dated[DATED];
-
-static void check_date(void *arg, const struct htw_expiration *expiration) {
-    struct dated *timer = arg;
-    timer->runs++;
-    timer->early |= wall_ns < timer->deadline_ns || expiration->deadline_ns != timer->deadline_ns ||
-                    expiration->late_ns != wall_ns - timer->deadline_ns;
-}
-
-static struct htw_scheduler *create_at(int64_t now_ns) {
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    struct htw_scheduler *scheduler;
-    wall_ns = now_ns;
-    options.clock = HTW_CLOCK_REALTIME;
-    options.embedded = true;
-    options.workers = 0;
-    options.shards = 3;
-    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
-    return scheduler;
-}
-
-static void destroy(struct htw_scheduler *scheduler) {
-    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-    wall_ns = 0;
-}
-
-static void process(struct htw_scheduler *scheduler, size_t budget) {
-    size_t count;
-    int progress;
-    do {
-        progress = htw_scheduler_process(scheduler, budget, &count);
-        assert_true(budget == 0 || count <= budget);
-    } while (progress == HTW_MORE);
-    assert_int_equal(progress, HTW_DONE);
-}
-
-static void schedule_dated(struct htw_scheduler *scheduler, unsigned i, int64_t deadline_ns) {
-    dated[i] = (struct dated) { .deadline_ns = deadline_ns };
-    assert_int_equal(
-        htw_schedule_at(scheduler, deadline_ns, check_date, &dated[i], &dated[i].handle), 0);
-}
-
-static void schedule_all(struct htw_scheduler *scheduler, struct random_source *random) {
-    for (unsigned i = 0; i < DATED; i++)
-        schedule_dated(scheduler, i, NOON_NS + (int64_t)random_below(random, (uint64_t)SPAN_NS));
-}
-
-/* After all that is due was run, at whatever time: what is a tick overdue must have run. */
-static void check_all(int64_t latest_ns) {
-    for (unsigned i = 0; i < DATED; i++) {
-        assert_false(dated[i].early);
-        assert_true(dated[i].runs <= 1);
-        if (dated[i].cancelled)
-            assert_int_equal(dated[i].runs, 0);
-        else if (dated[i].deadline_ns + HTW_MILLISECOND <= latest_ns)
-            assert_int_equal(dated[i].runs, 1);
-    }
-}
-
-UNIT_TEST(wall_clock_set_back_arms_all_timers_again) {
-    struct random_source random = { 5 };
-    struct htw_scheduler *scheduler = create_at(NOON_NS);
-    schedule_all(scheduler, &random);
-    wall_ns = NOON_NS + 30 * HTW_SECOND;
-    process(scheduler, 0);
-    check_all(wall_ns);
-    wall_ns = NOON_NS - 3600 * HTW_SECOND;
-    process(scheduler, 0);
-    check_all(wall_ns);
-    /* One for the time before what the wheels had come to. */
-    unsigned early = 0;
-    while (dated[early].runs == 0)
-        early++;
-    schedule_dated(scheduler, early, NOON_NS - 1800 * HTW_SECOND);
-    assert_true(htw_scheduler_next(scheduler) <= NOON_NS - 1800 * HTW_SECOND);
-    process(scheduler, 0);
-    wall_ns = NOON_NS - 1800 * HTW_SECOND - 1;
-    process(scheduler, 0);
-    assert_int_equal(dated[early].runs, 0);
-    wall_ns++;
-    process(scheduler, 0);
-    assert_int_equal(dated[early].runs, 1);
-    uint64_t pending = htw_pending(scheduler);
-    assert_true(pending > DATED / 2);
-    wall_ns = NOON_NS + 30 * HTW_SECOND;
-    process(scheduler, 0);
-    assert_true(pending - htw_pending(scheduler) <= 5); /* those within a tick of it */
-    wall_ns = NOON_NS + SPAN_NS + HTW_MILLISECOND;
-    process(scheduler, 0);
-    check_all(wall_ns);
-    assert_int_equal(htw_pending(scheduler), 0);
-    destroy(scheduler);
-}
-
-/* ---- what the purgatory asks */
 
 UNIT_TEST(steady_clock_is_told_by_the_clock_of_the_scheduler) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    struct htw_scheduler *scheduler = create_at(NOON_NS);
+    struct htw_scheduler *scheduler;
+    wall_ns = NOON_NS;
+    options.clock = HTW_CLOCK_REALTIME;
+    options.embedded = true;
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
     int64_t later_ns = htw__clock_monotonic_ns() + 3600 * HTW_SECOND;
     assert_in_range(htw__steady_to_clock_ns(scheduler, later_ns), NOON_NS + 1,
                     NOON_NS + 3600 * HTW_SECOND);
     assert_int_equal(htw__steady_to_clock_ns(scheduler, HTW_NEVER_NS), HTW_NEVER_NS);
-    destroy(scheduler);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+    wall_ns = 0;
     options.clock = HTW_CLOCK_MANUAL;
+    options.embedded = false;
     assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
     assert_int_equal(htw__steady_to_clock_ns(scheduler, HTW_SECOND), HTW_SECOND);
-    destroy(scheduler);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
 }
 
 UNIT_TEST(scheduler_has_threads_unless_the_user_lends_them) {
@@ -261,6 +161,6 @@ UNIT_TEST(scheduler_has_threads_unless_the_user_lends_them) {
         options.embedded = cases[i].embedded;
         assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
         assert_int_equal(htw__scheduler_has_threads(scheduler), cases[i].has_threads);
-        destroy(scheduler);
+        assert_int_equal(htw_scheduler_destroy(scheduler), 0);
     }
 }

@@ -6,7 +6,6 @@
 #include "scheduler_fixture.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define DELAY_NS (10 * MS)
@@ -66,26 +65,6 @@ LATER_TEST(key_longer_than_the_longest_is_refused) {
     assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -EINVAL);
     assert_int_equal(htw_cancel_key(f->scheduler, NULL, "key", size, NULL), -EINVAL);
     assert_int_equal(htw_find_key(f->scheduler, NULL, "key", size), 0);
-}
-
-LATER_TEST(key_of_a_megabyte_is_copied_and_compared_to_its_end) {
-    enum { SIZE = 1 << 20 };
-    unsigned char *key = malloc(SIZE);
-    assert_non_null(key);
-    memset(key, 'x', SIZE);
-    struct htw_spec spec = probe_spec(f, 0, DELAY_NS);
-    spec.key = key;
-    spec.key_size = SIZE;
-    uint64_t before = scheduler_stats(f).memory_bytes;
-    arm_spec(f, 0, &spec);
-    assert_true(scheduler_stats(f).memory_bytes >= before + SIZE);
-    key[SIZE - 1] = 'y';
-    assert_int_equal(htw_find_key(f->scheduler, NULL, key, SIZE), 0);
-    assert_int_equal(htw_find_key(f->scheduler, NULL, key, SIZE - 1), 0);
-    key[SIZE - 1] = 'x';
-    assert_int_equal(htw_find_key(f->scheduler, NULL, key, SIZE), f->probes[0].handle);
-    assert_int_equal(htw_cancel_key(f->scheduler, NULL, key, SIZE, NULL), HTW_CANCELLED);
-    free(key);
 }
 
 /* ---- while the callback runs */
@@ -175,86 +154,4 @@ LATER_TEST(keyed_that_is_due_but_has_not_started_is_replaced) {
     advance(f, DELAY_NS);
     assert_int_equal(f->probes[0].runs, 1);
     assert_int_equal(f->probes[1].runs, 1);
-}
-
-/* ---- groups, limits, many */
-
-static void count_run(void *arg, const struct htw_expiration *expiration) {
-    (void)expiration;
-    ++*(unsigned *)arg;
-}
-
-static int schedule_number(struct htw_scheduler *scheduler, unsigned key, unsigned *runs,
-                           struct htw_unexpired *ret_replaced) {
-    struct htw_spec spec = HTW_SPEC_INIT;
-    spec.callback = count_run;
-    spec.arg = runs;
-    spec.when_ns = DELAY_NS + key % 1000 * MS;
-    spec.key = &key;
-    spec.key_size = sizeof(key);
-    return htw_schedule_spec(scheduler, &spec, NULL, ret_replaced);
-}
-
-/* On the allocator of the system: the one that counts takes too long for so many blocks. */
-UNIT_TEST(keyed_by_the_hundred_thousand_are_each_found) {
-    enum { KEYS = 100000 };
-    struct htw_scheduler_options options = scheduler_options();
-    struct scheduler_fixture f = { .count = 0 };
-    unsigned *runs = calloc(KEYS, sizeof(*runs));
-    assert_non_null(runs);
-    options.shards = 8;
-    assert_int_equal(htw_scheduler_create(&f.scheduler, &options), 0);
-    uint64_t empty = scheduler_stats(&f).memory_bytes;
-    for (unsigned key = 0; key < KEYS; key++)
-        assert_int_equal(schedule_number(f.scheduler, key, &runs[key], NULL), 0);
-    for (unsigned key = 0; key < KEYS; key += 2) {
-        struct htw_unexpired replaced;
-        assert_int_equal(schedule_number(f.scheduler, key, &runs[key], &replaced), 0);
-        assert_ptr_equal(replaced.arg, &runs[key]);
-    }
-    for (unsigned key = 0; key < KEYS; key++)
-        assert_true(
-            htw_is_pending(f.scheduler, htw_find_key(f.scheduler, NULL, &key, sizeof(key))));
-    for (unsigned key = 0; key < KEYS; key += 3)
-        assert_int_equal(htw_cancel_key(f.scheduler, NULL, &key, sizeof(key), NULL), HTW_CANCELLED);
-    advance(&f, 2 * HTW_SECOND);
-    for (unsigned key = 0; key < KEYS; key++) {
-        assert_int_equal(runs[key], key % 3 != 0);
-        assert_int_equal(htw_find_key(f.scheduler, NULL, &key, sizeof(key)), 0);
-    }
-    /* One page of records may stay in each shard, and upper levels of the wheels. */
-    assert_true(scheduler_stats(&f).memory_bytes < empty + 8 * (512u << 10));
-    assert_int_equal(htw_scheduler_destroy(f.scheduler), 0);
-    free(runs);
-}
-
-static void never_run(void *arg, const struct htw_expiration *expiration) {
-    (void)arg, (void)expiration;
-}
-
-/* Keys may come from strangers. */
-UNIT_TEST(keyed_scheduler_with_crafted_keys_has_short_chains) {
-    struct htw_scheduler_options options = scheduler_options();
-    struct htw_scheduler *scheduler;
-    struct htw_group *group;
-    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
-    assert_int_equal(htw_group_create(scheduler, &group), 0);
-    collisions_find();
-    for (size_t i = 0; i < 2 * (size_t)COLLISIONS; i++) {
-        struct htw_spec spec = HTW_SPEC_INIT;
-        htw_handle handle;
-        spec.when_ns = DELAY_NS;
-        spec.callback = never_run;
-        spec.key = collisions[i / 2];
-        spec.key_size = COLLISION_SIZE;
-        spec.group = i % 2 == 0 ? group : NULL;
-        assert_int_equal(htw_schedule_spec(scheduler, &spec, &handle, NULL), 0);
-    }
-    const struct htw__key_table *keys = &scheduler->shards[0].keys;
-    assert_int_equal(htw__key_table_count(keys), COLLISIONS);
-    assert_in_range(longest_chain(keys), 1, COLLISIONS_CHAIN_MAX);
-    assert_int_equal(htw__key_table_count(group->keys), COLLISIONS);
-    assert_in_range(longest_chain(group->keys), 1, COLLISIONS_CHAIN_MAX);
-    htw_group_destroy(group);
-    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
 }

@@ -68,24 +68,6 @@ SCHEDULER_TEST(now_asked_for_by_a_callback_is_run_at_once) {
     assert_int_equal(htw_pending(f->scheduler), 1);
 }
 
-/* Moves all those that are queued behind it. */
-static void act_move_others(struct probe *self) {
-    struct scheduler_fixture *f = self->fixture;
-    for (unsigned i = 1; i < f->count; i++)
-        self->result |= ask_for_now(&self->last, f->probes[i].handle, i - 1) != HTW_MOVED;
-}
-
-SCHEDULER_TEST(now_for_timers_that_were_due_already_is_run_at_once) {
-    open_at_half_past(f, WAYS + 1);
-    f->probes[0].act = act_move_others;
-    for (unsigned i = 0; i <= WAYS; i++)
-        arm(f, i, 0);
-    advance(f, 0);
-    assert_int_equal(f->probes[0].result, 0);
-    for (unsigned i = 0; i <= WAYS; i++)
-        assert_int_equal(f->probes[i].runs, 1);
-}
-
 SCHEDULER_TEST(now_of_a_repeating_timer_that_catches_up_is_run_at_once) {
     open_at_half_past(f, 1);
     arm_every(f, 0, 0, TICK / 6, HTW_REPEAT_BURST);
@@ -118,29 +100,6 @@ SCHEDULER_TEST(now_of_a_resumed_group_is_run_at_once) {
     htw_group_destroy(group);
     advance(f, TICK);
     assert_int_equal(f->probes[2].runs, 1);
-}
-
-static struct htw_group *paused_and_resumed;
-
-static void act_pause_and_resume(struct probe *self) {
-    self->result |= htw_group_pause(paused_and_resumed) | htw_group_resume(paused_and_resumed);
-}
-
-SCHEDULER_TEST(now_of_timers_put_back_by_a_pause_is_run_at_once) {
-    open_at_half_past(f, 10);
-    assert_int_equal(htw_group_create(f->scheduler, &paused_and_resumed), 0);
-    struct htw_spec spec = HTW_SPEC_INIT;
-    spec.group = paused_and_resumed;
-    for (unsigned i = 0; i < 10; i++) {
-        f->probes[i].act = act_pause_and_resume;
-        arm_now(f, i, spec);
-    }
-    advance(f, 0);
-    for (unsigned i = 0; i < 10; i++) {
-        assert_int_equal(f->probes[i].runs, 1);
-        assert_int_equal(f->probes[i].result, 0);
-    }
-    htw_group_destroy(paused_and_resumed);
 }
 
 /* ---- an instant in the past */
@@ -181,17 +140,6 @@ SCHEDULER_TEST(now_as_an_instant_in_the_present_tick_is_run_at_once) {
         check_instants(f, others[i], false);
         check_instants(f, others[i], true);
     }
-}
-
-SCHEDULER_TEST(now_as_an_instant_after_idle_time_is_run_at_once) {
-    open_at_half_past(f, 3);
-    arm(f, 0, 1000 * TICK);
-    advance(f, 100 * TICK);
-    arm(f, 1, 0);
-    arm_at(f, 2, START + 100 * TICK - 1);
-    advance(f, 0);
-    assert_int_equal(f->probes[1].runs, 1);
-    assert_int_equal(f->probes[2].runs, 1);
 }
 
 SCHEDULER_TEST(now_as_an_instant_after_a_step_back_is_run_at_once) {
@@ -282,24 +230,6 @@ SCHEDULER_TEST(now_forever_does_not_keep_process_from_returning) {
         assert_int_equal(f->probes[FOREVER].runs, call);
         assert_in_range(count, FOREVER + 1, 2 * FOREVER + 1);
     }
-}
-
-static void act_hundred_times(struct probe *self) {
-    if (self->runs < 100)
-        act_forever(self);
-}
-
-SCHEDULER_TEST(now_again_and_again_keeps_no_other_waiting_in_manual_time) {
-    open_at_half_past(f, 3);
-    f->probes[0].act = act_hundred_times;
-    arm(f, 0, 0);
-    arm(f, 1, 0);
-    arm(f, 2, 1);
-    advance(f, 0);
-    assert_int_equal(f->probes[0].runs, 100);
-    assert_int_equal(f->probes[1].runs, 1);
-    assert_true(f->log[0] == 1 || f->log[1] == 1); /* not after the other's hundred runs */
-    assert_int_equal(f->probes[2].runs, 0);
 }
 
 static void act_forever_and_tell(struct probe *self) {

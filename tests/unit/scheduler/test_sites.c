@@ -351,26 +351,6 @@ SCHEDULER_TEST(dump_lists_sites_and_the_next_timers) {
     fclose(full);
 }
 
-SCHEDULER_TEST(dump_lists_no_more_than_ten) {
-    struct htw_scheduler *s = f->scheduler;
-    for (int i = 20; i > 0; i--)
-        assert_int_equal(htw_schedule(s, i * 11 * HTW_SECOND, probe_run, f->probes, NULL), 0);
-    assert_dump(s, "scheduler htw: 20 pending, 1 site\n"
-                   "   pending  the first  site\n"
-                   "        20     11 s    callback 0x\n"
-                   "next           handle  site\n"
-                   "   11 s   0x  callback 0x\n"
-                   "   22 s   0x  callback 0x\n"
-                   "   33 s   0x  callback 0x\n"
-                   "   44 s   0x  callback 0x\n"
-                   "   55 s   0x  callback 0x\n"
-                   "   66 s   0x  callback 0x\n"
-                   "   77 s   0x  callback 0x\n"
-                   "   88 s   0x  callback 0x\n"
-                   "   99 s   0x  callback 0x\n"
-                   "  110 s   0x  callback 0x\n");
-}
-
 SCHEDULER_TEST(dump_lists_groups) {
     struct htw_spec spec = probe_spec(f, 0, 25 * HTW_HOUR);
     struct htw_group *other;
@@ -396,41 +376,4 @@ SCHEDULER_TEST(dump_lists_groups) {
                               "         1   1.00  -, paused\n");
     htw_group_destroy(other);
     assert_int_equal(cancel(f, 0), HTW_CANCELLED);
-}
-
-SCHEDULER_TEST(dump_lists_the_ten_groups_with_most_timers) {
-    struct htw_group *groups[12];
-    char name[8];
-    for (unsigned i = 0; i < 12; i++) {
-        struct htw_spec spec = probe_spec(f, 0, MS);
-        assert_int_equal(htw_group_create(f->scheduler, &groups[i]), 0);
-        snprintf(name, sizeof(name), "g%u", i);
-        assert_int_equal(htw_group_set_name(groups[i], name), 0);
-        spec.group = groups[i];
-        for (unsigned count = 0; count < i * 5 % 12; count++) /* each number once, from 0 to 11 */
-            assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), 0);
-    }
-    advance(f, 0);
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    assert_non_null(stream);
-    assert_int_equal(htw_scheduler_dump(f->scheduler, stream), 0);
-    fclose(stream);
-    assert_non_null(strstr(text, "    timers  scale  of 12 groups\n"
-                                 "        11   1.00  g7\n"
-                                 "        10   1.00  g2\n"
-                                 "         9   1.00  g9\n"
-                                 "         8   1.00  g4\n"
-                                 "         7   1.00  g11\n"
-                                 "         6   1.00  g6\n"
-                                 "         5   1.00  g1\n"
-                                 "         4   1.00  g8\n"
-                                 "         3   1.00  g3\n"
-                                 "         2   1.00  g10\n"));
-    assert_null(strstr(text, "g5\n"));
-    free(text);
-    advance(f, MS);
-    for (unsigned i = 0; i < 12; i++)
-        htw_group_destroy(groups[i]);
 }

@@ -237,18 +237,4 @@ UNIT_TEST(stacks_that_find_no_room_are_counted) {
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
 }
 
-UNIT_TEST(stacks_beyond_those_that_are_told_apart_are_counted_together) {
-    struct htw_scheduler *scheduler = observing(HTW_OBSERVE_STACKS);
-    for (unsigned depth = 0; depth < 10; depth++)
-        assert_int_equal(arm_deep(scheduler, depth), 0);
-#define ARM assert_int_equal(htw_schedule(scheduler, MS, never_run, NULL, NULL), 0)
-#define ARM_8 ARM, ARM, ARM, ARM, ARM, ARM, ARM, ARM
-    ARM_8, ARM_8, ARM_8, ARM_8;
-    char *text = dump(scheduler);
-    assert_non_null(strstr(text, "\n        10  armed by other stacks\n"));
-    free(text);
-    assert_int_equal(htw_scheduler_stop(scheduler, see, &(struct seen) { 0 }), 0);
-    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-}
-
 #endif

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* A thread of this process, as the kernel reports it. */
 struct task {
@@ -255,51 +254,9 @@ SCHEDULER_TEST(scheduler_worker_joins_a_batch_whose_worker_stays_in_a_callback) 
         assert_int_equal(f->probes[i].runs, 1);
 }
 
-/* ---- listeners that come and go while others are called */
+/* ---- listeners that two threads add */
 
-enum { LISTENERS = 2000, ADDED = 20000 };
-
-struct listening {
-    struct htw__clock_listeners listeners;
-    _Atomic bool has_begun, is_over;
-};
-
-/* Of a clock that is set each time. */
-static int64_t read_a_clock_that_is_set(void) {
-    static int64_t now_ns;
-    return now_ns += HTW_SECOND;
-}
-
-static void ignore_the_clock(struct htw__clock_listener *listener) {
-    (void)listener;
-}
-
-static void *notify_all_the_time(void *arg) {
-    struct listening *self = arg;
-    while (!atomic_load(&self->is_over)) {
-        htw__clock_listeners_notify(&self->listeners);
-        atomic_store(&self->has_begun, true);
-    }
-    return NULL;
-}
-
-UNIT_TEST(scheduler_calls_listeners_while_others_come_and_go) {
-    static struct listening self;
-    pthread_t thread;
-    htw__clock_listeners_init(&self.listeners, read_a_clock_that_is_set);
-    assert_int_equal(pthread_create(&thread, NULL, notify_all_the_time, &self), 0);
-    while (!atomic_load(&self.has_begun))
-        sched_yield();
-    for (unsigned i = 0; i < LISTENERS; i++) {
-        struct htw__clock_listener listener = { .clock_was_set = ignore_the_clock };
-        htw__clock_listeners_add(&self.listeners, &listener);
-        htw__clock_listeners_remove(&self.listeners, &listener);
-    }
-    atomic_store(&self.is_over, true);
-    pthread_join(thread, NULL);
-    assert_true(htw__ring_is_empty(&self.listeners.ring));
-    htw__clock_listeners_fini(&self.listeners);
-}
+enum { ADDED = 20000 };
 
 struct adder {
     struct htw__clock_listeners *listeners;
