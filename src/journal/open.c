@@ -179,11 +179,9 @@ static int connect(struct htw__database *self, int mode) {
 /* Its pages are read again after each commit, so few of them are kept. */
 static int set_up_to_read(struct htw__database *self) {
     int error = execute(self, "PRAGMA cache_size = -1024; PRAGMA temp_store = MEMORY;"
-                              "PRAGMA cell_size_check = ON");
+                              "PRAGMA cell_size_check = ON; PRAGMA query_only = ON");
     if (error == 0)
         error = htw__statements_prepare(self);
-    if (error != 0)
-        htw__database_close(self, false, 0);
     self->is_open = error == 0;
     return error;
 }
@@ -198,8 +196,9 @@ int htw__database_open_second(struct htw__database *self, const struct htw__jour
     if (error == 0 && version != HTW__SCHEMA_VERSION)
         error = htw__journal_fail(-EIO, "%s: the file was replaced", self->name);
     if (error == 0)
-        return set_up_to_read(self);
-    htw__database_close(self, false, 0);
+        error = set_up_to_read(self);
+    if (error != 0)
+        htw__database_close(self, false, 0);
     return error;
 }
 
@@ -229,11 +228,11 @@ static int open_empty(struct htw__database *self) {
     return error;
 }
 
-int htw__database_open_to_read(struct htw__database *self, const struct htw__journal_path *path) {
+static int open_to_read(struct htw__database *self, const char *name, int mode) {
     int version = 0;
     memset(self, 0, sizeof(*self));
-    memcpy(self->name, path->name, sizeof(self->name));
-    int error = connect(self, SQLITE_OPEN_READONLY);
+    strcpy(self->name, name);
+    int error = connect(self, mode);
     if (error == 0) {
         self->is_guest = htw__schema_is_guest(self->connection);
         error = htw__schema_identify(self->connection, self->name, self->is_guest, &version);
@@ -245,9 +244,18 @@ int htw__database_open_to_read(struct htw__database *self, const struct htw__jou
     self->ids_end = self->is_guest ? (uint64_t)HTW__GUEST_ID_MIN : HTW__ID_MAX + 1;
     if (error == 0)
         error = read_meta(self);
-    if (error == 0)
-        return set_up_to_read(self);
-    htw__database_close(self, false, 0);
+    return error == 0 ? set_up_to_read(self) : error;
+}
+
+int htw__database_open_to_read(struct htw__database *self, const struct htw__journal_path *path) {
+    int error = open_to_read(self, path->name, SQLITE_OPEN_READONLY);
+    /* A process was killed while it wrote to a file without a log: who reads first undoes that. */
+    if (error != 0 && sqlite3_extended_errcode(self->connection) == SQLITE_READONLY_ROLLBACK) {
+        htw__database_close(self, false, 0);
+        error = open_to_read(self, path->name, SQLITE_OPEN_READWRITE);
+    }
+    if (error != 0)
+        htw__database_close(self, false, 0);
     return error;
 }
 

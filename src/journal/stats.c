@@ -40,7 +40,7 @@ static int count_as_ready(struct htw_journal *journal, const struct htw__scan_ro
 static int count_due(struct htw_journal *journal) {
     int64_t now = htw__journal_now(journal);
     struct htw__scan scan = htw__scan_of(0, htw__place_delayed(now, UINT32_MAX));
-    struct htw__database *database;
+    struct htw__database *database = NULL;
     int error = journal->is_read_only ? htw__snapshot_begin(journal, &database) : 0;
     if (error != 0 || !journal->is_read_only)
         return error;
