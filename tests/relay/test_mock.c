@@ -17,6 +17,8 @@ UNIT_SETUP(start) {
     mock_set_up();
     mock_width_ms = 100;
     mock_start();
+    /* The brokers in memory never answer that, and librdkafka 2.0 leaks a request without an answer. */
+    mock_relay.trim.is_refused = true;
 }
 
 /* A producer that does not know a topic asks for it once a second. */
