@@ -57,12 +57,13 @@ def parts_of(text, anchors):
 
 def help_of(command):
     """The help of a command: its tables stay as they are, between paragraphs."""
-    usage, _, text = command.help.partition("\n\n" if "\n\n" in command.help.split("\n  ")[0] else "\n")
+    usage = re.match(r"(?:(?:Usage:|  or:) .*\n)+", command.help).group()
+    text = command.help[len(usage):]
     out = []
     for is_table, lines in itertools.groupby(text.split("\n"), lambda line: line.startswith("  ")):
         lines = list(lines)
         out += ["```text", *lines, "```"] if is_table else map(comment.inline, lines)
-    return usage, "\n".join(out)
+    return usage.strip(), "\n".join(out)
 
 
 class Pages:
