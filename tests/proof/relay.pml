@@ -351,7 +351,7 @@ end:
         :: else -> lose(me); stripe[me] = LOST; gives_away[me] = KEEPS; must_recover[me] = true
         fi }
 
-    /* src/relay/group.c: htw__group_rebalance(), release(); src/relay/relay.c: htw__relay_release() */
+    /* src/relay/group.c: htw__group_rebalance(), revoke(); src/relay/relay.c: htw__relay_release() */
     :: atomic { IS_FREE && is_member[me] && !KNOWS && assignee == me && releases ->
         knows[me] = true;
         if
@@ -404,7 +404,7 @@ end:
                 CAN_OPEN(other) -> stripe[me] = ASSIGNED }
     :: atomic { WORKS(me) && stripe[me] == FENCED && !COVERS(me) -> stripe[me] = ASSIGNED }
 
-    /* src/relay/group.c: fill(), ask_offsets(); src/relay/relay.c: htw__relay_gain(), fill_bucket() */
+    /* src/relay/group.c: fill(), fill_in(); src/relay/relay.c: htw__relay_gain(), fill_bucket() */
     :: atomic { WORKS(me) && stripe[me] == ASKED ->
         if
         :: MISTAKE == STABLE_END ->
