@@ -33,7 +33,6 @@ const createTimeline = seek => {
     const seen = sites.filter(site => site.wakeups + site.expired > 0).length; // the first of them
     const hasOthers = seen > COLORS;
     const laneCount = Math.min(seen, COLORS) + (hasOthers ? 1 : 0);
-    const laneOf = site => Math.min(site, COLORS);
     const length = Math.max(flight.length_ns, LEAST_NS);
 
     // ---- the marks
@@ -49,7 +48,7 @@ const createTimeline = seek => {
         isWake[i] = flight.marks[4 * i + 1] & 1;
         late[i] = flight.marks[4 * i + 2];
         took[i] = flight.marks[4 * i + 3];
-        const lane = lanes[laneOf(siteOf[i])];
+        const lane = lanes[Math.min(siteOf[i], COLORS)];
         lane.marks.push(i);
         lane.longest = Math.max(lane.longest, took[i]);
     }
@@ -289,10 +288,8 @@ const createTimeline = seek => {
         return `${at(nsOf(bin * BIN))} to ${at(nsOf((bin + 1) * BIN))}: ${textOfCount(total[bin], 'wake-up')}: ${parts.join(', ')}.`;
     }
 
-    const laneAt = y => Math.floor((y - CHART) / LANE);
-
     function tellAt(x, y) {
-        const lane = laneAt(y);
+        const lane = Math.floor((y - CHART) / LANE);
         return lane < 0 ? tellBin(x) : lane < laneCount ? tellNear(lane, x) : '';
     }
 
