@@ -179,16 +179,16 @@ void htw__change_destroy(struct htw_journal *journal, struct htw__change *change
 /* With the path and an id. */
 static const struct {
     int result;
-    const char *of_one, *of_several;
+    const char *text, *of_several; /* NULL: as of one */
 } answers[] = {
     { -ENOENT, "%s: there is no job %llu",
       "%s: a job of those that are done or changed does not exist (the first is %llu)" },
     { -EALREADY, "%s: job %llu has been delivered, or its state is another one",
       "%s: a job has been delivered, or its state is another one (the first is %llu)" },
-    { -ESTALE, "%s: the lease of job %llu has ended", "%s: the lease of job %llu has ended" },
-    { -EEXIST, "%s: another job has the key", "%s: another job has the key" },
-    { -EINVAL, "%s: a job is there twice", "%s: a job is there twice" },
-    { -EMSGSIZE, "%s: a job is too large", "%s: a job is too large" },
+    { -ESTALE, "%s: the lease of job %llu has ended", NULL },
+    { -EEXIST, "%s: another job has the key", NULL },
+    { -EINVAL, "%s: a job is there twice", NULL },
+    { -EMSGSIZE, "%s: a job is too large", NULL },
 };
 
 int htw__change_report(const struct htw_journal *journal, const struct htw__change *change) {
@@ -202,7 +202,8 @@ int htw__change_report(const struct htw_journal *journal, const struct htw__chan
                                  change->recurring->name);
     for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]) && text == NULL; i++)
         if (answers[i].result == result)
-            text = change->step_count > 1 ? answers[i].of_several : answers[i].of_one;
+            text = change->step_count > 1 && answers[i].of_several != NULL ? answers[i].of_several
+                                                                           : answers[i].text;
     if (text != NULL)
         return htw__journal_fail(result, text, path, (unsigned long long)id);
     return result == journal->sentence_error

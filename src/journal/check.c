@@ -20,17 +20,14 @@ static const struct {
 } rules[] = {
     /* The place of a job as it was put: src/journal/place.h. */
     { "SELECT count(*) FROM @job j WHERE NOT EXISTS (SELECT 1 FROM @moved m WHERE m.id = j.id) AND "
-      "NOT ifnull((SELECT j.id <= b.last FROM @block b WHERE b.place = CASE WHEN put != 0 AND "
-      "deadline / 1000 <= put THEN (1 << 61) + (ifnull(queue, 0) << 32) + ifnull(priority, 0) ELSE "
-      "(max(deadline, 0) / 60000000000 << 32) + ifnull(queue, 0) END AND b.first <= j.id "
-      "ORDER BY b.first DESC LIMIT 1), 0)",
+      "NOT EXISTS (SELECT 1 FROM @block WHERE first = j.id - j.id % 256 AND place = CASE WHEN put != 0 "
+      "AND deadline / 1000 <= put THEN (1 << 61) + (ifnull(queue, 0) << 32) + ifnull(priority, 0) ELSE "
+      "(max(deadline, 0) / 60000000000 << 32) + ifnull(queue, 0) END)",
       "jobs are in no block of their place" },
-    { "SELECT count(*) FROM @block WHERE place < 0 OR first <= 0 OR last < first OR "
-      "last >= 9223372036854775807",
+    { "SELECT count(*) FROM @block WHERE place < 0 OR first <= 0 OR first % 256 != 0 OR "
+      "last != first + 255",
       "blocks are out of range" },
-    { "SELECT count(*) FROM (SELECT last, lead(first) OVER (ORDER BY first) AS next FROM @block) "
-      "WHERE next <= last",
-      "blocks overlap" },
+    { "SELECT count(*) - count(DISTINCT first) FROM @block", "blocks overlap" },
     { "SELECT count(*) FROM @moved m WHERE NOT EXISTS (SELECT 1 FROM @job WHERE @job.id = m.id) OR "
       "NOT EXISTS (SELECT 1 FROM @moved_place p WHERE p.place = m.place AND p.rank = m.rank AND "
       "p.id = m.id)",

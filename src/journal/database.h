@@ -181,11 +181,10 @@ int htw__database_check_sqlite(void);
 int htw__database_open(struct htw__database *self, const struct htw__journal_path *path,
                        const struct htw_journal_options *options);
 
-/* A second connection, to a file that is open and has a log. It only reads, and is closed by the same. */
-int htw__database_open_second(struct htw__database *self, const struct htw__journal_path *path);
-
-/* The only connection of this process, which only reads. A file without tables is an empty journal, in memory. */
-int htw__database_open_to_read(struct htw__database *self, const struct htw__journal_path *path);
+/* A connection that only reads, and is closed by the same: the second one to a file that is open and has a log, or the
+   only one of this process. Then a file without tables is an empty journal, in memory. */
+int htw__database_open_to_read(struct htw__database *self, const struct htw__journal_path *path,
+                               bool is_second);
 
 /* Whether the journal has a log of its own: not in memory, nor in the file of a program. */
 static inline bool htw__database_has_log(const struct htw__database *self) {

@@ -113,8 +113,9 @@ static int open_file(struct htw_journal *journal, const char *path,
     int error = open_path(journal, path);
     if (error != 0)
         return error;
-    error = journal->is_read_only ? htw__database_open_to_read(&journal->database, &journal->path)
-                                  : htw__database_open(&journal->database, &journal->path, options);
+    error = journal->is_read_only
+                ? htw__database_open_to_read(&journal->database, &journal->path, false)
+                : htw__database_open(&journal->database, &journal->path, options);
     if (error == 0) {
         error = load(journal);
         if (error != 0)

@@ -26,37 +26,36 @@ static int execute(struct htw__database *self, const char *text) {
     return result == SQLITE_OK ? 0 : htw__database_fail(self, result);
 }
 
-static int is_wal(void *context, int columns, char **values, char **names) {
-    (void)columns, (void)names;
-    *(bool *)context = values[0] != NULL && strcmp(values[0], "wal") == 0;
-    return 0;
+/* Whether a pragma answers with a text. 0 or an error. */
+static int ask(struct htw__database *self, const char *pragma, const char *text, bool *ret_is) {
+    struct sqlite3_stmt *statement;
+    int result = sqlite3_prepare_v2(self->connection, pragma, -1, &statement, NULL);
+    if (result != SQLITE_OK)
+        return htw__database_fail(self, result);
+    bool has_row = sqlite3_step(statement) == SQLITE_ROW;
+    const void *answer = has_row ? sqlite3_column_text(statement, 0) : NULL;
+    *ret_is = answer != NULL && strcmp(answer, text) == 0;
+    result = sqlite3_finalize(statement);
+    return result == SQLITE_OK ? 0 : htw__database_fail(self, result);
 }
 
 /* A file of its own. */
 static int set_up_log(struct htw__database *self) {
     bool has_log = false;
-    int result =
-        sqlite3_exec(self->connection, "PRAGMA journal_mode = WAL", is_wal, &has_log, NULL);
-    if (result != SQLITE_OK)
-        return htw__database_fail(self, result);
-    if (!has_log)
-        return htw__journal_fail(-EIO, "%s: the file system does not support a log of SQLite",
-                                 self->name);
+    int error = ask(self, "PRAGMA journal_mode = WAL", "wal", &has_log);
+    if (error == 0 && !has_log)
+        error = htw__journal_fail(-EIO, "%s: the file system does not support a log of SQLite",
+                                  self->name);
     /* 20 MiB, when it begins again: a long reader has made it larger */
-    return execute(self, "PRAGMA journal_size_limit = 20971520");
+    return error == 0 ? execute(self, "PRAGMA journal_size_limit = 20971520") : error;
 }
 
 static int check_encoding(struct htw__database *self) {
-    struct sqlite3_stmt *statement;
-    int result = sqlite3_prepare_v2(self->connection, "PRAGMA encoding", -1, &statement, NULL);
-    if (result != SQLITE_OK)
-        return htw__database_fail(self, result);
-    bool is_utf_8 = sqlite3_step(statement) == SQLITE_ROW &&
-                    strcmp((const char *)sqlite3_column_text(statement, 0), "UTF-8") == 0;
-    result = sqlite3_finalize(statement);
-    if (result != SQLITE_OK)
-        return htw__database_fail(self, result);
-    return is_utf_8 ? 0 : htw__journal_fail(-ENOTSUP, "%s: its texts are not UTF-8", self->name);
+    bool is_utf_8 = false;
+    int error = ask(self, "PRAGMA encoding", "UTF-8", &is_utf_8);
+    return error != 0 || is_utf_8
+               ? error
+               : htw__journal_fail(-ENOTSUP, "%s: its texts are not UTF-8", self->name);
 }
 
 /* Of this connection alone. Without a log, only EXTRA makes the end of a transaction durable. */
@@ -176,32 +175,6 @@ static int connect(struct htw__database *self, int mode) {
     return 0;
 }
 
-/* Its pages are read again after each commit, so few of them are kept. */
-static int set_up_to_read(struct htw__database *self) {
-    int error = execute(self, "PRAGMA cache_size = -1024; PRAGMA temp_store = MEMORY;"
-                              "PRAGMA cell_size_check = ON; PRAGMA query_only = ON");
-    if (error == 0)
-        error = htw__statements_prepare(self);
-    self->is_open = error == 0;
-    return error;
-}
-
-int htw__database_open_second(struct htw__database *self, const struct htw__journal_path *path) {
-    int version = 0;
-    memset(self, 0, sizeof(*self));
-    memcpy(self->name, path->name, sizeof(self->name));
-    int error = connect(self, SQLITE_OPEN_READONLY);
-    if (error == 0)
-        error = htw__schema_identify(self->connection, self->name, false, &version);
-    if (error == 0 && version != HTW__SCHEMA_VERSION)
-        error = htw__journal_fail(-EIO, "%s: the file was replaced", self->name);
-    if (error == 0)
-        error = set_up_to_read(self);
-    if (error != 0)
-        htw__database_close(self, false, 0);
-    return error;
-}
-
 /* To read all of a journal takes less than STEPS_A_BYTE steps of SQLite's machine for each byte of it. Pages that lead to
    each other in a circle, as only a damaged file has them, would take more. The file grows while it is read. */
 #define STEPS_A_BYTE 16u
@@ -228,31 +201,40 @@ static int open_empty(struct htw__database *self) {
     return error;
 }
 
-static int open_to_read(struct htw__database *self, const char *name, int mode) {
+/* Its pages are read again after each commit, so few of them are kept. */
+static int open_to_read(struct htw__database *self, const char *name, int mode, bool is_second) {
     int version = 0;
     memset(self, 0, sizeof(*self));
     strcpy(self->name, name);
     int error = connect(self, mode);
     if (error == 0) {
-        self->is_guest = htw__schema_is_guest(self->connection);
+        self->is_guest = !is_second && htw__schema_is_guest(self->connection);
         error = htw__schema_identify(self->connection, self->name, self->is_guest, &version);
     }
-    if (error == 0 && version == 0)
-        error = open_empty(self);
-    else if (error == 0)
-        sqlite3_progress_handler(self->connection, STEPS_BETWEEN_CHECKS, is_too_long, self);
     self->ids_end = self->is_guest ? (uint64_t)HTW__GUEST_ID_MIN : HTW__ID_MAX + 1;
+    if (error == 0 && version == 0)
+        error = is_second ? htw__journal_fail(-EIO, "%s: the file was replaced", self->name)
+                          : open_empty(self);
+    else if (error == 0 && !is_second)
+        sqlite3_progress_handler(self->connection, STEPS_BETWEEN_CHECKS, is_too_long, self);
     if (error == 0)
         error = read_meta(self);
-    return error == 0 ? set_up_to_read(self) : error;
+    if (error == 0)
+        error = execute(self, "PRAGMA cache_size = -1024; PRAGMA temp_store = MEMORY;"
+                              "PRAGMA cell_size_check = ON; PRAGMA query_only = ON");
+    if (error == 0)
+        error = htw__statements_prepare(self);
+    self->is_open = error == 0;
+    return error;
 }
 
-int htw__database_open_to_read(struct htw__database *self, const struct htw__journal_path *path) {
-    int error = open_to_read(self, path->name, SQLITE_OPEN_READONLY);
+int htw__database_open_to_read(struct htw__database *self, const struct htw__journal_path *path,
+                               bool is_second) {
+    int error = open_to_read(self, path->name, SQLITE_OPEN_READONLY, is_second);
     /* A process was killed while it wrote to a file without a log: who reads first undoes that. */
     if (error != 0 && sqlite3_extended_errcode(self->connection) == SQLITE_READONLY_ROLLBACK) {
         htw__database_close(self, false, 0);
-        error = open_to_read(self, path->name, SQLITE_OPEN_READWRITE);
+        error = open_to_read(self, path->name, SQLITE_OPEN_READWRITE, is_second);
     }
     if (error != 0)
         htw__database_close(self, false, 0);

@@ -31,7 +31,7 @@ static int open_connection(struct htw_journal *journal) {
     struct htw__database *database = htw__journal_allocate(journal, sizeof(*database));
     if (database == NULL)
         return htw__journal_fail_as(-ENOMEM, "no memory to read the journal");
-    int error = htw__database_open_second(database, &journal->path);
+    int error = htw__database_open_to_read(database, &journal->path, true);
     if (error != 0)
         htw__journal_release(journal, database, sizeof(*database));
     else

@@ -31,9 +31,11 @@ def journal_with(directory, *jobs):
 def journal_of_many(directory, count, payload):
     """A journal with so many jobs of one instant."""
     journal = journal_with(directory, b"+1h " + payload)
-    alter(journal, "UPDATE meta SET jobs = {0}, next_sequence = 1 << 40; UPDATE block SET last = first + {0};"
-          "INSERT INTO job SELECT id + n, deadline, key, payload, queue, priority, put, lease FROM job, (WITH RECURSIVE "
-          "number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number) SELECT n FROM number LIMIT {0} - 1)".format(count))
+    alter(journal, "CREATE TEMP TABLE number AS WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number) "
+          "SELECT n FROM number LIMIT {0} - 1;"
+          "UPDATE meta SET jobs = {0}, next_sequence = 1 << 40;"
+          "INSERT INTO block SELECT place, first + 256 * n, last + 256 * n FROM block, number WHERE n <= {0} / 256;"
+          "INSERT INTO job SELECT id + n, deadline, key, payload, queue, priority, put, lease FROM job, number".format(count))
     return journal
 
 
@@ -177,7 +179,9 @@ def journal_check_finds_what_does_not_agree(directory):
              "UPDATE job SET deadline = deadline + 7200000000000",
              "2 jobs are in no block of their place"),
             ("INSERT INTO block SELECT place + 1, first + 1, last FROM block LIMIT 1",
-             "DELETE FROM block WHERE first % 256 = 1", "1 blocks overlap"),
+             "DELETE FROM block WHERE first % 256 = 1", "1 blocks are out of range"),
+            ("INSERT INTO block SELECT 0, first, last FROM block LIMIT 1",
+             "DELETE FROM block WHERE place = 0", "1 blocks overlap"),
             ("INSERT INTO moved_place VALUES (1, 1, 1)", "DELETE FROM moved_place",
              "1 places have a job that was not moved there"),
             ("UPDATE meta SET moved = 1", "UPDATE meta SET moved = 0",
