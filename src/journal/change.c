@@ -124,14 +124,12 @@ struct htw__change *htw__change_create(struct htw_journal *journal,
         return NULL;
     const size_t steps_max = (SIZE_MAX / 4) / sizeof(struct htw__step);
     size_t keys = 0;
-    if (wanted->done_count > steps_max || wanted->update_count > steps_max) {
-        *ret_error = no_memory();
-        return NULL;
-    }
+    struct htw__change *change = NULL;
     for (size_t i = 0; i < wanted->update_count; i++)
         keys += wanted->updates[i].key_size;
-    struct htw__change *change =
-        allocate(journal, wanted->done_count + wanted->update_count, wanted->mark_size + keys);
+    if (wanted->done_count <= steps_max && wanted->update_count <= steps_max)
+        change =
+            allocate(journal, wanted->done_count + wanted->update_count, wanted->mark_size + keys);
     if (change == NULL) {
         *ret_error = no_memory();
         return NULL;

@@ -80,12 +80,11 @@ static int remove_some(struct htw_journal *journal, uint64_t end, int64_t *ret_n
 static int forget_some(struct htw_journal *journal, struct htw__step *step) {
     (void)step;
     int64_t before_ns, next_ns = HTW_NEVER_NS;
-    bool is_early =
-        __builtin_sub_overflow(htw__journal_now(journal), journal->history_ns, &before_ns);
-    uint64_t end = journal->history_ns == 0 ? htw__bucket_of(INT64_MAX)
-                   : is_early               ? 0
-                                            : htw__bucket_of(before_ns);
-    int error = remove_some(journal, end, &next_ns);
+    if (journal->history_ns == 0)
+        before_ns = INT64_MAX;
+    else if (__builtin_sub_overflow(htw__journal_now(journal), journal->history_ns, &before_ns))
+        before_ns = INT64_MIN;
+    int error = remove_some(journal, htw__bucket_of(before_ns), &next_ns);
     htw__mutex_lock(&journal->mutex);
     journal->forget_ns = next_ns;
     htw__mutex_unlock(&journal->mutex);

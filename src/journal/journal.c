@@ -168,18 +168,22 @@ static int end(struct htw_journal *journal) {
     return 0;
 }
 
+static int no_memory(void) {
+    return htw__journal_fail_as(-ENOMEM, "no memory for a journal");
+}
+
 static int open_journal(struct htw_journal **ret_journal, struct htw_scheduler *scheduler,
                         const char *path, const struct htw_journal_options *options,
                         bool is_read_only) {
     int error = htw__fork_init();
     if (error != 0)
-        return htw__journal_fail_as(error, "no memory for a journal");
+        return no_memory();
     const struct htw_allocator *allocator =
         options->allocator == NULL ? &htw__default_allocator : options->allocator;
     struct htw_journal *journal =
         allocator->allocate(allocator->context, sizeof(*journal), HTW__JOURNAL_ALIGNMENT);
     if (journal == NULL)
-        return htw__journal_fail_as(-ENOMEM, "no memory for a journal");
+        return no_memory();
     memset(journal, 0, sizeof(*journal));
     journal->allocator = *allocator;
     journal->is_read_only = is_read_only;
@@ -190,7 +194,7 @@ static int open_journal(struct htw_journal **ret_journal, struct htw_scheduler *
     error =
         htw__queues_init(&journal->queues, &journal->allocator, htw__journal_may_deliver(journal));
     if (error != 0)
-        error = htw__journal_fail_as(error, "no memory for a journal");
+        error = no_memory();
     else
         error = open_file(journal, path, options);
     if (error != 0) {

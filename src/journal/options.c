@@ -6,22 +6,22 @@
 
 #include <stddef.h>
 
-#define INITIALIZER(name, INITIAL)                        \
+#define INIT(name, INITIAL)                               \
     void htw_##name##_init(struct htw_##name *self) {     \
         static const struct htw_##name initial = INITIAL; \
         if (self != NULL)                                 \
             *self = initial;                              \
     }
 
-INITIALIZER(journal_options, HTW_JOURNAL_OPTIONS_INIT)
-INITIALIZER(job, HTW_JOB_INIT)
-INITIALIZER(job_update, HTW_JOB_UPDATE_INIT)
-INITIALIZER(journal_change, HTW_JOURNAL_CHANGE_INIT)
-INITIALIZER(journal_stats, HTW_JOURNAL_STATS_INIT)
-INITIALIZER(lease, HTW_LEASE_INIT)
-INITIALIZER(queue_policy, HTW_QUEUE_POLICY_INIT)
-INITIALIZER(queue_stats, HTW_QUEUE_STATS_INIT)
-INITIALIZER(recurring, HTW_RECURRING_INIT)
+INIT(journal_options, HTW_JOURNAL_OPTIONS_INIT)
+INIT(job, HTW_JOB_INIT)
+INIT(job_update, HTW_JOB_UPDATE_INIT)
+INIT(journal_change, HTW_JOURNAL_CHANGE_INIT)
+INIT(journal_stats, HTW_JOURNAL_STATS_INIT)
+INIT(lease, HTW_LEASE_INIT)
+INIT(queue_policy, HTW_QUEUE_POLICY_INIT)
+INIT(queue_stats, HTW_QUEUE_STATS_INIT)
+INIT(recurring, HTW_RECURRING_INIT)
 
 const char *htw_journal_options_invalid(const struct htw_journal_options *options) {
     if (options == NULL)

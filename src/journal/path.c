@@ -77,6 +77,12 @@ static int resolve(const char *path, char name[PATH_MAX]) {
     return 0;
 }
 
+static int judge_kind(const char *name, mode_t mode) {
+    if (S_ISDIR(mode))
+        return fail_errno(name, EISDIR);
+    return S_ISREG(mode) ? 0 : htw__journal_fail(-EBADMSG, "%s: not a regular file", name);
+}
+
 /* Whether the file can be a journal. `ret_exists` is set on success. */
 static int inspect(const char *name, bool *ret_exists) {
     struct stat status;
@@ -85,10 +91,9 @@ static int inspect(const char *name, bool *ret_exists) {
         return errno == ENOENT ? 0 : fail_errno(name, errno);
     }
     *ret_exists = true;
-    if (S_ISDIR(status.st_mode))
-        return fail_errno(name, EISDIR);
-    if (!S_ISREG(status.st_mode))
-        return htw__journal_fail(-EBADMSG, "%s: not a regular file", name);
+    int error = judge_kind(name, status.st_mode);
+    if (error != 0)
+        return error;
     if (status.st_nlink > 1)
         return htw__journal_fail(
             -EINVAL, "%s: the file has several names (hard links), so it cannot be locked", name);
@@ -167,11 +172,8 @@ int htw__journal_path_find(struct htw__journal_path *self, const char *path) {
     memset(self, 0, sizeof(*self));
     if (realpath(path, self->name) == NULL || stat(self->name, &status) != 0)
         return fail_errno(path, errno);
-    if (S_ISDIR(status.st_mode))
-        return fail_errno(path, EISDIR);
-    if (!S_ISREG(status.st_mode))
-        return htw__journal_fail(-EBADMSG, "%s: not a regular file", path);
-    return access(self->name, R_OK) == 0 ? 0 : fail_errno(path, errno);
+    int error = judge_kind(path, status.st_mode);
+    return error != 0 || access(self->name, R_OK) == 0 ? error : fail_errno(path, errno);
 }
 
 int htw__journal_path_open(struct htw__journal_path *self, const char *path) {

@@ -102,9 +102,9 @@ static uint32_t slot_of(int64_t deadline_ns) {
 static struct htw__position choose_reach(const struct htw_journal *journal) {
     const struct htw__reader *reader = &journal->reader;
     const struct htw__jobs *jobs = &journal->jobs;
-    size_t size = jobs->waiting.count == 0 ? 0 : jobs->waiting_bytes / jobs->waiting.count;
-    size_t room = journal->waiting_max / 8 * 5 /
-                  (size > sizeof(struct htw__job) ? size : sizeof(struct htw__job));
+    size_t size = jobs->waiting.count == 0 ? sizeof(struct htw__job)
+                                           : jobs->waiting_bytes / jobs->waiting.count;
+    size_t room = journal->waiting_max / 8 * 5 / size;
     size_t sum = 0;
     uint32_t slot = 0;
     for (; slot < HTW__READER_SLOTS && (sum == 0 || sum + reader->counts[slot] <= room); slot++)

@@ -69,16 +69,12 @@ int htw__selection_find(struct htw__database *database, uint32_t queue,
         if (place == HTW__PLACE_NONE)
             return 0;
         minute = htw__place_bucket(place);
-        next = htw__place(selection->class, minute, queue);
-        if (place <= next) {
-            if (place == next)
-                error = select_place(database, selection, place);
-            if (error != 0)
-                return error;
-            if (place < next)
-                continue;
-        }
-        next = htw__place(selection->class, minute + 1, queue);
+        uint64_t own = htw__place(selection->class, minute, queue);
+        if (place == own)
+            error = select_place(database, selection, place);
+        if (error != 0)
+            return error;
+        next = place < own ? own : htw__place(selection->class, minute + 1, queue);
     }
     return 0;
 }

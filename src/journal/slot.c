@@ -51,9 +51,8 @@ static int64_t next_read_ns(const struct htw_journal *journal) {
 static int64_t next_ns(const struct htw_journal *journal) {
     const struct htw__job *first = htw__jobs_first(&journal->jobs);
     int64_t job_ns = is_deliverable(journal, first) ? first->position.deadline_ns : HTW_NEVER_NS;
-    int64_t read_ns = next_read_ns(journal), lease_ns = htw__leases_next(journal);
-    int64_t next_ns = job_ns < read_ns ? job_ns : read_ns;
-    return next_ns < lease_ns ? next_ns : lease_ns;
+    return htw__clock_earlier(job_ns,
+                              htw__clock_earlier(next_read_ns(journal), htw__leases_next(journal)));
 }
 
 static void set_alarm(struct htw__slot *slot, int64_t deadline_ns) {

@@ -160,6 +160,8 @@ int htw__submit(struct htw_journal *journal, struct htw__change *change,
 
 /* ---- changes of one part */
 
+static const struct htw_journal_change nothing = HTW_JOURNAL_CHANGE_INIT;
+
 /* Puts `job`, which is filled in and must stay until the change is accepted. */
 static struct htw_journal_change put_of(struct htw_job *job, int64_t deadline_ns,
                                         const void *payload, size_t payload_size) {
@@ -254,30 +256,26 @@ int htw_journal_update(struct htw_journal *journal, const struct htw_job_update 
     return make_now(journal, &change, NULL, NULL, NULL);
 }
 
-static int check_kick(const char *queue) {
+/* 0 or -EINVAL. */
+static int describe_kick(const char *queue, uint32_t count, struct htw__special *ret_kick) {
+    uint32_t most = count < HTW_KICK_MAX ? count : HTW_KICK_MAX;
+    *ret_kick = (struct htw__special) { .queue = queue, .kick_count = most };
     return htw__queue_name_is_valid(queue) ? 0
                                            : htw__journal_fail_as(-EINVAL, "a kick is not valid");
 }
 
-static struct htw__special kick_of(const char *queue, uint32_t count) {
-    return (struct htw__special) { .queue = queue,
-                                   .kick_count = count < HTW_KICK_MAX ? count : HTW_KICK_MAX };
-}
-
 int htw_journal_kick(struct htw_journal *journal, const char *queue, uint32_t count) {
-    const struct htw_journal_change nothing = HTW_JOURNAL_CHANGE_INIT;
-    const struct htw__special special = kick_of(queue, count);
+    struct htw__special kick;
     uint32_t kicked = 0;
-    int error = check_kick(queue);
+    int error = describe_kick(queue, count, &kick);
     if (error == 0)
-        error = make_now(journal, &nothing, &special, NULL, &kicked);
+        error = make_now(journal, &nothing, &kick, NULL, &kicked);
     return error == 0 ? (int)kicked : error;
 }
 
 int htw_journal_set_policy(struct htw_journal *journal, const char *queue,
                            const struct htw_queue_policy *policy) {
     static const struct htw_queue_policy none = HTW_QUEUE_POLICY_INIT;
-    const struct htw_journal_change nothing = HTW_JOURNAL_CHANGE_INIT;
     const struct htw__special special = { .queue = queue,
                                           .policy = policy == NULL ? &none : policy };
     if (!htw__queue_name_is_valid(queue) || htw__policy_check(special.policy) != 0)
@@ -286,7 +284,6 @@ int htw_journal_set_policy(struct htw_journal *journal, const char *queue,
 }
 
 static int write_recurring(struct htw_journal *journal, const struct htw_recurring *rule) {
-    const struct htw_journal_change nothing = HTW_JOURNAL_CHANGE_INIT;
     const struct htw__special special = { .recurring = rule };
     return make_now(journal, &nothing, &special, NULL, NULL);
 }
@@ -314,7 +311,6 @@ int htw_journal_apply(struct htw_journal *journal, const struct htw_journal_chan
 }
 
 int htw_journal_sync(struct htw_journal *journal) {
-    const struct htw_journal_change nothing = HTW_JOURNAL_CHANGE_INIT;
     int error = make_now(journal, &nothing, NULL, NULL, NULL);
     if (error != 0)
         return error;
@@ -375,10 +371,9 @@ int htw_journal_update_later(struct htw_journal *journal, const struct htw_job_u
 
 int htw_journal_kick_later(struct htw_journal *journal, const char *queue, uint32_t count,
                            htw_durable *durable, void *arg) {
-    const struct htw_journal_change nothing = HTW_JOURNAL_CHANGE_INIT;
-    const struct htw__special special = kick_of(queue, count);
-    int error = check_kick(queue);
-    return error == 0 ? make_later(journal, &nothing, &special, durable, arg, NULL) : error;
+    struct htw__special kick;
+    int error = describe_kick(queue, count, &kick);
+    return error == 0 ? make_later(journal, &nothing, &kick, durable, arg, NULL) : error;
 }
 
 int htw_journal_apply_later(struct htw_journal *journal, const struct htw_journal_change *change,

@@ -20,6 +20,10 @@ static void end_staging(struct htw_journal *journal, int result) {
 
 static const struct htw__work staging = { .finish = end_staging };
 
+static struct htw__step stage_of(uint64_t id) {
+    return (struct htw__step) { .id = id, .kind = HTW__STEP_STAGE, .is_optional = true };
+}
+
 /* ---- forward */
 
 /* A job that comes to a place that the scan has left would not be read. */
@@ -35,8 +39,7 @@ static void include_passed(struct htw__queue *queue) {
 static int hand_over(struct htw_journal *journal, const struct htw__scan_row *rows, int64_t count) {
     struct htw__step steps[HTW__READ_STEP];
     for (int64_t i = 0; i < count; i++)
-        steps[i] =
-            (struct htw__step) { .id = rows[i].id, .kind = HTW__STEP_STAGE, .is_optional = true };
+        steps[i] = stage_of(rows[i].id);
     int error = count > 0 ? htw__submit_steps(journal, &staging, steps, (size_t)count) : 0;
     journal->is_staging = count > 0 && error == 0;
     return error;
@@ -97,8 +100,7 @@ static uint32_t forget(struct htw_journal *journal, const uint64_t *ids, uint32_
         if (job->queued->filed == HTW_JOB_READY && !job->queued->is_changed)
             htw__jobs_end(&journal->jobs, job);
         else if (step_count < STAGE_MAX)
-            steps[step_count++] =
-                (struct htw__step) { .id = ids[i], .kind = HTW__STEP_STAGE, .is_optional = true };
+            steps[step_count++] = stage_of(ids[i]);
     }
     return step_count;
 }
@@ -123,9 +125,11 @@ static int halve(struct htw_journal *journal, struct htw__queue *queue, struct h
 
 static void move_back(struct htw_journal *journal) {
     struct htw__step *steps = htw__journal_allocate(journal, STAGE_MAX * sizeof(*steps));
-    int error = steps == NULL ? -ENOMEM : halve(journal, htw__jobs_crowded(&journal->jobs), steps);
-    if (steps != NULL)
+    int error = -ENOMEM;
+    if (steps != NULL) {
+        error = halve(journal, htw__jobs_crowded(&journal->jobs), steps);
         htw__journal_release(journal, steps, STAGE_MAX * sizeof(*steps));
+    }
     htw__journal_pause_or_stop(journal, error);
 }
 
