@@ -35,8 +35,7 @@
                 "WHERE one=1 AND generation=?")                                                    \
     S(SNAPSHOT, "SELECT generation, moved FROM @meta WHERE one = 1")                               \
     S(SET_MARK, "UPDATE @meta SET mark = ?1 WHERE one = 1")                                        \
-    S(INSERT, "INSERT INTO @job (id, deadline, key, payload, queue, priority, put, lease) VALUES " \
-              "(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")                                                  \
+    S(INSERT, "INSERT INTO @job VALUES (?, ?, ?, ?, ?, ?, ?, ?)")                                  \
     S(DELETE, "DELETE FROM @job WHERE id = ?1")                                                    \
     S(PUT_AS, "SELECT key, deadline, queue, priority, put FROM @job WHERE id = ?1")                \
     S(FETCH, "SELECT deadline, key, payload, queue, priority, put, lease FROM @job WHERE id = ?1") \
@@ -45,10 +44,7 @@
     S(DELETE_KEY, "DELETE FROM @job_key WHERE key = ?1")                                           \
     S(FETCH_MOVED, "SELECT place, rank, deadline, priority, state, attempts, releases, timeouts, " \
                    "buries, kicks FROM @moved WHERE id = ?1")                                      \
-    S(STORE_MOVED,                                                                                 \
-      "INSERT OR REPLACE INTO @moved (id, place, rank, deadline, priority, state, "                \
-      "attempts, releases, timeouts, buries, kicks) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "          \
-      "?8, ?9, ?10, ?11)")                                                                         \
+    S(STORE_MOVED, "INSERT OR REPLACE INTO @moved VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")       \
     S(DELETE_MOVED, "DELETE FROM @moved WHERE id = ?1")                                            \
     S(STORE_MOVED_PLACE, "INSERT INTO @moved_place (place, rank, id) VALUES (?1, ?2, ?3)")         \
     S(DELETE_MOVED_PLACE, "DELETE FROM @moved_place WHERE place = ?1 AND rank = ?2 AND id = ?3")   \
@@ -92,9 +88,7 @@
       "next, name LIMIT 1")                                                                        \
     S(FIRST_RECURRING, "SELECT next FROM @recurring ORDER BY next LIMIT 1")                        \
     S(STORE_RECURRING,                                                                             \
-      "INSERT OR REPLACE INTO @recurring (name, next, schedule, zone, grace, catch_up, "           \
-      "queue, priority, flags, lease, key, payload) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, "          \
-      "?8, ?9, ?10, ?11, ?12)")                                                                    \
+      "INSERT OR REPLACE INTO @recurring VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")             \
     S(ADVANCE_RECURRING, "UPDATE @recurring SET next = ?2 WHERE name = ?3 AND next = ?1")          \
     S(DELETE_RECURRING, "DELETE FROM @recurring WHERE name = ?1")                                  \
     S(LIST_INBOX, "SELECT id, length(payload) FROM @inbox WHERE id > ?1 ORDER BY id LIMIT ?2")     \
