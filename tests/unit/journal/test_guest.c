@@ -330,4 +330,3 @@ GUEST_TEST(guest_rule_puts_no_job_whose_key_is_in_the_inbox) {
     assert_int_equal(htw_journal_remove_recurring(f->journal, "rule"), 0);
     assert_int_equal(number_of("SELECT count(*) FROM htw_recurring"), 0);
 }
-
