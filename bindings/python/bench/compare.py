@@ -9,7 +9,9 @@ import asyncio
 import gc
 import heapq
 import random
+import sched
 import statistics
+import threading
 import time
 import tracemalloc
 
@@ -152,6 +154,28 @@ class Heapq(Peer):
                 callback()
 
 
+class Sched(Peer):
+    """A cancel is O(timers): of a thousandth of them, and times a thousand."""
+
+    name = "sched"
+
+    def __init__(self):
+        self.time = 0.0
+        self.sched = sched.scheduler(lambda: self.time, lambda seconds: None)
+
+    def schedule(self):
+        enter = self.sched.enter
+        return [enter(delay, 0, call) for delay in DELAYS]
+
+    def cancel(self, timers):
+        for i in ORDER[:COUNT // 1000]:
+            self.sched.cancel(timers[i])
+
+    def expire(self, timers):
+        self.time = 100.0
+        self.sched.run(blocking=False)
+
+
 def clocked(function, *args):
     gc.collect()
     start = time.process_time_ns()
@@ -179,6 +203,8 @@ def measure(kind):
         peer = kind()
         schedule, timers = clocked(peer.schedule)
         cancel, _ = clocked(peer.cancel, timers)
+        if kind is Sched:
+            cancel *= 1000
         peer.close()
         peer = kind()
         timers = peer.schedule()
@@ -191,10 +217,26 @@ def measure(kind):
     return [statistics.median(column) for column in zip(*rows)] + [bytes_each(kind)]
 
 
+def threads(count=200):
+    """threading.Timer is a thread for each timer: a sample."""
+    start = time.process_time_ns()
+    timers = [threading.Timer(60, call) for _ in range(count)]
+    for timer in timers:
+        timer.start()
+    middle = time.process_time_ns()
+    for timer in timers:
+        timer.cancel()
+    for timer in timers:
+        timer.join()
+    return (middle - start) / count, (time.process_time_ns() - middle) / count
+
+
 print(f"{COUNT} timers, delays of 30 to 60 s; nanoseconds of processor time each, "
       f"median of {options.rounds} rounds\n")
 print("| | schedule | cancel | expire | bytes |")
 print("|---|---|---|---|---|")
-for kind in (Scheduler, HtwAsyncio, Asyncio, Heapq):
+for kind in (Scheduler, HtwAsyncio, Asyncio, Heapq, Sched):
     figures = measure(kind)
     print(f"| {kind.name} | " + " | ".join(f"{figure:.0f}" for figure in figures) + " |")
+schedule, cancel = threads()
+print(f"| threading.Timer, 200 of them | {schedule:.0f} | {cancel:.0f} | - | - |")
