@@ -63,8 +63,7 @@ static void run(PGconn *pg, const char *text) {
 
 static void create_cluster(const char *path, const struct passwd *user) {
     char initdb[4096];
-    snprintf(initdb, sizeof(initdb), "%.*s/initdb", (int)(strrchr(path, '/') - path),
-             path);
+    snprintf(initdb, sizeof(initdb), "%.*s/initdb", (int)(strrchr(path, '/') - path), path);
     if (mkdir(DATA, 0700) != 0 || (user != NULL && chown(DATA, user->pw_uid, user->pw_gid) != 0))
         report_failure(DATA ": %s", strerror(errno));
     const char *const arguments[] = { initdb,  "-D", folder, "-U",         "bench", "-A",

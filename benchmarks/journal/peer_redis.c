@@ -67,8 +67,8 @@ static void start(const struct peer *peer, size_t in_flight) {
     const char *path = server_find("redis-server", "/usr/bin/redis-server");
     const char *sync = strcmp(peer->name, "redis") == 0 ? "always" : "everysec";
     const char *const arguments[] = {
-        path, "--port", "0", "--unixsocket",  SOCKET, "--appendonly",
-        "yes",   "--save", "",  "--appendfsync", sync,   NULL,
+        path,  "--port", "0", "--unixsocket",  SOCKET, "--appendonly",
+        "yes", "--save", "",  "--appendfsync", sync,   NULL,
     };
     server_start("redis-server", arguments, NULL, SIGTERM);
     redisContext *redis;

@@ -40,7 +40,7 @@ static void start_htw(const struct options *options, const char *port) {
 
 static void start_beanstalkd(const struct options *options, const char *port) {
     const char *path = server_find("beanstalkd", "/usr/bin/beanstalkd");
-    const char *const arguments[] = { path,  "-l",  "127.0.0.1",
+    const char *const arguments[] = { path,     "-l",  "127.0.0.1",
                                       "-p",     port,  options->is_durable ? "-b" : NULL,
                                       "binlog", "-f0", NULL };
     if (options->is_durable && mkdir("binlog", 0700) != 0 && errno != EEXIST)
