@@ -12,6 +12,20 @@
 
 /* ------------------------------------------------------------------ an executor that drops */
 
+UNIT_TEST(purgatory_alarm_that_an_executor_drops_is_set_again) {
+    struct purgatory_case test;
+    purgatory_case_begin_dropping(&test, 2, false);
+    watch(purgatory_case_waiter(&test, 'a'), MS, "k");
+    watch(purgatory_case_waiter(&test, 'b'), 2 * MS, "k");
+    purgatory_case_advance(&test, MS);
+    purgatory_case_advance(&test, MS);
+    assert_int_equal(test.drops, 0);
+    assert_ends(&test, "aE bE");
+    watch(purgatory_case_waiter(&test, 'c'), MS, "k");
+    assert_ends_after(&test, MS, "cE");
+    purgatory_case_end(&test);
+}
+
 /* First the memory for an alarm is refused, then the one that is set instead is dropped. After that
    a refusal must not matter, be it in a submission or in the callback of an alarm. */
 static void check_refusal_after_a_drop(bool rings) {
@@ -124,6 +138,17 @@ PURGATORY_TEST(purgatory_whose_scheduler_was_stopped_refuses_requests) {
 
 /* ------------------------------------------------------------------ a scheduler without room */
 
+/* The alarm for the second is refused when the first expires, where no caller can get an error. */
+PURGATORY_TEST(purgatory_whose_alarm_is_refused_still_expires_requests) {
+    watch(purgatory_case_waiter(test, 'a'), MS, "k");
+    watch(purgatory_case_waiter(test, 'b'), 10 * MS, "k");
+    failing_allocator_fail(&test->scheduler_memory, 1, true);
+    assert_ends_after(test, 5 * MS, "aE");
+    failing_allocator_relent(&test->scheduler_memory);
+    watch(purgatory_case_waiter(test, 'c'), 3600 * HTW_SECOND, "k");
+    assert_ends_after(test, 5 * MS, "bE");
+}
+
 /* holds: purgatory-9b */
 UNIT_TEST(purgatory_at_the_limit_of_its_scheduler_expires_requests) {
     struct purgatory_case test;
@@ -136,6 +161,19 @@ UNIT_TEST(purgatory_at_the_limit_of_its_scheduler_expires_requests) {
 }
 
 /* ------------------------------------------------------------------ the clock */
+
+PURGATORY_TEST(purgatory_timeout_after_the_clock_was_set_back_is_not_early) {
+    watch(purgatory_case_waiter(test, 'a'), HTW_SECOND, "k");
+    assert_ends_after(test, 100 * HTW_SECOND, "aE");
+    assert_int_equal(htw_scheduler_set_time(test->scheduler, CASE_START_NS + HTW_SECOND), 0);
+    watch(purgatory_case_waiter(test, 'b'), 10 * HTW_SECOND, "k");
+    watch_each(test, "cde", 0, "k");
+    purgatory_case_advance(test, 0);
+    assert_int_equal(test->ends[HTW_REASON_EXPIRED], 4);
+    purgatory_case_forget_log(test);
+    assert_ends_after(test, 10 * HTW_SECOND - 1, "");
+    assert_ends_after(test, MS, "bE");
+}
 
 /* A timeout follows a manual clock: it ends when that shows the instant that it showed when the
    request was submitted, and the timeout more. Whatever is submitted meanwhile. */
@@ -215,6 +253,22 @@ UNIT_TEST(purgatory_timeout_in_the_last_hour_of_the_range_expires) {
     assert_ends_after(&test, 3598 * HTW_SECOND, "bE");
     assert_ends_after(&test, HTW_SECOND, "");
     purgatory_case_end(&test);
+}
+
+static void submit_again(struct waiter *self) {
+    if (self->released < 10000)
+        self->result = submit(self, 0, "k");
+}
+
+/* More than a callback ends before it returns. Each expires in a later callback, so the stack does
+   not grow. */
+PURGATORY_TEST(purgatory_request_with_timeout_zero_may_be_submitted_again_ten_thousand_times) {
+    static struct waiter waiter;
+    waiter_init(&waiter, test, '\0');
+    waiter.on_released = submit_again;
+    watch(&waiter, 0, "k");
+    purgatory_case_advance(test, 0);
+    assert_int_equal(waiter.released, 10000);
 }
 
 /* ------------------------------------------------------------------ hooks that take long */

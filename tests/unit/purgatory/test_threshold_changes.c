@@ -14,6 +14,17 @@ static int64_t end_all(struct purgatory_case *test, enum htw_reason reason) {
 
 /* ---- lowered */
 
+THRESHOLD_TEST(threshold_lowered_makes_new_requests_wait_again) {
+    lower(test, 50);
+    assert_int_equal(htw_threshold_value(test->threshold), 50);
+    await_value(test, 'a', 100);
+    await_value(test, 'b', 51);
+    assert_int_equal(waiter_await(purgatory_case_waiter(test, 'c'), 50, MS), HTW_FINISHED);
+    purgatory_case_forget_log(test);
+    assert_advance_log(test, 99, 1, "bC b=");
+    assert_advance_log(test, 100, 1, "aC a=");
+}
+
 /* holds: purgatory-16 */
 THRESHOLD_TEST(threshold_lowered_ends_no_request) {
     await_value(test, 'a', 101);
@@ -104,6 +115,22 @@ THRESHOLD_TEST(threshold_whose_hooks_wait_again_does_not_end_those) {
     assert_waiting(test, 3, 0, 0, 3);
     for (unsigned i = 0; i < 3; i++)
         assert_int_equal(test->waiters[i].released, 1);
+}
+
+/* More new ones than are passed over under one lock. */
+static void add_many(struct waiter *self) {
+    static struct waiter others[100];
+    for (unsigned i = 0; i < 100; i++) {
+        waiter_init(&others[i], self->test, '\0');
+        self->result = waiter_await(&others[i], 102, HTW_SECOND);
+    }
+}
+
+THRESHOLD_TEST(threshold_to_which_a_hook_adds_many_ends_the_others) {
+    await_value(test, 'a', 101)->on_ended = add_many;
+    await_value(test, 'b', 103);
+    assert_int_equal(end_all(test, HTW_REASON_COMPLETED), 2);
+    assert_waiting(test, 100, 0, 0, 100);
 }
 
 static void end_all_again(struct waiter *self) {

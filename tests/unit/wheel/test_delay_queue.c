@@ -32,6 +32,23 @@ static uint32_t offer(struct htw__delay_queue *queue, uint32_t level, uint64_t d
     return id;
 }
 
+UNIT_TEST(delay_queue_without_buckets_is_empty) {
+    struct htw__delay_queue queue = reserved();
+    assert_true(htw__delay_queue_is_empty(&queue));
+    assert_true(htw__delay_queue_is_valid(&queue));
+    assert_int_equal(htw__delay_queue_count(&queue), 0);
+    htw__delay_queue_fini(&queue, memory);
+}
+
+UNIT_TEST(delay_queue_asked_for_less_room_keeps_what_it_has) {
+    struct htw__delay_queue queue = reserved();
+    uint64_t *keys = queue.keys;
+    assert_int_equal(htw__delay_queue_reserve(&queue, memory, IDS - 1), 0);
+    assert_int_equal(queue.capacity, IDS);
+    assert_ptr_equal(queue.keys, keys);
+    htw__delay_queue_fini(&queue, memory);
+}
+
 UNIT_TEST(delay_queue_with_equal_keys_gives_the_higher_level_first) {
     struct htw__delay_queue queue = reserved();
     offer(&queue, 1, 12);
