@@ -110,6 +110,22 @@ SCHEDULER_TEST(scheduler_key_taken_from_a_timer_about_to_start_replaces_it) {
     assert_ran(f, 0, 2);
 }
 
+SCHEDULER_TEST(scheduler_key_cancelled_from_a_timer_about_to_start_prevents_the_run) {
+    open_window(f);
+    int result = htw_cancel_key(f->scheduler, f->group, "key", 3, NULL);
+    leave_window();
+    assert_int_equal(result, HTW_CANCELLED);
+    assert_ran(f, 0);
+}
+
+SCHEDULER_TEST(scheduler_group_cancelled_when_about_to_start_runs_nothing) {
+    open_window(f);
+    int64_t cancelled = htw_group_cancel(f->group, NULL, NULL);
+    leave_window();
+    assert_int_equal(cancelled, 1);
+    assert_ran(f, 0);
+}
+
 /* holds: scheduler-8 */
 SCHEDULER_TEST(scheduler_timer_that_started_runs_on_without_its_key) {
     open_window(f);
@@ -117,4 +133,26 @@ SCHEDULER_TEST(scheduler_timer_that_started_runs_on_without_its_key) {
     assert_ran(f, 0, 1);
     assert_int_equal(f->probes[1].result, HTW_MOVED);
     assert_int_equal(htw_find_key(f->scheduler, f->group, "key", 3), 0);
+}
+
+/* The run has ended, and the worker is about to file the timer for its next one. The tick is an
+   hour, and the clock shows the first one, so that an alarm for now always expires at once. */
+SCHEDULER_TEST(scheduler_timer_moved_to_now_when_its_run_has_ended_runs_at_once) {
+    f->options.clock = HTW_CLOCK_MONOTONIC;
+    f->options.workers = 1;
+    f->options.tick_ns = HTW_TICK_NS_MAX;
+    at_lock = (struct gate)GATE_INIT;
+    atomic_store(&clock_ns, 1);
+    scheduler_reopen(f);
+    f->probes[0].act = act_stay;
+    arm_every(f, 0, 0, 100 * HTW_TICK_NS_MAX, HTW_REPEAT_SKIP);
+    assert_true(gate_await(&f->gate, 1));
+    let_it_wait_for_the_lock(f);
+    atomic_store(&clock_ns, MS);
+    assert_int_equal(reschedule(f, 0, 0), HTW_MOVED);
+    gate_open(&at_lock);
+    assert_true(gate_await(&f->gate, 2));
+    assert_in_range(cancel_wait(f, 0), HTW_GONE, HTW_RUNNING);
+    assert_int_equal(htw_scheduler_stop(f->scheduler, NULL, NULL), 0);
+    atomic_store(&clock_ns, 0);
 }

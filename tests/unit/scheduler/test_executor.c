@@ -165,6 +165,16 @@ LATER_TEST(tasks_dropped_give_their_arguments_back) {
     end();
 }
 
+LATER_TEST(tasks_half_dropped_and_half_run_are_all_counted) {
+    begin(f, MIXED);
+    schedule(f, 100);
+    advance(f, DELAY_NS);
+    struct htw_scheduler_stats stats = scheduler_stats(f);
+    assert_int_equal(stats.cancelled, taker.drop_count);
+    assert_int_equal(stats.fired, 100 - taker.drop_count);
+    end();
+}
+
 LATER_TEST(task_dropped_with_a_hook_gives_null_and_calls_it) {
     begin(f, DROP);
     struct htw_spec spec = hooked_spec(f, 0, DELAY_NS);
@@ -208,6 +218,48 @@ LATER_TEST(task_cancelled_before_it_runs_does_nothing) {
     }
 }
 
+static void move_subject(struct taker *self) {
+    outcome = self->calls > 1
+                  ? HTW_GONE
+                  : htw_reschedule(self->f->scheduler, self->f->probes[0].handle, 5 * DELAY_NS);
+}
+
+LATER_TEST(task_moved_before_it_runs_is_executed_later) {
+    begin(f, RUN);
+    taker.before = move_subject;
+
+    arm(f, 0, DELAY_NS);
+    advance(f, DELAY_NS);
+    assert_int_equal(outcome, HTW_MOVED);
+    assert_int_equal(f->probes[0].runs, 0);
+    assert_true(is_pending(f, 0));
+    advance(f, 5 * DELAY_NS - 1);
+    assert_int_equal(f->probes[0].runs, 0);
+    advance(f, 1);
+    assert_int_equal(f->probes[0].runs, 1);
+    assert_int_equal(f->probes[0].last.deadline_ns, START_NS + 6 * DELAY_NS);
+    end();
+}
+
+static void pause_subject(struct taker *self) {
+    outcome = self->calls > 1 ? HTW_GONE : htw_group_pause(self->f->group);
+}
+
+LATER_TEST(task_of_a_paused_group_waits) {
+    begin(f, RUN);
+    create_group(f);
+    struct htw_spec spec = hooked_spec(f, 0, DELAY_NS);
+    spec.group = f->group;
+    taker.before = pause_subject;
+    arm_spec(f, 0, &spec);
+    advance(f, HTW_SECOND);
+    assert_int_equal(f->probes[0].runs, 0);
+    resume_group(f);
+    advance(f, MS);
+    assert_log(f, "aA");
+    end();
+}
+
 static int stop_answer, advance_answer, wait_answer;
 
 static void stop_inside(struct taker *self) {
@@ -228,6 +280,24 @@ LATER_TEST(executor_that_would_wait_for_itself_gets_edeadlk) {
     assert_int_equal(wait_answer, HTW_CANCELLED); /* it has not started: nothing to wait for */
     assert_int_equal(f->probes[0].runs, 0);
     end();
+}
+
+static void act_schedule_the_next(struct probe *self) {
+    if (self->runs == 10)
+        return;
+    self->result = htw_schedule(self->fixture->scheduler, DELAY_NS, probe_run, self, NULL);
+}
+
+LATER_TEST(task_that_schedules_its_successor_runs_on) {
+    for (int mode = RUN; mode <= KEEP; mode += KEEP - RUN) {
+        begin(f, mode);
+        f->probes[0].act = act_schedule_the_next;
+        arm(f, 0, DELAY_NS);
+        advance(f, 20 * DELAY_NS);
+        assert_int_equal(f->probes[0].runs, 10);
+        assert_int_equal(f->probes[0].ran_ns, START_NS + 10 * DELAY_NS);
+        end();
+    }
 }
 
 /* ---- stop */

@@ -3,6 +3,7 @@
 #include "scheduler_fixture.h"
 
 #include <errno.h>
+#include <string.h>
 
 LATER_TEST(inspect_given_wrongly_is_refused) {
     struct htw_scheduler *s = f->scheduler;
@@ -118,6 +119,32 @@ UNIT_TEST(inspect_levels_of_every_size_are_complete) {
             found += sum_of(&level);
         }
         assert_true(found >= 31 && found <= 62); /* the others are due with the next tick */
+        htw_scheduler_destroy(s);
+    }
+}
+
+/* Wheels with all levels replace those of a clock that is set back, when it next advances. */
+UNIT_TEST(inspect_levels_of_every_size_are_complete_after_a_step_back) {
+    for (uint32_t size = HTW_WHEEL_SIZE_MIN; size <= HTW_WHEEL_SIZE_MAX; size *= 2) {
+        struct htw_scheduler *s = create(size, MS, 1);
+        struct htw_scheduler_level level = HTW_SCHEDULER_LEVEL_INIT;
+        assert_int_equal(htw_schedule(s, 10 * HTW_SECOND, run, NULL, NULL), 0);
+        assert_int_equal(htw_scheduler_set_time(s, 10 * HTW_SECOND), 0);
+        assert_int_equal(htw_scheduler_set_time(s, HTW_SECOND), 0);
+        assert_int_equal(htw_schedule(s, MS, run, NULL, NULL), 0);
+        for (int i = 0; i < 60; i++)
+            assert_int_equal(htw_schedule(s, ((int64_t)1 << i) + HTW_SECOND, run, NULL, NULL), 0);
+        assert_int_equal(htw_scheduler_advance(s, 2 * MS), 0);
+        uint64_t found = 0, widths = UINT64_MAX;
+        int levels = 1;
+        for (int number = 0; number < levels; number++, widths /= size) {
+            levels = htw_scheduler_get_level(s, (unsigned)number, &level);
+            assert_int_equal(level.buckets, widths < size ? widths + 1 : size);
+            assert_true(level.clock_part < level.parts);
+            found += sum_of(&level);
+        }
+        assert_int_equal(widths, 0); /* the last level reached the end of 64 bits */
+        assert_int_equal(found, 60);
         htw_scheduler_destroy(s);
     }
 }
