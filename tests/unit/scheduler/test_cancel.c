@@ -178,3 +178,18 @@ LATER_TEST(scheduler_cancel_of_a_paused_timer_tells_the_rest_that_it_kept) {
     assert_int_equal(cancel_remaining(f, 0, &left_ns), HTW_CANCELLED);
     assert_int_equal(left_ns, 7 * MS);
 }
+
+static void act_cancel_remaining(struct probe *self) {
+    int64_t left_ns = 77;
+    self->result = cancel_remaining(self->fixture, self->number, &left_ns);
+    if (left_ns != 77)
+        self->result = -1;
+}
+
+LATER_TEST(scheduler_cancel_of_running_tells_nothing_left) {
+    arm_every(f, 0, MS, MS, HTW_REPEAT_SKIP);
+    f->probes[0].act = act_cancel_remaining;
+    advance(f, 10 * MS);
+    assert_ran(f, 0);
+    assert_int_equal(f->probes[0].result, HTW_RUNNING);
+}
