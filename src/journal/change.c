@@ -174,36 +174,42 @@ void htw__change_destroy(struct htw_journal *journal, struct htw__change *change
     htw__journal_release(journal, change, change->size);
 }
 
-/* With the path and an id. */
-static const struct {
+/* Of one job: what stands before and after its id; NULL: no id is said. */
+static const struct answer {
     int result;
-    const char *text, *of_several; /* NULL: as of one */
+    const char *before, *after, *of_several;
 } answers[] = {
-    { -ENOENT, "%s: there is no job %llu",
-      "%s: a job of those that are done or changed does not exist (the first is %llu)" },
-    { -EALREADY, "%s: job %llu has been delivered, or its state is another one",
-      "%s: a job has been delivered, or its state is another one (the first is %llu)" },
-    { -ESTALE, "%s: the lease of job %llu has ended", NULL },
-    { -EEXIST, "%s: another job has the key", NULL },
-    { -EINVAL, "%s: a job is there twice", NULL },
-    { -EMSGSIZE, "%s: a job is too large", NULL },
+    { -ENOENT, "there is no job ", "", "a job of those that are done or changed does not exist" },
+    { -EALREADY, "job ", " has been delivered, or its state is another one",
+      "a job has been delivered, or its state is another one" },
+    { -ESTALE, "the lease of job ", " has ended", NULL },
+    { -EEXIST, NULL, "another job has the key", NULL },
+    { -EINVAL, NULL, "a job is there twice", NULL },
+    { -EMSGSIZE, NULL, "a job is too large", NULL },
 };
+
+static int report(const struct answer *answer, const char *path, const struct htw__change *change) {
+    unsigned long long id = change->step_count > 0 ? change->steps[0].id : 0;
+    if (answer->of_several != NULL && change->step_count > 1)
+        return htw__journal_fail(answer->result, "%s: %s (the first is %llu)", path,
+                                 answer->of_several, id);
+    if (answer->before != NULL)
+        return htw__journal_fail(answer->result, "%s: %s%llu%s", path, answer->before, id,
+                                 answer->after);
+    return htw__journal_fail(answer->result, "%s: %s", path, answer->after);
+}
 
 int htw__change_report(const struct htw_journal *journal, const struct htw__change *change) {
     int result = change->result;
-    uint64_t id = change->step_count > 0 ? change->steps[0].id : 0;
-    const char *path = journal->path.name, *text = NULL;
+    const char *path = journal->path.name;
     if (result == 0)
         return 0;
     if (result == -ENOENT && change->recurring != NULL)
         return htw__journal_fail(result, "%s: no job recurs by the name %s", path,
                                  change->recurring->name);
-    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]) && text == NULL; i++)
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++)
         if (answers[i].result == result)
-            text = change->step_count > 1 && answers[i].of_several != NULL ? answers[i].of_several
-                                                                           : answers[i].text;
-    if (text != NULL)
-        return htw__journal_fail(result, text, path, (unsigned long long)id);
+            return report(&answers[i], path, change);
     return result == journal->sentence_error
                ? htw__journal_fail_as(result, journal->sentence)
                : htw__journal_fail(result, "%s: %s", path, htw_strerror(result));

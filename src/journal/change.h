@@ -92,9 +92,10 @@ struct htw__change *htw__change_create(struct htw_journal *journal,
 /* Adds a change to the queue. Whether the writer must be told. Under the lock. */
 bool htw__change_append(struct htw_journal *journal, struct htw__change *change);
 
-/* Adds a change to the queue, and its jobs to theirs. Under the lock. 0, or why not: it stays the caller's. */
-int htw__submit(struct htw_journal *journal, struct htw__change *change,
-                const struct htw_journal_change *wanted);
+/* Gives its jobs ids and queues, before it is appended. Under the lock, which this may release meanwhile. `special`: NULL,
+   or what is not in `wanted`. 0, or why not: it stays the caller's. */
+int htw__change_admit(struct htw_journal *journal, struct htw__change *change,
+                      const struct htw_journal_change *wanted, const struct htw__special *special);
 
 /* Adds a change of steps that nobody waits for. Under the lock. 0 or -ENOMEM. */
 int htw__submit_steps(struct htw_journal *journal, const struct htw__work *work,

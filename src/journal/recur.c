@@ -127,12 +127,15 @@ static int submit(struct htw_journal *journal, const struct htw_recurring *rule,
     change->steps->kind = HTW__STEP_NONE;
     change->steps->id = (uint64_t)rule->next_ns;
     change->steps->deadline_ns = instants->next_ns;
-    error = htw__submit(journal, change, &wanted);
-    if (error != 0)
+    error = htw__change_admit(journal, change, &wanted, NULL);
+    if (error != 0) {
         htw__change_destroy(journal, change);
-    else
-        journal->recurring.under_way++;
-    return error;
+        return error;
+    }
+    if (htw__change_append(journal, change))
+        htw__journal_call_writer(journal);
+    journal->recurring.under_way++;
+    return 0;
 }
 
 /* Jobs of which each replaces the one before are one. */

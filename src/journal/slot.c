@@ -6,7 +6,7 @@
 #include "lease.h"
 #include "load.h"
 #include "reader.h"
-#include "writer.h"
+#include "readers.h"
 
 #include <errno.h>
 #include <string.h>
@@ -75,7 +75,7 @@ static void set_alarm(struct htw__slot *slot, int64_t deadline_ns) {
 /* Whether the writer has something to read, or writes a change of the journal itself. */
 static bool awaits_writer(const struct htw_journal *journal) {
     return journal->is_staging || journal->is_forgetting || journal->recurring.under_way > 0 ||
-           htw__writer_can_read(journal);
+           htw__readers_have_work(journal);
 }
 
 void htw__slots_arm(struct htw_journal *journal) {

@@ -6,10 +6,9 @@
 #include "../base/thread.h"
 #include "../base/user_code.h"
 #include "guest.h"
-#include "history.h"
 #include "lease.h"
 #include "reader.h"
-#include "recurring.h"
+#include "readers.h"
 #include "room.h"
 #include "slot.h"
 
@@ -79,27 +78,8 @@ static bool lacks_space(const struct htw_journal *journal) {
     return journal->database.lacks_space && !journal->has_failed;
 }
 
-/* What the writer reads from the file, or moves within it. */
-static const struct {
-    bool (*has_work)(const struct htw_journal *journal);
-    void (*step)(struct htw_journal *journal); /* with the lock, which it releases meanwhile */
-} readers[] = {
-    { htw__reader_has_work, htw__reader_step },
-    { htw__window_has_work, htw__window_step },
-    { htw__history_has_work, htw__history_step },
-    { htw__recurring_has_work, htw__recur_step },
-};
-enum { READERS = sizeof(readers) / sizeof(readers[0]) };
-
-bool htw__writer_can_read(const struct htw_journal *journal) {
-    bool can_read = false;
-    for (size_t i = 0; i < READERS && !can_read; i++)
-        can_read = readers[i].has_work(journal);
-    return can_read;
-}
-
 static enum step next_step(struct htw_journal *journal, const struct pace *pace, int64_t now) {
-    bool can_read = htw__writer_can_read(journal);
+    bool can_read = htw__readers_have_work(journal);
     if (journal->is_in_use || (journal->look_waits && !pace->has_yielded))
         return YIELDS;
     if ((htw__log_is_long(&journal->database.log) && !journal->has_failed) ||
@@ -127,9 +107,7 @@ static void wait_for_caller(struct htw_journal *journal) {
 
 static void read_step(struct htw_journal *journal) {
     journal->is_in_use = true;
-    for (size_t i = 0; i < READERS; i++)
-        if (readers[i].has_work(journal))
-            readers[i].step(journal);
+    htw__readers_step(journal);
     htw__journal_release_database(journal);
     htw__slots_arm(journal);
 }

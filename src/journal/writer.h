@@ -14,9 +14,6 @@ int htw__writer_start(struct htw_journal *journal);
 /* Writes what waits, and ends the thread. */
 void htw__writer_stop(struct htw_journal *journal);
 
-/* Whether it has something to read, or to move out of the way. */
-bool htw__writer_can_read(const struct htw_journal *journal);
-
 /* Takes the queue, writes it, and tells the callers. With the lock held, which it releases meanwhile;
    `is_in_use` must not be set. */
 void htw__commit_queue(struct htw_journal *journal);
