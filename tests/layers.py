@@ -3,7 +3,7 @@
 
 import re
 
-# By layer: the files under src/ that it is made of, and the tests (Meson's names) that are its own. What
+# By layer: the files under src/, or of programs/, that it is made of, and the tests (Meson's names) that are its own. What
 # base has for one layer counts for that layer.
 LAYERS = {
     "wheel": (
@@ -24,12 +24,20 @@ LAYERS = {
     "monitor": (
         r"monitor/.*\.[ch]",
         r"monitor.*|fault_monitor|stress_monitor"),
-    "cmd": (
-        r"cmd/(?!relay/).*\.[ch]",
+    "programs": (
+        r"programs/(?!relay/).*\.[ch]",
         r"duration|safe_file|signals|delay(?!_queue).*|demo|draw.*|replay_.*|fault_(delay.*|journal_command)|cron.*|top.*"),
 }
 
 
+def path_of(root, name):
+    return root / name if name.startswith("programs/") else root / "src" / name
+
+
+def name_of(root, path):
+    return str(path.relative_to(root)).removeprefix("src/")
+
+
 def layer_of(name):
-    """The layer of a file, by its path under src/; None for one of no layer."""
+    """The layer of a file, by its name; None for one of no layer."""
     return next((layer for layer, (files, _) in LAYERS.items() if re.fullmatch(files, name)), None)

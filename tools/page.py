@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Puts a page together, and writes it as a C file with the parts between its placeholders (src/cmd/page_parts.h).
+"""Puts a page together, and writes it as a C file with the parts between its placeholders (programs/kit/page_parts.h).
 
 usage: page.py PAGE.html STYLE.css... SCRIPT.js... OUTPUT.c
 

@@ -17,7 +17,7 @@ import shlex
 import subprocess
 import sys
 
-CONFIGURATIONS = [".clang-tidy", "src/cmd/.clang-tidy"]
+CONFIGURATIONS = [".clang-tidy", "programs/.clang-tidy"]
 
 
 def headers(build):

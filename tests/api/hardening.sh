@@ -41,7 +41,7 @@ done
 cat >"$work/main.c" <<'END'
 #include <htw/base.h>
 
-#include "src/cmd/version.h"
+#include "programs/kit/version.h"
 
 const char *htw_version(void) {
     return "1";
@@ -56,7 +56,7 @@ said() {
     wanted=$1
     shift
     "$@" -I"$root" -I"$root/include" -DHTW_BUILD_FEATURES='""' -DHTW_BUILD_ALLOCATOR='""' \
-        -DHTW_BUILD_HARDENING='"yes"' -DHTW_BUILD_ASSERTIONS='""' "$root/src/cmd/version.c" "$work/main.c" \
+        -DHTW_BUILD_HARDENING='"yes"' -DHTW_BUILD_ASSERTIONS='""' "$root/programs/kit/version.c" "$work/main.c" \
         -o "$work/version"
     "$work/version" | grep -qx "hardening: $wanted" || wrong "--version does not say '$wanted' with $*"
 }

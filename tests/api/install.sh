@@ -136,7 +136,7 @@ eval "$lines"
     "$prefix/lib/pkgconfig $prefix/lib $prefix $prefix/bin/htw" ] || { echo "$lines"; exit 1; }
 [ -z "$("$root/dev" environment "$prefix")" ] || { echo 'what is set is asked for again'; exit 1; }
 
-# One version is everywhere; src/cmd is linked statically.
+# One version is everywhere; programs/kit is linked statically.
 version=$(sed -n 's/^#define HTW_VERSION "\(.*\)"$/\1/p' "$prefix/include/htw/base.h")
 [ "$(pkg-config --modversion htw)" = "$version" ]
 [ "$(htw --version | head -n 1)" = "htw $version" ]
@@ -172,7 +172,7 @@ case " $(pkg-config --static --libs htw) " in
 esac
 ! grep -r "$work" "$prefix/lib/pkgconfig" "$prefix/lib/cmake" ||
     { echo 'what is installed knows where it was'; exit 1; }
-! grep -rlE '(\.\./|/)src/(base|wheel|scheduler|purgatory|cmd)/' "$prefix" ||
+! grep -rlE '(\.\./|/)(src/(base|wheel|scheduler|purgatory)|programs)/' "$prefix" ||
     { echo 'these know where they were built: two builds are not the same'; exit 1; }
 
 # Programs that say what they do, in C11 without the extensions of GNU.

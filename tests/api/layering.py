@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Fails where a file includes what its folder does not use, or where files include or call each other in a circle.
 
-The meson.build of each folder of src/ begins with what the folder uses: other folders, or single headers of these. Of
+The meson.build of each folder of src/ and programs/ begins with what the folder uses: other folders (of src/, or programs/NAME), or single headers of these. Of
 base, and of a folder without a public header, it may include all headers, of others the public one. A line `# circle: FILE` there
 names one of the files of a circle that is meant.
 
@@ -14,7 +14,7 @@ import re
 import sys
 
 root = pathlib.Path(sys.argv[1]).resolve()
-src = root / "src"
+src, programs = root / "src", root / "programs"
 errors = []
 uses = {}  # by file without its suffix: the files of the project that it includes, likewise
 explained = set()  # a file of each circle that may be
@@ -31,6 +31,10 @@ def says(folder, what):
     return re.split(r",? ", found.group(1)) if found else []
 
 
+def place_of(name):
+    return root / name if name.startswith("programs/") else src / name
+
+
 def public(folder):
     return root / f"include/htw/{folder.name}.h" if folder.parent == src else folder / "none"
 
@@ -45,7 +49,7 @@ def folders_of(name):
 
 def check_folder(folder):
     """The includes of its files are those that it says, and what it says is included."""
-    said, used = {src / name for name in says(folder, "uses")} - {src / "nothing"}, set()
+    said, used = {place_of(name) for name in says(folder, "uses")} - {src / "nothing"}, set()
     for path in [*folder.glob("*.[ch]*"), public(folder)]:
         text = path.read_text() if path.exists() else ""
         for name in re.findall(r"#include <htw/(\w+)\.h>", text):
@@ -58,13 +62,13 @@ def check_folder(folder):
                 used.add(where)
                 if where not in said or (where.name != "base" and where != target and public(where).exists()):
                     errors.append(f"{path.relative_to(root)} includes {target.relative_to(root)}")
-    errors.extend(f"{folder.relative_to(root)}/meson.build: nothing of {one.relative_to(src)} is included" for one in said - used)
+    errors.extend(f"{folder.relative_to(root)}/meson.build: nothing of {one.relative_to(root)} is included" for one in said - used)
     explained.update(folder / name for name in says(folder, "circle"))
 
 
-for folder in {path.parent for path in src.rglob("*.[ch]")}:
+for folder in {path.parent for top in (src, programs) for path in top.rglob("*.[ch]")}:
     check_folder(folder)
-for path in sorted(path for top in ["src", "include", "benchmarks", "examples"]
+for path in sorted(path for top in ["src", "programs", "include", "benchmarks", "examples"]
                    for ending in ["*.[ch]", "*.cc", "*.[ch]pp"] for path in (root / top).rglob(ending)):
     own = uses.setdefault(node_of(path), set())
     text = path.read_text()
@@ -76,7 +80,7 @@ for path in sorted(path for top in ["src", "include", "benchmarks", "examples"]
                    for name in re.findall(r"#include <(htw/[\w/]+\.hpp)>", text)]
     for name in re.findall(r'#include "([^"]+)"', text):
         target = (path.parent / name).resolve()
-        if src in target.parents and src not in path.parents:
+        if {src, programs} & set(target.parents) and not {src, programs} & set(path.parents):
             errors.append(f"{path.relative_to(root)} includes {target.relative_to(root)}")
         if target.with_suffix("") != path.with_suffix(""):
             own.add(target.with_suffix(""))
@@ -101,7 +105,7 @@ def names_in(code):
 
 
 calls = {}
-for folder in {path.parent for path in (root / "src").rglob("*.c")}:
+for folder in {path.parent for top in (src, programs) for path in top.rglob("*.c")}:
     code = {path: NO_CODE.sub(" ", path.read_text()) for path in folder.iterdir() if path.suffix in (".c", ".cc", ".h")}
     sources = code.keys() - {path for path in code if path.suffix == ".h"}
     home = {name: path for path in sources for name, _ in FUNCTION.findall(code[path])}

@@ -59,7 +59,7 @@ def calls_in(text, names, own):
 
 
 errors, guarded, unguarded = [], 0, 0
-for folder in sorted(path for path in (root / "src").iterdir() if path.name != "cmd" and path.is_dir()):
+for folder in sorted(path for path in [*(root / "src").iterdir(), root / "programs/relay/src"] if path.is_dir()):
     texts = {path: code_of(path) for path in sorted(folder.glob("*.[ch]"))}
     names = {name for text in texts.values() for name in DECLARED.findall(text)}
     for path, text in texts.items():

@@ -8,9 +8,9 @@
  */
 #include "delay_faults.h"
 
-#include "../../src/cmd/delay/delay.h"
-#include "../../src/cmd/delay/options.h"
-#include "../../src/cmd/status.h"
+#include "../../programs/delay/delay.h"
+#include "../../programs/delay/options.h"
+#include "../../programs/kit/status.h"
 
 #include "../support/test_folder.h"
 #include "../unit/unit.h"

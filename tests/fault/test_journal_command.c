@@ -8,7 +8,7 @@
  *
  * usage: fault_journal_command [--all]: each allocation; otherwise the first ones, and fewer behind
  */
-#include "../../src/cmd/journal/journal.h"
+#include "../../programs/journal/journal.h"
 #include "../support/test_folder.h"
 
 #include <htw/journal.h>

@@ -7,8 +7,8 @@
  */
 #include "fuzz.h"
 
-#include "../../src/cmd/line.h"
-#include "../../src/cmd/delay/state.h"
+#include "../../programs/kit/line.h"
+#include "../../programs/delay/state.h"
 
 #include <stdlib.h>
 #include <string.h>

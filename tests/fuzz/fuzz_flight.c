@@ -2,8 +2,8 @@
 /* fuzz_flight.c - flight records as `htw replay` reads them: the counts, the table, and the page. */
 #include "fuzz.h"
 
-#include "../../src/cmd/replay/flight_table.h"
-#include "../../src/cmd/replay/page.h"
+#include "../../programs/replay/flight_table.h"
+#include "../../programs/replay/page.h"
 
 #include <stdio.h>
 #include <stdlib.h>

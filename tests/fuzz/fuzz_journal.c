@@ -9,7 +9,7 @@
 /* holds: delay-17 */
 #include "fuzz.h"
 
-#include "../../src/cmd/journal/actions.h"
+#include "../../programs/journal/actions.h"
 #include "../support/manual_time.h"
 #include "../support/test_folder.h"
 

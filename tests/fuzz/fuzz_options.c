@@ -7,12 +7,12 @@
  */
 #include "fuzz.h"
 
-#include "../../src/cmd/delay/options.h"
+#include "../../programs/delay/options.h"
 #ifdef HTW_HAS_TOP
-#include "../../src/cmd/top/options.h"
+#include "../../programs/top/options.h"
 #endif
 #ifdef HTW_HAS_RELAY
-#include "../../src/cmd/relay/options.h"
+#include "../../programs/relay/src/command/options.h"
 #endif
 
 #include <htw/wheel.h>

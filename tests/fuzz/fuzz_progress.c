@@ -7,7 +7,7 @@
  */
 #include "fuzz.h"
 
-#include "../../src/relay/progress.h"
+#include "../../programs/relay/src/progress.h"
 
 #include <errno.h>
 #include <string.h>

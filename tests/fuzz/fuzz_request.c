@@ -6,9 +6,9 @@
  */
 #include "fuzz.h"
 
-#include "../../src/relay/destinations.h"
-#include "../../src/relay/levels.h"
-#include "../../src/relay/request.h"
+#include "../../programs/relay/src/destinations.h"
+#include "../../programs/relay/src/levels.h"
+#include "../../programs/relay/src/request.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 /* holds: serve-4 */
 #include "fuzz.h"
 
-#include "../../src/cmd/serve/line.h"
+#include "../../programs/serve/line.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,9 +5,9 @@
  */
 #include "fuzz.h"
 
-#include "../../src/cmd/count.h"
-#include "../../src/cmd/duration.h"
-#include "../../src/cmd/instant.h"
+#include "../../programs/kit/count.h"
+#include "../../programs/kit/duration.h"
+#include "../../programs/kit/instant.h"
 
 #include <inttypes.h>
 #include <stdio.h>

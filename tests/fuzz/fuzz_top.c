@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "../../src/cmd/top/draw.h"
+#include "../../programs/top/draw.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@ usage: mutate.py [LAYER]... [--seed N] [--count N] [--jobs N] [--survivors]
 
 A mutant is a copy of the source with one thing changed: a relation, a constant, a missing statement
 (operators.py has the list). COUNT of them (40) are chosen in each LAYER (wheel, scheduler, purgatory,
-calendar, journal, monitor, cmd; all) by the seed, and the layer's own tests run until one fails. Mutants that do not compile, or
+calendar, journal, monitor, programs; all) by the seed, and the layer's own tests run until one fails. Mutants that do not compile, or
 of which the compiler makes the same objects, do not count. The score is how many are caught of those
 that are left; below 95 % the exit status is 1.
 
@@ -35,7 +35,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent))
-from layers import LAYERS, layer_of  # noqa: E402
+from layers import LAYERS, layer_of, name_of, path_of  # noqa: E402
 import operators  # noqa: E402
 
 WANTED = 95  # percent of the mutants of each layer
@@ -54,7 +54,7 @@ def project_files():
 def digest_of_project():
     state = hashlib.sha256()
     for name in sorted(project_files()):
-        if re.match(r"src/|include/|tests/|meson", name) and not name.startswith("tests/mutate/"):
+        if re.match(r"src/|programs/|include/|tests/|meson", name) and not name.startswith("tests/mutate/"):
             state.update(name.encode() + b"\0" + (ROOT / name).read_bytes())
     return state.hexdigest()
 
@@ -185,7 +185,7 @@ class Worker:
 
     def attempt(self, mutant, kills):
         """What becomes of a mutant: (outcome, detail)."""
-        path = self.tree / "src" / mutant.path
+        path = path_of(self.tree, mutant.path)
         intact = path.read_text()
         lines = intact.splitlines(keepends=True)
         for number, text in mutant.lines:
@@ -216,8 +216,8 @@ class Worker:
 def sampled(layer, seed):
     """All mutants of a layer, in the order in which they are tried."""
     by_operator = collections.defaultdict(list)
-    for path in sorted([*(ROOT / "src").rglob("*.[ch]"), *(ROOT / "src").rglob("*.cc")]):
-        name = str(path.relative_to(ROOT / "src"))
+    for path in sorted(path for top in ("src", "programs") for kind in ("*.[ch]", "*.cc") for path in (ROOT / top).rglob(kind)):
+        name = name_of(ROOT, path)
         if layer_of(name) == layer:
             for mutant in operators.Source(name, path.read_text()).mutants():
                 by_operator[mutant.operator].append(mutant)
@@ -328,7 +328,7 @@ class Run:
                 print(f"  {operator:22} {outcomes['caught']:3} caught {outcomes['survived']:3} survived")
         for mutant, outcome, _ in self.tried:
             if outcome == "survived":
-                print(f"  survived: src/{mutant.path}:{mutant.line}: {mutant.before}\n"
+                print(f"  survived: {mutant.path}:{mutant.line}: {mutant.before}\n"
                       f"            -> {mutant.after}")
         return score >= WANTED and declared_share <= DECLARED_MAX
 

@@ -32,7 +32,7 @@ RELATIONS = {"<": ["<=", ">="], "<=": ["<", ">"], ">": [">=", "<="], ">=": [">",
 class Mutant:
     """A file with some of its lines replaced."""
     operator: str
-    path: str     # under src/
+    path: str     # under src/, or of programs/
     line: int     # from 1: the first line that differs
     lines: tuple  # (number, text) of each that differs
     before: str   # what a person is shown

@@ -100,7 +100,7 @@ def check_models(arguments):
 
 # ---- names
 
-COMMENT = re.compile(r"src/([a-z_/]+)\.([ch]): ((?:\w+\(\)(?:, )?)+)")
+COMMENT = re.compile(r"((?:src|programs)/[a-z_/]+)\.([ch]): ((?:\w+\(\)(?:, )?)+)")
 
 
 def check_names():
@@ -109,12 +109,12 @@ def check_names():
     for model in MODELS:
         text = re.sub(r"\s+(?:\* )?", " ", (HERE / model).read_text())
         for path, kind, names in COMMENT.findall(text):
-            file = ROOT / "src" / f"{path}.{kind}"
+            file = ROOT / f"{path}.{kind}"
             code = file.read_text() if file.exists() else ""
             for name in re.findall(r"\w+", names):
                 count += 1
                 if not re.search(rf"^(?:[\w*]+[ *]+)+\*?{name}\([^;]*?\) \{{$", code, re.M):
-                    missing.append(f"{model}: there is no {name}() in src/{path}.{kind}")
+                    missing.append(f"{model}: there is no {name}() in {path}.{kind}")
     if count == 0:
         missing.append("the models name no function")
     return missing

@@ -4,7 +4,7 @@
  *
  * The processes are the channels of each member, the members, and the brokers. All they have is in variables, and each
  * step is atomic: a request, or what a member does between two. So a kill may come after any step. A comment names the
- * functions of src/relay/ that a step stands for; tests/proof/names.py looks for them.
+ * functions of programs/relay/src/ that a step stands for; tests/proof/names.py looks for them.
  *
  * The stripe has an input of RECORDS records and one bucket, from which they are delivered. Each member has two
  * transactional ids, one for a channel: FILE fills the bucket, and DELIVER empties it. A member may be killed, and
@@ -201,19 +201,19 @@ inline start_generation(member) {
 
 /* ---- what members do */
 
-/* src/relay/relay.c: htw__relay_lose(), htw__relay_lose_all() */
+/* programs/relay/src/relay.c: htw__relay_lose(), htw__relay_lose_all() */
 inline lose(member) {
     position[ID(member, FILE)] = 0; position[ID(member, DELIVER)] = 0; known_end[member] = 0;
     is_dirty[ID(member, FILE)] = false; is_dirty[ID(member, DELIVER)] = false
 }
 
-/* src/relay/writer.c: open_writer(), await_coordinator() */
+/* programs/relay/src/writer.c: open_writer(), await_coordinator() */
 inline open(id) {
     fence(id);
     is_current[id] = true; unacknowledged[id] = 0
 }
 
-/* src/relay/writer.c: abort_writer() */
+/* programs/relay/src/writer.c: abort_writer() */
 inline abort_own(id) {
     if
     :: is_current[id] -> abort(id); unacknowledged[id] = 0
@@ -248,7 +248,7 @@ inline acknowledge() {
             bucket_record[bucket_end] = i; bucket_member[bucket_end] = member;
             bucket_state[bucket_end] = UNDECIDED;
             bucket_end++;
-            known_end[member] = bucket_end /* src/relay/relay.c: htw__relay_published() */
+            known_end[member] = bucket_end /* programs/relay/src/relay.c: htw__relay_published() */
         :: else -> sent[member] = sent[member] | BIT(i)
         fi;
         i = 0
@@ -290,21 +290,21 @@ inline decide() {
 active [4] proctype run_channel() {
 end:
     do
-    /* src/relay/acknowledge.c: htw__acknowledge_poll() */
+    /* programs/relay/src/acknowledge.c: htw__acknowledge_poll() */
     :: atomic { life[member] == UP && unacknowledged[id] != 0 && transaction[id] != DECIDED -> acknowledge() }
     :: atomic { life[member] == UP && unacknowledged[id] != 0 && CAN_FAIL ->
         errors++; must_recover[member] = true; unacknowledged[id] = 0 }
 
-    /* src/relay/commit.c: begin(); src/relay/acknowledge.c: htw__acknowledge_await();
-       src/relay/relay.c: htw__relay_positions(); src/relay/background.c: htw__background_begin() */
+    /* programs/relay/src/commit.c: begin(); programs/relay/src/acknowledge.c: htw__acknowledge_await();
+       programs/relay/src/relay.c: htw__relay_positions(); programs/relay/src/background.c: htw__background_begin() */
     :: atomic { WORKS(member) && commit[id] == IDLE && is_dirty[id] && (stripe[member] == TAKEN || stripe[member] == READS) &&
                 (unacknowledged[id] == 0 || MISTAKE == NO_AWAIT) -> commit[id] = SENDS }
 
-    /* src/relay/commit.c: commit(), send_offsets(), do_step() */
+    /* programs/relay/src/commit.c: commit(), send_offsets(), do_step() */
     :: atomic { commit[id] == SENDS && transaction[id] != DECIDED -> send() }
     :: atomic { commit[id] == SENDS && CAN_FAIL -> errors++; fail(member, id) }
 
-    /* src/relay/commit.c: end_transaction(), finish() */
+    /* programs/relay/src/commit.c: end_transaction(), finish() */
     :: atomic { commit[id] == ENDS -> decide() }
     /* It is decided, and the member does not learn of it. */
     :: atomic { commit[id] == ENDS && CAN_FAIL -> errors++; decide(); must_recover[member] = true }
@@ -320,7 +320,7 @@ end:
 #define me (_pid - 4)
 #define other (5 - _pid)
 
-/* It is between two rounds of its loop; what it does in one go is done. src/relay/group.c: htw__group_take() */
+/* It is between two rounds of its loop; what it does in one go is done. programs/relay/src/group.c: htw__group_take() */
 #define IS_FREE (life[me] == UP && IS_QUIET(me) && gives_away[me] == KEEPS && \
                  (must_recover[me] || (stripe[me] != FENCED && stripe[me] != ASKED && stripe[me] != TAKEN)))
 #define KNOWS (is_member[me] && knows[me])
@@ -329,21 +329,21 @@ end:
 active [2] proctype run_member() {
 end:
     do
-    /* src/relay/kafka.c: htw__kafka_open(), htw__kafka_start(); src/relay/writer.c: htw__writers_open() */
+    /* programs/relay/src/kafka.c: htw__kafka_open(), htw__kafka_start(); programs/relay/src/writer.c: htw__writers_open() */
     :: atomic { life[me] == DOWN && CAN_OPEN(me) -> life[me] = UP; open(ID(me, FILE)); open(ID(me, DELIVER)) }
 
-    /* src/relay/member.c: htw__member_join() */
+    /* programs/relay/src/member.c: htw__member_join() */
     :: atomic { life[me] == UP && !is_member[me] && !has_joined[me] && !must_recover[me] ->
         is_member[me] = true; has_joined[me] = true;
         knows[0] = false; knows[1] = false;
         assignee = (assignee == NOBODY -> me : assignee) }
 
-    /* src/relay/group.c: htw__group_rebalance(), keep_membership(), assign(). It has the stripe, or keeps it. */
+    /* programs/relay/src/group.c: htw__group_rebalance(), keep_membership(), assign(). It has the stripe, or keeps it. */
     :: atomic { IS_FREE && is_member[me] && !KNOWS && !(assignee == me && releases) ->
         has_joined[me] = true; knows[me] = true;
         stripe[me] = (assignee == me && stripe[me] == LOST -> ASSIGNED : stripe[me]) }
 
-    /* src/relay/group.c: htw__group_rebalance(), revoke(), htw__group_lose(). It was taken for dead. */
+    /* programs/relay/src/group.c: htw__group_rebalance(), revoke(), htw__group_lose(). It was taken for dead. */
     :: atomic { IS_FREE && !is_member[me] && has_joined[me] ->
         has_joined[me] = false;
         if
@@ -351,7 +351,7 @@ end:
         :: else -> lose(me); stripe[me] = LOST; gives_away[me] = KEEPS; must_recover[me] = true
         fi }
 
-    /* src/relay/group.c: htw__group_rebalance(), revoke(); src/relay/relay.c: htw__relay_release() */
+    /* programs/relay/src/group.c: htw__group_rebalance(), revoke(); programs/relay/src/relay.c: htw__relay_release() */
     :: atomic { IS_FREE && is_member[me] && !KNOWS && assignee == me && releases ->
         knows[me] = true;
         if
@@ -365,7 +365,7 @@ end:
                 (!is_dirty[ID(me, DELIVER)] || MISTAKE == RELEASES_FIRST) ->
         gives_away[me] = KEEPS; lose(me); stripe[me] = LOST }
 
-    /* src/relay/kafka.c: recover(); src/relay/writer.c: htw__writers_abort(); src/relay/group.c: htw__group_forget() */
+    /* programs/relay/src/kafka.c: recover(); programs/relay/src/writer.c: htw__writers_abort(); programs/relay/src/group.c: htw__group_forget() */
     :: atomic { life[me] == UP && must_recover[me] && IS_QUIET(me) && CAN_OPEN(me) ->
         must_recover[me] = false;
         abort_own(ID(me, FILE)); abort_own(ID(me, DELIVER));
@@ -378,7 +378,7 @@ end:
             gives_away[me] = KEEPS
         fi }
 
-    /* src/relay/fence.c: htw__fence(), find_owner(), end_transactions() */
+    /* programs/relay/src/fence.c: htw__fence(), find_owner(), end_transactions() */
     :: atomic { WORKS(me) && stripe[me] == ASSIGNED && IS_QUIET(me) && (KNOWS || late < LATE) &&
                 (owner != other || MISTAKE == NO_FENCE || CAN_OPEN(other)) ->
         if
@@ -392,7 +392,7 @@ end:
         is_late[me] = !KNOWS;
         stripe[me] = FENCED }
 
-    /* src/relay/group.c: take(), fill(); src/relay/fence.c: htw__fence_covers(). The positions. It begins again while one is
+    /* programs/relay/src/group.c: take(), fill(); programs/relay/src/fence.c: htw__fence_covers(). The positions. It begins again while one is
        pending, or when they name an owner whose name was not there yet when transactions were ended. */
     :: atomic { WORKS(me) && stripe[me] == FENCED && (!IS_PENDING || MISTAKE == READS_PENDING) && COVERS(me) ->
         position[ID(me, FILE)] = input_position; position[ID(me, DELIVER)] = bucket_position;
@@ -404,7 +404,7 @@ end:
                 CAN_OPEN(other) -> stripe[me] = ASSIGNED }
     :: atomic { WORKS(me) && stripe[me] == FENCED && !COVERS(me) -> stripe[me] = ASSIGNED }
 
-    /* src/relay/group.c: fill(), fill_in(); src/relay/relay.c: htw__relay_gain(), fill_bucket() */
+    /* programs/relay/src/group.c: fill(), fill_in(); programs/relay/src/relay.c: htw__relay_gain(), fill_bucket() */
     :: atomic { WORKS(me) && stripe[me] == ASKED ->
         if
         :: MISTAKE == STABLE_END ->
@@ -417,13 +417,13 @@ end:
         fi;
         stripe[me] = (is_dirty[ID(me, FILE)] && MISTAKE != NAMES_LATER -> TAKEN : READS) }
 
-    /* src/relay/relay.c: htw__relay_take(); src/relay/file.c: htw__relay_pass_on(); src/relay/writer.c: htw__writer_publish() */
+    /* programs/relay/src/relay.c: htw__relay_take(); programs/relay/src/file.c: htw__relay_pass_on(); programs/relay/src/writer.c: htw__writer_publish() */
     :: atomic { WORKS(me) && stripe[me] == READS && gives_away[me] == KEEPS && commit[ID(me, FILE)] == IDLE &&
                 position[ID(me, FILE)] < RECORDS ->
         unacknowledged[ID(me, FILE)] = unacknowledged[ID(me, FILE)] | BIT(position[ID(me, FILE)]);
         position[ID(me, FILE)]++; is_dirty[ID(me, FILE)] = true }
 
-    /* src/relay/reader.c: htw__reader_poll(); src/relay/relay.c: load(); src/relay/look.c: settle() */
+    /* programs/relay/src/reader.c: htw__reader_poll(); programs/relay/src/relay.c: load(); programs/relay/src/look.c: settle() */
     :: atomic { WORKS(me) && stripe[me] == READS && gives_away[me] == KEEPS && commit[ID(me, DELIVER)] == IDLE &&
                 position[ID(me, DELIVER)] < known_end[me] &&
                 (bucket_state[position[ID(me, DELIVER)]] != UNDECIDED || MISTAKE == READS_UNDECIDED) ->

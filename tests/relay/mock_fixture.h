@@ -7,7 +7,7 @@
 #ifndef TESTS_RELAY_MOCK_FIXTURE_H
 #define TESTS_RELAY_MOCK_FIXTURE_H
 
-#include "../../src/relay/kafka.h"
+#include "../../programs/relay/src/kafka.h"
 
 #include "../unit/unit.h"
 

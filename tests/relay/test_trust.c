@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_trust.c - how the relay finds the destination that has failed a transaction. No broker. */
-#include "../../src/relay/directory.h"
+#include "../../programs/relay/src/directory.h"
 
 #include "../unit/unit.h"
 

@@ -312,8 +312,8 @@ architectures='i686 armhf aarch64 s390x riscv64'
 need_cross() {
     packages=$cross_packages
     for arch in "$@"; do
-        [ -f "cross/$arch.ini" ] || fail "cross: no such architecture: $arch (there are $architectures)"
-        triple=$(sed -n "s/^triple = '\(.*\)'$/\1/p" "cross/$arch.ini")
+        [ -f "packaging/cross/$arch.ini" ] || fail "cross: no such architecture: $arch (there are $architectures)"
+        triple=$(sed -n "s/^triple = '\(.*\)'$/\1/p" "packaging/cross/$arch.ini")
         packages="$packages gcc-$triple g++-$triple"
     done
     need "$packages"
@@ -370,9 +370,9 @@ verb_cross() {
     for arch in "$@"; do
         say "$arch"
         qemu=
-        [ "$arch" = i686 ] || qemu='--cross-file cross/qemu.ini'
+        [ "$arch" = i686 ] || qemu='--cross-file packaging/cross/qemu.ini'
         # shellcheck disable=SC2086 # none or two words
-        configure "cross-$arch" --cross-file "cross/$arch.ini" --cross-file cross/debian.ini $qemu -Dbuildtype=debugoptimized \
+        configure "cross-$arch" --cross-file "packaging/cross/$arch.ini" --cross-file packaging/cross/debian.ini $qemu -Dbuildtype=debugoptimized \
             -Ddebug=false -Dcheck_level=1 -Dwerror=true "-Dc_args=-isystem$PWD/build/cross-include -Wno-psabi"
         if [ -n "$quick" ]; then
             run_tests "cross-$arch" --suite unit --timeout-multiplier 4
@@ -393,7 +393,7 @@ verb_musl() {
         say "musl, $kind"
         linked=
         [ $kind = shared ] || linked=-static
-        configure "musl-$kind" --cross-file cross/musl.ini -Dbuildtype=debugoptimized \
+        configure "musl-$kind" --cross-file packaging/cross/musl.ini -Dbuildtype=debugoptimized \
             -Dcheck_level=1 -Dwerror=true \
             "-Dc_args=-isystem$PWD/build/musl-include" "-Dc_link_args=$linked"
         compile "musl-$kind"

@@ -15,7 +15,7 @@ SOURCES = ("*.h", "*.c", "*.cc", "*.hpp")
 
 
 def sources(root):
-    return sorted(path for top in ("src", "include/htw") for pattern in SOURCES for path in (root / top).rglob(pattern))
+    return sorted(path for top in ("src", "programs", "include/htw") for pattern in SOURCES for path in (root / top).rglob(pattern))
 
 
 def sentence_of(path):

@@ -7,10 +7,10 @@
 #ifndef TESTS_UNIT_CMD_DELAY_RUNS_H
 #define TESTS_UNIT_CMD_DELAY_RUNS_H
 
-#include "../../../src/cmd/delay/delay.h"
+#include "../../../programs/delay/delay.h"
 #include "../../../src/base/clock.h"
-#include "../../../src/cmd/times.h"
-#include "../../../src/cmd/status.h"
+#include "../../../programs/kit/times.h"
+#include "../../../programs/kit/status.h"
 
 #include "../unit.h"
 

@@ -3,7 +3,7 @@
 #ifndef TESTS_UNIT_CMD_HELP_TEXT_H
 #define TESTS_UNIT_CMD_HELP_TEXT_H
 
-#include "../../../src/cmd/command_line.h"
+#include "../../../programs/kit/command_line.h"
 #include "../unit.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_delay_clock.c - the clocks of `htw delay`, which are replaced (-Wl,--wrap). */
-#include "../../../src/cmd/delay/timeline.h"
+#include "../../../programs/delay/timeline.h"
 #include "../../../src/base/clock.h"
 
 #include "../unit.h"

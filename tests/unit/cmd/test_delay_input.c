@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_delay_input.c - the records of the named files. read() is replaced (-Wl,--wrap). */
-#include "../../../src/cmd/input.h"
+#include "../../../programs/kit/input.h"
 
 #include "capture.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_delay_options.c - the command line of `htw delay`. */
-#include "../../../src/cmd/delay/options.h"
+#include "../../../programs/delay/options.h"
 
 #include "capture.h"
 #include "help_text.h"

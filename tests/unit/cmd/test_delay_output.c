@@ -3,7 +3,7 @@
  * test_delay_output.c - the queue of messages that are due, and the writes that empty it.
  * writev(), poll(), the clocks and what frees a message are replaced (-Wl,--wrap).
  */
-#include "../../../src/cmd/delay/output.h"
+#include "../../../programs/delay/output.h"
 #include "../../../src/base/clock.h"
 
 #include "capture.h"

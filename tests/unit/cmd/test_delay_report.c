@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_delay_report.c - what `htw delay --stats` prints. getrusage() is replaced (-Wl,--wrap). */
-#include "../../../src/cmd/delay/report.h"
+#include "../../../programs/delay/report.h"
 
 #include "../unit.h"
 

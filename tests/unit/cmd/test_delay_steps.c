@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_delay_steps.c - each step of the loop of `htw delay` does a bounded amount of work. */
-#include "../../../src/cmd/delay/state.h"
+#include "../../../programs/delay/state.h"
 
 #include "../unit.h"
 

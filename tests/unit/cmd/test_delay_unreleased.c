@@ -3,7 +3,7 @@
  * test_delay_unreleased.c - what a run that ends before its time has not released. write() and what
  * frees a message are replaced (-Wl,--wrap), so that writes fail on demand.
  */
-#include "../../../src/cmd/delay/unreleased.h"
+#include "../../../programs/delay/unreleased.h"
 
 #include "capture.h"
 

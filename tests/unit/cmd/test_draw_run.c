@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_draw_run.c - the lines that `htw draw` reads, and what they do to its wheel. */
-#include "../../../src/cmd/draw/run.h"
+#include "../../../programs/draw/run.h"
 
 #include "capture.h"
 

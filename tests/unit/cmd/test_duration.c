@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_duration.c - durations, instants, and the lines that contain them. */
 /* holds: delay-11 */
-#include "../../../src/cmd/duration.h"
-#include "../../../src/cmd/instant.h"
-#include "../../../src/cmd/line.h"
-#include "../../../src/cmd/times.h"
+#include "../../../programs/kit/duration.h"
+#include "../../../programs/kit/instant.h"
+#include "../../../programs/kit/line.h"
+#include "../../../programs/kit/times.h"
 
 #include "../unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_http_ask.c - requests over HTTP: which route they take, and whether they may. */
 /* holds: serve-12, relay-19 */
-#include "../../../src/cmd/http/ask.h"
+#include "../../../programs/kit/http/ask.h"
 
 #include "../unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_job.c - a job of a journal in JSON. */
-#include "../../../src/cmd/job.h"
+#include "../../../programs/kit/job.h"
 
 #include "../unit.h"
 

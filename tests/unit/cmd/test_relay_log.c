@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_relay_log.c - the log of `htw relay`. */
-#include "../../../src/cmd/relay/log.h"
+#include "../../../programs/relay/src/command/log.h"
 
 #include "capture.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_relay_options.c - the command line of `htw relay`. */
-#include "../../../src/cmd/relay/options.h"
+#include "../../../programs/relay/src/command/options.h"
 
-#include "../../../src/cmd/terminal.h"
+#include "../../../programs/kit/terminal.h"
 #include "capture.h"
 #include "help_text.h"
 

@@ -3,8 +3,8 @@
  * test_safe_file.c - a file that is there whole or not at all. Some system calls, and the function
  * that says that a signal ends the saving, are replaced (-Wl,--wrap).
  */
-#include "../../../src/cmd/safe_file.h"
-#include "../../../src/cmd/signals.h"
+#include "../../../programs/kit/safe_file.h"
+#include "../../../programs/kit/signals.h"
 
 #include "../unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_signals.c - the command notes signals, and restores their handlers at the end. */
-#include "../../../src/cmd/signals.h"
+#include "../../../programs/kit/signals.h"
 
 #include "../unit.h"
 

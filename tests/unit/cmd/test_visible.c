@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_visible.c - bytes as text that cannot change a terminal. */
-#include "../../../src/cmd/visible.h"
+#include "../../../programs/kit/visible.h"
 
 #include "../unit.h"
 

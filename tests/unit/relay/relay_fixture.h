@@ -3,7 +3,7 @@
 #ifndef TESTS_RELAY_FIXTURE_H
 #define TESTS_RELAY_FIXTURE_H
 
-#include "../../../src/relay/relay.h"
+#include "../../../programs/relay/src/relay.h"
 
 #include "../unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_background.c - a thread that does jobs, beside one that does not wait for it. */
-#include "../../../src/relay/background.h"
+#include "../../../programs/relay/src/background.h"
 
 #include "../unit.h"
 

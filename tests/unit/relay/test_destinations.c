@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_destinations.c - to which topics the relay delivers. */
-#include "../../../src/relay/destinations.h"
+#include "../../../programs/relay/src/destinations.h"
 
 #include "../unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_ids.c - the table of ids, against a plain array. */
-#include "../../../src/relay/ids.h"
+#include "../../../programs/relay/src/ids.h"
 
 #include "../../support/random.h"
 #include "../unit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_levels.c - which bucket a deadline belongs to. */
-#include "../../../src/relay/levels.h"
+#include "../../../programs/relay/src/levels.h"
 
 #include "../../support/random.h"
 #include "../unit.h"

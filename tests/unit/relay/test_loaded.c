@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_loaded.c - a bucket of level 0 in memory: order, cuts and passes, resuming. */
-#include "../../../src/relay/loaded.h"
+#include "../../../programs/relay/src/loaded.h"
 
 #include "../unit.h"
 

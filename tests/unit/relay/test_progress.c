@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_progress.c - the metadata of offsets, also such as the relay never wrote. */
-#include "../../../src/relay/progress.h"
+#include "../../../programs/relay/src/progress.h"
 
 #include "../../support/random.h"
 #include "../unit.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_recurrence.c - records that come again: texts, summer time, ends, and missed occurrences. */
-#include "../../../src/relay/levels.h"
-#include "../../../src/relay/recurrence.h"
+#include "../../../programs/relay/src/levels.h"
+#include "../../../programs/relay/src/recurrence.h"
 
 #include "../unit.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_request.c - the headers that steer the relay. */
-#include "../../../src/relay/levels.h"
-#include "../../../src/relay/request.h"
+#include "../../../programs/relay/src/levels.h"
+#include "../../../programs/relay/src/request.h"
 
 #include "../unit.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_waiting.c - pages of what waits: order, filters, records that move meanwhile, cancels and moves. */
-#include "../../../src/relay/waiting.h"
+#include "../../../programs/relay/src/waiting.h"
 
 #include "../unit.h"
 

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/* journal.c - the command line of `htw journal`. */
+#include "journal.h"
+
+#include "../../src/base/clock.h"
+#include "../kit/command_line.h"
+#include "../kit/count.h"
+#include "../kit/instant.h"
+#include "../kit/status.h"
+#include "../kit/terminal.h"
+#include "actions.h"
+
+#ifdef HTW_HAS_CALENDAR
+#include <htw/calendar.h>
+#endif
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT(member) HTW__OPTION_AT(struct htw__journal_request, member)
+
+static const char *const states[] = { "delayed", "ready", "leased", "buried", "done", NULL };
+
+static const struct htw__option options[] = {
+    { 'J', "json", NULL, htw__set_flag, AT(json),
+      .help = "print for programs: one JSON object in a line. Ids and\n"
+              "nanoseconds are strings, since many programs read numbers as\n"
+              "doubles. Bytes that are not UTF-8 are in Base64:\n"
+              "\"payload_base64\" instead of \"payload\"" },
+    { 'p', "payload", NULL, htw__set_flag, AT(payload),
+      .help = "show: print the payloads alone, byte for byte" },
+    { 'n', "limit", "N", htw__set_number, AT(limit), .least = 1, .most = UINT32_MAX,
+      .help = "list: at most N jobs (default all); kick: at most N (up to 65536)" },
+    { 'q', "queue", "NAME", htw__set_word, AT(queue),
+      .help = "list: only jobs of this queue; put, lease, recur, kick: the queue. '' is the\n"
+              "default queue" },
+    { 0, "state", "STATE", htw__set_choice, AT(state), .choice = states,
+      .help = "list: only jobs in this state: delayed, ready, leased, buried, or done,\n"
+              "which are kept for a time, and are in no other list" },
+    { 0, "key", "KEY", htw__set_word, AT(key),
+      .help = "put, recur: the key of the job, which replaces the job that has it" },
+    { 0, "priority", "N", htw__set_number, AT(priority),
+      .also = offsetof(struct htw__journal_request, has_priority),
+      .help = "put, recur, move, release: the priority; 0, the default, comes first" },
+    { 0, "zone", "ZONE", htw__set_word, AT(zone),
+      .help = "recur: the time zone, such as Europe/Berlin (default UTC)" },
+    { 0, "catch-up", "N", htw__set_number, AT(catch_up), .least = 0, .most = 1000,
+      .help = "recur: how many missed jobs are put late (default 1, for all)" },
+    { 0, "exec", "COMMAND", htw__set_word, AT(command),
+      .help = "lease: run this for each job, with the payload as its input and\n"
+              "the id in JOB_ID. If it succeeds, the job ends; if not, it is\n"
+              "given back, as the policy of the queue says, or for 1 second\n"
+              "after the first attempt, 2 after the next, up to half an hour" },
+    { 0, "attempts", "N", htw__set_number, AT(attempts), .least = 1, .most = UINT32_MAX,
+      .help = "lease --exec: bury a job that has failed so often" },
+};
+
+static const struct htw__command_line line = {
+    .program = "htw journal",
+    .usage = "Usage: htw journal [OPTION]... ACTION FILE [ID]...\n",
+    .about =
+        "Look at a journal, a file of jobs, put jobs into it, and take them at their time.\n"
+        "\n"
+        "Actions:\n"
+        "  list FILE              print the jobs: id, deadline, size, state, queue, key and payload.\n"
+        "                         Of each queue those that are delayed come first, by deadline;\n"
+        "                         then those that are ready, leased and buried\n"
+        "  show FILE              print how many jobs are in each state, when the next one is due,\n"
+        "                         how large the file is, and the mark of its program\n"
+        "  show FILE ID...        print these jobs, with the whole payload\n"
+        "  stats FILE             print how many jobs of each queue are in each state, and how large\n"
+        "                         the file is\n"
+        "  check FILE             read all of the file, and print what is wrong with it\n"
+        "  put FILE WHEN PAYLOAD  put a job, and print its id. WHEN is an instant, or +DURATION\n"
+        "                         from now. Without PAYLOAD: all of standard input. Creates FILE\n"
+        "  lease FILE             take the jobs of a queue as they come due, and print each. It ends\n"
+        "                         when the next is asked for by a line of standard input, or with\n"
+        "                         the success of --exec. Creates FILE as one that others may put\n"
+        "                         jobs into meanwhile\n"
+        "  cancel FILE ID...      remove these jobs, unless they are leased\n"
+        "  delete FILE ID...      remove these jobs\n"
+        "  move FILE ID WHEN      change the deadline of a job that is not leased\n"
+        "  release FILE ID...     give leased jobs back, as the policy of their queue says\n"
+        "  bury FILE ID...        put these jobs aside, until they are kicked\n"
+        "  kick FILE ID...        make these jobs ready, which are buried or delayed\n"
+        "  kick -n N FILE         make N jobs of a queue ready: buried ones, or, if there are none,\n"
+        "                         delayed ones. Prints how many\n"
+        "  recurring FILE         print the jobs that come again\n"
+        "  recur FILE NAME SCHEDULE PAYLOAD\n"
+        "                         put a job at each instant of a cron expression, which the program\n"
+        "                         that has the journal open obeys, and whose zone it checks. Replaces the\n"
+        "                         one of this name. Without PAYLOAD: all of standard input\n"
+        "  unrecur FILE NAME      end that\n"
+        "  compact FILE           write the file anew, without free space; takes as much space as\n"
+        "                         the jobs need for a time\n"
+        "\n"
+        "list, show, stats, recurring and check change nothing, and work while a program has the journal open.\n"
+        "A job that this program is delivering, or has leased not durably, is ready until it is\n"
+        "done. The other actions are refused then, unless that program is `htw serve`: it is asked to do\n"
+        "them, and which jobs are leased. It refuses to change these, and release, recur, unrecur and\n"
+        "compact.\n",
+    .notes =
+        "Exit status:\n"
+        "  0    success\n"
+        "  1    the file cannot be used, a job does not exist or is in another state, or check\n"
+        "       has found a problem\n"
+        "  2    the command line is wrong\n"
+        "  141  the reader of standard output has gone (128 + SIGPIPE)\n",
+    .options = options,
+    .option_count = sizeof(options) / sizeof(options[0]),
+};
+
+/* Options that not every action has. */
+enum {
+    PAYLOAD = 1,
+    LIMIT = 2,
+    QUEUE = 8,
+    STATE = 16,
+    KEY = 32,
+    PRIORITY = 64,
+    RULE = 128,
+    EXEC = 256
+};
+
+static const struct action {
+    const char *name;
+    int (*run)(const struct htw__journal_request *request);
+    unsigned options;
+    int ids_least, ids_most; /* after FILE */
+    int names;               /* 1: a name, 2: and a schedule */
+    bool takes_when, takes_payload;
+    enum htw_job_step step;
+    const char *done;
+} actions[] = {
+    { .name = "list", .run = htw__journal_list, .options = LIMIT | QUEUE | STATE },
+    { .name = "show", .run = htw__journal_show, .options = PAYLOAD, .ids_most = INT_MAX },
+    { .name = "stats", .run = htw__journal_stats },
+    { .name = "check", .run = htw__journal_check },
+    { .name = "put",
+      .run = htw__journal_put,
+      .options = QUEUE | KEY | PRIORITY,
+      .takes_when = true,
+      .takes_payload = true },
+    { .name = "lease", .run = htw__journal_lease, .options = QUEUE | EXEC },
+    { .name = "cancel",
+      .run = htw__journal_step,
+      .ids_least = 1,
+      .ids_most = INT_MAX,
+      .step = HTW_JOB_CANCEL,
+      .done = "cancelled" },
+    { .name = "delete",
+      .run = htw__journal_step,
+      .ids_least = 1,
+      .ids_most = INT_MAX,
+      .step = HTW_JOB_END,
+      .done = "deleted" },
+    { .name = "move",
+      .run = htw__journal_step,
+      .options = PRIORITY,
+      .ids_least = 1,
+      .ids_most = 1,
+      .takes_when = true,
+      .step = HTW_JOB_MOVE,
+      .done = "moved" },
+    { .name = "release",
+      .run = htw__journal_step,
+      .options = PRIORITY,
+      .ids_least = 1,
+      .ids_most = INT_MAX,
+      .step = HTW_JOB_RELEASE,
+      .done = "released" },
+    { .name = "bury",
+      .run = htw__journal_step,
+      .ids_least = 1,
+      .ids_most = INT_MAX,
+      .step = HTW_JOB_BURY,
+      .done = "buried" },
+    { .name = "kick",
+      .run = htw__journal_kick,
+      .options = QUEUE | LIMIT,
+      .ids_most = INT_MAX,
+      .step = HTW_JOB_KICK,
+      .done = "kicked" },
+    { .name = "recurring", .run = htw__journal_recurring },
+    { .name = "recur",
+      .run = htw__journal_put,
+      .options = QUEUE | KEY | PRIORITY | RULE,
+      .names = 2,
+      .takes_payload = true },
+    { .name = "unrecur", .run = htw__journal_unrecur, .names = 1 },
+    { .name = "compact", .run = htw__journal_compact },
+};
+
+static int complain(const char *what, const char *word) {
+    htw__terminal_error("%s%s", what, word);
+    (void)htw__command_line_complain(&line);
+    return HTW__EXIT_USAGE;
+}
+
+static const struct action *find_action(const char *name) {
+    for (size_t i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
+        if (strcmp(actions[i].name, name) == 0)
+            return &actions[i];
+    return NULL;
+}
+
+/* The first option that the action does not have; NULL: none. */
+static const char *find_misused(const struct action *action,
+                                const struct htw__journal_request *request) {
+    const struct {
+        unsigned option;
+        bool is_set;
+        const char *name;
+    } all[] = {
+        { PAYLOAD, request->payload, "--payload" },
+        { LIMIT, request->limit != UINT64_MAX, "--limit" },
+        { QUEUE, request->queue != NULL, "--queue" },
+        { STATE, request->state != HTW__STATE_ANY, "--state" },
+        { KEY, request->key != NULL, "--key" },
+        { PRIORITY, request->has_priority, "--priority" },
+        { RULE, request->zone != NULL, "--zone" },
+        { RULE, request->catch_up != UINT32_MAX, "--catch-up" },
+        { EXEC, request->command != NULL, "--exec" },
+        { EXEC, request->attempts != UINT32_MAX, "--attempts" },
+    };
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (all[i].is_set && (action->options & all[i].option) == 0)
+            return all[i].name;
+    return NULL;
+}
+
+static int read_when(struct htw__journal_request *request, const char *word) {
+    char what[80];
+    const char *why =
+        htw__instant_parse_after(word, htw__clock_realtime_ns(), &request->deadline_ns);
+    if (why == NULL)
+        return 0;
+    snprintf(what, sizeof(what), "WHEN: %s: ", why);
+    return complain(what, word);
+}
+
+#ifdef HTW_HAS_CALENDAR
+static int check_schedule(const char *schedule) {
+    struct htw_calendar calendar;
+    size_t position = 0;
+    return htw_calendar_cron(&calendar, schedule, &position) == 0
+               ? 0
+               : complain("not a cron expression: ", schedule + position);
+}
+#else
+static int check_schedule(const char *schedule) {
+    (void)schedule;
+    return 0;
+}
+#endif
+
+/* What kick needs beside its words. */
+static int check_kick(const struct htw__journal_request *request) {
+    uint64_t limit = request->limit;
+    if (request->id_count == 0 && limit == UINT64_MAX)
+        return complain("ID or --limit expected after ", request->path);
+    if (request->id_count > 0 && (limit != UINT64_MAX || request->queue != NULL))
+        return complain("--limit and --queue: not with ", "an ID");
+    if (limit != UINT64_MAX && limit > HTW_KICK_MAX)
+        return complain("--limit: at most 65536 with kick", "");
+    return 0;
+}
+
+/* `words` are FILE, ids, and what else the action takes. */
+static int run(const struct action *action, struct htw__journal_request *request, int count,
+               char *words[]) {
+    int last = action->ids_most == INT_MAX ? INT_MAX
+                                           : 1 + action->ids_most + action->names +
+                                                 action->takes_when + action->takes_payload;
+    if (count == 0)
+        return complain("FILE expected after ", action->name);
+    if (count > last)
+        return complain("not expected: ", words[last]);
+    if (count - 1 < action->ids_least)
+        return complain("ID expected after ", words[0]);
+    if (action->takes_when && count - 1 == action->ids_least)
+        return complain("WHEN expected after ", words[count - 1]);
+    if (count - 1 < action->names)
+        return complain(count == 1 ? "NAME expected after " : "SCHEDULE expected after ",
+                        words[count - 1]);
+    bool has_ids = !action->takes_when && action->names == 0;
+    size_t ids = (size_t)(has_ids ? count - 1 : action->ids_least);
+    uint64_t *numbers = calloc(ids + 1, sizeof(*numbers));
+    if (numbers == NULL) {
+        htw__terminal_error("%s", strerror(ENOMEM));
+        return HTW__EXIT_FAILED;
+    }
+    int status = 0;
+    for (size_t i = 0; i < ids && status == 0; i++)
+        if (!htw__count_parse(words[i + 1], &numbers[i]))
+            status = complain("not an id: ", words[i + 1]);
+    request->path = words[0];
+    request->ids = numbers;
+    request->id_count = ids;
+    if (status == 0 && action->takes_when)
+        status = read_when(request, words[ids + 1]);
+    request->name = action->names > 0 ? words[1] : NULL;
+    request->schedule = action->names > 1 ? words[2] : NULL;
+    if (action->takes_payload && count == last)
+        request->content = words[last - 1];
+    if (status == 0 && request->schedule != NULL)
+        status = check_schedule(request->schedule);
+    if (status == 0 && action->run == htw__journal_kick)
+        status = check_kick(request);
+    if (status == 0)
+        status = action->run(request);
+    free(numbers);
+    return status;
+}
+
+int htw__journal_command(int argc, char *argv[]) {
+    struct htw__journal_request request = { .state = HTW__STATE_ANY,
+                                            .limit = UINT64_MAX,
+                                            .deadline_ns = INT64_MIN,
+                                            .catch_up = UINT32_MAX,
+                                            .attempts = UINT32_MAX };
+    enum htw__wish wish = htw__command_line_read(&line, argc, argv, &request);
+    if (wish != HTW__WISH_RUN)
+        return htw__command_line_answer(&line, wish);
+    if (optind == argc)
+        return complain("ACTION expected", "");
+    const struct action *action = find_action(argv[optind]);
+    if (action == NULL)
+        return complain("unknown action: ", argv[optind]);
+    const char *misused = find_misused(action, &request);
+    if (misused != NULL)
+        return complain(misused, ": not with this action");
+    if (request.payload && request.json)
+        return complain("--payload: not with --json", "");
+    request.step = action->step;
+    request.done = action->done;
+    return run(action, &request, argc - optind - 1, argv + optind + 1);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lease.c - `htw journal lease`: takes the jobs of a queue as they come due, one at a time. The lease is in the memory of this
+ * process: if that is killed, the job is ready again for the next one.
+ */
+#include "actions.h"
+
+#include "../../src/base/clock.h"
+#include "../kit/job.h"
+#include "../kit/status.h"
+#include "../kit/terminal.h"
+#include "../kit/text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* After a failure, of a queue without a policy: a second, two, four, and so on. */
+#define DOUBLINGS_MAX 11u
+
+/* A job, and what is needed to handle it. */
+struct taken {
+    const struct htw__journal_request *request;
+    struct htw_journal *journal;
+    uint64_t id;
+    uint32_t attempt;
+};
+
+/* In the thread that writes. */
+static void take(void *arg, int result, const struct htw_delivery *delivery) {
+    struct taken *taken = arg;
+    if (result != 0)
+        return;
+    taken->id = delivery->id;
+    taken->attempt = delivery->attempt;
+}
+
+static bool lease(struct taken *taken) {
+    const char *queue = htw__journal_queue_of(taken->request);
+    struct htw_lease lease = HTW_LEASE_INIT;
+    lease.queues = &queue;
+    lease.queue_count = 1;
+    lease.lease_ns = lease.wait_until_ns =
+        HTW_NEVER_NS; /* no other process takes jobs of the file */
+    return htw__journal_succeeds(htw_journal_lease(taken->journal, &lease, take, taken));
+}
+
+static bool write_json(void *stream, const struct htw_job_info *job) {
+    htw__job_write(&(struct htw__json) { .out = stream }, job, SIZE_MAX);
+    putc('\n', stream);
+    return true;
+}
+
+static bool write_payload(void *stream, const struct htw_job_info *job) {
+    fwrite(job->payload, 1, job->payload_size, stream);
+    if (stream == stdout)
+        putchar('\n');
+    return true;
+}
+
+static bool write_job(const struct taken *taken, FILE *stream) {
+    htw_job_visit *visit = taken->request->json ? write_json : write_payload;
+    int error = htw_journal_peek(taken->journal, taken->id, visit, stream);
+    return error == -ENOENT || htw__journal_succeeds(error); /* another job has replaced it */
+}
+
+/* Whether the command has succeeded. It may leave its input unread. */
+static bool execute(const struct taken *taken) {
+    const char *command = taken->request->command;
+    char id[24];
+    snprintf(id, sizeof(id), "%" PRIu64, taken->id);
+    FILE *stream = setenv("JOB_ID", id, 1) == 0 ? popen(command, "we") : NULL;
+    if (stream == NULL) {
+        htw__terminal_error("%s: %s", command, strerror(errno));
+        return false;
+    }
+    void (*before)(int) = signal(SIGPIPE, SIG_IGN);
+    bool is_written = write_job(taken, stream);
+    bool success = pclose(stream) == 0 && is_written;
+    signal(SIGPIPE, before);
+    return success;
+}
+
+static bool is_next_asked_for(void) {
+    int byte;
+    while ((byte = getchar()) != EOF && byte != '\n')
+        continue;
+    return byte == '\n';
+}
+
+static bool end(const struct taken *taken, bool success) {
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+    struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
+    uint32_t failures = taken->attempt - 1 < DOUBLINGS_MAX ? taken->attempt - 1 : DOUBLINGS_MAX;
+    update.id = taken->id;
+    update.attempt = taken->attempt;
+    if (!success)
+        update.step = taken->attempt < taken->request->attempts ? HTW_JOB_RELEASE : HTW_JOB_BURY;
+    (void)htw_journal_get_queue(taken->journal, htw__journal_queue_of(taken->request), &stats);
+    if (stats.policy.initial_ns == 0 && stats.policy.attempts_max == 0)
+        update.deadline_ns = htw__clock_realtime_ns() + (HTW_SECOND << failures);
+    int error = htw_journal_update(taken->journal, &update);
+    return error == -ENOENT || error == -ESTALE || htw__journal_succeeds(error);
+}
+
+/* Takes a job; returns whether to go on: it has ended, or was given back. */
+static bool take_one(struct taken *taken) {
+    if (!lease(taken))
+        return false;
+    if (taken->request->command != NULL)
+        return end(taken, execute(taken));
+    return write_job(taken, stdout) && htw__text_flush() && is_next_asked_for() && end(taken, true);
+}
+
+/* A file that does not exist becomes that of a guest: others may put jobs into it at any time. */
+int htw__journal_lease(const struct htw__journal_request *request) {
+    struct htw_scheduler *scheduler = NULL;
+    struct taken taken = { .request = request };
+    bool is_guest = true;
+    if (access(request->path, F_OK) == 0 && !htw__journal_identify(request->path, &is_guest))
+        return HTW__EXIT_FAILED;
+    if (htw_scheduler_create(&scheduler, NULL) != 0)
+        htw__terminal_error("%s", strerror(ENOMEM));
+    else
+        taken.journal = htw__journal_open_unserved(request->path, is_guest, scheduler);
+    while (taken.journal != NULL && take_one(&taken))
+        continue;
+    htw_journal_close(taken.journal);
+    htw_scheduler_destroy(scheduler);
+    return feof(stdin) ? 0 : HTW__EXIT_FAILED;
+}

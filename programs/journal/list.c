@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: MIT */
+/* list.c - the actions of `htw journal` that look: list, show, stats, recurring and check. They change nothing. */
+#include "actions.h"
+
+#include "../../src/base/clock.h"
+#include "../kit/duration.h"
+#include "../kit/job.h"
+#include "../kit/status.h"
+#include "../kit/terminal.h"
+#include "../kit/text.h"
+#include "../kit/visible.h"
+#include "leases.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Of a payload in the table. */
+#define PAYLOAD_COLUMNS 40
+#define ALL_COLUMNS SIZE_MAX
+
+/* Between so many jobs the file is free. */
+#define SLICE 256u
+
+static const char *const states[] = { HTW__JOB_STATES };
+
+/* What an action looks at. */
+struct view {
+    const struct htw__journal_request *request;
+    struct htw_journal *journal;
+    struct htw__leases leases; /* of an `htw serve` that has the file open */
+    uint64_t left;             /* list: so many more jobs are wanted */
+    struct htw__json json;
+};
+
+/* First what is leased: a job that ends meanwhile is not in the file, and one that is leased meanwhile is ready there. */
+static bool begin(struct view *view, const struct htw__journal_request *request) {
+    *view = (struct view) { .request = request, .left = request->limit, .json = { .out = stdout } };
+    htw__leases_ask(&view->leases, request->path);
+    return htw__journal_succeeds(htw_journal_open_to_read(&view->journal, request->path, NULL));
+}
+
+static int end(struct view *view, bool success) {
+    htw_journal_close(view->journal);
+    htw__leases_free(&view->leases);
+    return htw__text_flush() && success ? 0 : HTW__EXIT_FAILED;
+}
+
+/* A job as the server knows it. */
+static struct htw_job_info known(const struct view *view, const struct htw_job_info *job) {
+    struct htw_job_info copy = *job;
+    if (job->state == HTW_JOB_READY && htw__leases_have(&view->leases, job->id)) {
+        copy.state = HTW_JOB_LEASED;
+        copy.deadline_ns = HTW_NEVER_NS; /* until its connection ends */
+    }
+    return copy;
+}
+
+static void print_bytes(const char *bytes, size_t size, size_t columns) {
+    if (bytes == NULL)
+        putchar('-');
+    else
+        htw__text_print(bytes, size, columns);
+}
+
+static void print_word(const char *word) {
+    print_bytes(word, word == NULL ? 0 : strlen(word), ALL_COLUMNS);
+}
+
+static void write_word(struct htw__json *json, const char *name, const char *word) {
+    htw__json_bytes(json, name, word, word == NULL ? 0 : strlen(word));
+}
+
+/* An object in a line of its own. */
+static void write_job(const struct htw_job_info *job) {
+    htw__job_write(&(struct htw__json) { .out = stdout }, job, SIZE_MAX);
+    putchar('\n');
+}
+
+static void end_json(struct view *view) {
+    htw__json_end(&view->json, '}');
+    putchar('\n');
+}
+
+/* ---- queues */
+
+struct queues {
+    struct htw_queue_stats *of;
+    size_t count;
+    bool has_memory;
+};
+
+static bool keep_queue(void *context, const struct htw_queue_stats *stats) {
+    struct queues *self = context;
+    struct htw_queue_stats *more = self->of;
+    if ((self->count & (self->count - 1)) == 0)
+        more = realloc(self->of, (self->count == 0 ? 1 : 2 * self->count) * sizeof(*more));
+    char *name = stats->name == NULL ? NULL : strdup(stats->name);
+    self->has_memory = more != NULL && (name != NULL) == (stats->name != NULL);
+    if (!self->has_memory) {
+        free(name);
+        return false;
+    }
+    self->of = more;
+    self->of[self->count] = *stats;
+    self->of[self->count++].name = name;
+    return true;
+}
+
+static int compare(const void *a, const void *b) {
+    const struct htw_queue_stats *left = a, *right = b;
+    return strcmp(left->name == NULL ? "" : left->name, right->name == NULL ? "" : right->name);
+}
+
+/* By name, the default queue first. */
+static bool read_queues(const struct view *view, struct queues *queues) {
+    *queues = (struct queues) { .has_memory = true };
+    int error = htw_journal_list_queues(view->journal, keep_queue, queues);
+    if (error == 0 && !queues->has_memory)
+        htw__terminal_error("%s", strerror(ENOMEM));
+    if (queues->count > 0)
+        qsort(queues->of, queues->count, sizeof(*queues->of), compare);
+    return htw__journal_succeeds(error) && queues->has_memory;
+}
+
+static void free_queues(struct queues *queues) {
+    for (size_t i = 0; i < queues->count; i++)
+        free((char *)(uintptr_t)queues->of[i].name);
+    free(queues->of);
+}
+
+/* ---- list */
+
+static bool is_wanted(const struct view *view, const char *queue, enum htw_job_state state) {
+    const struct htw__journal_request *request = view->request;
+    bool is_of_state = request->state == HTW__STATE_ANY ? state != HTW_JOB_DONE
+                                                        : request->state == (uint32_t)state;
+    return is_of_state &&
+           (request->queue == NULL || strcmp(request->queue, queue == NULL ? "" : queue) == 0);
+}
+
+static bool print_row(struct view *view, const struct htw_job_info *job) {
+    char text[HTW__TEXT_DEADLINE_SIZE];
+    int64_t deadline_ns = htw__job_deadline(job);
+    if (view->request->json) {
+        write_job(job);
+    } else {
+        printf("%-19" PRIu64 "  %-27s %9zu  %-7s  ", job->id,
+               deadline_ns == HTW__JOB_NO_DEADLINE ? "-" : htw__text_deadline(deadline_ns, text),
+               job->payload_size, states[job->state]);
+        print_word(job->queue);
+        fputs("  ", stdout);
+        if (job->key != NULL) {
+            putchar('[');
+            htw__text_print(job->key, job->key_size, PAYLOAD_COLUMNS / 2);
+            fputs("] ", stdout);
+        }
+        htw__text_print(job->payload, job->payload_size, PAYLOAD_COLUMNS);
+        putchar('\n');
+    }
+    return --view->left > 0 && !ferror(stdout);
+}
+
+/* Those that the server has leased come last. */
+static bool print_listed(void *context, const struct htw_job_info *job) {
+    struct view *view = context;
+    return known(view, job).state != job->state || print_row(view, job);
+}
+
+static bool print_leased(void *context, const struct htw_job_info *job) {
+    struct view *view = context;
+    struct htw_job_info leased = known(view, job);
+    return leased.state == job->state || !is_wanted(view, job->queue, HTW_JOB_LEASED) ||
+           print_row(view, &leased);
+}
+
+static bool list_queue(struct view *view, const char *queue) {
+    int got = 0;
+    for (int state = HTW_JOB_DELAYED; state <= HTW_JOB_DONE && got >= 0; state++) {
+        struct htw_list_place place = { { 0 } };
+        if (!is_wanted(view, queue, (enum htw_job_state)state))
+            continue;
+        do
+            got = view->left == 0 || ferror(stdout)
+                      ? 0
+                      : htw_journal_list(view->journal, queue, (enum htw_job_state)state, &place,
+                                         SLICE, print_listed, view);
+        while (got == (int)SLICE);
+    }
+    return htw__journal_succeeds(got);
+}
+
+int htw__journal_list(const struct htw__journal_request *request) {
+    struct view view;
+    struct queues queues = { .count = 0 };
+    bool success = begin(&view, request) && read_queues(&view, &queues);
+    if (success && !request->json)
+        printf("%-19s  %-27s %9s  %-7s  %s  %s\n", "ID", "DEADLINE", "BYTES", "STATE", "QUEUE",
+               "[KEY] PAYLOAD");
+    for (size_t i = 0; i < queues.count && success; i++)
+        success = list_queue(&view, queues.of[i].name);
+    for (size_t i = 0; i < view.leases.count && success && view.left > 0; i++) {
+        int error = htw_journal_peek(view.journal, view.leases.ids[i], print_leased, &view);
+        success = error == -ENOENT || htw__journal_succeeds(error);
+    }
+    free_queues(&queues);
+    return end(&view, success);
+}
+
+/* ---- show: jobs */
+
+static void print_age(const struct htw_job_info *job) {
+    char put[HTW__TEXT_DEADLINE_SIZE], age[HTW__DURATION_FORMAT_SIZE];
+    int64_t now_ns = htw__clock_realtime_ns();
+    if (job->put_ns == INT64_MIN)
+        return;
+    htw__duration_format(now_ns > job->put_ns ? (uint64_t)(now_ns - job->put_ns) : 0, age);
+    printf("put       %s, %s ago\n", htw__text_deadline(job->put_ns, put), age);
+}
+
+static void print_all(const struct htw_job_info *job) {
+    char deadline[HTW__TEXT_DEADLINE_SIZE], lease[HTW__DURATION_FORMAT_SIZE];
+    printf("id        %" PRIu64 "\nstate     %s\nqueue     ", job->id, states[job->state]);
+    print_word(job->queue);
+    printf("\npriority  %" PRIu32 "\n", job->priority);
+    if (htw__job_deadline(job) != HTW__JOB_NO_DEADLINE)
+        printf("%s  %s\n", job->state == HTW_JOB_DONE ? "ended   " : "deadline",
+               htw__text_deadline(job->deadline_ns, deadline));
+    print_age(job);
+    if (job->lease_ns > 0) {
+        htw__duration_format((uint64_t)job->lease_ns, lease);
+        printf("lease     %s\n", lease);
+    }
+    printf("attempts  %" PRIu32 ", %" PRIu32 " released, %" PRIu32 " timed out, %" PRIu32
+           " buried, %" PRIu32 " kicked\n",
+           job->attempts, job->releases, job->timeouts, job->buries, job->kicks);
+    if (job->key != NULL) {
+        fputs("key       ", stdout);
+        htw__text_print(job->key, job->key_size, ALL_COLUMNS);
+        putchar('\n');
+    }
+    printf("bytes     %zu\npayload   ", job->payload_size);
+    htw__text_print(job->payload, job->payload_size, ALL_COLUMNS);
+    putchar('\n');
+}
+
+static bool print_job(void *context, const struct htw_job_info *job) {
+    const struct view *view = context;
+    struct htw_job_info shown = known(view, job);
+    if (view->request->json) {
+        write_job(&shown);
+    } else if (view->request->payload) {
+        fwrite(job->payload, 1, job->payload_size, stdout);
+    } else {
+        print_all(&shown);
+    }
+    return true;
+}
+
+static bool show_jobs(struct view *view) {
+    bool success = true;
+    for (size_t i = 0; i < view->request->id_count; i++)
+        success = htw__journal_succeeds(
+                      htw_journal_peek(view->journal, view->request->ids[i], print_job, view)) &&
+                  success;
+    return success;
+}
+
+/* ---- show: the journal */
+
+static bool take_deadline(void *context, const struct htw_job_info *job) {
+    int64_t *next_ns = context;
+    if (job->deadline_ns < *next_ns)
+        *next_ns = job->deadline_ns;
+    return false;
+}
+
+static uint64_t bytes_of(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
+static void print_summary(struct view *view, const struct htw_journal_stats *stats, int64_t next_ns,
+                          const char *mark, int64_t mark_size) {
+    const struct {
+        const char *name;
+        uint64_t count;
+    } counts[] = { { "jobs", stats->jobs },
+                   { "delayed", stats->delayed },
+                   { "ready", stats->ready },
+                   { "leased", stats->leased },
+                   { "buried", stats->buried } };
+    const char *shown = mark_size > 0 ? mark : NULL;
+    uint64_t bytes = bytes_of(view->request->path);
+    char next[HTW__TEXT_DEADLINE_SIZE];
+    if (view->request->json) {
+        htw__json_begin(&view->json, NULL, '{');
+        for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+            htw__json_number(&view->json, counts[i].name, counts[i].count);
+        htw__json_instant(&view->json, "next", next_ns, HTW_NEVER_NS);
+        htw__json_number(&view->json, "file_bytes", bytes);
+        htw__json_number(&view->json, "log_bytes", stats->log_bytes);
+        htw__json_bytes(&view->json, "mark", shown, (size_t)mark_size);
+        end_json(view);
+        return;
+    }
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        printf("%-8s %" PRIu64 "\n", counts[i].name, counts[i].count);
+    printf("next     %s\nbytes    %" PRIu64 ", and %" PRIu64 " in the log\nmark     ",
+           next_ns == HTW_NEVER_NS ? "-" : htw__text_deadline(next_ns, next), bytes,
+           stats->log_bytes);
+    print_bytes(shown, (size_t)mark_size, ALL_COLUMNS);
+    putchar('\n');
+}
+
+static bool show_journal(struct view *view) {
+    struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
+    struct queues queues;
+    char mark[HTW_JOURNAL_MARK_MAX];
+    int64_t next_ns = HTW_NEVER_NS;
+    int got = 0;
+    bool success = read_queues(view, &queues);
+    for (size_t i = 0; i < queues.count && success; i++) {
+        struct htw_list_place place = { { 0 } };
+        got = htw_journal_list(view->journal, queues.of[i].name, HTW_JOB_DELAYED, &place, 1,
+                               take_deadline, &next_ns);
+        success = htw__journal_succeeds(got);
+    }
+    int64_t mark_size = htw_journal_get_mark(view->journal, mark, sizeof(mark));
+    success = success && htw__journal_succeeds(htw_journal_get_stats(view->journal, &stats));
+    if (success)
+        print_summary(view, &stats, next_ns, mark, mark_size);
+    free_queues(&queues);
+    return success;
+}
+
+int htw__journal_show(const struct htw__journal_request *request) {
+    struct view view;
+    bool success = begin(&view, request);
+    return end(&view, success && (request->id_count > 0 ? show_jobs(&view) : show_journal(&view)));
+}
+
+/* ---- stats */
+
+/* What the server has leased is ready in the file. */
+static bool count_leased(void *context, const struct htw_job_info *job) {
+    struct queues *queues = context;
+    const struct htw_queue_stats wanted = { .name = job->queue };
+    struct htw_queue_stats *stats =
+        bsearch(&wanted, queues->of, queues->count, sizeof(wanted), compare);
+    if (job->state == HTW_JOB_READY && stats != NULL && stats->ready > 0) {
+        stats->ready--;
+        stats->leased++;
+    }
+    return true;
+}
+
+static void print_numbers(struct view *view, const struct htw_queue_stats *stats) {
+    struct htw__json *json = &view->json;
+    if (view->request->json) {
+        htw__json_begin(json, NULL, '{');
+        write_word(json, "queue", stats->name);
+        htw__json_number(json, "delayed", stats->delayed);
+        htw__json_number(json, "ready", stats->ready);
+        htw__json_number(json, "leased", stats->leased);
+        htw__json_number(json, "buried", stats->buried);
+        htw__json_number(json, "done", stats->done);
+        htw__json_end(json, '}');
+        return;
+    }
+    printf("%9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %9" PRIu64 "  ", stats->delayed,
+           stats->ready, stats->leased, stats->buried, stats->done);
+    print_word(stats->name);
+    putchar('\n');
+}
+
+static void print_all_numbers(struct view *view, const struct queues *queues, uint64_t log_bytes) {
+    uint64_t bytes = bytes_of(view->request->path);
+    if (view->request->json) {
+        htw__json_begin(&view->json, NULL, '{');
+        htw__json_begin(&view->json, "queues", '[');
+    } else {
+        printf("%9s %9s %9s %9s %9s  %s\n", "DELAYED", "READY", "LEASED", "BURIED", "DONE",
+               "QUEUE");
+    }
+    for (size_t i = 0; i < queues->count; i++)
+        print_numbers(view, &queues->of[i]);
+    if (view->request->json) {
+        htw__json_end(&view->json, ']');
+        htw__json_number(&view->json, "file_bytes", bytes);
+        htw__json_number(&view->json, "log_bytes", log_bytes);
+        end_json(view);
+    } else {
+        printf("%" PRIu64 " bytes, and %" PRIu64 " in the log\n", bytes, log_bytes);
+    }
+}
+
+int htw__journal_stats(const struct htw__journal_request *request) {
+    struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
+    struct view view;
+    struct queues queues = { .count = 0 };
+    bool success = begin(&view, request) && read_queues(&view, &queues) &&
+                   htw__journal_succeeds(htw_journal_get_stats(view.journal, &stats));
+    for (size_t i = 0; i < view.leases.count && success; i++) {
+        int error = htw_journal_peek(view.journal, view.leases.ids[i], count_leased, &queues);
+        success = error == -ENOENT || htw__journal_succeeds(error);
+    }
+    if (success)
+        print_all_numbers(&view, &queues, stats.log_bytes);
+    free_queues(&queues);
+    return end(&view, success);
+}
+
+/* ---- recurring jobs */
+
+struct rules {
+    bool json;
+    char last[HTW_RECURRING_NAME_MAX + 1];
+};
+
+static void write_rule(const struct htw_recurring *rule) {
+    struct htw__json json = { .out = stdout };
+    htw__json_begin(&json, NULL, '{');
+    htw__json_instant(&json, "next", rule->next_ns, INT64_MIN);
+    write_word(&json, "name", rule->name);
+    write_word(&json, "schedule", rule->schedule);
+    write_word(&json, "zone", rule->zone);
+    htw__json_number(&json, "catch_up", rule->catch_up);
+    htw__json_number(&json, "priority", rule->job.priority);
+    write_word(&json, "queue", rule->job.queue);
+    htw__json_bytes(&json, "key", rule->job.key, rule->job.key_size);
+    htw__json_bytes(&json, "payload", rule->job.payload, rule->job.payload_size);
+    htw__json_end(&json, '}');
+    putchar('\n');
+}
+
+static bool print_rule(void *context, const struct htw_recurring *rule) {
+    struct rules *rules = context;
+    const char *const words[] = { rule->name, rule->schedule, rule->zone, rule->job.queue };
+    char next[HTW__TEXT_DEADLINE_SIZE];
+    strcpy(rules->last, rule->name);
+    if (rules->json) {
+        write_rule(rule);
+        return !ferror(stdout);
+    }
+    printf("%-27s", rule->next_ns == INT64_MIN ? "-" : htw__text_deadline(rule->next_ns, next));
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        fputs("  ", stdout);
+        print_word(words[i]);
+    }
+    if (rule->job.key != NULL) {
+        fputs("  [", stdout);
+        htw__text_print(rule->job.key, rule->job.key_size, PAYLOAD_COLUMNS);
+        putchar(']');
+    }
+    fputs("  ", stdout);
+    htw__text_print(rule->job.payload, rule->job.payload_size, PAYLOAD_COLUMNS);
+    putchar('\n');
+    return !ferror(stdout);
+}
+
+int htw__journal_recurring(const struct htw__journal_request *request) {
+    struct view view;
+    struct rules rules = { .json = request->json };
+    int got = 0;
+    bool success = begin(&view, request);
+    if (success && !request->json)
+        printf("%-27s  %s\n", "NEXT", "NAME  SCHEDULE  ZONE  QUEUE  [KEY]  PAYLOAD");
+    do
+        got = success
+                  ? htw_journal_list_recurring(view.journal, rules.last, SLICE, print_rule, &rules)
+                  : 0;
+    while (got == (int)SLICE && !ferror(stdout));
+    return end(&view, success && htw__journal_succeeds(got));
+}
+
+/* ---- check */
+
+struct problems {
+    struct view view;
+    uint64_t count;
+};
+
+static void print_problem(void *context, const char *text) {
+    struct problems *problems = context;
+    char visible[1024];
+    bool is_cut;
+    size_t size = htw__visible_format(text, strlen(text), visible, sizeof(visible), &is_cut);
+    if (problems->view.request->json)
+        htw__json_bytes(&problems->view.json, NULL, visible, size);
+    else
+        puts(visible);
+    problems->count++;
+}
+
+int htw__journal_check(const struct htw__journal_request *request) {
+    struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
+    struct problems problems = { .view = { .request = request, .json = { .out = stdout } } };
+    struct view *view = &problems.view;
+    bool is_open =
+        htw__journal_succeeds(htw_journal_open_to_read(&view->journal, request->path, NULL));
+    if (is_open && request->json) {
+        htw__json_begin(&view->json, NULL, '{');
+        htw__json_begin(&view->json, "problems", '[');
+    }
+    bool is_complete =
+        is_open &&
+        htw__journal_succeeds(htw_journal_check(view->journal, print_problem, &problems)) &&
+        htw__journal_succeeds(htw_journal_get_stats(view->journal, &stats));
+    uint64_t jobs = stats.jobs + stats.kept;
+    bool is_good = is_complete && problems.count == 0;
+    if (is_open && request->json) {
+        htw__json_end(&view->json, ']');
+        htw__json_bool(&view->json, "complete", is_complete);
+        htw__json_number(&view->json, "jobs", jobs);
+        end_json(view);
+    } else if (is_good) {
+        htw__terminal_print("%s: no problem found, %" PRIu64 " job%s", request->path, jobs,
+                            jobs == 1 ? "" : "s");
+    }
+    return end(view, is_good);
+}

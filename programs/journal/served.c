@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT */
+/* served.c - the changes of `htw journal` to a journal that an `htw serve` has open. */
+#include "served.h"
+
+#include "../kit/terminal.h"
+#include "../kit/times.h"
+#include "ask.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The target of a request; `text` is written by the stream. */
+struct target {
+    FILE *stream;
+    char *text;
+    size_t size;
+    bool has_parameters;
+};
+
+static void add(struct target *self, const char *name, const char *value) {
+    htw__journal_print_parameter(self->stream, !self->has_parameters, name, value);
+    self->has_parameters = true;
+}
+
+/* Seconds since 1970; all before is as good as that. */
+static void add_instant(struct target *self, int64_t instant_ns) {
+    char text[48];
+    int64_t ns = instant_ns < 0 ? 0 : instant_ns;
+    snprintf(text, sizeof(text), "%" PRId64 ".%09" PRId64, ns / HTW__NS_PER_S, ns % HTW__NS_PER_S);
+    add(self, "at", text);
+}
+
+static void add_number(struct target *self, const char *name, uint64_t number) {
+    char text[24];
+    snprintf(text, sizeof(text), "%" PRIu64, number);
+    add(self, name, text);
+}
+
+static bool begin(struct target *self) {
+    *self = (struct target) { .stream = NULL };
+    self->stream = open_memstream(&self->text, &self->size);
+    if (self->stream == NULL)
+        htw__terminal_error("%s", strerror(errno));
+    return self->stream != NULL;
+}
+
+/* Asks, and takes the number behind `before` from the answer, if that is not NULL. */
+static bool end(struct target *self, const struct htw__journal_request *request,
+                const void *payload, size_t size, const char *before, uint64_t *ret_number) {
+    struct htw__answer answer = { .text = NULL };
+    enum htw__asked asked = HTW__ASKED_FAILED;
+    if (fclose(self->stream) != 0)
+        htw__terminal_error("%s", strerror(errno));
+    else
+        asked = htw__journal_ask(request->path, "POST", self->text, payload, size, &answer);
+    free(self->text);
+    if (asked == HTW__ASKED_NOBODY)
+        htw__terminal_error("%s: the htw serve that had it open has ended: try again",
+                            request->path);
+    if (asked != HTW__ASKED_ANSWERED)
+        return false;
+    bool is_done = answer.status == 200;
+    if (!is_done)
+        htw__journal_print_refusal(request->path, &answer);
+    else if (before != NULL && strncmp(answer.content, before, strlen(before)) == 0)
+        *ret_number = strtoull(answer.content + strlen(before), NULL, 10);
+    free(answer.text);
+    return is_done;
+}
+
+bool htw__served_put(const struct htw__journal_request *request, struct htw_job *job) {
+    struct target target;
+    if (!begin(&target))
+        return false;
+    fputs("/jobs", target.stream);
+    add_instant(&target, request->deadline_ns);
+    add_number(&target, "priority", request->priority);
+    if (request->queue != NULL)
+        add(&target, "queue", request->queue);
+    if (request->key != NULL)
+        add(&target, "key", request->key);
+    return end(&target, request, job->payload, job->payload_size, "{\"put\":\"", &job->id);
+}
+
+bool htw__served_step(const struct htw__journal_request *request, uint64_t id) {
+    static const char *const verbs[] = {
+        [HTW_JOB_END] = "delete", [HTW_JOB_CANCEL] = "delete", [HTW_JOB_MOVE] = "move",
+        [HTW_JOB_BURY] = "bury",  [HTW_JOB_KICK] = "kick",     [HTW_JOB_RELEASE] = NULL
+    };
+    struct target target;
+    if (verbs[request->step] == NULL) {
+        htw__terminal_error("%s: htw serve has it open, whose workers alone release their jobs",
+                            request->path);
+        return false;
+    }
+    if (!begin(&target))
+        return false;
+    fprintf(target.stream, "/jobs/%" PRIu64 "/%s", id, verbs[request->step]);
+    if (request->step == HTW_JOB_MOVE)
+        add_instant(&target, request->deadline_ns);
+    if (request->has_priority)
+        add_number(&target, "priority", request->priority);
+    return end(&target, request, NULL, 0, NULL, NULL);
+}
+
+bool htw__served_kick(const struct htw__journal_request *request, int *ret_count) {
+    struct target target;
+    uint64_t count = 0;
+    if (!begin(&target))
+        return false;
+    fputs("/queue/kick", target.stream);
+    add_number(&target, "count", request->limit);
+    if (request->queue != NULL)
+        add(&target, "queue", request->queue);
+    bool is_done = end(&target, request, NULL, 0, "{\"kicked\":", &count);
+    *ret_count = (int)count;
+    return is_done;
+}

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/* actions.c - `htw relay list`, `show`, `cancel` and `move`: what waits, read from the topics and changed by records. */
+#include "actions.h"
+
+#include "../../../../src/base/clock.h"
+#include "../change.h"
+#include "../scan.h"
+#include "../../../kit/json.h"
+#include "../../../kit/signals.h"
+#include "../../../kit/status.h"
+#include "../../../kit/terminal.h"
+#include "../../../kit/text.h"
+#include "rows.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How long a relay may take to read a change: it may be busy, or just starting. */
+#define AWAIT_MS 20000
+
+/* More records of one id are not told one by one. */
+#define ALIKE_MAX 20
+
+/* ---- list */
+
+static int add_to_page(void *context, struct htw__source from,
+                       const struct htw__relay_record *record) {
+    return htw__waiting_page_add(context, from, record);
+}
+
+static int scan_page(struct htw__kafka *kafka, struct htw__waiting_page *page) {
+    int error = htw__scan(kafka, add_to_page, page);
+    if (error == -ENOMEM)
+        error = htw__kafka_fail(kafka, "out of memory");
+    if (error == 0)
+        htw__waiting_page_end(page);
+    return error;
+}
+
+static int list(struct htw__kafka *kafka, const struct htw__relay_command *command) {
+    struct htw__waiting_page page;
+    char after[HTW__WAITING_KEY_SIZE];
+    htw__waiting_page_init(&page, &command->filter, command->limit);
+    int error = scan_page(kafka, &page);
+    if (error == 0 && !command->json)
+        htw__rows_print_head();
+    for (size_t i = 0; i < page.count && error == 0; i++) {
+        if (command->json)
+            htw__rows_print_json(command->out, &page.rows[i]);
+        else
+            htw__rows_print(&page.rows[i]);
+    }
+    htw__waiting_key_format(&page.last, after);
+    if (error == 0 && page.has_more && command->json)
+        fprintf(command->out, "{\"after\":\"%s\"}\n", after);
+    else if (error == 0 && page.has_more)
+        printf("%" PRIu64 " in all; more: --after %s\n", page.found, after);
+    htw__waiting_page_fini(&page);
+    return error;
+}
+
+/* ---- show: all */
+
+struct summary {
+    struct htw__ids ids;
+    uint64_t count, overdue, letters, bad, bytes;
+    uint64_t levels[HTW__RELAY_LEVELS_MAX], input;
+    int64_t now_ms, next_ms, last_ms;
+};
+
+static int add_to_summary(void *context, struct htw__source from,
+                          const struct htw__relay_record *record) {
+    struct summary *summary = context;
+    struct htw__request request;
+    int waits = htw__waiting_judge(&summary->ids, from, record, &request);
+    if (waits <= 0)
+        return waits;
+    if (request.why != NULL) {
+        summary->bad++;
+        return 0;
+    }
+    int64_t time_ms = request.is_letter ? request.deadline_ms : request.wanted_ms;
+    summary->count++;
+    summary->letters += request.is_letter;
+    summary->overdue += time_ms <= summary->now_ms;
+    summary->bytes += record->value.size;
+    if (from.level == HTW__RELAY_INPUT)
+        summary->input++;
+    else
+        summary->levels[from.level]++;
+    if (time_ms < summary->next_ms)
+        summary->next_ms = time_ms;
+    if (time_ms > summary->last_ms)
+        summary->last_ms = time_ms;
+    return 0;
+}
+
+static void print_summary_json(FILE *out, const struct summary *summary, uint32_t levels) {
+    struct htw__json json = { .out = out };
+    htw__json_begin(&json, NULL, '{');
+    htw__json_number(&json, "records", summary->count);
+    htw__json_number(&json, "overdue", summary->overdue);
+    htw__json_number(&json, "letters", summary->letters);
+    htw__json_number(&json, "bad", summary->bad);
+    htw__json_number(&json, "bytes", summary->bytes);
+    htw__json_number(&json, "input", summary->input);
+    htw__json_begin(&json, "levels", '[');
+    for (uint32_t level = 0; level < levels; level++)
+        htw__json_number(&json, NULL, summary->levels[level]);
+    htw__json_end(&json, ']');
+    if (summary->count == 0) {
+        htw__json_null(&json, "next_ms");
+        htw__json_null(&json, "last_ms");
+    } else {
+        htw__json_exact(&json, "next_ms", summary->next_ms);
+        htw__json_exact(&json, "last_ms", summary->last_ms);
+    }
+    htw__json_end(&json, '}');
+    putc('\n', out);
+}
+
+static void print_summary(const struct summary *summary, uint32_t levels) {
+    char next[HTW__ROWS_MOMENT_SIZE] = "-", last[HTW__ROWS_MOMENT_SIZE] = "-";
+    if (summary->count > 0) {
+        htw__rows_moment(summary->next_ms, next);
+        htw__rows_moment(summary->last_ms, last);
+    }
+    printf("records  %" PRIu64 "\noverdue  %" PRIu64 "\nnext     %s\nlast     %s\nbytes    %" PRIu64
+           "\nletters  %" PRIu64 " that were refused\nbad      %" PRIu64 "\ninput    %" PRIu64 "\n",
+           summary->count, summary->overdue, next, last, summary->bytes, summary->letters,
+           summary->bad, summary->input);
+    for (uint32_t level = 0; level < levels; level++)
+        printf("level %" PRIu32 "  %" PRIu64 "\n", level, summary->levels[level]);
+}
+
+static int show_all(struct htw__kafka *kafka, const struct htw__relay_command *command) {
+    struct summary summary = { .now_ms = htw__clock_realtime_ms(), .next_ms = INT64_MAX };
+    int error = htw__scan(kafka, add_to_summary, &summary);
+    if (error == 0 && command->json)
+        print_summary_json(command->out, &summary, kafka->options.relay.levels.count);
+    else if (error == 0)
+        print_summary(&summary, kafka->options.relay.levels.count);
+    htw__ids_fini(&summary.ids);
+    return error;
+}
+
+/* ---- show: some */
+
+static int find(struct htw__kafka *kafka, struct htw__bytes id, struct htw__waiting_page *page) {
+    struct htw__waiting_filter filter = HTW__WAITING_ALL;
+    filter.id = id;
+    htw__waiting_page_init(page, &filter, ALIKE_MAX);
+    return scan_page(kafka, page);
+}
+
+static void show_row(const struct htw__waiting *row, const struct htw__relay_command *command) {
+    if (command->json)
+        htw__rows_print_json(command->out, row);
+    else if (command->payload)
+        fwrite(row->record->value.bytes, 1, row->record->value.size, stdout);
+    else
+        htw__rows_print_all(row);
+}
+
+static enum htw__relay_result show_page(const struct htw__relay_command *command,
+                                        const struct htw__waiting_page *page) {
+    for (size_t i = 0; i < page->count; i++)
+        show_row(&page->rows[i], command);
+    return HTW__RELAY_DONE;
+}
+
+/* ---- cancel and move */
+
+static void report(const struct htw__waiting *victim, const struct htw__relay_command *command,
+                   const char *state, const char *sentence) {
+    char time[HTW__ROWS_MOMENT_SIZE];
+    if (command->json) {
+        struct htw__json json = { .out = command->out };
+        htw__json_begin(&json, NULL, '{');
+        htw__json_bytes(&json, "id", victim->request.id.bytes, victim->request.id.size);
+        htw__json_exact(&json, "time_ms", victim->key.wanted_ms);
+        htw__json_word(&json, "state", state);
+        htw__json_end(&json, '}');
+        putc('\n', command->out);
+        return;
+    }
+    htw__rows_print_id(victim);
+    printf(", due at %s: %s\n", htw__rows_moment(victim->key.wanted_ms, time), sentence);
+}
+
+/* Why it cannot be changed; NULL: it can. */
+static const char *why_not(const struct htw__waiting_page *page) {
+    const struct htw__waiting *victim = &page->rows[0];
+    if (page->count > 1 || victim->copies > 1)
+        return "several records have this id; list prints them, and @ and its digits names one of "
+               "them";
+    if (victim->request.id.bytes == NULL)
+        return "this record has no htw-id, so it cannot be changed";
+    if (victim->request.is_letter)
+        return "this record is a dead letter";
+    return NULL;
+}
+
+/* Others may have changed the record after it was found, so that a move does not count (htw-if-offset): then what was sent is not
+ * what waits. What is due has perhaps been delivered already. Returns 1: it counts, 0: it does not, or -errno. */
+static int has_counted(struct htw__kafka *kafka, const struct htw__relay_command *command,
+                       const struct htw__waiting *victim, int64_t offset) {
+    struct htw__waiting_page page;
+    int error = find(kafka, victim->request.id, &page);
+    bool is_found = command->to_ms <= htw__clock_realtime_ms();
+    for (size_t i = 0; i < page.count; i++)
+        is_found = is_found || (page.rows[i].from.stripe == victim->from.stripe &&
+                                htw__change_offset(&page.rows[i]) == offset);
+    htw__waiting_page_fini(&page);
+    return error != 0 ? error : is_found;
+}
+
+static enum htw__relay_result change(struct htw__kafka *kafka,
+                                     const struct htw__relay_command *command,
+                                     const struct htw__waiting *victim, const char **ret_why) {
+    int64_t offset;
+    int counts;
+    bool moves = command->action == HTW__RELAY_MOVE;
+    if (htw__change_send(kafka, victim, moves ? command->to_ms : 0, &offset) != 0)
+        return HTW__RELAY_FAILED;
+    switch (htw__change_await(kafka, victim, offset, AWAIT_MS)) {
+    case HTW__CHANGE_SURE:
+        counts = moves ? has_counted(kafka, command, victim, offset) : 1;
+        *ret_why = "not moved: it was changed at the same time";
+        if (counts <= 0)
+            return counts < 0 ? HTW__RELAY_FAILED : HTW__RELAY_REFUSED;
+        report(victim, command, "sure", moves ? "moved" : "cancelled");
+        return HTW__RELAY_DONE;
+    case HTW__CHANGE_LATE:
+        report(victim, command, "late", "this may have come too late: the record is due too soon");
+        break;
+    case HTW__CHANGE_UNREAD:
+        report(victim, command, "unread",
+               "sent, and no relay has read it yet: it counts if one does in time");
+        break;
+    }
+    return HTW__RELAY_UNSURE;
+}
+
+static enum htw__relay_result change_page(struct htw__kafka *kafka,
+                                          const struct htw__relay_command *command, const char *id,
+                                          const struct htw__waiting_page *page,
+                                          char reason[HTW__RELAY_REASON_SIZE]) {
+    const char *why = why_not(page);
+    enum htw__relay_result result =
+        why == NULL ? change(kafka, command, &page->rows[0], &why) : HTW__RELAY_REFUSED;
+    if (result == HTW__RELAY_REFUSED)
+        snprintf(reason, HTW__RELAY_REASON_SIZE, "%s: %s", id, why);
+    return result;
+}
+
+/* ---- all */
+
+static enum htw__relay_result do_one(struct htw__kafka *kafka,
+                                     const struct htw__relay_command *command, const char *id,
+                                     char reason[HTW__RELAY_REASON_SIZE]) {
+    struct htw__waiting_page page;
+    enum htw__relay_result result = HTW__RELAY_MISSING;
+    if (find(kafka, htw__bytes_of(id), &page) != 0)
+        result = HTW__RELAY_FAILED;
+    else if (page.count == 0)
+        snprintf(reason, HTW__RELAY_REASON_SIZE, "%s: no record waits that has the id %s",
+                 kafka->options.input, id);
+    else
+        result = command->action == HTW__RELAY_SHOW
+                     ? show_page(command, &page)
+                     : change_page(kafka, command, id, &page, reason);
+    htw__waiting_page_fini(&page);
+    return result;
+}
+
+enum htw__relay_result htw__relay_do(struct htw__kafka *kafka,
+                                     const struct htw__relay_command *command, const char *id,
+                                     char reason[HTW__RELAY_REASON_SIZE]) {
+    if (id != NULL)
+        return do_one(kafka, command, id, reason);
+    int error =
+        command->action == HTW__RELAY_LIST ? list(kafka, command) : show_all(kafka, command);
+    return error == 0 ? HTW__RELAY_DONE : HTW__RELAY_FAILED;
+}
+
+static bool act(struct htw__kafka *kafka, const struct htw__relay_command *command) {
+    char reason[HTW__RELAY_REASON_SIZE];
+    bool all = true;
+    size_t i = 0;
+    do {
+        const char *id = command->id_count == 0 ? NULL : command->ids[i];
+        enum htw__relay_result result = htw__relay_do(kafka, command, id, reason);
+        if (result == HTW__RELAY_FAILED)
+            return false;
+        if (result == HTW__RELAY_MISSING || result == HTW__RELAY_REFUSED)
+            htw__terminal_error("%s", reason);
+        all = all && result == HTW__RELAY_DONE;
+    } while (++i < command->id_count);
+    return all;
+}
+
+int htw__relay_act(const struct htw__relay_command *command) {
+    static struct htw__kafka kafka; /* large, and there is one */
+    bool success = htw__kafka_open(&kafka, &command->kafka) == 0 && act(&kafka, command);
+    if (kafka.has_failed)
+        htw__terminal_error("%s", kafka.error);
+    htw__kafka_close(&kafka);
+    return htw__text_flush() && success ? 0 : HTW__EXIT_FAILED;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * log.h - what a relay says while it runs: a line a message on standard error, with its time and its level, as
+ * logfmt: time=... level=warning msg="...". The state is one for the process.
+ */
+#ifndef HTW_SRC_CMD_RELAY_LOG_H
+#define HTW_SRC_CMD_RELAY_LOG_H
+
+#include "../kafka.h"
+
+/* Says a sentence, which may hold any bytes: visible.h. One that was said last, less than ten seconds ago, is not
+ * repeated. */
+void htw__log(enum htw__severity level, const char *text);
+
+/* Says how things are, as `NAME=NUMBER` of each statistic that has one number. */
+void htw__log_stats(const char *text, const struct htw__relay_stats *stats);
+
+#endif /* HTW_SRC_CMD_RELAY_LOG_H */

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * commit.c - commits what a channel has published, with the positions that it came from: in the same
+ * transaction, or, without transactions, after it was acknowledged.
+ *
+ * Each channel has a thread that commits. The loop hands it a list of positions, and goes on with the other
+ * channel, with metrics and with signals. What a producer publishes belongs to the transaction that is open, so a
+ * channel publishes nothing while a commit of its own is in flight: nothing that leads to it is read, and nothing
+ * delivered. If a commit fails, everything is forgotten, as soon as that of the other channel has ended, too.
+ *
+ * The thread uses the producer, the group handle and the membership; none of these is replaced meanwhile. So a
+ * rebalance, a recovery and the end wait for what is in flight.
+ */
+#include "kafka.h"
+
+#include "../../../src/base/clock.h"
+#include "../../../src/base/probe.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMIT_MS 10000 /* for each step of a commit */
+#define ATTEMPTS 3
+#define FLUSH_MS 10000 /* for acknowledgements of what is to be committed */
+
+static int give_up(struct htw__kafka *self) {
+    htw__kafka_recover(self, "a commit failed");
+    self->relay.stats.failed_commits++;
+    return -EAGAIN;
+}
+
+static rd_kafka_topic_partition_list_t *list_positions(const struct htw__kafka *self) {
+    const struct htw__relay *relay = &self->relay;
+    rd_kafka_topic_partition_list_t *list =
+        rd_kafka_topic_partition_list_new((int)relay->position_count);
+    for (size_t i = 0; i < relay->position_count; i++) {
+        const struct htw__relay_position *position = &relay->positions[i];
+        rd_kafka_topic_partition_t *added =
+            rd_kafka_topic_partition_list_add(list, htw__topics_name(self, position->source),
+                                              htw__topics_partition(self, position->source));
+        size_t size = strlen(position->metadata);
+        added->offset = position->offset;
+        if (size > 0 && (added->metadata = malloc(size)) != NULL) { /* librdkafka frees it */
+            memcpy(added->metadata, position->metadata, size);
+            added->metadata_size = size;
+        }
+    }
+    return list;
+}
+
+/* ---- in the thread */
+
+/* Does a step of a transaction until it succeeds, or cannot any more. */
+typedef rd_kafka_error_t *step(const struct htw__writer *writer, int limit_ms);
+
+static rd_kafka_error_t *send_offsets(const struct htw__writer *writer, int limit_ms) {
+    return rd_kafka_send_offsets_to_transaction(writer->producer, writer->list,
+                                                writer->kafka->member, limit_ms);
+}
+
+static rd_kafka_error_t *end_transaction(const struct htw__writer *writer, int limit_ms) {
+    return rd_kafka_commit_transaction(writer->producer, limit_ms);
+}
+
+static int do_step(const struct htw__writer *writer, step *one) {
+    const struct htw__kafka *self = writer->kafka;
+    for (int attempt = 1;; attempt++) {
+        rd_kafka_error_t *error = one(writer, htw__kafka_limit_ms(self, COMMIT_MS));
+        if (error == NULL)
+            return 0;
+        bool again = rd_kafka_error_is_retriable(error) != 0 && attempt < ATTEMPTS &&
+                     !htw__kafka_is_stopping(self);
+        rd_kafka_error_destroy(error);
+        if (!again)
+            return -EAGAIN;
+    }
+}
+
+static int commit(void *context) {
+    const struct htw__writer *writer = context;
+    const struct htw__kafka *self = writer->kafka;
+    if (!htw__writer_has_transactions(self))
+        return rd_kafka_commit(self->group, writer->list, 0) == RD_KAFKA_RESP_ERR_NO_ERROR
+                   ? 0
+                   : -EAGAIN;
+    int error = do_step(writer, send_offsets);
+    return error != 0 ? error : do_step(writer, end_transaction);
+}
+
+/* ---- in the loop */
+
+int htw__commits_start(struct htw__kafka *self) {
+    int error = 0;
+    for (int i = 0; i < 2 && error == 0; i++) {
+        self->writers[i].kafka = self;
+        error = htw__background_start(&self->writers[i].committer, "commit", commit,
+                                      &self->writers[i], self->event_fd);
+    }
+    return error == 0 ? 0 : htw__kafka_fail(self, "cannot start a thread");
+}
+
+void htw__commits_stop(struct htw__kafka *self) {
+    for (int i = 0; i < 2; i++)
+        htw__background_stop(&self->writers[i].committer);
+}
+
+static void note_done(struct htw__writer *writer) {
+    htw__writer_forget(writer);
+    writer->done_ms = htw__clock_monotonic_ms();
+}
+
+static int begin(struct htw__kafka *self, enum htw__channel channel, int flush_ms) {
+    struct htw__writer *writer = htw__writer_of(self, channel);
+    writer->last_commit_ms = htw__clock_monotonic_ms();
+    if (htw__kafka_must_recover(self) || self->has_failed)
+        return -EAGAIN;
+    if (!htw__acknowledge_await(self, channel, flush_ms) ||
+        htw__relay_positions(&self->relay, channel) != 0)
+        return give_up(self);
+    if (self->relay.position_count == 0) {
+        note_done(writer);
+        return 0;
+    }
+    if (self->member == NULL || htw__writer_begin(self, writer) != 0)
+        return give_up(self);
+    writer->list = list_positions(self);
+    writer->committing = channel;
+    htw__background_begin(&writer->committer);
+    return 0;
+}
+
+/* Does what follows from a commit that has ended. Returns 0: it has succeeded, or there was none. */
+static int finish(struct htw__kafka *self, struct htw__writer *writer, bool wait) {
+    int result;
+    if (!htw__background_take(&writer->committer, wait, &result))
+        return 0;
+    HTW__PROBE3(relay_commit, self, writer->committing, result);
+    if (result == 0) {
+        writer->in_transaction = false;
+        self->relay.stats.commits++;
+        htw__trust_committed(&self->directory, writer->committing);
+        htw__relay_committed(&self->relay, writer->committing);
+        htw__trim_note(self, writer->list);
+        note_done(writer);
+    }
+    rd_kafka_topic_partition_list_destroy(writer->list);
+    writer->list = NULL;
+    return result == 0 ? 0 : give_up(self);
+}
+
+void htw__commit_begin(struct htw__kafka *self, enum htw__channel channel) {
+    begin(self, channel, 0);
+}
+
+void htw__commits_take(struct htw__kafka *self, bool wait) {
+    for (int i = 0; i < 2; i++)
+        finish(self, &self->writers[i], wait);
+}
+
+int htw__commit_now(struct htw__kafka *self, enum htw__channel channel) {
+    struct htw__writer *writer = htw__writer_of(self, channel);
+    finish(self, writer, true);
+    if (channel == HTW__CHANNEL_DELIVER && self->relay.files_first &&
+        htw__commit_now(self, HTW__CHANNEL_FILE) != 0)
+        return -EAGAIN;
+    int error = begin(self, channel, FLUSH_MS);
+    return error != 0 ? error : finish(self, writer, true);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* directory.h - what is known of the topics that are delivered to, and how far they are trusted. */
+#ifndef HTW_SRC_RELAY_DIRECTORY_H
+#define HTW_SRC_RELAY_DIRECTORY_H
+
+#include "../../../src/base/key_table.h"
+#include "lookup.h"
+#include "state.h"
+
+#include <htw/base.h>
+
+/* Whether the relay may write to a destination (trust.c). */
+enum htw__trust { HTW__TRUST_UNKNOWN, HTW__TRUST_SUSPECT, HTW__TRUST_DENIED, HTW__TRUST_PROVEN };
+
+#define HTW__DIRECTORY_PRODUCERS 2
+
+struct htw__destination {
+    struct htw__key_node node; /* in `names`; the key is the name */
+    struct htw__link use;      /* in `by_use` */
+    int32_t
+        partitions; /* 0: there is no such topic; -EACCES: it may not be seen, or written to; -EAGAIN: not known */
+    bool is_asked;    /* the lookup has a question about it */
+    int64_t asked_ms; /* when that was, or an answer came; by the monotonic clock */
+    int64_t answered_ms;
+    enum htw__trust trust;
+    uint64_t transactions[HTW__CHANNEL_ALL + 1]; /* by channel: the last one that it was in */
+    rd_kafka_topic_t
+        *topics[HTW__DIRECTORY_PRODUCERS]; /* so that the producers know it; NULL: not told */
+    char name[];
+};
+
+struct htw__directory {
+    struct htw__key_table names;
+    struct htw__link by_use; /* the one that was used longest ago first */
+    uint64_t seed;
+    struct htw__lookup lookup;
+    uint64_t
+        transactions[HTW__CHANNEL_ALL + 1];  /* by channel: the number of the present one, from 1 */
+    unsigned unproven[HTW__CHANNEL_ALL + 1]; /* by channel: such destinations in it */
+    unsigned suspects;
+    int64_t careful_ms; /* until then records are taken one at a time; 0: they are not */
+};
+
+/* Makes an empty one. It must not move. */
+void htw__directory_init(struct htw__directory *directory);
+
+/* Forgets all, and ends the thread that asks. One that is zero may be ended. */
+void htw__directory_fini(struct htw__directory *directory);
+
+/* What is known of a topic. Asks for it in the background if that is nothing, or old. NULL: no memory. The result is valid
+ * until the next call. */
+struct htw__destination *htw__directory_find(struct htw__directory *directory, const char *name);
+
+/* Takes the answers that have come. */
+void htw__directory_learn(struct htw__directory *directory);
+
+/* A topic has refused a record: what goes there is refused at once, for some seconds, if it would be. */
+void htw__directory_refused(struct htw__directory *directory, const char *name,
+                            rd_kafka_resp_err_t why);
+
+/* What is known is old: all is asked for again when it is used. */
+void htw__directory_doubt(struct htw__directory *directory);
+
+/* Lets a producer know a topic that exists, so that its first record does not wait for the producer's own question. */
+void htw__directory_introduce(struct htw__destination *destination, int producer,
+                              rd_kafka_t *handle);
+
+/* A producer ends. */
+void htw__directory_leave(struct htw__directory *directory, int producer);
+
+/* Whether something is known of a topic. Asks nothing. */
+bool htw__directory_has(const struct htw__directory *directory, const char *name);
+
+/* Puts a destination in that was not there, and is known to have so many partitions. NULL: no memory. */
+struct htw__destination *htw__directory_add(struct htw__directory *directory, const char *name,
+                                            int32_t partitions);
+
+/* ---- trust.c */
+
+/* A record for a destination is published in the transaction of a channel. */
+void htw__trust_note(struct htw__directory *directory, struct htw__destination *destination,
+                     enum htw__channel channel);
+
+/* That transaction was committed, or has ended otherwise. */
+void htw__trust_committed(struct htw__directory *directory, enum htw__channel channel);
+void htw__trust_aborted(struct htw__directory *directory, enum htw__channel channel);
+
+/* Kafka has refused to let it write to a topic; htw__trust_aborted() follows. Returns the destination that was found to be the cause, and
+ * is denied from now on; NULL with *ret_is_ours true: it can only be a topic of the levels; NULL with false: it is looked for. */
+struct htw__destination *htw__trust_refused(struct htw__directory *directory,
+                                            enum htw__channel channel, bool *ret_is_ours);
+
+/* Whether records are to be taken one at a time, and committed at once if directory->unproven[] is not 0. */
+bool htw__trust_is_careful(struct htw__directory *directory);
+
+#endif /* HTW_SRC_RELAY_DIRECTORY_H */

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* stats.c - prints what the relay counts. */
+#include "stats.h"
+
+#include "../../../src/base/prometheus.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+void htw__relay_work_init(struct htw__relay_work *self) {
+    *self = (struct htw__relay_work) { .received = 0 };
+    htw__histogram_init(&self->late_us);
+}
+
+void htw__relay_work_move(struct htw__relay_work *into, struct htw__relay_work *from) {
+    into->received += from->received;
+    for (size_t level = 0; level < HTW__RELAY_LEVELS_MAX; level++)
+        into->filed[level] += from->filed[level];
+    into->delivered += from->delivered;
+    into->dead += from->dead;
+    into->dead_short += from->dead_short;
+    into->dead_refused += from->dead_refused;
+    into->postponed += from->postponed;
+    into->cancelled += from->cancelled;
+    into->cancels_late += from->cancels_late;
+    into->ids_lost += from->ids_lost;
+    if (from->delivered > 0)
+        htw__histogram_merge(&into->late_us, &from->late_us);
+    htw__relay_work_init(from);
+}
+
+static const struct htw__metric metrics[] = {
+#define METRIC(name, member, help) \
+    { "htw_relay_" name, help, offsetof(struct htw__relay_stats, member) }
+    METRIC("received_total", done.received, "Records read from the input topic."),
+    METRIC("delivered_total", done.delivered, "Records published to their topics."),
+    METRIC("dead_letters_total", done.dead, "Records published to the dead-letter topic."),
+    METRIC("dead_letters_short_total", done.dead_short,
+           "Dead letters without their values, which were too large."),
+    METRIC("dead_letters_refused_total", done.dead_refused,
+           "Times that a dead letter was refused, and put back to be tried again."),
+    METRIC("postponed_total", done.postponed,
+           "Times that a record waited for what is known of its topic."),
+    METRIC("cancelled_total", done.cancelled, "Records that were cancelled or replaced."),
+    METRIC("cancels_late_total", done.cancels_late, "Cancels that found no record."),
+    METRIC("ids_lost_total", done.ids_lost,
+           "Records that were delivered or buried by --lost-ids, since their ids were lost."),
+    METRIC("catch_ups_cut_total", catch_ups_cut,
+           "Stripes that delivered before all of their input was read for cancels."),
+    METRIC("passes_total", passes, "Times that a bucket was read again."),
+    METRIC("commits_total", commits, "Commits of positions."),
+    METRIC("failed_commits_total", failed_commits, "Commits that failed."),
+    METRIC("aborted_transactions_total", aborted_transactions, "Transactions that were aborted."),
+    METRIC("recoveries_total", recoveries,
+           "Times that all stripes were forgotten after a failure, and taken over again."),
+    METRIC("input_lag", input_lag,
+           "Offsets of the input that were not read, those of open transactions included."),
+    METRIC("input_lag_seconds", input_lag_s,
+           "How long ago the oldest of these was written, at most."),
+    METRIC("since_filing_seconds", since_commit_s[0],
+           "Seconds since all that was filed has been committed."),
+    METRIC("since_delivery_seconds", since_commit_s[1],
+           "Seconds since all that was delivered has been committed."),
+    METRIC("stripes_stalled", stripes_stalled,
+           "Input partitions, of all relays, for which none has committed for half a minute."),
+    METRIC("stripes", stripes, "Input partitions that this process owns."),
+    METRIC("stripes_stopped", stripes_stopped,
+           "Input partitions that stand still, since their indexes have lost entries."),
+    METRIC("stripes_waiting", stripes_waiting, "New input partitions that have no buckets yet."),
+    METRIC("overdue", overdue, "Records in memory whose time has come."),
+    METRIC("in_memory", in_memory, "Records in memory."),
+    METRIC("memory_bytes", bytes_in_memory, "Memory of these records."),
+    METRIC("ids", ids, "Records with an id that wait."),
+    METRIC("ids_bytes", ids_bytes, "Memory of the index of these."),
+    METRIC("open_buckets", open_buckets, "Buckets that are being read."),
+    METRIC("clock_behind_milliseconds", clock_behind_ms, "How far the slowest stripe is behind."),
+#undef METRIC
+};
+
+#define METRICS (sizeof(metrics) / sizeof(metrics[0]))
+
+bool htw__relay_stats_get(const struct htw__relay_stats *self, size_t index, const char **ret_name,
+                          uint64_t *ret_value) {
+    if (index >= METRICS)
+        return false;
+    *ret_name = metrics[index].name + strlen("htw_relay_");
+    *ret_value = htw__metric_value(&metrics[index], self);
+    return true;
+}
+
+/* The limits of the histogram, in microseconds, and in seconds as Prometheus prints them. */
+static const struct {
+    uint64_t us;
+    const char *seconds;
+} limits[] = { { 1000, "0.001" },  { 5000, "0.005" },  { 10000, "0.01" },   { 25000, "0.025" },
+               { 50000, "0.05" },  { 100000, "0.1" },  { 250000, "0.25" },  { 500000, "0.5" },
+               { 1000000, "1" },   { 2500000, "2.5" }, { 5000000, "5" },    { 10000000, "10" },
+               { 30000000, "30" }, { 60000000, "60" }, { 600000000, "600" } };
+
+static void print_lateness(const struct htw__relay_stats *self, FILE *stream) {
+    const char *name = "htw_relay_late_seconds";
+    htw__prometheus_describe(stream, name, "histogram",
+                             "How late records were published to their topics.");
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+        htw__prometheus_bucket(stream, name, limits[i].seconds,
+                               htw__histogram_count_up_to(&self->done.late_us, limits[i].us));
+    htw__prometheus_end(stream, name, htw__histogram_sum(&self->done.late_us), 6,
+                        htw__histogram_count(&self->done.late_us));
+}
+
+static void print_levels(FILE *stream, const char *name, const char *type, const char *help,
+                         const uint64_t *values, uint32_t levels) {
+    htw__prometheus_describe(stream, name, type, help);
+    for (uint32_t level = 0; level < levels; level++)
+        fprintf(stream, "%s{level=\"%u\"} %" PRIu64 "\n", name, level, values[level]);
+}
+
+void htw__relay_stats_prometheus(const struct htw__relay_stats *self, uint32_t levels,
+                                 FILE *stream) {
+    htw__prometheus_values(stream, metrics, METRICS, self);
+    print_levels(stream, "htw_relay_filed_total", "counter", "Records published to buckets.",
+                 self->done.filed, levels);
+    print_levels(stream, "htw_relay_lag", "gauge",
+                 "Offsets in the buckets of a level that are not done.", self->lag, levels);
+    print_lateness(self, stream);
+}

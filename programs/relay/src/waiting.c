@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* waiting.c - pages of what waits. */
+#include "waiting.h"
+
+#include "../../../src/base/key_table.h"
+#include "index.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- identity */
+
+/* Hashes stand in what users keep, so they are the same in each run and on each machine. */
+static uint64_t add_hash(uint64_t hash, struct htw__bytes bytes) {
+    uint64_t length = bytes.bytes == NULL ? UINT64_MAX : (uint64_t)bytes.size;
+    return htw__key_hash(bytes.bytes, bytes.bytes == NULL ? 0 : bytes.size,
+                         (hash ^ length) * UINT64_C(0x9e3779b97f4a7c15));
+}
+
+/* Without what the relay writes, which differs from level to level. */
+static uint64_t hash_all(const struct htw__relay_record *record,
+                         const struct htw__request *request) {
+    uint64_t hash = add_hash((uint64_t)request->wanted_ms, record->key);
+    hash = add_hash(hash, record->value);
+    for (size_t i = 0; i < record->header_count; i++) {
+        if (htw__request_is_written(&record->headers[i]))
+            continue;
+        hash = add_hash(hash, record->headers[i].name);
+        hash = add_hash(hash, record->headers[i].value);
+    }
+    return hash;
+}
+
+static struct htw__waiting_key key_of(const struct htw__relay_record *record,
+                                      const struct htw__request *request) {
+    struct htw__waiting_key key = { .wanted_ms = request->wanted_ms };
+    key.print = hash_all(record, request);
+    key.name =
+        request->id.bytes == NULL ? key.print : add_hash(add_hash(0, record->key), request->id);
+    return key;
+}
+
+int htw__waiting_key_compare(const struct htw__waiting_key *a, const struct htw__waiting_key *b) {
+    if (a->wanted_ms != b->wanted_ms)
+        return a->wanted_ms < b->wanted_ms ? -1 : 1;
+    if (a->name != b->name)
+        return a->name < b->name ? -1 : 1;
+    return a->print < b->print ? -1 : a->print > b->print;
+}
+
+void htw__waiting_key_format(const struct htw__waiting_key *key, char text[HTW__WAITING_KEY_SIZE]) {
+    snprintf(text, HTW__WAITING_KEY_SIZE, "%" PRId64 ".%016" PRIx64 ".%016" PRIx64, key->wanted_ms,
+             key->name, key->print);
+}
+
+/* What is read is written again: so signs, spaces, lacking digits and what overflows are refused. */
+bool htw__waiting_key_parse(const char *text, struct htw__waiting_key *ret_key) {
+    char again[HTW__WAITING_KEY_SIZE], *end;
+    ret_key->wanted_ms = strtoll(text, &end, 10);
+    ret_key->name = *end == '.' ? strtoull(end + 1, &end, 16) : 0;
+    ret_key->print = *end == '.' ? strtoull(end + 1, &end, 16) : 0;
+    htw__waiting_key_format(ret_key, again);
+    return strcmp(text, again) == 0;
+}
+
+/* ---- what is alive */
+
+/* Stripes have their own. */
+static uint64_t hash_in(struct htw__source from, uint64_t hash) {
+    return hash ^ (from.stripe + 1) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static int take_entry(struct htw__ids *ids, struct htw__source from,
+                      const struct htw__relay_record *record) {
+    uint64_t hash;
+    int64_t offset, deadline_ms;
+    if (!htw__index_parse(record, &hash, &offset, &deadline_ms))
+        return 0;
+    if (offset >= 0)
+        return htw__ids_put(ids, hash_in(from, hash), offset, 0);
+    htw__ids_remove(ids, hash_in(from, hash));
+    return 0;
+}
+
+/* As htw__index_arrive(), and what follows. */
+static int arrive(struct htw__ids *ids, uint64_t hash, const struct htw__relay_record *record,
+                  const struct htw__request *request) {
+    int64_t offset = htw__ids_find(ids, hash, NULL);
+    if (request->is_cancel) {
+        htw__ids_remove(ids, hash);
+        return 0;
+    }
+    if (request->if_offset >= 0 && offset != request->if_offset && offset != record->offset)
+        return 0;
+    return htw__ids_put(ids, hash, record->offset, 0) == 0 ? 1 : -ENOMEM;
+}
+
+int htw__waiting_judge(struct htw__ids *ids, struct htw__source from,
+                       const struct htw__relay_record *record, struct htw__request *ret_request) {
+    *ret_request = (struct htw__request) { .offset = -1, .if_offset = -1 };
+    if (from.level == HTW__RELAY_IDS)
+        return take_entry(ids, from, record);
+    if (htw__request_parse(record, ret_request) != NULL || ret_request->id.bytes == NULL)
+        return 1;
+    uint64_t hash = hash_in(from, htw__ids_hash(record->key, ret_request->id));
+    if (from.level == HTW__RELAY_INPUT)
+        return arrive(ids, hash, record, ret_request);
+    return !ret_request->is_cancel && htw__ids_find(ids, hash, NULL) == ret_request->offset;
+}
+
+/* A record of the input may have been replaced by what came behind it there. */
+static bool is_alive(const struct htw__ids *ids, const struct htw__waiting *row) {
+    if (row->from.level != HTW__RELAY_INPUT || row->request.id.bytes == NULL)
+        return true;
+    uint64_t hash = hash_in(row->from, htw__ids_hash(row->record->key, row->request.id));
+    return htw__ids_find(ids, hash, NULL) == row->record->offset;
+}
+
+/* ---- what is wanted */
+
+static bool has_text(struct htw__bytes bytes, const char *text) {
+    return bytes.bytes != NULL && memmem(bytes.bytes, bytes.size, text, strlen(text)) != NULL;
+}
+
+static bool has_id(const struct htw__waiting_key *key, const struct htw__request *request,
+                   struct htw__bytes id) {
+    char print[24];
+    snprintf(print, sizeof(print), "@%016" PRIx64, key->print);
+    return htw__bytes_are_equal(request->id, id) || htw__bytes_are_equal(htw__bytes_of(print), id);
+}
+
+static bool is_wanted(const struct htw__waiting_filter *filter, const struct htw__waiting_key *key,
+                      const struct htw__relay_record *record, const struct htw__request *request) {
+    if (key->wanted_ms < filter->from_ms || key->wanted_ms >= filter->until_ms ||
+        (filter->key != NULL && !htw__bytes_are_equal(record->key, htw__bytes_of(filter->key))))
+        return false;
+    if (filter->to != NULL && !htw__bytes_are_equal(request->to, htw__bytes_of(filter->to)))
+        return false;
+    if (filter->text != NULL && !has_text(record->value, filter->text) &&
+        !has_text(record->key, filter->text) && !has_text(request->id, filter->text))
+        return false;
+    if (filter->id.bytes != NULL && !has_id(key, request, filter->id))
+        return false;
+    return htw__waiting_key_compare(key, &filter->after) > 0;
+}
+
+/* ---- a page */
+
+void htw__waiting_page_init(struct htw__waiting_page *self,
+                            const struct htw__waiting_filter *filter, size_t limit) {
+    *self = (struct htw__waiting_page) { .filter = *filter, .limit = limit };
+}
+
+static void free_row(struct htw__waiting_page *self, struct htw__waiting *row) {
+    self->bytes -= htw__record_copy_size(row->record);
+    free((void *)(uintptr_t)row->record);
+}
+
+void htw__waiting_page_fini(struct htw__waiting_page *self) {
+    for (size_t i = 0; i < self->count; i++)
+        free_row(self, &self->rows[i]);
+    htw__ids_fini(&self->ids);
+    free(self->rows);
+    self->rows = NULL;
+    self->count = self->room = 0;
+}
+
+static int compare_rows(const void *one, const void *two) {
+    const struct htw__waiting *a = one, *b = two;
+    int order = htw__waiting_key_compare(&a->key, &b->key);
+    return order != 0 ? order : a->sequence < b->sequence ? -1 : a->sequence > b->sequence;
+}
+
+/* The later one of two that are the same stays: it says where the record is. */
+static void merge(struct htw__waiting_page *self, struct htw__waiting *row,
+                  struct htw__waiting *later) {
+    if (later->from.level == row->from.level)
+        later->here += row->here;
+    later->copies = row->copies > later->here ? row->copies : later->here;
+    free_row(self, row);
+    *row = *later;
+}
+
+/* Whether the last row is not kept. */
+static bool is_full(const struct htw__waiting_page *self) {
+    return self->count > self->limit || (self->bytes > HTW__WAITING_PAGE_BYTES && self->count > 2);
+}
+
+static void sort(struct htw__waiting_page *self) {
+    size_t count = 0;
+    if (self->count > 0)
+        qsort(self->rows, self->count, sizeof(*self->rows), compare_rows);
+    for (size_t i = 0; i < self->count; i++) {
+        if (count > 0 &&
+            htw__waiting_key_compare(&self->rows[count - 1].key, &self->rows[i].key) == 0)
+            merge(self, &self->rows[count - 1], &self->rows[i]);
+        else
+            self->rows[count++] = self->rows[i];
+    }
+    self->count = count;
+    for (; is_full(self); self->count--) {
+        free_row(self, &self->rows[self->count - 1]);
+        self->has_more = true;
+    }
+    if (self->count > 0)
+        self->last = self->rows[self->count - 1].key;
+}
+
+static int reserve(struct htw__waiting_page *self) {
+    if (self->bytes > 2 * HTW__WAITING_PAGE_BYTES ||
+        (self->count == self->room && self->room / 2 > self->limit))
+        sort(self);
+    if (self->count < self->room)
+        return 0;
+    size_t room = self->room == 0 ? 16 : self->room * 2;
+    struct htw__waiting *rows = realloc(self->rows, room * sizeof(*rows));
+    if (rows == NULL)
+        return -ENOMEM;
+    self->rows = rows;
+    self->room = room;
+    return 0;
+}
+
+int htw__waiting_page_add(struct htw__waiting_page *self, struct htw__source from,
+                          const struct htw__relay_record *record) {
+    struct htw__request request;
+    int waits = htw__waiting_judge(&self->ids, from, record, &request);
+    if (waits <= 0 || request.why != NULL) /* what is bad goes to the dead letters */
+        return waits < 0 ? waits : 0;
+    if (request.is_letter)
+        request.wanted_ms = request.deadline_ms;
+    if (request.recurs && !request.has_time &&
+        (htw__recurrence_next(&request.recurrence, request.wanted_ms, &request.wanted_ms) != 0 ||
+         request.wanted_ms == HTW__RECURRENCE_NONE))
+        return 0;
+    const struct htw__waiting_key key = key_of(record, &request);
+    if (!is_wanted(&self->filter, &key, record, &request))
+        return 0;
+    self->found++;
+    /* After the last one of a full page nothing is kept. */
+    if (self->has_more && htw__waiting_key_compare(&key, &self->last) > 0)
+        return 0;
+    size_t size = htw__record_copy_size(record);
+    void *memory = malloc(size);
+    if (memory == NULL || reserve(self) != 0) {
+        free(memory);
+        return -ENOMEM;
+    }
+    self->bytes += size;
+    struct htw__waiting *row = &self->rows[self->count++];
+    *row = (struct htw__waiting) { .key = key,
+                                   .from = from,
+                                   .record = htw__record_copy(record, memory),
+                                   .copies = 1,
+                                   .sequence = self->found,
+                                   .here = 1 };
+    row->request = htw__request_of_copy(&request, record, row->record);
+    return 0;
+}
+
+void htw__waiting_page_end(struct htw__waiting_page *self) {
+    size_t count = 0;
+    sort(self);
+    for (size_t i = 0; i < self->count; i++) {
+        if (!is_alive(&self->ids, &self->rows[i]))
+            free_row(self, &self->rows[i]);
+        else
+            self->rows[count++] = self->rows[i];
+    }
+    self->count = count;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* flight_table.c - a flight record as a table of its sites. */
+#include "flight_table.h"
+
+#include "../top/figures.h"
+#include "../kit/visible.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put_site(FILE *stream, const struct htw__flight_site *site) {
+    const uint64_t counts[] = { site->wakeups, site->expired, site->late,
+                                site->armed,   site->moved,   site->cancelled };
+    char text[HTW__FIGURE_SIZE];
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+        fprintf(stream, "%9s ", htw__figure_count(counts[i], text));
+    fprintf(stream, "%9s  ", htw__figure_duration(site->callback_ns, text));
+    htw__visible_write(stream, site->name);
+    if (site->place[0] != '\0') {
+        fputs(", ", stream);
+        htw__visible_write(stream, site->place);
+    }
+    fputc('\n', stream);
+}
+
+int htw__flight_table_write(FILE *stream, const struct htw__flight *flight) {
+    const struct htw__flight_site **sites = htw__flight_rank(flight);
+    if (sites == NULL)
+        return -ENOMEM;
+    char text[HTW__FIGURE_SIZE];
+    htw__visible_write(stream, flight->program);
+    fprintf(stream, " (process %" PRId64 "): %zu events in %s", flight->pid, flight->event_count,
+            htw__figure_duration(
+                (uint64_t)(htw__flight_end_ns(flight) - htw__flight_begin_ns(flight)), text));
+    if (flight->lost > 0)
+        fprintf(stream, "; %" PRIu64 " earlier ones are there no more", flight->lost);
+    fputc('\n', stream);
+    if (flight->earlier > 0)
+        fprintf(stream, "%" PRIu64 " timer%s armed before these\n", flight->earlier,
+                flight->earlier == 1 ? " was" : "s were");
+    fprintf(stream, "%9s %9s %9s %9s %9s %9s %9s  %s\n", "wake-ups", "expired", "late", "armed",
+            "moved", "cancelled", "callbacks", "site");
+    for (size_t i = 0; i < flight->site_count; i++)
+        put_site(stream, sites[i]);
+    free(sites);
+    return 0;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * page.c - writes the page of `htw replay`.
+ *
+ * The record is JSON in an element of its own, with the marks as numbers in a flat array. replay.js reads it.
+ */
+#include "page.h"
+
+#include "../kit/page_parts.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put_title(FILE *stream, const char *title) {
+    for (; *title != '\0'; title++) {
+        switch (*title) {
+        case '<':
+            fputs("&lt;", stream);
+            break;
+        case '>':
+            fputs("&gt;", stream);
+            break;
+        case '&':
+            fputs("&amp;", stream);
+            break;
+        default:
+            fputc(*title, stream);
+        }
+    }
+}
+
+/* As bytes of Latin-1, which the scripts decode as UTF-8: a text may be anything. */
+static void put_text(FILE *stream, const char *text, size_t size) {
+    fputc('"', stream);
+    for (size_t i = 0; i < size; i++) {
+        unsigned char byte = (unsigned char)text[i];
+        if (byte < ' ' || byte >= 127 || byte == '"' || byte == '\\' || byte == '<')
+            fprintf(stream, "\\u%04x", byte);
+        else
+            fputc(byte, stream);
+    }
+    fputc('"', stream);
+}
+
+/* ---- the record */
+
+static void put_site(FILE *stream, const struct htw__flight_site *site) {
+    fputc('[', stream);
+    put_text(stream, site->name, strlen(site->name));
+    fputc(',', stream);
+    put_text(stream, site->place, strlen(site->place));
+    fprintf(stream,
+            ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]",
+            site->wakeups, site->expired, site->late, site->callback_ns, site->armed, site->moved,
+            site->cancelled);
+}
+
+/* A mark is four numbers: the time since the one before; twice its site, and one more for a wake-up; how late;
+ * how long. */
+static void put_marks(FILE *stream, const struct htw__flight *flight, const uint32_t *ranks) {
+    int64_t time_ns = htw__flight_begin_ns(flight);
+    fputs(",\n\"marks\":[", stream);
+    for (size_t i = 0; i < flight->mark_count; i++) {
+        const struct htw__flight_mark *mark = &flight->marks[i];
+        fprintf(stream, "%s%" PRId64 ",%" PRIu32 ",%" PRId64 ",%" PRId64, i == 0 ? "" : ",",
+                mark->time_ns - time_ns, ranks[mark->site] * 2 + mark->is_wakeup, mark->late_ns,
+                mark->duration_ns);
+        time_ns = mark->time_ns;
+    }
+    fputs("]", stream);
+}
+
+static void put_head(FILE *stream, const struct htw__flight *flight) {
+    int64_t begin_ns = htw__flight_begin_ns(flight);
+    fputs("{\"program\":", stream);
+    put_text(stream, flight->program, strlen(flight->program));
+    fprintf(stream,
+            ",\"pid\":%" PRId64 ",\"wall_ms\":%" PRId64 ",\"length_ns\":%" PRId64
+            ",\"events\":%zu,\"lost\":%" PRIu64 ",\"earlier\":%" PRIu64 ",\"is_whole\":%s",
+            flight->pid, (flight->wall_ns - (flight->clock_ns - begin_ns)) / 1000000,
+            htw__flight_end_ns(flight) - begin_ns, flight->event_count, flight->lost,
+            flight->earlier, flight->is_whole ? "true" : "false");
+}
+
+/* Sites are numbered by their ranks. */
+static int put_record(FILE *stream, const struct htw__flight *flight) {
+    const struct htw__flight_site **sites = htw__flight_rank(flight);
+    uint32_t *ranks = malloc((flight->site_count + 1) * sizeof(*ranks));
+    int error = sites == NULL || ranks == NULL ? -ENOMEM : 0;
+    for (size_t i = 0; i < flight->site_count && error == 0; i++)
+        ranks[sites[i] - flight->sites] = (uint32_t)i;
+    if (error == 0) {
+        put_head(stream, flight);
+        fputs(",\n\"sites\":[", stream);
+        for (size_t i = 0; i < flight->site_count; i++) {
+            fputs(i > 0 ? ",\n" : "", stream);
+            put_site(stream, sites[i]);
+        }
+        fputs("]", stream);
+        put_marks(stream, flight, ranks);
+        fputs("}", stream);
+    }
+    free(sites);
+    free(ranks);
+    return error;
+}
+
+/* ---- the page */
+
+int htw__page_write(FILE *stream, const struct htw__flight *flight, const char *title) {
+    char own[HTW__FLIGHT_NAME_MAX + 64];
+    snprintf(own, sizeof(own), "What wakes %s (process %" PRId64 ")", flight->program, flight->pid);
+    for (const struct htw__page_part *part = htw__page_parts; part->then != '\0'; part++) {
+        int error = 0;
+        fputs(part->text, stream);
+        if (part->then == 'T')
+            put_title(stream, title == NULL ? own : title);
+        else
+            error = put_record(stream, flight);
+        if (error != 0)
+            return error;
+        if (part[1].then == '\0')
+            fputs(part[1].text, stream);
+    }
+    return 0;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* replay.c - the command `htw replay`: reads the flight record of a program, and writes a table or a page of it. */
+#include "replay.h"
+
+#include "flight_input.h"
+#include "flight_table.h"
+#include "page.h"
+#include "../kit/command_line.h"
+#include "../kit/save.h"
+#include "../kit/status.h"
+#include "../kit/terminal.h"
+
+#include <getopt.h>
+#include <string.h>
+
+struct options {
+    const char *html;    /* NULL: a table */
+    const char *title;   /* NULL: one of the command's own */
+    const char *monitor; /* NULL: the input is a file */
+};
+
+#define AT(member) HTW__OPTION_AT(struct options, member)
+
+static const struct htw__option rows[] = {
+    { 'o', "html", "FILE", htw__set_word, AT(html),
+      .help = "replace FILE by a page for a browser; `-`: write it to standard\n"
+              "output. It needs no network, and no other file. Errors of the\n"
+              "input leave FILE as it was" },
+    { 'm', "monitor", "PROGRAM", htw__set_word, AT(monitor),
+      .help = "instead of a FILE, the flight record of a running program: the\n"
+              "number of its process, or the path of its socket" },
+    { 'T', "title", "TEXT", htw__set_word, AT(title), .help = "the title of the page" },
+};
+
+static const struct htw__command_line line = {
+    .program = "htw replay",
+    .usage = "Usage: htw replay [OPTION]... [FILE]\n"
+             "  or:  htw replay [OPTION]... --monitor PROGRAM\n",
+    .about =
+        "Of the flight record of a program, count what each site did that arms timers. With --html,\n"
+        "write a page that shows which timers have woken the program, and when, and plays them.\n"
+        "\n"
+        "FILE is what a monitor has answered to `events`. With no FILE, or when FILE is -, standard\n"
+        "input is read. A record has up to 500000 events.\n",
+    .notes = "Exit status:\n"
+             "  0        success\n"
+             "  1        a line was bad, or reading or writing failed\n"
+             "  2        the command line is wrong\n",
+    .options = rows,
+    .option_count = sizeof(rows) / sizeof(rows[0]),
+};
+
+static int save(const struct options *options, const struct htw__flight *flight) {
+    struct htw__save save;
+    int error = htw__save_begin(&save), write_error = 0;
+    if (error != 0)
+        return error;
+    if (options->html != NULL)
+        write_error = htw__page_write(save.stream, flight, options->title);
+    else
+        write_error = htw__flight_table_write(save.stream, flight);
+    bool is_file = options->html != NULL && strcmp(options->html, "-") != 0;
+    error = htw__save_end(&save, is_file ? options->html : NULL, write_error != 0);
+    return error != 0 ? error : write_error;
+}
+
+static int replay(const struct options *options, char *name) {
+    struct htw__flight flight;
+    htw__flight_init(&flight);
+    bool is_read = options->monitor != NULL ? htw__flight_fetch(&flight, options->monitor)
+                                            : htw__flight_read(&flight, name);
+    int error = is_read ? save(options, &flight) : 0;
+    if (error != 0)
+        htw__terminal_error("%s: %s", options->html == NULL ? "standard output" : options->html,
+                            strerror(-error));
+    htw__flight_fini(&flight);
+    return is_read && error == 0 ? 0 : HTW__EXIT_FAILED;
+}
+
+int htw__replay_command(int argc, char *argv[]) {
+    static char standard_input[] = "-";
+    struct options options = { .title = NULL };
+    enum htw__wish wish = htw__command_line_read(&line, argc, argv, &options);
+    char *name = optind < argc ? argv[optind] : standard_input;
+    if (wish == HTW__WISH_RUN &&
+        (optind + 1 < argc || (options.monitor != NULL && optind < argc))) {
+        htw__terminal_error("one FILE, or --monitor: %s", argv[argc - 1]);
+        wish = htw__command_line_complain(&line);
+    }
+    if (wish != HTW__WISH_RUN)
+        return htw__command_line_answer(&line, wish);
+    return replay(&options, name);
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * loop.c - the rounds of the server.
+ *
+ * A round asks epoll for events, runs the timers that are due, takes the operations that are back, and gives
+ * connections their turns, first come, first served, for a limited time.
+ */
+#include "loop.h"
+
+#include "connection.h"
+#include "operation.h"
+#include "reservation.h"
+#include "start.h"
+
+#include "../../src/base/clock.h"
+#include "../../src/base/probe.h"
+#include "../kit/monitored.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#define EVENTS_PER_ROUND 32
+#define TURNS_NS (HTW_MILLISECOND / 10)
+#define TIMERS_PER_ROUND 4096
+
+/* When what could not be given back for want of memory is tried again. */
+#define RETRY_MS 1000
+
+/* How long the last answers may take when the program ends. */
+#define DRAIN_NS (3 * HTW_SECOND / 2)
+
+/* ---- time */
+
+/* Returns whether more are due. */
+static bool run_timers(struct htw__server *server) {
+    if (server->is_scheduler_due)
+        server->is_scheduler_due =
+            htw_scheduler_process(server->scheduler, TIMERS_PER_ROUND, NULL) == HTW_MORE;
+    return server->is_scheduler_due;
+}
+
+/* ---- the end */
+
+static void for_each_connection(struct htw__server *server,
+                                void (*act)(struct htw__connection *connection)) {
+    for (struct htw__link *link = server->connections._next, *next; link != &server->connections;
+         link = next) {
+        next = link->_next; /* `act` may close the connection */
+        act(HTW__HOLDER(link, htw__connection, link));
+    }
+}
+
+static void take_signals(struct htw__server *server) {
+    struct signalfd_siginfo info;
+    while (read(server->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+        if (info.ssi_signo == SIGUSR1)
+            server->is_draining = true;
+        else
+            server->is_stopping = true;
+    }
+}
+
+/* ---- a round */
+
+static void clear(int fd) {
+    uint64_t count;
+    (void)!read(fd, &count, sizeof(count));
+}
+
+static void handle(struct htw__server *server, const struct epoll_event *event) {
+    void *what = event->data.ptr;
+    if (what == &server->wake) {
+        clear(server->wake);
+    } else if (what == &server->signals) {
+        take_signals(server);
+    } else if (what == &server->scheduler) {
+        server->is_scheduler_due = true;
+    } else {
+        struct htw__connection *connection = what;
+        connection->events |= event->events;
+        htw__server_queue(connection);
+    }
+}
+
+static bool is_listener(const struct htw__server *server, const void *what) {
+    return (const char *)what >= (const char *)server->listeners &&
+           (const char *)what < (const char *)(server->listeners + HTW__SERVE_LISTENERS);
+}
+
+/* Closes the connection with the most bytes of input and output, until all together have few enough: it is the cause,
+   and the one that came last usually is not. */
+static void limit_memory(struct htw__server *server) {
+    while (server->memory > server->options.max_memory) {
+        struct htw__connection *largest = NULL;
+        for (struct htw__link *link = server->connections._next; link != &server->connections;
+             link = link->_next) {
+            struct htw__connection *connection = HTW__HOLDER(link, htw__connection, link);
+            if (largest == NULL || connection->counted > largest->counted)
+                largest = connection;
+        }
+        htw__connection_close(largest);
+    }
+}
+
+static void run_turns(struct htw__server *server, int64_t end_ns) {
+    do {
+        struct htw__connection *connection = server->turns;
+        if (connection == NULL)
+            return;
+        server->turns = connection->next_turn;
+        if (server->turns == NULL)
+            server->last_turn = &server->turns;
+        connection->is_queued = false;
+        htw__connection_turn(connection);
+        limit_memory(server);
+    } while (htw__clock_monotonic_ns() < end_ns);
+}
+
+/* Returns whether there were any. */
+static bool take_operations(struct htw__server *server) {
+    struct htw__operation *first = htw__operations_take(server), *next;
+    if (first != NULL)
+        HTW__PROBE1(server_commit, server);
+    for (struct htw__operation *operation = first; operation != NULL; operation = next) {
+        next = operation->next_done;
+        htw__connection_done(operation);
+    }
+    return first != NULL;
+}
+
+/* Until nothing is left to do, for a limited time. Returns whether there may be more: what operations that are back have led to
+   may be without a turn, such as a job that is given back, and still wait for htw_journal_process(). */
+static bool run_commands(struct htw__server *server) {
+    int64_t end_ns = htw__clock_monotonic_ns() + TURNS_NS;
+    bool has_more;
+    take_operations(server);
+    do {
+        run_turns(server, end_ns);
+        if (server->options.in_memory) /* where there is no disk to wait for */
+            (void)htw_journal_process(server->journal);
+        has_more = take_operations(server);
+    } while (has_more && htw__clock_monotonic_ns() < end_ns);
+    return has_more;
+}
+
+/* What other threads may read. */
+static void publish(struct htw__server *server) {
+    pthread_mutex_lock(&server->mutex);
+    server->numbers =
+        (struct htw__server_numbers) { server->connection_count, server->producers, server->workers,
+                                       server->waiting, server->is_draining };
+    pthread_mutex_unlock(&server->mutex);
+}
+
+static void run_round(struct htw__server *server, int timeout_ms) {
+    struct epoll_event events[EVENTS_PER_ROUND];
+    if (!htw__ring_is_empty(&server->kept) && (timeout_ms < 0 || timeout_ms > RETRY_MS))
+        timeout_ms = RETRY_MS;
+    int count = epoll_wait(server->epoll, events, EVENTS_PER_ROUND,
+                           server->turns == NULL && !server->has_more ? timeout_ms : 0);
+    for (int i = 0; i < count; i++)
+        if (!is_listener(server, events[i].data.ptr))
+            handle(server, &events[i]);
+    bool has_timers = run_timers(server);
+    server->has_more = run_commands(server) || has_timers;
+    htw__reservations_retry(server);
+    for (int i = 0; i < count; i++) /* last: closed connections free descriptors first */
+        if (is_listener(server, events[i].data.ptr))
+            htw__server_accept(server, events[i].data.ptr);
+    htw__connections_free(server);
+    publish(server);
+}
+
+void htw__serve_loop(struct htw__server *server) {
+    /* order: A hint that is looked at in each round; nothing is read by it. */
+    while (!server->is_stopping && !atomic_load_explicit(&server->has_failed, memory_order_relaxed))
+        run_round(server, -1);
+    int64_t end_ns = htw__server_now() + DRAIN_NS;
+    htw__server_stop_listening(server);
+    for_each_connection(server, htw__connection_drain);
+    while ((server->connection_count > 0 || server->operations > 0) && htw__server_now() < end_ns)
+        run_round(server, (int)((end_ns - htw__server_now()) / HTW_MILLISECOND) + 1);
+    for_each_connection(server, htw__connection_close);
+    while (server->operations > 0 || server->turns != NULL)
+        run_round(server, (int)(DRAIN_NS / HTW_MILLISECOND));
+    htw__connections_free(server);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * page.h - an open journal over HTTP: its queues and jobs as JSON, a page, and metrics.
+ *
+ * COST. An answer is bounded whatever the journal holds: lists have at most `limit` members; queues are passed once, and of them
+ * so many are kept; jobs are read some at a time, and others may write in between.
+ */
+#ifndef HTW_SRC_CMD_SERVE_PAGE_H
+#define HTW_SRC_CMD_SERVE_PAGE_H
+
+#include "../kit/http/server.h"
+#include "../kit/json.h"
+#include "server.h"
+
+struct htw__page {
+    struct htw__server *server;
+    /* Of the journal, resolved: its errors begin with it, and clients are not told; NULL: none. */
+    const char *path;
+};
+
+/* Sets the routes, the page and what answers. `page` must stay. */
+void htw__page_serve(const struct htw__page *page, struct htw__http_service *service);
+
+/* ---- what its files share */
+
+enum htw__page_action {
+    HTW__PAGE_NONE, /* the page itself, and /health */
+    HTW__PAGE_QUEUES,
+    HTW__PAGE_QUEUE,
+    HTW__PAGE_JOBS,
+    HTW__PAGE_JOB,
+    HTW__PAGE_METRICS,
+    HTW__PAGE_LEASES,
+    HTW__PAGE_PUT,
+    HTW__PAGE_KICK_JOB,
+    HTW__PAGE_BURY,
+    HTW__PAGE_MOVE,
+    HTW__PAGE_DELETE,
+    HTW__PAGE_KICK,
+    HTW__PAGE_PAUSE,
+    HTW__PAGE_RESUME
+};
+
+/* A request, with its parameters. */
+struct htw__page_ask {
+    const struct htw__page *page;
+    struct htw_journal *journal;
+    struct htw__http_request *http;
+    struct htw__json json; /* the answer */
+    enum htw__page_action action;
+    unsigned given;    /* the parameters that it has, as bits */
+    const char *queue; /* NULL: the default queue */
+    const char *text, *key;
+    uint32_t sort, state; /* enum htw__page_sort, enum htw_job_state */
+    size_t limit;
+    uint64_t id, count;
+    bool has_priority;
+    uint32_t priority;
+    int64_t until_ns; /* or at */
+};
+
+enum htw__page_sort {
+    HTW__SORT_NAME,
+    HTW__SORT_DELAYED,
+    HTW__SORT_READY,
+    HTW__SORT_LEASED,
+    HTW__SORT_BURIED,
+    HTW__SORT_WAITING,
+    HTW__SORT_JOBS, /* in any state; only of the metrics */
+    HTW__SORTS
+};
+#define HTW__PAGE_SORTS "name", "delayed", "ready", "leased", "buried", "waiting"
+
+/* Answers, or refuses the request and returns 0, or returns an error of the journal. */
+typedef int htw__page_answer(struct htw__page_ask *ask);
+htw__page_answer htw__page_queues, htw__page_queue, htw__page_metrics;
+htw__page_answer htw__page_jobs, htw__page_job, htw__page_leases;
+htw__page_answer htw__page_put, htw__page_change, htw__page_kick, htw__page_pause;
+
+#endif /* HTW_SRC_CMD_SERVE_PAGE_H */
