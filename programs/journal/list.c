@@ -87,32 +87,36 @@ static void end_json(struct view *view) {
 
 /* ---- queues */
 
+struct queue {
+    struct htw_queue_stats stats;
+    char name[HTW_QUEUE_NAME_MAX + 1]; /* empty: the default queue */
+};
+
 struct queues {
-    struct htw_queue_stats *of;
+    struct queue *of;
     size_t count;
     bool has_memory;
 };
 
 static bool keep_queue(void *context, const struct htw_queue_stats *stats) {
     struct queues *self = context;
-    struct htw_queue_stats *more = self->of;
-    if ((self->count & (self->count - 1)) == 0)
-        more = realloc(self->of, (self->count == 0 ? 1 : 2 * self->count) * sizeof(*more));
-    char *name = stats->name == NULL ? NULL : strdup(stats->name);
-    self->has_memory = more != NULL && (name != NULL) == (stats->name != NULL);
-    if (!self->has_memory) {
-        free(name);
-        return false;
+    if ((self->count & (self->count - 1)) == 0) {
+        size_t room = self->count == 0 ? 1 : 2 * self->count;
+        struct queue *more = realloc(self->of, room * sizeof(*more));
+        self->has_memory = more != NULL;
+        if (more == NULL)
+            return false;
+        self->of = more;
     }
-    self->of = more;
-    self->of[self->count] = *stats;
-    self->of[self->count++].name = name;
+    struct queue *kept = &self->of[self->count++];
+    kept->stats = *stats;
+    snprintf(kept->name, sizeof(kept->name), "%s", stats->name == NULL ? "" : stats->name);
     return true;
 }
 
 static int compare(const void *a, const void *b) {
-    const struct htw_queue_stats *left = a, *right = b;
-    return strcmp(left->name == NULL ? "" : left->name, right->name == NULL ? "" : right->name);
+    const struct queue *left = a, *right = b;
+    return strcmp(left->name, right->name);
 }
 
 /* By name, the default queue first. */
@@ -123,13 +127,9 @@ static bool read_queues(const struct view *view, struct queues *queues) {
         htw__terminal_error("%s", strerror(ENOMEM));
     if (queues->count > 0)
         qsort(queues->of, queues->count, sizeof(*queues->of), compare);
-    return htw__journal_succeeds(error) && queues->has_memory;
-}
-
-static void free_queues(struct queues *queues) {
     for (size_t i = 0; i < queues->count; i++)
-        free((char *)(uintptr_t)queues->of[i].name);
-    free(queues->of);
+        queues->of[i].stats.name = queues->of[i].name[0] == '\0' ? NULL : queues->of[i].name;
+    return htw__journal_succeeds(error) && queues->has_memory;
 }
 
 /* ---- list */
@@ -201,12 +201,12 @@ int htw__journal_list(const struct htw__journal_request *request) {
         printf("%-19s  %-27s %9s  %-7s  %s  %s\n", "ID", "DEADLINE", "BYTES", "STATE", "QUEUE",
                "[KEY] PAYLOAD");
     for (size_t i = 0; i < queues.count && success; i++)
-        success = list_queue(&view, queues.of[i].name);
+        success = list_queue(&view, queues.of[i].stats.name);
     for (size_t i = 0; i < view.leases.count && success && view.left > 0; i++) {
         int error = htw_journal_peek(view.journal, view.leases.ids[i], print_leased, &view);
         success = error == -ENOENT || htw__journal_succeeds(error);
     }
-    free_queues(&queues);
+    free(queues.of);
     return end(&view, success);
 }
 
@@ -325,7 +325,7 @@ static bool show_journal(struct view *view) {
     bool success = read_queues(view, &queues);
     for (size_t i = 0; i < queues.count && success; i++) {
         struct htw_list_place place = { { 0 } };
-        got = htw_journal_list(view->journal, queues.of[i].name, HTW_JOB_DELAYED, &place, 1,
+        got = htw_journal_list(view->journal, queues.of[i].stats.name, HTW_JOB_DELAYED, &place, 1,
                                take_deadline, &next_ns);
         success = htw__journal_succeeds(got);
     }
@@ -333,7 +333,7 @@ static bool show_journal(struct view *view) {
     success = success && htw__journal_succeeds(htw_journal_get_stats(view->journal, &stats));
     if (success)
         print_summary(view, &stats, next_ns, mark, mark_size);
-    free_queues(&queues);
+    free(queues.of);
     return success;
 }
 
@@ -348,12 +348,12 @@ int htw__journal_show(const struct htw__journal_request *request) {
 /* What the server has leased is ready in the file. */
 static bool count_leased(void *context, const struct htw_job_info *job) {
     struct queues *queues = context;
-    const struct htw_queue_stats wanted = { .name = job->queue };
-    struct htw_queue_stats *stats =
-        bsearch(&wanted, queues->of, queues->count, sizeof(wanted), compare);
-    if (job->state == HTW_JOB_READY && stats != NULL && stats->ready > 0) {
-        stats->ready--;
-        stats->leased++;
+    struct queue wanted;
+    snprintf(wanted.name, sizeof(wanted.name), "%s", job->queue == NULL ? "" : job->queue);
+    struct queue *queue = bsearch(&wanted, queues->of, queues->count, sizeof(wanted), compare);
+    if (job->state == HTW_JOB_READY && queue != NULL && queue->stats.ready > 0) {
+        queue->stats.ready--;
+        queue->stats.leased++;
     }
     return true;
 }
@@ -387,7 +387,7 @@ static void print_all_numbers(struct view *view, const struct queues *queues, ui
                "QUEUE");
     }
     for (size_t i = 0; i < queues->count; i++)
-        print_numbers(view, &queues->of[i]);
+        print_numbers(view, &queues->of[i].stats);
     if (view->request->json) {
         htw__json_end(&view->json, ']');
         htw__json_number(&view->json, "file_bytes", bytes);
@@ -410,7 +410,7 @@ int htw__journal_stats(const struct htw__journal_request *request) {
     }
     if (success)
         print_all_numbers(&view, &queues, stats.log_bytes);
-    free_queues(&queues);
+    free(queues.of);
     return end(&view, success);
 }
 
