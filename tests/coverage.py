@@ -22,7 +22,7 @@ import re
 import subprocess
 import sys
 
-from layers import LAYERS, layer_of
+from layers import LAYERS, layer_of, name_of
 
 # How much of each layer, in percent, the tests must reach: branches, MC/DC.
 FLOORS = {"wheel": (100, 95), "scheduler": (97, 0), "purgatory": (97, 0), "calendar": (99, 95), "journal": (88, 0), "monitor": (80, 0), "programs": (92, 0)}
@@ -107,7 +107,6 @@ def unreachable(path):
 
 def main(build, only):
     root = pathlib.Path(__file__).resolve().parent.parent
-    source = root / "src"
     branches = collections.defaultdict(lambda: [False, False])
     decisions = {}
     for function in export(build):
@@ -129,14 +128,14 @@ def main(build, only):
 
     def layer_counted(place):
         path = pathlib.Path(place[0])
-        if not path.is_relative_to(source):
+        if not path.is_relative_to(root):
             return None
         if path not in reasons:
             reasons[path] = unreachable(path)
         if place[1] in reasons[path]:
             left_out.add((str(path.relative_to(root)), place[1], reasons[path][place[1]]))
             return None
-        return layer_of(str(path.relative_to(source)))
+        return layer_of(name_of(root, path))
 
     def text(place, what):
         return f"{pathlib.Path(place[0]).relative_to(root)}:{place[1]}:{place[2]}: {what}"

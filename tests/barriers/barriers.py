@@ -46,11 +46,11 @@ def is_finder(said):
     return said.split(",")[0] in scenes_of_sources() or said.startswith(("not played, ", "no, ", "GenMC "))
 
 
-def check(operations):
-    """What is wrong in the comments."""
-    wrong, used, there = [], {}, {}
+def check(top):
+    """What is wrong in the comments below src/ or programs/."""
+    wrong, used, there, operations = [], {}, {}, all_operations(ROOT / top)
     for operation in operations:
-        where = f"src/{operation.file}: {operation.function}(): {operation.text()}"
+        where = f"{top}/{operation.file}: {operation.function}(): {operation.text()}"
         if operation.comment is None:
             wrong.append(f"{where}: no comment `order: ...` before it says why")
             continue
@@ -61,9 +61,9 @@ def check(operations):
         wrong += [f"{where}: which scene finds it if it is weaker ({name})?" for name in sorted(names - set(said))]
         wrong += [f"{where}: no scene, and no reason: {said[name]}" for name in sorted(names & set(said)) if not is_finder(said[name])]
     for (file, line), names in there.items():
-        wrong += [f"src/{file}:{line}: no operation can be weaker so: {name}" for name in sorted(names - used[file, line])]
+        wrong += [f"{top}/{file}:{line}: no operation can be weaker so: {name}" for name in sorted(names - used[file, line])]
     lines = {(operation.file, operation.comment.place[1]) for operation in operations if operation.comment}
-    wrong += [f"src/{file}:{line}: a comment on an order, and no atomic operation" for file, line in all_comments(ROOT / "src") if (file, line) not in lines]
+    wrong += [f"{top}/{file}:{line}: a comment on an order, and no atomic operation" for file, line in all_comments(ROOT / top) if (file, line) not in lines]
     return wrong
 
 
@@ -238,8 +238,8 @@ class Judge:
 def main():
     arguments = sys.argv[1:]
     if arguments == ["--check"]:
-        wrong = check(all_operations(ROOT / "src"))
-        print("\n".join(wrong) or "each atomic operation of src/ has its reason")
+        wrong = check("src") + check("programs")
+        print("\n".join(wrong) or "each atomic operation has its reason")
         sys.exit(bool(wrong))
     is_quick = "--quick" in arguments
     program, *files = [argument for argument in arguments if argument != "--quick"]

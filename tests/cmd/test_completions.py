@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 HTW = os.path.abspath(sys.argv[1])
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / "completions"
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "packaging/completions"
 ENVIRONMENT = {**os.environ, "PATH": f"{os.path.dirname(HTW)}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
 BASH = """source "$1/htw.bash"; shift
 COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _htw; printf '%s\\n' "${COMPREPLY[@]}" """

@@ -56,12 +56,12 @@ def files(root):
 def barriers(root):
     out = ["# Why each order is enough", "Made from the comments at the atomic operations; [barriers.md](barriers.md) explains them."]
     files = {}
-    for operation in operations.all_operations(root / "src"):
+    for top, operation in ((top, operation) for top in ("src", "programs") for operation in operations.all_operations(root / top)):
         found = "; ".join(f"{weaker}: {finder}" for weaker, finder in operation.comment.found.items() if list(operation.weakenings()))
-        files.setdefault(operation.file, []).append(
+        files.setdefault(f"{top}/{operation.file}", []).append(
             (f"`{operation.function}`", f"`{operation.name} {operation.word}`", " / ".join(operation.orders), operation.comment.reason, found))
     for file, rows in files.items():
-        out += [f"## `src/{file}`", table(("function", "operation", "order", "why", "found if weaker"), rows)]
+        out += [f"## `{file}`", table(("function", "operation", "order", "why", "found if weaker"), rows)]
     return "\n\n".join(out) + "\n"
 
 
