@@ -348,7 +348,7 @@ int htw__journal_show(const struct htw__journal_request *request) {
 /* What the server has leased is ready in the file. */
 static bool count_leased(void *context, const struct htw_job_info *job) {
     struct queues *queues = context;
-    struct queue wanted;
+    struct queue wanted = { .name = "" };
     snprintf(wanted.name, sizeof(wanted.name), "%s", job->queue == NULL ? "" : job->queue);
     struct queue *queue = bsearch(&wanted, queues->of, queues->count, sizeof(wanted), compare);
     if (job->state == HTW_JOB_READY && queue != NULL && queue->stats.ready > 0) {

@@ -62,7 +62,7 @@ static bool take_queue(void *context, const struct htw_queue_stats *stats) {
         size_t capacity = self->capacity == 0 ? 16 : 2 * self->capacity;
         void *names = realloc(self->names, capacity * sizeof(*self->names));
         self->has_failed = names == NULL;
-        if (self->has_failed)
+        if (names == NULL)
             return false;
         self->names = names;
         self->capacity = capacity;
