@@ -463,7 +463,7 @@ def journal_lease_that_creates_its_file_takes_what_others_put_and_repeats_it_aft
                                 bufsize=0)
 
     process = lease()
-    wait_for(lambda: command("journal", "list", journal).status == 0, "the file")
+    wait_for(lambda: os.path.exists(journal) and os.path.getsize(journal) > 0, "the tables")
     for payload in ("a", "b"):
         before = time.time()
         job = put(journal, "+0.2s", payload)

@@ -110,14 +110,15 @@ def each_variable_of_the_relay_is_explained_or_set(directory):
 
 @test
 def delayed_lines_are_put_while_the_service_runs(directory):
-    words = command_of("htw-delay@.service", {"CREDENTIALS_DIRECTORY": ""})
     jobs, released = os.path.join(directory, "jobs"), os.path.join(directory, "released")
-    with subprocess.Popen(words, stderr=subprocess.PIPE, cwd=directory, start_new_session=True) as process:
-        wait_for(lambda: command("journal", "list", jobs).status == 0, "the file")
-        for when, line in (("+1ms", "one"), ("+1d", "never"), ("2000-01-01T00:00:00Z", "two")):
-            equal(command("journal", "put", jobs, when, line).err, "")
-        wait_for(lambda: sorted(content_of(released).split()) == [b"one", b"two"], "two lines")
-        os.killpg(process.pid, signal.SIGTERM)
+    with subprocess.Popen(command_of("htw-delay@.service", {"CREDENTIALS_DIRECTORY": ""}), cwd=directory, start_new_session=True) as process:
+        try:
+            wait_for(lambda: os.path.exists(jobs) and os.path.getsize(jobs) > 0, "the tables")
+            for when, line in (("+1ms", "one"), ("+1d", "never"), ("2000-01-01T00:00:00Z", "two")):
+                equal(command("journal", "put", jobs, when, line).err, "")
+            wait_for(lambda: sorted(content_of(released).split()) == [b"one", b"two"], "two lines")
+        finally:
+            os.killpg(process.pid, signal.SIGTERM)
     has(command("journal", "list", jobs).out, b"never")
 
 
