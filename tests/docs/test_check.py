@@ -41,7 +41,7 @@ BLOCKS = [
     ("a part with a reason", "<!-- not compiled: it is of another library -->\n" + PART.replace("_S", "_T"), None),
     ("C++ of no test", IN_CPP.replace("scheduler;", "schedulers;"), "neither"),
     ("C++ that does not compile", "```cpp\n#include <htw/htw.hpp>\nint main() { htw::nothing x; }\n```\n", "nothing"),
-    ("commands", "```sh\nprintf '0 now\\n' | htw delay | grep -qx now\n```\n", None),
+    ("commands", "```sh\nprintf '0 now\\n' | htw delay | grep -x now >grepped\n```\n", None),
     ("commands that fail", "```sh\nhtw delay --nosuch\n```\n", "nosuch"),
     ("commands of which the first fails", "```sh\nfalse\ntrue\n```\n", "status 1"),
     ("commands that are no shell", "<!-- not run: it is an example -->\n```sh\nif true; then\n```\n", "syntax error"),
