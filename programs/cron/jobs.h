@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* jobs.h - runs the jobs of a file when the calendar says so, and knows what runs. */
-#ifndef HTW_SRC_CMD_CRON_JOBS_H
-#define HTW_SRC_CMD_CRON_JOBS_H
+#ifndef HTW_CRON_JOBS_H
+#define HTW_CRON_JOBS_H
 
 #include "table.h"
 
@@ -60,4 +60,4 @@ void htw__cron_kill(const struct htw__cron *cron, int signal_number);
 /* Forgets all processes. */
 void htw__cron_forget(struct htw__cron *cron);
 
-#endif /* HTW_SRC_CMD_CRON_JOBS_H */
+#endif /* HTW_CRON_JOBS_H */

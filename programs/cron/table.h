@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* table.h - reads the file of `htw cron`: the jobs of its lines. */
-#ifndef HTW_SRC_CMD_CRON_TABLE_H
-#define HTW_SRC_CMD_CRON_TABLE_H
+#ifndef HTW_CRON_TABLE_H
+#define HTW_CRON_TABLE_H
 
 #include "../../src/base/key_table.h"
 
@@ -54,4 +54,4 @@ void htw__cron_job_free_if_unused(struct htw__cron_job *job);
 /* Frees a list of jobs. */
 void htw__cron_table_free(struct htw__cron_job *jobs);
 
-#endif /* HTW_SRC_CMD_CRON_TABLE_H */
+#endif /* HTW_CRON_TABLE_H */

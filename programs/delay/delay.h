@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* delay.h - `htw delay`: releases each message that it reads at its time. */
-#ifndef HTW_SRC_CMD_DELAY_DELAY_H
-#define HTW_SRC_CMD_DELAY_DELAY_H
+#ifndef HTW_DELAY_DELAY_H
+#define HTW_DELAY_DELAY_H
 
 #include "options.h"
 
@@ -9,4 +9,4 @@
  * May be called once in a process. */
 int htw__delay_run(const struct htw__options *options);
 
-#endif /* HTW_SRC_CMD_DELAY_DELAY_H */
+#endif /* HTW_DELAY_DELAY_H */

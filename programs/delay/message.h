@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* message.h - one message in memory, from its reading to its release. */
-#ifndef HTW_SRC_CMD_DELAY_MESSAGE_H
-#define HTW_SRC_CMD_DELAY_MESSAGE_H
+#ifndef HTW_DELAY_MESSAGE_H
+#define HTW_DELAY_MESSAGE_H
 
 #include "../kit/times.h"
 
@@ -33,4 +33,4 @@ size_t htw__message_memory(const struct htw__message *message);
 /* The message whose timer the wheel handed out; NULL for NULL. */
 struct htw__message *htw__message_of(struct htw_timer *timer);
 
-#endif /* HTW_SRC_CMD_DELAY_MESSAGE_H */
+#endif /* HTW_DELAY_MESSAGE_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* options.h - the command line of `htw delay`. */
-#ifndef HTW_SRC_CMD_DELAY_OPTIONS_H
-#define HTW_SRC_CMD_DELAY_OPTIONS_H
+#ifndef HTW_DELAY_OPTIONS_H
+#define HTW_DELAY_OPTIONS_H
 
 #include "../kit/command_line.h"
 
@@ -32,4 +32,4 @@ enum htw__wish htw__options_parse(int argc, char *argv[], struct htw__options *o
 
 extern const struct htw__command_line htw__options_line;
 
-#endif /* HTW_SRC_CMD_DELAY_OPTIONS_H */
+#endif /* HTW_DELAY_OPTIONS_H */

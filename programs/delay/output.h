@@ -6,8 +6,8 @@
  * poll() can prevent it: on a pipe, a terminal or a socket one call writes at most PIPE_BUF bytes,
  * and whole messages if they fit. Only messages longer than PIPE_BUF can be split.
  */
-#ifndef HTW_SRC_CMD_DELAY_OUTPUT_H
-#define HTW_SRC_CMD_DELAY_OUTPUT_H
+#ifndef HTW_DELAY_OUTPUT_H
+#define HTW_DELAY_OUTPUT_H
 
 #include "message.h"
 #include "report.h"
@@ -58,4 +58,4 @@ int htw__output_sync(const struct htw__output *output);
 /* How much of the first message was written; not 0 only for one longer than PIPE_BUF. */
 size_t htw__output_partial(const struct htw__output *output);
 
-#endif /* HTW_SRC_CMD_DELAY_OUTPUT_H */
+#endif /* HTW_DELAY_OUTPUT_H */

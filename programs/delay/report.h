@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* report.h - the numbers of a run, for --stats. */
-#ifndef HTW_SRC_CMD_DELAY_REPORT_H
-#define HTW_SRC_CMD_DELAY_REPORT_H
+#ifndef HTW_DELAY_REPORT_H
+#define HTW_DELAY_REPORT_H
 
 #include "../../src/base/histogram.h"
 
@@ -36,4 +36,4 @@ void htw__report_released(struct htw__report *report, size_t message_bytes, int6
 void htw__report_print(const struct htw__report *report, const struct htw_wheel *wheel,
                        FILE *stream);
 
-#endif /* HTW_SRC_CMD_DELAY_REPORT_H */
+#endif /* HTW_DELAY_REPORT_H */

@@ -5,8 +5,8 @@
  * One loop (delay.c) moves lines of the input into a wheel (accept.c, pending.c), and messages that are due
  * from there to the output queue, and writes that (output.c).
  */
-#ifndef HTW_SRC_CMD_DELAY_STATE_H
-#define HTW_SRC_CMD_DELAY_STATE_H
+#ifndef HTW_DELAY_STATE_H
+#define HTW_DELAY_STATE_H
 
 #include "../kit/input.h"
 #include "../kit/line.h"
@@ -81,4 +81,4 @@ enum htw__delay_next {
 /* `*ret_ns`: where the loop sleeps, how long at most; INT64_MAX: until something happens. */
 enum htw__delay_next htw__delay_next(struct htw__delay *delay, int64_t *ret_ns);
 
-#endif /* HTW_SRC_CMD_DELAY_STATE_H */
+#endif /* HTW_DELAY_STATE_H */

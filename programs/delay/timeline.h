@@ -3,8 +3,8 @@
  * timeline.h - the time of one run, since the program's start. It passes by the monotonic clock or,
  * simulated, only when the loop jumps.
  */
-#ifndef HTW_SRC_CMD_DELAY_TIMELINE_H
-#define HTW_SRC_CMD_DELAY_TIMELINE_H
+#ifndef HTW_DELAY_TIMELINE_H
+#define HTW_DELAY_TIMELINE_H
 
 #include "../kit/times.h"
 
@@ -36,4 +36,4 @@ void htw__timeline_follow_wall_clock(struct htw__timeline *timeline);
 int64_t htw__timeline_to_wall(const struct htw__timeline *timeline, int64_t time_ns);
 int64_t htw__timeline_from_wall(const struct htw__timeline *timeline, int64_t wall_ns);
 
-#endif /* HTW_SRC_CMD_DELAY_TIMELINE_H */
+#endif /* HTW_DELAY_TIMELINE_H */

@@ -3,8 +3,8 @@
  * unreleased.h - the messages that a run has not released when it ends early: those in memory, and
  * lines of the input that were read but not accepted.
  */
-#ifndef HTW_SRC_CMD_DELAY_UNRELEASED_H
-#define HTW_SRC_CMD_DELAY_UNRELEASED_H
+#ifndef HTW_DELAY_UNRELEASED_H
+#define HTW_DELAY_UNRELEASED_H
 
 #include "../kit/input.h"
 #include "output.h"
@@ -46,4 +46,4 @@ struct htw__saved htw__unreleased_save(const struct htw__unreleased *unreleased,
 /* Frees the messages. */
 void htw__unreleased_fini(struct htw__unreleased *unreleased);
 
-#endif /* HTW_SRC_CMD_DELAY_UNRELEASED_H */
+#endif /* HTW_DELAY_UNRELEASED_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* picture.h - a wheel as an SVG picture. */
-#ifndef HTW_SRC_CMD_DRAW_PICTURE_H
-#define HTW_SRC_CMD_DRAW_PICTURE_H
+#ifndef HTW_DRAW_PICTURE_H
+#define HTW_DRAW_PICTURE_H
 
 #include "run.h"
 
@@ -15,4 +15,4 @@
  */
 void htw__picture_write(struct htw_wheel *wheel, int64_t tick_ns, FILE *stream);
 
-#endif /* HTW_SRC_CMD_DRAW_PICTURE_H */
+#endif /* HTW_DRAW_PICTURE_H */

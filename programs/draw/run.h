@@ -5,8 +5,8 @@
  * The lines are those of `htw delay`, `DELAY MESSAGE`, and `wait DURATION`, which lets time pass. Time begins at 0 and
  * passes only in `wait` and htw__run_advance().
  */
-#ifndef HTW_SRC_CMD_DRAW_RUN_H
-#define HTW_SRC_CMD_DRAW_RUN_H
+#ifndef HTW_DRAW_RUN_H
+#define HTW_DRAW_RUN_H
 
 #include "../kit/command_line.h"
 #include "../kit/input.h"
@@ -54,4 +54,4 @@ void htw__run_advance(struct htw__run *run, int64_t time_ns);
 /* Sets what the options mean where they are not given. */
 void htw__run_options_init(struct htw__run_options *options);
 
-#endif /* HTW_SRC_CMD_DRAW_RUN_H */
+#endif /* HTW_DRAW_RUN_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* actions.h - what `htw journal` can do. Each returns the exit status. */
-#ifndef HTW_SRC_CMD_JOURNAL_ACTIONS_H
-#define HTW_SRC_CMD_JOURNAL_ACTIONS_H
+#ifndef HTW_JOURNAL_ACTIONS_H
+#define HTW_JOURNAL_ACTIONS_H
 
 #include <htw/journal.h>
 
@@ -64,4 +64,4 @@ bool htw__journal_identify(const char *path, bool *ret_is_guest);
 struct htw_journal *htw__journal_open_unserved(const char *path, bool is_guest,
                                                struct htw_scheduler *scheduler);
 
-#endif /* HTW_SRC_CMD_JOURNAL_ACTIONS_H */
+#endif /* HTW_JOURNAL_ACTIONS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ask.h - asks the `htw serve` that has a journal open, by HTTP at the socket beside the file (../beside.h). */
-#ifndef HTW_SRC_CMD_JOURNAL_ASK_H
-#define HTW_SRC_CMD_JOURNAL_ASK_H
+#ifndef HTW_JOURNAL_ASK_H
+#define HTW_JOURNAL_ASK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,4 +33,4 @@ void htw__journal_print_refusal(const char *file, const struct htw__answer *answ
 /* Writes `&NAME=VALUE` for a target, or `?NAME=VALUE` if it `is_first`. */
 void htw__journal_print_parameter(FILE *target, bool is_first, const char *name, const char *value);
 
-#endif /* HTW_SRC_CMD_JOURNAL_ASK_H */
+#endif /* HTW_JOURNAL_ASK_H */

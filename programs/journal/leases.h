@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* leases.h - which jobs of a journal the workers of an `htw serve` have reserved: it knows that, and the file does not. */
-#ifndef HTW_SRC_CMD_JOURNAL_LEASES_H
-#define HTW_SRC_CMD_JOURNAL_LEASES_H
+#ifndef HTW_JOURNAL_LEASES_H
+#define HTW_JOURNAL_LEASES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,4 +18,4 @@ void htw__leases_free(struct htw__leases *self);
 
 bool htw__leases_have(const struct htw__leases *self, uint64_t id);
 
-#endif /* HTW_SRC_CMD_JOURNAL_LEASES_H */
+#endif /* HTW_JOURNAL_LEASES_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* served.h - the changes of `htw journal` to a journal that an `htw serve` has open. What fails, says why. */
-#ifndef HTW_SRC_CMD_JOURNAL_SERVED_H
-#define HTW_SRC_CMD_JOURNAL_SERVED_H
+#ifndef HTW_JOURNAL_SERVED_H
+#define HTW_JOURNAL_SERVED_H
 
 #include "actions.h"
 
@@ -14,4 +14,4 @@ bool htw__served_step(const struct htw__journal_request *request, uint64_t id);
 /* Jobs of a queue. `*ret_count`: how many. */
 bool htw__served_kick(const struct htw__journal_request *request, int *ret_count);
 
-#endif /* HTW_SRC_CMD_JOURNAL_SERVED_H */
+#endif /* HTW_JOURNAL_SERVED_H */

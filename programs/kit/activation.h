@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* activation.h - sockets that systemd has opened for the program: sd_listen_fds(3). */
-#ifndef HTW_SRC_CMD_ACTIVATION_H
-#define HTW_SRC_CMD_ACTIVATION_H
+#ifndef HTW_KIT_ACTIVATION_H
+#define HTW_KIT_ACTIVATION_H
 
 #include <stdint.h>
 
@@ -12,4 +12,4 @@
  * process do not count. To be called once, before there are threads. Returns NULL, or why not (a static phrase). */
 const char *htw__activation_take(uint32_t *ret_count);
 
-#endif /* HTW_SRC_CMD_ACTIVATION_H */
+#endif /* HTW_KIT_ACTIVATION_H */

@@ -5,8 +5,8 @@
  *
  * The path of a socket has room for 100 bytes. So it is reached through a descriptor of the folder, whose path is short.
  */
-#ifndef HTW_SRC_CMD_BESIDE_H
-#define HTW_SRC_CMD_BESIDE_H
+#ifndef HTW_KIT_BESIDE_H
+#define HTW_KIT_BESIDE_H
 
 #define HTW__BESIDE_PATH 108
 
@@ -19,4 +19,4 @@ struct htw__beside {
 int htw__beside_open(struct htw__beside *self, const char *file);
 void htw__beside_close(struct htw__beside *self);
 
-#endif /* HTW_SRC_CMD_BESIDE_H */
+#endif /* HTW_KIT_BESIDE_H */

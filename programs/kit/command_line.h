@@ -5,8 +5,8 @@
  * A command describes its options once, as rows; --help and --version are options of each. What follows the
  * options, and whether they go together, the command looks at itself, from `optind` on.
  */
-#ifndef HTW_SRC_CMD_COMMAND_LINE_H
-#define HTW_SRC_CMD_COMMAND_LINE_H
+#ifndef HTW_KIT_COMMAND_LINE_H
+#define HTW_KIT_COMMAND_LINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,4 +89,4 @@ int htw__command_line_answer(const struct htw__command_line *line, enum htw__wis
 /* Prints what --help prints. False: it could not. */
 bool htw__command_line_help(const struct htw__command_line *line, FILE *stream);
 
-#endif /* HTW_SRC_CMD_COMMAND_LINE_H */
+#endif /* HTW_KIT_COMMAND_LINE_H */

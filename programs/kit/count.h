@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* count.h - whole numbers in arguments of the command line. */
-#ifndef HTW_SRC_CMD_COUNT_H
-#define HTW_SRC_CMD_COUNT_H
+#ifndef HTW_KIT_COUNT_H
+#define HTW_KIT_COUNT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,4 +13,4 @@ bool htw__count_parse(const char *text, uint64_t *ret_count);
 /* The same with an optional unit, K, M or G: 2^10, 2^20 or 2^30 bytes. */
 bool htw__size_parse(const char *text, uint64_t *ret_size);
 
-#endif /* HTW_SRC_CMD_COUNT_H */
+#endif /* HTW_KIT_COUNT_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* decimal.h - reading decimal numbers in text that has no terminator. */
-#ifndef HTW_SRC_CMD_DECIMAL_H
-#define HTW_SRC_CMD_DECIMAL_H
+#ifndef HTW_KIT_DECIMAL_H
+#define HTW_KIT_DECIMAL_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,4 +43,4 @@ const char *htw__text_read_number(struct htw__text *text, struct htw__decimal *r
  * up to a week. */
 int64_t htw__decimal_times(const struct htw__decimal *decimal, int64_t unit_ns);
 
-#endif /* HTW_SRC_CMD_DECIMAL_H */
+#endif /* HTW_KIT_DECIMAL_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* duration.h - lengths of time as people write them: 250ms, 1.5s, 2h30m, 3d, 0.25. */
-#ifndef HTW_SRC_CMD_DURATION_H
-#define HTW_SRC_CMD_DURATION_H
+#ifndef HTW_KIT_DURATION_H
+#define HTW_KIT_DURATION_H
 
 #include "times.h"
 
@@ -23,4 +23,4 @@ const char *htw__duration_parse(const char *text, size_t size, int64_t *ret_ns);
 /* Writes a duration for people: three digits or more and one unit. */
 void htw__duration_format(uint64_t ns, char text[HTW__DURATION_FORMAT_SIZE]);
 
-#endif /* HTW_SRC_CMD_DURATION_H */
+#endif /* HTW_KIT_DURATION_H */

@@ -6,8 +6,8 @@
  * waits, except that one read of a file that is not ready would: poll for it.
  * Files that cannot be opened or read are reported and skipped.
  */
-#ifndef HTW_SRC_CMD_INPUT_H
-#define HTW_SRC_CMD_INPUT_H
+#ifndef HTW_KIT_INPUT_H
+#define HTW_KIT_INPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,4 +68,4 @@ uint64_t htw__input_line(const struct htw__input *input);
 /* Whether a part of a record was read, but not its end: after all others were consumed. */
 bool htw__input_has_fragment(const struct htw__input *input);
 
-#endif /* HTW_SRC_CMD_INPUT_H */
+#endif /* HTW_KIT_INPUT_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* instant.h - moments of the wall clock in text. */
-#ifndef HTW_SRC_CMD_INSTANT_H
-#define HTW_SRC_CMD_INSTANT_H
+#ifndef HTW_KIT_INSTANT_H
+#define HTW_KIT_INSTANT_H
 
 #include "times.h"
 
@@ -28,4 +28,4 @@ const char *htw__instant_parse_after(const char *text, int64_t now_ns, int64_t *
  * 2026-01-01T00:00:00.000000Z, rounded down; returns its length. */
 size_t htw__instant_format(int64_t s, int64_t ns, char text[HTW__INSTANT_FORMAT_SIZE]);
 
-#endif /* HTW_SRC_CMD_INSTANT_H */
+#endif /* HTW_KIT_INSTANT_H */

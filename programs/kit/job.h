@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* job.h - a job of a journal in JSON. */
-#ifndef HTW_SRC_CMD_JOB_H
-#define HTW_SRC_CMD_JOB_H
+#ifndef HTW_KIT_JOB_H
+#define HTW_KIT_JOB_H
 
 #include "json.h"
 
@@ -18,4 +18,4 @@ int64_t htw__job_deadline(const struct htw_job_info *job);
 /* An object, with at most so many bytes of the payload: "cut":true says that it has more. */
 void htw__job_write(struct htw__json *json, const struct htw_job_info *job, size_t payload_max);
 
-#endif /* HTW_SRC_CMD_JOB_H */
+#endif /* HTW_KIT_JOB_H */

@@ -4,8 +4,8 @@
  *
  * `name` is that of a member, which needs no escape; NULL in an array and at the top. Errors of the stream are for the caller.
  */
-#ifndef HTW_SRC_CMD_JSON_H
-#define HTW_SRC_CMD_JSON_H
+#ifndef HTW_KIT_JSON_H
+#define HTW_KIT_JSON_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -38,4 +38,4 @@ void htw__json_bytes(struct htw__json *json, const char *name, const char *bytes
 void htw__json_instant(struct htw__json *json, const char *name, int64_t instant_ns,
                        int64_t unknown_ns);
 
-#endif /* HTW_SRC_CMD_JSON_H */
+#endif /* HTW_KIT_JSON_H */

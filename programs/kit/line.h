@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* line.h - one record of the input: a DELAY, a blank or tab, and the message. */
-#ifndef HTW_SRC_CMD_LINE_H
-#define HTW_SRC_CMD_LINE_H
+#ifndef HTW_KIT_LINE_H
+#define HTW_KIT_LINE_H
 
 #include "input.h"
 
@@ -28,4 +28,4 @@ const char *htw__line_parse(const char *bytes, size_t size, struct htw__line *re
 /* Prints why a line, which the input is at, is bad, unless there were many such errors before. */
 void htw__line_report(const struct htw__line *line, struct htw__input *input, const char *why);
 
-#endif /* HTW_SRC_CMD_LINE_H */
+#endif /* HTW_KIT_LINE_H */

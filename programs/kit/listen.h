@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* listen.h - where servers listen. */
-#ifndef HTW_SRC_CMD_LISTEN_H
-#define HTW_SRC_CMD_LISTEN_H
+#ifndef HTW_KIT_LISTEN_H
+#define HTW_KIT_LISTEN_H
 
 #include "../../src/monitor/place.h"
 
@@ -28,4 +28,4 @@ const char *htw__listen_open(struct htw__listener *listener, const char *where, 
 const char *htw__listen_adopt(struct htw__listener *listener, int fd);
 void htw__listen_close(struct htw__listener *listener);
 
-#endif /* HTW_SRC_CMD_LISTEN_H */
+#endif /* HTW_KIT_LISTEN_H */

@@ -4,8 +4,8 @@
  *
  * A command has one source of a kind, and each is called as the command.
  */
-#ifndef HTW_SRC_CMD_MONITORED_H
-#define HTW_SRC_CMD_MONITORED_H
+#ifndef HTW_KIT_MONITORED_H
+#define HTW_KIT_MONITORED_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,4 +43,4 @@ void htw__monitored_take_back(void);
 /* Before what is shown is destroyed. */
 void htw__monitored_end(void);
 
-#endif /* HTW_SRC_CMD_MONITORED_H */
+#endif /* HTW_KIT_MONITORED_H */

@@ -6,8 +6,8 @@
  *
  * A call that is interrupted by a signal is repeated, until htw__signals_gives_up().
  */
-#ifndef HTW_SRC_CMD_SAFE_FILE_H
-#define HTW_SRC_CMD_SAFE_FILE_H
+#ifndef HTW_KIT_SAFE_FILE_H
+#define HTW_KIT_SAFE_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,4 +61,4 @@ void htw__safe_file_remove(const struct htw__safe_file *file);
 /* Closes the descriptor, if it is still open, and frees the names; deletes nothing. */
 void htw__safe_file_close(struct htw__safe_file *file);
 
-#endif /* HTW_SRC_CMD_SAFE_FILE_H */
+#endif /* HTW_KIT_SAFE_FILE_H */

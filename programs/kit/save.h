@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* save.h - the output of `htw draw` and `htw replay`: gathered in memory, then written at once. */
-#ifndef HTW_SRC_CMD_SAVE_H
-#define HTW_SRC_CMD_SAVE_H
+#ifndef HTW_KIT_SAVE_H
+#define HTW_KIT_SAVE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,4 +21,4 @@ int htw__save_begin(struct htw__save *save);
  * Returns 0 or a negative errno. To be called in any case after htw__save_begin() has succeeded. */
 int htw__save_end(struct htw__save *save, const char *path, bool input_has_errors);
 
-#endif /* HTW_SRC_CMD_SAVE_H */
+#endif /* HTW_KIT_SAVE_H */

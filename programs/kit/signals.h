@@ -3,8 +3,8 @@
  * signals.h - signals as a descriptor to poll: the handlers set a flag and write to a pipe, so that
  * none is missed between a check and a sleep. The state is one for the process.
  */
-#ifndef HTW_SRC_CMD_SIGNALS_H
-#define HTW_SRC_CMD_SIGNALS_H
+#ifndef HTW_KIT_SIGNALS_H
+#define HTW_KIT_SIGNALS_H
 
 #include <stdbool.h>
 
@@ -41,4 +41,4 @@ int htw__signals_stop(void);
 /* Whether SIGUSR1 came since the last call. */
 bool htw__signals_take_dump(void);
 
-#endif /* HTW_SRC_CMD_SIGNALS_H */
+#endif /* HTW_KIT_SIGNALS_H */

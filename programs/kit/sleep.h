@@ -2,8 +2,8 @@
 /*
  * sleep.h - sleeps until something happens to a descriptor, or for a time.
  */
-#ifndef HTW_SRC_CMD_SLEEP_H
-#define HTW_SRC_CMD_SLEEP_H
+#ifndef HTW_KIT_SLEEP_H
+#define HTW_KIT_SLEEP_H
 
 #include <poll.h>
 #include <stdint.h>
@@ -12,4 +12,4 @@
  * interrupted by signals. */
 int htw__sleep(struct pollfd *wanted, nfds_t count, int64_t limit_ns);
 
-#endif /* HTW_SRC_CMD_SLEEP_H */
+#endif /* HTW_KIT_SLEEP_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* status.h - the exit statuses, which --help explains. */
-#ifndef HTW_SRC_CMD_STATUS_H
-#define HTW_SRC_CMD_STATUS_H
+#ifndef HTW_KIT_STATUS_H
+#define HTW_KIT_STATUS_H
 
 enum htw__status {
     HTW__EXIT_FAILED = 1,   /* a line was bad, or reading or writing failed */
@@ -10,4 +10,4 @@ enum htw__status {
     HTW__EXIT_SIGNAL = 128, /* and the number of the signal */
 };
 
-#endif /* HTW_SRC_CMD_STATUS_H */
+#endif /* HTW_KIT_STATUS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* terminal.h - messages on standard error and standard output. The state is one for the process. */
-#ifndef HTW_SRC_CMD_TERMINAL_H
-#define HTW_SRC_CMD_TERMINAL_H
+#ifndef HTW_KIT_TERMINAL_H
+#define HTW_KIT_TERMINAL_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,4 +24,4 @@ void htw__terminal_print(const char *format, ...) __attribute__((format(printf, 
 bool htw__terminal_shows(uint64_t *count);
 void htw__terminal_count(const char *name, uint64_t count);
 
-#endif /* HTW_SRC_CMD_TERMINAL_H */
+#endif /* HTW_KIT_TERMINAL_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* text.h - bytes of jobs and records, which may be any, as text for people on standard output. In JSON: json.h. */
-#ifndef HTW_SRC_CMD_TEXT_H
-#define HTW_SRC_CMD_TEXT_H
+#ifndef HTW_KIT_TEXT_H
+#define HTW_KIT_TEXT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,4 +19,4 @@ const char *htw__text_deadline(int64_t deadline_ns, char text[HTW__TEXT_DEADLINE
 /* Whether all was written to standard output; prints why not. */
 bool htw__text_flush(void);
 
-#endif /* HTW_SRC_CMD_TEXT_H */
+#endif /* HTW_KIT_TEXT_H */

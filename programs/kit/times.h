@@ -3,8 +3,8 @@
  * times.h - times of the command: nanoseconds in 64 bits, as lengths of time up to 292 years, and as moments
  * from 1678 to 2262. Nothing here overflows: what 64 bits do not hold becomes the most or the least that they can.
  */
-#ifndef HTW_SRC_CMD_TIMES_H
-#define HTW_SRC_CMD_TIMES_H
+#ifndef HTW_KIT_TIMES_H
+#define HTW_KIT_TIMES_H
 
 #include <htw/wheel.h>
 
@@ -45,4 +45,4 @@ static inline uint64_t htw__time_tick_after(int64_t time_ns, int64_t tick_ns) {
     return ((uint64_t)time_ns + (uint64_t)tick_ns - 1) / (uint64_t)tick_ns;
 }
 
-#endif /* HTW_SRC_CMD_TIMES_H */
+#endif /* HTW_KIT_TIMES_H */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* version.h - what --version prints. */
-#ifndef HTW_SRC_CMD_VERSION_H
-#define HTW_SRC_CMD_VERSION_H
+#ifndef HTW_KIT_VERSION_H
+#define HTW_KIT_VERSION_H
 
 /* Prints the name and the version, and in further lines how the program was built. 0, or the exit status
    after a failure, which was reported. */
 int htw__version_print(const char *program);
 
-#endif /* HTW_SRC_CMD_VERSION_H */
+#endif /* HTW_KIT_VERSION_H */

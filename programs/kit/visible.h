@@ -3,8 +3,8 @@
  * visible.h - bytes from outside as text that cannot change a terminal. All that commands print of their
  * input, of names, or of answers of other programs goes through here.
  */
-#ifndef HTW_SRC_CMD_VISIBLE_H
-#define HTW_SRC_CMD_VISIBLE_H
+#ifndef HTW_KIT_VISIBLE_H
+#define HTW_KIT_VISIBLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,4 +41,4 @@ void htw__visible_write_json(FILE *stream, const char *text, size_t size);
 size_t htw__visible_format(const char *bytes, size_t size, char *text, size_t room,
                            bool *ret_is_cut);
 
-#endif /* HTW_SRC_CMD_VISIBLE_H */
+#endif /* HTW_KIT_VISIBLE_H */

@@ -5,8 +5,8 @@
  * It comes as text, from a monitor that was asked for `events` (docs/monitor.md), or from a file with such an answer:
  * lines of JSON, which may come from anywhere. Its sites and schedulers are few, its events many.
  */
-#ifndef HTW_SRC_CMD_REPLAY_FLIGHT_H
-#define HTW_SRC_CMD_REPLAY_FLIGHT_H
+#ifndef HTW_REPLAY_FLIGHT_H
+#define HTW_REPLAY_FLIGHT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -99,4 +99,4 @@ int64_t htw__flight_end_ns(const struct htw__flight *flight);
 /* The sites, those with most wake-ups first, in memory to free(); NULL: there is none. */
 const struct htw__flight_site **htw__flight_rank(const struct htw__flight *flight);
 
-#endif /* HTW_SRC_CMD_REPLAY_FLIGHT_H */
+#endif /* HTW_REPLAY_FLIGHT_H */

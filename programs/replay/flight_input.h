@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* flight_input.h - where a flight record comes from. */
-#ifndef HTW_SRC_CMD_REPLAY_FLIGHT_INPUT_H
-#define HTW_SRC_CMD_REPLAY_FLIGHT_INPUT_H
+#ifndef HTW_REPLAY_FLIGHT_INPUT_H
+#define HTW_REPLAY_FLIGHT_INPUT_H
 
 #include "flight.h"
 
@@ -12,4 +12,4 @@
 bool htw__flight_read(struct htw__flight *flight, const char *name);
 bool htw__flight_fetch(struct htw__flight *flight, const char *program);
 
-#endif /* HTW_SRC_CMD_REPLAY_FLIGHT_INPUT_H */
+#endif /* HTW_REPLAY_FLIGHT_INPUT_H */

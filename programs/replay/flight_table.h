@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* flight_table.h - a flight record as text for people. */
-#ifndef HTW_SRC_CMD_REPLAY_FLIGHT_TABLE_H
-#define HTW_SRC_CMD_REPLAY_FLIGHT_TABLE_H
+#ifndef HTW_REPLAY_FLIGHT_TABLE_H
+#define HTW_REPLAY_FLIGHT_TABLE_H
 
 #include "flight.h"
 
@@ -10,4 +10,4 @@
 /* Writes the counts of each site. 0 or -ENOMEM; whether writing has failed, the stream knows. */
 int htw__flight_table_write(FILE *stream, const struct htw__flight *flight);
 
-#endif /* HTW_SRC_CMD_REPLAY_FLIGHT_TABLE_H */
+#endif /* HTW_REPLAY_FLIGHT_TABLE_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* buffer.h - bytes that grow at the end. A zeroed buffer is empty. */
-#ifndef HTW_SRC_CMD_SERVE_BUFFER_H
-#define HTW_SRC_CMD_SERVE_BUFFER_H
+#ifndef HTW_SERVE_BUFFER_H
+#define HTW_SERVE_BUFFER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,4 +30,4 @@ void htw__buffer_drop(struct htw__buffer *buffer, size_t size);
 /* Empties the buffer and frees its memory. */
 void htw__buffer_fini(struct htw__buffer *buffer);
 
-#endif /* HTW_SRC_CMD_SERVE_BUFFER_H */
+#endif /* HTW_SERVE_BUFFER_H */

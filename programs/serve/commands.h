@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* commands.h - what the commands do. */
-#ifndef HTW_SRC_CMD_SERVE_COMMANDS_H
-#define HTW_SRC_CMD_SERVE_COMMANDS_H
+#ifndef HTW_SERVE_COMMANDS_H
+#define HTW_SERVE_COMMANDS_H
 
 #include "operation.h"
 
@@ -19,4 +19,4 @@ void htw__command_answer(struct htw__connection *connection, const char *text);
 /* The operation is back: does what follows from it, and answers if the connection is open. */
 void htw__command_finish(struct htw__operation *operation);
 
-#endif /* HTW_SRC_CMD_SERVE_COMMANDS_H */
+#endif /* HTW_SERVE_COMMANDS_H */

@@ -10,8 +10,8 @@
  * - What comes behind a command that waits is read up to a limit. The end of the connection is seen nevertheless.
  * - Its reserved jobs are given back when it ends.
  */
-#ifndef HTW_SRC_CMD_SERVE_CONNECTION_H
-#define HTW_SRC_CMD_SERVE_CONNECTION_H
+#ifndef HTW_SERVE_CONNECTION_H
+#define HTW_SERVE_CONNECTION_H
 
 #include "server.h"
 
@@ -33,4 +33,4 @@ void htw__connection_done(struct htw__operation *operation);
 /* The end of a round: frees those that are closed, and to which nothing refers. */
 void htw__connections_free(struct htw__server *server);
 
-#endif /* HTW_SRC_CMD_SERVE_CONNECTION_H */
+#endif /* HTW_SERVE_CONNECTION_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* http.h - HTTP of a server (page.h): the page, with --http, and beside its file. */
-#ifndef HTW_SRC_CMD_SERVE_HTTP_H
-#define HTW_SRC_CMD_SERVE_HTTP_H
+#ifndef HTW_SERVE_HTTP_H
+#define HTW_SERVE_HTTP_H
 
 #include "server.h"
 
@@ -14,4 +14,4 @@ const char *htw__serve_http_name(void);
 /* Ends it, before the journal is closed. False: a request still waits for the disk, and so the process must end as it is. */
 bool htw__serve_http_stop(void);
 
-#endif /* HTW_SRC_CMD_SERVE_HTTP_H */
+#endif /* HTW_SERVE_HTTP_H */

@@ -5,8 +5,8 @@
  * A line ends with \r\n and has at most HTW__SERVE_LINE_MAX bytes with these. So each byte is looked at a bounded number of
  * times, however the bytes arrive.
  */
-#ifndef HTW_SRC_CMD_SERVE_LINE_H
-#define HTW_SRC_CMD_SERVE_LINE_H
+#ifndef HTW_SERVE_LINE_H
+#define HTW_SERVE_LINE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -71,4 +71,4 @@ enum htw__serve_line_result htw__serve_line_read(const char *bytes, size_t size,
 /* The place behind the next \r\n; NULL: there is none. */
 const char *htw__serve_line_end(const char *bytes, size_t size);
 
-#endif /* HTW_SRC_CMD_SERVE_LINE_H */
+#endif /* HTW_SERVE_LINE_H */

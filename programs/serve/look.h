@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* look.h - commands that look at jobs or tubes: they are read by a reader (reader.h). */
-#ifndef HTW_SRC_CMD_SERVE_LOOK_H
-#define HTW_SRC_CMD_SERVE_LOOK_H
+#ifndef HTW_SERVE_LOOK_H
+#define HTW_SERVE_LOOK_H
 
 #include "operation.h"
 
@@ -9,4 +9,4 @@
    `tubes`. A delete looks at the job, and removes it. */
 bool htw__look(struct htw__operation *operation);
 
-#endif /* HTW_SRC_CMD_SERVE_LOOK_H */
+#endif /* HTW_SERVE_LOOK_H */

@@ -6,8 +6,8 @@
  * found, and posts it to the mailbox; the loop takes it from there, and gives the answers of each connection in order. Nothing is freed
  * before that, so a connection that was closed stays until its operations are back.
  */
-#ifndef HTW_SRC_CMD_SERVE_OPERATION_H
-#define HTW_SRC_CMD_SERVE_OPERATION_H
+#ifndef HTW_SERVE_OPERATION_H
+#define HTW_SERVE_OPERATION_H
 
 #include "buffer.h"
 #include "server.h"
@@ -71,4 +71,4 @@ void htw__operation_end_wait(struct htw__connection *connection, enum htw__wait_
 /* Takes all operations of the mailbox, the oldest first. */
 struct htw__operation *htw__operations_take(struct htw__server *server);
 
-#endif /* HTW_SRC_CMD_SERVE_OPERATION_H */
+#endif /* HTW_SERVE_OPERATION_H */

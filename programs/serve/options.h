@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* options.h - the command line of `htw serve`. */
-#ifndef HTW_SRC_CMD_SERVE_OPTIONS_H
-#define HTW_SRC_CMD_SERVE_OPTIONS_H
+#ifndef HTW_SERVE_OPTIONS_H
+#define HTW_SERVE_OPTIONS_H
 
 #include "../kit/activation.h"
 #include "../kit/command_line.h"
@@ -32,4 +32,4 @@ extern const struct htw__command_line htw__serve_command_line;
 enum htw__wish htw__serve_options_parse(int argc, char *argv[],
                                         struct htw__serve_options *ret_options);
 
-#endif /* HTW_SRC_CMD_SERVE_OPTIONS_H */
+#endif /* HTW_SERVE_OPTIONS_H */

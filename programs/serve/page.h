@@ -5,8 +5,8 @@
  * COST. An answer is bounded whatever the journal holds: lists have at most `limit` members; queues are passed once, and of them
  * so many are kept; jobs are read some at a time, and others may write in between.
  */
-#ifndef HTW_SRC_CMD_SERVE_PAGE_H
-#define HTW_SRC_CMD_SERVE_PAGE_H
+#ifndef HTW_SERVE_PAGE_H
+#define HTW_SERVE_PAGE_H
 
 #include "../kit/http/server.h"
 #include "../kit/json.h"
@@ -77,4 +77,4 @@ htw__page_answer htw__page_queues, htw__page_queue, htw__page_metrics;
 htw__page_answer htw__page_jobs, htw__page_job, htw__page_leases;
 htw__page_answer htw__page_put, htw__page_change, htw__page_kick, htw__page_pause;
 
-#endif /* HTW_SRC_CMD_SERVE_PAGE_H */
+#endif /* HTW_SERVE_PAGE_H */

@@ -8,8 +8,8 @@
  * Bodies that were read and are not yet in the output of a connection are limited: a reader waits until the loop has
  * taken them. So a round of the loop has few of them to copy, whoever asks for however many.
  */
-#ifndef HTW_SRC_CMD_SERVE_READER_H
-#define HTW_SRC_CMD_SERVE_READER_H
+#ifndef HTW_SERVE_READER_H
+#define HTW_SERVE_READER_H
 
 #include "operation.h"
 
@@ -27,4 +27,4 @@ void htw__reader_post(struct htw__operation *operation, int result);
 /* What the operation has found is in the output. */
 void htw__reader_release(struct htw__operation *operation);
 
-#endif /* HTW_SRC_CMD_SERVE_READER_H */
+#endif /* HTW_SERVE_READER_H */

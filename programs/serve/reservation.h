@@ -5,8 +5,8 @@
  * The journal has leased it for ever; what ends the lease is a step of the job, or here its time or the end of its
  * connection. A second before its time it is SOON: a connection that has such a job does not wait for another one.
  */
-#ifndef HTW_SRC_CMD_SERVE_RESERVATION_H
-#define HTW_SRC_CMD_SERVE_RESERVATION_H
+#ifndef HTW_SERVE_RESERVATION_H
+#define HTW_SERVE_RESERVATION_H
 
 #include "server.h"
 
@@ -50,4 +50,4 @@ static inline int64_t htw__reservation_ttr(int64_t lease_ns) {
     return lease_ns == 0 ? HTW_MINUTE : lease_ns;
 }
 
-#endif /* HTW_SRC_CMD_SERVE_RESERVATION_H */
+#endif /* HTW_SERVE_RESERVATION_H */

@@ -17,8 +17,8 @@
  * ever, and is a RESERVATION (reservation.c) here: its end, and those of waits, are timers of the same scheduler, by
  * the clock that also counts while the machine sleeps, and is never set.
  */
-#ifndef HTW_SRC_CMD_SERVE_SERVER_H
-#define HTW_SRC_CMD_SERVE_SERVER_H
+#ifndef HTW_SERVE_SERVER_H
+#define HTW_SERVE_SERVER_H
 
 #include "buffer.h"
 #include "line.h"
@@ -186,4 +186,4 @@ void htw__server_stop_timer(struct htw__serve_timer *timer);
 /* Gives the connection a turn, unless it waits for one. */
 void htw__server_queue(struct htw__connection *connection);
 
-#endif /* HTW_SRC_CMD_SERVE_SERVER_H */
+#endif /* HTW_SERVE_SERVER_H */

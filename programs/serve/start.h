@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* start.h - opens and closes a server, and accepts connections. */
-#ifndef HTW_SRC_CMD_SERVE_START_H
-#define HTW_SRC_CMD_SERVE_START_H
+#ifndef HTW_SERVE_START_H
+#define HTW_SERVE_START_H
 
 #include "server.h"
 
@@ -12,4 +12,4 @@ bool htw__server_close(struct htw__server *server);
 void htw__server_accept(struct htw__server *server, const struct htw__listener *listener);
 void htw__server_stop_listening(struct htw__server *server);
 
-#endif /* HTW_SRC_CMD_SERVE_START_H */
+#endif /* HTW_SERVE_START_H */

@@ -5,8 +5,8 @@
  * It is there as long as connections use or watch it, or jobs of it are reserved. Without these it is idle, and stays for
  * its counts while the queue has jobs: idle ones are looked through when there are twice as many as the last time.
  */
-#ifndef HTW_SRC_CMD_SERVE_TUBE_H
-#define HTW_SRC_CMD_SERVE_TUBE_H
+#ifndef HTW_SERVE_TUBE_H
+#define HTW_SERVE_TUBE_H
 
 #include "server.h"
 
@@ -59,4 +59,4 @@ void htw__tube_ignore_all(struct htw__connection *connection);
 void htw__tubes_init(struct htw__server *server, const struct htw_allocator *allocator);
 void htw__tubes_fini(struct htw__server *server);
 
-#endif /* HTW_SRC_CMD_SERVE_TUBE_H */
+#endif /* HTW_SERVE_TUBE_H */

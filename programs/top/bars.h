@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* bars.h - the bars of a histogram: what they have counted between two samples. */
-#ifndef HTW_SRC_CMD_TOP_BARS_H
-#define HTW_SRC_CMD_TOP_BARS_H
+#ifndef HTW_TOP_BARS_H
+#define HTW_TOP_BARS_H
 
 #include "snapshot.h"
 
@@ -15,4 +15,4 @@ bool htw__bars_since(const uint64_t *before, const uint64_t *now,
 uint64_t htw__bars_percentile_ns(const uint64_t counts[HTW__TOP_BUCKETS], uint64_t first_ns,
                                  double part);
 
-#endif /* HTW_SRC_CMD_TOP_BARS_H */
+#endif /* HTW_TOP_BARS_H */

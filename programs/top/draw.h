@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* draw.h - draws snapshots of a program on a page. */
-#ifndef HTW_SRC_CMD_TOP_DRAW_H
-#define HTW_SRC_CMD_TOP_DRAW_H
+#ifndef HTW_TOP_DRAW_H
+#define HTW_TOP_DRAW_H
 
 #include "lines.h"
 
@@ -13,4 +13,4 @@ extern const char *const htw__sort_names[], *const htw__page_names[];
 void htw__draw(const struct htw__view *view, const struct htw__top_snapshot *before,
                struct htw__top_snapshot *now, struct htw__page *page);
 
-#endif /* HTW_SRC_CMD_TOP_DRAW_H */
+#endif /* HTW_TOP_DRAW_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fetch.h - asks a monitor, without waiting: a descriptor to poll for, and a text at the end. */
-#ifndef HTW_SRC_CMD_TOP_FETCH_H
-#define HTW_SRC_CMD_TOP_FETCH_H
+#ifndef HTW_TOP_FETCH_H
+#define HTW_TOP_FETCH_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -40,4 +40,4 @@ void htw__fetch_end(struct htw__fetch *fetch);
 /* What a failure means to the user. */
 const char *htw__fetch_sentence(int error);
 
-#endif /* HTW_SRC_CMD_TOP_FETCH_H */
+#endif /* HTW_TOP_FETCH_H */

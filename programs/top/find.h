@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* find.h - which programs can be watched. */
-#ifndef HTW_SRC_CMD_TOP_FIND_H
-#define HTW_SRC_CMD_TOP_FIND_H
+#ifndef HTW_TOP_FIND_H
+#define HTW_TOP_FIND_H
 
 #include "path.h"
 
@@ -11,4 +11,4 @@
    errno. `path` receives that of one of them. With a stream it prints a line for each. */
 int htw__find_all(char path[HTW__FIND_PATH_MAX], FILE *stream);
 
-#endif /* HTW_SRC_CMD_TOP_FIND_H */
+#endif /* HTW_TOP_FIND_H */

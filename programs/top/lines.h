@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* lines.h - the lines of a source: numbers, rates, percentiles, levels. */
-#ifndef HTW_SRC_CMD_TOP_LINES_H
-#define HTW_SRC_CMD_TOP_LINES_H
+#ifndef HTW_TOP_LINES_H
+#define HTW_TOP_LINES_H
 
 #include "page.h"
 #include "snapshot.h"
@@ -91,4 +91,4 @@ void htw__line_distribution(const struct htw__drawing *self, const char *name,
                             const struct htw__top_distribution *now);
 void htw__line_levels(const struct htw__drawing *self, const struct htw__top_source *source);
 
-#endif /* HTW_SRC_CMD_TOP_LINES_H */
+#endif /* HTW_TOP_LINES_H */

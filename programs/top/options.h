@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* options.h - the command line of `htw top`. */
-#ifndef HTW_SRC_CMD_TOP_OPTIONS_H
-#define HTW_SRC_CMD_TOP_OPTIONS_H
+#ifndef HTW_TOP_OPTIONS_H
+#define HTW_TOP_OPTIONS_H
 
 #include "../kit/command_line.h"
 #include "draw.h"
@@ -28,4 +28,4 @@ enum htw__wish htw__top_options_parse(int argc, char *argv[], struct htw__top_op
 
 extern const struct htw__command_line htw__top_line;
 
-#endif /* HTW_SRC_CMD_TOP_OPTIONS_H */
+#endif /* HTW_TOP_OPTIONS_H */

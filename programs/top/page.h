@@ -5,8 +5,8 @@
  * A byte below HTW__STYLE_END inside a line is a style, which goes to the end of the line or to the next
  * one. All other text is printable.
  */
-#ifndef HTW_SRC_CMD_TOP_PAGE_H
-#define HTW_SRC_CMD_TOP_PAGE_H
+#ifndef HTW_TOP_PAGE_H
+#define HTW_TOP_PAGE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,4 +57,4 @@ const char *htw__page_next(const struct htw__page *page, const char *line);
 /* Writes all lines without styles. */
 void htw__page_print(const struct htw__page *page, FILE *stream);
 
-#endif /* HTW_SRC_CMD_TOP_PAGE_H */
+#endif /* HTW_TOP_PAGE_H */

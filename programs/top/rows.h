@@ -2,8 +2,8 @@
 /*
  * rows.h - what the request `json sites` tells of a source in lists: sites, wake-ups, herds, groups, queues.
  */
-#ifndef HTW_SRC_CMD_TOP_ROWS_H
-#define HTW_SRC_CMD_TOP_ROWS_H
+#ifndef HTW_TOP_ROWS_H
+#define HTW_TOP_ROWS_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -65,4 +65,4 @@ size_t htw__top_rows_read(const json_t *source, enum htw__top_list list, struct 
 const struct htw__top_row *htw__top_row_find(const struct htw__top_rows *rows,
                                              const struct htw__top_row *like);
 
-#endif /* HTW_SRC_CMD_TOP_ROWS_H */
+#endif /* HTW_TOP_ROWS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* screen.h - a page on a terminal, by ncurses: only what has changed is written. */
-#ifndef HTW_SRC_CMD_TOP_SCREEN_H
-#define HTW_SRC_CMD_TOP_SCREEN_H
+#ifndef HTW_TOP_SCREEN_H
+#define HTW_TOP_SCREEN_H
 
 #include "page.h"
 
@@ -39,4 +39,4 @@ void htw__screen_show(const char *title, const struct htw__page *page, const cha
 /* The next key that was pressed; HTW__KEY_NONE: there is none. Scrolling is done by the next show. */
 enum htw__key htw__screen_key(void);
 
-#endif /* HTW_SRC_CMD_TOP_SCREEN_H */
+#endif /* HTW_TOP_SCREEN_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* snapshot.h - the statistics of a program at a time: what its monitor has answered. */
-#ifndef HTW_SRC_CMD_TOP_SNAPSHOT_H
-#define HTW_SRC_CMD_TOP_SNAPSHOT_H
+#ifndef HTW_TOP_SNAPSHOT_H
+#define HTW_TOP_SNAPSHOT_H
 
 #include "rows.h"
 
@@ -78,4 +78,4 @@ void htw__top_snapshot_free(struct htw__top_snapshot *snapshot);
 const struct htw__top_source *htw__top_snapshot_find(const struct htw__top_snapshot *snapshot,
                                                      const struct htw__top_source *like);
 
-#endif /* HTW_SRC_CMD_TOP_SNAPSHOT_H */
+#endif /* HTW_TOP_SNAPSHOT_H */

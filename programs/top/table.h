@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* table.h - tables that fit the width of the terminal: nothing of them is cut off. */
-#ifndef HTW_SRC_CMD_TOP_TABLE_H
-#define HTW_SRC_CMD_TOP_TABLE_H
+#ifndef HTW_TOP_TABLE_H
+#define HTW_TOP_TABLE_H
 
 #include "figures.h"
 #include "lines.h"
@@ -33,4 +33,4 @@ void htw__table_draw(const struct htw__drawing *self, const struct htw__column *
                      unsigned column_count, const char *subject, const struct htw__table_row *rows,
                      size_t row_count);
 
-#endif /* HTW_SRC_CMD_TOP_TABLE_H */
+#endif /* HTW_TOP_TABLE_H */

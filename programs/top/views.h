@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* views.h - the lists of a source: sites, wake-ups, herds, groups, queues. */
-#ifndef HTW_SRC_CMD_TOP_VIEWS_H
-#define HTW_SRC_CMD_TOP_VIEWS_H
+#ifndef HTW_TOP_VIEWS_H
+#define HTW_TOP_VIEWS_H
 
 #include "lines.h"
 
@@ -9,4 +9,4 @@
 void htw__view_draw_list(const struct htw__drawing *self, const struct htw__top_source *before,
                          const struct htw__top_source *now, enum htw__top_list list);
 
-#endif /* HTW_SRC_CMD_TOP_VIEWS_H */
+#endif /* HTW_TOP_VIEWS_H */

@@ -13,8 +13,8 @@
  * At an address that others reach, reads need the token as well. At a path that is made for the owner of what is served, whoever the
  * path lets in may change things, too: no browser gets there.
  */
-#ifndef HTW_SRC_CMD_HTTP_ASK_H
-#define HTW_SRC_CMD_HTTP_ASK_H
+#ifndef HTW_KIT_HTTP_ASK_H
+#define HTW_KIT_HTTP_ASK_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,4 +79,4 @@ struct htw__http_target htw__http_find(const struct htw__http_routes *routes,
 #define HTW__HTTP_LIMIT_MAX 1000
 const char *htw__http_set_limit(size_t *limit, const char *value);
 
-#endif /* HTW_SRC_CMD_HTTP_ASK_H */
+#endif /* HTW_KIT_HTTP_ASK_H */

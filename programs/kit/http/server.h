@@ -7,8 +7,8 @@
  * Where a place is half full, each new connection ends the oldest one: so clients that are slow or say nothing shut nobody out. At
  * most `at_once` requests are answered at the same time; others are told to come again.
  */
-#ifndef HTW_SRC_CMD_HTTP_SERVER_H
-#define HTW_SRC_CMD_HTTP_SERVER_H
+#ifndef HTW_KIT_HTTP_SERVER_H
+#define HTW_KIT_HTTP_SERVER_H
 
 #include "ask.h"
 
@@ -74,4 +74,4 @@ const char *htw__http_name(void);
  * with what this uses still in place. */
 bool htw__http_stop(void);
 
-#endif /* HTW_SRC_CMD_HTTP_SERVER_H */
+#endif /* HTW_KIT_HTTP_SERVER_H */

@@ -6,8 +6,8 @@
  * Calls are made by one thread. What the job uses is left alone from htw__background_begin() until
  * htw__background_take() has given the result.
  */
-#ifndef HTW_SRC_RELAY_BACKGROUND_H
-#define HTW_SRC_RELAY_BACKGROUND_H
+#ifndef HTW_RELAY_BACKGROUND_H
+#define HTW_RELAY_BACKGROUND_H
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -38,4 +38,4 @@ void htw__background_begin(struct htw__background *background);
 /* Takes the result of the job that is in flight. False: none is, or, without `wait`, it has not ended. */
 bool htw__background_take(struct htw__background *background, bool wait, int *ret_result);
 
-#endif /* HTW_SRC_RELAY_BACKGROUND_H */
+#endif /* HTW_RELAY_BACKGROUND_H */

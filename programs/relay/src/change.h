@@ -3,8 +3,8 @@
  * change.h - cancels or moves a record that waits, by a record to the input as any producer may send one: with the same
  * key, id and time, to the partition whose stripe the victim is in. So the exactly once of both is that of the relay.
  */
-#ifndef HTW_SRC_RELAY_CHANGE_H
-#define HTW_SRC_RELAY_CHANGE_H
+#ifndef HTW_RELAY_CHANGE_H
+#define HTW_RELAY_CHANGE_H
 
 #include "kafka.h"
 #include "waiting.h"
@@ -26,4 +26,4 @@ enum htw__change {
 enum htw__change htw__change_await(struct htw__kafka *kafka, const struct htw__waiting *victim,
                                    int64_t offset, int timeout_ms);
 
-#endif /* HTW_SRC_RELAY_CHANGE_H */
+#endif /* HTW_RELAY_CHANGE_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* destinations.h - to which topics the relay delivers: those that the operator allows. */
-#ifndef HTW_SRC_RELAY_DESTINATIONS_H
-#define HTW_SRC_RELAY_DESTINATIONS_H
+#ifndef HTW_RELAY_DESTINATIONS_H
+#define HTW_RELAY_DESTINATIONS_H
 
 #include "record.h"
 
@@ -22,4 +22,4 @@ struct htw__destinations {
 const char *htw__destinations_choose(const struct htw__destinations *destinations,
                                      struct htw__bytes to, char ret_topic[HTW__TOPIC_NAME_SIZE]);
 
-#endif /* HTW_SRC_RELAY_DESTINATIONS_H */
+#endif /* HTW_RELAY_DESTINATIONS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* directory.h - what is known of the topics that are delivered to, and how far they are trusted. */
-#ifndef HTW_SRC_RELAY_DIRECTORY_H
-#define HTW_SRC_RELAY_DIRECTORY_H
+#ifndef HTW_RELAY_DIRECTORY_H
+#define HTW_RELAY_DIRECTORY_H
 
 #include "../../../src/base/key_table.h"
 #include "lookup.h"
@@ -93,4 +93,4 @@ struct htw__destination *htw__trust_refused(struct htw__directory *directory,
 /* Whether records are to be taken one at a time, and committed at once if directory->unproven[] is not 0. */
 bool htw__trust_is_careful(struct htw__directory *directory);
 
-#endif /* HTW_SRC_RELAY_DIRECTORY_H */
+#endif /* HTW_RELAY_DIRECTORY_H */

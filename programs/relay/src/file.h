@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* file.h - where a record goes: to a bucket, to its topic, or to the dead letters. */
-#ifndef HTW_SRC_RELAY_FILE_H
-#define HTW_SRC_RELAY_FILE_H
+#ifndef HTW_RELAY_FILE_H
+#define HTW_RELAY_FILE_H
 
 #include "request.h"
 #include "state.h"
@@ -41,4 +41,4 @@ int htw__relay_failed(struct htw__relay *relay, const struct htw__refusal *refus
 /* What was published is committed: refusals that have led to something are forgotten. */
 void htw__relay_committed(struct htw__relay *relay, enum htw__channel channel);
 
-#endif /* HTW_SRC_RELAY_FILE_H */
+#endif /* HTW_RELAY_FILE_H */

@@ -9,8 +9,8 @@
  * Producers choose keys and ids, and can compute what hash they have. So where an entry lies follows from its hash and a
  * secret of the table.
  */
-#ifndef HTW_SRC_RELAY_IDS_H
-#define HTW_SRC_RELAY_IDS_H
+#ifndef HTW_RELAY_IDS_H
+#define HTW_RELAY_IDS_H
 
 #include "record.h"
 
@@ -50,4 +50,4 @@ void htw__ids_remove(struct htw__ids *ids, uint64_t hash);
 /* An entry that is unsure, whose hash is returned in `ret_hash`, looked for from `*at` on; false: there is none. */
 bool htw__ids_next_unsure(const struct htw__ids *ids, size_t *at, uint64_t *ret_hash);
 
-#endif /* HTW_SRC_RELAY_IDS_H */
+#endif /* HTW_RELAY_IDS_H */

@@ -27,8 +27,8 @@
  * level 0, is UNSURE until its record comes out of a bucket: too late for htw-if-offset. When the clock of the stripe has
  * passed all of these, and the input is read to where it ended then, what is unsure has no record.
  */
-#ifndef HTW_SRC_RELAY_INDEX_H
-#define HTW_SRC_RELAY_INDEX_H
+#ifndef HTW_RELAY_INDEX_H
+#define HTW_RELAY_INDEX_H
 
 #include "request.h"
 #include "state.h"
@@ -84,4 +84,4 @@ void htw__index_committed(struct htw__relay *relay, struct htw__stripe *stripe,
 /* Removes entries of what was delivered, and what is stale. Returns 0 or a negative errno. */
 int htw__index_clean(struct htw__relay *relay, struct htw__stripe *stripe);
 
-#endif /* HTW_SRC_RELAY_INDEX_H */
+#endif /* HTW_RELAY_INDEX_H */

@@ -15,8 +15,8 @@
  * One thread uses all this, except that the lookup asks by `admin`, that commits are done by a thread for each writer
  * (commit.c), and that librdkafka tells errors and log lines by these and by its own threads.
  */
-#ifndef HTW_SRC_RELAY_KAFKA_H
-#define HTW_SRC_RELAY_KAFKA_H
+#ifndef HTW_RELAY_KAFKA_H
+#define HTW_RELAY_KAFKA_H
 
 #include "background.h"
 #include "directory.h"
@@ -463,4 +463,4 @@ void htw__trim_note(struct htw__kafka *kafka, const rd_kafka_topic_partition_lis
 /* Deletes, from time to time, what lies before them. */
 void htw__trim_run(struct htw__kafka *kafka, int64_t now_ms);
 
-#endif /* HTW_SRC_RELAY_KAFKA_H */
+#endif /* HTW_RELAY_KAFKA_H */

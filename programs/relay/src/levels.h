@@ -11,8 +11,8 @@
  * The clock of a stripe is the start of a bucket of level 0. It stays where it is while a bucket
  * that it would pass is not drained; so no slot ever serves two turns.
  */
-#ifndef HTW_SRC_RELAY_LEVELS_H
-#define HTW_SRC_RELAY_LEVELS_H
+#ifndef HTW_RELAY_LEVELS_H
+#define HTW_RELAY_LEVELS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -76,4 +76,4 @@ int64_t htw__levels_limit(const struct htw__levels *levels, struct htw__relay_pl
 /* The start of the bucket of level 0 that covers a moment. */
 int64_t htw__levels_round(const struct htw__levels *levels, int64_t time_ms);
 
-#endif /* HTW_SRC_RELAY_LEVELS_H */
+#endif /* HTW_RELAY_LEVELS_H */

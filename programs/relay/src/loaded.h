@@ -14,8 +14,8 @@
  * left, the bucket is read again from its start: a pass. So the memory is bounded whatever a bucket
  * holds, and each pass delivers about as much as fits.
  */
-#ifndef HTW_SRC_RELAY_LOADED_H
-#define HTW_SRC_RELAY_LOADED_H
+#ifndef HTW_RELAY_LOADED_H
+#define HTW_RELAY_LOADED_H
 
 #include "../../../src/base/heap.h"
 #include "progress.h"
@@ -98,4 +98,4 @@ bool htw__loaded_is_empty(const struct htw__loaded *loaded);
 /* Moves all entries to another wheel, whose clock may be earlier. Returns 0 or -ENOMEM. */
 int htw__loaded_move(struct htw__loaded *loaded, struct htw_wheel *wheel);
 
-#endif /* HTW_SRC_RELAY_LOADED_H */
+#endif /* HTW_RELAY_LOADED_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* look.h - time passes: what is delivered, and which buckets are open. */
-#ifndef HTW_SRC_RELAY_LOOK_H
-#define HTW_SRC_RELAY_LOOK_H
+#ifndef HTW_RELAY_LOOK_H
+#define HTW_RELAY_LOOK_H
 
 #include "state.h"
 
@@ -30,4 +30,4 @@ int htw__relay_renew_wheel(struct htw__relay *relay);
 /* Closes all buckets of a stripe. */
 void htw__relay_close_all(struct htw__relay *relay, struct htw__stripe *stripe);
 
-#endif /* HTW_SRC_RELAY_LOOK_H */
+#endif /* HTW_RELAY_LOOK_H */

@@ -8,8 +8,8 @@
  *
  * Calls are made by one thread. None waits, except htw__lookup_stop().
  */
-#ifndef HTW_SRC_RELAY_LOOKUP_H
-#define HTW_SRC_RELAY_LOOKUP_H
+#ifndef HTW_RELAY_LOOKUP_H
+#define HTW_RELAY_LOOKUP_H
 
 #include "background.h"
 #include "destinations.h"
@@ -75,4 +75,4 @@ int32_t htw__lookup_now(rd_kafka_t *client, const char *name, int timeout_ms,
 rd_kafka_resp_err_t htw__lookup_offsets(rd_kafka_t *client, enum htw__lookup_offsets which,
                                         rd_kafka_topic_partition_list_t *list, int timeout_ms);
 
-#endif /* HTW_SRC_RELAY_LOOKUP_H */
+#endif /* HTW_RELAY_LOOKUP_H */

@@ -11,8 +11,8 @@
  * Of a stripe, beside the offset of its input partition: the version, the clock, the widths and sizes by which its buckets were
  * filled, how much of its index is there, and the name of the owner, whose transaction may be in the way of a successor.
  */
-#ifndef HTW_SRC_RELAY_PROGRESS_H
-#define HTW_SRC_RELAY_PROGRESS_H
+#ifndef HTW_RELAY_PROGRESS_H
+#define HTW_RELAY_PROGRESS_H
 
 #include "levels.h"
 #include "record.h"
@@ -70,4 +70,4 @@ void htw__clock_format(const struct htw__relay_clock *clock, char text[HTW__PROG
  * clock. */
 int htw__clock_parse(struct htw__bytes text, struct htw__relay_clock *ret_clock);
 
-#endif /* HTW_SRC_RELAY_PROGRESS_H */
+#endif /* HTW_RELAY_PROGRESS_H */

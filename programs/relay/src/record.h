@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* record.h - a record of Kafka as the relay sees it, without Kafka. */
-#ifndef HTW_SRC_RELAY_RECORD_H
-#define HTW_SRC_RELAY_RECORD_H
+#ifndef HTW_RELAY_RECORD_H
+#define HTW_RELAY_RECORD_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,4 +47,4 @@ size_t htw__record_copy_size(const struct htw__relay_record *record);
 /* Copies a record with all that it leads to, into memory of that size that is aligned for a pointer. */
 struct htw__relay_record *htw__record_copy(const struct htw__relay_record *record, void *memory);
 
-#endif /* HTW_SRC_RELAY_RECORD_H */
+#endif /* HTW_RELAY_RECORD_H */

@@ -11,8 +11,8 @@
  * A record that recurs stands for its next occurrence alone. When that leaves its bucket, the one after it is filed in
  * the same transaction.
  */
-#ifndef HTW_SRC_RELAY_RECURRENCE_H
-#define HTW_SRC_RELAY_RECURRENCE_H
+#ifndef HTW_RELAY_RECURRENCE_H
+#define HTW_RELAY_RECURRENCE_H
 
 #include "record.h"
 
@@ -58,4 +58,4 @@ int htw__recurrence_last(const struct htw__recurrence *recurrence, int64_t first
 int htw__recurrence_due(const struct htw__recurrence *recurrence, int64_t first_ms, int64_t now_ms,
                         int64_t *counted_ms, int64_t *ret_ms);
 
-#endif /* HTW_SRC_RELAY_RECURRENCE_H */
+#endif /* HTW_RELAY_RECURRENCE_H */

@@ -29,8 +29,8 @@
  *
  * All functions are called by one thread. Times are milliseconds since 1970.
  */
-#ifndef HTW_SRC_RELAY_RELAY_H
-#define HTW_SRC_RELAY_RELAY_H
+#ifndef HTW_RELAY_RELAY_H
+#define HTW_RELAY_RELAY_H
 
 #include "file.h"
 #include "look.h"
@@ -113,4 +113,4 @@ int htw__relay_positions(struct htw__relay *relay, enum htw__channel channel);
 /* Makes the next htw__relay_positions() list all: positions that are not committed again expire. */
 void htw__relay_touch(struct htw__relay *relay);
 
-#endif /* HTW_SRC_RELAY_RELAY_H */
+#endif /* HTW_RELAY_RELAY_H */

@@ -18,8 +18,8 @@
  *     htw-postponed-to  the record is due, and it is not known yet whether its topic exists
  *     htw-retry-at      a dead letter that its topic did not take; it has all its headers, and htw-reason
  */
-#ifndef HTW_SRC_RELAY_REQUEST_H
-#define HTW_SRC_RELAY_REQUEST_H
+#ifndef HTW_RELAY_REQUEST_H
+#define HTW_RELAY_REQUEST_H
 
 #include "recurrence.h"
 
@@ -101,4 +101,4 @@ size_t htw__request_headers_to_retry(const struct htw__relay_record *record, con
                                      int64_t retry_ms, struct htw__header *headers,
                                      char time[HTW__REQUEST_TIME_SIZE]);
 
-#endif /* HTW_SRC_RELAY_REQUEST_H */
+#endif /* HTW_RELAY_REQUEST_H */

@@ -14,8 +14,8 @@
  * which it does some 10 s after it has moved it, the scan misses it.) A record that is moved or delivered meanwhile
  * may be found twice, or though it is done: so what is shown is what waited at some time during the scan.
  */
-#ifndef HTW_SRC_RELAY_SCAN_H
-#define HTW_SRC_RELAY_SCAN_H
+#ifndef HTW_RELAY_SCAN_H
+#define HTW_RELAY_SCAN_H
 
 #include "kafka.h"
 
@@ -27,4 +27,4 @@ typedef int htw__scan_visit(void *context, struct htw__source from,
  * returned, or -EIO: `error` says why. */
 int htw__scan(struct htw__kafka *kafka, htw__scan_visit *visit, void *context);
 
-#endif /* HTW_SRC_RELAY_SCAN_H */
+#endif /* HTW_RELAY_SCAN_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* state.h - struct htw__relay, and what it is made of. relay.h explains it. */
-#ifndef HTW_SRC_RELAY_STATE_H
-#define HTW_SRC_RELAY_STATE_H
+#ifndef HTW_RELAY_STATE_H
+#define HTW_RELAY_STATE_H
 
 #include "destinations.h"
 #include "stats.h"
@@ -97,4 +97,4 @@ struct htw__relay {
     struct htw__relay_stats stats;
 };
 
-#endif /* HTW_SRC_RELAY_STATE_H */
+#endif /* HTW_RELAY_STATE_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* stats.h - what the relay counts, and how that is printed. */
-#ifndef HTW_SRC_RELAY_STATS_H
-#define HTW_SRC_RELAY_STATS_H
+#ifndef HTW_RELAY_STATS_H
+#define HTW_RELAY_STATS_H
 
 #include "../../../src/base/histogram.h"
 #include "levels.h"
@@ -63,4 +63,4 @@ bool htw__relay_stats_get(const struct htw__relay_stats *stats, size_t index, co
 void htw__relay_stats_prometheus(const struct htw__relay_stats *stats, uint32_t levels,
                                  FILE *stream);
 
-#endif /* HTW_SRC_RELAY_STATS_H */
+#endif /* HTW_RELAY_STATS_H */

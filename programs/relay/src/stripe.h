@@ -6,8 +6,8 @@
  * that reads and writes its buckets. So it knows which of them hold something: when it takes the
  * stripe over it asks Kafka for the end of each bucket, and from then on it counts what it publishes.
  */
-#ifndef HTW_SRC_RELAY_STRIPE_H
-#define HTW_SRC_RELAY_STRIPE_H
+#ifndef HTW_RELAY_STRIPE_H
+#define HTW_RELAY_STRIPE_H
 
 #include "ids.h"
 #include "levels.h"
@@ -105,4 +105,4 @@ int64_t htw__stripe_limit(struct htw__stripe *stripe);
 /* Moves the clock to `now_ms`, or as far as buckets that are not drained allow; never back. */
 void htw__stripe_advance(struct htw__stripe *stripe, int64_t now_ms);
 
-#endif /* HTW_SRC_RELAY_STRIPE_H */
+#endif /* HTW_RELAY_STRIPE_H */

@@ -8,8 +8,8 @@
  * that is committed together with the positions that htw__relay_positions() lists. (Without
  * transactions it is visible at once, and the positions follow.)
  */
-#ifndef HTW_SRC_RELAY_TRANSPORT_H
-#define HTW_SRC_RELAY_TRANSPORT_H
+#ifndef HTW_RELAY_TRANSPORT_H
+#define HTW_RELAY_TRANSPORT_H
 
 #include "record.h"
 
@@ -51,4 +51,4 @@ struct htw__transport {
     void (*close)(struct htw__transport *self, struct htw__source bucket);
 };
 
-#endif /* HTW_SRC_RELAY_TRANSPORT_H */
+#endif /* HTW_RELAY_TRANSPORT_H */

@@ -16,8 +16,8 @@
  * dropped. So a page costs one scan, whatever its size. The same at twice HTW__WAITING_PAGE_BYTES: a page of large records has
  * fewer than its limit.
  */
-#ifndef HTW_SRC_RELAY_WAITING_H
-#define HTW_SRC_RELAY_WAITING_H
+#ifndef HTW_RELAY_WAITING_H
+#define HTW_RELAY_WAITING_H
 
 #include "ids.h"
 #include "request.h"
@@ -94,4 +94,4 @@ int htw__waiting_page_add(struct htw__waiting_page *page, struct htw__source fro
 /* All were found: leaves the page in order. */
 void htw__waiting_page_end(struct htw__waiting_page *page);
 
-#endif /* HTW_SRC_RELAY_WAITING_H */
+#endif /* HTW_RELAY_WAITING_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* actions.h - `htw relay list`, `show`, `cancel` and `move`: what waits. By the command line, and over HTTP (http.h). */
-#ifndef HTW_SRC_CMD_RELAY_ACTIONS_H
-#define HTW_SRC_CMD_RELAY_ACTIONS_H
+#ifndef HTW_RELAY_COMMAND_ACTIONS_H
+#define HTW_RELAY_COMMAND_ACTIONS_H
 
 #include "options.h"
 
@@ -24,4 +24,4 @@ enum htw__relay_result htw__relay_do(struct htw__kafka *kafka,
 /* Does all of a command, and returns the status of the process. */
 int htw__relay_act(const struct htw__relay_command *command);
 
-#endif /* HTW_SRC_CMD_RELAY_ACTIONS_H */
+#endif /* HTW_RELAY_COMMAND_ACTIONS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ask.h - requests to `htw relay http`: what they ask for. Who may is in ../http/ask.h. */
-#ifndef HTW_SRC_CMD_RELAY_ASK_H
-#define HTW_SRC_CMD_RELAY_ASK_H
+#ifndef HTW_RELAY_COMMAND_ASK_H
+#define HTW_RELAY_COMMAND_ASK_H
 
 #include "../../../kit/http/ask.h"
 #include "options.h"
@@ -15,4 +15,4 @@ const char *htw__ask_set(void *command, const char *name, const char *value);
 /* Reads the body of a move, {"at": "WHEN"}, with WHEN as for `htw relay move`. As above. It is changed. */
 const char *htw__ask_when(char *body, int64_t *ret_ms);
 
-#endif /* HTW_SRC_CMD_RELAY_ASK_H */
+#endif /* HTW_RELAY_COMMAND_ASK_H */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* http.h - `htw relay http`: what waits over HTTP, and a page. */
-#ifndef HTW_SRC_CMD_RELAY_HTTP_H
-#define HTW_SRC_CMD_RELAY_HTTP_H
+#ifndef HTW_RELAY_COMMAND_HTTP_H
+#define HTW_RELAY_COMMAND_HTTP_H
 
 #include "options.h"
 
 /* Serves until a signal, and returns the status of the process. */
 int htw__http_run(struct htw__relay_command *command);
 
-#endif /* HTW_SRC_CMD_RELAY_HTTP_H */
+#endif /* HTW_RELAY_COMMAND_HTTP_H */

@@ -3,8 +3,8 @@
  * log.h - what a relay says while it runs: a line a message on standard error, with its time and its level, as
  * logfmt: time=... level=warning msg="...". The state is one for the process.
  */
-#ifndef HTW_SRC_CMD_RELAY_LOG_H
-#define HTW_SRC_CMD_RELAY_LOG_H
+#ifndef HTW_RELAY_COMMAND_LOG_H
+#define HTW_RELAY_COMMAND_LOG_H
 
 #include "../kafka.h"
 
@@ -15,4 +15,4 @@ void htw__log(enum htw__severity level, const char *text);
 /* Says how things are, as `NAME=NUMBER` of each statistic that has one number. */
 void htw__log_stats(const char *text, const struct htw__relay_stats *stats);
 
-#endif /* HTW_SRC_CMD_RELAY_LOG_H */
+#endif /* HTW_RELAY_COMMAND_LOG_H */

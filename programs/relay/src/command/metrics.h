@@ -5,8 +5,8 @@
  * By libmicrohttpd, which Debian has and which parses what strangers send; it runs in the loop of the
  * relay, so that the numbers need no lock.
  */
-#ifndef HTW_SRC_CMD_RELAY_METRICS_H
-#define HTW_SRC_CMD_RELAY_METRICS_H
+#ifndef HTW_RELAY_COMMAND_METRICS_H
+#define HTW_RELAY_COMMAND_METRICS_H
 
 #include <stdio.h>
 
@@ -32,4 +32,4 @@ void htw__metrics_close(struct htw__metrics *metrics);
 int htw__metrics_fd(const struct htw__metrics *metrics);
 void htw__metrics_run(struct htw__metrics *metrics);
 
-#endif /* HTW_SRC_CMD_RELAY_METRICS_H */
+#endif /* HTW_RELAY_COMMAND_METRICS_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* options.h - the command line of `htw relay`. */
-#ifndef HTW_SRC_CMD_RELAY_OPTIONS_H
-#define HTW_SRC_CMD_RELAY_OPTIONS_H
+#ifndef HTW_RELAY_COMMAND_OPTIONS_H
+#define HTW_RELAY_COMMAND_OPTIONS_H
 
 #include "../kafka.h"
 #include "../waiting.h"
@@ -53,4 +53,4 @@ const char *htw__relay_moment(const char *text, int64_t *ret_ms);
 
 extern const struct htw__command_line htw__relay_line;
 
-#endif /* HTW_SRC_CMD_RELAY_OPTIONS_H */
+#endif /* HTW_RELAY_COMMAND_OPTIONS_H */

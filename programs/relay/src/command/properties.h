@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* properties.h - properties of librdkafka: from the environment, from files, from the command line. What comes later counts. */
-#ifndef HTW_SRC_CMD_RELAY_PROPERTIES_H
-#define HTW_SRC_CMD_RELAY_PROPERTIES_H
+#ifndef HTW_RELAY_COMMAND_PROPERTIES_H
+#define HTW_RELAY_COMMAND_PROPERTIES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,4 +24,4 @@ bool htw__properties_from(struct htw__properties *properties, char *const *envir
 
 void htw__properties_fini(struct htw__properties *properties);
 
-#endif /* HTW_SRC_CMD_RELAY_PROPERTIES_H */
+#endif /* HTW_RELAY_COMMAND_PROPERTIES_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* rows.h - prints records that wait: for people on standard output, and in JSON. */
-#ifndef HTW_SRC_CMD_RELAY_ROWS_H
-#define HTW_SRC_CMD_RELAY_ROWS_H
+#ifndef HTW_RELAY_COMMAND_ROWS_H
+#define HTW_RELAY_COMMAND_ROWS_H
 
 #include "../waiting.h"
 
@@ -24,4 +24,4 @@ const char *htw__rows_moment(int64_t ms, char text[HTW__ROWS_MOMENT_SIZE]);
 /* By what the record can be named: its htw-id, or '@' and what it is known by. */
 void htw__rows_print_id(const struct htw__waiting *row);
 
-#endif /* HTW_SRC_CMD_RELAY_ROWS_H */
+#endif /* HTW_RELAY_COMMAND_ROWS_H */
