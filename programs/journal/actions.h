@@ -54,6 +54,9 @@ int htw__journal_lease(const struct htw__journal_request *request);
 /* What these share. Prints the error of the library, if it is one. */
 bool htw__journal_succeeds(int error);
 
+/* The size of a file; 0: there is none. */
+uint64_t htw__journal_file_bytes(const char *path);
+
 /* The queue as the library names it. */
 const char *htw__journal_queue_of(const struct htw__journal_request *request);
 

@@ -23,7 +23,7 @@
 /* As src/journal/open.c: others write to the file, and their transactions may be long. */
 #define GUEST_BUSY_TIMEOUT_MS 30000
 
-static uint64_t size_of(const char *path) {
+uint64_t htw__journal_file_bytes(const char *path) {
     struct stat status;
     return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
 }
@@ -267,10 +267,10 @@ int htw__journal_compact(const struct htw__journal_request *request) {
                             request->path);
     else if (is_journal)
         journal = htw__journal_open_unserved(request->path, false, NULL);
-    uint64_t before = size_of(request->path);
+    uint64_t before = htw__journal_file_bytes(request->path);
     bool success = journal != NULL && compact(request->path);
     htw_journal_close(journal);
-    uint64_t after = size_of(request->path);
+    uint64_t after = htw__journal_file_bytes(request->path);
     if (success && request->json)
         printf("{\"bytes_before\":%" PRIu64 ",\"bytes\":%" PRIu64 "}\n", before, after);
     else if (success)

@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* Of a payload in the table. */
 #define PAYLOAD_COLUMNS 40
@@ -59,19 +58,8 @@ static struct htw_job_info known(const struct view *view, const struct htw_job_i
     return copy;
 }
 
-static void print_bytes(const char *bytes, size_t size, size_t columns) {
-    if (bytes == NULL)
-        putchar('-');
-    else
-        htw__text_print(bytes, size, columns);
-}
-
 static void print_word(const char *word) {
-    print_bytes(word, word == NULL ? 0 : strlen(word), ALL_COLUMNS);
-}
-
-static void write_word(struct htw__json *json, const char *name, const char *word) {
-    htw__json_bytes(json, name, word, word == NULL ? 0 : strlen(word));
+    htw__text_print_or_dash(word, word == NULL ? 0 : strlen(word), ALL_COLUMNS);
 }
 
 /* An object in a line of its own. */
@@ -278,11 +266,6 @@ static bool take_deadline(void *context, const struct htw_job_info *job) {
     return false;
 }
 
-static uint64_t bytes_of(const char *path) {
-    struct stat status;
-    return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
-}
-
 static void print_summary(struct view *view, const struct htw_journal_stats *stats, int64_t next_ns,
                           const char *mark, int64_t mark_size) {
     const struct {
@@ -294,7 +277,7 @@ static void print_summary(struct view *view, const struct htw_journal_stats *sta
                    { "leased", stats->leased },
                    { "buried", stats->buried } };
     const char *shown = mark_size > 0 ? mark : NULL;
-    uint64_t bytes = bytes_of(view->request->path);
+    uint64_t bytes = htw__journal_file_bytes(view->request->path);
     char next[HTW__TEXT_DEADLINE_SIZE];
     if (view->request->json) {
         htw__json_begin(&view->json, NULL, '{');
@@ -312,7 +295,7 @@ static void print_summary(struct view *view, const struct htw_journal_stats *sta
     printf("next     %s\nbytes    %" PRIu64 ", and %" PRIu64 " in the log\nmark     ",
            next_ns == HTW_NEVER_NS ? "-" : htw__text_deadline(next_ns, next), bytes,
            stats->log_bytes);
-    print_bytes(shown, (size_t)mark_size, ALL_COLUMNS);
+    htw__text_print_or_dash(shown, (size_t)mark_size, ALL_COLUMNS);
     putchar('\n');
 }
 
@@ -362,7 +345,7 @@ static void print_numbers(struct view *view, const struct htw_queue_stats *stats
     struct htw__json *json = &view->json;
     if (view->request->json) {
         htw__json_begin(json, NULL, '{');
-        write_word(json, "queue", stats->name);
+        htw__json_text(json, "queue", stats->name);
         htw__json_number(json, "delayed", stats->delayed);
         htw__json_number(json, "ready", stats->ready);
         htw__json_number(json, "leased", stats->leased);
@@ -378,7 +361,7 @@ static void print_numbers(struct view *view, const struct htw_queue_stats *stats
 }
 
 static void print_all_numbers(struct view *view, const struct queues *queues, uint64_t log_bytes) {
-    uint64_t bytes = bytes_of(view->request->path);
+    uint64_t bytes = htw__journal_file_bytes(view->request->path);
     if (view->request->json) {
         htw__json_begin(&view->json, NULL, '{');
         htw__json_begin(&view->json, "queues", '[');
@@ -425,12 +408,12 @@ static void write_rule(const struct htw_recurring *rule) {
     struct htw__json json = { .out = stdout };
     htw__json_begin(&json, NULL, '{');
     htw__json_instant(&json, "next", rule->next_ns, INT64_MIN);
-    write_word(&json, "name", rule->name);
-    write_word(&json, "schedule", rule->schedule);
-    write_word(&json, "zone", rule->zone);
+    htw__json_text(&json, "name", rule->name);
+    htw__json_text(&json, "schedule", rule->schedule);
+    htw__json_text(&json, "zone", rule->zone);
     htw__json_number(&json, "catch_up", rule->catch_up);
     htw__json_number(&json, "priority", rule->job.priority);
-    write_word(&json, "queue", rule->job.queue);
+    htw__json_text(&json, "queue", rule->job.queue);
     htw__json_bytes(&json, "key", rule->job.key, rule->job.key_size);
     htw__json_bytes(&json, "payload", rule->job.payload, rule->job.payload_size);
     htw__json_end(&json, '}');

@@ -2,8 +2,6 @@
 /* job.c - a job of a journal in JSON. */
 #include "job.h"
 
-#include <string.h>
-
 /* No character of UTF-8 is cut in two, or the bytes would be no text. */
 static size_t cut(const char *bytes, size_t size, size_t most) {
     if (size <= most)
@@ -26,7 +24,7 @@ void htw__job_write(struct htw__json *json, const struct htw_job_info *job, size
     htw__json_begin(json, NULL, '{');
     htw__json_exact(json, "id", (int64_t)job->id);
     htw__json_word(json, "state", states[job->state]);
-    htw__json_bytes(json, "queue", job->queue, job->queue == NULL ? 0 : strlen(job->queue));
+    htw__json_text(json, "queue", job->queue);
     htw__json_number(json, "priority", job->priority);
     htw__json_instant(json, "deadline", htw__job_deadline(job), HTW__JOB_NO_DEADLINE);
     htw__json_instant(json, "put", job->put_ns, INT64_MIN);

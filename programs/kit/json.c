@@ -8,6 +8,7 @@
 #include <htw/scheduler.h>
 
 #include <inttypes.h>
+#include <string.h>
 
 static void begin_value(struct htw__json *json, const char *name, const char *suffix) {
     if (json->needs_comma)
@@ -91,6 +92,10 @@ void htw__json_bytes(struct htw__json *json, const char *name, const char *bytes
         htw__visible_write_json(json->out, bytes, size);
     else
         write_base64(json->out, bytes, size);
+}
+
+void htw__json_text(struct htw__json *json, const char *name, const char *text) {
+    htw__json_bytes(json, name, text, text == NULL ? 0 : strlen(text));
 }
 
 void htw__json_instant(struct htw__json *json, const char *name, int64_t instant_ns,

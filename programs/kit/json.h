@@ -34,6 +34,9 @@ void htw__json_word(struct htw__json *json, const char *name, const char *word);
 /* Bytes, which may be any: a string if they are UTF-8, otherwise in Base64 under the name NAME_base64; NULL: null. */
 void htw__json_bytes(struct htw__json *json, const char *name, const char *bytes, size_t size);
 
+/* The same for a text that ends with a NUL. */
+void htw__json_text(struct htw__json *json, const char *name, const char *text);
+
 /* Two members: NAME as an instant, and NAME_ns as a string of nanoseconds. HTW_NEVER_NS: the first is null; `unknown_ns`: both. */
 void htw__json_instant(struct htw__json *json, const char *name, int64_t instant_ns,
                        int64_t unknown_ns);

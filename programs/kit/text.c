@@ -36,6 +36,13 @@ void htw__text_print(const char *bytes, size_t bytes_size, size_t columns) {
     }
 }
 
+void htw__text_print_or_dash(const char *bytes, size_t size, size_t columns) {
+    if (bytes == NULL)
+        putchar('-');
+    else
+        htw__text_print(bytes, size, columns);
+}
+
 const char *htw__text_deadline(int64_t deadline_ns, char text[HTW__TEXT_DEADLINE_SIZE]) {
     if (deadline_ns == HTW_NEVER_NS)
         snprintf(text, HTW__TEXT_DEADLINE_SIZE, "never");

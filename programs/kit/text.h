@@ -12,6 +12,9 @@
    character of UTF-8 is written as \xNN, and a backslash as \\. "..." ends what is cut off. */
 void htw__text_print(const char *bytes, size_t size, size_t columns);
 
+/* The same, and - for NULL. */
+void htw__text_print_or_dash(const char *bytes, size_t size, size_t columns);
+
 /* A deadline for people: an instant, or "never". */
 #define HTW__TEXT_DEADLINE_SIZE 48
 const char *htw__text_deadline(int64_t deadline_ns, char text[HTW__TEXT_DEADLINE_SIZE]);

@@ -101,7 +101,7 @@ static void end_selection(struct selection *self) {
 
 static void write_row(struct htw__json *json, const struct row *row) {
     htw__json_begin(json, NULL, '{');
-    htw__json_bytes(json, "name", *row->name == '\0' ? NULL : row->name, strlen(row->name));
+    htw__json_text(json, "name", *row->name == '\0' ? NULL : row->name);
     for (uint32_t i = HTW__SORT_DELAYED; i <= HTW__SORT_WAITING; i++)
         htw__json_number(json, names[i], row->of[i]);
     htw__json_instant(json, "paused_until", row->paused_until_ns, INT64_MIN);

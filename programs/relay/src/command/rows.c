@@ -18,10 +18,7 @@ const char *htw__rows_moment(int64_t ms, char text[HTW__ROWS_MOMENT_SIZE]) {
 }
 
 static void print_bytes(struct htw__bytes bytes, size_t columns) {
-    if (bytes.bytes != NULL)
-        htw__text_print(bytes.bytes, bytes.size, columns);
-    else
-        putchar('-');
+    htw__text_print_or_dash(bytes.bytes, bytes.size, columns);
 }
 
 void htw__rows_print_id(const struct htw__waiting *row) {
