@@ -73,6 +73,7 @@
  *                nothing is delivered any more. Then the file says which of the last changes were
  *                made: close the journal and open it again
  *    -ESHUTDOWN  the journal is being closed
+ *    -EROFS      the journal was opened by htw_journal_open_to_read()
  *
  * Fork. The child process cannot use the journal. It must not close the journal either: it would
  * disturb its parent; htw_journal_close() returns -EOWNERDEAD there and does nothing. A child that is
@@ -945,13 +946,14 @@ HTW_API HTW_WARN_UNUSED int htw_journal_list_recurring(struct htw_journal *journ
 
 /* ------------------------------------------------------------------ the rest */
 
-/** Receives a sentence about what is wrong in a file. Must return, as callbacks must (htw_callback). */
+/** Receives a sentence about what is wrong in a file; `problem` is valid in this call only. Must return, as callbacks must
+    (htw_callback), and must not call functions of this journal. */
 typedef void htw_problem(void *context, const char *problem);
 
 /**
  * Reads all of the file of a journal that was opened by htw_journal_open_to_read(), as of one instant.
  *
- * @param problem called for each thing that is wrong.
+ * @param problem called in this thread for each thing that is wrong.
  * @return 0: all was read; -EINVAL: also if the journal was opened otherwise; -EIO, -EBUSY, -ENOMEM.
  *
  * Cost: that of reading the file. The log of the file grows meanwhile.

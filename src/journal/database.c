@@ -18,7 +18,7 @@ int htw__database_fail(struct htw__database *self, int result) {
     if (result == SQLITE_IOERR_FSYNC || result == SQLITE_IOERR_DIR_FSYNC ||
         primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB || primary == SQLITE_CONSTRAINT)
         self->is_distrusted = true;
-    if ((result & 0xff) == SQLITE_INTERRUPT)
+    if (primary == SQLITE_INTERRUPT)
         return htw__database_distrust(self, "damaged: to read it would not end");
     int error = htw__journal_errno(self->connection, result);
     self->lacks_space = self->lacks_space || (error == -ENOSPC && !self->is_guest);

@@ -36,7 +36,6 @@ void htw__recurring_read_end(struct htw__database *database);
 
 /* The jobs that a step may put: those of its last rule come on top. */
 #define HTW__RECUR_SLICE 64u
-#define HTW__RECUR_JOBS_MAX (HTW__RECUR_SLICE + HTW_RECURRING_CATCH_UP_MAX)
 
 /* Reads rules that are due, or ends the round: if htw__recurring_has_work(). Under the lock, which it releases meanwhile. */
 void htw__recur_step(struct htw_journal *journal);
