@@ -68,9 +68,12 @@ static const char *parse_date_time(struct htw__text *text, int64_t *ret_ns) {
     int64_t seconds = htw__days_of(date) * HTW__DAY_S + of_day - offset;
     if (second == 60 && seconds % HTW__DAY_S != 0)
         return "a leap second comes only at 23:59:60 UTC";
-    if (seconds >= INT64_MAX / HTW__NS_PER_S || seconds <= INT64_MIN / HTW__NS_PER_S)
+    int64_t ns;
+    if (__builtin_mul_overflow(seconds, HTW__NS_PER_S, &ns) ||
+        __builtin_add_overflow(ns, htw__decimal_times(&fraction, HTW__NS_PER_S), &ns) ||
+        ns == INT64_MAX)
         return out_of_range;
-    *ret_ns = seconds * HTW__NS_PER_S + htw__decimal_times(&fraction, HTW__NS_PER_S);
+    *ret_ns = ns;
     return NULL;
 }
 

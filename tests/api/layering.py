@@ -31,10 +31,6 @@ def says(folder, what):
     return re.split(r",? ", found.group(1)) if found else []
 
 
-def place_of(name):
-    return root / name if name.startswith("programs/") else src / name
-
-
 def public(folder):
     return root / f"include/htw/{folder.name}.h" if folder.parent == src else folder / "none"
 
@@ -49,7 +45,7 @@ def folders_of(name):
 
 def check_folder(folder):
     """The includes of its files are those that it says, and what it says is included."""
-    said, used = {place_of(name) for name in says(folder, "uses")} - {src / "nothing"}, set()
+    said, used = {(root if name.startswith("programs/") else src) / name for name in says(folder, "uses")} - {src / "nothing"}, set()
     for path in [*folder.glob("*.[ch]*"), public(folder)]:
         text = path.read_text() if path.exists() else ""
         for name in re.findall(r"#include <htw/(\w+)\.h>", text):
