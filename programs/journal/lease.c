@@ -92,17 +92,22 @@ static bool is_next_asked_for(void) {
     return byte == '\n';
 }
 
-static bool end(const struct taken *taken, bool success) {
-    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+/* By the policy of the queue, or after a pause. */
+static void set_failure(const struct taken *taken, struct htw_job_update *update) {
     struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
     uint32_t failures = taken->attempt - 1 < DOUBLINGS_MAX ? taken->attempt - 1 : DOUBLINGS_MAX;
+    update->step = taken->attempt < taken->request->attempts ? HTW_JOB_RELEASE : HTW_JOB_BURY;
+    (void)htw_journal_get_queue(taken->journal, htw__journal_queue_of(taken->request), &stats);
+    if (stats.policy.initial_ns == 0 && stats.policy.attempts_max == 0)
+        update->deadline_ns = htw__clock_realtime_ns() + (HTW_SECOND << failures);
+}
+
+static bool end(const struct taken *taken, bool success) {
+    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
     update.id = taken->id;
     update.attempt = taken->attempt;
     if (!success)
-        update.step = taken->attempt < taken->request->attempts ? HTW_JOB_RELEASE : HTW_JOB_BURY;
-    (void)htw_journal_get_queue(taken->journal, htw__journal_queue_of(taken->request), &stats);
-    if (stats.policy.initial_ns == 0 && stats.policy.attempts_max == 0)
-        update.deadline_ns = htw__clock_realtime_ns() + (HTW_SECOND << failures);
+        set_failure(taken, &update);
     int error = htw_journal_update(taken->journal, &update);
     return error == -ENOENT || error == -ESTALE || htw__journal_succeeds(error);
 }
