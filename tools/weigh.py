@@ -25,7 +25,7 @@ GROUPS = {
     'journal': ('src/journal',),
     'relay': ('programs/relay/src', 'programs/relay/include'),
     'programs': ('programs', ':!programs/relay'),
-    'bindings': ('bindings', 'include/htw/*.hpp', 'include/htw/cpp'),
+    'bindings': ('bindings',),
     'tests': ('tests', 'programs/*/tests', 'programs/relay/benchmark'),
     'benchmarks': ('benchmarks',),
     'build': ('tools', 'dev', '.ci', 'debian', 'packaging', '*meson.build',

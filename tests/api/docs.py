@@ -39,7 +39,7 @@ errors += [f"docs/cpp.md: not in tests/cpp/test_guide.cpp, test_calendar.cpp or 
 if not in_cpp:
     errors.append("docs/cpp.md shows no programs")
 
-headers = "".join(path.read_text() for path in [*(root / "include/htw").glob("*.h"), *(root / "include/htw").rglob("*.hpp")])
+headers = "".join(path.read_text() for path in [*(root / "include/htw").glob("*.h"), *(root / "bindings/cpp").rglob("*.hpp")])
 # These also speak of what is inside the library, of metrics, of variables of units, and of macros for those who build it.
 inside = {"abi.md", "architecture.md", "barriers.md", "decisions.md", "debugging.md", "install.md", "monitor.md", "relay.md", "serve.md"}
 sources = "".join(path.read_text() for top in ["src", "programs", "tools", "tests/relay", "packaging"] for path in (root / top).rglob("*")

@@ -64,12 +64,12 @@ def check_folder(folder):
 
 for folder in {path.parent for top in (src, programs) for path in top.rglob("*.[ch]")}:
     check_folder(folder)
-for path in sorted(path for top in ["src", "programs", "include", "benchmarks", "examples"]
+for path in sorted(path for top in ["src", "programs", "include", "bindings/cpp", "benchmarks", "examples"]
                    for ending in ["*.[ch]", "*.cc", "*.[ch]pp"] for path in (root / top).rglob(ending)):
     own = uses.setdefault(node_of(path), set())
     text = path.read_text()
-    if root / "include" in path.parents:
-        own.update(node_of(root / "include" / name)
+    if {root / "include", root / "bindings/cpp"} & set(path.parents):
+        own.update(node_of(root / ("bindings/cpp" if name.endswith("pp") else "include") / name)
                    for name in re.findall(r"#include <(htw/[\w/]+\.h(?:pp)?)>", text))
     if path.suffix in (".c", ".h"):
         errors += [f"{path.relative_to(root)} is C, and includes <{name}>"

@@ -3,9 +3,9 @@
 # Each C++ header compiles alone, and twice, in each standard and with each compiler that is there,
 # without a warning, also without exceptions and RTTI; so does the use of what is a template. What
 # must not compile does not.
-# usage: headers.sh INCLUDE_FOLDER
+# usage: headers.sh ROOT_OF_THE_PROJECT
 set -eu
-include=$1
+root=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 # -I, not -isystem: the warnings of the headers count.
@@ -17,7 +17,7 @@ compile() {
     compiler=$1 standard=$2 file=$3
     shift 3
     # shellcheck disable=SC2086 # a list of words
-    "$compiler" -x c++ "-std=$standard" $warnings -Werror -I "$include" -fsyntax-only "$@" "$file"
+    "$compiler" -x c++ "-std=$standard" $warnings -Werror -I "$root/include" -I "$root/bindings/cpp" -fsyntax-only "$@" "$file"
 }
 
 compilers=
@@ -26,8 +26,8 @@ for compiler in g++ clang++; do
 done
 [ -n "$compilers" ] || { echo 'no C++ compiler'; exit 1; }
 
-for header in "$include"/htw/*.hpp "$include"/htw/cpp/*.hpp; do
-    name=${header#"$include/"}
+for header in "$root"/bindings/cpp/htw/*.hpp "$root"/bindings/cpp/htw/cpp/*.hpp; do
+    name=${header#"$root/bindings/cpp/"}
     printf '#include <%s>\n#include <%s>\n' "$name" "$name" >>"$work/all"
     printf '#include <%s>\nint main() {}\n' "$name" >"$work/alone"
     compile "${compilers##* }" c++17 "$work/alone"

@@ -159,7 +159,7 @@ class Site:
         self.reference()
         self.commands(htw)
         self.tables()
-        for path in sorted((self.root / "include/htw").rglob("*.hpp")):
+        for path in sorted((self.root / "bindings/cpp").rglob("*.hpp")):
             self.page_of(path.relative_to(self.root).as_posix())
         with open(self.folder / "index.md", "a") as index:
             index.write("\n" + (contents if htw else contents.replace("commands/*\n", "")))
