@@ -26,7 +26,7 @@ GROUPS = {
     'relay': ('programs/relay/src', 'programs/relay/include'),
     'programs': ('programs', ':!programs/relay'),
     'bindings': ('bindings',),
-    'tests': ('tests', 'programs/*/tests', 'programs/relay/benchmark'),
+    'tests': ('tests', 'programs/*/tests/*'),
     'benchmarks': ('benchmarks',),
     'build': ('tools', 'dev', '.ci', 'debian', 'packaging', '*meson.build',
               'meson_options.txt', 'CMakeLists.txt'),

@@ -62,10 +62,10 @@ def check_folder(folder):
     explained.update(folder / name for name in says(folder, "circle"))
 
 
-for folder in {path.parent for top in (src, programs) for path in top.rglob("*.[ch]")}:
+for folder in {path.parent for top in (src, programs) for path in top.rglob("*.[ch]") if "tests" not in path.relative_to(root).parts}:
     check_folder(folder)
 for path in sorted(path for top in ["src", "programs", "include", "bindings/cpp", "benchmarks", "examples"]
-                   for ending in ["*.[ch]", "*.cc", "*.[ch]pp"] for path in (root / top).rglob(ending)):
+                   for ending in ["*.[ch]", "*.cc", "*.[ch]pp"] for path in (root / top).rglob(ending) if "tests" not in path.relative_to(root).parts):
     own = uses.setdefault(node_of(path), set())
     text = path.read_text()
     if {root / "include", root / "bindings/cpp"} & set(path.parents):
@@ -101,7 +101,7 @@ def names_in(code):
 
 
 calls = {}
-for folder in {path.parent for top in (src, programs) for path in top.rglob("*.c")}:
+for folder in {path.parent for top in (src, programs) for path in top.rglob("*.c") if "tests" not in path.relative_to(root).parts}:
     code = {path: NO_CODE.sub(" ", path.read_text()) for path in folder.iterdir() if path.suffix in (".c", ".cc", ".h")}
     sources = code.keys() - {path for path in code if path.suffix == ".h"}
     home = {name: path for path in sources for name, _ in FUNCTION.findall(code[path])}

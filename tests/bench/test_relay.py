@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Tests of `./dev bench relay` without a Kafka: test_relay.py PROGRAM MOCK
 
-PROGRAM is htw-bench-relay, and MOCK is tests/relay/mock.c: brokers in memory. What needs a Kafka (stage.py and
+PROGRAM is htw-bench-relay, and MOCK is programs/relay/tests/mock.c: brokers in memory. What needs a Kafka (stage.py and
 Counter.java) checks by itself that each record arrives, and once.
 """
 import contextlib

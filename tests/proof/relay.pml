@@ -17,7 +17,7 @@
  *  - A client of the group is not told positions that are pending. A reader stops before a record that is not decided.
  *  - To open a producer ends the transaction of its id, and waits for one that is decided.
  *
- * Left out: time, levels, cancels, the index, other stripes, `--at-least-once` (tests/model/model_relay.c has these);
+ * Left out: time, levels, cancels, the index, other stripes, `--at-least-once` (programs/relay/tests/model/model_relay.c has these);
  * that a member does not end the transactions of the same owner again for some seconds.
  */
 

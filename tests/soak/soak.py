@@ -23,7 +23,7 @@ import time
 sys.dont_write_bytecode = True  # the source tree stays clean
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[1:1] = [str(ROOT / "tests/relay"), str(ROOT / "tests/serve")]
+sys.path[1:1] = [str(ROOT / "programs/relay/tests"), str(ROOT / "tests/serve")]
 
 from judge import BUCKETS, add_late, judge, p99_ms  # noqa: E402
 from subjects import Delay, Program, RelayOverMock, Serve  # noqa: E402
@@ -108,7 +108,7 @@ def start_subjects(started, build, folder, options):
     wanted = options.only.split(",") if options.only else None
     programs = {name: build / path for name, path in {
         "program": "tests/soak_program", "htw": "htw", "serve": "htw-serve", "relay": "htw-relay",
-        "mock": "tests/relay_brokers"}.items()}
+        "mock": "programs/relay/tests/relay_brokers"}.items()}
     makers = {
         "program": (["program"], lambda place, seed: Program(place, seed, programs["program"], options.threads, options.leak)),
         "delay": (["htw"], lambda place, seed: Delay(place, seed, programs["htw"])),

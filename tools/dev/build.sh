@@ -54,8 +54,8 @@ verb_demo() {
         configure relay -Dbuildtype=release -Dtests=false -Dexamples=false -Drelay=enabled
         ninja -C build/relay --quiet htw-relay
         # shellcheck disable=SC2086 # the compiler may be two words
-        ${CC:-cc} -o build/relay/mock tests/relay/mock.c -lrdkafka
-        python3 tests/relay/demo.py build/relay/htw-relay build/relay/mock
+        ${CC:-cc} -o build/relay/mock programs/relay/tests/mock.c -lrdkafka
+        python3 programs/relay/tests/demo.py build/relay/htw-relay build/relay/mock
         return
     fi
     [ $# -eq 0 ] || fail "demo: no such demo: $1"
@@ -81,7 +81,7 @@ demo_library() {
 # Fetches a Kafka once, into the folder $kafka.
 fetch_kafka() {
     kafka=build/kafka/${HTW_KAFKA_VERSION:-3}
-    python3 tests/relay/kafka/cluster.py fetch "$kafka" "${HTW_KAFKA_VERSION:-3}"
+    python3 programs/relay/tests/kafka/cluster.py fetch "$kafka" "${HTW_KAFKA_VERSION:-3}"
 }
 
 verb_pictures() {

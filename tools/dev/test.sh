@@ -53,17 +53,18 @@ sanitizer_options='-Doptimization=1 -Dc_args=-g1 -Dcpp_args=-g1'
 run_relay() {
     folder=build/$1
     shift
-    ninja -C "$folder" --quiet htw htw-relay tests/relay_suspend.so tests/test_relay_mock_commits \
-        tests/test_relay_mock_doubles tests/test_relay_mock_members examples/relay_producer examples/relay_consumer
+    ninja -C "$folder" --quiet htw htw-relay programs/relay/tests/relay_suspend.so \
+        programs/relay/tests/test_relay_mock_commits programs/relay/tests/test_relay_mock_doubles \
+        programs/relay/tests/test_relay_mock_members examples/relay_producer examples/relay_consumer
     case $* in
     '' | --quick | --long)
-        "$folder/tests/test_relay_mock_commits"
-        "$folder/tests/test_relay_mock_doubles"
-        "$folder/tests/test_relay_mock_members"
+        "$folder/programs/relay/tests/test_relay_mock_commits"
+        "$folder/programs/relay/tests/test_relay_mock_doubles"
+        "$folder/programs/relay/tests/test_relay_mock_members"
         ;;
     esac
     fetch_kafka
-    python3 tests/relay/test_relay.py "$folder/htw-relay" "$folder/tests" "$kafka" "$@"
+    python3 programs/relay/tests/test_relay.py "$folder/htw-relay" "$folder" "$kafka" "$@"
 }
 
 # What a browser makes of the page.
@@ -240,7 +241,7 @@ verb_soak() {
     configure soak -Dbuildtype=release -Dtests=true -Djournal=enabled -Dmonitor=enabled -Drelay=auto
     targets='htw htw-serve tests/soak_program'
     if ninja -C build/soak -t query htw-relay >/dev/null 2>&1; then
-        targets="$targets htw-relay tests/relay_brokers"
+        targets="$targets htw-relay programs/relay/tests/relay_brokers"
     fi
     # shellcheck disable=SC2086 # a list of words
     compile soak $targets

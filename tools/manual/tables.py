@@ -15,7 +15,8 @@ SOURCES = ("*.h", "*.c", "*.cc", "*.hpp")
 
 
 def sources(root):
-    return sorted(path for top in ("src", "programs", "include/htw") for pattern in SOURCES for path in (root / top).rglob(pattern))
+    return sorted(path for top in ("src", "programs", "include/htw") for pattern in SOURCES for path in (root / top).rglob(pattern)
+                  if "tests" not in path.relative_to(root).parts)
 
 
 def sentence_of(path):
@@ -77,7 +78,8 @@ def promises_of(root):
 def tests_of_promises(root):
     """{identifier: the tests that hold it}: the function after the comment, or all of its file."""
     tests = {}
-    for path in sorted(path for ending in ("c", "h", "py", "pml") for path in (root / "tests").rglob(f"*.{ending}")):
+    for path in sorted(path for ending in ("c", "h", "py", "pml") for top in ("tests", "programs")
+                       for path in (root / top).rglob(f"*.{ending}")):
         text = path.read_text()
         for comment in HOLDS.finditer(text):
             test = TEST.match(text, comment.end())

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_recurrence.c - records that come again: texts, summer time, ends, and missed occurrences. */
-#include "../../../programs/relay/src/levels.h"
-#include "../../../programs/relay/src/recurrence.h"
+#include "../../src/levels.h"
+#include "../../src/recurrence.h"
 
-#include "../unit.h"
+#include "unit/unit.h"
 
 #include <errno.h>
 #include <string.h>

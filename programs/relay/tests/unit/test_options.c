@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* test_relay_options.c - the command line of `htw relay`. */
-#include "../../../programs/relay/src/command/options.h"
+#include "../../src/command/options.h"
 
-#include "../../../programs/kit/terminal.h"
-#include "capture.h"
-#include "help_text.h"
+#include "../../../kit/terminal.h"
+#include "unit/cmd/capture.h"
+#include "unit/cmd/help_text.h"
 
 #include <getopt.h>
 #include <stdlib.h>

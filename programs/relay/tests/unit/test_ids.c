@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_ids.c - the table of ids, against a plain array. */
-#include "../../../programs/relay/src/ids.h"
+#include "../../src/ids.h"
 
-#include "../../support/random.h"
-#include "../unit.h"
+#include "support/random.h"
+#include "unit/unit.h"
 
 #define HASHES 300
 

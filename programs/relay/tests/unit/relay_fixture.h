@@ -3,9 +3,9 @@
 #ifndef TESTS_RELAY_FIXTURE_H
 #define TESTS_RELAY_FIXTURE_H
 
-#include "../../../programs/relay/src/relay.h"
+#include "../../src/relay.h"
 
-#include "../unit.h"
+#include "unit/unit.h"
 
 #define LEVELS ((struct htw__levels) { 1000, 4, 2 })
 #define BUCKETS 8

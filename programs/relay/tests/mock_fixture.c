@@ -2,7 +2,7 @@
 /* mock_fixture.c - a mock cluster, a relay over it, and clients that send and count. */
 #include "mock_fixture.h"
 
-#include "../../src/base/clock.h"
+#include "../../../src/base/clock.h"
 
 #include <errno.h>
 #include <stdio.h>

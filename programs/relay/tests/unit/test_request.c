@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_request.c - the headers that steer the relay. */
-#include "../../../programs/relay/src/levels.h"
-#include "../../../programs/relay/src/request.h"
+#include "../../src/levels.h"
+#include "../../src/request.h"
 
-#include "../unit.h"
+#include "unit/unit.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_background.c - a thread that does jobs, beside one that does not wait for it. */
-#include "../../../programs/relay/src/background.h"
+#include "../../src/background.h"
 
-#include "../unit.h"
+#include "unit/unit.h"
 
 #include <poll.h>
 #include <stdint.h>

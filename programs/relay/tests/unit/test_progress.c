@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_progress.c - the metadata of offsets, also such as the relay never wrote. */
-#include "../../../programs/relay/src/progress.h"
+#include "../../src/progress.h"
 
-#include "../../support/random.h"
-#include "../unit.h"
+#include "support/random.h"
+#include "unit/unit.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The relay over a real Kafka: test_relay.py [--quick | --long] RELAY TOOLS JARS [NAME...]
+"""The relay over a real Kafka: test_relay.py [--quick | --long] RELAY BUILD JARS [NAME...]
 
-RELAY is the program htw-relay, TOOLS the folder with what is preloaded, beside that of the examples, JARS that of
+RELAY is the program htw-relay, BUILD the folder of the build, with examples and what is preloaded, JARS that of
 Kafka's artifacts. NAME: tests whose name contains it. --quick: those that CI runs; --long: also those that take minutes. Ends with
 status 77 where Java, Maven or the network is missing.
 """
@@ -34,8 +34,9 @@ class World:
 
     def __init__(self, arguments, nodes, settings):
         self.program = os.path.abspath(arguments.relay)
-        self.suspend = os.path.join(os.path.abspath(arguments.tools), "relay_suspend.so")
-        examples = os.path.join(os.path.abspath(arguments.tools), "..", "examples")
+        build = os.path.abspath(arguments.build)
+        self.suspend = os.path.join(build, "programs/relay/tests/relay_suspend.so")
+        examples = os.path.join(build, "examples")
         self.examples = [os.path.join(examples, name) for name in ("relay_producer", "relay_consumer")]
         self.cluster = Cluster(arguments.jars, nodes, **settings)
 
@@ -68,7 +69,7 @@ def main():
     amount = parser.add_mutually_exclusive_group()
     amount.add_argument("--quick", action="store_true")
     amount.add_argument("--long", action="store_true")
-    for name in ("relay", "tools", "jars"):
+    for name in ("relay", "build", "jars"):
         parser.add_argument(name)
     parser.add_argument("names", nargs="*")
     arguments = parser.parse_intermixed_args()

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_waiting.c - pages of what waits: order, filters, records that move meanwhile, cancels and moves. */
-#include "../../../programs/relay/src/waiting.h"
+#include "../../src/waiting.h"
 
-#include "../unit.h"
+#include "unit/unit.h"
 
 #include <inttypes.h>
 #include <stdio.h>

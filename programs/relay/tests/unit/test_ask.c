@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_relay_ask.c - requests to `htw relay http`: what they ask for, and whether they may. */
-#include "../../../programs/relay/src/command/ask.h"
+#include "../../src/command/ask.h"
 
-#include "../unit.h"
+#include "unit/unit.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -11,7 +11,7 @@ from case import CI, scenario
 from relay import PATIENCE, wait_for
 import test_examples
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 # Commands that run until they are stopped, and what each says before the next one is typed.

@@ -7,9 +7,9 @@
 #ifndef TESTS_RELAY_MOCK_FIXTURE_H
 #define TESTS_RELAY_MOCK_FIXTURE_H
 
-#include "../../programs/relay/src/kafka.h"
+#include "../src/kafka.h"
 
-#include "../unit/unit.h"
+#include "unit/unit.h"
 
 #include <librdkafka/rdkafka_mock.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_destinations.c - to which topics the relay delivers. */
-#include "../../../programs/relay/src/destinations.h"
+#include "../../src/destinations.h"
 
-#include "../unit.h"
+#include "unit/unit.h"
 
 static const char *const patterns[] = { "orders.*", "audit" };
 static const char *const own[] = { "in", "in.l0", "orders.dead" };

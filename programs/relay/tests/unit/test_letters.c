@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_letters.c - dead letters that their topic refuses: nothing stops, and nothing is dropped. */
-#include "../../../programs/relay/src/request.h"
+#include "../../src/request.h"
 
 #include "relay_fixture.h"
 

@@ -9,7 +9,7 @@
 #ifndef TESTS_MODEL_MEMORY_BROKER_H
 #define TESTS_MODEL_MEMORY_BROKER_H
 
-#include "../../programs/relay/src/relay.h"
+#include "../../src/relay.h"
 
 #define BROKER_STRIPES 3
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_trust.c - how the relay finds the destination that has failed a transaction. No broker. */
-#include "../../programs/relay/src/directory.h"
+#include "../src/directory.h"
 
-#include "../unit/unit.h"
+#include "unit/unit.h"
 
 #include <errno.h>
 #include <string.h>

@@ -16,14 +16,14 @@ import urllib.request
 
 sys.dont_write_bytecode = True  # the source tree stays clean
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../cmd"))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tests/cmd"))
 
 from http_hostile import shuts_nobody_out  # noqa: E402
 from brokers import relay_in_memory  # noqa: E402
 from relay import PATIENCE  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-FOLDER = os.path.join(HERE, "..", "..", "examples", "relay", "monitoring")
+FOLDER = os.path.join(HERE, "..", "..", "..", "examples", "relay", "monitoring")
 
 
 def read(name):

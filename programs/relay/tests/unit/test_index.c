@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_index.c - cancelling and replacing by id. */
-#include "../../../programs/relay/src/index.h"
+#include "../../src/index.h"
 
 #include "relay_fixture.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_relay_log.c - the log of `htw relay`. */
-#include "../../../programs/relay/src/command/log.h"
+#include "../../src/command/log.h"
 
-#include "capture.h"
+#include "unit/cmd/capture.h"
 
 /* What `text` is logged as, after its time, which the line must begin with. */
 static const char *logged(enum htw__severity level, const char *text) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_loaded.c - a bucket of level 0 in memory: order, cuts and passes, resuming. */
-#include "../../../programs/relay/src/loaded.h"
+#include "../../src/loaded.h"
 
-#include "../unit.h"
+#include "unit/unit.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* test_levels.c - which bucket a deadline belongs to. */
-#include "../../../programs/relay/src/levels.h"
+#include "../../src/levels.h"
 
-#include "../../support/random.h"
-#include "../unit.h"
+#include "support/random.h"
+#include "unit/unit.h"
 
 /* The defaults of the program: buckets of 1 s, 32 s, 17 min, 9 h and 12 days. */
 static const struct htw__levels usual = { 1000, 64, 5 };

@@ -14,8 +14,8 @@
  */
 /* holds: relay-1, relay-2, relay-3, relay-5, relay-6, relay-7, relay-8, relay-9, relay-15, relay-17,
    relay-18 */
-#include "../support/random.h"
-#include "arguments.h"
+#include "support/random.h"
+#include "model/arguments.h"
 #include "memory_broker.h"
 
 #include <inttypes.h>

@@ -15,7 +15,7 @@ sys.dont_write_bytecode = True  # the source tree stays clean
 
 from brokers import relay_in_memory  # noqa: E402
 
-EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "relay")
+EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "examples", "relay")
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
 PATIENCE = 60
 
