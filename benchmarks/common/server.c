@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -92,18 +90,6 @@ void server_await(void) {
 void server_stop(void) {
     kill(server.process, server.stop_signal);
     waitpid(server.process, NULL, 0);
-}
-
-int server_connect(const char *path) {
-    struct sockaddr_un address = { .sun_family = AF_UNIX };
-    snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-    int socket_ = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (socket_ < 0)
-        report_failure("socket: %s", strerror(errno));
-    if (connect(socket_, (struct sockaddr *)&address, sizeof(address)) == 0)
-        return socket_;
-    close(socket_);
-    return -1;
 }
 
 /* What is shared counts once. */

@@ -25,9 +25,6 @@ void server_await(void);
 
 void server_stop(void);
 
-/* Connects to a socket in the working directory; -1: not yet. */
-int server_connect(const char *path);
-
 /* With its processes. */
 uint64_t server_resident_bytes(void);
 

@@ -6,13 +6,13 @@ import tempfile
 
 from common import measure
 
-ABOUT = "Measures htw's journal, SQLite alone, and beanstalkd, Redis and PostgreSQL."
+ABOUT = "Measures htw's journal, SQLite alone, and Redis and PostgreSQL."
 ROUNDS = "3; space and restart 1"
 LIMIT_S = 300
 
 EMBEDDED = ["htw", "htw-normal", "sqlite", "sqlite-normal"]
-DURABLE = ["htw", "sqlite", "beanstalkd", "redis", "postgresql"]  # synced before they answer
-LOOSE = ["htw", "sqlite", "beanstalkd-50ms", "redis-everysec", "postgresql"]  # where that is slow
+DURABLE = ["htw", "sqlite", "redis", "postgresql"]  # synced before they answer
+LOOSE = ["htw", "sqlite", "redis-everysec", "postgresql"]  # where that is slow
 DELAYED = ["--jobs", "100000", "--delay", "0.5"]
 
 
@@ -49,8 +49,7 @@ def plan_rates(options):
     disk, tmpfs = options.folder, options.tmpfs
     for delay in ([], DELAYED):
         for peer in options.peers:
-            if not delay or not peer.startswith("beanstalkd"):
-                yield from run(options, disk, "cycle", peer, *delay)
+            yield from run(options, disk, "cycle", peer, *delay)
         for peer in EMBEDDED:
             yield from run(options, tmpfs, "cycle", peer, *delay)
     for threads in ("1", "16", "256"):
@@ -77,9 +76,8 @@ def plan_sizes(options):
     for peer in ("htw", "sqlite"):
         yield from run(options, options.folder, "space", peer, "--random")
     yield from run(options, options.folder, "space", "htw", "--payload", "1000")
-    for peer in LOOSE:  # beanstalkd reads its log at 100 000 jobs a second
-        fewer = ["--jobs", "100000"] if peer.startswith("beanstalkd") else []
-        yield from run(options, options.folder, "restart", peer, *fewer)
+    for peer in LOOSE:
+        yield from run(options, options.folder, "restart", peer)
     log = "8" if options.quick else "256"
     yield from run(options, options.folder, "restart", "htw", "--log", log)
     if not options.quick:

@@ -10,7 +10,7 @@
 extern const struct workload workload_threads, workload_foreign, workload_headline,
     workload_lateness, workload_stall, workload_idle, workload_memory, workload_pair;
 extern const struct peer peer_htw, peer_htw_absolute, peer_htw_100us, peer_htw_fine;
-extern const struct peer peer_heap_cond, peer_at_once, peer_libuv, peer_libevent;
+extern const struct peer peer_heap_cond, peer_at_once, peer_libevent;
 
 static const struct workload *const workloads[] = {
     &workload_threads,  &workload_foreign, &workload_headline,
@@ -20,9 +20,6 @@ static const struct workload *const workloads[] = {
 
 static const void *peers[PEERS_MAX] = {
     &peer_htw,      &peer_htw_absolute, &peer_htw_100us, &peer_htw_fine, &peer_heap_cond,
-#ifdef BENCH_WITH_LIBUV
-    &peer_libuv,
-#endif
 #ifdef BENCH_WITH_LIBEVENT
     &peer_libevent,
 #endif

@@ -7,8 +7,6 @@
  * clock twice and asks epoll for events once. On virtual time that system call is most of the cost
  * of an advance in which few timers are due.
  *
- * Link libevent before libev, because libev has functions of libevent's names.
- *
  * libev keeps times as seconds in a double: exact to half a tick up to tick 2^50 at least. It
  * reports neither the next deadline nor the number of timers. Its heap takes 16 bytes for each
  * timer.

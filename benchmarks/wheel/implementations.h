@@ -6,6 +6,6 @@
 #include "bench.h"
 
 extern const struct bench_implementation bench_null, bench_relink, bench_htw, bench_htw_strict,
-    bench_htw_kafka, bench_heap, bench_rbtree, bench_libev, bench_libevent, bench_libuv;
+    bench_htw_kafka, bench_heap, bench_rbtree, bench_libev;
 
 #endif /* BENCH_WHEEL_IMPLEMENTATIONS_H */

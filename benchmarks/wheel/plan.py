@@ -11,11 +11,10 @@ SLOW_IS_WRONG = False
 
 QUICK_TIMERS_MAX = 1000000
 # The numbers of timers of each workload.
-SIZES = {"churn": [1000, 100000, 1000000, 10000000], "fifo-time": [100000], "sparse": [87600],
-         "phase": [1000]}
+SIZES = {"churn": [1000, 100000, 1000000, 10000000], "fifo-time": [100000], "sparse": [87600]}
 SIZES["fifo"] = SIZES["expire"] = SIZES["churn"]
 USUAL_SIZES = [1000000]
-FIXED = {"sparse", "phase"}  # no other number makes sense
+FIXED = {"sparse"}  # no other number makes sense
 EXACT = {"memory"}  # all rounds are the same
 AGRONA = "agrona"
 PEERS = {AGRONA: "Agrona's DeadlineTimerWheel, 65 536 spokes; on the JVM"}
@@ -27,7 +26,7 @@ def add_options(parser):
     parser.add_argument("--impl", default="", metavar="NAME,...",
                         help="only these implementations; --list names them")
     parser.add_argument("--n", default="", metavar="N,...", help=(
-        "these numbers of timers instead of each workload's own; sparse and phase have fixed ones"))
+        "these numbers of timers instead of each workload's own; sparse has a fixed one"))
     parser.add_argument("--plugin", action="append", default=[], metavar="FILE", help=(
         "a shared object that defines bench_plugins; may be repeated (benchmarks/wheel/bench.h)"))
     parser.add_argument("--no-jvm", action="store_true", help="without Agrona's wheel")

@@ -40,7 +40,7 @@ plot {lines}
 
 HTW = "htw"
 # Only the tables have these: what marks the least there is to pay, and the slowest; and htw's other forms.
-OMITTED = {"null", "relink", "libev", "libevent", "libuv"}
+OMITTED = {"null", "relink", "libev"}
 COLOURS = ["#d62728", "#ff7f0e", "#1f77b4", "#2ca02c", "#9467bd", "#8c564b", "#17becf", "#e377c2", "#bcbd22"]
 
 

@@ -10,36 +10,20 @@
 #define MANY_TIMERS 1000000
 
 extern const struct workload workload_churn, workload_fifo, workload_fifo_time, workload_expire,
-    workload_long, workload_keep_alive, workload_sparse, workload_slack, workload_phase,
-    workload_memory;
+    workload_long, workload_keep_alive, workload_sparse, workload_slack, workload_memory;
 
 static const struct workload *const workloads[] = {
-    &workload_churn,
-    &workload_fifo,
-    &workload_fifo_time,
-    &workload_expire,
-    &workload_long,
-    &workload_slack,
-    &workload_keep_alive,
-    &workload_sparse,
-    &workload_phase,
-    &workload_memory,
-    NULL,
+    &workload_churn, &workload_fifo,       &workload_fifo_time, &workload_expire, &workload_long,
+    &workload_slack, &workload_keep_alive, &workload_sparse,    &workload_memory, NULL,
 };
 
 static const void *peers[PEERS_MAX] = {
-    &bench_null,     &bench_relink, &bench_htw, &bench_htw_strict, &bench_htw_kafka, &bench_heap,
+    &bench_null,   &bench_relink, &bench_htw, &bench_htw_strict, &bench_htw_kafka, &bench_heap,
 #ifdef BENCH_WITH_RBTREE
     &bench_rbtree,
 #endif
 #ifdef BENCH_WITH_LIBEV
     &bench_libev,
-#endif
-#ifdef BENCH_WITH_LIBEVENT
-    &bench_libevent,
-#endif
-#ifdef BENCH_WITH_LIBUV
-    &bench_libuv,
 #endif
 };
 

@@ -23,7 +23,6 @@ COLUMNS = {
               ("long_drain_advances", "long, drain: advances a timer", 1)],
     "keep-alive": [MOVE],
     "sparse": [("timer_ns", "ns a timer", 1), ("timer_advances", "advances a timer", 1)],
-    "phase": [PAIR],
     "memory": [("fixed_bytes", "fixed: bytes a wheel", 1),
                ("timer_bytes", "armed: bytes a timer", 1)],
 }

@@ -99,7 +99,7 @@ def bench_each_peer_can_be_left_out():
     assert run.returncode == 0 and "left out" not in run.stderr + run.stdout, run.stderr
     assert {line["peer"] for line in document["results"]} == {"htw", "htw-absolute"}, document
     for name in ("purgatory", "wheel"):
-        run, _ = bench(name, {}, "--workload", "phase" if name == "wheel" else "wake", "--no-jvm",
+        run, _ = bench(name, {}, "--workload", "sparse" if name == "wheel" else "wake", "--no-jvm",
                        "--rounds", "1")
         assert run.returncode == 0 and "left out" not in run.stderr, run.stderr
 
@@ -138,7 +138,7 @@ def bench_peers_that_were_built_are_measured():
 
 
 def bench_kafka_and_agrona_are_looked_for():
-    for name, workload, peer in (("purgatory", "wake", "kafka"), ("wheel", "phase", "agrona")):
+    for name, workload, peer in (("purgatory", "wake", "kafka"), ("wheel", "sparse", "agrona")):
         run, document = bench(name, FAILING, "--workload", workload, "--rounds", "1")
         assert run.returncode == 0, run.stderr
         assert f"run.py: {peer} is left out: Maven cannot fetch it" in run.stderr, run.stderr

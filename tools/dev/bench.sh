@@ -14,7 +14,7 @@ help_bench() {
                     measure the purgatory and Kafka's, which Maven fetches once, and write
                     build/bench-purgatory/results.json; ARG: --quick, --no-jvm, --help
   bench journal [ARG]...
-                    measure the journal beside SQLite alone, beanstalkd, Redis and PostgreSQL, and
+                    measure the journal beside SQLite alone, Redis and PostgreSQL, and
                     write build/bench-journal/results.json; ARG: --quick, --no-servers, --help
   bench relay [ARG]...
                     measure htw relay over a Kafka on this machine, beside a ladder of delay topics and

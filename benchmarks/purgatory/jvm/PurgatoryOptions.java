@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import java.util.List;
-
 /** What the command line asks for: options of htw-bench-purgatory. */
 final class PurgatoryOptions {
     final String workload;
@@ -16,12 +14,9 @@ final class PurgatoryOptions {
     final double warmup;
 
     PurgatoryOptions(String[] arguments) {
-        Arguments given = new Arguments(arguments,
-            List.of("--workload", "--threads", "--per-request", "--keys", "--requests", "--rate",
-                "--seconds", "--warmup"),
-            List.of("--quick", "--own-keys", "--distinct"));
+        Arguments given = new Arguments(arguments);
         boolean quick = given.has("--quick");
-        workload = given.name("--workload", List.of("pair", "memory", "arrivals", "expire"));
+        workload = given.text("--workload");
         threads = given.whole("--threads", 1);
         perRequest = given.whole("--per-request", 2);
         ownKeys = given.has("--own-keys");

@@ -18,8 +18,11 @@ final class Suite {
         case "arrivals":
             PurgatoryArrivals.run(options, report);
             break;
-        default:
+        case "expire":
             PurgatoryExpire.run(options, report);
+            break;
+        default:
+            Bench.fail("no such workload: " + options.workload);
         }
     }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 
-import java.util.List;
-
 /** What the command line asks for: options of htw-bench-scheduler. */
 final class Options {
     final String workload;
@@ -11,18 +9,13 @@ final class Options {
     final double warmup;
 
     Options(String[] arguments) {
-        Arguments given = new Arguments(arguments,
-            List.of("--workload", "--peer", "--producers", "--seconds", "--warmup"),
-            List.of("--quick"));
+        Arguments given = new Arguments(arguments);
         boolean quick = given.has("--quick");
-        workload = given.name("--workload",
-            List.of("threads", "foreign", "headline", "lateness", "stall", "idle", "memory"));
-        peer = given.name("--peer", Peers.NAMES);
+        workload = given.text("--workload");
+        peer = given.text("--peer");
         producers = given.whole("--producers", 1);
         seconds = given.number("--seconds", usualSeconds() / (quick ? 5 : 1));
         warmup = given.number("--warmup", quick ? 1 : 2);
-        if (producers != 1 && !workload.equals("threads") && !workload.equals("foreign"))
-            throw Arguments.wrong(workload + " has one producer");
     }
 
     private double usualSeconds() {

@@ -24,8 +24,10 @@ final class Suite {
             return new Stall();
         case "idle":
             return new Idle();
-        default:
+        case "memory":
             return new Memory();
+        default:
+            throw new IllegalArgumentException("no such workload: " + name);
         }
     }
 

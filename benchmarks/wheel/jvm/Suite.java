@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-import java.util.List;
-
 /**
  * Runs one workload of htw-bench-wheel with Agrona's DeadlineTimerWheel in this JVM, and prints its
  * figures. Each workload warms up first: a JVM compiles what runs often.
  */
 final class Suite {
     static void run(String[] words) {
-        Arguments given = new Arguments(words, List.of("--workload", "--peer", "--n", "--seed"),
-            List.of("--quick", "--check-end"));
-        String workload = given.name("--workload", List.of("churn", "fifo", "expire"));
-        given.name("--peer", List.of("agrona"));
+        Arguments given = new Arguments(words);
+        String workload = given.text("--workload");
         int timers = given.whole("--n", 1_000_000);
         long seed = given.whole("--seed", 1);
         int operations = given.has("--quick") ? 400_000 : timers > 1_000_000 ? 1_000_000 : 4_000_000;

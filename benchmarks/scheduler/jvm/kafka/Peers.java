@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-import java.util.List;
-
 /** The peers that this program was compiled with. */
 final class Peers {
-    static final List<String> NAMES = List.of("kafka");
-
     static Peer named(String name) {
         return new KafkaPeer();
     }
