@@ -4,7 +4,7 @@
 
 #include "../kit/terminal.h"
 #include "../top/fetch.h"
-#include "../top/path.h"
+#include "../top/find.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* draw.c - draws snapshots of a program: its sources, in their order. */
+/* draw.c - draws the answers of a monitor: its sources, in their order. */
 #include "draw.h"
 
-#include "bars.h"
-#include "figures.h"
-#include "table.h"
-#include "views.h"
+#include <htw/monitor.h>
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define OBSERVED_MAX 4 /* words */
 
 const char *const htw__sort_names[] = { "name",    "pending", "rate", "memory",
                                         "wakeups", "cpu",     "late", NULL };
@@ -21,310 +20,405 @@ const char *const htw__page_names[] = { "overview", "sites",    "wakeups", "herd
 _Static_assert(sizeof(htw__page_names) / sizeof(htw__page_names[0]) == HTW__PAGE_COUNT + 1,
                "one each");
 
-static const struct htw__top_source *source_before(const struct htw__drawing *self,
-                                                   const struct htw__top_source *now) {
-    static const struct htw__top_source none;
-    const struct htw__top_source *before = htw__top_snapshot_find(self->before, now);
-    return before == NULL ? &none : before;
-}
-
 /* ---- the order */
 
-/* What qsort() compares has no argument for it. */
-static const struct htw__drawing *sorting;
+/* The first one counts if none was chosen. */
+static const enum htw__sort sorts_of_sources[] = { HTW__SORT_NAME, HTW__SORT_PENDING,
+                                                   HTW__SORT_RATE, HTW__SORT_MEMORY,
+                                                   HTW__SORT_COUNT };
+static const enum htw__sort sorts_of_sites[] = { HTW__SORT_WAKEUPS, HTW__SORT_PENDING,
+                                                 HTW__SORT_CPU,     HTW__SORT_LATE,
+                                                 HTW__SORT_RATE,    HTW__SORT_NAME,
+                                                 HTW__SORT_COUNT };
 
-static uint64_t activity(const struct htw__top_source *source) {
-    return source->scheduled + source->submitted + source->put;
+/* Where the chosen one is among those of the page; the first one: it is not. */
+static const enum htw__sort *chosen_sort(const struct htw__view *view,
+                                         const enum htw__sort **ret_sorts) {
+    *ret_sorts = view->page == HTW__PAGE_SITES ? sorts_of_sites : sorts_of_sources;
+    for (const enum htw__sort *sort = *ret_sorts; *sort != HTW__SORT_COUNT; sort++)
+        if (*sort == view->sort)
+            return sort;
+    return *ret_sorts;
 }
 
-/* The greatest number first; where there is none to sort by, all have the same. */
-static int compare_numbers(double left, double right) {
-    return left > right ? -1 : left < right;
+enum htw__sort htw__view_sort(const struct htw__view *view) {
+    const enum htw__sort *sorts;
+    return *chosen_sort(view, &sorts);
 }
 
-static double source_number(const struct htw__top_source *source) {
-    enum htw__sort sort = htw__view_sort(sorting->view);
-    return sort == HTW__SORT_PENDING  ? (double)source->pending
-           : sort == HTW__SORT_MEMORY ? (double)source->memory_bytes
-           : sort == HTW__SORT_RATE
-               ? htw__line_rate(sorting, activity(source_before(sorting, source)), activity(source))
-               : 0;
+enum htw__sort htw__view_next_sort(const struct htw__view *view) {
+    const enum htw__sort *sorts, *sort = chosen_sort(view, &sorts);
+    return sort[1] == HTW__SORT_COUNT ? *sorts : sort[1];
 }
 
-static int compare_sources(const void *left, const void *right) {
-    const struct htw__top_source *a = left, *b = right;
-    if (a->kind != b->kind)
-        return a->kind < b->kind ? -1 : 1;
-    int order = compare_numbers(source_number(a), source_number(b));
-    order = order != 0 ? order : strcmp(a->name, b->name);
-    return sorting->view->is_reversed ? -order : order;
+static int compare_items(const void *left, const void *right) {
+    const struct htw__item *a = left, *b = right;
+    for (size_t i = 0; i < sizeof(a->keys) / sizeof(a->keys[0]); i++)
+        if (a->keys[i] != b->keys[i])
+            return a->keys[i] < b->keys[i] ? 1 : -1;
+    int order = strcmp(htw__answer_string(a->now, "name"), htw__answer_string(b->now, "name"));
+    if (order == 0)
+        order =
+            strcmp(htw__answer_string(a->now, "address"), htw__answer_string(b->now, "address"));
+    return order != 0 ? order : a->place < b->place ? -1 : 1;
 }
 
-/* A shard, and what it was before. */
-struct row {
-    const struct htw__top_shard *now;
-    struct htw__top_shard before;
-};
-
-static double row_number(const struct row *row) {
-    enum htw__sort sort = htw__view_sort(sorting->view);
-    return sort == HTW__SORT_PENDING  ? (double)row->now->in_wheels
-           : sort == HTW__SORT_MEMORY ? (double)row->now->memory_bytes
-           : sort == HTW__SORT_RATE
-               ? htw__line_rate(sorting, row->before.scheduled, row->now->scheduled)
-               : 0;
+void htw__items_sort(struct htw__item *items, size_t count, bool is_reversed) {
+    qsort(items, count, sizeof(*items), compare_items);
+    for (size_t i = 0; i < count / 2 && is_reversed; i++) {
+        struct htw__item first = items[i];
+        items[i] = items[count - 1 - i];
+        items[count - 1 - i] = first;
+    }
 }
 
-static int compare_rows(const void *left, const void *right) {
-    const struct row *a = left, *b = right;
-    int order = compare_numbers(row_number(a), row_number(b));
-    order = order != 0 ? order : a->now->number < b->now->number ? -1 : 1;
-    return sorting->view->is_reversed ? -order : order;
+/* ---- figures */
+
+uint64_t htw__item_growth(const struct htw__item *item, const char *member) {
+    uint64_t before = htw__answer_number(item->before, member);
+    uint64_t now = htw__answer_number(item->now, member);
+    return item->before == NULL || now < before ? 0 : now - before;
+}
+
+static const char *format_cpu(double share, char text[HTW__FIGURE_SIZE]) {
+    int decimals = share < 0.1 ? 2 : share < 1 ? 1 : 0;
+    snprintf(text, HTW__FIGURE_SIZE, "%.*f%%", decimals, 100 * (share < 9999 ? share : 9999));
+    return text;
+}
+
+/* Of what a row of others does not have. */
+static const char *format_none(char text[HTW__FIGURE_SIZE]) {
+    return strcpy(text, "-");
+}
+
+const char *htw__item_figure(const struct htw__drawing *self, const struct htw__item *item,
+                             enum htw__how how, const char *member, char text[HTW__FIGURE_SIZE]) {
+    const json_t *value = json_object_get(item->now, member);
+    uint64_t number = htw__answer_number(item->now, member);
+    double rate = self->seconds <= 0 ? 0 : (double)htw__item_growth(item, member) / self->seconds;
+    bool is_total = self->view->is_total;
+    switch (how) {
+    case HTW__COUNT:
+        return htw__figure_count(number, text);
+    case HTW__RATE:
+        return htw__figure_rate(rate, text);
+    case HTW__CHANGE:
+        return is_total ? htw__figure_count(number, text) : htw__figure_rate(rate, text);
+    case HTW__CPU:
+        return is_total ? htw__figure_duration(number, text) : format_cpu(rate / 1e9, text);
+    case HTW__BYTES:
+        return htw__figure_bytes(number, text);
+    case HTW__DURATION:
+        return json_is_integer(value) && json_integer_value(value) >= 0
+                   ? htw__figure_duration(number, text)
+                   : format_none(text);
+    case HTW__SCALE:
+        snprintf(text, HTW__FIGURE_SIZE, "%.3g", (double)number / 1e6);
+        return value == NULL ? format_none(text) : text;
+    case HTW__PLACE:
+        snprintf(text, HTW__FIGURE_SIZE, "%zu", item->place);
+        return text;
+    case HTW__HOWS:
+        break;
+    }
+    return format_none(text);
 }
 
 /* ---- sources */
 
-static void set_shard(const struct htw__drawing *self, const struct row *row,
-                      struct htw__table_row *drawn) {
-    const struct htw__top_shard *now = row->now;
-    snprintf(drawn->texts[0], sizeof(drawn->texts[0]), "%" PRIu32, now->number);
-    htw__figure_count(now->in_wheels, drawn->texts[1]);
-    htw__figure_rate(htw__line_rate(self, row->before.scheduled, now->scheduled), drawn->texts[2]);
-    htw__figure_rate(htw__line_rate(self, row->before.cancelled, now->cancelled), drawn->texts[3]);
-    htw__figure_rate(htw__line_rate(self, row->before.moved, now->moved), drawn->texts[4]);
-    htw__figure_count(now->groups, drawn->texts[5]);
-    htw__figure_bytes(now->memory_bytes, drawn->texts[6]);
+/* A part of what is shown of a source: a figure, which `kind` says how to show, with its label; or one of these. */
+struct part {
+    int kind; /* enum htw__how */
+    const char *label, *member;
+};
+enum {
+    LINE = HTW__HOWS, /* begins with the label */
+    TROUBLE,          /* a count that is shown where it is not 0 */
+    OF_SHARDS,        /* a count of all shards */
+    AGE,              /* where it is not short */
+    DURATIONS,        /* a line */
+    WAITS             /* likewise, of bars alone */
+};
+
+static const struct part of_scheduler[] = {
+    { LINE, "  ", "" },
+    { HTW__COUNT, "pending", "pending" },
+    { HTW__COUNT, "running", "running" },
+    { OF_SHARDS, "groups", "groups" },
+    { HTW__BYTES, "memory", "memory_bytes" },
+    { TROUBLE, "late", "late" },
+    { TROUBLE, "missed periods", "missed" },
+    { TROUBLE, "refused", "refused" },
+    { LINE, "  per second: ", "" },
+    { HTW__RATE, "scheduled", "scheduled" },
+    { HTW__RATE, "fired", "fired" },
+    { HTW__RATE, "cancelled", "cancelled" },
+    { HTW__RATE, "moved", "moved" },
+    { HTW__RATE, "demoted", "demoted" },
+    { LINE, "              ", "" },
+    { HTW__RATE, "runs", "runs" },
+    { HTW__RATE, "wake-ups", "wakeups" },
+    { HTW__RATE, "of these with nothing due", "empty_wakeups" },
+    { DURATIONS, "lateness", "lateness" },
+    { DURATIONS, "callback", "callback" },
+    { LINE, NULL, "" },
+};
+
+/* The scheduler counts the timers as its own, and a group for each purgatory. */
+static const struct part of_purgatory[] = {
+    { LINE, "  ", "" },
+    { HTW__COUNT, "pending", "pending" },
+    { HTW__COUNT, "keys", "keys" },
+    { HTW__COUNT, "watches", "watched" },
+    { HTW__COUNT, "with a timeout", "delayed" },
+    { HTW__BYTES, "memory", "memory_bytes" },
+    { LINE, "  in its scheduler: one group, ", "" },
+    { HTW__COUNT, "timers", "alarms" },
+    { LINE, "  per second: ", "" },
+    { HTW__RATE, "submitted", "submitted" },
+    { HTW__RATE, "completed", "completed" },
+    { HTW__RATE, "expired", "expired" },
+    { HTW__RATE, "cancelled", "cancelled" },
+    { WAITS, "waits", "waits" },
+    { LINE, NULL, "" },
+};
+
+static const struct part of_journal[] = {
+    { LINE, "  ", "" },
+    { HTW__COUNT, "delayed", "delayed" },
+    { HTW__COUNT, "ready", "ready" },
+    { HTW__COUNT, "leased", "leased" },
+    { HTW__COUNT, "buried", "buried" },
+    { TROUBLE, "stopped", "stopped" },
+    { TROUBLE, "refused", "refused" },
+    { TROUBLE, "failed", "failed" },
+    { LINE, "  ", "" },
+    { HTW__DURATION, "oldest in memory", "oldest_ns" },
+    { HTW__COUNT, "requests", "requests" },
+    { HTW__COUNT, "queues", "queues" },
+    { HTW__COUNT, "done", "kept" },
+    { HTW__BYTES, "log", "log_bytes" },
+    { HTW__BYTES, "memory", "memory_bytes" },
+    { LINE, "  per second: ", "" },
+    { HTW__RATE, "commits", "commits" },
+    { HTW__RATE, "put", "put" },
+    { HTW__RATE, "done", "done" },
+    { HTW__RATE, "cancelled", "cancelled" },
+    { HTW__RATE, "replaced", "replaced" },
+    { HTW__RATE, "delivered", "delivered" },
+    { DURATIONS, "commit", "commit" },
+    { DURATIONS, "durable", "durable" },
+    { DURATIONS, "lateness", "lateness" },
+    { LINE, NULL, "" },
+};
+
+static const struct part of_wheel[] = {
+    { LINE, "  ", "" },
+    { HTW__COUNT, "pending", "pending" },
+    { HTW__BYTES, "memory", "memory_bytes" },
+    { AGE, "ago", "age_ns" },
+    { LINE, "  per second: ", "" },
+    { HTW__RATE, "scheduled", "scheduled" },
+    { HTW__RATE, "expired", "expired" },
+    { HTW__RATE, "cancelled", "cancelled" },
+    { HTW__RATE, "moved", "moved" },
+    { HTW__RATE, "demoted", "demoted" },
+    { LINE, NULL, "" },
+};
+
+static const struct kind {
+    const char *name, *member;
+    const struct part *parts;
+} kinds[] = {
+    { "scheduler", "schedulers", of_scheduler },
+    { "purgatory", "purgatories", of_purgatory },
+    { "journal", "journals", of_journal },
+    { "wheel", "wheels", of_wheel },
+};
+enum { SCHEDULER, PURGATORY, JOURNAL, WHEEL, KINDS };
+
+static void end_line(struct htw__page *page) {
+    if (page->column > 0)
+        htw__page_end_line(page);
 }
 
-static void draw_shards(const struct htw__drawing *self, const struct htw__top_source *before,
-                        const struct htw__top_source *now) {
-    static const struct htw__column columns[] = {
-        { .title = "shard", .width = 5 },        { .title = "in wheels", .width = 9 },
-        { .title = "scheduled/s", .width = 11 }, { .title = "cancelled/s", .width = 11 },
-        { .title = "moved/s", .width = 9 },      { .title = "groups", .width = 6 },
-        { .title = "memory", .width = 8 },
+static void draw_durations(const struct htw__drawing *self, const struct htw__item *source,
+                           const struct part *part) {
+    const json_t *now = json_object_get(source->now, part->member);
+    const json_t *before = json_object_get(source->before, part->member);
+    struct htw__durations durations = {
+        part->label, now,  json_object_get(before, "histogram"), json_object_get(now, "histogram"),
+        1000,        "1us"
     };
-    struct row *rows = calloc(now->shard_count + 1, sizeof(*rows));
-    struct htw__table_row *drawn = calloc(now->shard_count + 1, sizeof(*drawn));
-    for (size_t i = 0; rows != NULL && drawn != NULL && i < now->shard_count; i++) {
-        rows[i].now = &now->shards[i];
-        if (now->shards[i].number < before->shard_count)
-            rows[i].before = before->shards[now->shards[i].number];
+    if (part->kind == WAITS)
+        durations = (struct htw__durations) { part->label, NULL, before, now, 1000000, "1ms" };
+    else if (durations.bars == NULL && htw__answer_number(now, "count") == 0)
+        return;
+    end_line(self->page);
+    htw__chart_durations(self, &durations);
+}
+
+static void draw_figure(const struct htw__drawing *self, const struct htw__item *source,
+                        const struct part *part) {
+    char text[HTW__FIGURE_SIZE];
+    htw__page_flow(self->page, HTW__LABEL "%s " HTW__PLAIN "%s  ", part->label,
+                   htw__item_figure(self, source, (enum htw__how)part->kind, part->member, text));
+}
+
+/* What there is besides figures as they are. */
+static void draw_special(const struct htw__drawing *self, const struct htw__item *source,
+                         const struct part *part) {
+    const json_t *shards = json_object_get(source->now, "shards");
+    uint64_t number = htw__answer_number(source->now, part->member);
+    char text[HTW__FIGURE_SIZE];
+    for (size_t i = 0; i < json_array_size(shards) && part->kind == OF_SHARDS; i++)
+        number += htw__answer_number(json_array_get(shards, i), part->member);
+    if (part->kind == OF_SHARDS)
+        htw__page_flow(self->page, HTW__LABEL "%s " HTW__PLAIN "%s  ", part->label,
+                       htw__figure_count(number, text));
+    else if (part->kind == TROUBLE && number > 0)
+        htw__page_flow(self->page, HTW__WARNING "%s %s  " HTW__PLAIN, part->label,
+                       htw__figure_count(number, text));
+    else if (part->kind == AGE && number > 2000000000) /* its owner has not slept since */
+        htw__page_flow(self->page, HTW__LABEL "as of " HTW__PLAIN "%s " HTW__LABEL "%s" HTW__PLAIN,
+                       htw__figure_duration(number, text), part->label);
+}
+
+static void draw_parts(const struct htw__drawing *self, const struct htw__item *source,
+                       const struct part *parts) {
+    for (const struct part *part = parts; part->label != NULL; part++) {
+        if (part->kind < HTW__HOWS)
+            draw_figure(self, source, part);
+        else if (part->kind == DURATIONS || part->kind == WAITS)
+            draw_durations(self, source, part);
+        else if (part->kind != LINE)
+            draw_special(self, source, part);
+        else {
+            end_line(self->page);
+            htw__page_add(self->page, HTW__LABEL "%s", part->label);
+        }
     }
-    self->page->has_failed |= rows == NULL || drawn == NULL;
-    if (rows != NULL && drawn != NULL) {
-        qsort(rows, now->shard_count, sizeof(*rows), compare_rows);
-        for (size_t i = 0; i < now->shard_count; i++)
-            set_shard(self, &rows[i], &drawn[i]);
-        htw__table_draw(self, columns, sizeof(columns) / sizeof(columns[0]), "", drawn,
-                        now->shard_count);
-    }
-    free(drawn);
-    free(rows);
-}
-
-static void draw_scheduler(const struct htw__drawing *self, const struct htw__top_source *before,
-                           const struct htw__top_source *now) {
-    uint64_t groups = 0;
-    for (size_t i = 0; i < now->shard_count; i++)
-        groups += now->shards[i].groups;
-    htw__page_add(self->page, "  ");
-    htw__line_add_count(self, "pending", now->pending);
-    htw__line_add_count(self, "running", now->running);
-    htw__line_add_count(self, "groups", groups);
-    htw__line_add_size(self, "memory", now->memory_bytes);
-    htw__line_add_trouble(self, "late", now->late);
-    htw__line_add_trouble(self, "missed periods", now->missed);
-    htw__line_add_trouble(self, "refused", now->refused);
-    htw__line_end(self);
-    htw__page_add(self->page, HTW__LABEL "  per second: ");
-    htw__line_add_rate(self, "scheduled", before->scheduled, now->scheduled);
-    htw__line_add_rate(self, "fired", before->fired, now->fired);
-    htw__line_add_rate(self, "cancelled", before->cancelled, now->cancelled);
-    htw__line_add_rate(self, "moved", before->moved, now->moved);
-    htw__line_add_rate(self, "demoted", before->demoted, now->demoted);
-    htw__line_end(self);
-    htw__page_add(self->page, HTW__LABEL "              ");
-    htw__line_add_rate(self, "runs", before->runs, now->runs);
-    htw__line_add_rate(self, "wake-ups", before->wakeups, now->wakeups);
-    htw__line_add_rate(self, "of these with nothing due", before->empty_wakeups,
-                       now->empty_wakeups);
-    htw__line_end(self);
-    htw__line_distribution(self, "lateness", &before->lateness, &now->lateness);
-    htw__line_distribution(self, "callback", &before->callback, &now->callback);
-    htw__line_levels(self, now);
-    draw_shards(self, before, now);
-}
-
-static void draw_purgatory(const struct htw__drawing *self, const struct htw__top_source *before,
-                           const struct htw__top_source *now) {
-    uint64_t counts[HTW__TOP_BUCKETS];
-    htw__page_add(self->page, "  ");
-    htw__line_add_count(self, "pending", now->pending);
-    htw__line_add_count(self, "keys", now->keys);
-    htw__line_add_count(self, "watches", now->watched);
-    htw__line_add_count(self, "with a timeout", now->delayed);
-    htw__line_add_size(self, "memory", now->memory_bytes);
-    htw__line_end(self);
-    /* The scheduler counts these as its own, and a group for each purgatory. */
-    htw__page_add(self->page, "  ");
-    htw__line_add_count(self, "in its scheduler: timers", now->alarms);
-    htw__line_add_count(self, "groups", 1);
-    htw__line_end(self);
-    htw__page_add(self->page, HTW__LABEL "  per second: ");
-    htw__line_add_rate(self, "submitted", before->submitted, now->submitted);
-    htw__line_add_rate(self, "completed", before->completed, now->completed);
-    htw__line_add_rate(self, "expired", before->expired, now->expired);
-    htw__line_add_rate(self, "cancelled", before->cancelled, now->cancelled);
-    htw__line_end(self);
-    htw__page_add(self->page, HTW__LABEL "  waits     ");
-    htw__bars_since(self->view->is_total ? NULL : before->waits, now->waits, counts);
-    htw__line_add_duration(self, "p50", htw__bars_percentile_ns(counts, 1000000, 0.50));
-    htw__line_add_duration(self, "p90", htw__bars_percentile_ns(counts, 1000000, 0.90));
-    htw__line_add_duration(self, "p99", htw__bars_percentile_ns(counts, 1000000, 0.99));
-    htw__line_add_histogram(self, counts, 1, "ms");
-    htw__line_end(self);
-}
-
-static void draw_journal(const struct htw__drawing *self, const struct htw__top_source *before,
-                         const struct htw__top_source *now) {
-    const struct {
-        const char *name;
-        const struct htw__top_distribution *durations;
-    } distributions[] = { { "commit  ", &now->commit },
-                          { "durable ", &now->durable },
-                          { "lateness", &now->lateness } };
-    htw__page_add(self->page, "  ");
-    htw__line_add_count(self, "delayed", now->delayed);
-    htw__line_add_count(self, "ready", now->ready);
-    htw__line_add_count(self, "leased", now->leased);
-    htw__line_add_count(self, "buried", now->buried);
-    htw__line_add_trouble(self, "stopped", now->stopped);
-    htw__line_add_trouble(self, "refused", now->refused);
-    htw__line_add_trouble(self, "failed", now->failed);
-    htw__line_end(self);
-    htw__page_add(self->page, "  ");
-    htw__line_add_duration(self, "oldest in memory", now->oldest_ns);
-    htw__line_add_count(self, "requests", now->requests);
-    htw__line_add_count(self, "queues", now->queues);
-    htw__line_add_count(self, "done", now->kept);
-    htw__line_add_size(self, "log", now->log_bytes);
-    htw__line_add_size(self, "memory", now->memory_bytes);
-    htw__line_end(self);
-    htw__page_add(self->page, HTW__LABEL "  per second: ");
-    htw__line_add_rate(self, "commits", before->commits, now->commits);
-    htw__line_add_rate(self, "put", before->put, now->put);
-    htw__line_add_rate(self, "done", before->done, now->done);
-    htw__line_add_rate(self, "cancelled", before->cancelled, now->cancelled);
-    htw__line_add_rate(self, "replaced", before->replaced, now->replaced);
-    htw__line_add_rate(self, "delivered", before->delivered, now->delivered);
-    htw__line_end(self);
-    for (size_t i = 0; i < sizeof(distributions) / sizeof(distributions[0]); i++) {
-        if (distributions[i].durations->count == 0)
-            continue;
-        htw__line_add_percentiles(self, distributions[i].name, distributions[i].durations, NULL);
-        htw__line_end(self);
-    }
-}
-
-static void draw_wheel(const struct htw__drawing *self, const struct htw__top_source *before,
-                       const struct htw__top_source *now) {
-    htw__page_add(self->page, "  ");
-    htw__line_add_count(self, "pending", now->pending);
-    htw__line_add_size(self, "memory", now->memory_bytes);
-    if (now->age_ns > 2000000000) /* its owner has not slept since, or copies when it is asked */
-        htw__line_add_duration(self, "as of", now->age_ns);
-    if (now->age_ns > 2000000000)
-        htw__page_add(self->page, HTW__LABEL "ago" HTW__PLAIN);
-    htw__line_end(self);
-    htw__page_add(self->page, HTW__LABEL "  per second: ");
-    htw__line_add_rate(self, "scheduled", before->scheduled, now->scheduled);
-    htw__line_add_rate(self, "expired", before->expired, now->expired);
-    htw__line_add_rate(self, "cancelled", before->cancelled, now->cancelled);
-    htw__line_add_rate(self, "moved", before->moved, now->moved);
-    htw__line_add_rate(self, "demoted", before->demoted, now->demoted);
-    htw__line_end(self);
-    htw__line_levels(self, now);
+    end_line(self->page);
+    htw__chart_levels(self, json_object_get(source->now, "levels"));
+    if (json_array_size(json_object_get(source->now, "shards")) > 0)
+        htw__list_draw(self, source, HTW__LIST_SHARDS);
 }
 
 /* ---- the page */
 
-static const struct {
-    const char *name;
-    void (*draw)(const struct htw__drawing *self, const struct htw__top_source *before,
-                 const struct htw__top_source *now);
-} kinds[] = { [HTW__TOP_SCHEDULER] = { "scheduler", draw_scheduler },
-              [HTW__TOP_PURGATORY] = { "purgatory", draw_purgatory },
-              [HTW__TOP_JOURNAL] = { "journal", draw_journal },
-              [HTW__TOP_WHEEL] = { "wheel", draw_wheel } };
-
 /* A page of one kind of source: all that is known of it, or a list. */
 static const struct {
-    enum htw__top_kind kind;
-    enum htw__top_list list; /* HTW__TOP_LISTS: all */
+    int kind;
+    enum htw__list list;
     const char *nothing;
 } pages[HTW__PAGE_COUNT] = {
-    [HTW__PAGE_SITES] = { HTW__TOP_SCHEDULER, HTW__TOP_SITES, "no scheduler is shown" },
-    [HTW__PAGE_WAKEUPS] = { HTW__TOP_SCHEDULER, HTW__TOP_WAKEUPS, "no scheduler is shown" },
-    [HTW__PAGE_HERDS] = { HTW__TOP_SCHEDULER, HTW__TOP_HERDS, "no scheduler is shown" },
-    [HTW__PAGE_GROUPS] = { HTW__TOP_SCHEDULER, HTW__TOP_GROUPS, "no scheduler is shown" },
-    [HTW__PAGE_JOURNALS] = { HTW__TOP_JOURNAL, HTW__TOP_LISTS, "no journal is shown" },
-    [HTW__PAGE_QUEUES] = { HTW__TOP_JOURNAL, HTW__TOP_QUEUES, "no journal is shown" },
+    [HTW__PAGE_OVERVIEW] = { KINDS, HTW__LIST_NONE, "the program shows nothing yet" },
+    [HTW__PAGE_SITES] = { SCHEDULER, HTW__LIST_SITES, "no scheduler is shown" },
+    [HTW__PAGE_WAKEUPS] = { SCHEDULER, HTW__LIST_WAKEUPS, "no scheduler is shown" },
+    [HTW__PAGE_HERDS] = { SCHEDULER, HTW__LIST_HERDS, "no scheduler is shown" },
+    [HTW__PAGE_GROUPS] = { SCHEDULER, HTW__LIST_GROUPS, "no scheduler is shown" },
+    [HTW__PAGE_JOURNALS] = { JOURNAL, HTW__LIST_NONE, "no journal is shown" },
+    [HTW__PAGE_QUEUES] = { JOURNAL, HTW__LIST_QUEUES, "no journal is shown" },
 };
 
-static bool is_on_page(enum htw__page_kind page, const struct htw__top_source *source) {
-    return page == HTW__PAGE_OVERVIEW || pages[page].kind == source->kind;
+static void draw_observed(const struct htw__drawing *self, const json_t *words) {
+    char text[HTW__ANSWER_TEXT_SIZE];
+    if (json_array_size(words) > 0)
+        htw__page_flow(self->page, HTW__LABEL "observed " HTW__PLAIN);
+    for (size_t i = 0; i < json_array_size(words) && i < OBSERVED_MAX; i++) {
+        const char *word = json_string_value(json_array_get(words, i));
+        snprintf(text, sizeof(text), "%s", word == NULL ? "" : word);
+        htw__answer_clean(text);
+        htw__page_flow_text(self->page, HTW__PLAIN, text);
+    }
 }
 
-static void draw_source(const struct htw__drawing *self, const struct htw__top_source *now) {
-    enum htw__page_kind page = self->view->page;
-    const struct htw__top_source *before = source_before(self, now);
-    htw__line_end(self);
-    htw__page_add(self->page, HTW__TITLE "%s " HTW__PLAIN, kinds[now->kind].name);
-    htw__flow_add_text(self, HTW__TITLE, now->name);
-    if (*now->observed != '\0')
-        htw__flow_add(self, HTW__LABEL "observed " HTW__PLAIN "%s", now->observed);
-    if (*now->error != '\0')
-        htw__flow_add_text(self, HTW__WARNING, now->error);
-    htw__line_end(self);
-    if (*now->error != '\0')
+static void draw_source(const struct htw__drawing *self, const struct kind *kind,
+                        const struct htw__item *source) {
+    enum htw__list list = pages[self->view->page].list;
+    char text[HTW__ANSWER_TEXT_SIZE];
+    htw__page_end_line(self->page);
+    htw__page_add(self->page, HTW__TITLE "%s " HTW__PLAIN, kind->name);
+    htw__page_flow_text(self->page, HTW__TITLE, htw__answer_text(source->now, "name", text));
+    draw_observed(self, json_object_get(source->now, "observed"));
+    htw__page_flow_text(self->page, HTW__WARNING, htw__answer_text(source->now, "error", text));
+    htw__page_end_line(self->page);
+    if (*text != '\0')
         return;
-    if (page == HTW__PAGE_OVERVIEW || pages[page].list == HTW__TOP_LISTS)
-        kinds[now->kind].draw(self, before, now);
+    if (list == HTW__LIST_NONE)
+        draw_parts(self, source, kind->parts);
     else
-        htw__view_draw_list(self, before, now, pages[page].list);
+        htw__list_draw(self, source, list);
 }
 
-static void draw_program(const struct htw__drawing *self, const struct htw__top_snapshot *now) {
-    char age[HTW__FIGURE_SIZE];
-    uint64_t open_ns =
-        now->clock_ns > now->opened_ns ? (uint64_t)(now->clock_ns - now->opened_ns) : 0;
-    htw__flow_add(self, HTW__TITLE "%s " HTW__PLAIN, now->program);
-    htw__flow_add(self, "(process %" PRId64 ", htw %s), ", now->pid, now->version);
-    htw__flow_add(self, "open for %s", htw__figure_duration(open_ns, age));
-    htw__line_end(self);
+static const json_t *source_before(const json_t *sources, const char *name) {
+    for (size_t i = 0; i < json_array_size(sources) && i < HTW_MONITOR_SOURCES_MAX; i++)
+        if (strcmp(htw__answer_string(json_array_get(sources, i), "name"), name) == 0)
+            return json_array_get(sources, i);
+    return NULL;
 }
 
-void htw__draw(const struct htw__view *view, const struct htw__top_snapshot *before,
-               struct htw__top_snapshot *now, struct htw__page *page) {
+static void set_key(const struct htw__drawing *self, struct htw__item *source) {
+    static const char *const activities[] = { "scheduled", "submitted", "put" };
+    static const char *const states[] = { "pending", "delayed", "ready", "leased", "buried" };
+    enum htw__sort sort = htw__view_sort(self->view);
+    for (size_t i = 0; i < 3 && sort == HTW__SORT_RATE; i++)
+        source->keys[0] += htw__item_growth(source, activities[i]);
+    bool has_sum = json_object_get(source->now, "pending") != NULL;
+    for (size_t i = 0; i < (has_sum ? 1 : 5) && sort == HTW__SORT_PENDING; i++)
+        source->keys[0] += htw__answer_number(source->now, states[i]);
+    if (sort == HTW__SORT_MEMORY)
+        source->keys[0] = htw__answer_number(source->now, "memory_bytes");
+}
+
+/* Returns how many there are. */
+static size_t draw_kind(const struct htw__drawing *self, const json_t *now,
+                        const struct kind *kind) {
+    const json_t *sources = json_object_get(now, kind->member);
+    const json_t *before = json_object_get(self->before, kind->member);
+    size_t size = json_array_size(sources);
+    size_t count = size < HTW_MONITOR_SOURCES_MAX ? size : HTW_MONITOR_SOURCES_MAX;
+    struct htw__item *items = calloc(count + 1, sizeof(*items));
+    self->page->has_failed |= items == NULL;
+    for (size_t i = 0; i < count && items != NULL; i++) {
+        items[i].now = json_array_get(sources, i);
+        items[i].before = source_before(before, htw__answer_string(items[i].now, "name"));
+        items[i].place = i;
+        set_key(self, &items[i]);
+    }
+    if (items != NULL)
+        htw__items_sort(items, count, self->view->is_reversed);
+    for (size_t i = 0; i < count && items != NULL; i++)
+        draw_source(self, kind, &items[i]);
+    free(items);
+    return count;
+}
+
+static void draw_program(struct htw__page *page, const json_t *now, int64_t clock_ns) {
+    char text[HTW__ANSWER_TEXT_SIZE], age[HTW__FIGURE_SIZE];
+    int64_t opened_ns = (int64_t)htw__answer_number(now, "opened_ns");
+    htw__page_flow(page, HTW__TITLE "%.48s " HTW__PLAIN, htw__answer_text(now, "program", text));
+    htw__page_flow(page, "(process %" PRIu64 ", htw %.31s), ", htw__answer_number(now, "pid"),
+                   htw__answer_text(now, "htw", text));
+    htw__figure_duration(clock_ns > opened_ns ? (uint64_t)(clock_ns - opened_ns) : 0, age);
+    htw__page_flow(page, "open for %s", age);
+    htw__page_end_line(page);
+}
+
+void htw__draw(const struct htw__view *view, const json_t *before, const json_t *now,
+               struct htw__page *page) {
     struct htw__drawing self = { .view = view, .before = before, .page = page };
+    int64_t clock_ns = (int64_t)htw__answer_number(now, "clock_ns");
+    int64_t clock_before_ns = (int64_t)htw__answer_number(before, "clock_ns");
     size_t shown = 0;
-    if (before->clock_ns > 0 && now->clock_ns > before->clock_ns)
-        self.seconds = (double)(now->clock_ns - before->clock_ns) / 1e9;
-    sorting = &self;
-    qsort(now->sources, now->source_count, sizeof(*now->sources), compare_sources);
-    draw_program(&self, now);
-    for (size_t i = 0; i < now->source_count; i++) {
-        if (!is_on_page(view->page, &now->sources[i]))
-            continue;
-        draw_source(&self, &now->sources[i]);
-        shown++;
-    }
+    if (clock_before_ns > 0 && clock_ns > clock_before_ns)
+        self.seconds = (double)(clock_ns - clock_before_ns) / 1e9;
+    draw_program(page, now, clock_ns);
+    for (int kind = 0; kind < KINDS; kind++)
+        if (pages[view->page].kind == KINDS || pages[view->page].kind == kind)
+            shown += draw_kind(&self, now, &kinds[kind]);
     if (shown == 0) {
-        htw__page_add(page, "%s",
-                      pages[view->page].nothing != NULL ? pages[view->page].nothing
-                                                        : "the program shows nothing yet");
-        htw__line_end(&self);
+        htw__page_add(page, "%s", pages[view->page].nothing);
+        htw__page_end_line(page);
     }
-    sorting = NULL;
 }

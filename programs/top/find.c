@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* find.c - looks for the sockets of monitors. */
+/* find.c - which socket an argument means, and the sockets of monitors. */
 #include "find.h"
 
+#include "../kit/count.h"
+#include "answer.h"
 #include "fetch.h"
-#include "snapshot.h"
 
 #include <htw/monitor.h>
 
@@ -14,15 +15,43 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The folder for another user than this one. */
+static int folder_of(uid_t uid, char *folder, size_t size) {
+    struct stat status;
+    if (uid == geteuid())
+        return htw_monitor_folder(folder, size);
+    snprintf(folder, size, "/run/user/%lu/htw", (unsigned long)uid);
+    if (stat(folder, &status) != 0)
+        snprintf(folder, size, "/tmp/htw-%lu", (unsigned long)uid);
+    return 0;
+}
+
+int htw__find_path(const char *argument, char path[HTW__FIND_PATH_MAX]) {
+    uint64_t pid;
+    char process[48], folder[HTW__FIND_PATH_MAX];
+    struct stat status;
+    if (!htw__count_parse(argument, &pid)) {
+        int length = snprintf(path, HTW__FIND_PATH_MAX, "%s", argument);
+        return length < HTW__FIND_PATH_MAX ? 0 : -ENAMETOOLONG;
+    }
+    snprintf(process, sizeof(process), "/proc/%" PRIu64, pid);
+    int error =
+        folder_of(stat(process, &status) == 0 ? status.st_uid : geteuid(), folder, sizeof(folder));
+    int length = snprintf(path, HTW__FIND_PATH_MAX, "%s/%" PRIu64 ".sock", folder, pid);
+    return error != 0 || length >= HTW__FIND_PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
 /* Whether a monitor answers there; prints a line about it. */
 static bool is_watchable(const char *path, FILE *stream) {
     struct htw__fetch fetch = HTW__FETCH_INIT;
-    struct htw__top_snapshot snapshot = { 0 };
+    json_t *answer = NULL;
+    char program[HTW__ANSWER_TEXT_SIZE];
     bool answers = htw__fetch_all(&fetch, path, "json") == 0 &&
-                   htw__top_snapshot_read(fetch.bytes, fetch.size, &snapshot) == NULL;
+                   htw__answer_read(fetch.bytes, fetch.size, &answer) == NULL;
     if (answers && stream != NULL)
-        fprintf(stream, "%8" PRId64 "  %-16s  %s\n", snapshot.pid, snapshot.program, path);
-    htw__top_snapshot_free(&snapshot);
+        fprintf(stream, "%8" PRIu64 "  %-16s  %s\n", htw__answer_number(answer, "pid"),
+                htw__answer_text(answer, "program", program), path);
+    json_decref(answer);
     htw__fetch_end(&fetch);
     return answers;
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* find.h - which programs can be watched. */
+/* find.h - which socket an argument means, and which programs can be watched. */
 #ifndef HTW_TOP_FIND_H
 #define HTW_TOP_FIND_H
 
-#include "path.h"
-
 #include <stdio.h>
+
+#define HTW__FIND_PATH_MAX 108
+
+/* The path that an argument means: the number of a process, or a path. 0 or -ENAMETOOLONG. */
+int htw__find_path(const char *argument, char path[HTW__FIND_PATH_MAX]);
 
 /* Finds the programs of this user that can be watched, and returns how many there are, or a negative
    errno. `path` receives that of one of them. With a stream it prints a line for each. */

@@ -36,9 +36,10 @@ struct top {
     char path[HTW__FIND_PATH_MAX];
     struct htw__view view;
     struct htw__fetch fetch;
-    struct htw__fetch change;             /* of what is observed */
-    struct htw__top_snapshot before, now; /* empty: none yet */
+    struct htw__fetch change; /* of what is observed */
+    json_t *before, *now;     /* answers; NULL: none yet */
     struct htw__page page;
+    unsigned width;  /* of the page */
     int64_t next_ns; /* when the next sample is taken */
     bool is_paused;
     bool shows_help;
@@ -60,34 +61,40 @@ static bool is_final(int error) {
 }
 
 static int report(const struct top *self, const char *sentence) {
-    if (self->now.clock_ns > 0)
-        htw__terminal_error("%s (process %" PRId64 "): %s", self->now.program, self->now.pid,
-                            sentence);
+    char program[HTW__ANSWER_TEXT_SIZE];
+    if (self->now != NULL)
+        htw__terminal_error("%s (process %" PRIu64 "): %s",
+                            htw__answer_text(self->now, "program", program),
+                            htw__answer_number(self->now, "pid"), sentence);
     else
         htw__terminal_error("%s: %s", self->path, sentence);
     return HTW__EXIT_FAILED;
 }
 
+static bool is_number_same(const json_t *a, const json_t *b, const char *name) {
+    return htw__answer_number(a, name) == htw__answer_number(b, name);
+}
+
 /* Takes the answer that is complete. NULL, or what is wrong with it. */
 static const char *take_answer(struct top *self) {
-    struct htw__top_snapshot snapshot;
-    const char *why = htw__top_snapshot_read(self->fetch.bytes, self->fetch.size, &snapshot);
+    json_t *answer;
+    const char *why = htw__answer_read(self->fetch.bytes, self->fetch.size, &answer);
     if (why != NULL)
         return why;
     /* Of another process, all counts begin anew. */
-    bool is_same = self->now.pid == snapshot.pid && self->now.opened_ns == snapshot.opened_ns;
-    htw__top_snapshot_free(&self->before);
-    if (is_same)
-        self->before = self->now;
-    else
-        htw__top_snapshot_free(&self->now);
-    self->now = snapshot;
+    bool is_same =
+        is_number_same(self->now, answer, "pid") && is_number_same(self->now, answer, "opened_ns");
+    json_decref(self->before);
+    self->before = is_same ? self->now : NULL;
+    if (!is_same)
+        json_decref(self->now);
+    self->now = answer;
     return NULL;
 }
 
 static void draw(struct top *self) {
-    htw__page_clear(&self->page);
-    htw__draw(&self->view, &self->before, &self->now, &self->page);
+    htw__page_clear(&self->page, self->width);
+    htw__draw(&self->view, self->before, self->now, &self->page);
 }
 
 /* ---- text and JSON */
@@ -190,10 +197,9 @@ static const char *const help_lines[] = {
 };
 
 static void draw_help(struct top *self) {
-    struct htw__drawing drawing = { .view = &self->view, .page = &self->page };
-    htw__page_clear(&self->page);
+    htw__page_clear(&self->page, self->width);
     for (size_t i = 0; i < sizeof(help_lines) / sizeof(help_lines[0]); i++) {
-        htw__flow_add_words(&drawing, help_lines[i]);
+        htw__page_flow_words(&self->page, help_lines[i]);
         htw__page_end_line(&self->page);
     }
 }
@@ -201,8 +207,8 @@ static void draw_help(struct top *self) {
 static void show(struct top *self) {
     char title[160], interval[HTW__DURATION_FORMAT_SIZE];
     htw__duration_format((uint64_t)self->options.interval_ns, interval);
-    self->view.width = htw__screen_width();
-    bool is_narrow = self->view.width < 60;
+    self->width = htw__screen_width();
+    bool is_narrow = self->width < 60;
     snprintf(title, sizeof(title), "%s%s%s%s  by %s%s%s%s%s",
              is_narrow                               ? ""
              : self->view.page == HTW__PAGE_OVERVIEW ? "htw top"
@@ -214,7 +220,7 @@ static void show(struct top *self) {
              self->is_paused ? "  PAUSED" : "", is_narrow ? "  h help" : "    h help  q quit");
     if (self->shows_help)
         draw_help(self);
-    else if (self->now.clock_ns > 0)
+    else if (self->now != NULL)
         draw(self);
     htw__screen_show(title, &self->page, self->status);
 }
@@ -237,8 +243,9 @@ static void show_page(struct top *self, enum htw__page_kind page) {
 
 /* Whether all schedulers count by site. */
 static bool counts_sites(const struct top *self) {
-    for (size_t i = 0; i < self->now.source_count; i++)
-        if (self->now.sources[i].kind == HTW__TOP_SCHEDULER && !self->now.sources[i].counts_sites)
+    const json_t *schedulers = json_object_get(self->now, "schedulers");
+    for (size_t i = 0; i < json_array_size(schedulers); i++)
+        if (!htw__answer_observes(json_array_get(schedulers, i), "sites"))
             return false;
     return true;
 }
@@ -257,7 +264,7 @@ static void copy_line(const struct htw__fetch *fetch, char *line, size_t size) {
     memcpy(line, fetch->bytes, length);
     line[length] = '\0';
     line[strcspn(line, "\n")] = '\0';
-    htw__top_clean(line);
+    htw__answer_clean(line);
 }
 
 static void go_on_with_change(struct top *self) {
@@ -483,8 +490,8 @@ static int run(struct top *self) {
         .is_reversed = options->is_reversed,
         .is_total = options->is_total,
         .is_ascii = options->is_ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
-        .width = columns_wanted(),
     };
+    self->width = columns_wanted();
     return options->once || options->json || !has_terminal() ? run_plain(self)
                                                              : run_on_terminal(self);
 }
@@ -499,8 +506,8 @@ int main(int argc, char *argv[]) {
     int status = run(&top);
     htw__fetch_end(&top.fetch);
     htw__fetch_end(&top.change);
-    htw__top_snapshot_free(&top.before);
-    htw__top_snapshot_free(&top.now);
+    json_decref(top.before);
+    json_decref(top.now);
     htw__page_free(&top.page);
     return status;
 }

@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TEXT_MAX 512 /* longer than anything that is added at once */
+#define INDENT 4u    /* of lines that go on */
+
 void htw__page_free(struct htw__page *page) {
     free(page->bytes);
     *page = (struct htw__page) { 0 };
 }
 
-void htw__page_clear(struct htw__page *page) {
-    page->size = 0;
-    page->line_count = 0;
-    page->column = 0;
-    page->has_failed = false;
+void htw__page_clear(struct htw__page *page, unsigned width) {
+    *page = (struct htw__page) { .bytes = page->bytes, .capacity = page->capacity, .width = width };
 }
 
 /* Room for `more` bytes and a NUL. */
@@ -40,12 +40,7 @@ size_t htw__page_width(const char *text) {
     return width;
 }
 
-void htw__page_add(struct htw__page *page, const char *format, ...) {
-    char text[512]; /* longer than anything that is added at once */
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
+static void add(struct htw__page *page, const char *text) {
     size_t length = strlen(text);
     page->has_failed = page->has_failed || !reserve(page, length);
     if (page->has_failed)
@@ -55,6 +50,15 @@ void htw__page_add(struct htw__page *page, const char *format, ...) {
     page->column += htw__page_width(text);
 }
 
+void htw__page_add(struct htw__page *page, const char *format, ...) {
+    char text[TEXT_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    add(page, text);
+}
+
 void htw__page_end_line(struct htw__page *page) {
     page->has_failed = page->has_failed || !reserve(page, 0);
     if (page->has_failed)
@@ -62,6 +66,49 @@ void htw__page_end_line(struct htw__page *page) {
     page->bytes[page->size++] = '\0';
     page->line_count++;
     page->column = 0;
+}
+
+void htw__page_break(struct htw__page *page, size_t width) {
+    if (page->column <= INDENT || page->column + width <= page->width)
+        return;
+    htw__page_end_line(page);
+    add(page, "    ");
+}
+
+/* Blanks at the end need no room. */
+static size_t room_for(const char *text) {
+    size_t size = strlen(text), blanks = 0;
+    while (blanks < size && text[size - blanks - 1] == ' ')
+        blanks++;
+    return htw__page_width(text) - blanks;
+}
+
+void htw__page_flow(struct htw__page *page, const char *format, ...) {
+    char text[TEXT_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    htw__page_break(page, room_for(text));
+    add(page, text);
+}
+
+void htw__page_flow_text(struct htw__page *page, const char *style, const char *text) {
+    size_t length = strlen(text), most = page->width > INDENT + 8 ? page->width - INDENT : 8;
+    if (length == 0)
+        return;
+    for (; length > most; text += most, length -= most)
+        htw__page_flow(page, "%s%.*s" HTW__PLAIN, style, (int)most, text);
+    htw__page_flow(page, "%s%s" HTW__PLAIN "  ", style, text);
+}
+
+void htw__page_flow_words(struct htw__page *page, const char *words) {
+    while (*words != '\0') {
+        size_t length = strcspn(words, " ");
+        htw__page_break(page, length);
+        htw__page_add(page, "%.*s ", (int)length, words);
+        words += length + (words[length] == ' ');
+    }
 }
 
 const char *htw__page_first(const struct htw__page *page) {

@@ -36,11 +36,12 @@ struct htw__page {
     size_t size, capacity;
     size_t line_count;
     size_t column;   /* characters on the line that is being written */
+    unsigned width;  /* of a line that flows; at least 20 count */
     bool has_failed; /* no memory: lines are missing */
 };
 
 void htw__page_free(struct htw__page *page);
-void htw__page_clear(struct htw__page *page);
+void htw__page_clear(struct htw__page *page, unsigned width);
 
 /* The characters of a text, without styles. */
 size_t htw__page_width(const char *text);
@@ -49,6 +50,17 @@ size_t htw__page_width(const char *text);
 void htw__page_add(struct htw__page *page, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void htw__page_end_line(struct htw__page *page);
+
+/* Begins another line unless so many characters fit this one. */
+void htw__page_break(struct htw__page *page, size_t width);
+
+/* Adds to the line, as printf(), what belongs together; to the next line, if it does not fit this one. */
+void htw__page_flow(struct htw__page *page, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Adds a text of any length, and words of which each may begin a line. */
+void htw__page_flow_text(struct htw__page *page, const char *style, const char *text);
+void htw__page_flow_words(struct htw__page *page, const char *words);
 
 /* The first line, and the one after `line`; NULL: there is none. */
 const char *htw__page_first(const struct htw__page *page);

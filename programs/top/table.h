@@ -3,8 +3,7 @@
 #ifndef HTW_TOP_TABLE_H
 #define HTW_TOP_TABLE_H
 
-#include "figures.h"
-#include "lines.h"
+#include "draw.h"
 
 #include <stddef.h>
 
@@ -12,25 +11,31 @@
 
 /* A column of numbers, at least as wide as its title. */
 struct htw__column {
-    const char *title;
+    const char *title; /* with /s: of all time it is without that */
     unsigned width;
-    int how;       /* for the one who fills it in: how a number is shown, */
-    size_t offset; /* ... and where it is in a struct */
+    enum htw__how how;
+    const char *member;
 };
 
 struct htw__table_row {
-    char subject[256]; /* what the row is about; "": a number says it */
-    char where[136];   /* a function of it, */
-    char place[272];   /* ... and a file; "": none */
+    char subject[HTW__ANSWER_TEXT_SIZE];    /* what the row is about; "": a number says it */
+    char where[HTW__ANSWER_TEXT_SIZE + 2];  /* a function of it, */
+    char place[HTW__ANSWER_TEXT_SIZE + 24]; /* ... and a file; "": none */
     char texts[HTW__COLUMNS_MAX][HTW__FIGURE_SIZE]; /* numbers */
+};
+
+struct htw__table {
+    const char *subject;
+    struct htw__column columns[HTW__COLUMNS_MAX];
+    unsigned column_count;
+    const struct htw__table_row *rows;
+    size_t row_count;
 };
 
 /*
  * Where all rows fit, a row is a line: the numbers, and what it is about, without folders if need be. Otherwise a row has
  * what it is about on lines of its own, and below that each number with its title.
  */
-void htw__table_draw(const struct htw__drawing *self, const struct htw__column *columns,
-                     unsigned column_count, const char *subject, const struct htw__table_row *rows,
-                     size_t row_count);
+void htw__table_draw(const struct htw__table *table, struct htw__page *page, bool is_total);
 
 #endif /* HTW_TOP_TABLE_H */

@@ -35,42 +35,40 @@ static void check_width(const struct htw__page *page, unsigned width) {
     }
 }
 
-static void draw(uint8_t form, const struct htw__top_snapshot *before,
-                 struct htw__top_snapshot *now) {
+static void draw(uint8_t form, const json_t *before, const json_t *now) {
     struct htw__view view = {
         .page = (enum htw__page_kind)(form % HTW__PAGE_COUNT),
         .sort = (enum htw__sort)(form & 3),
         .is_reversed = form >> 2 & 1,
         .is_total = form >> 3 & 1,
         .is_ascii = form >> 4 & 1,
-        .width = 20u + (form >> 5) * 40u,
     };
-    struct htw__page page = { 0 };
+    struct htw__page page = { .width = 20u + (form >> 5) * 40u };
     htw__draw(&view, before, now, &page);
     check_page(&page);
-    check_width(&page, view.width);
+    check_width(&page, page.width);
     htw__page_free(&page);
 }
 
 static void run(const uint8_t *data, size_t size) {
-    struct htw__top_snapshot first, second = { 0 };
+    json_t *first, *second;
     if (size == 0)
         return;
     const char *text = (const char *)data + 1;
     const char *end = memchr(text, '\0', size - 1);
     size_t length = end == NULL ? size - 1 : (size_t)(end - text);
-    const char *why = htw__top_snapshot_read(text, length, &first);
-    FUZZ_CHECK(why == NULL || (first.sources == NULL && first.source_count == 0));
+    const char *why = htw__answer_read(text, length, &first);
+    FUZZ_CHECK((why == NULL) == (first != NULL));
     if (why == NULL)
-        draw(*data, &second, &first);
+        draw(*data, NULL, first);
     if (end != NULL) {
         text = end + 1;
         length = size - 2 - length;
     }
-    if (htw__top_snapshot_read(text, length, &second) == NULL)
-        draw(*data, &first, &second);
-    htw__top_snapshot_free(&first);
-    htw__top_snapshot_free(&second);
+    if (htw__answer_read(text, length, &second) == NULL)
+        draw(*data, first, second);
+    json_decref(first);
+    json_decref(second);
 }
 
 /* Sorted by the rate. */
