@@ -3,13 +3,16 @@
  * model_purgatory.c - random histories of a purgatory, compared after each step with an oracle that
  * keeps no lists but checks all requests every time. For its arguments see arguments.h.
  *
+ * Some hooks end other requests, or their own. Some histories have no hook `try_complete` or `release`, refuse memory, or
+ * have a scheduler that holds one timer, or that is stopped before the end.
+ *
  * There is one thread, and a manual clock, or a wall clock and a monotonic one that the model
  * replaces; at times the clock is set, forward or back. Which hooks are called, for which request,
  * with which reason, and in which order, is known before each step, except for the order of those
  * that expire or are closed in one step.
  */
-/* holds: purgatory-7, purgatory-9a, purgatory-11, purgatory-16, purgatory-17, purgatory-19,
-   purgatory-20, purgatory-21 */
+/* holds: purgatory-1, purgatory-5, purgatory-7, purgatory-9, purgatory-9a, purgatory-11, purgatory-12, purgatory-13, purgatory-15,
+   purgatory-16, purgatory-17, purgatory-18, purgatory-19, purgatory-20, purgatory-21 */
 #include "arguments.h"
 #include "purgatory_oracle.h"
 
@@ -66,9 +69,10 @@ static struct waiter *prepare(int64_t *ret_timeout_ns) {
         return NULL;
     *ret_timeout_ns = any_timeout();
     w->ready = below(6) == 0;
-    w->peer = below(8) == 0 ? &model.waiters[below(WAITERS)] : NULL;
-    if (w->peer == w)
-        w->peer = NULL;
+    w->marked = -1;
+    w->peer = below(4) == 0 ? w : &model.waiters[below(WAITERS)];
+    w->act_at = below(4) == 0 ? (enum act_at)(1 + below(4)) : ACT_NEVER;
+    w->act_completes = below(2) == 0;
     set_deadline(w, *ret_timeout_ns);
     if (*ret_timeout_ns == HTW_NEVER_NS)
         w->deadline_ns = HTW_NEVER_NS;
@@ -78,25 +82,40 @@ static struct waiter *prepare(int64_t *ret_timeout_ns) {
     return w;
 }
 
+/* Why a submission may be refused. */
+static bool may_refuse(const struct waiter *w, int result) {
+    return (result == -ENOMEM && model.refusing) || (result == -ESHUTDOWN && model.is_stopped) ||
+           (result == -EAGAIN && model.stranger != 0 && w->deadline_ns != HTW_NEVER_NS);
+}
+
+/* Twice, unless it says yes, or is refused. */
+static unsigned asks_of(const struct waiter *w) {
+    unsigned asks = 0;
+    if (!model.refusing && !model.is_stopped)
+        return w->threshold < 0 ? 2 : 0;
+    for (size_t i = 0; i < model.seen.count; i++)
+        asks += model.seen.list[i].what == ASKED && model.seen.list[i].number == w->number;
+    return asks;
+}
+
 /* With what both kinds of submission end. */
-static void conclude(struct waiter *w, int result, bool finished, unsigned asks) {
+static void conclude(struct waiter *w, int result, bool is_done) {
     failing_allocator_relent(&model.memory);
     failing_allocator_relent(&model.scheduler_memory);
-    if (result == -ENOMEM && model.refusing) {
-        for (size_t i = 0; i < model.seen.count; i++)
-            REQUIRE(model.seen.list[i].what == ASKED && model.seen.list[i].number == w->number);
-        model.seen.count = 0;
+    for (unsigned asks = asks_of(w); asks > 0 && !is_done; asks--)
+        is_done = expect_ask(w);
+    bool is_finished = is_done || w->marked >= 0;
+    bool is_measured = !is_done && expect_begin(w->deadline_ns != HTW_NEVER_NS);
+    if (!is_finished && may_refuse(w, result))
         return;
-    }
-    for (unsigned i = 0; i < asks; i++)
-        events_add(&model.expected, w, ASKED);
-    REQUIRE(result == (finished ? HTW_FINISHED : HTW_WATCHED));
+    REQUIRE(result == (is_finished ? HTW_FINISHED : HTW_WATCHED));
     model.counted.submitted++;
     w->pending = true;
     w->arrival = ++model.arrivals;
-    w->since_ns = finished ? -1 : model_now_ns();
-    if (finished)
-        expect_end(w, HTW_REASON_COMPLETED);
+    w->is_measured = is_measured && !is_finished;
+    w->since_ns = is_done ? -1 : model_now_ns();
+    if (is_finished)
+        expect_end(w, is_done ? HTW_REASON_COMPLETED : (enum htw_reason)w->marked, false);
 }
 
 static void step_submit(void) {
@@ -115,7 +134,7 @@ static void step_submit(void) {
     }
     int result = htw_purgatory_try_complete_else_watch(model.purgatory, &w->request, keys, count,
                                                        timeout_ns);
-    conclude(w, result, w->ready, w->ready ? 1 : 2);
+    conclude(w, result, false);
 }
 
 static void step_await(void) {
@@ -129,7 +148,7 @@ static void step_await(void) {
     w->value = ahead > UINT64_MAX - value ? UINT64_MAX : value + ahead;
     int result =
         htw_threshold_await(model.thresholds[w->threshold], &w->request, w->value, timeout_ns);
-    conclude(w, result, w->value <= value, 0);
+    conclude(w, result, w->value <= value);
 }
 
 /* Expects that those on a threshold that wait for `value` or less end, in order; how many. */
@@ -139,11 +158,20 @@ static int64_t expect_ends(size_t which, uint64_t value, enum htw_reason reason,
     for (struct waiter *w; (w = next_on_threshold(which, last)) != NULL && w->value <= value;
          ended++) {
         last = w;
-        if (visited)
-            events_add(&model.expected, w, VISITED);
-        expect_end(w, reason);
+        expect_end(w, reason, visited);
     }
     return ended;
+}
+
+/* One that waits cannot be submitted, on a key or a threshold. */
+static void step_busy(void) {
+    struct waiter *w = any_waiter(true);
+    struct htw_key key = { model.names[0], strlen(model.names[0]) };
+    if (w == NULL)
+        return;
+    REQUIRE(htw_purgatory_try_complete_else_watch(model.purgatory, &w->request, &key, 1,
+                                                  any_timeout()) == -EBUSY);
+    REQUIRE(htw_threshold_await(model.thresholds[0], &w->request, 0, any_timeout()) == -EBUSY);
 }
 
 static void step_advance_threshold(void) {
@@ -217,9 +245,7 @@ static void step_cancel_key(void) {
     uint64_t arrival = 0;
     for (struct waiter *w; (w = next_on_key(key, arrival)) != NULL; ended++) {
         arrival = w->arrival;
-        if (visited)
-            events_add(&model.expected, w, VISITED);
-        expect_end(w, HTW_REASON_CANCELLED);
+        expect_end(w, HTW_REASON_CANCELLED, visited);
     }
     REQUIRE(htw_purgatory_cancel_key(model.purgatory, name, strlen(name),
                                      visited ? model_visit : NULL, NULL) == ended);
@@ -230,7 +256,7 @@ static void step_end_one(void) {
     if (w == NULL)
         return;
     bool completed = below(2) == 0;
-    expect_end(w, completed ? HTW_REASON_COMPLETED : HTW_REASON_CANCELLED);
+    expect_end(w, completed ? HTW_REASON_COMPLETED : HTW_REASON_CANCELLED, false);
     REQUIRE(completed ? htw_request_complete(model.purgatory, &w->request)
                       : htw_request_cancel(model.purgatory, &w->request));
 }
@@ -249,46 +275,86 @@ static void step_set_timeout(void) {
     failing_allocator_relent(&model.scheduler_memory);
     if (result == -ENOMEM && model.refusing && runs)
         return;
-    REQUIRE(result == (runs ? 0 : -ENOENT));
-    if (runs)
+    REQUIRE(result == (!runs ? -ENOENT : model.is_stopped ? -ESHUTDOWN : 0));
+    if (result == 0)
         set_deadline(w, timeout_ns);
 }
 
-static void expect_expired_at(int64_t now_ns) {
+static void expect_expired_at(int64_t now_ns, bool is_stepped) {
     model.end_ns = now_ns;
+    model.is_stepped = is_stepped;
+    model.is_ordered = false;
     for (struct waiter *w = model.waiters; w < model.waiters + WAITERS; w++)
         if (w->pending && w->due_ns <= now_ns)
-            expect_end(w, HTW_REASON_EXPIRED);
+            expect_end(w, HTW_REASON_EXPIRED, false);
 }
 
-static void advance(int64_t delta_ns) {
-    expect_expired_at(model_now_ns() + delta_ns);
-    model_advance(delta_ns);
+static void compare_expired(void) {
     compare_events(false);
+    model.is_ordered = true;
+}
+
+/* A manual clock goes on from one timer to the next. */
+static void advance(int64_t delta_ns) {
+    if (model.is_stopped)
+        return;
+    expect_expired_at(model_now_ns() + delta_ns, model.by_wall);
+    model_advance(delta_ns);
+    compare_expired();
 }
 
 /* By whole ticks: between two it is open whether what is due by the clock has been found yet. */
 static void step_advance(void) {
-    advance(below(20) == 0 ? (int64_t)below(100) * HTW_SECOND : (int64_t)below(4) * TICK_NS);
+    int64_t ticks = (int64_t)below(4);
+    if (below(20) == 0)
+        ticks = (int64_t)below(100000);
+    if (!model.by_wall &&
+        below(100) == 0) /* the wheel of any other clock would grow, and end() compares bytes */
+        ticks = (int64_t)(random_magnitude(&model.source) >> 28); /* up to two years */
+    advance(ticks * TICK_NS);
 }
 
 /* Timeouts follow a manual clock, and no other. Where memory is refused, a wheel may be late to
    follow back. */
 static void step_clock(void) {
+    if (model.is_stopped)
+        return;
     int64_t size_ns =
         below(2) == 0 ? (int64_t)below(20) * TICK_NS : (int64_t)below(400) * HTW_SECOND;
     bool back = below(2) == 0 && (model.by_wall || !model.refusing);
     int64_t step_ns = back ? -size_ns : size_ns;
     if (!model.by_wall && model_now_ns() + step_ns < 0)
         step_ns = -model_now_ns();
-    expect_expired_at(model.by_wall ? model_now_ns() : model_now_ns() + step_ns);
+    expect_expired_at(model.by_wall ? model_now_ns() : model_now_ns() + step_ns, true);
     model_step_clock(step_ns);
-    compare_events(false);
+    compare_expired();
+}
+
+static void do_nothing(void *arg, const struct htw_expiration *expiration) {
+    (void)arg, (void)expiration;
+}
+
+/* Another timer takes the only place of the scheduler, or gives it back. */
+static void step_stranger(void) {
+    if (!model.is_limited || model.is_stopped)
+        return;
+    if (model.stranger != 0) {
+        REQUIRE(htw_cancel(model.scheduler, model.stranger) == HTW_CANCELLED);
+        model.stranger = 0;
+        return;
+    }
+    int result = htw_schedule(model.scheduler, HTW_NEVER_NS, do_nothing, NULL, &model.stranger);
+    REQUIRE(result == (htw_pending(model.scheduler) == 1 && model.stranger == 0 ? -EAGAIN : 0));
 }
 
 static void step_check_later(void) {
     unsigned key = (unsigned)below(KEYS);
     const char *name = model.names[key];
+    if (model.is_stopped) {
+        REQUIRE(htw_purgatory_check_later(model.purgatory, name, strlen(name)) ==
+                (next_on_key(key, 0) == NULL ? 0 : -ESHUTDOWN));
+        return;
+    }
     advance(0); /* so that nothing else is due */
     if (model.refusing && below(3) == 0)
         failing_allocator_fail(&model.memory, 1, true);
@@ -296,7 +362,8 @@ static void step_check_later(void) {
     for (uint64_t times = 1 + below(3); times > 0; times--)
         result = htw_purgatory_check_later(model.purgatory, name, strlen(name));
     failing_allocator_relent(&model.memory);
-    REQUIRE(result == 0 || (result == -ENOMEM && model.refusing));
+    REQUIRE(result == 0 || (result == -ENOMEM && model.refusing) ||
+            (result == -EAGAIN && model.is_limited && htw_pending(model.scheduler) == 1));
     REQUIRE(model.seen.count == 0);
     if (result == 0)
         expect_check(key, UINT64_MAX);
@@ -312,15 +379,24 @@ static const struct {
               { "threshold_advance", step_advance_threshold, 6 },
               { "threshold_lower", step_lower, 2 },
               { "threshold_end_all", step_end_all, 1 },
-              { "check", step_check, 11 },
+              { "busy", step_busy, 1 },
+              { "check", step_check, 10 },
               { "count_key", step_count_key, 1 },
               { "ready", step_ready, 6 },
               { "cancel_key", step_cancel_key, 2 },
               { "complete or cancel", step_end_one, 7 },
               { "set_timeout", step_set_timeout, 2 },
               { "advance", step_advance, 8 },
-              { "set the clock", step_clock, 3 },
+              { "set the clock", step_clock, 2 },
+              { "stranger", step_stranger, 1 },
               { "check_later", step_check_later, 4 } };
+
+/* Then requests still end, and none begins to wait. */
+static void stop_scheduler(void) {
+    REQUIRE(htw_scheduler_stop(model.scheduler, NULL, NULL) == 0);
+    model.is_stopped = true;
+    model.stranger = 0;
+}
 
 /* ---- histories */
 
@@ -336,10 +412,14 @@ static void begin(void) {
     scheduler_options.embedded = model.by_wall;
     scheduler_options.workers = 0;
     scheduler_options.shards = 1 + (uint32_t)below(3);
+    model.is_limited = below(8) == 0;
+    scheduler_options.max_pending = model.is_limited ? 1 : 0;
     scheduler_options.allocator = &model.scheduler_memory.allocator;
-    options.try_complete = model_try_complete;
+    model.asks = below(8) != 0;
+    model.releases = below(8) != 0;
+    options.try_complete = model.asks ? model_try_complete : NULL;
     options.on_complete = model_on_complete;
-    options.release = model_release;
+    options.release = model.releases ? model_release : NULL;
     options.shards = UINT32_C(1) << below(5);
     options.allocator = &model.memory.allocator;
     REQUIRE(htw_scheduler_create(&model.scheduler, &scheduler_options) == 0);
@@ -356,27 +436,66 @@ static void begin(void) {
     for (unsigned i = 0; i < WAITERS; i++)
         model.waiters[i].number = i;
     model.counted = (struct htw_purgatory_stats)HTW_PURGATORY_STATS_INIT;
-    model.waited_ms = 0;
-    memset(model.waits, 0, sizeof(model.waits));
+    model.least_waited_ms = model.most_waited_ms = 0;
+    memset(model.least_waits, 0, sizeof(model.least_waits));
+    memset(model.most_waits, 0, sizeof(model.most_waits));
+    model.begun = 0;
+    model.stranger = 0;
+    model.is_stopped = false;
+    model.is_ordered = true;
     model.refusing = below(4) == 0;
 }
 
-static void end(void) {
-    model.doing = "close";
+/* Nothing begins any more. */
+static void expect_shut(void) {
+    struct waiter *w = any_waiter(false);
+    struct htw_key key = { "k", 1 };
+    struct htw_threshold *threshold = NULL;
+    if (w != NULL) {
+        REQUIRE(htw_purgatory_try_complete_else_watch(model.purgatory, &w->request, &key, 1,
+                                                      any_timeout()) == -ESHUTDOWN);
+        REQUIRE(htw_threshold_await(model.thresholds[0], &w->request, 0, any_timeout()) ==
+                -ESHUTDOWN);
+    }
+    REQUIRE(htw_threshold_create(model.purgatory, 0, &threshold) == -ESHUTDOWN);
+    REQUIRE(htw_purgatory_close(model.purgatory, model_visit, NULL) == 0);
+    for (unsigned i = 0; i < KEYS; i++)
+        REQUIRE(htw_purgatory_check(model.purgatory, model.names[i], strlen(model.names[i])) == 0);
+    compare_events(true);
+}
+
+static int64_t expect_all_closed(bool is_visited) {
     int64_t ended = 0;
+    model.is_ordered = false;
     for (struct waiter *w = model.waiters; w < model.waiters + WAITERS; w++)
         if (w->pending) {
-            events_add(&model.expected, w, VISITED);
-            expect_end(w, HTW_REASON_CLOSED);
+            expect_end(w, HTW_REASON_CLOSED, is_visited);
             ended++;
         }
-    REQUIRE(htw_purgatory_close(model.purgatory, model_visit, NULL) == ended);
-    compare_events(false);
-    compare_stats();
+    return ended;
+}
+
+/* By a close, or as the thresholds and the purgatory are destroyed. */
+static void end(void) {
+    bool closes = below(2) == 0;
+    model.doing = closes ? "close" : "destroy";
+    int64_t ended = expect_all_closed(closes);
+    if (closes) {
+        REQUIRE(htw_purgatory_close(model.purgatory, model_visit, NULL) == ended);
+        compare_events(false);
+        compare_stats();
+        expect_shut();
+    }
+    if (below(4) == 0)
+        REQUIRE(htw_purgatory_destroy(model.purgatory) == -EBUSY);
     for (unsigned i = 0; i < THRESHOLDS; i++)
         REQUIRE(htw_threshold_destroy(model.thresholds[i]) == 0);
-    REQUIRE(model.memory.live_bytes == model.initial_bytes);
+    if (closes)
+        REQUIRE(model.memory.live_bytes == model.initial_bytes);
     REQUIRE(htw_purgatory_destroy(model.purgatory) == 0);
+    compare_events(false);
+    if (model.stranger != 0)
+        REQUIRE(htw_cancel(model.scheduler, model.stranger) == HTW_CANCELLED);
     REQUIRE(htw_pending(model.scheduler) == 0);
     REQUIRE(htw_scheduler_destroy(model.scheduler) == 0);
     REQUIRE(model.memory.live_blocks == 0 && model.scheduler_memory.live_blocks == 0);
@@ -388,7 +507,10 @@ static void run_history(uint64_t count, bool trace) {
         (struct random_source) { model.seed ^ model.history * UINT64_C(0x9fb21c651e98df25) };
     model.doing = "begin";
     begin();
+    uint64_t stop_at = below(4) == 0 ? count - count / 8 : count;
     for (model.step = 0; model.step < count; model.step++) {
+        if (model.step == stop_at)
+            stop_scheduler();
         uint64_t choice = below(100);
         size_t which = 0;
         while (choice >= steps[which].weight)

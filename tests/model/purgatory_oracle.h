@@ -16,10 +16,15 @@
 enum { WAITERS = 120, KEYS = 20, THRESHOLDS = 2, EVENTS_MAX = 4096 };
 enum { ASKED = 100, RELEASED, VISITED }; /* besides the reasons */
 
+/* In which hook a request ends another one, or itself while it is asked. */
+enum act_at { ACT_NEVER, ACT_ASKED, ACT_VISITED, ACT_ENDED, ACT_RELEASED };
+
 /* A request, and what the oracle knows of it. */
 struct waiter {
     struct htw_request request;
     bool pending, ready;
+    bool is_asked; /* its `try_complete` runs */
+    int marked;    /* the reason for which it then ends, unless that says yes; -1: none */
     unsigned number;
     uint64_t arrival;
     bool on_key[KEYS];
@@ -27,7 +32,11 @@ struct waiter {
     uint64_t value;
     int64_t deadline_ns, due_ns; /* the latter is rounded up to a tick */
     int64_t since_ns;            /* it waits; -1: it does not */
-    struct waiter *peer;         /* cancelled in its on_complete when it has been completed */
+    enum htw_reason reason;      /* with which on_complete was called */
+    bool is_measured;            /* its wait surely counts; otherwise it may */
+    enum act_at act_at;
+    bool act_completes; /* otherwise it cancels */
+    struct waiter *peer;
 };
 
 struct event {
@@ -53,13 +62,23 @@ extern struct model {
     struct events seen, expected;
     uint64_t arrivals;
     uint64_t initial_bytes;
-    bool refusing; /* allocations fail at times */
-    bool by_wall;  /* the scheduler goes by the wall clock, otherwise by a manual one */
+    bool refusing;       /* allocations fail at times */
+    bool asks, releases; /* whether there are these hooks */
+    bool is_ordered;     /* the order of hooks is known, so hooks may end other requests */
+    bool is_limited;     /* the scheduler holds one timer */
+    htw_handle stranger; /* and this is it; 0: it is not */
+    bool is_stopped;     /* the scheduler */
+    bool by_wall;        /* the scheduler goes by the wall clock, otherwise by a manual one */
     int64_t monotonic_ns, wall_ns; /* what the kernel's clocks show */
     const char *doing;
     struct htw_purgatory_stats counted;
-    uint64_t waits[HTW_PURGATORY_WAIT_BUCKETS], waited_ms; /* if all were measured */
-    int64_t end_ns;                                        /* what expires does so by then */
+    /* How long requests waited: those that are measured surely, and all. */
+    uint64_t least_waits[HTW_PURGATORY_WAIT_BUCKETS], most_waits[HTW_PURGATORY_WAIT_BUCKETS];
+    uint64_t least_waited_ms, most_waited_ms;
+    int64_t begun_ms; /* the millisecond of the last submissions, */
+    unsigned begun;   /* ... and how many */
+    int64_t end_ns;   /* what expires now does so by then, and ... */
+    bool is_stepped;  /* ... all of it then; otherwise each when it is due */
 } model;
 
 /** Tells what has been seen and what was expected, how to run it again, and ends the program. */
@@ -92,8 +111,14 @@ void model_step_clock(int64_t delta_ns);
 /** Adds to what was seen, or is expected. */
 void events_add(struct events *events, const struct waiter *waiter, int what);
 
-/** From now on the request has ended. */
-void expect_end(struct waiter *waiter, enum htw_reason reason);
+/** From now on the request has ended. `is_visited`: a visitor is called for it. */
+void expect_end(struct waiter *waiter, enum htw_reason reason, bool is_visited);
+
+/** The request is asked, and says yes, or not; then it may be marked. */
+bool expect_ask(struct waiter *waiter);
+
+/** A request begins to wait. Whether its wait will surely be measured. */
+bool expect_begin(bool is_timed);
 
 /** What a check of a key does; how many end. */
 int64_t expect_check(unsigned key, uint64_t max);
