@@ -58,14 +58,13 @@ uint64_t htw__ids_give(struct htw__ids *self, uint64_t place) {
 
 int64_t htw__blocks_read(struct htw__database *self, uint64_t *next, uint64_t last,
                          struct htw__scan_row *rows, size_t capacity, bool *ret_more) {
-    enum htw__statement which = htw__database_has_moved(self) ? HTW__SCAN_UNMOVED : HTW__SCAN;
-    struct sqlite3_stmt *statement = self->statements[which];
+    struct sqlite3_stmt *statement = self->statements[HTW__SCAN];
     int64_t count = 0;
     size_t read = 0;
     int result;
-    htw__statement_bind(self, which,
+    htw__statement_bind(self, HTW__SCAN,
                         HTW__NUMBERS((int64_t)*next, (int64_t)last, (int64_t)capacity));
-    while ((result = htw__statement_step(self, which)) == 1) {
+    while ((result = htw__statement_step(self, HTW__SCAN)) == 1) {
         uint64_t id = (uint64_t)sqlite3_column_int64(statement, 0);
         if (id < *next || id > last) { /* pages that lead back: reading would not end */
             sqlite3_reset(statement);
@@ -89,10 +88,9 @@ int htw__blocks_use(struct htw__database *self, uint64_t id, uint64_t place) {
         ++*entry;
         return 0;
     }
-    htw__statement_bind(
+    int error = htw__statement_run(
         self, HTW__STORE_BLOCK,
         HTW__NUMBERS((int64_t)place, (int64_t)first, (int64_t)(first + HTW__BLOCK_IDS - 1)));
-    int error = htw__statement_step(self, HTW__STORE_BLOCK);
     if (error == 0)
         *entry = number_of(id) << COUNT_BITS | 1;
     return error;
@@ -102,20 +100,17 @@ static int remove_block(struct htw__database *self, uint64_t place, uint64_t id)
     uint64_t *entry = entry_of(&self->blocks, id);
     if (is_of_block(*entry, id))
         *entry = 0;
-    htw__statement_bind(self, HTW__DELETE_BLOCK,
-                        HTW__NUMBERS((int64_t)place, (int64_t)first_of(id)));
-    return htw__statement_step(self, HTW__DELETE_BLOCK);
+    return htw__statement_run(self, HTW__DELETE_BLOCK,
+                              HTW__NUMBERS((int64_t)place, (int64_t)first_of(id)));
 }
 
 /* The jobs of the block of this id, those alone that were not moved: at least, if there are more rows than `most`. */
 static int count_jobs(struct htw__database *self, uint64_t id, unsigned most, unsigned *ret_jobs) {
-    enum htw__statement which =
-        htw__database_has_moved(self) ? HTW__COUNT_UNMOVED : HTW__COUNT_JOBS;
-    struct sqlite3_stmt *statement = self->statements[which];
+    struct sqlite3_stmt *statement = self->statements[HTW__COUNT_JOBS];
     uint64_t first = first_of(id);
-    htw__statement_bind(self, which,
-                        HTW__NUMBERS((int64_t)first, (int64_t)(first + HTW__BLOCK_IDS - 1), most));
-    int result = htw__statement_step(self, which);
+    int result = htw__statement_run(
+        self, HTW__COUNT_JOBS,
+        HTW__NUMBERS((int64_t)first, (int64_t)(first + HTW__BLOCK_IDS - 1), most));
     if (result < 0)
         return result;
     unsigned rows = (unsigned)sqlite3_column_int64(statement, 0);

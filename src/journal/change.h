@@ -50,6 +50,15 @@ struct htw__work {
     void (*finish)(struct htw_journal *journal, int result);
 };
 
+/* What struct htw_journal_change has not: a kick, a policy, or a rule that is set or removed. */
+struct htw__special {
+    bool has_queue;    /* of a kick or a policy */
+    const char *queue; /* its name; valid until the change is admitted */
+    uint32_t kick_count;
+    const struct htw_queue_policy *policy;
+    const struct htw_recurring *recurring;
+};
+
 struct htw__change {
     struct htw__change *next; /* in the queue */
     size_t size;              /* of the block */
@@ -62,40 +71,32 @@ struct htw__change {
     int64_t queued_ns;
     struct htw__step *steps;
     size_t step_count;
-    size_t steps_size;        /* of a block of their own; 0: they follow the change */
-    struct htw__queue *queue; /* whose jobs are kicked, or that receives the policy */
-    uint32_t kick_count, kicked;
-    const struct htw_queue_policy *policy;
-    const struct htw_recurring *recurring; /* a rule that is set, or removed */
-    struct htw__job *jobs;                 /* owned, until the commit */
+    size_t steps_size; /* of a block of their own; 0: they follow the change */
+    struct htw__special special;
+    struct htw__queue *queue; /* of `special` */
+    uint32_t kicked;          /* jobs */
+    struct htw__job *jobs;    /* owned, until the commit */
     size_t job_count;
     const void *mark; /* NULL: the mark stays */
     size_t mark_size;
     size_t bytes; /* that count for max_memory */
 };
 
-/* Changes that are not in struct htw_journal_change. */
-struct htw__special {
-    const char *queue;
-    uint32_t kick_count;
-    const struct htw_queue_policy *policy;
-    const struct htw_recurring *recurring;
-};
-
 /* 0, -EINVAL or -EMSGSIZE. */
 int htw__change_validate_job(const struct htw_job *job);
 
-/* Makes a change of what the caller describes, which is copied. */
+/* Makes a change of what the caller describes, which is copied. `special`: NULL, or more of it. */
 struct htw__change *htw__change_create(struct htw_journal *journal,
-                                       const struct htw_journal_change *wanted, int *ret_error);
+                                       const struct htw_journal_change *wanted,
+                                       const struct htw__special *special, int *ret_error);
 
 /* Adds a change to the queue. Whether the writer must be told. Under the lock. */
 bool htw__change_append(struct htw_journal *journal, struct htw__change *change);
 
-/* Gives its jobs ids and queues, before it is appended. Under the lock, which this may release meanwhile. `special`: NULL,
-   or what is not in `wanted`. 0, or why not: it stays the caller's. */
+/* Gives its jobs ids and queues, before it is appended. Under the lock, which this may release meanwhile. 0, or why not:
+   it stays the caller's. */
 int htw__change_admit(struct htw_journal *journal, struct htw__change *change,
-                      const struct htw_journal_change *wanted, const struct htw__special *special);
+                      const struct htw_journal_change *wanted);
 
 /* Adds a change of steps that nobody waits for. Under the lock. 0 or -ENOMEM. */
 int htw__submit_steps(struct htw_journal *journal, const struct htw__work *work,

@@ -24,7 +24,7 @@
    since it is not yet known which jobs it kicks. */
 static bool must_wait(const struct htw_journal *journal, const struct htw__change *change,
                       bool has_steps) {
-    if (has_steps && change->kick_count > 0)
+    if (has_steps && change->special.kick_count > 0)
         return true;
     for (size_t i = 0; i < change->step_count; i++)
         if (htw__step_waits(journal, &change->steps[i]))
@@ -91,24 +91,25 @@ static int write_parts(struct htw_journal *journal, struct htw__change *change) 
     int (*write)(struct htw_journal *, struct htw__step *) =
         change->work == NULL || change->work->write == NULL ? htw__step_write : change->work->write;
     int error = 0;
-    if (change->kick_count > 0 && change->queue != NULL && change->steps_size == 0)
+    if (change->special.kick_count > 0 && change->queue != NULL && change->steps_size == 0)
         error = htw__kick_select(journal, change);
     for (size_t i = 0; i < change->step_count && error == 0; i++)
         error = write(journal, &change->steps[i]);
     for (struct htw__job *job = change->jobs; job != NULL && error == 0; job = job->next)
         error = put(journal, job);
-    if (change->policy != NULL && error == 0)
-        htw__queue_set_policy(&journal->changed, change->queue, change->policy);
-    if (change->recurring != NULL && error == 0)
-        error = htw__recurring_write(journal, change->recurring);
+    if (change->special.policy != NULL && error == 0)
+        htw__queue_set_policy(&journal->changed, change->queue, change->special.policy);
+    if (change->special.recurring != NULL && error == 0)
+        error = htw__recurring_write(journal, change->special.recurring);
     if (change->mark != NULL && error == 0)
         error = htw__database_set_mark(&journal->database, change->mark, change->mark_size);
     return error;
 }
 
 static size_t parts_of(const struct htw__change *change) {
-    return change->job_count + change->step_count + change->kick_count + (change->mark != NULL) +
-           (change->policy != NULL) + (change->recurring != NULL);
+    return change->job_count + change->step_count + change->special.kick_count +
+           (change->mark != NULL) + (change->special.policy != NULL) +
+           (change->special.recurring != NULL);
 }
 
 /* Whether all that it has are steps that leave the file as it is. */
@@ -121,7 +122,7 @@ static bool is_in_memory_only(const struct htw__change *change) {
 
 /* Whether it ends, buries or releases jobs, and may use the room that is kept for that. */
 static bool change_frees(const struct htw__change *change) {
-    bool frees = change->step_count + change->kick_count == parts_of(change);
+    bool frees = change->step_count + change->special.kick_count == parts_of(change);
     for (size_t i = 0; i < change->step_count; i++)
         frees = frees && (change->steps[i].kind <= HTW__STEP_EXPIRE ||
                           change->steps[i].kind == HTW__STEP_NONE);
@@ -232,7 +233,7 @@ static void keep_jobs(struct htw_journal *journal, struct htw__change *change) {
         const struct htw__whereabouts where = htw__database_where_put(&row);
         htw__job_place(journal, job, &where);
     }
-    journal->put += change->job_count;
+    journal->stats.put += change->job_count;
     change->jobs = NULL;
 }
 
@@ -247,9 +248,9 @@ static void release_queue(struct htw_journal *journal, struct htw__change *chang
 
 static void count_steps(struct htw_journal *journal, struct htw__change *change) {
     for (size_t i = 0; i < change->step_count; i++) {
-        journal->done += change->steps[i].kind == HTW_JOB_END;
-        journal->cancelled += change->steps[i].kind == HTW_JOB_CANCEL;
-        change->kicked += change->kick_count > 0 && change->steps[i].kind == HTW_JOB_KICK;
+        journal->stats.done += change->steps[i].kind == HTW_JOB_END;
+        journal->stats.cancelled += change->steps[i].kind == HTW_JOB_CANCEL;
+        change->kicked += change->special.kick_count > 0 && change->steps[i].kind == HTW_JOB_KICK;
     }
 }
 
@@ -288,7 +289,7 @@ static void finish(struct htw_journal *journal, struct htw__change *change, int 
         if (parts_of(change) > 0)
             htw__histogram_record(&journal->durable_ns,
                                   (uint64_t)(htw__clock_monotonic_ns() - change->queued_ns));
-        if (change->recurring != NULL)
+        if (change->special.recurring != NULL)
             journal->recurring.at_ns = journal->next_instant != NULL ? INT64_MIN : HTW_NEVER_NS;
         if (change->mark != NULL) {
             memcpy(journal->database.mark, change->mark, change->mark_size);
@@ -302,53 +303,36 @@ static void finish(struct htw_journal *journal, struct htw__change *change, int 
     htw__jobs_unreserve(&journal->jobs, change->job_count);
     htw__change_discard_jobs(journal, change);
     if (!is_of_one_change(change->result) && change->result != -EINVAL)
-        journal->failed++;
+        journal->stats.failed++;
 }
 
-/* What remains to be done of a batch when the lock is free: in their order. */
-struct rest {
-    struct htw__change *callers;
-    struct htw__change *notices; /* changes for which no thread waits */
-    struct htw__change *syncs;   /* callers that also wait for the notices */
-};
-
-static void append(struct htw__change ***last, struct htw__change *change) {
-    **last = change;
-    *last = &change->next;
+/* A caller that also waits for the notices. */
+static bool is_sync(const struct htw__change *change) {
+    return parts_of(change) == 0 && change->finished != NULL;
 }
 
-/* They return, and their changes are gone. */
-static void wake(struct htw__change *callers) {
-    struct htw__change *next;
-    for (struct htw__change *change = callers; change != NULL; change = next) {
-        next = change->next;
-        sem_post(change->finished);
-    }
-}
-
-static struct rest finish_all(struct htw_journal *journal, struct htw__change *batch, int error) {
-    struct rest rest = { NULL, NULL, NULL };
-    struct htw__change **last_caller = &rest.callers, **last_notice = &rest.notices,
-                       **last_sync = &rest.syncs, *next;
+/* What became of the changes: the callers that are to be woken, and the others, in their order. */
+static struct htw__change *finish_all(struct htw_journal *journal, struct htw__change *batch,
+                                      int error, struct htw__change **ret_callers) {
+    struct htw__change *others = NULL, **last_other = &others, **last_caller = ret_callers, *next;
     journal->last_callers = 0;
     for (struct htw__change *change = batch; change != NULL; change = next) {
         next = change->next;
         finish(journal, change, error);
-        if (change->finished == NULL) {
-            append(&last_notice, change);
-        } else if (parts_of(change) == 0) {
-            append(&last_sync, change);
-        } else {
-            append(&last_caller, change);
-            journal->last_callers++;
-        }
+        bool is_caller = change->finished != NULL && !is_sync(change);
+        struct htw__change ***last = is_caller ? &last_caller : &last_other;
+        **last = change;
+        *last = &change->next;
+        journal->last_callers += is_caller;
     }
-    *last_caller = *last_notice = *last_sync = NULL;
-    return rest;
+    *last_caller = *last_other = NULL;
+    return others;
 }
 
 /* In the thread that writes. */
 static void give_notice(struct htw_journal *journal, struct htw__change *change) {
+    if (change->durable == NULL)
+        return;
     struct htw__journal_frame frame = { .journal = journal, .is_notice = true };
     if (change->result != 0) {
         htw__mutex_lock(&journal->mutex);
@@ -372,21 +356,27 @@ static void settle_batch(struct htw_journal *journal, struct htw__change *batch,
         journal->sentence_error = error;
     }
     htw__journal_follow(journal); /* and so does the rest of memory, before the lock is released */
-    journal->put_in = journal->database.from_inbox;
-    struct rest rest = finish_all(journal, batch, error);
+    journal->stats.put += journal->database.from_inbox;
+    journal->database.from_inbox = 0;
+    struct htw__change *callers, *others = finish_all(journal, batch, error, &callers);
     htw__queues_end_transaction(&journal->queues, &journal->changed, error == 0);
-    journal->jobs_in_file = journal->database.jobs - (uint64_t)journal->queues.all.of[HTW_JOB_DONE];
+    journal->stats.jobs = journal->database.jobs - (uint64_t)journal->queues.all.of[HTW_JOB_DONE];
     htw__reader_evict(journal);
     htw__slots_arm(journal);
     htw__mutex_unlock(&journal->mutex);
-    wake(rest.callers);
-    for (struct htw__change *change = rest.notices; change != NULL; change = next) {
+    for (struct htw__change *change = callers; change != NULL; change = next) {
         next = change->next;
-        if (change->durable != NULL)
-            give_notice(journal, change);
+        sem_post(change->finished); /* it returns, and the change is gone */
+    }
+    for (struct htw__change *change = others; change != NULL; change = next) {
+        next = change->next;
+        if (is_sync(change)) {
+            sem_post(change->finished);
+            continue;
+        }
+        give_notice(journal, change);
         htw__change_destroy(journal, change);
     }
-    wake(rest.syncs);
     htw__mutex_lock(&journal->mutex);
 }
 
@@ -423,7 +413,7 @@ static void commit_batch(struct htw_journal *journal, struct htw__change *batch,
     htw__mutex_lock(&journal->mutex);
     if (journal->database.is_distrusted && !has_failed)
         htw__journal_stop(journal);
-    journal->commits += commits;
+    journal->stats.commits += commits;
     settle_batch(journal, batch, error);
     htw__mutex_unlock(&journal->mutex);
 }

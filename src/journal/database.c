@@ -76,11 +76,17 @@ int htw__statement_step(struct htw__database *self, enum htw__statement which) {
     return result == SQLITE_DONE ? 0 : htw__database_fail(self, again);
 }
 
+int htw__statement_run(struct htw__database *self, enum htw__statement which,
+                       const int64_t *numbers, size_t count) {
+    htw__statement_bind(self, which, numbers, count);
+    return htw__statement_step(self, which);
+}
+
 /* ---- transactions that read: as long as the statement has its row */
 
 int htw__database_begin_snapshot(struct htw__database *self, uint64_t *ret_generation) {
-    struct sqlite3_stmt *statement = self->statements[HTW__SNAPSHOT];
-    int result = htw__statement_step(self, HTW__SNAPSHOT);
+    struct sqlite3_stmt *statement = self->statements[HTW__READ_META];
+    int result = htw__statement_step(self, HTW__READ_META);
     if (result != 1)
         return result < 0 ? result
                           : htw__database_distrust(self, "the journal has lost its counters");
@@ -90,7 +96,7 @@ int htw__database_begin_snapshot(struct htw__database *self, uint64_t *ret_gener
 }
 
 void htw__database_end_snapshot(struct htw__database *self) {
-    sqlite3_reset(self->statements[HTW__SNAPSHOT]);
+    sqlite3_reset(self->statements[HTW__READ_META]);
 }
 
 /* ---- the mark */

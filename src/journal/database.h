@@ -22,6 +22,10 @@
 
 /* ---- the statements, which are prepared once */
 
+#define HTW__SELECT_RECURRING                                                                          \
+    "SELECT name, next, schedule, zone, grace, catch_up, queue, priority, flags, lease, key, payload " \
+    "FROM @recurring WHERE "
+
 /* Those of a guest are the last ones. `@`: htw__schema_text(). SET_META: `generation` is that of the transaction which this
    journal has made last. */
 #define HTW__STATEMENTS_OF(S)                                                                      \
@@ -33,11 +37,13 @@
     S(ROLLBACK_TO, "ROLLBACK TO change")                                                           \
     S(SET_META, "UPDATE @meta SET jobs=?,keyed=?,next_sequence=?,generation=?,moved=?,last_put=? " \
                 "WHERE one=1 AND generation=?")                                                    \
-    S(SNAPSHOT, "SELECT generation, moved FROM @meta WHERE one = 1")                               \
+    S(READ_META,                                                                                   \
+      "SELECT generation, moved, jobs, keyed, next_sequence, last_put, mark FROM @meta "           \
+      "WHERE one = 1")                                                                             \
     S(SET_MARK, "UPDATE @meta SET mark = ?1 WHERE one = 1")                                        \
     S(INSERT, "INSERT INTO @job VALUES (?, ?, ?, ?, ?, ?, ?, ?)")                                  \
     S(DELETE, "DELETE FROM @job WHERE id = ?1")                                                    \
-    S(PUT_AS, "SELECT key, deadline, queue, priority, put FROM @job WHERE id = ?1")                \
+    S(PUT_AS, "SELECT deadline, key, NULL, queue, priority, put, 0 FROM @job WHERE id = ?1")       \
     S(FETCH, "SELECT deadline, key, payload, queue, priority, put, lease FROM @job WHERE id = ?1") \
     S(FIND_KEY, "SELECT id FROM @job_key WHERE key = ?1")                                          \
     S(SET_KEY, "INSERT OR REPLACE INTO @job_key (key, id) VALUES (?1, ?2)")                        \
@@ -49,47 +55,37 @@
     S(STORE_MOVED_PLACE, "INSERT INTO @moved_place (place, rank, id) VALUES (?1, ?2, ?3)")         \
     S(DELETE_MOVED_PLACE, "DELETE FROM @moved_place WHERE place = ?1 AND rank = ?2 AND id = ?3")   \
     S(STORE_BLOCK, "INSERT OR IGNORE INTO @block (place, first, last) VALUES (?1, ?2, ?3)")        \
-    S(COUNT_JOBS,                                                                                  \
-      "SELECT count(*), 0 FROM (SELECT 1 FROM @job WHERE id >= ?1 AND id <= ?2 LIMIT ?3)")         \
     S(PAGE_COUNT, "PRAGMA page_count")                                                             \
     S(PAGE_SIZE, "PRAGMA page_size")                                                               \
-    S(COUNT_UNMOVED,                                                                               \
+    S(COUNT_JOBS,                                                                                  \
       "SELECT count(*), total(m) FROM (SELECT EXISTS (SELECT 1 FROM @moved WHERE id = "            \
       "@job.id) AS m FROM @job WHERE id >= ?1 AND id <= ?2 LIMIT ?3)")                             \
     S(DELETE_BLOCK, "DELETE FROM @block WHERE place = ?1 AND first = ?2")                          \
     S(NEXT_BLOCK,                                                                                  \
       "SELECT first FROM @block WHERE place = ?1 AND first > ?2 ORDER BY first LIMIT 1")           \
-    S(NEXT_PLACE, "SELECT place FROM @block WHERE place >= ?1 ORDER BY place LIMIT 1")             \
-    S(NEXT_MOVED_PLACE, "SELECT place FROM @moved_place WHERE place >= ?1 ORDER BY place LIMIT 1") \
-    S(SCAN, "SELECT id, deadline, put, 0 FROM @job WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT " \
-            "?3")                                                                                  \
-    S(SCAN_UNMOVED,                                                                                \
-      "SELECT id, deadline, put, EXISTS (SELECT 1 FROM @moved m WHERE m.id = @job.id) FROM "       \
-      "@job WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3")                                     \
+    S(NEXT_PLACE,                                                                                  \
+      "SELECT * FROM (SELECT place FROM @block WHERE place >= ?1 ORDER BY place LIMIT 1) "         \
+      "UNION ALL SELECT * FROM (SELECT place FROM @moved_place WHERE place >= ?1 ORDER BY "        \
+      "place LIMIT 1) ORDER BY 1 LIMIT 1")                                                         \
+    S(SCAN, "SELECT id, deadline, put, EXISTS (SELECT 1 FROM @moved m WHERE m.id = @job.id) FROM " \
+            "@job WHERE id >= ?1 AND id <= ?2 ORDER BY id LIMIT ?3")                               \
     S(SCAN_MOVED,                                                                                  \
       "SELECT p.id, m.deadline, p.rank FROM @moved_place p CROSS JOIN @moved m ON m.id = "         \
       "p.id WHERE p.place = ?1 AND (p.rank, p.id) > (?2, ?3) ORDER BY p.rank, p.id LIMIT ?4")      \
-    S(VISIT_QUEUES,                                                                                \
+    S(READ_QUEUES,                                                                                 \
       "SELECT number, name, policy, delayed, ready, leased, buried, done FROM @queue ORDER "       \
       "BY number")                                                                                 \
     S(STORE_QUEUE,                                                                                 \
       "INSERT OR REPLACE INTO @queue (number, delayed, ready, leased, buried, done, name, "        \
       "policy) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")                                           \
-    S(COUNT_QUEUE,                                                                                 \
-      "UPDATE @queue SET delayed = ?2, ready = ?3, leased = ?4, buried = ?5, done = ?6 "           \
-      "WHERE number = ?1")                                                                         \
     S(DELETE_QUEUE, "DELETE FROM @queue WHERE number = ?1")                                        \
-    S(READ_RECURRING,                                                                              \
-      "SELECT name, next, schedule, zone, grace, catch_up, queue, priority, flags, lease, "        \
-      "key, payload FROM @recurring WHERE name = ?1")                                              \
-    S(LIST_RECURRING, "SELECT name FROM @recurring WHERE name > ?1 ORDER BY name LIMIT 1")         \
-    S(NEXT_RECURRING,                                                                              \
-      "SELECT name FROM @recurring WHERE next <= ?1 AND (next, name) > (?2, ?3) ORDER BY "         \
-      "next, name LIMIT 1")                                                                        \
-    S(FIRST_RECURRING, "SELECT next FROM @recurring ORDER BY next LIMIT 1")                        \
+    S(READ_RECURRING, HTW__SELECT_RECURRING "name = ?1")                                           \
+    S(LIST_RECURRING, HTW__SELECT_RECURRING "name > ?1 ORDER BY name LIMIT 1")                     \
+    S(NEXT_RECURRING, HTW__SELECT_RECURRING "next <= ?2 AND (next, name) > (?3, ?1) "              \
+                                            "ORDER BY next, name LIMIT 1")                         \
     S(STORE_RECURRING,                                                                             \
       "INSERT OR REPLACE INTO @recurring VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")             \
-    S(ADVANCE_RECURRING, "UPDATE @recurring SET next = ?2 WHERE name = ?3 AND next = ?1")          \
+    S(ADVANCE_RECURRING, "UPDATE @recurring SET next = ?2 WHERE name = ?1 AND next = ?3")          \
     S(DELETE_RECURRING, "DELETE FROM @recurring WHERE name = ?1")                                  \
     S(LIST_INBOX, "SELECT id, length(payload) FROM @inbox WHERE id > ?1 ORDER BY id LIMIT ?2")     \
     S(FETCH_INBOX,                                                                                 \
@@ -153,7 +149,7 @@ struct htw__database {
     struct htw__added {
         int64_t jobs, keyed, moved, last_put_us, inbox;
     } added, saved;
-    uint64_t from_inbox; /* jobs that have left the inbox */
+    uint64_t from_inbox; /* jobs that have left the inbox, and are to be counted */
     struct htw__blocks blocks;
     struct htw__log log;
     int64_t checked_ns;            /* when the files were last seen in place; 0: not yet */
@@ -241,6 +237,12 @@ static inline void htw__statement_bind_blob(struct sqlite3_stmt *statement, int 
     sqlite3_bind_blob64(statement, index, bytes == NULL ? "" : bytes, size, SQLITE_STATIC);
 }
 
+/* NULL is the value NULL. */
+static inline void htw__statement_bind_optional(struct sqlite3_stmt *statement, int index,
+                                                const void *bytes, size_t size) {
+    sqlite3_bind_blob64(statement, index, bytes, size, SQLITE_STATIC);
+}
+
 /* Binds the first parameters. */
 #define HTW__NUMBERS(...) \
     (const int64_t[]) { __VA_ARGS__ }, sizeof((const int64_t[]) { __VA_ARGS__ }) / sizeof(int64_t)
@@ -249,5 +251,9 @@ void htw__statement_bind(struct htw__database *self, enum htw__statement which,
 
 /* The next row: 1; 0: there is none; or an error. Without a row the statement is reset. */
 int htw__statement_step(struct htw__database *self, enum htw__statement which);
+
+/* Binds the first parameters, and steps. */
+int htw__statement_run(struct htw__database *self, enum htw__statement which,
+                       const int64_t *numbers, size_t count);
 
 #endif /* HTW_SRC_JOURNAL_DATABASE_H */

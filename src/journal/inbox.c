@@ -48,8 +48,7 @@ void htw__inbox_fetch_end(struct htw__database *database) {
 }
 
 static int remove_row(struct htw__database *database, uint64_t id) {
-    htw__statement_bind(database, HTW__DELETE_INBOX, HTW__NUMBERS((int64_t)id));
-    int error = htw__statement_step(database, HTW__DELETE_INBOX);
+    int error = htw__statement_run(database, HTW__DELETE_INBOX, HTW__NUMBERS((int64_t)id));
     return error == 0 && sqlite3_changes(database->connection) == 0 ? -ENOENT : error;
 }
 

@@ -78,18 +78,17 @@ static void fini(struct htw_journal *journal) {
     allocator.release(allocator.context, journal, sizeof(*journal), HTW__JOURNAL_ALIGNMENT);
 }
 
-static int load_queue(void *context, const struct htw__queue_row *row) {
-    return htw__queues_load(context, row);
-}
-
 /* What the file says of it. */
 static int load(struct htw_journal *journal) {
     struct htw__database *database = &journal->database;
-    int error = htw__database_visit_queues(database, load_queue, &journal->queues);
-    if (error != 0)
-        return error;
+    struct htw__queue_row row;
+    int result, error = 0;
+    while (error == 0 && (result = htw__database_next_queue(database, &row)) == 1)
+        error = htw__queues_load(&journal->queues, &row);
+    if (error != 0 || result < 0)
+        return error != 0 ? error : result;
     uint64_t done = (uint64_t)journal->queues.all.of[HTW_JOB_DONE];
-    journal->found = journal->jobs_in_file = database->jobs - done;
+    journal->stats.found = journal->stats.jobs = database->jobs - done;
     journal->recurring.after_ns = INT64_MIN;
     journal->recurring.at_ns = journal->next_instant != NULL ? INT64_MIN : HTW_NEVER_NS;
     journal->forget_ns = done > 0 ? INT64_MIN : HTW_NEVER_NS;

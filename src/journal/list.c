@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * list.c - the public call that lists jobs of a queue.
+ * list.c - the public calls that show jobs: one by its id, or those of a queue in a state.
  *
- * Some jobs at a time are found, by what memory and the file have at one instant, and then shown (look.h), each if it is
- * in the state still. So nothing is held for long, and a list goes on where others change jobs.
+ * Some jobs at a time are found by what memory and the file have at one instant, and copied; then they are visited. So nothing
+ * is held during a visit, and a list goes on where others change jobs.
  */
-#include "look.h"
+#include "load.h"
 #include "select.h"
 #include "snapshot.h"
+
+#include "../base/user_code.h"
 
 #include <errno.h>
 #include <string.h>
@@ -22,29 +24,134 @@ struct list_place {
 _Static_assert(sizeof(struct list_place) <= sizeof(struct htw_list_place), "room for a place");
 _Static_assert(sizeof(struct list_place) == 112, "no padding");
 
-/* So many jobs are found at a time. */
+/* So many jobs are found at a time, and no more than one job above so many bytes. */
 #define FOUND_MAX HTW__SCAN_MAX
+#define COPIED_MAX ((size_t)256 << 10)
+
+/* A job with its queue, key and payload. */
+struct copy {
+    struct copy *next;
+    size_t size;
+    struct list_place place; /* behind it */
+    struct htw_job_info info;
+    char bytes[];
+};
 
 struct list {
     struct htw_journal *journal;
     struct htw__database *database; /* of the snapshot */
     struct htw__queue *queue;
-    enum htw_job_state state;
+    int state; /* below 0: any */
     struct list_place place;
-    size_t count, capacity; /* of what is found */
-    uint64_t *ids;
-    struct list_place *places; /* behind each of these */
-    struct htw__turn *turns;   /* of jobs in memory that come next, `capacity` of them at most */
+    struct copy *first, **last; /* of what is found */
+    size_t count, capacity;     /* jobs that were looked at, in this snapshot */
+    size_t bytes;               /* of the copies */
     size_t turn_count, next_turn;
+    struct htw__turn
+        turns[FOUND_MAX]; /* of jobs in memory that come next, `capacity` of them at most */
 };
 
-static bool is_full(const struct list *list) {
-    return list->count == list->capacity;
+/* ---- copies of jobs: without the lock */
+
+/* What memory knows better than the file. Returns whether it has the job. */
+static bool add_memory(struct htw_journal *journal, struct htw_job_info *info) {
+    htw__mutex_lock(&journal->mutex);
+    const struct htw__job *job = htw__jobs_find(&journal->jobs, info->id);
+    bool is_flying = job != NULL && //
+                     (job->state == HTW__JOB_DELIVERING || job->state == HTW__JOB_IN_FLIGHT);
+    if (is_flying || (job != NULL && job->state == HTW__JOB_LEASED))
+        info->state = HTW_JOB_LEASED;
+    else if (job != NULL && job->state == HTW__JOB_READY)
+        info->state = HTW_JOB_READY;
+    if (job != NULL && job->queued != NULL) {
+        info->attempts = job->queued->counters.attempts;
+        info->timeouts = job->queued->counters.timeouts;
+        if (job->state == HTW__JOB_LEASED)
+            info->deadline_ns = job->queued->lease_end_ns;
+    } else {
+        info->attempts += is_flying;
+    }
+    htw__mutex_unlock(&journal->mutex);
+    return job != NULL;
 }
 
-static void add(struct list *list, uint64_t id) {
-    list->ids[list->count] = id;
-    list->places[list->count++] = list->place;
+/* Of a queue that has a name. False: it is gone, and so is the job, since the snapshot began. */
+static bool copy_name(struct htw_journal *journal, uint32_t number,
+                      char name[HTW_QUEUE_NAME_MAX + 1]) {
+    htw__mutex_lock(&journal->mutex);
+    const struct htw__queue *queue = htw__queues_find_number(&journal->queues, number);
+    if (queue != NULL)
+        memcpy(name, queue->name, queue->name_size + 1);
+    htw__mutex_unlock(&journal->mutex);
+    return queue != NULL;
+}
+
+static const void *append(char **end, const void *bytes, size_t size) {
+    void *copy = *end;
+    if (bytes == NULL)
+        return NULL;
+    memcpy(copy, bytes, size);
+    *end += size;
+    return copy;
+}
+
+static int keep(struct list *list, const struct htw_job_info *info) {
+    size_t queue_size = info->queue == NULL ? 0 : strlen(info->queue) + 1;
+    size_t size = sizeof(struct copy) + queue_size + info->key_size + info->payload_size;
+    struct copy *copy = htw__journal_allocate(list->journal, size);
+    if (copy == NULL)
+        return htw__journal_fail_as(-ENOMEM, "no memory for a job");
+    char *end = copy->bytes;
+    *copy = (struct copy) { .size = size, .place = list->place, .info = *info };
+    copy->info.queue = append(&end, info->queue, queue_size);
+    copy->info.key = append(&end, info->key, info->key_size);
+    copy->info.payload =
+        info->payload_size == 0 ? "" : append(&end, info->payload, info->payload_size);
+    *list->last = copy;
+    list->last = &copy->next;
+    list->bytes += size;
+    return 0;
+}
+
+/* Copies the job, if it is in the state. `is_not_in_memory`: and unless memory has it. */
+static int find_job(struct list *list, uint64_t id, bool is_not_in_memory) {
+    struct htw__job_row row;
+    struct htw__whereabouts where;
+    char name[HTW_QUEUE_NAME_MAX + 1];
+    list->count++;
+    int error = htw__database_fetch(list->database, id, &row, &where);
+    if (error != 0)
+        return error == -ENOENT ? 0 : error;
+    bool is_named = row.queue != HTW__QUEUE_DEFAULT;
+    struct htw_job_info info = {
+        .id = id,
+        .state = htw__state_in_file(list->journal, &where),
+        .queue = is_named ? name : NULL,
+        .payload = row.payload,
+        .payload_size = row.payload_size,
+        .key = row.key,
+        .key_size = row.key_size,
+        .deadline_ns = where.deadline_ns,
+        .put_ns = row.put_us == 0 ? INT64_MIN : row.put_us * HTW_MICROSECOND,
+        .lease_ns = row.lease_ns == 0 ? list->journal->lease_ns : row.lease_ns,
+        .priority = where.priority,
+        .attempts = where.counters.attempts,
+        .releases = where.counters.releases,
+        .timeouts = where.counters.timeouts,
+        .buries = where.counters.buries,
+        .kicks = where.counters.kicks,
+    };
+    bool is_in_memory = add_memory(list->journal, &info);
+    if ((list->state < 0 || (int)info.state == list->state) &&
+        !(is_not_in_memory && is_in_memory) &&
+        (!is_named || copy_name(list->journal, row.queue, name)))
+        error = keep(list, &info);
+    htw__database_fetch_end(list->database);
+    return error;
+}
+
+static bool is_full(const struct list *list) {
+    return list->count == list->capacity || list->bytes >= COPIED_MAX;
 }
 
 /* ---- what memory has: under the lock */
@@ -99,12 +206,14 @@ static struct htw__scan scan_of(const struct list *list) {
 /* ---- without the lock */
 
 /* Those up to a turn. */
-static void add_turns(struct list *list, struct htw__turn last) {
-    while (!is_full(list) && list->next_turn < list->turn_count &&
+static int add_turns(struct list *list, struct htw__turn last) {
+    int error = 0;
+    while (error == 0 && !is_full(list) && list->next_turn < list->turn_count &&
            !htw__turn_precedes(last, list->turns[list->next_turn])) {
         list->place.turn = list->turns[list->next_turn++];
-        add(list, list->place.turn.id);
+        error = find_job(list, list->place.turn.id, false);
     }
+    return error;
 }
 
 /* Up to an instant. */
@@ -118,10 +227,11 @@ static int find_by_time(struct list *list, int64_t last_ns) {
     selection.after = list->place.after;
     selection.wanted = list->capacity - list->count;
     error = htw__selection_find(list->database, (uint32_t)list->queue->number, &selection);
-    for (size_t i = 0;
-         i < selection.count && error == 0 && selection.rows[i].deadline_ns <= last_ns; i++) {
+    for (size_t i = 0; i < selection.count && error == 0 && !is_full(list) &&
+                       selection.rows[i].deadline_ns <= last_ns;
+         i++) {
         list->place.after = selection.rows[i];
-        add(list, selection.rows[i].id);
+        error = find_job(list, selection.rows[i].id, list->state == HTW_JOB_LEASED);
     }
     htw__selection_fini(list->journal, &selection);
     return error;
@@ -130,7 +240,8 @@ static int find_by_time(struct list *list, int64_t last_ns) {
 /* The jobs of a scan; READY: and those in memory between them. */
 static int find_by_scan(struct list *list) {
     bool is_ready = list->state == HTW_JOB_READY;
-    while (!is_full(list) && !list->place.scan.is_done) {
+    int error = 0;
+    while (error == 0 && !is_full(list) && !list->place.scan.is_done) {
         struct htw__scan scan = list->place.scan;
         struct htw__scan_row row;
         int64_t count = htw__database_scan(list->database, &scan, &row, 1);
@@ -138,48 +249,43 @@ static int find_by_scan(struct list *list) {
             return (int)count;
         struct htw__turn turn = { htw__place_priority(row.place), row.rank, row.id };
         if (count > 0 && is_ready)
-            add_turns(list, turn);
-        if (is_full(list))
-            return 0;
+            error = add_turns(list, turn);
+        if (error != 0 || is_full(list))
+            return error;
         list->place.scan = scan;
         if (count > 0 && (!is_ready || htw__turn_precedes(list->place.turn, turn))) {
             list->place.turn = turn;
-            add(list, row.id);
+            error = find_job(list, row.id, false);
         }
     }
-    if (is_ready)
-        add_turns(list, HTW__TURN_LAST);
-    return 0;
+    return is_ready && error == 0 ? add_turns(list, HTW__TURN_LAST) : error;
 }
 
 /* Begins with memory. */
 static int find_from(struct list *list, struct htw__turn window, struct htw__scan scan,
                      bool has_leased) {
     struct list_place *place = &list->place;
-    bool is_of_memory = list->state == HTW_JOB_READY || list->state == HTW_JOB_LEASED;
-    if (is_of_memory && !place->is_in_file)
-        add_turns(list, list->state == HTW_JOB_READY ? window : HTW__TURN_LAST);
+    bool is_ready = list->state == HTW_JOB_READY;
+    int error = 0;
+    if ((is_ready || list->state == HTW_JOB_LEASED) && !place->is_in_file)
+        error = add_turns(list, is_ready ? window : HTW__TURN_LAST);
     /* Nothing has read those whose time has come. */
-    if (list->journal->is_read_only && list->state == HTW_JOB_READY && !place->is_in_file) {
-        int error = find_by_time(list, htw__journal_now(list->journal));
-        if (error != 0)
-            return error;
-    }
-    if (is_full(list))
-        return 0;
+    if (error == 0 && list->journal->is_read_only && is_ready && !place->is_in_file)
+        error = find_by_time(list, htw__journal_now(list->journal));
+    if (error != 0 || is_full(list))
+        return error;
     if (!place->is_in_file)
         place->scan = scan;
     place->is_in_file = true;
     if (list->state == HTW_JOB_LEASED && !has_leased)
         return 0;
-    return list->state == HTW_JOB_READY || list->state == HTW_JOB_BURIED
-               ? find_by_scan(list)
-               : find_by_time(list, INT64_MAX);
+    return is_ready || list->state == HTW_JOB_BURIED ? find_by_scan(list)
+                                                     : find_by_time(list, INT64_MAX);
 }
 
 /* Finds the next jobs. If the list is not full then, these were the last. */
 static int find(struct list *list) {
-    list->count = list->turn_count = list->next_turn = 0;
+    list->turn_count = list->next_turn = 0;
     int error = htw__snapshot_begin(list->journal, &list->database);
     if (error != 0)
         return error;
@@ -193,52 +299,62 @@ static int find(struct list *list) {
     return htw__snapshot_end(list->journal, list->database, error);
 }
 
-/* ---- all */
+/* ---- visits */
 
-/* Shows what was found. The place is behind the last job that was shown, or behind all. */
-static int show(struct list *list, struct htw__look *look, struct list_place before) {
-    size_t i = 0;
-    int count = 0;
-    while (i < list->count && !look->is_ended) {
-        bool is_in_file = list->places[i].is_in_file;
-        size_t end = i + 1;
-        while (end < list->count && list->places[end].is_in_file == is_in_file)
-            end++;
-        look->is_not_in_memory = list->state == HTW_JOB_LEASED && is_in_file;
-        count = htw__look_show(look, list->ids + i, end - i);
-        if (count < 0)
-            break;
-        i += (size_t)count;
+/* Visits what was found, up to `most`, and forgets it. The place is behind the last one that was visited, or behind all.
+   Whether to go on. */
+static bool show(struct list *list, uint32_t most, htw_job_visit *visit, void *context,
+                 uint32_t *shown) {
+    struct copy *next;
+    bool goes_on = true;
+    for (struct copy *copy = list->first; copy != NULL; copy = next) {
+        next = copy->next;
+        if (goes_on) {
+            HTW__CALL_USER("a visit", list->journal, visit, goes_on = visit(context, &copy->info));
+            goes_on = ++*shown < most && goes_on;
+            if (!goes_on)
+                list->place = copy->place;
+        }
+        htw__journal_release(list->journal, copy, copy->size);
     }
-    if (look->is_ended)
-        list->place = i == 0 ? before : list->places[i - 1];
-    return count < 0 ? count : 0;
+    return goes_on;
 }
 
-static int run(struct list *list, struct htw__look *look) {
+static void forget_copies(struct list *list) {
+    list->first = NULL;
+    list->last = &list->first;
+    list->count = list->bytes = 0;
+}
+
+static int run(struct list *list, uint32_t count, htw_job_visit *visit, void *context) {
+    uint32_t shown = 0;
     int error;
+    bool goes_on;
     do {
-        struct list_place before = list->place;
+        forget_copies(list);
         error = find(list);
-        if (error == 0)
-            error = show(list, look, before);
-    } while (error == 0 && !look->is_ended && is_full(list));
-    return error;
+        goes_on = show(list, count, visit, context, &shown);
+    } while (error == 0 && goes_on && is_full(list));
+    return error == 0 ? (int)shown : error;
 }
 
-/* In one piece of memory. */
-static int run_with_memory(struct list *list, struct htw__look *look) {
-    size_t size =
-        list->capacity * (sizeof(*list->ids) + sizeof(*list->places) + sizeof(*list->turns));
-    void *memory = htw__journal_allocate(list->journal, size);
-    if (memory == NULL)
-        return htw__journal_fail_as(-ENOMEM, "no memory for a list of jobs");
-    list->places = memory;
-    list->turns = (struct htw__turn *)(void *)(list->places + list->capacity);
-    list->ids = (uint64_t *)(void *)(list->turns + list->capacity);
-    int error = run(list, look);
-    htw__journal_release(list->journal, memory, size);
-    return error;
+int htw_journal_peek(struct htw_journal *journal, uint64_t id, htw_job_visit *visit,
+                     void *context) {
+    struct list list = { .journal = journal, .state = -1 };
+    uint32_t shown = 0;
+    if (visit == NULL)
+        return htw__journal_fail_as(-EINVAL, "the visit is NULL");
+    int error = htw__snapshot_begin(journal, &list.database);
+    if (error != 0)
+        return error;
+    htw__mutex_unlock(&journal->mutex);
+    forget_copies(&list);
+    error = find_job(&list, id, false);
+    error = htw__snapshot_end(journal, list.database, error);
+    (void)show(&list, 1, visit, context, &shown);
+    return error != 0 || shown == 1 ? error
+                                    : htw__journal_fail(-ENOENT, "%s: there is no job %llu",
+                                                        journal->path.name, (unsigned long long)id);
 }
 
 /* Without a reader, those whose time has come are DELAYED in the file, and READY. */
@@ -258,11 +374,8 @@ int htw_journal_list(struct htw_journal *journal, const char *queue, enum htw_jo
     if (error != 0 || count == 0)
         return error;
     struct list list = { .journal = journal,
-                         .state = state,
+                         .state = (int)state,
                          .capacity = count < FOUND_MAX ? count : FOUND_MAX };
-    struct htw__look look = {
-        .journal = journal, .state = (int)state, .wanted = count, .visit = visit, .context = context
-    };
     memcpy(&list.place, place, sizeof(list.place));
     if (!list.place.has_begun)
         list.place = (struct list_place) { .after = first_of(journal, state),
@@ -276,11 +389,11 @@ int htw_journal_list(struct htw_journal *journal, const char *queue, enum htw_jo
     }
     list.queue->users++;
     htw__mutex_unlock(&journal->mutex);
-    error = run_with_memory(&list, &look);
+    int result = run(&list, count, visit, context);
     htw__mutex_lock(&journal->mutex);
     list.queue->users--;
     htw__queues_drop(&journal->queues, list.queue);
     htw__mutex_unlock(&journal->mutex);
     memcpy(place, &list.place, sizeof(list.place));
-    return error == 0 ? (int)look.shown : error;
+    return result;
 }

@@ -101,33 +101,23 @@ static int set_up(struct htw__database *self, const struct htw__journal_path *pa
 #define COUNT_MAX (UINT64_C(1) << 62)
 
 static int read_meta(struct htw__database *self) {
-    static const char text[] =
-        "SELECT jobs, keyed, next_sequence, generation, moved, last_put, mark FROM @meta "
-        "WHERE one = 1";
-    char buffer[HTW__SCHEMA_TEXT];
-    struct sqlite3_stmt *statement;
-    int result = sqlite3_prepare_v2(
-        self->connection, htw__schema_text(text, self->is_guest, buffer), -1, &statement, NULL);
-    if (result != SQLITE_OK)
-        return htw__database_fail(self, result);
-    result = sqlite3_step(statement);
-    if (result == SQLITE_ROW) {
-        self->jobs = (uint64_t)sqlite3_column_int64(statement, 0);
-        self->keyed = (uint64_t)sqlite3_column_int64(statement, 1);
-        self->next_id = (uint64_t)sqlite3_column_int64(statement, 2);
-        self->generation = (uint64_t)sqlite3_column_int64(statement, 3);
-        self->moved = (uint64_t)sqlite3_column_int64(statement, 4);
-        self->last_put_us = sqlite3_column_int64(statement, 5);
-        const void *mark = sqlite3_column_blob(statement, 6);
-        self->mark_size = (size_t)sqlite3_column_bytes(statement, 6);
-        if (self->mark_size > 0 && self->mark_size <= sizeof(self->mark))
-            memcpy(self->mark, mark, self->mark_size);
-    }
-    int again = sqlite3_finalize(statement);
-    if (result == SQLITE_DONE)
-        return htw__journal_fail(-EBADMSG, "%s: the journal has lost its counters", self->name);
-    if (result != SQLITE_ROW)
-        return htw__database_fail(self, again);
+    struct sqlite3_stmt *row = self->statements[HTW__READ_META];
+    int result = htw__statement_step(self, HTW__READ_META);
+    if (result != 1)
+        return result < 0 ? result
+                          : htw__journal_fail(-EBADMSG, "%s: the journal has lost its counters",
+                                              self->name);
+    self->generation = (uint64_t)sqlite3_column_int64(row, 0);
+    self->moved = (uint64_t)sqlite3_column_int64(row, 1);
+    self->jobs = (uint64_t)sqlite3_column_int64(row, 2);
+    self->keyed = (uint64_t)sqlite3_column_int64(row, 3);
+    self->next_id = (uint64_t)sqlite3_column_int64(row, 4);
+    self->last_put_us = sqlite3_column_int64(row, 5);
+    const void *mark = sqlite3_column_blob(row, 6);
+    self->mark_size = (size_t)sqlite3_column_bytes(row, 6);
+    if (self->mark_size > 0 && self->mark_size <= sizeof(self->mark))
+        memcpy(self->mark, mark, self->mark_size);
+    sqlite3_reset(row);
     if (self->mark_size > sizeof(self->mark))
         return htw__journal_fail(-EBADMSG, "%s: the mark is damaged", self->name);
     return self->jobs <= COUNT_MAX && self->keyed <= self->jobs && self->generation <= COUNT_MAX &&
@@ -218,12 +208,12 @@ static int open_to_read(struct htw__database *self, const char *name, int mode, 
     else if (error == 0 && !is_second)
         sqlite3_progress_handler(self->connection, STEPS_BETWEEN_CHECKS, is_too_long, self);
     if (error == 0)
-        error = read_meta(self);
-    if (error == 0)
         error = execute(self, "PRAGMA cache_size = -1024; PRAGMA temp_store = MEMORY;"
                               "PRAGMA cell_size_check = ON; PRAGMA query_only = ON");
     if (error == 0)
         error = htw__statements_prepare(self);
+    if (error == 0)
+        error = read_meta(self);
     self->is_open = error == 0;
     return error;
 }
@@ -258,9 +248,9 @@ int htw__database_open(struct htw__database *self, const struct htw__journal_pat
     if (error == 0 && has_log)
         error = settle_log(self);
     if (error == 0)
-        error = read_meta(self);
-    if (error == 0)
         error = htw__statements_prepare(self);
+    if (error == 0)
+        error = read_meta(self);
     if (error == 0)
         htw__room_measure(self);
     if (error != 0)

@@ -334,11 +334,8 @@ static int write_queue(struct htw__queue *queue, struct htw__database *database)
         .policy = has_policy ? text : NULL,
         .policy_size = has_policy ? htw__policy_write(policy, text) : 0,
     };
-    bool is_empty = !has_jobs(&counts) && !has_policy;
     memcpy(row.jobs, counts.of, sizeof(row.jobs));
-    if (queue->is_stored && queue->new_policy == NULL && !is_empty)
-        return htw__database_count_queue(database, &row);
-    if (!is_empty)
+    if (has_jobs(&counts) || has_policy)
         return htw__database_store_queue(database, &row);
     return queue->is_stored ? htw__database_remove_queue(database, row.number) : 0;
 }

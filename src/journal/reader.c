@@ -89,47 +89,13 @@ static uint64_t last_place(uint64_t bucket) {
     return htw__place(HTW__PLACE_DELAYED, bucket, UINT32_MAX);
 }
 
-/* ---- a bucket with more jobs than memory has room for */
-
-#define SLOT_NS (HTW_MINUTE / HTW__READER_SLOTS)
-
-static uint32_t slot_of(int64_t deadline_ns) {
-    return deadline_ns < 0 ? 0 : (uint32_t)(deadline_ns % HTW_MINUTE / SLOT_NS);
-}
-
-/* How far five eighths of the memory reach, beside the quarter that may still be in use, if the jobs in memory are like
-   the others. At least to the first job. */
-static struct htw__position choose_reach(const struct htw_journal *journal) {
-    const struct htw__reader *reader = &journal->reader;
-    const struct htw__jobs *jobs = &journal->jobs;
-    size_t size = jobs->waiting.count == 0 ? sizeof(struct htw__job)
-                                           : jobs->waiting_bytes / jobs->waiting.count;
-    size_t room = journal->waiting_max / 8 * 5 / size;
-    size_t sum = 0;
-    uint32_t slot = 0;
-    for (; slot < HTW__READER_SLOTS && (sum == 0 || sum + reader->counts[slot] <= room); slot++)
-        sum += reader->counts[slot];
-    return slot == HTW__READER_SLOTS
-               ? end_of_bucket(reader->next_bucket)
-               : (struct htw__position) {
-                     htw__bucket_start(reader->next_bucket) + slot * SLOT_NS - 1, HTW__ID_MAX
-                 };
-}
-
-static void begin_to_take(struct htw_journal *journal, struct htw__position reach) {
-    struct htw__reader *reader = &journal->reader;
-    reader->is_counting = false;
-    reader->scan = htw__scan_of(first_place(reader->next_bucket), last_place(reader->next_bucket));
-    if (htw__position_precedes(journal->reach, reach))
-        journal->reach = reach;
-}
-
 static void begin_scan(struct htw_journal *journal) {
     struct htw__reader *reader = &journal->reader;
-    begin_to_take(journal,
-                  reader->is_crowded ? journal->reach : end_of_bucket(reader->next_bucket));
-    reader->is_counting = reader->is_crowded;
-    memset(reader->counts, 0, sizeof(reader->counts));
+    struct htw__position end = end_of_bucket(reader->next_bucket);
+    reader->is_scanning = true;
+    reader->scan = htw__scan_of(first_place(reader->next_bucket), last_place(reader->next_bucket));
+    if (htw__position_precedes(journal->reach, end))
+        journal->reach = end;
 }
 
 /* ---- reading */
@@ -149,7 +115,6 @@ static int find_bucket(struct htw_journal *journal) {
     skip_to(journal, bucket);
     if (bucket == HTW__BUCKET_NONE || begins_ns(journal, bucket) > htw__journal_now(journal))
         return 0;
-    reader->is_scanning = true;
     begin_scan(journal);
     return 0;
 }
@@ -179,7 +144,7 @@ static void end_scan(struct htw_journal *journal) {
     move_cursor(journal, journal->reach);
     *bucket += is_whole;
     journal->reader.is_scanning = false;
-    journal->reader.is_crowded = journal->reader.is_full = !is_whole;
+    journal->reader.is_full = !is_whole;
 }
 
 /* Takes the jobs behind the cursor, as many of the earliest as there is room for. */
@@ -191,27 +156,17 @@ static int scan(struct htw_journal *journal) {
     for (int64_t i = 0; i < count && error == 0; i++) {
         const struct htw__scan_row *row = &journal->scan_rows[i];
         struct htw__position position = { row->deadline_ns, row->id };
-        bool is_behind = htw__position_precedes(journal->cursor, position);
-        if (is_behind && reader->is_counting)
-            reader->counts[slot_of(row->deadline_ns)]++;
-        if (!is_behind || reader->is_counting || htw__position_precedes(journal->reach, position))
+        if (!htw__position_precedes(journal->cursor, position) ||
+            htw__position_precedes(journal->reach, position))
             continue;
         error = htw__job_take(journal, row->id);
-        if (journal->jobs.waiting_bytes <= journal->waiting_max || journal->jobs.waiting.count < 2)
-            continue;
-        evict(journal, journal->cursor);
-        if (!reader->is_crowded) {
-            reader->is_crowded = true;
-            begin_scan(journal);
-            return error;
-        }
+        if (journal->jobs.waiting_bytes > journal->waiting_max && journal->jobs.waiting.count > 1)
+            evict(journal, journal->cursor);
     }
     if (error != 0)
         return error; /* and the scan is where it was */
     reader->scan = scan;
-    if (reader->is_scanning && scan.is_done && reader->is_counting)
-        begin_to_take(journal, choose_reach(journal));
-    else if (reader->is_scanning && scan.is_done)
+    if (reader->is_scanning && scan.is_done)
         end_scan(journal);
     return 0;
 }

@@ -4,7 +4,6 @@
  *
  * It goes from bucket to bucket, and scans each in the order of ids. Where memory is full, the later half of what it
  * has read is dropped, and what comes behind the rest is passed over: the bucket is scanned again when there is room.
- * Such a bucket is CROWDED: a scan counts its jobs by their time first, and the next one takes the earliest.
  * So a bucket of any size is read in bounded memory. None of its jobs is delivered before the end of its scan, since
  * an earlier one may follow. The writer calls it in small steps, so that commits do not wait. Under the lock, except
  * as said.
@@ -36,5 +35,12 @@ void htw__reader_unhold(struct htw_journal *journal, uint64_t id);
 
 /* Drops jobs if there is too much in memory. */
 void htw__reader_evict(struct htw_journal *journal);
+
+/* ---- readers.c: all parts of the journal that read the file, in the thread that has the database */
+
+bool htw__readers_have_work(const struct htw_journal *journal);
+
+/* One step of each that has work. With the lock held, which it releases meanwhile. */
+void htw__readers_step(struct htw_journal *journal);
 
 #endif /* HTW_SRC_JOURNAL_READER_H */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* readers.c - the parts of the journal that read the file, or move rows within it: each takes a step in turn. */
-#include "readers.h"
 
 #include "history.h"
 #include "reader.h"

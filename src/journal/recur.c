@@ -11,6 +11,9 @@
 /* Until a rule that could not be obeyed is tried again. */
 #define RETRY_NS HTW_SECOND
 
+/* Rules whose changes wait to be written. */
+#define UNDER_WAY_MAX 64u
+
 /* ---- instants */
 
 /* The last instant up to `end_ns`; `first_ns` is one. By halves: instants of later times are later, or the same. */
@@ -86,10 +89,10 @@ static int is_kept_out(struct htw_journal *journal, const struct htw_job *job, b
 /* The step of a change that gives a rule its next instant. `key`: the name of the rule, `id`: its instant before. */
 static int advance(struct htw_journal *journal, struct htw__step *step) {
     struct htw__database *database = &journal->database;
-    htw__statement_bind(database, HTW__ADVANCE_RECURRING,
-                        HTW__NUMBERS((int64_t)step->id, step->deadline_ns));
-    htw__statement_bind_blob(database->statements[HTW__ADVANCE_RECURRING], 3, step->key,
-                             step->key_size);
+    struct sqlite3_stmt *statement = database->statements[HTW__ADVANCE_RECURRING];
+    htw__statement_bind_blob(statement, 1, step->key, step->key_size);
+    sqlite3_bind_int64(statement, 2, step->deadline_ns);
+    sqlite3_bind_int64(statement, 3, (int64_t)step->id);
     int error = htw__statement_step(database, HTW__ADVANCE_RECURRING);
     return error == 0 && sqlite3_changes(database->connection) == 0 ? -ENOENT
                                                                     : error; /* changed since */
@@ -120,14 +123,14 @@ static int submit(struct htw_journal *journal, const struct htw_recurring *rule,
     wanted.update_count = 1;
     wanted.jobs = jobs;
     wanted.job_count = instants->count;
-    struct htw__change *change = htw__change_create(journal, &wanted, &error);
+    struct htw__change *change = htw__change_create(journal, &wanted, NULL, &error);
     if (change == NULL)
         return error;
     change->work = &advancing;
     change->steps->kind = HTW__STEP_NONE;
     change->steps->id = (uint64_t)rule->next_ns;
     change->steps->deadline_ns = instants->next_ns;
-    error = htw__change_admit(journal, change, &wanted, NULL);
+    error = htw__change_admit(journal, change, &wanted);
     if (error != 0) {
         htw__change_destroy(journal, change);
         return error;
@@ -146,7 +149,7 @@ static void drop_replaced(const struct htw_job *job, struct instants *instants) 
     }
 }
 
-/* Without the lock: submits what a rule that is due is to put now. */
+/* Submits what a rule that is due is to put now. `jobs`: room for them. */
 static int obey(struct htw_journal *journal, const struct htw_recurring *rule, int64_t now,
                 struct instants *instants, struct htw_job *jobs) {
     bool is_out = false;
@@ -164,68 +167,62 @@ static int obey(struct htw_journal *journal, const struct htw_recurring *rule, i
     return error;
 }
 
-/* The rules of a slice. Their number, or an error that stops the journal. */
-static int obey_some(struct htw_journal *journal, int64_t now, struct instants *instants,
-                     struct htw_job *jobs) {
+/* ---- rounds: without the lock */
+
+/* The next rule that is due. 1, 0: there is none; or an error that stops the journal. */
+static int obey_next(struct htw_journal *journal, int64_t now) {
     struct htw__recurring *recurring = &journal->recurring;
     struct htw_recurring rule;
-    size_t job_count = 0;
-    int count = 0, result = 1;
-    while (job_count < HTW__RECUR_SLICE && count < (int)HTW__RECUR_SLICE && result == 1) {
-        result = htw__recurring_read_due(&journal->database, now, recurring->after_ns,
+    size_t size = sizeof(struct instants) + HTW_RECURRING_CATCH_UP_MAX * sizeof(struct htw_job);
+    struct instants *instants = htw__journal_allocate(journal, size);
+    if (instants == NULL)
+        return -ENOMEM;
+    int result = htw__recurring_read_due(&journal->database, now, recurring->after_ns,
                                          recurring->after, &rule);
-        if (result != 1)
-            break;
-        if (obey(journal, &rule, now, instants, jobs) != 0)
+    if (result == 1) {
+        if (obey(journal, &rule, now, instants, (struct htw_job *)(instants + 1)) != 0)
             recurring->has_failed = true;
-        job_count += instants->count;
-        count++;
         recurring->after_ns = rule.next_ns;
         memcpy(recurring->after, rule.name, strlen(rule.name) + 1);
-        htw__recurring_read_end(&journal->database);
     }
     htw__recurring_read_end(&journal->database);
-    return result < 0 ? result : count;
+    htw__journal_release(journal, instants, size);
+    return result;
 }
 
-static int next_of_all(struct htw__database *database, int64_t *ret_next_ns) {
-    struct sqlite3_stmt *statement = database->statements[HTW__FIRST_RECURRING];
-    int result = htw__statement_step(database, HTW__FIRST_RECURRING);
-    *ret_next_ns = result == 1 ? sqlite3_column_int64(statement, 0) : HTW_NEVER_NS;
-    sqlite3_reset(statement);
+/* All changes are made. 0 or an error, and when the next round begins. */
+static int end_round(struct htw_journal *journal, int64_t *ret_at_ns) {
+    struct htw__recurring *recurring = &journal->recurring;
+    struct htw_recurring first;
+    int result = htw__recurring_read_due(&journal->database, INT64_MAX, INT64_MIN, "", &first);
+    if (!recurring->has_failed)
+        *ret_at_ns = result == 1 ? first.next_ns : HTW_NEVER_NS;
+    htw__recurring_read_end(&journal->database);
+    recurring->is_read = recurring->has_failed = false;
+    recurring->after_ns = INT64_MIN;
+    recurring->after[0] = '\0';
     return result < 0 ? result : 0;
 }
 
-/* A slice of a round, or its end. `ret_at_ns`: when rules are read again. */
-static int read_slice(struct htw_journal *journal, int64_t now, int64_t *ret_at_ns) {
-    struct htw__recurring *recurring = &journal->recurring;
-    size_t size = sizeof(struct instants) + HTW_RECURRING_CATCH_UP_MAX * sizeof(struct htw_job);
-    struct instants *instants = htw__journal_allocate(journal, size);
-    *ret_at_ns = now + RETRY_NS;
-    if (instants == NULL)
-        return 0;
-    int count = obey_some(journal, now, instants, (struct htw_job *)(instants + 1));
-    htw__journal_release(journal, instants, size);
-    if (count > 0)
-        *ret_at_ns = INT64_MIN;
-    if (count != 0)
-        return count < 0 ? count : 0;
-    int error = recurring->has_failed ? 0 : next_of_all(&journal->database, ret_at_ns);
-    recurring->has_failed = false;
-    recurring->after_ns = INT64_MIN;
-    recurring->after[0] = '\0';
-    return error;
+bool htw__recurring_has_work(const struct htw_journal *journal) {
+    const struct htw__recurring *recurring = &journal->recurring;
+    return recurring->at_ns != HTW_NEVER_NS &&
+           recurring->under_way < (recurring->is_read ? 1 : UNDER_WAY_MAX) &&
+           journal->slot_count > 0 && !journal->is_closing && !journal->has_failed &&
+           recurring->at_ns <= htw__journal_now(journal);
 }
 
 void htw__recur_step(struct htw_journal *journal) {
-    int64_t at_ns, now = htw__journal_now(journal);
+    struct htw__recurring *recurring = &journal->recurring;
+    int64_t now = htw__journal_now(journal), at_ns = now + RETRY_NS;
+    bool ends = recurring->is_read;
     htw__mutex_unlock(&journal->mutex);
-    int error = read_slice(journal, now, &at_ns);
+    int result = ends ? end_round(journal, &at_ns) : obey_next(journal, now);
     htw__mutex_lock(&journal->mutex);
-    journal->recurring.at_ns = at_ns;
-    if (error == -ENOMEM || error == -EBUSY)
-        journal->recurring.at_ns = now + RETRY_NS;
-    else if (error != 0)
+    recurring->at_ns = result < 0 || ends ? at_ns : INT64_MIN; /* the round goes on */
+    if (!ends && result >= 0)
+        recurring->is_read = result == 0;
+    else if (result < 0 && result != -ENOMEM && result != -EBUSY)
         htw__journal_stop(journal);
     pthread_cond_broadcast(&journal->read);
 }

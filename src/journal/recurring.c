@@ -2,6 +2,8 @@
 /* recurring.c - the rules by which jobs come again. */
 #include "recurring.h"
 
+#include "snapshot.h"
+
 #include "../base/user_code.h"
 
 #include <errno.h>
@@ -25,10 +27,12 @@ static bool is_valid(const struct htw_recurring *rule) {
            rule->grace_ns >= 0 && rule->catch_up <= HTW_RECURRING_CATCH_UP_MAX;
 }
 
-/* 1, 0: no row; or an error. */
-static int read_rule(struct htw__database *database, struct htw_recurring *rule) {
-    struct sqlite3_stmt *row = database->statements[HTW__READ_RECURRING];
-    int result = htw__statement_step(database, HTW__READ_RECURRING);
+/* Of a statement of one row, which is valid until htw__recurring_read_end(). 1, 0: no row; or an error. */
+static int read_rule(struct htw__database *database, enum htw__statement which, const char *name,
+                     struct htw_recurring *rule) {
+    struct sqlite3_stmt *row = database->statements[which];
+    htw__statement_bind_blob(row, 1, name, strlen(name));
+    int result = htw__statement_step(database, which);
     if (result != 1)
         return result;
     *rule = (struct htw_recurring)HTW_RECURRING_INIT;
@@ -56,54 +60,21 @@ static int read_rule(struct htw__database *database, struct htw_recurring *rule)
 
 void htw__recurring_read_end(struct htw__database *database) {
     sqlite3_reset(database->statements[HTW__READ_RECURRING]);
+    sqlite3_reset(database->statements[HTW__LIST_RECURRING]);
     sqlite3_reset(database->statements[HTW__NEXT_RECURRING]);
-}
-
-static int read_named(struct htw__database *database, const char *name,
-                      struct htw_recurring *rule) {
-    htw__statement_bind_blob(database->statements[HTW__READ_RECURRING], 1, name, strlen(name));
-    return read_rule(database, rule);
-}
-
-/* The name that a statement finds, which is valid until the next step of it. As read_rule(). */
-static int find_name(struct htw__database *database, enum htw__statement which,
-                     const char **ret_name) {
-    int result = htw__statement_step(database, which);
-    if (result != 1)
-        return result;
-    *ret_name = text_of(database->statements[which], 0);
-    return *ret_name != NULL ? 1 : htw__database_fail(database, SQLITE_NOMEM);
-}
-
-int htw__recurring_read(struct htw__database *database, const char *name,
-                        struct htw_recurring *ret_rule) {
-    struct sqlite3_stmt *statement = database->statements[HTW__LIST_RECURRING];
-    const char *next;
-    htw__statement_bind_blob(statement, 1, name, strlen(name));
-    int result = find_name(database, HTW__LIST_RECURRING, &next);
-    if (result == 1)
-        result = read_named(database, next, ret_rule);
-    sqlite3_reset(statement);
-    return result;
 }
 
 int htw__recurring_read_due(struct htw__database *database, int64_t now, int64_t after_ns,
                             const char *name, struct htw_recurring *ret_rule) {
-    struct sqlite3_stmt *statement = database->statements[HTW__NEXT_RECURRING];
-    const char *next;
-    htw__statement_bind(database, HTW__NEXT_RECURRING, HTW__NUMBERS(now, after_ns));
-    htw__statement_bind_blob(statement, 3, name, strlen(name));
-    int result = find_name(database, HTW__NEXT_RECURRING, &next);
-    return result == 1 ? read_named(database, next, ret_rule) : result;
+    sqlite3_bind_int64(database->statements[HTW__NEXT_RECURRING], 2, now);
+    sqlite3_bind_int64(database->statements[HTW__NEXT_RECURRING], 3, after_ns);
+    return read_rule(database, HTW__NEXT_RECURRING, name, ret_rule);
 }
 
 /* ---- changes of the rules */
 
 static void bind_text(struct sqlite3_stmt *statement, int index, const char *text) {
-    if (text == NULL)
-        sqlite3_bind_null(statement, index);
-    else
-        htw__statement_bind_blob(statement, index, text, strlen(text));
+    htw__statement_bind_optional(statement, index, text, text == NULL ? 0 : strlen(text));
 }
 
 static int store_row(struct htw__database *database, const struct htw_recurring *rule,
@@ -120,10 +91,7 @@ static int store_row(struct htw__database *database, const struct htw_recurring 
     sqlite3_bind_int64(statement, 8, job->priority);
     sqlite3_bind_int64(statement, 9, job->flags);
     sqlite3_bind_int64(statement, 10, job->lease_ns);
-    if (job->key == NULL)
-        sqlite3_bind_null(statement, 11);
-    else
-        htw__statement_bind_blob(statement, 11, job->key, job->key_size);
+    htw__statement_bind_optional(statement, 11, job->key, job->key_size);
     htw__statement_bind_blob(statement, 12, job->payload, job->payload_size);
     int error = htw__statement_step(database, HTW__STORE_RECURRING);
     sqlite3_clear_bindings(statement);
@@ -138,7 +106,7 @@ int htw__recurring_write(struct htw_journal *journal, const struct htw_recurring
     struct htw__database *database = &journal->database;
     struct htw_recurring before;
     int64_t next_ns = rule->next_ns;
-    int result = read_named(database, rule->name, &before);
+    int result = read_rule(database, HTW__READ_RECURRING, rule->name, &before);
     if (result < 0)
         return result;
     if (result == 1 && rule->after_ns == 0 && before.next_ns != INT64_MIN &&
@@ -177,11 +145,33 @@ int htw__recurring_prepare(const struct htw_journal *journal, const struct htw_r
                                           wanted->name, htw_strerror(error));
 }
 
-/* ---- when rules are to be read */
+/* ---- listing */
 
-bool htw__recurring_has_work(const struct htw_journal *journal) {
-    const struct htw__recurring *recurring = &journal->recurring;
-    return recurring->at_ns != HTW_NEVER_NS && recurring->under_way == 0 &&
-           journal->slot_count > 0 && !journal->is_closing && !journal->has_failed &&
-           recurring->at_ns <= htw__journal_now(journal);
+int htw_journal_list_recurring(struct htw_journal *journal, const char *after, uint32_t count,
+                               htw_recurring_visit *visit, void *context) {
+    char name[HTW_RECURRING_NAME_MAX + 1] = "";
+    struct htw__database *database;
+    bool goes_on = true;
+    if (visit == NULL || count > INT32_MAX ||
+        (after != NULL && memchr(after, 0, sizeof(name)) == NULL))
+        return htw__journal_fail_as(-EINVAL, "a list is not valid");
+    int error = htw__snapshot_begin(journal, &database);
+    if (error != 0)
+        return error;
+    htw__mutex_unlock(&journal->mutex);
+    if (after != NULL)
+        strcpy(name, after);
+    uint32_t visited = 0;
+    int result = 1;
+    while (visited < count && goes_on && result == 1) {
+        struct htw_recurring rule;
+        result = read_rule(database, HTW__LIST_RECURRING, name, &rule);
+        if (result != 1)
+            break;
+        HTW__CALL_USER("a visit", journal, visit, goes_on = visit(context, &rule));
+        visited++;
+        strcpy(name, rule.name);
+        htw__recurring_read_end(database);
+    }
+    return htw__snapshot_end(journal, database, result < 0 ? result : (int)visited);
 }

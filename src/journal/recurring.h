@@ -26,18 +26,13 @@ bool htw__recurring_has_work(const struct htw_journal *journal);
 int htw__recurring_after(const struct htw_journal *journal, const struct htw_recurring *rule,
                          int64_t after_ns, int64_t *ret_next_ns);
 
-/* Reads the first rule with a later name, or the first that is due behind (`after_ns`, `name`). What it points to is valid
-   until the next call. 1, 0: there is none; or an error. */
-int htw__recurring_read(struct htw__database *database, const char *name,
-                        struct htw_recurring *ret_rule);
+/* Reads the first rule that is due behind (`after_ns`, `name`). What it points to is valid until the end of reading. 1, 0:
+   there is none; or an error. */
 int htw__recurring_read_due(struct htw__database *database, int64_t now, int64_t after_ns,
                             const char *name, struct htw_recurring *ret_rule);
 void htw__recurring_read_end(struct htw__database *database);
 
-/* The jobs that a step may put: those of its last rule come on top. */
-#define HTW__RECUR_SLICE 64u
-
-/* Reads rules that are due, or ends the round: if htw__recurring_has_work(). Under the lock, which it releases meanwhile. */
+/* Reads a rule that is due, or ends the round: if htw__recurring_has_work(). Under the lock, which it releases meanwhile. */
 void htw__recur_step(struct htw_journal *journal);
 
 #endif /* HTW_SRC_JOURNAL_RECURRING_H */

@@ -62,7 +62,7 @@ static void call(struct htw_journal *journal, struct htw__request *request, stru
     struct htw_delivery delivery = { .journal = journal };
     if (job != NULL) {
         delivery = htw__job_delivery(journal, job, htw__journal_now(journal));
-        journal->delivered_count++;
+        journal->stats.delivered++;
     }
     htw__mutex_unlock(&journal->mutex);
     htw__journal_frame_push(&frame);

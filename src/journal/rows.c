@@ -32,10 +32,7 @@ static int insert_row(struct htw__database *self, uint64_t id, const struct htw_
     struct sqlite3_stmt *statement = self->statements[HTW__INSERT];
     sqlite3_bind_int64(statement, 1, (int64_t)id);
     sqlite3_bind_int64(statement, 2, row->deadline_ns);
-    if (row->key == NULL)
-        sqlite3_bind_null(statement, 3);
-    else
-        htw__statement_bind_blob(statement, 3, row->key, row->key_size);
+    htw__statement_bind_optional(statement, 3, row->key, row->key_size);
     htw__statement_bind_blob(statement, 4, row->payload, row->payload_size);
     bind_number(statement, 5, row->queue);
     bind_number(statement, 6, row->priority);
@@ -68,25 +65,33 @@ int htw__database_insert(struct htw__database *self, uint64_t id, const struct h
     return error;
 }
 
-static int no_job(struct htw__database *self, uint64_t id) {
-    return htw__journal_fail(-ENOENT, "%s: there is no job %llu", self->name,
-                             (unsigned long long)id);
-}
+/* ---- reading a job */
 
-/* Calls of this are followed by a reset of PUT_AS. 0, -ENOENT or an error. */
-static int read_put_as(struct htw__database *self, uint64_t id, struct htw__job_row *row) {
-    struct sqlite3_stmt *statement = self->statements[HTW__PUT_AS];
-    htw__statement_bind(self, HTW__PUT_AS, HTW__NUMBERS((int64_t)id));
-    int result = htw__statement_step(self, HTW__PUT_AS);
-    if (result == 1)
-        *row = (struct htw__job_row) {
-            .key = sqlite3_column_type(statement, 0) == SQLITE_NULL ? NULL : "",
-            .deadline_ns = sqlite3_column_int64(statement, 1),
-            .queue = (uint32_t)sqlite3_column_int64(statement, 2),
-            .priority = (uint32_t)sqlite3_column_int64(statement, 3),
-            .put_us = sqlite3_column_int64(statement, 4),
-        };
-    return result == 1 ? 0 : result == 0 ? no_job(self, id) : result;
+int htw__database_read(struct htw__database *self, enum htw__statement which, uint64_t id,
+                       struct htw__job_row *ret_row) {
+    struct sqlite3_stmt *statement = self->statements[which];
+    int result = htw__statement_run(self, which, HTW__NUMBERS((int64_t)id));
+    if (result != 1)
+        return result == 0 ? -ENOENT : result;
+    bool has_key = sqlite3_column_type(statement, 1) != SQLITE_NULL;
+    const void *key = sqlite3_column_blob(statement, 1);
+    *ret_row = (struct htw__job_row) {
+        .deadline_ns = sqlite3_column_int64(statement, 0),
+        .key = has_key && key == NULL ? "" : key,
+        .key_size = (size_t)sqlite3_column_bytes(statement, 1),
+        .payload = sqlite3_column_blob(statement, 2),
+        .payload_size = (size_t)sqlite3_column_bytes(statement, 2),
+        .queue = (uint32_t)sqlite3_column_int64(statement, 3),
+        .priority = (uint32_t)sqlite3_column_int64(statement, 4),
+        .put_us = sqlite3_column_int64(statement, 5),
+        .lease_ns = sqlite3_column_int64(statement, 6),
+    };
+    /* A blob of which no copy could be made looks like an empty one. */
+    bool no_memory = ret_row->payload == NULL || (has_key && key == NULL);
+    if (!no_memory || (sqlite3_errcode(self->connection) & 0xff) != SQLITE_NOMEM)
+        return 0;
+    sqlite3_reset(statement);
+    return htw__database_fail(self, SQLITE_NOMEM);
 }
 
 /* ---- jobs that were moved */
@@ -96,8 +101,7 @@ static int fetch_moved(struct htw__database *self, uint64_t id, struct htw__wher
     if (!htw__database_has_moved(self))
         return -ENOENT;
     struct sqlite3_stmt *statement = self->statements[HTW__FETCH_MOVED];
-    htw__statement_bind(self, HTW__FETCH_MOVED, HTW__NUMBERS((int64_t)id));
-    int result = htw__statement_step(self, HTW__FETCH_MOVED);
+    int result = htw__statement_run(self, HTW__FETCH_MOVED, HTW__NUMBERS((int64_t)id));
     if (result != 1)
         return result == 0 ? -ENOENT : result;
     *ret = (struct htw__whereabouts) {
@@ -118,24 +122,23 @@ static int fetch_moved(struct htw__database *self, uint64_t id, struct htw__wher
 
 static int change_moved_place(struct htw__database *self, enum htw__statement which, uint64_t id,
                               const struct htw__whereabouts *where) {
-    htw__statement_bind(self, which, HTW__NUMBERS((int64_t)where->place, where->rank, (int64_t)id));
-    return htw__statement_step(self, which);
+    return htw__statement_run(self, which,
+                              HTW__NUMBERS((int64_t)where->place, where->rank, (int64_t)id));
 }
 
 static int store_moved(struct htw__database *self, uint64_t id, const struct htw__whereabouts *to) {
     const struct htw__counters *counters = &to->counters;
-    htw__statement_bind(self, HTW__STORE_MOVED,
-                        HTW__NUMBERS((int64_t)id, (int64_t)to->place, to->rank, to->deadline_ns,
-                                     to->priority, to->is_leased, counters->attempts,
-                                     counters->releases, counters->timeouts, counters->buries,
-                                     counters->kicks));
-    return htw__statement_step(self, HTW__STORE_MOVED);
+    return htw__statement_run(self, HTW__STORE_MOVED,
+                              HTW__NUMBERS((int64_t)id, (int64_t)to->place, to->rank,
+                                           to->deadline_ns, to->priority, to->is_leased,
+                                           counters->attempts, counters->releases,
+                                           counters->timeouts, counters->buries, counters->kicks));
 }
 
 /* Where a job was put, which has not been moved. */
 static int read_place(struct htw__database *self, uint64_t id, uint64_t *ret_place) {
     struct htw__job_row row;
-    int error = read_put_as(self, id, &row);
+    int error = htw__database_read(self, HTW__PUT_AS, id, &row);
     sqlite3_reset(self->statements[HTW__PUT_AS]);
     if (error == 0)
         *ret_place = htw__database_where_put(&row).place;
@@ -183,36 +186,27 @@ static int remove_moved(struct htw__database *self, uint64_t id) {
         error = change_moved_place(self, HTW__DELETE_MOVED_PLACE, id, &from);
     if (error != 0)
         return error;
-    htw__statement_bind(self, HTW__DELETE_MOVED, HTW__NUMBERS((int64_t)id));
-    error = htw__statement_step(self, HTW__DELETE_MOVED);
+    error = htw__statement_run(self, HTW__DELETE_MOVED, HTW__NUMBERS((int64_t)id));
     self->added.moved -= error == 0;
     return error;
 }
 
 /* ---- keys and ends */
 
-/* Removes the entry of the key that the job has, if it has one. `row` is of PUT_AS, which has not been reset. */
-static int remove_key_of(struct htw__database *self, const struct htw__job_row *row) {
-    struct sqlite3_stmt *statement = self->statements[HTW__PUT_AS];
-    if (row->key == NULL)
-        return 0;
-    htw__statement_bind_blob(self->statements[HTW__DELETE_KEY], 1,
-                             sqlite3_column_blob(statement, 0),
-                             (size_t)sqlite3_column_bytes(statement, 0));
+static int remove_key(struct htw__database *self, const struct htw__job_row *row) {
+    htw__statement_bind_blob(self->statements[HTW__DELETE_KEY], 1, row->key, row->key_size);
     int error = htw__statement_step(self, HTW__DELETE_KEY);
     sqlite3_clear_bindings(self->statements[HTW__DELETE_KEY]);
-    if (error == 0)
-        self->added.keyed--;
+    self->added.keyed -= error == 0;
     return error;
 }
 
 static int remove_row(struct htw__database *self, uint64_t id) {
-    htw__statement_bind(self, HTW__DELETE, HTW__NUMBERS((int64_t)id));
-    int error = htw__statement_step(self, HTW__DELETE);
+    int error = htw__statement_run(self, HTW__DELETE, HTW__NUMBERS((int64_t)id));
     if (error != 0)
         return error;
     if (sqlite3_changes(self->connection) == 0)
-        return no_job(self, id);
+        return -ENOENT;
     self->added.jobs--;
     return htw__database_has_moved(self) ? remove_moved(self, id) : 0;
 }
@@ -220,12 +214,12 @@ static int remove_row(struct htw__database *self, uint64_t id) {
 /* What is only known while the row is there: its key, and the place where it was put. */
 static int prepare_removal(struct htw__database *self, uint64_t id, bool removes_key,
                            uint64_t *ret_place) {
-    struct htw__job_row row = { 0 };
-    int error = read_put_as(self, id, &row);
+    struct htw__job_row row;
+    int error = htw__database_read(self, HTW__PUT_AS, id, &row);
     if (error != 0)
         return error;
-    if (removes_key)
-        error = remove_key_of(self, &row);
+    if (removes_key && row.key != NULL)
+        error = remove_key(self, &row);
     sqlite3_reset(self->statements[HTW__PUT_AS]);
     *ret_place = htw__database_where_put(&row).place;
     return error;
@@ -289,35 +283,7 @@ int htw__database_take_key(struct htw__database *self, const void *key, size_t k
     return htw__statement_step(self, HTW__SET_KEY);
 }
 
-/* ---- reading a job */
-
-int htw__database_read(struct htw__database *self, enum htw__statement which, uint64_t id,
-                       struct htw__job_row *ret_row) {
-    struct sqlite3_stmt *statement = self->statements[which];
-    htw__statement_bind(self, which, HTW__NUMBERS((int64_t)id));
-    int result = htw__statement_step(self, which);
-    if (result != 1)
-        return result == 0 ? -ENOENT : result;
-    bool has_key = sqlite3_column_type(statement, 1) != SQLITE_NULL;
-    const void *key = sqlite3_column_blob(statement, 1);
-    *ret_row = (struct htw__job_row) {
-        .deadline_ns = sqlite3_column_int64(statement, 0),
-        .key = has_key && key == NULL ? "" : key,
-        .key_size = (size_t)sqlite3_column_bytes(statement, 1),
-        .payload = sqlite3_column_blob(statement, 2),
-        .payload_size = (size_t)sqlite3_column_bytes(statement, 2),
-        .queue = (uint32_t)sqlite3_column_int64(statement, 3),
-        .priority = (uint32_t)sqlite3_column_int64(statement, 4),
-        .put_us = sqlite3_column_int64(statement, 5),
-        .lease_ns = sqlite3_column_int64(statement, 6),
-    };
-    /* A blob of which no copy could be made looks like an empty one. */
-    bool no_memory = ret_row->payload == NULL || (has_key && key == NULL);
-    if (!no_memory || (sqlite3_errcode(self->connection) & 0xff) != SQLITE_NOMEM)
-        return 0;
-    sqlite3_reset(statement);
-    return htw__database_fail(self, SQLITE_NOMEM);
-}
+/* ---- reading a job and where it is */
 
 int htw__database_fetch(struct htw__database *self, uint64_t id, struct htw__job_row *ret_row,
                         struct htw__whereabouts *ret_where) {
@@ -340,52 +306,32 @@ void htw__database_fetch_end(struct htw__database *self) {
 
 /* ---- queues */
 
-int htw__database_visit_queues(struct htw__database *self,
-                               int (*visit)(void *context, const struct htw__queue_row *row),
-                               void *context) {
-    struct sqlite3_stmt *statement = self->statements[HTW__VISIT_QUEUES];
-    int result = 0, error = 0;
-    while (error == 0 && (result = htw__statement_step(self, HTW__VISIT_QUEUES)) == 1) {
-        const struct htw__queue_row row = {
-            .number = (uint32_t)sqlite3_column_int64(statement, 0),
-            .name = sqlite3_column_blob(statement, 1),
-            .name_size = (size_t)sqlite3_column_bytes(statement, 1),
-            .policy = sqlite3_column_blob(statement, 2),
-            .policy_size = (size_t)sqlite3_column_bytes(statement, 2),
-            .jobs = { sqlite3_column_int64(statement, 3), sqlite3_column_int64(statement, 4),
-                      sqlite3_column_int64(statement, 5), sqlite3_column_int64(statement, 6),
-                      sqlite3_column_int64(statement, 7) },
-        };
-        error = visit(context, &row);
-    }
-    sqlite3_reset(statement);
-    return error != 0 ? error : result;
-}
-
-static void bind_counts(struct htw__database *self, enum htw__statement which,
-                        const struct htw__queue_row *row) {
-    htw__statement_bind(self, which,
-                        HTW__NUMBERS(row->number, row->jobs[0], row->jobs[1], row->jobs[2],
-                                     row->jobs[3], row->jobs[4]));
+int htw__database_next_queue(struct htw__database *self, struct htw__queue_row *ret_row) {
+    struct sqlite3_stmt *statement = self->statements[HTW__READ_QUEUES];
+    int result = htw__statement_step(self, HTW__READ_QUEUES);
+    if (result != 1)
+        return result;
+    *ret_row = (struct htw__queue_row) {
+        .number = (uint32_t)sqlite3_column_int64(statement, 0),
+        .name = sqlite3_column_blob(statement, 1),
+        .name_size = (size_t)sqlite3_column_bytes(statement, 1),
+        .policy = sqlite3_column_blob(statement, 2),
+        .policy_size = (size_t)sqlite3_column_bytes(statement, 2),
+    };
+    for (int i = 0; i < HTW__QUEUE_STATES; i++)
+        ret_row->jobs[i] = sqlite3_column_int64(statement, 3 + i);
+    return 1;
 }
 
 int htw__database_store_queue(struct htw__database *self, const struct htw__queue_row *row) {
     struct sqlite3_stmt *statement = self->statements[HTW__STORE_QUEUE];
-    bind_counts(self, HTW__STORE_QUEUE, row);
     htw__statement_bind_blob(statement, 7, row->name, row->name_size);
-    if (row->policy == NULL)
-        sqlite3_bind_null(statement, 8);
-    else
-        htw__statement_bind_blob(statement, 8, row->policy, row->policy_size);
-    return htw__statement_step(self, HTW__STORE_QUEUE);
-}
-
-int htw__database_count_queue(struct htw__database *self, const struct htw__queue_row *row) {
-    bind_counts(self, HTW__COUNT_QUEUE, row);
-    return htw__statement_step(self, HTW__COUNT_QUEUE);
+    htw__statement_bind_optional(statement, 8, row->policy, row->policy_size);
+    return htw__statement_run(self, HTW__STORE_QUEUE,
+                              HTW__NUMBERS(row->number, row->jobs[0], row->jobs[1], row->jobs[2],
+                                           row->jobs[3], row->jobs[4]));
 }
 
 int htw__database_remove_queue(struct htw__database *self, uint32_t number) {
-    htw__statement_bind(self, HTW__DELETE_QUEUE, HTW__NUMBERS(number));
-    return htw__statement_step(self, HTW__DELETE_QUEUE);
+    return htw__statement_run(self, HTW__DELETE_QUEUE, HTW__NUMBERS(number));
 }

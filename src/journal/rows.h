@@ -145,17 +145,12 @@ struct htw__queue_row {
     size_t policy_size;
 };
 
-/* Calls `visit` with each queue, in order of number; what the row points to is valid until it returns. It returns
-   0, or an error that ends the visits and is returned. */
-int htw__database_visit_queues(struct htw__database *self,
-                               int (*visit)(void *context, const struct htw__queue_row *row),
-                               void *context);
+/* The next queue, in order of number: 1; what the row points to is valid until the next call. 0: there is none; or an
+   error. */
+int htw__database_next_queue(struct htw__database *self, struct htw__queue_row *ret_row);
 
 /* Stores a queue, in the place of one with this number. */
 int htw__database_store_queue(struct htw__database *self, const struct htw__queue_row *row);
-
-/* Changes the counts of a queue that is stored. */
-int htw__database_count_queue(struct htw__database *self, const struct htw__queue_row *row);
 
 int htw__database_remove_queue(struct htw__database *self, uint32_t number);
 

@@ -11,28 +11,19 @@
 
 /* ---- places */
 
-static int first_place(struct htw__database *self, enum htw__statement which, uint64_t first,
-                       uint64_t *ret_place) {
-    htw__statement_bind(self, which, HTW__NUMBERS((int64_t)first));
-    int result = htw__statement_step(self, which);
+int htw__database_next_place(struct htw__database *self, uint64_t first, uint64_t last,
+                             uint64_t *ret_place) {
+    int result = htw__statement_run(self, HTW__NEXT_PLACE, HTW__NUMBERS((int64_t)first));
     *ret_place = HTW__PLACE_NONE;
     if (result != 1)
         return result;
-    *ret_place = (uint64_t)sqlite3_column_int64(self->statements[which], 0);
-    sqlite3_reset(self->statements[which]);
-    return *ret_place < first ? htw__database_distrust(self, "the table of places is damaged") : 0;
-}
-
-int htw__database_next_place(struct htw__database *self, uint64_t first, uint64_t last,
-                             uint64_t *ret_place) {
-    uint64_t place, moved = HTW__PLACE_NONE;
-    int error = first_place(self, HTW__NEXT_PLACE, first, &place);
-    if (error == 0 && htw__database_has_moved(self))
-        error = first_place(self, HTW__NEXT_MOVED_PLACE, first, &moved);
-    if (moved < place)
-        place = moved;
-    *ret_place = place <= last ? place : HTW__PLACE_NONE;
-    return error;
+    uint64_t place = (uint64_t)sqlite3_column_int64(self->statements[HTW__NEXT_PLACE], 0);
+    sqlite3_reset(self->statements[HTW__NEXT_PLACE]);
+    if (place < first)
+        return htw__database_distrust(self, "the table of places is damaged");
+    if (place <= last)
+        *ret_place = place;
+    return 0;
 }
 
 /* Or the scan is done. */
@@ -70,9 +61,8 @@ static int enter_block(struct htw__database *self, struct htw__scan *scan, bool 
     struct sqlite3_stmt *statement = self->statements[HTW__NEXT_BLOCK];
     if (scan->block != 0 && !scan->block_has_jobs)
         htw__blocks_found_empty(&self->blocks, scan->block, scan->place);
-    htw__statement_bind(self, HTW__NEXT_BLOCK,
-                        HTW__NUMBERS((int64_t)scan->place, (int64_t)scan->block));
-    int result = htw__statement_step(self, HTW__NEXT_BLOCK);
+    int result = htw__statement_run(self, HTW__NEXT_BLOCK,
+                                    HTW__NUMBERS((int64_t)scan->place, (int64_t)scan->block));
     *ret_entered = result == 1;
     if (result != 1)
         return result;

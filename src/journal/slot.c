@@ -6,7 +6,6 @@
 #include "lease.h"
 #include "load.h"
 #include "reader.h"
-#include "readers.h"
 
 #include <errno.h>
 #include <string.h>
@@ -133,7 +132,7 @@ static void deliver(struct htw_journal *journal, int64_t now) {
         job->queued->counters.attempts++;
     const struct htw_delivery delivery = htw__job_delivery(journal, job, now);
     pass(journal, job);
-    journal->delivered_count++;
+    journal->stats.delivered++;
     htw__histogram_record(&journal->lateness_ns, (uint64_t)delivery.late_ns);
     htw__slots_arm(journal); /* another slot, if more is due */
     htw__mutex_unlock(&journal->mutex);

@@ -58,16 +58,10 @@ struct htw__slot {
     bool is_running;
 };
 
-#define HTW__READER_SLOTS 256u
-
 struct htw__reader {
     uint64_t next_bucket; /* none before it has unread jobs; HTW__BUCKET_NONE: none at all */
     bool is_scanning;     /* reads it, by `scan` */
     struct htw__scan scan;
-    bool is_crowded; /* memory has no room for all of it, */
-    bool
-        is_counting; /* so its jobs are counted before some are taken: by the time within the bucket */
-    uint32_t counts[HTW__READER_SLOTS];
     bool is_full;      /* waits for memory to become free */
     int64_t paused_ns; /* no memory: tries again after this, by the monotonic clock */
 };
@@ -84,10 +78,10 @@ struct htw__leases {
 struct htw__recurring {
     int64_t at_ns;      /* when rules are to be read; HTW_NEVER_NS: not */
     uint64_t under_way; /* rules that receive their next instant */
-    /* Of a round: the last rule that was read, and whether one was not obeyed. */
+    /* Of a round: the last rule that was read, whether these were all, and whether one was not obeyed. */
     int64_t after_ns;
     char after[HTW_RECURRING_NAME_MAX + 1];
-    bool has_failed;
+    bool is_read, has_failed;
 };
 
 /* What others have put: guest.h. */
@@ -180,9 +174,7 @@ struct htw_journal {
     uint32_t slot_count;
     const struct htw_site *site; /* of the slots */
 
-    /* Counters. */
-    uint64_t found, put, put_in, done, cancelled, replaced, delivered_count, refused, failed,
-        commits, checkpoints, jobs_in_file;
+    struct htw_journal_stats stats;              /* what is counted; the rest is 0 */
     struct htw__histogram commit_ns, durable_ns; /* recorded while is_in_use */
     struct htw__histogram lateness_ns;           /* recorded under the lock */
 };

@@ -82,38 +82,26 @@ int htw_journal_get_stats(struct htw_journal *journal, struct htw_journal_stats 
     int64_t now = htw__journal_now(journal), oldest_ns = 0;
     htw__mutex_lock(&journal->mutex);
     struct htw__queue_counts counts =
-        htw__queues_count(&journal->queues, &journal->jobs, journal->jobs_in_file);
+        htw__queues_count(&journal->queues, &journal->jobs, journal->stats.jobs);
     if (__builtin_sub_overflow(now, htw__jobs_oldest_ns(&journal->jobs), &oldest_ns))
         oldest_ns = INT64_MAX;
-    *stats = (struct htw_journal_stats) {
-        .struct_size = sizeof(*stats),
-        .found = journal->found,
-        .put = journal->put + journal->put_in,
-        .done = journal->done,
-        .cancelled = journal->cancelled,
-        .replaced = journal->replaced,
-        .delivered = journal->delivered_count,
-        .refused = journal->refused,
-        .failed = journal->failed,
-        .commits = journal->commits,
-        .checkpoints = journal->checkpoints,
-        .jobs = journal->jobs_in_file,
-        .in_flight = journal->jobs.in_flight,
-        .in_memory = journal->jobs.waiting.count,
-        .queued = journal->queued,
-        .memory_bytes = memory_of(journal),
-        .log_bytes = log_bytes,
-        .delayed = (uint64_t)counts.of[HTW_JOB_DELAYED],
-        .ready = (uint64_t)counts.of[HTW_JOB_READY],
-        .leased = (uint64_t)counts.of[HTW_JOB_LEASED],
-        .buried = (uint64_t)counts.of[HTW_JOB_BURIED],
-        .kept = (uint64_t)counts.of[HTW_JOB_DONE],
-        .queues = htw__key_table_count(&journal->queues.by_name) + 1,
-        .requests = htw__key_table_count(&journal->leases.by_number),
-        .oldest_ns = oldest_ns < 0 ? 0 : (uint64_t)oldest_ns,
-        .stopped = journal->has_failed,
-        .lateness = htw__histogram_distribution(&journal->lateness_ns),
-    };
+    *stats = journal->stats;
+    stats->struct_size = sizeof(*stats);
+    stats->in_flight = journal->jobs.in_flight;
+    stats->in_memory = journal->jobs.waiting.count;
+    stats->queued = journal->queued;
+    stats->memory_bytes = memory_of(journal);
+    stats->log_bytes = log_bytes;
+    stats->delayed = (uint64_t)counts.of[HTW_JOB_DELAYED];
+    stats->ready = (uint64_t)counts.of[HTW_JOB_READY];
+    stats->leased = (uint64_t)counts.of[HTW_JOB_LEASED];
+    stats->buried = (uint64_t)counts.of[HTW_JOB_BURIED];
+    stats->kept = (uint64_t)counts.of[HTW_JOB_DONE];
+    stats->queues = htw__key_table_count(&journal->queues.by_name) + 1;
+    stats->requests = htw__key_table_count(&journal->leases.by_number);
+    stats->oldest_ns = oldest_ns < 0 ? 0 : (uint64_t)oldest_ns;
+    stats->stopped = journal->has_failed;
+    stats->lateness = htw__histogram_distribution(&journal->lateness_ns);
     htw__mutex_unlock(&journal->mutex);
     stats->commit = htw__histogram_distribution(&journal->commit_ns);
     stats->durable = htw__histogram_distribution(&journal->durable_ns);
@@ -177,7 +165,7 @@ int htw_journal_get_queue(struct htw_journal *journal, const char *name,
     htw__mutex_lock(&journal->mutex);
     const struct htw__queue *queue = htw__queues_find(&journal->queues, name);
     if (queue != NULL)
-        htw__queue_stats(&journal->queues, queue, &journal->jobs, journal->jobs_in_file, stats);
+        htw__queue_stats(&journal->queues, queue, &journal->jobs, journal->stats.jobs, stats);
     htw__mutex_unlock(&journal->mutex);
     if (queue == NULL)
         return htw__journal_fail(-ENOENT, "%s: there is no such queue", journal->path.name);
@@ -212,7 +200,7 @@ int htw_journal_list_queues(struct htw_journal *journal, htw_queue_visit *visit,
     struct htw_queue_stats stats;
     bool goes_on = true;
     for (uint32_t shown = 1; queue != NULL; shown++) {
-        htw__queue_stats(&journal->queues, queue, &journal->jobs, journal->jobs_in_file, &stats);
+        htw__queue_stats(&journal->queues, queue, &journal->jobs, journal->stats.jobs, &stats);
         HTW__CALL_USER("a visit", journal, visit, goes_on = visit(context, &stats));
         if (!goes_on)
             break;

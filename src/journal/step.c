@@ -356,7 +356,7 @@ void htw__step_replace(struct htw_journal *journal, uint64_t replaced) {
     struct htw__job *job = replaced == 0 ? NULL : htw__jobs_find(&journal->jobs, replaced);
     if (job != NULL)
         htw__jobs_end(&journal->jobs, job);
-    journal->replaced += replaced != 0;
+    journal->stats.replaced += replaced != 0;
 }
 
 static void finish_in_memory(struct htw_journal *journal, struct htw__step *step,

@@ -9,9 +9,8 @@
 
 /* Under the lock. `ret_id` receives the id of the first job, before that can be delivered. */
 static int submit(struct htw_journal *journal, struct htw__change *change,
-                  const struct htw_journal_change *wanted, const struct htw__special *special,
-                  uint64_t *ret_id) {
-    int error = htw__change_admit(journal, change, wanted, special);
+                  const struct htw_journal_change *wanted, uint64_t *ret_id) {
+    int error = htw__change_admit(journal, change, wanted);
     if (error != 0)
         return error;
     if (ret_id != NULL)
@@ -75,7 +74,7 @@ static int make_now(struct htw_journal *journal, const struct htw_journal_change
     int error = htw__journal_refusal_to_wait(journal);
     if (error != 0)
         return error;
-    struct htw__change *change = htw__change_create(journal, wanted, &error);
+    struct htw__change *change = htw__change_create(journal, wanted, special, &error);
     if (change == NULL)
         return error;
     sem_t finished;
@@ -84,7 +83,7 @@ static int make_now(struct htw_journal *journal, const struct htw_journal_change
     int cancel_state; /* the writer uses what is on this stack */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
     htw__mutex_lock(&journal->mutex);
-    error = submit(journal, change, wanted, special, ret_id);
+    error = submit(journal, change, wanted, ret_id);
     htw__mutex_unlock(&journal->mutex);
     if (error == 0) {
         /* Without the lock: a hundred callers of a batch would wait for it one after the other. */
@@ -129,7 +128,7 @@ int htw_journal_update(struct htw_journal *journal, const struct htw_job_update 
 /* 0 or -EINVAL. */
 static int describe_kick(const char *queue, uint32_t count, struct htw__special *ret_kick) {
     uint32_t most = count < HTW_KICK_MAX ? count : HTW_KICK_MAX;
-    *ret_kick = (struct htw__special) { .queue = queue, .kick_count = most };
+    *ret_kick = (struct htw__special) { .has_queue = true, .queue = queue, .kick_count = most };
     return htw__queue_name_is_valid(queue) ? 0
                                            : htw__journal_fail_as(-EINVAL, "a kick is not valid");
 }
@@ -146,7 +145,8 @@ int htw_journal_kick(struct htw_journal *journal, const char *queue, uint32_t co
 int htw_journal_set_policy(struct htw_journal *journal, const char *queue,
                            const struct htw_queue_policy *policy) {
     static const struct htw_queue_policy none = HTW_QUEUE_POLICY_INIT;
-    const struct htw__special special = { .queue = queue,
+    const struct htw__special special = { .has_queue = true,
+                                          .queue = queue,
                                           .policy = policy == NULL ? &none : policy };
     if (!htw__queue_name_is_valid(queue) || htw__policy_check(special.policy) != 0)
         return htw__journal_fail_as(-EINVAL, "a policy is not valid");
@@ -201,13 +201,13 @@ static int make_later(struct htw_journal *journal, const struct htw_journal_chan
     int error = htw__journal_refusal(journal);
     if (error != 0)
         return error;
-    struct htw__change *change = htw__change_create(journal, wanted, &error);
+    struct htw__change *change = htw__change_create(journal, wanted, special, &error);
     if (change == NULL)
         return error;
     change->durable = durable;
     change->arg = arg;
     htw__mutex_lock(&journal->mutex);
-    error = submit(journal, change, wanted, special, ret_id);
+    error = submit(journal, change, wanted, ret_id);
     htw__mutex_unlock(&journal->mutex);
     if (error != 0)
         htw__change_destroy(journal, change);

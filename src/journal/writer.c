@@ -8,7 +8,6 @@
 #include "guest.h"
 #include "lease.h"
 #include "reader.h"
-#include "readers.h"
 #include "room.h"
 #include "slot.h"
 
@@ -34,7 +33,7 @@ static void copy_log(struct htw_journal *journal) {
     htw__mutex_lock(&journal->mutex);
     htw__journal_release_database(journal);
     if (result > 0)
-        journal->checkpoints++;
+        journal->stats.checkpoints++;
     /* Without space or memory the log grows, and the next checkpoint tries again. */
     else if (result < 0 && result != -ENOSPC && result != -ENOMEM)
         htw__journal_stop(journal);
@@ -72,30 +71,13 @@ struct pace {
     bool has_yielded; /* since, to those that look and have no connection of their own */
 };
 
-enum step { YIELDS, COPIES_LOG, TELLS, LOOKS, COMMITS, READS, REPAIRS, SLEEPS, ENDS };
-
 static bool lacks_space(const struct htw_journal *journal) {
     return journal->database.lacks_space && !journal->has_failed;
 }
 
-static enum step next_step(struct htw_journal *journal, const struct pace *pace, int64_t now) {
-    bool can_read = htw__readers_have_work(journal);
-    if (journal->is_in_use || (journal->look_waits && !pace->has_yielded))
-        return YIELDS;
-    if ((htw__log_is_long(&journal->database.log) && !journal->has_failed) ||
-        (lacks_space(journal) && now >= pace->copy_ns))
-        return COPIES_LOG;
-    if (journal->leases.served != NULL)
-        return TELLS;
-    if (htw__guest_due_ns(journal) <= now)
-        return LOOKS;
-    if (queue_due_ns(journal) <= now && !(pace->has_written && can_read))
-        return COMMITS;
-    if (can_read)
-        return READS;
-    if (journal->is_stopping)
-        return ENDS;
-    return now >= pace->retry_ns ? REPAIRS : SLEEPS;
+static bool is_log_due(const struct htw_journal *journal, const struct pace *pace, int64_t now) {
+    return (htw__log_is_long(&journal->database.log) && !journal->has_failed) ||
+           (lacks_space(journal) && now >= pace->copy_ns);
 }
 
 /* A caller commits by itself, or looks, and wakes this thread then. */
@@ -126,51 +108,49 @@ static void sleep_until_work(struct htw_journal *journal, struct pace *pace, int
                lacks_space(journal) ? htw__clock_earlier(wake_ns, pace->copy_ns) : wake_ns);
 }
 
+/* The most urgent step. False: there is nothing left, and the journal is being closed. */
+static bool step(struct htw_journal *journal, struct pace *pace) {
+    int64_t now = htw__clock_monotonic_ns();
+    bool can_read = htw__readers_have_work(journal);
+    if (journal->is_in_use || (journal->look_waits && !pace->has_yielded)) {
+        wait_for_caller(journal);
+        pace->has_yielded = true;
+    } else if (is_log_due(journal, pace, now)) {
+        copy_log(journal);
+        pace->copy_ns = htw__clock_monotonic_ns() + RETRY_NS;
+    } else if (journal->leases.served != NULL) {
+        htw__leases_tell(journal);
+    } else if (htw__guest_due_ns(journal) <= now) {
+        htw__guest_look(journal);
+    } else if (queue_due_ns(journal) <= now && !(pace->has_written && can_read)) {
+        htw__commit_queue(journal);
+        pace->has_written = true;
+        pace->has_yielded = false;
+    } else if (can_read) {
+        read_step(journal);
+        pace->has_written = false;
+    } else if (journal->is_stopping) {
+        return false;
+    } else if (now >= pace->retry_ns) {
+        pace->retry_ns = HTW_NEVER_NS;
+        htw__slots_repair(journal);
+    } else {
+        sleep_until_work(journal, pace, now);
+    }
+    return true;
+}
+
 static void *write_and_read(void *arg) {
     htw__thread_begin();
     struct htw_journal *journal = arg;
     struct pace pace = { .retry_ns = HTW_NEVER_NS };
     htw__mutex_lock(&journal->mutex);
-    for (;;) {
+    do {
         if (journal->has_failed && !journal->has_told)
             tell_stopped(journal);
-        int64_t now = htw__clock_monotonic_ns();
-        switch (next_step(journal, &pace, now)) {
-        case YIELDS:
-            wait_for_caller(journal);
-            pace.has_yielded = true;
-            break;
-        case COPIES_LOG:
-            copy_log(journal);
-            pace.copy_ns = htw__clock_monotonic_ns() + RETRY_NS;
-            break;
-        case TELLS:
-            htw__leases_tell(journal);
-            break;
-        case LOOKS:
-            htw__guest_look(journal);
-            break;
-        case COMMITS:
-            htw__commit_queue(journal);
-            pace.has_written = true;
-            pace.has_yielded = false;
-            break;
-        case READS:
-            pace.has_written = false;
-            read_step(journal);
-            break;
-        case REPAIRS:
-            pace.retry_ns = HTW_NEVER_NS;
-            htw__slots_repair(journal);
-            break;
-        case SLEEPS:
-            sleep_until_work(journal, &pace, now);
-            break;
-        case ENDS:
-            htw__mutex_unlock(&journal->mutex);
-            return NULL;
-        }
-    }
+    } while (step(journal, &pace));
+    htw__mutex_unlock(&journal->mutex);
+    return NULL;
 }
 
 /* ---- in a thread of the program */

@@ -86,9 +86,9 @@ void scene_close_journal(void) {
 void scene_require_counts(uint64_t put_count, uint64_t ended) {
     struct htw_journal *journal = journal_scene.journal;
     htw__mutex_lock(&journal->mutex);
-    REQUIRE(journal->put == put_count && journal->queued == 0);
-    REQUIRE(journal->done + journal->cancelled + journal->replaced == ended);
-    REQUIRE(journal->found + put_count == journal->jobs_in_file + ended);
+    REQUIRE(journal->stats.put == put_count && journal->queued == 0);
+    REQUIRE(journal->stats.done + journal->stats.cancelled + journal->stats.replaced == ended);
+    REQUIRE(journal->stats.found + put_count == journal->stats.jobs + ended);
     htw__mutex_unlock(&journal->mutex);
 }
 

@@ -141,7 +141,7 @@ static void play_checkpoint(void) {
     scene_join(other);
     scene_join(power);
     explore_sleep_ns(20 * MS);
-    REQUIRE(journal_scene.journal->checkpoints > 0);
+    REQUIRE(journal_scene.journal->stats.checkpoints > 0);
     scene_judge_cut();
 }
 

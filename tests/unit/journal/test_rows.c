@@ -558,43 +558,35 @@ ROWS_TEST(rows_of_blocks_that_are_damaged_are_refused) {
 
 static char visited[64];
 
-static int note_queue(void *context, const struct htw__queue_row *row) {
-    const int *stops = context;
-    size_t size = strlen(visited);
-    snprintf(visited + size, sizeof(visited) - size, "%u %.*s %d %d %d %d %.*s;", row->number,
-             (int)row->name_size, (const char *)row->name, (int)row->jobs[0], (int)row->jobs[1],
-             (int)row->jobs[2], (int)row->jobs[3], (int)row->policy_size,
-             row->policy == NULL ? "-" : (const char *)row->policy);
-    return *stops;
-}
-
 static void assert_queues(const char *wanted) {
-    const int goes_on = 0;
+    struct htw__queue_row row;
+    int result;
     visited[0] = '\0';
-    assert_int_equal(htw__database_visit_queues(&database, note_queue, (void *)&goes_on), 0);
+    while ((result = htw__database_next_queue(&database, &row)) == 1) {
+        size_t size = strlen(visited);
+        snprintf(visited + size, sizeof(visited) - size, "%u %.*s %d %d %d %d %.*s;", row.number,
+                 (int)row.name_size, (const char *)row.name, (int)row.jobs[0], (int)row.jobs[1],
+                 (int)row.jobs[2], (int)row.jobs[3], (int)row.policy_size,
+                 row.policy == NULL ? "-" : (const char *)row.policy);
+    }
+    assert_int_equal(result, 0);
     assert_string_equal(visited, wanted);
 }
 
+static void store_queue(const struct htw__queue_row *row) {
+    assert_int_equal(htw__database_store_queue(&database, row), 0);
+}
+
 ROWS_TEST(rows_of_queues_are_stored_counted_and_removed) {
-    const int stops = -ENOMEM;
     assert_int_equal(htw__database_begin(&database), 0);
-    assert_int_equal(
-        htw__database_store_queue(
-            &database, &(struct htw__queue_row) { .number = 7, .name = "mail", .name_size = 4 }),
-        0);
-    assert_int_equal(
-        htw__database_store_queue(
-            &database, &(struct htw__queue_row) { .number = 2, .policy = "p", .policy_size = 1 }),
-        0);
-    assert_int_equal(
-        htw__database_count_queue(&database,
-                                  &(struct htw__queue_row) { .number = 7, .jobs = { 1, 2, 3, 4 } }),
-        0);
+    store_queue(&(struct htw__queue_row) { .number = 7, .name = "mail", .name_size = 4 });
+    store_queue(&(struct htw__queue_row) { .number = 2, .policy = "p", .policy_size = 1 });
+    store_queue(&(struct htw__queue_row) {
+        .number = 7, .name = "mail", .name_size = 4, .jobs = { 1, 2, 3, 4 } });
     commit();
     close_database(true);
     open_database();
     assert_queues("2  0 0 0 0 p;7 mail 1 2 3 4 ;");
-    assert_int_equal(htw__database_visit_queues(&database, note_queue, (void *)&stops), -ENOMEM);
     assert_int_equal(htw__database_begin(&database), 0);
     assert_int_equal(htw__database_remove_queue(&database, 2), 0);
     commit();
