@@ -11,6 +11,7 @@
  *
  * purgatory_judge.c says what must hold.
  */
+/* holds: purgatory-1, purgatory-2, purgatory-3, purgatory-4, purgatory-15, purgatory-24 */
 #include "purgatory_judge.h"
 #include "search.h"
 

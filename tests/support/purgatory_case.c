@@ -89,15 +89,9 @@ static void on_complete(void *context, struct htw_request *request, enum htw_rea
         test->ends[reason]++;
     self->life = WAITER_ENDED;
     self->reason = reason;
-    self->ended_ns = htw_scheduler_now(test->scheduler);
-    if (reason == HTW_REASON_EXPIRED && self->ended_ns < self->not_before_ns)
+    if (reason == HTW_REASON_EXPIRED && htw_scheduler_now(test->scheduler) < self->not_before_ns)
         blame(test, "a request expired early");
     self->ended++;
-    if (self->name == '\0') {
-        *(test->last_ended == NULL ? &test->first_ended : &test->last_ended->next_ended) = self;
-        test->last_ended = self;
-        self->next_ended = NULL;
-    }
     note(self, "CEXS"[reason & 3]);
     if (self->on_ended != NULL)
         self->on_ended(self);
@@ -162,13 +156,6 @@ void purgatory_case_begin(struct purgatory_case *test,
     assert_int_equal(htw_purgatory_create(&test->purgatory, test->scheduler, &own), 0);
 }
 
-void purgatory_case_begin_limited(struct purgatory_case *test, uint64_t max_pending) {
-    struct htw_scheduler_options options = purgatory_case_scheduler_options();
-    options.max_pending = max_pending;
-    purgatory_case_begin(test, &options, NULL);
-    stay_on_this_cpu(test);
-}
-
 static void drop_or_run(void *context, struct htw_task *const *tasks, size_t count) {
     struct purgatory_case *test = context;
     test->executed += (unsigned)count;
@@ -178,20 +165,17 @@ static void drop_or_run(void *context, struct htw_task *const *tasks, size_t cou
             continue;
         }
         test->drops--;
-        if (test->refuses)
-            failing_allocator_fail(&test->scheduler_memory, 1, true);
         int outcome = htw_task_drop(tasks[i], NULL);
         (void)outcome;
     }
 }
 
-void purgatory_case_begin_dropping(struct purgatory_case *test, unsigned drops, bool refuses) {
+void purgatory_case_begin_dropping(struct purgatory_case *test, unsigned drops) {
     struct htw_scheduler_options options = purgatory_case_scheduler_options();
     struct htw_executor executor = { drop_or_run, test };
     options.executor = &executor;
     purgatory_case_begin(test, &options, NULL);
     test->drops = drops;
-    test->refuses = refuses;
     stay_on_this_cpu(test);
 }
 
@@ -245,18 +229,6 @@ void purgatory_case_setup_threshold(void) {
 
 void purgatory_case_teardown(void) {
     purgatory_case_end(&purgatory_case);
-}
-
-static void do_nothing(void *arg, const struct htw_expiration *expiration) {
-    (void)arg;
-    (void)expiration;
-}
-
-htw_handle purgatory_case_stranger(struct purgatory_case *test) {
-    htw_handle handle = 0;
-    assert_int_equal(htw_schedule(test->scheduler, 3600 * HTW_SECOND, do_nothing, NULL, &handle),
-                     0);
-    return handle;
 }
 
 void purgatory_case_advance(struct purgatory_case *test, int64_t delta_ns) {
@@ -404,16 +376,6 @@ void assert_same_stats(struct purgatory_case *test, const struct htw_purgatory_s
     assert_memory_equal(before, &now, sizeof(now));
 }
 
-char *purgatory_case_prometheus(struct purgatory_case *test) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    assert_non_null(stream);
-    assert_int_equal(htw_purgatory_prometheus(test->purgatory, stream), 0);
-    assert_int_equal(fclose(stream), 0);
-    return text;
-}
-
 /* ---- the log */
 
 /* Only the events of ends, in place: each event has two characters and a blank behind it. */
@@ -441,12 +403,4 @@ void purgatory_case_assert_log(struct purgatory_case *test, const char *expected
         keep_ends(test->log);
     _assert_string_equal(test->log, expected, file, line);
     purgatory_case_forget_log(test);
-}
-
-void assert_ended_up_to(struct purgatory_case *test, const struct waiter *waiters, size_t count) {
-    const struct waiter *ended = test->first_ended;
-    for (size_t i = 0; i < count; i++, ended = ended->next_ended)
-        assert_ptr_equal(ended, &waiters[i]);
-    assert_null(ended);
-    test->first_ended = test->last_ended = NULL;
 }

@@ -39,10 +39,8 @@ struct waiter {
     unsigned yes_at;            /* if not 0: it answers yes from this time on that it is asked */
     unsigned asked, ended, released, visited;
     enum waiter_life life;
-    enum htw_reason reason;    /* with which it has ended last */
-    int64_t ended_ns;          /* the clock then */
-    int64_t not_before_ns;     /* it may not expire earlier */
-    struct waiter *next_ended; /* in the order of ends; see purgatory_case.first_ended */
+    enum htw_reason reason; /* with which it has ended last */
+    int64_t not_before_ns;  /* it may not expire earlier */
     /* Called by its hooks, after the log; NULL: nothing. */
     void (*on_asked)(struct waiter *self);
     void (*on_ended)(struct waiter *self);
@@ -58,16 +56,14 @@ struct purgatory_case {
     struct failing_allocator scheduler_memory; /* apart, so that each can be looked at alone */
     struct htw_scheduler *scheduler;
     unsigned drops, executed; /* tasks that its executor drops from now on; that it was given */
-    bool refuses;
     struct htw_purgatory *purgatory;
     struct htw_threshold *threshold; /* for those tests that want one; destroyed at the end */
     struct waiter waiters[26];       /* see purgatory_case_waiter() */
     char log[2048];
     size_t log_length;
-    struct waiter *first_ended, *last_ended; /* of those without a name; see assert_ended_up_to() */
-    const char *error;                       /* the first thing that was wrong in a hook */
-    uint64_t ends[4];                        /* by reason */
-    uint64_t submitted;                      /* calls that were not refused */
+    const char *error;  /* the first thing that was wrong in a hook */
+    uint64_t ends[4];   /* by reason */
+    uint64_t submitted; /* calls that were not refused */
     bool is_on_one_cpu;
 };
 
@@ -82,16 +78,11 @@ void purgatory_case_begin(struct purgatory_case *test,
                           const struct htw_scheduler_options *scheduler_options,
                           const struct htw_purgatory_options *options);
 
-/** Creates both; the scheduler holds at most so many timers. Until the end the thread stays on its CPU:
-    each CPU that it comes to would need alarms of its own. */
-void purgatory_case_begin_limited(struct purgatory_case *test, uint64_t max_pending);
-
 /**
- * Creates both; the scheduler has an executor that drops the first `drops` tasks and runs the
- * others. With `refuses`, from the first drop on the scheduler gets no memory. Until the end the
- * thread stays on its CPU.
+ * Creates both; the scheduler has an executor that drops the first `drops` tasks and runs the others. Until the end the
+ * thread stays on its CPU: each CPU that it comes to would need alarms of its own.
  */
-void purgatory_case_begin_dropping(struct purgatory_case *test, unsigned drops, bool refuses);
+void purgatory_case_begin_dropping(struct purgatory_case *test, unsigned drops);
 
 /**
  * Closes and destroys all. The counters must add up, and be those that the hooks have counted;
@@ -171,9 +162,6 @@ int set_timeout(struct waiter *self, int64_t timeout_ns);
 /** Writes to the log, and calls `on_visited`. Its context must be the case. */
 void waiter_visit(void *context, struct htw_request *request);
 
-/** Another timer in the same scheduler, an hour away: it takes up room. */
-htw_handle purgatory_case_stranger(struct purgatory_case *test);
-
 /** Lets time go on. */
 void purgatory_case_advance(struct purgatory_case *test, int64_t delta_ns);
 
@@ -182,9 +170,6 @@ struct htw_purgatory_stats purgatory_case_stats(struct purgatory_case *test);
 
 /** The counters are still these. */
 void assert_same_stats(struct purgatory_case *test, const struct htw_purgatory_stats *before);
-
-/** What htw_purgatory_prometheus() writes; to be freed. */
-char *purgatory_case_prometheus(struct purgatory_case *test);
 
 /** Empties the log. */
 void purgatory_case_forget_log(struct purgatory_case *test);
@@ -237,9 +222,5 @@ void purgatory_case_assert_log(struct purgatory_case *test, const char *expected
         assert_int_equal(now_.keys, keys_count);                                      \
         assert_int_equal(now_.delayed, delayed_count);                                \
     } while (0)
-
-/** Of `waiters`, which have no names, exactly the first `count` have ended, in this order, since
-    this was last asked. */
-void assert_ended_up_to(struct purgatory_case *test, const struct waiter *waiters, size_t count);
 
 #endif /* TESTS_PURGATORY_CASE_H */

@@ -12,70 +12,11 @@
 
 /* ------------------------------------------------------------------ an executor that drops */
 
-UNIT_TEST(purgatory_alarm_that_an_executor_drops_is_set_again) {
-    struct purgatory_case test;
-    purgatory_case_begin_dropping(&test, 2, false);
-    watch(purgatory_case_waiter(&test, 'a'), MS, "k");
-    watch(purgatory_case_waiter(&test, 'b'), 2 * MS, "k");
-    purgatory_case_advance(&test, MS);
-    purgatory_case_advance(&test, MS);
-    assert_int_equal(test.drops, 0);
-    assert_ends(&test, "aE bE");
-    watch(purgatory_case_waiter(&test, 'c'), MS, "k");
-    assert_ends_after(&test, MS, "cE");
-    purgatory_case_end(&test);
-}
-
-/* First the memory for an alarm is refused, then the one that is set instead is dropped. After that
-   a refusal must not matter, be it in a submission or in the callback of an alarm. */
-static void check_refusal_after_a_drop(bool rings) {
-    struct purgatory_case test;
-    purgatory_case_begin_dropping(&test, 0, false);
-    watch(purgatory_case_waiter(&test, 'a'), MS, "k");
-    watch(purgatory_case_waiter(&test, 'b'), 2 * MS, "k");
-    failing_allocator_fail(&test.scheduler_memory, 1, true);
-    assert_ends_after(&test, MS, "aE");
-    failing_allocator_relent(&test.scheduler_memory);
-    test.drops = 1;
-    purgatory_case_advance(&test, 2 * MS);
-    assert_int_equal(test.drops, 0);
-    assert_ends(&test, "bE");
-    if (!rings)
-        failing_allocator_fail(&test.scheduler_memory, 1, true);
-    watch(purgatory_case_waiter(&test, 'c'), MS, "k");
-    watch(purgatory_case_waiter(&test, 'd'), 5 * MS, "k");
-    failing_allocator_fail(&test.scheduler_memory, 1, true);
-    assert_ends_after(&test, MS, "cE");
-    assert_ends_after(&test, 4 * MS, "dE");
-    purgatory_case_end(&test);
-}
-
-/* holds: purgatory-9b */
-UNIT_TEST(purgatory_alarm_refused_after_one_was_dropped_loses_no_timeout) {
-    check_refusal_after_a_drop(false);
-    check_refusal_after_a_drop(true);
-}
-
-/* The alarm that was set is lost, and there is no memory for another. */
-/* holds: purgatory-9b */
-UNIT_TEST(purgatory_alarm_dropped_without_memory_loses_no_timeout) {
-    struct purgatory_case test;
-    purgatory_case_begin_dropping(&test, 0, false);
-    watch(purgatory_case_waiter(&test, 'a'), MS, "k");
-    watch(purgatory_case_waiter(&test, 'b'), 2 * MS, "k");
-    failing_allocator_fail(&test.scheduler_memory, 1, true);
-    test.drops = 1;
-    purgatory_case_advance(&test, MS);
-    assert_int_equal(test.drops, 0);
-    assert_ends_after(&test, MS, "aE bE");
-    purgatory_case_end(&test);
-}
-
 /* Both alarms are lost, and there is no memory: the next submission is refused, or sets another. */
 /* holds: purgatory-9b */
 UNIT_TEST(purgatory_submission_after_all_alarms_were_lost_sets_one) {
     struct purgatory_case test;
-    purgatory_case_begin_dropping(&test, 0, false);
+    purgatory_case_begin_dropping(&test, 0);
     watch(purgatory_case_waiter(&test, 'a'), MS, "k");
     failing_allocator_fail(&test.scheduler_memory, 1, true);
     test.drops = 2;
@@ -92,7 +33,7 @@ UNIT_TEST(purgatory_submission_after_all_alarms_were_lost_sets_one) {
 /* holds: purgatory-9b */
 UNIT_TEST(purgatory_executor_that_drops_everything_gets_tasks_less_often) {
     struct purgatory_case test;
-    purgatory_case_begin_dropping(&test, UINT_MAX, false);
+    purgatory_case_begin_dropping(&test, UINT_MAX);
     watch(purgatory_case_waiter(&test, 'a'), MS, "k");
     purgatory_case_advance(&test, 10 * HTW_SECOND);
     assert_in_range(test.executed, 10, 40);
@@ -115,108 +56,7 @@ UNIT_TEST(purgatory_executor_that_drops_everything_gets_tasks_less_often) {
     purgatory_case_end(&test);
 }
 
-static void forget(void *context, const struct htw_unexpired *leftover) {
-    (void)context;
-    (void)leftover;
-}
-
-/* holds: purgatory-12 */
-PURGATORY_TEST(purgatory_whose_scheduler_was_stopped_refuses_requests) {
-    struct waiter *a = purgatory_case_waiter(test, 'a');
-    watch(a, MS, "k");
-    assert_int_equal(check_key_later(test, "k"), 0);
-    assert_int_equal(htw_scheduler_stop(test->scheduler, forget, NULL), 0);
-    assert_int_equal(submit(purgatory_case_waiter(test, 'b'), HTW_SECOND, "k"), -ESHUTDOWN);
-    assert_int_equal(check_key_later(test, "k"), -ESHUTDOWN);
-    assert_int_equal(submit(purgatory_case_waiter(test, 'c'), HTW_NEVER_NS, "k"), -ESHUTDOWN);
-    assert_int_equal(htw_threshold_create(test->purgatory, 1, &test->threshold), 0);
-    assert_int_equal(waiter_await(purgatory_case_waiter(test, 'd'), 2, HTW_NEVER_NS), -ESHUTDOWN);
-    assert_waiting(test, 1, 1, 1, 1);
-    a->ready = true;
-    assert_int_equal(check_key(test, "k"), 1);
-}
-
-/* ------------------------------------------------------------------ a scheduler without room */
-
-/* The alarm for the second is refused when the first expires, where no caller can get an error. */
-PURGATORY_TEST(purgatory_whose_alarm_is_refused_still_expires_requests) {
-    watch(purgatory_case_waiter(test, 'a'), MS, "k");
-    watch(purgatory_case_waiter(test, 'b'), 10 * MS, "k");
-    failing_allocator_fail(&test->scheduler_memory, 1, true);
-    assert_ends_after(test, 5 * MS, "aE");
-    failing_allocator_relent(&test->scheduler_memory);
-    watch(purgatory_case_waiter(test, 'c'), 3600 * HTW_SECOND, "k");
-    assert_ends_after(test, 5 * MS, "bE");
-}
-
-/* holds: purgatory-9b */
-UNIT_TEST(purgatory_at_the_limit_of_its_scheduler_expires_requests) {
-    struct purgatory_case test;
-    purgatory_case_begin_limited(&test, 1);
-    watch(purgatory_case_waiter(&test, 'a'), MS, "k");
-    watch(purgatory_case_waiter(&test, 'b'), 10 * MS, "k");
-    watch(purgatory_case_waiter(&test, 'c'), 2 * MS, "k");
-    assert_ends_after(&test, 10 * MS, "aE cE bE");
-    purgatory_case_end(&test);
-}
-
 /* ------------------------------------------------------------------ the clock */
-
-PURGATORY_TEST(purgatory_timeout_after_the_clock_was_set_back_is_not_early) {
-    watch(purgatory_case_waiter(test, 'a'), HTW_SECOND, "k");
-    assert_ends_after(test, 100 * HTW_SECOND, "aE");
-    assert_int_equal(htw_scheduler_set_time(test->scheduler, CASE_START_NS + HTW_SECOND), 0);
-    watch(purgatory_case_waiter(test, 'b'), 10 * HTW_SECOND, "k");
-    watch_each(test, "cde", 0, "k");
-    purgatory_case_advance(test, 0);
-    assert_int_equal(test->ends[HTW_REASON_EXPIRED], 4);
-    purgatory_case_forget_log(test);
-    assert_ends_after(test, 10 * HTW_SECOND - 1, "");
-    assert_ends_after(test, MS, "bE");
-}
-
-/* A timeout follows a manual clock: it ends when that shows the instant that it showed when the
-   request was submitted, and the timeout more. Whatever is submitted meanwhile. */
-/* holds: purgatory-9a */
-UNIT_TEST(purgatory_timeout_by_a_manual_clock_follows_it) {
-    for (unsigned submits = 0; submits < 2; submits++) {
-        struct purgatory_case test;
-        purgatory_case_begin(&test, NULL, NULL);
-        watch(purgatory_case_waiter(&test, 'a'), 150 * HTW_SECOND, "k");
-        watch(purgatory_case_waiter(&test, 'b'), 7 * HTW_SECOND, "k");
-        watch(purgatory_case_waiter(&test, 'c'), 99 * HTW_SECOND, "k");
-        purgatory_case_advance(&test, 6 * HTW_SECOND);
-        assert_int_equal(htw_scheduler_set_time(test.scheduler, CASE_START_NS), 0);
-        assert_ends_after(&test, 7 * HTW_SECOND - MS, "");
-        assert_ends_after(&test, MS, "bE");
-        assert_ends_after(&test, 93 * HTW_SECOND, "cE");
-        assert_int_equal(htw_scheduler_set_time(test.scheduler, CASE_START_NS + HTW_SECOND), 0);
-        if (submits > 0)
-            watch(purgatory_case_waiter(&test, 'd'), 10 * HTW_SECOND, "k");
-        assert_ends_after(&test, 20 * HTW_SECOND, submits > 0 ? "dE" : "");
-        assert_int_equal(htw_scheduler_set_time(test.scheduler, CASE_START_NS + 149 * HTW_SECOND),
-                         0);
-        assert_ends(&test, "");
-        assert_ends_after(&test, HTW_SECOND, "aE");
-        purgatory_case_end(&test);
-    }
-}
-
-/* holds: purgatory-9a */
-PURGATORY_TEST(purgatory_timeout_after_a_small_step_back_is_not_late) {
-    static const int64_t steps[] = { HTW_MICROSECOND, MS, 500 * MS, 999 * MS, HTW_SECOND };
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-        int64_t now_ns = CASE_START_NS + (int64_t)i * 10 * HTW_SECOND;
-        assert_int_equal(htw_scheduler_set_time(test->scheduler, now_ns), 0);
-        watch(purgatory_case_waiter(test, 'a'), HTW_SECOND, "k");
-        assert_ends_after(test, HTW_SECOND, "aE");
-        assert_int_equal(htw_scheduler_set_time(test->scheduler, now_ns + HTW_SECOND - steps[i]),
-                         0);
-        watch(purgatory_case_waiter(test, 'b'), 10 * MS, "k");
-        assert_ends_after(test, 9 * MS, "");
-        assert_ends_after(test, 2 * MS, "bE");
-    }
-}
 
 /* Then the wheel cannot follow at once. */
 PURGATORY_TEST(purgatory_timeout_after_a_step_back_without_memory_is_not_early) {

@@ -92,22 +92,6 @@ static int64_t count_key(struct purgatory_case *test, const char *key) {
     return htw_purgatory_count_key(test->purgatory, key, strlen(key));
 }
 
-static void count_own_key(struct waiter *self) {
-    self->result = count_key(self->test, "k");
-}
-
-/* While it is asked, by a walk that is on the key; and when it has ended. */
-/* holds: purgatory-19 */
-PURGATORY_TEST(purgatory_count_in_hooks_is_of_those_that_wait) {
-    watch_each(test, "abc", MS, "k");
-    struct waiter *a = &test->waiters[0], *b = &test->waiters[1];
-    a->on_asked = b->on_ended = count_own_key;
-    b->ready = true;
-    assert_int_equal(check_key(test, "k"), 1);
-    assert_int_equal(a->result, 3);
-    assert_int_equal(b->result, 2);
-}
-
 /* More than are counted under one lock. */
 /* holds: purgatory-19 */
 PURGATORY_TEST(purgatory_count_of_many_is_exact_and_needs_no_memory) {
@@ -122,13 +106,6 @@ PURGATORY_TEST(purgatory_count_of_many_is_exact_and_needs_no_memory) {
         }
     }
     assert_waiting(test, 1000, 1000, 1, 0);
-}
-
-PURGATORY_TEST(purgatory_count_given_wrongly_is_refused) {
-    assert_int_equal(htw_purgatory_count_key(NULL, "k", 1), -EINVAL);
-    assert_int_equal(htw_purgatory_count_key(test->purgatory, NULL, 1), -EINVAL);
-    if (SIZE_MAX > UINT32_MAX)
-        assert_int_equal(htw_purgatory_count_key(test->purgatory, "k", SIZE_MAX), -EINVAL);
 }
 
 /* Keys may come from strangers. */

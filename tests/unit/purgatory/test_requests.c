@@ -1,9 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* test_requests.c - a request in the call that submits it, and after it. */
+/*
+ * test_requests.c - the life of a request, told by examples: when it is asked, in which order, and what is true in its
+ * hooks. tests/model/model_purgatory.c has random histories of the same, test_chaos.c hooks that do anything.
+ */
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>
 #include <string.h>
+
+PURGATORY_TEST(purgatory_request_that_is_new_or_null_is_not_pending) {
+    struct htw_request request, zeroed;
+    memset(&request, 0xff, sizeof(request));
+    memset(&zeroed, 0, sizeof(zeroed));
+    htw_request_init(&request);
+    htw_request_init(NULL);
+    assert_memory_equal(&request, &zeroed, sizeof(zeroed));
+    assert_false(htw_request_is_pending(&request));
+    assert_false(htw_request_is_pending(NULL));
+    if (sizeof(void *) == 8)
+        assert_int_equal(sizeof(request), 104);
+}
 
 /* ---- asked */
 
@@ -21,6 +37,7 @@ static void look_from_inside(struct waiter *self) {
         self->result = count_on_all(self->test);
 }
 
+/* holds: purgatory-2 */
 PURGATORY_TEST(purgatory_request_is_asked_before_and_after_it_is_on_all_keys) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
     a->on_asked = look_from_inside;
@@ -32,97 +49,72 @@ PURGATORY_TEST(purgatory_request_is_asked_before_and_after_it_is_on_all_keys) {
     assert_waiting(test, 1, 3, 3, 1);
 }
 
-UNIT_TEST(purgatory_without_try_complete_asks_no_request) {
-    struct purgatory_case test;
-    struct htw_purgatory_options options = purgatory_case_options();
-    options.try_complete = NULL;
-    purgatory_case_begin(&test, NULL, &options);
-    struct waiter *a = purgatory_case_waiter(&test, 'a'), *b = purgatory_case_waiter(&test, 'b');
-    a->ready = true;
-    watch(a, HTW_NEVER_NS, "k");
-    watch(b, MS, "k");
-    assert_check_log(&test, "k", 0, "");
-    assert_true(complete(a));
-    assert_log_after(&test, MS, "aC a= bE b=");
-    purgatory_case_end(&test);
+/* holds: purgatory-7 */
+PURGATORY_TEST(purgatory_check_asks_in_order_of_arrival) {
+    watch_each(test, "bdaec", HTW_NEVER_NS, "k");
+    assert_check_log(test, "k", 0, "b? d? a? e? c?");
+    assert_true(cancel(&test->waiters['d' - 'a']));
+    watch_each(test, "d", HTW_NEVER_NS, "k");
+    assert_check_log(test, "k", 0, "b? a? e? c? d?");
 }
 
-UNIT_TEST(purgatory_without_release_ends_requests) {
-    struct purgatory_case test;
-    struct htw_purgatory_options options = purgatory_case_options();
-    options.release = NULL;
-    purgatory_case_begin(&test, NULL, &options);
-    struct waiter *a = purgatory_case_waiter(&test, 'a'), *b = purgatory_case_waiter(&test, 'b');
-    watch(a, HTW_NEVER_NS, "k");
-    watch(b, MS, "k");
-    a->ready = true;
-    assert_int_equal(check_key(&test, "k"), 1);
-    assert_ends_after(&test, MS, "aC bE");
-    a->life = WAITER_FREE; /* with one thread no other can have it */
-    assert_false(htw_request_is_pending(&a->request));
-    assert_int_equal(submit(a, MS, "k"), HTW_FINISHED);
-    purgatory_case_end(&test);
+/* Puts another on the key that is being checked. */
+static void bring_peer(struct waiter *self) {
+    struct waiter *peer = self->peer;
+    self->peer = NULL;
+    if (peer != NULL)
+        self->result = submit(peer, HTW_NEVER_NS, "k");
 }
 
-/* ---- refused */
-
-static void assert_refused(struct waiter *self, int expected, const struct htw_key *keys,
-                           size_t key_count) {
-    struct htw_purgatory_stats before = purgatory_case_stats(self->test);
-    assert_int_equal(waiter_submit_keys(self, MS, keys, key_count), expected);
-    assert_same_stats(self->test, &before);
-    assert_int_equal(self->ended + self->released, 0);
+/* holds: purgatory-7 */
+PURGATORY_TEST(purgatory_check_asks_no_request_twice_when_others_arrive_meanwhile) {
+    watch_each(test, "aBc", HTW_NEVER_NS, "k");
+    struct waiter *a = &test->waiters[0], *b = &test->waiters[1];
+    struct waiter *x = purgatory_case_waiter(test, 'x'), *y = purgatory_case_waiter(test, 'y');
+    a->on_asked = b->on_ended = bring_peer;
+    a->peer = x;
+    b->peer = y;
+    assert_int_equal(check_key(test, "k"), 1);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(test->waiters[i].asked, 3);
+    assert_in_range(x->asked, 2, 3); /* when it was submitted, and perhaps by the check */
+    assert_in_range(y->asked, 2, 3);
+    purgatory_case_forget_log(test);
+    assert_check_log(test, "k", 0, "a? c? x? y?");
 }
 
-PURGATORY_TEST(purgatory_request_given_wrongly_is_refused) {
-    struct waiter *a = purgatory_case_waiter(test, 'a');
-    struct htw_key key = { "k", 1 };
-    const struct htw_key bad[] = { { "k", 1 }, { "l", 1 }, { "m", 1 }, { NULL, 1 } };
-    const struct htw_key long_key = { "k", (size_t)UINT32_MAX + 1 };
-    assert_int_equal(htw_purgatory_try_complete_else_watch(NULL, &a->request, &key, 1, MS),
-                     -EINVAL);
-    assert_int_equal(htw_purgatory_try_complete_else_watch(test->purgatory, NULL, &key, 1, MS),
-                     -EINVAL);
-    assert_refused(a, -EINVAL, &key, 0);
-    assert_refused(a, -EINVAL, NULL, 0);
-    assert_refused(a, -EINVAL, NULL, 1);
-    for (size_t count = 1; count <= 4; count++)
-        assert_refused(a, -EINVAL, bad + 4 - count, count);
-    assert_refused(a, -EINVAL, &key, SIZE_MAX);
-    assert_refused(a, -EINVAL, &key, SIZE_MAX / 16);
-    if (SIZE_MAX > UINT32_MAX)
-        assert_refused(a, -EINVAL, &long_key, 1);
-    assert_false(htw_request_is_pending(&a->request));
-    watch(a, MS, "k");
+/* In its n-th call, `try_complete` makes its request ready and checks its key, and says no. */
+static unsigned ready_at;
+
+static void get_ready_and_check(struct waiter *self) {
+    if (self->asked == ready_at) {
+        self->result = check_key(self->test, "k");
+        self->yes_at = ready_at + 1;
+    }
 }
 
-static void submit_from_inside(struct waiter *self) {
+/* holds: purgatory-2 */
+PURGATORY_TEST(purgatory_event_inside_try_complete_is_not_lost) {
+    ready_at = 3;
+    watch_each(test, "a", HTW_SECOND, "k")->on_asked = get_ready_and_check;
+    assert_check_log(test, "k", 1, "a? a? aC a=");
+    struct waiter *b = purgatory_case_waiter(test, 'b');
+    ready_at = 2; /* in the submission */
+    b->on_asked = get_ready_and_check;
+    assert_int_equal(submit(b, HTW_SECOND, "k", "l"), HTW_FINISHED);
+    assert_log(test, "b? b? b? bC b=");
+    assert_waiting(test, 0, 0, 0, 0);
+}
+
+/* ---- in its hooks */
+
+static void submit_itself(struct waiter *self) {
     self->result = submit(self, MS, "other");
-}
-
-PURGATORY_TEST(purgatory_request_that_is_pending_is_busy) {
-    struct waiter *a = purgatory_case_waiter(test, 'a');
-    struct htw_purgatory_options options = purgatory_case_options();
-    struct htw_purgatory *elsewhere;
-    options.context = test;
-    options.allocator = &test->scheduler_memory.allocator;
-    assert_int_equal(htw_purgatory_create(&elsewhere, test->scheduler, &options), 0);
-    watch(a, HTW_NEVER_NS, "k");
-    struct htw_purgatory_stats before = purgatory_case_stats(test);
-    assert_int_equal(submit(a, MS, "k"), -EBUSY);
-    assert_int_equal(submit(a, MS, "l", "m", "n"), -EBUSY);
-    assert_int_equal(htw_purgatory_try_complete_else_watch(elsewhere, &a->request,
-                                                           &(struct htw_key) { "k", 1 }, 1, MS),
-                     -EBUSY);
-    assert_same_stats(test, &before);
-    assert_int_equal(htw_purgatory_destroy(elsewhere), 0);
-    assert_log_after(test, HTW_SECOND, "a? a?");
 }
 
 PURGATORY_TEST(purgatory_request_in_its_hooks_is_busy) {
     struct waiter *a = purgatory_case_waiter(test, 'a');
-    a->on_asked = submit_from_inside;
-    a->on_ended = submit_from_inside;
+    a->on_asked = a->on_ended = submit_itself;
     watch(a, MS, "k");
     assert_int_equal(a->result, -EBUSY);
     a->result = 0;
@@ -131,60 +123,111 @@ PURGATORY_TEST(purgatory_request_in_its_hooks_is_busy) {
     assert_log(test, "a? a? aE a=");
 }
 
-/* ---- timeouts */
+static void look_at_all(struct waiter *self) {
+    struct htw_purgatory_stats stats = purgatory_case_stats(self->test);
+    self->result = (int64_t)(stats.watched + stats.keys + stats.delayed);
+    self->answer = check_key(self->test, "k") == 0 && check_key(self->test, "m") == 0;
+}
 
-/* holds: purgatory-9 */
-PURGATORY_TEST(purgatory_timeout_is_never_early) {
-    static struct waiter waiters[500];
-    for (unsigned i = 0; i < 500; i++) {
-        waiter_init(&waiters[i], test, '\0');
-        watch(&waiters[i], (int64_t)i * 77777 + 1, "k", "l");
-        if (i % 10 == 0)
-            purgatory_case_advance(test, 33333);
+/* By an event, by its own end of time, and by hand. */
+/* holds: purgatory-6 */
+PURGATORY_TEST(purgatory_request_is_removed_from_all_keys_before_on_complete) {
+    for (unsigned way = 0; way < 4; way++) {
+        struct waiter *a = purgatory_case_waiter(test, 'a');
+        a->on_ended = look_at_all;
+        watch(a, MS, "k", "l", "m");
+        a->ready = true;
+        a->result = -1;
+        if (way == 0)
+            assert_int_equal(check_key(test, "l"), 1);
+        else if (way == 1)
+            purgatory_case_advance(test, MS);
+        else if (way == 2)
+            assert_true(complete(a));
+        else
+            assert_int_equal(cancel_key(test, "m"), 1);
+        assert_int_equal(a->ended, 1);
+        assert_int_equal(a->result, 0);
+        assert_true(a->answer);
     }
-    for (unsigned i = 0; i < 500; i++)
-        purgatory_case_advance(test, MS / 5);
-    for (unsigned i = 0; i < 500; i++) {
-        assert_int_equal(waiters[i].ended, 1);
-        assert_int_equal(waiters[i].reason, HTW_REASON_EXPIRED);
-        assert_true(waiters[i].ended_ns - waiters[i].not_before_ns <= MS);
+}
+
+static void close_all(struct waiter *self) {
+    self->result = htw_purgatory_close(self->test->purgatory, waiter_visit, self->test);
+}
+
+/* holds: purgatory-3 */
+PURGATORY_TEST(purgatory_closed_from_try_complete_that_returns_true_completes_the_request) {
+    struct waiter *a = watch_each(test, "A", MS, "k");
+    a->on_asked = close_all;
+    assert_int_equal(check_key(test, "k"), 1);
+    assert_int_equal(a->result, 1);
+    assert_ends(test, "aC");
+}
+
+static void destroy_all(struct waiter *self) {
+    self->result = htw_purgatory_destroy(self->test->purgatory);
+}
+
+/* holds: purgatory-5 */
+PURGATORY_TEST(purgatory_hook_cannot_destroy) {
+    struct waiter *a = &test->waiters[0];
+    void (**hooks[])(struct waiter *) = { &a->on_asked, &a->on_visited, &a->on_ended,
+                                          &a->on_released };
+    for (unsigned i = 0; i < 4; i++) {
+        watch_each(test, "a", HTW_SECOND, "k");
+        *hooks[i] = destroy_all;
+        check_key(test, "k");
+        if (i != 1)
+            purgatory_case_advance(test, HTW_SECOND); /* in a callback of the scheduler */
+        cancel_key(test, "k");
+        assert_int_equal(a->result, -EDEADLK);
+        assert_int_equal(a->ended, 1);
+        purgatory_case_forget_log(test);
+    }
+    watch_each(test, "a", HTW_SECOND, "k"); /* it has not even been closed */
+}
+
+/* The timer expires while a hook runs, and leaves a mark; that is not taken back. */
+static void expire_and_set_timeout(struct waiter *self) {
+    self->on_asked = NULL;
+    purgatory_case_advance(self->test, MS);
+    self->result = set_timeout(self, MS);
+}
+
+static void cancel_and_set_timeout(struct waiter *self) {
+    self->on_asked = NULL;
+    self->answer = cancel(self);
+    self->result = set_timeout(self, HTW_SECOND);
+}
+
+/* holds: purgatory-21 */
+PURGATORY_TEST(purgatory_timeout_of_a_marked_request_does_not_keep_it) {
+    struct waiter *a = watch_each(test, "a", MS, "k"), *b = a + 1;
+    watch_each(test, "b", HTW_SECOND, "l");
+    a->on_asked = expire_and_set_timeout;
+    b->on_asked = cancel_and_set_timeout;
+    assert_int_equal(check_key(test, "k"), 0);
+    assert_int_equal(a->result, -ENOENT);
+    assert_int_equal(check_key(test, "l"), 0);
+    assert_true(b->answer);
+    assert_int_equal(b->result, 0);
+    assert_ends(test, "aE bX");
+}
+
+/* ---- the end of all */
+
+/* holds: purgatory-12 */
+PURGATORY_TEST(purgatory_closed_ends_all_and_refuses_new_requests) {
+    watch(purgatory_case_waiter(test, 'a'), MS, "k");
+    watch(purgatory_case_waiter(test, 'b'), HTW_NEVER_NS, "k", "l", "m");
+    watch(purgatory_case_waiter(test, 'c'), 0, "n", "l");
+    assert_int_equal(htw_purgatory_close(test->purgatory, waiter_visit, test), 3);
+    for (unsigned i = 0; i < 3; i++) {
+        struct waiter *waiter = &test->waiters[i];
+        assert_int_equal(waiter->visited + waiter->ended + waiter->released, 3);
+        assert_int_equal(waiter->reason, HTW_REASON_CLOSED);
     }
     assert_waiting(test, 0, 0, 0, 0);
-}
-
-/* ---- the end */
-
-static void submit_again(struct waiter *self) {
-    self->on_released = NULL;
-    self->result = submit(self, 2 * MS, "again", "k", "third");
-}
-
-PURGATORY_TEST(purgatory_request_may_be_used_again_from_release) {
-    struct waiter *a = purgatory_case_waiter(test, 'a');
-    a->on_released = submit_again;
-    watch(a, MS, "k");
-    purgatory_case_advance(test, MS);
-    assert_int_equal(a->result, HTW_WATCHED);
-    assert_log(test, "a? a? aE a= a? a?");
-    assert_waiting(test, 1, 3, 3, 1);
-    assert_log_after(test, MS, "");
-    assert_log_after(test, MS, "aE a=");
-    a->ready = true;
-    a->on_released = submit_again;
-    assert_int_equal(submit(a, MS, "k"), HTW_FINISHED);
-    assert_int_equal(a->result, HTW_FINISHED);
-    assert_log(test, "a? aC a= a? aC a=");
-}
-
-PURGATORY_TEST(purgatory_request_that_is_new_or_null_is_not_pending) {
-    struct htw_request request, zeroed;
-    memset(&request, 0xff, sizeof(request));
-    memset(&zeroed, 0, sizeof(zeroed));
-    htw_request_init(&request);
-    htw_request_init(NULL);
-    assert_memory_equal(&request, &zeroed, sizeof(zeroed));
-    assert_false(htw_request_is_pending(&request));
-    assert_false(htw_request_is_pending(NULL));
-    if (sizeof(void *) == 8)
-        assert_int_equal(sizeof(request), 104);
+    assert_int_equal(submit(purgatory_case_waiter(test, 'z'), MS, "k"), -ESHUTDOWN);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_stats.c - counters, memory, the text for Prometheus, and the options. */
+/* test_stats.c - the memory of keys, the text for Prometheus, and names in what the scheduler tells. */
 #include "../../../src/purgatory/cpu.h"
 #include "../../support/prometheus_text.h"
 #include "../../support/purgatory_case.h"
@@ -8,122 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- created */
-
-static void never_complete(void *context, struct htw_request *request, enum htw_reason reason) {
+static void do_nothing(void *context, struct htw_request *request, enum htw_reason reason) {
     (void)context;
     (void)request;
     (void)reason;
-}
-
-static int create_with(struct purgatory_case *test, const struct htw_purgatory_options *options) {
-    struct htw_purgatory *purgatory = NULL;
-    int error = htw_purgatory_create(&purgatory, test->scheduler, options);
-    assert_int_equal(purgatory == NULL, error != 0);
-    assert_int_equal(htw_purgatory_options_invalid(options) == NULL, error == 0);
-    assert_int_equal(htw_purgatory_destroy(purgatory), 0);
-    return error;
-}
-
-PURGATORY_TEST(purgatory_created_wrongly_is_refused) {
-    const struct htw_purgatory_options good = purgatory_case_options();
-    struct htw_purgatory_options bad = good;
-    struct htw_purgatory *purgatory = NULL;
-    assert_int_equal(htw_purgatory_create(NULL, test->scheduler, &good), -EINVAL);
-    assert_int_equal(htw_purgatory_create(&purgatory, NULL, &good), -EINVAL);
-    assert_int_equal(htw_purgatory_create(&purgatory, test->scheduler, NULL), -EINVAL);
-    assert_null(purgatory);
-    assert_null(htw_purgatory_options_invalid(NULL));
-    bad.on_complete = NULL;
-    assert_int_equal(create_with(test, &bad), -EINVAL);
-    assert_string_equal(htw_purgatory_options_invalid(&bad), "on_complete");
-    static const uint32_t shards[] = {
-        3, 5, 65535, 65537, HTW_PURGATORY_SHARDS_MAX * 2, UINT32_MAX
-    };
-    for (unsigned i = 0; i < sizeof(shards) / sizeof(shards[0]); i++) {
-        bad = good;
-        bad.shards = shards[i];
-        assert_int_equal(create_with(test, &bad), -EINVAL);
-        assert_string_equal(htw_purgatory_options_invalid(&bad), "shards");
-    }
-    static const size_t sizes[] = { 0, 1, 8, SIZE_MAX };
-    for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        bad = good;
-        bad.struct_size = sizes[i];
-        assert_int_equal(create_with(test, &bad), -EINVAL);
-        assert_string_equal(htw_purgatory_options_invalid(&bad), "struct_size");
-    }
-    const struct htw_allocator none = { NULL, NULL, NULL };
-    bad = good;
-    bad.allocator = &none;
-    assert_int_equal(create_with(test, &bad), -EINVAL);
-    assert_string_equal(htw_purgatory_options_invalid(&bad), "allocator");
-}
-
-/* ---- counted */
-
-/* holds: purgatory-1 */
-PURGATORY_TEST(purgatory_stats_count_every_end) {
-    struct htw_threshold *threshold;
-    assert_int_equal(htw_threshold_create(test->purgatory, 0, &threshold), 0);
-    test->threshold = threshold;
-    for (char name = 'a'; name <= 'j'; name++)
-        watch(purgatory_case_waiter(test, name), name < 'e' ? MS : HTW_NEVER_NS, "k", "l");
-    struct waiter *y = purgatory_case_waiter(test, 'y'), *z = purgatory_case_waiter(test, 'z');
-    assert_int_equal(waiter_await(y, 10, 2 * MS), HTW_WATCHED);
-    z->ready = true;
-    assert_int_equal(submit(z, MS, "k"), HTW_FINISHED);
-    assert_int_equal(submit(y, MS, "k"), -EBUSY);
-    assert_waiting(test, 11, 20, 2, 5);
-    struct waiter *w = test->waiters;
-    w[0].ready = w[5].ready = true;
-    assert_int_equal(check_key(test, "k"), 2);
-    assert_true(complete(&w[6]));
-    assert_true(cancel(&w[7]));
-    assert_waiting(test, 7, 12, 2, 4);
-    purgatory_case_advance(test, MS); /* b, c, d */
-    assert_waiting(test, 4, 6, 2, 1);
-    struct htw_purgatory_stats stats = purgatory_case_stats(test);
-    assert_int_equal(stats.submitted, 12);
-    assert_int_equal(stats.completed, 4);
-    assert_int_equal(stats.expired, 3);
-    assert_int_equal(stats.cancelled, 1);
-    assert_int_equal(stats.closed, 0);
-    assert_int_equal(htw_threshold_advance(threshold, 10), 1);
-    assert_int_equal(cancel_key(test, "l"), 3);
-    assert_waiting(test, 0, 0, 0, 0);
-    w[0].ready = false;
-    watch(&w[0], MS, "other");
-    assert_waiting(test, 1, 1, 1, 1);
-}
-
-/* holds: purgatory-6 */
-PURGATORY_TEST(purgatory_memory_is_back_at_its_beginning_when_all_have_ended) {
-    static struct waiter waiters[4000];
-    uint64_t before = purgatory_case_stats(test).memory_bytes;
-    assert_true(before > 0);
-    char names[3][40];
-    for (unsigned round = 0; round < 3; round++) {
-        for (unsigned i = 0; i < 4000; i++) {
-            waiter_init(&waiters[i], test, '\0');
-            snprintf(names[0], sizeof(names[0]), "%u", i);
-            snprintf(names[1], sizeof(names[1]), "a key that is longer than sixteen %u", i / 2);
-            snprintf(names[2], sizeof(names[2]), "%u", i % 50);
-            watch(&waiters[i], MS, names[0], names[1], names[2]);
-        }
-        assert_waiting(test, 4000, 12000 - 50, 4000 + 2000, 4000);
-        assert_true(purgatory_case_stats(test).memory_bytes > before + 4000 * 64);
-        if (round == 0)
-            purgatory_case_advance(test, MS);
-        for (unsigned i = 0; i < 4000 && round == 1; i++)
-            assert_true(i % 2 == 0 ? complete(&waiters[i]) : cancel(&waiters[i]));
-        for (unsigned i = 0; i < 50 && round == 2; i++) {
-            snprintf(names[2], sizeof(names[2]), "%u", i);
-            assert_int_equal(cancel_key(test, names[2]), 80);
-        }
-        assert_waiting(test, 0, 0, 0, 0);
-        assert_int_equal(purgatory_case_stats(test).memory_bytes, before);
-    }
 }
 
 /* What the header says that keys need. Cells come in chunks, and there is a table; each of 4096 shards has
@@ -144,20 +32,6 @@ PURGATORY_TEST(purgatory_memory_of_a_key_is_what_the_header_says) {
         if (i % 3 == 0)
             assert_true(cancel(&waiters[i]));
     assert_true(purgatory_case_stats(test).memory_bytes - before <= bytes);
-}
-
-PURGATORY_TEST(purgatory_stats_given_wrongly_are_refused) {
-    struct htw_purgatory_stats stats = HTW_PURGATORY_STATS_INIT;
-    assert_int_equal(htw_purgatory_get_stats(NULL, &stats), -EINVAL);
-    assert_int_equal(htw_purgatory_get_stats(test->purgatory, NULL), -EINVAL);
-    static const size_t sizes[] = { 0, 1, sizeof(stats) - 1, sizeof(stats) + 1, SIZE_MAX };
-    for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        stats = (struct htw_purgatory_stats) { .struct_size = sizes[i], .pending = 77 };
-        assert_int_equal(htw_purgatory_get_stats(test->purgatory, &stats), -EINVAL);
-        assert_int_equal(stats.pending, 77);
-    }
-    assert_int_equal(htw_purgatory_watched(NULL), 0);
-    assert_int_equal(htw_purgatory_delayed(NULL), 0);
 }
 
 /* ---- Prometheus */
@@ -187,8 +61,6 @@ PURGATORY_TEST(purgatory_prometheus_to_a_stream_that_fails_answers_eio) {
         assert_int_equal(htw_purgatory_prometheus(test->purgatory, bad), -EIO);
         fclose(bad);
     }
-    assert_int_equal(htw_purgatory_prometheus(NULL, stdout), -EINVAL);
-    assert_int_equal(htw_purgatory_prometheus(test->purgatory, NULL), -EINVAL);
 }
 
 /* Whether the dump of the scheduler has a line that ends so. */
@@ -209,7 +81,7 @@ PURGATORY_TEST(purgatory_timers_have_its_name_in_a_dump) {
     struct htw_purgatory *named;
     struct htw_request request = { 0 };
     struct htw_key key = { "k", 1 };
-    options.on_complete = never_complete;
+    options.on_complete = do_nothing;
     options.name = "fetches whose name is too long for it";
     assert_int_equal(htw_purgatory_create(&named, test->scheduler, &options), 0);
     watch(purgatory_case_waiter(test, 'a'), HTW_SECOND, "k");
@@ -237,7 +109,7 @@ static void find_fetches(void *context, const struct htw_site_stats *stats) {
 PURGATORY_TEST(purgatory_site_outlives_it) {
     struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
     struct htw_site_stats seen[2] = { { .armed = 0 } };
-    options.on_complete = never_complete;
+    options.on_complete = do_nothing;
     options.name = "fetches";
     assert_int_equal(htw_scheduler_observe(test->scheduler, HTW_OBSERVE_SITES), 0);
     for (unsigned i = 0; i < 2; i++) {

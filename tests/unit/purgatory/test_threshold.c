@@ -1,47 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* test_threshold.c - requests wait until a value is reached. */
-/* holds: purgatory-11 */
+/* test_threshold.c - hooks that change the threshold on which their request waits. Random histories of thresholds are in
+   tests/model/model_purgatory.c. */
 #include "../../support/purgatory_case.h"
 
 #include <errno.h>
 
-THRESHOLD_TEST(threshold_completes_in_order_of_values) {
-    static struct waiter waiters[3000];
-    for (unsigned i = 0; i < 3000; i++)
-        waiter_init(&waiters[i], test, '\0');
-    for (unsigned i = 0; i < 3000; i++) { /* scattered, and up to values far ahead */
-        unsigned which = i * 1999 % 3000;
-        uint64_t value = 101 + (uint64_t)which * which * which;
-        assert_int_equal(waiter_await(&waiters[which], value, HTW_NEVER_NS), HTW_WATCHED);
-    }
-    assert_waiting(test, 3000, 0, 0, 0);
-    assert_int_equal(advance_to(test, 101 + 1000 * 1000 * 1000), 1001);
-    assert_ended_up_to(test, waiters, 1001);
-    assert_int_equal(advance_to(test, UINT64_C(1) << 40), 1999);
-    assert_ended_up_to(test, waiters + 1001, 1999);
+static int64_t end_all(struct purgatory_case *test, enum htw_reason reason) {
+    return htw_threshold_end_all(test->threshold, reason, waiter_visit, test);
 }
 
-THRESHOLD_TEST(threshold_given_wrongly_is_refused) {
-    struct waiter *a = purgatory_case_waiter(test, 'a');
-    struct htw_threshold *threshold = NULL;
-    assert_int_equal(htw_threshold_create(NULL, 0, &threshold), -EINVAL);
-    assert_int_equal(htw_threshold_create(test->purgatory, 0, NULL), -EINVAL);
-    assert_null(threshold);
-    assert_int_equal(htw_threshold_await(NULL, &a->request, 0, MS), -EINVAL);
-    assert_int_equal(htw_threshold_await(test->threshold, NULL, 0, MS), -EINVAL);
-    assert_int_equal(htw_threshold_await(test->threshold, NULL, 1000, MS), -EINVAL);
-    assert_int_equal(htw_threshold_advance(NULL, 1), -EINVAL);
-    assert_int_equal(htw_threshold_value(NULL), 0);
-    assert_int_equal(htw_threshold_destroy(NULL), 0);
-    assert_false(htw_request_is_pending(&a->request));
-}
-
-/* ---- hooks */
+/* ---- advanced, lowered */
 
 static void advance_by_ten(struct waiter *self) {
     self->result = advance_to(self->test, htw_threshold_value(self->test->threshold) + 10);
 }
 
+/* holds: purgatory-11 */
 THRESHOLD_TEST(threshold_advanced_in_a_hook_completes_more) {
     await_value(test, 'a', 101)->on_ended = advance_by_ten;
     await_value(test, 'b', 111)->on_released = advance_by_ten;
@@ -54,6 +28,72 @@ THRESHOLD_TEST(threshold_advanced_in_a_hook_completes_more) {
         assert_int_equal(test->waiters[i].released, 1);
     assert_int_equal(test->waiters[4].ended, 0);
     assert_int_equal(htw_threshold_value(test->threshold), 121);
+}
+
+static void lower_and_await(struct waiter *self) {
+    self->result = htw_threshold_lower(self->test->threshold, 0);
+    await_value(self->test, 'z', 5);
+}
+
+/* An advance completes all that it has reached, and none that came after a hook has lowered. */
+/* holds: purgatory-16 */
+THRESHOLD_TEST(threshold_lowered_by_a_hook_does_not_delay_the_advance) {
+    await_value(test, 'a', 101)->on_ended = lower_and_await;
+    await_value(test, 'b', 102);
+    await_value(test, 'c', 111);
+    assert_advance_log(test, 110, 2, "aC a= bC b=");
+    assert_int_equal(htw_threshold_value(test->threshold), 0);
+    assert_waiting(test, 2, 0, 0, 2);
+    assert_advance_log(test, 5, 1, "zC z=");
+}
+
+/* ---- all ended */
+
+static void await_more(struct waiter *self) {
+    if (self->released < 50)
+        self->result = waiter_await(self, 101 + self->released % 7, HTW_SECOND);
+}
+
+/* One that waits for less, one for more, and the same again. */
+/* holds: purgatory-17 */
+THRESHOLD_TEST(threshold_whose_hooks_wait_again_does_not_end_those) {
+    static const uint64_t values[] = { 101, 104, 107 };
+    for (unsigned i = 0; i < 3; i++)
+        await_value(test, (char)('a' + i), values[i])->on_released = await_more;
+    assert_int_equal(end_all(test, HTW_REASON_CANCELLED), 3);
+    assert_waiting(test, 3, 0, 0, 3);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(test->waiters[i].released, 1);
+}
+
+/* More new ones than are passed over under one lock. */
+static void add_many(struct waiter *self) {
+    static struct waiter others[100];
+    for (unsigned i = 0; i < 100; i++) {
+        waiter_init(&others[i], self->test, '\0');
+        self->result = waiter_await(&others[i], 102, HTW_SECOND);
+    }
+}
+
+THRESHOLD_TEST(threshold_to_which_a_hook_adds_many_ends_the_others) {
+    await_value(test, 'a', 101)->on_ended = add_many;
+    await_value(test, 'b', 103);
+    assert_int_equal(end_all(test, HTW_REASON_COMPLETED), 2);
+    assert_waiting(test, 100, 0, 0, 100);
+}
+
+static void end_all_again(struct waiter *self) {
+    self->result = end_all(self->test, HTW_REASON_CANCELLED);
+}
+
+/* holds: purgatory-17 */
+THRESHOLD_TEST(threshold_whose_hook_ends_all_ends_each_once) {
+    struct waiter *a = await_value(test, 'a', 101);
+    await_value(test, 'b', 102);
+    a->on_ended = end_all_again;
+    assert_int_equal(end_all(test, HTW_REASON_COMPLETED), 1);
+    assert_int_equal(a->result, 1);
+    assert_log(test, "a! aC b! bX b= a=");
 }
 
 static void destroy_threshold(struct waiter *self) {
@@ -72,57 +112,4 @@ THRESHOLD_TEST(threshold_cannot_be_destroyed_by_a_hook) {
     for (unsigned i = 0; i < 3; i++)
         assert_int_equal(test->waiters[i].result, -EDEADLK);
     await_value(test, 'a', 102); /* it has not been touched */
-}
-
-/* ---- the end */
-
-THRESHOLD_TEST(threshold_destroyed_closes_its_requests) {
-    await_value(test, 'a', 101);
-    await_value(test, 'b', UINT64_MAX);
-    watch(purgatory_case_waiter(test, 'c'), MS, "k");
-    purgatory_case_forget_log(test);
-    assert_int_equal(htw_purgatory_destroy(test->purgatory), -EBUSY);
-    assert_log(test, "");
-    assert_waiting(test, 3, 1, 1, 3);
-    assert_int_equal(htw_threshold_destroy(test->threshold), 0);
-    test->threshold = NULL;
-    assert_int_equal(test->waiters[0].reason, HTW_REASON_CLOSED);
-    assert_int_equal(test->waiters[1].reason, HTW_REASON_CLOSED);
-    assert_int_equal(test->waiters[0].released + test->waiters[1].released, 2);
-    assert_waiting(test, 1, 1, 1, 1);
-}
-
-THRESHOLD_TEST(threshold_of_a_closed_purgatory_refuses_requests) {
-    await_value(test, 'a', 101);
-    await_value(test, 'b', UINT64_MAX);
-    watch(purgatory_case_waiter(test, 'c'), MS, "k");
-    assert_int_equal(htw_purgatory_close(test->purgatory, waiter_visit, test), 3);
-    for (unsigned i = 0; i < 3; i++) {
-        assert_int_equal(test->waiters[i].reason, HTW_REASON_CLOSED);
-        assert_int_equal(test->waiters[i].visited, 1);
-    }
-    purgatory_case_forget_log(test);
-    struct waiter *d = purgatory_case_waiter(test, 'd');
-    assert_int_equal(waiter_await(d, 1000, MS), -ESHUTDOWN);
-    assert_int_equal(waiter_await(d, 1, MS), -ESHUTDOWN);
-    assert_advance_log(test, 2000, 0, "");
-    assert_waiting(test, 0, 0, 0, 0);
-}
-
-UNIT_TEST(threshold_at_the_limit_of_the_scheduler_refuses) {
-    struct purgatory_case test;
-    purgatory_case_begin_limited(&test, 1);
-    assert_int_equal(htw_threshold_create(test.purgatory, 0, &test.threshold), 0);
-    htw_handle stranger = purgatory_case_stranger(&test);
-    assert_int_equal(waiter_await(purgatory_case_waiter(&test, 'a'), 10, HTW_NEVER_NS),
-                     HTW_WATCHED);
-    struct waiter *b = purgatory_case_waiter(&test, 'b');
-    struct htw_purgatory_stats before = purgatory_case_stats(&test);
-    assert_int_equal(waiter_await(b, 10, MS), -EAGAIN);
-    assert_same_stats(&test, &before);
-    assert_int_equal(waiter_await(b, 0, MS), HTW_FINISHED);
-    assert_int_equal(advance_to(&test, 10), 1);
-    assert_int_equal(htw_cancel(test.scheduler, stranger), HTW_CANCELLED);
-    assert_int_equal(waiter_await(b, 11, MS), HTW_WATCHED);
-    purgatory_case_end(&test);
 }
