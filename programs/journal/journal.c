@@ -16,7 +16,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,85 +113,31 @@ static const struct htw__command_line line = {
     .option_count = sizeof(options) / sizeof(options[0]),
 };
 
-/* Options that not every action has. */
-enum {
-    PAYLOAD = 1,
-    LIMIT = 2,
-    QUEUE = 8,
-    STATE = 16,
-    KEY = 32,
-    PRIORITY = 64,
-    RULE = 128,
-    EXEC = 256
-};
-
+/* `words` are what follows FILE: i an id, I one or more, * any number of them, w WHEN, n a NAME, s a SCHEDULE, p a PAYLOAD, which may
+   be missing. `options` are those that not every action has. */
 static const struct action {
     const char *name;
     int (*run)(const struct htw__journal_request *request);
-    unsigned options;
-    int ids_least, ids_most; /* after FILE */
-    int names;               /* 1: a name, 2: and a schedule */
-    bool takes_when, takes_payload;
+    const char *words, *options;
     enum htw_job_step step;
     const char *done;
 } actions[] = {
-    { .name = "list", .run = htw__journal_list, .options = LIMIT | QUEUE | STATE },
-    { .name = "show", .run = htw__journal_show, .options = PAYLOAD, .ids_most = INT_MAX },
-    { .name = "stats", .run = htw__journal_stats },
-    { .name = "check", .run = htw__journal_check },
-    { .name = "put",
-      .run = htw__journal_put,
-      .options = QUEUE | KEY | PRIORITY,
-      .takes_when = true,
-      .takes_payload = true },
-    { .name = "lease", .run = htw__journal_lease, .options = QUEUE | EXEC },
-    { .name = "cancel",
-      .run = htw__journal_step,
-      .ids_least = 1,
-      .ids_most = INT_MAX,
-      .step = HTW_JOB_CANCEL,
-      .done = "cancelled" },
-    { .name = "delete",
-      .run = htw__journal_step,
-      .ids_least = 1,
-      .ids_most = INT_MAX,
-      .step = HTW_JOB_END,
-      .done = "deleted" },
-    { .name = "move",
-      .run = htw__journal_step,
-      .options = PRIORITY,
-      .ids_least = 1,
-      .ids_most = 1,
-      .takes_when = true,
-      .step = HTW_JOB_MOVE,
-      .done = "moved" },
-    { .name = "release",
-      .run = htw__journal_step,
-      .options = PRIORITY,
-      .ids_least = 1,
-      .ids_most = INT_MAX,
-      .step = HTW_JOB_RELEASE,
-      .done = "released" },
-    { .name = "bury",
-      .run = htw__journal_step,
-      .ids_least = 1,
-      .ids_most = INT_MAX,
-      .step = HTW_JOB_BURY,
-      .done = "buried" },
-    { .name = "kick",
-      .run = htw__journal_kick,
-      .options = QUEUE | LIMIT,
-      .ids_most = INT_MAX,
-      .step = HTW_JOB_KICK,
-      .done = "kicked" },
-    { .name = "recurring", .run = htw__journal_recurring },
-    { .name = "recur",
-      .run = htw__journal_put,
-      .options = QUEUE | KEY | PRIORITY | RULE,
-      .names = 2,
-      .takes_payload = true },
-    { .name = "unrecur", .run = htw__journal_unrecur, .names = 1 },
-    { .name = "compact", .run = htw__journal_compact },
+    { "list", htw__journal_list, "", "--limit --queue --state", 0, NULL },
+    { "show", htw__journal_show, "*", "--payload", 0, NULL },
+    { "stats", htw__journal_stats, "", "", 0, NULL },
+    { "check", htw__journal_check, "", "", 0, NULL },
+    { "put", htw__journal_put, "wp", "--queue --key --priority", 0, NULL },
+    { "lease", htw__journal_lease, "", "--queue --exec --attempts", 0, NULL },
+    { "cancel", htw__journal_step, "I", "", HTW_JOB_CANCEL, "cancelled" },
+    { "delete", htw__journal_step, "I", "", HTW_JOB_END, "deleted" },
+    { "move", htw__journal_step, "iw", "--priority", HTW_JOB_MOVE, "moved" },
+    { "release", htw__journal_step, "I", "--priority", HTW_JOB_RELEASE, "released" },
+    { "bury", htw__journal_step, "I", "", HTW_JOB_BURY, "buried" },
+    { "kick", htw__journal_kick, "*", "--queue --limit", HTW_JOB_KICK, "kicked" },
+    { "recurring", htw__journal_recurring, "", "", 0, NULL },
+    { "recur", htw__journal_put, "nsp", "--queue --key --priority --zone --catch-up", 0, NULL },
+    { "unrecur", htw__journal_unrecur, "n", "", 0, NULL },
+    { "compact", htw__journal_compact, "", "", 0, NULL },
 };
 
 static int complain(const char *what, const char *word) {
@@ -212,23 +157,17 @@ static const struct action *find_action(const char *name) {
 static const char *find_misused(const struct action *action,
                                 const struct htw__journal_request *request) {
     const struct {
-        unsigned option;
         bool is_set;
         const char *name;
     } all[] = {
-        { PAYLOAD, request->payload, "--payload" },
-        { LIMIT, request->limit != UINT64_MAX, "--limit" },
-        { QUEUE, request->queue != NULL, "--queue" },
-        { STATE, request->state != HTW__STATE_ANY, "--state" },
-        { KEY, request->key != NULL, "--key" },
-        { PRIORITY, request->has_priority, "--priority" },
-        { RULE, request->zone != NULL, "--zone" },
-        { RULE, request->catch_up != UINT32_MAX, "--catch-up" },
-        { EXEC, request->command != NULL, "--exec" },
-        { EXEC, request->attempts != UINT32_MAX, "--attempts" },
+        { request->payload, "--payload" },      { request->limit != UINT64_MAX, "--limit" },
+        { request->queue != NULL, "--queue" },  { request->state != HTW__STATE_ANY, "--state" },
+        { request->key != NULL, "--key" },      { request->has_priority, "--priority" },
+        { request->zone != NULL, "--zone" },    { request->catch_up != UINT32_MAX, "--catch-up" },
+        { request->command != NULL, "--exec" }, { request->attempts != UINT32_MAX, "--attempts" },
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-        if (all[i].is_set && (action->options & all[i].option) == 0)
+        if (all[i].is_set && strstr(action->options, all[i].name) == NULL)
             return all[i].name;
     return NULL;
 }
@@ -270,50 +209,68 @@ static int check_kick(const struct htw__journal_request *request) {
     return 0;
 }
 
-/* `words` are FILE, ids, and what else the action takes. */
+/* Returns how many there are, or -1. */
+static int read_ids(struct htw__journal_request *request, int count, char *words[], uint64_t *ids) {
+    for (int i = 0; i < count; i++)
+        if (!htw__count_parse(words[i], &ids[i])) {
+            (void)complain("not an id: ", words[i]);
+            return -1;
+        }
+    request->ids = ids;
+    request->id_count = (size_t)count;
+    return count;
+}
+
+/* Takes what `kind` says from the words after FILE. Returns how many that are; -1: it is wrong, and was complained about. */
+static int take(char kind, struct htw__journal_request *request, int count, char *words[],
+                uint64_t *ids) {
+    static const char *const missing[] = {
+        ['i'] = "ID", ['I'] = "ID", ['w'] = "WHEN", ['n'] = "NAME", ['s'] = "SCHEDULE"
+    };
+    char what[32];
+    if (count == 0 && kind != '*' && kind != 'p') {
+        snprintf(what, sizeof(what), "%s expected after ", missing[(unsigned char)kind]);
+        (void)complain(what, words[-1]);
+        return -1;
+    }
+    switch (kind) {
+    case 'i':
+        return read_ids(request, 1, words, ids);
+    case 'w':
+        return read_when(request, words[0]) == 0 ? 1 : -1;
+    case 'n':
+        request->name = words[0];
+        return 1;
+    case 's':
+        request->schedule = words[0];
+        return check_schedule(words[0]) == 0 ? 1 : -1;
+    case 'p':
+        request->content = words[0];
+        return count > 0;
+    default: /* I and * */
+        return read_ids(request, count, words, ids);
+    }
+}
+
+/* `words` are FILE, and what else the action takes; NULL is behind them. */
 static int run(const struct action *action, struct htw__journal_request *request, int count,
                char *words[]) {
-    int last = action->ids_most == INT_MAX ? INT_MAX
-                                           : 1 + action->ids_most + action->names +
-                                                 action->takes_when + action->takes_payload;
-    if (count == 0)
-        return complain("FILE expected after ", action->name);
-    if (count > last)
-        return complain("not expected: ", words[last]);
-    if (count - 1 < action->ids_least)
-        return complain("ID expected after ", words[0]);
-    if (action->takes_when && count - 1 == action->ids_least)
-        return complain("WHEN expected after ", words[count - 1]);
-    if (count - 1 < action->names)
-        return complain(count == 1 ? "NAME expected after " : "SCHEDULE expected after ",
-                        words[count - 1]);
-    bool has_ids = !action->takes_when && action->names == 0;
-    size_t ids = (size_t)(has_ids ? count - 1 : action->ids_least);
-    uint64_t *numbers = calloc(ids + 1, sizeof(*numbers));
-    if (numbers == NULL) {
+    uint64_t *ids = calloc((size_t)count, sizeof(*ids));
+    int used = 1, taken = 0, status = HTW__EXIT_USAGE;
+    if (ids == NULL) {
         htw__terminal_error("%s", strerror(ENOMEM));
         return HTW__EXIT_FAILED;
     }
-    int status = 0;
-    for (size_t i = 0; i < ids && status == 0; i++)
-        if (!htw__count_parse(words[i + 1], &numbers[i]))
-            status = complain("not an id: ", words[i + 1]);
     request->path = words[0];
-    request->ids = numbers;
-    request->id_count = ids;
-    if (status == 0 && action->takes_when)
-        status = read_when(request, words[ids + 1]);
-    request->name = action->names > 0 ? words[1] : NULL;
-    request->schedule = action->names > 1 ? words[2] : NULL;
-    if (action->takes_payload && count == last)
-        request->content = words[last - 1];
-    if (status == 0 && request->schedule != NULL)
-        status = check_schedule(request->schedule);
-    if (status == 0 && action->run == htw__journal_kick)
-        status = check_kick(request);
-    if (status == 0)
+    for (const char *kind = action->words; *kind != '\0' && taken >= 0; kind++) {
+        taken = take(*kind, request, count - used, words + used, ids);
+        used += taken;
+    }
+    if (taken >= 0 && used < count)
+        (void)complain("not expected: ", words[used]);
+    else if (taken >= 0 && (action->run != htw__journal_kick || check_kick(request) == 0))
         status = action->run(request);
-    free(numbers);
+    free(ids);
     return status;
 }
 
@@ -336,6 +293,8 @@ int htw__journal_command(int argc, char *argv[]) {
         return complain(misused, ": not with this action");
     if (request.payload && request.json)
         return complain("--payload: not with --json", "");
+    if (optind + 1 == argc)
+        return complain("FILE expected after ", action->name);
     request.step = action->step;
     request.done = action->done;
     return run(action, &request, argc - optind - 1, argv + optind + 1);
