@@ -5,9 +5,8 @@
 #include "draw/draw.h"
 #include "journal/journal.h"
 #include "replay/replay.h"
-#include "kit/status.h"
+#include "kit/command_line.h"
 #include "kit/terminal.h"
-#include "kit/version.h"
 
 #include <errno.h>
 #include <fcntl.h>

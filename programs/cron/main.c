@@ -2,8 +2,7 @@
 /* main.c - the program `htw-cron`, which `htw cron` runs: its command line, and its loop. */
 #include "../../src/base/assert.h"
 #include "../kit/command_line.h"
-#include "../kit/instant.h"
-#include "../kit/status.h"
+#include "../kit/times.h"
 #include "../kit/terminal.h"
 #include "../kit/visible.h"
 #include "jobs.h"

@@ -14,7 +14,7 @@
 #include "../kit/safe_file.h"
 #include "../kit/signals.h"
 #include "../kit/sleep.h"
-#include "../kit/status.h"
+#include "../kit/command_line.h"
 #include "../kit/terminal.h"
 
 #include <errno.h>

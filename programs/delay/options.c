@@ -82,7 +82,7 @@ enum htw__wish htw__options_parse(int argc, char *argv[], struct htw__options *o
     static char standard_input[] = "-";
     static char *const no_names[] = { standard_input };
     *options = (struct htw__options) {
-        .tick_ns = HTW__NS_PER_MS,
+        .tick_ns = HTW_MILLISECOND,
         .wheel_size = HTW_WHEEL_SIZE_DEFAULT,
         .max_pending = SIZE_MAX,
         .max_line = MAX_LINE_DEFAULT,

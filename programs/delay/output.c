@@ -2,7 +2,7 @@
 /* output.c - writes the messages that are due to standard output. */
 #include "output.h"
 
-#include "../kit/instant.h"
+#include "../kit/times.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -87,7 +87,7 @@ static size_t format_times(const struct htw__output *output, int64_t due_ns, int
     htw__instant_format(0, htw__timeline_to_wall(output->timeline, now_ns), real);
     int64_t late_ns = now_ns - due_ns;
     char sign = late_ns < 0 ? '-' : '+';
-    uint64_t late_us = (uint64_t)((late_ns < 0 ? -late_ns : late_ns) / HTW__NS_PER_US);
+    uint64_t late_us = (uint64_t)((late_ns < 0 ? -late_ns : late_ns) / HTW_MICROSECOND);
     return (size_t)snprintf(prefix, HTW__OUTPUT_PREFIX_SIZE, "%s %s %c%llu.%06llu ", planned, real,
                             sign, (unsigned long long)(late_us / 1000000),
                             (unsigned long long)(late_us % 1000000));

@@ -2,7 +2,7 @@
 /* report.c - prints the numbers of a run, for --stats. */
 #include "report.h"
 
-#include "../kit/duration.h"
+#include "../kit/times.h"
 
 #include <sys/resource.h>
 

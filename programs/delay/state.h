@@ -9,7 +9,6 @@
 #define HTW_DELAY_STATE_H
 
 #include "../kit/input.h"
-#include "../kit/line.h"
 #include "options.h"
 #include "output.h"
 #include "report.h"

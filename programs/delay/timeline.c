@@ -5,7 +5,7 @@
 #include "../../src/base/clock.h"
 
 /* Two measurements of the offset differ by this much at most unless the clock was set. */
-#define NOISE_NS HTW__NS_PER_MS
+#define NOISE_NS HTW_MILLISECOND
 
 /*
  * The two clocks cannot be read at once. The wall clock is read first, so that the offset is too small

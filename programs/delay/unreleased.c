@@ -2,7 +2,7 @@
 /* unreleased.c - saves the messages that a run has not released. */
 #include "unreleased.h"
 
-#include "../kit/line.h"
+#include "../kit/input.h"
 #include "../kit/safe_file.h"
 #include "../kit/signals.h"
 
@@ -41,7 +41,7 @@ static int count_one(void *context, const struct record *record, char separator)
 static void format_head(struct record *record, const char *sign, int64_t time_ns) {
     time_ns = htw__time_later(time_ns, 0);
     snprintf(record->head, sizeof(record->head), "%s%" PRId64 ".%09" PRId64 " ", sign,
-             time_ns / HTW__NS_PER_S, time_ns % HTW__NS_PER_S);
+             time_ns / HTW_SECOND, time_ns % HTW_SECOND);
 }
 
 /* An instant is saved as an instant: as a delay it would be late by the time until the next run. */

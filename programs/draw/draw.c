@@ -4,10 +4,9 @@
 
 #include "picture.h"
 #include "run.h"
-#include "../kit/duration.h"
-#include "../kit/instant.h"
-#include "../kit/save.h"
-#include "../kit/status.h"
+#include "../kit/times.h"
+#include "../kit/safe_file.h"
+#include "../kit/command_line.h"
 #include "../kit/terminal.h"
 
 #include <getopt.h>

@@ -7,7 +7,7 @@
  */
 #include "picture.h"
 
-#include "../kit/duration.h"
+#include "../kit/times.h"
 #include "../../src/base/bitmap.h"
 
 #include <inttypes.h>

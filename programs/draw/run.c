@@ -2,9 +2,8 @@
 /* run.c - reads the lines of a run, and does to a wheel what they say. */
 #include "run.h"
 
-#include "../kit/line.h"
-#include "../kit/duration.h"
-#include "../kit/instant.h"
+#include "../kit/input.h"
+#include "../kit/times.h"
 #include "../kit/terminal.h"
 #include "../../src/base/clock.h"
 
@@ -22,7 +21,7 @@ void htw__run_options_init(struct htw__run_options *options) {
     static char standard_input[] = "-";
     static char *const no_names[] = { standard_input };
     *options = (struct htw__run_options) {
-        .tick_ns = HTW__NS_PER_MS,
+        .tick_ns = HTW_MILLISECOND,
         .wheel_size = HTW_WHEEL_SIZE_DEFAULT,
         .separator = '\n',
         .until_ns = INT64_MAX,

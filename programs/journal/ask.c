@@ -2,7 +2,7 @@
 /* ask.c - asks the `htw serve` that has a journal open. */
 #include "ask.h"
 
-#include "../kit/beside.h"
+#include "../kit/listen.h"
 #include "../kit/terminal.h"
 
 #include <ctype.h>

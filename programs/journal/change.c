@@ -5,9 +5,9 @@
  */
 #include "actions.h"
 
-#include "../kit/status.h"
+#include "../kit/command_line.h"
 #include "../kit/terminal.h"
-#include "../kit/text.h"
+#include "../kit/visible.h"
 #include "ask.h"
 #include "served.h"
 
@@ -70,7 +70,7 @@ static struct htw_journal *open_journal(const char *path, bool *ret_is_served) {
 /* Whether all was done and printed. */
 static int end(struct htw_journal *journal, bool success) {
     htw_journal_close(journal); /* all changes were waited for: nothing is left that fails */
-    return htw__text_flush() && success ? 0 : HTW__EXIT_FAILED;
+    return htw__terminal_flush() && success ? 0 : HTW__EXIT_FAILED;
 }
 
 bool htw__journal_succeeds(int error) {

@@ -5,8 +5,7 @@
 #include "../../src/base/clock.h"
 #include "../kit/command_line.h"
 #include "../kit/count.h"
-#include "../kit/instant.h"
-#include "../kit/status.h"
+#include "../kit/times.h"
 #include "../kit/terminal.h"
 #include "actions.h"
 

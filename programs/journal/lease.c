@@ -7,9 +7,9 @@
 
 #include "../../src/base/clock.h"
 #include "../kit/job.h"
-#include "../kit/status.h"
+#include "../kit/command_line.h"
 #include "../kit/terminal.h"
-#include "../kit/text.h"
+#include "../kit/visible.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -118,7 +118,8 @@ static bool take_one(struct taken *taken) {
         return false;
     if (taken->request->command != NULL)
         return end(taken, execute(taken));
-    return write_job(taken, stdout) && htw__text_flush() && is_next_asked_for() && end(taken, true);
+    return write_job(taken, stdout) && htw__terminal_flush() && is_next_asked_for() &&
+           end(taken, true);
 }
 
 /* A file that does not exist becomes that of a guest: others may put jobs into it at any time. */

@@ -3,11 +3,10 @@
 #include "actions.h"
 
 #include "../../src/base/clock.h"
-#include "../kit/duration.h"
+#include "../kit/times.h"
 #include "../kit/job.h"
-#include "../kit/status.h"
+#include "../kit/command_line.h"
 #include "../kit/terminal.h"
-#include "../kit/text.h"
 #include "../kit/visible.h"
 #include "leases.h"
 
@@ -45,7 +44,7 @@ static bool begin(struct view *view, const struct htw__journal_request *request)
 static int end(struct view *view, bool success) {
     htw_journal_close(view->journal);
     htw__leases_free(&view->leases);
-    return htw__text_flush() && success ? 0 : HTW__EXIT_FAILED;
+    return htw__terminal_flush() && success ? 0 : HTW__EXIT_FAILED;
 }
 
 /* A job as the server knows it. */
@@ -131,13 +130,13 @@ static bool is_wanted(const struct view *view, const char *queue, enum htw_job_s
 }
 
 static bool print_row(struct view *view, const struct htw_job_info *job) {
-    char text[HTW__TEXT_DEADLINE_SIZE];
+    char text[HTW__INSTANT_FORMAT_SIZE];
     int64_t deadline_ns = htw__job_deadline(job);
     if (view->request->json) {
         write_job(job);
     } else {
         printf("%-19" PRIu64 "  %-27s %9zu  %-7s  ", job->id,
-               deadline_ns == HTW__JOB_NO_DEADLINE ? "-" : htw__text_deadline(deadline_ns, text),
+               deadline_ns == HTW__JOB_NO_DEADLINE ? "-" : htw__instant_or_never(deadline_ns, text),
                job->payload_size, states[job->state]);
         print_word(job->queue);
         fputs("  ", stdout);
@@ -201,22 +200,22 @@ int htw__journal_list(const struct htw__journal_request *request) {
 /* ---- show: jobs */
 
 static void print_age(const struct htw_job_info *job) {
-    char put[HTW__TEXT_DEADLINE_SIZE], age[HTW__DURATION_FORMAT_SIZE];
+    char put[HTW__INSTANT_FORMAT_SIZE], age[HTW__DURATION_FORMAT_SIZE];
     int64_t now_ns = htw__clock_realtime_ns();
     if (job->put_ns == INT64_MIN)
         return;
     htw__duration_format(now_ns > job->put_ns ? (uint64_t)(now_ns - job->put_ns) : 0, age);
-    printf("put       %s, %s ago\n", htw__text_deadline(job->put_ns, put), age);
+    printf("put       %s, %s ago\n", htw__instant_or_never(job->put_ns, put), age);
 }
 
 static void print_all(const struct htw_job_info *job) {
-    char deadline[HTW__TEXT_DEADLINE_SIZE], lease[HTW__DURATION_FORMAT_SIZE];
+    char deadline[HTW__INSTANT_FORMAT_SIZE], lease[HTW__DURATION_FORMAT_SIZE];
     printf("id        %" PRIu64 "\nstate     %s\nqueue     ", job->id, states[job->state]);
     print_word(job->queue);
     printf("\npriority  %" PRIu32 "\n", job->priority);
     if (htw__job_deadline(job) != HTW__JOB_NO_DEADLINE)
         printf("%s  %s\n", job->state == HTW_JOB_DONE ? "ended   " : "deadline",
-               htw__text_deadline(job->deadline_ns, deadline));
+               htw__instant_or_never(job->deadline_ns, deadline));
     print_age(job);
     if (job->lease_ns > 0) {
         htw__duration_format((uint64_t)job->lease_ns, lease);
@@ -278,7 +277,7 @@ static void print_summary(struct view *view, const struct htw_journal_stats *sta
                    { "buried", stats->buried } };
     const char *shown = mark_size > 0 ? mark : NULL;
     uint64_t bytes = htw__journal_file_bytes(view->request->path);
-    char next[HTW__TEXT_DEADLINE_SIZE];
+    char next[HTW__INSTANT_FORMAT_SIZE];
     if (view->request->json) {
         htw__json_begin(&view->json, NULL, '{');
         for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
@@ -293,7 +292,7 @@ static void print_summary(struct view *view, const struct htw_journal_stats *sta
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
         printf("%-8s %" PRIu64 "\n", counts[i].name, counts[i].count);
     printf("next     %s\nbytes    %" PRIu64 ", and %" PRIu64 " in the log\nmark     ",
-           next_ns == HTW_NEVER_NS ? "-" : htw__text_deadline(next_ns, next), bytes,
+           next_ns == HTW_NEVER_NS ? "-" : htw__instant_or_never(next_ns, next), bytes,
            stats->log_bytes);
     htw__text_print_or_dash(shown, (size_t)mark_size, ALL_COLUMNS);
     putchar('\n');
@@ -423,13 +422,13 @@ static void write_rule(const struct htw_recurring *rule) {
 static bool print_rule(void *context, const struct htw_recurring *rule) {
     struct rules *rules = context;
     const char *const words[] = { rule->name, rule->schedule, rule->zone, rule->job.queue };
-    char next[HTW__TEXT_DEADLINE_SIZE];
+    char next[HTW__INSTANT_FORMAT_SIZE];
     strcpy(rules->last, rule->name);
     if (rules->json) {
         write_rule(rule);
         return !ferror(stdout);
     }
-    printf("%-27s", rule->next_ns == INT64_MIN ? "-" : htw__text_deadline(rule->next_ns, next));
+    printf("%-27s", rule->next_ns == INT64_MIN ? "-" : htw__instant_or_never(rule->next_ns, next));
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         fputs("  ", stdout);
         print_word(words[i]);

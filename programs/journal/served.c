@@ -28,7 +28,7 @@ static void add(struct target *self, const char *name, const char *value) {
 static void add_instant(struct target *self, int64_t instant_ns) {
     char text[48];
     int64_t ns = instant_ns < 0 ? 0 : instant_ns;
-    snprintf(text, sizeof(text), "%" PRId64 ".%09" PRId64, ns / HTW__NS_PER_S, ns % HTW__NS_PER_S);
+    snprintf(text, sizeof(text), "%" PRId64 ".%09" PRId64, ns / HTW_SECOND, ns % HTW_SECOND);
     add(self, "at", text);
 }
 

@@ -13,6 +13,14 @@
 #include <stdint.h>
 #include <stdio.h>
 
+/* The exit statuses, which --help explains. */
+enum htw__status {
+    HTW__EXIT_FAILED = 1,   /* a line was bad, or reading or writing failed */
+    HTW__EXIT_USAGE = 2,    /* the command line is wrong */
+    HTW__EXIT_UNSAVED = 3,  /* --unreleased: not all that was not released is in FILE */
+    HTW__EXIT_SIGNAL = 128, /* and the number of the signal */
+};
+
 struct htw__option;
 
 /* Takes the argument of an option; false when it is wrong, and then has said why. */
@@ -48,10 +56,10 @@ htw__setter htw__set_duration, htw__set_choice, htw__set_null;
 bool htw__option_refuse(const struct htw__option *option, const char *why, const char *argument);
 
 /* Options of commands that have a wheel. */
-#define HTW__OPTION_TICK(type, member, text)                                          \
-    {                                                                                 \
-        't', "tick", "DURATION", htw__set_duration, HTW__OPTION_AT(type, member),     \
-            .help = (text), .least = 1, .most = HTW__NS_PER_DAY, .range = "1ns to 1d" \
+#define HTW__OPTION_TICK(type, member, text)                                      \
+    {                                                                             \
+        't', "tick", "DURATION", htw__set_duration, HTW__OPTION_AT(type, member), \
+            .help = (text), .least = 1, .most = HTW_DAY, .range = "1ns to 1d"     \
     }
 #define HTW__OPTION_WHEEL_SIZE(type, member)                                        \
     {                                                                               \
@@ -88,5 +96,9 @@ int htw__command_line_answer(const struct htw__command_line *line, enum htw__wis
 
 /* Prints what --help prints. False: it could not. */
 bool htw__command_line_help(const struct htw__command_line *line, FILE *stream);
+
+/* Prints the name and the version, and in further lines how the program was built. 0, or the exit status
+   after a failure, which was reported. */
+int htw__version_print(const char *program);
 
 #endif /* HTW_KIT_COMMAND_LINE_H */

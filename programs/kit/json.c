@@ -2,10 +2,8 @@
 /* json.c - writes JSON to a stream. */
 #include "json.h"
 
-#include "text.h"
+#include "times.h"
 #include "visible.h"
-
-#include <htw/scheduler.h>
 
 #include <inttypes.h>
 #include <string.h>
@@ -100,11 +98,11 @@ void htw__json_text(struct htw__json *json, const char *name, const char *text) 
 
 void htw__json_instant(struct htw__json *json, const char *name, int64_t instant_ns,
                        int64_t unknown_ns) {
-    char text[HTW__TEXT_DEADLINE_SIZE];
+    char text[HTW__INSTANT_FORMAT_SIZE];
     if (instant_ns == unknown_ns || instant_ns == HTW_NEVER_NS)
         htw__json_null(json, name);
     else
-        htw__json_word(json, name, htw__text_deadline(instant_ns, text));
+        htw__json_word(json, name, htw__instant_or_never(instant_ns, text));
     begin_value(json, name, "_ns");
     if (instant_ns == unknown_ns)
         fputs("null", json->out);

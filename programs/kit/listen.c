@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* listen.c - where servers listen. */
+/* listen.c - where servers listen: addresses, paths, sockets of systemd, and the socket beside a journal. */
 #include "listen.h"
 
 #include "count.h"
@@ -7,9 +7,11 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -151,4 +153,55 @@ void htw__listen_close(struct htw__listener *self) {
         htw__place_close(&self->place);
     else if (self->fd >= 0)
         close(self->fd);
+}
+
+enum { PID, FDS, NAMES, VARIABLES };
+static const char *const variables[VARIABLES] = { "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES" };
+
+static const char *read_variables(uint32_t *ret_count) {
+    const char *pid_text = getenv(variables[PID]); /* NOLINT(concurrency-mt-unsafe) */
+    const char *fds_text = getenv(variables[FDS]); /* NOLINT(concurrency-mt-unsafe) */
+    uint64_t pid, count;
+    if (pid_text == NULL || fds_text == NULL)
+        return NULL;
+    if (!htw__count_parse(pid_text, &pid))
+        return "LISTEN_PID is not a number";
+    if (pid != (uint64_t)getpid())
+        return NULL;
+    if (!htw__count_parse(fds_text, &count) || count > HTW__ACTIVATION_MAX)
+        return "LISTEN_FDS is not a number up to 9";
+    *ret_count = (uint32_t)count;
+    return NULL;
+}
+
+const char *htw__activation_take(uint32_t *ret_count) {
+    *ret_count = 0;
+    const char *why = read_variables(ret_count);
+    for (uint32_t i = 0; i < *ret_count && why == NULL; i++)
+        if (fcntl(HTW__ACTIVATION_FIRST + (int)i, F_SETFD, FD_CLOEXEC) != 0)
+            why = "LISTEN_FDS says more descriptors than there are";
+    for (size_t i = 0; i < VARIABLES; i++)
+        unsetenv(variables[i]); /* NOLINT(concurrency-mt-unsafe) */
+    return why;
+}
+
+int htw__beside_open(struct htw__beside *self, const char *file) {
+    char real[PATH_MAX];
+    self->folder = -1;
+    if (realpath(file, real) == NULL)
+        return -errno;
+    char *slash = strrchr(real, '/');
+    *slash = '\0';
+    self->folder = open(slash == real ? "/" : real, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (self->folder < 0)
+        return -errno;
+    int length = snprintf(self->path, sizeof(self->path), "/proc/self/fd/%d/%s-socket",
+                          self->folder, slash + 1);
+    return length < 0 || (size_t)length > HTW__PLACE_PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
+void htw__beside_close(struct htw__beside *self) {
+    if (self->folder >= 0)
+        close(self->folder);
+    self->folder = -1;
 }

@@ -6,6 +6,7 @@
 #include "../../src/monitor/place.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Whether it is [ADDRESS:]PORT, of which a name need not exist. Returns NULL, or why not (a static phrase). */
 const char *htw__listen_check(const char *where);
@@ -27,5 +28,32 @@ const char *htw__listen_open(struct htw__listener *listener, const char *where, 
 /* Takes a socket that listens already. Returns as htw__listen_open(). */
 const char *htw__listen_adopt(struct htw__listener *listener, int fd);
 void htw__listen_close(struct htw__listener *listener);
+
+/* ---- sockets that systemd has opened for the program: sd_listen_fds(3) */
+
+#define HTW__ACTIVATION_FIRST 3 /* the first of the descriptors, which follow each other */
+#define HTW__ACTIVATION_MAX 9
+
+/* Takes the descriptors out of the variables LISTEN_PID and LISTEN_FDS, and removes these: no child has them. Those for another
+ * process do not count. To be called once, before there are threads. Returns NULL, or why not (a static phrase). */
+const char *htw__activation_take(uint32_t *ret_count);
+
+/*
+ * ---- the socket beside the file of a journal, FILE-socket, at which `htw serve` does for `htw journal` what this cannot do
+ * while the server has the file open
+ *
+ * The path of a socket has room for 100 bytes. So it is reached through a descriptor of the folder, whose path is short.
+ */
+
+#define HTW__BESIDE_PATH 108
+
+struct htw__beside {
+    int folder;                  /* -1: none */
+    char path[HTW__BESIDE_PATH]; /* valid in this process, until it is closed */
+};
+
+/* `file` exists. Returns 0 or a negative errno; either way `self` is to be closed. */
+int htw__beside_open(struct htw__beside *self, const char *file);
+void htw__beside_close(struct htw__beside *self);
 
 #endif /* HTW_KIT_LISTEN_H */

@@ -22,7 +22,7 @@ static int wake_pipe[2] = { -1, -1 };
 static void note_stop(int number) {
     if (stop_signal == 0)
         stop_signal = number;
-    if (is_saving != 0 && htw__clock_monotonic_ns() - saving_since_ns >= HTW__NS_PER_S)
+    if (is_saving != 0 && htw__clock_monotonic_ns() - saving_since_ns >= HTW_SECOND)
         gives_up = 1;
 }
 

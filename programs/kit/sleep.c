@@ -18,9 +18,9 @@
 
 int htw__sleep(struct pollfd *wanted, nfds_t count, int64_t limit_ns) {
     struct timespec limit = { .tv_sec = SECONDS_MAX };
-    if (limit_ns < SECONDS_MAX * HTW__NS_PER_S) {
-        limit.tv_sec = (time_t)(limit_ns / HTW__NS_PER_S);
-        limit.tv_nsec = (long)(limit_ns % HTW__NS_PER_S);
+    if (limit_ns < SECONDS_MAX * HTW_SECOND) {
+        limit.tv_sec = (time_t)(limit_ns / HTW_SECOND);
+        limit.tv_nsec = (long)(limit_ns % HTW_SECOND);
     }
     return ppoll(wanted, count, limit_ns < 0 ? NULL : &limit, NULL);
 }

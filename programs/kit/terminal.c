@@ -4,6 +4,7 @@
 
 #include "visible.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -52,4 +53,12 @@ bool htw__terminal_shows(uint64_t *count) {
 void htw__terminal_count(const char *name, uint64_t count) {
     if (count > HTW__TERMINAL_ALIKE)
         htw__terminal_error("%s: %" PRIu64 " errors, not all of which were printed", name, count);
+}
+
+bool htw__terminal_flush(void) {
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return true;
+    if (errno != EPIPE) /* a reader like head has seen enough */
+        htw__terminal_error("standard output: %s", strerror(errno));
+    return false;
 }

@@ -24,4 +24,7 @@ void htw__terminal_print(const char *format, ...) __attribute__((format(printf, 
 bool htw__terminal_shows(uint64_t *count);
 void htw__terminal_count(const char *name, uint64_t count);
 
+/* Whether all was written to standard output; prints why not. */
+bool htw__terminal_flush(void);
+
 #endif /* HTW_KIT_TERMINAL_H */

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * times.h - times of the command: nanoseconds in 64 bits, as lengths of time up to 292 years, and as moments
+ * times.h - times of the commands: nanoseconds in 64 bits, as lengths of time up to 292 years, and as moments
  * from 1678 to 2262. Nothing here overflows: what 64 bits do not hold becomes the most or the least that they can.
  */
 #ifndef HTW_KIT_TIMES_H
 #define HTW_KIT_TIMES_H
 
-#include <htw/wheel.h>
+#include <htw/scheduler.h>
 
+#include <stddef.h>
 #include <stdint.h>
-
-#define HTW__NS_PER_US INT64_C(1000)
-#define HTW__NS_PER_MS INT64_C(1000000)
-#define HTW__NS_PER_S INT64_C(1000000000)
-#define HTW__NS_PER_DAY INT64_C(86400000000000)
 
 static inline int64_t htw__time_add(int64_t a_ns, int64_t b_ns) {
     if (b_ns > 0 && a_ns > INT64_MAX - b_ns)
@@ -44,5 +40,43 @@ static inline uint64_t htw__time_tick_before(int64_t time_ns, int64_t tick_ns) {
 static inline uint64_t htw__time_tick_after(int64_t time_ns, int64_t tick_ns) {
     return ((uint64_t)time_ns + (uint64_t)tick_ns - 1) / (uint64_t)tick_ns;
 }
+
+/*
+ * Reads a duration: numbers with a unit each (w d h m or min, s ms us ns), added up, or one
+ * number without a unit, in seconds. A number may have a fraction, which is rounded up to a
+ * whole nanosecond, and an exponent. A leading + is allowed. The most is 292 years. `text` needs no terminator.
+ *
+ * Returns NULL, or why it is none (a static phrase; `*ret_ns` then does not change).
+ */
+const char *htw__duration_parse(const char *text, size_t size, int64_t *ret_ns);
+
+/* The bytes that htw__duration_format() needs at most, with the final NUL. */
+#define HTW__DURATION_FORMAT_SIZE 32
+
+/* Writes a duration for people: three digits or more and one unit. */
+void htw__duration_format(uint64_t ns, char text[HTW__DURATION_FORMAT_SIZE]);
+
+/*
+ * Reads a moment: seconds since 1970 with an optional fraction (1767225600.5) and exponent, or a
+ * date and time as in RFC 3339 (2026-01-01T00:00:00.5+01:00). A fraction is rounded up to a whole
+ * nanosecond; the leap second 23:59:60 is the second that follows it.
+ *
+ * `*ret_ns` counts from 1970-01-01T00:00:00Z and may be negative. Moments from 1678 to 2262 are accepted. Returns
+ * NULL, or why the text is no moment (a static phrase; `*ret_ns` then does not change).
+ */
+const char *htw__instant_parse(const char *text, size_t size, int64_t *ret_ns);
+
+/* The same, or +DURATION: so long after `now_ns`. */
+const char *htw__instant_parse_after(const char *text, int64_t now_ns, int64_t *ret_ns);
+
+/* The bytes that htw__instant_format() needs at most, with the final NUL. */
+#define HTW__INSTANT_FORMAT_SIZE 48
+
+/* Writes a moment, in seconds and nanoseconds since 1970, of which either may hold all of it, as
+ * 2026-01-01T00:00:00.000000Z, rounded down; returns its length. */
+size_t htw__instant_format(int64_t s, int64_t ns, char text[HTW__INSTANT_FORMAT_SIZE]);
+
+/* The same for a deadline: "never" for HTW_NEVER_NS. Returns `text`. */
+const char *htw__instant_or_never(int64_t instant_ns, char text[HTW__INSTANT_FORMAT_SIZE]);
 
 #endif /* HTW_KIT_TIMES_H */

@@ -2,7 +2,13 @@
 /* visible.c - bytes from outside as text that cannot change a terminal. */
 #include "visible.h"
 
+#include <htw/base.h>
+#include <htw/scheduler.h>
+
+#include <errno.h>
+#include <inttypes.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 size_t htw__visible_character(const char *at, const char *end) {
@@ -117,4 +123,33 @@ size_t htw__visible_format(const char *bytes, size_t size, char *text, size_t ro
     }
     text[used] = '\0';
     return used;
+}
+
+void htw__text_print(const char *bytes, size_t bytes_size, size_t columns) {
+    const char *at = bytes, *end = at + bytes_size;
+    char text[HTW__VISIBLE_MAX + 1];
+    for (size_t used = 0; at < end;) {
+        const char *before = at;
+        size_t size = *at == '\\' ? 2 : htw__visible_take(&at, end, text);
+        bool is_escaped = *before == '\\' || text[0] == '\\';
+        size_t width = is_escaped ? size : 1;
+        if (used + width > columns) {
+            fputs("...", stdout);
+            return;
+        }
+        used += width;
+        if (at == before) {
+            fputs("\\\\", stdout);
+            at++;
+        } else {
+            fwrite(text, 1, size, stdout);
+        }
+    }
+}
+
+void htw__text_print_or_dash(const char *bytes, size_t size, size_t columns) {
+    if (bytes == NULL)
+        putchar('-');
+    else
+        htw__text_print(bytes, size, columns);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * visible.h - bytes from outside as text that cannot change a terminal. All that commands print of their
- * input, of names, or of answers of other programs goes through here.
+ * input, of names, or of answers of other programs goes through here. In JSON: json.h.
  */
 #ifndef HTW_KIT_VISIBLE_H
 #define HTW_KIT_VISIBLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* The length of the character of UTF-8 at `at`, or 0: there is none. Neither surrogates nor forms that
@@ -40,5 +41,12 @@ void htw__visible_write_json(FILE *stream, const char *text, size_t size);
    for all of them. Returns the length. */
 size_t htw__visible_format(const char *bytes, size_t size, char *text, size_t room,
                            bool *ret_is_cut);
+
+/* For people: at most `columns` characters. Each byte that is neither printable ASCII nor part of a
+   character of UTF-8 is written as \xNN, and a backslash as \\. "..." ends what is cut off. */
+void htw__text_print(const char *bytes, size_t size, size_t columns);
+
+/* The same, and - for NULL. */
+void htw__text_print_or_dash(const char *bytes, size_t size, size_t columns);
 
 #endif /* HTW_KIT_VISIBLE_H */

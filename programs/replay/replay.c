@@ -6,8 +6,7 @@
 #include "flight_table.h"
 #include "page.h"
 #include "../kit/command_line.h"
-#include "../kit/save.h"
-#include "../kit/status.h"
+#include "../kit/safe_file.h"
 #include "../kit/terminal.h"
 
 #include <getopt.h>

@@ -2,7 +2,7 @@
 /* http.c - `htw serve --http`: the page of a server; and the same beside its file, for `htw journal`. */
 #include "http.h"
 
-#include "../kit/beside.h"
+#include "../kit/listen.h"
 #include "../kit/terminal.h"
 #include "page.h"
 

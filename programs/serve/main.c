@@ -4,7 +4,7 @@
 #include "loop.h"
 #include "start.h"
 
-#include "../kit/status.h"
+#include "../kit/command_line.h"
 #include "../kit/terminal.h"
 
 #include <signal.h>

@@ -3,7 +3,7 @@
 #ifndef HTW_SERVE_OPTIONS_H
 #define HTW_SERVE_OPTIONS_H
 
-#include "../kit/activation.h"
+#include "../kit/listen.h"
 #include "../kit/command_line.h"
 
 #include <stdbool.h>

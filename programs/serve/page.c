@@ -4,7 +4,7 @@
 
 #include "../../src/base/clock.h"
 #include "../kit/count.h"
-#include "../kit/instant.h"
+#include "../kit/times.h"
 #include "../kit/job.h"
 #include "../kit/page_parts.h"
 

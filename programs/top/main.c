@@ -11,11 +11,10 @@
 #include "options.h"
 #include "screen.h"
 #include "../../src/base/clock.h"
-#include "../kit/duration.h"
+#include "../kit/times.h"
 #include "../kit/signals.h"
-#include "../kit/status.h"
+#include "../kit/command_line.h"
 #include "../kit/terminal.h"
-#include "../kit/version.h"
 #include "../kit/visible.h"
 
 #include <errno.h>

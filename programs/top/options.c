@@ -12,7 +12,7 @@
 static const struct htw__option rows[] = {
     { 'd', "delay", "DURATION", htw__set_duration, AT(interval_ns),
       .help = "the time between two samples, from 100ms to 1h (default 1s)",
-      .least = 100 * HTW__NS_PER_MS, .most = 3600 * HTW__NS_PER_S, .range = "100ms to 1h" },
+      .least = 100 * HTW_MILLISECOND, .most = HTW_HOUR, .range = "100ms to 1h" },
     { '1', "once", NULL, htw__set_flag, AT(once),
       .help = "print the state once, with the rates of one DURATION, and exit" },
     { 'j', "json", NULL, htw__set_flag, AT(json),
@@ -69,7 +69,7 @@ const struct htw__command_line htw__top_line = {
 };
 
 enum htw__wish htw__top_options_parse(int argc, char *argv[], struct htw__top_options *options) {
-    *options = (struct htw__top_options) { .interval_ns = HTW__NS_PER_S, .sort = HTW__SORT_COUNT };
+    *options = (struct htw__top_options) { .interval_ns = HTW_SECOND, .sort = HTW__SORT_COUNT };
     enum htw__wish wish = htw__command_line_read(&htw__top_line, argc, argv, options);
     if (wish != HTW__WISH_RUN)
         return wish;

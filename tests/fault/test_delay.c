@@ -10,7 +10,7 @@
 
 #include "../../programs/delay/delay.h"
 #include "../../programs/delay/options.h"
-#include "../../programs/kit/status.h"
+#include "../../programs/kit/command_line.h"
 
 #include "../support/test_folder.h"
 #include "../unit/unit.h"

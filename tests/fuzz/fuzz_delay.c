@@ -7,7 +7,7 @@
  */
 #include "fuzz.h"
 
-#include "../../programs/kit/line.h"
+#include "../../programs/kit/input.h"
 #include "../../programs/delay/state.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 static struct htw__options options_of(uint8_t form) {
-    static const int64_t ticks_ns[] = { 1, 999, HTW__NS_PER_MS, HTW__NS_PER_DAY };
+    static const int64_t ticks_ns[] = { 1, 999, HTW_MILLISECOND, HTW_DAY };
     return (struct htw__options) {
         .tick_ns = ticks_ns[form & 3],
         .wheel_size = 2u << (form >> 2 & 3) * 3,

@@ -18,7 +18,7 @@ static void set_options(const uint8_t *data, size_t size, struct htw__run_option
     htw__run_options_init(options);
     name[0] = (char *)(uintptr_t)fuzz_file(data + HEAD_BYTES, size - HEAD_BYTES);
     options->names = name;
-    options->start_ns = 1700000000 * HTW__NS_PER_S + 5;
+    options->start_ns = 1700000000 * HTW_SECOND + 5;
     options->tick_ns = ticks_ns[data[0] & 7];
     options->wheel_size = 2u << (data[0] >> 3 & 7);
     options->separator = data[0] & 64 ? '\0' : '\n';
@@ -47,7 +47,7 @@ static void run(const uint8_t *data, size_t size) {
     if (size < HEAD_BYTES)
         return;
     set_options(data, size, &options, name);
-    options.until_ns = ((INT64_C(1) << (data[1] >> 3)) - 1) * HTW__NS_PER_S;
+    options.until_ns = ((INT64_C(1) << (data[1] >> 3)) - 1) * HTW_SECOND;
     if (htw__run_init(&run, &options) != 0 || htw__run_read(&run) != 0)
         fuzz_fail("no memory");
     htw__run_advance(&run, options.until_ns);

@@ -6,8 +6,7 @@
 #include "fuzz.h"
 
 #include "../../programs/kit/count.h"
-#include "../../programs/kit/duration.h"
-#include "../../programs/kit/instant.h"
+#include "../../programs/kit/times.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,10 +23,10 @@ static void check_duration(const char *text, size_t size) {
         return;
     }
     FUZZ_CHECK(ns >= 0 && ns < INT64_MAX);
-    int length = snprintf(written, sizeof(written), "%" PRId64 "s%" PRId64 "ns", ns / HTW__NS_PER_S,
-                          ns % HTW__NS_PER_S);
+    int length = snprintf(written, sizeof(written), "%" PRId64 "s%" PRId64 "ns", ns / HTW_SECOND,
+                          ns % HTW_SECOND);
     FUZZ_CHECK(htw__duration_parse(written, (size_t)length, &again) == NULL && again == ns);
-    for (int64_t tick_ns = 1; tick_ns <= HTW__NS_PER_DAY; tick_ns *= 86400) {
+    for (int64_t tick_ns = 1; tick_ns <= HTW_DAY; tick_ns *= 86400) {
         uint64_t before = htw__time_tick_before(ns, tick_ns),
                  after = htw__time_tick_after(ns, tick_ns);
         FUZZ_CHECK(before == after || before + 1 == after);
@@ -47,7 +46,7 @@ static void check_instant(const char *text, size_t size) {
     size_t length = htw__instant_format(0, ns, written);
     FUZZ_CHECK(length == strlen(written) && length < sizeof(written));
     FUZZ_CHECK(htw__instant_parse(written, length, &again) == NULL);
-    FUZZ_CHECK(again <= ns && ns - again < HTW__NS_PER_US);
+    FUZZ_CHECK(again <= ns && ns - again < HTW_MICROSECOND);
 }
 
 static void check_numbers(const char *text) {

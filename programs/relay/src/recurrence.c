@@ -7,7 +7,7 @@
  */
 #include "recurrence.h"
 
-#include "../../kit/duration.h"
+#include "../../kit/times.h"
 #include "levels.h"
 
 #include <errno.h>

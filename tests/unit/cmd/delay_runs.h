@@ -10,7 +10,7 @@
 #include "../../../programs/delay/delay.h"
 #include "../../../src/base/clock.h"
 #include "../../../programs/kit/times.h"
-#include "../../../programs/kit/status.h"
+#include "../../../programs/kit/command_line.h"
 
 #include "../unit.h"
 
@@ -93,7 +93,7 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *limit,
                  const sigset_t *mask);
 int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *limit,
                  const sigset_t *mask) {
-    int64_t sleep_ns = limit != NULL ? limit->tv_sec * HTW__NS_PER_S + limit->tv_nsec : -1;
+    int64_t sleep_ns = limit != NULL ? limit->tv_sec * HTW_SECOND + limit->tv_nsec : -1;
     assert_null(mask);
     if (shared->sleeps == SLEEPS_MAX)
         _exit(HANGS);
@@ -133,7 +133,7 @@ static inline const char *content_of(int file, char *text, size_t size) {
 
 static inline void become_the_run(const struct run *run, int out, int err) {
     int ends[2];
-    now_ns = 1000 * HTW__NS_PER_S;
+    now_ns = 1000 * HTW_SECOND;
     if (pipe(ends) != 0 ||
         (run->input != NULL && write(ends[1], run->input, strlen(run->input)) < 0))
         _exit(HANGS);
@@ -197,7 +197,7 @@ static char *const only_standard_input[] = { standard_input };
 
 static inline struct run run_with(const char *input) {
     return (struct run) {
-        .options = { .tick_ns = HTW__NS_PER_MS,
+        .options = { .tick_ns = HTW_MILLISECOND,
                      .wheel_size = 256,
                      .max_pending = SIZE_MAX,
                      .max_line = 1000,
@@ -221,7 +221,7 @@ static inline void assert_sleeps(const struct result *result, int count, const i
 /* What happens in the sleeps of a run, one after the other; the last one ENDS. */
 #define EVENTS(...) ((const struct event[]) { __VA_ARGS__, { .kind = ENDS } })
 
-#define MS HTW__NS_PER_MS
+#define MS HTW_MILLISECOND
 
 UNIT_SETUP(map_shared) {
     shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -33,31 +33,31 @@ static void pass(int64_t ns) {
 
 static struct htw__timeline start(bool is_simulated) {
     struct htw__timeline timeline;
-    wall_ns = 1000 * HTW__NS_PER_S;
-    monotonic_ns = 7 * HTW__NS_PER_S;
+    wall_ns = 1000 * HTW_SECOND;
+    monotonic_ns = 7 * HTW_SECOND;
     gap_ns = 0;
-    htw__timeline_init(&timeline, HTW__NS_PER_MS, is_simulated);
+    htw__timeline_init(&timeline, HTW_MILLISECOND, is_simulated);
     return timeline;
 }
 
 /* holds: delay-10 */
 UNIT_TEST(timeline_after_the_clock_was_set_follows_it) {
-    static const int64_t steps_ns[] = { 3600 * HTW__NS_PER_S, -3600 * HTW__NS_PER_S,
-                                        2 * HTW__NS_PER_MS, -2 * HTW__NS_PER_MS };
+    static const int64_t steps_ns[] = { 3600 * HTW_SECOND, -3600 * HTW_SECOND, 2 * HTW_MILLISECOND,
+                                        -2 * HTW_MILLISECOND };
     for (size_t i = 0; i < 4; i++) {
         struct htw__timeline timeline = start(false);
-        pass(5 * HTW__NS_PER_S);
+        pass(5 * HTW_SECOND);
         wall_ns += steps_ns[i];
         htw__timeline_follow_wall_clock(&timeline);
         assert_int_equal(htw__timeline_to_wall(&timeline, htw__timeline_now(&timeline)), wall_ns);
-        assert_int_equal(htw__timeline_from_wall(&timeline, wall_ns), 5 * HTW__NS_PER_S);
+        assert_int_equal(htw__timeline_from_wall(&timeline, wall_ns), 5 * HTW_SECOND);
     }
 }
 
 /* Lines with one instant stay in order although the clock is adjusted a little. */
 /* holds: delay-10 */
 UNIT_TEST(timeline_adjusted_a_little_stays) {
-    static const int64_t steps_ns[] = { HTW__NS_PER_MS, -HTW__NS_PER_MS, 1, -1 };
+    static const int64_t steps_ns[] = { HTW_MILLISECOND, -HTW_MILLISECOND, 1, -1 };
     for (size_t i = 0; i < 4; i++) {
         struct htw__timeline timeline = start(false);
         int64_t offset_ns = timeline.wall_offset_ns;
@@ -71,7 +71,7 @@ UNIT_TEST(timeline_adjusted_a_little_stays) {
 UNIT_TEST(timeline_disturbed_once_stays) {
     struct htw__timeline timeline = start(false);
     int64_t offset_ns = timeline.wall_offset_ns;
-    gap_ns = 50 * HTW__NS_PER_MS;
+    gap_ns = 50 * HTW_MILLISECOND;
     htw__timeline_follow_wall_clock(&timeline);
     assert_true(timeline.wall_offset_ns == offset_ns);
 }
@@ -79,12 +79,12 @@ UNIT_TEST(timeline_disturbed_once_stays) {
 UNIT_TEST(timeline_simulated_follows_no_clock) {
     struct htw__timeline timeline = start(true);
     int64_t offset_ns = timeline.wall_offset_ns;
-    pass(HTW__NS_PER_S);
-    wall_ns += 3600 * HTW__NS_PER_S;
+    pass(HTW_SECOND);
+    wall_ns += 3600 * HTW_SECOND;
     htw__timeline_follow_wall_clock(&timeline);
     assert_true(timeline.wall_offset_ns == offset_ns);
     assert_int_equal(htw__timeline_now(&timeline), 0);
     htw__timeline_jump(&timeline, 5);
     htw__timeline_jump(&timeline, 3);
-    assert_int_equal(htw__timeline_now(&timeline), 5 * HTW__NS_PER_MS);
+    assert_int_equal(htw__timeline_now(&timeline), 5 * HTW_MILLISECOND);
 }

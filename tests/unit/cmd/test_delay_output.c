@@ -367,7 +367,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, output_that_is_cut_anywhere_goes_on_there) 
         push_text("ab");
         push_text("cd");
         push_text("ef");
-        now_ns = HTW__NS_PER_S;
+        now_ns = HTW_SECOND;
         write_most = most;
         while (output.count > 0) {
             writes = 0;
@@ -387,7 +387,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, output_prefix_that_is_cut_keeps_its_time) {
     push_text("cd");
     push_text("ef");
     write_most = 100; /* the first message and a part of the second one's prefix */
-    write_ns = HTW__NS_PER_S;
+    write_ns = HTW_SECOND;
     assert_int_equal(htw__output_write(&output), 0);
     assert_string_equal(content_of(file),
                         "1970-01-01T00:00:00.000000Z 1970-01-01T00:00:00.000000Z +0.000000 ab\n"

@@ -100,7 +100,7 @@ UNIT_TEST(delay_run_of_centuries_sleeps_in_pieces) {
         run.is_open = true;
         run.events = events;
         const struct result *result = assert_run(&run, HTW__EXIT_SIGNAL + SIGTERM, "", NULL);
-        SLEEPS(result, -1, cases[i].sleep_s * HTW__NS_PER_S);
+        SLEEPS(result, -1, cases[i].sleep_s * HTW_SECOND);
         assert_string_equal(result->err,
                             "htw delay: stopped by a signal after -:1: 1 not released\n");
     }

@@ -138,7 +138,7 @@ static void assert_saved(const char *wanted, uint64_t count) {
 }
 
 UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_is_in_order_of_time_then_the_input) {
-    const int64_t s = HTW__NS_PER_S;
+    const int64_t s = HTW_SECOND;
     begin_input_ended("7 i\nbad\n\n@9 j");
     schedule("far", INT64_MAX - 1, INT64_MAX);
     schedule("b", 3 * s, INT64_MAX);
@@ -170,7 +170,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_is_in_order_of_time_then_the_inp
 
 UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_of_input_stays_as_it_came) {
     begin_input_ended("7 i\nbad\n\n@9 j");
-    unreleased.now_ns = 2 * HTW__NS_PER_S;
+    unreleased.now_ns = 2 * HTW_SECOND;
     htw__unreleased_collect(&unreleased, &output, wheel);
     assert_true(unreleased.count == 4);
     assert_saved("7 i\nbad\n\n@9 j\n", 4);
@@ -178,7 +178,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_of_input_stays_as_it_came) {
 
 UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_from_start_has_the_delays_that_remain) {
     begin_input_ended("7 i\n1 late\nbad x\n@9 j\n3\n");
-    unreleased.now_ns = 2 * HTW__NS_PER_S;
+    unreleased.now_ns = 2 * HTW_SECOND;
     unreleased.from_start = true;
     htw__unreleased_collect(&unreleased, &output, wheel);
     assert_true(unreleased.count == 5);

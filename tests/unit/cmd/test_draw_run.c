@@ -77,7 +77,7 @@ DRAW_TEST(run_without_wait_arms_all_at_the_start) {
 }
 
 DRAW_TEST(run_stops_at_until) {
-    options.until_ns = 2 * HTW__NS_PER_S;
+    options.until_ns = 2 * HTW_SECOND;
     assert_int_equal(read_lines("9s a\nwait 2s\n9s b\nwait 1ms\n9s c\n"), 0);
     assert_int_equal(htw_wheel_count(run.wheel), 2);
     assert_int_equal(htw_wheel_now(run.wheel), 2000);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* test_duration.c - durations, instants, and the lines that contain them. */
 /* holds: delay-11 */
-#include "../../../programs/kit/duration.h"
-#include "../../../programs/kit/instant.h"
-#include "../../../programs/kit/line.h"
 #include "../../../programs/kit/times.h"
+#include "../../../programs/kit/input.h"
 
 #include "../unit.h"
 
@@ -24,32 +22,32 @@ UNIT_TEST(duration_of_every_form_is_read) {
         { "0", 0 },
         { "0.25", 250000000 },
         { ".5", 500000000 },
-        { "7", 7 * HTW__NS_PER_S },
+        { "7", 7 * HTW_SECOND },
         { "10ns", 10 },
         { "500us", 500000 },
         { "250ms", 250000000 },
         { "1.5s", 1500000000 },
-        { "10m", 600 * HTW__NS_PER_S },
-        { "2h30m", 9000 * HTW__NS_PER_S },
-        { "3d", 3 * HTW__NS_PER_DAY },
-        { "1w", 7 * HTW__NS_PER_DAY },
-        { "1m1m", 120 * HTW__NS_PER_S },
-        { "0.5h.5m", 1830 * HTW__NS_PER_S },
-        { "007s", 7 * HTW__NS_PER_S },
-        { "+5s", 5 * HTW__NS_PER_S },
+        { "10m", 600 * HTW_SECOND },
+        { "2h30m", 9000 * HTW_SECOND },
+        { "3d", 3 * HTW_DAY },
+        { "1w", 7 * HTW_DAY },
+        { "1m1m", 120 * HTW_SECOND },
+        { "0.5h.5m", 1830 * HTW_SECOND },
+        { "007s", 7 * HTW_SECOND },
+        { "+5s", 5 * HTW_SECOND },
         { "+.5", 500000000 },
-        { "1min", 60 * HTW__NS_PER_S },
-        { "1h1min1s", 3661 * HTW__NS_PER_S },
+        { "1min", 60 * HTW_SECOND },
+        { "1h1min1s", 3661 * HTW_SECOND },
         { "1e-06", 1000 },
         { "1E-06", 1000 },
-        { "1.5e3", 1500 * HTW__NS_PER_S },
+        { "1.5e3", 1500 * HTW_SECOND },
         { "1.5e+3ms", 1500000000 },
         { "1e3ms2e1us", 1000020000 },
         { "1e3ms1.5us", 1000001500 },
         { "0e0", 0 },
         { "0e999999999999999999999999", 0 },
         { "1.e0", UNTOUCHED },
-        { "125e-2m", 75 * HTW__NS_PER_S },
+        { "125e-2m", 75 * HTW_SECOND },
         { "12.345e1", 123450000000 },
         { ".00012345e4", 1234500000 },
         { "0000000000000000000000001e-3", 1000000 },
@@ -68,14 +66,14 @@ UNIT_TEST(duration_finer_than_a_nanosecond_is_rounded_up) {
         { "0.1ns", 1 },
         { "1.000000000000000000000000000001ns", 2 },
         { "0.000000000000000000000000000000", 0 },
-        { "0.999999999999999999999999", HTW__NS_PER_S },
+        { "0.999999999999999999999999", HTW_SECOND },
         { "0.00000000000000000000000000000001w", 1 },
         { "0.123456789", 123456789 },
-        { "0.333333333333333333d", 28800 * HTW__NS_PER_S },
+        { "0.333333333333333333d", 28800 * HTW_SECOND },
         { "1e-10", 1 },
         { "100000000000000000000e-30", 1 },
         { "1e-999999999999999999999999999", 1 },
-        { "0.00000000000000000001e20", HTW__NS_PER_S },
+        { "0.00000000000000000001e20", HTW_SECOND },
         { "0.00000000000000000001e11", 1 },
         { "1.0000000000000000001e-9", 2 },
     };
@@ -103,7 +101,7 @@ UNIT_TEST(duration_of_wrong_form_is_refused) {
 UNIT_TEST(duration_is_read_up_to_its_size_only) {
     int64_t ns;
     assert_null(htw__duration_parse("15s", 2, &ns));
-    assert_true(ns == 15 * HTW__NS_PER_S);
+    assert_true(ns == 15 * HTW_SECOND);
     assert_non_null(htw__duration_parse("1\0s", 3, &ns));
 }
 
@@ -141,8 +139,8 @@ UNIT_TEST(duration_written_has_one_unit) {
         { 1500, "1.50 us" },
         { 78400, "78.4 us" },
         { 123456789, "123 ms" },
-        { 90 * HTW__NS_PER_S, "1.50 m" },
-        { 14 * HTW__NS_PER_DAY, "14.0 d" },
+        { 90 * HTW_SECOND, "1.50 m" },
+        { 14 * HTW_DAY, "14.0 d" },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[HTW__DURATION_FORMAT_SIZE];
@@ -152,7 +150,7 @@ UNIT_TEST(duration_written_has_one_unit) {
 }
 
 UNIT_TEST(instant_of_every_form_is_read) {
-    const int64_t year_2026 = INT64_C(1767225600) * HTW__NS_PER_S;
+    const int64_t year_2026 = INT64_C(1767225600) * HTW_SECOND;
     const struct case_of cases[] = {
         { "0", 0 },
         { "1767225600.5", year_2026 + 500000000 },
@@ -167,8 +165,8 @@ UNIT_TEST(instant_of_every_form_is_read) {
         { "2026-01-01T00:00:00-00:00", year_2026 },
         { "1970-01-01T00:00:00Z", 0 },
         { "1969-12-31T23:59:59.5Z", -500000000 },
-        { "2000-02-29T00:00:00Z", INT64_C(951782400) * HTW__NS_PER_S },
-        { "2024-02-29T12:00:00Z", INT64_C(1709208000) * HTW__NS_PER_S },
+        { "2000-02-29T00:00:00Z", INT64_C(951782400) * HTW_SECOND },
+        { "2024-02-29T12:00:00Z", INT64_C(1709208000) * HTW_SECOND },
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         int64_t ns = UNTOUCHED;
@@ -272,7 +270,7 @@ UNIT_TEST(instant_ends_in_2262) {
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         int64_t ns = UNTOUCHED;
-        const char *why = htw__instant_parse_after(cases[i].text, HTW__NS_PER_S * 1000000000, &ns);
+        const char *why = htw__instant_parse_after(cases[i].text, HTW_SECOND * 1000000000, &ns);
         assert_int_equal(why == NULL, cases[i].is_valid);
         assert_int_equal(ns != UNTOUCHED, cases[i].is_valid);
     }
@@ -280,7 +278,7 @@ UNIT_TEST(instant_ends_in_2262) {
 
 UNIT_TEST(instant_written_is_what_was_read) {
     for (int64_t day = -100000; day < 100000; day++) {
-        int64_t ns = day * HTW__NS_PER_DAY + 1234567 * HTW__NS_PER_US, read = UNTOUCHED;
+        int64_t ns = day * HTW_DAY + 1234567 * HTW_MICROSECOND, read = UNTOUCHED;
         char text[HTW__INSTANT_FORMAT_SIZE];
         size_t size = htw__instant_format(0, ns, text);
         assert_null(htw__instant_parse(text, size, &read));
@@ -294,7 +292,7 @@ UNIT_TEST(instant_written_is_rounded_down) {
     assert_string_equal(text, "2026-01-01T00:00:00.999999Z");
     htw__instant_format(0, -1, text);
     assert_string_equal(text, "1969-12-31T23:59:59.999999Z");
-    htw__instant_format(1, -HTW__NS_PER_S - 1, text);
+    htw__instant_format(1, -HTW_SECOND - 1, text);
     assert_string_equal(text, "1969-12-31T23:59:59.999999Z");
     htw__instant_format(253402300800, 0, text);
     assert_string_equal(text, "10000-01-01T00:00:00.000000Z");
@@ -319,7 +317,7 @@ UNIT_TEST(tick_of_a_deadline_is_rounded_up) {
     assert_true(htw__time_tick_after(1001, 1000) == 2);
     assert_true(htw__time_tick_before(1999, 1000) == 1);
     assert_true(htw__time_tick_after(INT64_MAX, 1) == INT64_MAX);
-    assert_true(htw__time_tick_after(INT64_MAX, HTW__NS_PER_DAY) == 106752);
+    assert_true(htw__time_tick_after(INT64_MAX, HTW_DAY) == 106752);
 }
 
 static void assert_line(const char *text, size_t size, int64_t when_ns, bool is_instant,
@@ -333,11 +331,11 @@ static void assert_line(const char *text, size_t size, int64_t when_ns, bool is_
 }
 
 UNIT_TEST(line_is_divided_at_the_first_blank) {
-    assert_line("1s a b", 6, HTW__NS_PER_S, false, "a b", 3);
-    assert_line("\t 1s\ta", 6, HTW__NS_PER_S, false, "a", 1);
-    assert_line("1  a ", 5, HTW__NS_PER_S, false, " a ", 3);
-    assert_line("1 ", 2, HTW__NS_PER_S, false, "", 0);
-    assert_line("1", 1, HTW__NS_PER_S, false, "", 0);
+    assert_line("1s a b", 6, HTW_SECOND, false, "a b", 3);
+    assert_line("\t 1s\ta", 6, HTW_SECOND, false, "a", 1);
+    assert_line("1  a ", 5, HTW_SECOND, false, " a ", 3);
+    assert_line("1 ", 2, HTW_SECOND, false, "", 0);
+    assert_line("1", 1, HTW_SECOND, false, "", 0);
     assert_line("@0 a\0b", 6, 0, true, "a\0b", 3);
 }
 

@@ -7,9 +7,9 @@
 #include "../scan.h"
 #include "../../../kit/json.h"
 #include "../../../kit/signals.h"
-#include "../../../kit/status.h"
+#include "../../../kit/command_line.h"
 #include "../../../kit/terminal.h"
-#include "../../../kit/text.h"
+#include "../../../kit/visible.h"
 #include "rows.h"
 
 #include <errno.h>
@@ -308,5 +308,5 @@ int htw__relay_act(const struct htw__relay_command *command) {
     if (kafka.has_failed)
         htw__terminal_error("%s", kafka.error);
     htw__kafka_close(&kafka);
-    return htw__text_flush() && success ? 0 : HTW__EXIT_FAILED;
+    return htw__terminal_flush() && success ? 0 : HTW__EXIT_FAILED;
 }

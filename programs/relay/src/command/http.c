@@ -10,7 +10,7 @@
 #include "../../../kit/http/server.h"
 #include "../../../kit/page_parts.h"
 #include "../../../kit/signals.h"
-#include "../../../kit/status.h"
+#include "../../../kit/command_line.h"
 #include "actions.h"
 #include "ask.h"
 

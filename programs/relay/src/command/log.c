@@ -3,7 +3,7 @@
 #include "log.h"
 
 #include "../../../../src/base/clock.h"
-#include "../../../kit/instant.h"
+#include "../../../kit/times.h"
 #include "../../../kit/terminal.h"
 #include "../../../kit/visible.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAME_AGAIN_NS (10 * HTW__NS_PER_S)
+#define SAME_AGAIN_NS (10 * HTW_SECOND)
 #define TEXT_MAX 1024 /* bytes of a message: librdkafka's, and those of kafka.c, are shorter */
 
 /* Quotes as JSON does. What the terminal could take for more than text is escaped first. */

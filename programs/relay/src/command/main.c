@@ -8,8 +8,7 @@
 
 #include "../../../../src/base/clock.h"
 #include "../../../kit/signals.h"
-#include "../../../kit/status.h"
-#include "../../../kit/version.h"
+#include "../../../kit/command_line.h"
 #include "../../../kit/terminal.h"
 
 #include <errno.h>

@@ -4,10 +4,8 @@
 
 #include "../../../../src/base/clock.h"
 #include "../../../kit/count.h"
-#include "../../../kit/duration.h"
-#include "../../../kit/instant.h"
-#include "../../../kit/terminal.h"
 #include "../../../kit/times.h"
+#include "../../../kit/terminal.h"
 
 #include <getopt.h>
 #include <limits.h>
@@ -23,7 +21,7 @@ const char *htw__relay_moment(const char *text, int64_t *ret_ms) {
     if (why == NULL && ns < 0)
         why = "before 1970";
     if (why == NULL)
-        *ret_ms = ns / HTW__NS_PER_MS + (ns % HTW__NS_PER_MS != 0);
+        *ret_ms = ns / HTW_MILLISECOND + (ns % HTW_MILLISECOND != 0);
     return why;
 }
 
@@ -38,8 +36,8 @@ static bool set_instance(const struct htw__option *option, void *member, const c
 static bool set_ms(const struct htw__option *option, void *member, const char *argument) {
     int64_t ns = 0;
     const char *why = htw__duration_parse(argument, strlen(argument), &ns);
-    int64_t ms = ns / HTW__NS_PER_MS;
-    if (why == NULL && (ns % HTW__NS_PER_MS != 0 || ms < (int64_t)option->least))
+    int64_t ms = ns / HTW_MILLISECOND;
+    if (why == NULL && (ns % HTW_MILLISECOND != 0 || ms < (int64_t)option->least))
         why = "not a whole number of milliseconds in the range that is allowed";
     if (why != NULL)
         return htw__option_refuse(option, why, argument);

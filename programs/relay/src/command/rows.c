@@ -2,10 +2,9 @@
 /* rows.c - prints records that wait. */
 #include "rows.h"
 
-#include "../../../kit/instant.h"
-#include "../../../kit/json.h"
-#include "../../../kit/text.h"
 #include "../../../kit/times.h"
+#include "../../../kit/json.h"
+#include "../../../kit/visible.h"
 
 #include <inttypes.h>
 
@@ -13,7 +12,7 @@
 #define ALL_COLUMNS SIZE_MAX
 
 const char *htw__rows_moment(int64_t ms, char text[HTW__ROWS_MOMENT_SIZE]) {
-    htw__instant_format(ms / 1000, ms % 1000 * HTW__NS_PER_MS, text);
+    htw__instant_format(ms / 1000, ms % 1000 * HTW_MILLISECOND, text);
     return text;
 }
 
