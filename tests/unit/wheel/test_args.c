@@ -6,23 +6,38 @@
 #include <errno.h>
 #include <string.h>
 
-/* Creating with these options fails and leaves `ret_wheel` alone. */
-static void assert_refused(const struct htw_wheel_options *options, const char *member) {
-    struct htw_wheel *untouched = (struct htw_wheel *)(void *)&untouched;
-    struct htw_wheel *wheel = untouched;
-    assert_int_equal(htw_wheel_create(&wheel, options), -EINVAL);
-    assert_ptr_equal(wheel, untouched);
-    assert_string_equal(htw_wheel_options_invalid(options), member);
-}
+/* Creating with the default options, but for one member, fails and leaves the result alone. */
+#define assert_refused_for(member, value)                                   \
+    do {                                                                    \
+        struct htw_wheel_options bad_ = HTW_WHEEL_OPTIONS_INIT;             \
+        struct htw_wheel *untouched_ = (void *)&bad_, *wheel_ = untouched_; \
+        bad_.member = (value);                                              \
+        assert_int_equal(htw_wheel_create(&wheel_, &bad_), -EINVAL);        \
+        assert_ptr_equal(wheel_, untouched_);                               \
+        assert_string_equal(htw_wheel_options_invalid(&bad_), #member);     \
+    } while (0)
 
-UNIT_TEST(wheel_size_out_of_range_or_no_power_of_two_is_refused) {
+UNIT_TEST(wheel_options_out_of_range_are_refused) {
     static const uint32_t sizes[] = { 1,   3,    5,    6,    7,          255,
                                       257, 4095, 5000, 8192, UINT32_MAX, UINT32_C(1) << 31 };
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
-        options.size = sizes[i];
-        assert_refused(&options, "size");
-    }
+    static const size_t struct_sizes[] = { 0, 1, sizeof(struct htw_wheel_options) - 1,
+                                           sizeof(struct htw_wheel_options) + 1, SIZE_MAX };
+    struct failing_allocator memory;
+    failing_allocator_init(&memory);
+    struct htw_allocator no_allocate = memory.allocator, no_release = memory.allocator;
+    no_allocate.allocate = NULL;
+    no_release.release = NULL;
+    for (size_t i = 0; i < COUNT_OF(sizes); i++)
+        assert_refused_for(size, sizes[i]);
+    for (size_t i = 0; i < COUNT_OF(struct_sizes); i++)
+        assert_refused_for(struct_size, struct_sizes[i]);
+    assert_refused_for(start, HTW_NEVER_TICK);
+    assert_refused_for(allocator, &no_allocate);
+    assert_refused_for(allocator, &no_release);
+    assert_int_equal(memory.calls, 0);
+    failing_allocator_fini(&memory);
+    assert_int_equal(htw_wheel_create(NULL, NULL), -EINVAL);
+    assert_null(htw_wheel_options_invalid(NULL));
 }
 
 UNIT_TEST(wheel_size_of_every_power_of_two_in_range_is_accepted) {
@@ -32,46 +47,6 @@ UNIT_TEST(wheel_size_of_every_power_of_two_in_range_is_accepted) {
         assert_int_equal(fixture_stats(&f).size, size);
         fixture_close(&f);
     }
-}
-
-WHEEL_TEST(wheel_size_zero_means_the_default, 0, 0, false, 0) {
-    assert_int_equal(fixture_stats(f).size, HTW_WHEEL_SIZE_DEFAULT);
-}
-
-UNIT_TEST(wheel_start_at_never_is_refused) {
-    struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
-    options.start = HTW_NEVER_TICK;
-    assert_refused(&options, "start");
-}
-
-UNIT_TEST(wheel_options_of_unknown_size_are_refused) {
-    static const size_t sizes[] = { 0, 1, sizeof(struct htw_wheel_options) - 1,
-                                    sizeof(struct htw_wheel_options) + 1, SIZE_MAX };
-    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
-        options.struct_size = sizes[i];
-        assert_refused(&options, "struct_size");
-    }
-}
-
-UNIT_TEST(wheel_allocator_without_a_function_is_refused) {
-    struct failing_allocator memory;
-    failing_allocator_init(&memory);
-    struct htw_allocator allocator = memory.allocator;
-    struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
-    options.allocator = &allocator;
-    allocator.allocate = NULL;
-    assert_refused(&options, "allocator");
-    allocator = memory.allocator;
-    allocator.release = NULL;
-    assert_refused(&options, "allocator");
-    assert_int_equal(memory.calls, 0);
-    failing_allocator_fini(&memory);
-}
-
-UNIT_TEST(wheel_create_without_a_result_pointer_is_refused) {
-    assert_int_equal(htw_wheel_create(NULL, NULL), -EINVAL);
-    assert_null(htw_wheel_options_invalid(NULL));
 }
 
 static bool visit_none(struct htw_timer *timer, void *arg) {
@@ -182,9 +157,10 @@ UNIT_TEST(wheel_timer_may_go_to_another_wheel_when_it_is_not_pending) {
     fixture_close(&f);
 }
 
-WHEEL_TEST(wheel_for_each_without_a_visitor_visits_nothing, 8, 0, false, 1) {
+WHEEL_TEST(wheel_for_each_without_a_visitor_and_dump_without_a_stream_are_refused, 8, 0, false, 1) {
     arm(f, 0, 5);
     assert_int_equal(htw_wheel_for_each(f->wheel, NULL, NULL), 0);
+    assert_int_equal(htw_wheel_dump(f->wheel, NULL), -EINVAL);
 }
 
 WHEEL_TEST(wheel_stats_of_unknown_size_are_left_alone, 8, 0, false, 0) {

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* test_wheel - the life of a wheel and of a timer; counting, visiting, draining. */
+/*
+ * test_wheel.c - the life of a wheel and of a timer, told by examples: order, the next wake-up and its cost, slack, memory.
+ *
+ * tests/model/model_wheel.c has random histories of the same, tests/enumerate/wheel.c all short ones.
+ */
 #include "../../support/fixture.h"
 
+#include "../../support/random.h"
+
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +25,7 @@ UNIT_TEST(wheel_without_options_has_the_defaults) {
     assert_int_equal(htw_wheel_create(&wheel, NULL), 0);
     struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
     assert_int_equal(htw_wheel_get_stats(wheel, &stats), 0);
-    assert_int_equal(stats.size, HTW_WHEEL_SIZE_DEFAULT);
+    assert_int_equal(stats.size, HTW_WHEEL_SIZE_DEFAULT); /* as with size 0 */
     assert_int_equal(stats.levels, 1);
     assert_int_equal(htw_wheel_now(wheel), 0);
     htw_wheel_destroy(wheel);
@@ -39,20 +46,217 @@ UNIT_TEST(wheel_initialised_timer_equals_zeroed_one) {
     assert_false(htw_timer_is_pending(&initialised));
 }
 
-/* ---- for_each, drain, destroy */
+/* ---- when timers expire */
 
-struct census {
-    const struct fixture *fixture;
-    size_t seen[16];
-    size_t calls;
-    size_t stop_at;
-};
-
-static bool count_visit(struct htw_timer *timer, void *arg) {
-    struct census *census = arg;
-    census->seen[timer - census->fixture->timers]++;
-    return ++census->calls != census->stop_at;
+/* holds: wheel-1 */
+WHEEL_TEST_BOTH_ORDERS(wheel_clock_that_lags_more_than_a_turn_loses_nothing, 8, 0, 6) {
+    /* The time is tick 1000, but the wheel has not been polled; a turn of level 0 is 8 ticks. */
+    arm(f, 0, 1001);
+    arm(f, 1, 5);
+    arm(f, 2, 1008);
+    arm(f, 3, 13);
+    arm(f, 4, 1016);
+    arm(f, 5, 1009);
+    assert_round(f, 1000, 1, 3);
+    assert_quiet_round(f, 1000);
+    assert_round(f, 1008, 0, 2);
+    assert_round(f, 1016, 5, 4);
 }
+
+/* A cancel reads what follows the head of a chain. The sanitizer sees whether that is memory of the wheel. */
+WHEEL_TEST(wheel_cancel_in_the_last_bucket_and_chain_reads_no_further, 2, 0, false, 1) {
+    for (size_t i = 0; i < 16; i++) { /* each chain of level 0 in turn */
+        arm(f, 0, 1);
+        assert_true(htw_wheel_cancel(f->wheel, &f->timers[0]));
+        assert_sound(f);
+    }
+}
+
+/* Arms the same timers and polls up to `end` in steps of `step`; notes the order. */
+static size_t run_in_steps(uint32_t size, bool strict, uint64_t end, uint64_t step,
+                           size_t *numbers) {
+    struct fixture f;
+    fixture_open(&f, size, 0, strict, 400);
+    struct random_source source = { 5 };
+    for (size_t i = 0; i < 400; i++)
+        arm(&f, i, random_below(&source, 3000));
+    for (size_t i = 0; i < 400; i += 7)
+        assert_true(htw_wheel_cancel(f.wheel, &f.timers[i]));
+    size_t count = 0;
+    for (uint64_t now = 0; now <= end; now += step) {
+        struct htw_timer *timer;
+        while ((timer = htw_wheel_poll(f.wheel, now)) != NULL)
+            numbers[count++] = fixture_number(&f, timer);
+        assert_int_equal(htw_wheel_now(f.wheel), now);
+    }
+    fixture_close(&f);
+    return count;
+}
+
+/* holds: wheel-3 */
+UNIT_TEST(wheel_step_of_ten_equals_ten_steps_of_one) {
+    static const uint64_t steps[] = { 10, 100, 2500 };
+    size_t by_one[400];
+    size_t by_step[400];
+    for (uint32_t size = 2; size <= 256; size *= 4) {
+        size_t count = run_in_steps(size, true, 2500, 1, by_one);
+        assert_in_range(count, 200, 400);
+        for (size_t i = 0; i < 3; i++) {
+            assert_int_equal(run_in_steps(size, true, 2500, steps[i], by_step), count);
+            assert_memory_equal(by_step, by_one, count * sizeof by_one[0]);
+        }
+    }
+}
+
+/* Arms timer 0 within a range; returns the tick that was chosen. */
+static uint64_t chosen(struct fixture *f, uint64_t earliest, uint64_t latest) {
+    assert_int_equal(htw_wheel_schedule_within(f->wheel, &f->timers[0], earliest, latest), 0);
+    assert_sound(f);
+    return htw_timer_deadline(&f->timers[0]);
+}
+
+static unsigned trailing_zeros(uint64_t tick) {
+    unsigned zeros = 0;
+    while (zeros < 64 && (tick >> zeros & 1) == 0)
+        zeros++;
+    return zeros;
+}
+
+WHEEL_TEST(wheel_slack_chooses_the_roundest_tick_of_every_small_range, 8, 0, false, 1) {
+    for (uint64_t earliest = 0; earliest < 140; earliest++) {
+        uint64_t best = earliest;
+        for (uint64_t latest = earliest; latest < 300; latest++) {
+            if (trailing_zeros(latest) > trailing_zeros(best))
+                best = latest;
+            assert_int_equal(chosen(f, earliest, latest), best);
+        }
+    }
+}
+
+WHEEL_TEST(wheel_slack_lets_timers_fall_due_together_without_demotion, 256, 12345, false, 1000) {
+    /* A thousand timeouts of 30 s, armed over a second, give or take 1 %. */
+    for (size_t i = 0; i < 1000; i++) {
+        uint64_t now = 12345 + i;
+        while (htw_wheel_poll(f->wheel, now) != NULL)
+            continue;
+        assert_int_equal(
+            htw_wheel_schedule_within(f->wheel, &f->timers[i], now + 29700, now + 30300), 0);
+    }
+    size_t came = 0;
+    while (htw_wheel_poll(f->wheel, 100000) != NULL)
+        came++;
+    assert_int_equal(came, 1000);
+    assert_in_range(fixture_stats(f).advances, 1, 5);
+    assert_int_equal(fixture_stats(f).demoted, 0);
+}
+
+/* ---- when to wake up, and what that costs */
+
+/* holds: wheel-4, wheel-10 */
+UNIT_TEST(wheel_emptied_bucket_causes_no_wake_up) {
+    /* At the lowest level and above; alone, and with a later bucket behind it. */
+    static const uint64_t deadlines[] = { 3, 20, 100, 5000, UINT64_C(1) << 40 };
+    for (int strict = 0; strict < 2; strict++) {
+        for (size_t i = 0; i < sizeof deadlines / sizeof deadlines[0]; i++) {
+            struct fixture f;
+            fixture_open(&f, 8, 0, strict != 0, 3);
+            arm(&f, 0, deadlines[i]);
+            arm(&f, 1, deadlines[i]);
+            assert_true(htw_wheel_cancel(f.wheel, &f.timers[0]));
+            assert_true(htw_wheel_cancel(f.wheel, &f.timers[1]));
+            assert_int_equal(htw_wheel_next(f.wheel), HTW_NEVER_TICK);
+            arm(&f, 0, deadlines[i]);
+            arm(&f, 2, deadlines[i] * 3);
+            assert_true(htw_wheel_cancel(f.wheel, &f.timers[0]));
+            assert_int_equal(htw_wheel_next(f.wheel), deadlines[i] * 3);
+            assert_comes_alone(&f, 2, deadlines[i] * 3);
+            assert_int_equal(fixture_stats(&f).advances, 1);
+            fixture_close(&f);
+        }
+    }
+}
+
+static const uint64_t trillion = UINT64_C(1000000000000);
+
+/* holds: wheel-10 */
+UNIT_TEST(wheel_trillion_empty_ticks_cost_as_much_as_one) {
+    for (int strict = 0; strict < 2; strict++) {
+        uint64_t advances[2];
+        for (int far = 0; far < 2; far++) {
+            struct fixture f;
+            uint64_t deadline = far != 0 ? trillion : 1;
+            fixture_open(&f, 256, 0, strict != 0, 1);
+            arm(&f, 0, deadline);
+            assert_comes_alone(&f, 0, deadline);
+            assert_quiet_round(&f, deadline + trillion);
+            advances[far] = fixture_stats(&f).advances;
+            fixture_close(&f);
+        }
+        assert_int_equal(advances[0], 1);
+        assert_int_equal(advances[1], advances[0]);
+    }
+}
+
+/* holds: wheel-10 */
+UNIT_TEST(wheel_single_far_timer_costs_one_advance) {
+    /* From a random clock, so that a wheel that demotes level by level would cross each level. */
+    static const uint32_t sizes[] = { 2, 8, 256 };
+    struct random_source source = { 9 };
+    for (size_t size = 0; size < 3; size++) {
+        for (unsigned bit = 0; bit < 63; bit++) {
+            struct fixture f;
+            fixture_open(&f, sizes[size], random_next(&source) >> 1, false, 1);
+            uint64_t deadline = htw_wheel_now(f.wheel) + (UINT64_C(1) << bit) + bit;
+            arm(&f, 0, deadline);
+            assert_comes_alone(&f, 0, deadline);
+            assert_int_equal(fixture_stats(&f).advances, 1);
+            assert_int_equal(fixture_stats(&f).demoted, 0);
+            fixture_close(&f);
+        }
+    }
+}
+
+/* ---- memory */
+
+static const uint64_t day = 86400000;
+
+/* holds: wheel-14 */
+WHEEL_TEST_BOTH_ORDERS(wheel_with_a_horizon_of_a_day_holds_at_most_160_kib, 0, 1767225600000, 1) {
+    assert_int_equal(htw_wheel_reserve(f->wheel, day), 0);
+    arm(f, 0, htw_wheel_now(f->wheel) + day);
+    assert_in_range(f->memory.live_bytes, 1, 160 * 1024);
+    assert_int_equal(fixture_stats(f).memory_bytes, f->memory.live_bytes);
+}
+
+UNIT_TEST(wheel_create_that_lacks_memory_leaves_nothing) {
+    size_t refused = 0;
+    for (size_t nth = 1;; nth++) {
+        struct failing_allocator memory;
+        failing_allocator_init(&memory);
+        failing_allocator_fail(&memory, nth, false);
+        struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
+        options.allocator = &memory.allocator;
+        struct htw_wheel *untouched = (struct htw_wheel *)(void *)&memory;
+        struct htw_wheel *wheel = untouched;
+        int rc = htw_wheel_create(&wheel, &options);
+        if (rc == 0) {
+            assert_int_equal(memory.refusals, 0);
+            htw_wheel_destroy(wheel);
+        } else {
+            assert_int_equal(rc, -ENOMEM);
+            assert_ptr_equal(wheel, untouched);
+            refused++;
+        }
+        assert_int_equal(memory.live_blocks, 0);
+        assert_null(memory.error);
+        failing_allocator_fini(&memory);
+        if (rc == 0)
+            break;
+    }
+    assert_in_range(refused, 2, 10); /* the wheel and its level, at least */
+}
+
+/* ---- all timers */
 
 /* One timer in each kind of place. */
 static void arm_everywhere(struct fixture *f) {
@@ -76,35 +280,21 @@ static void arm_everywhere(struct fixture *f) {
         arm(f, i, deadlines[i]);
 }
 
+static bool count_down(struct htw_timer *timer, void *arg) {
+    (void)timer;
+    return --*(size_t *)arg > 0;
+}
+
 UNIT_TEST(wheel_for_each_stops_when_the_visitor_says_so) {
     for (size_t stop_at = 1; stop_at <= 16; stop_at++) {
         struct fixture f;
         fixture_open(&f, 8, 1000, false, 16);
         arm_everywhere(&f);
-        struct census census = { .fixture = &f, .stop_at = stop_at };
-        assert_int_equal(htw_wheel_for_each(f.wheel, count_visit, &census), stop_at);
-        assert_int_equal(census.calls, stop_at);
+        size_t left = stop_at;
+        assert_int_equal(htw_wheel_for_each(f.wheel, count_down, &left), stop_at);
+        assert_int_equal(left, 0);
         fixture_close(&f);
     }
-}
-
-WHEEL_TEST_BOTH_ORDERS(wheel_drain_takes_all_and_leaves_the_clock, 8, 1000, 16) {
-    arm_everywhere(f);
-    size_t seen[16] = { 0 };
-    for (size_t left = 16; left > 0; left--) {
-        assert_int_equal(htw_wheel_count(f->wheel), left);
-        struct htw_timer *timer = htw_wheel_drain(f->wheel);
-        assert_non_null(timer);
-        assert_false(htw_timer_is_pending(timer));
-        seen[fixture_number(f, timer)]++;
-        assert_sound(f);
-    }
-    for (size_t i = 0; i < 16; i++)
-        assert_int_equal(seen[i], 1);
-    assert_null(htw_wheel_drain(f->wheel));
-    assert_int_equal(htw_wheel_now(f->wheel), 1000);
-    assert_int_equal(htw_wheel_next(f->wheel), HTW_NEVER_TICK);
-    assert_int_equal(fixture_stats(f).drained, 16);
 }
 
 /* holds: wheel-12 */

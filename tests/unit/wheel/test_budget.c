@@ -1,72 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_rounds - rounds, batches and budgets. */
+/* test_budget.c - how much a call does within its budget. That it hands out the same timers, the model tells. */
 #include "../../support/fixture.h"
-
-#include "../../support/random.h"
-
-WHEEL_TEST(wheel_loop_that_rearms_one_tick_on_ends_at_now, 8, 0, false, 1) {
-    arm(f, 0, 1);
-    uint64_t handed_out = 0;
-    while (htw_wheel_poll(f->wheel, 1000) != NULL) {
-        assert_true(++handed_out <= 1000);
-        arm(f, 0, htw_wheel_now(f->wheel) + 1);
-    }
-    assert_int_equal(handed_out, 1000);
-    assert_int_equal(htw_wheel_next(f->wheel), 1001);
-}
-
-/* ---- batches */
-
-/* Polls in batches up to `now`, and notes the timers that expire; returns how many. */
-static size_t poll_all(struct fixture *f, uint64_t now, size_t max, size_t budget,
-                       size_t *numbers) {
-    size_t total = 0;
-    int progress;
-    do {
-        struct htw_timer *timers[64];
-        size_t count = SIZE_MAX;
-        uint64_t demoted = fixture_stats(f).demoted;
-        progress = htw_wheel_poll_batch(f->wheel, now, timers, max, budget, &count);
-        assert_in_range(progress, HTW_DONE, HTW_MORE);
-        assert_in_range(count, 0, max);
-        if (budget != 0)
-            assert_in_range(count + (fixture_stats(f).demoted - demoted), 0, budget);
-        else if (progress == HTW_MORE)
-            assert_int_equal(count, max);
-        for (size_t i = 0; i < count; i++)
-            numbers[total++] = fixture_number(f, timers[i]);
-        assert_in_range(total, 0, f->count);
-    } while (progress == HTW_MORE);
-    assert_int_equal(htw_wheel_now(f->wheel), now);
-    return total;
-}
-
-/* holds: wheel-9 */
-UNIT_TEST(wheel_budgets_and_batches_hand_out_the_same) {
-    static const size_t budgets[] = { 1, 2, 64, 0 };
-    static const size_t maxima[] = { 1, 2, 64 };
-    enum { TIMERS = 600 };
-    size_t expected[TIMERS];
-    size_t numbers[TIMERS];
-    for (size_t variant = 0; variant < 12; variant++) {
-        struct fixture f;
-        fixture_open(&f, 8, 0, true, TIMERS);
-        struct random_source source = { 7 };
-        for (size_t i = 0; i < TIMERS; i++)
-            arm(&f, i, random_below(&source, 2000));
-        size_t expected_count = 0;
-        for (uint64_t tick = 0; tick <= 1500; tick++) {
-            for (size_t i = 0; i < TIMERS; i++) {
-                if (htw_timer_deadline(&f.timers[i]) == tick)
-                    expected[expected_count++] = i;
-            }
-        }
-        size_t count = poll_all(&f, 1500, maxima[variant % 3], budgets[variant / 3], numbers);
-        assert_int_equal(count, expected_count);
-        assert_memory_equal(numbers, expected, count * sizeof numbers[0]);
-        fixture_close(&f);
-    }
-}
 
 /* Even if it holds the last timer that is due: another call says so. */
 WHEEL_TEST_BOTH_ORDERS(wheel_batch_that_is_full_does_not_end_the_round, 8, 0, 1) {
@@ -127,4 +61,33 @@ WHEEL_TEST_BOTH_ORDERS(wheel_budget_is_a_step_for_each_timer_of_a_bucket, 8, 0, 
                          HTW_DONE);
         assert_int_equal(count, f->count);
     }
+}
+
+/* Buckets of ten levels come up at the same tick. When they have been emptied between two
+   slices, each is a step of the budget. */
+WHEEL_TEST(wheel_buckets_emptied_between_slices_are_discarded_within_the_budget, 2, 0, false, 11) {
+    for (size_t i = 0; i < 10; i++) { /* ever nearer, so ever lower */
+        assert_quiet_round(f, 1024 - (UINT64_C(1024) >> i));
+        arm(f, i, 1023);
+    }
+    arm(f, 10, 1024);
+    struct htw_timer *timer;
+    size_t count;
+    assert_int_equal(htw_wheel_poll_batch(f->wheel, 2000, &timer, 1, 1, &count), HTW_MORE);
+    assert_int_equal(count, 1);
+    for (size_t i = 0; i < 10; i++)
+        htw_wheel_cancel(f->wheel, &f->timers[i]);
+    for (uint32_t queued = fixture_stats(f).queued_buckets; queued > 1; queued--) {
+        assert_int_equal(htw_wheel_poll_batch(f->wheel, 2000, &timer, 1, 1, &count), HTW_MORE);
+        assert_int_equal(count, 0);
+        assert_int_equal(fixture_stats(f).queued_buckets, queued - 1);
+    }
+    assert_round(f, 2000, 10);
+}
+
+WHEEL_TEST_BOTH_ORDERS(wheel_demoted_timers_go_to_the_lowest_level_that_fits, 8, 0, 3) {
+    for (size_t i = 0; i < 3; i++) /* one bucket of level 3 */
+        arm(f, i, 512 + i);
+    assert_round(f, 514, 0, 1, 2);
+    assert_int_equal(fixture_stats(f).demoted, 2); /* one level down, 2 would go twice */
 }
