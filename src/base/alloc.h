@@ -4,6 +4,7 @@
 #define HTW_SRC_BASE_ALLOC_H
 
 #include "assert.h"
+#include "compiler.h"
 
 #include <htw/base.h>
 
@@ -21,16 +22,16 @@
 
 /* Used when the user gives no allocator: alloc_system.c, or alloc_jemalloc.c with the build option
    `jemalloc`. */
-extern const struct htw_allocator htw__default_allocator;
+HTW__SHARED extern const struct htw_allocator htw__default_allocator;
 
 /* Whether both of its functions are set. */
-bool htw__allocator_is_valid(const struct htw_allocator *allocator);
+HTW__SHARED bool htw__allocator_is_valid(const struct htw_allocator *allocator);
 
 /* NULL: no memory. */
-void *htw__allocate(const struct htw_allocator *allocator, size_t size);
+HTW__SHARED void *htw__allocate(const struct htw_allocator *allocator, size_t size);
 
 /* `memory` may be NULL. `size` is the size with which it was allocated. */
-void htw__release(const struct htw_allocator *allocator, void *memory, size_t size);
+HTW__SHARED void htw__release(const struct htw_allocator *allocator, void *memory, size_t size);
 
 /*
  * Objects that have the member `allocator` are known to exist by it: with check_level 1 its end forgets the function,

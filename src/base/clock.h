@@ -3,17 +3,19 @@
 #ifndef HTW_SRC_BASE_CLOCK_H
 #define HTW_SRC_BASE_CLOCK_H
 
+#include "compiler.h"
+
 #include <stdint.h>
 #include <time.h>
 
 /* Nanoseconds since a moment before the start of the program. Never goes back. */
-int64_t htw__clock_monotonic_ns(void);
+HTW__SHARED int64_t htw__clock_monotonic_ns(void);
 
 /* The same, but continues while the machine is suspended. Only Linux has it. */
 int64_t htw__clock_boottime_ns(void);
 
 /* Nanoseconds since 1970-01-01T00:00:00Z by the wall clock, which may be set forward or back. */
-int64_t htw__clock_realtime_ns(void);
+HTW__SHARED int64_t htw__clock_realtime_ns(void);
 
 /* Milliseconds. */
 static inline int64_t htw__clock_monotonic_ms(void) {

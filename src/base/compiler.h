@@ -48,6 +48,12 @@
 #define HTW__NO_CANARY
 #endif
 
+/* Before what the libraries above libhtw use of base: libhtw exports it, in a node of libhtw.map that has the whole version, so
+   that a library of another version is refused when it is loaded. Only the build of libhtw.so defines it. */
+#ifndef HTW__SHARED
+#define HTW__SHARED
+#endif
+
 /* At file scope. `name` says what holds; the C99 form needs it as an identifier. */
 #if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
 #define HTW__STATIC_ASSERT(condition, name) _Static_assert(condition, #name)

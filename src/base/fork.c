@@ -8,6 +8,10 @@
 
 _Atomic unsigned htw__fork_depth;
 
+unsigned htw__fork_get_depth(void) {
+    return htw__fork_count();
+}
+
 static void in_child(void) {
     /* order: The child has one thread. */
     atomic_fetch_add_explicit(&htw__fork_depth, 1, memory_order_relaxed);

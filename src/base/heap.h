@@ -25,23 +25,24 @@ struct htw__heap {
     uint32_t count, room;
 };
 
-void htw__heap_init(struct htw__heap *heap, htw__heap_order *precedes);
-void htw__heap_fini(struct htw__heap *heap, const struct htw_allocator *allocator);
+HTW__SHARED void htw__heap_init(struct htw__heap *heap, htw__heap_order *precedes);
+HTW__SHARED void htw__heap_fini(struct htw__heap *heap, const struct htw_allocator *allocator);
 
 /* Makes room for `count` nodes in all. 0, or -ENOMEM: nothing has changed. */
-int htw__heap_reserve(struct htw__heap *heap, const struct htw_allocator *allocator, size_t count);
+HTW__SHARED int htw__heap_reserve(struct htw__heap *heap, const struct htw_allocator *allocator,
+                                  size_t count);
 
 /* The bytes that the heap holds. */
-size_t htw__heap_memory(const struct htw__heap *heap);
+HTW__SHARED size_t htw__heap_memory(const struct htw__heap *heap);
 
 /* Adds a node, for which there must be room. O(log n). */
-void htw__heap_push(struct htw__heap *heap, struct htw__heap_node *node);
+HTW__SHARED void htw__heap_push(struct htw__heap *heap, struct htw__heap_node *node);
 
 /* Removes a node of the heap. O(log n). */
-void htw__heap_remove(struct htw__heap *heap, struct htw__heap_node *node);
+HTW__SHARED void htw__heap_remove(struct htw__heap *heap, struct htw__heap_node *node);
 
 /* Puts all nodes in order. O(n log n). */
-void htw__heap_sort(struct htw__heap *heap);
+HTW__SHARED void htw__heap_sort(struct htw__heap *heap);
 
 /* The first node; NULL: none. */
 static inline struct htw__heap_node *htw__heap_first(const struct htw__heap *heap) {

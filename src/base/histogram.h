@@ -14,6 +14,8 @@
 #ifndef HTW_SRC_BASE_HISTOGRAM_H
 #define HTW_SRC_BASE_HISTOGRAM_H
 
+#include "compiler.h"
+
 #include <htw/base.h>
 
 #include <stdatomic.h>
@@ -63,7 +65,7 @@ struct htw__histogram {
 };
 
 /* Makes it empty. No other thread may use it yet. */
-void htw__histogram_init(struct htw__histogram *histogram);
+HTW__SHARED void htw__histogram_init(struct htw__histogram *histogram);
 
 static inline size_t htw__histogram_bucket_of(uint64_t value) {
     /* Values below 128 are not shifted. */
@@ -106,7 +108,8 @@ uint64_t htw__histogram_max(const struct htw__histogram *histogram);
 uint64_t htw__histogram_percentile(const struct htw__histogram *histogram, double percent);
 
 /* Of nanoseconds: what statistics tell. Each part as the function above that returns it. */
-struct htw_distribution htw__histogram_distribution(const struct htw__histogram *histogram);
+HTW__SHARED struct htw_distribution
+htw__histogram_distribution(const struct htw__histogram *histogram);
 
 /* How many values were at most `limit`, which is the upper end of a bucket or near it. O(buckets). */
 uint64_t htw__histogram_count_up_to(const struct htw__histogram *histogram, uint64_t limit);
@@ -118,7 +121,8 @@ uint64_t htw__histogram_count_up_to(const struct htw__histogram *histogram, uint
  * the greatest value may be another one of their bucket; and the sum may include more or fewer of
  * the values that are being recorded.
  */
-void htw__histogram_merge(struct htw__histogram *into, const struct htw__histogram *from);
+HTW__SHARED void htw__histogram_merge(struct htw__histogram *into,
+                                      const struct htw__histogram *from);
 
 /* A bucket that is not empty: the values from `low` to `high`, both included. */
 struct htw__histogram_bucket {

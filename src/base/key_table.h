@@ -62,7 +62,7 @@ struct htw__key_table {
 
 /* The hash (XXH3, 64 bits) of `size` bytes at `key`, which may be NULL if `size` is 0. O(size), so
    call it before a lock is taken. */
-uint64_t htw__key_hash(const void *key, size_t size, uint64_t seed);
+HTW__SHARED uint64_t htw__key_hash(const void *key, size_t size, uint64_t seed);
 
 static inline const void *htw__key_node_key(const struct htw__key_node *node) {
     return node->offset != 0 ? (const char *)node + node->offset
@@ -114,23 +114,24 @@ static inline bool htw__key_bytes_equal(const void *a, const void *b, size_t siz
 }
 
 /* Makes an empty table, which must not move. Copies the allocator. Allocates nothing. */
-void htw__key_table_init(struct htw__key_table *table, const struct htw_allocator *allocator);
+HTW__SHARED void htw__key_table_init(struct htw__key_table *table,
+                                     const struct htw_allocator *allocator);
 
 /* Releases all memory. Does not touch nodes that are still in the table. */
-void htw__key_table_fini(struct htw__key_table *table);
+HTW__SHARED void htw__key_table_fini(struct htw__key_table *table);
 
 /* The node with this key, whose hash is `hash`. NULL: there is none. O(1) expected. */
-struct htw__key_node *htw__key_table_find(const struct htw__key_table *table, uint64_t hash,
-                                          const void *key, size_t size);
+HTW__SHARED struct htw__key_node *htw__key_table_find(const struct htw__key_table *table,
+                                                      uint64_t hash, const void *key, size_t size);
 
 /*
  * Inserts a node whose key is not in the table. Cannot fail: without memory for more buckets chains
  * grow longer, and each later insert tries again, two buckets at a time. O(1) expected.
  */
-void htw__key_table_insert(struct htw__key_table *table, struct htw__key_node *node);
+HTW__SHARED void htw__key_table_insert(struct htw__key_table *table, struct htw__key_node *node);
 
 /* Removes a node, which must be in this table. O(1) expected. */
-void htw__key_table_remove(struct htw__key_table *table, struct htw__key_node *node);
+HTW__SHARED void htw__key_table_remove(struct htw__key_table *table, struct htw__key_node *node);
 
 /* How many nodes are in the table. */
 static inline size_t htw__key_table_count(const struct htw__key_table *table) {
@@ -141,17 +142,17 @@ static inline size_t htw__key_table_count(const struct htw__key_table *table) {
  * Removes any node; NULL: there is none. For emptying a table: it removes the last node and the
  * empty buckets behind it, so it passes each bucket once. O(1) amortized.
  */
-struct htw__key_node *htw__key_table_remove_any(struct htw__key_table *table);
+HTW__SHARED struct htw__key_node *htw__key_table_remove_any(struct htw__key_table *table);
 
 /*
  * The node after `node`, or the first for NULL; NULL at the end. In no particular order, each once
  * if the table does not change meanwhile. O(1) amortized over a walk.
  */
-struct htw__key_node *htw__key_table_next(const struct htw__key_table *table,
-                                          const struct htw__key_node *node);
+HTW__SHARED struct htw__key_node *htw__key_table_next(const struct htw__key_table *table,
+                                                      const struct htw__key_node *node);
 
 /* The bytes that the table has allocated. */
-size_t htw__key_table_memory(const struct htw__key_table *table);
+HTW__SHARED size_t htw__key_table_memory(const struct htw__key_table *table);
 
 /* Whether each node is in its bucket, and counts and segments agree. O(count + buckets). */
 bool htw__key_table_is_valid(const struct htw__key_table *table);

@@ -62,14 +62,14 @@ enum htw__lock_rank {
 #if HTW_CHECK_LEVEL >= 1
 
 /* Before a lock is taken: aborts if the thread may not take it now. */
-void htw__lock_rank_acquire(enum htw__lock_rank rank, const void *lock);
+HTW__SHARED void htw__lock_rank_acquire(enum htw__lock_rank rank, const void *lock);
 /* Before a lock is released: aborts if the thread does not hold it. */
-void htw__lock_rank_release(enum htw__lock_rank rank, const void *lock);
+HTW__SHARED void htw__lock_rank_release(enum htw__lock_rank rank, const void *lock);
 /* Before something that a thread may only do while it holds no lock of this order or a greater one:
    aborts if it does. */
 void htw__lock_rank_pass(enum htw__lock_rank rank);
 /* Before a thread sleeps on a condition: aborts if it holds another lock than this one. */
-void htw__lock_rank_sleep(enum htw__lock_rank rank, const void *lock);
+HTW__SHARED void htw__lock_rank_sleep(enum htw__lock_rank rank, const void *lock);
 
 #define HTW__LOCK_RANK_MEMBER enum htw__lock_rank rank;
 #define HTW__LOCK_RANK_INIT(lock, value) ((lock)->rank = (value))

@@ -51,8 +51,8 @@ static inline uint64_t htw__metric_value(const struct htw__metric *metric, const
     return *(const uint64_t *)(const void *)((const char *)stats + metric->offset);
 }
 
-void htw__prometheus_values(FILE *stream, const struct htw__metric *metrics, size_t count,
-                            const void *stats);
+HTW__SHARED void htw__prometheus_values(FILE *stream, const struct htw__metric *metrics,
+                                        size_t count, const void *stats);
 
 /*
  * A histogram of durations: describe() with the type "histogram"; then bucket() for each limit in
@@ -64,7 +64,7 @@ void htw__prometheus_end(FILE *stream, const char *name, uint64_t sum, int decim
                          uint64_t count);
 
 /* A whole metric of durations in nanoseconds. No thread records meanwhile. */
-void htw__prometheus_histogram(FILE *stream, const char *name, const char *help,
-                               const struct htw__histogram *histogram);
+HTW__SHARED void htw__prometheus_histogram(FILE *stream, const char *name, const char *help,
+                                           const struct htw__histogram *histogram);
 
 #endif /* HTW_SRC_BASE_PROMETHEUS_H */

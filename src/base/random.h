@@ -3,6 +3,8 @@
 #ifndef HTW_SRC_BASE_RANDOM_H
 #define HTW_SRC_BASE_RANDOM_H
 
+#include "compiler.h"
+
 #include <stdint.h>
 
 /* The odd number nearest to 2^64 divided by the golden ratio: its multiples are spread evenly. */
@@ -19,6 +21,6 @@ static inline uint64_t htw__random_mix(uint64_t number) {
  * A seed that strangers cannot guess, so that they cannot choose keys with equal hashes. While the
  * kernel has no entropy yet, it is made of the address of `owner` instead. Does not block.
  */
-uint64_t htw__random_seed(const void *owner);
+HTW__SHARED uint64_t htw__random_seed(const void *owner);
 
 #endif /* HTW_SRC_BASE_RANDOM_H */

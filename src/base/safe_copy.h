@@ -6,6 +6,8 @@
 #ifndef HTW_SRC_BASE_SAFE_COPY_H
 #define HTW_SRC_BASE_SAFE_COPY_H
 
+#include "compiler.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -14,8 +16,8 @@ struct htw__safe_copy {
 };
 
 /* False: no file descriptor is left. Then every copy fails. */
-bool htw__safe_copy_init(struct htw__safe_copy *self);
-void htw__safe_copy_fini(struct htw__safe_copy *self);
+HTW__SHARED bool htw__safe_copy_init(struct htw__safe_copy *self);
+HTW__SHARED void htw__safe_copy_fini(struct htw__safe_copy *self);
 
 /* Copies `size` bytes, at most HTW__SAFE_COPY_MAX. False: they cannot be read. */
 #define HTW__SAFE_COPY_MAX 256u

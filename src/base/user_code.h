@@ -17,11 +17,13 @@ struct htw__user_code {
 };
 
 /* Writes to standard error which code did not return, and aborts. */
-__attribute__((cold)) _Noreturn void htw__user_code_left(const char *what, void *address);
+HTW__SHARED __attribute__((cold)) _Noreturn void htw__user_code_left(const char *what,
+                                                                     void *address);
 
 /* In a child that returns from the code in which it was forked: writes that to standard error, and
    ends the child by _exit(1), without the parent's exit handlers. */
-__attribute__((cold)) _Noreturn void htw__user_code_forked(const char *what, void *address);
+HTW__SHARED __attribute__((cold)) _Noreturn void htw__user_code_forked(const char *what,
+                                                                       void *address);
 
 /* Passes values on and no address, so that the guard needs no memory. */
 static inline __attribute__((always_inline)) void

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # A shared library exports the functions that its src/LIBRARY.map lists and nothing else: all that its
-# headers declare, those that are inline included, each in the node of a release. What the static
-# library defines for others is named htw_, too. No function has the name of a struct or an enum.
+# headers declare, those that are inline included, each in the node of a release. What libhtw exports for the other
+# libraries is in a node of its own. What the static library defines for others is named htw_, too. No function has
+# the name of a struct or an enum.
 # usage: symbols.sh LIBRARY SHARED_LIBRARY STATIC_LIBRARY ROOT
 set -eu
 work=$(mktemp -d)
@@ -18,18 +19,21 @@ esac
 cat $headers >"$work/headers"
 
 # NAME@@NODE of each.
-nm -D --defined-only "$1" | awk '$2 != "A" { print $3 }' | LC_ALL=C sort >"$work/exported"
+nm -D --defined-only "$1" | awk '$2 != "A" && !/@@HTW_PRIVATE_/ { print $3 }' | LC_ALL=C sort >"$work/exported"
 awk '/^HTW_/ { node = $1 }
      /^    htw_[a-z0-9_]*;$/ { name = $1; sub(/;/, "", name); print name "@@" node }' "$map" |
     LC_ALL=C sort >"$work/listed"
 [ -s "$work/listed" ] || { echo "no functions found in $map"; exit 1; }
-grep -E '^    [^ ]' "$map" | grep -v -x -e '    htw_[a-z0-9_]*;' -e '    \*;' &&
+grep -E '^    [^ ]' "$map" | grep -v -x -e '    htw_[a-z0-9_]*;' -e '    htw__\*;' -e '    \*;' &&
     { echo "$map lists what is no function named htw_"; exit 1; }
 diff "$work/listed" "$work/exported" ||
     { echo "$map (<) is not what the library exports (>)"; exit 1; }
+# What others use of libhtw, which is not public, is that of their own release.
+node=HTW_PRIVATE_$(sed -n 's/^#define HTW_VERSION "\([0-9.]*\).*"/\1/p' "$3/include/htw/base.h")
+[ "$library" != libhtw ] || nm -D --defined-only "$1" | grep -q "@@$node\$" || { echo "no function is in the node $node"; exit 1; }
+! nm -D --undefined-only "$1" | grep ' htw__' | grep -v "@$node\$" || { echo "(above) not of the node $node"; exit 1; }
 # For Debian, each node stands for its functions.
-awk '/^HTW_/ { version = $1; sub(/^HTW_([A-Z]+_)?/, "", version); print " (symver)" $1, version ".0~" }' \
-    "$map" >"$work/nodes"
+awk '/^HTW_/ { match($1, /[0-9]+\.[0-9]+/); print " (symver)" $1, substr($1, RSTART, RLENGTH) ".0~" }' "$map" >"$work/nodes"
 sed -n "/^$library\.so/,/^lib/ { /symver/p }" "$3"/debian/*.symbols | diff "$work/nodes" - ||
     { echo "the nodes of $map (<) are not those of the symbols file of debian/ (>)"; exit 1; }
 defined=$(nm -g --defined-only "$2" | awk 'NF == 3 { print $3 }')

@@ -30,6 +30,11 @@ def soversion(version):
     return f"0.{minor}" if major == "0" else major
 
 
+def release_of(version):
+    """Without what says that it is not released yet."""
+    return version.partition("~")[0]
+
+
 def semantic(version):
     """As Cargo writes it."""
     return version.replace("~", "-")
@@ -44,13 +49,15 @@ PLACES = [
     ("include/htw/base.h", r"^#define HTW_VERSION_MAJOR (.*)$", part(0)),
     ("include/htw/base.h", r"^#define HTW_VERSION_MINOR (.*)$", part(1)),
     ("include/htw/base.h", r"^#define HTW_VERSION_PATCH (.*)$", part(2)),
-    ("src/libhtw*.map", r"^HTW_(?:[A-Z]+_)?(\S+) {$", first_node),
+    ("src/libhtw*.map", r"^HTW_(?!PRIVATE)(?:[A-Z]+_)?(\S+) {$", first_node),
+    ("src/libhtw.map", r"^HTW_PRIVATE_(\S+) {$", release_of),
     ("debian/changelog", r"\Ahtw \((.*)-\d+\)", str),
     ("debian/control", r"^(?:Package:)? libhtw(?:-[a-z]+)?(\d\S*)", soversion),
     ("debian/libhtw*[0-9].install", r"\.so\.(.*)\*$", soversion),
     ("debian/libhtw*[0-9].symbols", r"^\S+\.so\.(\S+) ", soversion),
     ("debian/libhtw*[0-9].symbols", r"^\S+ libhtw(?:-[a-z]+)?(\S+) #", soversion),
-    ("debian/libhtw*[0-9].symbols", r"^ \(symver\)HTW_(?:[A-Z]+_)?(\S+) ", first_node),
+    ("debian/libhtw*[0-9].symbols", r"^ \(symver\)HTW_(?!PRIVATE)(?:[A-Z]+_)?(\S+) ", first_node),
+    ("debian/libhtw0.*.symbols", r"^ \(symver\)HTW_PRIVATE_(\S+) ", release_of),
     ("debian/libhtw*[0-9].symbols", r"^ \(symver\)\S+ (\S+)~$", lambda version: first_node(version) + ".0"),
     ("tests/api/consumer/CMakeLists.txt", r"^find_package\(htw (\S+) CONFIG", soversion),
     ("bindings/rust/Cargo.toml", r'^version = "(.*)"$', semantic),
