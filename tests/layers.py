@@ -17,7 +17,7 @@ LAYERS = {
         r"purgatory_.*|threshold.*|heap|key_pool|key_table|value_tree|model_purgatory|enumerate_purgatory|stress_purgatory_.*"),
     "calendar": (
         r"calendar/.*\.(c|h|cc)",
-        r"calendar_.*|enumerate_calendar|stress_calendar"),
+        r"calendar_.*|stress_calendar"),
     "journal": (
         r"journal/.*\.[ch]",
         r"journal_.*|fault_journal(?!_command).*|model_(journal|queues)|stress_journal_.*|enumerate_journal"),

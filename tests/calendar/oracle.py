@@ -13,6 +13,8 @@ compared first. Then:
            by zoneinfo alone
  weekdays  each range and step of the field of the day of the week, by the rule of Vixie cron: the days are 0 to 7,
            and 7 is 0. A step after a single day, which it does not have, goes up to 7 as croniter's
+ fields    each kind of day of the month with each month and each kind of day of the week, in all 14 kinds of years
+           (leap or not, times the day of the week on 1 January); and each range and step of hours, minutes, seconds
  croniter  in UTC, where no clock changes, croniter lists the instants
 
 usage: oracle.py PROGRAM [--long]    PROGRAM is built from instants.c; --long takes minutes
@@ -187,6 +189,67 @@ def by_weekdays(days, start):
             if (instant // DAY + 4) % 7 in days]  # 1970 began on a Thursday
 
 
+# ---- all kinds of fields, in UTC
+
+def numbers(low, high, first, last):
+    """`*`, every second value, each value alone, and a range: the text, and the values that match."""
+    values = range(low, high + 1)
+    return [("*", set(values)), ("*/2", set(range(low, high + 1, 2))), *((str(value), {value}) for value in values),
+            (f"{first}-{last}", set(range(first, last + 1)))]
+
+
+def sunday_first(date):
+    return (date.weekday() + 1) % 7
+
+
+def last_working_day(date):
+    return max(day for day in range(1, last_day(date) + 1) if date.replace(day=day).weekday() < 5)
+
+
+def is_nth(date, weekday, nth):
+    """Of the weekdays in the month; 6: the last."""
+    return sunday_first(date) == weekday and (date.day + 7 > last_day(date) if nth == 6 else (date.day - 1) // 7 + 1 == nth)
+
+
+DAYS = [(text, lambda date, days=days: date.day in days) for text, days in numbers(1, 31, 28, 31)] + [
+    ("L", lambda date: date.day == last_day(date)), ("LW", lambda date: date.day == last_working_day(date))]
+MONTHS = [(text, lambda date, months=months: date.month in months) for text, months in numbers(1, 12, 2, 4)]
+WEEKDAYS = [(text, lambda date, days=days: sunday_first(date) in days) for text, days in numbers(0, 6, 1, 5)] + [
+    (f"{weekday}L" if nth == 6 else f"{weekday}#{nth}", lambda date, weekday=weekday, nth=nth: is_nth(date, weekday, nth))
+    for weekday in range(7) for nth in range(1, 7)]
+
+
+def kinds_of_years():
+    """The first year of each kind after 2000, as its dates."""
+    found = {}
+    for year in range(2001, 2041):
+        found.setdefault((calendar.isleap(year), datetime(year, 1, 1).weekday()), year)
+    return [[datetime(year, 1, 1) + timedelta(days=day) for day in range(366 if is_leap else 365)]
+            for (is_leap, _), year in sorted(found.items())]
+
+
+def by_fields(dates, is_long):
+    """Each expression with its instants in a year. Where both the day and the day of the week are named, one is enough."""
+    days, months, weekdays = ([(text, {date for date in dates if matches(date)}) for text, matches in fields]
+                              for fields in (DAYS, MONTHS, WEEKDAYS))
+    for day, of_day in days:
+        for week, of_week in weekdays:
+            either = of_day | of_week if day[0] != "*" and week[0] != "*" else of_day & of_week
+            for month, of_month in months[:: 1 if is_long else 5]:
+                yield f"56 34 12 {day} {month} {week}", [seconds(date) + 45296 for date in sorted(either & of_month)]
+
+
+def by_times(is_long):
+    """Each range and step of a field of the time of day, the others fixed."""
+    for form, unit, values in (("{} 34 12 1 1 *", 1, 60), ("56 {} 12 1 1 *", 60, 60), ("56 34 {} 1 1 *", HOUR, 24)):
+        rest = 45296 - 45296 // unit % values * unit
+        for first in range(values):
+            for last in range(first, values, 1 if is_long else 7):
+                for step in range(1, values + 1, 1 if is_long else 11):
+                    yield (form.format(f"{first}-{last}/{step}"),
+                           [START + rest + value * unit for value in range(first, last + 1, step)])
+
+
 def by_croniter(text, start, end):
     walker = croniter(text, datetime.fromtimestamp(start - 1, timezone.utc), max_years_between_matches=50)
     instants = []
@@ -254,6 +317,11 @@ def main():
                 comparison.expect(f"next {name} {START} {END} {expression.text}", by_days(expression, zone, found))
     for field, days in weekday_fields():
         comparison.expect(f"next UTC {START} {START + 14 * DAY} 0 0 * * {field}", by_weekdays(days, START))
+    for dates in kinds_of_years()[:: 1 if is_long else 8]:
+        for text, instants in by_fields(dates, is_long):
+            comparison.expect(f"next UTC {seconds(dates[0])} {seconds(dates[-1]) + DAY} {text}", instants)
+    for text, instants in by_times(is_long):
+        comparison.expect(f"next UTC {START} {START + DAY} {text}", instants)
     if croniter is None:
         print("oracle: NOT TESTED: croniter is not installed")
     else:

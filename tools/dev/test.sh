@@ -38,7 +38,7 @@ help_test() {
   cross [--quick] [ARCH]...
                     the tests on i686 armhf aarch64 s390x riscv64, or ARCH. --quick: unit tests, i686 and s390x
   musl              the tests with the C library musl, shared and static
-  enumerate [DEPTH | wheel SIZE fifo|any START DEPTH | purgatory DEPTH | journal DEPTH [--quick] | calendar]
+  enumerate [DEPTH | wheel SIZE fifo|any START DEPTH | purgatory DEPTH | journal DEPTH [--quick]]
                     every short history (tests/enumerate); all of it takes an hour
   oracle            calendars over 50 years beside Python's zoneinfo and croniter
   valgrind          the unit tests under memcheck
@@ -258,7 +258,7 @@ verb_enumerate() {
     need "$test_packages"
     configure enumerate -Dbuildtype=release -Dexamples=false -Drelay=disabled
     case ${1:-} in
-    wheel | purgatory | journal | calendar)
+    wheel | purgatory | journal)
         program=enumerate_$1
         shift
         ninja -C build/enumerate --quiet "tests/$program"
@@ -266,8 +266,7 @@ verb_enumerate() {
         return
         ;;
     esac
-    ninja -C build/enumerate --quiet tests/enumerate_wheel tests/enumerate_purgatory tests/enumerate_journal \
-        tests/enumerate_calendar
+    ninja -C build/enumerate --quiet tests/enumerate_wheel tests/enumerate_purgatory tests/enumerate_journal
     for start in wrap end zero high last; do
         for order in fifo any; do
             for size in 4 2 64 16; do
@@ -277,7 +276,6 @@ verb_enumerate() {
     done | xargs -P "$(nproc)" -L 1 build/enumerate/tests/enumerate_wheel
     build/enumerate/tests/enumerate_purgatory 7
     build/enumerate/tests/enumerate_journal 3
-    build/enumerate/tests/enumerate_calendar
 }
 
 verb_oracle() {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_next.c - the instants of calendars: leap years, gaps and folds. Many more are compared with another source by
-   tests/calendar/oracle.py, and all kinds of days with an oracle by tests/enumerate/calendar.c. */
+/* test_next.c - the instants of calendars: leap years, gaps and folds. Many more, and all kinds of days, are compared with
+   another source by tests/calendar/oracle.py. */
 #include "../unit.h"
 
 #include <htw/calendar.h>
