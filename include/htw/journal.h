@@ -206,7 +206,7 @@ struct htw_journal_options {
     int64_t near_ns;
     /** The most bytes of jobs in memory: those that wait to be written, and those of the near
         future; 0 means 64 MiB. If it is too small, fewer jobs are held ahead. A single job may
-        exceed it. Jobs in flight take about 100 bytes each, which do not count. */
+        exceed it. Jobs in flight take about 200 bytes each, which do not count. */
     uint64_t max_memory;
     /** The most jobs in the file; 0 means no limit. Jobs that wait to be written count. */
     uint64_t max_jobs;
@@ -548,7 +548,7 @@ HTW_API HTW_WARN_UNUSED int htw_journal_sync(struct htw_journal *journal);
  * -EMSGSIZE, -EAGAIN, -ENOMEM, -ESHUTDOWN, -EIO; then there is no notice. Changes are made in the
  * order of the calls.
  *
- * Cost: 1 to 2 us and an allocation of about 150 bytes, besides the job. The thread that writes takes
+ * Cost: 1 to 2 us and an allocation of about 200 bytes, besides the job. The thread that writes takes
  * the rest.
  */
 

@@ -73,11 +73,14 @@ static int create_jobs(struct htw_journal *journal, struct htw__change *change,
     struct htw__job **last = &change->jobs;
     for (size_t i = 0; i < wanted->job_count; i++) {
         const struct htw_job *job = &wanted->jobs[i];
-        const struct htw__queued queued = { .lease_ns = job->lease_ns, .priority = job->priority };
-        bool is_plain =
-            htw__journal_is_plain(journal, job->queue != NULL, job->priority, job->lease_ns);
-        *last = htw__job_create(&journal->allocator, job->deadline_ns, job->key, job->key_size,
-                                job->payload, job->payload_size, is_plain ? NULL : &queued);
+        const struct htw__job_row row = { .deadline_ns = job->deadline_ns,
+                                          .key = job->key,
+                                          .key_size = job->key_size,
+                                          .payload = job->payload,
+                                          .payload_size = job->payload_size,
+                                          .priority = job->priority,
+                                          .lease_ns = job->lease_ns };
+        *last = htw__job_create(&journal->allocator, &row);
         if (*last == NULL)
             return no_memory();
         (*last)->is_if_absent = (job->flags & HTW_JOB_IF_ABSENT) != 0;
@@ -157,7 +160,7 @@ struct htw__change *htw__change_create(struct htw_journal *journal,
 void htw__change_discard_jobs(struct htw_journal *journal, struct htw__change *change) {
     struct htw__job *next;
     for (struct htw__job *job = change->jobs; job != NULL; job = next) {
-        struct htw__queue *queue = job->is_attached ? job->queued->queue : NULL;
+        struct htw__queue *queue = job->queue;
         next = job->next;
         htw__jobs_discard(&journal->jobs, job);
         if (queue != NULL)
@@ -167,12 +170,7 @@ void htw__change_discard_jobs(struct htw_journal *journal, struct htw__change *c
 }
 
 void htw__change_destroy(struct htw_journal *journal, struct htw__change *change) {
-    struct htw__job *next;
-    for (struct htw__job *job = change->jobs; job != NULL; job = next) {
-        next = job->next;
-        htw__job_destroy(&journal->allocator, job);
-    }
-    change->jobs = NULL;
+    htw__change_discard_jobs(journal, change);
     if (change->steps_size > 0)
         htw__journal_release(journal, change->steps, change->steps_size);
     htw__journal_release(journal, change, change->size);
@@ -276,8 +274,6 @@ static int reserve(struct htw_journal *journal, const struct htw__change *change
         return refuse_for(journal, -EAGAIN, "max_memory is reached");
     if (!htw__ids_have(journal->ids.next_block, journal->ids.end, change->job_count))
         return refuse_for(journal, -ENOSPC, "all ids of the file have been given");
-    if (htw__jobs_reserve(&journal->jobs, change->job_count) != 0)
-        return refuse_for(journal, -ENOMEM, "no memory for a job");
     return 0;
 }
 
@@ -286,16 +282,10 @@ static int attach(struct htw_journal *journal, const struct htw__change *change,
                   const struct htw_journal_change *wanted) {
     size_t i = 0;
     for (struct htw__job *job = change->jobs; job != NULL; job = job->next, i++) {
-        if (job->queued == NULL)
-            continue;
         struct htw__queue *queue;
         int error = htw__queues_get(&journal->queues, wanted->jobs[i].queue, &queue);
-        if (error == 0) {
-            job->queued->queue = queue;
-            error = htw__jobs_attach(&journal->jobs, job);
-            if (error != 0)
-                htw__queues_drop(&journal->queues, queue);
-        }
+        if (error == 0 && (error = htw__jobs_attach(&journal->jobs, job, queue)) != 0)
+            htw__queues_drop(&journal->queues, queue);
         if (error != 0)
             return refuse_for(journal, error,
                               error == -EAGAIN ? "there are too many queues"
@@ -308,8 +298,13 @@ static void give_ids(struct htw_journal *journal, struct htw__change *change,
                      const struct htw_journal_change *wanted) {
     size_t i = 0;
     for (struct htw__job *job = change->jobs; job != NULL; job = job->next, i++) {
-        if (job->queued != NULL)
-            job->queued->put_us = htw__journal_put_time(journal, job->position.deadline_ns);
+        if (htw__journal_is_plain(journal, wanted->jobs[i].queue != NULL, job->priority,
+                                  job->lease_ns)) {
+            job->priority = 0;
+            job->lease_ns = 0;
+        } else {
+            job->put_us = htw__journal_put_time(journal, job->position.deadline_ns);
+        }
         const struct htw__job_row row = htw__job_row_of(job);
         job->position.id = htw__ids_give(&journal->ids, htw__database_where_put(&row).place);
         wanted->jobs[i].id = job->position.id;
@@ -343,12 +338,10 @@ int htw__change_admit(struct htw_journal *journal, struct htw__change *change,
     error = find_queue(journal, change);
     if (error == 0)
         error = attach(journal, change, wanted);
-    if (error == 0) {
+    if (error == 0)
         give_ids(journal, change, wanted);
-    } else {
-        htw__jobs_unreserve(&journal->jobs, change->job_count);
+    else
         htw__change_discard_jobs(journal, change);
-    }
     return error;
 }
 

@@ -5,12 +5,11 @@
 #include "../base/clock.h"
 #include "../base/probe.h"
 #include "../base/user_code.h"
-#include "inbox.h"
-#include "select.h"
 #include "load.h"
+#include "log.h"
 #include "reader.h"
 #include "recurring.h"
-#include "room.h"
+#include "select.h"
 #include "slot.h"
 #include "step.h"
 
@@ -80,9 +79,9 @@ static int put(struct htw_journal *journal, struct htw__job *job) {
             htw__step_take_key(journal, &row, job->position.id, job->is_if_absent, &job->replaced);
     if (error == 0)
         error = htw__database_insert(&journal->database, job->position.id, &row);
-    if (error == 0 && job->queued != NULL) {
+    if (error == 0) {
         const struct htw__whereabouts where = htw__database_where_put(&row);
-        htw__queue_count(&journal->changed, job->queued->queue, htw__filed_state(&where), 1);
+        htw__queue_count(&journal->changed, job->queue, htw__filed_state(&where), 1);
     }
     return error;
 }
@@ -300,7 +299,6 @@ static void finish(struct htw_journal *journal, struct htw__change *change, int 
     if (change->finished == NULL && change->work == NULL && change->durable == NULL &&
         journal->unreported == 0 && !is_idle(change))
         keep_error(journal, change);
-    htw__jobs_unreserve(&journal->jobs, change->job_count);
     htw__change_discard_jobs(journal, change);
     if (!is_of_one_change(change->result) && change->result != -EINVAL)
         journal->stats.failed++;

@@ -9,7 +9,6 @@
 #ifndef HTW_SRC_JOURNAL_DATABASE_H
 #define HTW_SRC_JOURNAL_DATABASE_H
 
-#include "log.h"
 #include "path.h"
 
 #include <htw/journal.h>
@@ -124,6 +123,15 @@ struct htw__blocks {
     size_t begun; /* `first` when the transaction began */
 };
 
+/* The log of SQLite: log.h. */
+struct htw__log {
+    struct sqlite3 *connection;
+    int pages;         /* after the last commit */
+    int checkpoint_at; /* it is copied when it has so many */
+    uint64_t inode;    /* 0: not yet known */
+    bool is_rewritten; /* all that an earlier process has left is on the disk */
+};
+
 /* How long to wait for another program that has locked the file. */
 #define HTW__DATABASE_BUSY_MS 2000
 
@@ -154,7 +162,7 @@ struct htw__database {
     struct htw__log log;
     int64_t checked_ns;            /* when the files were last seen in place; 0: not yet */
     bool is_open;                  /* and all statements are prepared */
-    int64_t file_bytes, page_size; /* room.h */
+    int64_t file_bytes, page_size; /* log.h */
     bool has_log_room;
     bool lacks_space;   /* until the whole log is copied */
     uint64_t steps;     /* of SQLite's machine, where it only reads: these are limited */
@@ -194,7 +202,7 @@ void htw__database_close(struct htw__database *self, bool trusts_file, uint64_t 
 int htw__database_begin(struct htw__database *self);
 
 /* Reserves ids behind `next_id`, from which on none was given, and makes all durable. `frees`: the transaction may use
-   the room that is kept (room.h). After a failure the caller rolls
+   the room that is kept (log.h). After a failure the caller rolls
    back, and settles what the file has: htw__database_settle(). */
 int htw__database_commit(struct htw__database *self, uint64_t next_id, bool frees);
 

@@ -2,7 +2,6 @@
 /* guest.c - the inbox of a guest: putting into it, and taking in what is there. */
 #include "guest.h"
 
-#include "inbox.h"
 #include "load.h"
 #include "step.h"
 

@@ -18,16 +18,6 @@ static int64_t removal_ns(const struct htw_journal *journal, uint64_t bucket) {
     return __builtin_add_overflow(end_ns, journal->history_ns, &ns) ? HTW_NEVER_NS : ns;
 }
 
-/* What memory knows better than the file. */
-static void count_attempts(const struct htw_journal *journal, uint64_t id,
-                           struct htw__counters *counters) {
-    const struct htw__job *job = htw__jobs_find(&journal->jobs, id);
-    if (job != NULL && job->queued != NULL)
-        *counters = job->queued->counters;
-    else if (job != NULL)
-        counters->attempts += job->state != HTW__JOB_WAITING;
-}
-
 int htw__history_keep(struct htw_journal *journal, uint64_t id, uint32_t queue,
                       struct htw__whereabouts *where) {
     int64_t now = htw__journal_now(journal), end_ns = removal_ns(journal, htw__bucket_of(now));
@@ -35,7 +25,9 @@ int htw__history_keep(struct htw_journal *journal, uint64_t id, uint32_t queue,
     where->rank = where->deadline_ns = now;
     where->is_leased = false;
     htw__mutex_lock(&journal->mutex);
-    count_attempts(journal, id, &where->counters);
+    const struct htw__job *job = htw__jobs_find(&journal->jobs, id);
+    if (job != NULL) /* it knows better */
+        where->counters = job->counters;
     if (journal->forget_ns > end_ns)
         journal->forget_ns = end_ns;
     htw__mutex_unlock(&journal->mutex);

@@ -12,6 +12,8 @@
 
 #define ALIGNMENT ((size_t)16) /* that of malloc() */
 
+#define CONTAINER(node, member) HTW_CONTAINER_OF((uintptr_t)(node), struct htw__job, member)
+
 /* ---- one job */
 
 static bool is_inline(size_t bytes) {
@@ -30,19 +32,14 @@ static size_t bytes_of(const struct htw__job *job) {
     return job->key_size + job->payload_size;
 }
 
-static size_t header_size(bool is_queued) {
-    return sizeof(struct htw__job) + (is_queued ? sizeof(struct htw__queued) : 0);
-}
-
 static size_t block_size(const struct htw__job *job) {
-    return header_size(job->queued != NULL) + (is_inline(bytes_of(job)) ? bytes_of(job) : 0);
+    return sizeof(*job) + (is_inline(bytes_of(job)) ? bytes_of(job) : 0);
 }
 
 static bool restore_bytes(const struct htw_allocator *allocator, struct htw__job *job,
                           const void *key, const void *payload) {
     size_t bytes = bytes_of(job);
-    job->bytes = is_inline(bytes) ? (char *)job + header_size(job->queued != NULL)
-                                  : allocate(allocator, bytes);
+    job->bytes = is_inline(bytes) ? (char *)(job + 1) : allocate(allocator, bytes);
     if (job->bytes == NULL)
         return false;
     if (job->key_size > 0)
@@ -60,28 +57,23 @@ static void release_bytes(const struct htw_allocator *allocator, struct htw__job
     job->bytes = NULL;
 }
 
-/* It follows the job. */
-_Static_assert(offsetof(struct htw__queued, age) == 0, "so that its link leads to the job");
-
-struct htw__job *htw__job_create(const struct htw_allocator *allocator, int64_t deadline_ns,
-                                 const void *key, size_t key_size, const void *payload,
-                                 size_t payload_size, const struct htw__queued *queued) {
-    size_t bytes = key_size + payload_size, header = header_size(queued != NULL);
-    struct htw__job *job = allocate(allocator, header + (is_inline(bytes) ? bytes : 0));
+struct htw__job *htw__job_create(const struct htw_allocator *allocator,
+                                 const struct htw__job_row *row) {
+    size_t bytes = row->key_size + row->payload_size;
+    struct htw__job *job = allocate(allocator, sizeof(*job) + (is_inline(bytes) ? bytes : 0));
     if (job == NULL)
         return NULL;
     *job = (struct htw__job) {
-        .position = { deadline_ns, 0 },
+        .position = { row->deadline_ns, 0 },
         .state = HTW__JOB_QUEUED,
-        .has_key = key != NULL,
-        .key_size = (uint32_t)key_size,
-        .payload_size = payload_size,
+        .has_key = row->key != NULL,
+        .key_size = (uint32_t)row->key_size,
+        .payload_size = row->payload_size,
+        .priority = row->priority,
+        .put_us = row->put_us,
+        .lease_ns = row->lease_ns,
     };
-    if (queued != NULL) {
-        job->queued = (struct htw__queued *)(job + 1);
-        *job->queued = *queued;
-    }
-    if (!restore_bytes(allocator, job, key, payload)) {
+    if (!restore_bytes(allocator, job, row->key, row->payload)) {
         release(allocator, job, block_size(job));
         return NULL;
     }
@@ -94,14 +86,13 @@ void htw__job_destroy(const struct htw_allocator *allocator, struct htw__job *jo
 }
 
 size_t htw__job_memory(const struct htw__job *job) {
-    return header_size(job->queued != NULL) +
-           (is_inline(bytes_of(job)) || job->bytes != NULL ? bytes_of(job) : 0);
+    return sizeof(*job) + (is_inline(bytes_of(job)) || job->bytes != NULL ? bytes_of(job) : 0);
 }
 
 /* ---- the heaps */
 
 struct htw__job *htw__job_of_turn(const struct htw__heap_node *turn) {
-    return HTW_CONTAINER_OF((uintptr_t)turn, struct htw__job, turn);
+    return CONTAINER(turn, turn);
 }
 
 static bool comes_before(const struct htw__heap_node *a, const struct htw__heap_node *b) {
@@ -110,8 +101,8 @@ static bool comes_before(const struct htw__heap_node *a, const struct htw__heap_
 
 static bool ends_before(const struct htw__heap_node *a, const struct htw__heap_node *b) {
     const struct htw__job *left = htw__job_of_turn(a), *right = htw__job_of_turn(b);
-    struct htw__position left_end = { left->queued->lease_end_ns, left->position.id };
-    struct htw__position right_end = { right->queued->lease_end_ns, right->position.id };
+    struct htw__position left_end = { left->lease_end_ns, left->position.id };
+    struct htw__position right_end = { right->lease_end_ns, right->position.id };
     return htw__position_precedes(left_end, right_end);
 }
 
@@ -124,9 +115,8 @@ static struct htw__heap *heap_of(struct htw__jobs *jobs, const struct htw__job *
     if (job->state == HTW__JOB_WAITING)
         return &jobs->waiting;
     if (job->state == HTW__JOB_READY)
-        return &job->queued->queue->ready;
-    return job->state == HTW__JOB_LEASED && job->queued->lease_end_ns != INT64_MIN ? &jobs->leases
-                                                                                   : NULL;
+        return &job->queue->ready;
+    return job->state == HTW__JOB_LEASED && job->lease_end_ns != INT64_MIN ? &jobs->leases : NULL;
 }
 
 static size_t *bytes_in_state(struct htw__jobs *jobs, enum htw__job_state state) {
@@ -141,7 +131,7 @@ static void push(struct htw__jobs *jobs, struct htw__job *job) {
         return;
     htw__heap_push(heap, &job->turn);
     if (job->state == HTW__JOB_READY && heap->count == 2)
-        htw__ring_push_back(&jobs->crowded, &job->queued->queue->crowded);
+        htw__ring_push_back(&jobs->crowded, &job->queue->crowded);
 }
 
 static void remove_from_heap(struct htw__jobs *jobs, struct htw__job *job) {
@@ -150,20 +140,18 @@ static void remove_from_heap(struct htw__jobs *jobs, struct htw__job *job) {
         return;
     htw__heap_remove(heap, &job->turn);
     if (job->state == HTW__JOB_READY && heap->count == 1)
-        htw__link_unlink(&job->queued->queue->crowded);
+        htw__link_unlink(&job->queue->crowded);
 }
 
 /* By how much jobs in this state make the numbers of their queue differ from those of the file. */
 static void count(struct htw__jobs *jobs, struct htw__job *job, int by) {
-    if (job->queued == NULL)
-        return;
     enum htw_job_state state = job->state == HTW__JOB_READY    ? HTW_JOB_READY
                                : job->state == HTW__JOB_LEASED ? HTW_JOB_LEASED
-                                                               : job->queued->filed;
-    struct htw__queue_counts *apart[] = { &job->queued->queue->apart, &jobs->apart };
+                                                               : job->filed;
+    struct htw__queue_counts *apart[] = { &job->queue->apart, &jobs->apart };
     for (size_t i = 0; i < sizeof(apart) / sizeof(apart[0]); i++) {
         apart[i]->of[state] += by;
-        apart[i]->of[job->queued->filed] -= by;
+        apart[i]->of[job->filed] -= by;
     }
 }
 
@@ -172,14 +160,14 @@ static void enter(struct htw__jobs *jobs, struct htw__job *job, enum htw__job_st
     *bytes_in_state(jobs, state) += htw__job_memory(job);
     count(jobs, job, 1);
     if (state == HTW__JOB_READY)
-        htw__ring_push_back(&jobs->ready, &job->queued->age);
+        htw__ring_push_back(&jobs->ready, &job->age);
 }
 
 static void leave(struct htw__jobs *jobs, struct htw__job *job) {
     *bytes_in_state(jobs, job->state) -= htw__job_memory(job);
     count(jobs, job, -1);
     if (job->state == HTW__JOB_READY)
-        htw__link_unlink(&job->queued->age);
+        htw__link_unlink(&job->age);
 }
 
 /* ---- all jobs */
@@ -209,42 +197,27 @@ void htw__jobs_fini(struct htw__jobs *jobs) {
     htw__heap_fini(&jobs->leases, &jobs->allocator);
 }
 
-/* Held WAITING jobs keep their places. */
-int htw__jobs_reserve(struct htw__jobs *jobs, size_t count) {
-    if (htw__heap_reserve(&jobs->waiting, &jobs->allocator,
-                          (size_t)jobs->waiting.count + jobs->reserved + count) != 0)
-        return -ENOMEM;
-    jobs->reserved += (uint32_t)count;
-    return 0;
-}
-
-int htw__jobs_attach(struct htw__jobs *jobs, struct htw__job *job) {
-    struct htw__queue *queue = job->queued->queue;
-    if (htw__heap_reserve(&queue->ready, &jobs->allocator, queue->attached + 1) != 0 ||
-        htw__heap_reserve(&jobs->leases, &jobs->allocator, jobs->attached + 1) != 0)
+int htw__jobs_attach(struct htw__jobs *jobs, struct htw__job *job, struct htw__queue *queue) {
+    if (htw__heap_reserve(&jobs->waiting, &jobs->allocator, jobs->attached + 1) != 0 ||
+        htw__heap_reserve(&jobs->leases, &jobs->allocator, jobs->attached + 1) != 0 ||
+        htw__heap_reserve(&queue->ready, &jobs->allocator, queue->attached + 1) != 0)
         return -ENOMEM;
     queue->attached++;
     jobs->attached++;
-    job->is_attached = true;
+    job->queue = queue;
     return 0;
 }
 
 void htw__jobs_discard(struct htw__jobs *jobs, struct htw__job *job) {
-    if (job->is_attached) {
-        job->queued->queue->attached--;
+    if (job->queue != NULL) {
+        job->queue->attached--;
         jobs->attached--;
     }
     htw__job_destroy(&jobs->allocator, job);
 }
 
-void htw__jobs_give_up(struct htw__jobs *jobs, struct htw__job *job) {
-    htw__jobs_unreserve(jobs, 1);
-    htw__jobs_discard(jobs, job);
-}
-
 void htw__jobs_add(struct htw__jobs *jobs, struct htw__job *job, enum htw__job_state state) {
     const uint64_t *id = &job->position.id;
-    htw__jobs_unreserve(jobs, 1);
     htw__key_node_set(&job->node, htw__key_hash(id, sizeof(*id), jobs->seed), id, sizeof(*id));
     htw__key_table_insert(&jobs->by_id, &job->node);
     enter(jobs, job, state);
@@ -302,38 +275,30 @@ int64_t htw__jobs_oldest_ns(const struct htw__jobs *jobs) {
     int64_t waiting_ns = first == NULL ? INT64_MAX : first->position.deadline_ns;
     if (htw__ring_is_empty(&jobs->ready))
         return waiting_ns;
-    const struct htw__queued *queued = (const struct htw__queued *)(const void *)jobs->ready._next;
-    const struct htw__job *ready = (const struct htw__job *)queued - 1;
-    int64_t put_ns = queued->put_us * HTW_MICROSECOND;
+    const struct htw__job *ready = CONTAINER(jobs->ready._next, age);
+    int64_t put_ns = ready->put_us * HTW_MICROSECOND;
     int64_t ready_ns = ready->position.deadline_ns < put_ns ? put_ns : ready->position.deadline_ns;
     return htw__clock_earlier(waiting_ns, ready_ns);
 }
 
 struct htw__job *htw__jobs_next_held(const struct htw__jobs *jobs, const struct htw__job *job) {
-    const struct htw__link *next = job == NULL ? jobs->held._next : job->queued->held._next;
-    if (next == &jobs->held)
-        return NULL;
-    return (struct htw__job *)(void *)HTW_CONTAINER_OF((uintptr_t)next, struct htw__queued, held) -
-           1;
+    const struct htw__link *next = job == NULL ? jobs->held._next : job->held._next;
+    return next == &jobs->held ? NULL : CONTAINER(next, held);
 }
 
 void htw__jobs_hold(struct htw__jobs *jobs, struct htw__job *job) {
     remove_from_heap(jobs, job);
-    jobs->reserved += job->state == HTW__JOB_WAITING;
     job->is_held = true;
-    if (job->queued != NULL)
-        htw__ring_push_back(&jobs->held, &job->queued->held);
+    htw__ring_push_back(&jobs->held, &job->held);
 }
 
-static void end_hold(struct htw__jobs *jobs, struct htw__job *job) {
-    jobs->reserved -= job->state == HTW__JOB_WAITING;
+static void end_hold(struct htw__job *job) {
     job->is_held = job->is_granted = false;
-    if (job->queued != NULL)
-        htw__link_unlink(&job->queued->held);
+    htw__link_unlink(&job->held);
 }
 
 void htw__jobs_unhold(struct htw__jobs *jobs, struct htw__job *job) {
-    end_hold(jobs, job);
+    end_hold(job);
     push(jobs, job);
 }
 
@@ -372,7 +337,7 @@ bool htw__jobs_restore_bytes(struct htw__jobs *jobs, struct htw__job *job, const
 void htw__jobs_end(struct htw__jobs *jobs, struct htw__job *job) {
     htw__key_table_remove(&jobs->by_id, &job->node);
     if (job->is_held)
-        end_hold(jobs, job);
+        end_hold(job);
     else
         remove_from_heap(jobs, job);
     leave(jobs, job);

@@ -91,32 +91,26 @@ static inline bool htw__position_precedes(struct htw__position a, struct htw__po
     return a.deadline_ns < b.deadline_ns || (a.deadline_ns == b.deadline_ns && a.id < b.id);
 }
 
-/* What a job has more that is leased, or was moved. */
-struct htw__queued {
-    struct htw__link age;  /* READY: in the ring of these */
-    struct htw__link held; /* among those that are held */
-    struct htw__queue *queue;
-    int64_t put_us;
-    int64_t lease_ns;     /* 0: as the options say */
-    int64_t lease_end_ns; /* LEASED; INT64_MIN: it has ended, and its change is under way */
-    uint32_t priority;
-    struct htw__counters counters;
-    enum htw_job_state filed; /* its state in the file */
-    bool is_changed;          /* its counters are not those of the file */
-    bool is_durable;          /* LEASED: in the file, too */
-};
-
 struct htw__job {
     struct htw__key_node node; /* its key is position.id */
     struct htw__position position;
     enum htw__job_state state;
-    bool is_held;               /* in no heap, while a change of it is written */
-    bool is_granted;            /* and held for a request whose lease is to be written */
-    bool is_if_absent;          /* QUEUED: not put if a job has the key */
-    bool is_attached;           /* there is room for it in the heaps of its queue and of leases */
-    struct htw__heap_node turn; /* in the heap of its state */
-    struct htw__queued *queued; /* NULL: a delay of the default queue, which is delivered */
+    bool is_held;      /* in no heap, while a change of it is written */
+    bool is_granted;   /* and held for a request whose lease is to be written */
+    bool is_if_absent; /* QUEUED: not put if a job has the key */
+    bool is_changed;   /* its counters are not those of the file */
+    bool is_durable;   /* LEASED: in the file, too */
     bool has_key;
+    struct htw__heap_node turn; /* in the heap of its state */
+    struct htw__queue *queue;   /* NULL: not yet attached */
+    struct htw__link age;       /* READY: in the ring of these */
+    struct htw__link held;      /* among those that are held */
+    enum htw_job_state filed;   /* its state in the file */
+    uint32_t priority;
+    int64_t put_us;       /* as of struct htw__job_row */
+    int64_t lease_ns;     /* 0: as the options say */
+    int64_t lease_end_ns; /* LEASED; INT64_MIN: it has ended, and its change is under way */
+    struct htw__counters counters;
     uint32_t key_size;
     size_t payload_size;
     char *bytes;           /* key and payload; NULL: released */
@@ -125,7 +119,7 @@ struct htw__job {
 };
 
 static inline struct htw__turn htw__turn_of(const struct htw__job *job) {
-    return (struct htw__turn) { job->queued->priority, job->queued->put_us, job->position.id };
+    return (struct htw__turn) { job->priority, job->put_us, job->position.id };
 }
 
 static inline bool htw__turn_precedes(struct htw__turn a, struct htw__turn b) {
@@ -134,10 +128,9 @@ static inline bool htw__turn_precedes(struct htw__turn a, struct htw__turn b) {
                                     : a.id < b.id;
 }
 
-/* NULL: no memory. `key`, `payload` and `queued` are copied; `key` NULL: none. */
-struct htw__job *htw__job_create(const struct htw_allocator *allocator, int64_t deadline_ns,
-                                 const void *key, size_t key_size, const void *payload,
-                                 size_t payload_size, const struct htw__queued *queued);
+/* A QUEUED job of what the file has, or is to have, of it; that is copied, but for the queue. NULL: no memory. */
+struct htw__job *htw__job_create(const struct htw_allocator *allocator,
+                                 const struct htw__job_row *row);
 
 /* It must not be attached. */
 void htw__job_destroy(const struct htw_allocator *allocator, struct htw__job *job);
@@ -147,18 +140,17 @@ size_t htw__job_memory(const struct htw__job *job);
 
 struct htw__jobs {
     struct htw_allocator allocator;
-    struct htw__key_table by_id; /* all but QUEUED and ENDED */
-    uint64_t seed;               /* of its hashes: ids may come from a file of others */
-    struct htw__heap waiting;    /* WAITING, by position */
-    uint32_t reserved;           /* places that are promised */
-    struct htw__heap leases;     /* LEASED, by the end */
-    size_t attached;             /* jobs that are */
-    uint64_t in_flight;          /* DELIVERING and IN_FLIGHT */
-    size_t waiting_bytes;        /* of WAITING */
-    size_t ready_bytes;          /* of READY */
-    size_t in_flight_bytes;      /* of LEASED, DELIVERING and IN_FLIGHT */
-    struct htw__link ready;      /* READY, of all queues, in the order in which they became so */
-    struct htw__link held;       /* those that are held, and have `queued`: lists show them, too */
+    struct htw__key_table by_id;    /* all but QUEUED and ENDED */
+    uint64_t seed;                  /* of its hashes: ids may come from a file of others */
+    struct htw__heap waiting;       /* WAITING, by position */
+    struct htw__heap leases;        /* LEASED, by the end */
+    size_t attached;                /* jobs that are, so that there is room for them in each heap */
+    uint64_t in_flight;             /* DELIVERING and IN_FLIGHT */
+    size_t waiting_bytes;           /* of WAITING */
+    size_t ready_bytes;             /* of READY */
+    size_t in_flight_bytes;         /* of LEASED, DELIVERING and IN_FLIGHT */
+    struct htw__link ready;         /* READY, of all queues, in the order in which they became so */
+    struct htw__link held;          /* those that are held: lists show them, too */
     struct htw__queue_counts apart; /* the sum of those of the queues */
     struct htw__link crowded;       /* queues with two or more READY jobs */
 };
@@ -166,22 +158,14 @@ struct htw__jobs {
 void htw__jobs_init(struct htw__jobs *jobs, const struct htw_allocator *allocator);
 void htw__jobs_fini(struct htw__jobs *jobs);
 
-/* Promises `count` more places among those that wait. 0 or -ENOMEM. htw__jobs_add() uses one, as do
-   htw__jobs_unreserve() and htw__jobs_give_up(). */
-int htw__jobs_reserve(struct htw__jobs *jobs, size_t count);
-static inline void htw__jobs_unreserve(struct htw__jobs *jobs, size_t count) {
-    jobs->reserved -= (uint32_t)count;
-}
+/* Gives a job its queue, and makes room for it in all heaps, so that no later change of its state can fail. 0 or
+   -ENOMEM. */
+int htw__jobs_attach(struct htw__jobs *jobs, struct htw__job *job, struct htw__queue *queue);
 
-/* Makes room for a job with `queued` in the heaps of its queue and of leases, so that no later change of its state
-   can fail. 0 or -ENOMEM. */
-int htw__jobs_attach(struct htw__jobs *jobs, struct htw__job *job);
-
-/* Destroys a QUEUED job; and one for which a place is reserved. */
+/* Destroys a QUEUED job, attached or not. */
 void htw__jobs_discard(struct htw__jobs *jobs, struct htw__job *job);
-void htw__jobs_give_up(struct htw__jobs *jobs, struct htw__job *job);
 
-/* Makes a QUEUED job for which a place is reserved WAITING, or, if it is attached, READY, or LEASED until `lease_end_ns` of it. */
+/* Makes an attached QUEUED job WAITING, READY, or LEASED until `lease_end_ns` of it. */
 void htw__jobs_add(struct htw__jobs *jobs, struct htw__job *job, enum htw__job_state state);
 
 /* A WAITING or READY or LEASED job that is not held becomes READY or LEASED. */
@@ -213,7 +197,7 @@ struct htw__job *htw__jobs_first(const struct htw__jobs *jobs);
    INT64_MAX: none. */
 int64_t htw__jobs_oldest_ns(const struct htw__jobs *jobs);
 
-/* The next job that is held and has `queued`, behind `job`; NULL: the first, and none. */
+/* The next job that is held, behind `job`; NULL: the first, and none. */
 struct htw__job *htw__jobs_next_held(const struct htw__jobs *jobs, const struct htw__job *job);
 
 /* Takes a job out of the heap of its state, and puts it back. */

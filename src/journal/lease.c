@@ -84,7 +84,7 @@ static void append_served(struct htw_journal *journal, struct htw__request *requ
 void htw__lease_granted(struct htw_journal *journal, struct htw__request *request,
                         const struct htw__job *job) {
     request->job = job->position.id;
-    request->attempt = job->queued->counters.attempts;
+    request->attempt = job->counters.attempts;
     append_served(journal, request, 0);
 }
 
@@ -97,12 +97,11 @@ int64_t htw__lease_end(const struct htw_journal *journal, int64_t job_ns, int64_
 
 void htw__lease_start(struct htw_journal *journal, struct htw__request *request,
                       struct htw__job *job) {
-    struct htw__queued *queued = job->queued;
-    queued->lease_end_ns =
-        htw__lease_end(journal, queued->lease_ns, request->lease_ns, htw__journal_now(journal));
-    queued->counters.attempts++;
-    queued->is_changed = true;
-    queued->is_durable = false;
+    job->lease_end_ns =
+        htw__lease_end(journal, job->lease_ns, request->lease_ns, htw__journal_now(journal));
+    job->counters.attempts++;
+    job->is_changed = true;
+    job->is_durable = false;
     htw__jobs_become(&journal->jobs, job, HTW__JOB_LEASED);
     htw__lease_granted(journal, request, job);
 }
@@ -131,7 +130,7 @@ static void lease_durably(struct htw_journal *journal, struct htw__request *requ
 }
 
 static void grant(struct htw_journal *journal, struct htw__request *request, struct htw__job *job) {
-    struct htw__queue *queue = job->queued->queue;
+    struct htw__queue *queue = job->queue;
     if (request->is_durable) {
         htw__jobs_hold(&journal->jobs, job);
         job->is_granted = true;
@@ -234,21 +233,20 @@ void htw__leases_end(struct htw_journal *journal, int result) {
 
 /* A lease has ended by itself. */
 static void expire(struct htw_journal *journal, struct htw__job *job) {
-    struct htw__queued *queued = job->queued;
     struct htw__step step = { .id = job->position.id,
                               .kind = HTW__STEP_EXPIRE,
-                              .attempt = queued->counters.attempts };
-    if (!htw__policy_is_on(&queued->queue->policy)) {
-        queued->counters.timeouts++;
-        queued->is_changed = true;
+                              .attempt = job->counters.attempts };
+    if (!htw__policy_is_on(&job->queue->policy)) {
+        job->counters.timeouts++;
+        job->is_changed = true;
         htw__jobs_become(&journal->jobs, job, HTW__JOB_READY);
-        htw__leases_serve(journal, queued->queue);
+        htw__leases_serve(journal, job->queue);
         return;
     }
     htw__jobs_hold(&journal->jobs, job);
-    queued->lease_end_ns = htw__submit_steps(journal, &work, &step, 1) == 0
-                               ? INT64_MIN
-                               : htw__journal_now(journal) + RETRY_NS;
+    job->lease_end_ns = htw__submit_steps(journal, &work, &step, 1) == 0
+                            ? INT64_MIN
+                            : htw__journal_now(journal) + RETRY_NS;
     htw__jobs_unhold(&journal->jobs, job);
 }
 
@@ -270,8 +268,7 @@ void htw__leases_expire(struct htw_journal *journal, int64_t now) {
     struct htw__request *request;
     if (journal->is_closing || journal->has_failed)
         return;
-    while ((job = htw__jobs_first_leased(&journal->jobs)) != NULL &&
-           job->queued->lease_end_ns <= now)
+    while ((job = htw__jobs_first_leased(&journal->jobs)) != NULL && job->lease_end_ns <= now)
         expire(journal, job);
     htw__leases_resume(journal, now);
     while ((request = first_end(journal)) != NULL && request->wait_until_ns <= now)
@@ -283,7 +280,7 @@ int64_t htw__leases_next(const struct htw_journal *journal) {
     const struct htw__request *request = first_end(journal);
     return htw__clock_earlier(
         htw__queues_next_end(&journal->queues),
-        htw__clock_earlier(job == NULL ? HTW_NEVER_NS : job->queued->lease_end_ns,
+        htw__clock_earlier(job == NULL ? HTW_NEVER_NS : job->lease_end_ns,
                            request == NULL ? HTW_NEVER_NS : request->wait_until_ns));
 }
 

@@ -63,13 +63,11 @@ static bool add_memory(struct htw_journal *journal, struct htw_job_info *info) {
         info->state = HTW_JOB_LEASED;
     else if (job != NULL && job->state == HTW__JOB_READY)
         info->state = HTW_JOB_READY;
-    if (job != NULL && job->queued != NULL) {
-        info->attempts = job->queued->counters.attempts;
-        info->timeouts = job->queued->counters.timeouts;
+    if (job != NULL) {
+        info->attempts = job->counters.attempts;
+        info->timeouts = job->counters.timeouts;
         if (job->state == HTW__JOB_LEASED)
-            info->deadline_ns = job->queued->lease_end_ns;
-    } else {
-        info->attempts += is_flying;
+            info->deadline_ns = job->lease_end_ns;
     }
     htw__mutex_unlock(&journal->mutex);
     return job != NULL;
@@ -159,10 +157,9 @@ static bool is_full(const struct list *list) {
 /* READY jobs behind the window that the file has, too, are read there. */
 static bool is_listed_from_memory(const struct list *list, const struct htw__job *job) {
     struct htw__turn turn = htw__turn_of(job);
-    bool is_in_file = list->state == HTW_JOB_READY && job->queued->filed == HTW_JOB_READY &&
+    bool is_in_file = list->state == HTW_JOB_READY && job->filed == HTW_JOB_READY &&
                       !htw__queue_covers(list->queue, turn);
-    return job->queued->queue == list->queue && !is_in_file &&
-           htw__turn_precedes(list->place.turn, turn);
+    return job->queue == list->queue && !is_in_file && htw__turn_precedes(list->place.turn, turn);
 }
 
 /* Keeps the turn of the job, if it is among the first, in their order. */

@@ -26,21 +26,11 @@ enum htw__job_state htw__state_in_memory(const struct htw__whereabouts *where) {
 
 /* ---- from the file */
 
-static bool is_zero(const struct htw__counters *counters) {
-    static const struct htw__counters zero;
-    return memcmp(counters, &zero, sizeof(zero)) == 0;
-}
-
-/* Adds the job to its queue, and reserves a place for it among those that wait. */
+/* The queue of the file, which then counts the job. */
 static int attach(struct htw_journal *journal, struct htw__job *job, uint32_t number) {
     htw__mutex_lock(&journal->mutex);
-    int error = htw__jobs_reserve(&journal->jobs, 1);
-    if (error == 0 && job->queued != NULL) {
-        job->queued->queue = htw__queues_find_number(&journal->queues, number);
-        error = job->queued->queue == NULL ? -EBADMSG : htw__jobs_attach(&journal->jobs, job);
-        if (error != 0)
-            htw__jobs_unreserve(&journal->jobs, 1);
-    }
+    struct htw__queue *queue = htw__queues_find_number(&journal->queues, number);
+    int error = queue == NULL ? -EBADMSG : htw__jobs_attach(&journal->jobs, job, queue);
     htw__mutex_unlock(&journal->mutex);
     return error == -EBADMSG
                ? htw__journal_fail(error, "%s: job %llu is in no queue", journal->path.name,
@@ -51,24 +41,15 @@ static int attach(struct htw_journal *journal, struct htw__job *job, uint32_t nu
 
 int htw__job_load(struct htw_journal *journal, uint64_t id, const struct htw__job_row *row,
                   const struct htw__whereabouts *where, struct htw__job **ret_job) {
-    bool is_plain = journal->deliver != NULL && row->queue == HTW__QUEUE_DEFAULT &&
-                    where->priority == 0 && row->put_us == 0 && !where->is_leased &&
-                    is_zero(&where->counters);
-    const struct htw__queued queued = {
-        .put_us = row->put_us,
-        .lease_ns = row->lease_ns,
-        .lease_end_ns = where->deadline_ns,
-        .priority = where->priority,
-        .counters = where->counters,
-        .filed = htw__filed_state(where),
-        .is_durable = where->is_leased,
-    };
-    struct htw__job *job =
-        htw__job_create(&journal->allocator, where->deadline_ns, row->key, row->key_size,
-                        row->payload, row->payload_size, is_plain ? NULL : &queued);
+    struct htw__job *job = htw__job_create(&journal->allocator, row);
     if (job == NULL)
         return htw__journal_fail_as(-ENOMEM, "no memory for a job");
-    job->position.id = id;
+    job->position = (struct htw__position) { where->deadline_ns, id };
+    job->lease_end_ns = where->deadline_ns;
+    job->priority = where->priority;
+    job->counters = where->counters;
+    job->filed = htw__filed_state(where);
+    job->is_durable = where->is_leased;
     int error = attach(journal, job, row->queue);
     if (error != 0) {
         htw__job_destroy(&journal->allocator, job);
@@ -110,7 +91,7 @@ int htw__job_take(struct htw_journal *journal, uint64_t id) {
         return error;
     enum htw__job_state state = htw__state_in_memory(&where);
     if (state == HTW__JOB_QUEUED) /* a damaged file */
-        htw__jobs_give_up(&journal->jobs, job);
+        htw__jobs_discard(&journal->jobs, job);
     else
         htw__jobs_add(&journal->jobs, job, state);
     return 0;
@@ -132,13 +113,11 @@ struct htw__job_row htw__job_row_of(const struct htw__job *job) {
                                 .key = job->has_key ? job->bytes : NULL,
                                 .key_size = job->key_size,
                                 .payload = job->bytes + job->key_size,
-                                .payload_size = job->payload_size };
-    if (job->queued != NULL) {
-        row.queue = (uint32_t)job->queued->queue->number;
-        row.priority = job->queued->priority;
-        row.put_us = job->queued->put_us;
-        row.lease_ns = job->queued->lease_ns;
-    }
+                                .payload_size = job->payload_size,
+                                .queue = (uint32_t)job->queue->number,
+                                .priority = job->priority,
+                                .put_us = job->put_us,
+                                .lease_ns = job->lease_ns };
     return row;
 }
 
@@ -146,10 +125,9 @@ struct htw__job_row htw__job_row_of(const struct htw__job *job) {
 
 struct htw_delivery htw__job_delivery(struct htw_journal *journal, const struct htw__job *job,
                                       int64_t now) {
-    const struct htw__queued *queued = job->queued;
     bool is_leased = job->state == HTW__JOB_LEASED;
     /* The file has the end of a durable lease instead. */
-    int64_t due_ns = is_leased && queued->filed == HTW_JOB_LEASED ? now : job->position.deadline_ns;
+    int64_t due_ns = is_leased && job->filed == HTW_JOB_LEASED ? now : job->position.deadline_ns;
     int64_t late_ns;
     if (__builtin_sub_overflow(now, due_ns, &late_ns))
         late_ns = INT64_MAX;
@@ -162,14 +140,14 @@ struct htw_delivery htw__job_delivery(struct htw_journal *journal, const struct 
         .payload_size = job->payload_size,
         .key = job->has_key ? job->bytes : NULL,
         .key_size = job->key_size,
-        .priority = queued == NULL ? 0 : queued->priority,
-        .attempt = queued == NULL ? 1 : queued->counters.attempts,
+        .priority = job->priority,
+        .attempt = job->counters.attempts,
         .lease_end_ns = HTW_NEVER_NS,
     };
     if (is_leased) {
-        delivery.queue = queued->queue->number == HTW__QUEUE_DEFAULT ? NULL : queued->queue->name;
-        delivery.lease_end_ns = queued->lease_end_ns;
-        delivery.lease_ns = queued->lease_ns;
+        delivery.queue = job->queue->number == HTW__QUEUE_DEFAULT ? NULL : job->queue->name;
+        delivery.lease_end_ns = job->lease_end_ns;
+        delivery.lease_ns = job->lease_ns;
     }
     return delivery;
 }

@@ -5,8 +5,7 @@
 
 #include "state.h"
 
-/* Makes a job of memory of what the file has: QUEUED, attached if it has a queue, with a place reserved among those that
-   wait. Without the lock, in the thread that has the database. 0 or an error. */
+/* Makes a job of memory of what the file has: QUEUED, and attached. Without the lock, in the thread that has the database. 0 or an error. */
 int htw__job_load(struct htw_journal *journal, uint64_t id, const struct htw__job_row *row,
                   const struct htw__whereabouts *where, struct htw__job **ret_job);
 

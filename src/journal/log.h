@@ -1,32 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * log.h - the log of SQLite, PATH-wal: what a process has left in it, its size, and copying it to
- * the file. For the thread that uses the database.
+ * log.h - the log of SQLite, PATH-wal: copying it to the file, and the space that is kept for changes that end jobs, so that
+ * a full disk never stops these. For the thread that uses the database.
+ *
+ * No commit adds pages to the log for which the file has no space: so the log can always be copied into the file, and begins
+ * again. A change that puts jobs also leaves ROOM: pages of the file behind those that are in use, and a log that is long
+ * enough for a change of some jobs. What ends, buries or releases jobs uses this room. SQLite cuts the file after its last
+ * page when it has copied the whole log; the room is made again right after that.
+ *
+ * This is not so on a file system that copies what is written over, for a guest, and while another program reads: then the log
+ * does not begin again. What an earlier process has left in the log is written again before it is copied the first time, and
+ * nothing may be added to it until that has succeeded (`is_rewritten`).
  */
 #ifndef HTW_SRC_JOURNAL_LOG_H
 #define HTW_SRC_JOURNAL_LOG_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-struct sqlite3;
-struct sqlite3_file;
-
-struct htw__log {
-    struct sqlite3 *connection;
-    int pages;         /* after the last commit */
-    int checkpoint_at; /* it is copied when it has so many */
-    uint64_t inode;    /* 0: not yet known */
-    bool is_rewritten; /* all that an earlier process has left is on the disk */
-};
+#include "database.h"
 
 /* The log is copied into the file when it has so many pages. Only tests change it. */
 extern int htw__log_checkpoint_pages;
-
-/* The database or its log as SQLite has it open, by SQLITE_FCNTL_FILE_POINTER or _JOURNAL_POINTER; NULL: there is none. And the
-   result of a call of it that has failed: SQLITE_FULL where that was the reason. */
-struct sqlite3_file *htw__log_file(struct sqlite3 *connection, int which);
-int htw__log_result(struct sqlite3_file *file, int result);
 
 /* From now on, commits are followed. NULL: the log is that of a program, or there is none, and nothing is done with it. */
 void htw__log_init(struct htw__log *log, struct sqlite3 *connection);
@@ -40,11 +32,21 @@ bool htw__log_is_in_place(struct htw__log *log, const char *name);
 /* Whether the log is to be copied into the file. */
 bool htw__log_is_long(const struct htw__log *log);
 
-/*
- * Copies it. The first time, what an earlier process has left is written again before, and nothing may
- * be added to the log until that has succeeded (`is_rewritten`). A result of SQLite; SQLITE_BUSY: later.
- * `ret_is_whole`: not only up to where a reader is.
- */
-int htw__log_checkpoint(struct htw__log *log, bool *ret_is_whole);
+/* Follows the size of the file: at the open. */
+void htw__room_measure(struct htw__database *self);
+
+/* Copies the log into the file, and makes the room again. Returns whether it was possible now, or a negative errno. */
+int htw__room_copy_log(struct htw__database *self);
+
+/* Before a commit: the file has space for all pages of the transaction, and, unless it `frees`, the room is there. 0,
+   -ENOSPC or another error. */
+int htw__room_secure(struct htw__database *self, bool frees);
+
+/* After a change has found no space: copies the log, and waits a moment for those that read it. Whether another try may
+   succeed. */
+bool htw__room_regain(struct htw__database *self);
+
+/* Before the file is closed: where the disk is nearly full, the log stays, as zeros, so that no other program takes its space. */
+void htw__room_leave(struct htw__database *self);
 
 #endif /* HTW_SRC_JOURNAL_LOG_H */

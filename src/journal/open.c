@@ -3,8 +3,8 @@
 #include "database.h"
 
 #include "error.h"
+#include "log.h"
 #include "place.h"
-#include "room.h"
 #include "schema.h"
 
 #include <errno.h>

@@ -22,16 +22,6 @@ int htw__recurring_write(struct htw_journal *journal, const struct htw_recurring
 /* Under the lock: whether rules are to be read. */
 bool htw__recurring_has_work(const struct htw_journal *journal);
 
-/* The next instant of a rule after another one. Without the lock. 0 or an error. */
-int htw__recurring_after(const struct htw_journal *journal, const struct htw_recurring *rule,
-                         int64_t after_ns, int64_t *ret_next_ns);
-
-/* Reads the first rule that is due behind (`after_ns`, `name`). What it points to is valid until the end of reading. 1, 0:
-   there is none; or an error. */
-int htw__recurring_read_due(struct htw__database *database, int64_t now, int64_t after_ns,
-                            const char *name, struct htw_recurring *ret_rule);
-void htw__recurring_read_end(struct htw__database *database);
-
 /* Reads a rule that is due, or ends the round: if htw__recurring_has_work(). Under the lock, which it releases meanwhile. */
 void htw__recur_step(struct htw_journal *journal);
 

@@ -51,7 +51,7 @@ static struct htw__job *job_of(const struct htw_journal *journal,
                                const struct htw__request *request) {
     struct htw__job *job = htw__jobs_find(&journal->jobs, request->job);
     return job != NULL && job->state == HTW__JOB_LEASED && !job->is_held &&
-                   job->queued->counters.attempts == request->attempt
+                   job->counters.attempts == request->attempt
                ? job
                : NULL;
 }

@@ -23,7 +23,7 @@ static void deliver_slice(void *arg, const struct htw_expiration *expiration);
 
 /* Whether it is leased, and not delivered. */
 static bool is_for_lease(const struct htw__job *job) {
-    return job->queued != NULL && !job->queued->queue->is_delivered;
+    return !job->queue->is_delivered;
 }
 
 static bool has_room(const struct htw_journal *journal, const struct htw__job *job) {
@@ -122,14 +122,13 @@ static void make_ready(struct htw_journal *journal) {
     struct htw__job *job = htw__jobs_first(&journal->jobs);
     pass(journal, job);
     htw__jobs_become(&journal->jobs, job, HTW__JOB_READY);
-    htw__leases_serve(journal, job->queued->queue);
+    htw__leases_serve(journal, job->queue);
 }
 
 /* With the lock, which it releases while `deliver` runs. */
 static void deliver(struct htw_journal *journal, int64_t now) {
     struct htw__job *job = htw__jobs_deliver(&journal->jobs);
-    if (job->queued != NULL)
-        job->queued->counters.attempts++;
+    job->counters.attempts++;
     const struct htw_delivery delivery = htw__job_delivery(journal, job, now);
     pass(journal, job);
     journal->stats.delivered++;

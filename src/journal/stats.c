@@ -3,6 +3,7 @@
 #include "../base/metrics.h"
 #include "../base/prometheus.h"
 #include "../base/user_code.h"
+#include "log.h"
 #include "snapshot.h"
 
 #include <errno.h>

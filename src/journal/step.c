@@ -3,7 +3,6 @@
 #include "step.h"
 
 #include "history.h"
-#include "inbox.h"
 #include "lease.h"
 #include "load.h"
 #include "reader.h"
@@ -15,19 +14,19 @@
 
 void htw__job_place(struct htw_journal *journal, struct htw__job *job,
                     const struct htw__whereabouts *where) {
-    struct htw__queue *queue = job->queued == NULL ? NULL : job->queued->queue;
+    struct htw__queue *queue = job->queue;
     enum htw__job_state state = htw__state_in_memory(where);
     bool belongs = journal->slot_count > 0 && state == HTW__JOB_LEASED;
     if (state == HTW__JOB_WAITING)
         belongs = htw__reader_covers(journal, job->position);
     if (state == HTW__JOB_READY) {
-        job->queued->filed = HTW_JOB_READY;
+        job->filed = HTW_JOB_READY;
         belongs = journal->slot_count > 0 && htw__queue_covers(queue, htw__turn_of(job));
     }
     if (belongs)
         htw__jobs_add(&journal->jobs, job, state);
     else
-        htw__jobs_give_up(&journal->jobs, job);
+        htw__jobs_discard(&journal->jobs, job);
     if (state == HTW__JOB_READY)
         htw__leases_serve(journal, queue);
 }
@@ -80,18 +79,14 @@ int htw__step_hold(struct htw_journal *journal, struct htw__step *step) {
     if (job == NULL || step->key != NULL)
         return 0;
     step->from = state_of(journal, job);
-    if (job->queued != NULL) {
-        step->counters = job->queued->counters;
-        step->was_durable = job->queued->is_durable;
-        step->queue = job->queued->queue;
-        step->filed = job->queued->filed;
-        /* The change of its end is under way. */
-        if (job->state == HTW__JOB_LEASED && job->queued->lease_end_ns == INT64_MIN &&
-            step->kind != HTW__STEP_EXPIRE)
-            step->from = HTW_JOB_READY;
-    } else {
-        step->counters.attempts = step->from == HTW_JOB_LEASED;
-    }
+    step->counters = job->counters;
+    step->was_durable = job->is_durable;
+    step->queue = job->queue;
+    step->filed = job->filed;
+    /* The change of its end is under way. */
+    if (job->state == HTW__JOB_LEASED && job->lease_end_ns == INT64_MIN &&
+        step->kind != HTW__STEP_EXPIRE)
+        step->from = HTW_JOB_READY;
     int error = check(step);
     if (error != 0 && step->is_optional) {
         step->kind = HTW__STEP_NONE;
@@ -362,9 +357,9 @@ void htw__step_replace(struct htw_journal *journal, uint64_t replaced) {
 static void finish_in_memory(struct htw_journal *journal, struct htw__step *step,
                              struct htw__job *job) {
     if (step->kind == HTW_JOB_EXTEND) {
-        struct htw__queue *queue = job->queued->queue;
+        struct htw__queue *queue = job->queue;
         bool is_given_back = step->deadline_ns == INT64_MIN;
-        job->queued->lease_end_ns = is_given_back ? INT64_MIN + 1 : step->deadline_ns;
+        job->lease_end_ns = is_given_back ? INT64_MIN + 1 : step->deadline_ns;
         htw__jobs_unhold(&journal->jobs, job);
         if (is_given_back) {
             htw__jobs_become(&journal->jobs, job, HTW__JOB_READY);
@@ -379,10 +374,9 @@ static void finish_in_memory(struct htw_journal *journal, struct htw__step *step
 void htw__step_forget(struct htw_journal *journal, struct htw__step *step) {
     if (step->job == NULL)
         return;
-    struct htw__queue *queue = step->job->queued == NULL ? NULL : step->job->queued->queue;
-    htw__jobs_give_up(&journal->jobs, step->job);
-    if (queue != NULL)
-        htw__queues_drop(&journal->queues, queue);
+    struct htw__queue *queue = step->job->queue;
+    htw__jobs_discard(&journal->jobs, step->job);
+    htw__queues_drop(&journal->queues, queue);
     step->job = NULL;
 }
 
@@ -392,12 +386,12 @@ static void undo(struct htw_journal *journal, struct htw__step *step, struct htw
     if (job == NULL || !step->is_held)
         return;
     if (step->kind == HTW__STEP_EXPIRE) /* again */
-        job->queued->lease_end_ns = htw__journal_now(journal) + HTW_SECOND;
+        job->lease_end_ns = htw__journal_now(journal) + HTW_SECOND;
     if (job->state == HTW__JOB_WAITING) {
         htw__reader_unhold(journal, step->id);
         return;
     }
-    struct htw__queue *queue = job->state == HTW__JOB_READY ? job->queued->queue : NULL;
+    struct htw__queue *queue = job->state == HTW__JOB_READY ? job->queue : NULL;
     htw__jobs_unhold(&journal->jobs, job);
     if (queue != NULL)
         htw__leases_serve(journal, queue);
@@ -430,8 +424,8 @@ void htw__step_finish(struct htw_journal *journal, struct htw__step *step, int r
         return;
     }
     if (!step->request->is_durable)
-        job->queued->lease_end_ns = htw__lease_end(
-            journal, job->queued->lease_ns, step->request->lease_ns, htw__journal_now(journal));
+        job->lease_end_ns = htw__lease_end(journal, job->lease_ns, step->request->lease_ns,
+                                           htw__journal_now(journal));
     htw__jobs_add(&journal->jobs, job, HTW__JOB_LEASED);
     htw__lease_granted(journal, step->request, job);
 }

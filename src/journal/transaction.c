@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* transaction.c - transactions on the file of a journal, and the counters that each stores; closing it. */
-#include "database.h"
-
 #include "../base/clock.h"
 #include "blocks.h"
 #include "error.h"
+#include "log.h"
 #include "place.h"
-#include "room.h"
 #include "schema.h"
 
 #include <errno.h>

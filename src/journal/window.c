@@ -97,7 +97,7 @@ static uint32_t forget(struct htw_journal *journal, const uint64_t *ids, uint32_
     uint32_t step_count = 0;
     for (uint32_t i = 0; i < count; i++) {
         struct htw__job *job = htw__jobs_find(&journal->jobs, ids[i]);
-        if (job->queued->filed == HTW_JOB_READY && !job->queued->is_changed)
+        if (job->filed == HTW_JOB_READY && !job->is_changed)
             htw__jobs_end(&journal->jobs, job);
         else if (step_count < STAGE_MAX)
             steps[step_count++] = stage_of(ids[i]);

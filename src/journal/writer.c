@@ -7,8 +7,8 @@
 #include "../base/user_code.h"
 #include "guest.h"
 #include "lease.h"
+#include "log.h"
 #include "reader.h"
-#include "room.h"
 #include "slot.h"
 
 #include <errno.h>

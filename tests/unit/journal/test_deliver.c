@@ -143,7 +143,7 @@ static void fill_backlog(struct journal_fixture *f, unsigned count, int64_t spre
         assert_int_equal(
             htw_journal_put_later(f->journal, deadline_ns, text, strlen(text), NULL, NULL, NULL),
             0);
-        if (i % 100 == 99)
+        if (i % 50 == 49)
             assert_int_equal(htw_journal_sync(f->journal), 0);
     }
     assert_int_equal(htw_journal_sync(f->journal), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_memory.c - no memory, at each allocation of the journal and of SQLite. */
-#include "../../../src/journal/jobs.h"
+#include "../../../src/journal/queue.h"
 #include "../../support/collisions.h"
 #include "journal_fixture.h"
 
@@ -170,18 +170,22 @@ UNIT_TEST(journal_with_crafted_ids_has_short_chains) {
     struct failing_allocator memory;
     struct htw__jobs jobs;
     failing_allocator_init(&memory);
+    struct htw__queues queues;
     htw__jobs_init(&jobs, &memory.allocator);
+    assert_int_equal(htw__queues_init(&queues, &memory.allocator, true), 0);
     collisions_find();
-    assert_int_equal(htw__jobs_reserve(&jobs, COLLISIONS), 0);
     for (size_t i = 0; i < COLLISIONS; i++) {
-        struct htw__job *job = htw__job_create(&memory.allocator, 0, NULL, 0, "", 0, NULL);
+        struct htw__job *job =
+            htw__job_create(&memory.allocator, &(struct htw__job_row) { .payload = "" });
         assert_non_null(job);
+        assert_int_equal(htw__jobs_attach(&jobs, job, queues.unnamed), 0);
         memcpy(&job->position.id, collisions[i], COLLISION_SIZE);
         htw__jobs_add(&jobs, job, HTW__JOB_WAITING);
         assert_ptr_equal(htw__jobs_find(&jobs, job->position.id), job);
     }
     assert_in_range(longest_chain(&jobs.by_id), 1, COLLISIONS_CHAIN_MAX);
     htw__jobs_fini(&jobs);
+    htw__queues_fini(&queues);
     assert_int_equal(memory.live_blocks, 0);
     failing_allocator_fini(&memory);
 }
