@@ -6,10 +6,10 @@
  */
 #include "jobs.h"
 
-#include "../../src/base/random.h"
-
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SET_BACK_NS (3 * HTW_HOUR)
@@ -72,54 +72,58 @@ static void unschedule(struct htw__cron *cron, struct htw__cron_job *jobs) {
 
 /* ---- the file again */
 
-static struct htw__cron_job *job_of(struct htw__key_node *node) {
-    return node == NULL ? NULL : HTW_CONTAINER_OF(node, struct htw__cron_job, by_text.node);
+static int compare_text(const struct htw__cron_job *a, const struct htw__cron_job *b) {
+    if (a->text_size != b->text_size)
+        return a->text_size < b->text_size ? -1 : 1;
+    return memcmp(a->text, b->text, a->text_size);
 }
 
-static void set_nodes(struct htw__cron_job *jobs, uint64_t seed) {
+static int compare(const void *left, const void *right) {
+    const struct htw__cron_job *a = *(struct htw__cron_job *const *)left;
+    const struct htw__cron_job *b = *(struct htw__cron_job *const *)right;
+    int order = compare_text(a, b);
+    return order != 0 ? order : (a->line > b->line) - (a->line < b->line);
+}
+
+/* By their text, with a NULL at the end. NULL: no memory. */
+static struct htw__cron_job **sort(struct htw__cron_job *jobs) {
+    size_t count = 0, i = 0;
     for (struct htw__cron_job *job = jobs; job != NULL; job = job->next)
-        htw__key_node_set_apart(&job->by_text, htw__key_hash(job->text, job->text_size, seed),
-                                job->text, job->text_size);
-}
-
-static struct htw__key_node *find(const struct htw__key_table *table,
-                                  const struct htw__cron_job *like) {
-    return htw__key_table_find(table, like->by_text.node.hash, like->text, like->text_size);
-}
-
-/* By their text. Lines may be the same: the first of them leads to the others. */
-static void enter(struct htw__key_table *table, struct htw__cron_job *jobs) {
-    for (struct htw__cron_job *job = jobs; job != NULL; job = job->next) {
-        struct htw__cron_job *same = job_of(find(table, job));
+        count++;
+    struct htw__cron_job **sorted = calloc(count + 1, sizeof(struct htw__cron_job *));
+    for (struct htw__cron_job *job = jobs; job != NULL && sorted != NULL; job = job->next) {
         job->same = NULL;
-        if (same == NULL) {
-            htw__key_table_insert(table, &job->by_text.node);
-        } else {
-            job->same = same->same;
-            same->same = job;
+        sorted[i++] = job;
+    }
+    if (sorted != NULL)
+        qsort(sorted, count, sizeof(struct htw__cron_job *), compare);
+    return sorted;
+}
+
+/* Lines may be the same: each has one job of the others. */
+static void match(struct htw__cron_job **old, struct htw__cron_job **fresh) {
+    while (*old != NULL && *fresh != NULL) {
+        int order = compare_text(*old, *fresh);
+        if (order == 0) {
+            (*old)->same = *fresh;
+            (*fresh)->same = *old;
         }
+        old += order <= 0;
+        fresh += order >= 0;
     }
 }
 
-/* Takes a job with this text out of the table. NULL: there is none. */
-static struct htw__cron_job *take(struct htw__key_table *table, const struct htw__cron_job *like) {
-    struct htw__cron_job *first = job_of(find(table, like));
-    if (first == NULL)
-        return NULL;
-    struct htw__cron_job *taken = first->same;
-    if (taken == NULL) {
-        htw__key_table_remove(table, &first->by_text.node);
-        return first;
+/* Ends the old jobs that are not among the fresh ones; the others take the places of those. */
+static void replace(struct htw__cron *cron, struct htw__cron_job *fresh) {
+    for (struct htw__cron_job *job = cron->jobs, *next; job != NULL; job = next) {
+        next = job->next;
+        job->next = NULL;
+        if (job->same == NULL)
+            unschedule(cron, job);
     }
-    first->same = taken->same;
-    return taken;
-}
-
-/* Puts the jobs of the table into the places of those of `fresh` that have the same text. */
-static void put_back(struct htw__cron *cron, struct htw__key_table *table,
-                     struct htw__cron_job **fresh) {
-    for (struct htw__cron_job **at = fresh; *at != NULL; at = &(*at)->next) {
-        struct htw__cron_job *same = take(table, *at), *unused = *at;
+    cron->jobs = fresh;
+    for (struct htw__cron_job **at = &cron->jobs; *at != NULL; at = &(*at)->next) {
+        struct htw__cron_job *same = (*at)->same, *unused = *at;
         if (same == NULL)
             continue;
         same->line = same->site.line = unused->line;
@@ -130,44 +134,37 @@ static void put_back(struct htw__cron *cron, struct htw__key_table *table,
     }
 }
 
-/* Ends the jobs that are left in the table. */
-static void end_others(struct htw__cron *cron, struct htw__key_table *table) {
-    struct htw__cron_job *job;
-    while ((job = job_of(htw__key_table_remove_any(table))) != NULL) {
-        struct htw__cron_job *others = NULL;
-        for (; job != NULL; job = job->same) {
-            job->next = others;
-            others = job;
-        }
-        unschedule(cron, others);
+/* Schedules all of them, or none and complains. */
+static bool schedule_all(struct htw__cron *cron, struct htw__cron_job *fresh) {
+    for (struct htw__cron_job *job = fresh; job != NULL; job = job->next) {
+        int error = schedule(cron, job);
+        if (error == 0)
+            continue;
+        htw__cron_complain(cron->path, job->line, "%s", htw_strerror(error));
+        unschedule(cron, fresh);
+        return false;
     }
+    return true;
 }
 
 bool htw__cron_load(struct htw__cron *cron) {
-    struct htw__cron_job *fresh, *job;
-    struct htw__key_table old;
-    if (!htw__cron_table_read(cron->path, cron->stop_fd, &fresh))
+    struct htw__cron_job *fresh;
+    /* All are scheduled first, since that can fail. */
+    if (!htw__cron_table_read(cron->path, cron->stop_fd, &fresh) || !schedule_all(cron, fresh))
         return false;
-    /* All are scheduled first, since that can fail. Those that were there before are then put back. */
-    for (job = fresh; job != NULL; job = job->next) {
-        int error = schedule(cron, job);
-        if (error != 0) {
-            htw__cron_complain(cron->path, job->line, "%s", htw_strerror(error));
-            unschedule(cron, fresh);
-            return false;
-        }
+    struct htw__cron_job **old_sorted = sort(cron->jobs), **sorted = sort(fresh);
+    bool has_memory = old_sorted != NULL && sorted != NULL;
+    if (has_memory) {
+        match(old_sorted, sorted);
+        replace(cron, fresh);
+        cron->after_ns = 0;
+    } else {
+        htw__cron_complain(cron->path, 0, "%s", strerror(ENOMEM));
+        unschedule(cron, fresh);
     }
-    uint64_t seed = htw__random_seed(cron);
-    htw__key_table_init(&old, &htw__default_allocator);
-    set_nodes(cron->jobs, seed);
-    set_nodes(fresh, seed);
-    enter(&old, cron->jobs);
-    put_back(cron, &old, &fresh);
-    end_others(cron, &old);
-    htw__key_table_fini(&old);
-    cron->jobs = fresh;
-    cron->after_ns = 0;
-    return true;
+    free(old_sorted);
+    free(sorted);
+    return has_memory;
 }
 
 void htw__cron_stop(struct htw__cron *cron) {

@@ -2,18 +2,16 @@
 /* table.c - reads the file of `htw cron`: the jobs of its lines. */
 #include "table.h"
 
+#include "../kit/input.h"
 #include "../kit/terminal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define BLANKS " \t"
 #define DIGITS "0123456789"
@@ -54,9 +52,8 @@ void htw__cron_table_free(struct htw__cron_job *jobs) {
 
 /* The state of a reading. */
 struct reading {
-    const char *path;
-    unsigned line;
-    uint64_t errors;
+    struct htw__input input;
+    bool is_wrong;
     char
         zone[PATH_MAX]; /* of the lines that follow: the last TZ or CRON_TZ; empty: the local one */
     struct htw__cron_job **end; /* where the next job is linked */
@@ -65,10 +62,12 @@ struct reading {
         [8192]; /* of the commands that follow, each with a NUL; what was set last is last */
 };
 
-#define WRONG(reading, ...)                                                    \
-    do {                                                                       \
-        if (htw__terminal_shows(&(reading)->errors))                           \
-            htw__cron_complain((reading)->path, (reading)->line, __VA_ARGS__); \
+#define WRONG(reading, ...)                                                                \
+    do {                                                                                   \
+        (reading)->is_wrong = true;                                                        \
+        if (htw__terminal_shows(&(reading)->input.errors))                                 \
+            htw__cron_complain((reading)->input.name,                                      \
+                               (unsigned)htw__input_line(&(reading)->input), __VA_ARGS__); \
     } while (0)
 
 /* An empty name is the local time zone. NULL: complained. */
@@ -158,7 +157,7 @@ static bool set_text(struct htw__cron_job *job, const struct reading *reading, c
 static bool fill_in(struct htw__cron_job *job, struct reading *reading, const char *times,
                     size_t column, const char *command) {
     size_t position = 0;
-    job->line = reading->line;
+    job->line = (unsigned)htw__input_line(&reading->input);
     if (htw_calendar_cron(&job->calendar, times, &position) != 0)
         WRONG(reading, "not a time, at column %zu: %s", column + position + 1, times);
     else if ((job->zone = open_zone(reading, reading->zone)) == NULL)
@@ -215,91 +214,52 @@ static void read_line(struct reading *reading, char *line, size_t size) {
 
 /* ---- the file */
 
-/* Without waiting for the writer of a pipe. A descriptor, or -1: complained. */
-static int open_file(const char *path, int stop_fd) {
+/* Whether it may be read now. */
+static bool may_read(struct htw__input *input, int stop_fd) {
     struct stat status;
-    int fd = strcmp(path, "-") == 0 ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
-                                    : open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &status) != 0) {
-        htw__cron_complain(path, 0, "%s", strerror(errno));
-    } else if (stop_fd == HTW__CRON_NO_WAIT && !S_ISREG(status.st_mode)) {
-        htw__cron_complain(path, 0, "not a regular file, and so not read again: the jobs go on");
-    } else {
-        return fd;
-    }
-    if (fd >= 0)
-        close(fd);
-    return -1;
+    htw__input_advance(input);
+    bool may = stop_fd != HTW__CRON_NO_WAIT || htw__input_fd(input) < 0 ||
+               (fstat(htw__input_fd(input), &status) == 0 && S_ISREG(status.st_mode));
+    if (!may)
+        htw__cron_complain(input->name, 0,
+                           "not a regular file, and so not read again: the jobs go on");
+    return may;
 }
 
-/* Waits until the file can be read. False: it is to end before. */
-static bool wait_for_more(int fd, int stop_fd) {
-    struct pollfd wanted[] = { { .fd = fd, .events = POLLIN },
-                               { .fd = stop_fd, .events = POLLIN } };
-    int count = stop_fd == HTW__CRON_NO_WAIT;
-    while (count == 0 || (count < 0 && errno == EINTR))
-        count = poll(wanted, 2, -1);
-    return count > 0 && wanted[1].revents == 0;
-}
-
-/* All of the file with a NUL at the end; the caller frees it. NULL: complained, or stopped. */
-static char *read_file(const char *path, int fd, int stop_fd, size_t *ret_size) {
-    size_t size = 0, capacity = 0;
-    char *bytes = NULL;
-    ssize_t count = 1;
-    const char *why = NULL;
-    while (count != 0 && why == NULL && wait_for_more(fd, stop_fd)) {
-        if (size + 1 >= capacity) {
-            char *grown = realloc(bytes, capacity = 2 * capacity + 65536);
-            if (grown == NULL) {
-                why = strerror(ENOMEM);
-                break;
-            }
-            bytes = grown;
-        }
-        count = read(fd, bytes + size, capacity - size - 1);
-        if (count > 0)
-            size += (size_t)count;
-        else if (count < 0 && errno != EINTR && errno != EAGAIN)
-            why = strerror(errno);
-        if (size > FILE_MAX)
-            why = "larger than 64 MiB";
+/* Returns 0 or a negative errno: -EFBIG, -ECANCELED, -ENOMEM. */
+static int read_lines(struct reading *reading, int stop_fd) {
+    const char *bytes;
+    size_t size, left = FILE_MAX;
+    int got;
+    while ((got = htw__input_next(&reading->input, stop_fd < 0 ? -1 : stop_fd, &bytes, &size)) >
+           0) {
+        char *line = size < left ? strndup(bytes, size) : NULL;
+        if (line == NULL)
+            return size < left ? -ENOMEM : -EFBIG;
+        read_line(reading, line, size);
+        free(line);
+        left -= size + 1;
+        htw__input_consume(&reading->input, size);
     }
-    if (why != NULL)
-        htw__cron_complain(path, 0, "%s", why);
-    if (why != NULL || count != 0) {
-        free(bytes);
-        return NULL;
-    }
-    bytes[size] = '\0';
-    *ret_size = size;
-    return bytes;
+    return got;
 }
 
 bool htw__cron_table_read(const char *path, int stop_fd, struct htw__cron_job **ret_jobs) {
-    struct reading reading = { .path = path, .end = ret_jobs };
-    size_t size = 0;
+    char *const names[] = { (char *)(uintptr_t)path };
+    struct reading reading = { .end = ret_jobs };
     *ret_jobs = NULL;
-    int fd = open_file(path, stop_fd);
-    char *bytes = fd < 0 ? NULL : read_file(path, fd, stop_fd, &size);
-    if (fd >= 0)
-        close(fd);
-    if (bytes == NULL)
-        return false;
-    for (char *line = bytes, *next; line < bytes + size; line = next) {
-        char *end = memchr(line, '\n', (size_t)(bytes + size - line));
-        if (end == NULL)
-            end = bytes + size;
-        *end = '\0';
-        next = end + 1;
-        reading.line++;
-        read_line(&reading, line, (size_t)(end - line));
-    }
-    free(bytes);
-    htw__terminal_count(path, reading.errors);
-    if (reading.errors == 0 && *ret_jobs != NULL)
+    int error = htw__input_init(&reading.input, names, 1, '\n', FILE_MAX);
+    bool is_read = error == 0 && may_read(&reading.input, stop_fd);
+    if (is_read)
+        error = read_lines(&reading, stop_fd);
+    is_read = is_read && error == 0 && !reading.input.has_failed;
+    htw__input_fini(&reading.input);
+    if (error != 0 && error != -ECANCELED)
+        htw__cron_complain(path, 0, "%s",
+                           error == -EFBIG ? "larger than 64 MiB" : strerror(-error));
+    if (is_read && !reading.is_wrong && *ret_jobs != NULL)
         return true;
-    if (reading.errors == 0)
+    if (is_read && !reading.is_wrong)
         htw__cron_complain(path, 0, "there is no job in it");
     htw__cron_table_free(*ret_jobs);
     *ret_jobs = NULL;

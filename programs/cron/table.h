@@ -3,8 +3,6 @@
 #ifndef HTW_CRON_TABLE_H
 #define HTW_CRON_TABLE_H
 
-#include "../../src/base/key_table.h"
-
 #include <htw/calendar.h>
 
 /* A line of the file. */
@@ -19,8 +17,8 @@ struct htw__cron_job {
     struct htw_zone *zone;
 
     /* For jobs.c: */
-    struct htw__key_node_apart by_text; /* in the table of a load */
-    struct htw__cron_job *same;         /* another one with this text */
+    struct htw__cron_job
+        *same; /* in a load: the one with this text of the old jobs, or of the new ones */
     struct htw__cron *cron;
     htw_handle timer;
     struct htw_site site; /* of the timer */

@@ -8,7 +8,6 @@
 #include "../../src/base/clock.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,33 +110,22 @@ static int accept_line(struct reader *reader, const char *bytes, size_t size) {
     return error;
 }
 
-/* Waits until the input can be read, and reads: a pipe may be slow, and is perhaps not blocking. */
-static int fill(struct htw__input *input) {
-    struct pollfd wanted = { .fd = htw__input_fd(input), .events = POLLIN };
-    poll(&wanted, 1, -1);
-    return htw__input_read(input);
-}
-
 static int read_lines(struct reader *reader) {
     struct htw__input *input = reader->input;
-    int error = 0;
-    htw__input_advance(input);
-    while (error == 0 && !reader->is_over && !htw__input_is_over(input)) {
-        const char *bytes;
-        size_t size;
-        if (!htw__input_peek(input, &bytes, &size)) {
-            error = fill(input);
-        } else if (htw__input_is_too_long(input, size)) {
+    const char *bytes;
+    size_t size;
+    int got = 0, error = 0;
+    while (error == 0 && !reader->is_over &&
+           (got = htw__input_next(input, -1, &bytes, &size)) > 0) {
+        if (htw__input_is_too_long(input, size)) {
             htw__line_report(&(struct htw__line) { .word_size = 0 }, input, "line too long");
             reader->run->has_failed = true;
-            htw__input_consume(input, size);
         } else {
             error = accept_line(reader, bytes, size);
-            htw__input_consume(input, size);
         }
-        htw__input_advance(input);
+        htw__input_consume(input, size);
     }
-    return error;
+    return got < 0 ? got : error;
 }
 
 int htw__run_read(struct htw__run *run) {

@@ -196,27 +196,6 @@ CRON_TEST(cron_job_has_no_input_where_no_descriptor_is_left) {
     assert_string_equal(text, "end\n");
 }
 
-/* Those of memory would end sanitizers. */
-CRON_TEST(cron_goes_on_after_limits_that_were_lowered) {
-    write_table(f, "@hourly true\n");
-    load(f);
-    for (rlim_t most = 0; most < 4; most++) {
-        capture_begin();
-        rlim_t before = limit_descriptors(most);
-        bool is_loaded = htw__cron_load(&f->cron);
-        advance(f, HTW_HOUR);
-        limit_descriptors(before);
-        wait_for_all(f);
-        assert_non_null(strstr(capture_end(), "Too many open files"));
-        assert_false(is_loaded);
-        load(f);
-        capture_begin();
-        advance(f, HTW_HOUR);
-        assert_int_equal(wait_for_all(f), 1);
-        assert_string_equal(capture_end(), "");
-    }
-}
-
 CRON_TEST(cron_runs_that_were_missed_are_made_up_for_once) {
     f->cron.after_ns = START_NS - 5 * HTW_HOUR;
     write_table(f, "30 * * * * true\n");
@@ -321,17 +300,4 @@ CRON_TEST(cron_clock_that_is_set_back_far_counts_anew) {
         wait_for_all(f);
         htw__cron_stop(&f->cron);
     }
-}
-
-CRON_TEST(cron_that_was_stopped_starts_nothing_and_can_end_what_runs) {
-    write_table(f, "@hourly sleep 1000 & wait\n");
-    load(f);
-    advance(f, HTW_HOUR);
-    htw__cron_stop(&f->cron);
-    advance(f, HTW_DAY);
-    assert_int_equal(f->cron.child_count, 1);
-    capture_begin();
-    htw__cron_kill(&f->cron, SIGTERM); /* also the process that the shell has started */
-    assert_int_equal(wait_for_all(f), 1);
-    assert_non_null(strstr(capture_end(), "ended by signal 15"));
 }

@@ -112,21 +112,6 @@ UNIT_TEST_BETWEEN(set_up, tear_down, input_of_files_is_read_one_after_the_other)
     assert_int_equal(htw__input_fd(&input), -1);
 }
 
-UNIT_TEST_BETWEEN(set_up, tear_down, input_byte_by_byte_is_the_same) {
-    read_most = 1;
-    start_with("ab\n\ncd", 2);
-    assert_record("ab", 1);
-    assert_record("", 2);
-    assert_record("cd", 3);
-    assert_over();
-}
-
-UNIT_TEST_BETWEEN(set_up, tear_down, input_of_nothing_is_over_after_its_first_read) {
-    start_with("", 100);
-    assert_false(htw__input_is_over(&input));
-    assert_over();
-}
-
 UNIT_TEST_BETWEEN(set_up, tear_down, input_that_cannot_be_opened_or_read_is_named_and_passed_over) {
     static char missing[] = "/nowhere/at all";
     static char directory[] = "/";
@@ -162,18 +147,6 @@ UNIT_TEST_BETWEEN(set_up, tear_down, input_that_fails_inside_a_record_skips_it) 
     assert_string_equal(capture_end(), wanted);
     assert_int_equal(error, 0);
     assert_true(input.has_failed);
-    assert_over();
-}
-
-UNIT_TEST_BETWEEN(set_up, tear_down, input_that_fails_between_records_skips_none) {
-    start_with("a\n", 100);
-    assert_record("a", 1);
-    read_error = EIO;
-    capture_begin();
-    htw__input_read(&input);
-    char wanted[256];
-    snprintf(wanted, sizeof(wanted), "htw delay: %s: Input/output error\n", names[0]);
-    assert_string_equal(capture_end(), wanted);
     assert_over();
 }
 
@@ -234,32 +207,6 @@ UNIT_TEST_BETWEEN(set_up, tear_down, input_record_without_its_end_is_a_fragment)
     assert_over();
 }
 
-/* Of standard input nothing is closed: an end of the run may want to know what it is. */
-UNIT_TEST_BETWEEN(set_up, tear_down, input_of_standard_input_leaves_it_open) {
-    static char name[] = "-";
-    int saved = dup(STDIN_FILENO);
-    name_of_file(0, "a\n", 2);
-    assert_true(dup2(files[0], STDIN_FILENO) >= 0);
-    lseek(STDIN_FILENO, 0, SEEK_SET);
-    names[0] = name;
-    start(1, 100);
-    assert_int_equal(htw__input_fd(&input), STDIN_FILENO);
-    assert_record("a", 1);
-    assert_over();
-    assert_int_equal(lseek(STDIN_FILENO, 0, SEEK_CUR), 2);
-    dup2(saved, STDIN_FILENO);
-    close(saved);
-}
-
-UNIT_TEST_BETWEEN(set_up, tear_down, input_of_a_file_is_closed_at_its_end) {
-    start_with("a\n", 100);
-    int fd = htw__input_fd(&input);
-    assert_true(fd > STDIN_FILENO);
-    assert_record("a", 1);
-    assert_over();
-    assert_int_equal(fcntl(fd, F_GETFD), -1);
-}
-
 UNIT_TEST_BETWEEN(set_up, tear_down, input_gives_the_memory_of_a_long_record_back) {
     const char *bytes;
     size_t size;
@@ -303,15 +250,4 @@ UNIT_TEST_BETWEEN(set_up, tear_down, input_makes_room_for_a_read_of_64_kib) {
     }
     assert_false(htw__input_peek(&input, &bytes, &size));
     assert_int_equal(size, 192 * 1024 + 2);
-}
-
-/* What was consumed makes room: the rest is moved to the front, and is the same. */
-UNIT_TEST_BETWEEN(set_up, tear_down, input_after_its_first_records_moves_the_rest) {
-    read_most = 5;
-    start_with("a\nbcdef\ng\n", 100);
-    assert_record("a", 1);
-    assert_record("bcdef", 2);
-    assert_record("g", 3);
-    assert_over();
-    assert_true(input.end <= 10);
 }

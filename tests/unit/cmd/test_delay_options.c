@@ -78,31 +78,6 @@ UNIT_TEST(options_in_short_and_long_form_are_the_same) {
     }
 }
 
-UNIT_TEST(options_alone_set_one_thing_each) {
-    static const struct {
-        const char *word;
-        const bool *set;
-    } cases[] = {
-        { "-f", &options.from_start }, { "-n", &options.simulate }, { "-T", &options.timestamps },
-        { "-S", &options.strict },     { "-s", &options.stats },
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        assert_int_equal(PARSE(cases[i].word), HTW__WISH_RUN);
-        for (size_t j = 0; j < COUNT(cases); j++)
-            assert_int_equal(*cases[j].set, i == j);
-        assert_int_equal(options.separator, '\n');
-    }
-}
-
-UNIT_TEST(options_before_and_after_names_leave_the_names) {
-    assert_int_equal(PARSE("one", "-s", "two", "--", "-n"), HTW__WISH_RUN);
-    assert_true(options.stats && !options.simulate);
-    assert_int_equal(options.name_count, 3);
-    assert_string_equal(options.names[0], "one");
-    assert_string_equal(options.names[1], "two");
-    assert_string_equal(options.names[2], "-n");
-}
-
 UNIT_TEST(options_at_the_ends_of_their_ranges_are_taken) {
     char most[32];
     snprintf(most, sizeof(most), "%zu", SIZE_MAX - 16);

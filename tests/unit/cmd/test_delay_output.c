@@ -143,21 +143,6 @@ static const char *content_of(int fd) {
     return text;
 }
 
-UNIT_TEST_BETWEEN(set_up, tear_down, output_knows_what_it_writes_to) {
-    static const struct {
-        bool is_regular;
-        bool is_pipe;
-    } wanted[] = { { true, false }, { false, true }, { false, false } };
-    const int fds[] = { file, ends[1], open("/dev/null", O_WRONLY | O_CLOEXEC) };
-    for (size_t i = 0; i < 3; i++) {
-        start(fds[i], false);
-        assert_int_equal(output.fd, fds[i]);
-        assert_int_equal(output.is_regular, wanted[i].is_regular);
-        assert_int_equal(output.is_pipe, wanted[i].is_pipe);
-    }
-    close(fds[2]);
-}
-
 /* A named FIFO may get another reader. */
 UNIT_TEST_BETWEEN(set_up, tear_down, output_to_a_named_fifo_is_no_pipe) {
     char folder[] = "/tmp/htw-output-XXXXXX";
@@ -212,24 +197,6 @@ UNIT_TEST_BETWEEN(set_up, tear_down, output_writes_many_messages_with_one_call) 
     assert_string_equal(content_of(file), "a\n\nbc\nd\n");
 }
 
-UNIT_TEST_BETWEEN(set_up, tear_down, output_queue_counts_what_it_holds) {
-    start(file, false);
-    assert_null(htw__output_pop(&output));
-    push("x", 1, 3);
-    push("yy", 2, 4);
-    size_t bytes = output.bytes;
-    struct htw__message *first = htw__output_pop(&output);
-    assert_int_equal(first->due_ns, 3);
-    assert_int_equal(output.count, 1);
-    assert_int_equal(output.bytes, bytes - htw__message_memory(first));
-    htw__message_destroy(first);
-    htw__message_destroy(htw__output_pop(&output));
-    assert_int_equal(output.count, 0);
-    assert_int_equal(output.bytes, 0);
-    push("z", 1, 5); /* after the last one was taken */
-    assert_int_equal(output.head->due_ns, 5);
-}
-
 /* 256 messages or 256 KiB. */
 UNIT_TEST_BETWEEN(set_up, tear_down, output_to_a_file_has_large_batches) {
     static char large[100 * 1024];
@@ -278,19 +245,6 @@ UNIT_TEST_BETWEEN(set_up, tear_down, output_to_a_pipe_writes_whole_messages_of_p
         assert_int_equal(write_sizes[i], wanted[i]);
     assert_int_equal(report.released, 6);
     assert_int_equal(htw__output_partial(&output), 0);
-}
-
-/* The prefix takes its share of them. */
-UNIT_TEST_BETWEEN(set_up, tear_down,
-                  output_to_a_pipe_with_timestamps_writes_no_more_than_pipe_buf) {
-    static char bytes[2 * PIPE_BUF];
-    start(ends[1], true);
-    push(bytes, sizeof(bytes) - 1, 0);
-    assert_int_equal(htw__output_write(&output), 0);
-    assert_int_equal(writes, 3);
-    assert_int_equal(write_sizes[0], PIPE_BUF);
-    assert_int_equal(write_sizes[1], PIPE_BUF);
-    assert_in_range(write_sizes[2], 1, HTW__OUTPUT_PREFIX_SIZE);
 }
 
 UNIT_TEST_BETWEEN(set_up, tear_down, output_to_a_full_pipe_is_blocked_without_a_write) {
@@ -378,21 +332,6 @@ UNIT_TEST_BETWEEN(set_up, tear_down, output_that_is_cut_anywhere_goes_on_there) 
         assert_int_equal(htw__output_partial(&output), 0);
         close(fresh);
     }
-}
-
-/* A prefix of which a part is written keeps its time; that of the next message has a later one. */
-UNIT_TEST_BETWEEN(set_up, tear_down, output_prefix_that_is_cut_keeps_its_time) {
-    start(file, true);
-    push_text("ab");
-    push_text("cd");
-    push_text("ef");
-    write_most = 100; /* the first message and a part of the second one's prefix */
-    write_ns = HTW_SECOND;
-    assert_int_equal(htw__output_write(&output), 0);
-    assert_string_equal(content_of(file),
-                        "1970-01-01T00:00:00.000000Z 1970-01-01T00:00:00.000000Z +0.000000 ab\n"
-                        "1970-01-01T00:00:00.000000Z 1970-01-01T00:00:00.000000Z +0.000000 cd\n"
-                        "1970-01-01T00:00:00.000000Z 1970-01-01T00:00:01.000000Z +1.000000 ef\n");
 }
 
 /* A message has waited until the write that ended it has returned. */

@@ -185,22 +185,6 @@ UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_from_start_has_the_delays_that_r
     assert_saved("5.000000000 i\n0.000000000 late\nbad x\n@9 j\n1.000000000 \n", 5);
 }
 
-UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_record_read_in_part_is_left_out) {
-    begin_input("7 i\n8 j\n9 k", 11);
-    htw__unreleased_collect(&unreleased, &output, wheel);
-    assert_true(unreleased.count == 2);
-    assert_true(unreleased.fragment_line == 3);
-    assert_saved("7 i\n8 j\n", 2);
-}
-
-UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_of_nothing_is_empty) {
-    begin_input("", 0);
-    htw__unreleased_collect(&unreleased, &output, wheel);
-    assert_true(unreleased.count == 0);
-    assert_true(unreleased.fragment_line == 0);
-    assert_null(unreleased.messages);
-}
-
 #define RECORDS "7 one\n8 two\n9 three\n"
 
 /* What fits is kept, in whole records, wherever there is most room. */

@@ -113,28 +113,6 @@ FLIGHT_TEST(flight_marks_are_runs_and_wakeups) {
     }
 }
 
-FLIGHT_TEST(flight_table_has_the_sites_by_wakeups) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    assert_non_null(stream);
-    assert_null(take(HEAD "{\"site\":0,\"name\":\"a\\u001b[31m\"}\n{\"site\":1,\"name\":\"b\"}\n"
-                          "[5000,\"woken\",0,1,\"1\",0]\n[2005000,\"cancelled\",0,0,\"2\"]\n"
-                          "{\"events\":2,\"lost\":5}"));
-    assert_int_equal(htw__flight_finish(&flight), 0);
-    assert_int_equal(htw__flight_table_write(stream, &flight), 0);
-    fclose(stream);
-    assert_string_equal(
-        text,
-        "p (process 7): 2 events in 2.00ms; 5 earlier ones are there no more\n"
-        "1 timer was armed before these\n"
-        " wake-ups   expired      late     armed     moved cancelled callbacks  site\n"
-        "        1         0         0         0         0         0       0ns  b, callback not known\n"
-        "        0         0         0         0         0         1       0ns  "
-        "a\\x1b[31m, callback not known\n");
-    free(text);
-}
-
 FLIGHT_TEST(flight_says_of_a_site_what_is_known) {
     static const struct {
         const char *members, *name, *place;
@@ -195,25 +173,6 @@ FLIGHT_TEST(flight_is_refused_with_a_reason) {
             assert_string_equal(why, table[i].why);
         htw__flight_fini(&flight);
     }
-}
-
-/* A timer that repeats has the same handle in each run. */
-FLIGHT_TEST(flight_has_the_runs_of_a_repeating_timer) {
-    assert_null(take(HEAD SITES "[0,\"armed\",0,0,\"5\",10000000]\n"
-                                "[10100000,\"started\",0,0,\"5\",100000]\n"
-                                "[10200000,\"ended\",0,0,\"5\",100000]\n"
-                                "[10200000,\"moved\",0,0,\"5\",20000000]\n"
-                                "[20100000,\"started\",0,0,\"5\",100000]\n"
-                                "[20200000,\"ended\",0,0,\"5\",100000]\n"));
-    assert_int_equal(htw__flight_finish(&flight), 0);
-    assert_int_equal(flight.sites[0].expired, 2);
-    assert_int_equal(flight.earlier, 0);
-}
-
-FLIGHT_TEST(flight_event_without_a_site_has_one_of_its_own) {
-    assert_null(take(HEAD SITES "[1002000000,\"woken\",0,-1,\"7\",0]\n"));
-    assert_int_equal(htw__flight_finish(&flight), 0);
-    assert_string_equal(flight.sites[4].name, "no site");
 }
 
 /* All that is done with a record; whether it has failed. */

@@ -165,19 +165,6 @@ UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_appears_when_it_is_whole) {
     htw__safe_file_close(&file);
 }
 
-UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_not_committed_leaves_the_old_one) {
-    fill(target, "old", 0644);
-    assert_int_equal(htw__safe_file_open(&file, target), 0);
-    put("new");
-    int fd = file.fd;
-    htw__safe_file_close(&file);
-    assert_int_equal(fcntl(fd, F_GETFD), -1);
-    assert_null(file.temporary);
-    assert_null(file.path);
-    assert_int_equal(file.fd, -1);
-    assert_content(target, "old");
-}
-
 /* holds: delay-4 */
 UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_takes_the_mode_of_the_old_one_or_the_usual) {
     static const struct {
@@ -225,33 +212,6 @@ UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_takes_a_name_that_is_free) {
         htw__safe_file_close(&file);
     }
     assert_not_opened(target, -EEXIST);
-}
-
-UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_where_none_can_be_made_fails_at_once) {
-    char path[128];
-    snprintf(path, sizeof(path), "%s/none/file", folder);
-    assert_not_opened(path, -ENOENT);
-    fill(target, "", 0644);
-    snprintf(path, sizeof(path), "%s/file", target);
-    assert_not_opened(path, -ENOTDIR);
-}
-
-UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_to_a_fifo_is_written_directly) {
-    char text[16] = "";
-    assert_int_equal(mkfifo(target, 0600), 0);
-    assert_not_opened(target, -ENXIO); /* it has no reader */
-    int reader = open(target, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    assert_int_equal(htw__safe_file_open(&file, target), 0);
-    assert_null(file.temporary);
-    put("new");
-    assert_int_equal(htw__safe_file_commit(&file), 0);
-    assert_true(file.is_whole);
-    assert_int_equal(fsyncs, 0); /* it would be an error */
-    htw__safe_file_close(&file);
-    assert_int_equal(read(reader, text, sizeof(text)), 3);
-    assert_string_equal(text, "new");
-    close(reader);
-    assert_int_equal(each_name(NULL), 1);
 }
 
 UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_probed_reports_what_is_wrong) {
@@ -381,47 +341,4 @@ UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_to_a_full_fifo_waits_for_room) {
     assert_int_equal(read(reader, bytes, sizeof(bytes)), 3);
     assert_memory_equal(bytes, "new", 3);
     close(reader);
-}
-
-UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_cut_keeps_its_beginning) {
-    char path[128];
-    assert_int_equal(htw__safe_file_open(&file, target), 0);
-    put("abcdef");
-    rename_error = EIO;
-    assert_int_equal(htw__safe_file_commit(&file), -EIO);
-    assert_int_equal(htw__safe_file_size(&file), 6);
-    assert_int_equal(htw__safe_file_cut(&file, 2), 0);
-    assert_content(file.temporary, "ab");
-    snprintf(path, sizeof(path), "%s", file.temporary);
-    htw__safe_file_remove(&file);
-    assert_int_equal(access(path, F_OK), -1);
-    assert_int_equal(htw__safe_file_size(&file), -ENOENT);
-    assert_int_equal(htw__safe_file_cut(&file, 2), -ENOENT);
-    htw__safe_file_close(&file);
-}
-
-UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_elsewhere_is_in_the_directory_for_temporary_files) {
-    char wanted[128];
-    char before[256] = "";
-    if (getenv("TMPDIR") != NULL)
-        snprintf(before, sizeof(before), "%s", getenv("TMPDIR"));
-    const char *const directories[] = { folder, "", NULL };
-    for (size_t i = 0; i < 3; i++) {
-        if (directories[i] != NULL)
-            setenv("TMPDIR", directories[i], 1);
-        else
-            unsetenv("TMPDIR");
-        snprintf(wanted, sizeof(wanted), "%s/htw-delay-unreleased.%ld-0.tmp",
-                 i == 0 ? folder : "/tmp", (long)getpid());
-        assert_int_equal(htw__safe_file_open_elsewhere(&file), 0);
-        assert_string_equal(file.temporary, wanted);
-        assert_int_equal(mode_of(wanted), 0600);
-        put("new");
-        assert_int_equal(htw__safe_file_commit(&file), 0); /* it keeps its name */
-        assert_content(wanted, "new");
-        htw__safe_file_remove(&file);
-        htw__safe_file_close(&file);
-    }
-    if (before[0] != '\0')
-        setenv("TMPDIR", before, 1);
 }
