@@ -194,36 +194,47 @@ CALENDAR_TEST(calendar_timer_whose_jitter_ends_after_time_never_runs) {
 
 /* ---- what was missed */
 
-/* The clock is set from 00:00 to half past an hour. */
 /* holds: calendar-8 */
-CALENDAR_TEST(calendar_missed_instants_run_late_as_catch_up_says) {
+CALENDAR_TEST(calendar_missed_instants_run_late_as_catch_up_and_grace_say) {
     static const struct {
         uint32_t catch_up;
-        int hour;     /* the last one that was missed */
-        int hours[4]; /* that run late, ended by -1 */
-        uint64_t missed;
+        int64_t grace_ns, to_ns; /* the clock is set from 00:00 to there */
+        int hours[4];            /* that run, ended by -1 */
+        uint64_t missed;         /* before the first that runs */
     } cases[] = {
-        { 0, 5, { -1 }, 5 },
-        { 1, 5, { 5, -1 }, 4 },
-        { 3, 2, { 1, 2, -1 }, 0 },
-        { 3, 12, { 10, 11, 12, -1 }, 9 },
+        { 0, 0, 330 * HTW_MINUTE, { -1 }, 5 },
+        { 1, 0, 330 * HTW_MINUTE, { 5, -1 }, 4 },
+        { 3, 0, 150 * HTW_MINUTE, { 1, 2, -1 }, 0 },
+        { 3, 0, 750 * HTW_MINUTE, { 10, 11, 12, -1 }, 9 },
+        /* The last one is on time: it runs in each case, and counts. */
+        { 0, 0, 301 * HTW_MINUTE, { 5, -1 }, 4 },
+        { 1, 0, 301 * HTW_MINUTE, { 5, -1 }, 4 },
+        { 2, 0, 301 * HTW_MINUTE, { 4, 5, -1 }, 3 },
+        { 0, 0, 2 * HTW_HOUR, { 2, -1 }, 1 },
+        /* A grace of a minute, unless another one is given. */
+        { 0, 0, 61 * HTW_MINUTE, { 1, -1 }, 0 },
+        { 0, 0, 61 * HTW_MINUTE + HTW_MILLISECOND, { -1 }, 1 },
+        { 0, 10 * HTW_SECOND, HTW_HOUR + 10 * HTW_SECOND, { 1, -1 }, 0 },
+        { 0, 10 * HTW_SECOND, HTW_HOUR + 10 * HTW_SECOND + HTW_MILLISECOND, { -1 }, 1 },
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        bool skips = cases[i].catch_up == 0;
+        int64_t to_ns = cases[i].to_ns;
+        bool runs = cases[i].hours[0] >= 0;
         set_time(f, START_NS);
         f->spec.catch_up = cases[i].catch_up;
+        f->spec.grace_ns = cases[i].grace_ns;
         assert_int_equal(schedule(f, "0 * * * *"), 0);
-        set_time(f, START_NS + cases[i].hour * HTW_HOUR + 30 * HTW_MINUTE);
+        set_time(f, START_NS + to_ns);
         for (unsigned run = 0; run < f->count; run++)
             assert_int_equal(f->runs[run].missed, run == 0 ? cases[i].missed : 0);
-        assert_true(skips || f->runs[f->count - 1].late_ns == 30 * HTW_MINUTE);
+        assert_true(!runs || f->runs[f->count - 1].late_ns == to_ns % HTW_HOUR);
         assert_hours(f, cases[i].hours);
-        advance(f, HTW_HOUR);
-        assert_int_equal(f->runs[0].missed, skips ? cases[i].missed : 0);
-        HOURS(f, cases[i].hour + 1);
+        advance(f, HTW_HOUR - to_ns % HTW_HOUR);
+        assert_int_equal(f->runs[0].missed, runs ? 0 : cases[i].missed);
+        HOURS(f, (int)(to_ns / HTW_HOUR) + 1);
         advance(f, HTW_HOUR);
         assert_int_equal(f->runs[0].missed, 0);
-        HOURS(f, cases[i].hour + 2);
+        HOURS(f, (int)(to_ns / HTW_HOUR) + 2);
         assert_int_equal(htw_cancel(f->scheduler, f->handle), HTW_CANCELLED);
     }
 }
@@ -238,44 +249,6 @@ CALENDAR_TEST(calendar_skipped_instants_add_up_until_a_run) {
     advance(f, HTW_HOUR);
     assert_int_equal(f->runs[0].missed, 7);
     HOURS(f, 8);
-}
-
-/* The last one is on time: it runs in each case, and counts. */
-CALENDAR_TEST(calendar_instant_that_is_not_missed_runs_whatever_was_missed) {
-    for (unsigned catch_up = 0; catch_up <= 2; catch_up++) {
-        set_time(f, START_NS);
-        f->spec.catch_up = catch_up;
-        assert_int_equal(schedule(f, "0 * * * *"), 0);
-        set_time(f, START_NS + 5 * HTW_HOUR + HTW_MINUTE);
-        assert_int_equal(f->runs[0].missed, catch_up == 2 ? 3 : 4);
-        if (catch_up == 2)
-            HOURS(f, 4, 5);
-        else
-            HOURS(f, 5);
-        assert_int_equal(htw_cancel(f->scheduler, f->handle), HTW_CANCELLED);
-    }
-}
-
-CALENDAR_TEST(calendar_instant_that_is_now_is_not_missed) {
-    f->spec.catch_up = 0;
-    assert_int_equal(schedule(f, "0 * * * *"), 0);
-    set_time(f, START_NS + 2 * HTW_HOUR);
-    assert_int_equal(f->runs[0].missed, 1);
-    HOURS(f, 2);
-}
-
-CALENDAR_TEST(calendar_grace_says_when_an_instant_is_missed) {
-    for (unsigned i = 0; i < 4; i++) {
-        set_time(f, START_NS);
-        f->spec.catch_up = 0;
-        f->spec.grace_ns = i < 2 ? 0 : 10 * HTW_SECOND; /* 0: a minute */
-        int64_t grace_ns = i < 2 ? HTW_MINUTE : 10 * HTW_SECOND;
-        assert_int_equal(schedule(f, "0 * * * *"), 0);
-        set_time(f, START_NS + HTW_HOUR + grace_ns + (i % 2 == 0 ? 0 : HTW_MILLISECOND));
-        assert_int_equal(f->count, i % 2 == 0 ? 1 : 0);
-        f->count = 0;
-        assert_int_equal(htw_cancel(f->scheduler, f->handle), HTW_CANCELLED);
-    }
 }
 
 CALENDAR_TEST(calendar_instants_since_the_last_run_of_the_program_are_missed) {
