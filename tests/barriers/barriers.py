@@ -9,19 +9,16 @@
 
 The comment `order: REASON [WEAKER: SCENE; ...]` stands before the operation, and holds for those that follow in its function
 up to the next one. It names the scene that finds each weaker order, or says why there is none. --quick: only those for
-which a scene is named, each by its scene. GENMC names the model checker GenMC, which then judges the orders of
-the files that the harnesses of tests/proof/ include, too. What has been judged is kept in build/barriers and not judged
-again, unless the program has changed.
+which a scene is named, each by its scene. What has been judged is kept in build/barriers and not judged again, unless the
+program has changed.
 """
 
 import hashlib
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -29,9 +26,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[:0] = [str(HERE), str(ROOT / "tests" / "proof")]
+sys.path.insert(0, str(HERE))
 
-import proof  # noqa: E402
 from operations import all_comments, all_operations  # noqa: E402
 
 # ---- what the source says
@@ -43,7 +39,7 @@ def scenes_of_sources():
 
 
 def is_finder(said):
-    return said.split(",")[0] in scenes_of_sources() or said.startswith(("not played, ", "no, ", "GenMC "))
+    return said.split(",")[0] in scenes_of_sources() or said.startswith(("not played, ", "no, "))
 
 
 def check(top):
@@ -178,61 +174,18 @@ class Kept:
             self.path.write_text(json.dumps(self.results))
 
 
-def weakened_source(operation, weakening, folder):
-    """A copy of src/ with the weaker order."""
-    source = Path(folder) / "src"
-    shutil.copytree(ROOT / "src", source)
-    path = source / operation.file
-    text = path.read_text()
-    call = text[operation.begin : operation.end]
-    place = list(re.finditer(r"(memory_order_|__ATOMIC_)([A-Za-z_]+)", call))[weakening[2]]
-    order = weakening[1].upper() if place.group(1) == "__ATOMIC_" else weakening[1]
-    call = call[: place.start(2)] + order + call[place.end(2) :]
-    path.write_text(text[: operation.begin] + call + text[operation.end :])
-    return source
-
-
-def files_of(harness):
-    """The files below src/ that it includes."""
-    command = ["gcc", "-MM", f"-I{ROOT}/src", f"-I{ROOT}/include", ROOT / "tests" / "proof" / f"{harness}.c"]
-    named = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    return {os.path.relpath(path, ROOT / "src") for path in named if "/src/" in path}
-
-
-def judge_by_genmc(tool, operation, weakening):
-    """The harness that finds it, or None."""
-    for harness, (programs, _, _) in proof.HARNESSES.items():
-        if operation.file not in files_of(harness):
-            continue
-        for macros in programs:
-            with tempfile.TemporaryDirectory() as folder:
-                source = weakened_source(operation, weakening, folder)
-                if not proof.run_genmc(tool, "rc11", harness, macros, source)[0]:
-                    return harness
-    return None
-
-
 class Judge:
     def __init__(self, program, is_quick):
         self.explorer, self.kept, self.is_quick = Explorer(program), Kept(program), is_quick
-        self.genmc = os.environ.get("GENMC")
 
     def judge(self, operation, weakening, offsets, said):
-        """The scene that finds it, or what the model checker finds where none does; and what that says of it anyway."""
+        """The scene that finds it, or why none does."""
         key = " ".join([operation.file, operation.function, operation.text(), str(operation.first_line), *map(str, weakening)])
         found = self.kept.get(key)
         if found is None:
             found = self.explorer.search(weakening, offsets, said, self.is_quick)
             self.kept.put(key, found)
-        if not self.genmc:
-            return found, None
-        harness = judge_by_genmc(self.genmc, operation, weakening)
-        return (f"GenMC {harness}" if harness and found in NOT_FOUND else found), harness
-
-    def is_as_said(self, found, said):
-        if said.startswith("GenMC") and not self.genmc:
-            return found in NOT_FOUND
-        return found == said
+        return found
 
 
 def main():
@@ -244,7 +197,7 @@ def main():
     is_quick = "--quick" in arguments
     program, *files = [argument for argument in arguments if argument != "--quick"]
     operations = all_operations(ROOT / "src")
-    wrong = check(operations)
+    wrong = check("src")
     if wrong:
         sys.exit("\n".join(wrong))
     said = {id(operation): operation.comment.found for operation in operations}
@@ -269,16 +222,13 @@ def main():
     ]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         judge.explorer.find_played(pool)
-        for (operation, weakening), (expected, (found, harness)) in zip(tasks, pool.map(run, tasks)):
-            right = judge.is_as_said(found, expected)
-            also = f", and GenMC by {harness}" if harness and not found.startswith("GenMC") else ""
+        for (operation, weakening), (expected, found) in zip(tasks, pool.map(run, tasks)):
+            right = found == expected
             what = f"src/{operation.file}: {operation.function}(): {operation.text()}, weaker: {name_of(weakening)}"
-            print(f"{what}: {found}{also}{'' if right else f', but its comment says: {expected}'}", flush=True)
+            print(f"{what}: {found}{'' if right else f', but its comment says: {expected}'}", flush=True)
             different += [] if right else [what]
             kind = found if found in NOT_FOUND else "found"
             counts[kind] = counts.get(kind, 0) + 1
-    if not judge.genmc:
-        print("NOT done: the harnesses of tests/proof/ by GENMC, which names no tool")
     print(", ".join(f"{count} {kind}" for kind, count in sorted(counts.items())), f"in {time.monotonic() - begin:.0f} s")
     if different:
         sys.exit(f"FAILED: {len(different)} not as the comments say")

@@ -25,11 +25,11 @@ help_test() {
   simulate [--hours H] [--seed S] [--twice] [--tell [LIFE]]
                     an hour of virtual time, in which memory, disk, clock and threads fail (tests/simulate)
   barriers [--quick] [FILE]...
-                    make each memory order weaker in turn, and see which scene of explore fails; GENMC: judges, too
+                    make each memory order weaker in turn, and see which scene of explore fails
   stress [SECONDS]  each stress test for 60 seconds, or SECONDS
   soak [MINUTES [--only NAME,...] [--seed N]]
                     the programs under mixed load for 30 minutes, or MINUTES (tests/soak)
-  proof [--long]    model checkers try every execution of small models; GENMC, DARTAGNAN (tests/proof)
+  proof [--long]    spin tries every execution of small models (tests/proof)
   journal-crash [ROUNDS [SEED]]
                     kill a process that uses a journal 500 times, or ROUNDS
   journal-scale [JOBS [MS]]
