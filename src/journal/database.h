@@ -132,6 +132,9 @@ struct htw__log {
     bool is_rewritten; /* all that an earlier process has left is on the disk */
 };
 
+/* The log is copied into the file when it has so many pages. Only tests change it. */
+extern int htw__log_checkpoint_pages;
+
 /* How long to wait for another program that has locked the file. */
 #define HTW__DATABASE_BUSY_MS 2000
 

@@ -17,9 +17,6 @@
 
 #include "database.h"
 
-/* The log is copied into the file when it has so many pages. Only tests change it. */
-extern int htw__log_checkpoint_pages;
-
 /* From now on, commits are followed. NULL: the log is that of a program, or there is none, and nothing is done with it. */
 void htw__log_init(struct htw__log *log, struct sqlite3 *connection);
 
