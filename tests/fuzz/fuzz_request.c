@@ -73,12 +73,12 @@ static void check_destination(const struct htw__request *request) {
 
 /* What waits in a bucket asks for the same as the record that came. */
 static void check_waiting(const struct htw__relay_record *record,
-                          const struct htw__request *request, struct htw__header *room) {
-    struct htw__request_times times;
+                          const struct htw__request *request, struct htw__headers *written) {
     struct htw__relay_record waiting = *record;
     struct htw__request again;
-    waiting.headers = room;
-    waiting.header_count = htw__request_headers_to_wait(record, request, room, &times);
+    htw__headers_to_wait(written, record, request);
+    waiting.headers = written->items;
+    waiting.header_count = written->count;
     FUZZ_CHECK(htw__request_parse(&waiting, &again) == NULL);
     FUZZ_CHECK(again.deadline_ms == request->deadline_ms && again.wanted_ms == request->wanted_ms &&
                again.is_cancel == request->is_cancel && again.offset == request->offset &&
@@ -91,42 +91,39 @@ static void check_waiting(const struct htw__relay_record *record,
 }
 
 static void check_request(const struct htw__relay_record *record,
-                          const struct htw__request *request, struct htw__header *room) {
-    char time[HTW__REQUEST_TIME_SIZE];
-    size_t most = record->header_count + HTW__REQUEST_HEADERS_MORE;
+                          const struct htw__request *request, struct htw__headers *written) {
     FUZZ_CHECK(request->deadline_ms >= 0 && request->deadline_ms <= HTW__RELAY_DEADLINE_MAX);
     FUZZ_CHECK(request->id.size <= HTW__RELAY_ID_MAX);
     check_destination(request);
     if (!request->is_letter && !request->is_cancel)
-        check_waiting(record, request, room);
-    FUZZ_CHECK(htw__request_headers_to_deliver(record, request->deadline_ms, room, time) <= most);
+        check_waiting(record, request, written);
+    htw__headers_to_deliver(written, record, request->deadline_ms);
+    htw__headers_to_move(written, record, request->deadline_ms, INT64_MAX);
 }
 
 static void run(const uint8_t *data, size_t size) {
     struct htw__relay_record record = { .timestamp_ms = 0 };
     struct htw__request request;
-    char time[HTW__REQUEST_TIME_SIZE];
+    struct htw__headers written = { .items = NULL };
     if (size < sizeof(record.timestamp_ms))
         return;
     struct htw__header *headers = malloc((size / 2 + 1) * sizeof(*headers));
-    struct htw__header *room = malloc((size / 2 + 1 + HTW__REQUEST_HEADERS_MORE) * sizeof(*room));
-    if (headers == NULL || room == NULL)
+    if (headers == NULL)
         fuzz_fail("no memory");
     memcpy(&record.timestamp_ms, data, sizeof(record.timestamp_ms));
     record.headers = headers;
     record.header_count = read_headers(data + sizeof(record.timestamp_ms),
                                        size - sizeof(record.timestamp_ms), headers);
     record.key = record.value = (struct htw__bytes) { data, sizeof(record.timestamp_ms) };
-    size_t most = record.header_count + HTW__REQUEST_HEADERS_MORE;
     const char *why = htw__request_parse(&record, &request);
     if (why == NULL)
-        check_request(&record, &request, room);
-    FUZZ_CHECK(htw__request_headers_of_dead(&record, why, room) <= most);
-    FUZZ_CHECK(htw__request_headers_of_short(&record, why, "topic [0] at 1", room) <= most);
-    FUZZ_CHECK(htw__request_headers_to_retry(&record, why, INT64_MAX, room, time) <= most);
+        check_request(&record, &request, &written);
+    htw__headers_of_letter(&written, &record, why, "topic [0] at 1");
+    htw__headers_to_retry(&written, &record, why, INT64_MAX);
+    FUZZ_CHECK(written.count <= record.header_count + HTW__HEADERS_MORE);
     check_copy(&record);
     free(headers);
-    free(room);
+    free(written.items);
 }
 
 /* The timestamp. */

@@ -9,8 +9,6 @@
 
 #include "../../../src/base/clock.h"
 
-#include <errno.h>
-
 #define LATE_MS 10000 /* of acknowledgements: what is not there then has failed */
 
 /* A clock that is wrong by more makes deliveries early or late; and so it is said. */
@@ -30,7 +28,8 @@ static void check_clock(struct htw__kafka *self, const rd_kafka_message_t *messa
     /* An acknowledgement may be late. So one way of being wrong shows at once, the other if it is gross. */
     bool is_wrong = skew_ms < -SKEW_MAX_MS || skew_ms > SKEW_MAX_MS + LATE_MS;
     if (is_wrong && !self->skew.was_told)
-        htw__kafka_say(self, "the clocks of this machine and of the broker differ by %.1f s",
+        htw__kafka_say(self, HTW__LOG_WARNING,
+                       "the clocks of this machine and of the broker differ by %.1f s",
                        (double)skew_ms / 1000);
     self->skew.was_told = is_wrong;
 }
@@ -44,12 +43,12 @@ void htw__acknowledge(rd_kafka_t *producer, const rd_kafka_message_t *message, v
     const struct htw__unacknowledged *record = &writer->records[number - 1];
     writer->acknowledged++;
     writer->in_flight -= record->size < writer->in_flight ? record->size : writer->in_flight;
-    if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    if (message->err == 0) {
         if (record->is_bucket) {
             htw__relay_published(&self->relay, record->bucket, message->offset);
             check_clock(self, message);
         }
-    } else if (writer->failure == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    } else if (writer->failure == 0) {
         writer->failure = message->err;
         writer->failed = *record;
         if (!record->is_bucket)
@@ -133,12 +132,11 @@ static void judge_failure(struct htw__kafka *self, struct htw__writer *writer) {
         .is_bucket = failed->is_bucket,
     };
     if (failed->is_letter)
-        htw__kafka_say(self, "%s: a dead letter was refused: %s", self->options.relay.dead_letters,
-                       rd_kafka_err2str(writer->failure));
-    int error = reason != NULL ? htw__relay_refused(&self->relay, &refusal)
-                               : htw__relay_failed(&self->relay, &refusal);
-    if (error == -EEXIST)
-        htw__kafka_fail(self, "%s: %s", htw__topics_name(self, failed->bucket), refusal.reason);
+        htw__kafka_say(self, HTW__LOG_WARNING, "%s: a dead letter was refused: %s",
+                       self->options.relay.dead_letters, rd_kafka_err2str(writer->failure));
+    if (!(reason != NULL ? htw__relay_refused(&self->relay, &refusal)
+                         : htw__relay_failed(&self->relay, &refusal)))
+        htw__kafka_fail(self, "%s: %s", self->topics.names[failed->bucket.level], refusal.reason);
 }
 
 void htw__acknowledge_poll(struct htw__kafka *self) {
@@ -146,14 +144,14 @@ void htw__acknowledge_poll(struct htw__kafka *self) {
         struct htw__writer *writer = &self->writers[i];
         if (writer->producer != NULL)
             rd_kafka_poll(writer->producer, 0);
-        if (writer->failure == RD_KAFKA_RESP_ERR_NO_ERROR || htw__kafka_must_recover(self))
+        if (writer->failure == 0 || htw__kafka_must_recover(self))
             continue;
         judge_failure(self, writer);
     }
 }
 
 static bool is_complete(const struct htw__writer *writer) {
-    return writer->acknowledged >= writer->count || writer->failure != RD_KAFKA_RESP_ERR_NO_ERROR;
+    return writer->acknowledged >= writer->count || writer->failure != 0;
 }
 
 bool htw__acknowledge_is_complete(struct htw__kafka *self, enum htw__channel channel) {
@@ -171,7 +169,7 @@ bool htw__acknowledge_await(struct htw__kafka *self, enum htw__channel channel, 
             return false;
         rd_kafka_flush(writer->producer, 100);
     }
-    if (writer->failure != RD_KAFKA_RESP_ERR_NO_ERROR)
+    if (writer->failure != 0)
         judge_failure(self, writer);
-    return writer->failure == RD_KAFKA_RESP_ERR_NO_ERROR && !self->has_failed;
+    return writer->failure == 0 && !self->has_failed;
 }

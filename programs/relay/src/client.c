@@ -86,31 +86,17 @@ static bool set_all(struct htw__kafka *self, rd_kafka_conf_t *conf, unsigned kin
  * librdkafka where it does not apply. */
 static bool set_wishes(struct htw__kafka *self, rd_kafka_conf_t *conf) {
     bool is_good = true;
-    for (size_t i = 0; i < self->options.property_count && is_good; i++) {
-        char name[256];
-        const char *property = self->options.properties[i], *value = strchr(property, '=');
-        if (value == NULL || (size_t)(value - property) >= sizeof(name))
-            return htw__kafka_fail(self, "-X: not NAME=VALUE: %s", property) == 0;
-        memcpy(name, property, (size_t)(value - property));
-        name[value - property] = '\0';
-        is_good = set(self, conf, name, value + 1);
-    }
+    for (size_t i = 0; i < self->options.property_count && is_good; i++)
+        is_good =
+            set(self, conf, self->options.properties[i].name, self->options.properties[i].value);
     return is_good;
 }
 
-static void keep_line(struct htw__kafka *self, const char *facility, const char *text) {
-    pthread_mutex_lock(&self->log.lock);
-    if (self->log.line[0] == '\0')
-        snprintf(self->log.line, sizeof(self->log.line), "%s: %s", facility, text);
-    pthread_mutex_unlock(&self->log.lock);
-}
-
-/* Syslog's levels: errors and worse. What is told otherwise is left out. Threads of librdkafka call this: the
- * loop says it. Of several lines the first counts, since others follow from it. */
+/* Syslog's levels: errors and worse. What is told otherwise is left out. Threads of librdkafka call this. */
 static void log_line(const rd_kafka_t *handle, int level, const char *facility, const char *text) {
-    struct htw__kafka *self = rd_kafka_opaque(handle);
+    const struct htw__kafka *self = rd_kafka_opaque(handle);
     if (level <= 3 && strcmp(facility, "FAIL") != 0)
-        keep_line(self, facility, text);
+        htw__kafka_say(self, HTW__LOG_ERROR, "%s: %s", facility, text);
 }
 
 /* A consumer's fatal errors do not come here: member.c asks for them. The thread of a commit may call this, too. */
@@ -120,7 +106,7 @@ static void note_error(rd_kafka_t *handle, int error, const char *reason, void *
         htw__kafka_recover(self, "a producer cannot go on"); /* it is made anew */
     else if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN ||
              error == RD_KAFKA_RESP_ERR__AUTHENTICATION)
-        keep_line(self, rd_kafka_name(handle), reason);
+        htw__kafka_say(self, HTW__LOG_ERROR, "%s: %s", rd_kafka_name(handle), reason);
 }
 
 static unsigned kinds_of(const struct htw__kafka *self, enum htw__client kind) {
@@ -207,14 +193,20 @@ void htw__client_close(rd_kafka_t **consumer, rd_kafka_queue_t **queue) {
 }
 
 rd_kafka_resp_err_t htw__client_produce(rd_kafka_t *producer, const char *topic, int32_t partition,
-                                        struct htw__bytes key, struct htw__bytes value,
-                                        rd_kafka_headers_t *headers, void *opaque) {
+                                        const struct htw__relay_record *record, void *opaque) {
+    rd_kafka_headers_t *headers = rd_kafka_headers_new(record->header_count);
+    for (size_t i = 0; i < record->header_count; i++)
+        rd_kafka_header_add(headers, record->headers[i].name.bytes,
+                            (ssize_t)record->headers[i].name.size, record->headers[i].value.bytes,
+                            (ssize_t)record->headers[i].value.size);
     const rd_kafka_vu_t parts[] = {
         { .vtype = RD_KAFKA_VTYPE_TOPIC, .u.cstr = topic },
         { .vtype = RD_KAFKA_VTYPE_PARTITION, .u.i32 = partition },
         { .vtype = RD_KAFKA_VTYPE_MSGFLAGS, .u.i = RD_KAFKA_MSG_F_COPY },
-        { .vtype = RD_KAFKA_VTYPE_KEY, .u.mem = { (void *)(uintptr_t)key.bytes, key.size } },
-        { .vtype = RD_KAFKA_VTYPE_VALUE, .u.mem = { (void *)(uintptr_t)value.bytes, value.size } },
+        { .vtype = RD_KAFKA_VTYPE_KEY,
+          .u.mem = { (void *)(uintptr_t)record->key.bytes, record->key.size } },
+        { .vtype = RD_KAFKA_VTYPE_VALUE,
+          .u.mem = { (void *)(uintptr_t)record->value.bytes, record->value.size } },
         { .vtype = RD_KAFKA_VTYPE_HEADERS, .u.headers = headers },
         { .vtype = RD_KAFKA_VTYPE_OPAQUE, .u.ptr = opaque },
     };
@@ -230,7 +222,7 @@ rd_kafka_resp_err_t htw__client_produce(rd_kafka_t *producer, const char *topic,
 
 rd_kafka_event_t *htw__client_await(rd_kafka_queue_t *queue, int timeout_ms) {
     rd_kafka_event_t *event = rd_kafka_queue_poll(queue, timeout_ms);
-    if (event != NULL && rd_kafka_event_error(event) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+    if (event != NULL && rd_kafka_event_error(event) != 0) {
         rd_kafka_event_destroy(event);
         event = NULL;
     }

@@ -37,10 +37,8 @@ static rd_kafka_topic_partition_list_t *list_positions(const struct htw__kafka *
     for (size_t i = 0; i < relay->position_count; i++) {
         const struct htw__relay_position *position = &relay->positions[i];
         rd_kafka_topic_partition_t *added =
-            rd_kafka_topic_partition_list_add(list, htw__topics_name(self, position->source),
-                                              htw__topics_partition(self, position->source));
+            htw__topics_add(self, list, position->source, position->offset);
         size_t size = strlen(position->metadata);
-        added->offset = position->offset;
         if (size > 0 && (added->metadata = malloc(size)) != NULL) { /* librdkafka frees it */
             memcpy(added->metadata, position->metadata, size);
             added->metadata_size = size;
@@ -81,9 +79,7 @@ static int commit(void *context) {
     const struct htw__writer *writer = context;
     const struct htw__kafka *self = writer->kafka;
     if (!htw__writer_has_transactions(self))
-        return rd_kafka_commit(self->group, writer->list, 0) == RD_KAFKA_RESP_ERR_NO_ERROR
-                   ? 0
-                   : -EAGAIN;
+        return rd_kafka_commit(self->group, writer->list, 0) == 0 ? 0 : -EAGAIN;
     int error = do_step(writer, send_offsets);
     return error != 0 ? error : do_step(writer, end_transaction);
 }
@@ -116,7 +112,7 @@ static int begin(struct htw__kafka *self, enum htw__channel channel, int flush_m
     if (htw__kafka_must_recover(self) || self->has_failed)
         return -EAGAIN;
     if (!htw__acknowledge_await(self, channel, flush_ms) ||
-        htw__relay_positions(&self->relay, channel) != 0)
+        !htw__relay_positions(&self->relay, channel))
         return give_up(self);
     if (self->relay.position_count == 0) {
         note_done(writer);

@@ -15,6 +15,7 @@
 #include "../../../src/base/clock.h"
 #include "../../../src/base/list.h"
 #include "../../../src/base/random.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -55,6 +56,7 @@ static void forget(struct htw__directory *self, struct htw__destination *destina
     for (int i = 0; i < HTW__DIRECTORY_PRODUCERS; i++)
         tell_end(destination, i);
     self->suspects -= destination->trust == HTW__TRUST_SUSPECT;
+    self->wanted -= destination->is_wanted;
     htw__link_unlink(&destination->use);
     htw__key_table_remove(&self->names, &destination->node);
     free(destination);
@@ -105,13 +107,9 @@ struct htw__destination *htw__directory_add(struct htw__directory *self, const c
                                             int32_t partitions) {
     size_t size = strlen(name);
     make_room(self);
-    struct htw__destination *added = malloc(sizeof(*added) + size + 1);
-    if (added == NULL)
-        return NULL;
-    int64_t now_ms = htw__clock_monotonic_ms();
-    *added = (struct htw__destination) { .partitions = partitions,
-                                         .asked_ms = now_ms,
-                                         .answered_ms = now_ms };
+    struct htw__destination *added = htw__memory(sizeof(*added) + size + 1);
+    added->partitions = partitions;
+    added->asked_ms = added->answered_ms = htw__clock_monotonic_ms();
     memcpy(added->name, name, size + 1);
     htw__key_node_set(&added->node, htw__key_hash(name, size, self->seed), added->name, size);
     htw__key_table_insert(&self->names, &added->node);
@@ -131,11 +129,24 @@ static int64_t patience_of(const struct htw__destination *destination) {
     return destination->partitions > 0 || is_denied(destination) ? KNOWN_MS : MISSING_MS;
 }
 
-static void ask(struct htw__directory *self, struct htw__destination *destination, int64_t now_ms) {
-    if (htw__lookup_ask(&self->lookup, destination->name)) {
-        destination->is_asked = true;
-        destination->asked_ms = now_ms;
+static void ask(struct htw__directory *self, struct htw__destination *destination) {
+    destination->is_wanted = destination->is_asked = true;
+    self->wanted++;
+}
+
+void htw__directory_send(struct htw__directory *self) {
+    struct htw__link *at = self->by_use._next;
+    for (; self->wanted > 0 && htw__lookup_is_free(&self->lookup) &&
+           self->lookup.count < HTW__LOOKUPS_MAX && at != &self->by_use;
+         at = at->_next) {
+        struct htw__destination *destination = of_use(at);
+        if (!destination->is_wanted)
+            continue;
+        htw__lookup_add(&self->lookup, destination->name);
+        destination->is_wanted = false;
+        self->wanted--;
     }
+    htw__lookup_send(&self->lookup);
 }
 
 struct htw__destination *htw__directory_find(struct htw__directory *self, const char *name) {
@@ -143,8 +154,7 @@ struct htw__destination *htw__directory_find(struct htw__directory *self, const 
     struct htw__destination *found = find(self, name);
     if (found == NULL) {
         found = htw__directory_add(self, name, -EAGAIN);
-        if (found != NULL)
-            ask(self, found, now_ms);
+        ask(self, found);
         return found;
     }
     htw__link_unlink(&found->use);
@@ -152,7 +162,7 @@ struct htw__destination *htw__directory_find(struct htw__directory *self, const 
     if (found->partitions == 0 && now_ms - found->answered_ms >= BELIEVED_MS)
         found->partitions = -EAGAIN;
     if (!found->is_asked && now_ms - found->asked_ms >= patience_of(found))
-        ask(self, found, now_ms);
+        ask(self, found);
     return found;
 }
 
@@ -170,10 +180,9 @@ static void note_answer(struct htw__directory *self, const struct htw__lookup_it
 }
 
 void htw__directory_learn(struct htw__directory *self) {
-    const struct htw__lookup_item *answers;
-    size_t count = htw__lookup_take(&self->lookup, &answers);
+    size_t count = htw__lookup_take(&self->lookup);
     for (size_t i = 0; i < count; i++)
-        note_answer(self, &answers[i]);
+        note_answer(self, &self->lookup.items[i]);
 }
 
 void htw__directory_refused(struct htw__directory *self, const char *name,

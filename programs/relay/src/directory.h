@@ -19,7 +19,8 @@ struct htw__destination {
     struct htw__link use;      /* in `by_use` */
     int32_t
         partitions; /* 0: there is no such topic; -EACCES: it may not be seen, or written to; -EAGAIN: not known */
-    bool is_asked;    /* the lookup has a question about it */
+    bool is_wanted;   /* it is to be asked for */
+    bool is_asked;    /* it is, or the lookup has a question about it */
     int64_t asked_ms; /* when that was, or an answer came; by the monotonic clock */
     int64_t answered_ms;
     enum htw__trust trust;
@@ -38,6 +39,7 @@ struct htw__directory {
         transactions[HTW__CHANNEL_ALL + 1];  /* by channel: the number of the present one, from 1 */
     unsigned unproven[HTW__CHANNEL_ALL + 1]; /* by channel: such destinations in it */
     unsigned suspects;
+    size_t wanted;      /* destinations that are to be asked for */
     int64_t careful_ms; /* until then records are taken one at a time; 0: they are not */
 };
 
@@ -47,12 +49,13 @@ void htw__directory_init(struct htw__directory *directory);
 /* Forgets all, and ends the thread that asks. One that is zero may be ended. */
 void htw__directory_fini(struct htw__directory *directory);
 
-/* What is known of a topic. Asks for it in the background if that is nothing, or old. NULL: no memory. The result is valid
- * until the next call. */
+/* What is known of a topic. Asks for it in the background if that is nothing, or old. The result is valid until the
+ * next call. */
 struct htw__destination *htw__directory_find(struct htw__directory *directory, const char *name);
 
-/* Takes the answers that have come. */
+/* Takes the answers that have come; and asks for what is to be asked for. */
 void htw__directory_learn(struct htw__directory *directory);
+void htw__directory_send(struct htw__directory *directory);
 
 /* A topic has refused a record: what goes there is refused at once, for some seconds, if it would be. */
 void htw__directory_refused(struct htw__directory *directory, const char *name,
@@ -71,7 +74,7 @@ void htw__directory_leave(struct htw__directory *directory, int producer);
 /* Whether something is known of a topic. Asks nothing. */
 bool htw__directory_has(const struct htw__directory *directory, const char *name);
 
-/* Puts a destination in that was not there, and is known to have so many partitions. NULL: no memory. */
+/* Puts a destination in that was not there, and is known to have so many partitions. */
 struct htw__destination *htw__directory_add(struct htw__directory *directory, const char *name,
                                             int32_t partitions);
 

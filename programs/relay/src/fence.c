@@ -26,18 +26,14 @@
 /* Reads the owner's name, and copies it; empty: there is none. */
 static void find_owner(struct htw__kafka *self, uint32_t stripe,
                        char ret_owner[HTW__RELAY_OWNER_MAX + 1]) {
-    struct htw__relay_clock clock;
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-    const rd_kafka_topic_partition_t *input =
-        rd_kafka_topic_partition_list_add(list, self->options.input, (int32_t)stripe);
-    ret_owner[0] = '\0';
+    struct htw__relay_clock clock = { .time_ms = 0 };
+    rd_kafka_topic_partition_list_t *list =
+        htw__topics_list(self, (struct htw__source) { stripe, HTW__RELAY_INPUT, 0 }, 0);
     /* This client reads what is not committed, too: so it gets the last answer, and does not wait. */
-    if (rd_kafka_committed(self->admin, list, ASK_MS) == RD_KAFKA_RESP_ERR_NO_ERROR &&
-        htw__clock_parse((struct htw__bytes) { input->metadata, input->metadata_size }, &clock) ==
-            0 &&
-        clock.owner.size > 0)
-        snprintf(ret_owner, HTW__RELAY_OWNER_MAX + 1, "%.*s", (int)clock.owner.size,
-                 (const char *)clock.owner.bytes);
+    if (rd_kafka_committed(self->admin, list, ASK_MS) == 0)
+        (void)htw__clock_parse(htw__metadata_of(&list->elems[0]), &clock);
+    snprintf(ret_owner, HTW__RELAY_OWNER_MAX + 1, "%.*s", (int)clock.owner.size,
+             clock.owner.size > 0 ? (const char *)clock.owner.bytes : "");
     rd_kafka_topic_partition_list_destroy(list);
 }
 
@@ -48,7 +44,7 @@ static void end_transactions(struct htw__kafka *self, const char *owner, enum ht
         return;
     rd_kafka_error_t *error = rd_kafka_init_transactions(producer, OPEN_MS);
     if (error != NULL) { /* it is done again, or the timeout ends them */
-        htw__kafka_say(self, "cannot end the transactions of %s: %s", owner,
+        htw__kafka_say(self, HTW__LOG_WARNING, "cannot end the transactions of %s: %s", owner,
                        rd_kafka_error_string(error));
         rd_kafka_error_destroy(error);
     }

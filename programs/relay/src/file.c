@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* file.c - publishes records: to a bucket, to their topics, or to the dead letters. */
-#include "file.h"
+#include "relay.h"
 
 #include "index.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* A record whose topic is not known yet waits for as long as it is late already, within these: so one that waits
  * for long is not written often. */
@@ -29,56 +29,50 @@ struct passage {
     struct htw__request request;
 };
 
-static int reserve_headers(struct htw__relay *self, size_t count) {
-    count += HTW__REQUEST_HEADERS_MORE;
-    if (count <= self->header_room)
-        return 0;
-    struct htw__header *headers = realloc(self->headers, count * sizeof(*headers));
-    if (headers == NULL)
-        return -ENOMEM;
-    self->headers = headers;
-    self->header_room = count;
-    return 0;
+static struct htw__relay_work *work_of(const struct passage *self) {
+    return htw__relay_work_of(self->relay, self->from);
 }
 
-/* The record with the headers of relay->headers. */
-static struct htw__outgoing make_outgoing(const struct passage *self, size_t header_count) {
+/* The record with the headers that were written last. */
+static struct htw__outgoing make_outgoing(const struct passage *self) {
     struct htw__outgoing outgoing = { .record = *self->record,
                                       .partition = -1,
-                                      .from = self->from };
-    outgoing.from_offset = self->record->offset;
-    outgoing.record.headers = self->relay->headers;
-    outgoing.record.header_count = header_count;
+                                      .from = self->from,
+                                      .from_offset = self->record->offset };
+    outgoing.record.headers = self->relay->headers.items;
+    outgoing.record.header_count = self->relay->headers.count;
     return outgoing;
+}
+
+static int publish(const struct passage *self, const struct htw__outgoing *outgoing) {
+    return self->relay->transport->publish(self->relay->transport, outgoing);
 }
 
 /* ---- to a bucket */
 
-/* The headers are in `outgoing` already. */
-static int wait_until(const struct passage *self, int64_t deadline_ms,
-                      struct htw__outgoing *outgoing) {
-    struct htw__relay_place place =
-        htw__levels_place(&self->stripe->levels, self->stripe->clock_ms, deadline_ms);
-    outgoing->bucket =
-        (struct htw__source) { self->stripe->index, place.level,
-                               htw__levels_slot(&self->stripe->levels, place.number) };
+/* Its headers are written already. */
+static int wait_until(const struct passage *self, int64_t deadline_ms) {
+    const struct htw__levels *levels = &self->stripe->levels;
+    struct htw__relay_place place = htw__levels_place(levels, self->stripe->clock_ms, deadline_ms);
     struct htw__relay_bucket *bucket =
-        htw__stripe_bucket(self->stripe, outgoing->bucket.level, outgoing->bucket.slot);
+        htw__stripe_bucket(self->stripe, place.level, htw__levels_slot(levels, place.number));
+    struct htw__outgoing outgoing = make_outgoing(self);
+    outgoing.bucket = htw__bucket_source(bucket);
     if (!htw__bucket_is_occupied(bucket)) {
         bucket->number = place.number;
         self->relay->must_look = true;
     }
     bucket->in_flight++;
-    int error = self->relay->transport->publish(self->relay->transport, outgoing);
+    int error = publish(self, &outgoing);
     if (error != 0) {
         bucket->in_flight--;
         return error;
     }
     self->relay->has_filed = true;
-    if (htw__channel_of(outgoing->from) == HTW__CHANNEL_DELIVER)
-        /* The clock by which it was filed is to be committed soon. */
-        self->stripe->input_is_dirty = true;
-    htw__relay_work_of(self->relay, outgoing->from)->filed[place.level]++;
+    if (htw__channel_of(self->from) == HTW__CHANNEL_DELIVER)
+        self->stripe->input_is_dirty =
+            true; /* its clock, by which it was filed, is committed soon */
+    work_of(self)->filed[place.level]++;
     return 0;
 }
 
@@ -92,85 +86,75 @@ static enum htw__letter after(enum htw__letter letter, bool is_too_large) {
 /* Its topic did not take it. So that nothing waits for that, and nothing is dropped, it goes back into a
  * bucket, and is tried again later. */
 static int put_back(const struct passage *self, const char *reason) {
-    char time[HTW__REQUEST_TIME_SIZE];
     int64_t retry_ms = self->relay->now_ms + self->relay->options.retry_ms;
-    struct htw__outgoing outgoing =
-        make_outgoing(self, htw__request_headers_to_retry(self->record, reason, retry_ms,
-                                                          self->relay->headers, time));
-    htw__relay_work_of(self->relay, self->from)->dead_refused++;
-    int error = wait_until(self, retry_ms, &outgoing);
+    htw__headers_to_retry(&self->relay->headers, self->record, reason, retry_ms);
+    work_of(self)->dead_refused++;
+    int error = wait_until(self, retry_ms);
     self->relay->has_filed = false; /* as itself */
     return error;
 }
 
-static int send_letter(const struct passage *self, const char *reason, enum htw__letter letter) {
+static int send_letter(const struct passage *self, const char *reason, bool is_short) {
     char source[64];
-    struct htw__outgoing outgoing;
-    if (letter == HTW__LETTER_WHOLE) {
-        outgoing = make_outgoing(
-            self, htw__request_headers_of_dead(self->record, reason, self->relay->headers));
-    } else {
-        if (self->from.level == HTW__RELAY_INPUT)
-            snprintf(source, sizeof(source), "input %" PRIu32 " %" PRId64, self->from.stripe,
-                     self->record->offset);
-        else
-            snprintf(source, sizeof(source), "l%" PRIu32 " %" PRIu32 " %" PRId64, self->from.level,
-                     self->from.stripe * self->relay->options.levels.size + self->from.slot,
-                     self->record->offset);
-        outgoing = make_outgoing(self, htw__request_headers_of_short(self->record, reason, source,
-                                                                     self->relay->headers));
-        outgoing.record.value = (struct htw__bytes) { NULL, 0 };
-        if (self->record->key.size > LETTER_KEY_MAX)
-            outgoing.record.key = (struct htw__bytes) { NULL, 0 };
-    }
+    if (self->from.level == HTW__RELAY_INPUT)
+        snprintf(source, sizeof(source), "input %" PRIu32 " %" PRId64, self->from.stripe,
+                 self->record->offset);
+    else
+        snprintf(source, sizeof(source), "l%" PRIu32 " %" PRIu32 " %" PRId64, self->from.level,
+                 self->from.stripe * self->relay->options.levels.size + self->from.slot,
+                 self->record->offset);
+    htw__headers_of_letter(&self->relay->headers, self->record, reason, is_short ? source : NULL);
+    struct htw__outgoing outgoing = make_outgoing(self);
     outgoing.topic = self->relay->options.dead_letters;
     outgoing.is_letter = true;
-    return self->relay->transport->publish(self->relay->transport, &outgoing);
+    if (is_short)
+        outgoing.record.value = (struct htw__bytes) { NULL, 0 };
+    if (is_short && self->record->key.size > LETTER_KEY_MAX)
+        outgoing.record.key = (struct htw__bytes) { NULL, 0 };
+    return publish(self, &outgoing);
 }
 
 /* `reason` is NULL if the record has one already. */
 static int bury(const struct passage *self, const char *reason, enum htw__letter letter) {
-    int error = reserve_headers(self->relay, self->record->header_count);
-    if (error != 0)
+    for (int error = 0; letter != HTW__LETTER_WAITS; letter = after(letter, error == -EMSGSIZE)) {
+        error = send_letter(self, reason, letter == HTW__LETTER_SHORT);
+        if (error == -EMSGSIZE || error == -ENOENT || error == -EACCES || error == -EINPROGRESS)
+            continue;
+        work_of(self)->dead += error == 0;
+        work_of(self)->dead_short += error == 0 && letter == HTW__LETTER_SHORT;
         return error;
-    for (; letter != HTW__LETTER_WAITS; letter = after(letter, error == -EMSGSIZE)) {
-        error = send_letter(self, reason, letter);
-        if (error != -EMSGSIZE && error != -ENOENT && error != -EACCES && error != -EINPROGRESS) {
-            htw__relay_work_of(self->relay, self->from)->dead += error == 0;
-            htw__relay_work_of(self->relay, self->from)->dead_short +=
-                error == 0 && letter == HTW__LETTER_SHORT;
-            return error;
-        }
     }
     return put_back(self, reason);
 }
 
 /* ---- to its topic */
 
+/* A record of the input is filed: enters its id. */
+static int enter(const struct passage *self) {
+    int64_t last_ms = self->request.wanted_ms;
+    int error = 0;
+    if (self->request.recurs)
+        error = htw__recurrence_last(&self->request.recurrence, self->request.wanted_ms, &last_ms);
+    return error != 0 ? error
+                      : htw__index_enter(self->relay, self->stripe, self->request.hash,
+                                         self->record->offset, last_ms);
+}
+
 /* Back into a bucket, until `deadline_ms`. */
 static int file_until(const struct passage *self, int64_t deadline_ms) {
-    struct htw__request_times times;
     struct htw__request later = self->request;
     later.deadline_ms = deadline_ms;
-    int64_t last_ms = self->request.wanted_ms;
-    int error = reserve_headers(self->relay, self->record->header_count);
-    if (error == 0 && self->from.level == HTW__RELAY_INPUT && self->request.id.bytes != NULL) {
+    if (self->from.level == HTW__RELAY_INPUT && self->request.id.bytes != NULL) {
+        int error = enter(self);
+        if (error != 0)
+            return error;
         later.offset = self->record->offset;
-        if (self->request.recurs)
-            error =
-                htw__recurrence_last(&self->request.recurrence, self->request.wanted_ms, &last_ms);
-        if (error == 0)
-            error = htw__index_enter(self->relay, self->stripe, self->record, &later, last_ms);
     }
-    if (error != 0)
-        return error;
-    struct htw__outgoing outgoing = make_outgoing(
-        self,
-        self->request.is_letter
-            ? htw__request_headers_to_retry(self->record, NULL, deadline_ms, self->relay->headers,
-                                            times.deadline)
-            : htw__request_headers_to_wait(self->record, &later, self->relay->headers, &times));
-    error = wait_until(self, deadline_ms, &outgoing);
+    if (self->request.is_letter)
+        htw__headers_to_retry(&self->relay->headers, self->record, NULL, deadline_ms);
+    else
+        htw__headers_to_wait(&self->relay->headers, self->record, &later);
+    int error = wait_until(self, deadline_ms);
     return error == -EMSGSIZE
                ? bury(self, self->request.is_letter ? NULL : TOO_LARGE, HTW__LETTER_WHOLE)
                : error;
@@ -182,7 +166,7 @@ static int postpone(const struct passage *self) {
         wait_ms = POSTPONE_LEAST_MS;
     if (wait_ms > POSTPONE_MOST_MS)
         wait_ms = POSTPONE_MOST_MS;
-    htw__relay_work_of(self->relay, self->from)->postponed++;
+    work_of(self)->postponed++;
     return file_until(self, self->relay->now_ms + wait_ms);
 }
 
@@ -190,21 +174,17 @@ static int postpone(const struct passage *self) {
 #define STAYS 1
 
 static int deliver(const struct passage *self) {
-    char time[HTW__REQUEST_TIME_SIZE], topic[HTW__TOPIC_NAME_SIZE];
+    char topic[HTW__TOPIC_NAME_SIZE];
     const char *why =
         htw__destinations_choose(&self->relay->options.destinations, self->request.to, topic);
     if (why != NULL)
         return bury(self, why, HTW__LETTER_WHOLE);
-    int error = reserve_headers(self->relay, self->record->header_count);
-    if (error != 0)
-        return error;
-    struct htw__outgoing outgoing =
-        make_outgoing(self, htw__request_headers_to_deliver(self->record, self->request.wanted_ms,
-                                                            self->relay->headers, time));
+    htw__headers_to_deliver(&self->relay->headers, self->record, self->request.wanted_ms);
+    struct htw__outgoing outgoing = make_outgoing(self);
     outgoing.topic = topic;
     if (self->relay->options.keep_partition)
         outgoing.partition = (int32_t)self->from.stripe;
-    error = self->relay->transport->publish(self->relay->transport, &outgoing);
+    int error = publish(self, &outgoing);
     if (error == -EINPROGRESS) {
         error = postpone(self);
         return error != 0 ? error : STAYS;
@@ -218,9 +198,8 @@ static int deliver(const struct passage *self) {
     if (error != 0)
         return error;
     int64_t late_ms = self->relay->now_ms - self->request.wanted_ms;
-    struct htw__relay_work *work = htw__relay_work_of(self->relay, self->from);
-    htw__histogram_record(&work->late_us, late_ms > 0 ? (uint64_t)late_ms * 1000 : 0);
-    work->delivered++;
+    htw__histogram_record(&work_of(self)->late_us, late_ms > 0 ? (uint64_t)late_ms * 1000 : 0);
+    work_of(self)->delivered++;
     return 0;
 }
 
@@ -313,47 +292,41 @@ static struct htw__poison *find_poison(const struct htw__relay *self, struct htw
     return NULL;
 }
 
-/* Finds it, or adds one that is a suspect. NULL: no memory. */
+/* Finds it, or adds one that is a suspect. */
 static struct htw__poison *get_poison(struct htw__relay *self, const struct htw__refusal *refusal) {
     struct htw__poison *known = find_poison(self, refusal->from, refusal->offset);
     if (known != NULL)
         return known;
-    struct htw__poison *poisons =
-        realloc(self->poisons, (self->poison_count + 1) * sizeof(*poisons));
-    if (poisons == NULL)
-        return NULL;
-    self->poisons = poisons;
-    poisons[self->poison_count] = (struct htw__poison) { .from = refusal->from,
-                                                         .offset = refusal->offset,
-                                                         .is_suspect = true };
-    return &poisons[self->poison_count++];
+    self->poisons = htw__memory_reserve(self->poisons, self->poison_count + 1, &self->poison_room,
+                                        sizeof(*self->poisons));
+    known = &self->poisons[self->poison_count++];
+    *known = (struct htw__poison) { .from = refusal->from,
+                                    .offset = refusal->offset,
+                                    .is_suspect = true };
+    return known;
 }
 
-int htw__relay_refused(struct htw__relay *self, const struct htw__refusal *refusal) {
+bool htw__relay_refused(struct htw__relay *self, const struct htw__refusal *refusal) {
     struct htw__poison *poison = get_poison(self, refusal);
-    if (poison == NULL)
-        return -ENOMEM;
     if (!poison->is_suspect && !refusal->is_letter)
-        return -EEXIST;
+        return false;
     if (refusal->is_letter)
         poison->letter = after(poison->letter, refusal->is_too_large);
     if (!poison->is_suspect)
-        return 0;
+        return true;
     poison->is_suspect = false;
     poison->reason = refusal->is_letter ? NULL : refusal->reason;
     poison->is_bucket = refusal->is_bucket;
     poison->is_bad = refusal->is_bad;
-    return 0;
+    return true;
 }
 
-int htw__relay_failed(struct htw__relay *self, const struct htw__refusal *refusal) {
+bool htw__relay_failed(struct htw__relay *self, const struct htw__refusal *refusal) {
     struct htw__poison *poison = get_poison(self, refusal);
-    if (poison == NULL)
-        return -ENOMEM;
     poison->failures++;
     self->failure = (struct htw__failure) { refusal->from, refusal->offset, poison->failures };
     if (poison->failures < HTW__FAILURES_MAX)
-        return 0;
+        return true;
     poison->failures = 0;
     return htw__relay_refused(self, refusal);
 }
@@ -429,7 +402,7 @@ static int pass_on(struct passage *passage) {
             why = poison->reason;
     }
     if (why == NULL && is_input && request->is_cancel)
-        return htw__index_cancel(self, stripe, record, request);
+        return htw__index_cancel(self, stripe, request);
     if (why == NULL)
         why = judge(passage);
     if (why == NULL && is_input && request->recurs) {
@@ -438,26 +411,23 @@ static int pass_on(struct passage *passage) {
             return error;
     }
     bool has_entry = is_input ? why == NULL && request->id.bytes != NULL : request->offset >= 0;
-    if (has_entry && is_input) {
-        int goes_on = htw__index_arrive(self, stripe, record, request);
-        if (goes_on <= 0)
-            return goes_on;
-    } else if (has_entry && !htw__index_is_alive(stripe, record, request)) {
+    if (has_entry && !(is_input ? htw__index_arrive(self, stripe, request, record->offset)
+                                : htw__index_is_alive(stripe, request)))
         return 0;
-    }
-    bool has_lost = has_entry && !is_input && htw__index_has_lost(stripe, record, request);
+    bool has_lost = has_entry && !is_input && htw__index_has_lost(stripe, request);
     if (has_lost && stripe->ids_log.buries && why == NULL)
         why = LOST_ID;
     self->has_filed = false;
     int error = pass_living(passage, poison, why);
     bool has_left = error == 0 && has_entry && !self->has_filed;
-    htw__relay_work_of(self, passage->from)->ids_lost += has_left && has_lost;
-    return has_left ? htw__index_leave(self, stripe, passage->from, record, request) : error;
+    work_of(passage)->ids_lost += has_left && has_lost;
+    return has_left ? htw__index_leave(self, stripe, htw__channel_of(passage->from), request->hash)
+                    : error;
 }
 
-int htw__relay_pass_on(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
+int htw__relay_pass_on(struct htw__relay *self, struct htw__source from,
                        const struct htw__relay_record *record, const struct htw__request *request) {
-    struct passage passage = { self, stripe, from, record, *request };
+    struct passage passage = { self, self->stripes[from.stripe], from, record, *request };
     int error = pass_on(&passage);
     const struct htw__refusal refusal = {
         .from = from,
@@ -466,6 +436,6 @@ int htw__relay_pass_on(struct htw__relay *self, struct htw__stripe *stripe, stru
         .is_bad = true,
     };
     if (error != 0 && error != -ENOMEM && error != -EAGAIN)
-        (void)htw__relay_failed(self, &refusal); /* without memory it is not counted */
+        (void)htw__relay_failed(self, &refusal);
     return error;
 }

@@ -10,11 +10,10 @@
 #include "kafka.h"
 
 #include "../../../src/base/clock.h"
+#include "memory.h"
 
 #include <errno.h>
-
 #include <stdlib.h>
-#include <string.h>
 
 #define ASK_MS 500 /* for committed positions */
 #define RETRY_MS 200
@@ -35,30 +34,26 @@ static bool is_known(const struct htw__kafka *self, int32_t partition) {
     return partition >= 0 && (uint32_t)partition < self->stripe_count;
 }
 
-/* The input has more partitions than at the start. */
-static bool grow(struct htw__kafka *self, int32_t partition) {
-    uint32_t count = (uint32_t)partition + 1;
-    enum htw__stripe_state *stripes = realloc(self->stripes, count * sizeof(*stripes));
-    if (stripes == NULL)
-        return false;
-    for (uint32_t i = self->stripe_count; i < count; i++)
-        stripes[i] = HTW__STRIPE_NONE;
-    self->stripes = stripes;
-    self->stripe_count = count;
-    return true;
+/* The input may have more partitions than at the start. */
+static void grow(struct htw__kafka *self, uint32_t count) {
+    size_t room = self->stripe_count;
+    self->stripes = htw__memory_reserve(self->stripes, count, &room, sizeof(*self->stripes));
+    while (self->stripe_count < count)
+        self->stripes[self->stripe_count++] = HTW__STRIPE_NONE;
 }
 
 static void assign(struct htw__kafka *self, const rd_kafka_topic_partition_list_t *partitions) {
     for (int i = 0; i < partitions->cnt; i++) {
-        int32_t partition = partitions->elems[i].partition;
-        if (is_known(self, partition) || grow(self, partition))
-            self->stripes[partition] = (uint32_t)partition < self->built_count
-                                           ? HTW__STRIPE_ASSIGNED
-                                           : HTW__STRIPE_WAITING;
-        else
-            htw__kafka_fail(self, "out of memory");
+        uint32_t stripe = (uint32_t)partitions->elems[i].partition;
+        grow(self, stripe + 1);
+        self->stripes[stripe] =
+            stripe < self->built_count ? HTW__STRIPE_ASSIGNED : HTW__STRIPE_WAITING;
     }
     self->taking.retry_ms = self->taking.asked_ms = 0;
+}
+
+static struct htw__source input_of(uint32_t stripe) {
+    return (struct htw__source) { stripe, HTW__RELAY_INPUT, 0 };
 }
 
 /* Those that were read are put into `ret_read`. */
@@ -69,7 +64,7 @@ static void revoke(struct htw__kafka *self, const rd_kafka_topic_partition_list_
         if (!is_known(self, partition))
             continue;
         if (self->stripes[partition] == HTW__STRIPE_READ)
-            rd_kafka_topic_partition_list_add(ret_read, self->options.input, partition);
+            htw__topics_add(self, ret_read, input_of((uint32_t)partition), 0);
         htw__relay_lose(&self->relay, (uint32_t)partition);
         self->stripes[partition] = HTW__STRIPE_NONE;
     }
@@ -88,7 +83,7 @@ static int commit_last(struct htw__kafka *self, const rd_kafka_topic_partition_l
 static void answer(struct htw__kafka *self, rd_kafka_error_t *error) {
     if (error == NULL)
         return;
-    htw__kafka_say(self, "rebalance: %s", rd_kafka_error_string(error));
+    htw__kafka_say(self, HTW__LOG_WARNING, "rebalance: %s", rd_kafka_error_string(error));
     rd_kafka_error_destroy(error);
 }
 
@@ -130,7 +125,7 @@ void htw__group_forget(struct htw__kafka *self) {
     htw__relay_lose_all(&self->relay);
     for (uint32_t i = 0; i < self->stripe_count; i++) {
         if (self->stripes[i] == HTW__STRIPE_READ)
-            rd_kafka_topic_partition_list_add(read, self->options.input, (int32_t)i);
+            htw__topics_add(self, read, input_of(i), 0);
         else if (self->stripes[i] != HTW__STRIPE_TAKEN)
             continue;
         self->stripes[i] = HTW__STRIPE_ASSIGNED;
@@ -150,42 +145,32 @@ void htw__group_lose(struct htw__kafka *self) {
 
 /* ---- taking over */
 
-/* The input's partition first, then those of the buckets by level and slot, and that of the index. */
+/* All partitions of a stripe. */
 static rd_kafka_topic_partition_list_t *list_partitions(const struct htw__kafka *self,
                                                         uint32_t stripe) {
     const struct htw__levels *levels = &self->options.relay.levels;
-    rd_kafka_topic_partition_list_t *list =
-        rd_kafka_topic_partition_list_new((int)(levels->count * levels->size) + 2);
-    rd_kafka_topic_partition_list_add(list, self->options.input, (int32_t)stripe);
-    for (uint32_t level = 0; level < levels->count; level++) {
-        for (uint32_t slot = 0; slot < levels->size; slot++) {
-            struct htw__source source = { stripe, level, slot };
-            rd_kafka_topic_partition_list_add(list, htw__topics_name(self, source),
-                                              htw__topics_partition(self, source));
-        }
-    }
-    rd_kafka_topic_partition_list_add(list, self->topics.ids, (int32_t)stripe);
+    rd_kafka_topic_partition_list_t *list = htw__topics_list(self, input_of(stripe), 0);
+    htw__topics_add(self, list, (struct htw__source) { stripe, HTW__RELAY_IDS, 0 }, 0);
+    for (uint32_t level = 0; level < levels->count; level++)
+        for (uint32_t slot = 0; slot < levels->size; slot++)
+            htw__topics_add(self, list, (struct htw__source) { stripe, level, slot }, 0);
     return list;
 }
 
-/* Brokers answer in any order; so do not rely on that of the list. */
+/* What is found of the input, of the index, and of the buckets by level and slot. Brokers answer in any order. */
 static struct htw__found *found_of(const struct htw__kafka *self, struct htw__found *found,
                                    const rd_kafka_topic_partition_t *partition) {
-    const struct htw__levels *levels = &self->options.relay.levels;
     struct htw__source source;
     if (!htw__topics_source(self, partition->topic, partition->partition, &source))
         return NULL;
-    if (source.level == HTW__RELAY_INPUT)
-        return &found[0];
-    if (source.level == HTW__RELAY_IDS)
-        return &found[1 + levels->count * levels->size];
-    return &found[1 + source.level * levels->size + source.slot];
+    if (source.level >= HTW__RELAY_LEVELS_MAX)
+        return &found[source.level == HTW__RELAY_IDS];
+    return &found[2 + source.level * self->options.relay.levels.size + source.slot];
 }
 
 /* Of the input, whose producers may have open transactions: as far as a client gets that reads what is committed. */
 static bool ask_stable_end(struct htw__kafka *self, uint32_t stripe, struct htw__found *input) {
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-    rd_kafka_topic_partition_list_add(list, self->options.input, (int32_t)stripe);
+    rd_kafka_topic_partition_list_t *list = htw__topics_list(self, input_of(stripe), 0);
     bool is_known = htw__lookup_offsets(self->group, HTW__LOOKUP_ENDS, list, OFFSETS_MS) == 0;
     if (is_known)
         input->end = list->elems[0].offset;
@@ -201,7 +186,7 @@ static void note_offset(struct htw__found *found, enum htw__lookup_offsets which
         found->end = partition->offset;
     else {
         found->offset = partition->offset >= 0 ? partition->offset : -1;
-        found->metadata = (struct htw__bytes) { partition->metadata, partition->metadata_size };
+        found->metadata = htw__metadata_of(partition);
     }
 }
 
@@ -209,7 +194,7 @@ static void note_offset(struct htw__found *found, enum htw__lookup_offsets which
 static bool fill_in(struct htw__kafka *self, rd_kafka_t *client, enum htw__lookup_offsets which,
                     rd_kafka_topic_partition_list_t *list, struct htw__found *found) {
     int timeout_ms = which == HTW__LOOKUP_POSITIONS ? ASK_MS : OFFSETS_MS;
-    if (htw__lookup_offsets(client, which, list, timeout_ms) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    if (htw__lookup_offsets(client, which, list, timeout_ms) != 0)
         return false;
     for (int i = 0; i < list->cnt; i++) {
         struct htw__found *one = found_of(self, found, &list->elems[i]);
@@ -235,7 +220,6 @@ static bool fill(struct htw__kafka *self, uint32_t stripe, struct htw__found *fo
 
 static int explain(struct htw__kafka *self, uint32_t stripe, enum htw__gain result) {
     static const char *const why[] = {
-        [HTW__GAIN_NO_MEMORY] = "out of memory",
         [HTW__GAIN_FOREIGN] =
             "the metadata of an offset was not written by this version of the relay: was it another "
             "version, or does another program commit to this group?",
@@ -263,17 +247,16 @@ static void stop(struct htw__kafka *self, uint32_t stripe) {
     self->stripes[stripe] = HTW__STRIPE_STOPPED;
     self->taking.beyond_ms = 0; /* or the next one would have no time to grow */
     htw__kafka_say(
-        self,
+        self, HTW__LOG_WARNING,
         "partition %u of %s has lost entries: was the topic deleted or made anew, or has it "
         "had a retention? So it is unknown which records with an id were cancelled, and "
         "partition %u of %s stands still. With --lost-ids deliver those that have lost their "
         "entries are delivered, cancelled ones too; with --lost-ids bury they become dead letters",
-        stripe, self->topics.ids, stripe, self->options.input);
+        stripe, self->topics.names[HTW__RELAY_IDS], stripe, self->options.input);
 }
 
 static void read_input(struct htw__kafka *self, uint32_t stripe, int64_t offset) {
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-    rd_kafka_topic_partition_list_add(list, self->options.input, (int32_t)stripe)->offset = offset;
+    rd_kafka_topic_partition_list_t *list = htw__topics_list(self, input_of(stripe), offset);
     answer(self, rd_kafka_incremental_assign(self->group, list));
     rd_kafka_topic_partition_list_destroy(list);
     self->stripes[stripe] = HTW__STRIPE_READ;
@@ -307,9 +290,8 @@ static bool may_grow(struct htw__kafka *self, enum htw__gain result) {
 /* Returns 0: taken, or to be tried again (*ret_taken is false). */
 static int take(struct htw__kafka *self, uint32_t stripe, bool *ret_taken) {
     const struct htw__levels *levels = &self->options.relay.levels;
-    struct htw__found *found = calloc(2 + (size_t)levels->count * levels->size, sizeof(*found));
-    if (found == NULL)
-        return htw__kafka_fail(self, "out of memory");
+    struct htw__found *found =
+        htw__memory((2 + (size_t)levels->count * levels->size) * sizeof(*found));
     rd_kafka_topic_partition_list_t *list = list_partitions(self, stripe);
     rd_kafka_topic_partition_list_t *committed = rd_kafka_topic_partition_list_copy(list);
     enum htw__gain result = HTW__GAIN_OK;
@@ -321,8 +303,7 @@ static int take(struct htw__kafka *self, uint32_t stripe, bool *ret_taken) {
         self->relay.options.lost_ids = self->taking.beyond_ms == 0 || has_patience(self)
                                            ? HTW__LOST_IDS_STOP
                                            : self->options.relay.lost_ids;
-        result = htw__relay_gain(&self->relay, stripe, &found[0], &found[1],
-                                 &found[1 + levels->count * levels->size]);
+        result = htw__relay_gain(&self->relay, stripe, &found[0], &found[2], &found[1]);
     }
     rd_kafka_topic_partition_list_destroy(list);
     rd_kafka_topic_partition_list_destroy(committed);
@@ -355,7 +336,7 @@ static void look_for_buckets(struct htw__kafka *self) {
             continue;
         }
         self->relay.stats.stripes_waiting++;
-        htw__kafka_say(self,
+        htw__kafka_say(self, HTW__LOG_WARNING,
                        "partition %u of %s is new and has no buckets: it waits until "
                        "--create-topics has made them",
                        i, self->options.input);

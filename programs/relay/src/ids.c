@@ -4,8 +4,8 @@
 
 #include "../../../src/base/key_table.h"
 #include "../../../src/base/random.h"
+#include "memory.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #define ROOM_LEAST 64u
@@ -40,30 +40,26 @@ int64_t htw__ids_find(const struct htw__ids *self, uint64_t hash, int64_t *ret_f
     return (found & ~FLAGS) - 1;
 }
 
-static int grow(struct htw__ids *self) {
+static void grow(struct htw__ids *self) {
     struct htw__ids larger = { .count = self->count, .unsure = self->unsure };
     larger.seed = self->room == 0 ? htw__random_seed(self) : self->seed;
     larger.room = self->room == 0 ? ROOM_LEAST : self->room * 2;
-    larger.entries = calloc(larger.room, sizeof(*larger.entries));
-    if (larger.entries == NULL)
-        return -ENOMEM;
+    larger.entries = htw__memory(larger.room * sizeof(*larger.entries));
     for (size_t i = 0; i < self->room; i++)
         if (self->entries[i].offset != 0)
             larger.entries[place_of(&larger, self->entries[i].hash)] = self->entries[i];
     free(self->entries);
     *self = larger;
-    return 0;
 }
 
-int htw__ids_put(struct htw__ids *self, uint64_t hash, int64_t offset, int64_t flags) {
-    if ((self->count + 1) * 3 > self->room * 2 && grow(self) != 0)
-        return -ENOMEM;
+void htw__ids_put(struct htw__ids *self, uint64_t hash, int64_t offset, int64_t flags) {
+    if ((self->count + 1) * 3 > self->room * 2)
+        grow(self);
     struct htw__id *entry = &self->entries[place_of(self, hash)];
     self->count += entry->offset == 0;
     self->unsure -= (entry->offset & HTW__ID_UNSURE) != 0;
     self->unsure += (flags & HTW__ID_UNSURE) != 0;
     *entry = (struct htw__id) { hash, (offset + 1) | flags };
-    return 0;
 }
 
 /* Later ones move up, so that each is still found from its own place on. */

@@ -41,8 +41,8 @@ uint64_t htw__ids_hash(struct htw__bytes key, struct htw__bytes id);
 /* The offset under a hash; HTW__IDS_NONE: none. `ret_flags` may be NULL. */
 int64_t htw__ids_find(const struct htw__ids *ids, uint64_t hash, int64_t *ret_flags);
 
-/* Enters an offset, in place of the one there, with these flags. Returns 0 or -ENOMEM. */
-int htw__ids_put(struct htw__ids *ids, uint64_t hash, int64_t offset, int64_t flags);
+/* Enters an offset, in place of the one there, with these flags. */
+void htw__ids_put(struct htw__ids *ids, uint64_t hash, int64_t offset, int64_t flags);
 
 /* Removes the entry, if there is one. */
 void htw__ids_remove(struct htw__ids *ids, uint64_t hash);

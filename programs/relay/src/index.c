@@ -2,7 +2,9 @@
 /* index.c - which records with an id are alive. */
 #include "index.h"
 
-#include <errno.h>
+#include "memory.h"
+
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,48 +18,41 @@ static struct htw__source source_of(const struct htw__stripe *stripe) {
     return (struct htw__source) { stripe->index, HTW__RELAY_IDS, 0 };
 }
 
-/* ---- the topic */
+/* ---- the topic: the hash is the key; offset and deadline are the value, the high bytes first, whatever machine wrote them */
 
-struct stored {
-    int64_t offset, deadline_ms;
-};
-
-/* Numbers stand there with their high bytes first, whatever machine wrote them. */
-#define HASH_SIZE 8u
-#define STORED_SIZE 16u
-
-static void write_number(uint64_t number, unsigned char bytes[8]) {
-    for (size_t i = 8; i > 0; i--, number >>= 8)
-        bytes[i - 1] = (unsigned char)number;
-}
-
-static uint64_t read_number(const unsigned char bytes[8]) {
-    uint64_t number = 0;
-    for (size_t i = 0; i < 8; i++)
-        number = number << 8 | bytes[i];
-    return number;
-}
-
-static int publish(struct htw__relay *self, struct htw__stripe *stripe, uint64_t hash,
-                   const struct stored *stored) {
+/* With an offset of HTW__IDS_NONE the entry is removed. */
+static int publish(struct htw__relay *self, struct htw__stripe *stripe,
+                   const struct htw__index_entry *entry) {
+    const uint64_t key = htobe64(entry->hash);
+    const uint64_t value[] = { htobe64((uint64_t)entry->offset),
+                               htobe64((uint64_t)entry->deadline_ms) };
     struct htw__outgoing outgoing = { .partition = -1,
                                       .bucket = source_of(stripe),
-                                      .from = source_of(stripe) };
-    unsigned char key[HASH_SIZE], value[STORED_SIZE];
-    write_number(hash, key);
-    outgoing.record.key = (struct htw__bytes) { key, sizeof(key) };
-    if (stored != NULL) {
-        write_number((uint64_t)stored->offset, value);
-        write_number((uint64_t)stored->deadline_ms, value + 8);
+                                      .from = source_of(stripe),
+                                      .record = { .key = { &key, sizeof(key) } } };
+    if (entry->offset >= 0)
         outgoing.record.value = (struct htw__bytes) { value, sizeof(value) };
-    }
     stripe->input_is_dirty = true; /* so that it is committed */
     return self->transport->publish(self->transport, &outgoing);
 }
 
 static int erase(struct htw__relay *self, struct htw__stripe *stripe, uint64_t hash) {
     htw__ids_remove(&stripe->ids, hash);
-    return publish(self, stripe, hash, NULL);
+    return publish(self, stripe, &(struct htw__index_entry) { hash, HTW__IDS_NONE, 0 });
+}
+
+bool htw__index_parse(const struct htw__relay_record *record, struct htw__index_entry *ret_entry) {
+    uint64_t key, value[2];
+    if (record->key.bytes == NULL || record->key.size != sizeof(key))
+        return false;
+    memcpy(&key, record->key.bytes, sizeof(key));
+    *ret_entry = (struct htw__index_entry) { be64toh(key), HTW__IDS_NONE, 0 };
+    if (record->value.bytes == NULL || record->value.size != sizeof(value))
+        return true;
+    memcpy(value, record->value.bytes, sizeof(value));
+    ret_entry->offset = (int64_t)(be64toh(value[0]) & INT64_MAX);
+    ret_entry->deadline_ms = (int64_t)(be64toh(value[1]) & INT64_MAX);
+    return true;
 }
 
 /* ---- taking over */
@@ -79,33 +74,18 @@ static bool is_unsure(const struct htw__stripe *stripe, int64_t deadline_ms) {
            htw__levels_number(levels, 0, now_ms) + levels->size;
 }
 
-bool htw__index_parse(const struct htw__relay_record *record, uint64_t *ret_hash,
-                      int64_t *ret_offset, int64_t *ret_deadline_ms) {
-    const unsigned char *value = record->value.bytes;
-    if (record->key.bytes == NULL || record->key.size != HASH_SIZE)
-        return false;
-    *ret_hash = read_number(record->key.bytes);
-    *ret_offset = HTW__IDS_NONE;
-    if (value == NULL || record->value.size != STORED_SIZE)
-        return true;
-    *ret_offset = (int64_t)(read_number(value) & INT64_MAX);
-    *ret_deadline_ms = (int64_t)(read_number(value + 8) & INT64_MAX);
-    return true;
-}
-
-int htw__index_read(struct htw__stripe *stripe, const struct htw__relay_record *record) {
-    uint64_t hash;
-    int64_t offset, deadline_ms;
-    if (stripe->ids_are_read || !htw__index_parse(record, &hash, &offset, &deadline_ms))
-        return 0;
-    if (offset >= 0) {
-        bool unsure = is_unsure(stripe, deadline_ms);
-        if (unsure && deadline_ms > stripe->ids_unsure_ms)
-            stripe->ids_unsure_ms = deadline_ms;
-        return htw__ids_put(&stripe->ids, hash, offset, unsure ? HTW__ID_UNSURE : 0);
+void htw__index_read(struct htw__stripe *stripe, const struct htw__relay_record *record) {
+    struct htw__index_entry entry;
+    if (stripe->ids_are_read || !htw__index_parse(record, &entry))
+        return;
+    if (entry.offset < 0) {
+        htw__ids_remove(&stripe->ids, entry.hash);
+        return;
     }
-    htw__ids_remove(&stripe->ids, hash);
-    return 0;
+    bool unsure = is_unsure(stripe, entry.deadline_ms);
+    if (unsure && entry.deadline_ms > stripe->ids_unsure_ms)
+        stripe->ids_unsure_ms = entry.deadline_ms;
+    htw__ids_put(&stripe->ids, entry.hash, entry.offset, unsure ? HTW__ID_UNSURE : 0);
 }
 
 void htw__index_reached(struct htw__relay *self, struct htw__stripe *stripe, int64_t offset) {
@@ -136,64 +116,53 @@ static int64_t find_waiting(const struct htw__stripe *stripe, uint64_t hash, boo
 }
 
 int htw__index_cancel(struct htw__relay *self, struct htw__stripe *stripe,
-                      const struct htw__relay_record *record, const struct htw__request *request) {
-    uint64_t hash = htw__ids_hash(record->key, request->id);
+                      const struct htw__request *request) {
     bool is_waiting;
-    int64_t offset = find_waiting(stripe, hash, &is_waiting);
+    int64_t offset = find_waiting(stripe, request->hash, &is_waiting);
     struct htw__relay_work *work = &self->open[HTW__CHANNEL_FILE - 1];
     work->cancelled += is_waiting;
     work->cancels_late += !is_waiting;
     /* Of one that is leaving, too: if DELIVER is aborted, it is cancelled after all. */
-    return offset >= 0 ? erase(self, stripe, hash) : 0;
+    return offset >= 0 ? erase(self, stripe, request->hash) : 0;
 }
 
-int htw__index_arrive(struct htw__relay *self, struct htw__stripe *stripe,
-                      const struct htw__relay_record *record, const struct htw__request *request) {
-    uint64_t hash = htw__ids_hash(record->key, request->id);
-    if (request->if_offset < 0)
-        return 1;
+bool htw__index_arrive(struct htw__relay *self, const struct htw__stripe *stripe,
+                       const struct htw__request *request, int64_t offset) {
     int64_t flags;
-    int64_t offset = htw__ids_find(&stripe->ids, hash, &flags);
+    int64_t found = htw__ids_find(&stripe->ids, request->hash, &flags);
+    if (request->if_offset < 0)
+        return true;
     /* Its own: without transactions, it may have been entered before, and not been filed. */
-    if (offset == record->offset || (offset == request->if_offset && flags == 0)) {
-        self->files_first = true;
-        return 1;
-    }
-    self->open[HTW__CHANNEL_FILE - 1].cancels_late++;
-    return 0;
+    bool goes_on = found == offset || (found == request->if_offset && flags == 0);
+    self->files_first |= goes_on;
+    self->open[HTW__CHANNEL_FILE - 1].cancels_late += !goes_on;
+    return goes_on;
 }
 
-int htw__index_enter(struct htw__relay *self, struct htw__stripe *stripe,
-                     const struct htw__relay_record *record, const struct htw__request *request,
-                     int64_t last_ms) {
-    uint64_t hash = htw__ids_hash(record->key, request->id);
-    const struct stored stored = { record->offset, last_ms };
-    bool is_replaced;
-    if (find_waiting(stripe, hash, &is_replaced) == record->offset)
-        is_replaced = false;
-    self->open[HTW__CHANNEL_FILE - 1].cancelled += is_replaced;
-    int error = htw__ids_put(&stripe->ids, hash, record->offset, 0);
-    return error != 0 ? error : publish(self, stripe, hash, &stored);
+int htw__index_enter(struct htw__relay *self, struct htw__stripe *stripe, uint64_t hash,
+                     int64_t offset, int64_t last_ms) {
+    bool is_waiting;
+    int64_t found = find_waiting(stripe, hash, &is_waiting);
+    self->open[HTW__CHANNEL_FILE - 1].cancelled += is_waiting && found != offset;
+    htw__ids_put(&stripe->ids, hash, offset, 0);
+    return publish(self, stripe, &(struct htw__index_entry) { hash, offset, last_ms });
 }
 
 /* ---- what leaves */
 
-bool htw__index_is_alive(struct htw__stripe *stripe, const struct htw__relay_record *record,
-                         const struct htw__request *request) {
+bool htw__index_is_alive(struct htw__stripe *stripe, const struct htw__request *request) {
     int64_t flags;
-    uint64_t hash = htw__ids_hash(record->key, request->id);
-    int64_t offset = htw__ids_find(&stripe->ids, hash, &flags);
+    int64_t offset = htw__ids_find(&stripe->ids, request->hash, &flags);
     if (offset != request->offset)
-        return htw__index_has_lost(stripe, record, request);
-    if ((flags & HTW__ID_UNSURE) != 0) /* it is here; and no memory is needed for what is there */
-        (void)htw__ids_put(&stripe->ids, hash, offset, flags & ~HTW__ID_UNSURE);
+        return htw__index_has_lost(stripe, request);
+    if ((flags & HTW__ID_UNSURE) != 0) /* it is here */
+        htw__ids_put(&stripe->ids, request->hash, offset, flags & ~HTW__ID_UNSURE);
     return true;
 }
 
-bool htw__index_has_lost(const struct htw__stripe *stripe, const struct htw__relay_record *record,
-                         const struct htw__request *request) {
+bool htw__index_has_lost(const struct htw__stripe *stripe, const struct htw__request *request) {
     return request->offset < stripe->ids_log.since &&
-           htw__ids_find(&stripe->ids, htw__ids_hash(record->key, request->id), NULL) < 0;
+           htw__ids_find(&stripe->ids, request->hash, NULL) < 0;
 }
 
 void htw__index_published(struct htw__stripe *stripe, int64_t offset) {
@@ -203,31 +172,20 @@ void htw__index_published(struct htw__stripe *stripe, int64_t offset) {
         stripe->ids_log.end = offset + 1;
 }
 
-static int add_leaving(struct htw__stripe *stripe, struct htw__leaving *leaving, uint64_t hash,
-                       int64_t offset) {
-    if (leaving->count == leaving->room) {
-        size_t room = leaving->room == 0 ? 64 : 2 * leaving->room;
-        struct htw__id *items = realloc(leaving->items, room * sizeof(*items));
-        if (items == NULL)
-            return -ENOMEM;
-        leaving->items = items;
-        leaving->room = room;
-    }
-    leaving->items[leaving->count++] = (struct htw__id) { hash, offset };
-    return htw__ids_put(&stripe->ids, hash, offset, HTW__ID_LEAVING);
-}
-
-int htw__index_leave(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
-                     const struct htw__relay_record *record, const struct htw__request *request) {
-    uint64_t hash = htw__ids_hash(record->key, request->id);
-    enum htw__channel channel = htw__channel_of(from);
+int htw__index_leave(struct htw__relay *self, struct htw__stripe *stripe, enum htw__channel channel,
+                     uint64_t hash) {
+    struct htw__leaving *leaving = &stripe->leaving[channel - 1];
     int64_t offset = htw__ids_find(&stripe->ids, hash, NULL);
     if (offset < 0)
         return 0;
     /* Without transactions, what is published is there, and the delivery may still fail. */
     if (channel == HTW__CHANNEL_FILE && self->options.owner != NULL)
         return erase(self, stripe, hash);
-    return add_leaving(stripe, &stripe->leaving[channel - 1], hash, offset);
+    leaving->items = htw__memory_reserve(leaving->items, leaving->count + 1, &leaving->room,
+                                         sizeof(*leaving->items));
+    leaving->items[leaving->count++] = (struct htw__id) { hash, offset };
+    htw__ids_put(&stripe->ids, hash, offset, HTW__ID_LEAVING);
+    return 0;
 }
 
 void htw__index_positions(struct htw__stripe *stripe, enum htw__channel channel) {

@@ -36,13 +36,16 @@
 /* A stripe was taken over: begins to read its partition, which ends at `end`. */
 void htw__index_begin(struct htw__relay *relay, struct htw__stripe *stripe, int64_t end);
 
-/* A record of it, and its end. Returns 0 or a negative errno. */
-int htw__index_read(struct htw__stripe *stripe, const struct htw__relay_record *record);
+/* A record of it, and its end. */
+void htw__index_read(struct htw__stripe *stripe, const struct htw__relay_record *record);
 void htw__index_reached(struct htw__relay *relay, struct htw__stripe *stripe, int64_t offset);
 
-/* Reads such a record: `*ret_offset` is HTW__IDS_NONE if it removes the entry. False: it is none. */
-bool htw__index_parse(const struct htw__relay_record *record, uint64_t *ret_hash,
-                      int64_t *ret_offset, int64_t *ret_deadline_ms);
+/* What such a record says. `offset` is HTW__IDS_NONE if it removes the entry. False: it is none. */
+struct htw__index_entry {
+    uint64_t hash;
+    int64_t offset, deadline_ms;
+};
+bool htw__index_parse(const struct htw__relay_record *record, struct htw__index_entry *ret_entry);
 
 /* Frees it. */
 void htw__index_fini(struct htw__relay *relay, struct htw__stripe *stripe);
@@ -50,31 +53,28 @@ void htw__index_fini(struct htw__relay *relay, struct htw__stripe *stripe);
 /* A cancel of the input: removes the entry of the record that waits. If none does, it is counted, and has no later effect.
  * Returns 0 or a negative errno. */
 int htw__index_cancel(struct htw__relay *relay, struct htw__stripe *stripe,
-                      const struct htw__relay_record *record, const struct htw__request *request);
+                      const struct htw__request *request);
 
-/* A record of the input with an id. Returns 1: it goes on; 0: there is nothing more to do with it; or a negative errno. */
-int htw__index_arrive(struct htw__relay *relay, struct htw__stripe *stripe,
-                      const struct htw__relay_record *record, const struct htw__request *request);
+/* A record of the input with an id. False: there is nothing more to do with it. */
+bool htw__index_arrive(struct htw__relay *relay, const struct htw__stripe *stripe,
+                       const struct htw__request *request, int64_t offset);
 
 /* It is filed: enters it. `last_ms`: when it is over, if it recurs with its last occurrence. Returns 0 or a negative errno. */
-int htw__index_enter(struct htw__relay *relay, struct htw__stripe *stripe,
-                     const struct htw__relay_record *record, const struct htw__request *request,
-                     int64_t last_ms);
+int htw__index_enter(struct htw__relay *relay, struct htw__stripe *stripe, uint64_t hash,
+                     int64_t offset, int64_t last_ms);
 
 /* Whether a record that comes out of a bucket is alive. */
-bool htw__index_is_alive(struct htw__stripe *stripe, const struct htw__relay_record *record,
-                         const struct htw__request *request);
+bool htw__index_is_alive(struct htw__stripe *stripe, const struct htw__request *request);
 
 /* Whether one that is has lost its entry. */
-bool htw__index_has_lost(const struct htw__stripe *stripe, const struct htw__relay_record *record,
-                         const struct htw__request *request);
+bool htw__index_has_lost(const struct htw__stripe *stripe, const struct htw__request *request);
 
 /* An entry that was published is there, at this offset. */
 void htw__index_published(struct htw__stripe *stripe, int64_t offset);
 
 /* It was delivered, or is a dead letter. Returns 0 or a negative errno. */
-int htw__index_leave(struct htw__relay *relay, struct htw__stripe *stripe, struct htw__source from,
-                     const struct htw__relay_record *record, const struct htw__request *request);
+int htw__index_leave(struct htw__relay *relay, struct htw__stripe *stripe,
+                     enum htw__channel channel, uint64_t hash);
 
 /* A commit begins, of what has left by then; and it has ended. */
 void htw__index_positions(struct htw__stripe *stripe, enum htw__channel channel);

@@ -4,6 +4,7 @@
 
 #include "../../../src/base/clock.h"
 #include "../../../src/base/random.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -69,7 +70,6 @@ int htw__kafka_open(struct htw__kafka *self, const struct htw__kafka_options *op
         .recommit_ms = TOUCH_MS,
         .event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
     };
-    pthread_mutex_init(&self->log.lock, NULL);
     htw__directory_init(&self->directory);
     if (self->event_fd < 0)
         return htw__kafka_fail(self, "cannot create a descriptor: %m");
@@ -82,9 +82,7 @@ int htw__kafka_open(struct htw__kafka *self, const struct htw__kafka_options *op
         self->options.patience_ms = PATIENCE_MS;
     self->options.relay.sign_ms = 2 * self->options.survey_ms;
     self->has_relay = true;
-    if (htw__relay_init(&self->relay, &self->options.relay, &self->transport,
-                        htw__clock_realtime_ms()) != 0)
-        return htw__kafka_fail(self, "cannot start: out of memory");
+    htw__relay_init(&self->relay, &self->options.relay, &self->transport, htw__clock_realtime_ms());
     self->admin = htw__client_create(self, HTW__CLIENT_ADMIN, NULL);
     if (self->admin == NULL)
         return -EIO;
@@ -99,9 +97,7 @@ int htw__kafka_start(struct htw__kafka *self) {
     if (htw__setup_check(self) != 0 || open_readers(self) != 0)
         return -EIO;
     self->built_count = self->stripe_count;
-    self->stripes = calloc(self->stripe_count, sizeof(*self->stripes));
-    if (self->stripes == NULL)
-        return htw__kafka_fail(self, "out of memory");
+    self->stripes = htw__memory(self->stripe_count * sizeof(*self->stripes));
     error = htw__commits_start(self);
     if (error == 0)
         error = htw__writers_open(self);
@@ -127,13 +123,13 @@ static void say_recovery(struct htw__kafka *self, const char *why) {
     struct htw__failure *failure = &self->relay.failure;
     self->relay.stats.recoveries++;
     if (failure->times == 0)
-        htw__kafka_say(self, "all is taken over again: %s", why);
+        htw__kafka_say(self, HTW__LOG_WARNING, "all is taken over again: %s", why);
     else
-        htw__kafka_say(self,
+        htw__kafka_say(self, HTW__LOG_WARNING,
                        "all is taken over again: %s: offset %" PRId64 " of partition %d of %s, for "
                        "the %u. time; at the %u. it is a dead letter",
                        why, failure->offset, (int)htw__topics_partition(self, failure->from),
-                       htw__topics_name(self, failure->from), failure->times, HTW__FAILURES_MAX);
+                       self->topics.names[failure->from.level], failure->times, HTW__FAILURES_MAX);
     failure->times = 0;
 }
 
@@ -272,7 +268,6 @@ static void wait(struct htw__kafka *self, int other_fd, int timeout_ms) {
 int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
     size_t count = 0;
     bool has_more = false, has_room = false;
-    htw__kafka_say_log(self);
     htw__directory_learn(&self->directory);
     htw__commits_take(self, false);
     if (htw__member_check(self) != 0 || (htw__kafka_must_recover(self) && recover(self) != 0))
@@ -285,7 +280,7 @@ int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
         size_t room = room_of(self, HTW__CHANNEL_DELIVER);
         int more = htw__relay_advance(&self->relay, htw__clock_realtime_ms(), room);
         if (more < 0)
-            htw__kafka_recover_from(self, more);
+            htw__kafka_recover(self, "the relay failed on a record");
         has_more = more > 0 && room > 0;
         count = read_some(self);
         htw__acknowledge_poll(self);
@@ -294,7 +289,7 @@ int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
         has_room |= commit_some(self);
     htw__trim_run(self, htw__clock_monotonic_ms());
     htw__survey_run(self, htw__clock_monotonic_ms());
-    htw__lookup_send(&self->directory.lookup);
+    htw__directory_send(&self->directory);
     if (self->has_failed)
         return -EIO;
     if (htw__kafka_must_recover(self))
@@ -352,8 +347,6 @@ int htw__kafka_close(struct htw__kafka *self) {
         rd_kafka_destroy(self->admin);
     if (self->member != NULL)
         rd_kafka_consumer_group_metadata_destroy(self->member);
-    htw__kafka_say_log(self);
-    pthread_mutex_destroy(&self->log.lock);
     if (self->has_relay)
         htw__relay_fini(&self->relay);
     free(self->stripes);

@@ -31,14 +31,18 @@
 /* How long anything waits for a broker when the relay is to stop. */
 #define HTW__STOP_MS 3000
 
-enum htw__severity { HTW__SEVERITY_INFO, HTW__SEVERITY_WARNING, HTW__SEVERITY_ERROR };
+enum htw__severity { HTW__LOG_INFO, HTW__LOG_WARNING, HTW__LOG_ERROR };
+
+struct htw__property {
+    char *name, *value;
+};
 
 struct htw__kafka_options {
     const char *brokers;
-    const char *input;       /* the topic; those of the levels are INPUT.l0, ... */
-    const char *group;       /* of consumers */
-    const char *instance;    /* an owner's name (progress.h); NULL: each start is a new member */
-    char *const *properties; /* NAME=VALUE, for librdkafka */
+    const char *input;    /* the topic; those of the levels are INPUT.l0, ... */
+    const char *group;    /* of consumers */
+    const char *instance; /* an owner's name (progress.h); NULL: each start is a new member */
+    const struct htw__property *properties; /* for librdkafka */
     size_t property_count;
     int64_t commit_ms;   /* the interval of delivery */
     int64_t survey_ms;   /* between two looks at the positions of all stripes; 0: chosen */
@@ -46,7 +50,7 @@ struct htw__kafka_options {
     bool at_least_once;
     int replication; /* of topics that are created; -1: that of the input */
     struct htw__relay_options relay;
-    void (*say)(enum htw__severity level, const char *text); /* of one line */
+    void (*say)(enum htw__severity level, const char *text); /* of one line; by any thread */
     bool (*must_stop)(void); /* whether the relay is to leave soon: nothing is begun then that takes
                               * long. NULL: it is told by htw__kafka_close() alone */
 };
@@ -107,9 +111,8 @@ struct htw__kafka {
     struct htw__writer writers[2]; /* by channel - 1 */
     struct htw__directory directory;
     struct {
-        char levels[HTW__RELAY_LEVELS_MAX][HTW__TOPIC_NAME_SIZE];
-        char ids[HTW__TOPIC_NAME_SIZE], dead[HTW__TOPIC_NAME_SIZE];
-        const char *own[HTW__RELAY_LEVELS_MAX + 3]; /* these, and the input */
+        char names[HTW__RELAY_SOURCES + 1][HTW__TOPIC_NAME_SIZE]; /* and that of dead letters */
+        const char *own[HTW__RELAY_SOURCES + 1];
     } topics;
     /* The stripes. */
     uint32_t stripe_count; /* partitions of the input */
@@ -175,10 +178,6 @@ struct htw__kafka {
     _Atomic bool is_stopping;
     bool is_leaving; /* what could be committed is: stripes only go */
     char error[1024];
-    struct {
-        pthread_mutex_t lock;
-        char line[1024]; /* what librdkafka has logged, and was not said yet; under the lock */
-    } log;
 };
 
 /* ---- what all of its files ask and say of it */
@@ -205,11 +204,6 @@ static inline void htw__kafka_recover(struct htw__kafka *kafka, const char *why)
                                             memory_order_relaxed);
 }
 
-/* The same for an error of the rules. */
-static inline void htw__kafka_recover_from(struct htw__kafka *kafka, int error) {
-    htw__kafka_recover(kafka, error == -ENOMEM ? "out of memory" : "the relay failed on a record");
-}
-
 /* How long a step waits for a broker: less when the relay is to stop. */
 static inline int htw__kafka_limit_ms(const struct htw__kafka *kafka, int usual_ms) {
     return htw__kafka_is_stopping(kafka) ? HTW__STOP_MS : usual_ms;
@@ -225,9 +219,9 @@ static inline struct htw__writer *htw__writer_of(struct htw__kafka *kafka,
     return &kafka->writers[channel == HTW__CHANNEL_DELIVER];
 }
 
-/* Whether a topic is that of the index. */
-static inline bool htw__topics_is_index(const struct htw__kafka *kafka, const char *topic) {
-    return strcmp(topic, kafka->topics.ids) == 0;
+/* What stands beside a position. */
+static inline struct htw__bytes htw__metadata_of(const rd_kafka_topic_partition_t *partition) {
+    return (struct htw__bytes) { partition->metadata, partition->metadata_size };
 }
 
 /* ---- say.c */
@@ -236,14 +230,9 @@ static inline bool htw__topics_is_index(const struct htw__kafka *kafka, const ch
 int htw__kafka_fail(struct htw__kafka *kafka, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Says what librdkafka has logged since the last call. */
-void htw__kafka_say_log(struct htw__kafka *kafka);
-
-/* Says something by options.say: a warning; or what was done as it should be. */
-void htw__kafka_say(struct htw__kafka *kafka, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-void htw__kafka_inform(struct htw__kafka *kafka, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Says something by options.say. */
+void htw__kafka_say(const struct htw__kafka *kafka, enum htw__severity level, const char *format,
+                    ...) __attribute__((format(printf, 3, 4)));
 
 /* ---- kafka.c */
 
@@ -290,10 +279,9 @@ typedef void htw__rebalance(rd_kafka_t *group, rd_kafka_resp_err_t what,
 int htw__client_consume(struct htw__kafka *kafka, enum htw__client kind, htw__rebalance *rebalance,
                         rd_kafka_t **ret_consumer, rd_kafka_queue_t **ret_queue);
 
-/* Gives a record to a producer, and the headers in all cases. `opaque` comes back with its acknowledgement. */
+/* Gives a record to a producer, which copies it. `opaque` comes back with its acknowledgement. */
 rd_kafka_resp_err_t htw__client_produce(rd_kafka_t *producer, const char *topic, int32_t partition,
-                                        struct htw__bytes key, struct htw__bytes value,
-                                        rd_kafka_headers_t *headers, void *opaque);
+                                        const struct htw__relay_record *record, void *opaque);
 
 /* Closes a consumer, if there is one. librdkafka calls `rebalance` meanwhile, unless the member has a fatal error. */
 void htw__client_close(rd_kafka_t **consumer, rd_kafka_queue_t **queue);
@@ -318,6 +306,10 @@ int htw__setup_create(struct htw__kafka *kafka);
 
 /* ---- settings.c */
 
+/* Sets what one of our topics is created with. */
+void htw__settings_make(const struct htw__kafka *kafka, rd_kafka_NewTopic_t *request,
+                        const char *name);
+
 /* Checks the settings of our topics; one with which records would be lost is an error: `error` says which. Where the relay may
  * not ask for them, or the broker does not tell them, it says so and goes on. */
 void htw__settings_check(struct htw__kafka *kafka);
@@ -341,8 +333,14 @@ void htw__topics_introduce(struct htw__kafka *kafka);
 /* Lets a new client know the topics of levels and index, so that what is filed or read first does not wait. */
 void htw__topics_meet(struct htw__kafka *kafka, rd_kafka_t *client);
 
-/* The topic and the partition of a source, and back (false: it is none of ours). */
-const char *htw__topics_name(const struct htw__kafka *kafka, struct htw__source source);
+/* Adds a partition to a list, or makes a list of it alone. Its topic is topics.names[source.level]. */
+rd_kafka_topic_partition_t *htw__topics_add(const struct htw__kafka *kafka,
+                                            rd_kafka_topic_partition_list_t *list,
+                                            struct htw__source source, int64_t offset);
+rd_kafka_topic_partition_list_t *htw__topics_list(const struct htw__kafka *kafka,
+                                                  struct htw__source source, int64_t offset);
+
+/* The partition of a source, and back (false: it is none of ours). */
 int32_t htw__topics_partition(const struct htw__kafka *kafka, struct htw__source source);
 bool htw__topics_source(const struct htw__kafka *kafka, const char *topic, int32_t partition,
                         struct htw__source *ret_source);
@@ -385,9 +383,9 @@ bool htw__fence_covers(const struct htw__kafka *kafka, struct htw__bytes metadat
 void htw__reader_open(struct htw__transport *transport, struct htw__source bucket, int64_t offset);
 void htw__reader_close(struct htw__transport *transport, struct htw__source bucket);
 
-/* A message as a record, which leads into it and is valid until the next call. False: no memory. */
-bool htw__reader_view(struct htw__kafka *kafka, const rd_kafka_message_t *message,
-                      struct htw__relay_record *ret_record);
+/* A message as a record, which leads into it and is valid until the next call. */
+struct htw__relay_record htw__reader_view(struct htw__kafka *kafka,
+                                          const rd_kafka_message_t *message);
 
 /* Passes on what has arrived, at most `max` of the queue. Returns how much there was. */
 size_t htw__reader_poll(struct htw__kafka *kafka, rd_kafka_queue_t *queue, size_t max);

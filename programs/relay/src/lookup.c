@@ -3,6 +3,7 @@
 #include "lookup.h"
 
 #include "../../../src/base/clock.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@
 
 static int32_t partitions_of(const rd_kafka_metadata_topic_t *topic) {
     switch ((int)topic->err) { /* of more than a hundred */
-    case RD_KAFKA_RESP_ERR_NO_ERROR:
+    case 0:
         return topic->partition_cnt;
     case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
     case RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION:
@@ -38,8 +39,7 @@ int32_t htw__lookup_now(rd_kafka_t *client, const char *name, int timeout_ms,
     if (topic == NULL)
         return 0; /* no topic can have such a name */
     const struct rd_kafka_metadata *metadata = NULL;
-    if (rd_kafka_metadata(client, 0, topic, &metadata, timeout_ms) == RD_KAFKA_RESP_ERR_NO_ERROR &&
-        metadata->topic_cnt == 1)
+    if (rd_kafka_metadata(client, 0, topic, &metadata, timeout_ms) == 0 && metadata->topic_cnt == 1)
         count = partitions_of(&metadata->topics[0]);
     if (count > 0 && ret_replicas != NULL)
         *ret_replicas = metadata->topics[0].partitions[0].replica_cnt;
@@ -63,7 +63,7 @@ static rd_kafka_resp_err_t find_offsets(rd_kafka_t *client, enum htw__lookup_off
 rd_kafka_resp_err_t htw__lookup_offsets(rd_kafka_t *client, enum htw__lookup_offsets which,
                                         rd_kafka_topic_partition_list_t *list, int timeout_ms) {
     rd_kafka_resp_err_t error = find_offsets(client, which, list, timeout_ms);
-    for (int i = 0; i < list->cnt && error == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
+    for (int i = 0; i < list->cnt && error == 0; i++)
         error = list->elems[i].err;
     return error;
 }
@@ -76,40 +76,27 @@ static int compare_names(const void *a, const void *b) {
 }
 
 /* A topic that is not in the list does not exist, or may not be seen. */
-static void answer_many(struct htw__lookup *self, struct htw__lookup_item *items, size_t count) {
+static void answer_many(struct htw__lookup *self) {
     const struct rd_kafka_metadata *metadata = NULL;
-    bool has_answer = rd_kafka_metadata(self->client, 1, NULL, &metadata, HTW__LOOKUP_MS) ==
-                      RD_KAFKA_RESP_ERR_NO_ERROR;
+    bool has_answer = rd_kafka_metadata(self->client, 1, NULL, &metadata, HTW__LOOKUP_MS) == 0;
     if (has_answer)
         qsort(metadata->topics, (size_t)metadata->topic_cnt, sizeof(*metadata->topics),
               compare_names);
-    for (size_t i = 0; i < count; i++) {
-        items[i].partitions = has_answer ? 0 : -EAGAIN;
-        if (!has_answer)
-            continue;
-        const rd_kafka_metadata_topic_t wanted = { .topic = items[i].name };
+    for (size_t i = 0; i < self->count; i++) {
+        const rd_kafka_metadata_topic_t wanted = { .topic = self->items[i].name };
         const rd_kafka_metadata_topic_t *found =
-            bsearch(&wanted, metadata->topics, (size_t)metadata->topic_cnt,
-                    sizeof(*metadata->topics), compare_names);
-        if (found != NULL)
-            items[i].partitions = partitions_of(found);
+            has_answer ? bsearch(&wanted, metadata->topics, (size_t)metadata->topic_cnt,
+                                 sizeof(*metadata->topics), compare_names)
+                       : NULL;
+        self->items[i].partitions = found != NULL ? partitions_of(found) : has_answer ? 0 : -EAGAIN;
     }
     if (metadata != NULL)
         rd_kafka_metadata_destroy(metadata);
 }
 
-static void answer_names(struct htw__lookup *self, struct htw__lookup_item *items, size_t count) {
-    if (count >= MANY)
-        answer_many(self, items, count);
-    else
-        for (size_t i = 0; i < count; i++)
-            items[i].partitions =
-                htw__lookup_now(self->client, items[i].name, HTW__LOOKUP_MS, NULL);
-}
-
 static void answer_offsets(struct htw__lookup *self) {
     rd_kafka_resp_err_t error = find_offsets(self->client, self->offsets, self->list, OFFSETS_MS);
-    for (int i = 0; i < self->list->cnt && error != RD_KAFKA_RESP_ERR_NO_ERROR; i++)
+    for (int i = 0; i < self->list->cnt && error != 0; i++)
         self->list->elems[i].err = error;
 }
 
@@ -117,20 +104,18 @@ static int answer_all(void *context) {
     struct htw__lookup *self = context;
     if (self->list_state == HTW__LIST_IS_ASKED)
         answer_offsets(self);
-    answer_names(self, self->asked, self->asked_count);
+    if (self->count >= MANY)
+        answer_many(self);
+    for (size_t i = 0; i < self->count && self->count < MANY; i++)
+        self->items[i].partitions =
+            htw__lookup_now(self->client, self->items[i].name, HTW__LOOKUP_MS, NULL);
     return 0;
 }
 
 /* ---- start and end */
 
 int htw__lookup_start(struct htw__lookup *self, rd_kafka_t *client, int event_fd) {
-    *self = (struct htw__lookup) {
-        .client = client,
-        .waiting = malloc(HTW__LOOKUPS_MAX * sizeof(*self->waiting)),
-        .asked = malloc(HTW__LOOKUPS_MAX * sizeof(*self->asked)),
-    };
-    if (self->waiting == NULL || self->asked == NULL)
-        return -ENOMEM;
+    *self = (struct htw__lookup) { .client = client };
     return htw__background_start(&self->background, "lookup", answer_all, self, event_fd);
 }
 
@@ -138,19 +123,21 @@ void htw__lookup_stop(struct htw__lookup *self) {
     htw__background_stop(&self->background);
     if (self->list != NULL)
         rd_kafka_topic_partition_list_destroy(self->list);
-    free(self->waiting);
-    free(self->asked);
+    free(self->items);
     *self = (struct htw__lookup) { .client = NULL };
 }
 
 /* ---- questions and answers */
 
-bool htw__lookup_ask(struct htw__lookup *self, const char *name) {
-    if (self->waiting_count == HTW__LOOKUPS_MAX)
-        return false;
-    snprintf(self->waiting[self->waiting_count].name, HTW__TOPIC_NAME_SIZE, "%s", name);
-    self->waiting_count++;
-    return true;
+bool htw__lookup_is_free(const struct htw__lookup *self) {
+    return !self->background.is_in_flight &&
+           (self->paused_ms == 0 || htw__clock_monotonic_ms() - self->paused_ms >= PAUSE_MS);
+}
+
+void htw__lookup_add(struct htw__lookup *self, const char *name) {
+    self->items =
+        htw__memory_reserve(self->items, self->count + 1, &self->room, sizeof(*self->items));
+    snprintf(self->items[self->count++].name, HTW__TOPIC_NAME_SIZE, "%s", name);
 }
 
 bool htw__lookup_ask_offsets(struct htw__lookup *self, enum htw__lookup_offsets offsets,
@@ -164,33 +151,25 @@ bool htw__lookup_ask_offsets(struct htw__lookup *self, enum htw__lookup_offsets 
 }
 
 void htw__lookup_send(struct htw__lookup *self) {
-    bool is_paused = self->paused_ms != 0 && htw__clock_monotonic_ms() - self->paused_ms < PAUSE_MS;
     bool has_list = self->list != NULL && self->list_state == HTW__LIST_WAITS;
-    size_t count = is_paused ? 0 : self->waiting_count;
-    if (self->background.is_in_flight || (count == 0 && !has_list))
+    if (self->background.is_in_flight || (self->count == 0 && !has_list))
         return;
     if (has_list)
         self->list_state = HTW__LIST_IS_ASKED;
-    if (count > 0) {
-        struct htw__lookup_item *free_room = self->asked;
-        self->asked = self->waiting;
-        self->waiting = free_room;
-        self->waiting_count = 0;
-    }
-    self->asked_count = count;
     htw__background_begin(&self->background);
 }
 
-size_t htw__lookup_take(struct htw__lookup *self, const struct htw__lookup_item **ret_items) {
+size_t htw__lookup_take(struct htw__lookup *self) {
     int result;
     if (!htw__background_take(&self->background, false, &result))
         return 0;
     if (self->list != NULL && self->list_state == HTW__LIST_IS_ASKED)
         self->list_state = HTW__LIST_IS_KNOWN;
-    if (self->asked_count >= MANY)
+    size_t count = self->count;
+    if (count >= MANY)
         self->paused_ms = htw__clock_monotonic_ms();
-    *ret_items = self->asked;
-    return self->asked_count;
+    self->count = 0;
+    return count;
 }
 
 rd_kafka_topic_partition_list_t *htw__lookup_take_offsets(struct htw__lookup *self,

@@ -16,7 +16,7 @@
 
 #include <librdkafka/rdkafka.h>
 
-/* Questions that wait, and those that are asked: no more. */
+/* So many names in one question: no more. */
 #define HTW__LOOKUPS_MAX ((size_t)4096)
 
 struct htw__lookup_item {
@@ -30,8 +30,8 @@ enum htw__lookup_offsets { HTW__LOOKUP_POSITIONS, HTW__LOOKUP_STARTS, HTW__LOOKU
 struct htw__lookup {
     rd_kafka_t *client;
     struct htw__background background;
-    struct htw__lookup_item *waiting, *asked; /* rooms for HTW__LOOKUPS_MAX */
-    size_t waiting_count, asked_count;
+    struct htw__lookup_item *items;
+    size_t count, room;
     int64_t paused_ms; /* when all topics were asked for */
     rd_kafka_topic_partition_list_t *list;
     enum htw__lookup_offsets offsets;
@@ -47,19 +47,22 @@ int htw__lookup_start(struct htw__lookup *lookup, rd_kafka_t *client, int event_
 #define HTW__LOOKUP_MS 3000
 void htw__lookup_stop(struct htw__lookup *lookup);
 
-/* Asks for a topic. False: too much waits; the caller asks again another time. */
-bool htw__lookup_ask(struct htw__lookup *lookup, const char *name);
+/* Whether names can be added now: nothing is asked for, and it is not too soon after a question for all topics. */
+bool htw__lookup_is_free(const struct htw__lookup *lookup);
+
+/* Adds a topic to the next question, which has less than HTW__LOOKUPS_MAX. */
+void htw__lookup_add(struct htw__lookup *lookup, const char *name);
 
 /* Asks for offsets of partitions, and takes the list over. False: another such question waits, or
  * its answer was not taken; the list stays the caller's. */
 bool htw__lookup_ask_offsets(struct htw__lookup *lookup, enum htw__lookup_offsets offsets,
                              rd_kafka_topic_partition_list_t *list);
 
-/* Sends what waits, if nothing is asked for now. */
+/* Sends what was added, if nothing is asked for now. */
 void htw__lookup_send(struct htw__lookup *lookup);
 
-/* Takes the answers about topics that have come, which stay until htw__lookup_send(); returns their number. */
-size_t htw__lookup_take(struct htw__lookup *lookup, const struct htw__lookup_item **ret_items);
+/* Takes the answers about topics that have come, which stay until the next name is added; returns their number. */
+size_t htw__lookup_take(struct htw__lookup *lookup);
 
 /* The list, with an error in each partition that is not known; the caller destroys it. NULL: there is no answer yet. */
 rd_kafka_topic_partition_list_t *htw__lookup_take_offsets(struct htw__lookup *lookup,

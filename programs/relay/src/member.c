@@ -38,7 +38,7 @@ int htw__member_join(struct htw__kafka *self) {
     rd_kafka_topic_partition_list_add(topics, self->options.input, RD_KAFKA_PARTITION_UA);
     rd_kafka_resp_err_t error = rd_kafka_subscribe(self->group, topics);
     rd_kafka_topic_partition_list_destroy(topics);
-    if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
+    if (error != 0)
         return htw__kafka_fail(self, "cannot join the group: %s", rd_kafka_err2str(error));
     return 0;
 }
@@ -52,7 +52,7 @@ static bool has_id(struct htw__kafka *self) {
 
 static bool is_subscribed(struct htw__kafka *self) {
     rd_kafka_topic_partition_list_t *topics = NULL;
-    if (rd_kafka_subscription(self->group, &topics) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    if (rd_kafka_subscription(self->group, &topics) != 0)
         return false;
     bool is = topics->cnt > 0;
     rd_kafka_topic_partition_list_destroy(topics);
@@ -73,7 +73,7 @@ static void give_away(struct htw__kafka *self) {
 
 void htw__member_leave(struct htw__kafka *self) {
     bool keeps_place = self->options.instance != NULL || self->group == NULL ||
-                       rd_kafka_fatal_error(self->group, NULL, 0) != RD_KAFKA_RESP_ERR_NO_ERROR;
+                       rd_kafka_fatal_error(self->group, NULL, 0) != 0;
     if (!keeps_place)
         give_away(self);
     htw__client_close(&self->group, &self->group_queue);
@@ -83,7 +83,7 @@ int htw__member_check(struct htw__kafka *self) {
     char why[512];
     int64_t now_ms = htw__clock_monotonic_ms();
     rd_kafka_resp_err_t fatal = rd_kafka_fatal_error(self->group, why, sizeof(why));
-    if (fatal == RD_KAFKA_RESP_ERR_NO_ERROR)
+    if (fatal == 0)
         return 0;
     if (fatal != RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID)
         return htw__kafka_fail(self, "%s", why);
@@ -94,7 +94,7 @@ int htw__member_check(struct htw__kafka *self) {
         return 0;
     self->rejoin.count++;
     self->rejoin.last_ms = now_ms;
-    htw__kafka_say(self, "the membership in the group has ended: joining again");
+    htw__kafka_say(self, HTW__LOG_WARNING, "the membership in the group has ended: joining again");
     htw__group_lose(self);
     htw__client_close(&self->group, &self->group_queue);
     return htw__member_join(self);

@@ -2,7 +2,7 @@
 /* reader.c - reads the input and the buckets. */
 #include "kafka.h"
 
-#include <stdlib.h>
+#include "memory.h"
 
 /* So many records are queued at most, as librdkafka has it (queued.min.messages). */
 #define QUEUE_MAX 100000
@@ -13,16 +13,14 @@ static struct htw__kafka *kafka_of(struct htw__transport *transport) {
 
 static void change(struct htw__kafka *self, struct htw__source bucket, int64_t offset,
                    bool is_open) {
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
     bool is_index = bucket.level == HTW__RELAY_IDS;
     rd_kafka_t *reader = self->readers[bucket.level > 0 && !is_index];
-    rd_kafka_topic_partition_list_add(list, htw__topics_name(self, bucket),
-                                      htw__topics_partition(self, bucket))
-        ->offset = is_index ? RD_KAFKA_OFFSET_BEGINNING : offset;
+    rd_kafka_topic_partition_list_t *list =
+        htw__topics_list(self, bucket, is_index ? RD_KAFKA_OFFSET_BEGINNING : offset);
     rd_kafka_error_t *error = is_open ? rd_kafka_incremental_assign(reader, list)
                                       : rd_kafka_incremental_unassign(reader, list);
     if (error != NULL && is_open)
-        htw__kafka_fail(self, "cannot read %s: %s", htw__topics_name(self, bucket),
+        htw__kafka_fail(self, "cannot read %s: %s", self->topics.names[bucket.level],
                         rd_kafka_error_string(error));
     rd_kafka_error_destroy(error);
     rd_kafka_topic_partition_list_destroy(list);
@@ -43,57 +41,41 @@ static struct htw__bytes bytes_of(const void *bytes, size_t size) {
     return (struct htw__bytes) { bytes, bytes == NULL ? 0 : size };
 }
 
-/* Lists the headers of a message in self->view.headers. False: no memory. */
-static bool read_headers(struct htw__kafka *self, const rd_kafka_message_t *message,
+/* Lists the headers of a message in self->view.headers. */
+static void read_headers(struct htw__kafka *self, const rd_kafka_message_t *message,
                          struct htw__relay_record *record) {
     rd_kafka_headers_t *headers;
-    record->headers = NULL;
-    record->header_count = 0;
     rd_kafka_resp_err_t error = rd_kafka_message_headers(message, &headers);
-    record->has_unread_headers =
-        error != RD_KAFKA_RESP_ERR_NO_ERROR && error != RD_KAFKA_RESP_ERR__NOENT;
-    if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
-        return true;
+    record->has_unread_headers = error != 0 && error != RD_KAFKA_RESP_ERR__NOENT;
+    if (error != 0)
+        return;
     size_t count = rd_kafka_header_cnt(headers);
-    if (count > self->view.room) {
-        struct htw__header *room = realloc(self->view.headers, count * sizeof(*room));
-        if (room == NULL)
-            return false;
-        self->view.headers = room;
-        self->view.room = count;
-    }
+    self->view.headers = htw__memory_reserve(self->view.headers, count, &self->view.room,
+                                             sizeof(*self->view.headers));
     for (size_t i = 0; i < count; i++) {
         const char *name;
         const void *value;
         size_t size;
-        if (rd_kafka_header_get_all(headers, i, &name, &value, &size) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        if (rd_kafka_header_get_all(headers, i, &name, &value, &size) != 0)
             break;
         self->view.headers[record->header_count++] =
             (struct htw__header) { htw__bytes_of(name), bytes_of(value, size) };
     }
     record->headers = self->view.headers;
-    return true;
 }
 
-bool htw__reader_view(struct htw__kafka *self, const rd_kafka_message_t *message,
-                      struct htw__relay_record *ret_record) {
+struct htw__relay_record htw__reader_view(struct htw__kafka *self,
+                                          const rd_kafka_message_t *message) {
     rd_kafka_timestamp_type_t type;
     int64_t timestamp_ms = rd_kafka_message_timestamp(message, &type);
-    *ret_record = (struct htw__relay_record) {
+    struct htw__relay_record record = {
         .offset = message->offset,
         .timestamp_ms = type == RD_KAFKA_TIMESTAMP_NOT_AVAILABLE ? -1 : timestamp_ms,
         .key = bytes_of(message->key, message->key_len),
         .value = bytes_of(message->payload, message->len),
     };
-    return read_headers(self, message, ret_record);
-}
-
-static int pass_record(struct htw__kafka *self, struct htw__source source,
-                       const rd_kafka_message_t *message) {
-    struct htw__relay_record record;
-    if (!htw__reader_view(self, message, &record))
-        return -ENOMEM;
-    return htw__relay_take(&self->relay, source, &record);
+    read_headers(self, message, &record);
+    return record;
 }
 
 /* Errors of partitions. Those of connections mend themselves, and librdkafka tells them elsewhere. */
@@ -122,16 +104,18 @@ static void note_error(struct htw__kafka *self, const rd_kafka_message_t *messag
 
 static int pass(struct htw__kafka *self, const rd_kafka_message_t *message) {
     struct htw__source source;
-    if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR &&
-        message->err != RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+    bool is_end = message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
+    if (message->err != 0 && !is_end)
         note_error(self, message);
+    if ((message->err != 0 && !is_end) ||
+        !htw__topics_source(self, rd_kafka_topic_name(message->rkt), message->partition, &source))
+        return 0;
+    if (is_end) {
+        htw__relay_reached(&self->relay, source, message->offset);
         return 0;
     }
-    if (!htw__topics_source(self, rd_kafka_topic_name(message->rkt), message->partition, &source))
-        return 0;
-    if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF)
-        return htw__relay_reached(&self->relay, source, message->offset);
-    return pass_record(self, source, message);
+    struct htw__relay_record record = htw__reader_view(self, message);
+    return htw__relay_take(&self->relay, source, &record);
 }
 
 void htw__reader_resume(rd_kafka_t *reader, rd_kafka_queue_t *queue, bool *was_full) {
@@ -160,7 +144,7 @@ size_t htw__reader_poll(struct htw__kafka *self, rd_kafka_queue_t *queue, size_t
             int error =
                 self->has_failed || htw__kafka_must_recover(self) ? 0 : pass(self, messages[i]);
             if (error != 0)
-                htw__kafka_recover_from(self, error);
+                htw__kafka_recover(self, "the relay failed on a record");
             rd_kafka_message_destroy(messages[i]);
         }
         if (count <= 0)

@@ -3,52 +3,42 @@
 #include "relay.h"
 
 #include "index.h"
-
-#include "../../../src/base/list.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void init_work(struct htw__relay *self) {
     for (int i = 0; i < 2; i++)
         htw__relay_work_init(&self->open[i]);
 }
 
-int htw__relay_init(struct htw__relay *self, const struct htw__relay_options *options,
-                    struct htw__transport *transport, int64_t now_ms) {
+void htw__relay_init(struct htw__relay *self, const struct htw__relay_options *options,
+                     struct htw__transport *transport, int64_t now_ms) {
     *self = (struct htw__relay) {
         .options = *options, .transport = transport, .now_ms = now_ms, .soonest_ms = INT64_MAX
     };
     htw__ring_init(&self->loaded);
     htw__relay_work_init(&self->stats.done);
     init_work(self);
-    if (!htw__levels_are_valid(&options->levels))
-        return -EINVAL;
-    return htw__relay_renew_wheel(self);
 }
 
 void htw__relay_fini(struct htw__relay *self) {
     htw__relay_lose_all(self);
-    htw_wheel_destroy(self->wheel);
     free(self->stripes);
-    free(self->headers);
+    free(self->headers.items);
     free(self->poisons);
     free(self->positions);
 }
 
 /* ---- stripes */
 
-static size_t bucket_count(const struct htw__relay *self) {
-    return (size_t)self->options.levels.count * self->options.levels.size;
-}
-
 static bool are_same_levels(const struct htw__levels *a, const struct htw__levels *b) {
     return a->width_ms == b->width_ms && a->size == b->size && a->count == b->count;
 }
 
 /* Before the first commit of a stripe, nothing was ever published to its buckets. */
-static bool is_new(const struct htw__found *buckets, size_t count) {
+static bool are_new(const struct htw__found *buckets, size_t count) {
     for (size_t i = 0; i < count; i++)
         if (buckets[i].offset >= 0 || buckets[i].end > 0)
             return false;
@@ -72,24 +62,22 @@ static struct htw__bytes owner_of(const struct htw__relay *self) {
 }
 
 static enum htw__gain find_clock(const struct htw__relay *self, const struct htw__found *input,
-                                 const struct htw__found *buckets, struct htw__stripe *stripe) {
+                                 bool is_new, struct htw__stripe *stripe) {
     struct htw__relay_clock clock = { .time_ms = 0 };
     int error = htw__clock_parse(input->metadata, &clock);
     stripe->clock_ms = clock.time_ms;
     stripe->ids_log = clock.ids;
     /* The owner is committed at once, before this one can leave a transaction that it does not name. */
     stripe->input_is_dirty = error != 0 || !htw__bytes_are_equal(clock.owner, owner_of(self));
+    if (error == -EINVAL)
+        return HTW__GAIN_FOREIGN;
     if (error == 0)
         return are_same_levels(&clock.levels, &self->options.levels) ? HTW__GAIN_OK
                                                                      : HTW__GAIN_OTHER;
-    if (error == -EINVAL)
-        return HTW__GAIN_FOREIGN;
-    bool has_nothing = is_new(buckets, bucket_count(self));
-    if (!has_nothing && !self->options.recover)
-        return HTW__GAIN_MISSING;
-    stripe->clock_ms = has_nothing ? htw__levels_round(&self->options.levels, self->now_ms)
-                                   : clock_for_recovery(self);
-    return HTW__GAIN_OK;
+    stripe->clock_is_dirty = true;
+    stripe->clock_ms =
+        is_new ? htw__levels_round(&self->options.levels, self->now_ms) : clock_for_recovery(self);
+    return is_new || self->options.recover ? HTW__GAIN_OK : HTW__GAIN_MISSING;
 }
 
 static enum htw__gain find_position(const struct htw__relay *self, const struct htw__found *found,
@@ -100,9 +88,9 @@ static enum htw__gain find_position(const struct htw__relay *self, const struct 
     *ret_position = found->start;
     if (self->options.recover || (found->offset < 0 && may_be_missing))
         return HTW__GAIN_OK;
-    if (found->offset < 0)
-        return HTW__GAIN_MISSING;
-    return found->offset < found->start ? HTW__GAIN_DELETED : HTW__GAIN_BEYOND;
+    return found->offset < 0              ? HTW__GAIN_MISSING
+           : found->offset < found->start ? HTW__GAIN_DELETED
+                                          : HTW__GAIN_BEYOND;
 }
 
 /* A new stripe takes its index as it is. With options.recover nothing is known of it but that nothing is deleted there. */
@@ -122,38 +110,38 @@ static enum htw__gain find_ids(const struct htw__relay *self, const struct htw__
 }
 
 static enum htw__gain fill_bucket(const struct htw__relay *self, struct htw__relay_bucket *bucket,
-                                  const struct htw__found *found, bool stripe_is_new) {
-    enum htw__gain result = find_position(self, found, stripe_is_new, &bucket->position);
+                                  const struct htw__found *found, bool is_new) {
+    struct htw__bytes metadata = { NULL, 0 };
+    struct htw__source source = htw__bucket_source(bucket);
+    enum htw__gain result = find_position(self, found, is_new, &bucket->position);
     if (result != HTW__GAIN_OK)
         return result;
     bucket->end = found->end;
     bucket->is_dirty = found->offset != bucket->position;
-    struct htw__bytes metadata =
-        found->offset == bucket->position ? found->metadata : (struct htw__bytes) { NULL, 0 };
+    bucket->number = htw__levels_turn(&self->options.levels, source.level, source.slot,
+                                      bucket->stripe->clock_ms);
+    if (!bucket->is_dirty)
+        metadata = found->metadata;
     return htw__progress_parse(metadata, bucket->position, &bucket->progress) == 0
                ? HTW__GAIN_OK
                : HTW__GAIN_FOREIGN;
 }
 
-static enum htw__gain fill_stripe(struct htw__relay *self, struct htw__stripe *stripe,
+static enum htw__gain fill_stripe(const struct htw__relay *self, struct htw__stripe *stripe,
                                   const struct htw__found *input, const struct htw__found *buckets,
                                   const struct htw__found *ids) {
-    enum htw__gain result = find_clock(self, input, buckets, stripe);
+    bool is_new = are_new(buckets, htw__stripe_count(stripe));
+    enum htw__gain result = find_clock(self, input, is_new, stripe);
     if (result != HTW__GAIN_OK)
         return result;
-    bool stripe_is_new = is_new(buckets, bucket_count(self));
-    result = find_position(self, input, stripe_is_new, &stripe->input_position);
+    result = find_position(self, input, is_new, &stripe->input_position);
     stripe->input_end = input->end;
     stripe->input_is_dirty |= input->offset != stripe->input_position;
-    stripe->clock_is_dirty = input->offset < 0 || input->metadata.size == 0;
+    stripe->clock_is_dirty |= input->offset < 0;
     if (result == HTW__GAIN_OK)
-        result = find_ids(self, ids, stripe_is_new && stripe->clock_is_dirty, stripe);
-    for (size_t i = 0; i < htw__stripe_count(stripe) && result == HTW__GAIN_OK; i++) {
-        struct htw__source source = htw__stripe_source(stripe, i);
-        result = fill_bucket(self, &stripe->buckets[i], &buckets[i], stripe_is_new);
-        stripe->buckets[i].number =
-            htw__levels_turn(&stripe->levels, source.level, source.slot, stripe->clock_ms);
-    }
+        result = find_ids(self, ids, is_new && stripe->clock_is_dirty, stripe);
+    for (size_t i = 0; i < htw__stripe_count(stripe) && result == HTW__GAIN_OK; i++)
+        result = fill_bucket(self, &stripe->buckets[i], &buckets[i], is_new);
     return result;
 }
 
@@ -182,31 +170,22 @@ static void note_read(struct htw__relay *self, struct htw__stripe *stripe, int64
         self->soonest_ms = self->now_ms;
 }
 
-static bool reserve_stripes(struct htw__relay *self, uint32_t count) {
-    if (count <= self->stripe_count)
-        return true;
-    struct htw__stripe **stripes = realloc(self->stripes, count * sizeof(struct htw__stripe *));
-    if (stripes == NULL)
-        return false;
-    for (uint32_t i = self->stripe_count; i < count; i++)
-        stripes[i] = NULL;
-    self->stripes = stripes;
-    self->stripe_count = count;
-    return true;
+static void reserve_stripes(struct htw__relay *self, uint32_t count) {
+    size_t room = self->stripe_count;
+    self->stripes = htw__memory_reserve(self->stripes, count, &room, sizeof(*self->stripes));
+    while (self->stripe_count < room)
+        self->stripes[self->stripe_count++] = NULL;
 }
 
 enum htw__gain htw__relay_gain(struct htw__relay *self, uint32_t index,
                                const struct htw__found *input, const struct htw__found *buckets,
                                const struct htw__found *ids) {
     htw__relay_lose(self, index);
-    if (!reserve_stripes(self, index + 1))
-        return HTW__GAIN_NO_MEMORY;
+    reserve_stripes(self, index + 1);
     struct htw__stripe *stripe = htw__stripe_create(index, &self->options.levels);
-    if (stripe == NULL)
-        return HTW__GAIN_NO_MEMORY;
     enum htw__gain result = fill_stripe(self, stripe, input, buckets, ids);
     if (result != HTW__GAIN_OK) {
-        htw__stripe_destroy(stripe);
+        free(stripe);
         return result;
     }
     begin_to_catch_up(self, stripe, input);
@@ -244,7 +223,7 @@ void htw__relay_lose(struct htw__relay *self, uint32_t index) {
         return;
     htw__relay_close_all(self, stripe);
     htw__index_fini(self, stripe);
-    htw__stripe_destroy(stripe);
+    free(stripe);
     self->stripes[index] = NULL;
     self->stats.stripes--;
 }
@@ -265,23 +244,31 @@ static size_t share_of_memory(const struct htw__relay *self) {
 }
 
 /* A record of a bucket of level 0. */
-static int load(struct htw__relay *self, struct htw__stripe *stripe,
-                struct htw__relay_bucket *bucket, struct htw__source from,
+static int load(struct htw__relay *self, struct htw__relay_bucket *bucket,
                 const struct htw__relay_record *record, const struct htw__request *request) {
     char topic[HTW__TOPIC_NAME_SIZE];
     if (request->why == NULL && request->to.bytes != NULL &&
         htw__destinations_choose(&self->options.destinations, request->to, topic) == NULL)
         self->transport->expect(self->transport, topic);
-    switch (htw__loaded_add(bucket->loaded, record, request, share_of_memory(self))) {
-    case HTW__ARRIVAL_KEPT:
+    if (!htw__loaded_add(bucket->loaded, record, request, share_of_memory(self)))
         return 0;
-    case HTW__ARRIVAL_DUE:
-        bucket->is_dirty = true;
-        return htw__relay_pass_on(self, stripe, from, record, request);
-    case HTW__ARRIVAL_NO_MEMORY:
-        break;
-    }
-    return -ENOMEM;
+    bucket->is_dirty = true; /* it is late */
+    return htw__relay_pass_on(self, htw__bucket_source(bucket), record, request);
+}
+
+static int take_input(struct htw__relay *self, struct htw__stripe *stripe, struct htw__source from,
+                      const struct htw__relay_record *record) {
+    struct htw__request request;
+    if (record->offset < stripe->input_position)
+        return 0;
+    stripe->input_position = record->offset + 1;
+    stripe->input_is_dirty = true;
+    stripe->read_ms = record->timestamp_ms;
+    htw__relay_work_of(self, from)->received++;
+    htw__request_parse(record, &request);
+    int error = htw__relay_pass_on(self, from, record, &request);
+    note_read(self, stripe, record->offset + 1);
+    return error;
 }
 
 int htw__relay_take(struct htw__relay *self, struct htw__source from,
@@ -290,31 +277,21 @@ int htw__relay_take(struct htw__relay *self, struct htw__source from,
     struct htw__stripe *stripe = find_stripe(self, from.stripe);
     if (stripe == NULL)
         return 0;
-    if (from.level == HTW__RELAY_IDS)
-        return htw__index_read(stripe, record);
-    if (from.level == HTW__RELAY_INPUT) {
-        if (record->offset < stripe->input_position)
-            return 0;
-        stripe->input_position = record->offset + 1;
-        stripe->input_is_dirty = true;
-        stripe->read_ms = record->timestamp_ms;
-        htw__relay_work_of(self, from)->received++;
-        htw__request_parse(record, &request);
-        int error = htw__relay_pass_on(self, stripe, from, record, &request);
-        note_read(self, stripe, record->offset + 1);
-        return error;
+    if (from.level == HTW__RELAY_IDS) {
+        htw__index_read(stripe, record);
+        return 0;
     }
+    if (from.level == HTW__RELAY_INPUT)
+        return take_input(self, stripe, from, record);
     struct htw__relay_bucket *bucket = htw__stripe_bucket(stripe, from.level, from.slot);
-    if (!bucket->is_open)
+    if (!bucket->is_open || (from.level > 0 && record->offset < bucket->position))
         return 0;
     htw__request_parse(record, &request);
     if (from.level == 0)
-        return load(self, stripe, bucket, from, record, &request);
-    if (record->offset < bucket->position)
-        return 0;
+        return load(self, bucket, record, &request);
     bucket->position = record->offset + 1;
     bucket->is_dirty = true;
-    return htw__relay_pass_on(self, stripe, from, record, &request);
+    return htw__relay_pass_on(self, from, record, &request);
 }
 
 int64_t htw__relay_reads_input(const struct htw__relay *self, uint32_t index) {
@@ -332,39 +309,36 @@ void htw__relay_input_end(struct htw__relay *self, uint32_t index, int64_t end) 
         stripe->caught_up_ms = self->now_ms;
 }
 
-/* Markers of transactions are not records, and read as well. */
-static void reach_input(struct htw__relay *self, struct htw__stripe *stripe, int64_t offset) {
-    if (offset > stripe->input_position) {
-        stripe->input_position = offset;
-        stripe->input_is_dirty = true;
-    }
-    htw__relay_input_end(self, stripe->index, offset);
+/* Markers of transactions take offsets, too, and are read as well. */
+static void move_to(int64_t *position, bool *is_dirty, int64_t offset) {
+    if (offset <= *position)
+        return;
+    *position = offset;
+    *is_dirty = true;
 }
 
-int htw__relay_reached(struct htw__relay *self, struct htw__source from, int64_t offset) {
+void htw__relay_reached(struct htw__relay *self, struct htw__source from, int64_t offset) {
     struct htw__stripe *stripe = find_stripe(self, from.stripe);
     if (stripe == NULL)
-        return 0;
+        return;
     if (from.level == HTW__RELAY_IDS) {
         htw__index_reached(self, stripe, offset);
-        return 0;
+        return;
     }
     if (from.level == HTW__RELAY_INPUT) {
-        reach_input(self, stripe, offset);
+        move_to(&stripe->input_position, &stripe->input_is_dirty, offset);
+        htw__relay_input_end(self, stripe->index, offset);
         note_read(self, stripe, offset);
-        return 0;
+        return;
     }
     struct htw__relay_bucket *bucket = htw__stripe_bucket(stripe, from.level, from.slot);
     if (!bucket->is_open)
-        return 0;
+        return;
     self->must_look = true;
     if (from.level == 0)
-        return htw__loaded_reach(bucket->loaded, offset);
-    if (offset > bucket->position) { /* markers of transactions take offsets, too */
-        bucket->position = offset;
-        bucket->is_dirty = true;
-    }
-    return 0;
+        htw__loaded_reach(bucket->loaded, offset);
+    else
+        move_to(&bucket->position, &bucket->is_dirty, offset);
 }
 
 void htw__relay_published(struct htw__relay *self, struct htw__source source, int64_t offset) {
@@ -384,52 +358,40 @@ void htw__relay_published(struct htw__relay *self, struct htw__source source, in
 
 /* ---- what is committed */
 
-static struct htw__relay_position *add_position(struct htw__relay *self) {
-    if (self->position_count == self->position_room) {
-        size_t room = self->position_room == 0 ? 64 : self->position_room * 2;
-        struct htw__relay_position *positions = realloc(self->positions, room * sizeof(*positions));
-        if (positions == NULL)
-            return NULL;
-        self->positions = positions;
-        self->position_room = room;
-    }
-    return &self->positions[self->position_count++];
+static struct htw__relay_position *add_position(struct htw__relay *self, struct htw__source source,
+                                                int64_t offset) {
+    self->positions = htw__memory_reserve(self->positions, self->position_count + 1,
+                                          &self->position_room, sizeof(*self->positions));
+    struct htw__relay_position *added = &self->positions[self->position_count++];
+    *added = (struct htw__relay_position) { .source = source, .offset = offset };
+    return added;
 }
 
-static int add_bucket(struct htw__relay *self, struct htw__source source,
-                      struct htw__relay_bucket *bucket) {
-    struct htw__relay_position *position = add_position(self);
-    if (position == NULL)
-        return -ENOMEM;
+static void add_bucket(struct htw__relay *self, struct htw__relay_bucket *bucket) {
+    struct htw__source source = htw__bucket_source(bucket);
+    struct htw__relay_position *position = add_position(self, source, bucket->position);
     const struct htw__relay_progress *progress =
         bucket->loaded != NULL ? &bucket->loaded->progress : &bucket->progress;
-    *position = (struct htw__relay_position) { .source = source, .offset = bucket->position };
     if (source.level == 0 && progress->read_end > bucket->position && progress->deadline_ms >= 0)
         htw__progress_format(progress, position->metadata);
     bucket->is_dirty = bucket->is_touched = false;
     self->must_look = true;
-    return 0;
 }
 
-static int add_buckets(struct htw__relay *self, struct htw__stripe *stripe,
-                       enum htw__channel channel) {
+static void add_buckets(struct htw__relay *self, struct htw__stripe *stripe,
+                        enum htw__channel channel) {
     for (size_t i = 0; i < htw__stripe_count(stripe); i++) {
         struct htw__relay_bucket *bucket = &stripe->buckets[i];
-        struct htw__source source = htw__stripe_source(stripe, i);
-        if ((bucket->is_dirty || bucket->is_touched) && (htw__channel_of(source) & channel) != 0 &&
-            add_bucket(self, source, bucket) != 0)
-            return -ENOMEM;
+        if ((bucket->is_dirty || bucket->is_touched) &&
+            (htw__channel_of(htw__bucket_source(bucket)) & channel) != 0)
+            add_bucket(self, bucket);
     }
-    return 0;
 }
 
 /* The clock stands beside the input's offset. It is committed with whatever was filed by it. */
-static int add_input(struct htw__relay *self, struct htw__stripe *stripe) {
-    struct htw__relay_position *position = add_position(self);
-    if (position == NULL)
-        return -ENOMEM;
-    *position = (struct htw__relay_position) { .source = { stripe->index, HTW__RELAY_INPUT, 0 },
-                                               .offset = stripe->input_position };
+static void add_input(struct htw__relay *self, struct htw__stripe *stripe) {
+    const struct htw__source source = { stripe->index, HTW__RELAY_INPUT, 0 };
+    struct htw__relay_position *position = add_position(self, source, stripe->input_position);
     struct htw__relay_clock clock = { .levels = stripe->levels,
                                       .time_ms = stripe->clock_ms,
                                       .ids = stripe->ids_log };
@@ -438,7 +400,6 @@ static int add_input(struct htw__relay *self, struct htw__stripe *stripe) {
     htw__clock_format(&clock, position->metadata);
     stripe->input_is_dirty = stripe->clock_is_dirty = false;
     stripe->signed_ms = self->now_ms;
-    return 0;
 }
 
 static bool must_sign(const struct htw__relay *self, const struct htw__stripe *stripe) {
@@ -446,45 +407,43 @@ static bool must_sign(const struct htw__relay *self, const struct htw__stripe *s
     return self->options.sign_ms > 0 && (span_ms >= self->options.sign_ms || span_ms < 0);
 }
 
-static int add_stripe(struct htw__relay *self, struct htw__stripe *stripe,
-                      enum htw__channel channel) {
+static void add_stripe(struct htw__relay *self, struct htw__stripe *stripe,
+                       enum htw__channel channel) {
     size_t before = self->position_count;
-    if (stripe->ids_began_anew)
-        return -ESTALE;
     htw__index_positions(stripe, channel);
-    if (add_buckets(self, stripe, channel) != 0)
-        return -ENOMEM;
+    add_buckets(self, stripe, channel);
     bool has_filed = self->position_count > before;
+    if ((channel & HTW__CHANNEL_FILE) == 0)
+        return;
     /* All that was filed is acknowledged: so it is known how far each bucket has to be read. */
-    if ((channel & HTW__CHANNEL_FILE) != 0 && stripe->catch_up == HTW__CATCH_UP_READ)
+    if (stripe->catch_up == HTW__CATCH_UP_READ)
         stripe->catch_up = HTW__CATCH_UP_DONE;
-    if ((channel & HTW__CHANNEL_FILE) != 0 &&
-        (stripe->input_is_dirty || (stripe->clock_is_dirty && has_filed) ||
-         must_sign(self, stripe)))
-        return add_input(self, stripe);
-    return 0;
+    if (stripe->input_is_dirty || (stripe->clock_is_dirty && has_filed) || must_sign(self, stripe))
+        add_input(self, stripe);
 }
 
-int htw__relay_positions(struct htw__relay *self, enum htw__channel channel) {
-    int error = 0;
+bool htw__relay_positions(struct htw__relay *self, enum htw__channel channel) {
     self->position_count = 0;
     if ((channel & HTW__CHANNEL_FILE) != 0)
         self->soonest_ms = INT64_MAX;
-    for (uint32_t i = 0; i < self->stripe_count && error == 0; i++)
-        if (self->stripes[i] != NULL)
-            error = add_stripe(self, self->stripes[i], channel);
+    for (uint32_t i = 0; i < self->stripe_count; i++) {
+        if (self->stripes[i] == NULL)
+            continue;
+        if (self->stripes[i]->ids_began_anew)
+            return false;
+        add_stripe(self, self->stripes[i], channel);
+    }
     self->is_filing |= (channel & HTW__CHANNEL_FILE) != 0 && self->position_count > 0;
-    return error;
-}
-
-static void touch(struct htw__stripe *stripe) {
-    stripe->input_is_dirty = true;
-    for (size_t i = 0; i < htw__stripe_count(stripe); i++)
-        stripe->buckets[i].is_touched = true;
+    return true;
 }
 
 void htw__relay_touch(struct htw__relay *self) {
-    for (uint32_t i = 0; i < self->stripe_count; i++)
-        if (self->stripes[i] != NULL)
-            touch(self->stripes[i]);
+    for (uint32_t i = 0; i < self->stripe_count; i++) {
+        struct htw__stripe *stripe = self->stripes[i];
+        if (stripe == NULL)
+            continue;
+        stripe->input_is_dirty = true;
+        for (size_t j = 0; j < htw__stripe_count(stripe); j++)
+            stripe->buckets[j].is_touched = true;
+    }
 }

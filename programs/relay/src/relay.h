@@ -32,14 +32,11 @@
 #ifndef HTW_RELAY_RELAY_H
 #define HTW_RELAY_RELAY_H
 
-#include "file.h"
-#include "look.h"
 #include "state.h"
 
-/* Returns 0, -EINVAL (sizes out of range) or -ENOMEM. In all cases htw__relay_fini() ends its use. The
- * strings of the options stay the caller's. */
-int htw__relay_init(struct htw__relay *relay, const struct htw__relay_options *options,
-                    struct htw__transport *transport, int64_t now_ms);
+/* The sizes are valid. The strings of the options stay the caller's. */
+void htw__relay_init(struct htw__relay *relay, const struct htw__relay_options *options,
+                     struct htw__transport *transport, int64_t now_ms);
 void htw__relay_fini(struct htw__relay *relay);
 
 /* ---- stripes come and go */
@@ -55,7 +52,6 @@ struct htw__found {
 
 enum htw__gain {
     HTW__GAIN_OK = 0,
-    HTW__GAIN_NO_MEMORY,
     HTW__GAIN_FOREIGN, /* the metadata of an offset is none of the relay's */
     HTW__GAIN_OTHER,   /* the buckets were filled with other widths or sizes */
     HTW__GAIN_MISSING, /* a position is missing, though there was something */
@@ -87,15 +83,14 @@ void htw__relay_release_all(struct htw__relay *relay);
 void htw__relay_lose(struct htw__relay *relay, uint32_t stripe);
 void htw__relay_lose_all(struct htw__relay *relay);
 
-/* ---- what the transport tells. Each returns 0, or a negative errno: the transaction has to be
- * aborted. What arrives of a stripe that is not ours is ignored. */
+/* ---- what the transport tells. What arrives of a stripe that is not ours is ignored. */
 
-/* A record of the input, or of a bucket. */
+/* A record of the input, or of a bucket. Returns 0, or a negative errno: the transaction has to be aborted. */
 int htw__relay_take(struct htw__relay *relay, struct htw__source from,
                     const struct htw__relay_record *record);
 
 /* A bucket, or the input, was read to its end, which lies at `offset`. */
-int htw__relay_reached(struct htw__relay *relay, struct htw__source from, int64_t offset);
+void htw__relay_reached(struct htw__relay *relay, struct htw__source from, int64_t offset);
 
 /* The input of a stripe ends at `end`, or later. */
 void htw__relay_input_end(struct htw__relay *relay, uint32_t stripe, int64_t end);
@@ -103,12 +98,55 @@ void htw__relay_input_end(struct htw__relay *relay, uint32_t stripe, int64_t end
 /* A record that was published to a bucket is there, at this offset. */
 void htw__relay_published(struct htw__relay *relay, struct htw__source bucket, int64_t offset);
 
+/* A record that could not be published, and will not be. */
+struct htw__refusal {
+    struct htw__source from; /* where it came from */
+    int64_t offset;
+    const char *reason; /* a static phrase */
+    bool is_letter;     /* it was a dead letter */
+    bool is_too_large;
+    bool is_bucket; /* it was for a bucket */
+    bool is_bad;    /* it was not even judged */
+};
+
+/* When it is read again, it becomes a dead letter; one that was refused becomes smaller, or waits in a
+ * bucket. False: that was tried before, and a bucket did not take it. */
+bool htw__relay_refused(struct htw__relay *relay, const struct htw__refusal *refusal);
+
+/* A record has aborted everything by something that is neither a lack of memory nor of the transport. One that does so
+ * HTW__FAILURES_MAX times is refused, as htw__relay_refused() says. */
+#define HTW__FAILURES_MAX 5u
+bool htw__relay_failed(struct htw__relay *relay, const struct htw__refusal *refusal);
+
+/* ---- time passes (look.c) */
+
+/*
+ * The time is `now_ms`: delivers what is due, at most `max` records, and opens and closes buckets.
+ * Returns 1 if more is due, 0, or a negative errno. A time before the last one is allowed: the wall
+ * clock was set back.
+ */
+int htw__relay_advance(struct htw__relay *relay, int64_t now_ms, size_t max);
+
+/* When the next record in memory is due; INT64_MAX: none. */
+int64_t htw__relay_next(const struct htw__relay *relay);
+
+/* How many records of the buckets that are being demoted should be read in a millisecond, so that they
+ * are done in half of the time that is left; 0: there are none. Reading them all at once would delay what
+ * is due meanwhile. */
+double htw__relay_demotion_rate(const struct htw__relay *relay);
+
+/* Brings the state in relay->stats up to date. */
+void htw__relay_measure(struct htw__relay *relay);
+
 /* ---- commits */
 
 /* Lists the positions of a channel that have changed since the last call, in relay->positions. To be
  * called when everything that was published there is acknowledged, just before the commit. If that then
- * fails, all stripes are to be forgotten. Returns 0, -ENOMEM, or -ESTALE: an index was made anew. */
-int htw__relay_positions(struct htw__relay *relay, enum htw__channel channel);
+ * fails, all stripes are to be forgotten. False: an index was made anew. */
+bool htw__relay_positions(struct htw__relay *relay, enum htw__channel channel);
+
+/* What was published is committed: refusals that have led to something are forgotten. */
+void htw__relay_committed(struct htw__relay *relay, enum htw__channel channel);
 
 /* Makes the next htw__relay_positions() list all: positions that are not committed again expire. */
 void htw__relay_touch(struct htw__relay *relay);

@@ -3,7 +3,9 @@
 #include "request.h"
 
 #include "destinations.h"
+#include "ids.h"
 #include "levels.h"
+#include "memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,7 +45,7 @@ enum {
     NEW_LETTER = 4, /* a dead letter that gets its reason now */
     OLD_LETTER = 8, /* one that has it */
     LETTER = NEW_LETTER | OLD_LETTER,
-    WRITTEN = 16 /* no place: it is the relay's to write */
+    INPUT = 16, /* again; what does not go there is the relay's to write */
 };
 
 static const struct {
@@ -51,24 +53,27 @@ static const struct {
     const char *twice; /* why a record with two of them is bad */
     unsigned goes;
 } names[NAMES] = {
-    [DELIVER_AT] = { "htw-deliver-at", "more than one header htw-deliver-at", WRITTEN | LETTER },
-    [DELAY] = { "htw-delay", "more than one header htw-delay", WRITTEN | LETTER },
-    [DELIVER_TO] = { "htw-deliver-to", "more than one header htw-deliver-to", BUCKET | LETTER },
-    [ID] = { "htw-id", "more than one header htw-id", BUCKET | TOPIC | LETTER },
-    [CANCEL] = { "htw-cancel", "more than one header htw-cancel", WRITTEN | LETTER },
-    [DELIVERED_FOR] = { "htw-delivered-for", NULL, WRITTEN | BUCKET | LETTER },
-    [REASON] = { "htw-reason", NULL, WRITTEN | BUCKET | TOPIC | OLD_LETTER },
-    [SOURCE] = { "htw-source", NULL, WRITTEN | BUCKET },
-    [RETRY_AT] = { "htw-retry-at", NULL, WRITTEN | BUCKET },
-    [POSTPONED_TO] = { "htw-postponed-to", NULL, WRITTEN },
-    [OFFSET] = { "htw-offset", NULL, WRITTEN },
-    [COUNTED_TO] = { "htw-counted-to", NULL, WRITTEN },
-    [IF_OFFSET] = { "htw-if-offset", "more than one header htw-if-offset", WRITTEN | LETTER },
-    [EVERY] = { "htw-every", "more than one header htw-every", BUCKET | LETTER },
-    [CRON] = { "htw-cron", "more than one header htw-cron", BUCKET | LETTER },
-    [ZONE] = { "htw-zone", "more than one header htw-zone", BUCKET | LETTER },
-    [UNTIL] = { "htw-until", "more than one header htw-until", BUCKET | LETTER },
-    [CATCH_UP] = { "htw-catch-up", "more than one header htw-catch-up", BUCKET | LETTER },
+#define ONE(name, goes) \
+    { name, "more than one header " name, goes }
+    [DELIVER_AT] = ONE("htw-deliver-at", LETTER),
+    [DELAY] = ONE("htw-delay", LETTER),
+    [DELIVER_TO] = ONE("htw-deliver-to", INPUT | BUCKET | LETTER),
+    [ID] = ONE("htw-id", INPUT | BUCKET | TOPIC | LETTER),
+    [CANCEL] = ONE("htw-cancel", LETTER),
+    [DELIVERED_FOR] = { "htw-delivered-for", NULL, BUCKET | LETTER },
+    [REASON] = { "htw-reason", NULL, BUCKET | TOPIC | OLD_LETTER },
+    [SOURCE] = { "htw-source", NULL, BUCKET },
+    [RETRY_AT] = { "htw-retry-at", NULL, BUCKET },
+    [POSTPONED_TO] = { "htw-postponed-to", NULL, 0 },
+    [OFFSET] = { "htw-offset", NULL, 0 },
+    [COUNTED_TO] = { "htw-counted-to", NULL, 0 },
+    [IF_OFFSET] = ONE("htw-if-offset", LETTER),
+    [EVERY] = ONE("htw-every", INPUT | BUCKET | LETTER),
+    [CRON] = ONE("htw-cron", INPUT | BUCKET | LETTER),
+    [ZONE] = ONE("htw-zone", INPUT | BUCKET | LETTER),
+    [UNTIL] = ONE("htw-until", INPUT | BUCKET | LETTER),
+    [CATCH_UP] = ONE("htw-catch-up", INPUT | BUCKET | LETTER),
+#undef ONE
 };
 
 static enum name name_of(const struct htw__header *header) {
@@ -82,7 +87,7 @@ static enum name name_of(const struct htw__header *header) {
 
 bool htw__request_is_written(const struct htw__header *header) {
     enum name name = name_of(header);
-    return name != NONE && (names[name].goes & WRITTEN) != 0;
+    return name != NONE && (names[name].goes & INPUT) == 0;
 }
 
 static bool parse_ms(struct htw__bytes text, int64_t *ret_ms) {
@@ -194,6 +199,7 @@ static const char *parse(const struct htw__relay_record *record, struct htw__req
             return found[CANCEL] != NULL ? "htw-cancel is empty or longer than 256 bytes"
                                          : "htw-id is empty or longer than 256 bytes";
         ret_request->id = id->value;
+        ret_request->hash = htw__ids_hash(record->key, id->value);
     }
     if (found[COUNTED_TO] != NULL && !parse_ms(found[COUNTED_TO]->value, &ret_request->counted_ms))
         return "htw-counted-to is not a number of milliseconds";
@@ -216,96 +222,85 @@ const char *htw__request_parse(const struct htw__relay_record *record,
     return ret_request->why = parse(record, ret_request);
 }
 
-static struct htw__bytes bytes_of_copy(struct htw__bytes value,
-                                       const struct htw__relay_record *record,
-                                       const struct htw__relay_record *copy) {
-    for (size_t i = 0; i < record->header_count; i++)
-        if (record->headers[i].value.bytes == value.bytes)
-            return copy->headers[i].value;
-    return value;
-}
-
 struct htw__request htw__request_of_copy(const struct htw__request *request,
                                          const struct htw__relay_record *record,
                                          const struct htw__relay_record *copy) {
     struct htw__request result = *request;
-    if (result.to.bytes != NULL)
-        result.to = bytes_of_copy(result.to, record, copy);
-    if (result.id.bytes != NULL)
-        result.id = bytes_of_copy(result.id, record, copy);
+    for (size_t i = 0; i < record->header_count; i++) {
+        if (record->headers[i].value.bytes == request->to.bytes)
+            result.to = copy->headers[i].value;
+        if (record->headers[i].value.bytes == request->id.bytes)
+            result.id = copy->headers[i].value;
+    }
     return result;
 }
 
-static struct htw__header make_header(enum name name, const char *value) {
-    return (struct htw__header) { htw__bytes_of(names[name].text), htw__bytes_of(value) };
-}
+/* ---- writing */
 
-static size_t add_deadline(struct htw__header *headers, size_t count, enum name name,
-                           int64_t deadline_ms, char time[HTW__REQUEST_TIME_SIZE]) {
-    snprintf(time, HTW__REQUEST_TIME_SIZE, "%" PRId64, deadline_ms);
-    headers[count] = make_header(name, time);
-    return count + 1;
-}
-
-static size_t copy_headers(const struct htw__relay_record *record, unsigned where, size_t size_max,
-                           size_t count_max, struct htw__header *headers) {
-    size_t count = 0;
-    for (size_t i = 0; i < record->header_count && count < count_max; i++) {
+/* Begins with those of the record that go there. */
+static void copy(struct htw__headers *self, const struct htw__relay_record *record, unsigned where,
+                 bool is_short) {
+    self->items = htw__memory_reserve(self->items, record->header_count + HTW__HEADERS_MORE,
+                                      &self->room, sizeof(*self->items));
+    self->count = 0;
+    for (size_t i = 0; i < record->header_count; i++) {
         const struct htw__header *header = &record->headers[i];
         enum name name = name_of(header);
-        if ((name == NONE || (names[name].goes & where) != 0) &&
-            header->name.size + header->value.size <= size_max)
-            headers[count++] = *header;
+        bool is_large = header->name.size + header->value.size > SMALL_MAX;
+        if (is_short && (is_large || self->count == SMALL_COUNT_MAX))
+            continue;
+        if (name == NONE || (names[name].goes & where) != 0)
+            self->items[self->count++] = *header;
     }
-    return count;
 }
 
-size_t htw__request_headers_to_wait(const struct htw__relay_record *record,
-                                    const struct htw__request *request, struct htw__header *headers,
-                                    struct htw__request_times *times) {
-    size_t count = copy_headers(record, BUCKET, SIZE_MAX, SIZE_MAX, headers);
-    count = add_deadline(headers, count, DELIVER_AT, request->wanted_ms, times->wanted);
+static void add(struct htw__headers *self, enum name name, const char *value) {
+    self->items[self->count++] =
+        (struct htw__header) { htw__bytes_of(names[name].text), htw__bytes_of(value) };
+}
+
+/* Each has a text of its own. */
+static void add_number(struct htw__headers *self, enum name name, int64_t number, int text) {
+    snprintf(self->texts[text], sizeof(self->texts[text]), "%" PRId64, number);
+    add(self, name, self->texts[text]);
+}
+
+void htw__headers_to_wait(struct htw__headers *self, const struct htw__relay_record *record,
+                          const struct htw__request *request) {
+    copy(self, record, BUCKET, false);
+    add_number(self, DELIVER_AT, request->wanted_ms, 0);
     if (request->offset >= 0)
-        count = add_deadline(headers, count, OFFSET, request->offset, times->offset);
+        add_number(self, OFFSET, request->offset, 1);
     if (request->recurs && request->counted_ms >= request->wanted_ms)
-        count = add_deadline(headers, count, COUNTED_TO, request->counted_ms, times->counted);
-    if (request->deadline_ms == request->wanted_ms)
-        return count;
-    return add_deadline(headers, count, POSTPONED_TO, request->deadline_ms, times->deadline);
+        add_number(self, COUNTED_TO, request->counted_ms, 2);
+    if (request->deadline_ms != request->wanted_ms)
+        add_number(self, POSTPONED_TO, request->deadline_ms, 3);
 }
 
-size_t htw__request_headers_to_deliver(const struct htw__relay_record *record, int64_t deadline_ms,
-                                       struct htw__header *headers,
-                                       char time[HTW__REQUEST_TIME_SIZE]) {
-    size_t count = copy_headers(record, TOPIC, SIZE_MAX, SIZE_MAX, headers);
-    return add_deadline(headers, count, DELIVERED_FOR, deadline_ms, time);
+void htw__headers_to_deliver(struct htw__headers *self, const struct htw__relay_record *record,
+                             int64_t wanted_ms) {
+    copy(self, record, TOPIC, false);
+    add_number(self, DELIVERED_FOR, wanted_ms, 0);
 }
 
-/* Of those that are small enough, and a reason unless there is one. */
-static size_t write_letter(const struct htw__relay_record *record, const char *reason,
-                           size_t size_max, size_t count_max, struct htw__header *headers) {
-    size_t count = copy_headers(record, reason == NULL ? OLD_LETTER : NEW_LETTER, size_max,
-                                count_max, headers);
+void htw__headers_of_letter(struct htw__headers *self, const struct htw__relay_record *record,
+                            const char *reason, const char *source) {
+    copy(self, record, reason == NULL ? OLD_LETTER : NEW_LETTER, source != NULL);
     if (reason != NULL)
-        headers[count++] = make_header(REASON, reason);
-    return count;
+        add(self, REASON, reason);
+    if (source != NULL)
+        add(self, SOURCE, source);
 }
 
-size_t htw__request_headers_of_dead(const struct htw__relay_record *record, const char *reason,
-                                    struct htw__header *headers) {
-    return write_letter(record, reason, SIZE_MAX, SIZE_MAX, headers);
+void htw__headers_to_retry(struct htw__headers *self, const struct htw__relay_record *record,
+                           const char *reason, int64_t retry_ms) {
+    htw__headers_of_letter(self, record, reason, NULL);
+    add_number(self, RETRY_AT, retry_ms, 0);
 }
 
-size_t htw__request_headers_of_short(const struct htw__relay_record *record, const char *reason,
-                                     const char *source, struct htw__header *headers) {
-    size_t count = write_letter(record, reason, SMALL_MAX, SMALL_COUNT_MAX, headers);
-    headers[count] = make_header(SOURCE, source);
-    return count + 1;
-}
-
-size_t htw__request_headers_to_retry(const struct htw__relay_record *record, const char *reason,
-                                     int64_t retry_ms, struct htw__header *headers,
-                                     char time[HTW__REQUEST_TIME_SIZE]) {
-    size_t count = htw__request_headers_of_dead(record, reason, headers);
-    return add_deadline(headers, count, RETRY_AT, retry_ms, time);
+void htw__headers_to_move(struct htw__headers *self, const struct htw__relay_record *record,
+                          int64_t to_ms, int64_t if_offset) {
+    copy(self, record, INPUT, false);
+    add_number(self, DELIVER_AT, to_ms, 0);
+    add_number(self, IF_OFFSET, if_offset, 1);
 }

@@ -32,8 +32,8 @@
 #define HTW__RELAY_OFFSET_MAX ((INT64_C(1) << 60) - 1)
 
 struct htw__request {
-    const char *
-        why; /* it is a bad one: a static phrase, and nothing else means anything; NULL: it is not */
+    const char
+        *why; /* it is a bad one: a static phrase, and nothing else counts; NULL: it is not */
     int64_t deadline_ms; /* when it leaves its bucket */
     int64_t wanted_ms;   /* when it is to be delivered: earlier, if it was postponed */
     bool is_cancel;
@@ -43,10 +43,10 @@ struct htw__request {
     bool is_letter;       /* a dead letter that waits: nothing else of it is read */
     struct htw__bytes to; /* absent: the default topic */
     struct htw__bytes id; /* absent: none. Of a cancel: that of the victim */
+    uint64_t hash;        /* of the key and the id: ids.h */
     bool recurs;
     struct htw__recurrence recurrence; /* if it recurs */
-    int64_t
-        counted_ms; /* all its occurrences up to then come, however many are missed; -1: it was not counted */
+    int64_t counted_ms; /* all occurrences up to then come, however late; -1: none was counted */
 };
 
 /* Reads the headers of a record. Returns request->why. The request leads into the record. */
@@ -61,44 +61,35 @@ struct htw__request htw__request_of_copy(const struct htw__request *request,
 /* Whether a header is the relay's to write, and may be another when the record is read again. */
 bool htw__request_is_written(const struct htw__header *header);
 
-/* The bytes for a moment in a header, at most. */
-#define HTW__REQUEST_TIME_SIZE 24
+/* ---- the headers with which a record goes on: those of the producer, and what the relay writes */
 
-struct htw__request_times {
-    char wanted[HTW__REQUEST_TIME_SIZE], deadline[HTW__REQUEST_TIME_SIZE];
-    char offset[HTW__REQUEST_TIME_SIZE], counted[HTW__REQUEST_TIME_SIZE];
+#define HTW__HEADERS_MORE 4 /* which the relay adds, at most */
+
+struct htw__headers {
+    struct htw__header *items; /* valid until they are written again, as the record is */
+    size_t count, room;
+    char texts[HTW__HEADERS_MORE][24];
 };
 
-/* The most headers that htw__request_...() add. */
-#define HTW__REQUEST_HEADERS_MORE 4
+/* To a bucket: the deadline is absolute, others stay. */
+void htw__headers_to_wait(struct htw__headers *headers, const struct htw__relay_record *record,
+                          const struct htw__request *request);
 
-/*
- * Writes the headers of a record that goes to a bucket: the deadline is absolute, others stay.
- * `headers` has room for HTW__REQUEST_HEADERS_MORE more than the record has; `times` keeps the texts of
- * the request's times. Returns their number.
- */
-size_t htw__request_headers_to_wait(const struct htw__relay_record *record,
-                                    const struct htw__request *request, struct htw__header *headers,
-                                    struct htw__request_times *times);
+/* To its topic: without those that steer the relay, but with htw-id and with htw-delivered-for. */
+void htw__headers_to_deliver(struct htw__headers *headers, const struct htw__relay_record *record,
+                             int64_t wanted_ms);
 
-/* The same for one that is delivered: without those that steer the relay, but with htw-id and with
- * htw-delivered-for, the deadline. */
-size_t htw__request_headers_to_deliver(const struct htw__relay_record *record, int64_t deadline_ms,
-                                       struct htw__header *headers,
-                                       char time[HTW__REQUEST_TIME_SIZE]);
+/* To the dead letters: all, and htw-reason; NULL: the record has one. With a source, of one that is too large, the small ones,
+ * and htw-source. */
+void htw__headers_of_letter(struct htw__headers *headers, const struct htw__relay_record *record,
+                            const char *reason, const char *source);
 
-/* The same for a dead letter: all headers, and htw-reason. A reason of NULL: it has one. */
-size_t htw__request_headers_of_dead(const struct htw__relay_record *record, const char *reason,
-                                    struct htw__header *headers);
+/* A dead letter to a bucket, to be tried again. */
+void htw__headers_to_retry(struct htw__headers *headers, const struct htw__relay_record *record,
+                           const char *reason, int64_t retry_ms);
 
-/* The same for one that is too large for its topic: htw-reason, and htw-source, where it came from. Of the
- * others those that are small. */
-size_t htw__request_headers_of_short(const struct htw__relay_record *record, const char *reason,
-                                     const char *source, struct htw__header *headers);
-
-/* The same for one that is to be tried again. */
-size_t htw__request_headers_to_retry(const struct htw__relay_record *record, const char *reason,
-                                     int64_t retry_ms, struct htw__header *headers,
-                                     char time[HTW__REQUEST_TIME_SIZE]);
+/* To the input, for another time, and for its own place alone. */
+void htw__headers_to_move(struct htw__headers *headers, const struct htw__relay_record *record,
+                          int64_t to_ms, int64_t if_offset);
 
 #endif /* HTW_RELAY_REQUEST_H */

@@ -19,12 +19,13 @@
 
 #include "kafka.h"
 
-/* Is called with each record, those of the index included, which is valid until it returns. Negative ends the scan. */
-typedef int htw__scan_visit(void *context, struct htw__source from,
-                            const struct htw__relay_record *record);
+/* Is called with each record and what it asks for, or with one of the index. All of it is valid until it returns. */
+typedef void htw__scan_visit(void *context, struct htw__source from,
+                             const struct htw__relay_record *record,
+                             const struct htw__request *request);
 
-/* Scans. `kafka` is opened, and not started; it knows the sizes of the levels afterwards. Returns 0, what `visit` has
- * returned, or -EIO: `error` says why. */
+/* Scans. `kafka` is opened, and not started; it knows the sizes of the levels afterwards. Returns 0, or -EIO: `error` says
+ * why. */
 int htw__scan(struct htw__kafka *kafka, htw__scan_visit *visit, void *context);
 
 #endif /* HTW_RELAY_SCAN_H */

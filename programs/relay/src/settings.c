@@ -14,46 +14,64 @@
 #define BROKER_MS 10000
 
 /* Whose setting it is. */
-enum topic { LEVEL = 1, INDEX = 2, INPUT = 4, ANY = 7 };
+enum topic { LEVEL = 1, INDEX = 2, INPUT = 4, DEAD = 8, ANY = 7, OWN = LEVEL | INDEX | DEAD };
 
-/* Settings by which records are lost: with this value, or with another one. The input may delete: see docs/relay.md. */
+#define TOO_SOON "records would be deleted before they are due; it must be -1"
+
+/* Settings of topics: what they are created with; and why another value of one loses records, or this one does, which is only
+ * warned of at the start: it lets brokers lose what they have acknowledged. The input may delete: see docs/relay.md. */
 static const struct {
-    enum topic topics;
-    const char *name, *value;
-    bool must_be; /* all other values are wrong */
-    bool
-        is_warned; /* no more, and at the start: it lets brokers lose what they have acknowledged */
-    const char *why;
+    enum topic made, checked;
+    const char *name, *value, *why;
+    bool is_warned;
 } rules[] = {
-    { LEVEL, "retention.ms", "-1", true, false,
-      "records would be deleted before they are due; it must be -1" },
-    { LEVEL, "retention.bytes", "-1", true, false,
-      "records would be deleted before they are due; it must be -1" },
-    { LEVEL, "cleanup.policy", "delete", true, false, "it would lose records; it must be delete" },
-    { INDEX, "cleanup.policy", "compact", true, false,
-      "it would lose ids, or grow without end; it must be compact" },
-    { ANY, "min.insync.replicas", "1", false, true,
-      "a record that was acknowledged may be on one broker alone, and is lost with it" },
-    { ANY, "unclean.leader.election.enable", "true", false, true,
-      "a broker that lacks records may become the leader, and they are lost" },
+    { OWN, 0, "retention.ms", "-1", NULL, false },
+    { 0, LEVEL, "retention.ms", "-1", TOO_SOON, false },
+    { LEVEL, LEVEL, "retention.bytes", "-1", TOO_SOON, false },
+    { LEVEL, LEVEL, "cleanup.policy", "delete", "it would lose records; it must be delete", false },
+    { INDEX, INDEX, "cleanup.policy", "compact",
+      "it would lose ids, or grow without end; it must be compact", false },
+    { 0, ANY, "min.insync.replicas", "1",
+      "a record that was acknowledged may be on one broker alone, and is lost with it", true },
+    { 0, ANY, "unclean.leader.election.enable", "true",
+      "a broker that lacks records may become the leader, and they are lost", true },
+    /* Of a bucket that was read, the last segment stays. That of the index is not compacted, and is read at each take-over; ... */
+    { LEVEL | INDEX, 0, "segment.bytes", "16777216", NULL, false },
+    /* ... so are removed entries, for so long after a compaction: longer than a take-over takes. */
+    { INDEX, 0, "delete.retention.ms", "600000", NULL, false },
+    /* So that the clock can be compared, and producers cannot make records look old. */
+    { LEVEL, 0, "message.timestamp.type", "LogAppendTime", NULL, false },
+    /* A record that was sent as large as it may be has more headers here. */
+    { OWN, 0, "max.message.bytes", "10485760", NULL, false },
 };
 
+#define RULES (sizeof(rules) / sizeof(rules[0]))
+
 static enum topic topic_of(const struct htw__kafka *self, const char *name) {
-    return htw__topics_is_index(self, name)         ? INDEX
-           : strcmp(name, self->options.input) == 0 ? INPUT
-                                                    : LEVEL;
+    return strcmp(name, self->topics.names[HTW__RELAY_IDS]) == 0 ? INDEX
+           : strcmp(name, self->options.input) == 0              ? INPUT
+           : strcmp(name, self->options.relay.dead_letters) == 0 ? DEAD
+                                                                 : LEVEL;
+}
+
+void htw__settings_make(const struct htw__kafka *self, rd_kafka_NewTopic_t *request,
+                        const char *name) {
+    for (size_t i = 0; i < RULES; i++)
+        if ((rules[i].made & topic_of(self, name)) != 0)
+            rd_kafka_NewTopic_set_config(request, rules[i].name, rules[i].value);
 }
 
 static void check_setting(struct htw__kafka *self, const char *topic, const char *name,
                           const char *value) {
-    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
-        if ((rules[i].topics & topic_of(self, topic)) == 0 || strcmp(rules[i].name, name) != 0 ||
-            (strcmp(rules[i].value, value) == 0) == rules[i].must_be)
+    for (size_t i = 0; i < RULES; i++) {
+        if ((rules[i].checked & topic_of(self, topic)) == 0 || strcmp(rules[i].name, name) != 0 ||
+            (strcmp(rules[i].value, value) == 0) != rules[i].is_warned)
             continue;
         if (!rules[i].is_warned)
             htw__kafka_fail(self, "topic %s has %s=%s: %s", topic, name, value, rules[i].why);
         else if (!self->settings.were_checked && self->replicas > 1)
-            htw__kafka_say(self, "topic %s has %s=%s: %s", topic, name, value, rules[i].why);
+            htw__kafka_say(self, HTW__LOG_WARNING, "topic %s has %s=%s: %s", topic, name, value,
+                           rules[i].why);
     }
 }
 
@@ -92,7 +110,7 @@ static rd_kafka_resp_err_t take(struct htw__kafka *self, int timeout_ms) {
         if (error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
             htw__kafka_fail(self, "topic %s does not exist any more",
                             rd_kafka_ConfigResource_name(answers[i]));
-        if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
+        if (error != 0)
             break;
         check_config(self, answers[i]);
     }
@@ -100,16 +118,14 @@ static rd_kafka_resp_err_t take(struct htw__kafka *self, int timeout_ms) {
     return error;
 }
 
-#define TOPICS_MAX (HTW__RELAY_LEVELS_MAX + 2)
-
+/* But for the dead letters. */
 void htw__settings_ask(struct htw__kafka *self) {
-    rd_kafka_ConfigResource_t *resources[TOPICS_MAX];
+    rd_kafka_ConfigResource_t *resources[HTW__RELAY_SOURCES];
     size_t count = 0;
-    for (uint32_t level = 0; level < self->options.relay.levels.count; level++)
-        resources[count++] =
-            rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, self->topics.levels[level]);
-    resources[count++] = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, self->options.input);
-    resources[count++] = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, self->topics.ids);
+    for (uint32_t level = 0; level < HTW__RELAY_SOURCES; level++)
+        if (self->topics.names[level][0] != '\0')
+            resources[count++] =
+                rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, self->topics.names[level]);
     rd_kafka_DescribeConfigs(self->admin, resources, count, NULL, self->settings.queue);
     rd_kafka_ConfigResource_destroy_array(resources, count);
 }
@@ -118,8 +134,7 @@ void htw__settings_ask(struct htw__kafka *self) {
 static void ask_broker(struct htw__kafka *self) {
     char broker[32] = "1";
     const struct rd_kafka_metadata *metadata;
-    if (rd_kafka_metadata(self->admin, 0, NULL, &metadata, BROKER_MS) ==
-        RD_KAFKA_RESP_ERR_NO_ERROR) {
+    if (rd_kafka_metadata(self->admin, 0, NULL, &metadata, BROKER_MS) == 0) {
         if (metadata->broker_cnt > 0)
             snprintf(broker, sizeof(broker), "%d", (int)metadata->brokers[0].id);
         rd_kafka_metadata_destroy(metadata);
@@ -134,12 +149,12 @@ void htw__settings_check(struct htw__kafka *self) {
     self->settings.queue = rd_kafka_queue_new(self->admin);
     htw__settings_ask(self);
     rd_kafka_resp_err_t error = take(self, CONFIG_MS);
-    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    if (error == 0) {
         ask_broker(self);
         (void)take(self, CONFIG_MS);
     } else {
         htw__kafka_say(
-            self,
+            self, HTW__LOG_WARNING,
             "the configuration of the topics could not be checked (%s): level topics must "
             "have retention.ms=-1 and retention.bytes=-1, or records are lost",
             rd_kafka_err2str(error));

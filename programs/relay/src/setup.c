@@ -8,7 +8,7 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdio.h>
+#include <string.h>
 
 #define ASK_MS 10000
 
@@ -42,7 +42,7 @@ static int check_topic(struct htw__kafka *self, const char *name, int32_t wanted
             "topic %s does not exist. For a new input, --create-topics makes it. If relays have worked on "
             "this one, %s",
             name,
-            htw__topics_is_index(self, name)
+            strcmp(name, self->topics.names[HTW__RELAY_IDS]) == 0
                 ? "it is lost which records with an id were cancelled: after --create-topics, "
                   "--lost-ids says what becomes of those that wait"
                 : "what was in it is lost");
@@ -83,8 +83,8 @@ static struct wanted list_topics(const struct htw__kafka *self) {
     const struct htw__levels *levels = &self->options.relay.levels;
     struct wanted all = { .count = 0 };
     for (uint32_t level = 0; level < levels->count; level++)
-        want(&all, self->topics.levels[level], self->stripe_count * levels->size);
-    want(&all, self->topics.ids, self->stripe_count);
+        want(&all, self->topics.names[level], self->stripe_count * levels->size);
+    want(&all, self->topics.names[HTW__RELAY_IDS], self->stripe_count);
     want(&all, self->options.relay.dead_letters, 1);
     return all;
 }
@@ -110,21 +110,6 @@ int htw__setup_check(struct htw__kafka *self) {
 /* ---- creating */
 
 /* Says what became of each topic; fails by the first that was refused. */
-static int note_results(struct htw__kafka *self, const rd_kafka_topic_result_t **results,
-                        size_t count, const char *what) {
-    for (size_t i = 0; i < count; i++) {
-        rd_kafka_resp_err_t error = rd_kafka_topic_result_error(results[i]);
-        const char *name = rd_kafka_topic_result_name(results[i]);
-        const char *why = rd_kafka_topic_result_error_string(results[i]);
-        if (error == RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) /* by another client, just now */
-            continue;
-        if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
-            htw__kafka_fail(self, "cannot %s topic %s: %s", what, name,
-                            why != NULL ? why : rd_kafka_err2str(error));
-    }
-    return self->has_failed ? -EIO : 0;
-}
-
 static int finish(struct htw__kafka *self, rd_kafka_queue_t *queue, const struct wanted *wanted,
                   const char *what) {
     size_t count = 0;
@@ -138,12 +123,19 @@ static int finish(struct htw__kafka *self, rd_kafka_queue_t *queue, const struct
             ? rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event), &count)
             : rd_kafka_CreatePartitions_result_topics(rd_kafka_event_CreatePartitions_result(event),
                                                       &count);
-    int error = note_results(self, results, count, what);
+    for (size_t i = 0; i < count; i++) {
+        rd_kafka_resp_err_t error = rd_kafka_topic_result_error(results[i]);
+        const char *why = rd_kafka_topic_result_error_string(results[i]);
+        if (error != 0 && error != RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) /* by another client */
+            htw__kafka_fail(self, "cannot %s topic %s: %s", what,
+                            rd_kafka_topic_result_name(results[i]),
+                            why != NULL ? why : rd_kafka_err2str(error));
+    }
     rd_kafka_event_destroy(event);
-    for (size_t i = 0; i < wanted->count && error == 0; i++)
-        htw__kafka_inform(self, "topic %s now has %d partition(s)", wanted->names[i],
-                          (int)wanted->counts[i]);
-    return error;
+    for (size_t i = 0; i < wanted->count && !self->has_failed; i++)
+        htw__kafka_say(self, HTW__LOG_INFO, "topic %s now has %d partition(s)", wanted->names[i],
+                       (int)wanted->counts[i]);
+    return self->has_failed ? -EIO : 0;
 }
 
 static int extend(struct htw__kafka *self, const struct wanted *wanted) {
@@ -161,50 +153,25 @@ static int extend(struct htw__kafka *self, const struct wanted *wanted) {
     return finish(self, queue, wanted, "extend");
 }
 
-static void configure(const struct htw__kafka *self, rd_kafka_NewTopic_t *request,
-                      const char *name) {
-    rd_kafka_NewTopic_set_config(request, "retention.ms", "-1");
-    if (htw__topics_is_index(self, name)) {
-        rd_kafka_NewTopic_set_config(request, "cleanup.policy", "compact");
-        /* The last segment is not compacted, and is read at each take-over. */
-        rd_kafka_NewTopic_set_config(request, "segment.bytes", "16777216");
-        /* So are those of removed entries, for so long after a compaction: longer than a take-over takes. */
-        rd_kafka_NewTopic_set_config(request, "delete.retention.ms", "600000");
-    } else if (name != self->options.relay.dead_letters) {
-        rd_kafka_NewTopic_set_config(request, "retention.bytes", "-1");
-        rd_kafka_NewTopic_set_config(request, "cleanup.policy", "delete");
-        /* So that the clock can be compared, and producers cannot make records look old. */
-        rd_kafka_NewTopic_set_config(request, "message.timestamp.type", "LogAppendTime");
-        /* Of a bucket that was read, the last segment stays. */
-        rd_kafka_NewTopic_set_config(request, "segment.bytes", "16777216");
-    }
-    /* A record that was sent as large as it may be has more headers here. */
-    rd_kafka_NewTopic_set_config(request, "max.message.bytes", "10485760");
-}
-
 static int create(struct htw__kafka *self, const struct wanted *wanted) {
     char why[256];
     rd_kafka_NewTopic_t *requests[TOPICS_MAX];
-    size_t count = 0;
-    for (; count < wanted->count; count++) {
-        const char *name = wanted->names[count];
-        int replicas =
-            self->options.replication > 0 ? self->options.replication : (int)self->replicas;
-        requests[count] =
-            rd_kafka_NewTopic_new(name, wanted->counts[count], replicas, why, sizeof(why));
-        if (requests[count] == NULL) {
-            htw__kafka_fail(self, "topic %s: %s", name, why);
-            break;
+    int replicas = self->options.replication > 0 ? self->options.replication : (int)self->replicas;
+    if (wanted->count == 0)
+        return 0;
+    for (size_t i = 0; i < wanted->count; i++) {
+        const char *name = wanted->names[i];
+        requests[i] = rd_kafka_NewTopic_new(name, wanted->counts[i], replicas, why, sizeof(why));
+        if (requests[i] == NULL) { /* the name is none; the process ends */
+            rd_kafka_NewTopic_destroy_array(requests, i);
+            return htw__kafka_fail(self, "topic %s: %s", name, why);
         }
-        configure(self, requests[count], name);
+        htw__settings_make(self, requests[i], name);
     }
-    rd_kafka_queue_t *queue = NULL;
-    if (count > 0 && !self->has_failed) {
-        queue = rd_kafka_queue_new(self->admin);
-        rd_kafka_CreateTopics(self->admin, requests, count, NULL, queue);
-    }
-    rd_kafka_NewTopic_destroy_array(requests, count);
-    return queue != NULL ? finish(self, queue, wanted, "create") : self->has_failed ? -EIO : 0;
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(self->admin);
+    rd_kafka_CreateTopics(self->admin, requests, wanted->count, NULL, queue);
+    rd_kafka_NewTopic_destroy_array(requests, wanted->count);
+    return finish(self, queue, wanted, "create");
 }
 
 int htw__setup_create(struct htw__kafka *self) {

@@ -75,7 +75,6 @@ struct htw__relay_position {
 struct htw__relay {
     struct htw__relay_options options;
     struct htw__transport *transport;
-    struct htw_wheel *wheel;
     struct htw__link loaded; /* the buckets of level 0 in memory */
     int64_t now_ms;
     int64_t looked_ms; /* when buckets were last opened and closed */
@@ -85,10 +84,9 @@ struct htw__relay {
     bool files_first;             /* DELIVER is not to be committed before FILE (index.h) */
     struct htw__stripe **stripes; /* by index; NULL: not ours */
     uint32_t stripe_count;        /* of the array */
-    struct htw__header *headers;  /* room for those of one record */
-    size_t header_room;
+    struct htw__headers headers;  /* of the record that is published */
     struct htw__poison *poisons;
-    size_t poison_count;
+    size_t poison_count, poison_room;
     struct htw__failure failure;
     struct htw__relay_position *positions;
     size_t position_count, position_room;
@@ -96,5 +94,19 @@ struct htw__relay {
     struct htw__relay_work open[2]; /* by channel - 1: what was done since its last commit */
     struct htw__relay_stats stats;
 };
+
+/* Where it is counted what becomes of a record. */
+static inline struct htw__relay_work *htw__relay_work_of(struct htw__relay *relay,
+                                                         struct htw__source from) {
+    return &relay->open[htw__channel_of(from) - 1];
+}
+
+/* A record leaves the partition that it came from, for where its headers say (file.c). Returns 0, or a negative errno: the
+ * transaction has to be aborted. For what is wrong with one record that happens HTW__FAILURES_MAX times at most. */
+int htw__relay_pass_on(struct htw__relay *relay, struct htw__source from,
+                       const struct htw__relay_record *record, const struct htw__request *request);
+
+/* Closes all buckets of a stripe (look.c). */
+void htw__relay_close_all(struct htw__relay *relay, struct htw__stripe *stripe);
 
 #endif /* HTW_RELAY_STATE_H */

@@ -9,6 +9,7 @@
 #ifndef HTW_RELAY_STRIPE_H
 #define HTW_RELAY_STRIPE_H
 
+#include "../../../src/base/list.h"
 #include "ids.h"
 #include "levels.h"
 #include "loaded.h"
@@ -16,13 +17,15 @@
 #include "transport.h"
 
 struct htw__relay_bucket {
-    int64_t position;   /* all before this is done */
-    int64_t end;        /* something may be before this */
-    int64_t number;     /* the turn, while it is occupied */
-    uint32_t in_flight; /* published, and not acknowledged */
-    bool is_dirty;      /* the position or the progress differs from the committed one */
-    bool is_touched;    /* it is to be committed again, as it is */
-    bool is_open;       /* it is being read */
+    struct htw__stripe *stripe;
+    struct htw__link link; /* in relay->loaded, while it is loaded */
+    int64_t position;      /* all before this is done */
+    int64_t end;           /* something may be before this */
+    int64_t number;        /* the turn, while it is occupied */
+    uint32_t in_flight;    /* published, and not acknowledged */
+    bool is_dirty;         /* the position or the progress differs from the committed one */
+    bool is_touched;       /* it is to be committed again, as it is */
+    bool is_open;          /* it is being read */
     struct htw__relay_progress progress; /* level 0, when taken over or closed */
     struct htw__loaded *loaded;          /* level 0, while it is open */
 };
@@ -68,36 +71,26 @@ struct htw__stripe {
     struct htw__relay_bucket buckets[]; /* levels.count * levels.size */
 };
 
-/* A new stripe whose buckets are empty; NULL: no memory. */
+/* A new stripe whose buckets are empty. It is freed by free(). */
 struct htw__stripe *htw__stripe_create(uint32_t index, const struct htw__levels *levels);
-
-/* Its buckets must not be loaded. */
-void htw__stripe_destroy(struct htw__stripe *stripe);
 
 struct htw__relay_bucket *htw__stripe_bucket(struct htw__stripe *stripe, uint32_t level,
                                              uint32_t slot);
 
-/* How many buckets there are, and where the one that has this index in `buckets` lies. */
+/* How many buckets there are, and where one lies. */
 static inline size_t htw__stripe_count(const struct htw__stripe *stripe) {
     return (size_t)stripe->levels.count * stripe->levels.size;
 }
 
-static inline struct htw__source htw__stripe_source(const struct htw__stripe *stripe, size_t i) {
-    return (struct htw__source) { stripe->index, (uint32_t)(i / stripe->levels.size),
-                                  (uint32_t)(i % stripe->levels.size) };
-}
+struct htw__source htw__bucket_source(const struct htw__relay_bucket *bucket);
 
 /* Whether it may hold records that are not done, or whose end is not committed: another one who took the
  * stripe over would find them. */
 bool htw__bucket_is_occupied(const struct htw__relay_bucket *bucket);
 
-/* The occupied bucket of a level with the lowest number, and its slot; NULL: none. */
-struct htw__relay_bucket *htw__stripe_first(struct htw__stripe *stripe, uint32_t level,
-                                            uint32_t *ret_slot);
-
-/* The next one after number `after` of a level, or NULL. */
+/* The occupied bucket of a level with the lowest number above `after`; NULL: none. */
 struct htw__relay_bucket *htw__stripe_next(struct htw__stripe *stripe, uint32_t level,
-                                           int64_t after, uint32_t *ret_slot);
+                                           int64_t after);
 
 /* The latest clock that the buckets above level 0 allow; INT64_MAX: any. */
 int64_t htw__stripe_limit(struct htw__stripe *stripe);

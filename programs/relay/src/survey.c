@@ -15,7 +15,7 @@
  */
 #include "kafka.h"
 
-#include <stdlib.h>
+#include "memory.h"
 
 #define MEASURE_MS 1000
 #define STILL_MAX 6 /* looks: half a minute */
@@ -26,22 +26,17 @@ static void measure_ends(struct htw__kafka *self) {
     for (uint32_t i = 0; i < self->stripe_count; i++)
         if (self->stripes[i] == HTW__STRIPE_READ &&
             rd_kafka_get_watermark_offsets(self->group, self->options.input, (int32_t)i, &start,
-                                           &end) == RD_KAFKA_RESP_ERR_NO_ERROR)
+                                           &end) == 0)
             htw__relay_input_end(&self->relay, i, end); /* negative: not known yet */
 }
 
 /* Partitions may have been added. */
-static bool reserve(struct htw__kafka *self) {
-    if (self->survey.count >= self->stripe_count)
-        return true;
-    struct htw__seen *places = realloc(self->survey.seen, self->stripe_count * sizeof(*places));
-    if (places == NULL)
-        return false;
-    for (uint32_t i = self->survey.count; i < self->stripe_count; i++)
-        places[i] = (struct htw__seen) { .offset = -1 };
-    self->survey.seen = places;
-    self->survey.count = self->stripe_count;
-    return true;
+static void reserve(struct htw__kafka *self) {
+    size_t room = self->survey.count;
+    self->survey.seen = htw__memory_reserve(self->survey.seen, self->stripe_count, &room,
+                                            sizeof(*self->survey.seen));
+    while (self->survey.count < self->stripe_count)
+        self->survey.seen[self->survey.count++] = (struct htw__seen) { .offset = -1 };
 }
 
 /* The positions of all stripes, or the offsets of the indexes of ours. */
@@ -54,8 +49,9 @@ static bool ask(struct htw__kafka *self, enum htw__lookup_offsets offsets) {
         if (ids != NULL && is_index)
             self->survey.seen[i].ids_end = ids->end;
         if (ids != NULL || !is_index)
-            rd_kafka_topic_partition_list_add(
-                list, is_index ? self->topics.ids : self->options.input, (int32_t)i);
+            htw__topics_add(
+                self, list,
+                (struct htw__source) { i, is_index ? HTW__RELAY_IDS : HTW__RELAY_INPUT, 0 }, 0);
     }
     if (list->cnt > 0 && htw__lookup_ask_offsets(&self->directory.lookup, offsets, list))
         return true;
@@ -69,7 +65,7 @@ static void note_index(struct htw__kafka *self, enum htw__lookup_offsets offsets
     const struct htw__ids_log *ids = htw__relay_ids(&self->relay, stripe);
     if (found->err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
         htw__kafka_fail(self, "topic %s does not exist any more", found->topic);
-    if (found->err != RD_KAFKA_RESP_ERR_NO_ERROR || ids == NULL)
+    if (found->err != 0 || ids == NULL)
         return;
     if (offsets == HTW__LOOKUP_STARTS ? found->offset > ids->start
                                       : found->offset < self->survey.seen[stripe].ids_end)
@@ -79,16 +75,16 @@ static void note_index(struct htw__kafka *self, enum htw__lookup_offsets offsets
 static void note(struct htw__kafka *self, const rd_kafka_topic_partition_t *found) {
     struct htw__seen *place = &self->survey.seen[found->partition];
     struct htw__relay_clock clock = { .time_ms = 0 };
-    if (found->err != RD_KAFKA_RESP_ERR_NO_ERROR)
+    if (found->err != 0)
         return;
-    (void)htw__clock_parse((struct htw__bytes) { found->metadata, found->metadata_size }, &clock);
+    (void)htw__clock_parse(htw__metadata_of(found), &clock);
     bool has_moved = found->offset != place->offset || clock.time_ms != place->clock_ms;
     place->offset = found->offset;
     place->clock_ms = clock.time_ms;
     place->still = has_moved ? 0 : place->still + (place->still < STILL_MAX + 1);
     if (place->still == STILL_MAX)
         htw__kafka_say(
-            self,
+            self, HTW__LOG_WARNING,
             "partition %d of %s: no relay has committed its position for half a minute: it "
             "has no owner, or that one does not get on",
             (int)found->partition, self->options.input);
@@ -135,8 +131,9 @@ void htw__survey_run(struct htw__kafka *self, int64_t now_ms) {
         self->survey.measured_ms = now_ms;
         measure_ends(self);
     }
-    if (now_ms - self->survey.asked_ms >= self->options.survey_ms && reserve(self)) {
+    if (now_ms - self->survey.asked_ms >= self->options.survey_ms) {
         self->survey.asked_ms = now_ms;
+        reserve(self);
         (void)ask(self, HTW__LOOKUP_POSITIONS);
     }
     look(self, now_ms);

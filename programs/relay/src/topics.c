@@ -16,34 +16,34 @@
 #define LOOK_MS 500
 #define INTRODUCE_MS 5000
 
-static int name_topic(struct htw__kafka *self, char name[HTW__TOPIC_NAME_SIZE],
-                      const char *suffix) {
+static int name_topic(struct htw__kafka *self, uint32_t source, const char *suffix) {
     struct htw__destinations *destinations = &self->options.relay.destinations;
-    int size = snprintf(name, HTW__TOPIC_NAME_SIZE, "%s.%s", self->options.input, suffix);
+    int size = snprintf(self->topics.names[source], HTW__TOPIC_NAME_SIZE, "%s%s",
+                        self->options.input, suffix);
     if (size < 0 || size >= HTW__TOPIC_NAME_SIZE)
         return htw__kafka_fail(self, "the name of the topic is too long: %s", self->options.input);
-    self->topics.own[destinations->own_count++] = name;
+    self->topics.own[destinations->own_count++] = self->topics.names[source];
     return 0;
 }
 
 int htw__topics_name_all(struct htw__kafka *self) {
     struct htw__relay_options *relay = &self->options.relay;
     struct htw__destinations *destinations = &relay->destinations;
-    char suffix[16], topic[HTW__TOPIC_NAME_SIZE];
-    self->topics.own[0] = self->options.input;
+    char topic[HTW__TOPIC_NAME_SIZE], suffix[16];
     destinations->own = self->topics.own;
-    destinations->own_count = 1;
-    for (uint32_t level = 0; level < relay->levels.count; level++) {
-        snprintf(suffix, sizeof(suffix), "l%u", level);
-        if (name_topic(self, self->topics.levels[level], suffix) != 0)
-            return -EIO;
-    }
-    if (name_topic(self, self->topics.ids, "ids") != 0 ||
-        name_topic(self, self->topics.dead, "dead") != 0)
+    destinations->own_count = 0;
+    if (name_topic(self, HTW__RELAY_INPUT, "") != 0 ||
+        name_topic(self, HTW__RELAY_IDS, ".ids") != 0 ||
+        name_topic(self, HTW__RELAY_SOURCES, ".dead") != 0)
         return -EIO;
     if (relay->dead_letters == NULL)
-        relay->dead_letters = self->topics.dead;
+        relay->dead_letters = self->topics.names[HTW__RELAY_SOURCES];
     self->topics.own[destinations->own_count - 1] = relay->dead_letters;
+    for (uint32_t level = 0; level < relay->levels.count; level++) {
+        snprintf(suffix, sizeof(suffix), ".l%u", level);
+        if (name_topic(self, level, suffix) != 0)
+            return -EIO;
+    }
     if (destinations->default_topic != NULL &&
         htw__destinations_choose(destinations, (struct htw__bytes) { NULL, 0 }, topic) != NULL)
         return htw__kafka_fail(self, "--to: a topic of the relay itself: %s",
@@ -51,58 +51,69 @@ int htw__topics_name_all(struct htw__kafka *self) {
     return 0;
 }
 
-const char *htw__topics_name(const struct htw__kafka *self, struct htw__source source) {
-    return source.level == HTW__RELAY_INPUT ? self->options.input
-           : source.level == HTW__RELAY_IDS ? self->topics.ids
-                                            : self->topics.levels[source.level];
+/* Partitions of a stripe. */
+static uint32_t size_of(const struct htw__kafka *self, uint32_t level) {
+    return level < HTW__RELAY_LEVELS_MAX ? self->options.relay.levels.size : 1;
 }
 
 int32_t htw__topics_partition(const struct htw__kafka *self, struct htw__source source) {
-    if (source.level == HTW__RELAY_INPUT || source.level == HTW__RELAY_IDS)
-        return (int32_t)source.stripe;
-    return (int32_t)(source.stripe * self->options.relay.levels.size + source.slot);
+    return (int32_t)(source.stripe * size_of(self, source.level) + source.slot);
+}
+
+rd_kafka_topic_partition_t *htw__topics_add(const struct htw__kafka *self,
+                                            rd_kafka_topic_partition_list_t *list,
+                                            struct htw__source source, int64_t offset) {
+    rd_kafka_topic_partition_t *added = rd_kafka_topic_partition_list_add(
+        list, self->topics.names[source.level], htw__topics_partition(self, source));
+    added->offset = offset;
+    return added;
+}
+
+rd_kafka_topic_partition_list_t *htw__topics_list(const struct htw__kafka *self,
+                                                  struct htw__source source, int64_t offset) {
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    htw__topics_add(self, list, source, offset);
+    return list;
 }
 
 bool htw__topics_source(const struct htw__kafka *self, const char *topic, int32_t partition,
                         struct htw__source *ret_source) {
-    const struct htw__levels *levels = &self->options.relay.levels;
-    if (partition < 0)
-        return false;
-    for (uint32_t level = 0; level < levels->count; level++) {
-        if (strcmp(topic, self->topics.levels[level]) != 0)
-            continue;
-        *ret_source = (struct htw__source) { (uint32_t)partition / levels->size, level,
-                                             (uint32_t)partition % levels->size };
-        return true;
-    }
-    bool is_input = strcmp(topic, self->options.input) == 0;
-    *ret_source = (struct htw__source) { (uint32_t)partition,
-                                         is_input ? HTW__RELAY_INPUT : HTW__RELAY_IDS, 0 };
-    return is_input || strcmp(topic, self->topics.ids) == 0;
+    for (uint32_t level = 0; level < HTW__RELAY_SOURCES && partition >= 0; level++)
+        if (strcmp(topic, self->topics.names[level]) == 0) {
+            uint32_t size = size_of(self, level);
+            *ret_source = (struct htw__source) { (uint32_t)partition / size, level,
+                                                 (uint32_t)partition % size };
+            return true;
+        }
+    return false;
 }
 
 /* ---- asking */
 
 void htw__topics_meet(struct htw__kafka *self, rd_kafka_t *client) {
     for (uint32_t level = 0; level < self->options.relay.levels.count; level++)
-        if (htw__lookup_now(client, self->topics.levels[level], LOOK_MS, NULL) < 0)
+        if (htw__lookup_now(client, self->topics.names[level], LOOK_MS, NULL) < 0)
             return; /* the others would wait for an answer, too */
-    (void)htw__lookup_now(client, self->topics.ids, LOOK_MS, NULL);
+    (void)htw__lookup_now(client, self->topics.names[HTW__RELAY_IDS], LOOK_MS, NULL);
+}
+
+static bool has_partitions(const struct htw__kafka *self, rd_kafka_t *client, uint32_t stripe,
+                           uint32_t level) {
+    int32_t wanted = (int32_t)((stripe + 1) * size_of(self, level));
+    return client != NULL &&
+           htw__lookup_now(client, self->topics.names[level], LOOK_MS, NULL) >= wanted;
 }
 
 bool htw__topics_have_buckets(struct htw__kafka *self, uint32_t stripe) {
     rd_kafka_t *clients[] = { self->admin, self->readers[0], self->readers[1],
                               self->writers[0].producer, self->writers[1].producer };
-    int32_t wanted = (int32_t)((stripe + 1) * self->options.relay.levels.size);
-    for (size_t i = 0; i < sizeof(clients) / sizeof(clients[0]); i++)
-        for (uint32_t level = 0; level < self->options.relay.levels.count; level++)
-            if (clients[i] == NULL ||
-                htw__lookup_now(clients[i], self->topics.levels[level], LOOK_MS, NULL) < wanted)
-                return false;
-    for (size_t i = 0; i < sizeof(clients) / sizeof(clients[0]); i++)
-        if (htw__lookup_now(clients[i], self->topics.ids, LOOK_MS, NULL) < (int32_t)stripe + 1)
-            return false;
-    return true;
+    bool have = true;
+    for (size_t i = 0; i < sizeof(clients) / sizeof(clients[0]) && have; i++) {
+        have = has_partitions(self, clients[i], stripe, HTW__RELAY_IDS);
+        for (uint32_t level = 0; level < self->options.relay.levels.count && have; level++)
+            have = has_partitions(self, clients[i], stripe, level);
+    }
+    return have;
 }
 
 static void introduce(struct htw__kafka *self, const char *name) {
@@ -110,8 +121,8 @@ static void introduce(struct htw__kafka *self, const char *name) {
         return;
     int32_t count = htw__lookup_now(self->admin, name, INTRODUCE_MS, NULL);
     if (count == 0)
-        htw__kafka_say(self, "topic %s does not exist: until it does, records to it are bad ones",
-                       name);
+        htw__kafka_say(self, HTW__LOG_WARNING,
+                       "topic %s does not exist: until it does, records to it are bad ones", name);
     (void)htw__directory_add(&self->directory, name,
                              count); /* without memory it is asked for later */
 }

@@ -11,18 +11,20 @@
 #ifndef HTW_RELAY_TRANSPORT_H
 #define HTW_RELAY_TRANSPORT_H
 
+#include "levels.h"
 #include "record.h"
 
-/* The input partition of a stripe, in place of a level. */
-#define HTW__RELAY_INPUT UINT32_MAX
+/* In place of a level: the input partition of a stripe, and that of its index (index.h). */
+enum {
+    HTW__RELAY_IDS = HTW__RELAY_LEVELS_MAX,
+    HTW__RELAY_INPUT,
+    HTW__RELAY_SOURCES /* so many kinds of partitions there are */
+};
 
-/* The same for its partition of the index (index.h). */
-#define HTW__RELAY_IDS (UINT32_MAX - 1)
-
-/* A partition of the input or of a level. */
+/* A partition of the input, of the index or of a level. */
 struct htw__source {
     uint32_t stripe;
-    uint32_t level; /* or HTW__RELAY_INPUT */
+    uint32_t level; /* or one of these */
     uint32_t slot;
 };
 

@@ -39,7 +39,8 @@ static void take_result(struct htw__kafka *self) {
     if (error == RD_KAFKA_RESP_ERR__UNSUPPORTED_FEATURE ||
         error == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED) {
         self->trim.is_refused = true;
-        htw__kafka_say(self, "records that were read cannot be deleted: %s: the level topics grow",
+        htw__kafka_say(self, HTW__LOG_WARNING,
+                       "records that were read cannot be deleted: %s: the level topics grow",
                        rd_kafka_err2str(error));
     }
     rd_kafka_event_destroy(event);

@@ -4,8 +4,8 @@
 
 #include "../../../src/base/key_table.h"
 #include "index.h"
+#include "memory.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,50 +73,50 @@ static uint64_t hash_in(struct htw__source from, uint64_t hash) {
     return hash ^ (from.stripe + 1) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-static int take_entry(struct htw__ids *ids, struct htw__source from,
-                      const struct htw__relay_record *record) {
-    uint64_t hash;
-    int64_t offset, deadline_ms;
-    if (!htw__index_parse(record, &hash, &offset, &deadline_ms))
-        return 0;
-    if (offset >= 0)
-        return htw__ids_put(ids, hash_in(from, hash), offset, 0);
-    htw__ids_remove(ids, hash_in(from, hash));
-    return 0;
+static void take_entry(struct htw__ids *ids, struct htw__source from,
+                       const struct htw__relay_record *record) {
+    struct htw__index_entry entry;
+    if (!htw__index_parse(record, &entry))
+        return;
+    if (entry.offset >= 0)
+        htw__ids_put(ids, hash_in(from, entry.hash), entry.offset, 0);
+    else
+        htw__ids_remove(ids, hash_in(from, entry.hash));
 }
 
 /* As htw__index_arrive(), and what follows. */
-static int arrive(struct htw__ids *ids, uint64_t hash, const struct htw__relay_record *record,
-                  const struct htw__request *request) {
-    int64_t offset = htw__ids_find(ids, hash, NULL);
-    if (request->is_cancel) {
+static bool arrive(struct htw__ids *ids, uint64_t hash, const struct htw__request *request,
+                   int64_t offset) {
+    int64_t found = htw__ids_find(ids, hash, NULL);
+    if (request->is_cancel)
         htw__ids_remove(ids, hash);
-        return 0;
-    }
-    if (request->if_offset >= 0 && offset != request->if_offset && offset != record->offset)
-        return 0;
-    return htw__ids_put(ids, hash, record->offset, 0) == 0 ? 1 : -ENOMEM;
+    if (request->is_cancel ||
+        (request->if_offset >= 0 && found != request->if_offset && found != offset))
+        return false;
+    htw__ids_put(ids, hash, offset, 0);
+    return true;
 }
 
-int htw__waiting_judge(struct htw__ids *ids, struct htw__source from,
-                       const struct htw__relay_record *record, struct htw__request *ret_request) {
-    *ret_request = (struct htw__request) { .offset = -1, .if_offset = -1 };
-    if (from.level == HTW__RELAY_IDS)
-        return take_entry(ids, from, record);
-    if (htw__request_parse(record, ret_request) != NULL || ret_request->id.bytes == NULL)
-        return 1;
-    uint64_t hash = hash_in(from, htw__ids_hash(record->key, ret_request->id));
+bool htw__waiting_judge(struct htw__ids *ids, struct htw__source from,
+                        const struct htw__relay_record *record,
+                        const struct htw__request *request) {
+    if (from.level == HTW__RELAY_IDS) {
+        take_entry(ids, from, record);
+        return false;
+    }
+    if (request->why != NULL || request->id.bytes == NULL)
+        return true;
+    uint64_t hash = hash_in(from, request->hash);
     if (from.level == HTW__RELAY_INPUT)
-        return arrive(ids, hash, record, ret_request);
-    return !ret_request->is_cancel && htw__ids_find(ids, hash, NULL) == ret_request->offset;
+        return arrive(ids, hash, request, record->offset);
+    return !request->is_cancel && htw__ids_find(ids, hash, NULL) == request->offset;
 }
 
 /* A record of the input may have been replaced by what came behind it there. */
 static bool is_alive(const struct htw__ids *ids, const struct htw__waiting *row) {
     if (row->from.level != HTW__RELAY_INPUT || row->request.id.bytes == NULL)
         return true;
-    uint64_t hash = hash_in(row->from, htw__ids_hash(row->record->key, row->request.id));
-    return htw__ids_find(ids, hash, NULL) == row->record->offset;
+    return htw__ids_find(ids, hash_in(row->from, row->request.hash), NULL) == row->record->offset;
 }
 
 /* ---- what is wanted */
@@ -209,56 +209,43 @@ static void sort(struct htw__waiting_page *self) {
         self->last = self->rows[self->count - 1].key;
 }
 
-static int reserve(struct htw__waiting_page *self) {
+static void reserve(struct htw__waiting_page *self) {
     if (self->bytes > 2 * HTW__WAITING_PAGE_BYTES ||
         (self->count == self->room && self->room / 2 > self->limit))
         sort(self);
-    if (self->count < self->room)
-        return 0;
-    size_t room = self->room == 0 ? 16 : self->room * 2;
-    struct htw__waiting *rows = realloc(self->rows, room * sizeof(*rows));
-    if (rows == NULL)
-        return -ENOMEM;
-    self->rows = rows;
-    self->room = room;
-    return 0;
+    self->rows = htw__memory_reserve(self->rows, self->count + 1, &self->room, sizeof(*self->rows));
 }
 
-int htw__waiting_page_add(struct htw__waiting_page *self, struct htw__source from,
-                          const struct htw__relay_record *record) {
-    struct htw__request request;
-    int waits = htw__waiting_judge(&self->ids, from, record, &request);
-    if (waits <= 0 || request.why != NULL) /* what is bad goes to the dead letters */
-        return waits < 0 ? waits : 0;
+void htw__waiting_page_add(struct htw__waiting_page *self, struct htw__source from,
+                           const struct htw__relay_record *record,
+                           const struct htw__request *found) {
+    if (!htw__waiting_judge(&self->ids, from, record, found) || found->why != NULL)
+        return; /* what is bad goes to the dead letters */
+    struct htw__request request = *found;
     if (request.is_letter)
         request.wanted_ms = request.deadline_ms;
     if (request.recurs && !request.has_time &&
         (htw__recurrence_next(&request.recurrence, request.wanted_ms, &request.wanted_ms) != 0 ||
          request.wanted_ms == HTW__RECURRENCE_NONE))
-        return 0;
+        return;
     const struct htw__waiting_key key = key_of(record, &request);
     if (!is_wanted(&self->filter, &key, record, &request))
-        return 0;
+        return;
     self->found++;
     /* After the last one of a full page nothing is kept. */
     if (self->has_more && htw__waiting_key_compare(&key, &self->last) > 0)
-        return 0;
+        return;
+    reserve(self);
     size_t size = htw__record_copy_size(record);
-    void *memory = malloc(size);
-    if (memory == NULL || reserve(self) != 0) {
-        free(memory);
-        return -ENOMEM;
-    }
     self->bytes += size;
     struct htw__waiting *row = &self->rows[self->count++];
     *row = (struct htw__waiting) { .key = key,
                                    .from = from,
-                                   .record = htw__record_copy(record, memory),
+                                   .record = htw__record_copy(record, htw__memory(size)),
                                    .copies = 1,
                                    .sequence = self->found,
                                    .here = 1 };
     row->request = htw__request_of_copy(&request, record, row->record);
-    return 0;
 }
 
 void htw__waiting_page_end(struct htw__waiting_page *self) {

@@ -77,19 +77,19 @@ struct htw__waiting_page {
     struct htw__waiting_key last; /* what the next page comes after */
 };
 
-/* What was found is an entry of the index, or its end, or a record, whose request is read.
- * Returns 1: it waits; 0: it does not; or -ENOMEM. */
-int htw__waiting_judge(struct htw__ids *ids, struct htw__source from,
-                       const struct htw__relay_record *record, struct htw__request *ret_request);
+/* What was found is an entry of the index, or a record and what it asks for. Returns whether it waits. */
+bool htw__waiting_judge(struct htw__ids *ids, struct htw__source from,
+                        const struct htw__relay_record *record, const struct htw__request *request);
 
 /* Begins a page of at most `limit` records, at least 1. The strings of the filter stay the caller's. */
 void htw__waiting_page_init(struct htw__waiting_page *page,
                             const struct htw__waiting_filter *filter, size_t limit);
 void htw__waiting_page_fini(struct htw__waiting_page *page);
 
-/* A record was found, which is copied if it is kept. Returns 0 or -ENOMEM. */
-int htw__waiting_page_add(struct htw__waiting_page *page, struct htw__source from,
-                          const struct htw__relay_record *record);
+/* The same, which is copied if it is kept. */
+void htw__waiting_page_add(struct htw__waiting_page *page, struct htw__source from,
+                           const struct htw__relay_record *record,
+                           const struct htw__request *request);
 
 /* All were found: leaves the page in order. */
 void htw__waiting_page_end(struct htw__waiting_page *page);

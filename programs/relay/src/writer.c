@@ -8,6 +8,7 @@
 
 #include "../../../src/base/assert.h"
 #include "../../../src/base/clock.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -27,7 +28,7 @@
 
 void htw__writer_forget(struct htw__writer *writer) {
     writer->count = writer->acknowledged = writer->bytes = writer->in_flight = 0;
-    writer->failure = RD_KAFKA_RESP_ERR_NO_ERROR;
+    writer->failure = 0;
 }
 
 /* ---- handles */
@@ -61,7 +62,7 @@ static rd_kafka_error_t *await_coordinator(struct htw__kafka *self, rd_kafka_t *
             return error;
         rd_kafka_error_destroy(error);
         if (waited_ms >= NOTICE_MS && !is_said) {
-            htw__kafka_say(self, "waiting for the coordinator of transactions");
+            htw__kafka_say(self, HTW__LOG_WARNING, "waiting for the coordinator of transactions");
             is_said = true;
         }
         poll(NULL, 0, PAUSE_MS);
@@ -82,7 +83,7 @@ static int open_writer(struct htw__kafka *self, struct htw__writer *writer, enum
         return 0;
     bool is_retriable = rd_kafka_error_is_retriable(error) != 0;
     if (is_retriable && !htw__kafka_is_stopping(self))
-        htw__kafka_say(self, "transactions: %s", rd_kafka_error_string(error));
+        htw__kafka_say(self, HTW__LOG_WARNING, "transactions: %s", rd_kafka_error_string(error));
     else if (!is_retriable)
         htw__kafka_fail(self, "cannot use transactions: %s", rd_kafka_error_string(error));
     rd_kafka_error_destroy(error);
@@ -118,25 +119,10 @@ int htw__writer_begin(struct htw__kafka *self, struct htw__writer *writer) {
     return -EAGAIN;
 }
 
-static rd_kafka_headers_t *make_headers(const struct htw__relay_record *record) {
-    rd_kafka_headers_t *headers = rd_kafka_headers_new(record->header_count);
-    for (size_t i = 0; i < record->header_count; i++)
-        rd_kafka_header_add(headers, record->headers[i].name.bytes,
-                            (ssize_t)record->headers[i].name.size, record->headers[i].value.bytes,
-                            (ssize_t)record->headers[i].value.size);
-    return headers;
-}
-
-/* Remembers what was produced; its number is what librdkafka gives back. 0: no memory. */
+/* Remembers what was produced; its number is what librdkafka gives back. */
 static size_t remember(struct htw__writer *writer, const struct htw__outgoing *outgoing) {
-    if (writer->count == writer->room) {
-        size_t room = writer->room == 0 ? 1024 : writer->room * 2;
-        struct htw__unacknowledged *records = realloc(writer->records, room * sizeof(*records));
-        if (records == NULL)
-            return 0;
-        writer->records = records;
-        writer->room = room;
-    }
+    writer->records = htw__memory_reserve(writer->records, writer->count + 1, &writer->room,
+                                          sizeof(*writer->records));
     writer->records[writer->count++] = (struct htw__unacknowledged) {
         .is_bucket = outgoing->topic == NULL,
         .is_letter = outgoing->is_letter,
@@ -150,7 +136,7 @@ static size_t remember(struct htw__writer *writer, const struct htw__outgoing *o
 
 static bool await_room(struct htw__kafka *self, struct htw__writer *writer) {
     int64_t begin_ms = htw__clock_monotonic_ms();
-    while (writer->in_flight > IN_FLIGHT_MAX && writer->failure == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    while (writer->in_flight > IN_FLIGHT_MAX && writer->failure == 0) {
         if (htw__clock_monotonic_ms() - begin_ms > htw__kafka_limit_ms(self, ROOM_MS))
             return false;
         rd_kafka_flush(writer->producer, 10); /* without regard to linger.ms */
@@ -160,20 +146,17 @@ static bool await_room(struct htw__kafka *self, struct htw__writer *writer) {
 
 static int produce(struct htw__kafka *self, struct htw__writer *writer, const char *topic,
                    int32_t partition, const struct htw__outgoing *outgoing) {
-    const struct htw__relay_record *record = &outgoing->record;
     if (!await_room(self, writer)) {
         htw__kafka_recover(self, "acknowledgements do not come");
         return -EAGAIN;
     }
     size_t number = remember(writer, outgoing);
-    if (number == 0)
-        return -ENOMEM;
     rd_kafka_resp_err_t error;
-    while ((error = htw__client_produce(
-                writer->producer, topic, partition, record->key, record->value,
-                make_headers(record), (void *)(uintptr_t)number)) == RD_KAFKA_RESP_ERR__QUEUE_FULL)
+    while ((error = htw__client_produce(writer->producer, topic, partition, &outgoing->record,
+                                        (void *)(uintptr_t)number)) ==
+           RD_KAFKA_RESP_ERR__QUEUE_FULL)
         rd_kafka_poll(writer->producer, 10);
-    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    if (error == 0) {
         writer->bytes += writer->records[number - 1].size;
         writer->in_flight += writer->records[number - 1].size;
         return 0;
@@ -188,11 +171,11 @@ static int produce(struct htw__kafka *self, struct htw__writer *writer, const ch
     return -EAGAIN;
 }
 
-/* Finds a topic in the directory, and lets the writer's producer know it if it exists. NULL: no memory. */
+/* Finds a topic in the directory, and lets the writer's producer know it if it exists. */
 static struct htw__destination *find_topic(struct htw__kafka *self, struct htw__writer *writer,
                                            const char *topic) {
     struct htw__destination *found = htw__directory_find(&self->directory, topic);
-    if (found != NULL && found->partitions > 0 && writer->producer != NULL)
+    if (found->partitions > 0 && writer->producer != NULL)
         htw__directory_introduce(found, number_of(self, writer), writer->producer);
     return found;
 }
@@ -209,16 +192,12 @@ int htw__writer_publish(struct htw__transport *transport, const struct htw__outg
     const char *topic = outgoing->topic;
     int32_t partition = outgoing->partition;
     if (topic == NULL) {
-        topic = htw__topics_name(self, outgoing->bucket);
+        topic = self->topics.names[outgoing->bucket.level];
         partition = htw__topics_partition(self, outgoing->bucket);
     } else {
         destination = find_topic(self, writer, topic);
-        if (destination == NULL)
-            return -ENOMEM;
-        if (destination->partitions == -EAGAIN)
-            return -EINPROGRESS;
         if (destination->partitions < 0)
-            return destination->partitions;
+            return destination->partitions == -EAGAIN ? -EINPROGRESS : destination->partitions;
         if (partition >= destination->partitions || destination->partitions == 0)
             return -ENOENT;
     }
@@ -252,7 +231,7 @@ static void judge_refusal(struct htw__kafka *self, enum htw__channel channel) {
         htw__kafka_fail(self, "the relay may not write to the topics of its levels");
     else if (denied != NULL)
         htw__kafka_say(
-            self,
+            self, HTW__LOG_WARNING,
             "topic %s: the relay may not write to it: its records become dead letters, and it is "
             "tried again in a minute",
             denied->name);
@@ -267,7 +246,7 @@ static int abort_writer(struct htw__kafka *self, enum htw__channel channel, enum
     htw__trust_aborted(&self->directory, channel);
     if (writer->producer == NULL)
         return open_writer(self, writer, kind, OPEN_MS);
-    bool is_usable = rd_kafka_fatal_error(writer->producer, NULL, 0) == RD_KAFKA_RESP_ERR_NO_ERROR;
+    bool is_usable = rd_kafka_fatal_error(writer->producer, NULL, 0) == 0;
     if (is_usable && writer->in_transaction) {
         rd_kafka_error_t *error =
             rd_kafka_abort_transaction(writer->producer, htw__kafka_limit_ms(self, ABORT_MS));

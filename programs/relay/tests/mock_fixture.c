@@ -13,7 +13,8 @@ static rd_kafka_t *host, *producer, *consumer;
 static rd_kafka_resp_err_t send_error; /* of `producer` */
 static const char *const patterns[] = { "out" };
 /* Kept short: the mock cluster waits for it when a relay follows another. */
-static char *const properties[] = { "session.timeout.ms=5000", "heartbeat.interval.ms=200" };
+static char names[][32] = { "session.timeout.ms", "5000", "heartbeat.interval.ms", "200" };
+static const struct htw__property properties[] = { { names[0], names[1] }, { names[2], names[3] } };
 
 rd_kafka_mock_cluster_t *mock_cluster;
 struct htw__kafka mock_relay;

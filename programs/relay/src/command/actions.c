@@ -25,15 +25,14 @@
 
 /* ---- list */
 
-static int add_to_page(void *context, struct htw__source from,
-                       const struct htw__relay_record *record) {
-    return htw__waiting_page_add(context, from, record);
+static void add_to_page(void *context, struct htw__source from,
+                        const struct htw__relay_record *record,
+                        const struct htw__request *request) {
+    htw__waiting_page_add(context, from, record, request);
 }
 
 static int scan_page(struct htw__kafka *kafka, struct htw__waiting_page *page) {
     int error = htw__scan(kafka, add_to_page, page);
-    if (error == -ENOMEM)
-        error = htw__kafka_fail(kafka, "out of memory");
     if (error == 0)
         htw__waiting_page_end(page);
     return error;
@@ -63,54 +62,51 @@ static int list(struct htw__kafka *kafka, const struct htw__relay_command *comma
 
 /* ---- show: all */
 
+enum count { RECORDS, OVERDUE, LETTERS, BAD, BYTES, INPUT, COUNTS };
+
 struct summary {
     struct htw__ids ids;
-    uint64_t count, overdue, letters, bad, bytes;
-    uint64_t levels[HTW__RELAY_LEVELS_MAX], input;
+    uint64_t counts[COUNTS], levels[HTW__RELAY_SOURCES];
     int64_t now_ms, next_ms, last_ms;
 };
 
-static int add_to_summary(void *context, struct htw__source from,
-                          const struct htw__relay_record *record) {
+static const char *const count_names[] = {
+    "records", "overdue", "letters", "bad", "bytes", "input"
+};
+
+static void add_to_summary(void *context, struct htw__source from,
+                           const struct htw__relay_record *record,
+                           const struct htw__request *request) {
     struct summary *summary = context;
-    struct htw__request request;
-    int waits = htw__waiting_judge(&summary->ids, from, record, &request);
-    if (waits <= 0)
-        return waits;
-    if (request.why != NULL) {
-        summary->bad++;
-        return 0;
+    if (!htw__waiting_judge(&summary->ids, from, record, request))
+        return;
+    if (request->why != NULL) {
+        summary->counts[BAD]++;
+        return;
     }
-    int64_t time_ms = request.is_letter ? request.deadline_ms : request.wanted_ms;
-    summary->count++;
-    summary->letters += request.is_letter;
-    summary->overdue += time_ms <= summary->now_ms;
-    summary->bytes += record->value.size;
-    if (from.level == HTW__RELAY_INPUT)
-        summary->input++;
-    else
-        summary->levels[from.level]++;
+    int64_t time_ms = request->is_letter ? request->deadline_ms : request->wanted_ms;
+    summary->counts[RECORDS]++;
+    summary->counts[LETTERS] += request->is_letter;
+    summary->counts[OVERDUE] += time_ms <= summary->now_ms;
+    summary->counts[BYTES] += record->value.size;
+    summary->counts[INPUT] += from.level == HTW__RELAY_INPUT;
+    summary->levels[from.level]++;
     if (time_ms < summary->next_ms)
         summary->next_ms = time_ms;
     if (time_ms > summary->last_ms)
         summary->last_ms = time_ms;
-    return 0;
 }
 
 static void print_summary_json(FILE *out, const struct summary *summary, uint32_t levels) {
     struct htw__json json = { .out = out };
     htw__json_begin(&json, NULL, '{');
-    htw__json_number(&json, "records", summary->count);
-    htw__json_number(&json, "overdue", summary->overdue);
-    htw__json_number(&json, "letters", summary->letters);
-    htw__json_number(&json, "bad", summary->bad);
-    htw__json_number(&json, "bytes", summary->bytes);
-    htw__json_number(&json, "input", summary->input);
+    for (int i = 0; i < COUNTS; i++)
+        htw__json_number(&json, count_names[i], summary->counts[i]);
     htw__json_begin(&json, "levels", '[');
     for (uint32_t level = 0; level < levels; level++)
         htw__json_number(&json, NULL, summary->levels[level]);
     htw__json_end(&json, ']');
-    if (summary->count == 0) {
+    if (summary->counts[RECORDS] == 0) {
         htw__json_null(&json, "next_ms");
         htw__json_null(&json, "last_ms");
     } else {
@@ -123,14 +119,14 @@ static void print_summary_json(FILE *out, const struct summary *summary, uint32_
 
 static void print_summary(const struct summary *summary, uint32_t levels) {
     char next[HTW__ROWS_MOMENT_SIZE] = "-", last[HTW__ROWS_MOMENT_SIZE] = "-";
-    if (summary->count > 0) {
+    if (summary->counts[RECORDS] > 0) {
         htw__rows_moment(summary->next_ms, next);
         htw__rows_moment(summary->last_ms, last);
     }
-    printf("records  %" PRIu64 "\noverdue  %" PRIu64 "\nnext     %s\nlast     %s\nbytes    %" PRIu64
-           "\nletters  %" PRIu64 " that were refused\nbad      %" PRIu64 "\ninput    %" PRIu64 "\n",
-           summary->count, summary->overdue, next, last, summary->bytes, summary->letters,
-           summary->bad, summary->input);
+    for (int i = 0; i < COUNTS; i++)
+        printf("%-8s %" PRIu64 "%s\n", count_names[i], summary->counts[i],
+               i == LETTERS ? " that were refused" : "");
+    printf("next     %s\nlast     %s\n", next, last);
     for (uint32_t level = 0; level < levels; level++)
         printf("level %" PRIu32 "  %" PRIu64 "\n", level, summary->levels[level]);
 }

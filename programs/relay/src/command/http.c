@@ -11,22 +11,15 @@
 #include "../../../kit/page_parts.h"
 #include "../../../kit/signals.h"
 #include "../../../kit/command_line.h"
+#include "../memory.h"
 #include "actions.h"
 #include "ask.h"
 
 #include <poll.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #define READS_MAX 2
-
-static void say(enum htw__severity level, const char *text) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&lock);
-    htw__log(level, text);
-    pthread_mutex_unlock(&lock);
-}
 
 /* So that it can be seen later who has gone: a change is a line of the log. */
 static void log_change(const struct htw__relay_command *command, const char *id,
@@ -39,7 +32,7 @@ static void log_change(const struct htw__relay_command *command, const char *id,
              result == HTW__RELAY_DONE     ? "sure"
              : result == HTW__RELAY_UNSURE ? "sent, not sure"
                                            : "not done");
-    say(HTW__SEVERITY_INFO, text);
+    htw__log(HTW__LOG_INFO, text);
 }
 
 static void conclude(struct htw__http_request *request, enum htw__relay_result result,
@@ -65,17 +58,15 @@ static void conclude(struct htw__http_request *request, enum htw__relay_result r
 
 static void act(struct htw__relay_command *command, const char *id,
                 struct htw__http_request *request) {
-    char reason[sizeof(((struct htw__kafka *)0)->error)] = "out of memory";
+    char reason[sizeof(((struct htw__kafka *)0)->error)];
     enum htw__relay_result result = HTW__RELAY_FAILED;
-    struct htw__kafka *kafka = calloc(1, sizeof(*kafka)); /* large */
-    if (kafka != NULL) {
-        if (htw__kafka_open(kafka, &command->kafka) == 0)
-            result = htw__relay_do(kafka, command, id, reason);
-        if (result == HTW__RELAY_FAILED)
-            snprintf(reason, sizeof(reason), "%s", kafka->error);
-        htw__kafka_close(kafka);
-        log_change(command, id, result);
-    }
+    struct htw__kafka *kafka = htw__memory(sizeof(*kafka)); /* large */
+    if (htw__kafka_open(kafka, &command->kafka) == 0)
+        result = htw__relay_do(kafka, command, id, reason);
+    if (result == HTW__RELAY_FAILED)
+        snprintf(reason, sizeof(reason), "%s", kafka->error);
+    htw__kafka_close(kafka);
+    log_change(command, id, result);
     request->type = "application/x-ndjson";
     conclude(request, result, reason);
     free(kafka);
@@ -114,12 +105,12 @@ int htw__http_run(struct htw__relay_command *command) {
                                                                             : "127.0.0.1:8480" };
     char text[320];
     command->json = true;
-    command->kafka.say = say;
+    command->kafka.say = htw__log;
     command->kafka.must_stop = htw__http_is_unwanted;
     if (!htw__http_start(&service, &place, 1))
         return HTW__EXIT_FAILED;
     snprintf(text, sizeof(text), "ready: %s", htw__http_name());
-    say(HTW__SEVERITY_INFO, text);
+    htw__log(HTW__LOG_INFO, text);
     while (htw__signals_stop() == 0) {
         poll(&signal, 1, -1);
         htw__signals_clear();

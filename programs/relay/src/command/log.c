@@ -58,17 +58,21 @@ static void say(enum htw__severity level, const char *text, const struct htw__re
 }
 
 void htw__log(enum htw__severity level, const char *text) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static char last[TEXT_MAX];
     static int64_t last_ns;
+    pthread_mutex_lock(&lock);
     int64_t now_ns = htw__clock_monotonic_ns();
-    if (last_ns != 0 && now_ns - last_ns < SAME_AGAIN_NS &&
-        strncmp(last, text, sizeof(last) - 1) == 0)
-        return;
-    last_ns = now_ns;
-    snprintf(last, sizeof(last), "%s", text);
-    say(level, text, NULL);
+    bool is_again = last_ns != 0 && now_ns - last_ns < SAME_AGAIN_NS &&
+                    strncmp(last, text, sizeof(last) - 1) == 0;
+    if (!is_again) {
+        last_ns = now_ns;
+        snprintf(last, sizeof(last), "%s", text);
+        say(level, text, NULL);
+    }
+    pthread_mutex_unlock(&lock);
 }
 
 void htw__log_stats(const char *text, const struct htw__relay_stats *stats) {
-    say(HTW__SEVERITY_INFO, text, stats);
+    say(HTW__LOG_INFO, text, stats);
 }

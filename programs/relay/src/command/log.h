@@ -9,7 +9,7 @@
 #include "../kafka.h"
 
 /* Says a sentence, which may hold any bytes: visible.h. One that was said last, less than ten seconds ago, is not
- * repeated. */
+ * repeated. Any thread may. */
 void htw__log(enum htw__severity level, const char *text);
 
 /* Says how things are, as `NAME=NUMBER` of each statistic that has one number. */

@@ -52,7 +52,7 @@ static void say_ready(const struct htw__kafka *kafka) {
     char text[128 + HTW__TOPIC_NAME_SIZE];
     snprintf(text, sizeof(text), "ready: %" PRIu64 " of %u partitions of %s",
              kafka->relay.stats.stripes, kafka->stripe_count, kafka->options.input);
-    htw__log(HTW__SEVERITY_INFO, text);
+    htw__log(HTW__LOG_INFO, text);
 }
 
 static int loop(struct htw__kafka *kafka, struct htw__metrics *metrics) {
@@ -98,10 +98,10 @@ static int deliver(const struct htw__relay_command *command) {
             error = loop(&kafka, &metrics);
     }
     if (kafka.has_failed)
-        htw__log(HTW__SEVERITY_ERROR, kafka.error);
+        htw__log(HTW__LOG_ERROR, kafka.error);
     htw__metrics_close(&metrics);
     if (htw__kafka_close(&kafka) != 0 && error == 0) {
-        htw__log(HTW__SEVERITY_ERROR, "the last commit failed: a successor does that part again");
+        htw__log(HTW__LOG_ERROR, "the last commit failed: a successor does that part again");
         error = -1;
     }
     return error == 0 ? 0 : HTW__EXIT_FAILED;

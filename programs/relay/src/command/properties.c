@@ -3,6 +3,7 @@
 #include "properties.h"
 
 #include "../../../kit/terminal.h"
+#include "../memory.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -34,32 +35,32 @@ static const char *const own[] = {
     "transactional.id",
 };
 
-static bool is_own(const char *name, size_t size) {
+static bool is_own(const char *name) {
     for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-        if (strlen(own[i]) == size && memcmp(own[i], name, size) == 0)
+        if (strcmp(own[i], name) == 0)
             return true;
     return false;
 }
 
 bool htw__properties_add(struct htw__properties *self, const char *text, const char *where) {
-    const char *value = strchr(text, '=');
-    if (value == NULL || value == text) {
+    char *name = htw__memory(strlen(text) + 1);
+    strcpy(name, text);
+    char *value = strchr(name, '=');
+    if (value == NULL || value == name) {
         htw__terminal_error("%s: not NAME=VALUE", where);
+        free(name);
         return false;
     }
-    if (is_own(text, (size_t)(value - text))) {
-        htw__terminal_error("%s: %.*s is set by the relay itself, whose promises rest on it", where,
-                            (int)(value - text), text);
+    *value = '\0';
+    if (is_own(name)) {
+        htw__terminal_error("%s: %s is set by the relay itself, whose promises rest on it", where,
+                            name);
+        free(name);
         return false;
     }
-    char **items = realloc(self->items, (self->count + 1) * sizeof(char *));
-    if (items != NULL)
-        self->items = items;
-    if (items == NULL || asprintf(&items[self->count], "%s", text) < 0) {
-        htw__terminal_error("out of memory");
-        return false;
-    }
-    self->count++;
+    self->items =
+        htw__memory_reserve(self->items, self->count + 1, &self->room, sizeof(*self->items));
+    self->items[self->count++] = (struct htw__property) { name, value + 1 };
     return true;
 }
 
@@ -97,27 +98,22 @@ bool htw__properties_read(struct htw__properties *self, const char *path) {
 }
 
 bool htw__properties_from(struct htw__properties *self, char *const *environment) {
-    char text[LINE_MAX_SIZE];
     bool is_good = true;
     for (; *environment != NULL && is_good; environment++) {
-        size_t size = sizeof(PREFIX) - 1;
-        if (strncmp(*environment, PREFIX, size) != 0)
+        if (strncmp(*environment, PREFIX, strlen(PREFIX)) != 0)
             continue;
-        int length = snprintf(text, sizeof(text), "%s", *environment + size);
-        if (length < 0 || (size_t)length >= sizeof(text)) {
-            htw__terminal_error(PREFIX "...: longer than %zu bytes", sizeof(text) - 1);
-            return false;
-        }
-        for (char *at = text; *at != '\0' && *at != '='; at++)
+        char *text = strdup(*environment + strlen(PREFIX));
+        for (char *at = text; at != NULL && *at != '\0' && *at != '='; at++)
             *at = (char)(*at == '_' ? '.' : tolower((unsigned char)*at));
-        is_good = htw__properties_add(self, text, "environment");
+        is_good = text != NULL && htw__properties_add(self, text, "environment");
+        free(text);
     }
     return is_good;
 }
 
 void htw__properties_fini(struct htw__properties *self) {
     for (size_t i = 0; i < self->count; i++)
-        free(self->items[i]);
+        free(self->items[i].name);
     free(self->items);
-    *self = (struct htw__properties) { NULL, 0 };
+    *self = (struct htw__properties) { NULL, 0, 0 };
 }

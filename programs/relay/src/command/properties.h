@@ -3,12 +3,11 @@
 #ifndef HTW_RELAY_COMMAND_PROPERTIES_H
 #define HTW_RELAY_COMMAND_PROPERTIES_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "../kafka.h"
 
 struct htw__properties {
-    char **items; /* NAME=VALUE */
-    size_t count;
+    struct htw__property *items;
+    size_t count, room;
 };
 
 /* Each returns false when something is wrong, and has then said what. A value is never printed: it may be a secret. */

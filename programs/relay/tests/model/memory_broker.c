@@ -240,9 +240,7 @@ void member_start(struct member *self, struct broker *broker,
                               .is_alive = true,
                               .skew_ms = skew_ms,
                               .generation = broker->generation };
-    int error = htw__relay_init(&self->relay, options, &self->transport, member_now(self));
-    assert(error == 0);
-    (void)error;
+    htw__relay_init(&self->relay, options, &self->transport, member_now(self));
 }
 
 void member_lose(struct member *self, bool is_index) {
@@ -361,7 +359,7 @@ int member_poll_input(struct member *self, uint32_t stripe, size_t max) {
             error = htw__relay_take(&self->relay, from, next->record);
         } else if (self->input_told[stripe] != *at) {
             self->input_told[stripe] = *at;
-            error = htw__relay_reached(&self->relay, from, *at);
+            htw__relay_reached(&self->relay, from, *at);
         }
     }
     return error;
@@ -383,7 +381,7 @@ int member_poll_buckets(struct member *self, size_t max) {
                 error = htw__relay_take(&self->relay, source, next->record);
             } else if (read->told != read->position) {
                 read->told = read->position;
-                error = htw__relay_reached(&self->relay, source, read->position);
+                htw__relay_reached(&self->relay, source, read->position);
             }
         }
     }
@@ -418,16 +416,16 @@ static int list_positions(struct member *self, enum htw__channel channel) {
                                               .offset = self->poison_offset,
                                               .reason = "the record is too large for the topic",
                                               .is_too_large = true };
-        int error = htw__relay_refused(&self->relay, &refusal);
-        assert(error == 0);
-        (void)error;
+        bool is_noted = htw__relay_refused(&self->relay, &refusal);
+        assert(is_noted);
+        (void)is_noted;
         return -EIO;
     }
     if (channel == HTW__CHANNEL_DELIVER && self->relay.files_first &&
         member_commit(self, HTW__CHANNEL_FILE, false) != 0)
         return -EPERM;
     member_acknowledge(self, self->ack_count);
-    return htw__relay_positions(&self->relay, channel);
+    return htw__relay_positions(&self->relay, channel) ? 0 : -ESTALE;
 }
 
 static int apply(struct member *self, enum htw__channel channel,

@@ -92,7 +92,7 @@ RELAY_TEST(gain_recovered_position_is_committed) {
     begin(true);
     buckets[5].offset = 21;
     assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, &ids), HTW__GAIN_OK);
-    assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_ALL), 0);
+    assert_true(htw__relay_positions(&relay, HTW__CHANNEL_ALL));
     const struct htw__relay_position *found = NULL;
     for (size_t i = 0; i < relay.position_count; i++)
         if (relay.positions[i].source.level == 1 && relay.positions[i].source.slot == 1)
@@ -115,7 +115,7 @@ RELAY_TEST(gain_new_owner_is_committed_at_once) {
             input.metadata = htw__bytes_of(clock_text);
             relay.options.owner = names[now];
             assert_int_equal(htw__relay_gain(&relay, 0, &input, buckets, &ids), HTW__GAIN_OK);
-            assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_ALL), 0);
+            assert_true(htw__relay_positions(&relay, HTW__CHANNEL_ALL));
             assert_int_equal(relay.position_count, before == now ? 0 : 1);
             if (before != now && names[now] != NULL) {
                 assert_int_equal(
@@ -129,7 +129,7 @@ RELAY_TEST(gain_new_owner_is_committed_at_once) {
 /* What stands beside the position of the input. */
 static struct htw__relay_clock committed(void) {
     struct htw__relay_clock clock = { .time_ms = 0 };
-    assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_ALL), 0);
+    assert_true(htw__relay_positions(&relay, HTW__CHANNEL_ALL));
     for (size_t i = 0; i < relay.position_count; i++)
         if (relay.positions[i].source.level == HTW__RELAY_INPUT) {
             assert_int_equal(htw__clock_parse(htw__bytes_of(relay.positions[i].metadata), &clock),
@@ -204,5 +204,5 @@ RELAY_TEST(gain_index_that_is_made_anew_meanwhile_is_not_committed) {
     htw__relay_touch(&relay);
     assert_int_equal(committed().ids.end, 15);
     htw__relay_published(&relay, of_ids, 14);
-    assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_FILE), -ESTALE);
+    assert_false(htw__relay_positions(&relay, HTW__CHANNEL_FILE));
 }

@@ -94,7 +94,7 @@ static bool is_alive(int64_t offset) {
     const char *const words[6] = { "htw-deliver-at", "1002000", "htw-id", "a", "htw-offset", text };
     struct htw__relay_record record = make(77, headers, words);
     assert_null(htw__request_parse(&record, &request));
-    return htw__index_is_alive(relay.stripes[0], &record, &request);
+    return htw__index_is_alive(relay.stripes[0], &request);
 }
 
 /* It is delivered, from a bucket of level 0. */
@@ -108,7 +108,7 @@ static void leave(int64_t offset) {
 }
 
 static void commit(enum htw__channel channel) {
-    assert_int_equal(htw__relay_positions(&relay, channel), 0);
+    assert_true(htw__relay_positions(&relay, channel));
     htw__relay_committed(&relay, channel);
 }
 
@@ -124,13 +124,14 @@ RELAY_TEST(index_entry_has_its_high_bytes_first) {
     arrive(0x102, "htw-id", true, NULL);
     assert_int_equal(entered, 1);
     assert_memory_equal(value, wanted, sizeof(wanted));
-    uint64_t hash = htw__ids_hash(htw__bytes_of("key"), htw__bytes_of("a")), found;
+    uint64_t hash = htw__ids_hash(htw__bytes_of("key"), htw__bytes_of("a"));
     assert_int_equal(key[0], hash >> 56);
     assert_int_equal(key[7], hash & 0xff);
-    int64_t offset, deadline_ms;
+    struct htw__index_entry entry;
     struct htw__relay_record record = { .key = { key, 8 }, .value = { value, 16 } };
-    assert_true(htw__index_parse(&record, &found, &offset, &deadline_ms));
-    assert_true(found == hash && offset == 0x102 && deadline_ms == NOW_MS + 2000);
+    assert_true(htw__index_parse(&record, &entry));
+    assert_true(entry.hash == hash && entry.offset == 0x102);
+    assert_true(entry.deadline_ms == NOW_MS + 2000);
 }
 
 RELAY_TEST(index_record_without_an_id_costs_nothing) {
@@ -248,11 +249,11 @@ RELAY_TEST(index_entry_goes_after_the_delivery_is_committed) {
     arrive(11, "htw-id", true, "10"); /* it is too late for that */
     assert_int_equal(filed, 1);
     clean();
-    assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_DELIVER), 0);
+    assert_true(htw__relay_positions(&relay, HTW__CHANNEL_DELIVER));
     clean();
     assert_int_equal(erased, 0);
     htw__relay_committed(&relay, HTW__CHANNEL_DELIVER);
-    assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_FILE), 0);
+    assert_true(htw__relay_positions(&relay, HTW__CHANNEL_FILE));
     clean(); /* what is published now belongs to no transaction of FILE */
     assert_int_equal(erased, 0);
     htw__relay_committed(&relay, HTW__CHANNEL_FILE);
@@ -268,7 +269,7 @@ RELAY_TEST(index_entry_of_a_later_delivery_stays) {
     begin(0);
     arrive(10, "htw-id", true, NULL);
     commit(HTW__CHANNEL_FILE);
-    assert_int_equal(htw__relay_positions(&relay, HTW__CHANNEL_DELIVER), 0);
+    assert_true(htw__relay_positions(&relay, HTW__CHANNEL_DELIVER));
     leave(10);
     htw__relay_committed(&relay, HTW__CHANNEL_DELIVER);
     clean();
@@ -289,9 +290,9 @@ static void read_entry(int64_t deadline_ms) {
         value[8 + i] = (unsigned char)((uint64_t)deadline_ms >> (56 - 8 * i));
     const struct htw__relay_record record = { .key = { key, 8 }, .value = { value, 16 } };
     assert_int_equal(htw__relay_take(&relay, of_ids, &record), 0);
-    assert_int_equal(htw__relay_reached(&relay, of_ids, 4), 0);
+    htw__relay_reached(&relay, of_ids, 4);
     assert_int_equal(htw__relay_reads_input(&relay, 0), -1);
-    assert_int_equal(htw__relay_reached(&relay, of_ids, 5), 0);
+    htw__relay_reached(&relay, of_ids, 5);
     assert_int_equal(htw__relay_reads_input(&relay, 0), 10);
     assert_int_equal(closed, 1);
 }
@@ -369,9 +370,8 @@ RELAY_TEST(index_condition_holds_for_what_it_has_let_in_itself) {
     arrive(10, "htw-id", true, NULL);
     arrive(11, "htw-id", true, "10");
     assert_null(htw__request_parse(&record, &request));
-    assert_int_equal(htw__index_arrive(&relay, relay.stripes[0], &record, &request), 1);
-    record.offset = 12; /* another one is too late */
-    assert_int_equal(htw__index_arrive(&relay, relay.stripes[0], &record, &request), 0);
+    assert_true(htw__index_arrive(&relay, relay.stripes[0], &request, 11));
+    assert_false(htw__index_arrive(&relay, relay.stripes[0], &request, 12)); /* is too late */
 }
 
 /* Those of the input before offset 20 may have lost their entries. */

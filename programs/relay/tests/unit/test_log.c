@@ -19,25 +19,25 @@ static const char *logged(enum htw__severity level, const char *text) {
 }
 
 UNIT_TEST(relay_log_lines_have_a_level_and_a_sentence) {
-    assert_string_equal(logged(HTW__SEVERITY_INFO, "ready"), " level=info msg=\"ready\"\n");
-    assert_string_equal(logged(HTW__SEVERITY_WARNING, "a: b=c"), " level=warning msg=\"a: b=c\"\n");
+    assert_string_equal(logged(HTW__LOG_INFO, "ready"), " level=info msg=\"ready\"\n");
+    assert_string_equal(logged(HTW__LOG_WARNING, "a: b=c"), " level=warning msg=\"a: b=c\"\n");
 }
 
 /* Brokers choose some of the text: nothing in it ends the line, the quotes, or changes the terminal. */
 UNIT_TEST(relay_log_escapes_what_others_wrote) {
-    assert_string_equal(logged(HTW__SEVERITY_INFO, "a\nb \x1b[2J\xff \"c\" \\"),
+    assert_string_equal(logged(HTW__LOG_INFO, "a\nb \x1b[2J\xff \"c\" \\"),
                         " level=info msg=\"a\\\\x0ab \\\\x1b[2J\\\\xff \\\"c\\\" \\\\\"\n");
-    assert_string_equal(logged(HTW__SEVERITY_ERROR, "\"\t\xc2\x9b\xc3\xbc\xc3"),
+    assert_string_equal(logged(HTW__LOG_ERROR, "\"\t\xc2\x9b\xc3\xbc\xc3"),
                         " level=error msg=\"\\\"\\\\x09\\\\xc2\\\\x9b\xc3\xbc\\\\xc3\"\n");
 }
 
 UNIT_TEST(relay_log_says_nothing_twice_in_a_row) {
-    logged(HTW__SEVERITY_INFO, "once");
+    logged(HTW__LOG_INFO, "once");
     capture_begin();
-    htw__log(HTW__SEVERITY_INFO, "once");
+    htw__log(HTW__LOG_INFO, "once");
     assert_string_equal(capture_end(), "");
-    logged(HTW__SEVERITY_INFO, "another");
-    logged(HTW__SEVERITY_INFO, "once");
+    logged(HTW__LOG_INFO, "another");
+    logged(HTW__LOG_INFO, "once");
 }
 
 UNIT_TEST(relay_log_has_each_statistic_that_is_one_number) {

@@ -89,8 +89,9 @@ UNIT_TEST(relay_options_in_short_and_long_form_are_the_same) {
         assert_int_equal(kafka->commit_ms, 20);
         assert_int_equal(relay->max_memory, 64 << 20);
         assert_int_equal(kafka->property_count, 2);
-        assert_string_equal(kafka->properties[0], "a=b");
-        assert_string_equal(kafka->properties[1], "c=d=e");
+        assert_string_equal(kafka->properties[0].value, "b");
+        assert_string_equal(kafka->properties[1].name, "c");
+        assert_string_equal(kafka->properties[1].value, "d=e");
         assert_true(command.create_topics && relay->keep_partition);
         assert_string_equal(kafka->input, "in");
     }
@@ -213,11 +214,15 @@ UNIT_TEST(relay_options_take_properties_from_files_and_the_environment) {
     setenv("HTW_RELAY_X_SASL_PASSWORD", "a secret=1", 1);
     assert_int_equal(parse_file("# a comment\n\n  sasl.username=me \nssl.key.password==\n"),
                      HTW__WISH_RUN);
-    static const char *const wanted[] = { "sasl.password=a secret=1", "sasl.username=me",
-                                          "ssl.key.password==", "last=1" };
+    static const char *const wanted[][2] = { { "sasl.password", "a secret=1" },
+                                             { "sasl.username", "me" },
+                                             { "ssl.key.password", "=" },
+                                             { "last", "1" } };
     assert_int_equal(command.kafka.property_count, COUNT_OF(wanted));
-    for (size_t i = 0; i < COUNT_OF(wanted); i++)
-        assert_string_equal(command.kafka.properties[i], wanted[i]);
+    for (size_t i = 0; i < COUNT_OF(wanted); i++) {
+        assert_string_equal(command.kafka.properties[i].name, wanted[i][0]);
+        assert_string_equal(command.kafka.properties[i].value, wanted[i][1]);
+    }
     unsetenv("HTW_RELAY_X_SASL_PASSWORD");
 }
 

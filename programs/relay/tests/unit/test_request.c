@@ -5,6 +5,7 @@
 
 #include "unit/unit.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define HEADERS_MAX 7
@@ -143,88 +144,76 @@ UNIT_TEST(request_null_header_is_no_number) {
     assert_non_null(htw__request_parse(&record, &request));
 }
 
-static void expect_header(const struct htw__header *header, const char *name, const char *value) {
-    assert_true(htw__bytes_are_equal(header->name, htw__bytes_of(name)));
-    assert_true(htw__bytes_are_equal(header->value, htw__bytes_of(value)));
+static struct htw__headers written;
+
+/* Those that were written, as NAME=VALUE;... */
+static const char *text_of_written(void) {
+    static char text[512];
+    size_t size = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < written.count; i++)
+        size += (size_t)snprintf(
+            text + size, sizeof(text) - size, "%.*s=%.*s;", (int)written.items[i].name.size,
+            (const char *)written.items[i].name.bytes, (int)written.items[i].value.size,
+            (const char *)written.items[i].value.bytes);
+    return text;
 }
+
+static void forget_written(void) {
+    free(written.items);
+    written = (struct htw__headers) { .items = NULL };
+}
+
+#define WRITING_TEST(name) UNIT_TEST_BETWEEN(NULL, forget_written, name)
 
 /* Also when it is filed again: by a demotion, or because it has to wait for longer. */
 /* holds: relay-8 */
-UNIT_TEST(request_that_is_postponed_keeps_the_time_that_was_wanted) {
+WRITING_TEST(request_that_is_postponed_keeps_the_time_that_was_wanted) {
     static const char *const words[] = { "htw-deliver-at", "1250", "htw-deliver-to", "orders",
                                          NULL };
-    struct htw__header room[2][HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
-    struct htw__request_times times[2];
-    struct htw__relay_record record = make(words);
+    struct htw__relay_record record = make(words), again = { .headers = NULL };
     struct htw__request request;
     assert_null(htw__request_parse(&record, &request));
-    for (int i = 0; i < 2; i++) {
-        request.deadline_ms = 2000 + i;
-        record.header_count = htw__request_headers_to_wait(&record, &request, room[i], &times[i]);
-        record.headers = room[i];
-        assert_int_equal(record.header_count, 3);
-        assert_null(htw__request_parse(&record, &request));
-        assert_int_equal(request.deadline_ms, 2000 + i);
-        assert_int_equal(request.wanted_ms, 1250);
-    }
-    struct htw__header delivered[HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
-    char time[HTW__REQUEST_TIME_SIZE];
-    assert_int_equal(htw__request_headers_to_deliver(&record, request.wanted_ms, delivered, time),
-                     1);
-    expect_header(&delivered[0], "htw-delivered-for", "1250");
+    request.deadline_ms = 2000;
+    htw__headers_to_wait(&written, &record, &request);
+    assert_string_equal(text_of_written(),
+                        "htw-deliver-to=orders;htw-deliver-at=1250;htw-postponed-to=2000;");
+    again.headers = written.items;
+    again.header_count = written.count;
+    assert_null(htw__request_parse(&again, &request));
+    assert_int_equal(request.deadline_ms, 2000);
+    assert_int_equal(request.wanted_ms, 1250);
 }
 
-UNIT_TEST(request_delivered_has_the_users_headers_and_the_deadline) {
+/* What each of these headers is when the record goes on. */
+WRITING_TEST(request_headers_go_where_they_are_needed) {
     static const char *const words[] = {
-        "htw-deliver-at",    "1250", "trace",    "x", "htw-id", "7", "htw-deliver-to", "orders",
-        "htw-delivered-for", "3",    "htwtrace", "y", NULL
+        "htw-cron",          "@daily", "htw-until", "9", "htw-id", "7", "trace", "x",
+        "htw-delivered-for", "3",      "htwtrace",  "y", NULL
     };
-    struct htw__header delivered[HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
-    char time[HTW__REQUEST_TIME_SIZE];
-    struct htw__relay_record record = make(words);
-    assert_int_equal(htw__request_headers_to_deliver(&record, 1250, delivered, time), 4);
-    expect_header(&delivered[0], "trace", "x");
-    expect_header(&delivered[1], "htw-id", "7");
-    expect_header(&delivered[2], "htwtrace", "y");
-    expect_header(&delivered[3], "htw-delivered-for", "1250");
-}
-
-UNIT_TEST(request_delivered_says_nothing_of_its_recurrence) {
-    static const char *const words[] = {
-        "htw-cron", "@daily",       "htw-zone", "UTC",   "htw-until", "9", "htw-id",
-        "7",        "htw-catch-up", "0",        "trace", "x",         NULL
-    };
-    struct htw__header room[HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
-    char time[HTW__REQUEST_TIME_SIZE];
     struct htw__relay_record record = make(words);
     struct htw__request request;
-    struct htw__request_times times;
     assert_null(htw__request_parse(&record, &request));
     assert_true(request.recurs && !request.has_time);
-    assert_int_equal(htw__request_headers_to_deliver(&record, 1250, room, time), 3);
-    expect_header(&room[0], "htw-id", "7");
-    expect_header(&room[1], "trace", "x");
-    expect_header(&room[2], "htw-delivered-for", "1250");
-    assert_int_equal(htw__request_headers_to_wait(&record, &request, room, &times), 7);
+    htw__headers_to_deliver(&written, &record, 1250);
+    assert_string_equal(text_of_written(), "htw-id=7;trace=x;htwtrace=y;htw-delivered-for=1250;");
+    htw__headers_to_move(&written, &record, 1250, 17);
+    assert_string_equal(text_of_written(), "htw-cron=@daily;htw-until=9;htw-id=7;trace=x;"
+                                           "htwtrace=y;htw-deliver-at=1250;htw-if-offset=17;");
     /* The one after an occurrence that was counted; and that after the last of these. */
-    for (request.wanted_ms = 5000; request.wanted_ms <= 5001; request.wanted_ms++) {
-        bool is_counted = request.wanted_ms == 5000;
-        struct htw__request again;
-        request.deadline_ms = request.wanted_ms;
+    for (int later = 0; later < 2; later++) {
+        request.deadline_ms = request.wanted_ms = 5000 + later;
         request.counted_ms = 5000;
-        struct htw__relay_record filed = { .headers = room };
-        filed.header_count = htw__request_headers_to_wait(&record, &request, room, &times);
-        assert_int_equal(filed.header_count, 7 + is_counted);
-        assert_null(htw__request_parse(&filed, &again));
-        assert_int_equal(again.counted_ms, is_counted ? 5000 : -1);
+        request.offset = 77;
+        htw__headers_to_wait(&written, &record, &request);
+        assert_true((strstr(text_of_written(), "htw-counted-to=5000;") != NULL) == (later == 0));
+        assert_non_null(strstr(text_of_written(), ";htw-offset=77;"));
     }
 }
 
-UNIT_TEST(request_dead_letter_keeps_all_and_says_why) {
+WRITING_TEST(request_dead_letter_keeps_all_and_says_why) {
     static const char *const words[] = { "htw-deliver-at", "soon", NULL };
-    struct htw__header dead[HEADERS_MAX + HTW__REQUEST_HEADERS_MORE];
     struct htw__relay_record record = make(words);
-    assert_int_equal(htw__request_headers_of_dead(&record, "no", dead), 2);
-    expect_header(&dead[0], "htw-deliver-at", "soon");
-    expect_header(&dead[1], "htw-reason", "no");
+    htw__headers_of_letter(&written, &record, "no", NULL);
+    assert_string_equal(text_of_written(), "htw-deliver-at=soon;htw-reason=no;");
 }

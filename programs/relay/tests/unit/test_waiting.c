@@ -15,6 +15,12 @@ static void begin(const struct htw__waiting_filter *filter, size_t limit) {
     htw__waiting_page_init(&page, filter != NULL ? filter : &all, limit);
 }
 
+static void add(struct htw__source from, const struct htw__relay_record *record) {
+    struct htw__request request;
+    (void)htw__request_parse(record, &request);
+    htw__waiting_page_add(&page, from, record, &request);
+}
+
 /* A record as it is found; `header` and `id` may be NULL. */
 static void find_header(uint32_t level, int64_t at_ms, const char *key, const char *value,
                         const char *name, const char *id, const char *more, const char *text) {
@@ -32,8 +38,7 @@ static void find_header(uint32_t level, int64_t at_ms, const char *key, const ch
             (struct htw__header) { htw__bytes_of(more), htw__bytes_of(text) };
     record.key = htw__bytes_of(key);
     record.value = htw__bytes_of(value);
-    assert_int_equal(htw__waiting_page_add(&page, (struct htw__source) { 0, level, 0 }, &record),
-                     0);
+    add((struct htw__source) { 0, level, 0 }, &record);
 }
 
 static void find(uint32_t level, int64_t at_ms, const char *value, const char *id) {
@@ -155,7 +160,7 @@ UNIT_TEST(waiting_same_delay_from_input_and_level_is_one) {
                                         .headers = &delay,
                                         .header_count = 1 };
     begin(NULL, 10);
-    htw__waiting_page_add(&page, (struct htw__source) { 0, HTW__RELAY_INPUT, 0 }, &record);
+    add((struct htw__source) { 0, HTW__RELAY_INPUT, 0 }, &record);
     find(1, 15, "a", NULL);
     assert_string_equal(rows(), "a/1 ");
     finish();
@@ -173,7 +178,7 @@ static void find_entry(uint32_t stripe, const char *id, int64_t offset) {
     if (offset < 0)
         record.value.bytes = NULL;
     const struct htw__source from = { stripe, HTW__RELAY_IDS, 0 };
-    assert_int_equal(htw__waiting_page_add(&page, from, &record), 0);
+    add(from, &record);
 }
 
 /* holds: relay-16 */
@@ -206,7 +211,7 @@ static void find_input(int64_t offset, const char *value, const char *name, cons
     if (more != NULL)
         headers[2] = (struct htw__header) { htw__bytes_of(more), htw__bytes_of(text) };
     const struct htw__source from = { 0, HTW__RELAY_INPUT, 0 };
-    assert_int_equal(htw__waiting_page_add(&page, from, &record), 0);
+    add(from, &record);
 }
 
 /* holds: relay-16 */
@@ -285,8 +290,7 @@ UNIT_TEST(waiting_record_is_found_by_an_id_with_a_nul) {
         struct htw__waiting_filter filter = HTW__WAITING_ALL;
         filter.id = cases[i].id;
         begin(&filter, 10);
-        assert_int_equal(htw__waiting_page_add(&page, (struct htw__source) { .level = 1 }, &record),
-                         0);
+        add((struct htw__source) { .level = 1 }, &record);
         find(1, 10, "without", "a");
         assert_string_equal(rows(), cases[i].wanted);
         finish();
