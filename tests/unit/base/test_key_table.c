@@ -130,25 +130,11 @@ UNIT_TEST_BETWEEN(open_for_few, close_table,
         same[sizes[i] - 1]++; /* with the old hash: the bytes decide */
         assert_null(htw__key_table_find(&table, hash, same, sizes[i]));
         same[sizes[i] - 1]--;
+        assert_null(htw__key_table_find(&table, hash, same, sizes[i] - 1)); /* so does the size */
     }
     assert_ptr_equal(htw__key_table_find(&table, nodes[0].hash, NULL, 0), &nodes[0]);
     free(same);
     free(keys);
-}
-
-UNIT_TEST_BETWEEN(open_for_few, close_table, key_table_distinguishes_keys_of_one_hash) {
-    enum { KEYS = 100 };
-    for (size_t i = 0; i < KEYS; i++) {
-        items[i].node.hash = 5;
-        insert(i);
-    }
-    assert_all_are_told_rightly(KEYS);
-    for (size_t i = 0; i < KEYS; i += 3)
-        take_out(i);
-    assert_all_are_told_rightly(KEYS);
-    assert_true(htw__key_table_is_valid(&table));
-    /* Half of a key that is in is another key. */
-    assert_null(htw__key_table_find(&table, 5, &items[1].number, sizeof items[1].number / 2));
 }
 
 UNIT_TEST_BETWEEN(open_for_many, close_table,
@@ -198,28 +184,6 @@ UNIT_TEST_BETWEEN(open_for_few, close_table,
     }
     assert_int_equal(memory.calls, 7);
     assert_int_equal(memory.live_blocks, 7);
-}
-
-UNIT_TEST_BETWEEN(open_for_few, close_table, key_table_refused_memory_takes_every_key) {
-    enum { KEYS = FEW, ALLOCATIONS = 10 };
-    for (size_t nth = 1; nth <= ALLOCATIONS; nth++) {
-        failing_allocator_fail(&memory, nth, true);
-        for (size_t i = 0; i < KEYS; i++) {
-            insert(i);
-            assert_ptr_equal(find(i), &items[i].node);
-        }
-        /* The directory, which is allocated first, goes if there is no segment. */
-        bool has_segments = nth > 2;
-        assert_int_equal(memory.live_blocks, has_segments ? nth - 1 : 0);
-        assert_int_equal(table.buckets, has_segments ? (size_t)4 << (nth - 2) : 4);
-        assert_all_are_told_rightly(KEYS);
-        assert_true(walk_is_right(KEYS));
-        assert_true(htw__key_table_is_valid(&table));
-        failing_allocator_relent(&memory);
-        for (size_t i = 0; i < KEYS; i++)
-            take_out(i);
-        assert_int_equal(memory.live_blocks, 0);
-    }
 }
 
 /* One history: grows and shrinks in turn, sometimes without memory. */

@@ -55,12 +55,3 @@ UNIT_TEST(seed_without_entropy_differs_by_owner) {
     assert_true(htw__random_seed(&owners[0]) != htw__random_seed(&owners[1]));
     assert_true(htw__random_seed(&owners[0]) == htw__random_seed(&owners[0]));
 }
-
-/* The first outputs of SplitMix64 for the seed 1234567. */
-UNIT_TEST(mixed_steps_are_the_numbers_of_splitmix64) {
-    static const uint64_t expected[] = { UINT64_C(6457827717110365317),
-                                         UINT64_C(3203168211198807973),
-                                         UINT64_C(9817491932198370423) };
-    for (uint64_t i = 0; i < 3; i++)
-        assert_true(htw__random_mix(1234567 + (i + 1) * HTW__RANDOM_STEP) == expected[i]);
-}

@@ -82,25 +82,6 @@ static struct htw__cell *find(struct name name) {
                : NULL;
 }
 
-UNIT_TEST(slab_cell_allocated_is_found_and_its_successor_has_a_new_name) {
-    begin(20, 32);
-    struct htw__cell *first = allocate();
-    struct name old = name_of(first);
-    assert_int_equal(old.generation, 1); /* so that no handle is 0 */
-    for (unsigned i = 0; i < 7; i++)
-        assert_int_equal(first->content[i], 0);
-    assert_ptr_equal(find(old), first);
-    htw__slab_free(&slab, first);
-    assert_null(find(old));
-    struct htw__cell *second = allocate();
-    assert_ptr_equal(second, first); /* the one that is in the cache */
-    assert_int_equal(name_of(second).index, old.index);
-    assert_true(name_of(second).generation > old.generation);
-    assert_null(find(old));
-    assert_non_null(find(name_of(second)));
-    end();
-}
-
 UNIT_TEST(slab_that_is_full_refuses_another_page) {
     begin(HTW__SLAB_PAGE_BITS + 2, 32);
     for (unsigned i = 0; i < 4 * HTW__SLAB_PAGE_CELLS; i++)
@@ -132,25 +113,6 @@ UNIT_TEST(slab_cell_whose_generations_are_used_up_is_retired) {
     assert_null(find((struct name) { index, UINT16_MAX }));
     for (unsigned i = 0; i < HTW__SLAB_PAGE_CELLS - 1; i++)
         assert_true(name_of(allocate()).index != index);
-    assert_null(allocate_from_pages());
-    end();
-}
-
-UNIT_TEST(slab_cell_is_renewed_as_long_as_it_has_generations) {
-    begin(HTW__SLAB_PAGE_BITS, 16);
-    struct htw__cell *cell = allocate();
-    struct name name = name_of(cell);
-    while (name.generation < UINT16_MAX) {
-        assert_true(htw__slab_renew(&slab, cell));
-        assert_int_equal(cell->status & HTW__STATUS_STATE, 0);
-        assert_int_equal(name_of(cell).index, name.index);
-        assert_int_equal(name_of(cell).generation, ++name.generation);
-        cell->status |= 1;
-    }
-    assert_false(htw__slab_renew(&slab, cell));
-    assert_null(find(name));
-    for (unsigned i = 0; i < HTW__SLAB_PAGE_CELLS - 1; i++)
-        assert_true(name_of(allocate()).index != name.index);
     assert_null(allocate_from_pages());
     end();
 }
@@ -335,30 +297,4 @@ UNIT_TEST(slab_in_random_use_agrees_with_a_list) {
         print_message("seed %llu\n", (unsigned long long)seed);
         run_history(seed);
     }
-}
-
-/* ---- memory */
-
-UNIT_TEST(slab_refused_memory_is_as_before) {
-    for (size_t nth = 1; nth <= 2; nth++) { /* the page, and the first segment */
-        begin(20, 32);
-        failing_allocator_fail(&memory, nth, true);
-        assert_int_equal(add_page(), -ENOMEM);
-        assert_null(allocate_from_pages());
-        assert_int_equal(htw__slab_bytes(&slab), 0);
-        assert_int_equal(memory.live_blocks, 0);
-        failing_allocator_relent(&memory);
-        assert_int_equal(name_of(allocate()).index, 0);
-        end();
-    }
-    begin(20, 32);
-    for (unsigned page = 0; page < 64; page++)
-        assert_int_equal(add_page(), 0);
-    failing_allocator_fail(&memory, 2, true); /* the second segment */
-    assert_int_equal(add_page(), -ENOMEM);
-    failing_allocator_relent(&memory);
-    assert_int_equal(slab.present_count, 64);
-    assert_int_equal(add_page(), 0);
-    assert_int_equal(slab.present_count, 65);
-    end();
 }
