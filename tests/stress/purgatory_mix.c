@@ -103,6 +103,12 @@ static void look(void) {
     fclose(nowhere);
 }
 
+static void count_key(uint64_t key) {
+    struct stress_key bytes = stress_key(key);
+    int64_t count = htw_purgatory_count_key(scene.home.purgatory, bytes.bytes, bytes.size);
+    CHECK(count >= 0 && count <= SLOTS);
+}
+
 static void act(struct random_source *random) {
     uint64_t key = random_below(random, KEYS);
     switch (random_below(random, 24)) {
@@ -133,11 +139,7 @@ static void act(struct random_source *random) {
             look();
         break;
     case 12:
-        if (random_one_in(random, 8)) {
-            struct stress_key bytes = stress_key(key);
-            int64_t count = htw_purgatory_count_key(scene.home.purgatory, bytes.bytes, bytes.size);
-            CHECK(count >= 0 && count <= SLOTS);
-        }
+        count_key(key);
         break;
     case 13:
         slot_set_some_timeout(random, (int64_t)random_below(random, 20 * HTW_MILLISECOND));

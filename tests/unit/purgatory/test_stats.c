@@ -36,6 +36,21 @@ PURGATORY_TEST(purgatory_memory_of_a_key_is_what_the_header_says) {
 
 /* ---- Prometheus */
 
+/* Whether what is said of the purgatory, or the dump of the scheduler, has these lines. */
+static bool says(struct purgatory_case *test, bool is_dump, const char *lines) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    assert_non_null(stream);
+    assert_int_equal(is_dump ? htw_scheduler_dump(test->scheduler, stream)
+                             : htw_purgatory_prometheus(test->purgatory, stream),
+                     0);
+    fclose(stream);
+    bool has = strstr(text, lines) != NULL;
+    free(text);
+    return has;
+}
+
 PURGATORY_TEST(purgatory_prometheus_agrees_with_the_stats) {
     for (char name = 'a'; name <= 'g'; name++)
         watch(purgatory_case_waiter(test, name), name < 'd' ? MS : HTW_SECOND, "k", "l", "m");
@@ -53,6 +68,8 @@ PURGATORY_TEST(purgatory_prometheus_agrees_with_the_stats) {
     assert_int_equal(prometheus_text_value("htw_purgatory_alarms"), stats.alarms);
     assert_int_equal(prometheus_text_value("htw_purgatory_memory_bytes"), stats.memory_bytes);
     assert_int_equal(prometheus_text_count(), 9);
+    assert_true(says(test, false, "_bucket{le=\"0.001\"} 0\n")); /* each waited for a millisecond */
+    assert_true(says(test, false, "_bucket{le=\"0.002\"} 4\n"));
 }
 
 PURGATORY_TEST(purgatory_prometheus_to_a_stream_that_fails_answers_eio) {
@@ -61,19 +78,6 @@ PURGATORY_TEST(purgatory_prometheus_to_a_stream_that_fails_answers_eio) {
         assert_int_equal(htw_purgatory_prometheus(test->purgatory, bad), -EIO);
         fclose(bad);
     }
-}
-
-/* Whether the dump of the scheduler has a line that ends so. */
-static bool dump_has(struct htw_scheduler *scheduler, const char *end) {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    assert_non_null(stream);
-    assert_int_equal(htw_scheduler_dump(scheduler, stream), 0);
-    fclose(stream);
-    bool has = strstr(text, end) != NULL;
-    free(text);
-    return has;
 }
 
 PURGATORY_TEST(purgatory_timers_have_its_name_in_a_dump) {
@@ -89,14 +93,14 @@ PURGATORY_TEST(purgatory_timers_have_its_name_in_a_dump) {
         htw_purgatory_try_complete_else_watch(named, &request, &key, 1, 2 * HTW_SECOND),
         HTW_WATCHED);
     assert_int_equal(check_key_later(test, "k"), 0);
-    assert_true(dump_has(test->scheduler, "  purgatory timeouts()\n"));
-    assert_true(dump_has(test->scheduler, "  purgatory checks()\n"));
-    assert_true(dump_has(test->scheduler, "  fetches whose name is too long  timeouts()\n"));
-    assert_true(dump_has(test->scheduler, "  1.00  purgatory\n"));
-    assert_true(dump_has(test->scheduler, "  1.00  fetches whose name is too long \n"));
+    assert_true(says(test, true, "  purgatory timeouts()\n"));
+    assert_true(says(test, true, "  purgatory checks()\n"));
+    assert_true(says(test, true, "  fetches whose name is too long  timeouts()\n"));
+    assert_true(says(test, true, "  1.00  purgatory\n"));
+    assert_true(says(test, true, "  1.00  fetches whose name is too long \n"));
     purgatory_case_advance(test, 2 * HTW_SECOND);
     assert_int_equal(htw_purgatory_destroy(named), 0);
-    assert_false(dump_has(test->scheduler, "fetches"));
+    assert_false(says(test, true, "fetches"));
 }
 
 static void find_fetches(void *context, const struct htw_site_stats *stats) {
