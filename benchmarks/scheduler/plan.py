@@ -24,7 +24,6 @@ PEERS = {
 GO = "scheduler/go"
 TOKIO = "scheduler/tokio"
 HEAP_MIB_MAX = 31000  # above, pointers are no longer compressed
-IDLE_HEAP_MIB = 1024  # all peers are idle at once
 
 
 def add_options(parser):
@@ -97,8 +96,6 @@ def run(options, workload, peer, *arguments):
     if peer not in options.jvm_peers:
         return measure.Run([*options.outside.get(peer, [options.program]), *what])
     heap = min(measure.available_mib() * 3 // 4, HEAP_MIB_MAX)
-    if workload == "idle":
-        heap = IDLE_HEAP_MIB
     java = options.java.get(peer, "java")
     return measure.Run([*peers.java(options.outside[peer], heap, java), *what])
 
@@ -154,8 +151,8 @@ def plan_fired(options, others):
 
 
 def plan_rest(options, others):
-    """Of idle, where all wait at the same time, and memory."""
-    yield [run(options, "idle", peer) for peer in ["htw", *others, *firing(options)]]
+    """Of idle, where all wait at the same time, in C and Rust alone: a virtual machine has threads of its own. And memory."""
+    yield [run(options, "idle", peer) for peer in ["htw", *others, *(["tokio"] if "tokio" in options.outside else [])]]
     yield run(options, "memory", "htw")
     # Two million in C and Rust are enough: libevent takes a minute for ten.
     few = [*others, "tokio", "tokio-alt"]

@@ -28,8 +28,8 @@ echo '{"workload":"'"$workload"'","peer":"'"${peer:-htw}"'","producers":1,"case"
 """
 JAVA = 'case "$1" in -version) echo openjdk version 99 ;; esac'
 # What each script of a folder of tools does. Maven leaves a JAR; compilers leave programs that print figures.
-PRINT = ('echo "{\\"workload\\":\\"idle\\",\\"peer\\":\\"%s\\",\\"producers\\":1,'
-         '\\"metric\\":\\"wakeups_process\\",\\"value\\":%d}"')
+PRINT = ('echo "{\\"workload\\":\\"stall\\",\\"peer\\":\\"%s\\",\\"producers\\":1,'
+         '\\"metric\\":\\"schedule_p50_us\\",\\"value\\":%d}"')
 WORKING = {
     "java": JAVA,
     "javac": "exit 0",
@@ -128,7 +128,7 @@ def bench_run_that_is_interrupted_leaves_what_it_measured():
 
 
 def bench_peers_that_were_built_are_measured():
-    run, document = bench("scheduler", WORKING, "--workload", "idle")
+    run, document = bench("scheduler", WORKING, "--workload", "stall")
     machine = document["machine"]
     assert machine["netty"] == "9.8.7" and machine["Go"] == "go9.9", machine
     assert re.fullmatch(r"1\.\d+\.\d+ \(rustc 1\.99\.0\)", machine["tokio"]), machine
@@ -160,8 +160,9 @@ def bench_plan_has_each_peer_where_it_can_be():
             assert words[0] == {"kafka": "java", "jdk-forkjoin": "java-25", "go": "bench-go", "tokio": "bench-tokio",
                                 "tokio-sleep": "bench-tokio"}.get(peer, "bench"), words
     fired = {"kafka", "jdk-forkjoin", "go", "tokio"}
-    for workload in ("headline", "lateness", "stall", "idle", "memory"):
+    for workload in ("headline", "lateness", "stall", "memory"):
         assert fired <= seen[workload] and "tokio-sleep" not in seen[workload], (workload, seen)
+    assert seen["idle"] == {"htw", "heap-cond", "tokio"}, seen
     for workload in ("threads", "foreign"):
         assert fired | {"tokio-sleep"} <= seen[workload], (workload, seen)
     assert seen["pair"] == {"htw", "htw-absolute", "heap-cond"}, seen

@@ -72,18 +72,3 @@ func enoughBytes() int64 {
 func residentBytes() int64 {
 	return numberAfter("/proc/self/status", "VmRSS:") * 1024
 }
-
-// What the kernel counts for all threads of the process.
-func threadCounts() (switches, cpu int64) {
-	entries, err := os.ReadDir("/proc/self/task")
-	if err != nil {
-		fail("%v", err)
-	}
-	for _, entry := range entries {
-		folder := "/proc/self/task/" + entry.Name()
-		switches += numberAfter(folder+"/status", "\nvoluntary_ctxt_switches:")
-		switches += numberAfter(folder+"/status", "nonvoluntary_ctxt_switches:")
-		cpu += numberAfter(folder+"/schedstat", "")
-	}
-	return switches, cpu
-}

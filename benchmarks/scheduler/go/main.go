@@ -30,7 +30,6 @@ var workloads = map[string]workload{
 	"headline": {10, runHeadline},
 	"lateness": {10, runLateness},
 	"stall":    {5, runStall},
-	"idle":     {20, runIdle},
 	"memory":   {5, runMemory},
 }
 

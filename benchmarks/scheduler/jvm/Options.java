@@ -20,8 +20,6 @@ final class Options {
 
     private double usualSeconds() {
         switch (workload) {
-        case "idle":
-            return 20;
         case "headline":
         case "lateness":
             return 10;

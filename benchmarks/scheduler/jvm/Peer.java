@@ -19,11 +19,6 @@ abstract class Peer {
     /** How many timers the peer reports, with cancelled ones. */
     abstract long pending();
 
-    /** The name of the thread on which timers fire, as Linux shows it. */
-    String timerThread() {
-        return THREAD_NAME;
-    }
-
     static ThreadFactory threadFactory() {
         return work -> {
             Thread thread = new Thread(work, THREAD_NAME);

@@ -22,8 +22,6 @@ final class Suite {
             return new Lateness();
         case "stall":
             return new Stall();
-        case "idle":
-            return new Idle();
         case "memory":
             return new Memory();
         default:

@@ -33,10 +33,4 @@ final class ForkJoinPeer extends ExecutorPeer {
             throw new IllegalStateException(missing);
         }
     }
-
-    /** The start of the names of its threads, as far as Linux keeps it. */
-    @Override
-    String timerThread() {
-        return "ForkJoinPool-1-";
-    }
 }

@@ -4,21 +4,6 @@ package main
 
 import "time"
 
-// One timer that is an hour away: what waiting for it costs.
-func runIdle(given *options) {
-	timer := time.AfterFunc(time.Hour, stray)
-	sleepUntil(nowNs() + nanoseconds(given.warmup))
-	switchesBefore, cpuBefore := threadCounts()
-	sleepUntil(nowNs() + nanoseconds(given.seconds))
-	switches, cpu := threadCounts()
-	reportNumber("measured_s", given.seconds)
-	reportCount("wakeups_process", switches-switchesBefore)
-	reportNumber("cpu_ms_process", float64(cpu-cpuBefore)/1e6)
-	if !timer.Stop() {
-		fail("the timer is not pending any more")
-	}
-}
-
 // The memory of a million pending timers: with one callback for all, and with a callback that has its own
 // argument, as every timer in C has.
 func runMemory(*options) {
