@@ -15,6 +15,17 @@
 /* Operations of a connection that are under way together. */
 #define UNDER_WAY_MAX 1024
 
+/* What a command does. A put starts with its body. */
+struct command {
+    void (*start)(struct htw__connection *connection, const struct htw__serve_line *line);
+    void (*finish)(struct htw__operation *operation, struct htw__connection *connection);
+    htw__look_fn *look;
+    const char *answer;     /* to a step of a job, */
+    enum htw_job_step step; /* ... which it is in the words of the journal */
+    bool is_own;            /* only with a job that the connection has reserved */
+};
+static const struct command *command_of(enum htw__verb verb);
+
 static void answer(struct htw__connection *connection, const char *text) {
     htw__buffer_append(&connection->output, text, strlen(text));
 }
@@ -174,30 +185,18 @@ static void finish_reserve(struct htw__operation *operation, struct htw__connect
 
 /* ---- steps of jobs */
 
-/* What each command does with a job, in the words of the journal. */
-static const struct step {
-    bool is_own; /* only with one that the connection has reserved */
-    enum htw_job_step step;
-    const char *answer;
-} steps[HTW__VERBS] = {
-    [HTW__VERB_DELETE] = { false, HTW_JOB_END, "DELETED\r\n" },
-    [HTW__VERB_RELEASE] = { true, HTW_JOB_RELEASE, "RELEASED\r\n" },
-    [HTW__VERB_BURY] = { true, HTW_JOB_BURY, "BURIED\r\n" },
-    [HTW__VERB_KICK_JOB] = { false, HTW_JOB_KICK, "KICKED\r\n" },
-};
-
 static void start_step(struct htw__connection *connection, const struct htw__serve_line *line) {
-    const struct step *step = &steps[line->verb];
+    const struct command *command = command_of(line->verb);
     const struct htw__reservation *own =
         htw__reservation_find(connection->server, line->id, connection);
     struct htw_job_update update = HTW_JOB_UPDATE_INIT;
-    if (step->is_own && own == NULL) {
+    if (command->is_own && own == NULL) {
         htw__command_answer(connection, "NOT_FOUND\r\n");
         return;
     }
     update.id = line->id;
-    update.step = step->step;
-    update.has_priority = step->is_own;
+    update.step = command->step;
+    update.has_priority = command->is_own;
     update.priority = line->priority;
     if (line->verb == HTW__VERB_RELEASE)
         update.deadline_ns =
@@ -209,8 +208,8 @@ static void start_step(struct htw__connection *connection, const struct htw__ser
     }
     bool is_cancel = line->verb == HTW__VERB_DELETE && own == NULL;
     settle(connection, operation,
-           operation != NULL &&
-               (is_cancel ? htw__look(operation) : htw__operation_update(operation, &update)));
+           operation != NULL && (is_cancel ? htw__look(operation, command->look)
+                                           : htw__operation_update(operation, &update)));
 }
 
 static void count_delete(const struct htw__operation *operation) {
@@ -234,8 +233,8 @@ static void finish_step(struct htw__operation *operation, struct htw__connection
         htw__reservation_end(operation->server, reservation);
     if (operation->result == 0 && operation->verb == HTW__VERB_DELETE)
         count_delete(operation);
-    answer(connection,
-           operation->result == 0 ? steps[operation->verb].answer : text_of(operation->result));
+    answer(connection, operation->result == 0 ? command_of(operation->verb)->answer
+                                              : text_of(operation->result));
 }
 
 static void start_touch(struct htw__connection *connection, const struct htw__serve_line *line) {
@@ -259,7 +258,8 @@ static void start_peek(struct htw__connection *connection, const struct htw__ser
     bool is_first = line->verb != HTW__VERB_PEEK && line->verb != HTW__VERB_STATS_JOB;
     if (operation != NULL && is_first)
         operation->tube = connection->use;
-    settle(connection, operation, operation != NULL && htw__look(operation));
+    settle(connection, operation,
+           operation != NULL && htw__look(operation, command_of(line->verb)->look));
 }
 
 static void finish_peek(struct htw__operation *operation, struct htw__connection *connection) {
@@ -282,27 +282,23 @@ static void start_stats_tube(struct htw__connection *connection,
     if (operation != NULL) {
         htw__buffer_append(&operation->tubes, line->name, strlen(line->name) + 1);
         operation->tube = htw__tube_get(connection->server, line->name);
-        is_under_way = !operation->tubes.failed && operation->tube != NULL && htw__look(operation);
+        is_under_way = !operation->tubes.failed && operation->tube != NULL &&
+                       htw__look(operation, command_of(line->verb)->look);
     }
     settle(connection, operation, is_under_way);
 }
 
-static void finish_stats_tube(struct htw__operation *operation,
-                              struct htw__connection *connection) {
-    if (operation->result != 0)
-        answer(connection, text_of(operation->result));
-    else
-        htw__serve_stats_tube(operation, &connection->output);
-}
-
-static void start_survey(struct htw__connection *connection, const struct htw__serve_line *line) {
+static void start_look(struct htw__connection *connection, const struct htw__serve_line *line) {
     struct htw__operation *operation = create(connection, line);
-    settle(connection, operation, operation != NULL && htw__look(operation));
+    settle(connection, operation,
+           operation != NULL && htw__look(operation, command_of(line->verb)->look));
 }
 
-static void finish_survey(struct htw__operation *operation, struct htw__connection *connection) {
+static void finish_stats(struct htw__operation *operation, struct htw__connection *connection) {
     if (operation->result != 0)
         answer(connection, text_of(operation->result));
+    else if (operation->verb == HTW__VERB_STATS_TUBE)
+        htw__serve_stats_tube(operation, &connection->output);
     else if (operation->verb == HTW__VERB_STATS)
         htw__serve_stats_server(operation, &connection->output);
     else
@@ -360,7 +356,7 @@ static void start_pause(struct htw__connection *connection, const struct htw__se
 /* ---- all */
 
 static bool is_change(enum htw__verb verb) {
-    return verb == HTW__VERB_PUT || steps[verb].answer != NULL;
+    return verb == HTW__VERB_PUT || command_of(verb)->answer != NULL;
 }
 
 bool htw__command_may_start(const struct htw__connection *connection, enum htw__verb verb) {
@@ -387,37 +383,38 @@ static void finish_kick(struct htw__operation *operation, struct htw__connection
         htw__buffer_print(&connection->output, "KICKED %d\r\n", operation->result);
 }
 
-/* A put starts with its body. */
-static const struct {
-    void (*start)(struct htw__connection *connection, const struct htw__serve_line *line);
-    void (*finish)(struct htw__operation *operation, struct htw__connection *connection);
-} commands[HTW__VERBS] = {
+static const struct command commands[HTW__VERBS] = {
     [HTW__VERB_PUT] = { NULL, finish_put },
-    [HTW__VERB_PEEK_READY] = { start_peek, finish_peek },
-    [HTW__VERB_PEEK_DELAYED] = { start_peek, finish_peek },
-    [HTW__VERB_PEEK_BURIED] = { start_peek, finish_peek },
-    [HTW__VERB_PEEK] = { start_peek, finish_peek },
-    [HTW__VERB_RESERVE_WITH_TIMEOUT] = { start_reserve, finish_reserve },
-    [HTW__VERB_RESERVE_JOB] = { start_reserve, finish_reserve },
+    [HTW__VERB_PEEK] = { start_peek, finish_peek, htw__look_at_job },
+    [HTW__VERB_PEEK_READY] = { start_peek, finish_peek, htw__look_at_first },
+    [HTW__VERB_PEEK_DELAYED] = { start_peek, finish_peek, htw__look_at_first },
+    [HTW__VERB_PEEK_BURIED] = { start_peek, finish_peek, htw__look_at_first },
     [HTW__VERB_RESERVE] = { start_reserve, finish_reserve },
-    [HTW__VERB_DELETE] = { start_step, finish_step },
-    [HTW__VERB_RELEASE] = { start_step, finish_step },
-    [HTW__VERB_BURY] = { start_step, finish_step },
-    [HTW__VERB_KICK_JOB] = { start_step, finish_step },
+    [HTW__VERB_RESERVE_WITH_TIMEOUT] = { start_reserve, finish_reserve },
+    [HTW__VERB_DELETE] = { start_step, finish_step, htw__look_and_cancel, "DELETED\r\n",
+                           HTW_JOB_END },
+    [HTW__VERB_RELEASE] = { start_step, finish_step, NULL, "RELEASED\r\n", HTW_JOB_RELEASE, true },
+    [HTW__VERB_USE] = { start_use },
+    [HTW__VERB_WATCH] = { start_watch },
+    [HTW__VERB_IGNORE] = { start_ignore },
+    [HTW__VERB_BURY] = { start_step, finish_step, NULL, "BURIED\r\n", HTW_JOB_BURY, true },
     [HTW__VERB_KICK] = { start_kick, finish_kick },
-    [HTW__VERB_TOUCH] = { start_touch, NULL },
-    [HTW__VERB_STATS_JOB] = { start_peek, finish_peek },
-    [HTW__VERB_STATS_TUBE] = { start_stats_tube, finish_stats_tube },
-    [HTW__VERB_STATS] = { start_survey, finish_survey },
-    [HTW__VERB_USE] = { start_use, NULL },
-    [HTW__VERB_WATCH] = { start_watch, NULL },
-    [HTW__VERB_IGNORE] = { start_ignore, NULL },
-    [HTW__VERB_LIST_TUBES_WATCHED] = { start_list, NULL },
-    [HTW__VERB_LIST_TUBE_USED] = { start_list, NULL },
-    [HTW__VERB_LIST_TUBES] = { start_survey, finish_survey },
-    [HTW__VERB_PAUSE_TUBE] = { start_pause, NULL },
-    [HTW__VERB_QUIT] = { start_quit, NULL },
+    [HTW__VERB_TOUCH] = { start_touch },
+    [HTW__VERB_STATS] = { start_look, finish_stats, htw__look_at_all },
+    [HTW__VERB_STATS_JOB] = { start_peek, finish_peek, htw__look_at_job },
+    [HTW__VERB_STATS_TUBE] = { start_stats_tube, finish_stats, htw__look_at_tube },
+    [HTW__VERB_LIST_TUBES] = { start_look, finish_stats, htw__look_at_all },
+    [HTW__VERB_LIST_TUBE_USED] = { start_list },
+    [HTW__VERB_LIST_TUBES_WATCHED] = { start_list },
+    [HTW__VERB_PAUSE_TUBE] = { start_pause },
+    [HTW__VERB_RESERVE_JOB] = { start_reserve, finish_reserve },
+    [HTW__VERB_KICK_JOB] = { start_step, finish_step, NULL, "KICKED\r\n", HTW_JOB_KICK },
+    [HTW__VERB_QUIT] = { start_quit },
 };
+
+static const struct command *command_of(enum htw__verb verb) {
+    return &commands[verb];
+}
 
 void htw__command_start(struct htw__connection *connection, const struct htw__serve_line *line,
                         const char *body) {

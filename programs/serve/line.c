@@ -12,31 +12,35 @@ static const struct {
     const char *word, *arguments;
 } words[HTW__VERBS] = {
     [HTW__VERB_PUT] = { "put ", "pdts$" },
+    [HTW__VERB_PEEK] = { "peek ", "i$" },
     [HTW__VERB_PEEK_READY] = { "peek-ready", "$" },
     [HTW__VERB_PEEK_DELAYED] = { "peek-delayed", "$" },
     [HTW__VERB_PEEK_BURIED] = { "peek-buried", "$" },
-    [HTW__VERB_PEEK] = { "peek ", "i$" },
-    [HTW__VERB_RESERVE_WITH_TIMEOUT] = { "reserve-with-timeout ", "w" },
-    [HTW__VERB_RESERVE_JOB] = { "reserve-job ", "i$" },
     [HTW__VERB_RESERVE] = { "reserve", "$" },
+    [HTW__VERB_RESERVE_WITH_TIMEOUT] = { "reserve-with-timeout ", "w" },
     [HTW__VERB_DELETE] = { "delete ", "i$" },
     [HTW__VERB_RELEASE] = { "release ", "ipd$" },
-    [HTW__VERB_BURY] = { "bury ", "ip$" },
-    [HTW__VERB_KICK_JOB] = { "kick-job ", "i$" },
-    [HTW__VERB_KICK] = { "kick ", "c" },
-    [HTW__VERB_TOUCH] = { "touch ", "i$" },
-    [HTW__VERB_STATS_JOB] = { "stats-job ", "i$" },
-    [HTW__VERB_STATS_TUBE] = { "stats-tube ", "n$" },
-    [HTW__VERB_STATS] = { "stats", "$" },
     [HTW__VERB_USE] = { "use ", "n$" },
     [HTW__VERB_WATCH] = { "watch ", "n$" },
     [HTW__VERB_IGNORE] = { "ignore ", "n$" },
-    [HTW__VERB_LIST_TUBES_WATCHED] = { "list-tubes-watched", "$" },
-    [HTW__VERB_LIST_TUBE_USED] = { "list-tube-used", "$" },
+    [HTW__VERB_BURY] = { "bury ", "ip$" },
+    [HTW__VERB_KICK] = { "kick ", "c" },
+    [HTW__VERB_TOUCH] = { "touch ", "i$" },
+    [HTW__VERB_STATS] = { "stats", "$" },
+    [HTW__VERB_STATS_JOB] = { "stats-job ", "i$" },
+    [HTW__VERB_STATS_TUBE] = { "stats-tube ", "n$" },
     [HTW__VERB_LIST_TUBES] = { "list-tubes", "$" },
+    [HTW__VERB_LIST_TUBE_USED] = { "list-tube-used", "$" },
+    [HTW__VERB_LIST_TUBES_WATCHED] = { "list-tubes-watched", "$" },
     [HTW__VERB_PAUSE_TUBE] = { "pause-tube", " nd$" },
+    [HTW__VERB_RESERVE_JOB] = { "reserve-job ", "i$" },
+    [HTW__VERB_KICK_JOB] = { "kick-job ", "i$" },
     [HTW__VERB_QUIT] = { "quit", "" },
 };
+
+const char *htw__serve_word(enum htw__verb verb) {
+    return words[verb].word;
+}
 
 struct cursor {
     const char *at, *end;
@@ -150,24 +154,35 @@ static bool is_http(const char *bytes, size_t size) {
     return memmem(bytes, size, " HTTP/", strlen(" HTTP/")) != NULL;
 }
 
+/* The longest word with which the bytes begin; HTW__VERBS: none. */
+static unsigned find_verb(const char *bytes, size_t size) {
+    unsigned found = HTW__VERBS;
+    size_t longest = 0;
+    for (unsigned verb = 0; verb < HTW__VERBS; verb++) {
+        size_t length = strlen(words[verb].word);
+        if (length <= longest || size < length || memcmp(bytes, words[verb].word, length) != 0)
+            continue;
+        found = verb;
+        longest = length;
+    }
+    return found;
+}
+
 static enum htw__serve_line_result read_command(const char *bytes, size_t size,
                                                 struct htw__serve_line *line) {
     if (memchr(bytes, 0, size) != NULL || memchr(bytes, '\r', size) != NULL)
         return HTW__SERVE_LINE_BAD;
-    for (unsigned verb = 0; verb < HTW__VERBS; verb++) {
-        size_t length = strlen(words[verb].word);
-        if (size < length || memcmp(bytes, words[verb].word, length) != 0)
-            continue;
-        struct cursor cursor = { bytes + length, bytes + size };
-        memset(line, 0, sizeof(*line));
-        line->verb = (enum htw__verb)verb;
-        line->timeout_s = -1;
-        for (const char *kind = words[verb].arguments; *kind != '\0'; kind++)
-            if (!read_argument(&cursor, *kind, line))
-                return HTW__SERVE_LINE_BAD;
-        return HTW__SERVE_LINE_COMMAND;
-    }
-    return is_http(bytes, size) ? HTW__SERVE_LINE_HTTP : HTW__SERVE_LINE_UNKNOWN;
+    unsigned found = find_verb(bytes, size);
+    if (found == HTW__VERBS)
+        return is_http(bytes, size) ? HTW__SERVE_LINE_HTTP : HTW__SERVE_LINE_UNKNOWN;
+    struct cursor cursor = { bytes + strlen(words[found].word), bytes + size };
+    memset(line, 0, sizeof(*line));
+    line->verb = (enum htw__verb)found;
+    line->timeout_s = -1;
+    for (const char *kind = words[found].arguments; *kind != '\0'; kind++)
+        if (!read_argument(&cursor, *kind, line))
+            return HTW__SERVE_LINE_BAD;
+    return HTW__SERVE_LINE_COMMAND;
 }
 
 const char *htw__serve_line_end(const char *bytes, size_t size) {

@@ -14,35 +14,38 @@
 #define HTW__SERVE_LINE_MAX 224u
 #define HTW__TUBE_NAME_MAX 200u
 
-/* The commands, in the order in which the words are tried: one that begins another comes after it. */
+/* The commands: first those that the statistics count, in their order. */
 enum htw__verb {
     HTW__VERB_PUT,
+    HTW__VERB_PEEK,
     HTW__VERB_PEEK_READY,
     HTW__VERB_PEEK_DELAYED,
     HTW__VERB_PEEK_BURIED,
-    HTW__VERB_PEEK,
-    HTW__VERB_RESERVE_WITH_TIMEOUT,
-    HTW__VERB_RESERVE_JOB,
     HTW__VERB_RESERVE,
+    HTW__VERB_RESERVE_WITH_TIMEOUT,
     HTW__VERB_DELETE,
     HTW__VERB_RELEASE,
-    HTW__VERB_BURY,
-    HTW__VERB_KICK_JOB,
-    HTW__VERB_KICK,
-    HTW__VERB_TOUCH,
-    HTW__VERB_STATS_JOB,
-    HTW__VERB_STATS_TUBE,
-    HTW__VERB_STATS,
     HTW__VERB_USE,
     HTW__VERB_WATCH,
     HTW__VERB_IGNORE,
-    HTW__VERB_LIST_TUBES_WATCHED,
-    HTW__VERB_LIST_TUBE_USED,
+    HTW__VERB_BURY,
+    HTW__VERB_KICK,
+    HTW__VERB_TOUCH,
+    HTW__VERB_STATS,
+    HTW__VERB_STATS_JOB,
+    HTW__VERB_STATS_TUBE,
     HTW__VERB_LIST_TUBES,
+    HTW__VERB_LIST_TUBE_USED,
+    HTW__VERB_LIST_TUBES_WATCHED,
     HTW__VERB_PAUSE_TUBE,
+    HTW__VERB_RESERVE_JOB,
+    HTW__VERB_KICK_JOB,
     HTW__VERB_QUIT,
     HTW__VERBS
 };
+
+/* The word of a command; a blank may follow it. */
+const char *htw__serve_word(enum htw__verb verb);
 
 struct htw__serve_line {
     enum htw__verb verb;

@@ -3,12 +3,20 @@
 #include "look.h"
 
 #include "reader.h"
-#include "survey.h"
 #include "tube.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
-/* ---- in a reader */
+/* Jobs with a smaller priority are urgent, and so many of them are counted. */
+#define URGENT_BELOW 1024u
+#define URGENT_COUNTED 1024u
+
+#define AT_ONCE 128 /* tubes for which the loop waits */
+
+/* ---- one job */
 
 static bool keep(void *context, const struct htw_job_info *info) {
     struct htw__operation *operation = context;
@@ -16,12 +24,12 @@ static bool keep(void *context, const struct htw_job_info *info) {
     return true;
 }
 
-static void peek(struct htw__operation *operation) {
+void htw__look_at_job(struct htw__operation *operation) {
     int result = htw_journal_peek(operation->server->journal, operation->id, keep, operation);
     htw__reader_post(operation, result == 0 && operation->found == NULL ? -ENOMEM : result);
 }
 
-static void peek_first(struct htw__operation *operation) {
+void htw__look_at_first(struct htw__operation *operation) {
     struct htw_list_place place = { { 0 } };
     enum htw_job_state state = operation->verb == HTW__VERB_PEEK_READY     ? HTW_JOB_READY
                                : operation->verb == HTW__VERB_PEEK_DELAYED ? HTW_JOB_DELAYED
@@ -45,7 +53,7 @@ static void end_cancel(void *arg, int result) {
 }
 
 /* The job is looked at first: its tube counts that. */
-static void cancel(struct htw__operation *operation) {
+void htw__look_and_cancel(struct htw__operation *operation) {
     struct htw_journal *journal = operation->server->journal;
     struct htw_job_update update = HTW_JOB_UPDATE_INIT;
     update.id = operation->id;
@@ -55,6 +63,143 @@ static void cancel(struct htw__operation *operation) {
         result = htw_journal_update_later(journal, &update, end_cancel, operation);
     if (result != 0)
         htw__operation_post(operation, result);
+}
+
+/* ---- the tubes that are in use */
+
+struct names {
+    struct htw__buffer bytes; /* each with its NUL */
+    size_t count;
+    const char **of; /* in order */
+};
+
+/* Moves the mark, a link among the tubes, past some of them. Returns whether there are more. */
+static bool copy_some(struct htw__server *server, struct htw__link *mark, struct names *names) {
+    if (!htw__buffer_reserve(&names->bytes, (size_t)AT_ONCE * (HTW_QUEUE_NAME_MAX + 1)))
+        return false;
+    pthread_mutex_lock(&server->mutex);
+    struct htw__link *next = mark->_next;
+    for (int i = 0; i < AT_ONCE && next != &server->all_tubes; i++, next = next->_next) {
+        const struct htw__tube *tube = HTW__HOLDER(next, htw__tube, all);
+        if (tube->is_listed)
+            continue;
+        htw__buffer_append(&names->bytes, tube->name, tube->size + 1u);
+        names->count++;
+    }
+    htw__link_unlink(mark);
+    htw__ring_push_back(next, mark); /* before it */
+    pthread_mutex_unlock(&server->mutex);
+    return next != &server->all_tubes;
+}
+
+static int compare(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool sort(struct names *names) {
+    if (names->bytes.failed || (names->of = calloc(names->count + 1, sizeof(*names->of))) == NULL)
+        return false;
+    const char *name = names->bytes.bytes;
+    for (size_t i = 0; i < names->count; i++, name += strlen(name) + 1)
+        names->of[i] = name;
+    qsort(names->of, names->count, sizeof(*names->of), compare);
+    return true;
+}
+
+static bool copy_names(struct htw__server *server, struct names *names) {
+    const struct timespec pause = { 0, 1 }; /* so that the loop has its turn */
+    struct htw__link mark;
+    pthread_mutex_lock(&server->mutex);
+    htw__ring_push_front(&server->all_tubes, &mark);
+    pthread_mutex_unlock(&server->mutex);
+    while (copy_some(server, &mark, names))
+        nanosleep(&pause, NULL);
+    pthread_mutex_lock(&server->mutex);
+    htw__link_unlink(&mark);
+    pthread_mutex_unlock(&server->mutex);
+    return sort(names);
+}
+
+/* ---- the queues */
+
+struct survey {
+    struct htw__operation *operation;
+    struct names in_use;
+};
+
+static void add_item(struct htw__operation *operation, const char *name) {
+    if (operation->verb == HTW__VERB_LIST_TUBES) {
+        htw__buffer_append(&operation->tubes, "- ", 2);
+        htw__buffer_append(&operation->tubes, name, strlen(name));
+        htw__buffer_append(&operation->tubes, "\n", 1);
+    }
+    operation->tube_count++;
+}
+
+static bool add_queue(void *context, const struct htw_queue_stats *stats) {
+    struct survey *survey = context;
+    struct htw__operation *operation = survey->operation;
+    if (stats->name == NULL) /* no tube has this name */
+        return true;
+    operation->sum.delayed += stats->delayed;
+    operation->sum.ready += stats->ready;
+    operation->sum.leased += stats->leased;
+    operation->sum.buried += stats->buried;
+    if (operation->verb == HTW__VERB_STATS && stats->ready > 0)
+        htw__buffer_append(&operation->tubes, stats->name, strlen(stats->name) + 1);
+    if (bsearch(&stats->name, survey->in_use.of, survey->in_use.count, sizeof(*survey->in_use.of),
+                compare) == NULL)
+        add_item(operation, stats->name);
+    return !operation->tubes.failed;
+}
+
+/* ---- urgent jobs */
+
+static bool is_urgent(void *context, const struct htw_job_info *info) {
+    struct htw__operation *operation = context;
+    operation->urgent += info->priority < URGENT_BELOW;
+    return info->priority < URGENT_BELOW;
+}
+
+/* 0 or an error. */
+static int count_urgent_of(struct htw__operation *operation, const char *tube) {
+    struct htw_list_place place = { { 0 } };
+    if (operation->urgent >= URGENT_COUNTED)
+        return 0;
+    int result =
+        htw_journal_list(operation->server->journal, tube, HTW_JOB_READY, &place,
+                         (uint32_t)(URGENT_COUNTED - operation->urgent), is_urgent, operation);
+    return result < 0 ? result : 0;
+}
+
+static int count_urgent(struct htw__operation *operation) {
+    const struct htw__buffer *tubes = &operation->tubes;
+    int result = 0;
+    for (size_t at = 0; at < tubes->size && result == 0; at += strlen(tubes->bytes + at) + 1)
+        result = count_urgent_of(operation, tubes->bytes + at);
+    return result;
+}
+
+void htw__look_at_tube(struct htw__operation *operation) {
+    htw__operation_post(operation, count_urgent(operation));
+}
+
+/* ---- all */
+
+void htw__look_at_all(struct htw__operation *operation) {
+    struct survey survey = { .operation = operation };
+    int result = copy_names(operation->server, &survey.in_use) ? 0 : -ENOMEM;
+    for (size_t i = 0; i < survey.in_use.count && result == 0; i++)
+        add_item(operation, survey.in_use.of[i]);
+    if (result == 0)
+        result = htw_journal_list_queues(operation->server->journal, add_queue, &survey);
+    if (operation->tubes.failed)
+        result = -ENOMEM;
+    free(survey.in_use.of);
+    htw__buffer_fini(&survey.in_use.bytes);
+    if (result == 0 && operation->verb == HTW__VERB_STATS)
+        result = count_urgent(operation);
+    htw__operation_post(operation, result);
 }
 
 /* ---- in the loop */
@@ -67,28 +212,14 @@ static void begin_look(void *arg, int result) {
         htw__operation_post(operation, result);
 }
 
-static const struct {
-    void (*read)(struct htw__operation *operation);
-    bool is_of_tubes;
-} looks[HTW__VERBS] = {
-    [HTW__VERB_PEEK] = { peek, false },
-    [HTW__VERB_PEEK_READY] = { peek_first, false },
-    [HTW__VERB_PEEK_DELAYED] = { peek_first, false },
-    [HTW__VERB_PEEK_BURIED] = { peek_first, false },
-    [HTW__VERB_STATS_JOB] = { peek, false },
-    [HTW__VERB_DELETE] = { cancel, false },
-    [HTW__VERB_STATS_TUBE] = { htw__survey_read_tube, true },
-    [HTW__VERB_STATS] = { htw__survey_read, true },
-    [HTW__VERB_LIST_TUBES] = { htw__survey_read, true },
-};
-
 /* What this connection has changed was answered, so it is in the file. Jobs that the server gives back by itself are
    answered to nobody: where some are under way, the look begins behind them. */
-bool htw__look(struct htw__operation *operation) {
+bool htw__look(struct htw__operation *operation, htw__look_fn *read) {
     const struct htw_journal_change nothing = HTW_JOURNAL_CHANGE_INIT;
     struct htw__server *server = operation->server;
-    operation->reader = looks[operation->verb].is_of_tubes ? &server->of_tubes : &server->of_jobs;
-    operation->read = looks[operation->verb].read;
+    bool is_of_tubes = read == htw__look_at_tube || read == htw__look_at_all;
+    operation->reader = is_of_tubes ? &server->of_tubes : &server->of_jobs;
+    operation->read = read;
     /* order: Where it is 0, the commits of the jobs that were given back come before the snapshot of
        the look. [relaxed: not played, as a scene has no server] */
     return htw__operation_is_under_way(

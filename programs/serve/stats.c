@@ -54,35 +54,11 @@ void htw__serve_stats_list_watched(struct htw__connection *connection) {
 /* ---- the server */
 
 static void add_commands(struct htw__buffer *body, const struct htw__server *server) {
-    static const struct {
-        const char *name;
-        enum htw__verb verb;
-    } commands[] = {
-        { "cmd-put", HTW__VERB_PUT },
-        { "cmd-peek", HTW__VERB_PEEK },
-        { "cmd-peek-ready", HTW__VERB_PEEK_READY },
-        { "cmd-peek-delayed", HTW__VERB_PEEK_DELAYED },
-        { "cmd-peek-buried", HTW__VERB_PEEK_BURIED },
-        { "cmd-reserve", HTW__VERB_RESERVE },
-        { "cmd-reserve-with-timeout", HTW__VERB_RESERVE_WITH_TIMEOUT },
-        { "cmd-delete", HTW__VERB_DELETE },
-        { "cmd-release", HTW__VERB_RELEASE },
-        { "cmd-use", HTW__VERB_USE },
-        { "cmd-watch", HTW__VERB_WATCH },
-        { "cmd-ignore", HTW__VERB_IGNORE },
-        { "cmd-bury", HTW__VERB_BURY },
-        { "cmd-kick", HTW__VERB_KICK },
-        { "cmd-touch", HTW__VERB_TOUCH },
-        { "cmd-stats", HTW__VERB_STATS },
-        { "cmd-stats-job", HTW__VERB_STATS_JOB },
-        { "cmd-stats-tube", HTW__VERB_STATS_TUBE },
-        { "cmd-list-tubes", HTW__VERB_LIST_TUBES },
-        { "cmd-list-tube-used", HTW__VERB_LIST_TUBE_USED },
-        { "cmd-list-tubes-watched", HTW__VERB_LIST_TUBES_WATCHED },
-        { "cmd-pause-tube", HTW__VERB_PAUSE_TUBE },
-    };
-    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-        add(body, commands[i].name, server->commands[commands[i].verb]);
+    for (enum htw__verb verb = HTW__VERB_PUT; verb <= HTW__VERB_PAUSE_TUBE; verb++) {
+        const char *word = htw__serve_word(verb);
+        htw__buffer_print(body, "cmd-%.*s: %" PRIu64 "\n", (int)strcspn(word, " "), word,
+                          server->commands[verb]);
+    }
 }
 
 static void add_connections(struct htw__buffer *body, const struct htw__server *server) {
