@@ -3,7 +3,7 @@
  * order_scenes.c - what is ordered by the library alone: the threads of these scenes have nothing else in common that
  * would order them, until one of them sees what it waits for.
  */
-/* holds: scheduler-33 */
+/* holds: scheduler-33, purgatory-12, purgatory-25 */
 #include "scenes.h"
 
 #include <htw/purgatory.h>

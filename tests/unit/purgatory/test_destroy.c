@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_destroy - htw_purgatory_destroy() and htw_threshold_destroy() while a callback of the
- * scheduler is in progress in another thread.
+ * test_destroy - htw_purgatory_destroy() while a callback of the scheduler is in progress in another thread.
  *
  * That thread stops, in a hook or where it schedules a timer, until destroy sleeps (the test replaces
  * nanosleep() and htw_schedule_spec()). Afterwards no thread runs callbacks any more.
@@ -25,14 +24,12 @@ enum stop { NOWHERE, BEFORE, AFTER };
 static struct scene {
     struct htw_scheduler *scheduler;
     struct htw_purgatory *purgatory;
-    struct htw_threshold *threshold;
     struct htw_request first, second;
     sem_t inside, go, over;
     enum stop stops; /* of the thread that runs callbacks */
     bool is_asked_in_callback;
     unsigned naps;
-    bool hung;    /* destroy waited for a callback that no thread was going to run */
-    bool cancels; /* the thread in destroy is cancelled while it sleeps */
+    bool hung; /* destroy waited for a callback that no thread was going to run */
     int result;
     unsigned released;
 } scene;
@@ -66,10 +63,6 @@ int __wrap_nanosleep(const struct timespec *request, struct timespec *rest);
 int __wrap_nanosleep(const struct timespec *request, struct timespec *rest) {
     (void)request;
     (void)rest;
-    if (scene.cancels) {
-        pthread_cancel(pthread_self());
-        pthread_testcancel();
-    }
     if (scene.naps++ == 0) {
         sem_post(&scene.go);
         sem_wait(&scene.over);
@@ -93,9 +86,7 @@ static bool is_never_ready(void *context, struct htw_request *request) {
 
 static void check_second_later(void *context, struct htw_request *request, enum htw_reason reason) {
     (void)context;
-    if (scene.threshold != NULL) {
-        stop();
-    } else if (request == &scene.first && reason == HTW_REASON_EXPIRED) {
+    if (request == &scene.first && reason == HTW_REASON_EXPIRED) {
         stops = scene.stops;
         scene.result = htw_purgatory_check_later(scene.purgatory, "k", 1);
     }
@@ -170,30 +161,16 @@ static void end(void) {
     sem_destroy(&scene.over);
 }
 
-static void *destroy(void *result) {
-    *(int *)result = htw_purgatory_destroy(scene.purgatory);
-    pthread_testcancel();
-    return NULL;
-}
-
 /* A callback of an alarm stops in its hook, in the middle of htw_purgatory_check_later(). */
-static void destroy_while_a_hook_schedules(enum stop where, bool cancels) {
+static void destroy_while_a_hook_schedules(enum stop where) {
     begin(where, false);
     watch(&scene.first, 0);
     watch(&scene.second, HTW_NEVER_NS);
-    pthread_t callback, destroyer;
-    void *ended_by;
-    int result = -1;
-    assert_int_equal(pthread_create(&callback, NULL, run_one_callback, NULL), 0);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, run_one_callback, NULL), 0);
     sem_wait(&scene.inside);
-    scene.cancels = cancels;
-    assert_int_equal(pthread_create(&destroyer, NULL, destroy, &result), 0);
-    assert_int_equal(pthread_join(destroyer, &ended_by), 0);
-    if (result != 0)
-        sem_post(&scene.go);
-    assert_int_equal(pthread_join(callback, NULL), 0);
-    assert_int_equal(result, 0);
-    assert_true((ended_by == PTHREAD_CANCELED) == cancels);
+    assert_int_equal(htw_purgatory_destroy(scene.purgatory), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(scene.result, 0); /* by then no request waited on the key */
     assert_int_equal(scene.released, 2);
     end();
@@ -201,12 +178,8 @@ static void destroy_while_a_hook_schedules(enum stop where, bool cancels) {
 
 /* holds: purgatory-12 */
 UNIT_TEST(purgatory_destroyed_while_a_hook_asks_for_a_check_later_returns) {
-    destroy_while_a_hook_schedules(BEFORE, false);
-    destroy_while_a_hook_schedules(AFTER, false);
-}
-
-UNIT_TEST(purgatory_destroyed_by_a_cancelled_thread_is_freed_first) {
-    destroy_while_a_hook_schedules(BEFORE, true);
+    destroy_while_a_hook_schedules(BEFORE);
+    destroy_while_a_hook_schedules(AFTER);
 }
 
 /* The release hook of a deferred check that an executor drops stops where it schedules another. */
@@ -244,25 +217,5 @@ UNIT_TEST(purgatory_destroyed_while_a_request_is_asked_sets_no_alarm) {
     assert_int_equal(pthread_join(thread, NULL), 0);
     assert_int_equal(scene.result, -ESHUTDOWN);
     assert_int_equal(scene.released, 1);
-    end();
-}
-
-/* A request has expired, and the callback of the alarm is in its hook. */
-/* holds: purgatory-12 */
-UNIT_TEST(threshold_destroyed_while_a_hook_of_its_request_runs_waits_for_it) {
-    begin(NOWHERE, false);
-    struct htw_threshold *threshold;
-    assert_int_equal(htw_threshold_create(scene.purgatory, 0, &threshold), 0);
-    scene.threshold = threshold;
-    assert_int_equal(htw_threshold_await(threshold, &scene.first, 1, 0), HTW_WATCHED);
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, run_one_callback, NULL), 0);
-    sem_wait(&scene.inside);
-    assert_int_equal(scene.released, 0);
-    assert_int_equal(htw_threshold_destroy(threshold), 0);
-    assert_int_equal(scene.released, 1);
-    assert_int_equal(scene.naps, 1);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    assert_int_equal(htw_purgatory_destroy(scene.purgatory), 0);
     end();
 }

@@ -3,10 +3,8 @@
  * test_served.c - another thread's events come again and again while a request is asked.
  *
  * Each time the request is asked, a helper thread checks its key and so marks it. The call that
- * asked first must return, and no event may be lost. Then two threads defer checks of one key, and
- * the last test waits until a request is not pending.
+ * asked first must return, and no event may be lost.
  */
-#include "../../../src/purgatory/outstanding.h"
 #include "../../../src/purgatory/owner.h"
 #include "../../../src/purgatory/shard.h"
 #include "../unit.h"
@@ -15,8 +13,6 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
     EVENTS = 200, /* in all; the last one allows the request to be completed */
@@ -192,149 +188,4 @@ UNIT_TEST(purgatory_busy_call_goes_on_where_no_thread_runs_callbacks) {
         assert_int_equal(scene.asked_by_test, EVENTS + 1);
         end();
     }
-}
-
-/* ---- two threads that defer checks */
-
-/* Relaxed, so that nothing but the library orders the threads. */
-static struct {
-    struct htw_purgatory *purgatory;
-    atomic_bool has_begun, is_asked, may_go_on, is_over;
-} deferral;
-
-static void await(atomic_bool *flag) {
-    while (!atomic_load_explicit(flag, memory_order_relaxed))
-        sched_yield();
-}
-
-static void raise_flag(atomic_bool *flag) {
-    atomic_store_explicit(flag, true, memory_order_relaxed);
-}
-
-/* The test has found no callback, and is about to schedule one: the other thread does so first, and its callback
-   begins. */
-bool __real_htw__outstanding_add(struct htw__outstanding *outstanding);
-bool __wrap_htw__outstanding_add(struct htw__outstanding *outstanding);
-bool __wrap_htw__outstanding_add(struct htw__outstanding *outstanding) {
-    if (is_test && deferral.purgatory != NULL) {
-        raise_flag(&deferral.has_begun);
-        await(&deferral.is_asked);
-    }
-    return __real_htw__outstanding_add(outstanding);
-}
-
-static bool is_asked_in_a_callback(void *context, struct htw_request *request) {
-    (void)context;
-    (void)request;
-    if (!is_test && !atomic_load_explicit(&deferral.may_go_on, memory_order_relaxed)) {
-        raise_flag(&deferral.is_asked);
-        await(&deferral.may_go_on);
-    }
-    return atomic_load_explicit(&deferral.may_go_on, memory_order_relaxed);
-}
-
-static void note_end(void *context, struct htw_request *request, enum htw_reason reason) {
-    (void)context;
-    (void)request;
-    if (reason == HTW_REASON_COMPLETED)
-        raise_flag(&deferral.is_over);
-}
-
-static void *defer(void *arg) {
-    await(&deferral.has_begun);
-    *(int *)arg = htw_purgatory_check_later(deferral.purgatory, "k", 1);
-    return NULL;
-}
-
-/* ThreadSanitizer sees it if what they share is not guarded. */
-UNIT_TEST(purgatory_checks_that_two_threads_defer_at_once_are_both_made) {
-    struct htw_scheduler *scheduler;
-    struct htw_purgatory *purgatory;
-    struct htw_request request;
-    struct htw_key key = { "k", 1 };
-    struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
-    pthread_t other;
-    int result = -1;
-    options.try_complete = is_asked_in_a_callback;
-    options.on_complete = note_end;
-    options.shards = 1;
-    is_test = true;
-    htw_request_init(&request);
-    assert_int_equal(htw_scheduler_create(&scheduler, NULL), 0);
-    assert_int_equal(htw_purgatory_create(&purgatory, scheduler, &options), 0);
-    assert_int_equal(
-        htw_purgatory_try_complete_else_watch(purgatory, &request, &key, 1, HTW_NEVER_NS),
-        HTW_WATCHED);
-    deferral.purgatory = purgatory;
-    assert_int_equal(pthread_create(&other, NULL, defer, &result), 0);
-    assert_int_equal(htw_purgatory_check_later(purgatory, "k", 1), 0);
-    deferral.purgatory = NULL;
-    raise_flag(&deferral.may_go_on);
-    await(&deferral.is_over);
-    assert_int_equal(pthread_join(other, NULL), 0);
-    assert_int_equal(result, 0);
-    assert_int_equal(htw_purgatory_destroy(purgatory), 0);
-    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-}
-
-/* ---- htw_request_is_pending() */
-
-static sem_t polled;
-
-static bool is_ready(void *context, struct htw_request *request) {
-    (void)context;
-    (void)request;
-    return false;
-}
-
-static void note_reason(void *context, struct htw_request *request, enum htw_reason reason) {
-    if (!htw_request_is_pending(request)) /* or the other thread has freed it already */
-        abort();
-    *(enum htw_reason *)context = reason;
-    sem_post(&polled); /* from now on the other thread waits for the request */
-    for (unsigned i = 0; i < 100; i++)
-        sched_yield();
-}
-
-static void *cancel_all(void *arg) {
-    htw_purgatory_cancel_key(arg, "k", 1, NULL, NULL);
-    return NULL;
-}
-
-/* A sanitizer sees the library touch the request after it has been freed. */
-/* holds: purgatory-25 */
-UNIT_TEST(purgatory_request_without_release_is_free_when_it_is_not_pending) {
-    enum htw_reason reason = HTW_REASON_CLOSED;
-    struct htw_scheduler_options timed = HTW_SCHEDULER_OPTIONS_INIT;
-    timed.embedded = true;
-    struct htw_scheduler *scheduler;
-    struct htw_purgatory *purgatory;
-    struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
-    options.try_complete = is_ready;
-    options.on_complete = note_reason;
-    options.context = &reason;
-    assert_int_equal(htw_scheduler_create(&scheduler, &timed), 0);
-    assert_int_equal(htw_purgatory_create(&purgatory, scheduler, &options), 0);
-    sem_init(&polled, 0, 0);
-    for (unsigned i = 0; i < 100; i++) {
-        struct htw_request *request = calloc(1, sizeof(*request));
-        struct htw_key key = { "k", 1 };
-        pthread_t thread;
-        assert_non_null(request);
-        assert_int_equal(
-            htw_purgatory_try_complete_else_watch(purgatory, request, &key, 1, 3600 * HTW_SECOND),
-            HTW_WATCHED);
-        assert_int_equal(pthread_create(&thread, NULL, cancel_all, purgatory), 0);
-        sem_wait(&polled);
-        while (htw_request_is_pending(request))
-            sched_yield();
-        memset(request, 0xa5, sizeof(*request));
-        free(request);
-        assert_int_equal(reason, HTW_REASON_CANCELLED);
-        reason = HTW_REASON_CLOSED;
-        assert_int_equal(pthread_join(thread, NULL), 0);
-    }
-    sem_destroy(&polled);
-    assert_int_equal(htw_purgatory_destroy(purgatory), 0);
-    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
 }
