@@ -69,9 +69,9 @@ void round_fail(const char *what, uint64_t id, int result) {
 
 static struct fact *find_waiting(bool last) {
     struct fact *found = NULL;
-    for (size_t i = 0; i < journal_round.fact_count && (last || found == NULL); i++)
-        if (journal_round.facts[i].expected == MUST)
-            found = &journal_round.facts[i];
+    for (size_t i = 0; i < journal_round->ledger.count && (last || found == NULL); i++)
+        if (journal_round->ledger.facts[i].expected == MUST)
+            found = &journal_round->ledger.facts[i];
     return found;
 }
 
@@ -92,7 +92,7 @@ static bool is_useful(unsigned step) {
 }
 
 static void take_step(unsigned step) {
-    int64_t soon_ns = journal_round.now_ns + HTW_MINUTE;
+    int64_t soon_ns = journal_round->now_ns + HTW_MINUTE;
     switch (step) {
     case PUT:
         round_put(soon_ns, SIZE);
@@ -117,15 +117,15 @@ static void take_step(unsigned step) {
         round_replace(find_waiting(false), soon_ns, SIZE);
         break;
     case RESTART:
-        round_stop(false);
+        round_stop(CLOSES);
         open_again();
         break;
     case CRASH: /* the power was cut before faults were planned */
         open_again();
         break;
     }
-    if (journal_round.journal != NULL)
-        (void)!htw_journal_sync(journal_round.journal); /* so that the next step begins in rest */
+    if (journal_round->journal != NULL)
+        (void)!htw_journal_sync(journal_round->journal); /* so that the next step begins in rest */
 }
 
 /* ---- rounds */
@@ -144,7 +144,7 @@ static enum outcome run_round(void) {
         if (!is_useful(history[i]))
             break;
         if (history[i] == CRASH)
-            round_stop(true);
+            round_stop(IS_CUT);
         if (i + 1 == length) {
             outcome = WHOLE;
             if (cut_at > 0)
@@ -157,12 +157,12 @@ static enum outcome run_round(void) {
         outcome = CUT;
     faulty_vfs_relent();
     if (how == FAILED_SYNC) {
-        round_stop(false);
+        round_stop(CLOSES);
         open_again();
-        round_put(journal_round.now_ns, SIZE);
+        round_put(journal_round->now_ns, SIZE);
     }
     faulty_vfs_lose(how == FAILED_SYNC ? LOSE_ALL : (enum loss)how);
-    round_stop(true);
+    round_stop(IS_CUT);
     round_judge();
     return outcome;
 }
@@ -230,7 +230,7 @@ int main(int argc, char *argv[]) {
     }
     if (!test_folder_create(folder))
         return 1;
-    round_init(folder);
+    round_init(folder, true);
     if (is_one) {
         cut_at = strtol(argv[2], NULL, 10);
         run_round();

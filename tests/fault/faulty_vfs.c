@@ -17,28 +17,22 @@
 #define SECTOR 512
 #define PLANS 4
 
-/* What a sector held before it was written and not synced. */
-struct before {
-    struct before *next;
-    sqlite3_int64 number;
-    bool in_doubt;     /* a sync of it has failed */
-    bool is_cut_off;   /* the file was truncated before it */
-    bool is_rewritten; /* and written there again */
-    unsigned char bytes[SECTOR];
-};
+/* Of a sector: the disk has it; it was written since; a sync of it has failed. */
+enum sector { SYNCED, WRITTEN, IN_DOUBT };
 
+/* What is on the disk of a file; its content is what the kernel has. */
 struct disk_file {
     struct disk_file *next;
     char path[512];
-    struct before *sectors[1024]; /* by number, a hash table */
-    sqlite3_int64 synced_size;
-    bool has_lost_size; /* its size was changed, and not synced */
-    bool is_truncated;  /* it was made shorter, and not synced */
+    unsigned char *bytes;   /* on the disk */
+    unsigned char *sectors; /* enum sector of each */
+    size_t capacity, size;  /* of the bytes; what the disk has for the size of the file */
+    bool is_resized;        /* it was written or made shorter, and not synced */
 };
 
 struct open_file {
     sqlite3_file base;
-    struct disk_file *disk; /* NULL: of no interest (-shm) */
+    struct disk_file *disk;
     sqlite3_file *real;
     int error; /* of the last operation that has failed */
 };
@@ -55,59 +49,62 @@ static bool has_power = true;
 static int loses = -1; /* an enum loss, or -1: of each file another one */
 static struct random_source source;
 
-/* ---- what was there before */
+/* ---- what is on the disk */
 
-static void forget(struct before **place) {
-    struct before *sector = *place;
-    *place = sector->next;
-    free(sector);
+static size_t size_of(const struct open_file *file) {
+    sqlite3_int64 size = 0;
+    file->real->pMethods->xFileSize(file->real, &size);
+    return (size_t)size;
 }
 
-static struct before **find(struct disk_file *disk, sqlite3_int64 number) {
-    struct before **place = &disk->sectors[number % 1024];
-    while (*place != NULL && (*place)->number != number)
-        place = &(*place)->next;
-    return place;
+/* Behind its end a file has zeros. */
+static void make_room(struct disk_file *disk, size_t size) {
+    size_t capacity = disk->capacity == 0 ? 1 << 16 : disk->capacity;
+    while (capacity < size)
+        capacity *= 2;
+    if (capacity == disk->capacity)
+        return;
+    disk->bytes = realloc(disk->bytes, capacity);
+    disk->sectors = realloc(disk->sectors, capacity / SECTOR);
+    if (disk->bytes == NULL || disk->sectors == NULL)
+        abort();
+    memset(disk->bytes + disk->capacity, 0, capacity - disk->capacity);
+    memset(disk->sectors + disk->capacity / SECTOR, SYNCED, (capacity - disk->capacity) / SECTOR);
+    disk->capacity = capacity;
 }
 
-static void keep(struct open_file *file, sqlite3_int64 offset, sqlite3_int64 size,
-                 bool is_cut_off) {
-    for (sqlite3_int64 n = offset / SECTOR; n <= (offset + size - 1) / SECTOR; n++) {
-        struct before **place = find(file->disk, n);
-        if (*place != NULL) {
-            (*place)->in_doubt = false; /* written again, so the next sync covers it */
-            (*place)->is_rewritten = !is_cut_off;
-            continue;
-        }
-        struct before *sector = calloc(1, sizeof(*sector));
-        if (sector == NULL)
-            abort();
-        sector->number = n;
-        sector->is_cut_off = is_cut_off;
-        /* Behind the end it is zero. */
-        int result = file->real->pMethods->xRead(file->real, sector->bytes, SECTOR, n * SECTOR);
-        if (result != SQLITE_OK && result != SQLITE_IOERR_SHORT_READ)
-            abort();
-        *place = sector;
-    }
+/* A new write of what is in doubt is no longer in doubt: the next sync covers it. */
+static void note_write(struct disk_file *disk, size_t offset, size_t size) {
+    make_room(disk, offset + size + SECTOR);
+    for (size_t n = offset / SECTOR; n <= (offset + size - 1) / SECTOR; n++)
+        disk->sectors[n] = WRITTEN;
+    disk->is_resized = true;
+}
+
+static void read_sector(struct open_file *file, size_t n) {
+    unsigned char *bytes = file->disk->bytes + n * SECTOR;
+    int result =
+        file->real->pMethods->xRead(file->real, bytes, SECTOR, (sqlite3_int64)(n * SECTOR));
+    if (result != SQLITE_OK && result != SQLITE_IOERR_SHORT_READ) /* which fills up with zeros */
+        abort();
+    file->disk->sectors[n] = SYNCED;
 }
 
 static void make_durable(struct open_file *file) {
-    for (size_t i = 0; i < 1024; i++)
-        for (struct before **place = &file->disk->sectors[i]; *place != NULL;)
-            if ((*place)->in_doubt)
-                place = &(*place)->next;
-            else
-                forget(place);
-    file->real->pMethods->xFileSize(file->real, &file->disk->synced_size);
-    file->disk->has_lost_size = false;
-    file->disk->is_truncated = false;
+    struct disk_file *disk = file->disk;
+    size_t size = size_of(file);
+    for (size_t n = 0; n < disk->capacity / SECTOR; n++)
+        if (disk->sectors[n] == WRITTEN ||
+            (n * SECTOR >= size && disk->sectors[n] == SYNCED && n * SECTOR < disk->size))
+            read_sector(file, n);
+    disk->size = size;
+    disk->is_resized = false;
 }
 
 static void put_in_doubt(struct disk_file *disk) {
-    for (size_t i = 0; i < 1024; i++)
-        for (struct before *sector = disk->sectors[i]; sector != NULL; sector = sector->next)
-            sector->in_doubt = true;
+    for (size_t n = 0; n < disk->capacity / SECTOR; n++)
+        if (disk->sectors[n] == WRITTEN)
+            disk->sectors[n] = IN_DOUBT;
 }
 
 /* ---- faults */
@@ -166,6 +163,31 @@ static enum fault meet(enum operation operation) {
 
 /* ---- methods of files */
 
+/* Passes a call on. */
+#define PASS(name, method, parameters, ...)                           \
+    static int name parameters {                                      \
+        struct open_file *file = (struct open_file *)base;            \
+        return file->real->pMethods->method(file->real, __VA_ARGS__); \
+    }
+
+PASS(file_read, xRead, (sqlite3_file * base, void *bytes, int size, sqlite3_int64 offset), bytes,
+     size, offset)
+PASS(file_size, xFileSize, (sqlite3_file * base, sqlite3_int64 *size), size)
+PASS(file_lock, xLock, (sqlite3_file * base, int level), level)
+PASS(file_unlock, xUnlock, (sqlite3_file * base, int level), level)
+PASS(file_reserved, xCheckReservedLock, (sqlite3_file * base, int *reserved), reserved)
+PASS(shm_map, xShmMap,
+     (sqlite3_file * base, int page, int size, int extend, void volatile **memory), page, size,
+     extend, memory)
+PASS(shm_lock, xShmLock, (sqlite3_file * base, int offset, int count, int flags), offset, count,
+     flags)
+PASS(shm_unmap, xShmUnmap, (sqlite3_file * base, int remove), remove)
+
+static void shm_barrier(sqlite3_file *base) {
+    struct open_file *file = (struct open_file *)base;
+    file->real->pMethods->xShmBarrier(file->real);
+}
+
 static int file_close(sqlite3_file *base) {
     struct open_file *file = (struct open_file *)base;
     int result = file->real->pMethods->xClose(file->real);
@@ -173,17 +195,10 @@ static int file_close(sqlite3_file *base) {
     return result;
 }
 
-static int file_read(sqlite3_file *base, void *bytes, int size, sqlite3_int64 offset) {
-    struct open_file *file = (struct open_file *)base;
-    return file->real->pMethods->xRead(file->real, bytes, size, offset);
-}
-
 static int file_write(sqlite3_file *base, const void *bytes, int size, sqlite3_int64 offset) {
     struct open_file *file = (struct open_file *)base;
-    sqlite3_int64 end = 0;
     pthread_mutex_lock(&mutex);
-    file->real->pMethods->xFileSize(file->real, &end);
-    enum fault fault = meet(offset + size > end ? GROW : WRITE);
+    enum fault fault = meet((size_t)(offset + size) > size_of(file) ? GROW : WRITE);
     bool is_full = fault == FAULT_FULL || fault == FAULT_GROWTH;
     int part = fault == FAULT_NONE ? size : 0;
     if (fault == FAULT_TORN || fault == FAULT_FULL)
@@ -191,8 +206,7 @@ static int file_write(sqlite3_file *base, const void *bytes, int size, sqlite3_i
     if (fault == FAULT_LATE || (fault == FAULT_TORN && random_one_in(&source, 3)))
         part = size;
     if (part > 0) {
-        keep(file, offset, part, false);
-        file->disk->has_lost_size = true;
+        note_write(file->disk, (size_t)offset, (size_t)part);
         file->real->pMethods->xWrite(file->real, bytes, part, offset);
     }
     pthread_mutex_unlock(&mutex);
@@ -204,15 +218,10 @@ static int file_write(sqlite3_file *base, const void *bytes, int size, sqlite3_i
 
 static int file_truncate(sqlite3_file *base, sqlite3_int64 size) {
     struct open_file *file = (struct open_file *)base;
-    sqlite3_int64 before;
     int result = SQLITE_IOERR_TRUNCATE;
     pthread_mutex_lock(&mutex);
     if (meet(OTHER) == FAULT_NONE) {
-        file->real->pMethods->xFileSize(file->real, &before);
-        if (before > size)
-            keep(file, size, before - size, true);
-        file->disk->has_lost_size = true;
-        file->disk->is_truncated = file->disk->is_truncated || before > size;
+        file->disk->is_resized = true;
         result = file->real->pMethods->xTruncate(file->real, size);
     }
     pthread_mutex_unlock(&mutex);
@@ -235,26 +244,6 @@ static int file_sync(sqlite3_file *base, int flags) {
     return SQLITE_IOERR_FSYNC;
 }
 
-static int file_size(sqlite3_file *base, sqlite3_int64 *size) {
-    struct open_file *file = (struct open_file *)base;
-    return file->real->pMethods->xFileSize(file->real, size);
-}
-
-static int file_lock(sqlite3_file *base, int level) {
-    struct open_file *file = (struct open_file *)base;
-    return file->real->pMethods->xLock(file->real, level);
-}
-
-static int file_unlock(sqlite3_file *base, int level) {
-    struct open_file *file = (struct open_file *)base;
-    return file->real->pMethods->xUnlock(file->real, level);
-}
-
-static int file_reserved(sqlite3_file *base, int *reserved) {
-    struct open_file *file = (struct open_file *)base;
-    return file->real->pMethods->xCheckReservedLock(file->real, reserved);
-}
-
 static int file_control(sqlite3_file *base, int operation, void *arg) {
     struct open_file *file = (struct open_file *)base;
     if (operation == SQLITE_FCNTL_SIZE_HINT)
@@ -274,26 +263,6 @@ static int file_sector(sqlite3_file *base) {
 static int file_device(sqlite3_file *base) {
     (void)base;
     return SQLITE_IOCAP_POWERSAFE_OVERWRITE;
-}
-
-static int shm_map(sqlite3_file *base, int page, int size, int extend, void volatile **memory) {
-    struct open_file *file = (struct open_file *)base;
-    return file->real->pMethods->xShmMap(file->real, page, size, extend, memory);
-}
-
-static int shm_lock(sqlite3_file *base, int offset, int count, int flags) {
-    struct open_file *file = (struct open_file *)base;
-    return file->real->pMethods->xShmLock(file->real, offset, count, flags);
-}
-
-static void shm_barrier(sqlite3_file *base) {
-    struct open_file *file = (struct open_file *)base;
-    file->real->pMethods->xShmBarrier(file->real);
-}
-
-static int shm_unmap(sqlite3_file *base, int remove) {
-    struct open_file *file = (struct open_file *)base;
-    return file->real->pMethods->xShmUnmap(file->real, remove);
 }
 
 static const sqlite3_io_methods methods = {
@@ -319,16 +288,37 @@ static const sqlite3_io_methods methods = {
 /* ---- methods of the VFS: the other ones are those of the system */
 
 static struct disk_file *disk_of(const char *path) {
-    for (struct disk_file *disk = files; disk != NULL; disk = disk->next)
-        if (strcmp(disk->path, path) == 0)
-            return disk;
-    struct disk_file *disk = calloc(1, sizeof(*disk));
-    if (disk == NULL)
-        abort();
-    snprintf(disk->path, sizeof(disk->path), "%s", path);
-    disk->next = files;
-    files = disk;
+    struct disk_file *disk = files;
+    while (disk != NULL && strcmp(disk->path, path) != 0)
+        disk = disk->next;
+    if (disk == NULL) {
+        disk = calloc(1, sizeof(*disk));
+        if (disk == NULL)
+            abort();
+        snprintf(disk->path, sizeof(disk->path), "%s", path);
+        disk->next = files;
+        files = disk;
+    }
     return disk;
+}
+
+static void forget(struct disk_file *disk) {
+    free(disk->bytes);
+    free(disk->sectors);
+    disk->bytes = disk->sectors = NULL;
+    disk->capacity = disk->size = 0;
+    disk->is_resized = false;
+}
+
+/* What is there is on the disk, unless it was written here. */
+static void take_over(struct open_file *file) {
+    size_t size = size_of(file);
+    if (file->disk->capacity > 0)
+        return;
+    make_room(file->disk, size);
+    for (size_t n = 0; n * SECTOR < size; n++)
+        read_sector(file, n);
+    file->disk->size = size;
 }
 
 static int vfs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *base, int flags,
@@ -347,8 +337,7 @@ static int vfs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *base, int 
     }
     pthread_mutex_lock(&mutex);
     file->disk = disk_of(path == NULL ? "" : path);
-    if (!file->disk->has_lost_size)
-        file->real->pMethods->xFileSize(file->real, &file->disk->synced_size);
+    take_over(file);
     pthread_mutex_unlock(&mutex);
     file->base.pMethods = &methods;
     return SQLITE_OK;
@@ -359,15 +348,8 @@ static int vfs_delete(sqlite3_vfs *vfs, const char *path, int sync) {
     (void)vfs;
     pthread_mutex_lock(&mutex);
     bool refused = meet(OTHER) != FAULT_NONE;
-    if (!refused) {
-        struct disk_file *disk = disk_of(path);
-        for (size_t i = 0; i < 1024; i++)
-            while (disk->sectors[i] != NULL)
-                forget(&disk->sectors[i]);
-        disk->synced_size = 0;
-        disk->has_lost_size = false;
-        disk->is_truncated = false;
-    }
+    if (!refused)
+        forget(disk_of(path));
     pthread_mutex_unlock(&mutex);
     return refused ? SQLITE_IOERR_DELETE : system_vfs->xDelete(system_vfs, path, sync);
 }
@@ -388,9 +370,7 @@ void faulty_vfs_register(void) {
 void faulty_vfs_reset(uint64_t seed) {
     while (files != NULL) {
         struct disk_file *next = files->next;
-        for (size_t i = 0; i < 1024; i++)
-            while (files->sectors[i] != NULL)
-                forget(&files->sectors[i]);
+        forget(files);
         free(files);
         files = next;
     }
@@ -446,37 +426,29 @@ void faulty_vfs_power_off(void) {
     pthread_mutex_unlock(&mutex);
 }
 
-/* What a sector holds after the cut. A truncation has been made or not, as a whole. */
-static void settle_sector(int fd, const struct before *sector, bool undoes_truncation,
-                          enum loss loss) {
-    static const unsigned char zeros[SECTOR];
-    const unsigned char *bytes = sector->bytes;
-    if (sector->is_cut_off && !sector->is_rewritten && !undoes_truncation)
-        return;
-    bool is_kept = loss == LOSE_NOTHING || (loss == LOSE_SOME && random_one_in(&source, 2));
-    if (!(sector->is_cut_off && !sector->is_rewritten) && is_kept)
-        return; /* as it was written */
-    if (sector->is_cut_off && !undoes_truncation)
-        bytes = zeros;
-    if (pwrite(fd, bytes, SECTOR, sector->number * SECTOR) != SECTOR)
-        abort();
-}
-
+/* The size is that of the disk, or the new one. What was cut off comes back only with the size before. */
 static void settle_file(struct disk_file *disk) {
     char shm[600];
+    struct stat status;
     snprintf(shm, sizeof(shm), "%s-shm", disk->path);
     unlink(shm);
     int fd = open(disk->path, O_RDWR);
     if (fd < 0)
         return;
     enum loss loss = loses < 0 ? (enum loss)random_below(&source, 3) : (enum loss)loses;
-    bool undoes_truncation = disk->is_truncated && random_one_in(&source, 2);
-    for (size_t i = 0; i < 1024; i++)
-        for (struct before *sector = disk->sectors[i]; sector != NULL; sector = sector->next)
-            settle_sector(fd, sector, undoes_truncation, loss);
-    bool restores_size = disk->has_lost_size && disk->is_truncated == undoes_truncation;
-    if (restores_size && loss != LOSE_NOTHING && random_one_in(&source, 2) &&
-        ftruncate(fd, disk->synced_size) != 0)
+    if (fstat(fd, &status) != 0)
+        abort();
+    size_t new_size = (size_t)status.st_size, size = new_size;
+    if (disk->is_resized && loss != LOSE_NOTHING && random_one_in(&source, 2))
+        size = disk->size;
+    for (size_t n = 0; n * SECTOR < size && n < disk->capacity / SECTOR; n++) {
+        bool is_kept = loss == LOSE_NOTHING || (loss == LOSE_SOME && random_one_in(&source, 2));
+        bool is_cut_off = n * SECTOR >= new_size && disk->sectors[n] == SYNCED;
+        if ((disk->sectors[n] != SYNCED && !is_kept) || is_cut_off)
+            if (pwrite(fd, disk->bytes + n * SECTOR, SECTOR, (off_t)(n * SECTOR)) != SECTOR)
+                abort();
+    }
+    if (ftruncate(fd, (off_t)size) != 0)
         abort();
     close(fd);
 }

@@ -2,11 +2,12 @@
 /* journal_calls.c - system calls of a journal, and of SQLite below it, that fail when told to. */
 #include "journal_calls.h"
 
+#include "../support/failing_calls.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -38,6 +39,7 @@
 
 /* Those of the library, by the names that the C library has for files of any size. */
 #define OF_LIBRARY(CALL)                                                                  \
+    CALL(int, access, (const char *path, int mode), (path, mode))                         \
     CALL(char *, realpath, (const char *path, char *resolved), (path, resolved))          \
     CALL(int, lstat64, (const char *path, struct stat *status), (path, status))           \
     CALL(int, stat64, (const char *path, struct stat *status), (path, status))            \
@@ -55,7 +57,6 @@ enum call {
     /* These do more than to pass the call on. */
     SQLITE_mmap,
     SQLITE_close,
-    LIBRARY_access,
     LIBRARY_close,
     LIBRARY_fcntl64,
     LIBRARY_open64,
@@ -71,53 +72,32 @@ static const char *const names[COUNT] = {
 #undef NAME
             [SQLITE_mmap] = "mmap of SQLite",
     [SQLITE_close] = "close of SQLite",
-    [LIBRARY_access] = "access",
     [LIBRARY_close] = "close",
     [LIBRARY_fcntl64] = "fcntl64",
     [LIBRARY_open64] = "open64",
 };
 
-static struct {
-    _Atomic bool is_active, was_hit;
-    enum call call;
-    unsigned nth;
-    int error;
-    bool is_lasting;
-} plan;
-static _Atomic unsigned made[COUNT];
-
-static bool fails(enum call call) {
-    if (!atomic_load(&plan.is_active))
-        return false;
-    unsigned number = ++made[call];
-    if (call != plan.call || number < plan.nth || (number > plan.nth && !plan.is_lasting))
-        return false;
-    atomic_store(&plan.was_hit, true);
-    errno = plan.error;
-    return true;
-}
-
 /* ---- those of SQLite */
 
-#define REPLACE(type, name, parameters, arguments)                           \
-    static type(*real_##name) parameters;                                    \
-    static type own_##name parameters {                                      \
-        return fails(SQLITE_##name) ? FAILURE(type) : real_##name arguments; \
+#define REPLACE(type, name, parameters, arguments)                                  \
+    static type(*real_##name) parameters;                                           \
+    static type own_##name parameters {                                             \
+        return failing_call(SQLITE_##name) ? FAILURE(type) : real_##name arguments; \
     }
 OF_SQLITE(REPLACE)
 
 static int (*real_close)(int fd);
 static int own_close(int fd) {
-    bool failed = fails(SQLITE_close);
-    int result = real_close(fd); /* it is closed all the same, as on Linux */
-    if (failed)
-        errno = plan.error;
-    return failed ? -1 : result;
+    bool is_failing = failing_call(SQLITE_close);
+    int error = errno, result = real_close(fd); /* it is closed all the same, as on Linux */
+    errno = is_failing ? error : errno;
+    return is_failing ? -1 : result;
 }
 
 static void *(*real_mmap)(void *at, size_t size, int protection, int flags, int fd, off_t offset);
 static void *own_mmap(void *at, size_t size, int protection, int flags, int fd, off_t offset) {
-    return fails(SQLITE_mmap) ? MAP_FAILED : real_mmap(at, size, protection, flags, fd, offset);
+    return failing_call(SQLITE_mmap) ? MAP_FAILED
+                                     : real_mmap(at, size, protection, flags, fd, offset);
 }
 
 static sqlite3_syscall_ptr replace(const char *name, sqlite3_syscall_ptr own) {
@@ -147,29 +127,11 @@ void journal_calls_init(void) {
 
 /* ---- those of the library */
 
-#define WRAP(type, name, parameters, arguments)                                 \
-    type __real_##name parameters;                                              \
-    type __wrap_##name parameters;                                              \
-    type __wrap_##name parameters {                                             \
-        return fails(LIBRARY_##name) ? FAILURE(type) : __real_##name arguments; \
-    }
+#define WRAP(type, name, parameters, arguments) \
+    FAILING_WRAP(LIBRARY_##name, FAILURE(type), type, name, parameters, arguments)
 OF_LIBRARY(WRAP)
-
-int __real_access(const char *path, int mode);
-int __wrap_access(const char *path, int mode);
-int __wrap_access(const char *path, int mode) {
-    return fails(LIBRARY_access) ? -1 : __real_access(path, mode);
-}
-
-int __real_close(int fd);
-int __wrap_close(int fd);
-int __wrap_close(int fd) {
-    bool failed = fails(LIBRARY_close);
-    int result = __real_close(fd);
-    if (failed)
-        errno = plan.error;
-    return failed ? -1 : result;
-}
+FAILING_WRAP_CLOSE(LIBRARY_close)
+FAILING_WRAP_OPEN64(LIBRARY_open64)
 
 int __real_fcntl64(int fd, int command, ...);
 int __wrap_fcntl64(int fd, int command, ...);
@@ -178,20 +140,10 @@ int __wrap_fcntl64(int fd, int command, ...) {
     va_start(arguments, command);
     void *arg = va_arg(arguments, void *);
     va_end(arguments);
-    return fails(LIBRARY_fcntl64) ? -1 : __real_fcntl64(fd, command, arg);
+    return failing_call(LIBRARY_fcntl64) ? -1 : __real_fcntl64(fd, command, arg);
 }
 
-int __real_open64(const char *path, int flags, ...);
-int __wrap_open64(const char *path, int flags, ...);
-int __wrap_open64(const char *path, int flags, ...) {
-    va_list arguments;
-    va_start(arguments, flags);
-    mode_t mode = (flags & O_CREAT) != 0 ? va_arg(arguments, mode_t) : 0;
-    va_end(arguments);
-    return fails(LIBRARY_open64) ? -1 : __real_open64(path, flags, mode);
-}
-
-/* ---- the plan */
+/* ---- all of them */
 
 unsigned journal_calls_count(void) {
     return COUNT;
@@ -222,20 +174,4 @@ bool journal_calls_is_repeated(unsigned call) {
 bool journal_calls_must_refuse(unsigned call) {
     return call == LIBRARY_realpath || call == LIBRARY_mknod || call == LIBRARY_fsync ||
            call == LIBRARY_open64;
-}
-
-void journal_calls_fail(unsigned call, unsigned nth, int error, bool is_lasting) {
-    for (unsigned i = 0; i < COUNT; i++)
-        made[i] = 0;
-    plan.call = (enum call)call;
-    plan.nth = nth;
-    plan.error = error;
-    plan.is_lasting = is_lasting;
-    atomic_store(&plan.was_hit, false);
-    atomic_store(&plan.is_active, true);
-}
-
-bool journal_calls_relent(void) {
-    atomic_store(&plan.is_active, false);
-    return atomic_load(&plan.was_hit);
 }

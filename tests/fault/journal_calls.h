@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * journal_calls.h - system calls of a journal that fail: those that SQLite makes, which it lets a
- * program replace, and those of the library itself, which are linked to wrappers (-Wl,--wrap).
+ * program replace, and those of the library itself, which are linked to wrappers (-Wl,--wrap). Each is a kind of
+ * failing_calls.h.
  */
 #ifndef TESTS_JOURNAL_CALLS_H
 #define TESTS_JOURNAL_CALLS_H
@@ -20,11 +21,5 @@ bool journal_calls_is_repeated(unsigned call);
 
 /** Whether a new journal cannot be opened without it. */
 bool journal_calls_must_refuse(unsigned call);
-
-/** The n-th call, from 1, fails with `error`; `is_lasting`: all later ones, too. Counts from 0 again. */
-void journal_calls_fail(unsigned call, unsigned nth, int error, bool is_lasting);
-
-/** None fails any more. Returns whether one has. */
-bool journal_calls_relent(void);
 
 #endif /* TESTS_JOURNAL_CALLS_H */

@@ -3,6 +3,7 @@
 #include "journal_round.h"
 
 #include "../../src/journal/log.h"
+#include "../support/journal_structs.h"
 #include "../support/manual_time.h"
 #include "faulty_vfs.h"
 
@@ -12,68 +13,110 @@
 #include <string.h>
 #include <unistd.h>
 
+#define RULE_NS (5 * HTW_MINUTE)
+
 enum { PAYLOAD_MAX = 400000 };
 
-struct journal_round journal_round;
+static struct journal_round own;
 
-static struct journal_round *const at = &journal_round;
+struct journal_round *journal_round = &own;
 
-static struct fact *fact_of(uint64_t id) {
-    for (size_t i = 0; i < at->fact_count; i++)
-        if (at->facts[i].id == id)
-            return &at->facts[i];
-    return NULL;
+static char path[64];
+static bool is_on_faulty_disk;
+
+const char *const round_queue = "queue";
+static const char rule_name[] = "each five minutes";
+
+static void require(const char *wrong, uint64_t id, int result) {
+    if (wrong != NULL)
+        round_fail(wrong, id, result);
+}
+
+static long operations(void) {
+    return is_on_faulty_disk ? faulty_vfs_operations() : 0;
+}
+
+/* ---- deliveries */
+
+static void note_instant(int64_t deadline_ns) {
+    int64_t past_ns = deadline_ns - ROUND_START_NS, number = past_ns / RULE_NS;
+    if (past_ns % RULE_NS != 0 || number < 0 || number >= ROUND_INSTANTS)
+        round_fail("an instant that is none of the rule", (uint64_t)number, 0);
+    if (journal_round->instants[number])
+        round_fail("an instant comes twice in one run", (uint64_t)number, 0);
+    journal_round->instants[number] = true;
+}
+
+static bool is_of_rule(const struct htw_delivery *delivery) {
+    return delivery->payload_size == sizeof(rule_name) &&
+           memcmp(delivery->payload, rule_name, sizeof(rule_name)) == 0;
+}
+
+static void judge_delivery(const struct htw_delivery *delivery) {
+    if (delivery->deadline_ns > htw_scheduler_now(journal_round->scheduler))
+        round_fail("early", delivery->id, 0);
+    if (journal_round->has_stopped)
+        round_fail("delivered by a journal that has stopped", delivery->id, 0);
+    if (!is_of_rule(delivery) &&
+        (delivery->payload_size < 8 || memcmp(delivery->payload, "payload ", 8) != 0))
+        round_fail("another payload", delivery->id, 0);
+    if (is_of_rule(delivery))
+        note_instant(delivery->deadline_ns);
+    else
+        require(ledger_deliver(&journal_round->ledger, delivery->id, journal_round->is_judging),
+                delivery->id, 0);
+    journal_round->deliveries++;
 }
 
 static void deliver(void *context, const struct htw_delivery *delivery) {
     (void)context;
-    if (delivery->deadline_ns > htw_scheduler_now(at->scheduler))
-        round_fail("early", delivery->id, 0);
-    struct fact *fact = fact_of(delivery->id);
-    if (fact != NULL && fact->is_delivered)
-        round_fail("delivered twice in one run", delivery->id, 0);
-    if (fact != NULL)
-        fact->is_delivered = true;
-    if (!at->is_judging)
-        return;
-    if (fact == NULL)
-        round_fail("a job that was never put is delivered", delivery->id, 0);
-    if (fact->expected == MUST_NOT)
-        round_fail("a job that had ended, or failed, is delivered", delivery->id, 0);
-    if (delivery->payload_size < 8 || memcmp(delivery->payload, "payload ", 8) != 0)
-        round_fail("another payload", delivery->id, 0);
-    htw_journal_done_later(delivery->journal, delivery->id, NULL, NULL);
+    judge_delivery(delivery);
+    if (journal_round->is_judging && is_of_rule(delivery))
+        htw_journal_done_later(delivery->journal, delivery->id, NULL, NULL);
 }
 
 /* ---- opening and stopping */
 
-static void make_scheduler(void) {
-    at->scheduler = manual_scheduler(at->now_ns);
-    if (at->scheduler == NULL)
+void round_start(void) {
+    journal_round->scheduler = manual_scheduler(journal_round->now_ns);
+    if (journal_round->scheduler == NULL)
         round_fail("htw_scheduler_create", 0, 0);
 }
 
-void round_init(const char *folder) {
-    snprintf(at->path, sizeof(at->path), "%s/journal", folder);
-    faulty_vfs_register();
+void round_init(const char *folder, bool is_faulty) {
+    snprintf(path, sizeof(path), "%s/journal", folder);
+    is_on_faulty_disk = is_faulty;
+    if (is_on_faulty_disk)
+        faulty_vfs_register();
     htw__log_checkpoint_pages = 30;
 }
 
-void round_begin(uint64_t seed) {
-    static const char *const suffixes[] = { "", "-wal", "-shm", "-lock", "-journal" };
-    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+static const char *const suffixes[] = { "", "-wal", "-shm", "-lock", "-journal" };
+
+static void remove_files(size_t from) {
+    for (size_t i = from; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
         char name[96];
-        snprintf(name, sizeof(name), "%s%s", at->path, suffixes[i]);
+        snprintf(name, sizeof(name), "%s%s", path, suffixes[i]);
         if (unlink(name) != 0 && errno != ENOENT)
             round_fail("a file cannot be removed", 0, errno);
     }
-    at->fact_count = 0;
-    at->holder = 0;
-    at->is_judging = at->marks = false;
-    memset(at->may_mark, 0, sizeof(at->may_mark));
-    at->now_ns = ROUND_START_NS;
-    faulty_vfs_reset(seed);
-    make_scheduler();
+}
+
+void round_begin(uint64_t seed) {
+    remove_files(0);
+    memset(journal_round, 0, sizeof(*journal_round));
+    strcpy(journal_round->path, path);
+    journal_round->now_ns = ROUND_START_NS;
+    if (is_on_faulty_disk)
+        faulty_vfs_reset(seed);
+    round_start();
+}
+
+static int next_instant(const char *schedule, const char *zone, int64_t after_ns,
+                        int64_t *ret_next_ns) {
+    (void)schedule, (void)zone;
+    *ret_next_ns = after_ns - (after_ns - ROUND_START_NS) % RULE_NS + RULE_NS;
+    return 0;
 }
 
 int round_open(void) {
@@ -81,58 +124,115 @@ int round_open(void) {
     options.deliver = deliver;
     options.near_ns = 2 * HTW_MINUTE;
     options.max_memory = 256 * 1024;
-    for (size_t i = 0; i < at->fact_count; i++)
-        at->facts[i].is_delivered = false;
-    return htw_journal_open(&at->journal, at->scheduler, at->path, &options);
+    options.next_instant = next_instant;
+    ledger_open(&journal_round->ledger);
+    memset(journal_round->instants, 0, sizeof(journal_round->instants));
+    journal_round->has_stopped = false;
+    return htw_journal_open(&journal_round->journal, journal_round->scheduler, path, &options);
 }
 
-void round_stop(bool is_cut) {
-    if (is_cut)
-        faulty_vfs_power_off();
-    if (at->journal != NULL)
-        (void)htw_journal_close(at->journal);
-    at->journal = NULL;
-    htw_scheduler_destroy(at->scheduler);
-    if (is_cut)
-        faulty_vfs_cut();
-    make_scheduler();
+static void copy_file(const char *from, const char *to) {
+    static char bytes[1 << 16];
+    FILE *in = fopen(from, "r"), *out = fopen(to, "w");
+    if (in == NULL || out == NULL)
+        round_fail("a file cannot be copied", 0, errno);
+    for (size_t size; (size = fread(bytes, 1, sizeof(bytes), in)) > 0;)
+        (void)fwrite(bytes, 1, size, out);
+    if (fclose(in) != 0 || fclose(out) != 0)
+        round_fail("a file cannot be copied", 0, errno);
+}
+
+static void close_journal(void) {
+    int result = journal_round->journal == NULL ? 0 : htw_journal_close(journal_round->journal);
+    journal_round->journal = NULL;
+    if (result != 0 && result != -EIO && result != -ENOSPC && result != -ENOMEM)
+        round_fail("an unexpected answer of the close", 0, result);
+    if (journal_round->has_stopped && operations() != journal_round->operations)
+        round_fail("a journal that has stopped has written", 0, 0);
+    htw_scheduler_destroy(journal_round->scheduler);
+}
+
+/* What is there before the close is what a kill leaves. */
+static void kill_journal(void) {
+    char log[96], copy[96], copied_log[96];
+    snprintf(log, sizeof(log), "%s-wal", path);
+    snprintf(copy, sizeof(copy), "%s-copy", path);
+    snprintf(copied_log, sizeof(copied_log), "%s-copied-wal", path);
+    bool has_log = access(log, F_OK) == 0;
+    copy_file(path, copy);
+    if (has_log)
+        copy_file(log, copied_log);
+    close_journal();
+    remove_files(1);
+    if (rename(copy, path) != 0 || (has_log && rename(copied_log, log) != 0))
+        round_fail("a file cannot be renamed", 0, errno);
+    if (is_on_faulty_disk)
+        faulty_vfs_reset(1);
+}
+
+void round_stop(enum stop stop) {
+    if (stop == IS_KILLED) {
+        kill_journal();
+    } else {
+        if (stop == IS_CUT)
+            faulty_vfs_power_off();
+        close_journal();
+        if (stop == IS_CUT)
+            faulty_vfs_cut();
+    }
+    round_start();
 }
 
 /* ---- changes */
 
-static bool has_stopped(void) {
-    return htw_journal_sync(at->journal) == -EIO;
+/* Of a change that has answered this. */
+static bool has_stopped(int result) {
+    if (result == -EIO && !journal_round->has_stopped &&
+        htw_journal_sync(journal_round->journal) == -EIO) {
+        journal_round->has_stopped = true;
+        journal_round->operations = operations();
+        journal_round->stops++;
+    }
+    return journal_round->has_stopped;
 }
 
 /* What an answer says about a change. */
 static enum expected outcome_of(int result) {
-    if (result == 0)
-        return MUST;
-    if (result != -EIO && result != -ENOSPC && result != -EAGAIN && result != -ENOMEM)
-        round_fail("an unexpected result", 0, result);
-    return result == -EIO && has_stopped() ? MAY : MUST_NOT;
+    if (result != 0 && result != -EIO && result != -ENOSPC && result != -EAGAIN &&
+        result != -ENOMEM && result != -EBUSY)
+        round_fail("an unexpected answer", 0, result);
+    if (journal_round->has_stopped && result != -EIO)
+        round_fail("a journal that has stopped goes on", 0, result);
+    if (result != 0 && htw_journal_error()[0] == '\0')
+        round_fail("no sentence", 0, result);
+    journal_round->refusals += result != 0;
+    return ledger_outcome(result, has_stopped(result));
 }
 
 static const char *payload_of(size_t size) {
     static char payload[PAYLOAD_MAX];
     if (size > sizeof(payload))
         abort();
-    memcpy(payload, "payload ", 8);
+    if (payload[0] == '\0') {
+        memset(payload, 'x', sizeof(payload)); /* a page of zeros is there before it is written */
+        memcpy(payload, "payload ", 8);
+    }
     return payload;
 }
 
-static void add_fact(uint64_t id, enum expected expected) {
-    if (id == 0)
-        return;
-    if (at->fact_count == FACTS_MAX)
-        abort();
-    at->facts[at->fact_count++] = (struct fact) { .id = id, .expected = expected };
+static void add_fact(uint64_t id, enum expected outcome) {
+    require(ledger_put(&journal_round->ledger, id, outcome), id, 0);
 }
 
-void round_put(int64_t deadline_ns, size_t size) {
+static void end_fact(struct fact *fact, int result) {
+    require(ledger_end(fact, result, has_stopped(result)), fact == NULL ? 0 : fact->id, result);
+}
+
+int round_put(int64_t deadline_ns, size_t size) {
     uint64_t id = 0;
-    int result = htw_journal_put(at->journal, deadline_ns, payload_of(size), size, &id);
+    int result = htw_journal_put(journal_round->journal, deadline_ns, payload_of(size), size, &id);
     add_fact(id, outcome_of(result));
+    return result;
 }
 
 static void store(void *arg, int result) {
@@ -142,122 +242,212 @@ static void store(void *arg, int result) {
 void round_put_later(int64_t deadline_ns, size_t size) {
     uint64_t id = 0;
     int noticed = 1;
-    int result = htw_journal_put_later(at->journal, deadline_ns, payload_of(size), size, store,
-                                       &noticed, &id);
+    int result = htw_journal_put_later(journal_round->journal, deadline_ns, payload_of(size), size,
+                                       store, &noticed, &id);
     if (result != 0 && outcome_of(result) != MAY)
         return;
-    (void)!htw_journal_sync(at->journal);
+    (void)!htw_journal_sync(journal_round->journal);
     if (result == 0 && noticed == 1)
         round_fail("a sync returned before a notice", id, 0);
-    add_fact(id, result != 0 ? MAY : outcome_of(noticed));
+    add_fact(id, result != 0 ? MAY : ledger_outcome(noticed, has_stopped(noticed)));
 }
 
-/* What is known of a job that a change of this outcome has ended. */
-static void end_fact(struct fact *fact, enum expected outcome) {
-    if (fact != NULL && outcome == MUST)
-        fact->expected = MUST_NOT;
-    else if (fact != NULL && outcome == MAY && fact->expected == MUST)
-        fact->expected = MAY;
-}
-
-void round_end(struct fact *fact, bool is_cancel) {
-    int result = is_cancel ? htw_journal_cancel(at->journal, fact->id)
-                           : htw_journal_done(at->journal, fact->id);
-    if (result == -EALREADY && is_cancel)
-        return;
-    if (result == -ENOENT) {
-        if (fact->expected == MUST)
-            round_fail("a job is gone", fact->id, result);
-        fact->expected = MUST_NOT;
-        return;
-    }
-    enum expected outcome = outcome_of(result);
-    if (outcome == MUST && fact->expected == MUST_NOT)
-        round_fail("a job that does not exist was ended", fact->id, result);
-    end_fact(fact, outcome);
-}
-
-static struct htw_job job_of(int64_t deadline_ns, size_t size) {
-    struct htw_job job = HTW_JOB_INIT;
-    job.payload_size = size;
-    job.payload = payload_of(size);
-    job.deadline_ns = deadline_ns;
-    return job;
+int round_end(struct fact *fact, bool is_cancel) {
+    int result = is_cancel ? htw_journal_cancel(journal_round->journal, fact->id)
+                           : htw_journal_done(journal_round->journal, fact->id);
+    if (result != -ENOENT && !(result == -EALREADY && is_cancel))
+        (void)outcome_of(result);
+    end_fact(fact, result);
+    return result;
 }
 
 void round_replace(struct fact *old, int64_t deadline_ns, size_t size) {
-    struct htw_job job = job_of(deadline_ns, size);
-    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
-    change.jobs = &job;
-    change.job_count = 1;
-    change.done = old == NULL ? NULL : &old->id;
-    change.done_count = old != NULL;
-    change.mark = &at->next_mark;
-    change.mark_size = 1;
-    enum expected outcome = outcome_of(htw_journal_apply(at->journal, &change));
+    struct htw_job job =
+        JOB(.deadline_ns = deadline_ns, .payload = payload_of(size), .payload_size = size);
+    const struct htw_journal_change change =
+        CHANGE(.jobs = &job, .job_count = 1, .done = old == NULL ? NULL : &old->id,
+               .done_count = old != NULL, .mark = &journal_round->next_mark, .mark_size = 1);
+    int result = htw_journal_apply(journal_round->journal, &change);
+    enum expected outcome = outcome_of(result);
     if (outcome == MUST) {
-        memset(at->may_mark, 0, sizeof(at->may_mark));
-        at->marks = true;
+        memset(journal_round->may_mark, 0, sizeof(journal_round->may_mark));
+        journal_round->marks = true;
     }
     if (outcome != MUST_NOT)
-        at->may_mark[at->next_mark] = true;
-    at->next_mark++;
-    end_fact(old, outcome);
+        journal_round->may_mark[journal_round->next_mark] = true;
+    journal_round->next_mark++;
+    end_fact(old, result);
     add_fact(job.id, outcome);
 }
 
 /* The job of the key may be replaced only by a put that is known. */
 void round_put_under_key(int64_t deadline_ns, size_t size) {
-    struct htw_job job = job_of(deadline_ns, size);
-    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
-    job.key = "key";
-    job.key_size = 3;
-    change.jobs = &job;
-    change.job_count = 1;
-    enum expected outcome = outcome_of(htw_journal_apply(at->journal, &change));
-    end_fact(fact_of(at->holder), outcome);
+    struct htw_job job = JOB(.deadline_ns = deadline_ns, .payload = payload_of(size),
+                             .payload_size = size, KEY("key"));
+    struct fact *holder = ledger_find(&journal_round->ledger, journal_round->holder);
+    int result = journal_put_job(journal_round->journal, &job);
+    enum expected outcome = outcome_of(result);
+    if (holder != NULL && holder->expected != MUST_NOT) /* it may have ended since */
+        end_fact(holder, result);
     add_fact(job.id, outcome);
     if (outcome == MUST)
-        at->holder = job.id;
+        journal_round->holder = job.id;
+}
+
+void round_set_rule(void) {
+    struct htw_recurring rule = HTW_RECURRING_INIT;
+    rule.name = rule.schedule = rule_name;
+    rule.catch_up = HTW_RECURRING_CATCH_UP_MAX;
+    rule.job = JOB(.payload = rule_name, .payload_size = sizeof(rule_name));
+    journal_round->rule_ns = journal_round->now_ns;
+    journal_round->rule = outcome_of(htw_journal_set_recurring(journal_round->journal, &rule));
+}
+
+/* ---- a queue */
+
+int round_put_in_queue(size_t size) {
+    struct htw_job job = JOB(.queue = round_queue, .deadline_ns = ROUND_START_NS,
+                             .payload = payload_of(size), .payload_size = size);
+    int result = journal_put_job(journal_round->journal, &job);
+    add_fact(job.id, outcome_of(result));
+    return result;
+}
+
+static void note_lease(void *arg, int result, const struct htw_delivery *delivery) {
+    if (result == 0) {
+        judge_delivery(delivery);
+        *(struct htw_delivery *)arg = *delivery;
+    }
+}
+
+int round_lease(bool is_durable, struct htw_delivery *ret_delivery) {
+    int result = journal_lease_one(journal_round->journal, round_queue, is_durable, note_lease,
+                                   ret_delivery);
+    if (result != -ETIMEDOUT)
+        (void)outcome_of(result);
+    return result;
+}
+
+int round_step(const struct htw_delivery *lease, enum htw_job_step step, int64_t deadline_ns) {
+    struct fact *fact = ledger_find(&journal_round->ledger, lease->id);
+    int result = journal_step(journal_round->journal, lease->id, step,
+                              step == HTW_JOB_END ? lease->attempt : 0, deadline_ns);
+    if (result == -ESTALE || fact == NULL)
+        return result;
+    if (result != -ENOENT)
+        (void)outcome_of(result);
+    if (step == HTW_JOB_END || step == HTW_JOB_CANCEL)
+        end_fact(fact, result);
+    else
+        fact->is_delivered = fact->is_delivered && result != 0; /* it can be leased again */
+    return result;
 }
 
 void round_advance(int64_t delta_ns) {
-    at->now_ns += delta_ns;
-    if (htw_scheduler_advance(at->scheduler, delta_ns) != 0)
+    journal_round->now_ns += delta_ns;
+    if (htw_scheduler_advance(journal_round->scheduler, delta_ns) != 0)
         round_fail("htw_scheduler_advance", 0, 0);
+}
+
+/* ---- a history */
+
+static struct fact *fact_at(size_t i) {
+    return i < journal_round->ledger.count ? &journal_round->ledger.facts[i] : NULL;
+}
+
+void round_change(void) {
+    struct fact *first = fact_at(0), *second = fact_at(1);
+    struct htw_delivery lease;
+    int64_t later_ns = ROUND_START_NS + HTW_HOUR;
+    round_set_rule();
+    round_put(later_ns, 10);
+    round_replace(first != NULL && first->expected == MUST ? first : NULL, later_ns, 10);
+    round_put_under_key(later_ns, 100000);
+    round_put_later(ROUND_START_NS + HTW_SECOND, 10);
+    round_advance(7 * HTW_MINUTE);
+    if (second != NULL)
+        round_end(second, false);
+    round_put_in_queue(10);
+    round_put_in_queue(10);
+    if (round_lease(true, &lease) == 0)
+        (void)round_step(&lease, HTW_JOB_END, 0);
+    round_put_under_key(later_ns, 20000);
+}
+
+void round_leave(bool is_doubtful) {
+    if (round_open() != 0)
+        round_fail("the first open", 0, 0);
+    round_put(ROUND_START_NS + HTW_HOUR, 10);
+    round_put(ROUND_START_NS + 30 * HTW_SECOND, 10);
+    if (is_doubtful)
+        faulty_vfs_plan(FAULT_SYNC, operations(), 1);
+    round_put(ROUND_START_NS + HTW_HOUR, 10);
+    if (is_doubtful != journal_round->has_stopped)
+        round_fail("a failed fsync is ignored", 0, 0);
+    round_stop(is_doubtful ? CLOSES : IS_KILLED);
+    if (is_doubtful)
+        faulty_vfs_relent();
 }
 
 /* ---- the judgement */
 
 static void judge_mark(void) {
     unsigned char mark = 0;
-    int64_t size = htw_journal_get_mark(at->journal, &mark, 1);
-    if (size < 0 || size > 1 || (size == 0 && at->marks) || (size == 1 && !at->may_mark[mark]))
+    int64_t size = htw_journal_get_mark(journal_round->journal, &mark, 1);
+    if (size < 0 || size > 1 || (size == 0 && journal_round->marks) ||
+        (size == 1 && !journal_round->may_mark[mark]))
         round_fail("the mark is wrong", mark, (int)size);
 }
 
+/* All instants have come since it was set, or none. */
+static void judge_rule(void) {
+    int64_t set_ns = journal_round->rule_ns == 0 ? ROUND_START_NS : journal_round->rule_ns;
+    int64_t first = (set_ns - ROUND_START_NS) / RULE_NS + 1,
+            last = (journal_round->now_ns - ROUND_START_NS) / RULE_NS;
+    bool is_set = journal_round->instants[first];
+    if (journal_round->rule != MAY && is_set != (journal_round->rule == MUST))
+        round_fail("a rule is lost, or was not set", 0, is_set);
+    for (int64_t number = 0; number < ROUND_INSTANTS; number++)
+        if (journal_round->instants[number] != (is_set && number >= first && number <= last))
+            round_fail("an instant is lost, or comes too much", (uint64_t)number, is_set);
+}
+
+static void judge_jobs(void) {
+    struct htw_delivery lease;
+    uint64_t id = 0;
+    while (round_lease(false, &lease) == 0)
+        if (round_step(&lease, HTW_JOB_END, 0) != 0)
+            round_fail("a lease cannot be ended", lease.id, 0);
+    const char *wrong = ledger_close(&journal_round->ledger, &id);
+    require(wrong, id, 0);
+    for (size_t i = 0; i < journal_round->ledger.count; i++) {
+        struct fact *fact = &journal_round->ledger.facts[i];
+        int result = fact->is_delivered ? htw_journal_done(journal_round->journal, fact->id) : 0;
+        if (result != 0 && result != -ENOENT) /* a lease that has ended, too */
+            round_fail("a job cannot be ended", fact->id, result);
+    }
+    struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
+    if (htw_journal_get_stats(journal_round->journal, &stats) != 0 || stats.jobs != 0)
+        round_fail("the count of jobs is wrong", 0, (int)stats.jobs);
+}
+
 void round_judge(void) {
-    at->is_judging = true;
+    journal_round->is_judging = true;
     int error = round_open();
     if (error != 0)
         round_fail("the journal cannot be opened again", 0, error);
     judge_mark();
     for (int i = 0; i < 3; i++) {
-        round_advance(i == 0 ? HTW_DAY : 0);
-        error = htw_journal_sync(at->journal);
+        round_advance(i == 0 ? ROUND_LAST_NS : 0);
+        error = htw_journal_sync(journal_round->journal);
         if (error != 0)
             round_fail("htw_journal_sync", 0, error);
     }
-    for (size_t i = 0; i < at->fact_count; i++)
-        if (at->facts[i].expected == MUST && !at->facts[i].is_delivered)
-            round_fail("a job is lost", at->facts[i].id, 0);
-    struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
-    htw_journal_get_stats(at->journal, &stats);
-    if (stats.jobs != 0)
-        round_fail("the count of jobs is wrong", 0, (int)stats.jobs);
-    error = htw_journal_close(at->journal);
+    judge_rule();
+    judge_jobs();
+    error = htw_journal_close(journal_round->journal);
     if (error != 0)
         round_fail("htw_journal_close", 0, error);
-    at->journal = NULL;
-    htw_scheduler_destroy(at->scheduler);
+    journal_round->journal = NULL;
+    htw_scheduler_destroy(journal_round->scheduler);
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * journal_round.h - a journal on a disk that fails (faulty_vfs.h), and what its answers say about each job.
+ * journal_round.h - rounds of a journal on a system that fails, judged by its answers (ledger.h).
  *
- * In a round a journal is opened, changed and cut off, again and again. At the end it is opened on a disk that
- * works, and all that it delivers is compared with the answers:
- *  - a put that has answered 0, and no end of the job that may have been made: it is delivered;
- *  - a put that has failed, or a done or cancel that has answered 0: it is not;
- *  - if the journal had stopped when it answered -EIO: either.
- * No job is delivered early, or twice in one run.
+ * In a round a journal is opened, changed and cut off, again and again. At the end it is opened on a system that
+ * works, and all that it delivers is compared with the ledger. A rule puts a job every five minutes, once for each
+ * instant. No job is delivered early. A journal that has stopped answers each change with -EIO, delivers nothing and
+ * writes nothing.
  */
 #ifndef TESTS_FAULT_JOURNAL_ROUND_H
 #define TESTS_FAULT_JOURNAL_ROUND_H
+
+#include "../support/ledger.h"
 
 #include <htw/journal.h>
 
@@ -19,60 +19,83 @@
 #include <stdint.h>
 
 #define ROUND_START_NS (INT64_C(28333333) * HTW_MINUTE)
+#define ROUND_LAST_NS (2 * HTW_HOUR)
 
-enum { FACTS_MAX = 400 };
+enum { ROUND_INSTANTS = 100 }; /* of a rule */
 
-enum expected { MUST, MUST_NOT, MAY };
-
-/* What is known of a job. */
-struct fact {
-    uint64_t id;
-    enum expected expected;
-    bool is_delivered; /* since the journal was opened */
-    int result;        /* of a put with a notice */
-};
-
-extern struct journal_round {
+struct journal_round {
     char path[64];
     struct htw_scheduler *scheduler;
     struct htw_journal *journal; /* NULL: it is not open */
     int64_t now_ns;
-    struct fact facts[FACTS_MAX];
-    size_t fact_count;
+    struct ledger ledger;
     uint64_t holder; /* the job of the key */
-    bool is_judging;
+    bool is_judging, has_stopped;
+    long operations; /* of the disk, when it had stopped */
+    unsigned refusals, stops, deliveries;
     bool may_mark[256], marks; /* values that the mark may have; whether it was ever set */
     unsigned char next_mark;
-} journal_round;
+    enum expected rule;
+    int64_t rule_ns; /* when it was set */
+    bool instants[ROUND_INSTANTS];
+};
+
+/** Of this process, or in memory that it shares with others. */
+extern struct journal_round *journal_round;
+
+/** The name of the queue. */
+extern const char *const round_queue;
 
 /** Of the program: says that something is wrong, and how to see it again. */
 _Noreturn void round_fail(const char *what, uint64_t id, int result);
 
-/** Once, before the rounds: the file is in this folder, on the disk that fails, and the log begins again often. */
-void round_init(const char *folder);
+/** Once, before the rounds: the file is in this folder, on the disk that fails (faulty_vfs.h) or that of the system. */
+void round_init(const char *folder, bool is_on_faulty_disk);
 
 /** Begins a round: no file, the clock at ROUND_START_NS. `seed`: what a power cut leaves. */
 void round_begin(uint64_t seed);
 
+/** A scheduler, at `now_ns`: of a process that was forked since. */
+void round_start(void);
+
 /** Opens the journal. */
 int round_open(void);
 
-/* Changes. Payloads have 8 bytes or more. */
-void round_put(int64_t deadline_ns, size_t size);
+/* Changes, and what they answer. Payloads have 8 bytes or more. */
+int round_put(int64_t deadline_ns, size_t size);
 void round_put_later(int64_t deadline_ns, size_t size);
 void round_put_under_key(int64_t deadline_ns, size_t size);
-void round_end(struct fact *fact, bool is_cancel);
+int round_put_in_queue(size_t size);
+int round_end(struct fact *fact, bool is_cancel);
+void round_set_rule(void);
 
 /** One job ends and another is put, with a mark. `old`: NULL: none ends. */
 void round_replace(struct fact *old, int64_t deadline_ns, size_t size);
 
+/** Leases the first job of the queue; the answer. `ret_delivery`: its id, its attempt. */
+int round_lease(bool is_durable, struct htw_delivery *ret_delivery);
+
+/** Makes a step of a job under its lease. */
+int round_step(const struct htw_delivery *lease, enum htw_job_step step, int64_t deadline_ns);
+
 void round_advance(int64_t delta_ns);
 
-/** The process ends, and the journal is closed as it can be. With `is_cut`, nothing of that gets to the disk, and
-    the power cut leaves what it leaves. Time goes on where it was. */
-void round_stop(bool is_cut);
+/** Each kind of change, in an open journal: of up to two jobs that were there before, some that are due in a minute, a
+   queue, a key, a mark, a rule, jobs of many pages. Copies the log, if it may have 10 pages. */
+void round_change(void);
 
-/** Opens the journal a last time, and judges all that it delivers in a day. */
+/** Puts three jobs, of which a kill leaves the file, or, `is_doubtful`, an fsync that has failed. */
+void round_leave(bool is_doubtful);
+
+/** How a journal ends. */
+enum stop {
+    CLOSES,    /* it is closed as it can be */
+    IS_KILLED, /* what was written stays */
+    IS_CUT     /* so does the power: what was not synced may be lost. Time goes on where it was */
+};
+void round_stop(enum stop stop);
+
+/** Opens the journal a last time, and judges all that it delivers in ROUND_LAST_NS, up to which all jobs are due. */
 void round_judge(void);
 
 #endif /* TESTS_FAULT_JOURNAL_ROUND_H */

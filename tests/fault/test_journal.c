@@ -20,6 +20,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { JOBS_MAX = 400 };
+
 static struct random_source source;
 static struct model_arguments arguments;
 static uint64_t round_number;
@@ -34,7 +36,7 @@ void round_fail(const char *what, uint64_t id, int result) {
 /* ---- the changes */
 
 static int64_t random_deadline(void) {
-    return journal_round.now_ns + (int64_t)random_below(&source, 6 * 60) * HTW_SECOND -
+    return journal_round->now_ns + (int64_t)random_below(&source, 6 * 60) * HTW_SECOND -
            60 * HTW_SECOND;
 }
 
@@ -52,15 +54,16 @@ static void put(void) {
 
 /* A job that is ended may be one that was not put, too. */
 static void end(bool is_cancel) {
-    if (journal_round.fact_count > 0)
-        round_end(&journal_round.facts[random_below(&source, journal_round.fact_count)], is_cancel);
+    if (journal_round->ledger.count > 0)
+        round_end(&journal_round->ledger.facts[random_below(&source, journal_round->ledger.count)],
+                  is_cancel);
 }
 
 static void replace(void) {
     struct fact *old = NULL;
-    for (size_t i = 0; i < journal_round.fact_count && old == NULL; i++)
-        if (journal_round.facts[i].expected == MUST)
-            old = &journal_round.facts[i];
+    for (size_t i = 0; i < journal_round->ledger.count && old == NULL; i++)
+        if (journal_round->ledger.facts[i].expected == MUST)
+            old = &journal_round->ledger.facts[i];
     round_replace(old, random_deadline(), random_size());
 }
 
@@ -69,8 +72,8 @@ static void advance(void) {
 }
 
 static void change(unsigned steps) {
-    for (unsigned i = 0; i < steps && journal_round.fact_count + 2 < FACTS_MAX; i++)
-        switch (random_below(&source, 10)) {
+    for (unsigned i = 0; i < steps && journal_round->ledger.count + 2 < JOBS_MAX; i++)
+        switch (random_below(&source, 11)) {
         case 0:
             advance();
             break;
@@ -85,6 +88,10 @@ static void change(unsigned steps) {
             break;
         case 4:
             round_put_under_key(random_deadline(), random_size());
+            break;
+        case 5:
+            if (journal_round->rule_ns == 0)
+                round_set_rule();
             break;
         default:
             put();
@@ -109,14 +116,13 @@ static void plan_faults(void) {
 /* The process ends, before the power does or with it. */
 static void cut(void) {
     if (random_one_in(&source, 2))
-        round_stop(false);
-    round_stop(true);
+        round_stop(CLOSES);
+    round_stop(IS_CUT);
 }
 
 /* The process starts anew; the kernel goes on, with what it takes for the content of the files. */
 static void restart(void) {
-    (void)htw_journal_close(journal_round.journal);
-    journal_round.journal = NULL;
+    round_stop(CLOSES);
     if (faulty_vfs_has_power() && round_open() == 0)
         change(5 + (unsigned)random_below(&source, 20));
 }
@@ -131,7 +137,7 @@ static long run_round(uint64_t number) {
         change(10 + (unsigned)random_below(&source, 60));
     else if (error != -EIO && error != -ENOSPC && error != -ENOENT && error != -EACCES)
         round_fail("an unexpected error of the first open", 0, error);
-    while (journal_round.journal != NULL && random_one_in(&source, 2))
+    while (journal_round->journal != NULL && random_one_in(&source, 2))
         restart();
     long failures = faulty_vfs_failures();
     cut();
@@ -153,7 +159,7 @@ int main(int argc, char **argv) {
         return 2;
     if (!test_folder_create(folder))
         return 1;
-    round_init(folder);
+    round_init(folder, true);
     uint64_t faulty = 0;
     for (uint64_t i = 0; i < arguments.histories; i++)
         faulty += run_round(arguments.first + i) > 0;
