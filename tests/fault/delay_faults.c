@@ -26,27 +26,10 @@ const char *const fault_names[FAULT_COUNT] = {
 };
 
 /* The handler wakes the loop through a pipe, which fails only when it is full. */
-static volatile bool is_in_handler;
-
 static void stop(void) {
-    is_in_handler = true;
+    failing_calls_count = false;
     raise(SIGTERM);
-    is_in_handler = false;
-}
-
-/* Whether this call is one that fails. */
-static bool fails(enum fault_call call) {
-    if (fault_plan == NULL || !fault_plan->is_active || is_in_handler)
-        return false;
-    unsigned number = ++fault_plan->made[call];
-    if (call != fault_plan->call || number < fault_plan->number ||
-        (number > fault_plan->number && !fault_plan->is_lasting))
-        return false;
-    fault_plan->was_hit = true;
-    if (fault_plan->is_stopped)
-        stop();
-    errno = fault_plan->error;
-    return true;
+    failing_calls_count = true;
 }
 
 static bool is_short(void) {
@@ -56,26 +39,11 @@ static bool is_short(void) {
 /* What a call that fails returns: -1, or NULL. */
 #define FAILURE(type) _Generic((type)0, char * : NULL, void * : NULL, default : -1)
 
-#define WRAP(type, name, parameters, arguments)                               \
-    type __real_##name parameters;                                            \
-    type __wrap_##name parameters;                                            \
-    type __wrap_##name parameters {                                           \
-        return fails(FAULT_##name) ? FAILURE(type) : __real_##name arguments; \
-    }
+#define WRAP(type, name, parameters, arguments) \
+    FAILING_WRAP(FAULT_##name, FAILURE(type), type, name, parameters, arguments)
 
 DELAY_FAULTS(WRAP)
-
-/* The descriptor is still closed, as on Linux. */
-int __real_close(int fd);
-int __wrap_close(int fd);
-int __wrap_close(int fd) {
-    if (!fails(FAULT_close))
-        return __real_close(fd);
-    int error = errno;
-    __real_close(fd);
-    errno = error;
-    return -1;
-}
+FAILING_WRAP_CLOSE(FAULT_close)
 
 int __real_open64(const char *path, int flags, ...);
 int __wrap_open64(const char *path, int flags, ...);
@@ -86,7 +54,7 @@ int __wrap_open64(const char *path, int flags, ...) {
     va_end(arguments);
     if ((mode & 077) != 0 && fault_plan != NULL)
         fault_plan->has_created_readable = true;
-    return fails(FAULT_open64) ? -1 : __real_open64(path, flags, mode);
+    return failing_call(FAULT_open64) ? -1 : __real_open64(path, flags, mode);
 }
 
 int __real_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *limit,
@@ -96,12 +64,10 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *limit,
 int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *limit,
                  const sigset_t *mask) {
     static const struct timespec none;
-    if (fails(FAULT_ppoll))
+    if (failing_call(FAULT_ppoll))
         return -1;
     if (fault_plan != NULL && (limit == NULL || limit->tv_sec > 0) &&
         __real_ppoll(fds, count, &none, mask) == 0) {
-        if (fault_plan->asleep != NULL)
-            fault_plan->asleep();
         if (fault_plan->stops_asleep) {
             fault_plan->clock_shift_ns = fault_plan->shift_at_stop_ns;
             stop();
@@ -113,10 +79,10 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *limit,
 ssize_t __real_write(int fd, const void *bytes, size_t size);
 ssize_t __wrap_write(int fd, const void *bytes, size_t size);
 ssize_t __wrap_write(int fd, const void *bytes, size_t size) {
-    bool failed = fails(FAULT_write);
+    bool failed = failing_call(FAULT_write);
     int error = errno;
-    if (fault_plan != NULL && fault_plan->stop_at_write > 0 && !is_in_handler &&
-        fault_plan->made[FAULT_write] == fault_plan->stop_at_write) {
+    if (fault_plan != NULL && fault_plan->stop_at_write > 0 && failing_calls_count &&
+        failing_calls->kinds[FAULT_write].made == fault_plan->stop_at_write) {
         fault_plan->clock_shift_ns = INT64_C(2000000000);
         stop();
     }
@@ -129,7 +95,7 @@ ssize_t __wrap_write(int fd, const void *bytes, size_t size) {
 ssize_t __real_writev(int fd, const struct iovec *pieces, int count);
 ssize_t __wrap_writev(int fd, const struct iovec *pieces, int count);
 ssize_t __wrap_writev(int fd, const struct iovec *pieces, int count) {
-    if (!fails(FAULT_writev))
+    if (!failing_call(FAULT_writev))
         return __real_writev(fd, pieces, count);
     return is_short() ? __real_write(fd, pieces[0].iov_base, (pieces[0].iov_len + 1) / 2) : -1;
 }

@@ -7,7 +7,8 @@
 #ifndef HTW_TESTS_FAULT_DELAY_FAULTS_H
 #define HTW_TESTS_FAULT_DELAY_FAULTS_H
 
-#include <stdbool.h>
+#include "../support/failing_calls.h"
+
 #include <stdint.h>
 
 /* All calls that may fail: return type, name, parameters, arguments. */
@@ -50,21 +51,16 @@ enum fault_call {
 #define FAULT_SHORT 0
 
 struct fault_plan {
-    bool is_active;
-    enum fault_call call;
-    unsigned number; /* of the call that fails, from 1 */
+    struct failing_calls calls; /* those of failing_calls.h */
+    enum fault_call call;       /* FAULT_COUNT: none fails */
+    unsigned number;
     int error;
-    bool is_lasting; /* all later ones of that name fail as well */
-    bool is_stopped; /* SIGTERM comes during that call */
+    bool is_lasting;
 
-    void (*asleep)(void);     /* is called when nothing is left but to sleep for long */
     bool stops_asleep;        /* SIGTERM comes when nothing is left but to sleep for long */
     unsigned stop_at_write;   /* SIGTERM comes again there, two seconds later */
     int64_t shift_at_stop_ns; /* so much time passes before the first SIGTERM */
     int64_t clock_shift_ns;
-
-    unsigned made[FAULT_COUNT]; /* the calls so far */
-    bool was_hit;
     bool has_created_readable; /* a file that others may read, if only for a moment */
 };
 

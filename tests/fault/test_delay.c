@@ -180,9 +180,10 @@ static void run_command(const struct scenario *scenario, int in, int out) {
     close(in);
     close(out);
     close(err);
-    fault_plan->is_active = true;
+    failing_calls_plan(fault_plan->call, fault_plan->number, fault_plan->error,
+                       fault_plan->is_lasting);
     int status = htw__delay_run(&options);
-    fault_plan->is_active = false;
+    failing_calls_relent();
 #ifdef HAS_ASAN
     _exit(status); /* looking for leaks takes longer than the run; others look for them */
 #else
@@ -204,8 +205,6 @@ static void run(const struct scenario *scenario) {
     int out[2];
     int life[2];
     memset(&outcome, 0, sizeof(outcome));
-    memset(fault_plan->made, 0, sizeof(fault_plan->made));
-    fault_plan->was_hit = false;
     fault_plan->has_created_readable = false;
     fault_plan->clock_shift_ns = 0;
     fault_plan->stops_asleep = scenario->is_stopped;
@@ -254,6 +253,10 @@ static void run(const struct scenario *scenario) {
     close(life[0]);
     if (fifo >= 0)
         close(fifo);
+}
+
+static bool was_hit(void) {
+    return failing_calls->kinds[fault_plan->call].failed > 0;
 }
 
 static unsigned count_in(const char *text, const char *part) {
@@ -347,10 +350,10 @@ static const char *why_wrong(const struct scenario *scenario) {
     default:
         return "a status that no table has";
     }
-    if (fault_plan->error == EINTR && fault_plan->was_hit && is_repeated(fault_plan->call) &&
+    if (fault_plan->error == EINTR && was_hit() && is_repeated(fault_plan->call) &&
         outcome.status != scenario->status)
         return "an interrupted call is not repeated";
-    if (scenario->status != HTW__EXIT_UNSAVED && !fault_plan->is_lasting && fault_plan->was_hit &&
+    if (scenario->status != HTW__EXIT_UNSAVED && !fault_plan->is_lasting && was_hit() &&
         count_lost() > 0)
         return "one failure is enough to lose messages";
     if (missing > count_lost())
@@ -389,7 +392,7 @@ static unsigned fail_each(const struct scenario *scenario, enum fault_call call,
         const char *why = why_wrong(scenario);
         if (why != NULL)
             describe(scenario, why);
-        if (!fault_plan->was_hit)
+        if (!was_hit())
             return fault_plan->number - 1;
     }
 }
@@ -402,7 +405,8 @@ static void fail_all_of(const struct scenario *scenario) {
     static const int errors[] = { EINTR, ENOSPC, EIO, EMFILE, EACCES };
     unsigned made[FAULT_COUNT];
     run(scenario);
-    memcpy(made, fault_plan->made, sizeof(made));
+    for (enum fault_call call = 0; call < FAULT_COUNT; call++)
+        made[call] = failing_calls->kinds[call].made;
     for (enum fault_call call = 0; call < FAULT_COUNT; call++) {
         if (made[call] == 0)
             continue;
@@ -427,6 +431,7 @@ static void set_up(void) {
     fault_plan =
         mmap(NULL, sizeof(*fault_plan), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     assert_true(fault_plan != MAP_FAILED && test_folder_create(folder));
+    failing_calls = &fault_plan->calls;
     snprintf(elsewhere, sizeof(elsewhere), "%s/elsewhere", folder);
     snprintf(input_path, sizeof(input_path), "%s/input", folder);
     snprintf(output_path, sizeof(output_path), "%s/output", folder);
@@ -500,7 +505,7 @@ UNIT_TEST_BETWEEN(set_up, tear_down, delay_without_memory_for_a_long_line_goes_o
     fault_plan->error = ENOMEM;
     run(&scenario);
     fault_plan->call = FAULT_COUNT;
-    assert_true(fault_plan->was_hit);
+    assert_true(was_hit());
     assert_int_equal(outcome.status, HTW__EXIT_SIGNAL + SIGTERM);
     assert_string_equal(outcome.out, "m1\n");
     assert_int_equal(count_in(outcome.rest, "m0\n"), 1);

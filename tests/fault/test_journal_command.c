@@ -9,16 +9,18 @@
  * usage: fault_journal_command [--all]: each allocation; otherwise the first ones, and fewer behind
  */
 #include "../../programs/journal/journal.h"
+#include "../support/failing_calls.h"
+#include "../support/journal_structs.h"
 #include "../support/test_folder.h"
 
 #include <htw/journal.h>
 #include <htw/scheduler.h>
 
+#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <sqlite3.h>
-#include <stdatomic.h>
 
 #define JOBS 60
 #define FIRST_NS (INT64_C(70000000) * HTW_MINUTE) /* in 2103: none is overdue */
@@ -29,40 +31,19 @@ static char id[24]; /* of a job in the middle, as text */
 
 /* ---- allocations that fail */
 
-static atomic_uint calls, fails_from; /* the latter counts from 1; 0: none fails */
-static atomic_bool fails_on;
-
-static bool fails(void) {
-    unsigned call = atomic_fetch_add(&calls, 1) + 1, from = fails_from;
-    return from > 0 && (call == from || (fails_on && call > from));
-}
-
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_malloc(size_t size) {
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size) {
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void *__wrap_realloc(void *memory, size_t size) {
-    return fails() ? NULL : __real_realloc(memory, size);
-}
+/* All are of one kind. */
+FAILING_WRAP(0, NULL, void *, malloc, (size_t size), (size))
+FAILING_WRAP(0, NULL, void *, calloc, (size_t count, size_t size), (count, size))
+FAILING_WRAP(0, NULL, void *, realloc, (void *memory, size_t size), (memory, size))
 
 static struct sqlite3_mem_methods memory;
 
 static void *allocate(int size) {
-    return fails() ? NULL : memory.xMalloc(size);
+    return failing_call(0) ? NULL : memory.xMalloc(size);
 }
 
 static void *resize(void *at, int size) {
-    return fails() ? NULL : memory.xRealloc(at, size);
+    return failing_call(0) ? NULL : memory.xRealloc(at, size);
 }
 
 static bool take_over_memory_of_sqlite(void) {
@@ -144,11 +125,9 @@ static void run(const struct scenario *scenario, unsigned from, bool on, struct 
     redirect(stdout, output_path);
     redirect(stderr, error_path);
     optind = 0; /* getopt begins anew */
-    calls = 0;
-    fails_on = on;
-    fails_from = from;
+    failing_calls_plan(0, from, ENOMEM, on);
     result->status = htw__journal_command(count, words);
-    fails_from = 0;
+    failing_calls_relent();
     fflush(stdout);
     fflush(stderr);
     if (dup2(streams[0], STDOUT_FILENO) < 0 || dup2(streams[1], STDERR_FILENO) < 0)
@@ -176,23 +155,17 @@ static bool fill(bool is_guest) {
     if (htw_journal_open(&journal, NULL, path, &options) != 0)
         return false;
     struct htw_job jobs[JOBS];
-    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
     memset(payload, 'p', sizeof(payload));
     for (int i = 0; i < JOBS; i++) {
-        htw_job_init(&jobs[i]);
-        jobs[i].deadline_ns = FIRST_NS + i * 7 * HTW_SECOND;
-        jobs[i].payload = payload;
-        jobs[i].payload_size = i % 20 == 3 ? sizeof(payload) : (size_t)i;
-        jobs[i].key = &jobs[i].deadline_ns;
-        jobs[i].key_size = i % 3 == 0 ? sizeof(jobs[i].deadline_ns) : 0;
-        jobs[i].queue = i % 4 == 1 ? "mail" : NULL;
-        jobs[i].deadline_ns -= i == 5 || i == 7 ? FIRST_NS : 0; /* these are ready */
+        bool is_ready = i == 5 || i == 7;
+        jobs[i] = JOB(.deadline_ns = (is_ready ? 0 : FIRST_NS) + i * 7 * HTW_SECOND,
+                      .payload = payload, .payload_size = i % 20 == 3 ? sizeof(payload) : (size_t)i,
+                      .key = &jobs[i].deadline_ns,
+                      .key_size = i % 3 == 0 ? sizeof(jobs[i].deadline_ns) : 0,
+                      .queue = i % 4 == 1 ? "mail" : NULL);
     }
-    change.jobs = jobs;
-    change.job_count = JOBS;
-    change.mark = "a mark";
-    change.mark_size = 6;
-    bool is_filled = htw_journal_apply(journal, &change) == 0;
+    bool is_filled = htw_journal_apply(journal, &CHANGE(.jobs = jobs, .job_count = JOBS,
+                                                        .mark = "a mark", .mark_size = 6)) == 0;
     snprintf(id, sizeof(id), "%" PRIu64, jobs[JOBS / 2].id);
     return htw_journal_close(journal) == 0 && is_filled;
 }
@@ -296,13 +269,13 @@ int main(int count, char *words[]) {
             return 1;
         look(scenario->is_guest, &before);
         run(scenario, 0, false, &good);
-        unsigned last = calls;
+        unsigned last = failing_calls->kinds[0].made;
         if (good.status != 0 ||
             (scenario->is_guest && scenario->effect == GAINS && !put_while_it_is_open(scenario))) {
             printf("%s: status %d, %s\n", scenario->name, good.status, good.error);
             return 1;
         }
-        for (unsigned from = 1; from <= last; from += all || from < 60 ? 1 : 17) {
+        for (unsigned from = 1; from <= last; from = failing_next(from, all ? 0 : 30)) {
             for (int on = 0; on < 2; on++) {
                 if (scenario->effect != READS && !fill(scenario->is_guest))
                     return 1;

@@ -4,6 +4,7 @@
  * error and leaves nothing behind, or goes on; a monitor that is open answers again afterwards.
  */
 /* holds: monitor-5 */
+#include "../support/failing_calls.h"
 #include "../support/process.h"
 #include "../support/test_folder.h"
 #include "../unit/unit.h"
@@ -20,16 +21,11 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-static _Atomic bool is_armed; /* calls count */
-static _Atomic long calls, fail_at;
-static _Atomic int error_of_failure;
-static _Thread_local bool is_test; /* the thread of the test makes calls of its own */
+/* All calls are of one kind. The thread of the test makes calls of its own, which do not count. */
+static _Thread_local bool is_test;
 
 static bool fails(void) {
-    if (!is_armed || is_test || ++calls != fail_at)
-        return false;
-    errno = error_of_failure;
-    return true;
+    return !is_test && failing_call(0);
 }
 
 #define WRAP(type, name, parameters, arguments)        \
@@ -97,18 +93,14 @@ static const int errors[] = { EMFILE, ENOMEM, EACCES, EINTR, EDQUOT };
 static unsigned open_with_failures(const char *where, const char *in) {
     unsigned refused = 0;
     for (size_t i = 0; i < COUNT_OF(errors); i++) {
-        for (long nth = 1;; nth++) {
+        for (unsigned nth = 1;; nth++) {
             struct htw_monitor *monitor = NULL;
             struct htw_monitor_options options = HTW_MONITOR_OPTIONS_INIT;
             unsigned descriptors = entries_of("/proc/self/fd"), files = entries_of(in);
             options.path = where;
-            error_of_failure = errors[i];
-            fail_at = nth;
-            calls = 0;
-            is_armed = true;
+            failing_calls_plan(0, nth, errors[i], false);
             int error = htw_monitor_open(&monitor, &options);
-            is_armed = false;
-            bool has_failed = calls >= nth;
+            bool has_failed = failing_calls_relent();
             if (error != 0) {
                 refused++;
                 assert_true(is_named(error));
@@ -155,13 +147,10 @@ UNIT_TEST_BETWEEN(setup, teardown, monitor_each_call_of_answering_fails_in_turn)
     assert_int_equal(htw_monitor_open(&monitor, &options), 0);
     unsigned lost = 0;
     for (size_t i = 0; i < COUNT_OF(errors); i++) {
-        for (long nth = 1; nth <= 24; nth++) {
-            error_of_failure = errors[i];
-            calls = 0;
-            fail_at = nth;
-            is_armed = true;
+        for (unsigned nth = 1; nth <= 24; nth++) {
+            failing_calls_plan(0, nth, errors[i], false);
             lost += !ask(path); /* this client may be lost */
-            is_armed = false;
+            failing_calls_relent();
             assert_true(ask(path)); /* the next one is not */
         }
     }

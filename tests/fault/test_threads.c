@@ -5,6 +5,7 @@
  */
 /* holds: scheduler-16 */
 #include "../support/failing_allocator.h"
+#include "../support/failing_calls.h"
 #include "../support/process.h"
 #include "../unit/unit.h"
 
@@ -18,77 +19,39 @@
 #include <sys/epoll.h>
 #endif
 
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*main)(void *), void *arg);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*main)(void *), void *arg);
+/* The kinds of calls. All that an alarm is made of is a timer. */
+enum { THREADS, TIMERS };
+
+FAILING_WRAP(THREADS, EAGAIN, int, pthread_create,
+             (pthread_t * thread, const pthread_attr_t *attributes, void *(*main)(void *),
+              void *arg),
+             (thread, attributes, main, arg))
 #ifndef HTW_PORTABLE
-int __real_timerfd_create(int clock, int flags);
-int __wrap_timerfd_create(int clock, int flags);
-int __real_epoll_create1(int flags);
-int __wrap_epoll_create1(int flags);
-int __real_epoll_ctl(int fd, int operation, int timer_fd, struct epoll_event *event);
-int __wrap_epoll_ctl(int fd, int operation, int timer_fd, struct epoll_event *event);
-#else
-int __real_pipe(int fds[2]);
-int __wrap_pipe(int fds[2]);
-#endif
-
-/* How many calls succeed before one fails; negative: all do. */
-static _Atomic int threads_left = -1, timers_left = -1;
-static _Atomic int threads_refused;
-static int timer_error;
-
-/* Whether this call is one that fails; from then on all do, until the number is set anew. */
-static bool refuses(_Atomic int *left) {
-    int value = atomic_load(left);
-    while (value > 0 && !atomic_compare_exchange_weak(left, &value, value - 1))
-        ;
-    return value == 0;
-}
-
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
-                          void *(*main)(void *), void *arg) {
-    if (!refuses(&threads_left))
-        return __real_pthread_create(thread, attributes, main, arg);
-    atomic_fetch_add(&threads_refused, 1);
-    return EAGAIN;
-}
-
-#ifndef HTW_PORTABLE
-int __wrap_timerfd_create(int clock, int flags) {
-    if (!refuses(&timers_left))
-        return __real_timerfd_create(clock, flags);
-    errno = timer_error;
-    return -1;
-}
-
-int __wrap_epoll_create1(int flags) {
-    if (!refuses(&timers_left))
-        return __real_epoll_create1(flags);
-    errno = timer_error;
-    return -1;
-}
-
-int __wrap_epoll_ctl(int fd, int operation, int timer_fd, struct epoll_event *event) {
-    if (!refuses(&timers_left))
-        return __real_epoll_ctl(fd, operation, timer_fd, event);
-    errno = ENOSPC;
-    return -1;
-}
+FAILING_WRAP(TIMERS, -1, int, timerfd_create, (int clock, int flags), (clock, flags))
+FAILING_WRAP(TIMERS, -1, int, epoll_create1, (int flags), (flags))
+FAILING_WRAP(TIMERS, (errno = ENOSPC, -1), int, epoll_ctl,
+             (int fd, int operation, int timer_fd, struct epoll_event *event),
+             (fd, operation, timer_fd, event))
 #else /* what an alarm of an embedded scheduler has instead */
-int __wrap_pipe(int fds[2]) {
-    if (!refuses(&timers_left))
-        return __real_pipe(fds);
-    errno = timer_error;
-    return -1;
-}
+FAILING_WRAP(TIMERS, -1, int, pipe, (int fds[2]), (fds))
 #endif
+
+/* So many calls succeed, and no later one; negative: all do. */
+static void leave_threads(int count) {
+    failing_calls_plan(THREADS, (unsigned)(count + 1), EAGAIN, true);
+}
+
+static void leave_timers(int count, int error) {
+    failing_calls_plan(TIMERS, (unsigned)(count + 1), error, true);
+}
 
 static void relent(void) {
-    atomic_store(&threads_left, -1);
-    atomic_store(&timers_left, -1);
-    atomic_store(&threads_refused, 0);
+    failing_calls_relent();
+}
+
+static void wait_for_refusal(void) {
+    while (failing_calls->kinds[THREADS].failed == 0)
+        sched_yield();
 }
 
 /* What there is besides: a sanitizer may have a thread of its own, from the first one on. */
@@ -152,11 +115,11 @@ UNIT_TEST_BETWEEN(relent, relent, create_that_lacks_a_thread_answers_enomem) {
     options.start_threads = true;
     options.allocator = &memory.allocator;
     for (int left = 0; left < 5; left++) {
-        atomic_store(&threads_left, left);
+        leave_threads(left);
         assert_refused(&options, &memory, -ENOMEM);
     }
     struct htw_scheduler *scheduler;
-    atomic_store(&threads_left, 5);
+    leave_threads(5);
     assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
     failing_allocator_fini(&memory);
@@ -174,10 +137,10 @@ UNIT_TEST_BETWEEN(relent, relent, first_schedule_that_lacks_a_thread_answers_eno
         _Atomic int runs = 0;
         htw_handle handle = 77;
         assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
-        atomic_store(&threads_left, left); /* it takes two expirers and a worker */
+        leave_threads(left); /* it takes two expirers and a worker */
         assert_int_equal(schedule(scheduler, &runs, &handle), -ENOMEM);
         assert_int_equal(handle, 77);
-        atomic_store(&threads_left, 0);
+        leave_threads(0);
         struct htw_spec spec = HTW_SPEC_INIT;
         spec.callback = count_run;
         spec.arg = &runs;
@@ -185,7 +148,7 @@ UNIT_TEST_BETWEEN(relent, relent, first_schedule_that_lacks_a_thread_answers_eno
         spec.key_size = 3;
         assert_int_equal(htw_schedule_spec(scheduler, &spec, &handle, NULL), -ENOMEM);
         assert_int_equal(htw_pending(scheduler), 0);
-        atomic_store(&threads_left, -1);
+        relent();
         assert_int_equal(schedule(scheduler, &runs, &handle), 0);
         wait_for(&runs, 1);
         assert_int_equal(htw_scheduler_destroy(scheduler), 0);
@@ -200,7 +163,7 @@ UNIT_TEST_BETWEEN(relent, relent, destroy_after_threads_were_refused_ends_those_
         struct htw_scheduler_options options = options_of(2, 3);
         _Atomic int runs = 0;
         assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
-        atomic_store(&threads_left, left);
+        leave_threads(left);
         assert_int_equal(schedule(scheduler, &runs, NULL), -ENOMEM);
         assert_int_equal(htw_scheduler_destroy(scheduler), 0);
         assert_no_thread_is_left();
@@ -225,7 +188,7 @@ static struct htw_scheduler *begin_at_gate(struct gate *gate, uint32_t workers) 
     struct htw_scheduler_options options = options_of(1, workers);
     *gate = (struct gate) { 0, 0 };
     assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
-    atomic_store(&threads_left, 2);
+    leave_threads(2);
     assert_int_equal(htw_schedule(scheduler, 0, pass_gate, gate, NULL), 0);
     wait_for(&gate->entered, 1);
     return scheduler;
@@ -238,7 +201,7 @@ UNIT_TEST_BETWEEN(relent, relent, later_worker_that_is_refused_is_not_needed) {
     struct htw_scheduler *scheduler = begin_at_gate(&gate, 4);
     for (int i = 0; i < 500; i++)
         assert_int_equal(schedule(scheduler, &runs, NULL), 0);
-    wait_for(&threads_refused, 1); /* a second worker was wanted, and more than once */
+    wait_for_refusal(); /* a second worker was wanted, and more than once */
     atomic_store(&gate.open, 1);
     wait_for(&runs, 500);
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
@@ -251,8 +214,8 @@ UNIT_TEST_BETWEEN(relent, relent, later_worker_is_started_when_there_is_room_aga
     _Atomic int runs = 0;
     struct htw_scheduler *scheduler = begin_at_gate(&gate, 2);
     assert_int_equal(schedule(scheduler, &runs, NULL), 0);
-    wait_for(&threads_refused, 1);
-    atomic_store(&threads_left, -1);
+    wait_for_refusal();
+    relent();
     assert_int_equal(schedule(scheduler, &runs, NULL), 0);
     wait_for(&runs, 2); /* by the second worker: the first is at the gate */
     assert_int_equal(atomic_load(&gate.open), 0);
@@ -273,8 +236,7 @@ UNIT_TEST_BETWEEN(relent, relent, create_that_lacks_a_timer_returns_the_error) {
             struct htw_scheduler_options options = options_of(3, 1);
             options.allocator = &memory.allocator;
             options.start_threads = left == 1;
-            timer_error = errors[i];
-            atomic_store(&timers_left, left * CALLS_OF_AN_ALARM);
+            leave_timers(left * CALLS_OF_AN_ALARM, errors[i]);
             assert_refused(&options, &memory, -errors[i]);
         }
     failing_allocator_fini(&memory);
@@ -288,18 +250,17 @@ UNIT_TEST_BETWEEN(relent, relent, create_embedded_that_lacks_a_timer_returns_the
     options.allocator = &memory.allocator;
     options.embedded = true;
     unsigned files = entries_of("/proc/self/fd");
-    timer_error = EMFILE;
 #ifndef HTW_PORTABLE
     static const int errors[CALLS_OF_AN_ALARM] = { EMFILE, EMFILE, ENOMEM, EMFILE, ENOMEM };
     for (int i = 0; i < CALLS_OF_AN_ALARM; i++) {
-        atomic_store(&timers_left, i);
+        leave_timers(i, EMFILE);
         assert_refused(&options, &memory, -errors[i]);
     }
 #else
-    atomic_store(&timers_left, 0);
+    leave_timers(0, EMFILE);
     assert_refused(&options, &memory, -EMFILE);
-    atomic_store(&timers_left, -1);
-    atomic_store(&threads_left, 0);
+    relent();
+    leave_threads(0);
     assert_refused(&options, &memory, -ENOMEM);
 #endif
     assert_int_equal(entries_of("/proc/self/fd"), files);
@@ -310,8 +271,8 @@ UNIT_TEST_BETWEEN(relent, relent, create_on_the_manual_clock_needs_no_timer) {
     struct htw_scheduler *scheduler;
     struct htw_scheduler_options options = options_of(1, 0);
     options.clock = HTW_CLOCK_MANUAL;
-    atomic_store(&timers_left, 0);
-    atomic_store(&threads_left, 0);
+    leave_timers(0, EMFILE);
+    leave_threads(0);
     _Atomic int runs = 0;
     assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
     assert_int_equal(schedule(scheduler, &runs, NULL), 0);
@@ -346,8 +307,7 @@ UNIT_TEST_BETWEEN(relent, relent, other_clock_that_lacks_a_timer_answers_why) {
         options.shards = 1;
         options.workers = 0;
         assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
-        timer_error = errors[i];
-        atomic_store(&timers_left, 0);
+        leave_timers(0, errors[i]);
         size_t blocks = memory.live_blocks;
         assert_int_equal(schedule_by(scheduler, HTW_CLOCK_REALTIME, &runs, &handle), -errors[i]);
         assert_int_equal(handle, 77);
@@ -356,7 +316,7 @@ UNIT_TEST_BETWEEN(relent, relent, other_clock_that_lacks_a_timer_answers_why) {
         assert_int_equal(schedule(scheduler, &runs, NULL), 0);
         wait_for(&runs, 1);
         unsigned files = entries_of("/proc/self/fd");
-        atomic_store(&timers_left, -1);
+        relent();
         assert_int_equal(schedule_by(scheduler, HTW_CLOCK_REALTIME, &runs, NULL), 0);
         wait_for(&runs, 2);
         assert_int_equal(entries_of("/proc/self/fd"), files + 1); /* and the timer */
@@ -375,7 +335,7 @@ UNIT_TEST_BETWEEN(relent, relent, other_clock_needs_no_more_timers_where_one_wat
         options.clock = HTW_CLOCK_REALTIME;
         options.embedded = embedded;
         assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
-        atomic_store(&timers_left, 0);
+        leave_timers(0, EMFILE);
         assert_int_equal(schedule_by(scheduler, HTW_CLOCK_BOOTTIME, &runs, NULL), 0);
         while (atomic_load(&runs) == 0)
             if (embedded)
@@ -383,7 +343,7 @@ UNIT_TEST_BETWEEN(relent, relent, other_clock_needs_no_more_timers_where_one_wat
             else
                 sched_yield();
         assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-        atomic_store(&timers_left, -1);
+        relent();
     }
 }
 #endif
@@ -394,11 +354,11 @@ UNIT_TEST_BETWEEN(relent, relent, other_clock_that_lacks_a_thread_answers_enomem
     _Atomic int runs = 0;
     assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
     for (int left = 0; left < 2; left++) {
-        atomic_store(&threads_left, left);
+        leave_threads(left);
         assert_int_equal(schedule_by(scheduler, HTW_CLOCK_REALTIME, &runs, NULL), -ENOMEM);
         assert_int_equal(htw_pending(scheduler), 0);
     }
-    atomic_store(&threads_left, -1);
+    relent();
     assert_int_equal(schedule_by(scheduler, HTW_CLOCK_REALTIME, &runs, NULL), 0);
     wait_for(&runs, 1);
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);

@@ -7,6 +7,7 @@
 static struct failing_calls own;
 
 struct failing_calls *failing_calls = &own;
+_Atomic bool failing_calls_count;
 
 void failing_calls_plan(unsigned kind, unsigned nth, int error, bool is_lasting) {
     struct failing_kind *planned = &failing_calls->kinds[kind];
@@ -15,12 +16,12 @@ void failing_calls_plan(unsigned kind, unsigned nth, int error, bool is_lasting)
     planned->error = error;
     planned->is_lasting = is_lasting;
     planned->nth = nth;
-    failing_calls->is_active = true;
+    failing_calls_count = true;
 }
 
 bool failing_calls_relent(void) {
     bool has_failed = false;
-    failing_calls->is_active = false;
+    failing_calls_count = false;
     for (unsigned i = 0; i < FAILING_KINDS; i++) {
         has_failed = has_failed || failing_calls->kinds[i].failed > 0;
         failing_calls->kinds[i].nth = 0;
@@ -29,7 +30,7 @@ bool failing_calls_relent(void) {
 }
 
 bool failing_call(unsigned kind) {
-    if (!failing_calls->is_active)
+    if (!failing_calls_count)
         return false;
     struct failing_kind *of = &failing_calls->kinds[kind];
     unsigned number = ++of->made, nth = of->nth;

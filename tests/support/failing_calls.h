@@ -13,8 +13,10 @@
 
 enum { FAILING_KINDS = 40 };
 
+/** Calls of this process count, and may fail. */
+extern _Atomic bool failing_calls_count;
+
 struct failing_calls {
-    _Atomic bool is_active; /* calls count, and may fail */
     struct failing_kind {
         _Atomic unsigned made, failed; /* since it was planned */
         _Atomic unsigned nth;          /* the call that fails, from 1; 0: none */
