@@ -449,5 +449,6 @@ void round_judge(void) {
     if (error != 0)
         round_fail("htw_journal_close", 0, error);
     journal_round->journal = NULL;
+    require(journal_problem_of(path), 0, 0);
     htw_scheduler_destroy(journal_round->scheduler);
 }

@@ -504,8 +504,8 @@ UNIT_TEST_BETWEEN(set_up, tear_down, delay_without_memory_for_a_long_line_goes_o
     fault_plan->number = 1;
     fault_plan->error = ENOMEM;
     run(&scenario);
-    fault_plan->call = FAULT_COUNT;
     assert_true(was_hit());
+    fault_plan->call = FAULT_COUNT;
     assert_int_equal(outcome.status, HTW__EXIT_SIGNAL + SIGTERM);
     assert_string_equal(outcome.out, "m1\n");
     assert_int_equal(count_in(outcome.rest, "m0\n"), 1);

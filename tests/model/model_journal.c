@@ -7,6 +7,7 @@
  * open the file, with memory for few jobs and for many. Usage: arguments.h.
  */
 /* holds: journal-2, journal-3, journal-6, journal-7, journal-9, journal-10, journal-18 */
+#include "../support/journal_structs.h"
 #include "../support/manual_time.h"
 #include "../support/random.h"
 #include "arguments.h"
@@ -133,12 +134,14 @@ static void settle(void) {
 
 static int64_t random_deadline(void) {
     int64_t now = htw_scheduler_now(scheduler);
-    switch (random_below(&source, 4)) {
+    switch (random_below(&source, 5)) {
     case 0:
-        return now - (int64_t)random_below(&source, HTW_HOUR);
+        return HTW_NEVER_NS;
     case 1:
-        return now + (int64_t)random_below(&source, 10) * HTW_SECOND;
+        return now - (int64_t)random_below(&source, HTW_HOUR);
     case 2:
+        return now + (int64_t)random_below(&source, 10) * HTW_SECOND;
+    case 3:
         return now + (int64_t)random_below(&source, HTW_HOUR);
     default:
         return now + (int64_t)random_below(&source, 3 * HTW_DAY);
@@ -152,8 +155,6 @@ static void end_in_model(struct model_job *job) {
 
 static void put(void) {
     static unsigned char payload[3000];
-    struct htw_job job = HTW_JOB_INIT;
-    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
     if (job_count == JOBS_MAX)
         return;
     struct model_job *new_job = &jobs[job_count];
@@ -168,13 +169,10 @@ static void put(void) {
                                     .sum = sum_of(payload, size),
                                     .size = size };
     char key = (char)new_job->key;
-    job.deadline_ns = new_job->deadline_ns;
-    job.payload = payload;
-    job.payload_size = size;
-    job.key = key == 0 ? NULL : &key;
-    job.key_size = key != 0;
-    change.jobs = &job;
-    change.job_count = 1;
+    struct htw_job job =
+        JOB(.deadline_ns = new_job->deadline_ns, .payload = payload, .payload_size = size,
+            .key = key == 0 ? NULL : &key, .key_size = key != 0);
+    const struct htw_journal_change change = CHANGE(.jobs = &job, .job_count = 1);
     for (size_t i = 0; i < job_count; i++)
         if (key != 0 && jobs[i].key == new_job->key && jobs[i].state != ENDED)
             end_in_model(&jobs[i]);
@@ -207,56 +205,57 @@ static void open_journal(void) {
     expect(htw_journal_open(&journal, scheduler, path, &options), 0, "htw_journal_open", 0);
 }
 
-static void open_again(void) {
+static void close_journal(void) {
     expect(htw_journal_close(journal), 0, "htw_journal_close", 0);
+    const char *problem = journal_problem_of(path);
+    if (problem != NULL)
+        fail(problem, 0, 0);
+}
+
+static void open_again(void) {
+    close_journal();
     for (size_t i = 0; i < job_count; i++)
         if (jobs[i].state == IN_FLIGHT)
             jobs[i].state = WAITING;
     in_flight = 0;
     open_journal();
+    settle();
+}
+
+static void set_clock(void) {
+    last = NULL;
+    expect(htw_journal_sync(journal), 0, "htw_journal_sync", 0);
+    is_ordered = false;
+    expect(
+        htw_scheduler_set_time(scheduler, START_NS + (int64_t)random_below(&source, 5 * HTW_DAY)),
+        0, "htw_scheduler_set_time", 0);
+    settle();
+    is_ordered = options.parallel <= 1;
+}
+
+static void advance(void) {
+    uint64_t most_ns = (uint64_t)(random_one_in(&source, 3) ? HTW_DAY : HTW_MINUTE);
+    expect(htw_journal_sync(journal), 0, "htw_journal_sync", 0);
+    last = NULL;
+    expect(htw_scheduler_advance(scheduler, (int64_t)(random_magnitude(&source) % most_ns)), 0,
+           "htw_scheduler_advance", 0);
+    settle();
 }
 
 static void step(void) {
-    switch (random_below(&source, 40)) {
-    case 0:
+    uint64_t kind = random_below(&source, 40);
+    if (kind == 0)
         open_again();
-        settle();
-        break;
-    case 1:
-        last = NULL;
-        expect(htw_journal_sync(journal), 0, "htw_journal_sync", 0);
-        is_ordered = false;
-        expect(htw_scheduler_set_time(scheduler,
-                                      START_NS + (int64_t)random_below(&source, 5 * HTW_DAY)),
-               0, "htw_scheduler_set_time", 0);
-        settle();
-        is_ordered = options.parallel <= 1;
-        break;
-    case 2:
-    case 3:
-    case 4:
-        expect(htw_journal_sync(journal), 0, "htw_journal_sync", 0);
-        last = NULL;
-        expect(
-            htw_scheduler_advance(
-                scheduler, (int64_t)(random_magnitude(&source) %
-                                     (uint64_t)(random_one_in(&source, 3) ? HTW_DAY : HTW_MINUTE))),
-            0, "htw_scheduler_advance", 0);
-        settle();
-        break;
-    case 5:
-    case 6:
-    case 7:
-    case 8:
+    else if (kind == 1)
+        set_clock();
+    else if (kind < 5)
+        advance();
+    else if (kind < 9)
         end();
-        break;
-    case 9:
+    else if (kind == 9)
         keeps = !keeps;
-        break;
-    default:
+    else
         put();
-        break;
-    }
     if (in_flight > options.max_in_flight)
         fail("too many are in flight", 0, (int)in_flight);
 }
@@ -280,7 +279,7 @@ static void run_history(uint64_t number, uint64_t steps) {
     for (steps_done = 0; steps_done < steps; steps_done++)
         step();
     settle();
-    expect(htw_journal_close(journal), 0, "htw_journal_close", 0);
+    close_journal();
     htw_scheduler_destroy(scheduler);
 }
 

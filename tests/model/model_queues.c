@@ -4,13 +4,15 @@
  * end. What is leased, what each call answers, how many jobs a queue has in each state, and the lists of them are
  * compared.
  *
- * Histories put, lease, release, bury, kick, move, extend, cancel and end jobs, pause queues and give them policies,
- * advance the clock, close and open the file, set and remove jobs that recur, with memory for few jobs and for many, with a
- * history of done jobs and without. In half of the histories the journal is a guest, and a program puts jobs, too.
+ * Histories put, lease, release, bury, kick, move, extend, give back, cancel and end jobs, one or several in a change, pause
+ * queues and give them policies, advance the clock, close and open the file, set and remove jobs that recur, with memory
+ * for few jobs and for many, with a history of done jobs and without. In half of the histories the journal is a guest, and
+ * a program puts jobs, too. Each file that is closed is checked, and has no blocks without jobs.
  * Usage: arguments.h.
  */
 /* holds: journal-10a, journal-10b, journal-10c, journal-10d, journal-10e, journal-10f, journal-10g,
    journal-10h, journal-20 */
+#include "../support/journal_structs.h"
 #include "../support/manual_time.h"
 #include "../support/random.h"
 #include "arguments.h"
@@ -29,17 +31,20 @@
 #define KEYS 6
 #define ATTEMPTS_MAX 4
 #define RULES 2
-#define RECURRED_MAX 200 /* of an advance */
-#define ENDED 5          /* behind the states of the library */
+#define RECURRED_MAX 200    /* of an advance */
+#define LEASE_NS HTW_MINUTE /* of jobs that do not say it */
+#define ENDED 5             /* behind the states of the library */
 #define STATES 6
+#define MEMORY_MORE (512 << 10) /* what does not grow with jobs */
 
 struct model_job {
     uint64_t id;
     int state;
     unsigned queue;
-    uint32_t priority, attempts, stored_attempts, timeouts;
+    uint32_t priority, attempts, stored_attempts, releases, timeouts, buries, kicks;
     int64_t deadline_ns; /* DELAYED; DONE: its end */
-    int64_t end_ns;      /* LEASED */
+    int64_t lease_ns;
+    int64_t end_ns; /* LEASED */
     bool is_durable;
     unsigned key; /* 0: none */
     uint64_t buried;
@@ -63,7 +68,7 @@ static struct random_source source;
 static uint64_t history, steps_done, burials;
 static struct model_job jobs[JOBS_MAX]; /* in the order of putting */
 static size_t job_count;
-static bool is_paused[QUEUES];
+static int64_t paused_until_ns[QUEUES];
 static struct htw_scheduler *scheduler;
 static struct htw_journal *journal;
 static struct htw_journal_options options;
@@ -111,6 +116,7 @@ static void become_due(struct model_job *job, int64_t deadline_ns) {
 
 static void bury(struct model_job *job) {
     job->state = HTW_JOB_BURIED;
+    job->buries++;
     job->buried = ++burials;
 }
 
@@ -140,12 +146,9 @@ static void fail_attempt(struct model_job *job) {
 
 /* A policy is applied by a change, and to a lease of an earlier process when that has been read. */
 static bool has_timed_out(struct model_job *job) {
-    if (job->queue != 2)
-        return true;
-    if (peek(job).timeouts == job->timeouts)
-        return false;
-    job->timeouts++;
-    return true;
+    bool has = job->queue != 2 || peek(job).timeouts != job->timeouts;
+    job->timeouts += has;
+    return has;
 }
 
 /* The minute of its end, and the time of the history, are over. */
@@ -183,7 +186,8 @@ static struct model_job *first_ready(unsigned queues) {
     struct model_job *first = NULL;
     for (size_t i = 0; i < job_count; i++)
         if (jobs[i].state == HTW_JOB_READY && (queues >> jobs[i].queue & 1) != 0 &&
-            !is_paused[jobs[i].queue] && (first == NULL || is_before(&jobs[i], first)))
+            paused_until_ns[jobs[i].queue] <= now() &&
+            (first == NULL || is_before(&jobs[i], first)))
             first = &jobs[i];
     return first;
 }
@@ -210,7 +214,34 @@ static bool totals_agree(void) {
         counts[jobs[i].state]++;
     expect(htw_journal_get_stats(journal, &stats), 0, "htw_journal_get_stats", 0);
     return stats.delayed == counts[0] && stats.ready == counts[1] && stats.leased == counts[2] &&
-           stats.buried == counts[3] && stats.kept == counts[4];
+           stats.buried == counts[3] && stats.kept == counts[4] &&
+           stats.found + stats.put == stats.jobs + stats.done + stats.cancelled + stats.replaced &&
+           (options.max_memory == 0 || stats.memory_bytes < options.max_memory + MEMORY_MORE);
+}
+
+/* Each queue that there is, once, after the default one. */
+static bool list_queue(void *context, const struct htw_queue_stats *stats) {
+    unsigned *seen = context, queue = 0;
+    while (queue < QUEUES && (stats->name == NULL) != (names[queue] == NULL))
+        queue++;
+    while (queue < QUEUES && stats->name != NULL && strcmp(stats->name, names[queue]) != 0)
+        queue++;
+    if (queue == QUEUES || (*seen >> queue & 1) != 0 || (*seen == 0) != (queue == 0))
+        fail("a queue is listed twice, or none", queue, *seen);
+    *seen |= 1u << queue;
+    return true;
+}
+
+static void list_queues(void) {
+    unsigned seen = 0;
+    expect(htw_journal_list_queues(journal, list_queue, &seen), 0, "htw_journal_list_queues", 0);
+    for (unsigned queue = 0; queue < QUEUES; queue++) {
+        struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
+        int error = htw_journal_get_queue(journal, names[queue], &stats);
+        expect(seen >> queue & 1, error == 0, "listed, and not there", queue);
+        if (error == 0 && paused_until_ns[queue] > now())
+            expect(stats.paused_until_ns, paused_until_ns[queue], "the pause", queue);
+    }
 }
 
 /* ---- jobs that recur */
@@ -273,6 +304,7 @@ static void learn_recurred(void) {
                                                  .queue = rule->queue,
                                                  .priority = rule->priority,
                                                  .deadline_ns = recurred[i].deadline_ns,
+                                                 .lease_ns = LEASE_NS,
                                                  .sum = sum_of(rule_names[recurred[i].rule], size),
                                                  .size = size };
     }
@@ -373,51 +405,19 @@ static bool is_listed_before(const struct model_job *a, const struct model_job *
     return is_by_time ? a->id < b->id : is_before(a, b);
 }
 
-struct listing {
-    unsigned queue;
-    int state;
-    const struct model_job *last;
-};
-
-static bool compare_listed(void *context, const struct htw_job_info *info) {
-    struct listing *listing = context;
-    struct model_job *job = job_of(info->id);
-    if (job == NULL || job->state != listing->state || job->queue != listing->queue)
-        fail("listed in a wrong state", info->id, job == NULL ? -1 : job->state);
-    if (listing->last != NULL && !is_listed_before(listing->last, job))
-        fail("listed out of order", info->id, listing->state);
-    if (info->payload_size != job->size || sum_of(info->payload, job->size) != job->sum ||
-        info->attempts != job->attempts || info->priority != job->priority)
-        fail("listed with other contents", info->id, 0);
-    listing->last = job;
-    job->steps_listed = steps_done + 1;
-    return true;
-}
-
-static void list(void) {
-    struct htw_list_place place = { { 0 } };
-    struct listing listing = { .queue = (unsigned)random_below(&source, QUEUES),
-                               .state = (int)random_below(&source, ENDED) };
-    uint32_t page = 1 + (uint32_t)random_below(&source, 300);
-    int count;
-    do {
-        count = htw_journal_list(journal, names[listing.queue], (enum htw_job_state)listing.state,
-                                 &place, page, compare_listed, &listing);
-    } while (count == (int)page);
-    for (size_t i = 0; i < job_count; i++)
-        if (jobs[i].queue == listing.queue && jobs[i].state == listing.state &&
-            jobs[i].steps_listed != steps_done + 1)
-            fail("not listed", jobs[i].id, listing.state);
-}
-
 /* ---- the steps */
 
 static int64_t random_deadline(void) {
-    switch (random_below(&source, 4)) {
+    switch (random_below(&source, 9)) {
     case 0:
+        return HTW_NEVER_NS;
     case 1:
-        return now() - (int64_t)random_below(&source, HTW_HOUR);
     case 2:
+    case 3:
+    case 4:
+        return now() - (int64_t)random_below(&source, HTW_HOUR);
+    case 5:
+    case 6:
         return now() + 1 + (int64_t)random_below(&source, HTW_HOUR);
     default:
         return now() + 1 + (int64_t)random_below(&source, 3 * HTW_DAY);
@@ -453,38 +453,38 @@ static int put_in(struct htw_job *job, struct model_job *model) {
     return result;
 }
 
-static void put(void) {
+/* A new job, in the model and for the journal, without a key. */
+static struct htw_job make_job(struct model_job *model) {
     static unsigned char payload[2000];
-    struct htw_job job = HTW_JOB_INIT;
-    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
-    if (job_count == JOBS_MAX)
-        return;
-    struct model_job *new_job = &jobs[job_count];
     size_t size = random_one_in(&source, 10) ? random_below(&source, sizeof(payload))
                                              : random_below(&source, 40);
     for (size_t i = 0; i < size; i++)
         payload[i] = (unsigned char)random_next(&source);
-    *new_job = (struct model_job) { .queue = (unsigned)random_below(&source, QUEUES),
-                                    .priority = (uint32_t)random_below(&source, 3),
-                                    .sum = sum_of(payload, size),
-                                    .size = size };
+    *model = (struct model_job) { .queue = (unsigned)random_below(&source, QUEUES),
+                                  .priority = (uint32_t)random_below(&source, 3),
+                                  .sum = sum_of(payload, size),
+                                  .size = size };
+    int64_t lease_ns = random_one_in(&source, 4) ? 1 + (int64_t)random_below(&source, HTW_HOUR) : 0;
+    model->lease_ns = lease_ns == 0 ? LEASE_NS : lease_ns;
+    become_due(model, random_deadline());
+    return JOB(.deadline_ns = model->deadline_ns, .payload = payload, .payload_size = size,
+               .queue = names[model->queue], .priority = model->priority, .lease_ns = lease_ns);
+}
+
+static void put(void) {
+    if (job_count == JOBS_MAX)
+        return;
+    struct model_job *new_job = &jobs[job_count];
+    struct htw_job job = make_job(new_job);
     if (random_one_in(&source, 4))
         new_job->key = 1 + (unsigned)random_below(&source, KEYS);
     char key = (char)new_job->key;
-    become_due(new_job, random_deadline());
-    job.deadline_ns = new_job->deadline_ns;
-    job.payload = payload;
-    job.payload_size = size;
     job.key = key == 0 ? NULL : &key;
     job.key_size = key != 0;
-    job.queue = names[new_job->queue];
-    job.priority = new_job->priority;
     job.flags = random_one_in(&source, 2) ? HTW_JOB_IF_ABSENT : 0;
-    change.jobs = &job;
-    change.job_count = 1;
     struct model_job *before = job_with_key(new_job->key);
     bool is_put_in = options.is_guest && random_one_in(&source, 2);
-    int result = is_put_in ? put_in(&job, new_job) : htw_journal_apply(journal, &change);
+    int result = is_put_in ? put_in(&job, new_job) : journal_put_job(journal, &job);
     if (before != NULL && job.flags != 0) {
         expect(result, -EEXIST, "put in spite of the key", before->id);
         return;
@@ -496,14 +496,58 @@ static void put(void) {
     job_count++;
 }
 
+struct listing {
+    unsigned queue;
+    int state;
+    const struct model_job *last;
+};
+
+static bool compare_listed(void *context, const struct htw_job_info *info) {
+    struct listing *listing = context;
+    struct model_job *job = job_of(info->id);
+    if (job == NULL || job->state != listing->state || job->queue != listing->queue)
+        fail("listed in a wrong state", info->id, job == NULL ? -1 : job->state);
+    if (listing->last != NULL && !is_listed_before(listing->last, job))
+        fail("listed out of order", info->id, listing->state);
+    if (info->payload_size != job->size || sum_of(info->payload, job->size) != job->sum ||
+        info->attempts != job->attempts || info->priority != job->priority ||
+        info->releases != job->releases || info->timeouts != job->timeouts ||
+        info->buries != job->buries || info->kicks != job->kicks || info->lease_ns != job->lease_ns)
+        fail("listed with other contents", info->id, 0);
+    listing->last = job;
+    job->steps_listed = steps_done + 1;
+    return true;
+}
+
+static void list(void) {
+    struct htw_list_place place = { { 0 } };
+    struct listing listing = { .queue = (unsigned)random_below(&source, QUEUES),
+                               .state = (int)random_below(&source, ENDED) };
+    uint32_t page = 1 + (uint32_t)random_below(&source, random_one_in(&source, 2) ? 9 : 300);
+    size_t count_before = job_count;
+    int count;
+    do {
+        count = htw_journal_list(journal, names[listing.queue], (enum htw_job_state)listing.state,
+                                 &place, page, compare_listed, &listing);
+        if (count == (int)page && random_one_in(&source, 9))
+            put(); /* jobs that stay come once all the same */
+    } while (count == (int)page);
+    for (size_t i = 0; i < count_before; i++)
+        if (jobs[i].queue == listing.queue && jobs[i].state == listing.state &&
+            jobs[i].steps_listed != steps_done + 1)
+            fail("not listed", jobs[i].id, listing.state);
+}
+
 struct grant {
     int result;
+    int64_t lease_ns; /* wanted; 0: that of the job */
     uint64_t id;
 };
 
 static void leased(void *arg, int result, const struct htw_delivery *delivery) {
     struct grant *grant = arg;
-    *grant = (struct grant) { .result = result, .id = delivery == NULL ? 0 : delivery->id };
+    grant->result = result;
+    grant->id = delivery == NULL ? 0 : delivery->id;
     if (delivery == NULL)
         return;
     struct model_job *job = job_of(delivery->id);
@@ -511,6 +555,10 @@ static void leased(void *arg, int result, const struct htw_delivery *delivery) {
         sum_of(delivery->payload, job->size) != job->sum || delivery->attempt != ++job->attempts ||
         delivery->priority != job->priority)
         fail("leased with other contents", delivery->id, (int64_t)delivery->attempt);
+    if ((delivery->lease_ns != job->lease_ns &&
+         (delivery->lease_ns != 0 || job->lease_ns != LEASE_NS)) ||
+        delivery->lease_end_ns != now() + (grant->lease_ns == 0 ? job->lease_ns : grant->lease_ns))
+        fail("leased for another time", delivery->id, delivery->lease_ns);
     job->end_ns = delivery->lease_end_ns;
 }
 
@@ -523,7 +571,9 @@ static void lease(void) {
         if ((set >> i & 1) != 0)
             queues[wanted.queue_count++] = names[i];
     wanted.queues = queues;
-    wanted.lease_ns = 1 + (int64_t)random_below(&source, HTW_HOUR);
+    if (random_one_in(&source, 2))
+        wanted.lease_ns = 1 + (int64_t)random_below(&source, HTW_HOUR);
+    grant.lease_ns = wanted.lease_ns;
     wanted.is_durable = random_one_in(&source, 3);
     struct model_job *job = first_ready(set);
     if (random_one_in(&source, 6) && job_count > 0) {
@@ -571,10 +621,17 @@ static int answer(const struct model_job *job, enum htw_job_step step) {
 }
 
 static void apply_in_model(struct model_job *job, const struct htw_job_update *update) {
+    bool is_given_back = update->step == HTW_JOB_EXTEND && update->deadline_ns == INT64_MIN;
+    if (is_given_back && !job->is_durable) {
+        job->state = HTW_JOB_READY;
+        return;
+    }
     if (update->step == HTW_JOB_EXTEND) {
         job->end_ns = update->deadline_ns;
         return;
     }
+    job->releases += update->step == HTW_JOB_RELEASE;
+    job->kicks += update->step == HTW_JOB_KICK;
     if (update->has_priority && update->step != HTW_JOB_END)
         job->priority = update->priority;
     job->stored_attempts = job->attempts;
@@ -601,19 +658,64 @@ static void apply_in_model(struct model_job *job, const struct htw_job_update *u
     }
 }
 
-static void update(void) {
-    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
-    if (job_count == 0)
-        return;
-    struct model_job *job = &jobs[random_below(&source, job_count)];
-    update.step = (enum htw_job_step)random_below(&source, HTW_JOB_EXTEND + 1);
-    update.id = job->id;
-    update.deadline_ns =
-        update.step == HTW_JOB_RELEASE && random_one_in(&source, 2) ? INT64_MIN : random_deadline();
+static struct htw_job_update random_update(const struct model_job *job) {
+    struct htw_job_update update =
+        UPDATE(.id = job->id, .deadline_ns = random_deadline(),
+               .step = (enum htw_job_step)random_below(&source, HTW_JOB_EXTEND + 1));
+    if (random_one_in(&source, 2) &&
+        (update.step == HTW_JOB_RELEASE || (update.step == HTW_JOB_EXTEND && !job->is_durable)))
+        update.deadline_ns = INT64_MIN;
     if (update.step != HTW_JOB_EXTEND && random_one_in(&source, 3)) {
         update.has_priority = true;
         update.priority = (uint32_t)random_below(&source, 3);
     }
+    return update;
+}
+
+static void store(void *arg, int result) {
+    *(int *)arg = result;
+}
+
+/* Two jobs are changed, a third one ends, and one is put: all, or nothing if one of them is impossible. */
+static void change_together(void) {
+    struct htw_job_update updates[2];
+    struct model_job *changed[3];
+    int answers[3], result = 1;
+    size_t at = job_count < 3 ? 0 : (size_t)random_below(&source, job_count - 2);
+    if (job_count < 3 || job_count == JOBS_MAX)
+        return;
+    for (size_t i = 0; i < 3; i++)
+        changed[i] = &jobs[at + i];
+    updates[0] = random_update(changed[0]);
+    updates[1] =
+        UPDATE(.id = changed[1]->id, .step = HTW_JOB_MOVE, .deadline_ns = random_deadline());
+    answers[0] = answer(changed[0], updates[0].step);
+    answers[1] = answer(changed[1], HTW_JOB_MOVE);
+    answers[2] = answer(changed[2], HTW_JOB_END);
+    struct htw_job job = make_job(&jobs[job_count]);
+    const struct htw_journal_change change =
+        CHANGE(.updates = updates, .update_count = 2, .done = &changed[2]->id, .done_count = 1,
+               .jobs = &job, .job_count = 1);
+    expect(htw_journal_apply_later(journal, &change, store, &result), 0, "apply_later", 0);
+    (void)!htw_journal_sync(journal); /* says so if it is lost */
+    if (answers[0] != 0 || answers[1] != 0 || answers[2] != 0) {
+        if (result == 0 || (result != answers[0] && result != answers[1] && result != answers[2]))
+            fail("a change of which a part is impossible", changed[0]->id, result);
+        return;
+    }
+    expect(result, 0, "a change of several parts", changed[0]->id);
+    apply_in_model(changed[0], &updates[0]);
+    apply_in_model(changed[1], &updates[1]);
+    apply_in_model(changed[2], &UPDATE(.step = HTW_JOB_END));
+    jobs[job_count++].id = job.id;
+    settle();
+}
+
+static void update(void) {
+    if (job_count == 0)
+        return;
+    struct model_job *job = &jobs[random_below(&source, job_count)];
+    struct htw_job_update update = random_update(job);
     int expected = answer(job, update.step);
     if (random_one_in(&source, 3) && !has_ended(job)) {
         update.attempt = (uint32_t)(1 + random_below(&source, 3));
@@ -634,6 +736,8 @@ static void update(void) {
     expect(htw_journal_update(journal, &update), expected, "htw_journal_update", job->id);
     if (expected == 0)
         apply_in_model(job, &update);
+    if (update.step == HTW_JOB_EXTEND && update.deadline_ns <= now())
+        settle(); /* it ends at once */
 }
 
 /* Which jobs were kicked, the file says: those before all others, if some were buried at once. */
@@ -691,22 +795,41 @@ static void open_program(void) {
            SQLITE_OK, "the mode of the file", 0);
 }
 
-static void open_again(void) {
+static void close_journal(void) {
     expect(htw_journal_close(journal), 0, "htw_journal_close", 0);
+    const char *problem = journal_problem_of(path);
+    if (problem != NULL)
+        fail(problem, 0, 0);
+}
+
+static void open_again(void) {
+    close_journal();
     if (random_one_in(&source, 4))
         choose_history();
     expect(htw_journal_open(&journal, scheduler, path, &options), 0, "htw_journal_open", 0);
-    memset(is_paused, 0, sizeof(is_paused));
+    memset(paused_until_ns, 0, sizeof(paused_until_ns));
     for (size_t i = 0; i < job_count; i++) {
         struct model_job *job = &jobs[i];
         if (has_ended(job))
             continue;
         if (job->state == HTW_JOB_LEASED && !job->is_durable)
             job->state = HTW_JOB_READY;
-        uint32_t attempts = peek(job).attempts; /* memory may have written them */
-        if (attempts < job->stored_attempts || attempts > job->attempts)
-            fail("the attempts are wrong after an open", job->id, attempts);
-        job->attempts = job->stored_attempts = attempts;
+        const struct htw_job_info info = peek(job); /* memory may have written them */
+        if (info.attempts < job->stored_attempts || info.attempts > job->attempts)
+            fail("the attempts are wrong after an open", job->id, info.attempts);
+        job->attempts = job->stored_attempts = info.attempts;
+        if (job->state == HTW_JOB_LEASED)
+            job->timeouts = info.timeouts;
+    }
+    settle();
+    for (size_t i = 0; i < job_count; i++) { /* the end of a lease is not written */
+        struct model_job *job = &jobs[i];
+        if (has_ended(job) || job->state == HTW_JOB_LEASED)
+            continue;
+        uint32_t timeouts = peek(job).timeouts;
+        if (timeouts > job->timeouts)
+            fail("the ends of leases are wrong after an open", job->id, timeouts);
+        job->timeouts = timeouts;
     }
 }
 
@@ -728,76 +851,73 @@ static void change_rules(void) {
     list_rules();
 }
 
+static void pause_queue(void) {
+    unsigned queue = (unsigned)random_below(&source, QUEUES);
+    static const int64_t until_ns[] = { 0, HTW_NEVER_NS, HTW_MINUTE };
+    unsigned i = (unsigned)random_below(&source, 3);
+    paused_until_ns[queue] = until_ns[i] == HTW_MINUTE ? now() + HTW_MINUTE : until_ns[i];
+    expect(htw_journal_pause(journal, names[queue], paused_until_ns[queue]), 0, "htw_journal_pause",
+           0);
+}
+
+static const struct {
+    unsigned weight;
+    void (*take)(void);
+    bool settles_before, settles_after;
+} kinds[] = {
+    { 1, change_rules, false, false }, { 1, open_again, false, true },
+    { 1, pause_queue, false, true },   { 2, advance, false, true },
+    { 1, kick, false, true },          { 2, list, true, false },
+    { 1, list_queues, true, false },   { 8, lease, false, false },
+    { 10, update, false, false },      { 2, change_together, false, false },
+    { 11, put, false, false },
+};
+
 static void step(void) {
     for (unsigned i = 0; i < RULES && job_count > JOBS_MAX - RECURRED_MAX; i++)
         if (rules[i].period_ns != 0)
             remove_rule(i);
-    unsigned queue = (unsigned)random_below(&source, QUEUES);
-    switch (random_below(&source, 41)) {
-    case 40:
-        change_rules();
-        break;
-    case 0:
-        open_again();
+    unsigned i = 0, number = (unsigned)random_below(&source, 40);
+    while (number >= kinds[i].weight)
+        number -= kinds[i++].weight;
+    if (kinds[i].settles_before)
         settle();
-        break;
-    case 1:
-        is_paused[queue] = !is_paused[queue];
-        expect(htw_journal_pause(journal, names[queue], is_paused[queue] ? HTW_NEVER_NS : 0), 0,
-               "htw_journal_pause", 0);
+    kinds[i].take();
+    if (kinds[i].settles_after)
         settle();
-        break;
-    case 2:
-    case 3:
-        advance();
-        settle();
-        break;
-    case 4:
-        kick();
-        settle();
-        break;
-    case 5:
-    case 6:
-        settle();
-        list();
-        break;
-    case 7:
-    case 8:
-    case 9:
-    case 10:
-    case 11:
-    case 12:
-    case 13:
-    case 14:
-        lease();
-        break;
-    case 15:
-    case 16:
-    case 17:
-    case 18:
-    case 19:
-    case 20:
-    case 21:
-    case 22:
-    case 23:
-    case 24:
-    case 25:
-    case 26:
-    case 27:
-    case 28:
-        update();
-        break;
-    default:
-        put();
-        break;
-    }
+}
+
+static int count_blocks(void *context, int columns, char **values, char **column_names) {
+    (void)columns, (void)column_names;
+    *(int *)context = atoi(values[0]);
+    return 0;
+}
+
+/* Without jobs there are no blocks. */
+static void end_all(void) {
+    sqlite3 *connection;
+    int blocks = -1;
+    for (unsigned i = 0; i < RULES; i++)
+        if (rules[i].period_ns != 0)
+            remove_rule(i);
+    for (size_t i = 0; i < job_count; i++)
+        if (!has_ended(&jobs[i]))
+            expect(htw_journal_done(journal, jobs[i].id), 0, "htw_journal_done", jobs[i].id);
+    close_journal();
+    if (options.history_ns == 0 && (sqlite3_open(path, &connection) != SQLITE_OK ||
+                                    sqlite3_exec(connection,
+                                                 options.is_guest ? "SELECT count(*) FROM htw_block"
+                                                                  : "SELECT count(*) FROM block",
+                                                 count_blocks, &blocks, NULL) != SQLITE_OK ||
+                                    sqlite3_close(connection) != SQLITE_OK || blocks != 0))
+        fail("blocks without jobs", 0, blocks);
 }
 
 static void run_history(uint64_t number, uint64_t steps) {
     history = number;
     source.state = arguments.seed * UINT64_C(1000003) + number;
     job_count = 0;
-    memset(is_paused, 0, sizeof(is_paused));
+    memset(paused_until_ns, 0, sizeof(paused_until_ns));
     memset(rules, 0, sizeof(rules));
     options = (struct htw_journal_options)HTW_JOURNAL_OPTIONS_INIT;
     options.synchronous = HTW_SYNCHRONOUS_NORMAL;
@@ -817,7 +937,7 @@ static void run_history(uint64_t number, uint64_t steps) {
     for (steps_done = 0; steps_done < steps; steps_done++)
         step();
     settle();
-    expect(htw_journal_close(journal), 0, "htw_journal_close", 0);
+    end_all();
     sqlite3_close(program);
     htw_scheduler_destroy(scheduler);
 }

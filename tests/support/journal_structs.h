@@ -9,6 +9,7 @@
 
 #include <htw/journal.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #define JOB(...) ((struct htw_job) { .struct_size = sizeof(struct htw_job), __VA_ARGS__ })
@@ -39,6 +40,23 @@ static inline int journal_lease_one(struct htw_journal *journal, const char *que
                                     htw_leased *leased, void *arg) {
     return htw_journal_lease(
         journal, &LEASE(.queues = &queue, .queue_count = 1, .is_durable = is_durable), leased, arg);
+}
+
+static inline void journal_note_problem(void *context, const char *problem) {
+    snprintf(context, 256, "%s", problem);
+}
+
+/** What htw_journal_check() finds in a file, or NULL. */
+static inline const char *journal_problem_of(const char *path) {
+    static char problem[256];
+    struct htw_journal *journal;
+    problem[0] = '\0';
+    if (htw_journal_open_to_read(&journal, path, NULL) != 0)
+        return htw_journal_error();
+    if (htw_journal_check(journal, journal_note_problem, problem) != 0)
+        journal_note_problem(problem, htw_journal_error());
+    (void)htw_journal_close(journal);
+    return problem[0] == '\0' ? NULL : problem;
 }
 
 #endif /* TESTS_JOURNAL_STRUCTS_H */

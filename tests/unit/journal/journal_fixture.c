@@ -109,6 +109,9 @@ void journal_close(struct journal_fixture *self) {
     if (error != 0)
         fail_msg("htw_journal_close: %d: %s", error, htw_journal_error());
     self->journal = NULL;
+    const char *problem = access(self->path, F_OK) == 0 ? journal_problem_of(self->path) : NULL;
+    if (problem != NULL)
+        fail_msg("%s", problem);
     /* Changes made later may have been written since. */
     if (stats.queued == 0)
         assert_int_equal(stats.found + stats.put,
@@ -123,12 +126,28 @@ uint64_t journal_put(struct journal_fixture *self, int64_t after_ns, const char 
     return id;
 }
 
-void journal_advance_to(struct journal_fixture *self, int64_t after_ns) {
-    int64_t delta_ns = START_NS + after_ns - htw_scheduler_now(self->scheduler);
-    assert_int_equal(htw_scheduler_advance(self->scheduler, delta_ns), 0);
+uint64_t journal_put_struct(struct journal_fixture *self, struct htw_job job) {
+    int error = journal_put_job(self->journal, &job);
+    if (error != 0)
+        fail_msg("htw_journal_apply: %d: %s", error, htw_journal_error());
+    return job.id;
+}
+
+int journal_update(struct journal_fixture *self, uint64_t id, enum htw_job_step step,
+                   int64_t deadline_ns) {
+    return journal_step(self->journal, id, step, 0, deadline_ns);
+}
+
+void journal_sync(struct journal_fixture *self) {
     int error = htw_journal_sync(self->journal);
     if (error != 0)
         fail_msg("htw_journal_sync: %d: %s", error, htw_journal_error());
+}
+
+void journal_advance_to(struct journal_fixture *self, int64_t after_ns) {
+    int64_t delta_ns = START_NS + after_ns - htw_scheduler_now(self->scheduler);
+    assert_int_equal(htw_scheduler_advance(self->scheduler, delta_ns), 0);
+    journal_sync(self);
 }
 
 const char *journal_texts(struct journal_fixture *self) {

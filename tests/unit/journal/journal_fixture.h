@@ -10,6 +10,7 @@
 #define TESTS_JOURNAL_FIXTURE_H
 
 #include "../../support/failing_allocator.h"
+#include "../../support/journal_structs.h"
 #include "../unit.h"
 
 #include <htw/journal.h>
@@ -60,11 +61,21 @@ void journal_teardown(void);
 void journal_open(struct journal_fixture *self);
 int journal_try_open(struct journal_fixture *self);
 
-/** Closes it, which must succeed. */
+/** Closes it, which must succeed, and checks the file. */
 void journal_close(struct journal_fixture *self);
 
 /** Puts a job with a text, so long after START_NS, which must succeed. */
 uint64_t journal_put(struct journal_fixture *self, int64_t after_ns, const char *text);
+
+/** Puts a job by its struct, which must succeed. Its payload is a text. */
+uint64_t journal_put_struct(struct journal_fixture *self, struct htw_job job);
+
+/** Makes a step of a job. */
+int journal_update(struct journal_fixture *self, uint64_t id, enum htw_job_step step,
+                   int64_t deadline_ns);
+
+/** Waits for all that was called before. */
+void journal_sync(struct journal_fixture *self);
 
 /** Sets the clock to so long after START_NS, and waits for what is written because of that. */
 void journal_advance_to(struct journal_fixture *self, int64_t after_ns);

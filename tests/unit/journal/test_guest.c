@@ -44,11 +44,7 @@ static void teardown(void) {
     UNIT_TEST_ON(struct journal_fixture *f, &journal_fixture, setup, teardown, name)
 
 static struct htw_job job_of(int64_t after_ns, const char *text) {
-    struct htw_job job = HTW_JOB_INIT;
-    job.deadline_ns = START_NS + after_ns;
-    job.payload = text;
-    job.payload_size = strlen(text);
-    return job;
+    return JOB(.deadline_ns = START_NS + after_ns, TEXT(text));
 }
 
 static uint64_t put_job(struct htw_job job) {
@@ -62,19 +58,11 @@ static uint64_t put_in(int64_t after_ns, const char *text) {
     return put_job(job_of(after_ns, text));
 }
 
-static struct htw_job keyed(int64_t after_ns, const char *text, uint32_t flags) {
-    struct htw_job job = job_of(after_ns, text);
-    job.key = "key";
-    job.key_size = 3;
-    job.flags = flags;
-    return job;
-}
-
 /* All that is in the inbox. */
 static void take_in(struct journal_fixture *f) {
     do {
         assert_int_equal(htw_journal_wake(f->journal), 0);
-        assert_int_equal(htw_journal_sync(f->journal), 0);
+        journal_sync(f);
     } while (number_of("SELECT count(*) FROM htw_inbox") != 0);
 }
 
@@ -85,46 +73,6 @@ static const char *deliver_until(struct journal_fixture *f, int64_t after_ns) {
 }
 
 /* ---- putting */
-
-GUEST_TEST(guest_transaction_puts_jobs_and_changes_a_table) {
-    journal_open(f);
-    run_sql("BEGIN");
-    uint64_t id = put_in(HTW_SECOND, "b");
-    run_sql("INSERT INTO note VALUES ('n', last_insert_rowid())");
-    put_in(0, "a");
-    put_in(HTW_HOUR, "c");
-    run_sql("COMMIT");
-    assert_int_equal(number_of("SELECT job FROM note"), (int64_t)id);
-    assert_true(id > UINT64_C(1) << 52 && id < UINT64_C(1) << 53);
-    assert_string_equal(deliver_until(f, HTW_MINUTE), "a b");
-    assert_int_equal(f->seen[1].id, id);
-    assert_string_equal(deliver_until(f, HTW_HOUR), "c");
-    assert_int_equal(journal_stats(f).jobs, 0);
-    assert_int_equal(journal_stats(f).put, 3);
-}
-
-/* holds: journal-20 */
-GUEST_TEST(guest_transaction_that_is_rolled_back_puts_nothing) {
-    journal_open(f);
-    run_sql("BEGIN");
-    uint64_t id = put_in(0, "undone");
-    run_sql("ROLLBACK");
-    assert_int_equal(put_in(0, "done"), id);
-    assert_string_equal(deliver_until(f, 0), "done");
-    assert_int_equal(put_in(0, "later"), id + 1); /* one that was committed is not given again */
-}
-
-/* holds: journal-20 */
-GUEST_TEST(guest_job_is_taken_in_when_the_file_is_opened_again) {
-    journal_open(f);
-    put_in(HTW_HOUR, "far");
-    take_in(f);
-    journal_close(f);
-    put_in(HTW_SECOND, "near");
-    journal_open(f);
-    assert_string_equal(deliver_until(f, HTW_MINUTE), "near");
-    assert_string_equal(deliver_until(f, 2 * HTW_HOUR), "far");
-}
 
 GUEST_TEST(guest_takes_in_more_than_one_step_holds) {
     journal_open(f);
@@ -148,51 +96,6 @@ GUEST_TEST(guest_takes_in_a_job_of_which_nobody_tells) {
         ;
     journal_advance_to(f, HTW_SECOND);
     assert_string_equal(journal_texts(f), "a");
-}
-
-/* ---- keys */
-
-/* holds: journal-20 */
-GUEST_TEST(guest_job_replaces_the_one_that_has_its_key) {
-    journal_open(f);
-    run_sql("BEGIN"); /* the journal takes nothing in */
-    put_job(keyed(HTW_SECOND, "a", 0));
-    put_job(keyed(HTW_SECOND, "b", 0)); /* in the inbox */
-    assert_int_equal(number_of("SELECT count(*) FROM htw_inbox"), 1);
-    run_sql("COMMIT");
-    take_in(f);
-    put_job(keyed(HTW_SECOND, "c", 0)); /* of the journal */
-    take_in(f);
-    assert_int_equal(journal_stats(f).replaced, 1);
-    put_job(keyed(HTW_SECOND, "d", 0));
-    struct htw_job job = keyed(HTW_SECOND, "e", 0);
-    const struct htw_journal_change change = { .struct_size = sizeof(change),
-                                               .jobs = &job,
-                                               .job_count = 1 };
-    assert_int_equal(htw_journal_apply(f->journal, &change), 0); /* by the journal, in the inbox */
-    assert_string_equal(deliver_until(f, HTW_MINUTE), "e");
-}
-
-/* ---- ends in the inbox */
-
-/* holds: journal-20 */
-GUEST_TEST(guest_job_in_the_inbox_is_ended_by_id_or_key) {
-    journal_open(f);
-    uint64_t first = put_in(0, "a"), second = put_in(0, "b");
-    put_job(keyed(0, "c", 0));
-    assert_int_equal(htw_journal_cancel(f->journal, first), 0);
-    assert_int_equal(htw_journal_cancel(f->journal, first), -ENOENT);
-    assert_int_equal(htw_journal_done(f->journal, second), 0);
-    assert_int_equal(htw_journal_done(f->journal, second), -ENOENT);
-    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
-    update.step = HTW_JOB_CANCEL;
-    update.key = "key";
-    update.key_size = 3;
-    assert_int_equal(htw_journal_update(f->journal, &update), 0);
-    assert_int_equal(htw_journal_update(f->journal, &update), -ENOENT);
-    assert_string_equal(deliver_until(f, HTW_SECOND), "");
-    assert_int_equal(journal_stats(f).put, 3);
-    assert_int_equal(journal_stats(f).cancelled, 2);
 }
 
 /* ---- the file of the program */
@@ -311,13 +214,13 @@ static int each_minute(const char *schedule, const char *zone, int64_t after_ns,
 GUEST_TEST(guest_rule_puts_no_job_whose_key_is_in_the_inbox) {
     struct htw_recurring rule = HTW_RECURRING_INIT;
     rule.name = rule.schedule = "rule";
-    rule.job = keyed(0, "rule", HTW_JOB_IF_ABSENT);
+    rule.job = JOB(TEXT("rule"), KEY("key"), .flags = HTW_JOB_IF_ABSENT);
     f->options.next_instant = each_minute;
     journal_open(f);
     assert_int_equal(htw_journal_set_recurring(f->journal, &rule), 0);
     journal_advance_to(f, HTW_MINUTE);
     assert_string_equal(journal_texts(f), "rule");
-    uint64_t id = put_job(keyed(HTW_HOUR, "inbox", 0));
+    uint64_t id = put_job(JOB(.deadline_ns = START_NS + HTW_HOUR, TEXT("inbox"), KEY("key")));
     journal_advance_to(f, 2 * HTW_MINUTE);
     assert_string_equal(journal_texts(f), "");
     assert_int_equal(htw_journal_cancel(f->journal, id), 0);

@@ -19,22 +19,7 @@ static void open_for_lease(struct journal_fixture *f, bool in_memory) {
 
 static uint64_t put_sized(struct journal_fixture *f, const char *queue, const void *payload,
                           size_t size) {
-    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
-    struct htw_job job = HTW_JOB_INIT;
-    job.queue = queue;
-    job.payload = payload;
-    job.payload_size = size;
-    change.jobs = &job;
-    change.job_count = 1;
-    assert_int_equal(htw_journal_apply(f->journal, &change), 0);
-    return job.id;
-}
-
-static int step(struct journal_fixture *f, uint64_t id, enum htw_job_step kind) {
-    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
-    update.id = id;
-    update.step = kind;
-    return htw_journal_update(f->journal, &update);
+    return journal_put_struct(f, JOB(.queue = queue, .payload = payload, .payload_size = size));
 }
 
 static bool count_job(void *context, const struct htw_job_info *info) {
@@ -85,14 +70,8 @@ JOURNAL_TEST(look_by_one_who_only_reads_sees_what_the_file_says) {
     open_for_lease(f, false);
     uint64_t ready = put_sized(f, "q", "x", 1);
     uint64_t due = put_sized(f, "q", "x", 1), never = put_sized(f, "q", "x", 1);
-    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
-    update.step = HTW_JOB_MOVE;
-    update.id = due;
-    update.deadline_ns = START_NS + HTW_HOUR;
-    assert_int_equal(htw_journal_update(f->journal, &update), 0);
-    update.id = never;
-    update.deadline_ns = HTW_NEVER_NS;
-    assert_int_equal(htw_journal_update(f->journal, &update), 0);
+    assert_int_equal(journal_update(f, due, HTW_JOB_MOVE, START_NS + HTW_HOUR), 0);
+    assert_int_equal(journal_update(f, never, HTW_JOB_MOVE, HTW_NEVER_NS), 0);
     assert_int_equal(htw_journal_open_to_read(&view.journal, f->path, &is_guest), 0);
     assert_false(is_guest);
     assert_int_equal(state_of(&view, due), HTW_JOB_READY);
@@ -100,13 +79,13 @@ JOURNAL_TEST(look_by_one_who_only_reads_sees_what_the_file_says) {
     assert_int_equal(listed(&view, HTW_JOB_DELAYED), 1);
     assert_int_equal(htw_journal_list_queues(view.journal, see_queue, &stats), 0);
     assert_true(stats.delayed == 1 && stats.ready == 2 && stats.leased == 0);
-    assert_int_equal(step(f, ready, HTW_JOB_BURY), 0); /* the file is free */
+    assert_int_equal(journal_update(f, ready, HTW_JOB_BURY, 0), 0); /* the file is free */
     assert_int_equal(state_of(&view, ready), HTW_JOB_BURIED);
     assert_int_equal(listed(&view, HTW_JOB_READY), 1);
     assert_int_equal(htw_journal_check(view.journal, count_problem, &problems), 0);
     assert_int_equal(problems, 0);
     assert_int_equal(htw_journal_check(f->journal, count_problem, &problems), -EINVAL);
-    assert_int_equal(step(&view, due, HTW_JOB_BURY), -EROFS);
+    assert_int_equal(journal_update(&view, due, HTW_JOB_BURY, 0), -EROFS);
     assert_int_equal(htw_journal_put(view.journal, 0, "x", 1, NULL), -EROFS);
     assert_int_equal(htw_journal_close(view.journal), 0);
     assert_int_equal(htw_journal_open_to_read(&view.journal, f->folder, NULL), -EISDIR);
@@ -119,11 +98,11 @@ JOURNAL_TEST(look_sees_each_change_that_was_answered) {
             uint64_t id = put_sized(f, "q", "x", 1);
             assert_int_equal(state_of(f, id), HTW_JOB_READY);
             assert_int_equal(listed(f, HTW_JOB_READY), 1);
-            assert_int_equal(step(f, id, HTW_JOB_BURY), 0);
+            assert_int_equal(journal_update(f, id, HTW_JOB_BURY, 0), 0);
             assert_int_equal(state_of(f, id), HTW_JOB_BURIED);
             assert_int_equal(listed(f, HTW_JOB_READY), 0);
             assert_int_equal(listed(f, HTW_JOB_BURIED), 1);
-            assert_int_equal(step(f, id, HTW_JOB_END), 0);
+            assert_int_equal(journal_update(f, id, HTW_JOB_END, 0), 0);
             assert_int_equal(state_of(f, id), -ENOENT);
             assert_int_equal(listed(f, HTW_JOB_BURIED), 0);
         }
@@ -274,7 +253,7 @@ JOURNAL_TEST(look_copies_few_bytes_at_a_time) {
     open_for_lease(f, false);
     for (int i = 0; i < 40; i++) {
         uint64_t id = put_sized(f, "q", large, sizeof(large));
-        assert_int_equal(step(f, id, HTW_JOB_BURY), 0); /* not in memory */
+        assert_int_equal(journal_update(f, id, HTW_JOB_BURY, 0), 0); /* not in memory */
     }
     assert_int_equal(listed(f, HTW_JOB_BURIED), 40);
     size_t before = f->memory.live_bytes;
@@ -292,7 +271,7 @@ static bool write_much(void *context, const struct htw_job_info *info) {
     memset(text, 'z', sizeof(text));
     for (int i = 0; i < 500; i++) {
         uint64_t id = put_sized(visitor->f, "other", text, sizeof(text));
-        visitor->has_failed |= step(visitor->f, id, HTW_JOB_END) != 0;
+        visitor->has_failed |= journal_update(visitor->f, id, HTW_JOB_END, 0) != 0;
     }
     visitor->visits++;
     return true;

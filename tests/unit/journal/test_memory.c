@@ -2,11 +2,11 @@
 /* test_memory.c - no memory, at each allocation of the journal and of SQLite. */
 #include "../../../src/journal/queue.h"
 #include "../../support/collisions.h"
+#include "../../support/failing_calls.h"
 #include "journal_fixture.h"
 
 #include <errno.h>
 #include <sqlite3.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,22 +15,13 @@
 /* ---- SQLite's allocations */
 
 static sqlite3_mem_methods system_memory;
-static _Atomic long sqlite_calls, sqlite_fail_at; /* 0: none */
-static _Atomic long sqlite_refusals;
-
-static bool refuses(void) {
-    if (++sqlite_calls != sqlite_fail_at)
-        return false;
-    sqlite_refusals++;
-    return true;
-}
 
 static void *sqlite_malloc(int size) {
-    return refuses() ? NULL : system_memory.xMalloc(size);
+    return failing_call(0) ? NULL : system_memory.xMalloc(size);
 }
 
 static void *sqlite_realloc(void *memory, int size) {
-    return refuses() ? NULL : system_memory.xRealloc(memory, size);
+    return failing_call(0) ? NULL : system_memory.xRealloc(memory, size);
 }
 
 __attribute__((constructor)) static void intercept(void) {
@@ -40,12 +31,6 @@ __attribute__((constructor)) static void intercept(void) {
     methods.xRealloc = sqlite_realloc;
     sqlite3_config(SQLITE_CONFIG_MALLOC, &methods);
     sqlite3_config(SQLITE_CONFIG_LOOKASIDE, 0, 0);
-}
-
-static void refuse_sqlite(long nth) {
-    sqlite_calls = 0;
-    sqlite_refusals = 0;
-    sqlite_fail_at = nth;
 }
 
 /* ---- what is tried */
@@ -58,22 +43,14 @@ static bool is_expected(int error) {
    that of no memory. */
 static bool make_changes(struct journal_fixture *f, uint64_t *ret_jobs) {
     uint64_t id;
-    struct htw_job jobs[2] = { HTW_JOB_INIT, HTW_JOB_INIT };
-    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
+    struct htw_job jobs[] = { JOB(.deadline_ns = START_NS + HTW_HOUR, TEXT("b")),
+                              JOB(.deadline_ns = START_NS + HTW_HOUR, KEY("k")) };
     *ret_jobs = 0;
     int put = htw_journal_put(f->journal, START_NS + HTW_SECOND, "a", 1, &id);
     *ret_jobs += put == 0;
-    jobs[0].deadline_ns = jobs[1].deadline_ns = START_NS + HTW_HOUR;
-    jobs[0].payload = "b";
-    jobs[0].payload_size = 1;
-    jobs[1].key = "k";
-    jobs[1].key_size = 1;
-    change.done = put == 0 ? &id : NULL;
-    change.done_count = put == 0;
-    change.jobs = jobs;
-    change.job_count = 2;
-    change.mark = "m";
-    change.mark_size = 1;
+    const struct htw_journal_change change =
+        CHANGE(.done = put == 0 ? &id : NULL, .done_count = put == 0, .jobs = jobs, .job_count = 2,
+               .mark = "m", .mark_size = 1);
     int apply = htw_journal_apply(f->journal, &change);
     if (apply == 0)
         *ret_jobs += 2 - change.done_count;
@@ -126,7 +103,7 @@ static bool run_round(struct journal_fixture *f, void (*refuse)(struct journal_f
         assert_string_not_equal(htw_journal_error(), "");
     }
     assert_int_equal(f->memory.live_blocks, 0);
-    bool was_refused = f->memory.refusals + (size_t)sqlite_refusals > 0;
+    bool was_refused = f->memory.refusals > 0 || failing_calls->kinds[0].failed > 0;
     f->memory.refusals = 0;
     return was_refused;
 }
@@ -142,9 +119,10 @@ static void refuse_own(struct journal_fixture *f, long nth) {
 
 static void refuse_of_sqlite(struct journal_fixture *f, long nth) {
     (void)f;
-    sqlite_fail_at = 0;
-    if (nth != 0)
-        refuse_sqlite(nth);
+    if (nth == 0)
+        failing_calls_relent();
+    else
+        failing_calls_plan(0, (unsigned)nth, 0, false);
 }
 
 /* holds: journal-4 */
@@ -160,7 +138,7 @@ JOURNAL_TEST(journal_refused_memory_of_sqlite_changes_nothing) {
     long nth = 1, rounds = 0;
     while (run_round(f, refuse_of_sqlite, nth)) {
         rounds++;
-        nth += 1 + nth / 40; /* fewer, the later it is */
+        nth = failing_next((unsigned)nth, 40);
     }
     assert_true(rounds > 50);
 }

@@ -51,7 +51,8 @@ JOURNAL_TEST(journal_file_is_for_its_owner_alone) {
         assert_int_equal(stat(path, &status), 0);
         assert_int_equal(status.st_mode & 0777, 0600);
     }
-    journal_close(f);
+    assert_int_equal(htw_journal_close(f->journal), 0);
+    f->journal = NULL;
     beside(f, "-wal", path);
     assert_int_equal(access(path, F_OK), -1); /* one file can be copied now */
 }
@@ -363,29 +364,19 @@ JOURNAL_TEST(journal_without_a_scheduler_knows_the_time) {
     struct htw_job_info job;
     int64_t before_ns = htw__clock_realtime_ns() / HTW_MICROSECOND * HTW_MICROSECOND;
     assert_int_equal(htw_journal_open(&f->journal, NULL, f->path, NULL), 0);
-    struct htw_job put = HTW_JOB_INIT;
-    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
-    put.queue = "mail";
-    put.deadline_ns = before_ns;
-    change.jobs = &put;
-    change.job_count = 1;
-    assert_int_equal(htw_journal_apply(f->journal, &change), 0);
-    assert_int_equal(htw_journal_peek(f->journal, put.id, take_info, &job), 0);
+    uint64_t id = journal_put_struct(f, JOB(.queue = "mail", .deadline_ns = before_ns));
+    assert_int_equal(htw_journal_peek(f->journal, id, take_info, &job), 0);
     assert_int_equal(job.state, HTW_JOB_READY);
     assert_in_range(job.put_ns, before_ns, htw__clock_realtime_ns());
 }
 
 JOURNAL_TEST(journal_without_a_scheduler_leaves_jobs_that_are_delivered) {
-    struct htw_job_update update = HTW_JOB_UPDATE_INIT;
     assert_int_equal(htw_journal_open(&f->journal, NULL, f->path, NULL), 0);
     journal_put(f, 0, "put");
-    update.id = journal_put(f, HTW_MINUTE, "moved");
-    update.step = HTW_JOB_MOVE;
-    update.deadline_ns = START_NS;
-    assert_int_equal(htw_journal_update(f->journal, &update), 0);
-    update.id = journal_put(f, HTW_MINUTE, "kicked");
-    update.step = HTW_JOB_BURY;
-    assert_int_equal(htw_journal_update(f->journal, &update), 0);
+    uint64_t moved = journal_put(f, HTW_MINUTE, "moved");
+    assert_int_equal(journal_update(f, moved, HTW_JOB_MOVE, START_NS), 0);
+    uint64_t kicked = journal_put(f, HTW_MINUTE, "kicked");
+    assert_int_equal(journal_update(f, kicked, HTW_JOB_BURY, 0), 0);
     assert_int_equal(htw_journal_kick(f->journal, NULL, 5), 1);
     journal_close(f);
     journal_open(f);
@@ -438,31 +429,6 @@ JOURNAL_TEST(journal_that_cannot_be_written_is_refused) {
     journal_open(f);
     journal_close(f);
     assert_int_equal(child_run(open_as_another_user, f, NULL, 0), 0);
-}
-
-JOURNAL_TEST(journal_options_out_of_range_are_refused) {
-    const struct htw_journal_options valid = f->options;
-    f->options.struct_size++;
-    assert_refused(f, -EINVAL, "the option struct_size ");
-    f->options = valid;
-    f->options.near_ns = -1;
-    assert_refused(f, -EINVAL, "the option near_ns ");
-    f->options.near_ns = HTW_JOURNAL_NEAR_NS_MAX + 1;
-    assert_refused(f, -EINVAL, "the option near_ns ");
-    f->options = valid;
-    f->options.gather_ns = HTW_JOURNAL_GATHER_NS_MAX + 1;
-    assert_refused(f, -EINVAL, "the option gather_ns ");
-    f->options = valid;
-    f->options.parallel = HTW_JOURNAL_PARALLEL_MAX + 1;
-    assert_refused(f, -EINVAL, "the option parallel ");
-    f->options = valid;
-    f->options.synchronous = (enum htw_synchronous)2;
-    assert_refused(f, -EINVAL, "the option synchronous ");
-    f->options = valid;
-    assert_int_equal(htw_journal_open(&f->journal, NULL, f->path, &f->options), -EINVAL);
-    assert_null(htw_journal_options_invalid(&f->options));
-    assert_null(htw_journal_options_invalid(NULL));
-    assert_int_equal(htw_journal_open(NULL, f->scheduler, f->path, &f->options), -EINVAL);
 }
 
 static bool see_payload(void *context, const struct htw_job_info *info) {
@@ -644,17 +610,14 @@ JOURNAL_TEST(journal_id_that_a_killed_process_has_given_is_not_given_again) {
 
 /* One for each of so many places, in a change that nobody waits for: the last id. */
 static uint64_t put_apart(struct journal_fixture *f, size_t count) {
-    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
-    change.jobs = calloc(count, sizeof(*change.jobs));
-    assert_non_null(change.jobs);
-    for (change.job_count = 0; change.job_count < count; change.job_count++) {
-        htw_job_init(&change.jobs[change.job_count]);
-        change.jobs[change.job_count].deadline_ns =
-            START_NS + HTW_HOUR + (int64_t)change.job_count * HTW_MINUTE;
-    }
+    struct htw_job *jobs = calloc(count, sizeof(*jobs));
+    assert_non_null(jobs);
+    for (size_t i = 0; i < count; i++)
+        jobs[i] = JOB(.deadline_ns = START_NS + HTW_HOUR + (int64_t)i * HTW_MINUTE);
+    const struct htw_journal_change change = CHANGE(.jobs = jobs, .job_count = count);
     assert_int_equal(htw_journal_apply_later(f->journal, &change, NULL, NULL), 0);
-    uint64_t last = change.jobs[count - 1].id;
-    free(change.jobs);
+    uint64_t last = jobs[count - 1].id;
+    free(jobs);
     return last;
 }
 

@@ -87,10 +87,8 @@ JOURNAL_TEST(process_kicks_a_job_that_the_change_before_has_buried) {
 
 JOURNAL_TEST(process_answers_requests_in_its_thread) {
     static const char *const queue = NULL;
-    struct htw_lease lease = HTW_LEASE_INIT;
-    lease.queues = &queue;
-    lease.queue_count = 1;
-    lease.wait_until_ns = HTW_NEVER_NS;
+    const struct htw_lease lease =
+        LEASE(.queues = &queue, .queue_count = 1, .wait_until_ns = HTW_NEVER_NS);
     open_for_process(f);
     do {
         assert_int_equal(htw_journal_lease_later(f->journal, &lease, leased, &told, NULL), 0);
@@ -131,17 +129,13 @@ JOURNAL_TEST(process_is_refused_in_a_notice) {
 
 /* The thread would not process meanwhile. */
 JOURNAL_TEST(process_lets_calls_of_its_thread_wait_for_the_other_one) {
-    static const char *const queue = NULL;
-    struct htw_lease lease = HTW_LEASE_INIT;
-    lease.queues = &queue;
-    lease.queue_count = 1;
     open_for_process(f);
     for (int i = 0; i < 2000; i++) /* so many that the thread must not gather more */
         put_later(f, "a", note);
     assert_int_equal(htw_journal_put(f->journal, 0, "b", 1, NULL), 0);
     assert_int_equal(htw_journal_sync(f->journal), 0); /* and the notices */
     assert_int_equal(told.count, 2000);
-    assert_int_equal(htw_journal_lease(f->journal, &lease, leased, &told), 0);
+    assert_int_equal(journal_lease_one(f->journal, NULL, false, leased, &told), 0);
     assert_int_equal(told.count, 2001);
     put_later(f, "c", note);
     assert_int_equal(htw_journal_sync(f->journal), 0);

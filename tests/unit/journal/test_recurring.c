@@ -43,8 +43,7 @@ static struct htw_recurring rule_of(const char *name, const char *schedule) {
     struct htw_recurring rule = HTW_RECURRING_INIT;
     rule.name = name;
     rule.schedule = schedule;
-    rule.job.payload = name;
-    rule.job.payload_size = strlen(name);
+    rule.job = JOB(TEXT(name));
     return rule;
 }
 
@@ -79,25 +78,6 @@ static const char *deadlines(struct journal_fixture *f) {
                        (int)((f->seen[i].deadline_ns - START_NS) / HTW_SECOND));
     f->seen_count = 0;
     return text;
-}
-
-JOURNAL_TEST(recurring_job_comes_at_each_instant_with_that_as_its_deadline) {
-    open_with(f, every);
-    struct htw_recurring rule = rule_of("a", "60");
-    set(f, &rule);
-    journal_advance_to(f, 60 * HTW_SECOND - 1);
-    assert_string_equal(deadlines(f), "");
-    journal_advance_to(f, 60 * HTW_SECOND);
-    assert_string_equal(deadlines(f), "60");
-    for (int i = 2; i < 6; i++)
-        journal_advance_to(f, i * 60 * HTW_SECOND);
-    assert_string_equal(journal_texts(f), "a a a a");
-    assert_string_equal(listed(f, NULL, 9), "a@360 ");
-    assert_int_equal(htw_journal_remove_recurring(f->journal, "a"), 0);
-    assert_int_equal(htw_journal_remove_recurring(f->journal, "a"), -ENOENT);
-    assert_string_equal(htw_journal_error() + strlen(f->path), ": no job recurs by the name a");
-    journal_advance_to(f, HTW_HOUR);
-    assert_string_equal(deadlines(f), "");
 }
 
 JOURNAL_TEST(recurring_job_that_was_missed_comes_by_its_policy) {
@@ -244,52 +224,6 @@ JOURNAL_TEST(recurring_job_waits_while_max_jobs_is_reached) {
     assert_int_equal(htw_journal_cancel(f->journal, id), 0);
     journal_advance_to(f, 61 * HTW_SECOND);
     assert_string_equal(deadlines(f), "60");
-}
-
-JOURNAL_TEST(recurring_jobs_are_listed_in_pages) {
-    open_with(f, every);
-    static const char *const names[] = { "b", "stop", "a", "c" };
-    for (size_t i = 0; i < 4; i++) {
-        struct htw_recurring rule = rule_of(names[i], "60");
-        set(f, &rule);
-    }
-    assert_string_equal(listed(f, NULL, 2), "a@60 b@60 ");
-    assert_string_equal(listed(f, "b", 9), "c@60 stop@60 ");
-    assert_string_equal(listed(f, "bb", 1), "c@60 ");
-    assert_string_equal(listed(f, "stop", 1), "");
-}
-
-JOURNAL_TEST(recurring_misuse_is_refused) {
-    char name[HTW_RECURRING_NAME_MAX + 2];
-    memset(name, 'n', sizeof(name));
-    name[sizeof(name) - 1] = '\0';
-    open_with(f, every);
-    struct htw_recurring rule = rule_of(name, "60"), rule2;
-    assert_int_equal(htw_journal_set_recurring(f->journal, &rule), -EINVAL);
-    rule = rule_of("a", "0");
-    assert_int_equal(htw_journal_set_recurring(f->journal, &rule), -EINVAL);
-    rule = rule_of("a", "");
-    assert_int_equal(htw_journal_set_recurring(f->journal, &rule), -EINVAL);
-    rule = rule_of("a", "60");
-    rule.zone = "nowhere";
-    assert_int_equal(htw_journal_set_recurring(f->journal, &rule), -ENOENT);
-    rule = rule_of("a", "60");
-    rule.catch_up = HTW_RECURRING_CATCH_UP_MAX + 1;
-    assert_int_equal(htw_journal_set_recurring(f->journal, &rule), -EINVAL);
-    rule = rule_of("a", "60");
-    rule.job.payload = NULL;
-    assert_int_equal(htw_journal_set_recurring(f->journal, &rule), -EINVAL);
-    rule = rule_of("a", "60");
-    rule.struct_size++;
-    assert_int_equal(htw_journal_set_recurring(f->journal, &rule), -EINVAL);
-    assert_int_equal(htw_journal_set_recurring(f->journal, NULL), -EINVAL);
-    assert_int_equal(htw_journal_remove_recurring(f->journal, NULL), -EINVAL);
-    assert_int_equal(htw_journal_list_recurring(f->journal, name, 1, print, name), -EINVAL);
-    assert_int_equal(htw_journal_list_recurring(f->journal, NULL, 1, NULL, name), -EINVAL);
-    assert_string_equal(listed(f, NULL, 9), "");
-    htw_recurring_init(&rule2);
-    assert_int_equal(rule2.struct_size, sizeof(rule2));
-    htw_recurring_init(NULL);
 }
 
 #ifdef HTW_HAS_CALENDAR

@@ -5,6 +5,7 @@
  */
 #include "../../../src/journal/change.h"
 #include "../../../src/journal/state.h"
+#include "../../../src/journal/writer.h"
 #include "journal_fixture.h"
 
 #include <errno.h>
@@ -239,14 +240,10 @@ int64_t __wrap_htw__database_scan(struct htw__database *self, struct htw__scan *
 /* In the thread of the journal, which commits them before the end of the scan. */
 static void put_crowd(struct journal_fixture *f) {
     struct htw_job jobs[CROWD];
-    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
-    for (size_t i = 0; i < CROWD; i++) {
-        htw_job_init(&jobs[i]);
-        jobs[i].deadline_ns = START_NS + HTW_HOUR + HTW_SECOND;
-    }
-    change.jobs = jobs;
-    change.job_count = CROWD;
-    (void)!htw_journal_apply_later(f->journal, &change, NULL, NULL);
+    for (size_t i = 0; i < CROWD; i++)
+        jobs[i] = JOB(.deadline_ns = START_NS + HTW_HOUR + HTW_SECOND);
+    (void)!htw_journal_apply_later(f->journal, &CHANGE(.jobs = jobs, .job_count = CROWD), NULL,
+                                   NULL);
 }
 
 int64_t __wrap_htw__database_scan(struct htw__database *self, struct htw__scan *scan,
@@ -315,4 +312,35 @@ JOURNAL_TEST(journal_report_of_a_change_that_was_made_is_0_and_leaves_the_senten
     assert_int_equal(htw_journal_cancel(f->journal, 1), -ENOENT);
     assert_int_equal(htw__change_report(f->journal, &change), 0);
     assert_non_null(strstr(htw_journal_error(), "there is no job"));
+}
+
+/* ---- when a caller may commit by itself */
+
+/* A journal in which nothing is to be done. */
+static struct htw_journal *idle_journal(void) {
+    struct htw_journal *journal = calloc(1, sizeof(*journal));
+    assert_non_null(journal);
+    journal->slot_count = 1;
+    journal->reader.next_bucket = HTW__BUCKET_NONE;
+    journal->database.log.checkpoint_at = 1;
+    assert_true(htw__writer_is_idle(journal));
+    return journal;
+}
+
+/* Callers that commit one change after the other would keep the database from a writer that waits for it. Changes are
+   made in their order, and several callers share a commit. */
+UNIT_TEST(commit_is_left_to_the_writer_where_there_is_more_to_do) {
+    enum { CASES = 6 };
+    for (int i = 0; i < CASES; i++) {
+        struct htw_journal *journal = idle_journal();
+        struct htw__change change;
+        journal->writer_waits = i == 0;
+        journal->reader.is_scanning = i == 1;
+        journal->database.log.pages = i == 2;
+        journal->is_in_use = i == 3;
+        journal->first = i == 4 ? &change : NULL;
+        journal->last_callers = i == 5 ? 2 : 1;
+        assert_false(htw__writer_is_idle(journal));
+        free(journal);
+    }
 }

@@ -180,7 +180,7 @@ JOURNAL_TEST(journal_reads_jobs_while_threads_put_without_end) {
     assert_int_equal(f->seen_count, 20);
 }
 
-/* A caller that is alone commits by itself, one change after the other, but not where test_commit.c says. */
+/* A caller that is alone commits by itself, one change after the other, but not where test_rules.c says. */
 static void *put_and_wait_without_end(void *arg) {
     struct flood *flood = arg;
     while (!flood->stop) {
@@ -235,11 +235,9 @@ static void *read_mark_without_end(void *arg) {
 
 static void set_mark(struct journal_fixture *f, unsigned char letter) {
     unsigned char mark[HTW_JOURNAL_MARK_MAX];
-    struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
     memset(mark, letter, sizeof(mark));
-    change.mark = mark;
-    change.mark_size = size_of_mark(letter);
-    assert_int_equal(htw_journal_apply(f->journal, &change), 0);
+    assert_int_equal(
+        htw_journal_apply(f->journal, &CHANGE(.mark = mark, .mark_size = size_of_mark(letter))), 0);
 }
 
 JOURNAL_TEST(journal_mark_is_read_whole_while_it_is_set) {
