@@ -34,7 +34,7 @@ JOURNAL_TEST(misuse_of_changes_is_refused) {
     struct htw_job job = JOB(.key_size = 1);
     journal_open(f);
     struct htw_job_update update =
-        UPDATE(.id = journal_put(f, HTW_HOUR, "a"), .step = HTW_JOB_BURY);
+        UPDATE(.id = journal_put_struct(f, JOB(.queue = "a")), .step = HTW_JOB_BURY);
     const struct htw_journal_change invalid[] = {
         { .struct_size = sizeof(struct htw_journal_change) + 1 },
         CHANGE(.done_count = 1),
