@@ -3,7 +3,7 @@
  * commit.c - commits what a channel has published, with the positions that it came from: in the same
  * transaction, or, without transactions, after it was acknowledged.
  *
- * Each channel has a thread that commits. The loop hands it a list of positions, and goes on with the other
+ * A thread commits (background.h). The loop hands it a list of positions, and goes on with the other
  * channel, with metrics and with signals. What a producer publishes belongs to the transaction that is open, so a
  * channel publishes nothing while a commit of its own is in flight: nothing that leads to it is read, and nothing
  * delivered. If a commit fails, everything is forgotten, as soon as that of the other channel has ended, too.
@@ -49,56 +49,45 @@ static rd_kafka_topic_partition_list_t *list_positions(const struct htw__kafka *
 
 /* ---- in the thread */
 
+static rd_kafka_error_t *do_step(const struct htw__writer *writer, bool is_last, int limit_ms) {
+    return is_last ? rd_kafka_commit_transaction(writer->producer, limit_ms)
+                   : rd_kafka_send_offsets_to_transaction(writer->producer, writer->list,
+                                                          writer->kafka->member, limit_ms);
+}
+
 /* Does a step of a transaction until it succeeds, or cannot any more. */
-typedef rd_kafka_error_t *step(const struct htw__writer *writer, int limit_ms);
-
-static rd_kafka_error_t *send_offsets(const struct htw__writer *writer, int limit_ms) {
-    return rd_kafka_send_offsets_to_transaction(writer->producer, writer->list,
-                                                writer->kafka->member, limit_ms);
-}
-
-static rd_kafka_error_t *end_transaction(const struct htw__writer *writer, int limit_ms) {
-    return rd_kafka_commit_transaction(writer->producer, limit_ms);
-}
-
-static int do_step(const struct htw__writer *writer, step *one) {
-    const struct htw__kafka *self = writer->kafka;
+static bool has_done(const struct htw__writer *writer, bool is_last) {
     for (int attempt = 1;; attempt++) {
-        rd_kafka_error_t *error = one(writer, htw__kafka_limit_ms(self, COMMIT_MS));
+        rd_kafka_error_t *error =
+            do_step(writer, is_last, htw__kafka_limit_ms(writer->kafka, COMMIT_MS));
         if (error == NULL)
-            return 0;
+            return true;
         bool again = rd_kafka_error_is_retriable(error) != 0 && attempt < ATTEMPTS &&
-                     !htw__kafka_is_stopping(self);
+                     !htw__kafka_is_stopping(writer->kafka);
         rd_kafka_error_destroy(error);
         if (!again)
-            return -EAGAIN;
+            return false;
     }
 }
 
+/* Returns whether it has succeeded. */
 static int commit(void *context) {
     const struct htw__writer *writer = context;
-    const struct htw__kafka *self = writer->kafka;
-    if (!htw__writer_has_transactions(self))
-        return rd_kafka_commit(self->group, writer->list, 0) == 0 ? 0 : -EAGAIN;
-    int error = do_step(writer, send_offsets);
-    return error != 0 ? error : do_step(writer, end_transaction);
+    if (!htw__writer_has_transactions(writer->kafka))
+        return rd_kafka_commit(writer->kafka->group, writer->list, 0) == 0;
+    return has_done(writer, false) && has_done(writer, true);
 }
 
 /* ---- in the loop */
 
-int htw__commits_start(struct htw__kafka *self) {
-    int error = 0;
-    for (int i = 0; i < 2 && error == 0; i++) {
+void htw__commits_init(struct htw__kafka *self) {
+    for (int i = 0; i < 2; i++) {
         self->writers[i].kafka = self;
-        error = htw__background_start(&self->writers[i].committer, "commit", commit,
-                                      &self->writers[i], self->event_fd);
+        self->writers[i].committer = (struct htw__background) { .job = commit,
+                                                                .context = &self->writers[i],
+                                                                .name = "commit",
+                                                                .event_fd = self->event_fd };
     }
-    return error == 0 ? 0 : htw__kafka_fail(self, "cannot start a thread");
-}
-
-void htw__commits_stop(struct htw__kafka *self) {
-    for (int i = 0; i < 2; i++)
-        htw__background_stop(&self->writers[i].committer);
 }
 
 static void note_done(struct htw__writer *writer) {
@@ -128,11 +117,11 @@ static int begin(struct htw__kafka *self, enum htw__channel channel, int flush_m
 
 /* Does what follows from a commit that has ended. Returns 0: it has succeeded, or there was none. */
 static int finish(struct htw__kafka *self, struct htw__writer *writer, bool wait) {
-    int result;
-    if (!htw__background_take(&writer->committer, wait, &result))
+    int has_succeeded;
+    if (!htw__background_take(&writer->committer, wait, &has_succeeded))
         return 0;
-    HTW__PROBE3(relay_commit, self, writer->committing, result);
-    if (result == 0) {
+    HTW__PROBE3(relay_commit, self, writer->committing, has_succeeded ? 0 : -EAGAIN);
+    if (has_succeeded) {
         writer->in_transaction = false;
         self->relay.stats.commits++;
         htw__trust_committed(&self->directory, writer->committing);
@@ -142,7 +131,7 @@ static int finish(struct htw__kafka *self, struct htw__writer *writer, bool wait
     }
     rd_kafka_topic_partition_list_destroy(writer->list);
     writer->list = NULL;
-    return result == 0 ? 0 : give_up(self);
+    return has_succeeded ? 0 : give_up(self);
 }
 
 void htw__commit_begin(struct htw__kafka *self, enum htw__channel channel) {

@@ -63,7 +63,7 @@ static void forget(struct htw__directory *self, struct htw__destination *destina
 }
 
 void htw__directory_fini(struct htw__directory *self) {
-    htw__lookup_stop(&self->lookup);
+    htw__lookup_fini(&self->lookup);
     if (self->by_use._next == NULL) /* it was not made */
         return;
     while (!htw__ring_is_empty(&self->by_use))

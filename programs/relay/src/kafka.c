@@ -87,8 +87,8 @@ int htw__kafka_open(struct htw__kafka *self, const struct htw__kafka_options *op
     if (self->admin == NULL)
         return -EIO;
     self->trim.queue = rd_kafka_queue_new(self->admin);
-    if (htw__lookup_start(&self->directory.lookup, self->admin, self->event_fd) != 0)
-        return htw__kafka_fail(self, "cannot start a thread");
+    htw__lookup_init(&self->directory.lookup, self->admin, self->event_fd);
+    htw__commits_init(self);
     return 0;
 }
 
@@ -98,9 +98,7 @@ int htw__kafka_start(struct htw__kafka *self) {
         return -EIO;
     self->built_count = self->stripe_count;
     self->stripes = htw__memory(self->stripe_count * sizeof(*self->stripes));
-    error = htw__commits_start(self);
-    if (error == 0)
-        error = htw__writers_open(self);
+    error = htw__writers_open(self);
     if (error == -EAGAIN && htw__kafka_is_stopping(self))
         return error;
     if (error != 0)
@@ -257,15 +255,16 @@ static int sleep_ms(struct htw__kafka *self, int wait_ms) {
     return sleep > 0 ? (int)sleep : 0;
 }
 
-static void wait(struct htw__kafka *self, int other_fd, int timeout_ms) {
+static void wait(struct htw__kafka *self, const int others[2], int timeout_ms) {
     struct pollfd wanted[] = { { .fd = self->event_fd, .events = POLLIN },
-                               { .fd = other_fd, .events = POLLIN } };
+                               { .fd = others[0], .events = POLLIN },
+                               { .fd = others[1], .events = POLLIN } };
     uint64_t number;
-    if (poll(wanted, 2, timeout_ms) > 0 && wanted[0].revents != 0)
+    if (poll(wanted, 3, timeout_ms) > 0 && wanted[0].revents != 0)
         (void)!read(self->event_fd, &number, sizeof(number));
 }
 
-int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
+int htw__kafka_run(struct htw__kafka *self, const int others[2], int wait_ms) {
     size_t count = 0;
     bool has_more = false, has_room = false;
     htw__directory_learn(&self->directory);
@@ -293,9 +292,9 @@ int htw__kafka_run(struct htw__kafka *self, int other_fd, int wait_ms) {
     if (self->has_failed)
         return -EIO;
     if (htw__kafka_must_recover(self))
-        wait(self, other_fd, 50);
+        wait(self, others, 50);
     else if (count == 0 && !has_more && !has_room)
-        wait(self, other_fd, sleep_ms(self, wait_ms));
+        wait(self, others, sleep_ms(self, wait_ms));
     return 0;
 }
 
@@ -335,7 +334,7 @@ int htw__kafka_close(struct htw__kafka *self) {
     int error = leave(self);
     for (int i = 0; i < 2; i++)
         htw__client_close(&self->readers[i], &self->reader_queues[i]);
-    htw__commits_stop(self);
+    htw__commits_take(self, true);
     htw__writers_close(self);
     htw__directory_fini(&self->directory);
     if (self->trim.list != NULL)

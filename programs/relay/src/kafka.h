@@ -245,8 +245,8 @@ int htw__kafka_open(struct htw__kafka *kafka, const struct htw__kafka_options *o
 int htw__kafka_start(struct htw__kafka *kafka);
 
 /* One round: takes what has arrived, delivers what is due, commits. Then waits until something happens,
- * or `other_fd` is readable (-1: none), or `wait_ms` have passed. Returns 0, or -EIO: `error` says why. */
-int htw__kafka_run(struct htw__kafka *kafka, int other_fd, int wait_ms);
+ * or one of two other descriptors is readable (-1: none), or `wait_ms` have passed. Returns 0, or -EIO: `error` says why. */
+int htw__kafka_run(struct htw__kafka *kafka, const int others[2], int wait_ms);
 
 /* Brings the statistics up to date. */
 void htw__kafka_measure(struct htw__kafka *kafka);
@@ -416,9 +416,8 @@ void htw__writer_forget(struct htw__writer *writer);
 
 /* ---- commit.c */
 
-/* Starts the threads, and ends them after what is in flight. Returns 0 or -EIO. */
-int htw__commits_start(struct htw__kafka *kafka);
-void htw__commits_stop(struct htw__kafka *kafka);
+/* Makes the writers able to commit. */
+void htw__commits_init(struct htw__kafka *kafka);
 
 /* Begins to commit what a channel has published, with its positions, where all of it is acknowledged and no commit of the
  * channel is in flight. If it fails, now or later, the relay recovers (htw__kafka_must_recover()). */

@@ -114,13 +114,16 @@ static int answer_all(void *context) {
 
 /* ---- start and end */
 
-int htw__lookup_start(struct htw__lookup *self, rd_kafka_t *client, int event_fd) {
+void htw__lookup_init(struct htw__lookup *self, rd_kafka_t *client, int event_fd) {
     *self = (struct htw__lookup) { .client = client };
-    return htw__background_start(&self->background, "lookup", answer_all, self, event_fd);
+    self->background = (struct htw__background) {
+        .job = answer_all, .context = self, .name = "lookup", .event_fd = event_fd
+    };
 }
 
-void htw__lookup_stop(struct htw__lookup *self) {
-    htw__background_stop(&self->background);
+void htw__lookup_fini(struct htw__lookup *self) {
+    int result;
+    (void)htw__background_take(&self->background, true, &result);
     if (self->list != NULL)
         rd_kafka_topic_partition_list_destroy(self->list);
     free(self->items);

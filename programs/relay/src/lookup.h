@@ -6,7 +6,7 @@
  * thousands of topics that do not exist), one request for all topics of the cluster answers all of them, once a second
  * at most. The client is a consumer: unlike a producer's, its questions create no topics.
  *
- * Calls are made by one thread. None waits, except htw__lookup_stop().
+ * Calls are made by one thread. None waits, except htw__lookup_fini().
  */
 #ifndef HTW_RELAY_LOOKUP_H
 #define HTW_RELAY_LOOKUP_H
@@ -38,14 +38,12 @@ struct htw__lookup {
     enum { HTW__LIST_WAITS, HTW__LIST_IS_ASKED, HTW__LIST_IS_KNOWN } list_state;
 };
 
-/* Starts the thread. The client and the descriptor, which is written to when there are answers, stay the caller's, and
- * outlive it. Returns 0 or a negative errno. */
-int htw__lookup_start(struct htw__lookup *lookup, rd_kafka_t *client, int event_fd);
+/* The client and the descriptor, which is written to when there are answers, stay the caller's, and outlive it. */
+void htw__lookup_init(struct htw__lookup *lookup, rd_kafka_t *client, int event_fd);
 
-/* Ends it, and may wait for a request that no broker answers, for HTW__LOOKUP_MS each. One that was not started, but is
- * zero, may be stopped. */
+/* May wait for a request that no broker answers, for HTW__LOOKUP_MS each. One that is zero may be ended. */
 #define HTW__LOOKUP_MS 3000
-void htw__lookup_stop(struct htw__lookup *lookup);
+void htw__lookup_fini(struct htw__lookup *lookup);
 
 /* Whether names can be added now: nothing is asked for, and it is not too soon after a question for all topics. */
 bool htw__lookup_is_free(const struct htw__lookup *lookup);

@@ -13,13 +13,80 @@
 #include "../../../kit/command_line.h"
 #include "../memory.h"
 #include "actions.h"
-#include "ask.h"
 
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define READS_MAX 2
+
+#define SPACE " \t\r\n"
+#define BODY "the body is {\"at\": \"WHEN\"}"
+
+static const struct htw__http_route routes[] = {
+    { "GET", "/health", HTW__HTTP_HEALTH, HTW__RELAY_NO_ACTION, NULL },
+    { "GET", "/", HTW__HTTP_PAGE, HTW__RELAY_NO_ACTION, NULL },
+    { "GET", "/waiting", HTW__HTTP_READ, HTW__RELAY_LIST, NULL },
+    { "GET", "/waiting/*", HTW__HTTP_READ, HTW__RELAY_SHOW, NULL },
+    { "DELETE", "/waiting/*", HTW__HTTP_CHANGE, HTW__RELAY_CANCEL, NULL },
+    { "PATCH", "/waiting/*", HTW__HTTP_CHANGE, HTW__RELAY_MOVE, BODY ", as application/json" },
+};
+const struct htw__http_routes htw__ask_routes = {
+    routes, sizeof(routes) / sizeof(routes[0]), "there are /, /health, /waiting and /waiting/ID"
+};
+
+static const char *set(void *context, const char *name, const char *value) {
+    struct htw__relay_command *command = context;
+    struct htw__waiting_filter *filter = &command->filter;
+    if (strcmp(name, "to") == 0)
+        filter->to = value;
+    else if (strcmp(name, "key") == 0)
+        filter->key = value;
+    else if (strcmp(name, "grep") == 0)
+        filter->text = value;
+    else if (strcmp(name, "from") == 0)
+        return htw__relay_moment(value, &filter->from_ms) != NULL ? "from: not a time" : NULL;
+    else if (strcmp(name, "until") == 0)
+        return htw__relay_moment(value, &filter->until_ms) != NULL ? "until: not a time" : NULL;
+    else if (strcmp(name, "after") == 0)
+        return htw__waiting_key_parse(value, &filter->after) ? NULL : "after: not of another page";
+    else if (strcmp(name, "limit") == 0)
+        return htw__http_set_limit(&command->limit, value);
+    else
+        return "the parameters are to, key, from, until, grep, after and limit";
+    return NULL;
+}
+
+/* Goes on after `text`, which comes after white space; NULL: it does not come. */
+static char *skip(char *at, const char *text) {
+    if (at == NULL)
+        return NULL;
+    at += strspn(at, SPACE);
+    return strncmp(at, text, strlen(text)) == 0 ? at + strlen(text) : NULL;
+}
+
+const char *htw__ask_when(char *body, int64_t *ret_ms) {
+    char *when = skip(skip(skip(skip(body, "{"), "\"at\""), ":"), "\"");
+    if (when == NULL)
+        return BODY ", WHEN an instant or +DURATION";
+    size_t length = strcspn(when, "\"\\");
+    char *end = skip(skip(when + length, "\""), "}");
+    if (end == NULL || end[strspn(end, SPACE)] != '\0')
+        return BODY ", WHEN an instant or +DURATION";
+    when[length] = '\0';
+    return htw__relay_moment(when, ret_ms);
+}
+
+/* By enum htw__relay_result. */
+static const struct {
+    unsigned status;
+    const char *word;
+} results[] = { [HTW__RELAY_DONE] = { 200, "sure" },
+                [HTW__RELAY_UNSURE] = { 202, "sent, not sure" },
+                [HTW__RELAY_MISSING] = { 404, "not done" },
+                [HTW__RELAY_REFUSED] = { 409, "not done" },
+                [HTW__RELAY_FAILED] = { 502, "not done" } };
 
 /* So that it can be seen later who has gone: a change is a line of the log. */
 static void log_change(const struct htw__relay_command *command, const char *id,
@@ -28,32 +95,8 @@ static void log_change(const struct htw__relay_command *command, const char *id,
     if (command->action != HTW__RELAY_CANCEL && command->action != HTW__RELAY_MOVE)
         return;
     snprintf(text, sizeof(text), "%s %.300s: %s",
-             command->action == HTW__RELAY_CANCEL ? "cancel" : "move", id,
-             result == HTW__RELAY_DONE     ? "sure"
-             : result == HTW__RELAY_UNSURE ? "sent, not sure"
-                                           : "not done");
+             command->action == HTW__RELAY_CANCEL ? "cancel" : "move", id, results[result].word);
     htw__log(HTW__LOG_INFO, text);
-}
-
-static void conclude(struct htw__http_request *request, enum htw__relay_result result,
-                     const char *reason) {
-    switch (result) {
-    case HTW__RELAY_DONE:
-        request->status = 200;
-        break;
-    case HTW__RELAY_UNSURE:
-        request->status = 202;
-        break;
-    case HTW__RELAY_MISSING:
-        htw__http_refuse(request, 404, reason);
-        break;
-    case HTW__RELAY_REFUSED:
-        htw__http_refuse(request, 409, reason);
-        break;
-    case HTW__RELAY_FAILED:
-        htw__http_refuse(request, htw__signals_stop() != 0 ? 503 : 502, reason);
-        break;
-    }
 }
 
 static void act(struct htw__relay_command *command, const char *id,
@@ -67,9 +110,13 @@ static void act(struct htw__relay_command *command, const char *id,
         snprintf(reason, sizeof(reason), "%s", kafka->error);
     htw__kafka_close(kafka);
     log_change(command, id, result);
-    request->type = "application/x-ndjson";
-    conclude(request, result, reason);
     free(kafka);
+    request->type = "application/x-ndjson";
+    request->status = results[result].status;
+    if (result == HTW__RELAY_FAILED && htw__signals_stop() != 0)
+        request->status = 503;
+    if (request->status >= 400)
+        htw__http_refuse(request, request->status, reason);
 }
 
 static void answer(void *context, struct htw__http_request *request) {
@@ -78,7 +125,7 @@ static void answer(void *context, struct htw__http_request *request) {
     command.action = (enum htw__relay_action)request->target->route->action;
     command.filter = HTW__WAITING_ALL;
     command.out = request->out;
-    if (command.action == HTW__RELAY_LIST && !htw__http_read(request, htw__ask_set, &command))
+    if (command.action == HTW__RELAY_LIST && !htw__http_read(request, set, &command))
         return;
     if (command.action == HTW__RELAY_MOVE)
         why = htw__ask_when(request->body, &command.to_ms);

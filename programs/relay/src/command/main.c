@@ -14,10 +14,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/epoll.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #define WAIT_MS 1000
 #define LOG_MS 60000 /* between two lines of statistics */
@@ -43,11 +40,6 @@ static void log_statistics(struct htw__kafka *kafka) {
     htw__log_stats("statistics", &kafka->relay.stats);
 }
 
-static int add_fd(int epoll_fd, int fd) {
-    struct epoll_event event = { .events = EPOLLIN };
-    return fd < 0 ? 0 : epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event);
-}
-
 static void say_ready(const struct htw__kafka *kafka) {
     char text[128 + HTW__TOPIC_NAME_SIZE];
     snprintf(text, sizeof(text), "ready: %" PRIu64 " of %u partitions of %s",
@@ -56,13 +48,12 @@ static void say_ready(const struct htw__kafka *kafka) {
 }
 
 static int loop(struct htw__kafka *kafka, struct htw__metrics *metrics) {
-    int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    const int others[] = { htw__signals_fd(), htw__metrics_fd(metrics) };
     bool was_ready = false;
     int64_t logged_ms = htw__clock_monotonic_ms();
-    int error = epoll_fd < 0 || add_fd(epoll_fd, htw__signals_fd()) != 0 ||
-                add_fd(epoll_fd, htw__metrics_fd(metrics)) != 0;
+    int error = 0;
     while (error == 0 && htw__signals_stop() == 0) {
-        error = htw__kafka_run(kafka, epoll_fd, WAIT_MS);
+        error = htw__kafka_run(kafka, others, WAIT_MS);
         htw__signals_clear();
         htw__metrics_run(metrics);
         if (htw__signals_take_dump() || htw__clock_monotonic_ms() - logged_ms >= LOG_MS) {
@@ -75,8 +66,6 @@ static int loop(struct htw__kafka *kafka, struct htw__metrics *metrics) {
         }
     }
     log_statistics(kafka);
-    if (epoll_fd >= 0)
-        close(epoll_fd);
     return error;
 }
 

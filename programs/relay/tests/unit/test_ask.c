@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_relay_ask.c - requests to `htw relay http`: what they ask for, and whether they may. */
-#include "../../src/command/ask.h"
+#include "../../src/command/http.h"
 
 #include "unit/unit.h"
 

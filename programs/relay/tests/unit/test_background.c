@@ -40,41 +40,35 @@ static void let_end(bool may) {
     pthread_mutex_unlock(&lock);
 }
 
+static int wanted, result;
+
+static struct htw__background make(void) {
+    return (struct htw__background) {
+        .job = commit, .context = &wanted, .name = "commit", .event_fd = eventfd(0, EFD_CLOEXEC)
+    };
+}
+
 /* holds: relay-17 */
 UNIT_TEST(background_waits_and_its_caller_does_not) {
-    struct htw__background background;
-    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), wanted = -5, result = 0;
-    assert_int_equal(htw__background_start(&background, "commit", commit, &wanted, fd), 0);
+    struct htw__background background = make();
+    wanted = -5;
     assert_false(htw__background_take(&background, true, &result)); /* none is in flight */
     htw__background_begin(&background);
     await_commit(1);
     assert_true(background.is_in_flight);
     assert_false(htw__background_take(&background, false, &result));
     let_end(true);
-    struct pollfd readable = { .fd = fd, .events = POLLIN };
+    struct pollfd readable = { .fd = background.event_fd, .events = POLLIN };
     assert_int_equal(poll(&readable, 1, -1), 1); /* its end wakes the caller */
-    assert_true(htw__background_take(&background, true, &result));
+    assert_true(htw__background_take(&background, false, &result));
     assert_int_equal(result, -5);
-    assert_false(background.is_in_flight);
     assert_false(htw__background_take(&background, true, &result));
-    htw__background_stop(&background);
-    close(fd);
-}
-
-UNIT_TEST(background_that_is_stopped_ends_what_is_in_flight) {
-    struct htw__background background, idle = { .job = NULL };
-    int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), wanted = 0, result = -1;
-    commits = 0;
-    may_end = true;
-    htw__background_stop(&idle);
-    assert_int_equal(htw__background_start(&background, "commit", commit, &wanted, fd), 0);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 2; i <= 4; i++) {
+        wanted = i;
         htw__background_begin(&background);
         assert_true(htw__background_take(&background, true, &result));
-        assert_int_equal(result, 0);
+        assert_int_equal(result, i);
     }
-    htw__background_begin(&background);
-    htw__background_stop(&background);
     assert_int_equal(commits, 4);
-    close(fd);
+    close(background.event_fd);
 }
