@@ -2,17 +2,12 @@
 /* test_gain.c - taking a stripe over: what is done with positions that cannot be true. */
 #include "relay_fixture.h"
 
-#include <errno.h>
-#include <string.h>
-
 static struct htw__found input, buckets[BUCKETS], ids;
 static char clock_text[HTW__PROGRESS_TEXT_SIZE];
 
-static struct htw__transport transport = { NULL, NULL, nothing_is_opened, nothing_is_closed };
-
 /* A stripe that was in use: each partition has the offsets 10 to 20, and the position 15. */
 static void begin(bool recover) {
-    relay_begin((struct htw__relay_options) { .recover = recover }, &transport);
+    relay_begin((struct htw__relay_options) { .recover = recover });
     htw__clock_format(&(struct htw__relay_clock) { .levels = LEVELS, .time_ms = NOW_MS },
                       clock_text);
     input = (struct htw__found) { 15, htw__bytes_of(clock_text), 10, 20 };

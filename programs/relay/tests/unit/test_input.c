@@ -4,19 +4,9 @@
 
 #define SIGN_MS 10000
 
-static int nothing_is_published(struct htw__transport *transport,
-                                const struct htw__outgoing *outgoing) {
-    (void)transport, (void)outgoing;
-    return 0;
-}
-
-static struct htw__transport transport = { nothing_is_published, NULL, nothing_is_opened,
-                                           nothing_is_closed };
-
 /* Stripe 0 whose input ends at offset 20, and was read to 15. */
 static void begin(void) {
-    relay_begin((struct htw__relay_options) { .dead_letters = "dead", .sign_ms = SIGN_MS },
-                &transport);
+    relay_begin((struct htw__relay_options) { .sign_ms = SIGN_MS });
     relay_take_over((struct htw__found) { 15, { NULL, 0 }, 10, 20 }, NOW_MS,
                     (struct htw__found) { .offset = 0 }, 0);
     assert_int_equal(htw__relay_reads_input(&relay, 0), 15);

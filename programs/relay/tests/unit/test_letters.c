@@ -1,79 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* test_letters.c - dead letters that their topic refuses: nothing stops, and nothing is dropped. */
-#include "../../src/request.h"
-
 #include "relay_fixture.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define RETRY_MS 2500
 
-static int refusals[2]; /* of letters with a value, and of those without */
-static unsigned letters, filed;
-static struct htw__source bucket;
-/* The last record that was published, without its headers' memory. */
-static char headers[512];
-static size_t value_size, key_size;
-
-static int publish(struct htw__transport *transport, const struct htw__outgoing *outgoing) {
-    (void)transport;
-    bool is_letter = outgoing->topic != NULL;
-    int error = is_letter ? refusals[outgoing->record.value.bytes == NULL] : 0;
-    if (error != 0)
-        return error;
-    assert_int_equal(outgoing->is_letter, is_letter);
-    if (is_letter)
-        assert_string_equal(outgoing->topic, "dead");
-    else
-        bucket = outgoing->bucket;
-    letters += is_letter;
-    filed += !is_letter;
-    value_size = outgoing->record.value.size;
-    key_size = outgoing->record.key.size;
-    headers[0] = '\0';
-    for (size_t i = 0; i < outgoing->record.header_count; i++) {
-        const struct htw__header *header = &outgoing->record.headers[i];
-        size_t used = strlen(headers);
-        if (header->value.size < 100)
-            snprintf(headers + used, sizeof(headers) - used, "%.*s=%.*s;", (int)header->name.size,
-                     (const char *)header->name.bytes, (int)header->value.size,
-                     (const char *)header->value.bytes);
-    }
-    return 0;
-}
-
-static struct htw__transport transport = { publish, nothing_is_expected, nothing_is_opened,
-                                           nothing_is_closed };
-
 static void begin(void) {
-    const struct htw__found nothing = { -1, { NULL, 0 }, 0, 0 };
-    refusals[0] = refusals[1] = 0;
-    letters = filed = 0;
-    relay_begin((struct htw__relay_options) { .dead_letters = "dead",
-                                              .retry_ms = RETRY_MS,
-                                              .max_memory = 1 << 20 },
-                &transport);
-    relay_take_over(nothing, NOW_MS, nothing, 0);
+    relay_begin((struct htw__relay_options) { .retry_ms = RETRY_MS });
+    relay_take_new_over();
 }
 
 /* A bad record of the input. */
 static void arrive(int64_t offset) {
-    static char large[5000];
-    const struct htw__header given[] = {
-        { htw__bytes_of("a"), htw__bytes_of("b") },
-        { htw__bytes_of("htw-deliver-at"), htw__bytes_of("soon") },
-        { htw__bytes_of("large"), { large, sizeof(large) } },
-    };
-    const struct htw__relay_record record = { .offset = offset,
-                                              .timestamp_ms = NOW_MS,
-                                              .key = htw__bytes_of("key"),
-                                              .value = htw__bytes_of("value"),
-                                              .headers = given,
-                                              .header_count = COUNT_OF(given) };
-    assert_int_equal(htw__relay_take(&relay, of_input, &record), 0);
+    static char large[5001];
+    memset(large, 'x', sizeof(large) - 1);
+    assert_int_equal(
+        relay_take(RELAY_RECORD(offset, "a", "b", "htw-deliver-at", "soon", "large", large)), 0);
 }
 
 #define REASON "htw-reason=htw-deliver-at is not a number of milliseconds up to the year 9999;"
@@ -81,57 +25,48 @@ static void arrive(int64_t offset) {
 RELAY_TEST(letter_that_is_taken_is_whole) {
     begin();
     arrive(7);
-    assert_int_equal(letters, 1);
-    assert_int_equal(value_size, 5);
-    assert_string_equal(headers, "a=b;htw-deliver-at=soon;" REASON);
+    assert_int_equal(seen.count[TO_DEAD], 1);
+    assert_int_equal(seen.value_size, 5);
+    assert_string_equal(seen.headers, "a=b;htw-deliver-at=soon;" REASON);
 }
 
 /* holds: relay-9 */
 RELAY_TEST(letter_that_is_too_large_loses_its_value_and_large_headers) {
     begin();
-    refusals[0] = -EMSGSIZE;
+    seen.errors[TO_DEAD] = -EMSGSIZE;
     arrive(7);
-    assert_int_equal(letters, 1);
-    assert_int_equal(value_size, 0);
-    assert_int_equal(key_size, 3);
-    assert_string_equal(headers, "a=b;htw-deliver-at=soon;" REASON "htw-source=input 0 7;");
+    assert_int_equal(seen.count[TO_DEAD_SHORT], 1);
+    assert_int_equal(seen.value_size, 0);
+    assert_int_equal(seen.key_size, 3);
+    assert_string_equal(seen.headers, "a=b;htw-deliver-at=soon;" REASON "htw-source=input 0 7;");
     assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].dead, 1);
     assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].dead_short, 1);
 }
 
 /* With the same reason, which the producer cannot have given. */
 static void expect_that_it_waits_and_comes_again(void) {
-    char at[32];
-    assert_int_equal(letters, 0);
-    assert_int_equal(filed, 1);
-    assert_int_equal(bucket.level, 0);
-    assert_int_equal(value_size, 5);
-    assert_string_equal(headers, "a=b;htw-deliver-at=soon;" REASON "htw-retry-at=1002500;");
+    assert_int_equal(seen.count[TO_DEAD], 0);
+    assert_int_equal(seen.count[TO_BUCKET], 1);
+    assert_int_equal(seen.bucket.level, 0);
+    assert_int_equal(seen.value_size, 5);
+    assert_string_equal(seen.headers, "a=b;htw-deliver-at=soon;" REASON "htw-retry-at=1002500;");
     assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].dead, 0);
     assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].dead_refused, 1);
     /* Demoted, it stays what it is. */
-    snprintf(at, sizeof(at), "%" PRId64, NOW_MS + RETRY_MS);
-    const struct htw__header given[] = {
-        { htw__bytes_of("htw-deliver-at"), htw__bytes_of("soon") },
-        { htw__bytes_of("htw-cancel"), htw__bytes_of("") },
-        { htw__bytes_of("htw-reason"), htw__bytes_of("why") },
-        { htw__bytes_of("htw-retry-at"), htw__bytes_of(at) },
-    };
-    const struct htw__relay_record record = { .offset = 3,
-                                              .value = htw__bytes_of("value"),
-                                              .headers = given,
-                                              .header_count = COUNT_OF(given) };
+    const struct htw__relay_record record =
+        RELAY_RECORD(3, "htw-deliver-at", "soon", "htw-cancel", "", "htw-reason", "why",
+                     "htw-retry-at", "1002500");
     const struct htw__source from = { 0, 1, 2 };
-    assert_int_equal(relay_pass_on(from, &record), 0);
-    assert_int_equal(filed, 2);
-    assert_string_equal(headers,
+    assert_int_equal(relay_pass_on(from, record), 0);
+    assert_int_equal(seen.count[TO_BUCKET], 2);
+    assert_string_equal(seen.headers,
                         "htw-deliver-at=soon;htw-cancel=;htw-reason=why;htw-retry-at=1002500;");
     /* And when its time has come, it is a letter. */
-    refusals[0] = refusals[1] = 0;
+    memset(seen.errors, 0, sizeof(seen.errors));
     relay.now_ms = NOW_MS + RETRY_MS;
-    assert_int_equal(relay_pass_on(from, &record), 0);
-    assert_int_equal(letters, 1);
-    assert_string_equal(headers, "htw-deliver-at=soon;htw-cancel=;htw-reason=why;");
+    assert_int_equal(relay_pass_on(from, record), 0);
+    assert_int_equal(seen.count[TO_DEAD], 1);
+    assert_string_equal(seen.headers, "htw-deliver-at=soon;htw-cancel=;htw-reason=why;");
 }
 
 /* holds: relay-9 */
@@ -139,8 +74,8 @@ RELAY_TEST(letter_that_nobody_takes_waits_in_a_bucket) {
     static const int cases[][2] = { { -ENOENT, 0 }, { -EACCES, 0 }, { -EMSGSIZE, -EMSGSIZE } };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         begin();
-        refusals[0] = cases[i][0];
-        refusals[1] = cases[i][1];
+        seen.errors[TO_DEAD] = cases[i][0];
+        seen.errors[TO_DEAD_SHORT] = cases[i][1];
         arrive(7);
         expect_that_it_waits_and_comes_again();
     }
@@ -161,7 +96,7 @@ RELAY_TEST(letter_that_is_refused_later_becomes_smaller_and_then_waits) {
     assert_true(refuse(7, true, true));
     arrive(7);
     assert_int_equal(relay.open[HTW__CHANNEL_FILE - 1].dead_short, 1);
-    assert_non_null(strstr(headers, REASON));
+    assert_non_null(strstr(seen.headers, REASON));
     begin();
     assert_true(refuse(8, true, true));
     assert_true(refuse(8, true, true));
@@ -174,8 +109,8 @@ RELAY_TEST(letter_of_a_refused_record_says_why) {
     begin();
     assert_true(refuse(7, false, false));
     arrive(7);
-    assert_int_equal(value_size, 5);
-    assert_non_null(strstr(headers, "htw-reason=it was refused;"));
+    assert_int_equal(seen.value_size, 5);
+    assert_non_null(strstr(seen.headers, "htw-reason=it was refused;"));
     htw__relay_committed(&relay, HTW__CHANNEL_DELIVER); /* it is of the other channel */
     assert_int_equal(relay.poison_count, 1);
     htw__relay_committed(&relay, HTW__CHANNEL_FILE);
@@ -183,22 +118,16 @@ RELAY_TEST(letter_of_a_refused_record_says_why) {
     assert_true(refuse(9, false, false));
     assert_true(refuse(9, true, false));
     arrive(9);
-    assert_int_equal(filed, 1);
-    assert_non_null(strstr(headers, "htw-reason=it was refused;htw-retry-at="));
+    assert_int_equal(seen.count[TO_BUCKET], 1);
+    assert_non_null(strstr(seen.headers, "htw-reason=it was refused;htw-retry-at="));
 }
 
 /* A producer cannot make the relay believe that a record is a letter. */
 RELAY_TEST(letter_from_the_input_is_a_bad_record) {
-    const struct htw__header given[] = { { htw__bytes_of("htw-retry-at"),
-                                           htw__bytes_of("2000000") },
-                                         { htw__bytes_of("htw-reason"), htw__bytes_of("x") } };
-    const struct htw__relay_record record = {
-        .offset = 1, .headers = given, .header_count = 2, .value = htw__bytes_of("v")
-    };
     begin();
-    assert_int_equal(htw__relay_take(&relay, of_input, &record), 0);
-    assert_int_equal(letters, 1);
-    assert_string_equal(headers, "htw-reason=htw-retry-at is for the relay alone;");
+    assert_int_equal(relay_take(RELAY_RECORD(1, "htw-retry-at", "2000000", "htw-reason", "x")), 0);
+    assert_int_equal(seen.count[TO_DEAD], 1);
+    assert_string_equal(seen.headers, "htw-reason=htw-retry-at is for the relay alone;");
 }
 
 /* What was aborted is done again, and is counted then. */
@@ -226,16 +155,16 @@ RELAY_TEST(letter_of_a_record_with_many_headers) {
         many[i] = (struct htw__header) { htw__bytes_of("a"), htw__bytes_of("b") };
     many[0] = (struct htw__header) { htw__bytes_of("htw-delay"), htw__bytes_of("500") };
     begin();
-    relay.options.destinations.default_topic = "out";
     for (int64_t more = 0; more < 2; more++) {
         const struct htw__relay_record record = { .offset = more,
                                                   .timestamp_ms = NOW_MS,
+                                                  .value = htw__bytes_of("v"),
                                                   .headers = many,
                                                   .header_count =
                                                       HTW__RELAY_HEADERS_MAX + (size_t)more };
         assert_int_equal(htw__relay_take(&relay, of_input, &record), 0);
-        assert_int_equal(filed, 1);
-        assert_int_equal(letters, more);
+        assert_int_equal(seen.count[TO_BUCKET], 1);
+        assert_int_equal(seen.count[TO_DEAD], more);
     }
     free(many);
 }
