@@ -26,7 +26,7 @@ LAYERS = {
         r"monitor.*|fault_monitor|stress_monitor"),
     "programs": (
         r"programs/(?!relay/).*\.[ch]",
-        r"duration|safe_file|signals|delay(?!_queue).*|demo|draw.*|replay_.*|fault_(delay.*|journal_command)|cron.*|top.*"),
+        r"duration|safe_file|signals|delay(?!_queue).*|draw.*|replay_.*|fault_(delay.*|journal_command)|cron.*|cmd|demo"),
 }
 
 

@@ -1,32 +1,23 @@
 # SPDX-License-Identifier: MIT
 # holds: serve-12, serve-13
-"""The page of htw serve: test_page.py PROGRAM SERVE [NAME...]. As test_served.py.
-
-With a browser (Debian: chromium-driver, python3-selenium) the page is tried as well.
-HTW_SCREENSHOTS: a folder for pictures of it, for people.
-"""
-import contextlib
+"""test_page.py - the page of htw serve, and its answers over HTTP. Hosts, tokens and routes: tests/unit/cmd/test_http_ask.c."""
 import http.client
 import json
 import os
-import pathlib
 import re
 import socket
 import subprocess
-import sys
 import threading
 import time
 import urllib.parse
 
-sys.dont_write_bytecode = True  # the source tree stays clean
+import pytest
+from http_hostile import raw_answer, try_hostile_clients
+from programs import PATIENCE, SERVE, file_with, needs
+from servers import HtwServe
+from wire import Wire
 
-sys.path.append(str(pathlib.Path(__file__).parent.parent / "serve"))
-
-from clients import Wire  # noqa: E402
-from harness import PATIENCE, main, test, wait_for  # noqa: E402
-from http_hostile import raw_answer, try_hostile_clients  # noqa: E402
-from served import SERVE, Served  # noqa: E402
-
+pytestmark = needs("serve")
 TOKEN = "0123456789abcdef-token"
 MARKUP = "<img src=x onerror='document.title=`hacked`'>\"&\u202e"
 BINARY = bytes([0, 255, 254, 10, 60])
@@ -36,16 +27,17 @@ def environment(token):
     return {**os.environ, **({"HTW_SERVE_TOKEN": token} if token else {})}
 
 
-class Server(Served):
+class Server(HtwServe):
     """With its page, and clients of both."""
 
-    def __init__(self, directory, where="127.0.0.1:0", token=TOKEN, *options):
-        super().__init__(directory, "--listen=0", "--max-job-size=100000", "--http", where, *options, env=environment(token))
-        wait_for(lambda: len(self.places()) == 2, "the page")
-        self.folder = os.path.realpath(directory)
-        self.port, self.name = int(self.places()[0].split(":")[-1]), self.places()[1]
-        self.address = self.name.split("http://")[-1].split("/")[0].replace("0.0.0.0", "127.0.0.1")
+    def __init__(self, where="127.0.0.1:0", token=TOKEN, *options, **kwargs):
+        super().__init__("--listen", "0", "--max-job-size=100000", "--http", where, *options, env=environment(token), **kwargs)
+        self.page = self.places()[1]
+        self.address = self.page.split("http://")[-1].split("/")[0].replace("0.0.0.0", "127.0.0.1")
         self.workers = []
+
+    def is_ready(self):
+        return len(self.places()) == 2
 
     def __exit__(self, *details):
         for worker in self.workers:
@@ -103,7 +95,7 @@ class Server(Served):
         answer = connection.getresponse()
         text = answer.read().decode()
         connection.close()
-        assert answer.status < 400 or self.folder not in text, text  # nor is anything told of where the file is
+        assert answer.status < 400 or self.file not in text, text  # nor is anything told of where the file is
         return answer.status, answer.headers, json.loads(text) if answer.getheader("Content-Type") == "application/json" else text
 
     def get(self, path, **words):
@@ -118,18 +110,13 @@ class Server(Served):
         return self.get("/jobs", queue=queue, state=state, **words)["jobs"]
 
 
-def on_server(function):
-    """A test of a server of its own."""
-    def run(directory):
-        with Server(directory) as server:
-            function(server)
-    run.__name__ = function.__name__
-    test(run)
-    return function
+@pytest.fixture
+def server():
+    with Server() as server:
+        yield server
 
 
-@on_server
-def lists_queues_by_each_order(server):
+def test_page_lists_queues_by_each_order(server):
     for i in range(7):
         server.put(f"queue-{i}", b"x", count=i + 1)
     server.put("odd\udcff name", BINARY)
@@ -150,8 +137,7 @@ def lists_queues_by_each_order(server):
     assert server.get("/queue", queue="odd\udcff name")["ready"] == 1
 
 
-@on_server
-def lists_the_first_jobs(server):
+def test_page_lists_the_first_jobs(server):
     server.put("a", b"payload", count=250, delay=1000)
     got = server.jobs("a", "delayed", limit=160)
     ids = [int(job["id"]) for job in got]
@@ -162,9 +148,8 @@ def lists_the_first_jobs(server):
     assert (job["payload"], job["queue"], job["state"], job["size"]) == ("payload", "a", "delayed", 7), job
 
 
-@on_server
 # holds: serve-13
-def shows_payloads_of_any_bytes(server):
+def test_page_shows_payloads_of_any_bytes(server):
     binary = server.get("/jobs/" + server.put("b", BINARY))
     assert binary["payload_base64"] == "AP/+Cjw=" and binary["size"] == 5
     long = ("ä" * 40000).encode()
@@ -176,8 +161,7 @@ def shows_payloads_of_any_bytes(server):
     assert got["payload"] == "a" + "ä" * 32767
 
 
-@on_server
-def changes_jobs(server):
+def test_page_changes_jobs(server):
     ready, delayed = server.put("c", b"1"), server.put("c", b"2", delay=3600)
     assert server.post(f"/jobs/{delayed}/kick") == (200, {"id": delayed, "done": "kicked"})
     assert {job["id"] for job in server.jobs("c", "ready")} == {ready, delayed}
@@ -200,8 +184,7 @@ def changes_jobs(server):
     assert server.get("/jobs/" + leased)["state"] == "leased"
 
 
-@on_server
-def changes_queues(server):
+def test_page_changes_queues(server):
     for _ in range(5):
         server.bury(server.put("d", b"x"))
     assert server.post("/queue/kick", queue="d", count=3) == (200, {"kicked": 3, "buried": 2})
@@ -220,8 +203,7 @@ def changes_queues(server):
     assert server.get("/queue", queue="e")["waiting"] == 1
 
 
-@on_server
-def takes_jobs(server):
+def test_page_takes_jobs(server):
     head = {"Content-Type": "text/plain"}
 
     def send(path, body, token=TOKEN, **headers):
@@ -246,8 +228,7 @@ def takes_jobs(server):
     assert server.get("/queue", queue="p")["ready"] == 1
 
 
-@on_server
-def tells_what_is_leased(server):
+def test_page_tells_what_is_leased(server):
     wanted = set()
     for queue in ("k", "l", "m"):
         server.put(queue, b"x", count=150)
@@ -256,18 +237,16 @@ def tells_what_is_leased(server):
     assert set(got["leased"]) == wanted and len(got["leased"]) == 122 and got["more"] is False
 
 
-@on_server
-def says_what_was_changed(server):
+def test_page_says_what_was_changed(server):
     jobs = [server.put("n", b"x", delay=3600) for _ in range(3)]
     assert server.post(f"/jobs/{jobs[0]}/kick")[0] == 200 and server.post("/queue/kick", queue="n", count=2)[0] == 200
     assert server.post("/queue/pause", queue="n", until="+1h")[0] == 200
     assert server.post("/jobs/1/delete")[0] == 404 and server.post("/queue/kick", queue="none", count=2)[0] == 200  # nothing has changed
-    said = [line.split(": ", 1)[1] for line in server.text().splitlines() if "127.0.0.1: " in line]
+    said = [line.split(": ", 1)[1] for line in server.said().splitlines() if "127.0.0.1: " in line]
     assert said == [f"127.0.0.1: kicked job {jobs[0]}", "127.0.0.1: kicked queue n", "127.0.0.1: paused queue n"], said
 
 
-@on_server
-def writes_metrics_of_a_bounded_number_of_queues(server):
+def test_page_writes_metrics_of_a_bounded_number_of_queues(server):
     server.put('a"b\\c\n', b"x", count=2)
     text = server.get("/metrics")
     assert 'htw_journal_queue_jobs{queue="a\\"b\\\\c\\n",state="ready"} 2\n' in text, text
@@ -280,9 +259,8 @@ def writes_metrics_of_a_bounded_number_of_queues(server):
     assert all(name.startswith("htw_") for name in names)
 
 
-@on_server
 # holds: serve-13
-def passes_forty_thousand_queues(server):
+def test_page_passes_forty_thousand_queues(server):
     server.make_queues(40000)
     begin = time.monotonic()
     for _ in range(5):
@@ -292,8 +270,7 @@ def passes_forty_thousand_queues(server):
     assert [row["name"] for row in server.get("/queues", text="-12345")["queues"]] == ["many-12345"]
 
 
-@on_server
-def refuses_what_is_wrong(server):
+def test_page_refuses_what_is_wrong(server):
     job = server.put("f", b"x")
     for path in ("/queues?limit=0", "/queues?limit=1001", "/queues?sort=x", "/queues?state=ready", "/queues?after=1", "/jobs",
                  "/jobs?state=x", "/queue?queue=" + "x" * 256, "/queue?x=1", "/metrics?x=1", "/queue?queue=a%00b", f"/jobs/{job}?at=1"):
@@ -326,9 +303,8 @@ def refuses_what_is_wrong(server):
     assert server.get("/jobs/" + job)["state"] == "ready"
 
 
-@on_server
 # holds: serve-12
-def stands_hostile_clients(server):
+def test_page_stands_hostile_clients(server):
     job = server.put("g", b"x")
     try_hostile_clients(server, "GET /queues", f"POST /jobs/{job}/delete")
     got = raw_answer(server, b"GET /queues HTTP/1.1\r\nHost: localhost\r\n\r\n" + f"POST /jobs/{job}/delete HTTP/1.1\r\nHost: localhost\r\n"
@@ -343,138 +319,60 @@ def stands_hostile_clients(server):
     assert len(statuses) == 30 and set(statuses) <= {200, 503} and 200 in statuses, statuses
 
 
-@test
-def listens_where_it_is_told(directory):
-    with Server(directory, token=None) as server:
-        assert "without a token" in server.name
+def test_page_listens_where_it_is_told(directory):
+    file = os.path.join(directory, "jobs")
+    with Server(token=None, file=file) as server:
+        assert "without a token" in server.page
         job = server.put("h", b"x")
         status, _, got = server.ask("POST", f"/jobs/{job}/delete")
         assert status == 403 and "token" in got["error"]
-    with Server(directory, "0.0.0.0:0") as server:
+    with Server("0.0.0.0:0", file=file) as server:
         for path in ("/queues", "/jobs/" + job, "/metrics"):
             assert server.ask("GET", path, token=None)[0] == 401 and server.ask("GET", path)[0] == 200
         assert server.ask("GET", "/", token=None)[0] == 200
     token = os.path.join(directory, "token")
-    with open(token, "w", encoding="ascii") as stream:
-        stream.write(TOKEN + "\n")
-    with Server(directory, "127.0.0.1:0", None, "--token-file", token) as server:
+    file_with(directory, "token", TOKEN.encode() + b"\n")
+    with Server("127.0.0.1:0", None, "--token-file", token) as server:
         assert server.post("/jobs", b"x")[0] == 200
     for options, token in ((["--http", "0.0.0.0:0"], ""), (["--http", "127.0.0.1:0"], "short"), (["--http", "nowhere:80"], TOKEN),
                            (["--token-file", token], None)):
-        got = subprocess.run([SERVE, "--listen=0", *options, server.file], text=True, env=environment(token), capture_output=True,
+        got = subprocess.run([SERVE, "--listen=0", *options, file], text=True, env=environment(token), capture_output=True,
                              timeout=PATIENCE, check=False)
         assert got.returncode in (1, 2) and "http" in got.stderr + " ".join(options) and TOKEN not in got.stderr, (options, got.stderr)
 
 
-@on_server
-def ends_in_time(server):
+def test_page_ends_in_time(server):
     server.raw().sendall(b"GET /que")  # a request that does not come
-    begin = time.monotonic()
-    server.process.terminate()
-    assert server.process.wait(PATIENCE) == 0 and time.monotonic() - begin < 5, "it ends late"
+    assert server.stop() < 5, "it ends late"
 
 
 # ---- the page
 
-class Page:
-    """In a browser. At its end nothing may have been said on the console but refused requests, nor asked of another host."""
-
-    def __init__(self, server, width, height, dark=False):
-        from selenium import webdriver
-        from selenium.webdriver.chrome.options import Options
-        from selenium.webdriver.chrome.service import Service
-        options = Options()
-        options.binary_location = "/usr/bin/chromium"
-        for word in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--disable-background-networking"):
-            options.add_argument(word)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        self.server, self.width = server, width
-        self.driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                                    {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500})
-        if dark:
-            self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": "dark"}]})
-        self.driver.get(f"http://{server.address}/")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, *_):
-        try:
-            if kind:
-                self.picture("failed")
-                return
-            log = [line for line in self.driver.get_log("browser") if "Failed to load resource" not in line["message"]]
-            assert log == [], f"the console says: {log}"
-            asked = self.run("return performance.getEntriesByType('resource').map(each => each.name)")
-            assert all(name.startswith(f"http://{self.server.address}/") for name in asked), asked
-            assert self.driver.title == "Queues" and not self.all("img")
-        finally:
-            self.driver.quit()
-
-    def run(self, script, *arguments):
-        return self.driver.execute_script(script, *arguments)
-
-    def all(self, selector):
-        return self.driver.find_elements("css selector", selector)
-
-    def one(self, selector):
-        found = self.all(selector)
-        assert len(found) == 1, (selector, len(found))
-        return found[0]
-
-    def text(self, selector):
-        return self.one(selector).get_property("textContent")
-
-    def wait(self, condition, what):
-        end = time.monotonic() + PATIENCE
-        while True:
-            with contextlib.suppress(Exception):
-                if condition():
-                    return
-            assert time.monotonic() < end, f"no {what}; {self.text('#state')}"
-            time.sleep(0.05)
-
-    def click(self, selector, accept=None):
-        self.run("arguments[0].scrollIntoView({block: 'center'})", self.one(selector))
-        self.one(selector).click()
-        if accept is not None:
-            alert = self.driver.switch_to.alert
-            if accept:
-                alert.send_keys(accept)
-            alert.accept()
-
-    def fits(self):
-        wide = self.run("return document.documentElement.scrollWidth - innerWidth")
-        assert wide <= 0, f"the page is {wide} px too wide"
-
-    def picture(self, name):
-        folder = os.environ.get("HTW_SCREENSHOTS")
-        if folder:
-            self.driver.save_screenshot(os.path.join(folder, f"{self.width}-{name}.png"))
-
-    def open(self, name):
-        self.wait(lambda: [each for each in self.all("#rows button") if each.text == name], name)
-        button = next(each for each in self.all("#rows button") if each.text == name)
-        self.run("arguments[0].scrollIntoView({block: 'center'})", button)
-        button.click()
-        self.wait(lambda: self.text("#queue-name") == name, "an open queue")
+def open_queue(page, name):
+    page.wait(lambda: [each for each in page.all("#rows button") if each.text == name], name)
+    button = next(each for each in page.all("#rows button") if each.text == name)
+    page.run("arguments[0].scrollIntoView({block: 'center'})", button)
+    button.click()
+    page.wait(lambda: page.text("#queue-name") == name, "an open queue")
 
 
-def try_page(server, width, height, dark):
+@pytest.mark.parametrize("width, height, scheme", [(360, 740, "dark"), (1440, 900, "light")], ids=["phone", "desktop"])
+def test_page_in_a_browser(server, width, height, scheme):
+    browser = pytest.importorskip("browser")
+    url = f"http://{server.address}/"
     job = server.put("mail", MARKUP.encode())
     binary = server.put("mail", BINARY)
     buried = [server.put("mail", b"bad %d" % i) for i in range(3)]
     for each in buried:
         server.bury(each)
     server.put("later", b"x", count=200, delay=60)
-    with Page(server, width, height, dark) as page:
+    with browser.Page(url, url, width=width, height=height, scheme=scheme) as page:
         page.wait(lambda: len(page.all("#rows tr")) == 2, "two queues")
         assert "5" not in page.text("#totals").split(";")[0].split("ready")[0].split(":")[0]
         page.fits()
         ground = page.run("return getComputedStyle(document.body).backgroundColor")
-        assert (ground == "rgb(13, 17, 23)") == dark, ground
-        page.picture("queues")
+        assert (ground == "rgb(13, 17, 23)") == (scheme == "dark"), ground
+        page.shoot("queues")
         # By the keyboard; what is typed stays while the page reads itself.
         text = page.one("[name=text]")
         text.send_keys("mai\n")
@@ -485,7 +383,7 @@ def try_page(server, width, height, dark):
         text.clear()
         page.run("return refresh()")
         # What changes something needs the token.
-        page.open("mail")
+        open_queue(page, "mail")
         page.wait(lambda: len(page.all("#jobs tr")) == 3, "three buried jobs")
         assert "Kick 3 buried" in page.text("#kick")
         page.click("#kick")
@@ -502,14 +400,14 @@ def try_page(server, width, height, dark):
         page.wait(lambda: len(page.all("#jobs tr")) == 5, "five ready jobs")
         assert MARKUP[:20] in page.text("#jobs")
         page.fits()
-        page.picture("queue")
+        page.shoot("queue")
         page.click(f"[aria-label='Job {binary}']")
         page.wait(lambda: page.one("#job").is_displayed() and '"payload_base64": "AP/+Cjw="' in page.text("#job-text"), "a job")
         page.click("#job-close")
         page.click(f"[aria-label='Job {job}']")
         page.wait(lambda: json.loads(page.text("#job-text"))["payload"] == MARKUP, "the payload")
         page.fits()
-        page.picture("job")
+        page.shoot("job")
         # Move, and then delete.
         page.click(f"[aria-label='Move {job}']", accept="soon")
         page.wait(lambda: "neither an instant" in page.text("#state"), "a refusal")
@@ -530,31 +428,13 @@ def try_page(server, width, height, dark):
         page.wait(lambda: json.loads(page.text("#job-text"))["id"] == binary, "a job by its number")
         page.click("#job-close")
         page.one("[name=id]").clear()
-        page.open("later")
+        open_queue(page, "later")
         page.wait(lambda: len(page.all("#jobs tr")) == 50, "the first jobs")
         page.click("#jobs-more")
         page.wait(lambda: len(page.all("#jobs tr")) == 200, "more of them")
         page.fits()
-        focused = page.run("const button = document.querySelector('#jobs button'); button.focus(); return refresh().then(() => document.activeElement === button)")
-        assert focused, "the focus is lost"
+        assert page.run("const button = document.querySelector('#jobs button'); button.focus(); "
+                        "return refresh().then(() => document.activeElement === button)"), "the focus is lost"
         server.put("later", b"more")
         page.wait(lambda: "1 ready" in page.text("#queue-numbers"), "what has changed, by itself")
-
-
-def has_browser():
-    return os.path.exists("/usr/bin/chromedriver") and subprocess.run(
-        [sys.executable, "-c", "import selenium"], stderr=subprocess.DEVNULL, check=False).returncode == 0
-
-
-if has_browser():
-    @on_server
-    def page_on_a_phone(server):
-        try_page(server, 360, 740, dark=True)
-
-    @on_server
-    def page_on_a_desktop(server):
-        try_page(server, 1440, 900, dark=False)
-
-
-if __name__ == "__main__":
-    sys.exit(main(threads=1))
+        assert page.driver.title == "Queues" and not page.all("img")

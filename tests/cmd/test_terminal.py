@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # holds: commands-1
-"""What a program repeats of its input changes no terminal: test_terminal.py PROGRAM [NAME...]. As test_delay.py.
+"""test_terminal.py - what a program repeats of its input changes no terminal.
 
 Each program and verb is given text with characters that control a terminal, or that reverse or hide what it shows, wherever it
 may repeat what it was given. The options and verbs are those of the help.
@@ -8,12 +8,10 @@ may repeat what it was given. The options and verbs are those of the help.
 import json
 import os
 import re
-import sys
 import unicodedata
 
-sys.dont_write_bytecode = True  # the source tree stays clean
-
-from harness import command, equal, file_with, main, test  # noqa: E402
+import pytest
+from programs import command, file_with, is_built
 
 # Controls of C0 and C1, a bell, directions, no width; and a byte that is no character.
 HOSTILE = "x\x1b[31m\x07\x7f\u009b\u202e\u2066\u200b\ufeff\U000e0041".encode() + b"\x9by"
@@ -43,17 +41,12 @@ def names_in(text):
     return re.findall(r"^  ([a-z]+) ", text, re.M)
 
 
-def programs():
-    """Those of the help that are built."""
-    found = names_in(command("help").out.decode())
-    assert len(found) > 8, found
-    return [name for name in found if name != "help" and command(name, "--version").status == 0]
+BUILT = [name for name in names_in(command("help").out.decode()) if name != "help" and is_built(name)]
 
 
-@test
-def nothing_of_a_command_line_changes_the_terminal(directory):
+def test_nothing_of_a_command_line_changes_the_terminal(directory):
     rows = [(True, [HOSTILE]), (True, [UNKNOWN]), (True, ["help", HOSTILE]), (True, ["help", "help", HOSTILE])]
-    for name in programs():
+    for name in BUILT:
         rows += [(True, [name, UNKNOWN]), (True, [name, UNKNOWN + b"=" + HOSTILE]), (False, [name, b"--help=" + HOSTILE]),
                  *((False, [name, b"-" + letter]) for letter in (b"\x1b", b"\x9b", "\u202e".encode(), b"\x07")),
                  (True, [name, HOSTILE, UNKNOWN]), (True, [name, "none", "none", "none", HOSTILE, UNKNOWN])]
@@ -65,8 +58,7 @@ def nothing_of_a_command_line_changes_the_terminal(directory):
     check_runs(rows, directory)
 
 
-@test
-def nothing_of_a_name_of_a_file_changes_the_terminal(directory):
+def test_nothing_of_a_name_of_a_file_changes_the_terminal(directory):
     place = b"none/" + HOSTILE
     journal_verbs = set(names_in(command("help", "journal").out.decode()))
     assert len(journal_verbs) > 12, journal_verbs
@@ -77,31 +69,27 @@ def nothing_of_a_name_of_a_file_changes_the_terminal(directory):
             ["replay", "--monitor=" + os.fsdecode(place)], ["cron", "--check", place], ["top", "--once", place],
             ["serve", "--listen", "unix:none/x", place], ["serve", "--memory", "--listen", b"unix:" + place],
             *(["journal", verb, place, *more.get(verb, [])] for verb in sorted(journal_verbs))]
-    built = programs()
-    check_runs([(True, words) for words in rows if words[0] in built], directory)
+    check_runs([(True, words) for words in rows if words[0] in BUILT], directory)
 
 
-@test
-def nothing_of_a_line_of_input_changes_the_terminal(directory):
+def test_nothing_of_a_line_of_input_changes_the_terminal(directory):
     lines = {"delay": b"1s x\n%s y\n", "draw": b"1s x\n%s y\ncancel %s\n",
              "cron": b"%s * * * * x\n* * * * *\n@%s x\n"}
     options = {"delay": ["--strict"], "cron": ["--check"]}
-    built = programs()
     for name, line in lines.items():
         path = file_with(directory, name, line.replace(b"%s", HOSTILE))
-        check_runs([(True, [name, *options.get(name, []), path])] if name in built else [], directory)
-    if "cron" in built:
+        check_runs([(True, [name, *options.get(name, []), path])] if name in BUILT else [], directory)
+    if "cron" in BUILT:
         path = file_with(directory, "table", b"0 0 * * * echo " + HOSTILE)
         check_runs([(True, ["cron", "--next", "2", path])], directory)
         check_runs([(True, ["cron", "--next", "2", path])], directory, env={**os.environ, "TZ": os.fsdecode(HOSTILE)})
 
 
-@test
-def nothing_in_a_journal_changes_the_terminal(directory):
+@pytest.mark.skipif("journal" not in BUILT, reason="built without SQLite")
+def test_nothing_in_a_journal_changes_the_terminal(directory):
     verbs = set(names_in(command("help", "journal").out.decode()))
     name = os.path.join(directory, os.fsdecode(HOSTILE))
-    if command("journal", "put", "--key", HOSTILE, "--queue", HOSTILE, name, WHEN, HOSTILE).status != 0:
-        return  # built without SQLite
+    assert command("journal", "put", "--key", HOSTILE, "--queue", HOSTILE, name, WHEN, HOSTILE).status == 0
     check_runs([(False, ["journal", "recur", "--zone", "UTC", "--key", HOSTILE, name, HOSTILE, "@daily", HOSTILE])], directory)
     number = command("journal", "list", "--json", name).out
     number = json.loads(number.splitlines()[0])["id"]
@@ -113,9 +101,5 @@ def nothing_in_a_journal_changes_the_terminal(directory):
     check_runs(rows, directory)
     for verb in ("list", "stats", "recurring", "check"):
         got = command("journal", verb, "--json", name)
-        equal(got.status, 0, verb)
+        assert got.status == 0, verb
         check(got, False)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,42 +1,31 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`htw top` and `htw delay --monitor`: as text and JSON, on a terminal (tmux, and a pseudo-terminal whose
-bytes are looked at), and with programs that end, stop, or are no monitors.
-
-usage: test_top.py HTW
+"""test_top.py - `htw top`, and what it shows of `htw delay --monitor` and `htw serve --monitor`: as text and JSON, on a terminal
+(tmux, and a pseudo-terminal whose bytes are looked at), and of programs that end, stop, or are no monitors.
 """
 import contextlib
+import fcntl
 import json
 import os
-import pathlib
 import pty
 import re
 import select
 import shutil
 import signal
-import socket
 import struct
 import subprocess
-import sys
 import tempfile
 import termios
-import threading
 import time
-import fcntl
 
-sys.dont_write_bytecode = True  # the source tree stays clean
+import pytest
+from impostor import Impostor
+from programs import PATIENCE, PROGRAM as HTW, needs, wait_for
+from servers import HtwServe
+from wire import Wire
 
-from harness import PATIENCE, PROGRAM as HTW, main, test, wait_for  # noqa: E402
-
-tempfile.tempdir = "/tmp"  # the path of a socket must be short
-
-
-def test_in_tmux(function):
-    """Collects a test where there is tmux."""
-    if shutil.which("tmux"):
-        return test(function)
-    print(f"NOT TESTED, for there is no tmux: {function.__name__}")
-    return function
+pytestmark = needs("top")
+needs_tmux = pytest.mark.skipif(not shutil.which("tmux"), reason="not installed: tmux")
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="not root")
 
 
 class Watched:
@@ -45,9 +34,13 @@ class Watched:
     def __init__(self, *options, lines=5, **environment):
         self.process = subprocess.Popen([HTW, "delay", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, env={**os.environ, **environment})
-        for number in range(lines):
-            self.process.stdin.write(b"1h line%d\n" % number)
+        self.process.stdin.write(b"".join(b"1h line%d\n" % number for number in range(lines)))
         self.process.stdin.flush()
+
+    def wait_until_it_shows(self, path):
+        """It adds its wheel after the socket is there."""
+        wait_for(lambda: self.process.poll() is not None or pending(path) == 5, "5 pending")
+        return self
 
     def __enter__(self):
         return self
@@ -57,85 +50,89 @@ class Watched:
         self.process.communicate()
 
 
+@pytest.fixture
+def path(directory):
+    """Of a socket."""
+    return f"{directory}/socket"
+
+
+@pytest.fixture
+def watched(path):
+    with Watched(f"--monitor={path}") as watched:
+        yield watched.wait_until_it_shows(path)
+
+
 def top(*options, **environment):
     run = subprocess.run([HTW, "top", *options], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                         timeout=PATIENCE, env={**os.environ, "LC_ALL": "C.UTF-8", **environment})
+                         timeout=PATIENCE, env={**os.environ, "LC_ALL": "C.UTF-8", **environment}, check=False)
     assert "Sanitizer" not in run.stderr and "runtime error" not in run.stderr, run.stderr
     return run
 
 
-def wait_for_socket(path):
-    wait_for(lambda: os.path.exists(path), path)
+def once(path, *options, **environment):
+    """What it shows of two samples."""
+    run = top("--once", "--delay", "100ms", *options, path, **environment)
+    assert run.returncode == 0 and run.stderr == "", run
+    return run.stdout
+
+
+def shown_of(path, answers, *options):
+    """What it shows of a monitor that answers so."""
+    with Impostor(path, *answers):
+        return once(path, *options)
+
+
+def json_of(path, *options):
+    run = top("--once", "--json", *options, path)
+    assert run.returncode == 0, run
+    return json.loads(run.stdout)
 
 
 def pending(path):
     run = top("--once", "--json", path)
     wheels = json.loads(run.stdout)["wheels"] if run.returncode == 0 else []
-    return bool(wheels) and wheels[0]["pending"]  # it is added after the socket is there
+    return bool(wheels) and wheels[0]["pending"]
 
 
 # ---- text and JSON
 
-@test
-def top_once_prints_text_and_json(directory):
-    path = f"{directory}/socket"
-    with Watched(f"--monitor={path}"):
-        wait_for_socket(path)
-        assert os.stat(path).st_mode & 0o7777 == 0o600
-        wait_for(lambda: pending(path) == 5, "5 pending")
-        run = top("--once", "--delay", "100ms", path)
-        assert run.returncode == 0 and run.stderr == "", run
-        assert "wheel delay\n  pending 5  memory" in run.stdout, run.stdout
-        assert re.search(r"^  level 2  256 x 1\.09m +\| +·? *", run.stdout, re.M), run.stdout
-        assert "\033" not in run.stdout and "\1" not in run.stdout
-        text = top("--once", "--delay", "100ms", "--ascii", path).stdout
-        assert text.isascii(), text
-        assert top("--once", "--delay", "100ms", path, LC_ALL="C").stdout.isascii()
-        answer = json.loads(top("--once", "--json", path).stdout)
-        assert answer["format"] == 1 and answer["program"] == "htw", answer
-        assert answer["wheels"][0]["tick_ns"] == 1000000
+def test_top_once_prints_text_and_json(watched, path):
+    assert os.stat(path).st_mode & 0o7777 == 0o600
+    text = once(path)
+    assert "wheel delay\n  pending 5  memory" in text, text
+    assert re.search(r"^  level 2  256 x 1\.09m +\| +·? *", text, re.M), text
+    assert "\033" not in text and "\1" not in text
+    assert once(path, "--ascii").isascii() and once(path, LC_ALL="C").isascii()
+    answer = json_of(path)
+    assert answer["format"] == 1 and answer["program"] == "htw" and answer["wheels"][0]["tick_ns"] == 1000000, answer
 
 
-@test
-def top_json_prints_a_line_for_each_sample(directory):
-    path = f"{directory}/socket"
-    with Watched(f"--monitor={path}") as watched:
-        wait_for_socket(path)
-        process = subprocess.Popen([HTW, "top", "--json", "--delay", "100ms", path], stdout=subprocess.PIPE)
+def test_top_json_prints_a_line_for_each_sample_while_it_is_read(watched, path):
+    for reader_goes in (False, True):
+        process = subprocess.Popen([HTW, "top", "--json", "--delay", "100ms", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for _ in range(3):
             assert json.loads(process.stdout.readline())["pid"] == watched.process.pid
-        process.send_signal(signal.SIGTERM)
-        process.communicate()
-        assert process.returncode == 128 + signal.SIGTERM, process.returncode
-
-
-@test
-def top_whose_reader_goes_away_ends(directory):
-    path = f"{directory}/socket"
-    with Watched(f"--monitor={path}"):
-        wait_for_socket(path)
-        process = subprocess.Popen([HTW, "top", "--json", "--delay", "100ms", path], stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE)
-        process.stdout.readline()
-        process.stdout.close()
-        assert process.wait(PATIENCE) == 128 + signal.SIGPIPE
+        if reader_goes:
+            process.stdout.close()
+            assert process.wait(PATIENCE) == 128 + signal.SIGPIPE
+        else:
+            process.terminate()
+            assert process.wait(PATIENCE) == 128 + signal.SIGTERM
         assert process.stderr.read() == b""
-        process.stderr.close()
 
 
-@test
-def top_finds_programs_by_process_and_the_only_one_by_itself(directory):
+def test_top_finds_programs_by_process_and_the_only_one_by_itself(directory):
     os.chmod(directory, 0o700)
     environment = {"XDG_RUNTIME_DIR": directory}
     run = top("--once", **environment)
     assert run.returncode == 1 and "no program of this user can be watched" in run.stderr, run
     with Watched("--monitor", **environment) as first:
         own = f"{directory}/htw/{first.process.pid}.sock"
-        wait_for_socket(own)
-        assert top("--once", "--delay", "100ms", **environment).returncode == 0
+        wait_for(lambda: os.path.exists(own), own)
+        assert once(own, **environment) != ""
         assert top("--once", "--json", str(first.process.pid), **environment).returncode == 0
         with Watched("--monitor", **environment) as second:
-            wait_for_socket(f"{directory}/htw/{second.process.pid}.sock")
+            wait_for(lambda: os.path.exists(f"{directory}/htw/{second.process.pid}.sock"), 'a socket')
             run = top("--once", **environment)
             assert run.returncode == 2 and "several programs" in run.stderr, run
             assert all(f" {watched.process.pid}  htw " in run.stdout for watched in (first, second)), run
@@ -144,61 +141,39 @@ def top_finds_programs_by_process_and_the_only_one_by_itself(directory):
         run = top("--once", "--json", **environment)  # of the killed one only the socket is left
         assert json.loads(run.stdout)["pid"] == first.process.pid, run
         with Watched("--monitor", **environment) as third:  # which goes with the next monitor
-            wait_for_socket(f"{directory}/htw/{third.process.pid}.sock")
+            wait_for(lambda: os.path.exists(f"{directory}/htw/{third.process.pid}.sock"), 'a socket')
             assert not os.path.exists(f"{directory}/htw/{second.process.pid}.sock")
 
 
-@test
-def top_says_why_a_program_cannot_be_watched(directory):
-    path = f"{directory}/socket"
+def test_top_says_why_a_program_cannot_be_watched(path):
     run = top("--once", path)
     assert run.returncode == 1 and "no program can be watched there" in run.stderr, run
-    pathlib.Path(path).write_text("")
-    assert top("--once", path).returncode == 1
-    assert top("--once", f"{directory}/" + 200 * "x").returncode == 2
-    for delay in ("100ms", "1h"):
-        assert top("--once", "--delay", delay, path).returncode == 1  # not for the time
-    for options in (["a", "b"], ["--sort", "x"], ["--delay", "99ms"], ["--delay", "3601s"],
-                    ["--delay", "x"], ["--nonsense"], [""]):
-        run = top(*options)
-        assert run.returncode == 2 and run.stderr != "" and run.stdout == "", (options, run)
-    assert top("--help").stdout.startswith("Usage: htw top ")
-    assert top("--version").stdout.startswith("htw top ")
+    with open(path, "wb"):
+        for delay in ("100ms", "1h"):
+            assert top("--once", "--delay", delay, path).returncode == 1  # not for the time
 
 
-@test
-def top_of_a_program_that_is_stopped_says_so(directory):
-    path = f"{directory}/socket"
-    with Watched(f"--monitor={path}") as watched:
-        wait_for_socket(path)
-        wait_for(lambda: pending(path) == 5, "5 pending")
-        watched.process.send_signal(signal.SIGSTOP)
-        run = top("--once", path)
-        assert run.returncode == 1 and "does not answer" in run.stderr, run
-        watched.process.send_signal(signal.SIGCONT)
-        assert top("--once", "--json", path).returncode == 0
+def test_top_of_a_program_that_is_stopped_says_so(watched, path):
+    watched.process.send_signal(signal.SIGSTOP)
+    run = top("--once", path)
+    assert run.returncode == 1 and "does not answer" in run.stderr, run
+    watched.process.send_signal(signal.SIGCONT)
+    assert json_of(path)
 
 
-@test
-def top_of_another_user_is_forbidden(directory):
-    if os.geteuid() != 0:
-        return
-    path = f"{directory}/socket"
-    with Watched(f"--monitor={path}"):
-        wait_for_socket(path)
-        os.chmod(directory, 0o755)
-        run = subprocess.run([HTW + "-top", "--once", path], user=65534, capture_output=True, text=True, check=False)
-        assert run.returncode == 1 and "only the user of the program and root" in run.stderr, run
+@needs_root
+def test_top_of_another_user_is_forbidden(watched, path, directory):
+    directory.chmod(0o755)
+    run = subprocess.run([HTW + "-top", "--once", path], user=65534, capture_output=True, text=True, check=False)
+    assert run.returncode == 1 and "only the user of the program and root" in run.stderr, run
 
 
-@test
-def top_looks_into_no_folder_of_another_user(directory):
-    if os.geteuid() != 0:
-        return
+@needs_root
+def test_top_looks_into_no_folder_of_another_user(directory):
     os.chmod(directory, 0o700)
     environment = {"XDG_RUNTIME_DIR": directory}
     with Watched("--monitor", **environment) as watched:
-        wait_for_socket(f"{directory}/htw/{watched.process.pid}.sock")
+        wait_for(lambda: os.path.exists(f"{directory}/htw/{watched.process.pid}.sock"), 'a socket')
         assert top("--list", **environment).stdout.count("\n") == 1
         os.chown(f"{directory}/htw", 65534, 65534)
         for options in (["--list"], ["--once"]):
@@ -206,75 +181,37 @@ def top_looks_into_no_folder_of_another_user(directory):
             assert run.returncode == 1 and "the folder of the sockets" in run.stderr and run.stdout == "", run
 
 
-class Impostor(threading.Thread):
-    """A server that answers clients with bytes: the last ones again and again."""
-
-    def __init__(self, path, *answers):
-        super().__init__(daemon=True)
-        self.answers = list(answers)
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.bind(path)
-        self.socket.listen(8)
-        self.start()
-
-    def run(self):
-        try:
-            while True:
-                client, _ = self.socket.accept()
-                try:
-                    client.recv(16)
-                    client.sendall(self.answers.pop(0) if len(self.answers) > 1 else self.answers[0])
-                except OSError:
-                    pass
-                client.close()
-        except OSError:
-            pass
-
-    def close(self):
-        self.socket.shutdown(socket.SHUT_RDWR)
-        self.socket.close()
-        self.join()
-
-
-@test
 # holds: monitor-8
-def top_survives_answers_that_are_none(directory):
+def test_top_survives_answers_that_are_none(path):
     deep = b"[" * 100000
     answers = [b"", b"x", b"{}", b"[1]", b'{"format":2}', b'{"format":"1"}', b"{" * 10, deep, b"\0" * 1000,
                b"x" * (17 << 20), b'{"format":1,"schedulers":7}', b'{"format":1,"format":1}',
                b'{"format":1,"schedulers":[1,{"levels":[{"timers":[-1,1e9]}],"shards":[{}]}],"wheels":{}}',
                b'{"format":1,"wheels":[{"name":"\\u001b[2J","levels":[{"timers":[1],"clock":99}]}]}']
-    for number, answer in enumerate(answers):
-        impostor = Impostor(f"{directory}/{number}", answer)
-        run = top("--once", "--delay", "100ms", f"{directory}/{number}")
-        impostor.close()
+    for answer in answers:
+        with Impostor(path, answer):
+            run = top("--once", "--delay", "100ms", path)
         assert run.returncode in (0, 1), (answer[:40], run)
         assert (run.returncode == 0) == (run.stderr == ""), (answer[:40], run)
         assert "\033" not in run.stdout, run
     assert run.returncode == 0 and "wheel ?[2J" in run.stdout, run
 
 
-@test
-def top_json_shows_nothing_that_changes_the_terminal(directory):
+def test_top_json_shows_nothing_that_changes_the_terminal(path):
     name = "\x7f\x80\u20ac\x9b2J\x9f"
     answer = b'{\n "format":1,\t"wheels":[{"name":"' + name.encode() + b'","error":"\\u001b"}]\n}'
-    impostor = Impostor(f"{directory}/socket", answer)
-    run = top("--once", "--json", f"{directory}/socket")
-    impostor.close()
+    with Impostor(path, answer):
+        run = top("--once", "--json", path)
     assert run.returncode == 0 and json.loads(run.stdout) == json.loads(answer), run
     assert not re.search("[\0-\x08\x0b-\x1f\x7f-\x9f]", run.stdout), run
 
 
-@test
-def top_shows_a_darker_character_for_each_power_of_four_timers(directory):
+def test_top_shows_a_darker_character_for_each_power_of_four_timers(path):
     level = {"bucket_ns": 10**9, "buckets": 16, "clock": 0,
              "timers": [0, 1, 3, 4, 15, 16, 63, 64, 255, 256, 1023, 1024, 10**12, 0, 0, 1]}
-    impostor = Impostor(f"{directory}/socket",
-                        json.dumps({"format": 1, "wheels": [{"name": "w", "levels": [level]}]}).encode())
+    answer = json.dumps({"format": 1, "wheels": [{"name": "w", "levels": [level]}]}).encode()
     for options, characters in ([], " ··░░▒▒▓▓████  ·"), (["--ascii"], " ..::++##@@@@  ."):
-        run = top("--once", "--delay", "100ms", *options, f"{directory}/socket")
-        assert run.returncode == 0 and f"|{characters}|" in run.stdout, run
-    impostor.close()
+        assert f"|{characters}|" in shown_of(path, [answer], *options)
 
 
 def memory_of(path):
@@ -286,24 +223,18 @@ def memory_of(path):
     return process.returncode, usage.ru_maxrss / 1024
 
 
-@test
-def top_takes_no_more_memory_than_an_answer_of_a_monitor_needs(directory):
+def test_top_takes_no_more_memory_than_an_answer_of_a_monitor_needs(path):
     shard = {"scheduled": 10**18, "cancelled": 10**18, "moved": 10**18, "demoted": 0, "in_wheels": 10**18, "groups": 1,
              "memory_bytes": 10**9}
     level = {"bucket_ns": 10**9, "buckets": 256, "clock": 0, "timers": [64] * 64}
     schedulers = [{"name": f"s{number}", "levels": [level] * 4, "shards": [shard] * 64} for number in range(200)]
-    great = json.dumps({"format": 1, "schedulers": schedulers}).encode()
-    impostor = Impostor(f"{directory}/great", great)
-    status, greatest = memory_of(f"{directory}/great")
-    impostor.close()
+    with Impostor(path, json.dumps({"format": 1, "schedulers": schedulers}).encode()):
+        status, greatest = memory_of(path)
     assert status == 0, status
-    for number, piece in enumerate((b"{},", b"[],", b"0,", b'{"a":0},', b"[[[[]]]],")):
-        path = f"{directory}/{number}"
-        impostor = Impostor(path, b'{"format":1,"wheels":[' + piece * (15000000 // len(piece)) + b"0]}")
-        status, memory = memory_of(path)
-        impostor.close()
-        assert status == 1, (piece, status)
-        assert memory < greatest + 128, (piece, memory, greatest)
+    for piece in (b"{},", b"[],", b"0,", b'{"a":0},', b"[[[[]]]],"):
+        with Impostor(path, b'{"format":1,"wheels":[' + piece * (15000000 // len(piece)) + b"0]}"):
+            status, memory = memory_of(path)
+        assert status == 1 and memory < greatest + 128, (piece, status, memory, greatest)
 
 
 def answer_with(seconds, counts, waits):
@@ -315,52 +246,39 @@ def answer_with(seconds, counts, waits):
                        "purgatories": [purgatory]}).encode()
 
 
-@test
-def top_shows_percentiles_of_the_time_between_samples(directory):
+def test_top_shows_percentiles_of_the_time_between_samples(path):
     first, second = answer_with(1, {13: 1000}, {20: 7}), answer_with(2, {4: 10, 10: 90, 13: 1000}, {3: 10, 20: 7})
     lately = r"lateness  p50 740us  p90 967us  p99 1\.02ms p99\.9 1\.02ms max 9\.00ms .*"
     always = r"lateness  p50 5\.00ms p90 6\.00ms p99 7\.00ms p99\.9 8\.00ms max 9\.00ms .*"
-    for number, (answers, options, lateness, waits) in enumerate([
+    for answers, options, lateness, waits in [
             ((first, second), [], lately, r"waits +p50 6\.00ms p90 7\.60ms p99 7\.96ms .*"),
             ((first, second), ["--total"], always, r"waits +p50 7\.40ms p90 15\.4m .*"),
-            ((second, second.replace(b"2000000000", b"3000000000")), [], always, r"waits +p50 7\.40ms p90 15\.4m .*"),
-    ]):
-        impostor = Impostor(f"{directory}/{number}", *answers)
-        run = top("--once", "--delay", "100ms", *options, f"{directory}/{number}")
-        impostor.close()
-        assert re.search(lateness, run.stdout), run
-        assert re.search(waits, run.stdout), run
+            ((second, second.replace(b"2000000000", b"3000000000")), [], always, r"waits +p50 7\.40ms p90 15\.4m .*")]:
+        text = shown_of(path, answers, *options)
+        assert re.search(lateness, text) and re.search(waits, text), text
 
 
-@test
-def top_shows_what_means_trouble_where_it_is_not_0(directory):
-    for number, counts in enumerate(((3, 4, 5), (0, 0, 0))):
-        names = ("late", "missed", "refused")
-        impostor = Impostor(f"{directory}/{number}", json.dumps(
-            {"format": 1, "schedulers": [{"name": "s", **dict(zip(names, counts))}]}).encode())
-        run = top("--once", "--delay", "100ms", f"{directory}/{number}")
-        impostor.close()
-        assert ("late 3  missed periods 4  refused 5" in run.stdout) == (number == 0), run
-        assert number == 0 or not any(name in run.stdout for name in ("late ", "missed", "refused")), run
+def test_top_shows_what_means_trouble_where_it_is_not_0(path):
+    for counts, shown in (((3, 4, 5), True), ((0, 0, 0), False)):
+        scheduler = {"name": "s", **dict(zip(("late", "missed", "refused"), counts))}
+        text = shown_of(path, [json.dumps({"format": 1, "schedulers": [scheduler]}).encode()])
+        assert ("late 3  missed periods 4  refused 5" in text) == shown, text
+        assert shown or not any(name in text for name in ("late ", "missed", "refused")), text
 
 
-@test
-def top_shows_a_journal(directory):
+def test_top_shows_a_journal(path):
     numbers = {"name": "mail", "delayed": 1, "ready": 2, "leased": 3, "buried": 4, "kept": 5, "requests": 6, "queues": 7,
-               "oldest_ns": 1500000000, "log_bytes": 4096, "memory_bytes": 2048, "stopped": 0,
+               "oldest_ns": 1500000000, "log_bytes": 4096, "memory_bytes": 2048,
                "commit": {"count": 1, "p50_ns": 5000, "p99_ns": 7000, "max_ns": 9000}}
     for stopped in (0, 1):
-        answers = [json.dumps({"format": 1, "pid": 1, "opened_ns": 1, "clock_ns": second * 10**9, "journals": [
-            {**numbers, "stopped": stopped, "commits": 10 * second, "put": 20 * second}]}).encode() for second in (1, 2)]
-        impostor = Impostor(f"{directory}/{stopped}", *answers)
-        run = top("--once", "--delay", "100ms", f"{directory}/{stopped}")
-        impostor.close()
-        assert "journal mail\n  delayed 1  ready 2  leased 3  buried 4" in run.stdout, run
-        assert ("stopped 1" in run.stdout) == bool(stopped), run
-        for line in ("  oldest in memory 1.50s  requests 6  queues 7  done 5  log 4.00K  memory 2.00K",
+        text = shown_of(path, [json.dumps({"format": 1, "pid": 1, "opened_ns": 1, "clock_ns": second * 10**9, "journals": [
+            {**numbers, "stopped": stopped, "commits": 10 * second, "put": 20 * second}]}).encode() for second in (1, 2)])
+        for line in ("journal mail\n  delayed 1  ready 2  leased 3  buried 4",
+                     "  oldest in memory 1.50s  requests 6  queues 7  done 5  log 4.00K  memory 2.00K",
                      "  per second: commits 10.0  put 20.0  done 0  cancelled 0",
                      "  commit    p50 5.00us p90 0ns    p99 7.00us"):
-            assert line in run.stdout, (line, run.stdout)
+            assert line in text, (line, text)
+        assert ("stopped 1" in text) == bool(stopped), text
 
 
 # ---- views
@@ -394,17 +312,12 @@ def views_answer(second, observed=("sites",), name="idle connection"):
                        "clock_ns": second * 10**9, "schedulers": [scheduler], "journals": [journal]}).encode()
 
 
-def view(directory, page, *options, width=100, answers=None):
-    path = tempfile.mktemp(dir=directory)
-    impostor = Impostor(path, *(answers or (views_answer(1), views_answer(2))))
-    run = top("--once", "--delay", "100ms", "--view", page, *options, path, COLUMNS=str(width))
-    impostor.close()
-    assert run.returncode == 0, run
-    return run.stdout
+def view(path, page, *options, width=100, answers=None):
+    with Impostor(path, *(answers or (views_answer(1), views_answer(2)))):
+        return once(path, "--view", page, *options, COLUMNS=str(width))
 
 
-@test
-def top_shows_all_of_each_view_in_any_width(directory):
+def test_top_shows_all_of_each_view_in_any_width(path):
     shown = {
         "overview": ("main", "12352", "shard", "scheduled/s", "level 0", "journal mail"),
         "sites": ("idle connection", "keepalive", "77 others", "connection_pool_accept_one()", "connection_pool.c:1234", "12345",
@@ -418,50 +331,46 @@ def top_shows_all_of_each_view_in_any_width(directory):
     assert set(shown) == set(PAGES)
     for page, texts in shown.items():
         for width in (40, 80, 200):
-            text = view(directory, page, width=width)
+            text = view(path, page, width=width)
             lines = text.split("\n")
             assert max(map(len, lines)) <= width, (page, width, max(lines, key=len))
             together = re.sub(r"\s+", " ", text)
             for part in texts:
                 assert part in together, (page, width, part, text)
-    assert "alone" not in view(directory, "herds"), "one timer is no herd"
+    assert "alone" not in view(path, "herds"), "one timer is no herd"
 
 
-@test
-def top_sorts_sites(directory):
+def test_top_sorts_sites(path):
     for options, first, heading in (([], "keepalive", "by wakeups"), (["--sort", "pending"], "idle connection", "by pending"),
                                     (["--sort", "cpu"], "idle connection", ""), (["--sort", "late"], "idle connection", ""),
                                     (["--sort", "rate"], "keepalive", ""), (["--sort", "name"], "idle connection", ""),
                                     (["--sort", "name", "--reverse"], "keepalive", ""), (["--sort", "memory"], "keepalive", "")):
-        text = view(directory, "sites", *options, width=200)
+        text = view(path, "sites", *options, width=200)
         rows = [line for line in text.split("\n") if "idle connection" in line or "keepalive" in line]
         assert first in rows[0], (options, text)
         assert text.rstrip().endswith("77 others"), text
 
 
-@test
-def top_shows_rates_of_sites_or_all_that_was_counted(directory):
-    row = [line for line in view(directory, "sites", width=200).split("\n") if "idle" in line][0].split()
+def test_top_shows_rates_of_sites_or_all_that_was_counted(path):
+    row = [line for line in view(path, "sites", width=200).split("\n") if "idle" in line][0].split()
     assert row[:8] == ["5.00", "12345", "25.0%", "1.00", "10.0", "100", "90.0", "1.50s"], row
-    row = [line for line in view(directory, "sites", "--total", width=200).split("\n") if "idle" in line][0].split()
+    row = [line for line in view(path, "sites", "--total", width=200).split("\n") if "idle" in line][0].split()
     assert row[:8] == ["10", "12345", "500ms", "2", "20", "200", "180", "1.50s"], row
     # A site that was not told before has no rate yet.
     unknown = (views_answer(1, name="another"), views_answer(2))
-    row = [line for line in view(directory, "sites", width=200, answers=unknown).split("\n") if "idle" in line][0].split()
+    row = [line for line in view(path, "sites", width=200, answers=unknown).split("\n") if "idle" in line][0].split()
     assert row[:4] == ["0", "12345", "0.00%", "0"], row
 
 
-@test
-def top_says_how_to_count_by_site(directory):
+def test_top_says_how_to_count_by_site(path):
     for page in ("sites", "herds"):
-        text = view(directory, page, answers=(views_answer(1, observed=()), views_answer(2, observed=())))
+        text = view(path, page, answers=(views_answer(1, observed=()), views_answer(2, observed=())))
         assert "htw top --observe +sites" in re.sub(r"\s+", " ", text), text
         assert "wake-ups/s" not in text, text
 
 
-@test
 # holds: monitor-8, commands-1
-def top_shows_nothing_of_rows_that_changes_the_terminal(directory):
+def test_top_shows_nothing_of_rows_that_changes_the_terminal(path):
     hostile = "\x1b[2J\x7f\x9b\u202e\n\x01%s%n"
     answer = json.loads(views_answer(2))
     for source in answer["schedulers"] + answer["journals"]:
@@ -472,155 +381,86 @@ def top_shows_nothing_of_rows_that_changes_the_terminal(directory):
                     row.update({name: hostile for name in ("name", "file", "function", "symbol", "address")})
     answers = (views_answer(1), json.dumps(answer).encode())
     for page in PAGES:
-        text = view(directory, page, answers=answers)
+        text = view(path, page, answers=answers)
         assert not re.search("[\0-\x09\x0b-\x1f\x7f-\x9f\u202e]", text), (page, text)
 
 
-@test
-def top_shows_no_more_rows_of_a_list_than_a_monitor_tells(directory):
+def test_top_shows_no_more_rows_of_a_list_than_a_monitor_tells(path):
     answer = json.loads(views_answer(2))
     answer["schedulers"][0]["sites"] = [site(f"site{i}", pending=i, armed=i) for i in range(8000)]
-    text = view(directory, "sites", answers=(views_answer(1), json.dumps(answer).encode()))
+    text = view(path, "sites", answers=(views_answer(1), json.dumps(answer).encode()))
     assert len(set(re.findall("site[0-9]+", text))) == 64, text
     assert "77 others" in text, text
 
 
-class Serving:
+@pytest.fixture
+def serving(path):
     """A run of `htw serve --memory --monitor`."""
-
-    def __init__(self, directory):
-        self.path = f"{directory}/serve"
-        self.process = subprocess.Popen([HTW, "serve", "--memory", "--listen", f"unix:{directory}/jobs", f"--monitor={self.path}"],
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.is_built = bool(self.process.stdout.readline())
-        self.jobs = socket.socket(socket.AF_UNIX)
-        if self.is_built:
-            self.jobs.connect(f"{directory}/jobs")
-
-    def say(self, line, answer):
-        self.jobs.sendall(line)
-        received = self.jobs.recv(100)
-        assert received.startswith(answer), (line, received)
-        return received
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.jobs.close()
-        self.process.terminate()
-        _, errors = self.process.communicate(timeout=PATIENCE)
-        assert not self.is_built or (self.process.returncode == 0 and not os.path.exists(self.path)), errors
+    with HtwServe("--memory", f"--monitor={path}") as server:
+        yield server
+    assert not os.path.exists(path)
 
 
-def ask(path, request):
-    with socket.socket(socket.AF_UNIX) as client:
-        client.connect(path)
-        client.sendall(request)
-        return b"".join(iter(lambda: client.recv(65536), b"")).decode()
+@needs("serve")
+def test_top_shows_the_timers_and_queues_of_a_server(serving, path):
+    with Wire(serving) as wire:
+        wire.ask("use mail")
+        wire.put(delay=3600)
+        wire.put()
+    answer = json_of(path, "--view", "queues")
+    assert [[source["name"] for source in answer[kind]] for kind in ("schedulers", "journals")] == 2 * [["serve"]]
+    assert {"name": "mail", "delayed": 1, "ready": 1, "leased": 0, "buried": 0, "waiting": 0,
+            "paused": False} in answer["journals"][0]["queue_list"], answer
+    assert "queue_list" not in json.dumps(json_of(path))
+    assert re.search(r"^ +1 +1 +0 +0 +0  mail$", once(path, "--view", "queues"), re.M)
+    assert top("--observe", "+sites", path).returncode == 0
+    with Wire(path) as monitor:
+        monitor.send(b"metrics\n")
+        metrics = monitor.until_closed().decode()
+    assert 'htw_journal_queue_jobs{journal="serve",queue="mail",state="delayed"} 1\n' in metrics, metrics
+    assert 'htw_site_wakeups_total{scheduler="serve",site="' in metrics, metrics
+    samples = [line.rsplit(" ", 1)[0] for line in metrics.splitlines() if not line.startswith("#")]
+    label = r'[a-z_]+="([^"\\\n]|\\["\\n])*"'
+    assert all(re.fullmatch(rf"htw_[a-z_]+(\{{{label}(,{label})*\}})?", sample) for sample in samples), metrics
+    assert len(samples) == len(set(samples)), metrics
 
 
-@test
-def serve_shows_its_timers_and_queues(directory):
-    with Serving(directory) as serving:
-        if not serving.is_built:
-            return  # built without journals
-        serving.say(b"use mail\r\n", b"USING")
-        serving.say(b"put 1 3600 10 2\r\nhi\r\n", b"INSERTED")
-        serving.say(b"put 1 0 10 2\r\nhi\r\n", b"INSERTED")
-        answer = json.loads(top("--once", "--json", "--view", "queues", serving.path).stdout)
-        assert [[source["name"] for source in answer[kind]] for kind in ("schedulers", "journals")] == 2 * [["serve"]]
-        assert {"name": "mail", "delayed": 1, "ready": 1, "leased": 0, "buried": 0, "waiting": 0,
-                "paused": False} in answer["journals"][0]["queue_list"], answer
-        assert "queue_list" not in top("--once", "--json", serving.path).stdout
-        text = top("--once", "--delay", "100ms", "--view", "queues", serving.path).stdout
-        assert re.search(r"^ +1 +1 +0 +0 +0  mail$", text, re.M), text
-        assert top("--observe", "+sites", serving.path).returncode == 0
-        metrics = ask(serving.path, b"metrics\n")
-        assert 'htw_journal_queue_jobs{journal="serve",queue="mail",state="delayed"} 1\n' in metrics, metrics
-        assert 'htw_site_wakeups_total{scheduler="serve",site="' in metrics, metrics
-        samples = [line.rsplit(" ", 1)[0] for line in metrics.splitlines() if not line.startswith("#")]
-        label = r'[a-z_]+="([^"\\\n]|\\["\\n])*"'
-        assert all(re.fullmatch(rf"htw_[a-z_]+(\{{{label}(,{label})*\}})?", sample) for sample in samples), metrics
-        assert len(samples) == len(set(samples)), metrics
+@needs("serve")
+def test_top_counts_no_lease_that_ends_as_late(serving, path):
+    with Wire(serving) as wire:
+        wire.put(ttr=1)
+        wire.reserve()  # for a second: then it is given back
+        wait_for(lambda: json_of(path)["schedulers"][0]["runs"] > 0, "a run of the journal")
+    assert json_of(path)["schedulers"][0]["lateness"]["max_ns"] < 3600 * 10**9
 
 
-@test
-def serve_counts_no_lease_that_ends_as_late(directory):
-    with Serving(directory) as serving:
-        if not serving.is_built:
-            return
-        serving.say(b"put 1 0 1 2\r\nhi\r\n", b"INSERTED")
-        serving.say(b"reserve\r\n", b"RESERVED")  # for a second: then it is given back
-        wait_for(lambda: scheduler_of(serving)["runs"] > 0, "a run of the journal")
-        assert scheduler_of(serving)["lateness"]["max_ns"] < 3600 * 10**9, scheduler_of(serving)
-
-
-def scheduler_of(serving):
-    return json.loads(top("--once", "--json", serving.path).stdout)["schedulers"][0]
-
-
-@test
-def top_switches_what_is_observed(directory):
-    with Serving(directory) as serving:
-        if not serving.is_built:
-            return
-        for words, observed in (("+sites", ["sites"]), ("+events", ["sites", "events"]), ("-sites", ["events"]),
-                                ("+sites,-events", ["sites"]), ("off", [])):
-            run = top("--observe", words, serving.path)
-            assert json.loads(run.stdout) == {"schedulers": [{"name": "serve", "observed": observed}]}, run
-        for words in ("nonsense", "", "sites," + "x" * 200):
-            run = top("--observe", words, serving.path)
-            assert run.returncode in (1, 2) and run.stderr.startswith("htw top: ") and not run.stdout, run
-
-
-@test_in_tmux
-def top_on_a_terminal_shows_views_by_keys(directory):
-    with Serving(directory) as serving, Tmux(directory, on_terminal(serving.path, "--delay 100ms")) as tmux:
-        if not serving.is_built:
-            return
-        tmux.shows("level 0")
-        for number, page in enumerate(PAGES[1:], 2):
-            tmux.keys(str(number))
-            tmux.shows(f"htw top {page}  every 100 ms")
-        tmux.shows("waiting  queue")
-        tmux.keys("Tab")
-        tmux.shows("htw top  every 100 ms")
-        tmux.keys("v")
-        tmux.shows("Nothing is counted by site")
-        tmux.keys("o")
-        tmux.shows("scheduler serve  observed sites")
-        tmux.shows("wake-ups/s")
-        tmux.keys("s")
-        tmux.shows("by pending")
-        tmux.keys("o")
-        tmux.shows("Nothing is counted by site")
-        tmux.call("resize-window", "-x", "40", "-y", "30")
-        tmux.shows("sites  100 ms  by pending  h help")
-        tmux.keys("q")
-        tmux.shows("status=0")
+@needs("serve")
+def test_top_switches_what_is_observed(serving, path):
+    for words, observed in (("+sites", ["sites"]), ("+events", ["sites", "events"]), ("-sites", ["events"]),
+                            ("+sites,-events", ["sites"]), ("off", [])):
+        run = top("--observe", words, path)
+        assert json.loads(run.stdout) == {"schedulers": [{"name": "serve", "observed": observed}]}, run
+    for words in ("nonsense", "", "sites," + "x" * 200):
+        run = top("--observe", words, path)
+        assert run.returncode in (1, 2) and run.stderr.startswith("htw top: ") and not run.stdout, run
 
 
 # ---- the options of htw delay
 
-@test
-def delay_monitor_that_cannot_be_opened_is_an_error(directory):
-    path = f"{directory}/socket"
-    pathlib.Path(path).write_text("")
-    for value, why in ((path, "File exists"), (f"{directory}/none/socket", "No such file"), (200 * "x", "name too long")):
+def test_delay_monitor_that_cannot_be_opened_is_an_error(path):
+    with open(path, "wb"):
+        pass
+    for value, status, why in ((path, 1, "File exists"), (f"{path}-none/socket", 1, "No such file"), (200 * "x", 1, "name too long"),
+                               ("", 2, "")):
         run = subprocess.run([HTW, "delay", f"--monitor={value}"], input="0 x\n", capture_output=True, text=True,
                              timeout=PATIENCE, check=False)
-        assert run.returncode == 1 and why in run.stderr and run.stdout == "", run
-    run = subprocess.run([HTW, "delay", "--monitor="], input="", capture_output=True, text=True, check=False)
-    assert run.returncode == 2, run
+        assert run.returncode == status and why in run.stderr and run.stdout == "", run
 
 
-@test
-def delay_removes_its_socket_at_the_end(directory):
-    path = f"{directory}/socket"
+def test_delay_removes_its_socket_at_the_end(path, directory):
     for number in (None, signal.SIGTERM):
         with Watched(f"--monitor={path}", "--unreleased", f"{directory}/rest", lines=1 if number else 0) as watched:
-            wait_for_socket(path)
+            wait_for(lambda: os.path.exists(path), "a socket")
             if number:
                 watched.process.send_signal(number)
             else:
@@ -676,10 +516,9 @@ def on_terminal(path, options=""):
             '[ "$before" = "$(stty -g)" ] && echo the-same-terminal; sleep 1000')
 
 
-@test_in_tmux
-def top_on_a_terminal_obeys_keys_and_sizes(directory):
-    path = f"{directory}/socket"
-    with Watched(f"--monitor={path}"), Tmux(directory, on_terminal(path, "--delay 100ms")) as tmux:
+@needs_tmux
+def test_top_on_a_terminal_obeys_keys_and_sizes(watched, path, directory):
+    with Tmux(directory, on_terminal(path, "--delay 100ms")) as tmux:
         tmux.shows("pending 5")
         assert tmux.screen().startswith("htw top  every 100 ms  by name    h help  q quit")
         tmux.keys("s")
@@ -719,22 +558,36 @@ def top_on_a_terminal_obeys_keys_and_sizes(directory):
         tmux.shows("the-same-terminal")
 
 
-@test_in_tmux
+@needs_tmux
+@needs("serve")
+def test_top_on_a_terminal_shows_views_by_keys(serving, path, directory):
+    with Tmux(directory, on_terminal(path, "--delay 100ms")) as tmux:
+        tmux.shows("level 0")
+        for number, page in enumerate(PAGES[1:], 2):
+            tmux.keys(str(number))
+            tmux.shows(f"htw top {page}  every 100 ms")
+        tmux.shows("waiting  queue")
+        tmux.keys("Tab")
+        tmux.shows("htw top  every 100 ms")
+        tmux.keys("v")
+        tmux.shows("Nothing is counted by site")
+        tmux.keys("o")
+        tmux.shows("scheduler serve  observed sites")
+        tmux.shows("wake-ups/s")
+        tmux.keys("s")
+        tmux.shows("by pending")
+        tmux.keys("o")
+        tmux.shows("Nothing is counted by site")
+        tmux.call("resize-window", "-x", "40", "-y", "30")
+        tmux.shows("sites  100 ms  by pending  h help")
+        tmux.keys("q")
+        tmux.shows("status=0")
+
+
+@needs_tmux
 # holds: monitor-8
-def top_on_a_terminal_ends_with_the_program(directory):
-    path = f"{directory}/socket"
-    with Watched(f"--monitor={path}") as watched, Tmux(directory, on_terminal(path, "-d 100ms")) as tmux:
-        tmux.shows("pending 5")
-        watched.process.kill()
-        tmux.shows("status=1")
-        tmux.shows("the-same-terminal")
-        assert f"htw top: htw (process {watched.process.pid}): no program can be watched" in tmux.screen()
-
-
-@test_in_tmux
-def top_on_a_terminal_waits_for_a_program_that_is_stopped(directory):
-    path = f"{directory}/socket"
-    with Watched(f"--monitor={path}") as watched, Tmux(directory, on_terminal(path, "-d 100ms")) as tmux:
+def test_top_on_a_terminal_ends_with_the_program(watched, path, directory):
+    with Tmux(directory, on_terminal(path, "-d 100ms")) as tmux:
         tmux.shows("pending 5")
         watched.process.send_signal(signal.SIGSTOP)
         tmux.keys("s")  # keys do not wait
@@ -742,33 +595,32 @@ def top_on_a_terminal_waits_for_a_program_that_is_stopped(directory):
         tmux.shows("the program does not answer")
         watched.process.send_signal(signal.SIGCONT)
         wait_for(lambda: "does not answer" not in tmux.screen(), "the answer")
-        tmux.keys("q")
-        tmux.shows("status=0")
+        watched.process.kill()
+        tmux.shows("status=1")
+        tmux.shows("the-same-terminal")
+        assert f"htw top: htw (process {watched.process.pid}): " in tmux.screen()
 
 
-@test_in_tmux
+@needs_tmux
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 # holds: monitor-8
-def top_on_a_terminal_gives_it_back_after_a_signal(directory):
-    path = f"{directory}/socket"
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        with Watched(f"--monitor={path}"), Tmux(directory, on_terminal(path, "-d 100ms")) as tmux:
-            tmux.shows("pending 5")
-            shell = int(tmux.call("display-message", "-p", "#{pane_pid}"))
-            child = int(subprocess.run(["pgrep", "-P", str(shell)], capture_output=True, text=True, check=True).stdout)
-            os.kill(child, number)
-            tmux.shows(f"status={128 + number}")
-            tmux.shows("the-same-terminal")
+def test_top_on_a_terminal_gives_it_back_after_a_signal(watched, path, directory, number):
+    with Tmux(directory, on_terminal(path, "-d 100ms")) as tmux:
+        tmux.shows("pending 5")
+        shell = tmux.call("display-message", "-p", "#{pane_pid}").strip()
+        os.kill(int(subprocess.run(["pgrep", "-P", shell], capture_output=True, check=True).stdout), number)
+        tmux.shows(f"status={128 + number}")
+        tmux.shows("the-same-terminal")
 
 
-@test_in_tmux
-def top_has_colour_unless_it_is_not_wanted(directory):
-    path = f"{directory}/socket"
+@needs_tmux
+def test_top_has_colour_unless_it_is_not_wanted(watched, path, directory):
     colour = re.compile(r"\033\[[0-9;]*\b3[0-7]")
     for environment, has_colour in (({}, True), ({"NO_COLOR": "1"}, False), ({"NO_COLOR": ""}, True)):
-        with Watched(f"--monitor={path}"), Tmux(directory, on_terminal(path), **environment) as tmux:
+        with Tmux(directory, on_terminal(path), **environment) as tmux:
             tmux.shows("pending 5")
             assert bool(colour.search(tmux.screen("-e"))) == has_colour, tmux.screen("-e")
-    with Watched(f"--monitor={path}"), Tmux(directory, f"TERM=dumb {HTW} top -d 100ms {path}; sleep 1000") as tmux:
+    with Tmux(directory, f"TERM=dumb {HTW} top -d 100ms {path}; sleep 1000") as tmux:
         wait_for(lambda: tmux.screen().count("wheel delay") >= 2, "text")
         assert "h help" not in tmux.screen()
 
@@ -796,20 +648,11 @@ def terminal_output(path, samples):
     return output, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-@test
 # holds: monitor-8
-def top_does_not_flicker(directory):
-    path = f"{directory}/socket"
-    with Watched(f"--monitor={path}"):
-        wait_for_socket(path)
-        wait_for(lambda: pending(path) == 5, "5 pending")
-        output, status = terminal_output(path, samples=10)
-        assert status == 0, status
-        clears = len(re.findall(rb"\033\[[0-3]?J", output))
-        assert clears <= 3, (clears, output[:4000])  # at the start, for the new size, and at the end
-        assert output.count(b"wheel delay") <= 2, output[:4000]  # what stays is not written again
-        assert output.count(b"\033[?1049l") == 1, output[:4000]
-
-
-if __name__ == "__main__":
-    sys.exit(main(threads=1))
+def test_top_does_not_flicker(watched, path):
+    output, status = terminal_output(path, samples=10)
+    assert status == 0, status
+    clears = len(re.findall(rb"\033\[[0-3]?J", output))
+    assert clears <= 3, (clears, output[:4000])  # at the start, for the new size, and at the end
+    assert output.count(b"wheel delay") <= 2, output[:4000]  # what stays is not written again
+    assert output.count(b"\033[?1049l") == 1, output[:4000]

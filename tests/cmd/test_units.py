@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The systemd units of packaging/systemd: test_units.py PROGRAM [NAME...]. As test_delay.py.
+"""test_units.py - the systemd units of packaging/systemd.
 
 systemd itself says whether it understands them, and how much they let a service do, where `systemd-analyze` is installed. The
 commands are started here as systemd starts them.
@@ -10,23 +10,16 @@ import shlex
 import shutil
 import signal
 import subprocess
-import sys
 
-sys.dont_write_bytecode = True  # the source tree stays clean
+import pytest
+from programs import PATIENCE, PROGRAM, ROOT, command, content_of, file_with, needs, wait_for
 
-from harness import PATIENCE, PROGRAM, command, content_of, equal, file_with, has, main, test, wait_for  # noqa: E402
-
-FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "packaging", "systemd")
+pytestmark = [needs("journal"), needs("cron")]
+needs_systemd = pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="systemd-analyze is missing (Debian: systemd)")
+FOLDER = ROOT / "packaging/systemd"
 PROGRAMS = os.path.dirname(PROGRAM)
 # The most that systemd-analyze may find a service exposed, in tenths: 0 is nothing, 100 all.
 EXPOSURE = {"htw-relay@.service": 12, "htw-cron.service": 15, "htw-delay@.service": 6, "htw-serve.service": 12}
-
-
-def needs_systemd(function):
-    if shutil.which("systemd-analyze"):
-        return test(function)
-    print(f"skipped: {function.__name__}: systemd-analyze is missing (Debian: systemd)")
-    return function
 
 
 def read(name):
@@ -51,17 +44,17 @@ def command_of(name, variables):
     """The words of ExecStart, expanded as systemd does: ${NAME} is one word, $NAME as many as it holds."""
     line = re.search(r"^ExecStart=(.*)", read(name), re.MULTILINE)[1]
     for specifier, value in {"%i": "test", "%d": variables["CREDENTIALS_DIRECTORY"]}.items():
-        line = line.replace(specifier, value)
+        line = line.replace(specifier, str(value))
     words = []
     for word in shlex.split(line):
         bare = re.fullmatch(r"\$(\w+)", word)
         words += shlex.split(variables[bare[1]]) if bare else [
-            re.sub(r"\$\{(\w+)\}", lambda match: variables[match[1]], word)]
+            re.sub(r"\$\{(\w+)\}", lambda match: str(variables[match[1]]), word)]
     return words
 
 
 @needs_systemd
-def systemd_understands_each_unit(directory):
+def test_systemd_understands_each_unit(directory):
     write_all(directory)
     names = []
     for name in units():
@@ -70,24 +63,23 @@ def systemd_understands_each_unit(directory):
             os.symlink(name, os.path.join(directory, names[-1]))
     for name in names:
         got = subprocess.run(["systemd-analyze", "verify", "--man=no", "--generators=no", os.path.join(directory, name)],
-                             env={**os.environ, "SYSTEMD_UNIT_PATH": directory + ":"}, capture_output=True, text=True,
+                             env={**os.environ, "SYSTEMD_UNIT_PATH": f"{directory}:"}, capture_output=True, text=True,
                              check=False)
         complaints = [line for line in (got.stdout + got.stderr).splitlines() if "htw" in line]
-        equal((got.returncode, complaints), (0, []), name)
+        assert (got.returncode, complaints) == (0, []), name
 
 
 @needs_systemd
-def the_sandbox_of_each_service_is_narrow(directory):
+def test_the_sandbox_of_each_service_is_narrow(directory):
     write_all(directory)
-    equal(sorted(EXPOSURE), [name for name in units() if name.endswith(".service")], "the services that are judged")
+    assert sorted(EXPOSURE) == [name for name in units() if name.endswith(".service")], "the services that are judged"
     for name, most in EXPOSURE.items():
         got = subprocess.run(["systemd-analyze", "security", "--no-pager", "--offline=true", f"--threshold={most}",
                               os.path.join(directory, name)], capture_output=True, text=True, check=False)
         assert got.returncode == 0, f"{name}: {got.stdout}{got.stderr}"
 
 
-@test
-def the_relay_accepts_its_command_line(directory):
+def test_the_relay_accepts_its_command_line(directory):
     file_with(directory, "properties", re.search(r"^SetCredential=properties:(.*)", read("htw-relay@.service"),
                                                  re.MULTILINE)[1].encode())
     words = command_of("htw-relay@.service", {
@@ -96,48 +88,41 @@ def the_relay_accepts_its_command_line(directory):
     if not os.path.exists(words[0]):
         return  # a build without the relay
     got = subprocess.run([*words, "--help"], capture_output=True, text=True, timeout=PATIENCE, check=False)
-    equal((got.returncode, got.stderr), (0, ""))
-    has(got.stdout, "Usage: htw relay")
+    assert (got.returncode, got.stderr) == (0, "")
+    assert "Usage: htw relay" in got.stdout
 
 
-@test
-def each_variable_of_the_relay_is_explained_or_set(directory):
+def test_each_variable_of_the_relay_is_explained_or_set(directory):
     text = read("htw-relay@.service")
     for name in set(re.findall(r"\$\{?(\w+)", re.search(r"^ExecStart=(.*)", text, re.MULTILINE)[1])):
         assert re.search(rf"^#.*\b{name}\b", text, re.MULTILINE), f"{name} is not explained"
-    equal(re.findall(r"^Environment=(\w+)=", text, re.MULTILINE), ["HTW_RELAY_TOPIC", "HTW_RELAY_INSTANCE"])
+    assert re.findall(r"^Environment=(\w+)=", text, re.MULTILINE) == ["HTW_RELAY_TOPIC", "HTW_RELAY_INSTANCE"]
 
 
-@test
-def delayed_lines_are_put_while_the_service_runs(directory):
+def test_delayed_lines_are_put_while_the_service_runs(directory):
     jobs, released = os.path.join(directory, "jobs"), os.path.join(directory, "released")
     with subprocess.Popen(command_of("htw-delay@.service", {"CREDENTIALS_DIRECTORY": ""}), cwd=directory, start_new_session=True) as process:
         try:
             wait_for(lambda: os.path.exists(jobs) and os.path.getsize(jobs) > 0, "the tables")
             for when, line in (("+1ms", "one"), ("+1d", "never"), ("2000-01-01T00:00:00Z", "two")):
-                equal(command("journal", "put", jobs, when, line).err, "")
+                assert command("journal", "put", jobs, when, line).err == ""
             wait_for(lambda: sorted(content_of(released).split()) == [b"one", b"two"], "two lines")
         finally:
             os.killpg(process.pid, signal.SIGTERM)
-    has(command("journal", "list", jobs).out, b"never")
+    assert b"never" in command("journal", "list", jobs).out
 
 
-@test
-def jobs_are_served_with_the_options_and_the_token_of_the_file(directory):
+def test_jobs_are_served_with_the_options_and_the_token_of_the_file(directory):
     text = read("htw-serve.service")
-    has(text, "EnvironmentFile=-/etc/htw/serve.conf\n")
+    assert "EnvironmentFile=-/etc/htw/serve.conf\n" in text
     variables = dict(re.findall(r"^#  +(HTW_SERVE_\w+)=(.*)", text, re.MULTILINE))
-    equal(sorted(variables), ["HTW_SERVE_OPTIONS", "HTW_SERVE_TOKEN"])
+    assert sorted(variables) == ["HTW_SERVE_OPTIONS", "HTW_SERVE_TOKEN"]
     options = "--listen 0 " + re.sub("--http [0-9]+", "--http 0", variables["HTW_SERVE_OPTIONS"])  # any ports
     words = command_of("htw-serve.service", {"CREDENTIALS_DIRECTORY": "", "HTW_SERVE_OPTIONS": options})
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=directory,
                           env={**os.environ, "HTW_SERVE_TOKEN": "0123456789abcdef"}) as process:
         ready = [process.stdout.readline() for _ in range(2)]
         process.send_signal(signal.SIGTERM)
-    equal(process.returncode, 0)
+    assert process.returncode == 0
     assert re.fullmatch(r"ready: 127\.0\.0\.1:\d+\nready: http://127\.0\.0\.1:\d+/\n", "".join(ready)), ready
-    has(os.listdir(directory), "jobs")
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    assert "jobs" in os.listdir(directory)

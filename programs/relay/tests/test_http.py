@@ -17,7 +17,7 @@ import urllib.parse
 
 sys.dont_write_bytecode = True  # the source tree stays clean
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tests/cmd"))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tests/kit"))
 
 from brokers import relay_in_memory  # noqa: E402
 from http_hostile import try_hostile_clients  # noqa: E402

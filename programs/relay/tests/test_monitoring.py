@@ -16,7 +16,7 @@ import urllib.request
 
 sys.dont_write_bytecode = True  # the source tree stays clean
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tests/cmd"))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tests/kit"))
 
 from http_hostile import shuts_nobody_out  # noqa: E402
 from brokers import relay_in_memory  # noqa: E402

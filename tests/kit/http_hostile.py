@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # holds: relay-19
-"""Clients that mean ill, against the HTTP listener of commands: what each program that has it must stand."""
+"""http_hostile.py - clients that mean ill, against the HTTP listener of commands: what each program that has it must stand."""
 import contextlib
 import http.client
 import time

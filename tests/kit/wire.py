@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""A raw connection that speaks beanstalkd's protocol."""
+"""wire.py - a raw connection that speaks beanstalkd's protocol."""
+import os
+import re
 import select
 import socket
 
-from harness import PATIENCE
+from programs import PATIENCE
 
 WITH_BODY = (b"RESERVED ", b"FOUND ", b"OK ")  # the size is the last word of these lines
 
@@ -20,13 +22,17 @@ def whole_answer(data):
 
 
 class Wire:
+    """To a server on a loopback port, or to the path of a socket."""
+
     def __init__(self, server, receive_buffer=None):
-        self.socket = socket.socket()
+        is_path = isinstance(server, (str, os.PathLike))
+        self.socket = socket.socket(socket.AF_UNIX if is_path else socket.AF_INET)
         if receive_buffer is not None:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.settimeout(PATIENCE)
-        self.socket.connect(("127.0.0.1", server.port))
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket.connect(os.fspath(server) if is_path else ("127.0.0.1", server.port))
+        if not is_path:
+            self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = b""
 
     def __enter__(self):
@@ -97,8 +103,5 @@ class Wire:
 
     def stat(self, command, field):
         """A field of what stats, stats-job ID or stats-tube NAME tells, as text."""
-        for line in self.ask(command).decode().splitlines():
-            name, _, value = line.partition(": ")
-            if name == field:
-                return value
-        return None
+        found = re.search(rf"^{field}: (.*)$", self.ask(command).decode(), re.M)
+        return found and found[1]
