@@ -144,7 +144,7 @@ def meson(place, text):
 def of_guide(place, text):
     """Programs that need a client library and a server."""
     run = (place.root / "docs/serve.md").read_text()
-    return None if text in run else "tests/serve/guide.py runs only those of docs/serve.md"
+    return None if text in run else "tests/serve/test_guide.py runs only those of docs/serve.md"
 
 
 CHECKS = {"c": c, "cpp": cpp, "sh": sh, "json": parse_json, "ini": ini, "sql": sql, "cmake": cmake, "meson": meson,

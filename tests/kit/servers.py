@@ -2,6 +2,7 @@
 """servers.py - starts and stops htw serve and beanstalkd."""
 import os
 import re
+import resource
 import shutil
 import signal
 import socket
@@ -9,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-from programs import BUILD, PATIENCE, SERVE, wait_for
+from programs import BUILD, PATIENCE, SERVE, content_of, wait_for
 from wire import Wire
 
 
@@ -61,6 +62,10 @@ class Server:
         with Wire(self) as wire:
             return wire.stat(f"stats-tube {tube}" if tube else "stats", field)
 
+    def resident(self):
+        """The bytes of its memory."""
+        return int(content_of(f"/proc/{self.process.pid}/statm").split()[1]) * resource.getpagesize()
+
     def wait_until_waiting(self, count):
         wait_for(lambda: self.stat("current-waiting") == str(count), f"{count} clients wait")
 
@@ -92,6 +97,8 @@ class HtwServe(Server):
         super().__init__("htw serve", [*launch, SERVE, *listen, *options, *([file] if file else [])], **kwargs)
         ports = [place.rsplit(":", 1)[1] for place in self.places() if not place.startswith("http") and ":" in place]
         self.port = int(ports[0]) if ports else None
+        if self.port:
+            super().is_ready()  # beanstalkd is asked for it as well: their statistics are compared
 
     def __exit__(self, *details):
         super().__exit__(*details)

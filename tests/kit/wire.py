@@ -4,6 +4,7 @@ import os
 import re
 import select
 import socket
+import struct
 
 from programs import PATIENCE
 
@@ -46,6 +47,12 @@ class Wire:
 
     def close(self):
         self.socket.close()
+
+    def vanish(self, reset):
+        """Closes the connection, orderly or by a reset."""
+        if reset:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.close()
 
     def send(self, data):
         self.socket.sendall(data)

@@ -1,41 +1,41 @@
 # SPDX-License-Identifier: MIT
-"""The page of `htw replay` in headless Chromium: test_replay.py PROGRAM [NAME...]
-
-HTW_SCREENSHOTS: a folder for pictures of the page, for people.
-"""
-
+"""test_replay.py - the page of `htw replay` in headless Chromium. What is counted and refused: tests/unit/cmd/test_replay_flight.c."""
 import json
-import random
 import re
-import socket
-import subprocess
-import sys
-import threading
 import time
 
+import browser
+import flight
+from impostor import Impostor
+from programs import command
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-sys.dont_write_bytecode = True
-import browser  # noqa: E402
-import flight  # noqa: E402
-from browser import Page, test  # noqa: E402
-
-PROGRAM = sys.argv[1]
 HOSTILE = "</script><script>document.title = 'x'</script><!-- \u202e\"\\ \u00fcber"
 
 
-def run(folder, lines, *options):
-    path = folder / "events"
+def run(directory, lines, *options):
+    path = directory / "events"
     path.write_text("\n".join(lines) + "\n")
-    return subprocess.run([PROGRAM, "replay", *options, path], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return command("replay", *options, path)
 
 
-def write_page(folder, lines, *options):
-    path = folder / "flight.html"
-    done = run(folder, lines, "--html", path, *options)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), done
+def write_page(directory, lines, *options):
+    path = directory / "flight.html"
+    done = run(directory, lines, "--html", path, *options)
+    assert (done.status, done.out, done.err) == (0, b"", "")
     return path
+
+
+class Page(browser.Page):
+    def __init__(self, path, calm=False):
+        super().__init__(path.as_uri(), "nothing", *(["--force-prefers-reduced-motion"] if calm else []))
+
+    def state(self):
+        return self.run("return htwReplay.state()")
+
+    def call(self, name, *arguments):
+        return self.run(f"return htwReplay.{name}(...arguments)", *arguments)
 
 
 def table_of(text):
@@ -54,12 +54,11 @@ def shown(page):
         [...row.cells].slice(1).filter((_, i) => i !== 3).map(cell => Number(cell.textContent.replaceAll(',', '')))]))""")
 
 
-@test
-def flight_is_counted_by_site(folder):
-    done = run(folder, flight.record(20))
-    rows = table_of(done.stdout)
-    assert done.returncode == 0 and "mail-server (process 4711): " in done.stdout, done
-    assert "1 timer was armed before these" in done.stdout, done.stdout
+def test_flight_is_counted_by_site(directory):
+    done = run(directory, flight.record(20))
+    rows = table_of(done.out.decode())
+    assert done.status == 0 and "mail-server (process 4711): " in done.out.decode(), done
+    assert "1 timer was armed before these" in done.out.decode(), done.out.decode()
     assert list(rows)[0] == "poll the queue", rows
     wanted = {}
     for time_ns, kind, _, site, _, *value in flight_events(flight.record(20)):
@@ -68,22 +67,21 @@ def flight_is_counted_by_site(folder):
         counts[{"woken": 0, "started": 1, "armed": 3, "moved": 4, "cancelled": 5}.get(kind, 1)] += kind != "ended"
         counts[2] += kind == "started" and value[0] > 10_000_000
     assert rows == wanted, (rows, wanted)
-    with Page(write_page(folder, flight.record(20)), calm=True) as page:
+    with Page(write_page(directory, flight.record(20)), calm=True) as page:
         # In the page the callbacks' time stands after what is late.
         assert shown(page) == wanted, (shown(page), wanted)
-        text = page.text("answer")
+        text = page.text("#answer")
         total, first = sum(row[0] for row in wanted.values()), wanted["poll the queue"][0]
         assert text.startswith(f"{first:,} of {total:,} wake-ups") and "queue_start() src/queue.c:31" in text, text
-        assert "1 timer had been armed before the record begins" in page.text("notes")
+        assert "1 timer had been armed before the record begins" in page.text("#notes")
 
 
 def flight_events(lines):
     return [value for value in map(json.loads, lines) if isinstance(value, list)]
 
 
-@test
-def flight_plays_in_its_own_time(folder):
-    with Page(write_page(folder, flight.record(30))) as page:
+def test_flight_plays_in_its_own_time(directory):
+    with Page(write_page(directory, flight.record(30))) as page:
         page.call("setSpeed", 4)  # as it was
         began = time.monotonic()
         page.call("play")
@@ -98,9 +96,8 @@ def flight_plays_in_its_own_time(folder):
         assert 14e9 < page.state()["ns"] < 16e9, page.state()
 
 
-@test
-def flight_obeys_the_keyboard(folder):
-    with Page(write_page(folder, flight.record(2))) as page:
+def test_flight_obeys_the_keyboard(directory):
+    with Page(write_page(directory, flight.record(2))) as page:
         assert page.state()["ns"] == 0 and not page.state()["playing"], page.state()
         page.press(Keys.ARROW_RIGHT, Keys.ARROW_RIGHT)
         second = page.state()["ns"]
@@ -123,8 +120,7 @@ def flight_obeys_the_keyboard(folder):
         assert len(set(names)) == 7 and all(names), names
 
 
-@test
-def flight_says_what_is_at_a_mark(folder):
+def test_flight_says_what_is_at_a_mark(directory):
     lines = flight.lines([
         [flight.BEGIN, "armed", 0, 0, "a", flight.BEGIN + 5_000_000],
         [flight.BEGIN + 5_060_000, "woken", 0, 0, "a", 60_000],
@@ -133,13 +129,13 @@ def flight_says_what_is_at_a_mark(folder):
         [flight.BEGIN + 9_000_000, "ended", 0, 1, "b", 3_000_000],
         [flight.BEGIN + 10_000_000, "armed", 0, 2, "c", None],
     ])
-    with Page(write_page(folder, lines), calm=True) as page:
+    with Page(write_page(directory, lines), calm=True) as page:
         canvas = page.driver.find_element("id", "timeline")
         page.run("document.getElementById('timeline').focus()")
         told = []
         for key in (Keys.ARROW_RIGHT, Keys.ARROW_RIGHT, Keys.ARROW_DOWN):
             canvas.send_keys(key)
-            told.append(page.text("told"))
+            told.append(page.text("#told"))
         where = "idle connection (connection_read() src/connection.c:118): "
         assert told == [where + "woke the program at 0.005060 s, 60 µs late.",
                         where + "expired at 0.005070 s, 70 µs late, its callback took 2 ms.",
@@ -154,118 +150,65 @@ def flight_says_what_is_at_a_mark(folder):
         x, y = page.run("""const flight = htwReplay.timeline, canvas = document.getElementById('timeline');
             return [flight.xOf(5_100_000) - canvas.clientWidth / 2, flight.topOf(0) + 25 - canvas.clientHeight / 2]""")
         ActionChains(page.driver).move_to_element_with_offset(canvas, int(x), int(y)).perform()
-        assert page.text("told") == f"{told[0]} {told[1]}", page.text("told")
+        assert page.text("#told") == f"{told[0]} {told[1]}", page.text("#told")
         ActionChains(page.driver).click().perform()
         assert 5e6 < page.state()["ns"] < 5.2e6, page.state()
 
 
-@test
-def flight_runs_no_script_of_the_record(folder):
+def test_flight_runs_no_script_of_the_record(directory):
     sites = [{"name": HOSTILE, "file": HOSTILE, "line": 1, "function": HOSTILE, "symbol": HOSTILE, "address": HOSTILE}]
     events = [[flight.BEGIN, "woken", 0, 0, "1", 0]]
     lines = flight.lines(events, sites, program=HOSTILE, schedulers=[{"name": HOSTILE, "tick_ns": 1, "wheel_size": 2}])
-    with Page(write_page(folder, lines), calm=True) as page:
+    with Page(write_page(directory, lines), calm=True) as page:
         assert page.driver.title == f"What wakes {HOSTILE} (process 4711)", page.driver.title
         assert list(shown(page)) == [HOSTILE], shown(page)
-        assert HOSTILE in page.text("answer")
-    done = run(folder, flight.lines(events, [{"name": "\x1b[31m\x9b"}], program="\x1b]"))
-    assert "\\x1b[31m" in done.stdout and not set(done.stdout) & {"\x1b", "\x9b"}, done.stdout
+        assert HOSTILE in page.text("#answer")
+    done = run(directory, flight.lines(events, [{"name": "\x1b[31m\x9b"}], program="\x1b]"))
+    assert "\\x1b[31m" in done.out.decode() and not set(done.out.decode()) & {"\x1b", "\x9b"}, done.out.decode()
 
 
-@test
-def flight_of_nothing_is_a_page(folder):
+def test_flight_of_nothing_is_a_page(directory):
     for lines in (flight.lines([], []), flight.lines([], [], schedulers=[]), flight.lines([])[:-1]):
-        with Page(write_page(folder, lines)) as page:
+        with Page(write_page(directory, lines)) as page:
             page.press(" ", Keys.ARROW_RIGHT, Keys.END)
-            assert page.text("answer") == "The record has no wake-up.", page.text("answer")
-            assert ("was cut off" in page.text("notes")) == (not lines[-1].startswith('{"events"')), page.text("notes")
+            assert page.text("#answer") == "The record has no wake-up.", page.text("#answer")
+            assert ("was cut off" in page.text("#notes")) == (not lines[-1].startswith('{"events"')), page.text("#notes")
 
 
-@test
-def flight_is_refused_with_a_reason(folder):
-    good = flight.lines([[flight.BEGIN, "woken", 0, 0, "1", 0]])
-    event = len(good) - 2
-    for change, why in [
-            (lambda lines: lines[:1] + lines[event:], "line 2: not an event"),
-            (lambda lines: [lines[0].replace('"format": 1', '"format": 2')], "line 1: the flight record is of a newer version"),
-            (lambda lines: ['{"htw": "1"}'], "line 1: not a flight record"),
-            (lambda lines: lines + lines, f"line {len(good) + 1}: a line after the last one"),
-            (lambda lines: lines[:event] + ["{"], f"line {event + 1}: not a line of a flight record"),
-            (lambda lines: lines[:event] + lines[-1:], "counts other events than there are"),
-            (lambda lines: lines[:2] + lines[1:], "line 3: the number of the site is not the next one"),
-            (lambda lines: lines[:event] + ["[" * 60000], "not a line of a flight record")]:
-        page = folder / "refused.html"
-        page.write_text("as it was")
-        done = run(folder, change(good), "--html", page)
-        assert done.returncode == 1 and why in done.stderr, (why, done)
-        assert page.read_text() == "as it was"
-
-
-class Monitor(threading.Thread):
-    """A socket that answers each request, which is a line, with one text."""
-
-    def __init__(self, path, answer):
-        super().__init__()
-        self.answer, self.requests = answer, []
-        self.listener = socket.socket(socket.AF_UNIX)
-        self.listener.bind(str(path))
-        self.listener.listen()
-
-    def run(self):
-        client, _ = self.listener.accept()
-        with self.listener, client:
-            self.requests.append(client.makefile("rb").readline())
-            client.sendall(self.answer)
-
-
-@test
-def flight_comes_from_a_monitor(folder):
-    path = folder / "socket"
+def test_flight_comes_from_a_monitor(directory):
+    path = directory / "socket"
     good = ("\n".join(flight.record(5)) + "\n").encode()
     off = ("\n".join(flight.lines([])) + "\n").encode()
-    for answer, status, why in [(good, 0, None), (off, 1, "no event is recorded: `htw top --observe +events` switches that on"),
+    for answer, status, why in [(good, 0, ""), (off, 1, "no event is recorded: `htw top --observe +events` switches that on"),
                                 (b"", 1, "closed the connection"), (b"{}\n", 1, f"{path}: line 1: not a flight record")]:
-        monitor = Monitor(path, answer)
-        monitor.start()
-        done = subprocess.run([PROGRAM, "replay", "--monitor", path], text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        monitor.join()
-        path.unlink()
-        assert done.returncode == status and (why is None or why in done.stderr), done
+        with Impostor(path, answer) as monitor:
+            done = command("replay", "--monitor", path)
+        assert done.status == status and why in done.err, done.err
         assert monitor.requests == [b"events\n"], monitor.requests
-        if status == 0:
-            assert done.stdout == run(folder, flight.record(5)).stdout
-    done = subprocess.run([PROGRAM, "replay", "--monitor", path], text=True, stderr=subprocess.PIPE)
-    assert done.returncode == 1 and "no program can be watched there" in done.stderr, done
-    done = subprocess.run([PROGRAM, "replay", "--monitor", path, path], text=True, stderr=subprocess.PIPE)
-    assert done.returncode == 2 and "one FILE, or --monitor" in done.stderr, done
+        assert status != 0 or done.out == run(directory, flight.record(5)).out
+    done = command("replay", "--monitor", path)
+    assert done.status == 1 and "no program can be watched there" in done.err, done.err
 
 
-@test
-def flight_fits_narrow_windows(folder):
-    with Page(write_page(folder, flight.record(10)), calm=True) as page:
+def test_flight_fits_narrow_windows(directory):
+    with Page(write_page(directory, flight.record(10)), calm=True) as page:
         page.call("seek", 1_500_000_000)
-        time.sleep(0.3)
         page.shoot("flight")
         for scheme in ("dark", "light"):
-            page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {
-                "features": [{"name": "prefers-color-scheme", "value": scheme}]})
-            page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-                "width": 360, "height": 780, "deviceScaleFactor": 2, "mobile": True})
+            page.resize(360, 780, scheme)
             time.sleep(0.3)
-            page.shoot(f"flight-phone-{scheme}")
-            width = page.run("return [document.documentElement.scrollWidth, innerWidth]")
-            assert width[0] <= width[1], width
+            page.shoot(f"flight-{scheme}")
+            page.fits()
         boxes = {name: page.run("return document.getElementById(arguments[0]).getBoundingClientRect().toJSON()", name)
                  for name in ("timeline", "play")}
         assert boxes["timeline"]["bottom"] <= boxes["play"]["top"] and boxes["play"]["bottom"] <= 780, boxes
 
 
-@test
-def flight_shows_each_site_in_its_colour(folder):
+def test_flight_shows_each_site_in_its_colour(directory):
     """The pixels of the time line: of each of the eight colours, and of none beyond the lanes."""
     sites = [{"name": f"site {i}"} for i in range(12)]
     events = [[flight.BEGIN + 1_000_000 * n, "woken", 0, n % 12, f"{n:x}", 0] for n in range(120 - 12)]
-    with Page(write_page(folder, flight.lines(events, sites)), calm=True) as page:
+    with Page(write_page(directory, flight.lines(events, sites)), calm=True) as page:
         found = page.run("""
             const canvas = document.getElementById('timeline'), style = getComputedStyle(document.documentElement);
             const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
@@ -274,17 +217,16 @@ def flight_shows_each_site_in_its_colour(folder):
             const pixelOf = color => new Uint32Array(Uint8Array.of(...color.match(/\\w\\w/g).map(part => parseInt(part, 16)), 255).buffer)[0];
             return htwReplay.timeline.colors().map(color => pixels.get(pixelOf(color)) || 0)""")
         assert len(found) == 9 and min(found) > 100, found
-        assert "4 other sites" not in page.text("sites") and len(shown(page)) == 12
+        assert "4 other sites" not in page.text("#sites") and len(shown(page)) == 12
         x = page.run("return htwReplay.timeline.lanes.map(lane => lane.marks.length)")
         assert x == [9] * 8 + [36], x
 
 
-@test
-def flight_of_200_000_events_plays(folder):
+def test_flight_of_200_000_events_plays(directory):
     lines = flight.record(120, 200_000, seed=3)
     assert len(lines) > 200_000, len(lines)
     began = time.monotonic()
-    path = write_page(folder, lines)
+    path = write_page(directory, lines)
     wrote = time.monotonic() - began
     with Page(path) as page:
         began = time.monotonic()
@@ -303,29 +245,3 @@ def flight_of_200_000_events_plays(folder):
             return took"""))
         print(f"   {len(lines)} lines: written in {wrote:.1f} s, gone to the end in {ended:.2f} s; "
               f"frames of {frames[25]:.1f} ms, 95 of 100 in {frames[47]:.1f} ms")
-
-
-@test
-def flight_survives_damage(folder):
-    """Bytes changed at random: a page that works, or a reason."""
-    numbers = random.Random(5)
-    text = "\n".join(flight.record(1)) + "\n"
-    refused = 0
-    for _ in range(60):
-        damaged = bytearray(text.encode())
-        for _ in range(numbers.randrange(1, 4)):
-            damaged[numbers.randrange(len(damaged))] = numbers.choice(b'0-9"[]{},:\\<\n\0\xff')
-        (folder / "events").write_bytes(damaged)
-        done = subprocess.run([PROGRAM, "replay", "--html", "-", folder / "events"], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=60)
-        assert done.returncode in (0, 1), done.stderr
-        assert (done.returncode == 1) == (b": " in done.stderr), done.stderr
-        refused += done.returncode
-        if done.returncode == 0:
-            record = done.stdout.split(b'id="run">')[1]
-            assert record.count(b"<") == record[record.index(b"</script>"):].count(b"<")
-    assert 0 < refused < 60, refused
-
-
-if __name__ == "__main__":
-    sys.exit(browser.main(sys.argv[2:]))

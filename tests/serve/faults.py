@@ -5,7 +5,9 @@ import struct
 import tempfile
 import time
 
-from harness import Skipped, settings
+import pytest
+from harness import settings
+from programs import BUILD
 
 AHEAD, SEEN, FIRST, TIMES, ERROR, ROUNDS, NAME, SIZE = 0, 8, 16, 24, 32, 40, 48, 72
 SHORT = 0  # in place of an error: a part is done
@@ -16,14 +18,14 @@ class Faults:
     """The plan, in a file that the server maps. The clock is that of the next server, too."""
 
     def __init__(self, is_needed=True):
-        self.works = settings.faults and settings.slowness == 1  # a sanitizer has allocations of its own
+        self.works = settings.slowness == 1
         if is_needed and not self.works:
-            raise Skipped("--faults is not given, or there is a sanitizer")
+            pytest.skip("a sanitizer has allocations of its own")
         self.file = tempfile.NamedTemporaryFile(prefix="htw-serve-faults-")
         self.file.truncate(SIZE)
         self.page = mmap.mmap(self.file.fileno(), SIZE)
         self.steps = []  # what the clock showed at most before each
-        self.environment = {"LD_PRELOAD": settings.faults, "HTW_FAULTS": self.file.name, "MALLOC_PERTURB_": "165"} if self.works else {}
+        self.environment = {"LD_PRELOAD": str(BUILD / "tests/serve_faults.so"), "HTW_FAULTS": self.file.name, "MALLOC_PERTURB_": "165"} if self.works else {}
 
     def __enter__(self):
         return self

@@ -23,7 +23,7 @@ import time
 sys.dont_write_bytecode = True  # the source tree stays clean
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path[1:1] = [str(ROOT / "programs/relay/tests"), str(ROOT / "tests/serve")]
+sys.path[1:1] = [str(ROOT / "programs/relay/tests"), str(ROOT / "tests/kit")]
 
 from judge import BUCKETS, add_late, judge, p99_ms  # noqa: E402
 from subjects import Delay, Program, RelayOverMock, Serve  # noqa: E402

@@ -11,9 +11,9 @@ import threading
 import time
 
 from brokers import Brokers, level_topics
-from clients import Wire
 from judge import BUCKETS, add_late
 from relay import Relay
+from wire import Wire
 
 PATIENCE = 60  # seconds that only a hanging program needs
 

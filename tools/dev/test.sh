@@ -7,10 +7,10 @@ help_test() {
   test [TEST]...    build and run the tests (build/test), but those of the suite ci
   test relay [--quick | --long] [TEST]...
                     the relay over a mock cluster and a real Kafka, which Maven fetches (HTW_KAFKA_VERSION: 3 or 4)
-  test replay [TEST]...
-                    the page of htw replay in headless Chromium
+  test replay [ARG]...
+                    the page of htw replay in headless Chromium; ARG as for pytest
   test serve [ARG]...
-                    htw serve beside beanstalkd; --help; also after the verbs asan and tsan
+                    htw serve beside beanstalkd; ARG as for pytest; also after the verbs asan and tsan
   test bare [install | demo | test]...
                     each as the only command in a new Debian system
   clang, jemalloc, asan, tsan, portable [TEST]...
@@ -67,20 +67,24 @@ run_relay() {
     python3 programs/relay/tests/test_relay.py "$folder/htw-relay" "$folder" "$kafka" "$@"
 }
 
+# run_pytest FOLDER OF TESTS [ARG]...: with the programs of the build in $folder.
+run_pytest() {
+    HTW_BUILD=$PWD/$folder "$python" -B -m pytest "$@"
+}
+
 # What a browser makes of the page.
 run_replay() {
-    ninja -C "build/$1" --quiet htw
-    program=build/$1/htw
+    folder=build/$1
     shift
-    "$python" tests/replay/test_replay.py "$program" "$@"
+    ninja -C "$folder" --quiet htw
+    run_pytest tests/replay "$@"
 }
 
 run_serve() {
     folder=build/$1
     shift
     ninja -C "$folder" --quiet htw-serve tests/serve_strict_clock.so tests/serve_faults.so
-    "$python" tests/serve/test_serve.py "$folder/htw-serve" --clock "$PWD/$folder/tests/serve_strict_clock.so" \
-        --faults "$PWD/$folder/tests/serve_faults.so" --peers build/serve-peers "$@"
+    run_pytest tests/serve "$@"
 }
 
 verb_test() {

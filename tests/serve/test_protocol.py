@@ -7,8 +7,11 @@ import signal
 import socket
 import threading
 
-from clients import Wire
-from harness import compared, compared_with, equal, note, own, settings, wait_for
+import pytest
+from harness import compared, settings
+from programs import wait_for
+from servers import HtwServe
+from wire import Wire
 
 NAME = b"n" * 200
 GARBAGE = [b"", b" ", b"x", b"put", b"put ", b"reserv", b"reserve ", b"RESERVE", b"Put 0 0 1 1", b"\0", b"stats\0", b"stats ", b" stats",
@@ -43,21 +46,17 @@ def told(wire, sent):
         raise AssertionError(f"no answer to {sent[:80]!r}") from None
 
 
-def parts(text):
-    return [part for part in re.split(rb"(?<=\n)", text) if part]
-
-
 # Not those where the end of the line falls on the end of its buffer, of 224 bytes: beanstalkd never sees it then.
-@compared
 # holds: serve-4
-def malformed_lines_are_refused_as_by_beanstalkd(server):
+@compared
+def test_serve_malformed_lines_are_refused_as_by_beanstalkd(server):
     with Wire(server) as wire:
         return [told(wire, line + b"\r\n") for line in GARBAGE if line != b"quitx "]
 
 
-@compared
 # holds: serve-4
-def bodies_are_taken_as_by_beanstalkd(server):
+@compared
+def test_serve_bodies_are_taken_as_by_beanstalkd(server):
     """Each body in one piece, and byte by byte around its end."""
     answers = []
     with Wire(server) as wire:
@@ -78,17 +77,16 @@ def bodies_are_taken_as_by_beanstalkd(server):
 
 
 @compared
-def jobs_of_any_number_are_not_found_as_by_beanstalkd(server):
+def test_serve_jobs_of_any_number_are_not_found_as_by_beanstalkd(server):
     with Wire(server) as wire:
         return [told(wire, b"%b %d%b\r\n" % (command, number, more)) for number in (0, 2**31, 2**32, 2**53, 2**63 - 1, 2**63, 2**64 - 1)
                 for command, more in ((b"delete", b""), (b"touch", b""), (b"kick-job", b""), (b"peek", b""), (b"reserve-job", b""),
                                       (b"stats-job", b""), (b"release", b" 0 0"), (b"bury", b" 0"))]
 
 
-@compared
 # holds: serve-9
-def looks_in_a_pipeline_see_what_was_done_before(server):
-    with Wire(server) as wire:
+def test_serve_looks_in_a_pipeline_see_what_was_done_before(either):
+    with Wire(either) as wire:
         wire.ask("watch a")
         wire.ask("use a")
         for _ in range(300 // settings.slowness):
@@ -96,40 +94,35 @@ def looks_in_a_pipeline_see_what_was_done_before(server):
             found = b"FOUND %d 1\r\nx" % job
             wire.send(b"peek %d\r\npeek-ready\r\nreserve-job %d\r\npeek-ready\r\nbury %d 0\r\npeek-buried\r\nkick 1\r\n"
                       b"peek-buried\r\npeek-ready\r\ndelete %d\r\npeek %d\r\npeek-ready\r\n" % ((job,) * 5))
-            equal(wire.answers(12), [found, found, b"RESERVED %d 1\r\nx" % job, b"NOT_FOUND", b"BURIED", found, b"KICKED 1",
-                                     b"NOT_FOUND", found, b"DELETED", b"NOT_FOUND", b"NOT_FOUND"])
-    return []
+            assert wire.answers(12) == [found, found, b"RESERVED %d 1\r\nx" % job, b"NOT_FOUND", b"BURIED", found, b"KICKED 1",
+                                     b"NOT_FOUND", found, b"DELETED", b"NOT_FOUND", b"NOT_FOUND"]
 
 
-@compared
 # holds: serve-9
-def a_job_that_a_client_leaves_is_seen_at_once(server):
+def test_serve_a_job_that_a_client_leaves_is_seen_at_once(either):
     """What the server gives back by itself, too, is seen by the looks that come after it."""
-    with Wire(server) as wire:
+    with Wire(either) as wire:
         job = wire.put(b"x")
         for _ in range(100 // settings.slowness):
-            with Wire(server) as worker:
+            with Wire(either) as worker:
                 worker.ask(f"reserve-job {job}")
-                equal(wire.ask("peek-ready"), b"NOT_FOUND")
+                assert wire.ask("peek-ready") == b"NOT_FOUND"
                 worker.send(b"quit\r\n")
-                equal(worker.until_closed(), b"")
-            equal(wire.ask("peek-ready"), b"FOUND %d 1\r\nx" % job)
-    return []
+                assert worker.until_closed() == b""
+            assert wire.ask("peek-ready") == b"FOUND %d 1\r\nx" % job
 
 
-@compared
 # holds: serve-9
-def answers_of_a_long_pipeline_are_in_order(server):
+def test_serve_answers_of_a_long_pipeline_are_in_order(either):
     """Of commands that wait for the disk and such as do not; then the client closes its end."""
     count = 300 // settings.slowness
-    with Wire(server) as wire:
+    with Wire(either) as wire:
         sent = b"".join(b"use t%d\r\nput 0 0 60 %d\r\n%d\r\nput 0 9 60 0\r\n\r\npeek-ready\r\nnosuch\r\nwatch t%d\r\nreserve\r\nignore t%d\r\n"
                         % (number, len(str(number)), number, number, number) for number in range(count))
         threading.Thread(target=lambda: (wire.send(sent), wire.socket.shutdown(socket.SHUT_WR))).start()
         told = re.sub(rb"(INSERTED|FOUND|RESERVED) \d+", rb"\1 N", wire.until_closed())
-    equal(told, b"".join(b"USING t%d\r\nINSERTED N\r\nINSERTED N\r\nFOUND N %d\r\n%d\r\nUNKNOWN_COMMAND\r\nWATCHING 2\r\nRESERVED N %d\r\n%d\r\n"
-                         b"WATCHING 1\r\n" % (number, len(str(number)), number, len(str(number)), number) for number in range(count)))
-    return []
+    assert told == b"".join(b"USING t%d\r\nINSERTED N\r\nINSERTED N\r\nFOUND N %d\r\n%d\r\nUNKNOWN_COMMAND\r\nWATCHING 2\r\nRESERVED N %d\r\n%d\r\n"
+                         b"WATCHING 1\r\n" % (number, len(str(number)), number, len(str(number)), number) for number in range(count))
 
 
 # Commands of a connection that has reserved job {own}, in a tube with the jobs {ready} and {buried}.
@@ -164,38 +157,26 @@ def pipelines_are_answered_in_order(server, refused):
     told = []
     for pair in itertools.product(TAKEN, refused):
         answers = answers_of(server, pair * 2, at_once=True)
-        equal(answers, answers_of(server, pair * 2, at_once=False), f"answers to {pair!r}"[:200])
+        assert answers == answers_of(server, pair * 2, at_once=False), f"answers to {pair!r}"[:200]
         told.append((pair, answers))
     return told
 
 
-@compared
 # holds: serve-9
-def refusals_in_a_pipeline_are_told_in_order(server):
+@compared
+def test_serve_refusals_in_a_pipeline_are_told_in_order(server):
     return pipelines_are_answered_in_order(server, REFUSED)
 
 
-@compared_with("--memory")
-def refusals_in_a_pipeline_are_told_in_order_without_a_file(server):
-    return pipelines_are_answered_in_order(server, REFUSED)
-
-
-def puts_beyond_the_limit_are_told_in_order(server):
-    pipelines_are_answered_in_order(server, TAKEN[:1])
-    with Wire(server) as wire:
-        wire.send(b"put 0 0 60 1\r\nx\r\n" * 6)
-        equal([answer.split()[0] for answer in wire.answers(6)], [b"INSERTED"] * 3 + [b"OUT_OF_MEMORY"] * 3)
-
-
-@own("--max-jobs", "3")
+@pytest.mark.parametrize("options", [("--memory",), ("--max-jobs", "3"), ("--max-jobs", "3", "--memory")], ids=" ".join)
 # holds: serve-7, serve-9
-def puts_beyond_the_limit_of_jobs_are_told_in_order(server):
-    puts_beyond_the_limit_are_told_in_order(server)
-
-
-@own("--max-jobs", "3", "--memory")
-def puts_beyond_the_limit_of_jobs_are_told_in_order_without_a_file(server):
-    puts_beyond_the_limit_are_told_in_order(server)
+def test_serve_refusals_are_told_in_order_with_options(options):
+    with HtwServe(*options) as server:
+        pipelines_are_answered_in_order(server, TAKEN[:1] if "3" in options else REFUSED)
+        if "3" in options:
+            with Wire(server) as wire:
+                wire.send(b"put 0 0 60 1\r\nx\r\n" * 6)
+                assert [answer.split()[0] for answer in wire.answers(6)] == [b"INSERTED"] * 3 + [b"OUT_OF_MEMORY"] * 3
 
 
 PIECES = [b"\r\n", b"\n", b"0", b"1", b"-", b"9999999", b" ", b"x", b"\0", b"\xff", b"put 0 0 1 5\r\n", b"put 0 0 1 3\r\nabc\r\n", b"put 0 1 1 0\r\n\r\n",
@@ -203,15 +184,14 @@ PIECES = [b"\r\n", b"\n", b"0", b"1", b"-", b"9999999", b" ", b"x", b"\0", b"\xf
           b"ignore a\r\n", b"pause-tube a 1\r\n", b"stats\r\n", b"list-tubes\r\n", b"put 0 0 1 99999\r\n", b"release 1 1 1\r\n", b"bury 1", b"quit\r\n"]
 
 
-@compared
-def random_bytes_harm_no_other_client(server):
+def test_serve_random_bytes_harm_no_other_client(either):
     """Clients that send them and go at any time."""
     rng = random.Random(8)
-    with Wire(server) as other:
+    with Wire(either) as other:
         wires = []
         for turn in range(3000 // settings.slowness):
             if len(wires) < 30:
-                wires.append(Wire(server))
+                wires.append(Wire(either))
             wire = rng.choice(wires)
             try:
                 wire.send(b"".join(rng.choices(PIECES, k=rng.randint(1, 6))))
@@ -224,12 +204,11 @@ def random_bytes_harm_no_other_client(server):
                 wires.remove(wire)
                 wire.close()
             if turn % 100 == 0:
-                equal(other.ask("list-tube-used"), b"USING default")
+                assert other.ask("list-tube-used") == b"USING default"
         for wire in wires:
             wire.close()
-        wait_for(lambda: server.stat("current-connections") == "2", "that all others have gone")
-        equal(server.stat("current-waiting"), "0")
-    return []
+        wait_for(lambda: either.stat("current-connections") == "2", "that all others have gone")
+        assert either.stat("current-waiting") == "0"
 
 
 def random_command(rng, count):
@@ -256,9 +235,9 @@ def without_varying(answer):
     return b"\n".join([b"OK", *(line.split(b":")[0] if line.split(b":")[0] in VARYING else line for line in lines[1:])])
 
 
-@compared
 # holds: serve-4
-def random_commands_of_two_clients_are_answered_as_by_beanstalkd(server):
+@compared
+def test_serve_random_commands_of_two_clients_are_answered_as_by_beanstalkd(server):
     """The server is alone: stats, and all lists in their order. Nothing here depends on time."""
     rng = random.Random(settings.seed or 6)
     numbers, ids, answers = {}, [], []
@@ -274,30 +253,22 @@ def random_commands_of_two_clients_are_answered_as_by_beanstalkd(server):
                 answer = without_varying(answer)
             answers.append((command, re.sub(rb"^(INSERTED|RESERVED|FOUND) (\d+)",
                                             lambda found: found[1] + b" " + numbers.get(found[2], b"?"), answer)))
-    note(server, f"{len(answers)} answers")
     return answers
 
 
 @compared
-def drain_mode_is_told_as_by_beanstalkd(server):
+def test_serve_drain_mode_is_told_as_by_beanstalkd(server):
     with Wire(server) as wire:
         wire.put(b"before")
         server.process.send_signal(signal.SIGUSR1)
-        answers = []
-        for _ in range(50):
-            if server.stat("draining") == "true":
-                break
-        equal(server.stat("draining"), "true", "draining")
-        answers.append(told(wire, b"put 0 0 1 1\r\nx\r\n"))
-        answers.append(told(wire, b"put 0 0 1 1\r\nxyz"))
-        answers.append(told(wire, b"put 0 0 1 70000\r\n" + b"x" * 70002))
-        answers.append(("reserve", wire.reserve()[1]))
-        return answers
+        wait_for(lambda: server.stat("draining") == "true", "draining")
+        commands = b"put 0 0 1 1\r\nx\r\n", b"put 0 0 1 1\r\nxyz", b"put 0 0 1 70000\r\n" + b"x" * 70002
+        return [*(told(wire, command) for command in commands), ("reserve", wire.reserve()[1])]
 
 
-@compared
 # holds: serve-10
-def a_half_closed_client_that_waits_is_timed_out(server):
+@compared
+def test_serve_a_half_closed_client_that_waits_is_timed_out(server):
     answers = []
     for command in (b"reserve\r\n", b"reserve-with-timeout 1000\r\n"):
         with Wire(server) as wire:
@@ -314,7 +285,7 @@ def a_half_closed_client_that_waits_is_timed_out(server):
 
 
 @compared
-def quit_closes_without_an_answer(server):
+def test_serve_quit_closes_without_an_answer(server):
     with Wire(server) as wire:
         wire.send(b"use a\r\nquit\r\nuse b\r\n")
         return [("quit", wire.until_closed())]

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Flight records of a server that never was: flight.py [SECONDS [EVENTS]] prints one."""
+"""flight.py - flight records of a server that never was."""
 
 import heapq
 import json
 import random
-import sys
 
 MS = 1_000_000
 BEGIN = 912_345_678_000_000
@@ -111,7 +110,3 @@ def lines(events, sites=SITES, lost=0, **head):
     result += [json.dumps({"site": i, **site}) for i, site in enumerate(sites)]
     result += [json.dumps(event) for event in events]
     return result + [json.dumps({"events": len(events), "lost": lost})]
-
-
-if __name__ == "__main__":
-    print("\n".join(record(*[int(word) for word in sys.argv[1:]])))

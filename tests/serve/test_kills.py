@@ -1,26 +1,27 @@
 # SPDX-License-Identifier: MIT
 # holds: serve-1, serve-2, serve-3, serve-5, serve-6
-"""kill -9 at random moments under mixed load, while the clock is set and the disk is full or fails: what was acknowledged holds.
+"""test_kills.py - kill -9 at random moments under mixed load, while the clock is set and the disk is full or fails: what was
+acknowledged holds.
 
-Several clients put, reserve, delete, release, bury, kick and pause, until the server is killed, or ends because its disk
+Several clients put, reserve, delete, release, bury, kick, pause and go away, until the server is killed, or ends because its disk
 fails; it starts again on the same file. Each client keeps what it was told. Then: no job whose INSERTED arrived is lost,
 none whose DELETED arrived is there again, none is reserved before its time or from a tube that is paused, and at no time
 two clients hold the same job.
 """
+import collections
 import contextlib
 import os
 import random
 import re
-import signal
-import socket
 import tempfile
 import threading
 import time
 
-from clients import Wire
 from faults import EVER, Faults
-from harness import PATIENCE, notes, own, settings
-from servers import htw_serve
+from harness import settings, there_are
+from programs import PATIENCE
+from servers import HtwServe
+from wire import Wire
 
 CLIENTS = 8
 ROUNDS_PER_FILE = 40
@@ -46,8 +47,7 @@ class Ledger:
         self.paused = None  # when that was told, and until when
         self.wrong = []
         self.unknown = 0  # puts without an answer
-        self.count = dict.fromkeys(["put", "reserve", "delete", "release", "bury", "kick", "pause", "refused",
-                                    "judged delays", "clock steps", "ended by the disk"], 0)
+        self.count = collections.Counter()
 
     def bound(self, delay):
         """When a job may come that is delayed from now on: by a clock that shows this, after so many steps."""
@@ -121,16 +121,24 @@ class Client(threading.Thread):
 
     def run(self):
         try:
-            with Wire(self.server) as wire:
-                wire.ask(f"use {self.tube}")
-                for tube in TUBES:
-                    wire.ask(f"watch {tube}")
-                while True:
-                    self.step(wire)
+            while True:
+                with Wire(self.server) as wire:
+                    wire.ask(f"use {self.tube}")
+                    for tube in TUBES:
+                        wire.ask(f"watch {tube}")
+                    while self.mine or self.rng.random() > 0.01:
+                        self.step(wire)
+                    self.vanish(wire)
         except (OSError, ConnectionError):
             pass
         except Exception as fault:
             self.ledger.wrong.append(repr(fault))
+
+    def vanish(self, wire):
+        """While it waits; a job that it gets meanwhile goes to another one."""
+        wire.send(b"reserve-with-timeout 1\r\n")
+        wire.vanish(self.rng.random() < 0.5)
+        self.ledger.did("vanish")
 
     def step(self, wire):
         rng = self.rng
@@ -212,20 +220,6 @@ class Client(threading.Thread):
             self.note(what, answer, {"delete": b"DELETED", "release": b"RELEASED", "bury": b"BURIED"}[what], job)
 
 
-def there_are(server, jobs):
-    """Those of `jobs` that the server has."""
-    found, jobs = set(), sorted(jobs)
-    with Wire(server) as wire:
-        for start in range(0, len(jobs), 1000):
-            part = jobs[start:start + 1000]
-            wire.send(b"".join(b"peek %d\r\n" % job for job in part))
-            answers = wire.answers(len(part))
-            found.update(job for job, answer in zip(part, answers) if answer.startswith(b"FOUND"))
-            strange = [answer for answer in answers if not answer.startswith(b"FOUND") and answer != b"NOT_FOUND"]
-            assert not strange, strange[:5]
-    return found
-
-
 def judge(server, ledger):
     known = there_are(server, ledger.put | ledger.deleted | ledger.may_be_deleted)
     lost = ledger.put - ledger.deleted - ledger.may_be_deleted - known
@@ -264,11 +258,10 @@ def trouble(rng, ledger, clients, seconds):
             ledger.faults.plan("pwrite64", 28, first=rng.randrange(20), times=rng.choice([1, 3, 30]))
 
 
-def round_of(rng, number, file, ledger, relay=None):
-    with htw_serve(file=file, faults=ledger.faults) as server:
+def round_of(rng, number, file, ledger):
+    with HtwServe(file=file, faults=ledger.faults) as server:
         judge(server, ledger)
-        target = relay(server) if relay else server
-        clients = [Client(target, ledger, number * CLIENTS + one) for one in range(CLIENTS)]
+        clients = [Client(server, ledger, number * CLIENTS + one) for one in range(CLIENTS)]
         for client in clients:
             client.start()
         trouble(rng, ledger, clients, rng.choice([0.02, 0.1, 0.3, 0.3, 0.9]) * (0.5 + rng.random()) * settings.slowness)
@@ -276,7 +269,7 @@ def round_of(rng, number, file, ledger, relay=None):
             ledger.count["ended by the disk"] += 1
             if server.process.returncode != 1 or not server.said().startswith("ready"):
                 ledger.wrong.append(f"status {server.process.returncode}: {server.said()}")
-        server.process.send_signal(signal.SIGKILL)
+        server.process.kill()
         for client in clients:
             client.join(PATIENCE)
         ledger.faults.relent()
@@ -284,113 +277,19 @@ def round_of(rng, number, file, ledger, relay=None):
         server.process.wait()
 
 
-def kill(rounds, relay=None):
-    """Returns what was counted, and what was wrong."""
-    rng, count = random.Random(settings.seed or 1000), {}
-    for start in range(0, rounds, ROUNDS_PER_FILE):
+# holds: serve-1
+def test_serve_kills_lose_and_revive_nothing():
+    rng, count = random.Random(settings.seed or 1000), collections.Counter()
+    for start in range(0, settings.kills, ROUNDS_PER_FILE):
         with Faults(is_needed=False) as faults, tempfile.TemporaryDirectory(prefix="htw-serve-") as folder:
             ledger, file = Ledger(faults), os.path.join(folder, "jobs")
-            for number in range(start, min(rounds, start + ROUNDS_PER_FILE)):
-                round_of(rng, number, file, ledger, relay)
-                if ledger.wrong:
-                    break
-            with htw_serve(file=file, faults=faults) as server:
+            for number in range(start, min(settings.kills, start + ROUNDS_PER_FILE)):
+                round_of(rng, number, file, ledger)
+                assert not ledger.wrong, f"round {number}: {ledger.wrong[:10]}"
+            with HtwServe(file=file, faults=faults) as server:
                 judge(server, ledger)
-                server.finish()
-            count = {what: count.get(what, 0) + more for what, more in ledger.count.items()}
-            count["puts without an answer"] = count.get("puts without an answer", 0) + ledger.unknown
-            if ledger.wrong:
-                return count, [f"round {number}: {text}" for text in ledger.wrong]
-    return count, []
-
-
-@own()
-# holds: serve-1
-def kills_lose_and_revive_nothing(_):
-    count, wrong = kill(settings.kills)
-    notes.append(f"{settings.kills} kills: " + ", ".join(f"{what} {times}" for what, times in count.items()))
-    assert not wrong, "\n   ".join(wrong[:10])
-
-
-class Mistaken:
-    """A relay before the server that makes a mistake: the harness must find it."""
-
-    def __init__(self, server):
-        self.server = server
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        for _ in range(CLIENTS):
-            client, _ = self.listener.accept()
-            threading.Thread(target=self.pass_on, args=(client,), daemon=True).start()
-        self.listener.close()
-
-    def pass_on(self, client):
-        try:
-            with client, Wire(self.server) as wire:
-                while data := client.recv(1 << 16):
-                    self.answer(client, wire, data)
-        except OSError:
-            pass
-
-    def answer(self, client, wire, data):
-        wire.send(self.ask(data))
-        for _ in range(max(1, data.count(b"put "))):
-            client.sendall(wire.answer() + b"\r\n")
-
-    def ask(self, data):
-        return data
-
-
-class Hasty(Mistaken):
-    """Says DELETED before it has asked the server."""
-
-    def answer(self, client, wire, data):
-        if not data.startswith(b"delete "):
-            super().answer(client, wire, data)
-            return
-        client.sendall(b"DELETED\r\n")
-        time.sleep(0.01)
-        wire.send(data)
-        wire.answer()
-
-
-class Impatient(Mistaken):
-    def ask(self, data):
-        return re.sub(rb"put (\d) [12] ", rb"put \1 0 ", data)
-
-
-class Restless(Mistaken):
-    def ask(self, data):
-        return re.sub(rb"^pause-tube held \d", b"pause-tube held 0", data)
-
-
-class Generous(Mistaken):
-    """Gives a job to two."""
-    last = None
-
-    def answer(self, client, wire, data):
-        if data.startswith(b"reserve") and Generous.last:
-            client.sendall(Generous.last)
-            Generous.last = None
-            return
-        wire.send(data)
-        for _ in range(max(1, data.count(b"put "))):
-            answer = wire.answer() + b"\r\n"
-            if answer.startswith(b"RESERVED"):
-                Generous.last = answer
-            client.sendall(answer)
-
-
-def must_find(relay, text):
-    count, wrong = kill(5 * settings.kills, relay)
-    assert any(re.search(text, fault) for fault in wrong), f"not found: {count}, {wrong}"
-
-
-@own()
-def planted_mistakes_of_each_kind_are_found(_):
-    for relay, text in ((Hasty, "revived"), (Impatient, "comes early"), (Restless, "of a paused tube comes early"),
-                        (Generous, "reserved by two|NOT_FOUND")):
-        must_find(relay, text)
+            assert not ledger.wrong, ledger.wrong[:10]
+            count += ledger.count + collections.Counter({"puts without an answer": ledger.unknown})
+    print(f"{settings.kills} kills: {dict(count)}")
+    for what in ("put", "reserve", "delete", "release", "bury", "kick", "pause", "vanish", "judged delays"):
+        assert count[what] > 0 or settings.kills < 10, f"no {what}: {count}"

@@ -14,10 +14,12 @@ import re
 import tempfile
 import time
 
-from clients import Wire
+import pytest
 from faults import EVER, ROUNDS, SEEN, SHORT, Faults
-from harness import equal, notes, own, settings, wait_for
-from servers import htw_serve
+from harness import settings
+from programs import wait_for
+from servers import HtwServe
+from wire import Wire
 
 REFUSED = (b"OUT_OF_MEMORY", b"INTERNAL_ERROR")
 STATES = ("ready", "reserved", "delayed", "buried")
@@ -33,9 +35,6 @@ class Session:
         self.jobs = {}  # by name; those that were acknowledged
         self.deleted = []
         self.refused = 0
-
-    def connect(self):
-        return Wire(self.server)
 
     def ask(self, wire, command, wanted, body=None):
         answer = wire.ask(command, body)
@@ -62,14 +61,14 @@ class Session:
         job = self.jobs[name]
         if verb == "delete":
             del self.jobs[name]  # also where it is not answered
-            equal(self.ask(wire, f"delete {job}", rb"DELETED"), b"DELETED")
+            assert self.ask(wire, f"delete {job}", rb"DELETED") == b"DELETED"
             self.deleted.append(job)
         else:
             self.ask(wire, f"{verb} {job}{rest}", answer.replace(b"ID", b"%d" % job))
 
     def run(self):
         with contextlib.suppress(ConnectionError, Refused):
-            with self.connect() as wire, self.connect() as other:
+            with Wire(self.server) as wire, Wire(self.server) as other:
                 self.use_tubes(wire)
                 self.use_jobs(wire)
                 self.ask_for_more(wire)
@@ -123,7 +122,7 @@ class Session:
             self.refused += 1
             self.wait_until_given_back(wire)
             answer = self.ask(other, "reserve-with-timeout 1000", rb"RESERVED \d+ 1\r\nz")
-        equal(answer, b"RESERVED %d 1\r\nz" % self.jobs["waited for"])
+        assert answer == b"RESERVED %d 1\r\nz" % self.jobs["waited for"]
 
     # Afterwards nothing fails.
 
@@ -132,7 +131,7 @@ class Session:
             for name, job in self.jobs.items():
                 wait_for(lambda: wire.stat(f"stats-job {job}", "state") in ("ready", "delayed", "buried"), f"that {name!r} is given back")
             for job in self.deleted:
-                equal(wire.ask(f"peek {job}"), b"NOT_FOUND", "a deleted job")
+                assert wire.ask(f"peek {job}") == b"NOT_FOUND", "a deleted job"
             clear(wire)
             wait_for(lambda: numbers(wire, "connections", "waiting", "producers", "workers", "tubes") == ["1", "0", "0", "0", "1"],
                      "that nothing is left but this connection and its tube")
@@ -162,7 +161,7 @@ class Keeper:
 
     def __init__(self, faults, file, may_end):
         self.faults, self.file, self.may_end = faults, file, may_end
-        self.server = htw_serve(file=file, faults=faults)
+        self.server = HtwServe(file=file, faults=faults)
         self.ended = 0
 
     def __enter__(self):
@@ -181,7 +180,7 @@ class Keeper:
         text = self.server.said()
         assert self.may_end and self.server.process.returncode == 1 and "htw serve: " in text, \
             f"the server has ended with status {self.server.process.returncode}: {text}"
-        self.server = htw_serve(file=self.file, faults=self.faults)
+        self.server = HtwServe(file=self.file, faults=self.faults)
         self.ended += 1
         return self.server
 
@@ -206,54 +205,50 @@ def fail_in_turn(name, error, times=1, may_end=False, apart=1):
             number += 1
             nth += rng.randrange(1, 2 * apart)
         assert number > 1, f"there is no call of {name}"
-        keeper.server.finish()
     return number - 1, refused, keeper.ended
 
 
 def each_fails(name, error, **more):
     count, refused, ended = fail_in_turn(name, error, **more)
-    notes.append(f"{name}, {errno.errorcode.get(error, 'a part')}: {count} times, {refused} refused, {ended} ended")
+    print(f"{name}, {errno.errorcode.get(error, 'a part')}: {count} times, {refused} refused, {ended} ended")
 
 
-@own()
 # holds: serve-5
-def each_allocation_that_fails_is_refused_or_closes_a_connection(_):
+def test_serve_each_allocation_that_fails_is_refused_or_closes_a_connection():
     each_fails("malloc", errno.ENOMEM, apart=8)
     each_fails("malloc", errno.ENOMEM, times=EVER, may_end=True, apart=30)
 
 
-@own()
+@pytest.mark.parametrize("name, error", [
+    ("recv", errno.EINTR), ("recv", errno.ENOMEM), ("recv", SHORT), ("send", errno.EINTR), ("send", errno.EPIPE), ("send", SHORT),
+    ("accept4", errno.ECONNABORTED), ("accept4", errno.EMFILE), ("accept4", errno.ENOMEM), ("epoll_ctl", errno.ENOMEM),
+    ("epoll_wait", errno.EINTR), ("read", errno.EINTR)])
 # holds: serve-5
-def each_call_of_a_socket_that_fails_costs_at_most_its_connection(_):
-    for name, error in (("recv", errno.EINTR), ("recv", errno.ENOMEM), ("recv", SHORT), ("send", errno.EINTR),
-                        ("send", errno.EPIPE), ("send", SHORT), ("accept4", errno.ECONNABORTED), ("accept4", errno.EMFILE),
-                        ("accept4", errno.ENOMEM), ("epoll_ctl", errno.ENOMEM), ("epoll_wait", errno.EINTR), ("read", errno.EINTR)):
-        each_fails(name, error)
+def test_serve_each_call_of_a_socket_that_fails_costs_at_most_its_connection(name, error):
+    each_fails(name, error)
 
 
-@own()
+@pytest.mark.parametrize("error", [errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS])
 # holds: serve-7
-def a_listener_that_cannot_accept_does_not_spin_and_recovers(_):
-    for error in (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS):
-        with Faults() as faults, htw_serve(faults=faults) as server, Wire(server) as wire:
-            wire.ask("list-tube-used")
-            faults.plan("accept4", error, times=EVER)
-            with Wire(server) as other:
-                other.send(b"list-tube-used\r\n")
-                wait_for(lambda: faults.get(SEEN) > 0, "that it cannot accept")
-                before = faults.get(ROUNDS)
-                time.sleep(0.3)
-                rounds = faults.get(ROUNDS) - before
-                assert rounds < 300, f"{rounds} rounds with nothing to do"
-                equal(wire.ask("list-tube-used"), b"USING default")
-                faults.relent()
-            with Wire(server) as other:
-                equal(other.ask("list-tube-used"), b"USING default")
-            server.finish()
+def test_serve_a_listener_that_cannot_accept_does_not_spin_and_recovers(error):
+    with Faults() as faults, HtwServe(faults=faults) as server, Wire(server) as wire:
+        wire.ask("list-tube-used")
+        faults.plan("accept4", error, times=EVER)
+        with Wire(server) as other:
+            other.send(b"list-tube-used\r\n")
+            wait_for(lambda: faults.get(SEEN) > 0, "that it cannot accept")
+            before = faults.get(ROUNDS)
+            time.sleep(0.3)
+            rounds = faults.get(ROUNDS) - before
+            assert rounds < 300, f"{rounds} rounds with nothing to do"
+            assert wire.ask("list-tube-used") == b"USING default"
+            faults.relent()
+        with Wire(server) as other:
+            assert other.ask("list-tube-used") == b"USING default"
 
 
-@own()
+@pytest.mark.parametrize("name, error, apart", [("pwrite64", errno.ENOSPC, 4), ("pwrite64", errno.EIO, 4), ("pwrite64", SHORT, 4),
+                                                ("fdatasync", errno.EIO, 1)])
 # holds: serve-6
-def each_call_of_the_disk_that_fails_loses_nothing(_):
-    for name, error in (("pwrite64", errno.ENOSPC), ("pwrite64", errno.EIO), ("pwrite64", SHORT), ("fdatasync", errno.EIO)):
-        each_fails(name, error, may_end=True, apart=4 if name == "pwrite64" else 1)
+def test_serve_each_call_of_the_disk_that_fails_loses_nothing(name, error, apart):
+    each_fails(name, error, may_end=True, apart=apart)

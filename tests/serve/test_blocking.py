@@ -6,12 +6,12 @@ Scenes with more than three workers on a tube are in crowd.py: beanstalkd serves
 import random
 import re
 import signal
-import socket
-import struct
 import time
 
-from clients import Wire
-from harness import PATIENCE, compared, equal, note, own, settings, wait_for
+import pytest
+from harness import compared, note, settings
+from programs import PATIENCE, wait_for
+from wire import Wire
 
 
 def put(tube, *bodies, priority=0, delay=0, ttr=60):
@@ -53,7 +53,7 @@ def served_of_several(server, wires):
     they should be served."""
     answers = served(wires)
     if server.is_own:
-        equal(answers, [(name, answer) for (name, _), (_, answer) in zip(answers, sorted(answers, key=lambda one: one[1]))], "order")
+        assert answers == [(name, answer) for (name, _), (_, answer) in zip(answers, sorted(answers, key=lambda one: one[1]))], "order"
     return [("one of several workers", answer) for answer in sorted(answer for _, answer in answers)]
 
 
@@ -69,7 +69,7 @@ def scene(server, workers, commands):
 
 
 @compared
-def a_put_serves_one_worker(server):
+def test_serve_a_put_serves_one_worker(server):
     answers = []
     for workers, commands in [
             (["a"], put("a", "job")), (["a b c"], put("c", "job")), (["a a a"], put("a", "job")), (["a", "a"], put("a", "one", "two")),
@@ -77,20 +77,20 @@ def a_put_serves_one_worker(server):
             (["a", "a b", "b"], put("b", "one", "two") + put("a", "three")), (["a"], put("b", "other") + put("a", "job")),
             (["a"], put("a", "\0\r\n\xff")), (["a"], put("a", ""))]:
         answers += scene(server, workers, commands)
-    equal(server.stat("current-waiting"), "0", "workers that wait at the end")
+    assert server.stat("current-waiting") == "0"
     return answers
 
 
 @compared
-def puts_of_a_pipeline_are_served_in_their_order(server):
+def test_serve_puts_of_a_pipeline_are_served_in_their_order(server):
     """Each put finds a worker that waits, before the next one comes: priorities decide only among jobs that are ready."""
     answers = scene(server, ["a", "a", "a"], put("a", "later", priority=5) + put("a", "urgent", priority=1) + put("a", "last", priority=9))
     return answers + scene(server, ["a", "b", "a b"], put("b", "one", priority=7) + put("a", "two", priority=7) + put("a", "three"))
 
 
-@compared
 # holds: serve-10
-def jobs_that_are_kicked_or_released_serve_workers(server):
+@compared
+def test_serve_jobs_that_are_kicked_or_released_serve_workers(server):
     with Wire(server) as holder:
         holder.ask("use a")
         holder.ask("watch a")
@@ -108,20 +108,20 @@ def jobs_that_are_kicked_or_released_serve_workers(server):
         return answers + [("release", holder.answer()), ("release", holder.answer()), *served_of_several(server, wires)]
 
 
-@compared
 # holds: serve-10
-def the_end_of_a_time_serves_workers(server):
+@compared
+def test_serve_the_end_of_a_time_serves_workers(server):
     """Of a delay, of a lease, of a connection, and of a pause."""
     with Wire(server) as wire, Wire(server) as holder:
         wire.send(b"".join(put("delayed", "late", priority=5, delay=1) + put("delayed", "urgent", priority=1, delay=1)
                            + put("leased", "job", ttr=1) + put("held", "job")))
         wire.answers(8)
         holder.ask("watch leased")
-        equal(holder.reserve()[1], b"job")
+        assert holder.reserve()[1] == b"job"
         answers = served(waiting(server, "delayed", "delayed leased", "leased"))
         holder.ask("watch held")
         holder.ask("ignore leased")
-        equal(holder.reserve()[1], b"job")
+        assert holder.reserve()[1] == b"job"
         wires = waiting(server, "held")
         holder.close()
         answers += served(wires)
@@ -133,17 +133,17 @@ def the_end_of_a_time_serves_workers(server):
         return answers + served(wires)
 
 
-@compared
 # holds: serve-9
-def commands_behind_a_wait_are_answered_after_it(server):
+@compared
+def test_serve_commands_behind_a_wait_are_answered_after_it(server):
     with Wire(server) as waiter, Wire(server) as other:
         waiter.send(b"list-tube-used\r\nreserve\r\nuse b\r\nreserve\r\npeek-ready\r\nreserve-with-timeout 1\r\nput 0 0 9 4\r\nmine\r\n")
         server.wait_until_waiting(1)
-        equal(waiter.answer(), b"USING default")
+        assert waiter.answer() == b"USING default"
         assert waiter.is_silent(0.05), "answered while it waits"
         other.put(b"first")
-        equal(waiter.answer().split(b"\r\n")[1], b"first")
-        equal(waiter.answer(), b"USING b")
+        assert waiter.answer().split(b"\r\n")[1] == b"first"
+        assert waiter.answer() == b"USING b"
         server.wait_until_waiting(1)
         other.put(b"second")
         answers = [(number, without_id(waiter.answer())) for number in range(4)]
@@ -151,9 +151,9 @@ def commands_behind_a_wait_are_answered_after_it(server):
         return [*answers, ("peek-ready", without_id(other.ask("peek-ready")))]
 
 
-@compared
 # holds: serve-2
-def a_worker_that_goes_leaves_what_it_waited_for(server):
+@compared
+def test_serve_a_worker_that_goes_leaves_what_it_waited_for(server):
     first, second = waiting(server, "a b", "a")
     first.close()
     server.wait_until_waiting(1)
@@ -163,42 +163,33 @@ def a_worker_that_goes_leaves_what_it_waited_for(server):
         return [*((command, without_id(wire.answer())) for command in commands), *served([second])]
 
 
-def vanish(wire, reset):
-    """Closes the connection, orderly or by a reset."""
-    if reset:
-        wire.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    wire.close()
-
-
-@compared
 # holds: serve-2
-def a_job_whose_worker_dies_as_it_is_served_comes_back(server):
+def test_serve_a_job_whose_worker_dies_as_it_is_served_comes_back(either):
     """Before or after the put, unnoticed yet, or with a part of the body: the next worker gets the job."""
     rng = random.Random(1)
-    with Wire(server) as wire:
+    with Wire(either) as wire:
         for number in range(200 // settings.slowness):
-            gone = Wire(server, receive_buffer=4096)
+            gone = Wire(either, receive_buffer=4096)
             gone.send(b"reserve\r\n")
-            server.wait_until_waiting(1)
+            either.wait_until_waiting(1)
             body = b"%d" % number + b"x" * rng.choice([0, 10, 60000])
             dies = rng.choice(["before", "after", "as it reads"])
             if dies == "before":
-                vanish(gone, number % 2 == 0)
+                gone.vanish(number % 2 == 0)
             job = wire.put(body)
             if dies == "as it reads":
                 assert gone.socket.recv(10).startswith(b"RESERVED ")
             if dies != "before":
-                vanish(gone, number % 2 == 0)
-            with Wire(server) as following:
+                gone.vanish(number % 2 == 0)
+            with Wire(either) as following:
                 got = following.reserve(PATIENCE)
                 assert got == (job, body), f"the next worker got {str(got)[:60]} where the first died {dies}"
-                equal(following.ask(f"delete {job}"), b"DELETED")
-    return []
+                assert following.ask(f"delete {job}") == b"DELETED"
 
 
-@own("--memory")
 # holds: serve-2
-def a_job_that_a_busy_server_gives_to_a_dead_worker_comes_back(server):
+@pytest.mark.options("--memory")
+def test_serve_a_job_that_a_busy_server_gives_to_a_dead_worker_comes_back(server):
     """In one round a job is due, its worker has gone, and another client takes all the time. Nothing wakes the server after that."""
     tubes = 5000 // settings.slowness
     with Wire(server) as gone, Wire(server) as following, Wire(server) as busy, Wire(server) as putting:
@@ -209,11 +200,11 @@ def a_job_that_a_busy_server_gives_to_a_dead_worker_comes_back(server):
             busy.ask(f"watch {'x' * 190}{number}")
         job = putting.put(b"hello", delay=1)
         server.process.send_signal(signal.SIGSTOP)
-        vanish(gone, reset=True)
+        gone.vanish(reset=True)
         busy.send(f"watch {'x' * 190}{tubes - 1}\r\n".encode() * 32)
         time.sleep(1.1)
         server.process.send_signal(signal.SIGCONT)
-        equal(following.answer(), b"RESERVED %d 5\r\nhello" % job)
+        assert following.answer() == b"RESERVED %d 5\r\nhello" % job
 
 
 def send_all_that_fits(wire, data):
@@ -229,27 +220,25 @@ def send_all_that_fits(wire, data):
     raise AssertionError("the server reads without an end")
 
 
-@compared
 # holds: serve-8
-def a_worker_that_sends_much_while_it_waits_is_held_back(server):
+def test_serve_a_worker_that_sends_much_while_it_waits_is_held_back(either):
     """It gets its job, and all answers behind it."""
     line = b"list-tube-used\r\n"
-    with Wire(server) as wire, Wire(server) as other:
+    with Wire(either) as wire, Wire(either) as other:
         wire.send(b"reserve\r\n")
         sent = send_all_that_fits(wire, line * 4096)
         job = other.put(b"job")
-        equal(wire.answer(), b"RESERVED %d 3\r\njob" % job)
+        assert wire.answer() == b"RESERVED %d 3\r\njob" % job
         wire.send(line[sent % len(line):])
         count = sent // len(line) + 1
         for _ in range(count):
-            equal(wire.answer(), b"USING default")
-        note(server, f"{sent >> 10} KiB were sent behind a reserve")
-    return []
+            assert wire.answer() == b"USING default"
+        note(either, f"{sent >> 10} KiB were sent behind a reserve")
 
 
-@compared
 # holds: serve-2
-def a_worker_that_sent_much_before_it_went_takes_no_job(server):
+@compared
+def test_serve_a_worker_that_sent_much_before_it_went_takes_no_job(server):
     """The end of its connection comes behind more input than the kernel buffers."""
     with Wire(server) as other:
         gone = Wire(server)
@@ -257,18 +246,17 @@ def a_worker_that_sent_much_before_it_went_takes_no_job(server):
         send_all_that_fits(gone, b"list-tube-used\r\n" * 4096)
         gone.close()
         job = other.put(b"precious")
-        equal(other.reserve(PATIENCE), (job, b"precious"))
+        assert other.reserve(PATIENCE) == (job, b"precious")
         return [("delete", other.ask(f"delete {job}"))]
 
 
-@compared
 # holds: serve-10
-def time_outs_race_with_puts(server):
+def test_serve_time_outs_race_with_puts(either):
     """A worker gets a job or TIMED_OUT, and a job has a worker or is ready."""
     count, taken = 60 // settings.slowness, 0
-    with Wire(server) as other:
+    with Wire(either) as other:
         for shift in (-0.05, -0.01):
-            wires = [Wire(server) for _ in range(count)]
+            wires = [Wire(either) for _ in range(count)]
             began = time.monotonic()
             for wire in wires:
                 wire.send(b"reserve-with-timeout 1\r\n")
@@ -277,15 +265,14 @@ def time_outs_race_with_puts(server):
             put_now = {other.put(b"job") for _ in range(count) if time.sleep(took / count) is None}
             answers = [wire.answer() for wire in wires]
             got = [int(answer.split()[1]) for answer in answers if answer.startswith(b"RESERVED ")]
-            equal(answers.count(b"TIMED_OUT"), count - len(got), "those that timed out")
+            assert answers.count(b"TIMED_OUT") == count - len(got), "those that timed out"
             for wire in wires:
                 wire.close()
-            wait_for(lambda: server.stat("current-jobs-reserved") == "0", "that their jobs are back")
+            wait_for(lambda: either.stat("current-jobs-reserved") == "0", "that their jobs are back")
             there = {other.reserve()[0] for _ in range(count)}
-            equal(there, put_now, "jobs")
+            assert there == put_now, "jobs"
             assert len(set(got)) == len(got) and set(got) <= there, "a job has two workers"
             for job in there:
-                equal(other.ask(f"delete {job}"), b"DELETED")
+                assert other.ask(f"delete {job}") == b"DELETED"
             taken += len(got)
-    note(server, f"{taken} of {2 * count} puts came before the time-out of a worker")
-    return []
+    note(either, f"{taken} of {2 * count} puts came before the time-out of a worker")
