@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* abort_cases.h - a table of what ends a process: each row runs in a child. */
+/* abort_cases.h - a table of what ends a process: each row is a list of steps, which run in a child. */
 #ifndef TESTS_ABORT_CASES_H
 #define TESTS_ABORT_CASES_H
 
@@ -12,23 +12,47 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct abort_step {
+    const char *name; /* NULL ends a table */
+    void (*run)(void *arg);
+    void *arg;
+};
+
 struct abort_case {
-    const char *name;
-    void (*run)(void);
-    const char *message; /* it aborts with this; NULL: it returns */
+    const char *steps;   /* their names, with ", " between them */
+    const char *message; /* the last one aborts with this; NULL: it returns */
+};
+
+struct abort_run {
+    const char *steps;
+    const struct abort_step *known;
 };
 
 static inline void abort_case_run(void *arg) {
-    ((const struct abort_case *)arg)->run();
+    const struct abort_run *run = arg;
+    for (const char *name = run->steps; *name != '\0';) {
+        size_t length = strcspn(name, ",");
+        const struct abort_step *step = run->known;
+        while (step->name != NULL &&
+               (strlen(step->name) != length || memcmp(step->name, name, length) != 0))
+            step++;
+        EXPECT(step->name != NULL);
+        step->run(step->arg);
+        name += length;
+        name += strspn(name, ", ");
+    }
 }
 
-static inline void assert_abort_cases(const struct abort_case *cases, size_t count) {
+/** `known`: what the steps are. */
+static inline void assert_abort_cases(const struct abort_case *cases, size_t count,
+                                      const struct abort_step *known) {
     for (size_t i = 0; i < count; i++) {
+        struct abort_run run = { cases[i].steps, known };
         char text[500];
-        int end = child_run(abort_case_run, (void *)(uintptr_t)&cases[i], text, sizeof(text));
+        int end = child_run(abort_case_run, &run, text, sizeof(text));
         if (cases[i].message == NULL ? end != 0
                                      : end != -SIGABRT || strstr(text, cases[i].message) == NULL)
-            fail_msg("%s: ended by %d, not with \"%s\", message: %s", cases[i].name, end,
+            fail_msg("%s: ended by %d, not with \"%s\", message: %s", cases[i].steps, end,
                      cases[i].message, text);
     }
 }

@@ -9,14 +9,18 @@
 #endif
 
 #define BROKEN "was freed, overwritten or initialised while pending"
+#define ENDED "is used after it was destroyed"
 
 /* Of each case in its own child. */
 static struct htw_wheel *wheel;
 static struct htw_timer timers[3];
 static bool strict;
 
-static void open_wheel(void) {
+/* ---- the steps */
+
+static void open_wheel(void *unused) {
     struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
+    (void)unused;
     options.size = 4;
     options.start = 100;
     options.strict_fifo = strict;
@@ -24,133 +28,107 @@ static void open_wheel(void) {
     EXPECT(htw_wheel_create(&wheel, &options) == 0);
 }
 
-static void arm(size_t number, uint64_t deadline) {
-    EXPECT(htw_wheel_schedule(wheel, &timers[number], deadline) == 0);
-}
+static const uint64_t ticks[] = { 50, 102, 176, 177, HTW_NEVER_TICK };
+#define TICK(index) ((void *)(uintptr_t)&ticks[index])
 
-static void arm_all(uint64_t deadline) {
-    open_wheel();
+static void arm_all(void *tick) {
     for (size_t i = 0; i < COUNT_OF(timers); i++)
-        arm(i, deadline);
+        EXPECT(htw_wheel_schedule(wheel, &timers[i], *(const uint64_t *)tick) == 0);
 }
 
-static void poll_all(uint64_t now) {
-    while (htw_wheel_poll(wheel, now) != NULL)
-        ;
+static void arm_first(void *tick) {
+    EXPECT(htw_wheel_schedule(wheel, &timers[0], *(const uint64_t *)tick) == 0);
 }
 
-static void overwrite(size_t number) {
-    memset(&timers[number], 0xdd, sizeof timers[number]);
+static void arm_second(void *tick) {
+    EXPECT(htw_wheel_schedule(wheel, &timers[1], *(const uint64_t *)tick) == 0);
 }
 
-static void poll_a_lone_one_that_was_initialised(void) {
-    open_wheel();
-    arm(1, 102);
+static void arm_copy(void *tick) {
+    struct htw_timer copy = timers[1];
+    EXPECT(htw_wheel_schedule(wheel, &copy, *(const uint64_t *)tick) == 0);
+}
+
+/* What happens to the second. malloc() keeps a list in what was freed. */
+
+static void initialise(void *unused) {
+    (void)unused;
     htw_timer_init(&timers[1]);
-    poll_all(110);
 }
 
-static void poll_a_lone_one_that_was_overwritten(void) {
-    open_wheel();
-    arm(1, 102);
-    overwrite(1);
-    poll_all(110);
+static void overwrite(void *unused) {
+    (void)unused;
+    memset(&timers[1], 0xdd, sizeof timers[1]);
 }
 
-static void poll_one_that_was_initialised(void) {
-    arm_all(102);
-    htw_timer_init(&timers[1]);
-    poll_all(110);
-}
-
-static void poll_one_that_was_overwritten(void) {
-    arm_all(102);
-    overwrite(1);
-    poll_all(110);
-}
-
-/* malloc() keeps a list in what was freed. */
-static void poll_one_whose_links_were_overwritten(void) {
-    arm_all(102);
+static void overwrite_links(void *unused) {
+    (void)unused;
     memset(&timers[1], 0x55, 2 * sizeof(void *));
-    poll_all(110);
 }
 
-static void demote_one_that_was_overwritten(void) {
-    arm_all(177);
-    arm(0, 176);
-    overwrite(1);
-    poll_all(176);
+static void poll_all(void *unused) {
+    (void)unused;
+    while (htw_wheel_poll(wheel, 176) != NULL)
+        ;
 }
 
-static void poll_one_of_the_past_that_was_overwritten(void) {
-    arm_all(50);
-    overwrite(1);
-    poll_all(110);
-}
-
-static void arm_beside_one_that_was_initialised(void) {
-    open_wheel();
-    arm(1, 102);
-    htw_timer_init(&timers[1]);
-    arm(2, 102);
-    poll_all(110);
-}
-
-static void drain_one_that_was_overwritten(void) {
-    arm_all(102);
-    overwrite(1);
+static void drain(void *unused) {
+    (void)unused;
     while (htw_wheel_drain(wheel) != NULL)
         ;
 }
 
-static void drain_one_of_never_that_was_initialised(void) {
-    arm_all(HTW_NEVER_TICK);
-    htw_timer_init(&timers[1]);
-    while (htw_wheel_drain(wheel) != NULL)
-        ;
-}
-
-static void destroy_with_one_that_was_overwritten(void) {
-    arm_all(102);
-    overwrite(1);
-    htw_wheel_destroy(wheel);
-}
-
-static void cancel_beside_one_that_was_overwritten(void) {
-    arm_all(102);
-    overwrite(1);
+static void cancel_neighbours(void *unused) {
+    (void)unused;
     htw_wheel_cancel(wheel, &timers[0]);
     htw_wheel_cancel(wheel, &timers[2]);
 }
 
-static void move_one_that_was_copied(void) {
-    arm_all(102);
-    struct htw_timer copy = timers[1];
-    EXPECT(htw_wheel_schedule(wheel, &copy, 50) == 0);
+static void cancel_second(void *unused) {
+    (void)unused;
+    htw_wheel_cancel(wheel, &timers[1]);
 }
 
-static void leave_alone(void) {
-    arm_all(102);
-    arm(1, 177);
-    poll_all(110);
-    arm(0, 50);
-    htw_wheel_cancel(wheel, &timers[1]);
+static void destroy(void *unused) {
+    (void)unused;
     htw_wheel_destroy(wheel);
 }
 
-static const struct abort_case of_timer[] = {
-    { "poll a lone one, initialised", poll_a_lone_one_that_was_initialised, NULL },
-    { "poll a lone one, overwritten", poll_a_lone_one_that_was_overwritten, NULL },
-    { "poll, initialised", poll_one_that_was_initialised, NULL },
-    { "poll, overwritten", poll_one_that_was_overwritten, NULL },
-    { "poll, links overwritten", poll_one_whose_links_were_overwritten, NULL },
-    { "demote, overwritten", demote_one_that_was_overwritten, NULL },
-    { "poll, of the past", poll_one_of_the_past_that_was_overwritten, NULL },
-    { "arm beside it", arm_beside_one_that_was_initialised, NULL },
-    { "drain", drain_one_that_was_overwritten, NULL },
-    { "drain, of never", drain_one_of_never_that_was_initialised, NULL },
-    { "destroy", destroy_with_one_that_was_overwritten, NULL },
+static const struct abort_step steps[] = {
+    { "open", open_wheel, NULL },
+    { "all at 50", arm_all, TICK(0) },
+    { "all at 102", arm_all, TICK(1) },
+    { "all at 177", arm_all, TICK(3) },
+    { "all at never", arm_all, TICK(4) },
+    { "first at 50", arm_first, TICK(0) },
+    { "first at 102", arm_first, TICK(1) },
+    { "first at 176", arm_first, TICK(2) },
+    { "second at 102", arm_second, TICK(1) },
+    { "second at 177", arm_second, TICK(3) },
+    { "copy at 50", arm_copy, TICK(0) },
+    { "initialise", initialise, NULL },
+    { "overwrite", overwrite, NULL },
+    { "overwrite links", overwrite_links, NULL },
+    { "poll", poll_all, NULL },
+    { "drain", drain, NULL },
+    { "cancel neighbours", cancel_neighbours, NULL },
+    { "cancel second", cancel_second, NULL },
+    { "destroy", destroy, NULL },
+    { NULL, NULL, NULL },
+};
+
+static const char *const of_timer[] = {
+    "open, second at 102, initialise, poll",
+    "open, second at 102, overwrite, poll",
+    "open, all at 102, initialise, poll",
+    "open, all at 102, overwrite, poll",
+    "open, all at 102, overwrite links, poll",
+    "open, all at 177, first at 176, overwrite, poll", /* it is demoted */
+    "open, all at 50, overwrite, poll",
+    "open, second at 102, initialise, first at 102, poll",
+    "open, all at 102, overwrite, drain",
+    "open, all at never, initialise, drain",
+    "open, all at 102, overwrite, destroy",
 };
 
 UNIT_TEST(misuse_of_a_pending_timer_is_told_with_its_address) {
@@ -159,40 +137,18 @@ UNIT_TEST(misuse_of_a_pending_timer_is_told_with_its_address) {
     char message[100];
     snprintf(message, sizeof message, "htw: timer %p " BROKEN "\n", (void *)&timers[1]);
     for (size_t i = 0; i < 2 * COUNT_OF(of_timer); i++) {
-        struct abort_case row = of_timer[i / 2];
         strict = i % 2 == 1;
-        row.message = message;
-        assert_abort_cases(&row, 1);
+        assert_abort_cases(&(struct abort_case) { of_timer[i / 2], message }, 1, steps);
     }
 }
 
-static void destroy(void) {
-    open_wheel();
-    htw_wheel_destroy(wheel);
-}
-
-static void schedule_after_the_end(void) {
-    destroy();
-    arm(0, 102);
-}
-
-static void poll_after_the_end(void) {
-    destroy();
-    poll_all(102);
-}
-
-static void destroy_twice(void) {
-    destroy();
-    htw_wheel_destroy(wheel);
-}
-
 static const struct abort_case others[] = {
-    { "cancel beside it", cancel_beside_one_that_was_overwritten, "or a neighbour of it " BROKEN },
-    { "move a copy", move_one_that_was_copied, "or a neighbour of it " BROKEN },
-    { "schedule after the end", schedule_after_the_end, "is used after it was destroyed" },
-    { "poll after the end", poll_after_the_end, "is used after it was destroyed" },
-    { "destroy twice", destroy_twice, "is used after it was destroyed" },
-    { "no misuse", leave_alone, NULL },
+    { "open, all at 102, overwrite, cancel neighbours", "or a neighbour of it " BROKEN },
+    { "open, all at 102, copy at 50", "or a neighbour of it " BROKEN },
+    { "open, destroy, first at 102", ENDED },
+    { "open, destroy, poll", ENDED },
+    { "open, destroy, destroy", ENDED },
+    { "open, all at 102, second at 177, poll, first at 50, cancel second, destroy", NULL },
 };
 
 UNIT_TEST(misuse_of_a_wheel_is_told) {
@@ -200,6 +156,6 @@ UNIT_TEST(misuse_of_a_wheel_is_told) {
         skip();
     for (int i = 0; i < 2; i++) {
         strict = i == 1;
-        assert_abort_cases(others, COUNT_OF(others));
+        assert_abort_cases(others, COUNT_OF(others), steps);
     }
 }
