@@ -6,8 +6,8 @@
  * Some hooks end other requests, or their own. Some histories have no hook `try_complete` or `release`, refuse memory, or
  * have a scheduler that holds one timer, or that is stopped before the end.
  *
- * There is one thread, and a manual clock, or a wall clock and a monotonic one that the model
- * replaces; at times the clock is set, forward or back. Which hooks are called, for which request,
+ * There is one thread, and a manual clock, or the clocks of the kernel, which the model replaces; at times a clock is
+ * set, forward or back, or the machine sleeps. Which hooks are called, for which request,
  * with which reason, and in which order, is known before each step, except for the order of those
  * that expire or are closed in one step.
  */
@@ -264,7 +264,7 @@ static void step_end_one(void) {
 static void step_set_timeout(void) {
     struct waiter *w = &model.waiters[below(WAITERS)];
     int64_t timeout_ns = any_timeout();
-    if (model.by_wall && timeout_ns == HTW_NEVER_NS)
+    if (model.by_kernel && timeout_ns == HTW_NEVER_NS)
         timeout_ns = 0; /* the wheel would grow, and end() compares bytes */
     bool runs = w->pending && w->deadline_ns != HTW_NEVER_NS;
     if (model.refusing && below(3) == 0)
@@ -298,7 +298,7 @@ static void compare_expired(void) {
 static void advance(int64_t delta_ns) {
     if (model.is_stopped)
         return;
-    expect_expired_at(model_now_ns() + delta_ns, model.by_wall);
+    expect_expired_at(model_now_ns() + delta_ns, model.by_kernel);
     model_advance(delta_ns);
     compare_expired();
 }
@@ -308,7 +308,7 @@ static void step_advance(void) {
     int64_t ticks = (int64_t)below(4);
     if (below(20) == 0)
         ticks = (int64_t)below(100000);
-    if (!model.by_wall &&
+    if (!model.by_kernel &&
         below(100) == 0) /* the wheel of any other clock would grow, and end() compares bytes */
         ticks = (int64_t)(random_magnitude(&model.source) >> 28); /* up to two years */
     advance(ticks * TICK_NS);
@@ -321,12 +321,22 @@ static void step_clock(void) {
         return;
     int64_t size_ns =
         below(2) == 0 ? (int64_t)below(20) * TICK_NS : (int64_t)below(400) * HTW_SECOND;
-    bool back = below(2) == 0 && (model.by_wall || !model.refusing);
+    bool back = below(2) == 0 && (model.by_kernel || !model.refusing);
     int64_t step_ns = back ? -size_ns : size_ns;
-    if (!model.by_wall && model_now_ns() + step_ns < 0)
+    if (!model.by_kernel && model_now_ns() + step_ns < 0)
         step_ns = -model_now_ns();
-    expect_expired_at(model.by_wall ? model_now_ns() : model_now_ns() + step_ns, true);
+    expect_expired_at(model.by_kernel ? model_now_ns() : model_now_ns() + step_ns, true);
     model_step_clock(step_ns);
+    compare_expired();
+}
+
+/* Only the clock that goes on while the machine sleeps makes requests expire. */
+static void step_suspend(void) {
+    int64_t delta_ns = (int64_t)below(400) * HTW_SECOND;
+    if (model.is_stopped || !model.by_kernel)
+        return;
+    expect_expired_at(model_now_ns() + (model.clock == HTW_CLOCK_BOOTTIME ? delta_ns : 0), true);
+    model_suspend(delta_ns);
     compare_expired();
 }
 
@@ -386,7 +396,8 @@ static const struct {
               { "cancel_key", step_cancel_key, 2 },
               { "complete or cancel", step_end_one, 7 },
               { "set_timeout", step_set_timeout, 2 },
-              { "advance", step_advance, 8 },
+              { "advance", step_advance, 7 },
+              { "suspend", step_suspend, 1 },
               { "set the clock", step_clock, 2 },
               { "stranger", step_stranger, 1 },
               { "check_later", step_check_later, 4 } };
@@ -400,16 +411,24 @@ static void stop_scheduler(void) {
 
 /* ---- histories */
 
+static const enum htw_clock clocks[] = {
+    HTW_CLOCK_MANUAL,   HTW_CLOCK_MANUAL, HTW_CLOCK_REALTIME, HTW_CLOCK_MONOTONIC,
+#ifndef HTW_PORTABLE
+    HTW_CLOCK_BOOTTIME,
+#endif
+};
+
 static void begin(void) {
     struct htw_scheduler_options scheduler_options = HTW_SCHEDULER_OPTIONS_INIT;
     struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
     failing_allocator_init(&model.memory);
     failing_allocator_init(&model.scheduler_memory);
-    model.by_wall = below(2) == 0;
-    model.monotonic_ns = 1000 * HTW_SECOND;
+    model.clock = clocks[below(sizeof(clocks) / sizeof(clocks[0]))];
+    model.by_kernel = model.clock != HTW_CLOCK_MANUAL;
+    model.monotonic_ns = model.boottime_ns = 1000 * HTW_SECOND;
     model.wall_ns = INT64_C(1700000000) * HTW_SECOND;
-    scheduler_options.clock = model.by_wall ? HTW_CLOCK_REALTIME : HTW_CLOCK_MANUAL;
-    scheduler_options.embedded = model.by_wall;
+    scheduler_options.clock = model.clock;
+    scheduler_options.embedded = model.by_kernel;
     scheduler_options.workers = 0;
     scheduler_options.shards = 1 + (uint32_t)below(3);
     model.is_limited = below(8) == 0;

@@ -45,36 +45,48 @@ int64_t __wrap_htw__clock_monotonic_ns(void) {
     return model.monotonic_ns;
 }
 
+int64_t __wrap_htw__clock_boottime_ns(void);
+int64_t __wrap_htw__clock_boottime_ns(void) {
+    return model.boottime_ns;
+}
+
 int64_t __wrap_htw__clock_realtime_ns(void) {
     return model.wall_ns;
 }
 
 int64_t model_now_ns(void) {
-    return model.by_wall ? model.monotonic_ns : htw_scheduler_now(model.scheduler);
+    if (!model.by_kernel)
+        return htw_scheduler_now(model.scheduler);
+    return model.clock == HTW_CLOCK_BOOTTIME ? model.boottime_ns : model.monotonic_ns;
 }
 
 void model_run(void) {
-    if (!model.by_wall) {
+    if (!model.by_kernel) {
         REQUIRE(htw_scheduler_advance(model.scheduler, 0) == 0);
         return;
     }
     do /* what is due may make something due */
         REQUIRE(htw_scheduler_process(model.scheduler, 0, NULL) == HTW_DONE);
-    while (htw_scheduler_next(model.scheduler) <= model.wall_ns);
+    while (htw_scheduler_next(model.scheduler) <= htw_scheduler_now(model.scheduler));
 }
 
 void model_advance(int64_t delta_ns) {
-    if (!model.by_wall) {
+    if (!model.by_kernel) {
         REQUIRE(htw_scheduler_advance(model.scheduler, delta_ns) == 0);
         return;
     }
     model.monotonic_ns += delta_ns;
+    model_suspend(delta_ns);
+}
+
+void model_suspend(int64_t delta_ns) {
+    model.boottime_ns += delta_ns;
     model.wall_ns += delta_ns;
     model_run();
 }
 
 void model_step_clock(int64_t delta_ns) {
-    if (!model.by_wall) {
+    if (!model.by_kernel) {
         int64_t now_ns = htw_scheduler_now(model.scheduler);
         REQUIRE(htw_scheduler_set_time(model.scheduler, now_ns + delta_ns) == 0);
         return;

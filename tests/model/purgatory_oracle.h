@@ -62,14 +62,15 @@ extern struct model {
     struct events seen, expected;
     uint64_t arrivals;
     uint64_t initial_bytes;
-    bool refusing;       /* allocations fail at times */
-    bool asks, releases; /* whether there are these hooks */
-    bool is_ordered;     /* the order of hooks is known, so hooks may end other requests */
-    bool is_limited;     /* the scheduler holds one timer */
-    htw_handle stranger; /* and this is it; 0: it is not */
-    bool is_stopped;     /* the scheduler */
-    bool by_wall;        /* the scheduler goes by the wall clock, otherwise by a manual one */
-    int64_t monotonic_ns, wall_ns; /* what the kernel's clocks show */
+    bool refusing;        /* allocations fail at times */
+    bool asks, releases;  /* whether there are these hooks */
+    bool is_ordered;      /* the order of hooks is known, so hooks may end other requests */
+    bool is_limited;      /* the scheduler holds one timer */
+    htw_handle stranger;  /* and this is it; 0: it is not */
+    bool is_stopped;      /* the scheduler */
+    enum htw_clock clock; /* the scheduler's */
+    bool by_kernel;       /* and that is not manual */
+    int64_t monotonic_ns, boottime_ns, wall_ns; /* what the kernel's clocks show */
     const char *doing;
     struct htw_purgatory_stats counted;
     /* How long requests waited: those that are measured surely, and all. */
@@ -96,7 +97,7 @@ void model_on_complete(void *context, struct htw_request *request, enum htw_reas
 void model_release(void *context, struct htw_request *request);
 void model_visit(void *context, struct htw_request *request);
 
-/** By which timeouts are measured: the manual clock, or the monotonic one. */
+/** By which timeouts are measured: the manual clock, the one that goes on while the machine sleeps, or the monotonic one. */
 int64_t model_now_ns(void);
 
 /** Runs what is due at the present time. */
@@ -105,8 +106,11 @@ void model_run(void);
 /** Lets time go on. */
 void model_advance(int64_t delta_ns);
 
-/** Sets the clock by which the scheduler goes; back, if `delta_ns` is negative. */
+/** Sets the manual clock or the wall clock; back, if `delta_ns` is negative. */
 void model_step_clock(int64_t delta_ns);
+
+/** The machine sleeps for so long. */
+void model_suspend(int64_t delta_ns);
 
 /** Adds to what was seen, or is expected. */
 void events_add(struct events *events, const struct waiter *waiter, int what);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_clocks.c - timeouts when the scheduler's clock is set, or the machine sleeps. The kernel's
+ * test_clocks.c - timeouts when the clock is set, or a thread stops, while an alarm is being set. The kernel's
  * clocks are replaced (-Wl,--wrap), and the scheduler is embedded, so that nothing takes real
  * time.
  */
@@ -123,12 +123,6 @@ static void pass(int64_t delta_ns) {
     process();
 }
 
-/* The wall clock is set, and the kernel wakes the scheduler up. */
-static void step(int64_t delta_ns) {
-    kernel.realtime_ns += delta_ns;
-    process();
-}
-
 static bool has_expired(unsigned which) {
     return scene.waiters[which].has_ended && scene.waiters[which].reason == HTW_REASON_EXPIRED;
 }
@@ -172,40 +166,7 @@ UNIT_TEST(purgatory_alarm_is_not_late_when_the_thread_that_sets_it_is_stopped) {
     end();
 }
 
-UNIT_TEST(purgatory_wall_clock_that_is_set_touches_no_other_purgatory) {
-    struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
-    struct htw_purgatory *others[2];
-    begin(HTW_CLOCK_REALTIME, NULL);
-    options.on_complete = on_complete;
-    for (unsigned i = 0; i < 2; i++)
-        assert_int_equal(htw_purgatory_create(&others[i], scene.scheduler, &options), 0);
-    assert_int_equal(submit(0, 10 * HTW_SECOND), HTW_WATCHED);
-    assert_int_equal(htw_purgatory_destroy(others[0]), 0);
-    step(-3600 * HTW_SECOND);
-    assert_int_equal(htw_purgatory_destroy(others[1]), 0);
-    step(-3600 * HTW_SECOND);
-    assert_expires_after(0, 10 * HTW_SECOND);
-    end();
-}
-
 /* ---- the clocks that are never set */
-
-UNIT_TEST(purgatory_timeout_goes_on_while_the_machine_sleeps_by_boottime_only) {
-    static const enum htw_clock clocks[] = { HTW_CLOCK_MONOTONIC, HTW_CLOCK_REALTIME,
-                                             HTW_CLOCK_BOOTTIME };
-    for (size_t i = 0; i < 2 + HAS_BOOTTIME; i++) {
-        begin(clocks[i], NULL);
-        assert_int_equal(submit(0, 100 * HTW_SECOND), HTW_WATCHED);
-        pass(10 * HTW_SECOND);
-        kernel.boottime_ns += 3600 * HTW_SECOND;
-        kernel.realtime_ns += 3600 * HTW_SECOND;
-        process();
-        assert_int_equal(has_expired(0), clocks[i] == HTW_CLOCK_BOOTTIME);
-        if (!has_expired(0))
-            assert_expires_after(0, 90 * HTW_SECOND);
-        end();
-    }
-}
 
 /* ---- hooks that take long, while the scheduler has no memory */
 
