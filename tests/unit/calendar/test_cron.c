@@ -43,23 +43,6 @@ UNIT_TEST(cron_writings_of_the_same_expression_are_the_same_calendar) {
     assert_same("*/60 3 * * *", "0 3 * * *");
 }
 
-/* As in Vixie cron, where the days are 0 to 7. It has no step after a single number: from there to 7, as
-   in other fields to the highest. */
-UNIT_TEST(cron_steps_of_weekdays_go_up_to_seven) {
-    assert_same("0 3 * * 5/2", "0 3 * * 5,0");
-    assert_same("0 3 * * 7/1", "0 3 * * 0");
-    assert_same("0 3 * * 7/4", "0 3 * * 0");
-    assert_same("0 3 * * sun/2", "0 3 * * 0,2,4,6");
-    assert_same("0 3 * * mon/3", "0 3 * * 1,4,0");
-    assert_same("0 3 * * 1/7", "0 3 * * 1");
-    assert_same("0 3 * * 1/8", "0 3 * * 1");
-    assert_same("0 3 * * 1-7/3", "0 3 * * 1,4,0");
-    assert_same("0 3 * * 6-7/7", "0 3 * * 6");
-    assert_same("0 3 * * 0-7/7", "0 3 * * 0");
-    assert_same("0 3 * * fri-sun/2", "0 3 * * 5,0");
-    assert_same("0 3 * * */8", "0 3 * * */7");
-}
-
 UNIT_TEST(cron_macros_are_their_expressions) {
     assert_same("@yearly", "0 0 1 1 *");
     assert_same("@annually", "0 0 1 1 *");

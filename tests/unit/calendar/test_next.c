@@ -5,6 +5,7 @@
 
 #include <htw/calendar.h>
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
@@ -71,6 +72,18 @@ UNIT_TEST(next_is_after_the_given_instant) {
     assert_int_equal(htw_calendar_previous(&calendar, NULL, at_ns + 1), at_ns);
     assert_int_equal(htw_calendar_previous(&calendar, NULL, at_ns), at_ns - HTW_DAY);
     assert_int_equal(htw_calendar_previous(&calendar, NULL, at_ns - 1), at_ns - HTW_DAY);
+}
+
+UNIT_TEST(next_of_a_text_in_a_zone_is_that_of_its_calendar) {
+    int64_t next_ns = 77;
+    assert_int_equal(htw_calendar_next_of("0 3 * *", NULL, 0, &next_ns), -EINVAL);
+    assert_int_equal(htw_calendar_next_of("0 3 * * *", "No/Where", 0, &next_ns), -ENOENT);
+    assert_int_equal(htw_calendar_next_of("0 3 * * *", NULL, 0, NULL), -EINVAL);
+    assert_int_equal(next_ns, 77);
+    assert_int_equal(htw_calendar_next_of("0 3 * * *", "Europe/Berlin", 0, &next_ns), 0);
+    assert_int_equal(next_ns, 2 * HTW_HOUR);
+    assert_int_equal(htw_calendar_next_of("0 3 * * *", NULL, 0, &next_ns), 0);
+    assert_int_equal(next_ns, 3 * HTW_HOUR);
 }
 
 /* holds: calendar-4 */
