@@ -38,7 +38,7 @@ int htw__change_validate_job(const struct htw_job *job) {
 
 static int validate(const struct htw_journal_change *wanted) {
     int error = 0;
-    if (wanted->struct_size != sizeof(*wanted) ||
+    if (wanted == NULL || wanted->struct_size != sizeof(*wanted) ||
         (wanted->done == NULL && wanted->done_count > 0) ||
         (wanted->jobs == NULL && wanted->job_count > 0) ||
         (wanted->updates == NULL && wanted->update_count > 0))
@@ -176,29 +176,26 @@ void htw__change_destroy(struct htw_journal *journal, struct htw__change *change
     htw__journal_release(journal, change, change->size);
 }
 
-/* Of one job: what stands before and after its id; NULL: no id is said. */
+/* An id follows the text, unless that is whole. */
 static const struct answer {
     int result;
-    const char *before, *after, *of_several;
+    const char *text;
+    bool is_whole;
 } answers[] = {
-    { -ENOENT, "there is no job ", "", "a job of those that are done or changed does not exist" },
-    { -EALREADY, "job ", " has been delivered, or its state is another one",
-      "a job has been delivered, or its state is another one" },
-    { -ESTALE, "the lease of job ", " has ended", NULL },
-    { -EEXIST, NULL, "another job has the key", NULL },
-    { -EINVAL, NULL, "a job is there twice", NULL },
-    { -EMSGSIZE, NULL, "a job is too large", NULL },
+    { -ENOENT, "there is no job", false },
+    { -EALREADY, "has been delivered, or its state is another one: job", false },
+    { -ESTALE, "the lease has ended of job", false },
+    { -EEXIST, "another job has the key", true },
+    { -EINVAL, "a job is there twice", true },
+    { -EMSGSIZE, "a job is too large", true },
 };
 
 static int report(const struct answer *answer, const char *path, const struct htw__change *change) {
-    unsigned long long id = change->step_count > 0 ? change->steps[0].id : 0;
-    if (answer->of_several != NULL && change->step_count > 1)
-        return htw__journal_fail(answer->result, "%s: %s (the first is %llu)", path,
-                                 answer->of_several, id);
-    if (answer->before != NULL)
-        return htw__journal_fail(answer->result, "%s: %s%llu%s", path, answer->before, id,
-                                 answer->after);
-    return htw__journal_fail(answer->result, "%s: %s", path, answer->after);
+    if (answer->is_whole || change->step_count == 0)
+        return htw__journal_fail(answer->result, "%s: %s", path, answer->text);
+    return htw__journal_fail(answer->result, "%s: %s %llu%s", path, answer->text,
+                             (unsigned long long)change->steps[0].id,
+                             change->step_count > 1 ? ", or another one of the change" : "");
 }
 
 int htw__change_report(const struct htw_journal *journal, const struct htw__change *change) {
@@ -352,6 +349,8 @@ int htw__change_admit(struct htw_journal *journal, struct htw__change *change,
 
 bool htw__change_append(struct htw_journal *journal, struct htw__change *change) {
     bool was_empty = journal->first == NULL;
+    if (change->work != NULL)
+        journal->under_way[change->work->kind]++;
     change->next = NULL;
     *journal->last = change;
     journal->last = &change->next;

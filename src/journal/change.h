@@ -44,6 +44,7 @@ struct htw__step {
 
 /* A change of the journal itself: nobody is told of its failure. */
 struct htw__work {
+    enum htw__own kind; /* that it counts as, while it is under way */
     /* In the transaction, for each step. 0 or an error. NULL: htw__step_write(). */
     int (*write)(struct htw_journal *journal, struct htw__step *step);
     /* Under the lock, when it is durable or has failed. NULL: nothing. */

@@ -89,10 +89,10 @@ static int put(struct htw_journal *journal, struct htw__job *job) {
 static int write_parts(struct htw_journal *journal, struct htw__change *change) {
     int (*write)(struct htw_journal *, struct htw__step *) =
         change->work == NULL || change->work->write == NULL ? htw__step_write : change->work->write;
-    int error = 0;
-    if (change->special.kick_count > 0 && change->queue != NULL && change->steps_size == 0)
-        error = htw__kick_select(journal, change);
-    for (size_t i = 0; i < change->step_count && error == 0; i++)
+    bool chooses = change->special.kick_count > 0 && change->queue != NULL && //
+                   change->steps_size == 0;
+    int error = chooses ? htw__kick(journal, change) : 0;
+    for (size_t i = 0; i < change->step_count && error == 0 && !chooses; i++)
         error = write(journal, &change->steps[i]);
     for (struct htw__job *job = change->jobs; job != NULL && error == 0; job = job->next)
         error = put(journal, job);
@@ -256,8 +256,12 @@ static void count_steps(struct htw_journal *journal, struct htw__change *change)
 static void finish_steps(struct htw_journal *journal, struct htw__change *change) {
     for (size_t i = 0; i < change->step_count; i++)
         htw__step_finish(journal, &change->steps[i], change->result);
-    if (change->work != NULL && change->work->finish != NULL)
+    if (change->work == NULL)
+        return;
+    journal->under_way[change->work->kind]--;
+    if (change->work->finish != NULL)
         change->work->finish(journal, change->result);
+    pthread_cond_broadcast(&journal->read);
 }
 
 /* A change of one part that found nothing to do: the job had ended or was delivered, or the key is taken. */

@@ -126,20 +126,19 @@ static int take_in(struct htw_journal *journal, struct htw__step *step) {
 }
 
 static void end_taking(struct htw_journal *journal, int result) {
-    journal->guest.is_taking = false;
     if (result != 0)
         journal->guest.after = 0;
     if (journal->guest.after != 0)
         journal->guest.look_ns = 0;
 }
 
-static const struct htw__work taking_in = { take_in, end_taking };
+static const struct htw__work taking_in = { HTW__OWN_TAKE_IN, take_in, end_taking };
 
 /* ---- looking */
 
 int64_t htw__guest_due_ns(const struct htw_journal *journal) {
-    return !journal->database.is_guest || journal->guest.is_taking || journal->has_failed ||
-                   journal->is_stopping
+    return !journal->database.is_guest || journal->under_way[HTW__OWN_TAKE_IN] > 0 ||
+                   journal->has_failed || journal->is_stopping
                ? HTW_NEVER_NS
                : journal->guest.look_ns;
 }
@@ -167,6 +166,5 @@ void htw__guest_look(struct htw_journal *journal) {
     guest->after = count < 0 ? 0 : after;
     if (count <= 0 || submit(journal, ids, (size_t)count) != 0)
         return;
-    guest->is_taking = true;
     journal->is_urgent = true;
 }

@@ -38,8 +38,8 @@ int htw__history_keep(struct htw_journal *journal, uint64_t id, uint32_t queue,
 
 bool htw__history_has_work(const struct htw_journal *journal) {
     return journal->forget_ns != HTW_NEVER_NS && journal->slot_count > 0 &&
-           !journal->is_forgetting && !journal->is_closing && !journal->has_failed &&
-           journal->forget_ns <= htw__journal_now(journal);
+           journal->under_way[HTW__OWN_FORGET] == 0 && !journal->is_closing &&
+           !journal->has_failed && journal->forget_ns <= htw__journal_now(journal);
 }
 
 static int remove_row(struct htw_journal *journal, const struct htw__scan_row *row) {
@@ -84,18 +84,13 @@ static int forget_some(struct htw_journal *journal, struct htw__step *step) {
 }
 
 static void end_forgetting(struct htw_journal *journal, int result) {
-    journal->is_forgetting = false;
     if (result != 0)
         journal->forget_ns = htw__journal_now(journal) + RETRY_NS;
-    pthread_cond_broadcast(&journal->read);
 }
 
-static const struct htw__work forgetting = { forget_some, end_forgetting };
+static const struct htw__work forgetting = { HTW__OWN_FORGET, forget_some, end_forgetting };
 
 void htw__history_step(struct htw_journal *journal) {
     const struct htw__step step = { .kind = HTW__STEP_NONE };
-    journal->is_forgetting = true;
-    int error = htw__submit_steps(journal, &forgetting, &step, 1);
-    if (error != 0)
-        end_forgetting(journal, error);
+    end_forgetting(journal, htw__submit_steps(journal, &forgetting, &step, 1));
 }

@@ -95,19 +95,18 @@ struct htw__job *htw__job_of_turn(const struct htw__heap_node *turn) {
     return CONTAINER(turn, turn);
 }
 
-static bool comes_before(const struct htw__heap_node *a, const struct htw__heap_node *b) {
-    return htw__position_precedes(htw__job_of_turn(a)->position, htw__job_of_turn(b)->position);
+/* Its place in the heap of its state. */
+static struct htw__turn order_of(const struct htw__heap_node *node) {
+    const struct htw__job *job = htw__job_of_turn(node);
+    if (job->state == HTW__JOB_READY)
+        return htw__turn_of(job);
+    bool is_leased = job->state == HTW__JOB_LEASED;
+    return (struct htw__turn) { 0, is_leased ? job->lease_end_ns : job->position.deadline_ns,
+                                job->position.id };
 }
 
-static bool ends_before(const struct htw__heap_node *a, const struct htw__heap_node *b) {
-    const struct htw__job *left = htw__job_of_turn(a), *right = htw__job_of_turn(b);
-    struct htw__position left_end = { left->lease_end_ns, left->position.id };
-    struct htw__position right_end = { right->lease_end_ns, right->position.id };
-    return htw__position_precedes(left_end, right_end);
-}
-
-bool htw__jobs_ready_precedes(const struct htw__heap_node *a, const struct htw__heap_node *b) {
-    return htw__turn_precedes(htw__turn_of(htw__job_of_turn(a)), htw__turn_of(htw__job_of_turn(b)));
+bool htw__jobs_precede(const struct htw__heap_node *a, const struct htw__heap_node *b) {
+    return htw__turn_precedes(order_of(a), order_of(b));
 }
 
 /* That a job in this state is in; NULL: none. */
@@ -176,8 +175,8 @@ void htw__jobs_init(struct htw__jobs *jobs, const struct htw_allocator *allocato
     memset(jobs, 0, sizeof(*jobs));
     jobs->allocator = *allocator;
     htw__key_table_init(&jobs->by_id, allocator);
-    htw__heap_init(&jobs->waiting, comes_before);
-    htw__heap_init(&jobs->leases, ends_before);
+    htw__heap_init(&jobs->waiting, htw__jobs_precede);
+    htw__heap_init(&jobs->leases, htw__jobs_precede);
     htw__ring_init(&jobs->ready);
     htw__ring_init(&jobs->held);
     htw__ring_init(&jobs->crowded);
@@ -237,17 +236,9 @@ struct htw__job *htw__jobs_find(const struct htw__jobs *jobs, uint64_t id) {
     return node == NULL ? NULL : job_of(node);
 }
 
-static struct htw__job *first_of(const struct htw__heap *heap) {
+struct htw__job *htw__jobs_first(const struct htw__heap *heap) {
     const struct htw__heap_node *first = htw__heap_first(heap);
     return first == NULL ? NULL : htw__job_of_turn(first);
-}
-
-struct htw__job *htw__jobs_first(const struct htw__jobs *jobs) {
-    return first_of(&jobs->waiting);
-}
-
-struct htw__job *htw__jobs_first_ready(const struct htw__queue *queue) {
-    return first_of(&queue->ready);
 }
 
 struct htw__queue *htw__jobs_crowded(struct htw__jobs *jobs) {
@@ -266,12 +257,8 @@ struct htw__queue *htw__jobs_crowded(struct htw__jobs *jobs) {
     return largest;
 }
 
-struct htw__job *htw__jobs_first_leased(const struct htw__jobs *jobs) {
-    return first_of(&jobs->leases);
-}
-
 int64_t htw__jobs_oldest_ns(const struct htw__jobs *jobs) {
-    const struct htw__job *first = htw__jobs_first(jobs);
+    const struct htw__job *first = htw__jobs_first(&jobs->waiting);
     int64_t waiting_ns = first == NULL ? INT64_MAX : first->position.deadline_ns;
     if (htw__ring_is_empty(&jobs->ready))
         return waiting_ns;

@@ -171,16 +171,16 @@ void htw__jobs_add(struct htw__jobs *jobs, struct htw__job *job, enum htw__job_s
 /* A WAITING or READY or LEASED job that is not held becomes READY or LEASED. */
 void htw__jobs_become(struct htw__jobs *jobs, struct htw__job *job, enum htw__job_state state);
 
-/* The READY job of a queue that comes first, and the LEASED one whose lease ends first; NULL: none. */
-struct htw__job *htw__jobs_first_ready(const struct htw__queue *queue);
-struct htw__job *htw__jobs_first_leased(const struct htw__jobs *jobs);
 struct htw__job *htw__job_of_turn(const struct htw__heap_node *turn);
+
+/* The job that comes first in a heap: WAITING, LEASED, or READY of a queue; NULL: none. */
+struct htw__job *htw__jobs_first(const struct htw__heap *heap);
 
 /* A queue with many READY jobs: the first of some that had not been looked at for longest. NULL: none has two. */
 struct htw__queue *htw__jobs_crowded(struct htw__jobs *jobs);
 
-/* The order of READY jobs, for the heap of a queue. */
-bool htw__jobs_ready_precedes(const struct htw__heap_node *a, const struct htw__heap_node *b);
+/* The order of jobs in the heap of their state: by deadline, by priority and putting, or by the end of the lease. */
+bool htw__jobs_precede(const struct htw__heap_node *a, const struct htw__heap_node *b);
 
 /* NULL: no job in memory has the id. */
 struct htw__job *htw__jobs_find(const struct htw__jobs *jobs, uint64_t id);
@@ -189,9 +189,6 @@ struct htw__job *htw__jobs_find(const struct htw__jobs *jobs, uint64_t id);
 void htw__jobs_release_bytes(struct htw__jobs *jobs, struct htw__job *job);
 bool htw__jobs_restore_bytes(struct htw__jobs *jobs, struct htw__job *job, const void *key,
                              const void *payload);
-
-/* The WAITING job that comes first; NULL: none. */
-struct htw__job *htw__jobs_first(const struct htw__jobs *jobs);
 
 /* Since when the oldest job in memory is to be delivered or leased: its deadline or its put. It may be to come.
    INT64_MAX: none. */

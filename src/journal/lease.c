@@ -15,7 +15,7 @@
 /* A lease whose end could not be made a change lasts so much longer. */
 #define RETRY_NS HTW_SECOND
 
-static const struct htw__work work = { 0 };
+static const struct htw__work work = { .kind = HTW__OWN_LEASE };
 
 /* ---- requests */
 
@@ -107,7 +107,7 @@ void htw__lease_start(struct htw_journal *journal, struct htw__request *request,
 }
 
 void htw__leases_look(struct htw_journal *journal, struct htw__queue *queue) {
-    const struct htw__job *next = htw__jobs_first_ready(queue);
+    const struct htw__job *next = htw__jobs_first(&queue->ready);
     bool is_empty = next == NULL || !htw__queue_covers(queue, htw__turn_of(next));
     if (htw__queue_is_whole(queue) || queue->is_wanted ||
         (!is_empty &&
@@ -268,7 +268,7 @@ void htw__leases_expire(struct htw_journal *journal, int64_t now) {
     struct htw__request *request;
     if (journal->is_closing || journal->has_failed)
         return;
-    while ((job = htw__jobs_first_leased(&journal->jobs)) != NULL && job->lease_end_ns <= now)
+    while ((job = htw__jobs_first(&journal->jobs.leases)) != NULL && job->lease_end_ns <= now)
         expire(journal, job);
     htw__leases_resume(journal, now);
     while ((request = first_end(journal)) != NULL && request->wait_until_ns <= now)
@@ -276,7 +276,7 @@ void htw__leases_expire(struct htw_journal *journal, int64_t now) {
 }
 
 int64_t htw__leases_next(const struct htw_journal *journal) {
-    const struct htw__job *job = htw__jobs_first_leased(&journal->jobs);
+    const struct htw__job *job = htw__jobs_first(&journal->jobs.leases);
     const struct htw__request *request = first_end(journal);
     return htw__clock_earlier(
         htw__queues_next_end(&journal->queues),

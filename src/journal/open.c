@@ -83,12 +83,8 @@ static int set_up(struct htw__database *self, const struct htw__journal_path *pa
     if (error == 0)
         error = set_up_connection(self);
     if (error == 0 && *ret_version == 0) {
-        error = execute(self, "BEGIN IMMEDIATE");
-        if (error == 0 &&
-            (result = htw__schema_create(self->connection, self->is_guest)) != SQLITE_OK)
-            error = htw__database_fail(self, result);
-        if (error == 0)
-            error = execute(self, "COMMIT");
+        result = htw__schema_create(self->connection, self->is_guest);
+        error = result == SQLITE_OK ? 0 : htw__database_fail(self, result);
         if (error == 0 && !self->is_in_memory)
             error = htw__journal_path_sync_folder(path);
     }

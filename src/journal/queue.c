@@ -34,7 +34,7 @@ static struct htw__queue *create(struct htw__queues *queues, const char *name, s
     memset(queue, 0, size_of(name_size));
     memcpy(queue->name, name, name_size);
     queue->name_size = name_size;
-    htw__heap_init(&queue->ready, htw__jobs_ready_precedes);
+    htw__heap_init(&queue->ready, htw__jobs_precede);
     htw__ring_init(&queue->waits);
     queue->window = HTW__TURN_LAST;
     queue->paused_until_ns = INT64_MIN;
@@ -214,7 +214,7 @@ struct htw__queue *htw__queues_resume(struct htw__queues *queues, int64_t now) {
 struct htw__job *htw__queue_next(const struct htw__queue *queue) {
     if (queue->paused_until_ns != INT64_MIN)
         return NULL;
-    struct htw__job *first = htw__jobs_first_ready(queue);
+    struct htw__job *first = htw__jobs_first(&queue->ready);
     return first != NULL && htw__queue_covers(queue, htw__turn_of(first)) ? first : NULL;
 }
 

@@ -236,12 +236,10 @@ static int advance(struct htw_journal *journal, struct htw__step *step) {
 }
 
 static void end_advancing(struct htw_journal *journal, int result) {
-    journal->recurring.under_way--;
     journal->recurring.has_failed |= result != 0 && result != -ENOENT;
-    pthread_cond_broadcast(&journal->read);
 }
 
-static const struct htw__work advancing = { advance, end_advancing };
+static const struct htw__work advancing = { HTW__OWN_ADVANCE, advance, end_advancing };
 
 /* With the lock. The jobs of these instants, and the step of the rule. */
 static int submit(struct htw_journal *journal, const struct htw_recurring *rule,
@@ -274,7 +272,6 @@ static int submit(struct htw_journal *journal, const struct htw_recurring *rule,
     }
     if (htw__change_append(journal, change))
         htw__journal_call_writer(journal);
-    journal->recurring.under_way++;
     return 0;
 }
 
@@ -343,7 +340,7 @@ static int end_round(struct htw_journal *journal, int64_t *ret_at_ns) {
 bool htw__recurring_has_work(const struct htw_journal *journal) {
     const struct htw__recurring *recurring = &journal->recurring;
     return recurring->at_ns != HTW_NEVER_NS &&
-           recurring->under_way < (recurring->is_read ? 1 : UNDER_WAY_MAX) &&
+           journal->under_way[HTW__OWN_ADVANCE] < (recurring->is_read ? 1 : UNDER_WAY_MAX) &&
            journal->slot_count > 0 && !journal->is_closing && !journal->has_failed &&
            recurring->at_ns <= htw__journal_now(journal);
 }

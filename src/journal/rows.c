@@ -67,8 +67,9 @@ int htw__database_insert(struct htw__database *self, uint64_t id, const struct h
 
 /* ---- reading a job */
 
-int htw__database_read(struct htw__database *self, enum htw__statement which, uint64_t id,
-                       struct htw__job_row *ret_row) {
+/* By a statement whose columns are those of FETCH; that is to be reset if this returns 0. */
+static int read_row(struct htw__database *self, enum htw__statement which, uint64_t id,
+                    struct htw__job_row *ret_row) {
     struct sqlite3_stmt *statement = self->statements[which];
     int result = htw__statement_run(self, which, HTW__NUMBERS((int64_t)id));
     if (result != 1)
@@ -138,7 +139,7 @@ static int store_moved(struct htw__database *self, uint64_t id, const struct htw
 /* Where a job was put, which has not been moved. */
 static int read_place(struct htw__database *self, uint64_t id, uint64_t *ret_place) {
     struct htw__job_row row;
-    int error = htw__database_read(self, HTW__PUT_AS, id, &row);
+    int error = read_row(self, HTW__PUT_AS, id, &row);
     sqlite3_reset(self->statements[HTW__PUT_AS]);
     if (error == 0)
         *ret_place = htw__database_where_put(&row).place;
@@ -215,7 +216,7 @@ static int remove_row(struct htw__database *self, uint64_t id) {
 static int prepare_removal(struct htw__database *self, uint64_t id, bool removes_key,
                            uint64_t *ret_place) {
     struct htw__job_row row;
-    int error = htw__database_read(self, HTW__PUT_AS, id, &row);
+    int error = read_row(self, HTW__PUT_AS, id, &row);
     if (error != 0)
         return error;
     if (removes_key && row.key != NULL)
@@ -252,8 +253,8 @@ int htw__database_forget(struct htw__database *self, uint64_t id) {
     return remove_job(self, id, false);
 }
 
-int htw__database_find_as(struct htw__database *self, enum htw__statement which, const void *key,
-                          size_t key_size, uint64_t *ret_id) {
+static int find_key(struct htw__database *self, enum htw__statement which, const void *key,
+                    size_t key_size, uint64_t *ret_id) {
     htw__statement_bind_blob(self->statements[which], 1, key, key_size);
     int result = htw__statement_step(self, which);
     *ret_id = result == 1 ? (uint64_t)sqlite3_column_int64(self->statements[which], 0) : 0;
@@ -263,7 +264,7 @@ int htw__database_find_as(struct htw__database *self, enum htw__statement which,
 
 int htw__database_find_key(struct htw__database *self, const void *key, size_t key_size,
                            uint64_t *ret_id) {
-    return htw__database_find_as(self, HTW__FIND_KEY, key, key_size, ret_id);
+    return find_key(self, HTW__FIND_KEY, key, key_size, ret_id);
 }
 
 int htw__database_take_key(struct htw__database *self, const void *key, size_t key_size,
@@ -287,7 +288,7 @@ int htw__database_take_key(struct htw__database *self, const void *key, size_t k
 
 int htw__database_fetch(struct htw__database *self, uint64_t id, struct htw__job_row *ret_row,
                         struct htw__whereabouts *ret_where) {
-    int error = htw__database_read(self, HTW__FETCH, id, ret_row);
+    int error = read_row(self, HTW__FETCH, id, ret_row);
     if (error != 0)
         return error;
     error = fetch_moved(self, id, ret_where);
@@ -363,7 +364,7 @@ int htw__inbox_fetch(struct htw__database *database, uint64_t id, struct htw__jo
                      const char **ret_queue) {
     enum { QUEUE = 7 };
     struct sqlite3_stmt *statement = database->statements[HTW__FETCH_INBOX];
-    int error = htw__database_read(database, HTW__FETCH_INBOX, id, ret_row);
+    int error = read_row(database, HTW__FETCH_INBOX, id, ret_row);
     if (error != 0)
         return error;
     bool has_queue = sqlite3_column_type(statement, QUEUE) != SQLITE_NULL;
@@ -392,9 +393,7 @@ int htw__inbox_remove(struct htw__database *database, uint64_t id) {
 int htw__inbox_find_key(struct htw__database *database, const void *key, size_t key_size,
                         uint64_t *ret_id) {
     *ret_id = 0;
-    return database->is_guest
-               ? htw__database_find_as(database, HTW__FIND_KEY_INBOX, key, key_size, ret_id)
-               : 0;
+    return database->is_guest ? find_key(database, HTW__FIND_KEY_INBOX, key, key_size, ret_id) : 0;
 }
 
 int htw__inbox_take_key(struct htw__database *database, const void *key, size_t key_size,

@@ -80,10 +80,6 @@ int htw__database_fetch(struct htw__database *self, uint64_t id, struct htw__job
                         struct htw__whereabouts *ret_where);
 void htw__database_fetch_end(struct htw__database *self);
 
-/* The row alone, by a statement whose columns are those of FETCH; that is to be reset if this returns 0. */
-int htw__database_read(struct htw__database *self, enum htw__statement which, uint64_t id,
-                       struct htw__job_row *ret_row);
-
 /* ---- keys */
 
 /* Gives the key to `id`, and returns in `ret_replaced` the job that had it, which is removed; 0:
@@ -91,11 +87,9 @@ int htw__database_read(struct htw__database *self, enum htw__statement which, ui
 int htw__database_take_key(struct htw__database *self, const void *key, size_t key_size,
                            uint64_t id, uint64_t *ret_replaced);
 
-/* The job that has the key; 0: none. 0 or an error. And by another statement. */
+/* The job that has the key; 0: none. 0 or an error. */
 int htw__database_find_key(struct htw__database *self, const void *key, size_t key_size,
                            uint64_t *ret_id);
-int htw__database_find_as(struct htw__database *self, enum htw__statement which, const void *key,
-                          size_t key_size, uint64_t *ret_id);
 
 /* ---- the jobs of places, in order */
 

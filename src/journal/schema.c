@@ -122,7 +122,7 @@ static int execute(struct sqlite3 *connection, const char *text, bool is_guest) 
 }
 
 int htw__schema_create(struct sqlite3 *connection, bool is_guest) {
-    int result = SQLITE_OK;
+    int result = execute(connection, "BEGIN IMMEDIATE", is_guest);
     for (size_t i = 0; i < OBJECTS && result == SQLITE_OK; i++)
         if (is_of(&objects[i], is_guest))
             result = execute(connection, objects[i].text, is_guest);
@@ -140,6 +140,8 @@ int htw__schema_create(struct sqlite3 *connection, bool is_guest) {
                                   : "PRAGMA application_id = 1752463210;"
                                     "PRAGMA user_version = 2",
                          is_guest);
+    if (result == SQLITE_OK)
+        result = execute(connection, "COMMIT", is_guest);
     return result;
 }
 

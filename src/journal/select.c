@@ -81,8 +81,9 @@ int htw__selection_find(struct htw__database *database, uint32_t queue,
 
 /* ---- kicks */
 
-static void add_step(struct htw_journal *journal, struct htw__change *change, uint64_t id) {
-    struct htw__step *step = &change->steps[change->step_count++];
+/* Kicks a job, unless that is not possible. */
+static int kick(struct htw_journal *journal, struct htw__change *change, uint64_t id) {
+    struct htw__step *step = &change->steps[change->step_count];
     *step = (struct htw__step) { .id = id, .kind = HTW_JOB_KICK, .is_optional = true };
     htw__mutex_lock(&journal->mutex);
     if (htw__step_waits(journal, step))
@@ -90,21 +91,9 @@ static void add_step(struct htw_journal *journal, struct htw__change *change, ui
     else
         (void)htw__step_hold(journal, step);
     htw__mutex_unlock(&journal->mutex);
-    if (step->kind == HTW__STEP_NONE)
-        change->step_count--;
-}
-
-/* The same, unless a lease of an earlier process lasts. */
-static int add_delayed(struct htw_journal *journal, struct htw__change *change, uint64_t id) {
-    struct htw__job_row row;
-    struct htw__whereabouts where;
-    int error = htw__database_fetch(&journal->database, id, &row, &where);
-    if (error != 0)
-        return error == -ENOENT ? 0 : error;
-    htw__database_fetch_end(&journal->database);
-    if (!where.is_leased)
-        add_step(journal, change, id);
-    return 0;
+    int error = htw__step_write(journal, step);
+    change->step_count += step->kind != HTW__STEP_NONE;
+    return error;
 }
 
 static int kick_buried(struct htw_journal *journal, struct htw__change *change, size_t wanted) {
@@ -115,10 +104,11 @@ static int kick_buried(struct htw_journal *journal, struct htw__change *change, 
         size_t left = wanted - change->step_count;
         int64_t count = htw__database_scan(&journal->database, &scan, rows,
                                            left < HTW__SCAN_MAX ? left : HTW__SCAN_MAX);
-        if (count < 0)
-            return (int)count;
-        for (int64_t i = 0; i < count; i++)
-            add_step(journal, change, rows[i].id);
+        int error = count < 0 ? (int)count : 0;
+        for (int64_t i = 0; i < count && error == 0; i++)
+            error = kick(journal, change, rows[i].id);
+        if (error != 0)
+            return error;
     }
     return 0;
 }
@@ -135,14 +125,14 @@ static int kick_delayed(struct htw_journal *journal, struct htw__change *change,
             htw__selection_find(&journal->database, (uint32_t)change->queue->number, &selection);
         for (size_t i = 0; i < selection.count && error == 0; i++) {
             selection.after = selection.rows[i];
-            error = add_delayed(journal, change, selection.rows[i].id);
+            error = kick(journal, change, selection.rows[i].id);
         }
     } while (error == 0 && selection.count == selection.wanted && change->step_count < wanted);
     htw__selection_fini(journal, &selection);
     return error;
 }
 
-int htw__kick_select(struct htw_journal *journal, struct htw__change *change) {
+int htw__kick(struct htw_journal *journal, struct htw__change *change) {
     const struct htw__queue *queue = change->queue;
     bool has_buried = queue->counts.of[HTW_JOB_BURIED] + queue->added.of[HTW_JOB_BURIED] > 0;
     change->steps_size = change->special.kick_count * sizeof(*change->steps);

@@ -23,7 +23,7 @@ void htw__selection_fini(struct htw_journal *journal, struct htw__selection *sel
 int htw__selection_find(struct htw__database *database, uint32_t queue,
                         struct htw__selection *selection);
 
-/* In the transaction: the steps of a kick, for the jobs that were buried first, or the delayed ones. 0 or an error. */
-int htw__kick_select(struct htw_journal *journal, struct htw__change *change);
+/* In the transaction: makes the steps of a kick, for the jobs that were buried first, or the delayed ones. 0 or an error. */
+int htw__kick(struct htw_journal *journal, struct htw__change *change);
 
 #endif /* HTW_SRC_JOURNAL_SELECT_H */

@@ -48,7 +48,7 @@ static int64_t next_read_ns(const struct htw_journal *journal) {
 
 /* When a slot has something to do; HTW_NEVER_NS: not before something else happens. */
 static int64_t next_ns(const struct htw_journal *journal) {
-    const struct htw__job *first = htw__jobs_first(&journal->jobs);
+    const struct htw__job *first = htw__jobs_first(&journal->jobs.waiting);
     int64_t job_ns = is_deliverable(journal, first) ? first->position.deadline_ns : HTW_NEVER_NS;
     return htw__clock_earlier(job_ns,
                               htw__clock_earlier(next_read_ns(journal), htw__leases_next(journal)));
@@ -73,8 +73,8 @@ static void set_alarm(struct htw__slot *slot, int64_t deadline_ns) {
 
 /* Whether the writer has something to read, or writes a change of the journal itself. */
 static bool awaits_writer(const struct htw_journal *journal) {
-    return journal->is_staging || journal->is_forgetting || journal->recurring.under_way > 0 ||
-           htw__readers_have_work(journal);
+    return journal->under_way[HTW__OWN_STAGE] > 0 || journal->under_way[HTW__OWN_FORGET] > 0 ||
+           journal->under_way[HTW__OWN_ADVANCE] > 0 || htw__readers_have_work(journal);
 }
 
 void htw__slots_arm(struct htw_journal *journal) {
@@ -107,7 +107,7 @@ void htw__slots_arm(struct htw_journal *journal) {
 /* ---- delivering */
 
 static bool is_due(const struct htw_journal *journal, int64_t now) {
-    const struct htw__job *first = htw__jobs_first(&journal->jobs);
+    const struct htw__job *first = htw__jobs_first(&journal->jobs.waiting);
     return !journal->is_closing && !journal->has_failed && is_deliverable(journal, first) &&
            first->position.deadline_ns <= now;
 }
@@ -119,7 +119,7 @@ static void pass(struct htw_journal *journal, const struct htw__job *job) {
 
 /* The first job becomes one that can be leased. */
 static void make_ready(struct htw_journal *journal) {
-    struct htw__job *job = htw__jobs_first(&journal->jobs);
+    struct htw__job *job = htw__jobs_first(&journal->jobs.waiting);
     pass(journal, job);
     htw__jobs_become(&journal->jobs, job, HTW__JOB_READY);
     htw__leases_serve(journal, job->queue);
@@ -147,7 +147,7 @@ static void deliver_some(struct htw_journal *journal) {
     for (unsigned count = 0; count < SLICE;) {
         if (is_due(journal, now)) {
             count++;
-            if (is_for_lease(htw__jobs_first(&journal->jobs)))
+            if (is_for_lease(htw__jobs_first(&journal->jobs.waiting)))
                 make_ready(journal);
             else
                 deliver(journal, now);

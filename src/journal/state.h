@@ -74,10 +74,19 @@ struct htw__leases {
     struct htw__request *served, **last_served;
 };
 
+/* Changes of the journal itself, by what they are for. */
+enum htw__own {
+    HTW__OWN_STAGE,   /* memory becomes free: window.c */
+    HTW__OWN_FORGET,  /* DONE jobs are removed: history.c */
+    HTW__OWN_ADVANCE, /* rules receive their next instant: recurring.c */
+    HTW__OWN_TAKE_IN, /* jobs of the inbox: guest.c */
+    HTW__OWN_LEASE,   /* a durable lease begins, or a lease has ended: lease.c */
+    HTW__OWN_KINDS
+};
+
 /* Jobs that come again: recurring.h. */
 struct htw__recurring {
-    int64_t at_ns;      /* when rules are to be read; HTW_NEVER_NS: not */
-    uint64_t under_way; /* rules that receive their next instant */
+    int64_t at_ns; /* when rules are to be read; HTW_NEVER_NS: not */
     /* Of a round: the last rule that was read, whether these were all, and whether one was not obeyed. */
     int64_t after_ns;
     char after[HTW_RECURRING_NAME_MAX + 1];
@@ -88,7 +97,6 @@ struct htw__recurring {
 struct htw__guest {
     int64_t interval_ns, look_ns; /* look_ns: the next look, by the monotonic clock; 0: at once */
     uint64_t after;               /* the look goes on behind this id */
-    bool is_taking;               /* a change of what is there is under way */
 };
 
 /* Those that look at jobs: snapshot.h. */
@@ -160,8 +168,7 @@ struct htw_journal {
     struct htw__guest guest;
     struct htw__queues_changed changed; /* of the thread that has set is_in_use */
     bool counts_queues;                 /* so has this: there are other jobs than mere delays */
-    bool is_staging;                    /* a change that makes memory free is under way */
-    bool is_forgetting;                 /* a change that removes DONE jobs is under way */
+    uint64_t under_way[HTW__OWN_KINDS]; /* changes of its own */
     struct htw__recurring recurring;
     int64_t forget_ns; /* when it is the turn of the next one; HTW_NEVER_NS: of none */
     int64_t last_put_us;

@@ -176,8 +176,7 @@ int htw_journal_remove_recurring(struct htw_journal *journal, const char *name) 
 }
 
 int htw_journal_apply(struct htw_journal *journal, const struct htw_journal_change *change) {
-    return change == NULL ? htw__journal_fail_as(-EINVAL, "the change is NULL")
-                          : make_now(journal, change, NULL, NULL, NULL);
+    return make_now(journal, change, NULL, NULL, NULL);
 }
 
 int htw_journal_sync(struct htw_journal *journal) {
@@ -248,6 +247,5 @@ int htw_journal_kick_later(struct htw_journal *journal, const char *queue, uint3
 
 int htw_journal_apply_later(struct htw_journal *journal, const struct htw_journal_change *change,
                             htw_durable *durable, void *arg) {
-    return change == NULL ? htw__journal_fail_as(-EINVAL, "the change is NULL")
-                          : make_later(journal, change, NULL, durable, arg, NULL);
+    return make_later(journal, change, NULL, durable, arg, NULL);
 }

@@ -12,13 +12,7 @@
 /* Jobs that one change moves. */
 #define STAGE_MAX 4096u
 
-static void end_staging(struct htw_journal *journal, int result) {
-    (void)result;
-    journal->is_staging = false;
-    pthread_cond_broadcast(&journal->read);
-}
-
-static const struct htw__work staging = { .finish = end_staging };
+static const struct htw__work staging = { .kind = HTW__OWN_STAGE };
 
 static struct htw__step stage_of(uint64_t id) {
     return (struct htw__step) { .id = id, .kind = HTW__STEP_STAGE, .is_optional = true };
@@ -40,9 +34,7 @@ static int hand_over(struct htw_journal *journal, const struct htw__scan_row *ro
     struct htw__step steps[HTW__READ_STEP];
     for (int64_t i = 0; i < count; i++)
         steps[i] = stage_of(rows[i].id);
-    int error = count > 0 ? htw__submit_steps(journal, &staging, steps, (size_t)count) : 0;
-    journal->is_staging = count > 0 && error == 0;
-    return error;
+    return count > 0 ? htw__submit_steps(journal, &staging, steps, (size_t)count) : 0;
 }
 
 static int fill(struct htw_journal *journal, struct htw__queue *queue) {
@@ -90,37 +82,22 @@ static void lower_window(struct htw__queue *queue, struct htw__turn last) {
                                htw__place_ready(number, UINT32_MAX));
 }
 
-/* Forgets the jobs with these ids, but for those that have no place of READY yet: of these `steps` receives some.
-   Returns how many. */
-static uint32_t forget(struct htw_journal *journal, const uint64_t *ids, uint32_t count,
-                       struct htw__step *steps) {
-    uint32_t step_count = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        struct htw__job *job = htw__jobs_find(&journal->jobs, ids[i]);
+/* Moves the window of a queue before the later half of its jobs, and forgets these, but for those that have no place of
+   READY yet: of these `steps` receives some. 0 or -ENOMEM. */
+static int halve(struct htw_journal *journal, struct htw__queue *queue, struct htw__step *steps) {
+    struct htw__heap *heap = &queue->ready;
+    uint32_t first = heap->count / 2, step_count = 0;
+    htw__heap_sort(heap);
+    lower_window(queue, htw__turn_of(htw__job_of_turn(heap->nodes[first - 1])));
+    for (uint32_t i = heap->count;
+         i-- > first;) { /* what is removed leaves those before it in order */
+        struct htw__job *job = htw__job_of_turn(heap->nodes[i]);
         if (job->filed == HTW_JOB_READY && !job->is_changed)
             htw__jobs_end(&journal->jobs, job);
         else if (step_count < STAGE_MAX)
-            steps[step_count++] = stage_of(ids[i]);
+            steps[step_count++] = stage_of(job->position.id);
     }
-    return step_count;
-}
-
-/* Moves the window of a queue before the later half of its jobs. 0 or -ENOMEM. */
-static int halve(struct htw_journal *journal, struct htw__queue *queue, struct htw__step *steps) {
-    struct htw__heap *heap = &queue->ready;
-    uint32_t first = heap->count / 2, count = heap->count - first;
-    uint64_t *ids = htw__journal_allocate(journal, count * sizeof(*ids));
-    if (ids == NULL)
-        return -ENOMEM;
-    htw__heap_sort(heap);
-    for (uint32_t i = 0; i < count; i++)
-        ids[i] = htw__job_of_turn(heap->nodes[first + i])->position.id;
-    lower_window(queue, htw__turn_of(htw__job_of_turn(heap->nodes[first - 1])));
-    uint32_t step_count = forget(journal, ids, count, steps);
-    htw__journal_release(journal, ids, count * sizeof(*ids));
-    int error = step_count > 0 ? htw__submit_steps(journal, &staging, steps, step_count) : 0;
-    journal->is_staging = step_count > 0 && error == 0;
-    return error;
+    return step_count > 0 ? htw__submit_steps(journal, &staging, steps, step_count) : 0;
 }
 
 static void move_back(struct htw_journal *journal) {
@@ -141,14 +118,15 @@ bool htw__window_is_full(const struct htw_journal *journal) {
 }
 
 static bool is_to_move_back(const struct htw_journal *journal) {
-    return htw__window_is_full(journal) && !journal->is_staging;
+    return htw__window_is_full(journal) && journal->under_way[HTW__OWN_STAGE] == 0;
 }
 
 bool htw__window_has_work(const struct htw_journal *journal) {
     if (journal->is_closing || journal->has_failed ||
         (journal->reader.paused_ns != 0 && htw__clock_monotonic_ns() < journal->reader.paused_ns))
         return false;
-    return (journal->queues.wanted != NULL && !journal->is_staging) || is_to_move_back(journal);
+    return (journal->queues.wanted != NULL && journal->under_way[HTW__OWN_STAGE] == 0) ||
+           is_to_move_back(journal);
 }
 
 void htw__window_step(struct htw_journal *journal) {

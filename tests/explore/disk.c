@@ -264,10 +264,8 @@ static void make_empty(void) {
     sqlite3 *database;
     create(PATH);
     require(sqlite3_open_v2(PATH, &database, SQLITE_OPEN_READWRITE, NULL) == SQLITE_OK &&
-            sqlite3_exec(database, "PRAGMA journal_mode = WAL; BEGIN", NULL, NULL, NULL) ==
-                SQLITE_OK &&
+            sqlite3_exec(database, "PRAGMA journal_mode = WAL", NULL, NULL, NULL) == SQLITE_OK &&
             htw__schema_create(database, false) == SQLITE_OK &&
-            sqlite3_exec(database, "COMMIT", NULL, NULL, NULL) == SQLITE_OK &&
             sqlite3_close(database) == SQLITE_OK);
     keep(empty);
 }
