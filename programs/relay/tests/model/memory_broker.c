@@ -2,6 +2,8 @@
 /* memory_broker.c - the part of Kafka that the relay uses, in memory. */
 #include "memory_broker.h"
 
+#include "../../src/memory.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
@@ -13,30 +15,20 @@ static void stop(const char *why) {
     abort();
 }
 
-static void *grow(void *items, size_t count, size_t *room, size_t size) {
-    if (count < *room)
-        return items;
-    *room = *room == 0 ? 8 : *room * 2;
-    items = realloc(items, *room * size);
-    assert(items != NULL);
-    return items;
-}
-
 static size_t bucket_count(const struct broker *self) {
     return (size_t)BROKER_STRIPES * self->levels.count * self->levels.size;
 }
 
 static size_t add_txn(struct broker *self, enum txn_state state) {
-    self->txns = realloc(self->txns, (self->txn_count + 1) * sizeof(*self->txns));
-    assert(self->txns != NULL);
+    self->txns =
+        htw__memory_reserve(self->txns, self->txn_count + 1, &self->txn_room, sizeof(*self->txns));
     self->txns[self->txn_count] = (struct broker_txn) { .state = state };
     return self->txn_count++;
 }
 
 void broker_init(struct broker *self, const struct htw__levels *levels, bool at_least_once) {
     *self = (struct broker) { .levels = *levels, .at_least_once = at_least_once };
-    self->buckets = calloc(bucket_count(self), sizeof(*self->buckets));
-    assert(self->buckets != NULL);
+    self->buckets = htw__memory(bucket_count(self) * sizeof(*self->buckets));
     for (size_t i = 0; i < bucket_count(self); i++)
         self->buckets[i].committed = -1;
     for (size_t i = 0; i < BROKER_STRIPES; i++)
@@ -81,14 +73,12 @@ bool broker_is_visible(const struct broker *self, const struct broker_record *re
 
 static int64_t append(struct broker *self, struct broker_partition *partition,
                       const struct htw__relay_record *record, size_t txn) {
-    partition->records =
-        grow(partition->records, partition->count, &partition->room, sizeof(*partition->records));
+    partition->records = htw__memory_reserve(partition->records, partition->count + 1,
+                                             &partition->room, sizeof(*partition->records));
     struct broker_record *added = &partition->records[partition->count];
     *added = (struct broker_record) { .txn = txn, .real_now_ms = self->now_ms };
     if (record != NULL) {
-        void *memory = malloc(htw__record_copy_size(record));
-        assert(memory != NULL);
-        added->record = htw__record_copy(record, memory);
+        added->record = htw__record_copy(record, htw__memory(htw__record_copy_size(record)));
         added->record->offset = (int64_t)partition->count;
     }
     return (int64_t)partition->count++;
@@ -99,9 +89,8 @@ static void touch(struct broker *self, size_t number, struct broker_partition *p
     for (size_t i = 0; i < txn->touched_count; i++)
         if (txn->touched[i] == partition)
             return;
-    txn->touched =
-        realloc(txn->touched, (txn->touched_count + 1) * sizeof(struct broker_partition *));
-    assert(txn->touched != NULL);
+    txn->touched = htw__memory_reserve(txn->touched, txn->touched_count + 1, &txn->touched_room,
+                                       sizeof(struct broker_partition *));
     txn->touched[txn->touched_count++] = partition;
 }
 
@@ -195,7 +184,8 @@ static int publish(struct htw__transport *transport, const struct htw__outgoing 
         partition->records[offset].gained_end = self->gained_end[outgoing->from.stripe];
         return 0;
     }
-    self->acks = grow(self->acks, self->ack_count, &self->ack_room, sizeof(*self->acks));
+    self->acks =
+        htw__memory_reserve(self->acks, self->ack_count + 1, &self->ack_room, sizeof(*self->acks));
     self->acks[self->ack_count++] = (struct broker_ack) { outgoing->bucket, offset };
     return 0;
 }
@@ -227,7 +217,8 @@ static void open_bucket(struct htw__transport *transport, struct htw__source buc
             self->reads[i].told = -1;
             return;
         }
-    self->reads = grow(self->reads, self->read_count, &self->read_room, sizeof(*self->reads));
+    self->reads = htw__memory_reserve(self->reads, self->read_count + 1, &self->read_room,
+                                      sizeof(*self->reads));
     self->reads[self->read_count++] = (struct broker_read) { bucket, offset, -1 };
 }
 
@@ -286,8 +277,7 @@ static int64_t stable_end(const struct broker *self, const struct broker_partiti
 enum htw__gain member_gain(struct member *self, uint32_t stripe) {
     const struct htw__levels *levels = &self->broker->levels;
     size_t count = (size_t)levels->count * levels->size;
-    struct htw__found *buckets = calloc(count, sizeof(*buckets));
-    assert(buckets != NULL);
+    struct htw__found *buckets = htw__memory(count * sizeof(*buckets));
     for (uint32_t level = 0; level < levels->count; level++)
         for (uint32_t slot = 0; slot < levels->size; slot++)
             buckets[level * levels->size + slot] =
@@ -459,10 +449,8 @@ int member_commit_begin(struct member *self, enum htw__channel channel) {
     if (self->relay.position_count == 0)
         return 0;
     *commit = (struct broker_commit) { .is_in_flight = true, .count = self->relay.position_count };
-    commit->positions = calloc(commit->count + 1, sizeof(*commit->positions));
-    assert(commit->positions != NULL);
-    for (size_t i = 0; i < commit->count; i++)
-        commit->positions[i] = self->relay.positions[i];
+    commit->positions = htw__memory(commit->count * sizeof(*commit->positions));
+    memcpy(commit->positions, self->relay.positions, commit->count * sizeof(*commit->positions));
     return 0;
 }
 

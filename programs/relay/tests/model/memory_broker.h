@@ -18,7 +18,7 @@ enum txn_state { TXN_OPEN, TXN_COMMITTING, TXN_COMMITTED, TXN_ABORTED };
 struct broker_txn {
     enum txn_state state;
     struct broker_partition **touched;
-    size_t touched_count;
+    size_t touched_count, touched_room;
 };
 
 struct broker_record {
@@ -43,7 +43,7 @@ struct broker {
     struct broker_partition *buckets; /* by stripe, level and slot */
     struct broker_partition out;      /* all topics together */
     struct broker_txn *txns;          /* 0: what is written without one */
-    size_t txn_count;
+    size_t txn_count, txn_room;
     size_t sender_txn;   /* of a producer; 0: it has none */
     unsigned generation; /* of the group: each rebalance makes a new one */
     int64_t now_ms;

@@ -62,33 +62,6 @@ static bool is_faulty, has_skews, was_silent, is_deaf;
 static int64_t horizon_ms;
 static const char *const patterns[] = { "out*", "missing", "small" };
 
-static void print_trace(const struct broker_partition *partition, size_t record, const char *name,
-                        uint32_t stripe, uint32_t level, uint32_t slot) {
-    for (size_t i = 0; i < partition->count; i++) {
-        const struct broker_record *found = &partition->records[i];
-        if (found->record == NULL ||
-            memcmp(found->record->value.bytes, &record, sizeof(record)) != 0)
-            continue;
-        fprintf(stderr,
-                "  %s stripe %u level %u slot %u: offset %zu at %" PRId64 ", transaction %zu "
-                "in state %d; committed %" PRId64 " %s\n",
-                name, stripe, level, slot, i, found->real_now_ms - START_MS, found->txn,
-                (int)broker.txns[found->txn].state, partition->committed, partition->metadata);
-    }
-}
-
-/* Where a record is, and was. */
-static void print_traces(size_t record) {
-    for (uint32_t stripe = 0; stripe < BROKER_STRIPES; stripe++) {
-        print_trace(&broker.inputs[stripe], record, "input", stripe, 0, 0);
-        for (uint32_t level = 0; level < options.levels.count; level++)
-            for (uint32_t slot = 0; slot < options.levels.size; slot++)
-                print_trace(broker_partition(&broker, (struct htw__source) { stripe, level, slot }),
-                            record, "bucket", stripe, level, slot);
-    }
-    print_trace(&broker.out, record, "output", 0, 0, 0);
-}
-
 static void fail(const char *what, size_t record) {
     fprintf(stderr, "--seed %llu --first %llu --histories 1, step %llu: %s: record %zu",
             (unsigned long long)arguments.seed, (unsigned long long)history,
@@ -98,8 +71,6 @@ static void fail(const char *what, size_t record) {
                 (int)sent[record].fate, sent[record].deadline_ms - START_MS,
                 sent[record].sent_ms - START_MS, sent[record].delivered, sent[record].dead);
     fprintf(stderr, "\n");
-    if (record < sent_count)
-        print_traces(record);
     exit(1);
 }
 
@@ -113,54 +84,48 @@ static size_t size_below(size_t bound) {
 
 /* ---- sending */
 
+/* The headers of the record that is sent, and their texts. */
+static struct htw__header headers[8];
+static char texts[8][32];
+static size_t header_count;
+
+static void add_text(const char *name, const char *value) {
+    headers[header_count++] = (struct htw__header) { htw__bytes_of(name), htw__bytes_of(value) };
+}
+
+static void add_number(const char *name, int64_t number, const char *unit) {
+    snprintf(texts[header_count], sizeof(texts[0]), "%" PRId64 "%s", number, unit);
+    add_text(name, texts[header_count]);
+}
+
 static void send(struct sent *record, size_t index) {
-    struct htw__header headers[8];
-    char every[32], until[32], catch_up[32], at[32], id[32], victim[32], offset[32];
-    size_t count = 0;
     int64_t delay_ms = record->deadline_ms - broker.now_ms;
-    bool is_relative =
-        record->fate != CANCEL && !record->has_cancel && delay_ms >= 0 && below(2) == 0;
-    snprintf(at, sizeof(at), "%" PRId64, is_relative ? delay_ms : record->deadline_ms);
-    snprintf(id, sizeof(id), "%zu", record->root);
-    snprintf(victim, sizeof(victim), "%zu", record->root);
-    snprintf(offset, sizeof(offset), "%" PRId64, sent[record->victim].offset);
+    bool is_cancel = record->fate == CANCEL;
+    bool is_relative = !is_cancel && !record->has_cancel && delay_ms >= 0 && below(2) == 0;
+    header_count = 0;
     if (record->fate == DEAD_BAD)
-        snprintf(at, sizeof(at), "soon");
-    if (!record->is_by_id)
-        headers[count++] =
-            (struct htw__header) { htw__bytes_of(is_relative ? "htw-delay" : "htw-deliver-at"),
-                                   htw__bytes_of(at) };
-    if (record->fate == CANCEL)
-        headers[count++] =
-            (struct htw__header) { htw__bytes_of("htw-cancel"), htw__bytes_of(victim) };
-    else
-        headers[count++] = (struct htw__header) { htw__bytes_of("htw-id"), htw__bytes_of(id) };
+        add_text("htw-delay", "soon");
+    else if (!record->is_by_id)
+        add_number(is_relative ? "htw-delay" : "htw-deliver-at",
+                   is_relative ? delay_ms : record->deadline_ms, "");
+    add_number(is_cancel ? "htw-cancel" : "htw-id", (int64_t)record->root, "");
     if (record->is_conditional)
-        headers[count++] =
-            (struct htw__header) { htw__bytes_of("htw-if-offset"), htw__bytes_of(offset) };
-    if (record->fate != CANCEL && (record->fate != DELIVER || below(2) == 0))
-        headers[count++] =
-            (struct htw__header) { htw__bytes_of("htw-deliver-to"),
-                                   htw__bytes_of(record->fate == DEAD_MISSING ? "missing"
-                                                 : record->fate == DEAD_SMALL ? "small"
-                                                                              : "out-2") };
+        add_number("htw-if-offset", sent[record->victim].offset, "");
+    if (!is_cancel && (record->fate != DELIVER || below(2) == 0))
+        add_text("htw-deliver-to", record->fate == DEAD_MISSING ? "missing"
+                                   : record->fate == DEAD_SMALL ? "small"
+                                                                : "out-2");
     if (record->every_ms != 0) {
-        snprintf(every, sizeof(every), "%" PRId64 "ms", record->every_ms);
-        snprintf(until, sizeof(until), "%" PRId64,
-                 record->deadline_ms + (record->times - 1) * record->every_ms + 1);
-        snprintf(catch_up, sizeof(catch_up), "%u", record->catch_up);
-        headers[count++] =
-            (struct htw__header) { htw__bytes_of("htw-every"), htw__bytes_of(every) };
-        headers[count++] =
-            (struct htw__header) { htw__bytes_of("htw-until"), htw__bytes_of(until) };
-        headers[count++] =
-            (struct htw__header) { htw__bytes_of("htw-catch-up"), htw__bytes_of(catch_up) };
+        add_number("htw-every", record->every_ms, "ms");
+        add_number("htw-until", record->deadline_ms + (record->times - 1) * record->every_ms + 1,
+                   "");
+        add_number("htw-catch-up", record->catch_up, "");
     }
     struct htw__relay_record view = { .timestamp_ms = broker.now_ms,
                                       .key = htw__bytes_of("key"),
                                       .value = { &index, sizeof(index) },
                                       .headers = headers,
-                                      .header_count = count };
+                                      .header_count = header_count };
     record->offset = broker_produce(&broker, record->stripe, &view);
 }
 
@@ -539,22 +504,25 @@ static size_t count_ids(void) {
 
 /* Nothing waits, so no entry stays; stale ones go after a time. (A clock that is ahead by more than the window of level 0 may deliver the
  * last occurrence of a record that recurs long before its time, and be killed before that is in the index.) */
+static void run_all(int64_t step_ms) {
+    broker_resolve(&broker, members, MEMBERS, true);
+    for (size_t i = 0; i < MEMBERS; i++)
+        if (members[i].is_alive) {
+            run(&members[i], 500);
+            commit(&members[i]);
+        }
+    broker.now_ms += step_ms;
+}
+
 static void finish_index(void) {
     for (int turn = 0; turn < 4 || count_ids() > 0; turn++) {
         if (turn > 1000)
             fail("an entry stays in the index", 0);
-        broker_resolve(&broker, members, MEMBERS, true);
-        broker.now_ms += 1000;
-        for (size_t i = 0; i < MEMBERS; i++)
-            if (members[i].is_alive) {
-                run(&members[i], 500);
-                commit(&members[i]);
-            }
+        run_all(1000);
     }
 }
 
 static void finish(void) {
-    int64_t step_ms = options.levels.width_ms / 4 + 1;
     broker.refused = NULL;
     broker.is_silent = is_deaf = false;
     if (broker.sender_txn != 0)
@@ -566,13 +534,7 @@ static void finish(void) {
     for (uint64_t turn = 0; has_work(); turn++) {
         if (turn > 300000)
             fail("there is no end", 0);
-        broker_resolve(&broker, members, MEMBERS, true);
-        for (size_t i = 0; i < MEMBERS; i++)
-            if (members[i].is_alive) {
-                run(&members[i], 500);
-                commit(&members[i]);
-            }
-        broker.now_ms += step_ms;
+        run_all(options.levels.width_ms / 4 + 1);
     }
     broker_resolve(&broker, members, MEMBERS, true);
     if (has_skews)
@@ -590,30 +552,21 @@ static bool must_be_changed(const struct sent *record, int64_t deadline_ms) {
            record->cancelled_ms + 10 * options.levels.width_ms < deadline_ms;
 }
 
-/* It says for which time it was delivered. */
-static void check_time(const struct broker_record *delivered, const struct sent *record,
-                       size_t index) {
-    char wanted[32];
+/* The time for which it was delivered, as it says; -1: it says none. */
+static int64_t time_of(const struct broker_record *delivered, size_t index) {
     const struct htw__relay_record *view = delivered->record;
-    snprintf(wanted, sizeof(wanted), "%" PRId64, record->deadline_ms);
-    for (size_t i = 0; i < view->header_count; i++)
-        if (htw__bytes_are_equal(view->headers[i].name, htw__bytes_of("htw-delivered-for")) &&
-            htw__bytes_are_equal(view->headers[i].value, htw__bytes_of(wanted)))
-            return;
-    fail("it was delivered for another time, or for none", index);
-}
-
-static void judge_occurrence(const struct broker_record *delivered, struct sent *record,
-                             size_t index) {
-    const struct htw__relay_record *view = delivered->record;
-    char text[32] = "";
+    int64_t for_ms = -1;
     for (size_t i = 0; i < view->header_count; i++) {
         if (htw__bytes_are_equal(view->headers[i].name, htw__bytes_of("htw-delivered-for")))
-            memcpy(text, view->headers[i].value.bytes, view->headers[i].value.size);
+            (void)htw__bytes_number(view->headers[i].value, INT64_MAX, &for_ms);
         if (htw__bytes_are_equal(view->headers[i].name, htw__bytes_of("htw-every")))
-            fail("an occurrence says how it recurs", index);
+            fail("what is delivered says how it recurs", index);
     }
-    int64_t for_ms = strtoll(text, NULL, 10), since_ms = for_ms - record->deadline_ms;
+    return for_ms;
+}
+
+static void judge_occurrence(struct sent *record, int64_t for_ms, size_t index) {
+    int64_t since_ms = for_ms - record->deadline_ms;
     if (since_ms < 0 || since_ms % record->every_ms != 0 ||
         since_ms / record->every_ms >= record->times)
         fail("no such occurrence", index);
@@ -622,8 +575,6 @@ static void judge_occurrence(const struct broker_record *delivered, struct sent 
         fail("an occurrence came twice", index);
     record->seen |= bit;
     occurrences_done++;
-    if (delivered->member_now_ms < for_ms)
-        fail("an occurrence came early", index);
     if (must_be_changed(record, for_ms))
         fail("an occurrence came in spite of a cancel", index);
 }
@@ -664,15 +615,16 @@ static void judge_delivery(const struct broker_record *delivered) {
     }
     if (record->fate != DELIVER)
         fail("it must not be delivered", index);
+    int64_t deadline_ms = time_of(delivered, index);
+    if (delivered->member_now_ms < deadline_ms)
+        fail("early", index);
     if (record->every_ms != 0) {
-        judge_occurrence(delivered, record, index);
+        judge_occurrence(record, deadline_ms, index);
         return;
     }
     record->delivered++;
-    int64_t deadline_ms = record->deadline_ms;
-    check_time(delivered, record, index);
-    if (delivered->member_now_ms < deadline_ms)
-        fail("early", index);
+    if (deadline_ms != record->deadline_ms)
+        fail("it was delivered for another time, or for none", index);
     replacements_done += record->is_replacement;
     int64_t wanted_ms = deadline_ms > record->sent_ms ? deadline_ms : record->sent_ms;
     if (was_cancelled(record, delivered->gained_end))
