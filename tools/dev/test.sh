@@ -54,15 +54,8 @@ run_relay() {
     folder=build/$1
     shift
     ninja -C "$folder" --quiet htw htw-relay programs/relay/tests/relay_suspend.so \
-        programs/relay/tests/test_relay_mock_commits programs/relay/tests/test_relay_mock_doubles \
-        programs/relay/tests/test_relay_mock_members examples/relay_producer examples/relay_consumer
-    case $* in
-    '' | --quick | --long)
-        "$folder/programs/relay/tests/test_relay_mock_commits"
-        "$folder/programs/relay/tests/test_relay_mock_doubles"
-        "$folder/programs/relay/tests/test_relay_mock_members"
-        ;;
-    esac
+        programs/relay/tests/test_relay_mock_long examples/relay_producer examples/relay_consumer
+    case $* in '' | --quick | --long) "$folder/programs/relay/tests/test_relay_mock_long" ;; esac
     fetch_kafka
     python3 programs/relay/tests/test_relay.py "$folder/htw-relay" "$folder" "$kafka" "$@"
 }

@@ -3,9 +3,12 @@
  * directory.c - what is known of the topics that are delivered to: a table of at most DESTINATIONS_MAX.
  *
  * The relay's thread never waits for an answer about a topic. It goes by what it knows, asks again in the background
- * (lookup.h) when that is old, and postpones a record whose topic it does not know. Buckets are loaded before they are
- * due, and the question goes out with the loading; so a record is postponed only if it was late on arrival, or if
- * more topics are new at once than brokers can answer for in that time.
+ * when that is old, and postpones a record whose topic it does not know. Buckets are loaded before they are due, and the
+ * question goes out with the loading; so a record is postponed only if it was late on arrival, or if brokers do not
+ * answer in that time.
+ *
+ * A question is for all topics of the cluster, whatever is unknown: so thousands of topics that do not exist cost no more
+ * than one. The brokers spend at most a twentieth of their time on it.
  *
  * A producer hears of a topic only when it is known to exist: its own question would make the topic, where brokers are
  * set so (auto.create.topics.enable).
@@ -32,7 +35,9 @@
 /* How long it counts that there is no such topic while no other answer comes. */
 #define BELIEVED_MS 120000
 
-#define AGAIN_MS 1000 /* after a question without an answer */
+#define ASK_MS 3000    /* for an answer */
+#define AGAIN_MS 1000  /* after a question without one */
+#define PAUSE_TIMES 19 /* so many times as long as an answer took, no other question follows it */
 
 void htw__directory_init(struct htw__directory *self) {
     *self = (struct htw__directory) { .seed = htw__random_seed(self) };
@@ -56,14 +61,16 @@ static void forget(struct htw__directory *self, struct htw__destination *destina
     for (int i = 0; i < HTW__DIRECTORY_PRODUCERS; i++)
         tell_end(destination, i);
     self->suspects -= destination->trust == HTW__TRUST_SUSPECT;
-    self->wanted -= destination->is_wanted;
     htw__link_unlink(&destination->use);
     htw__key_table_remove(&self->names, &destination->node);
     free(destination);
 }
 
 void htw__directory_fini(struct htw__directory *self) {
-    htw__lookup_fini(&self->lookup);
+    int result;
+    (void)htw__background_take(&self->background, true, &result);
+    if (self->metadata != NULL)
+        rd_kafka_metadata_destroy(self->metadata);
     if (self->by_use._next == NULL) /* it was not made */
         return;
     while (!htw__ring_is_empty(&self->by_use))
@@ -109,7 +116,7 @@ struct htw__destination *htw__directory_add(struct htw__directory *self, const c
     make_room(self);
     struct htw__destination *added = htw__memory(sizeof(*added) + size + 1);
     added->partitions = partitions;
-    added->asked_ms = added->answered_ms = htw__clock_monotonic_ms();
+    added->answered_ms = htw__clock_monotonic_ms();
     memcpy(added->name, name, size + 1);
     htw__key_node_set(&added->node, htw__key_hash(name, size, self->seed), added->name, size);
     htw__key_table_insert(&self->names, &added->node);
@@ -123,66 +130,85 @@ static bool is_denied(const struct htw__destination *destination) {
     return destination->trust == HTW__TRUST_DENIED && destination->partitions == -EACCES;
 }
 
-static int64_t patience_of(const struct htw__destination *destination) {
-    if (destination->partitions == -EAGAIN)
-        return AGAIN_MS;
-    return destination->partitions > 0 || is_denied(destination) ? KNOWN_MS : MISSING_MS;
-}
-
-static void ask(struct htw__directory *self, struct htw__destination *destination) {
-    destination->is_wanted = destination->is_asked = true;
-    self->wanted++;
-}
-
-void htw__directory_send(struct htw__directory *self) {
-    struct htw__link *at = self->by_use._next;
-    for (; self->wanted > 0 && htw__lookup_is_free(&self->lookup) &&
-           self->lookup.count < HTW__LOOKUPS_MAX && at != &self->by_use;
-         at = at->_next) {
-        struct htw__destination *destination = of_use(at);
-        if (!destination->is_wanted)
-            continue;
-        htw__lookup_add(&self->lookup, destination->name);
-        destination->is_wanted = false;
-        self->wanted--;
-    }
-    htw__lookup_send(&self->lookup);
+static bool is_old(const struct htw__destination *destination) {
+    int64_t known_ms =
+        destination->partitions > 0 || is_denied(destination) ? KNOWN_MS : MISSING_MS;
+    return destination->partitions == -EAGAIN ||
+           htw__clock_monotonic_ms() - destination->answered_ms >= known_ms;
 }
 
 struct htw__destination *htw__directory_find(struct htw__directory *self, const char *name) {
-    int64_t now_ms = htw__clock_monotonic_ms();
     struct htw__destination *found = find(self, name);
-    if (found == NULL) {
+    if (found == NULL)
         found = htw__directory_add(self, name, -EAGAIN);
-        ask(self, found);
-        return found;
-    }
     htw__link_unlink(&found->use);
     htw__ring_push_back(&self->by_use, &found->use);
-    if (found->partitions == 0 && now_ms - found->answered_ms >= BELIEVED_MS)
+    self->is_wanted |= is_old(found);
+    if (found->partitions == 0 && htw__clock_monotonic_ms() - found->answered_ms >= BELIEVED_MS)
         found->partitions = -EAGAIN;
-    if (!found->is_asked && now_ms - found->asked_ms >= patience_of(found))
-        ask(self, found);
     return found;
 }
 
-/* Without an answer: what was known last. */
-static void note_answer(struct htw__directory *self, const struct htw__lookup_item *answer) {
-    struct htw__destination *known = find(self, answer->name);
-    if (known == NULL) /* forgotten meanwhile */
+static int compare_names(const void *a, const void *b) {
+    const rd_kafka_metadata_topic_t *one = a, *other = b;
+    return strcmp(one->topic, other->topic);
+}
+
+/* In the background. Returns whether there is an answer. */
+static int ask(void *context) {
+    struct htw__directory *self = context;
+    if (rd_kafka_metadata(self->client, 1, NULL, &self->metadata, ASK_MS) != 0)
+        return 0;
+    qsort(self->metadata->topics, (size_t)self->metadata->topic_cnt,
+          sizeof(*self->metadata->topics), compare_names);
+    return 1;
+}
+
+void htw__directory_open(struct htw__directory *self, rd_kafka_t *client, int event_fd) {
+    self->client = client;
+    self->background = (struct htw__background) {
+        .job = ask, .context = self, .name = "topics", .event_fd = event_fd
+    };
+}
+
+void htw__directory_send(struct htw__directory *self) {
+    int64_t now_ms = htw__clock_monotonic_ms();
+    if (!self->is_wanted || self->background.is_in_flight ||
+        now_ms - self->asked_ms < self->pause_ms)
         return;
-    known->is_asked = false;
-    known->asked_ms = htw__clock_monotonic_ms();
-    if (answer->partitions == -EAGAIN)
+    self->is_wanted = false;
+    self->asked_ms = now_ms;
+    htw__background_begin(&self->background);
+}
+
+/* A topic that is not in the answer does not exist, or may not be seen. What was learned after the question counts more. */
+static void note_answer(const struct htw__directory *self, struct htw__destination *known) {
+    const rd_kafka_metadata_topic_t wanted = { .topic = known->name };
+    if (known->partitions != -EAGAIN &&
+        (known->answered_ms >= self->asked_ms || (is_denied(known) && !is_old(known))))
         return;
-    known->partitions = answer->partitions;
-    known->answered_ms = known->asked_ms;
+    const rd_kafka_metadata_topic_t *found =
+        bsearch(&wanted, self->metadata->topics, (size_t)self->metadata->topic_cnt, sizeof(wanted),
+                compare_names);
+    int32_t partitions = found != NULL ? htw__lookup_partitions(found) : 0;
+    if (partitions == -EAGAIN)
+        return;
+    known->partitions = partitions;
+    known->answered_ms = htw__clock_monotonic_ms();
 }
 
 void htw__directory_learn(struct htw__directory *self) {
-    size_t count = htw__lookup_take(&self->lookup);
-    for (size_t i = 0; i < count; i++)
-        note_answer(self, &self->lookup.items[i]);
+    int has_answer;
+    if (!htw__background_take(&self->background, false, &has_answer))
+        return;
+    self->pause_ms =
+        has_answer ? PAUSE_TIMES * (htw__clock_monotonic_ms() - self->asked_ms) : AGAIN_MS;
+    if (!has_answer)
+        return;
+    for (struct htw__link *at = self->by_use._next; at != &self->by_use; at = at->_next)
+        note_answer(self, of_use(at));
+    rd_kafka_metadata_destroy(self->metadata);
+    self->metadata = NULL;
 }
 
 void htw__directory_refused(struct htw__directory *self, const char *name,
@@ -194,14 +220,14 @@ void htw__directory_refused(struct htw__directory *self, const char *name,
     if (known == NULL || !(may_not || is_missing))
         return;
     known->partitions = may_not ? -EACCES : 0;
-    known->asked_ms = known->answered_ms = htw__clock_monotonic_ms();
+    known->answered_ms = htw__clock_monotonic_ms();
 }
 
 /* What was denied stays so for its minute. */
 void htw__directory_doubt(struct htw__directory *self) {
     for (struct htw__link *at = self->by_use._next; at != &self->by_use; at = at->_next)
         if (!is_denied(of_use(at)))
-            of_use(at)->asked_ms = htw__clock_monotonic_ms() - KNOWN_MS;
+            of_use(at)->answered_ms = htw__clock_monotonic_ms() - KNOWN_MS;
 }
 
 /* ---- producers */

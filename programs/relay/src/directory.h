@@ -4,6 +4,7 @@
 #define HTW_RELAY_DIRECTORY_H
 
 #include "../../../src/base/key_table.h"
+#include "background.h"
 #include "lookup.h"
 #include "state.h"
 
@@ -19,10 +20,7 @@ struct htw__destination {
     struct htw__link use;      /* in `by_use` */
     int32_t
         partitions; /* 0: there is no such topic; -EACCES: it may not be seen, or written to; -EAGAIN: not known */
-    bool is_wanted;   /* it is to be asked for */
-    bool is_asked;    /* it is, or the lookup has a question about it */
-    int64_t asked_ms; /* when that was, or an answer came; by the monotonic clock */
-    int64_t answered_ms;
+    int64_t answered_ms; /* when that was known, by the monotonic clock */
     enum htw__trust trust;
     uint64_t transactions[HTW__CHANNEL_ALL + 1]; /* by channel: the last one that it was in */
     rd_kafka_topic_t
@@ -34,19 +32,26 @@ struct htw__directory {
     struct htw__key_table names;
     struct htw__link by_use; /* the one that was used longest ago first */
     uint64_t seed;
-    struct htw__lookup lookup;
+    rd_kafka_t *client;
+    struct htw__background background; /* asks for all topics */
+    const struct rd_kafka_metadata *metadata;
+    bool is_wanted;             /* something is to be asked for */
+    int64_t asked_ms, pause_ms; /* when that was done last, and how long it is not done again */
     uint64_t
         transactions[HTW__CHANNEL_ALL + 1];  /* by channel: the number of the present one, from 1 */
     unsigned unproven[HTW__CHANNEL_ALL + 1]; /* by channel: such destinations in it */
     unsigned suspects;
-    size_t wanted;      /* destinations that are to be asked for */
     int64_t careful_ms; /* until then records are taken one at a time; 0: they are not */
 };
 
 /* Makes an empty one. It must not move. */
 void htw__directory_init(struct htw__directory *directory);
 
-/* Forgets all, and ends the thread that asks. One that is zero may be ended. */
+/* Lets it ask by a client, a consumer. The client and the descriptor, which is written to when there is an answer, stay the
+ * caller's, and outlive it. */
+void htw__directory_open(struct htw__directory *directory, rd_kafka_t *client, int event_fd);
+
+/* Forgets all; may wait for an answer for three seconds. One that is zero may be ended. */
 void htw__directory_fini(struct htw__directory *directory);
 
 /* What is known of a topic. Asks for it in the background if that is nothing, or old. The result is valid until the

@@ -87,7 +87,8 @@ int htw__kafka_open(struct htw__kafka *self, const struct htw__kafka_options *op
     if (self->admin == NULL)
         return -EIO;
     self->trim.queue = rd_kafka_queue_new(self->admin);
-    htw__lookup_init(&self->directory.lookup, self->admin, self->event_fd);
+    htw__directory_open(&self->directory, self->admin, self->event_fd);
+    htw__survey_init(self);
     htw__commits_init(self);
     return 0;
 }
@@ -349,7 +350,7 @@ int htw__kafka_close(struct htw__kafka *self) {
     if (self->has_relay)
         htw__relay_fini(&self->relay);
     free(self->stripes);
-    free(self->survey.seen);
+    htw__survey_fini(self);
     free(self->view.headers);
     if (self->event_fd >= 0)
         close(self->event_fd);

@@ -12,7 +12,7 @@
  * rebalance: Kafka refuses it if another generation has begun since. (Fresh data, taken just before a
  * commit, would name nobody if the membership has been lost meanwhile, and Kafka lets that pass.)
  *
- * One thread uses all this, except that the lookup asks by `admin`, that commits are done by a thread for each writer
+ * One thread uses all this, except that directory and survey ask by `admin` in threads of their own, that commits are done by a thread for each writer
  * (commit.c), and that librdkafka tells errors and log lines by these and by its own threads.
  */
 #ifndef HTW_RELAY_KAFKA_H
@@ -150,6 +150,9 @@ struct htw__kafka {
     int64_t last_touch_ms, recommit_ms; /* positions are committed again after this */
     /* What is done from time to time. */
     struct {
+        struct htw__background background; /* asks for `offsets` of `list` */
+        rd_kafka_topic_partition_list_t *list;
+        enum htw__lookup_offsets offsets;
         struct htw__seen *seen; /* of the stripes below `count` */
         uint32_t count;
         int64_t asked_ms, measured_ms; /* when the positions and the ends of the input were */
@@ -447,6 +450,9 @@ bool htw__acknowledge_is_complete(struct htw__kafka *kafka, enum htw__channel ch
 bool htw__acknowledge_await(struct htw__kafka *kafka, enum htw__channel channel, int limit_ms);
 
 /* ---- survey.c */
+
+void htw__survey_init(struct htw__kafka *kafka);
+void htw__survey_fini(struct htw__kafka *kafka);
 
 /* From time to time: how far the input goes, whether each of its partitions has a relay, and whether our topics are as they
  * were. Waits for nothing. */

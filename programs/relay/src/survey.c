@@ -7,7 +7,7 @@
  * The owner of a stripe commits the position of its input from time to time, whether or not something arrives (sign_ms),
  * and beside it stands the clock of the stripe, which goes on. So a stripe whose offset and clock are the same at several looks in a
  * row has no owner, or one that does not get on. Looks are counted, not seconds: a relay that stood still itself finds
- * nothing wrong. Each relay sees all stripes; positions are asked for by the thread of lookup.c. (librdkafka 2.0.2 can ask for
+ * nothing wrong. Each relay sees all stripes; positions are asked for in the background. (librdkafka 2.0.2 can ask for
  * the members of a group, but ends the program where the coordinator does not answer in time.)
  *
  * Each minute, our own topics are looked at: their settings (settings.c), and whether the indexes of our stripes begin and end
@@ -17,6 +17,9 @@
 
 #include "memory.h"
 
+#include <stdlib.h>
+
+#define ASK_MS 1000
 #define MEASURE_MS 1000
 #define STILL_MAX 6 /* looks: half a minute */
 #define LOOK_MS 60000
@@ -40,7 +43,7 @@ static void reserve(struct htw__kafka *self) {
 }
 
 /* The positions of all stripes, or the offsets of the indexes of ours. */
-static bool ask(struct htw__kafka *self, enum htw__lookup_offsets offsets) {
+static void ask(struct htw__kafka *self, enum htw__lookup_offsets offsets) {
     rd_kafka_topic_partition_list_t *list =
         rd_kafka_topic_partition_list_new((int)self->survey.count);
     bool is_index = offsets != HTW__LOOKUP_POSITIONS;
@@ -53,10 +56,36 @@ static bool ask(struct htw__kafka *self, enum htw__lookup_offsets offsets) {
                 self, list,
                 (struct htw__source) { i, is_index ? HTW__RELAY_IDS : HTW__RELAY_INPUT, 0 }, 0);
     }
-    if (list->cnt > 0 && htw__lookup_ask_offsets(&self->directory.lookup, offsets, list))
-        return true;
-    rd_kafka_topic_partition_list_destroy(list);
-    return false;
+    if (list->cnt == 0) {
+        rd_kafka_topic_partition_list_destroy(list);
+        return;
+    }
+    self->survey.list = list;
+    self->survey.offsets = offsets;
+    htw__background_begin(&self->survey.background);
+}
+
+/* In the background. */
+static int answer(void *context) {
+    const struct htw__kafka *self = context;
+    rd_kafka_topic_partition_list_t *list = self->survey.list;
+    rd_kafka_resp_err_t error = htw__lookup_each(self->admin, self->survey.offsets, list, ASK_MS);
+    for (int i = 0; i < list->cnt && error != 0; i++)
+        list->elems[i].err = error;
+    return 0;
+}
+
+void htw__survey_init(struct htw__kafka *self) {
+    self->survey.background = (struct htw__background) {
+        .job = answer, .context = self, .name = "survey", .event_fd = self->event_fd
+    };
+}
+
+void htw__survey_fini(struct htw__kafka *self) {
+    int result;
+    if (htw__background_take(&self->survey.background, true, &result))
+        rd_kafka_topic_partition_list_destroy(self->survey.list);
+    free(self->survey.seen);
 }
 
 static void note_index(struct htw__kafka *self, enum htw__lookup_offsets offsets,
@@ -91,19 +120,16 @@ static void note(struct htw__kafka *self, const rd_kafka_topic_partition_t *foun
 }
 
 static void take_answer(struct htw__kafka *self) {
-    enum htw__lookup_offsets offsets;
-    rd_kafka_topic_partition_list_t *list =
-        htw__lookup_take_offsets(&self->directory.lookup, &offsets);
-    if (list == NULL)
+    const rd_kafka_topic_partition_list_t *list = self->survey.list;
+    int result;
+    if (!htw__background_take(&self->survey.background, false, &result))
         return;
     for (int i = 0; i < list->cnt; i++)
-        if (offsets == HTW__LOOKUP_POSITIONS)
+        if (self->survey.offsets == HTW__LOOKUP_POSITIONS)
             note(self, &list->elems[i]);
         else
-            note_index(self, offsets, &list->elems[i]);
-    rd_kafka_topic_partition_list_destroy(list);
-    if (offsets != HTW__LOOKUP_POSITIONS)
-        return;
+            note_index(self, self->survey.offsets, &list->elems[i]);
+    rd_kafka_topic_partition_list_destroy(self->survey.list);
     self->relay.stats.stripes_stalled = 0;
     for (uint32_t i = 0; i < self->survey.count; i++)
         self->relay.stats.stripes_stalled += self->survey.seen[i].still >= STILL_MAX;
@@ -112,9 +138,6 @@ static void take_answer(struct htw__kafka *self) {
 /* A stripe that was stopped is tried again: its topic may have been given back. */
 static void look(struct htw__kafka *self, int64_t now_ms) {
     htw__settings_take(self);
-    if (self->survey.to_ask > 0 &&
-        ask(self, self->survey.to_ask == 2 ? HTW__LOOKUP_STARTS : HTW__LOOKUP_ENDS))
-        self->survey.to_ask--;
     if (now_ms - self->survey.looked_ms < LOOK_MS)
         return;
     self->survey.looked_ms = now_ms;
@@ -125,16 +148,26 @@ static void look(struct htw__kafka *self, int64_t now_ms) {
             self->stripes[i] = HTW__STRIPE_ASSIGNED;
 }
 
+/* One question at a time. */
+static void ask_next(struct htw__kafka *self, int64_t now_ms) {
+    if (self->survey.background.is_in_flight)
+        return;
+    if (now_ms - self->survey.asked_ms >= self->options.survey_ms) {
+        self->survey.asked_ms = now_ms;
+        reserve(self);
+        ask(self, HTW__LOOKUP_POSITIONS);
+    } else if (self->survey.to_ask > 0) {
+        ask(self, self->survey.to_ask == 2 ? HTW__LOOKUP_STARTS : HTW__LOOKUP_ENDS);
+        self->survey.to_ask--;
+    }
+}
+
 void htw__survey_run(struct htw__kafka *self, int64_t now_ms) {
     take_answer(self);
     if (now_ms - self->survey.measured_ms >= MEASURE_MS) {
         self->survey.measured_ms = now_ms;
         measure_ends(self);
     }
-    if (now_ms - self->survey.asked_ms >= self->options.survey_ms) {
-        self->survey.asked_ms = now_ms;
-        reserve(self);
-        (void)ask(self, HTW__LOOKUP_POSITIONS);
-    }
     look(self, now_ms);
+    ask_next(self, now_ms);
 }

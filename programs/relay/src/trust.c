@@ -82,7 +82,7 @@ struct htw__destination *htw__trust_refused(struct htw__directory *self, enum ht
     if (count == 1) {
         set_trust(self, last, HTW__TRUST_DENIED);
         last->partitions = -EACCES;
-        last->asked_ms = last->answered_ms = htw__clock_monotonic_ms();
+        last->answered_ms = htw__clock_monotonic_ms();
         return last;
     }
     if (count > 1)

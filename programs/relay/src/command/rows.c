@@ -31,24 +31,12 @@ void htw__rows_print_head(void) {
     printf("%-27s %9s  %s  %s  %s\n", "TIME", "BYTES", "ID", "DESTINATION", "[KEY] VALUE");
 }
 
-/* How it comes again: the headers that say so. */
-static void print_rule(const struct htw__relay_record *record) {
-    static const char *const names[] = { "htw-every", "htw-cron", "htw-zone", "htw-until",
-                                         "htw-catch-up" };
-    for (size_t i = 0; i < record->header_count; i++)
-        for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
-            if (htw__bytes_are_equal(record->headers[i].name, htw__bytes_of(names[k]))) {
-                printf("; %s ", names[k] + sizeof("htw-") - 1);
-                print_bytes(record->headers[i].value, ALL_COLUMNS);
-            }
-}
-
 /* What becomes of it, if that is not what it says itself. */
 static void print_fate(const struct htw__waiting *row) {
     if (row->copies > 1)
         printf("; %" PRIu32 " times", row->copies);
     if (row->request.recurs)
-        print_rule(row->record);
+        fputs("; comes again", stdout);
     if (row->request.is_letter)
         fputs("; a dead letter that was refused", stdout);
 }

@@ -102,16 +102,6 @@ UNIT_TEST(recurrence_reasons_of_dead_letters) {
     }
 }
 
-UNIT_TEST(recurrence_zone_that_does_not_exist_is_told) {
-    static const char *const zones[] = { "Nowhere/At_all", "../../etc/passwd", "/etc/localtime" };
-    for (size_t i = 0; i < COUNT_OF(zones); i++) {
-        struct htw__recurrence recurrence = make(NULL, "@daily", zones[i], NULL);
-        int64_t next_ms;
-        int error = htw__recurrence_next(&recurrence, 0, &next_ms);
-        assert_true(error == -ENOENT || error == -EINVAL);
-    }
-}
-
 /* 2:30 does not exist on 29 March 2026, and exists twice on 25 October. */
 /* holds: relay-18 */
 UNIT_TEST(recurrence_by_calendar_comes_once_a_day_also_when_clocks_change) {

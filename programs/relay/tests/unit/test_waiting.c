@@ -21,24 +21,29 @@ static void add(struct htw__source from, const struct htw__relay_record *record)
     htw__waiting_page_add(&page, from, record, &request);
 }
 
-/* A record as it is found; `header` and `id` may be NULL. */
-static void find_header(uint32_t level, int64_t at_ms, const char *key, const char *value,
-                        const char *name, const char *id, const char *more, const char *text) {
-    char time[32];
+/* A record with these headers, NAME, VALUE, ..., NULL. */
+static void find_record(uint32_t level, int64_t offset, const char *key, const char *value,
+                        const char *const *words) {
     struct htw__header headers[3];
-    struct htw__relay_record record = { .offset = 7, .timestamp_ms = 0, .headers = headers };
-    snprintf(time, sizeof(time), "%" PRId64, at_ms);
-    headers[record.header_count++] =
-        (struct htw__header) { htw__bytes_of("htw-deliver-at"), htw__bytes_of(time) };
-    if (id != NULL)
+    struct htw__relay_record record = { .offset = offset,
+                                        .key = htw__bytes_of(key),
+                                        .value = htw__bytes_of(value),
+                                        .headers = headers };
+    for (; *words != NULL; words += 2)
         headers[record.header_count++] =
-            (struct htw__header) { htw__bytes_of(name), htw__bytes_of(id) };
-    if (more != NULL)
-        headers[record.header_count++] =
-            (struct htw__header) { htw__bytes_of(more), htw__bytes_of(text) };
-    record.key = htw__bytes_of(key);
-    record.value = htw__bytes_of(value);
+            (struct htw__header) { htw__bytes_of(words[0]), htw__bytes_of(words[1]) };
     add((struct htw__source) { 0, level, 0 }, &record);
+}
+
+/* As it is found in a level, with up to two headers besides its time. */
+static void find_header(uint32_t level, int64_t at_ms, const char *key, const char *value,
+                        const char *name, const char *text, const char *more, const char *other) {
+    char time[32];
+    const char *const words[] = {
+        "htw-deliver-at", time, text == NULL ? NULL : name, text, more, other, NULL
+    };
+    snprintf(time, sizeof(time), "%" PRId64, at_ms);
+    find_record(level, 7, key, value, words);
 }
 
 static void find(uint32_t level, int64_t at_ms, const char *value, const char *id) {
@@ -65,17 +70,6 @@ static const char *rows(void) {
 
 static void finish(void) {
     htw__waiting_page_fini(&page);
-}
-
-UNIT_TEST(waiting_rows_come_by_their_time) {
-    begin(NULL, 10);
-    find(2, 30, "c", NULL);
-    find(1, 10, "a", "x");
-    find(0, 20, "b", NULL);
-    assert_string_equal(rows(), "a/1 b/0 c/2 ");
-    assert_int_equal(page.found, 3);
-    assert_false(page.has_more);
-    finish();
 }
 
 /* A thousand in a random order, in pages of seven: each once, in order. */
@@ -153,14 +147,8 @@ UNIT_TEST(waiting_records_that_are_the_same_are_counted) {
 }
 
 UNIT_TEST(waiting_same_delay_from_input_and_level_is_one) {
-    struct htw__header delay = { htw__bytes_of("htw-delay"), htw__bytes_of("10") };
-    struct htw__relay_record record = { .timestamp_ms = 5,
-                                        .value = htw__bytes_of("a"),
-                                        .key = htw__bytes_of("key"),
-                                        .headers = &delay,
-                                        .header_count = 1 };
     begin(NULL, 10);
-    add((struct htw__source) { 0, HTW__RELAY_INPUT, 0 }, &record);
+    find_record(HTW__RELAY_INPUT, 7, "key", "a", (const char *const[]) { "htw-delay", "15", NULL });
     find(1, 15, "a", NULL);
     assert_string_equal(rows(), "a/1 ");
     finish();
@@ -201,17 +189,8 @@ UNIT_TEST(waiting_is_what_the_index_leads_to) {
 
 static void find_input(int64_t offset, const char *value, const char *name, const char *id,
                        const char *more, const char *text) {
-    struct htw__header headers[3] = { { htw__bytes_of("htw-deliver-at"), htw__bytes_of("10") },
-                                      { htw__bytes_of(name), htw__bytes_of(id) } };
-    struct htw__relay_record record = { .offset = offset,
-                                        .key = htw__bytes_of("key"),
-                                        .value = htw__bytes_of(value),
-                                        .headers = headers,
-                                        .header_count = more == NULL ? 2 : 3 };
-    if (more != NULL)
-        headers[2] = (struct htw__header) { htw__bytes_of(more), htw__bytes_of(text) };
-    const struct htw__source from = { 0, HTW__RELAY_INPUT, 0 };
-    add(from, &record);
+    const char *const words[] = { "htw-deliver-at", "10", name, id, more, text, NULL };
+    find_record(HTW__RELAY_INPUT, offset, "key", value, words);
 }
 
 /* holds: relay-16 */
