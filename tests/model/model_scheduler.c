@@ -1,38 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * model_scheduler.c - random histories of a scheduler whose timers have several clocks, compared after
- * each step with an oracle that visits all timers every time. For its arguments see arguments.h.
+ * model_scheduler.c - random histories of a scheduler in manual time, compared after each step with an oracle
+ * (scheduler_oracle.h). For its arguments see arguments.h.
  *
- * There is one thread, and manual time; each clock is advanced with the others, and at times set alone,
- * forward or back. All times are whole ticks: tests/unit/scheduler has the rounding. Which timers run
- * in a step, and at what time, is known before it, except for the order of those of one instant. Some
- * timers of groups have a span; the scales of the groups change. Timers repeat in all ways, some move or cancel
- * themselves in their callback, and some have a release hook. Half of the histories have a limit of timers. The
- * counters are those of the oracle.
+ * There is one thread. Each clock goes on with the others, and at times is set alone, forward or back. Callbacks,
+ * hooks after them, and an executor make steps of their own. Timers repeat in all ways, and some have keys, groups,
+ * spans, hooks and other clocks. Half of the histories have a limit of timers. In some steps memory is refused: then
+ * a call that fails has changed nothing, and nothing else is late.
  */
-/* holds: scheduler-9, scheduler-25, scheduler-28, scheduler-29 */
+/* holds: scheduler-1, scheduler-2, scheduler-3, scheduler-4, scheduler-5, scheduler-7, scheduler-8, scheduler-9 */
+/* holds: scheduler-10, scheduler-12, scheduler-15, scheduler-16, scheduler-25, scheduler-27, scheduler-28 */
+/* holds: scheduler-29, scheduler-30, scheduler-32 */
 #include "arguments.h"
+#include "scheduler_oracle.h"
 
+#include "../support/failing_allocator.h"
+#include "../support/oracle.h"
 #include "../support/random.h"
-
-#include <htw/scheduler.h>
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum {
-    TIMERS = 48,
-    GROUPS = 2,
-    KEYS = 4,
-    SITES = 3,
-    CLOCKS = HTW_CLOCK_MANUAL + 1,
-    STEPS_A_HISTORY = 1500
-};
-
-#define TICK_NS HTW_MILLISECOND
+enum { STEPS_A_HISTORY = 1500, STALE = 64, NESTED_STEPS = 40 };
 
 static const enum htw_clock clocks[] = { HTW_CLOCK_MANUAL, HTW_CLOCK_MANUAL, HTW_CLOCK_REALTIME,
                                          HTW_CLOCK_MONOTONIC,
@@ -41,48 +32,37 @@ static const enum htw_clock clocks[] = { HTW_CLOCK_MANUAL, HTW_CLOCK_MANUAL, HTW
 #endif
 };
 
-/* What a callback does with its own timer. */
-enum act { ACT_NOTHING, ACT_MOVE, ACT_CANCEL };
-
-struct timed {
-    htw_handle handle;
-    enum htw_clock clock;
-    bool pending;
-    /* By its clock, at scale 1; while its group is paused: the rest, unless `keeps_instant`. */
-    int64_t deadline_ns;
-    bool keeps_instant; /* an instant of the wall clock, which a pause does not move */
-    int64_t span_ns;    /* 0: none */
-    int group, key;     /* -1: none */
-    double kept_scale;  /* of the group that it had, which was destroyed */
-    int64_t period_ns;  /* 0: runs once */
-    enum htw_repeat repeat;
-    uint64_t missed;                     /* periods that were left out since the last run */
-    uint64_t told_missed, wanted_missed; /* what the last run was told of them */
-    int site;                            /* -1: none */
-    enum act act;                        /* in every third run nothing */
-    int64_t act_ns;                      /* the delay of a move */
-    bool is_hooked;
-    uint64_t releases, wanted_releases;
-    uint64_t runs, wanted;  /* what the library and the oracle have counted */
-    int64_t ran_ns, due_ns; /* the own clock at the last run, and what the oracle wants there */
-};
-
 static struct model {
     struct htw_scheduler *scheduler;
     struct htw_group *groups[GROUPS];
-    bool paused[GROUPS];
-    double scales[GROUPS];
-    struct timed timers[TIMERS];
-    int64_t now_ns[CLOCKS];
-    uint64_t limit; /* 0: none */
-    struct htw_scheduler_stats counted;
+    struct failing_allocator memory;
+    htw_handle stale[STALE]; /* of timers that have ended */
     bool observes;
-    struct htw_site_stats sites[SITES]; /* as counted */
+    int cpu;                /* on which this thread seems to run: that of a shard */
+    int64_t to_pass_ns;     /* of an advance that is going on */
+    unsigned inside;        /* how many callbacks, hooks and executors this is in */
+    unsigned nested_left;   /* steps that may yet be made inside */
+    bool jumps;             /* a clock is being set */
+    bool is_quiet;          /* a call is going on whose hooks make no step */
+    struct timed *hooked;   /* its hook is called after its last run; NULL: none */
+    struct timed *just_ran; /* whose hook may be called next */
     struct random_source source;
     uint64_t history, step;
     const char *failure;
     bool trace;
 } model;
+
+/* So that a history is the same each time. */
+uint64_t __wrap_htw__random_seed(const void *owner);
+uint64_t __wrap_htw__random_seed(const void *owner) {
+    (void)owner;
+    return 1;
+}
+
+int __wrap_sched_getcpu(void);
+int __wrap_sched_getcpu(void) {
+    return model.cpu;
+}
 
 static void expect(bool holds, const char *what) {
     if (!holds && model.failure == NULL)
@@ -95,14 +75,15 @@ static uint64_t below(uint64_t bound) {
     return random_below(&model.source, bound);
 }
 
+/* Half of them are whole ticks. */
 static int64_t ticks(uint64_t bound) {
-    return (int64_t)below(bound) * TICK_NS;
+    return (int64_t)below(bound) * TICK_NS + (int64_t)(below(2) * below(TICK_NS));
 }
 
-static int64_t some_span(void) {
+static int64_t some_delay(void) {
     switch (below(6)) {
     case 0:
-        return 0;
+        return below(2) == 0 ? 0 : -ticks(60);
     case 1:
         return ticks(100000);
     case 2:
@@ -112,226 +93,118 @@ static int64_t some_span(void) {
     }
 }
 
-/* ---- the oracle */
-
-static bool is_paused(const struct timed *timer) {
-    return timer->group >= 0 && model.paused[timer->group];
+/* A clock that is set may pass a wheel by many ticks. Until the wheel is served, a deadline in the present tick is
+   rounded up (clockwork.c). */
+static bool may_be_absolute(void) {
+    return !model.jumps && below(2) == 0;
 }
-
-/* Whether deadline_ns is the rest of a delay. */
-static bool has_rest(const struct timed *timer) {
-    return is_paused(timer) && !timer->keeps_instant;
-}
-
-static int64_t sum(int64_t a, int64_t b) {
-    return a == HTW_NEVER_NS || b == HTW_NEVER_NS ? HTW_NEVER_NS : a + b;
-}
-
-/* How much sooner it is due than at scale 1: a part of its span. */
-static int64_t lead_ns(const struct timed *timer) {
-    if (timer->span_ns == 0)
-        return 0;
-    int64_t span = timer->span_ns / TICK_NS;
-    double scale = timer->group < 0 ? timer->kept_scale : model.scales[timer->group];
-    return (span - (int64_t)(scale * (double)span + 0.5)) * TICK_NS;
-}
-
-/* A time that is left, as long as it is left. */
-static int64_t less(int64_t left, int64_t by) {
-    if (left == HTW_NEVER_NS)
-        return left;
-    return left > by ? left - by : 0;
-}
-
-/* Whether the library may say so. One that a change of the scale made due is so since then. */
-static bool is_deadline(const struct timed *timer, int64_t deadline_ns) {
-    int64_t wanted_ns = timer->deadline_ns, now_ns = model.now_ns[timer->clock];
-    if (has_rest(timer))
-        wanted_ns = sum(now_ns, less(wanted_ns, lead_ns(timer)));
-    else if (wanted_ns != HTW_NEVER_NS)
-        wanted_ns -= lead_ns(timer);
-    return deadline_ns == wanted_ns ||
-           (timer->span_ns > 0 && deadline_ns > wanted_ns && deadline_ns <= now_ns);
-}
-
-/* How long until its deadline, if no clock is set. */
-static int64_t rest_ns(const struct timed *timer) {
-    if (timer->deadline_ns == HTW_NEVER_NS)
-        return HTW_NEVER_NS;
-    int64_t left = timer->deadline_ns - (has_rest(timer) ? 0 : model.now_ns[timer->clock]);
-    return less(left, lead_ns(timer));
-}
-
-/* How long until it runs, if no clock is set. */
-static int64_t left_ns(const struct timed *timer) {
-    return !timer->pending || is_paused(timer) ? HTW_NEVER_NS : rest_ns(timer);
-}
-
-static int64_t least_left_ns(void) {
-    int64_t least = HTW_NEVER_NS;
-    for (int i = 0; i < TIMERS; i++)
-        if (left_ns(&model.timers[i]) < least)
-            least = left_ns(&model.timers[i]);
-    return least;
-}
-
-static void end_in_oracle(struct timed *timer, uint64_t *counter) {
-    timer->pending = false;
-    timer->wanted_releases += timer->is_hooked;
-    if (timer->site >= 0 && counter == &model.counted.cancelled)
-        model.sites[timer->site].cancelled++;
-    ++*counter;
-}
-
-static enum act act_of(const struct timed *timer, uint64_t run) {
-    return run % 3 == 0 ? ACT_NOTHING : timer->act;
-}
-
-static void plan_next_run(struct timed *timer) {
-    int64_t now_ns = model.now_ns[timer->clock];
-    timer->deadline_ns += timer->period_ns;
-    bool is_overdue = timer->deadline_ns <= now_ns;
-    if (timer->repeat == HTW_REPEAT_AFTER || (timer->repeat == HTW_REPEAT_DELAY && is_overdue))
-        timer->deadline_ns = now_ns + timer->period_ns;
-    for (; timer->repeat == HTW_REPEAT_SKIP && timer->deadline_ns <= now_ns; timer->missed++)
-        timer->deadline_ns += timer->period_ns;
-    model.counted.missed += timer->missed;
-}
-
-static void run_in_oracle(struct timed *timer) {
-    timer->wanted++;
-    timer->wanted_missed = timer->missed;
-    timer->missed = 0;
-    timer->due_ns = model.now_ns[HTW_CLOCK_MANUAL];
-    model.counted.runs++;
-    if (timer->site >= 0)
-        model.sites[timer->site].expired++;
-    enum act act = act_of(timer, timer->wanted);
-    if (timer->period_ns == 0)
-        timer->key = -1;
-    if (act == ACT_MOVE) {
-        timer->keeps_instant = false;
-        timer->deadline_ns = sum(model.now_ns[timer->clock], timer->act_ns + timer->span_ns);
-        model.counted.moved++;
-    } else if (timer->period_ns == 0 || act == ACT_CANCEL) {
-        end_in_oracle(timer, &model.counted.fired);
-    } else {
-        plan_next_run(timer);
-    }
-}
-
-static void pass_time(int64_t delta_ns) {
-    for (int i = 0; i < CLOCKS; i++)
-        model.now_ns[i] += delta_ns;
-}
-
-static void advance_oracle(int64_t delta_ns) {
-    for (int64_t left; (left = least_left_ns()) <= delta_ns; delta_ns -= left) {
-        pass_time(left);
-        for (int i = 0; i < TIMERS; i++)
-            if (left_ns(&model.timers[i]) == 0)
-                run_in_oracle(&model.timers[i]);
-    }
-    pass_time(delta_ns);
-}
-
-/* ---- the library */
-
-static void note_run(void *arg, const struct htw_expiration *expiration) {
-    struct timed *timer = arg;
-    timer->runs++;
-    timer->told_missed = expiration->missed;
-    timer->ran_ns = htw_scheduler_now(expiration->scheduler);
-    EXPECT(expiration->clock == timer->clock);
-    EXPECT(expiration->handle == timer->handle);
-    int64_t now_ns = htw_scheduler_now_by(expiration->scheduler, timer->clock);
-    EXPECT(expiration->deadline_ns <= now_ns);
-    EXPECT(expiration->late_ns == now_ns - expiration->deadline_ns);
-    switch (act_of(timer, timer->runs)) {
-    case ACT_MOVE:
-        EXPECT(htw_reschedule(expiration->scheduler, expiration->handle, timer->act_ns) ==
-               HTW_MOVED);
-        break;
-    case ACT_CANCEL:
-        EXPECT(htw_cancel(expiration->scheduler, expiration->handle) == HTW_RUNNING);
-        break;
-    default:
-        break;
-    }
-}
-
-static void note_release(void *arg) {
-    struct timed *timer = arg;
-    timer->releases++;
-}
-
-static const struct htw_site sites[SITES] = { { note_run, "first", "model", "schedule", 1 },
-                                              { note_run, "second", "model", "schedule", 2 },
-                                              { note_run, "third", "model", "schedule", 3 } };
 
 static struct timed *some_timer(void) {
-    return &model.timers[below(TIMERS)];
-}
-
-static struct timed *holder_of(int group, int key) {
-    for (int i = 0; key >= 0 && i < TIMERS; i++) {
-        struct timed *timer = &model.timers[i];
-        if (timer->pending && timer->key == key && timer->group == group)
-            return timer;
-    }
-    return NULL;
+    struct timed *timer = &ideal.timers[below(TIMERS)];
+    if (ideal.running != NULL && below(3) == 0)
+        return ideal.running;
+    return timer != model.hooked ? timer : some_timer();
 }
 
 static struct htw_group *group_of(int group) {
     return group < 0 ? NULL : model.groups[group];
 }
 
-/* ---- steps */
+/* ---- the library calls */
 
-static void set_deadline(struct timed *timer, int64_t delay_ns, bool is_instant) {
-    timer->keeps_instant = is_instant && timer->clock == HTW_CLOCK_REALTIME;
-    int64_t most_ns = sum(delay_ns, timer->span_ns);
-    if (has_rest(timer))
-        timer->deadline_ns = most_ns < 0 ? 0 : most_ns;
-    else
-        timer->deadline_ns = sum(model.now_ns[timer->clock], most_ns);
+static void take_step_inside(void);
+
+/* Code of the user is called: before this instant nothing was due. */
+static void note_time(void) {
+    int64_t passed_ns = htw_scheduler_now(model.scheduler) - ideal.now_ns[HTW_CLOCK_MANUAL];
+    EXPECT(passed_ns >= 0 && passed_ns <= model.to_pass_ns);
+    EXPECT(passed_ns == 0 || passed_ns == ideal_least_left_ns());
+    ideal_pass_time(passed_ns);
+    model.to_pass_ns -= passed_ns;
 }
+
+static void note_run(void *arg, const struct htw_expiration *expiration) {
+    struct timed *timer = arg;
+    note_time();
+    ideal.lacked_memory |= model.memory.refusals > 0;
+    EXPECT(ideal.running == NULL && ideal_may_run(timer));
+    EXPECT(expiration->clock == timer->clock && expiration->handle == timer->handle);
+    EXPECT(ideal_is_deadline(timer, expiration->deadline_ns));
+    EXPECT(expiration->late_ns == ideal.now_ns[timer->clock] - expiration->deadline_ns);
+    EXPECT(expiration->missed == timer->missed);
+    ideal_start(timer, expiration->late_ns);
+    while (below(3) == 0)
+        take_step_inside();
+    ideal_finish(timer);
+    model.just_ran = timer;
+}
+
+static bool is_one_of(int result, int a, int b) {
+    return result == a || result == b;
+}
+
+/* The hook of a timer that ran is the last of it: nothing brings it back. */
+static void note_release(void *arg) {
+    struct timed *timer = arg;
+    timer->releases++;
+    if (model.is_quiet)
+        return;
+    EXPECT(model.just_ran == timer && !timer->lives);
+    EXPECT(is_one_of(htw_reschedule(model.scheduler, timer->handle, 0), HTW_RUNNING, HTW_GONE));
+    EXPECT(is_one_of(htw_cancel(model.scheduler, timer->handle), HTW_RUNNING, HTW_GONE));
+    EXPECT(is_one_of(htw_cancel_wait(model.scheduler, timer->handle), -EDEADLK, HTW_GONE));
+    EXPECT(htw_set_period(model.scheduler, timer->handle, TICK_NS) <= 0);
+    EXPECT(!htw_is_pending(model.scheduler, timer->handle));
+    model.hooked = timer;
+    take_step_inside();
+    model.hooked = NULL;
+}
+
+/* An executor. */
+static void execute(void *context, struct htw_task *const *tasks, size_t count) {
+    size_t first = below(count);
+    (void)context;
+    note_time();
+    for (size_t i = 0; i < count; i++) {
+        if (below(8) == 0)
+            take_step_inside();
+        htw_task_run(tasks[(first + i) % count]);
+    }
+}
+
+static const struct htw_site sites[SITES] = { { note_run, "first", "model", "schedule", 1 },
+                                              { note_run, "second", "model", "schedule", 2 },
+                                              { note_run, "third", "model", "schedule", 3 } };
+
+/* ---- steps: schedule */
 
 /* Often the same. */
 static int64_t class_of_span(void) {
     static const int64_t spans[] = { 1, 7, 99, 100, 298, 1000, 98765 };
-    return below(2) == 0 ? 0 : spans[below(sizeof(spans) / sizeof(spans[0]))] * TICK_NS;
+    return below(2) == 0 ? 0 : spans[below(sizeof(spans) / sizeof(spans[0]))] * TICK_NS + 5;
 }
 
-static void schedule(void) {
-    struct timed *timer = some_timer();
-    if (timer->pending)
-        return;
-    struct htw_spec spec = HTW_SPEC_INIT;
-    struct htw_unexpired replaced;
+static void choose_properties(struct timed *timer) {
     timer->clock = clocks[below(sizeof(clocks) / sizeof(clocks[0]))];
     timer->group = (int)below(GROUPS + 2) - 2 < 0 ? -1 : (int)below(GROUPS);
     timer->key = below(3) == 0 ? (int)below(KEYS) : -1;
-    timer->period_ns = below(6) == 0 ? TICK_NS + ticks(500) : 0;
+    timer->period_ns = below(6) == 0 ? TICK_NS / 3 + ticks(below(4) == 0 ? 2 : 500) : 0;
     timer->repeat = (enum htw_repeat)below(HTW_REPEAT_AFTER + 1);
     timer->missed = 0;
-    timer->act = below(4) == 0 ? (enum act)(1 + below(2)) : ACT_NOTHING;
-    timer->act_ns = TICK_NS + ticks(50);
     timer->site = (int)below(2 * SITES) - SITES;
     timer->span_ns = timer->group >= 0 && timer->period_ns == 0 ? class_of_span() : 0;
-    int64_t delay_ns = below(20) == 0 ? HTW_NEVER_NS : some_span();
-    bool plain = timer->clock == HTW_CLOCK_MANUAL && timer->group < 0 && timer->key < 0 &&
-                 timer->period_ns == 0 && below(2) == 0;
-    timer->is_hooked = !plain && below(3) == 0;
-    bool is_full = model.limit > 0 && model.counted.pending == model.limit;
-    struct timed *old = holder_of(timer->group, timer->key);
+    timer->is_hooked = below(4) == 0;
+}
+
+static struct htw_spec spec_of(struct timed *timer, int64_t delay_ns) {
+    struct htw_spec spec = HTW_SPEC_INIT;
     spec.callback = note_run;
     spec.arg = timer;
     spec.clock = timer->clock;
-    spec.absolute = delay_ns != HTW_NEVER_NS && below(2) == 0;
-    if (spec.absolute && timer->span_ns > 0 && below(3) == 0)
-        delay_ns = -delay_ns;
-    spec.when_ns = spec.absolute ? model.now_ns[timer->clock] + delay_ns : delay_ns;
+    spec.absolute = delay_ns != HTW_NEVER_NS && may_be_absolute();
+    spec.when_ns = spec.absolute ? ideal.now_ns[timer->clock] + delay_ns : delay_ns;
+    if (timer->span_ns == 0 && below(6) == 0)
+        spec.latest_ns = sum_ns(spec.when_ns, 1 + ticks(100));
     spec.span_ns = timer->span_ns;
     spec.group = group_of(timer->group);
     spec.key = timer->key < 0 ? NULL : &timer->key;
@@ -341,99 +214,202 @@ static void schedule(void) {
     spec.site = timer->site < 0 ? NULL : &sites[timer->site];
     spec.release = timer->is_hooked ? note_release : NULL;
     spec.keep_existing = below(4) == 0;
-    bool is_instant = spec.absolute;
-    int result;
-    if (!plain)
-        result = htw_schedule_spec(model.scheduler, &spec, &timer->handle, &replaced);
-    else if (timer->site < 0)
-        result = htw_schedule(model.scheduler, delay_ns, note_run, timer, &timer->handle);
-    else
-        result = htw_schedule_here(model.scheduler, delay_ns, spec.site, timer, &timer->handle);
-    if (old != NULL && spec.keep_existing) {
-        EXPECT(result == -EEXIST);
-        return;
-    }
-    if (old == NULL && is_full) {
-        EXPECT(result == -EAGAIN);
-        model.counted.refused++;
-        return;
-    }
-    EXPECT(result == 0);
-    EXPECT(plain || (replaced.handle == 0) == (old == NULL));
-    if (old != NULL) {
-        EXPECT(replaced.arg == (old->is_hooked ? NULL : old) && replaced.clock == old->clock);
-        EXPECT(is_deadline(old, replaced.deadline_ns));
-        end_in_oracle(old, &model.counted.cancelled);
-    }
-    timer->pending = true;
-    model.counted.scheduled++;
-    if (timer->site >= 0)
-        model.sites[timer->site].armed++;
-    set_deadline(timer, delay_ns, is_instant);
+    return spec;
 }
 
+/* By the function that is made for it, where there is one. */
+static int call_schedule(const struct htw_spec *spec, htw_handle *ret_handle,
+                         struct htw_unexpired *ret_replaced) {
+    struct htw_scheduler *scheduler = model.scheduler;
+    bool is_plain = spec->clock == HTW_CLOCK_MANUAL && spec->group == NULL && spec->key == NULL &&
+                    spec->release == NULL && below(4) != 0;
+    bool has_range = spec->latest_ns > spec->when_ns;
+    if (is_plain && spec->period_ns > 0 && !spec->absolute && !has_range && spec->site == NULL)
+        return htw_schedule_every(scheduler, spec->when_ns, spec->period_ns, spec->repeat, note_run,
+                                  spec->arg, ret_handle);
+    if (is_plain && spec->period_ns == 0 && spec->site == NULL && spec->absolute && !has_range)
+        return htw_schedule_at(scheduler, spec->when_ns, note_run, spec->arg, ret_handle);
+    if (is_plain && spec->period_ns == 0 && spec->site == NULL && !spec->absolute && has_range)
+        return htw_schedule_within(scheduler, spec->when_ns, spec->latest_ns, note_run, spec->arg,
+                                   ret_handle);
+    if (is_plain && spec->period_ns == 0 && !spec->absolute && !has_range)
+        return spec->site == NULL
+                   ? htw_schedule(scheduler, spec->when_ns, note_run, spec->arg, ret_handle)
+                   : htw_schedule_here(scheduler, spec->when_ns, spec->site, spec->arg, ret_handle);
+    return htw_schedule_spec(scheduler, spec, ret_handle, ret_replaced);
+}
+
+static int64_t tick_from(int64_t ns) {
+    return ns <= 0 ? 0 : (ns + TICK_NS - 1) / TICK_NS;
+}
+
+/* The roundest tick of a range; if there is none in it, the next one. */
+static int64_t choose_deadline(const struct htw_spec *spec, int64_t now_ns) {
+    int64_t from_ns = spec->when_ns, to_ns = spec->latest_ns;
+    if (!spec->absolute) {
+        from_ns = sum_ns(now_ns, from_ns > 0 ? from_ns : 0);
+        to_ns = sum_ns(now_ns, to_ns > 0 ? to_ns : 0);
+    }
+    if (spec->span_ns > 0 || spec->latest_ns <= spec->when_ns || from_ns == HTW_NEVER_NS)
+        return sum_ns(from_ns, spec->span_ns);
+    bool is_now = !spec->absolute && spec->when_ns <= 0;
+    int64_t first = is_now ? now_ns / TICK_NS : tick_from(from_ns), last = to_ns / TICK_NS;
+    if (last <= first)
+        return from_ns;
+    int64_t chosen_ns = (int64_t)oracle_slack((uint64_t)first, (uint64_t)last) * TICK_NS;
+    return chosen_ns > from_ns ? chosen_ns : from_ns;
+}
+
+static void schedule(void) {
+    struct timed *timer = some_timer();
+    if (timer->lives)
+        return;
+    choose_properties(timer);
+    struct htw_spec spec = spec_of(timer, below(20) == 0 ? HTW_NEVER_NS : some_delay());
+    struct timed *old = ideal_holder(timer->group, timer->key);
+    bool replaces = old != NULL && old != ideal.running, is_full = ideal_is_full();
+    struct htw_unexpired replaced = { .handle = 0 };
+    htw_handle handle = 77;
+    size_t refusals = model.memory.refusals;
+    int result = call_schedule(&spec, &handle, &replaced);
+    if (result != 0) {
+        EXPECT(handle == 77 && replaced.handle == 0);
+        ideal.counted.refused += result == -EAGAIN;
+        EXPECT((result == -ENOMEM && model.memory.refusals > refusals) ||
+               (result == -EEXIST && old != NULL && spec.keep_existing) ||
+               (result == -EAGAIN && is_full && !replaces));
+        return;
+    }
+    EXPECT((old == NULL || !spec.keep_existing) && (!is_full || replaces));
+    model.stale[below(STALE)] = timer->handle;
+    timer->handle = handle;
+    EXPECT((replaced.handle != 0) == replaces);
+    if (replaces) {
+        EXPECT(replaced.arg == (old->is_hooked ? NULL : old) && replaced.clock == old->clock);
+        EXPECT(ideal_is_deadline(old, replaced.deadline_ns));
+    }
+    if (old != NULL)
+        ideal_cancel(old);
+    timer->lives = true;
+    ideal.counted.scheduled++;
+    if (timer->site >= 0)
+        ideal.sites[timer->site].armed++;
+    ideal_arm(timer, choose_deadline(&spec, ideal.now_ns[timer->clock]), spec.absolute);
+}
+
+/* ---- steps: timers that there are */
+
 /* The timer that has the key, and has it no longer. */
-static struct timed *cancel_by_key(const struct timed *timer) {
-    if (timer->key < 0)
-        return NULL;
-    struct timed *holder = holder_of(timer->group, timer->key);
+static void cancel_by_key(const struct timed *timer) {
+    struct timed *holder = ideal_holder(timer->group, timer->key);
     void *arg = NULL;
+    if (timer->key < 0)
+        return;
+    bool is_given = holder != NULL && holder != ideal.running && !holder->is_hooked;
     int result = htw_cancel_key(model.scheduler, group_of(timer->group), &timer->key,
                                 sizeof(timer->key), &arg);
-    EXPECT(result == (holder == NULL ? HTW_GONE : HTW_CANCELLED));
-    EXPECT(arg == (holder != NULL && holder->is_hooked ? NULL : holder));
-    return holder;
+    EXPECT(arg == (is_given ? holder : NULL));
+    EXPECT(result == (holder == NULL ? HTW_GONE : ideal_cancel(holder)));
 }
 
 static void cancel(void) {
     struct timed *timer = some_timer();
-    int wanted = timer->pending ? HTW_CANCELLED : HTW_GONE;
-    int64_t left = 77;
+    int64_t left_ns = 77;
     switch (below(4)) {
-    case 0:
-        EXPECT(htw_cancel_wait(model.scheduler, timer->handle) == wanted);
+    case 0: {
+        int result = htw_cancel_wait(model.scheduler, timer->handle);
+        EXPECT(result == (timer == ideal.running ? -EDEADLK : ideal_cancel(timer)));
+        if (timer == ideal.running)
+            ideal_cancel(timer);
         break;
-    case 1:
-        EXPECT(htw_cancel_remaining(model.scheduler, timer->handle, &left) == wanted);
-        EXPECT(left == (timer->pending ? rest_ns(timer) : 77));
-        break;
-    case 2:
-        timer = cancel_by_key(timer);
-        break;
-    default:
-        EXPECT(htw_cancel(model.scheduler, timer->handle) == wanted);
     }
-    if (timer != NULL && timer->pending)
-        end_in_oracle(timer, &model.counted.cancelled);
+    case 1: {
+        int64_t rest_ns = ideal_rest_ns(timer);
+        int result = htw_cancel_remaining(model.scheduler, timer->handle, &left_ns);
+        EXPECT(result == ideal_cancel(timer));
+        EXPECT(left_ns == (result == HTW_CANCELLED ? rest_ns : 77));
+        break;
+    }
+    case 2:
+        cancel_by_key(timer);
+        break;
+    default: {
+        int result = htw_cancel(model.scheduler, timer->handle);
+        EXPECT(result == ideal_cancel(timer));
+    }
+    }
 }
 
 static void set_period(void) {
     struct timed *timer = some_timer();
     int64_t period_ns = TICK_NS + ticks(300);
     int result = htw_set_period(model.scheduler, timer->handle, period_ns);
-    if (!timer->pending) {
-        EXPECT(result == HTW_GONE);
-        return;
-    }
-    EXPECT(result == (timer->period_ns > 0 ? HTW_MOVED : -EINVAL));
-    if (timer->period_ns > 0)
+    bool is_gone = !timer->lives || (timer == ideal.running && ideal.ended);
+    EXPECT(result == (is_gone ? HTW_GONE : timer->period_ns > 0 ? HTW_MOVED : -EINVAL));
+    if (result == HTW_MOVED)
         timer->period_ns = period_ns;
+}
+
+/* What a move answers if there is memory. */
+static int outcome_of_move(const struct timed *timer) {
+    if (!timer->lives)
+        return HTW_GONE;
+    if (timer != ideal.running)
+        return HTW_MOVED;
+    if (ideal.ended)
+        return HTW_RUNNING;
+    return timer->period_ns == 0 && !ideal.moved && ideal_is_full() ? -EAGAIN : HTW_MOVED;
 }
 
 static void reschedule(void) {
     struct timed *timer = some_timer();
-    int64_t delay_ns = below(20) == 0 ? HTW_NEVER_NS : some_span();
-    bool absolute = below(2) == 0;
-    if (absolute && delay_ns != HTW_NEVER_NS && timer->span_ns > 0 && below(3) == 0)
-        delay_ns = -delay_ns;
-    int64_t at_ns = sum(model.now_ns[timer->clock], delay_ns);
+    int64_t delay_ns = below(20) == 0 ? HTW_NEVER_NS : some_delay();
+    bool absolute = may_be_absolute();
+    int64_t at_ns = sum_ns(ideal.now_ns[timer->clock], absolute || delay_ns > 0 ? delay_ns : 0);
+    size_t refusals = model.memory.refusals;
     int result = absolute ? htw_reschedule_at(model.scheduler, timer->handle, at_ns)
                           : htw_reschedule(model.scheduler, timer->handle, delay_ns);
-    EXPECT(result == (timer->pending ? HTW_MOVED : HTW_GONE));
-    if (!timer->pending)
+    if (result == -ENOMEM) {
+        EXPECT(model.memory.refusals > refusals);
         return;
-    set_deadline(timer, delay_ns, absolute);
-    model.counted.moved++;
+    }
+    EXPECT(result == outcome_of_move(timer));
+    if (result != HTW_MOVED)
+        return;
+    ideal.moved |= timer == ideal.running;
+    ideal.counted.moved++;
+    ideal_arm(timer, sum_ns(at_ns, timer->span_ns), absolute);
+}
+
+/* A handle of a timer that has ended, with a bit changed at times, touches no other. */
+static void try_stale(void) {
+    htw_handle handle = model.stale[below(STALE)];
+    int64_t unused_ns = 77;
+    if (below(2) == 0)
+        handle ^= UINT64_C(1) << below(64);
+    for (int i = 0; i < TIMERS; i++)
+        if (ideal.timers[i].handle == handle)
+            return;
+    EXPECT(!htw_is_pending(model.scheduler, handle));
+    EXPECT(htw_deadline(model.scheduler, handle, &unused_ns) == -ENOENT && unused_ns == 77);
+    EXPECT(htw_clock_of(model.scheduler, handle) == -ENOENT);
+    EXPECT(htw_reschedule(model.scheduler, handle, 0) == HTW_GONE);
+    EXPECT(htw_reschedule_at(model.scheduler, handle, 0) == HTW_GONE);
+    EXPECT(htw_set_period(model.scheduler, handle, 1) == HTW_GONE);
+    EXPECT(htw_cancel(model.scheduler, handle) == HTW_GONE);
+    EXPECT(htw_cancel_wait(model.scheduler, handle) == HTW_GONE);
+}
+
+/* ---- steps: groups */
+
+/* Inside a callback a timer with a span that is due may have been taken, or not: then it is due whatever follows. */
+static bool may_be_taken(int group) {
+    for (int i = 0; i < TIMERS && model.inside > 0; i++) {
+        const struct timed *timer = &ideal.timers[i];
+        if (timer->group == group && timer->span_ns > 0 && ideal_left_ns(timer) == 0)
+            return true;
+    }
+    return false;
 }
 
 static void set_scale(void) {
@@ -441,130 +417,136 @@ static void set_scale(void) {
     static const double scales[] = { 0, 1, 1, 0.3, 0.5, 0.999, 1e-9 };
     double scale = below(2) == 0 ? scales[below(sizeof(scales) / sizeof(scales[0]))]
                                  : (double)below(101) / 100;
+    if (may_be_taken(group))
+        return;
     EXPECT(htw_group_set_scale(model.groups[group], scale) == 0);
-    model.scales[group] = scale;
+    ideal_set_scale(group, scale);
     EXPECT(htw_group_scale(model.groups[group]) == scale);
-}
-
-static bool moves_with_pause(const struct timed *timer, int group) {
-    return timer->pending && timer->group == group && !timer->keeps_instant &&
-           timer->deadline_ns != HTW_NEVER_NS;
-}
-
-/* The rest of a delay is at least 0, so that of a timer that is due does not say how late it is. */
-static void pause_in_oracle(int group) {
-    for (int i = 0; i < TIMERS && !model.paused[group]; i++) {
-        struct timed *timer = &model.timers[i];
-        if (moves_with_pause(timer, group))
-            timer->deadline_ns = less(timer->deadline_ns, model.now_ns[timer->clock]);
-    }
-    model.paused[group] = true;
-}
-
-static void resume_in_oracle(int group) {
-    for (int i = 0; i < TIMERS && model.paused[group]; i++) {
-        struct timed *timer = &model.timers[i];
-        if (!moves_with_pause(timer, group))
-            continue;
-        int64_t lead = lead_ns(timer);
-        timer->deadline_ns =
-            model.now_ns[timer->clock] + (timer->deadline_ns > lead ? timer->deadline_ns : lead);
-    }
-    model.paused[group] = false;
 }
 
 static void pause_or_resume(void) {
     int group = (int)below(GROUPS);
     bool pauses = below(2) == 0;
+    if (may_be_taken(group))
+        return;
     EXPECT((pauses ? htw_group_pause : htw_group_resume)(model.groups[group]) == 0);
-    (pauses ? pause_in_oracle : resume_in_oracle)(group);
+    (pauses ? ideal_pause : ideal_resume)(group);
 }
 
 static void take_unexpired(void *context, const struct htw_unexpired *unexpired) {
     struct timed *timer = unexpired->arg;
-    EXPECT(timer->pending && unexpired->clock == timer->clock);
-    EXPECT(is_deadline(timer, unexpired->deadline_ns));
+    ++*(int64_t *)context;
+    EXPECT(timer->lives && timer != ideal.running && unexpired->clock == timer->clock);
+    EXPECT(unexpired->handle == timer->handle && unexpired->callback == note_run);
+    EXPECT(ideal_is_deadline(timer, unexpired->deadline_ns));
     EXPECT(timer->releases == timer->wanted_releases);
-    end_in_oracle(timer, context);
 }
 
 static void cancel_group(void) {
     int group = (int)below(GROUPS);
-    uint64_t before = model.counted.cancelled;
-    int64_t count = 0;
-    for (int i = 0; i < TIMERS; i++)
-        count += model.timers[i].pending && model.timers[i].group == group;
-    EXPECT(htw_group_cancel(model.groups[group], take_unexpired, &model.counted.cancelled) ==
-           count);
-    EXPECT(model.counted.cancelled == before + (uint64_t)count);
+    int64_t visited = 0;
+    int64_t result = htw_group_cancel(model.groups[group], take_unexpired, &visited);
+    EXPECT(result == visited && result == ideal_cancel_group(group));
 }
 
-/* Its timers go on without it, and another group has its place. */
+/* Another group has its place. */
 static void replace_group(void) {
     int group = (int)below(GROUPS);
-    resume_in_oracle(group);
-    for (int i = 0; i < TIMERS; i++) {
-        struct timed *timer = &model.timers[i];
-        if (!timer->pending || timer->group != group)
-            continue;
-        timer->kept_scale = model.scales[group];
-        timer->group = timer->key = -1;
-    }
+    if (may_be_taken(group))
+        return;
     htw_group_destroy(model.groups[group]);
+    ideal_forget_group(group);
+    failing_allocator_relent(&model.memory);
     EXPECT(htw_group_create(model.scheduler, &model.groups[group]) == 0);
-    model.scales[group] = 1;
+}
+
+/* ---- steps: time */
+
+/* So far that no timer that repeats runs too often. */
+static int64_t farthest_ns(void) {
+    int64_t least_ns = 200 * TICK_NS;
+    for (int i = 0; i < TIMERS; i++) {
+        const struct timed *timer = &ideal.timers[i];
+        if (timer->lives && timer->period_ns > 0 && timer->period_ns < least_ns)
+            least_ns = timer->period_ns;
+    }
+    return 1000 * least_ns;
+}
+
+static void go_on(int (*call)(struct htw_scheduler *scheduler, int64_t ns), int64_t ns) {
+    model.is_quiet = false;
+    EXPECT(call(model.scheduler, ns) == (model.inside > 0 ? -EDEADLK : 0));
+    if (model.inside > 0)
+        return;
+    EXPECT(ideal_least_left_ns() > model.to_pass_ns);
+    ideal_pass_time(model.to_pass_ns);
+    model.to_pass_ns = 0;
 }
 
 static void advance(void) {
-    int64_t delta_ns = below(8) == 0 ? ticks(200000) : ticks(40);
-    advance_oracle(delta_ns);
-    EXPECT(htw_scheduler_advance(model.scheduler, delta_ns) == 0);
+    int64_t delta_ns = below(8) == 0 ? ticks((uint64_t)(farthest_ns() / TICK_NS)) : ticks(40);
+    if (model.inside == 0)
+        model.to_pass_ns = delta_ns;
+    go_on(htw_scheduler_advance, delta_ns);
+}
+
+static enum htw_clock set;
+
+static int call_set_clock(struct htw_scheduler *scheduler, int64_t time_ns) {
+    return htw_scheduler_set_clock(scheduler, set, time_ns);
 }
 
 static void set_clock(void) {
-    enum htw_clock clock = clocks[below(sizeof(clocks) / sizeof(clocks[0]))];
-    int64_t step_ns = below(2) == 0 ? some_span() : -some_span();
-    if (model.now_ns[clock] + step_ns < 0)
-        step_ns = 0;
-    model.now_ns[clock] += step_ns;
-    advance_oracle(0);
-    EXPECT(htw_scheduler_set_clock(model.scheduler, clock, model.now_ns[clock]) == 0);
+    int64_t step_ns = some_delay(), far_ns = farthest_ns();
+    set = clocks[below(sizeof(clocks) / sizeof(clocks[0]))];
+    step_ns = below(2) == 0 ? -step_ns : step_ns > far_ns ? far_ns : step_ns;
+    int64_t time_ns = ideal.now_ns[set] + step_ns;
+    if (time_ns < 0)
+        time_ns = 0;
+    if (model.inside == 0) {
+        ideal_set_clock(set, time_ns);
+        model.jumps = true;
+    }
+    go_on(call_set_clock, time_ns);
+    if (model.inside == 0)
+        model.jumps = false;
 }
 
 /* ---- comparison */
 
-static void compare_timer(struct timed *timer) {
+static void compare_timer(const struct timed *timer) {
     int64_t deadline_ns = 77;
-    EXPECT(timer->runs == timer->wanted);
-    EXPECT(timer->told_missed == timer->wanted_missed);
     EXPECT(timer->releases == timer->wanted_releases);
-    EXPECT(timer->runs == 0 || timer->ran_ns == timer->due_ns);
-    EXPECT(htw_is_pending(model.scheduler, timer->handle) == timer->pending);
+    EXPECT(htw_is_pending(model.scheduler, timer->handle) == ideal_is_pending(timer));
     int result = htw_deadline(model.scheduler, timer->handle, &deadline_ns);
     int clock = htw_clock_of(model.scheduler, timer->handle);
-    if (!timer->pending) {
-        EXPECT(result == -ENOENT && clock == -ENOENT);
-        return;
-    }
-    EXPECT(result == 0 && clock == (int)timer->clock);
-    EXPECT(is_deadline(timer, deadline_ns));
+    EXPECT(result == (timer->lives ? 0 : -ENOENT));
+    EXPECT(clock == (timer->lives ? (int)timer->clock : -ENOENT));
+    EXPECT(!ideal_is_pending(timer) || ideal_is_deadline(timer, deadline_ns));
+}
+
+static void compare_key(int group, int key) {
+    const struct timed *holder = ideal_holder(group, key);
+    EXPECT(htw_find_key(model.scheduler, group_of(group), &key, sizeof(key)) ==
+           (holder == NULL ? 0 : holder->handle));
 }
 
 /* Timers that are pending count always, the rest while it is observed. */
 static void compare_site(void *context, const struct htw_site_stats *stats) {
     unsigned *seen = context;
     for (int i = 0; i < SITES; i++) {
-        const struct htw_site_stats *counted = &model.sites[i];
+        const struct htw_site_stats *counted = &ideal.sites[i];
         if (stats->address != &sites[i])
             continue;
         *seen |= 1u << i;
         uint64_t pending = 0;
         for (int j = 0; j < TIMERS; j++)
-            pending += model.timers[j].pending && model.timers[j].site == i;
+            pending += ideal.timers[j].lives && ideal.timers[j].site == i;
         EXPECT(stats->pending == pending);
         EXPECT(stats->armed == (model.observes ? counted->armed : 0));
         EXPECT(stats->cancelled == (model.observes ? counted->cancelled : 0));
         EXPECT(stats->expired == (model.observes ? counted->expired : 0));
+        EXPECT(stats->late == (model.observes ? counted->late : 0));
     }
 }
 
@@ -572,32 +554,35 @@ static void compare_sites(void) {
     unsigned seen = 0;
     EXPECT(htw_scheduler_visit_sites(model.scheduler, compare_site, &seen) == 0);
     for (int i = 0; i < SITES; i++)
-        EXPECT((seen >> i & 1) != 0 || !model.observes || model.sites[i].armed == 0);
+        EXPECT((seen >> i & 1) != 0 || !model.observes || ideal.sites[i].armed == 0);
 }
 
-/* What the oracle counts. */
 static void compare_counters(void) {
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
-    const struct htw_scheduler_stats *counted = &model.counted;
+    const struct htw_scheduler_stats *counted = &ideal.counted;
     EXPECT(htw_scheduler_get_stats(model.scheduler, &stats) == 0);
     EXPECT(stats.scheduled == counted->scheduled && stats.fired == counted->fired);
     EXPECT(stats.cancelled == counted->cancelled && stats.handed_back == counted->handed_back);
     EXPECT(stats.runs == counted->runs && stats.missed == counted->missed);
     EXPECT(stats.refused == counted->refused && stats.moved == counted->moved);
+    EXPECT(stats.late == counted->late);
     EXPECT(stats.pending == counted->pending && stats.running == 0);
     EXPECT(stats.lateness.count == counted->runs && stats.callback.count == counted->runs);
+    EXPECT(stats.lateness.sum_ns == counted->lateness.sum_ns);
+    EXPECT(stats.lateness.max_ns == counted->lateness.max_ns);
+    EXPECT(stats.memory_bytes == model.memory.live_bytes);
 }
 
 static void compare(void) {
     uint64_t pending = 0, grouped[GROUPS] = { 0 };
     for (int i = 0; i < TIMERS; i++) {
-        struct timed *timer = &model.timers[i];
+        struct timed *timer = &ideal.timers[i];
         compare_timer(timer);
-        pending += timer->pending;
-        if (timer->pending && timer->group >= 0)
+        pending += timer->lives;
+        if (timer->lives && timer->group >= 0)
             grouped[timer->group]++;
     }
-    model.counted.pending = pending;
+    ideal.counted.pending = pending;
     EXPECT(htw_pending(model.scheduler) == pending);
     if (model.step % 8 == 0)
         compare_counters();
@@ -607,66 +592,101 @@ static void compare(void) {
         EXPECT(htw_group_count(model.groups[i]) == grouped[i]);
     for (int i = 0; i < CLOCKS; i++)
         EXPECT(i == HTW_CLOCK_DEFAULT || htw_scheduler_now_by(model.scheduler, (unsigned)i) == 0 ||
-               htw_scheduler_now_by(model.scheduler, (unsigned)i) == model.now_ns[i]);
+               htw_scheduler_now_by(model.scheduler, (unsigned)i) == ideal.now_ns[i]);
+    compare_key((int)below(GROUPS + 1) - 1, (int)below(KEYS));
     /* Exact, or earlier after a cancel or a move. */
     EXPECT(htw_scheduler_next(model.scheduler) <=
-           sum(model.now_ns[HTW_CLOCK_MANUAL], least_left_ns()));
+           sum_ns(ideal.now_ns[HTW_CLOCK_MANUAL], ideal_least_left_ns()));
 }
 
-static void take_step(void) {
+/* ---- histories */
+
+static void take_any_step(void) {
     static void (*const kinds[])(void) = {
-        schedule,   schedule,        schedule,     schedule,      cancel,  cancel,
-        reschedule, pause_or_resume, cancel_group, set_clock,     advance, advance,
-        reschedule, set_scale,       set_period,   replace_group,
+        schedule,   schedule,        schedule,     schedule,      cancel,    cancel,
+        reschedule, pause_or_resume, cancel_group, set_clock,     advance,   advance,
+        reschedule, set_scale,       set_period,   replace_group, try_stale,
     };
     uint64_t kind = below(sizeof(kinds) / sizeof(kinds[0]));
     if ((kinds[kind] == cancel_group || kinds[kind] == replace_group) && below(4) != 0)
         return;
     if (model.trace)
-        printf("step %" PRIu64 ": kind %" PRIu64 "\n", model.step, kind);
+        printf("step %" PRIu64 ": kind %" PRIu64 ", inside %u\n", model.step, kind, model.inside);
+    model.cpu = (int)below(4);
+    model.is_quiet = true;
     kinds[kind]();
+    model.is_quiet = false;
+}
+
+static void take_step_inside(void) {
+    if (model.nested_left == 0 || model.failure != NULL)
+        return;
+    model.nested_left--;
+    model.inside++;
+    take_any_step();
+    compare_timer(some_timer());
+    compare_key((int)below(GROUPS + 1) - 1, (int)below(KEYS));
+    model.inside--;
+}
+
+static void take_step(void) {
+    model.nested_left = NESTED_STEPS;
+    if (!model.observes && below(4) == 0)
+        failing_allocator_fail(&model.memory, 1 + below(6), below(2) == 0);
+    take_any_step();
+    failing_allocator_relent(&model.memory);
     compare();
 }
 
-/* ---- histories */
-
 static void begin(uint64_t seed) {
+    static const struct htw_executor executor = { execute, NULL };
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    struct model fresh = { .source = { seed }, .history = model.history, .trace = model.trace };
-    model = fresh;
+    model = (struct model) { .source = { seed }, .history = model.history, .trace = model.trace };
+    ideal = (struct ideal_scheduler) { .limit = below(2) == 0 ? 0 : 1 + below(TIMERS) };
+    failing_allocator_init(&model.memory);
+    options.allocator = &model.memory.allocator;
     options.clock = HTW_CLOCK_MANUAL;
     options.workers = 0;
+    options.executor = below(3) == 0 ? &executor : NULL;
     options.shards = 1 + (uint32_t)below(3);
     options.wheel_size = 4u << 2 * below(4);
     options.manual_start_ns = ticks(10000000);
-    model.limit = below(2) == 0 ? 0 : 1 + below(TIMERS);
-    options.max_pending = model.limit;
-    model.observes = below(2) == 0;
-    options.observe = model.observes ? HTW_OBSERVE_SITES : 0;
+    options.max_pending = ideal.limit;
+    options.event_count = 64;
+    options.observe =
+        below(2) == 0 ? 0 : HTW_OBSERVE_SITES | (uint32_t)below(2) * HTW_OBSERVE_EVENTS;
+    model.observes = options.observe != 0;
     for (int i = 0; i < CLOCKS; i++)
-        model.now_ns[i] = options.manual_start_ns;
+        ideal.now_ns[i] = options.manual_start_ns;
     EXPECT(htw_scheduler_create(&model.scheduler, &options) == 0);
     for (int i = 0; i < GROUPS; i++) {
         EXPECT(htw_group_create(model.scheduler, &model.groups[i]) == 0);
-        model.scales[i] = 1;
+        ideal.scales[i] = 1;
     }
     for (int i = 0; i < TIMERS; i++)
-        model.timers[i].clock = HTW_CLOCK_MANUAL;
+        ideal.timers[i].clock = HTW_CLOCK_MANUAL;
 }
 
 static void end(void) {
     uint64_t pending = htw_pending(model.scheduler);
-    EXPECT(htw_scheduler_stop(model.scheduler, take_unexpired, &model.counted.handed_back) == 0);
-    EXPECT(model.counted.handed_back == pending);
+    int64_t visited = 0;
+    model.is_quiet = true;
+    EXPECT(htw_scheduler_stop(model.scheduler, take_unexpired, &visited) == 0);
+    EXPECT((uint64_t)visited == pending);
     for (int i = 0; i < TIMERS; i++)
-        EXPECT(!model.timers[i].pending &&
-               model.timers[i].releases == model.timers[i].wanted_releases);
-    model.counted.pending = 0;
+        if (ideal.timers[i].lives)
+            ideal_end(&ideal.timers[i], &ideal.counted.handed_back);
+    for (int i = 0; i < TIMERS; i++)
+        EXPECT(ideal.timers[i].releases == ideal.timers[i].wanted_releases);
+    EXPECT(ideal.counted.handed_back == pending);
+    ideal.counted.pending = 0;
     compare_counters();
     compare_sites();
     for (int i = 0; i < GROUPS; i++)
         htw_group_destroy(model.groups[i]);
     EXPECT(htw_scheduler_destroy(model.scheduler) == 0);
+    EXPECT(model.memory.live_blocks == 0 && model.memory.error == NULL);
+    failing_allocator_fini(&model.memory);
 }
 
 int main(int argc, char *argv[]) {
@@ -682,11 +702,12 @@ int main(int argc, char *argv[]) {
         begin(random_next(&seeds));
         for (; model.step < STEPS_A_HISTORY && model.failure == NULL; model.step++, steps++)
             take_step();
+        uint64_t step = model.step;
         end();
         if (model.failure != NULL) {
             printf("FAILED: %s\n  seed %" PRIu64 ", history %" PRIu64 ", step %" PRIu64
                    "\n  again: %s --seed %" PRIu64 " --first %" PRIu64 " --histories 1 --trace\n",
-                   model.failure, arguments.seed, n, model.step, argv[0], arguments.seed, n);
+                   model.failure, arguments.seed, n, step, argv[0], arguments.seed, n);
             return 1;
         }
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_begin.c - the moment in which a timer that is due starts.
+ * test_begin.c - what happens while a thread waits for the lock of a shard.
  *
- * htw__lock_wait() is the test's own here: a worker that has to wait for the lock of a shard is
- * kept there, so that a test can act while the worker is about to start a callback.
+ * htw__lock_wait() is the test's own here: it keeps a worker there, or acts as the owner of the lock. What is counted
+ * under the lock is plain: an addition without it would now and then be lost.
  */
 #include "scheduler_fixture.h"
 
@@ -12,12 +12,24 @@
 void __real_htw__lock_wait(struct htw__lock *lock);
 void __wrap_htw__lock_wait(struct htw__lock *lock);
 
-static struct htw__lock *_Atomic watched; /* who waits for this lock goes to the gate */
+static struct htw__lock *_Atomic watched; /* a worker that waits for this lock goes to the gate */
 static struct gate at_lock;
+static struct htw__shard *held; /* whose lock the test holds; NULL: none */
+static uint64_t bytes_at_wait;
+
+static void act_as_owner(void) {
+    bytes_at_wait = htw__counter_read(&held->attributes_bytes);
+    htw__counter_add(&held->scheduled, 1);
+    htw__counter_add(&held->cancelled, 1); /* so that the sums are right */
+    atomic_store(&held->lock.locked, 0);
+    held = NULL;
+}
 
 void __wrap_htw__lock_wait(struct htw__lock *lock) {
-    if (lock == atomic_load(&watched) && htw__innermost_callback_frame != NULL) /* the worker */
+    if (lock == atomic_load(&watched) && htw__innermost_callback_frame != NULL)
         gate_enter(&at_lock);
+    if (held != NULL && lock == &held->lock)
+        act_as_owner();
     __real_htw__lock_wait(lock);
 }
 
@@ -31,23 +43,6 @@ int64_t __wrap_htw__clock_monotonic_ns(void) {
     return ns != 0 ? ns : __real_htw__clock_monotonic_ns();
 }
 
-static void act_reschedule(struct probe *self) {
-    self->result = htw_reschedule(self->last.scheduler, self->last.handle, HTW_SECOND);
-}
-
-static pthread_t jumping;
-
-static void *jump(void *arg) {
-    struct scheduler_fixture *f = arg;
-    return htw_scheduler_set_time(f->scheduler, 10 * MS) == 0 ? NULL : arg;
-}
-
-static struct htw_spec spec_of(struct scheduler_fixture *f, unsigned number, int64_t delay_ns) {
-    struct htw_spec spec = keyed_spec(f, number, delay_ns, "key");
-    spec.group = f->group;
-    return spec;
-}
-
 /* The worker is in the gate of the fixture. Ends with it waiting for the lock of the shard, which is
    free. */
 static void let_it_wait_for_the_lock(struct scheduler_fixture *f) {
@@ -59,80 +54,6 @@ static void let_it_wait_for_the_lock(struct scheduler_fixture *f) {
     atomic_store(&watched, NULL);
     htw__lock_release(lock);
     assert_true(waits);
-}
-
-/* Probe 0 keeps the only worker busy while probe 1, which has a group and a key, is due behind it.
-   Ends with the worker about to start probe 1. */
-static void open_window(struct scheduler_fixture *f) {
-    f->options.workers = 1;
-    at_lock = (struct gate)GATE_INIT;
-    scheduler_reopen(f);
-    create_group(f);
-    f->probes[0].act = act_stay;
-    f->probes[1].act = act_reschedule;
-    arm(f, 0, MS);
-    struct htw_spec spec = spec_of(f, 1, 2 * MS);
-    arm_spec(f, 1, &spec);
-    assert_int_equal(pthread_create(&jumping, NULL, jump, f), 0);
-    assert_true(gate_await(&f->gate, 1));
-    let_it_wait_for_the_lock(f);
-}
-
-/* Lets the worker go on, until all is quiet. */
-static void leave_window(void) {
-    void *failed;
-    gate_open(&at_lock);
-    assert_int_equal(pthread_join(jumping, &failed), 0);
-    assert_null(failed);
-}
-
-/* holds: scheduler-9 */
-SCHEDULER_TEST(scheduler_paused_group_starts_nothing_that_was_about_to_start) {
-    open_window(f);
-    pause_group(f);
-    leave_window();
-    assert_ran(f, 0);
-    resume_group(f);
-    advance(f, 0);
-    assert_ran(f, 1);
-}
-
-/* holds: scheduler-8 */
-SCHEDULER_TEST(scheduler_key_taken_from_a_timer_about_to_start_replaces_it) {
-    open_window(f);
-    struct htw_spec spec = spec_of(f, 2, MS);
-    struct htw_unexpired replaced;
-    int result = htw_schedule_spec(f->scheduler, &spec, NULL, &replaced);
-    leave_window();
-    assert_int_equal(result, 0);
-    assert_ptr_equal(replaced.arg, &f->probes[1]);
-    advance(f, MS);
-    assert_ran(f, 0, 2);
-}
-
-SCHEDULER_TEST(scheduler_key_cancelled_from_a_timer_about_to_start_prevents_the_run) {
-    open_window(f);
-    int result = htw_cancel_key(f->scheduler, f->group, "key", 3, NULL);
-    leave_window();
-    assert_int_equal(result, HTW_CANCELLED);
-    assert_ran(f, 0);
-}
-
-SCHEDULER_TEST(scheduler_group_cancelled_when_about_to_start_runs_nothing) {
-    open_window(f);
-    int64_t cancelled = htw_group_cancel(f->group, NULL, NULL);
-    leave_window();
-    assert_int_equal(cancelled, 1);
-    assert_ran(f, 0);
-}
-
-/* holds: scheduler-8 */
-SCHEDULER_TEST(scheduler_timer_that_started_runs_on_without_its_key) {
-    open_window(f);
-    leave_window();
-    assert_ran(f, 0, 1);
-    assert_int_equal(f->probes[1].result, HTW_MOVED);
-    assert_int_equal(htw_find_key(f->scheduler, f->group, "key", 3), 0);
 }
 
 /* The run has ended, and the worker is about to file the timer for its next one. The tick is an
@@ -155,4 +76,23 @@ SCHEDULER_TEST(scheduler_timer_moved_to_now_when_its_run_has_ended_runs_at_once)
     assert_in_range(cancel_wait(f, 0), HTW_GONE, HTW_RUNNING);
     assert_int_equal(htw_scheduler_stop(f->scheduler, NULL, NULL), 0);
     atomic_store(&clock_ns, 0);
+}
+
+static void hold(struct scheduler_fixture *f) {
+    held = &f->scheduler->shards[0];
+    atomic_store(&held->lock.locked, 1); /* as if by another thread */
+}
+
+SCHEDULER_TEST(scheduler_group_and_statistics_are_counted_under_the_lock) {
+    struct htw_group *group;
+    const struct htw__counter *bytes = &f->scheduler->shards[0].attributes_bytes;
+    uint64_t before = htw__counter_read(bytes);
+    hold(f);
+    assert_int_equal(htw_group_create(f->scheduler, &group), 0);
+    assert_int_equal(bytes_at_wait, before);
+    assert_true(htw__counter_read(bytes) > before);
+    htw_group_destroy(group);
+    struct htw_scheduler_stats stats = scheduler_stats(f);
+    hold(f);
+    assert_int_equal(scheduler_stats(f).scheduled, stats.scheduled + 1);
 }

@@ -21,43 +21,13 @@ static void arm_by(struct scheduler_fixture *f, unsigned number, enum htw_clock 
     arm_spec(f, number, &spec);
 }
 
-static void arm_by_at(struct scheduler_fixture *f, unsigned number, enum htw_clock clock,
-                      int64_t at_ns) {
-    struct htw_spec spec = clock_spec(f, number, clock, at_ns);
-    spec.absolute = true;
-    arm_spec(f, number, &spec);
-}
-
 static void set_clock(struct scheduler_fixture *f, enum htw_clock clock, int64_t time_ns) {
     assert_int_equal(htw_scheduler_set_clock(f->scheduler, clock, time_ns), 0);
 }
 
 #define clock_of(f, number) htw_clock_of((f)->scheduler, (f)->probes[number].handle)
 
-/* The clocks that a timer may have beside that of its scheduler, which is manual. */
-static const enum htw_clock others[] = { HTW_CLOCK_MONOTONIC, HTW_CLOCK_REALTIME,
-#if HAS_BOOTTIME
-                                         HTW_CLOCK_BOOTTIME
-#endif
-};
-
 /* ---- each by its own clock */
-
-LATER_TEST(clock_of_another_kind_is_told_with_deadline_and_lateness) {
-    for (unsigned i = 0; i < COUNT_OF(others); i++) {
-        int64_t now_ns = NOON_NS + i * HTW_HOUR;
-        set_clock(f, others[i], now_ns);
-        arm_by(f, i, others[i], 5 * MS + 1);
-        assert_int_equal(clock_of(f, i), others[i]);
-        assert_int_equal(deadline_of(f, i), now_ns + 5 * MS + 1);
-        assert_runs_after(f, 6 * MS, i);
-        assert_int_equal(f->probes[i].last.clock, others[i]);
-        assert_int_equal(f->probes[i].last.deadline_ns, now_ns + 5 * MS + 1);
-        assert_int_equal(f->probes[i].last.late_ns, MS - 1);
-        assert_int_equal(htw_scheduler_now_by(f->scheduler, others[i]), now_ns + 6 * MS);
-        assert_int_equal(clock_of(f, i), -ENOENT);
-    }
-}
 
 /* holds: scheduler-27 */
 LATER_TEST(clocks_advance_together_and_callbacks_run_in_order) {
@@ -71,48 +41,6 @@ LATER_TEST(clocks_advance_together_and_callbacks_run_in_order) {
     assert_int_equal(htw_scheduler_now(f->scheduler), START_NS + 20 * MS);
     assert_int_equal(htw_scheduler_now_by(f->scheduler, HTW_CLOCK_REALTIME), START_NS + 17 * MS);
     assert_int_equal(htw_scheduler_now_by(f->scheduler, HTW_CLOCK_MONOTONIC), START_NS + 20 * MS);
-}
-
-/* ---- a clock that is set */
-
-/* holds: scheduler-27 */
-LATER_TEST(clock_set_forward_runs_its_own_timers_only) {
-    arm(f, 0, HTW_MINUTE);
-    arm_by(f, 1, HTW_CLOCK_MONOTONIC, HTW_MINUTE);
-    arm_by_at(f, 2, HTW_CLOCK_REALTIME, NOON_NS);
-    arm_by_at(f, 3, HTW_CLOCK_REALTIME, NOON_NS + MS);
-    set_clock(f, HTW_CLOCK_REALTIME, NOON_NS);
-    assert_ran(f, 2);
-    assert_int_equal(htw_scheduler_now(f->scheduler), START_NS);
-    assert_runs_after(f, MS, 3);
-    assert_int_equal(deadline_of(f, 0), START_NS + HTW_MINUTE);
-    assert_runs_after(f, HTW_MINUTE - MS, 0, 1);
-}
-
-/* holds: scheduler-27 */
-LATER_TEST(clock_of_the_scheduler_set_leaves_the_timers_of_others) {
-    arm(f, 0, HTW_HOUR);
-    arm_by(f, 1, HTW_CLOCK_MONOTONIC, HTW_HOUR);
-    set_time(f, START_NS + HTW_HOUR);
-    assert_ran(f, 0);
-    set_time(f, START_NS);
-    assert_runs_after(f, HTW_HOUR, 1);
-    set_clock(f, HTW_CLOCK_DEFAULT, NOON_NS);
-    assert_int_equal(htw_scheduler_now(f->scheduler), NOON_NS);
-    set_clock(f, HTW_CLOCK_MANUAL, NOON_NS + 1);
-    assert_int_equal(htw_scheduler_now(f->scheduler), NOON_NS + 1);
-}
-
-/* ---- handles */
-
-LATER_TEST(clock_of_a_range_with_slack_is_used_for_both_ends) {
-    set_clock(f, HTW_CLOCK_REALTIME, NOON_NS);
-    struct htw_spec spec = clock_spec(f, 0, HTW_CLOCK_REALTIME, 100 * MS);
-    spec.latest_ns = 200 * MS;
-    arm_spec(f, 0, &spec);
-    assert_in_range(deadline_of(f, 0), NOON_NS + 100 * MS, NOON_NS + 200 * MS);
-    advance(f, 200 * MS);
-    assert_ran(f, 0);
 }
 
 /* ---- instants of the wall clock in a group that is paused */
@@ -135,37 +63,6 @@ LATER_TEST(clock_instant_in_a_pause_that_ends_before_it_is_kept) {
     assert_int_equal(deadline_of(f, 0), NOON_NS);
     resume_group(f);
     assert_runs_after(f, HTW_MINUTE / 2, 0);
-}
-
-/* holds: scheduler-9 */
-LATER_TEST(clock_instant_in_a_pause_that_ends_after_it_is_due_at_once) {
-    arm_at_noon(f);
-    pause_group(f);
-    advance(f, HTW_HOUR);
-    assert_none_ran(f);
-    assert_int_equal(deadline_of(f, 0), NOON_NS);
-    resume_group(f);
-    advance(f, 0);
-    assert_int_equal(f->probes[0].runs, 1);
-    assert_int_equal(f->probes[0].last.deadline_ns, NOON_NS);
-    assert_int_equal(f->probes[0].last.late_ns, HTW_HOUR - HTW_MINUTE);
-}
-
-/* ---- next, stop, statistics */
-
-LATER_TEST(clocks_are_converted_by_next) {
-    assert_int_equal(htw_scheduler_next(f->scheduler), HTW_NEVER_NS);
-    set_clock(f, HTW_CLOCK_REALTIME, NOON_NS);
-    arm_by(f, 0, HTW_CLOCK_REALTIME, HTW_NEVER_NS);
-    assert_int_equal(htw_scheduler_next(f->scheduler), HTW_NEVER_NS);
-    arm_by_at(f, 1, HTW_CLOCK_REALTIME, NOON_NS + 8 * MS);
-    assert_int_equal(htw_scheduler_next(f->scheduler), START_NS + 8 * MS);
-    arm(f, 2, 5 * MS);
-    assert_int_equal(htw_scheduler_next(f->scheduler), START_NS + 5 * MS);
-    set_clock(f, HTW_CLOCK_REALTIME, NOON_NS + 6 * MS);
-    assert_int_equal(htw_scheduler_next(f->scheduler), START_NS + 2 * MS);
-    set_clock(f, HTW_CLOCK_REALTIME, NOON_NS);
-    assert_int_equal(htw_scheduler_next(f->scheduler), START_NS + 5 * MS);
 }
 
 /* ---- refusals */
@@ -219,18 +116,4 @@ LATER_TEST(clock_used_first_without_memory_changes_nothing) {
     assert_true(refusals >= 4); /* the clockwork, its wheel, the attributes, a level */
     advance(f, HTW_HOUR);
     assert_ran(f, 1, 0);
-}
-
-LATER_TEST(clock_set_back_without_memory_loses_nothing) {
-    set_clock(f, HTW_CLOCK_REALTIME, NOON_NS);
-    arm_by(f, 0, HTW_CLOCK_REALTIME, 5 * MS);
-    arm(f, 1, 3 * MS);
-    failing_allocator_fail(&f->memory, 1, true);
-    set_clock(f, HTW_CLOCK_REALTIME, NOON_NS - HTW_SECOND);
-    assert_runs_after(f, 3 * MS, 1);
-    advance(f, HTW_SECOND + MS);
-    assert_none_ran(f);
-    advance(f, MS);
-    assert_ran(f, 0);
-    failing_allocator_relent(&f->memory);
 }

@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #define PATIENCE_MS 300000
 
@@ -45,17 +47,6 @@ SCHEDULER_TEST(scheduler_descriptor_becomes_readable_when_something_is_due) {
     assert_false(is_readable(f, 0));
     assert_int_equal(htw_scheduler_process(f->scheduler, 0, &count), HTW_DONE);
     assert_int_equal(count, 0);
-}
-
-SCHEDULER_TEST(scheduler_without_delay_is_readable_at_once) {
-    size_t count = 0;
-    open_embedded(f, 1);
-    arm(f, 0, 0);
-    assert_none_ran(f);
-    assert_true(is_readable(f, PATIENCE_MS));
-    assert_int_equal(htw_scheduler_process(f->scheduler, 0, &count), HTW_DONE);
-    assert_int_equal(count, 1);
-    assert_ran(f, 0);
 }
 
 SCHEDULER_TEST(scheduler_earlier_timer_sets_the_descriptor_again) {
@@ -108,18 +99,125 @@ SCHEDULER_TEST(scheduler_process_runs_no_more_than_its_budget) {
         assert_int_equal(htw_pending(f->scheduler), 200 - total);
     }
     assert_true(is_readable(f, PATIENCE_MS));
-    assert_int_equal(htw_scheduler_process(f->scheduler, 1000, &count), HTW_DONE);
+    assert_int_equal(htw_scheduler_process(f->scheduler, 200 - total, &count), HTW_MORE);
     assert_int_equal(count, 200 - total);
+    assert_int_equal(htw_scheduler_process(f->scheduler, 1, &count), HTW_DONE);
+    assert_int_equal(count, 0);
     assert_false(is_readable(f, 0));
     for (unsigned i = 0; i < 200; i++)
         assert_int_equal(f->probes[i].runs, 1);
 }
 
-SCHEDULER_TEST(scheduler_repeating_goes_on_in_an_event_loop) {
-    open_embedded(f, 1);
-    arm_every(f, 0, 0, MS, HTW_REPEAT_SKIP);
-    loop_until(f, 5);
-    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
+/* ---- a budget that one shard could spend */
+
+#define TIMERS 64
+
+static void run_forever(void *arg, const struct htw_expiration *expiration) {
+    unsigned *runs = arg;
+    ++*runs;
+    assert_int_equal(htw_reschedule(expiration->scheduler, expiration->handle, 0), HTW_MOVED);
+}
+
+static bool all_have_run(const unsigned *runs) {
+    for (unsigned i = 0; i < TIMERS; i++)
+        if (runs[i] == 0)
+            return false;
+    return true;
+}
+
+/* With so fine a tick, what has just run is due again when the next call comes. */
+UNIT_TEST(scheduler_budget_that_one_shard_could_spend_reaches_all_shards) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    options.embedded = true;
+    options.workers = 0;
+    options.shards = 8;
+    options.tick_ns = HTW_TICK_NS_MIN;
+    struct htw_scheduler *scheduler;
+    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
+    unsigned runs[TIMERS] = { 0 };
+    for (unsigned i = 0; i < TIMERS; i++) {
+        struct htw_spec spec = HTW_SPEC_INIT;
+        spec.callback = run_forever;
+        spec.arg = &runs[i];
+        spec.key = &i; /* spreads them over the shards */
+        spec.key_size = sizeof(i);
+        assert_int_equal(htw_schedule_spec(scheduler, &spec, NULL, NULL), 0);
+    }
+    for (unsigned call = 0; call < 100000 && !all_have_run(runs); call++) {
+        size_t served;
+        assert_true(htw_scheduler_process(scheduler, 1, &served) >= 0);
+        assert_true(served <= 1);
+    }
+    assert_true(all_have_run(runs));
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
+
+/* ---- an edge-triggered loop */
+
+#define RUNS 50u
+
+struct edge_loop {
+    struct htw_scheduler *scheduler;
+    int epoll;
+    unsigned runs;
+};
+
+static void loop_begin(struct edge_loop *loop) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    options.embedded = true;
+    options.shards = 2;
+    *loop = (struct edge_loop) { .epoll = epoll_create1(EPOLL_CLOEXEC) };
+    assert_true(loop->epoll >= 0);
+    assert_int_equal(htw_scheduler_create(&loop->scheduler, &options), 0);
+    struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+    assert_int_equal(
+        epoll_ctl(loop->epoll, EPOLL_CTL_ADD, htw_scheduler_fd(loop->scheduler), &event), 0);
+}
+
+static void loop_end(struct edge_loop *loop) {
+    assert_int_equal(htw_scheduler_destroy(loop->scheduler), 0);
+    close(loop->epoll);
+}
+
+/* One call for each event, until all have run: an edge that is missing is waited for. */
+static void loop_run(struct edge_loop *loop, unsigned runs, size_t budget) {
+    while (loop->runs < runs) {
+        struct epoll_event event;
+        int count = epoll_wait(loop->epoll, &event, 1, PATIENCE_MS);
+        if (count == -1 && errno == EINTR) /* it was stopped, and continued */
+            continue;
+        assert_int_equal(count, 1);
+        assert_true(htw_scheduler_process(loop->scheduler, budget, NULL) >= 0);
+    }
+}
+
+static void count_edge_run(void *arg, const struct htw_expiration *expiration) {
+    struct edge_loop *loop = arg;
+    (void)expiration;
+    loop->runs++;
+}
+
+UNIT_TEST(edge_occurs_again_when_the_budget_was_spent) {
+    struct edge_loop loop;
+    loop_begin(&loop);
+    for (unsigned i = 0; i < RUNS; i++)
+        assert_int_equal(htw_schedule(loop.scheduler, 0, count_edge_run, &loop, NULL), 0);
+    loop_run(&loop, RUNS, 1);
+    loop_end(&loop);
+}
+
+static void run_again(void *arg, const struct htw_expiration *expiration) {
+    struct edge_loop *loop = arg;
+    if (++loop->runs < RUNS)
+        (void)!htw_schedule(expiration->scheduler, 0, run_again, loop, NULL);
+}
+
+UNIT_TEST(edge_occurs_for_what_a_callback_schedules) {
+    struct edge_loop loop;
+    loop_begin(&loop);
+    assert_int_equal(htw_schedule(loop.scheduler, 0, run_again, &loop, NULL), 0);
+    loop_run(&loop, RUNS, 0);
+    loop_end(&loop);
 }
 
 /* ---- who is refused */

@@ -211,44 +211,6 @@ GROUP_TEST(group_paused_when_its_timers_are_due_runs_none) {
     assert_int_equal(f->runs, MANY);
 }
 
-static void act_pause_and_resume_group(struct probe *self) {
-    act_pause_group(self);
-    htw_group_resume(self->fixture->group);
-}
-
-GROUP_TEST(group_paused_and_resumed_when_due_runs_each_once) {
-    arm_many(f, 0, act_pause_and_resume_group);
-    advance(f, DELAY_NS);
-    assert_each_ran(f, 0, MANY, 1);
-}
-
-GROUP_TEST(group_paused_by_a_repeating_callback_lets_it_wait) {
-    f->probes[0].act = act_pause_group;
-    struct htw_spec spec = grouped_spec(f, 0, DELAY_NS);
-    spec.period_ns = 4 * DELAY_NS;
-    arm_spec(f, 0, &spec);
-    advance(f, HTW_SECOND);
-    assert_ran(f, 0);
-    assert_true(is_pending(f, 0));
-    resume_group(f);
-    assert_runs_after(f, 4 * DELAY_NS, 0);
-}
-
-/* ---- the end of a group */
-
-static void act_destroy_group(struct probe *self) {
-    destroy_group(self->fixture);
-}
-
-GROUP_TEST(group_destroyed_by_the_last_of_its_callbacks_is_freed_after_it) {
-    struct htw_spec spec = hooked_spec(f, 0, DELAY_NS);
-    spec.group = f->group;
-    f->probes[0].act = act_destroy_group;
-    arm_spec(f, 0, &spec);
-    advance(f, DELAY_NS);
-    assert_log(f, "aA");
-}
-
 /* ---- names, all groups */
 
 GROUP_TEST(group_is_visited_with_its_name_and_state) {

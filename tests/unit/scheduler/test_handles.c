@@ -20,26 +20,6 @@ static void assert_names_nothing(struct scheduler_fixture *f, htw_handle handle)
     assert_int_equal(htw_pending(f->scheduler), pending);
 }
 
-/* holds: scheduler-5 */
-SCHEDULER_TEST(scheduler_handle_of_ended_never_touches_its_successor) {
-    htw_handle handles[1000];
-    for (unsigned i = 0; i < 1000; i++) {
-        arm(f, 0, MS);
-        handles[i] = f->probes[0].handle;
-        for (unsigned j = i < 5 ? 0 : i - 5; j < i; j++) {
-            assert_int_not_equal(handles[j], handles[i]);
-            assert_names_nothing(f, handles[j]);
-        }
-        assert_true(htw_is_pending(f->scheduler, handles[i]));
-        if (i % 2 == 0)
-            assert_int_equal(htw_cancel(f->scheduler, handles[i]), HTW_CANCELLED);
-        else
-            advance(f, MS);
-    }
-    for (unsigned i = 0; i < 1000; i++)
-        assert_names_nothing(f, handles[i]);
-}
-
 /* Every bit of a handle changed: generation, shard and index, one after the other. */
 static void forge(struct scheduler_fixture *f, uint32_t shards, uint32_t index_bits) {
     f->options.shards = shards;
@@ -69,18 +49,6 @@ SCHEDULER_TEST(scheduler_forged_handle_names_nothing) {
     forge(f, HTW_SHARDS_MAX, 0);
     forge(f, HTW_SHARDS_MAX, 12);
     forge(f, HTW_SHARDS_MAX, 32);
-}
-
-/* The next generation of a record that is free has a handle, which no call has returned. */
-SCHEDULER_TEST(scheduler_handle_of_the_future_names_nothing) {
-    arm(f, 0, MS);
-    htw_handle first = f->probes[0].handle;
-    assert_int_equal(htw_cancel(f->scheduler, first), HTW_CANCELLED);
-    arm(f, 0, MS);
-    htw_handle second = f->probes[0].handle;
-    assert_int_equal(htw_cancel(f->scheduler, second), HTW_CANCELLED);
-    assert_names_nothing(f, second + (second - first));
-    assert_names_nothing(f, second + 1);
 }
 
 /* 2^12 timers a shard, and no more. */
@@ -140,34 +108,4 @@ SCHEDULER_TEST(scheduler_handles_stay_unique_when_memory_comes_and_goes) {
     for (size_t i = 1; i < count; i++)
         assert_int_not_equal(handles[i - 1], handles[i]);
     free(handles);
-}
-
-/* ---- questions */
-
-static struct {
-    bool own_pending, other_pending;
-    int64_t own_deadline;
-    uint64_t pending;
-    int result;
-} seen;
-
-static void act_look(struct probe *self) {
-    seen.own_pending = htw_is_pending(self->last.scheduler, self->last.handle);
-    seen.other_pending = htw_is_pending(self->last.scheduler, self[1].handle);
-    seen.result = htw_deadline(self->last.scheduler, self->last.handle, &seen.own_deadline);
-    seen.pending = htw_pending(self->last.scheduler);
-}
-
-SCHEDULER_TEST(scheduler_is_pending_in_a_repeating_callback_does_not_count_it) {
-    f->probes[0].act = act_look;
-    arm_every(f, 0, MS, 5 * MS, HTW_REPEAT_SKIP);
-    advance(f, MS);
-    assert_ran(f, 0);
-    assert_false(seen.own_pending);
-    assert_int_equal(seen.own_deadline, MS);
-    assert_int_equal(seen.pending, 0);
-    assert_true(is_pending(f, 0));
-    assert_int_equal(htw_deadline(f->scheduler, f->probes[0].handle, &seen.own_deadline), 0);
-    assert_int_equal(seen.own_deadline, 6 * MS);
-    assert_int_equal(htw_pending(f->scheduler), 1);
 }

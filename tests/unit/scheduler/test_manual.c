@@ -41,17 +41,6 @@ SCHEDULER_TEST(scheduler_advance_visits_ticks_in_order_over_all_shards) {
     }
 }
 
-SCHEDULER_TEST(scheduler_advance_ends_between_ticks) {
-    arm(f, 0, 2 * MS);
-    advance(f, 2 * MS - 1);
-    assert_int_equal(htw_scheduler_now(f->scheduler), 2 * MS - 1);
-    assert_none_ran(f);
-    advance(f, 5);
-    assert_int_equal(htw_scheduler_now(f->scheduler), 2 * MS + 4);
-    assert_ran(f, 0);
-    assert_int_equal(f->probes[0].ran_ns, 2 * MS);
-}
-
 static void act_go_on_at_once(struct probe *self) {
     if (self->number + 1 < self->fixture->count)
         self->result = htw_schedule(self->last.scheduler, 0, probe_run, self + 1, &self[1].handle);

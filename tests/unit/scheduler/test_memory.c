@@ -110,114 +110,6 @@ static void check_attempt(struct scheduler_fixture *f, attempt *call, int expect
     assert_int_equal(result, expected);
 }
 
-static int schedule_soon(struct scheduler_fixture *f) {
-    return htw_schedule(f->scheduler, DELAY_NS, probe_run, &f->probes[0], &f->probes[0].handle);
-}
-
-static int schedule_far(struct scheduler_fixture *f) {
-    return htw_schedule(f->scheduler, HTW_NEVER_NS / 2, probe_run, &f->probes[0],
-                        &f->probes[0].handle);
-}
-
-/* The wheel keeps levels that it has made, and the shard its page. */
-LATER_TEST(schedule_refused_memory_changes_nothing) {
-    check_attempt(f, schedule_soon, 0, 2);
-    check_attempt(f, schedule_far, 0, 16);
-    advance(f, DELAY_NS);
-    assert_int_equal(f->probes[0].runs, 1);
-}
-
-static int schedule_all_features(struct scheduler_fixture *f) {
-    struct htw_spec spec = hooked_spec(f, 0, 40 * 24 * 3600 * HTW_SECOND);
-    spec.latest_ns = spec.when_ns + HTW_SECOND;
-    spec.key = "some key";
-    spec.key_size = 8;
-    spec.group = f->group;
-    spec.period_ns = DELAY_NS;
-    return htw_schedule_spec(f->scheduler, &spec, &f->probes[0].handle, NULL);
-}
-
-LATER_TEST(schedule_with_all_features_refused_memory_changes_nothing) {
-    create_group(f);
-    check_attempt(f, schedule_all_features, 0, 16);
-    assert_int_equal(f->probes[0].releases, 0);
-    assert_true(is_pending(f, 0));
-    assert_int_equal(htw_find_key(f->scheduler, f->group, "some key", 8), f->probes[0].handle);
-    /* Another one under that key: the first stays what it is until the second can be armed. */
-    htw_handle first = f->probes[0].handle;
-    refuse_all(f);
-    assert_int_equal(schedule_all_features(f), -ENOMEM);
-    relent(f);
-    assert_int_equal(htw_find_key(f->scheduler, f->group, "some key", 8), first);
-    assert_int_equal(f->probes[0].releases, 0);
-    assert_int_equal(schedule_all_features(f), 0);
-    assert_int_equal(f->probes[0].releases, 1);
-}
-
-static int schedule_with_a_span(struct scheduler_fixture *f) {
-    struct htw_spec spec = grouped_spec(f, 0, DELAY_NS);
-    spec.span_ns = 40 * HTW_MINUTE + HTW_SECOND;
-    return htw_schedule_spec(f->scheduler, &spec, &f->probes[0].handle, NULL);
-}
-
-/* The group keeps a class that it has made. */
-/* holds: scheduler-31 */
-LATER_TEST(schedule_with_a_span_refused_memory_changes_nothing) {
-    create_group(f);
-    check_attempt(f, schedule_with_a_span, 0, 40);
-    refuse_all(
-        f); /* a change of the scale needs no memory, and the alarm of the class has no level */
-    assert_int_equal(htw_group_set_scale(f->group, 0.5), 0);
-    assert_int_equal(deadline_of(f, 0), START_NS + DELAY_NS + 20 * HTW_MINUTE + HTW_SECOND / 2);
-    advance(f, HTW_MINUTE);
-    assert_int_equal(f->probes[0].runs, 0);
-    assert_int_equal(htw_group_set_scale(f->group, 0.1), 0);
-    advance(f, 3 * HTW_MINUTE + DELAY_NS + HTW_SECOND / 10);
-    relent(f);
-    assert_int_equal(f->probes[0].runs, 1);
-    assert_int_equal(f->probes[0].last.late_ns, 0);
-}
-
-static int replace_by_far(struct scheduler_fixture *f) {
-    struct htw_spec spec = keyed_spec(f, 0, HTW_NEVER_NS / 2, "k");
-    return htw_schedule_spec(f->scheduler, &spec, &f->probes[0].handle, NULL);
-}
-
-LATER_TEST(replace_refused_memory_keeps_the_old_timer) {
-    struct htw_spec spec = keyed_spec(f, 1, DELAY_NS, "k");
-    arm_spec(f, 1, &spec);
-    check_attempt(f, replace_by_far, 0, 16);
-    assert_int_equal(htw_find_key(f->scheduler, NULL, "k", 1), f->probes[0].handle);
-    advance(f, DELAY_NS);
-    assert_int_equal(f->probes[1].runs, 0);
-}
-
-static int move_far(struct scheduler_fixture *f) {
-    return reschedule(f, 0, HTW_NEVER_NS / 2);
-}
-
-static int move_far_at(struct scheduler_fixture *f) {
-    return reschedule_at(f, 0, HTW_NEVER_NS / 2);
-}
-
-LATER_TEST(reschedule_refused_memory_leaves_the_old_deadline) {
-    attempt *const calls[] = { move_far, move_far_at };
-    for (unsigned i = 0; i < 2; i++) {
-        scheduler_reopen(f);
-        arm(f, 0, DELAY_NS);
-        refuse_all(f);
-        assert_int_equal(calls[i](f), -ENOMEM);
-        relent(f);
-        assert_int_equal(deadline_of(f, 0), START_NS + DELAY_NS);
-        advance(f, DELAY_NS);
-        assert_int_equal(f->probes[0].runs, 1);
-        arm(f, 0, DELAY_NS);
-        check_attempt(f, calls[i], HTW_MOVED, 16);
-        advance(f, DELAY_NS);
-        assert_int_equal(f->probes[0].runs, 1);
-    }
-}
-
 static int try_group(struct scheduler_fixture *f) {
     return htw_group_create(f->scheduler, &f->group);
 }
@@ -237,28 +129,6 @@ LATER_TEST(stats_refused_memory_are_not_given) {
 }
 
 /* ---- what cannot fail makes do without memory */
-
-static void act_come_again_far(struct probe *self) {
-    if (self->runs > 1)
-        return;
-    self->result = htw_reschedule(self->fixture->scheduler, self->handle, 3600 * HTW_SECOND);
-}
-
-LATER_TEST(timer_rearmed_without_memory_expires_in_time) {
-    f->probes[0].act = act_come_again_far;
-    arm(f, 0, DELAY_NS);
-    arm_every(f, 1, DELAY_NS, 3600 * HTW_SECOND, HTW_REPEAT_SKIP);
-    refuse_all(f);
-    advance(f, DELAY_NS + 5 * HTW_SECOND);
-    assert_int_equal(f->probes[0].result, HTW_MOVED);
-    assert_int_equal(f->probes[0].runs + f->probes[1].runs, 2);
-    advance(f, 3600 * HTW_SECOND - 5 * HTW_SECOND - 1);
-    assert_int_equal(f->probes[0].runs + f->probes[1].runs, 2);
-    advance(f, 1);
-    relent(f);
-    assert_int_equal(f->probes[0].runs, 2);
-    assert_int_equal(f->probes[1].runs, 2);
-}
 
 /* It waits in the farthest bucket that there is, and each time that this comes up costs one
    wake-up: with one level of 256 ticks 255 apart, with two 65 280. */
@@ -291,51 +161,6 @@ LATER_TEST(rearmed_without_memory_wakes_up_once_a_turn) {
         assert_in_range(wakeups, 3, cases[i].wakeups + 5);
         assert_in_range(f->memory.refusals, 1, 3 * wakeups);
         assert_int_equal(cancel(f, 0), HTW_CANCELLED);
-    }
-}
-
-LATER_TEST(timer_resumed_without_memory_expires_in_time) {
-    create_group(f);
-    struct htw_spec spec = grouped_spec(f, 0, 3600 * HTW_SECOND);
-    pause_group(f);
-    arm_spec(f, 0, &spec);
-    refuse_all(f);
-    resume_group(f);
-    advance(f, 3600 * HTW_SECOND - 1);
-    assert_int_equal(f->probes[0].runs, 0);
-    advance(f, 1);
-    relent(f);
-    assert_int_equal(f->probes[0].runs, 1);
-}
-
-/* A step back wants a new wheel. */
-/* holds: scheduler-1 */
-LATER_TEST(clock_set_back_without_memory_runs_nothing_early) {
-    for (size_t nth = 1; nth < 8; nth++) {
-        scheduler_reopen(f);
-        static const int64_t at_s[] = { 1005, 1100, 990, 995 };
-        for (unsigned i = 0; i < 2; i++)
-            arm_at(f, i, at_s[i] * HTW_SECOND);
-        failing_allocator_fail(&f->memory, nth, nth % 2 == 1);
-        set_time(f, 980 * HTW_SECOND);
-        for (unsigned i = 2; i < 4; i++) {
-            int error =
-                htw_schedule_at(f->scheduler, at_s[i] * HTW_SECOND, probe_run, &f->probes[i], NULL);
-            if (error != 0) {
-                assert_int_equal(error, -ENOMEM);
-                relent(f);
-                i--;
-            }
-        }
-        advance(f, HTW_SECOND);
-        assert_log(f, "");
-        advance(f, 119 * HTW_SECOND);
-        relent(f);
-        advance(f, HTW_SECOND);
-        assert_log(f, "cdab");
-        for (unsigned i = 0; i < 4; i++) {
-            assert_true(f->probes[i].ran_ns - at_s[i] * HTW_SECOND <= MS);
-        }
     }
 }
 

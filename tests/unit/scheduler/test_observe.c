@@ -103,31 +103,6 @@ SCHEDULER_TEST(counts_begin_when_they_are_switched_on_and_stay_when_off) {
     assert_counts(f->scheduler, &idle, 1, 3, 1, 2, 0, 1);
 }
 
-/* Late by what the callback before has taken, and by which the clock was set. */
-SCHEDULER_TEST(counts_say_what_is_late) {
-    observe(f, HTW_OBSERVE_SITES);
-    arm_site(f, 0, &idle, MS);
-    arm_site(f, 1, &beat, 20 * MS);
-    set_time(f, 21 * MS);
-    assert_counts(f->scheduler, &idle, 0, 1, 0, 1, 1, 1);
-    assert_counts(f->scheduler, &beat, 0, 1, 0, 1, 0, 0);
-}
-
-/* The other one of two that are due at once, which waits in the same batch. */
-static void act_cancel_other(struct probe *self) {
-    self->result = cancel(self->fixture, 1 - self->number);
-}
-
-SCHEDULER_TEST(counts_of_a_timer_that_is_cancelled_when_it_is_due) {
-    observe(f, HTW_OBSERVE_SITES);
-    f->probes[0].act = f->probes[1].act = act_cancel_other;
-    arm_site(f, 0, &idle, MS);
-    arm_site(f, 1, &idle, MS);
-    advance(f, MS);
-    assert_int_equal(f->probes[0].result + f->probes[1].result, HTW_CANCELLED);
-    assert_counts(f->scheduler, &idle, 0, 2, 1, 1, 0, 1);
-}
-
 /* So many that no table has room for them all. Each site still counts exactly, or among the others. */
 /* holds: scheduler-33 */
 SCHEDULER_TEST(counts_of_more_sites_than_are_told_apart_stay_exact) {
@@ -208,45 +183,6 @@ SCHEDULER_TEST(switching_on_fails_whole) {
     assert_false(failed);
 }
 
-UNIT_TEST(counts_begin_with_the_option) {
-    struct htw_scheduler_options options = scheduler_options();
-    struct htw_scheduler *scheduler;
-    options.observe = HTW_OBSERVE_SITES;
-    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
-    assert_int_equal(htw_scheduler_observed(scheduler), HTW_OBSERVE_SITES);
-    assert_int_equal(htw_schedule_here(scheduler, HTW_NEVER_NS, &idle, NULL, NULL), 0);
-    assert_counts(scheduler, &idle, 1, 1, 0, 0);
-    assert_int_equal(htw_scheduler_stop(scheduler, NULL, NULL), 0);
-    assert_counts(scheduler, &idle, 0, 1, 0, 0); /* handed back: neither cancelled nor expired */
-    assert_int_equal(htw_scheduler_observe(scheduler, 0), 0);
-    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-}
-
-/* Where a thread that has another shard's lock cancels, it counts there; the sum is right. */
-UNIT_TEST(counts_of_a_cancel_from_another_shard) {
-    struct htw_scheduler_options options = scheduler_options();
-    struct htw_scheduler *scheduler;
-    cpu_set_t before, cpus;
-    sched_getaffinity(0, sizeof(before), &before);
-    options.shards = 2;
-    options.observe = BOTH;
-    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
-    for (size_t i = 0; i < 4; i++) {
-        htw_handle handle;
-        CPU_ZERO(&cpus);
-        CPU_SET(i / 2, &cpus); /* where there is one CPU, both are in one shard */
-        sched_setaffinity(0, sizeof(cpus), &cpus);
-        assert_int_equal(htw_schedule_here(scheduler, MS, &idle, NULL, &handle), 0);
-        CPU_ZERO(&cpus);
-        CPU_SET(i % 2, &cpus);
-        sched_setaffinity(0, sizeof(cpus), &cpus);
-        assert_int_equal(htw_cancel(scheduler, handle), HTW_CANCELLED);
-    }
-    sched_setaffinity(0, sizeof(before), &before);
-    assert_counts(scheduler, &idle, 0, 4, 4, 0, 0, 0);
-    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-}
-
 SCHEDULER_TEST(dump_has_what_was_counted_while_it_is) {
     char *text = NULL;
     size_t size = 0;
@@ -318,17 +254,6 @@ LATER_TEST(wakeups_are_the_next_ticks_with_their_timers) {
     assert_int_equal(wakeups.found[1].left_ns, 6 * MS);
     assert_int_equal(wakeups.found[1].timers, 1);
     advance(f, 5 * MS);
-    assert_int_equal(next_wakeups(f->scheduler).found[0].left_ns, MS);
-}
-
-LATER_TEST(wakeups_are_not_of_timers_that_are_paused) {
-    create_group(f);
-    struct htw_spec spec = grouped_spec(f, 0, MS);
-    arm_spec(f, 0, &spec);
-    assert_int_equal(next_wakeups(f->scheduler).count, 1);
-    pause_group(f);
-    assert_int_equal(next_wakeups(f->scheduler).count, 0);
-    resume_group(f);
     assert_int_equal(next_wakeups(f->scheduler).found[0].left_ns, MS);
 }
 
@@ -414,20 +339,6 @@ LATER_TEST(herds_are_at_the_tick_at_which_they_were_due) {
     assert_int_equal(recent_herds(f->scheduler).count, 2);
     set_time(f, 1);
     assert_int_equal(recent_herds(f->scheduler).count, 0);
-}
-
-LATER_TEST(herds_of_another_clock_are_told_by_the_own_one) {
-    observe(f, HTW_OBSERVE_SITES);
-    struct htw_spec spec = probe_spec(f, 0, 10 * MS);
-    spec.clock = HTW_CLOCK_REALTIME;
-    assert_int_equal(htw_scheduler_set_clock(f->scheduler, HTW_CLOCK_REALTIME, HTW_HOUR), 0);
-    for (unsigned i = 0; i < 70; i++)
-        arm_spec(f, 0, &spec);
-    advance(f, 15 * MS);
-    struct herds herds = recent_herds(f->scheduler);
-    assert_int_equal(herds.count, 1);
-    assert_int_equal(herds.found[0].timers, 70);
-    assert_int_equal(herds.found[0].ago_ns, 5 * MS);
 }
 
 /* UBSan sees a sum that does not fit. */
@@ -555,19 +466,6 @@ LATER_TEST(events_of_other_clocks_tell_deadlines_by_that_of_the_scheduler) {
     assert_int_equal(events.count, before.count + 2);
     assert_int_equal(events.found[before.count].deadline_ns, START_NS + 10 * MS);
     assert_int_equal(events.found[before.count + 1].deadline_ns, HTW_NEVER_NS);
-}
-
-LATER_TEST(events_that_are_left_out_are_the_first_ones_and_lost) {
-    observe(f, HTW_OBSERVE_EVENTS);
-    for (int64_t i = 1; i <= 5; i++)
-        arm_site(f, 0, &idle, i * MS);
-    struct events events = recorded_last(f->scheduler, 2);
-    assert_int_equal(events.count, 2);
-    assert_int_equal(events.lost, 3);
-    assert_int_equal(events.found[0].deadline_ns, START_NS + 4 * MS);
-    assert_int_equal(events.found[1].deadline_ns, START_NS + 5 * MS);
-    assert_int_equal(recorded_last(f->scheduler, 0).lost, 5);
-    assert_int_equal(recorded_last(f->scheduler, 5).lost, 0);
 }
 
 /* holds: scheduler-33 */

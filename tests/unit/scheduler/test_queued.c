@@ -86,18 +86,6 @@ QUEUED_TEST(queued_timer_that_was_paused_is_late_from_the_resume_on) {
     expect_run(f, resumed_ns);
 }
 
-QUEUED_TEST(queued_timer_put_back_in_the_pause_is_late_from_the_resume_on) {
-    pause_group(f);
-    clock_ns += 100 * HTW_SECOND;
-    run_task();
-    assert_none_ran(f);
-    clock_ns += 100 * HTW_SECOND;
-    resume_group(f);
-    int64_t resumed_ns = clock_ns;
-    clock_ns += HTW_SECOND;
-    expect_run(f, resumed_ns);
-}
-
 QUEUED_TEST(queued_timer_paused_again_and_again_waits_for_the_last_resume) {
     for (unsigned i = 0; i < 3; i++) {
         pause_group(f);
@@ -116,47 +104,6 @@ QUEUED_TEST(queued_timer_paused_again_and_again_waits_for_the_last_resume) {
     resume_group(f);
     assert_int_equal(clock_ns, resumed_ns + 2 * HTW_SECOND);
     expect_run(f, clock_ns);
-}
-
-SCHEDULER_TEST(queued_timer_moved_in_the_pause_has_that_delay_when_resumed) {
-    for (unsigned put_back_first = 0; put_back_first < 2; put_back_first++) {
-        open_queue(f);
-        pause_group(f);
-        assert_int_equal(reschedule(f, 0, 10 * HTW_SECOND), HTW_MOVED);
-        clock_ns += 100 * HTW_SECOND;
-        assert_int_equal(deadline_of(f, 0), clock_ns + 10 * HTW_SECOND);
-        if (put_back_first)
-            run_task();
-        resume_group(f);
-        int64_t due_ns = clock_ns + 10 * HTW_SECOND;
-        assert_int_equal(deadline_of(f, 0), due_ns);
-        if (!put_back_first)
-            run_task();
-        process(f);
-        assert_null(task);
-        clock_ns = due_ns;
-        expect_run(f, due_ns);
-    }
-}
-
-QUEUED_TEST(queued_timer_moved_before_the_pause_keeps_what_remained) {
-    assert_int_equal(reschedule(f, 0, 10 * HTW_SECOND), HTW_MOVED);
-    clock_ns += 4 * HTW_SECOND;
-    pause_group(f);
-    clock_ns += 100 * HTW_SECOND;
-    run_task();
-    resume_group(f);
-    clock_ns += 6 * HTW_SECOND;
-    expect_run(f, clock_ns);
-}
-
-QUEUED_TEST(queued_timer_cancelled_in_the_pause_reports_its_deadline_as_if_resumed) {
-    pause_group(f);
-    clock_ns += 100 * HTW_SECOND;
-    assert_int_equal(htw_group_cancel(f->group, probe_visit, NULL), 1);
-    assert_int_equal(f->probes[0].unexpired_ns, clock_ns);
-    run_task();
-    assert_int_equal(f->runs, 0);
 }
 
 static void *stop(void *arg) {
@@ -208,39 +155,4 @@ QUEUED_TEST(queued_timer_that_a_scale_has_ended_runs_whatever_the_scale_is_then)
     assert_ran(f, 0);
     assert_int_equal(f->probes[0].last.deadline_ns, due_ns);
     assert_int_equal(f->probes[0].last.late_ns, HTW_SECOND);
-}
-
-QUEUED_TEST(queued_timer_that_is_moved_gets_its_span_again) {
-    open_queue_with_a_span(f);
-    assert_int_equal(htw_group_set_scale(f->group, 0.5), 0);
-    assert_int_equal(reschedule(f, 0, HTW_SECOND), HTW_MOVED);
-    assert_int_equal(deadline_of(f, 0), clock_ns + 31 * HTW_SECOND);
-    run_task(); /* puts it back */
-    assert_none_ran(f);
-    assert_int_equal(deadline_of(f, 0), clock_ns + 31 * HTW_SECOND);
-    assert_int_equal(htw_group_set_scale(f->group, 0), 0);
-    assert_int_equal(deadline_of(f, 0), clock_ns + HTW_SECOND);
-    clock_ns += HTW_SECOND;
-    expect_run(f, clock_ns);
-}
-
-QUEUED_TEST(queued_timer_with_a_span_that_was_paused_and_put_back_can_be_moved) {
-    open_queue_with_a_span(f);
-    pause_group(f);
-    run_task(); /* puts it back */
-    resume_group(f);
-    assert_int_equal(htw_group_set_scale(f->group, 1), 0);
-    assert_int_equal(deadline_of(f, 0), clock_ns);
-    assert_int_equal(reschedule(f, 0, HTW_SECOND), HTW_MOVED);
-    assert_int_equal(deadline_of(f, 0), clock_ns + 61 * HTW_SECOND);
-    clock_ns += 61 * HTW_SECOND;
-    expect_run(f, clock_ns);
-}
-
-QUEUED_TEST(queued_timer_with_a_span_can_be_the_last_of_a_destroyed_group) {
-    open_queue_with_a_span(f);
-    destroy_group(f);
-    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
-    run_task();
-    assert_none_ran(f);
 }

@@ -4,21 +4,6 @@
 
 #include <errno.h>
 
-SCHEDULER_TEST(scheduler_delay_of_zero_or_less_runs_now_but_not_in_the_call) {
-    static const int64_t delays[] = { 0, -1, -HTW_SECOND, INT64_MIN };
-    for (size_t i = 0; i < COUNT_OF(delays); i++) {
-        f->options.manual_start_ns = 7 * MS + 3; /* between two ticks */
-        scheduler_reopen(f);
-        arm(f, 0, delays[i]);
-        assert_none_ran(f);
-        assert_true(is_pending(f, 0));
-        advance(f, 0);
-        assert_ran(f, 0);
-        assert_int_equal(f->probes[0].last.deadline_ns, 7 * MS + 3);
-        assert_int_equal(f->probes[0].last.late_ns, 0);
-    }
-}
-
 /* holds: scheduler-1 */
 SCHEDULER_TEST(scheduler_deadline_between_ticks_is_rounded_up) {
     f->options.manual_start_ns = MS / 2;
@@ -60,35 +45,6 @@ SCHEDULER_TEST(scheduler_delay_beyond_the_range_saturates) {
     assert_none_ran(f);
 }
 
-SCHEDULER_TEST(scheduler_far_deadlines_are_exact_to_the_nanosecond) {
-    f->count = 40;
-    scheduler_reopen(f);
-    for (unsigned i = 0; i < 40; i++) /* up to 17 years */
-        arm(f, i, MS * ((int64_t)1 << i));
-    for (unsigned i = 0; i < 40; i++) {
-        int64_t due = MS * ((int64_t)1 << i);
-        set_time(f, due - 1);
-        assert_none_ran(f);
-        set_time(f, due);
-        assert_ran(f, i);
-        assert_int_equal(f->probes[i].last.late_ns, 0);
-    }
-}
-
-SCHEDULER_TEST(scheduler_instant_in_the_past_runs_now_and_is_late) {
-    f->options.manual_start_ns = 10 * MS;
-    scheduler_reopen(f);
-    static const int64_t instants[] = { 3 * MS, 10 * MS, -5 };
-    for (unsigned i = 0; i < 3; i++) {
-        arm_at(f, i, instants[i]);
-        assert_none_ran(f);
-        advance(f, 0);
-        assert_ran(f, i);
-        assert_int_equal(f->probes[i].last.deadline_ns, instants[i]);
-        assert_int_equal(f->probes[i].last.late_ns, 10 * MS - instants[i]);
-    }
-}
-
 /* The lateness does not fit 63 bits. */
 SCHEDULER_TEST(scheduler_instant_before_all_time_saturates_the_lateness) {
     f->options.manual_start_ns = 10 * MS;
@@ -97,54 +53,6 @@ SCHEDULER_TEST(scheduler_instant_before_all_time_saturates_the_lateness) {
     advance(f, 0);
     assert_ran(f, 0);
     assert_int_equal(f->probes[0].last.late_ns, INT64_MAX);
-}
-
-SCHEDULER_TEST(scheduler_without_a_result_pointer_for_the_handle_runs_the_timer) {
-    struct htw_spec spec = HTW_SPEC_INIT;
-    spec.callback = probe_run;
-    spec.arg = &f->probes[4];
-    spec.when_ns = 5 * MS;
-    assert_int_equal(htw_schedule(f->scheduler, MS, probe_run, &f->probes[0], NULL), 0);
-    arm_at(f, 1, 2 * MS);
-    assert_int_equal(
-        htw_schedule_within(f->scheduler, 3 * MS, 3 * MS, probe_run, &f->probes[2], NULL), 0);
-    assert_int_equal(htw_schedule_every(f->scheduler, 4 * MS, HTW_SECOND, HTW_REPEAT_SKIP,
-                                        probe_run, &f->probes[3], NULL),
-                     0);
-    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), 0);
-    advance(f, 5 * MS);
-    assert_ran(f, 0, 1, 2, 3, 4);
-}
-
-static void act_schedule_next(struct probe *self) {
-    struct probe *next = self + 1;
-    self->result = htw_schedule(self->last.scheduler, MS, probe_run, next, &next->handle);
-}
-
-SCHEDULER_TEST(scheduler_callback_may_schedule) {
-    for (unsigned i = 0; i < 3; i++)
-        f->probes[i].act = act_schedule_next;
-    arm(f, 0, MS);
-    advance(f, 10 * MS);
-    assert_ran(f, 0, 1, 2, 3);
-    for (unsigned i = 0; i < 4; i++) {
-        assert_int_equal(f->probes[i].result, 0);
-        assert_int_equal(f->probes[i].ran_ns, (i + 1) * MS);
-        assert_int_equal(f->probes[i].last.handle, f->probes[i].handle);
-    }
-}
-
-SCHEDULER_TEST(scheduler_more_than_a_batch_runs_in_one_tick) {
-    f->count = 1000;
-    scheduler_reopen(f);
-    for (unsigned i = 0; i < 1000; i++)
-        arm(f, i, 5 * MS);
-    advance(f, 5 * MS);
-    assert_int_equal(f->log_count, 1000);
-    for (unsigned i = 0; i < 1000; i++) {
-        assert_int_equal(f->probes[i].runs, 1);
-        assert_int_equal(f->probes[i].ran_ns, 5 * MS);
-    }
 }
 
 SCHEDULER_TEST(scheduler_without_a_callback_is_refused) {

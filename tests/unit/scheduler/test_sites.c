@@ -113,32 +113,6 @@ SCHEDULER_TEST(site_of_another_callback_is_only_shown) {
     assert_ptr_equal(replaced.site, &users);
 }
 
-/* From a shard whose lock the cancelling thread does not hold. */
-UNIT_TEST(site_is_cancelled_from_any_shard) {
-    struct htw_scheduler_options options = scheduler_options();
-    struct htw_scheduler *scheduler;
-    options.shards = 2;
-    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
-    for (size_t i = 0; i < 4; i++) {
-        struct htw_spec spec = HTW_SPEC_INIT;
-        htw_handle handle;
-        spec.site = HTW_HERE(probe_run, "either");
-        spec.when_ns = MS;
-        cpu_set_t cpus;
-        CPU_ZERO(&cpus);
-        CPU_SET(i / 2, &cpus); /* where there is one CPU, both are in one shard */
-        sched_setaffinity(0, sizeof(cpus), &cpus);
-        assert_int_equal(htw_schedule_spec(scheduler, &spec, &handle, NULL), 0);
-        CPU_ZERO(&cpus);
-        CPU_SET(i % 2, &cpus);
-        sched_setaffinity(0, sizeof(cpus), &cpus);
-        assert_int_equal(htw_cancel(scheduler, handle), HTW_CANCELLED);
-        assert_int_equal(htw_cancel(scheduler, handle), HTW_GONE);
-    }
-    assert_int_equal(look(scheduler).count, 0);
-    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-}
-
 SCHEDULER_TEST(sites_are_told_apart_and_the_largest_is_first) {
     arm(f, 0, 3 * MS);
     arm_here(f, 1, 7 * MS);
@@ -217,17 +191,6 @@ SCHEDULER_TEST(site_visitor_cannot_destroy_the_scheduler) {
     arm_here(f, 0, MS);
     assert_int_equal(htw_scheduler_visit_sites(f->scheduler, see, &seen), 0);
     assert_int_equal(seen.destroyed, -EDEADLK);
-}
-
-SCHEDULER_TEST(sites_of_unexpired_timers_give_the_callback) {
-    struct htw_spec spec = keyed_spec(f, 0, MS, "key");
-    struct htw_unexpired replaced;
-    spec.site = HTW_HERE(probe_run, "keyed");
-    arm_spec(f, 0, &spec);
-    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, &replaced), 0);
-    assert_ptr_equal(replaced.callback, probe_run);
-    assert_ptr_equal(replaced.site, spec.site);
-    assert_string_equal(replaced.site->name, "keyed");
 }
 
 /* ---- copies */

@@ -57,25 +57,6 @@ SPAN_TEST(span_scale_out_of_its_range_is_refused_and_changes_nothing) {
     assert_true(htw_group_scale(NULL) == 0);
 }
 
-SPAN_TEST(span_that_does_not_fit_its_spec_is_refused) {
-    struct htw_spec good = span_spec(f, 0, MS, MS), spec;
-    spec = good, spec.span_ns = -1;
-    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -EINVAL);
-    spec = good, spec.span_ns = HTW_SPAN_NS_MAX + 1;
-    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -EINVAL);
-    spec = good, spec.group = NULL;
-    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -EINVAL);
-    spec = good, spec.period_ns = MS;
-    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -EINVAL);
-    spec = good, spec.latest_ns = 2 * MS;
-    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -EINVAL);
-    assert_int_equal(htw_pending(f->scheduler), 0);
-    spec = good, spec.span_ns = HTW_SPAN_NS_MAX;
-    arm_spec(f, 0, &spec);
-    assert_int_equal(set_period(f, 0, MS), -EINVAL);
-    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
-}
-
 /* ---- the deadline */
 
 /* holds: scheduler-29 */
@@ -142,44 +123,6 @@ SPAN_TEST(span_never_ends_before_the_least_delay_and_little_after_its_part) {
     check_spans_at_all_scales(f, 0.001);
 }
 
-/* The clock of a class is ahead by whole ticks. */
-SPAN_TEST(span_is_scaled_to_half_a_tick_and_its_part_of_a_tick_is_always_waited) {
-    static const int64_t ticks[] = { 0, 1, 2, 3, 7, 1000 };
-    static const int64_t rests[] = { 1, MS / 2, MS - 1 };
-    for (size_t i = 0; i < COUNT_OF(ticks); i++)
-        for (int percent = 0; percent <= 100; percent += 5) {
-            double exact_ns = 0.01 * percent * (double)(ticks[i] * MS);
-            int64_t whole_ns = START_NS + 5 * MS;
-            set_scale(f, 0.01 * percent);
-            if (ticks[i] > 0) {
-                arm_span(f, 0, 5 * MS, ticks[i] * MS);
-                whole_ns = deadline_of(f, 0);
-                assert_true(fabs((double)(whole_ns - START_NS - 5 * MS) - exact_ns) <= 0.5 * MS);
-                assert_int_equal(cancel(f, 0), HTW_CANCELLED);
-            }
-            for (size_t j = 0; j < COUNT_OF(rests); j++) {
-                arm_span(f, 0, 5 * MS, ticks[i] * MS + rests[j]);
-                assert_int_equal(deadline_of(f, 0), whole_ns + rests[j]);
-                assert_int_equal(cancel(f, 0), HTW_CANCELLED);
-            }
-        }
-}
-
-SPAN_TEST(span_of_a_group_with_many_counts_with_two_digits) {
-    arm_span(f, 0, 5 * MS, 298 * MS);
-    use_up_the_exact_ones(f);
-    arm_span(f, 1, 5 * MS, 298 * MS);
-    arm_span(f, 2, 5 * MS, 299 * MS);
-    arm_span(f, 3, 5 * MS, 100001 * MS);
-    set_scale(f, 0);
-    assert_int_equal(deadline_of(f, 0), START_NS + 5 * MS);
-    assert_int_equal(deadline_of(f, 1), START_NS + 5 * MS);
-    assert_int_equal(deadline_of(f, 2), START_NS + 14 * MS);
-    assert_int_equal(deadline_of(f, 3), START_NS + 5 * MS);
-    set_scale(f, 1);
-    assert_int_equal(deadline_of(f, 2), START_NS + 304 * MS);
-}
-
 /* The timers of a group may have any spans, and many: the memory for them has a limit. */
 /* holds: scheduler-31 */
 SPAN_TEST(span_classes_of_a_group_are_not_as_many_as_its_timers) {
@@ -206,130 +149,6 @@ SPAN_TEST(span_that_a_smaller_scale_ends_is_late_from_then_on) {
     assert_int_equal(f->probes[0].last.deadline_ns, START_NS + 700 * MS);
     assert_int_equal(f->probes[0].last.late_ns, 3 * MS);
     assert_runs_after(f, 287 * MS, 1);
-}
-
-/* holds: scheduler-30 */
-SPAN_TEST(span_scale_that_returns_to_1_restores_those_that_are_left) {
-    for (unsigned i = 0; i < MANY; i++)
-        arm_span(f, i, (int64_t)i * MS, 1000 * MS);
-    set_scale(f, 0);
-    advance(f, 99 * MS); /* 0 to 99 */
-    assert_each_ran(f, 0, 100, 1);
-    set_scale(f, 1);
-    for (unsigned i = 100; i < MANY; i++)
-        assert_int_equal(deadline_of(f, i), START_NS + (1000 + (int64_t)i) * MS);
-    advance(f, 1000 * MS);
-    assert_each_ran(f, 100, MANY, 0);
-    advance(f, 100 * MS);
-    assert_each_ran(f, 100, 200, 1);
-    advance(f, 100 * MS);
-    assert_each_ran(f, 0, MANY, 1);
-}
-
-static void act_scale_down(struct probe *self) {
-    self->result = htw_group_set_scale(self->fixture->group, 0);
-}
-
-SPAN_TEST(span_scale_may_be_set_by_a_callback) {
-    f->probes[0].act = act_scale_down;
-    arm(f, 0, 5 * MS);
-    arm_span(f, 1, 2 * MS, HTW_HOUR);
-    assert_runs_after(f, 5 * MS, 0, 1);
-    assert_int_equal(f->probes[1].last.deadline_ns, START_NS + 5 * MS);
-}
-
-/* ---- other calls */
-
-static void act_touch_again(struct probe *self) {
-    if (self->runs == 1)
-        self->result = htw_reschedule(self->fixture->scheduler, self->handle, 10 * MS);
-}
-
-/* holds: scheduler-29 */
-SPAN_TEST(span_is_kept_when_the_timer_is_moved) {
-    f->probes[0].act = act_touch_again;
-    arm_span(f, 0, 10 * MS, 100 * MS);
-    advance(f, 50 * MS);
-    assert_int_equal(reschedule(f, 0, 10 * MS), HTW_MOVED);
-    assert_int_equal(deadline_of(f, 0), START_NS + 160 * MS);
-    assert_int_equal(reschedule_at(f, 0, START_NS + 70 * MS), HTW_MOVED);
-    assert_int_equal(deadline_of(f, 0), START_NS + 170 * MS);
-    set_scale(f, 0.5);
-    assert_runs_after(f, 70 * MS, 0); /* which moves it once more */
-    assert_int_equal(f->probes[0].result, HTW_MOVED);
-    assert_int_equal(deadline_of(f, 0), START_NS + 180 * MS);
-    set_scale(f, 0);
-    assert_runs_after(f, 10 * MS, 0);
-    assert_false(is_pending(f, 0));
-}
-
-/* ---- pauses */
-
-/* holds: scheduler-29 */
-SPAN_TEST(span_in_a_paused_group_keeps_what_remains) {
-    arm_span(f, 0, 10 * MS, 100 * MS);
-    advance(f, 60 * MS);
-    pause_group(f);
-    advance(f, HTW_HOUR);
-    assert_int_equal(deadline_of(f, 0), START_NS + HTW_HOUR + 110 * MS);
-    set_scale(f, 0.8); /* 20 ms sooner */
-    assert_int_equal(deadline_of(f, 0), START_NS + HTW_HOUR + 90 * MS);
-    resume_group(f);
-    assert_int_equal(deadline_of(f, 0), START_NS + HTW_HOUR + 90 * MS);
-    assert_runs_after(f, 30 * MS, 0);
-}
-
-SPAN_TEST(span_that_the_scale_ended_in_the_pause_is_late_from_the_resume_on) {
-    arm_span(f, 0, 10 * MS, 100 * MS);
-    arm_span(f, 1, 10 * MS, 100 * MS);
-    advance(f, 60 * MS);
-    pause_group(f);
-    set_scale(f, 0);
-    advance(f, HTW_HOUR);
-    assert_none_ran(f);
-    assert_int_equal(reschedule(f, 1, 10 * MS), HTW_MOVED);
-    resume_group(f);
-    assert_int_equal(deadline_of(f, 0), START_NS + 60 * MS + HTW_HOUR);
-    advance(f, 0);
-    assert_ran(f, 0);
-    assert_int_equal(f->probes[0].last.late_ns, 0);
-    assert_runs_after(f, 10 * MS, 1);
-}
-
-/* ---- clocks */
-
-/* holds: scheduler-29 */
-SPAN_TEST(span_is_of_the_clock_of_the_timer) {
-    struct htw_spec spec = span_spec(f, 0, 10 * MS, 100 * MS);
-    spec.clock = HTW_CLOCK_REALTIME;
-    arm_spec(f, 0, &spec);
-    arm_span(f, 1, 10 * MS, 100 * MS);
-    assert_int_equal(htw_clock_of(f->scheduler, f->probes[0].handle), HTW_CLOCK_REALTIME);
-    set_scale(f, 0.5);
-    assert_int_equal(
-        htw_scheduler_set_clock(f->scheduler, HTW_CLOCK_REALTIME, START_NS - HTW_MINUTE), 0);
-    assert_runs_after(f, 60 * MS, 1);
-    set_scale(f, 0.2);
-    assert_runs_after(f, HTW_MINUTE - 30 * MS, 0);
-    assert_int_equal(f->probes[0].last.deadline_ns, START_NS + 30 * MS);
-    assert_int_equal(f->probes[0].last.clock, HTW_CLOCK_REALTIME);
-}
-
-SPAN_TEST(span_of_a_clock_that_was_set_back_is_not_late_from_the_future) {
-    arm_span(f, 0, 10 * MS, 100 * MS);
-    arm_span(f, 1, 10 * MS, 100 * MS);
-    advance(f, 90 * MS);
-    set_scale(f, 0.5);
-    set_time(f, START_NS + 70 * MS);
-    assert_each_ran(f, 0, 2, 1);
-    f->log_count = 0;
-    assert_int_equal(f->probes[0].last.deadline_ns, START_NS + 60 * MS);
-    assert_int_equal(f->probes[0].last.late_ns, 10 * MS);
-    arm_span(f, 0, 0, 10 * MS);
-    set_time(f, START_NS + 2 * MS);
-    arm_span(f, 1, 0, 10 * MS);
-    assert_runs_after(f, 5 * MS, 1);
-    assert_runs_after(f, 68 * MS, 0);
 }
 
 /* ---- timers for a time that the wheel of their class has passed */
@@ -375,48 +194,7 @@ SPAN_TEST(span_timer_for_the_past_of_its_wheel_runs_in_time) {
     }
 }
 
-/* holds: scheduler-32 */
-SPAN_TEST(span_timer_for_the_past_of_its_wheel_runs_in_time_without_memory) {
-    for (size_t nth = 1; nth < 12; nth++) {
-        reopen(f);
-        set_scale(f, 0);
-        arm_span(f, 0, 0, HTW_MINUTE);
-        arm_span(f, 1, HTW_MINUTE, HTW_MINUTE);
-        arm_span(f, 2, 20 * MS, HTW_MINUTE);
-        arm_span(f, 3, 10 * MS, HTW_MINUTE);
-        advance(f, 0);
-        assert_ran(f, 0);
-        pause_group(f);
-        set_scale(f, 1);
-        assert_int_equal(reschedule_at(f, 2, START_NS + 20 * MS - HTW_MINUTE), HTW_MOVED);
-        assert_int_equal(reschedule_at(f, 3, START_NS + 10 * MS - HTW_MINUTE), HTW_MOVED);
-        failing_allocator_fail(&f->memory, nth, nth % 2 == 1);
-        resume_group(f);
-        assert_runs_after(f, 10 * MS, 3);
-        assert_runs_after(f, 10 * MS, 2);
-        assert_runs_after(f, 2 * HTW_MINUTE - 20 * MS, 1);
-        failing_allocator_relent(&f->memory);
-        for (unsigned i = 1; i < 4; i++)
-            assert_int_equal(f->probes[i].last.late_ns, 0);
-    }
-}
-
 /* ---- the end */
-
-/* holds: scheduler-32 */
-SPAN_TEST(span_timers_of_a_destroyed_group_keep_its_scale) {
-    set_scale(f, 0.5);
-    for (unsigned i = 0; i < 3; i++)
-        arm_span(f, i, 10 * MS, (1 + (int64_t)i) * 100 * MS);
-    size_t blocks = f->memory.live_blocks;
-    destroy_group(f);
-    assert_int_equal(f->memory.live_blocks, blocks);
-    assert_int_equal(deadline_of(f, 0), START_NS + 60 * MS);
-    assert_runs_after(f, 60 * MS, 0);
-    assert_int_equal(cancel(f, 1), HTW_CANCELLED);
-    assert_runs_after(f, 100 * MS, 2);
-    assert_in_range(f->memory.live_blocks, 1, blocks - 10); /* the group is gone, and its classes */
-}
 
 /* holds: scheduler-32 */
 SPAN_TEST(span_timers_are_handed_back_by_stop) {

@@ -57,15 +57,6 @@ LATER_TEST(stats_given_wrongly_are_refused) {
     }
 }
 
-LATER_TEST(stats_of_a_new_scheduler_are_zero) {
-    before = (struct htw_scheduler_stats)HTW_SCHEDULER_STATS_INIT;
-    assert_moved(f, 0);
-    assert_int_equal(before.demoted, 0);
-    assert_int_equal(before.lateness.sum_ns + before.lateness.max_ns + before.lateness.p999_ns, 0);
-    assert_true(before.memory_bytes > 0);
-    assert_int_equal(before.struct_size, sizeof(before));
-}
-
 LATER_TEST(stats_of_a_timer_moved_earlier_count_no_empty_wakeup) {
     arm(f, 0, HTW_SECOND);
     assert_int_equal(reschedule(f, 0, DELAY_NS), HTW_MOVED);
@@ -105,28 +96,6 @@ LATER_TEST(stats_of_a_thread_that_starts_count_no_wakeup) {
     assert_moved(f, 0);
 }
 
-LATER_TEST(stats_of_what_is_refused_count_eagain_only) {
-    f->options.max_pending = 1;
-    scheduler_reopen(f);
-    struct htw_spec spec = hooked_spec(f, 0, DELAY_NS);
-    arm(f, 0, DELAY_NS);
-    mark(f);
-    assert_int_equal(htw_schedule(f->scheduler, 0, probe_run, &f->probes[0], NULL), -EAGAIN);
-    assert_moved(f, .refused = 1);
-    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -EAGAIN);
-    assert_moved(f, .refused = 1);
-    assert_int_equal(htw_schedule(f->scheduler, 0, NULL, &f->probes[0], NULL), -EINVAL);
-    assert_int_equal(
-        htw_schedule_every(f->scheduler, 0, 0, HTW_REPEAT_SKIP, probe_run, &f->probes[0], NULL),
-        -EINVAL);
-    assert_moved(f, 0);
-    assert_int_equal(htw_scheduler_stop(f->scheduler, NULL, NULL), 0);
-    assert_moved(f, .handed_back = 1, .pending = -1);
-    assert_int_equal(htw_schedule(f->scheduler, 0, probe_run, &f->probes[0], NULL), -ESHUTDOWN);
-    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -ESHUTDOWN);
-    assert_moved(f, 0);
-}
-
 /* ---- late, missed, distributions: time passes while callbacks run, or is set forward */
 
 LATER_TEST(stats_count_as_late_what_is_later_than_the_threshold) {
@@ -142,15 +111,6 @@ LATER_TEST(stats_count_as_late_what_is_later_than_the_threshold) {
     assert_moved(f, .scheduled = 1, .fired = 1, .runs = 1, .late = 1, .wakeups = 1);
     assert_int_equal(before.lateness.max_ns, 2 * MS + 1);
     assert_int_equal(before.lateness.sum_ns, 4 * MS + 1);
-}
-
-LATER_TEST(stats_without_a_threshold_count_ten_milliseconds_as_late) {
-    arm(f, 0, DELAY_NS);
-    set_time(f, START_NS + DELAY_NS + 10 * MS);
-    assert_int_equal(scheduler_stats(f).late, 0);
-    arm(f, 1, DELAY_NS);
-    set_time(f, START_NS + 3 * DELAY_NS + 10 * MS + 1);
-    assert_int_equal(scheduler_stats(f).late, 1);
 }
 
 LATER_TEST(stats_of_lateness_have_percentiles) {
@@ -193,53 +153,8 @@ LATER_TEST(stats_asked_for_in_a_callback_count_it_as_running) {
 
 /* ---- demotions and memory */
 
-LATER_TEST(stats_count_demotions_and_never_decrease) {
-    arm(f, 0, 3700 * HTW_SECOND + MS);
-    arm(f, 1, 3700 * HTW_SECOND);
-    advance(f, 3700 * HTW_SECOND);
-    uint64_t demoted = scheduler_stats(f).demoted;
-    assert_true(demoted >= 1);
-    set_time(f, START_NS - 500 * HTW_SECOND); /* into a new wheel */
-    arm(f, 1, HTW_SECOND);
-    advance(f, HTW_SECOND);
-    assert_int_equal(f->probes[1].runs, 2);
-    assert_true(scheduler_stats(f).demoted >= demoted);
-}
-
 static void assert_memory_is_told(struct scheduler_fixture *f) {
     assert_int_equal(scheduler_stats(f).memory_bytes, f->memory.live_bytes);
-}
-
-LATER_TEST(stats_of_memory_are_what_the_allocator_gave) {
-    f->count = 600;
-    scheduler_reopen(f);
-    assert_memory_is_told(f);
-    uint64_t empty = scheduler_stats(f).memory_bytes;
-    for (unsigned i = 0; i < 600; i++) {
-        struct htw_spec spec = hooked_spec(f, i, (1 + i) * HTW_SECOND);
-        spec.key = &i;
-        spec.key_size = sizeof(i);
-        arm_spec(f, i, &spec);
-        assert_memory_is_told(f);
-    }
-    assert_true(scheduler_stats(f).memory_bytes > empty + 600 * 100);
-    advance(f, 300 * HTW_SECOND);
-    assert_memory_is_told(f);
-    for (unsigned i = 300; i < 600; i++)
-        assert_int_equal(cancel(f, i), HTW_CANCELLED);
-    assert_memory_is_told(f);
-}
-
-LATER_TEST(stats_of_memory_count_groups) {
-    create_group(f);
-    assert_memory_is_told(f);
-    struct htw_spec spec = keyed_spec(f, 0, DELAY_NS, "key");
-    spec.group = f->group;
-    arm_spec(f, 0, &spec);
-    assert_memory_is_told(f);
-    advance(f, DELAY_NS);
-    destroy_group(f);
-    assert_memory_is_told(f);
 }
 
 /* holds: scheduler-17 */

@@ -209,33 +209,6 @@ UNIT_TEST(wake_is_not_repeated_for_later_timers) {
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
 }
 
-/* The second timer of a class of spans is later than the first, for which the alarm is to be set. */
-UNIT_TEST(wake_of_a_stopped_thread_delays_no_other_timer_with_a_span) {
-    struct htw_scheduler *scheduler = create();
-    struct htw_group *group;
-    struct arming slow;
-    assert_int_equal(htw_group_create(scheduler, &group), 0);
-    assert_int_equal(htw_group_set_scale(group, 0), 0);
-    assert_int_equal(arm_span_of(scheduler, group, 10 * HOUR_NS), 0);
-    slow = (struct arming) {
-        .scheduler = scheduler, .group = group, .delay_ns = 1 * HOUR_NS, .place = BEFORE_THE_ALARM
-    };
-    start(&slow);
-    int64_t before_ns = remaining_ns(scheduler);
-    assert_int_equal(arm_span_of(scheduler, group, 2 * HOUR_NS), 0);
-    int64_t after_ns = remaining_ns(scheduler);
-    finish_arming(&slow);
-    assert_rings_within(before_ns, 9, 10);
-    assert_rings_within(after_ns, 0, 2);
-    assert_rings_within(remaining_ns(scheduler), 0, 1);
-    unsigned before = atomic_load(&alarms_set);
-    assert_int_equal(arm_span_of(scheduler, group, 2 * HOUR_NS), 0);
-    assert_int_equal(arm_span_of(scheduler, group, 2 * HOUR_NS), 0);
-    assert_int_equal(atomic_load(&alarms_set), before);
-    htw_group_destroy(group);
-    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-}
-
 /* ---- a thread that is stopped in the system call */
 
 static void post(void *arg, const struct htw_expiration *expiration) {
