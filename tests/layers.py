@@ -20,13 +20,13 @@ LAYERS = {
         r"calendar_.*|stress_calendar"),
     "journal": (
         r"journal/.*\.[ch]",
-        r"journal_.*|fault_journal(?!_command).*|model_(journal|queues)|stress_journal_.*|enumerate_journal"),
+        r"journal_.*|fault_journal.*|model_(journal|queues)|stress_journal_.*|enumerate_journal"),
     "monitor": (
         r"monitor/.*\.[ch]",
         r"monitor.*|fault_monitor|stress_monitor"),
     "programs": (
         r"programs/(?!relay/).*\.[ch]",
-        r"duration|safe_file|signals|delay(?!_queue).*|draw.*|replay_.*|fault_(delay.*|journal_command)|cron.*|cmd|demo"),
+        r"duration|safe_file|signals|delay(?!_queue).*|draw.*|replay_.*|fault_delay.*|cron.*|cmd|demo"),
 }
 
 

@@ -36,15 +36,6 @@ FAILING_WRAP(TIMERS, (errno = ENOSPC, -1), int, epoll_ctl,
 FAILING_WRAP(TIMERS, -1, int, pipe, (int fds[2]), (fds))
 #endif
 
-/* So many calls succeed, and no later one; negative: all do. */
-static void leave_threads(int count) {
-    failing_calls_plan(THREADS, (unsigned)(count + 1), EAGAIN, true);
-}
-
-static void leave_timers(int count, int error) {
-    failing_calls_plan(TIMERS, (unsigned)(count + 1), error, true);
-}
-
 static void relent(void) {
     failing_calls_relent();
 }
@@ -77,98 +68,157 @@ UNIT_SETUP(count_tasks) {
     tasks_at_start = entries_of("/proc/self/task");
 }
 
-static struct htw_scheduler_options options_of(uint32_t expirers, uint32_t workers) {
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    options.shards = 4;
-    options.expirers = expirers;
-    options.workers = workers;
-    return options;
-}
-
 static void count_run(void *arg, const struct htw_expiration *expiration) {
     (void)expiration;
     atomic_fetch_add((_Atomic int *)arg, 1);
 }
 
+/* ---- each call fails, from the n-th on */
+
+static const struct shape {
+    const char *name;
+    uint32_t shards, expirers, workers;
+    enum htw_clock clock;
+    bool start_threads, embedded, needs_nothing;
+} shapes[] = {
+    { "threads from the beginning", 4, 2, 3, HTW_CLOCK_MONOTONIC, true, false, false },
+    { "threads from the first timer on", 4, 2, 3, HTW_CLOCK_MONOTONIC, false, false, false },
+    { "one thread", 1, 1, 0, HTW_CLOCK_MONOTONIC, false, false, false },
+    { "a timer of the wall clock", 1, 1, 0, HTW_CLOCK_REALTIME, false, false, false },
+    { "embedded", 1, 1, 0, HTW_CLOCK_MONOTONIC, false, true, false },
+    { "embedded, by the wall clock", 1, 1, 0, HTW_CLOCK_REALTIME, false, true, false },
+    { "manual time", 1, 1, 0, HTW_CLOCK_MANUAL, false, false, true },
+};
+
+static const struct failure {
+    unsigned kind;
+    int error, answer;
+} failures[] = {
+    { THREADS, EAGAIN, -ENOMEM },
+    { TIMERS, EMFILE, -EMFILE },
+    { TIMERS, ENFILE, -ENFILE },
+    { TIMERS, ENOMEM, -ENOMEM },
+};
+
+struct run {
+    const struct shape *shape;
+    const struct failure *failure;
+    unsigned nth;
+    struct htw_scheduler *scheduler;
+    unsigned accepted;
+    _Atomic int runs;
+};
+
+static unsigned refusals;
+
+static void assert_answer(const struct run *run, int answer) {
+    refusals += answer != 0;
+    /* What epoll_ctl() has refused is memory, too. */
+    if (answer != 0 && answer != run->failure->answer &&
+        (answer != -ENOMEM || run->failure->kind != TIMERS))
+        fail_msg("%s, call %u of kind %u: %d", run->shape->name, run->nth, run->failure->kind,
+                 answer);
+}
+
+/* A refusal changes nothing. */
+static int schedule(struct run *run, enum htw_clock clock, bool is_keyed) {
+    struct htw_spec spec = HTW_SPEC_INIT;
+    htw_handle handle = 77;
+    uint64_t pending = htw_pending(run->scheduler);
+    unsigned number = run->accepted;
+    spec.callback = count_run;
+    spec.arg = &run->runs;
+    spec.clock = clock;
+    spec.key = is_keyed ? &number : NULL; /* another one each time */
+    spec.key_size = is_keyed ? sizeof(number) : 0;
+    int answer = htw_schedule_spec(run->scheduler, &spec, &handle, NULL);
+    assert_answer(run, answer);
+    if (answer != 0) {
+        assert_int_equal(handle, 77);
+        assert_in_range(htw_pending(run->scheduler), 0, pending);
+    }
+    run->accepted += answer == 0;
+    return answer;
+}
+
+static unsigned schedule_some(struct run *run) {
+    unsigned refused = 0;
+    bool is_manual = run->shape->clock == HTW_CLOCK_MANUAL;
+    refused += schedule(run, run->shape->clock, false) != 0;
+    refused += schedule(run, run->shape->clock, true) != 0;
+    refused += !is_manual && schedule(run, HTW_CLOCK_REALTIME, false) != 0;
+    return refused;
+}
+
+static void await_runs(struct run *run) {
+    while (atomic_load(&run->runs) < (int)run->accepted)
+        if (run->shape->embedded)
+            assert_int_equal(htw_scheduler_process(run->scheduler, 0, NULL), HTW_DONE);
+        else if (run->shape->clock == HTW_CLOCK_MANUAL)
+            assert_int_equal(htw_scheduler_advance(run->scheduler, HTW_SECOND), 0);
+        else
+            sched_yield();
+}
+
+/* Returns whether a call was refused. With `recovers` none is after that, and all works. */
+static bool use(struct run *run, bool recovers) {
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    struct failing_allocator memory;
+    unsigned files = entries_of("/proc/self/fd");
+    failing_allocator_init(&memory);
+    options.shards = run->shape->shards;
+    options.expirers = run->shape->expirers;
+    options.workers = run->shape->workers;
+    options.clock = run->shape->clock;
+    options.start_threads = run->shape->start_threads;
+    options.embedded = run->shape->embedded;
+    options.allocator = &memory.allocator;
+    failing_calls_plan(run->failure->kind, run->nth, run->failure->error, true);
+    int answer = htw_scheduler_create(&run->scheduler, &options);
+    assert_answer(run, answer);
+    if (answer != 0)
+        assert_null(run->scheduler);
+    else
+        (void)schedule_some(run);
+    if (answer == 0 && recovers) {
+        bool was_refused = failing_calls_relent();
+        assert_int_equal(schedule_some(run), 0);
+        await_runs(run);
+        assert_int_equal(htw_scheduler_destroy(run->scheduler), 0);
+        assert_int_equal(atomic_load(&run->runs), run->accepted);
+        assert_false(was_refused && run->shape->needs_nothing);
+    } else if (answer == 0) {
+        assert_int_equal(htw_scheduler_destroy(run->scheduler), 0);
+    }
+    bool was_refused = failing_calls->kinds[run->failure->kind].failed > 0;
+    failing_calls_relent();
+    assert_null(memory.error);
+    assert_int_equal(memory.live_blocks, 0);
+    assert_int_equal(entries_of("/proc/self/fd"), files);
+    assert_no_thread_is_left();
+    failing_allocator_fini(&memory);
+    return was_refused;
+}
+
+/* holds: scheduler-26 */
+UNIT_TEST_BETWEEN(relent, relent, threads_and_timers_that_are_refused_change_nothing) {
+    for (size_t i = 0; i < COUNT_OF(shapes); i++)
+        for (size_t j = 0; j < COUNT_OF(failures); j++) {
+            bool was_refused = true;
+            for (unsigned nth = 1; was_refused; nth++)
+                for (int recovers = 0; recovers < 2; recovers++) {
+                    struct run run = { .shape = &shapes[i], .failure = &failures[j], .nth = nth };
+                    was_refused = use(&run, recovers);
+                }
+        }
+    assert_true(refusals > 50);
+}
+
+/* ---- a later worker */
+
 static void wait_for(_Atomic int *value, int least) {
     while (atomic_load(value) < least)
         sched_yield();
-}
-
-/* Creates no scheduler, and leaves no memory, file or thread behind. */
-static void assert_refused(const struct htw_scheduler_options *options,
-                           const struct failing_allocator *memory, int error) {
-    struct htw_scheduler *scheduler = NULL;
-    unsigned files = entries_of("/proc/self/fd");
-    assert_int_equal(htw_scheduler_create(&scheduler, options), error);
-    assert_null(scheduler);
-    assert_null(memory->error);
-    assert_int_equal(memory->live_blocks, 0);
-    assert_int_equal(entries_of("/proc/self/fd"), files);
-    assert_no_thread_is_left();
-}
-
-UNIT_TEST_BETWEEN(relent, relent, create_that_lacks_a_thread_answers_enomem) {
-    struct failing_allocator memory;
-    failing_allocator_init(&memory);
-    struct htw_scheduler_options options = options_of(2, 3);
-    options.start_threads = true;
-    options.allocator = &memory.allocator;
-    for (int left = 0; left < 5; left++) {
-        leave_threads(left);
-        assert_refused(&options, &memory, -ENOMEM);
-    }
-    struct htw_scheduler *scheduler;
-    leave_threads(5);
-    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
-    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-    failing_allocator_fini(&memory);
-}
-
-static int schedule(struct htw_scheduler *scheduler, _Atomic int *runs, htw_handle *ret_handle) {
-    return htw_schedule(scheduler, 0, count_run, runs, ret_handle);
-}
-
-/* Each attempt starts what it can; the next one tries the rest. */
-UNIT_TEST_BETWEEN(relent, relent, first_schedule_that_lacks_a_thread_answers_enomem) {
-    for (int left = 0; left < 3; left++) {
-        struct htw_scheduler *scheduler;
-        struct htw_scheduler_options options = options_of(2, 3);
-        _Atomic int runs = 0;
-        htw_handle handle = 77;
-        assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
-        leave_threads(left); /* it takes two expirers and a worker */
-        assert_int_equal(schedule(scheduler, &runs, &handle), -ENOMEM);
-        assert_int_equal(handle, 77);
-        leave_threads(0);
-        struct htw_spec spec = HTW_SPEC_INIT;
-        spec.callback = count_run;
-        spec.arg = &runs;
-        spec.key = "key";
-        spec.key_size = 3;
-        assert_int_equal(htw_schedule_spec(scheduler, &spec, &handle, NULL), -ENOMEM);
-        assert_int_equal(htw_pending(scheduler), 0);
-        relent();
-        assert_int_equal(schedule(scheduler, &runs, &handle), 0);
-        wait_for(&runs, 1);
-        assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-        assert_int_equal(atomic_load(&runs), 1);
-        assert_no_thread_is_left();
-    }
-}
-
-UNIT_TEST_BETWEEN(relent, relent, destroy_after_threads_were_refused_ends_those_that_started) {
-    for (int left = 0; left < 3; left++) {
-        struct htw_scheduler *scheduler;
-        struct htw_scheduler_options options = options_of(2, 3);
-        _Atomic int runs = 0;
-        assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
-        leave_threads(left);
-        assert_int_equal(schedule(scheduler, &runs, NULL), -ENOMEM);
-        assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-        assert_no_thread_is_left();
-        relent();
-    }
 }
 
 struct gate {
@@ -185,10 +235,13 @@ static void pass_gate(void *arg, const struct htw_expiration *expiration) {
 /* One worker is in a callback that waits at the gate, and no other can be started. */
 static struct htw_scheduler *begin_at_gate(struct gate *gate, uint32_t workers) {
     struct htw_scheduler *scheduler;
-    struct htw_scheduler_options options = options_of(1, workers);
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    options.shards = 4;
+    options.expirers = 1;
+    options.workers = workers;
     *gate = (struct gate) { 0, 0 };
     assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
-    leave_threads(2);
+    failing_calls_plan(THREADS, 3, EAGAIN, true);
     assert_int_equal(htw_schedule(scheduler, 0, pass_gate, gate, NULL), 0);
     wait_for(&gate->entered, 1);
     return scheduler;
@@ -200,7 +253,7 @@ UNIT_TEST_BETWEEN(relent, relent, later_worker_that_is_refused_is_not_needed) {
     _Atomic int runs = 0;
     struct htw_scheduler *scheduler = begin_at_gate(&gate, 4);
     for (int i = 0; i < 500; i++)
-        assert_int_equal(schedule(scheduler, &runs, NULL), 0);
+        assert_int_equal(htw_schedule(scheduler, 0, count_run, &runs, NULL), 0);
     wait_for_refusal(); /* a second worker was wanted, and more than once */
     atomic_store(&gate.open, 1);
     wait_for(&runs, 500);
@@ -213,153 +266,12 @@ UNIT_TEST_BETWEEN(relent, relent, later_worker_is_started_when_there_is_room_aga
     struct gate gate;
     _Atomic int runs = 0;
     struct htw_scheduler *scheduler = begin_at_gate(&gate, 2);
-    assert_int_equal(schedule(scheduler, &runs, NULL), 0);
+    assert_int_equal(htw_schedule(scheduler, 0, count_run, &runs, NULL), 0);
     wait_for_refusal();
     relent();
-    assert_int_equal(schedule(scheduler, &runs, NULL), 0);
+    assert_int_equal(htw_schedule(scheduler, 0, count_run, &runs, NULL), 0);
     wait_for(&runs, 2); /* by the second worker: the first is at the gate */
     assert_int_equal(atomic_load(&gate.open), 0);
     atomic_store(&gate.open, 1);
-    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-}
-
-#ifndef HTW_PORTABLE
-/* An epoll instance, and two timers that are added to it. */
-#define CALLS_OF_AN_ALARM 5
-
-UNIT_TEST_BETWEEN(relent, relent, create_that_lacks_a_timer_returns_the_error) {
-    static const int errors[] = { EMFILE, ENFILE, ENOMEM };
-    struct failing_allocator memory;
-    failing_allocator_init(&memory);
-    for (int i = 0; i < 3; i++)
-        for (int left = 0; left < 3; left++) {
-            struct htw_scheduler_options options = options_of(3, 1);
-            options.allocator = &memory.allocator;
-            options.start_threads = left == 1;
-            leave_timers(left * CALLS_OF_AN_ALARM, errors[i]);
-            assert_refused(&options, &memory, -errors[i]);
-        }
-    failing_allocator_fini(&memory);
-}
-#endif
-
-UNIT_TEST_BETWEEN(relent, relent, create_embedded_that_lacks_a_timer_returns_the_error) {
-    struct failing_allocator memory;
-    failing_allocator_init(&memory);
-    struct htw_scheduler_options options = options_of(1, 0);
-    options.allocator = &memory.allocator;
-    options.embedded = true;
-    unsigned files = entries_of("/proc/self/fd");
-#ifndef HTW_PORTABLE
-    static const int errors[CALLS_OF_AN_ALARM] = { EMFILE, EMFILE, ENOMEM, EMFILE, ENOMEM };
-    for (int i = 0; i < CALLS_OF_AN_ALARM; i++) {
-        leave_timers(i, EMFILE);
-        assert_refused(&options, &memory, -errors[i]);
-    }
-#else
-    leave_timers(0, EMFILE);
-    assert_refused(&options, &memory, -EMFILE);
-    relent();
-    leave_threads(0);
-    assert_refused(&options, &memory, -ENOMEM);
-#endif
-    assert_int_equal(entries_of("/proc/self/fd"), files);
-    failing_allocator_fini(&memory);
-}
-
-UNIT_TEST_BETWEEN(relent, relent, create_on_the_manual_clock_needs_no_timer) {
-    struct htw_scheduler *scheduler;
-    struct htw_scheduler_options options = options_of(1, 0);
-    options.clock = HTW_CLOCK_MANUAL;
-    leave_timers(0, EMFILE);
-    leave_threads(0);
-    _Atomic int runs = 0;
-    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
-    assert_int_equal(schedule(scheduler, &runs, NULL), 0);
-    assert_int_equal(htw_scheduler_advance(scheduler, 0), 0);
-    assert_int_equal(atomic_load(&runs), 1);
-    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-}
-
-/* ---- the first timer of another clock */
-
-static int schedule_by(struct htw_scheduler *scheduler, enum htw_clock clock, _Atomic int *runs,
-                       htw_handle *ret_handle) {
-    struct htw_spec spec = HTW_SPEC_INIT;
-    spec.callback = count_run;
-    spec.arg = runs;
-    spec.clock = clock;
-    return htw_schedule_spec(scheduler, &spec, ret_handle, NULL);
-}
-
-#ifndef HTW_PORTABLE
-/* holds: scheduler-26 */
-UNIT_TEST_BETWEEN(relent, relent, other_clock_that_lacks_a_timer_answers_why) {
-    static const int errors[] = { EMFILE, ENFILE, ENOMEM };
-    for (int i = 0; i < 3; i++) {
-        struct htw_scheduler *scheduler;
-        struct htw_scheduler_options options = options_of(1, 1);
-        struct failing_allocator memory;
-        _Atomic int runs = 0;
-        htw_handle handle = 77;
-        failing_allocator_init(&memory);
-        options.allocator = &memory.allocator;
-        options.shards = 1;
-        options.workers = 0;
-        assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
-        leave_timers(0, errors[i]);
-        size_t blocks = memory.live_blocks;
-        assert_int_equal(schedule_by(scheduler, HTW_CLOCK_REALTIME, &runs, &handle), -errors[i]);
-        assert_int_equal(handle, 77);
-        assert_int_equal(htw_pending(scheduler), 0);
-        assert_int_equal(memory.live_blocks, blocks);
-        assert_int_equal(schedule(scheduler, &runs, NULL), 0);
-        wait_for(&runs, 1);
-        unsigned files = entries_of("/proc/self/fd");
-        relent();
-        assert_int_equal(schedule_by(scheduler, HTW_CLOCK_REALTIME, &runs, NULL), 0);
-        wait_for(&runs, 2);
-        assert_int_equal(entries_of("/proc/self/fd"), files + 1); /* and the timer */
-        assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-        assert_int_equal(memory.live_blocks, 0);
-        failing_allocator_fini(&memory);
-    }
-}
-
-/* Where there is a timer of the wall clock already. */
-UNIT_TEST_BETWEEN(relent, relent, other_clock_needs_no_more_timers_where_one_watches_the_wall) {
-    for (int embedded = 0; embedded < 2; embedded++) {
-        struct htw_scheduler *scheduler;
-        struct htw_scheduler_options options = options_of(1, 0);
-        _Atomic int runs = 0;
-        options.clock = HTW_CLOCK_REALTIME;
-        options.embedded = embedded;
-        assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
-        leave_timers(0, EMFILE);
-        assert_int_equal(schedule_by(scheduler, HTW_CLOCK_BOOTTIME, &runs, NULL), 0);
-        while (atomic_load(&runs) == 0)
-            if (embedded)
-                assert_int_equal(htw_scheduler_process(scheduler, 0, NULL), HTW_DONE);
-            else
-                sched_yield();
-        assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-        relent();
-    }
-}
-#endif
-
-UNIT_TEST_BETWEEN(relent, relent, other_clock_that_lacks_a_thread_answers_enomem) {
-    struct htw_scheduler *scheduler;
-    struct htw_scheduler_options options = options_of(1, 1);
-    _Atomic int runs = 0;
-    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
-    for (int left = 0; left < 2; left++) {
-        leave_threads(left);
-        assert_int_equal(schedule_by(scheduler, HTW_CLOCK_REALTIME, &runs, NULL), -ENOMEM);
-        assert_int_equal(htw_pending(scheduler), 0);
-    }
-    relent();
-    assert_int_equal(schedule_by(scheduler, HTW_CLOCK_REALTIME, &runs, NULL), 0);
-    wait_for(&runs, 1);
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
 }

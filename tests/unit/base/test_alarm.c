@@ -154,4 +154,43 @@ UNIT_TEST(alarm_that_watches_the_wall_clock_has_a_timer_that_is_always_set) {
         htw__alarm_fini(&alarm);
     }
 }
+
+/* Again and again, although nobody reads the timer. */
+/* holds: purgatory-9a */
+UNIT_TEST(alarm_expires_whenever_the_wall_clock_is_set) {
+    static const struct itimerspec at_once = { .it_value = { 0, 1 } }; /* as the kernel does then */
+    for (size_t i = 0; i < COUNT_OF(clocks); i++) {
+        struct htw__alarm alarm;
+        start(&alarm, clocks[i]);
+        assert_int_equal(htw__alarm_watch_wall_clock(&alarm), 0);
+        htw__alarm_plan(&alarm, INT64_MAX);
+        for (int times = 0; times < 3; times++) {
+            assert_false(is_readable(&alarm, 0));
+            timerfd_settime(alarm.wall_fd, TFD_TIMER_ABSTIME, &at_once, NULL);
+            assert_true(is_readable(&alarm, 10000));
+            htw__alarm_reset(&alarm);
+            htw__alarm_plan(&alarm, INT64_MAX);
+            assert_true(is_readable(&alarm, 0)); /* the owner may have read the clock before */
+            htw__alarm_clear(&alarm);
+        }
+        htw__alarm_fini(&alarm);
+    }
+}
+
+UNIT_TEST(alarm_that_is_put_off_expires_later) {
+    struct htw__alarm alarm;
+    start(&alarm, CLOCK_MONOTONIC);
+    int64_t now = now_ns(CLOCK_MONOTONIC), far_ns = now + 2 * HOUR_NS;
+    htw__alarm_set(&alarm, now + HOUR_NS / 2);
+    assert_true(htw__alarm_claim(&alarm, far_ns));
+    assert_false(htw__alarm_claim(&alarm, INT64_MAX)); /* it is claimed */
+    htw__alarm_put_off(&alarm, far_ns);
+    assert_in_range(remaining_ns(&alarm), HOUR_NS, 2 * HOUR_NS);
+    assert_false(htw__alarm_claim(&alarm, far_ns)); /* it is late enough */
+    htw__alarm_set(&alarm, now + HOUR_NS / 2);
+    assert_in_range(remaining_ns(&alarm), 1, HOUR_NS / 2);
+    htw__alarm_reset(&alarm); /* the owner is awake: it plans */
+    assert_false(htw__alarm_claim(&alarm, INT64_MAX));
+    htw__alarm_fini(&alarm);
+}
 #endif

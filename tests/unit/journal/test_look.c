@@ -91,25 +91,6 @@ JOURNAL_TEST(look_by_one_who_only_reads_sees_what_the_file_says) {
     assert_int_equal(htw_journal_open_to_read(&view.journal, f->folder, NULL), -EISDIR);
 }
 
-JOURNAL_TEST(look_sees_each_change_that_was_answered) {
-    for (int in_memory = 0; in_memory < 2; in_memory++) {
-        open_for_lease(f, in_memory);
-        for (int i = 0; i < 50; i++) {
-            uint64_t id = put_sized(f, "q", "x", 1);
-            assert_int_equal(state_of(f, id), HTW_JOB_READY);
-            assert_int_equal(listed(f, HTW_JOB_READY), 1);
-            assert_int_equal(journal_update(f, id, HTW_JOB_BURY, 0), 0);
-            assert_int_equal(state_of(f, id), HTW_JOB_BURIED);
-            assert_int_equal(listed(f, HTW_JOB_READY), 0);
-            assert_int_equal(listed(f, HTW_JOB_BURIED), 1);
-            assert_int_equal(journal_update(f, id, HTW_JOB_END, 0), 0);
-            assert_int_equal(state_of(f, id), -ENOENT);
-            assert_int_equal(listed(f, HTW_JOB_BURIED), 0);
-        }
-        journal_close(f);
-    }
-}
-
 /* A change of it is being written: it is in no heap. */
 JOURNAL_TEST(look_lists_jobs_that_are_held) {
     open_for_lease(f, false);
@@ -342,23 +323,3 @@ JOURNAL_TEST(look_lets_the_log_begin_again_beside_a_slow_visit) {
 }
 
 /* ---- without memory */
-
-JOURNAL_TEST(look_without_memory_fails_and_can_be_tried_again) {
-    open_for_lease(f, false);
-    uint64_t id = put_sized(f, "q", "x", 1);
-    int result = -ENOMEM;
-    for (size_t nth = 1; result != 0; nth++) {
-        size_t count = 0;
-        struct htw_list_place place = { { 0 } };
-        assert_true(nth < 20);
-        pthread_mutex_lock(&f->memory_mutex);
-        failing_allocator_fail(&f->memory, nth, false);
-        pthread_mutex_unlock(&f->memory_mutex);
-        result = htw_journal_list(f->journal, "q", HTW_JOB_READY, &place, 5, count_job, &count);
-        failing_allocator_relent(&f->memory);
-        assert_int_equal(count, result == 1 ? 1 : 0);
-        assert_true(result == 1 || result == -ENOMEM);
-        result -= result == 1;
-    }
-    assert_int_equal(state_of(f, id), HTW_JOB_READY);
-}

@@ -39,6 +39,15 @@ static bool is_expected(int error) {
     return error == 0 || error == -ENOMEM;
 }
 
+static bool see(void *context, const struct htw_job_info *info) {
+    (void)context, (void)info;
+    return true;
+}
+
+static void leased(void *arg, int result, const struct htw_delivery *delivery) {
+    (void)arg, (void)result, (void)delivery;
+}
+
 /* A bit of everything. What was answered with 0 is counted in `ret_jobs`. False: another error than
    that of no memory. */
 static bool make_changes(struct journal_fixture *f, uint64_t *ret_jobs) {
@@ -57,6 +66,9 @@ static bool make_changes(struct journal_fixture *f, uint64_t *ret_jobs) {
     uint64_t last = apply == 0 ? jobs[1].id : id;
     int cancel = apply == 0 || put == 0 ? htw_journal_cancel(f->journal, last) : 0;
     *ret_jobs -= cancel == 0 && (apply == 0 || put == 0);
+    struct htw_list_place place = { { 0 } };
+    int list = htw_journal_list(f->journal, NULL, HTW_JOB_DELAYED, &place, 3, see, NULL);
+    int lease = journal_lease_one(f->journal, "q", true, leased, NULL);
     int later = htw_journal_put_later(f->journal, START_NS + HTW_MINUTE, "c", 1, NULL, NULL, &id);
     int sync = htw_journal_sync(f->journal);
     while (sync == -ENOMEM && later == 0) { /* its own allocation, or that of the put? */
@@ -67,7 +79,8 @@ static bool make_changes(struct journal_fixture *f, uint64_t *ret_jobs) {
     }
     *ret_jobs += later == 0;
     return is_expected(put) && is_expected(apply) && is_expected(cancel) && is_expected(later) &&
-           is_expected(sync);
+           is_expected(sync) && (list >= 0 || list == -ENOMEM) &&
+           (lease == -ETIMEDOUT || is_expected(lease));
 }
 
 /* One round, in which the n-th allocation is refused. Returns whether one was. */

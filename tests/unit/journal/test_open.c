@@ -339,22 +339,6 @@ JOURNAL_TEST(journal_foreign_file_is_refused_and_left_alone) {
     journal_open(f);
 }
 
-/* holds: journal-12 */
-JOURNAL_TEST(journal_of_another_format_is_refused) {
-    journal_open(f);
-    journal_close(f);
-    journal_execute(f, "PRAGMA user_version = 1");
-    assert_refused(f, -EPROTONOSUPPORT, "has format 1, and this version of libhtw knows format 2");
-    journal_execute(f, "PRAGMA user_version = 3");
-    assert_refused(f, -EPROTONOSUPPORT, "has format 3");
-    journal_execute(f, "PRAGMA user_version = 0");
-    assert_refused(f, -EBADMSG, "damaged");
-    journal_execute(f, "PRAGMA user_version = 2; DELETE FROM meta");
-    assert_refused(f, -EBADMSG, "lost its counters");
-    journal_execute(f, "DROP TABLE meta");
-    assert_refused(f, -EBADMSG, "the table meta of the journal is missing");
-}
-
 static bool take_info(void *context, const struct htw_job_info *info) {
     *(struct htw_job_info *)context = *info;
     return true;

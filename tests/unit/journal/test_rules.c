@@ -304,16 +304,6 @@ JOURNAL_TEST(journal_syncs_as_its_option_says) {
     }
 }
 
-/* ---- reports */
-
-JOURNAL_TEST(journal_report_of_a_change_that_was_made_is_0_and_leaves_the_sentence) {
-    const struct htw__change change = { .result = 0 };
-    journal_open(f);
-    assert_int_equal(htw_journal_cancel(f->journal, 1), -ENOENT);
-    assert_int_equal(htw__change_report(f->journal, &change), 0);
-    assert_non_null(strstr(htw_journal_error(), "there is no job"));
-}
-
 /* ---- when a caller may commit by itself */
 
 /* A journal in which nothing is to be done. */
