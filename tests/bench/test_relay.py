@@ -1,20 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""Tests of `./dev bench relay` without a Kafka: test_relay.py PROGRAM MOCK
-
-PROGRAM is htw-bench-relay, and MOCK is programs/relay/tests/mock.c: brokers in memory. What needs a Kafka (stage.py and
-Counter.java) checks by itself that each record arrives, and once.
+"""test_relay.py - the producer and the ladder of `./dev bench relay`, without a Kafka: over brokers in memory. What needs a Kafka
+(stage.py and Counter.java) checks by itself that each record arrives, and once.
 """
 import contextlib
 import json
 import subprocess
-import sys
 import time
 
-import harness
-from relay import plan, report
+from bench import program, report_text
+from programs import BUILD
 
-PROGRAM, MOCK = sys.argv[1:]
-
+MOCK = BUILD / "benchmarks/relay/relay_mock"
 STEPS = "100,400"
 
 
@@ -27,7 +23,7 @@ def brokers(*topics):
 
 
 def start(workload, *arguments):
-    return subprocess.Popen([PROGRAM, "--workload", workload, *map(str, arguments)], text=True,
+    return subprocess.Popen([program("relay"), "--workload", workload, *map(str, arguments)], text=True,
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -37,13 +33,13 @@ def figures(process, patience=30):
     return {line["metric"]: line["value"] for line in map(json.loads, printed.splitlines())}
 
 
-def bench_load_keeps_its_rate():
+def test_bench_load_keeps_its_rate():
     with brokers("later:2") as address:
         sent = figures(start("load", "--brokers", address, "--topic", "later", "--rate", 2000, "--count", 1000))
         assert sent["sent"] == 1000 and sent["seconds"] >= 0.5, sent
 
 
-def bench_ladder_delivers_all_of_each_step():
+def test_bench_ladder_delivers_all_of_each_step():
     with brokers("later.100:2", "later.400:2", "out:1") as address:
         common = ("--brokers", address, "--topic", "later", "--steps", STEPS)
         ladder = start("ladder", *common, "--to", "out", "--at-least-once")
@@ -53,7 +49,7 @@ def bench_ladder_delivers_all_of_each_step():
         assert figures(ladder)["delivered"] == 500
 
 
-def bench_ladder_does_not_deliver_before_the_time():
+def test_bench_ladder_does_not_deliver_before_the_time():
     with brokers("later.60000:1", "out:1") as address:
         common = ("--brokers", address, "--topic", "later", "--steps", 60000)
         ladder = start("ladder", *common, "--to", "out", "--at-least-once")
@@ -62,15 +58,9 @@ def bench_ladder_does_not_deliver_before_the_time():
         assert figures(ladder)["delivered"] == 0
 
 
-def bench_wrong_command_lines_are_refused():
-    for arguments in (["--topic", "later"], ["--brokers", "x:1", "--topic", "t", "--steps", "1,x"],
-                      ["--brokers", "x:1", "--topic", "t", "--delay-min", "2", "--delay-max", "1"]):
-        process = start("load", *arguments)
-        _, errors = process.communicate(timeout=30)
-        assert process.returncode == 2 and "htw-bench-relay: " in errors, (arguments, errors)
+def test_bench_plan_and_report_name_the_same_things():
+    from relay import plan, report  # of benchmarks/
 
-
-def bench_plan_and_report_name_the_same_things():
     class Options:
         quick, rounds, seconds, warmup, rate, only = False, 0, 0, 0, 0, ""
         workloads = list(report.COLUMNS)
@@ -81,9 +71,6 @@ def bench_plan_and_report_name_the_same_things():
         mode = "at least once" if "--at-least-once" in run.command else "exactly once"
         lines += [{"workload": words["--label"], "peer": words["--peer"], "mode": mode, "case": words["--case"],
                    "metric": column[0], "value": 1} for column in report.COLUMNS[words["--label"]]]
-    text = harness.report_text(report, lines)
+    text = report_text(report, lines)
     assert "not measured" not in text, text
     assert all(f"\n## {workload}\n" in text for workload in report.COLUMNS), text
-
-
-harness.run(globals())
