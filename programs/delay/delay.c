@@ -27,10 +27,15 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+/* Prints an error (a negative errno); the exit status will be HTW__EXIT_FAILED. */
+static void fail(struct htw__delay *delay, const char *what, int error) {
+    htw__terminal_error("%s: %s", what, strerror(-error));
+    delay->has_failed = true;
+}
+
 static void write_due(struct htw__delay *delay) {
-    if (delay->output.count == 0)
-        return;
-    delay->output_error = htw__output_write(&delay->output);
+    if (delay->output.count > 0)
+        delay->output_error = htw__output_write(&delay->output);
 }
 
 /* ---- the loop */
@@ -45,7 +50,9 @@ static void read_input(struct htw__delay *delay) {
 static void sleep_until(struct htw__delay *delay, int64_t due_ns) {
     bool has_output = delay->output.count > 0;
     bool wants_input = htw__delay_wants_input(delay);
-    bool has_line = wants_input && htw__delay_has_line(delay);
+    const char *bytes;
+    size_t size;
+    bool has_line = wants_input && htw__input_peek(&delay->input, &bytes, &size);
     struct pollfd wanted[] = {
         { .fd = htw__signals_fd(), .events = POLLIN },
         { .fd = wants_input && !has_line ? htw__input_fd(&delay->input) : -1, .events = POLLIN },
@@ -63,7 +70,7 @@ static void sleep_until(struct htw__delay *delay, int64_t due_ns) {
         delay->slept_until_due = true;
     }
     if (ready < 0 && errno != EINTR) {
-        htw__delay_fail(delay, "cannot wait", -errno);
+        fail(delay, "cannot wait", -errno);
         delay->is_broken = true;
     }
     if (ready <= 0)
@@ -76,6 +83,9 @@ static void sleep_until(struct htw__delay *delay, int64_t due_ns) {
         delay->output_error = -EPIPE; /* no pending message can be released any more */
 }
 
+/* What the loop does after a round. */
+enum next { SLEEPS, GOES_ON, IS_FINISHED /* unless messages wait in the output queue */ };
+
 /* How long until a tick. */
 static int64_t time_to(const struct htw__delay *delay, uint64_t tick) {
     int64_t wait_ns =
@@ -84,25 +94,26 @@ static int64_t time_to(const struct htw__delay *delay, uint64_t tick) {
 }
 
 /* Simulated time passes only when there is no input to read and no output to write. */
-static enum htw__delay_next jump(struct htw__delay *delay, uint64_t tick) {
+static enum next jump(struct htw__delay *delay, uint64_t tick) {
     if (delay->output.count > 0 || htw__delay_wants_input(delay))
-        return HTW__DELAY_SLEEPS;
+        return SLEEPS;
     if (tick == HTW_NEVER_TICK)
-        return HTW__DELAY_IS_FINISHED;
+        return IS_FINISHED;
     htw__timeline_jump(&delay->timeline, tick);
-    return HTW__DELAY_GOES_ON;
+    return GOES_ON;
 }
 
-enum htw__delay_next htw__delay_next(struct htw__delay *delay, int64_t *ret_ns) {
+/* `*ret_ns`: where the loop sleeps, how long at most; INT64_MAX: until something happens. */
+static enum next next_of(struct htw__delay *delay, int64_t *ret_ns) {
     uint64_t tick = htw_wheel_next(delay->wheel);
     *ret_ns = delay->has_more_due ? 0 : INT64_MAX;
     if (delay->options->simulate)
         return jump(delay, tick);
     if (!htw__delay_is_reading(delay) && htw_wheel_count(delay->wheel) == 0)
-        return HTW__DELAY_IS_FINISHED;
+        return IS_FINISHED;
     if (!delay->has_more_due && tick != HTW_NEVER_TICK)
         *ret_ns = time_to(delay, tick);
-    return HTW__DELAY_SLEEPS;
+    return SLEEPS;
 }
 
 static void loop(struct htw__delay *delay) {
@@ -116,10 +127,10 @@ static void loop(struct htw__delay *delay) {
         if (delay->output_error != 0)
             break;
         htw__delay_accept_lines(delay);
-        enum htw__delay_next next = htw__delay_next(delay, &due_ns);
-        if (next == HTW__DELAY_IS_FINISHED && delay->output.count == 0)
+        enum next next = next_of(delay, &due_ns);
+        if (next == IS_FINISHED && delay->output.count == 0)
             break;
-        if (next != HTW__DELAY_GOES_ON && !delay->is_broken)
+        if (next != GOES_ON && !delay->is_broken)
             sleep_until(delay, due_ns);
     }
 }
@@ -142,17 +153,30 @@ static bool is_quiet(const struct htw__delay *delay) {
            !htw__signals_pipe_was_ignored();
 }
 
+/* Whether a path names one of the inputs; the error is printed then. */
+static bool reads(const struct htw__delay *delay, const char *path) {
+    const struct htw__options *options = delay->options;
+    for (int i = 0; i < options->name_count; i++) {
+        const char *name = options->names[i];
+        if (!htw__safe_file_is_same(path, strcmp(name, "-") == 0 ? "/dev/stdin" : name))
+            continue;
+        htw__terminal_error("%s: is to be read, and so cannot be the --unreleased file", path);
+        return true;
+    }
+    return false;
+}
+
 /* The file of --unreleased must not be one of the inputs: replacing that would destroy what was not read of
    it yet. */
 static bool can_save(struct htw__delay *delay) {
     const char *path = delay->options->unreleased_path;
     if (path == NULL)
         return true;
-    if (htw__delay_reads(delay, path, "--unreleased"))
+    if (reads(delay, path))
         return false;
     int error = htw__safe_file_probe(path, STDOUT_FILENO);
     if (error != 0)
-        htw__delay_fail(delay, path, error);
+        fail(delay, path, error);
     return error == 0;
 }
 
@@ -270,7 +294,7 @@ static bool start(struct htw__delay *delay) {
     if (error == 0)
         error = open_wheel(delay);
     if (error != 0)
-        htw__delay_fail(delay, "cannot start", error);
+        fail(delay, "cannot start", error);
     return error == 0 && show(delay);
 }
 

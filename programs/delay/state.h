@@ -2,7 +2,7 @@
 /*
  * state.h - one run of `htw delay`, and an overview.
  *
- * One loop (delay.c) moves lines of the input into a wheel (accept.c, pending.c), and messages that are due
+ * One loop (delay.c) moves lines of the input into a wheel (accept.c), and messages that are due
  * from there to the output queue, and writes that (output.c).
  */
 #ifndef HTW_DELAY_STATE_H
@@ -35,14 +35,11 @@ struct htw__delay {
     int output_error;     /* a negative errno once standard output has failed */
 };
 
-/* ---- accept.c */
+/* ---- accept.c. Each step does a bounded amount of work, so that none delays the others. */
 
 /* Whether more input may come, and whether there is room for it now. */
 bool htw__delay_is_reading(const struct htw__delay *delay);
 bool htw__delay_wants_input(const struct htw__delay *delay);
-
-/* Whether a whole line is in the buffer. */
-bool htw__delay_has_line(struct htw__delay *delay);
 
 /* Accepts lines from the input's buffer, as many as there is room for. */
 void htw__delay_accept_lines(struct htw__delay *delay);
@@ -50,34 +47,7 @@ void htw__delay_accept_lines(struct htw__delay *delay);
 /* Stops reading because there is no memory; what is pending will still be released. */
 void htw__delay_stop_reading(struct htw__delay *delay, int error);
 
-/* Prints an error (a negative errno); the exit status will be HTW__EXIT_FAILED. */
-void htw__delay_fail(struct htw__delay *delay, const char *what, int error);
-
-/* Whether a path names one of the inputs, and so must not be written to; the error is printed then. */
-bool htw__delay_reads(const struct htw__delay *delay, const char *path, const char *option);
-
-/* ---- pending.c. Each step does a bounded amount of work, so that none delays the others. */
-
-/* How many lines may be accepted now. */
-size_t htw__delay_room(const struct htw__delay *delay);
-
-/* Keeps a message until it is due. Returns 0 or a negative errno. */
-int htw__delay_put(struct htw__delay *delay, const struct htw__line *line, int64_t due_ns,
-                   int64_t now_ns);
-
 /* Moves messages that are due to the output queue; returns whether more may be due. */
 bool htw__delay_collect_due(struct htw__delay *delay);
-
-/* ---- delay.c */
-
-/* What the loop does after a round. */
-enum htw__delay_next {
-    HTW__DELAY_SLEEPS,
-    HTW__DELAY_GOES_ON,
-    HTW__DELAY_IS_FINISHED, /* unless messages wait in the output queue */
-};
-
-/* `*ret_ns`: where the loop sleeps, how long at most; INT64_MAX: until something happens. */
-enum htw__delay_next htw__delay_next(struct htw__delay *delay, int64_t *ret_ns);
 
 #endif /* HTW_DELAY_STATE_H */

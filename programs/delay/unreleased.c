@@ -30,14 +30,6 @@ static void push(struct htw__message ***tail, struct htw__message *message) {
     *tail = &message->in.next;
 }
 
-static int count_one(void *context, const struct record *record, char separator) {
-    struct htw__unreleased *unreleased = context;
-    (void)record;
-    (void)separator;
-    unreleased->count++;
-    return 0;
-}
-
 static void format_head(struct record *record, const char *sign, int64_t time_ns) {
     time_ns = htw__time_later(time_ns, 0);
     snprintf(record->head, sizeof(record->head), "%s%" PRId64 ".%09" PRId64 " ", sign,
@@ -90,6 +82,23 @@ static int walk(const struct htw__unreleased *unreleased, visit_fn *visit, void 
     return error;
 }
 
+/* How many records fit into a number of bytes. */
+struct fit {
+    int64_t room, bytes;
+    uint64_t count;
+};
+
+static int fit_one(void *context, const struct record *record, char separator) {
+    struct fit *fit = context;
+    (void)separator;
+    int64_t bytes = (int64_t)(strlen(record->head) + record->size + !record->is_ended);
+    if (bytes > fit->room - fit->bytes)
+        return -ENOSPC;
+    fit->bytes += bytes;
+    fit->count++;
+    return 0;
+}
+
 void htw__unreleased_collect(struct htw__unreleased *unreleased, struct htw__output *output,
                              struct htw_wheel *wheel) {
     struct htw__message **tail = &unreleased->messages;
@@ -98,9 +107,10 @@ void htw__unreleased_collect(struct htw__unreleased *unreleased, struct htw__out
         push(&tail, message);
     while ((message = htw__message_of(htw_wheel_poll(wheel, HTW_NEVER_TICK))) != NULL)
         push(&tail, message);
-    unreleased->count = 0;
+    struct fit fit = { .room = INT64_MAX };
     struct htw__input input;
-    walk(unreleased, count_one, unreleased, &input);
+    walk(unreleased, fit_one, &fit, &input);
+    unreleased->count = fit.count;
     unreleased->fragment_line = htw__input_has_fragment(&input) ? htw__input_line(&input) : 0;
 }
 
@@ -126,24 +136,6 @@ static int write_to(const struct htw__unreleased *unreleased, struct htw__safe_f
     struct htw__input input;
     int error = walk(unreleased, put_one, file, &input);
     return error != 0 ? error : htw__safe_file_commit(file);
-}
-
-/* How many records fit into a number of bytes. */
-struct fit {
-    off_t room;
-    off_t bytes;
-    uint64_t count;
-};
-
-static int fit_one(void *context, const struct record *record, char separator) {
-    struct fit *fit = context;
-    (void)separator;
-    off_t bytes = (off_t)(strlen(record->head) + record->size + !record->is_ended);
-    if (bytes > fit->room - fit->bytes)
-        return -ENOSPC;
-    fit->bytes += bytes;
-    fit->count++;
-    return 0;
 }
 
 /* Keeps the whole records of a file that got a part of all; says how many these are. Deletes it
