@@ -67,11 +67,9 @@ static const struct htw__command_line line = {
         "  list FILE              print the jobs: id, deadline, size, state, queue, key and payload.\n"
         "                         Of each queue those that are delayed come first, by deadline;\n"
         "                         then those that are ready, leased and buried\n"
-        "  show FILE              print how many jobs are in each state, when the next one is due,\n"
-        "                         how large the file is, and the mark of its program\n"
         "  show FILE ID...        print these jobs, with the whole payload\n"
-        "  stats FILE             print how many jobs of each queue are in each state, and how large\n"
-        "                         the file is\n"
+        "  stats FILE             print how many jobs of each queue are in each state, when the next\n"
+        "                         one is due, how large the file is, and the mark of its program\n"
         "  check FILE             read all of the file, and print what is wrong with it\n"
         "  put FILE WHEN PAYLOAD  put a job, and print its id. WHEN is an instant, or +DURATION\n"
         "                         from now. Without PAYLOAD: all of standard input. Creates FILE\n"
@@ -122,7 +120,7 @@ static const struct action {
     const char *done;
 } actions[] = {
     { "list", htw__journal_list, "", "--limit --queue --state", 0, NULL },
-    { "show", htw__journal_show, "*", "--payload", 0, NULL },
+    { "show", htw__journal_show, "I", "--payload", 0, NULL },
     { "stats", htw__journal_stats, "", "", 0, NULL },
     { "check", htw__journal_check, "", "", 0, NULL },
     { "put", htw__journal_put, "wp", "--queue --key --priority", 0, NULL },

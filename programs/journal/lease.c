@@ -25,9 +25,11 @@
 /* A job, and what is needed to handle it. */
 struct taken {
     const struct htw__journal_request *request;
+    const char *queue;
     struct htw_journal *journal;
     uint64_t id;
     uint32_t attempt;
+    FILE *stream; /* to write it to */
 };
 
 /* In the thread that writes. */
@@ -39,37 +41,25 @@ static void take(void *arg, int result, const struct htw_delivery *delivery) {
     taken->attempt = delivery->attempt;
 }
 
-static bool lease(struct taken *taken) {
-    const char *queue = htw__journal_queue_of(taken->request);
-    struct htw_lease lease = HTW_LEASE_INIT;
-    lease.queues = &queue;
-    lease.queue_count = 1;
-    lease.lease_ns = lease.wait_until_ns =
-        HTW_NEVER_NS; /* no other process takes jobs of the file */
-    return htw__journal_succeeds(htw_journal_lease(taken->journal, &lease, take, taken));
-}
-
-static bool write_json(void *stream, const struct htw_job_info *job) {
-    htw__job_write(&(struct htw__json) { .out = stream }, job, SIZE_MAX);
-    putc('\n', stream);
+static bool write_job(void *context, const struct htw_job_info *job) {
+    const struct taken *taken = context;
+    if (taken->request->json)
+        htw__job_write(&(struct htw__json) { .out = taken->stream }, job, SIZE_MAX);
+    else
+        fwrite(job->payload, 1, job->payload_size, taken->stream);
+    if (taken->request->json || taken->stream == stdout)
+        putc('\n', taken->stream);
     return true;
 }
 
-static bool write_payload(void *stream, const struct htw_job_info *job) {
-    fwrite(job->payload, 1, job->payload_size, stream);
-    if (stream == stdout)
-        putchar('\n');
-    return true;
-}
-
-static bool write_job(const struct taken *taken, FILE *stream) {
-    htw_job_visit *visit = taken->request->json ? write_json : write_payload;
-    int error = htw_journal_peek(taken->journal, taken->id, visit, stream);
+static bool hand_out(struct taken *taken, FILE *stream) {
+    taken->stream = stream;
+    int error = htw_journal_peek(taken->journal, taken->id, write_job, taken);
     return error == -ENOENT || htw__journal_succeeds(error); /* another job has replaced it */
 }
 
 /* Whether the command has succeeded. It may leave its input unread. */
-static bool execute(const struct taken *taken) {
+static bool execute(struct taken *taken) {
     const char *command = taken->request->command;
     char id[24];
     snprintf(id, sizeof(id), "%" PRIu64, taken->id);
@@ -79,7 +69,7 @@ static bool execute(const struct taken *taken) {
         return false;
     }
     void (*before)(int) = signal(SIGPIPE, SIG_IGN);
-    bool is_written = write_job(taken, stream);
+    bool is_written = hand_out(taken, stream);
     bool success = pclose(stream) == 0 && is_written;
     signal(SIGPIPE, before);
     return success;
@@ -92,40 +82,41 @@ static bool is_next_asked_for(void) {
     return byte == '\n';
 }
 
-/* By the policy of the queue, or after a pause. */
-static void set_failure(const struct taken *taken, struct htw_job_update *update) {
-    struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
-    uint32_t failures = taken->attempt - 1 < DOUBLINGS_MAX ? taken->attempt - 1 : DOUBLINGS_MAX;
-    update->step = taken->attempt < taken->request->attempts ? HTW_JOB_RELEASE : HTW_JOB_BURY;
-    (void)htw_journal_get_queue(taken->journal, htw__journal_queue_of(taken->request), &stats);
-    if (stats.policy.initial_ns == 0 && stats.policy.attempts_max == 0)
-        update->deadline_ns = htw__clock_realtime_ns() + (HTW_SECOND << failures);
-}
-
+/* After a failure by the policy of the queue, or after a pause. */
 static bool end(const struct taken *taken, bool success) {
+    struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
     struct htw_job_update update = HTW_JOB_UPDATE_INIT;
+    uint32_t failures = taken->attempt - 1 < DOUBLINGS_MAX ? taken->attempt - 1 : DOUBLINGS_MAX;
     update.id = taken->id;
     update.attempt = taken->attempt;
-    if (!success)
-        set_failure(taken, &update);
+    if (!success) {
+        update.step = taken->attempt < taken->request->attempts ? HTW_JOB_RELEASE : HTW_JOB_BURY;
+        (void)htw_journal_get_queue(taken->journal, taken->queue, &stats);
+        if (stats.policy.initial_ns == 0 && stats.policy.attempts_max == 0)
+            update.deadline_ns = htw__clock_realtime_ns() + (HTW_SECOND << failures);
+    }
     int error = htw_journal_update(taken->journal, &update);
     return error == -ENOENT || error == -ESTALE || htw__journal_succeeds(error);
 }
 
-/* Takes a job; returns whether to go on: it has ended, or was given back. */
+/* Takes a job; returns whether to go on: it has ended, or was given back. No other process takes jobs of the file. */
 static bool take_one(struct taken *taken) {
-    if (!lease(taken))
+    struct htw_lease lease = HTW_LEASE_INIT;
+    lease.queues = &taken->queue;
+    lease.queue_count = 1;
+    lease.lease_ns = lease.wait_until_ns = HTW_NEVER_NS;
+    if (!htw__journal_succeeds(htw_journal_lease(taken->journal, &lease, take, taken)))
         return false;
     if (taken->request->command != NULL)
         return end(taken, execute(taken));
-    return write_job(taken, stdout) && htw__terminal_flush() && is_next_asked_for() &&
+    return hand_out(taken, stdout) && htw__terminal_flush() && is_next_asked_for() &&
            end(taken, true);
 }
 
 /* A file that does not exist becomes that of a guest: others may put jobs into it at any time. */
 int htw__journal_lease(const struct htw__journal_request *request) {
     struct htw_scheduler *scheduler = NULL;
-    struct taken taken = { .request = request };
+    struct taken taken = { request, htw__journal_queue_of(request), .id = 0 };
     bool is_guest = true;
     if (access(request->path, F_OK) == 0 && !htw__journal_identify(request->path, &is_guest))
         return HTW__EXIT_FAILED;

@@ -8,7 +8,7 @@
 #include "../kit/command_line.h"
 #include "../kit/terminal.h"
 #include "../kit/visible.h"
-#include "leases.h"
+#include "served.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -197,7 +197,7 @@ int htw__journal_list(const struct htw__journal_request *request) {
     return end(&view, success);
 }
 
-/* ---- show: jobs */
+/* ---- show */
 
 static void print_age(const struct htw_job_info *job) {
     char put[HTW__INSTANT_FORMAT_SIZE], age[HTW__DURATION_FORMAT_SIZE];
@@ -247,82 +247,14 @@ static bool print_job(void *context, const struct htw_job_info *job) {
     return true;
 }
 
-static bool show_jobs(struct view *view) {
-    bool success = true;
-    for (size_t i = 0; i < view->request->id_count; i++)
-        success = htw__journal_succeeds(
-                      htw_journal_peek(view->journal, view->request->ids[i], print_job, view)) &&
-                  success;
-    return success;
-}
-
-/* ---- show: the journal */
-
-static bool take_deadline(void *context, const struct htw_job_info *job) {
-    int64_t *next_ns = context;
-    if (job->deadline_ns < *next_ns)
-        *next_ns = job->deadline_ns;
-    return false;
-}
-
-static void print_summary(struct view *view, const struct htw_journal_stats *stats, int64_t next_ns,
-                          const char *mark, int64_t mark_size) {
-    const struct {
-        const char *name;
-        uint64_t count;
-    } counts[] = { { "jobs", stats->jobs },
-                   { "delayed", stats->delayed },
-                   { "ready", stats->ready },
-                   { "leased", stats->leased },
-                   { "buried", stats->buried } };
-    const char *shown = mark_size > 0 ? mark : NULL;
-    uint64_t bytes = htw__journal_file_bytes(view->request->path);
-    char next[HTW__INSTANT_FORMAT_SIZE];
-    if (view->request->json) {
-        htw__json_begin(&view->json, NULL, '{');
-        for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-            htw__json_number(&view->json, counts[i].name, counts[i].count);
-        htw__json_instant(&view->json, "next", next_ns, HTW_NEVER_NS);
-        htw__json_number(&view->json, "file_bytes", bytes);
-        htw__json_number(&view->json, "log_bytes", stats->log_bytes);
-        htw__json_bytes(&view->json, "mark", shown, (size_t)mark_size);
-        end_json(view);
-        return;
-    }
-    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-        printf("%-8s %" PRIu64 "\n", counts[i].name, counts[i].count);
-    printf("next     %s\nbytes    %" PRIu64 ", and %" PRIu64 " in the log\nmark     ",
-           next_ns == HTW_NEVER_NS ? "-" : htw__instant_or_never(next_ns, next), bytes,
-           stats->log_bytes);
-    htw__text_print_or_dash(shown, (size_t)mark_size, ALL_COLUMNS);
-    putchar('\n');
-}
-
-static bool show_journal(struct view *view) {
-    struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
-    struct queues queues;
-    char mark[HTW_JOURNAL_MARK_MAX];
-    int64_t next_ns = HTW_NEVER_NS;
-    int got = 0;
-    bool success = read_queues(view, &queues);
-    for (size_t i = 0; i < queues.count && success; i++) {
-        struct htw_list_place place = { { 0 } };
-        got = htw_journal_list(view->journal, queues.of[i].stats.name, HTW_JOB_DELAYED, &place, 1,
-                               take_deadline, &next_ns);
-        success = htw__journal_succeeds(got);
-    }
-    int64_t mark_size = htw_journal_get_mark(view->journal, mark, sizeof(mark));
-    success = success && htw__journal_succeeds(htw_journal_get_stats(view->journal, &stats));
-    if (success)
-        print_summary(view, &stats, next_ns, mark, mark_size);
-    free(queues.of);
-    return success;
-}
-
 int htw__journal_show(const struct htw__journal_request *request) {
     struct view view;
     bool success = begin(&view, request);
-    return end(&view, success && (request->id_count > 0 ? show_jobs(&view) : show_journal(&view)));
+    for (size_t i = 0; i < request->id_count && view.journal != NULL; i++)
+        success = htw__journal_succeeds(
+                      htw_journal_peek(view.journal, request->ids[i], print_job, &view)) &&
+                  success;
+    return end(&view, success);
 }
 
 /* ---- stats */
@@ -359,24 +291,55 @@ static void print_numbers(struct view *view, const struct htw_queue_stats *stats
     putchar('\n');
 }
 
-static void print_all_numbers(struct view *view, const struct queues *queues, uint64_t log_bytes) {
+static bool take_deadline(void *context, const struct htw_job_info *job) {
+    int64_t *next_ns = context;
+    if (job->deadline_ns < *next_ns)
+        *next_ns = job->deadline_ns;
+    return false;
+}
+
+/* When the next job is due. Returns an error of the journal. */
+static int find_next(const struct view *view, const struct queues *queues, int64_t *ret_ns) {
+    int got = 0;
+    *ret_ns = HTW_NEVER_NS;
+    for (size_t i = 0; i < queues->count && got >= 0; i++) {
+        struct htw_list_place place = { { 0 } };
+        got = htw_journal_list(view->journal, queues->of[i].stats.name, HTW_JOB_DELAYED, &place, 1,
+                               take_deadline, ret_ns);
+    }
+    return got;
+}
+
+static void print_all_numbers(struct view *view, const struct queues *queues, uint64_t log_bytes,
+                              int64_t next_ns) {
+    char mark[HTW_JOURNAL_MARK_MAX], next[HTW__INSTANT_FORMAT_SIZE];
+    int64_t mark_size = htw_journal_get_mark(view->journal, mark, sizeof(mark));
+    const char *shown = mark_size > 0 ? mark : NULL;
     uint64_t bytes = htw__journal_file_bytes(view->request->path);
-    if (view->request->json) {
-        htw__json_begin(&view->json, NULL, '{');
-        htw__json_begin(&view->json, "queues", '[');
+    struct htw__json *json = &view->json;
+    bool is_json = view->request->json;
+    if (is_json) {
+        htw__json_begin(json, NULL, '{');
+        htw__json_begin(json, "queues", '[');
     } else {
         printf("%9s %9s %9s %9s %9s  %s\n", "DELAYED", "READY", "LEASED", "BURIED", "DONE",
                "QUEUE");
     }
     for (size_t i = 0; i < queues->count; i++)
         print_numbers(view, &queues->of[i].stats);
-    if (view->request->json) {
-        htw__json_end(&view->json, ']');
-        htw__json_number(&view->json, "file_bytes", bytes);
-        htw__json_number(&view->json, "log_bytes", log_bytes);
+    if (is_json) {
+        htw__json_end(json, ']');
+        htw__json_instant(json, "next", next_ns, HTW_NEVER_NS);
+        htw__json_number(json, "file_bytes", bytes);
+        htw__json_number(json, "log_bytes", log_bytes);
+        htw__json_bytes(json, "mark", shown, (size_t)mark_size);
         end_json(view);
     } else {
-        printf("%" PRIu64 " bytes, and %" PRIu64 " in the log\n", bytes, log_bytes);
+        printf("next   %s\nbytes  %" PRIu64 ", and %" PRIu64 " in the log\nmark   ",
+               next_ns == HTW_NEVER_NS ? "-" : htw__instant_or_never(next_ns, next), bytes,
+               log_bytes);
+        htw__text_print_or_dash(shown, (size_t)mark_size, ALL_COLUMNS);
+        putchar('\n');
     }
 }
 
@@ -384,14 +347,16 @@ int htw__journal_stats(const struct htw__journal_request *request) {
     struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
     struct view view;
     struct queues queues = { .count = 0 };
+    int64_t next_ns;
     bool success = begin(&view, request) && read_queues(&view, &queues) &&
-                   htw__journal_succeeds(htw_journal_get_stats(view.journal, &stats));
+                   htw__journal_succeeds(htw_journal_get_stats(view.journal, &stats)) &&
+                   htw__journal_succeeds(find_next(&view, &queues, &next_ns));
     for (size_t i = 0; i < view.leases.count && success; i++) {
         int error = htw_journal_peek(view.journal, view.leases.ids[i], count_leased, &queues);
         success = error == -ENOENT || htw__journal_succeeds(error);
     }
     if (success)
-        print_all_numbers(&view, &queues, stats.log_bytes);
+        print_all_numbers(&view, &queues, stats.log_bytes, next_ns);
     free(queues.of);
     return end(&view, success);
 }
