@@ -242,15 +242,15 @@ static void play_watch_wall_clock(void) {
 }
 
 const struct scene alarm_scenes[] = {
-    { "alarm", "an owner wakes up for what another thread arms", play_alarm, 3, 4 },
-    { "alarm-again", "the same if it arms an earlier time later", play_alarm_again, 2, 3 },
-    { "alarm-of-two", "the same for two threads", play_alarm_of_two, 2, 3 },
-    { "alarm-own", "the same beside what the owner has armed itself", play_alarm_own, 3, 4 },
-    { "alarm-own-again", "the same after the owner has slept so before", play_alarm_own_again, 2,
-      3 },
-    { "alarm-put-off", "a thread that puts an alarm off lets no other one down", play_put_off, 2,
-      3 },
+    { "alarm", "an owner wakes up for what another thread arms", play_alarm, 3, 4, 0 },
+    { "alarm-again", "the same if it arms an earlier time later", play_alarm_again, 2, 3, 0 },
+    { "alarm-of-two", "the same for two threads", play_alarm_of_two, 2, 3, 0 },
+    { "alarm-own", "the same beside what the owner has armed itself", play_alarm_own, 3, 4, 0 },
+    { "alarm-own-again", "the same after the owner has slept so before", play_alarm_own_again, 2, 3,
+      0 },
+    { "alarm-put-off", "a thread that puts an alarm off lets no other one down", play_put_off, 2, 3,
+      0 },
     { "alarm-wall-clock", "two threads let an alarm watch the wall clock", play_watch_wall_clock, 4,
-      5 },
-    { NULL, NULL, NULL, 0, 0 },
+      5, 0 },
+    { NULL, NULL, NULL, 0, 0, 0 },
 };

@@ -3,7 +3,7 @@
 #ifndef TESTS_EXPLORE_EXPLORE_H
 #define TESTS_EXPLORE_EXPLORE_H
 
-#include <htw/scheduler.h>
+#include "../stage/stage.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -14,11 +14,11 @@ struct scene {
     const char *promise; /* what must hold */
     void (*play)(void);
     unsigned quick, full; /* deviations that CI explores exhaustively, and the verb does */
+    unsigned variants; /* it is played so many times, each of which is another variant; 0: once */
 };
 
-/* Fails the schedule. */
-#define REQUIRE(condition) ((condition) ? (void)0 : explore_fail(#condition, __FILE__, __LINE__))
-_Noreturn void explore_fail(const char *condition, const char *file, int line);
+/* Which variant is played. */
+extern unsigned scene_variant;
 
 /* Memory at the same addresses in each schedule. */
 extern const struct htw_allocator explore_allocator;

@@ -147,14 +147,14 @@ static void play_checkpoint(void) {
 
 const struct scene journal_disk_scenes[] = {
     { "sync-fails", "a journal whose sync has failed stops, and loses nothing", play_sync_fails, 1,
-      2 },
-    { "full", "a put that lacks space has not happened, and the next one is made", play_full, 1,
-      2 },
-    { "end-full", "an end that lacks space may be made again", play_end_on_full_disk, 1, 2 },
+      2, 0 },
+    { "full", "a put that lacks space has not happened, and the next one is made", play_full, 1, 2,
+      0 },
+    { "end-full", "an end that lacks space may be made again", play_end_on_full_disk, 1, 2, 0 },
     { "cancel-full", "a job is cancelled on a full disk, or delivered", play_cancel_on_full_disk, 1,
-      2 },
-    { "cut", "a power cut loses nothing that was answered", play_cut, 1, 2 },
-    { "cut-change", "a power cut leaves all of a change, or nothing", play_cut_change, 1, 2 },
-    { "checkpoint", "the same while the log is copied", play_checkpoint, 1, 2 },
-    { NULL, NULL, NULL, 0, 0 },
+      2, 0 },
+    { "cut", "a power cut loses nothing that was answered", play_cut, 1, 2, 0 },
+    { "cut-change", "a power cut leaves all of a change, or nothing", play_cut_change, 1, 2, 0 },
+    { "checkpoint", "the same while the log is copied", play_checkpoint, 1, 2, 0 },
+    { NULL, NULL, NULL, 0, 0, 0 },
 };

@@ -86,7 +86,7 @@ void machine_fail(const char *format, ...) {
     longjmp(outside, 1);
 }
 
-void explore_fail(const char *condition, const char *file, int line) {
+void stage_fail(const char *condition, const char *file, int line) {
     const char *name = strrchr(file, '/');
     machine_fail("%s:%d: not %s", name == NULL ? file : name + 1, line, condition);
 }

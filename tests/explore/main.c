@@ -4,7 +4,7 @@
  *
  *   explore [--full] [--deviations N] [--seconds S] [SCENE]...   all schedules with few deviations
  *   explore --random [--seed N] [--seconds S] [SCENE]...         random schedules
- *   explore SCENE --replay CHOICE:ANSWER,...                     one, step by step
+ *   explore SCENE --replay CHOICE:ANSWER,... [--variant N]       one, step by step
  *   explore --operations [SCENE]...                              and the atomic operations that were played
  *   explore --list                                               the scenes, and what must hold in each
  *
@@ -91,14 +91,30 @@ static void report(const struct scene *each, struct search_result *result) {
     search_replay(each->play, &result->schedule, true);
     printf("\n./dev explore %s --replay ", each->name);
     print_schedule(&result->schedule);
+    if (each->variants > 0)
+        printf(" --variant %u", scene_variant);
     printf("\n");
+}
+
+/* All variants. */
+static struct search_result search(const struct scene *each, unsigned bound) {
+    struct search_result all = { .is_exhaustive = true };
+    for (scene_variant = 0; scene_variant < each->variants || scene_variant == 0; scene_variant++) {
+        struct search_result result = options.is_random
+                                          ? search_random(each->play, options.seed, options.seconds)
+                                          : search_all(each->play, bound, options.seconds);
+        if (result.failure != NULL)
+            return result;
+        all.schedules += result.schedules;
+        all.seconds += result.seconds;
+        all.is_exhaustive &= result.is_exhaustive;
+    }
+    return all;
 }
 
 static bool explore(const struct scene *each) {
     unsigned bound = bound_of(each);
-    struct search_result result = options.is_random
-                                      ? search_random(each->play, options.seed, options.seconds)
-                                      : search_all(each->play, bound, options.seconds);
+    struct search_result result = search(each, bound);
     if (result.failure != NULL) {
         report(each, &result);
         return false;
@@ -131,7 +147,8 @@ static bool deal_with(const struct scene *each) {
 
 static int run(char **names, int count) {
     static const struct scene *const lists[] = {
-        scheduler_scenes, purgatory_scenes,     alarm_scenes,       order_scenes,
+        scheduler_scenes, purgatory_scenes,     alarm_scenes,
+        order_scenes,     wake_scenes,          wake_scenes,
 #ifdef HTW_HAS_JOURNAL
         journal_scenes,   journal_lease_scenes, journal_disk_scenes
 #endif
@@ -157,6 +174,7 @@ int main(int argc, char **argv) {
                                            { "replay", required_argument, NULL, 'p' },
                                            { "list", no_argument, NULL, 'l' },
                                            { "operations", no_argument, NULL, 'o' },
+                                           { "variant", required_argument, NULL, 'v' },
                                            { "weaken", required_argument, NULL, 'w' },
                                            { NULL, 0, NULL, 0 } };
     int option;
@@ -173,6 +191,8 @@ int main(int argc, char **argv) {
             options.deviations = (unsigned)strtoul(optarg, NULL, 0);
         else if (option == 'p')
             options.replay = optarg;
+        else if (option == 'v')
+            scene_variant = (unsigned)strtoul(optarg, NULL, 0);
         else if (option == 'l')
             options.lists = true;
         else if (option == 'o')

@@ -6,6 +6,7 @@
 #include <time.h>
 
 struct scene_state scene;
+unsigned scene_variant;
 
 void scene_open(unsigned shards, unsigned workers, void (*change)(struct htw_scheduler_options *)) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;

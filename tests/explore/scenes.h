@@ -12,7 +12,8 @@
 #define MS HTW_MILLISECOND
 
 /* Ends with a scene without a name. */
-extern const struct scene scheduler_scenes[], purgatory_scenes[], alarm_scenes[], order_scenes[];
+extern const struct scene wake_scenes[], scheduler_scenes[], purgatory_scenes[], alarm_scenes[],
+    order_scenes[];
 extern const struct scene journal_scenes[], journal_lease_scenes[], journal_disk_scenes[];
 
 struct scene_timer {

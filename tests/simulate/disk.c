@@ -127,12 +127,11 @@ static bool meets(enum fault fault) {
     }
     if (--ill.left == 0)
         plan_illness();
-    world->counts.disk_faults++;
     if (machine_now_ns() > failed_until_ns)
         failed_until_ns = machine_now_ns();
     if (fault == FAULT_FULL)
         full_ns = machine_now_ns();
-    note("disk fault", fault, 0);
+    stage_note("disk fault", fault, 0);
     if (chance_one_in(2))
         threads_crash_soon();
     return true;
@@ -142,17 +141,16 @@ static bool meets(enum fault fault) {
 static void take_time(int64_t mean_ns) {
     threads_interrupt();
     if (chance_one_in(2))
-        threads_sleep_ns(chance_ns(mean_ns) / 4);
+        stage_sleep_ns(chance_ns(mean_ns) / 4);
 }
 
 /* A disk that much else is written to. */
 static void stall(void) {
     int64_t delay_ns = chance_ns(STALL_NS);
-    world->counts.disk_faults++;
-    note("disk stalls", 0, delay_ns);
+    stage_note("disk stalls", 0, delay_ns);
     if (machine_now_ns() + delay_ns > failed_until_ns)
         failed_until_ns = machine_now_ns() + delay_ns;
-    threads_sleep_ns(delay_ns);
+    stage_sleep_ns(delay_ns);
 }
 
 /* ---- reading and writing */
@@ -342,7 +340,7 @@ static int vfs_random(sqlite3_vfs *vfs, int size, char *bytes) {
 
 static int vfs_sleep(sqlite3_vfs *vfs, int us) {
     (void)vfs;
-    threads_sleep_ns(us * HTW_MICROSECOND);
+    stage_sleep_ns(us * HTW_MICROSECOND);
     return us;
 }
 

@@ -35,11 +35,38 @@ static uint64_t place_of(const struct job *job) {
     return (uint64_t)(job - world->jobs);
 }
 
+/* ---- deadlines */
+
+/* How late something may be where no thread was stopped and nothing has failed. */
+#define LATE_NS (2 * HTW_SECOND)
+
+static int64_t latest(int64_t a_ns, int64_t b_ns) {
+    return a_ns > b_ns ? a_ns : b_ns;
+}
+
+static void set_due(struct job *job, int64_t deadline_ns) {
+    job->deadline_ns = deadline_ns;
+    job->due_ns = latest(deadline_ns - (machine_wall_ns() - machine_now_ns()), machine_now_ns());
+}
+
+/* The deadline moves with the wall clock. */
+static void follow(struct job *job, int64_t ahead_before_ns) {
+    int64_t due_ns = job->deadline_ns - (machine_wall_ns() - machine_now_ns());
+    bool was_due = job->deadline_ns - ahead_before_ns <= machine_now_ns();
+    job->was_reached = job->was_reached || was_due;
+    if (!was_due || due_ns > machine_now_ns())
+        set_due(job, job->deadline_ns);
+}
+
+static int64_t late_by_ns(const struct job *job) {
+    return machine_now_ns() - latest(job->due_ns, latest(stopped_until_ns, failed_until_ns));
+}
+
 static void require_in_time(const struct job *job) {
-    int64_t late_ns = due_late_ns(&job->due, true);
+    int64_t late_ns = late_by_ns(job);
     if (late_ns > world->counts.late_job_ns)
         world->counts.late_job_ns = late_ns;
-    REQUIRE(late_ns <= LATE_JOB_NS);
+    REQUIRE(late_ns <= LATE_NS);
 }
 
 /* ---- payloads */
@@ -75,7 +102,7 @@ static void settle(struct job *job, int result, bool may_have_stopped, enum know
                    enum known after) {
     if (result == -ENOENT)
         machine_fail("a job is gone: %u, serial %u", (unsigned)place_of(job), job->serial);
-    REQUIRE(result == 0 || result == -EIO || program_may_fail(result));
+    REQUIRE(result == 0 || result == -EIO || stage_excuses(result));
     if (result == -EIO && may_have_stopped)
         job->known = JOB_MAY_BE;
     else
@@ -90,17 +117,16 @@ static bool has_stopped_now(int result) {
         return false;
     while (journal != NULL) {
         int said = htw_journal_sync(journal);
-        if (!program_may_fail(said))
+        if (!stage_excuses(said))
             return said == -EIO;
-        threads_sleep_ns(10 * HTW_MILLISECOND);
+        stage_sleep_ns(10 * HTW_MILLISECOND);
     }
     return true;
 }
 
 static void settle_put(struct job *job, int result, bool may_have_stopped) {
     bool was_delivered = job->delivered == world->open;
-    note("puts", place_of(job), result);
-    world->counts.put += result == 0;
+    stage_note("puts", place_of(job), result);
     REQUIRE(result == 0 || result == -EIO || !was_delivered);
     if (was_delivered && job->known != JOB_CHANGES) /* it was ended since, too */
         job->is_busy = false;
@@ -109,8 +135,7 @@ static void settle_put(struct job *job, int result, bool may_have_stopped) {
 }
 
 static void settle_end(struct job *job, int result, bool may_have_stopped) {
-    note("ends a job", place_of(job), result);
-    world->counts.done += result == 0;
+    stage_note("ends a job", place_of(job), result);
     settle(job, result == -EALREADY ? -ENOMEM : result, may_have_stopped, JOB_IS, JOB_NONE);
 }
 
@@ -153,17 +178,16 @@ static void end_now(struct job *job) {
 static void deliver(void *context, const struct htw_delivery *delivery) {
     struct job *job = job_of(delivery->payload, delivery->payload_size);
     (void)context;
-    note("delivers", place_of(job), delivery->late_ns);
+    stage_note("delivers", place_of(job), delivery->late_ns);
     REQUIRE(job->known != JOB_NONE);
     REQUIRE(job->id == 0 || job->id == delivery->id);
-    REQUIRE(delivery->deadline_ns == job->due.deadline_ns);
+    REQUIRE(delivery->deadline_ns == job->deadline_ns);
     REQUIRE(job->delivered != world->open);
     REQUIRE((delivery->key != NULL) == job->has_key);
-    due_require_reached(&job->due);
+    REQUIRE(job->was_reached || machine_now_ns() >= job->due_ns);
     require_in_time(job);
     job->id = delivery->id;
     job->delivered = world->open;
-    world->counts.delivered++;
     /* It is durable, unless a full disk has kept the open from writing the log again. */
     if (job->known == JOB_MAY_BE && !disk_was_full_since(opened_ns))
         job->known = JOB_IS;
@@ -192,7 +216,7 @@ static struct job *begin_job(void) {
         job->size = (uint32_t)(sizeof(struct payload) +
                                chance_below(chance_one_in(16) ? PAYLOAD_MAX / 2 : 300));
         int64_t delay_ns = chance_ns(chance_one_in(4) ? HTW_MINUTE : 2 * HTW_SECOND);
-        job->due = due_at(machine_wall_ns() + delay_ns, true);
+        set_due(job, machine_wall_ns() + delay_ns);
         return job;
     }
     return NULL;
@@ -206,12 +230,12 @@ static void put(void) {
     const void *payload = payload_of(job, bytes);
     if (chance_one_in(2)) {
         calls_under_way++;
-        int result = htw_journal_put_later(journal, job->due.deadline_ns, payload, job->size,
+        int result = htw_journal_put_later(journal, job->deadline_ns, payload, job->size,
                                            put_notice, job, &job->id);
         if (result != 0)
             put_notice(job, result);
     } else {
-        int result = htw_journal_put(journal, job->due.deadline_ns, payload, job->size, &job->id);
+        int result = htw_journal_put(journal, job->deadline_ns, payload, job->size, &job->id);
         settle_put(job, result, has_stopped_now(result));
     }
 }
@@ -243,10 +267,10 @@ static void cancel(void) {
     struct job *job = find(false);
     if (job == NULL)
         return;
-    int64_t left_ns = job->due.at_ns - machine_now_ns();
+    int64_t left_ns = job->due_ns - machine_now_ns();
     if (left_ns > 0 && left_ns < 5 * HTW_SECOND && !chance_one_in(4)) {
         job->is_busy = true;
-        threads_sleep_ns(left_ns + (int64_t)chance_below(HTW_MILLISECOND));
+        stage_sleep_ns(left_ns + (int64_t)chance_below(HTW_MILLISECOND));
         job->is_busy = false;
         if (job->known != JOB_IS || journal == NULL)
             return;
@@ -268,7 +292,7 @@ static void put_again(void) {
         return;
     old->known = JOB_CHANGES;
     old->is_busy = true;
-    next.deadline_ns = job->due.deadline_ns;
+    next.deadline_ns = job->deadline_ns;
     next.payload = payload_of(job, bytes);
     next.payload_size = job->size;
     change.jobs = &next;
@@ -308,7 +332,7 @@ static void put_under_key(void) {
     job->has_key = true;
     world->holders[key].place = (uint32_t)place_of(job);
     world->holders[key].serial = job->serial;
-    next.deadline_ns = job->due.deadline_ns;
+    next.deadline_ns = job->deadline_ns;
     next.payload = payload_of(job, bytes);
     next.payload_size = job->size;
     next.key = &key;
@@ -350,7 +374,7 @@ void jobs_act(void) {
 
 static void stopped(void *context, const char *why) {
     (void)context, (void)why;
-    note("the journal stops", 0, 0);
+    stage_note("the journal stops", 0, 0);
     has_stopped = true;
 }
 
@@ -367,20 +391,19 @@ static void open_journal(void) {
     options.parallel = parallel;
     options.near_ns = 30 * HTW_SECOND;
     options.max_memory = UINT64_C(16384) << chance_below(5);
-    options.allocator = &simulated_allocator;
+    options.allocator = &stage_allocator;
     has_stopped = false;
     opened_ns = machine_now_ns();
     world->open++;
     int error;
     while ((error = htw_journal_open(&opened, scheduler, DISK_PATH, &options)) != 0) {
-        note("cannot open", world->open, error);
+        stage_note("cannot open", world->open, error);
         if (!may_fail_to_open(error))
             machine_fail("the journal cannot be opened: %s", htw_journal_error());
-        threads_sleep_ns(50 * HTW_MILLISECOND);
+        stage_sleep_ns(50 * HTW_MILLISECOND);
         world->open++;
     }
-    note("opens", world->open, 0);
-    world->counts.opens++;
+    stage_note("opens", world->open, 0);
     journal = opened;
     if (machine_now_ns() > failed_until_ns)
         failed_until_ns = machine_now_ns();
@@ -391,9 +414,9 @@ static void close_journal(void) {
     struct htw_journal *closed = journal;
     journal = NULL;
     while (callers > 0)
-        threads_sleep_ns(HTW_MILLISECOND);
+        stage_sleep_ns(HTW_MILLISECOND);
     int error = htw_journal_close(closed);
-    note("closes", world->open, error);
+    stage_note("closes", world->open, error);
     REQUIRE(error == 0 || may_fail_to_open(error));
     REQUIRE(calls_under_way == 0);
 }
@@ -404,7 +427,8 @@ void jobs_begin(void) {
         if (job->known == JOB_CHANGES)
             job->known = JOB_MAY_BE;
         job->is_busy = false;
-        job->due = due_at(job->due.deadline_ns, true);
+        job->was_reached = false;
+        set_due(job, job->deadline_ns);
     }
     htw__log_checkpoint_pages = 30;
 }
@@ -423,13 +447,12 @@ void jobs_close(void) {
 
 void jobs_follow(int64_t ahead_before_ns) {
     for (unsigned i = 0; i < JOBS; i++)
-        due_follow(&world->jobs[i].due, ahead_before_ns);
+        follow(&world->jobs[i], ahead_before_ns);
 }
 
 /* In this open it should have been delivered. */
 static bool is_overdue(const struct job *job) {
-    return job->delivered != world->open && !job->is_busy &&
-           due_late_ns(&job->due, true) > LATE_JOB_NS;
+    return job->delivered != world->open && !job->is_busy && late_by_ns(job) > LATE_NS;
 }
 
 /* A journal that has not stopped has made nothing of a change that failed. */

@@ -119,25 +119,12 @@ static void report(double seconds) {
     ROW("lives that end cleanly", counts->lives[ENDS_CLEANLY]);
     ROW("that are killed", counts->lives[ENDS_KILLED]);
     ROW("that lose their power", counts->lives[ENDS_CUT]);
-    ROW("opens of the journal", counts->opens);
-    ROW("timers armed", counts->armed);
-    ROW("runs of timers", counts->ran);
-    ROW("timers cancelled", counts->cancelled);
-    ROW("timers moved", counts->moved);
-    ROW("requests submitted", counts->submitted);
-    ROW("requests ended", counts->ended);
-    ROW("jobs put", counts->put);
-    ROW("jobs delivered", counts->delivered);
-    ROW("jobs ended", counts->done);
+    for (unsigned i = 0; counts->events[i].what != NULL; i++)
+        ROW(counts->events[i].what, counts->events[i].count);
     ROW("atomic operations", counts->steps);
     ROW("most of them in a second", counts->most_steps);
-    ROW("interrupts of threads", counts->switches);
-    ROW("threads stopped", counts->stops);
     ROW("allocations refused", counts->no_memory);
-    ROW("faults of the disk", counts->disk_faults);
-    ROW("steps of the clock", counts->clock_steps);
-    ROW("latest timer, us", counts->late_timer_ns / 1000);
-    ROW("latest end of a request, us", counts->late_request_ns / 1000);
+    ROW("latest timer or request, us", counts->late_ns / 1000);
     ROW("latest job, us", counts->late_job_ns / 1000);
     ROW("most memory, bytes", counts->most_bytes);
     ROW("files at the end, bytes", disk_bytes());

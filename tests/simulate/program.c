@@ -3,6 +3,7 @@
 #include "program.h"
 
 #include "../explore/machine.h"
+#include "../stage/scenes.h"
 #include "disk.h"
 #include "threads.h"
 #include "world.h"
@@ -20,7 +21,7 @@ enum { CLIENTS = 2, BYTES_MAX = 4 << 20 };
 struct htw_scheduler *scheduler;
 static bool is_ending;
 
-bool program_may_fail(int result) {
+bool stage_excuses(int result) {
     return result == -ENOMEM || result == -ENOSPC || result == -EAGAIN ||
            (result == -ESHUTDOWN && is_ending);
 }
@@ -34,16 +35,15 @@ static void set_clock(void) {
     if (chance_one_in(2))
         delta_ns = -delta_ns;
     explore_set_wall_ns(machine_wall_ns() + delta_ns);
-    timers_follow(before_ns);
+    clock_set_ns = machine_now_ns();
     jobs_follow(before_ns);
-    world->counts.clock_steps++;
-    note("sets the clock", 0, delta_ns);
+    stage_note("sets the clock", 0, delta_ns);
 }
 
-static void act(void) {
+static void act(unsigned client) {
     uint64_t kind = chance_below(8);
     if (kind < 4)
-        timers_act();
+        timers_act(client);
     else if (kind < 7)
         requests_act();
     else
@@ -57,14 +57,14 @@ static void rest(void) {
     int64_t delay_ns = chance_ns(PAUSE_NS);
     if (chance_one_in(2))
         delay_ns = MEET_NS - (machine_now_ns() + delay_ns) % MEET_NS + delay_ns;
-    threads_sleep_ns(delay_ns);
+    stage_sleep_ns(delay_ns);
 }
 
-static void *use(void *unused) {
-    (void)unused;
+static void *use(void *number) {
+    unsigned client = (unsigned)(uintptr_t)number;
     explore_set_cpu((int)chance_below(2));
     while (!is_ending) {
-        act();
+        act(client);
         rest();
     }
     return NULL;
@@ -75,21 +75,22 @@ static void *use(void *unused) {
 static uint32_t create_scheduler(void) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     static const uint32_t sizes[] = { 4, 16, 64, 256 };
-    options.allocator = &simulated_allocator;
+    options.allocator = &stage_allocator;
     options.shards = 1 + (uint32_t)chance_below(2);
     options.expirers = 1 + (uint32_t)chance_below(options.shards);
     options.workers = 1 + (uint32_t)chance_below(3);
     options.wheel_size = sizes[chance_below(4)];
     int error;
     while ((error = htw_scheduler_create(&scheduler, &options)) != 0) {
-        REQUIRE(program_may_fail(error));
-        threads_sleep_ns(10 * HTW_MILLISECOND);
+        REQUIRE(stage_excuses(error));
+        stage_sleep_ns(10 * HTW_MILLISECOND);
     }
     return options.workers;
 }
 
 static void judge(void) {
-    timers_judge();
+    for (unsigned i = 0; i < CLIENTS; i++)
+        timers_judge(i);
     requests_judge();
     jobs_judge();
     REQUIRE(memory_bytes() < BYTES_MAX);
@@ -97,7 +98,7 @@ static void judge(void) {
 
 static void watch_until(int64_t until_ns) {
     while (machine_now_ns() < until_ns) {
-        threads_sleep_ns(HTW_SECOND);
+        stage_sleep_ns(HTW_SECOND);
         judge();
     }
 }
@@ -106,7 +107,7 @@ static void watch_until(int64_t until_ns) {
 static void watch_the_end(void) {
     int64_t until_ns = machine_now_ns() + QUIET_NS;
     while (jobs_remain()) {
-        threads_sleep_ns(HTW_SECOND);
+        stage_sleep_ns(HTW_SECOND);
         judge();
         REQUIRE(machine_now_ns() < until_ns);
     }
@@ -116,13 +117,21 @@ static void close_all(pthread_t clients[], unsigned count) {
     is_ending = true;
     for (unsigned i = 0; i < count; i++)
         pthread_join(clients[i], NULL);
+    if (!world->is_quiet) {
+        threads_set_faults(false);
+        stage_sleep_ns(
+            (stopped_until_ns > machine_now_ns() ? stopped_until_ns - machine_now_ns() : 0) +
+            HTW_SECOND);
+        requests_judge_items();
+        threads_set_faults(true);
+    }
     jobs_close();
-    requests_close();
+    requests_end();
     REQUIRE(htw_scheduler_stop(scheduler, timers_take_back, NULL) == 0);
     timers_close();
     REQUIRE(htw_scheduler_destroy(scheduler) == 0);
     REQUIRE(memory_bytes() == 0);
-    note("is closed", 0, 0);
+    stage_note("is closed", 0, 0);
 }
 
 void program_live(void) {
@@ -137,11 +146,11 @@ void program_live(void) {
     if (world->ending != ENDS_CLEANLY)
         threads_crash_after(end_ns);
     uint32_t workers = create_scheduler();
-    timers_open();
-    requests_open();
+    timers_open(scheduler, workers, false);
+    requests_open(scheduler, 1u << chance_below(3), chance_one_in(2));
     jobs_open(workers);
     for (unsigned i = 0; i < count; i++)
-        REQUIRE(pthread_create(&clients[i], NULL, use, NULL) == 0);
+        REQUIRE(pthread_create(&clients[i], NULL, use, (void *)(uintptr_t)i) == 0);
     if (world->is_quiet)
         watch_the_end();
     else

@@ -74,12 +74,12 @@ void threads_crash_soon(void) {
 static void crash_if_it_is_time(void) {
     if (machine_now_ns() < at.crash_ns || --at.crash_countdown > 0)
         return;
-    note("crash", world->ending, 0);
+    stage_note("crash", world->ending, 0);
     fflush(stdout);
     _exit(0);
 }
 
-void threads_sleep_ns(int64_t delay_ns) {
+void stage_sleep_ns(int64_t delay_ns) {
     int64_t until_ns = machine_now_ns() + delay_ns;
     while (machine_now_ns() < until_ns)
         machine_wait(machine_self, until_ns, __builtin_return_address(0));
@@ -87,12 +87,11 @@ void threads_sleep_ns(int64_t delay_ns) {
 
 static void stop(void) {
     int64_t until_ns = after(STOP_NS);
-    world->counts.stops++;
     if (until_ns > stopped_until_ns)
         stopped_until_ns = until_ns;
     at.stop_ns = until_ns + chance_ns(STOP_EVERY_NS);
-    note("stopped", 0, until_ns - machine_now_ns());
-    threads_sleep_ns(until_ns - machine_now_ns());
+    stage_note("stopped", 0, until_ns - machine_now_ns());
+    stage_sleep_ns(until_ns - machine_now_ns());
 }
 
 static void note_progress(void) {
@@ -113,11 +112,10 @@ void threads_interrupt(void) {
     int error = errno;
     note_progress();
     crash_if_it_is_time();
-    world->counts.switches++;
     if (at.has_faults && machine_now_ns() >= at.stop_ns)
         stop();
     else if (chance_one_in(3))
-        threads_sleep_ns(1 + (int64_t)chance_below(SHORT_NS));
+        stage_sleep_ns(1 + (int64_t)chance_below(SHORT_NS));
     else
         machine_step(&place, "is interrupted at", __builtin_return_address(0));
     errno = error;
@@ -304,7 +302,7 @@ static void release(void *context, void *memory, size_t size, size_t alignment) 
     }
 }
 
-const struct htw_allocator simulated_allocator = { .allocate = allocate, .release = release };
+const struct htw_allocator stage_allocator = { .allocate = allocate, .release = release };
 
 size_t memory_bytes(void) {
     return live;

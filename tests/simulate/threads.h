@@ -8,8 +8,6 @@
 #ifndef TESTS_SIMULATE_THREADS_H
 #define TESTS_SIMULATE_THREADS_H
 
-#include <htw/base.h>
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,17 +21,11 @@ void threads_crash_soon(void);
 /* A place at which a crash may take effect, a thread may be stopped, or another may run. */
 void threads_interrupt(void);
 
-/* The thread sleeps, or works, for so long. */
-void threads_sleep_ns(int64_t delay_ns);
-
 /* At the begin of a life. */
 void threads_begin(void);
 
 /* Faults happen from now on, or not any more. */
 void threads_set_faults(bool are_on);
-
-/* Memory at the same addresses in each run, which is used again. It fails when memory is short. */
-extern const struct htw_allocator simulated_allocator;
 
 /* Whether an allocation fails now: also for what has another allocator. */
 bool memory_fails(void);

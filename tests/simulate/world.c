@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 struct world *world;
-int64_t stopped_until_ns, failed_until_ns;
+int64_t stopped_until_ns, failed_until_ns, clock_set_ns;
 
 void world_init(uint64_t seed) {
     world = mmap(NULL, sizeof(*world), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -33,7 +33,17 @@ static void mix(uint64_t number) {
     world->digest ^= world->digest >> 29;
 }
 
-void note(const char *what, uint64_t number, int64_t result) {
+static void count(const char *what) {
+    unsigned i = 0;
+    while (world->counts.events[i].what != what && world->counts.events[i].what != NULL)
+        i++;
+    REQUIRE(i + 1 < EVENTS);
+    world->counts.events[i].what = what;
+    world->counts.events[i].count++;
+}
+
+void stage_note(const char *what, uint64_t number, int64_t result) {
+    count(what);
     unsigned thread = machine_self == NULL ? 0 : machine_self->number;
     int64_t now_ns = machine_now_ns();
     for (const char *at = what; *at != '\0'; at++)
@@ -47,38 +57,23 @@ void note(const char *what, uint64_t number, int64_t result) {
                thread, what, (unsigned long long)number, (long long)result);
 }
 
-/* ---- deadlines */
-
-static int64_t ahead_ns(void) {
-    return machine_wall_ns() - machine_now_ns();
+struct random_source *stage_random(void) {
+    return &world->random;
 }
 
-struct due due_at(int64_t deadline_ns, bool is_wall) {
-    int64_t now_ns = machine_now_ns();
-    int64_t at_ns = is_wall ? deadline_ns - ahead_ns() : deadline_ns;
-    return (struct due) { .deadline_ns = deadline_ns,
-                          .is_wall = is_wall,
-                          .at_ns = at_ns < now_ns ? now_ns : at_ns };
-}
+/* How late something may be where no thread was stopped. */
+#define LATE_NS (250 * HTW_MILLISECOND)
 
-void due_follow(struct due *due, int64_t ahead_before_ns) {
-    if (!due->is_wall)
-        return;
-    int64_t now_ns = machine_now_ns();
-    bool was_due = due->deadline_ns - ahead_before_ns <= now_ns;
-    int64_t at_ns = due->deadline_ns - ahead_ns();
-    due->was_reached = due->was_reached || was_due;
-    if (!was_due || at_ns > now_ns)
-        due->at_ns = at_ns < now_ns ? now_ns : at_ns;
-}
-
-void due_require_reached(const struct due *due) {
-    REQUIRE(due->was_reached || machine_now_ns() >= due->at_ns);
-}
-
-int64_t due_late_ns(const struct due *due, bool minds_failures) {
-    int64_t from_ns = due->at_ns > stopped_until_ns ? due->at_ns : stopped_until_ns;
-    if (minds_failures && failed_until_ns > from_ns)
-        from_ns = failed_until_ns;
-    return machine_now_ns() - from_ns;
+void stage_require_in_time(enum htw_clock clock, int64_t deadline_ns) {
+    bool is_wall = clock == HTW_CLOCK_REALTIME;
+    int64_t from_ns = is_wall ? deadline_ns - (machine_wall_ns() - machine_now_ns()) : deadline_ns;
+    if (is_wall && from_ns < clock_set_ns)
+        from_ns = clock_set_ns;
+    if (from_ns < stopped_until_ns)
+        from_ns = stopped_until_ns;
+    int64_t late_ns = machine_now_ns() - from_ns;
+    if (late_ns > world->counts.late_ns)
+        world->counts.late_ns = late_ns;
+    if (late_ns > LATE_NS)
+        machine_fail("what was due at %.9f s by clock %d is late, or lost", (double)deadline_ns / 1e9, clock);
 }

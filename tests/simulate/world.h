@@ -10,13 +10,12 @@
 #define TESTS_SIMULATE_WORLD_H
 
 #include "../explore/explore.h"
-#include "../support/random.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { JOBS = 512, JOB_KEYS = 8 };
+enum { JOBS = 512, JOB_KEYS = 8, EVENTS = 40 };
 
 /* How a life ends. */
 enum ending {
@@ -33,22 +32,16 @@ enum known {
     JOB_CHANGES, /* a put or an end is under way */
 };
 
-/* When something is due. A deadline of the wall clock moves when that is set. */
-struct due {
-    int64_t deadline_ns; /* by its own clock */
-    bool is_wall;
-    int64_t at_ns;    /* of the monotonic clock: from then on it is due */
-    bool was_reached; /* the wall clock had reached it, and was set back */
-};
-
 struct job {
     enum known known;
-    uint32_t serial; /* of the jobs in this place */
-    uint64_t id;     /* 0: not known yet */
-    struct due due;
-    uint32_t size;      /* of the payload */
-    uint32_t delivered; /* the open in which it was delivered last; 0: none */
-    bool is_busy;       /* a call about it is under way */
+    uint32_t serial;     /* of the jobs in this place */
+    uint64_t id;         /* 0: not known yet */
+    int64_t deadline_ns; /* by the wall clock */
+    int64_t due_ns;      /* by the monotonic clock: from then on it is due */
+    bool was_reached;    /* the wall clock had reached its deadline, and was set back */
+    uint32_t size;       /* of the payload */
+    uint32_t delivered;  /* the open in which it was delivered last; 0: none */
+    bool is_busy;        /* a call about it is under way */
     bool has_key;
     uint32_t doubted;          /* the open in which a notice said -EIO; 0: none */
     enum known unless_stopped; /* what it is if the journal had not stopped then */
@@ -57,12 +50,14 @@ struct job {
 /* What was done: for the report. */
 struct counts {
     uint64_t lives[3]; /* by their ending */
-    uint64_t opens, armed, ran, cancelled, moved, submitted, ended, put, delivered, done;
-    uint64_t switches, stops, no_memory, disk_faults, clock_steps, steps;
-    int64_t late_timer_ns, late_request_ns,
-        late_job_ns;     /* the most, where nothing was stopped or failed */
-    uint64_t most_bytes; /* of memory */
-    uint64_t most_steps; /* in a second */
+    struct {
+        const char *what; /* that stage_note() has told; NULL: no more */
+        uint64_t count;
+    } events[EVENTS];
+    uint64_t no_memory, steps;
+    int64_t late_ns, late_job_ns; /* the most, where nothing was stopped or failed */
+    uint64_t most_bytes;          /* of memory */
+    uint64_t most_steps;          /* in a second */
 };
 
 struct world {
@@ -99,24 +94,7 @@ static inline bool chance_one_in(uint64_t many) {
 /* A time from 1 to about `mean_ns` * 16, short ones more often. */
 int64_t chance_ns(int64_t mean_ns);
 
-/* Something has happened: for the digest. */
-void note(const char *what, uint64_t number, int64_t result);
-
-/* ---- deadlines */
-
-struct due due_at(int64_t deadline_ns, bool is_wall);
-
-/* After the wall clock was set, which was `ahead_before_ns` ahead of the monotonic one. */
-void due_follow(struct due *due, int64_t ahead_before_ns);
-
-/* Fails if it is early. */
-void due_require_reached(const struct due *due);
-
-/* How late it is now, where threads were not stopped and nothing has failed since it was due. */
-int64_t due_late_ns(const struct due *due, bool minds_failures);
-
-/* ---- what excuses lateness: the latest time of each */
-
-extern int64_t stopped_until_ns, failed_until_ns;
+/* What excuses lateness: when threads were stopped, a fault has happened, and the wall clock was set, by the monotonic one. */
+extern int64_t stopped_until_ns, failed_until_ns, clock_set_ns;
 
 #endif /* TESTS_SIMULATE_WORLD_H */

@@ -29,7 +29,7 @@ static struct scene scene;
 
 /* The argument of a timer; its hook ends it. */
 struct job {
-    struct stress_item *item;
+    bool is_live;
     _Atomic unsigned running;
     uint64_t number; /* selects the jitter, and what the callback does */
     uint64_t runs;   /* they do not overlap */
@@ -37,23 +37,24 @@ struct job {
 
 static void run(void *arg, const struct htw_expiration *expiration) {
     struct job *job = arg;
-    stress_item_tag(job->item);
-    CHECK_EQUAL(atomic_fetch_add_explicit(&job->running, 1, memory_order_relaxed), 0);
-    CHECK(htw_scheduler_now_by(expiration->scheduler, HTW_CLOCK_REALTIME) >=
-          expiration->deadline_ns);
+    REQUIRE(job->is_live);
+    REQUIRE(atomic_fetch_add_explicit(&job->running, 1, memory_order_relaxed) == 0);
+    REQUIRE(htw_scheduler_now_by(expiration->scheduler, HTW_CLOCK_REALTIME) >=
+            expiration->deadline_ns);
     atomic_fetch_add(&scene.runs, 1);
     if (job->number % 3 == 0 && job->runs == 0) /* it then goes on with the calendar */
         (void)htw_reschedule(expiration->scheduler, expiration->handle, HTW_MILLISECOND);
     if (job->number % 5 == 0 && job->runs == 2)
-        CHECK_EQUAL(htw_cancel(expiration->scheduler, expiration->handle), HTW_RUNNING);
+        REQUIRE(htw_cancel(expiration->scheduler, expiration->handle) == HTW_RUNNING);
     job->runs++;
-    CHECK_EQUAL(atomic_fetch_sub_explicit(&job->running, 1, memory_order_relaxed), 1);
+    REQUIRE(atomic_fetch_sub_explicit(&job->running, 1, memory_order_relaxed) == 1);
 }
 
 static void release(void *arg) {
     struct job *job = arg;
-    CHECK_EQUAL(atomic_load_explicit(&job->running, memory_order_relaxed), 0);
-    stress_item_release(job->item);
+    REQUIRE(atomic_load_explicit(&job->running, memory_order_relaxed) == 0);
+    REQUIRE(job->is_live);
+    job->is_live = false;
     free(job);
     atomic_fetch_add(&scene.released, 1);
 }
@@ -62,9 +63,8 @@ static htw_handle schedule(struct random_source *random) {
     struct htw_calendar_spec spec = HTW_CALENDAR_SPEC_INIT;
     struct job *job = malloc(sizeof(*job));
     htw_handle handle;
-    CHECK(job != NULL);
-    *job = (struct job) { .item = stress_item_create(STRESS_HOOKED),
-                          .number = atomic_fetch_add(&scene.jobs, 1) };
+    REQUIRE(job != NULL);
+    *job = (struct job) { .is_live = true, .number = atomic_fetch_add(&scene.jobs, 1) };
     spec.calendar = scene.every_second;
     spec.zone = scene.zone;
     spec.callback = run;
@@ -75,36 +75,37 @@ static htw_handle schedule(struct random_source *random) {
     spec.jitter_key_size = sizeof(job->number);
     spec.catch_up = (uint32_t)random_below(random, 3);
     spec.group = random_one_in(random, 4) ? scene.group : NULL;
-    CHECK_EQUAL(htw_schedule_calendar(scene.scheduler, &spec, &handle, NULL), 0);
+    REQUIRE(htw_schedule_calendar(scene.scheduler, &spec, &handle, NULL) == 0);
     atomic_fetch_add(&scene.scheduled, 1);
     return handle;
 }
 
-static void act(struct stress_thread *thread) {
+static void act(unsigned number) {
+    (void)number;
     while (stress_goes_on()) {
-        _Atomic htw_handle *slot = &scene.handles[random_below(&thread->random, SLOTS)];
+        _Atomic htw_handle *slot = &scene.handles[random_below(stage_random(), SLOTS)];
         htw_handle handle = atomic_load(slot);
-        switch (random_below(&thread->random, 8)) {
+        switch (random_below(stage_random(), 8)) {
         case 0:
         case 1:
-            handle = atomic_exchange(slot, schedule(&thread->random));
-            CHECK(htw_cancel_wait(scene.scheduler, handle) >= 0);
-            CHECK_EQUAL(htw_is_pending(scene.scheduler, handle), false);
+            handle = atomic_exchange(slot, schedule(stage_random()));
+            REQUIRE(htw_cancel_wait(scene.scheduler, handle) >= 0);
+            REQUIRE(htw_is_pending(scene.scheduler, handle) == false);
             break;
         case 2:
-            CHECK(htw_cancel(scene.scheduler, handle) >= 0);
+            REQUIRE(htw_cancel(scene.scheduler, handle) >= 0);
             break;
         case 3:
         case 4:
-            CHECK(htw_reschedule(scene.scheduler, handle,
-                                 (int64_t)random_below(&thread->random, HTW_MILLISECOND)) >= 0);
+            REQUIRE(htw_reschedule(scene.scheduler, handle,
+                                   (int64_t)random_below(stage_random(), HTW_MILLISECOND)) >= 0);
             break;
         case 5:
-            CHECK_EQUAL(htw_group_pause(scene.group), 0);
-            CHECK_EQUAL(htw_group_resume(scene.group), 0);
+            REQUIRE(htw_group_pause(scene.group) == 0);
+            REQUIRE(htw_group_resume(scene.group) == 0);
             break;
         default:
-            stress_sleep_ns((int64_t)random_below(&thread->random, HTW_MILLISECOND));
+            stage_sleep_ns((int64_t)random_below(stage_random(), HTW_MILLISECOND));
         }
     }
 }
@@ -112,15 +113,15 @@ static void act(struct stress_thread *thread) {
 int main(int argc, char **argv) {
     stress_begin(argc, argv, 1);
     stress_part("calendar");
-    CHECK_EQUAL(htw_calendar_cron(&scene.every_second, "* * * * * *", NULL), 0);
-    CHECK_EQUAL(htw_zone_create(&scene.zone, "Europe/Berlin"), 0);
-    CHECK_EQUAL(htw_scheduler_create(&scene.scheduler, NULL), 0);
-    CHECK_EQUAL(htw_group_create(scene.scheduler, &scene.group), 0);
-    stress_run(THREADS, act, NULL);
+    REQUIRE(htw_calendar_cron(&scene.every_second, "* * * * * *", NULL) == 0);
+    REQUIRE(htw_zone_create(&scene.zone, "Europe/Berlin") == 0);
+    REQUIRE(htw_scheduler_create(&scene.scheduler, NULL) == 0);
+    REQUIRE(htw_group_create(scene.scheduler, &scene.group) == 0);
+    stress_run(THREADS, act);
     htw_group_destroy(scene.group);
-    CHECK_EQUAL(htw_scheduler_destroy(scene.scheduler), 0);
+    REQUIRE(htw_scheduler_destroy(scene.scheduler) == 0);
     htw_zone_destroy(scene.zone);
-    CHECK_EQUAL(atomic_load(&scene.released), atomic_load(&scene.scheduled));
-    CHECK(atomic_load(&scene.runs) > 0);
+    REQUIRE(atomic_load(&scene.released) == atomic_load(&scene.scheduled));
+    REQUIRE(atomic_load(&scene.runs) > 0);
     return 0;
 }

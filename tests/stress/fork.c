@@ -22,7 +22,7 @@ struct scene {
 static struct scene scene;
 
 static void nothing(void *arg, const struct htw_expiration *expiration) {
-    stress_check_firing(expiration);
+    REQUIRE(expiration->late_ns >= 0);
     if (arg != NULL)
         atomic_fetch_add((_Atomic uint64_t *)arg, 1);
 }
@@ -47,7 +47,7 @@ static void live(void *objects) {
 
 static void fork_one(void) {
     struct inert objects = { scene.scheduler, scene.group, 1, NULL };
-    CHECK_EQUAL(child_run(live, &objects, NULL, 0), 0);
+    REQUIRE(child_run(live, &objects, NULL, 0) == 0);
     atomic_fetch_add(&scene.forks, 1);
 }
 
@@ -66,24 +66,24 @@ static void use(struct random_source *random) {
     spec.key = &key;
     spec.key_size = sizeof(key);
     spec.group = key % 2 == 0 ? scene.group : NULL;
-    CHECK(htw_schedule_spec(scene.scheduler, &spec, NULL, NULL) >= 0);
-    CHECK_EQUAL(htw_schedule(scene.scheduler, spec.when_ns, nothing, NULL, &handle), 0);
-    CHECK(htw_cancel_wait(scene.scheduler, handle) >= 0);
+    REQUIRE(htw_schedule_spec(scene.scheduler, &spec, NULL, NULL) >= 0);
+    REQUIRE(htw_schedule(scene.scheduler, spec.when_ns, nothing, NULL, &handle) == 0);
+    REQUIRE(htw_cancel_wait(scene.scheduler, handle) >= 0);
 }
 
-static void work(struct stress_thread *thread) {
+static void work(unsigned number) {
     _Atomic bool forked = true;
-    while (thread->index == 0 && stress_goes_on()) {
+    while (number == 0 && stress_goes_on()) {
         fork_one();
         if (atomic_exchange(&forked, false))
-            CHECK_EQUAL(htw_schedule(scene.scheduler, 0, fork_inside, (void *)&forked, NULL), 0);
+            REQUIRE(htw_schedule(scene.scheduler, 0, fork_inside, (void *)&forked, NULL) == 0);
     }
-    while (thread->index == 0 && !atomic_load(&forked))
-        stress_sleep_ns(HTW_MILLISECOND);
-    if (thread->index == 0)
+    while (number == 0 && !atomic_load(&forked))
+        stage_sleep_ns(HTW_MILLISECOND);
+    if (number == 0)
         atomic_store(&scene.over, true);
     while (!atomic_load(&scene.over))
-        use(&thread->random);
+        use(stage_random());
 }
 
 static void part(uint32_t workers) {
@@ -91,14 +91,14 @@ static void part(uint32_t workers) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     options.workers = workers;
     options.shards = 2;
-    scene = (struct scene) { .scheduler = stress_create(&options) };
-    CHECK_EQUAL(htw_group_create(scene.scheduler, &scene.group), 0);
-    stress_run(THREADS, work, NULL);
-    CHECK(scene.forks > 0);
+    scene = (struct scene) { .scheduler = stress_create(&options, BY_THREADS) };
+    REQUIRE(htw_group_create(scene.scheduler, &scene.group) == 0);
+    stress_run(THREADS, work);
+    REQUIRE(scene.forks > 0);
     htw_group_destroy(scene.group);
-    CHECK_EQUAL(htw_scheduler_stop(scene.scheduler, NULL, NULL), 0);
+    REQUIRE(htw_scheduler_stop(scene.scheduler, NULL, NULL) == 0);
     stress_check_stats(scene.scheduler);
-    CHECK_EQUAL(htw_scheduler_destroy(scene.scheduler), 0);
+    REQUIRE(htw_scheduler_destroy(scene.scheduler) == 0);
 }
 
 int main(int argc, char **argv) {

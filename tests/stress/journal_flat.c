@@ -55,7 +55,8 @@ static const struct htw_allocator allocator = { count_new, count_old, NULL };
 static void must(int result, const char *what) {
     calls++;
     if (result != 0)
-        stress_fail(__FILE__, __LINE__, "%s: %d: %s", what, result, htw_journal_error());
+        fprintf(stderr, "%s: %d: %s\n", what, result, htw_journal_error());
+    REQUIRE(result == 0);
 }
 
 static void deliver(void *context, const struct htw_delivery *delivery) {
@@ -94,8 +95,9 @@ static struct use measure(void) {
 
 static void compare(const char *what, int64_t first, int64_t now, int64_t slack) {
     if (now > first + slack)
-        stress_fail(__FILE__, __LINE__, "%s: %" PRId64 " after the first epoch, and now %" PRId64,
-                    what, first, now);
+        fprintf(stderr, "%s: %" PRId64 " after the first epoch, and now %" PRId64 "\n", what, first,
+                now);
+    REQUIRE(now <= first + slack);
 }
 
 /* ---- a round */
@@ -143,13 +145,11 @@ static void look(void) {
     char mark[16];
     struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
     FILE *nowhere = fopen("/dev/null", "w");
-    if (nowhere == NULL || htw_journal_get_mark(journal, mark, sizeof(mark)) <= 0)
-        stress_fail(__FILE__, __LINE__, "the mark: %s", htw_journal_error());
+    REQUIRE(nowhere != NULL && htw_journal_get_mark(journal, mark, sizeof(mark)) > 0);
     must(htw_journal_get_stats(journal, &stats), "get_stats");
     must(htw_journal_prometheus(journal, nowhere), "prometheus");
     fclose(nowhere);
-    if (stats.failed + stats.refused != 0)
-        stress_fail(__FILE__, __LINE__, "changes have failed");
+    REQUIRE(stats.failed + stats.refused == 0);
     compare("memory of the journal", 0, bytes, MEMORY_MAX);
     compare("the log", 0, size_of(log_path), LOG_MAX);
 }
@@ -168,9 +168,7 @@ static void run_epoch(void) {
     delivered = 0;
     must(htw_scheduler_advance(scheduler, 2 * HTW_DAY), "advance");
     must(htw_journal_sync(journal), "sync");
-    if (delivered != KEYS)
-        stress_fail(__FILE__, __LINE__, "%" PRIu64 " keyed jobs were delivered",
-                    (uint64_t)delivered);
+    REQUIRE(delivered == KEYS);
     must(htw_journal_close(journal), "close");
 }
 
@@ -184,8 +182,7 @@ int main(int argc, char *argv[]) {
     options.manual_start_ns = 1700000000 * HTW_SECOND;
     options.workers = 0;
     options.shards = 1;
-    if (!test_folder_create(folder) || htw_scheduler_create(&scheduler, &options) != 0)
-        stress_fail(__FILE__, __LINE__, "no folder, or no scheduler");
+    REQUIRE(test_folder_create(folder) && htw_scheduler_create(&scheduler, &options) == 0);
     snprintf(path, sizeof(path), "%s/journal", folder);
     snprintf(log_path, sizeof(log_path), "%s-wal", path);
     for (; epochs < 2 || stress_goes_on(); epochs++) {

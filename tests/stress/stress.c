@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* stress.c - threads, waiting, arguments and schedulers of the stress tests. */
+/* stress.c - threads, memory and schedulers of the stress tests. */
 #include "stress.h"
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,22 +14,11 @@
 static uint64_t program_seed;
 static int64_t part_ns;
 static _Atomic int64_t part_end_ns;
+static _Atomic bool is_stopping;
 
-_Atomic uint64_t stress_items_created, stress_items_released, stress_items_visited;
-
-void stress_fail(const char *file, int line, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    fprintf(stderr, "%s:%d: failed (seed %" PRIu64 "): ", file, line, program_seed);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
+void stage_fail(const char *condition, const char *file, int line) {
+    fprintf(stderr, "%s:%d: failed (seed %" PRIu64 "): %s\n", file, line, program_seed, condition);
     abort();
-}
-
-void stress_check_equal(const char *file, int line, const char *what, int64_t a, int64_t b) {
-    if (a != b)
-        stress_fail(file, line, "%s, but %" PRId64 " and %" PRId64, what, a, b);
 }
 
 /* ---- life of a program */
@@ -39,8 +29,8 @@ int64_t stress_now_ns(void) {
     return (int64_t)now.tv_sec * HTW_SECOND + now.tv_nsec;
 }
 
-void stress_sleep_ns(int64_t ns) {
-    struct timespec time = { (time_t)(ns / HTW_SECOND), (long)(ns % HTW_SECOND) };
+void stage_sleep_ns(int64_t delay_ns) {
+    struct timespec time = { (time_t)(delay_ns / HTW_SECOND), (long)(delay_ns % HTW_SECOND) };
     nanosleep(&time, NULL);
 }
 
@@ -58,7 +48,6 @@ void stress_part(const char *format, ...) {
     putchar('\n');
     va_end(arguments);
     fflush(stdout); /* nothing is printed twice if a part forks */
-    stress_items_reset();
     atomic_store(&part_end_ns, stress_now_ns() + part_ns);
 }
 
@@ -66,166 +55,195 @@ bool stress_goes_on(void) {
     return stress_now_ns() < atomic_load_explicit(&part_end_ns, memory_order_relaxed);
 }
 
-struct random_source stress_random(uint64_t number) {
-    struct random_source source = { program_seed ^ number * UINT64_C(0xd1342543de82ef95) };
-    return (struct random_source) { random_next(&source) };
+/* Threads of the library have one, too. */
+struct random_source *stage_random(void) {
+    static _Thread_local struct random_source source;
+    static _Atomic uint64_t threads;
+    if (source.state == 0) {
+        source.state = program_seed ^ ++threads * UINT64_C(0xd1342543de82ef95);
+        source.state = random_next(&source);
+    }
+    return &source;
+}
+
+void stage_require_in_time(enum htw_clock clock, int64_t deadline_ns) {
+    if (clock != HTW_CLOCK_REALTIME && deadline_ns != HTW_NEVER_NS)
+        REQUIRE(htw_scheduler_now_by(timers.scheduler, clock) < deadline_ns + STRESS_LIMIT_NS);
+}
+
+void stage_note(const char *what, uint64_t number, int64_t result) {
+    (void)what, (void)number, (void)result;
 }
 
 /* ---- threads */
 
 struct start {
-    struct stress_thread thread;
-    void (*main)(struct stress_thread *thread);
+    unsigned number;
+    void (*main)(unsigned number);
 };
 
 static void *run(void *arg) {
     struct start *start = arg;
-    start->main(&start->thread);
+    start->main(start->number);
     return NULL;
 }
 
-void stress_run(unsigned count, void (*main)(struct stress_thread *thread), void *context) {
+void stress_run(unsigned count, void (*main)(unsigned number)) {
     pthread_t threads[STRESS_THREADS_MAX];
     struct start starts[STRESS_THREADS_MAX];
-    CHECK(count <= STRESS_THREADS_MAX);
+    REQUIRE(count <= STRESS_THREADS_MAX);
     for (unsigned i = 0; i < count; i++) {
-        starts[i] = (struct start) { { i, stress_random(i + 1), context }, main };
-        CHECK_EQUAL(pthread_create(&threads[i], NULL, run, &starts[i]), 0);
+        starts[i] = (struct start) { i, main };
+        REQUIRE(pthread_create(&threads[i], NULL, run, &starts[i]) == 0);
     }
     for (unsigned i = 0; i < count; i++)
         pthread_join(threads[i], NULL);
 }
 
-/* ---- waiting */
-
 void stress_await(const _Atomic uint64_t *counter, uint64_t value) {
     int64_t limit_ns = stress_now_ns() + STRESS_LIMIT_NS;
     while (atomic_load(counter) < value) {
-        if (stress_now_ns() > limit_ns)
-            stress_fail(__FILE__, __LINE__, "waited for %" PRIu64 ", but it stays at %" PRIu64,
-                        value, atomic_load(counter));
-        stress_sleep_ns(50 * HTW_MICROSECOND);
+        REQUIRE(stress_now_ns() < limit_ns);
+        stage_sleep_ns(50 * HTW_MICROSECOND);
     }
 }
 
-/* ---- arguments */
+/* ---- memory: counted, filled, and refused at random where that is wanted */
 
-#define LIVE UINT64_C(0x4c49564547554152)
-#define DEAD UINT64_C(0xdeaddeaddeaddead)
+#define HEADER 64u /* keeps the alignment, which is at most that */
 
-/* How many released items are kept, so that a second release is noticed without a sanitizer. */
-#define KEPT 8192u
-
-struct stress_item {
-    _Atomic uint64_t state;
-    uint64_t tag;
+struct header {
+    size_t size, alignment;
 };
 
-static struct stress_item *_Atomic kept[KEPT];
-static _Atomic uint64_t kept_count;
+static _Atomic uint64_t blocks, fail_one_in;
 
-struct stress_item *stress_item_create(uint64_t tag) {
-    struct stress_item *item = malloc(sizeof(*item));
-    CHECK(item != NULL);
-    atomic_init(&item->state, LIVE);
-    item->tag = tag;
-    atomic_fetch_add_explicit(&stress_items_created, 1, memory_order_relaxed);
-    return item;
-}
-
-uint64_t stress_item_tag(const struct stress_item *item) {
-    /* Relaxed, so as not to order anything that the library has to order. */
-    CHECK(atomic_load_explicit(&item->state, memory_order_relaxed) == LIVE);
-    return item->tag;
-}
-
-void stress_item_release(struct stress_item *item) {
-    CHECK(atomic_exchange_explicit(&item->state, DEAD, memory_order_relaxed) == LIVE);
-    item->tag = DEAD;
-    uint64_t place = atomic_fetch_add_explicit(&kept_count, 1, memory_order_relaxed) % KEPT;
-    free(atomic_exchange_explicit(&kept[place], item, memory_order_acq_rel));
-    atomic_fetch_add_explicit(&stress_items_released, 1, memory_order_relaxed);
-}
-
-void stress_item_hook(void *arg) {
-    stress_item_release(arg);
-}
-
-void stress_item_visit(void *context, const struct htw_unexpired *unexpired) {
+static void *allocate(void *context, size_t size, size_t alignment) {
+    uint64_t one_in = atomic_load_explicit(&fail_one_in, memory_order_relaxed);
+    void *start;
     (void)context;
-    CHECK(unexpired->callback != NULL && unexpired->handle != 0);
-    atomic_fetch_add_explicit(&stress_items_visited, 1, memory_order_relaxed);
-    if (!(stress_item_tag(unexpired->arg) & STRESS_HOOKED))
-        stress_item_release(unexpired->arg);
+    REQUIRE(size > 0 && alignment > 0 && alignment <= HEADER);
+    if (one_in > 0 && random_one_in(stage_random(), one_in))
+        return NULL;
+    REQUIRE(posix_memalign(&start, HEADER, HEADER + size) == 0);
+    *(struct header *)start = (struct header) { size, alignment };
+    memset((char *)start + HEADER, 0xa5, size);
+    atomic_fetch_add_explicit(&blocks, 1, memory_order_relaxed);
+    return (char *)start + HEADER;
 }
 
-void stress_items_reset(void) {
-    atomic_store(&stress_items_created, 0);
-    atomic_store(&stress_items_released, 0);
-    atomic_store(&stress_items_visited, 0);
+static void release(void *context, void *memory, size_t size, size_t alignment) {
+    struct header *header = (struct header *)((char *)memory - HEADER);
+    (void)context;
+    REQUIRE(header->size == size && header->alignment == alignment);
+    header->size = 0;
+    memset(memory, 0x5a, size);
+    free(header);
+    atomic_fetch_sub_explicit(&blocks, 1, memory_order_relaxed);
 }
 
-/* ---- schedulers */
+const struct htw_allocator stage_allocator = { allocate, release, NULL };
 
-struct htw_scheduler *stress_create(const struct htw_scheduler_options *options) {
+void stress_fail_memory(uint64_t one_in) {
+    atomic_store(&fail_one_in, one_in);
+}
+
+void stress_require_no_memory(void) {
+    REQUIRE(atomic_load(&blocks) == 0);
+}
+
+bool stage_excuses(int result) {
+    return (result == -ENOMEM && atomic_load(&fail_one_in) > 0) ||
+           (result == -EAGAIN && timers.has_limit) ||
+           (result == -ESHUTDOWN && atomic_load(&is_stopping));
+}
+
+/* ---- runners */
+
+#define QUEUE 65536u
+
+static struct {
+    enum stress_runners by;
+    pthread_t threads[STRESS_RUNNERS];
+    _Atomic bool over;
+    pthread_mutex_t mutex;
+    struct htw_task *tasks[QUEUE];
+    uint64_t put, taken;
+} runners = { .mutex = PTHREAD_MUTEX_INITIALIZER };
+
+static void execute(void *context, struct htw_task *const *tasks, size_t count) {
+    REQUIRE(context == &runners && count >= 1 && count <= 64);
+    pthread_mutex_lock(&runners.mutex);
+    for (size_t i = 0; i < count; i++) {
+        REQUIRE(runners.put - runners.taken < QUEUE);
+        runners.tasks[runners.put++ % QUEUE] = tasks[i];
+    }
+    pthread_mutex_unlock(&runners.mutex);
+}
+
+static bool run_task(void) {
+    struct htw_task *task = NULL;
+    pthread_mutex_lock(&runners.mutex);
+    if (runners.put != runners.taken)
+        task = runners.tasks[runners.taken++ % QUEUE];
+    pthread_mutex_unlock(&runners.mutex);
+    htw_task_run(task);
+    return task != NULL;
+}
+
+static bool process(struct htw_scheduler *scheduler) {
+    size_t count = 0;
+    int result = htw_scheduler_process(scheduler, 5, &count);
+    REQUIRE(result >= 0 || result == -EBUSY || stage_excuses(result));
+    return count > 0;
+}
+
+static void *run_callbacks(void *scheduler) {
+    bool has_run = true;
+    while (has_run || !atomic_load(&runners.over)) {
+        has_run = runners.by == BY_EXECUTOR ? run_task() : process(scheduler);
+        if (!has_run)
+            sched_yield();
+    }
+    return NULL;
+}
+
+struct htw_scheduler *stress_create(const struct htw_scheduler_options *wanted,
+                                    enum stress_runners by) {
+    const struct htw_executor executor = { execute, &runners };
+    struct htw_scheduler_options options = *wanted;
     struct htw_scheduler *scheduler;
-    CHECK_EQUAL(htw_scheduler_create(&scheduler, options), 0);
+    options.executor = by == BY_EXECUTOR ? &executor : NULL;
+    options.embedded = by == BY_PROCESSING;
+    options.allocator = &stage_allocator;
+    atomic_store(&is_stopping, false);
+    REQUIRE(htw_scheduler_create(&scheduler, &options) == 0);
+    runners.by = by;
+    atomic_store(&runners.over, false);
+    for (unsigned i = 0; i < STRESS_RUNNERS && by != BY_THREADS; i++)
+        REQUIRE(pthread_create(&runners.threads[i], NULL, run_callbacks, scheduler) == 0);
     return scheduler;
 }
 
-enum htw_clock stress_some_clock(struct random_source *random) {
-    static const enum htw_clock clocks[] = { HTW_CLOCK_DEFAULT, HTW_CLOCK_DEFAULT,
-                                             HTW_CLOCK_MONOTONIC, HTW_CLOCK_REALTIME,
-#ifndef HTW_PORTABLE
-                                             HTW_CLOCK_BOOTTIME
-#endif
-    };
-    return clocks[random_below(random, sizeof(clocks) / sizeof(clocks[0]))];
+void stress_expect_stop(void) {
+    atomic_store(&is_stopping, true);
 }
 
-void stress_check_firing(const struct htw_expiration *expiration) {
-    CHECK(expiration->late_ns >= 0);
-    /* A wall clock may have been set. */
-    CHECK(expiration->clock == HTW_CLOCK_REALTIME ||
-          expiration->deadline_ns <=
-              htw_scheduler_now_by(expiration->scheduler, expiration->clock));
-    CHECK(expiration->handle != 0);
-}
-
-struct htw_scheduler_stats stress_stats(struct htw_scheduler *scheduler) {
-    struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
-    CHECK_EQUAL(htw_scheduler_get_stats(scheduler, &stats), 0);
-    return stats;
+/* A stop waits for what the runners have been given. */
+void stress_destroy(struct htw_scheduler *scheduler) {
+    stress_expect_stop();
+    REQUIRE(htw_scheduler_stop(scheduler, NULL, NULL) == 0);
+    atomic_store(&runners.over, true);
+    for (unsigned i = 0; i < STRESS_RUNNERS && runners.by != BY_THREADS; i++)
+        pthread_join(runners.threads[i], NULL);
+    REQUIRE(htw_scheduler_destroy(scheduler) == 0);
+    stress_require_no_memory();
 }
 
 struct htw_scheduler_stats stress_check_stats(struct htw_scheduler *scheduler) {
-    struct htw_scheduler_stats stats = stress_stats(scheduler);
-    CHECK_EQUAL(stats.scheduled, stats.fired + stats.cancelled + stats.handed_back + stats.pending);
-    CHECK_EQUAL(stats.pending, htw_pending(scheduler));
-    CHECK_EQUAL(stats.lateness.count, stats.runs);
-    return stats;
-}
-
-uint64_t stress_await_idle(struct htw_scheduler *scheduler) {
-    int64_t limit_ns = stress_now_ns() + STRESS_LIMIT_NS;
-    uint64_t before, after = stress_stats(scheduler).wakeups;
-    do {
-        CHECK(stress_now_ns() < limit_ns);
-        before = after;
-        stress_sleep_ns(5 * HTW_MILLISECOND);
-        after = stress_stats(scheduler).wakeups;
-    } while (after != before);
-    return after;
-}
-
-struct htw_scheduler_stats stress_finish(struct htw_scheduler *scheduler) {
-    uint64_t visited = atomic_load(&stress_items_visited);
-    CHECK_EQUAL(htw_scheduler_stop(scheduler, stress_item_visit, NULL), 0);
-    struct htw_scheduler_stats stats = stress_check_stats(scheduler);
-    CHECK_EQUAL(stats.pending, 0);
-    CHECK_EQUAL(stats.running, 0);
-    CHECK_EQUAL(stats.handed_back, atomic_load(&stress_items_visited) - visited);
-    CHECK_EQUAL(atomic_load(&stress_items_created), atomic_load(&stress_items_released));
-    CHECK_EQUAL(htw_scheduler_destroy(scheduler), 0);
+    struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
+    REQUIRE(htw_scheduler_get_stats(scheduler, &stats) == 0);
+    REQUIRE(stats.scheduled == stats.fired + stats.cancelled + stats.handed_back + stats.pending);
+    REQUIRE(stats.pending == htw_pending(scheduler) && stats.lateness.count == stats.runs);
     return stats;
 }
