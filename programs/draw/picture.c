@@ -12,6 +12,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
 
 #define WIDTH 830
 #define ROW 18            /* the height of a line of text */
@@ -58,7 +59,7 @@ static const char style[] =
     "text { font: 13px system-ui, -apple-system, 'Segoe UI', sans-serif; fill: #1f2328;"
     " font-variant-numeric: tabular-nums }\n"
     ".big { font-size: 17px; font-weight: 600 }\n"
-    ".dim, .dim text { fill: #59636e }\n"
+    ".dim { fill: #59636e }\n"
     ".end { text-anchor: end }\n"
     ".middle { text-anchor: middle }\n"
     ".ground { fill: #fff }\n"
@@ -73,7 +74,7 @@ static const char style[] =
     ".next { fill: #fff; stroke: #8250df; stroke-width: 2 }\n"
     "@media (prefers-color-scheme: dark) {\n"
     "text { fill: #f0f6fc }\n"
-    ".dim, .dim text { fill: #9198a1 }\n"
+    ".dim { fill: #9198a1 }\n"
     ".ground { fill: #0d1117 }\n"
     ".track { stroke: #262c36 }\n"
     ".load1 { stroke: #1f5fae }\n"
@@ -142,105 +143,95 @@ static const char *format_ticks(const struct picture *picture, uint64_t ticks, c
 
 /* ---- text */
 
-static void header(struct picture *picture) {
-    uint64_t next = picture->queue[0].tick;
-    char time[40];
-    fprintf(picture->stream,
-            "<text class=\"big\" x=\"%d\" y=\"%d\">clock: tick %" PRIu64 "</text>\n", TEXT_X,
-            picture->y, picture->clock);
-    picture->y += ROW + 4;
-    if (picture->listed == 0)
-        fprintf(picture->stream, "<text x=\"%d\" y=\"%d\">no wake-up is needed</text>\n", TEXT_X,
-                picture->y);
-    else
-        fprintf(picture->stream,
-                "<text x=\"%d\" y=\"%d\">next wake-up: tick %" PRIu64 "</text>\n"
-                "<text class=\"dim\" x=\"%d\" y=\"%d\">in %s</text>\n",
-                TEXT_X, picture->y, next, TEXT_X, picture->y + ROW,
-                format_ticks(picture, next - picture->clock, time));
-    picture->y += ROW;
-    picture->y += ROW;
-    fprintf(picture->stream, "<text class=\"dim\" x=\"%d\" y=\"%d\">%" PRIu64 " timer%s pending",
-            TEXT_X, picture->y, picture->stats.pending, picture->stats.pending == 1 ? "" : "s");
-    if (picture->never > 0)
-        fprintf(picture->stream, ", %zu never due", picture->never);
+/* At the present line; `class` says how, and that `x` is its end. */
+__attribute__((format(printf, 4, 5))) static void
+put(const struct picture *picture, const char *class, int x, const char *format, ...) {
+    va_list arguments;
+    fprintf(picture->stream, "<text class=\"%s\" x=\"%d\" y=\"%d\">", class, x, picture->y);
+    va_start(arguments, format);
+    vfprintf(picture->stream, format, arguments);
+    va_end(arguments);
     fputs("</text>\n", picture->stream);
 }
 
+static void header(struct picture *picture) {
+    uint64_t next = picture->queue[0].tick;
+    char text[40], never[40] = "";
+    put(picture, "big", TEXT_X, "clock: tick %" PRIu64, picture->clock);
+    picture->y += ROW + 4;
+    if (picture->listed == 0)
+        put(picture, "", TEXT_X, "no wake-up is needed");
+    else
+        put(picture, "", TEXT_X, "next wake-up: tick %" PRIu64, next);
+    picture->y += ROW;
+    if (picture->listed > 0)
+        put(picture, "dim", TEXT_X, "in %s", format_ticks(picture, next - picture->clock, text));
+    picture->y += ROW;
+    if (picture->never > 0)
+        snprintf(never, sizeof(never), ", %zu never due", picture->never);
+    put(picture, "dim", TEXT_X, "%" PRIu64 " timer%s pending%s", picture->stats.pending,
+        picture->stats.pending == 1 ? "" : "s", never);
+}
+
 static void level_head(const struct picture *picture) {
-    fprintf(picture->stream,
-            "<g class=\"dim\"><text x=\"%d\" y=\"%d\">level</text>"
-            "<text class=\"end\" x=\"%d\" y=\"%d\">a bucket</text>"
-            "<text class=\"end\" x=\"%d\" y=\"%d\">timers</text>"
-            "<text class=\"end\" x=\"%d\" y=\"%d\">clock at</text></g>\n",
-            TEXT_X, picture->y, TEXT_X + 160, picture->y, TEXT_X + 245, picture->y, TEXT_END,
-            picture->y);
+    put(picture, "dim", TEXT_X, "level");
+    put(picture, "dim end", TEXT_X + 160, "a bucket");
+    put(picture, "dim end", TEXT_X + 245, "timers");
+    put(picture, "dim end", TEXT_END, "clock at");
 }
 
 static void level_row(struct picture *picture, const struct level *level) {
     char width[40];
     picture->y += ROW;
-    fprintf(picture->stream,
-            "<text x=\"%d\" y=\"%d\">%u</text><text class=\"end\" x=\"%d\" y=\"%d\">%s</text>"
-            "<text class=\"end\" x=\"%d\" y=\"%d\">%" PRIu64 "</text>"
-            "<text class=\"end\" x=\"%d\" y=\"%d\">%" PRIu32 "</text>\n",
-            TEXT_X, picture->y, level->number, TEXT_X + 160, picture->y,
-            format_ticks(picture, (uint64_t)1 << level->shift, width), TEXT_X + 245, picture->y,
-            level->timers, TEXT_END, picture->y, slot_of_clock(picture, level));
+    put(picture, "", TEXT_X, "%u", level->number);
+    put(picture, "end", TEXT_X + 160, "%s",
+        format_ticks(picture, (uint64_t)1 << level->shift, width));
+    put(picture, "end", TEXT_X + 245, "%" PRIu64, level->timers);
+    put(picture, "end", TEXT_END, "%" PRIu32, slot_of_clock(picture, level));
 }
 
 static void queue(struct picture *picture) {
-    FILE *stream = picture->stream;
     uint32_t count = picture->stats.queued_buckets;
     picture->y += 2 * ROW;
-    fprintf(stream, "<text x=\"%d\" y=\"%d\">delay queue: %" PRIu32 " bucket%s</text>\n", TEXT_X,
-            picture->y, count, count == 1 ? "" : "s");
+    put(picture, "", TEXT_X, "delay queue: %" PRIu32 " bucket%s", count, count == 1 ? "" : "s");
     if (count == 0)
         return;
     picture->y += ROW;
-    fprintf(stream,
-            "<g class=\"dim\"><text class=\"end\" x=\"%d\" y=\"%d\">earliest tick</text>"
-            "<text x=\"%d\" y=\"%d\">level [bucket]</text>"
-            "<text class=\"end\" x=\"%d\" y=\"%d\">timers</text></g>\n",
-            TEXT_X + 160, picture->y, TEXT_X + 185, picture->y, TEXT_END, picture->y);
+    put(picture, "dim end", TEXT_X + 160, "earliest tick");
+    put(picture, "dim", TEXT_X + 185, "level [bucket]");
+    put(picture, "dim end", TEXT_END, "timers");
     for (size_t i = 0; i < picture->listed; i++) {
         const struct htw_wheel_bucket *bucket = &picture->queue[i];
         picture->y += ROW;
-        fprintf(stream,
-                "<text class=\"end\" x=\"%d\" y=\"%d\">%" PRIu64 "</text>"
-                "<text x=\"%d\" y=\"%d\">L%" PRIu32 " [%" PRIu32 "]</text>"
-                "<text class=\"end\" x=\"%d\" y=\"%d\">%" PRIu64 "</text>\n",
-                TEXT_X + 160, picture->y, bucket->tick, TEXT_X + 185, picture->y, bucket->level,
-                bucket->number, TEXT_END, picture->y, bucket->timers);
+        put(picture, "end", TEXT_X + 160, "%" PRIu64, bucket->tick);
+        put(picture, "", TEXT_X + 185, "L%" PRIu32 " [%" PRIu32 "]", bucket->level, bucket->number);
+        put(picture, "end", TEXT_END, "%" PRIu64, bucket->timers);
     }
-    if (count > LISTED_BUCKETS) {
-        picture->y += ROW;
-        fprintf(stream, "<text class=\"dim\" x=\"%d\" y=\"%d\">and %" PRIu32 " more</text>\n",
-                TEXT_X, picture->y, count - LISTED_BUCKETS);
-    }
+    picture->y += ROW;
+    if (count > LISTED_BUCKETS)
+        put(picture, "dim", TEXT_X, "and %" PRIu32 " more", count - LISTED_BUCKETS);
 }
 
 /* In one line. */
-static void legend(const struct picture *picture, int y) {
+static void legend(struct picture *picture, int y) {
     static const char *const loads[] = { "1", "2-9", "10-99", "100-999", "1000 or more" };
     static const int widths[] = { 36, 52, 68, 84, 120 };
-    FILE *stream = picture->stream;
     int x = 20;
+    picture->y = y;
     for (int i = 0; i < LOADS; i++) {
-        fprintf(stream,
-                "<path class=\"load%d\" stroke-width=\"12\" d=\"M%d %dh12\"/>"
-                "<text class=\"dim\" x=\"%d\" y=\"%d\">%s</text>\n",
-                i + 1, x, y - 5, x + 18, y, loads[i]);
+        fprintf(picture->stream, "<path class=\"load%d\" stroke-width=\"12\" d=\"M%d %dh12\"/>\n",
+                i + 1, x, y - 5);
+        put(picture, "dim", x + 18, "%s", loads[i]);
         x += widths[i];
     }
-    fprintf(stream, "<text class=\"dim\" x=\"%d\" y=\"%d\">timers in a %s</text>\n", x, y,
-            picture->stats.size > MARKS_MAX ? "group of buckets" : "bucket");
-    fprintf(stream,
-            "<path class=\"clock\" d=\"M%d %dv14\"/><text class=\"dim\" x=\"%d\" "
-            "y=\"%d\">clock</text>\n"
-            "<circle class=\"next\" cx=\"%d\" cy=\"%d\" r=\"4\"/>"
-            "<text class=\"dim\" x=\"%d\" y=\"%d\">next wake-up</text>\n",
-            610, y - 12, 620, y, 690, y - 5, 702, y);
+    put(picture, "dim", x, "timers in a %s",
+        picture->stats.size > MARKS_MAX ? "group of buckets" : "bucket");
+    fprintf(picture->stream,
+            "<path class=\"clock\" d=\"M%d %dv14\"/>\n"
+            "<circle class=\"next\" cx=\"%d\" cy=\"%d\" r=\"4\"/>\n",
+            610, y - 12, 690, y - 5);
+    put(picture, "dim", 620, "clock");
+    put(picture, "dim", 702, "next wake-up");
 }
 
 /* For those who do not see it. */
