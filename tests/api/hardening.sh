@@ -37,33 +37,6 @@ for file in "$shared" ${command:+"$command"}; do
     fi
 done
 
-# --version says so where it is true, whoever has defined it.
-cat >"$work/main.c" <<'END'
-#include <htw/base.h>
-
-#include "programs/kit/version.h"
-
-const char *htw_version(void) {
-    return "1";
-}
-
-int main(void) {
-    return htw__version_print("htw");
-}
-END
-root=$(cd "$(dirname "$0")/../.." && pwd)
-said() {
-    wanted=$1
-    shift
-    "$@" -I"$root" -I"$root/include" -DHTW_BUILD_FEATURES='""' -DHTW_BUILD_ALLOCATOR='""' \
-        -DHTW_BUILD_HARDENING='"yes"' -DHTW_BUILD_ASSERTIONS='""' "$root/programs/kit/version.c" "$work/main.c" \
-        -o "$work/version"
-    "$work/version" | grep -qx "hardening: $wanted" || wrong "--version does not say '$wanted' with $*"
-}
-said 'yes' "$@" -U_FORTIFY_SOURCE -O2 -D_FORTIFY_SOURCE=2
-said 'yes, without _FORTIFY_SOURCE' "$@" -U_FORTIFY_SOURCE -O2
-said 'yes, without _FORTIFY_SOURCE' "$@" -U_FORTIFY_SOURCE -O0
-
 # Not of the shared library: the C library may lack the marks in what it adds to each file.
 if [ "$(uname -m)" = x86_64 ] && echo 'int main(void) { return 0; }' |
     "$@" -fcf-protection -x c -c -o "$work/probe.o" - 2>/dev/null; then

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """test_cron.py - `htw cron`. What it does at which time is tested in manual time: tests/unit/cmd/test_cron_jobs.c."""
 import os
+import resource
 import signal
 import subprocess
 import time
@@ -227,6 +228,35 @@ def test_cron_reader_of_standard_error_that_has_gone_ends_nothing(directory):
     process.send_signal(signal.SIGTERM)
     assert (process.wait(timeout=30), process.stdout.read()) == (0, b"")
     process.stdout.close()
+
+
+# As a sandbox does when everything is open.
+@pytest.mark.parametrize("limit, value", [(resource.RLIMIT_NOFILE, 0), (resource.RLIMIT_NOFILE, 1), (resource.RLIMIT_NPROC, 0),
+                                          (resource.RLIMIT_FSIZE, 0)])
+def test_cron_limits_that_are_lowered_end_nothing(directory, limit, value):
+    begun, said = os.path.join(directory, "begun"), file_with(directory, "said", b"")
+    table = table_with(directory, f"* * * * * touch {begun}; exec sleep 1000")
+    with open(said, "ab") as stream:
+        process = start_due(table, stderr=stream, env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"})  # that needs descriptors
+    wait_until_there(begun)
+    wait_for(lambda: b"started" in content_of(said), "what it says of the run")
+    resource.prlimit(process.pid, limit, (value, resource.prlimit(process.pid, limit)[1]))
+    os.unlink(table)
+    size = os.path.getsize(said)
+    process.send_signal(signal.SIGHUP)  # it complains, if it can
+    if limit != resource.RLIMIT_FSIZE:
+        wait_for(lambda: os.path.getsize(said) > size, "the complaint")
+    for _ in range(2):  # the second ends the run
+        process.send_signal(signal.SIGTERM)
+        wait_for(lambda: process.poll() is not None or not is_pending(process, signal.SIGTERM), "the signal to be taken")
+    end_status = process.wait(30)
+    process.stdout.close()
+    assert end_status == 0
+
+
+def is_pending(process, number):
+    masks = [int(line.split()[1], 16) for line in content_of(f"/proc/{process.pid}/status").splitlines() if line.startswith(b"ShdPnd")]
+    return masks[0] >> (number - 1) & 1
 
 
 @pytest.mark.parametrize("trap, said, last", [("", [b"waiting for 1 that"], 15),

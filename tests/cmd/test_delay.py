@@ -160,6 +160,13 @@ def test_delay_with_null_keeps_binary_messages():
     assert got.out == b"".join(m + b"\0" for m in messages), "messages differ"
 
 
+def test_delay_byte_by_byte_is_the_same():
+    process = start(bufsize=0)
+    for byte in b"0 one\n50ms three\n0 two\n":
+        process.stdin.write(bytes([byte]))
+    assert finish(process).lines == [b"one", b"two", b"three"]
+
+
 # holds: delay-9
 def test_delay_of_a_line_without_an_end_takes_no_memory():
     """It is named while it still comes, and what follows it is read."""

@@ -26,7 +26,6 @@ verb_docs() {
     compile docs
     if [ "${1:-}" = --check ]; then
         "$python" tests/docs/check.py . build/docs
-        "$python" tests/docs/test_check.py . build/docs
     fi
     say "the manual is $PWD/build/docs/html/index.html; man -M $PWD/build/docs/man htw"
 }
