@@ -22,6 +22,8 @@ static struct {
     struct htw_threshold *threshold;
     struct htw_request *request;
     unsigned ends; /* plain, as what belongs to a request */
+    bool
+        schedules; /* hooks do; then they may be of two requests at once, and `scene.stage` counts the ends */
 } at;
 
 /* ---- a cancel that finds nothing comes behind the callback */
@@ -405,18 +407,29 @@ static void play_start(void) {
 /* ---- requests without a release hook, and what destruction waits for */
 
 static bool try_complete(void *context, struct htw_request *request) {
-    (void)context, (void)request;
-    return at.ends == 0 && scene.stage > 0;
+    (void)context;
+    if (!at.schedules)
+        return at.ends == 0 && scene.stage > 0;
+    (void)htw_request_set_timeout(at.purgatory, request, MS);
+    return false;
 }
 
 static void on_complete(void *context, struct htw_request *request, enum htw_reason reason) {
-    (void)context, (void)request, (void)reason;
-    at.ends++;
+    (void)context, (void)request;
+    if (!at.schedules) {
+        at.ends++;
+        return;
+    }
+    atomic_fetch_add_explicit(&scene.stage, 1, memory_order_relaxed);
+    if (reason == HTW_REASON_EXPIRED) {
+        int error = htw_purgatory_check_later(at.purgatory, "k", 1);
+        (void)error; /* while it is being destroyed */
+    }
 }
 
-static void open_purgatory(void) {
+static void open_purgatory_on(void (*change)(struct htw_scheduler_options *)) {
     struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
-    scene_open(2, 0, NULL);
+    scene_open(2, 0, change);
     memset(&at, 0, sizeof(at));
     options.try_complete = try_complete;
     options.on_complete = on_complete;
@@ -425,6 +438,10 @@ static void open_purgatory(void) {
     REQUIRE(htw_purgatory_create(&at.purgatory, scene.scheduler, &options) == 0);
     at.request = explore_allocator.allocate(NULL, htw_request_size(), 8);
     htw_request_init(at.request);
+}
+
+static void open_purgatory(void) {
+    open_purgatory_on(NULL);
 }
 
 static void close_scene(void) {
@@ -482,6 +499,41 @@ static void play_destroy(void) {
     close_scene();
 }
 
+static void drop(void *context, struct htw_task *const *tasks, size_t count) {
+    (void)context;
+    for (size_t i = 0; i < count; i++) {
+        int outcome = htw_task_drop(tasks[i], NULL);
+        (void)outcome;
+    }
+}
+
+static void drop_all(struct htw_scheduler_options *options) {
+    static const struct htw_executor executor = { drop, NULL };
+    options->executor = &executor;
+}
+
+/* A callback of the purgatory, or the release hook of one that was dropped, is about to schedule another. */
+static void destroy_while_hooks_schedule(void (*change)(struct htw_scheduler_options *)) {
+    struct htw_request *second = explore_allocator.allocate(NULL, htw_request_size(), 8);
+    open_purgatory_on(change);
+    htw_request_init(second);
+    at.schedules = true;
+    REQUIRE(htw_purgatory_try_complete_else_watch(at.purgatory, second, &key, 1, HTW_SECOND) >= 0);
+    REQUIRE(submit(0) >= 0);
+    REQUIRE(htw_purgatory_check_later(at.purgatory, key.bytes, key.size) == 0);
+    REQUIRE(htw_purgatory_destroy(at.purgatory) == 0);
+    REQUIRE(scene.stage == 2);
+    close_scene();
+}
+
+static void play_destroy_hooks(void) {
+    destroy_while_hooks_schedule(NULL);
+}
+
+static void play_destroy_dropped(void) {
+    destroy_while_hooks_schedule(drop_all);
+}
+
 /* And that of a threshold for the hooks of its requests. */
 static void play_destroy_threshold(void) {
     open_purgatory();
@@ -516,6 +568,8 @@ const struct scene order_scenes[] = {
       0 },
     { "submit-again", "and may be submitted again", play_submit_again, 3, 4, 0 },
     { "destroy", "destruction waits for a callback of the purgatory", play_destroy, 2, 3, 0 },
+    { "destroy-hooks", "also for one that schedules another", play_destroy_hooks, 1, 2, 0 },
+    { "destroy-dropped", "and where an executor drops them", play_destroy_dropped, 1, 2, 0 },
     { "destroy-threshold", "and for the hooks of a threshold's requests", play_destroy_threshold, 3,
       4, 0 },
     { NULL, NULL, NULL, 0, 0, 0 },

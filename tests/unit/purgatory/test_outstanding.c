@@ -85,6 +85,7 @@ UNIT_TEST(outstanding_wait_sleeps_longer_each_time_up_to_a_limit) {
 }
 
 /* A thread was counted before the close, stopped, and schedules its timer while destroy waits. */
+/* holds: purgatory-12 */
 UNIT_TEST(outstanding_timer_scheduled_during_the_wait_is_cancelled) {
     begin(0);
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
