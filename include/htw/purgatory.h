@@ -581,8 +581,7 @@ struct htw_purgatory_stats {
      *
      * It is a sample under load: of the requests that begin to wait on a processor in the same
      * millisecond, at least 16 are measured. Requests that ended inside their submission did not
-     * wait, and do not count. The clock is that of the timeouts. A wait of more than 49 days counts
-     * as 49 days less.
+     * wait, and do not count. The clock is that of the timeouts.
      */
     uint64_t waits[HTW_PURGATORY_WAIT_BUCKETS];
     uint64_t waited_ms; /**< the sum of these waits, in milliseconds */
