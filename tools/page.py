@@ -5,17 +5,13 @@
 usage: page.py PAGE.html STYLE.css... SCRIPT.js... OUTPUT.c
 
 In the page, @STYLE@ and @SCRIPT@ are the other files, in this order, @STYLE_HASH@ and @SCRIPT_HASH@ what the security policy of the
-page says of them, @TITLE@ and @RECORD@ what the program puts there, if they occur.
+page says of them, @RECORD@ what the program puts there, if it occurs.
 """
 
 import base64
 import hashlib
 import pathlib
-import re
 import sys
-
-MARKS = {"@TITLE@": "'T'", "@RECORD@": "'R'"}
-
 
 def sha256(text):
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
@@ -40,11 +36,7 @@ page, style, script = map(texts_of, (".html", ".css", ".js"))
 assert "</script" not in script and "</style" not in style
 page = page.replace("@STYLE_HASH@", sha256(style)).replace("@SCRIPT_HASH@", sha256(script))
 page = page.replace("@STYLE@", style).replace("@SCRIPT@", script)
-pieces = re.split("(@TITLE@|@RECORD@)", page) + [""]
-texts, marks = pieces[0::2], [MARKS.get(mark, "'\\0'") for mark in pieces[1::2]]
+before, _, behind = page.partition("@RECORD@")
 output = '#include "page_parts.h"\n\n'
-for i, text in enumerate(texts):
-    output += f"static const char part{i}[] =\n{literal(text)};\n"
-output += "\nconst struct htw__page_part htw__page_parts[] = {\n"
-output += "".join(f"    {{ part{i}, {mark} }},\n" for i, mark in enumerate(marks)) + "};\n"
+output += f"const char htw__page_before[] =\n{literal(before)};\nconst char htw__page_behind[] =\n{literal(behind)};\n"
 pathlib.Path(sys.argv[-1]).write_text(output)

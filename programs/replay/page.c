@@ -11,31 +11,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
-
-static void put_title(FILE *stream, const char *title) {
-    for (; *title != '\0'; title++) {
-        switch (*title) {
-        case '<':
-            fputs("&lt;", stream);
-            break;
-        case '>':
-            fputs("&gt;", stream);
-            break;
-        case '&':
-            fputs("&amp;", stream);
-            break;
-        default:
-            fputc(*title, stream);
-        }
-    }
-}
 
 /* As bytes of Latin-1, which the scripts decode as UTF-8: a text may be anything. */
-static void put_text(FILE *stream, const char *text, size_t size) {
+static void put_text(FILE *stream, const char *text) {
     fputc('"', stream);
-    for (size_t i = 0; i < size; i++) {
-        unsigned char byte = (unsigned char)text[i];
+    for (; *text != '\0'; text++) {
+        unsigned char byte = (unsigned char)*text;
         if (byte < ' ' || byte >= 127 || byte == '"' || byte == '\\' || byte == '<')
             fprintf(stream, "\\u%04x", byte);
         else
@@ -44,13 +25,11 @@ static void put_text(FILE *stream, const char *text, size_t size) {
     fputc('"', stream);
 }
 
-/* ---- the record */
-
 static void put_site(FILE *stream, const struct htw__flight_site *site) {
     fputc('[', stream);
-    put_text(stream, site->name, strlen(site->name));
+    put_text(stream, site->name);
     fputc(',', stream);
-    put_text(stream, site->place, strlen(site->place));
+    put_text(stream, site->place);
     fprintf(stream,
             ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]",
             site->wakeups, site->expired, site->late, site->callback_ns, site->armed, site->moved,
@@ -72,10 +51,12 @@ static void put_marks(FILE *stream, const struct htw__flight *flight, const uint
     fputs("]", stream);
 }
 
-static void put_head(FILE *stream, const struct htw__flight *flight) {
+static void put_head(FILE *stream, const struct htw__flight *flight, const char *title) {
     int64_t begin_ns = htw__flight_begin_ns(flight);
-    fputs("{\"program\":", stream);
-    put_text(stream, flight->program, strlen(flight->program));
+    fputs("{\"title\":", stream);
+    put_text(stream, title == NULL ? "" : title);
+    fputs(",\"program\":", stream);
+    put_text(stream, flight->program);
     fprintf(stream,
             ",\"pid\":%" PRId64 ",\"wall_ms\":%" PRId64 ",\"length_ns\":%" PRId64
             ",\"events\":%zu,\"lost\":%" PRIu64 ",\"earlier\":%" PRIu64 ",\"is_whole\":%s",
@@ -85,14 +66,14 @@ static void put_head(FILE *stream, const struct htw__flight *flight) {
 }
 
 /* Sites are numbered by their ranks. */
-static int put_record(FILE *stream, const struct htw__flight *flight) {
+static int put_record(FILE *stream, const struct htw__flight *flight, const char *title) {
     const struct htw__flight_site **sites = htw__flight_rank(flight);
     uint32_t *ranks = malloc((flight->site_count + 1) * sizeof(*ranks));
     int error = sites == NULL || ranks == NULL ? -ENOMEM : 0;
     for (size_t i = 0; i < flight->site_count && error == 0; i++)
         ranks[sites[i] - flight->sites] = (uint32_t)i;
     if (error == 0) {
-        put_head(stream, flight);
+        put_head(stream, flight, title);
         fputs(",\n\"sites\":[", stream);
         for (size_t i = 0; i < flight->site_count; i++) {
             fputs(i > 0 ? ",\n" : "", stream);
@@ -107,22 +88,9 @@ static int put_record(FILE *stream, const struct htw__flight *flight) {
     return error;
 }
 
-/* ---- the page */
-
 int htw__page_write(FILE *stream, const struct htw__flight *flight, const char *title) {
-    char own[HTW__FLIGHT_NAME_MAX + 64];
-    snprintf(own, sizeof(own), "What wakes %s (process %" PRId64 ")", flight->program, flight->pid);
-    for (const struct htw__page_part *part = htw__page_parts; part->then != '\0'; part++) {
-        int error = 0;
-        fputs(part->text, stream);
-        if (part->then == 'T')
-            put_title(stream, title == NULL ? own : title);
-        else
-            error = put_record(stream, flight);
-        if (error != 0)
-            return error;
-        if (part[1].then == '\0')
-            fputs(part[1].text, stream);
-    }
-    return 0;
+    fputs(htw__page_before, stream);
+    int error = put_record(stream, flight, title);
+    fputs(htw__page_behind, stream);
+    return error;
 }

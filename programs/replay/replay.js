@@ -441,6 +441,8 @@ const createTimeline = seek => {
         }
     }
 
+    document.title = element('title').textContent = textOfBytes(flight.title) ||
+        `What wakes ${textOfBytes(flight.program)} (process ${flight.pid})`;
     element('answer').textContent = answer();
     for (const note of notes()) {
         const item = document.createElement('li');

@@ -220,7 +220,7 @@ void htw__page_serve(const struct htw__page *page, struct htw__http_service *ser
         routes, sizeof(routes) / sizeof(*routes),
         "there are /, /queues, /queue, /jobs, /jobs/ID, /leases and /metrics"
     };
-    service->page = htw__page_parts[0].text;
+    service->page = htw__page_before;
     service->at_once = AT_ONCE;
     service->answer = answer;
     service->context = (void *)(uintptr_t)page;

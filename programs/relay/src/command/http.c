@@ -139,7 +139,7 @@ int htw__http_run(struct htw__relay_command *command) {
     struct pollfd signal = { .fd = htw__signals_fd(), .events = POLLIN };
     const struct htw__http_service service = {
         .routes = htw__ask_routes,
-        .page = htw__page_parts[0].text,
+        .page = htw__page_before,
         .at_once = READS_MAX,
         .option = "--listen",
         .token_file = command->token_file,
