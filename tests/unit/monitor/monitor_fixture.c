@@ -106,3 +106,8 @@ const char *client_ask(const char *path, const char *request) {
     close(fd);
     return answer;
 }
+
+void monitor_assert_says(const char *answer, const char *text, const char *file, int line) {
+    if (strstr(answer, text) == NULL)
+        unit_fail(file, line, "%s\nis not in\n%s", text, answer);
+}

@@ -49,4 +49,8 @@ const char *client_read(int fd, size_t *ret_size);
 /** Connects, sends, reads and closes. */
 const char *client_ask(const char *path, const char *request);
 
+/** The answer has the text in it. */
+#define assert_says(answer, text) monitor_assert_says(answer, text, __FILE__, __LINE__)
+void monitor_assert_says(const char *answer, const char *text, const char *file, int line);
+
 #endif /* TESTS_MONITOR_FIXTURE_H */

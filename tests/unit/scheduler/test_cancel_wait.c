@@ -199,34 +199,3 @@ struct nested {
     htw_handle outer_handle;
     int inner_result, outer_result, inner_stop, runs;
 };
-
-/* Of the inner scheduler, in the thread that is in the outer one's callback. */
-static void run_inner(void *arg, const struct htw_expiration *expiration) {
-    struct nested *nested = arg;
-    nested->runs++;
-    nested->inner_result = htw_cancel_wait(nested->inner, expiration->handle);
-    nested->outer_result = htw_cancel_wait(nested->outer, nested->outer_handle);
-    nested->inner_stop = htw_scheduler_stop(nested->inner, NULL, NULL);
-}
-
-static void run_outer(void *arg, const struct htw_expiration *expiration) {
-    struct nested *nested = arg;
-    nested->outer_handle = expiration->handle;
-    nested->runs += 10 * htw_schedule(nested->inner, 0, run_inner, nested, NULL);
-    nested->runs += 10 * htw_scheduler_advance(nested->inner, 0);
-}
-
-UNIT_TEST(cancel_wait_of_nested_schedulers_sees_both_callbacks) {
-    struct nested nested = { .runs = 0 };
-    nested.inner = manual_scheduler(0);
-    nested.outer = manual_scheduler(0);
-    assert_true(nested.inner != NULL && nested.outer != NULL);
-    assert_int_equal(htw_schedule(nested.outer, 0, run_outer, &nested, NULL), 0);
-    assert_int_equal(htw_scheduler_advance(nested.outer, 0), 0);
-    assert_int_equal(nested.runs, 1);
-    assert_int_equal(nested.inner_result, -EDEADLK);
-    assert_int_equal(nested.outer_result, -EDEADLK);
-    assert_int_equal(nested.inner_stop, -EDEADLK);
-    destroy(nested.inner);
-    destroy(nested.outer);
-}

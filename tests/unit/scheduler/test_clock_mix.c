@@ -113,37 +113,6 @@ struct user {
     struct timed timed[40];
 };
 
-static void *use_clocks(void *arg) {
-    struct user *user = arg;
-    while (atomic_load(user->start) == 0)
-        sched_yield();
-    for (unsigned i = 0; i < COUNT_OF(user->timed); i++)
-        arm(user->scheduler, &user->timed[i], clocks[i % COUNT_OF(clocks)],
-            (int64_t)i * 100 * HTW_MICROSECOND);
-    return NULL;
-}
-
-/* holds: scheduler-26 */
-UNIT_TEST(clocks_used_first_by_several_threads_at_once_lose_no_timer) {
-    static struct user users[4];
-    for (unsigned round = 0; round < 20; round++) {
-        struct htw_scheduler *scheduler = create(clocks[round % COUNT_OF(clocks)], false, 1);
-        _Atomic int start = 0;
-        for (unsigned i = 0; i < COUNT_OF(users); i++) {
-            users[i].scheduler = scheduler;
-            users[i].start = &start;
-            assert_int_equal(pthread_create(&users[i].thread, NULL, use_clocks, &users[i]), 0);
-        }
-        atomic_store(&start, 1);
-        for (unsigned i = 0; i < COUNT_OF(users); i++) {
-            pthread_join(users[i].thread, NULL);
-            for (unsigned j = 0; j < COUNT_OF(users[i].timed); j++)
-                await(&users[i].timed[j], 1);
-        }
-        assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-    }
-}
-
 /* ---- a thread that is cancelled in the call */
 
 static void *use_clock_and_end(void *arg) {

@@ -66,24 +66,6 @@ SCHEDULER_TEST(scheduler_earlier_timer_sets_the_descriptor_again) {
     assert_ran(f, 0);
 }
 
-SCHEDULER_TEST(scheduler_next_is_the_earliest_deadline_rounded_up) {
-    open_embedded(f, 3);
-    int64_t deadline = 0;
-    assert_int_equal(htw_scheduler_next(f->scheduler), HTW_NEVER_NS);
-    arm(f, 0, HTW_NEVER_NS);
-    assert_int_equal(htw_scheduler_next(f->scheduler), HTW_NEVER_NS);
-    arm(f, 1, 1800 * HTW_SECOND);
-    arm(f, 2, 3600 * HTW_SECOND);
-    assert_int_equal(htw_deadline(f->scheduler, f->probes[1].handle, &deadline), 0);
-    int64_t next = htw_scheduler_next(f->scheduler);
-    assert_true(next >= deadline && next < deadline + MS);
-    assert_int_equal(next % MS, 0);
-    /* After a cancel it may be too early, but no later than what is left. */
-    assert_int_equal(cancel(f, 1), HTW_CANCELLED);
-    assert_int_equal(htw_deadline(f->scheduler, f->probes[2].handle, &deadline), 0);
-    assert_true(htw_scheduler_next(f->scheduler) < deadline + MS);
-}
-
 SCHEDULER_TEST(scheduler_process_runs_no_more_than_its_budget) {
     open_embedded(f, 200);
     for (unsigned i = 0; i < 200; i++)

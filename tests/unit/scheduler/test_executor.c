@@ -170,48 +170,6 @@ static void *stop(void *arg) {
     return error == 0 ? NULL : arg;
 }
 
-/* Until stop has begun, as can be told from outside. */
-static void wait_for_shutdown(struct holder *holder) {
-    static unsigned ignored;
-    while (htw_schedule(holder->scheduler, HTW_NEVER_NS, count_run, &ignored, NULL) != -ESHUTDOWN)
-        ;
-}
-
-UNIT_TEST(stop_waits_for_what_the_executor_holds) {
-    struct holder holder;
-    hold_open(&holder);
-    for (unsigned i = 0; i < 4; i++)
-        assert_int_equal(htw_schedule(holder.scheduler, 0, count_run, &holder.runs, NULL), 0);
-    size_t count = 0;
-    assert_int_equal(htw_scheduler_process(holder.scheduler, 0, &count), HTW_DONE);
-    assert_int_equal(count, 4);
-    assert_int_equal(holder.count, 4);
-    assert_int_equal(htw_pending(holder.scheduler), 4);
-    htw_task_run(holder.tasks[0]);
-    assert_int_equal(holder.runs, 1);
-    pthread_t stopper;
-    assert_int_equal(pthread_create(&stopper, NULL, stop, &holder), 0);
-    wait_for_shutdown(&holder);
-    assert_false(atomic_load(&holder.stopped)); /* three tasks are held */
-    /* The threads are stopped after the shards are closed; a run before that is one, too. */
-    htw_task_run(holder.tasks[1]);
-    void *arg = NULL;
-    assert_int_equal(htw_task_drop(holder.tasks[2], &arg), HTW_CANCELLED);
-    assert_ptr_equal(arg, &holder.runs);
-    assert_false(atomic_load(&holder.stopped));
-    htw_task_run(holder.tasks[3]);
-    void *failed;
-    pthread_join(stopper, &failed);
-    assert_null(failed);
-    struct scheduler_fixture held = { .scheduler = holder.scheduler };
-    struct htw_scheduler_stats stats = scheduler_stats(&held);
-    assert_int_equal(stats.cancelled, 1);
-    assert_int_equal(stats.handed_back, holder.handed_back);
-    assert_int_equal(stats.fired, holder.runs);
-    assert_int_equal(stats.pending, 0);
-    assert_int_equal(htw_scheduler_destroy(holder.scheduler), 0);
-}
-
 /* With a callback that runs meanwhile, stop has surely begun when the tasks are run. */
 static void *run_first(void *arg) {
     struct holder *holder = arg;

@@ -235,14 +235,6 @@ GROUP_TEST(group_is_visited_with_its_name_and_state) {
     advance(f, DELAY_NS);
 }
 
-GROUP_TEST(group_that_is_destroyed_is_not_visited) {
-    arm_grouped(f, 0, DELAY_NS);
-    destroy_group(f);
-    assert_int_equal(see_groups(f).count, 0); /* but its timer is there */
-    advance(f, DELAY_NS);
-    assert_ran(f, 0);
-}
-
 GROUP_TEST(groups_of_several_slices_are_visited_once) {
     struct htw_group *groups[MANY];
     for (unsigned i = 0; i < MANY; i++) {
@@ -257,26 +249,6 @@ GROUP_TEST(groups_of_several_slices_are_visited_once) {
     assert_int_equal(htw_scheduler_visit_groups(f->scheduler, see_group, &seen), 0);
     assert_int_equal(seen.count, 64);
     assert_int_equal(see_groups(f).count, 1);
-}
-
-/* Each sees the cursor of the other. */
-static void see_all_groups(void *context, const struct htw_group_stats *stats) {
-    struct scheduler_fixture *f = context;
-    struct groups_seen seen = { .count = 0 };
-    (void)stats;
-    f->probes[0].result += htw_scheduler_visit_groups(f->scheduler, see_group, &seen);
-    f->probes[0].visits += seen.count;
-}
-
-GROUP_TEST(groups_are_visited_in_a_visit) {
-    struct htw_group *groups[70];
-    for (unsigned i = 0; i < 70; i++)
-        assert_int_equal(htw_group_create(f->scheduler, &groups[i]), 0);
-    assert_int_equal(htw_scheduler_visit_groups(f->scheduler, see_all_groups, f), 0);
-    assert_int_equal(f->probes[0].result, 0);
-    assert_int_equal(f->probes[0].visits, 71 * 71);
-    for (unsigned i = 0; i < 70; i++)
-        htw_group_destroy(groups[i]);
 }
 
 GROUP_TEST(group_visitor_cannot_destroy_the_scheduler) {

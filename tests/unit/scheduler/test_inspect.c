@@ -103,26 +103,6 @@ UNIT_TEST(inspect_counting_stops_at_64_in_a_bucket) {
     htw_scheduler_destroy(s);
 }
 
-UNIT_TEST(inspect_levels_of_every_size_are_complete) {
-    for (uint32_t size = HTW_WHEEL_SIZE_MIN; size <= HTW_WHEEL_SIZE_MAX; size *= 2) {
-        struct htw_scheduler *s = create(size, HTW_SECOND, 2);
-        struct htw_scheduler_level level = HTW_SCHEDULER_LEVEL_INIT;
-        uint64_t found = 0;
-        int levels = 1;
-        for (int i = 0; i < 62; i++)
-            assert_int_equal(htw_schedule(s, (int64_t)1 << i, run, NULL, NULL), 0);
-        for (int number = 0; number < levels; number++) {
-            levels = htw_scheduler_get_level(s, (unsigned)number, &level);
-            assert_int_equal(level.buckets, size);
-            assert_int_equal(level.parts, size < 64 ? size : 64);
-            assert_true(level.bucket_ns >= HTW_SECOND);
-            found += sum_of(&level);
-        }
-        assert_true(found >= 31 && found <= 62); /* the others are due with the next tick */
-        htw_scheduler_destroy(s);
-    }
-}
-
 /* Wheels with all levels replace those of a clock that is set back, when it next advances. */
 UNIT_TEST(inspect_levels_of_every_size_are_complete_after_a_step_back) {
     for (uint32_t size = HTW_WHEEL_SIZE_MIN; size <= HTW_WHEEL_SIZE_MAX; size *= 2) {

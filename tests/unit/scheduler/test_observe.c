@@ -257,21 +257,6 @@ LATER_TEST(wakeups_are_the_next_ticks_with_their_timers) {
     assert_int_equal(next_wakeups(f->scheduler).found[0].left_ns, MS);
 }
 
-LATER_TEST(wakeups_are_ten_with_all_their_timers) {
-    for (unsigned i = 0; i < 400; i++) /* 20 ticks, in an order that is not theirs */
-        assert_int_equal(htw_schedule(f->scheduler, (int64_t)(1 + (i * 7) % 20) * MS, probe_run,
-                                      &f->probes[0], NULL),
-                         0);
-    struct wakeups wakeups = next_wakeups(f->scheduler);
-    assert_int_equal(wakeups.count, HTW_WAKEUPS_MAX);
-    for (unsigned i = 0; i < HTW_WAKEUPS_MAX; i++) {
-        assert_int_equal(wakeups.found[i].left_ns, (int64_t)(i + 1) * MS);
-        assert_int_equal(wakeups.found[i].timers, 20);
-        assert_ptr_equal(wakeups.found[i].callback, probe_run);
-        assert_null(wakeups.found[i].address);
-    }
-}
-
 /* ---- herds */
 
 struct herds {
@@ -437,35 +422,6 @@ LATER_TEST(events_tell_of_moves_runs_and_wakeups) {
     observe(f, 0);
     arm_site(f, 1, &idle, MS);
     assert_int_equal(recorded(f->scheduler).count, 8);
-}
-
-LATER_TEST(events_tell_when_a_timer_that_repeats_is_due_next) {
-    observe(f, HTW_OBSERVE_EVENTS);
-    struct htw_spec spec = probe_spec(f, 0, MS);
-    spec.site = &idle;
-    spec.period_ns = 10 * MS;
-    arm_spec(f, 0, &spec);
-    advance(f, MS);
-    struct events events = recorded(f->scheduler);
-    assert_int_equal(events.count, 5);
-    size_t moved = events.found[1].kind == HTW_EVENT_MOVED ? 1 : 4; /* of the same time */
-    assert_event(&events, moved, MOVED, MS, START_NS + 11 * MS, 0);
-}
-
-LATER_TEST(events_of_other_clocks_tell_deadlines_by_that_of_the_scheduler) {
-    observe(f, HTW_OBSERVE_EVENTS);
-    assert_int_equal(htw_scheduler_set_clock(f->scheduler, HTW_CLOCK_REALTIME, HTW_HOUR), 0);
-    struct events before = recorded(f->scheduler);
-    struct htw_spec spec = probe_spec(f, 0, HTW_HOUR + 10 * MS);
-    spec.clock = HTW_CLOCK_REALTIME;
-    spec.absolute = true;
-    arm_spec(f, 0, &spec);
-    spec.when_ns = HTW_NEVER_NS;
-    arm_spec(f, 1, &spec);
-    struct events events = recorded(f->scheduler);
-    assert_int_equal(events.count, before.count + 2);
-    assert_int_equal(events.found[before.count].deadline_ns, START_NS + 10 * MS);
-    assert_int_equal(events.found[before.count + 1].deadline_ns, HTW_NEVER_NS);
 }
 
 /* holds: scheduler-33 */

@@ -34,13 +34,6 @@ static void arm_span(struct scheduler_fixture *f, unsigned number, int64_t least
     arm_spec(f, number, &spec);
 }
 
-static void arm_span_at(struct scheduler_fixture *f, unsigned number, int64_t least_ns,
-                        int64_t span_ns) {
-    struct htw_spec spec = span_spec(f, number, least_ns, span_ns);
-    spec.absolute = true;
-    arm_spec(f, number, &spec);
-}
-
 #define set_scale(f, scale) assert_int_equal(htw_group_set_scale((f)->group, scale), 0)
 
 /* ---- what is refused */
@@ -149,68 +142,4 @@ SPAN_TEST(span_that_a_smaller_scale_ends_is_late_from_then_on) {
     assert_int_equal(f->probes[0].last.deadline_ns, START_NS + 700 * MS);
     assert_int_equal(f->probes[0].last.late_ns, 3 * MS);
     assert_runs_after(f, 287 * MS, 1);
-}
-
-/* ---- timers for a time that the wheel of their class has passed */
-
-/* At scale 0 the clock of the class was a minute ahead, and at scale 1 it is not: the deadlines of
-   `behind` of MANY timers are before that of the wheel. */
-static void arm_behind(struct scheduler_fixture *f, unsigned behind) {
-    set_scale(f, 0);
-    arm_span(f, 0, 0, HTW_MINUTE);
-    advance(f, 0);
-    assert_ran(f, 0);
-    set_scale(f, 1);
-    for (unsigned i = 0; i < MANY; i++) {
-        int64_t most_ns = i < behind ? (1 + (int64_t)i) * MS : HTW_MINUTE + (int64_t)i * MS;
-        arm_span_at(f, i, START_NS + most_ns - HTW_MINUTE, HTW_MINUTE);
-        assert_int_equal(deadline_of(f, i), START_NS + most_ns);
-    }
-}
-
-static void assert_they_run_in_time(struct scheduler_fixture *f, unsigned behind) {
-    for (unsigned i = 0; i < behind; i++)
-        assert_runs_after(f, MS, i);
-    advance(f, HTW_MINUTE - (int64_t)behind * MS);
-    f->log_count = 0;
-    for (unsigned i = behind; i < MANY; i++)
-        advance(f, MS);
-    advance(f, (int64_t)behind * MS);
-    assert_each_ran(f, 1, MANY, 1);
-    for (unsigned i = 0; i < MANY; i++)
-        assert_int_equal(f->probes[i].last.late_ns, 0);
-}
-
-/* holds: scheduler-32 */
-SPAN_TEST(span_timer_for_the_past_of_its_wheel_runs_in_time) {
-    static const unsigned cases[] = { 1, 3, 100 };
-    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
-        reopen(f);
-        arm_behind(f, cases[i]);
-        uint64_t before = scheduler_stats(f).wakeups;
-        assert_they_run_in_time(f, cases[i]);
-        /* One for each, for each slice that moved, and for buckets in between. */
-        assert_in_range(scheduler_stats(f).wakeups - before, MANY, 2 * MANY);
-    }
-}
-
-/* ---- the end */
-
-/* holds: scheduler-32 */
-SPAN_TEST(span_timers_are_handed_back_by_stop) {
-    for (unsigned i = 0; i < MANY; i++) {
-        struct htw_spec spec = span_spec(f, i, 10 * MS, (1 + i % 100) * HTW_SECOND);
-        spec.clock = i % 2 ? HTW_CLOCK_REALTIME : HTW_CLOCK_DEFAULT;
-        spec.when_ns = i % 9 == 0 ? HTW_NEVER_NS : 10 * MS;
-        arm_spec(f, i, &spec);
-    }
-    arm(f, MANY, HTW_HOUR);
-    set_scale(f, 0.5);
-    assert_int_equal(htw_scheduler_stop(f->scheduler, probe_visit, NULL), 0);
-    for (unsigned i = 0; i <= MANY; i++)
-        assert_int_equal(f->probes[i].visits, 1);
-    assert_int_equal(f->probes[1].unexpired_ns, START_NS + 10 * MS + HTW_SECOND);
-    set_scale(f, 0); /* changes nothing */
-    struct htw_spec spec = span_spec(f, 0, 10 * MS, HTW_SECOND);
-    assert_int_equal(htw_schedule_spec(f->scheduler, &spec, NULL, NULL), -ESHUTDOWN);
 }

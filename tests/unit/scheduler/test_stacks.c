@@ -70,20 +70,6 @@ SCHEDULER_TEST(stack_says_who_armed_what_a_stop_hands_back) {
     assert_int_equal(seen.none, 2);
 }
 
-/* A record that is used again has no stack of the timer before. */
-SCHEDULER_TEST(stack_ends_with_its_timer) {
-    struct seen seen = { 0 };
-    observe(f, HTW_OBSERVE_STACKS);
-    arm_plain(f, 0);
-    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
-    observe(f, 0);
-    arm_plain(f, 1);
-    observe(f, HTW_OBSERVE_STACKS);
-    assert_int_equal(htw_scheduler_stop(f->scheduler, see, &seen), 0);
-    assert_int_equal(seen.all, 1);
-    assert_int_equal(seen.none, 1);
-}
-
 SCHEDULER_TEST(stack_is_of_the_arming_also_after_moves_and_runs) {
     struct seen seen = { 0 };
     observe(f, HTW_OBSERVE_STACKS);
@@ -95,17 +81,6 @@ SCHEDULER_TEST(stack_is_of_the_arming_also_after_moves_and_runs) {
     assert_int_equal(seen.all, 2);
     assert_int_equal(seen.right, 1); /* the other one was not armed so */
     assert_int_equal(seen.none, 0);
-}
-
-SCHEDULER_TEST(stack_is_not_given_before_the_stop) {
-    struct htw_spec spec = grouped_spec(f, 0, MS);
-    struct seen seen = { 0 };
-    observe(f, HTW_OBSERVE_STACKS);
-    create_group(f);
-    spec.group = f->group;
-    arm_spec(f, 0, &spec);
-    assert_int_equal(htw_group_cancel(f->group, see, &seen), 1);
-    assert_int_equal(seen.none, 1);
 }
 
 SCHEDULER_TEST(stacks_without_memory_are_not_switched_on) {

@@ -57,14 +57,6 @@ LATER_TEST(stats_given_wrongly_are_refused) {
     }
 }
 
-LATER_TEST(stats_of_a_timer_moved_earlier_count_no_empty_wakeup) {
-    arm(f, 0, HTW_SECOND);
-    assert_int_equal(reschedule(f, 0, DELAY_NS), HTW_MOVED);
-    mark(f);
-    advance(f, DELAY_NS);
-    assert_moved(f, .fired = 1, .runs = 1, .wakeups = 1, .pending = -1);
-}
-
 LATER_TEST(stats_of_a_wakeup_for_a_cancelled_timer_count_it_as_empty) {
     arm(f, 0, DELAY_NS);
     assert_int_equal(cancel(f, 0), HTW_CANCELLED);
