@@ -45,7 +45,7 @@ expect() {
     fi
 }
 
-# build SOURCE COMPILER KIND FLAG...: sets `program`. COMPILER: gcc or clang, for C++ theirs.
+# build SOURCE COMPILER KIND FLAG...: sets `program`. COMPILER: gcc or clang.
 build() {
     program=$folder/${1%.*}-$2-$3
     built=$1
@@ -53,13 +53,8 @@ build() {
     libraries="$(pkg-config --libs htw) -Wl,-rpath,$library -Wl,-z,defs"
     [ "$3" = shared ] || libraries=$library/libhtw.a
     shift 3
-    standard=-std=c11
-    if [ "${built##*.}" = cc ]; then
-        standard=-std=c++11
-        [ "$by" = gcc ] && by=g++ || by=clang++
-    fi
     # shellcheck disable=SC2046,SC2086 # lists of words
-    "$by" $standard -g -O1 -Wall -Wextra "$@" $(pkg-config --cflags htw) "$built" \
+    "$by" -std=c11 -g -O1 -Wall -Wextra "$@" $(pkg-config --cflags htw) "$built" \
         -o "$program" $libraries -pthread
 }
 
@@ -96,7 +91,7 @@ expect silent 0 'no tool, static' "$program" callback
 
 for kind in shared static; do
     for compiler in gcc clang; do
-        for source in scheduler.c purgatory.c threads.cc; do
+        for source in scheduler.c purgatory.c; do
             build $source $compiler $kind -fsanitize=thread
             # shellcheck disable=SC2086 # a list of words
             expect silent 66 "$program" $same_addresses "$program"
@@ -121,7 +116,7 @@ for kind in shared static; do
     done
     for tool in helgrind drd; do
         set -- valgrind --tool=$tool --quiet --error-exitcode=9 "--suppressions=$suppressions"
-        for source in scheduler.c purgatory.c threads.cc; do
+        for source in scheduler.c purgatory.c; do
             build $source gcc $kind
             expect silent 9 "$tool $program" "$@" "$program"
         done

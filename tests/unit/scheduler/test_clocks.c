@@ -107,20 +107,6 @@ UNIT_TEST(clock_on_the_wall_is_never_early) {
     check_clock_in_all_ways(HTW_CLOCK_REALTIME);
 }
 
-UNIT_TEST(clock_of_each_kind_is_what_now_returns) {
-    for (int clock = HTW_CLOCK_MONOTONIC; clock <= HTW_CLOCK_REALTIME; clock++) {
-        struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-        struct htw_scheduler *scheduler;
-        if (clock == HTW_CLOCK_BOOTTIME && !HAS_BOOTTIME)
-            continue;
-        options.clock = (unsigned)clock;
-        assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
-        int64_t before_ns = clock_ns(options.clock), now_ns = htw_scheduler_now(scheduler);
-        assert_in_range(now_ns, before_ns, clock_ns(options.clock));
-        assert_int_equal(htw_scheduler_destroy(scheduler), 0);
-    }
-}
-
 /* ---- what the purgatory asks */
 
 #define NOON_NS (INT64_C(1700000000) * HTW_SECOND)

@@ -90,116 +90,61 @@ SCHEDULER_TEST(scheduler_process_runs_no_more_than_its_budget) {
         assert_int_equal(f->probes[i].runs, 1);
 }
 
-/* ---- a budget that one shard could spend */
-
-#define TIMERS 64
-
-static void run_forever(void *arg, const struct htw_expiration *expiration) {
-    unsigned *runs = arg;
-    ++*runs;
-    assert_int_equal(htw_reschedule(expiration->scheduler, expiration->handle, 0), HTW_MOVED);
+static void act_again(struct probe *self) {
+    self->result = htw_reschedule(self->last.scheduler, self->last.handle, 0);
 }
 
-static bool all_have_run(const unsigned *runs) {
-    for (unsigned i = 0; i < TIMERS; i++)
-        if (runs[i] == 0)
-            return false;
-    return true;
+static bool all_have_run(const struct scheduler_fixture *f) {
+    bool all = true;
+    for (size_t i = 0; i < f->count; i++)
+        all &= f->probes[i].runs > 0;
+    return all;
 }
 
 /* With so fine a tick, what has just run is due again when the next call comes. */
-UNIT_TEST(scheduler_budget_that_one_shard_could_spend_reaches_all_shards) {
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    options.embedded = true;
-    options.workers = 0;
-    options.shards = 8;
-    options.tick_ns = HTW_TICK_NS_MIN;
-    struct htw_scheduler *scheduler;
-    assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
-    unsigned runs[TIMERS] = { 0 };
-    for (unsigned i = 0; i < TIMERS; i++) {
-        struct htw_spec spec = HTW_SPEC_INIT;
-        spec.callback = run_forever;
-        spec.arg = &runs[i];
-        spec.key = &i; /* spreads them over the shards */
-        spec.key_size = sizeof(i);
-        assert_int_equal(htw_schedule_spec(scheduler, &spec, NULL, NULL), 0);
+SCHEDULER_TEST(scheduler_budget_that_one_shard_could_spend_reaches_all_shards) {
+    f->options.shards = 8;
+    f->options.tick_ns = HTW_TICK_NS_MIN;
+    open_embedded(f, 64);
+    for (unsigned i = 0; i < 64; i++) {
+        f->probes[i].act = act_again;
+        assert_int_equal(schedule_numbered(f, i, 0, NULL), 0);
     }
-    for (unsigned call = 0; call < 100000 && !all_have_run(runs); call++) {
+    for (unsigned call = 0; call < 100000 && !all_have_run(f); call++) {
         size_t served;
-        assert_true(htw_scheduler_process(scheduler, 1, &served) >= 0);
+        assert_true(htw_scheduler_process(f->scheduler, 1, &served) >= 0);
         assert_true(served <= 1);
     }
-    assert_true(all_have_run(runs));
-    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+    assert_true(all_have_run(f));
 }
 
-/* ---- an edge-triggered loop */
-
-#define RUNS 50u
-
-struct edge_loop {
-    struct htw_scheduler *scheduler;
-    int epoll;
-    unsigned runs;
-};
-
-static void loop_begin(struct edge_loop *loop) {
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    options.embedded = true;
-    options.shards = 2;
-    *loop = (struct edge_loop) { .epoll = epoll_create1(EPOLL_CLOEXEC) };
-    assert_true(loop->epoll >= 0);
-    assert_int_equal(htw_scheduler_create(&loop->scheduler, &options), 0);
-    struct epoll_event event = { .events = EPOLLIN | EPOLLET };
-    assert_int_equal(
-        epoll_ctl(loop->epoll, EPOLL_CTL_ADD, htw_scheduler_fd(loop->scheduler), &event), 0);
+static void act_again_at_first(struct probe *self) {
+    if (self->runs < 50)
+        act_again(self);
 }
 
-static void loop_end(struct edge_loop *loop) {
-    assert_int_equal(htw_scheduler_destroy(loop->scheduler), 0);
-    close(loop->epoll);
-}
-
-/* One call for each event, until all have run: an edge that is missing is waited for. */
-static void loop_run(struct edge_loop *loop, unsigned runs, size_t budget) {
-    while (loop->runs < runs) {
-        struct epoll_event event;
-        int count = epoll_wait(loop->epoll, &event, 1, PATIENCE_MS);
-        if (count == -1 && errno == EINTR) /* it was stopped, and continued */
-            continue;
-        assert_int_equal(count, 1);
-        assert_true(htw_scheduler_process(loop->scheduler, budget, NULL) >= 0);
+/* One call for each event, until all have run: an edge that is missing is waited for. Each event is of what a
+   callback schedules, or the budget was spent. */
+SCHEDULER_TEST(scheduler_edge_occurs_for_what_is_left) {
+    for (size_t budget = 0; budget < 2; budget++) {
+        struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+        int epoll = epoll_create1(EPOLL_CLOEXEC);
+        open_embedded(f, 2);
+        int fd = htw_scheduler_fd(f->scheduler);
+        assert_int_equal(epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event), 0);
+        for (unsigned i = 0; i < 2; i++) {
+            f->probes[i].act = act_again_at_first;
+            arm(f, i, i * MS);
+        }
+        while (f->runs < 100) {
+            int count = epoll_wait(epoll, &event, 1, PATIENCE_MS);
+            if (count == -1 && errno == EINTR) /* it was stopped, and continued */
+                continue;
+            assert_int_equal(count, 1);
+            assert_true(htw_scheduler_process(f->scheduler, budget, NULL) >= 0);
+        }
+        close(epoll);
     }
-}
-
-static void count_edge_run(void *arg, const struct htw_expiration *expiration) {
-    struct edge_loop *loop = arg;
-    (void)expiration;
-    loop->runs++;
-}
-
-UNIT_TEST(edge_occurs_again_when_the_budget_was_spent) {
-    struct edge_loop loop;
-    loop_begin(&loop);
-    for (unsigned i = 0; i < RUNS; i++)
-        assert_int_equal(htw_schedule(loop.scheduler, 0, count_edge_run, &loop, NULL), 0);
-    loop_run(&loop, RUNS, 1);
-    loop_end(&loop);
-}
-
-static void run_again(void *arg, const struct htw_expiration *expiration) {
-    struct edge_loop *loop = arg;
-    if (++loop->runs < RUNS)
-        (void)!htw_schedule(expiration->scheduler, 0, run_again, loop, NULL);
-}
-
-UNIT_TEST(edge_occurs_for_what_a_callback_schedules) {
-    struct edge_loop loop;
-    loop_begin(&loop);
-    assert_int_equal(htw_schedule(loop.scheduler, 0, run_again, &loop, NULL), 0);
-    loop_run(&loop, RUNS, 0);
-    loop_end(&loop);
 }
 
 /* ---- who is refused */

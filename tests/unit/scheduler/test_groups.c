@@ -121,21 +121,6 @@ GROUP_TEST(group_after_stop_answers_eshutdown) {
 
 /* ---- cancel */
 
-static void act_cancel_group(struct probe *self) {
-    self->result = (int)htw_group_cancel(self->fixture->group, probe_visit, NULL);
-}
-
-/* All are due at once: one runs, 63 are queued, the rest is in the wheel. */
-GROUP_TEST(group_cancelled_by_one_of_its_callbacks_leaves_that_one) {
-    arm_many(f, 0, act_cancel_group);
-    advance(f, DELAY_NS);
-    assert_int_equal(f->runs, 1);
-    for (unsigned i = 0; i < MANY; i++) {
-        assert_int_equal(f->probes[i].visits, f->probes[i].runs == 0);
-        assert_int_equal(f->probes[i].result, f->probes[i].runs == 0 ? 0 : MANY - 1);
-    }
-}
-
 /* ---- visitors that change the group that is being cancelled */
 
 static void visit_and_pause(void *context, const struct htw_unexpired *unexpired) {
@@ -192,24 +177,6 @@ GROUP_TEST(group_cancelled_ends_though_its_visitor_schedules_more) {
 }
 
 /* ---- pause and resume */
-
-static void act_pause_group(struct probe *self) {
-    self->result = htw_group_pause(self->fixture->group);
-}
-
-GROUP_TEST(group_paused_when_its_timers_are_due_runs_none) {
-    arm_many(f, 0, act_pause_group);
-    advance(f, DELAY_NS);
-    assert_int_equal(f->runs, 1);
-    advance(f, HTW_SECOND);
-    assert_int_equal(f->runs, 1);
-    assert_int_equal(htw_pending(f->scheduler), MANY - 1);
-    for (unsigned i = 0; i < MANY; i++)
-        f->probes[i].act = NULL;
-    resume_group(f);
-    advance(f, 0);
-    assert_int_equal(f->runs, MANY);
-}
 
 /* ---- names, all groups */
 

@@ -192,26 +192,3 @@ UNIT_TEST(observing_is_switched_and_read_while_threads_work) {
     assert_int_equal(htw_scheduler_stop(scheduler, NULL, NULL), 0);
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
 }
-
-/* What changes the set does not keep what changes it, too, from the next one. */
-static void *switch_often(void *arg) {
-    for (unsigned i = 0; i < 2000; i++)
-        if (htw_scheduler_observe(arg, i % 4) != 0)
-            abort();
-    return NULL;
-}
-
-UNIT_TEST(observing_is_switched_by_two_threads_at_once) {
-    struct htw_scheduler *scheduler = create(0, 1);
-    pthread_t threads[2];
-    for (unsigned i = 0; i < 2; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, switch_often, scheduler), 0);
-    for (unsigned i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
-    assert_int_equal(htw_scheduler_observed(scheduler), 1999 % 4);
-    assert_int_equal(htw_scheduler_observe(scheduler, BOTH), 0);
-    struct arming all[ARMING];
-    start_arming(all, scheduler, 100);
-    end_arming(all);
-    assert_sums(scheduler);
-}

@@ -237,21 +237,6 @@ SCHEDULER_TEST(site_that_cannot_be_kept_is_null) {
     assert_null(htw_scheduler_keep_site(f->scheduler, &site));
 }
 
-static void keep_site(void *context, const struct htw_unexpired *unexpired) {
-    const struct htw_site **sites = context;
-    sites[unexpired->site == NULL ? 0 : 1] = unexpired->site;
-}
-
-SCHEDULER_TEST(site_says_what_nobody_cancelled_before_the_stop) {
-    static const struct htw_site armed = { probe_run, "armed", NULL, NULL, 0 };
-    const struct htw_site *sites[] = { &armed, NULL };
-    arm(f, 0, MS);
-    assert_int_equal(htw_schedule_here(f->scheduler, MS, &armed, &f->probes[1], NULL), 0);
-    assert_int_equal(htw_scheduler_stop(f->scheduler, keep_site, sites), 0);
-    assert_null(sites[0]);
-    assert_ptr_equal(sites[1], &armed);
-}
-
 /* The dump, with the handles as 0x, and so the places of callbacks in this program, of which some systems know the
    name, too. */
 static void assert_dump(struct htw_scheduler *scheduler, const char *expected) {

@@ -144,24 +144,3 @@ LATER_TEST(stats_asked_for_in_a_callback_count_it_as_running) {
 }
 
 /* ---- demotions and memory */
-
-static void assert_memory_is_told(struct scheduler_fixture *f) {
-    assert_int_equal(scheduler_stats(f).memory_bytes, f->memory.live_bytes);
-}
-
-/* holds: scheduler-17 */
-LATER_TEST(stats_of_memory_fall_when_many_timers_have_ended) {
-    enum { COUNT = 40000 };
-    static htw_handle handles[COUNT];
-    for (unsigned i = 0; i < COUNT; i++)
-        assert_int_equal(
-            htw_schedule(f->scheduler, DELAY_NS, probe_run, &f->probes[0], &handles[i]), 0);
-    uint64_t full = scheduler_stats(f).memory_bytes;
-    assert_memory_is_told(f);
-    assert_true(full > COUNT * 64u);
-    for (unsigned i = 0; i < COUNT; i++)
-        assert_int_equal(htw_cancel(f->scheduler, handles[i]), HTW_CANCELLED);
-    advance(f, HTW_SECOND);
-    assert_memory_is_told(f);
-    assert_true(scheduler_stats(f).memory_bytes < full / 4);
-}

@@ -98,24 +98,12 @@ static void open_started(struct scheduler_fixture *f, const char *name) {
     reopen(f);
 }
 
-SCHEDULER_TEST(scheduler_threads_are_named_by_what_they_do) {
-    struct tasks list;
-    open_started(f, NULL);
-    list_tasks("htw-", &list);
-    assert_int_equal(list.count, 5);
-    assert_has(&list, "htw-expirer-0");
-    assert_has(&list, "htw-expirer-1");
-    assert_has(&list, "htw-worker-0");
-    assert_has(&list, "htw-worker-1");
-    assert_has(&list, "htw-worker-2");
-    assert_threads_end_with_it(f);
-}
-
 /* The end of the name is cut, not the number. */
-SCHEDULER_TEST(scheduler_threads_of_a_long_name_keep_their_number) {
+SCHEDULER_TEST(scheduler_threads_are_named_by_what_they_do) {
     static const struct {
         const char *name, *expirer, *worker;
     } cases[] = {
+        { NULL, "htw-expirer-1", "htw-worker-2" },
         { "abcdefghijklmnopqrstuvwxyz", "abcde-expirer-1", "abcdef-worker-2" },
         { "abcdef", "abcde-expirer-1", "abcdef-worker-2" },
         { "abcde", "abcde-expirer-1", "abcde-worker-2" },
@@ -130,6 +118,7 @@ SCHEDULER_TEST(scheduler_threads_of_a_long_name_keep_their_number) {
         list_tasks("-worker-", &list);
         assert_int_equal(list.count, 3);
         assert_has(&list, cases[i].worker);
+        assert_threads_end_with_it(f);
     }
 }
 
@@ -175,36 +164,30 @@ SCHEDULER_TEST(scheduler_threads_start_with_the_first_timer) {
     assert_threads_end_with_it(f);
 }
 
-SCHEDULER_TEST(scheduler_has_no_more_expirers_than_shards) {
-    f->options.clock = HTW_CLOCK_MONOTONIC;
-    f->options.shards = 3;
-    f->options.expirers = HTW_EXPIRERS_MAX;
-    f->options.start_threads = true;
-    reopen(f);
-    assert_int_equal(count_tasks("htw-expirer-"), 3);
-    assert_int_equal(count_tasks("htw-worker-"), 0);
-}
-
-SCHEDULER_TEST(scheduler_of_manual_time_has_workers_only) {
-    f->options.start_threads = true;
-    reopen(f);
-    arm(f, 0, MS);
-    advance(f, MS);
-    assert_int_equal(count_tasks("htw-"), 0);
-    f->options.workers = 2;
-    reopen(f);
-    assert_int_equal(count_tasks("htw-"), 2);
-    assert_int_equal(count_tasks("htw-worker-"), 2);
-}
-
-SCHEDULER_TEST(scheduler_embedded_has_no_threads) {
-    f->options.clock = HTW_CLOCK_MONOTONIC;
-    f->options.embedded = true;
-    reopen(f);
-    arm(f, 0, 0);
-    assert_int_equal(htw_scheduler_process(f->scheduler, 0, NULL), HTW_DONE);
-    assert_ran(f, 0);
-    assert_int_equal(count_tasks("htw-"), 0);
+SCHEDULER_TEST(scheduler_has_the_threads_that_it_needs) {
+    static const struct {
+        enum htw_clock clock;
+        bool embedded;
+        uint32_t workers;
+        size_t expirers_there, workers_there;
+    } cases[] = {
+        { HTW_CLOCK_MONOTONIC, false, 0, 3, 0 }, /* no more than shards */
+        { HTW_CLOCK_MONOTONIC, true, 0, 0, 0 },
+        { HTW_CLOCK_MANUAL, false, 0, 0, 0 },
+        { HTW_CLOCK_MANUAL, false, 2, 0, 2 },
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        f->options.shards = 3;
+        f->options.expirers = HTW_EXPIRERS_MAX;
+        f->options.clock = cases[i].clock;
+        f->options.embedded = cases[i].embedded;
+        f->options.workers = cases[i].workers;
+        f->options.start_threads = !cases[i].embedded;
+        reopen(f);
+        assert_int_equal(count_tasks("htw-expirer-"), cases[i].expirers_there);
+        assert_int_equal(count_tasks("htw-worker-"), cases[i].workers_there);
+        assert_threads_end_with_it(f);
+    }
 }
 
 static struct gate behind;
