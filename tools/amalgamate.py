@@ -19,7 +19,7 @@ ALLOCATOR = "src/base/alloc_malloc.c"
 
 INCLUDE = re.compile(r'^ *#include (?:"([^"]+)"|<([^>]+)>)\n', re.MULTILINE)
 # What other files use: functions and constants that are neither static nor public.
-SHARED = re.compile(r"^(?:extern )?(?!static\b|typedef\b)((?:HTW__(?:NOINLINE|NO_CANARY) )*[a-z][\w *]*\bhtw__\w+(?:\(| =|;))", re.MULTILINE)
+SHARED = re.compile(r"^(?:HTW__SHARED )?(?:extern )?(?!static\b|typedef\b)((?:HTW__(?:NOINLINE|NO_CANARY) )*[a-z][\w *]*\bhtw__\w+(?:\(| =|;))", re.MULTILINE)
 HEADERS_OF_C_IN_HEADER = {"stddef.h", "stdint.h", "stdbool.h"}
 
 USAGE = """\
