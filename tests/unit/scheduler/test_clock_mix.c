@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* test_clock_mix.c - timers of several clocks of the kernel in one scheduler. The wall clock that is
+/* test_clock_mix.c - the clocks of the kernel, and timers of several of them in one scheduler. The wall clock that is
    set is the test's own (-Wl,--wrap). */
 /* holds: scheduler-25 */
 #include "../../../src/base/clock.h"
+#include "../../../src/scheduler/steady.h"
 #include "../../support/random.h"
 #include "../unit.h"
 
@@ -38,9 +39,10 @@ struct timed {
 
 static void run(void *arg, const struct htw_expiration *expiration) {
     struct timed *timed = arg;
-    int64_t now_ns = htw_scheduler_now_by(expiration->scheduler, timed->clock);
+    int64_t now_ns = htw_scheduler_now_by(expiration->scheduler, expiration->clock);
+    bool is_own = timed->clock == HTW_CLOCK_DEFAULT || timed->clock == expiration->clock;
     timed->early |= now_ns < expiration->deadline_ns;
-    timed->told_wrong |= expiration->clock != timed->clock || expiration->late_ns < 0 ||
+    timed->told_wrong |= !is_own || expiration->late_ns < 0 ||
                          expiration->late_ns > now_ns - expiration->deadline_ns;
     atomic_fetch_add(&timed->runs, 1);
 }
@@ -85,6 +87,36 @@ static void await(const struct timed *timed, unsigned runs) {
 /* ---- in real threads */
 
 enum { TIMERS = 900 };
+
+/* holds: scheduler-1 */
+UNIT_TEST(clock_of_each_kind_is_never_early) {
+    static struct timed timers[TIMERS];
+    for (unsigned i = 0; i < 2 * COUNT_OF(clocks); i++) {
+        struct htw_scheduler *scheduler = create(clocks[i / 2], false, i % 2 * 2);
+        for (unsigned j = 0; j < TIMERS; j++)
+            arm(scheduler, &timers[j], HTW_CLOCK_DEFAULT,
+                (int64_t)j * 7919 % (8 * HTW_MILLISECOND));
+        for (unsigned j = 0; j < TIMERS; j++)
+            await(&timers[j], 1);
+        assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+        for (unsigned j = 0; j < TIMERS; j++)
+            assert_false(timers[j].early || timers[j].told_wrong || timers[j].runs != 1);
+    }
+}
+
+/* What the purgatory asks. */
+UNIT_TEST(clock_on_the_wall_tells_a_steady_time) {
+    struct htw_scheduler *scheduler = create(HTW_CLOCK_REALTIME, true, 0);
+    int64_t later_ns = htw__clock_monotonic_ns() + HTW_HOUR;
+    int64_t wall_ns = htw_scheduler_now(scheduler);
+    assert_in_range(htw__steady_to_clock_ns(scheduler, later_ns), wall_ns + HTW_MINUTE,
+                    wall_ns + HTW_HOUR + HTW_MINUTE);
+    assert_int_equal(htw__steady_to_clock_ns(scheduler, HTW_NEVER_NS), HTW_NEVER_NS);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+    scheduler = create(HTW_CLOCK_MANUAL, false, 0);
+    assert_int_equal(htw__steady_to_clock_ns(scheduler, HTW_SECOND), HTW_SECOND);
+    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+}
 
 /* The thread sleeps on the own clock when the first timer of another one comes, which is earlier. */
 /* holds: scheduler-26 */

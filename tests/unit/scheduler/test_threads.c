@@ -186,6 +186,7 @@ SCHEDULER_TEST(scheduler_has_the_threads_that_it_needs) {
         reopen(f);
         assert_int_equal(count_tasks("htw-expirer-"), cases[i].expirers_there);
         assert_int_equal(count_tasks("htw-worker-"), cases[i].workers_there);
+        assert_int_equal(htw__scheduler_has_threads(f->scheduler), cases[i].expirers_there > 0);
         assert_threads_end_with_it(f);
     }
 }
