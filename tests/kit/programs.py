@@ -10,8 +10,6 @@ import signal
 import subprocess
 import time
 
-import pytest
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("HTW_BUILD", ROOT / "build/test"))
 PROGRAM, SERVE = str(BUILD / "htw"), str(BUILD / "htw-serve")
@@ -44,6 +42,7 @@ def is_built(name):
 
 def needs(name):
     """Of tests for a command that a build may lack."""
+    import pytest  # which ./dev demo and ./dev soak need not have
     return pytest.mark.skipif(not is_built(name), reason=f"htw {name} is not built")
 
 

@@ -46,7 +46,7 @@ verb_demo() {
         # shellcheck disable=SC2086 # a list of words
         configure_all release $release_options
         compile release htw htw-serve
-        ruby tests/serve/demo.rb build/release/htw
+        HTW_BUILD=$PWD/build/release "$python" -B tests/serve/demo.py
         return
     fi
     if [ "${1:-}" = relay ]; then
