@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* A record with more of them is refused. */
 #define HTW__FLIGHT_EVENTS_MAX 500000
@@ -98,5 +99,15 @@ int64_t htw__flight_end_ns(const struct htw__flight *flight);
 
 /* The sites, those with most wake-ups first, in memory to free(); NULL: there is none. */
 const struct htw__flight_site **htw__flight_rank(const struct htw__flight *flight);
+
+/* flight_input.c: reads a record whole, from a file (`-`: standard input), or from the monitor of a program: the number of its
+ * process, or the path of its socket. False: that failed, and the reason was printed. */
+bool htw__flight_read(struct htw__flight *flight, const char *name);
+bool htw__flight_fetch(struct htw__flight *flight, const char *program);
+
+/* flight_table.c, page.c: write the counts of each site as text, and the page, whose `title` may be NULL. 0 or -ENOMEM; whether writing
+ * has failed, the stream knows. */
+int htw__flight_table_write(FILE *stream, const struct htw__flight *flight);
+int htw__page_write(FILE *stream, const struct htw__flight *flight, const char *title);
 
 #endif /* HTW_REPLAY_FLIGHT_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* flight_input.c - gets a flight record out of a file, or from a monitor. */
-#include "flight_input.h"
+#include "flight.h"
 
 #include "../kit/terminal.h"
 #include "../top/fetch.h"

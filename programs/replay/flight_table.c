@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* flight_table.c - a flight record as a table of its sites. */
-#include "flight_table.h"
+#include "flight.h"
 
 #include "../top/figures.h"
 #include "../kit/visible.h"

@@ -4,7 +4,7 @@
  *
  * The record is JSON in an element of its own, with the marks as numbers in a flat array. replay.js reads it.
  */
-#include "page.h"
+#include "flight.h"
 
 #include "../kit/page_parts.h"
 

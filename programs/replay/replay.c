@@ -2,9 +2,7 @@
 /* replay.c - the command `htw replay`: reads the flight record of a program, and writes a table or a page of it. */
 #include "replay.h"
 
-#include "flight_input.h"
-#include "flight_table.h"
-#include "page.h"
+#include "flight.h"
 #include "../kit/command_line.h"
 #include "../kit/safe_file.h"
 #include "../kit/terminal.h"

@@ -17,9 +17,6 @@ const textOfNumber = n => n.toLocaleString('en-US');
 const textOfBytes = bytes => new TextDecoder().decode(Uint8Array.from(bytes, c => c.charCodeAt(0)));
 const textOfCount = (count, name) => `${textOfNumber(count)} ${name}${count === 1 ? '' : 's'}`;
 
-// The pixel of a colour of the style sheet.
-const pixelOf = color => new Uint32Array(Uint8Array.of(...color.match(/\w\w/g).map(part => parseInt(part, 16)), 255).buffer)[0];
-
 // The time line. `seek` gets the time, in ns since the begin of the record, at which the reader points.
 const createTimeline = seek => {
     const COLORS = 8, ROWS = 200;
@@ -424,7 +421,7 @@ const createTimeline = seek => {
         sites.slice(0, ROWS).forEach((site, i) => {
             const line = body.insertRow(), name = document.createElement('th');
             name.scope = 'row';
-            name.className = i < COLORS ? `site${i}` : 'others';
+            name.style.setProperty('--site', `var(--${i < COLORS ? `site${i}` : 'others'})`);
             name.textContent = site.name;
             const place = document.createElement('span');
             place.textContent = ` ${site.place}`;

@@ -279,48 +279,45 @@ static void go_on_with_change(struct top *self) {
 
 /* Does what the keys ask for. False: quit. */
 static bool obey_keys(struct top *self) {
-    enum htw__key key;
+    int key;
     while ((key = htw__screen_key()) != HTW__KEY_NONE) {
-        if (key >= HTW__KEY_PAGE_1 && key <= HTW__KEY_PAGE_LAST)
-            show_page(self, (enum htw__page_kind)(key - HTW__KEY_PAGE_1));
         switch (key) {
-        case HTW__KEY_QUIT:
+        case 'q':
             return false;
-        case HTW__KEY_HELP:
+        case 'h':
+        case '?':
             self->shows_help = !self->shows_help;
             break;
         case HTW__KEY_ESCAPE:
             self->shows_help = false;
             break;
-        case HTW__KEY_PAUSE:
+        case ' ':
+        case 'p':
             self->is_paused = !self->is_paused;
             break;
-        case HTW__KEY_SORT:
+        case 's':
             self->view.sort = htw__view_next_sort(&self->view);
             break;
-        case HTW__KEY_NEXT_PAGE:
+        case '\t':
+        case 'v':
             show_page(self, (self->view.page + 1) % HTW__PAGE_COUNT);
             break;
-        case HTW__KEY_OBSERVE:
+        case 'o':
             switch_sites(self);
             break;
-        case HTW__KEY_REVERSE:
+        case 'r':
             self->view.is_reversed = !self->view.is_reversed;
             break;
-        case HTW__KEY_TOTAL:
+        case 't':
             self->view.is_total = !self->view.is_total;
             break;
-        case HTW__KEY_SLOWER:
-        case HTW__KEY_FASTER:
-            change_interval(self, key == HTW__KEY_SLOWER);
+        case '+':
+        case '-':
+            change_interval(self, key == '+');
             break;
-        case HTW__KEY_NONE:
-        case HTW__KEY_RESIZED:
-        case HTW__KEY_REDRAW:
-        case HTW__KEY_SCROLLED: /* what is shown has changed */
-        case HTW__KEY_PAGE_1:   /* likewise */
-        case HTW__KEY_PAGE_LAST:
-            break;
+        default:
+            if (key >= '1' && key < '1' + HTW__PAGE_COUNT)
+                show_page(self, (enum htw__page_kind)(key - '1'));
         }
     }
     return true;

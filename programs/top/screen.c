@@ -3,6 +3,7 @@
 #include "screen.h"
 
 #define NCURSES_WIDECHAR 1
+#include <ctype.h>
 #include <curses.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,19 +136,6 @@ void htw__screen_show(const char *title, const struct htw__page *page, const cha
 
 /* ---- keys */
 
-static const struct {
-    int code; /* of curses */
-    enum htw__key key;
-} keys[] = {
-    { ERR, HTW__KEY_NONE },           { 'q', HTW__KEY_QUIT },      { 'Q', HTW__KEY_QUIT },
-    { 'h', HTW__KEY_HELP },           { 'H', HTW__KEY_HELP },      { '?', HTW__KEY_HELP },
-    { KEY_F(1), HTW__KEY_HELP },      { 27, HTW__KEY_ESCAPE },     { ' ', HTW__KEY_PAUSE },
-    { 'p', HTW__KEY_PAUSE },          { 's', HTW__KEY_SORT },      { 'r', HTW__KEY_REVERSE },
-    { 't', HTW__KEY_TOTAL },          { '+', HTW__KEY_SLOWER },    { '-', HTW__KEY_FASTER },
-    { '\t', HTW__KEY_NEXT_PAGE },     { 'v', HTW__KEY_NEXT_PAGE }, { 'o', HTW__KEY_OBSERVE },
-    { KEY_RESIZE, HTW__KEY_RESIZED },
-};
-
 /* Whether a key scrolls; does so. */
 static bool scrolls(int code) {
     size_t page = rows_for_page() > 1 ? rows_for_page() - 1 : 1;
@@ -174,16 +162,13 @@ static bool scrolls(int code) {
     }
 }
 
-enum htw__key htw__screen_key(void) {
+int htw__screen_key(void) {
     int code = getch();
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-        if (keys[i].code == code)
-            return keys[i].key;
-    if (code >= '1' && code <= '1' + HTW__KEY_PAGE_LAST - HTW__KEY_PAGE_1)
-        return (enum htw__key)(HTW__KEY_PAGE_1 + (code - '1'));
-    if (scrolls(code))
-        return HTW__KEY_SCROLLED;
+    if (code == ERR)
+        return HTW__KEY_NONE;
+    if (code == KEY_F(1))
+        return 'h';
     if (code == 12) /* control L */
         clearok(curscr, TRUE);
-    return HTW__KEY_REDRAW; /* also what is no key of ours */
+    return scrolls(code) || code > 'z' ? HTW__KEY_DONE : tolower(code);
 }

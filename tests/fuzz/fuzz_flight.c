@@ -2,8 +2,7 @@
 /* fuzz_flight.c - flight records as `htw replay` reads them: the counts, the table, and the page. */
 #include "fuzz.h"
 
-#include "../../programs/replay/flight_table.h"
-#include "../../programs/replay/page.h"
+#include "../../programs/replay/flight.h"
 
 #include <stdio.h>
 #include <stdlib.h>

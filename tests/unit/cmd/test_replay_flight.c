@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* test_replay_flight.c - flight records: their lines, what is counted, the table and the page. */
-#include "../../../programs/replay/flight_table.h"
-#include "../../../programs/replay/page.h"
+#include "../../../programs/replay/flight.h"
 
 #include "../../support/failing_malloc.h"
 #include "../unit.h"
