@@ -82,27 +82,19 @@ static bool send_request(int fd, const char *method, const char *target, const v
     return is_sent;
 }
 
-/* All until the server ends the connection; NULL: an error. */
+/* All until the server ends the connection, which has no NUL; NULL: nothing. Closes the descriptor. */
 static char *receive(int fd) {
-    size_t size = 0, capacity = 4096;
-    char *text = malloc(capacity);
-    while (text != NULL) {
-        ssize_t more = recv(fd, text + size, capacity - size - 1, 0);
-        if (more == 0)
-            break;
-        if (more < 0 && errno == EINTR)
-            continue;
-        size += more > 0 ? (size_t)more : 0;
-        char *larger = more > 0 && size + 1 == capacity ? realloc(text, capacity *= 2) : text;
-        if (more < 0 || larger == NULL) {
-            free(text);
-            return NULL;
-        }
-        text = larger;
-    }
-    if (text != NULL)
-        text[size] = '\0';
-    return text;
+    char *text = NULL;
+    size_t room = 0;
+    FILE *stream = fdopen(fd, "r");
+    bool has_text = stream != NULL && getdelim(&text, &room, '\0', stream) > 0;
+    if (stream != NULL)
+        (void)fclose(stream);
+    else
+        close(fd);
+    if (!has_text)
+        free(text);
+    return has_text ? text : NULL;
 }
 
 /* Whether all of the answer has come. */
@@ -125,8 +117,10 @@ static enum htw__asked ask_once(const char *file, const char *method, const char
         return HTW__ASKED_NOBODY;
     /* One that refuses early may not read all, and answers nevertheless. */
     bool is_sent = send_request(fd, method, target, payload, size);
-    answer->text = is_sent || errno == EPIPE ? receive(fd) : NULL;
-    close(fd);
+    if (is_sent || errno == EPIPE)
+        answer->text = receive(fd);
+    else
+        close(fd);
     if (answer->text != NULL && read_answer(answer))
         return HTW__ASKED_ANSWERED;
     htw__terminal_error("%s: htw serve has not answered: it is not known what it has done", file);
