@@ -5,7 +5,7 @@
 help_test() {
     cat <<'END'
   test [TEST]...    build and run the tests (build/test), but those of the suite ci
-  test relay [--quick | --long] [TEST]...
+  test relay [--quick | --long] [ARG]...
                     the relay over a mock cluster and a real Kafka, which Maven fetches (HTW_KAFKA_VERSION: 3 or 4)
   test replay [ARG]...
                     the page of htw replay in headless Chromium; ARG as for pytest
@@ -57,7 +57,7 @@ run_relay() {
         programs/relay/tests/test_relay_mock_long examples/relay_producer examples/relay_consumer
     case $* in '' | --quick | --long) "$folder/programs/relay/tests/test_relay_mock_long" ;; esac
     fetch_kafka
-    python3 programs/relay/tests/test_relay.py "$folder/htw-relay" "$folder" "$kafka" "$@"
+    HTW_KAFKA=$PWD/$kafka run_pytest programs/relay/tests/kafka -s "$@"
 }
 
 # run_pytest FOLDER OF TESTS [ARG]...: with the programs of the build in $folder.

@@ -4,7 +4,6 @@
 
 #include "../../../src/base/clock.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
 

@@ -2,7 +2,6 @@
 /* client.c - handles of librdkafka, and their properties. */
 #include "kafka.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

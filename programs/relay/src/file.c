@@ -357,14 +357,8 @@ static const char *judge(const struct passage *self) {
         return request->is_cancel ? "htw-cancel in a bucket, where no relay puts it" : NULL;
     if (self->record->header_count > HTW__RELAY_HEADERS_MAX)
         return "more than 99 990 headers";
-    if (request->is_letter)
-        return "htw-retry-at is for the relay alone";
-    if (request->deadline_ms != request->wanted_ms)
-        return "htw-postponed-to is for the relay alone";
-    if (request->offset >= 0)
-        return "htw-offset is for the relay alone";
-    if (request->counted_ms >= 0)
-        return "htw-counted-to is for the relay alone";
+    if (request->own != NULL)
+        return request->own;
     /* A bad topic is told when the record arrives, not when its time has come. */
     return htw__destinations_choose(&self->relay->options.destinations, request->to, topic);
 }

@@ -24,9 +24,7 @@
 
 #include <errno.h>
 #include <librdkafka/rdkafka.h>
-#include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 
 /* How long anything waits for a broker when the relay is to stop. */
 #define HTW__STOP_MS 3000

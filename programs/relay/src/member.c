@@ -21,8 +21,6 @@
 
 #include "../../../src/base/clock.h"
 
-#include <errno.h>
-
 /* Two relays of one name may both have lost their ids, and fence each other while they join. The waits
  * grow, so that one gets to the end, and fences the other one for good. */
 #define AGAIN_MS 1000

@@ -10,7 +10,6 @@
 #include "../../kit/times.h"
 #include "levels.h"
 
-#include <errno.h>
 #include <string.h>
 
 #define NS_PER_MS 1000000

@@ -51,22 +51,25 @@ enum {
 static const struct {
     const char *text;
     const char *twice; /* why a record with two of them is bad */
+    const char *own;   /* why one of the input with it is bad */
     unsigned goes;
 } names[NAMES] = {
 #define ONE(name, goes) \
-    { name, "more than one header " name, goes }
+    { name, "more than one header " name, NULL, goes }
+#define OWN(name, goes) \
+    { name, NULL, name " is for the relay alone", goes }
     [DELIVER_AT] = ONE("htw-deliver-at", LETTER),
     [DELAY] = ONE("htw-delay", LETTER),
     [DELIVER_TO] = ONE("htw-deliver-to", INPUT | BUCKET | LETTER),
     [ID] = ONE("htw-id", INPUT | BUCKET | TOPIC | LETTER),
     [CANCEL] = ONE("htw-cancel", LETTER),
-    [DELIVERED_FOR] = { "htw-delivered-for", NULL, BUCKET | LETTER },
-    [REASON] = { "htw-reason", NULL, BUCKET | TOPIC | OLD_LETTER },
-    [SOURCE] = { "htw-source", NULL, BUCKET },
-    [RETRY_AT] = { "htw-retry-at", NULL, BUCKET },
-    [POSTPONED_TO] = { "htw-postponed-to", NULL, 0 },
-    [OFFSET] = { "htw-offset", NULL, 0 },
-    [COUNTED_TO] = { "htw-counted-to", NULL, 0 },
+    [DELIVERED_FOR] = { "htw-delivered-for", NULL, NULL, BUCKET | LETTER },
+    [REASON] = { "htw-reason", NULL, NULL, BUCKET | TOPIC | OLD_LETTER },
+    [SOURCE] = { "htw-source", NULL, NULL, BUCKET },
+    [RETRY_AT] = OWN("htw-retry-at", BUCKET),
+    [POSTPONED_TO] = OWN("htw-postponed-to", 0),
+    [OFFSET] = OWN("htw-offset", 0),
+    [COUNTED_TO] = OWN("htw-counted-to", 0),
     [IF_OFFSET] = ONE("htw-if-offset", LETTER),
     [EVERY] = ONE("htw-every", INPUT | BUCKET | LETTER),
     [CRON] = ONE("htw-cron", INPUT | BUCKET | LETTER),
@@ -74,6 +77,7 @@ static const struct {
     [UNTIL] = ONE("htw-until", INPUT | BUCKET | LETTER),
     [CATCH_UP] = ONE("htw-catch-up", INPUT | BUCKET | LETTER),
 #undef ONE
+#undef OWN
 };
 
 static enum name name_of(const struct htw__header *header) {
@@ -171,6 +175,8 @@ static const char *parse(const struct htw__relay_record *record, struct htw__req
             continue;
         if (found[name] != NULL && names[name].twice != NULL)
             return names[name].twice;
+        if (names[name].own != NULL)
+            ret_request->own = names[name].own;
         found[name] = &record->headers[i];
     }
     if (found[RETRY_AT] != NULL) {

@@ -34,6 +34,7 @@
 struct htw__request {
     const char
         *why; /* it is a bad one: a static phrase, and nothing else counts; NULL: it is not */
+    const char *own; /* why it is bad if it is of the input: it has a header of the relay's own */
     int64_t deadline_ms; /* when it leaves its bucket */
     int64_t wanted_ms;   /* when it is to be delivered: earlier, if it was postponed */
     bool is_cancel;

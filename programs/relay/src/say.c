@@ -2,7 +2,6 @@
 /* say.c - the error that ends a relay, and what is said while it runs. */
 #include "kafka.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 

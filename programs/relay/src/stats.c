@@ -9,22 +9,13 @@
 #include <string.h>
 
 void htw__relay_work_init(struct htw__relay_work *self) {
-    *self = (struct htw__relay_work) { .received = 0 };
+    *self = (struct htw__relay_work) { .counts = { 0 } };
     htw__histogram_init(&self->late_us);
 }
 
 void htw__relay_work_move(struct htw__relay_work *into, struct htw__relay_work *from) {
-    into->received += from->received;
-    for (size_t level = 0; level < HTW__RELAY_LEVELS_MAX; level++)
-        into->filed[level] += from->filed[level];
-    into->delivered += from->delivered;
-    into->dead += from->dead;
-    into->dead_short += from->dead_short;
-    into->dead_refused += from->dead_refused;
-    into->postponed += from->postponed;
-    into->cancelled += from->cancelled;
-    into->cancels_late += from->cancels_late;
-    into->ids_lost += from->ids_lost;
+    for (size_t i = 0; i < sizeof(into->counts) / sizeof(into->counts[0]); i++)
+        into->counts[i] += from->counts[i];
     if (from->delivered > 0)
         htw__histogram_merge(&into->late_us, &from->late_us);
     htw__relay_work_init(from);

@@ -11,16 +11,22 @@
 
 /* What becomes of records. */
 struct htw__relay_work {
-    uint64_t received;                     /* records of the input */
-    uint64_t filed[HTW__RELAY_LEVELS_MAX]; /* published to buckets of each level */
-    uint64_t delivered;
-    uint64_t dead;         /* dead letters */
-    uint64_t dead_short;   /* of these, those that lost their values */
-    uint64_t dead_refused; /* times that one was put back into a bucket */
-    uint64_t postponed; /* times that one was due, and it was not known whether its topic exists */
-    uint64_t cancelled; /* records that were cancelled or replaced */
-    uint64_t cancels_late; /* cancels and moves that found no record */
-    uint64_t ids_lost;     /* records that left without an entry in an index that had lost some */
+    union {
+        struct {
+            uint64_t received;                     /* records of the input */
+            uint64_t filed[HTW__RELAY_LEVELS_MAX]; /* published to buckets of each level */
+            uint64_t delivered;
+            uint64_t dead;         /* dead letters */
+            uint64_t dead_short;   /* of these, those that lost their values */
+            uint64_t dead_refused; /* times that one was put back into a bucket */
+            uint64_t postponed;    /* times that one was due, and its topic was not known yet */
+            uint64_t cancelled;    /* records that were cancelled or replaced */
+            uint64_t cancels_late; /* cancels and moves that found no record */
+            uint64_t
+                ids_lost; /* records that left without an entry in an index that had lost some */
+        };
+        uint64_t counts[HTW__RELAY_LEVELS_MAX + 9]; /* all of these */
+    };
     struct htw__histogram late_us; /* of those delivered */
 };
 

@@ -9,7 +9,6 @@
  */
 #include "kafka.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

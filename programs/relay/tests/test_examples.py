@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The programs of examples/relay with a relay: test_examples.py RELAY BROKERS PRODUCER CONSUMER
+"""The programs of examples/relay with a relay over brokers in memory.
 
-BROKERS is the program of mock.c; PRODUCER and CONSUMER are those in C. Each of the three producers asks for records, another one
-cancels one of them, and a third one replaces one; each of the three consumers must see what is left, and an id once. Ends with status 77 where kcat or confluent-kafka is
-missing. A scenario of test_relay.py does the same over a real Kafka.
+Each of the three producers asks for records, another one cancels one of them, and a third one replaces one; each of the three
+consumers must see what is left, and an id once. kafka/test_records.py does the same over a real Kafka.
 """
 import os
 import shutil
@@ -11,9 +10,7 @@ import subprocess
 import sys
 import time
 
-sys.dont_write_bytecode = True  # the source tree stays clean
-
-from brokers import relay_in_memory  # noqa: E402
+import pytest
 
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "examples", "relay")
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
@@ -104,15 +101,7 @@ def try_all(bootstrap, folder, producer, consumer, topic, destination, successor
                 process.wait()
 
 
-def main(relay_program, brokers_program, producer, consumer):
-    why = missing()
-    if why:
-        print(f"skipped: {why}")
-        return 77
-    with relay_in_memory(relay_program, brokers_program) as (brokers, _):
-        try_all(brokers.bootstrap, brokers.folder, producer, consumer, "later", "now", successors=False)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+@pytest.mark.skipif(bool(missing()), reason=str(missing()))
+def test_examples_get_what_they_ask_for_once(in_memory, build):
+    brokers, _ = in_memory
+    try_all(brokers.bootstrap, brokers.folder, *build.examples, "later", "now", successors=False)

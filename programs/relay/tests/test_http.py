@@ -1,27 +1,20 @@
 # SPDX-License-Identifier: MIT
 # holds: relay-19
-"""`htw relay http` over brokers in memory: test_http.py RELAY BROKERS
-
-BROKERS is the program of mock.c. Ends with status 77 where confluent-kafka is missing. With a browser (Debian: chromium-driver,
-python3-selenium) the page is tried as well.
-"""
+"""`htw relay http` over brokers in memory. With a browser (Debian: chromium-driver, python3-selenium) the page is tried as well."""
 import http.client
 import json
 import os
 import socket
-import subprocess
-import sys
 import threading
 import time
 import urllib.parse
 
-sys.dont_write_bytecode = True  # the source tree stays clean
+import pytest
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tests/kit"))
+from http_hostile import try_hostile_clients
+from relay import PATIENCE, Relay, wait_for
 
-from brokers import relay_in_memory  # noqa: E402
-from http_hostile import try_hostile_clients  # noqa: E402
-from relay import PATIENCE, Relay, wait_for  # noqa: E402
+confluent_kafka = pytest.importorskip("confluent_kafka", reason="Debian: python3-confluent-kafka")
 
 TOKEN = "0123456789abcdef-token"
 MARKUP = "<img src=x onerror='document.title=`hacked`'>\"&\u202e"
@@ -82,8 +75,7 @@ def path_of(name):
 
 
 def produce(bootstrap, names, at_ms):
-    from confluent_kafka import Producer
-    producer = Producer({"bootstrap.servers": bootstrap})
+    producer = confluent_kafka.Producer({"bootstrap.servers": bootstrap})
     for number, name in enumerate(names):
         producer.produce("later", name.encode(), b"key %d" % number,
                          headers={"htw-deliver-at": str(at_ms + number), "htw-deliver-to": "now", "htw-id": name})
@@ -154,11 +146,10 @@ def changes(server, names):
 
 def tells_of_two_moves_that_meet_which_counts(server, brokers, relay):
     """Both have read before a relay reads what one of them has sent: the other one is told that it does not count."""
-    from confluent_kafka import Consumer, TopicPartition
-    reader = Consumer({"bootstrap.servers": brokers.bootstrap, "group.id": "ends"})
+    reader = confluent_kafka.Consumer({"bootstrap.servers": brokers.bootstrap, "group.id": "ends"})
 
     def sent():
-        return sum(reader.get_watermark_offsets(TopicPartition("later", i), timeout=PATIENCE)[1] for i in range(2))
+        return sum(reader.get_watermark_offsets(confluent_kafka.TopicPartition("later", i), timeout=PATIENCE)[1] for i in range(2))
 
     got = {}
 
@@ -259,7 +250,9 @@ def listens_at_a_path(program, brokers, folder):
     assert server.relay.stop() == 0 and not os.path.exists(path)
 
 
-def try_all(program, brokers, relay, folder):
+def test_http_does_what_the_commands_do(in_memory, build):
+    (brokers, relay), program = in_memory, build.relay
+    folder = brokers.folder
     at_ms = int(time.time() * 1000) + HOUR_MS
     names = ["a/b?c", "b", MARKUP, "page", "über"]
     file = os.path.join(folder, "token")
@@ -278,16 +271,3 @@ def try_all(program, brokers, relay, folder):
         try_hostile_clients(server, "GET /waiting", "PATCH /waiting/b")
         listens_at_a_path(program, brokers, folder)
         ends_while_it_reads(server, brokers)
-
-
-def main(relay_program, brokers_program):
-    if subprocess.run([sys.executable, "-c", "import confluent_kafka"], stderr=subprocess.DEVNULL, check=False).returncode:
-        print("skipped: confluent-kafka is missing (Debian: python3-confluent-kafka)")
-        return 77
-    with relay_in_memory(relay_program, brokers_program) as (brokers, relay):
-        try_all(relay_program, brokers, relay, brokers.folder)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))

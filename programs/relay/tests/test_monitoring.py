@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The dashboard and the alert rules of examples/relay/monitoring: test_monitoring.py RELAY BROKERS
-
-RELAY serves its metrics over BROKERS, the program of mock.c: each metric that the files name must be there. Where promtool is
-installed (Debian: prometheus), it reads all expressions, and lets each alert fire.
+"""The dashboard and the alert rules of examples/relay/monitoring: each metric that they name must be served. Where promtool is installed
+(Debian: prometheus), it reads all expressions, and lets each alert fire.
 """
 import json
 import os
@@ -10,17 +8,12 @@ import re
 import shutil
 import socket
 import subprocess
-import sys
-import tempfile
 import urllib.request
 
-sys.dont_write_bytecode = True  # the source tree stays clean
+import pytest
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../tests/kit"))
-
-from http_hostile import shuts_nobody_out  # noqa: E402
-from brokers import relay_in_memory  # noqa: E402
-from relay import PATIENCE  # noqa: E402
+from http_hostile import shuts_nobody_out
+from relay import PATIENCE
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.path.join(HERE, "..", "..", "..", "examples", "relay", "monitoring")
@@ -38,27 +31,24 @@ def expressions():
     return found
 
 
-def metrics(relay_program, brokers_program):
-    """The names of the samples that a relay serves."""
-    process = os.getpid()  # an address of its own on the loopback network, so that no port is taken
-    host = f"127.{process >> 16 & 127 | 64}.{process >> 8 & 255}.{process & 255}"
-
-    def ask(method="GET"):
-        request = urllib.request.Request(f"http://{host}:9644/metrics", method=method)
-        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-            return answer.status, answer.read().decode()
-
-    with relay_in_memory(relay_program, brokers_program, "--metrics", f"{host}:9644"):
-        text = ask()[1]
-        assert ask("HEAD") == (200, "")
-        shuts_nobody_out(lambda: socket.create_connection((host, 9644), timeout=PATIENCE), lambda: ask()[0])
-    return set(re.findall(r"^(htw_\w+)", text, re.MULTILINE))
+PROCESS = os.getpid()  # an address of its own on the loopback network, so that no port is taken
+HOST = f"127.{PROCESS >> 16 & 127 | 64}.{PROCESS >> 8 & 255}.{PROCESS & 255}"
 
 
-def check_names(served):
+def ask(method="GET"):
+    request = urllib.request.Request(f"http://{HOST}:9644/metrics", method=method)
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        return answer.status, answer.read().decode()
+
+
+@pytest.mark.options("--metrics", f"{HOST}:9644")
+def test_metrics_that_the_files_name_are_served(in_memory):
+    served = set(re.findall(r"^(htw_\w+)", ask()[1], re.MULTILINE))
     for name in ("dashboard.json", "alerts.yml"):
         named = set(re.findall(r"\bhtw_relay_\w+", read(name)))
         assert named and named <= served, (name, "not served:", sorted(named - served))
+    assert ask("HEAD") == (200, "")
+    shuts_nobody_out(lambda: socket.create_connection((HOST, 9644), timeout=PATIENCE), lambda: ask()[0])
 
 
 def promtool(*words, folder):
@@ -66,27 +56,14 @@ def promtool(*words, folder):
     assert got.returncode == 0, (words, got.stdout, got.stderr)
 
 
-def check_expressions(folder):
-    shutil.copy(os.path.join(FOLDER, "alerts.yml"), folder)
-    shutil.copy(os.path.join(HERE, "alerts_test.yml"), folder)
-    promtool("check", "rules", "alerts.yml", folder=folder)
-    promtool("test", "rules", "alerts_test.yml", folder=folder)
+@pytest.mark.skipif(not shutil.which("promtool"), reason="promtool is missing (Debian: prometheus)")
+def test_expressions_are_read_and_alerts_fire(tmp_path):
+    shutil.copy(os.path.join(FOLDER, "alerts.yml"), tmp_path)
+    shutil.copy(os.path.join(HERE, "alerts_test.yml"), tmp_path)
+    promtool("check", "rules", "alerts.yml", folder=tmp_path)
+    promtool("test", "rules", "alerts_test.yml", folder=tmp_path)
     rules = [{"record": f"panel:{number}", "expr": expression.replace("$__rate_interval", "5m")}
              for number, expression in enumerate(expressions())]
-    with open(os.path.join(folder, "panels.yml"), "w", encoding="utf-8") as stream:
+    with open(os.path.join(tmp_path, "panels.yml"), "w", encoding="utf-8") as stream:
         json.dump({"groups": [{"name": "panels", "rules": rules}]}, stream)  # which is YAML as well
-    promtool("check", "rules", "panels.yml", folder=folder)
-
-
-def main(relay_program, brokers_program):
-    with tempfile.TemporaryDirectory() as folder:
-        check_names(metrics(relay_program, brokers_program))
-        if shutil.which("promtool"):
-            check_expressions(folder)
-        else:
-            print("skipped: the expressions: promtool is missing (Debian: prometheus)")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    promtool("check", "rules", "panels.yml", folder=tmp_path)

@@ -5,7 +5,6 @@
 #include "unit/unit.h"
 
 #include <errno.h>
-#include <string.h>
 
 #define COUNT 4
 

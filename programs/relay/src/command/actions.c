@@ -14,8 +14,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* How long a relay may take to read a change: it may be busy, or just starting. */
 #define AWAIT_MS 20000

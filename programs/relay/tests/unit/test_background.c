@@ -5,7 +5,6 @@
 #include "unit/unit.h"
 
 #include <poll.h>
-#include <stdint.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 

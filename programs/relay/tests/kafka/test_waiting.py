@@ -4,7 +4,9 @@ import os
 import random
 import time
 
-from case import LONG, now_ms, scenario
+import pytest
+
+from case import now_ms
 from relay import Relay, wait_for
 
 
@@ -21,9 +23,8 @@ def list_all(case, *options, limit=1000):
         after = ["--after", page[-1]["after"]]
 
 
-@scenario()
 # holds: relay-16
-def what_waits_is_listed_while_relays_move_it(case):
+def test_what_waits_is_listed_while_relays_move_it(case):
     case.relay("a").ready()
     case.relay("b").ready()
     case.produce(100000, 3000, 60000)
@@ -54,8 +55,8 @@ def what_waits_is_listed_while_relays_move_it(case):
     case.end().require()
 
 
-@scenario(LONG)
-def a_million_that_wait_are_listed(case):
+@pytest.mark.long
+def test_a_million_that_wait_are_listed(case):
     case.relay("a").ready()
     case.produce(1000000, 600000, 60000)
     wait_for(lambda: case.act("show")[0][0]["input"] == 0, "all are filed", 300)
@@ -67,9 +68,8 @@ def a_million_that_wait_are_listed(case):
     assert case.act("show")[0][0]["records"] == 1000000
 
 
-@scenario()
 # holds: relay-16
-def what_waits_is_shown_cancelled_and_moved(case):
+def test_what_waits_is_shown_cancelled_and_moved(case):
     relay = case.relay("a").ready()
     at = now_ms() + 20000
     for name in ("cancel", "later", "soon", "stay"):
@@ -106,9 +106,8 @@ def what_waits_is_shown_cancelled_and_moved(case):
     assert (verdict.cancelled, sorted(verdict.replaced)) == (["cancel"], ["later", "soon"]), vars(verdict)
 
 
-@scenario()
 # holds: relay-15
-def cancels_and_replacements_by_id_do_what_they_say_while_relays_are_killed(case):
+def test_cancels_and_replacements_by_id_do_what_they_say_while_relays_are_killed(case):
     relays = [case.relay(name).ready() for name in "ab"]
     begin = now_ms()
     case.produce(20000, 35000, 20000, 100, "htw-id=a")  # an id is one of a key
@@ -132,8 +131,8 @@ def cancels_and_replacements_by_id_do_what_they_say_while_relays_are_killed(case
     assert (len(verdict.cancelled), len(verdict.replaced)) == (6000, 6000)
 
 
-@scenario(LONG)
-def a_relay_takes_over_with_many_ids(case):
+@pytest.mark.long
+def test_a_relay_takes_over_with_many_ids(case):
     """What an id costs: CPU of the relay for filing, memory, bytes in the index, and the time until a relay that was killed
     delivers again."""
     relay = case.relay("a").ready()
@@ -171,9 +170,8 @@ def a_relay_takes_over_with_many_ids(case):
         assert taken < 3, taken
 
 
-@scenario()
 # holds: relay-20
-def records_whose_index_was_lost_wait_until_it_is_said_what_becomes_of_them(case):
+def test_records_whose_index_was_lost_wait_until_it_is_said_what_becomes_of_them(case):
     relay = case.relay("a").ready()
     at = now_ms() + 6000
     for number in range(20):

@@ -7,11 +7,13 @@ import shutil
 import signal
 import subprocess
 
-from case import CI, scenario
+
+import pytest
+
 from relay import PATIENCE, wait_for
 import test_examples
 
-ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..")
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", "..")
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 # Commands that run until they are stopped, and what each says before the next one is typed.
@@ -79,8 +81,8 @@ def find_blocks(path, commands):
         return [block for block in BLOCK.findall(stream.read()) if re.search(commands, block, re.MULTILINE)]
 
 
-@scenario(CI)
-def the_commands_of_the_documents_do_what_they_say(case):
+@pytest.mark.quick
+def test_the_commands_of_the_documents_do_what_they_say(case):
     why = test_examples.missing()
     if why:
         print(f"    skipped: {why}")

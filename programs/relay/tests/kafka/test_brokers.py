@@ -2,13 +2,15 @@
 """What can happen to Kafka and to its topics; each with all records counted at the end."""
 import time
 
-from case import CI, LONG, now_ms, scenario
+import pytest
+
+from case import now_ms
 from relay import Relay, wait_for
 
 
-@scenario(CI)
+@pytest.mark.quick
 # holds: relay-1
-def a_broker_that_is_killed_and_comes_back_costs_nothing_but_time(case):
+def test_a_broker_that_is_killed_and_comes_back_costs_nothing_but_time(case):
     case.relay("a").ready()
     case.relay("b")
     case.produce(15000, 500, 15000)
@@ -19,8 +21,9 @@ def a_broker_that_is_killed_and_comes_back_costs_nothing_but_time(case):
     case.end().require()
 
 
-@scenario(LONG, nodes=3)
-def brokers_that_are_killed_one_after_the_other_cost_nothing_but_time(case):
+@pytest.mark.long
+@pytest.mark.cluster(nodes=3)
+def test_brokers_that_are_killed_one_after_the_other_cost_nothing_but_time(case):
     case.relay("a").ready()
     case.relay("b")
     case.produce(40000, 2000, 90000)
@@ -33,8 +36,9 @@ def brokers_that_are_killed_one_after_the_other_cost_nothing_but_time(case):
     case.end().require()
 
 
-@scenario(LONG, nodes=3, min_insync_replicas=3, transaction_state_log_min_isr=3)
-def too_few_replicas_in_sync_cost_nothing_but_time(case):
+@pytest.mark.long
+@pytest.mark.cluster(nodes=3, min_insync_replicas=3, transaction_state_log_min_isr=3)
+def test_too_few_replicas_in_sync_cost_nothing_but_time(case):
     case.relay("a").ready()
     case.relay("b")
     case.produce(40000, 2000, 60000)
@@ -54,9 +58,8 @@ def too_few_replicas_in_sync_cost_nothing_but_time(case):
     case.end().require()
 
 
-@scenario()
 # holds: relay-13
-def a_new_partition_of_the_input_is_used_when_it_has_buckets(case):
+def test_a_new_partition_of_the_input_is_used_when_it_has_buckets(case):
     relay = case.relay("a", "-X", "topic.metadata.refresh.interval.ms=1000").ready()
     case.produce(2000, 1000, 5000)
     case.client.partitions(case.name, 4)
@@ -73,8 +76,7 @@ def a_new_partition_of_the_input_is_used_when_it_has_buckets(case):
     case.end().require()
 
 
-@scenario()
-def topics_that_would_lose_records_are_refused(case):
+def test_topics_that_would_lose_records_are_refused(case):
     def refused(part):
         relay = case.relay()
         assert relay.process.wait(60) not in (0, None), "it runs"
@@ -87,8 +89,8 @@ def topics_that_would_lose_records_are_refused(case):
     refused(level)
 
 
-@scenario(log_retention_check_interval_ms=1000)
-def records_that_were_deleted_too_soon_are_missed(case):
+@pytest.mark.cluster(log_retention_check_interval_ms=1000)
+def test_records_that_were_deleted_too_soon_are_missed(case):
     relay = case.relay("a").ready()
     case.produce(10000, 1000, 60000)
     time.sleep(4)
@@ -118,16 +120,18 @@ def records_that_were_deleted_too_soon_are_missed(case):
     assert relay.text().count(missed) == 3, relay.text()
 
 
-@scenario(LONG, offsets_retention_minutes=1, offsets_retention_check_interval_ms=5000)
-def positions_outlive_their_retention_while_a_relay_runs(case):
+@pytest.mark.long
+@pytest.mark.cluster(offsets_retention_minutes=1, offsets_retention_check_interval_ms=5000)
+def test_positions_outlive_their_retention_while_a_relay_runs(case):
     case.relay("a").ready()
     case.produce(2000, 1000, 200000)
     case.wait_arrived(seconds=260)
     case.end().require()
 
 
-@scenario(LONG, offsets_retention_minutes=1, offsets_retention_check_interval_ms=5000)
-def a_fleet_that_was_down_until_its_positions_expired_says_so(case):
+@pytest.mark.long
+@pytest.mark.cluster(offsets_retention_minutes=1, offsets_retention_check_interval_ms=5000)
+def test_a_fleet_that_was_down_until_its_positions_expired_says_so(case):
     relay = case.relay("a").ready()
     case.produce(2000, 1000, 240000)
     time.sleep(10)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What scenarios share: the case of each, with its topics, its relays and what they are judged by."""
+"""What the tests share: the case of each, with its topics, its relays and what they are judged by."""
 import collections
 import itertools
 import json
@@ -11,19 +11,7 @@ from judge import Verdict
 from client import read_records
 from relay import QUICK, Relay, wait_for
 
-tests = []
 numbers = itertools.count()
-
-# Who runs a test: --quick, which is a part of CI, and all others; all but --quick; --long only.
-CI, USUAL, LONG = "ci", "usual", "long"
-
-
-def scenario(kind=USUAL, nodes=1, **settings):
-    """Collects a test: who runs it, and what cluster it needs."""
-    def collect(function):
-        tests.append((function, kind, nodes, settings))
-        return function
-    return collect
 
 
 def now_ms():

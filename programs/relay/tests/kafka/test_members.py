@@ -8,15 +8,17 @@ import signal
 import time
 import urllib.request
 
-from case import CI, Case, scenario
+import pytest
+
+from case import Case
 from cluster import free_ports
 from judge import Verdict
 from relay import wait_for
 
 
-@scenario(CI)
+@pytest.mark.quick
 # holds: relay-1
-def killed_relays_that_come_back_lose_and_double_nothing(case):
+def test_killed_relays_that_come_back_lose_and_double_nothing(case):
     case.read("all", "uncommitted", case.out)
     relays = [case.relay(name).ready() for name in "ab"]
     case.produce(30000, 1000, 15000)
@@ -37,9 +39,8 @@ def killed_relays_that_come_back_lose_and_double_nothing(case):
     assert not everything.missing and everything.doubled, f"no kill hit a transaction: {everything}"
 
 
-@scenario()
 # holds: relay-12
-def a_member_takes_over_from_one_that_was_killed(case):
+def test_a_member_takes_over_from_one_that_was_killed(case):
     # The transaction that it leaves open would be in the way for a minute, if its successor did not end it.
     for name in "ab":
         case.relay(name, "-X", "transaction.timeout.ms=60000").ready()
@@ -58,7 +59,7 @@ def suspend_one_of_two(case, after, **environment):
     flag = os.path.join(case.cluster.folder, "suspend")
     # Its transaction does not end meanwhile: what stops it is that it is no member any more.
     first = case.relay(None, "-X", "transaction.timeout.ms=60000", environment={
-        "LD_PRELOAD": case.world.suspend, "HTW_SUSPEND": flag, "HTW_SUSPEND_AFTER": after, **environment}).ready()
+        "LD_PRELOAD": case.world.build.suspend, "HTW_SUSPEND": flag, "HTW_SUSPEND_AFTER": after, **environment}).ready()
     case.relay().ready()
     case.produce(20000, 500, 20000)
     time.sleep(3)
@@ -71,21 +72,20 @@ def suspend_one_of_two(case, after, **environment):
     return case.end()
 
 
-@scenario(CI)
+@pytest.mark.quick
 # holds: relay-3
-def a_member_that_was_suspended_is_fenced(case):
+def test_a_member_that_was_suspended_is_fenced(case):
     suspend_one_of_two(case, case.out).require()
 
 
-@scenario()
-def a_member_that_was_suspended_while_it_filed_is_fenced(case):
+def test_a_member_that_was_suspended_while_it_filed_is_fenced(case):
     # By its generation alone: its successor does not know its transactional ids.
     suspend_one_of_two(case, case.name + ".l", HTW_NAMELESS="1").require()
 
 
-@scenario(CI)
+@pytest.mark.quick
 # holds: relay-3
-def without_fencing_a_suspended_member_doubles_records(case):
+def test_without_fencing_a_suspended_member_doubles_records(case):
     # Unless its successor is so slow that it takes over the positions that the ghost commits: three tries.
     for _ in range(3):
         with contextlib.closing(Case(case.world)) as one:
@@ -100,8 +100,7 @@ def without_fencing_a_suspended_member_doubles_records(case):
     raise AssertionError(f"the test above would not notice that fencing is missing: {verdict}")
 
 
-@scenario()
-def a_broker_that_stands_still_for_longer_than_the_session_meets_no_ghost(case):
+def test_a_broker_that_stands_still_for_longer_than_the_session_meets_no_ghost(case):
     # A relay that came back beside its own old member would wait for the end of that one's session as well.
     for _ in range(2):
         case.relay(None, "-X", "session.timeout.ms=10000").ready()
@@ -117,8 +116,7 @@ def a_broker_that_stands_still_for_longer_than_the_session_meets_no_ghost(case):
     assert verdict.percentile(1) < 20000, f"later than a still broker explains: {verdict}"
 
 
-@scenario()
-def a_relay_that_is_stopped_gives_its_work_away_at_once(case):
+def test_a_relay_that_is_stopped_gives_its_work_away_at_once(case):
     # It is no member any more: nobody waits for the end of its session.
     for _ in range(2):
         case.relay(None, "-X", "session.timeout.ms=20000").ready()
@@ -131,8 +129,7 @@ def a_relay_that_is_stopped_gives_its_work_away_at_once(case):
     assert verdict.percentile(1) < 10000, f"the take-over has waited for a session: {verdict}"
 
 
-@scenario()
-def what_is_not_read_and_who_does_not_read_is_seen(case):
+def test_what_is_not_read_and_who_does_not_read_is_seen(case):
     address = f"127.0.0.1:{free_ports(1)[0]}"
 
     def metric(name):
@@ -170,8 +167,7 @@ def what_is_not_read_and_who_does_not_read_is_seen(case):
     case.end().require()
 
 
-@scenario()
-def relays_that_are_stopped_leave_at_once(case):
+def test_relays_that_are_stopped_leave_at_once(case):
     first = case.relay("a").ready()
     case.produce(10000, 500, 30000)
     for turn in range(6):  # while they join, take a stripe over, or have just done so
@@ -194,9 +190,9 @@ def relays_that_are_stopped_leave_at_once(case):
     case.end().require()
 
 
-@scenario(CI)
+@pytest.mark.quick
 # holds: relay-11
-def at_least_once_loses_nothing_when_relays_are_killed(case):
+def test_at_least_once_loses_nothing_when_relays_are_killed(case):
     case.options.append("--at-least-once")
     relays = [case.relay(name).ready() for name in "ab"]
     case.produce(30000, 1000, 12000)

@@ -5,14 +5,15 @@ import random
 import re
 import time
 
-from case import CI, LONG, now_ms, scenario
+import pytest
+
+from case import now_ms
 from client import read_records
 from relay import wait_for
 import test_examples
 
 
-@scenario()
-def delays_count_from_the_timestamp_that_the_broker_sets(case):
+def test_delays_count_from_the_timestamp_that_the_broker_sets(case):
     case.client.config(case.name, "message.timestamp.type=LogAppendTime")
     case.relay("a").ready()
     for delay in (0, 1, 900, 5000):
@@ -22,9 +23,8 @@ def delays_count_from_the_timestamp_that_the_broker_sets(case):
     case.end().require()
 
 
-@scenario()
 # holds: relay-7
-def a_cancel_that_was_sent_while_no_relay_ran_is_kept(case):
+def test_a_cancel_that_was_sent_while_no_relay_ran_is_kept(case):
     """Half of the victims are in the levels already, half in the input; all are due when a relay starts."""
     count = 60
     first = case.relay("a").ready()
@@ -49,18 +49,17 @@ def a_cancel_that_was_sent_while_no_relay_ran_is_kept(case):
     assert case.keys == {f"k{number}".encode() for number in range(count - 10, count)}, case.keys
 
 
-@scenario()
-def the_examples_get_what_they_ask_for_once(case):
+def test_the_examples_get_what_they_ask_for_once(case):
     why = test_examples.missing()
     if why:
         print(f"    skipped: {why}")
         return
     case.relay().ready()
-    test_examples.try_all(case.cluster.bootstrap, case.cluster.folder, *case.world.examples, case.name, case.out)
+    test_examples.try_all(case.cluster.bootstrap, case.cluster.folder, *case.world.build.examples, case.name, case.out)
 
 
-@scenario(CI)
-def many_records_due_in_one_millisecond_and_long_ago(case):
+@pytest.mark.quick
+def test_many_records_due_in_one_millisecond_and_long_ago(case):
     case.relay("a", "--max-memory", "8M").ready()
     case.produce(50000, 6000, 0)
     case.produce(5000, -10 ** 9, 0)
@@ -80,9 +79,8 @@ def read_letters(case, number):
     return {letter.key: letter.headers["htw-reason"] for letter in letters}
 
 
-@scenario()
 # holds: relay-8
-def large_records_and_bad_ones(case):
+def test_large_records_and_bad_ones(case):
     dead = case.name + ".dead"
     case.read("dead", "committed", dead)
     case.relay("a", "-X", "message.max.bytes=2000000").ready()
@@ -104,8 +102,7 @@ def large_records_and_bad_ones(case):
     case.end().require()
 
 
-@scenario()
-def large_headers_come_with_little_memory(case):
+def test_large_headers_come_with_little_memory(case):
     relay = case.relay("a", "-X", "message.max.bytes=2000000", "--max-memory", "64M").ready()
     case.produce(500, 8000, 4000, 1, "x=" + "h" * 900000)
     case.wait_arrived()
@@ -115,9 +112,8 @@ def large_headers_come_with_little_memory(case):
     assert peak < 300, f"{peak} MiB"
 
 
-@scenario()
 # holds: relay-9
-def dead_letters_that_are_refused_are_not_lost(case):
+def test_dead_letters_that_are_refused_are_not_lost(case):
     dead = case.name + ".dead"
     case.read("dead", "committed", dead)
     case.client.config(dead, "max.message.bytes=1000")
@@ -145,8 +141,8 @@ def send_to(case, topic, count, key):
                          f"htw-deliver-to={topic}")
 
 
-@scenario(**RIGHTS)
-def a_destination_that_refuses_writes_stops_no_other(case):
+@pytest.mark.cluster(**RIGHTS)
+def test_a_destination_that_refuses_writes_stops_no_other(case):
     denied, deleted = case.name + "-denied", case.name + "-deleted"
     for topic in (denied, deleted):
         case.client.topic(topic, 2)
@@ -179,9 +175,10 @@ def a_destination_that_refuses_writes_stops_no_other(case):
     assert verdict.percentile(1) < 15000, f"the others have waited: {verdict}"
 
 
-@scenario(CI, **{"auto.create.topics.enable": "true"})
+@pytest.mark.quick
+@pytest.mark.cluster(**{"auto.create.topics.enable": "true"})
 # holds: relay-8
-def a_flood_of_unknown_destinations_stops_nothing(case):
+def test_a_flood_of_unknown_destinations_stops_nothing(case):
     count, spread = 10000, 4000
     case.options += ["--allow", case.name + "-x*"]
     case.read("dead", "committed", case.name + ".dead")
@@ -201,8 +198,8 @@ def a_flood_of_unknown_destinations_stops_nothing(case):
     assert verdict.percentile(.99) < 15000, f"the others have waited: {verdict}"
 
 
-@scenario(LONG)
-def a_million_records_due_in_one_millisecond(case):
+@pytest.mark.long
+def test_a_million_records_due_in_one_millisecond(case):
     # Buckets that have time for so many: what is overdue is delivered from where it is, and not loaded.
     case.options += ["--width", "16s", "--levels", "3"]
     for name in "ab":
@@ -216,9 +213,8 @@ def a_million_records_due_in_one_millisecond(case):
         assert int(passes.group(1)) > 0, "all of it was in memory at once"
 
 
-@scenario()
 # holds: relay-18
-def records_that_recur_come_once_for_each_time_when_relays_are_killed(case):
+def test_records_that_recur_come_once_for_each_time_when_relays_are_killed(case):
     relays = [case.relay(name).ready() for name in "ab"]
     until = now_ms() + 30000
     case.produce(300, 2000, 1000, 100, "htw-id=again", "htw-every=1500ms", f"htw-until={until}", "htw-catch-up=1000")

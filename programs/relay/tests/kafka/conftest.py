@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""conftest.py - a case for each test of the relay over a real Kafka. One cluster serves all tests that need one like it."""
+import contextlib
+import json
+import os
+
+import pytest
+
+from case import Case
+from client import Client
+from cluster import Cluster, Missing
+
+
+def pytest_addoption(parser):
+    parser.addoption("--quick", action="store_true", help="the tests that CI runs")
+    parser.addoption("--long", action="store_true", help="also those that take minutes")
+
+
+def cluster_of(item):
+    marker = item.get_closest_marker("cluster")
+    return dict(marker.kwargs) if marker else {}
+
+
+def pytest_collection_modifyitems(config, items):
+    def is_wanted(item):
+        if item.get_closest_marker("long"):
+            return config.option.long
+        return bool(item.get_closest_marker("quick")) or not config.option.quick
+    left_out = [item for item in items if not is_wanted(item)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = sorted((item for item in items if item not in left_out),
+                      key=lambda item: json.dumps(cluster_of(item), sort_keys=True))
+
+
+class World:
+    """A running cluster with a client."""
+
+    def __init__(self, build, settings):
+        self.build, self.program, self.settings = build, build.relay, settings
+        with contextlib.ExitStack() as stack:  # what has been started is stopped, if the rest fails
+            self.cluster = stack.enter_context(Cluster(os.environ.get("HTW_KAFKA", "build/kafka/3"), **settings))
+            self.client = Client(self.cluster)
+            stack.callback(self.client.close)
+            self.stack = stack.pop_all()
+
+
+@pytest.fixture(scope="session")
+def worlds():
+    running = []
+    yield running
+    for world in running:
+        world.stack.close()
+
+
+@pytest.fixture
+def case(build, worlds, request):
+    settings = cluster_of(request.node)
+    if not worlds or worlds[0].settings != settings:
+        while worlds:
+            worlds.pop().stack.close()
+        try:
+            worlds.append(World(build, settings))
+        except Missing as missing:
+            pytest.skip(str(missing))
+    case = Case(worlds[0])
+    yield case
+    case.close()
+    for relay in case.relays:
+        print(f"--- {relay.log}\n{relay.text()[-3000:]}", flush=True)
