@@ -152,36 +152,38 @@ static int find(struct htw__kafka *kafka, struct htw__bytes id, struct htw__wait
 static void show_row(const struct htw__waiting *row, const struct htw__relay_command *command) {
     if (command->json)
         htw__rows_print_json(command->out, row);
-    else if (command->payload)
-        fwrite(row->record->value.bytes, 1, row->record->value.size, stdout);
     else
         htw__rows_print_all(row);
 }
 
-static enum htw__relay_result show_page(const struct htw__relay_command *command,
-                                        const struct htw__waiting_page *page) {
-    for (size_t i = 0; i < page->count; i++)
-        show_row(&page->rows[i], command);
-    return HTW__RELAY_DONE;
-}
-
 /* ---- cancel and move */
 
+/* By enum htw__change; of what is sure, what it was. */
+static const char *const states[][2] = {
+    [HTW__CHANGE_SURE] = { "sure", NULL },
+    [HTW__CHANGE_LATE] = { "late", "this may have come too late: the record is due too soon" },
+    [HTW__CHANGE_UNREAD] = { "unread",
+                             "sent, and no relay has read it yet: it counts if one does in time" },
+};
+
 static void report(const struct htw__waiting *victim, const struct htw__relay_command *command,
-                   const char *state, const char *sentence) {
+                   enum htw__change state) {
     char time[HTW__ROWS_MOMENT_SIZE];
     if (command->json) {
         struct htw__json json = { .out = command->out };
         htw__json_begin(&json, NULL, '{');
         htw__json_bytes(&json, "id", victim->request.id.bytes, victim->request.id.size);
         htw__json_exact(&json, "time_ms", victim->key.wanted_ms);
-        htw__json_word(&json, "state", state);
+        htw__json_word(&json, "state", states[state][0]);
         htw__json_end(&json, '}');
         putc('\n', command->out);
         return;
     }
     htw__rows_print_id(victim);
-    printf(", due at %s: %s\n", htw__rows_moment(victim->key.wanted_ms, time), sentence);
+    printf(", due at %s: %s\n", htw__rows_moment(victim->key.wanted_ms, time),
+           state != HTW__CHANGE_SURE            ? states[state][1]
+           : command->action == HTW__RELAY_MOVE ? "moved"
+                                                : "cancelled");
 }
 
 /* Why it cannot be changed; NULL: it can. */
@@ -215,39 +217,17 @@ static enum htw__relay_result change(struct htw__kafka *kafka,
                                      const struct htw__relay_command *command,
                                      const struct htw__waiting *victim, const char **ret_why) {
     int64_t offset;
-    int counts;
     bool moves = command->action == HTW__RELAY_MOVE;
     if (htw__change_send(kafka, victim, moves ? command->to_ms : 0, &offset) != 0)
         return HTW__RELAY_FAILED;
-    switch (htw__change_await(kafka, victim, offset, AWAIT_MS)) {
-    case HTW__CHANGE_SURE:
-        counts = moves ? has_counted(kafka, command, victim, offset) : 1;
-        *ret_why = "not moved: it was changed at the same time";
-        if (counts <= 0)
-            return counts < 0 ? HTW__RELAY_FAILED : HTW__RELAY_REFUSED;
-        report(victim, command, "sure", moves ? "moved" : "cancelled");
-        return HTW__RELAY_DONE;
-    case HTW__CHANGE_LATE:
-        report(victim, command, "late", "this may have come too late: the record is due too soon");
-        break;
-    case HTW__CHANGE_UNREAD:
-        report(victim, command, "unread",
-               "sent, and no relay has read it yet: it counts if one does in time");
-        break;
-    }
-    return HTW__RELAY_UNSURE;
-}
-
-static enum htw__relay_result change_page(struct htw__kafka *kafka,
-                                          const struct htw__relay_command *command, const char *id,
-                                          const struct htw__waiting_page *page,
-                                          char reason[HTW__RELAY_REASON_SIZE]) {
-    const char *why = why_not(page);
-    enum htw__relay_result result =
-        why == NULL ? change(kafka, command, &page->rows[0], &why) : HTW__RELAY_REFUSED;
-    if (result == HTW__RELAY_REFUSED)
-        snprintf(reason, HTW__RELAY_REASON_SIZE, "%s: %s", id, why);
-    return result;
+    enum htw__change state = htw__change_await(kafka, victim, offset, AWAIT_MS);
+    int counts =
+        moves && state == HTW__CHANGE_SURE ? has_counted(kafka, command, victim, offset) : 1;
+    *ret_why = "not moved: it was changed at the same time";
+    if (counts <= 0)
+        return counts < 0 ? HTW__RELAY_FAILED : HTW__RELAY_REFUSED;
+    report(victim, command, state);
+    return state == HTW__CHANGE_SURE ? HTW__RELAY_DONE : HTW__RELAY_UNSURE;
 }
 
 /* ---- all */
@@ -256,16 +236,22 @@ static enum htw__relay_result do_one(struct htw__kafka *kafka,
                                      const struct htw__relay_command *command, const char *id,
                                      char reason[HTW__RELAY_REASON_SIZE]) {
     struct htw__waiting_page page;
-    enum htw__relay_result result = HTW__RELAY_MISSING;
-    if (find(kafka, htw__bytes_of(id), &page) != 0)
+    enum htw__relay_result result = HTW__RELAY_DONE;
+    if (find(kafka, htw__bytes_of(id), &page) != 0) {
         result = HTW__RELAY_FAILED;
-    else if (page.count == 0)
+    } else if (page.count == 0) {
+        result = HTW__RELAY_MISSING;
         snprintf(reason, HTW__RELAY_REASON_SIZE, "%s: no record waits that has the id %s",
                  kafka->options.input, id);
-    else
-        result = command->action == HTW__RELAY_SHOW
-                     ? show_page(command, &page)
-                     : change_page(kafka, command, id, &page, reason);
+    } else if (command->action == HTW__RELAY_SHOW) {
+        for (size_t i = 0; i < page.count; i++)
+            show_row(&page.rows[i], command);
+    } else {
+        const char *why = why_not(&page);
+        result = why == NULL ? change(kafka, command, &page.rows[0], &why) : HTW__RELAY_REFUSED;
+        if (result == HTW__RELAY_REFUSED)
+            snprintf(reason, HTW__RELAY_REASON_SIZE, "%s: %s", id, why);
+    }
     htw__waiting_page_fini(&page);
     return result;
 }

@@ -154,8 +154,6 @@ static const struct htw__option rows[] = {
       .help = "list: only records with TEXT in value, key or htw-id" },
     { 'J', "json", NULL, htw__set_flag, AT(json), .also = ACTION,
       .help = "list, show, cancel, move: print for programs, a JSON object a line" },
-    { 0, "payload", NULL, htw__set_flag, AT(payload), .also = ACTION,
-      .help = "show: print the values alone, byte for byte" },
     { 0, "listen", "WHERE", htw__set_name, AT(listen), .also = ACTION,
       .help = "http: [ADDRESS:]PORT or unix:PATH (default 127.0.0.1:8480). Other\n"
               "addresses than 127.0.0.0/8 need a token" },
@@ -280,9 +278,6 @@ static bool complete_action(struct htw__relay_command *command, int count, char 
     if (!fits(command, count - 1 < actions[action].words_least,
               action == HTW__RELAY_MOVE ? "ID and WHEN expected" : "ID expected") ||
         !fits(command, count - 1 > actions[action].words_most, "more words than expected") ||
-        !fits(command,
-              command->payload && (action != HTW__RELAY_SHOW || command->json || count == 1),
-              "--payload is for show ID, without --json") ||
         !fits(command,
               action != HTW__RELAY_HTTP && (command->listen != NULL || command->token_file != NULL),
               "--listen and --token-file are for http"))

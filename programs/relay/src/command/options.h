@@ -28,7 +28,7 @@ struct htw__relay_command {
     bool has_action_options;
     struct htw__waiting_filter filter;
     size_t limit;
-    bool json, payload;
+    bool json;
     FILE *out; /* of JSON */
     char **ids;
     size_t id_count;

@@ -248,7 +248,6 @@ UNIT_TEST(relay_options_of_actions_that_are_wrong_are_refused) {
         { { "-bx", "cancel", "in" }, "cancel: ID expected" },
         { { "-bx", "move", "in", "a" }, "move: ID and WHEN expected" },
         { { "-bx", "move", "in", "a", "soon" }, "move: " },
-        { { "-bx", "show", "in", "--payload" }, "--payload is for show ID" },
         { { "-bx", "list", "in", "-n0" }, "--limit: not a number from 1 to " },
         { { "-bx", "list", "in", "--after=5" }, "--after: not what list has printed: 5" },
         { { "-bx", "-tout", "in", "-J" }, "an option of list, show, cancel, move or http" },
