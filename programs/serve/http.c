@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* http.c - `htw serve --http`: the page of a server; and the same beside its file, for `htw journal`. */
-#include "http.h"
+#include "server.h"
 
 #include "../kit/listen.h"
 #include "../kit/terminal.h"

@@ -5,12 +5,11 @@
  * A round asks epoll for events, runs the timers that are due, takes the operations that are back, and gives
  * connections their turns, first come, first served, for a limited time.
  */
-#include "loop.h"
+#include "server.h"
 
 #include "connection.h"
 #include "operation.h"
 #include "reservation.h"
-#include "start.h"
 
 #include "../../src/base/clock.h"
 #include "../../src/base/probe.h"

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* main.c - the program `htw-serve`, which `htw serve` runs. */
-#include "http.h"
-#include "loop.h"
-#include "start.h"
+#include "server.h"
 
 #include "../kit/command_line.h"
 #include "../kit/terminal.h"

@@ -71,6 +71,26 @@ enum htw__page_sort {
 };
 #define HTW__PAGE_SORTS "name", "delayed", "ready", "leased", "buried", "waiting"
 
+/* A queue. */
+struct htw__page_row {
+    char name[HTW_QUEUE_NAME_MAX + 1]; /* "": the default queue */
+    uint64_t of[HTW__SORTS];           /* by enum htw__page_sort; of the name: 0 */
+    int64_t paused_until_ns;
+};
+
+/* The first `limit`, in order. One row more than these, the last one of `order`, is for the next queue. */
+struct htw__page_selection {
+    const char *text; /* a part of the name; NULL: any */
+    uint32_t sort;
+    size_t limit, count;
+    uint64_t found, queues, totals[HTW__SORTS];
+    struct htw__page_row *rows, **order;
+};
+
+/* Fills it in; to be ended in any case. Returns 0 or an error of the journal. */
+int htw__page_select(struct htw_journal *journal, struct htw__page_selection *self);
+void htw__page_end_selection(struct htw__page_selection *self);
+
 /* Answers, or refuses the request and returns 0, or returns an error of the journal. */
 typedef int htw__page_answer(struct htw__page_ask *ask);
 htw__page_answer htw__page_queues, htw__page_queue, htw__page_metrics;

@@ -4,10 +4,6 @@
 
 #include "../kit/job.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define SLICE 100u
 #define PREVIEW_SIZE 200
 #define SHOWN_SIZE 65536
@@ -48,56 +44,37 @@ int htw__page_jobs(struct htw__page_ask *ask) {
 
 /* ---- all that are leased */
 
-struct queues {
-    size_t count, capacity;
-    char (*names)[HTW_QUEUE_NAME_MAX + 1];
-    bool has_failed;
-};
-
-static bool take_queue(void *context, const struct htw_queue_stats *stats) {
-    struct queues *self = context;
-    if (stats->leased == 0)
-        return true;
-    if (self->count == self->capacity) {
-        size_t capacity = self->capacity == 0 ? 16 : 2 * self->capacity;
-        void *names = realloc(self->names, capacity * sizeof(*self->names));
-        self->has_failed = names == NULL;
-        if (names == NULL)
-            return false;
-        self->names = names;
-        self->capacity = capacity;
-    }
-    strcpy(self->names[self->count++], stats->name == NULL ? "" : stats->name);
-    return self->count < LEASES_MAX;
-}
-
 static bool write_id(void *context, const struct htw_job_info *job) {
     htw__json_exact(context, NULL, (int64_t)job->id);
     return true;
 }
 
 /* How many, or an error. */
-static int write_leases(struct htw__page_ask *ask, struct queues *queues) {
-    int error = htw_journal_list_queues(ask->journal, take_queue, queues);
-    int count = queues->has_failed ? -ENOMEM : error;
+static int write_leases(struct htw__page_ask *ask, const struct htw__page_selection *queues) {
+    int count = 0;
     for (size_t i = 0; i < queues->count && count >= 0 && count < LEASES_MAX; i++) {
-        const char *queue = queues->names[i][0] == '\0' ? NULL : queues->names[i];
-        int got = list_jobs(ask, queue, HTW_JOB_LEASED, (size_t)(LEASES_MAX - count), write_id,
-                            &ask->json);
+        const struct htw__page_row *row = queues->order[i];
+        if (row->of[HTW__SORT_LEASED] == 0)
+            break;
+        int got = list_jobs(ask, *row->name == '\0' ? NULL : row->name, HTW_JOB_LEASED,
+                            (size_t)(LEASES_MAX - count), write_id, &ask->json);
         count = got < 0 ? got : count + got;
     }
     return count;
 }
 
+/* Of the queues with the most of them first. */
 int htw__page_leases(struct htw__page_ask *ask) {
-    struct queues queues = { .names = NULL };
+    struct htw__page_selection queues = { .sort = HTW__SORT_LEASED, .limit = LEASES_MAX };
+    int count = htw__page_select(ask->journal, &queues);
     htw__json_begin(&ask->json, NULL, '{');
     htw__json_begin(&ask->json, "leased", '[');
-    int count = write_leases(ask, &queues);
+    if (count == 0)
+        count = write_leases(ask, &queues);
     htw__json_end(&ask->json, ']');
     htw__json_bool(&ask->json, "more", count == LEASES_MAX);
     htw__json_end(&ask->json, '}');
-    free(queues.names);
+    htw__page_end_selection(&queues);
     return count < 0 ? count : 0;
 }
 

@@ -16,29 +16,15 @@ static const char *const names[] = { HTW__PAGE_SORTS }; /* by enum htw__page_sor
 
 /* ---- the first ones of all */
 
-struct row {
-    char name[HTW_QUEUE_NAME_MAX + 1]; /* "": the default queue */
-    uint64_t of[HTW__SORTS];           /* by enum htw__page_sort; of the name: 0 */
-    int64_t paused_until_ns;
-};
-
-/* The first `limit`, in order. One row more than these, the last one of `order`, is for the next queue. */
-struct selection {
-    const char *text; /* a part of the name; NULL: any */
-    uint32_t sort;
-    size_t limit, count;
-    uint64_t found, queues, totals[HTW__SORTS];
-    struct row *rows, **order;
-};
-
 /* The most first, and by name where that is equal, as all are by name. */
-static bool precedes(const struct selection *selection, const struct row *a, const struct row *b) {
+static bool precedes(const struct htw__page_selection *selection, const struct htw__page_row *a,
+                     const struct htw__page_row *b) {
     uint64_t left = a->of[selection->sort], right = b->of[selection->sort];
     return left != right ? left > right : strcmp(a->name, b->name) < 0;
 }
 
 /* Only what is used of it is written, as very many are passed. */
-static void set_row(struct row *row, const struct htw_queue_stats *stats) {
+static void set_row(struct htw__page_row *row, const struct htw_queue_stats *stats) {
     const char *name = stats->name == NULL ? "" : stats->name;
     row->of[HTW__SORT_DELAYED] = stats->delayed;
     row->of[HTW__SORT_READY] = stats->ready;
@@ -50,7 +36,7 @@ static void set_row(struct row *row, const struct htw_queue_stats *stats) {
     memcpy(row->name, name, strlen(name) + 1);
 }
 
-static void insert(struct selection *self, struct row *row) {
+static void insert(struct htw__page_selection *self, struct htw__page_row *row) {
     size_t low = 0, high = self->count;
     while (low < high) {
         size_t middle = (low + high) / 2;
@@ -66,8 +52,8 @@ static void insert(struct selection *self, struct row *row) {
 }
 
 static bool consider(void *context, const struct htw_queue_stats *stats) {
-    struct selection *self = context;
-    struct row *row = self->order[self->limit];
+    struct htw__page_selection *self = context;
+    struct htw__page_row *row = self->order[self->limit];
     set_row(row, stats);
     if (stats->name == NULL && row->of[HTW__SORT_JOBS] + row->of[HTW__SORT_WAITING] == 0)
         return true; /* it always exists */
@@ -82,7 +68,7 @@ static bool consider(void *context, const struct htw_queue_stats *stats) {
     return true;
 }
 
-static int select_queues(struct htw_journal *journal, struct selection *self) {
+int htw__page_select(struct htw_journal *journal, struct htw__page_selection *self) {
     self->rows = calloc(self->limit + 1, sizeof(*self->rows));
     self->order = malloc((self->limit + 1) * sizeof(*self->order));
     if (self->rows == NULL || self->order == NULL)
@@ -92,14 +78,14 @@ static int select_queues(struct htw_journal *journal, struct selection *self) {
     return htw_journal_list_queues(journal, consider, self);
 }
 
-static void end_selection(struct selection *self) {
+void htw__page_end_selection(struct htw__page_selection *self) {
     free(self->rows);
     free(self->order);
 }
 
 /* ---- JSON */
 
-static void write_row(struct htw__json *json, const struct row *row) {
+static void write_row(struct htw__json *json, const struct htw__page_row *row) {
     htw__json_begin(json, NULL, '{');
     htw__json_text(json, "name", *row->name == '\0' ? NULL : row->name);
     for (uint32_t i = HTW__SORT_DELAYED; i <= HTW__SORT_WAITING; i++)
@@ -119,7 +105,7 @@ static void write_server(struct htw__page_ask *ask) {
     htw__json_end(&ask->json, '}');
 }
 
-static void write_all(struct htw__page_ask *ask, const struct selection *self) {
+static void write_all(struct htw__page_ask *ask, const struct htw__page_selection *self) {
     htw__json_begin(&ask->json, NULL, '{');
     htw__json_begin(&ask->json, "queues", '[');
     for (size_t i = 0; i < self->count; i++)
@@ -134,17 +120,17 @@ static void write_all(struct htw__page_ask *ask, const struct selection *self) {
 }
 
 int htw__page_queues(struct htw__page_ask *ask) {
-    struct selection self = { .text = ask->text, .sort = ask->sort, .limit = ask->limit };
-    int error = select_queues(ask->journal, &self);
+    struct htw__page_selection self = { .text = ask->text, .sort = ask->sort, .limit = ask->limit };
+    int error = htw__page_select(ask->journal, &self);
     if (error == 0)
         write_all(ask, &self);
-    end_selection(&self);
+    htw__page_end_selection(&self);
     return error;
 }
 
 int htw__page_queue(struct htw__page_ask *ask) {
     struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
-    struct row row;
+    struct htw__page_row row;
     int error = htw_journal_get_queue(ask->journal, ask->queue, &stats);
     if (error != 0)
         return error;
@@ -167,7 +153,7 @@ static void print_label(FILE *out, const char *name) {
     }
 }
 
-static void print_metric(FILE *out, const struct selection *self, const char *name,
+static void print_metric(FILE *out, const struct htw__page_selection *self, const char *name,
                          const char *help, uint32_t from, uint32_t to) {
     htw__prometheus_describe(out, name, "gauge", help);
     for (size_t i = 0; i < self->count; i++) {
@@ -181,7 +167,7 @@ static void print_metric(FILE *out, const struct selection *self, const char *na
     }
 }
 
-static void print_metrics(struct htw__page_ask *ask, const struct selection *self) {
+static void print_metrics(struct htw__page_ask *ask, const struct htw__page_selection *self) {
     FILE *out = ask->http->out;
     struct htw__server_numbers numbers = htw__server_numbers(ask->page->server);
     htw__prometheus_value(
@@ -202,13 +188,13 @@ static void print_metrics(struct htw__page_ask *ask, const struct selection *sel
 }
 
 int htw__page_metrics(struct htw__page_ask *ask) {
-    struct selection self = { .sort = HTW__SORT_JOBS, .limit = METRICS_QUEUES_MAX };
-    int error = select_queues(ask->journal, &self);
+    struct htw__page_selection self = { .sort = HTW__SORT_JOBS, .limit = METRICS_QUEUES_MAX };
+    int error = htw__page_select(ask->journal, &self);
     if (error == 0)
         error = htw_journal_prometheus(ask->journal, ask->http->out);
     if (error == 0)
         print_metrics(ask, &self);
     ask->http->type = "text/plain; version=0.0.4; charset=utf-8";
-    end_selection(&self);
+    htw__page_end_selection(&self);
     return error;
 }

@@ -186,4 +186,29 @@ void htw__server_stop_timer(struct htw__serve_timer *timer);
 /* Gives the connection a turn, unless it waits for one. */
 void htw__server_queue(struct htw__connection *connection);
 
+/* ---- start.c: opens and closes a server, and accepts connections */
+
+/* False: it has said why. In both cases htw__server_close() is due, which says whether all is in the file. */
+bool htw__server_open(struct htw__server *server, const struct htw__serve_options *options);
+bool htw__server_close(struct htw__server *server);
+
+void htw__server_accept(struct htw__server *server, const struct htw__listener *listener);
+void htw__server_stop_listening(struct htw__server *server);
+
+/* ---- loop.c */
+
+/* Runs until a signal ends it, and all connections are closed. */
+void htw__serve_loop(struct htw__server *server);
+
+/* ---- http.c: the page (page.h), with --http, and beside its file */
+
+/* False: it has said why. */
+bool htw__serve_http_start(struct htw__server *server);
+
+/* Where the page is, for people; NULL: nowhere. */
+const char *htw__serve_http_name(void);
+
+/* Ends it, before the journal is closed. False: a request still waits for the disk, and so the process must end as it is. */
+bool htw__serve_http_stop(void);
+
 #endif /* HTW_SERVE_SERVER_H */

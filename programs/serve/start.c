@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* start.c - the journal and the sockets of a server; accepting connections, also when descriptors run out. */
-#include "start.h"
+#include "server.h"
 
 #include "connection.h"
 #include "reader.h"
