@@ -35,7 +35,6 @@ struct htw__step {
     bool is_in_memory_only; /* the file stays as it is */
     enum htw_job_state from, filed;
     struct htw__queue *queue; /* that counts the job as `filed` in the file; NULL: none does */
-    bool was_durable;
     struct htw__counters counters;
     struct htw__job *job; /* as it is after; NULL: memory does not need it */
     struct htw__whereabouts to;

@@ -120,7 +120,7 @@ static int open_file(struct htw_journal *journal, const char *path,
         if (error != 0)
             htw__database_close(&journal->database, false, 0);
     }
-    if (error != 0 && !journal->is_read_only)
+    if (error != 0)
         htw__journal_path_close(&journal->path, false);
     return error;
 }
@@ -162,8 +162,7 @@ static int end(struct htw_journal *journal) {
     htw__snapshots_close(journal);
     htw__database_close(&journal->database, !journal->has_failed && !journal->is_read_only,
                         journal->ids.next_block);
-    if (!journal->is_read_only)
-        htw__journal_path_close(&journal->path, true);
+    htw__journal_path_close(&journal->path, true);
     return 0;
 }
 

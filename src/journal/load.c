@@ -8,14 +8,16 @@
 /* ---- states */
 
 enum htw_job_state htw__filed_state(const struct htw__whereabouts *where) {
-    return htw__place_state(htw__place_class_of(where->place), where->is_leased, INT64_MAX,
-                            INT64_MIN);
+    static const enum htw_job_state states[] = { HTW_JOB_DELAYED, HTW_JOB_READY, HTW_JOB_BURIED,
+                                                 HTW_JOB_DONE };
+    return where->is_leased ? HTW_JOB_LEASED : states[htw__place_class_of(where->place)];
 }
 
 enum htw_job_state htw__state_in_file(const struct htw_journal *journal,
                                       const struct htw__whereabouts *where) {
-    return htw__place_state(htw__place_class_of(where->place), where->is_leased, where->deadline_ns,
-                            htw__journal_now(journal));
+    bool is_due = htw__place_class_of(where->place) == HTW__PLACE_DELAYED &&
+                  where->deadline_ns <= htw__journal_now(journal);
+    return is_due ? HTW_JOB_READY : htw__filed_state(where);
 }
 
 enum htw__job_state htw__state_in_memory(const struct htw__whereabouts *where) {

@@ -170,6 +170,7 @@ static int lock(struct htw__journal_path *self) {
 int htw__journal_path_find(struct htw__journal_path *self, const char *path) {
     struct stat status;
     memset(self, 0, sizeof(*self));
+    self->lock_fd = -1;
     if (realpath(path, self->name) == NULL || stat(self->name, &status) != 0)
         return fail_errno(path, errno);
     int error = judge_kind(path, status.st_mode);
@@ -181,6 +182,7 @@ int htw__journal_path_open(struct htw__journal_path *self, const char *path) {
     if (path == NULL) {
         strcpy(self->name, "(memory)");
         self->is_in_memory = true;
+        self->lock_fd = -1;
         return 0;
     }
     int error = resolve(path, self->name);
@@ -222,7 +224,7 @@ int htw__journal_path_sync_folder(const struct htw__journal_path *self) {
 
 void htw__journal_path_close(struct htw__journal_path *self, bool is_journal) {
     char file[PATH_MAX];
-    if (self->is_in_memory)
+    if (self->lock_fd < 0)
         return;
     lock_name(self, file);
     pthread_mutex_lock(&open_paths.mutex);

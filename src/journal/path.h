@@ -19,8 +19,8 @@ struct htw__journal_path {
     char name[PATH_MAX]; /* without symbolic links */
     bool made_lock_file; /* it was not there before */
     bool is_in_memory;   /* there is no file: only `name` is set */
-    int lock_fd;
-    dev_t device; /* of the lock file */
+    int lock_fd;         /* below 0: it has no lock */
+    dev_t device;        /* of the lock file */
     ino_t inode;
     unsigned fork_count;            /* htw__fork_count() when it was opened */
     struct htw__journal_path *next; /* in the list of the process */

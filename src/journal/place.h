@@ -77,16 +77,4 @@ static inline bool htw__place_is_put_ready(int64_t deadline_ns, int64_t put_us) 
     return put_us != 0 && deadline_ns / HTW_MICROSECOND <= put_us;
 }
 
-/* The state of a job that is at a place of this class, as far as the file and the clock know. */
-static inline enum htw_job_state htw__place_state(enum htw__place_class class, bool is_leased,
-                                                  int64_t deadline_ns, int64_t now_ns) {
-    static const enum htw_job_state states[] = { HTW_JOB_DELAYED, HTW_JOB_READY, HTW_JOB_BURIED,
-                                                 HTW_JOB_DONE };
-    if (class != HTW__PLACE_DELAYED)
-        return states[class];
-    if (deadline_ns <= now_ns)
-        return HTW_JOB_READY;
-    return is_leased ? HTW_JOB_LEASED : HTW_JOB_DELAYED;
-}
-
 #endif /* HTW_SRC_JOURNAL_PLACE_H */

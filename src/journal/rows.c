@@ -118,7 +118,9 @@ static int fetch_moved(struct htw__database *self, uint64_t id, struct htw__wher
                       .kicks = (uint32_t)sqlite3_column_int64(statement, 9) },
     };
     sqlite3_reset(statement);
-    return 0;
+    return htw__place_class_of(ret->place) <= HTW__PLACE_DONE
+               ? 0
+               : htw__database_distrust(self, "the place of a job is damaged");
 }
 
 static int change_moved_place(struct htw__database *self, enum htw__statement which, uint64_t id,

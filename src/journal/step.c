@@ -40,8 +40,8 @@ bool htw__step_waits(const struct htw_journal *journal, const struct htw__step *
 
 static enum htw_job_state state_of(const struct htw_journal *journal, const struct htw__job *job) {
     if (job->state == HTW__JOB_WAITING)
-        return htw__place_state(HTW__PLACE_DELAYED, false, job->position.deadline_ns,
-                                htw__journal_now(journal));
+        return job->position.deadline_ns <= htw__journal_now(journal) ? HTW_JOB_READY
+                                                                      : HTW_JOB_DELAYED;
     return job->state == HTW__JOB_READY ? HTW_JOB_READY : HTW_JOB_LEASED;
 }
 
@@ -80,7 +80,6 @@ int htw__step_hold(struct htw_journal *journal, struct htw__step *step) {
         return 0;
     step->from = state_of(journal, job);
     step->counters = job->counters;
-    step->was_durable = job->is_durable;
     step->queue = job->queue;
     step->filed = job->filed;
     /* The change of its end is under way. */
@@ -96,7 +95,7 @@ int htw__step_hold(struct htw_journal *journal, struct htw__step *step) {
     if (error != 0)
         return error;
     bool is_delivered = job->state == HTW__JOB_DELIVERING || job->state == HTW__JOB_IN_FLIGHT;
-    step->is_in_memory_only = (step->kind == HTW_JOB_EXTEND && !step->was_durable) ||
+    step->is_in_memory_only = (step->kind == HTW_JOB_EXTEND && !job->is_durable) ||
                               (step->kind == HTW__STEP_LEASE && !step->request->is_durable &&
                                job->state == HTW__JOB_READY);
     if (step->kind == HTW_JOB_EXTEND && is_delivered)
@@ -273,35 +272,14 @@ static int find_by_key(struct htw_journal *journal, struct htw__step *step) {
     return error;
 }
 
-static int write_move(struct htw_journal *journal, struct htw__step *step, struct htw__job_row *row,
-                      struct htw__whereabouts *where) {
-    const struct htw__whereabouts before = *where;
-    uint32_t queue = row->queue;
-    if (!step->is_held) {
-        step->from = htw__state_in_file(journal, where);
-        step->counters = where->counters;
-        step->was_durable = where->is_leased;
-    }
-    int error = step->is_held ? 0 : check(step);
-    if (error != 0 && step->is_optional) {
-        htw__database_fetch_end(&journal->database);
-        step->kind = HTW__STEP_NONE;
-        return 0;
-    }
-    if (error == 0) {
-        aim(journal, step, row, where);
-        step->to = *where;
-        if (htw__state_in_memory(where) != HTW__JOB_QUEUED)
-            error = htw__job_load(journal, step->id, row, where, &step->job);
-    }
-    htw__database_fetch_end(&journal->database);
-    if (error == 0)
-        error = htw__database_move(&journal->database, step->id, where);
-    if (error == 0) {
-        count(journal, queue, &before, -1);
-        count(journal, queue, where, 1);
-    }
-    return error;
+/* Where the job is to be, and as memory then has it. */
+static int move_in_memory(struct htw_journal *journal, struct htw__step *step,
+                          const struct htw__job_row *row, struct htw__whereabouts *where) {
+    aim(journal, step, row, where);
+    step->to = *where;
+    return htw__state_in_memory(where) == HTW__JOB_QUEUED
+               ? 0
+               : htw__job_load(journal, step->id, row, where, &step->job);
 }
 
 /* Memory knows what the job counts as. */
@@ -328,15 +306,29 @@ static int write_step(struct htw_journal *journal, struct htw__step *step, bool 
     error = fetch(journal, step->id, &row, &where);
     if (error != 0)
         return error;
-    if (!ends)
-        return write_move(journal, step, &row, &where);
-    htw__database_fetch_end(&journal->database);
+    const struct htw__whereabouts before = where;
+    uint32_t queue = row.queue;
     if (!step->is_held) {
         step->from = htw__state_in_file(journal, &where);
         step->counters = where.counters;
         error = check(step);
     }
-    return error == 0 ? end(journal, step->id, row.queue, &where, is_kept) : error;
+    bool is_left_out = error != 0 && step->is_optional;
+    if (error == 0 && !ends)
+        error = move_in_memory(journal, step, &row, &where);
+    htw__database_fetch_end(&journal->database);
+    if (is_left_out)
+        step->kind = HTW__STEP_NONE;
+    if (is_left_out || error != 0)
+        return is_left_out ? 0 : error;
+    if (ends)
+        return end(journal, step->id, queue, &where, is_kept);
+    error = htw__database_move(&journal->database, step->id, &where);
+    if (error == 0) {
+        count(journal, queue, &before, -1);
+        count(journal, queue, &where, 1);
+    }
+    return error;
 }
 
 int htw__step_write(struct htw_journal *journal, struct htw__step *step) {

@@ -219,6 +219,17 @@ ROWS_TEST(rows_of_blocks_that_are_damaged_are_refused) {
     assert_non_null(strstr(htw_journal_error(), "the table of blocks is damaged"));
 }
 
+ROWS_TEST(rows_of_a_job_in_no_place_are_damaged) {
+    struct htw__job_row row = { .payload = "" };
+    struct htw__whereabouts where = { .place = htw__place_done(0, 1) +
+                                               (UINT64_C(1) << HTW__PLACE_CLASS_BITS) };
+    assert_int_equal(htw__database_begin(&database), 0);
+    assert_int_equal(htw__database_insert_moved(&database, 1, &row, &where), 0);
+    commit();
+    assert_int_equal(htw__database_fetch(&database, 1, &row, &where), -EIO);
+    assert_true(database.is_distrusted);
+}
+
 /* ---- queues */
 
 static char visited[64];
