@@ -36,6 +36,13 @@ struct htw__queue_counts {
     int64_t of[HTW__QUEUE_STATES];
 };
 
+/* The end of the wait of a request, or of the pause of a queue: in one heap (lease.h). */
+struct htw__end {
+    struct htw__heap_node node;
+    int64_t at_ns;
+    uint64_t request; /* its number; 0: of a queue */
+};
+
 struct htw__queue {
     struct htw__key_node by_name, by_number;
     struct htw__link listed; /* among all that have a name */
@@ -63,9 +70,8 @@ struct htw__queue {
 
     struct htw__link waits; /* requests, in order of their calls */
     uint64_t waiting;
-    uint64_t last_request;   /* the number of the last one that has named it */
-    int64_t paused_until_ns; /* INT64_MIN: not paused */
-    struct htw__heap_node pause;
+    uint64_t last_request; /* the number of the last one that has named it */
+    struct htw__end pause; /* INT64_MIN: not paused */
     struct htw_queue_policy policy;
     const struct htw_queue_policy *new_policy; /* in the transaction that is open; NULL: stays */
     char name[];                               /* and a 0 */

@@ -19,14 +19,12 @@ static const struct htw__work work = { .kind = HTW__OWN_LEASE };
 
 /* ---- requests */
 
-static struct htw__request *request_of_end(const struct htw__heap_node *end) {
-    return HTW_CONTAINER_OF((uintptr_t)end, struct htw__request, end);
-}
+#define END(heap_node) HTW_CONTAINER_OF((uintptr_t)(heap_node), struct htw__end, node)
 
 static bool ends_before(const struct htw__heap_node *a, const struct htw__heap_node *b) {
-    const struct htw__request *left = request_of_end(a), *right = request_of_end(b);
-    return left->wait_until_ns != right->wait_until_ns ? left->wait_until_ns < right->wait_until_ns
-                                                       : left->number < right->number;
+    const struct htw__end *left = END(a), *right = END(b);
+    return left->at_ns != right->at_ns ? left->at_ns < right->at_ns
+                                       : left->request < right->request;
 }
 
 void htw__leases_init(struct htw__leases *leases, const struct htw_allocator *allocator) {
@@ -55,7 +53,7 @@ static void enqueue(struct htw_journal *journal, struct htw__request *request, b
         request->waits[i].queue->waiting++;
     }
     if (!is_blocked)
-        htw__heap_push(&journal->leases.ends, &request->end);
+        htw__heap_push(&journal->leases.ends, &request->end.node);
 }
 
 static void dequeue(struct htw_journal *journal, struct htw__request *request) {
@@ -66,8 +64,8 @@ static void dequeue(struct htw_journal *journal, struct htw__request *request) {
         htw__link_unlink(&request->waits[i].link);
         request->waits[i].queue->waiting--;
     }
-    if (request->end.place != 0)
-        htw__heap_remove(&journal->leases.ends, &request->end);
+    if (request->end.node.place != 0)
+        htw__heap_remove(&journal->leases.ends, &request->end.node);
 }
 
 /* ---- those that were served */
@@ -150,7 +148,7 @@ static struct htw__job *choose(struct htw_journal *journal, const struct htw__re
     for (size_t i = 0; i < request->count; i++) {
         struct htw__queue *queue = request->waits[i].queue;
         struct htw__job *job = htw__queue_next(queue);
-        if (job == NULL && !htw__queue_is_whole(queue) && queue->paused_until_ns == INT64_MIN) {
+        if (job == NULL && !htw__queue_is_whole(queue) && queue->pause.at_ns == INT64_MIN) {
             *ret_is_blocked = true;
             htw__leases_look(journal, queue);
         } else if (job != NULL &&
@@ -178,7 +176,7 @@ static void begin(struct htw_journal *journal, struct htw__request *request) {
         enqueue(journal, request, true);
     else if (best != NULL)
         grant(journal, request, best);
-    else if (request->wait_until_ns <= htw__journal_now(journal))
+    else if (request->end.at_ns <= htw__journal_now(journal))
         append_served(journal, request, -ETIMEDOUT);
     else
         enqueue(journal, request, false);
@@ -250,38 +248,64 @@ static void expire(struct htw_journal *journal, struct htw__job *job) {
     htw__jobs_unhold(&journal->jobs, job);
 }
 
-static struct htw__request *first_end(const struct htw_journal *journal) {
+static struct htw__end *first_end(const struct htw_journal *journal) {
     const struct htw__heap_node *first = htw__heap_first(&journal->leases.ends);
-    return first == NULL ? NULL : request_of_end(first);
+    return first == NULL ? NULL : END(first);
 }
 
-void htw__leases_resume(struct htw_journal *journal, int64_t now) {
-    struct htw__queue *queue;
-    while ((queue = htw__queues_resume(&journal->queues, now)) != NULL) {
-        htw__leases_serve(journal, queue);
-        htw__queues_drop(&journal->queues, queue);
-    }
+static void resume(struct htw_journal *journal, struct htw__queue *queue) {
+    htw__heap_remove(&journal->leases.ends, &queue->pause.node);
+    queue->pause.at_ns = INT64_MIN;
+    journal->leases.pauses--;
+    htw__leases_serve(journal, queue);
+    htw__queues_drop(&journal->queues, queue);
+}
+
+int htw__leases_reserve(struct htw_journal *journal) {
+    struct htw__leases *leases = &journal->leases;
+    return htw__heap_reserve(&leases->ends, &journal->allocator,
+                             htw__key_table_count(&leases->by_number) + leases->pauses + 1);
+}
+
+int htw__lease_pause(struct htw_journal *journal, struct htw__queue *queue, int64_t until_ns) {
+    struct htw__heap *ends = &journal->leases.ends;
+    if (queue->pause.at_ns != INT64_MIN)
+        htw__heap_remove(ends, &queue->pause.node);
+    else if (htw__leases_reserve(journal) == 0)
+        journal->leases.pauses++;
+    else
+        return -ENOMEM;
+    queue->pause.at_ns = until_ns == INT64_MIN ? INT64_MIN + 1 : until_ns;
+    htw__heap_push(ends, &queue->pause.node);
+    if (until_ns <= htw__journal_now(journal))
+        resume(journal, queue);
+    return 0;
+}
+
+static void expire_ends(struct htw_journal *journal, int64_t now) {
+    struct htw__end *end;
+    while ((end = first_end(journal)) != NULL && end->at_ns <= now)
+        if (end->request == 0)
+            resume(journal, HTW_CONTAINER_OF(end, struct htw__queue, pause));
+        else
+            append_served(journal, HTW_CONTAINER_OF(end, struct htw__request, end), -ETIMEDOUT);
 }
 
 void htw__leases_expire(struct htw_journal *journal, int64_t now) {
     struct htw__job *job;
-    struct htw__request *request;
     if (journal->is_closing || journal->has_failed)
         return;
-    while ((job = htw__jobs_first(&journal->jobs.leases)) != NULL && job->lease_end_ns <= now)
+    while ((job = htw__jobs_first(&journal->jobs.leases)) != NULL && //
+           job->lease_end_ns <= now)
         expire(journal, job);
-    htw__leases_resume(journal, now);
-    while ((request = first_end(journal)) != NULL && request->wait_until_ns <= now)
-        append_served(journal, request, -ETIMEDOUT);
+    expire_ends(journal, now);
 }
 
 int64_t htw__leases_next(const struct htw_journal *journal) {
     const struct htw__job *job = htw__jobs_first(&journal->jobs.leases);
-    const struct htw__request *request = first_end(journal);
-    return htw__clock_earlier(
-        htw__queues_next_end(&journal->queues),
-        htw__clock_earlier(job == NULL ? HTW_NEVER_NS : job->lease_end_ns,
-                           request == NULL ? HTW_NEVER_NS : request->wait_until_ns));
+    const struct htw__end *end = first_end(journal);
+    return htw__clock_earlier(job == NULL ? HTW_NEVER_NS : job->lease_end_ns,
+                              end == NULL ? HTW_NEVER_NS : end->at_ns);
 }
 
 /* ---- for request.c */

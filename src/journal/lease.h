@@ -27,12 +27,12 @@ struct htw__request {
     htw_leased *leased;
     void *arg;
     uint64_t id; /* the job that is wanted; 0: any of the queues */
-    int64_t lease_ns, wait_until_ns;
+    int64_t lease_ns;
     bool is_durable;
     bool is_waiting; /* in the lists of its queues */
     bool
         is_blocked; /* ... and before the reader has read, nothing is leased to it, so that the order holds */
-    struct htw__heap_node end; /* by `wait_until_ns`, unless it waits for the reader */
+    struct htw__end end; /* of its wait; in the heap, unless it waits for the reader */
     int result;
     uint64_t job; /* that was leased to it */
     uint32_t attempt;
@@ -68,8 +68,11 @@ void htw__lease_failed(struct htw_journal *journal, struct htw__request *request
 int64_t htw__lease_end(const struct htw_journal *journal, int64_t job_ns, int64_t wanted_ns,
                        int64_t now);
 
-/* Ends pauses whose time has come. */
-void htw__leases_resume(struct htw_journal *journal, int64_t now);
+/* Makes room for another request, or another pause. 0 or -ENOMEM. */
+int htw__leases_reserve(struct htw_journal *journal);
+
+/* Pauses a queue until an instant, or ends its pause. 0 or -ENOMEM. */
+int htw__lease_pause(struct htw_journal *journal, struct htw__queue *queue, int64_t until_ns);
 
 /* Ends leases, requests and pauses whose time has come; and when it has something to do. */
 void htw__leases_expire(struct htw_journal *journal, int64_t now);

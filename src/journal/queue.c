@@ -15,13 +15,6 @@
 
 /* ---- all queues */
 
-static bool ends_before(const struct htw__heap_node *a, const struct htw__heap_node *b) {
-    const struct htw__queue *left = CONTAINER(a, pause), *right = CONTAINER(b, pause);
-    return left->paused_until_ns != right->paused_until_ns
-               ? left->paused_until_ns < right->paused_until_ns
-               : left->number < right->number;
-}
-
 static size_t size_of(size_t name_size) {
     return sizeof(struct htw__queue) + name_size + 1;
 }
@@ -37,7 +30,7 @@ static struct htw__queue *create(struct htw__queues *queues, const char *name, s
     htw__heap_init(&queue->ready, htw__jobs_precede);
     htw__ring_init(&queue->waits);
     queue->window = HTW__TURN_LAST;
-    queue->paused_until_ns = INT64_MIN;
+    queue->pause.at_ns = INT64_MIN;
     htw_queue_policy_init(&queue->policy);
     return queue;
 }
@@ -54,7 +47,6 @@ int htw__queues_init(struct htw__queues *queues, const struct htw_allocator *all
     queues->allocator = *allocator;
     htw__key_table_init(&queues->by_name, allocator);
     htw__key_table_init(&queues->by_number, allocator);
-    htw__heap_init(&queues->pauses, ends_before);
     htw__ring_init(&queues->named);
     queues->seed = htw__random_seed(queues);
     queues->next_number = 1;
@@ -74,7 +66,6 @@ void htw__queues_fini(struct htw__queues *queues) {
         destroy(queues, CONTAINER(node, by_name));
     htw__key_table_fini(&queues->by_name);
     htw__key_table_fini(&queues->by_number);
-    htw__heap_fini(&queues->pauses, &queues->allocator);
     if (queues->unnamed != NULL)
         destroy(queues, queues->unnamed);
 }
@@ -144,7 +135,7 @@ int htw__queues_get(struct htw__queues *queues, const char *name, struct htw__qu
 
 void htw__queues_drop(struct htw__queues *queues, struct htw__queue *queue) {
     if (queue == queues->unnamed || queue->attached > 0 || queue->users > 0 || queue->is_stored ||
-        queue->is_dirty || queue->is_wanted || queue->paused_until_ns != INT64_MIN)
+        queue->is_dirty || queue->is_wanted || queue->pause.at_ns != INT64_MIN)
         return;
     htw__key_table_remove(&queues->by_name, &queue->by_name);
     htw__key_table_remove(&queues->by_number, &queue->by_number);
@@ -182,37 +173,10 @@ struct htw__queue *htw__queues_take_wanted(struct htw__queues *queues) {
     return queue;
 }
 
-/* ---- pauses */
-
-int htw__queue_pause(struct htw__queues *queues, struct htw__queue *queue, int64_t until_ns) {
-    if (queue->paused_until_ns != INT64_MIN)
-        htw__heap_remove(&queues->pauses, &queue->pause);
-    else if (htw__heap_reserve(&queues->pauses, &queues->allocator,
-                               (size_t)queues->pauses.count + 1) != 0)
-        return -ENOMEM;
-    queue->paused_until_ns = until_ns == INT64_MIN ? INT64_MIN + 1 : until_ns;
-    htw__heap_push(&queues->pauses, &queue->pause);
-    return 0;
-}
-
-int64_t htw__queues_next_end(const struct htw__queues *queues) {
-    const struct htw__heap_node *first = htw__heap_first(&queues->pauses);
-    return first == NULL ? HTW_NEVER_NS : CONTAINER(first, pause)->paused_until_ns;
-}
-
-struct htw__queue *htw__queues_resume(struct htw__queues *queues, int64_t now) {
-    if (queues->pauses.count == 0 || htw__queues_next_end(queues) > now)
-        return NULL;
-    struct htw__queue *queue = CONTAINER(htw__heap_first(&queues->pauses), pause);
-    htw__heap_remove(&queues->pauses, &queue->pause);
-    queue->paused_until_ns = INT64_MIN;
-    return queue;
-}
-
 /* ---- the next job */
 
 struct htw__job *htw__queue_next(const struct htw__queue *queue) {
-    if (queue->paused_until_ns != INT64_MIN)
+    if (queue->pause.at_ns != INT64_MIN)
         return NULL;
     struct htw__job *first = htw__jobs_first(&queue->ready);
     return first != NULL && htw__queue_covers(queue, htw__turn_of(first)) ? first : NULL;
@@ -405,7 +369,7 @@ void htw__queue_stats(const struct htw__queues *queues, const struct htw__queue 
         .buried = (uint64_t)counts.of[HTW_JOB_BURIED],
         .done = (uint64_t)counts.of[HTW_JOB_DONE],
         .waiting = queue->waiting,
-        .paused_until_ns = queue->paused_until_ns,
+        .paused_until_ns = queue->pause.at_ns,
         .policy = queue->policy,
     };
 }

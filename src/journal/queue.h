@@ -21,7 +21,6 @@ struct htw__queues {
     uint64_t seed;
     uint64_t next_number;
     struct htw__queue_counts all; /* the `counts` of all queues */
-    struct htw__heap pauses;      /* by their end */
     struct htw__queue *unnamed;   /* the default queue */
     struct htw__link named;       /* the others, the newest last */
     struct htw__queue *wanted;    /* those whose windows are to be moved */
@@ -57,15 +56,6 @@ bool htw__queues_are_used(const struct htw__queues *queues);
 /* The queue after `queue`, which begins with the default one; NULL: none. The order does not change. */
 struct htw__queue *htw__queues_next(const struct htw__queues *queues,
                                     const struct htw__queue *queue);
-
-/* Pauses it until an instant. 0 or -ENOMEM. */
-int htw__queue_pause(struct htw__queues *queues, struct htw__queue *queue, int64_t until_ns);
-
-/* The next queue whose pause has ended by `now`, which is resumed; NULL: none. */
-struct htw__queue *htw__queues_resume(struct htw__queues *queues, int64_t now);
-
-/* When the next pause ends. */
-int64_t htw__queues_next_end(const struct htw__queues *queues);
 
 /* Whether a READY job of the file belongs in memory. */
 static inline bool htw__queue_covers(const struct htw__queue *queue, struct htw__turn turn) {

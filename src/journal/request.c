@@ -140,7 +140,7 @@ static struct htw__request *create(struct htw_journal *journal, const struct htw
     request->arg = arg;
     request->id = lease->id;
     request->lease_ns = lease->lease_ns;
-    request->wait_until_ns = lease->wait_until_ns;
+    request->end.at_ns = lease->wait_until_ns;
     request->is_durable = lease->is_durable;
     return request;
 }
@@ -149,7 +149,7 @@ static struct htw__request *create(struct htw_journal *journal, const struct htw
 static int find_queues(struct htw_journal *journal, struct htw__request *request,
                        const struct htw_lease *lease, bool all) {
     struct htw__queues *queues = &journal->queues;
-    request->number = ++journal->leases.last_number;
+    request->number = request->end.request = ++journal->leases.last_number;
     for (size_t i = 0; i < lease->queue_count; i++) {
         struct htw__wait *wait = &request->waits[request->count];
         int error = all ? htw__queues_get(queues, lease->queues[i], &wait->queue) : 0;
@@ -171,16 +171,15 @@ static int find_queues(struct htw_journal *journal, struct htw__request *request
 static int prepare(struct htw_journal *journal, struct htw__request *request,
                    const struct htw_lease *lease) {
     int error = find_queues(journal, request, lease, false);
-    if (request->wait_until_ns <= htw__journal_now(journal))
-        request->wait_until_ns = INT64_MIN; /* also if the clock is set back */
+    if (request->end.at_ns <= htw__journal_now(journal))
+        request->end.at_ns = INT64_MIN; /* also if the clock is set back */
     else if (error == 0 && request->count < lease->queue_count &&
              !htw__lease_finds_job(journal, request)) {
         forget_queues(journal, request);
         error = find_queues(journal, request, lease, true);
     }
     if (error == 0)
-        error = htw__heap_reserve(&journal->leases.ends, &journal->allocator,
-                                  htw__key_table_count(&journal->leases.by_number) + 1);
+        error = htw__leases_reserve(journal);
     if (error == -EAGAIN)
         return htw__journal_fail_as(error, "there are too many queues");
     return error == -ENOMEM ? htw__journal_fail_as(error, "no memory for a request") : error;
@@ -300,13 +299,8 @@ int htw_journal_pause(struct htw_journal *journal, const char *name, int64_t unt
     error = journal->has_failed   ? -EIO
             : journal->is_closing ? -ESHUTDOWN
                                   : htw__queues_get(&journal->queues, name, &queue);
-    if (error == 0) {
-        error = htw__queue_pause(&journal->queues, queue, until_ns);
-        if (error == 0)
-            htw__leases_resume(journal, htw__journal_now(journal));
-        else
-            htw__queues_drop(&journal->queues, queue);
-    }
+    if (error == 0 && (error = htw__lease_pause(journal, queue, until_ns)) != 0)
+        htw__queues_drop(&journal->queues, queue);
     htw__slots_arm(journal);
     htw__mutex_unlock(&journal->mutex);
     return error == 0 ? 0

@@ -70,7 +70,8 @@ struct htw__reader {
 struct htw__leases {
     struct htw__key_table by_number; /* all requests that were not told */
     uint64_t seed, last_number;
-    struct htw__heap ends;
+    struct htw__heap ends; /* of waits and of pauses */
+    size_t pauses;         /* queues that are paused */
     struct htw__request *served, **last_served;
 };
 
