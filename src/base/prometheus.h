@@ -23,14 +23,12 @@ static inline const char *htw__metric_type(const char *name) {
     return strstr(name, "_total") != NULL ? "counter" : "gauge";
 }
 
-/* The value of such a metric: what has "_seconds" at its end is in nanoseconds. Not printed as a floating-point number,
+/* The value of such a metric: what has "_seconds" in its name is in nanoseconds. Not printed as a floating-point number,
    whose decimal point would depend on the locale. Returns `text`. */
 #define HTW__METRIC_TEXT 32
 static inline char *htw__metric_text(const char *name, uint64_t value,
                                      char text[HTW__METRIC_TEXT]) {
-    static const char unit[] = "_seconds";
-    size_t length = strlen(name), end = sizeof(unit) - 1;
-    if (length > end && strcmp(name + length - end, unit) == 0)
+    if (strstr(name, "_seconds") != NULL)
         snprintf(text, HTW__METRIC_TEXT, "%" PRIu64 ".%09" PRIu64, value / 1000000000,
                  value % 1000000000);
     else

@@ -9,10 +9,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static const char *separator(const struct htw__answer_text *text) {
-    return htw__text_ends_with(text, '[') ? "" : ",";
-}
-
 /* What cannot be read for want of memory: the whole answer is then refused. */
 static void check(struct htw__answer_text *text, int error) {
     text->has_failed |= error != 0;
@@ -20,24 +16,16 @@ static void check(struct htw__answer_text *text, int error) {
 
 /* ---- sites */
 
-static void write_counts(const struct htw_site_stats *stats, struct htw__answer_text *text) {
-    htw__text_add(text,
-                  ",\"pending\":%" PRIu64 ",\"armed\":%" PRIu64 ",\"cancelled\":%" PRIu64
-                  ",\"expired\":%" PRIu64 ",\"late\":%" PRIu64 ",\"callback_ns\":%" PRIu64
-                  ",\"wakeups\":%" PRIu64,
-                  stats->pending, stats->armed, stats->cancelled, stats->expired, stats->late,
-                  stats->callback_ns, stats->wakeups);
-}
-
 static void write_rows(const struct htw__site_rows *self, struct htw__answer_text *text) {
     uint32_t order[HTW__ROWS_SHOWN];
     htw__greatest_sort(&self->greatest, order);
     htw__text_add(text, ",\"sites\":[");
     for (uint32_t i = 0; i < self->greatest.count; i++) {
         const struct htw__site_row *row = &self->rows[order[i]];
-        htw__text_add(text, "%s{", separator(text));
+        htw__text_separate(text);
+        htw__text_add(text, "{");
         htw__origin_write(&row->origin, text);
-        write_counts(&row->stats, text);
+        htw__fields_write(htw__site_fields, &row->stats, text);
         htw__text_add(text, ",\"next_ns\":%" PRId64 "}",
                       row->stats.next_ns == HTW_NEVER_NS ? -1 : row->stats.next_ns);
     }
@@ -45,7 +33,7 @@ static void write_rows(const struct htw__site_rows *self, struct htw__answer_tex
     if (!htw__site_rows_have_others(self))
         return;
     htw__text_add(text, ",\"others\":{\"sites\":%" PRIu64, self->others_count);
-    write_counts(&self->others, text);
+    htw__fields_write(htw__site_fields, &self->others, text);
     htw__text_add(text, "}");
 }
 
@@ -68,8 +56,8 @@ static void write_sites(struct htw_scheduler *scheduler, uint32_t sources,
 
 static void write_instant(struct htw__answer_text *text, const char *member, int64_t ns,
                           uint64_t timers, const struct htw__origin *origin) {
-    htw__text_add(text, "%s{\"%s\":%" PRId64 ",\"timers\":%" PRIu64 ",", separator(text), member,
-                  ns, timers);
+    htw__text_separate(text);
+    htw__text_add(text, "{\"%s\":%" PRId64 ",\"timers\":%" PRIu64 ",", member, ns, timers);
     htw__origin_write(origin, text);
     htw__text_add(text, "}");
 }
@@ -134,7 +122,8 @@ static void write_groups(struct htw_scheduler *scheduler, uint32_t sources,
     htw__text_add(text, ",\"groups\":[");
     for (uint32_t i = 0; i < self.greatest.count; i++) {
         const struct group *group = &self.of[order[i]];
-        htw__text_add(text, "%s{", separator(text));
+        htw__text_separate(text);
+        htw__text_add(text, "{");
         htw__text_add_string(text, "\"name\":", group->name);
         htw__text_add(text,
                       ",\"address\":\"0x%" PRIxPTR "\",\"pending\":%" PRIu64
@@ -161,13 +150,6 @@ static void write_scheduler(struct htw_scheduler *scheduler, uint32_t sources,
     write_groups(scheduler, sources, text);
 }
 
-static void write_jobs(const struct htw__queue_row *row, struct htw__answer_text *text) {
-    htw__text_add(text,
-                  ",\"delayed\":%" PRIu64 ",\"ready\":%" PRIu64 ",\"leased\":%" PRIu64
-                  ",\"buried\":%" PRIu64 ",\"waiting\":%" PRIu64,
-                  row->delayed, row->ready, row->leased, row->buried, row->waiting);
-}
-
 static void write_queues(const struct htw_monitor_source *source, uint32_t sources,
                          struct htw__answer_text *text) {
     struct htw__queue_rows *self = htw__allocate(text->allocator, sizeof(*self));
@@ -180,15 +162,16 @@ static void write_queues(const struct htw_monitor_source *source, uint32_t sourc
     htw__text_add(text, ",\"queue_list\":[");
     for (uint32_t i = 0; i < self->greatest.count; i++) {
         const struct htw__queue_row *row = &self->rows[order[i]];
-        htw__text_add(text, "%s{", separator(text));
+        htw__text_separate(text);
+        htw__text_add(text, "{");
         htw__text_add_string(text, "\"name\":", row->name);
-        write_jobs(row, text);
+        htw__fields_write(htw__queue_fields, row, text);
         htw__text_add(text, ",\"paused\":%s}", row->is_paused ? "true" : "false");
     }
     htw__text_add(text, "]");
     if (self->others_count > 0) {
         htw__text_add(text, ",\"other_queues\":{\"queues\":%" PRIu64, self->others_count);
-        write_jobs(&self->others, text);
+        htw__fields_write(htw__queue_fields, &self->others, text);
         htw__text_add(text, "}");
     }
     htw__release(text->allocator, self, sizeof(*self));

@@ -41,11 +41,11 @@ static void write_scheduler(void *context, const struct htw__sample *sample) {
     struct htw_scheduler_level level = HTW_SCHEDULER_LEVEL_INIT;
     struct htw_scheduler *scheduler = sample->source->of.scheduler;
     (void)htw_scheduler_get_level(scheduler, 0, &level); /* there is one */
+    htw__text_separate(self->text);
     htw__text_add(self->text,
-                  "%s{\"name\":\"%s\",\"tick_ns\":%" PRId64 ",\"wheel_size\":%" PRIu32
+                  "{\"name\":\"%s\",\"tick_ns\":%" PRId64 ",\"wheel_size\":%" PRIu32
                   ",\"observed\":",
-                  htw__text_ends_with(self->text, '[') ? "" : ",", sample->name, level.bucket_ns,
-                  level.buckets);
+                  sample->name, level.bucket_ns, level.buckets);
     htw__observed_write(htw_scheduler_observed(scheduler), self->text);
     htw__text_add(self->text, "}");
     self->schedulers[self->scheduler_count++] = sample->source->number;

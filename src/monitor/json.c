@@ -20,37 +20,25 @@
 /* For readers: it changes when they would misunderstand. */
 #define FORMAT 1
 
-/* The sum of times may be more, where a deadline was years ago. */
-static int64_t fitting(uint64_t number) {
-    return number < INT64_MAX ? (int64_t)number : INT64_MAX;
-}
-
-static void write_fields(const struct htw__sample *sample, struct htw__answer_text *text) {
-    for (const struct htw__field *field = htw__fields(sample->source->kind); field->name != NULL;
-         field++)
-        htw__text_add(text, ",\"%s\":%" PRId64, field->name,
-                      fitting(htw__sample_value(sample, field)));
-}
-
 static void write_numbers(const char *name, const uint64_t *numbers, size_t count,
                           struct htw__answer_text *text) {
     htw__text_add(text, ",\"%s\":[", name);
     for (size_t i = 0; i < count; i++)
-        htw__text_add(text, "%s%" PRId64, i == 0 ? "" : ",", fitting(numbers[i]));
+        htw__text_add(text, "%s%" PRIu64, i == 0 ? "" : ",", numbers[i]);
     htw__text_add(text, "]");
 }
+
+static const struct htw__field distribution_fields[] = {
+#define DISTRIBUTION(member) HTW__FIELD(struct htw_distribution, NULL, member, NULL)
+    DISTRIBUTION(count),  DISTRIBUTION(sum_ns),  DISTRIBUTION(p50_ns), DISTRIBUTION(p90_ns),
+    DISTRIBUTION(p99_ns), DISTRIBUTION(p999_ns), DISTRIBUTION(max_ns), HTW__FIELDS_END,
+};
 
 /* `histogram` NULL: none is known. */
 static void write_distribution(const char *name, const struct htw_distribution *distribution,
                                const uint64_t *histogram, struct htw__answer_text *text) {
-    htw__text_add(text,
-                  ",\"%s\":{\"count\":%" PRId64 ",\"sum_ns\":%" PRId64 ",\"p50_ns\":%" PRId64
-                  ",\"p90_ns\":%" PRId64 ",\"p99_ns\":%" PRId64 ",\"p999_ns\":%" PRId64
-                  ",\"max_ns\":%" PRId64,
-                  name, fitting(distribution->count), fitting(distribution->sum_ns),
-                  fitting(distribution->p50_ns), fitting(distribution->p90_ns),
-                  fitting(distribution->p99_ns), fitting(distribution->p999_ns),
-                  fitting(distribution->max_ns));
+    htw__text_add(text, ",\"%s\":{", name);
+    htw__fields_write(distribution_fields, distribution, text);
     if (histogram != NULL)
         write_numbers("histogram", histogram, HTW_SCHEDULER_HISTOGRAM_BUCKETS, text);
     htw__text_add(text, "}");
@@ -114,19 +102,24 @@ static void write_lent(struct htw__lent_wheel *lent, struct htw__answer_text *te
 
 /* ---- shards */
 
+static const struct htw__field shard_fields[] = {
+#define SHARD(member) HTW__FIELD(struct htw_scheduler_shard, NULL, member, NULL)
+    SHARD(scheduled), SHARD(cancelled), SHARD(moved),        SHARD(demoted),
+    SHARD(in_wheels), SHARD(groups),    SHARD(memory_bytes), HTW__FIELDS_END,
+};
+
 static void write_shards(struct htw_scheduler *scheduler, struct htw__answer_text *text) {
     int count = 1;
     htw__text_add(text, ",\"shards\":[");
     for (uint32_t i = 0; (int)i < count; i++) {
         struct htw_scheduler_shard shard = HTW_SCHEDULER_SHARD_INIT;
         count = htw_scheduler_get_shard(scheduler, i, &shard);
-        if (count > 0)
-            htw__text_add(text,
-                          "%s{\"scheduled\":%" PRIu64 ",\"cancelled\":%" PRIu64
-                          ",\"moved\":%" PRIu64 ",\"demoted\":%" PRIu64 ",\"in_wheels\":%" PRIu64
-                          ",\"groups\":%" PRIu64 ",\"memory_bytes\":%" PRIu64 "}",
-                          i == 0 ? "" : ",", shard.scheduled, shard.cancelled, shard.moved,
-                          shard.demoted, shard.in_wheels, shard.groups, shard.memory_bytes);
+        if (count <= 0)
+            continue;
+        htw__text_separate(text);
+        htw__text_add(text, "{");
+        htw__fields_write(shard_fields, &shard, text);
+        htw__text_add(text, "}");
     }
     htw__text_add(text, "]");
 }
@@ -141,7 +134,7 @@ struct writer {
 
 static void write_numbers_of(const struct htw__sample *sample, struct htw__answer_text *text) {
     struct htw_monitor_source *source = sample->source;
-    write_fields(sample, text);
+    htw__fields_write(htw__fields(source->kind), &sample->of, text);
     switch (source->kind) {
     case HTW__SOURCE_SCHEDULER:
         write_distribution("lateness", &sample->of.scheduler.stats.lateness,
@@ -169,8 +162,8 @@ static void write_numbers_of(const struct htw__sample *sample, struct htw__answe
 
 static void write_source(void *context, const struct htw__sample *sample) {
     const struct writer *self = context;
-    htw__text_add(self->text, "%s{\"name\":\"%s\"", htw__text_ends_with(self->text, '[') ? "" : ",",
-                  sample->name);
+    htw__text_separate(self->text);
+    htw__text_add(self->text, "{\"name\":\"%s\"", sample->name);
     if (sample->error != 0) {
         htw__text_add(self->text, ",\"error\":\"%s\"}", htw_strerror(sample->error));
         return;

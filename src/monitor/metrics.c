@@ -86,7 +86,7 @@ static void write_field(const struct writer *self, const struct htw__field *fiel
     while ((sample = next(self, &index)) != NULL)
         htw__text_add(self->text, "%s{%s=\"%s\"} %s\n", metric->name, htw__kind_name(self->kind),
                       sample->name,
-                      htw__metric_text(metric->name, htw__sample_value(sample, field), text));
+                      htw__metric_text(metric->name, htw__metric_value(metric, &sample->of), text));
 }
 
 static void write_fields(const struct writer *self) {
@@ -196,21 +196,6 @@ static void write_waits(const struct writer *self) {
 
 /* ---- sites */
 
-static const struct {
-    const char *metric, *help;
-    size_t offset;
-} site_metrics[] = {
-#define SITE(metric, member, help) \
-    { metric, help, offsetof(struct htw_site_stats, member) }
-    SITE("htw_site_pending", pending, "Timers of a site that are pending."),
-    SITE("htw_site_armed_total", armed, "Timers armed at a site."),
-    SITE("htw_site_cancelled_total", cancelled, "Timers of a site cancelled."),
-    SITE("htw_site_expired_total", expired, "Callbacks of a site started."),
-    SITE("htw_site_late_total", late, "Callbacks of a site that started late."),
-    SITE("htw_site_wakeups_total", wakeups, "Times a timer of a site woke an expirer."),
-    SITE("htw_site_callback_seconds_total", callback_ns, "Time in callbacks of a site."),
-};
-
 static void add_label(const struct writer *self, const char *name, const char *value) {
     if (*value == '\0')
         return;
@@ -236,75 +221,58 @@ static void add_labels(const struct writer *self, const struct htw__origin *orig
     add_label(self, "callback", origin->symbol);
 }
 
-static void write_site(const struct writer *self, size_t metric, const char *scheduler,
-                       const struct htw__origin *origin, const struct htw_site_stats *stats) {
-    uint64_t value =
-        *(const uint64_t *)(const void *)((const char *)stats + site_metrics[metric].offset);
-    htw__text_add(self->text, "%s{scheduler=\"%s\"", site_metrics[metric].metric, scheduler);
+static void write_site(const struct writer *self, const struct htw__metric *metric,
+                       const char *scheduler, const struct htw__origin *origin,
+                       const struct htw_site_stats *stats) {
+    char value[HTW__METRIC_TEXT];
+    htw__text_add(self->text, "%s{scheduler=\"%s\"", metric->name, scheduler);
     if (origin != NULL)
         add_labels(self, origin);
     else
         add_label(self, "site", "other");
-    if (site_metrics[metric].offset == offsetof(struct htw_site_stats, callback_ns))
-        htw__text_add(self->text, "} %" PRIu64 ".%09" PRIu64 "\n", value / 1000000000,
-                      value % 1000000000);
-    else
-        htw__text_add(self->text, "} %" PRIu64 "\n", value);
+    htw__text_add(self->text, "} %s\n",
+                  htw__metric_text(metric->name, htw__metric_value(metric, stats), value));
+}
+
+static void write_site_metric(const struct writer *self, const struct htw__metric *metric) {
+    describe(self, metric->name, htw__metric_type(metric->name), metric->help);
+    for (unsigned i = 0; i < self->count; i++) {
+        const struct htw__site_rows *sites = &self->kept[i].sites;
+        const char *scheduler = self->kept[i].sample.name;
+        for (uint32_t j = 0; j < sites->greatest.count; j++)
+            write_site(self, metric, scheduler, &sites->rows[j].origin, &sites->rows[j].stats);
+        if (sites->rows != NULL && htw__site_rows_have_others(sites))
+            write_site(self, metric, scheduler, NULL, &sites->others);
+    }
 }
 
 static void write_sites(const struct writer *self) {
     bool are_counted = false;
     for (unsigned i = 0; i < self->count; i++)
         are_counted |= self->kept[i].sites.rows != NULL;
-    for (size_t metric = 0; are_counted && metric < sizeof(site_metrics) / sizeof(site_metrics[0]);
-         metric++) {
-        const char *name = site_metrics[metric].metric;
-        describe(self, name, htw__metric_type(name), site_metrics[metric].help);
-        for (unsigned i = 0; i < self->count; i++) {
-            const struct htw__site_rows *sites = &self->kept[i].sites;
-            const char *scheduler = self->kept[i].sample.name;
-            for (uint32_t j = 0; j < sites->greatest.count; j++)
-                write_site(self, metric, scheduler, &sites->rows[j].origin, &sites->rows[j].stats);
-            if (sites->rows != NULL && htw__site_rows_have_others(sites))
-                write_site(self, metric, scheduler, NULL, &sites->others);
-        }
-    }
+    for (const struct htw__field *field = htw__site_fields; are_counted && field->name != NULL;
+         field++)
+        write_site_metric(self, &field->metric);
 }
 
 /* ---- queues: named as by `htw serve --http` */
 
-static const struct {
-    const char *state; /* NULL: of those that wait for jobs */
-    size_t offset;
-} queue_numbers[] = {
-#define QUEUE(state, member) \
-    { state, offsetof(struct htw__queue_row, member) }
-    QUEUE("delayed", delayed), QUEUE("ready", ready), QUEUE("leased", leased),
-    QUEUE("buried", buried),   QUEUE(NULL, waiting),
-};
-
-static void write_queue(const struct writer *self, const char *journal,
-                        const struct htw__queue_row *row, bool is_of_jobs) {
-    for (size_t i = 0; i < sizeof(queue_numbers) / sizeof(queue_numbers[0]); i++) {
-        const char *state = queue_numbers[i].state;
-        if ((state != NULL) != is_of_jobs)
-            continue;
-        htw__text_add(self->text, "%s{journal=\"%s\",queue=\"",
-                      is_of_jobs ? "htw_journal_queue_jobs" : "htw_journal_queue_waiting", journal);
-        htw__text_add_escaped(self->text, row->name);
-        htw__text_add(self->text, "\"");
-        add_label(self, "state", state != NULL ? state : "");
-        htw__text_add(
-            self->text, "} %" PRIu64 "\n",
-            *(const uint64_t *)(const void *)((const char *)row + queue_numbers[i].offset));
-    }
+static void write_queue(const struct writer *self, const struct htw__field *field,
+                        const char *journal, const struct htw__queue_row *row) {
+    const char *metric = field->metric.name;
+    htw__text_add(self->text, "%s{journal=\"%s\",queue=\"",
+                  metric != NULL ? metric : "htw_journal_queue_jobs", journal);
+    htw__text_add_escaped(self->text, row->name);
+    htw__text_add(self->text, "\"");
+    add_label(self, "state", metric != NULL ? "" : field->name);
+    htw__text_add(self->text, "} %" PRIu64 "\n", htw__metric_value(&field->metric, row));
 }
 
-static void write_queue_metric(const struct writer *self, bool is_of_jobs) {
+static void write_queue_field(const struct writer *self, const struct htw__field *field) {
     for (unsigned i = 0; i < self->count; i++) {
         const struct htw__queue_rows *queues = self->kept[i].queues;
         for (uint32_t j = 0; queues != NULL && j < queues->greatest.count; j++)
-            write_queue(self, self->kept[i].sample.name, &queues->rows[j], is_of_jobs);
+            write_queue(self, field, self->kept[i].sample.name, &queues->rows[j]);
     }
 }
 
@@ -321,10 +289,11 @@ static void write_queues(const struct writer *self) {
             htw__text_add(self->text, "htw_journal_queues_left_out{journal=\"%s\"} %" PRIu64 "\n",
                           self->kept[i].sample.name, self->kept[i].queues->others_count);
     describe(self, "htw_journal_queue_jobs", "gauge", "Jobs of a queue now.");
-    write_queue_metric(self, true);
-    describe(self, "htw_journal_queue_waiting", "gauge",
-             "Requests that wait for a job of a queue.");
-    write_queue_metric(self, false);
+    for (const struct htw__field *field = htw__queue_fields; field->name != NULL; field++) {
+        if (field->metric.name != NULL)
+            describe(self, field->metric.name, "gauge", field->metric.help);
+        write_queue_field(self, field);
+    }
 }
 
 /* ---- all of it */

@@ -20,9 +20,10 @@ static const struct {
 void htw__observed_write(uint32_t observed, struct htw__answer_text *text) {
     htw__text_add(text, "[");
     for (size_t i = 0; i < WORD_COUNT; i++)
-        if ((observed & words[i].bit) != 0)
-            htw__text_add(text, "%s\"%s\"", htw__text_ends_with(text, '[') ? "" : ",",
-                          words[i].word);
+        if ((observed & words[i].bit) != 0) {
+            htw__text_separate(text);
+            htw__text_add(text, "\"%s\"", words[i].word);
+        }
     htw__text_add(text, "]");
 }
 
@@ -79,8 +80,8 @@ static void apply(void *context, const struct htw__sample *sample) {
         return;
     int error = htw_scheduler_observe(
         scheduler, (htw_scheduler_observed(scheduler) & ~change->off) | change->on);
-    htw__text_add(change->text, "%s{\"name\":\"%s\",\"observed\":",
-                  htw__text_ends_with(change->text, '[') ? "" : ",", sample->name);
+    htw__text_separate(change->text);
+    htw__text_add(change->text, "{\"name\":\"%s\",\"observed\":", sample->name);
     htw__observed_write(htw_scheduler_observed(scheduler), change->text);
     if (error != 0)
         htw__text_add(change->text, ",\"error\":\"%s\"", htw_strerror(error));

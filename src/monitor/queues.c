@@ -6,13 +6,19 @@
 
 #include <stdio.h>
 
+const struct htw__field htw__queue_fields[] = {
+#define QUEUE(metric, member, help) HTW__FIELD(struct htw__queue_row, metric, member, help)
+    QUEUE(NULL, delayed, NULL),
+    QUEUE(NULL, ready, NULL),
+    QUEUE(NULL, leased, NULL),
+    QUEUE(NULL, buried, NULL),
+    QUEUE("htw_journal_queue_waiting", waiting, "Requests that wait for a job of a queue."),
+    HTW__FIELDS_END,
+};
+
 static void add_other(struct htw__queue_rows *self, const struct htw__queue_row *row) {
     self->others_count++;
-    self->others.delayed += row->delayed;
-    self->others.ready += row->ready;
-    self->others.leased += row->leased;
-    self->others.buried += row->buried;
-    self->others.waiting += row->waiting;
+    htw__fields_add(htw__queue_fields, &self->others, row);
 }
 
 /* The journal holds its lock. */

@@ -7,35 +7,26 @@
 
 #include <string.h>
 
-#define FIELD(type, called, member, text)    \
-    {                                        \
-        .name = #member, .metric = {         \
-            .name = (called),                \
-            .help = (text),                  \
-            .offset = offsetof(type, member) \
-        }                                    \
-    }
-#define END \
-    { .name = NULL }
-
 static const struct htw__field scheduler_fields[] = {
-#define SCHEDULER(metric, member, help) FIELD(struct htw_scheduler_stats, metric, member, help),
-    HTW__SCHEDULER_METRICS(SCHEDULER) END,
+#define SCHEDULER(metric, member, help) \
+    HTW__FIELD(struct htw_scheduler_stats, metric, member, help),
+    HTW__SCHEDULER_METRICS(SCHEDULER) HTW__FIELDS_END,
 };
 
 static const struct htw__field purgatory_fields[] = {
-#define PURGATORY(metric, member, help) FIELD(struct htw_purgatory_stats, metric, member, help),
+#define PURGATORY(metric, member, help) \
+    HTW__FIELD(struct htw_purgatory_stats, metric, member, help),
 #define PART(member) PURGATORY(NULL, member, NULL)
-    HTW__PURGATORY_METRICS(PURGATORY, PART) END,
+    HTW__PURGATORY_METRICS(PURGATORY, PART) HTW__FIELDS_END,
 };
 
 static const struct htw__field journal_fields[] = {
-#define JOURNAL(metric, member, help) FIELD(struct htw_journal_stats, metric, member, help),
-    HTW__JOURNAL_METRICS(JOURNAL) END,
+#define JOURNAL(metric, member, help) HTW__FIELD(struct htw_journal_stats, metric, member, help),
+    HTW__JOURNAL_METRICS(JOURNAL) HTW__FIELDS_END,
 };
 
 static const struct htw__field wheel_fields[] = {
-#define WHEEL(metric, member, help) FIELD(struct htw_wheel_stats, metric, member, help)
+#define WHEEL(metric, member, help) HTW__FIELD(struct htw_wheel_stats, metric, member, help)
     WHEEL("htw_wheel_scheduled_total", scheduled, "Timers armed that were not pending."),
     WHEEL("htw_wheel_moved_total", moved, "Timers armed that were pending."),
     WHEEL("htw_wheel_cancelled_total", cancelled, "Timers cancelled."),
@@ -45,7 +36,7 @@ static const struct htw__field wheel_fields[] = {
     WHEEL("htw_wheel_advances_total", advances, "Times the clock advanced to a bucket in use."),
     WHEEL("htw_wheel_pending", pending, "Timers pending."),
     WHEEL("htw_wheel_memory_bytes", memory_bytes, "Memory of the wheel, without timers."),
-    END,
+    HTW__FIELDS_END,
 };
 
 const struct htw__field *htw__fields(enum htw__source_kind kind) {
@@ -56,6 +47,26 @@ const struct htw__field *htw__fields(enum htw__source_kind kind) {
         [HTW__SOURCE_WHEEL] = wheel_fields,
     };
     return fields[kind];
+}
+
+/* The sum of times may be more than readers hold, where a deadline was years ago. */
+static int64_t fitting(uint64_t number) {
+    return number < INT64_MAX ? (int64_t)number : INT64_MAX;
+}
+
+void htw__fields_write(const struct htw__field *fields, const void *stats,
+                       struct htw__answer_text *text) {
+    for (const struct htw__field *field = fields; field->name != NULL; field++) {
+        htw__text_separate(text);
+        htw__text_add(text, "\"%s\":%" PRId64, field->name,
+                      fitting(htw__metric_value(&field->metric, stats)));
+    }
+}
+
+void htw__fields_add(const struct htw__field *fields, void *to, const void *from) {
+    for (const struct htw__field *field = fields; field->name != NULL; field++)
+        *(uint64_t *)(void *)((char *)to + field->metric.offset) +=
+            htw__metric_value(&field->metric, from);
 }
 
 const char *htw__kind_name(enum htw__source_kind kind) {

@@ -29,13 +29,30 @@ struct htw__field {
     struct htw__metric metric; /* for Prometheus; its name is NULL: it is written apart */
 };
 
-/* All fields of a kind; the last one has no name. */
+#define HTW__FIELD(type, called, member, text)       \
+    {                                                \
+#member, {                                   \
+            (called), (text), offsetof(type, member) \
+        }                                            \
+    }
+
+/* Behind the last field: it has no name. */
+#define HTW__FIELDS_END   \
+    {                     \
+        NULL, {           \
+            NULL, NULL, 0 \
+        }                 \
+    }
+
+/* All fields of a kind. */
 const struct htw__field *htw__fields(enum htw__source_kind kind);
 
-static inline uint64_t htw__sample_value(const struct htw__sample *sample,
-                                         const struct htw__field *field) {
-    return htw__metric_value(&field->metric, &sample->of);
-}
+/* Members of an object of JSON. */
+void htw__fields_write(const struct htw__field *fields, const void *stats,
+                       struct htw__answer_text *text);
+
+/* Adds the numbers of `from` to those of `to`. */
+void htw__fields_add(const struct htw__field *fields, void *to, const void *from);
 
 /* "scheduler", "purgatory", "journal" or "wheel". */
 const char *htw__kind_name(enum htw__source_kind kind);

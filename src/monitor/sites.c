@@ -2,6 +2,18 @@
 /* sites.c - the sites of a scheduler, for an answer. */
 #include "sites.h"
 
+const struct htw__field htw__site_fields[] = {
+#define SITE(metric, member, help) HTW__FIELD(struct htw_site_stats, metric, member, help)
+    SITE("htw_site_pending", pending, "Timers of a site that are pending."),
+    SITE("htw_site_armed_total", armed, "Timers armed at a site."),
+    SITE("htw_site_cancelled_total", cancelled, "Timers of a site cancelled."),
+    SITE("htw_site_expired_total", expired, "Callbacks of a site started."),
+    SITE("htw_site_late_total", late, "Callbacks of a site that started late."),
+    SITE("htw_site_callback_seconds_total", callback_ns, "Time in callbacks of a site."),
+    SITE("htw_site_wakeups_total", wakeups, "Times a timer of a site woke an expirer."),
+    HTW__FIELDS_END,
+};
+
 /* How much a site does: its timers, what was counted of them, and the microseconds in its callbacks. */
 static uint64_t weight_of(const struct htw_site_stats *stats) {
     return stats->pending + stats->armed + stats->expired + stats->wakeups + stats->late +
@@ -9,13 +21,7 @@ static uint64_t weight_of(const struct htw_site_stats *stats) {
 }
 
 static void add(struct htw_site_stats *sum, const struct htw_site_stats *stats) {
-    sum->pending += stats->pending;
-    sum->armed += stats->armed;
-    sum->cancelled += stats->cancelled;
-    sum->expired += stats->expired;
-    sum->late += stats->late;
-    sum->callback_ns += stats->callback_ns;
-    sum->wakeups += stats->wakeups;
+    htw__fields_add(htw__site_fields, sum, stats);
     if (stats->next_ns < sum->next_ns)
         sum->next_ns = stats->next_ns;
 }

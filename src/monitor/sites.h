@@ -5,6 +5,7 @@
 
 #include "greatest.h"
 #include "origin.h"
+#include "sample.h"
 
 struct htw__site_row {
     struct htw__origin origin;
@@ -17,6 +18,9 @@ struct htw__site_rows {
     uint64_t others_count;      /* sites that are not among them */
     struct htw_site_stats others;
 };
+
+/* What is told of a site, of struct htw_site_stats. */
+extern const struct htw__field htw__site_fields[];
 
 /* Fills the rows. `rows` and `greatest` are initialized. 0, or a negative errno. */
 int htw__site_rows_take(struct htw__site_rows *self, struct htw_scheduler *scheduler);

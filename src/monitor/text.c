@@ -52,6 +52,11 @@ void htw__text_add(struct htw__answer_text *text, const char *format, ...) {
     va_end(arguments);
 }
 
+void htw__text_separate(struct htw__answer_text *text) {
+    if (!htw__text_ends_with(text, '[') && !htw__text_ends_with(text, '{'))
+        htw__text_add(text, ",");
+}
+
 void htw__text_add_escaped(struct htw__answer_text *text, const char *string) {
     for (; *string != '\0'; string++) {
         if (*string == '"' || *string == '\\')

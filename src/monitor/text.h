@@ -29,6 +29,9 @@ static inline bool htw__text_ends_with(const struct htw__answer_text *text, char
 void htw__text_add(struct htw__answer_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Separates an element of a list, or a member of an object, from the one before it. */
+void htw__text_separate(struct htw__answer_text *text);
+
 /* Appends a text that the program has chosen, escaped as JSON and Prometheus want it. Bytes that are not printable
    ASCII are shown as '?'. */
 void htw__text_add_escaped(struct htw__answer_text *text, const char *string);
