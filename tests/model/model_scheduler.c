@@ -671,7 +671,9 @@ static void end(void) {
     uint64_t pending = htw_pending(model.scheduler);
     int64_t visited = 0;
     model.is_quiet = true;
+    failing_allocator_fail(&model.memory, 1, true);
     EXPECT(htw_scheduler_stop(model.scheduler, take_unexpired, &visited) == 0);
+    failing_allocator_relent(&model.memory);
     EXPECT((uint64_t)visited == pending);
     for (int i = 0; i < TIMERS; i++)
         if (ideal.timers[i].lives)

@@ -167,23 +167,6 @@ UNIT_TEST(inspect_shards_add_up_to_the_statistics) {
     htw_scheduler_destroy(s);
 }
 
-UNIT_TEST(inspect_counts_timers_with_a_span_by_class) {
-    struct htw_scheduler *s = create(0, MS, 1);
-    struct htw_scheduler_shard shard = HTW_SCHEDULER_SHARD_INIT;
-    struct htw_spec spec = HTW_SPEC_INIT;
-    spec.callback = run;
-    spec.when_ns = HTW_SECOND;
-    assert_int_equal(htw_group_create(s, &spec.group), 0);
-    for (int i = 0; i < 20; i++) {
-        spec.span_ns = i % 2 * HTW_SECOND;
-        assert_int_equal(htw_schedule_spec(s, &spec, NULL, NULL), 0);
-    }
-    assert_int_equal(htw_scheduler_get_shard(s, 0, &shard), 1);
-    assert_int_equal(shard.in_wheels, 10 + 1);
-    htw_group_destroy(spec.group);
-    htw_scheduler_destroy(s);
-}
-
 UNIT_TEST(inspect_histograms_hold_what_the_statistics_count) {
     struct htw_scheduler *s = create(0, MS, 1);
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;

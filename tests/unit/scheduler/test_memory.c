@@ -114,18 +114,6 @@ LATER_TEST(rearmed_without_memory_wakes_up_once_a_turn) {
     }
 }
 
-LATER_TEST(stop_without_memory_hands_everything_back) {
-    struct htw_spec spec = hooked_spec(f, 1, HTW_NEVER_NS);
-    arm(f, 0, DELAY_NS);
-    arm_spec(f, 1, &spec);
-    refuse_all(f);
-    assert_int_equal(htw_scheduler_stop(f->scheduler, probe_visit, NULL), 0);
-    relent(f);
-    for (unsigned i = 0; i < 2; i++)
-        assert_int_equal(f->probes[i].visits, 1);
-    assert_int_equal(f->probes[1].releases, 1);
-}
-
 /* So that a burst which comes again and again does not ask for memory each time. */
 LATER_TEST(shard_that_is_empty_again_keeps_one_page) {
     enum { TIMERS = 10000 }; /* some three pages */
