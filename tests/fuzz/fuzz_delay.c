@@ -43,19 +43,29 @@ static void begin(struct htw__delay *delay, const struct htw__options *options, 
         fuzz_fail("no memory");
 }
 
-/* As in delay.c, without what waits. */
+static bool has_line(struct htw__delay *delay) {
+    const char *bytes;
+    size_t size;
+    return htw__input_peek(&delay->input, &bytes, &size);
+}
+
+/* As in delay.c with --simulate. */
 static void loop(struct htw__delay *delay) {
-    enum htw__delay_next next;
-    int64_t due_ns;
     htw__input_advance(&delay->input);
-    do {
+    for (;;) {
         while (htw__delay_collect_due(delay) || delay->output.count > 0)
             FUZZ_CHECK(htw__output_write(&delay->output) == 0);
         htw__delay_accept_lines(delay);
-        next = htw__delay_next(delay, &due_ns);
-        if (htw__delay_wants_input(delay) && !htw__delay_has_line(delay))
-            FUZZ_CHECK(htw__input_read(&delay->input) == 0);
-    } while (next != HTW__DELAY_IS_FINISHED);
+        if (htw__delay_wants_input(delay)) {
+            if (!has_line(delay))
+                FUZZ_CHECK(htw__input_read(&delay->input) == 0);
+            continue;
+        }
+        uint64_t tick = htw_wheel_next(delay->wheel);
+        if (tick == HTW_NEVER_TICK)
+            return;
+        htw__timeline_jump(&delay->timeline, tick);
+    }
 }
 
 /* ---- what is expected */
