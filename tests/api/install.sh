@@ -187,24 +187,6 @@ for name in timeouts scheduler_hello; do
     "./$name.static" | cmp - shared.out
 done
 
-# The programs for event loops, where the library of the loop is installed. 77: the kernel forbids it.
-for loop in 'epoll' 'io_uring liburing' 'libuv libuv' 'libev' 'libevent libevent' 'glib glib-2.0'; do
-    name=${loop%% *}
-    peer=${loop#"$name"}
-    flags=''
-    # shellcheck disable=SC2086 # none or one word
-    [ -z "$peer" ] || flags=$(pkg-config --cflags --libs $peer) || { echo "NOT TESTED: $name, whose library is not installed"; continue; }
-    if [ "$name" = libev ]; then
-        echo '#include <ev.h>' | cc -E - >ev.out 2>&1 || { echo "NOT TESTED: $name, whose library is not installed"; continue; }
-        flags=-lev
-    fi
-    # shellcheck disable=SC2046,SC2086 # words
-    cc -std=c11 -o "loop_$name" "$root/examples/loops/$name.c" $(pkg-config --cflags --libs htw) $flags
-    status=0
-    LD_LIBRARY_PATH=$prefix/lib "./loop_$name" || status=$?
-    [ "$status" = 0 ] || [ "$name $status" = 'io_uring 77' ] || { echo "$name: status $status"; exit 1; }
-done
-
 with_pkg_config
 with_cmake
 with_meson

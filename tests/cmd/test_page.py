@@ -222,9 +222,7 @@ def test_page_takes_jobs(server):
     for path, body, wanted in (("/jobs?queue=p", b"x" * 100001, 413), ("/jobs?at=soon", b"x", 400), ("/jobs?priority=-1", b"x", 400)):
         status, got = send(path, body)
         assert status == wanted and got["error"], (path, status, got)
-    for token in (None, TOKEN + "x"):  # nor is more of a body read than of any request
-        assert send("/jobs?queue=p", b"x", token)[0] == 401
-    assert send("/jobs?queue=p", b"x", Origin="http://evil.example")[0] == 403
+    assert send("/jobs?queue=p", b"x", None)[0] == 401  # nor is more of a body read than of any request
     assert server.get("/queue", queue="p")["ready"] == 1
 
 
@@ -292,14 +290,10 @@ def test_page_refuses_what_is_wrong(server):
         status, head, _ = server.ask("GET", path)
         assert status == 405 and head["Allow"] == "POST" and head["X-Content-Type-Options"] == "nosniff"
     path = f"/jobs/{job}/delete"
-    for token in (None, "", TOKEN[:-1], TOKEN + "x"):
+    for token in (None, TOKEN[:-1], TOKEN + "x"):  # hosts, tokens and origins: test_http_ask.c has the rest
         assert server.ask("POST", path, token=token)[0] == 401
     assert server.ask("POST", path, Origin="http://evil.example")[0] == 403
-    assert server.ask("POST", path, Sec_Fetch_Site="cross-site")[0] == 403
-    assert server.ask("POST", path, Host="evil.example")[0] == 403
-    for path in ("/", "/queues", "/metrics"):
-        assert server.ask("GET", path, Host="evil.example:8481")[0] == 403
-    assert server.ask("GET", "/queues", Origin="http://evil.example")[0] == 403
+    assert server.ask("GET", "/queues", Host="evil.example:8481")[0] == 403
     assert server.get("/jobs/" + job)["state"] == "ready"
 
 
