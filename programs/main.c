@@ -3,8 +3,8 @@
 #include "delay/delay.h"
 #include "delay/options.h"
 #include "draw/draw.h"
-#include "journal/journal.h"
-#include "replay/replay.h"
+#include "journal/actions.h"
+#include "replay/flight.h"
 #include "kit/command_line.h"
 #include "kit/terminal.h"
 
@@ -28,13 +28,15 @@ static int print_version(void) {
 }
 
 #ifdef HTW_HAS_JOURNAL
-#define run_journal htw__journal_command
+#define RUN_JOURNAL htw__journal_command
 #else
-static int run_journal(int argc, char *argv[]) {
-    (void)argc, (void)argv;
-    fputs("htw journal: this htw was built without SQLite, and so without journals\n", stderr);
-    return HTW__EXIT_USAGE;
-}
+#define RUN_JOURNAL NULL /* this htw was built without SQLite */
+#endif
+
+#ifdef HTW_HAS_TOP
+#define RUN_REPLAY htw__replay_command
+#else
+#define RUN_REPLAY NULL /* ... or without jansson */
 #endif
 
 static int run_delay(int argc, char *argv[]) {
@@ -45,17 +47,6 @@ static int run_delay(int argc, char *argv[]) {
     return htw__delay_run(&options);
 }
 
-#ifdef HTW_HAS_TOP
-#define run_replay htw__replay_command
-#else
-static int run_replay(int argc, char *argv[]) {
-    (void)argc, (void)argv;
-    fputs("htw replay: this htw was built without jansson, and so reads no flight records\n",
-          stderr);
-    return HTW__EXIT_USAGE;
-}
-#endif
-
 /* In the order of the help. */
 static const struct command {
     const char *name, *about;
@@ -64,9 +55,9 @@ static const struct command {
     { "cron", "run the commands of a file by the calendar", NULL },
     { "delay", "release the lines of the input, each at its time", run_delay },
     { "draw", "draw the wheel that holds the timers of the input", htw__draw_command },
-    { "journal", "put jobs into a file, take them at their time, and look at them", run_journal },
+    { "journal", "put jobs into a file, take them at their time, and look at them", RUN_JOURNAL },
     { "relay", "deliver records of Kafka, each at its time", NULL },
-    { "replay", "show in a browser which timers have woken a program", run_replay },
+    { "replay", "show in a browser which timers have woken a program", RUN_REPLAY },
     { "serve", "keep jobs for workers: a server for any client of beanstalkd", NULL },
     { "top", "show what the timers of a running program do", NULL },
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* crontab.c - what a crontab of the system says and `htw cron` does not do: `--check` warns of it. */
-#include "table.h"
+#include "cron.h"
 
 #include <pwd.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  *
  * One thread does all of it: it lets the scheduler run callbacks, and waits for processes between.
  */
-#include "jobs.h"
+#include "cron.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,7 +5,7 @@
 #include "../kit/times.h"
 #include "../kit/terminal.h"
 #include "../kit/visible.h"
-#include "jobs.h"
+#include "cron.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* processes.c - the processes of `htw cron`: starts commands, and notes how they end. */
-#include "jobs.h"
+#include "cron.h"
 
 #include <errno.h>
 #include <fcntl.h>

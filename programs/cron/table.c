@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* table.c - reads the file of `htw cron`: the jobs of its lines. */
-#include "table.h"
+#include "cron.h"
 
 #include "../kit/input.h"
 #include "../kit/terminal.h"

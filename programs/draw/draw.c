@@ -2,8 +2,6 @@
 /* draw.c - the command `htw draw`: a wheel at one instant, as text or as SVG. */
 #include "draw.h"
 
-#include "picture.h"
-#include "run.h"
 #include "../kit/times.h"
 #include "../kit/safe_file.h"
 #include "../kit/command_line.h"

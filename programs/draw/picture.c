@@ -5,7 +5,7 @@
  * The levels are rings, with a column of text beside them. All text is in columns wide enough for the longest number
  * that may stand there, so nothing overlaps. No text comes from the input.
  */
-#include "picture.h"
+#include "draw.h"
 
 #include "../kit/times.h"
 #include "../../src/base/bitmap.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* run.c - reads the lines of a run, and does to a wheel what they say. */
-#include "run.h"
+#include "draw.h"
 
 #include "../kit/input.h"
 #include "../kit/times.h"

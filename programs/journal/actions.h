@@ -67,4 +67,7 @@ bool htw__journal_identify(const char *path, bool *ret_is_guest);
 struct htw_journal *htw__journal_open_unserved(const char *path, bool is_guest,
                                                struct htw_scheduler *scheduler);
 
+/* Runs the command; the first argument is the prefix of error messages. Returns the exit status. */
+int htw__journal_command(int argc, char *argv[]);
+
 #endif /* HTW_JOURNAL_ACTIONS_H */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* journal.c - the command line of `htw journal`. */
-#include "journal.h"
+#include "actions.h"
 
 #include "../../src/base/clock.h"
 #include "../kit/command_line.h"
 #include "../kit/count.h"
 #include "../kit/times.h"
 #include "../kit/terminal.h"
-#include "actions.h"
 
 #ifdef HTW_HAS_CALENDAR
 #include <htw/calendar.h>

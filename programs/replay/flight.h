@@ -110,4 +110,7 @@ bool htw__flight_fetch(struct htw__flight *flight, const char *program);
 int htw__flight_table_write(FILE *stream, const struct htw__flight *flight);
 int htw__page_write(FILE *stream, const struct htw__flight *flight, const char *title);
 
+/* replay.c: runs the command; `argv[0]` is its name in messages. Returns the exit status. */
+int htw__replay_command(int argc, char *argv[]);
+
 #endif /* HTW_REPLAY_FLIGHT_H */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* replay.c - the command `htw replay`: reads the flight record of a program, and writes a table or a page of it. */
-#include "replay.h"
-
 #include "flight.h"
+
 #include "../kit/command_line.h"
 #include "../kit/safe_file.h"
 #include "../kit/terminal.h"

@@ -5,7 +5,7 @@
  */
 #include "fuzz.h"
 
-#include "../../programs/cron/jobs.h"
+#include "../../programs/cron/cron.h"
 
 #include <stdlib.h>
 #include <string.h>

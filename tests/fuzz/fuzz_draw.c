@@ -2,7 +2,7 @@
 /* fuzz_draw.c - an input is two bytes of options, and the lines of `htw draw`, run up to a time, and the pictures of the wheel then. */
 #include "fuzz.h"
 
-#include "../../programs/draw/picture.h"
+#include "../../programs/draw/draw.h"
 
 #include <stdio.h>
 #include <stdlib.h>

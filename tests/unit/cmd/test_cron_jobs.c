@@ -2,7 +2,7 @@
 /* test_cron_jobs.c - the jobs of `htw cron` in manual time; what they start are real processes. */
 #include "../../support/manual_time.h"
 #include "../../support/process.h"
-#include "../../../programs/cron/jobs.h"
+#include "../../../programs/cron/cron.h"
 #include "capture.h"
 
 #include <fcntl.h>
