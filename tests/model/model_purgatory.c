@@ -330,6 +330,13 @@ static void step_clock(void) {
     compare_expired();
 }
 
+/* The kernel wakes the scheduler up when the wall clock is set. */
+static void wake_up(void) {
+    expect_expired_at(model_now_ns(), true);
+    model_run();
+    compare_expired();
+}
+
 /* Only the clock that goes on while the machine sleeps makes requests expire. */
 static void step_suspend(void) {
     int64_t delta_ns = (int64_t)below(400) * HTW_SECOND;
@@ -369,6 +376,7 @@ static void step_check_later(void) {
     if (model.refusing && below(3) == 0)
         failing_allocator_fail(&model.memory, 1, true);
     int result = 0;
+    model.is_steady = true; /* a deferred check follows the clock of the scheduler */
     for (uint64_t times = 1 + below(3); times > 0; times--)
         result = htw_purgatory_check_later(model.purgatory, name, strlen(name));
     failing_allocator_relent(&model.memory);
@@ -378,6 +386,7 @@ static void step_check_later(void) {
     if (result == 0)
         expect_check(key, UINT64_MAX);
     model_run();
+    model.is_steady = false;
 }
 
 static const struct {
@@ -524,8 +533,10 @@ static void end(void) {
 static void run_history(uint64_t count, bool trace) {
     model.source =
         (struct random_source) { model.seed ^ model.history * UINT64_C(0x9fb21c651e98df25) };
+    model.tears = model.source;
     model.doing = "begin";
     begin();
+    model.is_torn = false;
     uint64_t stop_at = below(4) == 0 ? count - count / 8 : count;
     for (model.step = 0; model.step < count; model.step++) {
         if (model.step == stop_at)
@@ -539,6 +550,8 @@ static void run_history(uint64_t count, bool trace) {
             printf("%" PRIu64 ": %s\n", model.step, model.doing);
         steps[which].run();
         compare_events(true);
+        if (model.is_torn && !model.is_stopped)
+            wake_up();
         compare_stats();
     }
     end();

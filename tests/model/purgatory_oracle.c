@@ -41,7 +41,14 @@ uint32_t __wrap_htw__cpu_count(uint32_t max) {
     return 1;
 }
 
+/* At times the wall clock is set between a reading of it and the next of the monotonic one. */
 int64_t __wrap_htw__clock_monotonic_ns(void) {
+    if (model.wall_was_read && !model.is_steady && !model.is_torn &&
+        random_one_in(&model.tears, 50)) {
+        model.wall_ns += random_one_in(&model.tears, 2) ? 3600 * HTW_SECOND : -3600 * HTW_SECOND;
+        model.is_torn = true;
+    }
+    model.wall_was_read = false;
     return model.monotonic_ns;
 }
 
@@ -51,6 +58,7 @@ int64_t __wrap_htw__clock_boottime_ns(void) {
 }
 
 int64_t __wrap_htw__clock_realtime_ns(void) {
+    model.wall_was_read = true;
     return model.wall_ns;
 }
 
@@ -65,9 +73,11 @@ void model_run(void) {
         REQUIRE(htw_scheduler_advance(model.scheduler, 0) == 0);
         return;
     }
-    do /* what is due may make something due */
+    do { /* what is due may make something due, and the kernel wakes a thread up when the wall clock was set */
+        model.is_torn = false;
         REQUIRE(htw_scheduler_process(model.scheduler, 0, NULL) == HTW_DONE);
-    while (htw_scheduler_next(model.scheduler) <= htw_scheduler_now(model.scheduler));
+    } while (model.is_torn ||
+             htw_scheduler_next(model.scheduler) <= htw_scheduler_now(model.scheduler));
 }
 
 void model_advance(int64_t delta_ns) {

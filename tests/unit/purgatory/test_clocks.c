@@ -19,11 +19,10 @@
 #define UPTIME_NS (5000 * HTW_SECOND)
 
 int64_t __wrap_htw__clock_monotonic_ns(void);
-int64_t __wrap_htw__clock_boottime_ns(void);
 int64_t __wrap_htw__clock_realtime_ns(void);
 
 static struct {
-    int64_t monotonic_ns, boottime_ns, realtime_ns;
+    int64_t monotonic_ns, realtime_ns;
     /* Called once, between a reading of the wall clock and the next of the monotonic one. */
     void (*between)(void);
     bool wall_was_read;
@@ -37,10 +36,6 @@ int64_t __wrap_htw__clock_monotonic_ns(void) {
     }
     kernel.wall_was_read = false;
     return kernel.monotonic_ns;
-}
-
-int64_t __wrap_htw__clock_boottime_ns(void) {
-    return kernel.boottime_ns;
 }
 
 int64_t __wrap_htw__clock_realtime_ns(void) {
@@ -81,7 +76,6 @@ static void begin(enum htw_clock clock, const struct htw_executor *executor) {
     memset(&kernel, 0, sizeof(kernel));
     memset(&scene, 0, sizeof(scene));
     kernel.monotonic_ns = UPTIME_NS;
-    kernel.boottime_ns = UPTIME_NS;
     kernel.realtime_ns = NOON_NS;
     failing_allocator_init(&scene.memory);
     scheduler_options.clock = clock;
@@ -118,7 +112,6 @@ static void process(void) {
 /* Time goes on by all clocks: in one step, as for a thread that sleeps until it is woken up. */
 static void pass(int64_t delta_ns) {
     kernel.monotonic_ns += delta_ns;
-    kernel.boottime_ns += delta_ns;
     kernel.realtime_ns += delta_ns;
     process();
 }
@@ -136,21 +129,6 @@ static bool has_expired(unsigned which) {
     } while (0)
 
 /* ---- the wall clock */
-
-static void set_back_by_an_hour(void) {
-    kernel.realtime_ns -= 3600 * HTW_SECOND;
-}
-
-/* As if the thread was stopped in between. */
-UNIT_TEST(purgatory_alarm_that_is_being_set_while_the_clock_is_set_is_not_late) {
-    begin(HTW_CLOCK_REALTIME, NULL);
-    kernel.between = set_back_by_an_hour;
-    assert_int_equal(submit(0, 10 * HTW_SECOND), HTW_WATCHED);
-    assert_null(kernel.between);
-    process(); /* the kernel wakes the scheduler up */
-    assert_expires_after(0, 10 * HTW_SECOND);
-    end();
-}
 
 static void fall_asleep_for_a_second(void) {
     kernel.monotonic_ns += HTW_SECOND;
