@@ -207,28 +207,6 @@ UNIT_TEST_BETWEEN(set_up, tear_down, input_record_without_its_end_is_a_fragment)
     assert_over();
 }
 
-UNIT_TEST_BETWEEN(set_up, tear_down, input_gives_the_memory_of_a_long_record_back) {
-    const char *bytes;
-    size_t size;
-    char *content = malloc(2 * MIB);
-    assert_non_null(content);
-    memset(content, 'x', 2 * MIB);
-    content[MIB] = '\n';
-    content[MIB + 2] = '\n';
-    names[0] = name_of_file(0, content, MIB + 3);
-    start(1, 4 * MIB);
-    assert_int_equal(input.capacity, FIRST_CAPACITY);
-    assert_true(next(&bytes, &size));
-    assert_int_equal(size, MIB);
-    assert_memory_equal(bytes, content, MIB);
-    assert_int_equal(input.capacity, 2 * MIB);
-    htw__input_consume(&input, size);
-    assert_record("x", 2);
-    assert_over();
-    assert_int_equal(input.capacity, FIRST_CAPACITY);
-    free(content);
-}
-
 /* A read that is left little room would be one of many. */
 UNIT_TEST_BETWEEN(set_up, tear_down, input_makes_room_for_a_read_of_64_kib) {
     static char content[FIRST_CAPACITY];

@@ -3,7 +3,6 @@
 #include "../../../programs/delay/options.h"
 
 #include "capture.h"
-#include "help_text.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -132,8 +131,4 @@ UNIT_TEST(options_that_ask_for_help_or_version_end_the_parsing) {
     assert_int_equal(PARSE("-V", "-x"), HTW__WISH_VERSION);
     assert_int_equal(PARSE("--version"), HTW__WISH_VERSION);
     assert_string_equal(complaint, "");
-}
-
-UNIT_TEST(delay_help_shows_that_an_argument_may_be_missing) {
-    assert_help_has(&htw__options_line, "\n      --monitor[=PATH] ");
 }

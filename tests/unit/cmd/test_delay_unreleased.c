@@ -236,22 +236,3 @@ UNIT_TEST_BETWEEN(set_up, tear_down, unreleased_that_fills_the_disk_keeps_whole_
         assert_int_equal(open_descriptors(), descriptors);
     }
 }
-
-UNIT_TEST_BETWEEN(set_up, tear_down,
-                  unreleased_for_a_directory_that_is_missing_is_saved_elsewhere) {
-    char path[96];
-    snprintf(path, sizeof(path), "%s/none/target", folder);
-    begin_input_ended(RECORDS);
-    htw__unreleased_collect(&unreleased, &output, wheel);
-    struct htw__saved saved = htw__unreleased_save(&unreleased, path);
-    assert_int_equal(saved.error, -ENOENT);
-    assert_true(saved.count == 3);
-    assert_non_null(saved.path);
-    assert_string_equal(content_of(saved.path), RECORDS);
-    free(saved.path);
-    assert_int_equal(setenv("TMPDIR", "/nowhere/at all", 1), 0);
-    saved = htw__unreleased_save(&unreleased, path);
-    assert_int_equal(saved.error, -ENOENT);
-    assert_true(saved.count == 0);
-    assert_null(saved.path);
-}

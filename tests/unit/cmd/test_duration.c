@@ -202,18 +202,6 @@ UNIT_TEST(instant_of_wrong_form_is_refused) {
         "2026-04-31T00:00:00Z",
         "2026-02-29T00:00:00Z",
         "1900-02-29T00:00:00Z",
-        "2026x01-01T00:00:00Z",
-        "2026-x1-01T00:00:00Z",
-        "2026-01x01T00:00:00Z",
-        "2026-01-x1T00:00:00Z",
-        "2026-01-01Tx0:00:00Z",
-        "2026-01-01T00x00:00Z",
-        "2026-01-01T00:x0:00Z",
-        "2026-01-01T00:00x00Z",
-        "2026-01-01T00:00:x0Z",
-        "2026-01-01T00:00:00+x1:00",
-        "2026-01-01T00:00:00+01x00",
-        "2026-01-01T00:00:00+01:x0",
         "2026-01-01T24:00:00Z",
         "2026-01-01T00:60:00Z",
         "2026-01-01T00:00:61Z",
@@ -226,6 +214,18 @@ UNIT_TEST(instant_of_wrong_form_is_refused) {
         assert_non_null(htw__instant_parse(cases[i], strlen(cases[i]), &ns));
         assert_int_equal(ns, UNTOUCHED);
     }
+}
+
+UNIT_TEST(instant_with_a_wrong_character_anywhere_is_refused) {
+    char text[] = "2026-01-01T00:00:00.5+01:00";
+    int64_t ns;
+    for (size_t i = 0; i < strlen(text); i++) {
+        char right = text[i];
+        text[i] = 'x';
+        assert_non_null(htw__instant_parse(text, strlen(text), &ns));
+        text[i] = right;
+    }
+    assert_null(htw__instant_parse(text, strlen(text), &ns));
 }
 
 /* Every day of 800 years, read and written again: leap years and the ends of months. */
