@@ -82,7 +82,7 @@ static void fini(struct htw_journal *journal) {
 static int load(struct htw_journal *journal) {
     struct htw__database *database = &journal->database;
     struct htw__queue_row row;
-    int result, error = 0;
+    int result = 0, error = 0;
     while (error == 0 && (result = htw__database_next_queue(database, &row)) == 1)
         error = htw__queues_load(&journal->queues, &row);
     if (error != 0 || result < 0)
