@@ -122,9 +122,10 @@ size_t htw__loaded_overdue(const struct htw__loaded *self, int64_t now_ms) {
 }
 
 struct htw__entry *htw__loaded_leave(struct htw__loaded *self, int64_t now_ms) {
-    if (htw__loaded_next(self) > now_ms)
+    struct htw__heap_node *first = htw__heap_first(&self->entries);
+    if (first == NULL || htw__loaded_next(self) > now_ms)
         return NULL;
-    struct htw__entry *entry = detach(self, htw__heap_first(&self->entries));
+    struct htw__entry *entry = detach(self, first);
     self->progress.end_ms = self->end_ms;
     self->progress.deadline_ms = entry->deadline_ms;
     self->progress.offset = entry->offset;

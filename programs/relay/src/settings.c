@@ -14,14 +14,14 @@
 #define BROKER_MS 10000
 
 /* Whose setting it is. */
-enum topic { LEVEL = 1, INDEX = 2, INPUT = 4, DEAD = 8, ANY = 7, OWN = LEVEL | INDEX | DEAD };
+enum { LEVEL = 1, INDEX = 2, INPUT = 4, DEAD = 8, ANY = 7, OWN = LEVEL | INDEX | DEAD };
 
 #define TOO_SOON "records would be deleted before they are due; it must be -1"
 
 /* Settings of topics: what they are created with; and why another value of one loses records, or this one does, which is only
  * warned of at the start: it lets brokers lose what they have acknowledged. The input may delete: see docs/relay.md. */
 static const struct {
-    enum topic made, checked;
+    unsigned made, checked;
     const char *name, *value, *why;
     bool is_warned;
 } rules[] = {
@@ -47,7 +47,7 @@ static const struct {
 
 #define RULES (sizeof(rules) / sizeof(rules[0]))
 
-static enum topic topic_of(const struct htw__kafka *self, const char *name) {
+static unsigned topic_of(const struct htw__kafka *self, const char *name) {
     return strcmp(name, self->topics.names[HTW__RELAY_IDS]) == 0 ? INDEX
            : strcmp(name, self->options.input) == 0              ? INPUT
            : strcmp(name, self->options.relay.dead_letters) == 0 ? DEAD
