@@ -31,7 +31,8 @@ struct arming {
     struct htw_scheduler *scheduler;
     const struct htw_site *site;
     unsigned rounds;
-    struct arming *other; /* whose timers it cancels, too */
+    struct htw_group *group; /* NULL: none. It changes the name */
+    struct arming *other;    /* whose timers it cancels, too */
     _Atomic htw_handle handles[TIMERS];
 };
 
@@ -52,6 +53,8 @@ static void *arm_and_cancel(void *arg) {
     struct arming *self = arg;
     for (unsigned i = 0; i < self->rounds; i++) {
         arm_one(self, i);
+        if (self->group != NULL && htw_group_set_name(self->group, i % 2 ? "odd" : NULL) != 0)
+            abort();
         htw_handle others = atomic_exchange(&self->other->handles[(7 * i) % TIMERS], 0);
         if (others != 0 && i % 2 == 0)
             htw_cancel(self->scheduler, others);
@@ -63,11 +66,13 @@ static void *arm_and_cancel(void *arg) {
     return NULL;
 }
 
-static void start_arming(struct arming *all, struct htw_scheduler *scheduler, unsigned rounds) {
+static void start_arming(struct arming *all, struct htw_scheduler *scheduler, unsigned rounds,
+                         struct htw_group *group) {
     for (unsigned i = 0; i < ARMING; i++) {
         all[i] = (struct arming) { .scheduler = scheduler,
                                    .site = &sites[i],
                                    .rounds = rounds,
+                                   .group = group,
                                    .other = &all[(i + 1) % ARMING] };
         for (unsigned n = 0; n < TIMERS; n++)
             atomic_init(&all[i].handles[n], 0);
@@ -113,6 +118,10 @@ static void see_herd(void *context, const struct htw_herd *herd) {
 
 static void see_wakeup(void *context, const struct htw_wakeup *wakeup) {
     *(uint64_t *)context += wakeup->timers;
+}
+
+static void see_group(void *context, const struct htw_group_stats *group) {
+    *(uint64_t *)context += group->count;
 }
 
 struct order {
@@ -163,7 +172,7 @@ UNIT_TEST(sums_of_the_sites_are_those_of_the_statistics) {
         struct arming all[ARMING];
         struct htw_scheduler *scheduler =
             create(expirers == 1 ? HTW_OBSERVE_SITES : BOTH, expirers);
-        start_arming(all, scheduler, 5000);
+        start_arming(all, scheduler, 5000, NULL);
         end_arming(all);
         assert_sums(scheduler);
     }
@@ -174,7 +183,11 @@ UNIT_TEST(sums_of_the_sites_are_those_of_the_statistics) {
 UNIT_TEST(observing_is_switched_and_read_while_threads_work) {
     struct arming all[ARMING];
     struct htw_scheduler *scheduler = create(0, 1);
-    start_arming(all, scheduler, 20000);
+    struct htw_scheduler_shard shard = HTW_SCHEDULER_SHARD_INIT;
+    struct htw_scheduler_level level = HTW_SCHEDULER_LEVEL_INIT;
+    struct htw_group *group;
+    assert_int_equal(htw_group_create(scheduler, &group), 0);
+    start_arming(all, scheduler, 20000, group);
     for (uint32_t i = 0; i < 200; i++) {
         uint64_t timers = 0, lost;
         struct order order = { .last_ns = 0 };
@@ -186,9 +199,13 @@ UNIT_TEST(observing_is_switched_and_read_while_threads_work) {
         assert_false(order.wrong);
         assert_int_equal(htw_scheduler_visit_herds(scheduler, see_herd, &timers), 0);
         assert_int_equal(htw_scheduler_visit_wakeups(scheduler, see_wakeup, &timers), 0);
+        assert_int_equal(htw_scheduler_visit_groups(scheduler, see_group, &timers), 0);
+        assert_true(htw_scheduler_get_shard(scheduler, i % 2, &shard) > 0);
+        assert_true(htw_scheduler_get_level(scheduler, 0, &level) > 0);
         stats_of(scheduler);
     }
     end_arming(all);
+    htw_group_destroy(group);
     assert_int_equal(htw_scheduler_stop(scheduler, NULL, NULL), 0);
     assert_int_equal(htw_scheduler_destroy(scheduler), 0);
 }

@@ -50,7 +50,6 @@ UNIT_TEST(scheduler_option_within_its_range_is_accepted) {
         try_option(clock, (enum htw_clock)clock,
                    clock == HTW_CLOCK_BOOTTIME && !HAS_BOOTTIME ? -EINVAL : 0);
     try_option(max_pending, UINT64_MAX, 0);
-    try_option(timer_slack_ns, 0, 0);
     try_option(timer_slack_ns, INT64_MAX, 0);
     try_option(late_threshold_ns, INT64_MAX, 0);
     try_option(manual_start_ns, INT64_MAX, 0);
@@ -62,16 +61,12 @@ UNIT_TEST(scheduler_option_within_its_range_is_accepted) {
 
 UNIT_TEST(scheduler_option_beyond_its_range_is_refused) {
     try_option(tick_ns, HTW_TICK_NS_MIN - 1, -EINVAL);
-    try_option(tick_ns, 1, -EINVAL);
-    try_option(tick_ns, -1, -EINVAL);
     try_option(tick_ns, HTW_TICK_NS_MAX + 1, -EINVAL);
-    try_option(tick_ns, INT64_MAX, -EINVAL);
     try_option(tick_ns, INT64_MIN, -EINVAL);
     try_option(wheel_size, HTW_WHEEL_SIZE_MIN - 1, -EINVAL);
     try_option(wheel_size, 100, -EINVAL);
     try_option(wheel_size, 2 * HTW_WHEEL_SIZE_MAX, -EINVAL);
     try_option(shards, HTW_SHARDS_MAX + 1, -EINVAL);
-    try_option(shards, UINT32_MAX, -EINVAL);
     try_option(expirers, HTW_EXPIRERS_MAX + 1, -EINVAL);
     try_option(workers, HTW_WORKERS_MAX + 1, -EINVAL);
     try_option(clock, (enum htw_clock) - 1, -EINVAL);
@@ -84,10 +79,8 @@ UNIT_TEST(scheduler_option_beyond_its_range_is_refused) {
 UNIT_TEST(scheduler_options_of_unknown_size_are_refused) {
     const size_t size = sizeof(struct htw_scheduler_options);
     try_option(struct_size, 0, -EINVAL);
-    try_option(struct_size, 1, -EINVAL);
     try_option(struct_size, size - 1, -EINVAL);
     try_option(struct_size, size + 1, -EINVAL);
-    try_option(struct_size, SIZE_MAX, -EINVAL);
 }
 
 static void ignore_tasks(void *context, struct htw_task *const *tasks, size_t count) {

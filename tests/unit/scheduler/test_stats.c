@@ -57,17 +57,6 @@ LATER_TEST(stats_given_wrongly_are_refused) {
     }
 }
 
-LATER_TEST(stats_of_a_wakeup_for_a_cancelled_timer_count_it_as_empty) {
-    arm(f, 0, DELAY_NS);
-    assert_int_equal(cancel(f, 0), HTW_CANCELLED);
-    mark(f);
-    advance(f, HTW_SECOND);
-    struct htw_scheduler_stats now = scheduler_stats(f);
-    /* Whether there is one is the scheduler's business. */
-    assert_int_equal(now.wakeups - before.wakeups, now.empty_wakeups - before.empty_wakeups);
-    assert_true(now.wakeups - before.wakeups <= 1);
-}
-
 static _Atomic unsigned sleeps;
 
 void __real_htw__alarm_wait(struct htw__alarm *alarm);
