@@ -88,8 +88,8 @@ def test_serve_puts_of_a_pipeline_are_served_in_their_order(server):
     return answers + scene(server, ["a", "b", "a b"], put("b", "one", priority=7) + put("a", "two", priority=7) + put("a", "three"))
 
 
-# holds: serve-10
 @compared
+# holds: serve-10
 def test_serve_jobs_that_are_kicked_or_released_serve_workers(server):
     with Wire(server) as holder:
         holder.ask("use a")
@@ -108,8 +108,8 @@ def test_serve_jobs_that_are_kicked_or_released_serve_workers(server):
         return answers + [("release", holder.answer()), ("release", holder.answer()), *served_of_several(server, wires)]
 
 
-# holds: serve-10
 @compared
+# holds: serve-10
 def test_serve_the_end_of_a_time_serves_workers(server):
     """Of a delay, of a lease, of a connection, and of a pause."""
     with Wire(server) as wire, Wire(server) as holder:
@@ -133,8 +133,8 @@ def test_serve_the_end_of_a_time_serves_workers(server):
         return answers + served(wires)
 
 
-# holds: serve-9
 @compared
+# holds: serve-9
 def test_serve_commands_behind_a_wait_are_answered_after_it(server):
     with Wire(server) as waiter, Wire(server) as other:
         waiter.send(b"list-tube-used\r\nreserve\r\nuse b\r\nreserve\r\npeek-ready\r\nreserve-with-timeout 1\r\nput 0 0 9 4\r\nmine\r\n")
@@ -151,8 +151,8 @@ def test_serve_commands_behind_a_wait_are_answered_after_it(server):
         return [*answers, ("peek-ready", without_id(other.ask("peek-ready")))]
 
 
-# holds: serve-2
 @compared
+# holds: serve-2
 def test_serve_a_worker_that_goes_leaves_what_it_waited_for(server):
     first, second = waiting(server, "a b", "a")
     first.close()
@@ -187,8 +187,8 @@ def test_serve_a_job_whose_worker_dies_as_it_is_served_comes_back(either):
                 assert following.ask(f"delete {job}") == b"DELETED"
 
 
-# holds: serve-2
 @pytest.mark.options("--memory")
+# holds: serve-2
 def test_serve_a_job_that_a_busy_server_gives_to_a_dead_worker_comes_back(server):
     """In one round a job is due, its worker has gone, and another client takes all the time. Nothing wakes the server after that."""
     tubes = 5000 // settings.slowness
@@ -236,8 +236,8 @@ def test_serve_a_worker_that_sends_much_while_it_waits_is_held_back(either):
         note(either, f"{sent >> 10} KiB were sent behind a reserve")
 
 
-# holds: serve-2
 @compared
+# holds: serve-2
 def test_serve_a_worker_that_sent_much_before_it_went_takes_no_job(server):
     """The end of its connection comes behind more input than the kernel buffers."""
     with Wire(server) as other:

@@ -79,8 +79,8 @@ def nothing_is_left(server, jobs=0):
     wait_for(lambda: server.stat("current-jobs-ready") == str(jobs), "that all jobs of theirs are ready")
 
 
-# holds: serve-10
 @pytest.mark.options(*OPTIONS)
+# holds: serve-10
 def test_serve_first_come_is_first_served_on_each_of_500_tubes(server):
     with Crowd(server, MANY) as crowd, Wire(server) as other:
         turn = {}
@@ -96,8 +96,8 @@ def test_serve_first_come_is_first_served_on_each_of_500_tubes(server):
     nothing_is_left(server, MANY)
 
 
-# holds: serve-10
 @pytest.mark.options(*OPTIONS)
+# holds: serve-10
 def test_serve_ten_thousand_workers_get_one_job_each(either):
     before = either.resident()
     with Crowd(either, MOST) as crowd, Wire(either) as other:

@@ -106,8 +106,8 @@ def keeps_at_most(server, size, what):
     assert used < size or settings.slowness > 1, f"{used} bytes are kept for {what}"
 
 
-# holds: serve-8
 @pytest.mark.options("--max-output", "1M")
+# holds: serve-8
 def test_serve_clients_that_never_read_are_held_back_and_delay_no_other(server):
     with Wire(server) as wire:
         job = wire.put(b"v" * 60000)
@@ -178,8 +178,8 @@ def test_serve_clients_that_send_slowly_delay_no_other(server):
         wire.close()
 
 
-# holds: serve-7
 @pytest.mark.options("--max-clients", "50")
+# holds: serve-7
 def test_serve_a_client_too_many_is_closed(server):
     wait_for(lambda: server.stat("current-connections") == "1", "only one client")
     clients = [Wire(server) for _ in range(50)]
@@ -249,8 +249,8 @@ def test_serve_a_page_in_a_browser_puts_no_job(server):
     assert server.stat("total-jobs") == "0", "jobs"
 
 
-# holds: serve-8
 @pytest.mark.options("--max-memory", "8M", "--max-job-size", "1M")
+# holds: serve-8
 def test_serve_unfinished_commands_are_limited_altogether(server):
     """40 clients, each within its own limits: some are closed, and the others go on."""
     wires = [Wire(server) for _ in range(40)]
@@ -271,8 +271,8 @@ def test_serve_unfinished_commands_are_limited_altogether(server):
     note(server, f"{put} of 40 puts were finished")
 
 
-# holds: serve-8
 @pytest.mark.options("--max-output", "64M")
+# holds: serve-8
 def test_serve_a_client_that_reads_late_gets_all(server):
     with Wire(server) as wire, Wire(server, receive_buffer=4096) as late:
         bodies = [bytes([65 + number]) * 65535 for number in range(26)]
@@ -285,8 +285,8 @@ def test_serve_a_client_that_reads_late_gets_all(server):
         assert late.answer() == b"USING default"
 
 
-# holds: serve-7
 @pytest.mark.options("--max-job-size", "10")
+# holds: serve-7
 def test_serve_a_body_above_the_limit_is_read_and_thrown_away(server):
     with Wire(server) as wire:
         assert wire.ask("put 0 0 60 11", b"x" * 11) == b"JOB_TOO_BIG"
@@ -305,8 +305,8 @@ def watch_many(wire, count):
         assert wire.answers(len(numbers))[-1] == b"WATCHING %d" % (numbers[-1] + 2)
 
 
-# holds: serve-7
 @pytest.mark.options("--memory")
+# holds: serve-7
 def test_serve_a_tube_too_many_is_not_watched(server):
     with Wire(server) as wire:
         watch_many(wire, WATCHED - 1)
@@ -316,8 +316,8 @@ def test_serve_a_tube_too_many_is_not_watched(server):
         assert wire.put() == wire.reserve()[0], "job of the last one"
 
 
-# holds: serve-8
 @pytest.mark.options("--memory")
+# holds: serve-8
 def test_serve_clients_that_watch_many_tubes_delay_no_other(server):
     """Each of their commands looks at all of them."""
     count = 400 // settings.slowness
@@ -338,8 +338,8 @@ def test_serve_clients_that_watch_many_tubes_delay_no_other(server):
     assert each < 2 * settings.slowness, f"a reserve takes {each:.2f} ms"
 
 
-# holds: serve-7
 @pytest.mark.options("--memory")
+# holds: serve-7
 def test_serve_a_kick_above_its_limit_kicks_as_many(server):
     """And urgent jobs are counted up to theirs."""
     count, limit = 65537, 65536

@@ -47,15 +47,15 @@ def told(wire, sent):
 
 
 # Not those where the end of the line falls on the end of its buffer, of 224 bytes: beanstalkd never sees it then.
-# holds: serve-4
 @compared
+# holds: serve-4
 def test_serve_malformed_lines_are_refused_as_by_beanstalkd(server):
     with Wire(server) as wire:
         return [told(wire, line + b"\r\n") for line in GARBAGE if line != b"quitx "]
 
 
-# holds: serve-4
 @compared
+# holds: serve-4
 def test_serve_bodies_are_taken_as_by_beanstalkd(server):
     """Each body in one piece, and byte by byte around its end."""
     answers = []
@@ -162,8 +162,8 @@ def pipelines_are_answered_in_order(server, refused):
     return told
 
 
-# holds: serve-9
 @compared
+# holds: serve-9
 def test_serve_refusals_in_a_pipeline_are_told_in_order(server):
     return pipelines_are_answered_in_order(server, REFUSED)
 
@@ -235,8 +235,8 @@ def without_varying(answer):
     return b"\n".join([b"OK", *(line.split(b":")[0] if line.split(b":")[0] in VARYING else line for line in lines[1:])])
 
 
-# holds: serve-4
 @compared
+# holds: serve-4
 def test_serve_random_commands_of_two_clients_are_answered_as_by_beanstalkd(server):
     """The server is alone: stats, and all lists in their order. Nothing here depends on time."""
     rng = random.Random(settings.seed or 6)
@@ -266,8 +266,8 @@ def test_serve_drain_mode_is_told_as_by_beanstalkd(server):
         return [*(told(wire, command) for command in commands), ("reserve", wire.reserve()[1])]
 
 
-# holds: serve-10
 @compared
+# holds: serve-10
 def test_serve_a_half_closed_client_that_waits_is_timed_out(server):
     answers = []
     for command in (b"reserve\r\n", b"reserve-with-timeout 1000\r\n"):

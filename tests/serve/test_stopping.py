@@ -52,8 +52,8 @@ def test_serve_what_is_to_be_done_later_does_not_hold_it_up(server):
         assert wire.until_closed() == b""
 
 
-# holds: serve-11
 @pytest.mark.options("--max-output", "64M")
+# holds: serve-11
 def test_serve_a_client_that_does_not_read_does_not_hold_it_up(server):
     with Wire(server, receive_buffer=4096) as wire, Wire(server) as other:
         job = other.put(b"v" * 60000)
