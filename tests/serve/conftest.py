@@ -20,7 +20,6 @@ def pytest_addoption(parser):
     parser.addoption("--rounds", type=int, default=2, help="of random histories")
     parser.addoption("--replay", help="the steps of one history, as a failure prints them")
     parser.addoption("--kills", type=int, default=12, help="of the server under load")
-    parser.addoption("--peers", help="a folder, where fetched libraries are kept")
     parser.addoption("--quiet-machine", action="store_true", help="judge lateness, too; differences that do not show again are failures")
     parser.addoption("--slowness", type=int, default=1, help="for sanitizers: do less, and allow N times as long")
 
