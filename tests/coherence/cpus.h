@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cpus.h - CPUs on which a workload runs. There are two forms:
- *
- * virtual_cpus.c  Up to 64 CPUs that a simulation plays: threads that pass a baton, so that one of
- *                 them runs at a time, and thread-locals are right. Each CPU has a clock. An access to
- *                 memory takes a step, a cache line that changes hands takes longer; the CPU whose
- *                 clock is behind runs next. A seed makes the order reproducible.
- * real_cpus.c     Threads that are tied to the CPUs of this machine.
+ * cpus.h - up to 64 CPUs that a simulation plays: threads that pass a baton, so that one of them runs at a time, and
+ * thread-locals are right. Each CPU has a clock. An access to memory takes a step, a cache line that changes hands takes
+ * longer; the CPU whose clock is behind runs next. A seed makes the order reproducible.
  */
 #ifndef TESTS_COHERENCE_CPUS_H
 #define TESTS_COHERENCE_CPUS_H
@@ -15,23 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What takes how long in the simulation. */
-struct cpus_prices {
-    double step_ns; /* an access to memory, with the instructions around it */
-    double line_ns; /* a cache line that changes hands */
-};
-
-/* How many of the CPUs there are for a run: at most 64 virtual ones. */
-unsigned cpus_available(void);
-
 /* The library sees `count` CPUs from now on. */
 void cpus_set_count(unsigned count);
 
-void cpus_set_prices(struct cpus_prices prices);
-
-/* Runs body(number, context) on each of the CPUs. Returns how long it took from the first
-   cpus_begin() to the last cpus_end(), in nanoseconds. */
-double cpus_run(uint64_t seed, void (*body)(unsigned number, void *context), void *context);
+/* Runs body(number, context) on each of the CPUs. */
+void cpus_run(uint64_t seed, void (*body)(unsigned number, void *context), void *context);
 
 /* In a body: waits until all CPUs are here. Between the two, lines that change hands are logged. */
 void cpus_begin(void);

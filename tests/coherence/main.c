@@ -4,8 +4,6 @@
  *
  *   coherence                       all workloads; fails where more lines change hands than may
  *   coherence --lines WORKLOAD N    which lines these are, with N CPUs
- *   coherence --table FILE          what that makes of the throughput, by the prices in FILE:
- *                                   main_real.c writes it
  */
 #include "cache.h"
 #include "cpus.h"
@@ -25,7 +23,6 @@
 struct result {
     double lines;      /* an operation: those of the library */
     double user_lines; /* those of the workload itself */
-    double ns;         /* an operation of a CPU */
 };
 
 static unsigned operations_of(unsigned cpus) {
@@ -35,7 +32,7 @@ static unsigned operations_of(unsigned cpus) {
 static struct result run(const struct workload *workload, unsigned cpus) {
     unsigned operations = operations_of(cpus);
     struct result result = { 0 };
-    result.ns = run_workload(workload, cpus, OPERATIONS_MIN + workload->warming / cpus, operations);
+    run_workload(workload, cpus, OPERATIONS_MIN + workload->warming / cpus, operations);
     size_t count, users = 0;
     const struct cache_event *events = cache_events(&count);
     for (size_t i = 0; i < count; i++)
@@ -132,67 +129,17 @@ static int check_all(bool is_short) {
     return failed == 0 ? 0 : 1;
 }
 
-/* ---- the table */
-
-/* What main_real.c has measured; -1: nothing. */
-static double read_measured(const char *file, const char *name, unsigned cpus) {
-    char line[128], found[64];
-    unsigned count;
-    double ns, result = -1;
-    FILE *input = fopen(file, "r");
-    if (input == NULL)
-        return result;
-    while (fgets(line, sizeof(line), input) != NULL)
-        if (sscanf(line, "%63s %u %lf", found, &count, &ns) == 3 && strcmp(found, name) == 0 &&
-            count == cpus)
-            result = ns;
-    fclose(input);
-    return result;
-}
-
-static void print_row(const struct workload *workload, const char *file, double line_ns) {
-    static const unsigned counts[] = { 2, 4, 8, 16, 32, 64 };
-    double alone_ns = read_measured(file, workload->name, 1);
-    double two_ns = read_measured(file, workload->name, 2);
-    cpus_set_prices((struct cpus_prices) { 1, 0 });
-    double steps = run(workload, 1).ns;
-    cpus_set_prices((struct cpus_prices) { alone_ns / steps, line_ns });
-    printf("| %s | %.2f | %.2f |", workload->name, 1e3 / alone_ns, two_ns < 0 ? 0 : 2e3 / two_ns);
-    for (unsigned i = 0; i < 6; i++) {
-        printf(" %.2f |", counts[i] * 1e3 / run(workload, counts[i]).ns);
-        fflush(stdout);
-    }
-    printf("\n");
-}
-
-static int print_table(const char *file) {
-    const struct workload *workload;
-    double line_ns = read_measured(file, "line", 2);
-    if (line_ns < 0) {
-        fprintf(stderr, "coherence: no price of a cache line in %s\n", file);
-        return 2;
-    }
-    printf("million operations a second; a line that changes hands takes %.0f ns\n\n", line_ns);
-    printf("| workload | 1 CPU, measured | 2, measured | 2, predicted | 4 | 8 | 16 | 32 | 64 |\n");
-    printf("|---|---|---|---|---|---|---|---|---|\n");
-    for (unsigned i = 0; (workload = run_workload_at(i)) != NULL; i++)
-        print_row(workload, file, line_ns);
-    return 0;
-}
-
 int main(int argc, char **argv) {
     if (argc == 1)
         return check_all(false);
     if (argc == 2 && strcmp(argv[1], "--short") == 0)
         return check_all(true);
-    if (argc == 3 && strcmp(argv[1], "--table") == 0)
-        return print_table(argv[2]);
     if (argc == 4 && strcmp(argv[1], "--lines") == 0) {
         const struct workload *workload = run_find_workload(argv[2]);
         unsigned cpus = (unsigned)strtoul(argv[3], NULL, 10);
-        if (workload != NULL && cpus >= 1 && cpus <= cpus_available())
+        if (workload != NULL && cpus >= 1 && cpus <= CACHE_CPUS)
             return print_lines(workload, cpus);
     }
-    fputs("usage: coherence [--short | --lines WORKLOAD CPUS | --table FILE]\n", stderr);
+    fputs("usage: coherence [--short | --lines WORKLOAD CPUS\n", stderr);
     return 2;
 }

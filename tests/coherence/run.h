@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run.h - runs a workload on CPUs, virtual or real ones. */
+/* run.h - runs a workload on virtual CPUs. */
 #ifndef TESTS_COHERENCE_RUN_H
 #define TESTS_COHERENCE_RUN_H
 
@@ -9,8 +9,8 @@
 const struct workload *run_workload_at(unsigned number);
 const struct workload *run_find_workload(const char *name);
 
-/* Runs `operations` on each CPU, after `warming` others. Returns how long one took, in nanoseconds. */
-double run_workload(const struct workload *workload, unsigned cpus, unsigned warming,
-                    unsigned operations);
+/* Runs `operations` on each CPU, after `warming` others. */
+void run_workload(const struct workload *workload, unsigned cpus, unsigned warming,
+                  unsigned operations);
 
 #endif /* TESTS_COHERENCE_RUN_H */

@@ -19,7 +19,7 @@ help_test() {
   yields [tsan | asan] [ARG]...
                     the stress tests with a pause at random at each atomic operation; HTW_YIELD_SEED
   coherence [ARG]...
-                    count the cache lines that change hands between 2 to 64 virtual CPUs; --lines, --table
+                    count the cache lines that change hands between 2 to 64 virtual CPUs; --lines WORKLOAD CPUS
   explore [--full] [--random] [--list]
                     the real code in schedules that it chooses; a failure prints the command that plays it again
   simulate [--hours H] [--seed S] [--twice] [--tell [LIFE]]
@@ -170,11 +170,7 @@ build_hooked() {
 }
 
 verb_coherence() {
-    build_hooked tests/coherence/coherence tests/coherence/coherence_real
-    if [ "${1:-}" = --table ]; then
-        "$programs/coherence/coherence_real" >build/hooked/prices
-        set -- --table build/hooked/prices
-    fi
+    build_hooked tests/coherence/coherence
     "$programs/coherence/coherence" "$@"
 }
 
