@@ -1,42 +1,67 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * disk.h - SQLite for the scenes of a journal: one step each call, on a disk in memory.
+ * disk.h - the disk of the machine: a file system in memory, for SQLite a VFS, for the library the calls that it makes itself
+ * (the linker's --wrap).
  *
- * A call of SQLite is a step of the machine, and so is each sync of the disk. Two threads that use SQLite and are not
- * ordered race, as with a plain variable. The journal's files have no folder: what src/journal/path.c does with it, and
- * whether the files are in place, is left out.
- *
- * A power cut is played by what it leaves: disk_freeze() keeps that, and the scene goes on. disk_restore() brings it back.
+ * A file has two images: what programs read, and what a power cut leaves for sure. A sync copies the first one to the
+ * second, sector by sector; at a power cut each other sector is either what it was or what was written. A sector whose sync
+ * has failed stays in doubt until it is written again, as with a kernel that drops pages after an error. The names of files
+ * are durable at once. One process has them open.
  */
 #ifndef TESTS_EXPLORE_DISK_H
 #define TESTS_EXPLORE_DISK_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-/* Before each schedule: the disk works, and has a journal without jobs. */
-void disk_reset(void);
+#define DISK_PATH "/simulated/journal"
 
-/* Of the next writes or syncs, one after `skipped` others fails: the disk is full, or is damaged. */
-void disk_fill(unsigned skipped);
-void disk_damage_sync(unsigned skipped);
+/* Once, in memory that forked processes share. */
+void disk_init(void);
 
-/* Whether all of that has failed that was to fail. */
-bool disk_has_failed(void);
+/* Makes it SQLite's disk, in this process. */
+void disk_register(void);
 
-/* Whether a power cut now would leave these bytes somewhere in the files. */
+/* Forgets the memory that SQLite would share, as an end of the process does. */
+void disk_forget_shared(void);
+
+/* Whether a power cut would leave these bytes somewhere in the files. */
 bool disk_is_durable(const void *bytes, size_t size);
 
-/* Keeps what a power cut now would leave. What was not synced: the machine chooses nothing, all, or every other sector. */
-void disk_freeze(void);
+/* The bytes of all files. */
+uint64_t disk_bytes(void);
 
-/* The files are what was kept last. No journal is open. */
-void disk_restore(void);
+/* Notes what a power cut would leave now. `keeps` is asked of each file whether its size is that of now (`sector` -1), and of
+   each sector that was not synced whether it was written. */
+struct disk_image;
+struct disk_image *disk_image_create(void);
+void disk_keep(struct disk_image *image, bool (*keeps)(unsigned file, int64_t sector));
 
-/* ---- by the seam */
+/* The files are what was kept, and synced. */
+void disk_restore(const struct disk_image *image);
 
-/* A thread uses SQLite: with a step before it, or without. `code`: from where. */
-void disk_enter(const void *code);
-void disk_use(const void *code);
+/* ---- by who plays it */
+
+enum disk_operation {
+    DISK_READ,
+    DISK_WRITE,
+    DISK_TRUNCATE,
+    DISK_DELETE,
+    DISK_SYNC,
+    DISK_SYNC_FOLDER
+};
+enum disk_outcome {
+    DISK_WORKS,
+    DISK_FAILS,
+    DISK_TEARS, /* a write fails after a part, or after all of it */
+    DISK_IS_FULL,
+};
+
+/* An operation begins, on the database or on another file: how it will end. */
+enum disk_outcome disk_begin(enum disk_operation operation, bool is_database);
+
+/* A number below `bound`. */
+uint64_t disk_draw(uint64_t bound);
 
 #endif /* TESTS_EXPLORE_DISK_H */

@@ -2,7 +2,7 @@
 /* journal_case.c - a journal whose deliveries and answers are judged. */
 #include "journal_case.h"
 
-#include "disk.h"
+#include "scene_disk.h"
 
 #include <string.h>
 
@@ -58,14 +58,14 @@ static void scene_start_journal(void (*change)(struct htw_journal_options *)) {
     if (change != NULL)
         change(&options);
     journal_scene.is_closed = false;
-    REQUIRE(htw_journal_open(&journal_scene.journal, scene.scheduler, "journal", &options) == 0);
+    REQUIRE(htw_journal_open(&journal_scene.journal, scene.scheduler, DISK_PATH, &options) == 0);
 }
 
 void scene_open_journal(void (*change)(struct htw_journal_options *)) {
     memset(&journal_scene, 0, sizeof(journal_scene));
     memset(&scene_cut, 0, sizeof(scene_cut));
     htw__log_checkpoint_pages = PAGES;
-    disk_reset();
+    scene_reset_disk();
     scene_open(1, 0, NULL);
     scene_start_journal(change);
 }
@@ -173,7 +173,7 @@ void *scene_cut_power(void *unused) {
     (void)unused;
     scene_cut.put = set_of(offsetof(struct one, is_put));
     scene_cut.ended = set_of(offsetof(struct one, has_ended));
-    disk_freeze();
+    scene_freeze_disk();
     scene_cut.ending = set_of(offsetof(struct one, is_ending));
     return NULL;
 }
@@ -183,7 +183,7 @@ void scene_open_again(void) {
     for (unsigned i = 0; i < SCENE_JOBS; i++)
         journal_scene.jobs[i].deliveries = 0;
     journal_scene.more = NULL;
-    disk_restore();
+    scene_restore_disk();
     scene_start_journal(NULL);
     explore_sleep_ns(100 * MS);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* journal_disk_scenes.c - what a journal promises to threads where its disk fails, is full, or loses power. */
-#include "disk.h"
+#include "scene_disk.h"
 #include "journal_case.h"
 
 /* ---- a disk that fails */
@@ -19,12 +19,12 @@ static bool has_failed(const struct one *one) {
 
 static void play_sync_fails(void) {
     scene_open_journal(NULL);
-    disk_damage_sync(1);
+    scene_damage_sync(1);
     pthread_t other = scene_start(try_put_1);
     (void)scene_put(0, MS);
     scene_join(other);
     bool failed = has_failed(&journal_scene.jobs[0]) || has_failed(&journal_scene.jobs[1]);
-    REQUIRE(failed == disk_has_failed());
+    REQUIRE(failed == scene_disk_has_failed());
     scene_cut_power(NULL);
     REQUIRE(scene_put(2, MS) == -EIO || !failed);
     explore_sleep_ns(20 * MS);
@@ -44,14 +44,14 @@ static void *put_1_on_full_disk(void *unused) {
 
 static void play_full(void) {
     scene_open_journal(NULL);
-    disk_fill(1);
+    scene_fill_disk(1);
     pthread_t other = scene_start(put_1_on_full_disk);
     (void)scene_put(0, MS);
     REQUIRE(journal_scene.jobs[0].put == 0 || journal_scene.jobs[0].put == -ENOSPC);
     scene_join(other);
     unsigned count = journal_scene.jobs[0].put == 0;
     explore_sleep_ns(20 * MS);
-    REQUIRE(disk_has_failed() && journal_scene.stops == 0);
+    REQUIRE(scene_disk_has_failed() && journal_scene.stops == 0);
     REQUIRE(journal_scene.jobs[0].deliveries == count && journal_scene.jobs[1].deliveries == 1);
     scene_require_counts(1 + count, 0);
     scene_cut_power(NULL);
@@ -74,14 +74,14 @@ static void *end_0_on_full_disk(void *unused) {
 static void play_end_on_full_disk(void) {
     scene_open_journal(NULL);
     REQUIRE(scene_put(0, 0) == 0);
-    disk_fill(0);
+    scene_fill_disk(0);
     scene_judge_end(scene_start(end_0_on_full_disk));
 }
 
 static void play_cancel_on_full_disk(void) {
     scene_open_journal(NULL);
     REQUIRE(scene_put(0, 5 * MS) == 0);
-    disk_fill(0);
+    scene_fill_disk(0);
     pthread_t other = scene_start(scene_cancel_0);
     scene_join(other);
     REQUIRE(journal_scene.jobs[0].end == 0 || journal_scene.jobs[0].end == -EALREADY);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* journal_lease_scenes.c - what a journal promises to threads that ask for jobs, pause queues, and end leases. */
 /* holds: journal-10a, journal-10b, journal-10c, journal-10f */
-#include "disk.h"
+#include "scene_disk.h"
 #include "journal_case.h"
 
 #include <string.h>
@@ -317,7 +317,7 @@ static void play_close_served(void) {
 /* The disk fails: the journal stops, and says so to those that wait and to those that come. */
 static void play_stop_requests(void) {
     open_queue(NULL);
-    disk_damage_sync(0);
+    scene_damage_sync(0);
     REQUIRE(ask(0, true) == 0);
     pthread_t other = scene_start(put_0);
     int result = ask(1, false);

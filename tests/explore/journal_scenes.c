@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* journal_scenes.c - what a journal promises to threads that use it at the same time. */
 /* holds: journal-2, journal-10b, journal-10f */
-#include "disk.h"
+#include "scene_disk.h"
 #include "journal_case.h"
 
 /* ---- puts */

@@ -376,7 +376,8 @@ void machine_timer_set(int timer, int64_t at_ns, const void *code) {
 }
 
 void machine_timer_close(int fd) {
-    timers[fd].is_open = false;
+    if (fd < (int)TIMERS) /* otherwise it is a file of the disk */
+        timers[fd].is_open = false;
 }
 
 int machine_poller_create(void) {

@@ -9,7 +9,8 @@
 
 #include "../../src/journal/log.h"
 #include "../explore/machine.h"
-#include "disk.h"
+#include "../explore/disk.h"
+#include "faults.h"
 #include "threads.h"
 #include "world.h"
 
@@ -189,7 +190,7 @@ static void deliver(void *context, const struct htw_delivery *delivery) {
     job->id = delivery->id;
     job->delivered = world->open;
     /* It is durable, unless a full disk has kept the open from writing the log again. */
-    if (job->known == JOB_MAY_BE && !disk_was_full_since(opened_ns))
+    if (job->known == JOB_MAY_BE && !faults_filled_since(opened_ns))
         job->known = JOB_IS;
     if (job->known != JOB_IS || job->is_busy ||
         journal == NULL) /* its put, or the open, has not returned */

@@ -9,7 +9,8 @@
  */
 #include "../explore/machine.h"
 #include "../support/symbols.h"
-#include "disk.h"
+#include "../explore/disk.h"
+#include "faults.h"
 #include "program.h"
 #include "world.h"
 
@@ -49,7 +50,7 @@ static _Noreturn void fail(const char *failure) {
 
 /* In a process of its own. */
 static void live(void) {
-    disk_begin();
+    faults_begin();
     const char *failure = machine_run(program_live);
     if (failure != NULL)
         fail(failure);
@@ -82,7 +83,7 @@ static bool run_life(enum ending ending) {
     if (status != 0)
         return false;
     if (ending == ENDS_CUT)
-        disk_cut();
+        faults_cut_power();
     world->counts.lives[ending]++;
     world->passed_ns += world->life_ns;
     world->wall_ns += (ending == ENDS_CLEANLY ? 0 : world->life_ns) + random_gap_ns();

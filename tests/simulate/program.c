@@ -4,7 +4,7 @@
 
 #include "../explore/machine.h"
 #include "../stage/scenes.h"
-#include "disk.h"
+#include "faults.h"
 #include "threads.h"
 #include "world.h"
 
@@ -142,7 +142,7 @@ void program_live(void) {
     jobs_begin();
     int64_t end_ns = machine_now_ns() + chance_ns(LIFE_NS);
     threads_set_faults(!world->is_quiet);
-    disk_set_faults(!world->is_quiet);
+    faults_set(!world->is_quiet);
     if (world->ending != ENDS_CLEANLY)
         threads_crash_after(end_ns);
     uint32_t workers = create_scheduler();

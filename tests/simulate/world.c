@@ -75,5 +75,6 @@ void stage_require_in_time(enum htw_clock clock, int64_t deadline_ns) {
     if (late_ns > world->counts.late_ns)
         world->counts.late_ns = late_ns;
     if (late_ns > LATE_NS)
-        machine_fail("what was due at %.9f s by clock %d is late, or lost", (double)deadline_ns / 1e9, clock);
+        machine_fail("what was due at %.9f s by clock %d is late, or lost",
+                     (double)deadline_ns / 1e9, clock);
 }
