@@ -72,106 +72,94 @@ static void arm(unsigned place, int64_t delay_ns) {
 
 /* ---- one setter, and two */
 
-static void *arm_first(void *unused) {
-    (void)unused;
+static void arm_first(void) {
     arm(0, 10 * MS);
-    return NULL;
 }
 
-static void *arm_second(void *unused) {
-    (void)unused;
+static void arm_second(void) {
     arm(1, 5 * MS);
-    return NULL;
 }
 
-static void *arm_earlier_again(void *unused) {
-    (void)unused;
+static void arm_earlier_again(void) {
     arm(0, 10 * MS);
     arm(1, 5 * MS);
-    return NULL;
 }
 
 static void play_alarm(void) {
     open_alarm(1);
-    pthread_t other = scene_start(arm_first);
+    scene_start(0, arm_first);
     sleep_through();
-    scene_join(other);
+    scene_join();
     close_alarm();
 }
 
 static void play_alarm_again(void) {
     open_alarm(2);
-    pthread_t other = scene_start(arm_earlier_again);
+    scene_start(0, arm_earlier_again);
     sleep_through();
-    scene_join(other);
+    scene_join();
     close_alarm();
 }
 
 static void play_alarm_of_two(void) {
     open_alarm(2);
-    pthread_t first = scene_start(arm_first), second = scene_start(arm_second);
+    scene_start(0, arm_first);
+    scene_start(0, arm_second);
     sleep_through();
-    scene_join(first);
-    scene_join(second);
+    scene_join();
     close_alarm();
 }
 
 /* The owner plans what it has armed itself, while another thread may be setting the shared timer. */
 static void play_alarm_own(void) {
     open_alarm(2);
-    pthread_t other = scene_start(arm_first);
+    scene_start(0, arm_first);
     int64_t due_ns = explore_now_ns() + 8 * MS;
     atomic_store_explicit(&at.due_ns[1], due_ns, memory_order_relaxed);
     explore_expect(&at.has_woken[1], due_ns);
     sleep_through();
-    scene_join(other);
+    scene_join();
     close_alarm();
 }
 
 /* Another thread has claimed the shared timer for long, so the owner uses its own one, twice: what that was set to before the
    last reset counts no more. */
-static void *claim_for_long(void *unused) {
-    (void)unused;
+static void claim_for_long(void) {
     arm(0, 30 * MS);
     if (!htw__alarm_claim(&at.alarm, INT64_MAX))
-        return NULL; /* the owner has reset it already */
+        return; /* the owner has reset it already */
     scene_sleep_alone(20 * MS);
     htw__alarm_put_off(&at.alarm, atomic_load_explicit(&at.due_ns[0], memory_order_relaxed));
-    return NULL;
 }
 
-static void *arm_third(void *unused) {
-    (void)unused;
+static void arm_third(void) {
     scene_sleep_alone(6 * MS);
     arm(1, 6 * MS);
-    return NULL;
 }
 
 static void play_alarm_own_again(void) {
     open_alarm(3);
-    pthread_t first = scene_start(claim_for_long), second = scene_start(arm_third);
+    scene_start(0, claim_for_long);
+    scene_start(0, arm_third);
     scene_sleep_alone(MS);
     atomic_store_explicit(&at.due_ns[2], explore_now_ns() + 2 * MS, memory_order_relaxed);
     sleep_through();
-    scene_join(first);
-    scene_join(second);
+    scene_join();
     close_alarm();
 }
 
 /* ---- put off, as by an expirer whose callbacks were short: places change under a mutex */
 
-static void *put_off(void *unused) {
-    (void)unused;
+static void put_off(void) {
     htw__mutex_lock(&at.mutex);
     atomic_store_explicit(&at.due_ns[0], explore_now_ns() + 20 * MS, memory_order_relaxed);
     htw__mutex_unlock(&at.mutex);
     if (!htw__alarm_claim(&at.alarm, explore_now_ns() + 20 * MS))
-        return NULL;
+        return;
     htw__mutex_lock(&at.mutex);
     int64_t due_ns = earliest_ns();
     htw__mutex_unlock(&at.mutex);
     htw__alarm_put_off(&at.alarm, due_ns);
-    return NULL;
 }
 
 /* When it is due. */
@@ -184,17 +172,13 @@ static int64_t arm_with_mutex(unsigned place, int64_t delay_ns) {
     return due_ns;
 }
 
-static void *arm_what_is_put_off(void *unused) {
-    (void)unused;
+static void arm_what_is_put_off(void) {
     arm_with_mutex(0, 6 * MS);
     arm_with_mutex(0, 5 * MS);
-    return NULL;
 }
 
-static void *arm_between(void *unused) {
-    (void)unused;
+static void arm_between(void) {
     explore_expect(&at.has_woken[1], arm_with_mutex(1, 8 * MS));
-    return NULL;
 }
 
 static void sleep_with_mutex(void) {
@@ -211,33 +195,29 @@ static void sleep_with_mutex(void) {
 }
 
 static void play_put_off(void) {
-    pthread_t others[3];
     open_alarm(2);
-    others[0] = scene_start(arm_what_is_put_off);
-    others[1] = scene_start(put_off);
-    others[2] = scene_start(arm_between);
+    scene_start(0, arm_what_is_put_off);
+    scene_start(0, put_off);
+    scene_start(0, arm_between);
     sleep_with_mutex();
-    for (unsigned i = 0; i < 3; i++)
-        scene_join(others[i]);
+    scene_join();
     close_alarm();
 }
 
 /* ---- the wall clock */
 
-static void *watch_wall_clock(void *unused) {
-    (void)unused;
+static void watch_wall_clock(void) {
     REQUIRE(htw__alarm_watch_wall_clock(&at.alarm) == 0);
-    return NULL;
 }
 
 /* Two threads ask for it; the owner wakes up when the clock is set. */
 static void play_watch_wall_clock(void) {
     open_alarm(1);
-    pthread_t other = scene_start(watch_wall_clock);
-    watch_wall_clock(NULL);
+    scene_start(0, watch_wall_clock);
+    watch_wall_clock();
     explore_set_wall_ns(0);
     htw__alarm_wait(&at.alarm);
-    scene_join(other);
+    scene_join();
     close_alarm();
 }
 

@@ -13,11 +13,14 @@ struct scene {
     const char *name;
     const char *promise; /* what must hold */
     void (*play)(void);
-    unsigned quick, full; /* deviations that CI explores exhaustively, and the verb does */
+    unsigned quick,
+        full; /* deviations that CI explores exhaustively, and the verb does; full 0: never any */
     unsigned variants; /* it is played so many times, each of which is another variant; 0: once */
 };
 
-/* Which variant is played. */
+/* Plays this scene, in this variant. */
+void scene_play(void);
+extern const struct scene *scene_present;
 extern unsigned scene_variant;
 
 /* Memory at the same addresses in each schedule. */

@@ -76,12 +76,6 @@ void scene_stop_journal(void) {
     journal_scene.is_closed = true;
 }
 
-void scene_close_journal(void) {
-    scene_stop_journal();
-    scene_settle();
-    scene_close();
-}
-
 /* Not htw_journal_get_stats(), which reads each word of three histograms. */
 void scene_require_counts(uint64_t put_count, uint64_t ended) {
     struct htw_journal *journal = journal_scene.journal;
@@ -134,28 +128,19 @@ void scene_put_later(unsigned number, int64_t delay_ns) {
 
 /* ---- the same in threads */
 
-void *scene_put_1(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+void scene_put_1(void) {
     REQUIRE(scene_put(1, MS) == 0);
-    return NULL;
 }
 
-void *scene_end_0(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+void scene_end_0(void) {
     REQUIRE(scene_end(0) == 0);
-    return NULL;
 }
 
-void *scene_cancel_0(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+void scene_cancel_0(void) {
     struct one *one = &journal_scene.jobs[0];
     atomic_store(&one->is_ending, true);
     one->end = htw_journal_cancel(journal_scene.journal, one->id);
     atomic_store(&one->has_ended, one->end == 0);
-    return NULL;
 }
 
 /* ---- a power cut, and what must be there after it */
@@ -169,13 +154,11 @@ static unsigned set_of(size_t offset) {
 }
 
 /* What was answered before is noted first, and what was begun after it. */
-void *scene_cut_power(void *unused) {
-    (void)unused;
+void scene_cut_power(void) {
     scene_cut.put = set_of(offsetof(struct one, is_put));
     scene_cut.ended = set_of(offsetof(struct one, has_ended));
     scene_freeze_disk();
     scene_cut.ending = set_of(offsetof(struct one, is_ending));
-    return NULL;
 }
 
 /* Opens the journal that the power cut has left. */
@@ -197,12 +180,12 @@ void scene_judge_cut(void) {
         if (scene_cut.ended >> i & 1)
             REQUIRE(journal_scene.jobs[i].deliveries == 0);
     }
-    scene_close_journal();
+    scene_stop_journal();
 }
 
-void scene_judge_end(pthread_t other) {
-    scene_join(other);
-    scene_cut_power(NULL);
+void scene_judge_end(void) {
+    scene_join();
+    scene_cut_power();
     explore_sleep_ns(20 * MS);
     REQUIRE(journal_scene.jobs[0].deliveries <= 1);
     scene_require_counts(1, 1);

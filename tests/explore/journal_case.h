@@ -46,10 +46,9 @@ int64_t scene_wall_ns(void);
 /* Which job it is. */
 unsigned scene_number_of(const struct htw_delivery *delivery);
 
-/* Opens a new journal; `change` may change its options. Closes it, and then also the scheduler. */
+/* Opens a new journal; `change` may change its options. Closes it. */
 void scene_open_journal(void (*change)(struct htw_journal_options *));
 void scene_stop_journal(void);
-void scene_close_journal(void);
 
 /* So many jobs were put, and so many have ended. */
 void scene_require_counts(uint64_t put_count, uint64_t ended);
@@ -66,18 +65,18 @@ void scene_note_durable(void *arg, int result);
 void scene_expect(unsigned number, int64_t delay_ns);
 
 /* Threads that put job 1 in a millisecond, end job 0, or cancel it, on another CPU. */
-void *scene_put_1(void *unused);
-void *scene_end_0(void *unused);
-void *scene_cancel_0(void *unused);
+void scene_put_1(void);
+void scene_end_0(void);
+void scene_cancel_0(void);
 
 /* A thread that cuts the power, and notes what was answered. The scene goes on. */
-void *scene_cut_power(void *unused);
+void scene_cut_power(void);
 
 /* Opens the journal that the power cut has left, and lets it deliver all. The other one is closed. */
 void scene_open_again(void);
 
 /* Awaits a thread that ends job 0, the only one, cuts the power, and judges the end before and after that. */
-void scene_judge_end(pthread_t other);
+void scene_judge_end(void);
 
 /* Closes the journal, opens what the power cut has left, and judges it. */
 void scene_judge_cut(void);

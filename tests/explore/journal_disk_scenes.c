@@ -5,11 +5,8 @@
 
 /* ---- a disk that fails */
 
-static void *try_put_1(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void try_put_1(void) {
     (void)scene_put(1, MS);
-    return NULL;
 }
 
 static bool has_failed(const struct one *one) {
@@ -20,12 +17,12 @@ static bool has_failed(const struct one *one) {
 static void play_sync_fails(void) {
     scene_open_journal(NULL);
     scene_damage_sync(1);
-    pthread_t other = scene_start(try_put_1);
+    scene_start(1, try_put_1);
     (void)scene_put(0, MS);
-    scene_join(other);
+    scene_join();
     bool failed = has_failed(&journal_scene.jobs[0]) || has_failed(&journal_scene.jobs[1]);
     REQUIRE(failed == scene_disk_has_failed());
-    scene_cut_power(NULL);
+    scene_cut_power();
     REQUIRE(scene_put(2, MS) == -EIO || !failed);
     explore_sleep_ns(20 * MS);
     REQUIRE(journal_scene.stops == (failed || journal_scene.jobs[2].put != 0));
@@ -33,79 +30,74 @@ static void play_sync_fails(void) {
 }
 
 /* A change that lacks space has not happened, also after a power cut; and the next one is made. */
-static void *put_1_on_full_disk(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void put_1_on_full_disk(void) {
     if (scene_put(1, MS) == -ENOSPC)
         (void)scene_put(1, MS);
     REQUIRE(journal_scene.jobs[1].put == 0);
-    return NULL;
 }
 
 static void play_full(void) {
     scene_open_journal(NULL);
     scene_fill_disk(1);
-    pthread_t other = scene_start(put_1_on_full_disk);
+    scene_start(1, put_1_on_full_disk);
     (void)scene_put(0, MS);
     REQUIRE(journal_scene.jobs[0].put == 0 || journal_scene.jobs[0].put == -ENOSPC);
-    scene_join(other);
+    scene_join();
     unsigned count = journal_scene.jobs[0].put == 0;
     explore_sleep_ns(20 * MS);
     REQUIRE(scene_disk_has_failed() && journal_scene.stops == 0);
     REQUIRE(journal_scene.jobs[0].deliveries == count && journal_scene.jobs[1].deliveries == 1);
     scene_require_counts(1 + count, 0);
-    scene_cut_power(NULL);
+    scene_cut_power();
     scene_stop_journal();
     scene_open_again();
     REQUIRE(journal_scene.jobs[0].deliveries == count && journal_scene.jobs[1].deliveries == 1);
-    scene_close_journal();
+    scene_stop_journal();
 }
 
-static void *end_0_on_full_disk(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void end_0_on_full_disk(void) {
     int result = scene_end(0);
     REQUIRE(result == 0 || result == -ENOSPC);
     if (result != 0)
         REQUIRE(scene_end(0) == 0);
-    return NULL;
 }
 
 static void play_end_on_full_disk(void) {
     scene_open_journal(NULL);
     REQUIRE(scene_put(0, 0) == 0);
     scene_fill_disk(0);
-    scene_judge_end(scene_start(end_0_on_full_disk));
+    scene_start(1, end_0_on_full_disk);
+    scene_judge_end();
 }
 
 static void play_cancel_on_full_disk(void) {
     scene_open_journal(NULL);
     REQUIRE(scene_put(0, 5 * MS) == 0);
     scene_fill_disk(0);
-    pthread_t other = scene_start(scene_cancel_0);
-    scene_join(other);
+    scene_start(1, scene_cancel_0);
+    scene_join();
     REQUIRE(journal_scene.jobs[0].end == 0 || journal_scene.jobs[0].end == -EALREADY);
     explore_sleep_ns(20 * MS);
     REQUIRE(journal_scene.jobs[0].deliveries == (journal_scene.jobs[0].end == 0 ? 0u : 1u));
-    scene_close_journal();
+    scene_stop_journal();
 }
 
 /* ---- the power is cut at any step */
 
 static void play_cut(void) {
     scene_open_journal(NULL);
-    pthread_t other = scene_start(scene_put_1), power = scene_start(scene_cut_power);
+    scene_start(1, scene_put_1);
+    scene_start(0, scene_cut_power);
     REQUIRE(scene_put(0, MS) == 0);
     REQUIRE(scene_end(0) == 0);
-    scene_join(other);
-    scene_join(power);
+    scene_join();
     scene_judge_cut();
 }
 
 static void play_cut_change(void) {
     scene_open_journal(NULL);
     REQUIRE(scene_put(0, MS) == 0);
-    pthread_t power = scene_start(scene_cut_power);
+    scene_start(0, scene_cut_power);
     struct htw_job job = HTW_JOB_INIT;
     struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
     job.deadline_ns = scene_wall_ns() + MS;
@@ -118,13 +110,13 @@ static void play_cut_change(void) {
     atomic_store(&journal_scene.jobs[0].is_ending, true);
     REQUIRE(htw_journal_apply(journal_scene.journal, &change) == 0);
     atomic_store(&journal_scene.jobs[0].has_ended, true);
-    scene_join(power);
+    scene_join();
     unsigned ended = scene_cut.ended;
     scene_stop_journal();
     scene_open_again();
     REQUIRE(journal_scene.jobs[0].deliveries + journal_scene.jobs[1].deliveries == 1);
     REQUIRE((ended & 1) == 0 || journal_scene.jobs[1].deliveries == 1);
-    scene_close_journal();
+    scene_stop_journal();
 }
 
 /* The log is copied into the file after each change. */
@@ -135,11 +127,11 @@ static void copy_often(struct htw_journal_options *options) {
 
 static void play_checkpoint(void) {
     scene_open_journal(copy_often);
-    pthread_t other = scene_start(scene_put_1), power = scene_start(scene_cut_power);
+    scene_start(1, scene_put_1);
+    scene_start(0, scene_cut_power);
     REQUIRE(scene_put(0, MS) == 0);
     REQUIRE(scene_put(2, MS) == 0);
-    scene_join(other);
-    scene_join(power);
+    scene_join();
     explore_sleep_ns(20 * MS);
     REQUIRE(journal_scene.journal->stats.checkpoints > 0);
     scene_judge_cut();

@@ -102,11 +102,8 @@ static int put_in_queue(unsigned number, int64_t delay_ns) {
     return put_in(queues[0], number, delay_ns);
 }
 
-static void *put_0(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void put_0(void) {
     (void)put_in_queue(0, 0);
-    return NULL;
 }
 
 static int end_attempt(unsigned number, uint32_t attempt) {
@@ -146,44 +143,36 @@ static void expect_told(unsigned number, int64_t delay_ns) {
 
 /* ---- requests for one job */
 
-static void *ask_durably(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void ask_durably(void) {
     REQUIRE(ask_for(1, true, HTW_NEVER_NS, HTW_NEVER_NS) == 0);
-    return NULL;
 }
 
 static void play_two_requests(void) {
     open_queue(NULL);
     REQUIRE(put_in_queue(0, 0) == 0);
-    pthread_t other = scene_start(ask_durably);
+    scene_start(1, ask_durably);
     REQUIRE(ask_for(0, false, HTW_NEVER_NS, HTW_NEVER_NS) == 0);
-    scene_join(other);
+    scene_join();
     explore_sleep_ns(MS);
     REQUIRE(requests[0].was_told != requests[1].was_told);
     scene_stop_journal();
     REQUIRE(count_holders() == 1);
     REQUIRE(requests[0].result + requests[1].result == -ESHUTDOWN);
-    scene_settle();
-    scene_close();
 }
 
-static void *cancel_request_0(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void cancel_request_0(void) {
     int result = htw_journal_lease_cancel(journal_scene.journal, requests[0].number);
     REQUIRE(result == 0 || result == -ENOENT);
     atomic_store(&journal_scene.jobs[1].is_ending, result == 0);
-    return NULL;
 }
 
 /* The job is not lost to a request that was cancelled. */
 static void play_cancel_request(void) {
     open_queue(NULL);
     REQUIRE(ask(0, false) == 0);
-    pthread_t other = scene_start(cancel_request_0);
+    scene_start(1, cancel_request_0);
     REQUIRE(put_in_queue(0, 0) == 0);
-    scene_join(other);
+    scene_join();
     bool was_cancelled = atomic_load(&journal_scene.jobs[1].is_ending);
     expect_told(0, 0);
     REQUIRE(is_told_at_last(&requests[0], MS / 4));
@@ -192,7 +181,7 @@ static void play_cancel_request(void) {
     expect_told(1, LEASE_NS);
     REQUIRE(is_told_at_last(&requests[1], 2 * LEASE_NS + MS / 4));
     REQUIRE(requests[1].has_job && requests[1].attempt > (was_cancelled ? 0 : 1));
-    scene_close_journal();
+    scene_stop_journal();
 }
 
 /* One that waits for what is in the file of another queue holds up those behind it, but not when it is cancelled. */
@@ -203,44 +192,39 @@ static void play_cancel_behind(void) {
     lease.wait_until_ns = HTW_NEVER_NS;
     open_queue(NULL);
     REQUIRE(put_in(queues[1], 1, 0) == 0);
-    scene_cut_power(NULL);
+    scene_cut_power();
     scene_stop_journal();
     scene_open_again();
     REQUIRE(ask_with(0, &lease) == 0 && ask(1, false) == 0);
     REQUIRE(put_in_queue(0, 0) == 0);
-    cancel_request_0(NULL);
+    cancel_request_0();
     explore_sleep_ns(5 * MS);
     REQUIRE(requests[0].was_told && (requests[0].result == -ECANCELED || requests[0].has_job));
     REQUIRE((requests[0].has_job && requests[0].job == 0) !=
             (requests[1].has_job && requests[1].job == 0));
-    scene_close_journal();
+    scene_stop_journal();
 }
 
 /* ---- the end of a lease by time, and by a step */
 
-static void *end_in_time(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void end_in_time(void) {
     scene_sleep_alone(LEASE_NS);
     (void)end_attempt(0, 1);
-    return NULL;
 }
 
 static void judge_ends(void) {
     REQUIRE(put_in_queue(0, 0) == 0);
     REQUIRE(ask(0, false) == 0);
     REQUIRE(is_told_at_last(&requests[0], MS / 4));
-    pthread_t other = scene_start(end_in_time);
+    scene_start(1, end_in_time);
     REQUIRE(ask(1, false) == 0);
-    scene_join(other);
+    scene_join();
     int result = journal_scene.jobs[0].end;
     REQUIRE(result == 0 || result == -ESTALE);
     REQUIRE(is_told_at_last(&requests[1], 2 * LEASE_NS + MS / 4) == (result != 0));
     scene_require_counts(1, result == 0);
     scene_stop_journal();
     REQUIRE(count_holders() == 1 + (result != 0));
-    scene_settle();
-    scene_close();
 }
 
 static void play_lease_ends(void) {
@@ -260,26 +244,23 @@ static void play_lease_ends_by_policy(void) {
 
 static int64_t paused_until_ns;
 
-static void *pause_queue(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void pause_queue(void) {
     REQUIRE(htw_journal_pause(journal_scene.journal, queues[0], paused_until_ns) == 0);
     atomic_fetch_add(&journal_scene.stage, 16);
-    return NULL;
 }
 
 static void play_pause(void) {
     open_queue(NULL);
     paused_until_ns = scene_wall_ns() + 5 * MS;
-    pthread_t other = scene_start(pause_queue);
+    scene_start(1, pause_queue);
     REQUIRE(ask(0, false) == 0);
     bool is_paused = atomic_load(&journal_scene.stage) >= 16;
     REQUIRE(put_in_queue(0, 0) == 0);
-    scene_join(other);
+    scene_join();
     expect_told(0, 5 * MS);
     REQUIRE(is_told_at_last(&requests[0], 7 * MS) && requests[0].has_job);
     REQUIRE(!is_paused || requests[0].lease_end_ns >= paused_until_ns + LEASE_NS);
-    scene_close_journal();
+    scene_stop_journal();
 }
 
 /* ---- the end of a journal and of its scheduler */
@@ -296,22 +277,18 @@ static void play_close_requests(void) {
     scene_stop_journal();
     REQUIRE(count_holders() == 0);
     REQUIRE(requests[0].result == -ESHUTDOWN && requests[1].result == -ESHUTDOWN);
-    scene_settle();
-    scene_close();
 }
 
 static void play_close_served(void) {
     open_queue(NULL);
-    pthread_t other = scene_start(put_0);
+    scene_start(0, put_0);
     REQUIRE(ask(0, true) == 0);
     REQUIRE(ask(1, false) == 0);
-    scene_join(other);
+    scene_join();
     scene_stop_journal();
     REQUIRE(count_holders() <= 1);
     for (unsigned i = 0; i < REQUESTS; i++)
         REQUIRE(requests[i].result == (requests[i].has_job ? 0 : -ESHUTDOWN));
-    scene_settle();
-    scene_close();
 }
 
 /* The disk fails: the journal stops, and says so to those that wait and to those that come. */
@@ -319,47 +296,43 @@ static void play_stop_requests(void) {
     open_queue(NULL);
     scene_damage_sync(0);
     REQUIRE(ask(0, true) == 0);
-    pthread_t other = scene_start(put_0);
+    scene_start(0, put_0);
     int result = ask(1, false);
     REQUIRE(result == 0 || result == -EIO);
-    scene_join(other);
+    scene_join();
     explore_sleep_ns(5 * MS);
     REQUIRE(journal_scene.jobs[0].put == -EIO && journal_scene.stops == 1);
     REQUIRE(count_holders() == 0 && requests[0].result == -EIO);
     REQUIRE(result != 0 || requests[1].result == -EIO);
     REQUIRE(ask(1, false) == -EIO);
     REQUIRE(htw_journal_pause(journal_scene.journal, queues[0], 0) == -EIO);
-    scene_close_journal();
+    scene_stop_journal();
 }
 
-static void *stop_scheduler(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void stop_scheduler(void) {
     REQUIRE(htw_scheduler_stop(scene.scheduler, NULL, NULL) == 0);
-    return NULL;
 }
 
 static void play_stop_scheduler(void) {
     open_queue(NULL);
     REQUIRE(ask_for(0, false, MS, LEASE_NS) == 0);
-    pthread_t other = scene_start(stop_scheduler);
+    scene_start(1, stop_scheduler);
     REQUIRE(put_in_queue(0, 0) == 0);
-    scene_join(other);
+    scene_join();
     explore_sleep_ns(5 * MS);
     scene_stop_journal();
     REQUIRE(count_holders() <= 1);
     REQUIRE(requests[0].has_job || requests[0].result == -ETIMEDOUT ||
             requests[0].result == -ESHUTDOWN);
-    scene_close();
 }
 
 /* ---- the power is cut at any step */
 
 static bool was_leased; /* durably, when the power was cut */
 
-static void *cut_power(void *unused) {
+static void cut_power(void) {
     was_leased = atomic_load(&journal_scene.stage) > 0;
-    return scene_cut_power(unused);
+    scene_cut_power();
 }
 
 /* A lease that was told lasts. */
@@ -367,10 +340,10 @@ static void play_cut_lease(void) {
     open_queue(NULL);
     was_leased = false;
     REQUIRE(put_in_queue(0, 0) == 0);
-    pthread_t power = scene_start(cut_power);
+    scene_start(0, cut_power);
     REQUIRE(ask(0, true) == 0);
     expect_told(0, MS);
-    scene_join(power);
+    scene_join();
     explore_sleep_ns(MS / 4);
     REQUIRE(requests[0].has_job);
     struct hold hold = holds[0];
@@ -383,7 +356,7 @@ static void play_cut_lease(void) {
     expect_told(1, LEASE_NS);
     REQUIRE(is_told_at_last(&requests[1], 2 * LEASE_NS + MS / 4));
     REQUIRE(requests[1].has_job && requests[1].attempt >= (was_leased ? 2 : 1));
-    scene_close_journal();
+    scene_stop_journal();
 }
 
 const struct scene journal_lease_scenes[] = {

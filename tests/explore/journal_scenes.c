@@ -6,23 +6,22 @@
 
 /* ---- puts */
 
-static void *put_0(void *unused) {
-    (void)unused;
+static void put_0(void) {
     REQUIRE(scene_put(0, MS) == 0);
-    return NULL;
 }
 
 static void play_puts(void) {
     scene_open_journal(NULL);
-    pthread_t one = scene_start(put_0), other = scene_start(scene_put_1);
-    scene_join(one);
+    scene_start(0, put_0);
+    scene_start(1, scene_put_1);
+    scene_join();
     scene_expect(0, MS);
-    scene_join(other);
+    scene_join();
     scene_expect(1, MS);
     explore_sleep_ns(20 * MS);
     REQUIRE(journal_scene.jobs[0].deliveries == 1 && journal_scene.jobs[1].deliveries == 1);
     scene_require_counts(2, 0);
-    scene_close_journal();
+    scene_stop_journal();
 }
 
 static void put_under_key(unsigned number) {
@@ -39,18 +38,15 @@ static void put_under_key(unsigned number) {
     journal_scene.jobs[number].id = job.id;
 }
 
-static void *put_1_under_key(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void put_1_under_key(void) {
     put_under_key(1);
-    return NULL;
 }
 
 static void play_key(void) {
     scene_open_journal(NULL);
-    pthread_t other = scene_start(put_1_under_key);
+    scene_start(1, put_1_under_key);
     put_under_key(0);
-    scene_join(other);
+    scene_join();
     unsigned last = journal_scene.jobs[0].id < journal_scene.jobs[1].id;
     htw__mutex_lock(&journal_scene.journal->mutex); /* the later one may not have been read yet */
     REQUIRE(journal_scene.journal->jobs.waiting.count + journal_scene.journal->jobs.in_flight <= 1);
@@ -59,29 +55,26 @@ static void play_key(void) {
     explore_sleep_ns(20 * MS);
     REQUIRE(journal_scene.jobs[last].deliveries == 1);
     scene_require_counts(2, 1);
-    scene_close_journal();
+    scene_stop_journal();
 }
 
 /* An early job behind a later one, for which the timer is set. */
-static void *put_1_late(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void put_1_late(void) {
     REQUIRE(scene_put(1, 50 * MS) == 0);
-    return NULL;
 }
 
 static void play_earlier(void) {
     scene_open_journal(NULL);
     REQUIRE(scene_put(2, 80 * MS) == 0);
     explore_sleep_ns(MS); /* it is read, and the timer is set */
-    pthread_t other = scene_start(put_1_late);
+    scene_start(1, put_1_late);
     REQUIRE(scene_put(0, 5 * MS) == 0);
     scene_expect(0, 5 * MS);
-    scene_join(other);
+    scene_join();
     explore_sleep_ns(200 * MS);
     REQUIRE(journal_scene.jobs[0].deliveries == 1 && journal_scene.jobs[1].deliveries == 1 &&
             journal_scene.jobs[2].deliveries == 1);
-    scene_close_journal();
+    scene_stop_journal();
 }
 
 static void hold_little(struct htw_journal_options *options) {
@@ -91,34 +84,31 @@ static void hold_little(struct htw_journal_options *options) {
 /* It is left in the file until its minute is near. */
 static void play_far(void) {
     scene_open_journal(hold_little);
-    pthread_t other = scene_start(scene_put_1);
+    scene_start(1, scene_put_1);
     REQUIRE(scene_put(0, 3 * HTW_MINUTE) == 0);
     explore_expect(&journal_scene.jobs[0].was_delivered, explore_now_ns() + 3 * HTW_MINUTE + MS);
-    scene_join(other);
+    scene_join();
     explore_sleep_ns(4 * HTW_MINUTE);
     REQUIRE(journal_scene.jobs[0].deliveries == 1 && journal_scene.jobs[1].deliveries == 1);
-    scene_close_journal();
+    scene_stop_journal();
 }
 
-static void *set_back(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void set_back(void) {
     explore_set_wall_ns(scene_wall_ns() - 10 * MS);
-    return NULL;
 }
 
 /* The alarm of an overdue job is set for now; it must not stay there when now becomes earlier. */
 static void play_set_back(void) {
     scene_open_journal(NULL);
-    pthread_t other = scene_start(set_back);
+    scene_start(1, set_back);
     REQUIRE(scene_put(0, -20 * MS) == 0);
-    scene_join(other);
+    scene_join();
     REQUIRE(scene_put(1, 0) == 0);
     scene_expect(0, MS);
     scene_expect(1, MS);
     explore_sleep_ns(20 * MS);
     REQUIRE(journal_scene.jobs[0].deliveries == 1 && journal_scene.jobs[1].deliveries == 1);
-    scene_close_journal();
+    scene_stop_journal();
 }
 
 /* ---- ends */
@@ -126,7 +116,8 @@ static void play_set_back(void) {
 static void play_end(void) {
     scene_open_journal(NULL);
     REQUIRE(scene_put(0, 0) == 0);
-    scene_judge_end(scene_start(scene_end_0));
+    scene_start(1, scene_end_0);
+    scene_judge_end();
 }
 
 static void end_it(void *context, const struct htw_delivery *delivery) {
@@ -137,13 +128,13 @@ static void end_it(void *context, const struct htw_delivery *delivery) {
 static void play_end_inside(void) {
     scene_open_journal(NULL);
     journal_scene.more = end_it;
-    pthread_t other = scene_start(scene_put_1);
+    scene_start(1, scene_put_1);
     REQUIRE(scene_put(0, 0) == 0);
     scene_expect(0, 0);
-    scene_join(other);
+    scene_join();
     scene_expect(1, MS);
     explore_sleep_ns(20 * MS);
-    scene_cut_power(NULL);
+    scene_cut_power();
     REQUIRE(journal_scene.jobs[0].deliveries == 1 && journal_scene.jobs[1].deliveries == 1);
     scene_require_counts(2, 2);
     scene_judge_cut();
@@ -152,25 +143,25 @@ static void play_end_inside(void) {
 static void play_cancel(void) {
     scene_open_journal(NULL);
     REQUIRE(scene_put(0, 0) == 0);
-    pthread_t other = scene_start(scene_cancel_0);
-    scene_join(other);
+    scene_start(1, scene_cancel_0);
+    scene_join();
     explore_sleep_ns(20 * MS);
     REQUIRE(journal_scene.jobs[0].end == 0 || journal_scene.jobs[0].end == -EALREADY);
     REQUIRE(journal_scene.jobs[0].deliveries == (journal_scene.jobs[0].end == 0 ? 0 : 1));
     scene_require_counts(1, journal_scene.jobs[0].end == 0);
-    scene_close_journal();
+    scene_stop_journal();
 }
 
 static void play_end_and_cancel(void) {
     scene_open_journal(NULL);
     REQUIRE(scene_put(0, HTW_MINUTE) == 0);
-    pthread_t other = scene_start(scene_cancel_0);
+    scene_start(1, scene_cancel_0);
     int result = htw_journal_done(journal_scene.journal, journal_scene.jobs[0].id);
-    scene_join(other);
+    scene_join();
     REQUIRE(result == 0 ? journal_scene.jobs[0].end == -ENOENT
                         : result == -ENOENT && journal_scene.jobs[0].end == 0);
     scene_require_counts(1, 1);
-    scene_close_journal();
+    scene_stop_journal();
 }
 
 /* ---- at most one in flight, or little memory */
@@ -194,12 +185,12 @@ static void play_in_flight(void) {
     scene_expect(0, 0);
     explore_sleep_ns(5 * MS);
     REQUIRE(journal_scene.jobs[0].deliveries == 1 && journal_scene.jobs[1].deliveries == 0);
-    pthread_t other = scene_start(scene_end_0);
+    scene_start(1, scene_end_0);
     scene_expect(1, 0);
-    scene_join(other);
+    scene_join();
     explore_sleep_ns(20 * MS);
     REQUIRE(journal_scene.jobs[1].deliveries == 1);
-    scene_close_journal();
+    scene_stop_journal();
 }
 
 static void remember_little(struct htw_journal_options *options) {
@@ -213,20 +204,17 @@ static void put_in_time(unsigned number, int64_t delay_ns) {
     REQUIRE(journal_scene.jobs[number].put == 0);
 }
 
-static void *put_3_and_1(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void put_3_and_1(void) {
     put_in_time(3, 13 * MS);
     put_in_time(1, 11 * MS);
-    return NULL;
 }
 
 static void play_memory(void) {
     scene_open_journal(remember_little);
-    pthread_t other = scene_start(put_3_and_1);
+    scene_start(1, put_3_and_1);
     put_in_time(2, 12 * MS);
     put_in_time(0, 10 * MS);
-    scene_join(other);
+    scene_join();
     htw__mutex_lock(&journal_scene.journal->mutex);
     REQUIRE(journal_scene.journal->jobs.waiting_bytes <= 2 * journal_scene.journal->waiting_max);
     htw__mutex_unlock(&journal_scene.journal->mutex);
@@ -234,24 +222,22 @@ static void play_memory(void) {
     for (unsigned i = 0; i < SCENE_JOBS; i++)
         REQUIRE(journal_scene.jobs[i].deliveries == 1);
     scene_require_counts(4, 0);
-    scene_close_journal();
+    scene_stop_journal();
 }
 
 /* ---- notices, and the end of a journal */
 
-static void *put_1_later(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void put_1_later(void) {
     scene_put_later(0, MS);
     scene_put_later(1, MS);
-    return NULL;
 }
 
 static void play_sync(void) {
     static bool has_returned;
     has_returned = false;
     scene_open_journal(NULL);
-    scene_join(scene_start(put_1_later));
+    scene_start(1, put_1_later);
+    scene_join();
     explore_expect(&has_returned, explore_now_ns() + MS); /* it does not wait for more changes */
     REQUIRE(htw_journal_sync(journal_scene.journal) == 0);
     has_returned = true;
@@ -260,37 +246,37 @@ static void play_sync(void) {
             disk_is_durable(scene_payloads[1], SCENE_SIZE));
     explore_sleep_ns(20 * MS);
     REQUIRE(journal_scene.jobs[0].deliveries == 1 && journal_scene.jobs[1].deliveries == 1);
-    scene_close_journal();
+    scene_stop_journal();
 }
 
 /* Changes that wait for others are written without a call that waits. */
 static void play_later(void) {
     scene_open_journal(NULL);
-    pthread_t other = scene_start(scene_put_1);
+    scene_start(1, scene_put_1);
     scene_put_later(0, MS);
     scene_expect(0, 3 * MS);
-    scene_join(other);
+    scene_join();
     explore_sleep_ns(20 * MS);
     REQUIRE(journal_scene.notices == 1 && journal_scene.jobs[0].deliveries == 1 &&
             journal_scene.jobs[1].deliveries == 1);
-    scene_close_journal();
+    scene_stop_journal();
 }
 
 /* Its calls do not wake the writer: it writes the changes itself, or leaves them to a thread that uses the file. */
 static void play_process(void) {
     scene_open_journal(NULL);
     REQUIRE(htw_journal_process(journal_scene.journal) == 0);
-    pthread_t other = scene_start(scene_put_1);
+    scene_start(1, scene_put_1);
     scene_put_later(0, MS);
     REQUIRE(htw_journal_process(journal_scene.journal) == 0);
     scene_expect(0, MS);
-    scene_join(other);
+    scene_join();
     scene_expect(1, MS);
     explore_sleep_ns(20 * MS);
     REQUIRE(journal_scene.notices == 1 && journal_scene.jobs[0].deliveries == 1 &&
             journal_scene.jobs[1].deliveries == 1);
     scene_require_counts(2, 0);
-    scene_close_journal();
+    scene_stop_journal();
 }
 
 static void play_close(void) {
@@ -301,8 +287,6 @@ static void play_close(void) {
     REQUIRE(journal_scene.notices == 2);
     REQUIRE(disk_is_durable(scene_payloads[0], SCENE_SIZE) &&
             disk_is_durable(scene_payloads[1], SCENE_SIZE));
-    scene_settle();
-    scene_close();
 }
 
 /* It may be refused, or it is made before the journal is closed. */
@@ -326,8 +310,6 @@ static void play_close_delivery(void) {
     explore_sleep_ns(2 * MS);
     scene_stop_journal();
     REQUIRE(journal_scene.notices == journal_scene.stage / 16);
-    scene_settle();
-    scene_close();
 }
 
 const struct scene journal_scenes[] = {

@@ -76,19 +76,19 @@ static bool is_wanted(const struct scene *each, char **names, int count) {
 }
 
 static unsigned bound_of(const struct scene *each) {
-    if (options.deviations != 0)
+    if (options.deviations != 0 && each->full > 0)
         return options.deviations;
     return options.is_full ? each->full : each->quick;
 }
 
 static void report(const struct scene *each, struct search_result *result) {
-    search_shrink(each->play, result);
+    search_shrink(scene_play, result);
     char failure[512];
     snprintf(failure, sizeof(failure), "%s", result->failure);
     printf("\nFAILED %s: %s\nafter %llu schedules: ", each->name, each->promise,
            (unsigned long long)result->schedules);
     symbols_print(failure);
-    search_replay(each->play, &result->schedule, true);
+    search_replay(scene_play, &result->schedule, true);
     printf("\n./dev explore %s --replay ", each->name);
     print_schedule(&result->schedule);
     if (each->variants > 0)
@@ -101,8 +101,8 @@ static struct search_result search(const struct scene *each, unsigned bound) {
     struct search_result all = { .is_exhaustive = true };
     for (scene_variant = 0; scene_variant < each->variants || scene_variant == 0; scene_variant++) {
         struct search_result result = options.is_random
-                                          ? search_random(each->play, options.seed, options.seconds)
-                                          : search_all(each->play, bound, options.seconds);
+                                          ? search_random(scene_play, options.seed, options.seconds)
+                                          : search_all(scene_play, bound, options.seconds);
         if (result.failure != NULL)
             return result;
         all.schedules += result.schedules;
@@ -129,9 +129,9 @@ static bool explore(const struct scene *each) {
     return true;
 }
 
-static bool replay(const struct scene *each) {
+static bool replay(void) {
     struct schedule schedule = parse_schedule(options.replay);
-    const char *failure = search_replay(each->play, &schedule, true);
+    const char *failure = search_replay(scene_play, &schedule, true);
     printf("\n%s\n", failure == NULL ? "it does not fail" : "");
     if (failure != NULL)
         symbols_print(failure);
@@ -139,16 +139,16 @@ static bool replay(const struct scene *each) {
 }
 
 static bool deal_with(const struct scene *each) {
+    scene_present = each;
     if (!options.lists)
-        return options.replay != NULL ? replay(each) : explore(each);
+        return options.replay != NULL ? replay() : explore(each);
     printf("%-22s %s\n", each->name, each->promise);
     return true;
 }
 
 static int run(char **names, int count) {
     static const struct scene *const lists[] = {
-        scheduler_scenes, purgatory_scenes,     alarm_scenes,
-        order_scenes,     wake_scenes,          wake_scenes,
+        scheduler_scenes, purgatory_scenes,     alarm_scenes,       order_scenes, wake_scenes,
 #ifdef HTW_HAS_JOURNAL
         journal_scenes,   journal_lease_scenes, journal_disk_scenes
 #endif

@@ -28,20 +28,16 @@ static struct {
 
 /* ---- a cancel that finds nothing comes behind the callback */
 
-static void *cancel_and_look(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void cancel_and_look(void) {
     if (htw_cancel(scene.scheduler, scene.timers[0].handle) == HTW_GONE)
         REQUIRE(scene.timers[0].runs == 1);
-    return NULL;
 }
 
 static void play_gone(void) {
     scene_open(2, 0, NULL);
     scene_arm(0, 0, scene_count);
-    scene_join(scene_start(cancel_and_look));
-    scene_settle();
-    scene_close();
+    scene_start(1, cancel_and_look);
+    scene_join();
 }
 
 /* With a second timer in the batch, records are freed after the callbacks; with another one in the page, not the last one. */
@@ -49,21 +45,17 @@ static void play_gone_of_two(void) {
     scene_open(2, 0, NULL);
     scene_arm(1, HTW_NEVER_NS, scene_count);
     scene_arm(0, 0, scene_count);
-    scene_join(scene_start(cancel_and_look));
-    scene_settle();
-    scene_close();
+    scene_start(1, cancel_and_look);
+    scene_join();
 }
 
 /* ---- a handle may reach another thread without order */
 
-static void *cancel_relaxed(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void cancel_relaxed(void) {
     htw_handle handle = atomic_load_explicit(&at.handle, memory_order_relaxed);
     scene.timers[0].result = HTW_RUNNING;
     if (handle != 0)
         scene.timers[0].result = htw_cancel(scene.scheduler, handle);
-    return NULL;
 }
 
 /* Memory that is new looks as if there were timers in it, so that no cell may be read before it is initialized. */
@@ -89,24 +81,19 @@ static void write_memory(struct htw_scheduler_options *options) {
 static void play_handle(void) {
     memset(&at, 0, sizeof(at));
     scene_open(2, 0, write_memory);
-    pthread_t other = scene_start(cancel_relaxed);
+    scene_start(1, cancel_relaxed);
     scene_arm(0, 5 * MS, scene_count);
     atomic_store_explicit(&at.handle, scene.timers[0].handle, memory_order_relaxed);
-    scene_join(other);
+    scene_join();
     explore_sleep_ns(10 * MS);
     REQUIRE(scene.timers[0].runs == (scene.timers[0].result != HTW_CANCELLED));
-    scene_settle();
-    scene_close();
 }
 
 /* ---- stale records are freed, and pages released */
 
-static void *cancel_two(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void cancel_two(void) {
     for (unsigned i = 0; i < 2; i++)
         REQUIRE(htw_cancel(scene.scheduler, scene.timers[i].handle) == HTW_CANCELLED);
-    return NULL;
 }
 
 static uint32_t stale_count(void) {
@@ -118,22 +105,18 @@ static void play_cleanup(void) {
     scene_arm(0, HTW_NEVER_NS, scene_count);
     scene_arm(1, HTW_NEVER_NS, scene_count);
     explore_sleep_ns(100 * MS);
-    scene_join(scene_start(cancel_two));
+    scene_start(1, cancel_two);
+    scene_join();
     explore_sleep_ns(200 * MS);
     REQUIRE(stale_count() == 0);
-    scene_settle();
-    scene_close();
 }
 
 /* Another thread frees the first record, so the second one is pushed on an empty stack while the cleanup is planned
    already. */
-static void *cancel_one_by_one(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void cancel_one_by_one(void) {
     REQUIRE(htw_cancel(scene.scheduler, scene.timers[0].handle) == HTW_CANCELLED);
     scene_sleep_alone(20 * MS);
     REQUIRE(htw_cancel(scene.scheduler, scene.timers[1].handle) == HTW_CANCELLED);
-    return NULL;
 }
 
 static void play_cleanup_again(void) {
@@ -142,16 +125,14 @@ static void play_cleanup_again(void) {
     scene_arm(1, HTW_NEVER_NS, scene_count);
     explore_sleep_ns(100 * MS);
     struct htw__shard *shard = &scene.scheduler->shards[0];
-    pthread_t other = scene_start(cancel_one_by_one);
+    scene_start(1, cancel_one_by_one);
     scene_sleep_alone(10 * MS);
     htw__lock_acquire(&shard->lock);
     htw__shard_reclaim(shard);
     htw__lock_release(&shard->lock);
-    scene_join(other);
+    scene_join();
     explore_sleep_ns(200 * MS);
     REQUIRE(stale_count() == 0);
-    scene_settle();
-    scene_close();
 }
 
 static void embed(struct htw_scheduler_options *options) {
@@ -174,12 +155,9 @@ static void cancel_crowd(void) {
         REQUIRE(htw_cancel(scene.scheduler, crowd[i]) == HTW_CANCELLED);
 }
 
-static void *cancel_old(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void cancel_old(void) {
     for (unsigned i = 0; i < 2; i++)
         REQUIRE(htw_cancel(scene.scheduler, scene.timers[i].handle) == HTW_GONE);
-    return NULL;
 }
 
 static void require_pages(unsigned count) {
@@ -196,19 +174,13 @@ static void open_crowd(void) {
     require_pages(2);
 }
 
-static void close_crowd(void) {
-    REQUIRE(htw_scheduler_stop(scene.scheduler, NULL, NULL) == 0);
-    scene_close();
-}
-
 /* The cleanup releases the memory of one of two pages while another thread looks for old timers. */
 static void play_release_pages(void) {
     open_crowd();
-    pthread_t other = scene_start(cancel_old);
+    scene_start(1, cancel_old);
     REQUIRE(htw_scheduler_process(scene.scheduler, 0, NULL) == HTW_DONE);
-    scene_join(other);
+    scene_join();
     require_pages(1);
-    close_crowd();
 }
 
 /* Or the page gets memory again. */
@@ -217,32 +189,28 @@ static void play_add_page(void) {
     REQUIRE(htw_scheduler_process(scene.scheduler, 0, NULL) == HTW_DONE);
     require_pages(1);
     arm_crowd(HTW__SLAB_PAGE_CELLS);
-    pthread_t other = scene_start(cancel_old);
+    scene_start(1, cancel_old);
     scene_arm(2, HTW_NEVER_NS, scene_count);
-    scene_join(other);
+    scene_join();
     require_pages(2);
-    close_crowd();
 }
 
 /* ---- what threads create for others: their statistics, the wheel of another clock */
 
 /* All but the histograms, which have thousands of words. */
-static void *read_stats(void *unused) {
-    (void)unused;
+static void read_stats(void) {
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
     htw__stats_add_runners(scene.scheduler, &stats);
     REQUIRE(stats.runs <= 1 && stats.running <= 1);
-    return NULL;
 }
 
 static void play_stats(void) {
     scene_open(1, 1, NULL);
-    pthread_t other = scene_start(read_stats);
+    scene_start(0, read_stats);
     scene_arm(0, 0, scene_count);
-    scene_join(other);
+    scene_join();
     scene_settle();
     REQUIRE(scene.timers[0].runs == 1);
-    scene_close();
 }
 
 /* ---- what is observed: two threads create it, one writes, the other reads */
@@ -265,12 +233,9 @@ static void open_observer(void) {
 
 static void close_observer(void) {
     htw__observer_fini(&seen.observer);
-    scene_settle();
-    scene_close();
 }
 
-static void *record_events(void *unused) {
-    (void)unused;
+static void record_events(void) {
     for (unsigned n = 1; n <= 10; n++)
         htw__observer_record(&seen.observer, &(struct htw__event) { .kind = HTW_EVENT_ARMED,
                                                                     .origin = n,
@@ -278,13 +243,12 @@ static void *record_events(void *unused) {
                                                                     .deadline_ns = n,
                                                                     .duration_ns = n,
                                                                     .handle = n });
-    return NULL;
 }
 
 /* An event that is found is whole, and they follow one another up to the last that was there. */
 static void play_ring(void) {
     open_observer();
-    pthread_t other = scene_start(record_events);
+    scene_start(0, record_events);
     struct htw__event events[8];
     uint64_t lost;
     const struct htw__event_ring *ring = htw__observer_ring(&seen.observer);
@@ -296,14 +260,13 @@ static void play_ring(void) {
         REQUIRE(event->time_ns == (int64_t)n && event->deadline_ns == (int64_t)n &&
                 event->duration_ns == (int64_t)n);
     }
-    scene_join(other);
+    scene_join();
     REQUIRE(htw__event_ring_copy(htw__observer_ring(&seen.observer), events, &lost) == 7 &&
             lost == 3);
     close_observer();
 }
 
-static void *observe_first(void *unused) {
-    (void)unused;
+static void observe_first(void) {
     htw__site_add(htw__observer_site(&seen.observer, 2), HTW__SITE_ARMED, 1);
     htw__observer_record(&seen.observer,
                          &(struct htw__event) { .kind = HTW_EVENT_ARMED, .handle = 1 });
@@ -311,13 +274,12 @@ static void *observe_first(void *unused) {
     htw__lock_acquire(&herds->lock);
     htw__herds_begin(herds, scene.scheduler, MS, 2);
     htw__lock_release(&herds->lock);
-    return NULL;
 }
 
 /* The thread that switches on prepares what the other one needs at the same time. */
 static void play_observe(void) {
     open_observer();
-    pthread_t other = scene_start(observe_first);
+    scene_start(0, observe_first);
     REQUIRE(htw__observer_prepare(&seen.observer, HTW__OBSERVE_ALL) == 0);
     struct htw__herds *herds = htw__herds_at(scene.scheduler, &seen.herds);
     struct htw__herd list[HTW_HERDS_MAX];
@@ -328,7 +290,7 @@ static void play_observe(void) {
     REQUIRE(htw__event_ring_copy(htw__observer_ring(&seen.observer), events, &lost) <= 1);
     const struct htw__site_table *table = htw__table_of(&seen.observer.table);
     REQUIRE(table->bits == HTW__SITE_FIRST_BITS && htw__table_of(&table->next) == NULL);
-    scene_join(other);
+    scene_join();
     htw__herds_list(herds, MS, list, &count);
     REQUIRE(count == 1 && list[0].timers >= 1);
     REQUIRE(htw__event_ring_copy(htw__observer_ring(&seen.observer), events, &lost) == 1);
@@ -341,7 +303,7 @@ static void play_observe(void) {
 /* The same for a thread that only reads. */
 static void play_observe_reader(void) {
     open_observer();
-    pthread_t other = scene_start(observe_first);
+    scene_start(0, observe_first);
     const struct htw__site_table *table = htw__table_of(&seen.observer.table);
     if (table != NULL)
         REQUIRE(table->bits == HTW__SITE_FIRST_BITS && htw__table_of(&table->next) == NULL);
@@ -354,14 +316,13 @@ static void play_observe_reader(void) {
     if (herds != NULL)
         htw__herds_list(herds, MS, list, &count);
     REQUIRE(count <= 1);
-    scene_join(other);
+    scene_join();
     herds = htw__herds_present(&seen.herds);
     htw__release(&scene.scheduler->allocator, herds, sizeof(*herds));
     close_observer();
 }
 
-static void *arm_by_wall_clock(void *number) {
-    unsigned i = number == NULL ? 0 : 1;
+static void arm_by_wall_clock(unsigned i) {
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.callback = scene_count;
     spec.arg = &scene.timers[i];
@@ -369,39 +330,37 @@ static void *arm_by_wall_clock(void *number) {
     spec.clock = HTW_CLOCK_REALTIME;
     REQUIRE(htw_schedule_spec(scene.scheduler, &spec, &scene.timers[i].handle, NULL) == 0);
     explore_expect(&scene.timers[i].ran, explore_now_ns() + 7 * MS);
-    return NULL;
+}
+
+static void arm_1_by_wall_clock(void) {
+    arm_by_wall_clock(1);
 }
 
 static void play_two_clocks(void) {
-    pthread_t other;
     scene_open(1, 0, NULL);
-    REQUIRE(pthread_create(&other, NULL, arm_by_wall_clock, &scene) == 0);
-    arm_by_wall_clock(NULL);
-    scene_join(other);
+    scene_start(0, arm_1_by_wall_clock);
+    arm_by_wall_clock(0);
+    scene_join();
     scene_settle();
     REQUIRE(scene.timers[0].runs == 1 && scene.timers[1].runs == 1);
-    scene_close();
 }
 
 static int arm_now(unsigned number) {
     return htw_schedule(scene.scheduler, 0, scene_count, &scene.timers[number], NULL);
 }
 
-static void *arm_one(void *unused) {
-    (void)unused;
+static void arm_one(void) {
     scene.timers[1].result = arm_now(1);
-    return NULL;
 }
 
 /* Two first timers: one thread starts the threads of the scheduler, which the other one stops at once. */
 static void play_start(void) {
     scene_open(1, 1, NULL);
-    pthread_t other = scene_start(arm_one);
+    scene_start(0, arm_one);
     REQUIRE(arm_now(0) == 0);
     REQUIRE(htw_scheduler_stop(scene.scheduler, NULL, NULL) == 0);
-    scene_join(other);
+    scene_join();
     REQUIRE(scene.timers[1].result == 0 || scene.timers[1].result == -ESHUTDOWN);
-    scene_close();
 }
 
 /* ---- requests without a release hook, and what destruction waits for */
@@ -444,48 +403,38 @@ static void open_purgatory(void) {
     open_purgatory_on(NULL);
 }
 
-static void close_scene(void) {
-    REQUIRE(htw_scheduler_stop(scene.scheduler, NULL, NULL) == 0);
-    scene_close();
-}
-
 static int submit(int64_t timeout_ns) {
     return htw_purgatory_try_complete_else_watch(at.purgatory, at.request, &key, 1, timeout_ns);
 }
 
-static void *complete(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void complete(void) {
     htw_request_complete(at.purgatory, at.request);
-    return NULL;
 }
 
 /* The user frees a request when it is not pending any more. */
 static void play_free_request(void) {
     open_purgatory();
     REQUIRE(submit(HTW_NEVER_NS) == HTW_WATCHED);
-    pthread_t other = scene_start(complete);
+    scene_start(1, complete);
     bool freed = !htw_request_is_pending(at.request);
     if (freed) {
         REQUIRE(at.ends == 1);
         memset(at.request, 0, htw_request_size());
     }
-    scene_join(other);
+    scene_join();
     REQUIRE(htw_purgatory_destroy(at.purgatory) == 0);
-    close_scene();
 }
 
 /* Or submits it again. */
 static void play_submit_again(void) {
     open_purgatory();
     REQUIRE(submit(HTW_NEVER_NS) == HTW_WATCHED);
-    pthread_t other = scene_start(complete);
+    scene_start(1, complete);
     int result = submit(HTW_NEVER_NS);
     REQUIRE(result == -EBUSY || (result == HTW_WATCHED && at.ends == 1));
-    scene_join(other);
+    scene_join();
     REQUIRE(htw_purgatory_destroy(at.purgatory) == 0);
     REQUIRE(at.ends == (result == HTW_WATCHED ? 2 : 1));
-    close_scene();
 }
 
 /* Destruction waits for the callback of a deferred check. */
@@ -496,7 +445,6 @@ static void play_destroy(void) {
     REQUIRE(htw_purgatory_check_later(at.purgatory, key.bytes, key.size) == 0);
     REQUIRE(htw_purgatory_destroy(at.purgatory) == 0);
     REQUIRE(at.ends == 1);
-    close_scene();
 }
 
 static void drop(void *context, struct htw_task *const *tasks, size_t count) {
@@ -523,7 +471,6 @@ static void destroy_while_hooks_schedule(void (*change)(struct htw_scheduler_opt
     REQUIRE(htw_purgatory_check_later(at.purgatory, key.bytes, key.size) == 0);
     REQUIRE(htw_purgatory_destroy(at.purgatory) == 0);
     REQUIRE(scene.stage == 2);
-    close_scene();
 }
 
 static void play_destroy_hooks(void) {
@@ -539,12 +486,11 @@ static void play_destroy_threshold(void) {
     open_purgatory();
     REQUIRE(htw_threshold_create(at.purgatory, 0, &at.threshold) == 0);
     REQUIRE(htw_threshold_await(at.threshold, at.request, 10, HTW_NEVER_NS) == HTW_WATCHED);
-    pthread_t other = scene_start(complete);
+    scene_start(1, complete);
     REQUIRE(htw_threshold_destroy(at.threshold) >= 0);
     REQUIRE(at.ends == 1);
-    scene_join(other);
+    scene_join();
     REQUIRE(htw_purgatory_destroy(at.purgatory) == 0);
-    close_scene();
 }
 
 const struct scene order_scenes[] = {

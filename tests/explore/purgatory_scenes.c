@@ -74,8 +74,6 @@ static void close_purgatory(void) {
     if (at.is_kept)
         explore_allocator.release(NULL, at.item, sizeof(*at.item), 8);
     REQUIRE(htw_purgatory_destroy(at.purgatory) == 0);
-    scene_settle();
-    scene_close();
 }
 
 static int submit(int64_t timeout_ns) {
@@ -85,36 +83,30 @@ static int submit(int64_t timeout_ns) {
 
 /* ---- an event and a submission */
 
-static void *make_ready(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void make_ready(void) {
     atomic_store_explicit(&at.is_ready, true, memory_order_relaxed);
     at.result = htw_purgatory_check(at.purgatory, key.bytes, key.size);
-    return NULL;
 }
 
 static void play_check(void) {
     open_purgatory();
-    pthread_t other = scene_start(make_ready);
+    scene_start(1, make_ready);
     REQUIRE(submit(HTW_NEVER_NS) >= 0);
-    scene_join(other);
+    scene_join();
     REQUIRE(at.has_ended && at.reason == HTW_REASON_COMPLETED);
     close_purgatory();
 }
 
-static void *make_ready_later(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void make_ready_later(void) {
     atomic_store_explicit(&at.is_ready, true, memory_order_relaxed);
     REQUIRE(htw_purgatory_check_later(at.purgatory, key.bytes, key.size) == 0);
-    return NULL;
 }
 
 static void play_deferred(void) {
     open_purgatory();
-    pthread_t other = scene_start(make_ready_later);
+    scene_start(1, make_ready_later);
     REQUIRE(submit(HTW_NEVER_NS) >= 0);
-    scene_join(other);
+    scene_join();
     explore_expect(&at.has_ended, explore_now_ns() + MS);
     explore_sleep_ns(100 * MS);
     REQUIRE(at.has_ended && at.reason == HTW_REASON_COMPLETED);
@@ -125,9 +117,9 @@ static void play_deferred(void) {
 static void play_two_checks(void) {
     open_purgatory();
     REQUIRE(submit(HTW_NEVER_NS) >= 0);
-    pthread_t other = scene_start(make_ready);
+    scene_start(1, make_ready);
     int64_t completed = htw_purgatory_check(at.purgatory, key.bytes, key.size);
-    scene_join(other);
+    scene_join();
     REQUIRE(completed + at.result == 1 && at.reason == HTW_REASON_COMPLETED);
     close_purgatory();
 }
@@ -137,9 +129,9 @@ static void play_two_checks(void) {
 static void play_timeout(void) {
     open_purgatory();
     REQUIRE(submit(5 * MS) >= 0);
-    pthread_t other = scene_start(make_ready);
+    scene_start(1, make_ready);
     explore_sleep_ns(20 * MS);
-    scene_join(other);
+    scene_join();
     REQUIRE(at.has_ended);
     REQUIRE(at.reason == (at.result == 1 ? HTW_REASON_COMPLETED : HTW_REASON_EXPIRED));
     close_purgatory();
@@ -148,29 +140,26 @@ static void play_timeout(void) {
 /* A timeout that is due ends in the thread of the expirer, or where the submission ends. */
 static void play_timeout_at_once(void) {
     open_purgatory();
-    pthread_t other = scene_start(make_ready);
+    scene_start(1, make_ready);
     REQUIRE(submit(0) >= 0);
     explore_expect(&at.has_ended, explore_now_ns() + MS);
-    scene_join(other);
+    scene_join();
     explore_sleep_ns(20 * MS);
     REQUIRE(at.has_ended && at.reason <= HTW_REASON_EXPIRED);
     close_purgatory();
 }
 
-static void *cancel_key(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void cancel_key(void) {
     at.result = htw_purgatory_cancel_key(at.purgatory, key.bytes, key.size, NULL, NULL);
-    return NULL;
 }
 
 static void play_cancel_key(void) {
     open_purgatory();
     REQUIRE(submit(HTW_NEVER_NS) >= 0);
-    pthread_t other = scene_start(cancel_key);
+    scene_start(1, cancel_key);
     atomic_store_explicit(&at.is_ready, true, memory_order_relaxed);
     int64_t completed = htw_purgatory_check(at.purgatory, key.bytes, key.size);
-    scene_join(other);
+    scene_join();
     /* A cancel also counts a request that it marks while its hook runs, and that is completed. */
     REQUIRE(at.has_ended && (completed == 1 || at.result == 1));
     REQUIRE(at.reason == (completed == 1 ? HTW_REASON_COMPLETED : HTW_REASON_CANCELLED));
@@ -181,27 +170,24 @@ static void play_cancel_key(void) {
 static void play_cancel_busy(void) {
     open_purgatory();
     REQUIRE(submit(HTW_NEVER_NS) == HTW_WATCHED);
-    pthread_t other = scene_start(cancel_key);
+    scene_start(1, cancel_key);
     REQUIRE(htw_purgatory_check(at.purgatory, key.bytes, key.size) == 0);
-    scene_join(other);
+    scene_join();
     REQUIRE(at.has_ended && at.result == 1 && at.reason == HTW_REASON_CANCELLED);
     close_purgatory();
 }
 
 /* ---- close */
 
-static void *close_it(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void close_it(void) {
     at.result = htw_purgatory_close(at.purgatory, NULL, NULL);
-    return NULL;
 }
 
 static void play_close(void) {
     open_purgatory();
-    pthread_t other = scene_start(close_it);
+    scene_start(1, close_it);
     int result = submit(HTW_NEVER_NS);
-    scene_join(other);
+    scene_join();
     REQUIRE(result >= 0 || result == -ESHUTDOWN);
     if (result < 0) { /* it is still the caller's */
         REQUIRE(at.ends == 0);
@@ -214,19 +200,16 @@ static void play_close(void) {
 
 /* ---- thresholds */
 
-static void *advance_threshold(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void advance_threshold(void) {
     at.result = htw_threshold_advance(at.threshold, 10);
-    return NULL;
 }
 
 static void play_threshold(void) {
     open_purgatory();
     REQUIRE(htw_threshold_create(at.purgatory, 0, &at.threshold) == 0);
-    pthread_t other = scene_start(advance_threshold);
+    scene_start(1, advance_threshold);
     REQUIRE(htw_threshold_await(at.threshold, &at.item->request, 10, HTW_NEVER_NS) >= 0);
-    scene_join(other);
+    scene_join();
     REQUIRE(at.has_ended && at.reason == HTW_REASON_COMPLETED);
     REQUIRE(htw_threshold_destroy(at.threshold) >= 0);
     close_purgatory();
@@ -236,9 +219,9 @@ static void play_threshold_timeout(void) {
     open_purgatory();
     REQUIRE(htw_threshold_create(at.purgatory, 0, &at.threshold) == 0);
     REQUIRE(htw_threshold_await(at.threshold, &at.item->request, 10, 2 * MS) >= 0);
-    pthread_t other = scene_start(advance_threshold);
+    scene_start(1, advance_threshold);
     explore_sleep_ns(20 * MS);
-    scene_join(other);
+    scene_join();
     REQUIRE(at.has_ended);
     REQUIRE(at.reason == (at.result == 1 ? HTW_REASON_COMPLETED : HTW_REASON_EXPIRED));
     REQUIRE(htw_threshold_destroy(at.threshold) >= 0);
@@ -250,28 +233,25 @@ static void play_threshold_lower(void) {
     open_purgatory();
     REQUIRE(htw_threshold_create(at.purgatory, 5, &at.threshold) == 0);
     REQUIRE(htw_threshold_await(at.threshold, &at.item->request, 10, HTW_NEVER_NS) == HTW_WATCHED);
-    pthread_t other = scene_start(advance_threshold);
+    scene_start(1, advance_threshold);
     REQUIRE(htw_threshold_lower(at.threshold, 3) == 0);
-    scene_join(other);
+    scene_join();
     REQUIRE(at.has_ended && at.reason == HTW_REASON_COMPLETED && at.result == 1);
     REQUIRE(htw_threshold_destroy(at.threshold) >= 0);
     close_purgatory();
 }
 
 /* A request that comes meanwhile is ended, or waits and can be ended as before. */
-static void *end_all_of_threshold(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void end_all_of_threshold(void) {
     at.result = htw_threshold_end_all(at.threshold, HTW_REASON_CANCELLED, NULL, NULL);
-    return NULL;
 }
 
 static void play_threshold_end_all(void) {
     open_purgatory();
     REQUIRE(htw_threshold_create(at.purgatory, 0, &at.threshold) == 0);
-    pthread_t other = scene_start(end_all_of_threshold);
+    scene_start(1, end_all_of_threshold);
     REQUIRE(htw_threshold_await(at.threshold, &at.item->request, 10, HTW_NEVER_NS) >= 0);
-    scene_join(other);
+    scene_join();
     REQUIRE(at.has_ended == (at.result == 1));
     if (!at.has_ended)
         REQUIRE(htw_threshold_advance(at.threshold, 10) == 1);
@@ -282,11 +262,8 @@ static void play_threshold_end_all(void) {
 
 /* ---- a timeout that is changed while it expires, or the request ends */
 
-static void *move_timeout(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void move_timeout(void) {
     at.result = htw_request_set_timeout(at.purgatory, &at.item->request, 40 * MS);
-    return NULL;
 }
 
 static void play_move_timeout(void) {
@@ -295,9 +272,9 @@ static void play_move_timeout(void) {
     REQUIRE(htw_threshold_create(at.purgatory, 0, &at.threshold) == 0);
     REQUIRE(htw_threshold_await(at.threshold, &at.item->request, 10, 2 * MS) >= 0);
     explore_sleep_ns(2 * MS);
-    pthread_t other = scene_start(move_timeout);
+    scene_start(1, move_timeout);
     explore_sleep_ns(20 * MS);
-    scene_join(other);
+    scene_join();
     REQUIRE(at.result == 0 || at.result == -ENOENT);
     explore_sleep_ns(40 * MS);
     REQUIRE(at.has_ended && at.reason == HTW_REASON_EXPIRED);

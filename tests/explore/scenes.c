@@ -6,11 +6,11 @@
 #include <time.h>
 
 struct scene_state scene;
+const struct scene *scene_present;
 unsigned scene_variant;
 
 void scene_open(unsigned shards, unsigned workers, void (*change)(struct htw_scheduler_options *)) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    memset(&scene, 0, sizeof(scene));
     options.allocator = &explore_allocator;
     options.shards = shards;
     options.expirers = 1;
@@ -24,9 +24,16 @@ void scene_open(unsigned shards, unsigned workers, void (*change)(struct htw_sch
 void scene_settle(void) {
     explore_sleep_ns(1000 * MS);
     REQUIRE(htw_scheduler_stop(scene.scheduler, NULL, NULL) == 0);
+    scene.is_settled = true;
 }
 
-void scene_close(void) {
+void scene_play(void) {
+    memset(&scene, 0, sizeof(scene));
+    scene_present->play();
+    if (scene.scheduler == NULL)
+        return;
+    if (!scene.is_settled)
+        scene_settle();
     REQUIRE(htw_scheduler_destroy(scene.scheduler) == 0);
 }
 
@@ -63,12 +70,22 @@ void scene_sleep_alone(int64_t delay_ns) {
     pthread_mutex_unlock(&mutex);
 }
 
-pthread_t scene_start(void *(*body)(void *)) {
-    pthread_t thread;
-    REQUIRE(pthread_create(&thread, NULL, body, NULL) == 0);
-    return thread;
+static void *run_thread(void *thread) {
+    struct scene_thread *self = thread;
+    explore_set_cpu(self->cpu);
+    self->body();
+    return NULL;
 }
 
-void scene_join(pthread_t thread) {
-    pthread_join(thread, NULL);
+void scene_start(int cpu, void (*body)(void)) {
+    struct scene_thread *thread = &scene.threads[scene.thread_count++];
+    REQUIRE(scene.thread_count <= SCENE_THREADS);
+    thread->cpu = cpu;
+    thread->body = body;
+    REQUIRE(pthread_create(&thread->thread, NULL, run_thread, thread) == 0);
+}
+
+void scene_join(void) {
+    while (scene.thread_count > 0)
+        pthread_join(scene.threads[--scene.thread_count].thread, NULL);
 }

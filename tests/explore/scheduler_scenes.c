@@ -4,29 +4,23 @@
 
 /* ---- an earlier timer, while the expirer plans to sleep until a later one */
 
-static void *arm_late(void *unused) {
-    (void)unused;
+static void arm_late(void) {
     scene_arm(1, 100 * MS, scene_count);
-    return NULL;
 }
 
-static void *arm_early(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void arm_early(void) {
     scene_arm(2, 5 * MS, scene_count);
     explore_expect(&scene.timers[2].ran, explore_now_ns() + 6 * MS);
-    return NULL;
 }
 
 static void play_sleep(void) {
     scene_open(1, 0, NULL);
-    pthread_t other = scene_start(arm_late);
+    scene_start(0, arm_late);
     scene_arm(0, 10 * MS, scene_count);
     explore_expect(&scene.timers[0].ran, explore_now_ns() + 11 * MS);
-    scene_join(other);
+    scene_join();
     scene_settle();
     REQUIRE(scene.timers[0].runs == 1 && scene.timers[1].runs == 1);
-    scene_close();
 }
 
 /* Two threads set the alarm at the same time, and each may be stopped before it is set or after. */
@@ -34,22 +28,18 @@ static void play_sleep_of_two(void) {
     scene_open(2, 0, NULL);
     scene_arm(1, 100 * MS, scene_count);
     explore_sleep_ns(MS);
-    pthread_t other = scene_start(arm_early);
+    scene_start(1, arm_early);
     scene_arm(0, 10 * MS, scene_count);
     explore_expect(&scene.timers[0].ran, explore_now_ns() + 11 * MS);
-    scene_join(other);
+    scene_join();
     scene_settle();
     REQUIRE(scene.timers[0].runs == 1 && scene.timers[1].runs == 1 && scene.timers[2].runs == 1);
-    scene_close();
 }
 
 /* ---- cancels */
 
-static void *cancel_first(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void cancel_first(void) {
     scene.timers[0].result = htw_cancel(scene.scheduler, scene.timers[0].handle);
-    return NULL;
 }
 
 static void require_result(const struct scene_timer *timer) {
@@ -61,22 +51,21 @@ static void require_result(const struct scene_timer *timer) {
 static void play_cancel(void) {
     scene_open(1, 0, NULL);
     scene_arm(0, 0, scene_count);
-    scene_join(scene_start(cancel_first));
+    scene_start(1, cancel_first);
+    scene_join();
     scene_settle();
     require_result(&scene.timers[0]);
-    scene_close();
 }
 
 /* From another CPU a cancel claims the timer without the lock of its shard. */
 static void play_cancel_foreign(void) {
     scene_open(2, 0, NULL);
     scene_arm(0, 2 * MS, scene_count);
-    pthread_t other = scene_start(cancel_first);
+    scene_start(1, cancel_first);
     explore_sleep_ns(2 * MS);
-    scene_join(other);
+    scene_join();
     scene_settle();
     require_result(&scene.timers[0]);
-    scene_close();
 }
 
 /* The claim of a timer with a site takes a second step. */
@@ -84,56 +73,51 @@ static void play_cancel_site(void) {
     scene_open(2, 0, NULL);
     REQUIRE(htw_schedule_here(scene.scheduler, 2 * MS, HTW_HERE(scene_count, "site"),
                               &scene.timers[0], &scene.timers[0].handle) == 0);
-    pthread_t other = scene_start(cancel_first);
+    scene_start(1, cancel_first);
     explore_sleep_ns(2 * MS);
     scene_arm(1, 0, scene_count);
-    scene_join(other);
+    scene_join();
     scene_settle();
     require_result(&scene.timers[0]);
     REQUIRE(scene.timers[1].runs == 1);
-    scene_close();
 }
 
 static void play_cancel_twice(void) {
     scene_open(2, 0, NULL);
     scene_arm(0, HTW_NEVER_NS, scene_count);
-    pthread_t other = scene_start(cancel_first);
+    scene_start(1, cancel_first);
     int result = htw_cancel(scene.scheduler, scene.timers[0].handle);
-    scene_join(other);
+    scene_join();
     REQUIRE((result == HTW_CANCELLED) != (scene.timers[0].result == HTW_CANCELLED));
     scene_settle();
     REQUIRE(scene.timers[0].runs == 0);
-    scene_close();
 }
 
-static void *cancel_and_wait(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void cancel_and_wait(void) {
     scene.timers[0].result = htw_cancel_wait(scene.scheduler, scene.timers[0].handle);
     REQUIRE(!scene.timers[0].is_inside);
     scene.timers[0].is_inside = true; /* nobody else touches it any more */
-    return NULL;
 }
 
 static void play_cancel_wait(void) {
     scene_open(2, 0, NULL);
     scene_arm(0, 0, scene_stay);
-    scene_join(scene_start(cancel_and_wait));
+    scene_start(1, cancel_and_wait);
+    scene_join();
     scene_settle();
     require_result(&scene.timers[0]);
-    scene_close();
 }
 
 static void play_cancel_repeating(void) {
     scene_open(2, 0, NULL);
     REQUIRE(htw_schedule_every(scene.scheduler, 0, MS, HTW_REPEAT_SKIP, scene_stay,
                                &scene.timers[0], &scene.timers[0].handle) == 0);
-    scene_join(scene_start(cancel_and_wait));
+    scene_start(1, cancel_and_wait);
+    scene_join();
     REQUIRE(scene.timers[0].result == HTW_CANCELLED || scene.timers[0].result == HTW_RUNNING);
     unsigned runs = scene.timers[0].runs;
     scene_settle();
     REQUIRE(scene.timers[0].runs == runs);
-    scene_close();
 }
 
 static void stay_long(void *arg, const struct htw_expiration *expiration) {
@@ -141,37 +125,35 @@ static void stay_long(void *arg, const struct htw_expiration *expiration) {
     explore_sleep_ns(5 * MS);
 }
 
-static void *await_the_run(void *number) {
-    struct scene_timer *waits = &scene.timers[number == NULL ? 1 : 2];
-    explore_set_cpu(number != NULL);
+static void await_the_run(unsigned waiter) {
+    struct scene_timer *waits = &scene.timers[waiter];
     waits->result = htw_cancel_wait(scene.scheduler, scene.timers[0].handle);
     waits->ran = true;
-    return NULL;
+}
+
+static void await_first(void) {
+    await_the_run(1);
+}
+
+static void await_second(void) {
+    await_the_run(2);
 }
 
 /* Two threads wait for one run. */
 static void play_cancel_waits(void) {
-    pthread_t threads[2];
     scene_open(2, 0, NULL);
     scene_arm(0, 0, stay_long);
     explore_sleep_ns(MS);
     for (unsigned i = 0; i < 2; i++) {
-        REQUIRE(pthread_create(&threads[i], NULL, await_the_run, i == 0 ? NULL : &scene) == 0);
+        scene_start((int)i, i == 0 ? await_first : await_second);
         explore_expect(&scene.timers[1 + i].ran, explore_now_ns() + 10 * MS);
     }
-    for (unsigned i = 0; i < 2; i++) {
-        scene_join(threads[i]);
-        REQUIRE(scene.timers[1 + i].result == HTW_RUNNING);
-    }
-    scene_settle();
-    scene_close();
+    scene_join();
+    REQUIRE(scene.timers[1].result == HTW_RUNNING && scene.timers[2].result == HTW_RUNNING);
 }
 
-static void *set_period(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void set_period(void) {
     scene.timers[0].result = htw_set_period(scene.scheduler, scene.timers[0].handle, 500 * MS);
-    return NULL;
 }
 
 /* The next run may be planned already. */
@@ -179,73 +161,64 @@ static void play_period(void) {
     scene_open(2, 0, NULL);
     REQUIRE(htw_schedule_every(scene.scheduler, 0, MS, HTW_REPEAT_SKIP, scene_count,
                                &scene.timers[0], &scene.timers[0].handle) == 0);
-    scene_join(scene_start(set_period));
+    scene_start(1, set_period);
+    scene_join();
     REQUIRE(scene.timers[0].result == HTW_MOVED);
     scene_settle();
     REQUIRE(scene.timers[0].runs >= 2 && scene.timers[0].runs <= 10);
-    scene_close();
 }
 
 /* A record that is used again is not the timer of an old handle. */
-static void *cancel_and_arm(void *unused) {
-    (void)unused;
+static void cancel_and_arm(void) {
     scene.timers[0].result = htw_cancel(scene.scheduler, scene.timers[0].handle);
     scene_arm(1, 0, scene_count);
-    return NULL;
 }
 
 static void play_reuse(void) {
     scene_open(2, 0, NULL);
     scene_arm(0, 0, scene_count);
-    pthread_t other = scene_start(cancel_and_arm);
+    scene_start(0, cancel_and_arm);
     explore_set_cpu(1);
     int result = htw_cancel(scene.scheduler, scene.timers[0].handle);
-    scene_join(other);
+    scene_join();
     scene_settle();
     REQUIRE(scene.timers[0].runs ==
             (result != HTW_CANCELLED && scene.timers[0].result != HTW_CANCELLED));
     REQUIRE(scene.timers[1].runs == 1);
-    scene_close();
 }
 
 /* ---- moves */
 
-static void *move_first(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void move_first(void) {
     scene.timers[0].result = htw_reschedule(scene.scheduler, scene.timers[0].handle, 20 * MS);
-    return NULL;
 }
 
 static void play_move(void) {
     scene_open(2, 0, NULL);
     scene_arm(0, 0, scene_count);
-    scene_join(scene_start(move_first));
+    scene_start(1, move_first);
+    scene_join();
     scene_settle();
     REQUIRE(scene.timers[0].runs == 1);
-    scene_close();
 }
 
-static void *move_earlier(void *unused) {
-    (void)unused;
+static void move_earlier(void) {
     scene.timers[0].result = htw_reschedule(scene.scheduler, scene.timers[0].handle, 2 * MS);
     if (scene.timers[0].result == HTW_MOVED)
         explore_expect(&scene.timers[0].ran, explore_now_ns() + 3 * MS);
-    return NULL;
 }
 
 static void play_move_and_cancel(void) {
     scene_open(2, 0, NULL);
     scene_arm(0, 50 * MS, scene_count);
-    pthread_t other = scene_start(move_earlier);
+    scene_start(0, move_earlier);
     explore_set_cpu(1);
     int result = htw_cancel(scene.scheduler, scene.timers[0].handle);
     if (result == HTW_CANCELLED)
         scene.timers[0].ran = true; /* the other thread need not expect it any more */
-    scene_join(other);
+    scene_join();
     scene_settle();
     REQUIRE(scene.timers[0].runs == (result == HTW_CANCELLED ? 0 : 1));
-    scene_close();
 }
 
 /* ---- workers */
@@ -272,7 +245,6 @@ static void play_batch(void) {
     scene_arm(1, 2 * MS, meet);
     scene_settle();
     REQUIRE(scene.timers[0].runs == 1 && scene.timers[1].runs == 1);
-    scene_close();
 }
 
 /* The second becomes due while the expirer is in the callback of the first. */
@@ -283,7 +255,6 @@ static void play_deputy(void) {
     scene_arm(1, 5 * MS, meet);
     scene_settle();
     REQUIRE(scene.timers[0].runs == 1 && scene.timers[1].runs == 1);
-    scene_close();
 }
 
 static void use_fine_ticks(struct htw_scheduler_options *options) {
@@ -299,7 +270,6 @@ static void play_deputy_again(void) {
     scene_arm(1, 2 * MS, meet);
     scene_settle();
     REQUIRE(scene.timers[0].runs == 1 && scene.timers[1].runs == 1 && scene.timers[2].runs == 1);
-    scene_close();
 }
 
 static void use_two_expirers(struct htw_scheduler_options *options) {
@@ -319,17 +289,14 @@ static void play_deputy_of_two(void) {
     scene_settle();
     for (unsigned i = 0; i < 4; i++)
         REQUIRE(scene.timers[i].runs == 1);
-    scene_close();
 }
 
 /* ---- stop */
 
-static void *arm_two(void *unused) {
-    (void)unused;
+static void arm_two(void) {
     for (unsigned i = 0; i < 2; i++)
         scene.timers[i].result =
             htw_schedule(scene.scheduler, 0, scene_count, &scene.timers[i], NULL);
-    return NULL;
 }
 
 static void take_back(void *context, const struct htw_unexpired *unexpired) {
@@ -339,15 +306,14 @@ static void take_back(void *context, const struct htw_unexpired *unexpired) {
 
 static void play_stop_with(unsigned workers) {
     scene_open(1, workers, NULL);
-    pthread_t other = scene_start(arm_two);
+    scene_start(0, arm_two);
     REQUIRE(htw_scheduler_stop(scene.scheduler, take_back, NULL) == 0);
-    scene_join(other);
+    scene_join();
     for (unsigned i = 0; i < 2; i++) {
         const struct scene_timer *timer = &scene.timers[i];
         REQUIRE(timer->result == 0 || timer->result == -ESHUTDOWN);
         REQUIRE(timer->runs + timer->releases == (timer->result == 0));
     }
-    scene_close();
 }
 
 static void play_stop(void) {
@@ -362,15 +328,14 @@ static void play_stop_workers(void) {
 static void play_stop_started(void) {
     scene_open(1, 0, NULL);
     scene_arm(2, HTW_NEVER_NS, scene_count);
-    pthread_t other = scene_start(arm_two);
+    scene_start(0, arm_two);
     REQUIRE(htw_scheduler_stop(scene.scheduler, take_back, NULL) == 0);
-    scene_join(other);
+    scene_join();
     for (unsigned i = 0; i < 2; i++) {
         const struct scene_timer *timer = &scene.timers[i];
         REQUIRE(timer->runs + timer->releases == (timer->result == 0));
     }
     REQUIRE(scene.timers[2].releases == 1);
-    scene_close();
 }
 
 /* ---- groups and keys */
@@ -384,11 +349,8 @@ static struct htw_spec spec_of(unsigned number, int64_t delay_ns) {
     return spec;
 }
 
-static void *pause_group(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void pause_group(void) {
     REQUIRE(htw_group_pause(scene.group) == 0);
-    return NULL;
 }
 
 static void play_pause(void) {
@@ -396,8 +358,8 @@ static void play_pause(void) {
     REQUIRE(htw_group_create(scene.scheduler, &scene.group) == 0);
     struct htw_spec spec = spec_of(0, 0);
     REQUIRE(htw_schedule_spec(scene.scheduler, &spec, &scene.timers[0].handle, NULL) == 0);
-    pthread_t other = scene_start(pause_group);
-    scene_join(other);
+    scene_start(1, pause_group);
+    scene_join();
     explore_sleep_ns(50 * MS);
     unsigned runs = scene.timers[0].runs;
     explore_sleep_ns(50 * MS);
@@ -407,81 +369,72 @@ static void play_pause(void) {
     scene_settle();
     REQUIRE(scene.timers[0].runs == 1);
     htw_group_destroy(scene.group);
-    scene_close();
 }
 
-static void *arm_key(void *number) {
-    unsigned i = number == NULL ? 0 : 1;
+static void arm_key(unsigned i) {
     struct htw_spec spec = spec_of(i, (int64_t)i * MS);
     struct htw_unexpired replaced = { 0 };
     spec.key = "k";
     spec.key_size = 1;
-    explore_set_cpu((int)i);
     REQUIRE(htw_schedule_spec(scene.scheduler, &spec, NULL, &replaced) == 0);
     if (replaced.arg != NULL)
         ((struct scene_timer *)replaced.arg)->releases++;
-    return NULL;
+}
+
+static void arm_key_1(void) {
+    arm_key(1);
 }
 
 static void play_key(void) {
-    pthread_t other;
     scene_open(2, 0, NULL);
-    REQUIRE(pthread_create(&other, NULL, arm_key, &scene) == 0);
-    arm_key(NULL);
-    scene_join(other);
+    scene_start(1, arm_key_1);
+    arm_key(0);
+    scene_join();
     scene_settle();
     REQUIRE(scene.timers[0].runs + scene.timers[0].releases == 1);
     REQUIRE(scene.timers[1].runs + scene.timers[1].releases == 1);
-    scene_close();
 }
 
-static void *scale_group(void *unused) {
-    (void)unused;
-    explore_set_cpu(1);
+static void scale_group(void) {
     REQUIRE(htw_group_set_scale(scene.group, 0) == 0);
-    return NULL;
 }
 
 /* Whatever comes first, the timer runs after its least delay. */
 static void play_scale(void) {
     scene_open(2, 0, NULL);
     REQUIRE(htw_group_create(scene.scheduler, &scene.group) == 0);
-    pthread_t other = scene_start(scale_group);
+    scene_start(1, scale_group);
     struct htw_spec spec = spec_of(0, 5 * MS);
     spec.span_ns = 3600 * HTW_SECOND;
     REQUIRE(htw_schedule_spec(scene.scheduler, &spec, &scene.timers[0].handle, NULL) == 0);
     int64_t by_ns = explore_now_ns() + 7 * MS;
-    scene_join(other);
+    scene_join();
     explore_expect(&scene.timers[0].ran, by_ns > explore_now_ns() ? by_ns : explore_now_ns() + MS);
     scene_settle();
     REQUIRE(scene.timers[0].runs == 1);
     htw_group_destroy(scene.group);
-    scene_close();
 }
 
 /* ---- a clock that is set */
 
 #define WALL_BEGIN_NS (INT64_C(1600000000) * HTW_SECOND)
 
-static void *set_clock(void *unused) {
-    (void)unused;
+static void set_clock(void) {
     explore_set_wall_ns(WALL_BEGIN_NS + 3600 * HTW_SECOND);
-    return NULL;
 }
 
 static void play_clock(void) {
     scene_open(1, 0, NULL);
     scene_arm(1, 100 * MS, scene_count);
-    pthread_t other = scene_start(set_clock);
+    scene_start(0, set_clock);
     struct htw_spec spec = spec_of(0, WALL_BEGIN_NS + 1800 * HTW_SECOND);
     spec.absolute = true;
     spec.clock = HTW_CLOCK_REALTIME;
     REQUIRE(htw_schedule_spec(scene.scheduler, &spec, &scene.timers[0].handle, NULL) == 0);
-    scene_join(other);
+    scene_join();
     explore_expect(&scene.timers[0].ran, explore_now_ns() + 2 * MS);
     scene_settle();
     REQUIRE(scene.timers[0].runs == 1 && scene.timers[1].runs == 1);
-    scene_close();
 }
 
 const struct scene scheduler_scenes[] = {

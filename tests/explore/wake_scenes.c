@@ -344,26 +344,23 @@ static void start_threads(struct htw_scheduler_options *options) {
 }
 
 /* The event loop of an embedded scheduler. It processes only when the descriptor is readable. */
-static void *run_event_loop(void *unused) {
-    (void)unused;
+static void run_event_loop(void) {
     while (!at.is_over) {
         epoll_wait(htw_scheduler_fd(scene.scheduler), NULL, 0, -1);
         REQUIRE(htw_scheduler_process(scene.scheduler, 0, NULL) == HTW_DONE);
     }
-    return NULL;
 }
 
-static void end_event_loop(pthread_t event_loop) {
+static void end_event_loop(void) {
     at.is_over = true;
     REQUIRE(htw_schedule(scene.scheduler, 0, scene_count, scene.timers, NULL) == 0);
-    scene_join(event_loop);
+    scene_join();
 }
 
 /* Each way embedded and with up to two workers; and another timer is pending far ahead, or none. */
 static void play_ways(void) {
     unsigned way = scene_variant % WAYS, mode = scene_variant / WAYS % 4;
     bool is_embedded = mode == EMBEDDED, is_beside = scene_variant / WAYS / 4 == 1;
-    pthread_t event_loop = 0;
     memset(&at, 0, sizeof(at));
     at.workers = is_embedded ? 0 : mode;
     pthread_mutex_init(&at.mutex, NULL);
@@ -373,7 +370,7 @@ static void play_ways(void) {
     scene_open(1, at.workers, is_embedded ? embed : start_threads);
     REQUIRE(htw_group_create(scene.scheduler, &scene.group) == 0);
     if (is_embedded)
-        event_loop = scene_start(run_event_loop);
+        scene_start(0, run_event_loop);
     if (is_beside)
         scene_arm(3, LATER, scene_count);
     await_idle();
@@ -383,9 +380,7 @@ static void play_ways(void) {
     REQUIRE(htw_cancel_wait(scene.scheduler, scene.timers[0].handle) >= 0); /* it may repeat */
     htw_group_destroy(scene.group);
     if (is_embedded)
-        end_event_loop(event_loop);
-    REQUIRE(htw_scheduler_stop(scene.scheduler, NULL, NULL) == 0);
-    scene_close();
+        end_event_loop();
 }
 
 /* ---- memory is given back: one thread, so that little of it is played */
@@ -474,13 +469,11 @@ static void play_give_back(void) {
         REQUIRE(htw_scheduler_process(scene.scheduler, 0, NULL) == HTW_DONE);
     }
     htw_group_destroy(scene.group);
-    REQUIRE(htw_scheduler_stop(scene.scheduler, NULL, NULL) == 0);
-    scene_close();
 }
 
 const struct scene wake_scenes[] = {
     { "wake-up", "a scheduler that sleeps wakes up for a timer, whatever way it is armed",
-      play_ways, 0, 1, WAYS * 8 },
+      play_ways, 0, 0, WAYS * 8 },
     { "give-back", "and to give memory back, whatever way timers have ended", play_give_back, 0, 0,
       ENDS },
     { NULL, NULL, NULL, 0, 0, 0 },
