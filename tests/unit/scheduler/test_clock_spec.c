@@ -43,28 +43,6 @@ LATER_TEST(clocks_advance_together_and_callbacks_run_in_order) {
     assert_int_equal(htw_scheduler_now_by(f->scheduler, HTW_CLOCK_MONOTONIC), START_NS + 20 * MS);
 }
 
-/* ---- instants of the wall clock in a group that is paused */
-
-/* One timer in a group, by the wall clock, for NOON_NS; the clock shows a minute before. */
-static void arm_at_noon(struct scheduler_fixture *f) {
-    create_group(f);
-    set_clock(f, HTW_CLOCK_REALTIME, NOON_NS - HTW_MINUTE);
-    struct htw_spec spec = grouped_spec(f, 0, NOON_NS);
-    spec.absolute = true;
-    spec.clock = HTW_CLOCK_REALTIME;
-    arm_spec(f, 0, &spec);
-}
-
-/* holds: scheduler-9 */
-LATER_TEST(clock_instant_in_a_pause_that_ends_before_it_is_kept) {
-    arm_at_noon(f);
-    pause_group(f);
-    advance(f, HTW_MINUTE / 2);
-    assert_int_equal(deadline_of(f, 0), NOON_NS);
-    resume_group(f);
-    assert_runs_after(f, HTW_MINUTE / 2, 0);
-}
-
 /* ---- refusals */
 
 LATER_TEST(clock_that_is_unknown_is_refused) {

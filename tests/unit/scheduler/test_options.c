@@ -62,7 +62,6 @@ UNIT_TEST(scheduler_option_within_its_range_is_accepted) {
 UNIT_TEST(scheduler_option_beyond_its_range_is_refused) {
     try_option(tick_ns, HTW_TICK_NS_MIN - 1, -EINVAL);
     try_option(tick_ns, HTW_TICK_NS_MAX + 1, -EINVAL);
-    try_option(tick_ns, INT64_MIN, -EINVAL);
     try_option(wheel_size, HTW_WHEEL_SIZE_MIN - 1, -EINVAL);
     try_option(wheel_size, 100, -EINVAL);
     try_option(wheel_size, 2 * HTW_WHEEL_SIZE_MAX, -EINVAL);

@@ -143,3 +143,24 @@ SPAN_TEST(span_that_a_smaller_scale_ends_is_late_from_then_on) {
     assert_int_equal(f->probes[0].last.late_ns, 3 * MS);
     assert_runs_after(f, 287 * MS, 1);
 }
+
+static void act_return_to_1(struct probe *self) {
+    self->result = htw_group_set_scale(self->fixture->group, 1);
+}
+
+/* The first callback of many that a smaller scale has ended gives the others their time back. */
+/* holds: scheduler-21 */
+SPAN_TEST(span_that_gets_its_time_back_in_the_middle_of_a_tick_wakes_the_expirer_seldom) {
+    for (unsigned i = 0; i < MANY; i++) {
+        f->probes[i].act = act_return_to_1;
+        arm_span(f, i, MS, HTW_MINUTE);
+    }
+    advance(f, 10 * MS);
+    set_scale(f, 0);
+    advance(f, 0);
+    assert_in_range(f->log_count, 1, 64);
+    uint64_t before = scheduler_stats(f).wakeups;
+    advance(f, HTW_MINUTE - 9 * MS);
+    assert_each_ran(f, 0, MANY, 1);
+    assert_in_range(scheduler_stats(f).wakeups - before, 1, 20);
+}
