@@ -23,6 +23,7 @@ struct journal_round *journal_round = &own;
 
 static char path[64];
 static bool is_on_faulty_disk;
+static const char *guest_mode; /* NULL: it is no guest */
 
 const char *const round_queue = "queue";
 static const char rule_name[] = "each five minutes";
@@ -32,8 +33,9 @@ static void require(const char *wrong, uint64_t id, int result) {
         round_fail(wrong, id, result);
 }
 
+/* Of the journal alone. */
 static long operations(void) {
-    return is_on_faulty_disk ? faulty_vfs_operations() : 0;
+    return is_on_faulty_disk && guest_mode == NULL ? faulty_vfs_operations() : 0;
 }
 
 /* ---- deliveries */
@@ -102,6 +104,31 @@ static void remove_files(size_t from) {
     }
 }
 
+void round_use_guest(const char *mode) {
+    guest_mode = mode;
+}
+
+static sqlite3 *open_program(void) {
+    sqlite3 *program;
+    bool is_open = sqlite3_open(path, &program) == SQLITE_OK;
+    sqlite3_busy_timeout(program, 60000);
+    return is_open ? program : NULL;
+}
+
+static bool execute(sqlite3 *program, const char *text) {
+    return sqlite3_exec(program, text, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+static void make_program(void) {
+    char text[100];
+    sqlite3 *program = open_program();
+    snprintf(text, sizeof(text), "PRAGMA journal_mode = %s; CREATE TABLE note (job INTEGER)",
+             guest_mode);
+    if (program == NULL || !execute(program, text))
+        round_fail("a program cannot make its file", 0, 0);
+    sqlite3_close(program);
+}
+
 void round_begin(uint64_t seed) {
     remove_files(0);
     memset(journal_round, 0, sizeof(*journal_round));
@@ -109,6 +136,8 @@ void round_begin(uint64_t seed) {
     journal_round->now_ns = ROUND_START_NS;
     if (is_on_faulty_disk)
         faulty_vfs_reset(seed);
+    if (guest_mode != NULL)
+        make_program();
     round_start();
 }
 
@@ -125,6 +154,8 @@ int round_open(void) {
     options.near_ns = 2 * HTW_MINUTE;
     options.max_memory = 256 * 1024;
     options.next_instant = next_instant;
+    options.is_guest = guest_mode != NULL;
+    options.inbox_ns = guest_mode != NULL ? HTW_NEVER_NS : 0;
     ledger_open(&journal_round->ledger);
     memset(journal_round->instants, 0, sizeof(journal_round->instants));
     journal_round->has_stopped = false;
@@ -343,6 +374,72 @@ int round_step(const struct htw_delivery *lease, enum htw_job_step step, int64_t
     return result;
 }
 
+/* ---- transactions of a program */
+
+/* An id that was rolled back is given again. */
+static void add_note(uint64_t id, bool is_committed) {
+    struct fact *fact = ledger_find(&journal_round->ledger, id);
+    if (fact == NULL)
+        add_fact(id, is_committed ? MUST : MAY);
+    else if (fact->expected == MAY)
+        fact->expected = is_committed ? MUST : MAY;
+    else
+        round_fail("an id of a committed transaction is given twice", id, 0);
+    if (journal_round->note_count == ROUND_NOTES)
+        abort();
+    journal_round->notes[journal_round->note_count++] = (struct note) { id, is_committed };
+}
+
+bool round_put_in(sqlite3 *connection, int64_t deadline_ns) {
+    struct htw_job job =
+        JOB(.deadline_ns = deadline_ns, .payload = payload_of(10), .payload_size = 10);
+    sqlite3 *program = connection == NULL ? open_program() : connection;
+    bool is_committed = program != NULL && execute(program, "BEGIN") &&
+                        htw_journal_put_in(program, &job) == 0 &&
+                        execute(program, "INSERT INTO note VALUES (last_insert_rowid())") &&
+                        execute(program, "COMMIT");
+    if (program != NULL && !sqlite3_get_autocommit(program))
+        (void)execute(program, "ROLLBACK");
+    if (connection == NULL)
+        sqlite3_close(program);
+    if (job.id != 0)
+        add_note(job.id, is_committed);
+    return is_committed;
+}
+
+int round_take_in(void) {
+    int error = htw_journal_wake(journal_round->journal);
+    return error == 0 ? htw_journal_sync(journal_round->journal) : error;
+}
+
+static int count_rows(sqlite3 *program, uint64_t job) {
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(program, "SELECT count(*) FROM note WHERE job = ?", -1, &statement,
+                           NULL) != SQLITE_OK ||
+        sqlite3_bind_int64(statement, 1, (int64_t)job) != SQLITE_OK ||
+        sqlite3_step(statement) != SQLITE_ROW)
+        round_fail(sqlite3_errmsg(program), job, 0);
+    int count = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    return count;
+}
+
+static void judge_notes(void) {
+    sqlite3 *program = open_program();
+    if (program == NULL)
+        round_fail("the program cannot open its file again", 0, 0);
+    for (size_t i = 0; i < journal_round->note_count; i++) {
+        const struct note *note = &journal_round->notes[i];
+        const struct fact *fact = ledger_find(&journal_round->ledger, note->job);
+        int rows = count_rows(program, note->job);
+        if (note->is_committed && rows != 1)
+            round_fail("a committed row is lost", note->job, rows);
+        if (fact->expected != MUST_NOT && rows != fact->is_delivered)
+            round_fail("a row without its job, or a job without its row", note->job, rows);
+    }
+    sqlite3_close(program);
+}
+
 void round_advance(int64_t delta_ns) {
     journal_round->now_ns += delta_ns;
     if (htw_scheduler_advance(journal_round->scheduler, delta_ns) != 0)
@@ -437,6 +534,8 @@ void round_judge(void) {
     if (error != 0)
         round_fail("the journal cannot be opened again", 0, error);
     judge_mark();
+    if (guest_mode != NULL && (error = round_take_in()) != 0)
+        round_fail("what is in the inbox cannot be taken in", 0, error);
     for (int i = 0; i < 3; i++) {
         round_advance(i == 0 ? ROUND_LAST_NS : 0);
         error = htw_journal_sync(journal_round->journal);
@@ -444,6 +543,8 @@ void round_judge(void) {
             round_fail("htw_journal_sync", 0, error);
     }
     judge_rule();
+    if (guest_mode != NULL)
+        judge_notes();
     judge_jobs();
     error = htw_journal_close(journal_round->journal);
     if (error != 0)

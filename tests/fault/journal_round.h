@@ -4,7 +4,8 @@
  *
  * In a round a journal is opened, changed and cut off, again and again. At the end it is opened on a system that
  * works, and all that it delivers is compared with the ledger. A rule puts a job every five minutes, once for each
- * instant. No job is delivered early. A journal that has stopped answers each change with -EIO, delivers nothing and
+ * instant. In the database of a program, a transaction makes a row and puts a job: both are there, or neither. No job is
+ * delivered early. A journal that has stopped answers each change with -EIO, delivers nothing and
  * writes nothing.
  */
 #ifndef TESTS_FAULT_JOURNAL_ROUND_H
@@ -14,6 +15,7 @@
 
 #include <htw/journal.h>
 
+#include <sqlite3.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +24,13 @@
 #define ROUND_LAST_NS (2 * HTW_HOUR)
 
 enum { ROUND_INSTANTS = 100 }; /* of a rule */
+enum { ROUND_NOTES = 20 };
+
+/* A row that a transaction of the program has made with a job. */
+struct note {
+    uint64_t job;
+    bool is_committed; /* COMMIT has answered 0 */
+};
 
 struct journal_round {
     char path[64];
@@ -38,6 +47,8 @@ struct journal_round {
     enum expected rule;
     int64_t rule_ns; /* when it was set */
     bool instants[ROUND_INSTANTS];
+    struct note notes[ROUND_NOTES]; /* of a guest */
+    size_t note_count;
 };
 
 /** Of this process, or in memory that it shares with others. */
@@ -51,6 +62,9 @@ _Noreturn void round_fail(const char *what, uint64_t id, int result);
 
 /** Once, before the rounds: the file is in this folder, on the disk that fails (faulty_vfs.h) or that of the system. */
 void round_init(const char *folder, bool is_on_faulty_disk);
+
+/** From now on the journal is a guest in a database with this `journal_mode`, or with NULL in a file of its own. */
+void round_use_guest(const char *mode);
 
 /** Begins a round: no file, the clock at ROUND_START_NS. `seed`: what a power cut leaves. */
 void round_begin(uint64_t seed);
@@ -71,6 +85,12 @@ void round_set_rule(void);
 
 /** One job ends and another is put, with a mark. `old`: NULL: none ends. */
 void round_replace(struct fact *old, int64_t deadline_ns, size_t size);
+
+/** A transaction of the program, by this connection, or by one of its own. Whether it was committed. */
+bool round_put_in(sqlite3 *connection, int64_t deadline_ns);
+
+/** Lets the guest take in what is in its inbox; an error. */
+int round_take_in(void);
 
 /** Leases the first job of the queue; the answer. `ret_delivery`: its id, its attempt. */
 int round_lease(bool is_durable, struct htw_delivery *ret_delivery);

@@ -3,12 +3,12 @@
  * test_journal_disk.c - each write, sync and truncation of a journal fails in turn, in each way.
  *
  * A run begins with no file, with the log that a kill has left, or with one whose last fsync has failed; it makes each
- * kind of change (round_change()) while the n-th operation of the disk fails, and ends with a close, a kill or a power
+ * kind of change (round_change()), as a guest also by transactions of the program, while the n-th operation of the disk fails, and ends with a close, a kill or a power
  * cut. journal_round.h judges it.
  *
  * usage: fault_journal_disk [--all]: each operation; otherwise the first ones, and fewer behind them
  */
-/* holds: journal-1, journal-4, journal-5, journal-10h, journal-14, journal-19 */
+/* holds: journal-1, journal-4, journal-5, journal-10h, journal-14, journal-19, journal-20 */
 #include "../../src/journal/log.h"
 #include "../support/failing_calls.h"
 #include "../support/test_folder.h"
@@ -53,14 +53,17 @@ static const struct way {
 
 enum start { NEW, KILLED, DOUBTFUL, STARTS };
 
+static const char *const modes[] = { "DELETE", "WAL", NULL }; /* of the file of a program */
+static const char *const *mode;
 static const char *const starts[STARTS] = { "no file", "the log of a kill", "a log in doubt" };
 static const struct way *way;
 static enum start start;
 static unsigned nth, runs, failed_runs, stopped_runs, refused_opens;
 
 void round_fail(const char *what, uint64_t id, int result) {
-    fprintf(stderr, "%s, after %s, operation %u: %s: job %llx, result %d: %s\n", way->name,
-            starts[start], nth, what, (unsigned long long)id, result, htw_journal_error());
+    fprintf(stderr, "%s, %s, after %s, operation %u: %s: job %llx, result %d: %s\n", way->name,
+            *mode == NULL ? "its own file" : *mode, starts[start], nth, what,
+            (unsigned long long)id, result, htw_journal_error());
     exit(1);
 }
 
@@ -88,15 +91,28 @@ static void recover(void) {
             break;
         usleep(10000);
     }
-    if (result != 0)
+    if (result != 0 && (*mode == NULL || !journal_round->has_stopped))
         round_fail("a disk that has space again, and no put", 0, result);
+}
+
+static void put_in(void) {
+    for (int i = 0; i < 3; i++) {
+        (void)round_put_in(NULL, journal_round->now_ns + HTW_SECOND);
+        (void)round_take_in();
+    }
+    round_advance(HTW_SECOND);
+    if (journal_round->notes[0].is_committed)
+        round_end(ledger_find(&journal_round->ledger, journal_round->notes[0].job), false);
 }
 
 static void use(void) {
     int error = round_open();
     if (error == 0) {
         round_change();
-        truncate_log();
+        if (*mode == NULL)
+            truncate_log();
+        else if (!journal_round->has_stopped)
+            put_in();
         round_put(journal_round->now_ns + HTW_MINUTE, 10);
     } else {
         refused_opens++;
@@ -121,7 +137,8 @@ static bool run(void) {
     runs++;
     failed_runs += has_failed;
     stopped_runs += journal_round->has_stopped;
-    round_stop(way->stop);
+    /* What a kill leaves of a file of a program is more than its log. */
+    round_stop(*mode != NULL && way->stop == IS_KILLED ? CLOSES : way->stop);
     faulty_vfs_reset(1);
     round_judge();
     return has_failed;
@@ -134,10 +151,13 @@ int main(int argc, char **argv) {
         return 1;
     round_init(folder, true);
     htw__log_checkpoint_pages = 10;
-    for (way = ways; way < ways + sizeof(ways) / sizeof(ways[0]); way++)
-        for (start = NEW; start < STARTS; start++)
-            for (nth = 1; run(); nth = failing_next(nth, density))
-                continue;
+    for (mode = modes; mode < modes + sizeof(modes) / sizeof(modes[0]); mode++)
+        for (way = ways; way < ways + sizeof(ways) / sizeof(ways[0]); way++)
+            for (start = NEW; start < (*mode == NULL ? STARTS : NEW + 1); start++) {
+                round_use_guest(*mode);
+                for (nth = 1; run(); nth = failing_next(nth, density))
+                    continue;
+            }
     printf("%u runs: in %u the disk has failed, %u journals have stopped, %u opens were refused\n",
            runs, failed_runs, stopped_runs, refused_opens);
     return !test_folder_remove(folder) || stopped_runs < 50 || refused_opens < 20;

@@ -244,3 +244,12 @@ const char *fuzz_file(const uint8_t *data, size_t size) {
         fuzz_fail("no file in memory");
     return path;
 }
+
+char *fuzz_text(const uint8_t *data, size_t size) {
+    char *text = malloc(size + 1);
+    if (text == NULL)
+        fuzz_fail("no memory");
+    memcpy(text, data, size);
+    text[size] = '\0';
+    return text;
+}

@@ -58,6 +58,9 @@ void fuzz_fail(const char *format, ...) __attribute__((format(printf, 1, 2), nor
    path. */
 const char *fuzz_file(const uint8_t *data, size_t size);
 
+/* A copy of the bytes with a zero behind them, in memory of its own: reading beyond that shows. To be freed. */
+char *fuzz_text(const uint8_t *data, size_t size);
+
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -46,13 +46,7 @@ static void run(const uint8_t *data, size_t size) {
         return;
     memcpy(&at_ns, data + 1, sizeof(at_ns));
     const struct htw_zone *zone = zone_of(data[0]);
-    data += 1 + sizeof(at_ns);
-    size -= 1 + sizeof(at_ns);
-    char *expression = malloc(size + 1); /* so that reading behind it shows */
-    if (expression == NULL)
-        return;
-    memcpy(expression, data, size);
-    expression[size] = '\0';
+    char *expression = fuzz_text(data + 1 + sizeof(at_ns), size - 1 - sizeof(at_ns));
     if (htw_calendar_cron(&calendar, expression, &position) == 0) {
         int length = htw_calendar_format(&calendar, text, sizeof(text));
         FUZZ_CHECK(length > 0 && (size_t)length < sizeof(text) && (size_t)length == strlen(text));

@@ -10,6 +10,7 @@
 #include "fuzz.h"
 
 #include "../../programs/journal/actions.h"
+#include "../support/journal_structs.h"
 #include "../support/manual_time.h"
 #include "../support/test_folder.h"
 
@@ -58,18 +59,13 @@ static void put_jobs(struct htw_journal *journal) {
     uint64_t ids[JOBS];
     for (unsigned i = 0; i < JOBS; i++) {
         char key[16];
-        struct htw_job job = HTW_JOB_INIT;
-        struct htw_journal_change change = HTW_JOURNAL_CHANGE_INIT;
-        job.deadline_ns = START_NS + HTW_SECOND * (i * 37 % 600);
-        job.payload = payload;
-        job.payload_size = i % 49 == 0 ? sizeof(payload) : i % 60;
-        job.key = i % 3 == 0 ? key : NULL;
-        job.key_size = i % 3 == 0 ? (size_t)snprintf(key, sizeof(key), "key %u", i) : 0;
-        change.jobs = &job;
-        change.job_count = 1;
-        change.mark = "mark";
-        change.mark_size = 4;
-        if (htw_journal_apply(journal, &change) != 0)
+        int key_size = snprintf(key, sizeof(key), "key %u", i);
+        struct htw_job job =
+            JOB(.deadline_ns = START_NS + HTW_SECOND * (i * 37 % 600), .payload = payload,
+                .payload_size = i % 49 == 0 ? sizeof(payload) : i % 60,
+                .key = i % 3 == 0 ? key : NULL, .key_size = i % 3 == 0 ? (size_t)key_size : 0);
+        if (htw_journal_apply(journal, &CHANGE(.jobs = &job, .job_count = 1, .mark = "mark",
+                                               .mark_size = 4)) != 0)
             fuzz_fail("%s", htw_journal_error());
         ids[i] = job.id;
     }

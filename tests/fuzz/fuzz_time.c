@@ -64,11 +64,7 @@ static void check_numbers(const char *text) {
 }
 
 static void run(const uint8_t *data, size_t size) {
-    char *text = malloc(size + 1);
-    if (text == NULL)
-        fuzz_fail("no memory");
-    memcpy(text, data, size);
-    text[size] = '\0';
+    char *text = fuzz_text(data, size);
     check_duration((const char *)data, size);
     check_instant((const char *)data, size);
     check_numbers(text);

@@ -25,11 +25,7 @@ static void run(const uint8_t *data, size_t size) {
         const uint8_t *end = memchr(data + at, '\n', size - at);
         struct htw_zone *zone = NULL;
         length = end == NULL ? size - at : (size_t)(end - (data + at));
-        char *name = malloc(length + 1); /* so that reading behind it shows */
-        if (name == NULL)
-            fuzz_fail("no memory");
-        memcpy(name, data + at, length);
-        name[length] = '\0';
+        char *name = fuzz_text(data + at, length);
         int error = htw_zone_create(&zone, name);
         FUZZ_CHECK((error == 0) == (zone != NULL));
         FUZZ_CHECK(error == 0 || error == -EINVAL || error == -ENOENT || error == -EIO);

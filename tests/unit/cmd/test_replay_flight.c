@@ -2,9 +2,12 @@
 /* test_replay_flight.c - flight records: their lines, what is counted, the table and the page. */
 #include "../../../programs/replay/flight.h"
 
-#include "../../support/failing_malloc.h"
+#include "../../support/failing_calls.h"
 #include "../unit.h"
 
+#include <htw/base.h>
+
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,18 +201,21 @@ static bool use(void) {
     return has_failed;
 }
 
+FAILING_WRAP(0, NULL, void *, htw__allocate, (const struct htw_allocator *allocator, size_t size),
+             (allocator, size))
+FAILING_WRAP(0, NULL, void *, malloc, (size_t size), (size))
+FAILING_WRAP(0, NULL, void *, calloc, (size_t count, size_t size), (count, size))
+FAILING_WRAP(0, NULL, void *, realloc, (void *memory, size_t size), (memory, size))
+
 FLIGHT_TEST(flight_without_memory_fails_at_each_allocation) {
     int failed = 0;
-    for (int count = 0;; count++) {
-        allocations_left = count;
+    bool was_refused = true;
+    for (unsigned nth = 1; was_refused; nth++) {
+        failing_calls_plan(0, nth, ENOMEM, false);
         bool has_failed = use();
-        bool was_last = allocations_left >= 0;
-        allocations_left = -1;
+        was_refused = failing_calls_relent();
         failed += has_failed;
-        if (was_last) {
-            assert_false(has_failed);
-            break;
-        }
+        assert_true(was_refused || !has_failed);
     }
     assert_true(failed >= 6); /* four arrays, and the ranks of page and table */
 }

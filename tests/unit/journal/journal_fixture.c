@@ -5,6 +5,7 @@
 #include "../../support/manual_time.h"
 
 #include <sqlite3.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,6 +117,14 @@ void journal_close(struct journal_fixture *self) {
     if (stats.queued == 0)
         assert_int_equal(stats.found + stats.put,
                          stats.jobs + stats.done + stats.cancelled + stats.replaced);
+}
+
+void journal_expect_stopped(struct journal_fixture *self, const char *part) {
+    assert_int_equal(htw_journal_sync(self->journal), -EIO);
+    if (strstr(htw_journal_error(), part) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", htw_journal_error(), part);
+    (void)htw_journal_close(self->journal);
+    self->journal = NULL;
 }
 
 uint64_t journal_put(struct journal_fixture *self, int64_t after_ns, const char *text) {

@@ -64,6 +64,9 @@ int journal_try_open(struct journal_fixture *self);
 /** Closes it, which must succeed, and checks the file. */
 void journal_close(struct journal_fixture *self);
 
+/** It has stopped, and says so with this part; closes it. */
+void journal_expect_stopped(struct journal_fixture *self, const char *part);
+
 /** Puts a job with a text, so long after START_NS, which must succeed. */
 uint64_t journal_put(struct journal_fixture *self, int64_t after_ns, const char *text);
 

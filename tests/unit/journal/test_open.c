@@ -205,10 +205,7 @@ JOURNAL_TEST(journal_whose_file_was_removed_or_replaced_stops) {
         write_file(other, "x", 1);
         assert_int_equal(i < 2 ? unlink(path) : rename(other, path), 0);
         assert_int_equal(put_until_it_fails(f), -EIO);
-        assert_non_null(strstr(htw_journal_error(), "was removed or replaced"));
-        assert_int_equal(htw_journal_sync(f->journal), -EIO);
-        (void)htw_journal_close(f->journal);
-        f->journal = NULL;
+        journal_expect_stopped(f, "was removed or replaced");
         unlink(f->path);
         beside(f, "-wal", path);
         unlink(path);
@@ -238,14 +235,12 @@ JOURNAL_TEST(journal_in_a_child_process_answers_and_does_nothing) {
 static struct returning_child returning;
 
 static void fork_in_deliver(struct journal_fixture *f, const struct htw_delivery *delivery) {
-    (void)f;
-    (void)delivery;
+    (void)f, (void)delivery;
     returning_child_fork(&returning);
 }
 
 static void fork_in_notice(void *arg, int result) {
-    (void)arg;
-    (void)result;
+    (void)arg, (void)result;
     returning_child_fork(&returning);
 }
 
@@ -258,7 +253,7 @@ JOURNAL_TEST(journal_child_that_returns_from_deliver_or_a_notice_ends) {
     returning_child_assert_ended(&returning, "deliver");
     assert_int_equal(
         htw_journal_put_later(f->journal, START_NS, "b", 1, fork_in_notice, NULL, NULL), 0);
-    assert_int_equal(htw_journal_sync(f->journal), 0);
+    journal_sync(f);
     returning_child_assert_ended(&returning, "a notice");
 }
 
@@ -465,7 +460,7 @@ static void write_damaged(struct journal_fixture *f, int jobs, off_t begin, off_
         assert_int_equal(htw_journal_put_later(f->journal, START_NS + HTW_HOUR, "0123456789", 10,
                                                NULL, NULL, NULL),
                          0);
-    assert_int_equal(htw_journal_sync(f->journal), 0);
+    journal_sync(f);
     journal_close(f);
     int fd = open(f->path, O_RDWR);
     char rubbish[4096];
@@ -511,9 +506,7 @@ JOURNAL_TEST(journal_that_finds_damage_stops) {
     assert_int_equal(htw_journal_put(f->journal, START_NS, "a", 1, NULL), -EIO);
     assert_non_null(strstr(htw_journal_error(), "malformed"));
     assert_non_null(strstr(htw_journal_error(), "has stopped"));
-    assert_int_equal(htw_journal_sync(f->journal), -EIO);
-    (void)htw_journal_close(f->journal);
-    f->journal = NULL;
+    journal_expect_stopped(f, "");
     assert_int_equal(notices, 1);
 }
 
@@ -528,10 +521,7 @@ JOURNAL_TEST(journal_whose_pages_lead_back_stops) {
     close(fd);
     journal_open(f);
     assert_int_equal(htw_scheduler_advance(f->scheduler, 2 * HTW_HOUR), 0);
-    assert_int_equal(htw_journal_sync(f->journal), -EIO);
-    assert_non_null(strstr(htw_journal_error(), "the table of jobs is damaged"));
-    (void)htw_journal_close(f->journal);
-    f->journal = NULL;
+    journal_expect_stopped(f, "the table of jobs is damaged");
 }
 
 /* ---- ids */
@@ -547,9 +537,7 @@ JOURNAL_TEST(journal_whose_ids_were_set_back_stops) {
     journal_execute(f, text);
     journal_open(f);
     assert_int_equal(htw_journal_put(f->journal, START_NS + HTW_HOUR, "b", 1, NULL), -EIO);
-    assert_int_equal(htw_journal_sync(f->journal), -EIO);
-    (void)htw_journal_close(f->journal);
-    f->journal = NULL;
+    journal_expect_stopped(f, "");
 }
 
 static sem_t gate;

@@ -50,7 +50,7 @@ static void put_later(struct journal_fixture *f, const char *text, htw_durable *
 /* Where the other thread uses the file at the moment, it does the work. Returns whether this one has. */
 static bool process_and_sync(struct journal_fixture *f) {
     assert_int_equal(htw_journal_process(f->journal), 0);
-    assert_int_equal(htw_journal_sync(f->journal), 0);
+    journal_sync(f);
     return pthread_equal(told.thread, pthread_self()) != 0;
 }
 
@@ -133,12 +133,12 @@ JOURNAL_TEST(process_lets_calls_of_its_thread_wait_for_the_other_one) {
     for (int i = 0; i < 2000; i++) /* so many that the thread must not gather more */
         put_later(f, "a", note);
     assert_int_equal(htw_journal_put(f->journal, 0, "b", 1, NULL), 0);
-    assert_int_equal(htw_journal_sync(f->journal), 0); /* and the notices */
+    journal_sync(f); /* and the notices */
     assert_int_equal(told.count, 2000);
     assert_int_equal(journal_lease_one(f->journal, NULL, false, leased, &told), 0);
     assert_int_equal(told.count, 2001);
     put_later(f, "c", note);
-    assert_int_equal(htw_journal_sync(f->journal), 0);
+    journal_sync(f);
     assert_int_equal(told.count, 2002);
 }
 
@@ -179,7 +179,7 @@ JOURNAL_TEST(process_and_other_threads_make_each_change_once) {
         pthread_join(threads[i], &failure);
         assert_null(failure);
     }
-    assert_int_equal(htw_journal_sync(f->journal), 0);
+    journal_sync(f);
     assert_int_equal(atomic_load(&notices), THREADS * PER_THREAD / 2 + PER_THREAD);
     assert_int_equal(journal_stats(f).jobs, (THREADS + 1) * PER_THREAD);
 }

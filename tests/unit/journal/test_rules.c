@@ -92,7 +92,7 @@ JOURNAL_TEST(journal_wakes_its_callers_without_its_lock) {
     journal_open(f);
     watch_calls(f);
     journal_put(f, HTW_HOUR, "a");
-    assert_int_equal(htw_journal_sync(f->journal), 0);
+    journal_sync(f);
     fixture_of_calls = NULL;
     assert_int_equal(posts, 2);
     assert_int_equal(locked_posts, 0);
@@ -133,7 +133,7 @@ static void put_many(struct journal_fixture *f, int count) {
     for (int i = 0; i < count; i++)
         assert_int_equal(
             htw_journal_put_later(f->journal, START_NS + HTW_HOUR, "a", 1, NULL, NULL, NULL), 0);
-    assert_int_equal(htw_journal_sync(f->journal), 0);
+    journal_sync(f);
 }
 
 static struct journal_fixture *putter; /* puts jobs while the reader is at work */
@@ -168,7 +168,7 @@ JOURNAL_TEST(journal_writes_between_two_steps_of_the_reader_as_often_as_it_reads
     putter = f;
     journal_advance_to(f, HTW_HOUR);
     putter = NULL;
-    assert_int_equal(htw_journal_sync(f->journal), 0);
+    journal_sync(f);
     assert_int_equal(fetches, JOBS);
     assert_in_range(fetches_until_written[0], 100, 499);
     assert_in_range(fetches_until_written[1], 500, JOBS - 1);

@@ -139,6 +139,7 @@ JOURNAL_TEST(journal_arms_no_slot_at_once_for_what_its_writer_is_to_read) {
 
 struct flood {
     struct journal_fixture *f;
+    bool waits; /* for each put */
     _Atomic bool stop;
     _Atomic unsigned
         calls; /* that have returned; relaxed, so that only the journal orders memory */
@@ -153,62 +154,51 @@ static void await_calls(struct flood *flood) {
         usleep(1000);
 }
 
+/* One change after the other: a caller that is alone commits by itself, but not where test_rules.c says. */
 static void *put_without_end(void *arg) {
     struct flood *flood = arg;
-    while (!flood->stop)
-        if (htw_journal_put_later(flood->f->journal, HTW_NEVER_NS, "x", 1, NULL, NULL, NULL) != 0)
-            sched_yield();
-    return NULL;
-}
-
-/* If the reader waited for an empty queue, advancing would not return. */
-JOURNAL_TEST(journal_reads_jobs_while_threads_put_without_end) {
-    struct flood flood = { .f = f };
-    pthread_t threads[2];
-    f->options.max_memory = 1 << 20;
-    journal_open(f);
-    for (int i = 0; i < 20; i++)
-        journal_put(f, HTW_HOUR, "far");
-    for (int i = 0; i < 2; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, put_without_end, &flood), 0);
-    while (journal_stats(f).put < 10000)
-        usleep(1000);
-    journal_advance_to(f, HTW_HOUR);
-    flood.stop = true;
-    for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
-    assert_int_equal(f->seen_count, 20);
-}
-
-/* A caller that is alone commits by itself, one change after the other, but not where test_rules.c says. */
-static void *put_and_wait_without_end(void *arg) {
-    struct flood *flood = arg;
     while (!flood->stop) {
-        int result = htw_journal_put(flood->f->journal, HTW_NEVER_NS, "x", 1, NULL);
+        int result = flood->waits ? htw_journal_put(flood->f->journal, HTW_NEVER_NS, "x", 1, NULL)
+                                  : htw_journal_put_later(flood->f->journal, HTW_NEVER_NS, "x", 1,
+                                                          NULL, NULL, NULL);
         if (result != 0 && result != -EAGAIN) /* little memory, in which `done` waits */
             return (void *)-1;
-        count_call(flood);
+        if (result != 0)
+            sched_yield();
     }
     return NULL;
 }
 
-JOURNAL_TEST(journal_reads_jobs_while_a_thread_commits_without_end) {
-    struct flood flood = { .f = f };
-    pthread_t thread;
-    void *result;
-    f->options.synchronous = HTW_SYNCHRONOUS_NORMAL;
-    f->options.max_memory = 4096; /* many steps of reading */
-    journal_open(f);
-    for (int i = 0; i < 500; i++)
-        journal_put(f, HTW_HOUR, "far");
-    assert_int_equal(pthread_create(&thread, NULL, put_and_wait_without_end, &flood), 0);
-    while (journal_stats(f).put < 1000)
-        usleep(1000);
-    journal_advance_to(f, HTW_HOUR);
-    flood.stop = true;
-    pthread_join(thread, &result);
-    assert_null(result);
-    assert_int_equal(f->seen_count, 500);
+/* If the reader waited for an empty queue, or for a file that nobody uses, advancing would not return. */
+JOURNAL_TEST(journal_reads_jobs_while_threads_put_without_end) {
+    static const struct {
+        unsigned threads, jobs;
+        bool waits;
+        uint64_t max_memory;
+    } rows[] = { { 2, 20, false, 1 << 20 }, { 1, 500, true, 4096 /* many steps of reading */ } };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct flood flood = { .f = f, .waits = rows[i].waits };
+        pthread_t threads[2];
+        f->options.max_memory = rows[i].max_memory;
+        journal_open(f);
+        for (unsigned j = 0; j < rows[i].jobs; j++)
+            journal_put(f, (1 + (int64_t)i) * HTW_HOUR, "far");
+        for (unsigned j = 0; j < rows[i].threads; j++)
+            assert_int_equal(pthread_create(&threads[j], NULL, put_without_end, &flood), 0);
+        while (journal_stats(f).put < (rows[i].waits ? 1000 : 10000))
+            usleep(1000);
+        journal_advance_to(f, (1 + (int64_t)i) * HTW_HOUR);
+        flood.stop = true;
+        for (unsigned j = 0; j < rows[i].threads; j++) {
+            void *failure;
+            pthread_join(threads[j], &failure);
+            assert_null(failure);
+        }
+        assert_int_equal(f->seen_count, rows[i].jobs);
+        f->seen_count = 0;
+        journal_close(f);
+        unlink(f->path);
+    }
 }
 
 /* ---- the mark */
@@ -402,7 +392,7 @@ JOURNAL_TEST(journal_put_of_a_cancelled_thread_is_finished) {
         pthread_cancel(thread);
         pthread_join(thread, NULL);
     }
-    assert_int_equal(htw_journal_sync(f->journal), 0);
+    journal_sync(f);
     uint64_t jobs = journal_stats(f).jobs;
     journal_advance_to(f, 0);
     assert_int_equal(f->seen_count, jobs);
