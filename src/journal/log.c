@@ -155,6 +155,17 @@ static int extend(struct htw__database *self, sqlite3_file *file, sqlite3_int64 
     return result == SQLITE_OK ? 0 : htw__database_fail(self, result_of(file, result));
 }
 
+/*
+ * In a log without a commit no number of pages stands, and SQLite takes all of the file for pages, room included. The first
+ * commit says so, and a file that a power cut then makes shorter is damaged for SQLite.
+ */
+static int sync_room(struct htw__database *self, sqlite3_file *file) {
+    if (self->log.pages > 0)
+        return 0;
+    int result = file->pMethods->xSync(file, SQLITE_SYNC_NORMAL);
+    return result == SQLITE_OK ? 0 : htw__database_fail(self, result_of(file, result));
+}
+
 /* A result of SQLite that is a number. */
 static int64_t number(struct htw__database *self, enum htw__statement which) {
     int64_t value = htw__statement_step(self, which);
@@ -185,6 +196,8 @@ static int cover(struct htw__database *self, int64_t more) {
         (file = file_of(self->connection, SQLITE_FCNTL_FILE_POINTER)) == NULL)
         return 0;
     int error = extend(self, file, wanted);
+    if (error == 0)
+        error = sync_room(self, file);
     if (error == 0)
         self->file_bytes = wanted;
     return error;
@@ -237,6 +250,11 @@ bool htw__room_regain(struct htw__database *self) {
         (void)htw__database_fail(self, result);
     make_again(self);
     return result == SQLITE_OK;
+}
+
+int htw__room_keep(struct htw__database *self) {
+    sqlite3_file *file = file_of(self->connection, SQLITE_FCNTL_FILE_POINTER);
+    return file == NULL ? 0 : sync_room(self, file);
 }
 
 static bool is_scarce(const struct htw__database *self) {

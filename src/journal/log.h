@@ -32,6 +32,9 @@ bool htw__log_is_long(const struct htw__log *log);
 /* Follows the size of the file: at the open. */
 void htw__room_measure(struct htw__database *self);
 
+/* What an earlier process has added to the file is on the disk then: at the open, before the first commit. */
+int htw__room_keep(struct htw__database *self);
+
 /* Copies the log into the file, and makes the room again. Returns whether it was possible now, or a negative errno. */
 int htw__room_copy_log(struct htw__database *self);
 

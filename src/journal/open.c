@@ -243,6 +243,8 @@ int htw__database_open(struct htw__database *self, const struct htw__journal_pat
         htw__log_init(&self->log, has_log ? self->connection : NULL);
     if (error == 0 && has_log)
         error = settle_log(self);
+    if (error == 0 && has_log)
+        error = htw__room_keep(self);
     if (error == 0)
         error = htw__statements_prepare(self);
     if (error == 0)

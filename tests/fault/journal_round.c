@@ -471,7 +471,7 @@ void round_change(void) {
     round_put_under_key(later_ns, 20000);
 }
 
-void round_leave(bool is_doubtful) {
+void round_leave(enum stop stop, bool is_doubtful) {
     if (round_open() != 0)
         round_fail("the first open", 0, 0);
     round_put(ROUND_START_NS + HTW_HOUR, 10);
@@ -481,7 +481,7 @@ void round_leave(bool is_doubtful) {
     round_put(ROUND_START_NS + HTW_HOUR, 10);
     if (is_doubtful != journal_round->has_stopped)
         round_fail("a failed fsync is ignored", 0, 0);
-    round_stop(is_doubtful ? CLOSES : IS_KILLED);
+    round_stop(is_doubtful ? CLOSES : stop);
     if (is_doubtful)
         faulty_vfs_relent();
 }

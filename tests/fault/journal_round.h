@@ -104,9 +104,6 @@ void round_advance(int64_t delta_ns);
    queue, a key, a mark, a rule, jobs of many pages. Copies the log, if it may have 10 pages. */
 void round_change(void);
 
-/** Puts three jobs, of which a kill leaves the file, or, `is_doubtful`, an fsync that has failed. */
-void round_leave(bool is_doubtful);
-
 /** How a journal ends. */
 enum stop {
     CLOSES,    /* it is closed as it can be */
@@ -114,6 +111,9 @@ enum stop {
     IS_CUT     /* so does the power: what was not synced may be lost. Time goes on where it was */
 };
 void round_stop(enum stop stop);
+
+/** Puts three jobs, and ends so; or, `is_doubtful`, after an fsync that has failed. */
+void round_leave(enum stop stop, bool is_doubtful);
 
 /** Opens the journal a last time, and judges all that it delivers in ROUND_LAST_NS, up to which all jobs are due. */
 void round_judge(void);

@@ -2,7 +2,7 @@
 /*
  * test_journal_disk.c - each write, sync and truncation of a journal fails in turn, in each way.
  *
- * A run begins with no file, with the log that a kill has left, or with one whose last fsync has failed; it makes each
+ * A run begins with no file, with what a close or a kill has left, or with one whose last fsync has failed; it makes each
  * kind of change (round_change()), as a guest also by transactions of the program, while the n-th operation of the disk fails, and ends with a close, a kill or a power
  * cut. journal_round.h judges it.
  *
@@ -37,6 +37,7 @@ static const struct way {
     { "power, some written", FAULT_POWER, 1, FAULT_NONE, IS_CUT, LOSE_SOME, false },
     { "power, nothing written", FAULT_POWER, 1, FAULT_NONE, IS_CUT, LOSE_ALL, false },
     { "a failure", FAULT_REFUSED, 1, FAULT_NONE, IS_CUT, LOSE_ALL, false },
+    { "a torn write, and a cut", FAULT_TORN, 1, FAULT_NONE, IS_CUT, LOSE_ALL, false },
     { "a torn write", FAULT_TORN, 1, FAULT_NONE, IS_KILLED, LOSE_NOTHING, false },
     /* A complete copy of a transaction that has failed may be in the log, and no space to write over it. */
     { "a full disk behind a whole write", FAULT_LATE, 1, FAULT_QUOTA, IS_KILLED, LOSE_NOTHING,
@@ -51,11 +52,12 @@ static const struct way {
     { "syncs without space", FAULT_SYNC_FULL, EVER, FAULT_NONE, IS_CUT, LOSE_ALL, false },
 };
 
-enum start { NEW, KILLED, DOUBTFUL, STARTS };
+enum start { NEW, CLOSED, KILLED, DOUBTFUL, STARTS };
 
 static const char *const modes[] = { "DELETE", "WAL", NULL }; /* of the file of a program */
 static const char *const *mode;
-static const char *const starts[STARTS] = { "no file", "the log of a kill", "a log in doubt" };
+static const char *const starts[STARTS] = { "no file", "no log", "the log of a kill",
+                                            "a log in doubt" };
 static const struct way *way;
 static enum start start;
 static unsigned nth, runs, failed_runs, stopped_runs, refused_opens;
@@ -127,7 +129,7 @@ static void use(void) {
 static bool run(void) {
     round_begin(nth);
     if (start != NEW)
-        round_leave(start == DOUBTFUL);
+        round_leave(start == CLOSED ? CLOSES : IS_KILLED, start == DOUBTFUL);
     faulty_vfs_lose(way->loss);
     faulty_vfs_plan(way->fault, faulty_vfs_operations() + nth, way->times);
     if (way->then != FAULT_NONE)
