@@ -15,7 +15,7 @@
 
 #define RULE_NS (5 * HTW_MINUTE)
 
-enum { PAYLOAD_MAX = 400000 };
+enum { PAYLOAD_MAX = 400000, LATE_WRITE = 90 };
 
 static struct journal_round own;
 
@@ -471,18 +471,20 @@ void round_change(void) {
     round_put_under_key(later_ns, 20000);
 }
 
-void round_leave(enum stop stop, bool is_doubtful) {
+void round_leave(enum stop stop, enum fault fault) {
     if (round_open() != 0)
         round_fail("the first open", 0, 0);
     round_put(ROUND_START_NS + HTW_HOUR, 10);
     round_put(ROUND_START_NS + 30 * HTW_SECOND, 10);
-    if (is_doubtful)
-        faulty_vfs_plan(FAULT_SYNC, operations(), 1);
-    round_put(ROUND_START_NS + HTW_HOUR, 10);
-    if (is_doubtful != journal_round->has_stopped)
+    if (fault == FAULT_SYNC)
+        faulty_vfs_plan(fault, operations(), 1);
+    if (fault == FAULT_LATE) /* a page in the log, and the log that begins again */
+        faulty_vfs_plan(fault, operations() + LATE_WRITE, 2);
+    round_put(ROUND_START_NS + HTW_HOUR, fault == FAULT_LATE ? 200000 : 10);
+    if (fault == FAULT_SYNC && !journal_round->has_stopped)
         round_fail("a failed fsync is ignored", 0, 0);
-    round_stop(is_doubtful ? CLOSES : stop);
-    if (is_doubtful)
+    round_stop(stop);
+    if (fault != FAULT_NONE)
         faulty_vfs_relent();
 }
 

@@ -12,6 +12,7 @@
 #define TESTS_FAULT_JOURNAL_ROUND_H
 
 #include "../support/ledger.h"
+#include "faulty_vfs.h"
 
 #include <htw/journal.h>
 
@@ -112,8 +113,8 @@ enum stop {
 };
 void round_stop(enum stop stop);
 
-/** Puts three jobs, and ends so; or, `is_doubtful`, after an fsync that has failed. */
-void round_leave(enum stop stop, bool is_doubtful);
+/** Puts three jobs, of which a FAULT_SYNC or FAULT_LATE makes the last one fail, and ends so. */
+void round_leave(enum stop stop, enum fault fault);
 
 /** Opens the journal a last time, and judges all that it delivers in ROUND_LAST_NS, up to which all jobs are due. */
 void round_judge(void);

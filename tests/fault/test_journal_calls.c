@@ -52,7 +52,7 @@ static bool run(bool is_new, unsigned call, unsigned nth, int error, bool is_las
              journal_calls_name(call), nth, strerror(error), is_lasting ? " for good" : "");
     round_begin(1);
     if (!is_new)
-        round_leave(IS_KILLED, false);
+        round_leave(IS_KILLED, FAULT_NONE);
     unsigned files = entries_of("/proc/self/fd");
     failing_calls_plan(call, nth, error, is_lasting);
     bool has_worked = use();

@@ -2,7 +2,7 @@
 /*
  * test_journal_disk.c - each write, sync and truncation of a journal fails in turn, in each way.
  *
- * A run begins with no file, with what a close or a kill has left, or with one whose last fsync has failed; it makes each
+ * A run begins with no file, with the log that a kill has left, or with one whose last fsync or write has failed; it makes each
  * kind of change (round_change()), as a guest also by transactions of the program, while the n-th operation of the disk fails, and ends with a close, a kill or a power
  * cut. journal_round.h judges it.
  *
@@ -52,7 +52,7 @@ static const struct way {
     { "syncs without space", FAULT_SYNC_FULL, EVER, FAULT_NONE, IS_CUT, LOSE_ALL, false },
 };
 
-enum start { NEW, CLOSED, KILLED, DOUBTFUL, STARTS };
+enum start { NEW, KILLED, DOUBTFUL, FAILED, STARTS };
 
 static const char *const modes[] = { "DELETE", "WAL", NULL }; /* of the file of a program */
 static const char *const *mode;
@@ -129,13 +129,16 @@ static void use(void) {
 static bool run(void) {
     round_begin(nth);
     if (start != NEW)
-        round_leave(start == CLOSED ? CLOSES : IS_KILLED, start == DOUBTFUL);
+        round_leave(start == KILLED ? IS_KILLED : CLOSES, start == DOUBTFUL ? FAULT_SYNC
+                                                          : start == FAILED ? FAULT_LATE
+                                                                            : FAULT_NONE);
+    long failures = faulty_vfs_failures();
     faulty_vfs_lose(way->loss);
     faulty_vfs_plan(way->fault, faulty_vfs_operations() + nth, way->times);
     if (way->then != FAULT_NONE)
         faulty_vfs_plan(way->then, faulty_vfs_operations() + nth + 1, EVER);
     use();
-    bool has_failed = faulty_vfs_failures() > (start == DOUBTFUL);
+    bool has_failed = faulty_vfs_failures() > failures;
     runs++;
     failed_runs += has_failed;
     stopped_runs += journal_round->has_stopped;

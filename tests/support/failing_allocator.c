@@ -2,6 +2,7 @@
 /* failing_allocator.c - blocks in a list, each with what the library asked for. */
 #include "failing_allocator.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,8 +24,16 @@ static bool refuses(const struct failing_allocator *self) {
     return self->fail_forever || self->calls == self->fail_at;
 }
 
-static void *allocate(void *context, size_t size, size_t alignment) {
-    struct failing_allocator *self = context;
+static void lock(struct failing_allocator *self) {
+    while (atomic_flag_test_and_set(&self->is_locked))
+        sched_yield();
+}
+
+static void unlock(struct failing_allocator *self) {
+    atomic_flag_clear(&self->is_locked);
+}
+
+static void *allocate_locked(struct failing_allocator *self, size_t size, size_t alignment) {
     self->calls++;
     if (size == 0)
         note(self, "zero bytes were asked for");
@@ -48,8 +57,16 @@ static void *allocate(void *context, size_t size, size_t alignment) {
     return memory;
 }
 
-static void release(void *context, void *memory, size_t size, size_t alignment) {
+static void *allocate(void *context, size_t size, size_t alignment) {
     struct failing_allocator *self = context;
+    lock(self);
+    void *memory = allocate_locked(self, size, alignment);
+    unlock(self);
+    return memory;
+}
+
+static void release_locked(struct failing_allocator *self, void *memory, size_t size,
+                           size_t alignment) {
     struct failing_block **place = &self->blocks;
     while (*place != NULL && (*place)->memory != memory)
         place = &(*place)->next;
@@ -69,8 +86,15 @@ static void release(void *context, void *memory, size_t size, size_t alignment) 
     free(memory);
 }
 
+static void release(void *context, void *memory, size_t size, size_t alignment) {
+    struct failing_allocator *self = context;
+    lock(self);
+    release_locked(self, memory, size, alignment);
+    unlock(self);
+}
+
 void failing_allocator_init(struct failing_allocator *self) {
-    *self = (struct failing_allocator) { 0 };
+    *self = (struct failing_allocator) { .is_locked = ATOMIC_FLAG_INIT };
     self->allocator = (struct htw_allocator) { allocate, release, self };
 }
 
@@ -84,11 +108,15 @@ void failing_allocator_fini(struct failing_allocator *self) {
 }
 
 void failing_allocator_fail(struct failing_allocator *self, size_t nth, bool forever) {
+    lock(self);
     self->fail_at = self->calls + nth;
     self->fail_forever = forever;
+    unlock(self);
 }
 
 void failing_allocator_relent(struct failing_allocator *self) {
+    lock(self);
     self->fail_at = 0;
     self->fail_forever = false;
+    unlock(self);
 }

@@ -2,20 +2,22 @@
 /*
  * failing_allocator.h - an allocator for tests: counts what is live, holds the
  * library to the size and alignment that it asked for, fills fresh memory with
- * rubbish, and refuses the n-th request on demand.
+ * rubbish, and refuses the n-th request on demand. For any threads; its numbers are read while none is in a call.
  */
 #ifndef TESTS_FAILING_ALLOCATOR_H
 #define TESTS_FAILING_ALLOCATOR_H
 
 #include <htw/base.h>
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 struct failing_block;
 
 struct failing_allocator {
     struct htw_allocator allocator; /* what to hand to the library */
-    struct failing_block *blocks;   /* what is live */
+    atomic_flag is_locked;
+    struct failing_block *blocks; /* what is live */
     size_t live_bytes;
     size_t live_blocks;
     size_t calls;      /* requests so far, refused ones included */

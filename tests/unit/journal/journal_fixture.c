@@ -42,23 +42,6 @@ static void deliver(void *context, const struct htw_delivery *delivery) {
         htw_journal_done_later(delivery->journal, delivery->id, NULL, NULL);
 }
 
-static void *allocate(void *context, size_t size, size_t alignment) {
-    struct journal_fixture *self = context;
-    pthread_mutex_lock(&self->memory_mutex);
-    struct htw_allocator *own = &self->memory.allocator;
-    void *memory = own->allocate(own->context, size, alignment);
-    pthread_mutex_unlock(&self->memory_mutex);
-    return memory;
-}
-
-static void release(void *context, void *memory, size_t size, size_t alignment) {
-    struct journal_fixture *self = context;
-    pthread_mutex_lock(&self->memory_mutex);
-    struct htw_allocator *own = &self->memory.allocator;
-    own->release(own->context, memory, size, alignment);
-    pthread_mutex_unlock(&self->memory_mutex);
-}
-
 struct journal_fixture journal_fixture;
 
 void journal_setup(void) {
@@ -68,15 +51,13 @@ void journal_setup(void) {
     assert_non_null(mkdtemp(self->folder));
     snprintf(self->path, sizeof(self->path), "%s/journal", self->folder);
     failing_allocator_init(&self->memory);
-    pthread_mutex_init(&self->memory_mutex, NULL);
     pthread_mutex_init(&self->mutex, NULL);
-    self->allocator = (struct htw_allocator) { allocate, release, self };
     self->scheduler = manual_scheduler(START_NS);
     assert_non_null(self->scheduler);
     self->options = (struct htw_journal_options)HTW_JOURNAL_OPTIONS_INIT;
     self->options.deliver = deliver;
     self->options.context = self;
-    self->options.allocator = &self->allocator;
+    self->options.allocator = &self->memory.allocator;
     self->options.synchronous = HTW_SYNCHRONOUS_NORMAL; /* what survives is tested elsewhere */
 }
 

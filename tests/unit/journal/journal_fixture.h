@@ -35,8 +35,6 @@ struct journal_fixture {
     char folder[64];
     char path[128];
     struct failing_allocator memory;
-    pthread_mutex_t memory_mutex; /* the allocator of the tests is for one thread */
-    struct htw_allocator allocator;
     struct htw_scheduler *scheduler;
     struct htw_journal *journal;
     struct htw_journal_options options; /* for the next open */

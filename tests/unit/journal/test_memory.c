@@ -122,12 +122,10 @@ static bool run_round(struct journal_fixture *f, void (*refuse)(struct journal_f
 }
 
 static void refuse_own(struct journal_fixture *f, long nth) {
-    pthread_mutex_lock(&f->memory_mutex);
     if (nth == 0)
         failing_allocator_relent(&f->memory);
     else
         failing_allocator_fail(&f->memory, (size_t)nth, false);
-    pthread_mutex_unlock(&f->memory_mutex);
 }
 
 static void refuse_of_sqlite(struct journal_fixture *f, long nth) {
