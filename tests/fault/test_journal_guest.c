@@ -54,13 +54,15 @@ static void deliver_all(void) {
     require(ledger_close(&journal_round->ledger, &lost) == NULL, "a job is lost");
 }
 
-/* Then all goes on, without another open. */
+/* No file can grow; then all goes on, without another open. */
 static void recover_from_full_disk(void) {
     for (nth = 0; nth < 40; nth++) {
         sqlite3 *program;
         begin();
-        require(sqlite3_open(journal_round->path, &program) == SQLITE_OK, "the program");
-        faulty_vfs_plan(FAULT_FULL, faulty_vfs_operations() + nth, 1000000);
+        require(sqlite3_open(journal_round->path, &program) == SQLITE_OK &&
+                    sqlite3_busy_timeout(program, 60000) == SQLITE_OK,
+                "the program");
+        faulty_vfs_plan(FAULT_GROWTH, faulty_vfs_operations() + nth, 1000000);
         (void)round_put_in(program, DEADLINE_NS);
         (void)round_take_in();
         faulty_vfs_relent();
