@@ -36,13 +36,7 @@ struct htw__key_node {
     struct htw__key_node *next;
     uint64_t hash;   /* htw__key_hash() of the key */
     uint32_t size;   /* of the key, in bytes */
-    uint32_t offset; /* from the node to the key; 0: it is in an htw__key_node_apart */
-};
-
-/* A node whose key is in another block. */
-struct htw__key_node_apart {
-    struct htw__key_node node;
-    const void *key; /* may be NULL if the size is 0 */
+    uint32_t offset; /* from the node to the key */
 };
 
 #define HTW__KEY_TABLE_FIRST_BITS 2u
@@ -65,8 +59,7 @@ struct htw__key_table {
 HTW__SHARED uint64_t htw__key_hash(const void *key, size_t size, uint64_t seed);
 
 static inline const void *htw__key_node_key(const struct htw__key_node *node) {
-    return node->offset != 0 ? (const char *)node + node->offset
-                             : ((const struct htw__key_node_apart *)(const void *)node)->key;
+    return (const char *)node + node->offset;
 }
 
 /* Copies a key, which may be NULL if `size` is 0, to where there is room for it. */
@@ -88,14 +81,6 @@ static inline void htw__key_node_set(struct htw__key_node *node, uint64_t hash, 
     node->hash = hash;
     node->size = (uint32_t)size;
     node->offset = (uint32_t)((const char *)key - (const char *)node);
-}
-
-static inline void htw__key_node_set_apart(struct htw__key_node_apart *apart, uint64_t hash,
-                                           const void *key, size_t size) {
-    apart->node.hash = hash;
-    apart->node.size = (uint32_t)size;
-    apart->node.offset = 0;
-    apart->key = key;
 }
 
 /* Whether two keys of `size` bytes are the same. */
