@@ -124,7 +124,8 @@ enum disk_outcome disk_begin(enum disk_operation operation, bool is_database) {
 
 /* All of what was not synced, nothing, or some of it. */
 static bool keeps(unsigned file, int64_t sector) {
-    static enum { KEEPS_ALL, KEEPS_NOTHING, KEEPS_SOME } kind;
+    enum { KEEPS_ALL, KEEPS_NOTHING, KEEPS_SOME };
+    static uint64_t kind;
     (void)file;
     if (sector < 0)
         kind = chance_below(3);

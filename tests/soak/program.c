@@ -9,8 +9,8 @@
  *
  * Its main loop waits for an embedded scheduler, whose timers start THREADS threads a second. Each of them
  * makes some operations on a second scheduler and on a purgatory, and ends. Now and then a third
- * scheduler is created, used and destroyed. A monitor at SOCKET shows the statistics. All that is submitted or
- * scheduled ends within seconds, so that memory, descriptors and threads stay as many.
+ * scheduler is created, used and destroyed. A monitor at SOCKET shows the statistics. Timers and
+ * requests have their places in tables, so that memory, descriptors and threads stay as many.
  *
  * LEAK is a mistake for the test of the judge. "memory": each thread leaks 176 bytes; "descriptor": one
  * thread in 256 leaks a descriptor.

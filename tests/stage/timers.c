@@ -67,7 +67,8 @@ void timers_take_back(void *context, const struct htw_unexpired *unexpired) {
     (void)context;
     REQUIRE(unexpired->callback != NULL && unexpired->handle != 0);
     count(&timers.visited);
-    if (timer >= all[0] && timer < all[STAGE_OWNERS]) /* otherwise it is not of this scene */
+    if (timer >= all[0] &&
+        timer < all[0] + STAGE_OWNERS * TIMERS) /* otherwise it is not of this scene */
         receive_unless_hooked(timer);
 }
 
@@ -430,7 +431,8 @@ void timers_judge(unsigned owner) {
 void timers_close(void) {
     for (unsigned i = 0; i < GROUPS; i++)
         htw_group_destroy(groups[i].group);
-    for (unsigned i = 0; i < STAGE_OWNERS * TIMERS; i++)
-        REQUIRE(!all[0][i].is_live && !all[0][i].is_inside);
+    for (unsigned owner = 0; owner < STAGE_OWNERS; owner++)
+        for (unsigned i = 0; i < TIMERS; i++)
+            REQUIRE(!all[owner][i].is_live && !all[owner][i].is_inside);
     REQUIRE(inside == 0);
 }
