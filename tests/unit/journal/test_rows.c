@@ -219,6 +219,37 @@ ROWS_TEST(rows_of_blocks_that_are_damaged_are_refused) {
     assert_non_null(strstr(htw_journal_error(), "the table of blocks is damaged"));
 }
 
+ROWS_TEST(rows_of_a_block_that_was_undone_are_made_again) {
+    const struct htw__job_row row = { .deadline_ns = HTW_HOUR, .payload = "" };
+    const uint64_t place = htw__database_where_put(&row).place;
+    struct htw__scan scan = htw__scan_of(place, place);
+    struct htw__scan_row found[4];
+    int64_t count = 0;
+    assert_int_equal(htw__database_begin(&database), 0);
+    assert_int_equal(htw__database_savepoint(&database), 0);
+    assert_int_equal(htw__database_insert(&database, 2 * HTW__BLOCK_IDS, &row), 0);
+    assert_int_equal(htw__database_savepoint_end(&database, false), 0);
+    assert_int_equal(htw__database_insert(&database, 2 * HTW__BLOCK_IDS + 1, &row), 0);
+    commit();
+    while (!scan.is_done && count == 0)
+        count = htw__database_scan(&database, &scan, found, COUNT_OF(found));
+    assert_int_equal(count, 1);
+    assert_int_equal(found[0].id, 2 * HTW__BLOCK_IDS + 1);
+}
+
+ROWS_TEST(rows_keep_large_counters) {
+    struct htw__job_row row = { .payload = "" };
+    struct htw__whereabouts where = { .place = htw__place_buried(1),
+                                      .counters = { 1001, 1002, 1003, 1004, 1005 } };
+    const struct htw__whereabouts before = where;
+    assert_int_equal(htw__database_begin(&database), 0);
+    assert_int_equal(htw__database_insert_moved(&database, 1, &row, &where), 0);
+    commit();
+    assert_int_equal(htw__database_fetch(&database, 1, &row, &where), 0);
+    assert_memory_equal(&where.counters, &before.counters, sizeof(where.counters));
+    htw__database_fetch_end(&database);
+}
+
 ROWS_TEST(rows_of_a_job_in_no_place_are_damaged) {
     struct htw__job_row row = { .payload = "" };
     struct htw__whereabouts where = { .place = htw__place_done(0, 1) +
