@@ -307,7 +307,7 @@ static int schedule_run(struct htw__purgatory_shard *shard) {
     spec.site = purgatory->checks;
     spec.arg = shard;
     spec.group = purgatory->callbacks;
-    spec.clock = HTW_CLOCK_MONOTONIC; /* a check must not wait longer where the wall clock is set back */
+    spec.clock = HTW_CLOCK_MONOTONIC; /* the wall clock may be set back */
     spec.release = release_run;
     if (!htw__outstanding_add(&purgatory->outstanding))
         return -ESHUTDOWN;
