@@ -19,7 +19,8 @@ int main(void) {
     if (htw_scheduler_create(&scheduler, NULL) != 0 || htw_monitor_open(&monitor, &options) != 0 ||
         htw_monitor_add_scheduler(monitor, "main", scheduler, NULL) != 0)
         return 1;
-    is_shown = strcmp(htw_monitor_path(monitor), options.path) == 0 && access(options.path, R_OK) == 0;
+    is_shown =
+        strcmp(htw_monitor_path(monitor), options.path) == 0 && access(options.path, R_OK) == 0;
     htw_monitor_close(monitor);
     htw_scheduler_destroy(scheduler);
     return is_shown && access(options.path, F_OK) != 0 ? 0 : 1;
