@@ -81,7 +81,7 @@ static void *hold_lock(void *arg) {
 
 /* Only delays. */
 static void wait_for_lock(void) {
-    pthread_t holder;
+    pthread_t holder = 0;
     sqlite3 *connection;
     void *failure;
     begin();
