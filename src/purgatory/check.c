@@ -307,7 +307,6 @@ static int schedule_run(struct htw__purgatory_shard *shard) {
     spec.site = purgatory->checks;
     spec.arg = shard;
     spec.group = purgatory->callbacks;
-    spec.clock = HTW_CLOCK_MONOTONIC; /* the wall clock may be set back */
     spec.release = release_run;
     if (!htw__outstanding_add(&purgatory->outstanding))
         return -ESHUTDOWN;

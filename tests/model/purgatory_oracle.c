@@ -43,7 +43,8 @@ uint32_t __wrap_htw__cpu_count(uint32_t max) {
 
 /* At times the wall clock is set between a reading of it and the next of the monotonic one. */
 int64_t __wrap_htw__clock_monotonic_ns(void) {
-    if (model.wall_was_read && !model.is_torn && random_one_in(&model.tears, 50)) {
+    if (model.wall_was_read && !model.is_steady && !model.is_torn &&
+        random_one_in(&model.tears, 50)) {
         model.wall_ns += random_one_in(&model.tears, 2) ? 3600 * HTW_SECOND : -3600 * HTW_SECOND;
         model.is_torn = true;
     }

@@ -72,6 +72,7 @@ extern struct model {
     bool by_kernel;       /* and that is not manual */
     int64_t monotonic_ns, boottime_ns, wall_ns; /* what the kernel's clocks show */
     bool wall_was_read, is_torn;                /* the wall clock was set inside a call, ... */
+    bool is_steady;                             /* ... which may not be */
     struct random_source tears;
     const char *doing;
     struct htw_purgatory_stats counted;
