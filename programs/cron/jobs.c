@@ -91,12 +91,13 @@ static struct htw__cron_job **sort(struct htw__cron_job *jobs) {
     for (struct htw__cron_job *job = jobs; job != NULL; job = job->next)
         count++;
     struct htw__cron_job **sorted = calloc(count + 1, sizeof(struct htw__cron_job *));
-    for (struct htw__cron_job *job = jobs; job != NULL && sorted != NULL; job = job->next) {
+    if (sorted == NULL)
+        return NULL;
+    for (struct htw__cron_job *job = jobs; job != NULL; job = job->next) {
         job->same = NULL;
         sorted[i++] = job;
     }
-    if (sorted != NULL)
-        qsort(sorted, count, sizeof(struct htw__cron_job *), compare);
+    qsort(sorted, count, sizeof(struct htw__cron_job *), compare);
     return sorted;
 }
 

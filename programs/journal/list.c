@@ -347,7 +347,7 @@ int htw__journal_stats(const struct htw__journal_request *request) {
     struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
     struct view view;
     struct queues queues = { .count = 0 };
-    int64_t next_ns;
+    int64_t next_ns = HTW_NEVER_NS;
     bool success = begin(&view, request) && read_queues(&view, &queues) &&
                    htw__journal_succeeds(htw_journal_get_stats(view.journal, &stats)) &&
                    htw__journal_succeeds(find_next(&view, &queues, &next_ns));

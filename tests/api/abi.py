@@ -16,7 +16,7 @@ import tempfile
 
 root = pathlib.Path(sys.argv[1])
 sys.dont_write_bytecode = True
-sys.path.append(str(root / "tools/manual"))
+sys.path.insert(0, str(root / "tools/manual"))
 import headers  # noqa: E402
 
 

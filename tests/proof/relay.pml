@@ -300,11 +300,11 @@ end:
     :: atomic { WORKS(member) && commit[id] == IDLE && is_dirty[id] && (stripe[member] == TAKEN || stripe[member] == READS) &&
                 (unacknowledged[id] == 0 || MISTAKE == NO_AWAIT) -> commit[id] = SENDS }
 
-    /* programs/relay/src/commit.c: commit(), send_offsets(), do_step() */
+    /* programs/relay/src/commit.c: commit(), has_done(), do_step() */
     :: atomic { commit[id] == SENDS && transaction[id] != DECIDED -> send() }
     :: atomic { commit[id] == SENDS && CAN_FAIL -> errors++; fail(member, id) }
 
-    /* programs/relay/src/commit.c: end_transaction(), finish() */
+    /* programs/relay/src/commit.c: has_done(), finish() */
     :: atomic { commit[id] == ENDS -> decide() }
     /* It is decided, and the member does not learn of it. */
     :: atomic { commit[id] == ENDS && CAN_FAIL -> errors++; decide(); must_recover[member] = true }
