@@ -196,7 +196,7 @@ run_loaded() {
     shift
     compile "$place"
     for _ in 1 2 3 4 5 6 7 8; do
-        taskset -c 0 sh -c 'while kill -0 "$1" 2>/dev/null; do :; done' sh "$$" &
+        taskset -c 0 sh -c "while kill -0 $$ 2>/dev/null; do :; done" &
     done
     taskset -c 0 meson test -C "build/$place" --no-rebuild --print-errorlogs --num-processes 2 --timeout-multiplier 20 --repeat 3 "$@"
 }
