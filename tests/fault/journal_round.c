@@ -110,9 +110,11 @@ void round_use_guest(const char *mode) {
 
 static sqlite3 *open_program(void) {
     sqlite3 *program;
-    bool is_open = sqlite3_open(path, &program) == SQLITE_OK;
-    sqlite3_busy_timeout(program, 60000);
-    return is_open ? program : NULL;
+    if (sqlite3_open(path, &program) == SQLITE_OK &&
+        sqlite3_busy_timeout(program, 60000) == SQLITE_OK)
+        return program;
+    sqlite3_close(program);
+    return NULL;
 }
 
 static bool execute(sqlite3 *program, const char *text) {
@@ -152,6 +154,7 @@ int round_open(void) {
     struct htw_journal_options options = HTW_JOURNAL_OPTIONS_INIT;
     options.deliver = deliver;
     options.near_ns = 2 * HTW_MINUTE;
+    options.gather_ns = 1;
     options.max_memory = 256 * 1024;
     options.next_instant = next_instant;
     options.is_guest = guest_mode != NULL;

@@ -160,7 +160,8 @@ int main(int argc, char **argv) {
         for (way = ways; way < ways + sizeof(ways) / sizeof(ways[0]); way++)
             for (start = NEW; start < (*mode == NULL ? STARTS : NEW + 1); start++) {
                 round_use_guest(*mode);
-                for (nth = 1; run(); nth = failing_next(nth, density))
+                for (nth = 1; run();
+                     nth = failing_next(nth, density > 0 && way->recovers ? 2 : density))
                     continue;
             }
     printf("%u runs: in %u the disk has failed, %u journals have stopped, %u opens were refused\n",

@@ -334,6 +334,12 @@ static void run(void (*process)(void)) {
         has_failed = true;
 }
 
+/* The processes have schedulers of their own. */
+static void begin(void) {
+    round_begin(0);
+    htw_scheduler_destroy(journal_round->scheduler);
+}
+
 int main(int argc, char **argv) {
     program = argc > 1 ? argv[1] : NULL;
     journal_round = mmap(NULL, sizeof(*journal_round), PROT_READ | PROT_WRITE,
@@ -348,16 +354,16 @@ int main(int argc, char **argv) {
     snprintf(ballast, sizeof(ballast), "%s/ballast", folder);
     round_init(folder, false);
     htw__log_checkpoint_pages = 20;
-    round_begin(0);
+    begin();
     run(lease_within_a_limit);
     run(find_the_lease);
     run(judge);
     for (jobs_before = 10; jobs_before <= 100; jobs_before += 30) {
-        round_begin(0);
+        begin();
         run(fill_and_live);
         run(live_after_a_kill);
     }
-    round_begin(0);
+    begin();
     run(live_within_a_limit);
     run(work_and_die);
     if (program != NULL)
