@@ -217,7 +217,8 @@ static int read_ids(struct htw__journal_request *request, int count, char *words
     return count;
 }
 
-/* Takes what `kind` says from the words after FILE. Returns how many that are; -1: it is wrong, and was complained about. */
+/* Takes what `kind` says from the `count` words behind the first. Returns how many that are; -1: it is wrong, and was complained
+   about. */
 static int take(char kind, struct htw__journal_request *request, int count, char *words[],
                 uint64_t *ids) {
     static const char *const missing[] = {
@@ -226,9 +227,10 @@ static int take(char kind, struct htw__journal_request *request, int count, char
     char what[32];
     if (count == 0 && kind != '*' && kind != 'p') {
         snprintf(what, sizeof(what), "%s expected after ", missing[(unsigned char)kind]);
-        (void)complain(what, words[-1]);
+        (void)complain(what, words[0]);
         return -1;
     }
+    words++;
     switch (kind) {
     case 'i':
         return read_ids(request, 1, words, ids);
@@ -259,7 +261,7 @@ static int run(const struct action *action, struct htw__journal_request *request
     }
     request->path = words[0];
     for (const char *kind = action->words; *kind != '\0' && taken >= 0; kind++) {
-        taken = take(*kind, request, count - used, words + used, ids);
+        taken = take(*kind, request, count - used, words + used - 1, ids);
         used += taken;
     }
     if (taken >= 0 && used < count)
