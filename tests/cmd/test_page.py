@@ -13,13 +13,12 @@ import urllib.parse
 
 import pytest
 from http_hostile import raw_answer, try_hostile_clients
+from pages import MARKUP, TOKEN, exchange
 from programs import PATIENCE, SERVE, file_with, needs
 from servers import HtwServe
 from wire import Wire
 
 pytestmark = needs("serve")
-TOKEN = "0123456789abcdef-token"
-MARKUP = "<img src=x onerror='document.title=`hacked`'>\"&\u202e"
 BINARY = bytes([0, 255, 254, 10, 60])
 
 
@@ -88,13 +87,7 @@ class Server(HtwServe):
     def ask(self, method, path, token=TOKEN, body=None, **headers):
         """The status, the head, and what came."""
         connection = http.client.HTTPConnection(self.address, timeout=PATIENCE)
-        fields = {name.replace("_", "-"): value for name, value in headers.items()}
-        if token:
-            fields["Authorization"] = "Bearer " + token
-        connection.request(method, path, body, fields)
-        answer = connection.getresponse()
-        text = answer.read().decode()
-        connection.close()
+        answer, text = exchange(connection, method, path, body, token, headers)
         assert answer.status < 400 or self.file not in text, text  # nor is anything told of where the file is
         return answer.status, answer.headers, json.loads(text) if answer.getheader("Content-Type") == "application/json" else text
 

@@ -12,12 +12,11 @@ import urllib.parse
 import pytest
 
 from http_hostile import try_hostile_clients
+from pages import MARKUP, TOKEN, exchange
 from relay import PATIENCE, Relay, wait_for
 
 confluent_kafka = pytest.importorskip("confluent_kafka", reason="Debian: python3-confluent-kafka")
 
-TOKEN = "0123456789abcdef-token"
-MARKUP = "<img src=x onerror='document.title=`hacked`'>\"&\u202e"
 HOUR_MS = 3600000
 
 
@@ -47,16 +46,9 @@ class Server:
 
     def ask(self, method, path, body=None, token=TOKEN, **headers):
         """The status, the head, and the objects that came."""
-        connection = self.connect()
-        fields = {name.replace("_", "-"): value for name, value in headers.items()}
         if self.path:
-            fields.setdefault("Host", "localhost")
-        if token:
-            fields["Authorization"] = "Bearer " + token
-        connection.request(method, path, body, fields)
-        answer = connection.getresponse()
-        text = answer.read().decode()
-        connection.close()
+            headers.setdefault("Host", "localhost")
+        answer, text = exchange(self.connect(), method, path, body, token, headers)
         if answer.getheader("Content-Type", "").startswith("application/"):
             text = [json.loads(line) for line in text.splitlines()]
         return answer.status, answer.headers, text
