@@ -7,8 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
-#include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,59 +21,37 @@
 static struct {
     const char *name;
     pid_t process;
-    int stop_signal;
     int64_t patience_ns;
 } server;
 
-const char *server_find(const char *name, const char *pattern) {
-    glob_t found;
-    if (glob(pattern, 0, NULL, &found) == 0 &&
-        access(found.gl_pathv[found.gl_pathc - 1], X_OK) == 0)
-        return found.gl_pathv[found.gl_pathc - 1]; /* is not freed */
+const char *server_find(const char *name, const char *path) {
+    if (access(path, X_OK) == 0)
+        return path;
     char reason[100];
     snprintf(reason, sizeof(reason), "%s is not installed", name);
     report_left_out(reason);
 }
 
-static void become(const char *name, const char *const arguments[], const struct passwd *user,
-                   int end_signal) {
+static void become(const char *name, const char *const arguments[]) {
     char log[100];
     snprintf(log, sizeof(log), "%s.log", name);
     int output = open(log, O_WRONLY | O_CREAT | O_APPEND, 0644);
     int input = open("/dev/null", O_RDONLY);
     if (output < 0 || input < 0 || dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
         _exit(126);
-    if (user != NULL &&
-        (setgroups(0, NULL) != 0 || setgid(user->pw_gid) != 0 || setuid(user->pw_uid) != 0))
-        _exit(126);
-    prctl(PR_SET_PDEATHSIG, end_signal); /* a change of the user would undo it */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     execv(arguments[0], (char *const *)arguments);
     _exit(127);
 }
 
-static pid_t launch(const char *name, const char *const arguments[], const struct passwd *user,
-                    int end_signal) {
-    pid_t process = fork();
-    if (process < 0)
+void server_start(const char *name, const char *const arguments[]) {
+    server.process = fork();
+    if (server.process < 0)
         report_failure("fork: %s", strerror(errno));
-    if (process == 0)
-        become(name, arguments, user, end_signal);
-    return process;
-}
-
-void server_start(const char *name, const char *const arguments[], const struct passwd *user,
-                  int stop_signal) {
-    /* Of PostgreSQL, SIGQUIT ends all processes as a crash does; SIGKILL only the first. */
-    server.process = launch(name, arguments, user, user == NULL ? SIGKILL : SIGQUIT);
+    if (server.process == 0)
+        become(name, arguments);
     server.name = name;
-    server.stop_signal = stop_signal;
     server.patience_ns = clock_now_ns() + PATIENCE_NS;
-}
-
-void server_run(const char *name, const char *const arguments[], const struct passwd *user) {
-    int status;
-    if (waitpid(launch(name, arguments, user, SIGKILL), &status, 0) < 0 || status != 0)
-        report_failure("%s has failed: see %s.log", name, name);
 }
 
 void server_await(void) {
@@ -88,14 +64,14 @@ void server_await(void) {
 }
 
 void server_stop(void) {
-    kill(server.process, server.stop_signal);
+    kill(server.process, SIGTERM);
     waitpid(server.process, NULL, 0);
 }
 
 /* What is shared counts once. */
-static uint64_t proportional_bytes(long process) {
+uint64_t server_resident_bytes(void) {
     char path[64], line[128];
-    snprintf(path, sizeof(path), "/proc/%ld/smaps_rollup", process);
+    snprintf(path, sizeof(path), "/proc/%ld/smaps_rollup", (long)server.process);
     FILE *file = fopen(path, "r");
     unsigned long long kib = 0;
     while (file != NULL && fgets(line, sizeof(line), file) != NULL)
@@ -104,20 +80,6 @@ static uint64_t proportional_bytes(long process) {
     if (file != NULL)
         fclose(file);
     return kib * 1024;
-}
-
-uint64_t server_resident_bytes(void) {
-    uint64_t sum = proportional_bytes(server.process);
-    char path[64];
-    snprintf(path, sizeof(path), "/proc/%ld/task/%ld/children", (long)server.process,
-             (long)server.process);
-    FILE *file = fopen(path, "r");
-    long child;
-    while (file != NULL && fscanf(file, "%ld", &child) == 1)
-        sum += proportional_bytes(child);
-    if (file != NULL)
-        fclose(file);
-    return sum;
 }
 
 int64_t server_cpu_ns(void) {

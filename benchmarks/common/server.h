@@ -6,26 +6,20 @@
 #ifndef BENCH_COMMON_SERVER_H
 #define BENCH_COMMON_SERVER_H
 
-#include <pwd.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The path of a program; ends the run if it is not installed. `pattern` may be of glob(). */
-const char *server_find(const char *name, const char *pattern);
+/* Returns the path of a program; ends the run if it is not installed. */
+const char *server_find(const char *name, const char *path);
 
-/* `user` NULL: this one. `stop_signal`: what ends it properly. */
-void server_start(const char *name, const char *const arguments[], const struct passwd *user,
-                  int stop_signal);
-
-/* Runs a program to its end. */
-void server_run(const char *name, const char *const arguments[], const struct passwd *user);
+/* SIGTERM ends it properly. */
+void server_start(const char *name, const char *const arguments[]);
 
 /* Call this between attempts to connect. Ends the run if the server has ended, or takes too long. */
 void server_await(void);
 
 void server_stop(void);
 
-/* With its processes. */
 uint64_t server_resident_bytes(void);
 
 /* The CPU time of its threads. */

@@ -11,7 +11,6 @@
 
 #include <hiredis/hiredis.h>
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +69,7 @@ static void start(const struct peer *peer, size_t in_flight) {
         path,  "--port", "0", "--unixsocket",  SOCKET, "--appendonly",
         "yes", "--save", "",  "--appendfsync", sync,   NULL,
     };
-    server_start("redis-server", arguments, NULL, SIGTERM);
+    server_start("redis-server", arguments);
     redisContext *redis;
     while ((redis = try_to_connect()) == NULL)
         server_await();

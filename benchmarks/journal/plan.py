@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: MIT
-"""What is run: htw's journal, SQLite alone, and the servers that are installed."""
+"""What is run: htw's journal, SQLite alone, and Redis if it is installed."""
 
 import pathlib
 import tempfile
 
 from common import measure
 
-ABOUT = "Measures htw's journal, SQLite alone, and Redis and PostgreSQL."
+ABOUT = "Measures htw's journal, SQLite alone and Redis."
 ROUNDS = "3; space and restart 1"
 LIMIT_S = 300
 
 EMBEDDED = ["htw", "htw-normal", "sqlite", "sqlite-normal"]
-DURABLE = ["htw", "sqlite", "redis", "postgresql"]  # synced before they answer
-LOOSE = ["htw", "sqlite", "redis-everysec", "postgresql"]  # where that is slow
+DURABLE = ["htw", "sqlite", "redis"]  # synced before they answer
+LOOSE = ["htw", "sqlite", "redis-everysec"]  # where that is slow
 DELAYED = ["--jobs", "100000", "--delay", "0.5"]
 
 
@@ -35,12 +35,10 @@ def prepare(options, parser):
 
 
 def run(options, place, workload, peer, *arguments):
-    """A run in a folder of its own, which is removed when the next run is asked for. Servers that
-    run as another user must be able to get there."""
+    """A run in a folder of its own, which is removed when the next run is asked for."""
     if workload not in options.workloads or peer not in options.peers or not place:
         return
     with tempfile.TemporaryDirectory(prefix="htw-bench-", dir=place) as folder:
-        pathlib.Path(folder).chmod(0o711)
         yield measure.Run([options.program, "--folder", folder, "--workload", workload,
                            "--peer", peer, *arguments, *["--quick"] * options.quick])
 
@@ -66,7 +64,7 @@ def plan_times(options):
         for peer in ("htw", "htw-normal", "sqlite"):
             yield from run(options, place, "latency", peer)
         yield from run(options, place, "lateness", "htw")
-    for peer in ("sqlite", "redis", "postgresql"):
+    for peer in ("sqlite", "redis"):
         yield from run(options, options.folder, "lateness", peer)
 
 

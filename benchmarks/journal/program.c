@@ -14,7 +14,7 @@
 extern const struct workload workload_cycle, workload_put, workload_queue, workload_queue_durable,
     workload_latency, workload_lateness, workload_space, workload_restart;
 extern const struct peer peer_htw, peer_htw_normal, peer_sqlite, peer_sqlite_normal, peer_redis,
-    peer_redis_everysec, peer_postgresql;
+    peer_redis_everysec;
 
 static const struct workload *const workloads[] = {
     &workload_cycle,         &workload_put,     &workload_queue,
@@ -23,12 +23,9 @@ static const struct workload *const workloads[] = {
 };
 
 static const void *peers[PEERS_MAX] = {
-    &peer_htw,        &peer_htw_normal,     &peer_sqlite, &peer_sqlite_normal,
+    &peer_htw,   &peer_htw_normal,     &peer_sqlite, &peer_sqlite_normal,
 #ifdef BENCH_WITH_HIREDIS
-    &peer_redis,      &peer_redis_everysec,
-#endif
-#ifdef BENCH_WITH_LIBPQ
-    &peer_postgresql,
+    &peer_redis, &peer_redis_everysec,
 #endif
 };
 

@@ -393,7 +393,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--workload", choices=WORKLOADS, required=True)
     parser.add_argument("--label", default="", help="the workload in what is printed")
-    parser.add_argument("--peer", default="htw", choices=("htw", "ladder", "bare", "postgresql", "sqlite"))
+    parser.add_argument("--peer", default="htw", choices=("htw", "ladder", "bare", "sqlite"))
     parser.add_argument("--case", default="")
     parser.add_argument("--at-least-once", action="store_true")
     parser.add_argument("--program", required=True, help="htw-bench-relay")

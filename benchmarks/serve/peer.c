@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -35,7 +34,7 @@ static void start_htw(const struct options *options, const char *port) {
                                       "20000",
                                       options->is_durable ? "jobs.journal" : "--memory",
                                       NULL };
-    server_start("htw-serve", arguments, NULL, SIGTERM);
+    server_start("htw-serve", arguments);
 }
 
 static void start_beanstalkd(const struct options *options, const char *port) {
@@ -45,7 +44,7 @@ static void start_beanstalkd(const struct options *options, const char *port) {
                                       "binlog", "-f0", NULL };
     if (options->is_durable && mkdir("binlog", 0700) != 0 && errno != EEXIST)
         report_failure("mkdir: %s", strerror(errno));
-    server_start("beanstalkd", arguments, NULL, SIGTERM);
+    server_start("beanstalkd", arguments);
 }
 
 /* The clients have the last CPU, and the server the others: it would be chance otherwise whether they share one. */

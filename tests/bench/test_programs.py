@@ -67,7 +67,7 @@ RUNS = {
         *with_peers([("space", "--jobs 3000 --random --payload 100", {"disk_bytes_per_job"}),
                      ("restart", "--jobs 3000 --log 2", {"log_mib"})], "htw"),
         *with_peers([("cycle", SHORT + " --jobs 20", {"jobs_per_s"}), ("restart", "--jobs 500", {"killed_warm_ms"})],
-                    "redis", "redis-everysec", "postgresql")],
+                    "redis", "redis-everysec")],
     "serve": [(workload, f"--peer {peer}{mode} {options}", metrics) for peer in ("htw", "beanstalkd") for mode in ("", " --durable")
               for workload, options, metrics in (
         ("put", SHORT + " --clients 3", RATE | percentiles("job")), ("cycle", SHORT + " --clients 3", RATE | percentiles("job")),
@@ -85,7 +85,6 @@ REPORTED = {"scheduler": "| lateness | early, htw | <= 0 | 0 | yes |", "purgator
 
 def run(name, *words, serve=SERVE):
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
-        pathlib.Path(folder).chmod(0o711)  # PostgreSQL has a user of its own
         more = {"journal": ["--folder", folder], "serve": ["--folder", folder, "--serve", serve]}.get(name, [])
         return call(program(name), *more, *words)
 

@@ -14,7 +14,7 @@ help_bench() {
                     measure the purgatory and Kafka's, which Maven fetches once, and write
                     build/bench-purgatory/results.json; ARG: --quick, --no-jvm, --help
   bench journal [ARG]...
-                    measure the journal beside SQLite alone, Redis and PostgreSQL, and
+                    measure the journal beside SQLite alone and Redis, and
                     write build/bench-journal/results.json; ARG: --quick, --no-servers, --help
   bench relay [ARG]...
                     measure htw relay over a Kafka on this machine, beside a ladder of delay topics and
@@ -82,7 +82,7 @@ bench_journal() {
 
 # Starts a Kafka for each run. A polled table is measured by the benchmark of the journal.
 bench_relay() {
-    need "$bench_packages $journal_packages $relay_packages $kafka_packages postgresql libpq-dev"
+    need "$bench_packages $journal_packages $relay_packages $kafka_packages"
     build_bench
     fetch_kafka
     mkdir -p build/bench-relay/classes
