@@ -68,11 +68,11 @@ static bool take_answer(struct htw__flight *flight, const char *path, char *byte
 }
 
 bool htw__flight_fetch(struct htw__flight *flight, const char *program) {
-    struct htw__fetch fetch = HTW__FETCH_INIT;
+    struct htw__fetch fetch = { NULL, 0, 0 };
     char path[HTW__FIND_PATH_MAX];
     int error = htw__find_path(program, path);
     if (error == 0)
-        error = htw__fetch_all(&fetch, path, "events");
+        error = htw__fetch_ask(&fetch, path, "events", NULL);
     bool is_read = error == 0 && take_answer(flight, path, fetch.bytes, fetch.size);
     if (is_read && flight->event_count == 0) {
         htw__terminal_error(

@@ -19,8 +19,7 @@ static void read_numbers(const json_t *array, uint64_t *numbers, size_t count) {
 /* ---- histograms */
 
 /* What has been counted since the answer before. False: nothing; `counts` then has what was counted in all the time. */
-static bool count_bars(const struct htw__drawing *self, const struct htw__durations *durations,
-                       uint64_t counts[BUCKETS]) {
+static bool count_bars(const struct htw__durations *durations, uint64_t counts[BUCKETS]) {
     uint64_t before[BUCKETS], now[BUCKETS], total = 0;
     read_numbers(durations->bars_before, before, BUCKETS);
     read_numbers(durations->bars, now, BUCKETS);
@@ -28,7 +27,7 @@ static bool count_bars(const struct htw__drawing *self, const struct htw__durati
         counts[i] = now[i] >= before[i] ? now[i] - before[i] : now[i];
         total += counts[i];
     }
-    bool is_recent = total != 0 && durations->bars_before != NULL && !self->view->is_total;
+    bool is_recent = total != 0 && durations->bars_before != NULL;
     if (!is_recent)
         memcpy(counts, now, sizeof(now));
     return is_recent;
@@ -83,7 +82,7 @@ void htw__chart_durations(const struct htw__drawing *self, const struct htw__dur
                         { "p99.9", "p999_ns", 0.999 } };
     uint64_t counts[BUCKETS], max_ns = htw__answer_number(durations->totals, "max_ns");
     bool has_totals = durations->totals != NULL;
-    bool is_of_bars = count_bars(self, durations, counts) || !has_totals;
+    bool is_of_bars = count_bars(durations, counts) || !has_totals;
     htw__page_add(self->page, HTW__LABEL "  %-8s  ", durations->name);
     for (size_t i = 0; i < sizeof(percentiles) / sizeof(percentiles[0]); i++) {
         uint64_t ns = is_of_bars ? percentile_ns(counts, durations->first_ns, percentiles[i].part)

@@ -5,7 +5,6 @@
 #include <htw/monitor.h>
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define OBSERVED_MAX 4 /* words */
@@ -186,8 +185,6 @@ static void draw_parts(const struct htw__drawing *self, const struct htw__item *
     }
     end_line(self->page);
     htw__chart_levels(self, json_object_get(source->now, "levels"));
-    if (json_array_size(json_object_get(source->now, "shards")) > 0)
-        htw__list_draw(self, source, HTW__LIST_SHARDS);
 }
 
 /* ---- the page */
@@ -203,7 +200,6 @@ static const struct {
     [HTW__PAGE_WAKEUPS] = { SCHEDULER, HTW__LIST_WAKEUPS, "no scheduler is shown" },
     [HTW__PAGE_HERDS] = { SCHEDULER, HTW__LIST_HERDS, "no scheduler is shown" },
     [HTW__PAGE_GROUPS] = { SCHEDULER, HTW__LIST_GROUPS, "no scheduler is shown" },
-    [HTW__PAGE_JOURNALS] = { JOURNAL, HTW__LIST_NONE, "no journal is shown" },
     [HTW__PAGE_QUEUES] = { JOURNAL, HTW__LIST_QUEUES, "no journal is shown" },
 };
 
@@ -244,19 +240,6 @@ static const json_t *source_before(const json_t *sources, const char *name) {
     return NULL;
 }
 
-static void set_key(const struct htw__drawing *self, struct htw__item *source) {
-    static const char *const activities[] = { "scheduled", "submitted", "put" };
-    static const char *const states[] = { "pending", "delayed", "ready", "leased", "buried" };
-    enum htw__sort sort = htw__view_sort(self->view);
-    for (size_t i = 0; i < 3 && sort == HTW__SORT_RATE; i++)
-        source->keys[0] += htw__item_growth(source, activities[i]);
-    bool has_sum = json_object_get(source->now, "pending") != NULL;
-    for (size_t i = 0; i < (has_sum ? 1 : 5) && sort == HTW__SORT_PENDING; i++)
-        source->keys[0] += htw__answer_number(source->now, states[i]);
-    if (sort == HTW__SORT_MEMORY)
-        source->keys[0] = htw__answer_number(source->now, "memory_bytes");
-}
-
 /* Returns how many there are. */
 static size_t draw_kind(const struct htw__drawing *self, const json_t *now,
                         const struct kind *kind) {
@@ -264,19 +247,12 @@ static size_t draw_kind(const struct htw__drawing *self, const json_t *now,
     const json_t *before = json_object_get(self->before, kind->member);
     size_t size = json_array_size(sources);
     size_t count = size < HTW_MONITOR_SOURCES_MAX ? size : HTW_MONITOR_SOURCES_MAX;
-    struct htw__item *items = calloc(count + 1, sizeof(*items));
-    self->page->has_failed |= items == NULL;
-    for (size_t i = 0; i < count && items != NULL; i++) {
-        items[i].now = json_array_get(sources, i);
-        items[i].before = source_before(before, htw__answer_string(items[i].now, "name"));
-        items[i].place = i;
-        set_key(self, &items[i]);
+    for (size_t i = 0; i < count; i++) {
+        const json_t *source = json_array_get(sources, i);
+        struct htw__item item = { source,
+                                  source_before(before, htw__answer_string(source, "name")) };
+        draw_source(self, kind, &item);
     }
-    if (items != NULL)
-        htw__items_sort(items, count, self->view->is_reversed);
-    for (size_t i = 0; i < count && items != NULL; i++)
-        draw_source(self, kind, &items[i]);
-    free(items);
     return count;
 }
 

@@ -7,14 +7,14 @@
 #include "figures.h"
 #include "page.h"
 
+/* Of sites. */
 enum htw__sort {
-    HTW__SORT_NAME,
-    HTW__SORT_PENDING,
-    HTW__SORT_RATE,
-    HTW__SORT_MEMORY,
     HTW__SORT_WAKEUPS,
+    HTW__SORT_PENDING,
     HTW__SORT_CPU,
     HTW__SORT_LATE,
+    HTW__SORT_RATE,
+    HTW__SORT_NAME,
     HTW__SORT_COUNT
 };
 
@@ -25,7 +25,6 @@ enum htw__page_kind {
     HTW__PAGE_WAKEUPS,
     HTW__PAGE_HERDS,
     HTW__PAGE_GROUPS,
-    HTW__PAGE_JOURNALS,
     HTW__PAGE_QUEUES,
     HTW__PAGE_COUNT
 };
@@ -35,17 +34,9 @@ extern const char *const htw__sort_names[], *const htw__page_names[];
 
 struct htw__view {
     enum htw__page_kind page;
-    enum htw__sort sort; /* HTW__SORT_COUNT: none was chosen */
-    bool is_reversed;
-    bool is_total; /* percentiles, histograms and tables are of all time */
+    enum htw__sort sort;
     bool is_ascii; /* no other characters */
 };
-
-/* What this page is sorted by: as it was chosen, if that is possible. */
-enum htw__sort htw__view_sort(const struct htw__view *view);
-
-/* The next one that is possible. */
-enum htw__sort htw__view_next_sort(const struct htw__view *view);
 
 /* Draws an answer: counters as they have changed since `before`, which may be NULL. */
 void htw__draw(const struct htw__view *view, const json_t *before, const json_t *now,
@@ -63,10 +54,7 @@ struct htw__drawing {
 /* A source, or a row of a list, and what it was before; NULL: it was not there. */
 struct htw__item {
     const json_t *now, *before;
-    size_t place;     /* in the answer */
-    uint64_t keys[3]; /* to sort by, the greatest first; then by name, address and place */
 };
-void htw__items_sort(struct htw__item *items, size_t count, bool is_reversed);
 
 /* How much a counter has grown. One that has become smaller is that of another object of the same name. */
 uint64_t htw__item_growth(const struct htw__item *item, const char *member);
@@ -75,12 +63,10 @@ uint64_t htw__item_growth(const struct htw__item *item, const char *member);
 enum htw__how {
     HTW__COUNT,
     HTW__RATE,     /* how often in a second */
-    HTW__CHANGE,   /* that, or a count of all time */
-    HTW__CPU,      /* percents of one CPU, or the time */
+    HTW__CPU,      /* percents of one CPU */
     HTW__BYTES,    /* of memory */
     HTW__DURATION, /* negative or missing: there is none */
     HTW__SCALE,
-    HTW__PLACE, /* the number of the row */
     HTW__HOWS
 };
 
@@ -94,8 +80,7 @@ enum htw__list {
     HTW__LIST_WAKEUPS,
     HTW__LIST_HERDS,
     HTW__LIST_GROUPS,
-    HTW__LIST_QUEUES,
-    HTW__LIST_SHARDS
+    HTW__LIST_QUEUES
 };
 void htw__list_draw(const struct htw__drawing *self, const struct htw__item *source,
                     enum htw__list list);

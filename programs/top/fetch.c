@@ -14,26 +14,16 @@
 #include <unistd.h>
 
 #define CAPACITY_FIRST ((size_t)65536)
+#define PATIENCE_NS INT64_C(3000000000) /* a monitor may take so long to answer */
 #define CAPACITY_MAX ((size_t)16 * 1024 * 1024)
 
-static void close_socket(struct htw__fetch *fetch) {
-    if (fetch->fd >= 0)
-        close(fetch->fd);
-    fetch->fd = -1;
-}
-
 void htw__fetch_end(struct htw__fetch *fetch) {
-    close_socket(fetch);
     free(fetch->bytes);
-    *fetch = (struct htw__fetch)HTW__FETCH_INIT;
+    *fetch = (struct htw__fetch) { NULL, 0, 0 };
 }
 
-static int fail(struct htw__fetch *fetch, int error) {
-    close_socket(fetch);
-    return -error;
-}
-
-int htw__fetch_begin(struct htw__fetch *fetch, const char *path, const char *request) {
+/* Connects, and sends the request. Returns a descriptor or a negative errno. */
+static int begin(const char *path, const char *request) {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     char line[HTW__FETCH_REQUEST_MAX + 2];
     size_t length = (size_t)snprintf(line, sizeof(line), "%s\n", request);
@@ -43,60 +33,66 @@ int htw__fetch_begin(struct htw__fetch *fetch, const char *path, const char *req
     if (path_length >= sizeof(address.sun_path))
         return -ENAMETOOLONG;
     memcpy(address.sun_path, path, path_length);
-    close_socket(fetch);
-    fetch->size = 0;
-    fetch->until_ns = htw__clock_monotonic_ns() + HTW__FETCH_NS;
-    fetch->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fetch->fd < 0)
-        return -errno;
-    if (connect(fetch->fd, (struct sockaddr *)&address, sizeof(address)) != 0)
-        return fail(fetch, errno);
-    if (send(fetch->fd, line, length, MSG_NOSIGNAL) != (ssize_t)length)
-        return fail(fetch, errno);
-    return 0;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
+        send(fd, line, length, MSG_NOSIGNAL) == (ssize_t)length)
+        return fd;
+    int error = -errno;
+    if (fd >= 0)
+        close(fd);
+    return error;
 }
 
-/* Room for at least one more byte. */
+/* Room for at least one more byte. 0 or a negative errno. */
 static int make_room(struct htw__fetch *fetch) {
     if (fetch->size < fetch->capacity)
         return 0;
     size_t capacity = fetch->capacity == 0 ? CAPACITY_FIRST : fetch->capacity * 2;
     if (capacity > CAPACITY_MAX)
-        return EMSGSIZE;
+        return -EMSGSIZE;
     char *bytes = realloc(fetch->bytes, capacity);
     if (bytes == NULL)
-        return ENOMEM;
+        return -ENOMEM;
     fetch->bytes = bytes;
     fetch->capacity = capacity;
     return 0;
 }
 
-int htw__fetch_go_on(struct htw__fetch *fetch) {
+/* Reads what is there. 1: the answer is complete; 0: it is not; or a negative errno. */
+static int go_on(struct htw__fetch *fetch, int fd) {
     for (;;) {
         int error = make_room(fetch);
         if (error != 0)
-            return fail(fetch, error);
-        ssize_t size =
-            recv(fetch->fd, fetch->bytes + fetch->size, fetch->capacity - fetch->size, 0);
-        if (size > 0) {
+            return error;
+        ssize_t size = recv(fd, fetch->bytes + fetch->size, fetch->capacity - fetch->size, 0);
+        if (size > 0)
             fetch->size += (size_t)size;
-        } else if (size == 0) {
-            close_socket(fetch);
+        else if (size == 0)
             return fetch->size > 0 ? 1 : -ECONNRESET;
-        } else if (errno == EAGAIN) {
-            return htw__clock_monotonic_ns() < fetch->until_ns ? 0 : fail(fetch, ETIMEDOUT);
-        } else if (errno != EINTR) {
-            return fail(fetch, errno);
-        }
+        else if (errno == EAGAIN)
+            return 0;
+        else if (errno != EINTR)
+            return -errno;
     }
 }
 
-int htw__fetch_all(struct htw__fetch *fetch, const char *path, const char *request) {
-    int result = htw__fetch_begin(fetch, path, request);
-    while (result == 0 && (result = htw__fetch_go_on(fetch)) == 0) {
-        struct pollfd wanted = { .fd = fetch->fd, .events = POLLIN };
-        poll(&wanted, 1, 100);
+int htw__fetch_ask(struct htw__fetch *fetch, const char *path, const char *request,
+                   const int wakes[2]) {
+    int64_t until_ns = htw__clock_monotonic_ns() + PATIENCE_NS;
+    int fd = begin(path, request), result = fd < 0 ? fd : 0;
+    fetch->size = 0;
+    while (result == 0 && (result = go_on(fetch, fd)) == 0) {
+        struct pollfd wanted[] = { { .fd = fd, .events = POLLIN },
+                                   { .fd = wakes == NULL ? -1 : wakes[0], .events = POLLIN },
+                                   { .fd = wakes == NULL ? -1 : wakes[1], .events = POLLIN } };
+        poll(wanted, 3, 100);
+        if ((wanted[1].revents | wanted[2].revents) != 0)
+            result = -ECANCELED;
+        else if (htw__clock_monotonic_ns() >= until_ns)
+            result = -ETIMEDOUT;
     }
+    if (fd >= 0)
+        close(fd);
     return result < 0 ? result : 0;
 }
 

@@ -43,10 +43,10 @@ int htw__find_path(const char *argument, char path[HTW__FIND_PATH_MAX]) {
 
 /* Whether a monitor answers there; prints a line about it. */
 static bool is_watchable(const char *path, FILE *stream) {
-    struct htw__fetch fetch = HTW__FETCH_INIT;
+    struct htw__fetch fetch = { NULL, 0, 0 };
     json_t *answer = NULL;
     char program[HTW__ANSWER_TEXT_SIZE];
-    bool answers = htw__fetch_all(&fetch, path, "json") == 0 &&
+    bool answers = htw__fetch_ask(&fetch, path, "json", NULL) == 0 &&
                    htw__answer_read(fetch.bytes, fetch.size, &answer) == NULL;
     if (answers && stream != NULL)
         fprintf(stream, "%8" PRIu64 "  %-16s  %s\n", htw__answer_number(answer, "pid"),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lists.c - draws a list of a source: sites, wake-ups, herds, groups, queues, shards. */
+/* lists.c - draws a list of a source: sites, wake-ups, herds, groups, queues. */
 #include "draw.h"
 #include "table.h"
 
@@ -9,36 +9,29 @@
 
 /* As a monitor tells them, of a list: drawing looks for each of them among those of the answer before. */
 #define ROWS_MAX 64
-#define SHARDS_MAX 4096
 
 static const struct list {
     const char *member;  /* of the source */
     const char *subject; /* of a row */
     const char *nothing; /* what is said if there are no rows */
     struct htw__column columns[HTW__COLUMNS_MAX];
-    const char *others, *other_count;   /* members: the sum of the rows that are not told */
-    const char *unnamed;                /* a row without a name */
-    const char *sorts[HTW__SORT_COUNT]; /* members to sort by; none: as the monitor tells them */
+    const char *others, *other_count; /* members: the sum of the rows that are not told */
+    const char *unnamed;              /* a row without a name */
 } lists[] = {
     [HTW__LIST_SITES] = { "sites",
                           "site",
                           "no timer is known",
-                          { { "wake-ups/s", 10, HTW__CHANGE, "wakeups" },
+                          { { "wake-ups/s", 10, HTW__RATE, "wakeups" },
                             { "pending", 7, HTW__COUNT, "pending" },
                             { "CPU", 6, HTW__CPU, "callback_ns" },
-                            { "late/s", 6, HTW__CHANGE, "late" },
-                            { "runs/s", 6, HTW__CHANGE, "expired" },
-                            { "armed/s", 7, HTW__CHANGE, "armed" },
-                            { "cancelled/s", 11, HTW__CHANGE, "cancelled" },
+                            { "late/s", 6, HTW__RATE, "late" },
+                            { "runs/s", 6, HTW__RATE, "expired" },
+                            { "armed/s", 7, HTW__RATE, "armed" },
+                            { "cancelled/s", 11, HTW__RATE, "cancelled" },
                             { "next", 6, HTW__DURATION, "next_ns" } },
                           .others = "others",
                           .other_count = "sites",
-                          .unnamed = "-",
-                          .sorts = { [HTW__SORT_PENDING] = "pending",
-                                     [HTW__SORT_RATE] = "armed",
-                                     [HTW__SORT_CPU] = "callback_ns",
-                                     [HTW__SORT_LATE] = "late",
-                                     [HTW__SORT_WAKEUPS] = "wakeups" } },
+                          .unnamed = "-" },
     [HTW__LIST_WAKEUPS] = { "next_wakeups",
                             "the first of them",
                             "no timer is pending",
@@ -70,71 +63,68 @@ static const struct list {
                            .others = "other_queues",
                            .other_count = "queues",
                            .unnamed = "(the default queue)" },
-    [HTW__LIST_SHARDS] = { "shards",
-                           "",
-                           "no shard",
-                           { { "shard", 5, HTW__PLACE, "" },
-                             { "in wheels", 9, HTW__COUNT, "in_wheels" },
-                             { "scheduled/s", 11, HTW__CHANGE, "scheduled" },
-                             { "cancelled/s", 11, HTW__CHANGE, "cancelled" },
-                             { "moved/s", 9, HTW__CHANGE, "moved" },
-                             { "groups", 6, HTW__COUNT, "groups" },
-                             { "memory", 8, HTW__BYTES, "memory_bytes" } },
-                           .unnamed = "",
-                           .sorts = { [HTW__SORT_PENDING] = "in_wheels",
-                                      [HTW__SORT_RATE] = "scheduled",
-                                      [HTW__SORT_MEMORY] = "memory_bytes" } },
 };
 
 /* ---- the rows */
 
-/* Shards have no names, and stay where they are. NULL: it was not there. */
-static const json_t *row_before(const json_t *array, const json_t *row, size_t place) {
-    const char *name = htw__answer_string(row, "name");
-    const char *address = htw__answer_string(row, "address");
-    if (*name == '\0' && *address == '\0')
-        return json_array_get(array, place);
+static int compare_member(const json_t *a, const json_t *b, const char *member) {
+    return strcmp(htw__answer_string(a, member), htw__answer_string(b, member));
+}
+
+/* NULL: it was not there. */
+static const json_t *row_before(const json_t *array, const json_t *row) {
     for (size_t i = 0; i < json_array_size(array) && i < ROWS_MAX; i++) {
         const json_t *before = json_array_get(array, i);
-        if (strcmp(htw__answer_string(before, "address"), address) == 0 &&
-            strcmp(htw__answer_string(before, "name"), name) == 0)
+        if (compare_member(before, row, "address") == 0 && compare_member(before, row, "name") == 0)
             return before;
     }
     return NULL;
 }
 
-/* What has happened lately counts first; then all that has, and what is pending. */
-static void set_keys(const struct htw__drawing *self, const struct list *list,
-                     struct htw__item *row) {
-    enum htw__sort sort = htw__view_sort(self->view);
-    const char *member = list->sorts[sort];
-    if (member == NULL)
-        return;
-    bool is_change = sort != HTW__SORT_PENDING && sort != HTW__SORT_MEMORY && !self->view->is_total;
-    row->keys[1] = htw__answer_number(row->now, member);
-    row->keys[0] = is_change ? htw__item_growth(row, member) : row->keys[1];
-    row->keys[2] = htw__answer_number(row->now, "pending");
+/* How two sites are sorted: what has happened lately counts first, then all that has, and what is pending. */
+static int compare_sites(enum htw__sort sort, const struct htw__item *a,
+                         const struct htw__item *b) {
+    static const char *const members[HTW__SORT_COUNT] = { "wakeups", "pending", "callback_ns",
+                                                          "late",    "armed",   "" };
+    const char *member = members[sort];
+    uint64_t keys[][2] = {
+        { htw__item_growth(a, member), htw__item_growth(b, member) },
+        { htw__answer_number(a->now, member), htw__answer_number(b->now, member) },
+        { htw__answer_number(a->now, "pending"), htw__answer_number(b->now, "pending") },
+    };
+    if (sort == HTW__SORT_PENDING)
+        keys[0][0] = keys[0][1] = 0;
+    for (size_t i = 0; i < 3 && sort != HTW__SORT_NAME; i++)
+        if (keys[i][0] != keys[i][1])
+            return keys[i][0] < keys[i][1] ? 1 : -1;
+    int order = compare_member(a->now, b->now, "name");
+    return order != 0 ? order : compare_member(a->now, b->now, "address");
 }
 
-static bool is_sorted(const struct list *list) {
-    return list->sorts[HTW__SORT_PENDING] != NULL;
+/* They are few, and those that are alike stay in their order. */
+static void sort_sites(enum htw__sort sort, struct htw__item *rows, size_t count) {
+    for (size_t i = 1; i < count; i++)
+        for (size_t at = i; at > 0 && compare_sites(sort, &rows[at - 1], &rows[at]) > 0; at--) {
+            struct htw__item row = rows[at];
+            rows[at] = rows[at - 1];
+            rows[at - 1] = row;
+        }
 }
 
 /* Returns how many there are, without the others. */
 static size_t take_rows(const struct htw__drawing *self, const struct list *list,
-                        const struct htw__item *source, struct htw__item *rows, size_t room) {
+                        const struct htw__item *source, struct htw__item *rows) {
     const json_t *now = json_object_get(source->now, list->member);
     const json_t *before = json_object_get(source->before, list->member);
     size_t count = 0;
-    for (size_t i = 0; i < json_array_size(now) && count < room; i++) {
+    for (size_t i = 0; i < json_array_size(now) && count < ROWS_MAX; i++) {
         const json_t *row = json_array_get(now, i);
         if (list == &lists[HTW__LIST_HERDS] && htw__answer_number(row, "timers") < 2)
             continue; /* one alone is none */
-        rows[count] = (struct htw__item) { row, row_before(before, row, i), i, { 0 } };
-        set_keys(self, list, &rows[count++]);
+        rows[count++] = (struct htw__item) { row, row_before(before, row) };
     }
-    if (is_sorted(list))
-        htw__items_sort(rows, count, self->view->is_reversed);
+    if (list == &lists[HTW__LIST_SITES])
+        sort_sites(self->view->sort, rows, count);
     return count;
 }
 
@@ -181,8 +171,8 @@ static void draw_hint(const struct htw__drawing *self, const struct list *list,
     if (!json_is_array(json_object_get(source->now, "observed")))
         hint = "This program is of a version that does not count by site.";
     else if (!htw__answer_observes(source->now, "sites"))
-        hint = "Nothing is counted by site. The key o switches that on, and so does "
-               "htw top --observe +sites; it costs some nanoseconds for each timer.";
+        hint = "Nothing is counted by site. htw top --observe +sites switches that on; it costs "
+               "some nanoseconds for each timer.";
     else if (greatest >= HERD_GREAT)
         hint =
             "What may come later, let it: htw_schedule_within(). What repeats, begin at different "
@@ -201,24 +191,27 @@ static unsigned choose_columns(const struct list *list, const struct htw__item *
     bool is_counted = list != &lists[HTW__LIST_SITES] || htw__answer_observes(source->now, "sites");
     unsigned count = 0;
     for (unsigned i = 0; i < HTW__COLUMNS_MAX && list->columns[i].title != NULL; i++)
-        if (is_counted || (list->columns[i].how != HTW__CHANGE && list->columns[i].how != HTW__CPU))
+        if (is_counted || (list->columns[i].how != HTW__RATE && list->columns[i].how != HTW__CPU))
             columns[count++] = list->columns[i];
     return count;
 }
 
-static void draw_rows(const struct htw__drawing *self, const struct list *list,
-                      const struct htw__item *source, struct htw__item *rows,
-                      struct htw__table_row *drawn, size_t room) {
+void htw__list_draw(const struct htw__drawing *self, const struct htw__item *source,
+                    enum htw__list kind) {
+    const struct list *list = &lists[kind];
+    struct htw__item rows[ROWS_MAX + 1];
+    struct htw__table_row *drawn = calloc(ROWS_MAX + 1, sizeof(*drawn));
     struct htw__table table = { .subject = list->subject, .rows = drawn };
     const json_t *others = list->others == NULL ? NULL : json_object_get(source->now, list->others);
-    size_t count = take_rows(self, list, source, rows, room);
+    self->page->has_failed |= drawn == NULL;
+    if (drawn == NULL)
+        return;
+    size_t count = take_rows(self, list, source, rows);
     draw_hint(self, list, source, rows, count);
     for (size_t i = 0; i < count; i++)
         describe(list, rows[i].now, &drawn[i]);
     if (json_is_object(others)) {
-        rows[count] =
-            (struct htw__item) { .now = others,
-                                 .before = json_object_get(source->before, list->others) };
+        rows[count] = (struct htw__item) { others, json_object_get(source->before, list->others) };
         describe_others(list, others, &drawn[count++]);
     }
     table.column_count = choose_columns(list, source, table.columns);
@@ -227,25 +220,11 @@ static void draw_rows(const struct htw__drawing *self, const struct list *list,
         for (unsigned j = 0; j < table.column_count; j++)
             htw__item_figure(self, &rows[i], table.columns[j].how, table.columns[j].member,
                              drawn[i].texts[j]);
-    if (count > 0)
-        htw__table_draw(&table, self->page, self->view->is_total);
-    else
+    if (count > 0) {
+        htw__table_draw(&table, self->page);
+    } else {
         htw__page_flow(self->page, "  %s", list->nothing);
-    if (count == 0)
         htw__page_end_line(self->page);
-}
-
-void htw__list_draw(const struct htw__drawing *self, const struct htw__item *source,
-                    enum htw__list kind) {
-    size_t most = kind == HTW__LIST_SHARDS ? SHARDS_MAX : ROWS_MAX;
-    size_t size = json_array_size(json_object_get(source->now, lists[kind].member));
-    size_t room = size < most ? size : most;
-    struct htw__item *rows = calloc(room + 1, sizeof(*rows));
-    struct htw__table_row *drawn = calloc(room + 1, sizeof(*drawn));
-    if (rows != NULL && drawn != NULL)
-        draw_rows(self, &lists[kind], source, rows, drawn, room);
-    else
-        self->page->has_failed = true;
-    free(rows);
+    }
     free(drawn);
 }

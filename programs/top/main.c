@@ -3,8 +3,7 @@
  * main.c - the program `htw-top`, which `htw top` runs: samples a program, and shows that on the
  * terminal, as text or as JSON.
  *
- * The loop waits for keys, for signals and for the monitor at the same time: a program that does not
- * answer does not make the keys wait.
+ * A key or a signal ends the wait for an answer: a program that does not answer does not make them wait.
  */
 #include "fetch.h"
 #include "find.h"
@@ -35,8 +34,7 @@ struct top {
     char path[HTW__FIND_PATH_MAX];
     struct htw__view view;
     struct htw__fetch fetch;
-    struct htw__fetch change; /* of what is observed */
-    json_t *before, *now;     /* answers; NULL: none yet */
+    json_t *before, *now; /* answers; NULL: none yet */
     struct htw__page page;
     unsigned width;  /* of the page */
     int64_t next_ns; /* when the next sample is taken */
@@ -49,8 +47,7 @@ struct top {
 
 /* Lists cost the program more, and the other pages have none. */
 static const char *request_of(const struct top *self) {
-    enum htw__page_kind page = self->view.page;
-    return page == HTW__PAGE_OVERVIEW || page == HTW__PAGE_JOURNALS ? "json" : "json sites";
+    return self->view.page == HTW__PAGE_OVERVIEW ? "json" : "json sites";
 }
 
 /* Whether the program has ended, or never was there: waiting for it is no use. */
@@ -152,7 +149,7 @@ static int print_sample(struct top *self, bool is_first) {
 static int run_plain(struct top *self) {
     self->next_ns = htw__clock_monotonic_ns() + self->options.interval_ns;
     for (bool is_first = true;; is_first = false) {
-        int error = htw__fetch_all(&self->fetch, self->path, request_of(self));
+        int error = htw__fetch_ask(&self->fetch, self->path, request_of(self), NULL);
         const char *why = error != 0 ? htw__fetch_sentence(error) : take_answer(self);
         if (why != NULL)
             return report(self, why);
@@ -168,39 +165,10 @@ static int run_plain(struct top *self) {
 
 /* ---- the terminal */
 
-static const char *const help_lines[] = {
-    (HTW__TITLE "Keys" HTW__PLAIN),
-    "  q             quit",
-    "  h, ?          this help, and back",
-    "  space, p      pause, and go on",
-    "  1 to 7        overview, sites, wake-ups, herds, groups, journals, queues",
-    "  Tab, v        the next of these",
-    "  o             count by site from now on, or no more",
-    "  s             sort by another number",
-    "  r             the other way round",
-    "  t             percentiles and histograms of all time, and back",
-    "  +, -          a longer or shorter time between two samples",
-    "  arrows, Page Up, Page Down, Home, End   scroll",
-    "",
-    (HTW__TITLE "What is shown" HTW__PLAIN),
-    "  Rates are of the time between the last two samples, and so are percentiles and",
-    "  histograms, if anything happened in it; max is of all time.",
-    "  A histogram has columns each of which is twice as long as the one before: the",
-    "  first is below 1us (of waits: 1ms). Percentiles are estimated from them.",
-    "  A level of the wheels begins at the present time at the left; what is due later",
-    "  is further to the right. A darker shade means four times as many timers.",
-    "  Counting stops at 64 timers for each bucket of a shard.",
-    "  A site is a place in the program that arms timers. Wake-ups are those of which a",
-    "  timer of the site was the reason; CPU is the time in its callbacks; a herd is all",
-    "  timers that were due at one instant.",
-};
-
 static void draw_help(struct top *self) {
     htw__page_clear(&self->page, self->width);
-    for (size_t i = 0; i < sizeof(help_lines) / sizeof(help_lines[0]); i++) {
-        htw__page_flow_words(&self->page, help_lines[i]);
-        htw__page_end_line(&self->page);
-    }
+    htw__page_flow_words(&self->page, htw__top_line.notes);
+    htw__page_end_line(&self->page);
 }
 
 static void show(struct top *self) {
@@ -208,14 +176,10 @@ static void show(struct top *self) {
     htw__duration_format((uint64_t)self->options.interval_ns, interval);
     self->width = htw__screen_width();
     bool is_narrow = self->width < 60;
-    snprintf(title, sizeof(title), "%s%s%s%s  by %s%s%s%s%s",
-             is_narrow                               ? ""
-             : self->view.page == HTW__PAGE_OVERVIEW ? "htw top"
-                                                     : "htw top ",
-             self->view.page == HTW__PAGE_OVERVIEW && !is_narrow ? ""
-                                                                 : htw__page_names[self->view.page],
-             is_narrow ? "  " : "  every ", interval, htw__sort_names[htw__view_sort(&self->view)],
-             self->view.is_reversed ? ", reversed" : "", self->view.is_total ? "  of all time" : "",
+    bool is_sorted = self->view.page == HTW__PAGE_SITES;
+    snprintf(title, sizeof(title), "%s%s  %s%s%s%s%s%s", is_narrow ? "" : "htw top ",
+             htw__page_names[self->view.page], is_narrow ? "" : "every ", interval,
+             is_sorted ? "  by " : "", is_sorted ? htw__sort_names[self->view.sort] : "",
              self->is_paused ? "  PAUSED" : "", is_narrow ? "  h help" : "    h help  q quit");
     if (self->shows_help)
         draw_help(self);
@@ -240,23 +204,6 @@ static void show_page(struct top *self, enum htw__page_kind page) {
     self->next_ns = htw__clock_monotonic_ns(); /* what the page needs may not have been asked for */
 }
 
-/* Whether all schedulers count by site. */
-static bool counts_sites(const struct top *self) {
-    const json_t *schedulers = json_object_get(self->now, "schedulers");
-    for (size_t i = 0; i < json_array_size(schedulers); i++)
-        if (!htw__answer_observes(json_array_get(schedulers, i), "sites"))
-            return false;
-    return true;
-}
-
-/* Begins to switch counting by site. */
-static void switch_sites(struct top *self) {
-    int error = htw__fetch_begin(&self->change, self->path,
-                                 counts_sites(self) ? "observe * -sites" : "observe * +sites");
-    if (error != 0)
-        snprintf(self->status, sizeof(self->status), "%s", htw__fetch_sentence(error));
-}
-
 /* The first line of an answer, without characters that are none. */
 static void copy_line(const struct htw__fetch *fetch, char *line, size_t size) {
     size_t length = fetch->size < size - 1 ? fetch->size : size - 1;
@@ -264,17 +211,6 @@ static void copy_line(const struct htw__fetch *fetch, char *line, size_t size) {
     line[length] = '\0';
     line[strcspn(line, "\n")] = '\0';
     htw__answer_clean(line);
-}
-
-static void go_on_with_change(struct top *self) {
-    int result = self->change.fd < 0 ? 0 : htw__fetch_go_on(&self->change);
-    if (result == 0)
-        return;
-    if (result < 0)
-        snprintf(self->status, sizeof(self->status), "%s", htw__fetch_sentence(result));
-    else if (self->change.bytes[0] != '{')
-        copy_line(&self->change, self->status, sizeof(self->status));
-    self->next_ns = htw__clock_monotonic_ns();
 }
 
 /* Does what the keys ask for. False: quit. */
@@ -296,20 +232,11 @@ static bool obey_keys(struct top *self) {
             self->is_paused = !self->is_paused;
             break;
         case 's':
-            self->view.sort = htw__view_next_sort(&self->view);
+            self->view.sort = (self->view.sort + 1) % HTW__SORT_COUNT;
             break;
         case '\t':
         case 'v':
             show_page(self, (self->view.page + 1) % HTW__PAGE_COUNT);
-            break;
-        case 'o':
-            switch_sites(self);
-            break;
-        case 'r':
-            self->view.is_reversed = !self->view.is_reversed;
-            break;
-        case 't':
-            self->view.is_total = !self->view.is_total;
             break;
         case '+':
         case '-':
@@ -323,56 +250,38 @@ static bool obey_keys(struct top *self) {
     return true;
 }
 
-/* Begins a sample if it is time. NULL, or why there can be none any more. */
-static const char *begin_sample(struct top *self) {
-    int64_t now_ns = htw__clock_monotonic_ns();
-    if (self->is_paused || self->fetch.fd >= 0 || now_ns < self->next_ns)
+/* Takes a sample if it is time, unless a key or a signal comes before. NULL, or why there can be none any more. */
+static const char *take_sample(struct top *self) {
+    const int wakes[] = { htw__signals_fd(), STDIN_FILENO };
+    if (self->is_paused || htw__clock_monotonic_ns() < self->next_ns)
         return NULL;
-    self->next_ns = now_ns + self->options.interval_ns;
-    int error = htw__fetch_begin(&self->fetch, self->path, request_of(self));
-    if (error == 0)
+    int error = htw__fetch_ask(&self->fetch, self->path, request_of(self), wakes);
+    if (error == -ECANCELED)
         return NULL;
-    snprintf(self->status, sizeof(self->status), "%s", htw__fetch_sentence(error));
-    return is_final(error) ? htw__fetch_sentence(error) : NULL;
-}
-
-/* Goes on with the sample. NULL, or why there can be none any more. */
-static const char *go_on_with_sample(struct top *self) {
-    int result = self->fetch.fd < 0 ? 0 : htw__fetch_go_on(&self->fetch);
-    if (result == 0)
-        return NULL;
-    const char *why = result < 0 ? htw__fetch_sentence(result) : take_answer(self);
+    const char *why = error != 0 ? htw__fetch_sentence(error) : take_answer(self);
     snprintf(self->status, sizeof(self->status), "%s", why == NULL ? "" : why);
-    return result < 0 && !is_final(result) ? NULL : why;
+    self->next_ns = htw__clock_monotonic_ns() + self->options.interval_ns;
+    return error != 0 && !is_final(error) ? NULL : why;
 }
 
 static int timeout_ms(const struct top *self) {
-    int64_t until_ns = self->fetch.fd >= 0 ? self->fetch.until_ns : self->next_ns;
-    int64_t left_ns = until_ns - htw__clock_monotonic_ns();
-    if (self->is_paused && self->fetch.fd < 0)
+    int64_t left_ns = self->next_ns - htw__clock_monotonic_ns();
+    if (self->is_paused)
         return -1;
     return left_ns <= 0 ? 0 : (int)((left_ns + 999999) / 1000000);
 }
 
 /* The exit status. `*ret_why` receives why the program cannot be watched any more. */
 static int loop(struct top *self, const char **ret_why) {
+    struct pollfd wanted[] = { { .fd = htw__signals_fd(), .events = POLLIN },
+                               { .fd = STDIN_FILENO, .events = POLLIN } };
     for (;;) {
-        const char *why = begin_sample(self);
-        if (why == NULL)
-            why = go_on_with_sample(self);
-        if (why != NULL) {
-            *ret_why = why;
-            return HTW__EXIT_FAILED;
-        }
-        go_on_with_change(self);
         show(self);
-        struct pollfd wanted[] = {
-            { .fd = htw__signals_fd(), .events = POLLIN },
-            { .fd = STDIN_FILENO, .events = POLLIN },
-            { .fd = self->fetch.fd, .events = POLLIN },
-            { .fd = self->change.fd, .events = POLLIN },
-        };
-        poll(wanted, 4, timeout_ms(self));
+        *ret_why = take_sample(self);
+        if (*ret_why != NULL)
+            return HTW__EXIT_FAILED;
+        show(self);
+        poll(wanted, 2, timeout_ms(self));
         htw__signals_clear();
         if (htw__signals_stop() != 0)
             return HTW__EXIT_SIGNAL + htw__signals_stop();
@@ -439,7 +348,7 @@ static int observe(struct top *self) {
     for (char *c = request; *c != '\0'; c++)
         if (*c == ',')
             *c = ' ';
-    int error = htw__fetch_all(&self->fetch, self->path, request);
+    int error = htw__fetch_ask(&self->fetch, self->path, request, NULL);
     if (error != 0)
         return report(self, htw__fetch_sentence(error));
     if (self->fetch.bytes[0] != '{') {
@@ -483,8 +392,6 @@ static int run(struct top *self) {
     self->view = (struct htw__view) {
         .page = options->page,
         .sort = options->sort,
-        .is_reversed = options->is_reversed,
-        .is_total = options->is_total,
         .is_ascii = options->is_ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0,
     };
     self->width = columns_wanted();
@@ -493,7 +400,7 @@ static int run(struct top *self) {
 }
 
 int main(int argc, char *argv[]) {
-    static struct top top = { .fetch = HTW__FETCH_INIT, .change = HTW__FETCH_INIT };
+    static struct top top;
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); /* numbers are for people and for programs alike */
     enum htw__wish wish = htw__top_options_parse(argc, argv, &top.options);
@@ -501,7 +408,6 @@ int main(int argc, char *argv[]) {
         return htw__command_line_answer(&htw__top_line, wish);
     int status = run(&top);
     htw__fetch_end(&top.fetch);
-    htw__fetch_end(&top.change);
     json_decref(top.before);
     json_decref(top.now);
     htw__page_free(&top.page);

@@ -20,16 +20,11 @@ static const struct htw__option rows[] = {
               "with --once: one line" },
     { 'l', "list", NULL, htw__set_flag, AT(list), .help = "list the programs that can be watched" },
     { 's', "sort", "KEY", htw__set_choice, AT(sort), .choice = htw__sort_names,
-      .help = "sort sources and shards by name, pending, rate or memory\n"
-              "(default name), and sites by wakeups, pending, cpu, late, rate\n"
-              "or name (default wakeups)" },
-    { 'r', "reverse", NULL, htw__set_flag, AT(is_reversed), .help = "sort the other way round" },
-    { 't', "total", NULL, htw__set_flag, AT(is_total),
-      .help = "percentiles and histograms of all time, not of the time between\n"
-              "two samples" },
+      .help = "sort sites by wakeups, pending, cpu, late, rate or name\n"
+              "(default wakeups)" },
     { 'v', "view", "PAGE", htw__set_choice, AT(page), .choice = htw__page_names,
-      .help = "begin with overview, sites, wakeups, herds, groups, journals or\n"
-              "queues (default overview)" },
+      .help = "begin with overview, sites, wakeups, herds, groups or queues\n"
+              "(default overview)" },
     { 'o', "observe", "WORDS", htw__set_name, AT(observe),
       .help = "switch what all schedulers of the program observe, and exit:\n"
               "sites, events, stacks, with + or - besides what is observed, or\n"
@@ -48,10 +43,17 @@ const struct htw__command_line htw__top_line = {
         "name: the only program of this user that can be watched; if there are several, they are\n"
         "listed.\n",
     .notes =
-        "Keys: q quit, h or ? help, 1 to 7 a view, Tab or v the next one, o count by site or not,\n"
-        "space or p pause, s sort, r reverse, t total, + and - the delay, and the arrows, Page Up,\n"
-        "Page Down, Home and End to scroll. If standard output is no terminal, the state is printed\n"
-        "as text every DURATION, COLUMNS wide (default 100). There is no colour if NO_COLOR is set.\n"
+        "Keys: q quit, h or ? these notes, 1 to 6 a view, Tab or v the next one, space or p pause, s sort,\n"
+        "+ and - the delay, and the arrows, Page Up, Page Down, Home and End to scroll. If standard\n"
+        "output is no terminal, the state is printed as text every DURATION, COLUMNS wide (default\n"
+        "100). There is no colour if NO_COLOR is set.\n"
+        "\n"
+        "Rates are of the time between the last two samples, and so are percentiles and histograms,\n"
+        "if anything happened in it; max is of all time. A histogram has columns each of which is\n"
+        "twice as long as the one before: the first is below 1us (of waits: 1ms). Percentiles are\n"
+        "estimated from them. A level of the wheels begins at the present time at the left. A darker\n"
+        "shade means four times as many timers. Counting stops at 64 timers for each bucket of a\n"
+        "shard.\n"
         "\n"
         "Views: sites says where timers are armed, what they cost, and which of them wake the\n"
         "process; wakeups, when it wakes next and why; herds, which instants of the last minute had\n"
@@ -69,7 +71,7 @@ const struct htw__command_line htw__top_line = {
 };
 
 enum htw__wish htw__top_options_parse(int argc, char *argv[], struct htw__top_options *options) {
-    *options = (struct htw__top_options) { .interval_ns = HTW_SECOND, .sort = HTW__SORT_COUNT };
+    *options = (struct htw__top_options) { .interval_ns = HTW_SECOND, .page = HTW__PAGE_OVERVIEW };
     enum htw__wish wish = htw__command_line_read(&htw__top_line, argc, argv, options);
     if (wish != HTW__WISH_RUN)
         return wish;

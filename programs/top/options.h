@@ -13,8 +13,6 @@ struct htw__top_options {
     int64_t interval_ns;
     enum htw__page_kind page;
     enum htw__sort sort;
-    bool is_reversed;
-    bool is_total;
     bool is_ascii;
     bool once;
     bool json;

@@ -104,10 +104,13 @@ void htw__page_flow_text(struct htw__page *page, const char *style, const char *
 
 void htw__page_flow_words(struct htw__page *page, const char *words) {
     while (*words != '\0') {
-        size_t length = strcspn(words, " ");
+        size_t length = strcspn(words, " \n");
         htw__page_break(page, length);
         htw__page_add(page, "%.*s ", (int)length, words);
-        words += length + (words[length] == ' ');
+        words += length;
+        if (*words == '\n')
+            htw__page_end_line(page);
+        words += *words != '\0';
     }
 }
 

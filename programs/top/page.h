@@ -58,7 +58,7 @@ void htw__page_break(struct htw__page *page, size_t width);
 void htw__page_flow(struct htw__page *page, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Adds a text of any length, and words of which each may begin a line. */
+/* Adds a text of any length; and words of which each may begin a line, and does where a newline is before it. */
 void htw__page_flow_text(struct htw__page *page, const char *style, const char *text);
 void htw__page_flow_words(struct htw__page *page, const char *words);
 

@@ -43,48 +43,40 @@ static void draw_line(const struct htw__table *table, struct htw__page *page,
     htw__page_end_line(page);
 }
 
-static int title_size(const struct htw__column *column, bool is_total) {
-    return (int)strcspn(column->title, is_total ? "/" : "");
-}
-
-static void draw_titles(const struct htw__table *table, struct htw__page *page, bool is_total) {
+static void draw_titles(const struct htw__table *table, struct htw__page *page) {
     htw__page_add(page, HTW__LABEL);
     for (unsigned i = 0; i < table->column_count; i++)
-        htw__page_add(page, "  %*.*s", (int)table->columns[i].width,
-                      title_size(&table->columns[i], is_total), table->columns[i].title);
+        htw__page_add(page, "  %*s", (int)table->columns[i].width, table->columns[i].title);
     htw__page_add(page, "  %s" HTW__PLAIN, table->subject);
     htw__page_end_line(page);
 }
 
 /* Numbers that are there are below each other in all rows. */
 static void draw_lines(const struct htw__table *table, struct htw__page *page,
-                       const struct htw__table_row *row, bool is_total) {
+                       const struct htw__table_row *row) {
     htw__page_add(page, "  ");
     htw__page_flow_text(page, HTW__GOOD, row->subject);
     htw__page_flow_text(page, HTW__PLAIN, row->where);
     htw__page_flow_text(page, HTW__LABEL, row->place);
-    if (*row->subject != '\0') {
-        htw__page_end_line(page);
-        htw__page_add(page, "    ");
-    }
+    htw__page_end_line(page);
+    htw__page_add(page, "    ");
     for (unsigned i = 0; i < table->column_count; i++) {
-        int size = title_size(&table->columns[i], is_total);
-        htw__page_break(page, (size_t)size + 1 + FIGURE);
-        htw__page_add(page, HTW__LABEL "%.*s " HTW__PLAIN "%-*s  ", size, table->columns[i].title,
-                      FIGURE, row->texts[i]);
+        const char *title = table->columns[i].title;
+        htw__page_break(page, strlen(title) + 1 + FIGURE);
+        htw__page_add(page, HTW__LABEL "%s " HTW__PLAIN "%-*s  ", title, FIGURE, row->texts[i]);
     }
     htw__page_end_line(page);
 }
 
-void htw__table_draw(const struct htw__table *table, struct htw__page *page, bool is_total) {
+void htw__table_draw(const struct htw__table *table, struct htw__page *page) {
     bool is_short = !fits(table, page->width, false);
     bool is_wide = !is_short || fits(table, page->width, true);
     if (is_wide)
-        draw_titles(table, page, is_total);
+        draw_titles(table, page);
     for (size_t i = 0; i < table->row_count; i++) {
         if (is_wide)
             draw_line(table, page, &table->rows[i], is_short);
         else
-            draw_lines(table, page, &table->rows[i], is_total);
+            draw_lines(table, page, &table->rows[i]);
     }
 }

@@ -35,7 +35,7 @@ static void run_delay(int argc, char **argv) {
 static void run_top(int argc, char **argv) {
     struct htw__top_options options;
     if (htw__top_options_parse(argc, argv, &options) == HTW__WISH_RUN)
-        FUZZ_CHECK(options.interval_ns > 0 && options.sort <= HTW__SORT_COUNT);
+        FUZZ_CHECK(options.interval_ns > 0 && options.sort < HTW__SORT_COUNT);
 }
 #endif
 

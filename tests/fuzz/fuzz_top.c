@@ -38,9 +38,7 @@ static void check_width(const struct htw__page *page, unsigned width) {
 static void draw(uint8_t form, const json_t *before, const json_t *now) {
     struct htw__view view = {
         .page = (enum htw__page_kind)(form % HTW__PAGE_COUNT),
-        .sort = (enum htw__sort)(form & 3),
-        .is_reversed = form >> 2 & 1,
-        .is_total = form >> 3 & 1,
+        .sort = (enum htw__sort)(form % 5),
         .is_ascii = form >> 4 & 1,
     };
     struct htw__page page = { .width = 20u + (form >> 5) * 40u };
