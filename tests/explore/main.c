@@ -22,6 +22,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static struct {
     bool is_full, is_random, lists, shows_operations;
@@ -81,25 +84,11 @@ static unsigned bound_of(const struct scene *each) {
     return options.is_full ? each->full : each->quick;
 }
 
-static void report(const struct scene *each, struct search_result *result) {
-    search_shrink(scene_play, result);
-    char failure[512];
-    snprintf(failure, sizeof(failure), "%s", result->failure);
-    printf("\nFAILED %s: %s\nafter %llu schedules: ", each->name, each->promise,
-           (unsigned long long)result->schedules);
-    symbols_print(failure);
-    search_replay(scene_play, &result->schedule, true);
-    printf("\n./dev explore %s --replay ", each->name);
-    print_schedule(&result->schedule);
-    if (each->variants > 0)
-        printf(" --variant %u", scene_variant);
-    printf("\n");
-}
-
-/* All variants. */
-static struct search_result search(const struct scene *each, unsigned bound) {
+/* All variants of the present scene. */
+static struct search_result search(unsigned bound) {
     struct search_result all = { .is_exhaustive = true };
-    for (scene_variant = 0; scene_variant < each->variants || scene_variant == 0; scene_variant++) {
+    for (scene_variant = 0; scene_variant < scene_present->variants || scene_variant == 0;
+         scene_variant++) {
         struct search_result result = options.is_random
                                           ? search_random(scene_play, options.seed, options.seconds)
                                           : search_all(scene_play, bound, options.seconds);
@@ -109,29 +98,87 @@ static struct search_result search(const struct scene *each, unsigned bound) {
         all.seconds += result.seconds;
         all.is_exhaustive &= result.is_exhaustive;
     }
+    if (options.shows_operations)
+        orders_print();
     return all;
 }
 
+/* ---- each search and each schedule in a process of its own: a schedule that fails leaves what the library has in variables
+   as it was */
+
+static struct found {
+    struct search_result result;
+    unsigned variant;
+    char failure[512];
+} * found;
+
+static struct search_result replay(const struct schedule *schedule, bool tells) {
+    return (struct search_result) { .failure = search_replay(scene_play, schedule, tells) };
+}
+
+/* A schedule, or all of them. The text of a failure, or NULL. */
+static const char *play_apart(const struct schedule *schedule, bool tells) {
+    if (found == NULL)
+        found =
+            mmap(NULL, sizeof(*found), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    fflush(stdout);
+    int status;
+    pid_t child = fork();
+    if (child == 0) {
+        found->result =
+            schedule == NULL ? search(bound_of(scene_present)) : replay(schedule, tells);
+        found->variant = scene_variant;
+        if (found->result.failure != NULL)
+            snprintf(found->failure, sizeof(found->failure), "%s", found->result.failure);
+        fflush(stdout);
+        _exit(0);
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
+        exit(2);
+    return found->result.failure == NULL ? NULL : found->failure;
+}
+
+static bool fails(const struct schedule *schedule) {
+    return play_apart(schedule, false) != NULL;
+}
+
+static void report(const struct scene *each) {
+    struct schedule schedule = found->result.schedule;
+    uint64_t schedules = found->result.schedules;
+    scene_variant = found->variant;
+    search_shrink(&schedule, fails);
+    printf("\nFAILED %s: %s\nafter %llu schedules: ", each->name, each->promise,
+           (unsigned long long)schedules);
+    (void)fails(&schedule);
+    symbols_print(found->failure);
+    (void)play_apart(&schedule, true);
+    printf("\n./dev explore %s --replay ", each->name);
+    print_schedule(&schedule);
+    if (each->variants > 0)
+        printf(" --variant %u", scene_variant);
+    printf("\n");
+}
+
 static bool explore(const struct scene *each) {
-    unsigned bound = bound_of(each);
-    struct search_result result = search(each, bound);
-    if (result.failure != NULL) {
-        report(each, &result);
+    if (play_apart(NULL, false) != NULL) {
+        report(each);
         return false;
     }
-    printf("%-22s %9llu schedules", each->name, (unsigned long long)result.schedules);
+    const struct search_result *result = &found->result;
+    printf("%-22s %9llu schedules", each->name, (unsigned long long)result->schedules);
     if (options.is_random)
         printf(", at random from seed %llu", (unsigned long long)options.seed);
     else
-        printf(", %s with %u deviations", result.is_exhaustive ? "all" : "NOT all", bound);
-    printf(", %.1f s\n", result.seconds);
+        printf(", %s with %u deviations", result->is_exhaustive ? "all" : "NOT all",
+               bound_of(each));
+    printf(", %.1f s\n", result->seconds);
     fflush(stdout);
     return true;
 }
 
-static bool replay(void) {
+static bool show(void) {
     struct schedule schedule = parse_schedule(options.replay);
-    const char *failure = search_replay(scene_play, &schedule, true);
+    const char *failure = play_apart(&schedule, true);
     printf("\n%s\n", failure == NULL ? "it does not fail" : "");
     if (failure != NULL)
         symbols_print(failure);
@@ -141,7 +188,7 @@ static bool replay(void) {
 static bool deal_with(const struct scene *each) {
     scene_present = each;
     if (!options.lists)
-        return options.replay != NULL ? replay() : explore(each);
+        return options.replay != NULL ? show() : explore(each);
     printf("%-22s %s\n", each->name, each->promise);
     return true;
 }
@@ -153,16 +200,16 @@ static int run(char **names, int count) {
         journal_scenes,   journal_lease_scenes, journal_disk_scenes
 #endif
     };
-    bool passed = true, found = false;
+    bool passed = true, is_known = false;
     for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
         for (const struct scene *each = lists[i]; each->name != NULL; each++)
             if (is_wanted(each, names, count)) {
-                found = true;
+                is_known = true;
                 passed &= deal_with(each);
             }
-    if (!found)
+    if (!is_known)
         fprintf(stderr, "explore: no such scene; --list shows them\n");
-    return found ? !passed : 2;
+    return is_known ? !passed : 2;
 }
 
 int main(int argc, char **argv) {
@@ -200,8 +247,5 @@ int main(int argc, char **argv) {
         else if (option != 'w' || !orders_weaken(optarg))
             return 2;
     }
-    int result = run(argv + optind, argc - optind);
-    if (options.shows_operations)
-        orders_print();
-    return result;
+    return run(argv + optind, argc - optind);
 }

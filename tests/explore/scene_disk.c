@@ -9,6 +9,7 @@
 #include "machine.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,32 +22,39 @@ static uint64_t connection; /* stands for all that SQLite has */
 
 /* ---- faults */
 
-/* A fault that is to come, after so many of its kind. */
-struct fault {
-    bool is_planned;
-    unsigned skipped;
-};
-static struct fault full, bad_sync;
+/* So many operations work before one fails; the disk is full from then on. */
+#define NEVER UINT_MAX
+static unsigned until_full, until_bad_sync;
+static bool has_failed;
 
-static bool meets(struct fault *fault) {
-    if (!fault->is_planned)
+static bool meets(unsigned *until) {
+    if (*until == NEVER || (*until)-- > 0)
         return false;
-    fault->is_planned = fault->skipped > 0;
-    if (fault->skipped > 0)
-        fault->skipped--;
-    return !fault->is_planned;
+    has_failed = true;
+    return true;
+}
+
+static bool is_full(void) {
+    if (!meets(&until_full))
+        return false;
+    until_full = 0;
+    return true;
 }
 
 void scene_fill_disk(unsigned skipped) {
-    full = (struct fault) { true, skipped };
+    until_full = skipped;
+}
+
+void scene_empty_disk(void) {
+    until_full = NEVER;
 }
 
 void scene_damage_sync(unsigned skipped) {
-    bad_sync = (struct fault) { true, skipped };
+    until_bad_sync = skipped;
 }
 
 bool scene_disk_has_failed(void) {
-    return !full.is_planned && !bad_sync.is_planned;
+    return has_failed;
 }
 
 /* ---- steps: one of SQLite, and one of each sync */
@@ -72,9 +80,9 @@ enum disk_outcome disk_begin(enum disk_operation operation, bool is_database) {
     (void)is_database;
     if (operation == DISK_SYNC) {
         take_step("syncs", CODE);
-        return meets(&bad_sync) ? DISK_FAILS : DISK_WORKS;
+        return meets(&until_bad_sync) ? DISK_FAILS : DISK_WORKS;
     }
-    return operation == DISK_WRITE && meets(&full) ? DISK_IS_FULL : DISK_WORKS;
+    return operation == DISK_WRITE && is_full() ? DISK_IS_FULL : DISK_WORKS;
 }
 
 uint64_t disk_draw(uint64_t bound) {
@@ -127,7 +135,8 @@ static void make_empty(void) {
 }
 
 void scene_reset_disk(void) {
-    full = bad_sync = (struct fault) { false, 0 };
+    until_full = until_bad_sync = NEVER;
+    has_failed = false;
     draws = 0;
     disk_forget_shared();
     if (empty == NULL) {

@@ -15,11 +15,14 @@
 /* Before each schedule: the disk works, and has a journal without jobs. */
 void scene_reset_disk(void);
 
-/* Of the next writes or syncs, one after `skipped` others fails: the disk is full, or is damaged. */
+/* After `skipped` writes the disk is full, until it is emptied. */
 void scene_fill_disk(unsigned skipped);
+void scene_empty_disk(void);
+
+/* After `skipped` syncs one fails. */
 void scene_damage_sync(unsigned skipped);
 
-/* Whether all of that has failed that was to fail. */
+/* Whether a write or a sync has failed. */
 bool scene_disk_has_failed(void);
 
 /* Keeps what a power cut now would leave. What was not synced: the machine chooses nothing, all, or every other sector. */

@@ -168,16 +168,6 @@ const char *search_replay(void (*scene)(void), const struct schedule *schedule, 
     return failure;
 }
 
-static bool still_fails(void (*scene)(void), struct search_result *result,
-                        const struct schedule *schedule) {
-    const char *failure = search_replay(scene, schedule, false);
-    if (failure == NULL)
-        return false;
-    result->failure = failure;
-    result->schedule = *schedule;
-    return true;
-}
-
 static struct schedule without(const struct schedule *schedule, unsigned index) {
     struct schedule less = *schedule;
     less.count--;
@@ -186,13 +176,11 @@ static struct schedule without(const struct schedule *schedule, unsigned index) 
     return less;
 }
 
-void search_shrink(void (*scene)(void), struct search_result *result) {
-    bool again = true;
-    while (again) {
-        again = false;
-        for (unsigned i = 0; i < result->schedule.count && !again; i++) {
-            struct schedule less = without(&result->schedule, i);
-            again = still_fails(scene, result, &less);
-        }
+void search_shrink(struct schedule *schedule, bool (*fails)(const struct schedule *less)) {
+    for (unsigned i = 0; i < schedule->count;) {
+        struct schedule less = without(schedule, i);
+        bool is_needless = fails(&less);
+        *schedule = is_needless ? less : *schedule;
+        i = is_needless ? 0 : i + 1;
     }
 }

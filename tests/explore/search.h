@@ -42,6 +42,6 @@ struct search_result search_random(void (*scene)(void), uint64_t seed, double se
 const char *search_replay(void (*scene)(void), const struct schedule *schedule, bool tell);
 
 /* Leaves out what the failure does not need. */
-void search_shrink(void (*scene)(void), struct search_result *result);
+void search_shrink(struct schedule *schedule, bool (*fails)(const struct schedule *less));
 
 #endif /* TESTS_EXPLORE_SEARCH_H */
