@@ -10,7 +10,7 @@ The folder of a benchmark has two modules: plan.py says what is run, report.py w
     SLOW_IS_WRONG               optional: whether a run that exceeds the limit counts as a failure (True)
     WORKLOADS, PEERS            optional: workloads in place of those of the program, peers besides its own, with
                                 what --list says of them
-    add_options(parser)         the benchmark's own options
+    add_options(parser)         optional: the benchmark's own options
     prepare(options, parser)    checks these, and compiles what the runs need; options.versions: of the peers, by name
     plan(options)               the runs of each round, in order
 Peers take turns within a round, so that a machine that slows down slows all of them.
@@ -47,8 +47,10 @@ def parse(name, plan, report, arguments):
     parser.add_argument("--tables", action="store_true",
                         help="measure nothing: print the figures that the file has")
     parser.add_argument("--list", action="store_true", help="list workloads and peers")
-    plan.add_options(parser)
+    parser.add_argument("--in-c", action="store_true", help="no peers that are fetched and built first")
+    getattr(plan, "add_options", lambda _: None)(parser)
     options = parser.parse_args(arguments)
+    options.build = "" if options.in_c else options.build
     options.workloads = options.workload.split(",") if options.workload else list(report.COLUMNS)
     if not set(options.workloads) <= set(report.COLUMNS):
         parser.error(f"no such workload in: {options.workload}")

@@ -21,7 +21,6 @@ def add_options(parser):
                         help="where the files are, on the disk to be measured (that of --json)")
     parser.add_argument("--tmpfs", default="/dev/shm", metavar="DIR",
                         help="where they are in memory; empty: not measured (/dev/shm)")
-    parser.add_argument("--no-servers", action="store_true", help="htw and SQLite only")
 
 
 def prepare(options, parser):
@@ -30,8 +29,7 @@ def prepare(options, parser):
     if options.tmpfs and not pathlib.Path(options.tmpfs).is_dir():
         parser.error(f"--tmpfs: there is no folder {options.tmpfs}")
     options.program = str(pathlib.Path(options.program).resolve())
-    options.peers = [peer for peer in measure.names(options.program, "peers")
-                     if peer in EMBEDDED or not options.no_servers]
+    options.peers = list(measure.names(options.program, "peers"))
 
 
 def run(options, place, workload, peer, *arguments):

@@ -25,14 +25,10 @@ PAIRS = [
 QUICK_PAIRS = [pair for pair in PAIRS if "4" not in pair and pair[1] == "2"]
 
 
-def add_options(parser):
-    parser.add_argument("--no-jvm", action="store_true", help="without Kafka's purgatory")
-
-
 def prepare(options, _):
     """Builds the driver of Kafka's purgatory, where --build says. options.kafka: its class path."""
     options.kafka = None
-    if options.build and not options.no_jvm:
+    if options.build:
         peers.build({"kafka": lambda: build_kafka(options)}, options.versions)
 
 

@@ -26,12 +26,6 @@ TOKIO = "scheduler/tokio"
 HEAP_MIB_MAX = 31000  # above, pointers are no longer compressed
 
 
-def add_options(parser):
-    parser.add_argument("--no-jvm", action="store_true", help="without the peers of the JVM")
-    parser.add_argument("--no-go", action="store_true", help="without Go's timers")
-    parser.add_argument("--no-tokio", action="store_true", help="without tokio's timers")
-
-
 def prepare(options, _):
     """Builds the peers that are not C, where --build says. options.outside: the start of the command of
     each, or the class path of those of the JVM."""
@@ -41,16 +35,13 @@ def prepare(options, _):
     options.outside, options.jvm_peers = {}, []
     options.java = {}  # of the peers that need another one than that on the PATH
     recipes = {}
-    if options.build and not options.no_jvm:
+    if options.build:
         recipes.update({name: lambda name=name: build_java(options, name) for name in JVM_PEERS})
-        if not options.quick:
-            recipes["jdk-forkjoin"] = lambda: build_forkjoin(options)
-    if options.build and not options.no_go:
         recipes["go"] = lambda: build_go(options)
-    if options.build and not options.no_tokio:
         recipes["tokio"] = lambda: build_tokio(options, "")
-        if not options.quick:
-            recipes["tokio-alt"] = lambda: build_tokio(options, "-alt", "--cfg tokio_unstable")
+    if options.build and not options.quick:
+        recipes["jdk-forkjoin"] = lambda: build_forkjoin(options)
+        recipes["tokio-alt"] = lambda: build_tokio(options, "-alt", "--cfg tokio_unstable")
     peers.build(recipes, options.versions)
 
 

@@ -29,7 +29,6 @@ def add_options(parser):
         "these numbers of timers instead of each workload's own; sparse has a fixed one"))
     parser.add_argument("--plugin", action="append", default=[], metavar="FILE", help=(
         "a shared object that defines bench_plugins; may be repeated (benchmarks/wheel/bench.h)"))
-    parser.add_argument("--no-jvm", action="store_true", help="without Agrona's wheel")
 
 
 def prepare(options, parser):
@@ -44,7 +43,7 @@ def prepare(options, parser):
             parser.error(f"--n: not a number of timers: {text}")
         options.sizes.append(int(text))
     options.agrona = None
-    if options.build and not options.no_jvm and AGRONA in options.peers:
+    if options.build and AGRONA in options.peers:
         peers.build({AGRONA: lambda: build_agrona(options)}, options.versions)
 
 

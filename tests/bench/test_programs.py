@@ -132,7 +132,7 @@ def test_bench_each_workload_prints_its_figures_and_the_report_has_them(name):
 @pytest.mark.parametrize("name, workloads, more, rows", [
     ("scheduler", "idle,pair", "", ["## pair", "## idle", "## To reach", "| htw ", "| heap-cond "]),
     ("purgatory", "wake,memory", "", ["## memory", "## wake", "## To reach", "| k2-100000-of-1000 ", "| htw-w1 "]),
-    ("journal", "put", "--no-servers --tmpfs=", ["## put", "| htw ", "| sqlite "])])
+    ("journal", "put", "--tmpfs=", ["## put", "| htw ", "| sqlite "])])
 def test_bench_runner_prints_what_it_was_asked_for_and_leaves_no_file(name, workloads, more, rows):
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         got = call(sys.executable, RUNNER, name, "--program", program(name), "--json", f"{folder}/results.json", "--quick",

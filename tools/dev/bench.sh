@@ -4,25 +4,9 @@
 
 help_bench() {
     cat <<'END'
-  bench [ARG]...    measure the wheel and its peers on one core, and draw build/bench/*.svg;
-                    try --quick, and --help for what else ARG may be
-  bench scheduler [ARG]...
-                    measure the scheduler and its peers in C, on the JVM, in Go and tokio, which Maven and
-                    cargo fetch once, and write build/bench-scheduler/results.json; ARG: --quick,
-                    --no-jvm, --no-go, --no-tokio, --help
-  bench purgatory [ARG]...
-                    measure the purgatory and Kafka's, which Maven fetches once, and write
-                    build/bench-purgatory/results.json; ARG: --quick, --no-jvm, --help
-  bench journal [ARG]...
-                    measure the journal beside SQLite alone and Redis, and
-                    write build/bench-journal/results.json; ARG: --quick, --no-servers, --help
-  bench relay [ARG]...
-                    measure htw relay over a Kafka on this machine, beside a ladder of delay topics and
-                    a polled table, and write build/bench-relay/results.json; ARG: --quick,
-                    --seconds N, --help
-  bench serve [ARG]...
-                    measure htw serve beside beanstalkd, and write build/bench-serve/results.json; ARG: --quick,
-                    --help
+  bench [LAYER] [ARG]...
+                    measure the wheel, or LAYER (scheduler, purgatory, journal, relay, serve), beside its peers, and write
+                    build/bench-LAYER/results.json; try --quick, and --help for what else ARG may be
   bench calendar    measure the next instant of calendars
 END
 }
@@ -33,15 +17,6 @@ build_bench() {
     configure bench -Dbuildtype=release -Db_lto=true -Dtests=false -Dbenchmarks=true \
         -Dc_args=-march=native -Dcpp_args=-march=native
     compile bench
-}
-
-# run_bench NAME RESULTS [ARG]...
-run_bench() {
-    name=$1
-    results=$2
-    shift 2
-    python3 benchmarks/run.py "$name" --program "build/bench/benchmarks/$name/htw-bench-$name" \
-        --json "$results" "$@"
 }
 
 # need_peers "TOOL..." PACKAGES: what fetches and builds optional peers, unless the tools are there. Without
@@ -56,67 +31,51 @@ need_peers() {
     done
 }
 
-bench_scheduler() {
-    case " $* " in *' --no-jvm '*) ;; *) need_peers 'javac mvn' "$jvm_packages" ;; esac
-    case " $* " in *' --no-go '*) ;; *) need_peers go "$go_packages" ;; esac
-    case " $* " in *' --no-tokio '*) ;; *) need_peers 'cargo rustc' "$tokio_packages" ;; esac
-    build_bench
-    run_bench scheduler build/bench-scheduler/results.json --build build/peers "$@"
-}
-
-bench_purgatory() {
-    case " $* " in *' --no-jvm '*) ;; *) need_peers 'javac mvn' "$jvm_packages" ;; esac
-    build_bench
-    run_bench purgatory build/bench-purgatory/results.json --build build/peers "$@"
-}
-
-# The servers are run by the benchmark itself, with files of its own.
-bench_journal() {
-    case " $* " in
-    *' --no-servers '*) need "$bench_packages $journal_packages" ;;
-    *) need "$journal_bench_packages" ;;
+# need_layer LAYER [ARG]...
+need_layer() {
+    case $1 in
+    calendar) need "$calendar_packages" ;;
+    journal) need "$journal_bench_packages" ;;
+    relay) need "$bench_packages $journal_packages $relay_packages $kafka_packages" ;;
+    serve) need "$bench_packages $journal_packages beanstalkd" ;;
+    *)
+        case " $* " in *' --in-c '*) return ;; esac
+        need_peers 'javac mvn' "$jvm_packages"
+        [ "$1" = scheduler ] || return 0
+        need_peers go "$go_packages"
+        need_peers 'cargo rustc' "$tokio_packages"
+        ;;
     esac
-    build_bench
-    run_bench journal build/bench-journal/results.json "$@"
-}
-
-# Starts a Kafka for each run. A polled table is measured by the benchmark of the journal.
-bench_relay() {
-    need "$bench_packages $journal_packages $relay_packages $kafka_packages"
-    build_bench
-    fetch_kafka
-    mkdir -p build/bench-relay/classes
-    javac -Xlint:all -Werror -cp "$kafka/*" -d build/bench-relay/classes \
-        benchmarks/common/jvm/Histogram.java benchmarks/relay/jvm/Counter.java
-    run_bench relay build/bench-relay/results.json --kafka "$PWD/$kafka" "$@"
-}
-
-bench_serve() {
-    need "$bench_packages $journal_packages beanstalkd"
-    build_bench
-    run_bench serve build/bench-serve/results.json "$@"
 }
 
 verb_bench() {
+    layer=wheel
     case ${1:-} in
+    calendar | wheel | scheduler | purgatory | journal | relay | serve)
+        layer=$1
+        shift
+        ;;
+    esac
+    need_layer "$layer" "$@"
+    build_bench
+    place=build/bench-$layer
+    case $layer in
     calendar)
-        need "$calendar_packages"
-        build_bench
         build/bench/benchmarks/htw-bench-calendar
         return
         ;;
-    scheduler | purgatory | journal | relay | serve)
-        part=$1
-        shift
-        "bench_$part" "$@"
-        return
+    relay) # a Kafka for each run
+        fetch_kafka
+        mkdir -p "$place/classes"
+        javac -Xlint:all -Werror -cp "$kafka/*" -d "$place/classes" \
+            benchmarks/common/jvm/Histogram.java benchmarks/relay/jvm/Counter.java
+        set -- --kafka "$PWD/$kafka" "$@"
         ;;
     esac
-    case " $* " in *' --no-jvm '*) ;; *) need_peers 'javac mvn' "$jvm_packages" ;; esac
-    build_bench
     result=0
-    run_bench wheel build/bench/results.json --build build/peers "$@" || result=$?
-    [ ! -s build/bench/results.json ] ||
-        python3 benchmarks/wheel/plot.py build/bench/results.json build/bench
+    python3 benchmarks/run.py "$layer" --program "build/bench/benchmarks/$layer/htw-bench-$layer" --build build/peers \
+        --json "$place/results.json" "$@" || result=$?
+    [ "$layer" != wheel ] || [ ! -s "$place/results.json" ] ||
+        python3 benchmarks/wheel/plot.py "$place/results.json" "$place"
     return "$result"
 }
