@@ -20,7 +20,7 @@ LAYERS = {
         r"calendar_.*|stress_calendar"),
     "journal": (
         r"journal/.*\.[ch]",
-        r"journal_.*|fault_journal.*|model_(journal|queues)|stress_journal_.*|enumerate_journal"),
+        r"journal_.*|fault_journal.*|model_journal|stress_journal_.*|enumerate_journal"),
     "monitor": (
         r"monitor/.*\.[ch]",
         r"monitor.*|fault_monitor|stress_monitor"),

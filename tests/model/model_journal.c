@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * model_journal.c - random histories of a journal in manual time beside a list that is searched from
- * end to end. Everything that is delivered is compared: which job, when, with what, in what order.
+ * model_journal.c - random histories of a journal in manual time beside a list that is searched from end to end. What is
+ * leased or delivered, when and in what order, what each call answers, how many jobs a queue has in each state, and the
+ * lists of them are compared.
  *
- * Histories put, replace, cancel and end jobs, near and far, advance and set the clock, close and
- * open the file, with memory for few jobs and for many. Usage: arguments.h.
+ * Histories put, lease, release, bury, kick, move, extend, give back, cancel and end jobs, one or several in a change, pause
+ * queues and give them policies, advance the clock, close and open the file, set and remove jobs that recur, with memory
+ * for few jobs and for many, with a history of done jobs and without. In half of the histories jobs of the default queue
+ * are delivered: one in flight is LEASED. In half of them the journal is a guest, and a program puts jobs, too. Each file
+ * that is closed is checked, and has no blocks without jobs.
+ * Usage: arguments.h.
  */
-/* holds: journal-2, journal-3, journal-6, journal-7, journal-9, journal-10, journal-18 */
+/* holds: journal-2, journal-3, journal-6, journal-7, journal-9, journal-10, journal-10a, journal-10b, journal-10c, journal-10d,
+   journal-10e, journal-10f, journal-10g, journal-10h, journal-18, journal-20 */
 #include "../support/journal_structs.h"
 #include "../support/manual_time.h"
 #include "../support/random.h"
@@ -15,49 +21,81 @@
 #include <htw/journal.h>
 
 #include <errno.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define START_NS (INT64_C(28333333) * HTW_MINUTE)
-#define JOBS_MAX 3000
-#define KEYS 8
-
-enum state { WAITING, IN_FLIGHT, ENDED };
+#define JOBS_MAX 1500
+#define QUEUES 3
+#define KEYS 6
+#define DEFAULT 0
+#define ATTEMPTS_MAX 4
+#define RULES 2
+#define RECURRED_MAX 200    /* of an advance */
+#define LEASE_NS HTW_MINUTE /* of jobs that do not say it */
+#define ENDED 5             /* behind the states of the library */
+#define STATES 6
+#define MEMORY_MORE (512 << 10) /* what does not grow with jobs */
 
 struct model_job {
     uint64_t id;
-    int64_t deadline_ns;
-    enum state state;
+    int state;
+    unsigned queue;
+    uint32_t priority, attempts, stored_attempts, releases, timeouts, buries, kicks;
+    int64_t deadline_ns; /* DELAYED; DONE: its end */
+    int64_t lease_ns;
+    int64_t end_ns; /* LEASED; HTW_NEVER_NS: it is in flight */
+    bool is_durable;
     unsigned key; /* 0: none */
-    unsigned sum; /* of the payload */
+    uint64_t buried;
+    uint64_t steps_listed; /* plus 1, when it was listed last */
+    unsigned char sum;     /* of the payload */
     size_t size;
 };
 
+struct model_rule {
+    int64_t period_ns; /* 0: there is none */
+    int64_t next_ns;
+    unsigned queue;
+    uint32_t priority;
+};
+
+static const char *const rule_names[RULES] = { "rule 0", "rule 1" }; /* and their payloads */
+static struct model_rule rules[RULES];
+static const char *const names[QUEUES] = { NULL, "a", "b" }; /* "b" has a policy */
 static struct model_arguments arguments;
 static struct random_source source;
-static uint64_t history, steps_done;
-static struct model_job jobs[JOBS_MAX];
-static size_t job_count, in_flight;
+static uint64_t history, steps_done, burials;
+static struct model_job jobs[JOBS_MAX]; /* in the order of putting */
+static size_t job_count;
+static int64_t paused_until_ns[QUEUES];
 static struct htw_scheduler *scheduler;
 static struct htw_journal *journal;
 static struct htw_journal_options options;
+static bool keeps; /* what is delivered does not end at once */
+static size_t in_flight;
+static struct model_job last; /* that was delivered in this advance */
+static sqlite3 *program;      /* of a guest */
 static char path[MODEL_PATH_SIZE];
-static bool keeps, is_ordered;
-static uint64_t delivered;
-static struct model_job *last; /* delivered in this advance */
 
-static void fail(const char *what, uint64_t id, int result) {
-    fprintf(
-        stderr, "--seed %llu --first %llu --histories 1, step %llu: %s: job %llx, result %d: %s\n",
-        (unsigned long long)arguments.seed, (unsigned long long)history,
-        (unsigned long long)steps_done, what, (unsigned long long)id, result, htw_journal_error());
+static void fail(const char *what, uint64_t id, int64_t result) {
+    fprintf(stderr,
+            "--seed %llu --first %llu --histories 1, step %llu: %s: job %llu, result %lld: %s\n",
+            (unsigned long long)arguments.seed, (unsigned long long)history,
+            (unsigned long long)steps_done, what, (unsigned long long)id, (long long)result,
+            htw_journal_error());
     exit(1);
 }
 
-static void expect(int result, int expected, const char *what, uint64_t id) {
+static void expect(int64_t result, int64_t expected, const char *what, uint64_t id) {
     if (result != expected)
         fail(what, id, result);
+}
+
+static int64_t now(void) {
+    return htw_scheduler_now(scheduler);
 }
 
 static struct model_job *job_of(uint64_t id) {
@@ -67,142 +105,774 @@ static struct model_job *job_of(uint64_t id) {
     return NULL;
 }
 
-static bool precedes(const struct model_job *a, const struct model_job *b) {
-    return a->deadline_ns < b->deadline_ns || (a->deadline_ns == b->deadline_ns && a->id < b->id);
-}
-
-static unsigned sum_of(const void *bytes, size_t size) {
-    unsigned sum = 1;
+static unsigned char sum_of(const void *bytes, size_t size) {
+    unsigned char sum = 1;
     for (size_t i = 0; i < size; i++)
-        sum = sum * 31 + ((const unsigned char *)bytes)[i];
+        sum = (unsigned char)(sum * 31 + ((const unsigned char *)bytes)[i]);
     return sum;
 }
 
-static void deliver(void *context, const struct htw_delivery *delivery) {
-    (void)context;
-    struct model_job *job = job_of(delivery->id);
-    int64_t now = htw_scheduler_now(scheduler);
-    if (job == NULL || job->state != WAITING)
-        fail("delivered, and does not wait", delivery->id, 0);
-    if (delivery->deadline_ns != job->deadline_ns || delivery->deadline_ns > now ||
-        delivery->late_ns != now - delivery->deadline_ns)
-        fail("the times are wrong", delivery->id, 0);
-    if (delivery->payload_size != job->size || delivery->key_size != (job->key > 0) ||
-        sum_of(delivery->payload, delivery->payload_size) != job->sum ||
-        (job->key > 0 && *(const char *)delivery->key != (char)job->key))
-        fail("another payload or key", delivery->id, 0);
-    if (is_ordered && last != NULL && precedes(job, last))
-        fail("out of order", delivery->id, 0);
-    last = job;
-    delivered++;
-    job->state = keeps ? IN_FLIGHT : ENDED;
-    in_flight += keeps;
-    if (!keeps)
-        htw_journal_done_later(delivery->journal, delivery->id, NULL, NULL);
+/* ---- the model */
+
+static bool is_delivered(const struct model_job *job) {
+    return options.deliver != NULL && job->queue == DEFAULT;
 }
 
-/* All that is due has been delivered, as many as may be in flight. */
-static void check_due(void) {
-    int64_t now = htw_scheduler_now(scheduler);
-    uint64_t left = 0;
-    if (in_flight >= options.max_in_flight)
+static void become_due(struct model_job *job, int64_t deadline_ns) {
+    job->state = deadline_ns <= now() ? HTW_JOB_READY : HTW_JOB_DELAYED;
+    job->deadline_ns = deadline_ns;
+}
+
+static void bury(struct model_job *job) {
+    job->state = HTW_JOB_BURIED;
+    job->buries++;
+    job->buried = ++burials;
+}
+
+static bool see(void *context, const struct htw_job_info *info) {
+    struct htw_job_info *copy = context;
+    *copy = *info;
+    return true;
+}
+
+static struct htw_job_info peek(const struct model_job *job) {
+    struct htw_job_info info = { .id = 0 };
+    expect(htw_journal_peek(journal, job->id, see, &info), 0, "htw_journal_peek", job->id);
+    return info;
+}
+
+/* After its last attempt a job of the queue with a policy is buried; before that the library has chosen the delay. */
+static void fail_attempt(struct model_job *job) {
+    if (names[job->queue] == NULL || names[job->queue][0] != 'b')
+        become_due(job, now());
+    else if (job->attempts >= ATTEMPTS_MAX)
+        bury(job);
+    else
+        become_due(job, peek(job).deadline_ns);
+    if (job->queue == 2)
+        job->stored_attempts = job->attempts;
+}
+
+/* A policy is applied by a change, and to a lease of an earlier process when that has been read. */
+static bool has_timed_out(struct model_job *job) {
+    bool has = job->queue != 2 || peek(job).timeouts != job->timeouts;
+    job->timeouts += has;
+    return has;
+}
+
+/* The minute of its end, and the time of the history, are over. */
+static bool is_forgotten(const struct model_job *job) {
+    int64_t minute_ns = job->deadline_ns - job->deadline_ns % HTW_MINUTE;
+    return options.history_ns == 0 || minute_ns + HTW_MINUTE + options.history_ns <= now();
+}
+
+static bool has_ended(const struct model_job *job) {
+    return job->state == HTW_JOB_DONE || job->state == ENDED;
+}
+
+static void apply_in_model(struct model_job *job, const struct htw_job_update *update) {
+    bool is_given_back = update->step == HTW_JOB_EXTEND && update->deadline_ns == INT64_MIN;
+    if (is_given_back && !job->is_durable) {
+        job->state = HTW_JOB_READY;
         return;
-    for (size_t i = 0; i < job_count; i++) {
-        if (jobs[i].state == WAITING && jobs[i].deadline_ns <= now - HTW_MILLISECOND)
-            fail("due, and not delivered", jobs[i].id, 0);
-        left += jobs[i].state != ENDED;
     }
-    struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
-    htw_journal_get_stats(journal, &stats);
-    if (stats.jobs != left || stats.in_flight != in_flight)
-        fail("the counts are wrong", left, (int)stats.jobs);
+    if (update->step == HTW_JOB_EXTEND) {
+        job->end_ns = update->deadline_ns;
+        return;
+    }
+    job->releases += update->step == HTW_JOB_RELEASE;
+    job->kicks += update->step == HTW_JOB_KICK;
+    if (update->has_priority && update->step != HTW_JOB_END)
+        job->priority = update->priority;
+    job->stored_attempts = job->attempts;
+    in_flight -= is_delivered(job) && job->state == HTW_JOB_LEASED;
+    int64_t due_ns = update->deadline_ns > now() ? update->deadline_ns : now();
+    switch (update->step) {
+    case HTW_JOB_RELEASE:
+        if (update->deadline_ns == INT64_MIN)
+            fail_attempt(job);
+        else
+            become_due(job, due_ns);
+        break;
+    case HTW_JOB_MOVE:
+        become_due(job, due_ns);
+        break;
+    case HTW_JOB_KICK:
+        become_due(job, now());
+        break;
+    case HTW_JOB_BURY:
+        bury(job);
+        break;
+    default:
+        job->state = update->step == HTW_JOB_END && options.history_ns > 0 ? HTW_JOB_DONE : ENDED;
+        job->deadline_ns = now();
+        break;
+    }
 }
 
-/* Where few may be in flight, more are delivered when the end of these is durable. */
+/* What the clock has changed. Jobs that are buried at once have no certain order: some were in the file only. */
+static void pass_time(void) {
+    uint64_t before = burials;
+    for (size_t i = 0; i < job_count; i++) {
+        struct model_job *job = &jobs[i];
+        if (job->state == HTW_JOB_LEASED && job->end_ns <= now() && has_timed_out(job)) {
+            burials = before;
+            fail_attempt(job);
+        }
+        if (job->state == HTW_JOB_DELAYED && job->deadline_ns <= now())
+            job->state = HTW_JOB_READY;
+        if (job->state == HTW_JOB_DONE && is_forgotten(job))
+            job->state = ENDED;
+    }
+    burials = before + 1;
+}
+
+/* Whether a job is to be delivered. Where no more may be in flight, one of these ends: it would hold up other queues, too. */
+static bool awaits_delivery(void) {
+    struct model_job *flying = NULL;
+    bool is_due = false;
+    for (size_t i = 0; i < job_count; i++) {
+        is_due = is_due || (is_delivered(&jobs[i]) && jobs[i].state == HTW_JOB_READY);
+        if (is_delivered(&jobs[i]) && jobs[i].state == HTW_JOB_LEASED)
+            flying = &jobs[i];
+    }
+    if (is_due && in_flight == options.max_in_flight) {
+        expect(htw_journal_done(journal, flying->id), 0, "htw_journal_done", flying->id);
+        apply_in_model(flying, &UPDATE(.step = HTW_JOB_END));
+    }
+    return is_due;
+}
+
+static bool is_before(const struct model_job *a, const struct model_job *b) {
+    return a->priority != b->priority ? a->priority < b->priority : a < b;
+}
+
+static struct model_job *first_ready(unsigned queues) {
+    struct model_job *first = NULL;
+    for (size_t i = 0; i < job_count; i++)
+        if (jobs[i].state == HTW_JOB_READY && (queues >> jobs[i].queue & 1) != 0 &&
+            paused_until_ns[jobs[i].queue] <= now() &&
+            (first == NULL || is_before(&jobs[i], first)))
+            first = &jobs[i];
+    return first;
+}
+
+/* ---- comparing */
+
+/* As which the statistics count it: what waits for `deliver` is DELAYED. */
+static int counted_state(const struct model_job *job) {
+    return is_delivered(job) && job->state == HTW_JOB_READY ? HTW_JOB_DELAYED : job->state;
+}
+
+static bool counts_agree(unsigned queue) {
+    struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
+    uint64_t counts[STATES] = { 0 };
+    for (size_t i = 0; i < job_count; i++)
+        counts[counted_state(&jobs[i])] += jobs[i].queue == queue;
+    int error = htw_journal_get_queue(journal, names[queue], &stats);
+    if (error == -ENOENT)
+        return counts[0] + counts[1] + counts[2] + counts[3] + counts[4] == 0;
+    return stats.delayed == counts[0] && stats.ready == counts[1] && stats.leased == counts[2] &&
+           stats.buried == counts[3] && stats.done == counts[4];
+}
+
+/* Those of all queues. */
+static bool totals_agree(void) {
+    struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
+    uint64_t counts[STATES] = { 0 };
+    for (size_t i = 0; i < job_count; i++)
+        counts[counted_state(&jobs[i])]++;
+    expect(htw_journal_get_stats(journal, &stats), 0, "htw_journal_get_stats", 0);
+    return stats.delayed == counts[0] && stats.ready == counts[1] && stats.leased == counts[2] &&
+           stats.buried == counts[3] && stats.kept == counts[4] && stats.in_flight == in_flight &&
+           stats.found + stats.put == stats.jobs + stats.done + stats.cancelled + stats.replaced &&
+           (options.max_memory == 0 || stats.memory_bytes < options.max_memory + MEMORY_MORE);
+}
+
+/* Each queue that there is, once, after the default one. */
+static bool list_queue(void *context, const struct htw_queue_stats *stats) {
+    unsigned *seen = context, queue = 0;
+    while (queue < QUEUES && (stats->name == NULL) != (names[queue] == NULL))
+        queue++;
+    while (queue < QUEUES && stats->name != NULL && strcmp(stats->name, names[queue]) != 0)
+        queue++;
+    if (queue == QUEUES || (*seen >> queue & 1) != 0 || (*seen == 0) != (queue == 0))
+        fail("a queue is listed twice, or none", queue, *seen);
+    *seen |= 1u << queue;
+    return true;
+}
+
+static void list_queues(void) {
+    unsigned seen = 0;
+    expect(htw_journal_list_queues(journal, list_queue, &seen), 0, "htw_journal_list_queues", 0);
+    for (unsigned queue = 0; queue < QUEUES; queue++) {
+        struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
+        int error = htw_journal_get_queue(journal, names[queue], &stats);
+        expect(seen >> queue & 1, error == 0, "listed, and not there", queue);
+        if (error == 0 && paused_until_ns[queue] > now())
+            expect(stats.paused_until_ns, paused_until_ns[queue], "the pause", queue);
+    }
+}
+
+/* One from which jobs are leased. */
+static unsigned random_queue(void) {
+    unsigned first = options.deliver != NULL;
+    return first + (unsigned)random_below(&source, QUEUES - first);
+}
+
+/* ---- jobs that recur */
+
+/* The schedule is the period in nanoseconds. */
+static int next_instant(const char *schedule, const char *zone, int64_t after_ns,
+                        int64_t *ret_next_ns) {
+    (void)zone;
+    int64_t period_ns = atoll(schedule);
+    *ret_next_ns = after_ns - after_ns % period_ns + period_ns;
+    return 0;
+}
+
+struct recurred {
+    int64_t put_ns, deadline_ns;
+    uint64_t id;
+    unsigned rule;
+};
+
+static struct recurred recurred[RECURRED_MAX];
+static size_t recurred_count;
+
+static bool collect_recurred(void *context, const struct htw_job_info *info) {
+    (void)context;
+    for (unsigned i = 0; i < RULES && job_of(info->id) == NULL; i++) {
+        bool is_of_rule = info->payload_size == strlen(rule_names[i]) &&
+                          memcmp(info->payload, rule_names[i], info->payload_size) == 0;
+        if (is_of_rule && recurred_count < RECURRED_MAX)
+            recurred[recurred_count++] =
+                (struct recurred) { info->put_ns, info->deadline_ns, info->id, i };
+    }
+    return true;
+}
+
+static int compare_recurred(const void *a, const void *b) {
+    int64_t left = ((const struct recurred *)a)->put_ns;
+    int64_t right = ((const struct recurred *)b)->put_ns;
+    return (left > right) - (left < right);
+}
+
+/* The model learns the ids of jobs that were put since: each rule has put one for each instant, in their order. */
+static void learn_recurred(void) {
+    recurred_count = 0;
+    for (unsigned queue = 0; queue < QUEUES; queue++) {
+        struct htw_list_place place = { { 0 } };
+        if (htw_journal_list(journal, names[queue], HTW_JOB_READY, &place, JOBS_MAX,
+                             collect_recurred, NULL) < 0)
+            fail("htw_journal_list", 0, -1);
+    }
+    qsort(recurred, recurred_count, sizeof(recurred[0]), compare_recurred);
+    for (size_t i = 0; i < recurred_count; i++) {
+        struct model_rule *rule = &rules[recurred[i].rule];
+        size_t size = strlen(rule_names[recurred[i].rule]);
+        if (rule->period_ns == 0 || recurred[i].deadline_ns != rule->next_ns)
+            fail("another instant has come than the next one", recurred[i].id,
+                 recurred[i].deadline_ns);
+        rule->next_ns += rule->period_ns;
+        jobs[job_count++] = (struct model_job) { .id = recurred[i].id,
+                                                 .state = HTW_JOB_READY,
+                                                 .queue = rule->queue,
+                                                 .priority = rule->priority,
+                                                 .deadline_ns = recurred[i].deadline_ns,
+                                                 .lease_ns = LEASE_NS,
+                                                 .sum = sum_of(rule_names[recurred[i].rule], size),
+                                                 .size = size };
+    }
+}
+
+static bool rule_is_due(void) {
+    for (unsigned i = 0; i < RULES; i++)
+        if (rules[i].period_ns != 0 && rules[i].next_ns <= now())
+            return true;
+    return false;
+}
+
+static bool compare_rule(void *context, const struct htw_recurring *rule) {
+    unsigned *i = context;
+    while (*i < RULES && rules[*i].period_ns == 0)
+        ++*i;
+    if (*i == RULES || strcmp(rule->name, rule_names[*i]) != 0 ||
+        rule->next_ns != rules[*i].next_ns)
+        fail("another rule is listed", *i, rule->next_ns);
+    ++*i;
+    return true;
+}
+
+static void list_rules(void) {
+    unsigned i = 0;
+    int expected = (rules[0].period_ns != 0) + (rules[1].period_ns != 0);
+    expect(htw_journal_list_recurring(journal, NULL, 9, compare_rule, &i), expected,
+           "htw_journal_list_recurring", 0);
+}
+
+static void remove_rule(unsigned i) {
+    int expected = rules[i].period_ns == 0 ? -ENOENT : 0;
+    expect(htw_journal_remove_recurring(journal, rule_names[i]), expected,
+           "htw_journal_remove_recurring", i);
+    rules[i].period_ns = 0;
+}
+
+static void set_rule(unsigned i) {
+    struct htw_recurring rule = HTW_RECURRING_INIT;
+    char schedule[32];
+    int64_t period_ns = HTW_HOUR * (1 + (int64_t)random_below(&source, 3));
+    bool goes_on = rules[i].period_ns == period_ns;
+    int64_t before_ns = rules[i].next_ns;
+    rules[i] = (struct model_rule) { .period_ns = period_ns,
+                                     .queue = random_queue(),
+                                     .priority = (uint32_t)random_below(&source, 3) };
+    snprintf(schedule, sizeof(schedule), "%lld", (long long)period_ns);
+    expect(next_instant(schedule, NULL, now(), &rules[i].next_ns), 0, "next_instant", 0);
+    if (goes_on)
+        rules[i].next_ns = before_ns;
+    rule.name = rule_names[i];
+    rule.schedule = schedule;
+    rule.catch_up = HTW_RECURRING_CATCH_UP_MAX;
+    rule.job.queue = names[rules[i].queue];
+    rule.job.priority = rules[i].priority;
+    rule.job.payload = rule_names[i];
+    rule.job.payload_size = strlen(rule_names[i]);
+    expect(htw_journal_set_recurring(journal, &rule), 0, "htw_journal_set_recurring", i);
+}
+
+/* Jobs that are due are read, and memory is made free, step by step. */
 static void settle(void) {
-    uint64_t before;
-    last = NULL;
-    do {
-        before = delivered;
+    last.deadline_ns = INT64_MIN;
+    for (unsigned round = 0; round < 400; round++) {
         expect(htw_journal_sync(journal), 0, "htw_journal_sync", 0);
         expect(htw_scheduler_advance(scheduler, 0), 0, "htw_scheduler_advance", 0);
-    } while (delivered != before);
-    check_due();
+        expect(htw_journal_sync(journal), 0, "htw_journal_sync", 0);
+        pass_time();
+        if (rule_is_due())
+            learn_recurred();
+        if (!rule_is_due() && !awaits_delivery() && counts_agree(0) && counts_agree(1) &&
+            counts_agree(2) && totals_agree())
+            return;
+    }
+    for (unsigned queue = 0; queue < QUEUES; queue++) {
+        struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
+        int error = htw_journal_get_queue(journal, names[queue], &stats);
+        unsigned counts[STATES] = { 0 };
+        for (size_t i = 0; i < job_count; i++)
+            counts[jobs[i].state] += jobs[i].queue == queue;
+        fprintf(stderr, "queue %u (%d): %d %d %d %d %d, in the model %u %u %u %u %u\n", queue,
+                error, (int)stats.delayed, (int)stats.ready, (int)stats.leased, (int)stats.buried,
+                (int)stats.done, counts[0], counts[1], counts[2], counts[3], counts[4]);
+    }
+    for (size_t i = 0; i < job_count; i++)
+        if (jobs[i].state != ENDED && (int)peek(&jobs[i]).state != jobs[i].state)
+            fail("the state is wrong", jobs[i].id, (int64_t)peek(&jobs[i]).state);
+    fail("the counts are wrong", 0, (int64_t)in_flight);
+}
+
+static bool is_listed_before(const struct model_job *a, const struct model_job *b) {
+    if (a->state == HTW_JOB_BURIED)
+        return a->buried < b->buried || (a->buried == b->buried && a != b);
+    if (a->state == HTW_JOB_LEASED)
+        return a != b; /* in no certain order after an open */
+    bool is_by_time = a->state == HTW_JOB_DELAYED || a->state == HTW_JOB_DONE;
+    if (is_by_time && a->deadline_ns != b->deadline_ns)
+        return a->deadline_ns < b->deadline_ns;
+    return is_by_time ? a->id < b->id : is_before(a, b);
 }
 
 /* ---- the steps */
 
 static int64_t random_deadline(void) {
-    int64_t now = htw_scheduler_now(scheduler);
-    switch (random_below(&source, 5)) {
+    switch (random_below(&source, 9)) {
     case 0:
         return HTW_NEVER_NS;
     case 1:
-        return now - (int64_t)random_below(&source, HTW_HOUR);
     case 2:
-        return now + (int64_t)random_below(&source, 10) * HTW_SECOND;
     case 3:
-        return now + (int64_t)random_below(&source, HTW_HOUR);
+    case 4:
+        return now() - (int64_t)random_below(&source, HTW_HOUR);
+    case 5:
+    case 6:
+        return now() + 1 + (int64_t)random_below(&source, HTW_HOUR);
     default:
-        return now + (int64_t)random_below(&source, 3 * HTW_DAY);
+        return now() + 1 + (int64_t)random_below(&source, 3 * HTW_DAY);
     }
 }
 
-static void end_in_model(struct model_job *job) {
-    in_flight -= job->state == IN_FLIGHT;
-    job->state = ENDED;
+static struct model_job *job_with_key(unsigned key) {
+    for (size_t i = 0; i < job_count; i++)
+        if (key != 0 && jobs[i].key == key && !has_ended(&jobs[i]))
+            return &jobs[i];
+    return NULL;
 }
 
-static void put(void) {
-    static unsigned char payload[3000];
-    if (job_count == JOBS_MAX)
-        return;
-    struct model_job *new_job = &jobs[job_count];
+static int count_inbox(void *count, int columns, char **values, char **column_names) {
+    (void)columns, (void)column_names;
+    *(int *)count = atoi(values[0]);
+    return 0;
+}
+
+/* By the program; then the journal takes it in, or it ends before that. */
+static int put_in(struct htw_job *job, struct model_job *model) {
+    int result = htw_journal_put_in(program, job), inbox = 1;
+    if (result == 0 && random_one_in(&source, 8)) {
+        expect(htw_journal_cancel(journal, job->id), 0, "cancelled in the inbox", job->id);
+        model->state = ENDED;
+    }
+    while (result == 0 && inbox > 0) {
+        expect(htw_journal_wake(journal), 0, "htw_journal_wake", job->id);
+        expect(htw_journal_sync(journal), 0, "htw_journal_sync", job->id);
+        expect(sqlite3_exec(program, "SELECT count(*) FROM htw_inbox", count_inbox, &inbox, NULL),
+               SQLITE_OK, "the inbox", job->id);
+    }
+    return result;
+}
+
+/* A new job, in the model and for the journal, without a key. */
+static struct htw_job make_job(struct model_job *model) {
+    static unsigned char payload[2000];
     size_t size = random_one_in(&source, 10) ? random_below(&source, sizeof(payload))
                                              : random_below(&source, 40);
     for (size_t i = 0; i < size; i++)
         payload[i] = (unsigned char)random_next(&source);
-    *new_job = (struct model_job) { .deadline_ns = random_deadline(),
-                                    .key = random_one_in(&source, 5)
-                                               ? 1 + (unsigned)random_below(&source, KEYS)
-                                               : 0,
-                                    .sum = sum_of(payload, size),
-                                    .size = size };
+    *model = (struct model_job) { .queue = (unsigned)random_below(&source, QUEUES),
+                                  .priority = (uint32_t)random_below(&source, 3),
+                                  .sum = sum_of(payload, size),
+                                  .size = size };
+    int64_t lease_ns = random_one_in(&source, 4) ? 1 + (int64_t)random_below(&source, HTW_HOUR) : 0;
+    model->lease_ns = lease_ns == 0 ? LEASE_NS : lease_ns;
+    become_due(model, random_deadline());
+    return JOB(.deadline_ns = model->deadline_ns, .payload = payload, .payload_size = size,
+               .queue = names[model->queue], .priority = model->priority, .lease_ns = lease_ns);
+}
+
+static void put(void) {
+    if (job_count == JOBS_MAX)
+        return;
+    struct model_job *new_job = &jobs[job_count];
+    struct htw_job job = make_job(new_job);
+    if (random_one_in(&source, 4))
+        new_job->key = 1 + (unsigned)random_below(&source, KEYS);
     char key = (char)new_job->key;
-    struct htw_job job =
-        JOB(.deadline_ns = new_job->deadline_ns, .payload = payload, .payload_size = size,
-            .key = key == 0 ? NULL : &key, .key_size = key != 0);
-    const struct htw_journal_change change = CHANGE(.jobs = &job, .job_count = 1);
-    for (size_t i = 0; i < job_count; i++)
-        if (key != 0 && jobs[i].key == new_job->key && jobs[i].state != ENDED)
-            end_in_model(&jobs[i]);
-    if (random_one_in(&source, 2))
-        expect(htw_journal_apply_later(journal, &change, NULL, NULL), 0, "apply_later", 0);
-    else
-        expect(htw_journal_apply(journal, &change), 0, "htw_journal_apply", 0);
+    job.key = key == 0 ? NULL : &key;
+    job.key_size = key != 0;
+    job.flags = random_one_in(&source, 2) ? HTW_JOB_IF_ABSENT : 0;
+    struct model_job *before = job_with_key(new_job->key);
+    bool is_put_in = options.is_guest && random_one_in(&source, 2);
+    int result = is_put_in ? put_in(&job, new_job) : journal_put_job(journal, &job);
+    if (before != NULL && job.flags != 0) {
+        expect(result, -EEXIST, "put in spite of the key", before->id);
+        return;
+    }
+    expect(result, 0, "htw_journal_apply", 0);
+    if (before != NULL && new_job->state != ENDED) { /* what is in the inbox has replaced nothing */
+        in_flight -= is_delivered(before) && before->state == HTW_JOB_LEASED;
+        before->state = ENDED;
+    }
     new_job->id = job.id;
     job_count++;
 }
 
-static void end(void) {
-    if (job_count == 0)
+struct listing {
+    unsigned queue;
+    int state;
+    const struct model_job *last;
+};
+
+static bool compare_listed(void *context, const struct htw_job_info *info) {
+    struct listing *listing = context;
+    struct model_job *job = job_of(info->id);
+    if (job == NULL || job->state != listing->state || job->queue != listing->queue)
+        fail("listed in a wrong state", info->id, job == NULL ? -1 : job->state);
+    if (listing->last != NULL && !is_listed_before(listing->last, job))
+        fail("listed out of order", info->id, listing->state);
+    if (info->payload_size != job->size || sum_of(info->payload, job->size) != job->sum ||
+        info->attempts != job->attempts || info->priority != job->priority ||
+        info->releases != job->releases || info->timeouts != job->timeouts ||
+        info->buries != job->buries || info->kicks != job->kicks || info->lease_ns != job->lease_ns)
+        fail("listed with other contents", info->id, 0);
+    listing->last = job;
+    job->steps_listed = steps_done + 1;
+    return true;
+}
+
+static void list(void) {
+    struct htw_list_place place = { { 0 } };
+    struct listing listing = { .queue = random_queue(),
+                               .state = (int)random_below(&source, ENDED) };
+    uint32_t page = 1 + (uint32_t)random_below(&source, random_one_in(&source, 2) ? 9 : 300);
+    size_t count_before = job_count;
+    int count;
+    do {
+        count = htw_journal_list(journal, names[listing.queue], (enum htw_job_state)listing.state,
+                                 &place, page, compare_listed, &listing);
+        if (count == (int)page && random_one_in(&source, 9))
+            put(); /* jobs that stay come once all the same */
+    } while (count == (int)page);
+    for (size_t i = 0; i < count_before; i++)
+        if (jobs[i].queue == listing.queue && jobs[i].state == listing.state &&
+            jobs[i].steps_listed != steps_done + 1)
+            fail("not listed", jobs[i].id, listing.state);
+}
+
+struct grant {
+    int result;
+    int64_t lease_ns; /* wanted; 0: that of the job */
+    uint64_t id;
+};
+
+static void leased(void *arg, int result, const struct htw_delivery *delivery) {
+    struct grant *grant = arg;
+    grant->result = result;
+    grant->id = delivery == NULL ? 0 : delivery->id;
+    if (delivery == NULL)
         return;
-    struct model_job *job = &jobs[random_below(&source, job_count)];
-    bool is_cancel = random_one_in(&source, 2);
-    int result =
-        is_cancel ? htw_journal_cancel(journal, job->id) : htw_journal_done(journal, job->id);
-    if (job->state == ENDED)
-        expect(result, -ENOENT, "ended twice", job->id);
-    else if (is_cancel && job->state == IN_FLIGHT)
-        expect(result, -EALREADY, "cancelled in flight", job->id);
-    else {
-        expect(result, 0, "not ended", job->id);
-        end_in_model(job);
+    struct model_job *job = job_of(delivery->id);
+    if (job == NULL || delivery->payload_size != job->size ||
+        sum_of(delivery->payload, job->size) != job->sum || delivery->attempt != ++job->attempts ||
+        delivery->priority != job->priority)
+        fail("leased with other contents", delivery->id, (int64_t)delivery->attempt);
+    if ((delivery->lease_ns != job->lease_ns &&
+         (delivery->lease_ns != 0 || job->lease_ns != LEASE_NS)) ||
+        delivery->lease_end_ns != now() + (grant->lease_ns == 0 ? job->lease_ns : grant->lease_ns))
+        fail("leased for another time", delivery->id, delivery->lease_ns);
+    job->end_ns = delivery->lease_end_ns;
+}
+
+static void lease(void) {
+    struct htw_lease wanted = HTW_LEASE_INIT;
+    const char *queues[QUEUES];
+    struct grant grant = { .result = 1 };
+    unsigned set = 1u << random_queue() | (unsigned)random_below(&source, 1u << QUEUES);
+    if (options.deliver != NULL)
+        set &= ~(1u << DEFAULT);
+    for (unsigned i = 0; i < QUEUES; i++)
+        if ((set >> i & 1) != 0)
+            queues[wanted.queue_count++] = names[i];
+    wanted.queues = queues;
+    if (random_one_in(&source, 2))
+        wanted.lease_ns = 1 + (int64_t)random_below(&source, HTW_HOUR);
+    grant.lease_ns = wanted.lease_ns;
+    wanted.is_durable = random_one_in(&source, 3);
+    struct model_job *job = first_ready(set);
+    struct model_job *any = &jobs[random_below(&source, job_count + 1)];
+    if (random_one_in(&source, 6) && any < jobs + job_count && !is_delivered(any)) {
+        job = any;
+        wanted.id = job->id;
+        wanted.queue_count = 0;
+    }
+    int expected = 0;
+    if (job == NULL)
+        expected = -ETIMEDOUT;
+    else if (has_ended(job))
+        expected = -ENOENT;
+    else if (job->state == HTW_JOB_LEASED)
+        expected = -EALREADY;
+    expect(htw_journal_lease(journal, &wanted, leased, &grant), expected, "htw_journal_lease",
+           job == NULL ? 0 : job->id);
+    expect(grant.result, expected, "told", 0);
+    if (expected != 0)
+        return;
+    if (grant.id != job->id)
+        fail("another job was leased", grant.id, (int64_t)job->id);
+    if (wanted.is_durable || job->state != HTW_JOB_READY)
+        job->stored_attempts = job->attempts;
+    job->is_durable = wanted.is_durable;
+    job->state = HTW_JOB_LEASED;
+}
+
+/* What a step of a job in this state answers. */
+static int answer(const struct model_job *job, enum htw_job_step step) {
+    bool is_leased = job->state == HTW_JOB_LEASED;
+    if (has_ended(job))
+        return -ENOENT;
+    switch (step) {
+    case HTW_JOB_CANCEL:
+    case HTW_JOB_MOVE:
+        return is_leased ? -EALREADY : 0;
+    case HTW_JOB_RELEASE:
+        return is_leased ? 0 : -EALREADY;
+    case HTW_JOB_EXTEND:
+        return is_leased && !is_delivered(job) ? 0 : -EALREADY;
+    case HTW_JOB_KICK:
+        return is_leased || job->state == HTW_JOB_READY ? -EALREADY : 0;
+    default:
+        return 0;
     }
 }
 
-static void open_journal(void) {
-    expect(htw_journal_open(&journal, scheduler, path, &options), 0, "htw_journal_open", 0);
+static bool precedes(const struct model_job *a, const struct model_job *b) {
+    return a->deadline_ns < b->deadline_ns || (a->deadline_ns == b->deadline_ns && a->id < b->id);
+}
+
+static void deliver(void *context, const struct htw_delivery *delivery) {
+    (void)context;
+    struct model_job *job = job_of(delivery->id);
+    if (job == NULL || !is_delivered(job) || job->state > HTW_JOB_READY)
+        fail("delivered, and does not wait", delivery->id, job == NULL ? -1 : job->state);
+    if (delivery->deadline_ns != job->deadline_ns || delivery->deadline_ns > now() ||
+        delivery->late_ns != now() - delivery->deadline_ns ||
+        delivery->lease_end_ns != HTW_NEVER_NS)
+        fail("the times are wrong", delivery->id, delivery->deadline_ns);
+    if (delivery->payload_size != job->size || delivery->key_size != (job->key > 0) ||
+        sum_of(delivery->payload, job->size) != job->sum || delivery->attempt != ++job->attempts ||
+        (job->key > 0 && *(const char *)delivery->key != (char)job->key))
+        fail("delivered with other contents", delivery->id, (int64_t)delivery->attempt);
+    if (options.parallel <= 1 && precedes(job, &last))
+        fail("delivered out of order", delivery->id, 0);
+    if (++in_flight > options.max_in_flight)
+        fail("too many are in flight", delivery->id, (int64_t)in_flight);
+    last = *job;
+    job->state = HTW_JOB_LEASED;
+    job->end_ns = HTW_NEVER_NS;
+    job->is_durable = false;
+    if (keeps || options.history_ns > 0) /* how far the clock is when it is written, is not known */
+        return;
+    htw_journal_done_later(journal, job->id, NULL, NULL);
+    apply_in_model(job, &UPDATE(.step = HTW_JOB_END));
+}
+
+static struct htw_job_update random_update(const struct model_job *job) {
+    struct htw_job_update update =
+        UPDATE(.id = job->id, .deadline_ns = random_deadline(),
+               .step = (enum htw_job_step)random_below(&source, HTW_JOB_EXTEND + 1));
+    if (random_one_in(&source, 2) &&
+        (update.step == HTW_JOB_RELEASE || (update.step == HTW_JOB_EXTEND && !job->is_durable)))
+        update.deadline_ns = INT64_MIN;
+    if (update.step != HTW_JOB_EXTEND && random_one_in(&source, 3)) {
+        update.has_priority = true;
+        update.priority = (uint32_t)random_below(&source, 3);
+    }
+    return update;
+}
+
+static void store(void *arg, int result) {
+    *(int *)arg = result;
+}
+
+/* Two jobs are changed, a third one ends, and one is put: all, or nothing if one of them is impossible. */
+static void change_together(void) {
+    struct htw_job_update updates[2];
+    struct model_job *changed[3];
+    int answers[3], result = 1;
+    size_t at = job_count < 3 ? 0 : (size_t)random_below(&source, job_count - 2);
+    if (job_count < 3 || job_count == JOBS_MAX)
+        return;
+    for (size_t i = 0; i < 3; i++)
+        changed[i] = &jobs[at + i];
+    updates[0] = random_update(changed[0]);
+    updates[1] =
+        UPDATE(.id = changed[1]->id, .step = HTW_JOB_MOVE, .deadline_ns = random_deadline());
+    answers[0] = answer(changed[0], updates[0].step);
+    answers[1] = answer(changed[1], HTW_JOB_MOVE);
+    answers[2] = answer(changed[2], HTW_JOB_END);
+    struct htw_job job = make_job(&jobs[job_count]);
+    const struct htw_journal_change change =
+        CHANGE(.updates = updates, .update_count = 2, .done = &changed[2]->id, .done_count = 1,
+               .jobs = &job, .job_count = 1);
+    expect(htw_journal_apply_later(journal, &change, store, &result), 0, "apply_later", 0);
+    (void)!htw_journal_sync(journal); /* says so if it is lost */
+    if (answers[0] != 0 || answers[1] != 0 || answers[2] != 0) {
+        if (result == 0 || (result != answers[0] && result != answers[1] && result != answers[2]))
+            fail("a change of which a part is impossible", changed[0]->id, result);
+        return;
+    }
+    expect(result, 0, "a change of several parts", changed[0]->id);
+    apply_in_model(changed[0], &updates[0]);
+    apply_in_model(changed[1], &updates[1]);
+    apply_in_model(changed[2], &UPDATE(.step = HTW_JOB_END));
+    jobs[job_count++].id = job.id;
+    settle();
+}
+
+static void update(void) {
+    if (job_count == 0)
+        return;
+    struct model_job *job = &jobs[random_below(&source, job_count)];
+    struct htw_job_update update = random_update(job);
+    int expected = answer(job, update.step);
+    if (random_one_in(&source, 3) && !has_ended(job)) {
+        update.attempt = (uint32_t)(1 + random_below(&source, 3));
+        if (job->state != HTW_JOB_LEASED || update.attempt != job->attempts)
+            expected = -ESTALE;
+    } else if (update.step == HTW_JOB_CANCEL && job->key != 0) {
+        char key = (char)job->key;
+        job = job_with_key(job->key);
+        expected = job == NULL ? -ENOENT : answer(job, HTW_JOB_CANCEL);
+        update.id = 0;
+        update.key = &key;
+        update.key_size = 1;
+        expect(htw_journal_update(journal, &update), expected, "cancelled by key", (uint64_t)key);
+        if (expected == 0)
+            apply_in_model(job, &update);
+        return;
+    }
+    expect(htw_journal_update(journal, &update), expected, "htw_journal_update", job->id);
+    if (expected == 0)
+        apply_in_model(job, &update);
+    if (update.step == HTW_JOB_EXTEND && update.deadline_ns <= now())
+        settle(); /* it ends at once */
+}
+
+/* Which jobs were kicked, the file says: those before all others, if some were buried at once. */
+static void kick(void) {
+    const struct htw_job_update update = { .step = HTW_JOB_KICK };
+    unsigned queue = random_queue();
+    uint32_t count = (uint32_t)random_below(&source, 6), kicked = 0, possible = 0;
+    const struct model_job *first_left = NULL;
+    bool has_buried = false;
+    for (size_t i = 0; i < job_count; i++)
+        has_buried = has_buried || (jobs[i].queue == queue && jobs[i].state == HTW_JOB_BURIED);
+    int state = has_buried ? HTW_JOB_BURIED : HTW_JOB_DELAYED;
+    int result = htw_journal_kick(journal, names[queue], count);
+    for (size_t i = 0; i < job_count; i++) {
+        struct model_job *job = &jobs[i];
+        if (job->queue != queue || job->state != state)
+            continue;
+        possible++;
+        if (peek(job).state == HTW_JOB_READY)
+            kicked++;
+        else if (first_left == NULL || is_listed_before(job, first_left))
+            first_left = job;
+    }
+    expect(kicked, count < possible ? count : possible, "htw_journal_kick", queue);
+    expect(result, kicked, "the answer of htw_journal_kick", queue);
+    for (size_t i = 0; i < job_count; i++) {
+        struct model_job *job = &jobs[i];
+        if (job->queue != queue || job->state != state || peek(job).state != HTW_JOB_READY)
+            continue;
+        if (first_left != NULL && !is_listed_before(job, first_left))
+            fail("kicked before its turn", job->id, 0);
+        apply_in_model(job, &update);
+    }
+}
+
+static void set_policy(void) {
+    struct htw_queue_policy policy = HTW_QUEUE_POLICY_INIT;
+    policy.attempts_max = ATTEMPTS_MAX;
+    policy.initial_ns = HTW_SECOND;
+    policy.cap_ns = HTW_HOUR;
+    expect(htw_journal_set_policy(journal, "b", &policy), 0, "htw_journal_set_policy", 0);
+}
+
+static void keep_or_end(void) {
+    keeps = !keeps;
+}
+
+static void choose_history(void) {
+    options.history_ns = random_one_in(&source, 2) ? 0 : (int64_t)random_below(&source, HTW_DAY);
+}
+
+static void open_program(void) {
+    expect(sqlite3_open(path, &program), SQLITE_OK, "sqlite3_open", 0);
+    sqlite3_busy_timeout(program, 60000);
+    expect(sqlite3_exec(program,
+                        random_one_in(&source, 2) ? "PRAGMA journal_mode = WAL"
+                                                  : "PRAGMA synchronous = OFF",
+                        NULL, NULL, NULL),
+           SQLITE_OK, "the mode of the file", 0);
 }
 
 static void close_journal(void) {
@@ -214,50 +884,121 @@ static void close_journal(void) {
 
 static void open_again(void) {
     close_journal();
-    for (size_t i = 0; i < job_count; i++)
-        if (jobs[i].state == IN_FLIGHT)
-            jobs[i].state = WAITING;
+    if (random_one_in(&source, 4))
+        choose_history();
+    expect(htw_journal_open(&journal, scheduler, path, &options), 0, "htw_journal_open", 0);
+    memset(paused_until_ns, 0, sizeof(paused_until_ns));
     in_flight = 0;
-    open_journal();
+    for (size_t i = 0; i < job_count; i++) {
+        struct model_job *job = &jobs[i];
+        if (has_ended(job))
+            continue;
+        if (job->state == HTW_JOB_LEASED && !job->is_durable)
+            job->state = HTW_JOB_READY;
+        const struct htw_job_info info = peek(job); /* memory may have written them */
+        if (info.attempts < job->stored_attempts || info.attempts > job->attempts)
+            fail("the attempts are wrong after an open", job->id, info.attempts);
+        job->attempts = job->stored_attempts = info.attempts;
+        if (job->state == HTW_JOB_LEASED)
+            job->timeouts = info.timeouts;
+    }
     settle();
+    for (size_t i = 0; i < job_count; i++) { /* the end of a lease is not written */
+        struct model_job *job = &jobs[i];
+        if (has_ended(job) || job->state == HTW_JOB_LEASED)
+            continue;
+        uint32_t timeouts = peek(job).timeouts;
+        if (timeouts > job->timeouts)
+            fail("the ends of leases are wrong after an open", job->id, timeouts);
+        job->timeouts = timeouts;
+    }
 }
 
-static void set_clock(void) {
-    last = NULL;
-    expect(htw_journal_sync(journal), 0, "htw_journal_sync", 0);
-    is_ordered = false;
-    expect(
-        htw_scheduler_set_time(scheduler, START_NS + (int64_t)random_below(&source, 5 * HTW_DAY)),
-        0, "htw_scheduler_set_time", 0);
-    settle();
-    is_ordered = options.parallel <= 1;
-}
-
+/* To a whole tick of the scheduler, so that all is done that is due. */
 static void advance(void) {
     uint64_t most_ns = (uint64_t)(random_one_in(&source, 3) ? HTW_DAY : HTW_MINUTE);
-    expect(htw_journal_sync(journal), 0, "htw_journal_sync", 0);
-    last = NULL;
-    expect(htw_scheduler_advance(scheduler, (int64_t)(random_magnitude(&source) % most_ns)), 0,
-           "htw_scheduler_advance", 0);
-    settle();
+    int64_t delta_ns = (int64_t)(random_magnitude(&source) % most_ns);
+    delta_ns -= delta_ns % HTW_MILLISECOND;
+    last.deadline_ns = INT64_MIN;
+    expect(htw_scheduler_advance(scheduler, delta_ns), 0, "htw_scheduler_advance", 0);
 }
 
-static void step(void) {
-    uint64_t kind = random_below(&source, 40);
-    if (kind == 0)
-        open_again();
-    else if (kind == 1)
-        set_clock();
-    else if (kind < 5)
-        advance();
-    else if (kind < 9)
-        end();
-    else if (kind == 9)
-        keeps = !keeps;
+/* Where there is no room for what they would put, there is none. */
+static void change_rules(void) {
+    unsigned i = (unsigned)random_below(&source, RULES);
+    if (job_count > JOBS_MAX - RECURRED_MAX || random_one_in(&source, 3))
+        remove_rule(i);
     else
-        put();
-    if (in_flight > options.max_in_flight)
-        fail("too many are in flight", 0, (int)in_flight);
+        set_rule(i);
+    list_rules();
+}
+
+static void pause_queue(void) {
+    unsigned queue = random_queue();
+    static const int64_t until_ns[] = { 0, HTW_NEVER_NS, HTW_MINUTE };
+    unsigned i = (unsigned)random_below(&source, 3);
+    paused_until_ns[queue] = until_ns[i] == HTW_MINUTE ? now() + HTW_MINUTE : until_ns[i];
+    expect(htw_journal_pause(journal, names[queue], paused_until_ns[queue]), 0, "htw_journal_pause",
+           0);
+}
+
+static const struct {
+    unsigned weight;
+    void (*take)(void);
+    bool settles_before, settles_after;
+} kinds[] = {
+    { 1, change_rules, false, false },
+    { 1, open_again, false, true },
+    { 1, pause_queue, false, true },
+    { 2, advance, false, true },
+    { 1, keep_or_end, false, false },
+    { 1, kick, false, true },
+    { 2, list, true, false },
+    { 1, list_queues, true, false },
+    { 8, lease, false, false },
+    { 10, update, false, false },
+    { 2, change_together, false, false },
+    { 11, put, false, false },
+};
+
+static void step(void) {
+    for (unsigned i = 0; i < RULES && job_count > JOBS_MAX - RECURRED_MAX; i++)
+        if (rules[i].period_ns != 0)
+            remove_rule(i);
+    unsigned i = 0, number = (unsigned)random_below(&source, 41);
+    while (number >= kinds[i].weight)
+        number -= kinds[i++].weight;
+    if (kinds[i].settles_before)
+        settle();
+    kinds[i].take();
+    if (kinds[i].settles_after)
+        settle();
+}
+
+static int count_blocks(void *context, int columns, char **values, char **column_names) {
+    (void)columns, (void)column_names;
+    *(int *)context = atoi(values[0]);
+    return 0;
+}
+
+/* Without jobs there are no blocks. */
+static void end_all(void) {
+    sqlite3 *connection;
+    int blocks = -1;
+    for (unsigned i = 0; i < RULES; i++)
+        if (rules[i].period_ns != 0)
+            remove_rule(i);
+    for (size_t i = 0; i < job_count; i++)
+        if (!has_ended(&jobs[i]))
+            expect(htw_journal_done(journal, jobs[i].id), 0, "htw_journal_done", jobs[i].id);
+    close_journal();
+    if (options.history_ns == 0 && (sqlite3_open(path, &connection) != SQLITE_OK ||
+                                    sqlite3_exec(connection,
+                                                 options.is_guest ? "SELECT count(*) FROM htw_block"
+                                                                  : "SELECT count(*) FROM block",
+                                                 count_blocks, &blocks, NULL) != SQLITE_OK ||
+                                    sqlite3_close(connection) != SQLITE_OK || blocks != 0))
+        fail("blocks without jobs", 0, blocks);
 }
 
 static void run_history(uint64_t number, uint64_t steps) {
@@ -265,21 +1006,31 @@ static void run_history(uint64_t number, uint64_t steps) {
     source.state = arguments.seed * UINT64_C(1000003) + number;
     job_count = in_flight = 0;
     keeps = false;
+    memset(paused_until_ns, 0, sizeof(paused_until_ns));
+    memset(rules, 0, sizeof(rules));
     options = (struct htw_journal_options)HTW_JOURNAL_OPTIONS_INIT;
-    options.deliver = deliver;
     options.synchronous = HTW_SYNCHRONOUS_NORMAL;
+    options.next_instant = next_instant;
     options.near_ns = random_one_in(&source, 2) ? 0 : 1 + (int64_t)random_below(&source, HTW_HOUR);
-    options.max_memory = random_one_in(&source, 2) ? 0 : 30000 + random_below(&source, 200000);
+    options.max_memory = random_one_in(&source, 2) ? 0 : 30000 + random_below(&source, 100000);
+    options.deliver = random_one_in(&source, 2) ? deliver : NULL;
     options.max_in_flight = random_one_in(&source, 2) ? 100000 : 1 + random_below(&source, 20);
     options.parallel = (uint32_t)random_below(&source, 4);
-    is_ordered = options.parallel <= 1;
+    choose_history();
     scheduler = manual_scheduler(START_NS);
     expect(scheduler != NULL, true, "htw_scheduler_create", 0);
-    open_journal();
+    options.is_guest = random_one_in(&source, 2);
+    options.inbox_ns = options.is_guest ? HTW_NEVER_NS : 0;
+    program = NULL;
+    if (options.is_guest)
+        open_program();
+    expect(htw_journal_open(&journal, scheduler, path, &options), 0, "htw_journal_open", 0);
+    set_policy();
     for (steps_done = 0; steps_done < steps; steps_done++)
         step();
     settle();
-    close_journal();
+    end_all();
+    sqlite3_close(program);
     htw_scheduler_destroy(scheduler);
 }
 

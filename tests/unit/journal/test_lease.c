@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_lease.c - requests for jobs of queues: when they are told, and what. (States and steps: model_queues.c.) */
+/* test_lease.c - requests for jobs of queues: when they are told, and what. (States and steps: model_journal.c.) */
 #include "journal_fixture.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_rows.c - the rows of the tables, below the journal: the places of jobs, the blocks of their ids, queues. (Jobs that are put,
- * moved and removed in any order: model_queues.c, which also checks the tables.)
+ * moved and removed in any order: model_journal.c, which also checks the tables.)
  */
 /* holds: journal-14b */
 #include "../../../src/journal/blocks.h"
