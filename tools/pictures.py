@@ -35,8 +35,8 @@ def requests(seconds, random_of):
 
 def draw_wheel(program, folder):
     lines = "\n".join(requests(12, random.Random(18))) + "\n"
-    subprocess.run([program, "draw", "--svg", "--at", "12s", "--output", folder / "wheel.svg"],
-                   input=lines, text=True, check=True)
+    with open(folder / "wheel.svg", "wb") as picture:
+        subprocess.run([program, "draw", "--svg", "--at", "12s"], input=lines.encode(), stdout=picture, check=True)
 
 
 def recorded():

@@ -11,7 +11,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 #define HTW__SAFE_FILE_BUFFER ((size_t)64 * 1024)
@@ -61,20 +60,5 @@ void htw__safe_file_remove(const struct htw__safe_file *file);
 
 /* Closes the descriptor, if it is still open, and frees the names; deletes nothing. */
 void htw__safe_file_close(struct htw__safe_file *file);
-
-/* The output of `htw draw` and `htw replay`: gathered in memory, then written at once. */
-struct htw__save {
-    FILE *stream; /* to write to */
-    char *bytes;
-    size_t size;
-};
-
-/* Returns 0 or a negative errno. */
-int htw__save_begin(struct htw__save *save);
-
-/* Replaces the file `path` by what was written, whole or not at all; NULL: writes it to standard output.
- * If the input has errors, what was written lacks something: then a file stays as it is, and a message says so.
- * Returns 0 or a negative errno. To be called in any case after htw__save_begin() has succeeded. */
-int htw__save_end(struct htw__save *save, const char *path, bool input_has_errors);
 
 #endif /* HTW_KIT_SAFE_FILE_H */

@@ -3,14 +3,13 @@
 #include "flight.h"
 
 #include "../kit/command_line.h"
-#include "../kit/safe_file.h"
 #include "../kit/terminal.h"
 
 #include <getopt.h>
 #include <string.h>
 
 struct options {
-    const char *html;    /* NULL: a table */
+    bool html;           /* a page, not a table */
     const char *title;   /* NULL: one of the command's own */
     const char *monitor; /* NULL: the input is a file */
 };
@@ -18,10 +17,9 @@ struct options {
 #define AT(member) HTW__OPTION_AT(struct options, member)
 
 static const struct htw__option rows[] = {
-    { 'o', "html", "FILE", htw__set_word, AT(html),
-      .help = "replace FILE by a page for a browser; `-`: write it to standard\n"
-              "output. It needs no network, and no other file. Errors of the\n"
-              "input leave FILE as it was" },
+    { 'H', "html", NULL, htw__set_flag, AT(html),
+      .help = "write a page for a browser, which needs no network and no other\n"
+              "file" },
     { 'm', "monitor", "PROGRAM", htw__set_word, AT(monitor),
       .help = "instead of a FILE, the flight record of a running program: the\n"
               "number of its process, or the path of its socket" },
@@ -46,31 +44,20 @@ static const struct htw__command_line line = {
     .option_count = sizeof(rows) / sizeof(rows[0]),
 };
 
-static int save(const struct options *options, const struct htw__flight *flight) {
-    struct htw__save save;
-    int error = htw__save_begin(&save), write_error = 0;
-    if (error != 0)
-        return error;
-    if (options->html != NULL)
-        write_error = htw__page_write(save.stream, flight, options->title);
-    else
-        write_error = htw__flight_table_write(save.stream, flight);
-    bool is_file = options->html != NULL && strcmp(options->html, "-") != 0;
-    error = htw__save_end(&save, is_file ? options->html : NULL, write_error != 0);
-    return error != 0 ? error : write_error;
-}
-
 static int replay(const struct options *options, char *name) {
     struct htw__flight flight;
     htw__flight_init(&flight);
     bool is_read = options->monitor != NULL ? htw__flight_fetch(&flight, options->monitor)
                                             : htw__flight_read(&flight, name);
-    int error = is_read ? save(options, &flight) : 0;
+    int error = 0;
+    if (is_read && options->html)
+        error = htw__page_write(stdout, &flight, options->title);
+    else if (is_read)
+        error = htw__flight_table_write(stdout, &flight);
     if (error != 0)
-        htw__terminal_error("%s: %s", options->html == NULL ? "standard output" : options->html,
-                            strerror(-error));
+        htw__terminal_error("%s", strerror(-error));
     htw__flight_fini(&flight);
-    return is_read && error == 0 ? 0 : HTW__EXIT_FAILED;
+    return is_read && error == 0 && htw__terminal_flush() ? 0 : HTW__EXIT_FAILED;
 }
 
 int htw__replay_command(int argc, char *argv[]) {

@@ -4,25 +4,13 @@
 
 #include "../../programs/draw/draw.h"
 
+#include <htw/scheduler.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { HEAD_BYTES = 2 };
-
-/* The first byte sets the tick, the size of the wheel and the separator. `name` is where the path goes. */
-static void set_options(const uint8_t *data, size_t size, struct htw__run_options *options,
-                        char *name[1]) {
-    static const int64_t ticks_ns[] = { 1,          7,           1000,           1000000,
-                                        1000000000, 60000000000, 86400000000000, 999999999 };
-    htw__run_options_init(options);
-    name[0] = (char *)(uintptr_t)fuzz_file(data + HEAD_BYTES, size - HEAD_BYTES);
-    options->names = name;
-    options->start_ns = 1700000000 * HTW_SECOND + 5;
-    options->tick_ns = ticks_ns[data[0] & 7];
-    options->wheel_size = 2u << (data[0] >> 3 & 7);
-    options->separator = data[0] & 64 ? '\0' : '\n';
-}
 
 /* An SVG picture has one size, whatever is in the wheel, and nothing of the input. */
 static void check_picture(const struct htw__run *run) {
@@ -31,7 +19,7 @@ static void check_picture(const struct htw__run *run) {
     FILE *stream = open_memstream(&text, &size);
     if (stream == NULL)
         fuzz_fail("no memory");
-    htw__picture_write(run->wheel, run->options->tick_ns, stream);
+    htw__picture_write(run->wheel, run->tick_ns, stream);
     fclose(stream);
     FUZZ_CHECK(size < 1 << 20 && strlen(text) == size);
     FUZZ_CHECK(memcmp(text, "<svg ", 5) == 0 && strcmp(text + size - 7, "</svg>\n") == 0);
@@ -39,18 +27,21 @@ static void check_picture(const struct htw__run *run) {
     free(text);
 }
 
-/* The second byte: how far time goes on after the lines. */
+/* The first byte sets the tick, the size of the wheel and the separator; the second one, how far time goes on after the lines. */
 static void run(const uint8_t *data, size_t size) {
-    struct htw__run_options options;
-    struct htw__run run;
-    char *name[1];
+    static const int64_t ticks_ns[] = { 1,          7,           1000,           1000000,
+                                        1000000000, 60000000000, 86400000000000, 999999999 };
     if (size < HEAD_BYTES)
         return;
-    set_options(data, size, &options, name);
-    options.until_ns = ((INT64_C(1) << (data[1] >> 3)) - 1) * HTW_SECOND;
-    if (htw__run_init(&run, &options) != 0 || htw__run_read(&run) != 0)
+    char *name = (char *)(uintptr_t)fuzz_file(data + HEAD_BYTES, size - HEAD_BYTES);
+    struct htw__run run = { .tick_ns = ticks_ns[data[0] & 7],
+                            .wheel_size = 2u << (data[0] >> 3 & 7),
+                            .separator = data[0] & 64 ? '\0' : '\n',
+                            .until_ns = ((INT64_C(1) << (data[1] >> 3)) - 1) * HTW_SECOND,
+                            .has_time = true,
+                            .start_ns = 1700000000 * HTW_SECOND + 5 };
+    if (htw__run_lines(&run, &name, 1) != 0)
         fuzz_fail("no memory");
-    htw__run_advance(&run, options.until_ns);
     (void)htw_wheel_next(run.wheel);
     FUZZ_CHECK(htw_wheel_check(run.wheel) == 0);
     check_picture(&run);
