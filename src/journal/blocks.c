@@ -187,10 +187,8 @@ void htw__blocks_begin(struct htw__blocks *self) {
 }
 
 /* Those that were swept are still in the ring: nothing was added after that. */
-void htw__blocks_undo(struct htw__blocks *self, bool is_whole) {
+void htw__blocks_undo(struct htw__blocks *self) {
     memset(self->known, 0, sizeof(self->known));
-    if (!is_whole)
-        return;
     self->count += (self->first - self->begun) % HTW__BLOCKS_EMPTY;
     self->first = self->begun;
 }

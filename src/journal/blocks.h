@@ -73,7 +73,7 @@ int htw__blocks_sweep(struct htw__database *self, size_t rest);
 
 void htw__blocks_begin(struct htw__blocks *self);
 
-/* The transaction, or a part of it, is undone. */
-void htw__blocks_undo(struct htw__blocks *self, bool is_whole);
+/* The transaction is undone. */
+void htw__blocks_undo(struct htw__blocks *self);
 
 #endif /* HTW_SRC_JOURNAL_BLOCKS_H */

@@ -67,7 +67,7 @@ struct htw__change {
     const struct htw__work *work; /* NULL: it is a caller's */
     sem_t *finished;              /* of a caller that waits; NULL: none */
     int result;                   /* as far as it is known */
-    bool is_refused;              /* before it was written */
+    bool is_refused;              /* whatever becomes of the transaction */
     int64_t queued_ns;
     struct htw__step *steps;
     size_t step_count;

@@ -135,28 +135,20 @@ static bool batch_frees(const struct htw__change *batch) {
     return frees;
 }
 
-/* Writes a change wholly or not at all. 0, also if the change is not possible; otherwise the whole
-   batch has failed. */
+/* 0, also if the change is not possible and nothing of it was written; otherwise the whole transaction has failed. */
 static int write_change(struct htw_journal *journal, struct htw__change *change) {
-    struct htw__database *database = &journal->database;
-    bool has_key = change->jobs != NULL && change->jobs->has_key;
-    bool needs_savepoint = parts_of(change) > 1 || has_key ||
-                           (change->step_count > 0 && !htw__step_ends(&change->steps[0]));
-    int error = needs_savepoint ? htw__database_savepoint(database) : 0;
-    if (error != 0)
-        return error;
-    error = write_parts(journal, change);
-    if (error != 0 && !is_of_one_change(error))
-        return error;
-    change->result = error;
-    htw__queues_end_change(&journal->changed, error == 0);
-    return needs_savepoint ? htw__database_savepoint_end(database, error == 0) : 0;
+    struct sqlite3 *connection = journal->database.connection;
+    int before = sqlite3_total_changes(connection);
+    int error = write_parts(journal, change);
+    if (is_of_one_change(error))
+        change->result = error;
+    return change->result != 0 && sqlite3_total_changes(connection) == before ? 0 : error;
 }
 
-/* 0: what has a `result` of 0 is durable. Otherwise nothing has changed, or the database is
-   distrusted. `ret_commits` says whether there was a transaction. */
+/* 0: what has a `result` of 0 is durable. Otherwise nothing has changed, or the database is distrusted. `ret_half` receives
+   a change that turned out not to be possible when a part of it was written. */
 static int write_batch(struct htw_journal *journal, struct htw__change *batch, uint64_t next_id,
-                       bool *ret_commits) {
+                       struct htw__change **ret_half) {
     struct htw__database *database = &journal->database;
     bool has_begun = false;
     int error = 0;
@@ -168,12 +160,13 @@ static int write_batch(struct htw_journal *journal, struct htw__change *batch, u
         has_begun = true;
         if (error == 0)
             error = write_change(journal, change);
+        if (error != 0 && change->result != 0)
+            *ret_half = change;
     }
-    if (has_begun && error == 0)
-        error = htw__queues_write(&journal->changed, database);
-    *ret_commits = has_begun && error == 0;
     if (!has_begun)
         return 0;
+    if (error == 0)
+        error = htw__queues_write(&journal->changed, database);
     if (error != 0) {
         htw__database_rollback(database);
         return error;
@@ -181,7 +174,6 @@ static int write_batch(struct htw_journal *journal, struct htw__change *batch, u
     error = htw__database_commit(database, next_id, batch_frees(batch));
     if (error == 0)
         return 0;
-    *ret_commits = false;
     char sentence[HTW__JOURNAL_SENTENCE];
     snprintf(sentence, sizeof(sentence), "%s", htw_journal_error());
     htw__database_rollback(database);
@@ -213,12 +205,12 @@ static void forget_try(struct htw_journal *journal, struct htw__change *batch) {
 
 /* Where there is no space, once more when the log was copied and begins again. */
 static int write_twice(struct htw_journal *journal, struct htw__change *batch, uint64_t next_id,
-                       bool *ret_commits) {
-    int error = write_batch(journal, batch, next_id, ret_commits);
+                       struct htw__change **ret_half) {
+    int error = write_batch(journal, batch, next_id, ret_half);
     if (error != -ENOSPC || !htw__room_regain(&journal->database))
         return error;
     forget_try(journal, batch);
-    return write_batch(journal, batch, next_id, ret_commits);
+    return write_batch(journal, batch, next_id, ret_half);
 }
 
 /* ---- after: under the lock */
@@ -279,7 +271,7 @@ static void keep_error(struct htw_journal *journal, const struct htw__change *ch
 }
 
 static void finish(struct htw_journal *journal, struct htw__change *change, int error) {
-    if (error != 0 && change->result == 0)
+    if (error != 0 && !change->is_refused)
         change->result = error;
     journal->queued--;
     journal->queued_jobs -= change->job_count;
@@ -382,42 +374,62 @@ static void settle_batch(struct htw_journal *journal, struct htw__change *batch,
     htw__mutex_lock(&journal->mutex);
 }
 
-/* The second half of a list of two or more. */
-static struct htw__change *split(struct htw__change *batch) {
-    struct htw__change *middle = batch, *end = batch->next->next;
-    for (; end != NULL && end->next != NULL; end = end->next->next)
-        middle = middle->next;
-    struct htw__change *half = middle->next;
-    middle->next = NULL;
-    return half;
+/* The list ends in its middle, or before a change that is half made; if that is the first, behind it. Returns the rest. */
+static struct htw__change *split(struct htw__change *batch, const struct htw__change *half) {
+    struct htw__change *last = batch;
+    if (half == NULL)
+        for (const struct htw__change *end = batch->next->next; end != NULL && end->next != NULL;
+             end = end->next->next)
+            last = last->next;
+    else
+        while (half != batch && last->next != half)
+            last = last->next;
+    struct htw__change *rest = last->next;
+    last->next = NULL;
+    return rest;
 }
 
-/* In one transaction; where there is no space, each half in one of its own, so that a put that needs space fails alone.
-   Without the lock. */
-static void commit_batch(struct htw_journal *journal, struct htw__change *batch, uint64_t next_id,
-                         bool has_failed) {
-    bool commits = false;
-    int64_t begin_ns = htw__clock_monotonic_ns();
-    int error = has_failed ? htw__journal_fail_as(-EIO, journal->failure)
-                           : write_twice(journal, batch, next_id, &commits);
-    if (error == -ENOSPC && batch->next != NULL && !journal->database.is_distrusted &&
-        !journal->database.is_guest) {
-        forget_try(journal, batch);
-        struct htw__change *half = split(batch);
-        commit_batch(journal, batch, next_id, false);
-        commit_batch(journal, half, next_id, journal->database.is_distrusted);
-        return;
-    }
+static void settle_try(struct htw_journal *journal, struct htw__change *batch, int64_t begin_ns,
+                       bool commits, int error) {
     if (commits)
         htw__histogram_record(&journal->commit_ns,
                               (uint64_t)(htw__clock_monotonic_ns() - begin_ns));
     HTW__PROBE4(journal_commit, journal, commits, begin_ns, error);
     htw__mutex_lock(&journal->mutex);
-    if (journal->database.is_distrusted && !has_failed)
+    if (journal->database.is_distrusted)
         htw__journal_stop(journal);
     journal->stats.commits += commits;
     settle_batch(journal, batch, error);
     htw__mutex_unlock(&journal->mutex);
+}
+
+/*
+ * In one transaction. Where there is no space, each half in one of its own, so that a put that needs space fails alone; and
+ * where a change is half made, those before it, and it alone, which then is refused. Without the lock.
+ */
+static void commit_batch(struct htw_journal *journal, struct htw__change *batch, uint64_t next_id,
+                         bool has_failed) {
+    struct htw__change *rest = NULL;
+    for (; batch != NULL; batch = rest) {
+        const struct htw__database *database = &journal->database;
+        struct htw__change *half = NULL;
+        int64_t begin_ns = htw__clock_monotonic_ns();
+        uint64_t before = database->generation;
+        int error = has_failed ? htw__journal_fail_as(-EIO, journal->failure)
+                               : write_twice(journal, batch, next_id, &half);
+        rest = NULL;
+        if (half == NULL && (error != -ENOSPC || batch->next == NULL || database->is_guest ||
+                             database->is_distrusted)) {
+            settle_try(journal, batch, begin_ns, error == 0 && database->generation != before,
+                       error);
+            continue;
+        }
+        batch->is_refused = batch->is_refused || half == batch;
+        forget_try(journal, batch);
+        rest = split(batch, half);
+        commit_batch(journal, batch, next_id, false);
+        has_failed = database->is_distrusted;
+    }
 }
 
 void htw__commit_queue(struct htw_journal *journal) {

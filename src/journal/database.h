@@ -31,9 +31,6 @@
     S(BEGIN, "BEGIN IMMEDIATE")                                                                    \
     S(COMMIT, "COMMIT")                                                                            \
     S(ROLLBACK, "ROLLBACK")                                                                        \
-    S(SAVEPOINT, "SAVEPOINT change")                                                               \
-    S(RELEASE, "RELEASE change")                                                                   \
-    S(ROLLBACK_TO, "ROLLBACK TO change")                                                           \
     S(SET_META, "UPDATE @meta SET jobs=?,keyed=?,next_sequence=?,generation=?,moved=?,last_put=? " \
                 "WHERE one=1 AND generation=?")                                                    \
     S(READ_META,                                                                                   \
@@ -156,10 +153,10 @@ struct htw__database {
     /* Under the lock of the journal, once that has one. */
     unsigned char mark[HTW_JOURNAL_MARK_MAX];
     size_t mark_size;
-    /* Of the transaction that is open, and at its savepoint. */
+    /* Of the transaction that is open. */
     struct htw__added {
         int64_t jobs, keyed, moved, last_put_us, inbox;
-    } added, saved;
+    } added;
     uint64_t from_inbox; /* jobs that have left the inbox, and are to be counted */
     struct htw__blocks blocks;
     struct htw__log log;
@@ -216,10 +213,6 @@ void htw__database_rollback(struct htw__database *self);
  * that failed, of which a complete copy may be at the end of the log, by writing over it. 0, or the error of that.
  */
 int htw__database_settle(struct htw__database *self, uint64_t next_id);
-
-/* A part of a transaction that can be undone alone. */
-int htw__database_savepoint(struct htw__database *self);
-int htw__database_savepoint_end(struct htw__database *self, bool keep);
 
 /* ---- the mark */
 

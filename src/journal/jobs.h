@@ -52,12 +52,11 @@ struct htw__queue {
     bool is_stored;    /* has a row in the file, as of the last commit */
     bool is_used;      /* it has, or had, jobs that are not mere delays */
 
-    struct htw__queue_counts counts;              /* in the file, as of the last commit */
-    struct htw__queue_counts apart;               /* by how much memory knows better */
-    struct htw__queue_counts added;               /* in the transaction that is open */
-    struct htw__queue_counts added_by_change;     /* of which the change that is being written */
-    struct htw__queue *next_touched, *next_dirty; /* by that change, by the transaction */
-    bool is_touched, is_dirty;
+    struct htw__queue_counts counts; /* in the file, as of the last commit */
+    struct htw__queue_counts apart;  /* by how much memory knows better */
+    struct htw__queue_counts added;  /* in the transaction that is open */
+    struct htw__queue *next_dirty;   /* of those that it has changed */
+    bool is_dirty;
 
     struct htw__heap ready;   /* READY */
     struct htw__link crowded; /* among those of struct htw__jobs */

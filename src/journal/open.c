@@ -65,7 +65,6 @@ static int set_up_connection(struct htw__database *self) {
                       : self->is_guest                            ? "PRAGMA synchronous = EXTRA"
                                                                   : "PRAGMA synchronous = FULL");
     return error == 0 ? execute(self, "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192;"
-                                      /* what a savepoint keeps goes to no file */
                                       "PRAGMA temp_store = MEMORY;"
                                       "PRAGMA cell_size_check = ON")
                       : error;

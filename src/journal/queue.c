@@ -246,42 +246,26 @@ int htw__queues_load(struct htw__queues *queues, const struct htw__queue_row *ro
 
 /* ---- counts */
 
-static void touch(struct htw__queues_changed *changed, struct htw__queue *queue) {
-    if (queue->is_touched)
+static void note_change(struct htw__queues_changed *changed, struct htw__queue *queue) {
+    if (queue->is_dirty)
         return;
-    queue->is_touched = true;
-    queue->next_touched = changed->touched;
-    changed->touched = queue;
+    queue->is_dirty = true;
+    queue->next_dirty = changed->first;
+    changed->first = queue;
 }
 
 void htw__queue_count(struct htw__queues_changed *changed, struct htw__queue *queue,
                       enum htw_job_state state, int by) {
     if (state == HTW_JOB_DELAYED && queue->number == HTW__QUEUE_DEFAULT)
         return; /* it is what is left of all jobs */
-    queue->added_by_change.of[state] += by;
-    touch(changed, queue);
+    queue->added.of[state] += by;
+    note_change(changed, queue);
 }
 
 void htw__queue_set_policy(struct htw__queues_changed *changed, struct htw__queue *queue,
                            const struct htw_queue_policy *policy) {
     queue->new_policy = policy;
-    touch(changed, queue);
-}
-
-void htw__queues_end_change(struct htw__queues_changed *changed, bool keep) {
-    struct htw__queue *queue;
-    while ((queue = changed->touched) != NULL) {
-        changed->touched = queue->next_touched;
-        queue->is_touched = false;
-        if (keep)
-            add_counts(&queue->added, &queue->added_by_change);
-        queue->added_by_change = (struct htw__queue_counts) { { 0 } };
-        if (!keep || queue->is_dirty)
-            continue;
-        queue->is_dirty = true;
-        queue->next_dirty = changed->dirty;
-        changed->dirty = queue;
-    }
+    note_change(changed, queue);
 }
 
 static int write_queue(struct htw__queue *queue, struct htw__database *database) {
@@ -308,7 +292,7 @@ int htw__queues_write(struct htw__queues_changed *changed, struct htw__database 
     int error = 0;
     if (database->is_in_memory)
         return 0;
-    for (struct htw__queue *queue = changed->dirty; queue != NULL && error == 0;
+    for (struct htw__queue *queue = changed->first; queue != NULL && error == 0;
          queue = queue->next_dirty)
         error = write_queue(queue, database);
     return error;
@@ -317,9 +301,8 @@ int htw__queues_write(struct htw__queues_changed *changed, struct htw__database 
 void htw__queues_end_transaction(struct htw__queues *queues, struct htw__queues_changed *changed,
                                  bool keep) {
     struct htw__queue *queue;
-    htw__queues_end_change(changed, keep);
-    while ((queue = changed->dirty) != NULL) {
-        changed->dirty = queue->next_dirty;
+    while ((queue = changed->first) != NULL) {
+        changed->first = queue->next_dirty;
         queue->is_dirty = false;
         if (keep) {
             add_counts(&queue->counts, &queue->added);

@@ -85,15 +85,12 @@ void htw__queue_stats(const struct htw__queues *queues, const struct htw__queue 
 
 /* The queues of a transaction that have changed. */
 struct htw__queues_changed {
-    struct htw__queue *touched, *dirty;
+    struct htw__queue *first;
 };
 
 /* A job comes to be in this state in the file (`by` 1), or is no longer (-1). */
 void htw__queue_count(struct htw__queues_changed *changed, struct htw__queue *queue,
                       enum htw_job_state state, int by);
-
-/* The change is made, or undone. */
-void htw__queues_end_change(struct htw__queues_changed *changed, bool keep);
 
 /* The queue receives another policy, which must stay until the end of the transaction. */
 void htw__queue_set_policy(struct htw__queues_changed *changed, struct htw__queue *queue,

@@ -57,12 +57,11 @@ static void count_put(struct htw__database *self, const struct htw__job_row *row
 }
 
 int htw__database_insert(struct htw__database *self, uint64_t id, const struct htw__job_row *row) {
-    int error = htw__blocks_use(self, id, htw__database_where_put(row).place);
-    if (error == 0)
-        error = insert_row(self, id, row);
-    if (error == 0)
-        count_put(self, row);
-    return error;
+    int error = insert_row(self, id, row);
+    if (error != 0)
+        return error;
+    count_put(self, row);
+    return htw__blocks_use(self, id, htw__database_where_put(row).place);
 }
 
 /* ---- reading a job */

@@ -96,7 +96,7 @@ void htw__database_rollback(struct htw__database *self) {
         (void)sqlite3_reset(self->statements[HTW__ROLLBACK]);
     }
     self->added = (struct htw__added) { .last_put_us = self->last_put_us };
-    htw__blocks_undo(&self->blocks, true);
+    htw__blocks_undo(&self->blocks);
 }
 
 int htw__database_settle(struct htw__database *self, uint64_t next_id) {
@@ -113,21 +113,6 @@ int htw__database_settle(struct htw__database *self, uint64_t next_id) {
     else
         htw__database_rollback(self);
     return error;
-}
-
-int htw__database_savepoint(struct htw__database *self) {
-    self->saved = self->added;
-    return htw__statement_step(self, HTW__SAVEPOINT);
-}
-
-int htw__database_savepoint_end(struct htw__database *self, bool keep) {
-    int error = 0;
-    if (!keep) {
-        self->added = self->saved;
-        htw__blocks_undo(&self->blocks, false);
-        error = htw__statement_step(self, HTW__ROLLBACK_TO);
-    }
-    return error == 0 ? htw__statement_step(self, HTW__RELEASE) : error;
 }
 
 /* ---- closing */
