@@ -14,7 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-C_LIKE = {'.c', '.h', '.cc', '.cpp', '.hpp', '.java', '.rs', '.go', '.js', '.css', '.pml', '.bt', '.html', '.ts'}
+C_LIKE = {'.c', '.h', '.cc', '.cpp', '.hpp', '.java', '.rs', '.go', '.js', '.css', '.bt', '.html', '.ts'}
 HASH_LIKE = {'.py', '.pyi', '.sh', '.rb', '.php', '.build', '.toml', '.yml', '.map', '.cmake', '.txt', '.in', '.ini',
              '.bash', '.fish', '.spec', '.nix'}
 NOT_CODE = {'bindings/rust/htw-sys/src/bindings.rs', 'tests/weight.txt'}

@@ -29,7 +29,6 @@ help_test() {
   stress [SECONDS]  each stress test for 60 seconds, or SECONDS
   soak [MINUTES [--only NAME,...] [--seed N]]
                     the programs under mixed load for 30 minutes, or MINUTES (tests/soak)
-  proof [--long]    spin tries every execution of small models (tests/proof)
   journal-crash [ROUNDS [SEED]]
                     kill a process that uses a journal 500 times, or ROUNDS
   journal-scale [JOBS [MS]]
@@ -244,11 +243,6 @@ verb_soak() {
     # shellcheck disable=SC2086 # a list of words
     compile soak $targets
     "$python" tests/soak/soak.py build/soak --minutes "$minutes" "$@"
-}
-
-verb_proof() {
-    need spin
-    "$python" tests/proof/proof.py "$@"
 }
 
 # One search a core at a time; each prints a line for each depth.
