@@ -3,7 +3,8 @@
 """What the documents say of the tree is so: the programs that the README shows stand in examples/
 (which are built and run), the page of the examples lists each, and calls that it makes, links lead somewhere, the C++ that
 docs/cpp.md shows is in its tests, what the documents call by name is declared, each promise of
-docs/guarantees.md has a test, and the plots of docs/pictures show the recorded figures.
+docs/guarantees.md has a test, sizes are those that the tests of the purgatory assert, htw_strerror() knows each error that
+the library names, and the plots of docs/pictures show the recorded figures.
 
 usage: docs.py ROOT
 """
@@ -78,6 +79,25 @@ errors += [f"docs/guarantees.md: no test holds {name}" for name in promises if n
 errors += [f"{test}: docs/guarantees.md has no promise {name}" for name in tests if name not in promises for test in tests[name]]
 if not promises or len(promises) != len(set(promises)):
     errors.append("docs/guarantees.md has no promises, or one twice")
+
+# Where the size of a struct is said, and how.
+sizes = dict(re.findall(r"assert_int_equal\(sizeof\(struct (\w+)\), (\d+)\)", (root / "tests/unit/purgatory/test_keys.c").read_text()))
+for name, sentence, what in [
+        ("include/htw/purgatory.h", r"or touched\. (\d+) bytes with 64-bit pointers", "htw_request"),
+        ("docs/purgatory.md", r"six keys takes (\d+) bytes in your struct", "htw_request"),
+        ("docs/architecture.md", r"request of the purgatory is (\d+) bytes", "htw_request"),
+        ("include/htw/purgatory.h", r"0 means 4096\. Each takes (\d+) bytes", "htw__purgatory_shard"),
+        ("docs/decisions.md", r"Hence 4096 shards of (\d+) bytes", "htw__purgatory_shard"),
+        ("include/htw/purgatory.h", r"Memory: (\d+) bytes\. Requests that wait need none", "htw_threshold"),
+        ("docs/purgatory.md", r"A threshold takes (\d+) bytes", "htw_threshold")]:
+    if re.findall(sentence, re.sub(r"\s+(\* )?", " ", (root / name).read_text())) != [sizes[what]]:
+        errors.append(f"{name}: a {what} is {sizes[what]} bytes, and that is not said: {sentence}")
+
+named = set(re.findall(r"-(E[A-Z]+)\b", headers + "".join(path.read_text() for path in (root / "src").rglob("*.[ch]"))))
+known = re.findall(r"case -(E[A-Z]+):", (root / "src/base/base.c").read_text())
+errors += [f"htw_strerror() does not know {name}" for name in sorted(named - set(known))]
+if not {"EINVAL", "ENOMEM", "EIO"} <= named:
+    errors.append("the errors of the library are not found")
 
 # The tables of tests/fuzz/README.md have a row for each fuzzer.
 fuzzers = sorted(path.stem for path in (root / "tests/fuzz").glob("fuzz_*.c"))

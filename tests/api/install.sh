@@ -1,9 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Installs to a fresh prefix and builds programs outside the tree against the shared and the static
-# library: with pkg-config alone, CMake and Meson, in C and in C++ with htw.hpp, with each compiler that
-# is there; then again where the prefix has been moved to.
-# The calendar, the journal and the monitor, where they were built, likewise in C.
+# Installs to a fresh prefix and builds programs outside the tree against it in all ways (consumer/build.sh); then again
+# where the prefix has been moved to.
 # usage: install.sh SOURCE_ROOT [MESON_OPTION]...
 set -eu
 work=$(mktemp -d)
@@ -12,108 +10,10 @@ trap 'rm -rf "$work"' EXIT
 unset CFLAGS CXXFLAGS LDFLAGS PKG_CONFIG_PATH CMAKE_PREFIX_PATH LD_LIBRARY_PATH
 root=$1
 shift
-consumer=$root/tests/api/consumer
-
-has() {
-    command -v "$1" >"$work/found" || { echo "NOT TESTED: $1 is not installed"; return 1; }
-}
 
 # quiet COMMAND...: what it prints shows only where it fails.
 quiet() {
     "$@" >"$work/log" 2>&1 || { cat "$work/log"; echo "failed: $*"; return 1; }
-}
-
-# runs PROGRAM KIND: the consumer works, and uses the library that it is meant to.
-runs() {
-    [ "$("./$1")" = "$version" ] || { echo "$1 is not of version $version"; exit 1; }
-    used=$(ldd "./$1" | sed -n 's/^.*libhtw[^ ]* => \([^ ]*\) .*/\1/p')
-    case $2 in
-    shared) [ "$used" = "$prefix/lib/libhtw.so.${version%.*}" ] ;;
-    static) [ -z "$used" ] ;;
-    esac || { echo "$1, which is to be $2, uses: $used"; exit 1; }
-}
-
-# runs_own LIBRARY PROGRAM KIND: of a library beside libhtw.
-runs_own() {
-    [ "$("./$2")" = "$version" ] || { echo "$2 is not of version $version"; exit 1; }
-    used=$(ldd "./$2" | sed -n 's/^.*libhtw[^ ]* => \([^ ]*\) .*/\1/p' | LC_ALL=C sort | tr '\n' ' ')
-    case $3 in
-    shared) [ "$used" = "$prefix/lib/libhtw-$1.so.${version%.*} $prefix/lib/libhtw.so.${version%.*} " ] ;;
-    static) [ -z "$used" ] ;;
-    esac || { echo "$2, which is to be $3, uses: $used"; exit 1; }
-}
-
-own_with_pkg_config() {
-    for library in $own; do
-        for kind in shared static; do
-            flags=$(pkg-config --cflags --libs "htw-$library")
-            [ "$kind" = shared ] ||
-                flags=$(pkg-config --static --cflags --libs "htw-$library" |
-                    sed "s/-lhtw-$library/-l:libhtw-$library.a/; s/-lhtw /-l:libhtw.a /")
-            # shellcheck disable=SC2086 # words
-            gcc -std=c11 -Wall -Wextra -Werror -pedantic -o "$library.$kind" "$consumer/$library.c" $flags
-            LD_LIBRARY_PATH=$prefix/lib runs_own "$library" "$library.$kind" "$kind"
-        done
-        echo "ok pkg-config of the $library"
-    done
-}
-
-with_pkg_config() {
-    own_with_pkg_config
-    for compiler in gcc clang g++ clang++; do
-        has "$compiler" || continue
-        case $compiler in
-        *++) source=consumer.cc standard=c++17 ;;
-        *) source=consumer.c standard=c11 ;;
-        esac
-        # shellcheck disable=SC2046 # words
-        "$compiler" "-std=$standard" -Wall -Wextra -Werror -pedantic -c -o consumer.o \
-            "$consumer/$source" $(pkg-config --cflags htw)
-        for kind in shared static; do
-            flags=$(pkg-config --libs htw)
-            [ "$kind" = shared ] ||
-                flags=$(pkg-config --static --libs htw | sed 's/-lhtw/-l:libhtw.a/')
-            # shellcheck disable=SC2086 # words
-            "$compiler" -o "$kind" consumer.o $flags
-            LD_LIBRARY_PATH=$prefix/lib runs "$kind" "$kind"
-            echo "ok pkg-config $compiler $kind"
-        done
-    done
-}
-
-with_cmake() {
-    has cmake || return 0
-    for compilers in gcc/g++ clang/clang++; do
-        { has "${compilers%/*}" && has "${compilers#*/}"; } || continue
-        rm -rf cmake
-        CMAKE_PREFIX_PATH=$prefix quiet cmake -G Ninja -S "$consumer" -B cmake \
-            -DCMAKE_C_COMPILER="${compilers%/*}" -DCMAKE_CXX_COMPILER="${compilers#*/}" \
-            -DACCEPTED="$accepted" -DREFUSED="$refused" -DOWN="$own_list" || exit 1
-        quiet cmake --build cmake || exit 1
-        for language in c cc; do
-            for kind in shared static; do
-                runs "cmake/$language.$kind" "$kind" # finds the library by itself
-            done
-        done
-        for library in $own; do
-            runs_own "$library" "cmake/$library.shared" shared
-            runs_own "$library" "cmake/$library.static" static
-        done
-        [ "$(cat cmake/version)" = "${version%~dev}" ] || { cat cmake/version; exit 1; }
-        echo "ok CMake $compilers"
-    done
-}
-
-with_meson() {
-    rm -rf meson
-    quiet meson setup meson "$consumer" || exit 1
-    quiet ninja -C meson || exit 1
-    for language in c cc; do
-        for kind in shared static; do
-            LD_LIBRARY_PATH=$prefix/lib runs "meson/$language.$kind" "$kind"
-        done
-    done
-    echo 'ok Meson'
 }
 
 prefix=$work/prefix
@@ -145,19 +45,16 @@ unset LD_LIBRARY_PATH # each way below sets it where it must
 IFS=. read -r major minor patch <<END
 ${version%~dev}
 END
-accepted="$major.$minor;$major.$minor.$patch;$major.$minor...$major.$((minor + 1))"
-refused="$major.$minor.$((patch + 1));$major.$((minor + 1));$((major + 1))"
-refused="$refused;$major.$((minor + 1))...$major.$((minor + 2));$major.0...<$major.$minor"
-[ "$major" != 0 ] || refused="$refused;$major.$((minor - 1))"
+export ACCEPTED="$major.$minor;$major.$minor.$patch;$major.$minor...$major.$((minor + 1))"
+export REFUSED="$major.$minor.$((patch + 1));$major.$((minor + 1));$((major + 1))"
+REFUSED="$REFUSED;$major.$((minor + 1))...$major.$((minor + 2));$major.0...<$major.$minor"
+[ "$major" != 0 ] || REFUSED="$REFUSED;$major.$((minor - 1))"
 
 grep -qFx 'URL: https://htw.example/' "$prefix/lib/pkgconfig/htw.pc" ||
     { cat "$prefix/lib/pkgconfig/htw.pc"; exit 1; }
-own=''
-own_list=''
+set -- consumer.c consumer.cc
 for library in calendar journal monitor; do
-    [ -e "$prefix/include/htw/$library.h" ] || continue
-    own="$own $library"
-    own_list="$own_list;$library"
+    [ ! -e "$prefix/include/htw/$library.h" ] || set -- "$@" "$library.c"
 done
 [ "$(ldd "$prefix/lib/libhtw.so" | grep -c -e cctz -e 'stdc++' -e sqlite)" = 0 ] ||
     { echo 'libhtw needs what only the calendar or the journal may need'; exit 1; }
@@ -187,14 +84,10 @@ for name in timeouts scheduler_hello; do
     "./$name.static" | cmp - shared.out
 done
 
-with_pkg_config
-with_cmake
-with_meson
+"$root/tests/api/consumer/build.sh" "$@"
 mkdir elsewhere
 mv "$prefix" elsewhere/moved
-prefix=$work/elsewhere/moved
 echo 'moved'
-export PKG_CONFIG_PATH="$prefix/lib/pkgconfig"
-with_pkg_config
-with_cmake
-with_meson
+export PKG_CONFIG_PATH="$work/elsewhere/moved/lib/pkgconfig"
+unset CMAKE_PREFIX_PATH
+"$root/tests/api/consumer/build.sh" "$@"

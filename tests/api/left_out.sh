@@ -63,17 +63,6 @@ expect first "$calendar" "$journal" "$relay" "$top" "$annotations" "$probes" "$m
 left_out second HTW_HIDDEN='microhttpd.h jansson.h valgrind/drd.h' CXX="$work/none"
 expect second "$calendar" "$relay" "$page" "$top" "$annotations"
 
-left_out third HTW_HIDDEN=cctz/time_zone.h
-expect third "$calendar" "$relay"
-
-# The header of FreeBSD: its probes are calls that only dtrace resolves.
-mkdir -p "$work/freebsd/sys"
-for probe in 'PROBE(htw, name)' 'PROBE1(htw, name, a)' 'PROBE6(htw, name, a, b, c, d, e, f)'; do
-    printf '#define DTRACE_%s { extern void __dtrace_##htw##___##name(void); __dtrace_##htw##___##name(); }\n' "$probe"
-done >"$work/freebsd/sys/sdt.h"
-left_out fourth CFLAGS="-I$work/freebsd"
-expect fourth "$probes"
-
 # Each of these packages is one that ./dev install installs.
 installed=$(sed -n "s/^\(build\|calendar\|journal\|relay\|top\|man\|install\)_packages=['\"]\([^'\"]*\)['\"].*/ \2 /p" "$root/tools/dev/common.sh")
 # shellcheck disable=SC2013 # words

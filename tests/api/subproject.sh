@@ -20,8 +20,21 @@ quiet() {
     "$@" >"$work/log" 2>&1 || { cat "$work/log"; echo "failed: $*"; exit 1; }
 }
 
-# An htw that is installed must not come first.
-quiet meson setup build --buildtype debug --wrap-mode nodownload --force-fallback-for htw
+# builds OPTION PROGRAM... An htw that is installed must not come first.
+builds() {
+    rm -rf build
+    quiet meson setup build --buildtype debug --wrap-mode nodownload --force-fallback-for htw "$1"
+    shift
+    quiet ninja -C build "$@"
+    for program; do
+        case $program,$(ldd "build/$program" | grep -c libhtw || true) in
+        *.static,0 | *.shared,1) "build/$program" | xargs echo "ok $program: version" ;;
+        *) echo "$program is not that"; exit 1 ;;
+        esac
+    done
+}
+builds -Ddefault_library=static default.static
+builds -Ddefault_library=shared default.shared consumer.c.shared consumer.c.static consumer.cc.shared consumer.cc.static
 quiet meson introspect --targets build
 built=$(python3 -c 'import json, sys
 print(*sorted({target["name"] for target in json.load(sys.stdin)
@@ -29,25 +42,5 @@ print(*sorted({target["name"] for target in json.load(sys.stdin)
 [ "$built" = 'htw htw_core' ] || { echo "built of htw: $built"; exit 1; }
 quiet meson introspect --tests build
 [ "$(cat "$work/log")" = '[]' ] || { cat "$work/log"; exit 1; }
-quiet ninja -C build
-
-# runs PROGRAM KIND
-runs() {
-    "build/$1" >"$work/log"
-    case $2,$(ldd "build/$1" | grep -c libhtw || true) in
-    shared,1 | static,0) echo "ok $1: $2, version $(cat "$work/log")" ;;
-    *) echo "$1 is not $2"; exit 1 ;;
-    esac
-}
-for language in c cc; do
-    runs "$language.shared" shared
-    runs "$language.static" static
-done
-runs default shared
 DESTDIR=$work/installed quiet meson install -C build --no-rebuild
 [ -z "$(find "$work/installed" -path '*/bin/*')" ] || { echo 'the command is installed'; exit 1; }
-rm -rf build
-quiet meson setup build --buildtype debug --wrap-mode nodownload --force-fallback-for htw \
-    -Ddefault_library=static
-quiet ninja -C build default
-runs default static

@@ -8,6 +8,15 @@
 #include <errno.h>
 #include <string.h>
 
+/* As header and documents say; tests/api/docs.py reads the numbers here. */
+UNIT_TEST(purgatory_structs_have_their_sizes) {
+    if (sizeof(void *) != 8)
+        skip();
+    assert_int_equal(sizeof(struct htw_request), 104);
+    assert_int_equal(sizeof(struct htw__purgatory_shard), 256);
+    assert_int_equal(sizeof(struct htw_threshold), 128);
+}
+
 static void make_keys(struct htw_key *keys, char (*names)[8], size_t count, size_t distinct) {
     for (size_t i = 0; i < count; i++) {
         int size = snprintf(names[i], sizeof(names[i]), "%u", (unsigned)(i * 7 % distinct));
