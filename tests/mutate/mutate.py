@@ -45,15 +45,28 @@ PLAIN = ["-Dcalendar=enabled", "-Djournal=enabled", "-Dmonitor=enabled", "-Dtop=
 TSAN = [*PLAIN, "-Db_sanitize=thread"]
 
 
-def project_files():
-    listed = subprocess.run(["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=ROOT, check=True,
+def project_files(root):
+    listed = subprocess.run(["git", "ls-files", "-z", "-co", "--exclude-standard"], cwd=root, check=True,
                             capture_output=True).stdout.decode()
-    return [name for name in listed.split("\0") if name and (ROOT / name).is_file()]
+    return [name for name in listed.split("\0") if name and (root / name).is_file()]
+
+
+def copy_project(root, tree):
+    """Writes only what has changed, so that only that is compiled again."""
+    wanted = set(project_files(root))
+    for path in [path for path in tree.rglob("*") if path.is_file()]:
+        if str(path.relative_to(tree)) not in wanted:
+            path.unlink()
+    for name in wanted:
+        target = tree / name
+        if not target.exists() or target.read_bytes() != (root / name).read_bytes():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(root / name, target)
 
 
 def digest_of_project():
     state = hashlib.sha256()
-    for name in sorted(project_files()):
+    for name in sorted(project_files(ROOT)):
         if re.match(r"src/|programs/|include/|tests/|meson", name) and not name.startswith("tests/mutate/"):
             state.update(name.encode() + b"\0" + (ROOT / name).read_bytes())
     return state.hexdigest()
@@ -167,15 +180,7 @@ class Worker:
     def __init__(self, number):
         self.folder = FOLDER / f"worker-{number}"
         self.tree = self.folder / "tree"
-        wanted = set(project_files())
-        for path in [path for path in self.tree.rglob("*") if path.is_file()]:
-            if str(path.relative_to(self.tree)) not in wanted:
-                path.unlink()
-        for name in wanted:
-            target = self.tree / name
-            if not target.exists() or target.read_bytes() != (ROOT / name).read_bytes():
-                target.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(ROOT / name, target)
+        copy_project(ROOT, self.tree)
         self.plain = Build(self, "plain", PLAIN)
         self.tsan = Build(self, "tsan", TSAN)
 
