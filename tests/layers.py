@@ -8,7 +8,7 @@ import re
 LAYERS = {
     "wheel": (
         r"(wheel/.*|base/(bitmap|list))\.[ch]",
-        r"wheel.*|delay_queue|bitmap|model|enumerate_wheel"),
+        r"wheel.*|bitmap|model|enumerate_wheel"),
     "scheduler": (
         r"(scheduler/.*|base/(slab|alarm|lock|histogram|divisor|backoff|fork|clock|cpu|random|thread|prometheus|alloc(_system)?))\.[ch]",
         r"scheduler_.*|model_scheduler|slab|alarm|cpu|random|lock|lock_rank|histogram|backoff|alloc|fault_(threads|alarm)|stress_(?!purgatory|calendar|journal|monitor).*"),

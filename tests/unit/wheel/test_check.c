@@ -65,7 +65,11 @@ WHEEL_TEST(wheel_check_finds_a_delay_queue_that_disagrees_with_itself, 8, 100, f
     struct htw__delay_queue *queue = &f->wheel->queue;
     assert_breaks(f, 3, queue->heap[1].key, deadlines[FARTHER]);
     assert_breaks(f, 3, queue->heap[0].id, bucket_of(f, NEAR_TOO));
+    assert_breaks(f, 3, queue->heap[1].id, queue->heap[1].id + 1);
+    assert_breaks(f, 3, queue->positions[0], 1);
+    assert_breaks(f, 3, queue->positions[1], 2);
     assert_breaks(f, 3, queue->heap_count, 1);
+    assert_breaks(f, 3, queue->heap_count, 4);
     assert_breaks(f, 3, queue->keys[bucket_of(f, FAR)], HTW__DELAY_QUEUE_ABSENT);
     assert_breaks(f, 3, queue->keys[bucket_of(f, NEAR)], HTW__DELAY_QUEUE_ABSENT);
     assert_breaks(f, 3, queue->keys[bucket_of(f, NEAR)], deadlines[NEAR] - 1);
@@ -73,7 +77,22 @@ WHEEL_TEST(wheel_check_finds_a_delay_queue_that_disagrees_with_itself, 8, 100, f
     struct htw__bitmap *near = &queue->queued[0];
     assert_breaks(f, 3, near->words[0], 0);
     assert_breaks(f, 3, near->summary, 0);
+    assert_breaks(f, 3, near->summary, near->summary | UINT64_C(1) << 40);
     assert_breaks(f, 3, near->words[0], near->words[0] | 0x100); /* bucket 8 of 8 */
+    assert_breaks(f, 3, queue->queued[1].words[0], 0);
+    assert_breaks(f, 3, queue->queued[2].words[63], 1);
+    /* Each level where it says, and a later one at the top. */
+    struct htw__delay_queue_entry first = queue->heap[0], second = queue->heap[1];
+    uint32_t level = second.id >> 3;
+    queue->heap[0] = second, queue->heap[1] = first;
+    queue->positions[level] = 0, queue->positions[0] = 1;
+    assert_int_equal(htw_wheel_check(f->wheel), 3);
+    queue->heap[0] = first, queue->heap[1] = second;
+    queue->positions[level] = 1, queue->positions[0] = 0;
+}
+
+WHEEL_TEST(wheel_check_finds_an_empty_delay_queue_with_a_key, 8, 100, false, 0) {
+    assert_breaks(f, 3, f->wheel->queue.heap[0].key, 3);
 }
 
 WHEEL_TEST(wheel_check_finds_timers_in_a_bucket_that_is_not_queued, 8, 100, false, TIMERS) {

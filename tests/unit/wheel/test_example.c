@@ -1,83 +1,51 @@
 /* SPDX-License-Identifier: MIT */
 /* test_example - the worked example of src/wheel/wheel.c, step by step. */
-#include <htw/wheel.h>
+#include "../../support/fixture.h"
 
-#include "../unit.h"
+enum { A, B, C, D, E, F, G, TIMERS, NONE };
 
-struct example {
-    struct htw_wheel *wheel;
-    struct htw_timer a, b, c, d, e, f, g;
-};
-
-static struct htw_wheel_stats stats_of(struct example *x) {
-    struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
-    assert_int_equal(htw_wheel_get_stats(x->wheel, &stats), 0);
-    return stats;
+/* The next timer of a poll to `now`, and where the clock is then. */
+static void poll_gives(struct fixture *f, uint64_t now, size_t number, uint64_t clock) {
+    assert_ptr_equal(htw_wheel_poll(f->wheel, now), number == NONE ? NULL : &f->timers[number]);
+    assert_int_equal(htw_wheel_now(f->wheel), clock);
+    assert_sound(f);
 }
 
-static void arm(struct example *x, struct htw_timer *timer, uint64_t deadline) {
-    assert_int_equal(htw_wheel_schedule(x->wheel, timer, deadline), 0);
-    assert_int_equal(htw_wheel_check(x->wheel), 0);
-}
+WHEEL_TEST_BOTH_ORDERS(wheel_in_the_worked_example_behaves_as_written, 4, 0, TIMERS) {
+    arm(f, A, 2);
+    arm(f, B, 7);
+    arm(f, C, 21);
+    arm(f, D, 23);
+    arm(f, E, 61);
+    assert_int_equal(fixture_stats(f).queued_buckets, 4);
+    assert_int_equal(fixture_stats(f).levels, 3);
+    assert_int_equal(htw_wheel_next(f->wheel), 2);
 
-static void poll_gives(struct example *x, uint64_t now, const struct htw_timer *timer,
-                       uint64_t clock) {
-    assert_ptr_equal(htw_wheel_poll(x->wheel, now), timer);
-    assert_int_equal(htw_wheel_now(x->wheel), clock);
-    assert_int_equal(htw_wheel_check(x->wheel), 0);
-}
+    poll_gives(f, 7, A, 2);
+    poll_gives(f, 7, B, 7);
+    poll_gives(f, 7, NONE, 7);
+    assert_int_equal(fixture_stats(f).advances, 2);
 
-static void run_example(bool strict_fifo) {
-    struct example x = { 0 };
-    struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
-    options.size = 4;
-    options.strict_fifo = strict_fifo;
-    assert_int_equal(htw_wheel_create(&x.wheel, &options), 0);
+    arm(f, F, 10);
+    arm(f, G, 12);
+    assert_true(htw_wheel_cancel(f->wheel, &f->timers[G]));
+    assert_int_equal(fixture_stats(f).queued_buckets, 4); /* F's, G's, and those of C and E */
 
-    arm(&x, &x.a, 2);
-    arm(&x, &x.b, 7);
-    arm(&x, &x.c, 21);
-    arm(&x, &x.d, 23);
-    arm(&x, &x.e, 61);
-    assert_int_equal(stats_of(&x).queued_buckets, 4);
-    assert_int_equal(stats_of(&x).levels, 3);
-    assert_int_equal(htw_wheel_next(x.wheel), 2);
+    poll_gives(f, 21, F, 10);
+    poll_gives(f, 21, C, 21);
+    poll_gives(f, 21, NONE, 21);
+    assert_int_equal(fixture_stats(f).advances, 4);
+    assert_int_equal(fixture_stats(f).demoted, 1);
+    assert_int_equal(fixture_stats(f).queued_buckets, 2); /* D's and E's */
 
-    poll_gives(&x, 7, &x.a, 2);
-    poll_gives(&x, 7, &x.b, 7);
-    poll_gives(&x, 7, NULL, 7);
-    assert_int_equal(stats_of(&x).advances, 2);
+    arm(f, E, 90);
+    assert_int_equal(fixture_stats(f).levels, 4);
+    assert_int_equal(htw_timer_deadline(&f->timers[E]), 90);
 
-    arm(&x, &x.f, 10);
-    arm(&x, &x.g, 12);
-    assert_true(htw_wheel_cancel(x.wheel, &x.g));
-    assert_int_equal(stats_of(&x).queued_buckets, 4); /* F's, G's, and those of C and E */
-
-    poll_gives(&x, 21, &x.f, 10);
-    poll_gives(&x, 21, &x.c, 21);
-    poll_gives(&x, 21, NULL, 21);
-    assert_int_equal(stats_of(&x).advances, 4);
-    assert_int_equal(stats_of(&x).demoted, 1);
-    assert_int_equal(stats_of(&x).queued_buckets, 2); /* D's and E's */
-
-    arm(&x, &x.e, 90);
-    assert_int_equal(stats_of(&x).levels, 4);
-    assert_int_equal(htw_timer_deadline(&x.e), 90);
-
-    poll_gives(&x, 99, &x.d, 23);
-    poll_gives(&x, 99, &x.e, 90);
-    poll_gives(&x, 99, NULL, 99);
+    poll_gives(f, 99, D, 23);
+    poll_gives(f, 99, E, 90);
+    poll_gives(f, 99, NONE, 99);
     /* The old place of E is visited only where a move leaves the timer there. */
-    assert_int_equal(stats_of(&x).advances, strict_fifo ? 6 : 7);
-    assert_int_equal(stats_of(&x).demoted, strict_fifo ? 1 : 2);
-    assert_int_equal(htw_wheel_count(x.wheel), 0);
-    htw_wheel_destroy(x.wheel);
-}
-
-UNIT_TEST(wheel_in_the_worked_example_behaves_as_written) {
-    run_example(false);
-}
-
-UNIT_TEST(wheel_in_the_worked_example_strict_differs_in_the_move_only) {
-    run_example(true);
+    assert_int_equal(fixture_stats(f).advances, strict ? 6 : 7);
+    assert_int_equal(fixture_stats(f).demoted, strict ? 1 : 2);
 }
