@@ -120,6 +120,12 @@ void htw__group_rebalance(rd_kafka_t *group, rd_kafka_resp_err_t what,
     rd_kafka_topic_partition_list_destroy(now);
 }
 
+void htw__group_retry(struct htw__kafka *self) {
+    for (uint32_t i = 0; i < self->stripe_count; i++)
+        if (self->stripes[i] == HTW__STRIPE_STOPPED)
+            self->stripes[i] = HTW__STRIPE_ASSIGNED;
+}
+
 void htw__group_forget(struct htw__kafka *self) {
     rd_kafka_topic_partition_list_t *read = rd_kafka_topic_partition_list_new(1);
     htw__relay_lose_all(&self->relay);

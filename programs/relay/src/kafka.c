@@ -34,13 +34,12 @@
 
 #define CLOSING_MS 15000 /* for acknowledgements of what is to be committed */
 
-/* Between two looks at the positions of all stripes. A relay commits for each of its own twice as seldom, or more often. */
-#define SURVEY_MS 5000
-
 /* A broker that has just become the leader of a partition does not know at once how far that goes. */
 #define PATIENCE_MS 10000
 
-#define TOUCH_MS 3600000 /* where the broker does not say how long it keeps positions */
+/* Positions are committed again so often: those of topics that a group does not subscribe to expire after
+ * offsets.retention.minutes. */
+#define TOUCH_MS 1200000
 
 /* ---- start */
 
@@ -67,7 +66,6 @@ int htw__kafka_open(struct htw__kafka *self, const struct htw__kafka_options *op
         .transport = { htw__writer_publish, htw__writer_expect, htw__reader_open,
                        htw__reader_close },
         .options = *options,
-        .recommit_ms = TOUCH_MS,
         .event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
     };
     htw__directory_init(&self->directory);
@@ -76,11 +74,8 @@ int htw__kafka_open(struct htw__kafka *self, const struct htw__kafka_options *op
     if (htw__topics_name_all(self) != 0)
         return -EIO;
     name_owner(self);
-    if (self->options.survey_ms == 0)
-        self->options.survey_ms = SURVEY_MS;
     if (self->options.patience_ms == 0)
         self->options.patience_ms = PATIENCE_MS;
-    self->options.relay.sign_ms = 2 * self->options.survey_ms;
     self->has_relay = true;
     htw__relay_init(&self->relay, &self->options.relay, &self->transport, htw__clock_realtime_ms());
     self->admin = htw__client_create(self, HTW__CLIENT_ADMIN, NULL);
@@ -88,7 +83,6 @@ int htw__kafka_open(struct htw__kafka *self, const struct htw__kafka_options *op
         return -EIO;
     self->trim.queue = rd_kafka_queue_new(self->admin);
     htw__directory_open(&self->directory, self->admin, self->event_fd);
-    htw__survey_init(self);
     htw__commits_init(self);
     return 0;
 }
@@ -230,7 +224,7 @@ static bool commit_channel(struct htw__kafka *self, enum htw__channel channel, i
 
 static bool commit_some(struct htw__kafka *self) {
     int64_t now_ms = htw__clock_monotonic_ms();
-    if (now_ms - self->last_touch_ms >= self->recommit_ms) {
+    if (now_ms - self->last_touch_ms >= TOUCH_MS) {
         self->last_touch_ms = now_ms;
         htw__relay_touch(&self->relay);
     }
@@ -288,7 +282,7 @@ int htw__kafka_run(struct htw__kafka *self, const int others[2], int wait_ms) {
     if (!htw__kafka_must_recover(self) && !self->has_failed && htw__group_take(self) == 0)
         has_room |= commit_some(self);
     htw__trim_run(self, htw__clock_monotonic_ms());
-    htw__survey_run(self, htw__clock_monotonic_ms());
+    htw__settings_run(self, htw__clock_monotonic_ms());
     htw__directory_send(&self->directory);
     if (self->has_failed)
         return -EIO;
@@ -299,8 +293,20 @@ int htw__kafka_run(struct htw__kafka *self, const int others[2], int wait_ms) {
     return 0;
 }
 
+/* What the last fetch has told: librdkafka keeps it, and nobody is asked. */
+static void measure_ends(struct htw__kafka *self) {
+    int64_t start, end;
+    for (uint32_t i = 0; i < self->stripe_count; i++)
+        if (self->stripes[i] == HTW__STRIPE_READ &&
+            rd_kafka_get_watermark_offsets(self->group, self->options.input, (int32_t)i, &start,
+                                           &end) == 0)
+            htw__relay_input_end(&self->relay, i, end); /* negative: not known yet */
+}
+
 void htw__kafka_measure(struct htw__kafka *self) {
+    measure_ends(self);
     htw__relay_measure(&self->relay);
+    self->relay.stats.input_partitions = self->stripe_count;
     for (int i = 0; i < 2; i++)
         if (self->writers[i].done_ms != 0)
             self->relay.stats.since_commit_s[i] =
@@ -350,7 +356,6 @@ int htw__kafka_close(struct htw__kafka *self) {
     if (self->has_relay)
         htw__relay_fini(&self->relay);
     free(self->stripes);
-    htw__survey_fini(self);
     free(self->view.headers);
     if (self->event_fd >= 0)
         close(self->event_fd);

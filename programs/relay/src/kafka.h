@@ -12,8 +12,8 @@
  * rebalance: Kafka refuses it if another generation has begun since. (Fresh data, taken just before a
  * commit, would name nobody if the membership has been lost meanwhile, and Kafka lets that pass.)
  *
- * One thread uses all this, except that directory and survey ask by `admin` in threads of their own, that commits are done by a thread for each writer
- * (commit.c), and that librdkafka tells errors and log lines by these and by its own threads.
+ * One thread uses all this, except that the directory asks by `admin` in a thread of its own, that commits are done by a thread
+ * for each writer (commit.c), and that librdkafka tells errors and log lines by these and by its own threads.
  */
 #ifndef HTW_RELAY_KAFKA_H
 #define HTW_RELAY_KAFKA_H
@@ -43,7 +43,6 @@ struct htw__kafka_options {
     const struct htw__property *properties; /* for librdkafka */
     size_t property_count;
     int64_t commit_ms;   /* the interval of delivery */
-    int64_t survey_ms;   /* between two looks at the positions of all stripes; 0: chosen */
     int64_t patience_ms; /* how long a position may be beyond the end of its partition; 0: chosen */
     bool at_least_once;
     int replication; /* of topics that are created; -1: that of the input */
@@ -89,13 +88,6 @@ enum htw__stripe_state {
     HTW__STRIPE_ASSIGNED,
     HTW__STRIPE_TAKEN, /* its index is being read */
     HTW__STRIPE_READ   /* its input is */
-};
-
-/* Where a stripe was at the last look, whoever owns it. */
-struct htw__seen {
-    int64_t offset, clock_ms;
-    uint32_t still;  /* looks since then that have found no change */
-    int64_t ids_end; /* of ours: how far the index went at least when its end was asked for */
 };
 
 struct htw__kafka {
@@ -145,21 +137,12 @@ struct htw__kafka {
         struct htw__header *headers;
         size_t room;
     } view;
-    int64_t last_touch_ms, recommit_ms; /* positions are committed again after this */
+    int64_t last_touch_ms; /* when all positions were committed again */
     /* What is done from time to time. */
-    struct {
-        struct htw__background background; /* asks for `offsets` of `list` */
-        rd_kafka_topic_partition_list_t *list;
-        enum htw__lookup_offsets offsets;
-        struct htw__seen *seen; /* of the stripes below `count` */
-        uint32_t count;
-        int64_t asked_ms, measured_ms; /* when the positions and the ends of the input were */
-        int64_t looked_ms;             /* when our own topics were last looked at */
-        int to_ask; /* of the indexes: 2: starts, then ends; 1: ends; 0: nothing */
-    } survey;
     struct {                     /* of our topics */
         rd_kafka_queue_t *queue; /* of answers; NULL: they were not asked for */
         bool were_checked;
+        int64_t asked_ms;
     } settings;
     struct {
         rd_kafka_topic_partition_list_t *list; /* what may be deleted; NULL: nothing */
@@ -315,9 +298,8 @@ void htw__settings_make(const struct htw__kafka *kafka, rd_kafka_NewTopic_t *req
  * not ask for them, or the broker does not tell them, it says so and goes on. */
 void htw__settings_check(struct htw__kafka *kafka);
 
-/* Asks for them again, without waiting, and takes what has come. */
-void htw__settings_ask(struct htw__kafka *kafka);
-void htw__settings_take(struct htw__kafka *kafka);
+/* Does the same each minute, without waiting. */
+void htw__settings_run(struct htw__kafka *kafka, int64_t now_ms);
 void htw__settings_end(struct htw__kafka *kafka);
 
 /* ---- topics.c */
@@ -363,6 +345,9 @@ htw__rebalance htw__group_rebalance;
 
 /* Takes over the stripes that were assigned. Returns 0 or -EIO. */
 int htw__group_take(struct htw__kafka *kafka);
+
+/* Tries those that stand still again, since their index may have been given back. */
+void htw__group_retry(struct htw__kafka *kafka);
 
 /* Forgets all stripes: they are taken over again, as far as they are still ours. */
 void htw__group_forget(struct htw__kafka *kafka);
@@ -446,15 +431,6 @@ bool htw__acknowledge_is_complete(struct htw__kafka *kafka, enum htw__channel ch
 /* Waits until all that a channel has published is acknowledged. False: not within this time, or a record has failed,
  * and it has been decided what becomes of that. */
 bool htw__acknowledge_await(struct htw__kafka *kafka, enum htw__channel channel, int limit_ms);
-
-/* ---- survey.c */
-
-void htw__survey_init(struct htw__kafka *kafka);
-void htw__survey_fini(struct htw__kafka *kafka);
-
-/* From time to time: how far the input goes, whether each of its partitions has a relay, and whether our topics are as they
- * were. Waits for nothing. */
-void htw__survey_run(struct htw__kafka *kafka, int64_t now_ms);
 
 /* ---- trim.c */
 

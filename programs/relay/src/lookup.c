@@ -35,19 +35,14 @@ int32_t htw__lookup_now(rd_kafka_t *client, const char *name, int timeout_ms,
     return count;
 }
 
-rd_kafka_resp_err_t htw__lookup_each(rd_kafka_t *client, enum htw__lookup_offsets which,
-                                     rd_kafka_topic_partition_list_t *list, int timeout_ms) {
-    if (which == HTW__LOOKUP_POSITIONS)
-        return rd_kafka_committed(client, list, timeout_ms);
+rd_kafka_resp_err_t htw__lookup_offsets(rd_kafka_t *client, enum htw__lookup_offsets which,
+                                        rd_kafka_topic_partition_list_t *list, int timeout_ms) {
     for (int i = 0; i < list->cnt; i++)
         list->elems[i].offset =
             which == HTW__LOOKUP_STARTS ? RD_KAFKA_OFFSET_BEGINNING : RD_KAFKA_OFFSET_END;
-    return rd_kafka_offsets_for_times(client, list, timeout_ms);
-}
-
-rd_kafka_resp_err_t htw__lookup_offsets(rd_kafka_t *client, enum htw__lookup_offsets which,
-                                        rd_kafka_topic_partition_list_t *list, int timeout_ms) {
-    rd_kafka_resp_err_t error = htw__lookup_each(client, which, list, timeout_ms);
+    rd_kafka_resp_err_t error = which == HTW__LOOKUP_POSITIONS
+                                    ? rd_kafka_committed(client, list, timeout_ms)
+                                    : rd_kafka_offsets_for_times(client, list, timeout_ms);
     for (int i = 0; i < list->cnt && error == 0; i++)
         error = list->elems[i].err;
     return error;

@@ -16,11 +16,7 @@ int32_t htw__lookup_now(rd_kafka_t *client, const char *name, int timeout_ms,
 /* Offsets that are asked for: what the client's group has committed, the first ones, or the last ones. */
 enum htw__lookup_offsets { HTW__LOOKUP_POSITIONS, HTW__LOOKUP_STARTS, HTW__LOOKUP_ENDS };
 
-/* Asks for them. Returns the error of the answer; each partition may have one of its own. */
-rd_kafka_resp_err_t htw__lookup_each(rd_kafka_t *client, enum htw__lookup_offsets which,
-                                     rd_kafka_topic_partition_list_t *list, int timeout_ms);
-
-/* The same, with the first error of a partition as that of all. */
+/* Asks for them. Returns the error of the answer, or the first one of a partition. */
 rd_kafka_resp_err_t htw__lookup_offsets(rd_kafka_t *client, enum htw__lookup_offsets which,
                                         rd_kafka_topic_partition_list_t *list, int timeout_ms);
 

@@ -200,11 +200,6 @@ static struct htw__stripe *find_stripe(const struct htw__relay *self, uint32_t i
     return index < self->stripe_count ? self->stripes[index] : NULL;
 }
 
-const struct htw__ids_log *htw__relay_ids(const struct htw__relay *self, uint32_t index) {
-    const struct htw__stripe *stripe = find_stripe(self, index);
-    return stripe != NULL ? &stripe->ids_log : NULL;
-}
-
 void htw__relay_release(struct htw__relay *self, uint32_t index) {
     struct htw__stripe *stripe = find_stripe(self, index);
     if (stripe == NULL || self->options.owner == NULL)
@@ -399,12 +394,6 @@ static void add_input(struct htw__relay *self, struct htw__stripe *stripe) {
         clock.owner = owner_of(self);
     htw__clock_format(&clock, position->metadata);
     stripe->input_is_dirty = stripe->clock_is_dirty = false;
-    stripe->signed_ms = self->now_ms;
-}
-
-static bool must_sign(const struct htw__relay *self, const struct htw__stripe *stripe) {
-    int64_t span_ms = self->now_ms - stripe->signed_ms; /* negative: the wall clock was set back */
-    return self->options.sign_ms > 0 && (span_ms >= self->options.sign_ms || span_ms < 0);
 }
 
 static void add_stripe(struct htw__relay *self, struct htw__stripe *stripe,
@@ -418,7 +407,7 @@ static void add_stripe(struct htw__relay *self, struct htw__stripe *stripe,
     /* All that was filed is acknowledged: so it is known how far each bucket has to be read. */
     if (stripe->catch_up == HTW__CATCH_UP_READ)
         stripe->catch_up = HTW__CATCH_UP_DONE;
-    if (stripe->input_is_dirty || (stripe->clock_is_dirty && has_filed) || must_sign(self, stripe))
+    if (stripe->input_is_dirty || (stripe->clock_is_dirty && has_filed))
         add_input(self, stripe);
 }
 

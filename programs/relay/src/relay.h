@@ -69,9 +69,6 @@ enum htw__gain htw__relay_gain(struct htw__relay *relay, uint32_t stripe,
                                const struct htw__found *input, const struct htw__found *buckets,
                                const struct htw__found *ids);
 
-/* How much of its index is known to be there; NULL: the stripe is not ours. */
-const struct htw__ids_log *htw__relay_ids(const struct htw__relay *relay, uint32_t stripe);
-
 /* From where the input of a stripe is to be read; -1: not before its index was. */
 int64_t htw__relay_reads_input(const struct htw__relay *relay, uint32_t stripe);
 

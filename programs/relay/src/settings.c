@@ -6,12 +6,12 @@
  */
 #include "kafka.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include "../../../src/base/clock.h"
+
 #include <string.h>
 
 #define CONFIG_MS 2000 /* not all brokers answer */
-#define BROKER_MS 10000
+#define AGAIN_MS 60000
 
 /* Whose setting it is. */
 enum { LEVEL = 1, INDEX = 2, INPUT = 4, DEAD = 8, ANY = 7, OWN = LEVEL | INDEX | DEAD };
@@ -75,23 +75,13 @@ static void check_setting(struct htw__kafka *self, const char *topic, const char
     }
 }
 
-/* The offsets of topics that the group does not subscribe to expire. A broker says after what time. */
-static void note_retention(struct htw__kafka *self, const char *name, const char *value) {
-    long long minutes = strtoll(value, NULL, 10);
-    if (strcmp(name, "offsets.retention.minutes") == 0 && minutes > 0)
-        self->recommit_ms = minutes * 60000 / 4;
-}
-
 static void check_config(struct htw__kafka *self, const rd_kafka_ConfigResource_t *resource) {
     size_t count;
-    bool is_broker = rd_kafka_ConfigResource_type(resource) == RD_KAFKA_RESOURCE_BROKER;
     const rd_kafka_ConfigEntry_t **entries = rd_kafka_ConfigResource_configs(resource, &count);
     for (size_t i = 0; i < count; i++) {
         const char *name = rd_kafka_ConfigEntry_name(entries[i]);
         const char *value = rd_kafka_ConfigEntry_value(entries[i]);
-        if (value != NULL && is_broker)
-            note_retention(self, name, value);
-        else if (value != NULL)
+        if (value != NULL)
             check_setting(self, rd_kafka_ConfigResource_name(resource), name, value);
     }
 }
@@ -119,7 +109,7 @@ static rd_kafka_resp_err_t take(struct htw__kafka *self, int timeout_ms) {
 }
 
 /* But for the dead letters. */
-void htw__settings_ask(struct htw__kafka *self) {
+static void ask(struct htw__kafka *self) {
     rd_kafka_ConfigResource_t *resources[HTW__RELAY_SOURCES];
     size_t count = 0;
     for (uint32_t level = 0; level < HTW__RELAY_SOURCES; level++)
@@ -130,41 +120,28 @@ void htw__settings_ask(struct htw__kafka *self) {
     rd_kafka_ConfigResource_destroy_array(resources, count);
 }
 
-/* One broker at a time, and no topics with it. */
-static void ask_broker(struct htw__kafka *self) {
-    char broker[32] = "1";
-    const struct rd_kafka_metadata *metadata;
-    if (rd_kafka_metadata(self->admin, 0, NULL, &metadata, BROKER_MS) == 0) {
-        if (metadata->broker_cnt > 0)
-            snprintf(broker, sizeof(broker), "%d", (int)metadata->brokers[0].id);
-        rd_kafka_metadata_destroy(metadata);
-    }
-    rd_kafka_ConfigResource_t *resource =
-        rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_BROKER, broker);
-    rd_kafka_DescribeConfigs(self->admin, &resource, 1, NULL, self->settings.queue);
-    rd_kafka_ConfigResource_destroy(resource);
-}
-
 void htw__settings_check(struct htw__kafka *self) {
     self->settings.queue = rd_kafka_queue_new(self->admin);
-    htw__settings_ask(self);
+    ask(self);
     rd_kafka_resp_err_t error = take(self, CONFIG_MS);
-    if (error == 0) {
-        ask_broker(self);
-        (void)take(self, CONFIG_MS);
-    } else {
+    if (error != 0)
         htw__kafka_say(
             self, HTW__LOG_WARNING,
             "the configuration of the topics could not be checked (%s): level topics must "
             "have retention.ms=-1 and retention.bytes=-1, or records are lost",
             rd_kafka_err2str(error));
-    }
     self->settings.were_checked = true;
+    self->settings.asked_ms = htw__clock_monotonic_ms();
 }
 
 /* An answer that says nothing is no news: the start has said so. */
-void htw__settings_take(struct htw__kafka *self) {
+void htw__settings_run(struct htw__kafka *self, int64_t now_ms) {
     (void)take(self, 0);
+    if (now_ms - self->settings.asked_ms < AGAIN_MS)
+        return;
+    self->settings.asked_ms = now_ms;
+    ask(self);
+    htw__group_retry(self);
 }
 
 void htw__settings_end(struct htw__kafka *self) {

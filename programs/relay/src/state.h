@@ -22,12 +22,10 @@ struct htw__relay_options {
     int64_t retry_ms;         /* after which a dead letter that was refused is tried again */
     size_t max_memory;        /* bytes of records in memory */
     int64_t lead_ms;          /* how long before its start a bucket of level 0 is loaded */
-    int64_t sign_ms;     /* after which the position of an idle input is committed again, as a sign
-                               * that the stripe has an owner; 0: never */
-    bool keep_partition; /* deliver to the partition that has the number of the input's */
-    const char *owner;   /* stands beside the clock of each stripe; NULL: no transactions */
-    int64_t catch_up_ms; /* the longest that what is due waits for cancels in the input */
-    bool recover;        /* take a stripe over even where positions are missing */
+    bool keep_partition;      /* deliver to the partition that has the number of the input's */
+    const char *owner;        /* stands beside the clock of each stripe; NULL: no transactions */
+    int64_t catch_up_ms;      /* the longest that what is due waits for cancels in the input */
+    bool recover;             /* take a stripe over even where positions are missing */
     enum htw__lost_ids lost_ids;
 };
 

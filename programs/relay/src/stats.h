@@ -48,7 +48,7 @@ struct htw__relay_stats {
     uint64_t input_lag;         /* offsets of the input that were not read */
     uint64_t input_lag_s;       /* how old the oldest of them may be */
     uint64_t since_commit_s[2]; /* by channel - 1: since all that was done has been committed */
-    uint64_t stripes_stalled;   /* of all relays: nothing is committed for them */
+    uint64_t input_partitions;  /* each needs a relay */
     uint64_t stripes;
     uint64_t stripes_stopped; /* the index of these has lost entries */
     uint64_t stripes_waiting; /* new partitions of the input whose buckets do not exist */

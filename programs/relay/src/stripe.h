@@ -54,7 +54,6 @@ struct htw__stripe {
     int64_t input_end;    /* as far as is known */
     int64_t read_ms;      /* the timestamp of the last record of the input; 0: none was read */
     int64_t caught_up_ms; /* when nothing was left to read; 0: never yet */
-    int64_t signed_ms;    /* when the position of the input was last committed */
     bool input_is_dirty;
     enum htw__catch_up catch_up;
     int64_t catch_up_end;           /* the input is read up to there first */

@@ -40,7 +40,6 @@ struct htw__kafka_options mock_options(void) {
         .group = "in",
         .instance = mock_instance,
         .commit_ms = mock_commit_ms,
-        .survey_ms = 100,
         .patience_ms = 500,
         .at_least_once = !mock_has_transactions,
         .say = say,

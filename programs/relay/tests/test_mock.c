@@ -137,37 +137,6 @@ UNIT_TEST(mock_offset_that_is_gone_is_judged_by_the_take_over) {
         assert_true(mock_came(i) >= 1);
 }
 
-/* ---- what a relay sees of the group */
-
-static bool one_is_stalled(void) {
-    return stats->stripes_stalled == 1;
-}
-
-static bool none_is_stalled(void) {
-    return stats->stripes_stalled == 0;
-}
-
-/* Looks at the stripes since the test began. */
-static int64_t looked_ms;
-static unsigned looks;
-
-static bool has_looked(void) {
-    looks += mock_relay.survey.asked_ms != looked_ms;
-    looked_ms = mock_relay.survey.asked_ms;
-    return looks > 20;
-}
-
-UNIT_TEST(mock_stripe_that_nobody_serves_is_stalled) {
-    mock_run_until(has_looked); /* with nothing to do, all the same each stripe gives signs */
-    assert_true(none_is_stalled());
-    htw__relay_lose(&mock_relay.relay, 1); /* as if it belonged to a relay that does nothing */
-    mock_run_until(one_is_stalled);
-    assert_true(mock_relay.survey.seen[1].still >= 6);
-    htw__kafka_recover(&mock_relay, "the test wants it"); /* all stripes are taken over again */
-    mock_run_until(none_is_stalled);
-    mock_run_until(mock_has_all_stripes);
-}
-
 static bool all_is_read(void) {
     htw__kafka_measure(&mock_relay);
     return mock_relay.relay.stats.input_lag == 0;
@@ -188,23 +157,6 @@ UNIT_TEST(mock_input_is_behind_until_it_is_read) {
     mock_run_until(all_is_read);
     assert_int_equal(stats->input_lag_s, 0);
     assert_in_range(stats->since_commit_s[0], 0, 60);
-}
-
-static uint64_t recoveries;
-
-static bool has_recovered(void) {
-    return stats->recoveries > recoveries;
-}
-
-/* holds: relay-20 */
-UNIT_TEST(mock_index_is_looked_at_each_minute) {
-    recoveries = stats->recoveries;
-    mock_run(300);
-    assert_false(has_recovered());
-    mock_relay.relay.stripes[1]->ids_log.end = 7; /* which it never had */
-    mock_relay.survey.looked_ms -= 60000;
-    mock_run_until(has_recovered);
-    mock_run_until(mock_has_all_stripes);
 }
 
 UNIT_TEST(mock_relay_that_ends_has_committed_all) {

@@ -51,9 +51,9 @@ MOCK_TEST(mock_stripe_whose_index_was_lost_stands_still_and_the_others_go_on) {
     mock_run_until(first_has_come);
     assert_true(one_has_stopped());
     mock_relay.options.relay.lost_ids = HTW__LOST_IDS_DELIVER;
-    mock_relay.survey.looked_ms -= 60000;
+    mock_relay.settings.asked_ms -= 60000;
     mock_run_until(mock_has_all_stripes);
-    assert_int_equal(htw__relay_ids(&mock_relay.relay, 0)->end, 0);
+    assert_int_equal(mock_relay.relay.stripes[0]->ids_log.end, 0);
     mock_end();
 }
 

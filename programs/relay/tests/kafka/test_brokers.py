@@ -122,15 +122,6 @@ def test_records_that_were_deleted_too_soon_are_missed(case):
 
 @pytest.mark.long
 @pytest.mark.cluster(offsets_retention_minutes=1, offsets_retention_check_interval_ms=5000)
-def test_positions_outlive_their_retention_while_a_relay_runs(case):
-    case.relay("a").ready()
-    case.produce(2000, 1000, 200000)
-    case.wait_arrived(seconds=260)
-    case.end().require()
-
-
-@pytest.mark.long
-@pytest.mark.cluster(offsets_retention_minutes=1, offsets_retention_check_interval_ms=5000)
 def test_a_fleet_that_was_down_until_its_positions_expired_says_so(case):
     relay = case.relay("a").ready()
     case.produce(2000, 1000, 240000)

@@ -4,14 +4,11 @@ import contextlib
 import os
 import random
 import re
-import signal
 import time
-import urllib.request
 
 import pytest
 
 from case import Case
-from cluster import free_ports
 from judge import Verdict
 from relay import wait_for
 
@@ -127,44 +124,6 @@ def test_a_relay_that_is_stopped_gives_its_work_away_at_once(case):
     verdict = case.end()
     verdict.require()
     assert verdict.percentile(1) < 10000, f"the take-over has waited for a session: {verdict}"
-
-
-def test_what_is_not_read_and_who_does_not_read_is_seen(case):
-    address = f"127.0.0.1:{free_ports(1)[0]}"
-
-    def metric(name):
-        with urllib.request.urlopen(f"http://{address}/metrics", timeout=60) as answer:
-            return int(re.search(rf"^htw_relay_{name} (\d+)$", answer.read().decode(), re.MULTILINE).group(1))
-
-    first = case.relay("a", "--metrics", address).ready()
-    wait_for(lambda: metric("stripes") == 2, "a relay with all stripes")
-    case.produce(1000, 500, 1000)
-    wait_for(lambda: metric("received_total") == 1000, "what was sent first")
-    first.process.send_signal(signal.SIGSTOP)
-    case.produce(100000, 25000, 5000, 10)
-    time.sleep(8)  # longer than its session, so that it takes its stripes over again
-    first.resume()
-    most, oldest = 0, 0
-    end = time.monotonic() + 60
-    while metric("received_total") < 101000 or metric("input_lag") > 0:
-        most, oldest = max(most, metric("input_lag")), max(oldest, metric("input_lag_seconds"))
-        assert time.monotonic() < end, f"{metric('received_total')} received, {metric('input_lag')} behind"
-    print(f"    {most} records behind, {oldest} s at most", flush=True)
-    assert most > 1000 and oldest >= 5, (most, oldest)
-    assert metric("input_lag_seconds") == 0 and metric("stripes_stalled") == 0
-    # The group keeps the stripe of a relay that was killed for the minute of its session.
-    other = case.relay("b", "-X", "session.timeout.ms=60000").ready()
-    wait_for(lambda: metric("stripes") == 1, "a relay that has given a stripe away")
-    time.sleep(2)  # its last commit
-    other.kill()
-    wait_for(lambda: metric("stripes_stalled") == 1, "a stripe that nobody serves", 50)
-    assert metric("since_filing_seconds") < 20 and metric("since_delivery_seconds") < 20
-    other.start()
-    wait_for(lambda: metric("stripes_stalled") == 0, "a stripe that is served again", 90)
-    case.wait_arrived()
-    wait_for(lambda: 'msg="statistics"' in first.text(), "the line of a minute", 70)
-    assert re.search("level=warning .*has no owner", first.text()), first.text()
-    case.end().require()
 
 
 def test_relays_that_are_stopped_leave_at_once(case):

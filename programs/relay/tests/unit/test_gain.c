@@ -169,7 +169,7 @@ RELAY_TEST(gain_lost_index_by_option_is_noted_with_what_it_means) {
     for (int buries = 0; buries < 2; buries++) {
         enum htw__lost_ids option = buries ? HTW__LOST_IDS_BURY : HTW__LOST_IDS_DELIVER;
         assert_int_equal(gain_with_ids(3, 10, option), HTW__GAIN_OK);
-        assert_int_equal(htw__relay_ids(&relay, 0)->since, 0); /* nothing is lost */
+        assert_int_equal(relay.stripes[0]->ids_log.since, 0); /* nothing is lost */
         assert_int_equal(gain_with_ids(5, 8, option), HTW__GAIN_OK);
         struct htw__ids_log log = committed().ids;
         assert_true(log.start == 5 && log.end == 8);

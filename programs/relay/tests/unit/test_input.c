@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* test_input.c - how far the input is read, and the sign that its owner commits. */
+/* test_input.c - how far the input is read. */
 #include "relay_fixture.h"
-
-#define SIGN_MS 10000
 
 /* Stripe 0 whose input ends at offset 20, and was read to 15. */
 static void begin(void) {
-    relay_begin((struct htw__relay_options) { .sign_ms = SIGN_MS });
+    relay_begin((struct htw__relay_options) { .keep_partition = false });
     relay_take_over((struct htw__found) { 15, { NULL, 0 }, 10, 20 }, NOW_MS,
                     (struct htw__found) { .offset = 0 }, 0);
     assert_int_equal(htw__relay_reads_input(&relay, 0), 15);
@@ -63,21 +61,4 @@ RELAY_TEST(input_that_ends_with_a_marker_is_read_to_its_end) {
     assert_lag(0, 0);
     assert_true(htw__relay_positions(&relay, HTW__CHANNEL_FILE));
     assert_int_equal(relay.positions[relay.position_count - 1].offset, 20);
-}
-
-/* How often the position of the input is committed by commits of FILE a second apart, with nothing to do. */
-RELAY_TEST(input_without_records_is_committed_as_a_sign) {
-    begin();
-    int signs = 0;
-    for (int second = 1; second <= 60; second++) {
-        htw__relay_advance(&relay, NOW_MS + second * 1000, 100);
-        assert_true(htw__relay_positions(&relay, HTW__CHANNEL_DELIVER));
-        assert_int_equal(relay.position_count, 0);
-        assert_true(htw__relay_positions(&relay, HTW__CHANNEL_FILE));
-        signs += relay.position_count > 0;
-    }
-    assert_int_equal(signs, 6);
-    htw__relay_advance(&relay, NOW_MS, 100); /* the wall clock is set back */
-    assert_true(htw__relay_positions(&relay, HTW__CHANNEL_FILE));
-    assert_int_equal(relay.position_count, 1);
 }
