@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz_crontab.c - the table of `htw cron`: its jobs, and their first instants. Then it is loaded, and once
- * more with its second half first.
+ * fuzz_crontab.c - the table of `htw cron`: cron expressions, names of time zones, and the instants of the jobs. Then it is
+ * loaded, and once more with its second half first.
  */
+/* holds: calendar-1, calendar-5 */
 #include "fuzz.h"
 
 #include "../../programs/cron/cron.h"
@@ -10,17 +11,45 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Later instants come after earlier ones, and backwards the same ones come. */
+static void check_instants(const struct htw__cron_job *job, int64_t at_ns) {
+    int64_t last_ns = INT64_MIN;
+    for (unsigned i = 0; i < 4; i++) {
+        int64_t next_ns = htw_calendar_next(&job->calendar, job->zone, at_ns);
+        FUZZ_CHECK(next_ns > at_ns || next_ns == HTW_NEVER_NS);
+        if (next_ns == HTW_NEVER_NS)
+            break;
+        FUZZ_CHECK(htw_calendar_next(&job->calendar, job->zone, next_ns - 1) == next_ns);
+        FUZZ_CHECK(last_ns == INT64_MIN ||
+                   htw_calendar_previous(&job->calendar, job->zone, next_ns) == last_ns);
+        last_ns = at_ns = next_ns;
+    }
+}
+
+/* What is written is read as the same. */
+static void check_text(const struct htw_calendar *calendar) {
+    struct htw_calendar again;
+    char text[HTW_CALENDAR_TEXT_MAX];
+    int length = htw_calendar_format(calendar, text, sizeof(text));
+    FUZZ_CHECK(length > 0 && (size_t)length < sizeof(text) && (size_t)length == strlen(text));
+    FUZZ_CHECK(htw_calendar_cron(&again, text, NULL) == 0);
+    FUZZ_CHECK(memcmp(calendar, &again, sizeof(again)) == 0);
+}
+
 static void check_job(const struct htw__cron_job *job, unsigned line, size_t size) {
-    int64_t at_ns = 0;
     FUZZ_CHECK(job->line > line);
     FUZZ_CHECK(job->text_size <= size + 64); /* of the line, and of the zone of an earlier one */
     FUZZ_CHECK(*job->command != '\0' && strpbrk(job->command, "\n") == NULL);
-    for (int i = 0; i < 3 && at_ns != HTW_NEVER_NS; i++) {
-        int64_t next_ns = htw_calendar_next(&job->calendar, job->zone, at_ns);
-        FUZZ_CHECK(next_ns > at_ns);
-        FUZZ_CHECK(i > 0 || next_ns != HTW_NEVER_NS); /* what never comes is refused */
-        at_ns = next_ns;
-    }
+    FUZZ_CHECK(htw_calendar_next(&job->calendar, job->zone, 0) != HTW_NEVER_NS);
+}
+
+/* Of one job, from an instant that the input has. */
+static void check_calendar(const struct htw__cron_job *job, const uint8_t *data, size_t size) {
+    int64_t at_ns = 0;
+    check_instants(job, at_ns);
+    memcpy(&at_ns, data, size < sizeof(at_ns) ? size : sizeof(at_ns));
+    check_instants(job, at_ns);
+    check_text(&job->calendar);
 }
 
 static size_t count_jobs(const struct htw__cron_job *job) {
@@ -70,6 +99,8 @@ static void run(const uint8_t *data, size_t size) {
         check_job(job, line, size);
         line = job->line;
     }
+    if (is_right)
+        check_calendar(jobs, data, size);
     size_t count = count_jobs(jobs);
     htw__cron_table_free(jobs);
     if (is_right)
@@ -88,6 +119,13 @@ static const struct fuzz_attack attacks[] = {
     { "zones", "", "", { "TZ=Europe/Dublin\n" } },
     { "zones that are not there", "", "", { "TZ=%zu\n" } },
     { "zones, one longer than the other", "TZ=Europe", "", { "/" } },
+    { "spellings of one zone",
+      "",
+      "",
+      { "TZ=Europe//Dublin\nTZ=Europe///Dublin\n",
+        "TZ=/Europe/Dublin\nTZ=Europe/Dublin/\nTZ=Europe/./Dublin\n" } },
+    { "offsets", "", "", { "TZ=UTC+%zu\nTZ=Fixed/UTC%zu\n" } },
+    { "fields", "", "", { "* " } },
     { "lines that are wrong", "", "", { "*\n" } },
     { "empty lines", "", "", { "\n" } },
     { "comments", "", "", { "#\n" } },

@@ -494,6 +494,7 @@ static int64_t random_deadline(void) {
     case 4:
         return now() - (int64_t)random_below(&source, HTW_HOUR);
     case 5:
+        return now() + 1 + (int64_t)random_below(&source, 3 * HTW_MILLISECOND);
     case 6:
         return now() + 1 + (int64_t)random_below(&source, HTW_HOUR);
     default:
@@ -958,14 +959,14 @@ static const struct {
     { 8, lease, false, false },
     { 10, update, false, false },
     { 2, change_together, false, false },
-    { 11, put, false, false },
+    { 25, put, false, false },
 };
 
 static void step(void) {
     for (unsigned i = 0; i < RULES && job_count > JOBS_MAX - RECURRED_MAX; i++)
         if (rules[i].period_ns != 0)
             remove_rule(i);
-    unsigned i = 0, number = (unsigned)random_below(&source, 41);
+    unsigned i = 0, number = (unsigned)random_below(&source, 55);
     while (number >= kinds[i].weight)
         number -= kinds[i++].weight;
     if (kinds[i].settles_before)
@@ -1012,7 +1013,7 @@ static void run_history(uint64_t number, uint64_t steps) {
     options.synchronous = HTW_SYNCHRONOUS_NORMAL;
     options.next_instant = next_instant;
     options.near_ns = random_one_in(&source, 2) ? 0 : 1 + (int64_t)random_below(&source, HTW_HOUR);
-    options.max_memory = random_one_in(&source, 2) ? 0 : 30000 + random_below(&source, 100000);
+    options.max_memory = random_one_in(&source, 2) ? 0 : 30000 + random_below(&source, 50000);
     options.deliver = random_one_in(&source, 2) ? deliver : NULL;
     options.max_in_flight = random_one_in(&source, 2) ? 100000 : 1 + random_below(&source, 20);
     options.parallel = (uint32_t)random_below(&source, 4);

@@ -13,7 +13,6 @@ help_check() {
                     each mistake of permanent.txt and planted.txt, or those with WORD: the named test must fail
   fuzz [SECONDS]    fuzz each input from outside for 60 seconds, or SECONDS (tests/fuzz)
   fuzz keep         store the inputs that these runs have found, where they reach more
-  campaign [HOURS]  fuzz all of it for 8 hours, or HOURS; store inputs, and what was reached
   instructions [--accept]
                     count the instructions of the main workloads; fail if they have risen
   weigh [--lower]   lines of code and words of documents, beside their ceilings in tests/weight.txt
@@ -179,28 +178,6 @@ verb_fuzz() {
     fi
     # shellcheck disable=SC2086 # a list of words
     printf '%s\n' $names | xargs -P "$(nproc)" -I '{}' ./dev one-fuzzer '{}' "${1:-60}"
-}
-
-# The time is that of all fuzzers together: each one gets its part of the cores.
-verb_campaign() {
-    hours=${1:-8}
-    case $hours in
-    *[!0-9.]* | . | *.*.*) fail "campaign: not a number of hours: $hours" ;;
-    esac
-    build_fuzzers
-    programs=
-    count=0
-    for name in $names; do
-        name_fuzzer "$name"
-        programs="$programs $name=$program"
-        count=$((count + 1))
-    done
-    seconds=$(awk -v hours="$hours" -v cores="$(nproc)" -v count="$count" \
-        'BEGIN { print int(hours * 3600 * (cores < count ? cores : count) / count) }')
-    [ "$seconds" -gt 0 ] || fail "campaign: less than a second for each fuzzer: $hours hours"
-    say "$seconds seconds for each fuzzer"
-    # shellcheck disable=SC2086 # a list of words
-    "$python" tests/fuzz/campaign.py "$found" tests/fuzz/README.md tests/fuzz/corpus "$seconds" $programs
 }
 
 # Without -march=native, so that the count is the same everywhere; the figures are those of gcc.
