@@ -7,7 +7,7 @@
  */
 #include "draw.h"
 
-#include "../kit/times.h"
+#include "../kit/figures.h"
 #include "../../src/base/bitmap.h"
 
 #include <inttypes.h>
@@ -132,13 +132,12 @@ static void read_wheel(struct picture *picture, struct htw_wheel *wheel) {
 }
 
 /* A number of ticks as a length of time, for people. */
-static const char *format_ticks(const struct picture *picture, uint64_t ticks, char text[40]) {
+static const char *format_ticks(const struct picture *picture, uint64_t ticks,
+                                char text[HTW__FIGURE_SIZE]) {
     uint64_t tick_ns = (uint64_t)picture->tick_ns;
     if (ticks <= (uint64_t)INT64_MAX / tick_ns)
-        htw__duration_format(ticks * tick_ns, text);
-    else
-        snprintf(text, 40, "over 292 years"); /* INT64_MAX ns */
-    return text;
+        return htw__figure_duration(ticks * tick_ns, text);
+    return "over 292 years"; /* INT64_MAX ns */
 }
 
 /* ---- text */
@@ -156,7 +155,7 @@ put(const struct picture *picture, const char *class, int x, const char *format,
 
 static void header(struct picture *picture) {
     uint64_t next = picture->queue[0].tick;
-    char text[40], never[40] = "";
+    char text[HTW__FIGURE_SIZE], never[40] = "";
     put(picture, "big", TEXT_X, "clock: tick %" PRIu64, picture->clock);
     picture->y += ROW + 4;
     if (picture->listed == 0)
@@ -181,7 +180,7 @@ static void level_head(const struct picture *picture) {
 }
 
 static void level_row(struct picture *picture, const struct level *level) {
-    char width[40];
+    char width[HTW__FIGURE_SIZE];
     picture->y += ROW;
     put(picture, "", TEXT_X, "%u", level->number);
     put(picture, "end", TEXT_X + 160, "%s",

@@ -3,10 +3,11 @@
 #include "actions.h"
 
 #include "../../src/base/clock.h"
-#include "../kit/times.h"
-#include "../kit/job.h"
 #include "../kit/command_line.h"
+#include "../kit/figures.h"
+#include "../kit/job.h"
 #include "../kit/terminal.h"
+#include "../kit/times.h"
 #include "../kit/visible.h"
 #include "served.h"
 
@@ -200,16 +201,16 @@ int htw__journal_list(const struct htw__journal_request *request) {
 /* ---- show */
 
 static void print_age(const struct htw_job_info *job) {
-    char put[HTW__INSTANT_FORMAT_SIZE], age[HTW__DURATION_FORMAT_SIZE];
+    char put[HTW__INSTANT_FORMAT_SIZE], age[HTW__FIGURE_SIZE];
     int64_t now_ns = htw__clock_realtime_ns();
     if (job->put_ns == INT64_MIN)
         return;
-    htw__duration_format(now_ns > job->put_ns ? (uint64_t)(now_ns - job->put_ns) : 0, age);
+    htw__figure_duration(now_ns > job->put_ns ? (uint64_t)(now_ns - job->put_ns) : 0, age);
     printf("put       %s, %s ago\n", htw__instant_or_never(job->put_ns, put), age);
 }
 
 static void print_all(const struct htw_job_info *job) {
-    char deadline[HTW__INSTANT_FORMAT_SIZE], lease[HTW__DURATION_FORMAT_SIZE];
+    char deadline[HTW__INSTANT_FORMAT_SIZE], lease[HTW__FIGURE_SIZE];
     printf("id        %" PRIu64 "\nstate     %s\nqueue     ", job->id, states[job->state]);
     print_word(job->queue);
     printf("\npriority  %" PRIu32 "\n", job->priority);
@@ -217,10 +218,8 @@ static void print_all(const struct htw_job_info *job) {
         printf("%s  %s\n", job->state == HTW_JOB_DONE ? "ended   " : "deadline",
                htw__instant_or_never(job->deadline_ns, deadline));
     print_age(job);
-    if (job->lease_ns > 0) {
-        htw__duration_format((uint64_t)job->lease_ns, lease);
-        printf("lease     %s\n", lease);
-    }
+    if (job->lease_ns > 0)
+        printf("lease     %s\n", htw__figure_duration((uint64_t)job->lease_ns, lease));
     printf("attempts  %" PRIu32 ", %" PRIu32 " released, %" PRIu32 " timed out, %" PRIu32
            " buried, %" PRIu32 " kicked\n",
            job->attempts, job->releases, job->timeouts, job->buries, job->kicks);

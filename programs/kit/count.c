@@ -2,21 +2,16 @@
 /* count.c - reads whole numbers. */
 #include "count.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Reads digits; returns what follows them, NULL: there are none, or too many. */
 static const char *read_digits(const char *text, uint64_t *ret_count) {
-    uint64_t count = 0;
-    const char *at = text;
-    for (; *at >= '0' && *at <= '9'; at++) {
-        if (count > (UINT64_MAX - 9) / 10)
-            return NULL;
-        count = count * 10 + (uint64_t)(*at - '0');
-    }
-    if (at == text)
-        return NULL;
-    *ret_count = count;
-    return at;
+    char *end;
+    errno = 0;
+    *ret_count = strtoull(text, &end, 10);
+    return *text >= '0' && *text <= '9' && errno == 0 ? end : NULL; /* neither a sign nor a blank */
 }
 
 bool htw__count_parse(const char *text, uint64_t *ret_count) {

@@ -127,21 +127,14 @@ static int64_t multiply(const struct decimal *decimal, int64_t unit_ns) {
     return ns;
 }
 
-struct unit {
+static const struct {
     const char *name;
     int64_t ns;
+} units[] = {
+    { "w", 7 * HTW_DAY },      { "d", HTW_DAY },           { "h", HTW_HOUR },
+    { "m", 60 * HTW_SECOND },  { "min", 60 * HTW_SECOND }, { "s", HTW_SECOND },
+    { "ms", HTW_MILLISECOND }, { "us", HTW_MICROSECOND },  { "ns", 1 },
 };
-
-/* From the longest to the shortest, for writing. */
-static const struct unit units[] = {
-    { "w", 7 * HTW_DAY },       { "d", HTW_DAY },
-    { "h", HTW_HOUR },          { "m", 60 * HTW_SECOND },
-    { "s", HTW_SECOND },        { "ms", HTW_MILLISECOND },
-    { "us", HTW_MICROSECOND },  { "ns", 1 },
-    { "min", 60 * HTW_SECOND }, /* for reading only */
-};
-
-#define UNIT_COUNT (sizeof(units) / sizeof(units[0]))
 
 /* Reads letters up to the next number; 0 when they name no unit. */
 static int64_t read_unit(struct text *text) {
@@ -149,7 +142,7 @@ static int64_t read_unit(struct text *text) {
     while (text->at < text->end && !at_digit(text) && *text->at != '.')
         text->at++;
     size_t size = (size_t)(text->at - name);
-    for (size_t i = 0; i < UNIT_COUNT; i++)
+    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
         if (size == strlen(units[i].name) && memcmp(name, units[i].name, size) == 0)
             return units[i].ns;
     return 0;
@@ -180,16 +173,6 @@ const char *htw__duration_parse(const char *text, size_t size, int64_t *ret_ns) 
     } while (rest.at < rest.end);
     *ret_ns = sum_ns;
     return NULL;
-}
-
-void htw__duration_format(uint64_t ns, char text[HTW__DURATION_FORMAT_SIZE]) {
-    /* Not in weeks: days are easier to read. */
-    const struct unit *unit = &units[1];
-    while (unit->ns > 1 && ns < (uint64_t)unit->ns)
-        unit++;
-    double number = (double)ns / (double)unit->ns;
-    int decimals = unit->ns == 1 || number >= 100 ? 0 : number >= 10 ? 1 : 2;
-    snprintf(text, HTW__DURATION_FORMAT_SIZE, "%.*f %s", decimals, number, unit->name);
 }
 
 static const char out_of_range[] = "later than 2262 or before 1678";

@@ -50,12 +50,6 @@ static inline uint64_t htw__time_tick_after(int64_t time_ns, int64_t tick_ns) {
  */
 const char *htw__duration_parse(const char *text, size_t size, int64_t *ret_ns);
 
-/* The bytes that htw__duration_format() needs at most, with the final NUL. */
-#define HTW__DURATION_FORMAT_SIZE 32
-
-/* Writes a duration for people: three digits or more and one unit. */
-void htw__duration_format(uint64_t ns, char text[HTW__DURATION_FORMAT_SIZE]);
-
 /*
  * Reads a moment: seconds since 1970 with an optional fraction (1767225600.5) and exponent, or a
  * date and time as in RFC 3339 (2026-01-01T00:00:00.5+01:00). A fraction is rounded up to a whole

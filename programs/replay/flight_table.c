@@ -2,7 +2,7 @@
 /* flight_table.c - a flight record as a table of its sites. */
 #include "flight.h"
 
-#include "../top/figures.h"
+#include "../kit/figures.h"
 #include "../kit/visible.h"
 
 #include <errno.h>

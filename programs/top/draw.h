@@ -3,8 +3,8 @@
 #ifndef HTW_TOP_DRAW_H
 #define HTW_TOP_DRAW_H
 
+#include "../kit/figures.h"
 #include "answer.h"
-#include "figures.h"
 #include "page.h"
 
 /* Of sites. */

@@ -10,7 +10,6 @@
 #include "options.h"
 #include "screen.h"
 #include "../../src/base/clock.h"
-#include "../kit/times.h"
 #include "../kit/signals.h"
 #include "../kit/command_line.h"
 #include "../kit/terminal.h"
@@ -172,8 +171,8 @@ static void draw_help(struct top *self) {
 }
 
 static void show(struct top *self) {
-    char title[160], interval[HTW__DURATION_FORMAT_SIZE];
-    htw__duration_format((uint64_t)self->options.interval_ns, interval);
+    char title[160], interval[HTW__FIGURE_SIZE];
+    htw__figure_duration((uint64_t)self->options.interval_ns, interval);
     self->width = htw__screen_width();
     bool is_narrow = self->width < 60;
     bool is_sorted = self->view.page == HTW__PAGE_SITES;

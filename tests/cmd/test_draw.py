@@ -105,7 +105,7 @@ def test_draw_without_a_time_draws_what_all_lines_leave():
 def test_draw_shows_what_the_wheel_holds():
     picture = picture_of("-a", "1500ms", data=b"1s a\n1h b\n2s c\nwait 1s\n30s d\n")
     found = [content for _, _, _, content in texts(picture)]
-    for wanted in ("clock: tick 1500", "next wake-up: tick 2000", "in 500 ms", "3 timers pending",
+    for wanted in ("clock: tick 1500", "next wake-up: tick 2000", "in 500ms", "3 timers pending",
                    "L1 [7]", "delay queue: 3 buckets"):
         assert wanted in found, f"{wanted!r} is not in {found}"
     assert "3 timers are pending. Level 0 has 0. Level 1 has 2. Level 2 has 1." in picture[1].text

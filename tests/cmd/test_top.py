@@ -503,11 +503,11 @@ def on_terminal(path, options=""):
 def test_top_on_a_terminal_obeys_keys_and_sizes(watched, path, directory):
     with Tmux(directory, on_terminal(path, "--delay 100ms")) as tmux:
         tmux.shows("pending 5")
-        assert tmux.screen().startswith("htw top overview  every 100 ms    h help  q quit")
+        assert tmux.screen().startswith("htw top overview  every 100ms    h help  q quit")
         tmux.keys("+")
-        tmux.shows("every 200 ms")
+        tmux.shows("every 200ms")
         tmux.keys("-")
-        tmux.shows("every 100 ms")
+        tmux.shows("every 100ms")
         tmux.keys("p")
         tmux.shows("PAUSED")
         tmux.keys("Space")
@@ -518,7 +518,7 @@ def test_top_on_a_terminal_obeys_keys_and_sizes(watched, path, directory):
         tmux.shows("wheel delay")
         for width, height in ((60, 12), (20, 5), (10, 2), (200, 50), (110, 40)):
             tmux.call("resize-window", "-x", str(width), "-y", str(height))
-            title = "htw top overview  every" if width >= 60 else "overview  100 ms"
+            title = "htw top overview  every" if width >= 60 else "overview  100ms"
             wait_for(lambda: tmux.screen().startswith(title[:width].rstrip()), f"{width} x {height}")
         tmux.shows("level 2")
         tmux.call("resize-window", "-x", "110", "-y", "6")
@@ -540,10 +540,10 @@ def test_top_on_a_terminal_shows_views_by_keys(serving, path, directory):
         tmux.shows("level 0")
         for number, page in enumerate(PAGES[1:], 2):
             tmux.keys(str(number))
-            tmux.shows(f"htw top {page}  every 100 ms")
+            tmux.shows(f"htw top {page}  every 100ms")
         tmux.shows("waiting  queue")
         tmux.keys("Tab")
-        tmux.shows("htw top overview  every 100 ms")
+        tmux.shows("htw top overview  every 100ms")
         tmux.keys("v")
         tmux.shows("Nothing is counted by site")
         assert top("--observe", "+sites", path).returncode == 0
@@ -552,7 +552,7 @@ def test_top_on_a_terminal_shows_views_by_keys(serving, path, directory):
         tmux.keys("s")
         tmux.shows("by pending")
         tmux.call("resize-window", "-x", "40", "-y", "30")
-        tmux.shows("sites  100 ms  by pending  h help")
+        tmux.shows("sites  100ms  by pending  h help")
         tmux.keys("q")
         tmux.shows("status=0")
 

@@ -6,6 +6,7 @@
 #include "fuzz.h"
 
 #include "../../programs/kit/count.h"
+#include "../../programs/kit/figures.h"
 #include "../../programs/kit/times.h"
 
 #include <inttypes.h>
@@ -32,8 +33,8 @@ static void check_duration(const char *text, size_t size) {
         FUZZ_CHECK(before == after || before + 1 == after);
         FUZZ_CHECK(htw__time_of_tick(after, tick_ns) >= ns);
     }
-    htw__duration_format((uint64_t)ns, written);
-    FUZZ_CHECK(strlen(written) < HTW__DURATION_FORMAT_SIZE);
+    htw__figure_duration((uint64_t)ns, written);
+    FUZZ_CHECK(strlen(written) < HTW__FIGURE_SIZE);
 }
 
 static void check_instant(const char *text, size_t size) {

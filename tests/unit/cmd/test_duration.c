@@ -129,26 +129,6 @@ UNIT_TEST(duration_too_long_is_refused_without_overflow) {
     assert_true(ns == INT64_MAX - 1);
 }
 
-UNIT_TEST(duration_written_has_one_unit) {
-    const struct {
-        uint64_t ns;
-        const char *text;
-    } cases[] = {
-        { 0, "0 ns" },
-        { 999, "999 ns" },
-        { 1500, "1.50 us" },
-        { 78400, "78.4 us" },
-        { 123456789, "123 ms" },
-        { 90 * HTW_SECOND, "1.50 m" },
-        { 14 * HTW_DAY, "14.0 d" },
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        char text[HTW__DURATION_FORMAT_SIZE];
-        htw__duration_format(cases[i].ns, text);
-        assert_string_equal(text, cases[i].text);
-    }
-}
-
 UNIT_TEST(instant_of_every_form_is_read) {
     const int64_t year_2026 = INT64_C(1767225600) * HTW_SECOND;
     const struct case_of cases[] = {

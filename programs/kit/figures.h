@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* figures.h - numbers for people, in few characters. */
-#ifndef HTW_TOP_FIGURES_H
-#define HTW_TOP_FIGURES_H
+#ifndef HTW_KIT_FIGURES_H
+#define HTW_KIT_FIGURES_H
 
 #include <stdint.h>
 
@@ -21,4 +21,4 @@ char *htw__figure_duration(uint64_t ns, char text[HTW__FIGURE_SIZE]);
 /* 0B, 1023B, 1.5K, 12.3M. */
 char *htw__figure_bytes(uint64_t bytes, char text[HTW__FIGURE_SIZE]);
 
-#endif /* HTW_TOP_FIGURES_H */
+#endif /* HTW_KIT_FIGURES_H */
