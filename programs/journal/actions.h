@@ -28,9 +28,6 @@ struct htw__journal_request {
     int64_t deadline_ns;
     bool has_priority;
     uint32_t priority;
-    /* Of recurring jobs: */
-    const char *name, *schedule, *zone;
-    uint32_t catch_up; /* UINT32_MAX: not said */
     /* Of lease: */
     const char *command; /* NULL: what is taken is printed */
     uint32_t attempts;   /* after so many it is buried; UINT32_MAX: never */
@@ -43,11 +40,10 @@ int htw__journal_stats(const struct htw__journal_request *request);
 int htw__journal_recurring(const struct htw__journal_request *request);
 int htw__journal_check(const struct htw__journal_request *request);
 
-/* These open the journal. `put` puts a job, or sets a rule if there is a schedule; `step` makes a step of each job. */
+/* These open the journal. `step` makes a step of each job. */
 int htw__journal_put(const struct htw__journal_request *request);
 int htw__journal_step(const struct htw__journal_request *request);
 int htw__journal_kick(const struct htw__journal_request *request);
-int htw__journal_unrecur(const struct htw__journal_request *request);
 int htw__journal_compact(const struct htw__journal_request *request);
 int htw__journal_lease(const struct htw__journal_request *request);
 

@@ -84,7 +84,7 @@ const char *htw__journal_queue_of(const struct htw__journal_request *request) {
     return queue == NULL || *queue == '\0' ? NULL : queue;
 }
 
-/* ---- put and recur */
+/* ---- put */
 
 /* All of standard input, to be freed; NULL: why not was printed. */
 static char *read_input(size_t *ret_size) {
@@ -150,22 +150,6 @@ static bool put_as_guest(const struct htw__journal_request *request, struct htw_
     return success;
 }
 
-static bool recur(const struct htw__journal_request *request, const struct htw_job *job,
-                  bool is_guest) {
-    struct htw_recurring rule = HTW_RECURRING_INIT;
-    struct htw_journal *journal = htw__journal_open_unserved(request->path, is_guest, NULL);
-    rule.name = request->name;
-    rule.schedule = request->schedule;
-    rule.zone = request->zone;
-    if (request->catch_up != UINT32_MAX)
-        rule.catch_up = request->catch_up;
-    rule.job = *job;
-    bool success =
-        journal != NULL && htw__journal_succeeds(htw_journal_set_recurring(journal, &rule));
-    htw_journal_close(journal);
-    return success;
-}
-
 /* With the payload that was said, or read. The journal is created where there is none. */
 int htw__journal_put(const struct htw__journal_request *request) {
     size_t size = request->content == NULL ? 0 : strlen(request->content);
@@ -174,23 +158,12 @@ int htw__journal_put(const struct htw__journal_request *request) {
     struct htw_job job = job_of(request, payload, size);
     bool is_guest = false, exists = access(request->path, F_OK) == 0;
     bool success = payload != NULL && (!exists || htw__journal_identify(request->path, &is_guest));
-    if (success && request->schedule != NULL)
-        success = recur(request, &job, is_guest);
-    else if (success)
+    if (success)
         success = is_guest ? put_as_guest(request, &job) : put(request, &job);
-    if (success && request->schedule == NULL)
+    if (success)
         printf(request->json ? "{\"put\":\"%" PRIu64 "\"}\n" : "%" PRIu64 "\n", job.id);
     free(input);
     return end(NULL, success);
-}
-
-int htw__journal_unrecur(const struct htw__journal_request *request) {
-    bool is_guest;
-    struct htw_journal *journal = htw__journal_identify(request->path, &is_guest)
-                                      ? htw__journal_open_unserved(request->path, is_guest, NULL)
-                                      : NULL;
-    return end(journal, journal != NULL && htw__journal_succeeds(htw_journal_remove_recurring(
-                                               journal, request->name)));
 }
 
 /* ---- steps */

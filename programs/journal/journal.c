@@ -8,10 +8,6 @@
 #include "../kit/times.h"
 #include "../kit/terminal.h"
 
-#ifdef HTW_HAS_CALENDAR
-#include <htw/calendar.h>
-#endif
-
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -33,20 +29,16 @@ static const struct htw__option options[] = {
     { 'n', "limit", "N", htw__set_number, AT(limit), .least = 1, .most = UINT32_MAX,
       .help = "list: at most N jobs (default all); kick: at most N (up to 65536)" },
     { 'q', "queue", "NAME", htw__set_word, AT(queue),
-      .help = "list: only jobs of this queue; put, lease, recur, kick: the queue. '' is the\n"
+      .help = "list: only jobs of this queue; put, lease, kick: the queue. '' is the\n"
               "default queue" },
     { 0, "state", "STATE", htw__set_choice, AT(state), .choice = states,
       .help = "list: only jobs in this state: delayed, ready, leased, buried, or done,\n"
               "which are kept for a time, and are in no other list" },
     { 0, "key", "KEY", htw__set_word, AT(key),
-      .help = "put, recur: the key of the job, which replaces the job that has it" },
+      .help = "put: the key of the job, which replaces the job that has it" },
     { 0, "priority", "N", htw__set_number, AT(priority),
       .also = offsetof(struct htw__journal_request, has_priority),
-      .help = "put, recur, move, release: the priority; 0, the default, comes first" },
-    { 0, "zone", "ZONE", htw__set_word, AT(zone),
-      .help = "recur: the time zone, such as Europe/Berlin (default UTC)" },
-    { 0, "catch-up", "N", htw__set_number, AT(catch_up), .least = 0, .most = 1000,
-      .help = "recur: how many missed jobs are put late (default 1, for all)" },
+      .help = "put, move, release: the priority; 0, the default, comes first" },
     { 0, "exec", "COMMAND", htw__set_word, AT(command),
       .help = "lease: run this for each job, with the payload as its input and\n"
               "the id in JOB_ID. If it succeeds, the job ends; if not, it is\n"
@@ -85,19 +77,13 @@ static const struct htw__command_line line = {
         "  kick -n N FILE         make N jobs of a queue ready: buried ones, or, if there are none,\n"
         "                         delayed ones. Prints how many\n"
         "  recurring FILE         print the jobs that come again\n"
-        "  recur FILE NAME SCHEDULE PAYLOAD\n"
-        "                         put a job at each instant of a cron expression, which the program\n"
-        "                         that has the journal open obeys, and whose zone it checks. Replaces the\n"
-        "                         one of this name. Without PAYLOAD: all of standard input\n"
-        "  unrecur FILE NAME      end that\n"
         "  compact FILE           write the file anew, without free space; takes as much space as\n"
         "                         the jobs need for a time\n"
         "\n"
         "list, show, stats, recurring and check change nothing, and work while a program has the journal open.\n"
         "A job that this program is delivering, or has leased not durably, is ready until it is\n"
         "done. The other actions are refused then, unless that program is `htw serve`: it is asked to do\n"
-        "them, and which jobs are leased. It refuses to change these, and release, recur, unrecur and\n"
-        "compact.\n",
+        "them, and which jobs are leased. It refuses to change these, and release and compact.\n",
     .notes =
         "Exit status:\n"
         "  0    success\n"
@@ -109,8 +95,7 @@ static const struct htw__command_line line = {
     .option_count = sizeof(options) / sizeof(options[0]),
 };
 
-/* `words` are what follows FILE: i an id, I one or more, * any number of them, w WHEN, n a NAME, s a SCHEDULE, p a PAYLOAD, which may
-   be missing. `options` are those that not every action has. */
+/* `words` are what follows FILE: i an id, I one or more, * any number of them, w WHEN, p a PAYLOAD, which may be missing. `options` are those that not every action has. */
 static const struct action {
     const char *name;
     int (*run)(const struct htw__journal_request *request);
@@ -131,8 +116,6 @@ static const struct action {
     { "bury", htw__journal_step, "I", "", HTW_JOB_BURY, "buried" },
     { "kick", htw__journal_kick, "*", "--queue --limit", HTW_JOB_KICK, "kicked" },
     { "recurring", htw__journal_recurring, "", "", 0, NULL },
-    { "recur", htw__journal_put, "nsp", "--queue --key --priority --zone --catch-up", 0, NULL },
-    { "unrecur", htw__journal_unrecur, "n", "", 0, NULL },
     { "compact", htw__journal_compact, "", "", 0, NULL },
 };
 
@@ -159,7 +142,6 @@ static const char *find_misused(const struct action *action,
         { request->payload, "--payload" },      { request->limit != UINT64_MAX, "--limit" },
         { request->queue != NULL, "--queue" },  { request->state != HTW__STATE_ANY, "--state" },
         { request->key != NULL, "--key" },      { request->has_priority, "--priority" },
-        { request->zone != NULL, "--zone" },    { request->catch_up != UINT32_MAX, "--catch-up" },
         { request->command != NULL, "--exec" }, { request->attempts != UINT32_MAX, "--attempts" },
     };
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
@@ -177,21 +159,6 @@ static int read_when(struct htw__journal_request *request, const char *word) {
     snprintf(what, sizeof(what), "WHEN: %s: ", why);
     return complain(what, word);
 }
-
-#ifdef HTW_HAS_CALENDAR
-static int check_schedule(const char *schedule) {
-    struct htw_calendar calendar;
-    size_t position = 0;
-    return htw_calendar_cron(&calendar, schedule, &position) == 0
-               ? 0
-               : complain("not a cron expression: ", schedule + position);
-}
-#else
-static int check_schedule(const char *schedule) {
-    (void)schedule;
-    return 0;
-}
-#endif
 
 /* What kick needs beside its words. */
 static int check_kick(const struct htw__journal_request *request) {
@@ -221,9 +188,7 @@ static int read_ids(struct htw__journal_request *request, int count, char *words
    about. */
 static int take(char kind, struct htw__journal_request *request, int count, char *words[],
                 uint64_t *ids) {
-    static const char *const missing[] = {
-        ['i'] = "ID", ['I'] = "ID", ['w'] = "WHEN", ['n'] = "NAME", ['s'] = "SCHEDULE"
-    };
+    static const char *const missing[] = { ['i'] = "ID", ['I'] = "ID", ['w'] = "WHEN" };
     char what[32];
     if (count == 0 && kind != '*' && kind != 'p') {
         snprintf(what, sizeof(what), "%s expected after ", missing[(unsigned char)kind]);
@@ -236,12 +201,6 @@ static int take(char kind, struct htw__journal_request *request, int count, char
         return read_ids(request, 1, words, ids);
     case 'w':
         return read_when(request, words[0]) == 0 ? 1 : -1;
-    case 'n':
-        request->name = words[0];
-        return 1;
-    case 's':
-        request->schedule = words[0];
-        return check_schedule(words[0]) == 0 ? 1 : -1;
     case 'p':
         request->content = words[0];
         return count > 0;
@@ -276,7 +235,6 @@ int htw__journal_command(int argc, char *argv[]) {
     struct htw__journal_request request = { .state = HTW__STATE_ANY,
                                             .limit = UINT64_MAX,
                                             .deadline_ns = INT64_MIN,
-                                            .catch_up = UINT32_MAX,
                                             .attempts = UINT32_MAX };
     enum htw__wish wish = htw__command_line_read(&line, argc, argv, &request);
     if (wish != HTW__WISH_RUN)

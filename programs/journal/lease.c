@@ -9,7 +9,6 @@
 #include "../kit/job.h"
 #include "../kit/command_line.h"
 #include "../kit/terminal.h"
-#include "../kit/visible.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +19,7 @@
 #include <unistd.h>
 
 /* After a failure, of a queue without a policy: a second, two, four, and so on. */
-#define DOUBLINGS_MAX 11u
+#define PAUSE_NS(attempt) (HTW_SECOND << ((attempt) < 12 ? (attempt)-1 : 11))
 
 /* A job, and what is needed to handle it. */
 struct taken {
@@ -35,10 +34,8 @@ struct taken {
 /* In the thread that writes. */
 static void take(void *arg, int result, const struct htw_delivery *delivery) {
     struct taken *taken = arg;
-    if (result != 0)
-        return;
-    taken->id = delivery->id;
-    taken->attempt = delivery->attempt;
+    taken->id = result == 0 ? delivery->id : 0;
+    taken->attempt = result == 0 ? delivery->attempt : 0;
 }
 
 static bool write_job(void *context, const struct htw_job_info *job) {
@@ -60,12 +57,11 @@ static bool hand_out(struct taken *taken, FILE *stream) {
 
 /* Whether the command has succeeded. It may leave its input unread. */
 static bool execute(struct taken *taken) {
-    const char *command = taken->request->command;
     char id[24];
     snprintf(id, sizeof(id), "%" PRIu64, taken->id);
-    FILE *stream = setenv("JOB_ID", id, 1) == 0 ? popen(command, "we") : NULL;
+    FILE *stream = setenv("JOB_ID", id, 1) == 0 ? popen(taken->request->command, "we") : NULL;
     if (stream == NULL) {
-        htw__terminal_error("%s: %s", command, strerror(errno));
+        htw__terminal_error("%s: %s", taken->request->command, strerror(errno));
         return false;
     }
     void (*before)(int) = signal(SIGPIPE, SIG_IGN);
@@ -76,24 +72,21 @@ static bool execute(struct taken *taken) {
 }
 
 static bool is_next_asked_for(void) {
-    int byte;
-    while ((byte = getchar()) != EOF && byte != '\n')
-        continue;
-    return byte == '\n';
+    (void)!scanf("%*[^\n]");
+    return getchar() == '\n';
 }
 
 /* After a failure by the policy of the queue, or after a pause. */
 static bool end(const struct taken *taken, bool success) {
     struct htw_queue_stats stats = HTW_QUEUE_STATS_INIT;
     struct htw_job_update update = HTW_JOB_UPDATE_INIT;
-    uint32_t failures = taken->attempt - 1 < DOUBLINGS_MAX ? taken->attempt - 1 : DOUBLINGS_MAX;
     update.id = taken->id;
     update.attempt = taken->attempt;
     if (!success) {
         update.step = taken->attempt < taken->request->attempts ? HTW_JOB_RELEASE : HTW_JOB_BURY;
         (void)htw_journal_get_queue(taken->journal, taken->queue, &stats);
         if (stats.policy.initial_ns == 0 && stats.policy.attempts_max == 0)
-            update.deadline_ns = htw__clock_realtime_ns() + (HTW_SECOND << failures);
+            update.deadline_ns = htw__clock_realtime_ns() + PAUSE_NS(taken->attempt);
     }
     int error = htw_journal_update(taken->journal, &update);
     return error == -ENOENT || error == -ESTALE || htw__journal_succeeds(error);

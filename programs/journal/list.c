@@ -2,7 +2,6 @@
 /* list.c - the actions of `htw journal` that look: list, show, stats, recurring and check. They change nothing. */
 #include "actions.h"
 
-#include "../../src/base/clock.h"
 #include "../kit/command_line.h"
 #include "../kit/figures.h"
 #include "../kit/job.h"
@@ -200,24 +199,16 @@ int htw__journal_list(const struct htw__journal_request *request) {
 
 /* ---- show */
 
-static void print_age(const struct htw_job_info *job) {
-    char put[HTW__INSTANT_FORMAT_SIZE], age[HTW__FIGURE_SIZE];
-    int64_t now_ns = htw__clock_realtime_ns();
-    if (job->put_ns == INT64_MIN)
-        return;
-    htw__figure_duration(now_ns > job->put_ns ? (uint64_t)(now_ns - job->put_ns) : 0, age);
-    printf("put       %s, %s ago\n", htw__instant_or_never(job->put_ns, put), age);
-}
-
 static void print_all(const struct htw_job_info *job) {
-    char deadline[HTW__INSTANT_FORMAT_SIZE], lease[HTW__FIGURE_SIZE];
+    char text[HTW__INSTANT_FORMAT_SIZE], lease[HTW__FIGURE_SIZE];
     printf("id        %" PRIu64 "\nstate     %s\nqueue     ", job->id, states[job->state]);
     print_word(job->queue);
     printf("\npriority  %" PRIu32 "\n", job->priority);
     if (htw__job_deadline(job) != HTW__JOB_NO_DEADLINE)
         printf("%s  %s\n", job->state == HTW_JOB_DONE ? "ended   " : "deadline",
-               htw__instant_or_never(job->deadline_ns, deadline));
-    print_age(job);
+               htw__instant_or_never(job->deadline_ns, text));
+    if (job->put_ns != INT64_MIN)
+        printf("put       %s\n", htw__instant_or_never(job->put_ns, text));
     if (job->lease_ns > 0)
         printf("lease     %s\n", htw__figure_duration((uint64_t)job->lease_ns, lease));
     printf("attempts  %" PRIu32 ", %" PRIu32 " released, %" PRIu32 " timed out, %" PRIu32

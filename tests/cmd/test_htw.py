@@ -76,8 +76,7 @@ REFUSED = {
         "-q a cancel f 1": "--queue: not", "--state gone list f": "--state: not one of delayed, ready, leased, buried, done: gone",
         "put f": "WHEN expected after f", "put f soon a": "WHEN: number expected: soon", "move f 1 +99999999999d": "WHEN: delay too long",
         "put f +106000d": "WHEN: later than 2262", "put f +1s a b": "not expected: b", "move f 1": "WHEN expected after 1",
-        "move f 1 2 3": "not expected: 3", "recur f": "NAME expected after f", "recur f a": "SCHEDULE expected after a",
-        "--zone UTC list f": "--zone: not with", "unrecur f a b": "not expected: b", "--catch-up 1001 recur f a b": "--catch-up",
+        "move f 1 2 3": "not expected: 3",
         "kick f": "ID or --limit expected after f", "kick -n 1 f 1": "not with an ID", "kick -n 65537 f": "--limit: at most 65536 with kick",
         "--exec true list f": "--exec: not with this action", "lease f 1": "not expected: 1", "show f 99999999999999999999": "not an id"},
 }

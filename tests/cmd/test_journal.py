@@ -212,7 +212,7 @@ def test_journal_steps_change_the_state_of_a_job(directory):
     text = change("show", journal, job)
     for part in ("state     ready\n", "queue     mail\n", "priority  3\n", "attempts  0, 0 released, 0 timed out, 1 buried, 1 kicked\n"):
         assert part in text
-    assert re.search(r"put       20\S+Z, .* ago\n", text), text
+    assert re.search(r"put       20\S+Z\n", text), text
     for words, wanted in ((("kick", journal, job), "another one"), (("release", journal, job), "another one"),
                           (("move", journal, "7", "+1s"), "there is no job 7")):
         assert wanted in refused(*words)
@@ -277,31 +277,21 @@ def test_journal_done_jobs_are_in_a_list_of_their_own(directory):
     assert b"1 jobs that are done differ" in command("journal", "check", journal).out
 
 
-def test_journal_recurring_jobs_are_set_listed_and_removed(directory):
-    journal = os.path.join(directory, "journal")
-    change("-q", "mail", "--key", "k", "--priority", "3", "--zone", "Europe/Berlin", "--catch-up", "0",
-           "recur", journal, "nightly", "0 3 * * *", "a job")
-    data = bytes(range(256))
-    change("recur", journal, "backup", "@hourly", data=data)
-    if os.path.exists(PROGRAM + "-cron"):  # built with the calendar
-        got = command("journal", "recur", journal, "wrong", "0 3 31 foo *", "a job")
-        assert got.status == 2
-        assert "not a cron expression: foo *" in got.err
-    empty = {"next": None, "next_ns": None}
+def test_journal_recurring_jobs_are_listed(directory):
+    journal, data = journal_with(directory, b"+1h a"), bytes(range(256))
+    alter(journal, "INSERT INTO recurring VALUES "
+          f"(x'{b'backup'.hex()}', 7258118400500000000, x'{b'@hourly'.hex()}', NULL, 0, 1, NULL, 0, 0, 0, NULL, x'{data.hex()}'),"
+          f"(x'{b'nightly'.hex()}', {-2**63}, x'{b'0 3 * * *'.hex()}', x'{b'Europe/Berlin'.hex()}', 0, 0, x'{b'mail'.hex()}', 3, 0, 0, "
+          f"x'{b'k'.hex()}', x'{b'a job'.hex()}')")
     rules = [json.loads(line) for line in change("-J", "recurring", journal).splitlines()]
     assert rules == [
-        {**empty, "name": "backup", "schedule": "@hourly", "zone": None, "catch_up": 1, "priority": 0, "queue": None, "key": None,
-         "payload_base64": base64.b64encode(data).decode()},
-        {**empty, "name": "nightly", "schedule": "0 3 * * *", "zone": "Europe/Berlin", "catch_up": 0, "priority": 3,
+        {"next": "2200-01-01T00:00:00.500000Z", "next_ns": "7258118400500000000", "name": "backup", "schedule": "@hourly", "zone": None,
+         "catch_up": 1, "priority": 0, "queue": None, "key": None, "payload_base64": base64.b64encode(data).decode()},
+        {"next": None, "next_ns": None, "name": "nightly", "schedule": "0 3 * * *", "zone": "Europe/Berlin", "catch_up": 0, "priority": 3,
          "queue": "mail", "key": "k", "payload": "a job"}]
     lines = change("recurring", journal).splitlines()
     assert lines[2].split() == "- nightly 0 3 * * * Europe/Berlin mail [k] a job".split()
-    assert change("check", journal) == f"{journal}: no problem found, 0 jobs"
-    change("unrecur", journal, "backup")
-    got = command("journal", "unrecur", journal, "backup")
-    assert got.status == 1
-    assert "no job recurs by the name backup" in got.err
-    assert len(change("recurring", journal).splitlines()) == 2
+    assert change("check", journal) == f"{journal}: no problem found, 1 job"
 
 
 # holds: delay-17
