@@ -115,16 +115,17 @@ void htw__leases_look(struct htw_journal *journal, struct htw__queue *queue) {
     pthread_cond_signal(&journal->work);
 }
 
-/* By a change, which is written at once: a worker waits for it. */
-static void lease_durably(struct htw_journal *journal, struct htw__request *request, uint64_t id) {
+/* By a change, which is written at once: a worker waits for it. False: there is no memory, and the request was told. */
+static bool lease_durably(struct htw_journal *journal, struct htw__request *request, uint64_t id) {
     struct htw__step step = { .id = id, .kind = HTW__STEP_LEASE, .request = request };
     dequeue(journal, request);
     if (htw__submit_steps(journal, &work, &step, 1) != 0) {
         append_served(journal, request, -ENOMEM);
-        return;
+        return false;
     }
     journal->is_urgent = true;
     htw__journal_call_writer(journal);
+    return true;
 }
 
 static void grant(struct htw_journal *journal, struct htw__request *request, struct htw__job *job) {
@@ -132,7 +133,8 @@ static void grant(struct htw_journal *journal, struct htw__request *request, str
     if (request->is_durable) {
         htw__jobs_hold(&journal->jobs, job);
         job->is_granted = true;
-        lease_durably(journal, request, job->position.id);
+        if (!lease_durably(journal, request, job->position.id))
+            htw__jobs_unhold(&journal->jobs, job);
     } else {
         dequeue(journal, request);
         htw__lease_start(journal, request, job);
@@ -312,7 +314,7 @@ int64_t htw__leases_next(const struct htw_journal *journal) {
 
 void htw__lease_begin(struct htw_journal *journal, struct htw__request *request) {
     if (request->id != 0)
-        lease_durably(journal, request, request->id);
+        (void)lease_durably(journal, request, request->id);
     else
         begin(journal, request);
 }
