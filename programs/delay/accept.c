@@ -34,10 +34,6 @@ bool htw__delay_collect_due(struct htw__delay *delay) {
                                                STEPS_AT_ONCE, &count) == HTW_MORE;
     for (size_t i = 0; i < count; i++)
         htw__output_push(&delay->output, htw__message_of(timers[i]));
-    if (delay->slept_until_due && count == 0 && !delay->has_more_due)
-        delay->report.idle_wakes++;
-    if (count > 0 || !delay->has_more_due)
-        delay->slept_until_due = false;
     return delay->has_more_due;
 }
 

@@ -65,10 +65,6 @@ static void sleep_until(struct htw__delay *delay, int64_t due_ns) {
     int ready =
         htw__sleep(wanted, sizeof(wanted) / sizeof(wanted[0]), due_ns < INT64_MAX ? due_ns : -1);
     htw__monitored_take_back();
-    if (ready == 0 && due_ns > 0) {
-        delay->report.sleeps++;
-        delay->slept_until_due = true;
-    }
     if (ready < 0 && errno != EINTR) {
         fail(delay, "cannot wait", -errno);
         delay->is_broken = true;

@@ -60,11 +60,8 @@ void htw__report_print(const struct htw__report *report, const struct htw_wheel 
             report->read, report->bad, report->released, report->unreleased, report->early);
     if (report->released > 0)
         print_lateness(report, stream);
-    fprintf(stream,
-            "\nwake-ups %" PRIu64 " (empty %" PRIu64 "), clock advances %" PRIu64
-            ", demotions %" PRIu64 "\npeak pending %zu\n",
-            report->sleeps, report->idle_wakes, stats.advances, stats.demoted,
-            report->peak_pending);
+    fprintf(stream, "\nclock advances %" PRIu64 ", demotions %" PRIu64 "\npeak pending %zu\n",
+            stats.advances, stats.demoted, report->peak_pending);
     print_memory(stream, "memory: wheel", stats.memory_bytes);
     print_memory(stream, ", messages", report->peak_message_bytes);
     print_memory(stream, ", resident", (uint64_t)usage.ru_maxrss * 1024);

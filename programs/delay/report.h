@@ -15,8 +15,6 @@ struct htw__report {
     uint64_t released;
     uint64_t unreleased;
     uint64_t early;      /* given to the kernel before they were due */
-    uint64_t sleeps;     /* ended by a deadline */
-    uint64_t idle_wakes; /* of these, when nothing was due after all */
     size_t peak_pending; /* in the wheel and in the output queue together */
     size_t message_bytes;
     size_t peak_message_bytes;

@@ -30,9 +30,8 @@ struct htw__delay {
     bool has_stopped_reading; /* for a bad line, or because there is no memory */
     bool is_broken;           /* the run ends early */
     bool has_failed;
-    bool has_more_due;    /* the last step has not emptied the wheel of what is due */
-    bool slept_until_due; /* the last sleep was ended by a deadline */
-    int output_error;     /* a negative errno once standard output has failed */
+    bool has_more_due; /* the last step has not emptied the wheel of what is due */
+    int output_error;  /* a negative errno once standard output has failed */
 };
 
 /* ---- accept.c. Each step does a bounded amount of work, so that none delays the others. */

@@ -8,13 +8,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* So that it can be seen later who has changed something. */
 static void log_change(const struct htw__page_ask *ask, const char *done) {
     const char *queue = ask->queue == NULL ? "" : ask->queue;
     if (ask->id != 0)
-        htw__terminal_error("%s: %s job %" PRIu64, ask->http->who, done, ask->id);
+        htw__terminal_error("%s job %" PRIu64, done, ask->id);
     else
-        htw__terminal_error("%s: %s queue %s", ask->http->who, done, queue);
+        htw__terminal_error("%s queue %s", done, queue);
 }
 
 static void answer_done(struct htw__page_ask *ask, const char *done) {

@@ -71,7 +71,7 @@ struct htw__server {
     struct htw_scheduler
         *scheduler; /* of all timers, also of the journal's; embedded: the loop runs it */
     struct htw_journal *journal;
-    int epoll, signals, spare_fd;
+    int epoll, signals;
     struct htw__listener listeners[HTW__SERVE_LISTENERS];
     uint32_t listener_count;
     struct htw__serve_timer pause; /* the end of a pause of listening */

@@ -82,10 +82,6 @@ static bool open_timers(struct htw__server *server) {
 
 /* ---- sockets */
 
-static int open_spare_fd(void) {
-    return open("/dev/null", O_RDONLY | O_CLOEXEC);
-}
-
 static bool watch(struct htw__server *server, int fd, void *what) {
     struct epoll_event event = { .events = EPOLLIN, .data = { .ptr = what } };
     return fd >= 0 && epoll_ctl(server->epoll, EPOLL_CTL_ADD, fd, &event) == 0;
@@ -145,28 +141,14 @@ static bool lacks_resources(int error) {
     return error == EMFILE || error == ENFILE || error == ENOMEM || error == ENOBUFS;
 }
 
-/* No descriptor or memory is free. The connection, if there is one, would stay, and epoll would report it again and again.
-   So it is accepted with the spare descriptor, and closed; or nobody listens for a while. */
-static void refuse_one(struct htw__server *server, const struct htw__listener *listener) {
-    if (server->spare_fd >= 0)
-        close(server->spare_fd);
-    int socket = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    bool is_stuck = socket < 0 && lacks_resources(errno);
-    if (socket >= 0)
-        close(socket);
-    server->spare_fd = open_spare_fd();
-    if (!is_stuck)
-        return;
-    set_listening(server, 0);
-    htw__server_move_timer(&server->pause, PAUSE_NS);
-}
-
 void htw__server_accept(struct htw__server *server, const struct htw__listener *listener) {
     for (int i = 0; i < ACCEPTS_PER_ROUND; i++) {
         int socket = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (socket < 0) {
-            if (lacks_resources(errno))
-                refuse_one(server, listener);
+            if (lacks_resources(errno)) { /* epoll would report the connection again and again */
+                set_listening(server, 0);
+                htw__server_move_timer(&server->pause, PAUSE_NS);
+            }
             return;
         }
         if (server->connection_count >= server->options.max_connections) {
@@ -217,7 +199,6 @@ static bool open_loop(struct htw__server *server) {
     server->epoll = epoll_create1(EPOLL_CLOEXEC);
     server->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     server->input = malloc(HTW__SERVE_INPUT);
-    server->spare_fd = open_spare_fd();
     if (server->input == NULL)
         return fail("cannot start", -ENOMEM);
     return (watch(server, server->wake, &server->wake) &&
@@ -227,7 +208,7 @@ static bool open_loop(struct htw__server *server) {
 }
 
 static void init(struct htw__server *server, const struct htw__serve_options *options) {
-    *server = (struct htw__server) { .options = *options, .epoll = -1, .spare_fd = -1, .wake = -1 };
+    *server = (struct htw__server) { .options = *options, .epoll = -1, .wake = -1 };
     server->loop = pthread_self();
     raise_file_limit(&server->options);
     pthread_mutex_init(&server->mutex, NULL);
@@ -292,7 +273,6 @@ bool htw__server_close(struct htw__server *server) {
     close_fd(server->epoll);
     close_fd(server->wake);
     close_fd(server->signals);
-    close_fd(server->spare_fd);
     /* order: The journal is closed: its thread has ended. */
     return is_well && !atomic_load_explicit(&server->has_failed, memory_order_relaxed);
 }

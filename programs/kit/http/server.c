@@ -7,7 +7,6 @@
 #include "../visible.h"
 #include "../listen.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <microhttpd.h>
@@ -355,22 +354,6 @@ static bool take_body(struct incoming *incoming, const char *data, size_t size) 
     return add_body(incoming, data, size);
 }
 
-static void set_who(struct MHD_Connection *connection, int fd, char who[HTW__HTTP_WHO]) {
-    const struct sockaddr *address =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
-    struct ucred user;
-    socklen_t size = sizeof(user);
-    *who = '\0';
-    if (address->sa_family == AF_INET)
-        inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)address)->sin_addr, who,
-                  HTW__HTTP_WHO);
-    else if (address->sa_family == AF_INET6)
-        inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr, who,
-                  HTW__HTTP_WHO);
-    else if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &user, &size) == 0)
-        snprintf(who, HTW__HTTP_WHO, "uid %ld", (long)user.uid);
-}
-
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
                               const char *method, const char *version, const char *data,
                               size_t *data_size, void **request_context) {
@@ -392,7 +375,6 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
         *data_size = 0;
         return goes_on ? MHD_YES : MHD_NO;
     }
-    set_who(connection, peer->fd, incoming->request.who);
     set_answered(connection, peer, true);
     make_answer(connection, incoming, &target, &answer);
     set_answered(connection, peer, false);

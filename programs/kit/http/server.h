@@ -17,7 +17,6 @@
 
 #define HTW__HTTP_BODY_MAX 512 /* unless the route takes a payload */
 #define HTW__HTTP_PLACES 2
-#define HTW__HTTP_WHO 64
 #define HTW__HTTP_WHY_MAX 1024
 
 /* A request that may, and its answer. */
@@ -25,7 +24,6 @@ struct htw__http_request {
     const struct htw__http_target *target;
     char *body;                  /* "": none. The service may change it */
     size_t body_size;            /* a payload may have NULs */
-    char who[HTW__HTTP_WHO];     /* the address of the client, or its user at a path */
     void *connection;            /* of libmicrohttpd */
     FILE *out;                   /* of the answer */
     unsigned status;             /* 200, unless the service says another one */

@@ -92,20 +92,6 @@ UNIT_TEST_BETWEEN(set_up, tear_down, delay_with_all_in_one_far_bucket_collects_i
     assert_collects_in_slices(MESSAGES / 200 * 101);
 }
 
-/* A sleep that was followed by sorting alone was not in vain: messages may still come. */
-UNIT_TEST_BETWEEN(set_up, tear_down, delay_that_sorts_first_counts_no_empty_wake_up) {
-    for (int i = 0; i < MESSAGES; i++)
-        schedule(70000);
-    htw__timeline_jump(&delay->timeline, 70000);
-    delay->slept_until_due = true;
-    assert_collects_in_slices(MESSAGES);
-    assert_int_equal(delay->report.idle_wakes, 0);
-    assert_false(delay->slept_until_due);
-    delay->slept_until_due = true;
-    assert_false(htw__delay_collect_due(delay));
-    assert_int_equal(delay->report.idle_wakes, 1);
-}
-
 /* holds: delay-8 */
 UNIT_TEST_BETWEEN(set_up, tear_down, delay_with_many_lines_at_once_takes_them_in_slices) {
     int ends[2];
