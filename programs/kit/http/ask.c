@@ -131,7 +131,7 @@ struct htw__http_target htw__http_find(const struct htw__http_routes *routes,
     find(routes, ask, &target);
     const struct htw__http_route *route = target.route;
     bool changes = route != NULL && route->right == HTW__HTTP_CHANGE && !guard->is_owners;
-    if (route != NULL && route->right == HTW__HTTP_HEALTH)
+    if (route != NULL && route->right <= HTW__HTTP_OPEN)
         return target;
     if (guard->is_local &&
         (ask->host == NULL || !(is_own_host(ask->host) || is_listed_host(ask->host, guard->hosts))))

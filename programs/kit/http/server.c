@@ -428,7 +428,8 @@ static const char *open_listener(struct place *place, const struct htw__http_pla
     place->is_own = asked->where != NULL;
     place->guard.is_local = place->listener.is_local;
     place->guard.is_owners = asked->is_owners;
-    if (why == NULL && !place->listener.is_local && place->guard.token[0] == '\0')
+    if (why == NULL && !place->listener.is_local && place->guard.token[0] == '\0' &&
+        !server.service->is_open)
         why = "others can reach this address: it needs a token";
     return why;
 }
@@ -472,7 +473,7 @@ bool htw__http_start(const struct htw__http_service *service, const struct htw__
                      size_t count) {
     struct htw__http_guard token = { .token = "", .hosts = service->hosts };
     server.service = service;
-    if (!find_token(service, &token))
+    if (!service->is_open && !find_token(service, &token))
         return false;
     while (server.place_count < count) {
         struct place *place = &server.places[server.place_count];

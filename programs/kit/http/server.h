@@ -46,6 +46,7 @@ struct htw__http_service {
     struct htw__http_routes routes;
     const char *page; /* HTML */
     unsigned at_once;
+    bool is_open;         /* all is for anybody, and no token is read */
     uint64_t payload_max; /* of the routes that take one */
     const char *option;   /* which says where to listen, for messages: `--listen` */
     const char *token_file,

@@ -250,16 +250,15 @@ static int sleep_ms(struct htw__kafka *self, int wait_ms) {
     return sleep > 0 ? (int)sleep : 0;
 }
 
-static void wait(struct htw__kafka *self, const int others[2], int timeout_ms) {
+static void wait(struct htw__kafka *self, int other, int timeout_ms) {
     struct pollfd wanted[] = { { .fd = self->event_fd, .events = POLLIN },
-                               { .fd = others[0], .events = POLLIN },
-                               { .fd = others[1], .events = POLLIN } };
+                               { .fd = other, .events = POLLIN } };
     uint64_t number;
-    if (poll(wanted, 3, timeout_ms) > 0 && wanted[0].revents != 0)
+    if (poll(wanted, 2, timeout_ms) > 0 && wanted[0].revents != 0)
         (void)!read(self->event_fd, &number, sizeof(number));
 }
 
-int htw__kafka_run(struct htw__kafka *self, const int others[2], int wait_ms) {
+int htw__kafka_run(struct htw__kafka *self, int other, int wait_ms) {
     size_t count = 0;
     bool has_more = false, has_room = false;
     htw__directory_learn(&self->directory);
@@ -287,9 +286,9 @@ int htw__kafka_run(struct htw__kafka *self, const int others[2], int wait_ms) {
     if (self->has_failed)
         return -EIO;
     if (htw__kafka_must_recover(self))
-        wait(self, others, 50);
+        wait(self, other, 50);
     else if (count == 0 && !has_more && !has_room)
-        wait(self, others, sleep_ms(self, wait_ms));
+        wait(self, other, sleep_ms(self, wait_ms));
     return 0;
 }
 

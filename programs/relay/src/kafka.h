@@ -229,8 +229,8 @@ int htw__kafka_open(struct htw__kafka *kafka, const struct htw__kafka_options *o
 int htw__kafka_start(struct htw__kafka *kafka);
 
 /* One round: takes what has arrived, delivers what is due, commits. Then waits until something happens,
- * or one of two other descriptors is readable (-1: none), or `wait_ms` have passed. Returns 0, or -EIO: `error` says why. */
-int htw__kafka_run(struct htw__kafka *kafka, const int others[2], int wait_ms);
+ * or another descriptor is readable (-1: none), or `wait_ms` have passed. Returns 0, or -EIO: `error` says why. */
+int htw__kafka_run(struct htw__kafka *kafka, int other, int wait_ms);
 
 /* Brings the statistics up to date. */
 void htw__kafka_measure(struct htw__kafka *kafka);

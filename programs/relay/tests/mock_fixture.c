@@ -17,7 +17,6 @@ static const struct htw__property properties[] = { { names[0], names[1] }, { nam
 
 rd_kafka_mock_cluster_t *mock_cluster;
 struct htw__kafka mock_relay;
-const int mock_none[2] = { -1, -1 };
 int64_t mock_width_ms, mock_commit_ms;
 const char *mock_instance;
 int mock_brokers = 1;
@@ -203,7 +202,7 @@ uint64_t mock_delivered(void) {
 void mock_run(int64_t span_ms) {
     int64_t until_ms = mock_now_ms() + span_ms;
     while (mock_now_ms() < until_ms) {
-        if (htw__kafka_run(&mock_relay, mock_none, 5) != 0)
+        if (htw__kafka_run(&mock_relay, -1, 5) != 0)
             fail_msg("%s", mock_relay.error);
         rd_kafka_poll(producer, 0);
         assert_int_equal(send_error, RD_KAFKA_RESP_ERR_NO_ERROR);
@@ -262,7 +261,7 @@ void mock_run_until_all(unsigned first, unsigned count) {
 int mock_run_until_failure(void) {
     int error = 0;
     for (int i = 0; i < 30000 && error == 0; i++)
-        error = htw__kafka_run(&mock_relay, mock_none, 5);
+        error = htw__kafka_run(&mock_relay, -1, 5);
     htw__kafka_close(&mock_relay);
     return error;
 }

@@ -25,7 +25,6 @@ struct mock_got {
 
 extern rd_kafka_mock_cluster_t *mock_cluster;
 extern struct htw__kafka mock_relay;
-extern const int mock_none[2];    /* descriptors */
 extern int64_t mock_width_ms;     /* of the lowest buckets; 200 at first */
 extern int64_t mock_commit_ms;    /* 50 at first */
 extern const char *mock_instance; /* NULL at first */

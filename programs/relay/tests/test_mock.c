@@ -151,7 +151,7 @@ UNIT_TEST(mock_input_is_behind_until_it_is_read) {
     for (int i = 0; i < 300 && rd_kafka_queue_length(mock_relay.group_queue) < 3000; i++)
         usleep(10000);
     usleep(1000000);
-    assert_int_equal(htw__kafka_run(&mock_relay, mock_none, 5), 0);
+    assert_int_equal(htw__kafka_run(&mock_relay, -1, 5), 0);
     assert_false(all_is_read());
     assert_in_range(stats->input_lag, 1000, 3000);
     mock_run_until(all_is_read);

@@ -73,7 +73,7 @@ MOCK_TEST(mock_relay_that_has_committed_early_reads_on_at_once) {
     rd_kafka_mock_broker_set_rtt(mock_cluster, -1, 50); /* so a commit waits for acknowledgements */
     int64_t until_ms = mock_now_ms() + mock_commit_ms / 2;
     while (mock_delivered() < DELIVERED && mock_now_ms() < until_ms)
-        assert_int_equal(htw__kafka_run(&mock_relay, mock_none, 60000), 0);
+        assert_int_equal(htw__kafka_run(&mock_relay, -1, 60000), 0);
     assert_int_equal(mock_delivered(), DELIVERED);
     mock_end();
 }

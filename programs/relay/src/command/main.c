@@ -3,10 +3,10 @@
 #include "actions.h"
 #include "http.h"
 #include "log.h"
-#include "metrics.h"
 #include "options.h"
 
 #include "../../../../src/base/clock.h"
+#include "../../../kit/http/server.h"
 #include "../../../kit/signals.h"
 #include "../../../kit/command_line.h"
 #include "../../../kit/terminal.h"
@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 
 #define WAIT_MS 1000
@@ -29,11 +30,57 @@ static void say_plainly(enum htw__severity level, const char *text) {
     htw__terminal_error("%s", text);
 }
 
-static void write_metrics(void *context, FILE *stream) {
-    struct htw__kafka *kafka = context;
+/* ---- metrics */
+
+/* What is served, at most a second old. */
+static struct {
+    pthread_mutex_t lock;
+    char *text;
+} shown = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static void show(char *text) {
+    pthread_mutex_lock(&shown.lock);
+    char *before = shown.text;
+    shown.text = text;
+    pthread_mutex_unlock(&shown.lock);
+    free(before);
+}
+
+static void show_metrics(struct htw__kafka *kafka) {
+    char *text = NULL;
+    size_t size;
+    FILE *stream = open_memstream(&text, &size);
+    if (stream == NULL)
+        return;
     htw__kafka_measure(kafka);
     htw__relay_stats_prometheus(&kafka->relay.stats, kafka->options.relay.levels.count, stream);
+    if (fclose(stream) == 0)
+        show(text);
+    else
+        free(text);
 }
+
+static void answer(void *context, struct htw__http_request *request) {
+    (void)context;
+    request->type = "text/plain; version=0.0.4";
+    pthread_mutex_lock(&shown.lock);
+    fputs(shown.text != NULL ? shown.text : "", request->out);
+    pthread_mutex_unlock(&shown.lock);
+}
+
+static bool serve_metrics(const char *where) {
+    static const struct htw__http_route routes[] = { { "GET", "/metrics", HTW__HTTP_OPEN, 0,
+                                                       NULL } };
+    static const struct htw__http_service service = { .routes = { routes, 1, "there is /metrics" },
+                                                      .at_once = 2,
+                                                      .is_open = true,
+                                                      .option = "--metrics",
+                                                      .answer = answer };
+    const struct htw__http_place place = { .where = where };
+    return htw__http_start(&service, &place, 1);
+}
+
+/* ---- the loop */
 
 static void log_statistics(struct htw__kafka *kafka) {
     htw__kafka_measure(kafka);
@@ -47,15 +94,17 @@ static void say_ready(const struct htw__kafka *kafka) {
     htw__log(HTW__LOG_INFO, text);
 }
 
-static int loop(struct htw__kafka *kafka, struct htw__metrics *metrics) {
-    const int others[] = { htw__signals_fd(), htw__metrics_fd(metrics) };
+static int loop(struct htw__kafka *kafka, bool serves) {
     bool was_ready = false;
-    int64_t logged_ms = htw__clock_monotonic_ms();
+    int64_t logged_ms = htw__clock_monotonic_ms(), shown_ms = 0;
     int error = 0;
     while (error == 0 && htw__signals_stop() == 0) {
-        error = htw__kafka_run(kafka, others, WAIT_MS);
+        error = htw__kafka_run(kafka, htw__signals_fd(), WAIT_MS);
         htw__signals_clear();
-        htw__metrics_run(metrics);
+        if (serves && htw__clock_monotonic_ms() - shown_ms >= WAIT_MS) {
+            shown_ms = htw__clock_monotonic_ms();
+            show_metrics(kafka);
+        }
         if (htw__signals_take_dump() || htw__clock_monotonic_ms() - logged_ms >= LOG_MS) {
             logged_ms = htw__clock_monotonic_ms();
             log_statistics(kafka);
@@ -71,24 +120,23 @@ static int loop(struct htw__kafka *kafka, struct htw__metrics *metrics) {
 
 static int deliver(const struct htw__relay_command *command) {
     static struct htw__kafka kafka; /* large, and there is one */
-    struct htw__metrics metrics = { .daemon = NULL };
+    bool serves = false;
     int error = htw__kafka_open(&kafka, &command->kafka);
     if (error == 0 && command->create_topics)
         error = htw__setup_create(&kafka);
     else if (error == 0) {
-        const char *why = htw__metrics_open(&metrics, command->metrics, write_metrics, &kafka);
-        if (why != NULL)
-            error = htw__kafka_fail(&kafka, "--metrics: %s: %s", why, command->metrics);
-        if (error == 0)
-            error = htw__kafka_start(&kafka);
+        serves = command->metrics != NULL && serve_metrics(command->metrics);
+        error = command->metrics != NULL && !serves ? -EIO : htw__kafka_start(&kafka);
         if (error == -EAGAIN)
             error = 0; /* stopped before it had started */
         else if (error == 0)
-            error = loop(&kafka, &metrics);
+            error = loop(&kafka, serves);
     }
     if (kafka.has_failed)
         htw__log(HTW__LOG_ERROR, kafka.error);
-    htw__metrics_close(&metrics);
+    if (serves)
+        (void)htw__http_stop();
+    show(NULL);
     if (htw__kafka_close(&kafka) != 0 && error == 0) {
         htw__log(HTW__LOG_ERROR, "the last commit failed: a successor does that part again");
         error = -1;
