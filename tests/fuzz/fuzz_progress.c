@@ -61,7 +61,7 @@ static void check_clock(struct htw__bytes text, int64_t position) {
     FUZZ_CHECK(again.time_ms == clock.time_ms && again.levels.width_ms == clock.levels.width_ms &&
                again.levels.size == clock.levels.size && again.levels.count == clock.levels.count &&
                again.ids.start == clock.ids.start && again.ids.end == clock.ids.end &&
-               again.ids.since == clock.ids.since && again.ids.buries == clock.ids.buries &&
+               again.ids.since == clock.ids.since &&
                htw__bytes_are_equal(again.owner, clock.owner));
     check_places(&clock, 0);
     check_places(&clock, clock.time_ms);

@@ -17,7 +17,6 @@
 /* A longer key is left out of a dead letter that must become small. */
 #define LETTER_KEY_MAX 1024
 
-#define LOST_ID "its entry in the index of ids was lost: it may have been cancelled"
 #define TOO_LARGE "the record is too large for the topics of the relay"
 
 /* A record on its way from the partition that it came from. */
@@ -409,8 +408,6 @@ static int pass_on(struct passage *passage) {
                                 : htw__index_is_alive(stripe, request)))
         return 0;
     bool has_lost = has_entry && !is_input && htw__index_has_lost(stripe, request);
-    if (has_lost && stripe->ids_log.buries && why == NULL)
-        why = LOST_ID;
     self->has_filed = false;
     int error = pass_living(passage, poison, why);
     bool has_left = error == 0 && has_entry && !self->has_filed;

@@ -38,8 +38,7 @@ static bool is_known(const struct htw__kafka *self, int32_t partition) {
 static void grow(struct htw__kafka *self, uint32_t count) {
     size_t room = self->stripe_count;
     self->stripes = htw__memory_reserve(self->stripes, count, &room, sizeof(*self->stripes));
-    while (self->stripe_count < count)
-        self->stripes[self->stripe_count++] = HTW__STRIPE_NONE;
+    self->stripe_count = count > self->stripe_count ? count : self->stripe_count;
 }
 
 static void assign(struct htw__kafka *self, const rd_kafka_topic_partition_list_t *partitions) {
@@ -256,8 +255,8 @@ static void stop(struct htw__kafka *self, uint32_t stripe) {
         self, HTW__LOG_WARNING,
         "partition %u of %s has lost entries: was the topic deleted or made anew, or has it "
         "had a retention? So it is unknown which records with an id were cancelled, and "
-        "partition %u of %s stands still. With --lost-ids deliver those that have lost their "
-        "entries are delivered, cancelled ones too; with --lost-ids bury they become dead letters",
+        "partition %u of %s stands still. With --recover those that have lost their entries are "
+        "delivered, cancelled ones too",
         stripe, self->topics.names[HTW__RELAY_IDS], stripe, self->options.input);
 }
 
@@ -306,9 +305,6 @@ static int take(struct htw__kafka *self, uint32_t stripe, bool *ret_taken) {
                  htw__fence_covers(self, found[0].metadata);
     if (*ret_taken) {
         self->relay.now_ms = htw__clock_realtime_ms();
-        self->relay.options.lost_ids = self->taking.beyond_ms == 0 || has_patience(self)
-                                           ? HTW__LOST_IDS_STOP
-                                           : self->options.relay.lost_ids;
         result = htw__relay_gain(&self->relay, stripe, &found[0], &found[2], &found[1]);
     }
     rd_kafka_topic_partition_list_destroy(list);

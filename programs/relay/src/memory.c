@@ -5,6 +5,7 @@
 #include "../../kit/terminal.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 void htw__memory_end(void) {
@@ -25,6 +26,9 @@ void *htw__memory(size_t size) {
 void *htw__memory_reserve(void *items, size_t count, size_t *room, size_t item_size) {
     if (count <= *room)
         return items;
+    size_t before = *room * item_size;
     *room = count > 2 * *room ? count : 2 * *room;
-    return must(realloc(items, *room * item_size));
+    char *larger = must(realloc(items, *room * item_size));
+    memset(larger + before, 0, *room * item_size - before);
+    return larger;
 }

@@ -13,7 +13,7 @@
 /* Memory that is zero. */
 void *htw__memory(size_t size);
 
-/* Makes room for `count` items in all. What is new is not zero. */
+/* Makes room for `count` items in all. What is new is zero. */
 void *htw__memory_reserve(void *items, size_t count, size_t *room, size_t item_size);
 
 /* There is none. */

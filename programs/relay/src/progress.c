@@ -12,7 +12,7 @@
 #define BUCKET_WORD "htw-bucket-1"
 #define STRIPE_WORD "htw-stripe-2"
 
-#define NUMBERS_MAX 8
+#define NUMBERS_MAX 7
 
 /* No bucket of level 0 ends later. */
 #define END_MAX (INT64_C(1) << 54)
@@ -74,10 +74,9 @@ void htw__clock_format(const struct htw__relay_clock *clock, char text[HTW__PROG
     const struct htw__levels *levels = &clock->levels;
     const struct htw__ids_log *ids = &clock->ids;
     snprintf(text, HTW__PROGRESS_TEXT_SIZE,
-             STRIPE_WORD " %" PRId64 " %u %u %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64
-                         " %d%s%.*s",
+             STRIPE_WORD " %" PRId64 " %u %u %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "%s%.*s",
              levels->width_ms, levels->size, levels->count, clock->time_ms, ids->start, ids->end,
-             ids->since, (int)ids->buries, clock->owner.size > 0 ? " " : "", (int)clock->owner.size,
+             ids->since, clock->owner.size > 0 ? " " : "", (int)clock->owner.size,
              clock->owner.size > 0 ? (const char *)clock->owner.bytes : "");
 }
 
@@ -88,7 +87,7 @@ int htw__clock_parse(struct htw__bytes text, struct htw__relay_clock *ret_clock)
         return -ENOENT;
     const char *rest = parse(text, STRIPE_WORD, numbers, NUMBERS_MAX);
     if (rest == NULL || numbers[1] > HTW__RELAY_SIZE_MAX || numbers[2] > HTW__RELAY_LEVELS_MAX ||
-        numbers[3] > HTW__RELAY_DEADLINE_MAX || numbers[4] > numbers[5] || numbers[7] > 1)
+        numbers[3] > HTW__RELAY_DEADLINE_MAX || numbers[4] > numbers[5])
         return -EINVAL;
     if (rest < end_of(text)) {
         owner = (struct htw__bytes) { rest + 1, (size_t)(end_of(text) - rest) - 1 };
@@ -99,7 +98,7 @@ int htw__clock_parse(struct htw__bytes text, struct htw__relay_clock *ret_clock)
     if (!htw__levels_are_valid(&levels) || numbers[3] % levels.width_ms != 0)
         return -EINVAL;
     *ret_clock = (struct htw__relay_clock) {
-        levels, numbers[3], { numbers[4], numbers[5], numbers[6], numbers[7] == 1 }, owner
+        levels, numbers[3], { numbers[4], numbers[5], numbers[6] }, owner
     };
     return 0;
 }

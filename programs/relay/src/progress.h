@@ -50,9 +50,7 @@ int htw__progress_parse(struct htw__bytes text, int64_t position,
  * removed. */
 struct htw__ids_log {
     int64_t start, end; /* its partition begins there, or before, and goes that far at least */
-    int64_t
-        since; /* records of the input before this offset may have lost their entries: one without an entry ... */
-    bool buries; /* ... becomes a dead letter, or, if this is false, is delivered */
+    int64_t since;      /* records of the input before this offset may have lost their entries */
 };
 
 /* What stands beside the offset of an input partition. */

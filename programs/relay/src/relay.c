@@ -93,7 +93,7 @@ static enum htw__gain find_position(const struct htw__relay *self, const struct 
                                           : HTW__GAIN_BEYOND;
 }
 
-/* A new stripe takes its index as it is. With options.recover nothing is known of it but that nothing is deleted there. */
+/* A new stripe takes its index as it is. */
 static enum htw__gain find_ids(const struct htw__relay *self, const struct htw__found *ids,
                                bool is_new, struct htw__stripe *stripe) {
     struct htw__ids_log *log = &stripe->ids_log;
@@ -101,10 +101,9 @@ static enum htw__gain find_ids(const struct htw__relay *self, const struct htw__
         *log = (struct htw__ids_log) { .start = ids->start, .end = ids->end };
     if (ids->start <= log->start && ids->end >= log->end)
         return HTW__GAIN_OK;
-    if (self->options.lost_ids == HTW__LOST_IDS_STOP)
+    if (!self->options.recover)
         return HTW__GAIN_IDS;
-    *log = (struct htw__ids_log) { ids->start, ids->end, stripe->input_position,
-                                   self->options.lost_ids == HTW__LOST_IDS_BURY };
+    *log = (struct htw__ids_log) { ids->start, ids->end, stripe->input_position };
     stripe->input_is_dirty = true; /* whoever is next has to know */
     return HTW__GAIN_OK;
 }
@@ -170,18 +169,12 @@ static void note_read(struct htw__relay *self, struct htw__stripe *stripe, int64
         self->soonest_ms = self->now_ms;
 }
 
-static void reserve_stripes(struct htw__relay *self, uint32_t count) {
-    size_t room = self->stripe_count;
-    self->stripes = htw__memory_reserve(self->stripes, count, &room, sizeof(*self->stripes));
-    while (self->stripe_count < room)
-        self->stripes[self->stripe_count++] = NULL;
-}
-
 enum htw__gain htw__relay_gain(struct htw__relay *self, uint32_t index,
                                const struct htw__found *input, const struct htw__found *buckets,
                                const struct htw__found *ids) {
     htw__relay_lose(self, index);
-    reserve_stripes(self, index + 1);
+    self->stripes = htw__memory_reserve(self->stripes, index + 1, &self->stripe_count,
+                                        sizeof(struct htw__stripe *));
     struct htw__stripe *stripe = htw__stripe_create(index, &self->options.levels);
     enum htw__gain result = fill_stripe(self, stripe, input, buckets, ids);
     if (result != HTW__GAIN_OK) {

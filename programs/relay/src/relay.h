@@ -57,7 +57,7 @@ enum htw__gain {
     HTW__GAIN_MISSING, /* a position is missing, though there was something */
     HTW__GAIN_DELETED, /* records of a position were deleted before they were read */
     HTW__GAIN_BEYOND,  /* a position lies beyond the end */
-    HTW__GAIN_IDS, /* the index has lost entries, and the options do not say what is to be done */
+    HTW__GAIN_IDS,     /* the index has lost entries */
 };
 
 /*

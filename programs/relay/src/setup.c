@@ -44,7 +44,7 @@ static int check_topic(struct htw__kafka *self, const char *name, int32_t wanted
             name,
             strcmp(name, self->topics.names[HTW__RELAY_IDS]) == 0
                 ? "it is lost which records with an id were cancelled: after --create-topics, "
-                  "--lost-ids says what becomes of those that wait"
+                  "--recover delivers those that wait, cancelled ones too"
                 : "what was in it is lost");
     if (count < wanted)
         return htw__kafka_fail(self,
@@ -109,86 +109,62 @@ int htw__setup_check(struct htw__kafka *self) {
 
 /* ---- creating */
 
-/* Says what became of each topic; fails by the first that was refused. */
-static int finish(struct htw__kafka *self, rd_kafka_queue_t *queue, const struct wanted *wanted,
-                  const char *what) {
-    size_t count = 0;
+static const rd_kafka_topic_result_t *result_of(rd_kafka_event_t *event) {
+    size_t count;
+    return rd_kafka_event_type(event) == RD_KAFKA_EVENT_CREATETOPICS_RESULT
+               ? *rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event),
+                                                      &count)
+               : *rd_kafka_CreatePartitions_result_topics(
+                     rd_kafka_event_CreatePartitions_result(event), &count);
+}
+
+/* Makes a topic, or adds partitions to one. */
+static int make(struct htw__kafka *self, const char *name, int32_t count, bool is_there) {
+    char why[256];
+    int replicas = self->options.replication > 0 ? self->options.replication : (int)self->replicas;
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(self->admin);
+    if (is_there) {
+        rd_kafka_NewPartitions_t *request =
+            rd_kafka_NewPartitions_new(name, (size_t)count, why, sizeof(why));
+        rd_kafka_CreatePartitions(self->admin, &request, 1, NULL, queue);
+        rd_kafka_NewPartitions_destroy(request);
+    } else {
+        rd_kafka_NewTopic_t *request =
+            rd_kafka_NewTopic_new(name, count, replicas, why, sizeof(why));
+        if (request == NULL) /* the name is none; the process ends */
+            return htw__kafka_fail(self, "topic %s: %s", name, why);
+        htw__settings_make(self, request, name);
+        rd_kafka_CreateTopics(self->admin, &request, 1, NULL, queue);
+        rd_kafka_NewTopic_destroy(request);
+    }
     rd_kafka_event_t *event = htw__client_await(queue, 2 * ASK_MS);
     rd_kafka_queue_destroy(queue);
     if (event == NULL)
-        return htw__kafka_fail(self, "cannot %s topic %s: no answer, or no permission", what,
-                               wanted->names[0]);
-    const rd_kafka_topic_result_t **results =
-        rd_kafka_event_type(event) == RD_KAFKA_EVENT_CREATETOPICS_RESULT
-            ? rd_kafka_CreateTopics_result_topics(rd_kafka_event_CreateTopics_result(event), &count)
-            : rd_kafka_CreatePartitions_result_topics(rd_kafka_event_CreatePartitions_result(event),
-                                                      &count);
-    for (size_t i = 0; i < count; i++) {
-        rd_kafka_resp_err_t error = rd_kafka_topic_result_error(results[i]);
-        const char *why = rd_kafka_topic_result_error_string(results[i]);
-        if (error != 0 && error != RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) /* by another client */
-            htw__kafka_fail(self, "cannot %s topic %s: %s", what,
-                            rd_kafka_topic_result_name(results[i]),
-                            why != NULL ? why : rd_kafka_err2str(error));
+        return htw__kafka_fail(self, "cannot make topic %s: no answer, or no permission", name);
+    const rd_kafka_topic_result_t *result = result_of(event);
+    rd_kafka_resp_err_t error = rd_kafka_topic_result_error(result);
+    if (error != 0 && error != RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS) { /* by another client */
+        const char *reason = rd_kafka_topic_result_error_string(result);
+        htw__kafka_fail(self, "cannot make topic %s: %s", name,
+                        reason != NULL ? reason : rd_kafka_err2str(error));
     }
     rd_kafka_event_destroy(event);
-    for (size_t i = 0; i < wanted->count && !self->has_failed; i++)
-        htw__kafka_say(self, HTW__LOG_INFO, "topic %s now has %d partition(s)", wanted->names[i],
-                       (int)wanted->counts[i]);
+    if (!self->has_failed)
+        htw__kafka_say(self, HTW__LOG_INFO, "topic %s now has %d partition(s)", name, (int)count);
     return self->has_failed ? -EIO : 0;
 }
 
-static int extend(struct htw__kafka *self, const struct wanted *wanted) {
-    char why[256];
-    rd_kafka_NewPartitions_t *requests[TOPICS_MAX];
-    if (wanted->count == 0)
-        return 0;
-    for (size_t i = 0; i < wanted->count; i++) {
-        requests[i] = rd_kafka_NewPartitions_new(wanted->names[i], (size_t)wanted->counts[i], why,
-                                                 sizeof(why));
-    }
-    rd_kafka_queue_t *queue = rd_kafka_queue_new(self->admin);
-    rd_kafka_CreatePartitions(self->admin, requests, wanted->count, NULL, queue);
-    rd_kafka_NewPartitions_destroy_array(requests, wanted->count);
-    return finish(self, queue, wanted, "extend");
-}
-
-static int create(struct htw__kafka *self, const struct wanted *wanted) {
-    char why[256];
-    rd_kafka_NewTopic_t *requests[TOPICS_MAX];
-    int replicas = self->options.replication > 0 ? self->options.replication : (int)self->replicas;
-    if (wanted->count == 0)
-        return 0;
-    for (size_t i = 0; i < wanted->count; i++) {
-        const char *name = wanted->names[i];
-        requests[i] = rd_kafka_NewTopic_new(name, wanted->counts[i], replicas, why, sizeof(why));
-        if (requests[i] == NULL) { /* the name is none; the process ends */
-            rd_kafka_NewTopic_destroy_array(requests, i);
-            return htw__kafka_fail(self, "topic %s: %s", name, why);
-        }
-        htw__settings_make(self, requests[i], name);
-    }
-    rd_kafka_queue_t *queue = rd_kafka_queue_new(self->admin);
-    rd_kafka_CreateTopics(self->admin, requests, wanted->count, NULL, queue);
-    rd_kafka_NewTopic_destroy_array(requests, wanted->count);
-    return finish(self, queue, wanted, "create");
-}
-
 int htw__setup_create(struct htw__kafka *self) {
-    struct wanted to_create = { .count = 0 }, to_extend = { .count = 0 };
     int error = count_stripes(self);
     if (error != 0)
         return error;
     const struct wanted all = list_topics(self);
-    for (size_t i = 0; i < all.count; i++) {
+    for (size_t i = 0; i < all.count && error == 0; i++) {
         int32_t present = htw__lookup_now(self->admin, all.names[i], ASK_MS, NULL);
         if (present < 0)
             return htw__kafka_fail(self, "no answer from the brokers: %s", self->options.brokers);
         if (present < all.counts[i])
-            want(present == 0 ? &to_create : &to_extend, all.names[i], (uint32_t)all.counts[i]);
+            error = make(self, all.names[i], all.counts[i], present > 0);
     }
-    error = create(self, &to_create);
-    if (error == 0)
-        error = extend(self, &to_extend);
     return error == 0 ? check_all(self, &all, TIMES_CREATED) : error;
 }

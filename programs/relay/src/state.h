@@ -8,13 +8,6 @@
 #include "stripe.h"
 #include "transport.h"
 
-/* What becomes of a record with an id whose entry in the index was lost, so that nobody knows whether it was cancelled. */
-enum htw__lost_ids {
-    HTW__LOST_IDS_STOP, /* nothing: its stripe stands still */
-    HTW__LOST_IDS_DELIVER,
-    HTW__LOST_IDS_BURY, /* a dead letter */
-};
-
 struct htw__relay_options {
     struct htw__levels levels;
     struct htw__destinations destinations;
@@ -26,7 +19,6 @@ struct htw__relay_options {
     const char *owner;        /* stands beside the clock of each stripe; NULL: no transactions */
     int64_t catch_up_ms;      /* the longest that what is due waits for cancels in the input */
     bool recover;             /* take a stripe over even where positions are missing */
-    enum htw__lost_ids lost_ids;
 };
 
 /* What becomes of a dead letter. */
@@ -81,7 +73,7 @@ struct htw__relay {
     bool is_filing;               /* FILE is being committed, and publishes nothing */
     bool files_first;             /* DELIVER is not to be committed before FILE (index.h) */
     struct htw__stripe **stripes; /* by index; NULL: not ours */
-    uint32_t stripe_count;        /* of the array */
+    size_t stripe_count;          /* of the array */
     struct htw__headers headers;  /* of the record that is published */
     struct htw__poison *poisons;
     size_t poison_count, poison_room;

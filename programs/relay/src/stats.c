@@ -36,7 +36,7 @@ static const struct htw__metric metrics[] = {
     METRIC("cancelled_total", done.cancelled, "Records that were cancelled or replaced."),
     METRIC("cancels_late_total", done.cancels_late, "Cancels that found no record."),
     METRIC("ids_lost_total", done.ids_lost,
-           "Records that were delivered or buried by --lost-ids, since their ids were lost."),
+           "Records that were delivered by --recover, since their ids were lost."),
     METRIC("catch_ups_cut_total", catch_ups_cut,
            "Stripes that delivered before all of their input was read for cancels."),
     METRIC("passes_total", passes, "Times that a bucket was read again."),

@@ -90,29 +90,24 @@ bool htw__topics_source(const struct htw__kafka *self, const char *topic, int32_
 /* ---- asking */
 
 void htw__topics_meet(struct htw__kafka *self, rd_kafka_t *client) {
-    for (uint32_t level = 0; level < self->options.relay.levels.count; level++)
-        if (htw__lookup_now(client, self->topics.names[level], LOOK_MS, NULL) < 0)
+    for (uint32_t level = 0; level < HTW__RELAY_INPUT; level++)
+        if (self->topics.names[level][0] != '\0' &&
+            htw__lookup_now(client, self->topics.names[level], LOOK_MS, NULL) < 0)
             return; /* the others would wait for an answer, too */
-    (void)htw__lookup_now(client, self->topics.names[HTW__RELAY_IDS], LOOK_MS, NULL);
-}
-
-static bool has_partitions(const struct htw__kafka *self, rd_kafka_t *client, uint32_t stripe,
-                           uint32_t level) {
-    int32_t wanted = (int32_t)((stripe + 1) * size_of(self, level));
-    return client != NULL &&
-           htw__lookup_now(client, self->topics.names[level], LOOK_MS, NULL) >= wanted;
 }
 
 bool htw__topics_have_buckets(struct htw__kafka *self, uint32_t stripe) {
-    rd_kafka_t *clients[] = { self->admin, self->readers[0], self->readers[1],
-                              self->writers[0].producer, self->writers[1].producer };
-    bool have = true;
-    for (size_t i = 0; i < sizeof(clients) / sizeof(clients[0]) && have; i++) {
-        have = has_partitions(self, clients[i], stripe, HTW__RELAY_IDS);
-        for (uint32_t level = 0; level < self->options.relay.levels.count && have; level++)
-            have = has_partitions(self, clients[i], stripe, level);
-    }
-    return have;
+    rd_kafka_t *clients[] = { self->readers[0], self->readers[1], self->writers[0].producer,
+                              self->writers[1].producer };
+    for (uint32_t level = 0; level < HTW__RELAY_INPUT; level++)
+        if (self->topics.names[level][0] != '\0' &&
+            htw__lookup_now(self->admin, self->topics.names[level], LOOK_MS, NULL) <
+                (int32_t)((stripe + 1) * size_of(self, level)))
+            return false;
+    for (size_t i = 0; i < sizeof(clients) / sizeof(clients[0]); i++)
+        if (clients[i] != NULL)
+            htw__topics_meet(self, clients[i]);
+    return true;
 }
 
 static void introduce(struct htw__kafka *self, const char *name) {

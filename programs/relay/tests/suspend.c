@@ -46,7 +46,7 @@ make_nameless(const rd_kafka_topic_partition_list_t *offsets) {
         if (list->elems[i].metadata_size < 6 || memcmp(text, "htw-st", 6) != 0)
             continue;
         for (size_t at = 0; at < list->elems[i].metadata_size; at++)
-            if (text[at] == ' ' && ++blanks == 9)
+            if (text[at] == ' ' && ++blanks == 8)
                 list->elems[i].metadata_size = at;
     }
     return list;

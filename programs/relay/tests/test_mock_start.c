@@ -26,7 +26,7 @@ static bool first_has_come(void) {
 /* holds: relay-12 */
 MOCK_TEST(mock_owner_that_is_named_late_is_fenced) {
     mock_has_transactions = true;
-    mock_commit("in", 0, "htw-stripe-2 200 8 3 0 0 0 0 0 other");
+    mock_commit("in", 0, "htw-stripe-2 200 8 3 0 0 0 0 other");
     unanswered = 1;
     mock_start();
     assert_int_equal(unanswered, 0);
@@ -43,14 +43,13 @@ static bool one_has_stopped(void) {
 /* holds: relay-20 */
 MOCK_TEST(mock_stripe_whose_index_was_lost_stands_still_and_the_others_go_on) {
     struct htw__kafka_options options = mock_options();
-    mock_commit("in", 0, "htw-stripe-2 200 8 3 0 0 1000 0 0");
-    options.relay.recover = true; /* of the buckets nothing is committed */
+    mock_commit("in", 0, "htw-stripe-2 200 8 3 0 0 1000 0");
     mock_begin(&options);
     mock_run_until(one_has_stopped);
     mock_produce(1, mock_now_ms(), NULL, NULL);
     mock_run_until(first_has_come);
     assert_true(one_has_stopped());
-    mock_relay.options.relay.lost_ids = HTW__LOST_IDS_DELIVER;
+    mock_relay.relay.options.recover = true;
     mock_relay.settings.asked_ms -= 60000;
     mock_run_until(mock_has_all_stripes);
     assert_int_equal(mock_relay.relay.stripes[0]->ids_log.end, 0);
@@ -60,7 +59,7 @@ MOCK_TEST(mock_stripe_whose_index_was_lost_stands_still_and_the_others_go_on) {
 MOCK_TEST(mock_position_beyond_the_end_is_waited_for_and_then_told) {
     struct htw__kafka_options options = mock_options();
     options.patience_ms = 3000;
-    mock_commit("in", 0, "htw-stripe-2 200 8 3 1700000000000 0 0 0 0");
+    mock_commit("in", 0, "htw-stripe-2 200 8 3 1700000000000 0 0 0");
     mock_commit("in.l0", 1000, NULL);
     mock_begin(&options);
     mock_produce(1, mock_now_ms(), NULL, NULL); /* to the other stripe, which does not wait */

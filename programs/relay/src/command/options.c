@@ -85,11 +85,6 @@ static bool read_properties(const struct htw__option *option, void *member, cons
 /* An option of actions alone. */
 #define ACTION offsetof(struct htw__relay_command, has_action_options)
 
-static const char *const lost_ids[] = { [HTW__LOST_IDS_STOP] = "stop",
-                                        [HTW__LOST_IDS_DELIVER] = "deliver",
-                                        [HTW__LOST_IDS_BURY] = "bury",
-                                        NULL };
-
 static const struct htw__option rows[] = {
     { 'b', "brokers", "LIST", htw__set_name, AT(kafka.brokers),
       .help = "HOST:PORT[,HOST:PORT]... of the cluster" },
@@ -126,11 +121,8 @@ static const struct htw__option rows[] = {
     { 'k', "keep-partition", NULL, htw__set_flag, AT(kafka.relay.keep_partition),
       .help = "deliver to the partition with the number of the input's" },
     { 0, "recover", NULL, htw__set_flag, AT(kafka.relay.recover),
-      .help = "go on even if positions are missing: with all that is left" },
-    { 0, "lost-ids", "WHAT", htw__set_choice, AT(kafka.relay.lost_ids), .choice = lost_ids,
-      .help = "if TOPIC.ids has lost entries: their partition stands still (stop, the\n"
-              "default), or records that have lost theirs are delivered, cancelled ones\n"
-              "too (deliver), or become dead letters (bury)" },
+      .help = "go on even if positions are missing, or entries of TOPIC.ids: with all that\n"
+              "is left, records that were delivered or cancelled before, too" },
     { 0, "metrics", "[ADDRESS:]PORT", htw__set_name, AT(metrics),
       .help = "serve metrics for Prometheus (default address 127.0.0.1)" },
     { 'X', "property", "NAME=VALUE", add_property, AT(properties),

@@ -183,7 +183,7 @@ def test_records_whose_index_was_lost_wait_until_it_is_said_what_becomes_of_them
     relay.start()
     wait_for(lambda: not relay.running(), "a relay that misses its index")
     relay.is_stopped = True  # as it should be
-    assert "--lost-ids says" in relay.text(), relay.text()
+    assert "--recover delivers those that wait" in relay.text(), relay.text()
     create = Relay(case.world.program, case.cluster, case.name, *case.options, "--create-topics")
     assert create.process.wait(60) == 0, create.text()
     relay = case.relay("b")
@@ -191,6 +191,6 @@ def test_records_whose_index_was_lost_wait_until_it_is_said_what_becomes_of_them
     time.sleep(max(0, at - now_ms()) / 1000 + 1)
     assert relay.running() and case.arrived() == 0, relay.text()
     assert relay.stop() == 0
-    case.relay("c", "--lost-ids", "deliver").ready()
+    case.relay("c", "--recover").ready()
     case.wait_arrived()
     case.end().require()

@@ -136,12 +136,11 @@ static struct htw__relay_clock committed(void) {
 }
 
 /* The index was known from 3 to 10. */
-static enum htw__gain gain_with_ids(int64_t start, int64_t end, enum htw__lost_ids lost_ids) {
+static enum htw__gain gain_with_ids(int64_t start, int64_t end, bool recover) {
     const struct htw__relay_clock clock = { .levels = LEVELS,
                                             .time_ms = NOW_MS,
                                             .ids = { .start = 3, .end = 10 } };
-    begin(false);
-    relay.options.lost_ids = lost_ids;
+    begin(recover);
     htw__clock_format(&clock, clock_text);
     input.metadata = htw__bytes_of(clock_text);
     ids = (struct htw__found) { .start = start, .end = end };
@@ -159,23 +158,17 @@ RELAY_TEST(gain_index_that_begins_later_or_ends_earlier_is_refused) {
         { 10, 10, HTW__GAIN_IDS }, { 11, 2000, HTW__GAIN_IDS },
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        assert_int_equal(gain_with_ids(cases[i].start, cases[i].end, HTW__LOST_IDS_STOP),
-                         cases[i].result);
+        assert_int_equal(gain_with_ids(cases[i].start, cases[i].end, false), cases[i].result);
         assert_int_equal(relay.stats.stripes, cases[i].result == HTW__GAIN_OK);
     }
 }
 
-RELAY_TEST(gain_lost_index_by_option_is_noted_with_what_it_means) {
-    for (int buries = 0; buries < 2; buries++) {
-        enum htw__lost_ids option = buries ? HTW__LOST_IDS_BURY : HTW__LOST_IDS_DELIVER;
-        assert_int_equal(gain_with_ids(3, 10, option), HTW__GAIN_OK);
-        assert_int_equal(relay.stripes[0]->ids_log.since, 0); /* nothing is lost */
-        assert_int_equal(gain_with_ids(5, 8, option), HTW__GAIN_OK);
-        struct htw__ids_log log = committed().ids;
-        assert_true(log.start == 5 && log.end == 8);
-        assert_int_equal(log.since, 15);
-        assert_int_equal(log.buries, buries);
-    }
+RELAY_TEST(gain_recovering_notes_which_ids_may_be_lost) {
+    assert_int_equal(gain_with_ids(3, 10, true), HTW__GAIN_OK);
+    assert_int_equal(relay.stripes[0]->ids_log.since, 0); /* nothing is lost */
+    assert_int_equal(gain_with_ids(5, 8, true), HTW__GAIN_OK);
+    struct htw__ids_log log = committed().ids;
+    assert_true(log.start == 5 && log.end == 8 && log.since == 15);
 }
 
 RELAY_TEST(gain_new_stripe_takes_its_index_as_it_is) {
@@ -193,7 +186,7 @@ RELAY_TEST(gain_new_stripe_takes_its_index_as_it_is) {
 /* holds: relay-20 */
 RELAY_TEST(gain_index_that_is_made_anew_meanwhile_is_not_committed) {
     const struct htw__source of_ids = { 0, HTW__RELAY_IDS, 0 };
-    assert_int_equal(gain_with_ids(3, 12, HTW__LOST_IDS_STOP), HTW__GAIN_OK);
+    assert_int_equal(gain_with_ids(3, 12, false), HTW__GAIN_OK);
     htw__relay_published(&relay, of_ids, 12);
     htw__relay_published(&relay, of_ids, 14);
     htw__relay_touch(&relay);

@@ -100,14 +100,13 @@ UNIT_TEST(relay_options_in_short_and_long_form_are_the_same) {
 UNIT_TEST(relay_options_that_have_no_short_form_are_taken) {
     assert_int_equal(PARSE("-bx", "-tout", "--replication=3", "--size=8", "--levels=7",
                            "--at-least-once", "--instance=Relay-1.a_b", "--recover",
-                           "--lost-ids=bury", "--metrics=[127.0.0.1]:9100", "in"),
+                           "--metrics=[127.0.0.1]:9100", "in"),
                      HTW__WISH_RUN);
     assert_string_equal(complaint, "");
     assert_int_equal(command.kafka.replication, 3);
     assert_int_equal(command.kafka.relay.levels.size, 8);
     assert_int_equal(command.kafka.relay.levels.count, 7);
     assert_true(command.kafka.at_least_once && command.kafka.relay.recover);
-    assert_int_equal(command.kafka.relay.lost_ids, HTW__LOST_IDS_BURY);
     assert_string_equal(command.kafka.instance, "Relay-1.a_b");
     assert_string_equal(command.metrics, "[127.0.0.1]:9100");
 }
