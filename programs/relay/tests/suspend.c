@@ -4,9 +4,8 @@
  * about to commit the positions that they came from.
  *
  * It does so once, when the file HTW_SUSPEND exists, and in a transaction with a record for a topic
- * whose name begins with HTW_SUSPEND_AFTER. With HTW_UNFENCED=GROUP it takes the fencing away as well:
- * positions are committed in the name of no member, which Kafka accepts from every client. With HTW_NAMELESS
- * the name of the owner is cut from what it commits, so that a successor cannot end its transactions.
+ * whose name begins with HTW_SUSPEND_AFTER. With HTW_NAMELESS the name of the owner is cut from what it commits, so
+ * that a successor cannot end its transactions.
  */
 #include <dlfcn.h>
 #include <signal.h>
@@ -60,7 +59,7 @@ typedef rd_kafka_error_t *send_offsets(rd_kafka_t *producer,
 rd_kafka_error_t *rd_kafka_send_offsets_to_transaction(
     rd_kafka_t *producer, const rd_kafka_topic_partition_list_t *offsets,
     const rd_kafka_consumer_group_metadata_t *member, int timeout_ms) {
-    const char *flag = getenv("HTW_SUSPEND"), *group = getenv("HTW_UNFENCED");
+    const char *flag = getenv("HTW_SUSPEND");
     void *symbol = dlsym(RTLD_NEXT, "rd_kafka_send_offsets_to_transaction");
     send_offsets *real;
     memcpy(&real, &symbol, sizeof(real));
@@ -72,12 +71,7 @@ rd_kafka_error_t *rd_kafka_send_offsets_to_transaction(
     if (getenv("HTW_NAMELESS") == NULL)
         return real(producer, offsets, member, timeout_ms);
     rd_kafka_topic_partition_list_t *list = make_nameless(offsets);
-    rd_kafka_consumer_group_metadata_t *no_member =
-        group == NULL ? NULL : rd_kafka_consumer_group_metadata_new(group);
-    rd_kafka_error_t *error =
-        real(producer, list, no_member == NULL ? member : no_member, timeout_ms);
-    if (no_member != NULL)
-        rd_kafka_consumer_group_metadata_destroy(no_member);
+    rd_kafka_error_t *error = real(producer, list, member, timeout_ms);
     rd_kafka_topic_partition_list_destroy(list);
     return error;
 }

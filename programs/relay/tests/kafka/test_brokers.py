@@ -22,21 +22,6 @@ def test_a_broker_that_is_killed_and_comes_back_costs_nothing_but_time(case):
 
 
 @pytest.mark.long
-@pytest.mark.cluster(nodes=3)
-def test_brokers_that_are_killed_one_after_the_other_cost_nothing_but_time(case):
-    case.relay("a").ready()
-    case.relay("b")
-    case.produce(40000, 2000, 90000)
-    for node in case.cluster.nodes:
-        time.sleep(5)
-        node.kill()
-        time.sleep(8)
-        node.start()
-    case.wait_arrived(seconds=180)
-    case.end().require()
-
-
-@pytest.mark.long
 @pytest.mark.cluster(nodes=3, min_insync_replicas=3, transaction_state_log_min_isr=3)
 def test_too_few_replicas_in_sync_cost_nothing_but_time(case):
     case.relay("a").ready()

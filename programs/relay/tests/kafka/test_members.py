@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 """What can happen to relays; each with all its records counted at the end."""
-import contextlib
 import os
 import random
 import re
@@ -8,7 +7,6 @@ import time
 
 import pytest
 
-from case import Case
 from judge import Verdict
 from relay import wait_for
 
@@ -78,23 +76,6 @@ def test_a_member_that_was_suspended_is_fenced(case):
 def test_a_member_that_was_suspended_while_it_filed_is_fenced(case):
     # By its generation alone: its successor does not know its transactional ids.
     suspend_one_of_two(case, case.name + ".l", HTW_NAMELESS="1").require()
-
-
-@pytest.mark.quick
-# holds: relay-3
-def test_without_fencing_a_suspended_member_doubles_records(case):
-    # Unless its successor is so slow that it takes over the positions that the ghost commits: three tries.
-    for _ in range(3):
-        with contextlib.closing(Case(case.world)) as one:
-            try:
-                verdict = suspend_one_of_two(one, one.out, HTW_NAMELESS="1", HTW_UNFENCED=one.name)
-            except AssertionError as error:
-                # The positions went back so far that what they want has been deleted.
-                assert "were deleted before the relay read them" in str(error), error
-                return
-        if verdict.doubled:
-            return
-    raise AssertionError(f"the test above would not notice that fencing is missing: {verdict}")
 
 
 def test_a_broker_that_stands_still_for_longer_than_the_session_meets_no_ghost(case):

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What waits: listing it while relays move it, and cancelling and moving some of it."""
-import os
 import random
 import time
-
-import pytest
 
 from case import now_ms
 from relay import Relay, wait_for
@@ -53,19 +50,6 @@ def test_what_waits_is_listed_while_relays_move_it(case):
     case.wait_arrived()
     assert not list_all(case)
     case.end().require()
-
-
-@pytest.mark.long
-def test_a_million_that_wait_are_listed(case):
-    case.relay("a").ready()
-    case.produce(1000000, 600000, 60000)
-    wait_for(lambda: case.act("show")[0][0]["input"] == 0, "all are filed", 300)
-    for limit in (100, 10000):
-        begin = time.monotonic()
-        rows, _ = case.act("list", "--limit", str(limit))
-        print(f"    the first {limit}: {time.monotonic() - begin:.1f} s", flush=True)
-        assert len(rows) == limit + 1
-    assert case.act("show")[0][0]["records"] == 1000000
 
 
 # holds: relay-16
@@ -129,45 +113,6 @@ def test_cancels_and_replacements_by_id_do_what_they_say_while_relays_are_killed
           flush=True)
     verdict.require()
     assert (len(verdict.cancelled), len(verdict.replaced)) == (6000, 6000)
-
-
-@pytest.mark.long
-def test_a_relay_takes_over_with_many_ids(case):
-    """What an id costs: CPU of the relay for filing, memory, bytes in the index, and the time until a relay that was killed
-    delivers again."""
-    relay = case.relay("a").ready()
-
-    def cpu():
-        with open(f"/proc/{relay.process.pid}/stat", encoding="ascii") as stream:
-            return sum(map(int, stream.read().rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
-
-    def resident():
-        with open(f"/proc/{relay.process.pid}/status", encoding="ascii") as stream:
-            return next(int(line.split()[1]) for line in stream if line.startswith("VmRSS")) // 1024
-
-    def file(count, *headers):
-        before = cpu()
-        case.client.produce(case.name, count, case.next, now_ms() + 7200000, 0, 100, *headers)
-        wait_for(lambda: case.act("show")[0][0]["input"] == 0, "all are filed", 300)
-        case.next += count
-        return (cpu() - before) / count * 1e6
-
-    def restart():
-        relay.kill()
-        begin = time.monotonic()
-        relay.start()
-        case.client.send(case.name, f"after{begin}", "v", f"htw-deliver-at={now_ms()}")
-        arrived = case.client.count(case.files["got"])
-        wait_for(lambda: case.client.count(case.files["got"]) > arrived, "it delivers again", 90)
-        return time.monotonic() - begin
-
-    print(f"    none: {restart():.1f} s, {resident()} MiB", flush=True)
-    print(f"    without an id: {file(100000):.1f} us a record", flush=True)
-    for count in (100000, 900000):
-        each, filed = file(count, "htw-id=a"), resident()
-        taken = restart()
-        print(f"    {count} more with an id: {each:.1f} us a record, {filed} MiB; take-over {taken:.1f} s, {resident()} MiB", flush=True)
-        assert taken < 3, taken
 
 
 # holds: relay-20

@@ -131,20 +131,6 @@ RELAY_TEST(failure_is_forgotten_when_the_record_is_committed) {
     assert_int_equal(relay.poison_count, 0);
 }
 
-/* What a topic answers later: the next occurrence is not to blame. */
-RELAY_TEST(failure_of_a_topic_is_a_dead_letter_after_five_times) {
-    const struct htw__refusal refusal = { .from = of_input, .offset = 7, .reason = "it said no" };
-    begin();
-    for (unsigned i = 1; i <= HTW__FAILURES_MAX; i++) {
-        assert_int_equal(TAKE("htw-delay", "0"), 0);
-        assert_int_equal(seen.count[TO_TOPIC], i);
-        assert_true(htw__relay_failed(&relay, &refusal));
-    }
-    assert_int_equal(TAKE("htw-delay", "0"), 0);
-    assert_int_equal(seen.count[TO_DEAD], 1);
-    assert_string_equal(seen.reason, "it said no");
-}
-
 RELAY_TEST(failure_of_a_bucket_to_hold_a_large_record_is_a_dead_letter) {
     begin();
     seen.errors[TO_BUCKET] = -EMSGSIZE;

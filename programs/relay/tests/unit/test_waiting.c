@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* test_waiting.c - pages of what waits: order, filters, records that move meanwhile, cancels and moves. */
+/* test_waiting.c - pages of what waits: order, records that move meanwhile, cancels and moves. */
 #include "../../src/waiting.h"
 
 #include "unit/unit.h"
@@ -212,28 +212,6 @@ UNIT_TEST(waiting_input_changes_what_the_index_leads_to) {
     finish();
 }
 
-UNIT_TEST(waiting_filters) {
-    struct htw__waiting_filter filters[] = { HTW__WAITING_ALL, HTW__WAITING_ALL, HTW__WAITING_ALL,
-                                             HTW__WAITING_ALL, HTW__WAITING_ALL, HTW__WAITING_ALL };
-    static const char *const wanted[] = { "b/1 c/1 ", "b/1 ", "c/1 ", "a/1 ", "c/1 ", "a/1 " };
-    filters[0].from_ms = 11;
-    filters[1] = filters[0];
-    filters[1].until_ms = 12;
-    filters[2].to = "out";
-    filters[3].text = "on";
-    filters[4].key = "other";
-    filters[5].id = htw__bytes_of("one");
-    for (size_t i = 0; i < COUNT_OF(filters); i++) {
-        begin(&filters[i], 10);
-        find(1, 10, "a", "one");
-        find(1, 11, "b", NULL);
-        find_header(1, 12, "other", "c", "htw-deliver-to", "out", "trace", "on");
-        find_header(1, 13, "key", "melon", "htw-deliver-at", "bad", NULL, NULL);
-        assert_string_equal(rows(), wanted[i]);
-        finish();
-    }
-}
-
 UNIT_TEST(waiting_record_is_found_by_its_print) {
     struct htw__waiting_filter filter = HTW__WAITING_ALL;
     char id[24];
@@ -282,12 +260,4 @@ UNIT_TEST(waiting_letter_waits_for_its_next_try) {
     assert_string_equal(rows(), "a/1 ");
     assert_int_equal(page.rows[0].key.wanted_ms, 50);
     finish();
-}
-
-UNIT_TEST(waiting_cursor_that_is_none_is_refused) {
-    struct htw__waiting_key key;
-    assert_false(htw__waiting_key_parse("", &key));
-    assert_false(htw__waiting_key_parse("5.1.2", &key));
-    assert_false(htw__waiting_key_parse("5.0000000000000001.0000000000000002 ", &key));
-    assert_true(htw__waiting_key_parse("5.0000000000000001.0000000000000002", &key));
 }
