@@ -112,7 +112,7 @@ static void print_instant(const struct htw__cron_job *job, int64_t instant_ns) {
     (void)gmtime_r(&local, &parts); /* does not fail until 2262 */
     (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &parts);
     printf("%s%c%02d:%02d ", text, offset_s < 0 ? '-' : '+', minutes / 60, minutes % 60);
-    htw__visible_write(stdout, job->command);
+    htw__text_print(stdout, job->command, strlen(job->command), SIZE_MAX);
     putchar('\n');
 }
 

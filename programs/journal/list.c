@@ -142,10 +142,10 @@ static bool print_row(struct view *view, const struct htw_job_info *job) {
         fputs("  ", stdout);
         if (job->key != NULL) {
             putchar('[');
-            htw__text_print(job->key, job->key_size, PAYLOAD_COLUMNS / 2);
+            htw__text_print(stdout, job->key, job->key_size, PAYLOAD_COLUMNS / 2);
             fputs("] ", stdout);
         }
-        htw__text_print(job->payload, job->payload_size, PAYLOAD_COLUMNS);
+        htw__text_print(stdout, job->payload, job->payload_size, PAYLOAD_COLUMNS);
         putchar('\n');
     }
     return --view->left > 0 && !ferror(stdout);
@@ -216,11 +216,11 @@ static void print_all(const struct htw_job_info *job) {
            job->attempts, job->releases, job->timeouts, job->buries, job->kicks);
     if (job->key != NULL) {
         fputs("key       ", stdout);
-        htw__text_print(job->key, job->key_size, ALL_COLUMNS);
+        htw__text_print(stdout, job->key, job->key_size, ALL_COLUMNS);
         putchar('\n');
     }
     printf("bytes     %zu\npayload   ", job->payload_size);
-    htw__text_print(job->payload, job->payload_size, ALL_COLUMNS);
+    htw__text_print(stdout, job->payload, job->payload_size, ALL_COLUMNS);
     putchar('\n');
 }
 
@@ -390,11 +390,11 @@ static bool print_rule(void *context, const struct htw_recurring *rule) {
     }
     if (rule->job.key != NULL) {
         fputs("  [", stdout);
-        htw__text_print(rule->job.key, rule->job.key_size, PAYLOAD_COLUMNS);
+        htw__text_print(stdout, rule->job.key, rule->job.key_size, PAYLOAD_COLUMNS);
         putchar(']');
     }
     fputs("  ", stdout);
-    htw__text_print(rule->job.payload, rule->job.payload_size, PAYLOAD_COLUMNS);
+    htw__text_print(stdout, rule->job.payload, rule->job.payload_size, PAYLOAD_COLUMNS);
     putchar('\n');
     return !ferror(stdout);
 }

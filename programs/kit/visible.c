@@ -85,15 +85,6 @@ size_t htw__visible_take_json(const char **at, const char *end,
     return (size_t)written;
 }
 
-void htw__visible_write(FILE *stream, const char *text) {
-    const char *end = text + strlen(text);
-    char piece[HTW__VISIBLE_MAX + 1];
-    while (text < end) {
-        size_t size = htw__visible_take(&text, end, piece);
-        fwrite(piece, 1, size, stream);
-    }
-}
-
 void htw__visible_write_json(FILE *stream, const char *text, size_t size) {
     const char *at = text, *end = text + size;
     char piece[HTW__VISIBLE_JSON_MAX + 1];
@@ -125,25 +116,17 @@ size_t htw__visible_format(const char *bytes, size_t size, char *text, size_t ro
     return used;
 }
 
-void htw__text_print(const char *bytes, size_t bytes_size, size_t columns) {
-    const char *at = bytes, *end = at + bytes_size;
+void htw__text_print(FILE *stream, const char *bytes, size_t size, size_t columns) {
+    const char *at = bytes, *end = at + size;
     char text[HTW__VISIBLE_MAX + 1];
     for (size_t used = 0; at < end;) {
-        const char *before = at;
-        size_t size = *at == '\\' ? 2 : htw__visible_take(&at, end, text);
-        bool is_escaped = *before == '\\' || text[0] == '\\';
-        size_t width = is_escaped ? size : 1;
-        if (used + width > columns) {
-            fputs("...", stdout);
+        size_t length = htw__visible_take(&at, end, text);
+        used += *text == '\\' ? length : 1;
+        if (used > columns) {
+            fputs("...", stream);
             return;
         }
-        used += width;
-        if (at == before) {
-            fputs("\\\\", stdout);
-            at++;
-        } else {
-            fwrite(text, 1, size, stdout);
-        }
+        fwrite(text, 1, length, stream);
     }
 }
 
@@ -151,5 +134,5 @@ void htw__text_print_or_dash(const char *bytes, size_t size, size_t columns) {
     if (bytes == NULL)
         putchar('-');
     else
-        htw__text_print(bytes, size, columns);
+        htw__text_print(stdout, bytes, size, columns);
 }

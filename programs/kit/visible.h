@@ -31,9 +31,6 @@ size_t htw__visible_take(const char **at, const char *end, char text[HTW__VISIBL
 size_t htw__visible_take_json(const char **at, const char *end,
                               char text[HTW__VISIBLE_JSON_MAX + 1]);
 
-/* Writes a text as htw__visible_take() does. Errors of the stream are for the caller. */
-void htw__visible_write(FILE *stream, const char *text);
-
 /* Writes text of UTF-8 as a string of JSON, with its quotes. Errors of the stream are for the caller. */
 void htw__visible_write_json(FILE *stream, const char *text, size_t size);
 
@@ -42,11 +39,11 @@ void htw__visible_write_json(FILE *stream, const char *text, size_t size);
 size_t htw__visible_format(const char *bytes, size_t size, char *text, size_t room,
                            bool *ret_is_cut);
 
-/* For people: at most `columns` characters. Each byte that is neither printable ASCII nor part of a
-   character of UTF-8 is written as \xNN, and a backslash as \\. "..." ends what is cut off. */
-void htw__text_print(const char *bytes, size_t size, size_t columns);
+/* Writes bytes as htw__visible_take() does, in at most `columns` characters: "..." ends what is cut off. Errors of the stream are for
+   the caller. */
+void htw__text_print(FILE *stream, const char *bytes, size_t size, size_t columns);
 
-/* The same, and - for NULL. */
+/* The same to standard output, and - for NULL. */
 void htw__text_print_or_dash(const char *bytes, size_t size, size_t columns);
 
 #endif /* HTW_KIT_VISIBLE_H */

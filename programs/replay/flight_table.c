@@ -17,10 +17,10 @@ static void put_site(FILE *stream, const struct htw__flight_site *site) {
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
         fprintf(stream, "%9s ", htw__figure_count(counts[i], text));
     fprintf(stream, "%9s  ", htw__figure_duration(site->callback_ns, text));
-    htw__visible_write(stream, site->name);
+    htw__text_print(stream, site->name, strlen(site->name), SIZE_MAX);
     if (site->place[0] != '\0') {
         fputs(", ", stream);
-        htw__visible_write(stream, site->place);
+        htw__text_print(stream, site->place, strlen(site->place), SIZE_MAX);
     }
     fputc('\n', stream);
 }
@@ -30,7 +30,7 @@ int htw__flight_table_write(FILE *stream, const struct htw__flight *flight) {
     if (sites == NULL)
         return -ENOMEM;
     char text[HTW__FIGURE_SIZE];
-    htw__visible_write(stream, flight->program);
+    htw__text_print(stream, flight->program, strlen(flight->program), SIZE_MAX);
     fprintf(stream, " (process %" PRId64 "): %zu events in %s", flight->pid, flight->event_count,
             htw__figure_duration(
                 (uint64_t)(htw__flight_end_ns(flight) - htw__flight_begin_ns(flight)), text));

@@ -22,7 +22,7 @@ static void print_bytes(struct htw__bytes bytes, size_t columns) {
 
 void htw__rows_print_id(const struct htw__waiting *row) {
     if (row->request.id.bytes != NULL)
-        htw__text_print(row->request.id.bytes, row->request.id.size, ALL_COLUMNS);
+        htw__text_print(stdout, row->request.id.bytes, row->request.id.size, ALL_COLUMNS);
     else
         printf("@%016" PRIx64, row->key.print);
 }
