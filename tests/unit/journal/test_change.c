@@ -155,20 +155,6 @@ JOURNAL_TEST(journal_notice_may_change_more_but_not_wait) {
     assert_string_equal(journal_texts(f), "x y");
 }
 
-static void close_inside(struct journal_fixture *f, const struct htw_delivery *delivery) {
-    (void)delivery;
-    if (htw_journal_close(f->journal) != -EDEADLK)
-        f->early++;
-}
-
-JOURNAL_TEST(journal_is_not_closed_by_deliver) {
-    f->act = close_inside;
-    journal_open(f);
-    journal_put(f, 0, "a");
-    journal_advance_to(f, 0);
-    assert_string_equal(journal_texts(f), "a");
-}
-
 /* ---- limits and misuse */
 
 /* holds: journal-9 */

@@ -80,53 +80,12 @@ JOURNAL_TEST(journal_jobs_of_the_far_future_take_no_memory) {
     assert_int_equal(journal_stats(f).memory_bytes, before);
 }
 
-/* ---- the clock */
-
-JOURNAL_TEST(journal_without_deliver_keeps_all) {
-    journal_open(f);
-    uint64_t id = journal_put(f, HTW_SECOND, "a");
-    journal_put(f, HTW_SECOND, "b");
-    journal_close(f);
-    struct htw_scheduler *scheduler = f->scheduler;
-    htw_deliver *deliver = f->options.deliver;
-    f->options.deliver = NULL;
-    f->scheduler = NULL;
-    journal_open(f);
-    assert_int_equal(htw_journal_cancel(f->journal, id), 0);
-    assert_int_equal(htw_journal_put(f->journal, START_NS, "c", 1, NULL), 0);
-    assert_int_equal(journal_stats(f).jobs, 2);
-    assert_int_equal(journal_stats(f).in_memory, 0);
-    journal_close(f);
-    f->options.deliver = deliver;
-    f->scheduler = scheduler;
-    journal_open(f);
-    journal_advance_to(f, HTW_MINUTE);
-    assert_string_equal(journal_texts(f), "c b");
-}
-
 /* ---- a history of what is done */
-
-static uint32_t attempts;
 
 static bool see(void *context, const struct htw_job_info *info) {
     char *text = context;
-    attempts = info->attempts;
     sprintf(text + strlen(text), "%.*s", (int)info->payload_size, (const char *)info->payload);
     return true;
-}
-
-/* holds: journal-10d */
-JOURNAL_TEST(history_counts_the_delivery_of_a_mere_delay_as_an_attempt) {
-    char text[64] = "";
-    f->keeps = true;
-    f->options.history_ns = HTW_HOUR;
-    journal_open(f);
-    uint64_t id = journal_put(f, HTW_SECOND, "a");
-    journal_advance_to(f, HTW_SECOND);
-    assert_int_equal(htw_journal_done(f->journal, id), 0);
-    assert_int_equal(htw_journal_peek(f->journal, id, see, text), 0);
-    assert_int_equal(attempts, 1);
-    assert_int_equal(journal_stats(f).kept, 1);
 }
 
 /* holds: journal-10d */

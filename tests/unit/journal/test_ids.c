@@ -17,18 +17,6 @@ static void begin(void) {
     ids.next_block = FIRST;
 }
 
-UNIT_TEST_BETWEEN(begin, NULL, ids_of_a_place_fill_block_after_block) {
-    for (uint64_t i = 0; i < 3 * (uint64_t)HTW__BLOCK_IDS; i++)
-        assert_int_equal(htw__ids_give(&ids, 7), FIRST + i);
-}
-
-/* Also the first place of all, 0: what was due in 1970. */
-UNIT_TEST_BETWEEN(begin, NULL, ids_of_each_place_are_in_blocks_of_their_own) {
-    for (uint64_t i = 0; i < 100; i++)
-        for (uint64_t place = 0; place < 20; place++)
-            assert_int_equal(htw__ids_give(&ids, place), FIRST + place * HTW__BLOCK_IDS + i);
-}
-
 /* More places than can be open: a block that was forgotten is not used again, and no id is given twice. */
 /* holds: journal-14 */
 UNIT_TEST_BETWEEN(begin, NULL, ids_of_many_places_rise_and_are_never_given_twice) {

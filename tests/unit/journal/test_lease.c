@@ -3,7 +3,6 @@
 #include "journal_fixture.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,24 +106,6 @@ JOURNAL_TEST(lease_that_names_a_queue_twice_is_refused) {
     assert_int_equal(stats.waiting, 2);
     put(f, "a", 0, 0, "x");
     assert_string_equal(answers(f), "x");
-}
-
-static int kicked;
-
-static void note_kick(void *arg, int result) {
-    (void)arg;
-    kicked = result;
-}
-
-/* holds: journal-10e */
-JOURNAL_TEST(lease_notice_of_a_kick_has_the_number_of_jobs) {
-    open_for_lease(f);
-    for (int i = 0; i < 3; i++)
-        assert_int_equal(journal_update(f, put(f, "a", 0, 0, "a"), HTW_JOB_BURY, 0), 0);
-    assert_int_equal(htw_journal_kick_later(f->journal, "a", 2, note_kick, NULL), 0);
-    journal_sync(f);
-    assert_int_equal(kicked, 2);
-    assert_string_equal(counts(f, "a"), "0 2 0 1");
 }
 
 /* ---- requests */
@@ -242,32 +223,6 @@ JOURNAL_TEST(lease_that_has_ended_before_it_is_told_is_not_told) {
     assert_string_equal(counts(f, "b"), "0 0 1 0");
 }
 
-/* In the thread that writes, which goes on when the journal is being closed. */
-static void stay_until_close(void *arg, int result) {
-    struct journal_fixture *f = arg;
-    (void)result;
-    while (htw_journal_pause(f->journal, "b", INT64_MIN) != -ESHUTDOWN)
-        sched_yield();
-}
-
-/* holds: journal-10b */
-JOURNAL_TEST(lease_request_whose_job_has_ended_is_told_by_a_close) {
-    const char *queue = "a";
-    struct htw_lease lease = lease_of(&queue, 1, HTW_NEVER_NS);
-    f->options.gather_ns = HTW_JOURNAL_GATHER_NS_MAX;
-    open_for_lease(f);
-    uint64_t id = put(f, queue, 0, 0, "a");
-    told_count = 0;
-    assert_int_equal(
-        htw_journal_put_later(f->journal, HTW_NEVER_NS, "b", 1, stay_until_close, f, NULL), 0);
-    assert_int_equal(htw_journal_done_later(f->journal, id, NULL, NULL), 0);
-    lease.is_durable = true;
-    assert_int_equal(htw_journal_lease_later(f->journal, &lease, leased, NULL, NULL), 0);
-    journal_close(f);
-    assert_int_equal(told_count, 1);
-    assert_int_equal(told[0].result, -ESHUTDOWN);
-}
-
 /* Also after an open, which remembers the order of putting. */
 /* holds: journal-2, serve-3 */
 JOURNAL_TEST(lease_of_a_delayed_job_is_not_early_after_the_clock_was_set_back) {
@@ -330,15 +285,6 @@ JOURNAL_TEST(lease_of_more_queues_than_memory_has_room_for_goes_on) {
     assert_string_equal(take(f, "q1999").text, "q1999");
 }
 
-/* ---- the default queue */
-
-static void release_twice(struct journal_fixture *f, const struct htw_delivery *delivery) {
-    const struct htw_job_update update =
-        UPDATE(.id = delivery->id, .step = delivery->attempt < 3 ? HTW_JOB_RELEASE : HTW_JOB_END,
-               .attempt = delivery->attempt, .deadline_ns = delivery->deadline_ns + HTW_SECOND);
-    htw_journal_update_later(f->journal, &update, NULL, NULL);
-}
-
 /* holds: journal-10b */
 JOURNAL_TEST(lease_of_a_job_that_the_file_has_lost_stops_the_journal) {
     const char *queue = "a";
@@ -353,17 +299,6 @@ JOURNAL_TEST(lease_of_a_job_that_the_file_has_lost_stops_the_journal) {
     assert_int_equal(htw_journal_pause(f->journal, queue, 0), -EIO);
     (void)htw_journal_close(f->journal);
     f->journal = NULL;
-}
-
-JOURNAL_TEST(lease_default_queue_is_delivered_again_when_it_is_released) {
-    f->keeps = true;
-    f->act = release_twice;
-    journal_open(f);
-    journal_put(f, 0, "a");
-    for (int i = 0; i < 4; i++)
-        journal_advance_to(f, i * HTW_SECOND);
-    assert_string_equal(journal_texts(f), "a a a");
-    assert_int_equal(journal_stats(f).jobs, 0);
 }
 
 static int64_t oldest_s(struct journal_fixture *f) {

@@ -9,8 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
-#include <semaphore.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -540,44 +538,6 @@ JOURNAL_TEST(journal_whose_ids_were_set_back_stops) {
     journal_expect_stopped(f, "");
 }
 
-static sem_t gate;
-
-static void wait_at_gate(void *arg, int result) {
-    (void)arg, (void)result;
-    while (sem_wait(&gate) != 0)
-        ; /* a signal */
-}
-
-/* More jobs than ids were reserved for wait while the writer stands still, and then it is killed. */
-/* holds: journal-14 */
-JOURNAL_TEST(journal_id_that_a_killed_process_has_given_is_not_given_again) {
-    enum { WAITING = 400000 };
-    char copy[160];
-    uint64_t last = 0, id = 0;
-    beside(f, "-copy", copy);
-    sem_init(&gate, 0, 0);
-    f->options.allocator = NULL;
-    f->options.max_memory = UINT64_C(1) << 30;
-    journal_open(f);
-    assert_int_equal(
-        htw_journal_put_later(f->journal, START_NS + HTW_HOUR, "a", 1, wait_at_gate, NULL, &id), 0);
-    while (journal_stats(f).jobs == 0) /* it is written, and its notice waits */
-        sched_yield();
-    for (int i = 0; i < WAITING; i++)
-        assert_int_equal(
-            htw_journal_put_later(f->journal, START_NS + HTW_HOUR, "b", 1, NULL, NULL, &last), 0);
-    assert_int_equal(journal_stats(f).jobs, 1);
-    copy_file(f, "", copy);
-    copy_file(f, "-wal", copy);
-    sem_post(&gate);
-    journal_close(f);
-    assert_int_equal(htw_journal_open(&f->journal, f->scheduler, copy, &f->options), 0);
-    id = journal_put(f, HTW_HOUR, "c");
-    if (id <= last)
-        fail_msg("the id %llu is given again", (unsigned long long)id);
-    sem_destroy(&gate);
-}
-
 /* ---- ids over many opens */
 
 /* One for each of so many places, in a change that nobody waits for: the last id. */
@@ -610,6 +570,7 @@ JOURNAL_TEST(journal_that_is_closed_and_opened_very_often_loses_no_ids) {
 }
 
 /* What a kill leaves, right after changes that nobody has waited for. */
+/* holds: journal-14 */
 JOURNAL_TEST(journal_that_is_killed_loses_a_million_ids_at_most_and_gives_none_twice) {
     static const size_t counts[] = { 1, 4096, 4097, 70000 };
     char copy[160], path[160];

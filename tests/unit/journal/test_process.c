@@ -3,12 +3,8 @@
 #include "journal_fixture.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-
-#define THREADS 3
-#define PER_THREAD 300
 
 /* What a notice has seen. */
 static struct told {
@@ -140,46 +136,4 @@ JOURNAL_TEST(process_lets_calls_of_its_thread_wait_for_the_other_one) {
     put_later(f, "c", note);
     journal_sync(f);
     assert_int_equal(told.count, 2002);
-}
-
-/* ---- beside others */
-
-static atomic_uint notices;
-
-static void count(void *arg, int result) {
-    (void)arg;
-    if (result == 0)
-        atomic_fetch_add(&notices, 1);
-}
-
-static void *put_many(void *arg) {
-    struct journal_fixture *f = arg;
-    int error = 0;
-    for (int i = 0; i < PER_THREAD && error == 0; i++)
-        error = i % 2 == 0
-                    ? htw_journal_put_later(f->journal, HTW_NEVER_NS, "x", 1, count, NULL, NULL)
-                    : htw_journal_put(f->journal, HTW_NEVER_NS, "y", 1, NULL);
-    return error == 0 ? NULL : arg;
-}
-
-JOURNAL_TEST(process_and_other_threads_make_each_change_once) {
-    pthread_t threads[THREADS];
-    void *failure;
-    f->options.synchronous = HTW_SYNCHRONOUS_NORMAL;
-    open_for_process(f);
-    atomic_store(&notices, 0);
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, put_many, f), 0);
-    for (int i = 0; i < PER_THREAD; i++) {
-        assert_int_equal(htw_journal_put_later(f->journal, HTW_NEVER_NS, "z", 1, count, NULL, NULL),
-                         0);
-        assert_int_equal(htw_journal_process(f->journal), 0);
-    }
-    for (int i = 0; i < THREADS; i++) {
-        pthread_join(threads[i], &failure);
-        assert_null(failure);
-    }
-    journal_sync(f);
-    assert_int_equal(atomic_load(&notices), THREADS * PER_THREAD / 2 + PER_THREAD);
-    assert_int_equal(journal_stats(f).jobs, (THREADS + 1) * PER_THREAD);
 }

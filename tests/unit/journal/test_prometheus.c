@@ -87,37 +87,6 @@ JOURNAL_TEST(journal_prometheus_after_some_life_agrees_with_the_stats) {
         assert_int_equal(htw_journal_done(f->journal, f->seen[i].id), 0);
 }
 
-static unsigned writes;
-
-static ssize_t write_and_ask(void *journal, const char *bytes, size_t size) {
-    struct htw_journal_stats stats = HTW_JOURNAL_STATS_INIT;
-    (void)bytes;
-    writes += htw_journal_get_stats(journal, &stats) == 0;
-    return (ssize_t)size;
-}
-
-/* The text goes to a program that uses the journal, too. */
-JOURNAL_TEST(journal_prometheus_holds_no_lock_while_it_writes) {
-    journal_open(f);
-    const cookie_io_functions_t functions = { .write = write_and_ask };
-    FILE *stream = fopencookie(f->journal, "w", functions);
-    assert_non_null(stream);
-    assert_int_equal(setvbuf(stream, NULL, _IONBF, 0), 0);
-    writes = 0;
-    assert_int_equal(htw_journal_prometheus(f->journal, stream), 0);
-    assert_true(writes > 20);
-    fclose(stream);
-}
-
-JOURNAL_TEST(journal_prometheus_to_a_stream_that_fails_answers_eio) {
-    journal_open(f);
-    FILE *bad;
-    for (unsigned i = 0; (bad = prometheus_text_bad_stream(i)) != NULL; i++) {
-        assert_int_equal(htw_journal_prometheus(f->journal, bad), -EIO);
-        fclose(bad);
-    }
-}
-
 JOURNAL_TEST(journal_prometheus_given_wrongly_is_refused) {
     journal_open(f);
     assert_int_equal(htw_journal_prometheus(NULL, stdout), -EINVAL);

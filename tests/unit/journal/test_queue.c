@@ -31,25 +31,6 @@ static struct htw__queue *get(const char *name) {
     return queue;
 }
 
-QUEUE_TEST(queue_is_found_by_name_and_by_number) {
-    char name[16];
-    for (int i = 0; i < 1000; i++) {
-        snprintf(name, sizeof(name), "q%d", i);
-        struct htw__queue *queue = get(name);
-        assert_ptr_equal(get(name), queue);
-        assert_ptr_equal(htw__queues_find_number(&queues, queue->number), queue);
-    }
-    assert_null(htw__queues_find(&queues, "q"));
-    assert_null(htw__queues_find_number(&queues, 1001));
-    assert_ptr_equal(htw__queues_find(&queues, NULL), htw__queues_find_number(&queues, 0));
-    uint64_t last = 0;
-    for (struct htw__queue *queue = queues.unnamed;
-         (queue = htw__queues_next(&queues, queue)) != NULL; last++)
-        assert_int_equal(queue->number, last + 1); /* in the order in which they came */
-    assert_int_equal(last, 1000);
-    assert_ptr_equal(htw__queues_next(&queues, NULL), queues.unnamed);
-}
-
 QUEUE_TEST(queue_number_is_given_again_only_when_it_is_free) {
     uint64_t first = get("a")->number;
     queues.next_number = HTW__QUEUE_MAX;
@@ -96,19 +77,4 @@ QUEUE_TEST(queue_of_a_file_is_refused_if_it_is_damaged) {
     assert_int_equal(htw__queues_load(&queues, &good), -EBADMSG);
     assert_int_equal(htw__queues_find(&queues, "a")->policy.attempts_max, 3);
     assert_int_equal(get("b")->number, 8);
-}
-
-UNIT_TEST(queue_without_memory_is_not_there) {
-    set_up();
-    struct htw__queue *queue;
-    failing_allocator_fail(&memory, 1, true);
-    assert_int_equal(htw__queues_get(&queues, "a", &queue), -ENOMEM);
-    failing_allocator_relent(&memory);
-    assert_null(htw__queues_find(&queues, "a"));
-    tear_down();
-    failing_allocator_init(&memory);
-    failing_allocator_fail(&memory, 1, true);
-    assert_int_equal(htw__queues_init(&queues, &memory.allocator, false), -ENOMEM);
-    htw__queues_fini(&queues);
-    failing_allocator_fini(&memory);
 }

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <semaphore.h>
-#include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -271,37 +270,6 @@ JOURNAL_TEST(journal_jobs_that_are_put_during_a_scan_come_once) {
     journal_advance_to(f, HTW_HOUR + HTW_MINUTE);
     assert_int_equal(f->seen_count, JOBS + CROWD);
     assert_int_equal(journal_stats(f).jobs, 0);
-}
-
-/* ---- what is synced */
-
-static int store_number(void *context, int columns, char **values, char **names) {
-    (void)columns, (void)names;
-    *(int *)context = values[0][0] - '0';
-    return 0;
-}
-
-JOURNAL_TEST(journal_syncs_as_its_option_says) {
-    const struct {
-        enum htw_synchronous option;
-        int of_sqlite;
-    } table[] = { { HTW_SYNCHRONOUS_FULL, 2 }, { HTW_SYNCHRONOUS_NORMAL, 1 } };
-    f->options.deliver = NULL; /* the writer has nothing to read */
-    for (size_t i = 0; i < COUNT_OF(table); i++) {
-        int number = -1;
-        f->options.synchronous = table[i].option;
-        journal_open(f);
-        assert_int_equal(f->journal->database.synchronous, table[i].option);
-        pthread_mutex_lock(&f->journal->mutex.mutex);
-        bool is_in_use = f->journal->is_in_use;
-        if (!is_in_use)
-            sqlite3_exec(f->journal->database.connection, "PRAGMA synchronous", store_number,
-                         &number, NULL);
-        pthread_mutex_unlock(&f->journal->mutex.mutex);
-        assert_false(is_in_use);
-        assert_int_equal(number, table[i].of_sqlite);
-        journal_close(f);
-    }
 }
 
 /* ---- when a caller may commit by itself */

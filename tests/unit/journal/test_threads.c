@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* test_threads.c - real threads and the real clock: group commit, parallel delivery, executors. */
-#include "../../../src/journal/reader.h"
-#include "../../../src/journal/slot.h"
-#include "../../../src/journal/state.h"
 #include "journal_fixture.h"
 
 #include <errno.h>
@@ -99,60 +96,13 @@ JOURNAL_TEST(journal_threads_put_and_cancel_and_each_job_is_delivered_or_cancell
     run_threads(f);
 }
 
-/* Memory has room for a part of them. No job is done, so nothing but a delivery lets the next be read. */
-JOURNAL_TEST(journal_backlog_that_is_kept_is_read_as_deliveries_make_room) {
-    enum { JOBS = 1000 };
-    f->options.max_memory = 64 * 1024;
-    journal_open(f);
-    for (int i = 0; i < JOBS; i++)
-        journal_put(f, HTW_HOUR, "");
-    journal_close(f);
-    use_real_time(f, 1, NULL);
-    f->keeps = true;
-    journal_open(f);
-    assert_true(await_seen(f, JOBS));
-    assert_int_equal(journal_stats(f).in_flight, JOBS);
-}
-
-/* It was told, and arms a slot when it has read. A slot that is armed for what is due would run again and again until
-   then. */
-JOURNAL_TEST(journal_arms_no_slot_at_once_for_what_its_writer_is_to_read) {
-    use_real_time(f, 1, NULL);
-    journal_open(f);
-    struct htw_journal *journal = f->journal;
-    htw__mutex_lock(&journal->mutex);
-    int64_t now_ns = htw__journal_now(journal), later_ns = now_ns + journal->near_ns + HTW_MINUTE;
-    journal->reader.next_bucket = htw__bucket_of(later_ns);
-    int64_t then_ns = htw__reader_next(journal);
-    journal->reader.next_bucket = htw__bucket_of(now_ns);
-    assert_true(htw__reader_next(journal) <= now_ns);
-    assert_true(htw__reader_has_work(journal));
-    htw__slots_arm(journal);
-    int64_t armed_ns = journal->slots[0].armed_ns;
-    journal->reader.next_bucket = HTW__BUCKET_NONE;
-    htw__mutex_unlock(&journal->mutex);
-    assert_int_equal(then_ns, htw__bucket_start(htw__bucket_of(later_ns)) - journal->near_ns);
-    assert_in_range(armed_ns, now_ns + HTW_SECOND, now_ns + 2 * HTW_SECOND);
-}
-
 /* ---- a full queue */
 
 struct flood {
     struct journal_fixture *f;
     bool waits; /* for each put */
     _Atomic bool stop;
-    _Atomic unsigned
-        calls; /* that have returned; relaxed, so that only the journal orders memory */
 };
-
-static void count_call(struct flood *flood) {
-    atomic_fetch_add_explicit(&flood->calls, 1, memory_order_relaxed);
-}
-
-static void await_calls(struct flood *flood) {
-    while (atomic_load_explicit(&flood->calls, memory_order_relaxed) < 10)
-        usleep(1000);
-}
 
 /* One change after the other: a caller that is alone commits by itself, but not where test_rules.c says. */
 static void *put_without_end(void *arg) {
@@ -199,50 +149,6 @@ JOURNAL_TEST(journal_reads_jobs_while_threads_put_without_end) {
         journal_close(f);
         unlink(f->path);
     }
-}
-
-/* ---- the mark */
-
-/* A mark is so many times the same letter. */
-static size_t size_of_mark(unsigned char letter) {
-    return letter % 2 == 0 ? HTW_JOURNAL_MARK_MAX : 100;
-}
-
-static void *read_mark_without_end(void *arg) {
-    struct flood *flood = arg;
-    while (!flood->stop) {
-        unsigned char mark[HTW_JOURNAL_MARK_MAX];
-        int64_t size = htw_journal_get_mark(flood->f->journal, mark, sizeof(mark));
-        if (size != (int64_t)size_of_mark(mark[0]))
-            return (void *)-1;
-        for (int64_t i = 0; i < size; i++)
-            if (mark[i] != mark[0])
-                return (void *)-1;
-        count_call(flood);
-    }
-    return NULL;
-}
-
-static void set_mark(struct journal_fixture *f, unsigned char letter) {
-    unsigned char mark[HTW_JOURNAL_MARK_MAX];
-    memset(mark, letter, sizeof(mark));
-    assert_int_equal(
-        htw_journal_apply(f->journal, &CHANGE(.mark = mark, .mark_size = size_of_mark(letter))), 0);
-}
-
-JOURNAL_TEST(journal_mark_is_read_whole_while_it_is_set) {
-    struct flood flood = { .f = f };
-    pthread_t thread;
-    void *result;
-    journal_open(f);
-    set_mark(f, 'a');
-    assert_int_equal(pthread_create(&thread, NULL, read_mark_without_end, &flood), 0);
-    await_calls(&flood);
-    for (unsigned i = 0; i < 100; i++)
-        set_mark(f, i % 2 == 0 ? 'b' : 'a');
-    flood.stop = true;
-    pthread_join(thread, &result);
-    assert_null(result);
 }
 
 /* ---- parallel */
