@@ -25,6 +25,8 @@ import sys
 from common import measure
 from common.report import print_all
 
+HERE = pathlib.Path(__file__).resolve().parent
+
 
 def parse(name, plan, report, arguments):
     prog = "./dev bench" + ("" if name == "wheel" else f" {name}")
@@ -90,6 +92,15 @@ def measure_all(plan, options):
     return runner.failures
 
 
+def modules(name):
+    """plan and report of a benchmark: beside this file, or the relay's, which lies beside its sources."""
+    folder = HERE / name
+    if not (folder / "plan.py").exists():
+        folder = HERE.parent / "programs" / name / "benchmark"
+        sys.path.insert(0, str(folder.parent))
+    return (importlib.import_module(f"{folder.name}.{part}") for part in ("plan", "report"))
+
+
 def print_names(section, names):
     print(f"{section}:")
     for name, about in names.items():
@@ -100,8 +111,7 @@ def main():
     if len(sys.argv) < 2 or sys.argv[1] not in ("wheel", "scheduler", "purgatory", "journal", "relay", "serve"):
         sys.exit(__doc__)
     name = sys.argv[1]
-    plan = importlib.import_module(f"{name}.plan")
-    report = importlib.import_module(f"{name}.report")
+    plan, report = modules(name)
     options = parse(name, plan, report, sys.argv[2:])
     if options.list:
         print_names("workloads", getattr(plan, "WORKLOADS", None) or measure.names(options.program, "workloads"))

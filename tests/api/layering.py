@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Fails where a file includes what its folder does not use, or where files include or call each other in a circle.
 
-The meson.build of each folder of src/ and programs/ begins with what the folder uses: other folders (of src/, or programs/NAME), or single headers of these. Of
+The meson.build of each folder of src/ and programs/ begins with what the folder uses: other folders (of src/, or from the root), or single headers of these. Of
 base, and of a folder without a public header, it may include all headers, of others the public one. A line `# circle: FILE` there
 names one of the files of a circle that is meant.
 
@@ -45,7 +45,7 @@ def folders_of(name):
 
 def check_folder(folder):
     """The includes of its files are those that it says, and what it says is included."""
-    said, used = {(root if name.startswith("programs/") else src) / name for name in says(folder, "uses")} - {src / "nothing"}, set()
+    said, used = {(root if name.startswith(("programs/", "benchmarks/")) else src) / name for name in says(folder, "uses")} - {src / "nothing"}, set()
     for path in [*folder.glob("*.[ch]*"), public(folder)]:
         text = path.read_text() if path.exists() else ""
         for name in re.findall(r"#include <htw/(\w+)\.h>", text):

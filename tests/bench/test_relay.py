@@ -8,9 +8,10 @@ import subprocess
 import time
 
 from bench import program, report_text
+import run
 from programs import BUILD
 
-MOCK = BUILD / "benchmarks/relay/relay_mock"
+MOCK = BUILD / "programs/relay/benchmark/relay_mock"
 STEPS = "100,400"
 
 
@@ -59,16 +60,16 @@ def test_bench_ladder_does_not_deliver_before_the_time():
 
 
 def test_bench_plan_and_report_name_the_same_things():
-    from relay import plan, report  # of benchmarks/
+    plan, report = run.modules("relay")
 
     class Options:
         quick, rounds, seconds, warmup, rate, only = False, 0, 0, 0, 0, ""
         workloads = list(report.COLUMNS)
         programs = []
     lines = []
-    for run in plan.plan(Options):
-        words = dict(zip(run.command[2:], run.command[3:]))
-        mode = "at least once" if "--at-least-once" in run.command else "exactly once"
+    for one in plan.plan(Options):
+        words = dict(zip(one.command[2:], one.command[3:]))
+        mode = "at least once" if "--at-least-once" in one.command else "exactly once"
         lines += [{"workload": words["--label"], "peer": words["--peer"], "mode": mode, "case": words["--case"],
                    "metric": column[0], "value": 1} for column in report.COLUMNS[words["--label"]]]
     text = report_text(report, lines)

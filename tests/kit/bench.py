@@ -15,7 +15,7 @@ from common.report import print_all  # noqa: E402
 
 
 def program(name):
-    path = BUILD / f"benchmarks/{name}/htw-bench-{name}"
+    path = BUILD / ("programs/relay/benchmark" if name == "relay" else f"benchmarks/{name}") / f"htw-bench-{name}"
     if not path.exists():
         pytest.skip(f"not built: {path.name}")
     return path

@@ -59,6 +59,8 @@ verb_bench() {
     need_layer "$layer" "$@"
     build_bench
     place=build/bench-$layer
+    program=benchmarks/$layer
+    [ "$layer" != relay ] || program=programs/relay/benchmark
     case $layer in
     calendar)
         build/bench/benchmarks/htw-bench-calendar
@@ -68,12 +70,12 @@ verb_bench() {
         fetch_kafka
         mkdir -p "$place/classes"
         javac -Xlint:all -Werror -cp "$kafka/*" -d "$place/classes" \
-            benchmarks/common/jvm/Histogram.java benchmarks/relay/jvm/Counter.java
+            benchmarks/common/jvm/Histogram.java programs/relay/benchmark/jvm/Counter.java
         set -- --kafka "$PWD/$kafka" "$@"
         ;;
     esac
     result=0
-    python3 benchmarks/run.py "$layer" --program "build/bench/benchmarks/$layer/htw-bench-$layer" --build build/peers \
+    python3 benchmarks/run.py "$layer" --program "build/bench/$program/htw-bench-$layer" --build build/peers \
         --json "$place/results.json" "$@" || result=$?
     [ "$layer" != wheel ] || [ ! -s "$place/results.json" ] ||
         python3 benchmarks/wheel/plot.py "$place/results.json" "$place"

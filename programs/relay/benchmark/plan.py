@@ -45,8 +45,8 @@ def add_options(parser):
 
 def prepare(options, parser):
     program = pathlib.Path(options.program).resolve()
-    options.programs = ["--program", str(program), "--relay", str(program.parents[2] / "htw-relay"),
-                        "--journal", str(program.parents[1] / "journal/htw-bench-journal"),
+    options.programs = ["--program", str(program), "--relay", str(program.parents[3] / "htw-relay"),
+                        "--journal", str(program.parents[3] / "benchmarks/journal/htw-bench-journal"),
                         "--jars", options.kafka, "--classes", str(pathlib.Path(options.json).parent / "classes"),
                         "--windows", str(pathlib.Path(options.json).with_suffix(".log"))]
     if not pathlib.Path(options.kafka, ".complete").exists():

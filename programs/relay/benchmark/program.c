@@ -3,7 +3,7 @@
  * program.c - htw-bench-relay: what the benchmark of the relay needs besides the relay, in C so that it takes little of
  * the machine: a producer, and a fixed ladder of delay topics.
  */
-#include "../common/report.h"
+#include "../../../benchmarks/common/report.h"
 #include "options.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #ifndef BENCH_RELAY_OPTIONS_H
 #define BENCH_RELAY_OPTIONS_H
 
-#include "../common/program.h"
+#include "../../../benchmarks/common/program.h"
 
 #define STEPS_MAX 16
 

@@ -9,8 +9,8 @@
  */
 #include "options.h"
 
-#include "../common/clock.h"
-#include "../common/report.h"
+#include "../../../benchmarks/common/clock.h"
+#include "../../../benchmarks/common/report.h"
 
 #include <librdkafka/rdkafka.h>
 

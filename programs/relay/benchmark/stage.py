@@ -20,7 +20,7 @@ import time
 import urllib.request
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "programs/relay/tests/kafka"))
+sys.path.insert(0, str(HERE.parent / "tests/kafka"))
 import client  # noqa: E402
 import cluster  # noqa: E402
 

@@ -8,9 +8,9 @@
  */
 #include "options.h"
 
-#include "../common/clock.h"
-#include "../common/random.h"
-#include "../common/report.h"
+#include "../../../benchmarks/common/clock.h"
+#include "../../../benchmarks/common/random.h"
+#include "../../../benchmarks/common/report.h"
 
 #include <librdkafka/rdkafka.h>
 
