@@ -170,32 +170,6 @@ CRON_TEST(cron_job_that_fails_is_reported) {
 
 #define MOST 16 /* with fewer, shells do not run */
 
-CRON_TEST(cron_job_has_no_input_where_no_descriptor_is_left) {
-    int input[2], more[MOST], before = dup(STDIN_FILENO);
-    size_t count = 0;
-    char text[64] = "";
-    assert_int_equal(pipe(input), 0);
-    assert_int_equal(write(input[1], "not yours\n", 10), 10);
-    close(input[1]);
-    write_table(f, "@hourly exec >> %s; cat; echo end\n", f->fifo);
-    load(f);
-    assert_true(dup2(input[0], STDIN_FILENO) >= 0);
-    do
-        more[count] = fcntl(input[0], F_DUPFD_CLOEXEC, 0);
-    while (more[count++] < MOST);
-    rlim_t most = limit_descriptors(MOST);
-    advance(f, HTW_HOUR);
-    limit_descriptors(most);
-    while (count > 0)
-        close(more[--count]);
-    dup2(before, STDIN_FILENO);
-    close(before);
-    close(input[0]);
-    assert_int_equal(wait_for_all(f), 1);
-    assert_true(read(f->fifo_fd, text, sizeof(text) - 1) > 0);
-    assert_string_equal(text, "end\n");
-}
-
 CRON_TEST(cron_runs_that_were_missed_are_made_up_for_once) {
     f->cron.after_ns = START_NS - 5 * HTW_HOUR;
     write_table(f, "30 * * * * true\n");
@@ -241,26 +215,6 @@ CRON_TEST(cron_file_that_has_become_wrong_changes_nothing) {
     assert_non_null(strstr(capture_end(), "table:3: not a time, at column 1: @never"));
     advance(f, HTW_HOUR);
     assert_int_equal(wait_for_all(f), 1);
-}
-
-static void see_site(void *context, const struct htw_site_stats *stats) {
-    if (stats->site != NULL)
-        snprintf(context, 128, "%s %s %u", stats->site->name, stats->site->file,
-                 (unsigned)stats->site->line);
-}
-
-CRON_TEST(cron_timers_show_command_and_line) {
-    char seen[128] = "", expected[128];
-    write_table(f, "@hourly true\n");
-    load(f);
-    assert_int_equal(htw_scheduler_visit_sites(f->cron.scheduler, see_site, seen), 0);
-    snprintf(expected, sizeof(expected), "true %s 2", f->file);
-    assert_string_equal(seen, expected);
-    write_table(f, "\n@hourly true\n"); /* the same job on another line */
-    load(f);
-    assert_int_equal(htw_scheduler_visit_sites(f->cron.scheduler, see_site, seen), 0);
-    snprintf(expected, sizeof(expected), "true %s 3", f->file);
-    assert_string_equal(seen, expected);
 }
 
 static void set_clock(struct fixture *f, int64_t time_ns) {

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 
 #define FILES_MAX 4
-#define MIB ((size_t)1024 * 1024)
-#define FIRST_CAPACITY ((size_t)256 * 1024)
 
 static struct htw__input input;
 static char *names[FILES_MAX];
@@ -150,18 +148,6 @@ UNIT_TEST_BETWEEN(set_up, tear_down, input_that_fails_inside_a_record_skips_it) 
     assert_over();
 }
 
-UNIT_TEST_BETWEEN(set_up, tear_down, input_that_is_not_ready_goes_on_later) {
-    static const int errors[] = { EINTR, EAGAIN };
-    start_with("a\n", 100);
-    for (size_t i = 0; i < 2; i++) {
-        read_error = errors[i];
-        assert_int_equal(htw__input_read(&input), 0);
-    }
-    assert_false(input.has_failed);
-    assert_record("a", 1);
-    assert_over();
-}
-
 UNIT_TEST_BETWEEN(set_up, tear_down, input_record_is_too_long_from_one_byte_more) {
     const char *bytes;
     size_t size;
@@ -205,27 +191,4 @@ UNIT_TEST_BETWEEN(set_up, tear_down, input_record_without_its_end_is_a_fragment)
     htw__input_consume(&input, size);
     assert_false(htw__input_has_fragment(&input));
     assert_over();
-}
-
-/* A read that is left little room would be one of many. */
-UNIT_TEST_BETWEEN(set_up, tear_down, input_makes_room_for_a_read_of_64_kib) {
-    static char content[FIRST_CAPACITY];
-    const char *bytes;
-    size_t size;
-    memset(content, 'x', sizeof(content));
-    names[0] = name_of_file(0, content, sizeof(content));
-    start(1, MIB);
-    static const struct {
-        size_t bytes;
-        size_t capacity;
-    } steps[] = { { 192 * 1024, FIRST_CAPACITY },
-                  { 1, FIRST_CAPACITY },
-                  { 1, 2 * FIRST_CAPACITY } };
-    for (size_t i = 0; i < 3; i++) {
-        read_most = steps[i].bytes;
-        assert_int_equal(htw__input_read(&input), 0);
-        assert_int_equal(input.capacity, steps[i].capacity);
-    }
-    assert_false(htw__input_peek(&input, &bytes, &size));
-    assert_int_equal(size, 192 * 1024 + 2);
 }

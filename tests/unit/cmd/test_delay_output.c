@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_delay_output.c - the queue of messages that are due, and the writes that empty it.
- * writev(), poll(), the clocks and what frees a message are replaced (-Wl,--wrap).
+ * writev(), the clocks and what frees a message are replaced (-Wl,--wrap).
  */
 #include "../../../programs/delay/output.h"
 #include "../../../src/base/clock.h"
 
 #include "capture.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -27,8 +25,6 @@ static int64_t write_ns; /* how long a write takes */
 static size_t write_sizes[WRITES_MAX];
 static int writes;
 static size_t write_most; /* bytes that a write takes; 0: all */
-static int write_error;   /* of all writes */
-static int poll_error;    /* of all polls */
 
 int64_t __wrap_htw__clock_monotonic_ns(void);
 int64_t __wrap_htw__clock_monotonic_ns(void) {
@@ -38,17 +34,6 @@ int64_t __wrap_htw__clock_monotonic_ns(void) {
 int64_t __wrap_htw__clock_realtime_ns(void);
 int64_t __wrap_htw__clock_realtime_ns(void) {
     return now_ns;
-}
-
-int __real_poll(struct pollfd *fds, nfds_t count, int limit);
-int __wrap_poll(struct pollfd *fds, nfds_t count, int limit);
-int __wrap_poll(struct pollfd *fds, nfds_t count, int limit) {
-    assert_int_equal(limit, 0);
-    if (poll_error != 0) {
-        errno = poll_error;
-        return -1;
-    }
-    return __real_poll(fds, count, limit);
 }
 
 ssize_t __wrap_writev(int fd, const struct iovec *pieces, int count);
@@ -63,10 +48,6 @@ ssize_t __wrap_writev(int fd, const struct iovec *pieces, int count) {
     }
     write_sizes[writes++] = size;
     now_ns += write_ns;
-    if (write_error != 0) {
-        errno = write_error;
-        return -1;
-    }
     return write(fd, bytes, write_most != 0 && size > write_most ? write_most : size);
 }
 
@@ -84,8 +65,6 @@ static void start(int fd, bool has_timestamps) {
     writes = 0;
     destroyed = 0;
     write_most = 0;
-    write_error = 0;
-    poll_error = 0;
     write_ns = 0;
     htw__timeline_init(&timeline, 1, false);
     htw__report_init(&report);
@@ -143,39 +122,6 @@ static const char *content_of(int fd) {
     return text;
 }
 
-/* A named FIFO may get another reader. */
-UNIT_TEST_BETWEEN(set_up, tear_down, output_to_a_named_fifo_is_no_pipe) {
-    char folder[] = "/tmp/htw-output-XXXXXX";
-    char path[64];
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof(path), "%s/fifo", folder);
-    assert_int_equal(mkfifo(path, 0600), 0);
-    int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    unlink(path);
-    rmdir(folder);
-    assert_true(fd >= 0);
-    start(fd, false);
-    assert_false(output.is_pipe);
-    assert_false(output.is_regular);
-    close(fd);
-}
-
-UNIT_TEST_BETWEEN(set_up, tear_down, output_to_a_terminal_has_a_descriptor_of_its_own) {
-    int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-    if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0)
-        skip();
-    int terminal = open(ptsname(master), O_RDWR | O_NOCTTY | O_CLOEXEC);
-    if (terminal < 0)
-        skip();
-    start(terminal, false);
-    assert_int_not_equal(output.fd, terminal);
-    assert_true((fcntl(output.fd, F_GETFL) & O_NONBLOCK) != 0);
-    assert_true((fcntl(terminal, F_GETFL) & O_NONBLOCK) == 0);
-    close(output.fd);
-    close(terminal);
-    close(master);
-}
-
 UNIT_TEST_BETWEEN(set_up, tear_down, output_writes_many_messages_with_one_call) {
     start(file, false);
     push_text("a");
@@ -195,37 +141,6 @@ UNIT_TEST_BETWEEN(set_up, tear_down, output_writes_many_messages_with_one_call) 
     push_text("d");
     assert_int_equal(htw__output_write(&output), 0);
     assert_string_equal(content_of(file), "a\n\nbc\nd\n");
-}
-
-/* 256 messages or 256 KiB. */
-UNIT_TEST_BETWEEN(set_up, tear_down, output_to_a_file_has_large_batches) {
-    static char large[100 * 1024];
-    start(file, false);
-    for (int i = 0; i < 2 * HTW__OUTPUT_BATCH + 1; i++)
-        push_text("x");
-    assert_int_equal(htw__output_write(&output), 0);
-    assert_int_equal(writes, 3);
-    assert_int_equal(write_sizes[0], 2 * HTW__OUTPUT_BATCH);
-    assert_int_equal(write_sizes[2], 2);
-    start(file, false);
-    for (int i = 0; i < 5; i++)
-        push(large, sizeof(large), 0);
-    assert_int_equal(htw__output_write(&output), 0);
-    assert_int_equal(writes, 3);
-    assert_int_equal(write_sizes[0], 2 * (sizeof(large) + 1));
-    assert_int_equal(write_sizes[1], 2 * (sizeof(large) + 1));
-    assert_int_equal(report.released, 5);
-}
-
-/* Others get their turn after 64 writes. */
-UNIT_TEST_BETWEEN(set_up, tear_down, output_that_is_much_is_written_in_part) {
-    start(file, false);
-    for (int i = 0; i < 65 * HTW__OUTPUT_BATCH; i++)
-        push_text("x");
-    assert_int_equal(htw__output_write(&output), 0);
-    assert_int_equal(writes, 64);
-    assert_false(output.is_blocked);
-    assert_int_equal(output.count, HTW__OUTPUT_BATCH);
 }
 
 /* Whole messages up to PIPE_BUF bytes, which poll has promised room for. */
@@ -261,36 +176,6 @@ UNIT_TEST_BETWEEN(set_up, tear_down, output_to_a_full_pipe_is_blocked_without_a_
         continue;
     assert_int_equal(htw__output_write(&output), 0);
     assert_false(output.is_blocked);
-    assert_string_equal(content_of(ends[0]), "x\n");
-}
-
-UNIT_TEST_BETWEEN(set_up, tear_down, output_that_is_interrupted_is_blocked_and_keeps_its_messages) {
-    static const struct {
-        int write;
-        int poll;
-    } errors[] = { { EINTR, 0 }, { EAGAIN, 0 }, { 0, EINTR } };
-    for (size_t i = 0; i < 3; i++) {
-        start(ends[1], false);
-        push_text("x");
-        write_error = errors[i].write;
-        poll_error = errors[i].poll;
-        assert_int_equal(htw__output_write(&output), 0);
-        assert_true(output.is_blocked);
-        assert_int_equal(output.count, 1);
-        finish();
-    }
-}
-
-UNIT_TEST_BETWEEN(set_up, tear_down, output_that_fails_reports_why_and_keeps_its_messages) {
-    start(ends[1], false);
-    push_text("x");
-    write_error = ENOSPC;
-    assert_int_equal(htw__output_write(&output), -ENOSPC);
-    assert_false(output.is_blocked);
-    assert_int_equal(output.count, 1);
-    write_error = 0;
-    poll_error = ENOMEM; /* the write reports what is wrong, if anything is */
-    assert_int_equal(htw__output_write(&output), 0);
     assert_string_equal(content_of(ends[0]), "x\n");
 }
 

@@ -218,12 +218,6 @@ UNIT_TEST(delay_run_sleeps_until_each_deadline) {
     assert_non_null(strstr(result->err, "\npeak pending 4\n"));
 }
 
-UNIT_TEST(delay_run_of_no_input_does_not_sleep_again) {
-    struct run run = run_with("");
-    const struct result *result = assert_run(&run, 0, "", "");
-    SLEEPS(result, -1);
-}
-
 UNIT_TEST(delay_run_goes_on_sleeping_after_what_is_no_deadline) {
     static const struct event events[] = {
         { .kind = PASSES },                 /* the input is there at once */

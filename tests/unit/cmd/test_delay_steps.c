@@ -107,11 +107,3 @@ UNIT_TEST_BETWEEN(set_up, tear_down, delay_with_many_lines_at_once_takes_them_in
     htw__delay_accept_lines(delay);
     assert_in_range(delay->report.read, 1, sizeof(lines) / 4 / 2);
 }
-
-UNIT_TEST_BETWEEN(set_up, tear_down, delay_output_popped_begins_the_next_message_from_its_start) {
-    for (int i = 0; i < 2; i++)
-        htw__output_push(&delay->output, htw__message_create("abc", 3, '\n'));
-    delay->output.head_written = 2;
-    htw__message_destroy(htw__output_pop(&delay->output));
-    assert_int_equal(htw__output_partial(&delay->output), 0);
-}

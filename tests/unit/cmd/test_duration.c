@@ -208,22 +208,6 @@ UNIT_TEST(instant_with_a_wrong_character_anywhere_is_refused) {
     assert_null(htw__instant_parse(text, strlen(text), &ns));
 }
 
-/* Every day of 800 years, read and written again: leap years and the ends of months. */
-UNIT_TEST(instant_is_of_a_day_that_its_month_has) {
-    static const int days[12] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-    char text[64];
-    int64_t ns;
-    for (int month = 1; month <= 12; month++)
-        for (int day = 0; day <= 40; day++) {
-            snprintf(text, sizeof(text), "2026-%02d-%02dT00:00:00Z", month, day);
-            const char *why = htw__instant_parse(text, strlen(text), &ns);
-            if (day >= 1 && day <= days[month - 1])
-                assert_null(why);
-            else
-                assert_string_equal(why, "no such date");
-        }
-}
-
 /* A time that 64 bits cannot hold is refused, and not taken for the last one, which means never. */
 UNIT_TEST(instant_ends_in_2262) {
     static const struct {
@@ -288,16 +272,6 @@ UNIT_TEST(time_that_64_bits_do_not_hold_is_the_most_or_the_least) {
     assert_true(htw__time_subtract(-5, -7) == 2);
     assert_true(htw__time_later(-1, 2) == 2 && htw__time_later(2, -1) == 2);
     assert_true(htw__time_of_tick(UINT64_MAX - 1, 2) == INT64_MAX);
-}
-
-UNIT_TEST(tick_of_a_deadline_is_rounded_up) {
-    assert_true(htw__time_tick_after(0, 1000) == 0);
-    assert_true(htw__time_tick_after(1, 1000) == 1);
-    assert_true(htw__time_tick_after(1000, 1000) == 1);
-    assert_true(htw__time_tick_after(1001, 1000) == 2);
-    assert_true(htw__time_tick_before(1999, 1000) == 1);
-    assert_true(htw__time_tick_after(INT64_MAX, 1) == INT64_MAX);
-    assert_true(htw__time_tick_after(INT64_MAX, HTW_DAY) == 106752);
 }
 
 static void assert_line(const char *text, size_t size, int64_t when_ns, bool is_instant,

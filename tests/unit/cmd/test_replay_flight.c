@@ -2,7 +2,6 @@
 /* test_replay_flight.c - flight records: their lines, what is counted, the table and the page. */
 #include "../../../programs/replay/flight.h"
 
-#include "../../support/failing_calls.h"
 #include "../unit.h"
 
 #include <htw/base.h>
@@ -175,47 +174,4 @@ FLIGHT_TEST(flight_is_refused_with_a_reason) {
             assert_string_equal(why, table[i].why);
         htw__flight_fini(&flight);
     }
-}
-
-/* All that is done with a record; whether it has failed. */
-static bool use(void) {
-    static char line[128];
-    char *text = NULL;
-    size_t size = 0;
-    bool has_failed = take(HEAD SITES) != NULL;
-    for (int i = 0; i < 40 && !has_failed; i++) {
-        snprintf(line, sizeof(line), "[%d,\"armed\",0,%d,\"%x\",%d]", i * 500000, i % 5 - 1, i + 1,
-                 i * 900000);
-        has_failed = take(line) != NULL;
-    }
-    has_failed = has_failed || htw__flight_finish(&flight) != 0;
-    FILE *stream = has_failed ? NULL : open_memstream(&text, &size);
-    if (stream != NULL) {
-        has_failed = htw__page_write(stream, &flight, NULL) != 0 ||
-                     htw__flight_table_write(stream, &flight) != 0;
-        fclose(stream);
-    }
-    has_failed |= stream == NULL;
-    free(text);
-    htw__flight_fini(&flight);
-    return has_failed;
-}
-
-FAILING_WRAP(0, NULL, void *, htw__allocate, (const struct htw_allocator *allocator, size_t size),
-             (allocator, size))
-FAILING_WRAP(0, NULL, void *, malloc, (size_t size), (size))
-FAILING_WRAP(0, NULL, void *, calloc, (size_t count, size_t size), (count, size))
-FAILING_WRAP(0, NULL, void *, realloc, (void *memory, size_t size), (memory, size))
-
-FLIGHT_TEST(flight_without_memory_fails_at_each_allocation) {
-    int failed = 0;
-    bool was_refused = true;
-    for (unsigned nth = 1; was_refused; nth++) {
-        failing_calls_plan(0, nth, ENOMEM, false);
-        bool has_failed = use();
-        was_refused = failing_calls_relent();
-        failed += has_failed;
-        assert_true(was_refused || !has_failed);
-    }
-    assert_true(failed >= 6); /* four arrays, and the ranks of page and table */
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_safe_file.c - a file that is there whole or not at all. Some system calls, and the function
- * that says that a signal ends the saving, are replaced (-Wl,--wrap).
+ * test_safe_file.c - a file that is there whole or not at all. Some system calls are replaced (-Wl,--wrap).
  */
 #include "../../../programs/kit/safe_file.h"
-#include "../../../programs/kit/signals.h"
 
 #include "../unit.h"
 
@@ -21,19 +19,11 @@ static struct htw__safe_file file; /* too large for the stack */
 static char folder[32];
 static char target[64];
 
-static bool gives_up;
 static int write_error; /* of the next write */
-static size_t write_most;
-static int writes;
 static int fsync_error; /* of the next call, as the following */
 static int fsyncs;
 static int rename_error;
 static int access_error;
-
-bool __wrap_htw__signals_gives_up(void);
-bool __wrap_htw__signals_gives_up(void) {
-    return gives_up;
-}
 
 /* Whether the call fails: with that error, and once. */
 static bool taken(int *error) {
@@ -49,10 +39,9 @@ ssize_t __wrap_write(int fd, const void *bytes, size_t size);
 ssize_t __wrap_write(int fd, const void *bytes, size_t size) {
     if (file.fd < 0 || fd != file.fd)
         return __real_write(fd, bytes, size);
-    writes++;
     if (taken(&write_error))
         return errno == ENODATA ? 0 : -1;
-    return __real_write(fd, bytes, write_most != 0 && size > write_most ? write_most : size);
+    return __real_write(fd, bytes, size);
 }
 
 int __real_fsync(int fd);
@@ -78,10 +67,8 @@ static void set_up(void) {
     snprintf(folder, sizeof(folder), "/tmp/htw-safe-XXXXXX");
     assert_non_null(mkdtemp(folder));
     snprintf(target, sizeof(target), "%s/target", folder);
-    gives_up = false;
     write_error = fsync_error = rename_error = access_error = 0;
-    write_most = 0;
-    writes = fsyncs = 0;
+    fsyncs = 0;
     umask(022);
 }
 
@@ -202,18 +189,6 @@ UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_through_a_link_replaces_what_it_l
     assert_int_equal(htw__safe_file_probe(link, STDOUT_FILENO), -ENOENT);
 }
 
-UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_takes_a_name_that_is_free) {
-    char path[128];
-    for (int i = 0; i < 100; i++) {
-        snprintf(path, sizeof(path), "%s.%ld-%d.tmp", target, (long)getpid(), i);
-        assert_int_equal(htw__safe_file_open(&file, target), 0);
-        assert_string_equal(file.temporary, path);
-        assert_int_equal(mode_of(path), 0644);
-        htw__safe_file_close(&file);
-    }
-    assert_not_opened(target, -EEXIST);
-}
-
 UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_probed_reports_what_is_wrong) {
     char path[128];
     assert_int_equal(htw__safe_file_probe(target, STDOUT_FILENO), 0);
@@ -239,52 +214,6 @@ UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_probed_reports_what_is_wrong) {
     close(fd);
     assert_int_equal(htw__safe_file_probe(target, fd), 0);
     assert_int_equal(each_name(NULL), 1);
-}
-
-UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_of_two_names_is_the_same_if_it_is_regular) {
-    char other[64];
-    snprintf(other, sizeof(other), "%s/other", folder);
-    assert_false(htw__safe_file_is_same(target, target)); /* neither is there */
-    fill(target, "", 0644);
-    assert_false(htw__safe_file_is_same(target, other));
-    assert_false(htw__safe_file_is_same(other, target));
-    assert_true(htw__safe_file_is_same(target, target));
-    assert_int_equal(link(target, other), 0);
-    assert_true(htw__safe_file_is_same(target, other));
-    unlink(other);
-    fill(other, "", 0644);
-    assert_false(htw__safe_file_is_same(target, other));
-    assert_false(htw__safe_file_is_same("/dev/null", "/dev/null"));
-}
-
-/* Small pieces are written together, and large ones as they are. */
-UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_writes_its_buffer_when_it_is_full) {
-    static char bytes[4 * HTW__SAFE_FILE_BUFFER];
-    static char got[sizeof(bytes) + 1];
-    static const size_t sizes[] = {
-        10, HTW__SAFE_FILE_BUFFER - 10, 1, HTW__SAFE_FILE_BUFFER + 1, HTW__SAFE_FILE_BUFFER, 2
-    };
-    static const int wanted_writes[] = { 0, 0, 1, 3, 3, 4 };
-    for (size_t i = 0; i < sizeof(bytes); i++)
-        bytes[i] = (char)(i * 7 / 5);
-    for (int is_short = 0; is_short < 2; is_short++) {
-        write_most = is_short ? 7777 : 0;
-        writes = 0;
-        assert_int_equal(htw__safe_file_open(&file, target), 0);
-        size_t size = 0;
-        for (size_t i = 0; i < 6; i++) {
-            assert_int_equal(htw__safe_file_put(&file, bytes + size, sizes[i]), 0);
-            size += sizes[i];
-            if (!is_short)
-                assert_int_equal(writes, wanted_writes[i]);
-        }
-        assert_int_equal(htw__safe_file_commit(&file), 0);
-        htw__safe_file_close(&file);
-        FILE *stream = fopen(target, "r");
-        assert_int_equal(fread(got, 1, sizeof(got), stream), size);
-        fclose(stream);
-        assert_memory_equal(got, bytes, size);
-    }
 }
 
 UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_that_cannot_be_written_keeps_its_temporary_name) {
@@ -315,30 +244,4 @@ UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_that_cannot_be_written_keeps_its_
         htw__safe_file_close(&file);
     }
     assert_content(target, "new");
-}
-
-UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_given_up_is_not_written) {
-    assert_int_equal(htw__safe_file_open(&file, target), 0);
-    put("new");
-    gives_up = true;
-    assert_int_equal(htw__safe_file_commit(&file), -ECANCELED);
-    assert_int_equal(writes, 0);
-    assert_int_equal(htw__safe_file_size(&file), 0);
-    htw__safe_file_close(&file);
-}
-
-/* A FIFO whose reader takes nothing: it is waited for, until a signal gives up. */
-UNIT_TEST_BETWEEN(set_up, tear_down, safe_file_to_a_full_fifo_waits_for_room) {
-    static char bytes[4096];
-    assert_int_equal(mkfifo(target, 0600), 0);
-    int reader = open(target, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    assert_int_equal(htw__safe_file_open(&file, target), 0);
-    put("new");
-    write_error = EAGAIN; /* but there is room at once */
-    assert_int_equal(htw__safe_file_commit(&file), 0);
-    assert_int_equal(writes, 2);
-    htw__safe_file_close(&file);
-    assert_int_equal(read(reader, bytes, sizeof(bytes)), 3);
-    assert_memory_equal(bytes, "new", 3);
-    close(reader);
 }

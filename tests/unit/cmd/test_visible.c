@@ -64,28 +64,3 @@ UNIT_TEST(visible_bytes_of_no_character_are_escaped) {
     assert_shown("\xed\xa0\x80\xf4\x90\x80\x80", 7, "\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80");
     assert_shown("\xe2\x82x", 3, "\\xe2\\x82x");
 }
-
-UNIT_TEST(visible_text_is_cut_between_characters) {
-    static const struct {
-        const char *bytes;
-        size_t room;
-        const char *wanted;
-        bool is_cut;
-    } cases[] = {
-        { "abc", 4, "abc", false },
-        { "abc", 3, "ab", true },
-        { "a\xe2\x82\xac", 4, "a", true },
-        { "a\xe2\x82\xac", 5, "a\xe2\x82\xac", false },
-        { "\x1b", 4, "", true },
-        { "\x1b", 5, "\\x1b", false },
-        { "", 1, "", false },
-        { "a", 1, "", true },
-    };
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        char text[8];
-        bool is_cut;
-        htw__visible_format(cases[i].bytes, strlen(cases[i].bytes), text, cases[i].room, &is_cut);
-        assert_string_equal(text, cases[i].wanted);
-        assert_int_equal(is_cut, cases[i].is_cut);
-    }
-}
