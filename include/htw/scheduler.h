@@ -520,25 +520,15 @@ struct htw_spec {
      * clock is set, only timers with HTW_CLOCK_REALTIME are moved.
      */
     enum htw_clock clock;
-    /**
-     * More than 0, in nanoseconds, up to HTW_SPAN_NS_MAX: the timer has a least delay, `when_ns`, and a
-     * greatest, `when_ns + span_ns`. Which one counts is decided by the scale of its group:
-     * htw_group_set_scale(). It must have a group, no period and no range (`latest_ns`). 0: the delay
-     * is `when_ns`.
-     */
-    int64_t span_ns;
     /** The site; NULL: none. A `callback` that is not the site's runs instead of it, and the timer has
         attributes: for a layer that calls the site's callback itself. */
     const struct htw_site *site;
 };
 
-/** The greatest span of a timer: 73 years. */
-#define HTW_SPAN_NS_MAX (HTW_NEVER_NS / 4)
-
 #define HTW_SPEC_INIT                                                                         \
     {                                                                                         \
         sizeof(struct htw_spec), NULL, NULL, 0, 0, false, 0, HTW_REPEAT_SKIP, NULL, 0, false, \
-            NULL, NULL, HTW_CLOCK_DEFAULT, 0, NULL                                            \
+            NULL, NULL, HTW_CLOCK_DEFAULT, NULL                                               \
     }
 
 /** Sets `spec` to HTW_SPEC_INIT, for languages without macros. NULL is ignored. */
@@ -546,7 +536,7 @@ HTW_API void htw_spec_init(struct htw_spec *spec);
 
 /**
  * Returns the name of the first member of `spec` that htw_schedule_spec() refuses with -EINVAL, such as
- * "span_ns": for error messages. If a pointer is NULL, so is the result.
+ * "period_ns": for error messages. If a pointer is NULL, so is the result.
  *
  * @return a static string, or NULL: no member is wrong by itself or beside another one.
  *
@@ -567,9 +557,8 @@ HTW_API const char *htw_spec_invalid(const struct htw_scheduler *scheduler,
  * @return 0: success, also if a timer was replaced. At `max_pending`, a timer may replace another;
  *         -EEXIST: a timer has the key, and `keep_existing` is set;
  *         -EINVAL also if `struct_size` is unknown, the period is negative, the group belongs to
- *         another scheduler, `span_ns` is out of its range or in a spec that must not have it, or a
- *         timer of this scheduler cannot have the clock (it is HTW_CLOCK_MANUAL and the scheduler's is
- *         not, or the system does not have it);
+ *         another scheduler, or a timer of this scheduler cannot have the clock (it is
+ *         HTW_CLOCK_MANUAL and the scheduler's is not, or the system does not have it);
  *         -EMFILE, -ENFILE: only with another clock than the scheduler's: no file descriptor is left
  *         for a timer of the system;
  *         the errors of htw_schedule().
@@ -579,8 +568,7 @@ HTW_API const char *htw_spec_invalid(const struct htw_scheduler *scheduler,
  *
  * Cost: O(1). A timer that repeats or has a key, a group, a hook or another clock than the scheduler
  * has a block of attributes: about 140 bytes and the key. Timers with a key or group are in the
- * shard of the key or group. The first timer of a clock in a shard creates a wheel there, 15 KiB; the
- * first of a group with a new span a smaller one (htw_group_set_scale()).
+ * shard of the key or group. The first timer of a clock in a shard creates a wheel there, 15 KiB.
  */
 HTW_API HTW_WARN_UNUSED int htw_schedule_spec(struct htw_scheduler *scheduler,
                                               const struct htw_spec *spec, htw_handle *ret_handle,
@@ -780,42 +768,6 @@ HTW_API int htw_group_pause(struct htw_group *group);
 /** Resumes a group: each timer continues with the rest of its delay, or waits for its instant. As
     htw_group_pause(). */
 HTW_API int htw_group_resume(struct htw_group *group);
-
-/**
- * Sets the scale of a group: how much of its span (`span_ns` of struct htw_spec) each timer of the group
- * waits beyond its least delay. So a server that runs short of memory tells all its idle connections
- * at once to end sooner.
- *
- *     deadline = armed + least delay + scale * span
- *
- * @param scale from 0 (the least delays) to 1 (the greatest). A new group has 1. The value that was set
- *              last counts, for the timers that are pending and for those that are scheduled later.
- * @return 0: success;
- *         -EINVAL also if `scale` is out of its range or not a number.
- *
- * With a smaller scale, timers whose deadline has passed by that are due now; their `deadline_ns` is the
- * time of this call, from which `late_ns` counts. With a greater scale, timers wait longer,
- * except those that the expirer has taken. No timer is due before its least delay. At scale 1 deadlines are
- * exact, at others to half a tick, for spans of whole ticks: what a span has beyond them is waited at
- * any scale, and so is a span below a tick. And when the timers of a group have more than 64 different
- * spans, further ones count with their two leading decimal digits, in ticks: 298 ms as 290 ms, so that
- * 8 ms (always less than 1/10) are waited at any scale.
- *
- * htw_reschedule() and htw_reschedule_at() give the timer another least delay; it keeps its span.
- * In a paused group the new scale counts from the resume on. Timers of a group that was destroyed keep
- * its last scale.
- *
- * Cost: O(classes of the group), not of its timers. A class has all timers of the group with the same
- * clock and span, or rounded span: there are at most 64, and 90 for each power of ten. It takes some
- * 16 KiB (for minutes, at a tick of 1 ms), until the group is destroyed and its timers have ended.
- * Needs no memory. Locks the shard of the group, and wakes the expirer if a timer becomes due sooner.
- * After a greater scale, the first timer that is armed makes the expirer move those of its class to a
- * new wheel, some at a time.
- */
-HTW_API int htw_group_set_scale(struct htw_group *group, double scale);
-
-/** Returns the scale of a group; 0 for NULL. Cost: O(1). */
-HTW_API double htw_group_scale(struct htw_group *group);
 
 /** Returns how many timers of a group are pending, paused or running; 0 for NULL. Cost: O(1). */
 HTW_API uint64_t htw_group_count(struct htw_group *group);
@@ -1037,8 +989,7 @@ struct htw_scheduler_shard {
     uint64_t moved;        /**< calls of htw_reschedule() that returned HTW_MOVED */
     uint64_t demoted;      /**< number of demotions in its wheels */
     uint64_t in_wheels;    /**< timers in its wheels now; those cancelled by threads of other shards
-                                are among them for a short time, and those with a span (`span_ns`)
-                                count as one for each class: htw_group_set_scale() */
+                                are among them for a short time */
     uint64_t groups;       /**< groups that exist, with one for each purgatory of the scheduler */
     uint64_t memory_bytes; /**< memory of its wheels, timers and attributes */
 };
@@ -1110,7 +1061,6 @@ struct htw_group_stats {
     const void *address; /**< the group itself, as a name for it */
     uint64_t count;      /**< as htw_group_count() */
     bool paused;
-    double scale; /**< as htw_group_scale() */
 };
 
 /** Receives a group. `stats` is valid until it returns. */
@@ -1315,8 +1265,7 @@ HTW_API void htw_scheduler_level_init(struct htw_scheduler_level *level);
  * @return the number of levels that the wheels have, at least 1;
  *         -EINVAL: a pointer is NULL, `struct_size` is unknown, or there is no such level.
  *
- * Timers with another clock, and those whose deadline moves with the scale of a group, are in wheels
- * of their own and are not counted.
+ * Timers with another clock are in wheels of their own and are not counted.
  * Cost: O(shards * buckets); locks a shard for 64 buckets or 64 timers at a time.
  */
 HTW_API int htw_scheduler_get_level(struct htw_scheduler *scheduler, unsigned number,

@@ -190,8 +190,8 @@ def list_timers(scheduler):
         print(f"{deadline}: handle {handle:#x}, {origins[word][3]}")
     for group in sorted(groups(scheduler), key=lambda group: -int(group["count"]))[:10]:
         name = group["name"].string(errors="replace")
-        print(f"{counted(int(group['count']), 'timer')} in group {name or group.address}, "
-              f"scale {float(group['spans']['scale'])}{', paused' if group['paused'] else ''}")
+        print(f"{counted(int(group['count']), 'timer')} in group {name or group.address}"
+              f"{', paused' if group['paused'] else ''}")
 
 
 def scheduler_at(text):

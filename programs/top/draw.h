@@ -66,7 +66,6 @@ enum htw__how {
     HTW__CPU,      /* percents of one CPU */
     HTW__BYTES,    /* of memory */
     HTW__DURATION, /* negative or missing: there is none */
-    HTW__SCALE,
     HTW__HOWS
 };
 

@@ -48,9 +48,6 @@ const char *htw__item_figure(const struct htw__drawing *self, const struct htw__
         return json_is_integer(value) && json_integer_value(value) >= 0
                    ? htw__figure_duration(number, text)
                    : format_none(text);
-    case HTW__SCALE:
-        snprintf(text, HTW__FIGURE_SIZE, "%.3g", (double)number / 1e6);
-        return value == NULL ? format_none(text) : text;
     case HTW__HOWS:
         break;
     }

@@ -80,7 +80,6 @@ struct group {
     char name[32];
     uintptr_t address;
     uint64_t pending;
-    int64_t scale_ppm;
     bool is_paused;
 };
 
@@ -107,7 +106,6 @@ static void take_group(void *context, const struct htw_group_stats *stats) {
         add_other_group(self, group->pending);
     *group = (struct group) { .address = (uintptr_t)stats->address,
                               .pending = stats->count,
-                              .scale_ppm = (int64_t)(stats->scale * 1e6 + 0.5),
                               .is_paused = stats->paused };
     snprintf(group->name, sizeof(group->name), "%s", stats->name);
 }
@@ -126,10 +124,8 @@ static void write_groups(struct htw_scheduler *scheduler, uint32_t sources,
         htw__text_add(text, "{");
         htw__text_add_string(text, "\"name\":", group->name);
         htw__text_add(text,
-                      ",\"address\":\"0x%" PRIxPTR "\",\"pending\":%" PRIu64
-                      ",\"paused\":%s,\"scale_ppm\":%" PRId64 "}",
-                      group->address, group->pending, group->is_paused ? "true" : "false",
-                      group->scale_ppm);
+                      ",\"address\":\"0x%" PRIxPTR "\",\"pending\":%" PRIu64 ",\"paused\":%s}",
+                      group->address, group->pending, group->is_paused ? "true" : "false");
     }
     htw__text_add(text, "]");
     if (self.others_count > 0)

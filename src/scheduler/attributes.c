@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attributes.c - the optional properties of a timer: period, key, group, span, release hook, another
+/* attributes.c - the optional properties of a timer: period, key, group, release hook, another
    clock. */
 #include "attributes.h"
 
@@ -11,8 +11,7 @@ struct htw__attributes *htw__attributes_create(struct htw__clockwork *clockwork,
                                                const struct htw_spec *spec, uint64_t hash) {
     const struct htw_scheduler *scheduler = clockwork->scheduler;
     size_t key_size = spec->key == NULL ? 0 : spec->key_size;
-    bool has_span = spec->span_ns > 0;
-    size_t bytes = sizeof(struct htw__attributes) + has_span * sizeof(struct htw__span) + key_size;
+    size_t bytes = sizeof(struct htw__attributes) + key_size;
     struct htw__attributes *attributes = htw__allocate(&scheduler->allocator, bytes);
     if (attributes == NULL)
         return NULL;
@@ -24,13 +23,10 @@ struct htw__attributes *htw__attributes_create(struct htw__clockwork *clockwork,
         .period_ns = spec->period_ns,
         .repeat = spec->repeat,
         .is_instant = spec->absolute,
-        .has_span = has_span,
         .group = spec->group,
     };
-    if (has_span)
-        attributes->span[0] = (struct htw__span) { .span_ns = spec->span_ns };
-    htw__key_copy(attributes->span + has_span, spec->key, key_size);
-    htw__key_node_set(&attributes->key, hash, attributes->span + has_span, key_size);
+    htw__key_copy(attributes->bytes, spec->key, key_size);
+    htw__key_node_set(&attributes->key, hash, attributes->bytes, key_size);
     attributes->member.attributes = attributes;
     return attributes;
 }
@@ -54,10 +50,8 @@ void htw__attributes_resume(struct htw__record *record, struct htw__attributes *
     if (attributes == NULL || !attributes->paused)
         return;
     /* What was due is due from now on. */
-    int64_t lead_ns = htw__clockwork_lead_ns(attributes->clockwork);
     if (!htw__attributes_keep_instant(attributes))
-        record->deadline_ns =
-            htw__after_ns(now_ns, record->deadline_ns > lead_ns ? record->deadline_ns : lead_ns);
+        record->deadline_ns = htw__after_ns(now_ns, record->deadline_ns);
     attributes->paused = false;
 }
 
@@ -149,7 +143,7 @@ void htw__attributes_detach(struct htw__shard *shard, struct htw__record *record
         .unexpired = { .handle = htw__handle_of(shard, record),
                        .callback = htw__attributes_callback(record, status, attributes),
                        .arg = attributes != NULL ? attributes->arg : record->arg,
-                       .deadline_ns = htw__clockwork_due_ns(clockwork, record->deadline_ns),
+                       .deadline_ns = record->deadline_ns,
                        .clock = clockwork->clock->name,
                        .site = status & HTW__HAS_SITE ? record->site : NULL },
         .attributes = attributes,
@@ -210,8 +204,7 @@ enum htw_outcome htw__cancel_locked(struct htw__shard *shard, struct htw__record
             return HTW_GONE;
     } while (!htw__status_change(record, &status, htw__status_in(status, HTW__DONE, 0)));
     HTW__ANNOTATE_TAKE_OVER(record);
-    if (state ==
-        HTW__PENDING) /* first: with its last timer a group may be freed, with clockworks */
+    if (state == HTW__PENDING)
         htw__clockwork_disarm(htw__clockwork_of(shard, htw__attributes_of(record, status)), record);
     htw__attributes_detach(shard, record, status & HTW__HAS_ATTRIBUTES, ret_ended);
     HTW__PROBE4(cancel, shard->scheduler, ret_ended->unexpired.handle, HTW__PROBE_SITE(record),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* attributes.h - the optional properties of a timer: period, key, group, span, release hook, another
+/* attributes.h - the optional properties of a timer: period, key, group, release hook, another
    clock. Also the steps that end a timer, with or without attributes. */
 #ifndef HTW_SRC_SCHEDULER_ATTRIBUTES_H
 #define HTW_SRC_SCHEDULER_ATTRIBUTES_H
@@ -7,39 +7,29 @@
 #include "group.h"
 #include "shard.h"
 
-/* Of a timer whose deadline moves with the scale of its group (span.h). */
-struct htw__span {
-    int64_t span_ns;
-    struct htw__span_class *class; /* NULL: not armed yet */
-};
-
 /* Guarded by the lock of the shard. */
 struct htw__attributes {
     void *arg;
     htw_callback *callback; /* NULL: that of the record, or of its site */
     htw_release_hook *release;
     struct htw__record *record;
-    /* The one in which the timer is armed, and by whose clock deadline_ns of the record is: that of its
-       class or of the shard. A timer with a span leaves its class when it is due. */
-    struct htw__clockwork *clockwork;
-    int64_t period_ns; /* 0: does not repeat */
-    uint64_t missed;   /* periods left out since the last run */
+    struct htw__clockwork *clockwork; /* of its clock, in its shard */
+    int64_t period_ns;                /* 0: does not repeat */
+    uint64_t missed;                  /* periods left out since the last run */
     enum htw_repeat repeat;
     bool paused; /* the record is PENDING and never due, or QUEUED; its deadline_ns is what remains,
                     or an instant that the pause keeps */
     bool is_instant; /* the deadline was given as an instant, not as a delay */
     bool keyed;      /* `key` is in a table */
-    bool has_span;
     struct htw_group *group;
     struct htw__member member; /* of `group` */
     struct htw__key_node key;
-    struct htw__span span[]; /* none or one; then the bytes of the key */
+    char bytes[]; /* of the key */
 };
 
 /* The size of the block, with what follows it. */
 static inline size_t htw__attributes_bytes(const struct htw__attributes *attributes) {
-    return sizeof(*attributes) + attributes->has_span * sizeof(attributes->span[0]) +
-           attributes->key.size;
+    return sizeof(*attributes) + attributes->key.size;
 }
 
 /* Whether another callback runs than that of the site. */
@@ -59,10 +49,9 @@ static inline bool htw__replaces_callback(const struct htw_spec *spec) {
 static inline bool htw__attributes_are_needed(const struct htw_scheduler *scheduler,
                                               const struct htw_spec *spec) {
     const struct htw_spec all = {
-        spec->struct_size, spec->callback, spec->arg,           spec->when_ns,
-        spec->latest_ns,   spec->absolute, spec->period_ns,     spec->repeat,
-        spec->key,         spec->key_size, spec->keep_existing, spec->group,
-        spec->release,     spec->clock,    spec->span_ns,       spec->site,
+        spec->struct_size,   spec->callback,  spec->arg,     spec->when_ns, spec->latest_ns,
+        spec->absolute,      spec->period_ns, spec->repeat,  spec->key,     spec->key_size,
+        spec->keep_existing, spec->group,     spec->release, spec->clock,   spec->site,
     };
     return all.period_ns > 0 || all.key != NULL || all.group != NULL || all.release != NULL ||
            (all.clock != HTW_CLOCK_DEFAULT && all.clock != scheduler->clock->name) ||
@@ -93,12 +82,6 @@ static inline struct htw__clockwork *htw__clockwork_of(struct htw__shard *shard,
     return attributes == NULL ? &shard->own : attributes->clockwork;
 }
 
-/* The clockwork in which a timer is armed for another deadline. */
-static inline struct htw__clockwork *htw__clockwork_anew(struct htw__attributes *attributes) {
-    return attributes->has_span ? &attributes->span->class->leading.clockwork
-                                : attributes->clockwork;
-}
-
 /* The attributes of a record; NULL: it has none. */
 static inline struct htw__attributes *htw__attributes_of(const struct htw__record *record,
                                                          uint64_t status) {
@@ -117,11 +100,9 @@ static inline int64_t htw__attributes_deadline_ns(const struct htw__record *reco
                                                   const struct htw__attributes *attributes) {
     if (attributes == NULL)
         return record->deadline_ns;
-    const struct htw__clockwork *clockwork = attributes->clockwork;
     if (!attributes->paused || htw__attributes_keep_instant(attributes))
-        return htw__clockwork_due_ns(clockwork, record->deadline_ns);
-    int64_t rest_ns = htw__left_ns(htw__clockwork_lead_ns(clockwork), record->deadline_ns);
-    return htw__after_ns(htw__clockwork_now_ns(clockwork), rest_ns);
+        return record->deadline_ns;
+    return htw__after_ns(htw__clockwork_now_ns(attributes->clockwork), record->deadline_ns);
 }
 
 /* Pauses a timer: deadline_ns becomes what remains, unless it is an instant of the wall clock. */

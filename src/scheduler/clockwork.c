@@ -3,49 +3,19 @@
    collect.c takes those that are due. */
 #include "clockwork.h"
 
-static struct htw__leading *leading_of(struct htw__clockwork *clockwork) {
-    return clockwork->slot == HTW__SLOT_LEADING
-               ? HTW_CONTAINER_OF(clockwork, struct htw__leading, clockwork)
-               : NULL;
-}
-
 /* ---- its wheel */
-
-/* Leading clockworks may be many, and most of their timers are cancelled: so their wheels are small.
-   docs/decisions.md has the figures. */
-#define LEADING_WHEEL_SIZE 16u
 
 static uint32_t wheel_size(const struct htw__clockwork *clockwork) {
     uint32_t option = clockwork->scheduler->wheel_size;
-    uint32_t size = option == 0 ? HTW_WHEEL_SIZE_DEFAULT : option;
-    return clockwork->slot == HTW__SLOT_LEADING && size > LEADING_WHEEL_SIZE ? LEADING_WHEEL_SIZE
-                                                                             : size;
-}
-
-/* The memory of a leading clockwork is counted as it changes: statistics do not visit them. */
-static void *allocate_counted(void *context, size_t size, size_t alignment) {
-    const struct htw__leading *leading = context;
-    (void)alignment; /* that of every block */
-    void *memory = htw__allocate(&leading->clockwork.scheduler->allocator, size);
-    if (memory != NULL)
-        htw__counter_add(leading->bytes, size);
-    return memory;
-}
-
-static void release_counted(void *context, void *memory, size_t size, size_t alignment) {
-    const struct htw__leading *leading = context;
-    (void)alignment;
-    htw__counter_add(leading->bytes, 0 - (uint64_t)size);
-    htw__release(&leading->clockwork.scheduler->allocator, memory, size);
+    return option == 0 ? HTW_WHEEL_SIZE_DEFAULT : option;
 }
 
 int htw__clockwork_create_wheel(struct htw__clockwork *clockwork, uint64_t start,
                                 struct htw_wheel **ret_wheel) {
     struct htw_wheel_options options = HTW_WHEEL_OPTIONS_INIT;
-    struct htw_allocator counted = { allocate_counted, release_counted, leading_of(clockwork) };
     options.size = wheel_size(clockwork);
     options.start = start;
-    options.allocator = counted.context != NULL ? &counted : &clockwork->scheduler->allocator;
+    options.allocator = &clockwork->scheduler->allocator;
     return htw_wheel_create(ret_wheel, &options);
 }
 
@@ -129,8 +99,7 @@ void htw__clockwork_set_wake_tick(struct htw__clockwork *clockwork, uint64_t tic
         clockwork->waking == 0 && later != HTW_NEVER_TICK ? later + 1 : HTW_NEVER_TICK;
 }
 
-/* Makes the expirer serve a clockwork that does not lead at `tick`, which is at most
-   fast_after_tick. */
+/* Makes the expirer serve a clockwork at `tick`, which is at most fast_after_tick. */
 static void plan_alarm(struct htw__clockwork *clockwork, uint64_t tick, unsigned *ret_wake) {
     uint64_t planned = htw__clockwork_wake_tick(clockwork);
     if (tick >= planned && (clockwork->waking == 0 || tick == HTW_NEVER_TICK))
@@ -141,29 +110,6 @@ static void plan_alarm(struct htw__clockwork *clockwork, uint64_t tick, unsigned
     clockwork->clock_read_tick =
         htw__tick_at(clockwork->scheduler, htw__clockwork_now_ns(clockwork));
     htw__clockwork_set_wake_tick(clockwork, tick < planned ? tick : planned);
-}
-
-/* What a proxy was armed for. If threads have not yet set the alarm of the parent, one of them may
-   have armed this proxy, so the next timer must not rely on it: see fast_after_tick. */
-static void plan_alarm_for(struct htw__leading *leading, unsigned *ret_wake) {
-    struct htw__clockwork *clockwork = &leading->clockwork, *parent = leading->parent;
-    uint64_t tick = htw_timer_deadline(&leading->proxy.timer);
-    if (tick <= parent->fast_after_tick)
-        plan_alarm(parent, tick, ret_wake);
-    clockwork->waking = parent->waking;
-    htw__clockwork_set_wake_tick(clockwork, htw__clockwork_wake_tick(clockwork));
-}
-
-/* Makes the expirer serve a clockwork at `tick`, which is at most fast_after_tick. */
-static void plan_wake(struct htw__clockwork *clockwork, uint64_t tick, unsigned *ret_wake) {
-    struct htw__leading *leading = leading_of(clockwork);
-    if (leading == NULL) {
-        plan_alarm(clockwork, tick, ret_wake);
-    } else {
-        if (tick < htw__clockwork_wake_tick(clockwork))
-            htw__leading_plan(leading, tick);
-        plan_alarm_for(leading, ret_wake);
-    }
 }
 
 void htw__clockwork_wake(struct htw__clockwork *clockwork) {
@@ -178,44 +124,20 @@ void htw__clockwork_wake(struct htw__clockwork *clockwork) {
 
 /* ---- arming */
 
-/* The time of the clock that drives it. */
-static int64_t time_at(const struct htw__clockwork *clockwork, int64_t now_ns) {
-    return htw__after_ns(now_ns, htw__clockwork_lead_ns(clockwork));
-}
-
-/*
- * The clock of a wheel cannot go back, but that of a leading clockwork can, when its lead shrinks or
- * its parent's clock is set back. A timer for a tick that the wheel has reached, and that is not due,
- * gets a new wheel; the others follow when the expirer serves this. Without memory the timer comes
- * up at once, and the expirer arms it again, tick by tick.
- */
-static void renew_wheel_for(struct htw__clockwork *clockwork, uint64_t tick, int64_t now_ns) {
-    const struct htw_scheduler *scheduler = clockwork->scheduler;
-    struct htw_wheel *wheel;
-    if (clockwork->slot != HTW__SLOT_LEADING || tick > htw_wheel_now(clockwork->wheel) ||
-        clockwork->previous != NULL ||
-        tick <= htw__tick_at(scheduler, time_at(clockwork, now_ns)) ||
-        htw__clockwork_create_wheel(clockwork, htw__tick_at(scheduler, now_ns), &wheel) != 0)
-        return;
-    clockwork->previous = clockwork->wheel;
-    clockwork->wheel = wheel;
-}
-
 int htw__clockwork_arm_near(struct htw__clockwork *clockwork, struct htw__record *record,
                             uint64_t tick, int64_t deadline_ns, unsigned *ret_wake) {
     int error = 0;
     if (tick != 0 && tick != HTW_NEVER_TICK) {
         int64_t now_ns = htw__clockwork_now_ns(clockwork);
-        if (deadline_ns <= time_at(clockwork, now_ns))
+        if (deadline_ns <= now_ns)
             tick = htw__tick_at(clockwork->scheduler, deadline_ns);
-        renew_wheel_for(clockwork, tick, now_ns);
     }
     if (clockwork->previous != NULL) /* the record may be there, and must not get lost */
         arm_for(clockwork, record, tick);
     else
         error = htw_wheel_schedule(clockwork->wheel, &record->timer, tick);
     if (error == 0)
-        plan_wake(clockwork, htw_timer_deadline(&record->timer), ret_wake);
+        plan_alarm(clockwork, htw_timer_deadline(&record->timer), ret_wake);
     return error;
 }
 
@@ -224,79 +146,18 @@ int htw__clockwork_arm_within(struct htw__clockwork *clockwork, struct htw__reco
     htw__clockwork_disarm_previous(clockwork, record);
     int error = htw_wheel_schedule_within(clockwork->wheel, &record->timer, earliest, latest);
     if (error == 0 && htw_timer_deadline(&record->timer) <= clockwork->fast_after_tick)
-        plan_wake(clockwork, htw_timer_deadline(&record->timer), ret_wake);
+        plan_alarm(clockwork, htw_timer_deadline(&record->timer), ret_wake);
     return error;
 }
 
 void htw__clockwork_rearm(struct htw__clockwork *clockwork, struct htw__record *record,
                           int64_t now_ns) {
-    uint64_t tick =
-        htw__tick_due(clockwork->scheduler, record->deadline_ns, time_at(clockwork, now_ns));
-    renew_wheel_for(clockwork, tick, now_ns);
-    arm_for(clockwork, record, tick);
+    arm_for(clockwork, record, htw__tick_due(clockwork->scheduler, record->deadline_ns, now_ns));
 }
 
 void htw__clockwork_arm_always(struct htw__clockwork *clockwork, struct htw__record *record,
                                int64_t now_ns, unsigned *ret_wake) {
     htw__clockwork_rearm(clockwork, record, now_ns);
     if (htw_timer_deadline(&record->timer) <= clockwork->fast_after_tick)
-        plan_wake(clockwork, htw_timer_deadline(&record->timer), ret_wake);
-}
-
-/* ---- leading clockworks */
-
-int64_t htw__clockwork_due_ns(const struct htw__clockwork *clockwork, int64_t deadline_ns) {
-    if (clockwork->slot != HTW__SLOT_LEADING || deadline_ns == HTW_NEVER_NS)
-        return deadline_ns;
-    const struct htw__leading *leading =
-        HTW_CONTAINER_OF(clockwork, const struct htw__leading, clockwork);
-    int64_t due_ns;
-    if (__builtin_sub_overflow(deadline_ns, leading->lead_ns, &due_ns))
-        due_ns = INT64_MIN;
-    /* The change of the lead made it due, not before it happened, unless it was due without a lead;
-       or unless the clock was set since. */
-    if (due_ns < leading->grown_ns && leading->grown_ns <= htw__clockwork_now_ns(clockwork))
-        due_ns = deadline_ns < leading->grown_ns ? deadline_ns : leading->grown_ns;
-    return due_ns;
-}
-
-int htw__leading_init(struct htw__leading *leading, struct htw__clockwork *parent,
-                      struct htw__counter *bytes) {
-    *leading = (struct htw__leading) {
-        .clockwork = { .scheduler = parent->scheduler,
-                       .lock = parent->lock,
-                       .waker = parent->waker },
-        .parent = parent,
-        .bytes = bytes,
-        .grown_ns = INT64_MIN,
-    };
-    atomic_init(&leading->proxy.status, HTW__PROXY);
-    int error = htw__clockwork_init(&leading->clockwork, parent->clock, HTW__SLOT_LEADING);
-    if (error == 0)
-        htw__leading_plan(leading, HTW_NEVER_TICK);
-    return error;
-}
-
-void htw__leading_fini(struct htw__leading *leading) {
-    htw__clockwork_disarm(leading->parent, &leading->proxy);
-    htw__clockwork_fini(&leading->clockwork);
-}
-
-void htw__leading_plan(struct htw__leading *leading, uint64_t tick) {
-    htw__clockwork_set_wake_tick(&leading->clockwork, tick);
-    if (tick != HTW_NEVER_TICK)
-        tick = tick > leading->lead_tick ? tick - leading->lead_tick : 0;
-    arm_for(leading->parent, &leading->proxy, tick);
-}
-
-void htw__leading_set(struct htw__leading *leading, uint64_t lead_tick, unsigned *ret_wake) {
-    struct htw__clockwork *clockwork = &leading->clockwork;
-    int64_t now_ns = htw__clockwork_now_ns(clockwork);
-    if (lead_tick > leading->lead_tick)
-        leading->grown_ns = now_ns;
-    leading->lead_tick = lead_tick;
-    leading->lead_ns = htw__tick_ns(clockwork->scheduler, lead_tick);
-    clockwork->clock_read_tick = htw__tick_at(clockwork->scheduler, time_at(clockwork, now_ns));
-    htw__leading_plan(leading, htw__clockwork_wake_tick(clockwork));
-    plan_alarm_for(leading, ret_wake);
+        plan_alarm(clockwork, htw_timer_deadline(&record->timer), ret_wake);
 }

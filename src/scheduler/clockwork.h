@@ -4,7 +4,6 @@
  *
  * Each shard has a clockwork for the scheduler's own clock. One for another clock is created when a
  * timer of the shard uses that clock for the first time, and stays until the scheduler is destroyed.
- * Leading clockworks come and go: their clock is ahead of that of another clockwork, see below.
  *
  * All of this happens under the lock of the shard, except where a comment says otherwise.
  */
@@ -23,7 +22,6 @@
 /* The place of a clockwork in its shard: 0 is that of the scheduler's own clock, the others are
    values of enum htw_clock. Sets of them are bit masks. */
 #define HTW__SLOT_COUNT 4u
-#define HTW__SLOT_LEADING HTW__SLOT_COUNT /* none: a leading clockwork */
 
 struct htw__clockwork {
     const struct htw_scheduler *scheduler; /* constant, as are the next four */
@@ -31,9 +29,7 @@ struct htw__clockwork {
     struct htw__waker *waker;              /* of the expirer that serves the shard */
     const struct htw__clock *clock;
     uint32_t slot;
-    /* Threads that have lowered wake_tick and not yet set the alarm. If it leads: those of the parent
-       when the proxy was armed last. */
-    uint32_t waking;
+    uint32_t waking;            /* threads that have lowered wake_tick and not yet set the alarm */
     _Atomic uint64_t wake_tick; /* the expirer must serve this by then; any thread reads it */
     uint64_t fast_after_tick;   /* a later timer needs neither alarm nor clock: set_wake_tick() */
     struct htw_wheel *wheel;
@@ -42,24 +38,7 @@ struct htw__clockwork {
     uint64_t demoted;           /* by wheels that were destroyed */
 };
 
-/*
- * A clockwork whose clock is ahead of that of another one, its parent. How far, may be changed at any
- * time: all of its timers then become due so much earlier or later, at the cost of one.
- *
- * The expirer serves it through the parent. In the wheel of the parent it has a record, the proxy,
- * which comes up when the expirer must serve it. The proxy is always armed, except after a stop.
- */
-struct htw__leading {
-    struct htw__clockwork clockwork; /* in ticks of the clock that leads */
-    struct htw__clockwork *parent;   /* constant, as is `bytes` */
-    struct htw__counter *bytes;      /* counts the memory of the wheel */
-    uint64_t lead_tick;              /* how far it is ahead */
-    int64_t lead_ns;                 /* the same */
-    int64_t grown_ns;                /* when the lead grew last, by the clock of the parent */
-    struct htw__record proxy;
-};
-
-/* Creates the wheel, without the lock (a leading one: under the lock). 0 or -ENOMEM; in either case
+/* Creates the wheel, without the lock. 0 or -ENOMEM; in either case
    htw__clockwork_fini() may follow. What is constant, except `clock` and `slot`, is set by the
    caller. */
 int htw__clockwork_init(struct htw__clockwork *clockwork, const struct htw__clock *clock,
@@ -70,22 +49,12 @@ static inline int64_t htw__clockwork_now_ns(const struct htw__clockwork *clockwo
     return htw__clock_now_ns(clockwork->scheduler, clockwork->clock);
 }
 
-/* How far its clock is ahead of the real one. */
-static inline int64_t htw__clockwork_lead_ns(const struct htw__clockwork *clockwork) {
-    return HTW__UNLIKELY(clockwork->slot == HTW__SLOT_LEADING)
-               ? HTW_CONTAINER_OF(clockwork, const struct htw__leading, clockwork)->lead_ns
-               : 0;
-}
-
-/* When a timer is due whose record has this deadline: the instant of the real clock. */
-int64_t htw__clockwork_due_ns(const struct htw__clockwork *clockwork, int64_t deadline_ns);
-
 static inline uint64_t htw__clockwork_wake_tick(const struct htw__clockwork *clockwork) {
     /* order: Alarms order it: see `resets`. */
     return atomic_load_explicit(&clockwork->wake_tick, memory_order_relaxed);
 }
 
-/* ---- arming: `now_ns` is a time of the real clock */
+/* ---- arming */
 
 /* For a timer that has not moved to the new wheel yet. */
 static inline void htw__clockwork_disarm_previous(struct htw__clockwork *clockwork,
@@ -142,20 +111,6 @@ static inline void htw__clockwork_disarm(struct htw__clockwork *clockwork,
    must be armed again. Does not wake the expirer. */
 void htw__clockwork_rearm(struct htw__clockwork *clockwork, struct htw__record *record,
                           int64_t now_ns);
-
-/* ---- leading clockworks */
-
-/* Creates one with no lead. 0 or -ENOMEM; then there is nothing to release. */
-int htw__leading_init(struct htw__leading *leading, struct htw__clockwork *parent,
-                      struct htw__counter *bytes);
-void htw__leading_fini(struct htw__leading *leading);
-
-/* Changes the lead. `ret_wake`: as htw__clockwork_arm_new(). Cannot fail. */
-void htw__leading_set(struct htw__leading *leading, uint64_t lead_tick, unsigned *ret_wake);
-
-/* For the expirer, which has served it: the next time is at `tick` of the clock that leads. Does not
-   wake the expirer. */
-void htw__leading_plan(struct htw__leading *leading, uint64_t tick);
 
 /* ---- for the expirer */
 

@@ -15,8 +15,7 @@
  * for a tick before the wheel's clock comes up at once, and is armed again until it is due.
  *
  * Wheels are created and destroyed without the lock, since both take long. Only the expirer
- * replaces these wheels and advances their clocks, so it may read them without the lock. (Those of
- * leading clockworks are small, and are replaced under the lock when a timer needs it: clockwork.c.)
+ * replaces these wheels and advances their clocks, so it may read them without the lock.
  */
 static struct htw_wheel *create_successor(struct htw__clockwork *clockwork, uint64_t now_tick) {
     struct htw_wheel *wheel;
@@ -35,96 +34,21 @@ static struct htw_wheel *create_successor(struct htw__clockwork *clockwork, uint
    been armed since. If not, it is armed again; the caller sets wake_tick. */
 static bool is_due_now(struct htw__clockwork *clockwork, struct htw__record *record) {
     int64_t now_ns = htw__clockwork_now_ns(clockwork);
-    if (record->deadline_ns <= htw__after_ns(now_ns, htw__clockwork_lead_ns(clockwork)))
+    if (record->deadline_ns <= now_ns)
         return true;
     htw__clockwork_rearm(clockwork, record, now_ns);
     return false;
 }
 
-/* Adds a timer that came up to the batch, unless it was claimed or is not due. `time_ns`: what the
-   clock that drives the clockwork shows. Returns whether it has. */
-static bool add_if_due(struct htw__clockwork *clockwork, struct htw__record *record,
-                       uint64_t status, int64_t time_ns, struct htw__batch *batch) {
-    if (htw__status_state(status) != HTW__PENDING ||
-        (record->deadline_ns > time_ns && !is_due_now(clockwork, record)) ||
-        !htw__status_change(record, &status,
-                            htw__status_in(status, HTW__QUEUED, status & HTW__HAS_ATTRIBUTES)))
-        return false;
-    batch->records[batch->count++] = record;
-    return true;
-}
-
-static uint64_t demoted_by(const struct htw_wheel *wheel) {
-    struct htw_wheel_stats stats = HTW_WHEEL_STATS_INIT;
-    htw_wheel_get_stats(wheel, &stats);
-    return stats.demoted;
-}
-
-/* Takes up to `max` timers. They belong to the parent from now on: what happens to the lead does not
-   change that they were due. Returns the tick by the leading clock of the next time; 0: now. */
-static uint64_t collect_from_leading(struct htw__leading *leading, uint64_t tick, int64_t now_ns,
-                                     struct htw__batch *batch, size_t max, size_t budget) {
-    struct htw__clockwork *clockwork = &leading->clockwork;
-    struct htw_wheel *wheel = clockwork->wheel;
-    struct htw_timer *timers[HTW__SLICE];
-    size_t count;
-    uint64_t demoted = demoted_by(wheel);
-    int progress = htw_wheel_poll_batch(wheel, tick, timers, max, budget, &count);
-    leading->parent->demoted += demoted_by(wheel) - demoted;
-    int64_t time_ns = htw__after_ns(now_ns, leading->lead_ns);
-    for (size_t i = 0; i < count; i++) {
-        struct htw__record *record = htw__record_of(timers[i]);
-        if (!add_if_due(clockwork, record, htw__status_of(record), time_ns, batch))
-            continue;
-        record->deadline_ns = htw__clockwork_due_ns(clockwork, record->deadline_ns);
-        record->attributes->clockwork = leading->parent;
-    }
-    if (progress == HTW_MORE || clockwork->previous != NULL)
-        return 0;
-    uint64_t next = htw_wheel_next(wheel);
-    /* There was no memory for a new wheel: see renew_wheel_for() in clockwork.c. */
-    if (tick < htw_wheel_now(wheel) && next == htw_wheel_now(wheel))
-        next = tick + 1;
-    return next;
-}
-
-/* The proxy of a leading clockwork has come up. Returns whether there may be more. */
-static bool collect_leading(struct htw__leading *leading, int64_t now_ns, uint64_t now_tick,
-                            struct htw__batch *batch, size_t max, size_t budget) {
-    struct htw__clockwork *clockwork = &leading->clockwork;
-    uint64_t tick = now_tick + leading->lead_tick, next = 0;
-    clockwork->clock_read_tick = tick;
-    if (clockwork->previous != NULL) {
-        struct htw_wheel *previous = clockwork->previous;
-        uint64_t demoted = demoted_by(previous);
-        struct htw_wheel *emptied = htw__clockwork_move_from_previous(clockwork, budget);
-        leading->parent->demoted += demoted_by(previous) - demoted;
-        htw_wheel_destroy(emptied);
-    } else {
-        next = collect_from_leading(leading, tick, now_ns, batch, max, budget);
-    }
-    htw__leading_plan(leading, next);
-    return next == 0;
-}
-
-/* Adds timers that came up to the batch. Returns whether leading clockworks may have more. `max` is
-   at least `count`. */
-static bool add_due(struct htw__clockwork *clockwork, struct htw_timer *const *timers, size_t count,
-                    int64_t now_ns, uint64_t now_tick, struct htw__batch *batch, uint32_t max) {
-    bool more = false;
-    for (size_t i = 0; i < count; i++) {
-        struct htw__record *record = htw__record_of(timers[i]);
-        uint64_t status = htw__status_of(record);
-        if (HTW__LIKELY(htw__status_state(status) != HTW__PROXY)) {
-            add_if_due(clockwork, record, status, now_ns, batch);
-            continue;
-        }
-        /* The others that came up keep their places; all proxies share the steps of a slice. */
-        size_t room = max - batch->count - (count - i - 1);
-        more |= collect_leading(HTW_CONTAINER_OF(record, struct htw__leading, proxy), now_ns,
-                                now_tick, batch, room, HTW__SLICE / count);
-    }
-    return more;
+/* Adds a timer that came up to the batch, unless it was claimed or is not due. */
+static void add_if_due(struct htw__clockwork *clockwork, struct htw__record *record, int64_t now_ns,
+                       struct htw__batch *batch) {
+    uint64_t status = htw__status_of(record);
+    if (htw__status_state(status) == HTW__PENDING &&
+        (record->deadline_ns <= now_ns || is_due_now(clockwork, record)) &&
+        htw__status_change(record, &status,
+                           htw__status_in(status, HTW__QUEUED, status & HTW__HAS_ATTRIBUTES)))
+        batch->records[batch->count++] = record;
 }
 
 /* Under the lock. Returns whether there may be more. */
@@ -134,7 +58,8 @@ static bool collect_slice(struct htw__clockwork *clockwork, int64_t now_ns, uint
     size_t count;
     int progress =
         htw_wheel_poll_batch(clockwork->wheel, now_tick, timers, max, HTW__SLICE, &count);
-    bool more = add_due(clockwork, timers, count, now_ns, now_tick, batch, max);
+    for (size_t i = 0; i < count; i++)
+        add_if_due(clockwork, htw__record_of(timers[i]), now_ns, batch);
     if (progress == HTW_MORE)
         return true;
     uint64_t next = htw_wheel_next(clockwork->wheel);
@@ -142,7 +67,7 @@ static bool collect_slice(struct htw__clockwork *clockwork, int64_t now_ns, uint
     if (now_tick < htw_wheel_now(clockwork->wheel))
         next = now_tick + 1;
     htw__clockwork_set_wake_tick(clockwork, next);
-    return more;
+    return false;
 }
 
 bool htw__collect(struct htw__expirer *expirer, struct htw__clockwork *clockwork, int64_t now_ns,

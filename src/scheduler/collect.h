@@ -8,8 +8,7 @@
 
 /*
  * Takes up to `max` timers that are due at `now_ns`, by the clock of the clockwork, into the batch, as
- * QUEUED and in order; `max` is at most HTW__SLICE. The clockwork does not lead; timers of those that
- * it is the parent of are taken, too. Returns whether more may be due; if not, wake_tick is up to
+ * QUEUED and in order; `max` is at most HTW__SLICE. Returns whether more may be due; if not, wake_tick is up to
  * date.
  *
  * For the expirer, not under the lock.

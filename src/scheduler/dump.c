@@ -156,11 +156,11 @@ static void add_group(void *context, const struct htw_group_stats *stats) {
 static void write_groups(FILE *stream, const struct groups *groups) {
     if (groups->count == 0)
         return;
-    fprintf(stream, "    timers  scale  of %" PRIu64 " %s\n", groups->count,
+    fprintf(stream, "    timers  of %" PRIu64 " %s\n", groups->count,
             groups->count == 1 ? "group" : "groups");
     for (uint32_t i = 0; i < groups->kept; i++) {
         const struct htw_group_stats *stats = &groups->most[i].stats;
-        fprintf(stream, "%10" PRIu64 "  %5.2f  ", stats->count, stats->scale);
+        fprintf(stream, "%10" PRIu64 "  ", stats->count);
         write_text(stream, groups->most[i].name[0] != 0 ? groups->most[i].name : "-");
         fputs(stats->paused ? ", paused\n" : "\n", stream);
     }

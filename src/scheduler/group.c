@@ -24,7 +24,6 @@ static void add_bytes(struct htw_group *group, uint64_t bytes) {
 
 static void free_group(struct htw_group *group) {
     const struct htw_allocator *allocator = &group->shard->scheduler->allocator;
-    htw__spans_fini(&group->spans);
     htw__link_unlink(&group->listed.link);
     group->shard->groups--;
     add_bytes(group, 0 - (uint64_t)sizeof(*group));
@@ -64,7 +63,7 @@ int htw_group_create(struct htw_scheduler *scheduler, struct htw_group **ret_gro
     struct htw_group *group = htw__allocate(&scheduler->allocator, sizeof(*group));
     if (group == NULL)
         return -ENOMEM;
-    *group = (struct htw_group) { .shard = htw__shard_here(scheduler), .spans = { .scale = 1 } };
+    *group = (struct htw_group) { .shard = htw__shard_here(scheduler) };
     htw__ring_init(&group->members);
     group->listed.group = group;
     htw__lock_acquire(&group->shard->lock);
@@ -83,27 +82,6 @@ uint64_t htw_group_count(struct htw_group *group) {
     uint64_t count = group->count;
     htw__lock_release(&group->shard->lock);
     return count;
-}
-
-/* ---- scale */
-
-int htw_group_set_scale(struct htw_group *group, double scale) {
-    int refusal = htw__group_refusal(group);
-    if (refusal != 0)
-        return refusal;
-    if (!(scale >= 0 && scale <= 1)) /* nor is NaN */
-        return -EINVAL;
-    htw__spans_set_scale(&group->spans, group->shard, scale);
-    return 0;
-}
-
-double htw_group_scale(struct htw_group *group) {
-    if (htw__group_refusal(group) != 0)
-        return 0;
-    htw__lock_acquire(&group->shard->lock);
-    double scale = group->spans.scale;
-    htw__lock_release(&group->shard->lock);
-    return scale;
 }
 
 /* ---- all groups */
@@ -140,7 +118,6 @@ static void copy_group(struct visit *visit, const struct htw_group *group) {
         .address = group,
         .count = group->count,
         .paused = group->paused,
-        .scale = group->spans.scale,
     };
 }
 

@@ -5,7 +5,6 @@
 
 #include "../base/list.h"
 #include "shard.h"
-#include "span.h"
 
 /* A place in the list of a group. */
 struct htw__member {
@@ -28,7 +27,6 @@ struct htw_group {
     bool paused;
     bool destroyed;              /* by the user: freed with its last timer or sweep */
     struct htw__key_table *keys; /* NULL until a timer of the group has a key */
-    struct htw__spans spans;
     struct htw__listed listed;
     char name[32];
 };

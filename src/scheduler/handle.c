@@ -29,12 +29,7 @@ static int move_pending(struct htw__shard *shard, struct htw__record *record,
                         struct htw__attributes *attributes, struct target target,
                         unsigned *ret_wake) {
     struct htw__clockwork *clockwork = htw__clockwork_of(shard, attributes);
-    bool returns = attributes != NULL && clockwork != htw__clockwork_anew(attributes);
-    if (returns) { /* to its class, which it had left when it was due */
-        htw__clockwork_disarm(clockwork, record);
-        clockwork = attributes->clockwork = htw__clockwork_anew(attributes);
-    }
-    if (returns || (attributes != NULL && attributes->paused)) {
+    if (attributes != NULL && attributes->paused) {
         record->deadline_ns = target.deadline_ns;
         attributes->is_instant = target.is_instant;
         attributes->paused = false; /* the group may have been resumed, but not yet this timer */
@@ -75,10 +70,8 @@ static int move_taken(struct htw__shard *shard, struct htw__record *record, htw_
             return htw__status_state(status) == HTW__RUNNING ? HTW_RUNNING : HTW_GONE;
     /* A thread that sees HTW__REARM waits for the lock. */
     htw__deadline_change(record, target.deadline_ns);
-    if (attributes != NULL) {
+    if (attributes != NULL)
         attributes->is_instant = target.is_instant;
-        attributes->clockwork = htw__clockwork_anew(attributes);
-    }
     if (attributes != NULL && attributes->paused)
         htw__attributes_pause(record, attributes, htw__clockwork_now_ns(attributes->clockwork));
     return HTW_MOVED;
@@ -102,10 +95,6 @@ static int move(struct htw_scheduler *scheduler, htw_handle handle, struct targe
     const struct htw__clock *clock = htw__clockwork_of(shard, attributes)->clock;
     if (clock != scheduler->clock && delay_ns != NULL)
         target = target_after(scheduler, clock, *delay_ns);
-    if (attributes != NULL && attributes->has_span) {
-        target.deadline_ns = htw__after_ns(target.deadline_ns, attributes->span->span_ns);
-        target.tick = htw__tick_from(scheduler, target.deadline_ns);
-    }
     if (shard->closed)
         outcome = -ESHUTDOWN;
     else if (state == HTW__PENDING)

@@ -25,8 +25,7 @@ enum htw__state {
     HTW__RUNNING = 4,
     HTW__DONE = 5,
     HTW__DRAINED = 6,
-    HTW__PROXY = 7, /* no timer: stands for those of a leading clockwork */
-    HTW__STATE = 7  /* the bits of these */
+    HTW__STATE = 7 /* the bits of these */
 };
 
 /* Flags beside the state. They change under the lock of the shard only. */

@@ -239,17 +239,6 @@ int htw_schedule_here(struct htw_scheduler *scheduler, int64_t delay_ns,
 
 /* ---- with attributes */
 
-/* Which other member is wrong beside a span. */
-static const char *invalid_beside_span(const struct htw_spec *spec) {
-    if (spec->span_ns < 0 || spec->span_ns > HTW_SPAN_NS_MAX)
-        return "span_ns";
-    if (spec->group == NULL)
-        return "group";
-    if (spec->period_ns != 0)
-        return "period_ns";
-    return spec->latest_ns <= spec->when_ns || spec->latest_ns <= 0 ? NULL : "latest_ns";
-}
-
 /* The first member that is wrong, except for `callback`: refusal_of(). NULL: none. */
 static const char *invalid_member(const struct htw_scheduler *scheduler,
                                   const struct htw_spec *spec) {
@@ -267,7 +256,7 @@ static const char *invalid_member(const struct htw_scheduler *scheduler,
         return "group";
     if (spec->site != NULL && spec->site->callback == NULL)
         return "site";
-    return spec->span_ns == 0 ? NULL : invalid_beside_span(spec);
+    return NULL;
 }
 
 static htw_callback *callback_of(const struct htw_spec *spec) {
@@ -277,12 +266,6 @@ static htw_callback *callback_of(const struct htw_spec *spec) {
 static struct plan plan_of(const struct htw_scheduler *scheduler, const struct htw__clock *clock,
                            const struct htw_spec *spec) {
     bool has_range = spec->latest_ns > spec->when_ns;
-    if (spec->span_ns > 0) { /* the greatest deadline: span.h */
-        int64_t least_ns = spec->absolute
-                               ? spec->when_ns
-                               : htw__after_ns(htw__clock_now_ns(scheduler, clock), spec->when_ns);
-        return plan_at(scheduler, htw__after_ns(least_ns, spec->span_ns));
-    }
     if (!has_range)
         return spec->absolute ? plan_at(scheduler, spec->when_ns)
                               : plan_after(scheduler, clock, spec->when_ns);
@@ -318,24 +301,11 @@ static struct htw__record *holder_of_key(struct htw__shard *shard, const struct 
                                              spec->key, spec->key_size);
 }
 
-static bool find_class(struct htw__shard *shard, struct htw_group *group,
-                       struct htw__attributes *attributes) {
-    struct htw__span_class *class =
-        htw__spans_class(&group->spans, shard, attributes->clockwork, attributes->span->span_ns);
-    if (class == NULL)
-        return false;
-    attributes->span->class = class;
-    attributes->clockwork = &class->leading.clockwork;
-    return true;
-}
-
-/* Takes what the timer needs: the table of its key, the class of its span, a credit, a record. The
+/* Takes what the timer needs: the table of its key, a credit, a record. The
    credit may be missing: the timer that is replaced may have one. Unlocks and locks the shard. */
 static int reserve(struct htw__shard *shard, struct arming *arming) {
     const struct htw_spec *spec = arming->spec;
     if (spec->group != NULL && spec->key != NULL && htw__group_keys(spec->group) == NULL)
-        return -ENOMEM;
-    if (spec->span_ns > 0 && !find_class(shard, spec->group, arming->attributes))
         return -ENOMEM;
     arming->has_credit = htw__credit_acquire(shard);
     int error = htw__shard_allocate_record(shard, &arming->record, &arming->index);

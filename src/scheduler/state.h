@@ -16,8 +16,7 @@
  *
  * A timer is a RECORD of 64 bytes (record.h) in the slab of its shard. A timer with a period, a
  * key, a group, a release hook or another clock than the scheduler also has ATTRIBUTES
- * (attributes.h), a second block of memory. A group may have clockworks of its own, for timers whose
- * deadline moves with its scale (span.h).
+ * (attributes.h), a second block of memory.
  *
  * While something is observed, each of these counts in an OBSERVER of its own (observer.h), when it arms,
  * cancels, takes or runs a timer (observe.h). Whether it is, and all else that a hot path must know, is in one

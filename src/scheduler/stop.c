@@ -34,23 +34,6 @@ static void drain_unstarted(struct htw__shard *shard, struct htw__record **list)
     htw__lock_release(&shard->lock);
 }
 
-/* The proxy of a leading clockwork was drained: drains one timer of that clockwork. The proxy goes back
-   to the wheel until there is none. */
-static void drain_leading(struct htw_wheel *wheel, struct htw__record *proxy,
-                          struct htw__record **list) {
-    const struct htw__clockwork *clockwork =
-        &HTW_CONTAINER_OF(proxy, struct htw__leading, proxy)->clockwork;
-    struct htw_timer *timer = htw_wheel_drain(clockwork->previous);
-    if (timer == NULL)
-        timer = htw_wheel_drain(clockwork->wheel);
-    if (timer == NULL)
-        return;
-    drain(htw__record_of(timer), list);
-    int error = htw_wheel_schedule(wheel, &proxy->timer, HTW_NEVER_TICK);
-    HTW_ASSERT(error == 0); /* a timer without a deadline needs no level */
-    (void)error;
-}
-
 /* A slice of a wheel. Returns whether there is more. */
 static bool drain_slice(struct htw__shard *shard, struct htw_wheel *wheel,
                         struct htw__record **list) {
@@ -60,11 +43,7 @@ static bool drain_slice(struct htw__shard *shard, struct htw_wheel *wheel,
         timer = htw_wheel_drain(wheel);
         if (timer == NULL)
             break;
-        struct htw__record *record = htw__record_of(timer);
-        if (htw__status_state(htw__status_of(record)) == HTW__PROXY)
-            drain_leading(wheel, record, list);
-        else
-            drain(record, list); /* a claimed one: htw__shard_reclaim() frees it */
+        drain(htw__record_of(timer), list); /* a claimed one: htw__shard_reclaim() frees it */
     }
     htw__lock_release(&shard->lock);
     return timer != NULL;

@@ -290,7 +290,7 @@ def views_answer(second, observed=("sites",), name="idle connection"):
                  "others": {"sites": 77, "pending": 9, "armed": 3 * second},
                  "next_wakeups": [{"left_ns": 1500000, "timers": 250, **site(name)}],
                  "herds": [{"ago_ns": 2 * 10**9, "timers": 4321, **site(name)}, {"ago_ns": 1, "timers": 1, **site("alone")}],
-                 "groups": [{"name": "tenants", "address": "0x1", "pending": 55, "paused": True, "scale_ppm": 500000}],
+                 "groups": [{"name": "tenants", "address": "0x1", "pending": 55, "paused": True}],
                  "levels": [{"bucket_ns": 10**6, "buckets": 256, "clock": 3, "timers": [1] * 64}]}
     journal = {"name": "mail", "delayed": 8, "queue_list": [
         {"name": "newsletters-of-the-month", "delayed": 5, "ready": 4, "leased": 3, "buried": 2, "waiting": 1, "paused": True},
@@ -311,7 +311,7 @@ def test_top_shows_all_of_each_view_in_any_width(path):
                   "25.0%", "1.50s", "wake-ups/s", "cancelled/s", "90.0"),
         "wakeups": ("idle connection", "1.50ms", "250", "connection_pool.c:1234"),
         "herds": ("idle connection", "2.00s", "4321", "connection_pool.c:1234", "htw_schedule_within()."),
-        "groups": ("tenants", "paused", "55", "0.5"),
+        "groups": ("tenants", "paused", "55"),
         "queues": ("newsletters-of-the-month", "paused", "5", "4", "3", "2", "1", "(the default queue)"),
     }
     assert set(shown) == set(PAGES)

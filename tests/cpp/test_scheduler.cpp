@@ -192,25 +192,6 @@ TEST(keys_find_their_timers) {
     CHECK(scheduler.cancel_key(std::string_view()) == htw::outcome::gone);
 }
 
-TEST(group_shortens_delays_by_its_scale) {
-    htw::scheduler scheduler(test::manual());
-    htw::group group(scheduler);
-    htw::timer_options options;
-    options.group = &group;
-    options.span = 50s;
-    htw::timer timer = scheduler.schedule(10s, options, [] {});
-    CHECK(group.scale() == 1.0);
-    std::error_code error;
-    group.set_scale(0.5, error);
-    CHECK(group.scale() == 0.5 && timer.deadline() == 35s && !error);
-    CHECK_FAILS(group.set_scale(-1), std::errc::invalid_argument);
-    options.group = nullptr;
-    CHECK_FAILS(scheduler.schedule(10s, options, [] {}), std::errc::invalid_argument);
-    group.detach();
-    CHECK(group.scale() == 0.0);
-    CHECK_FAILS(group.set_scale(1), std::errc::invalid_argument);
-}
-
 TEST(groups_pause_and_move) {
     htw::scheduler scheduler(test::manual());
     htw::group first(scheduler);

@@ -12,10 +12,15 @@
 
 extern struct htw_scheduler *scheduler;
 extern struct htw_group *idle;
+extern struct client {
+    struct client *next;
+    htw_handle idle;
+    int64_t last_ns;
+} *clients;
 extern struct htw_zone *zone;
 extern struct htw_spec spec;
 extern htw_handle handle;
-extern int64_t now_ns, tomorrow_at_three;
+extern int64_t now_ns, limit_ns, tomorrow_at_three;
 extern void *job, *connection;
 extern struct htw_journal *journal;
 extern struct htw_monitor_source *source;

@@ -395,26 +395,6 @@ static void play_key(void) {
     REQUIRE(scene.timers[1].runs + scene.timers[1].releases == 1);
 }
 
-static void scale_group(void) {
-    REQUIRE(htw_group_set_scale(scene.group, 0) == 0);
-}
-
-/* Whatever comes first, the timer runs after its least delay. */
-static void play_scale(void) {
-    scene_open(2, 0, NULL);
-    REQUIRE(htw_group_create(scene.scheduler, &scene.group) == 0);
-    scene_start(1, scale_group);
-    struct htw_spec spec = spec_of(0, 5 * MS);
-    spec.span_ns = 3600 * HTW_SECOND;
-    REQUIRE(htw_schedule_spec(scene.scheduler, &spec, &scene.timers[0].handle, NULL) == 0);
-    int64_t by_ns = explore_now_ns() + 7 * MS;
-    scene_join();
-    explore_expect(&scene.timers[0].ran, by_ns > explore_now_ns() ? by_ns : explore_now_ns() + MS);
-    scene_settle();
-    REQUIRE(scene.timers[0].runs == 1);
-    htw_group_destroy(scene.group);
-}
-
 /* ---- a clock that is set */
 
 #define WALL_BEGIN_NS (INT64_C(1600000000) * HTW_SECOND)
@@ -465,7 +445,6 @@ const struct scene scheduler_scenes[] = {
     { "pause", "a paused group starts nothing, and a resumed one loses nothing", play_pause, 2, 3,
       0 },
     { "key", "of two timers with one key each runs or is replaced", play_key, 2, 2, 0 },
-    { "scale", "a scale of 0 lets a timer run after its least delay", play_scale, 1, 2, 0 },
     { "clock", "a wall clock that is set lets a timer run that is due by it", play_clock, 2, 2, 0 },
     { NULL, NULL, NULL, 0, 0, 0 },
 };

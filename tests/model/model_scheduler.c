@@ -5,12 +5,11 @@
  *
  * There is one thread. Each clock goes on with the others, and at times is set alone, forward or back. Callbacks,
  * hooks after them, and an executor make steps of their own. Timers repeat in all ways, and some have keys, groups,
- * spans, hooks and other clocks. Half of the histories have a limit of timers. In some steps memory is refused: then
+ * hooks and other clocks. Half of the histories have a limit of timers. In some steps memory is refused: then
  * a call that fails has changed nothing, and nothing else is late.
  */
 /* holds: scheduler-1, scheduler-2, scheduler-3, scheduler-4, scheduler-5, scheduler-7, scheduler-8, scheduler-9 */
 /* holds: scheduler-10, scheduler-12, scheduler-15, scheduler-16, scheduler-25, scheduler-27, scheduler-28 */
-/* holds: scheduler-29, scheduler-30, scheduler-32 */
 #include "arguments.h"
 #include "scheduler_oracle.h"
 
@@ -128,7 +127,7 @@ static void note_run(void *arg, const struct htw_expiration *expiration) {
     ideal.lacked_memory |= model.memory.refusals > 0;
     EXPECT(ideal.running == NULL && ideal_may_run(timer));
     EXPECT(expiration->clock == timer->clock && expiration->handle == timer->handle);
-    EXPECT(ideal_is_deadline(timer, expiration->deadline_ns));
+    EXPECT(expiration->deadline_ns == ideal_deadline_ns(timer));
     EXPECT(expiration->late_ns == ideal.now_ns[timer->clock] - expiration->deadline_ns);
     EXPECT(expiration->missed == timer->missed);
     ideal_start(timer, expiration->late_ns);
@@ -177,12 +176,6 @@ static const struct htw_site sites[SITES] = { { note_run, "first", "model", "sch
 
 /* ---- steps: schedule */
 
-/* Often the same. */
-static int64_t class_of_span(void) {
-    static const int64_t spans[] = { 1, 7, 99, 100, 298, 1000, 98765 };
-    return below(2) == 0 ? 0 : spans[below(sizeof(spans) / sizeof(spans[0]))] * TICK_NS + 5;
-}
-
 static void choose_properties(struct timed *timer) {
     timer->clock = clocks[below(sizeof(clocks) / sizeof(clocks[0]))];
     timer->group = (int)below(GROUPS + 2) - 2 < 0 ? -1 : (int)below(GROUPS);
@@ -191,7 +184,6 @@ static void choose_properties(struct timed *timer) {
     timer->repeat = (enum htw_repeat)below(HTW_REPEAT_AFTER + 1);
     timer->missed = 0;
     timer->site = (int)below(2 * SITES) - SITES;
-    timer->span_ns = timer->group >= 0 && timer->period_ns == 0 ? class_of_span() : 0;
     timer->is_hooked = below(4) == 0;
 }
 
@@ -202,9 +194,8 @@ static struct htw_spec spec_of(struct timed *timer, int64_t delay_ns) {
     spec.clock = timer->clock;
     spec.absolute = delay_ns != HTW_NEVER_NS && may_be_absolute();
     spec.when_ns = spec.absolute ? ideal.now_ns[timer->clock] + delay_ns : delay_ns;
-    if (timer->span_ns == 0 && below(6) == 0)
+    if (below(6) == 0)
         spec.latest_ns = sum_ns(spec.when_ns, 1 + ticks(100));
-    spec.span_ns = timer->span_ns;
     spec.group = group_of(timer->group);
     spec.key = timer->key < 0 ? NULL : &timer->key;
     spec.key_size = sizeof(timer->key);
@@ -249,8 +240,8 @@ static int64_t choose_deadline(const struct htw_spec *spec, int64_t now_ns) {
         from_ns = sum_ns(now_ns, from_ns > 0 ? from_ns : 0);
         to_ns = sum_ns(now_ns, to_ns > 0 ? to_ns : 0);
     }
-    if (spec->span_ns > 0 || spec->latest_ns <= spec->when_ns || from_ns == HTW_NEVER_NS)
-        return sum_ns(from_ns, spec->span_ns);
+    if (spec->latest_ns <= spec->when_ns || from_ns == HTW_NEVER_NS)
+        return from_ns;
     bool is_now = !spec->absolute && spec->when_ns <= 0;
     int64_t first = is_now ? now_ns / TICK_NS : tick_from(from_ns), last = to_ns / TICK_NS;
     if (last <= first)
@@ -285,7 +276,7 @@ static void schedule(void) {
     EXPECT((replaced.handle != 0) == replaces);
     if (replaces) {
         EXPECT(replaced.arg == (old->is_hooked ? NULL : old) && replaced.clock == old->clock);
-        EXPECT(ideal_is_deadline(old, replaced.deadline_ns));
+        EXPECT(replaced.deadline_ns == ideal_deadline_ns(old));
     }
     if (old != NULL)
         ideal_cancel(old);
@@ -377,7 +368,7 @@ static void reschedule(void) {
         return;
     ideal.moved |= timer == ideal.running;
     ideal.counted.moved++;
-    ideal_arm(timer, sum_ns(at_ns, timer->span_ns), absolute);
+    ideal_arm(timer, at_ns, absolute);
 }
 
 /* A handle of a timer that has ended, with a bit changed at times, touches no other. */
@@ -401,33 +392,9 @@ static void try_stale(void) {
 
 /* ---- steps: groups */
 
-/* Inside a callback a timer with a span that is due may have been taken, or not: then it is due whatever follows. */
-static bool may_be_taken(int group) {
-    for (int i = 0; i < TIMERS && model.inside > 0; i++) {
-        const struct timed *timer = &ideal.timers[i];
-        if (timer->group == group && timer->span_ns > 0 && ideal_left_ns(timer) == 0)
-            return true;
-    }
-    return false;
-}
-
-static void set_scale(void) {
-    int group = (int)below(GROUPS);
-    static const double scales[] = { 0, 1, 1, 0.3, 0.5, 0.999, 1e-9 };
-    double scale = below(2) == 0 ? scales[below(sizeof(scales) / sizeof(scales[0]))]
-                                 : (double)below(101) / 100;
-    if (may_be_taken(group))
-        return;
-    EXPECT(htw_group_set_scale(model.groups[group], scale) == 0);
-    ideal_set_scale(group, scale);
-    EXPECT(htw_group_scale(model.groups[group]) == scale);
-}
-
 static void pause_or_resume(void) {
     int group = (int)below(GROUPS);
     bool pauses = below(2) == 0;
-    if (may_be_taken(group))
-        return;
     EXPECT((pauses ? htw_group_pause : htw_group_resume)(model.groups[group]) == 0);
     (pauses ? ideal_pause : ideal_resume)(group);
 }
@@ -437,7 +404,7 @@ static void take_unexpired(void *context, const struct htw_unexpired *unexpired)
     ++*(int64_t *)context;
     EXPECT(timer->lives && timer != ideal.running && unexpired->clock == timer->clock);
     EXPECT(unexpired->handle == timer->handle && unexpired->callback == note_run);
-    EXPECT(ideal_is_deadline(timer, unexpired->deadline_ns));
+    EXPECT(unexpired->deadline_ns == ideal_deadline_ns(timer));
     EXPECT(timer->releases == timer->wanted_releases);
 }
 
@@ -451,8 +418,6 @@ static void cancel_group(void) {
 /* Another group has its place. */
 static void replace_group(void) {
     int group = (int)below(GROUPS);
-    if (may_be_taken(group))
-        return;
     htw_group_destroy(model.groups[group]);
     ideal_forget_group(group);
     failing_allocator_relent(&model.memory);
@@ -519,7 +484,7 @@ static void compare_timer(const struct timed *timer) {
     int clock = htw_clock_of(model.scheduler, timer->handle);
     EXPECT(result == (timer->lives ? 0 : -ENOENT));
     EXPECT(clock == (timer->lives ? (int)timer->clock : -ENOENT));
-    EXPECT(!ideal_is_pending(timer) || ideal_is_deadline(timer, deadline_ns));
+    EXPECT(!ideal_is_pending(timer) || deadline_ns == ideal_deadline_ns(timer));
 }
 
 static void compare_key(int group, int key) {
@@ -600,9 +565,9 @@ static void compare(void) {
 
 static void take_any_step(void) {
     static void (*const kinds[])(void) = {
-        schedule,   schedule,        schedule,     schedule,      cancel,    cancel,
-        reschedule, pause_or_resume, cancel_group, set_clock,     advance,   advance,
-        reschedule, set_scale,       set_period,   replace_group, try_stale,
+        schedule,   schedule,        schedule,      schedule,  cancel,  cancel,
+        reschedule, pause_or_resume, cancel_group,  set_clock, advance, advance,
+        reschedule, set_period,      replace_group, try_stale,
     };
     uint64_t kind = below(sizeof(kinds) / sizeof(kinds[0]));
     if ((kinds[kind] == cancel_group || kinds[kind] == replace_group) && below(4) != 0)
@@ -656,10 +621,8 @@ static void begin(uint64_t seed) {
     for (int i = 0; i < CLOCKS; i++)
         ideal.now_ns[i] = options.manual_start_ns;
     EXPECT(htw_scheduler_create(&model.scheduler, &options) == 0);
-    for (int i = 0; i < GROUPS; i++) {
+    for (int i = 0; i < GROUPS; i++)
         EXPECT(htw_group_create(model.scheduler, &model.groups[i]) == 0);
-        ideal.scales[i] = 1;
-    }
     for (int i = 0; i < TIMERS; i++)
         ideal.timers[i].clock = HTW_CLOCK_MANUAL;
 }

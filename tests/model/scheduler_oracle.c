@@ -32,43 +32,25 @@ static bool has_rest(const struct timed *timer) {
     return is_paused(timer) && !timer->keeps_instant && timer != ideal.running;
 }
 
-/* How much sooner it is due than at scale 1: a part of its span, in whole ticks. */
-static int64_t lead_ns(const struct timed *timer) {
-    if (timer->span_ns == 0)
-        return 0;
-    int64_t span = timer->span_ns / TICK_NS;
-    double scale = timer->group < 0 ? timer->kept_scale : ideal.scales[timer->group];
-    return (span - (int64_t)(scale * (double)span + 0.5)) * TICK_NS;
-}
-
 /* ---- answers */
 
 bool ideal_is_pending(const struct timed *timer) {
     return timer->lives && (timer != ideal.running || ideal.moved);
 }
 
-/* One that a change of the scale made due is so since then. */
-bool ideal_is_deadline(const struct timed *timer, int64_t deadline_ns) {
-    int64_t wanted_ns = timer->deadline_ns, now_ns = ideal.now_ns[timer->clock];
-    if (has_rest(timer))
-        wanted_ns = sum_ns(now_ns, less(wanted_ns, lead_ns(timer)));
-    else if (wanted_ns != HTW_NEVER_NS)
-        wanted_ns -= lead_ns(timer);
-    return deadline_ns == wanted_ns ||
-           (timer->span_ns > 0 && deadline_ns > wanted_ns && deadline_ns <= now_ns);
+int64_t ideal_deadline_ns(const struct timed *timer) {
+    int64_t from_ns = has_rest(timer) ? ideal.now_ns[timer->clock] : 0;
+    return sum_ns(from_ns, timer->deadline_ns);
 }
 
 int64_t ideal_rest_ns(const struct timed *timer) {
-    if (timer->deadline_ns == HTW_NEVER_NS)
-        return HTW_NEVER_NS;
-    int64_t left_ns = timer->deadline_ns - (has_rest(timer) ? 0 : ideal.now_ns[timer->clock]);
-    return less(left_ns, lead_ns(timer));
+    return less(timer->deadline_ns, has_rest(timer) ? 0 : ideal.now_ns[timer->clock]);
 }
 
 int64_t ideal_left_ns(const struct timed *timer) {
     if (!timer->lives || timer == ideal.running || is_paused(timer))
         return HTW_NEVER_NS;
-    return less(timer->tick_ns, ideal.now_ns[timer->clock] + lead_ns(timer));
+    return less(timer->tick_ns, ideal.now_ns[timer->clock]);
 }
 
 bool ideal_may_run(const struct timed *timer) {
@@ -110,7 +92,7 @@ bool ideal_is_full(void) {
 
 /* What is ahead is rounded up, and what is due at once is not. */
 static void aim(struct timed *timer) {
-    bool is_due = timer->deadline_ns <= ideal.now_ns[timer->clock] + lead_ns(timer);
+    bool is_due = timer->deadline_ns <= ideal.now_ns[timer->clock];
     timer->tick_ns = is_due ? timer->deadline_ns : round_up(timer->deadline_ns);
 }
 
@@ -118,7 +100,7 @@ static void aim(struct timed *timer) {
 static void aim_what_is_ahead(void) {
     for (int i = 0; i < TIMERS; i++) {
         struct timed *timer = &ideal.timers[i];
-        if (timer->deadline_ns <= ideal.now_ns[timer->clock] + lead_ns(timer))
+        if (timer->deadline_ns <= ideal.now_ns[timer->clock])
             continue;
         timer->was_due |= timer->tick_ns != round_up(timer->deadline_ns);
         aim(timer);
@@ -180,9 +162,8 @@ void ideal_resume(int group) {
     ideal.paused[group] = false;
     for (int i = 0; i < TIMERS && was_paused; i++) {
         struct timed *timer = &ideal.timers[i];
-        int64_t lead = lead_ns(timer), rest = timer->deadline_ns > lead ? timer->deadline_ns : lead;
         if (moves_with_pause(timer, group))
-            timer->deadline_ns = sum_ns(ideal.now_ns[timer->clock], rest);
+            timer->deadline_ns = sum_ns(ideal.now_ns[timer->clock], timer->deadline_ns);
         if (timer->group == group)
             aim(timer);
     }
@@ -192,17 +173,9 @@ void ideal_forget_group(int group) {
     ideal_resume(group);
     for (int i = 0; i < TIMERS; i++) {
         struct timed *timer = &ideal.timers[i];
-        if (timer->group != group)
-            continue;
-        timer->kept_scale = ideal.scales[group];
-        timer->group = timer->key = -1;
+        if (timer->group == group)
+            timer->group = timer->key = -1;
     }
-    ideal.scales[group] = 1;
-}
-
-void ideal_set_scale(int group, double scale) {
-    ideal.scales[group] = scale;
-    aim_what_is_ahead();
 }
 
 void ideal_pass_time(int64_t delta_ns) {

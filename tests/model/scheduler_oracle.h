@@ -19,15 +19,13 @@ struct timed {
     htw_handle handle;
     enum htw_clock clock;
     bool lives; /* it is pending, or in its callback */
-    /* By its clock, at scale 1; while its group is paused: the rest, unless `keeps_instant`. */
+    /* By its clock; while its group is paused: the rest, unless `keeps_instant`. */
     int64_t deadline_ns;
     int64_t
         tick_ns;  /* where it runs: the deadline, which was rounded up unless it was due at once */
     bool was_due; /* before its clock went back: whether it is rounded up is open */
     bool keeps_instant; /* an instant of the wall clock, which a pause does not move */
-    int64_t span_ns;    /* 0: none */
     int group, key;     /* -1: none */
-    double kept_scale;  /* of the group that it had, which was destroyed */
     int64_t period_ns;  /* 0: runs once */
     enum htw_repeat repeat;
     uint64_t missed; /* periods that were left out since the last run */
@@ -39,7 +37,6 @@ struct timed {
 extern struct ideal_scheduler {
     struct timed timers[TIMERS];
     bool paused[GROUPS];
-    double scales[GROUPS];
     int64_t now_ns[CLOCKS];
     uint64_t limit;     /* of pending timers; 0: none */
     bool lacked_memory; /* a timer may run where it comes up: when it is due, but not at a tick */
@@ -56,8 +53,8 @@ int64_t sum_ns(int64_t a, int64_t b);
 
 bool ideal_is_pending(const struct timed *timer);
 
-/* Whether the library may call it the deadline. */
-bool ideal_is_deadline(const struct timed *timer, int64_t deadline_ns);
+/* Of a paused timer: the deadline if its group is resumed now. */
+int64_t ideal_deadline_ns(const struct timed *timer);
 
 /* How long until its deadline, and until it runs, if no clock is set. HTW_NEVER_NS: it does not. */
 int64_t ideal_rest_ns(const struct timed *timer);
@@ -75,7 +72,7 @@ bool ideal_is_full(void);
 
 /* ---- what happens */
 
-/* Arms a timer or moves it, to a deadline at scale 1. */
+/* Arms a timer or moves it. */
 void ideal_arm(struct timed *timer, int64_t at_ns, bool is_instant);
 
 /* A timer ends, and is counted. */
@@ -92,8 +89,6 @@ void ideal_resume(int group);
 
 /* The timers of a group go on without it. */
 void ideal_forget_group(int group);
-
-void ideal_set_scale(int group, double scale);
 
 void ideal_pass_time(int64_t delta_ns);
 void ideal_set_clock(enum htw_clock clock, int64_t time_ns);

@@ -501,7 +501,7 @@ class Scheduler(Closing):
     def schedule(self, delay: Duration, callback: Callable[..., object], *args: Any,
                  latest: Optional[Duration] = None, key: Optional[Key] = None,
                  keep_existing: bool = False, group: Optional[Group] = None,
-                 pass_timer: bool = False, span: Duration = 0, clock: Clock = Clock.DEFAULT) -> Timer:
+                 pass_timer: bool = False, clock: Clock = Clock.DEFAULT) -> Timer:
         """Calls ``callback(*args)`` once, `delay` from now; never early.
 
         Times are seconds, as int or float, or a timedelta.
@@ -518,23 +518,20 @@ class Scheduler(Closing):
             call ``callback(timer, *args)``.
         ``clock``
             the clock of the timer, if it is another than that of the scheduler.
-        ``span``
-            how much longer than `delay` the delay may be; the scale of the group decides.
-            It needs a group, and goes without `latest`.
 
         A delay of 0 or less means now, but never inside this call; ``math.inf`` means never, until
         the timer is rescheduled.
         """
         return self._start(delay, latest, False, 0, 0, callback, args, key, keep_existing,
-                           group, clock, pass_timer, span)
+                           group, clock, pass_timer)
 
     def schedule_at(self, deadline: Duration, callback: Callable[..., object], *args: Any,
                     latest: Optional[Duration] = None, key: Optional[Key] = None,
                     keep_existing: bool = False, group: Optional[Group] = None,
-                    pass_timer: bool = False, span: Duration = 0, clock: Clock = Clock.DEFAULT) -> Timer:
+                    pass_timer: bool = False, clock: Clock = Clock.DEFAULT) -> Timer:
         """As schedule(), with deadlines of the timer's clock, as now(clock) returns."""
         return self._start(deadline, latest, True, 0, 0, callback, args, key, keep_existing,
-                           group, clock, pass_timer, span)
+                           group, clock, pass_timer)
 
     def repeat(self, period: Duration, callback: Callable[..., object], *args: Any,
                first: Optional[Duration] = None, policy: Repeat = Repeat.SKIP,
@@ -560,10 +557,10 @@ class Scheduler(Closing):
     def _start(self, when: Duration, latest: Optional[Duration], absolute: bool, period_ns: int,
                repeat: int, callback: Callable[..., object], args: tuple[Any, ...],
                key: Optional[Key], keep_existing: bool, group: Optional[Group], clock: Clock,
-               pass_timer: bool, span: Duration = 0) -> Timer:
+               pass_timer: bool) -> Timer:
         when_ns = to_ns(when)
         if key is None and group is None and latest is None and not absolute \
-                and not period_ns and not span and clock == 0:
+                and not period_ns and clock == 0:
             return self._keep(None, callback, args, pass_timer, _schedule, when_ns,
                               _site_of(callback))
         latest_ns = when_ns if latest is None else to_ns(latest)
@@ -576,7 +573,6 @@ class Scheduler(Closing):
         spec.absolute = absolute
         spec.period_ns = period_ns
         spec.repeat = repeat
-        spec.span_ns = to_ns(span)
         spec.clock = clock and Clock(clock)
         key_bytes = None if key is None else to_bytes(key)
         fill_common(spec, key_bytes, keep_existing, group, callback)
@@ -727,19 +723,6 @@ class Group(Bound):
     def resume(self) -> None:
         """Resumes the group: each timer continues with the rest of its delay."""
         checked(lib.htw_group_resume(self._pointer))
-
-    @property
-    def scale(self) -> float:
-        """How much of its ``span`` each timer waits beyond its delay: 0 (nothing) to 1 (all of it).
-
-        It can be set, which moves all timers of the group at once; see htw_group_set_scale() in
-        htw/scheduler.h. A new group has 1.
-        """
-        return float(lib.htw_group_scale(self._pointer))
-
-    @scale.setter
-    def scale(self, scale: float) -> None:
-        checked(lib.htw_group_set_scale(self._pointer, scale))
 
     def __len__(self) -> int:
         """How many timers of the group are pending, paused or running."""

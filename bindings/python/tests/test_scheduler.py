@@ -179,17 +179,10 @@ def test_group_is_cancelled_paused_and_resumed(manual):
     assert ran == [0]
 
 
-def test_group_has_a_scale_and_a_name(manual):
+def test_group_has_a_name(manual):
     group = manual.group(name="tenant")
-    assert group.scale == 1.0
-    timer = manual.schedule(10, print, group=group, span=50)
-    group.scale = 0.5
-    assert group.scale == 0.5 and timer.deadline == 35
-    assert manual.dump().endswith("  of 1 group\n         1   0.50  tenant\n")
-    with pytest.raises(ValueError):
-        group.scale = math.nan
-    with pytest.raises(ValueError):
-        manual.schedule(10, print, span=5)  # without a group
+    manual.schedule(10, print, group=group)
+    assert manual.dump().endswith("  of 1 group\n         1  tenant\n")
 
 
 def test_group_of_another_scheduler_is_refused(manual):

@@ -189,13 +189,11 @@ GROUP_TEST(group_is_visited_with_its_name_and_state) {
     arm_grouped(f, 0, DELAY_NS);
     arm_grouped(f, 1, DELAY_NS);
     pause_group(f);
-    assert_int_equal(htw_group_set_scale(f->group, 0.5), 0);
     assert_int_equal(htw_group_set_name(f->group, "a name that is longer than is kept"), 0);
     seen = see_groups(f);
     assert_string_equal(seen.name, "a name that is longer than is k");
     assert_int_equal(seen.last.count, 2);
     assert_true(seen.last.paused);
-    assert_true(seen.last.scale == 0.5);
     assert_int_equal(htw_group_set_name(f->group, NULL), 0);
     assert_string_equal(see_groups(f).name, "");
     resume_group(f);

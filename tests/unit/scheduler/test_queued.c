@@ -127,32 +127,3 @@ QUEUED_TEST(queued_timer_left_in_the_pause_reports_its_deadline_as_if_resumed) {
     assert_int_equal(f->probes[0].visits, 1);
     assert_int_equal(f->probes[0].unexpired_ns, clock_ns);
 }
-
-/* ---- with a span: what was due and taken stays due */
-
-/* As open_queue(), but the deadline is that of a scale. */
-static void open_queue_with_a_span(struct scheduler_fixture *f) {
-    htw_task_run(task); /* that of open_queue() */
-    task = NULL;
-    assert_ran(f, 0);
-    struct htw_spec spec = grouped_spec(f, 0, HTW_SECOND);
-    spec.span_ns = HTW_MINUTE;
-    arm_spec(f, 0, &spec);
-    clock_ns += 10 * HTW_SECOND;
-    assert_int_equal(htw_group_set_scale(f->group, 0), 0);
-    process(f);
-    assert_non_null(task);
-    clock_ns += HTW_SECOND;
-}
-
-/* holds: scheduler-30 */
-QUEUED_TEST(queued_timer_that_a_scale_has_ended_runs_whatever_the_scale_is_then) {
-    open_queue_with_a_span(f);
-    int64_t due_ns = clock_ns - HTW_SECOND;
-    assert_int_equal(htw_group_set_scale(f->group, 1), 0);
-    assert_int_equal(deadline_of(f, 0), due_ns);
-    run_task();
-    assert_ran(f, 0);
-    assert_int_equal(f->probes[0].last.deadline_ns, due_ns);
-    assert_int_equal(f->probes[0].last.late_ns, HTW_SECOND);
-}

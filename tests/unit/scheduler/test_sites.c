@@ -305,11 +305,10 @@ SCHEDULER_TEST(dump_lists_groups) {
     create_group(f);
     assert_int_equal(htw_group_create(f->scheduler, &other), 0);
     assert_int_equal(htw_group_set_name(f->group, "tenant\t7"), 0);
-    assert_int_equal(htw_group_set_scale(f->group, 0.25), 0);
     assert_dump(f->scheduler, "scheduler htw: 0 pending, 0 sites\n"
-                              "    timers  scale  of 2 groups\n"
-                              "         0   0.25  tenant?7\n"
-                              "         0   1.00  -\n");
+                              "    timers  of 2 groups\n"
+                              "         0  tenant?7\n"
+                              "         0  -\n");
     spec.group = other;
     arm_spec(f, 0, &spec);
     assert_int_equal(htw_group_pause(other), 0);
@@ -320,8 +319,8 @@ SCHEDULER_TEST(dump_lists_groups) {
                               "         1     25 h    callback 0x\n"
                               "next           handle  site\n"
                               "   25 h   0x  callback 0x\n"
-                              "    timers  scale  of 1 group\n"
-                              "         1   1.00  -, paused\n");
+                              "    timers  of 1 group\n"
+                              "         1  -, paused\n");
     htw_group_destroy(other);
     assert_int_equal(cancel(f, 0), HTW_CANCELLED);
 }

@@ -105,27 +105,15 @@ static void do_nothing(void *arg, const struct htw_expiration *expiration) {
 struct arming {
     pthread_t thread;
     struct htw_scheduler *scheduler;
-    struct htw_group *group; /* NULL: a timer without a span */
     int64_t delay_ns;
     enum place place;
     int result;
 };
 
-static int arm_span_of(struct htw_scheduler *scheduler, struct htw_group *group, int64_t least_ns) {
-    struct htw_spec spec = HTW_SPEC_INIT;
-    spec.callback = do_nothing;
-    spec.when_ns = least_ns;
-    spec.group = group;
-    spec.span_ns = 20 * HOUR_NS;
-    return htw_schedule_spec(scheduler, &spec, NULL, NULL);
-}
-
 static void *arm_slowly(void *arg) {
     struct arming *arming = arg;
     slow_place = arming->place;
-    arming->result = arming->group == NULL
-                         ? htw_schedule(arming->scheduler, arming->delay_ns, do_nothing, NULL, NULL)
-                         : arm_span_of(arming->scheduler, arming->group, arming->delay_ns);
+    arming->result = htw_schedule(arming->scheduler, arming->delay_ns, do_nothing, NULL, NULL);
     return NULL;
 }
 

@@ -53,17 +53,6 @@ class group {
         error.report(htw_group_resume(native()));
     }
 
-    /** Sets how much of its span each timer waits beyond its least delay: from 0 (nothing) to 1 (all of
-        it, as in a new group). See htw_group_set_scale(). */
-    void set_scale(double scale, failure_to error = {}) {
-        error.report(htw_group_set_scale(native(), scale));
-    }
-
-    /** The scale; 0 if this is empty. */
-    double scale() const noexcept {
-        return htw_group_scale(native());
-    }
-
     /** Gives the group a name, for tools; see htw_group_set_name(). */
     void set_name(const char *name, failure_to error = {}) {
         error.report(htw_group_set_name(native(), name));

@@ -97,9 +97,6 @@ struct timer_options {
     /** If a timer has the key: fail with std::errc::file_exists. Otherwise it is replaced. */
     bool keep_existing = false;
     htw::group *group = nullptr;
-    /** More than 0: the delay is a least one, and may be longer by up to this; the scale of the group
-        decides. Then without slack and period. See group::set_scale(). */
-    std::chrono::nanoseconds span { 0 };
     /** The clock of delays and periods. With a time point: the clock of that, or by_default. */
     htw::clock clock = htw::clock::by_default;
     /** What the timers of this place are for, for tools: a constant text, such as "idle". */

@@ -339,7 +339,6 @@ class scheduler {
         spec.absolute = time.absolute;
         spec.period_ns = options.period.count();
         spec.repeat = static_cast<htw_repeat>(options.repeat);
-        spec.span_ns = options.span.count();
         spec.clock = static_cast<htw_clock>(time.absolute ? time.clock : options.clock);
         fill_common(spec, options);
         return detail::schedule(handler(), spec, std::forward<F>(callback), [&]() noexcept {

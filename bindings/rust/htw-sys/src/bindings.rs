@@ -491,7 +491,6 @@ pub struct htw_spec {
     pub group: *mut htw_group,
     pub release: htw_release_hook,
     pub clock: htw_clock,
-    pub span_ns: i64,
     pub site: *const htw_site,
 }
 extern "C" {
@@ -609,12 +608,6 @@ extern "C" {
 }
 extern "C" {
     pub fn htw_group_resume(group: *mut htw_group) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn htw_group_set_scale(group: *mut htw_group, scale: f64) -> ::std::os::raw::c_int;
-}
-extern "C" {
-    pub fn htw_group_scale(group: *mut htw_group) -> f64;
 }
 extern "C" {
     pub fn htw_group_count(group: *mut htw_group) -> u64;
@@ -768,7 +761,6 @@ pub struct htw_group_stats {
     pub address: *const ::std::os::raw::c_void,
     pub count: u64,
     pub paused: bool,
-    pub scale: f64,
 }
 pub type htw_group_visitor = ::std::option::Option<
     unsafe extern "C" fn(context: *mut ::std::os::raw::c_void, stats: *const htw_group_stats),
@@ -895,7 +887,6 @@ pub const HTW_HOUR: i64 = 3600000000000;
 pub const HTW_DAY: i64 = 86400000000000;
 pub const HTW_TICK_NS_MIN: i64 = 1000;
 pub const HTW_TICK_NS_MAX: i64 = 3600000000000;
-pub const HTW_SPAN_NS_MAX: i64 = 2305843009213693951;
 #[repr(C)]
 #[derive(Copy, Clone)]
 pub struct htw_purgatory {

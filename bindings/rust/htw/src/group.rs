@@ -61,29 +61,6 @@ impl Group {
         Error::check(unsafe { htw_group_resume(self.raw()) }).map(drop)
     }
 
-    /// Sets how much of its [`span`](crate::Builder::span) each timer of the group waits beyond its
-    /// delay: from 0 (nothing) to 1 (all of it, as in a new group). That moves all of them at once,
-    /// at a cost that does not depend on their number.
-    ///
-    /// ```
-    /// # use std::time::Duration;
-    /// # let scheduler = htw::Scheduler::new()?;
-    /// # fn close() {}
-    /// let idle = scheduler.group()?;
-    /// let (least, span) = (Duration::from_secs(10), Duration::from_secs(290));
-    /// scheduler.timer().after(least).span(span).group(&idle).once(|_| close())?.detach();
-    /// idle.set_scale(0.3)?; // memory runs short: 10 s + 0.3 * 290 s
-    /// # Ok::<(), htw::Error>(())
-    /// ```
-    pub fn set_scale(&self, scale: f64) -> Result<(), Error> {
-        Error::check(unsafe { htw_group_set_scale(self.raw(), scale) }).map(drop)
-    }
-
-    /// The scale of the group.
-    pub fn scale(&self) -> f64 {
-        unsafe { htw_group_scale(self.raw()) }
-    }
-
     /// Gives the group a name, for [`Scheduler::dump`](crate::Scheduler::dump), of which 31 bytes count.
     pub fn set_name(&self, name: &str) -> Result<(), Error> {
         let name = c_text(name)?;

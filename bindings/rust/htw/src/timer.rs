@@ -230,11 +230,6 @@ impl<'a> Builder<'a> {
         /// then.
         keep_existing() self => self.spec.keep_existing = true;
 
-        /// How much longer than [`after`](Builder::after) or [`at`](Builder::at) say the timer may wait:
-        /// the scale of its group decides, see [`Group::set_scale`]. It needs a group, and goes without
-        /// slack and period.
-        span(span: Duration) self => self.spec.span_ns = to_ns(span);
-
         /// The group, which must be of the same scheduler.
         group(group: &'a Group) self => self.spec.group = group.raw();
 

@@ -298,17 +298,12 @@ fn group_is_cancelled_paused_and_resumed() {
 }
 
 #[test]
-fn group_has_a_scale_and_a_name() {
+fn group_has_a_name() {
     let scheduler = manual();
     let group = scheduler.group().unwrap();
-    let builder = || scheduler.timer().after(10 * SECOND).span(50 * SECOND);
-    let timer = builder().group(&group).once(|_| ()).unwrap();
-    group.set_scale(0.5).unwrap();
-    assert_eq!((group.scale(), timer.deadline()), (0.5, Some(35 * SECOND)));
-    assert_eq!(group.set_scale(f64::NAN), Err(Error::InvalidArgument));
-    assert_eq!(builder().once(|_| ()).err(), Some(Error::InvalidArgument)); // without a group
+    let _timer = scheduler.timer().after(10 * SECOND).group(&group).once(|_| ()).unwrap();
     group.set_name("tenant").unwrap();
-    assert!(scheduler.dump().unwrap().ends_with("  of 1 group\n         1   0.50  tenant\n"));
+    assert!(scheduler.dump().unwrap().ends_with("  of 1 group\n         1  tenant\n"));
     assert_eq!(group.set_name("a\0b").unwrap_err(), Error::InvalidArgument);
 }
 
