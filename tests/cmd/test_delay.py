@@ -73,13 +73,6 @@ def test_delay_of_200000_lines_through_pipes_is_kept():
     assert "read 200000, bad 0, released 200000, unreleased 0" in err and "early 0" in err
 
 
-def test_delay_over_in_a_file_is_released_between_reads(directory):
-    lines = b"".join(b"20ms %d\n" % n for n in range(100000))
-    path = file_with(directory, "many", lines)
-    got = run("--max-pending", "1000", "--tick", "10us", path)
-    assert got.lines == [b"%d" % n for n in range(100000)], "messages"
-
-
 def test_delay_to_an_instant_is_kept():
     wall = time.time()
     at = b"%.3f" % (wall + 1.0)
@@ -158,13 +151,6 @@ def test_delay_with_null_keeps_binary_messages():
     got = run("--null", "--tick", "1s", data=b"".join(b"0 " + m + b"\0" for m in messages))
     assert (got.status, got.err) == (0, "")
     assert got.out == b"".join(m + b"\0" for m in messages), "messages differ"
-
-
-def test_delay_byte_by_byte_is_the_same():
-    process = start(bufsize=0)
-    for byte in b"0 one\n50ms three\n0 two\n":
-        process.stdin.write(bytes([byte]))
-    assert finish(process).lines == [b"one", b"two", b"three"]
 
 
 # holds: delay-9

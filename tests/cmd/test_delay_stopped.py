@@ -258,18 +258,6 @@ def test_delay_stopped_keeps_instants(directory):
     assert content_of(again) == content_of(rest)
 
 
-# holds: delay-5
-def test_delay_stopped_keeps_instants_of_the_past(directory):
-    """Due, but not written, as the disk is full."""
-    line = b"@1700000000.000000001 %s\n" % (b"y" * 1000000)
-    rest = os.path.join(directory, "rest")
-    path = file_with(directory, "in", line + b"@1969-12-31T23:59:59Z z\n")
-    with open("/dev/full", "wb") as full:
-        got = run("-u", rest, path, stdout=full)
-    assert got.status == 1
-    assert content_of(rest) == line + b"@0.000000000 z\n"
-
-
 def elsewhere_of(err):
     return re.search(r"written to (\S+)$", err, re.M)[1]
 

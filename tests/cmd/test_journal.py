@@ -235,22 +235,6 @@ def test_journal_kick_takes_the_buried_jobs_of_a_queue_first(directory):
     assert change("-q", "", "-n", "2", "kick", journal) == "1"
 
 
-def test_journal_durable_lease_is_shown_until_it_ends(directory):
-    """As a program leaves it that has crashed. The library itself is tested elsewhere."""
-    journal = os.path.join(directory, "journal")
-    job = change("-q", "mail", "put", journal, "+1h", "a")
-    change("move", journal, job, "+2h")
-    alter(journal, "UPDATE moved SET state = 1, attempts = 1; UPDATE queue SET leased = 1, delayed = 0")
-    row, = rows_of(journal, "--state", "leased")
-    assert (row["state"], row["attempts"], queues_of(journal)["mail"]) == ("leased", 1, [0, 0, 1, 0])
-    assert rows_of(journal, "--state", "delayed") == []
-    assert command("journal", "cancel", journal, job).status == 1
-    assert json.loads(change("-J", "release", journal, job)) == {"released": job}
-    row, = rows_of(journal)
-    assert (row["state"], row["attempts"], row["releases"]) == ("ready", 1, 1)
-    change("cancel", journal, job)
-
-
 def test_journal_done_jobs_are_in_a_list_of_their_own(directory):
     journal = os.path.join(directory, "journal")
     jobs = [change("-q", "mail", "--key", text, "put", journal, "+1h", text) for text in "abc"]

@@ -219,15 +219,6 @@ def test_page_takes_jobs(server):
     assert server.get("/queue", queue="p")["ready"] == 1
 
 
-def test_page_tells_what_is_leased(server):
-    wanted = set()
-    for queue in ("k", "l", "m"):
-        server.put(queue, b"x", count=150)
-        wanted |= {server.lease(queue) for _ in range(120 if queue == "l" else 1)}
-    got = server.get("/leases")
-    assert set(got["leased"]) == wanted and len(got["leased"]) == 122 and got["more"] is False
-
-
 def test_page_says_what_was_changed(server):
     jobs = [server.put("n", b"x", delay=3600) for _ in range(3)]
     assert server.post(f"/jobs/{jobs[0]}/kick")[0] == 200 and server.post("/queue/kick", queue="n", count=2)[0] == 200

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import shutil
 import signal
 import socket
 import sqlite3
@@ -11,7 +10,6 @@ import stat
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 from programs import PATIENCE, SERVE, command, content_of, needs, wait_for
@@ -336,16 +334,6 @@ def test_sockets_of_systemd_are_used(directory):
             assert os.path.exists(path), "it is systemd's"
 
 
-def test_sockets_of_systemd_may_come_with_others(directory):
-    with listening(("127.0.0.1", 0)) as tcp:
-        with Served(directory, "--listen", "0", **launched([tcp])) as served:
-            assert len(served.places()) == 2, served.places()
-            assert served.places()[0] == f"127.0.0.1:{tcp.getsockname()[1]}"
-        # Those for another process are not this one's.
-        with Served(directory, "--listen", "0", **launched([tcp], LISTEN_PID=str(os.getpid()))) as served:
-            assert served.places() != [f"127.0.0.1:{tcp.getsockname()[1]}"] and len(served.places()) == 1
-
-
 def test_wrong_sockets_of_systemd_are_refused(directory):
     def refused(status, why, sockets, *options, **variables):
         kwargs = launched(sockets, **variables)
@@ -361,20 +349,6 @@ def test_wrong_sockets_of_systemd_are_refused(directory):
         refused(2, "too many places", [tcp] * 8, *["--listen", "0"])
         for wrong in (silent, datagrams):
             refused(1, "descriptor 4: not a socket that listens", [tcp, wrong])
-
-
-@pytest.mark.skipif(not shutil.which("systemd-socket-activate"), reason="not installed: systemd-socket-activate")
-def test_systemd_socket_activate_starts_it(directory):
-    path, file = os.path.join(directory, "socket"), os.path.join(directory, "jobs")
-    process = subprocess.Popen(["systemd-socket-activate", "-l", path, SERVE, file], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        wait_for(lambda: os.path.exists(path), "a socket")
-        time.sleep(0.1)  # it binds before it listens
-        with Wire(path) as wire:
-            wire.put()
-    finally:
-        process.terminate()
-        assert process.wait(PATIENCE) == 0
 
 
 # ---- the mode of a socket

@@ -206,14 +206,6 @@ def test_top_json_shows_nothing_that_changes_the_terminal(path):
     assert not re.search("[\0-\x08\x0b-\x1f\x7f-\x9f]", run.stdout), run
 
 
-def test_top_shows_a_darker_character_for_each_power_of_four_timers(path):
-    level = {"bucket_ns": 10**9, "buckets": 16, "clock": 0,
-             "timers": [0, 1, 3, 4, 15, 16, 63, 64, 255, 256, 1023, 1024, 10**12, 0, 0, 1]}
-    answer = json.dumps({"format": 1, "wheels": [{"name": "w", "levels": [level]}]}).encode()
-    for options, characters in ([], " ··░░▒▒▓▓████  ·"), (["--ascii"], " ..::++##@@@@  ."):
-        assert f"|{characters}|" in shown_of(path, [answer], *options)
-
-
 def memory_of(path):
     """The exit status of `htw top --once` and the most memory that it had, in MiB."""
     process = subprocess.Popen([HTW + "-top", "--once", "--delay", "100ms", path], stdout=subprocess.DEVNULL,

@@ -2,7 +2,6 @@
 """Thousands of workers that wait at once."""
 import gc
 import itertools
-import random
 import select
 import threading
 import time
@@ -77,23 +76,6 @@ def nothing_is_left(server, jobs=0):
     wait_for(lambda: server.stat("current-connections") == "1", "that the server has noticed that all have gone")
     assert [server.stat(f"current-{what}") for what in ("waiting", "workers", "jobs-reserved")] == ["0"] * 3, "what is left"
     wait_for(lambda: server.stat("current-jobs-ready") == str(jobs), "that all jobs of theirs are ready")
-
-
-@pytest.mark.options(*OPTIONS)
-# holds: serve-10
-def test_serve_first_come_is_first_served_on_each_of_500_tubes(server):
-    with Crowd(server, MANY) as crowd, Wire(server) as other:
-        turn = {}
-        for start in range(0, MANY, TUBES):  # in each round one comes to each tube
-            wires = crowd.wires[start:start + TUBES]
-            crowd.wait_on(wires, lambda number: [tube_name(number)])
-            turn.update({wire: b"%d %d" % (number, start // TUBES) for number, wire in enumerate(wires)})
-        tubes = random.Random(1).sample(range(TUBES), TUBES)
-        jobs = [(tube_name(tube), b"%d %d" % (tube, item)) for tube in tubes for item in range(MANY // TUBES)]
-        put_all(other, jobs)
-        for wire, answer, _ in crowd.answers(MANY):
-            assert answer.split(b"\r\n")[1] == turn[wire], "job of a worker"
-    nothing_is_left(server, MANY)
 
 
 @pytest.mark.options(*OPTIONS)

@@ -271,29 +271,6 @@ def test_serve_unfinished_commands_are_limited_altogether(server):
     note(server, f"{put} of 40 puts were finished")
 
 
-@pytest.mark.options("--max-output", "64M")
-# holds: serve-8
-def test_serve_a_client_that_reads_late_gets_all(server):
-    with Wire(server) as wire, Wire(server, receive_buffer=4096) as late:
-        bodies = [bytes([65 + number]) * 65535 for number in range(26)]
-        jobs = [wire.put(body) for body in bodies]
-        late.send(b"".join(b"peek %d\r\n" % job for job in jobs * 10) + b"list-tube-used\r\n")
-        wait_for(lambda: server.stat("cmd-peek") == "260", "that all are executed")
-        sleeps(server)
-        for job, body in zip(jobs * 10, bodies * 10):
-            assert late.answer() == b"FOUND %d 65535\r\n" % job + body, "the body has changed"
-        assert late.answer() == b"USING default"
-
-
-@pytest.mark.options("--max-job-size", "10")
-# holds: serve-7
-def test_serve_a_body_above_the_limit_is_read_and_thrown_away(server):
-    with Wire(server) as wire:
-        assert wire.ask("put 0 0 60 11", b"x" * 11) == b"JOB_TOO_BIG"
-        wire.put(b"x" * 10)
-        assert wire.stat("stats", "max-job-size") == "10"
-
-
 WATCHED = 10000
 
 

@@ -32,14 +32,6 @@ def test_serve_clients_that_wait_are_answered_when_it_ends(server):
         wire.close()
 
 
-def test_serve_sigint_ends_it_as_well(server):
-    with Wire(server) as wire:
-        wire.send(b"reserve\r\n")
-        server.wait_until_waiting(1)
-        stop(server, signal.SIGINT)
-        assert wire.until_closed() == b"TIMED_OUT\r\n"
-
-
 # holds: serve-11
 def test_serve_what_is_to_be_done_later_does_not_hold_it_up(server):
     with Wire(server) as wire, Wire(server) as other:
