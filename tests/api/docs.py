@@ -3,7 +3,7 @@
 """What the documents say of the tree is so: the programs that the README shows stand in examples/
 (which are built and run), the page of the examples lists each, and calls that it makes, links lead somewhere, the C++ that
 docs/cpp.md shows is in its tests, what the documents call by name is declared, each promise of
-docs/guarantees.md has a test, sizes are those that the tests of the purgatory assert, htw_strerror() knows each error that
+docs/guarantees.md has a test, sizes are those that src/purgatory/shard.h asserts, htw_strerror() knows each error that
 the library names, and the plots of docs/pictures show the recorded figures.
 
 usage: docs.py ROOT
@@ -81,7 +81,7 @@ if not promises or len(promises) != len(set(promises)):
     errors.append("docs/guarantees.md has no promises, or one twice")
 
 # Where the size of a struct is said, and how.
-sizes = dict(re.findall(r"assert_int_equal\(sizeof\(struct (\w+)\), (\d+)\)", (root / "tests/unit/purgatory/test_keys.c").read_text()))
+sizes = dict(re.findall(r"sizeof\(struct (\w+)\) == (\d+)", (root / "src/purgatory/shard.h").read_text()))
 for name, sentence, what in [
         ("include/htw/purgatory.h", r"or touched\. (\d+) bytes with 64-bit pointers", "htw_request"),
         ("docs/purgatory.md", r"six keys takes (\d+) bytes in your struct", "htw_request"),

@@ -3,16 +3,16 @@
  * model_purgatory.c - random histories of a purgatory, compared after each step with an oracle that
  * keeps no lists but checks all requests every time. For its arguments see arguments.h.
  *
- * Some hooks end other requests, or their own. Some histories have no hook `try_complete` or `release`, refuse memory, or
- * have a scheduler that holds one timer, or that is stopped before the end.
+ * Some hooks end other requests, or their own. Some histories have no hook `try_complete` or `release`, use one key, refuse
+ * memory (to what ends requests, always), or have a scheduler that holds one timer, or that is stopped before the end.
  *
  * There is one thread, and a manual clock, or the clocks of the kernel, which the model replaces; at times a clock is
  * set, forward or back, or the machine sleeps. Which hooks are called, for which request,
  * with which reason, and in which order, is known before each step, except for the order of those
  * that expire or are closed in one step.
  */
-/* holds: purgatory-1, purgatory-5, purgatory-7, purgatory-9, purgatory-9a, purgatory-11, purgatory-12, purgatory-13, purgatory-15,
-   purgatory-16, purgatory-17, purgatory-18, purgatory-19, purgatory-20, purgatory-21 */
+/* holds: purgatory-1, purgatory-5, purgatory-7, purgatory-8, purgatory-9, purgatory-9a, purgatory-10, purgatory-11, purgatory-12,
+   purgatory-13, purgatory-15, purgatory-16, purgatory-17, purgatory-18, purgatory-19, purgatory-20, purgatory-21 */
 #include "arguments.h"
 #include "purgatory_oracle.h"
 
@@ -22,9 +22,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS_A_HISTORY = 1500 };
+enum { STEPS_A_HISTORY = 1500, KEYS_MAX = 300, KEY_BYTES_MAX = 241 };
 
 /* ---- steps */
+
+static void refuse_all_memory(void) {
+    failing_allocator_fail(&model.memory, 1, true);
+    failing_allocator_fail(&model.scheduler_memory, 1, true);
+}
+
+static void give_memory(void) {
+    failing_allocator_relent(&model.memory);
+    failing_allocator_relent(&model.scheduler_memory);
+}
 
 static uint64_t below(uint64_t bound) {
     return random_below(&model.source, bound);
@@ -36,6 +46,10 @@ static struct waiter *any_waiter(bool pending) {
         if (model.waiters[(from + i) % WAITERS].pending == pending)
             return &model.waiters[(from + i) % WAITERS];
     return NULL;
+}
+
+static unsigned any_key(void) {
+    return (unsigned)below(model.key_count);
 }
 
 static int64_t any_timeout(void) {
@@ -53,7 +67,7 @@ static int64_t any_timeout(void) {
 
 /* One that is taken away later counts as one that runs, and can be set again. */
 static void set_deadline(struct waiter *w, int64_t timeout_ns) {
-    int64_t now_ns = model_now_ns();
+    int64_t now_ns = model.call_ns;
     w->deadline_ns = timeout_ns == HTW_NEVER_NS ? HTW_NEVER_NS - 1
                      : timeout_ns > 0           ? now_ns + timeout_ns
                                                 : now_ns;
@@ -82,9 +96,11 @@ static struct waiter *prepare(int64_t *ret_timeout_ns) {
     return w;
 }
 
-/* Why a submission may be refused. */
+/* Why a submission may be refused. One to a threshold without a timeout needs no memory. */
 static bool may_refuse(const struct waiter *w, int result) {
-    return (result == -ENOMEM && model.refusing) || (result == -ESHUTDOWN && model.is_stopped) ||
+    bool needs_none = w->threshold >= 0 && w->deadline_ns == HTW_NEVER_NS;
+    return (result == -ENOMEM && model.refusing && !needs_none) ||
+           (result == -ESHUTDOWN && model.is_stopped) ||
            (result == -EAGAIN && model.stranger != 0 && w->deadline_ns != HTW_NEVER_NS);
 }
 
@@ -100,8 +116,7 @@ static unsigned asks_of(const struct waiter *w) {
 
 /* With what both kinds of submission end. */
 static void conclude(struct waiter *w, int result, bool is_done) {
-    failing_allocator_relent(&model.memory);
-    failing_allocator_relent(&model.scheduler_memory);
+    give_memory();
     for (unsigned asks = asks_of(w); asks > 0 && !is_done; asks--)
         is_done = expect_ask(w);
     bool is_finished = is_done || w->marked >= 0;
@@ -113,27 +128,34 @@ static void conclude(struct waiter *w, int result, bool is_done) {
     w->pending = true;
     w->arrival = ++model.arrivals;
     w->is_measured = is_measured && !is_finished;
-    w->since_ns = is_done ? -1 : model_now_ns();
+    w->since_ns = is_done ? -1 : model.call_ns;
     if (is_finished)
         expect_end(w, is_done ? HTW_REASON_COMPLETED : (enum htw_reason)w->marked, false);
 }
 
 static void step_submit(void) {
-    struct htw_key keys[8];
+    static struct htw_key keys[KEYS_MAX];
+    static unsigned char bytes[KEYS_MAX][KEY_BYTES_MAX];
     int64_t timeout_ns;
     struct waiter *w = prepare(&timeout_ns);
     if (w == NULL)
         return;
     size_t count = 1 + (size_t)below(below(4) == 0 ? 8 : 3);
+    if (below(100) == 0)
+        count = KEYS_MAX;
     memset(w->on_key, 0, sizeof(w->on_key));
     w->threshold = -1;
     for (size_t i = 0; i < count; i++) {
-        size_t key = (size_t)below(KEYS);
+        unsigned key = any_key();
         w->on_key[key] = true;
-        keys[i] = (struct htw_key) { model.names[key], strlen(model.names[key]) };
+        keys[i] = (struct htw_key) { bytes[i], model.keys[key].size };
+        if (keys[i].size > 0)
+            memcpy(bytes[i], model.keys[key].bytes, keys[i].size);
     }
     int result = htw_purgatory_try_complete_else_watch(model.purgatory, &w->request, keys, count,
                                                        timeout_ns);
+    memset(keys, 0xff, sizeof(keys[0]) * count); /* they were copied */
+    memset(bytes, 0xff, sizeof(bytes[0]) * count);
     conclude(w, result, false);
 }
 
@@ -166,10 +188,9 @@ static int64_t expect_ends(size_t which, uint64_t value, enum htw_reason reason,
 /* One that waits cannot be submitted, on a key or a threshold. */
 static void step_busy(void) {
     struct waiter *w = any_waiter(true);
-    struct htw_key key = { model.names[0], strlen(model.names[0]) };
     if (w == NULL)
         return;
-    REQUIRE(htw_purgatory_try_complete_else_watch(model.purgatory, &w->request, &key, 1,
+    REQUIRE(htw_purgatory_try_complete_else_watch(model.purgatory, &w->request, model.keys, 1,
                                                   any_timeout()) == -EBUSY);
     REQUIRE(htw_threshold_await(model.thresholds[0], &w->request, 0, any_timeout()) == -EBUSY);
 }
@@ -210,24 +231,25 @@ static void step_end_all(void) {
 }
 
 static void step_check(void) {
-    unsigned key = (unsigned)below(KEYS);
-    const char *name = model.names[key];
+    unsigned key = any_key();
+    const struct htw_key *name = &model.keys[key];
     uint64_t max = below(5);
     if (below(2) == 0) {
         int64_t ended = expect_check(key, UINT64_MAX);
-        REQUIRE(htw_purgatory_check(model.purgatory, name, strlen(name)) == ended);
+        REQUIRE(htw_purgatory_check(model.purgatory, name->bytes, name->size) == ended);
     } else {
         int64_t ended = expect_check(key, max);
-        REQUIRE(htw_purgatory_check_at_most(model.purgatory, name, strlen(name), max) == ended);
+        REQUIRE(htw_purgatory_check_at_most(model.purgatory, name->bytes, name->size, max) ==
+                ended);
     }
 }
 
 static void step_count_key(void) {
-    unsigned key = (unsigned)below(KEYS);
+    unsigned key = any_key();
     int64_t count = 0;
     for (const struct waiter *w = NULL; (w = next_on_key(key, w != NULL ? w->arrival : 0)) != NULL;)
         count++;
-    REQUIRE(htw_purgatory_count_key(model.purgatory, model.names[key], strlen(model.names[key])) ==
+    REQUIRE(htw_purgatory_count_key(model.purgatory, model.keys[key].bytes, model.keys[key].size) ==
             count);
 }
 
@@ -238,8 +260,8 @@ static void step_ready(void) {
 }
 
 static void step_cancel_key(void) {
-    unsigned key = (unsigned)below(KEYS);
-    const char *name = model.names[key];
+    unsigned key = any_key();
+    const struct htw_key *name = &model.keys[key];
     bool visited = below(2) == 0;
     int64_t ended = 0;
     uint64_t arrival = 0;
@@ -247,7 +269,7 @@ static void step_cancel_key(void) {
         arrival = w->arrival;
         expect_end(w, HTW_REASON_CANCELLED, visited);
     }
-    REQUIRE(htw_purgatory_cancel_key(model.purgatory, name, strlen(name),
+    REQUIRE(htw_purgatory_cancel_key(model.purgatory, name->bytes, name->size,
                                      visited ? model_visit : NULL, NULL) == ended);
 }
 
@@ -271,8 +293,7 @@ static void step_set_timeout(void) {
         failing_allocator_fail(below(2) == 0 ? &model.scheduler_memory : &model.memory,
                                1 + (size_t)below(4), below(2) == 0);
     int result = htw_request_set_timeout(model.purgatory, &w->request, timeout_ns);
-    failing_allocator_relent(&model.memory);
-    failing_allocator_relent(&model.scheduler_memory);
+    give_memory();
     if (result == -ENOMEM && model.refusing && runs)
         return;
     REQUIRE(result == (!runs ? -ENOENT : model.is_stopped ? -ESHUTDOWN : 0));
@@ -365,10 +386,10 @@ static void step_stranger(void) {
 }
 
 static void step_check_later(void) {
-    unsigned key = (unsigned)below(KEYS);
-    const char *name = model.names[key];
+    unsigned key = any_key();
+    const struct htw_key *name = &model.keys[key];
     if (model.is_stopped) {
-        REQUIRE(htw_purgatory_check_later(model.purgatory, name, strlen(name)) ==
+        REQUIRE(htw_purgatory_check_later(model.purgatory, name->bytes, name->size) ==
                 (next_on_key(key, 0) == NULL ? 0 : -ESHUTDOWN));
         return;
     }
@@ -378,7 +399,7 @@ static void step_check_later(void) {
     int result = 0;
     model.is_steady = true; /* a deferred check follows the clock of the scheduler */
     for (uint64_t times = 1 + below(3); times > 0; times--)
-        result = htw_purgatory_check_later(model.purgatory, name, strlen(name));
+        result = htw_purgatory_check_later(model.purgatory, name->bytes, name->size);
     failing_allocator_relent(&model.memory);
     REQUIRE(result == 0 || (result == -ENOMEM && model.refusing) ||
             (result == -EAGAIN && model.is_limited && htw_pending(model.scheduler) == 1));
@@ -393,23 +414,25 @@ static const struct {
     const char *name;
     void (*run)(void);
     unsigned weight;
-} steps[] = { { "submit", step_submit, 36 },
-              { "await", step_await, 11 },
-              { "threshold_advance", step_advance_threshold, 6 },
-              { "threshold_lower", step_lower, 2 },
-              { "threshold_end_all", step_end_all, 1 },
-              { "busy", step_busy, 1 },
-              { "check", step_check, 10 },
-              { "count_key", step_count_key, 1 },
-              { "ready", step_ready, 6 },
-              { "cancel_key", step_cancel_key, 2 },
-              { "complete or cancel", step_end_one, 7 },
-              { "set_timeout", step_set_timeout, 2 },
-              { "advance", step_advance, 7 },
-              { "suspend", step_suspend, 1 },
-              { "set the clock", step_clock, 2 },
-              { "stranger", step_stranger, 1 },
-              { "check_later", step_check_later, 4 } };
+    bool needs_none; /* of memory */
+    bool may_stop;   /* it sets a timeout, and calls no hook before */
+} steps[] = { { "submit", step_submit, 36, false, false },
+              { "await", step_await, 11, false, true },
+              { "threshold_advance", step_advance_threshold, 6, true, false },
+              { "threshold_lower", step_lower, 2, true, false },
+              { "threshold_end_all", step_end_all, 1, true, false },
+              { "busy", step_busy, 1, true, false },
+              { "check", step_check, 10, true, false },
+              { "count_key", step_count_key, 1, true, false },
+              { "ready", step_ready, 6, true, false },
+              { "cancel_key", step_cancel_key, 2, true, false },
+              { "complete or cancel", step_end_one, 7, true, false },
+              { "set_timeout", step_set_timeout, 2, false, true },
+              { "advance", step_advance, 7, false, false },
+              { "suspend", step_suspend, 1, false, false },
+              { "set the clock", step_clock, 2, false, false },
+              { "stranger", step_stranger, 1, false, false },
+              { "check_later", step_check_later, 4, false, false } };
 
 /* Then requests still end, and none begins to wait. */
 static void stop_scheduler(void) {
@@ -426,6 +449,18 @@ static const enum htw_clock clocks[] = {
     HTW_CLOCK_BOOTTIME,
 #endif
 };
+
+/* Keys that differ in nothing but their size or their last byte. The first one is empty. */
+static void name_keys(void) {
+    static const size_t sizes[KEYS / 2] = { 1, 2, 7, 8, 15, 16, 17, 32, 240, KEY_BYTES_MAX };
+    static unsigned char bytes[KEYS][KEY_BYTES_MAX];
+    for (unsigned i = 0; i < KEYS; i++) {
+        size_t size = sizes[i / 2];
+        bytes[i][size - 1] = i % 2;
+        model.keys[i] = (struct htw_key) { bytes[i], size };
+    }
+    model.keys[0] = (struct htw_key) { NULL, 0 };
+}
 
 static void begin(void) {
     struct htw_scheduler_options scheduler_options = HTW_SCHEDULER_OPTIONS_INIT;
@@ -457,9 +492,8 @@ static void begin(void) {
         model.values[i] = below(2) == 0 ? below(100) : random_magnitude(&model.source);
         REQUIRE(htw_threshold_create(model.purgatory, model.values[i], &model.thresholds[i]) == 0);
     }
-    for (unsigned i = 0; i < KEYS; i++)
-        snprintf(model.names[i], sizeof(model.names[i]),
-                 i % 3 == 0 ? "a key of some length, number %u" : "%u", i);
+    name_keys();
+    model.key_count = below(4) == 0 ? 1 : KEYS;
     memset(model.waiters, 0, sizeof(model.waiters));
     for (unsigned i = 0; i < WAITERS; i++)
         model.waiters[i].number = i;
@@ -488,7 +522,7 @@ static void expect_shut(void) {
     REQUIRE(htw_threshold_create(model.purgatory, 0, &threshold) == -ESHUTDOWN);
     REQUIRE(htw_purgatory_close(model.purgatory, model_visit, NULL) == 0);
     for (unsigned i = 0; i < KEYS; i++)
-        REQUIRE(htw_purgatory_check(model.purgatory, model.names[i], strlen(model.names[i])) == 0);
+        REQUIRE(htw_purgatory_check(model.purgatory, model.keys[i].bytes, model.keys[i].size) == 0);
     compare_events(true);
 }
 
@@ -508,8 +542,11 @@ static void end(void) {
     bool closes = below(2) == 0;
     model.doing = closes ? "close" : "destroy";
     int64_t ended = expect_all_closed(closes);
+    if (model.refusing)
+        refuse_all_memory();
     if (closes) {
         REQUIRE(htw_purgatory_close(model.purgatory, model_visit, NULL) == ended);
+        give_memory();
         compare_events(false);
         compare_stats();
         expect_shut();
@@ -548,7 +585,14 @@ static void run_history(uint64_t count, bool trace) {
         model.doing = steps[which].name;
         if (trace)
             printf("%" PRIu64 ": %s\n", model.step, model.doing);
+        if (model.refusing && steps[which].needs_none)
+            refuse_all_memory();
+        model.call_ns = model_now_ns();
+        model.wall_was_read = model.monotonic_was_read = false;
+        model.may_stop = steps[which].may_stop;
         steps[which].run();
+        model.may_stop = false;
+        give_memory();
         compare_events(true);
         if (model.is_torn && !model.is_stopped)
             wake_up();

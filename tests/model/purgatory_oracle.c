@@ -41,14 +41,31 @@ uint32_t __wrap_htw__cpu_count(uint32_t max) {
     return 1;
 }
 
-/* At times the wall clock is set between a reading of it and the next of the monotonic one. */
+/* Whether a clock is set now, or the thread is stopped. */
+static bool is_to_tear(bool other_was_read) {
+    return other_was_read && !model.is_steady && !model.is_torn && random_one_in(&model.tears, model.may_stop ? 8 : 50);
+}
+
+static void set_wall_clock(void) {
+    model.wall_ns += random_one_in(&model.tears, 2) ? HTW_HOUR : -HTW_HOUR;
+    model.is_torn = true;
+}
+
+/* By whole ticks. */
+static void stop_thread(void) {
+    int64_t stop_ns = (int64_t)random_below(&model.tears, 20) * TICK_NS;
+    model.monotonic_ns += stop_ns;
+    model.boottime_ns += stop_ns;
+    model.wall_ns += stop_ns;
+    model.is_torn = true;
+}
+
+/* At times the wall clock is set between a reading of it and the next of the monotonic one, or the thread is stopped there. */
 int64_t __wrap_htw__clock_monotonic_ns(void) {
-    if (model.wall_was_read && !model.is_steady && !model.is_torn &&
-        random_one_in(&model.tears, 50)) {
-        model.wall_ns += random_one_in(&model.tears, 2) ? 3600 * HTW_SECOND : -3600 * HTW_SECOND;
-        model.is_torn = true;
-    }
+    if (is_to_tear(model.wall_was_read))
+        model.may_stop ? stop_thread() : set_wall_clock();
     model.wall_was_read = false;
+    model.monotonic_was_read = true;
     return model.monotonic_ns;
 }
 
@@ -58,6 +75,9 @@ int64_t __wrap_htw__clock_boottime_ns(void) {
 }
 
 int64_t __wrap_htw__clock_realtime_ns(void) {
+    if (model.may_stop && is_to_tear(model.monotonic_was_read))
+        stop_thread();
+    model.monotonic_was_read = false;
     model.wall_was_read = true;
     return model.wall_ns;
 }
@@ -168,7 +188,7 @@ void model_visit(void *context, struct htw_request *request) {
 /* 16 of those that begin to wait in a millisecond are measured. After that, of those without a timeout only each 16th looks
    at the clock, and sees the next millisecond. What memory refuses may not come that far. */
 bool expect_begin(bool is_timed) {
-    int64_t now_ms = model_now_ns() / HTW_MILLISECOND;
+    int64_t now_ms = model.call_ns / HTW_MILLISECOND;
     bool looks = is_timed || model.begun < 16 || model.begun % 16 == 0;
     if (looks && now_ms != model.begun_ms) {
         model.begun_ms = now_ms;

@@ -58,7 +58,8 @@ extern struct model {
     struct htw_threshold *thresholds[THRESHOLDS];
     uint64_t values[THRESHOLDS];
     struct waiter waiters[WAITERS];
-    char names[KEYS][40];
+    struct htw_key keys[KEYS];
+    unsigned key_count; /* of these are used */
     struct events seen, expected;
     uint64_t arrivals;
     uint64_t initial_bytes;
@@ -71,8 +72,10 @@ extern struct model {
     enum htw_clock clock; /* the scheduler's */
     bool by_kernel;       /* and that is not manual */
     int64_t monotonic_ns, boottime_ns, wall_ns; /* what the kernel's clocks show */
-    bool wall_was_read, is_torn;                /* the wall clock was set inside a call, ... */
-    bool is_steady;                             /* ... which may not be */
+    int64_t call_ns;                            /* when the step began */
+    bool wall_was_read, monotonic_was_read,
+        is_torn;              /* a clock was set inside a call, or its thread was stopped, ... */
+    bool is_steady, may_stop; /* ... where the one may not be, and the other may */
     struct random_source tears;
     const char *doing;
     struct htw_purgatory_stats counted;

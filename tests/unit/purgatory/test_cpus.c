@@ -7,8 +7,7 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <semaphore.h>
-#include <time.h>
+#include <pthread.h>
 
 /* ------------------------------------------------------------------ an executor that drops */
 
@@ -113,63 +112,80 @@ PURGATORY_TEST(purgatory_request_with_timeout_zero_may_be_submitted_again_ten_th
 
 /* ------------------------------------------------------------------ hooks that take long */
 
-struct slow {
-    struct htw_request requests[8];
-    _Atomic unsigned started;
-    sem_t all_started, ended;
-    _Atomic bool timed_out;
-};
+/* The kernel's clock (-Wl,--wrap), by which an embedded scheduler goes; its executor holds tasks for the test. */
+static int64_t monotonic_ns = CASE_START_NS;
 
-/* Each waits until all others have begun: they need as many workers. */
-static void meet(void *context, struct htw_request *request, enum htw_reason reason) {
-    (void)request;
-    (void)reason;
-    struct slow *slow = context;
-    struct timespec limit;
-    clock_gettime(CLOCK_REALTIME, &limit);
-    limit.tv_sec += 30;
-    if (++slow->started == 8)
-        for (int i = 0; i < 8; i++)
-            sem_post(&slow->all_started);
-    if (sem_timedwait(&slow->all_started, &limit) != 0)
-        slow->timed_out = true;
-    sem_post(&slow->ended);
+int64_t __wrap_htw__clock_monotonic_ns(void);
+int64_t __wrap_htw__clock_monotonic_ns(void) {
+    return monotonic_ns;
 }
 
-static void check_slow_hooks(enum htw_clock clock) {
-    static struct slow slow;
-    slow = (struct slow) { .started = 0 };
-    struct htw_scheduler_options scheduler_options = HTW_SCHEDULER_OPTIONS_INIT;
-    struct htw_purgatory_options options = HTW_PURGATORY_OPTIONS_INIT;
-    struct htw_scheduler *scheduler;
-    struct htw_purgatory *purgatory;
-    struct htw_key key = { "k", 1 };
-    scheduler_options.workers = 8;
-    scheduler_options.clock = clock;
-    options.on_complete = meet;
-    options.context = &slow;
-    sem_init(&slow.all_started, 0, 0);
-    sem_init(&slow.ended, 0, 0);
-    assert_int_equal(htw_scheduler_create(&scheduler, &scheduler_options), 0);
-    assert_int_equal(htw_purgatory_create(&purgatory, scheduler, &options), 0);
-    for (int i = 0; i < 8; i++)
-        assert_int_equal(
-            htw_purgatory_try_complete_else_watch(purgatory, &slow.requests[i], &key, 1, HTW_HOUR),
-            HTW_WATCHED);
-    /* Only now, when this thread owns no request any more, so that its hook cannot run here. */
-    for (int i = 0; i < 8; i++)
-        assert_int_equal(htw_request_set_timeout(purgatory, &slow.requests[i], 20 * MS), 0);
-    for (int i = 0; i < 8; i++)
-        sem_wait(&slow.ended);
-    assert_false(slow.timed_out);
-    assert_int_equal(htw_purgatory_destroy(purgatory), 0);
-    assert_int_equal(htw_scheduler_destroy(scheduler), 0);
+static struct {
+    struct htw_task *tasks[8];
+    size_t count;
+} held;
+
+static void hold(void *context, struct htw_task *const *tasks, size_t count) {
+    (void)context;
+    for (size_t i = 0; i < count; i++)
+        held.tasks[held.count++] = tasks[i];
 }
 
-/* By each of the kernel's clocks. */
-/* holds: purgatory-9 */
-UNIT_TEST(purgatory_slow_hook_delays_no_other_timeout) {
-    for (int clock = HTW_CLOCK_MONOTONIC; clock <= HTW_CLOCK_REALTIME; clock++)
-        if (clock != HTW_CLOCK_BOOTTIME || HAS_BOOTTIME)
-            check_slow_hooks((enum htw_clock)clock);
+/* What is due, and what that makes due. */
+static void *work(void *scheduler) {
+    do
+        (void)htw_scheduler_process(scheduler, 0, NULL);
+    while (htw_scheduler_next(scheduler) <= monotonic_ns);
+    while (held.count > 0)
+        htw_task_run(held.tasks[--held.count]);
+    return NULL;
+}
+
+static unsigned hooks; /* that run */
+static bool is_refused, third_ended_inside;
+
+/* Another worker does what is due while this one is in a hook: first the other request's, whose time has come, and in that the
+   third one's. */
+static void let_another_work(struct waiter *self) {
+    pthread_t thread;
+    if (++hooks == 2)
+        monotonic_ns += MS;
+    if (is_refused)
+        failing_allocator_fail(&self->test->scheduler_memory, 1, true);
+    if (pthread_create(&thread, NULL, work, self->test->scheduler) == 0)
+        pthread_join(thread, NULL);
+    failing_allocator_relent(&self->test->scheduler_memory);
+    third_ended_inside = self->test->waiters[2].ended;
+}
+
+static void run_two_hooks(struct purgatory_case *test) {
+    struct waiter *a = watch_each(test, "ab", MS, "k");
+    watch_each(test, "c", 2 * MS, "k");
+    a[0].on_ended = a[1].on_ended = let_another_work;
+    hooks = 0;
+    monotonic_ns += MS;
+    work(test->scheduler);
+    assert_int_equal(hooks, 2);
+    assert_int_equal(third_ended_inside, !is_refused);
+    assert_int_equal(a[2].ended, 1);
+}
+
+/* Two hooks run, and neither of the alarms can ring: for the third request the hook of the first waits. If the scheduler has no
+   memory for another alarm, it expires when both are over. */
+/* holds: purgatory-9, purgatory-9b */
+UNIT_TEST(purgatory_timeout_expires_while_two_hooks_run) {
+    struct purgatory_case test;
+    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
+    const struct htw_executor executor = { hold, NULL };
+    options.clock = HTW_CLOCK_MONOTONIC;
+    options.embedded = true;
+    options.executor = &executor;
+    for (unsigned i = 0; i < 2; i++) {
+        purgatory_case_begin(&test, &options, NULL);
+        is_refused = i == 1;
+        run_two_hooks(&test);
+        if (!is_refused) /* and again */
+            run_two_hooks(&test);
+        purgatory_case_end(&test);
+    }
 }

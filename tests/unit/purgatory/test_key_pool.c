@@ -4,8 +4,6 @@
 #include "../../support/failing_allocator.h"
 #include "../unit.h"
 
-#include <string.h>
-
 #define SLOTS 1000
 
 static struct failing_allocator memory;
@@ -16,11 +14,9 @@ static struct {
     uint8_t number;
 } held[SLOTS];
 
-/* Each slot is filled with its index. */
 static void allocate(int i) {
     held[i].slot = htw__key_pool_allocate(&pool, &held[i].number);
     assert_non_null(held[i].slot);
-    memset(held[i].slot, (unsigned char)i, HTW__SLOT_BYTES);
 }
 
 static void allocate_first(int count) {
@@ -43,17 +39,6 @@ static void tear_down(void) {
     assert_int_equal(memory.live_blocks, 0);
     assert_null(memory.error);
     failing_allocator_fini(&memory);
-}
-
-UNIT_TEST_BETWEEN(set_up, tear_down, key_pool_slots_are_aligned_and_apart) {
-    allocate_first(SLOTS);
-    for (int i = 0; i < SLOTS; i++) {
-        if (HTW__SLOT_BYTES == HTW__CACHE_LINE)
-            assert_int_equal((uintptr_t)held[i].slot % HTW__SLOT_BYTES, 0);
-        for (unsigned byte = 0; byte < HTW__SLOT_BYTES; byte++)
-            assert_int_equal((unsigned char)held[i].slot[byte], (unsigned char)i);
-        release(i);
-    }
 }
 
 UNIT_TEST_BETWEEN(set_up, tear_down, key_pool_with_free_slots_does_not_grow) {

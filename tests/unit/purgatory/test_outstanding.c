@@ -10,34 +10,10 @@
 
 static struct {
     struct htw__outstanding outstanding;
-    struct htw_scheduler *scheduler;
-    struct htw_group *group;
     unsigned naps, removed_at; /* the nap in which the last reference is removed */
     long longest_ns;
-    bool schedules, cancels; /* in the first nap: a timer, or the thread that naps */
+    bool cancels; /* in the first nap: the thread that naps */
 } scene;
-
-static unsigned released;
-
-static void run(void *arg, const struct htw_expiration *expiration) {
-    (void)arg;
-    (void)expiration;
-}
-
-static void remove_one(void *arg) {
-    released++;
-    htw__outstanding_remove(arg);
-}
-
-static void schedule_one(void) {
-    struct htw_spec spec = HTW_SPEC_INIT;
-    spec.callback = run;
-    spec.arg = &scene.outstanding;
-    spec.when_ns = HTW_SECOND;
-    spec.group = scene.group;
-    spec.release = remove_one;
-    assert_int_equal(htw_schedule_spec(scene.scheduler, &spec, NULL, NULL), 0);
-}
 
 /* Only the wait sleeps in this program. */
 int __wrap_nanosleep(const struct timespec *request, struct timespec *rest);
@@ -50,15 +26,12 @@ int __wrap_nanosleep(const struct timespec *request, struct timespec *rest) {
         pthread_cancel(pthread_self());
         pthread_testcancel();
     }
-    if (scene.schedules && scene.naps == 1)
-        schedule_one();
     if (scene.naps == scene.removed_at)
         htw__outstanding_remove(&scene.outstanding);
     return 0;
 }
 
 static void begin(unsigned removed_at) {
-    released = 0;
     memset(&scene, 0, sizeof(scene));
     scene.removed_at = removed_at;
 }
@@ -82,25 +55,6 @@ UNIT_TEST(outstanding_wait_sleeps_longer_each_time_up_to_a_limit) {
     htw__outstanding_wait(&scene.outstanding, NULL);
     assert_int_equal(scene.naps, 100);
     assert_in_range(scene.longest_ns, HTW_MILLISECOND, 10 * HTW_MILLISECOND);
-}
-
-/* A thread was counted before the close, stopped, and schedules its timer while destroy waits. */
-/* holds: purgatory-12 */
-UNIT_TEST(outstanding_timer_scheduled_during_the_wait_is_cancelled) {
-    begin(0);
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    options.embedded = true;
-    options.shards = 1;
-    assert_int_equal(htw_scheduler_create(&scene.scheduler, &options), 0);
-    assert_int_equal(htw_group_create(scene.scheduler, &scene.group), 0);
-    scene.schedules = true;
-    assert_true(htw__outstanding_add(&scene.outstanding));
-    htw__outstanding_close(&scene.outstanding);
-    htw__outstanding_wait(&scene.outstanding, scene.group);
-    assert_int_equal(scene.naps, 1);
-    assert_int_equal(released, 1);
-    htw_group_destroy(scene.group);
-    assert_int_equal(htw_scheduler_destroy(scene.scheduler), 0);
 }
 
 static void *wait_and_be_cancelled(void *waited) {

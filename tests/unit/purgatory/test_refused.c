@@ -169,37 +169,3 @@ PURGATORY_TEST(purgatory_create_refused_memory_leaves_nothing) {
     check_create(test, false);
     check_create(test, true);
 }
-
-/* Ends need none: not of many requests on many keys, and not of the purgatory. */
-/* holds: purgatory-18 */
-THRESHOLD_TEST(purgatory_ends_all_without_memory) {
-    static struct htw_key keys[300];
-    static char names[300][30];
-    for (unsigned i = 0; i < 300; i++)
-        keys[i] = (struct htw_key) { names[i],
-                                     (size_t)sprintf(names[i], "a key that is not short, %u", i) };
-    for (char name = 'a'; name <= 'j'; name++)
-        assert_int_equal(
-            waiter_submit_keys(purgatory_case_waiter(test, name), MS, keys, name < 'd' ? 300 : 3),
-            HTW_WATCHED);
-    assert_int_equal(htw_purgatory_check_later(test->purgatory, names[0], keys[0].size), 0);
-    failing_allocator_fail(&test->memory, 1, true);
-    failing_allocator_fail(&test->scheduler_memory, 1, true);
-    for (char name = 'k'; name <= 'p'; name++)
-        assert_int_equal(waiter_await(purgatory_case_waiter(test, name),
-                                      UINT64_C(1) << (name - 'a'), HTW_NEVER_NS),
-                         HTW_WATCHED);
-    assert_int_equal(htw_threshold_lower(test->threshold, 0), 0);
-    assert_int_equal(advance_to(test, UINT64_C(1) << 12), 3);
-    assert_int_equal(htw_threshold_end_all(test->threshold, HTW_REASON_CANCELLED, NULL, NULL), 3);
-    assert_true(complete(&test->waiters[0]));
-    assert_true(cancel(&test->waiters[4]));
-    purgatory_case_advance(test, 0);
-    test->waiters[5].ready = true;
-    assert_int_equal(htw_purgatory_check(test->purgatory, names[1], keys[1].size), 1);
-    assert_int_equal(
-        htw_purgatory_cancel_key(test->purgatory, names[299], keys[299].size, waiter_visit, test),
-        2);
-    purgatory_case_advance(test, MS);
-    assert_waiting(test, 0, 0, 0, 0);
-}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_requests.c - the life of a request, told by examples: when it is asked, in which order, and what is true in its
- * hooks. tests/model/model_purgatory.c has random histories of the same, test_chaos.c hooks that do anything.
+ * hooks. tests/model/model_purgatory.c has random histories of the same; in tests/stage/requests.c hooks do anything.
  */
 #include "../../support/purgatory_case.h"
 

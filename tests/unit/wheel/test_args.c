@@ -40,15 +40,6 @@ UNIT_TEST(wheel_options_out_of_range_are_refused) {
     assert_null(htw_wheel_options_invalid(NULL));
 }
 
-UNIT_TEST(wheel_size_of_every_power_of_two_in_range_is_accepted) {
-    for (uint32_t size = HTW_WHEEL_SIZE_MIN; size <= HTW_WHEEL_SIZE_MAX; size *= 2) {
-        struct fixture f;
-        fixture_open(&f, size, 0, false, 0);
-        assert_int_equal(fixture_stats(&f).size, size);
-        fixture_close(&f);
-    }
-}
-
 static bool visit_none(struct htw_timer *timer, void *arg) {
     (void)timer;
     (void)arg;
@@ -137,22 +128,6 @@ UNIT_TEST(wheel_timer_of_another_wheel_is_refused) {
         assert_int_equal(htw_wheel_count(other.wheel), 0);
         assert_sound(&f);
     }
-    fixture_close(&other);
-    fixture_close(&f);
-}
-
-UNIT_TEST(wheel_timer_may_go_to_another_wheel_when_it_is_not_pending) {
-    struct fixture f;
-    struct fixture other;
-    fixture_open(&f, 8, 0, false, 1);
-    fixture_open(&other, 8, 0, false, 0);
-    arm(&f, 0, 50);
-    assert_true(htw_wheel_cancel(f.wheel, &f.timers[0]));
-    assert_int_equal(htw_wheel_schedule(other.wheel, &f.timers[0], 60), 0);
-    assert_int_equal(htw_wheel_schedule(f.wheel, &f.timers[0], 60), -EINVAL);
-    assert_ptr_equal(htw_wheel_poll(other.wheel, 60), &f.timers[0]);
-    assert_int_equal(htw_wheel_schedule(f.wheel, &f.timers[0], 60), 0);
-    assert_comes_alone(&f, 0, 60);
     fixture_close(&other);
     fixture_close(&f);
 }

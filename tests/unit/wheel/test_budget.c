@@ -2,18 +2,6 @@
 /* test_budget.c - how much a call does within its budget. That it hands out the same timers, the model tells. */
 #include "../../support/fixture.h"
 
-/* Even if it holds the last timer that is due: another call says so. */
-WHEEL_TEST_BOTH_ORDERS(wheel_batch_that_is_full_does_not_end_the_round, 8, 0, 1) {
-    struct htw_timer *timer;
-    size_t count;
-    arm(f, 0, 5);
-    assert_int_equal(htw_wheel_poll_batch(f->wheel, 7, &timer, 1, 0, &count), HTW_MORE);
-    assert_int_equal(count, 1);
-    assert_int_equal(htw_wheel_poll_batch(f->wheel, 7, &timer, 1, 0, &count), HTW_DONE);
-    assert_int_equal(count, 0);
-    assert_int_equal(htw_wheel_now(f->wheel), 7);
-}
-
 /* Nothing is due, and many buckets before the first one with a timer were emptied by cancels. */
 /* holds: wheel-9 */
 UNIT_TEST(wheel_budget_covers_emptied_buckets_ahead) {

@@ -151,13 +151,6 @@ WHEEL_TEST(wheel_check_finds_a_key_outside_its_bucket_or_window, 8, 100, false, 
     assert_breaks(f, 6, f->wheel->clock, deadlines[NEAR]);   /* reached outside a round */
 }
 
-WHEEL_TEST(wheel_check_lets_a_key_be_reached_inside_a_round, 8, 100, false, 2) {
-    arm(f, 0, 101);
-    arm(f, 1, 101);
-    assert_non_null(htw_wheel_poll(f->wheel, 101));
-    assert_sound(f); /* the other timer has the key 101, and the clock is 101 */
-}
-
 WHEEL_TEST(wheel_check_finds_a_deadline_that_its_ring_must_not_hold, 8, 100, false, TIMERS) {
     arm_all_places(f);
     assert_breaks(f, 7, f->timers[DUE]._deadline, 101);

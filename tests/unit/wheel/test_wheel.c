@@ -12,14 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-WHEEL_TEST(wheel_fresh_is_empty, 8, 77, false, 0) {
-    assert_int_equal(htw_wheel_now(f->wheel), 77);
-    assert_int_equal(htw_wheel_count(f->wheel), 0);
-    assert_int_equal(htw_wheel_next(f->wheel), HTW_NEVER_TICK);
-    assert_null(htw_wheel_drain(f->wheel));
-    assert_quiet_round(f, 100);
-}
-
 UNIT_TEST(wheel_without_options_has_the_defaults) {
     struct htw_wheel *wheel = NULL;
     assert_int_equal(htw_wheel_create(&wheel, NULL), 0);
@@ -47,30 +39,6 @@ UNIT_TEST(wheel_initialised_timer_equals_zeroed_one) {
 }
 
 /* ---- when timers expire */
-
-/* holds: wheel-1 */
-WHEEL_TEST_BOTH_ORDERS(wheel_clock_that_lags_more_than_a_turn_loses_nothing, 8, 0, 6) {
-    /* The time is tick 1000, but the wheel has not been polled; a turn of level 0 is 8 ticks. */
-    arm(f, 0, 1001);
-    arm(f, 1, 5);
-    arm(f, 2, 1008);
-    arm(f, 3, 13);
-    arm(f, 4, 1016);
-    arm(f, 5, 1009);
-    assert_round(f, 1000, 1, 3);
-    assert_quiet_round(f, 1000);
-    assert_round(f, 1008, 0, 2);
-    assert_round(f, 1016, 5, 4);
-}
-
-/* A cancel reads what follows the head of a chain. The sanitizer sees whether that is memory of the wheel. */
-WHEEL_TEST(wheel_cancel_in_the_last_bucket_and_chain_reads_no_further, 2, 0, false, 1) {
-    for (size_t i = 0; i < 16; i++) { /* each chain of level 0 in turn */
-        arm(f, 0, 1);
-        assert_true(htw_wheel_cancel(f->wheel, &f->timers[0]));
-        assert_sound(f);
-    }
-}
 
 /* Arms the same timers and polls up to `end` in steps of `step`; notes the order. */
 static size_t run_in_steps(uint32_t size, bool strict, uint64_t end, uint64_t step,
@@ -173,27 +141,6 @@ UNIT_TEST(wheel_emptied_bucket_causes_no_wake_up) {
             assert_int_equal(fixture_stats(&f).advances, 1);
             fixture_close(&f);
         }
-    }
-}
-
-static const uint64_t trillion = UINT64_C(1000000000000);
-
-/* holds: wheel-10 */
-UNIT_TEST(wheel_trillion_empty_ticks_cost_as_much_as_one) {
-    for (int strict = 0; strict < 2; strict++) {
-        uint64_t advances[2];
-        for (int far = 0; far < 2; far++) {
-            struct fixture f;
-            uint64_t deadline = far != 0 ? trillion : 1;
-            fixture_open(&f, 256, 0, strict != 0, 1);
-            arm(&f, 0, deadline);
-            assert_comes_alone(&f, 0, deadline);
-            assert_quiet_round(&f, deadline + trillion);
-            advances[far] = fixture_stats(&f).advances;
-            fixture_close(&f);
-        }
-        assert_int_equal(advances[0], 1);
-        assert_int_equal(advances[1], advances[0]);
     }
 }
 
