@@ -97,7 +97,7 @@ HTW_API const char *htw_monitor_options_invalid(const struct htw_monitor_options
  *         -ENAMETOOLONG: `path` is too long;
  *         -EBUSY: another monitor listens at `path`, or has been opening there for a second;
  *         -EEXIST: at `path` is something that is no socket;
- *         -EACCES: the default folder, or the folder PATH.new, which exists during the call, belongs to
+ *         -EACCES: the default folder, or the file PATH.lock, which exists during the call, belongs to
  *         another user or lets others in, or the folder may not be written;
  *         -ENOENT, -ENOTDIR, -EROFS, -ENOSPC, -EMFILE, -ENFILE, -EIO: the socket cannot be made;
  *         -ENOMEM.
@@ -111,8 +111,8 @@ HTW_API HTW_WARN_UNUSED int htw_monitor_open(struct htw_monitor **ret_monitor,
  * Closes a monitor: ends its thread, removes its socket and its sources. NULL is ignored, and so is a
  * monitor of the parent process.
  *
- * Waits until the source that is being read has been read, as htw_monitor_remove(). Clients get no
- * answer any more. It needs no descriptor.
+ * Waits until the source that is being read has been read. Clients get no answer any more. It needs no
+ * descriptor.
  */
 HTW_API void htw_monitor_close(struct htw_monitor *monitor);
 
@@ -215,9 +215,9 @@ HTW_API void htw_monitor_take_back(struct htw_monitor_source *source);
  * Shows a source no more: afterwards what it showed may be destroyed. NULL is ignored, and so is a
  * source of the parent process.
  *
- * Waits while this source is being read, and not for the rest of the answer: for some milliseconds, or, if
- * a client has asked for its sites, as long as htw_scheduler_visit_sites() and
- * htw_scheduler_visit_wakeups() take.
+ * Waits while an answer is made, as the functions do that add a source: for some milliseconds, or, if a client
+ * has asked for sites, as long as htw_scheduler_visit_sites() and htw_scheduler_visit_wakeups() take for all
+ * schedulers.
  */
 HTW_API void htw_monitor_remove(struct htw_monitor_source *source);
 

@@ -4,7 +4,7 @@
  * libhtw-monitor for each of its sources.
  *
  * METRIC(name, member, help): what Prometheus knows it by, the member of the struct of statistics that
- * has its value, and its text. PART(member): a number of a metric that has more than one.
+ * has its value, and its text. ENDED(member): a number of the one metric of how requests have ended.
  */
 #ifndef HTW_SRC_BASE_METRICS_H
 #define HTW_SRC_BASE_METRICS_H
@@ -28,19 +28,18 @@
     METRIC("htw_memory_bytes", memory_bytes, "Memory that the scheduler holds.")
 
 /* Of struct htw_purgatory_stats. */
-#define HTW__PURGATORY_METRICS(METRIC, PART)                                                   \
+#define HTW__PURGATORY_METRICS(METRIC, ENDED)                                                  \
     METRIC("htw_purgatory_submitted_total", submitted, "Requests submitted.")                  \
-    PART(completed) /* these four are one metric */                                            \
-    PART(expired)                                                                              \
-    PART(cancelled)                                                                            \
-    PART(closed)                                                                               \
+    ENDED(completed)                                                                           \
+    ENDED(expired)                                                                             \
+    ENDED(cancelled)                                                                           \
+    ENDED(closed)                                                                              \
     METRIC("htw_purgatory_pending", pending, "Requests that wait.")                            \
     METRIC("htw_purgatory_delayed", delayed, "Of these, with a timeout.")                      \
     METRIC("htw_purgatory_watched", watched, "Requests on keys, once for each key.")           \
     METRIC("htw_purgatory_keys", keys, "Keys on which requests wait.")                         \
     METRIC("htw_purgatory_alarms", alarms, "Timers of the scheduler that the purgatory uses.") \
-    METRIC("htw_purgatory_memory_bytes", memory_bytes, "Memory that the purgatory holds.")     \
-    PART(waited_ms) /* of the histogram */
+    METRIC("htw_purgatory_memory_bytes", memory_bytes, "Memory that the purgatory holds.")
 
 /* Of struct htw_journal_stats. */
 #define HTW__JOURNAL_METRICS(METRIC)                                                          \

@@ -5,13 +5,11 @@
  * A site has a line of its own before its first event, and a number from there on. An answer is bounded: of more
  * than EVENTS_MOST events the oldest count as lost.
  */
-#include "events.h"
-
 #include "../base/clock.h"
 #include "../base/random.h"
-#include "json.h"
-#include "observe.h"
 #include "origin.h"
+#include "sample.h"
+#include "writers.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -21,11 +19,8 @@
 
 struct recording {
     struct htw__answer_text *text;
-    uint64_t most; /* events of each scheduler */
-    uint32_t scheduler_count;
-    uint64_t schedulers
-        [HTW_MONITOR_SOURCES_MAX]; /* numbers of the sources of the first line, in its order */
-    uint32_t scheduler;            /* the place there */
+    uint64_t most;      /* events of each scheduler */
+    uint32_t scheduler; /* its number in the first line */
     uint64_t written, lost;
     int site_count;
     struct {
@@ -45,10 +40,9 @@ static void write_scheduler(void *context, const struct htw__sample *sample) {
     htw__text_add(self->text,
                   "{\"name\":\"%s\",\"tick_ns\":%" PRId64 ",\"wheel_size\":%" PRIu32
                   ",\"observed\":",
-                  sample->name, level.bucket_ns, level.buckets);
+                  sample->source->name, level.bucket_ns, level.buckets);
     htw__observed_write(htw_scheduler_observed(scheduler), self->text);
     htw__text_add(self->text, "}");
-    self->schedulers[self->scheduler_count++] = sample->source->number;
 }
 
 /* ---- events */
@@ -78,16 +72,12 @@ static int number_of(struct recording *self, const struct htw_event *event) {
     return self->sites[i].number;
 }
 
-static int64_t late_ns(const struct htw_event *event) {
-    return event->time_ns > event->deadline_ns ? event->time_ns - event->deadline_ns : 0;
-}
-
 static void write_value(struct recording *self, const struct htw_event *event) {
-    int64_t value = event->deadline_ns;
-    if (event->kind == HTW_EVENT_STARTED || event->kind == HTW_EVENT_WOKEN)
-        value = late_ns(event);
-    else if (event->kind == HTW_EVENT_ENDED)
-        value = event->duration_ns;
+    int64_t late_ns = event->time_ns > event->deadline_ns ? event->time_ns - event->deadline_ns : 0;
+    bool has_lateness = event->kind == HTW_EVENT_STARTED || event->kind == HTW_EVENT_WOKEN;
+    int64_t value = has_lateness                     ? late_ns
+                    : event->kind == HTW_EVENT_ENDED ? event->duration_ns
+                                                     : event->deadline_ns;
     if (event->kind == HTW_EVENT_CANCELLED)
         return;
     if (value == HTW_NEVER_NS)
@@ -115,27 +105,25 @@ static void write_events(void *context, const struct htw__sample *sample) {
     struct recording *self = context;
     struct htw_scheduler *scheduler = sample->source->of.scheduler;
     uint64_t lost = 0;
-    while (self->schedulers[self->scheduler] != sample->source->number) /* that one was removed */
-        self->scheduler++;
     self->text->has_failed |=
         htw_scheduler_visit_events(scheduler, self->most, write_event, self, &lost) != 0;
     self->lost += lost;
+    self->scheduler++;
 }
 
 void htw__events_write(struct htw_monitor *monitor, struct htw__answer_text *text) {
-    struct htw__sources sources = htw__sources_now(monitor);
     struct recording *self = htw__allocate(&monitor->allocator, sizeof(*self));
     text->has_failed |= self == NULL;
     if (self == NULL)
         return;
     memset(self, 0, sizeof(*self));
     self->text = text;
-    self->most = EVENTS_MOST / (sources.count > 0 ? sources.count : 1);
+    self->most = EVENTS_MOST / (monitor->source_count > 0 ? monitor->source_count : 1);
     htw__json_write_head(monitor, text);
     htw__text_add(text, ",\"kind\":\"events\",\"schedulers\":[");
-    htw__sources_visit(&sources, HTW__SOURCE_SCHEDULER, write_scheduler, self);
+    htw__sources_visit(monitor, HTW__SOURCE_SCHEDULER, write_scheduler, self);
     htw__text_add(text, "]}\n");
-    htw__sources_visit(&sources, HTW__SOURCE_SCHEDULER, write_events, self);
+    htw__sources_visit(monitor, HTW__SOURCE_SCHEDULER, write_events, self);
     htw__text_add(text, "{\"events\":%" PRIu64 ",\"lost\":%" PRIu64 "}\n", self->written,
                   self->lost);
     htw__release(&monitor->allocator, self, sizeof(*self));

@@ -6,12 +6,10 @@
  * them, does not matter.
  * Names have no character that JSON would escape.
  */
-#include "json.h"
-
 #include "../base/clock.h"
-#include "detail.h"
-#include "observe.h"
-#include "wheel_copy.h"
+#include "lists.h"
+#include "origin.h"
+#include "writers.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -46,38 +44,25 @@ static void write_distribution(const char *name, const struct htw_distribution *
 
 /* ---- levels */
 
-/* `bucket_ns` is 0 where the length of a tick is unknown. */
-static void begin_level(unsigned number, int64_t bucket_ns, uint32_t buckets, uint32_t clock_part,
-                        struct htw__answer_text *text) {
+static void write_level(const struct htw_scheduler_level *level, struct htw__answer_text *text) {
+    htw__text_separate(text);
     htw__text_add(text,
-                  "%s{\"bucket_ns\":%" PRId64 ",\"buckets\":%" PRIu32 ",\"clock\":%" PRIu32
+                  "{\"bucket_ns\":%" PRId64 ",\"buckets\":%" PRIu32 ",\"clock\":%" PRIu32
                   ",\"timers\":[",
-                  number == 0 ? "" : ",", bucket_ns, buckets, clock_part);
-}
-
-static void write_level(unsigned number, const struct htw_scheduler_level *level,
-                        struct htw__answer_text *text) {
-    begin_level(number, level->bucket_ns, level->buckets, level->clock_part, text);
+                  level->bucket_ns, level->buckets, level->clock_part);
     for (uint32_t part = 0; part < level->parts; part++)
         htw__text_add(text, "%s%" PRIu32, part == 0 ? "" : ",", level->timers[part]);
     htw__text_add(text, "]}");
 }
 
 static void write_levels(struct htw_scheduler *scheduler, struct htw__answer_text *text) {
-    int count = 1;
+    struct htw_scheduler_level level = HTW_SCHEDULER_LEVEL_INIT;
     htw__text_add(text, ",\"levels\":[");
-    for (unsigned number = 0; (int)number < count && number < HTW__LEVELS_SHOWN; number++) {
-        struct htw_scheduler_level level = HTW_SCHEDULER_LEVEL_INIT;
-        count = htw_scheduler_get_level(scheduler, number, &level);
-        if (count > 0)
-            write_level(number, &level, text);
-    }
+    for (unsigned number = 0;
+         number < HTW__LEVELS_SHOWN && htw_scheduler_get_level(scheduler, number, &level) > 0;
+         number++)
+        write_level(&level, text);
     htw__text_add(text, "]");
-}
-
-static int64_t bucket_ns(const struct htw__lent_wheel *lent, unsigned shift) {
-    int64_t ns;
-    return __builtin_mul_overflow(lent->tick_ns, (uint64_t)1 << shift, &ns) ? HTW_NEVER_NS : ns;
 }
 
 static void write_lent(struct htw__lent_wheel *lent, struct htw__answer_text *text) {
@@ -86,16 +71,8 @@ static void write_lent(struct htw__lent_wheel *lent, struct htw__answer_text *te
         text, ",\"tick_ns\":%" PRId64 ",\"clock\":%" PRIu64 ",\"age_ns\":%" PRId64 ",\"levels\":[",
         lent->tick_ns, lent->clock < INT64_MAX ? lent->clock : INT64_MAX,
         htw__clock_monotonic_ns() - lent->copied_ns);
-    for (unsigned number = 0; number < htw__wheel_copy_levels(lent); number++) {
-        unsigned shift = number * (unsigned)__builtin_ctz(lent->stats.size);
-        uint32_t buckets = lent->buckets[number];
-        uint32_t parts = htw__wheel_copy_parts(lent, number);
-        uint32_t slot = (uint32_t)(lent->clock >> shift) & (buckets - 1);
-        begin_level(number, bucket_ns(lent, shift), buckets, slot / (buckets / parts), text);
-        for (uint32_t part = 0; part < parts; part++)
-            htw__text_add(text, "%s%u", part == 0 ? "" : ",", lent->timers[number][part]);
-        htw__text_add(text, "]}");
-    }
+    for (unsigned number = 0; number < lent->level_count; number++)
+        write_level(&lent->levels[number], text);
     htw__text_add(text, "]");
     htw__mutex_unlock(&lent->mutex);
 }
@@ -109,19 +86,62 @@ static const struct htw__field shard_fields[] = {
 };
 
 static void write_shards(struct htw_scheduler *scheduler, struct htw__answer_text *text) {
-    int count = 1;
+    struct htw_scheduler_shard shard = HTW_SCHEDULER_SHARD_INIT;
     htw__text_add(text, ",\"shards\":[");
-    for (uint32_t i = 0; (int)i < count; i++) {
-        struct htw_scheduler_shard shard = HTW_SCHEDULER_SHARD_INIT;
-        count = htw_scheduler_get_shard(scheduler, i, &shard);
-        if (count <= 0)
-            continue;
+    for (uint32_t i = 0; htw_scheduler_get_shard(scheduler, i, &shard) > 0; i++) {
         htw__text_separate(text);
         htw__text_add(text, "{");
         htw__fields_write(shard_fields, &shard, text);
         htw__text_add(text, "}");
     }
     htw__text_add(text, "]");
+}
+
+/* ---- what takes longer to find: lists, wake-ups and herds */
+
+static void write_list(const struct htw__list_kind *kind, const struct htw_monitor_source *source,
+                       unsigned sources, struct htw__answer_text *text) {
+    struct htw__list list;
+    htw__list_take(&list, kind, source, sources, text);
+    if (list.rows != NULL)
+        htw__list_write(&list);
+    htw__list_release(&list);
+}
+
+static void write_instant(struct htw__answer_text *text, const char *member, int64_t ns,
+                          uint64_t timers, const struct htw__origin *origin) {
+    htw__text_separate(text);
+    htw__text_add(text, "{\"%s\":%" PRId64 ",\"timers\":%" PRIu64 ",", member, ns, timers);
+    htw__origin_write(origin, text);
+    htw__text_add(text, "}");
+}
+
+static void write_wakeup(void *context, const struct htw_wakeup *wakeup) {
+    struct htw__origin origin;
+    htw__origin_take(&origin, wakeup->site, wakeup->address, wakeup->callback);
+    write_instant(context, "left_ns", wakeup->left_ns, wakeup->timers, &origin);
+}
+
+static void write_herd(void *context, const struct htw_herd *herd) {
+    struct htw__origin origin;
+    htw__origin_take(&origin, herd->site, herd->address, herd->callback);
+    write_instant(context, "ago_ns", herd->ago_ns, herd->timers, &origin);
+}
+
+static void write_detail(const struct htw_monitor_source *source, unsigned sources,
+                         struct htw__answer_text *text) {
+    if (source->kind == HTW__SOURCE_SCHEDULER) {
+        write_list(&htw__list_sites, source, sources, text);
+        htw__text_add(text, ",\"next_wakeups\":[");
+        text->has_failed |=
+            htw_scheduler_visit_wakeups(source->of.scheduler, write_wakeup, text) != 0;
+        htw__text_add(text, "],\"herds\":[");
+        text->has_failed |= htw_scheduler_visit_herds(source->of.scheduler, write_herd, text) != 0;
+        htw__text_add(text, "]");
+        write_list(&htw__list_groups, source, sources, text);
+    } else if (source->kind == HTW__SOURCE_JOURNAL) {
+        write_list(&htw__list_queues, source, sources, text);
+    }
 }
 
 /* ---- all of it */
@@ -134,7 +154,7 @@ struct writer {
 
 static void write_numbers_of(const struct htw__sample *sample, struct htw__answer_text *text) {
     struct htw_monitor_source *source = sample->source;
-    htw__fields_write(htw__fields(source->kind), &sample->of, text);
+    htw__fields_write(htw__kinds[source->kind].fields, &sample->of, text);
     switch (source->kind) {
     case HTW__SOURCE_SCHEDULER:
         write_distribution("lateness", &sample->of.scheduler.stats.lateness,
@@ -163,37 +183,21 @@ static void write_numbers_of(const struct htw__sample *sample, struct htw__answe
 static void write_source(void *context, const struct htw__sample *sample) {
     const struct writer *self = context;
     htw__text_separate(self->text);
-    htw__text_add(self->text, "{\"name\":\"%s\"", sample->name);
+    htw__text_add(self->text, "{\"name\":\"%s\"", sample->source->name);
     if (sample->error != 0) {
         htw__text_add(self->text, ",\"error\":\"%s\"}", htw_strerror(sample->error));
         return;
     }
     write_numbers_of(sample, self->text);
     if (self->has_detail)
-        htw__detail_write(sample, self->sources, self->text);
+        write_detail(sample->source, self->sources, self->text);
     htw__text_add(self->text, "}");
-}
-
-static void write_kind(struct writer *self, const struct htw__sources *sources,
-                       enum htw__source_kind kind, const char *name) {
-    htw__text_add(self->text, ",\"%s\":[", name);
-    htw__sources_visit(sources, kind, write_source, self);
-    htw__text_add(self->text, "]");
-}
-
-/* The name of the program, of characters that need no escape. */
-static void write_program(struct htw__answer_text *text) {
-    const char *name = program_invocation_short_name;
-    for (unsigned i = 0; i < HTW_MONITOR_NAME_MAX && name[i] != '\0'; i++) {
-        char c = name[i];
-        htw__text_add(text, "%c", c < ' ' || c > '~' || c == '"' || c == '\\' ? '?' : c);
-    }
 }
 
 void htw__json_write_head(struct htw_monitor *monitor, struct htw__answer_text *text) {
     htw__text_add(text, "{\"htw\":\"%s\",\"format\":%d,\"pid\":%ld,\"program\":\"", htw_version(),
                   FORMAT, (long)getpid());
-    write_program(text);
+    htw__text_add_escaped(text, program_invocation_short_name);
     htw__text_add(text,
                   "\",\"uid\":%lu,\"wall_ns\":%" PRId64 ",\"clock_ns\":%" PRId64
                   ",\"opened_ns\":%" PRId64,
@@ -202,13 +206,13 @@ void htw__json_write_head(struct htw_monitor *monitor, struct htw__answer_text *
 }
 
 static void write_all(struct htw_monitor *monitor, bool has_detail, struct htw__answer_text *text) {
-    struct htw__sources sources = htw__sources_now(monitor);
-    struct writer self = { text, sources.count, has_detail };
+    struct writer self = { text, monitor->source_count, has_detail };
     htw__json_write_head(monitor, text);
-    write_kind(&self, &sources, HTW__SOURCE_SCHEDULER, "schedulers");
-    write_kind(&self, &sources, HTW__SOURCE_PURGATORY, "purgatories");
-    write_kind(&self, &sources, HTW__SOURCE_JOURNAL, "journals");
-    write_kind(&self, &sources, HTW__SOURCE_WHEEL, "wheels");
+    for (unsigned kind = 0; kind < HTW__SOURCE_KINDS; kind++) {
+        htw__text_add(text, ",\"%s\":[", htw__kinds[kind].list);
+        htw__sources_visit(monitor, (enum htw__source_kind)kind, write_source, &self);
+        htw__text_add(text, "]");
+    }
     htw__text_add(text, "}\n");
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* monitor.c - opens and closes a monitor. */
+#include "registry.h"
 #include "server.h"
 
 #include "../base/clock.h"
@@ -7,10 +8,11 @@
 
 #include <errno.h>
 
+static const struct htw_monitor_options defaults = HTW_MONITOR_OPTIONS_INIT;
+
 void htw_monitor_options_init(struct htw_monitor_options *options) {
-    static const struct htw_monitor_options initial = HTW_MONITOR_OPTIONS_INIT;
     if (options != NULL)
-        *options = initial;
+        *options = defaults;
 }
 
 int htw_monitor_folder(char *buffer, size_t size) {
@@ -34,22 +36,12 @@ const char *htw_monitor_options_invalid(const struct htw_monitor_options *option
 
 /* From here on the child of a fork closes the descriptors. */
 static int open_descriptors(struct htw_monitor *monitor, const char *path) {
-    struct htw__descriptors *descriptors = &monitor->descriptors;
     for (size_t i = 0; i < HTW__CLIENTS; i++)
-        descriptors->clients[i] = -1;
-    int error = htw__place_prepare(path);
-    if (error != 0)
-        return error;
+        monitor->clients[i].fd = -1;
     htw__registry_lock(); /* no child gets a socket of which the registry does not know */
-    error = htw__place_open(&monitor->place, path, HTW__PLACE_MODE);
-    if (error == 0) {
-        descriptors->listener = monitor->place.fd;
-        error = htw__clients_open(descriptors);
-        if (error == 0)
-            htw__registry_add(descriptors);
-        else
-            htw__place_close(&monitor->place);
-    }
+    int error = htw__place_open(&monitor->place, path, HTW__PLACE_MODE);
+    if (error == 0)
+        htw__registry_add(monitor);
     htw__registry_unlock();
     return error;
 }
@@ -57,11 +49,10 @@ static int open_descriptors(struct htw_monitor *monitor, const char *path) {
 /* Without thread and sources. */
 static void fini(struct htw_monitor *monitor) {
     htw__registry_lock();
-    htw__registry_remove(&monitor->descriptors);
+    htw__registry_remove(monitor);
     htw__place_close(&monitor->place);
-    htw__clients_close(&monitor->descriptors);
     htw__registry_unlock();
-    pthread_cond_destroy(&monitor->read);
+    pthread_cond_destroy(&monitor->answered);
     htw__mutex_fini(&monitor->mutex);
 }
 
@@ -71,11 +62,13 @@ static int start(struct htw_monitor *monitor, const char *path) {
         error = htw__registry_init();
     monitor->fork_count = htw__fork_count();
     if (error == 0)
+        error = htw__place_prepare(path);
+    if (error == 0)
         error = open_descriptors(monitor, path);
     if (error != 0)
         return error;
     htw__mutex_init(&monitor->mutex, HTW__RANK_MONITOR);
-    pthread_cond_init(&monitor->read, NULL);
+    pthread_cond_init(&monitor->answered, NULL);
     error = htw__thread_start(&monitor->thread, "htw", "monitor", 0, htw__clients_run, monitor);
     if (error != 0)
         fini(monitor);
@@ -83,7 +76,6 @@ static int start(struct htw_monitor *monitor, const char *path) {
 }
 
 int htw_monitor_open(struct htw_monitor **ret_monitor, const struct htw_monitor_options *options) {
-    static const struct htw_monitor_options defaults = HTW_MONITOR_OPTIONS_INIT;
     int cancel_state;
     if (options == NULL)
         options = &defaults;
@@ -94,9 +86,8 @@ int htw_monitor_open(struct htw_monitor **ret_monitor, const struct htw_monitor_
     struct htw_monitor *monitor = htw__allocate(allocator, sizeof(*monitor));
     if (monitor == NULL)
         return -ENOMEM;
-    *monitor = (struct htw_monitor) { .allocator = *allocator,
-                                      .opened_ns = htw__clock_monotonic_ns(),
-                                      .accepts = true };
+    *monitor =
+        (struct htw_monitor) { .allocator = *allocator, .opened_ns = htw__clock_monotonic_ns() };
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state); /* it would leave a socket */
     int error = start(monitor, options->path);
     pthread_setcancelstate(cancel_state, NULL);

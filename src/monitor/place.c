@@ -22,17 +22,20 @@
 /* Monitors of one process, or of processes with the same id in several containers. */
 #define NUMBERS 32u
 
+/* Behind the path: the file whose lock gives the right to change what is at the path. */
+#define LOCK ".lock"
+
 /* How long to wait for others that change the same path: 100 times 10 ms. */
 #define LOCK_ATTEMPTS 100
 #define LOCK_PAUSE_NS 10000000L
 
 /* ---- the folder */
 
-/* Whether a folder belongs to this user, who alone may enter it. */
-static bool is_private(int fd) {
+/* Whether it is a file of this type that belongs to this user, and to which no other user has access. */
+static bool is_private(int fd, mode_t type) {
     struct stat status;
-    return fstat(fd, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
-           (status.st_mode & 0077) == 0;
+    return fstat(fd, &status) == 0 && (status.st_mode & S_IFMT) == type &&
+           status.st_uid == geteuid() && (status.st_mode & 0077) == 0;
 }
 
 /* XDG_RUNTIME_DIR counts if it is a folder of this user: `sudo` may leave that of another one. */
@@ -52,37 +55,20 @@ int htw__place_folder(char *buffer, size_t size) {
     return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
 }
 
-/* Opens a folder that only this user may enter, and makes it if need be. A descriptor, or a negative errno. What is made
-   in it gets the group of a folder around it that has the bit for that. */
-static int open_private(const char *path) {
-    struct stat status;
+/* Makes the default folder if need be. 0 or a negative errno. */
+static int make_folder(const char *path) {
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
         return -errno;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) /* a link, or a file: another user may have made it */
-        return errno == ENOTDIR || errno == ELOOP ? -EACCES : errno == ENOENT ? -EAGAIN : -errno;
-    /* The umask may have removed bits of the owner. If not, nothing is set: RestrictSUIDSGID of systemd would refuse the bit of the
-       group, which the folder has already. */
-    bool is_ours = is_private(fd) && fstat(fd, &status) == 0;
-    mode_t mode = is_ours ? 0700 | (status.st_mode & S_ISGID) : 0;
-    if (!is_ours || ((status.st_mode & 07777) != mode && fchmod(fd, mode) != 0)) {
-        close(fd);
-        return -EACCES;
-    }
-    return fd;
-}
-
-/* Makes the default folder if need be. 0 or a negative errno. */
-static int make_folder(const char *path) {
-    int fd = open_private(path);
-    if (fd >= 0)
-        close(fd);
-    return fd < 0 ? fd : 0;
+        return errno == ENOTDIR ? -EACCES : -errno;
+    /* The umask may have removed bits of the owner. */
+    int error = is_private(fd, S_IFDIR) && fchmod(fd, 0700) == 0 ? 0 : -EACCES;
+    close(fd);
+    return error;
 }
 
 /* ---- the right to change what is at a path */
-
-#define FRESH ".new" /* behind the path */
 
 static bool is_same_file(int fd, const char *path) {
     struct stat mine, there;
@@ -90,41 +76,42 @@ static bool is_same_file(int fd, const char *path) {
            mine.st_ino == there.st_ino;
 }
 
-/* One attempt to lock the fresh folder. A descriptor, or a negative errno; -EBUSY: another has it. */
-static int try_to_lock(const char *fresh) {
-    int fd = open_private(fresh);
+/* One attempt to lock the file. A descriptor, or a negative errno; -EBUSY: another has the lock. */
+static int try_to_lock(const char *file) {
+    int fd = open(file, O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
     if (fd < 0)
-        return fd == -EAGAIN ? -EBUSY : fd; /* who had it has just removed it */
+        return errno == EISDIR ? -EACCES : -errno;
+    int error = is_private(fd, S_IFREG) ? -EBUSY : -EACCES;
     /* Where a file system has no locks, nothing tells two monitors apart that open one path at once. */
-    if ((flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && is_same_file(fd, fresh))
+    if (error == -EBUSY && (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
+        is_same_file(fd, file))
         return fd;
     close(fd);
-    return -EBUSY;
+    return error;
 }
 
-/* Makes and locks the fresh folder of a path. Others cannot even open it, so only processes of this user
-   can hold the lock; it ends with the process. A descriptor for unlock(), or a negative errno. */
-static int lock(const char *path, char *fresh, size_t size) {
+/* Makes and locks the file of a path. Other users cannot open it, so only processes of this user can hold
+   the lock; it ends with the process. A descriptor for unlock(), or a negative errno. */
+static int lock(const char *path, char *file, size_t size) {
     const struct timespec pause = { 0, LOCK_PAUSE_NS };
-    int length = snprintf(fresh, size, "%s" FRESH, path), fd = -EBUSY;
-    if (length < 0 || (size_t)length + 2 >= size)
+    int length = snprintf(file, size, "%s" LOCK, path), fd = -EBUSY;
+    if (length < 0 || (size_t)length >= size)
         return -ENAMETOOLONG;
-    for (int i = 0; i < LOCK_ATTEMPTS && (fd = try_to_lock(fresh)) == -EBUSY; i++)
+    for (int i = 0; i < LOCK_ATTEMPTS && (fd = try_to_lock(file)) == -EBUSY; i++)
         nanosleep(&pause, NULL);
     return fd;
 }
 
-/* Removes the fresh folder with what is in it. */
-static void unlock(int fd, const char *fresh) {
-    unlinkat(fd, "s", 0);
-    rmdir(fresh);
+static void unlock(int fd, const char *file) {
+    unlink(file);
     flock(fd, LOCK_UN); /* a child that was forked meanwhile has the descriptor, too */
     close(fd);
 }
 
 /* ---- dead sockets */
 
-/* Whether there is a socket on which no process listens any more. 1: yes; 0: no; or a negative errno. */
+/* Whether there is a socket on which no process listens any more. 1: yes; 0: nothing is there; -EBUSY: one listens;
+   or another negative errno. */
 static int is_dead(const char *path) {
     struct stat status;
     struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -138,31 +125,31 @@ static int is_dead(const char *path) {
     snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
     int error = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 ? 0 : errno;
     close(fd);
-    return error == ECONNREFUSED;
+    return error == ECONNREFUSED ? 1 : error == ENOENT ? 0 : -EBUSY;
 }
 
 /* The length of the name of a socket that a monitor of a process that does not exist has chosen: PID.sock or
-   PID-N.sock, also as the name of its fresh folder. 0: it is no such name. */
+   PID-N.sock, also as the name of its lock. 0: it is no such name. */
 static size_t length_of_dead(const char *name) {
     const char *ending = strstr(name, ".sock");
     char *end;
     errno = 0;
     long pid = strtol(name, &end, 10);
     if (ending == NULL || pid <= 0 || errno != 0 || (*end != '.' && *end != '-') ||
-        (strcmp(ending, ".sock") != 0 && strcmp(ending, ".sock" FRESH) != 0))
+        (strcmp(ending, ".sock") != 0 && strcmp(ending, ".sock" LOCK) != 0))
         return 0;
     return kill((pid_t)pid, 0) != 0 && errno == ESRCH ? (size_t)(ending - name) + 5 : 0;
 }
 
 /* Under the lock of the path no other monitor puts a socket there that could be removed instead. */
 static void remove_if_dead(const char *path) {
-    char fresh[sizeof(((struct htw__socket_place *)0)->path)];
-    int fd = lock(path, fresh, sizeof(fresh));
+    char file[sizeof(((struct htw__socket_place *)0)->path)];
+    int fd = lock(path, file, sizeof(file));
     if (fd < 0)
         return;
     if (is_dead(path) == 1)
         unlink(path);
-    unlock(fd, fresh);
+    unlock(fd, file);
 }
 
 static void remove_dead(const char *folder) {
@@ -186,16 +173,27 @@ static void remove_dead(const char *folder) {
 
 /* ---- the socket */
 
-static int make_socket(const char *path, mode_t mode, struct htw__socket_place *place) {
+/* Gives the socket at the path its mode, of which the umask may have removed bits. */
+static bool set_mode(const char *path, mode_t mode, struct stat *status) {
+    return lstat(path, status) == 0 && ((status->st_mode & 07777) == mode ||
+                                        fchmodat(AT_FDCWD, path, mode, AT_SYMLINK_NOFOLLOW) == 0);
+}
+
+/* On Linux a socket of the file system has at its path the mode that its descriptor had, without the bits of the umask: at no
+   time more users may connect than `mode` says. */
+static int bind_socket(struct htw__socket_place *place, mode_t mode) {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     struct stat status;
-    snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+    snprintf(address.sun_path, sizeof(address.sun_path), "%s", place->path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -errno;
-    if (bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0 || chmod(path, mode) != 0 ||
-        listen(fd, BACKLOG) != 0 || stat(path, &status) != 0) {
-        int error = -errno;
+    bool is_bound =
+        fchmod(fd, mode) == 0 && bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
+    if (!is_bound || !set_mode(place->path, mode, &status) || listen(fd, BACKLOG) != 0) {
+        int error = errno == EADDRINUSE ? -EBUSY : -errno;
+        if (is_bound)
+            unlink(place->path);
         close(fd);
         return error;
     }
@@ -203,23 +201,6 @@ static int make_socket(const char *path, mode_t mode, struct htw__socket_place *
     place->device = status.st_dev;
     place->inode = status.st_ino;
     return 0;
-}
-
-/* Links `from` to the path, which a dead socket may have. 0, -EBUSY: one listens there, or another
-   negative errno. */
-static int put_in_place(const char *from, const char *path) {
-    if (link(from, path) == 0)
-        return 0;
-    if (errno != EEXIST)
-        return -errno;
-    int dead = is_dead(path);
-    if (dead < 0)
-        return dead;
-    if (dead == 1)
-        unlink(path);
-    if (link(from, path) == 0)
-        return 0;
-    return errno == EEXIST ? -EBUSY : -errno;
 }
 
 /* The path of the n-th monitor of this process. */
@@ -231,21 +212,18 @@ static int path_in(const char *folder, unsigned number, char *path, size_t size)
     return length < 0 || (size_t)length > HTW__PLACE_PATH_MAX ? -ENAMETOOLONG : 0;
 }
 
-/* Makes a socket in the fresh folder of the path, whose lock keeps others from the path meanwhile. */
+/* The lock keeps others from the path meanwhile. */
 static int place_socket(struct htw__socket_place *place, mode_t mode) {
-    char fresh[sizeof(place->path)], bound[sizeof(place->path)];
-    int folder = lock(place->path, fresh, sizeof(fresh));
-    if (folder < 0)
-        return folder;
-    snprintf(bound, sizeof(bound), "%.*s/s", (int)sizeof(bound) - 3, fresh);
-    unlink(bound); /* of a process that was killed here */
-    place->fd = -1;
-    int error = make_socket(bound, mode, place);
+    char file[sizeof(place->path)];
+    int fd = lock(place->path, file, sizeof(file));
+    if (fd < 0)
+        return fd;
+    int error = is_dead(place->path);
+    if (error == 1)
+        error = unlink(place->path) == 0 || errno == ENOENT ? 0 : -errno;
     if (error == 0)
-        error = put_in_place(bound, place->path);
-    if (error != 0 && place->fd >= 0)
-        close(place->fd);
-    unlock(folder, fresh);
+        error = bind_socket(place, mode);
+    unlock(fd, file);
     return error;
 }
 
@@ -262,30 +240,17 @@ static int place_by_default(const char *folder, struct htw__socket_place *place)
 
 /* What the caller is told: an error of the list in the header. */
 static int known(int error) {
-    switch (-error) {
-    case EPERM:
-    case ELOOP:
-        return -EACCES;
-    case ENOBUFS:
-        return -ENOMEM;
-    case EDQUOT:
-        return -ENOSPC;
-    case 0:
-    case EACCES:
-    case EBUSY:
-    case EEXIST:
-    case EMFILE:
-    case ENAMETOOLONG:
-    case ENFILE:
-    case ENOENT:
-    case ENOMEM:
-    case ENOSPC:
-    case ENOTDIR:
-    case EROFS:
-        return error;
-    default:
-        return -EIO;
-    }
+    static const int listed[] = { 0,      EACCES, EBUSY,  EEXIST, EMFILE,  ENAMETOOLONG,
+                                  ENFILE, ENOENT, ENOMEM, ENOSPC, ENOTDIR, EROFS };
+    int number = -error;
+    number = number == EPERM || number == ELOOP ? EACCES
+             : number == ENOBUFS                ? ENOMEM
+             : number == EDQUOT                 ? ENOSPC
+                                                : number;
+    for (size_t i = 0; i < sizeof(listed) / sizeof(listed[0]); i++)
+        if (number == listed[i])
+            return -number;
+    return -EIO;
 }
 
 int htw__place_prepare(const char *path) {

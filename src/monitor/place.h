@@ -2,11 +2,9 @@
 /*
  * place.h - where the socket of a monitor is, and how it gets there.
  *
- * The socket is bound inside a fresh folder, PATH.new, that only its owner may enter, gets its mode there,
- * listens, and is then linked to its path. So at its path it is never open to others, whatever the umask, which
- * belongs to the whole process; and a socket that refuses connections is one whose process has died.
- * Who has locked the fresh folder may replace or remove a dead socket at the path. The folder in which the
- * path is could be locked by any user who may read it, such as /tmp.
+ * Whoever has locked the file PATH.lock, which only its owner may open, may put a socket at the path, or replace or remove a
+ * dead one there: one that refuses connections, as no process listens any more. Nothing else could be locked: a folder
+ * by any user who may read it, such as /tmp.
  */
 #ifndef HTW_SRC_MONITOR_PLACE_H
 #define HTW_SRC_MONITOR_PLACE_H
@@ -15,7 +13,7 @@
 #include <sys/types.h>
 #include <sys/un.h>
 
-/* Room for the path of a socket, and the part of it that the fresh folder needs. */
+/* Room for the path of a socket, and for the name of its lock behind it. */
 #define HTW__PLACE_PATH_MAX (sizeof(((struct sockaddr_un *)0)->sun_path) - 12)
 
 /* A socket that listens. */

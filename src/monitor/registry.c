@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct htw__descriptors *first;
+static struct htw_monitor *first;
 
 /* How often the handlers are registered: more than once if two threads come at the same time. Then only
    the first call before a fork locks, and the last one after it unlocks. */
@@ -25,18 +25,13 @@ static void in_parent(void) {
         pthread_mutex_unlock(&mutex);
 }
 
-static void close_all(struct htw__descriptors *descriptors) {
-    close(descriptors->listener);
-    close(descriptors->wake);
-    close(descriptors->epoll);
-    for (size_t i = 0; i < HTW__CLIENTS; i++)
-        if (descriptors->clients[i] >= 0)
-            close(descriptors->clients[i]);
-}
-
 static void in_child(void) {
-    for (; first != NULL; first = first->next)
-        close_all(first);
+    for (; first != NULL; first = first->next) {
+        close(first->place.fd);
+        for (size_t i = 0; i < HTW__CLIENTS; i++)
+            if (first->clients[i].fd >= 0)
+                close(first->clients[i].fd);
+    }
     in_parent();
 }
 
@@ -59,16 +54,16 @@ void htw__registry_unlock(void) {
     pthread_mutex_unlock(&mutex);
 }
 
-void htw__registry_add(struct htw__descriptors *descriptors) {
-    descriptors->next = first;
-    first = descriptors;
+void htw__registry_add(struct htw_monitor *monitor) {
+    monitor->next = first;
+    first = monitor;
 }
 
-void htw__registry_remove(struct htw__descriptors *descriptors) {
-    struct htw__descriptors **link = &first;
-    while (*link != descriptors)
+void htw__registry_remove(struct htw_monitor *monitor) {
+    struct htw_monitor **link = &first;
+    while (*link != monitor)
         link = &(*link)->next;
-    *link = descriptors->next;
+    *link = monitor->next;
 }
 
 void htw__registry_close(int *fd) {

@@ -9,17 +9,7 @@
 #ifndef HTW_SRC_MONITOR_REGISTRY_H
 #define HTW_SRC_MONITOR_REGISTRY_H
 
-#include <stddef.h>
-
-/* Clients at a time. */
-#define HTW__CLIENTS 8u
-
-/* The descriptors of one monitor; -1: not open. */
-struct htw__descriptors {
-    struct htw__descriptors *next;
-    int listener, wake, epoll;
-    int clients[HTW__CLIENTS];
-};
+#include "state.h"
 
 /* Has forks watched. 0 or -ENOMEM. */
 int htw__registry_init(void);
@@ -28,9 +18,9 @@ int htw__registry_init(void);
 void htw__registry_lock(void);
 void htw__registry_unlock(void);
 
-/* Under the lock. */
-void htw__registry_add(struct htw__descriptors *descriptors);
-void htw__registry_remove(struct htw__descriptors *descriptors);
+/* A monitor whose descriptors are open. Under the lock. */
+void htw__registry_add(struct htw_monitor *monitor);
+void htw__registry_remove(struct htw_monitor *monitor);
 
 /* Closes a descriptor and forgets it. Takes the lock. */
 void htw__registry_close(int *fd);

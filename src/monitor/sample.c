@@ -5,8 +5,6 @@
 #include "../base/metrics.h"
 #include "wheel_copy.h"
 
-#include <string.h>
-
 static const struct htw__field scheduler_fields[] = {
 #define SCHEDULER(metric, member, help) \
     HTW__FIELD(struct htw_scheduler_stats, metric, member, help),
@@ -16,8 +14,10 @@ static const struct htw__field scheduler_fields[] = {
 static const struct htw__field purgatory_fields[] = {
 #define PURGATORY(metric, member, help) \
     HTW__FIELD(struct htw_purgatory_stats, metric, member, help),
-#define PART(member) PURGATORY(NULL, member, NULL)
-    HTW__PURGATORY_METRICS(PURGATORY, PART) HTW__FIELDS_END,
+#define ENDED(member)                                                                             \
+    HTW__LABELED_FIELD(struct htw_purgatory_stats, "reason", "htw_purgatory_ended_total", member, \
+                       "Requests that have ended."),
+    HTW__PURGATORY_METRICS(PURGATORY, ENDED) PURGATORY(NULL, waited_ms, NULL) HTW__FIELDS_END,
 };
 
 static const struct htw__field journal_fields[] = {
@@ -39,15 +39,12 @@ static const struct htw__field wheel_fields[] = {
     HTW__FIELDS_END,
 };
 
-const struct htw__field *htw__fields(enum htw__source_kind kind) {
-    static const struct htw__field *const fields[] = {
-        [HTW__SOURCE_SCHEDULER] = scheduler_fields,
-        [HTW__SOURCE_PURGATORY] = purgatory_fields,
-        [HTW__SOURCE_JOURNAL] = journal_fields,
-        [HTW__SOURCE_WHEEL] = wheel_fields,
-    };
-    return fields[kind];
-}
+const struct htw__kind htw__kinds[] = {
+    [HTW__SOURCE_SCHEDULER] = { "scheduler", "schedulers", scheduler_fields },
+    [HTW__SOURCE_PURGATORY] = { "purgatory", "purgatories", purgatory_fields },
+    [HTW__SOURCE_JOURNAL] = { "journal", "journals", journal_fields },
+    [HTW__SOURCE_WHEEL] = { "wheel", "wheels", wheel_fields },
+};
 
 /* The sum of times may be more than readers hold, where a deadline was years ago. */
 static int64_t fitting(uint64_t number) {
@@ -69,20 +66,12 @@ void htw__fields_add(const struct htw__field *fields, void *to, const void *from
             htw__metric_value(&field->metric, from);
 }
 
-const char *htw__kind_name(enum htw__source_kind kind) {
-    static const char *const names[] = {
-        [HTW__SOURCE_SCHEDULER] = "scheduler",
-        [HTW__SOURCE_PURGATORY] = "purgatory",
-        [HTW__SOURCE_JOURNAL] = "journal",
-        [HTW__SOURCE_WHEEL] = "wheel",
-    };
-    return names[kind];
-}
-
 static void take_wheel(struct htw__sample *sample) {
     struct htw__lent_wheel *lent = sample->source->of.wheel;
     htw__mutex_lock(&lent->mutex);
-    htw__wheel_copy_refresh(lent);
+    lent->is_wanted = !lent->is_lent; /* then the owner makes a copy */
+    if (lent->is_lent)
+        htw__wheel_copy_take(lent);
     sample->of.wheel = lent->stats;
     htw__mutex_unlock(&lent->mutex);
 }
@@ -112,47 +101,13 @@ static void take(struct htw__sample *sample) {
     }
 }
 
-/* ---- one source after the other */
-
-struct htw__sources htw__sources_now(struct htw_monitor *monitor) {
-    htw__mutex_lock(&monitor->mutex);
-    struct htw__sources sources = { monitor, monitor->source_count, monitor->sources_added };
-    htw__mutex_unlock(&monitor->mutex);
-    return sources;
-}
-
-/* The first source from `source` on that is to be visited. */
-static struct htw_monitor_source *find(const struct htw__sources *sources,
-                                       enum htw__source_kind kind,
-                                       struct htw_monitor_source *source) {
-    /* order: A hint to stop early. */
-    if (atomic_load_explicit(&sources->monitor->is_closing, memory_order_relaxed))
-        return NULL;
-    while (source != NULL && source->kind != kind)
-        source = source->next;
-    return source != NULL && source->number <= sources->last ? source : NULL;
-}
-
-/* From here on the next source cannot be removed, and `source` can. NULL: the first one; none. */
-static struct htw_monitor_source *read_next(const struct htw__sources *sources,
-                                            enum htw__source_kind kind,
-                                            const struct htw_monitor_source *source) {
-    struct htw_monitor *monitor = sources->monitor;
-    htw__mutex_lock(&monitor->mutex);
-    struct htw_monitor_source *next =
-        find(sources, kind, source == NULL ? monitor->sources : source->next);
-    monitor->reading = next;
-    pthread_cond_broadcast(&monitor->read);
-    htw__mutex_unlock(&monitor->mutex);
-    return next;
-}
-
-void htw__sources_visit(const struct htw__sources *sources, enum htw__source_kind kind,
+void htw__sources_visit(const struct htw_monitor *monitor, enum htw__source_kind kind,
                         htw__source_visitor *visit, void *context) {
-    for (struct htw_monitor_source *source = NULL;
-         (source = read_next(sources, kind, source)) != NULL;) {
+    for (struct htw_monitor_source *source = monitor->sources;
+         source != NULL && !htw__monitor_is_closing(monitor); source = source->next) {
         struct htw__sample sample = { .source = source };
-        memcpy(sample.name, source->name, sizeof(sample.name));
+        if (source->kind != kind)
+            continue;
         take(&sample);
         visit(context, &sample);
     }

@@ -9,8 +9,7 @@
 #include <htw/journal.h>
 
 struct htw__sample {
-    struct htw_monitor_source *source; /* during the visit */
-    char name[HTW_MONITOR_NAME_MAX + 1];
+    struct htw_monitor_source *source;
     int error; /* a negative errno: there is nothing else */
     union {
         struct {
@@ -25,27 +24,29 @@ struct htw__sample {
 
 /* A number of 64 bits in the struct of statistics of a kind. */
 struct htw__field {
-    const char *name;          /* in JSON */
-    struct htw__metric metric; /* for Prometheus; its name is NULL: it is written apart */
+    const char *name;  /* in JSON */
+    const char *label; /* of its samples for Prometheus, with the name as its value; NULL: none */
+    struct htw__metric
+        metric; /* fields that follow each other may have one; its name is NULL: none is written */
 };
 
-#define HTW__FIELD(type, called, member, text)       \
-    {                                                \
-#member, {                                   \
-            (called), (text), offsetof(type, member) \
-        }                                            \
+#define HTW__LABELED_FIELD(type, label, called, member, text) \
+    {                                                         \
+#member, (label), {                                   \
+            (called), (text), offsetof(type, member)          \
+        }                                                     \
     }
+#define HTW__FIELD(type, called, member, text) HTW__LABELED_FIELD(type, NULL, called, member, text)
 
 /* Behind the last field: it has no name. */
-#define HTW__FIELDS_END   \
-    {                     \
-        NULL, {           \
-            NULL, NULL, 0 \
-        }                 \
-    }
+#define HTW__FIELDS_END \
+    { .name = NULL }
 
-/* All fields of a kind. */
-const struct htw__field *htw__fields(enum htw__source_kind kind);
+/* By enum htw__source_kind. */
+extern const struct htw__kind {
+    const char *name, *list; /* "scheduler" for Prometheus, "schedulers" in JSON */
+    const struct htw__field *fields;
+} htw__kinds[HTW__SOURCE_KINDS];
 
 /* Members of an object of JSON. */
 void htw__fields_write(const struct htw__field *fields, const void *stats,
@@ -54,25 +55,11 @@ void htw__fields_write(const struct htw__field *fields, const void *stats,
 /* Adds the numbers of `from` to those of `to`. */
 void htw__fields_add(const struct htw__field *fields, void *to, const void *from);
 
-/* "scheduler", "purgatory", "journal" or "wheel". */
-const char *htw__kind_name(enum htw__source_kind kind);
-
-/* The sources that a monitor has at a time. Those that are added later are not among them: so no name is
-   twice in an answer. */
-struct htw__sources {
-    struct htw_monitor *monitor;
-    unsigned count;
-    uint64_t last; /* the number of the one that was added last */
-};
-
-struct htw__sources htw__sources_now(struct htw_monitor *monitor);
-
 typedef void htw__source_visitor(void *context, const struct htw__sample *sample);
 
-/* Takes a sample of each of these sources that is of the kind and was not removed, in the order of the list.
-   The source exists until the visitor returns. Ends early when the monitor is being closed. By the thread
-   of the monitor, which holds no lock. */
-void htw__sources_visit(const struct htw__sources *sources, enum htw__source_kind kind,
+/* Takes a sample of each source of the kind, in the order of the list. Ends early when the monitor is being closed. By the
+   thread of the monitor, for an answer. */
+void htw__sources_visit(const struct htw_monitor *monitor, enum htw__source_kind kind,
                         htw__source_visitor *visit, void *context);
 
 #endif /* HTW_SRC_MONITOR_SAMPLE_H */

@@ -11,12 +11,11 @@
 #include "../base/clock.h"
 #include "../base/thread.h"
 #include "answer.h"
+#include "registry.h"
 
 #include <errno.h>
-#include <limits.h>
+#include <poll.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,40 +28,16 @@
 #define ACCEPT_PAUSE_NS (100 * MS)       /* after a failure */
 #define READS_AT_ONCE 16 /* so that a client that sends without end is not read for ever */
 
-/* What epoll says has happened: the number of a client, or one of these. */
-enum { LISTENER = HTW__CLIENTS, WAKE, DESCRIPTORS };
-
-static bool is_closing(struct htw_monitor *monitor) {
-    /* order: A hint to stop early; the thread is joined. */
-    return atomic_load_explicit(&monitor->is_closing, memory_order_relaxed);
-}
-
-/* Has epoll report these events of a descriptor as `number`. */
-static bool await(int epoll, int operation, int fd, uint32_t events, uint32_t number) {
-    struct epoll_event event = { .events = events, .data.u32 = number };
-    return epoll_ctl(epoll, operation, fd, &event) == 0;
-}
-
 /* ---- a client comes and goes */
 
-static int *fd_of(struct htw_monitor *monitor, const struct htw__client *client) {
-    return &monitor->descriptors.clients[client - monitor->clients];
-}
-
-static bool is_connected(const struct htw_monitor *monitor, const struct htw__client *client) {
-    return monitor->descriptors.clients[client - monitor->clients] >= 0;
-}
-
 /* What it still sends is read: otherwise the system would drop the end of the answer for it. */
-static void drop(struct htw_monitor *monitor, struct htw__client *client) {
+static void drop(struct htw__client *client) {
     char rest[512];
-    int *fd = fd_of(monitor, client);
-    for (int i = 0; i < READS_AT_ONCE && recv(*fd, rest, sizeof(rest), MSG_DONTWAIT) > 0; i++) {
+    for (int i = 0; i < READS_AT_ONCE && recv(client->fd, rest, sizeof(rest), MSG_DONTWAIT) > 0;
+         i++) {
     }
-    htw__text_fini(&client->body);
-    /* A child that the program has made by other means than fork() may still have the descriptor. */
-    epoll_ctl(monitor->descriptors.epoll, EPOLL_CTL_DEL, *fd, NULL);
-    htw__registry_close(fd);
+    htw__text_fini(&client->text);
+    htw__registry_close(&client->fd);
 }
 
 static bool may_read(int fd) {
@@ -74,7 +49,7 @@ static bool may_read(int fd) {
 
 static struct htw__client *find_place(struct htw_monitor *monitor) {
     for (size_t i = 0; i < HTW__CLIENTS; i++)
-        if (!is_connected(monitor, &monitor->clients[i]))
+        if (monitor->clients[i].fd < 0)
             return &monitor->clients[i];
     return NULL;
 }
@@ -85,53 +60,50 @@ static bool accept_client(struct htw_monitor *monitor, int64_t now_ns) {
     if (client == NULL)
         return false;
     htw__registry_lock();
-    int fd = accept4(monitor->descriptors.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    int fd = accept4(monitor->place.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     int error = errno;
-    *fd_of(monitor, client) = fd;
+    client->fd = fd;
     htw__registry_unlock();
     if (fd < 0) {
         if (error != EAGAIN && error != EINTR && error != ECONNABORTED)
             monitor->accept_from_ns = now_ns + ACCEPT_PAUSE_NS; /* no descriptor, or no memory */
         return error == EINTR || error == ECONNABORTED;
     }
-    *client = (struct htw__client) { .awaited = EPOLLIN, .until_ns = now_ns + CLIENT_NS };
-    htw__text_init(&client->body, &monitor->allocator);
-    if (!may_read(fd) || !await(monitor->descriptors.epoll, EPOLL_CTL_ADD, fd, EPOLLIN,
-                                (uint32_t)(client - monitor->clients)))
-        drop(monitor, client);
+    *client = (struct htw__client) { .fd = fd, .until_ns = now_ns + CLIENT_NS };
+    htw__text_init(&client->text, &monitor->allocator);
+    if (!may_read(fd))
+        drop(client);
     return true;
 }
 
 /* ---- the request */
 
-/* Reads what is there. False: the client has gone. */
-static bool receive(struct htw_monitor *monitor, struct htw__client *client) {
-    for (int i = 0; i < READS_AT_ONCE && !client->is_ready && !client->has_answer; i++) {
-        char bytes[512];
-        ssize_t size = recv(*fd_of(monitor, client), bytes, sizeof(bytes), MSG_DONTWAIT);
-        if (size < 0)
-            return errno == EAGAIN || errno == EINTR;
-        if (size == 0) { /* the end counts as that of the line */
-            bytes[size++] = '\n';
-            if (client->received == 0 || client->has_line)
-                return false;
-        }
-        htw__answer_take(client, bytes, (size_t)size);
+/* Reads a part of what is there. False: the client has gone. */
+static bool receive(struct htw__client *client) {
+    char bytes[1024];
+    ssize_t size = recv(client->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+    if (size < 0)
+        return errno == EAGAIN || errno == EINTR;
+    if (size == 0) { /* the end counts as that of the line */
+        if (client->text.size == 0 || strchr(client->text.bytes, '\n') != NULL)
+            return false;
+        bytes[size++] = '\n';
     }
+    htw__answer_take(client, bytes, (size_t)size);
     return true;
 }
 
 /* ---- the answer */
 
 /* Writes what the client takes. False: all is written, or the client has gone. */
-static bool respond(struct htw_monitor *monitor, struct htw__client *client) {
-    size_t total = client->head_size + client->body.size;
+static bool respond(struct htw__client *client) {
+    size_t total = client->head_size + client->text.size;
     while (client->sent < total) {
         bool in_head = client->sent < client->head_size;
         const char *from = in_head ? client->head + client->sent
-                                   : client->body.bytes + (client->sent - client->head_size);
+                                   : client->text.bytes + (client->sent - client->head_size);
         size_t size = in_head ? client->head_size - client->sent : total - client->sent;
-        ssize_t sent = send(*fd_of(monitor, client), from, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+        ssize_t sent = send(client->fd, from, size, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent < 0)
             return errno == EAGAIN || errno == EINTR;
         client->sent += (size_t)sent;
@@ -141,70 +113,37 @@ static bool respond(struct htw_monitor *monitor, struct htw__client *client) {
 
 /* ---- the loop */
 
-/* When there is something to do at the latest. */
-static int64_t next_ns(const struct htw_monitor *monitor, int64_t now_ns) {
-    int64_t next = INT64_MAX;
-    for (size_t i = 0; i < HTW__CLIENTS; i++) {
-        const struct htw__client *client = &monitor->clients[i];
-        if (!is_connected(monitor, client))
-            continue;
-        next = htw__clock_earlier(next, client->until_ns);
-        if (client->is_ready && !client->has_answer)
-            next = htw__clock_earlier(next, monitor->next_answer_ns);
-    }
-    if (monitor->accept_from_ns > now_ns)
-        next = htw__clock_earlier(next, monitor->accept_from_ns);
-    return next;
-}
-
 static int timeout_ms(int64_t next, int64_t now_ns) {
     if (next == INT64_MAX)
         return -1;
-    int64_t ms = next <= now_ns ? 0 : (next - now_ns + MS - 1) / MS;
-    return ms > INT_MAX ? INT_MAX : (int)ms;
+    return next <= now_ns ? 0 : (int)((next - now_ns + MS - 1) / MS); /* seconds at most */
 }
 
-/* Has epoll report what is to be done next. False: the system refuses it. */
-static bool await_next(struct htw_monitor *monitor, int64_t now_ns) {
-    bool accepts = find_place(monitor) != NULL && monitor->accept_from_ns <= now_ns;
-    if (accepts != monitor->accepts &&
-        !await(monitor->descriptors.epoll, EPOLL_CTL_MOD, monitor->descriptors.listener,
-               accepts ? EPOLLIN : 0, LISTENER))
-        return false;
-    monitor->accepts = accepts;
-    for (uint32_t i = 0; i < HTW__CLIENTS; i++) {
-        struct htw__client *client = &monitor->clients[i];
-        uint32_t events = client->has_answer ? EPOLLOUT : client->is_ready ? 0 : EPOLLIN;
-        if (!is_connected(monitor, client) || events == client->awaited)
-            continue;
-        client->awaited = events;
-        if (!await(monitor->descriptors.epoll, EPOLL_CTL_MOD, *fd_of(monitor, client), events, i))
-            drop(monitor, client);
-    }
-    return true;
-}
-
-/* Waits until something happens or it is time. Returns whether a client waits to be accepted. epoll, and not
-   poll(), which fails once the process may have fewer descriptors than poll() is to watch. */
+/* Waits until something happens or it is time. Returns whether a client may wait to be accepted. */
 static bool wait_for_clients(struct htw_monitor *monitor) {
-    struct epoll_event events[DESCRIPTORS];
     const struct timespec pause = { 0, ACCEPT_PAUSE_NS };
     int64_t now_ns = htw__clock_monotonic_ns();
-    bool has_newcomer = false;
-    int count = -1;
-    for (size_t i = 0; i < HTW__CLIENTS; i++)
-        monitor->clients[i].happened = 0;
-    if (await_next(monitor, now_ns))
-        count = epoll_wait(monitor->descriptors.epoll, events, DESCRIPTORS,
-                           timeout_ms(next_ns(monitor, now_ns), now_ns));
-    if (count < 0 && errno != EINTR)
-        nanosleep(&pause, NULL);
-    for (int i = 0; i < count; i++) {
-        if (events[i].data.u32 < HTW__CLIENTS)
-            monitor->clients[events[i].data.u32].happened = events[i].events;
-        has_newcomer |= events[i].data.u32 == LISTENER;
+    bool accepts = find_place(monitor) != NULL && monitor->accept_from_ns <= now_ns;
+    int64_t next_ns = monitor->accept_from_ns > now_ns ? monitor->accept_from_ns : INT64_MAX;
+    /* The last one is the listener, which also says when to end. */
+    struct pollfd fds[HTW__CLIENTS + 1];
+    for (size_t i = 0; i < HTW__CLIENTS; i++) {
+        const struct htw__client *client = &monitor->clients[i];
+        fds[i].fd = client->fd;
+        fds[i].events = client->has_answer ? POLLOUT : client->is_ready ? 0 : POLLIN;
+        if (client->fd >= 0)
+            next_ns = htw__clock_earlier(next_ns, client->until_ns);
+        if (client->fd >= 0 && client->is_ready && !client->has_answer)
+            next_ns = htw__clock_earlier(next_ns, monitor->next_answer_ns);
     }
-    return has_newcomer;
+    fds[HTW__CLIENTS].fd = monitor->place.fd;
+    fds[HTW__CLIENTS].events = accepts ? POLLIN : 0;
+    bool is_told = poll(fds, HTW__CLIENTS + 1, timeout_ms(next_ns, now_ns)) >= 0;
+    if (!is_told) /* the process may have fewer descriptors than these: all is tried */
+        nanosleep(&pause, NULL);
+    for (size_t i = 0; i < HTW__CLIENTS; i++)
+        monitor->clients[i].happened = is_told ? fds[i].revents : POLLIN;
+    return accepts && (!is_told || fds[HTW__CLIENTS].revents != 0);
 }
 
 /* The time of a CPU that this thread has used. */
@@ -221,9 +160,19 @@ int64_t htw__clients_pause_ns(int64_t answer_ns) {
                                              : pause_ns;
 }
 
+/* Until it is false no source is added or removed. */
+static void set_answering(struct htw_monitor *monitor, bool is_answering) {
+    htw__mutex_lock(&monitor->mutex);
+    monitor->is_answering = is_answering;
+    pthread_cond_broadcast(&monitor->answered);
+    htw__mutex_unlock(&monitor->mutex);
+}
+
 static void answer(struct htw_monitor *monitor, struct htw__client *client) {
     int64_t before_ns = used_ns();
+    set_answering(monitor, true);
     htw__answer_make(monitor, client);
+    set_answering(monitor, false);
     monitor->next_answer_ns =
         htw__clock_monotonic_ns() + htw__clients_pause_ns(used_ns() - before_ns);
 }
@@ -232,58 +181,36 @@ static void serve(struct htw_monitor *monitor, struct htw__client *client) {
     int64_t now_ns = htw__clock_monotonic_ns();
     bool stays = now_ns < client->until_ns;
     if (stays && !client->is_ready && !client->has_answer && client->happened != 0)
-        stays = receive(monitor, client);
-    else if (stays && !client->has_answer && (client->happened & (EPOLLHUP | EPOLLERR)) != 0)
+        stays = receive(client);
+    else if (stays && !client->has_answer && (client->happened & (POLLHUP | POLLERR)) != 0)
         stays = false; /* it waits for its turn, and has gone */
     if (stays && client->is_ready && !client->has_answer && now_ns >= monitor->next_answer_ns)
         answer(monitor, client);
     if (stays && client->has_answer)
-        stays = !is_closing(monitor) && respond(monitor, client);
+        stays = !htw__monitor_is_closing(monitor) && respond(client);
     if (!stays)
-        drop(monitor, client);
+        drop(client);
 }
 
 void *htw__clients_run(void *arg) {
     htw__thread_begin();
     struct htw_monitor *monitor = arg;
-    while (!is_closing(monitor)) {
+    while (!htw__monitor_is_closing(monitor)) {
         bool has_newcomer = wait_for_clients(monitor);
         for (size_t i = 0; i < HTW__CLIENTS; i++)
-            if (is_connected(monitor, &monitor->clients[i]) && !is_closing(monitor))
+            if (monitor->clients[i].fd >= 0 && !htw__monitor_is_closing(monitor))
                 serve(monitor, &monitor->clients[i]);
-        while (has_newcomer && !is_closing(monitor))
+        while (has_newcomer && !htw__monitor_is_closing(monitor))
             has_newcomer = accept_client(monitor, htw__clock_monotonic_ns());
     }
     for (size_t i = 0; i < HTW__CLIENTS; i++)
-        if (is_connected(monitor, &monitor->clients[i]))
-            drop(monitor, &monitor->clients[i]);
+        if (monitor->clients[i].fd >= 0)
+            drop(&monitor->clients[i]);
     return NULL;
-}
-
-/* ---- opening and closing */
-
-int htw__clients_open(struct htw__descriptors *descriptors) {
-    descriptors->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    int error = errno;
-    descriptors->epoll = descriptors->wake < 0 ? -1 : epoll_create1(EPOLL_CLOEXEC);
-    if (descriptors->epoll >= 0 &&
-        await(descriptors->epoll, EPOLL_CTL_ADD, descriptors->wake, EPOLLIN, WAKE) &&
-        await(descriptors->epoll, EPOLL_CTL_ADD, descriptors->listener, EPOLLIN, LISTENER))
-        return 0;
-    error = descriptors->wake >= 0 ? errno : error;
-    htw__clients_close(descriptors);
-    return error == EMFILE || error == ENFILE ? -error : -ENOMEM;
-}
-
-void htw__clients_close(const struct htw__descriptors *descriptors) {
-    if (descriptors->epoll >= 0)
-        close(descriptors->epoll);
-    if (descriptors->wake >= 0)
-        close(descriptors->wake);
 }
 
 void htw__clients_end(struct htw_monitor *monitor) {
     /* order: A hint to stop early; the thread is joined. */
     atomic_store_explicit(&monitor->is_closing, true, memory_order_relaxed);
-    eventfd_write(monitor->descriptors.wake, 1);
+    shutdown(monitor->place.fd, SHUT_RDWR);
 }

@@ -5,10 +5,6 @@
 
 #include "state.h"
 
-/* Opens what the thread waits on, for a listener that is open. 0 or a negative errno. */
-int htw__clients_open(struct htw__descriptors *descriptors);
-void htw__clients_close(const struct htw__descriptors *descriptors);
-
 /* The main function; the argument is the monitor. */
 void *htw__clients_run(void *monitor);
 

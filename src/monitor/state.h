@@ -2,13 +2,12 @@
 /*
  * state.h - struct htw_monitor and its sources; start here.
  *
- * One thread (server.c) accepts clients, reads a line from each, and writes the answer. The answer is
+ * One thread (server.c) accepts clients, reads a request from each, and writes the answer. The answer is
  * made by answer.c: it takes a sample of each source (sample.c) and writes all of them as JSON (json.c)
- * or for Prometheus (metrics.c). It reads one source after the other, and holds no lock meanwhile: a call
- * that removes a source waits while the thread reads that one, and for nothing else.
+ * or for Prometheus (metrics.c). No lock is held meanwhile: a call that adds or removes a source waits.
  *
- * The files include each other in this order: text, place, registry <- state <- wheel_copy <- sample <-
- * json, metrics <- answer <- server <- source, monitor.
+ * The files include each other in this order: text, place <- state <- registry, wheel_copy, sample <-
+ * lists <- rows, writers <- answer <- server <- source, monitor.
  */
 #ifndef HTW_SRC_MONITOR_STATE_H
 #define HTW_SRC_MONITOR_STATE_H
@@ -16,7 +15,6 @@
 #include "../base/fork.h"
 #include "../base/lock.h"
 #include "place.h"
-#include "registry.h"
 #include "text.h"
 
 #include <htw/monitor.h>
@@ -26,9 +24,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a client may send: a line, and after it what HTTP sends. */
-#define HTW__LINE_MAX 200u
-#define HTW__REQUEST_MAX 8192u
+/* Clients at a time. */
+#define HTW__CLIENTS 8u
 
 /* How many levels of a wheel are shown: all that a wheel of 64 buckets or more can have. */
 #define HTW__LEVELS_SHOWN 11u
@@ -39,6 +36,7 @@ enum htw__source_kind {
     HTW__SOURCE_JOURNAL,
     HTW__SOURCE_WHEEL
 };
+#define HTW__SOURCE_KINDS 4
 
 /* A wheel, and what it was like when it could be read last. Guarded by the mutex. */
 struct htw__lent_wheel {
@@ -50,14 +48,13 @@ struct htw__lent_wheel {
     int64_t copied_ns;
     struct htw_wheel_stats stats;
     uint64_t clock;
-    uint32_t buckets[HTW__LEVELS_SHOWN];
-    uint16_t timers[HTW__LEVELS_SHOWN][HTW_LEVEL_PARTS]; /* at most 64 for each of 64 buckets */
+    unsigned level_count;
+    struct htw_scheduler_level levels[HTW__LEVELS_SHOWN];
 };
 
 struct htw_monitor_source {
     struct htw_monitor *monitor;
     struct htw_monitor_source *next; /* in the order in which they were added */
-    uint64_t number;                 /* in that order, from 1 */
     enum htw__source_kind kind;
     char name[HTW_MONITOR_NAME_MAX + 1];
     union {
@@ -68,27 +65,21 @@ struct htw_monitor_source {
             htw_journal_get_stats_function *get_stats;
             htw_journal_list_queues_function *list_queues; /* NULL: queues are not shown */
         } journal;
-        struct htw__lent_wheel *wheel;
+        struct htw__lent_wheel *wheel; /* behind this struct */
     } of;
 };
 
-/* A client; the descriptor is in struct htw__descriptors. */
 struct htw__client {
-    char line[HTW__LINE_MAX + 1];
-    uint32_t line_size; /* without its end */
-    uint32_t received;  /* bytes in all */
-    bool has_line;
-    bool is_http;       /* what follows the line, to an empty line, is read and ignored */
-    bool line_is_empty; /* the one that is being received */
-    bool is_ready;      /* the request is complete */
-    bool has_answer;
-    uint32_t awaited;  /* the events that epoll reports */
-    uint32_t happened; /* those that it has reported */
-    int64_t until_ns;  /* it is given up then */
-    char head[160];    /* of the answer by HTTP */
+    int fd;           /* -1: there is none. Guarded by the lock of the registry against forks. */
+    bool is_ready;    /* the request is complete */
+    bool is_http;     /* then: so is the answer */
+    bool has_answer;  /* `text` is the answer, and no longer the request */
+    short happened;   /* the events that poll() has reported */
+    int64_t until_ns; /* it is given up then */
+    struct htw__answer_text text;
+    char head[160]; /* of the answer by HTTP */
     uint32_t head_size;
-    struct htw__answer_text body;
-    size_t sent; /* of both */
+    size_t sent; /* of head and text */
 };
 
 struct htw_monitor {
@@ -98,28 +89,32 @@ struct htw_monitor {
     int64_t opened_ns;
 
     pthread_t thread;
-    struct htw__descriptors descriptors; /* guarded by the lock of the registry */
+    struct htw_monitor *next; /* in the registry */
 
     /* The thread ends, in the middle of an answer, too. It publishes nothing. */
     atomic_bool is_closing;
 
-    struct htw__mutex mutex; /* guards the sources */
+    /* The sources change under the mutex, and while no answer is made: then the thread reads them without it. */
+    struct htw__mutex mutex;
     struct htw_monitor_source *sources;
     unsigned source_count;
-    uint64_t sources_added;                   /* ever */
-    const struct htw_monitor_source *reading; /* stays while the thread reads it; NULL: none */
-    pthread_cond_t read;                      /* the thread has read it */
+    bool is_answering;
+    pthread_cond_t answered;
 
     /* Of the thread. */
     struct htw__client clients[HTW__CLIENTS];
     int64_t next_answer_ns; /* none is made before */
     int64_t accept_from_ns; /* accepting has failed, and is tried again then */
-    bool accepts;           /* epoll reports clients that wait to be accepted */
 };
 
 /* Whether this process was forked after the monitor was opened. */
 static inline bool htw__monitor_is_child(const struct htw_monitor *monitor) {
     return monitor->fork_count != htw__fork_count();
+}
+
+static inline bool htw__monitor_is_closing(const struct htw_monitor *monitor) {
+    /* order: A hint to stop early; the thread is joined. */
+    return atomic_load_explicit(&monitor->is_closing, memory_order_relaxed);
 }
 
 #endif /* HTW_SRC_MONITOR_STATE_H */

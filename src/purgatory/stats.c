@@ -60,10 +60,10 @@ int64_t htw_purgatory_count_key(struct htw_purgatory *purgatory, const void *key
 
 static const struct htw__metric metrics[] = {
 #define METRIC(name, member, help) { name, help, offsetof(struct htw_purgatory_stats, member) },
-#define PART(member)
-    HTW__PURGATORY_METRICS(METRIC, PART)
+#define ENDED(member)
+    HTW__PURGATORY_METRICS(METRIC, ENDED)
 #undef METRIC
-#undef PART
+#undef ENDED
 };
 
 static void write_ended(FILE *stream, const char *reason, uint64_t value) {

@@ -20,7 +20,7 @@ EXPLAINED = {
     ("src/wheel/inspect.c", "visitor"): "the wheel holds no lock, and a visit changes nothing",
     ("src/calendar/schedule.c", "callback"): "the scheduler guards run_job(), which calls it last",
     ("src/calendar/schedule.c", "release"): "the scheduler guards release_job(), which calls it last",
-    ("src/monitor/queues.c", "list_queues"): "a function of libhtw-journal, by its address",
+    ("src/monitor/rows.c", "list_queues"): "a function of libhtw-journal, by its address",
     ("src/monitor/sample.c", "get_stats"): "likewise",
 }
 NO_CODE = re.compile(r"""/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)+'""", re.S)

@@ -13,10 +13,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -38,16 +37,12 @@ static bool fails(void) {
 WRAP(int, socket, (int a, int b, int c), (a, b, c))
 WRAP(int, bind, (int a, const struct sockaddr *b, socklen_t c), (a, b, c))
 WRAP(int, listen, (int a, int b), (a, b))
-WRAP(int, chmod, (const char *a, mode_t b), (a, b))
-WRAP(int, link, (const char *a, const char *b), (a, b))
+WRAP(int, fchmod, (int a, mode_t b), (a, b))
 WRAP(int, flock, (int a, int b), (a, b))
 WRAP(int, mkdir, (const char *a, mode_t b), (a, b))
-WRAP(int, eventfd, (unsigned a, int b), (a, b))
 WRAP(int, accept4, (int a, struct sockaddr *b, socklen_t *c, int d), (a, b, c, d))
 WRAP(int, getsockopt, (int a, int b, int c, void *d, socklen_t *e), (a, b, c, d, e))
-WRAP(int, epoll_create1, (int a), (a))
-WRAP(int, epoll_ctl, (int a, int b, int c, struct epoll_event *d), (a, b, c, d))
-WRAP(int, epoll_wait, (int a, struct epoll_event *b, int c, int d), (a, b, c, d))
+WRAP(int, poll, (struct pollfd * a, nfds_t b, int c), (a, b, c))
 WRAP(ssize_t, recv, (int a, void *b, size_t c, int d), (a, b, c, d))
 WRAP(ssize_t, send, (int a, const void *b, size_t c, int d), (a, b, c, d))
 

@@ -27,23 +27,16 @@ int64_t __wrap_htw__clock_monotonic_ns(void) {
     return __real_htw__clock_monotonic_ns() + ahead_ns;
 }
 
-static _Atomic bool is_kept; /* the next descriptor is */
-static int kept;
 static sem_t is_refused; /* for want of a descriptor */
 
 int __real_accept4(int fd, struct sockaddr *address, socklen_t *size, int flags);
 int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *size, int flags);
 
-/* As a child does that was not made by fork(). */
 int __wrap_accept4(int fd, struct sockaddr *address, socklen_t *size, int flags) {
     int result = __real_accept4(fd, address, size, flags), error = errno;
     if (result < 0 && error == EMFILE)
         sem_post(&is_refused);
     errno = error;
-    if (result >= 0 && is_kept) {
-        kept = dup(result);
-        is_kept = false;
-    }
     return result;
 }
 
@@ -105,17 +98,6 @@ MONITOR_TEST(monitor_survives_clients_that_vanish) {
         close(fd);
     }
     assert_true(is_json(client_ask(f->path, "json\n")));
-}
-
-/* What happens to it is not taken for what happens to the next one in its place, which waits for its turn:
-   answers are 10 ms apart. */
-MONITOR_TEST(monitor_forgets_a_client_whose_descriptor_is_open_elsewhere) {
-    is_kept = true;
-    close(client_connect(f->path));
-    for (int i = 0; i < 20; i++)
-        assert_true(is_json(client_ask(f->path, "json\n")));
-    assert_false(is_kept);
-    close(kept);
 }
 
 /* holds: monitor-4 */

@@ -69,8 +69,9 @@ MONITOR_TEST(monitor_tells_sites_on_request_only) {
     assert_says(answer, "\"observed\":[]");
     assert_says(answer, "\"sites\":[{\"name\":\"idle\",\"file\":\"src/a.c\",\"line\":12,"
                         "\"function\":\"accept_one\",\"symbol\":\"");
-    assert_says(answer, "\"pending\":2,\"armed\":0,\"cancelled\":0,\"expired\":0,\"late\":0,"
-                        "\"callback_ns\":0,\"wakeups\":0,\"next_ns\":5000000}");
+    assert_says(answer,
+                "\"next_ns\":5000000,\"pending\":2,\"armed\":0,\"cancelled\":0,\"expired\":0,"
+                "\"late\":0,\"callback_ns\":0,\"wakeups\":0}");
     assert_says(answer, "{\"name\":null,\"file\":null,\"line\":0,\"function\":null,"
                         "\"symbol\":\"test_monitor_sites");
     assert_says(answer, "\"next_wakeups\":[{\"left_ns\":5000000,\"timers\":2,");
@@ -90,7 +91,7 @@ MONITOR_TEST(monitor_tells_what_is_counted_by_site_while_it_is_observed) {
     assert_int_equal(htw_scheduler_advance(scheduler, MS), 0);
     const char *answer = client_ask(f->path, "json sites\n");
     assert_says(answer, "\"pending\":0,\"armed\":2,\"cancelled\":0,\"expired\":3,");
-    assert_says(answer, "\"next_ns\":-1}");
+    assert_says(answer, "\"next_ns\":-1,");
     assert_says(answer, "\"herds\":[{\"ago_ns\":0,\"timers\":3,\"name\":\"tick\",");
     const char *metrics = client_ask(f->path, "metrics\n");
     assert_says(metrics, "# TYPE htw_site_armed_total counter\n"
@@ -107,19 +108,9 @@ MONITOR_TEST(monitor_tells_what_is_counted_by_site_while_it_is_observed) {
 MONITOR_TEST(monitor_switches_what_a_client_asks_for_and_nothing_else) {
     struct htw_scheduler *one = show_scheduler(f, "one"), *two = show_scheduler(f, "two");
     static const char *const refused[] = {
-        "observe",
-        "observe ",
-        "observe one",
-        "observe one ",
-        "observe one x",
-        "observe one +off",
-        "observe one sites x",
-        "observe none sites",
-        "observe on off",
-        "observe ones off",
-        "observe *x sites",
-        "observe one -",
-        "observe one sites ",
+        "observe",        "observe ",         "observe one",         "observe one ",
+        "observe one x",  "observe one +off", "observe one sites x", "observe none sites",
+        "observe on off", "observe ones off", "observe *x sites",    "observe one -",
     };
     static const struct {
         const char *line;
@@ -233,7 +224,7 @@ MONITOR_TEST(monitor_tells_groups) {
     assert_int_equal(htw_group_pause(groups[69]), 0);
     const char *answer = client_ask(f->path, "json sites\n");
     assert_says(answer, "\"groups\":[{\"name\":\"se\\\"ssions\",\"address\":\"0x");
-    assert_says(answer, "\"pending\":2,\"paused\":true}");
+    assert_says(answer, "\"paused\":true,\"pending\":2}");
     assert_says(answer, "\"other_groups\":{\"groups\":6,\"pending\":6}");
     monitor_close(f);
     for (size_t i = 0; i < COUNT_OF(groups); i++)
@@ -268,9 +259,9 @@ MONITOR_TEST(monitor_tells_the_queues_of_a_journal) {
     assert_int_equal(
         htw_monitor_add_journal(f->monitor, "mail", journal, no_stats, list_queues, NULL), 0);
     assert_says(client_ask(f->path, "json sites\n"),
-                "\"queue_list\":[{\"name\":\"q\\\"1\",\"delayed\":0,\"ready\":1,\"leased\":0,"
-                "\"buried\":0,\"waiting\":0,\"paused\":true},{\"name\":null,\"delayed\":0,"
-                "\"ready\":0,\"leased\":0,\"buried\":0,\"waiting\":0,\"paused\":false}]");
+                "\"queue_list\":[{\"name\":\"q\\\"1\",\"paused\":true,\"delayed\":0,\"ready\":1,"
+                "\"leased\":0,\"buried\":0,\"waiting\":0},{\"name\":null,\"paused\":false,"
+                "\"delayed\":0,\"ready\":0,\"leased\":0,\"buried\":0,\"waiting\":0}]");
     queues = 100;
     const char *answer = client_ask(f->path, "json sites\n");
     assert_int_equal(count(answer, "\"name\":\"q"), 64);
