@@ -23,7 +23,7 @@ LAYERS = {
         r"journal_.*|fault_journal.*|model_journal|stress_journal_.*|enumerate_journal"),
     "monitor": (
         r"monitor/.*\.[ch]",
-        r"monitor.*|fault_monitor|stress_monitor"),
+        r"monitor.*|(fault|fuzz|stress)_monitor"),
     "programs": (
         r"programs/(?!relay/).*\.[ch]",
         r"duration|safe_file|signals|delay(?!_queue).*|draw.*|replay_.*|fault_delay.*|cron.*|cmd|demo"),

@@ -56,7 +56,6 @@ static struct htw_key key_of(char *buffer, long number) {
 struct scene {
     struct htw_scheduler *scheduler;
     struct htw_purgatory *purgatory;
-    struct htw_threshold *threshold;
 };
 
 static void create(struct scene *scene, bool has_release) {
@@ -126,37 +125,6 @@ static void keys(void) {
     destroy(&scene);
 }
 
-/* ---- thresholds */
-
-static void *await(void *arg) {
-    struct scene *scene = arg;
-    for (long i = 0; i < REQUESTS; i++)
-        REQUIRE(htw_threshold_await(scene->threshold, &order_create(i)->request, (uint64_t)i,
-                                    i % 2 == 0 ? HTW_NEVER_NS : HTW_MILLISECOND) >= 0);
-    return NULL;
-}
-
-static void *advance(void *arg) {
-    struct scene *scene = arg;
-    for (uint64_t i = 0; i < REQUESTS; i++)
-        REQUIRE(htw_threshold_advance(scene->threshold, i) >= 0);
-    return NULL;
-}
-
-static void thresholds(void) {
-    struct scene scene;
-    pthread_t threads[3];
-    create(&scene, true);
-    REQUIRE(htw_threshold_create(scene.purgatory, 0, &scene.threshold) == 0);
-    for (int i = 0; i < 3; i++)
-        REQUIRE(pthread_create(&threads[i], NULL, i < 2 ? await : advance, &scene) == 0);
-    for (int i = 0; i < 3; i++)
-        pthread_join(threads[i], NULL);
-    REQUIRE(htw_threshold_end_all(scene.threshold, HTW_REASON_CANCELLED, visit, NULL) >= 0);
-    REQUIRE(htw_threshold_destroy(scene.threshold) == 0);
-    destroy(&scene);
-}
-
 /* ---- without a release hook: htw_request_is_pending() says who owns a request */
 
 static void no_release_hook(void) {
@@ -180,7 +148,6 @@ static void no_release_hook(void) {
 
 int main(void) {
     keys();
-    thresholds();
     no_release_hook();
     return 0;
 }

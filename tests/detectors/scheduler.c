@@ -278,116 +278,6 @@ static void back_by_stop(void) {
     destroy(scheduler);
 }
 
-/* ---- the user's executor: a queue that two threads empty, which drop every fourth task */
-
-static struct {
-    pthread_mutex_t mutex;
-    pthread_cond_t filled;
-    struct htw_task *tasks[4096];
-    size_t count, taken;
-    bool stop;
-} queue = { .mutex = PTHREAD_MUTEX_INITIALIZER, .filled = PTHREAD_COND_INITIALIZER };
-
-static void execute(void *context, struct htw_task *const *tasks, size_t count) {
-    (void)context;
-    pthread_mutex_lock(&queue.mutex);
-    REQUIRE(queue.count + count <= 4096);
-    memcpy(&queue.tasks[queue.count], tasks, count * sizeof(tasks[0]));
-    queue.count += count;
-    pthread_cond_broadcast(&queue.filled);
-    pthread_mutex_unlock(&queue.mutex);
-}
-
-static void *run_tasks(void *unused) {
-    (void)unused;
-    pthread_mutex_lock(&queue.mutex);
-    for (;;) {
-        while (queue.taken == queue.count && !queue.stop)
-            pthread_cond_wait(&queue.filled, &queue.mutex);
-        if (queue.taken == queue.count)
-            break;
-        size_t number = queue.taken++;
-        struct htw_task *task = queue.tasks[number];
-        pthread_mutex_unlock(&queue.mutex);
-        void *arg;
-        if (number % 4 != 0)
-            htw_task_run(task);
-        else if (htw_task_drop(task, &arg) == HTW_CANCELLED)
-            parcel_free(arg);
-        pthread_mutex_lock(&queue.mutex);
-    }
-    pthread_mutex_unlock(&queue.mutex);
-    return NULL;
-}
-
-static void to_an_executor(void) {
-    struct htw_executor executor = { execute, NULL };
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    struct htw_scheduler *scheduler;
-    pthread_t threads[2];
-    options.executor = &executor;
-    REQUIRE(htw_scheduler_create(&scheduler, &options) == 0);
-    for (int i = 0; i < 2; i++)
-        REQUIRE(pthread_create(&threads[i], NULL, run_tasks, NULL) == 0);
-    run_in_two_threads(schedule_parcels, scheduler);
-    wait_until_none_is_pending(scheduler);
-    REQUIRE(htw_scheduler_stop(scheduler, NULL, NULL) == 0);
-    pthread_mutex_lock(&queue.mutex);
-    queue.stop = true;
-    pthread_cond_broadcast(&queue.filled);
-    pthread_mutex_unlock(&queue.mutex);
-    for (int i = 0; i < 2; i++)
-        pthread_join(threads[i], NULL);
-    destroy(scheduler);
-}
-
-/* ---- embedded: an event loop in one thread, timers from two others */
-
-static void *loop(void *scheduler) {
-    struct pollfd fd = { .fd = htw_scheduler_fd(scheduler), .events = POLLIN };
-    size_t total = 0;
-    while (total < 2 * PARCELS) {
-        size_t count;
-        poll(&fd, 1, 10);
-        REQUIRE(htw_scheduler_process(scheduler, 16, &count) >= 0);
-        total += count;
-    }
-    return NULL;
-}
-
-static void embedded(void) {
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    struct htw_scheduler *scheduler;
-    pthread_t looping;
-    options.embedded = true;
-    REQUIRE(htw_scheduler_create(&scheduler, &options) == 0);
-    REQUIRE(pthread_create(&looping, NULL, loop, scheduler) == 0);
-    run_in_two_threads(schedule_parcels, scheduler);
-    pthread_join(looping, NULL);
-    destroy(scheduler);
-}
-
-/* ---- manual time: when htw_scheduler_advance() returns, the callbacks are over */
-
-static void manual_time(void) {
-    struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
-    struct htw_scheduler *scheduler;
-    struct parcel *parcels[64];
-    options.clock = HTW_CLOCK_MANUAL;
-    options.workers = 3;
-    REQUIRE(htw_scheduler_create(&scheduler, &options) == 0);
-    for (long i = 0; i < 64; i++) {
-        parcels[i] = parcel_create(scheduler, i);
-        REQUIRE(htw_schedule(scheduler, i * HTW_SECOND, open_parcel, parcels[i], NULL) == 0);
-    }
-    REQUIRE(htw_scheduler_advance(scheduler, 100 * HTW_SECOND) >= 0);
-    for (int i = 0; i < 64; i++) {
-        REQUIRE(parcels[i]->opened == 1);
-        parcel_free(parcels[i]);
-    }
-    destroy(scheduler);
-}
-
 /* ---- an allocator of the user, and statistics meanwhile */
 
 static void *allocate(void *context, size_t size, size_t alignment) {
@@ -440,9 +330,6 @@ int main(int count, char **arguments) {
         { "run", from_run_to_run },
         { "group", groups },
         { "stop", back_by_stop },
-        { "executor", to_an_executor },
-        { "embedded", embedded },
-        { "manual", manual_time },
         { "allocator", users_allocator },
     };
     if (count == 2 && strcmp(arguments[1], "released") == 0)

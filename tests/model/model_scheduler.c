@@ -535,6 +535,20 @@ static void compare_counters(void) {
     EXPECT(stats.memory_bytes == model.memory.live_bytes);
 }
 
+static void compare_shards(void) {
+    struct htw_scheduler_shard shard = HTW_SCHEDULER_SHARD_INIT;
+    uint64_t scheduled = 0, cancelled = 0, moved = 0, groups = 0;
+    for (uint32_t i = 0; htw_scheduler_get_shard(model.scheduler, i, &shard) > 0; i++) {
+        scheduled += shard.scheduled;
+        cancelled += shard.cancelled;
+        moved += shard.moved;
+        groups += shard.groups;
+    }
+    EXPECT(scheduled == ideal.counted.scheduled && cancelled == ideal.counted.cancelled);
+    EXPECT(moved == ideal.counted.moved);
+    EXPECT(groups >= GROUPS); /* one that was destroyed stays for its timers */
+}
+
 static void compare(void) {
     uint64_t pending = 0, grouped[GROUPS] = { 0 };
     for (int i = 0; i < TIMERS; i++) {
@@ -550,6 +564,8 @@ static void compare(void) {
         compare_counters();
     if (model.step % 8 == 4)
         compare_sites();
+    if (model.step % 8 == 2)
+        compare_shards();
     for (int i = 0; i < GROUPS; i++)
         EXPECT(htw_group_count(model.groups[i]) == grouped[i]);
     for (int i = 0; i < CLOCKS; i++)

@@ -180,10 +180,6 @@ int64_t deadline_of(const struct scheduler_fixture *self, unsigned number);
     assert_int_equal(htw_schedule_at((self)->scheduler, at_ns, probe_run, &(self)->probes[number], \
                                      &(self)->probes[number].handle),                              \
                      0)
-#define arm_within(self, number, earliest_ns, latest_ns)                                           \
-    assert_int_equal(htw_schedule_within((self)->scheduler, earliest_ns, latest_ns, probe_run,     \
-                                         &(self)->probes[number], &(self)->probes[number].handle), \
-                     0)
 #define arm_every(self, number, first_ns, period_ns, repeat)                                       \
     assert_int_equal(htw_schedule_every((self)->scheduler, first_ns, period_ns, repeat, probe_run, \
                                         &(self)->probes[number], &(self)->probes[number].handle),  \

@@ -68,16 +68,9 @@ static void *cancel_and_wait(void *arg) {
     return NULL;
 }
 
-static void cancel_and_wait_in_callback(void *arg, const struct htw_expiration *expiration) {
-    (void)expiration;
-    cancel_and_wait(arg);
-}
-
-/* Returns whether it has waited: the thread, or the callback of another scheduler, may be so late that the
-   callback has ended. Then the timer is gone. */
-static bool try_wait(bool in_callback) {
+/* Returns whether it has waited: the thread may be so late that the callback has ended. Then the timer is gone. */
+static bool try_wait(void) {
     struct slow slow = { .scheduler = create(1) };
-    struct htw_scheduler *other = create(1);
     struct htw_spec spec = HTW_SPEC_INIT;
     spec.callback = run_slowly;
     spec.arg = &slow;
@@ -86,23 +79,16 @@ static bool try_wait(bool in_callback) {
     wait_for(&slow.stage, 1);
     struct waiter waiter = { .slow = &slow };
     pthread_t thread;
-    if (in_callback)
-        assert_int_equal(htw_schedule(other, 0, cancel_and_wait_in_callback, &waiter, NULL), 0);
-    else
-        assert_int_equal(pthread_create(&thread, NULL, cancel_and_wait, &waiter), 0);
+    assert_int_equal(pthread_create(&thread, NULL, cancel_and_wait, &waiter), 0);
     wait_for(&slow.waiting, 1);
     for (int i = 0; i < 1000; i++)
         sched_yield(); /* likely, the waiter waits now */
     atomic_store(&slow.stage, 2);
-    if (!in_callback)
-        pthread_join(thread, NULL);
-    destroy(other); /* waits for the callback */
+    pthread_join(thread, NULL);
     bool has_waited = waiter.result == HTW_RUNNING;
     assert_int_equal(waiter.seen, 4);
     if (!has_waited)
         assert_int_equal(waiter.result, HTW_GONE);
-    assert_int_equal(htw_cancel(slow.scheduler, slow.handle), HTW_GONE);
-    assert_int_equal(htw_cancel_wait(slow.scheduler, slow.handle), HTW_GONE);
     assert_int_equal(htw_pending(slow.scheduler), 0);
     destroy(slow.scheduler);
     return has_waited;
@@ -110,9 +96,8 @@ static bool try_wait(bool in_callback) {
 
 /* holds: scheduler-6 */
 UNIT_TEST(cancel_wait_returns_when_the_hook_has) {
-    for (int in_callback = 0; in_callback < 2; in_callback++)
-        while (!try_wait(in_callback))
-            ;
+    while (!try_wait())
+        ;
 }
 
 /* ---- waiting for itself, and rings */
@@ -191,11 +176,3 @@ UNIT_TEST(cancel_wait_in_the_own_callback_answers_edeadlk) {
 UNIT_TEST(cancel_wait_of_three_in_a_cycle_refuses_one) {
     check_ring(3);
 }
-
-/* ---- a callback that advances another scheduler */
-
-struct nested {
-    struct htw_scheduler *inner, *outer;
-    htw_handle outer_handle;
-    int inner_result, outer_result, inner_stop, runs;
-};

@@ -15,34 +15,6 @@ static struct htw_spec clock_spec(struct scheduler_fixture *f, unsigned number,
     return spec;
 }
 
-static void arm_by(struct scheduler_fixture *f, unsigned number, enum htw_clock clock,
-                   int64_t delay_ns) {
-    struct htw_spec spec = clock_spec(f, number, clock, delay_ns);
-    arm_spec(f, number, &spec);
-}
-
-static void set_clock(struct scheduler_fixture *f, enum htw_clock clock, int64_t time_ns) {
-    assert_int_equal(htw_scheduler_set_clock(f->scheduler, clock, time_ns), 0);
-}
-
-#define clock_of(f, number) htw_clock_of((f)->scheduler, (f)->probes[number].handle)
-
-/* ---- each by its own clock */
-
-/* holds: scheduler-27 */
-LATER_TEST(clocks_advance_together_and_callbacks_run_in_order) {
-    arm_by(f, 0, HTW_CLOCK_REALTIME, 7 * MS);
-    arm(f, 1, 5 * MS);
-    arm_by(f, 2, HTW_CLOCK_MONOTONIC, 6 * MS);
-    arm_by(f, 3, HTW_CLOCK_REALTIME, 1 * MS);
-    set_clock(f, HTW_CLOCK_REALTIME, START_NS - 3 * MS); /* 0 and 3 come so much later */
-    advance(f, 20 * MS);
-    assert_ran(f, 3, 1, 2, 0);
-    assert_int_equal(htw_scheduler_now(f->scheduler), START_NS + 20 * MS);
-    assert_int_equal(htw_scheduler_now_by(f->scheduler, HTW_CLOCK_REALTIME), START_NS + 17 * MS);
-    assert_int_equal(htw_scheduler_now_by(f->scheduler, HTW_CLOCK_MONOTONIC), START_NS + 20 * MS);
-}
-
 /* ---- refusals */
 
 LATER_TEST(clock_that_is_unknown_is_refused) {

@@ -87,47 +87,10 @@ SCHEDULER_TEST(scheduler_with_threads_after_fork_is_inert_in_the_child) {
     fork_with(f);
 }
 
-/* Nothing is due while this goes on: its clock is the real one. */
-static void fork_embedded(struct scheduler_fixture *f, enum htw_clock clock) {
-    struct inert objects = { .task = NULL };
-    f->options.clock = clock;
-    f->options.embedded = true;
-    scheduler_reopen(f);
-    objects.scheduler = f->scheduler;
-    assert_int_equal(htw_group_create(f->scheduler, &objects.group), 0);
-    arm(f, 0, 3600 * HTW_SECOND);
-    objects.handle = f->probes[0].handle;
-    assert_int_equal(outlive_child(&objects), 0);
-    assert_true(htw_is_pending(f->scheduler, objects.handle));
-    htw_group_destroy(objects.group);
-}
-
-SCHEDULER_TEST(scheduler_embedded_after_fork_is_inert_in_the_child) {
-    fork_embedded(f, HTW_CLOCK_MONOTONIC);
-    fork_embedded(f, HTW_CLOCK_REALTIME);
-}
-
-/* ---- with a lock taken, and from within */
+/* ---- from within */
 
 static struct inert from_within;
 static int end_within;
-
-static void act_fork(struct probe *self) {
-    (void)self;
-    end_within = outlive_child(&from_within);
-}
-
-SCHEDULER_TEST(scheduler_after_fork_in_a_callback_is_inert_in_the_child) {
-    f->count = TIMERS;
-    scheduler_reopen(f);
-    arm_many(f, &from_within);
-    f->probes[7].act = act_fork;
-    end_within = -1;
-    advance(f, HTW_SECOND);
-    assert_int_equal(end_within, 0);
-    assert_int_equal(f->log_count, TIMERS);
-    htw_group_destroy(from_within.group);
-}
 
 static void execute(void *context, struct htw_task *const *tasks, size_t count) {
     (void)context;

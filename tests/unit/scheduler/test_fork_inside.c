@@ -43,16 +43,6 @@ SCHEDULER_TEST(child_that_returns_from_a_callback_ends) {
     advance(f, MS);
     returning_child_assert_ended(&child, "a callback");
     assert_int_equal(f->log_count, PROBES);
-    arm_every(f, 0, MS, MS, HTW_REPEAT_SKIP);
-    advance(f, 3 * MS);
-    returning_child_assert_ended(&child, "a callback");
-    f->options.clock = HTW_CLOCK_MONOTONIC;
-    f->options.embedded = true;
-    scheduler_reopen(f);
-    f->probes[0].act = fork_in_callback;
-    arm(f, 0, 0);
-    assert_int_equal(htw_scheduler_process(f->scheduler, 0, NULL), HTW_DONE);
-    returning_child_assert_ended(&child, "a callback");
 }
 
 /* The thread is a worker or an expirer. */
@@ -73,10 +63,8 @@ static void end_in_a_thread(struct scheduler_fixture *f, uint32_t workers, enum 
 }
 
 SCHEDULER_TEST(child_that_returns_from_a_callback_in_a_thread_of_the_library_ends) {
-    end_in_a_thread(f, 1, HTW_CLOCK_MANUAL);
     end_in_a_thread(f, 2, HTW_CLOCK_MANUAL);
     end_in_a_thread(f, 0, HTW_CLOCK_MONOTONIC);
-    end_in_a_thread(f, 2, HTW_CLOCK_MONOTONIC);
 }
 
 /* ---- executors */
@@ -96,13 +84,6 @@ SCHEDULER_TEST(child_that_returns_from_an_executor_ends) {
     advance(f, MS);
     returning_child_assert_ended(&child, "an executor");
     assert_int_equal(f->log_count, PROBES);
-    f->options.clock = HTW_CLOCK_MONOTONIC;
-    scheduler_reopen(f);
-    arm(f, 0, 0);
-    while (is_pending(f, 0))
-        sched_yield();
-    assert_true(cancel_wait(f, 0) >= 0);
-    returning_child_assert_ended(&child, "an executor");
 }
 
 /* ---- hooks and visitors */
@@ -113,9 +94,6 @@ SCHEDULER_TEST(child_that_returns_from_a_hook_ends) {
     returning_child_assert_ended(&child, "a release hook");
     arm_hooked(f, 0);
     assert_int_equal(cancel(f, 0), HTW_CANCELLED);
-    returning_child_assert_ended(&child, "a release hook");
-    arm_hooked(f, 0);
-    assert_int_equal(htw_scheduler_stop(f->scheduler, NULL, NULL), 0);
     returning_child_assert_ended(&child, "a release hook");
 }
 

@@ -48,8 +48,6 @@ struct groups_seen {
     char name[64];           /* of the last */
     struct htw_group **ends; /* destroys these at the first one */
     unsigned end_count;
-    struct htw_scheduler *destroys;
-    int destroyed;
 };
 
 static void see_group(void *context, const struct htw_group_stats *stats) {
@@ -60,8 +58,6 @@ static void see_group(void *context, const struct htw_group_stats *stats) {
     snprintf(seen->name, sizeof(seen->name), "%s", stats->name);
     for (; seen->end_count > 0; seen->end_count--)
         htw_group_destroy(seen->ends[seen->end_count - 1]);
-    if (seen->destroys != NULL)
-        seen->destroyed = htw_scheduler_destroy(seen->destroys);
 }
 
 static struct groups_seen see_groups(struct scheduler_fixture *f) {
@@ -119,8 +115,6 @@ GROUP_TEST(group_after_stop_answers_eshutdown) {
     resume_group(f);
 }
 
-/* ---- cancel */
-
 /* ---- visitors that change the group that is being cancelled */
 
 static void visit_and_pause(void *context, const struct htw_unexpired *unexpired) {
@@ -176,8 +170,6 @@ GROUP_TEST(group_cancelled_ends_though_its_visitor_schedules_more) {
     assert_int_equal(htw_group_count(f->group), additions + MANY - (uint64_t)cancelled);
 }
 
-/* ---- pause and resume */
-
 /* ---- names, all groups */
 
 GROUP_TEST(group_is_visited_with_its_name_and_state) {
@@ -214,10 +206,4 @@ GROUP_TEST(groups_of_several_slices_are_visited_once) {
     assert_int_equal(htw_scheduler_visit_groups(f->scheduler, see_group, &seen), 0);
     assert_int_equal(seen.count, 64);
     assert_int_equal(see_groups(f).count, 1);
-}
-
-GROUP_TEST(group_visitor_cannot_destroy_the_scheduler) {
-    struct groups_seen seen = { .destroys = f->scheduler };
-    assert_int_equal(htw_scheduler_visit_groups(f->scheduler, see_group, &seen), 0);
-    assert_int_equal(seen.destroyed, -EDEADLK);
 }

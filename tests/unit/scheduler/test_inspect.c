@@ -45,14 +45,13 @@ static void run(void *arg, const struct htw_expiration *expiration) {
     (void)arg, (void)expiration;
 }
 
-static struct htw_scheduler *create(uint32_t wheel_size, int64_t tick_ns, uint32_t shards) {
+static struct htw_scheduler *create(uint32_t wheel_size) {
     struct htw_scheduler_options options = HTW_SCHEDULER_OPTIONS_INIT;
     struct htw_scheduler *scheduler;
     options.clock = HTW_CLOCK_MANUAL;
     options.workers = 0;
-    options.shards = shards;
+    options.shards = 1;
     options.wheel_size = wheel_size;
-    options.tick_ns = tick_ns;
     assert_int_equal(htw_scheduler_create(&scheduler, &options), 0);
     return scheduler;
 }
@@ -65,7 +64,7 @@ static uint64_t sum_of(const struct htw_scheduler_level *level) {
 }
 
 UNIT_TEST(inspect_levels_show_where_timers_are) {
-    struct htw_scheduler *s = create(256, MS, 1);
+    struct htw_scheduler *s = create(256);
     struct htw_scheduler_level level = HTW_SCHEDULER_LEVEL_INIT;
     for (int i = 0; i < 3; i++)
         assert_int_equal(htw_schedule(s, 10 * MS, run, NULL, NULL), 0);
@@ -89,7 +88,7 @@ UNIT_TEST(inspect_levels_show_where_timers_are) {
 }
 
 UNIT_TEST(inspect_counting_stops_at_64_in_a_bucket) {
-    struct htw_scheduler *s = create(256, MS, 1);
+    struct htw_scheduler *s = create(256);
     struct htw_scheduler_level level = HTW_SCHEDULER_LEVEL_INIT;
     for (int i = 0; i < 100; i++) {
         assert_int_equal(htw_schedule(s, 8 * MS, run, NULL, NULL), 0);
@@ -106,7 +105,7 @@ UNIT_TEST(inspect_counting_stops_at_64_in_a_bucket) {
 /* Wheels with all levels replace those of a clock that is set back, when it next advances. */
 UNIT_TEST(inspect_levels_of_every_size_are_complete_after_a_step_back) {
     for (uint32_t size = HTW_WHEEL_SIZE_MIN; size <= HTW_WHEEL_SIZE_MAX; size *= 2) {
-        struct htw_scheduler *s = create(size, MS, 1);
+        struct htw_scheduler *s = create(size);
         struct htw_scheduler_level level = HTW_SCHEDULER_LEVEL_INIT;
         assert_int_equal(htw_schedule(s, 10 * HTW_SECOND, run, NULL, NULL), 0);
         assert_int_equal(htw_scheduler_set_time(s, 10 * HTW_SECOND), 0);
@@ -129,46 +128,8 @@ UNIT_TEST(inspect_levels_of_every_size_are_complete_after_a_step_back) {
     }
 }
 
-UNIT_TEST(inspect_shards_add_up_to_the_statistics) {
-    struct htw_scheduler *s = create(0, MS, 3);
-    struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
-    struct htw_group *group;
-    htw_handle handle;
-    uint64_t scheduled = 0, cancelled = 0, in_wheels = 0, groups = 0, moved = 0;
-    assert_int_equal(htw_group_create(s, &group), 0);
-    for (int i = 0; i < 10; i++)
-        assert_int_equal(htw_schedule(s, HTW_SECOND, run, NULL, &handle), 0);
-    assert_int_equal(htw_reschedule(s, handle, 2 * HTW_SECOND), HTW_MOVED);
-    assert_int_equal(htw_cancel(s, handle), HTW_CANCELLED);
-    assert_int_equal(htw_scheduler_get_stats(s, &stats), 0);
-    for (uint32_t i = 0; i < 3; i++) {
-        struct htw_scheduler_shard shard = HTW_SCHEDULER_SHARD_INIT;
-        assert_int_equal(htw_scheduler_get_shard(s, i, &shard), 3);
-        scheduled += shard.scheduled;
-        cancelled += shard.cancelled;
-        in_wheels += shard.in_wheels;
-        moved += shard.moved;
-        groups += shard.groups;
-        assert_true(shard.memory_bytes > 0);
-    }
-    assert_int_equal(scheduled, stats.scheduled);
-    assert_int_equal(cancelled, stats.cancelled);
-    assert_int_equal(moved, 1);
-    assert_true(in_wheels >= 9 && in_wheels <= 10); /* a claimed one may stay for a while */
-    assert_int_equal(groups, 1);
-    htw_group_destroy(group);
-    uint64_t left = 0;
-    for (uint32_t i = 0; i < 3; i++) {
-        struct htw_scheduler_shard shard = HTW_SCHEDULER_SHARD_INIT;
-        assert_int_equal(htw_scheduler_get_shard(s, i, &shard), 3);
-        left += shard.groups;
-    }
-    assert_int_equal(left, 0);
-    htw_scheduler_destroy(s);
-}
-
 UNIT_TEST(inspect_histograms_hold_what_the_statistics_count) {
-    struct htw_scheduler *s = create(0, MS, 1);
+    struct htw_scheduler *s = create(0);
     struct htw_scheduler_stats stats = HTW_SCHEDULER_STATS_INIT;
     struct htw_scheduler_histograms both = HTW_SCHEDULER_HISTOGRAMS_INIT;
     uint64_t late = 0, took = 0;

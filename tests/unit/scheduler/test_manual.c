@@ -41,40 +41,6 @@ SCHEDULER_TEST(scheduler_advance_visits_ticks_in_order_over_all_shards) {
     }
 }
 
-static void act_go_on_at_once(struct probe *self) {
-    if (self->number + 1 < self->fixture->count)
-        self->result = htw_schedule(self->last.scheduler, 0, probe_run, self + 1, &self[1].handle);
-}
-
-/* A chain of timers without delay, begun in the middle of an advance, ends in its tick. */
-static void chain(struct scheduler_fixture *f, uint32_t shards, uint32_t workers) {
-    f->options.shards = shards;
-    f->options.workers = workers;
-    f->count = 301;
-    scheduler_reopen(f);
-    for (unsigned i = 0; i < 300; i++)
-        f->probes[i].act = act_go_on_at_once;
-    f->probes[299].act = NULL;
-    arm(f, 300, 6 * MS);
-    arm(f, 0, 5 * MS);
-    advance(f, 20 * MS);
-    assert_int_equal(f->log_count, 301);
-    for (unsigned i = 0; i < 300; i++) {
-        assert_int_equal(f->log[i], i);
-        assert_int_equal(f->probes[i].ran_ns, 5 * MS);
-        assert_int_equal(f->probes[i].last.late_ns, 0);
-    }
-    assert_int_equal(f->log[300], 300);
-    assert_int_equal(f->probes[300].ran_ns, 6 * MS);
-}
-
-SCHEDULER_TEST(scheduler_advance_ends_chains_without_delay_in_their_tick) {
-    chain(f, 1, 0);
-    chain(f, 4, 0);
-    chain(f, 1, 1);
-    chain(f, 4, 4);
-}
-
 SCHEDULER_TEST(scheduler_advance_by_less_than_nothing_is_refused) {
     arm(f, 0, 0);
     assert_int_equal(htw_scheduler_advance(f->scheduler, -1), -EINVAL);
@@ -178,4 +144,38 @@ SCHEDULER_TEST(scheduler_advance_waits_for_all_workers) {
     advance_past_gate(f);
     assert_int_equal(f->log_count, 9);
     assert_int_equal(f->log[8], 8);
+}
+
+/* ---- timers that run elsewhere */
+
+/* holds: scheduler-3 */
+SCHEDULER_TEST(cancel_of_repeating_that_runs_elsewhere_ends_it) {
+    f->probes[0].act = act_stay;
+    arm_every(f, 0, MS, MS, HTW_REPEAT_BURST);
+    advance_to_gate(f, 10 * MS);
+    assert_int_equal(cancel(f, 0), HTW_RUNNING);
+    advance_past_gate(f);
+    assert_ran(f, 0);
+}
+
+SCHEDULER_TEST(reschedule_of_running_elsewhere_is_too_late) {
+    f->probes[0].act = act_stay;
+    arm(f, 0, MS);
+    advance_to_gate(f, 5 * MS);
+    assert_int_equal(reschedule(f, 0, MS), HTW_RUNNING);
+    assert_int_equal(reschedule_at(f, 0, 0), HTW_RUNNING);
+    assert_int_equal(set_period(f, 0, MS), -EINVAL);
+    advance_past_gate(f);
+    assert_ran(f, 0);
+}
+
+SCHEDULER_TEST(set_period_refuses_what_is_no_period) {
+    arm_every(f, 0, 10 * MS, 10 * MS, HTW_REPEAT_SKIP);
+    arm(f, 1, MS);
+    assert_int_equal(set_period(f, 0, 0), -EINVAL);
+    assert_int_equal(set_period(f, 0, -1), -EINVAL);
+    assert_int_equal(set_period(f, 1, MS), -EINVAL);
+    assert_int_equal(htw_set_period(f->scheduler, 0, MS), HTW_GONE);
+    advance(f, 20 * MS);
+    assert_ran(f, 1, 0, 0);
 }

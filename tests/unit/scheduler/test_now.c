@@ -36,10 +36,6 @@ static void arm_now(struct scheduler_fixture *f, unsigned number, struct htw_spe
     assert_int_equal(htw_schedule_spec(f->scheduler, &spec, &probe->handle, NULL), 0);
 }
 
-/* ---- a callback that runs again */
-
-#define WAYS 7u
-
 /* ---- an instant in the past */
 
 /* An event loop that comes late: the scheduler expected it at the beginning of this tick. */

@@ -165,6 +165,7 @@ UNIT_TEST(scheduler_null_is_refused_by_what_takes_handles) {
     int64_t deadline = 77;
     assert_int_equal(htw_cancel(NULL, 1), -EINVAL);
     assert_int_equal(htw_cancel_wait(NULL, 1), -EINVAL);
+    assert_int_equal(htw_cancel_remaining(NULL, 1, &deadline), -EINVAL);
     assert_int_equal(htw_cancel_key(NULL, NULL, "", 0, NULL), -EINVAL);
     assert_int_equal(htw_find_key(NULL, NULL, "", 0), 0);
     assert_int_equal(htw_reschedule(NULL, 1, 0), -EINVAL);

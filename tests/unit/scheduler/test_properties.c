@@ -112,52 +112,6 @@ LATER_TEST(hook_that_stops_the_scheduler_gets_edeadlk) {
 
 /* ---- the limit */
 
-/* No way of scheduling goes beyond the limit, and none changes anything. */
-static void assert_full(struct scheduler_fixture *f) {
-    struct htw_scheduler_stats before = scheduler_stats(f);
-    assert_each_schedule_call_answers(f->scheduler, probe_run, -EAGAIN);
-    struct htw_scheduler_stats after = scheduler_stats(f);
-    assert_int_equal(after.refused, before.refused + 6);
-    assert_int_equal(after.scheduled, before.scheduled);
-    assert_int_equal(after.pending, before.pending);
-}
-
-static void reach_limit(struct scheduler_fixture *f, uint64_t cap) {
-    f->options.max_pending = cap;
-    f->options.shards = 4;
-    f->count = (size_t)cap + 1;
-    scheduler_reopen(f);
-    for (unsigned i = 0; i < cap; i++) {
-        int error = i % 2 ? schedule_numbered(f, i, MS * (1 + i % 9), NULL)
-                          : htw_schedule(f->scheduler, MS * (1 + i % 9), probe_run, &f->probes[i],
-                                         &f->probes[i].handle);
-        assert_int_equal(error, 0);
-    }
-    assert_int_equal(htw_pending(f->scheduler), cap);
-    assert_full(f);
-    /* Each that goes makes room for one. */
-    for (unsigned i = 0; i < cap; i += 3) {
-        assert_int_equal(cancel(f, i), HTW_CANCELLED);
-        arm(f, i, 5 * MS);
-        assert_int_equal(htw_schedule(f->scheduler, 0, probe_run, &f->probes[cap], NULL), -EAGAIN);
-    }
-    advance(f, 9 * MS);
-    assert_int_equal(f->log_count, cap);
-    assert_int_equal(htw_pending(f->scheduler), 0);
-    for (unsigned i = 0; i < cap; i++)
-        assert_int_equal(schedule_numbered(f, i, HTW_NEVER_NS, NULL), 0);
-    assert_full(f);
-}
-
-/* holds: scheduler-10 */
-SCHEDULER_TEST(scheduler_limit_of_several_shards_is_reached_exactly) {
-    static const uint64_t caps[] = { 1, 2, 3, 64, 200, 1000 };
-    for (size_t i = 0; i < COUNT_OF(caps); i++)
-        reach_limit(f, caps[i]);
-}
-
-/* ---- replacing */
-
 /* Nothing is refused for the limit's sake once all scheduling is. */
 SCHEDULER_TEST(scheduler_at_the_limit_after_stop_says_shutdown) {
     f->options.max_pending = 1;

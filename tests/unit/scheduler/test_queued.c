@@ -86,26 +86,6 @@ QUEUED_TEST(queued_timer_that_was_paused_is_late_from_the_resume_on) {
     expect_run(f, resumed_ns);
 }
 
-QUEUED_TEST(queued_timer_paused_again_and_again_waits_for_the_last_resume) {
-    for (unsigned i = 0; i < 3; i++) {
-        pause_group(f);
-        pause_group(f);
-        clock_ns += 100 * HTW_SECOND;
-        resume_group(f);
-        resume_group(f);
-    }
-    int64_t resumed_ns = clock_ns;
-    pause_group(f);
-    clock_ns += HTW_SECOND;
-    run_task();
-    process(f);
-    assert_null(task);
-    clock_ns += HTW_SECOND;
-    resume_group(f);
-    assert_int_equal(clock_ns, resumed_ns + 2 * HTW_SECOND);
-    expect_run(f, clock_ns);
-}
-
 static void *stop(void *arg) {
     struct scheduler_fixture *f = arg;
     htw_scheduler_stop(f->scheduler, probe_visit, NULL);

@@ -4,25 +4,6 @@
 
 #include <errno.h>
 
-/* holds: scheduler-1 */
-SCHEDULER_TEST(scheduler_deadline_between_ticks_is_rounded_up) {
-    f->options.manual_start_ns = MS / 2;
-    scheduler_reopen(f);
-    arm(f, 0, 1);          /* due 0.5 ms and 1 ns */
-    arm(f, 1, MS / 2);     /* due 1 ms sharp */
-    arm(f, 2, MS / 2 + 1); /* due 1 ms and 1 ns */
-    advance(f, MS / 2 - 1);
-    assert_none_ran(f);
-    advance(f, 1);
-    assert_int_equal(f->log_count, 2);
-    f->log_count = 0;
-    assert_int_equal(f->probes[0].last.late_ns, MS / 2 - 1);
-    assert_int_equal(f->probes[1].last.late_ns, 0);
-    assert_runs_after(f, MS, 2);
-    assert_int_equal(f->probes[2].last.deadline_ns, MS + 1);
-    assert_int_equal(f->probes[2].last.late_ns, MS - 1);
-}
-
 SCHEDULER_TEST(scheduler_tick_of_the_options_is_what_deadlines_are_rounded_to) {
     static const int64_t ticks[] = { HTW_TICK_NS_MIN, 7777, 3 * HTW_SECOND, HTW_TICK_NS_MAX };
     for (size_t i = 0; i < COUNT_OF(ticks); i++) {

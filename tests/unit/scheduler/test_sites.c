@@ -18,16 +18,12 @@ struct seen {
     uint32_t lines[ROOM];
     size_t count; /* also of those that found no room */
     uint64_t pending;
-    struct htw_scheduler *destroys; /* NULL: nothing */
-    int destroyed;
 };
 
 static void see(void *context, const struct htw_site_stats *stats) {
     struct seen *seen = context;
     size_t i = seen->count++;
     seen->pending += stats->pending;
-    if (seen->destroys != NULL)
-        seen->destroyed = htw_scheduler_destroy(seen->destroys);
     if (i >= ROOM)
         return;
     seen->stats[i] = *stats;
@@ -140,22 +136,6 @@ SCHEDULER_TEST(sites_are_told_apart_and_the_largest_is_first) {
     assert_string_equal(seen.names[3 - bare], "");
 }
 
-SCHEDULER_TEST(sites_beyond_the_most_are_counted_together) {
-    enum { MORE = 100, ALL = HTW_SITES_MAX + MORE };
-    struct htw_site *sites = calloc(ALL, sizeof(*sites));
-    assert_non_null(sites);
-    for (size_t i = 0; i < ALL; i++) {
-        sites[i].callback = probe_run;
-        assert_int_equal(htw_schedule_here(f->scheduler, MS, &sites[i], &f->probes[0], NULL), 0);
-    }
-    struct seen seen = look(f->scheduler);
-    assert_int_equal(seen.count, HTW_SITES_MAX + 1);
-    assert_int_equal(seen.pending, ALL);
-    advance(f, MS);
-    assert_int_equal(f->probes[0].runs, ALL);
-    free(sites);
-}
-
 /* As when a library was unloaded: no text, then no site at all. */
 SCHEDULER_TEST(site_whose_memory_is_gone_is_left_out) {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -184,13 +164,6 @@ SCHEDULER_TEST(site_whose_memory_is_gone_is_left_out) {
     advance(f, MS);
     assert_ran(f, 0);
     munmap(memory, page);
-}
-
-SCHEDULER_TEST(site_visitor_cannot_destroy_the_scheduler) {
-    struct seen seen = { .destroys = f->scheduler };
-    arm_here(f, 0, MS);
-    assert_int_equal(htw_scheduler_visit_sites(f->scheduler, see, &seen), 0);
-    assert_int_equal(seen.destroyed, -EDEADLK);
 }
 
 /* ---- copies */

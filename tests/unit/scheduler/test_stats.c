@@ -77,7 +77,7 @@ LATER_TEST(stats_of_a_thread_that_starts_count_no_wakeup) {
     assert_moved(f, 0);
 }
 
-/* ---- late, missed, distributions: time passes while callbacks run, or is set forward */
+/* ---- late; time passes while callbacks run, or is set forward */
 
 LATER_TEST(stats_count_as_late_what_is_later_than_the_threshold) {
     f->options.late_threshold_ns = 2 * MS;
@@ -92,24 +92,6 @@ LATER_TEST(stats_count_as_late_what_is_later_than_the_threshold) {
     assert_moved(f, .scheduled = 1, .fired = 1, .runs = 1, .late = 1, .wakeups = 1);
     assert_int_equal(before.lateness.max_ns, 2 * MS + 1);
     assert_int_equal(before.lateness.sum_ns, 4 * MS + 1);
-}
-
-LATER_TEST(stats_of_lateness_have_percentiles) {
-    enum { COUNT = 1000 };
-    f->count = COUNT;
-    scheduler_reopen(f);
-    /* All are taken at one instant, so that the i-th is late by i milliseconds. */
-    for (unsigned i = 0; i < COUNT; i++)
-        arm(f, i, (COUNT - i) * MS);
-    set_time(f, START_NS + COUNT * MS);
-    struct htw_distribution lateness = scheduler_stats(f).lateness;
-    assert_int_equal(lateness.count, COUNT);
-    assert_int_equal(lateness.max_ns, (COUNT - 1) * MS);
-    assert_int_equal(lateness.sum_ns, (uint64_t)COUNT * (COUNT - 1) / 2 * MS);
-    assert_in_range(lateness.p50_ns, 499 * MS, 508 * MS);
-    assert_in_range(lateness.p90_ns, 899 * MS, 915 * MS);
-    assert_in_range(lateness.p99_ns, 989 * MS, 999 * MS);
-    assert_in_range(lateness.p999_ns, 998 * MS, 999 * MS);
 }
 
 static struct htw_scheduler_stats asked;
@@ -131,5 +113,3 @@ LATER_TEST(stats_asked_for_in_a_callback_count_it_as_running) {
     assert_int_equal(asked.pending, 1);
     assert_int_equal(asked.scheduled, 2);
 }
-
-/* ---- demotions and memory */

@@ -4,30 +4,21 @@
 #include "scheduler_fixture.h"
 
 #include <errno.h>
-#include <sched.h>
-
-struct visit {
-    struct scheduler_fixture *fixture;
-    int result;
-    bool refused; /* every call of the visitor was, each time */
-};
 
 static void visit(void *context, const struct htw_unexpired *unexpired) {
-    struct visit *self = context;
-    struct htw_scheduler *scheduler = self->fixture->scheduler;
-    struct probe *probe = unexpired->arg;
-    probe->visits++;
-    self->refused &= !htw_is_pending(scheduler, unexpired->handle) &&
-                     htw_cancel(scheduler, unexpired->handle) == HTW_GONE &&
-                     htw_scheduler_stop(scheduler, NULL, NULL) == -EDEADLK &&
-                     htw_scheduler_destroy(scheduler) == -EDEADLK &&
-                     htw_schedule(scheduler, 0, probe_run, NULL, NULL) == -ESHUTDOWN;
+    struct htw_scheduler *scheduler = ((struct probe *)unexpired->arg)->fixture->scheduler;
+    *(bool *)context = !htw_is_pending(scheduler, unexpired->handle) &&
+                       htw_cancel(scheduler, unexpired->handle) == HTW_GONE &&
+                       htw_scheduler_stop(scheduler, NULL, NULL) == -EDEADLK &&
+                       htw_scheduler_destroy(scheduler) == -EDEADLK &&
+                       htw_schedule(scheduler, 0, probe_run, NULL, NULL) == -ESHUTDOWN;
 }
 
-static void *stop(void *arg) {
-    struct visit *self = arg;
-    self->result = htw_scheduler_stop(self->fixture->scheduler, visit, self);
-    return NULL;
+SCHEDULER_TEST(scheduler_that_stops_refuses_every_call_of_its_visitor) {
+    bool is_refused = false;
+    arm(f, 0, MS);
+    assert_int_equal(htw_scheduler_stop(f->scheduler, visit, &is_refused), 0);
+    assert_true(is_refused);
 }
 
 SCHEDULER_TEST(scheduler_after_stop_every_call_says_so) {
@@ -75,38 +66,4 @@ SCHEDULER_TEST(scheduler_stop_in_a_callback_is_a_deadlock) {
         assert_true(f->probes[0].result);
         arm(f, 0, MS);
     }
-}
-
-/* ---- while something goes on */
-
-/* The first is running, the others of its tick have been taken; a few are yet to come. */
-static void stop_while_running(struct scheduler_fixture *f, uint32_t workers) {
-    pthread_t thread;
-    struct visit visited = { .fixture = f, .refused = true };
-    f->options.workers = workers;
-    f->count = 200;
-    scheduler_reopen(f);
-    for (unsigned i = 0; i < 200; i++) {
-        f->probes[i].act = act_stay;
-        arm(f, i, i < 150 ? MS : 2 * MS + i);
-    }
-    advance_to_gate(f, 10 * MS);
-    assert_int_equal(pthread_create(&thread, NULL, stop, &visited), 0);
-    /* Only when stop has begun is the gate opened. */
-    while (htw_scheduler_advance(f->scheduler, 0) == -EBUSY)
-        sched_yield();
-    gate_open(&f->gate);
-    assert_int_equal(pthread_join(thread, NULL), 0);
-    advance_past_gate(f);
-    assert_int_equal(visited.result, 0);
-    assert_true(visited.refused);
-    assert_true(f->log_count >= 1);
-    for (unsigned i = 0; i < 200; i++) /* run or handed back, and not both */
-        assert_int_equal(f->probes[i].runs + f->probes[i].visits, 1);
-}
-
-SCHEDULER_TEST(scheduler_stop_waits_for_what_runs_and_hands_back_the_rest) {
-    stop_while_running(f, 0);
-    stop_while_running(f, 1);
-    stop_while_running(f, 2);
 }
