@@ -176,21 +176,4 @@ UNIT_TEST(alarm_expires_whenever_the_wall_clock_is_set) {
         htw__alarm_fini(&alarm);
     }
 }
-
-UNIT_TEST(alarm_that_is_put_off_expires_later) {
-    struct htw__alarm alarm;
-    start(&alarm, CLOCK_MONOTONIC);
-    int64_t now = now_ns(CLOCK_MONOTONIC), far_ns = now + 2 * HOUR_NS;
-    htw__alarm_set(&alarm, now + HOUR_NS / 2);
-    assert_true(htw__alarm_claim(&alarm, far_ns));
-    assert_false(htw__alarm_claim(&alarm, INT64_MAX)); /* it is claimed */
-    htw__alarm_put_off(&alarm, far_ns);
-    assert_in_range(remaining_ns(&alarm), HOUR_NS, 2 * HOUR_NS);
-    assert_false(htw__alarm_claim(&alarm, far_ns)); /* it is late enough */
-    htw__alarm_set(&alarm, now + HOUR_NS / 2);
-    assert_in_range(remaining_ns(&alarm), 1, HOUR_NS / 2);
-    htw__alarm_reset(&alarm); /* the owner is awake: it plans */
-    assert_false(htw__alarm_claim(&alarm, INT64_MAX));
-    htw__alarm_fini(&alarm);
-}
 #endif

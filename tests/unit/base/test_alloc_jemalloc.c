@@ -33,25 +33,14 @@ static size_t arena_statistic(unsigned arena, const char *what) {
     return value;
 }
 
-UNIT_TEST(alloc_takes_all_sizes_from_one_arena_that_is_not_automatic) {
-    void *first = htw__allocate(memory, 1);
-    unsigned arena = arena_of(first), automatic = 0;
-    size_t size = sizeof automatic;
-    assert_int_equal(htw__je_mallctl("opt.narenas", &automatic, &size, NULL, 0), 0);
-    assert_true(arena >= automatic);
-    for (size_t bytes = 1; bytes <= 1 << 24; bytes *= 2) {
-        void *block = htw__allocate(memory, bytes);
-        assert_int_equal(arena_of(block), arena);
-        htw__release(memory, block, bytes);
-    }
-    htw__release(memory, first, 1);
-}
-
-UNIT_TEST(alloc_is_counted_in_the_arena_and_leaves_it_at_once) {
+UNIT_TEST(alloc_is_counted_in_an_arena_of_its_own_and_leaves_it_at_once) {
     enum { BLOCKS = 64, BYTES = 256 * 1024 };
     void *blocks[BLOCKS];
     blocks[0] = htw__allocate(memory, BYTES);
-    unsigned arena = arena_of(blocks[0]);
+    unsigned arena = arena_of(blocks[0]), automatic = 0;
+    size_t size = sizeof automatic;
+    assert_int_equal(htw__je_mallctl("opt.narenas", &automatic, &size, NULL, 0), 0);
+    assert_true(arena >= automatic);
     for (size_t i = 1; i < BLOCKS; i++)
         blocks[i] = htw__allocate(memory, BYTES);
     for (size_t i = 0; i < BLOCKS; i++)

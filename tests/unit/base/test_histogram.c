@@ -99,15 +99,6 @@ UNIT_TEST_BETWEEN(empty, NULL, histogram_merged_is_as_if_all_had_been_recorded_t
     assert_same(&histogram, &all);
 }
 
-UNIT_TEST_BETWEEN(empty, NULL, histogram_merged_with_a_narrower_one_keeps_its_extremes) {
-    htw__histogram_record(&histogram, 300);
-    htw__histogram_record(&histogram, 70000);
-    htw__histogram_record(&other, 400);
-    htw__histogram_merge(&histogram, &other);
-    assert_int_equal(htw__histogram_min(&histogram), 300);
-    assert_int_equal(htw__histogram_max(&histogram), 70000);
-}
-
 /* A value that is recorded in part: it is the least one, and its bucket does not have it yet. */
 UNIT_TEST_BETWEEN(empty, NULL, histogram_half_recorded_is_read_from_its_buckets) {
     size_t cursor = 0;

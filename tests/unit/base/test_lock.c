@@ -84,12 +84,3 @@ UNIT_TEST(lock_held_for_long_is_waited_for_asleep) {
     pthread_join(thread, NULL);
     assert_true(waiter.cpu_ns < held_ns / 2);
 }
-
-UNIT_TEST(lock_initialized_is_free) {
-    struct htw__lock lock;
-    htw__lock_init(&lock, HTW__RANK_SCHEDULER_SHARD);
-    htw__lock_acquire(&lock);
-    assert_int_equal(lock.locked, 1);
-    htw__lock_release(&lock);
-    assert_int_equal(lock.locked, 0);
-}

@@ -140,13 +140,6 @@ UNIT_TEST(next_of_a_fixed_hour_in_a_gap_is_the_first_instant_after_it) {
 }
 
 /* holds: calendar-2 */
-UNIT_TEST(next_of_several_fixed_times_in_a_gap_comes_once) {
-    INSTANTS("Europe/Berlin", "*/15 2,3 * * *", "2024-03-30 12:00", "2024-03-31 03:00+120",
-             "2024-03-31 03:15+120", "2024-03-31 03:30+120", "2024-03-31 03:45+120",
-             "2024-04-01 02:00+120");
-}
-
-/* holds: calendar-2 */
 UNIT_TEST(next_of_a_fixed_hour_in_a_fold_is_the_first_of_two) {
     INSTANTS("Europe/Berlin", "30 2 * * *", "2024-10-26 12:00", "2024-10-27 02:30+120",
              "2024-10-28 02:30+60");

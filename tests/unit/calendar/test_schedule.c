@@ -276,14 +276,6 @@ CALENDAR_TEST(calendar_last_run_that_is_in_the_future_counts_up_to_three_hours) 
     HOURS(f, 5);
 }
 
-CALENDAR_TEST(calendar_count_of_missed_instants_has_a_bound) {
-    assert_int_equal(schedule(f, "* * * * *"), 0);
-    set_time(f, START_NS + 20000 * HTW_MINUTE);
-    assert_int_equal(f->count, 1);
-    assert_int_equal(f->runs[0].deadline_ns, START_NS + 20000 * HTW_MINUTE);
-    assert_int_equal(f->runs[0].missed, HTW_CALENDAR_MISSED_MAX);
-}
-
 /* As at the start of a machine that has no clock of its own: 2024 comes after 1970. */
 /* holds: calendar-9 */
 CALENDAR_TEST(calendar_clock_that_jumps_by_decades_costs_little) {
@@ -512,20 +504,10 @@ CALENDAR_TEST(calendar_release_hook_runs_once_however_the_timer_ends) {
     assert_int_equal(htw_scheduler_stop(f->scheduler, visit, f), 0);
     assert_int_equal(f->visits, 1);
     assert_int_equal(f->releases, 4);
+    assert_ptr_equal(htw_calendar_arg(&(struct htw_unexpired) { .callback = run, .arg = f }), f);
+    assert_null(htw_calendar_arg(NULL));
     assert_int_equal(htw_schedule_calendar(f->scheduler, &f->spec, NULL, NULL), -ESHUTDOWN);
     assert_int_equal(f->releases, 4);
-}
-
-CALENDAR_TEST(calendar_visitors_find_the_argument) {
-    struct htw_unexpired other = { .callback = run, .arg = &other };
-    assert_int_equal(htw_group_create(f->scheduler, &f->spec.group), 0);
-    assert_int_equal(schedule(f, "0 3 * * *"), 0);
-    assert_int_equal(htw_group_cancel(f->spec.group, visit, f), 1);
-    assert_int_equal(f->visits, 1);
-    assert_int_equal(f->memory.live_blocks, 0);
-    assert_ptr_equal(htw_calendar_arg(&other), &other);
-    assert_null(htw_calendar_arg(NULL));
-    htw_group_destroy(f->spec.group);
 }
 
 /* ---- refusals */

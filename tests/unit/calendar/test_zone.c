@@ -302,16 +302,6 @@ UNIT_TEST(zone_without_files_is_utc_or_refused) {
     assert_int_equal(local, -ENOENT);
 }
 
-UNIT_TEST(zone_offset_is_that_of_the_instant) {
-    struct htw_zone *zone;
-    assert_int_equal(htw_zone_create(&zone, "Europe/Berlin"), 0);
-    int64_t change_ns = INT64_C(1711846800) * HTW_SECOND; /* 2024-03-31 01:00 UTC */
-    assert_int_equal(htw_zone_offset(zone, change_ns - 1), 3600);
-    assert_int_equal(htw_zone_offset(zone, change_ns), 7200);
-    assert_int_equal(htw_zone_offset(NULL, change_ns), 0);
-    htw_zone_destroy(zone);
-}
-
 /* ---- threads that load, use and destroy the same zones */
 
 static void *use_zones(void *arg) {

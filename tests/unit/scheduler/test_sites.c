@@ -160,6 +160,11 @@ SCHEDULER_TEST(site_whose_memory_is_gone_is_left_out) {
     assert_null(seen.stats[0].site);
     assert_null(seen.stats[0].callback);
     assert_ptr_equal(seen.stats[0].address, site);
+    char dump[2000] = "";
+    FILE *stream = fmemopen(dump, sizeof(dump), "w");
+    assert_int_equal(htw_scheduler_dump(f->scheduler, stream), 0);
+    fclose(stream);
+    assert_non_null(strstr(dump, ", which cannot be read\n"));
     assert_int_equal(mprotect(memory, page, PROT_READ), 0);
     advance(f, MS);
     assert_ran(f, 0);
