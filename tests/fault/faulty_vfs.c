@@ -44,7 +44,7 @@ static struct {
     enum fault fault;
     long nth, times;
 } plans[PLANS];
-static long operations, failures;
+static long operations, accesses, failures;
 static bool has_power = true;
 static int loses = -1; /* an enum loss, or -1: of each file another one */
 static struct random_source source;
@@ -109,7 +109,7 @@ static void put_in_doubt(struct disk_file *disk) {
 
 /* ---- faults */
 
-enum operation { WRITE, GROW, SYNC, OTHER };
+enum operation { ACCESS, WRITE, GROW, SYNC, OTHER };
 
 static bool concerns(enum fault fault, enum operation operation) {
     switch (fault) {
@@ -117,7 +117,9 @@ static bool concerns(enum fault fault, enum operation operation) {
         return false;
     case FAULT_REFUSED:
     case FAULT_POWER:
-        return true;
+        return operation != ACCESS;
+    case FAULT_ACCESS:
+        return operation == ACCESS;
     case FAULT_SYNC:
     case FAULT_SYNC_FULL:
         return operation == SYNC;
@@ -143,14 +145,14 @@ static int errno_of(enum fault fault) {
 
 /* Counts an operation, and says which fault it meets. */
 static enum fault meet(enum operation operation) {
-    operations++;
-    if (!has_power) {
+    long number = operation == ACCESS ? ++accesses : ++operations;
+    if (!has_power && operation != ACCESS) {
         failures++;
         return FAULT_POWER;
     }
     for (int i = 0; i < PLANS; i++) {
         enum fault fault = plans[i].fault;
-        if (!concerns(fault, operation) || operations < plans[i].nth || plans[i].times == 0)
+        if (!concerns(fault, operation) || number < plans[i].nth || plans[i].times == 0)
             continue;
         plans[i].times--;
         failures++;
@@ -170,15 +172,10 @@ static enum fault meet(enum operation operation) {
         return file->real->pMethods->method(file->real, __VA_ARGS__); \
     }
 
-PASS(file_read, xRead, (sqlite3_file * base, void *bytes, int size, sqlite3_int64 offset), bytes,
-     size, offset)
 PASS(file_size, xFileSize, (sqlite3_file * base, sqlite3_int64 *size), size)
 PASS(file_lock, xLock, (sqlite3_file * base, int level), level)
 PASS(file_unlock, xUnlock, (sqlite3_file * base, int level), level)
 PASS(file_reserved, xCheckReservedLock, (sqlite3_file * base, int *reserved), reserved)
-PASS(shm_map, xShmMap,
-     (sqlite3_file * base, int page, int size, int extend, void volatile **memory), page, size,
-     extend, memory)
 PASS(shm_lock, xShmLock, (sqlite3_file * base, int offset, int count, int flags), offset, count,
      flags)
 PASS(shm_unmap, xShmUnmap, (sqlite3_file * base, int remove), remove)
@@ -186,6 +183,27 @@ PASS(shm_unmap, xShmUnmap, (sqlite3_file * base, int remove), remove)
 static void shm_barrier(sqlite3_file *base) {
     struct open_file *file = (struct open_file *)base;
     file->real->pMethods->xShmBarrier(file->real);
+}
+
+static bool access_fails(void) {
+    pthread_mutex_lock(&mutex);
+    bool fails = meet(ACCESS) != FAULT_NONE;
+    pthread_mutex_unlock(&mutex);
+    if (fails)
+        errno = EIO;
+    return fails;
+}
+
+static int file_read(sqlite3_file *base, void *bytes, int size, sqlite3_int64 offset) {
+    struct open_file *file = (struct open_file *)base;
+    return access_fails() ? SQLITE_IOERR_READ
+                          : file->real->pMethods->xRead(file->real, bytes, size, offset);
+}
+
+static int shm_map(sqlite3_file *base, int page, int size, int extend, void volatile **memory) {
+    struct open_file *file = (struct open_file *)base;
+    return access_fails() ? SQLITE_IOERR_SHMMAP
+                          : file->real->pMethods->xShmMap(file->real, page, size, extend, memory);
 }
 
 static int file_close(sqlite3_file *base) {
@@ -329,8 +347,9 @@ static int vfs_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *base, int 
     file->real = calloc(1, (size_t)system_vfs->szOsFile);
     if (file->real == NULL)
         return SQLITE_NOMEM;
-    int result = has_power ? system_vfs->xOpen(system_vfs, path, file->real, flags, ret_flags)
-                           : SQLITE_CANTOPEN;
+    int result = has_power && !access_fails()
+                     ? system_vfs->xOpen(system_vfs, path, file->real, flags, ret_flags)
+                     : SQLITE_CANTOPEN;
     if (result != SQLITE_OK) {
         free(file->real);
         return result;
@@ -390,6 +409,8 @@ void faulty_vfs_plan(enum fault fault, long nth, long times) {
     plans[i].nth = nth;
     plans[i].times = times;
     plans[i].fault = fault;
+    if (fault == FAULT_ACCESS)
+        accesses = operations;
     pthread_mutex_unlock(&mutex);
 }
 

@@ -17,10 +17,11 @@
 
 enum fault {
     FAULT_NONE,
-    FAULT_REFUSED,   /* the operation fails, and nothing is written */
-    FAULT_TORN,      /* a write fails after a part, or after all of it */
-    FAULT_LATE,      /* a write fails after all of it */
-    FAULT_FULL,      /* a write fails after a part, because the disk is full */
+    FAULT_REFUSED, /* the operation fails, and nothing is written */
+    FAULT_ACCESS, /* a read, an open or a mapping fails: these are counted apart, from the plan on */
+    FAULT_TORN,   /* a write fails after a part, or after all of it */
+    FAULT_LATE,   /* a write fails after all of it */
+    FAULT_FULL,   /* a write fails after a part, because the disk is full */
     FAULT_GROWTH,    /* the same for a write that makes its file longer; others are made */
     FAULT_QUOTA,     /* a write fails, because the user may have no more */
     FAULT_LIMIT,     /* a write fails, because the file may not be longer */

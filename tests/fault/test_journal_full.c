@@ -235,20 +235,6 @@ static void live_after_a_kill(void) {
 
 /* ---- processes in which jobs are delivered */
 
-/* No file may be longer: neither the log, which is copied and used again, nor the file. What ends makes room. */
-static void live_within_a_limit(void) {
-    htw__log_checkpoint_pages = 4096;
-    limit_files(200 << 10);
-    open_journal();
-    while (put())
-        ;
-    CHECK(count_jobs() > 50);
-    for (unsigned i = 0; i < 20; i++)
-        end(fact_at(i));
-    CHECK(put());
-    die();
-}
-
 /* The log has room for more, and the file would have to grow for what is in the log. */
 static void work_and_die(void) {
     htw__log_checkpoint_pages = 60;
@@ -364,7 +350,6 @@ int main(int argc, char **argv) {
         run(live_after_a_kill);
     }
     begin();
-    run(live_within_a_limit);
     run(work_and_die);
     if (program != NULL)
         run(cancel_by_command);

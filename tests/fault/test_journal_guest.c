@@ -1,32 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_journal_guest.c - a journal in the database of a program beside others: a disk that is full for a time, a program that
- * holds SQLite's lock for long, one in another process, and `htw journal`. (Each operation of the disk fails in
- * test_journal_disk.c.)
+ * test_journal_guest.c - a journal in the database of a program beside another process, and `htw journal`. (Each operation
+ * of the disk fails in test_journal_disk.c.)
  *
  * usage: fault_journal_guest [HTW]: with the command
  */
-/* holds: journal-20, journal-21 */
+/* holds: journal-20 */
 #include "../support/test_folder.h"
-#include "faulty_vfs.h"
 #include "journal_round.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define LOCKED_SECONDS 5
 #define DEADLINE_NS (ROUND_START_NS + HTW_SECOND)
 
 static const char *mode;
-static long nth;
 
 void round_fail(const char *what, uint64_t id, int result) {
-    fprintf(stderr, "mode %s, operation %ld: %s: job %llu, result %d: %s\n", mode, nth, what,
-            (unsigned long long)id, result, htw_journal_error());
+    fprintf(stderr, "mode %s: %s: job %llu, result %d: %s\n", mode, what, (unsigned long long)id,
+            result, htw_journal_error());
     exit(1);
 }
 
@@ -52,54 +47,6 @@ static void deliver_all(void) {
     require(round_take_in() == 0, "taking in");
     round_advance(HTW_SECOND);
     require(ledger_close(&journal_round->ledger, &lost) == NULL, "a job is lost");
-}
-
-/* No file can grow; then all goes on, without another open. */
-static void recover_from_full_disk(void) {
-    for (nth = 0; nth < 40; nth++) {
-        sqlite3 *program;
-        begin();
-        require(sqlite3_open(journal_round->path, &program) == SQLITE_OK &&
-                    sqlite3_busy_timeout(program, 60000) == SQLITE_OK,
-                "the program");
-        faulty_vfs_plan(FAULT_GROWTH, faulty_vfs_operations() + nth, 1000000);
-        (void)round_put_in(program, DEADLINE_NS);
-        (void)round_take_in();
-        faulty_vfs_relent();
-        require(round_put_in(program, DEADLINE_NS), "a transaction after a full disk");
-        deliver_all();
-        sqlite3_close(program);
-        end();
-    }
-}
-
-static void *hold_lock(void *arg) {
-    sqlite3 *connection = arg;
-    sleep(LOCKED_SECONDS);
-    return sqlite3_exec(connection, "COMMIT", NULL, NULL, NULL) == SQLITE_OK ? NULL : arg;
-}
-
-/* Only delays. */
-static void wait_for_lock(void) {
-    pthread_t holder = 0;
-    sqlite3 *connection;
-    void *failure;
-    begin();
-    require(round_put_in(NULL, DEADLINE_NS), "a transaction");
-    require(sqlite3_open(journal_round->path, &connection) == SQLITE_OK &&
-                sqlite3_busy_timeout(connection, 10000) == SQLITE_OK && /* it may just take in */
-                sqlite3_exec(connection, "BEGIN EXCLUSIVE; INSERT INTO note VALUES (9)", NULL, NULL,
-                             NULL) == SQLITE_OK &&
-                pthread_create(&holder, NULL, hold_lock, connection) == 0,
-            "no lock");
-    require(round_take_in() == 0 && round_put(DEADLINE_NS, 10) == 0, "a lock is in the way");
-    require(round_end(&journal_round->ledger.facts[1], false) == 0,
-            "a lock is in the way of an end");
-    pthread_join(holder, &failure);
-    require(failure == NULL && sqlite3_close(connection) == SQLITE_OK, "the holder of the lock");
-    require(round_put_in(NULL, DEADLINE_NS), "a transaction after a lock");
-    deliver_all();
-    end();
 }
 
 /* A process that has the library, and nothing open of this one. */
@@ -172,11 +119,9 @@ int main(int argc, char **argv) {
         return put_here(argv[2]);
     if (!test_folder_create(folder))
         return 1;
-    round_init(folder, true);
+    round_init(folder, false);
     for (size_t i = 0; i < 2; i++) {
         mode = modes[i];
-        wait_for_lock();
-        recover_from_full_disk();
         put_in_another_process(argv[0]);
         if (argc == 2)
             use_command(argv[1]);

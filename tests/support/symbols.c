@@ -10,7 +10,6 @@
 
 #define PLACE_BYTES 512
 #define PLACES 1024u
-#define KNOWN_MAX 64u
 #define SHOWN 3u /* functions of a place */
 
 static int note_base(struct dl_phdr_info *info, size_t size, void *context) {
@@ -36,38 +35,49 @@ static FILE *ask(uintptr_t code) {
 }
 
 /* Asking takes milliseconds, and a list of steps has the same places again and again. */
-static struct {
+static struct place {
     uintptr_t code;
     char text[PLACE_BYTES];
+    char function[128]; /* the outermost one */
 } places[PLACES];
 
 /* Two lines for each function: its name, and FILE:LINE. */
-static void find_place(uintptr_t code, char place[PLACE_BYTES]) {
-    char function[128], line[128];
+static void find(struct place *place) {
+    char line[128];
     size_t length = 0;
     unsigned shown = 0;
-    snprintf(place, PLACE_BYTES, "?");
-    FILE *answer = ask(code);
+    strcpy(place->text, "?");
+    strcpy(place->function, "?");
+    FILE *answer = ask(place->code);
     if (answer == NULL)
         return;
-    while (fgets(function, sizeof(function), answer) != NULL &&
-           fgets(line, sizeof(line), answer) != NULL) {
-        function[strcspn(function, "\n")] = '\0';
+    while (fgets(place->function, sizeof(place->function), answer) != NULL) {
+        place->function[strcspn(place->function, "\n")] = '\0';
+        if (fgets(line, sizeof(line), answer) == NULL)
+            break;
         line[strcspn(line, " \n")] = '\0';
         if (shown++ < SHOWN && length < PLACE_BYTES)
-            length += (size_t)snprintf(place + length, PLACE_BYTES - length, "%s%s %s",
-                                       shown == 1 ? "" : " < ", function, line);
+            length += (size_t)snprintf(place->text + length, PLACE_BYTES - length, "%s%s %s",
+                                       shown == 1 ? "" : " < ", place->function, line);
     }
     pclose(answer);
 }
 
-const char *symbols_place(uintptr_t code) {
-    unsigned i = (unsigned)(code / 2 % PLACES);
-    if (places[i].code != code) {
-        places[i].code = code;
-        find_place(code, places[i].text);
+static const struct place *place_of(uintptr_t code) {
+    struct place *place = &places[code / 2 % PLACES];
+    if (place->code != code) {
+        place->code = code;
+        find(place);
     }
-    return places[i].text;
+    return place;
+}
+
+const char *symbols_place(uintptr_t code) {
+    return place_of(code)->text;
+}
+
+const char *symbols_function(uintptr_t code) {
+    return place_of(code)->function;
 }
 
 void symbols_print(const char *line) {
@@ -79,39 +89,4 @@ void symbols_print(const char *line) {
         line = end;
     }
     printf("%s\n", line);
-}
-
-/* Many blocks are allocated by the same functions. */
-static struct {
-    uintptr_t code;
-    char name[64];
-} known[KNOWN_MAX];
-static unsigned known_count;
-
-static void find_function(uintptr_t code, char *name, size_t size) {
-    char line[128];
-    snprintf(name, size, "?");
-    FILE *answer = ask(code);
-    if (answer == NULL)
-        return;
-    while (fgets(line, sizeof(line), answer) != NULL) {
-        line[strcspn(line, "\n")] = '\0';
-        snprintf(name, size, "%.63s", line);
-        if (fgets(line, sizeof(line), answer) == NULL)
-            break;
-    }
-    pclose(answer);
-}
-
-const char *symbols_function(uintptr_t code) {
-    unsigned i = 0;
-    while (i < known_count && known[i].code != code)
-        i++;
-    if (i == KNOWN_MAX)
-        return "?";
-    if (i == known_count) {
-        known[known_count++].code = code;
-        find_function(code, known[i].name, sizeof(known[i].name));
-    }
-    return known[i].name;
 }

@@ -136,6 +136,40 @@ GUEST_TEST(guest_never_copies_the_log) {
     assert_int_equal(number_of("SELECT jobs FROM htw_meta"), 1100);
 }
 
+static int64_t slept_us;
+
+/* Takes no time. The program commits after five seconds. */
+static int sleep_not(sqlite3_vfs *vfs, int microseconds) {
+    (void)vfs;
+    slept_us += microseconds;
+    if (slept_us > 5000000 && !sqlite3_get_autocommit(program))
+        (void)sqlite3_exec(program, "COMMIT", NULL, NULL, NULL);
+    return microseconds;
+}
+
+/* holds: journal-21 */
+GUEST_TEST(guest_waits_for_a_program_that_holds_the_lock) {
+    static const char *const modes[] = { "DELETE", "WAL" };
+    sqlite3_vfs *vfs = sqlite3_vfs_find(NULL);
+    int (*const sleep_really)(sqlite3_vfs *, int) = vfs->xSleep;
+    for (size_t i = 0; i < COUNT_OF(modes); i++) {
+        char text[40];
+        snprintf(text, sizeof(text), "PRAGMA journal_mode = %s", modes[i]);
+        run_sql(text);
+        journal_open(f);
+        run_sql("BEGIN EXCLUSIVE; INSERT INTO note VALUES ('n', 1)");
+        vfs->xSleep = sleep_not;
+        slept_us = 0;
+        uint64_t id = 0;
+        int put = htw_journal_put(f->journal, START_NS + HTW_HOUR, "a", 1, &id);
+        vfs->xSleep = sleep_really;
+        assert_int_equal(put, 0);
+        assert_true(slept_us > 5000000);
+        assert_int_equal(htw_journal_done(f->journal, id), 0);
+        journal_close(f);
+    }
+}
+
 GUEST_TEST(guest_trigger_of_a_table_puts_a_job) {
     journal_open(f);
     run_sql("CREATE TRIGGER t AFTER INSERT ON note BEGIN INSERT INTO htw_inbox (deadline, payload) "
