@@ -5,8 +5,8 @@
 #include "../kit/listen.h"
 #include "../kit/terminal.h"
 
-#include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -159,11 +159,4 @@ void htw__journal_print_refusal(const char *file, const struct htw__answer *answ
     }
     why[size] = '\0';
     htw__terminal_error("%s: htw serve: %s", file, why);
-}
-
-void htw__journal_print_parameter(FILE *target, bool is_first, const char *name,
-                                  const char *value) {
-    fprintf(target, "%c%s=", is_first ? '?' : '&', name);
-    for (; *value != '\0'; value++)
-        fprintf(target, isalnum((unsigned char)*value) ? "%c" : "%%%02X", (unsigned char)*value);
 }

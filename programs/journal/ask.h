@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 
 /* Whether one listens there that belongs to the owner of the file, to this user, or to root. */
 bool htw__journal_is_served(const char *file);
@@ -29,8 +28,5 @@ enum htw__asked htw__journal_ask(const char *file, const char *method, const cha
 
 /* Prints why a request was refused. */
 void htw__journal_print_refusal(const char *file, const struct htw__answer *answer);
-
-/* Writes `&NAME=VALUE` for a target, or `?NAME=VALUE` if it `is_first`. */
-void htw__journal_print_parameter(FILE *target, bool is_first, const char *name, const char *value);
 
 #endif /* HTW_JOURNAL_ASK_H */

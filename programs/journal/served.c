@@ -6,56 +6,42 @@
 #include "../kit/times.h"
 #include "ask.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The target of a request; `text` is written by the stream. */
-struct target {
-    FILE *stream;
-    char *text;
-    size_t size;
-    bool has_parameters;
-};
-
-static void add(struct target *self, const char *name, const char *value) {
-    htw__journal_print_parameter(self->stream, !self->has_parameters, name, value);
-    self->has_parameters = true;
+/* A text for an address, in new memory: `before`, and all but letters and digits as %XX. "" for NULL. */
+static char *encode(const char *before, const char *text) {
+    char *encoded = malloc(strlen(before) + 3 * (text == NULL ? 0 : strlen(text)) + 1), *end;
+    if (encoded == NULL)
+        return NULL;
+    end = stpcpy(encoded, text == NULL ? "" : before);
+    for (; text != NULL && *text != '\0'; text++)
+        end += sprintf(end, isalnum((unsigned char)*text) ? "%c" : "%%%02X", (unsigned char)*text);
+    return encoded;
 }
 
 /* Seconds since 1970; all before is as good as that. */
-static void add_instant(struct target *self, int64_t instant_ns) {
-    char text[48];
+static const char *format_instant(int64_t instant_ns, char text[48]) {
     int64_t ns = instant_ns < 0 ? 0 : instant_ns;
-    snprintf(text, sizeof(text), "%" PRId64 ".%09" PRId64, ns / HTW_SECOND, ns % HTW_SECOND);
-    add(self, "at", text);
+    snprintf(text, 48, "%" PRId64 ".%09" PRId64, ns / HTW_SECOND, ns % HTW_SECOND);
+    return text;
 }
 
-static void add_number(struct target *self, const char *name, uint64_t number) {
-    char text[24];
-    snprintf(text, sizeof(text), "%" PRIu64, number);
-    add(self, name, text);
-}
-
-static bool begin(struct target *self) {
-    *self = (struct target) { .stream = NULL };
-    self->stream = open_memstream(&self->text, &self->size);
-    if (self->stream == NULL)
-        htw__terminal_error("%s", strerror(errno));
-    return self->stream != NULL;
-}
-
-/* Asks, and takes the number behind `before` from the answer, if that is not NULL. */
-static bool end(struct target *self, const struct htw__journal_request *request,
-                const void *payload, size_t size, const char *before, uint64_t *ret_number) {
+/* Asks for what `target`, which it frees, says, and takes the number behind `before` from the answer, if that is not NULL. */
+static bool ask(const struct htw__journal_request *request, char *target, const struct htw_job *job,
+                const char *before, uint64_t *ret_number) {
     struct htw__answer answer = { .text = NULL };
     enum htw__asked asked = HTW__ASKED_FAILED;
-    if (fclose(self->stream) != 0)
-        htw__terminal_error("%s", strerror(errno));
+    if (target == NULL)
+        htw__terminal_error("%s", strerror(ENOMEM));
     else
-        asked = htw__journal_ask(request->path, "POST", self->text, payload, size, &answer);
-    free(self->text);
+        asked = htw__journal_ask(request->path, "POST", target, job == NULL ? NULL : job->payload,
+                                 job == NULL ? 0 : job->payload_size, &answer);
+    free(target);
     if (asked == HTW__ASKED_NOBODY)
         htw__terminal_error("%s: the htw serve that had it open has ended: try again",
                             request->path);
@@ -71,50 +57,45 @@ static bool end(struct target *self, const struct htw__journal_request *request,
 }
 
 bool htw__served_put(const struct htw__journal_request *request, struct htw_job *job) {
-    struct target target;
-    if (!begin(&target))
-        return false;
-    fputs("/jobs", target.stream);
-    add_instant(&target, request->deadline_ns);
-    add_number(&target, "priority", request->priority);
-    if (request->queue != NULL)
-        add(&target, "queue", request->queue);
-    if (request->key != NULL)
-        add(&target, "key", request->key);
-    return end(&target, request, job->payload, job->payload_size, "{\"put\":\"", &job->id);
+    char at[48], *target = NULL;
+    char *queue = encode("&queue=", request->queue), *key = encode("&key=", request->key);
+    if (queue == NULL || key == NULL ||
+        asprintf(&target, "/jobs?at=%s&priority=%" PRIu32 "%s%s",
+                 format_instant(request->deadline_ns, at), request->priority, queue, key) < 0)
+        target = NULL;
+    free(queue);
+    free(key);
+    return ask(request, target, job, "{\"put\":\"", &job->id);
 }
 
 bool htw__served_step(const struct htw__journal_request *request, uint64_t id) {
     static const char *const verbs[] = {
-        [HTW_JOB_END] = "delete", [HTW_JOB_CANCEL] = "delete", [HTW_JOB_MOVE] = "move",
+        [HTW_JOB_END] = "delete", [HTW_JOB_CANCEL] = "delete", [HTW_JOB_MOVE] = "move?at=",
         [HTW_JOB_BURY] = "bury",  [HTW_JOB_KICK] = "kick",     [HTW_JOB_RELEASE] = NULL
     };
-    struct target target;
+    char at[48] = "", priority[32] = "", *target = NULL;
     if (verbs[request->step] == NULL) {
         htw__terminal_error("%s: htw serve has it open, whose workers alone release their jobs",
                             request->path);
         return false;
     }
-    if (!begin(&target))
-        return false;
-    fprintf(target.stream, "/jobs/%" PRIu64 "/%s", id, verbs[request->step]);
     if (request->step == HTW_JOB_MOVE)
-        add_instant(&target, request->deadline_ns);
+        format_instant(request->deadline_ns, at);
     if (request->has_priority)
-        add_number(&target, "priority", request->priority);
-    return end(&target, request, NULL, 0, NULL, NULL);
+        snprintf(priority, sizeof(priority), "&priority=%" PRIu32, request->priority);
+    if (asprintf(&target, "/jobs/%" PRIu64 "/%s%s%s", id, verbs[request->step], at, priority) < 0)
+        target = NULL;
+    return ask(request, target, NULL, NULL, NULL);
 }
 
 bool htw__served_kick(const struct htw__journal_request *request, int *ret_count) {
-    struct target target;
+    char *target = NULL, *queue = encode("&queue=", request->queue);
     uint64_t count = 0;
-    if (!begin(&target))
-        return false;
-    fputs("/queue/kick", target.stream);
-    add_number(&target, "count", request->limit);
-    if (request->queue != NULL)
-        add(&target, "queue", request->queue);
-    bool is_done = end(&target, request, NULL, 0, "{\"kicked\":", &count);
+    if (queue == NULL ||
+        asprintf(&target, "/queue/kick?count=%" PRIu64 "%s", request->limit, queue) < 0)
+        target = NULL;
+    free(queue);
+    bool is_done = ask(request, target, NULL, "{\"kicked\":", &count);
     *ret_count = (int)count;
     return is_done;
 }

@@ -13,7 +13,7 @@
 const char *htw__answer_read(const char *bytes, size_t size, json_t **ret_answer) {
     *ret_answer = NULL;
     if (size > ANSWER_MAX)
-        return "the answer is greater than that of any monitor";
+        return "the answer is larger than htw top reads";
     json_t *answer = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, NULL);
     uint64_t format = htw__answer_number(answer, "format");
     if (format == FORMAT) {
